@@ -43,7 +43,7 @@ func (r *Room) Decide(s Snapshot) (corefile.Config, loop.Reasons) {
 		Upstreams: upstreams,
 		Clients:   r.Plan.NameClients(),
 	}
-	if !r.Plan.Hears() {
+	if !r.Plan.AnswersFromMDNS() {
 		return c, loop.Reasons{why}
 	}
 	announced, which := nameserver.Announced(r.Plan, s.Links)

@@ -53,8 +53,8 @@ func (r *Room) end(ctx context.Context, d Desired) error {
 	return r.report(d.Released, idle(d))
 }
 
-func (r *Room) keep(nodes []addr.Node) error {
-	if slices.EqualFunc(nodes, r.kept, addr.Node.Equal) {
+func (r *Room) keep(nodes []addr.Candidate) error {
+	if slices.EqualFunc(nodes, r.kept, addr.Candidate.Equal) {
 		return nil
 	}
 	if err := r.options.Host.Keep(nodes); err != nil {

@@ -53,7 +53,7 @@ func TestApply(t *testing.T) {
 		t.Errorf("READY %d times, want once", n.ready)
 	}
 	h.status = elect(supervised.Master)
-	h.nodes = []addr.Node{master("m0", "192.0.2.11")}
+	h.nodes = []addr.Candidate{master("m0", "192.0.2.11")}
 	if err := reconcile(t, r); err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestApplyRelease(t *testing.T) {
 	}
 	// K-35: it comes back. K-36: from a master that has it, by its priority, which nothing keeps
 	// from counting.
-	h.verdict, h.nodes = &hold, []addr.Node{master("m0", "192.0.2.11")}
+	h.verdict, h.nodes = &hold, []addr.Candidate{master("m0", "192.0.2.11")}
 	before := len(d.ensured)
 	if err := reconcile(t, r); err != nil {
 		t.Fatal(err)
@@ -209,7 +209,7 @@ func TestContainer(t *testing.T) {
 // they are kept as soon as that works.
 func TestApplyKeepsTrying(t *testing.T) {
 	r, h, d, n := room(t, nil)
-	h.forgets, h.status, h.nodes = true, elect(supervised.Backup), []addr.Node{master("m0", "192.0.2.11")}
+	h.forgets, h.status, h.nodes = true, elect(supervised.Backup), []addr.Candidate{master("m0", "192.0.2.11")}
 	for range 2 {
 		if err := reconcile(t, r); err == nil || err.Error() != "keep the control plane nodes: no space left" {
 			t.Errorf("error %v", err)

@@ -14,11 +14,11 @@ import (
 // router of the link, and then to nodes alone. IPv6 must come with 255 hops where no node of today
 // can be among them.
 func TestClosed(t *testing.T) {
-	nodes := []addr.Node{master("master-0", "192.0.2.11", "2001:db8::11")}
+	nodes := []addr.Candidate{master("master-0", "192.0.2.11", "2001:db8::11")}
 	for _, tt := range []struct {
 		name         string
 		profile      string
-		nodes        []addr.Node
+		nodes        []addr.Candidate
 		known        bool
 		near4, near6 bool
 	}{

@@ -23,11 +23,11 @@ import (
 type Snapshot struct {
 	At           time.Time
 	Links        addr.Snapshot
-	Nodes        []addr.Node
+	Nodes        []addr.Candidate
 	Verdict      release.Verdict
 	Conflicts    map[netip.Addr]conflict.Finding // of VIPs that are not settled and not free
 	Started      []vrrp.InstanceName
-	OtherRouters clash.Air // only where they decide which instance may start
+	OtherRouters clash.Snapshot // only where they decide which instance may start
 }
 
 // Desired is what should be on the machine.
@@ -40,7 +40,7 @@ type Desired struct {
 	// Conflicts say of each VIP that another host has, or whose router ID another router has, what
 	// to do. Config has no instance for it.
 	Conflicts []string
-	Nodes     []addr.Node      // with which Config was made
+	Nodes     []addr.Candidate // with which Config was made
 	Listen    []clash.Instance // for which to observe other routers
 }
 
@@ -99,7 +99,7 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 
 // elections are those of the VIPs that this machine holds first. They are closed: nodes advertise
 // from the addresses that the API names, and no other router may outrank this machine.
-func (r *Room) elections(nodes []addr.Node) []election.Election {
+func (r *Room) elections(nodes []addr.Candidate) []election.Election {
 	all := election.For(r.options.Plan, role.Bootstrap)
 	for i := range all {
 		all[i].Nodes, all[i].Past, all[i].Closed = nodes, &r.past, true

@@ -18,7 +18,7 @@ import (
 // as clusters had it, and gives it up with the API's.
 func TestDNSVIP(t *testing.T) {
 	r, _, _, _ := room(t, func(c *spec.Cluster) { c.Name, c.DNSVIP, c.Timing = "cnf10", ip("192.0.2.7"), vrrp.ProfileCompat })
-	seen := Snapshot{At: time.Now(), Links: links(host...), Nodes: []addr.Node{master("m0", "192.0.2.11")}, Verdict: hold}
+	seen := Snapshot{At: time.Now(), Links: links(host...), Nodes: []addr.Candidate{master("m0", "192.0.2.11")}, Verdict: hold}
 	d, _ := r.Decide(seen)
 	i := slices.IndexFunc(d.Config.Instances, func(i keepalived.Instance) bool { return i.VIP == ip("192.0.2.7") })
 	if i < 0 || len(d.Config.Instances) != 2 {

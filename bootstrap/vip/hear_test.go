@@ -23,19 +23,19 @@ func TestRefuse(t *testing.T) {
 	r, h, d, n := room(t, func(c *spec.Cluster) { c.OnClash = clash.Refuse })
 	at := time.Unix(1000, 0)
 	h.status = elect(supervised.Backup)
-	foreign := clash.Heard{Link: "enp1s0", MAC: "52:54:00:00:00:63", At: at, Advert: advert.Advert{From: ip("192.0.2.99"), ID: r.options.Plan.VRRP.API.ID, Version: vrrp.V2, Priority: 200,
+	foreign := clash.Received{Link: "enp1s0", MAC: "52:54:00:00:00:63", At: at, Advert: advert.Advert{From: ip("192.0.2.99"), ID: r.options.Plan.VRRP.API.ID, Version: vrrp.V2, Priority: 200,
 		Interval: time.Second, VIPs: []netip.Addr{ip("192.0.2.77")}}}
 	for _, tt := range []struct {
 		name   string
-		air    clash.Air
+		air    clash.Snapshot
 		starts bool
 		says   string
 	}{
-		{"nobody listens", clash.Air{At: at}, false, "no instance for 192.0.2.5: this host does not listen on enp1s0 yet"},
-		{"it listens", clash.Air{At: at, Since: map[string]time.Time{"enp1s0": at}}, false, "it listens on enp1s0 first"},
-		{"a clash", clash.Air{At: at.Add(time.Hour), Since: map[string]time.Time{"enp1s0": at}, Heard: []clash.Heard{foreign}}, false, "192.0.2.99 (52:54:00:00:00:63) on enp1s0 has the virtual router ID"},
-		{"it has gone", clash.Air{At: at.Add(time.Hour), Since: map[string]time.Time{"enp1s0": at}}, true, "192.0.2.5 BACKUP"},
-		{"it is back", clash.Air{At: at.Add(time.Hour), Since: map[string]time.Time{"enp1s0": at}, Heard: []clash.Heard{foreign}}, true, "192.0.2.5 BACKUP"},
+		{"nobody listens", clash.Snapshot{At: at}, false, "no instance for 192.0.2.5: this host does not listen on enp1s0 yet"},
+		{"it listens", clash.Snapshot{At: at, Since: map[string]time.Time{"enp1s0": at}}, false, "it listens on enp1s0 first"},
+		{"a clash", clash.Snapshot{At: at.Add(time.Hour), Since: map[string]time.Time{"enp1s0": at}, Adverts: []clash.Received{foreign}}, false, "192.0.2.99 (52:54:00:00:00:63) on enp1s0 has the virtual router ID"},
+		{"it has gone", clash.Snapshot{At: at.Add(time.Hour), Since: map[string]time.Time{"enp1s0": at}}, true, "192.0.2.5 BACKUP"},
+		{"it is back", clash.Snapshot{At: at.Add(time.Hour), Since: map[string]time.Time{"enp1s0": at}, Adverts: []clash.Received{foreign}}, true, "192.0.2.5 BACKUP"},
 	} {
 		h.others = tt.air
 		if err := reconcile(t, r); err != nil {

@@ -15,8 +15,8 @@ import (
 // nodes are too few to elect a holder of each VIP. A control plane node alone takes no part, and
 // its ready API is no reason to leave.
 func TestHeirs(t *testing.T) {
-	m := func(i int, families string) addr.Node {
-		node := addr.Node{Name: fmt.Sprintf("m%d", i)}
+	m := func(i int, families string) addr.Candidate {
+		node := addr.Candidate{Name: fmt.Sprintf("m%d", i)}
 		if strings.Contains(families, "4") {
 			node.InternalIPs = append(node.InternalIPs, ip(fmt.Sprintf("192.0.2.%d", 10+i)))
 		}
@@ -30,19 +30,19 @@ func TestHeirs(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		change func(*spec.Cluster)
-		nodes  []addr.Node
+		nodes  []addr.Candidate
 		want   string
 	}{
 		{name: "nobody"},
-		{name: "two, and one known by a VIP", nodes: []addr.Node{m(2, "4"), m(1, "4"), master("m3", "192.0.2.5")}, want: "192.0.2.11 192.0.2.12"},
-		{name: "one alone", nodes: []addr.Node{m(1, "46")}},
-		{name: "one alone, beside one that is known by a VIP", nodes: []addr.Node{m(1, "4"), master("m3", "192.0.2.5")}},
-		{name: "one alone, in a control plane of two", change: two, nodes: []addr.Node{m(1, "4")}, want: "192.0.2.11"},
-		{name: "one alone, with an arbiter", change: arbiter, nodes: []addr.Node{m(1, "4")}, want: "192.0.2.11"},
-		{name: "one alone, with two addresses", nodes: []addr.Node{{Name: "m1", Annotated: []netip.Addr{ip("192.0.2.11"), ip("192.0.2.12")}}}},
-		{name: "both families", change: dual, nodes: []addr.Node{m(2, "46"), m(1, "46")}, want: "192.0.2.11 192.0.2.12 2001:db8::11 2001:db8::12"},
-		{name: "one alone, of both families", change: dual, nodes: []addr.Node{m(1, "46")}},
-		{name: "one family of one alone", change: dual, nodes: []addr.Node{m(1, "46"), m(2, "4")}},
+		{name: "two, and one known by a VIP", nodes: []addr.Candidate{m(2, "4"), m(1, "4"), master("m3", "192.0.2.5")}, want: "192.0.2.11 192.0.2.12"},
+		{name: "one alone", nodes: []addr.Candidate{m(1, "46")}},
+		{name: "one alone, beside one that is known by a VIP", nodes: []addr.Candidate{m(1, "4"), master("m3", "192.0.2.5")}},
+		{name: "one alone, in a control plane of two", change: two, nodes: []addr.Candidate{m(1, "4")}, want: "192.0.2.11"},
+		{name: "one alone, with an arbiter", change: arbiter, nodes: []addr.Candidate{m(1, "4")}, want: "192.0.2.11"},
+		{name: "one alone, with two addresses", nodes: []addr.Candidate{{Name: "m1", Annotated: []netip.Addr{ip("192.0.2.11"), ip("192.0.2.12")}}}},
+		{name: "both families", change: dual, nodes: []addr.Candidate{m(2, "46"), m(1, "46")}, want: "192.0.2.11 192.0.2.12 2001:db8::11 2001:db8::12"},
+		{name: "one alone, of both families", change: dual, nodes: []addr.Candidate{m(1, "46")}},
+		{name: "one family of one alone", change: dual, nodes: []addr.Candidate{m(1, "46"), m(2, "4")}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := election.Join(Heirs(compile(t, tt.change), tt.nodes)); got != tt.want {

@@ -19,15 +19,15 @@ func TestLapse(t *testing.T) {
 	for _, tt := range []struct {
 		when  string
 		after time.Duration
-		nodes []addr.Node
+		nodes []addr.Candidate
 		want  string
 	}{
-		{"both", 0, []addr.Node{m0, m1}, "192.0.2.11 192.0.2.12"},
-		{"one loses its address", time.Second, []addr.Node{master("m0"), m1}, "192.0.2.11 192.0.2.12"},
-		{"for a while", peer.Lapse - time.Second, []addr.Node{master("m0"), m1}, "192.0.2.11 192.0.2.12"},
-		{"for good", time.Second, []addr.Node{master("m0"), m1}, "192.0.2.12"},
-		{"it is back", time.Second, []addr.Node{m0, m1}, "192.0.2.11 192.0.2.12"},
-		{"it is deleted", time.Second, []addr.Node{m1}, "192.0.2.12"},
+		{"both", 0, []addr.Candidate{m0, m1}, "192.0.2.11 192.0.2.12"},
+		{"one loses its address", time.Second, []addr.Candidate{master("m0"), m1}, "192.0.2.11 192.0.2.12"},
+		{"for a while", peer.Lapse - time.Second, []addr.Candidate{master("m0"), m1}, "192.0.2.11 192.0.2.12"},
+		{"for good", time.Second, []addr.Candidate{master("m0"), m1}, "192.0.2.12"},
+		{"it is back", time.Second, []addr.Candidate{m0, m1}, "192.0.2.11 192.0.2.12"},
+		{"it is deleted", time.Second, []addr.Candidate{m1}, "192.0.2.12"},
 	} {
 		at = at.Add(tt.after)
 		d, why := r.Decide(Snapshot{At: at, Links: h.links, Nodes: tt.nodes, Verdict: hold})

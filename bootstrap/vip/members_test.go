@@ -33,7 +33,7 @@ func TestEveryNumberOfNodes(t *testing.T) {
 		for topology, setTopology := range topologies {
 			for n := range 4 {
 				r, h, _, _ := room(t, func(c *spec.Cluster) { setFamily(c); setTopology(c) })
-				var nodes []addr.Node
+				var nodes []addr.Candidate
 				for i := range n {
 					nodes = append(nodes, master(fmt.Sprintf("m%d", i), fmt.Sprintf("192.0.2.%d", 21+i), fmt.Sprintf("2001:db8::%d", 21+i)))
 				}

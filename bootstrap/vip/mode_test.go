@@ -14,7 +14,7 @@ import (
 // the other mode, and the bootstrap machine in a mode of its own.
 func TestModeReachesEveryInstance(t *testing.T) {
 	for _, mode := range []spec.Mode{spec.Unicast, spec.Multicast} {
-		for _, nodes := range [][]addr.Node{nil, {master("m0", "192.0.2.11", "2001:db8::11")}} {
+		for _, nodes := range [][]addr.Candidate{nil, {master("m0", "192.0.2.11", "2001:db8::11")}} {
 			r, h, _, _ := room(t, func(c *spec.Cluster) {
 				dual(c)
 				c.VRRP = mode

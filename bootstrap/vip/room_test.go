@@ -25,12 +25,12 @@ import (
 // fakeHost is a FAKE: a machine that is what a test says it is.
 type fakeHost struct {
 	links     addr.Snapshot
-	nodes     []addr.Node
+	nodes     []addr.Candidate
 	verdict   *release.Verdict
 	conflicts map[netip.Addr]conflict.Finding
 	status    supervised.Status
 	proposed  [][]byte
-	kept      [][]addr.Node
+	kept      [][]addr.Candidate
 	full      bool
 	forgets   bool // cannot keep nodes
 
@@ -39,14 +39,14 @@ type fakeHost struct {
 	published   [][]netip.Addr
 
 	listened []clash.Instance
-	others   clash.Air
+	others   clash.Snapshot
 	started  []vrrp.InstanceName
 
 	forgetful bool // it cannot keep what is started
 }
 
 func (h *fakeHost) Listen(instances []clash.Instance) { h.listened = instances }
-func (h *fakeHost) OtherRouters() clash.Air           { return h.others }
+func (h *fakeHost) OtherRouters() clash.Snapshot      { return h.others }
 func (h *fakeHost) Started() []vrrp.InstanceName      { return h.started }
 
 func (h *fakeHost) Start(instances []vrrp.InstanceName) error {
@@ -58,7 +58,7 @@ func (h *fakeHost) Start(instances []vrrp.InstanceName) error {
 }
 
 func (h *fakeHost) Links() (addr.Snapshot, error) { return h.links, nil }
-func (h *fakeHost) Nodes() []addr.Node            { return h.nodes }
+func (h *fakeHost) Nodes() []addr.Candidate       { return h.nodes }
 
 func (h *fakeHost) Verdict(context.Context) (release.Verdict, error) {
 	if h.verdict == nil {
@@ -73,7 +73,7 @@ func (h *fakeHost) Conflicts(context.Context) (map[netip.Addr]conflict.Finding, 
 
 func (h *fakeHost) Status() (supervised.Status, error) { return h.status, nil }
 
-func (h *fakeHost) Keep(nodes []addr.Node) error {
+func (h *fakeHost) Keep(nodes []addr.Candidate) error {
 	if h.forgets {
 		return errors.New("no space left")
 	}
@@ -160,8 +160,8 @@ func links(prefixes ...string) addr.Snapshot {
 	return addr.Snapshot{Links: []addr.Link{l}}
 }
 
-func master(name string, addrs ...string) addr.Node {
-	n := addr.Node{Name: name}
+func master(name string, addrs ...string) addr.Candidate {
+	n := addr.Candidate{Name: name}
 	for _, a := range addrs {
 		n.InternalIPs = append(n.InternalIPs, ip(a))
 	}
@@ -191,12 +191,12 @@ func room(t *testing.T, change func(*spec.Cluster)) (*Room, *fakeHost, *fakeDaem
 }
 
 func TestDecide(t *testing.T) {
-	masters := []addr.Node{master("m1", "192.0.2.12", "2001:db8::12"), master("m0", "192.0.2.11", "2001:db8::11")}
+	masters := []addr.Candidate{master("m1", "192.0.2.12", "2001:db8::12"), master("m0", "192.0.2.11", "2001:db8::11")}
 	tests := []struct {
 		name      string
 		change    func(*spec.Cluster)
 		links     addr.Snapshot
-		nodes     []addr.Node
+		nodes     []addr.Candidate
 		verdict   release.Verdict
 		conflicts map[netip.Addr]conflict.Finding
 		run       bool
@@ -212,14 +212,14 @@ func TestDecide(t *testing.T) {
 		{name: "K-08: each family has its own peers", change: dual, links: links(host...), nodes: masters, verdict: hold, run: true,
 			instances: []string{"192.0.2.5 enp1s0 192.0.2.10 [192.0.2.11 192.0.2.12]", "2001:db8::5 enp1s0 2001:db8::10 [2001:db8::11 2001:db8::12]"},
 			why:       []string{"API is ready", "192.0.2.5 on enp1s0", "2001:db8::5 on enp1s0"}},
-		{name: "K-16: a node whose status lacks a family is a peer in the other", change: dual, links: links(host...), nodes: []addr.Node{master("m0", "192.0.2.11")}, verdict: hold, run: true,
+		{name: "K-16: a node whose status lacks a family is a peer in the other", change: dual, links: links(host...), nodes: []addr.Candidate{master("m0", "192.0.2.11")}, verdict: hold, run: true,
 			instances: []string{"192.0.2.5 enp1s0 192.0.2.10 [192.0.2.11]", "2001:db8::5 enp1s0 2001:db8::10 [ff02::12]"}, why: []string{"API is ready", "unicast", "multicast"}},
 		{name: "K-16: a node that only its network plugin knows is a peer by each address that it may speak from", links: links(host...),
-			nodes: []addr.Node{{Name: "m0", Annotated: []netip.Addr{ip("192.0.2.12"), ip("192.0.2.5"), ip("192.0.2.11")}}}, verdict: hold, run: true,
+			nodes: []addr.Candidate{{Name: "m0", Annotated: []netip.Addr{ip("192.0.2.12"), ip("192.0.2.5"), ip("192.0.2.11")}}}, verdict: hold, run: true,
 			instances: []string{"192.0.2.5 enp1s0 192.0.2.10 [192.0.2.11 192.0.2.12]"}, why: []string{"API is ready", "unicast"}},
 		{name: "a cluster that asks for multicast keeps it", change: func(c *spec.Cluster) { c.VRRP = spec.Multicast }, links: links(host...), nodes: masters, verdict: hold, run: true,
 			instances: []string{"192.0.2.5 enp1s0 invalid IP []"}, why: []string{"API is ready", "multicast as the cluster asks"}},
-		{name: "this machine is no peer of itself", links: links(host...), nodes: []addr.Node{master("m0", "192.0.2.10"), master("m1", "192.0.2.12")}, verdict: hold, run: true,
+		{name: "this machine is no peer of itself", links: links(host...), nodes: []addr.Candidate{master("m0", "192.0.2.10"), master("m1", "192.0.2.12")}, verdict: hold, run: true,
 			instances: []string{"192.0.2.5 enp1s0 192.0.2.10 [192.0.2.12]"}, why: []string{"API is ready", "unicast with 192.0.2.12"}},
 		{name: "N-04: the VIP on the interface is not the own address", links: links("192.0.2.5/32", "192.0.2.6/32", "192.0.2.10/24"), nodes: masters, verdict: hold, run: true,
 			instances: []string{"192.0.2.5 enp1s0 192.0.2.10 [192.0.2.11 192.0.2.12]"}, why: []string{"API is ready", "unicast"}},
@@ -328,11 +328,11 @@ func TestDecideMovesWithoutTheAPI(t *testing.T) {
 		name    string
 		after   time.Duration
 		links   addr.Snapshot
-		nodes   []addr.Node
+		nodes   []addr.Candidate
 		verdict release.Verdict
 		want    string // interface and peers
 	}{
-		{name: "before", links: links(host...), nodes: []addr.Node{master("m0", "192.0.2.11")}, verdict: hold, want: "enp1s0 192.0.2.11"},
+		{name: "before", links: links(host...), nodes: []addr.Candidate{master("m0", "192.0.2.11")}, verdict: hold, want: "enp1s0 192.0.2.11"},
 		{name: "on its way", after: time.Second, links: links(), verdict: away, want: "enp1s0 192.0.2.11"},
 		{name: "in the bridge", after: 2 * time.Second, links: bridge, verdict: away, want: "br-ex 192.0.2.11"},
 		{name: "lost", after: 2*time.Second + election.AddressGap, links: links(), verdict: away},
@@ -351,19 +351,19 @@ func TestDecideMovesWithoutTheAPI(t *testing.T) {
 // TestDecideNeverForgetsAllNodes: back in multicast, no node that runs keepalived would hear this
 // machine.
 func TestDecideNeverForgetsAllNodes(t *testing.T) {
-	kept := []addr.Node{master("m0", "192.0.2.11")}
+	kept := []addr.Candidate{master("m0", "192.0.2.11")}
 	r, h, _, _ := room(t, nil)
 	o := r.options
 	o.Nodes, o.Host = kept, h
 	r = New(o)
 	for _, step := range []struct {
 		name  string
-		nodes []addr.Node
+		nodes []addr.Candidate
 		want  string
 	}{
 		{name: "a restart, before the API has spoken", want: "192.0.2.11"},
-		{name: "another node", nodes: []addr.Node{master("m0", "192.0.2.11"), master("m1", "192.0.2.12")}, want: "192.0.2.11 192.0.2.12"},
-		{name: "a node was deleted", nodes: []addr.Node{master("m1", "192.0.2.12")}, want: "192.0.2.12"},
+		{name: "another node", nodes: []addr.Candidate{master("m0", "192.0.2.11"), master("m1", "192.0.2.12")}, want: "192.0.2.11 192.0.2.12"},
+		{name: "a node was deleted", nodes: []addr.Candidate{master("m1", "192.0.2.12")}, want: "192.0.2.12"},
 		{name: "an API that has forgotten all", want: "192.0.2.12"},
 	} {
 		d, _ := r.Decide(Snapshot{At: time.Now(), Links: h.links, Nodes: step.nodes, Verdict: hold})

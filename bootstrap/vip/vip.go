@@ -49,9 +49,9 @@ const (
 type Host interface {
 	Links() (addr.Snapshot, error)
 	// Nodes are the control plane nodes that the local API has named; none before it has.
-	Nodes() []addr.Node
+	Nodes() []addr.Candidate
 	// Keep keeps control plane nodes for the next start of this program.
-	Keep(nodes []addr.Node) error
+	Keep(nodes []addr.Candidate) error
 	// Verdict is the last verdict on the release. It waits for the first.
 	Verdict(ctx context.Context) (release.Verdict, error)
 	// Conflicts are other hosts that answer for a VIP. It waits for the first answer.
@@ -68,7 +68,7 @@ type Host interface {
 	// Listen sets the instances for which to observe other routers. It is called in every round.
 	Listen(instances []clash.Instance)
 	// OtherRouters are the VRRP routers that were observed on the links.
-	OtherRouters() clash.Air
+	OtherRouters() clash.Snapshot
 	// Started are the instances that were once started on this machine.
 	Started() []vrrp.InstanceName
 	// Start keeps that instances are started.
@@ -90,8 +90,8 @@ type Notifier interface {
 // Options are what a Room needs.
 type Options struct {
 	Plan     plan.Plan
-	Header   string      // of every file that is rendered here
-	Nodes    []addr.Node // of an earlier run
+	Header   string           // of every file that is rendered here
+	Nodes    []addr.Candidate // of an earlier run
 	Host     Host
 	Daemon   Daemon
 	Notifier Notifier
@@ -104,9 +104,9 @@ type Room struct {
 	options Options
 
 	chooser election.Chooser
-	nodes   []addr.Node  // the last that were known
-	past    peer.History // of the nodes
-	kept    []addr.Node  // by the host
+	nodes   []addr.Candidate // the last that were known
+	past    peer.History     // of the nodes
+	kept    []addr.Candidate // by the host
 
 	proposal supervised.Proposal
 	asked    time.Time // when the supervisor was asked to release the VIPs; zero if it is not

@@ -24,7 +24,7 @@ import (
 
 // Node is what the list depends on of a Node.
 type Node struct {
-	addr.Node
+	addr.Candidate
 	Ready        bool // its kubelet works
 	ControlPlane bool
 	NoVIP        bool // it never holds a VIP: an arbiter, or a worker in another network
@@ -57,7 +57,7 @@ func Rank(p plan.Plan, nodes []Node, routers []string, listed []notice.Candidate
 		if n.NoVIP {
 			continue
 		}
-		own := addresses(p, n.Node, taken)
+		own := addresses(p, n.Candidate, taken)
 		if len(own) == 0 {
 			continue
 		}
@@ -81,7 +81,7 @@ func Rank(p plan.Plan, nodes []Node, routers []string, listed []notice.Candidate
 // which peers know it. If only its network plugin knows that one, the others in that network count
 // too, as the node may use any of them. An address of an earlier node is left out: two machines with
 // one address must not make the list invalid.
-func addresses(p plan.Plan, n addr.Node, taken map[netip.Addr]bool) []netip.Addr {
+func addresses(p plan.Plan, n addr.Candidate, taken map[netip.Addr]bool) []netip.Addr {
 	cluster := Cluster(p)
 	var own []netip.Addr
 	take := func(a netip.Addr) {

@@ -30,7 +30,7 @@ func dual() plan.Plan {
 }
 
 func node(name string, addresses ...string) Node {
-	return Node{Node: addr.Node{Name: name, InternalIPs: addrs(addresses...)}, Ready: true}
+	return Node{Candidate: addr.Candidate{Name: name, InternalIPs: addrs(addresses...)}, Ready: true}
 }
 
 func master(name string, addresses ...string) Node {
@@ -46,7 +46,7 @@ func with(n Node, change func(*Node)) Node {
 
 func TestRankAddresses(t *testing.T) {
 	annotated := func(addresses ...string) Node {
-		return Node{Node: addr.Node{Name: "worker-0", Annotated: addrs(addresses...)}, Ready: true}
+		return Node{Candidate: addr.Candidate{Name: "worker-0", Annotated: addrs(addresses...)}, Ready: true}
 	}
 	for _, tt := range []struct {
 		name string

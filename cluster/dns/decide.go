@@ -35,7 +35,7 @@ func (r *Room) Observe(context.Context) (Snapshot, error) {
 		return Snapshot{}, fmt.Errorf("read the host's name servers: %w", err)
 	}
 	s := Snapshot{Links: links, Resolvers: resolvers, Source: metrics.FromAPI}
-	var nodes []addr.Node
+	var nodes []addr.Candidate
 	synced := false
 	if r.Nodes != nil {
 		nodes, synced = r.Nodes.Nodes()
@@ -83,7 +83,7 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	if s.Source == metrics.FromAPI {
 		d.Memory = s.Nodes
 	}
-	if r.Plan.Hears() {
+	if r.Plan.AnswersFromMDNS() {
 		announced, why := nameserver.Announced(r.Plan, s.Links)
 		d.Corefile.Announced, reasons = &announced, append(reasons, why)
 	}
@@ -109,7 +109,7 @@ func named(nodes int, source string) string {
 
 // hosts are the nodes by their short names, the first labels of their names, sorted; nodes with the
 // same one share it. unnamed names the first of those that have no name or no address to give.
-func (r *Room) hosts(nodes []addr.Node) (hosts []corefile.Host, unnamed string) {
+func (r *Room) hosts(nodes []addr.Candidate) (hosts []corefile.Host, unnamed string) {
 	byName := map[record.Name][]netip.Addr{}
 	for _, n := range nodes {
 		label, _, _ := strings.Cut(n.Name, ".")
@@ -135,7 +135,7 @@ func (r *Room) hosts(nodes []addr.Node) (hosts []corefile.Host, unnamed string) 
 }
 
 // addresses are those of a node that others reach it by. A VIP is nobody's own, whoever holds it.
-func (r *Room) addresses(n addr.Node) []netip.Addr {
+func (r *Room) addresses(n addr.Candidate) []netip.Addr {
 	var own []netip.Addr
 	for _, a := range n.InternalIPs {
 		a = a.Unmap()

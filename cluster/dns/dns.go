@@ -50,7 +50,7 @@ type Host interface {
 // Nodes is what the API says: on a control plane node of all nodes, elsewhere of the control
 // plane's. synced is false until it has spoken.
 type Nodes interface {
-	Nodes() (nodes []addr.Node, synced bool)
+	Nodes() (nodes []addr.Candidate, synced bool)
 }
 
 // Daemon is the CoreDNS of this pod.
@@ -77,8 +77,8 @@ type Room struct {
 	Options
 	meter meter
 
-	known  []addr.Node // that the API named last, to this run or to an earlier one
-	loaded bool        // the memory was read
+	known  []addr.Candidate // that the API named last, to this run or to an earlier one
+	loaded bool             // the memory was read
 
 	read     bool      // CoreDNS has the Corefile that is in place
 	reloaded time.Time // when it was told last
@@ -91,15 +91,15 @@ func New(o Options) *Room { return &Room{Options: o} }
 type Snapshot struct {
 	Links     addr.Snapshot
 	Resolvers []nameserver.Resolver
-	Nodes     []addr.Node
+	Nodes     []addr.Candidate
 	Source    string // of the nodes' names: metrics.FromAPI, FromMemory or FromNone
 }
 
 // Desired is what should be there.
 type Desired struct {
 	Corefile corefile.Config
-	Hosts    []corefile.Host // none: nobody has named a node yet, and a file of an earlier run stays
-	Memory   []addr.Node     // none: nothing to remember that is not remembered
+	Hosts    []corefile.Host  // none: nobody has named a node yet, and a file of an earlier run stays
+	Memory   []addr.Candidate // none: nothing to remember that is not remembered
 }
 
 // self says whether an address leads back to a CoreDNS of this cluster: it is this machine's, a

@@ -23,7 +23,7 @@ import (
 type fakeWorld struct {
 	own      []string
 	resolver string // several files stand apart by ---
-	nodes    []addr.Node
+	nodes    []addr.Candidate
 	synced   bool
 	running  bool
 	another  bool
@@ -67,7 +67,7 @@ func (w *fakeWorld) Write(path string, text []byte) (bool, error) {
 func (w *fakeWorld) Read(path string) ([]byte, error) { return w.files[path], nil }
 func (w *fakeWorld) Now() time.Time                   { return time.Unix(1000, 0).Add(w.now) }
 func (w *fakeWorld) Later(d time.Duration)            { w.later = d }
-func (w *fakeWorld) Nodes() ([]addr.Node, bool)       { return w.nodes, w.synced }
+func (w *fakeWorld) Nodes() ([]addr.Candidate, bool)  { return w.nodes, w.synced }
 func (w *fakeWorld) Serves(context.Context) bool      { return !w.deaf }
 func (w *fakeWorld) Signal(sig syscall.Signal) error {
 	if sig != syscall.SIGUSR1 {
@@ -82,16 +82,16 @@ func (w *fakeWorld) Running() (running, another bool) {
 	return w.running, another
 }
 
-func node(name string, addresses ...string) addr.Node {
-	n := addr.Node{Name: name}
+func node(name string, addresses ...string) addr.Candidate {
+	n := addr.Candidate{Name: name}
 	for _, a := range addresses {
 		n.InternalIPs = append(n.InternalIPs, netip.MustParseAddr(a))
 	}
 	return n
 }
 
-func masters() []addr.Node {
-	return []addr.Node{node("master-0", "192.0.2.10", "2001:db8::10"), node("master-1", "192.0.2.11", "2001:db8::11"), node("master-2", "192.0.2.12", "2001:db8::12")}
+func masters() []addr.Candidate {
+	return []addr.Candidate{node("master-0", "192.0.2.10", "2001:db8::10"), node("master-1", "192.0.2.11", "2001:db8::11"), node("master-2", "192.0.2.12", "2001:db8::12")}
 }
 
 // room is a room of a role in a world where CoreDNS has just started.
@@ -168,8 +168,8 @@ func TestDecideUpstreams(t *testing.T) {
 
 // TestDecideKnowing holds who is asked for the names of nodes that a node does not know.
 func TestDecideKnowing(t *testing.T) {
-	v6 := []addr.Node{node("m0", "2001:db8::10"), node("m1", "2001:db8::11")}
-	var crowd []addr.Node
+	v6 := []addr.Candidate{node("m0", "2001:db8::10"), node("m1", "2001:db8::11")}
+	var crowd []addr.Candidate
 	for i := range 20 {
 		crowd = append(crowd, node("m"+string(rune('a'+i)), netip.AddrFrom4([4]byte{192, 0, 2, byte(100 + i)}).String()))
 	}
@@ -177,7 +177,7 @@ func TestDecideKnowing(t *testing.T) {
 		name  string
 		role  role.Role
 		own   []string
-		nodes []addr.Node
+		nodes []addr.Candidate
 		want  string
 		last  string // reason
 	}{
@@ -203,18 +203,18 @@ func TestDecideKnowing(t *testing.T) {
 func TestDecideHosts(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
-		nodes []addr.Node
+		nodes []addr.Candidate
 		want  string // the hosts file without its header, lines apart by ;
 		why   string // the last reason
 	}{
-		{"D-10: both families, by short name, sorted", []addr.Node{node("worker-0.example.com", "192.0.2.20"), node("Master-0.ostest.example.com", "192.0.2.10", "2001:db8::10")},
+		{"D-10: both families, by short name, sorted", []addr.Candidate{node("worker-0.example.com", "192.0.2.20"), node("Master-0.ostest.example.com", "192.0.2.10", "2001:db8::10")},
 			"192.0.2.10 master-0 master-0.ostest.example.com;2001:db8::10 master-0 master-0.ostest.example.com;192.0.2.20 worker-0 worker-0.ostest.example.com", "2 nodes named by the API"},
-		{"every address", []addr.Node{node("a", "192.0.2.20", "192.0.2.21", "192.0.2.20")}, "192.0.2.20 a a.ostest.example.com;192.0.2.21 a a.ostest.example.com", "1 nodes named by the API"},
-		{"two of one short name", []addr.Node{node("a.x", "192.0.2.20"), node("a.y", "192.0.2.21")}, "192.0.2.20 a a.ostest.example.com;192.0.2.21 a a.ostest.example.com", "1 nodes named by the API"},
-		{"a VIP is nobody's", []addr.Node{node("a", "192.0.2.5", "192.0.2.20", "192.0.2.6")}, "192.0.2.20 a a.ostest.example.com", "1 nodes named by the API"},
-		{"addresses that lead nowhere", []addr.Node{node("a", "127.0.0.1", "::1", "fe80::1", "0.0.0.0", "::", "224.0.0.1", "192.0.2.20")}, "192.0.2.20 a a.ostest.example.com", "1 nodes named by the API"},
-		{"no address yet", []addr.Node{node("a"), node("b", "192.0.2.20")}, "192.0.2.20 b b.ostest.example.com", `node "a" has no name: it has no address yet`},
-		{"no name for DNS", []addr.Node{node("a_b", "192.0.2.21"), node("b", "192.0.2.20")}, "192.0.2.20 b b.ostest.example.com",
+		{"every address", []addr.Candidate{node("a", "192.0.2.20", "192.0.2.21", "192.0.2.20")}, "192.0.2.20 a a.ostest.example.com;192.0.2.21 a a.ostest.example.com", "1 nodes named by the API"},
+		{"two of one short name", []addr.Candidate{node("a.x", "192.0.2.20"), node("a.y", "192.0.2.21")}, "192.0.2.20 a a.ostest.example.com;192.0.2.21 a a.ostest.example.com", "1 nodes named by the API"},
+		{"a VIP is nobody's", []addr.Candidate{node("a", "192.0.2.5", "192.0.2.20", "192.0.2.6")}, "192.0.2.20 a a.ostest.example.com", "1 nodes named by the API"},
+		{"addresses that lead nowhere", []addr.Candidate{node("a", "127.0.0.1", "::1", "fe80::1", "0.0.0.0", "::", "224.0.0.1", "192.0.2.20")}, "192.0.2.20 a a.ostest.example.com", "1 nodes named by the API"},
+		{"no address yet", []addr.Candidate{node("a"), node("b", "192.0.2.20")}, "192.0.2.20 b b.ostest.example.com", `node "a" has no name: it has no address yet`},
+		{"no name for DNS", []addr.Candidate{node("a_b", "192.0.2.21"), node("b", "192.0.2.20")}, "192.0.2.20 b b.ostest.example.com",
 			`node "a_b" has no name: name "a_b": label "a_b" holds '_': only letters, digits and hyphens may be in it`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -366,7 +366,7 @@ func TestAnnounced(t *testing.T) {
 		name   string
 		role   role.Role
 		change func(*spec.Cluster)
-		nodes  []addr.Node
+		nodes  []addr.Candidate
 		own    []string // others than the world's
 		want   int      // server blocks
 		why    string   // the reason after that for the nodes

@@ -14,7 +14,7 @@ type remembered struct {
 }
 
 // encode writes nodes for MemoryPath. Equal nodes give equal bytes.
-func encode(nodes []addr.Node) []byte {
+func encode(nodes []addr.Candidate) []byte {
 	all := make([]remembered, 0, len(nodes))
 	for _, n := range nodes {
 		all = append(all, remembered{n.Name, n.InternalIPs})
@@ -25,14 +25,14 @@ func encode(nodes []addr.Node) []byte {
 
 // decode reads what encode wrote. What cannot be read is as good as nothing: the API will say it
 // again.
-func decode(text []byte) []addr.Node {
+func decode(text []byte) []addr.Candidate {
 	var all []remembered
 	if json.Unmarshal(text, &all) != nil {
 		return nil
 	}
-	var nodes []addr.Node
+	var nodes []addr.Candidate
 	for _, r := range all {
-		n := addr.Node{Name: r.Name}
+		n := addr.Candidate{Name: r.Name}
 		for _, a := range r.Addresses {
 			if a.IsValid() { // an empty string reads as one that is not
 				n.InternalIPs = append(n.InternalIPs, a)

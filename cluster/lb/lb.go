@@ -35,7 +35,7 @@ type Host interface {
 
 // Nodes are the control plane's, as the API last said; synced is false until it has.
 type Nodes interface {
-	Nodes() (nodes []addr.Node, synced bool)
+	Nodes() (nodes []addr.Candidate, synced bool)
 }
 
 // Trust is what API servers' certificates are held against: the CA as PEM, empty for nothing, and
@@ -67,7 +67,7 @@ type Filter interface {
 
 // Snapshot is all that the decision depends on.
 type Snapshot struct {
-	Nodes   []addr.Node
+	Nodes   []addr.Candidate
 	Synced  bool
 	Before  []netip.Addr // members by slot
 	Own     netip.Addr   // this node's address, if it is known

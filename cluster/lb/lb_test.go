@@ -32,7 +32,7 @@ type world struct {
 	fault  map[string]error // of a path, or of what is asked
 	now    time.Time
 
-	nodes  []addr.Node
+	nodes  []addr.Candidate
 	synced bool
 	ca     []byte
 	name   string
@@ -94,7 +94,7 @@ func (w *world) Write(path string, text []byte, _ fs.FileMode) (bool, error) {
 func (w *world) Remove(path string) error           { delete(w.files, path); return nil }
 func (w *world) IPv6() bool                         { return true }
 func (w *world) Now() time.Time                     { return w.now }
-func (w *world) Nodes() ([]addr.Node, bool)         { return w.nodes, w.synced }
+func (w *world) Nodes() ([]addr.Candidate, bool)    { return w.nodes, w.synced }
 func (w *world) Trust() ([]byte, string, error)     { return w.ca, w.name, w.fault["trust"] }
 func (w *world) RemoveLeftovers() ([]string, error) { return nil, w.fault["leftovers"] }
 
@@ -191,7 +191,7 @@ func (w *world) well() {
 func (w *world) named(addresses ...string) {
 	w.nodes, w.synced = nil, true
 	for _, a := range addresses {
-		w.nodes = append(w.nodes, addr.Node{Name: "node-" + a, InternalIPs: []netip.Addr{netip.MustParseAddr(a)}})
+		w.nodes = append(w.nodes, addr.Candidate{Name: "node-" + a, InternalIPs: []netip.Addr{netip.MustParseAddr(a)}})
 	}
 }
 
@@ -229,7 +229,7 @@ func TestMembersWithoutTheAPI(t *testing.T) {
 		{"named", func() {}},
 		{"the API says nothing", func() { w.nodes, w.synced = nil, false }},
 		{"the API names nobody", func() { w.nodes, w.synced = nil, true }},
-		{"nodes without addresses", func() { w.nodes = []addr.Node{{Name: "joining"}} }},
+		{"nodes without addresses", func() { w.nodes = []addr.Candidate{{Name: "joining"}} }},
 		{"another monitor without the API", func() { w.nodes, w.synced = nil, false; w.restart() }},
 		{"no kubeconfig", func() { w.fault["trust"] = fs.ErrNotExist }},
 	} {

@@ -87,7 +87,7 @@ func holders() []alarm {
 
 // misread are the faults by which hosts read adverts differently.
 var misread = fmt.Sprintf(
-	"%s|%s|%s|%s", clash.Stranger, clash.Version, clash.Interval, clash.OneWay,
+	"%s|%s|%s|%s", clash.UnknownRouter, clash.Version, clash.Interval, clash.OneWay,
 )
 
 // adverts are about the adverts that hosts receive.

@@ -17,14 +17,14 @@ import (
 )
 
 // foreign is a router beside the world that has the ID of its API.
-func foreign(w *world) clash.Heard {
-	return clash.Heard{Link: "eth0", MAC: "52:54:00:00:00:63", At: w.at, Advert: advert.Advert{From: ip("192.0.2.99"), Hops: advert.Near, Version: vrrp.V2, ID: w.plan.VRRP.API.ID,
+func foreign(w *world) clash.Received {
+	return clash.Received{Link: "eth0", MAC: "52:54:00:00:00:63", At: w.at, Advert: advert.Advert{From: ip("192.0.2.99"), Hops: advert.Near, Version: vrrp.V2, ID: w.plan.VRRP.API.ID,
 		Priority: 200, Interval: time.Second, VIPs: ips("192.0.2.77"), Sound: true}}
 }
 
 // listening is what has been heard on eth0 since the world's first second.
-func (w *world) listening(heard ...clash.Heard) {
-	w.air = clash.Air{At: w.at, Since: map[string]time.Time{"eth0": time.Unix(1000, 0)}, Heard: heard}
+func (w *world) listening(heard ...clash.Received) {
+	w.air = clash.Snapshot{At: w.at, Since: map[string]time.Time{"eth0": time.Unix(1000, 0)}, Adverts: heard}
 }
 
 func stands(d Desired) (out []string) {
@@ -50,7 +50,7 @@ func TestRefuse(t *testing.T) {
 	if d := w.reconcile(); len(d.Config.Instances) > 0 {
 		t.Fatalf("%v start without having listened", stands(d))
 	}
-	w.at = w.at.Add(clash.Hearing)
+	w.at = w.at.Add(clash.ListenTime)
 	w.listening(foreign(w))
 	d, why = w.decide()
 	if got := stands(d); !slices.Equal(got, []string{"192.0.2.6"}) || !slices.ContainsFunc(why, func(r string) bool {

@@ -287,8 +287,8 @@ func TestOutside(t *testing.T) {
 	w.links = addr.Snapshot{Links: []addr.Link{{Index: 2, Name: "ens192", Up: true, Addresses: []addr.Address{{Prefix: netip.MustParsePrefix("10.8.38.29/23")}}}},
 		Routes: []addr.Route{{LinkIndex: 2, Destination: netip.MustParsePrefix("0.0.0.0/0"), Gateway: ip("10.8.38.1")}}}
 	w.nodes = answered([]member.Node{
-		{ControlPlane: true, Node: addr.Node{Name: "a", InternalIPs: ips("10.8.38.29")}},
-		{ControlPlane: true, Node: addr.Node{Name: "b", InternalIPs: ips("10.8.38.30", "2001:db8::30")}},
+		{ControlPlane: true, Candidate: addr.Candidate{Name: "a", InternalIPs: ips("10.8.38.29")}},
+		{ControlPlane: true, Candidate: addr.Candidate{Name: "b", InternalIPs: ips("10.8.38.30", "2001:db8::30")}},
 	})
 	d, why := w.decide()
 	for _, vip := range []string{"10.8.0.83", "10.8.0.84"} {

@@ -88,7 +88,7 @@ func TestPeers_Bounded(t *testing.T) {
 	}
 	w.nodes.Is = slices.Clone(w.nodes.Is[:4])
 	for i, a := range many(0, 5000) {
-		w.nodes.Is = append(w.nodes.Is, member.Node{Node: addr.Node{Name: fmt.Sprintf("a%d", i), InternalIPs: []netip.Addr{a}}})
+		w.nodes.Is = append(w.nodes.Is, member.Node{Candidate: addr.Candidate{Name: fmt.Sprintf("a%d", i), InternalIPs: []netip.Addr{a}}})
 	}
 	slices.Reverse(w.nodes.Is)
 	got, ok := peers(w.reconcile(), "10.0.255.6")

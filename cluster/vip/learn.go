@@ -86,7 +86,7 @@ func (r *Room) findSelf(s Snapshot) string {
 	return member.Self(nodes, s.Links, r.plan.VIPs.All())
 }
 
-func (r *Room) controlPlane() []addr.Node {
+func (r *Room) controlPlane() []addr.Candidate {
 	return member.Plain(member.ControlPlane(r.memory.Nodes))
 }
 

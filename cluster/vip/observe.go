@@ -24,8 +24,8 @@ type Snapshot struct {
 	Remote       bool
 	Status       supervised.Status
 	Served       bool
-	OtherRouters clash.Air // only where they decide which instance may start
-	Self         string    // the Node that the kubelet's credentials name; empty for none
+	OtherRouters clash.Snapshot // only where they decide which instance may start
+	Self         string         // the Node that the kubelet's credentials name; empty for none
 
 	Nodes      Answer[[]member.Node]
 	Candidates Answer[[]notice.Candidate]

@@ -157,7 +157,7 @@ func TestFindSelf_HostileWorker(t *testing.T) {
 		w := newWorld(t, lan(), tt.role)
 		w.self = tt.self
 		w.nodes.Is = aged("0", "1", "2")
-		evil := member.Node{Node: addr.Node{Name: "evil", InternalIPs: ips("192.0.2.11", "2001:db8::11"), Annotated: ips("192.0.2.11")}, Created: time.Unix(9e8, 0), Rank: "2"}
+		evil := member.Node{Candidate: addr.Candidate{Name: "evil", InternalIPs: ips("192.0.2.11", "2001:db8::11"), Annotated: ips("192.0.2.11")}, Created: time.Unix(9e8, 0), Rank: "2"}
 		w.nodes.Is = append(w.nodes.Is, evil)
 		s, err := w.room.Observe(t.Context())
 		if err != nil {

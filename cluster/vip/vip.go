@@ -52,7 +52,7 @@ type Host interface {
 	// Status is the supervisor's last status; the zero Status before the first.
 	Status() (supervised.Status, error)
 	// OtherRouters are the VRRP routers that were observed on the links.
-	OtherRouters() clash.Air
+	OtherRouters() clash.Snapshot
 	// Listen sets the instances for which to observe other routers. It is called in every round.
 	Listen(instances []clash.Instance)
 	// Propose hands a candidate configuration to the supervisor.

@@ -76,7 +76,7 @@ type world struct {
 	pending   member.Claim // the last one, zero when it was withdrawn
 	unserved  []vrrp.InstanceName
 	hears     []clash.Instance
-	air       clash.Air
+	air       clash.Snapshot
 	proposals [][]byte
 }
 
@@ -119,7 +119,7 @@ func (w *world) KeepMigration(m migrate.Memory) error {
 
 func (w *world) Listen(instances []clash.Instance) { w.hears = instances }
 
-func (w *world) OtherRouters() clash.Air { return w.air }
+func (w *world) OtherRouters() clash.Snapshot { return w.air }
 
 func (w *world) Self() string                           { return w.self }
 func (w *world) Nodes() ([]member.Node, bool)           { return w.nodes.Is, w.nodes.OK }
@@ -162,7 +162,7 @@ func family(c spec.Cluster, name string) spec.Cluster {
 
 // node is the i-th node, with addresses of both families.
 func node(i int, controlPlane bool) member.Node {
-	return member.Node{ControlPlane: controlPlane, Node: addr.Node{
+	return member.Node{ControlPlane: controlPlane, Candidate: addr.Candidate{
 		Name: fmt.Sprintf("n%d", i), InternalIPs: ips(fmt.Sprintf("192.0.2.%d", 10+i), fmt.Sprintf("2001:db8::%d", 10+i)),
 	}}
 }

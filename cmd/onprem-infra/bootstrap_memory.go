@@ -56,11 +56,11 @@ func (m memory) remember(r release.Memory) error {
 }
 
 // keptNodes are those of an earlier run.
-func (m memory) keptNodes(log *slog.Logger) []addr.Node {
-	return kept[addr.Node](m.nodes(), log)
+func (m memory) keptNodes(log *slog.Logger) []addr.Candidate {
+	return kept[addr.Candidate](m.nodes(), log)
 }
 
-func (m memory) keep(nodes []addr.Node) error { return keep(m.nodes(), nodes) }
+func (m memory) keep(nodes []addr.Candidate) error { return keep(m.nodes(), nodes) }
 
 // settledVIPs are those of an earlier run. Without them the VIPs are asked for again.
 func (m memory) settledVIPs(log *slog.Logger) []netip.Addr {

@@ -78,11 +78,11 @@ func TestMemoryNodes(t *testing.T) {
 	if nodes := m.keptNodes(log); nodes != nil || said.Len() > 0 {
 		t.Errorf("before the first: %v, said %q", nodes, said.String())
 	}
-	nodes := []addr.Node{{Name: "m0", InternalIPs: []netip.Addr{netip.MustParseAddr("192.0.2.11"), netip.MustParseAddr("2001:db8::11")}}, {Name: "m1"}}
+	nodes := []addr.Candidate{{Name: "m0", InternalIPs: []netip.Addr{netip.MustParseAddr("192.0.2.11"), netip.MustParseAddr("2001:db8::11")}}, {Name: "m1"}}
 	if err := m.keep(nodes); err != nil {
 		t.Fatal(err)
 	}
-	if got := m.keptNodes(log); !slices.EqualFunc(got, nodes, addr.Node.Equal) || said.Len() > 0 {
+	if got := m.keptNodes(log); !slices.EqualFunc(got, nodes, addr.Candidate.Equal) || said.Len() > 0 {
 		t.Errorf("%v, want %v; said %q", got, nodes, said.String())
 	}
 	if err := os.WriteFile(m.nodes(), []byte("{"), 0o644); err != nil {
@@ -105,7 +105,7 @@ func FuzzDecodeNodes(f *testing.F) {
 		if vips, err := decodeList[netip.Addr](text); err != nil && vips != nil {
 			t.Errorf("%q gives the VIPs %v beside %v", text, vips, err)
 		}
-		nodes, err := decodeList[addr.Node](text)
+		nodes, err := decodeList[addr.Candidate](text)
 		if err != nil {
 			if nodes != nil {
 				t.Errorf("%q gives %v beside %v", text, nodes, err)
@@ -116,7 +116,7 @@ func FuzzDecodeNodes(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q cannot be kept again: %v", text, err)
 		}
-		if kept, err := decodeList[addr.Node](again); err != nil || !slices.EqualFunc(kept, nodes, addr.Node.Equal) {
+		if kept, err := decodeList[addr.Candidate](again); err != nil || !slices.EqualFunc(kept, nodes, addr.Candidate.Equal) {
 			t.Errorf("%q reads as %v and, kept again, as %v (%v)", text, nodes, kept, err)
 		}
 		vip := netip.MustParseAddr("192.0.2.5")

@@ -95,7 +95,7 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string, fre
 	if err != nil {
 		return err
 	}
-	nodes, kept := kube.New(kubeconfig, m.log), onHost.keptNodes(m.log)
+	nodes, kept := kube.NewBootstrapWatcher(kubeconfig, m.log), onHost.keptNodes(m.log)
 	watch := vip.NewWatch(release, newVIPProber(p, kubeconfig, heirs(nodes.Nodes, kept), m.log), onHost.remember, m.wake)
 	conflicts := conflict.New(conflict.Options{
 		Plan: p, Settled: onHost.settledVIPs(m.log), Free: assumed, Network: vipNetwork{},
@@ -116,7 +116,7 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string, fre
 	})
 	meter := newVIPMeter(p, nodeVIPHost{}, nil, nil, nodes.Known)
 	m.meter.Add(meter.onto)
-	m.meter.Follow("nodes", nodes.Heard)
+	m.meter.Follow("nodes", nodes.LastReceived)
 	observe := func(ctx context.Context) (vip.Snapshot, error) {
 		if status, err := runDir.Status(); err == nil { // the room reads it too, and says what is wrong
 			meter.Status(status, time.Now())

@@ -47,7 +47,7 @@ type vipHost struct {
 
 func (h vipHost) Listen(instances []clash.Instance) { h.listener.Expect(instances) }
 
-func (h vipHost) OtherRouters() clash.Air { return h.listener.Snapshot() }
+func (h vipHost) OtherRouters() clash.Snapshot { return h.listener.Snapshot() }
 
 func (h vipHost) Started() []vrrp.InstanceName { return h.starts.all }
 
@@ -55,15 +55,15 @@ func (h vipHost) Start(instances []vrrp.InstanceName) error { return h.starts.ad
 
 func (vipHost) Links() (addr.Snapshot, error) { return link.Snapshot() }
 
-func (h vipHost) Nodes() []addr.Node {
+func (h vipHost) Nodes() []addr.Candidate {
 	nodes, _ := h.nodes.Nodes()
 	return nodes
 }
 
 // heirs are the control plane nodes that the API told of last, or those kept of an earlier run
 // while it has not told of any. It is for one goroutine.
-func heirs(nodes func() ([]addr.Node, bool), kept []addr.Node) func() []addr.Node {
-	return func() []addr.Node {
+func heirs(nodes func() ([]addr.Candidate, bool), kept []addr.Candidate) func() []addr.Candidate {
+	return func() []addr.Candidate {
 		if known, _ := nodes(); len(known) > 0 {
 			kept = known
 		}
@@ -98,7 +98,7 @@ func (b bootstrapObject) Put(ctx context.Context, data map[string]string) error 
 	return b.api.Put(ctx, b.namespace, notice.Bootstrap, func(map[string]string) map[string]string { return data })
 }
 
-func (vipHost) Keep(nodes []addr.Node) error { return onHost.keep(nodes) }
+func (vipHost) Keep(nodes []addr.Candidate) error { return onHost.keep(nodes) }
 
 // vipNetwork is the machine's network as the claims on the VIPs see it.
 type vipNetwork struct{}
@@ -114,7 +114,7 @@ func (vipNetwork) Neighbour(on string, address netip.Addr) (addr.Neighbour, erro
 // vipProber asks what the VIP is held for.
 type vipProber struct {
 	plan   plan.Plan
-	nodes  func() []addr.Node
+	nodes  func() []addr.Candidate
 	access *kubeconfig.Access
 	api    *probe.API
 	ironic *probe.HTTP
@@ -123,7 +123,7 @@ type vipProber struct {
 	logged string // of the API
 }
 
-func newVIPProber(p plan.Plan, path string, nodes func() []addr.Node, log *slog.Logger) *vipProber {
+func newVIPProber(p plan.Plan, path string, nodes func() []addr.Candidate, log *slog.Logger) *vipProber {
 	access := kubeconfig.NewAccess(path, log)
 	return &vipProber{
 		plan: p, nodes: nodes, access: access, log: log,

@@ -53,9 +53,9 @@ func proberFor(t *testing.T, server *httptest.Server, log *bytes.Buffer, nodes .
 		VIPs: plan.VIPs{API: []netip.Addr{netip.MustParseAddr("127.0.0.5")}}, MachineNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/24")},
 		Ports: map[string]uint16{port.API: apiPort, port.Ironic: 1},
 	}
-	var known []addr.Node
+	var known []addr.Candidate
 	for _, n := range nodes {
-		known = append(known, addr.Node{Name: n, InternalIPs: []netip.Addr{netip.MustParseAddr(n)}})
+		known = append(known, addr.Candidate{Name: n, InternalIPs: []netip.Addr{netip.MustParseAddr(n)}})
 	}
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	ca := base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}))
@@ -64,7 +64,7 @@ func proberFor(t *testing.T, server *httptest.Server, log *bytes.Buffer, nodes .
 	if err := os.WriteFile(kubeconfig, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return newVIPProber(p, kubeconfig, func() []addr.Node { return known }, slog.New(slog.NewTextHandler(log, nil)))
+	return newVIPProber(p, kubeconfig, func() []addr.Candidate { return known }, slog.New(slog.NewTextHandler(log, nil)))
 }
 
 // Heir asks the nodes themselves, with the kubeconfig's CA and the name that the local server has.
@@ -127,11 +127,11 @@ func TestVIPProberLogsChanges(t *testing.T) {
 
 // The heirs of an earlier run count until the API tells of others, which it may forget again.
 func TestHeirs(t *testing.T) {
-	node := func(name string) []addr.Node { return []addr.Node{{Name: name}} }
-	var told []addr.Node
-	ask := heirs(func() ([]addr.Node, bool) { return told, true }, node("kept"))
+	node := func(name string) []addr.Candidate { return []addr.Candidate{{Name: name}} }
+	var told []addr.Candidate
+	ask := heirs(func() ([]addr.Candidate, bool) { return told, true }, node("kept"))
 	for _, tt := range []struct {
-		told []addr.Node
+		told []addr.Candidate
 		want string
 	}{
 		{nil, "kept"},

@@ -37,13 +37,13 @@ func (h candidatesHost) Observe() candidates.Observation {
 	nodes, synced := h.nodes.Known()
 	seen := candidates.Observation{Known: synced, RoutersKnown: h.routers == nil}
 	seen.Former = formerList(h.former)
-	_, seen.Last = h.nodes.Heard()
+	_, seen.Last = h.nodes.LastReceived()
 	if h.routers != nil {
 		seen.Routers, seen.RoutersKnown = h.routers.Ready()
 	}
 	for _, n := range nodes {
 		seen.Nodes = append(seen.Nodes, candidates.Node{
-			Node: n.Node, Ready: n.Ready, ControlPlane: n.ControlPlane, NoVIP: n.Arbiter || n.Remote, List: n.List,
+			Candidate: n.Candidate, Ready: n.Ready, ControlPlane: n.ControlPlane, NoVIP: n.Arbiter || n.Remote, List: n.List,
 		})
 	}
 	return seen

@@ -106,7 +106,7 @@ func parseCluster(std streams, in *input, name string, text []byte) (spec.Cluste
 		findings = findings.Strict()
 	}
 	for _, f := range findings {
-		_ = say(std.err, "%v\n", f)
+		_ = printMessage(std.err, "%v\n", f)
 	}
 	if findings.HasErrors() {
 		return spec.Cluster{}, in.refused(findings)

@@ -67,7 +67,7 @@ func mcoCommand(std streams) *cobra.Command {
 		out := w.place.Path
 		elections, findings := spec.Parse("any cluster", []byte(anyCluster), in.knobs)
 		for _, f := range findings {
-			_ = say(std.err, "%v\n", f)
+			_ = printMessage(std.err, "%v\n", f)
 		}
 		if findings.HasErrors() {
 			return in.refused(findings)

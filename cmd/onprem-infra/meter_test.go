@@ -108,10 +108,10 @@ func TestVIPMeter(t *testing.T) {
 	}
 	from := netip.MustParseAddr("192.0.2.12")
 	holder := advert.Advert{From: from, ID: p.VRRP.API.ID, Hops: advert.Near, Sound: true, Priority: 100, Interval: time.Second, VIPs: p.VIPs.API}
-	e.hear(overhear.Heard{At: time.Now().Add(-2 * time.Second), Advert: holder})
+	e.hear(overhear.Received{At: time.Now().Add(-2 * time.Second), Advert: holder})
 	far := holder
 	far.From, far.Hops = netip.MustParseAddr("203.0.113.9"), 60
-	e.hear(overhear.Heard{At: time.Now().Add(-2 * time.Second), Advert: far})
+	e.hear(overhear.Received{At: time.Now().Add(-2 * time.Second), Advert: far})
 	e.Clashes([]clash.Finding{{Kind: clash.Foreign, VIP: p.VIPs.API[0]}, {Kind: clash.Foreign, VIP: p.VIPs.Ingress[0]}})
 	checks.fail(vrrp.CheckLB)
 	observe(supervised.Master)

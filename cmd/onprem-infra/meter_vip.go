@@ -93,13 +93,13 @@ func (e *vipMeter) observed(observe func(context.Context) (vip.Snapshot, error))
 
 // hear records an advert that came by a link, unless no router heeds it: otherwise any host could
 // make VIPs seem to move.
-func (e *vipMeter) hear(h overhear.Heard) {
+func (e *vipMeter) hear(h overhear.Received) {
 	e.mu.Lock()
 	advertInterval := e.plan.Timing.Model.Advert
 	e.mu.Unlock()
 	for _, vip := range h.VIPs {
-		if h.Heeded(vrrp.HopLimited(vip, advertInterval)) {
-			e.Advert(vip, h.From, h.Interval, h.Priority == advert.Farewell, h.At)
+		if h.Accepted(vrrp.HopLimited(vip, advertInterval)) {
+			e.Advert(vip, h.From, h.Interval, h.Priority == advert.Release, h.At)
 		}
 	}
 }

@@ -80,7 +80,7 @@ func monitorDNS(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 	defer beside.drop()
 	room := dns.New(dns.Options{Plan: p, Role: r, Header: header, Host: nodeDNSHost{m}, Nodes: nodes, Daemon: beside})
 	m.meter.Add(room.Metrics)
-	m.meter.Follow("nodes", nodes.Heard)
+	m.meter.Follow("nodes", nodes.LastReceived)
 	steps := loop.Steps[dns.Snapshot, dns.Desired]{Observe: room.Observe, Decide: room.Decide, Apply: room.Apply}
 	return runInPod(ctx, m, m.credentials(p), steps, everyDNSRound, func(ctx context.Context) {
 		m.serve(ctx, p, p.Ports[port.MonitorDNS], map[string]func() error{"/healthz": m.alive})

@@ -85,7 +85,7 @@ func monitorLB(ctx context.Context, m *monitor, p plan.Plan, header string, acce
 	look := p.Timing.Model.Redirect // HAProxy's end wakes the monitor before
 	room := lb.New(lb.Options{Plan: p, Header: header, Host: lbHost{}, Nodes: nodes, Trust: access, Daemon: newHAProxyDaemon(p), Filter: filter{m.log}})
 	m.meter.Add(room.Metrics)
-	m.meter.Follow("nodes", nodes.Heard)
+	m.meter.Follow("nodes", nodes.LastReceived)
 	steps := loop.Steps[lb.Snapshot, lb.Desired]{Observe: room.Observe, Decide: room.Decide, Apply: room.Apply, Leave: room.Leave}
 	return runInPod(ctx, m, m.credentials(p), steps, look.Interval, func(ctx context.Context) {
 		m.serve(ctx, p, p.Ports[port.MonitorLB], map[string]func() error{"/healthz": m.alive})

@@ -102,7 +102,7 @@ func (mdnsHost) Hostname() (string, error) {
 func (mdnsHost) Open(ctx context.Context, w mdns.Where, hear func(wire.Packet), deaf func(error)) (mdns.Line, error) {
 	v4, v6 := wire.Groups()
 	s, err := multicast.Open(ctx, multicast.Where{Index: w.Index, From4: w.From4, IPv6: w.IPv6}, multicast.Groups{IPv4: v4, IPv6: v6, Port: wire.Port},
-		multicast.Ear{Deaf: deaf, Packet: func(p multicast.Packet) {
+		multicast.Receiver{Failed: deaf, Packet: func(p multicast.Packet) {
 			hear(wire.Packet{From: p.From, Multicast: p.To.IsMulticast(), Data: p.Data})
 		}})
 	if err != nil {

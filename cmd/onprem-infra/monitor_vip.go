@@ -135,7 +135,7 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 		m.watch(ctx, "the supervisor", func(ctx context.Context) error { return file.Watch(ctx, host.watched(), m.wake) })
 		m.watch(ctx, "the supervisor's life", func(ctx context.Context) error { return orphans.Outlive(ctx, election.RunDir, m.log) })
 		events := publish.NewEvents(seen.api.NodeName, func(ctx context.Context, node string, e publish.Event) error {
-			return seen.api.TellOfNode(ctx, node, e.Reason, e.Message, e.At)
+			return seen.api.CreateNodeEvent(ctx, node, e.Reason, e.Message, e.At)
 		}, m.log)
 		written := recorder.New(recorder.Options{
 			Plan: p, Run: host.run(), Path: host.at(journal.Path), Checks: checkNamesOf(p, r),
@@ -222,12 +222,12 @@ func (c *nodeCluster) follow(ctx context.Context, m *monitor) {
 
 // meter adds what the node follows to its metrics.
 func (c *nodeCluster) meter(m *metrics.Meter) {
-	m.Follow("nodes", c.nodes.Heard)
+	m.Follow("nodes", c.nodes.LastReceived)
 	if c.candidates != nil {
-		m.Follow("candidates", c.candidates.Heard)
+		m.Follow("candidates", c.candidates.LastReceived)
 	}
 	if c.bootstrap != nil {
-		m.Follow("bootstrap", c.bootstrap.Heard)
+		m.Follow("bootstrap", c.bootstrap.LastReceived)
 	}
 }
 

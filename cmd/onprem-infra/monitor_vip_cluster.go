@@ -43,7 +43,7 @@ func (c *nodeCluster) Nodes() ([]member.Node, bool) {
 	nodes := make([]member.Node, len(all))
 	for i, n := range all {
 		nodes[i] = member.Node{
-			Node: n.Node, ControlPlane: n.ControlPlane, NoVIP: n.Arbiter || n.Remote,
+			Candidate: n.Candidate, ControlPlane: n.ControlPlane, NoVIP: n.Arbiter || n.Remote,
 			Intent: notice.ReadIntent(n.Way), State: n.State, Kubelet: n.Kubelet,
 		}
 		if c.ranked {
@@ -68,7 +68,7 @@ func (c *nodeCluster) Candidates() ([]notice.Candidate, bool) {
 		return nil, false
 	}
 	nodes, _ := c.nodes.Known()
-	known, last := c.nodes.Heard()
+	known, last := c.nodes.LastReceived()
 	if !known {
 		return c.list.Known()
 	}

@@ -42,7 +42,7 @@ func TestFounderAnswered(t *testing.T) {
 
 // TestMayFound holds which nodes may be the first one of a cluster.
 func TestMayFound(t *testing.T) {
-	known := vip.Memory{Nodes: []member.Node{{Node: addr.Node{Name: "n1"}, ControlPlane: true}}}
+	known := vip.Memory{Nodes: []member.Node{{Candidate: addr.Candidate{Name: "n1"}, ControlPlane: true}}}
 	m := &monitor{}
 	m.log, m.wake = slog.New(slog.DiscardHandler), loop.NewWake()
 	for _, tt := range []struct {

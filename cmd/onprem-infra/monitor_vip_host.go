@@ -82,7 +82,7 @@ func (h nodeVIPHost) Beat(beat uint64) error { return h.run().Beat(beat) }
 
 func (h nodeVIPHost) Listen(instances []clash.Instance) { h.listener.Expect(instances) }
 
-func (h nodeVIPHost) OtherRouters() clash.Air { return h.listener.Snapshot() }
+func (h nodeVIPHost) OtherRouters() clash.Snapshot { return h.listener.Snapshot() }
 
 func (h nodeVIPHost) Keep(m vip.Memory) error {
 	return file.Write(h.at(vip.MemoryPath), vip.EncodeMemory(m), 0o644)

@@ -121,11 +121,11 @@ func TestMemory(t *testing.T) {
 	if m := h.memory(log); m.Open || said.Len() > 0 {
 		t.Errorf("without a file %+v: %s", m, said.String())
 	}
-	node := member.Node{ControlPlane: true, Node: addr.Node{Name: "m1", InternalIPs: []netip.Addr{netip.MustParseAddr("192.0.2.11")}}}
+	node := member.Node{ControlPlane: true, Candidate: addr.Candidate{Name: "m1", InternalIPs: []netip.Addr{netip.MustParseAddr("192.0.2.11")}}}
 	if err := h.Keep(vip.Memory{Open: true, BootstrapGone: true, Nodes: []member.Node{node}}); err != nil {
 		t.Fatal(err)
 	}
-	if m := h.memory(log); !m.Open || !m.BootstrapGone || len(m.Nodes) != 1 || !m.Nodes[0].Equal(node.Node) || !m.Nodes[0].ControlPlane {
+	if m := h.memory(log); !m.Open || !m.BootstrapGone || len(m.Nodes) != 1 || !m.Nodes[0].Equal(node.Candidate) || !m.Nodes[0].ControlPlane {
 		t.Errorf("%+v", m)
 	}
 	for _, garbage := range []string{"", "{", "[]", `{"open": 7}`, "\x00"} {

@@ -24,7 +24,7 @@ import (
 func nodeServices(p plan.Plan, access *kubeconfig.Access) probes.Options {
 	// A control plane node has no ingress router, and its checks probe for one all the time. One that
 	// comes is noticed a second later.
-	dial, seldom := new(localhost.Knocker).Dial, (&localhost.Knocker{Rest: 900 * time.Millisecond}).Dial
+	dial, seldom := new(localhost.Dialer).Dial, (&localhost.Dialer{Rest: 900 * time.Millisecond}).Dial
 	local := func(name, path string) *probe.HTTP {
 		return probe.NewHTTP(fmt.Sprintf("http://localhost:%d%s", p.Ports[name], path), dial)
 	}

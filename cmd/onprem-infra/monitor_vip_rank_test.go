@@ -49,7 +49,7 @@ type ranked struct {
 
 func (r *ranked) Listen([]clash.Instance) {}
 
-func (r *ranked) OtherRouters() clash.Air { return clash.Air{} }
+func (r *ranked) OtherRouters() clash.Snapshot { return clash.Snapshot{} }
 
 func (r *ranked) Links() (addr.Snapshot, error) {
 	return addr.Snapshot{Links: []addr.Link{{Index: 2, Name: "eth0", Up: true, Addresses: []addr.Address{{Prefix: netip.MustParsePrefix(r.address + "/24")}}}}}, nil

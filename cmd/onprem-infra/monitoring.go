@@ -52,7 +52,7 @@ the files yourself: not every cluster has a Prometheus, and these objects need i
 			return err
 		}
 		if p.Metrics != spec.MetricsNode {
-			_ = say(
+			_ = printMessage(
 				std.err,
 				"monitoring: these hosts serve their metrics on their loopback alone; for "+
 					"a Prometheus elsewhere make the cluster with metrics: node (--metrics node)\n",

@@ -116,7 +116,7 @@ func (w *writing) report(format string, args ...any) error {
 	if w.quiet {
 		return nil
 	}
-	return say(w.std.err, format, args...)
+	return printMessage(w.std.err, format, args...)
 }
 
 // refused gives what the user can change the exit code for it.
@@ -159,7 +159,7 @@ func (w *writing) format(value string, forms []string) (string, error) {
 		return "", usage("%s; a file of that name is --out %s", wrong, value)
 	}
 	w.place.Path = value
-	_ = say(w.std.err, "onprem-infra: warning: -o %s: a file is named with --out, and -o is the "+
+	_ = printMessage(w.std.err, "onprem-infra: warning: -o %s: a file is named with --out, and -o is the "+
 		"format (%s): write --out %s; the next release refuses this\n", value, known, value)
 	return forms[0], nil
 }

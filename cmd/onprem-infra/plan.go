@@ -52,7 +52,7 @@ func planCommand(std streams) *cobra.Command {
 				return err
 			}
 			for _, f := range found {
-				_ = say(std.err, "warning: %s\n", f)
+				_ = printMessage(std.err, "warning: %s\n", f)
 			}
 			if in.strict && len(found) > 0 {
 				return negative(nil)

@@ -119,7 +119,7 @@ func readJournals(std streams, args []string) (hosts []chronicle.Host, err error
 			}
 			j, err := journal.Decode(text)
 			if err != nil {
-				_ = say(std.err, "%s: %v\n", name, err) // the rest holds
+				_ = printMessage(std.err, "%s: %v\n", name, err) // the rest holds
 			}
 			hosts = append(hosts, chronicle.Host{Name: name, Entries: j.Entries()})
 		}

@@ -73,10 +73,10 @@ func run(ctx context.Context, args []string, std streams) int {
 	exit := exitError{code: exitUsage, err: err} // cobra's own errors are about flags and arguments
 	errors.As(err, &exit)
 	if exit.err != nil {
-		_ = say(std.err, "onprem-infra: %v\n", exit.err)
+		_ = printMessage(std.err, "onprem-infra: %v\n", exit.err)
 	}
 	if exit.code == exitUsage {
-		_ = say(std.err, "See '%s --help'.\n", cmd.CommandPath())
+		_ = printMessage(std.err, "See '%s --help'.\n", cmd.CommandPath())
 	}
 	return exit.code
 }

@@ -196,7 +196,7 @@ func (s simulation) print(std streams, rows []simulate.Row) error {
 		return nil
 	}
 	for _, f := range failures {
-		_ = say(std.err, "onprem-infra: %s\n", f)
+		_ = printMessage(std.err, "onprem-infra: %s\n", f)
 	}
 	return negative(nil)
 }

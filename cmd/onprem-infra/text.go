@@ -30,9 +30,9 @@ func orNone(text, none string) string {
 	return text
 }
 
-// say prints a message beside a verb's result. On a terminal long lines are broken between words;
+// printMessage prints a message beside a verb's result. On a terminal long lines are broken between words;
 // elsewhere a line stays a line, for programs that read lines.
-func say(w io.Writer, format string, args ...any) error {
+func printMessage(w io.Writer, format string, args ...any) error {
 	text := fmt.Sprintf(format, args...)
 	if terminal.Is(w) {
 		text = width().Narrow(text)

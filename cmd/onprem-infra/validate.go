@@ -59,7 +59,7 @@ func printFindings(std streams, format string, findings spec.Findings) error {
 		return enc.Encode(findings)
 	}
 	for _, f := range findings {
-		if err := say(std.out, "%v\n", f); err != nil {
+		if err := printMessage(std.out, "%v\n", f); err != nil {
 			return err
 		}
 	}

@@ -29,7 +29,7 @@ compare before installing, and choose others with vrids in cluster.yaml or --vri
 			}
 			if label, err := record.ParseName(name); err != nil || string(label) != name ||
 				strings.Contains(name, ".") {
-				_ = say(
+				_ = printMessage(
 					std.err,
 					"onprem-infra: warning: no cluster can be called %q, as it is no DNS label "+
 						"in lower case\n",

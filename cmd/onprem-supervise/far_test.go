@@ -112,7 +112,7 @@ func attacks(t *testing.T, from netns.Namespace, on keepalived.Interface,
 // part is a host's part in the election of the API VIPs, as it renders it.
 type part func(t *testing.T, p plan.Plan, links addr.Snapshot) keepalived.Config
 
-func bootstraps(nodes ...addr.Node) part {
+func bootstraps(nodes ...addr.Candidate) part {
 	return func(_ *testing.T, p plan.Plan, links addr.Snapshot) keepalived.Config {
 		room := bootstrap.New(bootstrap.Options{Plan: p, Now: time.Now})
 		desired, _ := room.Decide(bootstrap.Snapshot{At: time.Now(), Links: links, Nodes: nodes,
@@ -122,7 +122,7 @@ func bootstraps(nodes ...addr.Node) part {
 }
 
 // aNode has just started: it accepts adverts of unknown routers.
-func aNode(nodes ...addr.Node) part {
+func aNode(nodes ...addr.Candidate) part {
 	return func(_ *testing.T, p plan.Plan, links addr.Snapshot) keepalived.Config {
 		room := node.New(node.Options{
 			Plan: p, Role: role.Master, Memory: node.Memory{Open: true},
@@ -130,7 +130,7 @@ func aNode(nodes ...addr.Node) part {
 		})
 		seen := node.Answer[[]member.Node]{OK: true}
 		for _, n := range nodes {
-			seen.Is = append(seen.Is, member.Node{Node: n, ControlPlane: true})
+			seen.Is = append(seen.Is, member.Node{Candidate: n, ControlPlane: true})
 		}
 		desired, _ := room.Decide(node.Snapshot{At: time.Now(), Links: links,
 			Nodes: seen, Served: true})
@@ -145,8 +145,8 @@ func aNode(nodes ...addr.Node) part {
 // TestFarAdverts holds that a host behind a router takes no VIP over, whatever it writes into its
 // adverts, and that a peer's adverts on the link are accepted.
 func TestFarAdverts(t *testing.T) {
-	self := addr.Node{Name: "master-0", InternalIPs: host}
-	other := addr.Node{Name: "master-1", InternalIPs: peer}
+	self := addr.Candidate{Name: "master-0", InternalIPs: host}
+	other := addr.Candidate{Name: "master-1", InternalIPs: peer}
 	for _, tt := range []struct {
 		name    string
 		part    part

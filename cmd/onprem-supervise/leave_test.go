@@ -199,10 +199,10 @@ func TestSilentMonitor(t *testing.T) {
 	put(t, s.path(supervised.HeartbeatFile), "7\n")
 	begin := time.Now()
 	time.Sleep(8 * time.Second)
-	if s.read(supervised.TrackDir, "lb") != "1\n" || s.status().MonitorSilent {
+	if s.read(supervised.TrackDir, "lb") != "1\n" || s.status().MonitorStale {
 		t.Fatal("it gave the monitor less than 8 s")
 	}
-	s.until("silent", 10*time.Second, func(st supervised.Status) bool { return st.MonitorSilent })
+	s.until("silent", 10*time.Second, func(st supervised.Status) bool { return st.MonitorStale })
 	t.Logf("noticed after %s", time.Since(begin))
 	for path, want := range map[string]string{"lb": "0\n", "both": "0\n"} {
 		if got := s.read(supervised.TrackDir, path); got != want {
@@ -218,7 +218,7 @@ func TestSilentMonitor(t *testing.T) {
 	}
 	put(t, s.path(supervised.HeartbeatFile), "8\n")
 	s.until("the monitor runs again", 3*time.Second,
-		func(st supervised.Status) bool { return !st.MonitorSilent })
+		func(st supervised.Status) bool { return !st.MonitorStale })
 	if err := os.MkdirAll(s.path(supervised.TrackDir), 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -65,8 +65,8 @@ func tracks(t *testing.T, platform spec.Platform, timing string,
 	t.Helper()
 	l := newLAN(t)
 	p, links := demo(t, platform, timing, mode), l.links(t)
-	config := aNode(addr.Node{Name: "master-0", InternalIPs: host},
-		addr.Node{Name: "master-1", InternalIPs: peer})(t, p, links)
+	config := aNode(addr.Candidate{Name: "master-0", InternalIPs: host},
+		addr.Candidate{Name: "master-1", InternalIPs: peer})(t, p, links)
 	config.Groups = slices.DeleteFunc(config.Groups, func(g keepalived.SyncGroup) bool {
 		return !slices.ContainsFunc(config.Instances,
 			func(i keepalived.Instance) bool { return slices.Contains(g.Members, i.Name) })

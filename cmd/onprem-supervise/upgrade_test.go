@@ -156,7 +156,7 @@ func (u upgrade) nodes(other ...string) (all []member.Node) {
 	for name, addresses := range map[string][]string{
 		"master-0": {"192.0.2.10", "2001:db8::10"}, "master-1": other,
 	} {
-		n := member.Node{Node: addr.Node{Name: name}, ControlPlane: true}
+		n := member.Node{Candidate: addr.Candidate{Name: name}, ControlPlane: true}
 		for _, a := range addresses {
 			n.InternalIPs = append(n.InternalIPs, netip.MustParseAddr(a))
 		}

@@ -61,8 +61,8 @@ func (s Snapshot) LinkOf(a netip.Addr) string {
 	return ""
 }
 
-// Node is one node with its addresses in the cluster's API, in the API's order.
-type Node struct {
+// Candidate is one node with its addresses in the cluster's API, in the API's order.
+type Candidate struct {
 	Name string
 	// status.addresses of type InternalIP; may lack a family while the node joins
 	InternalIPs []netip.Addr
@@ -70,7 +70,7 @@ type Node struct {
 }
 
 // Equal reports whether two nodes have the same name and addresses.
-func (n Node) Equal(m Node) bool {
+func (n Candidate) Equal(m Candidate) bool {
 	return n.Name == m.Name && slices.Equal(n.InternalIPs, m.InternalIPs) &&
 		slices.Equal(n.Annotated, m.Annotated)
 }

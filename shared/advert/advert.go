@@ -18,8 +18,8 @@ const (
 	Near     = 255 // the hop limit, which a router between would lower
 )
 
-// Farewell is the priority by which a holder releases its VIPs (RFC 5798 5.2.4).
-const Farewell = 0
+// Release is the priority by which a holder releases its VIPs (RFC 5798 5.2.4).
+const Release = 0
 
 // GroupIPv4 is VRRP's multicast group (RFC 5798 5.1.1.2).
 func GroupIPv4() netip.Addr { return netip.AddrFrom4([4]byte{224, 0, 0, 18}) }
@@ -39,10 +39,10 @@ type Advert struct {
 	Sound    bool          // the checksum is right; routers ignore other adverts
 }
 
-// Heeded reports whether a router accepts the advert: its checksum is right, its ID is allowed, and
+// Accepted reports whether a router accepts the advert: its checksum is right, its ID is allowed, and
 // no router has forwarded it. For IPv6 the last counts only if all routers of the group are known
 // to send with a hop limit of 255 (limited).
-func (a Advert) Heeded(limited bool) bool {
+func (a Advert) Accepted(limited bool) bool {
 	return a.Sound && a.ID != 0 && (a.Hops == Near || a.From.Is6() && !limited)
 }
 

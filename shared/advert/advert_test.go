@@ -146,7 +146,7 @@ func TestHeeded(t *testing.T) {
 	} {
 		a := Advert{From: netip.MustParseAddr("192.0.2.9"), ID: 9, Hops: Near, Sound: true}
 		tt.change(&a)
-		if a.Heeded(tt.limited) != tt.want {
+		if a.Accepted(tt.limited) != tt.want {
 			t.Errorf("%s: heeded %t", tt.name, !tt.want)
 		}
 	}

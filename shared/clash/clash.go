@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// Hearing is how long to listen before an instance starts for the first time: long enough for
+	// ListenTime is how long to listen before an instance starts for the first time: long enough for
 	// three adverts of a router with the default interval of a second.
-	Hearing = 3500 * time.Millisecond
+	ListenTime = 3500 * time.Millisecond
 	// enough is how many adverts, or answers, in a row show something that lasts.
 	enough = 3
 	// remembered is the least time for which a router is remembered after its last advert.
@@ -46,8 +46,8 @@ type Instance struct {
 	Members []netip.Addr
 }
 
-// Heard is an advert of another host that was received on a link.
-type Heard struct {
+// Received is an advert of another host that was received on a link.
+type Received struct {
 	Link   string
 	MAC    string // of the sender
 	At     time.Time
@@ -94,7 +94,7 @@ func (s *router) lapse() time.Duration {
 }
 
 func (s *router) holds(now time.Time) bool {
-	return s.advert.Priority != advert.Farewell && now.Sub(s.last) <= s.lapse()
+	return s.advert.Priority != advert.Release && now.Sub(s.last) <= s.lapse()
 }
 
 func (s *router) remembered(now time.Time) bool {
@@ -125,8 +125,8 @@ type asked struct {
 	vip  netip.Addr
 }
 
-// Ear observes the adverts that one host receives. Its methods are for one goroutine.
-type Ear struct {
+// Observer observes the adverts that one host receives. Its methods are for one goroutine.
+type Observer struct {
 	instances []Instance
 	ids       map[vrrp.Kind]vrrp.ID
 	routers   map[group]map[netip.Addr]*router
@@ -134,9 +134,9 @@ type Ear struct {
 	answers   map[asked]answer
 }
 
-// NewEar has received nothing yet.
-func NewEar() *Ear {
-	return &Ear{
+// NewObserver has received nothing yet.
+func NewObserver() *Observer {
+	return &Observer{
 		routers: map[group]map[netip.Addr]*router{}, own: map[vrrp.InstanceName]own{},
 		answers: map[asked]answer{},
 	}
@@ -146,7 +146,7 @@ func NewEar() *Ear {
 // version or interval, as when a cluster's timing changes, the adverts of its routers are counted
 // again: they change at the same moment. So are those of a router that is no member any more, such
 // as the bootstrap machine after its release.
-func (e *Ear) Expect(instances []Instance) {
+func (e *Observer) Expect(instances []Instance) {
 	for _, i := range instances {
 		changed := func(o Instance) bool {
 			return o.Name == i.Name && (o.Version != i.Version || o.Interval != i.Interval)
@@ -165,7 +165,7 @@ func (e *Ear) Expect(instances []Instance) {
 }
 
 // forgetFormer counts the adverts of routers again that were members of an instance until now.
-func (e *Ear) forgetFormer(i Instance) {
+func (e *Observer) forgetFormer(i Instance) {
 	at := slices.IndexFunc(e.instances, func(o Instance) bool { return o.Name == i.Name })
 	if at < 0 || i.Members == nil {
 		return
@@ -180,13 +180,13 @@ func (e *Ear) forgetFormer(i Instance) {
 
 // Have sets the IDs of the cluster, also of groups that this host is not in: a finding about a
 // foreign router proposes a free ID.
-func (e *Ear) Have(ids map[vrrp.Kind]vrrp.ID) { e.ids = ids }
+func (e *Observer) Have(ids map[vrrp.Kind]vrrp.ID) { e.ids = ids }
 
-// Hear records an advert that a router would accept.
-func (e *Ear) Hear(h Heard) {
+// Receive records an advert that a router would accept.
+func (e *Observer) Receive(h Received) {
 	a := h.Advert
 	at := group{h.Link, a.From.Is4(), a.ID}
-	if !a.Heeded(slices.ContainsFunc(e.instances, func(i Instance) bool {
+	if !a.Accepted(slices.ContainsFunc(e.instances, func(i Instance) bool {
 		return i.group() == at && vrrp.HopLimited(i.VIP, i.Interval)
 	})) {
 		return
@@ -221,19 +221,19 @@ func (e *Ear) Hear(h Heard) {
 // them release the VIP.
 func same(a, b advert.Advert) bool {
 	return a.Version == b.Version && a.Interval == b.Interval &&
-		(a.Priority == advert.Farewell) == (b.Priority == advert.Farewell) &&
+		(a.Priority == advert.Release) == (b.Priority == advert.Release) &&
 		slices.Equal(a.VIPs, b.VIPs)
 }
 
 // member reports whether an address is that of a member of a group.
-func (e *Ear) member(at group, from netip.Addr) bool {
+func (e *Observer) member(at group, from netip.Addr) bool {
 	return slices.ContainsFunc(e.instances, func(i Instance) bool {
 		return i.group() == at && slices.Contains(i.Members, from)
 	})
 }
 
 // oldest is the router whose last advert is the oldest; a member only if there is no other router.
-func (e *Ear) oldest(at group) (out netip.Addr) {
+func (e *Observer) oldest(at group) (out netip.Addr) {
 	all, ours := e.routers[at], false
 	for from, s := range all {
 		member := e.member(at, from)
@@ -246,7 +246,7 @@ func (e *Ear) oldest(at group) (out netip.Addr) {
 }
 
 // Self records whether this host holds an instance's VIP, and its priority.
-func (e *Ear) Self(name vrrp.InstanceName, holds bool, priority vrrp.Priority, now time.Time) {
+func (e *Observer) Self(name vrrp.InstanceName, holds bool, priority vrrp.Priority, now time.Time) {
 	before := e.own[name]
 	switch {
 	case !holds:
@@ -259,7 +259,7 @@ func (e *Ear) Self(name vrrp.InstanceName, holds bool, priority vrrp.Priority, n
 }
 
 // Answer records the other host that answers for a VIP on a link.
-func (e *Ear) Answer(link string, vip netip.Addr, mac string, now time.Time) {
+func (e *Observer) Answer(link string, vip netip.Addr, mac string, now time.Time) {
 	at := asked{link, vip}
 	a := e.answers[at]
 	if a.mac != mac || now.Sub(a.last()) > remembered {
@@ -268,13 +268,13 @@ func (e *Ear) Answer(link string, vip netip.Addr, mac string, now time.Time) {
 	e.answers[at] = answer{mac: mac, at: append(a.at[max(0, len(a.at)-enough+1):], now)}
 }
 
-// Speakers are the last adverts of all routers that announce an instance's VIP, in the order of
+// Routers are the last adverts of all routers that announce an instance's VIP, in the order of
 // their addresses. Only holders send adverts.
-func (e *Ear) Speakers(i Instance) (out []Heard) {
+func (e *Observer) Routers(i Instance) (out []Received) {
 	all := e.routers[i.group()]
 	for _, from := range senders(all) {
 		if s := all[from]; slices.Contains(s.advert.VIPs, i.VIP) {
-			out = append(out, Heard{Link: i.Link, MAC: s.mac, At: s.last, Advert: s.advert})
+			out = append(out, Received{Link: i.Link, MAC: s.mac, At: s.last, Advert: s.advert})
 		}
 	}
 	return out

@@ -40,11 +40,11 @@ func node(change func(*Instance)) Instance {
 type line struct {
 	from, to time.Duration
 	who      string
-	change   func(*Heard)
+	change   func(*Received)
 }
 
-func (l line) heard() (out []Heard) {
-	h := Heard{
+func (l line) heard() (out []Received) {
+	h := Received{
 		Link: "ens3",
 		MAC:  "mac of " + l.who,
 		Advert: advert.Advert{
@@ -69,17 +69,17 @@ func (l line) heard() (out []Heard) {
 	return out
 }
 
-func foreign(h *Heard) { h.Advert.VIPs = []netip.Addr{ip("192.0.2.77")} }
+func foreign(h *Received) { h.Advert.VIPs = []netip.Addr{ip("192.0.2.77")} }
 
 // hear has an ear hear lines in the order of time.
-func hear(e *Ear, lines ...line) {
-	var all []Heard
+func hear(e *Observer, lines ...line) {
+	var all []Received
 	for _, l := range lines {
 		all = append(all, l.heard()...)
 	}
-	slices.SortStableFunc(all, func(a, b Heard) int { return a.At.Compare(b.At) })
+	slices.SortStableFunc(all, func(a, b Received) int { return a.At.Compare(b.At) })
 	for _, h := range all {
-		e.Hear(h)
+		e.Receive(h)
 	}
 }
 
@@ -108,37 +108,37 @@ func TestFindings(t *testing.T) {
 		{"a healthy holder", node(nil), nil, []line{{0, second, "192.0.2.12", nil}}, second, nil},
 		{"this host holds it", node(nil), &[2]time.Duration{0, 10 * second}, nil, second, nil},
 		{"a foreign router by its first advert", node(nil), nil, []line{{0, 0, "192.0.2.99", foreign}}, 0, []string{"foreign-router 192.0.2.99"}},
-		{"a foreign router of version 2", node(nil), nil, []line{{0, 0, "192.0.2.99", func(h *Heard) { foreign(h); h.Advert.Version = vrrp.V2 }}}, 0, []string{"foreign-router 192.0.2.99"}},
-		{"a foreign router that says goodbye", node(nil), nil, []line{{0, 0, "192.0.2.99", func(h *Heard) { foreign(h); h.Advert.Priority = 0 }}}, 0, []string{"foreign-router 192.0.2.99"}},
+		{"a foreign router of version 2", node(nil), nil, []line{{0, 0, "192.0.2.99", func(h *Received) { foreign(h); h.Advert.Version = vrrp.V2 }}}, 0, []string{"foreign-router 192.0.2.99"}},
+		{"a foreign router that says goodbye", node(nil), nil, []line{{0, 0, "192.0.2.99", func(h *Received) { foreign(h); h.Advert.Priority = 0 }}}, 0, []string{"foreign-router 192.0.2.99"}},
 		{"a foreign router is remembered", node(nil), nil, []line{{0, 0, "192.0.2.99", foreign}}, time.Minute, []string{"foreign-router 192.0.2.99"}},
 		{"and forgotten", node(nil), nil, []line{{0, 0, "192.0.2.99", foreign}}, time.Minute + 1, nil},
-		{"but a slow one is slow", node(nil), nil, []line{{0, 0, "192.0.2.99", func(h *Heard) { foreign(h); h.Advert.Interval = 40 * second }}}, 2 * time.Minute, []string{"foreign-router 192.0.2.99"}},
-		{"another ID", node(nil), nil, []line{{0, second, "192.0.2.99", func(h *Heard) { foreign(h); h.Advert.ID = 31 }}}, second, nil},
-		{"another link", node(nil), nil, []line{{0, second, "192.0.2.99", func(h *Heard) { foreign(h); h.Link = "ens4" }}}, second, nil},
-		{"the other family", node(nil), nil, []line{{0, second, "fe80::9", func(h *Heard) { h.Advert.VIPs = []netip.Addr{ip("2001:db8::5")} }}}, second, nil},
-		{"a damaged one", node(nil), nil, []line{{0, second, "192.0.2.99", func(h *Heard) { foreign(h); h.Advert.Sound = false }}}, second, nil},
-		{"one from beyond a router", node(nil), nil, []line{{0, second, "192.0.2.99", func(h *Heard) { foreign(h); h.Advert.Hops = 254 }}}, second, nil},
+		{"but a slow one is slow", node(nil), nil, []line{{0, 0, "192.0.2.99", func(h *Received) { foreign(h); h.Advert.Interval = 40 * second }}}, 2 * time.Minute, []string{"foreign-router 192.0.2.99"}},
+		{"another ID", node(nil), nil, []line{{0, second, "192.0.2.99", func(h *Received) { foreign(h); h.Advert.ID = 31 }}}, second, nil},
+		{"another link", node(nil), nil, []line{{0, second, "192.0.2.99", func(h *Received) { foreign(h); h.Link = "ens4" }}}, second, nil},
+		{"the other family", node(nil), nil, []line{{0, second, "fe80::9", func(h *Received) { h.Advert.VIPs = []netip.Addr{ip("2001:db8::5")} }}}, second, nil},
+		{"a damaged one", node(nil), nil, []line{{0, second, "192.0.2.99", func(h *Received) { foreign(h); h.Advert.Sound = false }}}, second, nil},
+		{"one from beyond a router", node(nil), nil, []line{{0, second, "192.0.2.99", func(h *Received) { foreign(h); h.Advert.Hops = 254 }}}, second, nil},
 		{"a stranger at our VIP", node(nil), nil, []line{{0, second, "192.0.2.99", nil}}, second, []string{"stranger 192.0.2.99"}},
 		{"twice is chance", node(nil), nil, []line{{0, 100 * time.Millisecond, "192.0.2.99", nil}}, 100 * time.Millisecond, nil},
 		{"nobody knows the members", node(func(i *Instance) { i.Members = nil }), nil, []line{{0, second, "192.0.2.99", nil}}, second, nil},
-		{"a member of another version", node(nil), nil, []line{{0, 2 * second, "192.0.2.12", func(h *Heard) { h.Advert.Version = vrrp.V2; h.Advert.Interval = second }}}, 2 * second, []string{"version 192.0.2.12"}},
-		{"a member of another interval", node(nil), nil, []line{{0, 2 * second, "192.0.2.12", func(h *Heard) { h.Advert.Interval = second }}}, 2 * second, []string{"interval 192.0.2.12"}},
+		{"a member of another version", node(nil), nil, []line{{0, 2 * second, "192.0.2.12", func(h *Received) { h.Advert.Version = vrrp.V2; h.Advert.Interval = second }}}, 2 * second, []string{"version 192.0.2.12"}},
+		{"a member of another interval", node(nil), nil, []line{{0, 2 * second, "192.0.2.12", func(h *Received) { h.Advert.Interval = second }}}, 2 * second, []string{"interval 192.0.2.12"}},
 		{"a hand-over", node(nil), nil, []line{{0, second, "192.0.2.12", nil}, {second - 50*time.Millisecond, 2 * second, "192.0.2.13", nil}}, 1100 * time.Millisecond, nil},
 		{"a hand-over from this host", node(nil), &[2]time.Duration{0, second}, []line{{second - 50*time.Millisecond, 2 * second, "192.0.2.13", nil}}, 2 * second, nil},
 		{"a hand-over to this host", node(nil), &[2]time.Duration{second, 5 * second}, []line{{0, second, "192.0.2.13", nil}}, 1200 * time.Millisecond, nil},
 		{"one does not hear this host", node(nil), &[2]time.Duration{0, 5 * second}, []line{{second, 2 * second, "192.0.2.13", nil}}, 2 * second, []string{"one-way 192.0.2.13 beside 192.0.2.11"}},
-		{"this host is not the better one", node(nil), &[2]time.Duration{0, 5 * second}, []line{{second, 2 * second, "192.0.2.13", func(h *Heard) { h.Advert.Priority = 180 }}}, 2 * second, []string{"one-way 192.0.2.11 beside 192.0.2.13"}},
-		{"equals go by the address", node(nil), &[2]time.Duration{0, 5 * second}, []line{{second, 2 * second, "192.0.2.13", func(h *Heard) { h.Advert.Priority = 170 }}}, 2 * second, []string{"one-way 192.0.2.11 beside 192.0.2.13"}},
+		{"this host is not the better one", node(nil), &[2]time.Duration{0, 5 * second}, []line{{second, 2 * second, "192.0.2.13", func(h *Received) { h.Advert.Priority = 180 }}}, 2 * second, []string{"one-way 192.0.2.11 beside 192.0.2.13"}},
+		{"equals go by the address", node(nil), &[2]time.Duration{0, 5 * second}, []line{{second, 2 * second, "192.0.2.13", func(h *Received) { h.Advert.Priority = 170 }}}, 2 * second, []string{"one-way 192.0.2.11 beside 192.0.2.13"}},
 		{"two others", node(nil), nil, []line{{0, 2 * second, "192.0.2.12", nil}, {second, 2 * second, "192.0.2.13", nil}}, 2 * second, []string{"one-way 192.0.2.12 beside 192.0.2.13"}},
 		{"two others in multicast", node(func(i *Instance) { i.Unicast = false }), nil, []line{{0, 2 * second, "192.0.2.12", nil}, {second, 2 * second, "192.0.2.13", nil}}, 2 * second, []string{"two-holders 192.0.2.12 beside 192.0.2.13"}},
-		{"two of two versions", node(nil), &[2]time.Duration{0, 5 * second}, []line{{0, 4 * second, "192.0.2.13", func(h *Heard) { h.Advert.Version = vrrp.V2; h.Advert.Interval = second }}}, 4 * second,
+		{"two of two versions", node(nil), &[2]time.Duration{0, 5 * second}, []line{{0, 4 * second, "192.0.2.13", func(h *Received) { h.Advert.Version = vrrp.V2; h.Advert.Interval = second }}}, 4 * second,
 			[]string{"version 192.0.2.13", "two-holders 192.0.2.13 beside 192.0.2.11"}},
 		{"two, and one goes", node(nil), nil, []line{{0, 2 * second, "192.0.2.12", nil}, {second, 3 * second, "192.0.2.13", nil}}, 3 * second, nil},
 		{"two, and one says goodbye", node(nil), nil, []line{{0, 2 * second, "192.0.2.12", nil}, {second, 2 * second, "192.0.2.13", nil},
-			{2*second + 1, 2*second + 1, "192.0.2.12", func(h *Heard) { h.Advert.Priority = 0 }}}, 2*second + 2, nil},
+			{2*second + 1, 2*second + 1, "192.0.2.12", func(h *Received) { h.Advert.Priority = 0 }}}, 2*second + 2, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			e := NewEar()
+			e := NewObserver()
 			e.Expect([]Instance{tt.i})
 			if tt.self != nil {
 				e.Self(tt.i.Name, true, 170, begin.Add(tt.self[0]))
@@ -155,9 +155,9 @@ func TestFindings(t *testing.T) {
 // TestFinding holds that a foreign router is named by all that its owner can find it by, and a
 // person is told what to do.
 func TestFinding(t *testing.T) {
-	e := NewEar()
+	e := NewObserver()
 	e.Expect([]Instance{node(nil)})
-	hear(e, line{0, 0, "192.0.2.99", func(h *Heard) {
+	hear(e, line{0, 0, "192.0.2.99", func(h *Received) {
 		foreign(h)
 		h.Advert.Version, h.Advert.Interval, h.MAC = vrrp.V2, time.Second, "52:54:00:00:00:63"
 	}})
@@ -182,7 +182,7 @@ func TestFinding(t *testing.T) {
 	if got[0].String() != text {
 		t.Errorf("says %q", got[0])
 	}
-	for _, k := range []Kind{Stranger, Version, Interval, OneWay, Holders, Duplicate} {
+	for _, k := range []Kind{UnknownRouter, Version, Interval, OneWay, Holders, Duplicate} {
 		f := want
 		if f.Kind = k; k == Duplicate {
 			f.Who.Address = netip.Addr{}
@@ -212,15 +212,15 @@ func TestDuplicate(t *testing.T) {
 		{"another", false, []line{speaks}, []string{"other", "other", "other"}, 0, true},
 		{"another, of two that take turns", false, []line{speaks}, []string{"other", "mac of 192.0.2.12", "other"}, 0, false},
 		{"this host, which asks nobody for what it has itself: what its kernel knows is from before", true, nil, []string{"other", "other", "other"}, 0, false},
-		{"the former holder, before the VIP moved", false, []line{{0, 2100 * time.Millisecond, "192.0.2.13", func(h *Heard) { h.MAC = "other" }}, {2200 * time.Millisecond, 5 * time.Second, "192.0.2.12", nil}},
+		{"the former holder, before the VIP moved", false, []line{{0, 2100 * time.Millisecond, "192.0.2.13", func(h *Received) { h.MAC = "other" }}, {2200 * time.Millisecond, 5 * time.Second, "192.0.2.12", nil}},
 			[]string{"other", "other", "other"}, 0, false},
-		{"the former holder still", false, []line{{0, 100 * time.Millisecond, "192.0.2.13", func(h *Heard) { h.MAC = "other" }}, {200 * time.Millisecond, 5 * time.Second, "192.0.2.12", nil}},
+		{"the former holder still", false, []line{{0, 100 * time.Millisecond, "192.0.2.13", func(h *Received) { h.MAC = "other" }}, {200 * time.Millisecond, 5 * time.Second, "192.0.2.12", nil}},
 			[]string{"other", "other", "other", "other"}, 0, true},
 		{"nobody is known to hold it", false, nil, []string{"other", "other", "other"}, 0, false},
 		{"long ago", false, []line{{0, time.Hour + 5*time.Second, "192.0.2.12", nil}}, []string{"other", "other", "other"}, time.Hour, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			e := NewEar()
+			e := NewObserver()
 			e.Expect([]Instance{node(nil)})
 			e.Self("one_API_0", tt.self, 100, begin)
 			hear(e, tt.lines...)
@@ -252,17 +252,17 @@ func TestMay(t *testing.T) {
 	}{
 		{"report does not wait", Report, false, nil, 0, true, ""},
 		{"report starts beside a clash", Report, false, clash, 0, true, ""},
-		{"refuse listens first", Refuse, false, nil, Hearing - 1, false, "listens on ens3 first for other routers with the ID 30"},
-		{"refuse starts when it has listened", Refuse, false, nil, Hearing, true, ""},
-		{"refuse keeps out", Refuse, false, clash, 2 * Hearing, false, "192.0.2.99 (mac of 192.0.2.99) on ens3 has the virtual router ID 30"},
+		{"refuse listens first", Refuse, false, nil, ListenTime - 1, false, "listens on ens3 first for other routers with the ID 30"},
+		{"refuse starts when it has listened", Refuse, false, nil, ListenTime, true, ""},
+		{"refuse keeps out", Refuse, false, clash, 2 * ListenTime, false, "192.0.2.99 (mac of 192.0.2.99) on ens3 has the virtual router ID 30"},
 		{"until the other one has gone", Refuse, false, clash, time.Minute + 1, true, ""},
 		{"what has started starts again", Refuse, true, clash, 0, true, ""},
 		{"our own cluster is no clash", Refuse, false, []line{{0, 4 * time.Second, "192.0.2.12", nil}}, 4 * time.Second, true, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			e := NewEar()
+			e := NewObserver()
 			hear(e, tt.lines...)
-			got, why := e.Air(map[string]time.Time{"ens3": begin}, begin.Add(tt.at)).May(tt.policy,
+			got, why := e.Snapshot(map[string]time.Time{"ens3": begin}, begin.Add(tt.at)).May(tt.policy,
 				node(nil), tt.started)
 			if got != tt.want || !strings.Contains(why, tt.why) || got != (why == "") {
 				t.Errorf("%t, %q", got, why)
@@ -274,7 +274,7 @@ func TestMay(t *testing.T) {
 // TestMay_NotListening holds that a host which does not listen on a link starts nothing there that
 // must not be beside another.
 func TestMay_NotListening(t *testing.T) {
-	air := NewEar().Air(map[string]time.Time{"ens4": begin}, begin.Add(time.Hour))
+	air := NewObserver().Snapshot(map[string]time.Time{"ens4": begin}, begin.Add(time.Hour))
 	if ok, why := air.May(Refuse, node(nil), false); ok ||
 		!strings.Contains(why, "does not listen on ens3 yet") {
 		t.Errorf("%t, %q", ok, why)
@@ -283,8 +283,8 @@ func TestMay_NotListening(t *testing.T) {
 
 // TestAirStays holds that what a decision depends on does not change beneath it.
 func TestAirStays(t *testing.T) {
-	e, since := NewEar(), map[string]time.Time{"ens3": begin}
-	air := e.Air(since, begin.Add(Hearing))
+	e, since := NewObserver(), map[string]time.Time{"ens3": begin}
+	air := e.Snapshot(since, begin.Add(ListenTime))
 	hear(e, line{0, 0, "192.0.2.99", foreign})
 	delete(since, "ens3")
 	if ok, why := air.May(Refuse, node(nil), false); !ok {
@@ -304,12 +304,12 @@ func TestManyVIPs(t *testing.T) {
 // TestFree holds that a foreign router is named with an ID that neither the cluster nor anybody
 // else has.
 func TestFree(t *testing.T) {
-	e := NewEar()
+	e := NewObserver()
 	ours := node(func(i *Instance) { i.Kind = vrrp.API })
 	e.Expect([]Instance{ours})
 	e.Have(map[vrrp.Kind]vrrp.ID{vrrp.API: 30, vrrp.Ingress: 31}) // of another election
 	hear(e, line{0, 0, "192.0.2.99", foreign},
-		line{0, 0, "192.0.2.99", func(h *Heard) { h.Advert.ID = 32 }})
+		line{0, 0, "192.0.2.99", func(h *Received) { h.Advert.ID = 32 }})
 	got := e.Findings(begin)
 	if len(got) != 1 || got[0].Free != 33 ||
 		!strings.Contains(
@@ -321,7 +321,7 @@ func TestFree(t *testing.T) {
 // TestExpectAnew holds that members which change how they speak at the same moment as this host are
 // not blamed for what they said before.
 func TestExpectAnew(t *testing.T) {
-	e := NewEar()
+	e := NewObserver()
 	slow := func(i *Instance) { i.Version, i.Interval = vrrp.V2, time.Second }
 	e.Expect([]Instance{node(slow)})
 	hear(
@@ -330,7 +330,7 @@ func TestExpectAnew(t *testing.T) {
 			0,
 			5 * time.Second,
 			"192.0.2.12",
-			func(h *Heard) { h.Advert.Version, h.Advert.Interval = vrrp.V2, time.Second },
+			func(h *Received) { h.Advert.Version, h.Advert.Interval = vrrp.V2, time.Second },
 		},
 	)
 	e.Expect([]Instance{node(nil)})
@@ -343,7 +343,7 @@ func TestExpectAnew(t *testing.T) {
 			6 * time.Second,
 			9 * time.Second,
 			"192.0.2.12",
-			func(h *Heard) { h.Advert.Version, h.Advert.Interval = vrrp.V2, time.Second },
+			func(h *Received) { h.Advert.Version, h.Advert.Interval = vrrp.V2, time.Second },
 		},
 	)
 	if got := brief(e.Findings(begin.Add(9 * time.Second))); !slices.Equal(
@@ -362,7 +362,7 @@ func TestExpectLeft(t *testing.T) {
 }
 
 func left(t *testing.T, members []netip.Addr) {
-	e := NewEar()
+	e := NewObserver()
 	e.Expect([]Instance{node(func(i *Instance) { i.Members = members })})
 	hear(e, line{0, 5 * time.Second, "192.0.2.10", nil})
 	e.Expect([]Instance{node(nil)})
@@ -378,9 +378,9 @@ func left(t *testing.T, members []netip.Addr) {
 
 // TestState holds what a host writes down for others to read, and that it is read again.
 func TestState(t *testing.T) {
-	e := NewEar()
+	e := NewObserver()
 	e.Expect([]Instance{node(nil)})
-	late := func(h *Heard) { h.Advert.Interval = 90 * time.Millisecond }
+	late := func(h *Received) { h.Advert.Interval = 90 * time.Millisecond }
 	for n := range 200 { // each 10 ms late, by what it says
 		at := time.Duration(n) * 100 * time.Millisecond
 		hear(e, line{at, at, "192.0.2.12", late})
@@ -389,8 +389,8 @@ func TestState(t *testing.T) {
 	now := begin.Add(20 * time.Second)
 	want := State{
 		At: now, Since: map[string]time.Time{"ens3": begin},
-		Deaf: map[string]string{"ens4": "it is down"}, Findings: e.Findings(now),
-		Speakers: []Speaker{
+		Failed: map[string]string{"ens4": "it is down"}, Findings: e.Findings(now),
+		Routers: []Router{
 			{
 				Instance:   "one_API_0",
 				Host:       Host{ip("192.0.2.12"), "mac of 192.0.2.12"},
@@ -410,26 +410,26 @@ func TestState(t *testing.T) {
 			},
 		},
 	}
-	got, err := DecodeState(EncodeState(e.State(want.Since, want.Deaf, now)))
-	if err != nil || len(got.Speakers) != 1 || got.Speakers[0].JitterMs < 9.9 ||
-		got.Speakers[0].JitterMs > 10 {
+	got, err := DecodeState(EncodeState(e.State(want.Since, want.Failed, now)))
+	if err != nil || len(got.Routers) != 1 || got.Routers[0].JitterMs < 9.9 ||
+		got.Routers[0].JitterMs > 10 {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	got.Speakers[0].JitterMs = 0
+	got.Routers[0].JitterMs = 0
 	if len(got.Findings) != 2 || !reflect.DeepEqual(got, want) {
 		t.Errorf("read\n%+v\nwant\n%+v", got, want)
 	}
-	if empty := string(EncodeState(NewEar().State(nil, nil, now))); empty != `{"at":"2026-01-02T03:04:25Z","since":{},"findings":[],"speakers":[],"elections":[]}`+"\n" {
+	if empty := string(EncodeState(NewObserver().State(nil, nil, now))); empty != `{"at":"2026-01-02T03:04:25Z","since":{},"findings":[],"speakers":[],"elections":[]}`+"\n" {
 		t.Error(empty)
 	}
 }
 
 // TestOthers holds that of a virtual router which is none of ours little is remembered.
 func TestOthers(t *testing.T) {
-	e := NewEar()
+	e := NewObserver()
 	e.Expect([]Instance{node(nil)})
 	for n := range 100 {
-		hear(e, line{0, 0, fmt.Sprintf("198.51.100.%d", n+1), func(h *Heard) { h.Advert.ID = 40 }})
+		hear(e, line{0, 0, fmt.Sprintf("198.51.100.%d", n+1), func(h *Received) { h.Advert.ID = 40 }})
 	}
 	if kept := e.routers[group{"ens3", true, 40}]; len(kept) != maxOthers {
 		t.Errorf("%d are remembered", len(kept))
@@ -439,18 +439,18 @@ func TestOthers(t *testing.T) {
 // TestHearing holds that a router of a second's interval is heard three times before an instance
 // starts.
 func TestHearing(t *testing.T) {
-	if Hearing < 3*time.Second || Hearing > 3732*time.Millisecond {
-		t.Errorf("%v: three adverts take 3 s, and keepalived itself listens for 3.73 s", Hearing)
+	if ListenTime < 3*time.Second || ListenTime > 3732*time.Millisecond {
+		t.Errorf("%v: three adverts take 3 s, and keepalived itself listens for 3.73 s", ListenTime)
 	}
 }
 
 func TestPropose(t *testing.T) {
-	e := NewEar()
+	e := NewObserver()
 	for id := range 4 {
-		hear(e, line{0, 0, "192.0.2.99", func(h *Heard) { h.Advert.ID = vrrp.ID(30 + id) }})
+		hear(e, line{0, 0, "192.0.2.99", func(h *Received) { h.Advert.ID = vrrp.ID(30 + id) }})
 	}
-	hear(e, line{0, 0, "fe80::9", func(h *Heard) { h.Advert.ID, h.Advert.Hops = 35, 64 }},
-		line{0, 0, "192.0.2.99", func(h *Heard) { h.Advert.ID, h.Link = 36, "ens4" }})
+	hear(e, line{0, 0, "fe80::9", func(h *Received) { h.Advert.ID, h.Advert.Hops = 35, 64 }},
+		line{0, 0, "192.0.2.99", func(h *Received) { h.Advert.ID, h.Link = 36, "ens4" }})
 	taken := e.Taken("ens3", begin)
 	if want := []vrrp.ID{30, 31, 32, 33, 35}; !slices.Equal(taken, want) {
 		t.Fatalf("taken %v, want %v", taken, want)
@@ -485,7 +485,7 @@ func TestPropose(t *testing.T) {
 // TestBounded holds that whoever sends whatever, little is remembered of it, and who speaks on is
 // not forgotten for it.
 func TestBounded(t *testing.T) {
-	e := NewEar()
+	e := NewObserver()
 	e.Expect([]Instance{node(nil)})
 	for n := range 10_000 {
 		at := time.Duration(n) * time.Millisecond
@@ -495,7 +495,7 @@ func TestBounded(t *testing.T) {
 				at,
 				at,
 				fmt.Sprintf("198.51.%d.%d", n/250%250, n%250+1),
-				func(h *Heard) { h.Advert.VIPs = make([]netip.Addr, 255) },
+				func(h *Received) { h.Advert.VIPs = make([]netip.Addr, 255) },
 			},
 		)
 		if n%5 == 0 {
@@ -517,7 +517,7 @@ func TestBounded(t *testing.T) {
 // TestMembersAreKept holds that whoever sends adverts of ever new hosts has no member of the
 // cluster forgotten.
 func TestMembersAreKept(t *testing.T) {
-	e := NewEar()
+	e := NewObserver()
 	e.Expect([]Instance{node(nil)})
 	lines := []line{
 		{0, 2 * time.Second, "192.0.2.12", nil},
@@ -538,7 +538,7 @@ func TestMembersAreKept(t *testing.T) {
 // TestHeldBefore holds that of an election from which this host had gone nothing is known when it
 // comes back.
 func TestHeldBefore(t *testing.T) {
-	e := NewEar()
+	e := NewObserver()
 	e.Expect([]Instance{node(nil)})
 	e.Self("one_API_0", true, 170, begin)
 	e.Expect(nil) // its link has gone
@@ -552,9 +552,9 @@ func TestHeldBefore(t *testing.T) {
 }
 
 func TestSpeakers(t *testing.T) {
-	e := NewEar()
+	e := NewObserver()
 	hear(e, line{0, time.Second, "192.0.2.12", nil}, line{0, 0, "192.0.2.99", foreign})
-	got := e.Speakers(node(nil))
+	got := e.Routers(node(nil))
 	if len(got) != 1 || got[0].Advert.From != ip("192.0.2.12") ||
 		got[0].MAC != "mac of 192.0.2.12" ||
 		!got[0].At.Equal(begin.Add(time.Second)) {

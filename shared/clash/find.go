@@ -16,8 +16,8 @@ type Kind string
 // The kinds, a cause before its consequences.
 const (
 	// another router has our ID: hosts accept the adverts of both
-	Foreign  Kind = "foreign-router"
-	Stranger Kind = "stranger" // an unknown router announces our VIP
+	Foreign       Kind = "foreign-router"
+	UnknownRouter Kind = "stranger" // an unknown router announces our VIP
 	// a member has another version of VRRP, which no other member accepts
 	Version  Kind = "version"
 	Interval Kind = "interval" // a member has another advert interval
@@ -58,7 +58,7 @@ type Finding struct {
 
 // Findings are what is wrong now: equal adverts give equal findings in one order. A foreign router
 // is found by its first advert, and everything else after three.
-func (e *Ear) Findings(now time.Time) []Finding {
+func (e *Observer) Findings(now time.Time) []Finding {
 	var out []Finding
 	for _, i := range e.instances {
 		all := e.routers[i.group()]
@@ -75,7 +75,7 @@ func (e *Ear) Findings(now time.Time) []Finding {
 }
 
 // propose adds a free ID to each finding of a foreign router.
-func (e *Ear) propose(found []Finding, now time.Time) {
+func (e *Observer) propose(found []Finding, now time.Time) {
 	clashing := map[string][]vrrp.ID{} // by link
 	for _, f := range found {
 		if f.Kind == Foreign {
@@ -107,7 +107,7 @@ func (i Instance) judge(from netip.Addr, s *router, now time.Time) (out []Findin
 		found(Foreign)
 	case !ours || !s.holds(now) || s.count < enough:
 	case i.Members != nil && !slices.Contains(i.Members, from):
-		found(Stranger)
+		found(UnknownRouter)
 	case s.advert.Version != i.Version:
 		found(Version)
 	case s.advert.Interval != i.Interval:
@@ -134,7 +134,7 @@ type holder struct {
 }
 
 // rivals are holders beside the best one, for longer than a handover takes.
-func (e *Ear) rivals(i Instance, now time.Time) (out []Finding) {
+func (e *Observer) rivals(i Instance, now time.Time) (out []Finding) {
 	var holders []holder
 	all := e.routers[i.group()]
 	for _, from := range senders(all) {
@@ -179,7 +179,7 @@ func (e *Ear) rivals(i Instance, now time.Time) (out []Finding) {
 // duplicate compares the host that answers for the VIP with its holder, if one is known. An answer
 // from before the takeover is the former holder's. A VIP that this host holds is not judged: its
 // kernel still knows the former holder.
-func (e *Ear) duplicate(i Instance, now time.Time) []Finding {
+func (e *Observer) duplicate(i Instance, now time.Time) []Finding {
 	a := e.answers[asked{i.Link, i.VIP}]
 	if len(a.at) < enough || now.Sub(a.last()) > remembered || !e.own[i.Name].since.IsZero() {
 		return nil

@@ -23,23 +23,23 @@ const (
 // Policies are all of them, the usual one first.
 func Policies() []Policy { return []Policy{Report, Refuse} }
 
-// Air is what a host has received until a time, for the decision which instances may start. It does
+// Snapshot is what a host has received until a time, for the decision which instances may start. It does
 // not change.
-type Air struct {
-	At    time.Time
-	Since map[string]time.Time // since when the host listens, by link
-	Heard []Heard              // the last adverts of all routers that are remembered, in no order
+type Snapshot struct {
+	At      time.Time
+	Since   map[string]time.Time // since when the host listens, by link
+	Adverts []Received           // the last adverts of all routers that are remembered, in no order
 }
 
-// Air is what was received until now. since has when the host began to listen on each link; a link
+// Snapshot is what was received until now. since has when the host began to listen on each link; a link
 // on which it does not is left out.
-func (e *Ear) Air(since map[string]time.Time, now time.Time) Air {
-	a := Air{At: now, Since: maps.Clone(since)}
+func (e *Observer) Snapshot(since map[string]time.Time, now time.Time) Snapshot {
+	a := Snapshot{At: now, Since: maps.Clone(since)}
 	for at, all := range e.routers {
 		for _, s := range all {
 			if s.remembered(now) {
-				last := Heard{Link: at.link, MAC: s.mac, At: s.last, Advert: s.advert}
-				a.Heard = append(a.Heard, last)
+				last := Received{Link: at.link, MAC: s.mac, At: s.last, Advert: s.advert}
+				a.Adverts = append(a.Adverts, last)
 			}
 		}
 	}
@@ -48,11 +48,11 @@ func (e *Ear) Air(since map[string]time.Time, now time.Time) Air {
 
 // May reports whether an instance may start, and why it may not. started is whether it has been
 // started on this host before, which a later run remembers.
-func (a Air) May(p Policy, i Instance, started bool) (bool, string) {
+func (a Snapshot) May(p Policy, i Instance, started bool) (bool, string) {
 	if p != Refuse || started {
 		return true, ""
 	}
-	for _, h := range a.Heard {
+	for _, h := range a.Adverts {
 		same := group{h.Link, h.Advert.From.Is4(), h.Advert.ID} == i.group()
 		if same && h.Advert.From != i.Own && !slices.Contains(h.Advert.VIPs, i.VIP) {
 			return false, i.finding(
@@ -64,7 +64,7 @@ func (a Air) May(p Policy, i Instance, started bool) (bool, string) {
 		return false, fmt.Sprintf(
 			"this host does not listen on %s yet for other routers with the ID %d", i.Link, i.ID)
 	}
-	if left := Hearing - a.At.Sub(since); left > 0 {
+	if left := ListenTime - a.At.Sub(since); left > 0 {
 		return false, fmt.Sprintf(
 			"it listens on %s first for other routers with the ID %d", i.Link, i.ID)
 	}
@@ -72,7 +72,7 @@ func (a Air) May(p Policy, i Instance, started bool) (bool, string) {
 }
 
 // Taken are the IDs of the routers on a link that are remembered, of either family, in order.
-func (e *Ear) Taken(link string, now time.Time) (out []vrrp.ID) {
+func (e *Observer) Taken(link string, now time.Time) (out []vrrp.ID) {
 	for at, all := range e.routers {
 		for _, s := range all {
 			if at.link == link && s.remembered(now) {

@@ -18,9 +18,9 @@ const StateFile = "heard/state.json"
 type State struct {
 	At       time.Time            `json:"at"`
 	Since    map[string]time.Time `json:"since"`          // since when the host listens, by link
-	Deaf     map[string]string    `json:"deaf,omitempty"` // why it does not listen, by link
+	Failed   map[string]string    `json:"deaf,omitempty"` // why it does not listen, by link
 	Findings []Finding            `json:"findings"`
-	Speakers []Speaker            `json:"speakers"`
+	Routers  []Router             `json:"speakers"`
 
 	Elections []Election `json:"elections"`
 }
@@ -33,8 +33,8 @@ type Election struct {
 	Members  []netip.Addr      `json:"members,omitempty"` // absent while they are not known
 }
 
-// Speaker is another router that announces a VIP of the cluster, and its last advert.
-type Speaker struct {
+// Router is another router that announces a VIP of the cluster, and its last advert.
+type Router struct {
 	Instance vrrp.InstanceName `json:"instance"`
 	Host
 	Priority   uint8        `json:"priority"` // 0: it releases the VIP
@@ -47,11 +47,11 @@ type Speaker struct {
 }
 
 // State is what is known now; since and failed are how the host listens.
-func (e *Ear) State(since map[string]time.Time, failed map[string]string, now time.Time) State {
+func (e *Observer) State(since map[string]time.Time, failed map[string]string, now time.Time) State {
 	s := State{
-		At: now.UTC(), Since: map[string]time.Time{}, Deaf: failed,
+		At: now.UTC(), Since: map[string]time.Time{}, Failed: failed,
 		Findings: append([]Finding{}, e.Findings(now)...),
-		Speakers: []Speaker{}, Elections: []Election{},
+		Routers:  []Router{}, Elections: []Election{},
 	}
 	for link, at := range since {
 		s.Since[link] = at.UTC()
@@ -62,12 +62,12 @@ func (e *Ear) State(since map[string]time.Time, failed map[string]string, now ti
 	for _, i := range e.instances {
 		s.Elections = append(s.Elections,
 			Election{Instance: i.Name, Unicast: i.Unicast, Own: i.Own, Members: i.Members})
-		for _, h := range e.Speakers(i) {
+		for _, h := range e.Routers(i) {
 			from := e.routers[i.group()][h.Advert.From]
 			if !from.remembered(now) {
 				continue
 			}
-			s.Speakers = append(s.Speakers, Speaker{
+			s.Routers = append(s.Routers, Router{
 				Instance: i.Name, Host: Host{h.Advert.From, h.MAC}, Priority: h.Advert.Priority,
 				Version: h.Advert.Version,
 				IntervalMs: int(

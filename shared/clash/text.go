@@ -30,7 +30,7 @@ func (f Finding) String() string {
 			"%s on %s has the virtual router ID %d of %s for %s (%s): give one of the two "+
 				"another ID%s",
 			who, f.Link, f.ID, vip, vips(f), adverts, f.free())
-	case Stranger:
+	case UnknownRouter:
 		return fmt.Sprintf(
 			"%s on %s announces %s, and is no node of this cluster (%s): find it by its MAC, "+
 				"and stop its keepalived",

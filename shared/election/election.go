@@ -23,13 +23,13 @@ type Election struct {
 	Kind      vrrp.Kind
 	ID        vrrp.ID
 	VIPs      []VIP
-	Scheme    plan.Ladder   // the priority scheme of the nodes that may hold a VIP
-	Bootstrap vrrp.Priority // of the bootstrap machine, which never holds the ingress VIP
+	Scheme    plan.PriorityScheme // the priority scheme of the nodes that may hold a VIP
+	Bootstrap vrrp.Priority       // of the bootstrap machine, which never holds the ingress VIP
 	Timing    vrrp.Timing
 	Unicast   bool
 	Together  bool // both families of a VIP must be on one host: they are addresses of one port
 
-	Nodes      []addr.Node        // that may hold a VIP; a bound leaves the last ones out
+	Nodes      []addr.Candidate   // that may hold a VIP; a bound leaves the last ones out
 	Past       *peer.History      // of Nodes; nil for none
 	Candidates []notice.Candidate // that may hold a VIP beside Nodes
 	Alone      bool               // the local host is the only node of the cluster so far

@@ -165,8 +165,8 @@ func TestAddressRank_FirstVIP(t *testing.T) {
 // candidates, also former ones, no VIP among them, and of the local host the one that it has.
 func TestMembers_Sources(t *testing.T) {
 	now := time.Now()
-	past, before := peer.History{}, []addr.Node{{Name: "b", InternalIPs: ips("192.0.2.13")}}
-	nodes := []addr.Node{{Name: "a", InternalIPs: ips("192.0.2.11 2001:db8::11")}, {Name: "b", InternalIPs: ips("192.0.2.12 192.0.2.6")}}
+	past, before := peer.History{}, []addr.Candidate{{Name: "b", InternalIPs: ips("192.0.2.13")}}
+	nodes := []addr.Candidate{{Name: "a", InternalIPs: ips("192.0.2.11 2001:db8::11")}, {Name: "b", InternalIPs: ips("192.0.2.12 192.0.2.6")}}
 	past.Note(append(before, nodes[0]), nodes, now)
 	list := []notice.Candidate{{Name: "c", Addresses: ips("192.0.2.9 192.0.2.5 2001:db8::9")}}
 	for _, tt := range []struct {

@@ -40,7 +40,7 @@ func (e Election) Members(v VIP, own netip.Addr) []netip.Addr {
 	return slices.Compact(members)
 }
 
-func (e Election) addresses(n addr.Node, v VIP, own netip.Addr) []netip.Addr {
+func (e Election) addresses(n addr.Candidate, v VIP, own netip.Addr) []netip.Addr {
 	return peer.All(n, v.Address, own, e.vips, e.networks)
 }
 

@@ -125,8 +125,8 @@ func TestHears(t *testing.T) {
 			if tt.own == "" {
 				c.Images = nil
 			}
-			if p := mustCompile(t, c); p.Hears() != tt.want {
-				t.Errorf("hears: %v, want %v", p.Hears(), tt.want)
+			if p := mustCompile(t, c); p.AnswersFromMDNS() != tt.want {
+				t.Errorf("hears: %v, want %v", p.AnswersFromMDNS(), tt.want)
 			}
 		})
 	}

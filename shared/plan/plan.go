@@ -114,18 +114,18 @@ func (v VIPs) All() []netip.Addr { return slices.Concat(v.API, v.Ingress, v.DNS)
 type VRRP struct {
 	Mode spec.Mode `json:"mode"`
 	// OnClash is what happens before the first start if another router on the link has the same ID.
-	OnClash           clash.Policy  `json:"onClash"`
-	API               Router        `json:"api"`
-	Ingress           Router        `json:"ingress"`
-	BootstrapPriority vrrp.Priority `json:"bootstrapPriority"`
-	ControlPlane      Ladder        `json:"controlPlane"`
-	IngressNodes      Ladder        `json:"ingressNodes"`
+	OnClash           clash.Policy   `json:"onClash"`
+	API               Router         `json:"api"`
+	Ingress           Router         `json:"ingress"`
+	BootstrapPriority vrrp.Priority  `json:"bootstrapPriority"`
+	ControlPlane      PriorityScheme `json:"controlPlane"`
+	IngressNodes      PriorityScheme `json:"ingressNodes"`
 	// Where the cluster has a DNS VIP: its router, and its candidates.
-	DNS                  Router        `json:"dns,omitzero"`
-	DNSBootstrapPriority vrrp.Priority `json:"dnsBootstrapPriority,omitempty"`
-	DNSNodes             *Ladder       `json:"dnsNodes,omitempty"`
-	Margin               int           `json:"margin"`
-	Proof                []string      `json:"proof"`
+	DNS                  Router          `json:"dns,omitzero"`
+	DNSBootstrapPriority vrrp.Priority   `json:"dnsBootstrapPriority,omitempty"`
+	DNSNodes             *PriorityScheme `json:"dnsNodes,omitempty"`
+	Margin               int             `json:"margin"`
+	Proof                []string        `json:"proof"`
 }
 
 // Router is one virtual router, the same for both families.
@@ -133,9 +133,9 @@ type Router struct {
 	ID vrrp.ID `json:"id"`
 }
 
-// Ladder is the priority scheme of a kind of node: a base, and what a rank, holding the VIP and
+// PriorityScheme is the priority scheme of a kind of node: a base, and what a rank, holding the VIP and
 // each passing check add.
-type Ladder struct {
+type PriorityScheme struct {
 	Base vrrp.Priority `json:"base"`
 	// the best one first; absent: all nodes are equal
 	Ranks  []int         `json:"ranks,omitempty"`
@@ -145,12 +145,12 @@ type Ladder struct {
 }
 
 // Candidates are the same numbers as the policy has them.
-func (l Ladder) Candidates() vrrp.Candidates {
+func (l PriorityScheme) Candidates() vrrp.Candidates {
 	return vrrp.Candidates{Base: l.Base, Ranks: l.Ranks, Holder: l.Holder, Weights: l.Checks}
 }
 
-func schemeOf(c vrrp.Candidates, top vrrp.Priority) Ladder {
-	return Ladder{Base: c.Base, Ranks: c.Ranks, Holder: c.Holder, Checks: c.Weights, Max: top}
+func schemeOf(c vrrp.Candidates, top vrrp.Priority) PriorityScheme {
+	return PriorityScheme{Base: c.Base, Ranks: c.Ranks, Holder: c.Holder, Checks: c.Weights, Max: top}
 }
 
 // Timing is what the elections run on and what follows from it.
@@ -180,10 +180,10 @@ func (p Plan) BootstrapRuns() (vip, dns bool) {
 	return vip, vip || p.Platform != spec.VSphere
 }
 
-// Hears reports whether the cluster's name servers answer for nodes from their mDNS announcements.
+// AnswersFromMDNS reports whether the cluster's name servers answer for nodes from their mDNS announcements.
 // Only our own image has the plugin for it, and a CoreDNS without the plugin does not start with
 // such a Corefile. So CoreDNS must run from our image, by the same reference.
-func (p Plan) Hears() bool {
+func (p Plan) AnswersFromMDNS() bool {
 	ours := p.Images[spec.RuntimeCfgImage]
 	return p.MDNS == spec.MDNSEnabled && ours != "" && p.Images[spec.CoreDNSImage] == ours
 }

@@ -97,9 +97,9 @@ type Status struct {
 	Restarts int     `json:"restarts"`
 	Leaving  Leaving `json:"leaving"`
 
-	// MonitorSilent means that the monitor's heartbeat is stale, and that this node's bonuses have
+	// MonitorStale means that the monitor's heartbeat is stale, and that this node's bonuses have
 	// been removed.
-	MonitorSilent bool `json:"monitorSilent"`
+	MonitorStale bool `json:"monitorSilent"`
 
 	// Troubles are the tasks of the supervisor that fail at present, as TASK: ERROR.
 	Troubles []string `json:"troubles,omitempty"`

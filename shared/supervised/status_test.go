@@ -20,7 +20,7 @@ func sample() Status {
 			"demo_API_1": {State: Backup, Priority: 70},
 			"demo_API_0": {State: Master, Priority: 70},
 		},
-		Restarts: 2, Leaving: Asked, MonitorSilent: true,
+		Restarts: 2, Leaving: Asked, MonitorStale: true,
 		Troubles: []string{"write the status: no space left on device"},
 	}
 }

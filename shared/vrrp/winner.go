@@ -2,8 +2,8 @@ package vrrp
 
 import "net/netip"
 
-// Node is one router that announces itself for a VIP.
-type Node struct {
+// Router is one router that announces itself for a VIP.
+type Router struct {
 	Priority Priority   // 0: no candidate
 	Address  netip.Addr // the primary address that its advertisements come from
 }
@@ -11,7 +11,7 @@ type Node struct {
 // Winner is the node that holds the VIP once all receive each other's adverts: the highest
 // priority, among equals the higher address (RFC 5798 6.4.3). It is false without a candidate, and
 // for nodes of both families: an IPv4 and an IPv6 router of one ID are two virtual routers.
-func Winner(nodes []Node) (int, bool) {
+func Winner(nodes []Router) (int, bool) {
 	best := -1
 	for i, n := range nodes {
 		if n.Priority == 0 {
@@ -35,7 +35,7 @@ func Winner(nodes []Node) (int, bool) {
 func Elects(known int, small bool) bool { return known > 1 || known == 1 && small }
 
 // Outranks reports whether a router wins against another one that receives its adverts.
-func (n Node) Outranks(other Node) bool {
+func (n Router) Outranks(other Router) bool {
 	if n.Priority != other.Priority {
 		return n.Priority > other.Priority
 	}

@@ -7,29 +7,29 @@ import (
 
 func TestWinner(t *testing.T) {
 	node := func(priority Priority,
-		address string) Node {
-		return Node{priority, netip.MustParseAddr(address)}
+		address string) Router {
+		return Router{priority, netip.MustParseAddr(address)}
 	}
 	tests := []struct {
 		name  string
-		nodes []Node
+		nodes []Router
 		want  int
 		ok    bool
 	}{
 		{name: "nobody"},
-		{name: "nobody takes part", nodes: []Node{node(0, "192.0.2.1")}},
+		{name: "nobody takes part", nodes: []Router{node(0, "192.0.2.1")}},
 		{name: "priority before address",
-			nodes: []Node{node(68, "192.0.2.200"), node(70, "192.0.2.1"),
+			nodes: []Router{node(68, "192.0.2.200"), node(70, "192.0.2.1"),
 				node(43, "192.0.2.9")}, want: 1, ok: true},
 		{name: "the higher address among equals",
-			nodes: []Node{node(68, "192.0.2.9"), node(68, "192.0.2.10"),
+			nodes: []Router{node(68, "192.0.2.9"), node(68, "192.0.2.10"),
 				node(68, "192.0.2.2")}, want: 1, ok: true},
 		{name: "IPv6 among equals",
-			nodes: []Node{node(68, "2001:db8::9"), node(68, "2001:db8::10")}, want: 1, ok: true},
+			nodes: []Router{node(68, "2001:db8::9"), node(68, "2001:db8::10")}, want: 1, ok: true},
 		{name: "who left does not count",
-			nodes: []Node{node(0, "2001:db8::1"), node(40, "192.0.2.1")}, want: 1, ok: true},
+			nodes: []Router{node(0, "2001:db8::1"), node(40, "192.0.2.1")}, want: 1, ok: true},
 		{name: "families never meet",
-			nodes: []Node{node(70, "192.0.2.1"), node(68, "2001:db8::1")}},
+			nodes: []Router{node(70, "192.0.2.1"), node(68, "2001:db8::1")}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

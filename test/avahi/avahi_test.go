@@ -139,7 +139,7 @@ func TestHears(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		sockets, err = multicast.Open(context.Background(), multicast.Where{Index: eth0.Index, From4: netip.MustParseAddr("192.0.2.90"), IPv6: true},
-			multicast.Groups{IPv4: v4, IPv6: v6, Port: wire.Port}, multicast.Ear{Deaf: func(err error) { t.Error(err) }, Packet: func(p multicast.Packet) {
+			multicast.Groups{IPv4: v4, IPv6: v6, Port: wire.Port}, multicast.Receiver{Failed: func(err error) { t.Error(err) }, Packet: func(p multicast.Packet) {
 				mu.Lock()
 				defer mu.Unlock()
 				browser.Receive(time.Now(), wire.Packet{From: p.From, Multicast: p.To.IsMulticast(), Data: p.Data})

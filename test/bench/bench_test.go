@@ -254,7 +254,7 @@ func TestDiffers(t *testing.T) {
 	}
 	timing, _ := vrrp.TimingOf(vrrp.ProfileLan)
 	p := plan.Plan{}
-	p.Timing.Model, p.VRRP.ControlPlane = timing, plan.Ladder{Base: timing.Policy().ControlPlane.Base}
+	p.Timing.Model, p.VRRP.ControlPlane = timing, plan.PriorityScheme{Base: timing.Policy().ControlPlane.Base}
 	for _, sc := range scenarios() {
 		got, ok := compute(p, sc)
 		if !ok || got.figure <= 0 || got.nobody.most < got.nobody.least {

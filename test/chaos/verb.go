@@ -140,7 +140,7 @@ func cuts(way lab.Way) func(context.Context, *life.Node, schedule.Fault) (func()
 	return now(func(n *life.Node) error { return n.Host.Cut(way) })
 }
 
-func mend(_ context.Context, n *life.Node) error { return n.Host.Mend() }
+func mend(_ context.Context, n *life.Node) error { return n.Host.Reconnect() }
 
 func good(n *life.Node) error { return n.Host.Spoil(lab.Line{}) }
 

@@ -19,22 +19,22 @@ import (
 // listen is an ear on a host of the lab, until the test ends.
 type listen struct {
 	mu    sync.Mutex
-	ear   *clash.Ear
+	ear   *clash.Observer
 	heard int
 }
 
 func listenOn(t *testing.T, host *lab.Host, i clash.Instance) *listen {
 	t.Helper()
-	l := &listen{ear: clash.NewEar()}
+	l := &listen{ear: clash.NewObserver()}
 	l.ear.Expect([]clash.Instance{i})
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)
 	go func() {
 		done <- host.Do(func() error {
-			return overhear.Adverts(ctx, i.Link, func(h overhear.Heard) {
+			return overhear.Adverts(ctx, i.Link, func(h overhear.Received) {
 				l.mu.Lock()
 				defer l.mu.Unlock()
-				l.ear.Hear(clash.Heard{Link: i.Link, MAC: h.MAC.String(), At: h.At, Advert: h.Advert})
+				l.ear.Receive(clash.Received{Link: i.Link, MAC: h.MAC.String(), At: h.At, Advert: h.Advert})
 				l.heard++
 			})
 		})

@@ -104,7 +104,7 @@ func Plain(t *testing.T, p plan.Plan) *diagnose.Host {
 	h := &diagnose.Host{Inspector: New(t, p, files), Peers: Addresses("192.0.2.12")}
 	answer(h, p)
 	h.Network.WhoHas = func(string, netip.Addr) ([]string, error) { return nil, nil }
-	h.Network.Adverts = func(context.Context, string, func(overhear.Heard)) error { return nil }
+	h.Network.Adverts = func(context.Context, string, func(overhear.Received)) error { return nil }
 	h.Links = func() (addr.Snapshot, error) { return Links("192.0.2.11/24"), nil }
 	return h
 }
@@ -131,7 +131,7 @@ func networkOf(h *diagnose.Host, p plan.Plan) network.Probes {
 	mac := func(n string) string { return "52:54:00:00:00:" + n }
 	return network.Probes{
 		Now: h.Now,
-		Adverts: func(_ context.Context, _ string, receive func(overhear.Heard)) error {
+		Adverts: func(_ context.Context, _ string, receive func(overhear.Received)) error {
 			for i := range 4 {
 				advert := Advert(12, p.VRRP.Ingress.ID, 120, p.VIPs.Ingress...)
 				advert.At = h.Now().Add(time.Duration(i-4) * 100 * time.Millisecond)
@@ -163,7 +163,7 @@ func networkOf(h *diagnose.Host, p plan.Plan) network.Probes {
 		Shut: func(context.Context, netip.Addr) []string { return nil },
 		Nodes: func(context.Context) (out []kube.Node, err error) {
 			for _, n := range []string{"11", "12", "13"} {
-				out = append(out, kube.Node{ControlPlane: true, Node: Node("m"+n, "192.0.2."+n)})
+				out = append(out, kube.Node{ControlPlane: true, Candidate: Node("m"+n, "192.0.2."+n)})
 			}
 			return out, nil
 		},
@@ -171,8 +171,8 @@ func networkOf(h *diagnose.Host, p plan.Plan) network.Probes {
 }
 
 // Node is a node with one address.
-func Node(name, address string) addr.Node {
-	return addr.Node{Name: name, InternalIPs: Addresses(address)}
+func Node(name, address string) addr.Candidate {
+	return addr.Candidate{Name: name, InternalIPs: Addresses(address)}
 }
 
 func systemOf() system.Probes {

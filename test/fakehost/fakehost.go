@@ -97,13 +97,13 @@ func Holder(p plan.Plan) map[string]string {
 	}))
 	var j journal.Journal
 	j.Note(
-		journal.Look{At: Begin, Status: supervised.Status{Instances: map[string]supervised.Instance{
+		journal.Observation{At: Begin, Status: supervised.Status{Instances: map[string]supervised.Instance{
 			"ostest_API_0": {
 				State: supervised.Backup,
 			}, "ostest_INGRESS_0": {State: supervised.Master}}}},
 	)
 	j.Note(
-		journal.Look{
+		journal.Observation{
 			At: Begin.Add(time.Minute),
 			Status: supervised.Status{Instances: map[string]supervised.Instance{
 				"ostest_API_0": {State: supervised.Master}}},
@@ -117,7 +117,7 @@ func Holder(p plan.Plan) map[string]string {
 // 192.0.2.13 released it, and that a router has the API's ID.
 func Monitored(p plan.Plan, files map[string]string) map[string]string {
 	now := Begin.Add(time.Hour - 2*time.Second)
-	observer := clash.NewEar()
+	observer := clash.NewObserver()
 	members := Addresses("192.0.2.11", "192.0.2.12", "192.0.2.13", "192.0.2.14")
 	observer.Expect([]clash.Instance{
 		{
@@ -133,8 +133,8 @@ func Monitored(p plan.Plan, files map[string]string) map[string]string {
 	})
 	announce := func(from int, id vrrp.ID, vips []netip.Addr, priority uint8, ago time.Duration) {
 		h := Advert(from, id, priority, vips...)
-		observer.Hear(
-			clash.Heard{Link: "ens3", MAC: h.MAC.String(), At: now.Add(-ago), Advert: h.Advert})
+		observer.Receive(
+			clash.Received{Link: "ens3", MAC: h.MAC.String(), At: now.Add(-ago), Advert: h.Advert})
 	}
 	announce(13, p.VRRP.Ingress.ID, p.VIPs.Ingress, 0, 5*time.Second)
 	announce(12, p.VRRP.Ingress.ID, p.VIPs.Ingress, 120, 70*time.Millisecond)
@@ -149,8 +149,8 @@ func Monitored(p plan.Plan, files map[string]string) map[string]string {
 }
 
 // Advert is an advert of 192.0.2.FROM, ten of which it sends a second.
-func Advert(from int, id vrrp.ID, priority uint8, vips ...netip.Addr) overhear.Heard {
-	return overhear.Heard{
+func Advert(from int, id vrrp.ID, priority uint8, vips ...netip.Addr) overhear.Received {
+	return overhear.Received{
 		MAC: net.HardwareAddr{0x52, 0x54, 0, 0, 0, byte(from)},
 		Advert: advert.Advert{
 			From: netip.AddrFrom4(
@@ -174,7 +174,7 @@ func New(t *testing.T, p plan.Plan, files map[string]string) *inspect.Inspector 
 		}
 		return addr.Neighbour{MAC: "52:54:00:00:00:0c"}, nil
 	}
-	i.Adverts = func(_ context.Context, _ string, receive func(overhear.Heard)) error {
+	i.Adverts = func(_ context.Context, _ string, receive func(overhear.Received)) error {
 		h := Advert(12, p.VRRP.Ingress.ID, 120, p.VIPs.Ingress...)
 		h.At = Begin.Add(time.Hour - 70*time.Millisecond)
 		receive(h)

@@ -42,10 +42,10 @@ type machine struct {
 }
 
 // nodes are the masters as the API would list them.
-func (m *machine) Nodes() []addr.Node {
-	var nodes []addr.Node
+func (m *machine) Nodes() []addr.Candidate {
+	var nodes []addr.Candidate
 	for _, r := range m.masters {
-		nodes = append(nodes, addr.Node{Name: r.Name, InternalIPs: []netip.Addr{r.ip}})
+		nodes = append(nodes, addr.Candidate{Name: r.Name, InternalIPs: []netip.Addr{r.ip}})
 	}
 	return nodes
 }
@@ -58,7 +58,7 @@ func (m *machine) Links() (s addr.Snapshot, err error) {
 	return s, err
 }
 
-func (m *machine) Keep([]addr.Node) error { return nil }
+func (m *machine) Keep([]addr.Candidate) error { return nil }
 
 func (m *machine) Verdict(ctx context.Context) (release.Verdict, error) { return m.watch.Verdict(ctx) }
 
@@ -92,7 +92,7 @@ func (m *machine) Announce(addresses []netip.Addr) {
 
 func (m *machine) Listen([]clash.Instance) {}
 
-func (m *machine) OtherRouters() clash.Air { return clash.Air{} }
+func (m *machine) OtherRouters() clash.Snapshot { return clash.Snapshot{} }
 
 func (m *machine) Started() []vrrp.InstanceName { return nil }
 

@@ -140,10 +140,10 @@ func daemons(p plan.Plan, h host) ([]string, error) {
 	links := addr.Snapshot{Links: []addr.Link{{Index: 1, Name: h.link, Up: true, Addresses: []addr.Address{
 		{Prefix: netip.MustParsePrefix("192.0.2.10/24")}, {Prefix: netip.MustParsePrefix("2001:db8:1::10/64")},
 	}}}}
-	node := addr.Node{Name: h.node, InternalIPs: []netip.Addr{
+	node := addr.Candidate{Name: h.node, InternalIPs: []netip.Addr{
 		netip.MustParseAddr("192.0.2.11"), netip.MustParseAddr("2001:db8:1::11").WithZone(h.zone),
 	}}
-	holds := vip.Snapshot{At: time.Unix(0, 0), Links: links, Nodes: []addr.Node{node}, Verdict: release.Verdict{Hold: true}}
+	holds := vip.Snapshot{At: time.Unix(0, 0), Links: links, Nodes: []addr.Candidate{node}, Verdict: release.Verdict{Hold: true}}
 	keepalivedWants, _ := vip.New(vip.Options{Plan: p, Header: h.header, Now: time.Now}).Decide(holds)
 	coreDNSWants, _ := dns.New(dns.Options{Plan: p, Header: h.header}).Decide(dns.Snapshot{Links: links, Resolvers: []nameserver.Resolver{{Text: []byte(h.resolv)}}})
 	for i, a := range coreDNSWants.Upstreams {

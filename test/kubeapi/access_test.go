@@ -194,7 +194,7 @@ func events(t *testing.T, s *Server, worker *monitor) {
 	}
 	at := time.Now()
 	for _, again := range []time.Duration{0, time.Second} {
-		if err := worker.api.TellOfNode(t.Context(), node, "VIPTaken", "This node holds the VIP 192.0.2.6", at.Add(again)); err != nil {
+		if err := worker.api.CreateNodeEvent(t.Context(), node, "VIPTaken", "This node holds the VIP 192.0.2.6", at.Add(again)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -44,8 +44,8 @@ func (h *Host) CutFrom(other *Host, way Way) error {
 	return h.lab.filter()
 }
 
-// Mend ends every cut of the host.
-func (h *Host) Mend() error {
+// Reconnect ends every cut of the host.
+func (h *Host) Reconnect() error {
 	h.lab.mu.Lock()
 	defer h.lab.mu.Unlock()
 	h.lab.cuts = slices.DeleteFunc(h.lab.cuts, func(c cut) bool { return c.from == h || c.to == h })

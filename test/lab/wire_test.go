@@ -106,7 +106,7 @@ func TestCut(t *testing.T) {
 					}
 				}
 			}
-			must(t, a.Mend())
+			must(t, a.Reconnect())
 		})
 	}
 }
@@ -236,7 +236,7 @@ func TestSpoilCarries(t *testing.T) {
 	if receives(t, a, b, "192.0.2.2:9") {
 		t.Error("a wire that is good again is cut no more")
 	}
-	must(t, a.Mend())
+	must(t, a.Reconnect())
 	if !receives(t, a, b, "192.0.2.2:9") {
 		t.Error("the wire is not mended")
 	}

@@ -63,7 +63,7 @@ func TestAlone(t *testing.T) {
 	}{
 		{"keepalived's VRRP process killed", (*Node).KillVRRP, nil},
 		{"all of keepalived killed", (*Node).KillKeepalived, nil},
-		{"cut from all", func(n *Node) error { return n.Host.Cut(lab.Both) }, func(n *Node) error { return n.Host.Mend() }},
+		{"cut from all", func(n *Node) error { return n.Host.Cut(lab.Both) }, func(n *Node) error { return n.Host.Reconnect() }},
 		{"power cut", (*Node).CutPower, func(n *Node) error { return n.Boot(t.Context()) }},
 	} {
 		t.Run(fault.name, func(t *testing.T) {

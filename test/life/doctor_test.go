@@ -255,7 +255,7 @@ var ailments = []ailment{
 		if err := c.outrank(); err != nil { // who does not hear a holder of a worse rank takes the VIP from it, and nothing is wrong but the path
 			return nil, err
 		}
-		return c.other.Host.Mend, c.other.Host.CutFrom(c.holder.Host, lab.In)
+		return c.other.Host.Reconnect, c.other.Host.CutFrom(c.holder.Host, lab.In)
 	}, doctor.CheckOneWay, holder},
 	{"peer lists lack a node", func(c *clinic) (func() error, error) {
 		n := c.other

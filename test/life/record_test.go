@@ -170,7 +170,7 @@ var scenes = []scene{
 	{tape: "foreign-router", about: "a virtual router ID clashes", shows: []string{`other/vip onprem_vip_clashes{.*fault="foreign-router"} 1`}},
 	{tape: "interval", about: "the advert interval of one node differs", shows: []string{`other/vip onprem_vip_clashes{.*fault="interval"} [1-9]`}},
 	{tape: "cut-off", about: "the control plane nodes do not reach the holder", do: on(holder, func(c *clinic, n *Node) (func() error, error) {
-		return n.Host.Mend, errors.Join(n.Host.CutFrom(c.other.Host, lab.Both), n.Host.CutFrom(c.third.Host, lab.Both))
+		return n.Host.Reconnect, errors.Join(n.Host.CutFrom(c.other.Host, lab.Both), n.Host.CutFrom(c.third.Host, lab.Both))
 	}), shows: []string{`holder/vip onprem_vip_holder{.*kind="api"} 1`, `(other|third)/vip onprem_vip_holder{.*kind="api"} 1`}},
 	{tape: "no-holder", about: "every control plane node gives the VIP up", do: everybodyLeaves, shows: []string{`holder/vip onprem_vip_holder{.*kind="api"} 0`}},
 	{tape: "left", about: "a node has given its VIPs up, and does not come back", do: on(other, func(c *clinic, n *Node) (func() error, error) {

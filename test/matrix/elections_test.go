@@ -83,7 +83,7 @@ func (c cell) elects(p plan.Plan, r role.Role, remote bool, masters int) (stands
 	}
 	var nodes []member.Node
 	for i := range masters + 1 {
-		nodes = append(nodes, member.Node{ControlPlane: i > 0, Node: addr.Node{Name: fmt.Sprintf("n%d", i), InternalIPs: at(i)}})
+		nodes = append(nodes, member.Node{ControlPlane: i > 0, Candidate: addr.Candidate{Name: fmt.Sprintf("n%d", i), InternalIPs: at(i)}})
 	}
 	own := at(map[role.Role]int{role.Master: 1, role.Worker: 0}[r])
 	link := addr.Link{Index: 2, Name: "ens3", Up: true}

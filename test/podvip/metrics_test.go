@@ -188,7 +188,7 @@ func (l *lan) recorded(rules string, holder int) {
 	if err := r.Firing(l.t, rules, pace, 14*pace, want); err != nil {
 		l.t.Errorf("the holder is cut off: %v", err)
 	}
-	if err := l.nodes[holder].Host.Mend(); err != nil {
+	if err := l.nodes[holder].Host.Reconnect(); err != nil {
 		l.t.Fatal(err)
 	}
 }

@@ -124,7 +124,7 @@ func monitorsEnd(t *testing.T, l *lan, observer *lab.Observer, holder *node) {
 		n.signal("keepalived-monitor", syscall.SIGSTOP)
 	}
 	for _, n := range l.nodes {
-		l.until(n.Host.Name+" has a silent monitor", 20*time.Second, func() bool { return n.status().MonitorSilent && n.priority() == 40 })
+		l.until(n.Host.Name+" has a silent monitor", 20*time.Second, func() bool { return n.status().MonitorStale && n.priority() == 40 })
 	}
 	time.Sleep(5 * time.Second) // more than a master-down time
 	for _, n := range l.nodes {

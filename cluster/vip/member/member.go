@@ -13,7 +13,7 @@ import (
 
 // Node is a node of the cluster.
 type Node struct {
-	addr.Node
+	addr.Candidate
 	ControlPlane bool `json:"controlPlane"`
 
 	// Rank is the rank that the Node claims, as it is written there, and Created is when the Node
@@ -35,7 +35,7 @@ type Node struct {
 
 // Same compares what a later start of the monitor must know of two nodes.
 func (n Node) Same(o Node) bool {
-	return n.Equal(o.Node) && n.ControlPlane == o.ControlPlane && n.Rank == o.Rank &&
+	return n.Equal(o.Candidate) && n.ControlPlane == o.ControlPlane && n.Rank == o.Rank &&
 		n.Created.Equal(o.Created)
 }
 
@@ -58,10 +58,10 @@ func Workers(nodes []Node) []Node {
 }
 
 // Plain are nodes as shared rooms know them.
-func Plain(nodes []Node) []addr.Node {
-	out := make([]addr.Node, len(nodes))
+func Plain(nodes []Node) []addr.Candidate {
+	out := make([]addr.Candidate, len(nodes))
 	for i, n := range nodes {
-		out[i] = n.Node
+		out[i] = n.Candidate
 	}
 	return out
 }

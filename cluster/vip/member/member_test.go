@@ -16,7 +16,7 @@ import (
 func aged(ranks ...string) (out []Node) {
 	for i, rank := range ranks {
 		out = append(out, Node{
-			Node: addr.Node{Name: fmt.Sprintf("n%d", 1+i)}, ControlPlane: true, Rank: rank,
+			Candidate: addr.Candidate{Name: fmt.Sprintf("n%d", 1+i)}, ControlPlane: true, Rank: rank,
 			Created: time.Unix(int64(1000+i), 0),
 		})
 	}
@@ -94,7 +94,7 @@ func TestRanksConverge(t *testing.T) {
 			case 0:
 				if len(api) < ranks {
 					made++
-					n := Node{Node: addr.Node{Name: fmt.Sprintf("n%d", made)}, ControlPlane: true}
+					n := Node{Candidate: addr.Candidate{Name: fmt.Sprintf("n%d", made)}, ControlPlane: true}
 					n.Created = time.Unix(int64(made/2), 0) // two of one second
 					api = append(api, n)
 				}
@@ -147,7 +147,7 @@ func TestSelf(t *testing.T) {
 		{Prefix: netip.MustParsePrefix("192.0.2.5/32")}, {Prefix: netip.MustParsePrefix("192.0.2.11/24")}, {Prefix: netip.MustParsePrefix("192.0.2.200/32")},
 	}}}}
 	node := func(name string, born int64, internal, annotated string) Node {
-		n := Node{Node: addr.Node{Name: name}, Created: time.Unix(born, 0)}
+		n := Node{Candidate: addr.Candidate{Name: name}, Created: time.Unix(born, 0)}
 		if internal != "" {
 			n.InternalIPs = []netip.Addr{netip.MustParseAddr(internal)}
 		}

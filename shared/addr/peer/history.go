@@ -22,18 +22,18 @@ type History struct{ nodes map[string][]former }
 
 // former is what a node was until then.
 type former struct {
-	node  addr.Node
+	node  addr.Candidate
 	until time.Time
 }
 
 // Note records a change of a list of nodes, and forgets states older than Lapse. A node that has
 // left the list was deleted, so its past is forgotten at once.
-func (p *History) Note(before, now []addr.Node, at time.Time) {
-	changed := !slices.EqualFunc(before, now, addr.Node.Equal)
+func (p *History) Note(before, now []addr.Candidate, at time.Time) {
+	changed := !slices.EqualFunc(before, now, addr.Candidate.Equal)
 	if !changed && len(p.nodes) == 0 {
 		return
 	}
-	named := make(map[string]addr.Node, len(now))
+	named := make(map[string]addr.Candidate, len(now))
 	for _, n := range now {
 		named[n.Name] = n
 	}
@@ -61,8 +61,8 @@ func (p *History) Note(before, now []addr.Node, at time.Time) {
 }
 
 // Of are the former states of a node that still count.
-func (p *History) Of(name string) []addr.Node {
-	var all []addr.Node
+func (p *History) Of(name string) []addr.Candidate {
+	var all []addr.Candidate
 	for _, f := range p.nodes[name] {
 		all = append(all, f.node)
 	}
@@ -70,7 +70,7 @@ func (p *History) Of(name string) []addr.Node {
 }
 
 // keeps reports whether a node has every address that it had.
-func keeps(n, before addr.Node) bool {
+func keeps(n, before addr.Candidate) bool {
 	all := func(has, had []netip.Addr) bool {
 		return !slices.ContainsFunc(had, func(a netip.Addr) bool {
 			return !slices.Contains(has,

@@ -11,27 +11,27 @@ import (
 // TestPast holds for how long what a node had counts: for a moment when its object has lost it, and
 // not at all when the object is gone.
 func TestPast(t *testing.T) {
-	n := func(name, internal, annotated string) addr.Node {
-		return addr.Node{Name: name, InternalIPs: ips(internal), Annotated: ips(annotated)}
+	n := func(name, internal, annotated string) addr.Candidate {
+		return addr.Candidate{Name: name, InternalIPs: ips(internal), Annotated: ips(annotated)}
 	}
 	type step struct {
 		after time.Duration
-		now   []addr.Node
+		now   []addr.Candidate
 		want  int // states of node a
 	}
 	for name, steps := range map[string][]step{
-		"stays":                      {{0, []addr.Node{n("a", "192.0.2.11", "")}, 0}, {time.Second, []addr.Node{n("a", "192.0.2.11", "")}, 0}},
-		"gains":                      {{0, []addr.Node{n("a", "192.0.2.11", "")}, 0}, {time.Second, []addr.Node{n("a", "192.0.2.11 2001:db8::11", "")}, 0}},
-		"loses":                      {{0, []addr.Node{n("a", "192.0.2.11", "")}, 0}, {time.Second, []addr.Node{n("a", "", "")}, 1}, {Lapse - time.Second, []addr.Node{n("a", "", "")}, 1}, {time.Second, []addr.Node{n("a", "", "")}, 0}},
-		"loses what is annotated":    {{0, []addr.Node{n("a", "", "192.0.2.11")}, 0}, {time.Second, []addr.Node{n("a", "", "")}, 1}, {Lapse, []addr.Node{n("a", "", "")}, 0}},
-		"loses, gains and loses":     {{0, []addr.Node{n("a", "192.0.2.11", "")}, 0}, {time.Second, []addr.Node{n("a", "", "")}, 1}, {6 * time.Second, []addr.Node{n("a", "192.0.2.11", "")}, 1}, {time.Second, []addr.Node{n("a", "", "")}, 2}, {6 * time.Second, []addr.Node{n("a", "", "")}, 1}},
-		"is deleted":                 {{0, []addr.Node{n("a", "192.0.2.11", ""), n("b", "192.0.2.12", "")}, 0}, {time.Second, []addr.Node{n("b", "192.0.2.12", "")}, 0}},
-		"loses and is deleted":       {{0, []addr.Node{n("a", "192.0.2.11", "")}, 0}, {time.Second, []addr.Node{n("a", "", "")}, 1}, {time.Second, []addr.Node{n("b", "192.0.2.12", "")}, 0}, {time.Second, []addr.Node{n("a", "", "")}, 0}},
-		"is listed in another place": {{0, []addr.Node{n("a", "192.0.2.11", ""), n("b", "192.0.2.12", "")}, 0}, {time.Second, []addr.Node{n("b", "192.0.2.12", ""), n("a", "192.0.2.11", "")}, 0}},
+		"stays":                      {{0, []addr.Candidate{n("a", "192.0.2.11", "")}, 0}, {time.Second, []addr.Candidate{n("a", "192.0.2.11", "")}, 0}},
+		"gains":                      {{0, []addr.Candidate{n("a", "192.0.2.11", "")}, 0}, {time.Second, []addr.Candidate{n("a", "192.0.2.11 2001:db8::11", "")}, 0}},
+		"loses":                      {{0, []addr.Candidate{n("a", "192.0.2.11", "")}, 0}, {time.Second, []addr.Candidate{n("a", "", "")}, 1}, {Lapse - time.Second, []addr.Candidate{n("a", "", "")}, 1}, {time.Second, []addr.Candidate{n("a", "", "")}, 0}},
+		"loses what is annotated":    {{0, []addr.Candidate{n("a", "", "192.0.2.11")}, 0}, {time.Second, []addr.Candidate{n("a", "", "")}, 1}, {Lapse, []addr.Candidate{n("a", "", "")}, 0}},
+		"loses, gains and loses":     {{0, []addr.Candidate{n("a", "192.0.2.11", "")}, 0}, {time.Second, []addr.Candidate{n("a", "", "")}, 1}, {6 * time.Second, []addr.Candidate{n("a", "192.0.2.11", "")}, 1}, {time.Second, []addr.Candidate{n("a", "", "")}, 2}, {6 * time.Second, []addr.Candidate{n("a", "", "")}, 1}},
+		"is deleted":                 {{0, []addr.Candidate{n("a", "192.0.2.11", ""), n("b", "192.0.2.12", "")}, 0}, {time.Second, []addr.Candidate{n("b", "192.0.2.12", "")}, 0}},
+		"loses and is deleted":       {{0, []addr.Candidate{n("a", "192.0.2.11", "")}, 0}, {time.Second, []addr.Candidate{n("a", "", "")}, 1}, {time.Second, []addr.Candidate{n("b", "192.0.2.12", "")}, 0}, {time.Second, []addr.Candidate{n("a", "", "")}, 0}},
+		"is listed in another place": {{0, []addr.Candidate{n("a", "192.0.2.11", ""), n("b", "192.0.2.12", "")}, 0}, {time.Second, []addr.Candidate{n("b", "192.0.2.12", ""), n("a", "192.0.2.11", "")}, 0}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var p History
-			var before []addr.Node
+			var before []addr.Candidate
 			at := time.Unix(1000, 0)
 			for i, s := range steps {
 				at = at.Add(s.after)
@@ -49,9 +49,9 @@ func TestPast(t *testing.T) {
 func TestPast_Bounded(t *testing.T) {
 	var p History
 	at := time.Unix(1000, 0)
-	before := []addr.Node{{Name: "a"}}
+	before := []addr.Candidate{{Name: "a"}}
 	for i := range 1000 {
-		now := []addr.Node{{Name: "a", Annotated: ips(fmt.Sprintf("10.0.%d.%d", i/250, 1+i%250))}}
+		now := []addr.Candidate{{Name: "a", Annotated: ips(fmt.Sprintf("10.0.%d.%d", i/250, 1+i%250))}}
 		p.Note(before, now, at.Add(time.Duration(i)*time.Millisecond))
 		before = now
 	}

@@ -11,7 +11,7 @@ import (
 func TestMappedIsIPv6(t *testing.T) {
 	const mapped, real = "::ffff:192.0.2.11", "192.0.2.12"
 	for _, addresses := range []string{mapped, mapped + " " + real, real + " " + mapped} {
-		node := addr.Node{Name: "n", InternalIPs: ips(addresses), Annotated: ips(addresses)}
+		node := addr.Candidate{Name: "n", InternalIPs: ips(addresses), Annotated: ips(addresses)}
 		for _, machine := range []string{"192.0.2.0/24", "198.51.100.0/24"} {
 			got, ok := First(node, ip("192.0.2.5"), ip(mapped), nil, nets(machine))
 			if got == ip(mapped) || ok != (addresses != mapped) {

@@ -15,7 +15,7 @@ const PerFamily = 4
 
 // First is the address by which node is known in the election of vip, the first of All,
 // and whether it has one.
-func First(node addr.Node, vip netip.Addr, own netip.Addr, vips []netip.Addr,
+func First(node addr.Candidate, vip netip.Addr, own netip.Addr, vips []netip.Addr,
 	machine []netip.Prefix) (netip.Addr, bool) {
 	if all := All(node, vip, own, vips, machine); len(all) > 0 {
 		return all[0], true
@@ -31,7 +31,7 @@ func First(node addr.Node, vip netip.Addr, own netip.Addr, vips []netip.Addr,
 // the node knows which of them it sends from. If own is among these, it is the only member, so that
 // a host always finds itself. If vip is in no machine network (behind a router, as vSphere allows),
 // the member is the first InternalIP of the family. No member is a VIP.
-func All(node addr.Node, vip netip.Addr, own netip.Addr, vips []netip.Addr,
+func All(node addr.Candidate, vip netip.Addr, own netip.Addr, vips []netip.Addr,
 	machine []netip.Prefix) []netip.Addr {
 	fits := func(a netip.Addr) bool {
 		return a.IsValid() && a.BitLen() == vip.BitLen() && a != vip && !slices.Contains(vips, a)

@@ -44,7 +44,7 @@ func TestMember(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			node := addr.Node{Name: "n", InternalIPs: ips(tt.internal), Annotated: ips(tt.annotated)}
+			node := addr.Candidate{Name: "n", InternalIPs: ips(tt.internal), Annotated: ips(tt.annotated)}
 			got, ok := First(node, ip(tt.vip), ip(tt.own), append(ips(both), ip("192.0.2.6")), nets(tt.machine))
 			if ok != (tt.want != "") || got != ip(tt.want) {
 				t.Errorf("got %v %v, want %q", got, ok, tt.want)
@@ -69,7 +69,7 @@ func TestMembers(t *testing.T) {
 		{name: "nothing"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			node := addr.Node{Name: "n", InternalIPs: ips(tt.internal), Annotated: ips(tt.annotated)}
+			node := addr.Candidate{Name: "n", InternalIPs: ips(tt.internal), Annotated: ips(tt.annotated)}
 			if got := All(node, ip("192.0.2.5"), ip(tt.own), ips("192.0.2.5 192.0.2.6"), nets("192.0.2.0/24")); !slices.Equal(got, ips(tt.want)) {
 				t.Errorf("%v, want %q", got, tt.want)
 			}
@@ -84,7 +84,7 @@ func TestMemberMatrix(t *testing.T) {
 		for _, annotated := range []string{"192.0.2.11 2001:db8::11", ""} {
 			for vip, want := range map[string]string{"192.0.2.5": "192.0.2.11", "2001:db8::5": "2001:db8::11"} {
 				t.Run(fmt.Sprintf("status %q annotated %q vip %s", status, annotated, vip), func(t *testing.T) {
-					node := addr.Node{InternalIPs: ips(status), Annotated: ips(annotated)}
+					node := addr.Candidate{InternalIPs: ips(status), Annotated: ips(annotated)}
 					known := slices.Contains(append(ips(status), ips(annotated)...), ip(want))
 					got, ok := First(node, ip(vip), ip(want), ips("192.0.2.5 2001:db8::5"), nets("192.0.2.0/24 2001:db8::/64"))
 					if ok != known || known && got != ip(want) {
@@ -103,7 +103,7 @@ func TestMemberLeavesItsInput(t *testing.T) {
 	all := ips("192.0.2.5 192.0.2.11 192.0.2.12 2001:db8::11 2001:db8::12 ::ffff:192.0.2.11")
 	for range 200 {
 		random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-		node := addr.Node{InternalIPs: slices.Clone(all), Annotated: slices.Clone(all)}
+		node := addr.Candidate{InternalIPs: slices.Clone(all), Annotated: slices.Clone(all)}
 		machine := nets("192.0.2.0/24 2001:db8::/64")
 		First(node, ip("2001:db8::5"), ip(""), ips("192.0.2.5"), machine)
 		if !slices.Equal(node.InternalIPs, all) || !slices.Equal(node.Annotated, all) || !slices.Equal(machine, nets("192.0.2.0/24 2001:db8::/64")) {
@@ -115,7 +115,7 @@ func TestMemberLeavesItsInput(t *testing.T) {
 // TestMembers_Bounded has a worker say on its own addr.Node that it has 15,000 addresses: few of each
 // family count, and its own is among them for the worker itself.
 func TestMembers_Bounded(t *testing.T) {
-	n := addr.Node{Name: "worker-0"}
+	n := addr.Candidate{Name: "worker-0"}
 	for i := range 15000 {
 		n.Annotated = append(n.Annotated, ips(fmt.Sprintf("10.0.%d.%d", i/250, 1+i%250))...)
 		n.Annotated = append(n.Annotated, ips(fmt.Sprintf("2001:db8::%x", 16+i))...)

@@ -75,8 +75,8 @@ func TestDiagnose(t *testing.T) {
 			}
 		}},
 		{"an advert", doctor.CheckVRID, func(h *diagnose.Host) {
-			h.Network.Adverts = func(_ context.Context, _ string, hear func(overhear.Heard)) error {
-				hear(overhear.Heard{At: h.Now(), Advert: advert.Advert{From: netip.MustParseAddr("192.0.2.99"), Hops: advert.Near, Version: vrrp.V2, ID: p.VRRP.API.ID, Priority: 100,
+			h.Network.Adverts = func(_ context.Context, _ string, hear func(overhear.Received)) error {
+				hear(overhear.Received{At: h.Now(), Advert: advert.Advert{From: netip.MustParseAddr("192.0.2.99"), Hops: advert.Near, Version: vrrp.V2, ID: p.VRRP.API.ID, Priority: 100,
 					Interval: time.Second, VIPs: []netip.Addr{netip.MustParseAddr("192.0.2.77")}, Sound: true}})
 				return nil
 			}
@@ -158,7 +158,7 @@ func TestDiagnose(t *testing.T) {
 			}
 		}},
 		{"a peer list", doctor.CheckPeers, func(h *diagnose.Host) {
-			addNode(h, kube.Node{ControlPlane: true, Node: fakehost.Node("m14", "192.0.2.14")})
+			addNode(h, kube.Node{ControlPlane: true, Candidate: fakehost.Node("m14", "192.0.2.14")})
 		}},
 		{"API servers", doctor.CheckAPIServers, func(h *diagnose.Host) {
 			h.Daemons.Server = func(context.Context, string) (health.API, string) { return health.Gone, "refused" }
@@ -226,7 +226,7 @@ func TestDiagnose_ManyHosts(t *testing.T) {
 	}{
 		{"all is well", "", "", func(*diagnose.Host) {}},
 		{"a peer list", doctor.CheckPeers, "", func(h *diagnose.Host) {
-			addNode(h, kube.Node{ControlPlane: true, Node: fakehost.Node("m14", "192.0.2.14")})
+			addNode(h, kube.Node{ControlPlane: true, Candidate: fakehost.Node("m14", "192.0.2.14")})
 		}},
 		{"who answers", "", "who answers for 192.0.2.6: 52:54:00:00:00:99 ", func(h *diagnose.Host) {
 			h.Network.Neighbours = func(string) ([]link.Entry, error) { return nil, nil }
@@ -245,7 +245,7 @@ func TestDiagnose_ManyHosts(t *testing.T) {
 				addNode(
 					host,
 					kube.Node{
-						Node: fakehost.Node(
+						Candidate: fakehost.Node(
 							fmt.Sprint("w", n), fmt.Sprintf("192.0.%d.%d", 3+n/250, 1+n%250)),
 					},
 				)
@@ -340,7 +340,7 @@ func TestDiagnose_Unprivileged(t *testing.T) {
 	host := fakehost.Doctor(t, p)
 	host.Network.WhoHas = func(string, netip.Addr) ([]string, error) { return nil, no }
 	host.Network.Echo = func(netip.Addr, netip.Addr, int) (bool, error) { return false, no }
-	host.Network.Adverts = func(context.Context, string, func(overhear.Heard)) error { return no }
+	host.Network.Adverts = func(context.Context, string, func(overhear.Received)) error { return no }
 	host.Network.Nodes = func(context.Context) ([]kube.Node, error) { return nil, no }
 	host.Daemons.Redirected = func() (bool, error) { return false, no }
 	host.System.Time = func(context.Context, netip.Addr) (time.Duration, error) { return 0, no }

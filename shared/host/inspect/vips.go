@@ -129,7 +129,7 @@ func (i *Inspector) checks(weights []vrrp.Weight, status supervised.Status) (out
 	results, _ := i.Files.Results() // they are for people, and status does without
 	for _, w := range weights {
 		p := Part{Name: string(w.Check), Adds: w.Adds, Fault: w.Fault}
-		p.Counts = i.Files.Tracked(w.Check, w.Fault) && !status.MonitorSilent
+		p.Counts = i.Files.Tracked(w.Check, w.Fault) && !status.MonitorStale
 		if info, err := os.Stat(i.Files.Path(election.TrackFile(w.Check, w.Fault))); err == nil {
 			p.Since = info.ModTime().UTC()
 		}

@@ -102,7 +102,7 @@ func TestWatchOverTLS(t *testing.T) {
 	}))
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	var log bytes.Buffer
-	w := New(path, slog.New(slog.NewTextHandler(&log, nil)))
+	w := NewBootstrapWatcher(path, slog.New(slog.NewTextHandler(&log, nil)))
 	ctx, cancel := context.WithCancel(t.Context())
 	done, wake := make(chan error, 1), make(chan struct{}, 1)
 	go func() { done <- w.Run(ctx, wake) }()
@@ -115,7 +115,7 @@ func TestWatchOverTLS(t *testing.T) {
 	if !woken(wake, 3*time.Second) {
 		t.Errorf("no wake-up within 3 s of the API's first answer")
 	}
-	want := []addr.Node{
+	want := []addr.Candidate{
 		{Name: "master-0", InternalIPs: addresses("192.0.2.10")}, {Name: "master-1", InternalIPs: addresses("192.0.2.11")},
 	}
 	if nodes, synced := w.Nodes(); !reflect.DeepEqual(nodes, want) || !synced {
@@ -126,7 +126,7 @@ func TestWatchOverTLS(t *testing.T) {
 	if !woken(wake, 3*time.Second) || woken(wake, 0) {
 		t.Error("want one wake-up: for a control plane node without its label, and none for a worker")
 	}
-	if nodes, _ := w.Nodes(); !slices.EqualFunc(nodes, want[1:], addr.Node.Equal) {
+	if nodes, _ := w.Nodes(); !slices.EqualFunc(nodes, want[1:], addr.Candidate.Equal) {
 		t.Errorf("Nodes() = %v, want %v", nodes, want[1:])
 	}
 	cancel()

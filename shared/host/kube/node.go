@@ -37,7 +37,7 @@ const (
 
 // Node is what the cluster phase knows of a Node.
 type Node struct {
-	addr.Node
+	addr.Candidate
 	Ready        bool      // its kubelet works, according to the control plane
 	Since        time.Time // of the last change of Ready; zero if unknown
 	ControlPlane bool
@@ -58,7 +58,7 @@ type Node struct {
 
 // Equal reports whether nothing differs on which a decision depends.
 func (n Node) Equal(o Node) bool {
-	return n.Node.Equal(o.Node) && n.Ready == o.Ready &&
+	return n.Candidate.Equal(o.Candidate) && n.Ready == o.Ready &&
 		n.ControlPlane == o.ControlPlane && n.Arbiter == o.Arbiter && n.Remote == o.Remote &&
 		n.Rank == o.Rank && n.Created.Equal(o.Created) && n.List == o.List && n.Gone == o.Gone &&
 		n.Way == o.Way && n.State == o.State && n.Kubelet == o.Kubelet
@@ -73,7 +73,7 @@ func labelled(n *corev1.Node, labels ...string) bool {
 // readNode reads a Node; one of labels marks the control plane, whatever its value.
 func readNode(n *corev1.Node, labels []string) Node {
 	node := Node{
-		Node:         address(n),
+		Candidate:    address(n),
 		ControlPlane: labelled(n, labels...),
 		Arbiter:      labelled(n, labelArbiter),
 		Remote:       labelled(n, labelRemote, labelRemoteOwn, labelApart),
@@ -125,8 +125,8 @@ func slimNode(n *corev1.Node) {
 
 // address takes what is valid and leaves out the rest: several programs write a Node, and one
 // invalid field must not hide it.
-func address(n *corev1.Node) addr.Node {
-	out := addr.Node{Name: n.Name}
+func address(n *corev1.Node) addr.Candidate {
+	out := addr.Candidate{Name: n.Name}
 	for _, a := range n.Status.Addresses {
 		if ip, err := netip.ParseAddr(a.Address); err == nil && a.Type == corev1.NodeInternalIP {
 			out.InternalIPs = append(out.InternalIPs, ip)

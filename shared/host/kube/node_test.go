@@ -48,27 +48,27 @@ func TestNodeAddresses(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		node fakeNode
-		want addr.Node
+		want addr.Candidate
 	}{
 		{"internal addresses in their order, nothing else",
 			fakeNode{Addresses: [][2]string{{"Hostname", "192.0.2.9"}, {"InternalIP", "192.0.2.11"}, {"ExternalIP", "203.0.113.1"}, {"InternalIP", "2001:db8::11"}, {"InternalIP", "192.0.2.10"}}},
-			addr.Node{InternalIPs: addresses("192.0.2.11", "2001:db8::11", "192.0.2.10")}},
+			addr.Candidate{InternalIPs: addresses("192.0.2.11", "2001:db8::11", "192.0.2.10")}},
 		{"an address that is none", fakeNode{Addresses: [][2]string{{"InternalIP", "host.example.com"}, {"InternalIP", ""}, {"InternalIP", "192.0.2.10"}}},
-			addr.Node{InternalIPs: addresses("192.0.2.10")}},
+			addr.Candidate{InternalIPs: addresses("192.0.2.10")}},
 		{"K-15: an IPv4-mapped address stays IPv6", fakeNode{Addresses: [][2]string{{"InternalIP", "::ffff:192.0.2.10"}}},
-			addr.Node{InternalIPs: addresses("::ffff:192.0.2.10")}},
-		{"no address yet", fakeNode{}, addr.Node{}},
+			addr.Candidate{InternalIPs: addresses("::ffff:192.0.2.10")}},
+		{"no address yet", fakeNode{}, addr.Candidate{}},
 		{"annotated prefixes", fakeNode{Annotations: map[string]string{cidrs: `["192.0.2.10/24","2001:db8::10/64","192.0.2.5/32"]`}},
-			addr.Node{Annotated: addresses("192.0.2.10", "2001:db8::10", "192.0.2.5")}},
+			addr.Candidate{Annotated: addresses("192.0.2.10", "2001:db8::10", "192.0.2.5")}},
 		{"annotated addresses, the older form", fakeNode{Annotations: map[string]string{hosts: `["192.0.2.10","2001:db8::10"]`}},
-			addr.Node{Annotated: addresses("192.0.2.10", "2001:db8::10")}},
+			addr.Candidate{Annotated: addresses("192.0.2.10", "2001:db8::10")}},
 		{"both: the newer counts", fakeNode{Annotations: map[string]string{cidrs: `["192.0.2.10/24"]`, hosts: `["192.0.2.99"]`}},
-			addr.Node{Annotated: addresses("192.0.2.10")}},
+			addr.Candidate{Annotated: addresses("192.0.2.10")}},
 		{"the newer is garbage", fakeNode{Annotations: map[string]string{cidrs: `{"a":1}`, hosts: `["192.0.2.99"]`}},
-			addr.Node{Annotated: addresses("192.0.2.99")}},
+			addr.Candidate{Annotated: addresses("192.0.2.99")}},
 		{"garbage among addresses", fakeNode{Annotations: map[string]string{cidrs: `[7,null,"x","192.0.2.300/24","192.0.2.10/99",["192.0.2.1"],"192.0.2.10/24"]`}},
-			addr.Node{Annotated: addresses("192.0.2.10")}},
-		{"not JSON", fakeNode{Annotations: map[string]string{cidrs: `192.0.2.10/24`}}, addr.Node{}},
+			addr.Candidate{Annotated: addresses("192.0.2.10")}},
+		{"not JSON", fakeNode{Annotations: map[string]string{cidrs: `192.0.2.10/24`}}, addr.Candidate{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.want.Name = "master-0"

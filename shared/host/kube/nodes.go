@@ -14,11 +14,11 @@ import (
 // Watcher knows Nodes. No error ever empties what it knows.
 type Watcher struct{ *watch.Cache[Node] }
 
-// New watches the control plane's Nodes by either of the labels that mark one, for the bootstrap
+// NewBootstrapWatcher watches the control plane's Nodes by either of the labels that mark one, for the bootstrap
 // machine, which serves clusters of any age. No selector can match either of two labels, so the API
 // sends all Nodes and the others are dropped here. An invalid kubeconfig is not logged: the probes
 // of the API log it.
-func New(path string, log *slog.Logger) *Watcher {
+func NewBootstrapWatcher(path string, log *slog.Logger) *Watcher {
 	api := newAPI(path, slog.New(slog.DiscardHandler), log)
 	return api.nodes("nodes", "", []string{labelControlPlane, labelMaster}, isControlPlane)
 }
@@ -66,10 +66,10 @@ func (w *Watcher) Known() (nodes []Node, synced bool) {
 }
 
 // Nodes are the names and addresses of Known.
-func (w *Watcher) Nodes() (nodes []addr.Node, synced bool) {
+func (w *Watcher) Nodes() (nodes []addr.Candidate, synced bool) {
 	known, synced := w.Known()
 	for _, n := range known {
-		nodes = append(nodes, n.Node)
+		nodes = append(nodes, n.Candidate)
 	}
 	return nodes, synced
 }

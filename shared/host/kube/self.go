@@ -53,10 +53,10 @@ func (a *API) NodeName() (string, error) {
 	}
 }
 
-// TellOfNode creates an Event about a Node, which is for people: "kubectl describe node" shows it
+// CreateNodeEvent creates an Event about a Node, which is for people: "kubectl describe node" shows it
 // for an hour. reason is one word in camel case. A kubelet's credentials allow that without any
 // further right. It takes at most half a minute, and is not tried again.
-func (a *API) TellOfNode(ctx context.Context, node, reason, message string, at time.Time) error {
+func (a *API) CreateNodeEvent(ctx context.Context, node, reason, message string, at time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, watch.AnswerWithin)
 	defer cancel()
 	api, err := a.core()

@@ -54,7 +54,7 @@ func (l *Listener) listen(ctx context.Context, name string) {
 	for ctx.Err() == nil {
 		begin := time.Now()
 		l.locked(func() { l.since[name] = begin })
-		err := l.Receive(ctx, name, func(h overhear.Heard) { l.receive(name, h) })
+		err := l.Receive(ctx, name, func(h overhear.Received) { l.receive(name, h) })
 		l.locked(func() {
 			if l.since[name].Equal(begin) { // else it is that of a later listen
 				delete(l.since, name)
@@ -82,13 +82,13 @@ func (l *Listener) locked(change func()) {
 }
 
 // receive records an advert. That of a foreign router starts a round at once.
-func (l *Listener) receive(on string, h overhear.Heard) {
+func (l *Listener) receive(on string, h overhear.Received) {
 	if l.outputs.Adverts != nil {
 		l.outputs.Adverts(h)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.observer.Hear(received(on, h))
+	l.observer.Receive(received(on, h))
 	for _, i := range l.wanted {
 		group := i.Link == on && i.ID == h.ID && i.VIP.Is4() == h.From.Is4()
 		if group && !slices.Contains(h.VIPs, i.VIP) {
@@ -98,8 +98,8 @@ func (l *Listener) receive(on string, h overhear.Heard) {
 }
 
 // received is an advert as the judge of clashes takes it.
-func received(on string, h overhear.Heard) clash.Heard {
-	return clash.Heard{Link: on, MAC: h.MAC.String(), At: h.At, Advert: h.Advert}
+func received(on string, h overhear.Received) clash.Received {
+	return clash.Received{Link: on, MAC: h.MAC.String(), At: h.At, Advert: h.Advert}
 }
 
 // askNeighbours records which hosts answer for the VIPs. A kernel does not ask for an address that

@@ -41,15 +41,15 @@ type Options struct {
 	Log       *slog.Logger
 
 	// Receive is overhear.Adverts, and Neighbour is AskAgain, but in tests.
-	Receive   func(ctx context.Context, link string, receive func(overhear.Heard)) error
+	Receive   func(ctx context.Context, link string, receive func(overhear.Received)) error
 	Neighbour func(link string, vip netip.Addr) (addr.Neighbour, error)
 }
 
 // Outputs take what a listener receives and finds. A nil function takes nothing.
 type Outputs struct {
-	Adverts  func(overhear.Heard)  // every advert
-	Findings func([]clash.Finding) // the findings of every round
-	Journal  func(journal.Entry)   // what changed
+	Adverts  func(overhear.Received) // every advert
+	Findings func([]clash.Finding)   // the findings of every round
+	Journal  func(journal.Entry)     // what changed
 }
 
 // Listener finds out which other routers are in this host's VRRP groups, and which of them disturb
@@ -59,7 +59,7 @@ type Listener struct {
 	changed, foreign chan struct{} // wake-ups: other groups; a foreign router
 
 	mu       sync.Mutex
-	observer *clash.Ear
+	observer *clash.Observer
 	wanted   []clash.Instance
 	since    map[string]time.Time // by link
 	failed   map[string]string    // why a link receives nothing, by link
@@ -75,7 +75,7 @@ type Listener struct {
 // New returns a listener that receives nothing until Follow.
 func New(o Options) *Listener {
 	l := &Listener{
-		Options: o, changed: loop.NewWake(), foreign: loop.NewWake(), observer: clash.NewEar(),
+		Options: o, changed: loop.NewWake(), foreign: loop.NewWake(), observer: clash.NewObserver(),
 		since: map[string]time.Time{}, failed: map[string]string{}, reports: newReports(),
 	}
 	l.observer.Have(o.IDs)
@@ -95,10 +95,10 @@ func (l *Listener) Expect(instances []clash.Instance) {
 }
 
 // Snapshot is what has been received until now.
-func (l *Listener) Snapshot() clash.Air {
+func (l *Listener) Snapshot() clash.Snapshot {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.observer.Air(l.since, time.Now())
+	return l.observer.Snapshot(l.since, time.Now())
 }
 
 // State is what is known now. Its findings are those that have been reported.
@@ -113,7 +113,7 @@ func (l *Listener) State() clash.State {
 // Announced is the last other router that announced each VIP, by instance.
 func (l *Listener) Announced() map[string]journal.Announced {
 	out, last := map[string]journal.Announced{}, map[string]time.Time{}
-	for _, s := range l.State().Speakers {
+	for _, s := range l.State().Routers {
 		if name := string(s.Instance); s.Last.After(last[name]) {
 			out[name] = journal.Announced{By: s.Address, Priority: int(s.Priority), At: s.Last}
 			last[name] = s.Last

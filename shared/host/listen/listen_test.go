@@ -32,7 +32,7 @@ type bench struct {
 	*Listener
 	t       *testing.T
 	logs    *logged
-	adverts chan overhear.Heard
+	adverts chan overhear.Received
 
 	mu       sync.Mutex
 	state    supervised.State
@@ -92,7 +92,7 @@ func newBench(t *testing.T) *bench {
 	b := &bench{
 		t:       t,
 		logs:    &logged{},
-		adverts: make(chan overhear.Heard, 1000),
+		adverts: make(chan overhear.Received, 1000),
 		state:   supervised.Backup,
 	}
 	b.Listener = New(Options{
@@ -115,7 +115,7 @@ func newBench(t *testing.T) *bench {
 	done := make(chan error, 1)
 	go func() {
 		done <- b.Follow(ctx, Outputs{
-			Adverts:  func(overhear.Heard) { b.set(func() { b.received++ }) },
+			Adverts:  func(overhear.Received) { b.set(func() { b.received++ }) },
 			Findings: func(found []clash.Finding) { b.set(func() { b.findings = len(found) }) },
 			Journal:  func(e journal.Entry) { b.set(func() { b.entries = append(b.entries, e) }) },
 		})
@@ -142,7 +142,7 @@ func (b *bench) status() (s supervised.Status, err error) {
 	return s, nil
 }
 
-func (b *bench) receiveAdverts(ctx context.Context, _ string, receive func(overhear.Heard)) error {
+func (b *bench) receiveAdverts(ctx context.Context, _ string, receive func(overhear.Received)) error {
 	for {
 		var broken error
 		b.set(func() { broken = b.broken })
@@ -166,9 +166,9 @@ func addresses4(texts ...string) (out []netip.Addr) {
 }
 
 // say has a host announce a VIP on the link.
-func (l *bench) announce(from, vip string, change func(*overhear.Heard)) {
+func (l *bench) announce(from, vip string, change func(*overhear.Received)) {
 	mac := net.HardwareAddr{0x52, 0x54, 0, 0, 0, netip.MustParseAddr(from).As4()[3]}
-	h := overhear.Heard{
+	h := overhear.Received{
 		At:  time.Now(),
 		MAC: mac,
 		Advert: advert.Advert{
@@ -300,13 +300,13 @@ func TestFollow_Deaf(t *testing.T) {
 		l.set(func() { l.broken = errors.New("eth0 is down") })
 		l.announce("192.0.2.12", "192.0.2.5", nil)
 		time.Sleep(10500 * time.Millisecond)
-		if s := l.State(); len(s.Since) > 0 || s.Deaf["eth0"] != "eth0 is down" ||
+		if s := l.State(); len(s.Since) > 0 || s.Failed["eth0"] != "eth0 is down" ||
 			l.logs.count("eth0 is down") != 1 {
 			t.Errorf("%+v\n%s", s, l.logs.String())
 		}
 		l.set(func() { l.broken = nil })
-		time.Sleep(clash.Hearing + 2*time.Second)
-		if s := l.State(); len(s.Since) != 1 || len(s.Deaf) > 0 {
+		time.Sleep(clash.ListenTime + 2*time.Second)
+		if s := l.State(); len(s.Since) != 1 || len(s.Failed) > 0 {
 			t.Errorf("%+v", s)
 		}
 		if ok, why := l.Snapshot().May(clash.Refuse, l.wanted[0], false); !ok {
@@ -314,7 +314,7 @@ func TestFollow_Deaf(t *testing.T) {
 		}
 		l.Expect(nil)
 		time.Sleep(2 * time.Second)
-		if s := l.State(); len(s.Since) > 0 || len(s.Deaf) > 0 {
+		if s := l.State(); len(s.Since) > 0 || len(s.Failed) > 0 {
 			t.Errorf("it listens where there is no election: %+v", s)
 		}
 	})

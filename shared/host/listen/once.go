@@ -16,21 +16,21 @@ import (
 // tests.
 func Foreign(
 	ctx context.Context, p plan.Plan, link string,
-	receive func(context.Context, string, func(overhear.Heard)) error,
+	receive func(context.Context, string, func(overhear.Received)) error,
 ) ([]clash.Finding, error) {
-	observer := clash.NewEar()
+	observer := clash.NewObserver()
 	var instances []clash.Instance
 	for e, v := range election.All(p) {
 		instances = append(instances, e.ClashInstance(v, addr.Choice{Link: link}, nil))
 	}
 	observer.Have(election.IDs(p))
 	observer.Expect(instances)
-	ctx, cancel := context.WithTimeout(ctx, clash.Hearing)
+	ctx, cancel := context.WithTimeout(ctx, clash.ListenTime)
 	defer cancel()
-	last := clash.Heard{}
-	err := receive(ctx, link, func(h overhear.Heard) {
+	last := clash.Received{}
+	err := receive(ctx, link, func(h overhear.Received) {
 		last = received(link, h)
-		observer.Hear(last)
+		observer.Receive(last)
 	})
 	if err != nil {
 		return nil, err

@@ -13,10 +13,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Knocker dials again and again, also to a server that does not listen. After a refusal it first
+// Dialer dials again and again, also to a server that does not listen. After a refusal it first
 // checks whether a process listens now by a non-blocking connect, which costs a tenth of a refused
 // connection. The zero value can be used, from several goroutines too.
-type Knocker struct {
+type Dialer struct {
 	// Rest is how long a refusal counts without another attempt, for a server that nothing waits
 	// for.
 	Rest time.Duration
@@ -31,7 +31,7 @@ type refusal struct {
 }
 
 // Dial is the function Dial.
-func (k *Knocker) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+func (k *Dialer) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	k.mu.Lock()
 	last := k.refused[address]
 	k.mu.Unlock()
@@ -51,7 +51,7 @@ func (k *Knocker) Dial(ctx context.Context, network, address string) (net.Conn, 
 	return conn, err
 }
 
-func (k *Knocker) record(address string, err error) {
+func (k *Dialer) record(address string, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.refused == nil {

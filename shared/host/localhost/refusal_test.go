@@ -19,7 +19,7 @@ func TestDialer_Refusals(t *testing.T) {
 				t.Skip(err)
 			}
 			port := listener.Addr().(*net.TCPAddr).Port
-			address, k := fmt.Sprintf("localhost:%d", port), new(Knocker)
+			address, k := fmt.Sprintf("localhost:%d", port), new(Dialer)
 			for i, there := range []bool{true, false, false, true, false, true} {
 				switch {
 				case !there:
@@ -45,7 +45,7 @@ func TestDialer_Refusals(t *testing.T) {
 			listener.Close()
 		})
 	}
-	resting, address := &Knocker{Rest: time.Hour}, "localhost:1"
+	resting, address := &Dialer{Rest: time.Hour}, "localhost:1"
 	for range 2 {
 		if _, err := resting.Dial(
 			t.Context(), "tcp", address,

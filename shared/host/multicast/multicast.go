@@ -52,15 +52,15 @@ type Groups struct {
 	Port       uint16
 }
 
-// Ear takes the received packets, and the error if a socket receives no more. Its functions are
+// Receiver takes the received packets, and the error if a socket receives no more. Its functions are
 // called by several goroutines; Close waits for them.
-type Ear struct {
+type Receiver struct {
 	Packet func(Packet)
-	Deaf   func(error)
+	Failed func(error)
 }
 
 // Open joins the groups on the interface. Close must be called.
-func Open(ctx context.Context, w Where, g Groups, to Ear) (*Sockets, error) {
+func Open(ctx context.Context, w Where, g Groups, to Receiver) (*Sockets, error) {
 	ctx, end := context.WithCancel(ctx)
 	s := &Sockets{groups: g, index: w.Index, end: end}
 	for _, four := range []bool{true, false} {
@@ -138,7 +138,7 @@ func options6(fd int, w Where, group netip.Addr) error {
 }
 
 // read passes on the packets that the interface receives.
-func (s *Sockets) read(ctx context.Context, c *net.UDPConn, to Ear) {
+func (s *Sockets) read(ctx context.Context, c *net.UDPConn, to Receiver) {
 	data, control := make([]byte, mostBytes+1), make([]byte, 256)
 	for {
 		n, cn, flags, from, err := c.ReadMsgUDPAddrPort(data, control)
@@ -146,7 +146,7 @@ func (s *Sockets) read(ctx context.Context, c *net.UDPConn, to Ear) {
 			return
 		}
 		if err != nil {
-			to.Deaf(fmt.Errorf("receive on interface %d: %w", s.index, err))
+			to.Failed(fmt.Errorf("receive on interface %d: %w", s.index, err))
 			return
 		}
 		index, dest := arrival(control[:cn])

@@ -35,9 +35,9 @@ func open(
 		if from != "" {
 			w.From4 = netip.MustParseAddr(from)
 		}
-		s, err = Open(t.Context(), w, groups, Ear{Packet: func(p Packet) {
+		s, err = Open(t.Context(), w, groups, Receiver{Packet: func(p Packet) {
 			received <- p
-		}, Deaf: func(err error) { t.Error(err) }})
+		}, Failed: func(err error) { t.Error(err) }})
 		return err
 	})
 	if err != nil {
@@ -222,7 +222,7 @@ func TestErrors(t *testing.T) {
 	ns.IP(t, "link set lo up")
 	err := ns.In(func() error {
 		_, err := Open(
-			t.Context(), Where{Index: 99, From4: netip.MustParseAddr("192.0.2.10")}, groups, Ear{},
+			t.Context(), Where{Index: 99, From4: netip.MustParseAddr("192.0.2.10")}, groups, Receiver{},
 		)
 		return err
 	})

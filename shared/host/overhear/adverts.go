@@ -16,8 +16,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/advert"
 )
 
-// Heard is an advert that was received on a link.
-type Heard struct {
+// Received is an advert that was received on a link.
+type Received struct {
 	advert.Advert
 	At  time.Time        // when it was read
 	MAC net.HardwareAddr // of the sender on the link; empty if the link has none
@@ -47,7 +47,7 @@ const maxPacket = 1500
 //
 // It returns an error if it cannot start, or fails later, as when the link has gone; nil only when
 // ctx ends.
-func Adverts(ctx context.Context, link string, receive func(Heard)) error {
+func Adverts(ctx context.Context, link string, receive func(Received)) error {
 	on, err := net.InterfaceByName(link)
 	if err != nil {
 		return fmt.Errorf("listen for VRRP on %s: %w", link, err)
@@ -66,7 +66,7 @@ func Adverts(ctx context.Context, link string, receive func(Heard)) error {
 		}
 		defer socket.Close() // nothing is written, and readers end
 		readers.Go(func() {
-			end(readAdverts(ctx, socket, func(h Heard) {
+			end(readAdverts(ctx, socket, func(h Received) {
 				one.Lock()
 				defer one.Unlock()
 				receive(h)
@@ -144,7 +144,7 @@ func (f vrrpFamily) join(index int) (*os.File, error) {
 }
 
 // readAdverts reads until the socket is closed or fails.
-func readAdverts(ctx context.Context, socket *os.File, received func(Heard)) error {
+func readAdverts(ctx context.Context, socket *os.File, received func(Received)) error {
 	raw, err := socket.SyscallConn()
 	if err != nil {
 		return err
@@ -172,6 +172,6 @@ func readAdverts(ctx context.Context, socket *os.File, received func(Heard)) err
 			continue
 		}
 		mac := slices.Clone(sender.Addr[:min(int(sender.Halen), len(sender.Addr))])
-		received(Heard{Advert: a, At: time.Now(), MAC: mac})
+		received(Received{Advert: a, At: time.Now(), MAC: mac})
 	}
 }

@@ -72,8 +72,8 @@ func TestAdverts(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			defer cancel()
 			say(t, tt.family, tt.to, tt.message)
-			var heard []Heard
-			err := Adverts(ctx, "lo", func(h Heard) {
+			var heard []Received
+			err := Adverts(ctx, "lo", func(h Received) {
 				if h.From.BitLen() != len(h.VIPs[0].AsSlice())*8 || h.ID != 1 {
 					return // of another test
 				}
@@ -150,7 +150,7 @@ func TestAdvertsSilent(t *testing.T) {
 
 // TestAdvertsNoLink holds that a link that is not there is an error that names it.
 func TestAdvertsNoLink(t *testing.T) {
-	err := Adverts(t.Context(), "nosuch0", func(Heard) { t.Error("heard something") })
+	err := Adverts(t.Context(), "nosuch0", func(Received) { t.Error("heard something") })
 	if err == nil || !strings.Contains(err.Error(), "nosuch0") || errors.Is(err, fs.ErrClosed) {
 		t.Errorf("%v", err)
 	}
@@ -165,7 +165,7 @@ func TestAdvertsEnd(t *testing.T) {
 	for range times {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		defer cancel()
-		go func() { ended <- Adverts(ctx, "lo", func(Heard) {}) }()
+		go func() { ended <- Adverts(ctx, "lo", func(Received) {}) }()
 	}
 	for range times {
 		select {
@@ -195,7 +195,7 @@ func TestAdvertsFlood(t *testing.T) {
 	defer cancel()
 	begin, heard, sent := time.Now(), 0, 0
 	done := make(chan error, 1)
-	go func() { done <- Adverts(ctx, "lo", func(Heard) { heard++ }) }()
+	go func() { done <- Adverts(ctx, "lo", func(Received) { heard++ }) }()
 	for ctx.Err() == nil {
 		_ = unix.Sendto(fd, data, 0, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}})
 		sent++
@@ -259,7 +259,7 @@ func TestAdvertsVLAN(t *testing.T) {
 	}()
 	heard := map[vrrp.ID]int{}
 	err = here.In(func() error {
-		return Adverts(ctx, "ens3", func(h Heard) {
+		return Adverts(ctx, "ens3", func(h Received) {
 			if heard[h.ID]++; heard[2] == 5 {
 				cancel()
 			}

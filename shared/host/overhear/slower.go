@@ -183,5 +183,5 @@ func readDelivered(packet []byte, from unix.Sockaddr, to netip.Addr) (a advert.A
 	} else {
 		a, err = advert.Read(packet)
 	}
-	return a, err == nil && a.Heeded(false) // the host's packet filter has seen to IPv6's hop limit
+	return a, err == nil && a.Accepted(false) // the host's packet filter has seen to IPv6's hop limit
 }

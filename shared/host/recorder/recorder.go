@@ -141,8 +141,8 @@ func (r *Recorder) Record() error {
 	return nil
 }
 
-func (r *Recorder) observe() (l journal.Look, err error) {
-	l = journal.Look{At: time.Now(), VIPs: r.vips, Barred: map[string][]string{}}
+func (r *Recorder) observe() (l journal.Observation, err error) {
+	l = journal.Observation{At: time.Now(), VIPs: r.vips, Barred: map[string][]string{}}
 	if l.Status, err = r.options.Run.Status(); err != nil {
 		return l, fmt.Errorf("read the supervisor's status: %w", err)
 	}

@@ -173,7 +173,7 @@ func (s *supervisor) serve() {
 // publish writes the status. One that cannot be written is written in the next round.
 func (s *supervisor) publish() {
 	s.status.PID, s.status.Restarts = s.daemon.PID(), s.daemon.Restarts()
-	s.status.Applied, s.status.MonitorSilent = s.daemon.Config(), s.tracks.MonitorStale()
+	s.status.Applied, s.status.MonitorStale = s.daemon.Config(), s.tracks.MonitorStale()
 	s.status.Troubles = s.tasks.Failing()
 	path := filepath.Join(s.RunDir, supervised.StatusFile)
 	_, err := file.Update(path, supervised.Encode(s.status), 0o644)

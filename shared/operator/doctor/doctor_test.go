@@ -463,7 +463,7 @@ var cases = []struct {
 	{
 		CheckUnknownRouter,
 		"announces the VIP",
-		received(clash.Stranger),
+		received(clash.UnknownRouter),
 		"does (VRRPv2, priority 150, every 1s), and is no host of this cluster",
 	},
 	{

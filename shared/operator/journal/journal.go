@@ -40,8 +40,8 @@ type Entry struct {
 	Late     bool             `json:"late,omitempty"`     // not observed: any time since the entry before
 }
 
-// Look is what is observed of a host at one time.
-type Look struct {
+// Observation is what is observed of a host at one time.
+type Observation struct {
 	At        time.Time
 	Boot      string
 	Status    supervised.Status
@@ -74,7 +74,7 @@ func (j *Journal) Entries() []Entry { return slices.Clone(j.entries) }
 
 // Note applies an observation, and returns the entries that it has added. A supervisor without any
 // status is no change.
-func (j *Journal) Note(l Look) (added []Entry) {
+func (j *Journal) Note(l Observation) (added []Entry) {
 	if j.failing == nil {
 		j.failing = map[string][]string{}
 	}
@@ -161,7 +161,7 @@ func (j *Journal) trim() {
 }
 
 // why is the reason of a change, and the other host in it.
-func (j *Journal) why(before Entry, l Look, name string) (string, netip.Addr) {
+func (j *Journal) why(before Entry, l Observation, name string) (string, netip.Addr) {
 	now, other := l.Status.Instances[name], l.Announced[name]
 	switch {
 	case before.State == "" && now.State == supervised.Init:
@@ -237,7 +237,7 @@ func lapsed(now supervised.Instance, other Announced, at time.Time) time.Duratio
 }
 
 // lost is why this host is no longer the holder, and stands by.
-func (j *Journal) lost(l Look, name string, other Announced) string {
+func (j *Journal) lost(l Observation, name string, other Announced) string {
 	why := "no advert of another router was received"
 	switch {
 	case other.By.IsValid():
@@ -248,7 +248,7 @@ func (j *Journal) lost(l Look, name string, other Announced) string {
 	switch bad := j.worse(name, l.Failing); {
 	case l.Status.Leaving != supervised.Stays:
 		return "this host was asked to give it up; " + why
-	case l.Status.MonitorSilent:
+	case l.Status.MonitorStale:
 		return "this host's monitor was silent; " + why
 	case bad != "":
 		return bad + "; " + why

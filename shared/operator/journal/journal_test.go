@@ -17,8 +17,8 @@ var begin = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 const api = "one_API_0"
 
 // look is one at the API's instance, n seconds after the beginning.
-func look(n int, state supervised.State, priority int, change func(*Look)) Look {
-	l := Look{
+func look(n int, state supervised.State, priority int, change func(*Observation)) Observation {
+	l := Observation{
 		At:   begin.Add(time.Duration(n) * time.Second),
 		Boot: "first",
 		VIPs: map[string]netip.Addr{api: netip.MustParseAddr("192.0.2.5")},
@@ -33,63 +33,63 @@ func look(n int, state supervised.State, priority int, change func(*Look)) Look 
 	return l
 }
 
-func hears(by string, priority int) func(*Look) {
-	return func(l *Look) {
+func hears(by string, priority int) func(*Observation) {
+	return func(l *Observation) {
 		l.Announced = map[string]Announced{
 			api: {netip.MustParseAddr(by), priority, l.At.Add(-3600 * time.Millisecond)},
 		}
 	}
 }
 
-func fails(checks ...string) func(*Look) { return func(l *Look) { l.Failing = checks } }
+func fails(checks ...string) func(*Observation) { return func(l *Observation) { l.Failing = checks } }
 
-func both(a, b func(*Look)) func(*Look) { return func(l *Look) { a(l); b(l) } }
+func both(a, b func(*Observation)) func(*Observation) { return func(l *Observation) { a(l); b(l) } }
 
 func TestNote(t *testing.T) {
 	const b, m, f, i = supervised.Backup, supervised.Master, supervised.Fault, supervised.Init
 	for _, tt := range []struct {
 		name  string
-		looks []Look
+		looks []Observation
 		want  []string // of all but the first: state, reason, other
 	}{
-		{"nothing changes", []Look{look(0, b, 100, nil), look(1, b, 120, nil)}, nil},
-		{"nobody was heard", []Look{look(0, b, 100, nil), look(1, m, 100, nil)}, []string{"MASTER no better router was observed"}},
-		{"the holder gave it up", []Look{look(0, b, 100, nil), look(1, m, 100, hears("192.0.2.12", 0))}, []string{"MASTER 192.0.2.12 gave it up @192.0.2.12"}},
-		{"the holder fell silent", []Look{look(0, b, 100, nil), look(1, m, 100, hears("192.0.2.12", 100))}, []string{"MASTER no advert of 192.0.2.12 was received for 3.6s @192.0.2.12"}},
-		{"another takes it too", []Look{look(0, b, 100, nil), look(1, m, 100, both(hears("192.0.2.12", 100), func(l *Look) {
+		{"nothing changes", []Observation{look(0, b, 100, nil), look(1, b, 120, nil)}, nil},
+		{"nobody was heard", []Observation{look(0, b, 100, nil), look(1, m, 100, nil)}, []string{"MASTER no better router was observed"}},
+		{"the holder gave it up", []Observation{look(0, b, 100, nil), look(1, m, 100, hears("192.0.2.12", 0))}, []string{"MASTER 192.0.2.12 gave it up @192.0.2.12"}},
+		{"the holder fell silent", []Observation{look(0, b, 100, nil), look(1, m, 100, hears("192.0.2.12", 100))}, []string{"MASTER no advert of 192.0.2.12 was received for 3.6s @192.0.2.12"}},
+		{"another takes it too", []Observation{look(0, b, 100, nil), look(1, m, 100, both(hears("192.0.2.12", 100), func(l *Observation) {
 			a := l.Announced[api]
 			a.At = l.At.Add(-5 * time.Millisecond)
 			l.Announced[api] = a
 		}))}, []string{"MASTER no better router was observed; 192.0.2.12 took it at " +
 			"the same time @192.0.2.12"}},
-		{"the holder sank below all", []Look{look(0, b, 100, nil), look(1, m, 100, hears("192.0.2.12", 1))}, []string{"MASTER 192.0.2.12 gave it up @192.0.2.12"}},
-		{"the holder sank", []Look{look(0, b, 100, nil), look(1, m, 100, hears("192.0.2.12", 60))}, []string{"MASTER it outranks 192.0.2.12, 100 to 60 @192.0.2.12"}},
-		{"another is better", []Look{look(0, m, 100, fails("lb")), look(1, b, 100, both(fails("lb"), hears("192.0.2.12", 130)))}, []string{"BACKUP 192.0.2.12 announces it with priority 130 @192.0.2.12"}},
-		{"keepalived was killed together with its supervisor, and nobody else is there", []Look{look(0, m, 100, nil), look(1, b, 100, func(l *Look) { l.Status.PID++ })},
+		{"the holder sank below all", []Observation{look(0, b, 100, nil), look(1, m, 100, hears("192.0.2.12", 1))}, []string{"MASTER 192.0.2.12 gave it up @192.0.2.12"}},
+		{"the holder sank", []Observation{look(0, b, 100, nil), look(1, m, 100, hears("192.0.2.12", 60))}, []string{"MASTER it outranks 192.0.2.12, 100 to 60 @192.0.2.12"}},
+		{"another is better", []Observation{look(0, m, 100, fails("lb")), look(1, b, 100, both(fails("lb"), hears("192.0.2.12", 130)))}, []string{"BACKUP 192.0.2.12 announces it with priority 130 @192.0.2.12"}},
+		{"keepalived was killed together with its supervisor, and nobody else is there", []Observation{look(0, m, 100, nil), look(1, b, 100, func(l *Observation) { l.Status.PID++ })},
 			[]string{"BACKUP keepalived began anew"}},
-		{"another was heard long ago", []Look{look(0, m, 100, nil), look(60, b, 100, both(hears("192.0.2.12", 130), func(l *Look) {
+		{"another was heard long ago", []Observation{look(0, m, 100, nil), look(60, b, 100, both(hears("192.0.2.12", 130), func(l *Observation) {
 			a := l.Announced[api]
 			a.At = l.At.Add(-time.Minute)
 			l.Announced[api] = a
 		}))}, []string{"BACKUP no advert of another router was received"}},
-		{"nobody listens", []Look{look(0, m, 100, nil), look(1, b, 100, nil)}, []string{"BACKUP no advert of another router was received"}},
-		{"a check failed", []Look{look(0, m, 100, fails("mcs")), look(1, m, 80, fails("mcs", "lb", "api")), look(2, b, 70, fails("mcs", "lb", "api"))},
+		{"nobody listens", []Observation{look(0, m, 100, nil), look(1, b, 100, nil)}, []string{"BACKUP no advert of another router was received"}},
+		{"a check failed", []Observation{look(0, m, 100, fails("mcs")), look(1, m, 80, fails("mcs", "lb", "api")), look(2, b, 70, fails("mcs", "lb", "api"))},
 			[]string{"BACKUP failed here: lb, api; no advert of another router was received"}},
-		{"it was asked to", []Look{look(0, m, 100, nil), look(1, b, 1, func(l *Look) { l.Status.Leaving = supervised.Asked })},
+		{"it was asked to", []Observation{look(0, m, 100, nil), look(1, b, 1, func(l *Observation) { l.Status.Leaving = supervised.Asked })},
 			[]string{"BACKUP this host was asked to give it up; no advert of another router was " +
 				"received"}},
-		{"its monitor was silent", []Look{look(0, m, 100, nil), look(1, b, 1, func(l *Look) { l.Status.MonitorSilent = true })},
+		{"its monitor was silent", []Observation{look(0, m, 100, nil), look(1, b, 1, func(l *Observation) { l.Status.MonitorStale = true })},
 			[]string{"BACKUP this host's monitor was silent; no advert of another router was " +
 				"received"}},
-		{"it left", []Look{look(0, m, 100, nil), look(1, i, 1, func(l *Look) { l.Status.Leaving = supervised.Left })}, []string{"INIT this host was asked to give it up, and has left"}},
-		{"keepalived ended", []Look{look(0, m, 100, nil), look(1, i, 1, func(l *Look) { l.Status.PID = 0 })}, []string{"INIT keepalived ended"}},
-		{"keepalived began anew", []Look{look(0, m, 100, nil), look(1, i, 0, nil), look(2, b, 100, nil)}, []string{"INIT keepalived began anew", "BACKUP it stands by"}},
-		{"a fault of a check", []Look{look(0, m, 100, nil), look(1, f, 100, fails("ingress"))}, []string{"FAULT failed here: ingress"}},
-		{"a fault of the link", []Look{look(0, m, 100, nil), look(1, f, 100, nil)}, []string{"FAULT keepalived finds a fault: its link is down, or its address is gone"}},
-		{"what keeps it out has failed before", []Look{look(0, i, 100, fails("ingress", "mcs")), look(1, f, 100, both(fails("ingress", "mcs"), func(l *Look) {
+		{"it left", []Observation{look(0, m, 100, nil), look(1, i, 1, func(l *Observation) { l.Status.Leaving = supervised.Left })}, []string{"INIT this host was asked to give it up, and has left"}},
+		{"keepalived ended", []Observation{look(0, m, 100, nil), look(1, i, 1, func(l *Observation) { l.Status.PID = 0 })}, []string{"INIT keepalived ended"}},
+		{"keepalived began anew", []Observation{look(0, m, 100, nil), look(1, i, 0, nil), look(2, b, 100, nil)}, []string{"INIT keepalived began anew", "BACKUP it stands by"}},
+		{"a fault of a check", []Observation{look(0, m, 100, nil), look(1, f, 100, fails("ingress"))}, []string{"FAULT failed here: ingress"}},
+		{"a fault of the link", []Observation{look(0, m, 100, nil), look(1, f, 100, nil)}, []string{"FAULT keepalived finds a fault: its link is down, or its address is gone"}},
+		{"what keeps it out has failed before", []Observation{look(0, i, 100, fails("ingress", "mcs")), look(1, f, 100, both(fails("ingress", "mcs"), func(l *Observation) {
 			l.Barred = map[string][]string{api: {"ingress"}}
 		}))}, []string{"FAULT failing here: ingress"}},
-		{"the supervisor is silent", []Look{look(0, m, 100, nil), {At: begin.Add(time.Second), Boot: "first"}, look(2, m, 100, nil)}, nil},
+		{"the supervisor is silent", []Observation{look(0, m, 100, nil), {At: begin.Add(time.Second), Boot: "first"}, look(2, m, 100, nil)}, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var j Journal
@@ -141,9 +141,9 @@ func TestRestart(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			j.Note(Look{At: begin, Boot: tt.boot}) // the supervisor has not spoken yet
-			j.Note(look(9, tt.state, 100, func(l *Look) { l.Boot = tt.boot }))
-			j.Note(look(10, tt.state, 100, func(l *Look) { l.Boot = tt.boot }))
+			j.Note(Observation{At: begin, Boot: tt.boot}) // the supervisor has not spoken yet
+			j.Note(look(9, tt.state, 100, func(l *Observation) { l.Boot = tt.boot }))
+			j.Note(look(10, tt.state, 100, func(l *Observation) { l.Boot = tt.boot }))
 			got := ""
 			if all := j.Entries(); len(all) == 2 {
 				got = fmt.Sprintf("%s %s", all[1].State, all[1].Why)
@@ -184,7 +184,7 @@ func TestBounded(t *testing.T) {
 	calm := supervised.Instance{State: supervised.Master, Priority: 9}
 	for n := range 5000 {
 		state := []supervised.State{supervised.Master, supervised.Backup}[n%2]
-		j.Note(look(n, state, 100, func(l *Look) { l.Status.Instances["one_INGRESS_0"] = calm }))
+		j.Note(look(n, state, 100, func(l *Observation) { l.Status.Instances["one_INGRESS_0"] = calm }))
 	}
 	all, text := j.Entries(), j.Encode()
 	if len(all) != most || len(text) > 128<<10 || all[0].Instance != "one_INGRESS_0" ||

@@ -58,7 +58,7 @@ func States() []supervised.State {
 }
 
 func clashKinds() []clash.Kind {
-	return []clash.Kind{clash.Foreign, clash.Stranger, clash.Version, clash.Interval, clash.OneWay, clash.Holders, clash.Duplicate}
+	return []clash.Kind{clash.Foreign, clash.UnknownRouter, clash.Version, clash.Interval, clash.OneWay, clash.Holders, clash.Duplicate}
 }
 
 // VIP is one VIP as a host sees it.

@@ -152,7 +152,7 @@ func narrowest(c vrrp.Candidates, cl claim, nodes []node) (statement string, bro
 // other has the higher address.
 func beats(a, b vrrp.Priority) bool {
 	low, high := netip.AddrFrom4([4]byte{192, 0, 2, 1}), netip.AddrFrom4([4]byte{192, 0, 2, 254})
-	winner, ok := vrrp.Winner([]vrrp.Node{{Priority: a, Address: low},
+	winner, ok := vrrp.Winner([]vrrp.Router{{Priority: a, Address: low},
 		{Priority: b, Address: high}})
 	return ok && winner == 0
 }

@@ -77,7 +77,7 @@ func (i Inspector) Keepalived(ctx context.Context, status supervised.Status) *fa
 	k := &facts.Keepalived{
 		Wanted: i.Rooms.VIP &&
 			!i.Host.Remote, Started: there, Running: status.PID != 0, Applied: status.Applied,
-		Heartbeat: !status.MonitorSilent, Troubles: status.Troubles,
+		Heartbeat: !status.MonitorStale, Troubles: status.Troubles,
 	}
 	if status.Refused != nil {
 		k.Refusal = status.Refused.Output

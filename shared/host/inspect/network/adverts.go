@@ -53,7 +53,7 @@ func (i Inspector) routers(v facts.VIP, members []facts.Member) (out []netip.Add
 func (i Inspector) Clashes(
 	ctx context.Context, groups []Group,
 ) ([]clash.Finding, map[vrrp.Kind]vrrp.ID) {
-	observer, links := clash.NewEar(), map[string]bool{}
+	observer, links := clash.NewObserver(), map[string]bool{}
 	var instances []clash.Instance
 	for _, g := range groups {
 		links[g.Link], instances = true, append(instances, g.Instance)
@@ -69,13 +69,13 @@ func (i Inspector) Clashes(
 	var mu sync.Mutex
 	for on := range links {
 		listeners.Go(func() {
-			bound, cancel := context.WithTimeout(ctx, clash.Hearing)
+			bound, cancel := context.WithTimeout(ctx, clash.ListenTime)
 			defer cancel()
-			i.Unseen.Add("adverts of other hosts", i.Adverts(bound, on, func(h overhear.Heard) {
+			i.Unseen.Add("adverts of other hosts", i.Adverts(bound, on, func(h overhear.Received) {
 				mu.Lock()
 				defer mu.Unlock()
-				observer.Hear(
-					clash.Heard{Link: on, MAC: h.MAC.String(), At: h.At, Advert: h.Advert})
+				observer.Receive(
+					clash.Received{Link: on, MAC: h.MAC.String(), At: h.At, Advert: h.Advert})
 			}))
 		})
 	}

@@ -27,7 +27,7 @@ func (i inspector) routers(ctx context.Context, vips []VIP, unseen *inspect.Unse
 	if s == nil {
 		s = i.listen(ctx, vips, unseen)
 	}
-	for on, why := range s.Deaf {
+	for on, why := range s.Failed {
 		unseen.Add("adverts of other hosts on "+on, errors.New(why))
 	}
 	return *s
@@ -59,12 +59,12 @@ func (i inspector) listen(ctx context.Context, vips []VIP, unseen *inspect.Unsee
 			instances, links = append(instances, v.Router), append(links, v.Link)
 		}
 	}
-	observer := clash.NewEar()
+	observer := clash.NewObserver()
 	observer.Expect(instances)
 	for _, on := range slices.Compact(slices.Sorted(slices.Values(links))) {
 		bound, cancel := context.WithTimeout(ctx, i.Plan.Timing.Model.Advert+500*time.Millisecond)
-		err := i.Adverts(bound, on, func(h overhear.Heard) {
-			observer.Hear(clash.Heard{Link: on, MAC: h.MAC.String(), At: h.At, Advert: h.Advert})
+		err := i.Adverts(bound, on, func(h overhear.Received) {
+			observer.Receive(clash.Received{Link: on, MAC: h.MAC.String(), At: h.At, Advert: h.Advert})
 		})
 		cancel()
 		unseen.Add("adverts of other hosts", err)
@@ -95,7 +95,7 @@ func (v *VIP) addRouters(s clash.State, names map[netip.Addr]string) {
 		}
 	}
 	known := map[netip.Addr]Member{}
-	for _, r := range s.Speakers {
+	for _, r := range s.Routers {
 		if r.Instance != v.Instance {
 			continue
 		}

@@ -63,7 +63,7 @@ func (i inspector) staticPods() (paths []string, err error) {
 func daemon(s supervised.Status) *Daemon {
 	d := &Daemon{
 		Running: s.PID != 0, Restarts: s.Restarts, Leaving: s.Leaving,
-		MonitorSilent: s.MonitorSilent, Troubles: s.Troubles,
+		MonitorSilent: s.MonitorStale, Troubles: s.Troubles,
 	}
 	if s.Refused != nil {
 		d.Refused = s.Refused.Output

@@ -191,7 +191,7 @@ func TestInspect_Concurrent(t *testing.T) {
 			<-ctx.Done()
 			return addr.Neighbour{Absent: true}, nil
 		}
-		host.Adverts = func(ctx context.Context, _ string, _ func(overhear.Heard)) error {
+		host.Adverts = func(ctx context.Context, _ string, _ func(overhear.Received)) error {
 			<-ctx.Done()
 			return nil
 		}

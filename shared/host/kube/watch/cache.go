@@ -81,9 +81,9 @@ func (c *Cache[T]) All() (all map[string]T, synced bool) {
 	return maps.Clone(c.all), c.synced
 }
 
-// Heard reports whether the API has sent a list, and when it last sent anything, if only that
+// LastReceived reports whether the API has sent a list, and when it last sent anything, if only that
 // nothing has changed.
-func (c *Cache[T]) Heard() (synced bool, last time.Time) {
+func (c *Cache[T]) LastReceived() (synced bool, last time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.synced, c.received

@@ -85,15 +85,15 @@ func (w *memoryWriter) Write(p []byte) (int, error) {
 }
 
 // nodes are the control plane's Nodes with their addresses.
-type nodes struct{ *Cache[addr.Node] }
+type nodes struct{ *Cache[addr.Candidate] }
 
 func newNodes(api API) nodes {
-	return nodes{New(Options[*corev1.Node, addr.Node]{
+	return nodes{New(Options[*corev1.Node, addr.Candidate]{
 		API:   api,
 		Kind:  Kind{Title: "nodes", Group: corev1.SchemeGroupVersion, Resource: "nodes", Paged: true},
-		Equal: addr.Node.Equal,
-		Read: func(n *corev1.Node) (addr.Node, bool) {
-			out := addr.Node{Name: n.Name}
+		Equal: addr.Candidate.Equal,
+		Read: func(n *corev1.Node) (addr.Candidate, bool) {
+			out := addr.Candidate{Name: n.Name}
 			for _, a := range n.Status.Addresses {
 				if ip, err := netip.ParseAddr(a.Address); err == nil {
 					out.InternalIPs = append(out.InternalIPs, ip)
@@ -102,14 +102,14 @@ func newNodes(api API) nodes {
 			_, wanted := n.Labels["node-role.kubernetes.io/master"]
 			return out, wanted
 		},
-		Describe: func(all map[string]addr.Node) (key, value string) {
+		Describe: func(all map[string]addr.Candidate) (key, value string) {
 			return Names("names", slices.Sorted(maps.Keys(all)))
 		},
 	})}
 }
 
 // Nodes are what is known, sorted by name.
-func (n nodes) Nodes() (out []addr.Node, synced bool) {
+func (n nodes) Nodes() (out []addr.Candidate, synced bool) {
 	all, synced := n.All()
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		out = append(out, all[name])
@@ -211,8 +211,8 @@ func (w world) woken() bool {
 	}
 }
 
-func node1(name string, addresses ...string) addr.Node {
-	n := addr.Node{Name: name}
+func node1(name string, addresses ...string) addr.Candidate {
+	n := addr.Candidate{Name: name}
 	for _, a := range addresses {
 		n.InternalIPs = append(n.InternalIPs, netip.MustParseAddr(a))
 	}

@@ -44,7 +44,7 @@ func TestFollowsTheControlPlane(t *testing.T) {
 			t.Error("not woken by a new address")
 		}
 		got, _ := w.watcher.Nodes()
-		if want := []addr.Node{node1("master-0", "192.0.2.20"), node1("master-1", "192.0.2.11")}; !reflect.DeepEqual(got, want) {
+		if want := []addr.Candidate{node1("master-0", "192.0.2.20"), node1("master-1", "192.0.2.11")}; !reflect.DeepEqual(got, want) {
 			t.Errorf("Nodes() = %v, want %v", got, want)
 		}
 		w.api.set("master-1", fakeNode{})

@@ -75,7 +75,7 @@ func electionOf(i keepalived.Instance) election {
 func (e election) adopts(a overhear.Delivered, priority int) bool {
 	return (e.link == "" || a.Link == e.link) && (!e.source.IsValid() || a.To == e.source) &&
 		a.ID == e.id && a.From.Is4() == e.four && a.Interval > e.advert &&
-		a.Priority != advert.Farewell && int(a.Priority) >= priority &&
+		a.Priority != advert.Release && int(a.Priority) >= priority &&
 		(e.peers == nil || slices.Contains(e.peers, a.From))
 }
 

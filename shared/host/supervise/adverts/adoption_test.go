@@ -58,7 +58,7 @@ func TestElection_Adopts(t *testing.T) {
 		{"a lower priority", e, with(from("192.0.2.12"),
 			func(a *overhear.Delivered) { a.Priority = 89 }), false},
 		{"a release", e, with(from("192.0.2.12"),
-			func(a *overhear.Delivered) { a.Priority = advert.Farewell }), false},
+			func(a *overhear.Delivered) { a.Priority = advert.Release }), false},
 		{"its own interval", e, with(from("192.0.2.12"),
 			func(a *overhear.Delivered) { a.Interval = 100 * time.Millisecond }), false},
 	} {

@@ -68,7 +68,7 @@ func VRID(f facts.Facts) []facts.Fault {
 
 // UnknownRouter finds hosts that announce a VIP and are not part of the cluster.
 func UnknownRouter(f facts.Facts) []facts.Fault {
-	return clashes(f, clash.Stranger, func(c clash.Finding) facts.Fault {
+	return clashes(f, clash.UnknownRouter, func(c clash.Finding) facts.Fault {
 		return facts.Fault{
 			Subject: "who announces " + titleOf(f, c),
 			Seen: fmt.Sprintf(

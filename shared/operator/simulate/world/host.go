@@ -118,8 +118,8 @@ func (w *World) MastersKnown(h *Host) (n int) {
 }
 
 // Advertises is the host's router with a priority, as its adverts show it.
-func (h *Host) Advertises(priority int) vrrp.Node {
-	return vrrp.Node{Priority: vrrp.Priority(priority), Address: h.Address}
+func (h *Host) Advertises(priority int) vrrp.Router {
+	return vrrp.Router{Priority: vrrp.Priority(priority), Address: h.Address}
 }
 
 // Outranks reports whether a host wins against another by priority and address.
