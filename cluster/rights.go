@@ -13,7 +13,7 @@ import (
 
 // Right is a right of nodes in the cluster's API, by Objects. Programs on a node use its kubelet's
 // credentials, so each right is given to the group of all kubelets: RBAC knows no group of control
-// plane nodes alone. README.md lists the worst that a kubelet can do with each.
+// plane nodes alone. SECURITY.md lists the worst that a kubelet can do with each.
 type Right struct {
 	Verbs           []string
 	Group, Resource string

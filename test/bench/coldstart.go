@@ -7,9 +7,8 @@ import (
 	"sync"
 	"time"
 
-	rules "github.com/onprem-infra/onprem-infra/shared/redirect"
-
 	"github.com/onprem-infra/onprem-infra/shared/host/nft"
+	rules "github.com/onprem-infra/onprem-infra/shared/redirect"
 	"github.com/onprem-infra/onprem-infra/test/life"
 )
 

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
-	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
 	"io/fs"
 	"net/netip"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/cluster"
+	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
