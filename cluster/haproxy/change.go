@@ -59,9 +59,9 @@ func move(s Stat, member netip.Addr, port uint16, checked bool) (commands []stri
 	return commands
 }
 
-// Cut names the servers, as BACKEND/SERVER, whose sessions nobody answers any more, so that clients
-// learn it at once instead of waiting: a server that is down because nobody is there, or because it
-// has not even answered a TLS handshake for hung seconds. One that drains, or whose readiness is
+// Cut names the servers, as BACKEND/SERVER, whose sessions get no answer any more, so that clients
+// notice it at once instead of waiting: a server that is down because no process listens, or
+// because it has not answered a TLS handshake for hung seconds. One that drains, or whose readiness is
 // slow, answers its sessions and keeps them. Where no other server is up there is nothing better to
 // go to.
 func Cut(stats []Stat) []string {
@@ -84,5 +84,6 @@ func Cut(stats []Stat) []string {
 	return cut
 }
 
-// hung is longer than a handshake takes on a machine that does other things.
-const hung = 3
+// hung is how many seconds a server must have been down. Its checks have timed out in a row before:
+// together that is longer than a handshake takes on a machine that does other things.
+const hung = 1

@@ -70,8 +70,8 @@ func TestCut(t *testing.T) {
 	}{
 		{"nobody listens", Stat{Status: "DOWN", Check: "L4CON"}, "L7OK", true},
 		{"no host", Stat{Status: "DOWN", Check: "L4TOUT"}, "L7OK", true},
-		{"hung", Stat{Status: "DOWN", Check: "L6TOUT", Changed: 3}, "L7OK", true},
-		{"hung for a moment", Stat{Status: "DOWN", Check: "L6TOUT", Changed: 2}, "L7OK", false},
+		{"hung", Stat{Status: "DOWN", Check: "L6TOUT", Changed: 1}, "L7OK", true},
+		{"hung for a moment", Stat{Status: "DOWN", Check: "L6TOUT", Changed: 0}, "L7OK", false},
 		{"draining", Stat{Status: "DOWN", Check: "L7STS", Changed: 60}, "L7OK", false},
 		{"slow to say whether it is ready", Stat{Status: "DOWN", Check: "L7TOUT", Changed: 60}, "L7OK", false},
 		{"another certificate", Stat{Status: "DOWN", Check: "L6RSP", Changed: 60}, "L7OK", false},
