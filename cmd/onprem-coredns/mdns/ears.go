@@ -173,7 +173,7 @@ func (e *ears) listen(ctx context.Context, p place) error {
 	packets, deaf := make(chan wire.Packet, 256), make(chan error, 2)
 	v4, v6 := wire.Groups()
 	sockets, err := multicast.Open(ctx, multicast.Where{Index: p.index, From4: p.from4, IPv6: p.ipv6}, multicast.Groups{IPv4: v4, IPv6: v6, Port: wire.Port},
-		multicast.Ear{Deaf: func(err error) { deaf <- err }, Packet: func(m multicast.Packet) {
+		multicast.Receiver{Failed: func(err error) { deaf <- err }, Packet: func(m multicast.Packet) {
 			select {
 			case packets <- wire.Packet{From: m.From, Multicast: m.To.IsMulticast(), Data: m.Data}:
 			default: // a flood; what is lost is asked for again
