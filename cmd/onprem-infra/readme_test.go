@@ -108,7 +108,7 @@ func pageCommands(t *testing.T, name string) (all []string) {
 // is one of the Makefile, and a test of "go test" one of its packages.
 var elsewhere = map[string]string{
 	"NODEIP_PREFER=lowest onprem-infra node-ip": "TestNodeIPVerbs",
-	"curl -s http://localhost:9455/metrics":     "TestMeter",
+	"curl -s http://localhost:9455/metrics":     "TestVIPMeter",
 	"onprem-infra doctor":                       "TestDoctor",
 	"onprem-infra status":                       "TestStatus",
 	"cp -r master/. / &&":                       "TestLongKubeadm",
