@@ -197,7 +197,7 @@ func ours(t *testing.T) string {
 // one.
 func TestCoreDNSAccepts(t *testing.T) {
 	own := ours(t)
-	for _, path := range goldens(t, "corefile") {
+	for _, path := range goldens(t, "shared/corefile") {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".golden"), func(t *testing.T) {
 			text, err := os.ReadFile(path)
 			if err != nil {

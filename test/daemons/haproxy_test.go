@@ -39,7 +39,7 @@ func checked(t *testing.T, config []byte) (code int, said string) {
 // TestHAProxyAcceptsGoldens also wants no warning: what HAProxy warns of it does otherwise than it
 // was told.
 func TestHAProxyAcceptsGoldens(t *testing.T) {
-	for _, path := range goldens(t, "haproxy") {
+	for _, path := range goldens(t, "cluster/haproxy") {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			config, err := os.ReadFile(path)
 			if err != nil {
@@ -53,7 +53,7 @@ func TestHAProxyAcceptsGoldens(t *testing.T) {
 }
 
 func TestHAProxyRefuses(t *testing.T) {
-	good, err := os.ReadFile(goldens(t, "haproxy")[0])
+	good, err := os.ReadFile(goldens(t, "cluster/haproxy")[0])
 	if err != nil {
 		t.Fatal(err)
 	}

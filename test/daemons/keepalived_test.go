@@ -19,7 +19,7 @@ import (
 // goldens are the golden files of a room, at least one.
 func goldens(t *testing.T, room string) []string {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join("..", "..", "shared", room, "testdata", "TestRender-*.golden"))
+	paths, err := filepath.Glob(filepath.Join("..", "..", room, "testdata", "TestRender-*.golden"))
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("golden files of %s: %v, %v", room, paths, err)
 	}
@@ -107,7 +107,7 @@ func judge(t *testing.T, host *lab.Host, config []byte) (code int, said string) 
 func TestKeepalivedAccepts(t *testing.T) {
 	need.Command(t, "keepalived")
 	host := node(t)
-	for _, path := range goldens(t, "keepalived") {
+	for _, path := range goldens(t, "shared/keepalived") {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".golden"), func(t *testing.T) {
 			config, err := os.ReadFile(path)
 			if err != nil {
@@ -124,7 +124,7 @@ func TestKeepalivedAccepts(t *testing.T) {
 func TestKeepalivedRefuses(t *testing.T) {
 	need.Command(t, "keepalived")
 	host := node(t)
-	paths := goldens(t, "keepalived")
+	paths := goldens(t, "shared/keepalived")
 	read := func(name string) []byte {
 		i := slices.IndexFunc(paths, func(p string) bool { return strings.HasSuffix(p, "TestRender-"+name+".golden") })
 		if i < 0 {

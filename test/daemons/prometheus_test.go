@@ -77,7 +77,7 @@ func TestPrometheusReads(t *testing.T) {
 			t.Errorf("%v: exit %d:\n%s", args, code, said)
 		}
 	}
-	for _, path := range []string{filepath.Join("..", "..", "shared", "metrics", "testdata", "TestText.golden")} {
+	for _, path := range []string{filepath.Join("..", "..", "shared", "operator", "metrics", "testdata", "TestText.golden")} {
 		page, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

@@ -23,7 +23,7 @@ import (
 func TestSilentNameServer(t *testing.T) {
 	need.Command(t, "keepalived")
 	host, questions := silentServer(t)
-	for _, path := range goldens(t, "keepalived") {
+	for _, path := range goldens(t, "shared/keepalived") {
 		config, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

@@ -36,7 +36,7 @@ func TestInspect(t *testing.T) {
 			}
 			api, ingress := r.VIPs[0], r.VIPs[1]
 			if !api.Here || !api.Holder.Self || api.State != supervised.Master ||
-				api.Why != "nobody better was heard" ||
+				api.Why != "no better router was observed" ||
 				!api.Since.Equal(fakehost.Begin.Add(time.Minute)) ||
 				api.Link != "ens3" {
 				t.Errorf("api: %+v", api)
