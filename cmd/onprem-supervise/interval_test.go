@@ -137,13 +137,13 @@ func TestGenuineInterval(t *testing.T) {
 		return st.Instances["demo_API_0"].State == supervised.Master ||
 			st.Instances["demo_API_1"].State == supervised.Master
 	}
-	before := s.log.count("undo")
+	before := s.log.count("undo an adopted")
 	for end := time.Now().Add(4 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if holds() {
 			t.Fatal("the host took a VIP from a holder that advertises once a second")
 		}
 	}
-	if s.log.count("undo") != before {
+	if s.log.count("undo an adopted") != before {
 		t.Error("a genuine holder's interval was undone")
 	}
 }

@@ -30,7 +30,8 @@ func (r row) String() string {
 	return fmt.Sprintf("%s %s %s %s: %s", r.at.Format("15:04:05.000"), r.host, r.vip, r.state, r.why)
 }
 
-var cell = regexp.MustCompile(`<td>(.*?)</td>`)
+// cell is a cell of a report's table, whose text may be a link to a picture.
+var cell = regexp.MustCompile(`<td[^>]*>(?:<a [^>]*>)?(.*?)(?:</a>)?</td>`)
 
 // table reads a report's table, of one VIP, in the order of its lines.
 func table(page, vip string) (rows []row, err error) {
@@ -43,7 +44,8 @@ func table(page, vip string) (rows []row, err error) {
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, row{at, cells[1][1], cells[2][1], cells[3][1], html.UnescapeString(cells[5][1])})
+		why := html.UnescapeString(cells[5][1])
+		rows = append(rows, row{at, cells[1][1], cells[2][1], cells[3][1], why})
 	}
 	return rows, nil
 }
