@@ -102,12 +102,18 @@ func (m *machine) load(std streams) (plan.Plan, string, error) {
 	return p, plan.Header(text), nil
 }
 
-// keeper keeps one container. It asks nobody: without podman the room must turn all the same, and
-// know when the VIP has to leave.
-func (m *machine) keeper() *daemon.Keeper {
-	open := func(pid int) (daemon.Process, error) { return proc.Open(pid) }
-	find := func(command []string) (daemon.Process, error) { return proc.First(command) }
-	return &daemon.Keeper{Engine: podman.New(m.socket), Open: open, Find: find, Wake: m.wake, Log: m.log, AuthFile: m.authFile}
+// keeper keeps one container. Its probe and preparation may be nil.
+func (m *machine) keeper(probe daemon.Probe, prepare func() error) *daemon.Keeper {
+	return daemon.New(daemon.Options{
+		Engine:   podman.New(m.socket),
+		Open:     func(pid int) (daemon.Process, error) { return proc.Open(pid) },
+		Find:     func(command []string) (daemon.Process, error) { return proc.First(command) },
+		Wake:     m.wake,
+		Log:      m.log,
+		AuthFile: m.authFile,
+		Probe:    probe,
+		Prepare:  prepare,
+	})
 }
 
 // watch runs a watcher until ctx ends. One that fails is started again after a second: what it

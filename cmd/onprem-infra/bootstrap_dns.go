@@ -91,10 +91,9 @@ func runDNS(ctx context.Context, std streams, m *machine, inPod bool) error {
 	})
 }
 
-// coreDNSKeeper keeps a container whose CoreDNS answers.
+// coreDNSKeeper keeps CoreDNS's container, whose probe is an answer.
 func (m *machine) coreDNSKeeper(p plan.Plan, host dnsHost) *daemon.Keeper {
-	keeper := m.keeper()
-	keeper.Sign = func(ctx context.Context, _ daemon.Process) error {
+	return m.keeper(func(ctx context.Context, _ daemon.Process) error {
 		ctx, cancel := context.WithTimeout(ctx, coreDNSAnswer)
 		defer cancel()
 		err := host.ask(ctx, dns.Probe(p))
@@ -102,8 +101,7 @@ func (m *machine) coreDNSKeeper(p plan.Plan, host dnsHost) *daemon.Keeper {
 			return fmt.Errorf("it does not answer for %s within %v", dns.Probe(p), coreDNSAnswer)
 		}
 		return err
-	}
-	return keeper
+	}, nil)
 }
 
 // dnsHost is the machine as the room sees it.

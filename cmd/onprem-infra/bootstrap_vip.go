@@ -86,10 +86,8 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string, fre
 	}
 	var keeper vip.Daemon = newPodKeepalived(p)
 	if !inPod {
-		own := m.keeper()
-		own.Prepare = runDir.ForgetStatus
-		own.Sign = daemon.Works() // onprem-supervise looks around once a beat
-		keeper = own
+		// onprem-supervise works at least once in each interval of the probe.
+		keeper = m.keeper(daemon.UsesCPU(), runDir.ForgetStatus)
 	}
 	release, err := onHost.release()
 	if err != nil {
