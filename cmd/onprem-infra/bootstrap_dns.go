@@ -84,7 +84,7 @@ func runDNS(ctx context.Context, std streams, m *machine, inPod bool) error {
 	room := dns.New(dns.Options{Plan: p, Header: header, Host: host, Daemon: keeper, Notifier: &m.status})
 	m.meter.Add(room.Metrics)
 	steps := loop.Steps[dns.Snapshot, corefile.Config]{Observe: room.Observe, Decide: room.Decide, Apply: room.Apply, Leave: room.Leave}
-	return turn(ctx, m, steps, func(ctx context.Context) {
+	return runRoom(ctx, m, steps, func(ctx context.Context) {
 		m.serve(ctx, p, p.Ports[port.MonitorDNS])
 		m.watch(ctx, "links", func(ctx context.Context) error { return link.Watch(ctx, m.wake) })
 		m.watch(ctx, "name servers", func(ctx context.Context) error { return file.Watch(ctx, inspect.ResolverFiles(), m.wake) })

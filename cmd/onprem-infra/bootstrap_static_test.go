@@ -44,7 +44,7 @@ func TestLeavesToStaticPod(t *testing.T) {
 		},
 		Leave: func(context.Context) error { left = true; return nil },
 	}
-	if err := turn(ctx, m, steps, func(context.Context) {}); err != nil {
+	if err := runRoom(ctx, m, steps, func(context.Context) {}); err != nil {
 		t.Fatal(err)
 	}
 	if !left || rounds < 3 || !strings.Contains(log.String(), "kubelet runs the daemon from "+manifest) {

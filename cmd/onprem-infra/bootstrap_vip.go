@@ -122,7 +122,7 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string, fre
 		return room.Observe(ctx)
 	}
 	steps := loop.Steps[vip.Snapshot, vip.Desired]{Observe: observe, Decide: room.Decide, Apply: room.Apply, Leave: room.Leave}
-	return turn(ctx, m, steps, func(ctx context.Context) {
+	return runRoom(ctx, m, steps, func(ctx context.Context) {
 		m.serve(ctx, p, p.Ports[port.MonitorVIP])
 		m.watch(ctx, "links", func(ctx context.Context) error { return link.Watch(ctx, m.wake) })
 		m.watch(ctx, "nodes", func(ctx context.Context) error { return nodes.Run(ctx, m.wake) })

@@ -69,7 +69,7 @@ func nodeIPSetCommand(std streams) *cobra.Command {
 		Use:   "set [VIP...]",
 		Short: "Choose the node's addresses and write them down for kubelet and CRI-O, once in a boot",
 		Long: `set chooses the node's addresses as show does, writes them below /run/nodeip-configuration and into drop-ins of kubelet's and CRI-O's units,
-and does nothing when that was done in this boot. The service manager reads drop-ins when it is told to: systemctl daemon-reload.`,
+and does nothing when that was done in this boot. systemd reads drop-ins after systemctl daemon-reload.`,
 		Example: `  onprem-infra node-ip set --retry-on-failure -c /etc/onprem-infra/cluster.json
   onprem-infra node-ip set --platform baremetal 192.0.2.5 192.0.2.6`,
 	}
