@@ -62,8 +62,8 @@ type liveness struct {
 	err       error     // what was found and done; nil again after the next success
 }
 
-// checkLiveness probes the container if a probe is due, and handles a failure. The error stays until
-// the probe passes again.
+// checkLiveness probes the container if a probe is due, and handles a failure. The error stays
+// until the probe passes again.
 func (k *Keeper) checkLiveness(ctx context.Context, name string) error {
 	now := time.Now()
 	if k.Probe == nil || now.Before(k.liveness.next) {

@@ -215,8 +215,8 @@ func TestLiveness_UnevenRounds(t *testing.T) {
 	})
 }
 
-// TestLiveness_CountsIntervals holds that time in which this program did not run does not count: the
-// machine was suspended or busy.
+// TestLiveness_CountsIntervals holds that time in which this program did not run does not count:
+// the machine was suspended or busy.
 func TestLiveness_CountsIntervals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k, e := lives(t)

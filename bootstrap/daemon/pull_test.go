@@ -32,8 +32,8 @@ func (e *slowEngine) Pull(ctx context.Context, _, _ string) error {
 	}
 }
 
-// TestPull_RoundsGoOn pulls for hours while a container of another specification serves. That one is
-// probed as usual, and a stop ends it and the pull at once.
+// TestPull_RoundsGoOn pulls for hours while a container of another specification serves. That one
+// is probed as usual, and a stop ends it and the pull at once.
 func TestPull_RoundsGoOn(t *testing.T) {
 	other := keepalived
 	other.Image = "example.com/keepalived:0"

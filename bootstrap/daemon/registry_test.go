@@ -60,8 +60,8 @@ func room(ctx context.Context, k *Keeper, wake chan struct{}, spec container.Spe
 	return out.String(), err
 }
 
-// TestRegistryAwayForHours has a registry that is down for six hours, up, and down again for as long.
-// It holds that there are few attempts, few log lines, one pull, and none of a present image.
+// TestRegistryAwayForHours has a registry that is down for six hours, up, and down again for as
+// long. It holds that there are few attempts, few log lines, one pull, and none of a present image.
 func TestRegistryAwayForHours(t *testing.T) {
 	const hours = 6 * time.Hour
 	synctest.Test(t, func(t *testing.T) {

@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// Digest identifies the structure and the servers of an haproxy.cfg, whatever program wrote it. actual
-// is computed from the text. described takes the structure from the file's description, so the two
-// differ in a file that was changed after it was rendered.
+// Digest identifies the structure and the servers of an haproxy.cfg, whatever program wrote it.
+// actual is computed from the text. described takes the structure from the file's description, so
+// the two differ in a file that was changed after it was rendered.
 func Digest(text []byte) (actual, described string) {
 	blank, description, servers := take(text)
 	return join(digest(blank), servers), join(description, servers)
 }
 
-// Running is the Digest of a HAProxy process: of the description that it has read and of its present
-// servers. ok is false if a server has no address.
+// Running is the Digest of a HAProxy process: of the description that it has read and of its
+// present servers. ok is false if a server has no address.
 func Running(description string, stats []Stat) (digest string, ok bool) {
 	var servers []string
 	for _, s := range stats {

@@ -71,8 +71,14 @@ func files(node Node, addresses []netip.Addr, remote bool) []File {
 	}
 	return []File{
 		{RemoteWorker, marker},
-		{systemdUnits + "/" + node.KubeletUnit + ".d/20-nodenet.conf", []byte("[Service]\nEnvironment=" + environment + "\n")},
-		{systemdUnits + "/crio.service.d/20-nodenet.conf", fmt.Appendf(nil, "[Service]\nEnvironment=\"CONTAINER_STREAM_ADDRESS=%s\"\n", primary)},
+		{
+			systemdUnits + "/" + node.KubeletUnit + ".d/20-nodenet.conf",
+			[]byte("[Service]\nEnvironment=" + environment + "\n"),
+		},
+		{
+			systemdUnits + "/crio.service.d/20-nodenet.conf",
+			fmt.Appendf(nil, "[Service]\nEnvironment=\"CONTAINER_STREAM_ADDRESS=%s\"\n", primary),
+		},
 		{IPv4, text(byFamily[32])},
 		{IPv6, text(byFamily[128])},
 		{Primary, []byte(primary)},

@@ -6,9 +6,9 @@ import (
 	"net/netip"
 )
 
-// Forward makes the kernel forward packets on the interface that has the node's primary address, for
-// each family that the kernel supports. It writes the settings by their path, because sysctl would
-// split the name of a VLAN at its dots.
+// Forward makes the kernel forward packets on the interface that has the node's primary address,
+// for each family that the kernel supports. It writes the settings by their path, because sysctl
+// would split the name of a VLAN at its dots.
 func (r *Room) Forward(ctx context.Context) error {
 	return r.settle(ctx, func(ctx context.Context) error {
 		seen, err := r.Observe(ctx)

@@ -1,5 +1,5 @@
-// Package nodeip chooses the node's addresses once in a boot, before kubelet starts, and records them
-// for kubelet, the container runtime and other programs on the node.
+// Package nodeip chooses the node's addresses once in a boot, before kubelet starts, and records
+// them for kubelet, the container runtime and other programs on the node.
 //
 // Unlike the other rooms it ends: Set observes, decides and applies until that succeeds once.
 package nodeip

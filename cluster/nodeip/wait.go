@@ -11,8 +11,9 @@ import (
 // bindTimeout limits the wait for each of the node's addresses.
 const bindTimeout = 60 * time.Second
 
-// Wait returns when a server can listen on each recorded address, in each family. The error names an
-// address that is not back within a minute; kubelet would report only that it cannot find its node.
+// Wait returns when a server can listen on each recorded address, in each family. The error names
+// an address that is not back within a minute; kubelet would report only that it cannot find its
+// node.
 func (r *Room) Wait(ctx context.Context) error {
 	for _, path := range []string{Primary, IPv4, IPv6} {
 		text, there, err := r.host.Read(path)

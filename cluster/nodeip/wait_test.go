@@ -51,8 +51,8 @@ func TestForward(t *testing.T) {
 	}
 }
 
-// TestWait holds N-23: each family's address is tried for a minute, and the error names the one that
-// is gone.
+// TestWait holds N-23: each family's address is tried for a minute, and the error names the one
+// that is gone.
 func TestWait(t *testing.T) {
 	four, six := netip.MustParseAddr("192.0.2.10"), netip.MustParseAddr("2001:db8::10")
 	for _, tt := range []struct {

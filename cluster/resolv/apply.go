@@ -46,8 +46,8 @@ func (r *Room) applyConfig(d Desired) error {
 	return nil
 }
 
-// applyDropIn restarts systemd-resolved after each change of the drop-in, and once a boot: an earlier
-// run may have ended between the write and the restart.
+// applyDropIn restarts systemd-resolved after each change of the drop-in, and once a boot: an
+// earlier run may have ended between the write and the restart.
 func (r *Room) applyDropIn(ctx context.Context, d Desired) error {
 	if d.DropIn == nil {
 		return nil
@@ -69,8 +69,8 @@ func (r *Room) applyDropIn(ctx context.Context, d Desired) error {
 	return nil
 }
 
-// reloadNetworkManager makes NetworkManager resolve the host name with the new name servers, once for
-// each change of the file.
+// reloadNetworkManager makes NetworkManager resolve the host name with the new name servers, once
+// for each change of the file.
 func (r *Room) reloadNetworkManager(ctx context.Context) error {
 	if !r.changed {
 		return nil

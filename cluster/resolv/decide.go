@@ -59,8 +59,8 @@ func (r *Room) Observe(context.Context) (Snapshot, error) {
 	return s, nil
 }
 
-// Decide computes the wanted state. A file with a name server is replaced only by another one with a
-// name server: a late lease, or an unknown address of the node, must not remove present servers.
+// Decide computes the wanted state. A file with a name server is replaced only by another one with
+// a name server: a late lease, or an unknown address of the node, must not remove present servers.
 func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	d := Desired{Hostname: hostname(s), Marked: s.Marked}
 	own := resolvconf.Own{Header: r.header, Server: s.Node, Search: r.plan.Cluster.Zone}

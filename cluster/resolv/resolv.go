@@ -1,5 +1,5 @@
-// Package resolv puts the node's own CoreDNS first in resolv.conf, so that its processes resolve the
-// cluster's names, and lets kubelet start when that is done.
+// Package resolv puts the node's own CoreDNS first in resolv.conf, so that its processes resolve
+// the cluster's names, and lets kubelet start when that is done.
 package resolv
 
 import (

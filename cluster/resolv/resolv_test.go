@@ -310,8 +310,8 @@ func TestHostname(t *testing.T) {
 	}
 }
 
-// TestFaults holds that a failure has no other effects: kubelet does not wait for the host name, and
-// waits for a file that could not be written.
+// TestFaults holds that a failure has no other effects: kubelet does not wait for the host name,
+// and waits for a file that could not be written.
 func TestFaults(t *testing.T) {
 	for _, tt := range []struct {
 		fails, want string
