@@ -70,12 +70,12 @@ func machineFlags(cmd *cobra.Command, room string, std streams) *machine {
 
 // clusterFlag gives a verb that runs on a host the flag -c.
 func (m *machine) clusterFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&m.cluster, "cluster", "c", plan.Path, "the host's file with what the cluster decided")
+	cmd.Flags().StringVarP(&m.cluster, "cluster", "c", plan.Path, "the host's cluster description")
 	m.named = func() bool { return cmd.Flags().Changed("cluster") }
 }
 
-// load compiles the plan from the host's cluster.json, and returns the header line for files that are
-// rendered from it. A missing file is wrong usage only if the flag -c names it.
+// load compiles the plan from the host's cluster.json, and returns the header line for files that
+// are rendered from it. A missing file is wrong usage only if the flag -c names it.
 func (m *machine) load(std streams) (plan.Plan, string, error) {
 	text, err := readFile(m.cluster)
 	if errors.Is(err, fs.ErrNotExist) && m.named != nil && m.named() {
@@ -114,8 +114,8 @@ func (m *machine) keeper(probe daemon.Probe, prepare func() error) *daemon.Keepe
 	})
 }
 
-// watch runs a watcher until ctx ends, and starts it again a second after a failure. A repeated error
-// is logged once.
+// watch runs a watcher until ctx ends, and starts it again a second after a failure. A repeated
+// error is logged once.
 func (m *machine) watch(ctx context.Context, what string, run func(context.Context) error) {
 	m.watchers.Go(func() {
 		var reported loop.News
@@ -155,7 +155,7 @@ func runRoom[S, D any](ctx context.Context, m *machine, steps loop.Steps[S, D], 
 			m.log.Warn("stop", "error", err)
 		}
 	})()
-	err := loop.Run(ctx, metrics.Count(truthful(steps, &m.status), m.meter), m.wake, everyRound, m.log)
+	err := loop.Run(ctx, metrics.Count(reportSteps(steps, &m.status), m.meter), m.wake, everyRound, m.log)
 	cancel()
 	m.watchers.Wait()
 	if err != nil {

@@ -46,7 +46,8 @@ func newPodKeepalived(p plan.Plan) *podKeepalived {
 	}
 }
 
-// Ensure returns an error if the supervisor does not answer: the status file of a dead one is stale.
+// Ensure returns an error if the supervisor does not answer: the status file of a dead one is
+// stale.
 func (k *podKeepalived) Ensure(ctx context.Context, _ container.Spec) error {
 	ctx, cancel := context.WithTimeout(ctx, healthAnswer)
 	defer cancel()
