@@ -104,7 +104,7 @@ func (k *Keeper) ensureStarted(ctx context.Context, spec container.Spec) error {
 	}
 	switch {
 	case errors.As(err, new(UnderWay)):
-		return cmp.Or(k.failure, err) // a repeated pull is in progress: report how the last one ended
+		return cmp.Or(k.failure, err) // during a repeated pull report the last failure
 	case err != nil:
 		k.failure = err
 		k.attempts.extend(time.Now(), limit(err))

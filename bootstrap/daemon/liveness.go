@@ -43,7 +43,7 @@ func UsesCPU() Probe {
 const (
 	probeInterval = time.Second
 	jitter        = probeInterval / 10 // rounds may come so much earlier than an interval
-	retryDelay    = probeInterval / 2  // more than the clocks of the two programs drift against each other
+	retryDelay    = probeInterval / 2  // more than the drift between the two programs
 	inspectAfter  = 2
 	resumeAfter   = 5
 	// killAfter is more than the 10 s for which onprem-supervise may wait for keepalived's test of

@@ -32,7 +32,7 @@ func watch(process Process, atExit func()) *watched {
 	w := &watched{process: process, ended: make(chan struct{}), cancel: cancel}
 	go func() {
 		defer close(w.ended)
-		_ = process.Wait(ctx) // a lost watch counts as an exit: the next round inspects the container
+		_ = process.Wait(ctx) // a lost watch counts as an exit: the next round inspects
 		if ctx.Err() == nil {
 			atExit()
 		}

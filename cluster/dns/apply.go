@@ -75,7 +75,8 @@ func (r *Room) reload(ctx context.Context) error {
 	running, another := r.Daemon.Running()
 	r.meter.runs(running, another)
 	if another {
-		r.read, r.reloaded = false, r.Host.Now() // it may have started just now, which counts as a reload
+		// It may have started just now, which counts as a reload.
+		r.read, r.reloaded = false, r.Host.Now()
 	}
 	if r.read || !running || !r.Daemon.Serves(ctx) {
 		return nil

@@ -36,8 +36,8 @@ type page struct {
 // Render writes the configuration. Equal values give equal bytes.
 //
 // The text relies on HAProxy 2.6 and later:
-//   - A refused connection goes to another server at once (redispatch 1), and three of them in a row
-//     take the server down before a check does. If no check passes, the last resort is a backend of
+//   - A refused connection goes to another server at once (redispatch 1), and three in a row take
+//     the server down before a check does. If no check passes, the last resort is a backend of
 //     the same servers without checks.
 //   - A check with its connection and TLS handshake may take its whole interval, as there is no
 //     timeout check. health.ServerCheck computes how long a failed server still counts as up. The
@@ -46,8 +46,8 @@ type page struct {
 //     node are.
 //   - A server that goes down keeps its sessions, so that a draining one can end them itself. The
 //     monitor cuts those of a dead one.
-//   - No frontend has a backend's name, which HAProxy 3.3 and later refuse. Backends keep their names
-//     over releases: state files, the monitor's commands and its statistics use them.
+//   - No frontend has a backend's name, which HAProxy 3.3 and later refuse. Backends keep their
+//     names over releases: state files, the monitor's commands and its statistics use them.
 //   - Old workers end after 2 minutes or three more reloads, whatever long watches they hold.
 //   - Idle clients cannot fill the process: its maxconn is above the sum of the frontends that they
 //     reach.
