@@ -7,18 +7,18 @@ import (
 
 const (
 	firstDelay = time.Second
-	// maxDelay is for what costs others something, or this machine much: a registry that is away
-	// for hours is asked twice a minute, and a container that does not live is made twice a minute.
+	// maxDelay limits attempts that load other machines or this one: a pull from a registry that is
+	// down, and the start of a container that exits at once.
 	maxDelay = 30 * time.Second
-	// maxLocalDelay is for everything else that is wrong on this machine. Whoever puts it right
-	// looks at the machine.
+	// maxLocalDelay limits attempts after any other local failure. It is short because the person
+	// who fixes the cause is watching.
 	maxLocalDelay = 5 * time.Second
-	// settled is how long a container must have run for its end to be news, and not the trouble
-	// that it was started with.
-	settled = 10 * time.Second
+	// stableAfter is how long a container must have run before its exit counts as a new event and
+	// not as a failed start.
+	stableAfter = 10 * time.Second
 )
 
-// backoff is a delay between attempts that doubles. The zero value waits for nothing.
+// backoff is a delay between attempts that doubles. The zero value does not delay.
 type backoff struct {
 	delay time.Duration
 	until time.Time
@@ -26,18 +26,18 @@ type backoff struct {
 
 func (b *backoff) wait() bool { return time.Now().Before(b.until) }
 
-// longer has the next attempt wait longer than the last one did, counted from a time.
-func (b *backoff) longer(from time.Time, limit time.Duration) {
+// extend doubles the delay up to a limit, and counts it from the given time.
+func (b *backoff) extend(from time.Time, limit time.Duration) {
 	b.delay = min(max(2*b.delay, firstDelay), limit)
 	b.until = from.Add(b.delay)
 }
 
-// costly is a failure of an attempt that is not to be made often.
+// costly is the failure of an attempt that must not be repeated often.
 type costly struct{ error }
 
 func (c costly) Unwrap() error { return c.error }
 
-// limit is the longest that a failure is waited out.
+// limit is the longest delay after a failure.
 func limit(err error) time.Duration {
 	if errors.As(err, new(costly)) {
 		return maxDelay

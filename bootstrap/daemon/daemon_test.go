@@ -20,7 +20,7 @@ func TestEnsure(t *testing.T) {
 	tests := []struct {
 		name   string
 		engine fakeEngine
-		full   bool // so that nothing can be prepared
+		full   bool // the disk, so that Prepare fails
 		calls  []string
 		err    string
 	}{
@@ -38,7 +38,7 @@ func TestEnsure(t *testing.T) {
 		{name: "ours has ended: replaced",
 			engine: fakeEngine{found: true, state: container.State{Digest: keepalived.Digest()}},
 			calls:  []string{"inspect", "image", "remove", "prepare", "start", "inspect"}},
-		{name: "ours was made and never started: it gets its turn",
+		{name: "ours was made and never started: it is started",
 			engine: fakeEngine{found: true, state: container.State{New: true, Digest: keepalived.Digest()}},
 			calls:  []string{"inspect", "image", "prepare", "again", "inspect"}},
 		{name: "ours needs long to start: it is not taken away",
@@ -50,8 +50,8 @@ func TestEnsure(t *testing.T) {
 		{name: "another specification's has ended: replaced",
 			engine: fakeEngine{found: true, state: container.State{Digest: other.Digest()}},
 			calls:  []string{"inspect", "image", "remove", "prepare", "start", "inspect"}},
-		{name: "its number is a stranger's: that is not touched",
-			engine: fakeEngine{found: true, state: container.State{Running: true, PID: 7, Digest: keepalived.Digest()}, process: &fakeProcess{stranger: true, end: make(chan struct{})}},
+		{name: "its PID is another process's: that is not touched",
+			engine: fakeEngine{found: true, state: container.State{Running: true, PID: 7, Digest: keepalived.Digest()}, process: &fakeProcess{foreign: true, end: make(chan struct{})}},
 			calls:  []string{"inspect", "image", "remove", "prepare", "start", "inspect"}},
 		{name: "ours has ended, and the engine does not know: replaced",
 			engine: fakeEngine{found: true, state: container.State{Running: true, PID: 7, Digest: keepalived.Digest()}},
@@ -62,11 +62,11 @@ func TestEnsure(t *testing.T) {
 		{name: "foreign container: refused, not deleted",
 			engine: fakeEngine{found: true, state: container.State{Running: true, PID: 7}},
 			calls:  []string{"inspect"}, err: "the name onprem-keepalived is taken by a container that is not ours"},
-		{name: "nobody knows whether the image is there: the former container stays",
+		{name: "the engine does not know whether the image is there: the former container stays",
 			engine: fakeEngine{found: true, state: container.State{Running: true, PID: 7, Digest: other.Digest()}, fail: map[string]error{"image": errors.New("database is locked")}},
 			calls:  []string{"inspect", "image"}, err: "database is locked"},
 		{name: "the engine is away", engine: fakeEngine{fail: map[string]error{"inspect": errors.New("no socket")}},
-			calls: []string{"inspect"}, err: "look at container onprem-keepalived: no socket"},
+			calls: []string{"inspect"}, err: "inspect container onprem-keepalived: no socket"},
 		{name: "storage is full", engine: fakeEngine{fail: map[string]error{"start": errors.New("no space left")}},
 			calls: []string{"inspect", "image", "prepare", "start"}, err: "start container onprem-keepalived: no space left"},
 	}
@@ -123,10 +123,10 @@ func TestEnsureBacksOffWithoutLimit(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		if want := []time.Duration{0, 1, 3, 7, 15, 31, 61}; !slices.EqualFunc(tries[:len(want)], want, func(a, b time.Duration) bool { return a == b*time.Second }) {
-			t.Errorf("tries at %v, want %v s", tries[:len(want)], want)
+			t.Errorf("attempts at %v, want %v s", tries[:len(want)], want)
 		}
 		if n := len(tries); n < 360 || n > 370 {
-			t.Errorf("%d tries in three hours, want one every 30 s", n)
+			t.Errorf("%d attempts in three hours, want one every 30 s", n)
 		}
 		e.fail = nil
 		time.Sleep(maxDelay)
@@ -173,7 +173,7 @@ func TestStop(t *testing.T) {
 		// SIGCONT comes after it unless the process was seen to end before.
 		if took := time.Since(begin); took != 0 || len(e.calls) != 0 || len(e.process.signals) == 0 || e.process.signals[0] != syscall.SIGTERM ||
 			slices.Contains(e.process.signals[1:], syscall.SIGTERM) {
-			t.Errorf("took %v, engine calls %v, signals %v, want one SIGTERM that is heard and nothing else", took, e.calls, e.process.signals)
+			t.Errorf("took %v, engine calls %v, signals %v, want one SIGTERM and nothing else", took, e.calls, e.process.signals)
 		}
 		if err := k.Ensure(t.Context(), keepalived); err != nil || !k.Running() {
 			t.Errorf("start after stop: %v", err)
@@ -181,34 +181,34 @@ func TestStop(t *testing.T) {
 	})
 }
 
-// TestStopOfAYoungProcess stops a container right after its start, when its first process does not
-// listen yet.
-func TestStopOfAYoungProcess(t *testing.T) {
+// TestStop_NoHandlerYet stops a container right after its start, when its first process has no
+// signal handler yet.
+func TestStop_NoHandlerYet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &fakeEngine{}
 		k, _ := keeper(t, e)
 		if err := k.Ensure(t.Context(), keepalived); err != nil {
 			t.Fatal(err)
 		}
-		e.process.young, e.calls = 2, nil
+		e.process.dropsTERM, e.calls = 2, nil
 		begin := time.Now()
 		if err := k.Stop(t.Context(), keepalived.Name); err != nil {
 			t.Fatal(err)
 		}
-		if took := time.Since(begin); took != 2*insist || len(e.calls) != 0 || e.process.young != 0 {
-			t.Errorf("took %v, engine calls %v, want it asked again until it hears", took, e.calls)
+		if took := time.Since(begin); took != 2*termInterval || len(e.calls) != 0 || e.process.dropsTERM != 0 {
+			t.Errorf("took %v, engine calls %v, want SIGTERM repeated until it is received", took, e.calls)
 		}
 	})
 }
 
-func TestStopOfADeafProcessGoesThroughTheEngine(t *testing.T) {
+func TestStop_IgnoresSIGTERM(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &fakeEngine{}
 		k, _ := keeper(t, e)
 		if err := k.Ensure(t.Context(), keepalived); err != nil {
 			t.Fatal(err)
 		}
-		e.process.deaf, e.calls = true, nil
+		e.process.ignoresTERM, e.calls = true, nil
 		if err := k.Stop(t.Context(), keepalived.Name); err != nil {
 			t.Fatal(err)
 		}
@@ -229,7 +229,7 @@ func TestStopWithoutHavingStarted(t *testing.T) {
 		{name: "left by a crash", found: true, state: container.State{Running: true, PID: 7, Digest: keepalived.Digest()}, calls: []string{"inspect", "stop"}},
 		{name: "left by a crash and paused", found: true, state: container.State{Running: true, Paused: true, PID: 7, Digest: keepalived.Digest()}, calls: []string{"inspect", "stop"}},
 		{name: "foreign", found: true, state: container.State{Running: true, PID: 7}, calls: []string{"inspect"}},
-		{name: "made and not started, as far as anybody knows", found: true, state: container.State{New: true, Digest: keepalived.Digest()}, calls: []string{"inspect", "remove"}},
+		{name: "made and perhaps not started", found: true, state: container.State{New: true, Digest: keepalived.Digest()}, calls: []string{"inspect", "remove"}},
 		{name: "foreign and not started", found: true, state: container.State{New: true}, calls: []string{"inspect"}},
 	}
 	for _, tt := range tests {
@@ -246,8 +246,8 @@ func TestStopWithoutHavingStarted(t *testing.T) {
 	}
 }
 
-// TestStopAfterAStartThatFailedHalfway has given the VIP up once, and then starts a container that
-// nobody gets to see: it may run, so the next stop must look.
+// TestStopAfterAStartThatFailedHalfway stops once and then starts a container that cannot be
+// watched: it may run, so the next stop must inspect it.
 func TestStopAfterAStartThatFailedHalfway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &fakeEngine{}
@@ -258,7 +258,7 @@ func TestStopAfterAStartThatFailedHalfway(t *testing.T) {
 		open := k.Open
 		k.Open = func(int) (Process, error) { return nil, errors.New("too many open files") }
 		if err := k.Ensure(t.Context(), keepalived); err == nil || !e.state.Running {
-			t.Fatalf("error %v, running %v, want it started and not seen", err, e.state.Running)
+			t.Fatalf("error %v, running %v, want it started and not watched", err, e.state.Running)
 		}
 		k.Open, e.calls = open, nil
 		if err := k.Stop(t.Context(), keepalived.Name); err != nil || !slices.Equal(e.calls, []string{"inspect", "stop"}) {
@@ -270,17 +270,17 @@ func TestStopAfterAStartThatFailedHalfway(t *testing.T) {
 	})
 }
 
-// TestStopWithoutAnEngine has nobody to ask whether a container runs: that is no success.
+// TestStopWithoutAnEngine holds that Stop fails if the engine does not answer: a container may run.
 func TestStopWithoutAnEngine(t *testing.T) {
 	e := &fakeEngine{fail: map[string]error{"inspect": errors.New("no socket")}}
 	k, _ := keeper(t, e)
-	if err := k.Stop(t.Context(), keepalived.Name); err == nil || !strings.Contains(err.Error(), "container onprem-keepalived may still run, and keep what it holds: look at it: no socket") {
-		t.Errorf("Stop() = %v, want it said that the container may run", err)
+	if err := k.Stop(t.Context(), keepalived.Name); err == nil || !strings.Contains(err.Error(), "container onprem-keepalived may still run, and keep what it holds: inspect it: no socket") {
+		t.Errorf("Stop() = %v, want the report that the container may run", err)
 	}
 }
 
-// TestStopFindsWithoutAnEngine has a container that an earlier run left, and an engine that has
-// never answered: its process is found and ends.
+// TestStopFindsWithoutAnEngine holds that the container of an earlier run is found by its command
+// and ended while the engine does not answer.
 func TestStopFindsWithoutAnEngine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &fakeEngine{fail: map[string]error{"inspect": errors.New("no socket")}}

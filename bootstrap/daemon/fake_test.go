@@ -13,22 +13,22 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/container"
 )
 
-// fakeEngine is a FAKE: it holds one container and fails where it is told to, in ways that a real
-// engine does only by chance.
+// fakeEngine is a FAKE: it holds one container and fails on request, in ways that a real engine
+// does only at random.
 type fakeEngine struct {
 	calls    []string
 	fail     map[string]error // by call
 	absent   bool             // the image has not been pulled yet
-	frail    bool             // what it starts ends before anybody can look
+	frail    bool             // what it starts exits before it can be inspected
 	state    container.State
 	found    bool
 	process  *fakeProcess
 	nextPID  int
-	unpaused func()     // tells when it is; may be nil
-	lock     sync.Mutex // of all of it: a pull is beside the rounds
+	unpaused func()     // called by Unpause; may be nil
+	lock     sync.Mutex // of all fields: a pull runs beside the rounds
 }
 
-// set changes it while a Keeper goes its rounds.
+// set changes the engine while a Keeper runs its rounds.
 func (e *fakeEngine) set(change func()) {
 	e.lock.Lock()
 	defer e.lock.Unlock()
@@ -89,7 +89,7 @@ func (e *fakeEngine) StartAgain(context.Context, string) error {
 	return nil
 }
 
-// run has the container run in another process.
+// run starts the container in another process.
 func (e *fakeEngine) run(digest string) {
 	e.nextPID++
 	e.found, e.state = true, container.State{Running: true, PID: e.nextPID, Digest: digest}
@@ -143,20 +143,20 @@ func (e *fakeEngine) open(pid int) (Process, error) {
 	return e.process, nil
 }
 
-// fakeProcess is a FAKE: it works whenever it is looked at, and ends on SIGTERM, unless something
-// keeps it from that.
+// fakeProcess is a FAKE: it uses processor time between any two probes and exits on SIGTERM, unless
+// a field says otherwise.
 type fakeProcess struct {
-	end      chan struct{}
-	deaf     bool // to SIGTERM
-	young    int  // so many SIGTERMs come before it listens
-	hung     bool // and nothing but SIGKILL helps
-	stopped  bool // until SIGCONT
-	paused   bool // until the engine unpauses it
-	asked    bool // to end, and has not heard it yet
-	tracer   int
-	stranger bool // it has only the number of the container's first process
-	cpu      time.Duration
-	signals  []syscall.Signal
+	end         chan struct{}
+	ignoresTERM bool
+	dropsTERM   int  // so many SIGTERMs come before it has a handler
+	hung        bool // only SIGKILL ends it
+	stopped     bool // until SIGCONT
+	paused      bool // until the engine unpauses it
+	asked       bool // to exit: SIGTERM is pending
+	tracer      int
+	foreign     bool // it has only the PID of the container's first process
+	cpu         time.Duration
+	signals     []syscall.Signal
 }
 
 func (p *fakeProcess) still() bool { return p.hung || p.stopped || p.paused }
@@ -185,11 +185,11 @@ func (p *fakeProcess) Signal(sig syscall.Signal) error {
 		if p.asked && !p.still() {
 			p.exit()
 		}
-	case sig == syscall.SIGTERM && p.young > 0:
-		p.young--
+	case sig == syscall.SIGTERM && p.dropsTERM > 0:
+		p.dropsTERM--
 	case sig == syscall.SIGTERM && p.still():
 		p.asked = true
-	case sig == syscall.SIGTERM && !p.deaf:
+	case sig == syscall.SIGTERM && !p.ignoresTERM:
 		p.exit()
 	}
 	return nil
@@ -202,7 +202,7 @@ func (p *fakeProcess) CPU() (time.Duration, error) {
 	return p.cpu, nil
 }
 
-func (p *fakeProcess) Of(string) (bool, error) { return !p.stranger, nil }
+func (p *fakeProcess) Of(string) (bool, error) { return !p.foreign, nil }
 
 func (p *fakeProcess) Tracer() (int, error) { return p.tracer, nil }
 
@@ -219,11 +219,11 @@ func (p *fakeProcess) Close() error { return nil }
 
 var keepalived = container.Spec{Name: "onprem-keepalived", Image: "example.com/keepalived:1", Command: []string{"keepalived"}}
 
-// keeper makes a Keeper over e whose processes are let go when the test ends.
+// keeper makes a Keeper over e, whose watches end with the test.
 func keeper(t *testing.T, e *fakeEngine) (*Keeper, chan struct{}) {
 	t.Helper()
 	wake := make(chan struct{}, 1)
-	k := &Keeper{Engine: e, Open: e.open, Wake: wake, Log: slog.New(slog.DiscardHandler)}
+	k := New(Options{Engine: e, Open: e.open, Wake: wake, Log: slog.New(slog.DiscardHandler)})
 	t.Cleanup(func() { k.running.close() })
 	return k, wake
 }

@@ -6,43 +6,41 @@ import (
 	"time"
 )
 
-// Process is a process that can be signalled without the risk of hitting another that was given its
-// number.
+// Process is a process that can be signalled without the risk that its PID was reused.
 type Process interface {
 	Signal(sig syscall.Signal) error
-	// Of says whether it is a process of the container with this ID.
+	// Of reports whether the process belongs to the container with this ID.
 	Of(container string) (bool, error)
-	// Wait returns nil once the process has ended, or the context's error.
+	// Wait returns nil when the process has exited, or the context's error.
 	Wait(ctx context.Context) error
 	// CPU is the processor time that the process has used.
 	CPU() (time.Duration, error)
-	// Tracer is the process that traces this one, as a debugger does, and 0 when there is none.
+	// Tracer is the process that traces this one, such as a debugger; 0 for none.
 	Tracer() (pid int, err error)
 	Close() error
 }
 
-// watched is a process whose end somebody waits for.
+// watched is a process whose exit is waited for.
 type watched struct {
 	process Process
-	ended   chan struct{} // closed when the process has ended, or is not watched any more
+	ended   chan struct{} // closed when the process has exited or is no longer watched
 	cancel  context.CancelFunc
 }
 
-func watch(process Process, atEnd func()) *watched {
+func watch(process Process, atExit func()) *watched {
 	ctx, cancel := context.WithCancel(context.Background())
 	w := &watched{process: process, ended: make(chan struct{}), cancel: cancel}
 	go func() {
 		defer close(w.ended)
-		_ = process.Wait(ctx) // a watch that is lost counts as an end: the next round looks again
+		_ = process.Wait(ctx) // a lost watch counts as an exit: the next round inspects
 		if ctx.Err() == nil {
-			atEnd()
+			atExit()
 		}
 	}()
 	return w
 }
 
-// alive says whether the process runs.
-func (w *watched) alive() bool {
+func (w *watched) running() bool {
 	if w == nil {
 		return false
 	}
@@ -54,12 +52,12 @@ func (w *watched) alive() bool {
 	}
 }
 
-// close forgets the process without touching it.
+// close ends the watch; the process goes on.
 func (w *watched) close() {
 	if w == nil {
 		return
 	}
 	w.cancel()
 	<-w.ended
-	_ = w.process.Close() // a descriptor of ours; nothing depends on it any more
+	_ = w.process.Close() // nothing depends on the descriptor any more
 }

@@ -6,22 +6,21 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 )
 
-// UnderWay is why there is no container yet when nothing is wrong: its image is being pulled, which
-// may take hours.
+// UnderWay is the error while the image is being pulled, which may take hours and is no failure.
 type UnderWay struct{ Image string }
 
 func (u UnderWay) Error() string { return "pulls image " + u.Image }
 
-// pull is a pull that goes on while its keeper does other things.
+// pull is a pull in progress.
 type pull struct {
 	cancel context.CancelFunc
 	ended  chan struct{}
 	err    error // valid when ended is closed
 }
 
-// fetch begins a pull, whose end wakes the room. The first one is news, and so is one that
-// succeeds; what the others say is what is wrong.
-func (k *Keeper) fetch(ctx context.Context, image string) error {
+// startPull starts a pull, whose end requests a round. Only the first attempt is logged; the
+// error describes the others.
+func (k *Keeper) startPull(ctx context.Context, image string) error {
 	if k.failure == nil {
 		k.Log.Info("pull image", "image", image)
 	}
@@ -36,8 +35,8 @@ func (k *Keeper) fetch(ctx context.Context, image string) error {
 	return UnderWay{image}
 }
 
-// fetched takes note of the end of a pull, and is nil when there is none to wait for.
-func (k *Keeper) fetched(image string) error {
+// finishPull handles the end of a pull. It returns nil if no pull is in progress.
+func (k *Keeper) finishPull(image string) error {
 	if k.pull == nil {
 		return nil
 	}
@@ -47,7 +46,7 @@ func (k *Keeper) fetched(image string) error {
 		return UnderWay{image}
 	}
 	err := k.pull.err
-	k.forgo()()
+	k.cancelPull()()
 	if err != nil {
 		return costly{err}
 	}
@@ -55,8 +54,8 @@ func (k *Keeper) fetched(image string) error {
 	return nil
 }
 
-// forgo ends a pull, and the function that it returns waits for that.
-func (k *Keeper) forgo() (wait func()) {
+// cancelPull cancels a pull; the returned function waits for its end.
+func (k *Keeper) cancelPull() (wait func()) {
 	p := k.pull
 	if p == nil {
 		return func() {}

@@ -13,7 +13,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/container"
 )
 
-// slowEngine is a fake: an engine whose pulls last until they are let go or told to end.
+// slowEngine is a FAKE: an engine whose pulls last until the test ends them or they are cancelled.
 type slowEngine struct {
 	*fakeEngine
 	arrive chan error
@@ -32,10 +32,9 @@ func (e *slowEngine) Pull(ctx context.Context, _, _ string) error {
 	}
 }
 
-// TestPullLetsTheRoomTurn pulls for hours while a container of another specification serves: that
-// one is looked after as if nothing was, and leaves at once when it is told to, and the pull with
-// it.
-func TestPullLetsTheRoomTurn(t *testing.T) {
+// TestPull_RoundsGoOn pulls for hours while a container of another specification serves. That one
+// is probed as usual, and a stop ends it and the pull at once.
+func TestPull_RoundsGoOn(t *testing.T) {
 	other := keepalived
 	other.Image = "example.com/keepalived:0"
 	pulling := UnderWay{Image: keepalived.Image}
@@ -43,12 +42,12 @@ func TestPullLetsTheRoomTurn(t *testing.T) {
 		e := &slowEngine{arrive: make(chan error), fakeEngine: &fakeEngine{absent: true, found: true,
 			state: container.State{Running: true, PID: 7, Digest: other.Digest()}, process: &fakeProcess{end: make(chan struct{})}}}
 		k, wake := keeper(t, e.fakeEngine)
-		k.Engine, k.Sign = e, Works()
+		k.Engine, k.Probe = e, UsesCPU()
 		if err := rounds(t, k, 3600); !errors.Is(err, pulling) || !k.Running() || strings.Count(strings.Join(e.calls, " "), "pull") != 1 {
 			t.Fatalf("%v, running %v, calls %v, want one pull and the former container", err, k.Running(), e.calls)
 		}
 		e.calls = nil
-		for len(wake) > 0 { // of the pulse
+		for len(wake) > 0 { // of the probe
 			<-wake
 		}
 		return k, e, wake
@@ -61,7 +60,7 @@ func TestPullLetsTheRoomTurn(t *testing.T) {
 			e.arrive <- nil
 			synctest.Wait()
 			if len(wake) != 1 {
-				t.Error("its end asks for no round")
+				t.Error("its end requests no round")
 			}
 			if err := k.Ensure(t.Context(), keepalived); err != nil || e.state.Digest != keepalived.Digest() || !k.Running() {
 				t.Errorf("%v, calls %v", err, e.calls)
@@ -79,16 +78,16 @@ func TestPullLetsTheRoomTurn(t *testing.T) {
 				t.Errorf("calls %v, want another attempt", e.calls)
 			}
 		}},
-		{"the former one stands still: it is made to go on", func(t *testing.T, k *Keeper, e *slowEngine, _ chan struct{}) {
+		{"the former one is stopped: it is continued", func(t *testing.T, k *Keeper, e *slowEngine, _ chan struct{}) {
 			e.process.stopped = true
 			if err := rounds(t, k, 10); !errors.Is(err, pulling) || !slices.Contains(e.process.signals, syscall.SIGCONT) {
 				t.Errorf("%v, signals %v", err, e.process.signals)
 			}
 		}},
-		{"the stop logic speaks: both end at once", func(t *testing.T, k *Keeper, e *slowEngine, _ chan struct{}) {
-			told := time.Now()
-			if err := k.Stop(t.Context(), keepalived.Name); err != nil || time.Since(told) != 0 || e.ended != 1 || len(e.calls) > 0 {
-				t.Errorf("%v after %v, %d pulls ended, calls %v", err, time.Since(told), e.ended, e.calls)
+		{"the VIP is released: both end at once", func(t *testing.T, k *Keeper, e *slowEngine, _ chan struct{}) {
+			begin := time.Now()
+			if err := k.Stop(t.Context(), keepalived.Name); err != nil || time.Since(begin) != 0 || e.ended != 1 || len(e.calls) > 0 {
+				t.Errorf("%v after %v, %d pulls ended, calls %v", err, time.Since(begin), e.ended, e.calls)
 			}
 			if _, _, _ = e.Inspect(t.Context(), ""); e.state.Running {
 				t.Error("the former container runs on")
@@ -108,8 +107,8 @@ func TestPullLetsTheRoomTurn(t *testing.T) {
 	}
 }
 
-// TestEngineIsAskedSoon holds that an engine which does not answer whether an image is there is no
-// registry that must be spared.
+// TestEngineIsAskedSoon holds that the long backoff is for a registry, not for an engine that does
+// not answer whether an image is present.
 func TestEngineIsAskedSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &fakeEngine{fail: map[string]error{"image": errors.New("no socket")}}

@@ -15,8 +15,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 )
 
-// awayEngine is a FAKE: an engine whose registry is away until a time, which it finds out in three
-// seconds and says in other numbers each time, as podman does.
+// awayEngine is a FAKE: an engine whose registry is down until a time. Each pull fails after three
+// seconds with other numbers in its error, as podman's does.
 type awayEngine struct {
 	*fakeEngine
 	until time.Time
@@ -40,7 +40,7 @@ func (e *awayEngine) Pull(ctx context.Context, ref, authFile string) error {
 	return e.fakeEngine.Pull(ctx, ref, authFile)
 }
 
-// room turns a Keeper in a loop as the bootstrap machine does, and returns its log when ctx has
+// room runs a Keeper in a loop as the bootstrap machine does, and returns its log when ctx has
 // ended.
 func room(ctx context.Context, k *Keeper, wake chan struct{}, spec container.Spec) (log string, err error) {
 	var out bytes.Buffer
@@ -60,8 +60,8 @@ func room(ctx context.Context, k *Keeper, wake chan struct{}, spec container.Spe
 	return out.String(), err
 }
 
-// TestRegistryAwayForHours has no registry for six hours and then one, and none again for as long:
-// few trials, three lines, one pull, and no question about an image that is there.
+// TestRegistryAwayForHours has a registry that is down for six hours, up, and down again for as
+// long. It holds that there are few attempts, few log lines, one pull, and none of a present image.
 func TestRegistryAwayForHours(t *testing.T) {
 	const hours = 6 * time.Hour
 	synctest.Test(t, func(t *testing.T) {
@@ -92,11 +92,11 @@ func TestRegistryAwayForHours(t *testing.T) {
 		}
 		// Each trial takes 3 s. The delays after them are 1, 2, 4, 8 and 16 s and then the cap.
 		if early := len(before(e.tries, begin.Add(time.Minute))); early != 6 {
-			t.Errorf("%d trials in the first minute, want 6", early)
+			t.Errorf("%d attempts in the first minute, want 6", early)
 		}
 		steady := int(hours / (maxDelay + 3*time.Second))
 		if n := len(e.tries); n < steady || n > steady+6 {
-			t.Errorf("%d trials in six hours, want %d and up to six more", n, steady)
+			t.Errorf("%d attempts in six hours, want %d and up to six more", n, steady)
 		}
 		want := []string{"level=INFO msg=\"pull image\"", "level=WARN msg=apply", "level=INFO msg=\"image is here\"", "level=INFO msg=\"start container\"", "level=INFO msg=recovered", "level=INFO msg=\"start container\""}
 		lines := strings.Split(strings.TrimSpace(log), "\n")
@@ -123,8 +123,8 @@ func before(times []time.Time, end time.Time) []time.Time {
 	return times
 }
 
-// TestStopDuringAPull ends the loop while the engine pulls: nothing waits for the pull, and being
-// told to end is no fault.
+// TestStopDuringAPull ends the loop while the engine pulls: the stop does not wait for the pull and
+// is no failure.
 func TestStopDuringAPull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &awayEngine{fakeEngine: &fakeEngine{absent: true}, until: time.Now().Add(time.Hour)}
@@ -135,12 +135,12 @@ func TestStopDuringAPull(t *testing.T) {
 		begin := time.Now()
 		log, err := room(ctx, k, wake, keepalived)
 		if took := time.Since(begin); err != nil || took != time.Second || strings.Count(log, "\n") != 1 || !strings.Contains(log, "level=INFO msg=\"pull image\" image=example.com/keepalived:1") {
-			t.Errorf("ended after %s with %v and said %q, want after 1s and that the image is pulled", took, err, log)
+			t.Errorf("ended after %s with %v and logged %q, want after 1s and the pull", took, err, log)
 		}
 	})
 }
 
-// TestRegistryFaultsThatChange says each cause once, in the order in which they come.
+// TestRegistryFaultsThatChange holds that each cause is logged once, in order.
 func TestRegistryFaultsThatChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &fakeEngine{absent: true, fail: map[string]error{"pull": errors.New("connection refused")}}
@@ -169,7 +169,7 @@ func TestRegistryFaultsThatChange(t *testing.T) {
 		for _, want := range []string{"connection refused", "no credentials", "wrong credentials", "start container", "recovered"} {
 			i := strings.Index(log[at:], want)
 			if i < 0 || strings.Count(log, want) != 1 {
-				t.Fatalf("want %q once and in its turn:\n%s", want, log)
+				t.Fatalf("want %q once and in its place:\n%s", want, log)
 			}
 			at += i
 		}

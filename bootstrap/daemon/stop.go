@@ -11,36 +11,35 @@ import (
 
 const (
 	stopGrace = 10 * time.Second
-	// hears is how soon a container that hears its SIGTERM has ended, as a rule; there is no harm
-	// in being wrong.
-	hears = time.Second
-	// insist is how often SIGTERM is repeated. The first process of a container does not get one
-	// that comes before it listens: the kernel spares it what would end other processes. So one
-	// that has just been started would go on, and take a VIP.
-	insist = 50 * time.Millisecond
+	// promptExit is how soon a container usually exits after SIGTERM, unless it is paused.
+	promptExit = time.Second
+	// termInterval is how often SIGTERM is repeated. The kernel drops the signal for the first
+	// process of a container that has no handler yet. So a container that has just been started
+	// would go on and take a VIP.
+	termInterval = 50 * time.Millisecond
 )
 
-// Stop ends the container in order. SIGTERM goes straight to its first process, because the way
-// through the engine costs tens of milliseconds during which a VIP would stay. A process that is
-// stopped or paused hears it once it goes on, so it is made to. A container that does not end in
-// time, or that nobody here has seen running, is left to the engine; while that cannot be asked,
-// its process is looked for. Stop succeeds when there is nothing to stop, and costs nothing when it
-// is called again. A pull ends too.
+// Stop ends the container in order. It sends SIGTERM to the first process itself, because the
+// engine takes tens of milliseconds more, during which a VIP would stay. A stopped or paused
+// process is continued, so that it receives the signal. The engine stops a container that does not
+// exit in time, or that this run has not watched. While the engine does not answer, the process is
+// found by its command. Stop also cancels a pull. It succeeds if no container runs, and a repeated
+// call costs nothing.
 func (k *Keeper) Stop(ctx context.Context, name string) error {
 	if k.stopped {
 		return nil
 	}
-	defer k.forgo()()
+	defer k.cancelPull()()
 	if err := k.stop(ctx, name); err != nil {
 		return err
 	}
 	k.running.close()
-	k.running, k.stopped, k.begun = nil, true, time.Time{}
+	k.running, k.stopped, k.started = nil, true, time.Time{}
 	return nil
 }
 
 func (k *Keeper) stop(ctx context.Context, name string) error {
-	if k.end(ctx, name) {
+	if k.terminate(ctx, name) {
 		return nil
 	}
 	if err := ctx.Err(); err != nil {
@@ -48,12 +47,13 @@ func (k *Keeper) stop(ctx context.Context, name string) error {
 	}
 	state, found, err := k.Engine.Inspect(ctx, name)
 	if err != nil {
-		if k.find() && k.end(ctx, name) {
+		if k.findProcess() && k.terminate(ctx, name) {
 			return nil
 		}
-		return fmt.Errorf("container %s may still run, and keep what it holds: look at it: %w", name, err)
+		return fmt.Errorf("container %s may still run, and keep what it holds: inspect it: %w",
+			name, err)
 	}
-	if found && ours(state) && state.New { // nobody knows whether an attempt to start it is still under way
+	if found && ours(state) && state.New { // an attempt to start it may still be in progress
 		if err := k.Engine.Remove(ctx, name); err != nil {
 			return fmt.Errorf("remove container %s: %w", name, err)
 		}
@@ -67,24 +67,24 @@ func (k *Keeper) stop(ctx context.Context, name string) error {
 	return nil
 }
 
-// end asks the container's first process to end, and says whether it has. It is false when nobody
-// here knows that process.
-func (k *Keeper) end(ctx context.Context, name string) bool {
+// terminate sends SIGTERM to the container's first process and reports whether it has exited. It
+// returns false if no process is watched.
+func (k *Keeper) terminate(ctx context.Context, name string) bool {
 	if k.Signal(syscall.SIGTERM) != nil {
 		return false
 	}
-	_ = k.Signal(syscall.SIGCONT) // one that has ended meanwhile does not need it
+	_ = k.Signal(syscall.SIGCONT) // fails only after the exit
 	grace, cancel := context.WithTimeout(ctx, stopGrace)
 	defer cancel()
-	if k.ends(grace, hears) {
+	if k.awaitExit(grace, promptExit) {
 		return true
 	}
-	k.thaw(grace, name)
-	return k.ends(grace, stopGrace)
+	k.unpause(grace, name)
+	return k.awaitExit(grace, stopGrace)
 }
 
-// find takes on a container that an earlier run of this program left, without the engine.
-func (k *Keeper) find() bool {
+// findProcess watches a container that an earlier run of this program started, without the engine.
+func (k *Keeper) findProcess() bool {
 	if k.Find == nil || k.command == nil || k.Running() {
 		return false
 	}
@@ -98,28 +98,27 @@ func (k *Keeper) find() bool {
 	return true
 }
 
-// ends waits for the container's end, and goes on asking for it.
-func (k *Keeper) ends(ctx context.Context, within time.Duration) bool {
+// awaitExit waits for the container's exit and repeats SIGTERM.
+func (k *Keeper) awaitExit(ctx context.Context, within time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	again := time.NewTicker(insist)
-	defer again.Stop()
+	repeat := time.NewTicker(termInterval)
+	defer repeat.Stop()
 	for {
 		select {
 		case <-k.running.ended:
 			return true
 		case <-ctx.Done():
 			return !k.Running()
-		case <-again.C:
-			_ = k.Signal(syscall.SIGTERM) // it may have ended meanwhile
+		case <-repeat.C:
+			_ = k.Signal(syscall.SIGTERM) // fails only after the exit
 		}
 	}
 }
 
-// thaw unpauses a container that has not heard its SIGTERM. An engine that is slow to answer is not
-// waited for once the container has ended, and what it cannot do now is asked of it again after the
-// grace.
-func (k *Keeper) thaw(ctx context.Context, name string) {
+// unpause unpauses a container that has not received its SIGTERM. The call to the engine is
+// cancelled when the container exits. If it fails, the engine stops the container after the grace.
+func (k *Keeper) unpause(ctx context.Context, name string) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ended := k.running.ended
@@ -130,7 +129,8 @@ func (k *Keeper) thaw(ctx context.Context, name string) {
 		case <-ctx.Done():
 		}
 	}()
-	if state, found, err := k.Engine.Inspect(ctx, name); err == nil && found && ours(state) && state.Paused {
+	state, found, err := k.Engine.Inspect(ctx, name)
+	if err == nil && found && ours(state) && state.Paused {
 		_ = k.Engine.Unpause(ctx, name)
 	}
 }

@@ -9,9 +9,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/corefile"
 )
 
-// Apply brings the machine to what is desired. It is called at every turn and does nothing when all
-// is as it should be. A Corefile that cannot be written leaves the former one in force, and CoreDNS
-// runs by that.
+// Apply writes the Corefile and keeps CoreDNS running. It runs every round and changes only what
+// differs. If the Corefile cannot be written, CoreDNS runs with the former one.
 func (r *Room) Apply(ctx context.Context, c corefile.Config) error {
 	changed, err := r.Host.Write(corefile.Render(c))
 	if err != nil {
@@ -23,7 +22,7 @@ func (r *Room) Apply(ctx context.Context, c corefile.Config) error {
 	return errors.Join(r.run(ctx, c, changed), err)
 }
 
-// Prepare writes the first Corefile, before CoreDNS starts. No known name server is no error.
+// Prepare writes the first Corefile before CoreDNS starts. A missing name server is no error.
 func (r *Room) Prepare(ctx context.Context) error {
 	seen, err := r.Observe(ctx)
 	if err != nil {
@@ -34,7 +33,7 @@ func (r *Room) Prepare(ctx context.Context) error {
 	return err
 }
 
-// run has CoreDNS run by the Corefile that is in place, which is another one when it has changed.
+// run keeps CoreDNS running with the present Corefile; changed means that this round wrote it.
 func (r *Room) run(ctx context.Context, c corefile.Config, changed bool) error {
 	running := r.Daemon.Running()
 	r.answered = r.answered && running
@@ -48,10 +47,10 @@ func (r *Room) run(ctx context.Context, c corefile.Config, changed bool) error {
 	return r.reload()
 }
 
-// reload has CoreDNS read its Corefile unless it is known to have done so. One that has just been
-// started or adopted is told too: the Corefile may have changed after it looked, and a signal
-// before its first answer may have been lost. A reload loses no query, and a Corefile that CoreDNS
-// refuses leaves the former one in force.
+// reload makes CoreDNS read its Corefile unless it is known to have done so. A CoreDNS that was
+// just started or adopted is reloaded too: the Corefile may have changed after it was read, and a
+// signal before the first answer may be lost. A reload loses no query, and CoreDNS keeps its
+// running configuration if it refuses the new one.
 func (r *Room) reload() error {
 	if r.read {
 		return nil
@@ -66,8 +65,8 @@ func (r *Room) reload() error {
 // Leave stops CoreDNS.
 func (r *Room) Leave(ctx context.Context) error { return r.Daemon.Stop(ctx, containerName) }
 
-// notify passes the room's state on to the service manager when it changes, and READY once CoreDNS
-// has answered. A CoreDNS that was started later must answer too.
+// notify reports a changed status to systemd, and READY after the first answer of CoreDNS. A
+// CoreDNS that was started later must answer too.
 func (r *Room) notify(ctx context.Context, status string) error {
 	if !r.answered {
 		if err := r.Host.Answers(ctx, Probe(r.Plan)); err != nil {

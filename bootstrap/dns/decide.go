@@ -11,7 +11,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/nameserver"
 )
 
-// Snapshot is all that the decision depends on.
+// Snapshot is the input of the decision.
 type Snapshot struct {
 	Links     addr.Snapshot
 	Resolvers []nameserver.Resolver
@@ -30,9 +30,9 @@ func (r *Room) Observe(context.Context) (Snapshot, error) {
 	return Snapshot{Links: links, Resolvers: resolvers}, nil
 }
 
-// Decide says which Corefile should be there. Without any usable name server CoreDNS still answers
-// the cluster's own names. It neither polls its file, as it is told of a change, nor serves
-// /health, which would hold up a reload and which nobody asks for here.
+// Decide computes the Corefile. Without a usable name server CoreDNS still answers the cluster's
+// own names. It does not poll its file, as the room sends a signal after a change. It does not
+// serve /health, which would delay a reload and is not probed here.
 func (r *Room) Decide(s Snapshot) (corefile.Config, loop.Reasons) {
 	upstreams, why := r.forward(s)
 	r.upstreams.Store(int64(len(upstreams)))
@@ -51,7 +51,7 @@ func (r *Room) Decide(s Snapshot) (corefile.Config, loop.Reasons) {
 	return c, loop.Reasons{why, which}
 }
 
-// forward chooses the name servers to forward to: neither this machine nor a VIP, which it will hold.
+// forward chooses the name servers to forward to: not this machine, and no VIP, which it will hold.
 func (r *Room) forward(s Snapshot) ([]netip.Addr, string) {
 	own := map[netip.Addr]bool{}
 	for _, link := range s.Links.Links {

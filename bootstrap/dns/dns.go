@@ -1,6 +1,5 @@
 // Package dns runs CoreDNS on the bootstrap machine: it answers api, api-int and *.apps before any
-// name server outside knows them, and forwards the rest to the name servers that the host has
-// learnt.
+// other name server does, and forwards other names to the host's name servers.
 package dns
 
 import (
@@ -21,17 +20,16 @@ const Config = "/etc/coredns/Corefile"
 
 const containerName = "onprem-coredns"
 
-// Host is what the room needs to know of the machine, and what it may do there.
+// Host is the machine as the room reads and changes it.
 type Host interface {
 	Links() (addr.Snapshot, error)
-	// Resolvers are the files that may name the host's own name servers, best first; those that do
-	// not exist are left out.
+	// Resolvers are the existing files that may list the host's name servers, best first.
 	Resolvers() ([]nameserver.Resolver, error)
-	// Write puts the Corefile in place atomically and says whether it is another one.
+	// Write replaces the Corefile atomically and reports whether it changed.
 	Write(config []byte) (changed bool, err error)
-	// Written says whether there is a Corefile, of now or of an earlier run.
+	// Written reports whether a Corefile exists, of this run or an earlier one.
 	Written() bool
-	// Answers says whether the CoreDNS of this machine answers for name.
+	// Answers returns an error if the CoreDNS of this machine does not answer for name.
 	Answers(ctx context.Context, name string) error
 }
 
@@ -43,7 +41,7 @@ type Daemon interface {
 	Running() bool
 }
 
-// Notifier tells the service manager how far the room is.
+// Notifier reports the room's status to systemd.
 type Notifier interface {
 	Ready() error
 	Status(text string) error
@@ -63,10 +61,10 @@ type Room struct {
 	Options
 	upstreams atomic.Int64 // to which CoreDNS forwards
 
-	answered bool // by the CoreDNS that runs
-	read     bool // it has the Corefile that is in place
+	answered bool // by the running CoreDNS
+	read     bool // CoreDNS has read the present Corefile
 	ready    bool
-	status   string // as reported last
+	status   string // reported last
 }
 
 // New makes the room. Nothing happens before its first step.
@@ -77,8 +75,8 @@ func (r *Room) Metrics(page *metrics.Page) {
 	page.Add(metrics.DNSUpstreams, float64(r.upstreams.Load()))
 }
 
-// Probe is a name that this machine's CoreDNS answers for by itself: who asks for it learns whether
-// CoreDNS works and of nothing else.
+// Probe is a name that this machine's CoreDNS answers itself, so that a query for it depends on no
+// other name server.
 func Probe(p plan.Plan) string { return "api-int." + string(p.Cluster.Zone) }
 
 // Container is CoreDNS's container for the cluster of p.

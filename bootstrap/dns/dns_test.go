@@ -18,9 +18,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// fakeHost is a FAKE: a machine that is what a test says it is.
+// fakeHost is a FAKE: a machine whose state a test sets.
 type fakeHost struct {
-	resolver string // several files stand apart by ---
+	resolver string // several files are separated by ---
 	corefile []byte
 	writes   int
 	full     bool
@@ -61,7 +61,7 @@ func (h *fakeHost) Answers(_ context.Context, name string) error {
 	return h.answer
 }
 
-// fakeDaemon is a FAKE: it counts what a container engine would be asked.
+// fakeDaemon is a FAKE: it counts the calls to a container engine.
 type fakeDaemon struct {
 	running bool
 	signals []syscall.Signal
@@ -84,21 +84,21 @@ func (d *fakeDaemon) Signal(sig syscall.Signal) error {
 	return nil
 }
 
-// heard is what a service manager was told.
-type heard struct {
+// notified is what systemd received.
+type notified struct {
 	ready  int
 	status []string
 }
 
-func (h *heard) Ready() error             { h.ready++; return nil }
-func (h *heard) Status(text string) error { h.status = append(h.status, text); return nil }
+func (h *notified) Ready() error             { h.ready++; return nil }
+func (h *notified) Status(text string) error { h.status = append(h.status, text); return nil }
 
-func room(t *testing.T, resolver string) (*Room, *fakeHost, *fakeDaemon, *heard) {
+func room(t *testing.T, resolver string) (*Room, *fakeHost, *fakeDaemon, *notified) {
 	t.Helper()
 	return roomOf(t, resolver, func(*spec.Cluster) {})
 }
 
-func roomOf(t *testing.T, resolver string, change func(*spec.Cluster)) (*Room, *fakeHost, *fakeDaemon, *heard) {
+func roomOf(t *testing.T, resolver string, change func(*spec.Cluster)) (*Room, *fakeHost, *fakeDaemon, *notified) {
 	t.Helper()
 	c := spec.Cluster{
 		Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, ControlPlaneReplicas: 3,
@@ -111,7 +111,7 @@ func roomOf(t *testing.T, resolver string, change func(*spec.Cluster)) (*Room, *
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, d, n := &fakeHost{resolver: resolver}, &fakeDaemon{}, &heard{}
+	h, d, n := &fakeHost{resolver: resolver}, &fakeDaemon{}, &notified{}
 	return New(Options{Plan: p, Header: "made by a test", Host: h, Daemon: d, Notifier: n}), h, d, n
 }
 
@@ -199,10 +199,9 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// TestApplyTells holds that CoreDNS has the Corefile that is in place, whenever the one or the
-// other came: it is told once it has answered, as a signal that comes before may be lost, and again
-// when there is another CoreDNS or another Corefile.
-func TestApplyTells(t *testing.T) {
+// TestApply_Reloads holds that CoreDNS reads the present Corefile: it gets a signal after its first
+// answer, as an earlier signal may be lost, and again after another start or another Corefile.
+func TestApply_Reloads(t *testing.T) {
 	r, h, d, n := room(t, "nameserver 198.51.100.1\n")
 	for _, step := range []struct {
 		name    string
@@ -229,8 +228,8 @@ func TestApplyTells(t *testing.T) {
 	if n.ready != 1 {
 		t.Errorf("READY %d times", n.ready)
 	}
-	// The program is started again beside a CoreDNS that has an older Corefile: nobody told it
-	// before the end of the former program.
+	// The program is started again beside a CoreDNS with an older Corefile: the former program
+	// ended before it sent the signal.
 	again := New(r.Options)
 	d.signals, d.running = nil, false
 	if err := turn(t, again); err != nil || h.writes != 3 || len(d.signals) != 1 {

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestMountsOfWhatChanges holds P-07: the Corefile is replaced by a rename, so the container has
-// its directory, and not the file, which would stay the old one. Nothing else of the host is
-// inside: a resolv.conf that was bound would be stale as well.
+// TestMountsOfWhatChanges holds P-07: the Corefile is replaced by a rename, so the directory is
+// mounted: a mounted file would stay the old one. Nothing else of the host is mounted: a
+// resolv.conf would become stale too.
 func TestMountsOfWhatChanges(t *testing.T) {
 	r, _, _, _ := room(t, "")
 	for _, m := range Container(r.Plan).Mounts {

@@ -10,9 +10,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/corefile"
 )
 
-// Apply brings the machine to what is desired. It is called at every turn and does nothing when all
-// is as it should be. A file that cannot be written leaves the former one in force, and the others
-// are written all the same. The Corefile is last: it wants the hosts file.
+// Apply writes the files and reloads CoreDNS. It runs every round and changes only what differs. If
+// a file cannot be written, its former version stays and the others are written. The Corefile comes
+// after the hosts file, which it needs.
 func (r *Room) Apply(ctx context.Context, d Desired) error {
 	hosts := r.applyHosts(d)
 	changed, err := r.Host.Write(Config, corefile.Render(d.Corefile))
@@ -26,8 +26,8 @@ func (r *Room) Apply(ctx context.Context, d Desired) error {
 	return errors.Join(hosts, err, r.remember(d), r.reload(ctx))
 }
 
-// Prepare writes the first files, before CoreDNS starts. No known name server is no error: CoreDNS
-// answers the cluster's own names, and the monitor follows what comes.
+// Prepare writes the first files before CoreDNS starts. A missing name server is no error: CoreDNS
+// answers the cluster's own names, and the monitor follows changes.
 func (r *Room) Prepare(ctx context.Context) error {
 	seen, err := r.Observe(ctx)
 	if err != nil {
@@ -37,8 +37,8 @@ func (r *Room) Prepare(ctx context.Context) error {
 	return r.Apply(ctx, want)
 }
 
-// applyHosts writes the nodes' names. Where none are known, the file of an earlier run is better
-// than an empty one; an empty one is better than none, of which CoreDNS would complain.
+// applyHosts writes the nodes' names. If none are known, the file of an earlier run stays. Without
+// one it writes an empty file, because CoreDNS logs an error for a missing one.
 func (r *Room) applyHosts(d Desired) error {
 	if len(d.Hosts) == 0 {
 		text, err := r.Host.Read(corefile.HostsPath)
@@ -52,8 +52,7 @@ func (r *Room) applyHosts(d Desired) error {
 	return nil
 }
 
-// remember keeps the nodes for a time without the API. In memory they stay even when the disk is
-// full.
+// remember keeps the nodes for a time without the API, in memory also if the disk is full.
 func (r *Room) remember(d Desired) error {
 	if len(d.Memory) == 0 {
 		return nil
@@ -65,10 +64,10 @@ func (r *Room) remember(d Desired) error {
 	return nil
 }
 
-// reload has CoreDNS read its Corefile unless it is known to have done so. One that is new to us is
-// told too: the Corefile may have changed after it looked. Before it serves it hears no signal, and
-// a turn later is soon enough: it reads the Corefile at its start. A reload loses no query, and a
-// Corefile that CoreDNS refuses leaves the former one in force.
+// reload makes CoreDNS read its Corefile unless it is known to have done so. A new CoreDNS process
+// is reloaded too: the Corefile may have changed after it was read. Before CoreDNS serves it
+// ignores signals, so the reload waits for a later round. A reload loses no query, and CoreDNS
+// keeps its running configuration if it refuses the new one.
 func (r *Room) reload(ctx context.Context) error {
 	if r.Daemon == nil {
 		return nil
@@ -76,7 +75,8 @@ func (r *Room) reload(ctx context.Context) error {
 	running, another := r.Daemon.Running()
 	r.meter.runs(running, another)
 	if another {
-		r.read, r.reloaded = false, r.Host.Now() // it may have started just now, and a start is as good as a reload
+		// It may have started just now, which counts as a reload.
+		r.read, r.reloaded = false, r.Host.Now()
 	}
 	if r.read || !running || !r.Daemon.Serves(ctx) {
 		return nil

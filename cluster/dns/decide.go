@@ -19,12 +19,12 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// mostKnowing leaves room for name servers of the host's own behind the control plane: a worker
-// whose masters are all gone asks those.
+// mostKnowing limits the control plane nodes that are asked, which leaves room for the host's name
+// servers: a worker asks those if all control plane nodes are down.
 const mostKnowing = 9
 
-// Observe reads the host's addresses and name servers, and the nodes. While the API has not spoken,
-// or says that there are none at all, they are those that it named last.
+// Observe reads the host's addresses, its name servers and the nodes. The nodes are the remembered
+// ones while the API has not answered or reports none.
 func (r *Room) Observe(context.Context) (Snapshot, error) {
 	links, err := r.Host.Links()
 	if err != nil {
@@ -58,9 +58,9 @@ func (r *Room) Observe(context.Context) (Snapshot, error) {
 	return s, nil
 }
 
-// Decide says which Corefile and hosts file should be there. Without any usable name server CoreDNS
-// still answers the cluster's own names. CoreDNS does not poll its Corefile, as it is told of a
-// change.
+// Decide computes the Corefile and the hosts file. Without a usable name server CoreDNS still
+// answers the cluster's own names. CoreDNS does not poll its Corefile, as the room sends a signal
+// after a change.
 func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	self := s.self(r.Plan)
 	upstreams, why := nameserver.Upstreams(s.Resolvers, func(a netip.Addr) bool { return self[a] })
@@ -77,7 +77,8 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 		Clients:    r.Plan.NameClients(),
 		HealthPort: r.Plan.Ports[port.CoreDNSHealth],
 	}}
-	if r.Plan.DNSRecords != spec.External { // on the bootstrap machine the records are ours in any case, as nobody else has them yet
+	// On the bootstrap machine the records are always ours, as no other server has them yet.
+	if r.Plan.DNSRecords != spec.External {
 		d.Corefile.Records = r.Plan.Records
 	}
 	if s.Source == metrics.FromAPI {
@@ -87,7 +88,7 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 		announced, why := nameserver.Announced(r.Plan, s.Links)
 		d.Corefile.Announced, reasons = &announced, append(reasons, why)
 	}
-	// Control plane nodes know all nodes and never ask each other, so no question goes round.
+	// Control plane nodes know all nodes and never ask each other, so no query loops.
 	if r.Role != role.Master {
 		d.Corefile.Knowing = knowing(hosts, s.Links)
 		reasons = append(reasons, fmt.Sprintf("names of other nodes from %s", loop.List(d.Corefile.Knowing)))
@@ -96,7 +97,7 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	return d, reasons
 }
 
-// named is the reason for so many names of nodes.
+// named is the reason for the number of named nodes.
 func named(nodes int, source string) string {
 	switch source {
 	case metrics.FromAPI:
@@ -107,8 +108,8 @@ func named(nodes int, source string) string {
 	return fmt.Sprintf("%d nodes named by %s", nodes, source)
 }
 
-// hosts are the nodes by their short names, the first labels of their names, sorted; nodes with the
-// same one share it. unnamed names the first of those that have no name or no address to give.
+// hosts are the nodes by short name, the first label, in order; nodes with the same short name
+// share it. unnamed describes the first node without a valid name or address.
 func (r *Room) hosts(nodes []addr.Candidate) (hosts []corefile.Host, unnamed string) {
 	byName := map[record.Name][]netip.Addr{}
 	for _, n := range nodes {
@@ -134,7 +135,7 @@ func (r *Room) hosts(nodes []addr.Candidate) (hosts []corefile.Host, unnamed str
 	return hosts, unnamed
 }
 
-// addresses are those of a node that others reach it by. A VIP is nobody's own, whoever holds it.
+// addresses are a node's reachable addresses. A VIP never counts, whichever node holds it.
 func (r *Room) addresses(n addr.Candidate) []netip.Addr {
 	var own []netip.Addr
 	for _, a := range n.InternalIPs {
@@ -147,7 +148,7 @@ func (r *Room) addresses(n addr.Candidate) []netip.Addr {
 	return own
 }
 
-// unique drops what is there already and keeps the order.
+// unique drops repetitions and keeps the order.
 func unique(addresses []netip.Addr) []netip.Addr {
 	var kept []netip.Addr
 	for _, a := range addresses {
@@ -158,8 +159,8 @@ func unique(addresses []netip.Addr) []netip.Addr {
 	return kept
 }
 
-// knowing are the control plane nodes to ask, each by its first address of a family that this
-// machine has too. None of them is this machine.
+// knowing are the control plane nodes to ask, without this machine, each by its first address of a
+// family that this machine has too.
 func knowing(hosts []corefile.Host, links addr.Snapshot) []netip.Addr {
 	own, families := map[netip.Addr]bool{}, map[bool]bool{}
 	for _, link := range links.Links {

@@ -1,6 +1,5 @@
-// Package dns keeps the node's CoreDNS configured: it answers api, api-int, *.apps and the names of
-// nodes, forwards the rest to the name servers that the host has learnt, and serves on while the
-// cluster's API is away.
+// Package dns configures the node's CoreDNS: it answers api, api-int, *.apps and the names of
+// nodes, also while the API is away, and forwards other names to the host's name servers.
 package dns
 
 import (
@@ -19,45 +18,44 @@ import (
 const (
 	// Config is where CoreDNS reads its configuration, on the host and in the containers.
 	Config = "/etc/coredns/Corefile"
-	// MemoryPath is where the nodes that the API named last are kept, so that they have names while
-	// it is away.
+	// MemoryPath holds the nodes that the API last reported, for the time while it is away.
 	MemoryPath = "/var/lib/onprem-infra/dns-nodes.json"
 )
 
-// Command is what the container of CoreDNS runs. The monitor knows CoreDNS by these words among the
+// Command is the command of CoreDNS's container. The monitor finds CoreDNS by it among the
 // processes of the pod.
 func Command() []string { return []string{"coredns", "-conf", Config} }
 
-// apart is the least time between two reloads. One that comes a second after another, when
-// CoreDNS's health check asks itself for the first time, may take 5 s: see corefile.Render.
+// apart is the least time between two reloads. A reload one second after another, when CoreDNS's
+// health check probes itself for the first time, may take 5 s: see corefile.Render.
 const apart = 1500 * time.Millisecond
 
-// Host is what the room needs to know of the machine, and what it may do there.
+// Host is the machine as the room reads and changes it.
 type Host interface {
 	Links() (addr.Snapshot, error)
-	// Resolvers are the files that may name the host's own name servers, best first; those that do
-	// not exist are left out.
+	// Resolvers are the existing files that may list the host's name servers, best first.
 	Resolvers() ([]nameserver.Resolver, error)
-	// Write puts a file in place atomically and says whether it is another one.
+	// Write replaces a file atomically and reports whether it changed.
 	Write(path string, text []byte) (changed bool, err error)
-	// Read is what the file holds, nil when there is none.
+	// Read returns a file's text, nil if it does not exist.
 	Read(path string) ([]byte, error)
-	// Now is a clock that never goes back, and Later has the room turn again after so long.
+	// Now is a monotonic clock. Later requests a round after a delay.
 	Now() time.Time
 	Later(time.Duration)
 }
 
-// Nodes is what the API says: on a control plane node of all nodes, elsewhere of the control
-// plane's. synced is false until it has spoken.
+// Nodes are the nodes that the API reports: all of them on a control plane node, elsewhere those of
+// the control plane. synced is false until it has answered.
 type Nodes interface {
 	Nodes() (nodes []addr.Candidate, synced bool)
 }
 
 // Daemon is the CoreDNS of this pod.
 type Daemon interface {
-	// Running says whether CoreDNS runs, and whether it is another one than at the call before.
+	// Running reports whether CoreDNS runs, and whether it is another process than at the last
+	// call.
 	Running() (running, another bool)
-	// Serves says whether it answers its health check, and so hears signals.
+	// Serves reports whether it answers its health check, and so handles signals.
 	Serves(ctx context.Context) bool
 	Signal(sig syscall.Signal) error
 }
@@ -68,8 +66,8 @@ type Options struct {
 	Role   role.Role // of this node
 	Header string    // the line of provenance for rendered files
 	Host   Host
-	Nodes  Nodes  // nil while the API cannot be asked
-	Daemon Daemon // nil before CoreDNS is there
+	Nodes  Nodes  // nil without access to the API
+	Daemon Daemon // nil before CoreDNS starts
 }
 
 // Room is a node's DNS. Its methods are the steps of a loop and for one goroutine.
@@ -77,17 +75,17 @@ type Room struct {
 	Options
 	meter meter
 
-	known  []addr.Candidate // that the API named last, to this run or to an earlier one
+	known  []addr.Candidate // reported last by the API, in this run or an earlier one
 	loaded bool             // the memory was read
 
-	read     bool      // CoreDNS has the Corefile that is in place
-	reloaded time.Time // when it was told last
+	read     bool      // CoreDNS has read the present Corefile
+	reloaded time.Time // when CoreDNS got its last signal
 }
 
 // New makes the room. Nothing happens before its first step.
 func New(o Options) *Room { return &Room{Options: o} }
 
-// Snapshot is all that the decision depends on.
+// Snapshot is the input of the decision.
 type Snapshot struct {
 	Links     addr.Snapshot
 	Resolvers []nameserver.Resolver
@@ -95,15 +93,14 @@ type Snapshot struct {
 	Source    string // of the nodes' names: metrics.FromAPI, FromMemory or FromNone
 }
 
-// Desired is what should be there.
+// Desired is the wanted state of the machine.
 type Desired struct {
 	Corefile corefile.Config
-	Hosts    []corefile.Host  // none: nobody has named a node yet, and a file of an earlier run stays
-	Memory   []addr.Candidate // none: nothing to remember that is not remembered
+	Hosts    []corefile.Host  // none: no node is known yet, and the file of an earlier run stays
+	Memory   []addr.Candidate // none: nothing new to remember
 }
 
-// self says whether an address leads back to a CoreDNS of this cluster: it is this machine's, a
-// VIP, or a node's.
+// self are the addresses of this cluster's CoreDNS: this machine's, the VIPs and the nodes'.
 func (s Snapshot) self(p plan.Plan) map[netip.Addr]bool {
 	self := map[netip.Addr]bool{}
 	for _, link := range s.Links.Links {

@@ -19,15 +19,15 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// fakeWorld is a FAKE: a machine, an API and a CoreDNS that are what a test says they are.
+// fakeWorld is a FAKE: a machine, an API and a CoreDNS whose states a test sets.
 type fakeWorld struct {
 	own      []string
-	resolver string // several files stand apart by ---
+	resolver string // several files are separated by ---
 	nodes    []addr.Candidate
 	synced   bool
 	running  bool
 	another  bool
-	deaf     bool
+	unready  bool
 
 	files   map[string][]byte
 	writes  map[string]int
@@ -68,7 +68,7 @@ func (w *fakeWorld) Read(path string) ([]byte, error) { return w.files[path], ni
 func (w *fakeWorld) Now() time.Time                   { return time.Unix(1000, 0).Add(w.now) }
 func (w *fakeWorld) Later(d time.Duration)            { w.later = d }
 func (w *fakeWorld) Nodes() ([]addr.Candidate, bool)  { return w.nodes, w.synced }
-func (w *fakeWorld) Serves(context.Context) bool      { return !w.deaf }
+func (w *fakeWorld) Serves(context.Context) bool      { return !w.unready }
 func (w *fakeWorld) Signal(sig syscall.Signal) error {
 	if sig != syscall.SIGUSR1 {
 		return errors.New("another signal")
@@ -211,7 +211,7 @@ func TestDecideHosts(t *testing.T) {
 			"192.0.2.10 master-0 master-0.ostest.example.com;2001:db8::10 master-0 master-0.ostest.example.com;192.0.2.20 worker-0 worker-0.ostest.example.com", "2 nodes named by the API"},
 		{"every address", []addr.Candidate{node("a", "192.0.2.20", "192.0.2.21", "192.0.2.20")}, "192.0.2.20 a a.ostest.example.com;192.0.2.21 a a.ostest.example.com", "1 nodes named by the API"},
 		{"two of one short name", []addr.Candidate{node("a.x", "192.0.2.20"), node("a.y", "192.0.2.21")}, "192.0.2.20 a a.ostest.example.com;192.0.2.21 a a.ostest.example.com", "1 nodes named by the API"},
-		{"a VIP is nobody's", []addr.Candidate{node("a", "192.0.2.5", "192.0.2.20", "192.0.2.6")}, "192.0.2.20 a a.ostest.example.com", "1 nodes named by the API"},
+		{"a VIP is no node's", []addr.Candidate{node("a", "192.0.2.5", "192.0.2.20", "192.0.2.6")}, "192.0.2.20 a a.ostest.example.com", "1 nodes named by the API"},
 		{"addresses that lead nowhere", []addr.Candidate{node("a", "127.0.0.1", "::1", "fe80::1", "0.0.0.0", "::", "224.0.0.1", "192.0.2.20")}, "192.0.2.20 a a.ostest.example.com", "1 nodes named by the API"},
 		{"no address yet", []addr.Candidate{node("a"), node("b", "192.0.2.20")}, "192.0.2.20 b b.ostest.example.com", `node "a" has no name: it has no address yet`},
 		{"no name for DNS", []addr.Candidate{node("a_b", "192.0.2.21"), node("b", "192.0.2.20")}, "192.0.2.20 b b.ostest.example.com",
@@ -271,7 +271,7 @@ func TestNodesWithoutAPI(t *testing.T) {
 	w.nodes = append(w.nodes[:2:2], node("master-2", "192.0.2.77")) // W-20
 	step("an address changes", "3 nodes named by the API", "192.0.2.77 master-2 master-2.ostest.example.com")
 	w.nodes = nil
-	step("the API names nobody", "3 nodes named by memory", "192.0.2.77 master-2 master-2.ostest.example.com")
+	step("the API reports no node", "3 nodes named by memory", "192.0.2.77 master-2 master-2.ostest.example.com")
 	w.synced = false
 	again()
 	step("a restart while it is away", "3 nodes named by memory", "192.0.2.77 master-2 master-2.ostest.example.com")
@@ -299,21 +299,20 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestReload holds when CoreDNS is told of its Corefile: once it serves, once for each change, and
-// never twice within 1.5 s, as a reload a second after another one may take 5 s. Another set of
-// nodes alone is no reason.
+// TestReload holds when CoreDNS is reloaded: when it serves, once for each change, and never twice
+// within 1.5 s, as a reload one second after another may take 5 s. Other nodes need no reload.
 func TestReload(t *testing.T) {
 	r, w := room(t, role.Master, nil)
 	for _, step := range []struct {
-		name  string
-		do    func()
-		after time.Duration // since the step before
-		told  int           // until then
-		later time.Duration // when it wants to turn again
+		name    string
+		do      func()
+		after   time.Duration // since the step before
+		reloads int           // until then
+		later   time.Duration // the delay of the next round
 	}{
 		{"it has just started", func() {}, 0, 0, 1500 * time.Millisecond},
-		{"it hears no signal yet", func() { w.deaf = true }, 1500 * time.Millisecond, 0, 0},
-		{"it does", func() { w.deaf = false }, 2 * time.Second, 1, 0},
+		{"it handles no signal yet", func() { w.unready = true }, 1500 * time.Millisecond, 0, 0},
+		{"it does", func() { w.unready = false }, 2 * time.Second, 1, 0},
 		{"nothing new", func() {}, 2 * time.Second, 1, 0},
 		{"other nodes", func() { w.nodes, w.synced = masters(), true }, time.Second, 1, 0},
 		{"another name server", func() { w.resolver = "nameserver 198.51.100.2\n" }, time.Second, 2, 0},
@@ -321,13 +320,13 @@ func TestReload(t *testing.T) {
 		{"its time", func() {}, 500 * time.Millisecond, 3, 0},
 		{"CoreDNS is gone", func() { w.running, w.resolver = false, "nameserver 198.51.100.4\n" }, 2 * time.Second, 3, 0},
 		{"and back", func() { w.running, w.another = true, true }, 2 * time.Second, 3, 1500 * time.Millisecond},
-		{"told at its time", func() {}, 1500 * time.Millisecond, 4, 0},
+		{"reloaded at its time", func() {}, 1500 * time.Millisecond, 4, 0},
 	} {
 		step.do()
 		w.now += step.after
 		w.later = 0
-		if _, _, err := turn(t, r); err != nil || len(w.signals) != step.told || w.later != step.later {
-			t.Errorf("%s: %v, told %d times, later %v, want %d and %v", step.name, err, len(w.signals), w.later, step.told, step.later)
+		if _, _, err := turn(t, r); err != nil || len(w.signals) != step.reloads || w.later != step.later {
+			t.Errorf("%s: %v, reloaded %d times, later %v, want %d and %v", step.name, err, len(w.signals), w.later, step.reloads, step.later)
 		}
 	}
 	if w.writes[Config] != 4 || w.writes[corefile.HostsPath] != 2 {
@@ -354,9 +353,8 @@ func TestApplyFaults(t *testing.T) {
 	}
 }
 
-// TestAnnounced holds where nodes are answered for by what they announce: with our CoreDNS alone,
-// on the interface that the node is known by, and only where nobody is asked who goes by the API's
-// list.
+// TestAnnounced holds where CoreDNS answers from the nodes' announcements: in our build of CoreDNS,
+// on the interface of the node's address, and only if no control plane node is asked.
 func TestAnnounced(t *testing.T) {
 	ours := func(c *spec.Cluster) {
 		c.MDNS, c.Images = spec.MDNSEnabled, map[string]string{spec.CoreDNSImage: "localhost/onprem-infra:1", spec.RuntimeCfgImage: "localhost/onprem-infra:1"}
@@ -376,7 +374,7 @@ func TestAnnounced(t *testing.T) {
 			c.ControlPlaneReplicas, c.Distribution = 5, spec.Kubernetes
 		}, masters(), nil, 3, "announcements of nodes are received on the interface of 192.0.2.10"},
 		{"a master", role.Master, ours, masters(), nil, 3, "announcements of nodes are received on the interface of 192.0.2.10"},
-		{"a worker before anybody knows a node", role.Worker, ours, nil, nil, 3, "announcements of nodes are received on the interface of 192.0.2.10"},
+		{"a worker before any node is known", role.Worker, ours, nil, nil, 3, "announcements of nodes are received on the interface of 192.0.2.10"},
 		{"a worker that can ask the control plane", role.Worker, ours, masters(), nil, 1, "announcements of nodes are received on the interface of 192.0.2.10"},
 		{"a machine without an address", role.Master, ours, nil, []string{"127.0.0.1/8"}, 0, "announcements of nodes are received on every interface: choose the node's address: "},
 		{"another CoreDNS", role.Master, func(c *spec.Cluster) { ours(c); c.Images[spec.CoreDNSImage] = "localhost/coredns:1" }, masters(), nil, 0, ""},
@@ -396,7 +394,7 @@ func TestAnnounced(t *testing.T) {
 			if got := strings.Count(string(w.files[Config]), directive); err != nil || got != tt.want {
 				t.Errorf("%v, %d times\n%swant %d in\n%s", err, got, directive, tt.want, w.files[Config])
 			}
-			if said := strings.Join(why, "\n"); tt.why != "" && !strings.Contains(said, tt.why) || tt.why == "" && strings.Contains(said, "announce") {
+			if all := strings.Join(why, "\n"); tt.why != "" && !strings.Contains(all, tt.why) || tt.why == "" && strings.Contains(all, "announce") {
 				t.Errorf("reasons %q, want %q", why, tt.why)
 			}
 		})

@@ -19,12 +19,12 @@ func encode(nodes []addr.Candidate) []byte {
 	for _, n := range nodes {
 		all = append(all, remembered{n.Name, n.InternalIPs})
 	}
-	text, _ := json.Marshal(all) // strings and addresses: there is nothing that JSON could refuse
+	text, _ := json.Marshal(all) // strings and addresses always encode
 	return append(text, '\n')
 }
 
-// decode reads what encode wrote. What cannot be read is as good as nothing: the API will say it
-// again.
+// decode reads what encode wrote. It returns nothing for a broken text, as the API will report the
+// nodes again.
 func decode(text []byte) []addr.Candidate {
 	var all []remembered
 	if json.Unmarshal(text, &all) != nil {
@@ -34,7 +34,7 @@ func decode(text []byte) []addr.Candidate {
 	for _, r := range all {
 		n := addr.Candidate{Name: r.Name}
 		for _, a := range r.Addresses {
-			if a.IsValid() { // an empty string reads as one that is not
+			if a.IsValid() { // an empty string decodes as an invalid one
 				n.InternalIPs = append(n.InternalIPs, a)
 			}
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 )
 
-// meter notes what the room saw and did, for its metrics.
+// meter holds the values of the room's metrics.
 type meter struct {
 	mu    sync.Mutex
 	seen  metrics.Names

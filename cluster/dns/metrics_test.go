@@ -30,7 +30,7 @@ func pageHas(t *testing.T, page []byte, want ...string) {
 }
 
 // TestMetrics holds what is reported of CoreDNS. It counts as stale from a new Corefile until it is
-// told to reload, and not before it runs.
+// reloaded, and not before it runs.
 func TestMetrics(t *testing.T) {
 	r, w := room(t, role.Master, nil)
 	page := func() []byte {
@@ -63,8 +63,8 @@ func TestMetrics(t *testing.T) {
 	step("the Corefile changes soon after the start", true)
 	step("nothing changes", true)
 	w.now += apart
-	step("CoreDNS is told", false)
-	w.nodes, w.deaf = nil, true
+	step("CoreDNS is reloaded", false)
+	w.nodes, w.unready = nil, true
 	change()
 	step("the Corefile changes, and CoreDNS does not serve", true)
 	w.another = true

@@ -9,30 +9,28 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/record"
 )
 
-// Config is one whole haproxy.cfg. Every field has a type that cannot hold text which HAProxy would
-// read as syntax.
+// Config is a whole haproxy.cfg. No field can hold text that HAProxy would read as syntax.
 type Config struct {
-	Header string // one line of provenance, without the comment sign; empty for none
+	Header string // one comment line without its sign; empty for none
 	Run    Path   // the directory of HAProxy's sockets
-	IPv6   bool   // the host can open IPv6 sockets; one that was booted without IPv6 cannot
+	IPv6   bool   // the host can open IPv6 sockets
 	Ports  Ports
-	VIPs   []netip.Addr // of the API: for these only is the machine config server balanced
+	VIPs   []netip.Addr // of the API: the machine config server is balanced for these only
 	Trust  Trust
 	Server health.ServerCheck // of API servers and machine config servers
-	// Members are the control plane's addresses by slot; a free slot is the zero Addr. Which member
-	// has which slot changes nothing but names, so one that stays keeps its slot.
+	// Members are the control plane's addresses by slot; a free slot is the zero Addr. A member
+	// keeps its slot, which only decides its server's name.
 	Members []netip.Addr
 }
 
-// Where HAProxy's files are, in its container and in its monitor's.
+// The paths of HAProxy's files, in its container and in its monitor's.
 const (
 	File = "/etc/haproxy/haproxy.cfg"
 	Run  = Path("/run/onprem-infra/haproxy")
 )
 
-// MasterSocket is where HAProxy's master process takes commands, Socket where the worker of the
-// present configuration does, and State the file from which a new worker learns what the former one
-// knew of its servers.
+// MasterSocket takes commands for HAProxy's master process, Socket those for the worker of the
+// running configuration. State is the file from which a new worker reads its servers' states.
 func (p Path) MasterSocket() string { return string(p) + "/master.sock" }
 func (p Path) Socket() string       { return string(p) + "/haproxy.sock" }
 func (p Path) State() string        { return string(p) + "/servers.state" }
@@ -49,18 +47,17 @@ type Ports struct {
 	API, MachineConfig                         uint16 // without machine config servers 0, and so is MachineConfigLB
 }
 
-// Trust is what the API servers' certificates are held against when their health is asked. The data
-// path is not opened.
+// Trust verifies the API servers' certificates in health checks. Clients' connections are passed on
+// unchanged.
 type Trust struct {
 	CAFile Path        // empty: nothing is verified
 	Name   record.Name // that the certificate must have; empty: any that the CA has signed
 }
 
-// Path is an absolute path without blanks, always made by the program: no path of a user's comes
-// here.
+// Path is an absolute path without blanks. It is never a user's input.
 type Path string
 
-// The backends of the API. Each of the open ones has the same servers without checks.
+// The backends. Each open one has the same servers without checks.
 const (
 	Masters           = "masters"
 	MastersOpen       = "masters-open"
@@ -68,15 +65,13 @@ const (
 	MachineConfigOpen = "machine-config-open"
 )
 
-// Slots is the number of slots for so many members: adding a member to a free one is no new
-// structure.
+// Slots is the number of slots for so many members. A member in a free slot needs no new structure.
 func Slots(members int) int { return max(1, (members+step-1)/step) * step }
 
 const step = 8
 
-// Place gives each wanted member a slot, and every member that stays the one that it has. Unless
-// there is no room the number of slots stays as well. Invalid addresses and repetitions have no
-// place.
+// Place gives each wanted member a slot; a member that stays keeps its own. The number of slots
+// grows only if there is no free one. Invalid addresses and repetitions get no slot.
 func Place(before, wanted []netip.Addr) []netip.Addr {
 	var members []netip.Addr
 	for _, a := range wanted {
@@ -99,8 +94,8 @@ func Place(before, wanted []netip.Addr) []netip.Addr {
 	return after
 }
 
-// usable is an address that a server can have: 0.0.0.0 would mean to HAProxy whatever the client
-// asked for.
+// usable reports whether a server can have the address. HAProxy would take 0.0.0.0 for the client's
+// destination.
 func usable(a netip.Addr) bool {
 	return a.IsValid() && !a.IsUnspecified() && !a.IsMulticast() && !a.IsLoopback() && !a.IsLinkLocalUnicast()
 }

@@ -9,18 +9,17 @@ import (
 	"strings"
 )
 
-// Digest names what an haproxy.cfg has HAProxy do, whoever has written it: its structure, and its
-// servers. says is the same by the structure that the file has in its description: the two differ
-// in a file that was changed since it was rendered.
-func Digest(text []byte) (is, says string) {
+// Digest identifies the structure and the servers of an haproxy.cfg, whatever program wrote it.
+// actual is computed from the text. described takes the structure from the file's description, so
+// the two differ in a file that was changed after it was rendered.
+func Digest(text []byte) (actual, described string) {
 	blank, description, servers := take(text)
 	return join(digest(blank), servers), join(description, servers)
 }
 
-// Running is what Digest says of the file that a HAProxy runs on: by its description, as it has
-// read it, and by its servers as they are now. ok is false when it does not say where each server
-// is.
-func Running(description string, stats []Stat) (is string, ok bool) {
+// Running is the Digest of a HAProxy process: of the description that it has read and of its
+// present servers. ok is false if a server has no address.
+func Running(description string, stats []Stat) (digest string, ok bool) {
 	var servers []string
 	for _, s := range stats {
 		switch {
@@ -34,8 +33,8 @@ func Running(description string, stats []Stat) (is string, ok bool) {
 	return join(description, servers), true
 }
 
-// take parts a file into its text without who made it, what it says of itself and who its servers
-// are, and these.
+// take splits a file into its description, its servers, and the text without these and without its
+// header.
 func take(text []byte) (blank []byte, description string, servers []string) {
 	backend, first := "", true
 	for line := range bytes.Lines(text) {
@@ -58,8 +57,7 @@ func take(text []byte) (blank []byte, description string, servers []string) {
 	return blank, description, servers
 }
 
-// isServer knows the lines that servers makes. One with anything else in it is a matter of the
-// structure.
+// isServer recognizes the lines that servers writes. Any other line belongs to the structure.
 func isServer(words []string) bool {
 	if len(words) != 3 && (len(words) != 4 || words[3] != "disabled") || words[0] != "server" {
 		return false
@@ -68,10 +66,10 @@ func isServer(words []string) bool {
 	return err == nil
 }
 
-// digest is what names a text.
+// digest is the shortened hash of a text.
 func digest(text []byte) string { return fmt.Sprintf("%x", sha256.Sum256(text))[:12] }
 
-// join is empty where the structure is not known.
+// join is empty if the structure is not known.
 func join(structure string, servers []string) string {
 	if structure == "" {
 		return ""

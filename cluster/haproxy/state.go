@@ -16,9 +16,9 @@ const (
 	stateLine = "0 %s %d %s %s %d 0 %d %d %d %d %d %d 6 0 0 0 - %d - 0 0 - - 0\n"
 )
 
-// States are what a new worker is told of its servers before it has asked them itself. Without it
-// HAProxy calls each one up until a check fails. stats are the present worker's: a server that it
-// calls up stays up. The others are down until they pass one check.
+// States is the state file for a new worker. Without it HAProxy takes each server for up until a
+// check fails. stats are the present worker's: its servers that are up stay up. The others are down
+// until they pass one check.
 func States(c Config, stats []Stat) []byte {
 	var out bytes.Buffer
 	out.WriteString(stateHead)
@@ -46,5 +46,5 @@ func States(c Config, stats []Stat) []byte {
 	return out.Bytes()
 }
 
-// weight is what the template says of API servers.
+// weight is that of API servers in the template.
 const weight = 100

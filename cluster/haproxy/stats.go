@@ -12,41 +12,39 @@ import (
 	"strings"
 )
 
-// ready is what an API server answers, in HTTP, that is ready.
+// ready is the HTTP status of an API server that is ready.
 const ready = 200
 
-// Stat is what HAProxy says of one server in one backend.
+// Stat is the statistics of one server in one backend.
 type Stat struct {
 	Backend  string
 	Server   string
-	Address  netip.AddrPort // invalid when HAProxy does not say it
+	Address  netip.AddrPort // invalid if HAProxy does not report it
 	Status   string         // UP, DOWN, MAINT, "UP 1/3", "no check"
-	Check    string         // the result of the last check that ended, L7OK or L4CON for instance; empty or INI before the first one
-	Code     int            // of HTTP, that the last check got; 0 while the next one is under way
+	Check    string         // result of the last check, such as L7OK or L4CON; empty or INI before the first
+	Code     int            // HTTP status of the last check; 0 during the next one
 	Sessions int            // that are open
 	Changed  int            // seconds since the status changed
 }
 
-// Up says whether new connections may go to the server. One that has never been checked is up for
-// HAProxy.
+// Up reports whether new connections may go to the server. HAProxy takes an unchecked one for up.
 func (s Stat) Up() bool { return strings.HasPrefix(s.Status, "UP") || s.Status == "no check" }
 
-// Disabled says whether the server is out by order, as a free slot is.
+// Disabled reports whether the server is disabled, as a free slot is.
 func (s Stat) Disabled() bool { return strings.HasPrefix(s.Status, "MAINT") }
 
-// Passed says whether the last check that ended was good.
+// Passed reports whether the last check passed.
 func (s Stat) Passed() bool { return s.Check == "L7OK" }
 
-// Ready says whether some API server has told a check that it is ready. HAProxy calls servers up
-// before their first one, so that alone says nothing; and one that refuses to answer strangers
+// Ready reports whether a check found an API server ready. A server's being up does not prove it:
+// HAProxy takes servers for up before the first check, and one that refuses anonymous requests
 // passes its checks whether it is ready or not.
 func Ready(stats []Stat) bool {
 	return slices.ContainsFunc(stats, func(s Stat) bool { return s.serves() && s.Code == ready })
 }
 
-// Reserved are the API servers that passed their last check without a word of being ready, as those
-// do which refuse to answer strangers. Whether they are ready, only somebody whom they know can
-// learn.
+// Reserved are the API servers that passed their last check without reporting readiness, because
+// they refuse anonymous requests. Only an authenticated request can learn whether they are ready.
 func Reserved(stats []Stat) []netip.AddrPort {
 	var out []netip.AddrPort
 	for _, s := range stats {
@@ -57,17 +55,17 @@ func Reserved(stats []Stat) []netip.AddrPort {
 	return out
 }
 
-// serves says whether it is an API server that clients may be sent to, and has passed a check.
+// serves reports whether clients may be sent to this API server and it has passed a check.
 func (s Stat) serves() bool { return s.Backend == Masters && s.Up() && s.Passed() }
 
-// columns that are read, by the name in the first line: HAProxy adds columns with each version.
+// columns are those that are read, by the name in the first line: HAProxy versions add columns.
 var columns = []string{"pxname", "svname", "scur", "status", "lastchg", "type", "check_status", "check_code", "addr"}
 
-// typeServer is the type of a row that is a server's; others sum up.
+// typeServer is the type of a server's row; other rows are sums.
 const typeServer = "2"
 
-// ParseStats reads the CSV of HAProxy's statistics: what "show stat" answers, or the statistics
-// page with ";csv". Only servers are returned, in HAProxy's order. The text must be whole.
+// ParseStats parses the complete CSV of "show stat", or of the statistics page with ";csv". It
+// returns the servers in HAProxy's order.
 func ParseStats(text []byte) ([]Stat, error) {
 	rows := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(bytes.TrimLeft(text, "\n"), []byte("# "))))
 	rows.FieldsPerRecord = -1
@@ -105,7 +103,7 @@ func ParseStats(text []byte) ([]Stat, error) {
 	}
 }
 
-// stat leaves out what cannot be read: a server without an address is still there.
+// stat leaves unreadable values zero: a server without an address still counts.
 func stat(column func(string) string) Stat {
 	s := Stat{
 		Backend: strings.Clone(column("pxname")), Server: strings.Clone(column("svname")), Status: strings.Clone(column("status")),

@@ -1,11 +1,8 @@
 package nodeip
 
-import (
-	"context"
-)
+import "context"
 
-// Apply writes what was decided, each file whole or not at all, and last the one that says that all
-// are there.
+// Apply writes each file atomically, and last the one that marks all as complete.
 func (r *Room) Apply(ctx context.Context, want Desired) error {
 	for _, f := range want.Files {
 		if err := ctx.Err(); err != nil {

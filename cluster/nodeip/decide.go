@@ -9,22 +9,22 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 )
 
-// Desired is what shall be written down.
+// Desired is what must be written.
 type Desired struct {
 	Choice addr.NodeAddresses
 	Remote bool
-	Kept   netip.Addr // what was chosen earlier in this boot and stays; then nothing is written
+	Kept   netip.Addr // chosen earlier in this boot; then nothing is written
 	Files  []File     // in the order in which they are written; those without text are removed
 }
 
-// File is one file. A nil text says that there must be none.
+// File is one file. It must not exist if its text is nil.
 type File struct {
 	Path string
 	Text []byte
 }
 
-// Decide chooses the node's addresses and says what is written about them. The error says that no
-// address qualifies; the choice then still tells why not.
+// Decide chooses the node's addresses and the files that record them. It returns an error if no
+// address qualifies; the choice then holds the reason for each.
 func (r *Room) Decide(seen Snapshot) (Desired, loop.Reasons, error) {
 	choice, err := addr.ForNode(seen.Host, r.node.Wish)
 	want := Desired{Choice: choice}
@@ -47,15 +47,14 @@ func (r *Room) Decide(seen Snapshot) (Desired, loop.Reasons, error) {
 	return want, why, nil
 }
 
-// remote says whether the node is one that cannot hold the VIPs: there are some, they are ours to
-// hold, and none is in a network of the node. Elsewhere than on bare metal a VIP may be routed to
-// the node whatever its networks are. A hint is no VIP: where an operator wants the node to be
-// known does not bring a VIP nearer.
+// remote reports whether the node cannot hold the VIPs: no VIP is in a network of the node. It is
+// false if there are no VIPs or the user's own load balancer has them. On other platforms than bare
+// metal a VIP may be routed to any node. A hint does not count as a VIP.
 func remote(node Node, choice addr.NodeAddresses) bool {
 	return len(node.VIPs) > 0 && !choice.VIPLocal && !node.UserManaged && strings.EqualFold(node.Platform, "baremetal")
 }
 
-// files are everything that is written about the addresses, of which there is at least one.
+// files record the addresses, of which there is at least one.
 func files(node Node, addresses []netip.Addr, remote bool) []File {
 	primary := addresses[0].String()
 	var all []string
@@ -72,15 +71,21 @@ func files(node Node, addresses []netip.Addr, remote bool) []File {
 	}
 	return []File{
 		{RemoteWorker, marker},
-		{systemdUnits + "/" + node.KubeletUnit + ".d/20-nodenet.conf", []byte("[Service]\nEnvironment=" + environment + "\n")},
-		{systemdUnits + "/crio.service.d/20-nodenet.conf", fmt.Appendf(nil, "[Service]\nEnvironment=\"CONTAINER_STREAM_ADDRESS=%s\"\n", primary)},
+		{
+			systemdUnits + "/" + node.KubeletUnit + ".d/20-nodenet.conf",
+			[]byte("[Service]\nEnvironment=" + environment + "\n"),
+		},
+		{
+			systemdUnits + "/crio.service.d/20-nodenet.conf",
+			fmt.Appendf(nil, "[Service]\nEnvironment=\"CONTAINER_STREAM_ADDRESS=%s\"\n", primary),
+		},
 		{IPv4, text(byFamily[32])},
 		{IPv6, text(byFamily[128])},
 		{Primary, []byte(primary)},
 	}
 }
 
-// text is nil for a family that the node has not.
+// text is nil for a family that the node does not have.
 func text(address string) []byte {
 	if address == "" {
 		return nil

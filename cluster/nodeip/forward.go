@@ -6,9 +6,9 @@ import (
 	"net/netip"
 )
 
-// Forward lets the kernel forward packets of both families on the interface that holds the node's
-// primary address, as far as the kernel has the family. The settings are written by their path:
-// sysctl would split the name of a VLAN at its dots.
+// Forward makes the kernel forward packets on the interface that has the node's primary address,
+// for each family that the kernel supports. It writes the settings by their path, because sysctl
+// would split the name of a VLAN at its dots.
 func (r *Room) Forward(ctx context.Context) error {
 	return r.settle(ctx, func(ctx context.Context) error {
 		seen, err := r.Observe(ctx)
@@ -38,7 +38,7 @@ func (r *Room) Forward(ctx context.Context) error {
 	})
 }
 
-// holder is the interface that holds an address; of several the one with the lowest index.
+// holder is the interface that has an address, the one with the lowest index of several.
 func (s Snapshot) holder(address netip.Addr) (name string, ok bool) {
 	index := 0
 	for _, l := range s.Host.Links {

@@ -7,17 +7,17 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 )
 
-// Snapshot is all that the choice depends on.
+// Snapshot is the input of the choice.
 type Snapshot struct {
 	Host addr.Snapshot
-	// Primary is what was chosen in this boot; invalid when nothing was, or when what is written
-	// down is no address.
+	// Primary is the address chosen in this boot; invalid if there is none or the file holds no
+	// address.
 	Primary netip.Addr
-	// Corrupt says that there is something in Primary's place which is no address.
+	// Corrupt is true if the file exists and holds no address.
 	Corrupt bool
 }
 
-// Observe reads the host and what is written down.
+// Observe reads the host's addresses and the recorded one.
 func (r *Room) Observe(ctx context.Context) (Snapshot, error) {
 	if err := ctx.Err(); err != nil {
 		return Snapshot{}, err
@@ -31,7 +31,7 @@ func (r *Room) Observe(ctx context.Context) (Snapshot, error) {
 	return Snapshot{Host: links, Primary: primary, Corrupt: there && !ok}, err
 }
 
-// address is what a file of ours says, to the letter.
+// address parses a recorded address, which has no blanks around it.
 func address(text []byte) (a netip.Addr, ok bool) {
 	a, err := netip.ParseAddr(string(text))
 	return a, err == nil

@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	// soon is how long an IPv6 address that cannot be bound yet is given before the next look:
-	// duplicate address detection takes a second or two.
-	soon = time.Second
-	// firstPause doubles with each trial that fails, up to lastPause.
+	// bindPause is the pause while an IPv6 address cannot be bound yet: duplicate address detection
+	// takes a second or two.
+	bindPause = time.Second
+	// firstPause doubles with each failed attempt, up to lastPause.
 	firstPause = 2 * time.Second
 	lastPause  = 300 * time.Second
 )
@@ -27,7 +27,7 @@ func (r *Room) Show(ctx context.Context) (Desired, error) {
 		if err != nil {
 			return err
 		}
-		seen.Primary = netip.Addr{} // what would be chosen now is asked for
+		seen.Primary = netip.Addr{} // show what would be chosen now
 		want, err = r.choose(seen)
 		return err
 	})
@@ -50,8 +50,8 @@ func (r *Room) Set(ctx context.Context) (Desired, error) {
 	return want, err
 }
 
-// choose decides, and sees to it that what was chosen can be used. An address that is new on its
-// interface cannot be bound at once.
+// choose decides, and checks that the chosen addresses can be bound. A new IPv6 address cannot be
+// bound at once.
 func (r *Room) choose(seen Snapshot) (Desired, error) {
 	want, why, err := r.Decide(seen)
 	if err != nil {
@@ -71,15 +71,14 @@ func (r *Room) choose(seen Snapshot) (Desired, error) {
 	return want, nil
 }
 
-// Unusable is the error of a host that works and has no address that a node can be known by, or
-// none yet.
+// Unusable is the error of a host that has no address for the node, or none yet.
 type Unusable struct{ Err error }
 
 func (u Unusable) Error() string { return u.Err.Error() }
 
 func (u Unusable) Unwrap() error { return u.Err }
 
-// tentativeError says that an address was chosen and cannot be bound yet.
+// tentativeError is the error of a chosen address that cannot be bound yet.
 type tentativeError struct {
 	address netip.Addr
 	err     error
@@ -89,9 +88,9 @@ func (t tentativeError) Error() string {
 	return fmt.Sprintf("%s is chosen and cannot be used yet, as long as duplicate address detection goes on: %v", t.address, t.err)
 }
 
-// settle repeats a trial until it works. Each trial starts from nothing that an earlier one found.
+// settle repeats a trial until it succeeds. Each trial observes the host anew.
 func (r *Room) settle(ctx context.Context, trial func(context.Context) error) error {
-	var said loop.News
+	var reported loop.News
 	pause := firstPause
 	for failed := 0; ; failed++ {
 		err := trial(ctx)
@@ -106,11 +105,11 @@ func (r *Room) settle(ctx context.Context, trial func(context.Context) error) er
 		}
 		wait := pause
 		if errors.As(err, new(tentativeError)) {
-			wait = soon
+			wait = bindPause
 		} else {
 			pause = min(2*pause, lastPause)
 		}
-		if said.Is(err.Error()) {
+		if reported.Is(err.Error()) {
 			r.log.Warn("try again", "in", wait, "error", err)
 		}
 		select {

@@ -8,12 +8,12 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 )
 
-// bindTimeout is how long each of the node's addresses is waited for.
+// bindTimeout limits the wait for each of the node's addresses.
 const bindTimeout = 60 * time.Second
 
-// Wait returns when a server can listen on each address that is written down, in each family. An
-// address that is not back within a minute is an error, which says which one: kubelet would only
-// say that it cannot find its node.
+// Wait returns when a server can listen on each recorded address, in each family. The error names
+// an address that is not back within a minute; kubelet would report only that it cannot find its
+// node.
 func (r *Room) Wait(ctx context.Context) error {
 	for _, path := range []string{Primary, IPv4, IPv6} {
 		text, there, err := r.host.Read(path)
@@ -32,17 +32,19 @@ func (r *Room) Wait(ctx context.Context) error {
 		}
 		err = r.until(ctx, bindTimeout, func() error { return r.host.Bind(own) })
 		if err != nil {
-			return fmt.Errorf("the node's address %s of %s is not to be used: %w: look at the interface's configuration, as it was there at the start", own, path, err)
+			return fmt.Errorf("the node's address %s of %s cannot be used: %w: "+
+				"check the interface's configuration, as the address was there at the start",
+				own, path, err)
 		}
 	}
 	return nil
 }
 
-// WaitForLink returns when an interface of that name is up and holds the node's primary address, or
-// when others have said that it is up. There is no limit: the interface is made by another program,
-// which may have to wait itself.
+// WaitForLink returns when an interface of that name is up and has the node's primary address, or
+// when the marker BrExUp exists. There is no limit: another program creates the interface, and may
+// have to wait itself.
 func (r *Room) WaitForLink(ctx context.Context, name string) error {
-	start, said := time.Now(), false
+	start, logged := time.Now(), false
 	return r.until(ctx, 0, func() error {
 		_, marked, err := r.host.Read(BrExUp)
 		if err != nil || marked {
@@ -57,16 +59,16 @@ func (r *Room) WaitForLink(ctx context.Context, name string) error {
 				return nil
 			}
 		}
-		if time.Since(start) > bindTimeout && !said {
-			said = true
+		if time.Since(start) > bindTimeout && !logged {
+			logged = true
 			r.log.Warn("wait", "error", fmt.Sprintf("%s is not up yet with the node's address, and there is no %s", name, BrExUp))
 		}
 		return fmt.Errorf("%s is not up with the node's address", name)
 	})
 }
 
-// holds says whether the interface has the node's primary address. Before one is chosen any address
-// will do.
+// holds reports whether the interface has the node's primary address. Before one is chosen, any
+// address but a link-local one counts.
 func holds(l addr.Link, seen Snapshot) bool {
 	for _, a := range l.Addresses {
 		if a.Prefix.Addr() == seen.Primary || !seen.Primary.IsValid() && !a.Prefix.Addr().IsLinkLocalUnicast() {
@@ -76,12 +78,12 @@ func holds(l addr.Link, seen Snapshot) bool {
 	return false
 }
 
-// until looks each second until there is no fault, and returns the last one after the limit, where
-// there is one.
-func (r *Room) until(ctx context.Context, limit time.Duration, look func() error) error {
+// until calls check each second until it succeeds. After the limit, if it is not 0, it returns the
+// last error.
+func (r *Room) until(ctx context.Context, limit time.Duration, check func() error) error {
 	deadline := time.Now().Add(limit)
 	for {
-		err := look()
+		err := check()
 		if err == nil || limit > 0 && !time.Now().Before(deadline) {
 			return err
 		}

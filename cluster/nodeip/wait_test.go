@@ -51,8 +51,8 @@ func TestForward(t *testing.T) {
 	}
 }
 
-// TestWait holds N-23: each family's address is tried for a minute, and the one that is gone is
-// named.
+// TestWait holds N-23: each family's address is tried for a minute, and the error names the one
+// that is gone.
 func TestWait(t *testing.T) {
 	four, six := netip.MustParseAddr("192.0.2.10"), netip.MustParseAddr("2001:db8::10")
 	for _, tt := range []struct {
@@ -65,7 +65,7 @@ func TestWait(t *testing.T) {
 		{"all there", map[string]string{Primary: "192.0.2.10", IPv4: "192.0.2.10", IPv6: "2001:db8::10"}, nil, "", 0},
 		{"one family only", map[string]string{Primary: "192.0.2.10", IPv4: "192.0.2.10"}, map[netip.Addr]int{six: -1}, "", 0},
 		{"IPv6 comes late", map[string]string{Primary: "192.0.2.10", IPv4: "192.0.2.10", IPv6: "2001:db8::10"}, map[netip.Addr]int{six: 7}, "", 7 * time.Second},
-		{"IPv6 is gone", map[string]string{Primary: "192.0.2.10", IPv4: "192.0.2.10", IPv6: "2001:db8::10"}, map[netip.Addr]int{six: -1}, "the node's address 2001:db8::10 of /run/nodeip-configuration/ipv6 is not to be used", time.Minute},
+		{"IPv6 is gone", map[string]string{Primary: "192.0.2.10", IPv4: "192.0.2.10", IPv6: "2001:db8::10"}, map[netip.Addr]int{six: -1}, "the node's address 2001:db8::10 of /run/nodeip-configuration/ipv6 cannot be used", time.Minute},
 		{"IPv4 is gone", map[string]string{Primary: "2001:db8::10", IPv4: "192.0.2.10", IPv6: "2001:db8::10"}, map[netip.Addr]int{four: -1}, "the node's address 192.0.2.10 of /run/nodeip-configuration/ipv4", time.Minute},
 		{"nothing chosen", nil, nil, "there is no /run/nodeip-configuration/primary-ip", 0},
 		{"no address", map[string]string{Primary: "x"}, nil, `"x" is no address`, 0},
@@ -91,8 +91,8 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// TestWaitForLink holds N-24: the bridge counts when it is up and has the node's address, or when
-// somebody says so; nobody has to have made a directory or run a hook before.
+// TestWaitForLink holds N-24: the bridge counts if it is up and has the node's address, or if the
+// marker exists; no directory or hook is needed before.
 func TestWaitForLink(t *testing.T) {
 	nic, empty, bridge := link(2, "ens3", "192.0.2.10/24"), link(7, "br-ex"), link(7, "br-ex", "192.0.2.10/24")
 	down := bridge
@@ -143,11 +143,11 @@ func TestWaitForLink(t *testing.T) {
 	}
 }
 
-// TestWaitForLinkSaysSo holds that a bridge which never comes is said once, not each second.
-func TestWaitForLinkSaysSo(t *testing.T) {
+// TestWaitForLink_LoggedOnce holds that a missing bridge is logged once, not each second.
+func TestWaitForLink_LoggedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		host := newMemory(routed(link(2, "ens3", "192.0.2.10/24")))
-		logger, said := log(t)
+		logger, text := log(t)
 		go func() {
 			time.Sleep(time.Hour)
 			host.set(func() { host.files[BrExUp] = "" })
@@ -157,8 +157,8 @@ func TestWaitForLinkSaysSo(t *testing.T) {
 		if err := New(Node{}, host, false, logger).WaitForLink(ctx, "br-ex"); err != nil {
 			t.Fatal(err)
 		}
-		if lines := strings.Count(said.String(), "\n"); lines != 1 || !strings.Contains(said.String(), "br-ex is not up yet") {
-			t.Errorf("%d lines: %s", lines, said)
+		if lines := strings.Count(text.String(), "\n"); lines != 1 || !strings.Contains(text.String(), "br-ex is not up yet") {
+			t.Errorf("%d lines: %s", lines, text)
 		}
 	})
 }

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// Apply brings the machine to what is desired and writes only what differs, as each write is news
-// to somebody. The marker comes last, also when nothing had to be written; once set it stays. When
-// all is done, and still is a moment later, the room turns no more.
+// Apply writes only what differs, because each write wakes watchers of the file. The marker comes
+// last, also if nothing had to be written, and is never removed. The loop ends if all is still done
+// a moment later.
 func (r *Room) Apply(ctx context.Context, d Desired) error {
 	if err := errors.Join(r.applyConfig(d), r.applyDropIn(ctx, d)); err != nil {
 		return err
 	}
-	// This machine's own name concerns nobody who looks for another's.
-	named := errors.Join(r.applyHostname(ctx, d), r.rethink(ctx))
+	// A failure to set the local host name does not keep kubelet waiting.
+	named := errors.Join(r.applyHostname(ctx, d), r.reloadNetworkManager(ctx))
 	if !d.Done {
 		return named
 	}
@@ -46,8 +46,8 @@ func (r *Room) applyConfig(d Desired) error {
 	return nil
 }
 
-// applyDropIn has systemd-resolved restarted once for each other drop-in, and once a boot: a run
-// before may have ended in between.
+// applyDropIn restarts systemd-resolved after each change of the drop-in, and once a boot: an
+// earlier run may have ended between the write and the restart.
 func (r *Room) applyDropIn(ctx context.Context, d Desired) error {
 	if d.DropIn == nil {
 		return nil
@@ -69,15 +69,15 @@ func (r *Room) applyDropIn(ctx context.Context, d Desired) error {
 	return nil
 }
 
-// rethink has NetworkManager look up this machine's host name with the new name servers, once for
-// each other file.
-func (r *Room) rethink(ctx context.Context) error {
+// reloadNetworkManager makes NetworkManager resolve the host name with the new name servers, once
+// for each change of the file.
+func (r *Room) reloadNetworkManager(ctx context.Context) error {
 	if !r.changed {
 		return nil
 	}
 	r.changed = false
 	if err := r.host.ReloadNetworkManager(ctx); err != nil {
-		return fmt.Errorf("have NetworkManager look up the host name again: %w", err)
+		return fmt.Errorf("have NetworkManager resolve the host name again: %w", err)
 	}
 	return nil
 }

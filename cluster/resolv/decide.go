@@ -12,7 +12,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/resolvconf"
 )
 
-// Snapshot is all that the decision depends on. A file that does not exist is nil.
+// Snapshot is the input of the decision. A file that does not exist is nil.
 type Snapshot struct {
 	NetworkManager []byte
 	Environment    []byte
@@ -22,21 +22,21 @@ type Snapshot struct {
 	Marked         bool
 	Node           netip.Addr // the zero value while it is not known
 	NodeWhy        string     // why it is not
-	Managed        bool       // by NetworkManager, which may not have spoken yet
-	Resolved       bool       // systemd-resolved is in charge
+	Managed        bool       // NetworkManager is enabled, and may not have written its file yet
+	Resolved       bool       // systemd-resolved is enabled
 }
 
-// Desired is what should be there.
+// Desired is the wanted state of the machine.
 type Desired struct {
 	ResolvConf []byte // nil: it stays as it is
-	DropIn     []byte // nil: there is none of ours to write
+	DropIn     []byte // nil: nothing to write
 	Hostname   string // empty: it stays as it is
-	Done       bool   // kubelet may start; else there is something to wait for
-	Marked     bool   // it may since an earlier time of this boot
+	Done       bool   // kubelet may start; otherwise the room waits for something
+	Marked     bool   // the marker exists since an earlier round of this boot
 }
 
-// Observe reads the files. That the node's address is not known yet is no error: what is usable
-// without it is done.
+// Observe reads the files. An unknown address of the node is no error, as other steps do not need
+// it.
 func (r *Room) Observe(context.Context) (Snapshot, error) {
 	var s Snapshot
 	var marker []byte
@@ -59,14 +59,13 @@ func (r *Room) Observe(context.Context) (Snapshot, error) {
 	return s, nil
 }
 
-// Decide says what should be there. A file that names a server is only ever replaced by another
-// that does: a lease that is late must not cost the servers that are there, and neither must an
-// address that is not known yet.
+// Decide computes the wanted state. A file with a name server is replaced only by another one with
+// a name server: a late lease, or an unknown address of the node, must not remove present servers.
 func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	d := Desired{Hostname: hostname(s), Marked: s.Marked}
 	own := resolvconf.Own{Header: r.header, Server: s.Node, Search: r.plan.Cluster.Zone}
 	origin, from := s.NetworkManager, NetworkManager
-	if origin == nil && !s.Managed { // a machine without NetworkManager, whose resolv.conf is somebody's own work
+	if origin == nil && !s.Managed { // without NetworkManager resolv.conf is the operator's
 		origin, from = s.Current, Config
 	}
 	known := resolvconf.Usable(origin)
@@ -91,7 +90,7 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	return d, why
 }
 
-// domains are those that NetworkManager learnt, as far as they are names.
+// domains are the valid search domains that NetworkManager received.
 func domains(environment []byte) []record.Name {
 	var all []record.Name
 	for _, key := range []string{"IP4_DOMAINS", "IP6_DOMAINS"} {
@@ -104,7 +103,7 @@ func domains(environment []byte) []record.Name {
 	return all
 }
 
-// variable is the value of a line KEY=VALUE, the last one of its key.
+// variable is the value of the last line KEY=VALUE.
 func variable(environment []byte, key string) (value string) {
 	for line := range strings.Lines(string(environment)) {
 		if v, ok := strings.CutPrefix(line, key+"="); ok {
@@ -114,11 +113,11 @@ func variable(environment []byte, key string) (value string) {
 	return value
 }
 
-// nameless is what a machine is called that nobody has named.
+// nameless is the default host name of a machine.
 const nameless = "localhost.localdomain"
 
-// hostname is the name that DHCPv6 gave, for a machine that has none. A name that somebody chose is
-// never touched.
+// hostname is the name that DHCPv6 gave, for a machine without a name. A configured name is never
+// changed.
 func hostname(s Snapshot) string {
 	chosen := strings.TrimSpace(string(s.Hostname))
 	given, err := record.ParseName(strings.TrimSpace(string(s.FQDN)))

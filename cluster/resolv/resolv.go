@@ -1,5 +1,5 @@
-// Package resolv puts a node first in its own resolv.conf, so that what runs there finds the
-// cluster's names, and lets kubelet start when that is done.
+// Package resolv puts the node's own CoreDNS first in resolv.conf, so that its processes resolve
+// the cluster's names, and lets kubelet start when that is done.
 package resolv
 
 import (
@@ -13,44 +13,42 @@ import (
 
 // The files that the room reads and writes.
 const (
-	NetworkManager = "/run/NetworkManager/resolv.conf" // NetworkManager's own view, which never has our address in it
-	Environment    = "/run/resolv-prepender/env"       // what NetworkManager's hook noted
-	FQDN           = "/run/resolv-prepender/fqdn"      // the name that DHCPv6 gave, noted by the hook as well
+	NetworkManager = "/run/NetworkManager/resolv.conf" // NetworkManager's own file, without our address
+	Environment    = "/run/resolv-prepender/env"       // written by NetworkManager's hook
+	FQDN           = "/run/resolv-prepender/fqdn"      // the name from DHCPv6, written by the hook too
 	Config         = "/etc/resolv.conf"
-	DropIns        = "/etc/systemd/resolved.conf.d" // where systemd-resolved is in charge
+	DropIns        = "/etc/systemd/resolved.conf.d" // if systemd-resolved is enabled
 	Hostname       = "/etc/hostname"
 )
 
-// The services of the machine's own that decide where name servers are learnt.
+// The system services that decide which name servers the machine uses.
 const (
 	Manager  = "NetworkManager.service"
 	Resolver = "systemd-resolved.service"
 )
 
-// settle is how long the room waits after its work before it looks once more: systemd does not see
-// what changes just when a watch is being armed again.
+// settle is the delay before the last round: systemd misses a change while it arms a watch again.
 const settle = time.Second
 
-// Host is what the room needs to know of the machine, and what it may do there.
+// Host is the machine as the room reads and changes it.
 type Host interface {
-	// Read is what a file holds, nil when there is none.
+	// Read returns a file's text, nil if it does not exist.
 	Read(path string) ([]byte, error)
-	// NodeIP is the address that this node is known by. The error says that it is not known yet.
+	// NodeIP is this node's address. It returns an error while the address is not chosen.
 	NodeIP() (netip.Addr, error)
-	// Enabled says whether a service of the machine's own is started at its boot.
+	// Enabled reports whether a system service starts at boot.
 	Enabled(service string) (bool, error)
-	// Write replaces a file as a whole unless it holds the text already, and says whether it did.
-	// Everybody may read it, and it has the security label of the former one.
+	// Write replaces a file atomically if its text differs, and reports whether it did. All users
+	// may read the file, and it keeps its security label.
 	Write(path string, text []byte) (changed bool, err error)
-	// RestartResolved has systemd-resolved read its drop-ins.
+	// RestartResolved makes systemd-resolved read its drop-ins.
 	RestartResolved(ctx context.Context) error
-	// ReloadNetworkManager has NetworkManager think again about this machine's host name, which it
-	// may have looked up in vain.
+	// ReloadNetworkManager makes NetworkManager resolve the host name again, which may have failed
+	// before.
 	ReloadNetworkManager(ctx context.Context) error
-	// SetHostname names this machine, for now and for later.
+	// SetHostname sets the host name, now and after a reboot.
 	SetHostname(ctx context.Context, name string) error
-	// Now is a clock that never goes back, Later has the room turn again after so long, and End has
-	// it turn no more.
+	// Now is a monotonic clock. Later requests a round after a delay. End ends the loop.
 	Now() time.Time
 	Later(time.Duration)
 	End()
@@ -65,7 +63,7 @@ type Room struct {
 	names  distribution.Flavour // of the files that differ between clusters
 
 	done      time.Time // when all was as it should be, and nothing was written since; zero before
-	changed   bool      // resolv.conf, and NetworkManager has not been told
+	changed   bool      // resolv.conf, and NetworkManager has not been reloaded
 	owed      bool      // a restart of systemd-resolved
 	restarted bool      // systemd-resolved, by this run
 }

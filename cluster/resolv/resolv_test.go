@@ -21,7 +21,7 @@ const (
 	dropIn = "/etc/systemd/resolved.conf.d/60-kni.conf"
 )
 
-// fakeHost is a FAKE: a machine that is what a test says it is, and fails where a test says so.
+// fakeHost is a FAKE: a machine whose state and failures a test sets.
 type fakeHost struct {
 	files    map[string]string
 	node     string // empty: not known yet
@@ -217,7 +217,7 @@ func TestEnd(t *testing.T) {
 		{"the work", func() {}, 0, time.Second, false},
 		{"a wake-up", func() {}, 500 * time.Millisecond, 0, false},
 		{"other servers at the last moment", func() { h.files[NetworkManager] = "nameserver 198.51.100.2\n" }, 500 * time.Millisecond, time.Second, false},
-		{"the second look", func() {}, time.Second, 0, true},
+		{"the second round", func() {}, time.Second, 0, true},
 	} {
 		step.do()
 		h.now += step.after
@@ -278,7 +278,7 @@ func TestResolved(t *testing.T) {
 	}
 }
 
-// TestHostname holds R-17: only a machine that nobody has named takes the name that DHCPv6 gives,
+// TestHostname holds R-17: only a machine without a name takes the name that DHCPv6 gives,
 // and that only when it is a whole name.
 func TestHostname(t *testing.T) {
 	for _, tt := range []struct{ before, fqdn, want string }{
@@ -310,15 +310,15 @@ func TestHostname(t *testing.T) {
 	}
 }
 
-// TestFaults holds that a fault costs nothing that is not its own: kubelet does not wait for
-// NetworkManager's opinion of the host name, and waits for a file that could not be written.
+// TestFaults holds that a failure has no other effects: kubelet does not wait for the host name,
+// and waits for a file that could not be written.
 func TestFaults(t *testing.T) {
 	for _, tt := range []struct {
 		fails, want string
 		marked      bool
 	}{
 		{Config, "write /etc/resolv.conf: no space left", false},
-		{"reload", "have NetworkManager look up the host name again: refused", true},
+		{"reload", "have NetworkManager resolve the host name again: refused", true},
 		{"name node-0.example.com", "name this machine node-0.example.com: refused", true},
 		{marker, "let kubelet start: no space left", false},
 	} {

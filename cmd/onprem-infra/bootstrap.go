@@ -25,8 +25,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// everyRound is how long a room of the bootstrap machine waits for a wake-up before it looks again
-// by itself.
+// everyRound is the interval of a room's rounds while no wake-up comes.
 const everyRound = time.Second
 
 // hostVerbs are the verbs that run on a host.
@@ -36,17 +35,17 @@ func hostVerbs(std streams) []*cobra.Command {
 		statusCommand(std), doctorCommand(std), vipVerbs(std)}
 }
 
-// machine is what the rooms of the bootstrap machine share: where things are, and who watches them.
+// machine is what the rooms on a host share: paths, sockets and watchers.
 type machine struct {
 	cluster   string       // cluster.json
-	named     func() bool  // whether somebody has named it; nil when nobody has
-	text      []byte       // what was in it
-	described spec.Cluster // what load has read out of it
+	named     func() bool  // whether the flag -c names it; may be nil
+	text      []byte       // the content of cluster.json
+	described spec.Cluster // parsed by load
 	socket    string       // podman's
 	authFile  string
 
-	static string // the manifest of a static pod that runs the daemon in this program's place; empty in that pod
-	stop   func() // ends the program in order
+	static string // the manifest of a static pod that replaces this program; empty in that pod
+	stop   func() // stops the program in order
 
 	log      *slog.Logger
 	wake     chan struct{}
@@ -71,13 +70,12 @@ func machineFlags(cmd *cobra.Command, room string, std streams) *machine {
 
 // clusterFlag gives a verb that runs on a host the flag -c.
 func (m *machine) clusterFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&m.cluster, "cluster", "c", plan.Path, "the host's file with what the cluster decided")
+	cmd.Flags().StringVarP(&m.cluster, "cluster", "c", plan.Path, "the host's cluster description")
 	m.named = func() bool { return cmd.Flags().Changed("cluster") }
 }
 
-// load compiles the plan from the file on the host and gives the line of provenance for what is
-// rendered from it. A file that somebody has named and that is not there is wrong usage; the host's
-// own is missing by no fault of who calls.
+// load compiles the plan from the host's cluster.json, and returns the header line for files that
+// are rendered from it. A missing file is wrong usage only if the flag -c names it.
 func (m *machine) load(std streams) (plan.Plan, string, error) {
 	text, err := readFile(m.cluster)
 	if errors.Is(err, fs.ErrNotExist) && m.named != nil && m.named() {
@@ -102,28 +100,34 @@ func (m *machine) load(std streams) (plan.Plan, string, error) {
 	return p, plan.Header(text), nil
 }
 
-// keeper keeps one container. It asks nobody: without podman the room must turn all the same, and
-// know when the VIP has to leave.
-func (m *machine) keeper() *daemon.Keeper {
-	open := func(pid int) (daemon.Process, error) { return proc.Open(pid) }
-	find := func(command []string) (daemon.Process, error) { return proc.First(command) }
-	return &daemon.Keeper{Engine: podman.New(m.socket), Open: open, Find: find, Wake: m.wake, Log: m.log, AuthFile: m.authFile}
+// keeper keeps one container. Its probe and preparation may be nil.
+func (m *machine) keeper(probe daemon.Probe, prepare func() error) *daemon.Keeper {
+	return daemon.New(daemon.Options{
+		Engine:   podman.New(m.socket),
+		Open:     func(pid int) (daemon.Process, error) { return proc.Open(pid) },
+		Find:     func(command []string) (daemon.Process, error) { return proc.First(command) },
+		Wake:     m.wake,
+		Log:      m.log,
+		AuthFile: m.authFile,
+		Probe:    probe,
+		Prepare:  prepare,
+	})
 }
 
-// watch runs a watcher until ctx ends. One that fails is started again after a second: what it
-// watched may be back. Its error is logged when it is news, as a room's is.
+// watch runs a watcher until ctx ends, and starts it again a second after a failure. A repeated
+// error is logged once.
 func (m *machine) watch(ctx context.Context, what string, run func(context.Context) error) {
 	m.watchers.Go(func() {
-		var said loop.News
+		var reported loop.News
 		for {
 			err := run(ctx)
 			if ctx.Err() != nil {
 				return
 			}
-			if text := fmt.Sprint(err); said.Is(text) {
+			if text := fmt.Sprint(err); reported.Is(text) {
 				m.log.Warn("watch "+what, "error", text)
 			}
-			loop.Wake(m.wake) // something may have changed unseen
+			loop.Wake(m.wake) // a change may have been missed
 			select {
 			case <-ctx.Done():
 				return
@@ -133,14 +137,14 @@ func (m *machine) watch(ctx context.Context, what string, run func(context.Conte
 	})
 }
 
-// untilStopped is a context that ends when systemd or a person stops the program.
+// untilStopped is a context that ends at SIGTERM or SIGINT.
 func untilStopped(ctx context.Context) (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 }
 
-// turn runs a room's loop until ctx ends, and ends its watchers after it: the first thing at a stop
-// is to leave.
-func turn[S, D any](ctx context.Context, m *machine, steps loop.Steps[S, D], watchers func(context.Context)) error {
+// runRoom runs a room's loop until ctx ends, and its watchers until after the loop, whose last step
+// releases the VIP.
+func runRoom[S, D any](ctx context.Context, m *machine, steps loop.Steps[S, D], watchers func(context.Context)) error {
 	watching, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	watchers(watching)
 	if m.static != "" {
@@ -151,7 +155,7 @@ func turn[S, D any](ctx context.Context, m *machine, steps loop.Steps[S, D], wat
 			m.log.Warn("stop", "error", err)
 		}
 	})()
-	err := loop.Run(ctx, metrics.Count(truthful(steps, &m.status), m.meter), m.wake, everyRound, m.log)
+	err := loop.Run(ctx, metrics.Count(reportSteps(steps, &m.status), m.meter), m.wake, everyRound, m.log)
 	cancel()
 	m.watchers.Wait()
 	if err != nil {

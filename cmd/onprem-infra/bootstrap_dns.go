@@ -26,9 +26,9 @@ import (
 )
 
 const (
-	// coreDNSStart is more than CoreDNS needs from its start to its first answer on a busy machine.
+	// coreDNSStart is more than CoreDNS needs until its first answer on a busy machine.
 	coreDNSStart = 3 * time.Second
-	// coreDNSAnswer is more than CoreDNS needs for an answer that it gives by itself.
+	// coreDNSAnswer is more than CoreDNS needs for an answer without forwarding.
 	coreDNSAnswer = time.Second
 )
 
@@ -59,7 +59,7 @@ name servers, which it follows when they change.`,
 	return cmd
 }
 
-// prepareBootstrapDNS writes the first Corefile. That no name server is known yet is no error.
+// prepareBootstrapDNS writes the first Corefile. A missing name server is no error.
 func prepareBootstrapDNS(ctx context.Context, std streams, m *machine) error {
 	p, header, err := m.load(std)
 	if err != nil {
@@ -75,26 +75,25 @@ func runDNS(ctx context.Context, std streams, m *machine, inPod bool) error {
 		return err
 	}
 	host := dnsHost{port: p.Ports[port.DNS]}
-	beside := &podCoreDNS{}
-	defer beside.drop()
-	var keeper dns.Daemon = beside
+	inThisPod := &podCoreDNS{}
+	defer inThisPod.drop()
+	var keeper dns.Daemon = inThisPod
 	if !inPod {
 		keeper = m.coreDNSKeeper(p, host)
 	}
 	room := dns.New(dns.Options{Plan: p, Header: header, Host: host, Daemon: keeper, Notifier: &m.status})
 	m.meter.Add(room.Metrics)
 	steps := loop.Steps[dns.Snapshot, corefile.Config]{Observe: room.Observe, Decide: room.Decide, Apply: room.Apply, Leave: room.Leave}
-	return turn(ctx, m, steps, func(ctx context.Context) {
+	return runRoom(ctx, m, steps, func(ctx context.Context) {
 		m.serve(ctx, p, p.Ports[port.MonitorDNS])
 		m.watch(ctx, "links", func(ctx context.Context) error { return link.Watch(ctx, m.wake) })
 		m.watch(ctx, "name servers", func(ctx context.Context) error { return file.Watch(ctx, inspect.ResolverFiles(), m.wake) })
 	})
 }
 
-// coreDNSKeeper keeps a container whose CoreDNS answers.
+// coreDNSKeeper keeps CoreDNS's container, whose probe is an answer.
 func (m *machine) coreDNSKeeper(p plan.Plan, host dnsHost) *daemon.Keeper {
-	keeper := m.keeper()
-	keeper.Sign = func(ctx context.Context, _ daemon.Process) error {
+	return m.keeper(func(ctx context.Context, _ daemon.Process) error {
 		ctx, cancel := context.WithTimeout(ctx, coreDNSAnswer)
 		defer cancel()
 		err := host.ask(ctx, dns.Probe(p))
@@ -102,11 +101,10 @@ func (m *machine) coreDNSKeeper(p plan.Plan, host dnsHost) *daemon.Keeper {
 			return fmt.Errorf("it does not answer for %s within %v", dns.Probe(p), coreDNSAnswer)
 		}
 		return err
-	}
-	return keeper
+	}, nil)
 }
 
-// dnsHost is the machine as the room sees it.
+// dnsHost is the machine for the room.
 type dnsHost struct{ port uint16 }
 
 func (dnsHost) Links() (addr.Snapshot, error) { return link.Snapshot() }
@@ -122,7 +120,7 @@ func (dnsHost) Written() bool {
 	return err == nil
 }
 
-// Answers gives a CoreDNS that has just been started the time to open its port.
+// Answers waits until a new CoreDNS has opened its port.
 func (h dnsHost) Answers(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, coreDNSStart)
 	defer cancel()

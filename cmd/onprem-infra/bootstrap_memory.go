@@ -19,8 +19,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// memory is what the VIP's room knows from one start of the program to the next. systemd makes both
-// directories.
+// memory is the VIP room's state that outlives the program. systemd creates both directories.
 type memory struct {
 	state string // outlives a reboot
 	run   string // does not
@@ -28,19 +27,19 @@ type memory struct {
 
 var onHost = memory{state: "/var/lib/onprem-infra", run: election.RunDir}
 
-// apiSeen is there once the API of this machine has been ready.
+// apiSeen is a file that exists if the API of this machine has ever been ready.
 func (m memory) apiSeen() string { return filepath.Join(m.state, "api-was-ready") }
 
-// nodes are the control plane nodes that the API last told of.
+// nodes is the file of the control plane nodes that the API last reported.
 func (m memory) nodes() string { return filepath.Join(m.state, "control-plane-nodes.json") }
 
-// settled are the API VIPs that were on this machine once.
+// settled is the file of the API VIPs that this machine has held.
 func (m memory) settled() string { return filepath.Join(m.state, "settled-vips.json") }
 
-// holding is there while the VIP has not been given up.
+// holding is a file that exists until the VIP is released.
 func (m memory) holding() string { return filepath.Join(m.run, "holding") }
 
-// release is where the stop logic goes on.
+// release is the state from which the release logic resumes.
 func (m memory) release() (release.State, error) {
 	seen, err := exists(m.apiSeen())
 	if err != nil || !seen {
@@ -50,26 +49,26 @@ func (m memory) release() (release.State, error) {
 	return release.Resume(held), err
 }
 
-// remember keeps what release reads.
+// remember writes the files that release reads.
 func (m memory) remember(r release.Memory) error {
 	return errors.Join(mark(m.apiSeen(), r.SeenReady), mark(m.holding(), r.Holding))
 }
 
-// keptNodes are those of an earlier run.
+// keptNodes are the nodes of an earlier run.
 func (m memory) keptNodes(log *slog.Logger) []addr.Candidate {
 	return kept[addr.Candidate](m.nodes(), log)
 }
 
 func (m memory) keep(nodes []addr.Candidate) error { return keep(m.nodes(), nodes) }
 
-// settledVIPs are those of an earlier run. Without them the VIPs are asked for again.
+// settledVIPs are the VIPs of an earlier run. The others are probed for another holder first.
 func (m memory) settledVIPs(log *slog.Logger) []netip.Addr {
 	return kept[netip.Addr](m.settled(), log)
 }
 
 func (m memory) settle(vips []netip.Addr) error { return keep(m.settled(), vips) }
 
-// starts are the instances that were started on this machine once. It is for one goroutine.
+// starts are the VRRP instances that have been started on this machine. It is for one goroutine.
 type starts struct {
 	path string
 	all  []vrrp.InstanceName
@@ -80,7 +79,7 @@ func (m memory) starts(log *slog.Logger) *starts {
 	return &starts{path: path, all: kept[vrrp.InstanceName](path, log)}
 }
 
-// add keeps instances that are not kept yet.
+// add writes the file if it lacks an instance.
 func (s *starts) add(instances []vrrp.InstanceName) error {
 	all := slices.Compact(slices.Sorted(slices.Values(slices.Concat(s.all, instances))))
 	if slices.Equal(all, s.all) {
@@ -93,8 +92,8 @@ func (s *starts) add(instances []vrrp.InstanceName) error {
 	return nil
 }
 
-// kept reads a list of an earlier run. A file that cannot be read is no reason to leave the VIP
-// without a home.
+// kept reads a list of an earlier run. An unreadable file is logged and counts as empty, so that
+// the VIP keeps a holder.
 func kept[T any](path string, log *slog.Logger) []T {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -123,7 +122,7 @@ func encodeList[T any](list []T) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// decodeList reads what encodeList wrote, all of it or nothing.
+// decodeList reads what encodeList wrote, or nothing.
 func decodeList[T any](text []byte) ([]T, error) {
 	var list []T
 	if err := json.Unmarshal(text, &list); err != nil {
@@ -132,9 +131,9 @@ func decodeList[T any](text []byte) ([]T, error) {
 	return list, nil
 }
 
-// mark makes an empty file be there or not.
-func mark(path string, there bool) error {
-	if there {
+// mark creates or removes an empty file.
+func mark(path string, present bool) error {
+	if present {
 		_, err := file.WriteIfChanged(path, nil, 0o644)
 		return err
 	}

@@ -51,50 +51,49 @@ func TestMemoryRelease(t *testing.T) {
 
 func TestMemorySettledVIPs(t *testing.T) {
 	m := memory{state: t.TempDir()}
-	var said strings.Builder
-	log := slog.New(slog.NewTextHandler(&said, nil))
-	if vips := m.settledVIPs(log); vips != nil || said.Len() > 0 {
-		t.Errorf("before the first: %v, said %q", vips, said.String())
+	var logged strings.Builder
+	log := slog.New(slog.NewTextHandler(&logged, nil))
+	if vips := m.settledVIPs(log); vips != nil || logged.Len() > 0 {
+		t.Errorf("before the first: %v, logged %q", vips, logged.String())
 	}
 	want := []netip.Addr{netip.MustParseAddr("192.0.2.5"), netip.MustParseAddr("2001:db8::5")}
 	if err := m.settle(want); err != nil {
 		t.Fatal(err)
 	}
-	if got := m.settledVIPs(log); !slices.Equal(got, want) || said.Len() > 0 {
-		t.Errorf("%v, want %v; said %q", got, want, said.String())
+	if got := m.settledVIPs(log); !slices.Equal(got, want) || logged.Len() > 0 {
+		t.Errorf("%v, want %v; logged %q", got, want, logged.String())
 	}
 	if err := os.WriteFile(m.settled(), []byte(`["api.example.com"]`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if got := m.settledVIPs(log); got != nil || !strings.Contains(said.String(), m.settled()) {
-		t.Errorf("a broken file: %v, said %q, want nothing and the file named", got, said.String())
+	if got := m.settledVIPs(log); got != nil || !strings.Contains(logged.String(), m.settled()) {
+		t.Errorf("a broken file: %v, logged %q, want nothing and the file named", got, logged.String())
 	}
 }
 
 func TestMemoryNodes(t *testing.T) {
 	m := memory{state: t.TempDir()}
-	var said strings.Builder
-	log := slog.New(slog.NewTextHandler(&said, nil))
-	if nodes := m.keptNodes(log); nodes != nil || said.Len() > 0 {
-		t.Errorf("before the first: %v, said %q", nodes, said.String())
+	var logged strings.Builder
+	log := slog.New(slog.NewTextHandler(&logged, nil))
+	if nodes := m.keptNodes(log); nodes != nil || logged.Len() > 0 {
+		t.Errorf("before the first: %v, logged %q", nodes, logged.String())
 	}
 	nodes := []addr.Candidate{{Name: "m0", InternalIPs: []netip.Addr{netip.MustParseAddr("192.0.2.11"), netip.MustParseAddr("2001:db8::11")}}, {Name: "m1"}}
 	if err := m.keep(nodes); err != nil {
 		t.Fatal(err)
 	}
-	if got := m.keptNodes(log); !slices.EqualFunc(got, nodes, addr.Candidate.Equal) || said.Len() > 0 {
-		t.Errorf("%v, want %v; said %q", got, nodes, said.String())
+	if got := m.keptNodes(log); !slices.EqualFunc(got, nodes, addr.Candidate.Equal) || logged.Len() > 0 {
+		t.Errorf("%v, want %v; logged %q", got, nodes, logged.String())
 	}
 	if err := os.WriteFile(m.nodes(), []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if got := m.keptNodes(log); got != nil || !strings.Contains(said.String(), m.nodes()) {
-		t.Errorf("a broken file: %v, said %q, want nothing and the file named", got, said.String())
+	if got := m.keptNodes(log); got != nil || !strings.Contains(logged.String(), m.nodes()) {
+		t.Errorf("a broken file: %v, logged %q, want nothing and the file named", got, logged.String())
 	}
 }
 
-// FuzzDecodeNodes holds that whatever became of the file while nobody looked, it reads as nodes
-// that can be kept again, or not at all.
+// FuzzDecodeNodes holds that any file decodes as nodes that can be kept again, or not at all.
 func FuzzDecodeNodes(f *testing.F) {
 	f.Add([]byte(`[{"Name": "m0", "InternalIPs": ["192.0.2.11", "2001:db8::11"], "Annotated": ["192.0.2.5"]}, {"Name": "m1"}]`))
 	f.Add([]byte(`[null, {"InternalIPs": ["", "fe80::1%eth0", "::ffff:192.0.2.1"]}]`))

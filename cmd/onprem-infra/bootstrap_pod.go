@@ -20,21 +20,20 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
-// inPodFlag gives a room of the bootstrap machine the flag for a machine where kubelet runs its
-// daemon, in the pod of this program.
+// inPodFlag adds the flag for a machine on which kubelet runs the daemon in this program's pod.
 func inPodFlag(cmd *cobra.Command, daemon string) *bool {
 	return cmd.Flags().Bool("in-pod", false, "kubelet runs "+daemon+", in this program's pod: launch none by podman")
 }
 
-// podKeepalived is keepalived's container where kubelet keeps it. That it is there is kubelet's to
-// see to; whether the VIP is is said to its supervisor.
+// podKeepalived is keepalived's container in a static pod: kubelet starts it, and the supervisor
+// releases the VIP on request.
 type podKeepalived struct {
 	health *probe.HTTP
 	leave  func(now bool) error
 	status func() (supervised.Status, error)
 }
 
-// supervisorHealth is where keepalived's parent says that it lives. It keeps one connection.
+// supervisorHealth probes the health endpoint of keepalived's supervisor over one connection.
 func supervisorHealth(p plan.Plan) *probe.HTTP {
 	return probe.NewHTTP(fmt.Sprintf("http://localhost:%d/healthz", p.Ports[port.Supervise]), localhost.Dial)
 }
@@ -47,7 +46,8 @@ func newPodKeepalived(p plan.Plan) *podKeepalived {
 	}
 }
 
-// Ensure says whether the supervisor works: what a dead one said last is not true any more.
+// Ensure returns an error if the supervisor does not answer: the status file of a dead one is
+// stale.
 func (k *podKeepalived) Ensure(ctx context.Context, _ container.Spec) error {
 	ctx, cancel := context.WithTimeout(ctx, healthAnswer)
 	defer cancel()
@@ -58,19 +58,19 @@ func (k *podKeepalived) Ensure(ctx context.Context, _ container.Spec) error {
 }
 
 const (
-	// leaveBound is more than the supervisor takes to hand the VIP over or, when nobody takes it,
-	// to give it up.
-	leaveBound = 10 * time.Second
-	leaveLook  = 50 * time.Millisecond
+	// releaseBound is more than the supervisor needs for a handover, or for a release if no host
+	// takes the VIP over.
+	releaseBound = 10 * time.Second
+	releasePoll  = 50 * time.Millisecond
 )
 
-// Stop has the supervisor give the VIP up and waits for it. The request stays there until the room
-// takes it back.
+// Stop requests the release of the VIP and waits for it. The request stays until the room withdraws
+// it.
 func (k *podKeepalived) Stop(ctx context.Context, _ string) error {
 	if err := k.leave(true); err != nil {
 		return fmt.Errorf("ask the supervisor to leave: %w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, leaveBound)
+	ctx, cancel := context.WithTimeout(ctx, releaseBound)
 	defer cancel()
 	for {
 		status, err := k.status()
@@ -78,17 +78,19 @@ func (k *podKeepalived) Stop(ctx context.Context, _ string) error {
 			return fmt.Errorf("read the supervisor's status: %w", err)
 		}
 		if status.PID == 0 || status.Leaving == supervised.Left || errors.Is(k.health.Probe(ctx), syscall.ECONNREFUSED) {
-			return nil // there is nobody who holds it: a supervisor takes the VIP off before it begins. One that is slow to answer is there
+			// No process holds the VIP: a new supervisor removes it before it starts keepalived. A
+			// refused connection proves that none runs; a slow answer does not.
+			return nil
 		}
 		select {
 		case <-ctx.Done():
 			return errors.New("the supervisor has not given the VIP up")
-		case <-time.After(leaveLook):
+		case <-time.After(releasePoll):
 		}
 	}
 }
 
-// podCoreDNS is the CoreDNS of the pod, held by a pidfd. kubelet keeps it.
+// podCoreDNS is the CoreDNS process of the pod, held by a pidfd. kubelet starts it.
 type podCoreDNS struct{ held *proc.Process }
 
 func (c *podCoreDNS) Running() bool {
@@ -113,12 +115,12 @@ func (c *podCoreDNS) Ensure(_ context.Context, spec container.Spec) error {
 
 func (c *podCoreDNS) Signal(sig syscall.Signal) error { return c.held.Signal(sig) }
 
-// Stop leaves it to kubelet, which ends all of a pod.
+// Stop does nothing: kubelet stops the pod.
 func (*podCoreDNS) Stop(context.Context, string) error { return nil }
 
 func (c *podCoreDNS) drop() {
 	if c.held != nil {
-		_ = c.held.Close() // it is only let go of
+		_ = c.held.Close() // the process goes on
 	}
 	c.held = nil
 }

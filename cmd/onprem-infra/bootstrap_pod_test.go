@@ -24,13 +24,13 @@ func dial(ctx context.Context, network, address string) (net.Conn, error) {
 	return new(net.Dialer).DialContext(ctx, network, address)
 }
 
-// TestPodKeepalivedStop holds that who gives the VIP up waits until the supervisor has done it, and
-// no longer than it takes.
+// TestPodKeepalivedStop holds that Stop waits until the supervisor has released the VIP, and no
+// longer.
 func TestPodKeepalivedStop(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
 	var asked atomic.Int32
-	looks := 0
+	reads := 0
 	k := &podKeepalived{
 		health: probe.NewHTTP(server.URL, dial),
 		leave: func(now bool) error {
@@ -41,31 +41,31 @@ func TestPodKeepalivedStop(t *testing.T) {
 			return nil
 		},
 		status: func() (supervised.Status, error) {
-			if looks++; looks < 3 {
+			if reads++; reads < 3 {
 				return supervised.Status{PID: 7, Leaving: supervised.Asked}, nil
 			}
 			return supervised.Status{PID: 7, Leaving: supervised.Left}, nil
 		},
 	}
-	if err := k.Stop(t.Context(), "keepalived"); err != nil || asked.Load() != 1 || looks != 3 {
-		t.Errorf("%v; asked %d times, looked %d times", err, asked.Load(), looks)
+	if err := k.Stop(t.Context(), "keepalived"); err != nil || asked.Load() != 1 || reads != 3 {
+		t.Errorf("%v; asked %d times, read the status %d times", err, asked.Load(), reads)
 	}
 	if err := k.Ensure(t.Context(), container.Spec{}); err != nil {
-		t.Errorf("the supervisor answers, and it is said not to work: %v", err)
+		t.Errorf("the supervisor answers, want no error: %v", err)
 	}
 
 	k.status = func() (supervised.Status, error) { return supervised.Status{PID: 7, Leaving: supervised.Asked}, nil }
 	soon, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	if err := k.Stop(soon, "keepalived"); err == nil {
-		t.Error("the VIP is still held, and it is said to be given up")
+		t.Error("the VIP is still held, want an error")
 	}
 	answers := k.health
 	k.health = probe.NewHTTP(server.URL, func(context.Context, string, string) (net.Conn, error) { return nil, os.ErrDeadlineExceeded })
 	slowly, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	if err := k.Stop(slowly, "keepalived"); err == nil {
-		t.Error("the supervisor is slow to answer, and nobody is said to hold the VIP")
+		t.Error("the supervisor is slow to answer, want an error")
 	}
 	k.health = answers
 	k.status = func() (supervised.Status, error) { return supervised.Status{}, errors.New("no disk") }
@@ -73,18 +73,18 @@ func TestPodKeepalivedStop(t *testing.T) {
 		t.Errorf("a status that cannot be read: %v", err)
 	}
 
-	server.Close() // what it said last is not true any more
+	server.Close() // its last status is stale
 	k.status = func() (supervised.Status, error) { return supervised.Status{PID: 7, Leaving: supervised.Stays}, nil }
 	if err := k.Stop(t.Context(), "keepalived"); err != nil {
-		t.Errorf("there is no supervisor, and it is waited for: %v", err)
+		t.Errorf("there is no supervisor, want no wait: %v", err)
 	}
 	if err := k.Ensure(t.Context(), container.Spec{}); err == nil || !strings.Contains(err.Error(), "kubelet starts it") {
 		t.Errorf("there is no supervisor: %v", err)
 	}
 }
 
-// TestPodCoreDNS holds that a CoreDNS which kubelet has started is found, told of a new Corefile,
-// and another one found after its end.
+// TestPodCoreDNS holds that a CoreDNS started by kubelet is found and gets signals, and that
+// another one is found after its exit.
 func TestPodCoreDNS(t *testing.T) {
 	command := []string{"sleep", "86399"}
 	c := &podCoreDNS{}
@@ -104,7 +104,7 @@ func TestPodCoreDNS(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := cmd.Wait(); err == nil || c.Running() {
-			t.Errorf("it was told to end: %v", err)
+			t.Errorf("after SIGTERM: %v", err)
 		}
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 )
 
-// leaveToStatic ends the program when there is a manifest for the daemon that it runs: two VRRP
-// routers would hold one VIP, and two servers have port 53. The room leaves in order first, and the
-// condition of the program's unit keeps it from being started again.
+// leaveToStatic stops the program if a static pod's manifest for its daemon appears: there would be
+// dual holders of the VIP, or two servers on port 53. The room releases its VIP first, and a
+// condition of the program's unit prevents another start.
 func (m *machine) leaveToStatic(ctx context.Context) {
 	wake := loop.NewWake()
 	m.watch(ctx, "static pods", func(ctx context.Context) error { return file.Watch(ctx, []string{m.static}, wake) })

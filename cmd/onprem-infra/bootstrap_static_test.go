@@ -21,7 +21,7 @@ import (
 )
 
 // TestLeavesToStaticPod holds that a room of the bootstrap machine goes on until there is a
-// manifest for its daemon, then leaves in order, and that the program ends by itself.
+// manifest for its daemon, then releases its VIP, and that the program ends.
 func TestLeavesToStaticPod(t *testing.T) {
 	manifest := filepath.Join(t.TempDir(), "etc/kubernetes/manifests/keepalived.yaml")
 	var log strings.Builder
@@ -44,7 +44,7 @@ func TestLeavesToStaticPod(t *testing.T) {
 		},
 		Leave: func(context.Context) error { left = true; return nil },
 	}
-	if err := turn(ctx, m, steps, func(context.Context) {}); err != nil {
+	if err := runRoom(ctx, m, steps, func(context.Context) {}); err != nil {
 		t.Fatal(err)
 	}
 	if !left || rounds < 3 || !strings.Contains(log.String(), "kubelet runs the daemon from "+manifest) {
@@ -52,8 +52,8 @@ func TestLeavesToStaticPod(t *testing.T) {
 	}
 }
 
-// TestStaticPods holds that the manifests of our own tree are known as ours, and the operator's are
-// not: there nothing of ours runs, and nothing is hosted for that ours would have.
+// TestStaticPods distinguishes the manifests of our own tree from the operator's, in whose place
+// none of our daemons runs.
 func TestStaticPods(t *testing.T) {
 	p := fakehost.Plan(t, vrrp.ProfileLan)
 	host := fakehost.New(t, p, nil)

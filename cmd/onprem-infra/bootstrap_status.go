@@ -11,28 +11,27 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 )
 
-// unitStatus is the line that `systemctl status` shows. It is what the room says of itself, but
-// while a step of the room fails it is that failure: such a room does not get as far as to say how
-// it is, and what it said before may not be true any more.
+// unitStatus is the line that `systemctl status` shows: the room's own status, or the error of its
+// failing step. A room with a failing step reports no status, and its former one may be stale.
 type unitStatus struct {
 	send  func(text string) error
-	room  string // what the room said last
-	fault string // empty when all is well
+	room  string // the status that the room reported last
+	fault string // of the failing step; empty for none
 }
 
-// Ready tells systemd that the room does its work.
+// Ready reports to systemd that the room works.
 func (*unitStatus) Ready() error { return systemd.Ready() }
 
-// Status is what the room says of itself.
+// Status reports the room's own status.
 func (u *unitStatus) Status(text string) error {
 	u.room = text
 	if u.fault != "" {
-		return nil // it is sent when the step has ended well
+		return nil // ended sends it after the failure
 	}
 	return u.send(text)
 }
 
-// ended takes note of how a step ended.
+// ended reports the result of a step.
 func (u *unitStatus) ended(fault error) error {
 	switch {
 	case fault == nil && u.fault != "":
@@ -45,21 +44,20 @@ func (u *unitStatus) ended(fault error) error {
 	return nil
 }
 
-// truthful are the steps of a room whose failures the status shows. So it shows what is under way,
-// which is no failure to the loop. A failure of the status itself is logged as the step's, and the
-// step is none the worse for it.
-func truthful[S, D any](steps loop.Steps[S, D], status *unitStatus) loop.Steps[S, D] {
+// reportSteps makes the status show the failures of a room's steps, and a pull in progress, which
+// is no failure for the loop. The loop logs a failure to send the status.
+func reportSteps[S, D any](steps loop.Steps[S, D], status *unitStatus) loop.Steps[S, D] {
 	observe, apply := steps.Observe, steps.Apply
 	steps.Observe = func(ctx context.Context) (S, error) {
 		seen, err := observe(ctx)
 		if err != nil && ctx.Err() == nil {
-			_ = status.ended(err) // the loop logs what matters more
+			_ = status.ended(err) // the loop logs err, which matters more
 		}
 		return seen, err
 	}
 	steps.Apply = func(ctx context.Context, want D) error {
 		err := apply(ctx, want)
-		if ctx.Err() != nil { // what a step says because it was told to end
+		if ctx.Err() != nil { // the error of a cancelled step
 			return err
 		}
 		sent := status.ended(err)

@@ -86,10 +86,8 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string, fre
 	}
 	var keeper vip.Daemon = newPodKeepalived(p)
 	if !inPod {
-		own := m.keeper()
-		own.Prepare = runDir.ForgetStatus
-		own.Sign = daemon.Works() // onprem-supervise looks around once a beat
-		keeper = own
+		// onprem-supervise works at least once in each interval of the probe.
+		keeper = m.keeper(daemon.UsesCPU(), runDir.ForgetStatus)
 	}
 	release, err := onHost.release()
 	if err != nil {
@@ -124,7 +122,7 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string, fre
 		return room.Observe(ctx)
 	}
 	steps := loop.Steps[vip.Snapshot, vip.Desired]{Observe: observe, Decide: room.Decide, Apply: room.Apply, Leave: room.Leave}
-	return turn(ctx, m, steps, func(ctx context.Context) {
+	return runRoom(ctx, m, steps, func(ctx context.Context) {
 		m.serve(ctx, p, p.Ports[port.MonitorVIP])
 		m.watch(ctx, "links", func(ctx context.Context) error { return link.Watch(ctx, m.wake) })
 		m.watch(ctx, "nodes", func(ctx context.Context) error { return nodes.Run(ctx, m.wake) })

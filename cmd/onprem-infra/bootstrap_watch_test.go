@@ -16,9 +16,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 )
 
-// TestWatchSaysWhatIsNews has a watcher fail once a second for an hour, in as many words as there
-// are numbers.
-func TestWatchSaysWhatIsNews(t *testing.T) {
+// TestWatch_LogsCausesOnce has a watcher fail once a second for an hour, with other numbers in each
+// error.
+func TestWatch_LogsCausesOnce(t *testing.T) {
 	refused := func(n int) error {
 		return fmt.Errorf("read tcp 192.0.2.10:%d->192.0.2.1:6443: connection refused", 40000+n)
 	}
@@ -29,7 +29,7 @@ func TestWatchSaysWhatIsNews(t *testing.T) {
 	}{
 		{"other numbers", refused, 1},
 		{"no error at all", func(int) error { return nil }, 1},
-		{"two causes by turns", func(n int) error {
+		{"two alternating causes", func(n int) error {
 			if n%2 == 0 {
 				return errors.New("no route to host")
 			}

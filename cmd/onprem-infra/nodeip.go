@@ -19,7 +19,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// nodeIPFlags are what a person or a unit says of the node.
+// nodeIPFlags are the flags of the verbs show and set.
 type nodeIPFlags struct {
 	cluster     string
 	hints       []string
@@ -69,7 +69,7 @@ func nodeIPSetCommand(std streams) *cobra.Command {
 		Use:   "set [VIP...]",
 		Short: "Choose the node's addresses and write them down for kubelet and CRI-O, once in a boot",
 		Long: `set chooses the node's addresses as show does, writes them below /run/nodeip-configuration and into drop-ins of kubelet's and CRI-O's units,
-and does nothing when that was done in this boot. The service manager reads drop-ins when it is told to: systemctl daemon-reload.`,
+and does nothing when that was done in this boot. systemd reads drop-ins after systemctl daemon-reload.`,
 		Example: `  onprem-infra node-ip set --retry-on-failure -c /etc/onprem-infra/cluster.json
   onprem-infra node-ip set --platform baremetal 192.0.2.5 192.0.2.6`,
 	}
@@ -97,7 +97,7 @@ func nodeIPForwardCommand(std streams) *cobra.Command {
 		Args:    cobra.NoArgs,
 	}
 	var flags nodeIPFlags
-	cmd.Flags().BoolVarP(&flags.retry, "retry-on-failure", "r", false, "go on until it has worked")
+	cmd.Flags().BoolVarP(&flags.retry, "retry-on-failure", "r", false, "retry until it succeeds")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		ctx, cancel := untilStopped(cmd.Context())
 		defer cancel()
@@ -136,11 +136,11 @@ func nodeIPLog(std streams) *slog.Logger {
 
 func nodeIPFlagsOf(cmd *cobra.Command) *nodeIPFlags {
 	f, flags := &nodeIPFlags{}, cmd.Flags()
-	flags.StringVarP(&f.cluster, "cluster", "c", "", "what the cluster decided: VIPs, platform, load balancer, families and kubelet's unit; what is given beside it wins")
+	flags.StringVarP(&f.cluster, "cluster", "c", "", "cluster description with VIPs, platform, load balancer, families and kubelet's unit; other flags and arguments override it")
 	flags.StringSliceVar(&f.hints, "hint", nil, "an address in the network that the node shall be known in; wins over VIPs")
 	flags.StringVar(&f.prefer, "prefer", "", "which of several IPv4 addresses in one network: primary, which is the default, or lowest, as OpenShift's own program takes")
 	completes(cmd, "prefer", []string{preferPrimary, preferLowest})
-	flags.BoolVarP(&f.retry, "retry-on-failure", "r", false, "go on until it has worked")
+	flags.BoolVarP(&f.retry, "retry-on-failure", "r", false, "retry until it succeeds")
 	flags.BoolVarP(&f.preferIPv6, "prefer-ipv6", "6", false, "put IPv6 first where the node has both families")
 	flags.StringVarP(&f.networkType, "network-type", "n", ovnKubernetes, "the cluster's network plugin")
 	flags.BoolVarP(&f.userManaged, "user-managed-lb", "l", false, "the cluster's load balancer is the user's own")
@@ -150,10 +150,10 @@ func nodeIPFlagsOf(cmd *cobra.Command) *nodeIPFlags {
 	return f
 }
 
-// ovnKubernetes is the network plugin that has an address of its own on each node.
+// ovnKubernetes is the network plugin that adds its own address on each node.
 const ovnKubernetes = "OVNKubernetes"
 
-// room reads everything that is said of the node.
+// room makes the room from the flags, the arguments and the environment.
 func (f *nodeIPFlags) room(cmd *cobra.Command, std streams, vips []string) (*nodeip.Room, error) {
 	node, err := f.node(cmd, std, vips)
 	if err != nil {
@@ -162,7 +162,7 @@ func (f *nodeIPFlags) room(cmd *cobra.Command, std streams, vips []string) (*nod
 	return nodeip.New(node, nodeHost{}, f.retry, nodeIPLog(std)), nil
 }
 
-// node is what the cluster's file says, and over it what the command line does.
+// node takes its values from the cluster description; the command line overrides them.
 func (f *nodeIPFlags) node(cmd *cobra.Command, std streams, vips []string) (nodeip.Node, error) {
 	today := plan.Plan{}.Flavour()
 	node := nodeip.Node{KubeletUnit: today.KubeletUnit, RemoteLabel: today.RemoteLabel}
@@ -204,13 +204,13 @@ func (f *nodeIPFlags) node(cmd *cobra.Command, std streams, vips []string) (node
 	return node, err
 }
 
-// The words for which of several IPv4 addresses in one network is the node's.
+// The values of --prefer.
 const (
 	preferPrimary = "primary"
 	preferLowest  = "lowest"
 )
 
-// lowest says whether it is the lowest one, by the flag or the environment.
+// lowest reports whether the flag or the environment asks for the lowest address.
 func (f *nodeIPFlags) lowest(env func(string) string) (bool, error) {
 	what, word := "--prefer", f.prefer
 	if word == "" {
@@ -225,7 +225,7 @@ func (f *nodeIPFlags) lowest(env func(string) string) (bool, error) {
 	return false, usage("%s %q is not known: write %s or %s", what, word, preferPrimary, preferLowest)
 }
 
-// nodeOf is what a node is told of the cluster that it belongs to.
+// nodeOf takes a node's values from its cluster's plan.
 func nodeOf(p plan.Plan) nodeip.Node {
 	return nodeip.Node{
 		Wish:        addr.Wish{VIPs: p.VIPs.All(), PreferIPv6: p.Families.IPv6First()},
@@ -236,8 +236,7 @@ func nodeOf(p plan.Plan) nodeip.Node {
 	}
 }
 
-// hinted are the hints of the flag, or of the environment, where each of the two variables is as
-// good as the other and the first one wins.
+// hinted are the hints of the flag, or of the first variable that is set.
 func (f *nodeIPFlags) hinted(env func(string) string) ([]netip.Addr, error) {
 	if len(f.hints) > 0 {
 		return addressesOf("--hint", f.hints)
@@ -250,7 +249,7 @@ func (f *nodeIPFlags) hinted(env func(string) string) ([]netip.Addr, error) {
 	return nil, nil
 }
 
-// addressesOf reads addresses. What is written as an IPv4-mapped one means the IPv4 one.
+// addressesOf parses addresses. An IPv4-mapped one counts as its IPv4 address.
 func addressesOf(what string, words []string) ([]netip.Addr, error) {
 	var list []netip.Addr
 	for _, word := range words {
@@ -263,7 +262,7 @@ func addressesOf(what string, words []string) ([]netip.Addr, error) {
 	return list, nil
 }
 
-// end prints what is asked for and says how the verb ends.
+// end prints the explanation if requested, and returns the verb's error.
 func (f *nodeIPFlags) end(std streams, want nodeip.Desired, err error) error {
 	if f.explain {
 		explain(std.out, want)

@@ -16,9 +16,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 )
 
-// nodeHost is the machine as the room of the node's addresses sees it.
+// nodeHost is the machine for the room cluster/nodeip.
 type nodeHost struct {
-	root string // of its files; empty on a real one
+	root string // of its files; empty outside tests
 }
 
 func (nodeHost) Links() (addr.Snapshot, error) { return link.Snapshot() }
@@ -47,7 +47,7 @@ func (h nodeHost) Remove(path string) error {
 	return err
 }
 
-// Bind listens for a moment on a port that nobody uses.
+// Bind listens for a moment on a free port.
 func (nodeHost) Bind(address netip.Addr) error {
 	listener, err := net.ListenTCP("tcp", net.TCPAddrFromAddrPort(netip.AddrPortFrom(address, 0)))
 	if err != nil {
@@ -56,7 +56,7 @@ func (nodeHost) Bind(address netip.Addr) error {
 	return listener.Close()
 }
 
-// Switch writes to the kernel's file itself, which cannot be replaced by another.
+// Switch writes into the kernel's file, which cannot be replaced.
 func (h nodeHost) Switch(path, value string) (there bool, err error) {
 	f, err := os.OpenFile(h.root+path, os.O_WRONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {

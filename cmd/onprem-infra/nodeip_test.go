@@ -18,9 +18,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/netns"
 )
 
-// TestNodeIPTold holds where what the node is told comes from: the cluster's file, and over it the
-// command line (N-20, N-21).
-func TestNodeIPTold(t *testing.T) {
+// TestNodeIPInput holds the sources of the node's values: the cluster description, and the command
+// line, which overrides it (N-20, N-21).
+func TestNodeIPInput(t *testing.T) {
 	cluster := func(lines ...string) string {
 		path := filepath.Join(t.TempDir(), "cluster.json")
 		text := "apiVersion: onprem-infra.io/v1alpha1\nkind: Cluster\nmetadata: {name: prod}\nspec:\n  baseDomain: example.com\n" + strings.Join(lines, "\n") + "\n"
@@ -100,8 +100,7 @@ func verb(t *testing.T, ns netns.Namespace, args ...string) (code int, out, said
 	return code, stdout.String(), stderr.String()
 }
 
-// TestNodeIPVerbs runs the verb on real interfaces: what it prints, what it explains, and how it
-// ends.
+// TestNodeIPVerbs runs the verb on real interfaces and holds its output and its exit code.
 func TestNodeIPVerbs(t *testing.T) {
 	t.Setenv("NODEIP_HINT", "")
 	t.Setenv("KUBELET_NODEIP_HINT", "")

@@ -67,12 +67,12 @@ func (p podman) containers() [][]step {
 		one(p.replaced("CoreDNS's container removed by hand", dnsUnit, "podman rm --force --time 0 onprem-coredns")),
 		one(p.kept("CoreDNS's container paused by hand", dnsUnit, "podman pause onprem-coredns", "was paused and goes on")),
 		one(p.replaced("keepalived's container removed by hand", chain.Unit, "podman rm --force --time 0 onprem-keepalived")),
-		one(p.kept("CoreDNS stopped by SIGSTOP", dnsUnit, p.signal("STOP", "onprem-coredns"), "told it to go on")),
+		one(p.kept("CoreDNS stopped by SIGSTOP", dnsUnit, p.signal("STOP", "onprem-coredns"), "sent it SIGCONT")),
 		one(p.kept("keepalived's container paused by hand", chain.Unit, "podman pause onprem-keepalived", "was paused and goes on")),
 		one(p.replaced("CoreDNS killed by SIGKILL", dnsUnit, p.signal("KILL", "onprem-coredns"))),
 		one(p.replaced("CoreDNS's container killed, and who would tell podman of it", dnsUnit, `
 kill -9 $(podman inspect --format '{{.State.ConmonPid}} {{.State.Pid}}' onprem-coredns)`)),
-		one(p.kept("keepalived's supervisor stopped by SIGSTOP", chain.Unit, p.signal("STOP", "onprem-keepalived"), "told it to go on")),
+		one(p.kept("keepalived's supervisor stopped by SIGSTOP", chain.Unit, p.signal("STOP", "onprem-keepalived"), "sent it SIGCONT")),
 	}
 }
 

@@ -14,12 +14,12 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/container"
 )
 
-// lives starts a container that works, and lets it show that.
+// lives starts a container whose probe passes.
 func lives(t *testing.T) (*Keeper, *fakeEngine) {
 	t.Helper()
 	e := &fakeEngine{}
 	k, _ := keeper(t, e)
-	k.Sign = Works()
+	k.Probe = UsesCPU()
 	if err := rounds(t, k, 3); err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func lives(t *testing.T) (*Keeper, *fakeEngine) {
 	return k, e
 }
 
-// rounds turns as the loop does and returns what the last round said.
+// rounds runs n rounds as the loop does and returns the error of the last one.
 func rounds(t *testing.T, k *Keeper, n int) error {
 	t.Helper()
 	var err error
@@ -39,27 +39,27 @@ func rounds(t *testing.T, k *Keeper, n int) error {
 	return err
 }
 
-func TestPulse(t *testing.T) {
-	const still = "container onprem-keepalived gives no sign of life (it uses no processor time)"
+func TestLiveness(t *testing.T) {
+	const still = "container onprem-keepalived fails its liveness probe (it uses no processor time)"
 	tests := []struct {
 		name    string
 		fault   func(e *fakeEngine)
-		says    []string // what is wrong, in the order of its changes
+		reports []string // the errors, in the order of their changes
 		calls   []string
 		signals []syscall.Signal
-		within  int // rounds until it is well
+		within  int // rounds until it is healthy
 		another bool
 	}{
 		{name: "paused: it goes on, and nothing is lost",
-			fault: func(e *fakeEngine) { e.state.Paused, e.process.paused = true, true },
-			says:  []string{"container onprem-keepalived was paused and goes on"}, calls: []string{"inspect", "unpause"}, within: suspect + 1},
-		{name: "stopped: told to go on, and nothing is lost",
-			fault: func(e *fakeEngine) { e.process.stopped = true },
-			says:  []string{still + ": told it to go on"}, calls: slices.Repeat([]string{"inspect"}, faint-suspect+1), signals: []syscall.Signal{syscall.SIGCONT}, within: 6},
+			fault:   func(e *fakeEngine) { e.state.Paused, e.process.paused = true, true },
+			reports: []string{"container onprem-keepalived was paused and goes on"}, calls: []string{"inspect", "unpause"}, within: inspectAfter + 1},
+		{name: "stopped: continued, and nothing is lost",
+			fault:   func(e *fakeEngine) { e.process.stopped = true },
+			reports: []string{still + ": sent it SIGCONT"}, calls: slices.Repeat([]string{"inspect"}, resumeAfter-inspectAfter+1), signals: []syscall.Signal{syscall.SIGCONT}, within: 6},
 		{name: "hung: killed, and another one started",
-			fault: func(e *fakeEngine) { e.process.hung = true },
-			says:  []string{still + ": told it to go on", still + ": killed it"},
-			calls: append(slices.Repeat([]string{"inspect"}, dead-suspect+2), "image", "remove", "start", "inspect"),
+			fault:   func(e *fakeEngine) { e.process.hung = true },
+			reports: []string{still + ": sent it SIGCONT", still + ": killed it"},
+			calls:   append(slices.Repeat([]string{"inspect"}, killAfter-inspectAfter+2), "image", "remove", "start", "inspect"),
 			signals: []syscall.Signal{syscall.SIGCONT, syscall.SIGCONT, syscall.SIGCONT, syscall.SIGCONT, syscall.SIGCONT, syscall.SIGCONT, syscall.SIGCONT,
 				syscall.SIGKILL},
 			within: 13, another: true},
@@ -67,7 +67,7 @@ func TestPulse(t *testing.T) {
 			fault: func(e *fakeEngine) {
 				e.state.Paused, e.state.Digest, e.process.stopped = true, "", true
 			},
-			says: []string{still + ": told it to go on"}, calls: slices.Repeat([]string{"inspect"}, faint-suspect+1), signals: []syscall.Signal{syscall.SIGCONT}, within: 6},
+			reports: []string{still + ": sent it SIGCONT"}, calls: slices.Repeat([]string{"inspect"}, resumeAfter-inspectAfter+1), signals: []syscall.Signal{syscall.SIGCONT}, within: 6},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -75,17 +75,19 @@ func TestPulse(t *testing.T) {
 				k, e := lives(t)
 				first := e.process
 				tt.fault(e)
-				var said []string
-				healed := 0
+				var reports []string
+				healthy := 0
 				for round := 1; round <= 20; round++ {
 					if err := rounds(t, k, 1); err != nil {
-						said, healed = append(said, err.Error()), 0
-					} else if healed == 0 {
-						healed = round
+						reports, healthy = append(reports, err.Error()), 0
+					} else if healthy == 0 {
+						healthy = round
 					}
 				}
-				if said = slices.Compact(said); !slices.Equal(said, tt.says) || healed != tt.within && healed != tt.within+1 {
-					t.Errorf("well after %d rounds, said\n%s\nwant %d and\n%s", healed, strings.Join(said, "\n"), tt.within, strings.Join(tt.says, "\n"))
+				if reports = slices.Compact(reports); !slices.Equal(reports, tt.reports) ||
+					healthy != tt.within && healthy != tt.within+1 {
+					t.Errorf("healthy after %d rounds, reported\n%s\nwant %d and\n%s", healthy,
+						strings.Join(reports, "\n"), tt.within, strings.Join(tt.reports, "\n"))
 				}
 				if !slices.Equal(e.calls, tt.calls) || !slices.Equal(first.signals, tt.signals) || (e.process != first) != tt.another {
 					t.Errorf("calls %v, signals %v, another one %v, want %v, %v, %v", e.calls, first.signals, e.process != first, tt.calls, tt.signals, tt.another)
@@ -95,13 +97,13 @@ func TestPulse(t *testing.T) {
 	}
 }
 
-// TestPulseCostsNothing holds that a container which lives is looked at without the engine's help,
-// however often the room turns.
-func TestPulseCostsNothing(t *testing.T) {
+// TestLiveness_CostsNothing holds that a healthy container is probed once a second, without the
+// engine, however frequent the rounds are.
+func TestLiveness_CostsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k, e := lives(t)
 		asked := 0
-		k.Sign = func(context.Context, Process) error { asked++; return nil }
+		k.Probe = func(context.Context, Process) error { asked++; return nil }
 		for range 1000 {
 			if err := k.Ensure(t.Context(), keepalived); err != nil {
 				t.Fatal(err)
@@ -114,33 +116,33 @@ func TestPulseCostsNothing(t *testing.T) {
 	})
 }
 
-// TestPulseOfThePaused holds how soon a paused container goes on, in rounds that come once a second
-// and when they are asked for: before others take over what it speaks for. It gives its signs at
-// any time between two rounds, and is paused at any time between two signs.
-func TestPulseOfThePaused(t *testing.T) {
+// TestLiveness_Paused holds how soon a paused container goes on, in rounds that come once a second
+// and on request: before a backup takes its VIP over. It works at any time between two rounds, and
+// is paused at any time between two such times.
+func TestLiveness_Paused(t *testing.T) {
 	const takeover = 2600 * time.Millisecond // after the pause, when the last advertisement came a whole interval before
-	for signs := beat / 10; signs < beat; signs += beat / 10 {
-		for pause := 4 * beat; pause < 5*beat; pause += beat / 10 {
+	for signs := probeInterval / 10; signs < probeInterval; signs += probeInterval / 10 {
+		for pause := 4 * probeInterval; pause < 5*probeInterval; pause += probeInterval / 10 {
 			t.Run(fmt.Sprintf("signs at %v, paused at %v", signs, pause), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					e := &fakeEngine{}
 					k, wake := keeper(t, e)
 					begin, before := time.Now(), time.Duration(-1)
-					k.Sign = func(context.Context, Process) error {
+					k.Probe = func(context.Context, Process) error {
 						lived := time.Since(begin)
 						e.set(func() {
 							if e.state.Paused {
 								lived = pause
 							}
 						})
-						given := (lived - signs).Truncate(beat)
+						given := (lived - signs).Truncate(probeInterval)
 						if given == before {
 							return errors.New("no sign")
 						}
 						before = given
 						return nil
 					}
-					ctx, cancel := context.WithTimeout(t.Context(), 30*beat)
+					ctx, cancel := context.WithTimeout(t.Context(), 30*probeInterval)
 					defer cancel()
 					time.AfterFunc(pause, func() { e.set(func() { e.state.Paused, e.calls = true, nil }) })
 					var took time.Duration
@@ -149,7 +151,7 @@ func TestPulseOfThePaused(t *testing.T) {
 						t.Fatal(err)
 					}
 					if took == 0 || took >= takeover || !slices.Equal(e.calls, []string{"inspect", "unpause"}) {
-						t.Errorf("goes on after %v, calls %v, want less than %v and one look", took, e.calls, takeover)
+						t.Errorf("goes on after %v, calls %v, want less than %v and one inspection", took, e.calls, takeover)
 					}
 				})
 			})
@@ -157,21 +159,21 @@ func TestPulseOfThePaused(t *testing.T) {
 	}
 }
 
-// TestPulseBesideTheRounds holds that the engine is not asked where the signs come as often as the
-// rounds, now just before one and now just after: a round that sees none is followed by one that
-// sees two.
-func TestPulseBesideTheRounds(t *testing.T) {
+// TestLiveness_SameIntervalAsRounds holds that the engine is not called if the process works as
+// often as the rounds come, alternately just before and just after one. A round that misses it is
+// followed by one that sees two.
+func TestLiveness_SameIntervalAsRounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &fakeEngine{}
 		k, wake := keeper(t, e)
 		begin, given, seen, missed := time.Now(), 0, 0, 0
-		k.Sign = func(context.Context, Process) error {
+		k.Probe = func(context.Context, Process) error {
 			for ; ; given++ {
-				shift := beat / 5
+				shift := probeInterval / 5
 				if given%2 == 0 {
 					shift = -shift
 				}
-				if time.Since(begin) < time.Duration(given)*beat+shift {
+				if time.Since(begin) < time.Duration(given)*probeInterval+shift {
 					break
 				}
 			}
@@ -182,7 +184,7 @@ func TestPulseBesideTheRounds(t *testing.T) {
 			seen = given
 			return nil
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 100*beat)
+		ctx, cancel := context.WithTimeout(t.Context(), 100*probeInterval)
 		defer cancel()
 		if _, err := room(ctx, k, wake, keepalived); err != nil {
 			t.Fatal(err)
@@ -193,38 +195,38 @@ func TestPulseBesideTheRounds(t *testing.T) {
 	})
 }
 
-// TestPulseOfUnevenRounds holds the time to the cure where a round comes a little early now and
-// then, as a ticker's do.
-func TestPulseOfUnevenRounds(t *testing.T) {
+// TestLiveness_UnevenRounds holds the time to SIGCONT if some rounds come a little early, as a
+// ticker's do.
+func TestLiveness_UnevenRounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k, e := lives(t)
 		e.process.stopped = true
 		begin := time.Now()
 		for round := 0; e.process.stopped; round++ {
-			time.Sleep(beat - time.Millisecond)
+			time.Sleep(probeInterval - time.Millisecond)
 			if round%2 == 0 {
 				time.Sleep(2 * time.Millisecond)
 			}
 			_ = k.Ensure(t.Context(), keepalived)
 		}
-		if took := time.Since(begin); took > (faint+1)*beat {
-			t.Errorf("woken after %v, want %d beats", took, faint+1)
+		if took := time.Since(begin); took > (resumeAfter+1)*probeInterval {
+			t.Errorf("continued after %v, want %d intervals", took, resumeAfter+1)
 		}
 	})
 }
 
-// TestPulseCountsBeats holds that time in which this program did not run either proves nothing: a
-// machine that was suspended, or is so busy that nobody gets a turn.
-func TestPulseCountsBeats(t *testing.T) {
+// TestLiveness_CountsIntervals holds that time in which this program did not run does not count:
+// the machine was suspended or busy.
+func TestLiveness_CountsIntervals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k, e := lives(t)
 		for range 3 {
 			e.process.paused = true
-			time.Sleep(time.Hour) // nobody ran
+			time.Sleep(time.Hour) // no process ran
 			if err := rounds(t, k, 1); err != nil {
 				t.Fatal(err)
 			}
-			if err := rounds(t, k, faint-2); err != nil { // this program was first
+			if err := rounds(t, k, resumeAfter-2); err != nil { // this program ran first
 				t.Fatal(err)
 			}
 			e.process.paused = false
@@ -238,14 +240,14 @@ func TestPulseCountsBeats(t *testing.T) {
 	})
 }
 
-// TestPulseWithoutAnEngine holds that nothing is killed while nobody could start another one, and
-// that the cure comes with the engine.
-func TestPulseWithoutAnEngine(t *testing.T) {
+// TestLiveness_EngineAway holds that nothing is killed while no other container can be started, and
+// that the container is replaced when the engine answers.
+func TestLiveness_EngineAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k, e := lives(t)
 		e.process.hung, e.fail = true, map[string]error{"inspect": errors.New("no socket")}
 		err := rounds(t, k, 3600)
-		if want := "container onprem-keepalived gives no sign of life (it uses no processor time); look at it: no socket"; err == nil || err.Error() != want {
+		if want := "container onprem-keepalived fails its liveness probe (it uses no processor time); inspect it: no socket"; err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)
 		}
 		if len(e.process.signals) > 0 {
@@ -258,7 +260,7 @@ func TestPulseWithoutAnEngine(t *testing.T) {
 	})
 }
 
-func TestPulseLeavesADebuggerAlone(t *testing.T) {
+func TestLiveness_Debugger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k, e := lives(t)
 		e.process.hung, e.process.tracer = true, 4711
@@ -272,16 +274,16 @@ func TestPulseLeavesADebuggerAlone(t *testing.T) {
 	})
 }
 
-// TestPulseOfTheNewborn gives a container that has just been started longer for its first sign than
-// one that has lived.
-func TestPulseOfTheNewborn(t *testing.T) {
+// TestLiveness_JustStarted holds that a new container may miss more intervals than one that has
+// passed its probe.
+func TestLiveness_JustStarted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &fakeEngine{}
 		k, _ := keeper(t, e)
 		silent := errors.New("no answer")
-		k.Sign = func(context.Context, Process) error { return silent }
-		if err := rounds(t, k, youth+dead); err == nil || slices.Contains(e.process.signals, syscall.SIGKILL) {
-			t.Fatalf("after %d rounds: %v, signals %v, want it said and nothing killed", youth+dead, err, e.process.signals)
+		k.Probe = func(context.Context, Process) error { return silent }
+		if err := rounds(t, k, startAllowance+killAfter); err == nil || slices.Contains(e.process.signals, syscall.SIGKILL) {
+			t.Fatalf("after %d rounds: %v, signals %v, want a report and nothing killed", startAllowance+killAfter, err, e.process.signals)
 		}
 		first := e.process
 		if err := rounds(t, k, 3); !slices.Contains(first.signals, syscall.SIGKILL) || e.process == first {
@@ -290,16 +292,16 @@ func TestPulseOfTheNewborn(t *testing.T) {
 	})
 }
 
-func TestStopOfAContainerThatStandsStill(t *testing.T) {
+func TestStop_StoppedOrPaused(t *testing.T) {
 	tests := []struct {
 		name  string
 		fault func(e *fakeEngine)
 		calls []string
 		most  time.Duration
 	}{
-		{name: "stopped: it is made to hear", fault: func(e *fakeEngine) { e.process.stopped = true }, most: 0},
-		{name: "paused: it is made to hear", fault: func(e *fakeEngine) { e.state.Paused, e.process.paused = true, true },
-			calls: []string{"inspect", "unpause"}, most: hears},
+		{name: "stopped: it is continued", fault: func(e *fakeEngine) { e.process.stopped = true }, most: 0},
+		{name: "paused: it is unpaused", fault: func(e *fakeEngine) { e.state.Paused, e.process.paused = true, true },
+			calls: []string{"inspect", "unpause"}, most: promptExit},
 		{name: "paused and podman refuses: asked again", calls: []string{"inspect", "unpause", "inspect", "stop"}, most: stopGrace,
 			fault: func(e *fakeEngine) {
 				e.state.Paused, e.process.paused, e.fail = true, true, map[string]error{"unpause": errors.New("frozen")}
@@ -327,8 +329,8 @@ func TestStopOfAContainerThatStandsStill(t *testing.T) {
 	}
 }
 
-// TestEarlyEnds holds that a container which ends soon after each start is not started in a storm,
-// and that one which has run for a while is started again at once.
+// TestEarlyEnds holds that a container that exits soon after each start is started with a backoff,
+// and that one that has run for a while is started again at once.
 func TestEarlyEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &fakeEngine{}
@@ -337,7 +339,7 @@ func TestEarlyEnds(t *testing.T) {
 			err := rounds(t, k, 1)
 			if k.Running() {
 				e.process.exit()
-			} else if err == nil || err.Error() != "container onprem-keepalived ended soon after its start: podman logs onprem-keepalived says why" {
+			} else if err == nil || err.Error() != "container onprem-keepalived exited soon after its start: run podman logs onprem-keepalived for the reason" {
 				t.Fatalf("error %v", err)
 			}
 		}
@@ -356,12 +358,12 @@ func TestEarlyEnds(t *testing.T) {
 	})
 }
 
-// TestEndsAtOnce is TestEarlyEnds for a container that is gone before it has been seen.
+// TestEndsAtOnce is TestEarlyEnds for a container that exits before it can be inspected.
 func TestEndsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &fakeEngine{frail: true}
 		k, _ := keeper(t, e)
-		if err := rounds(t, k, 600); err == nil || !strings.HasPrefix(err.Error(), "container onprem-keepalived ended right after its start") {
+		if err := rounds(t, k, 600); err == nil || !strings.HasPrefix(err.Error(), "container onprem-keepalived exited right after its start") {
 			t.Errorf("error %v", err)
 		}
 		if e.nextPID < 20 || e.nextPID > 30 {
@@ -370,8 +372,8 @@ func TestEndsAtOnce(t *testing.T) {
 	})
 }
 
-// TestForeignContainerLeaves holds that our container is there soon after the foreign one is gone,
-// however long that one was there.
+// TestForeignContainerLeaves holds that our container starts soon after the foreign one is removed,
+// however long that one has existed.
 func TestForeignContainerLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &fakeEngine{found: true, state: container.State{Running: true, PID: 7}}
@@ -386,20 +388,20 @@ func TestForeignContainerLeaves(t *testing.T) {
 	})
 }
 
-// TestWorksSeesTheNewborn holds that the time which a process has used before the first look at it
-// is no sign: one that has just been started and is only slow keeps its time for that.
-func TestWorksSeesTheNewborn(t *testing.T) {
+// TestUsesCPU_JustStarted holds that processor time used before the first probe does not count: a
+// slow new process keeps its allowance.
+func TestUsesCPU_JustStarted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &fakeEngine{}
 		k, _ := keeper(t, e)
-		k.Sign = Works()
+		k.Probe = UsesCPU()
 		if err := k.Ensure(t.Context(), keepalived); err != nil {
 			t.Fatal(err)
 		}
 		first := e.process
 		first.cpu, first.hung = 7*time.Millisecond, true
-		if err := rounds(t, k, youth); err == nil || slices.Contains(first.signals, syscall.SIGKILL) {
-			t.Errorf("%v, signals %v, want it said and nothing killed", err, first.signals)
+		if err := rounds(t, k, startAllowance); err == nil || slices.Contains(first.signals, syscall.SIGKILL) {
+			t.Errorf("%v, signals %v, want a report and nothing killed", err, first.signals)
 		}
 	})
 }
