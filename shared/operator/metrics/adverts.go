@@ -14,17 +14,17 @@ const span = time.Minute
 type Adverts struct {
 	known bool       // there was a holder
 	by    netip.Addr // its address; not valid: this host
-	end   time.Time  // of what is known of it
+	end   time.Time  // when it was last known to hold the VIP
 	given bool       // it has released the VIP
 
 	last     time.Time        // when another host's advert was received
 	every    time.Duration    // the interval in that advert
 	released bool             // that advert released the VIP
-	late     [2]time.Duration // at most, in this span and in the one before
-	begun    time.Time        // this span
+	late     [2]time.Duration // largest delay in this span and in the one before
+	begun    time.Time        // when this span began
 
 	gaps     uint64
-	all, gap time.Duration // of all of them, and the last one
+	all, gap time.Duration // the sum of all gaps, and the last one
 }
 
 // Receive takes in another host's advert. interval is the one in the advert; released says that it
@@ -49,7 +49,7 @@ func (a *Adverts) Receive(from netip.Addr, interval time.Duration, released bool
 // self reports whether this host is the holder.
 func (a *Adverts) self() bool { return a.known && !a.by.IsValid() && a.end.IsZero() }
 
-// Self says whether this host holds the VIP.
+// Self notes whether this host holds the VIP.
 func (a *Adverts) Self(holds bool, at time.Time) {
 	switch {
 	case holds && !a.self():
@@ -71,7 +71,7 @@ func (a *Adverts) take(by netip.Addr, at time.Time) {
 	a.known, a.by = true, by
 }
 
-// rotate begins the span that an instant is in.
+// rotate begins a new span if the present one is over.
 func (a *Adverts) rotate(at time.Time) {
 	switch since := at.Sub(a.begun); {
 	case since >= 2*span:

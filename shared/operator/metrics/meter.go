@@ -18,7 +18,7 @@ type Meter struct {
 	usage func() (Process, error)
 
 	mu      sync.Mutex
-	program Program // what is counted so far
+	program Program // the counts so far
 	last    time.Time
 	watches []followed
 	parts   []func(*Page) // each is called without the lock
@@ -78,7 +78,7 @@ func (m *Meter) end(ctx context.Context, step string, err error) {
 	m.program.Faults[step]++
 }
 
-// Count has the rounds and the failed steps of a loop counted.
+// Count makes a loop's steps count rounds and failures.
 func Count[S, D any](steps loop.Steps[S, D], m *Meter) loop.Steps[S, D] {
 	observe, publish, apply := steps.Observe, steps.Publish, steps.Apply
 	steps.Observe = func(ctx context.Context) (S, error) {
@@ -102,7 +102,7 @@ func Count[S, D any](steps loop.Steps[S, D], m *Meter) loop.Steps[S, D] {
 	return steps
 }
 
-// Text is the page of the program's metrics.
+// Text formats the program's metrics for Prometheus.
 func (m *Meter) Text() []byte {
 	var page Page
 	m.now().Onto(&page)
@@ -130,7 +130,7 @@ func (m *Meter) now() Program {
 	return p
 }
 
-// ago is how long ago something was, negative if it has never been.
+// ago is the time since an event, negative if there was none.
 func ago(now, then time.Time) time.Duration {
 	if then.IsZero() {
 		return -1

@@ -203,8 +203,8 @@ func TestAdvertsForget(t *testing.T) {
 	}
 }
 
-// TestHolderHearsNobody holds that a holder says no age of adverts that it has no reason to hear.
-func TestHolderHearsNobody(t *testing.T) {
+// TestHolderReportsNoAdvertAge holds that a holder reports no age of other adverts: it expects none.
+func TestHolderReportsNoAdvertAge(t *testing.T) {
 	var o Adverts
 	o.Receive(a, time.Second, false, at)
 	o.Self(true, after(4*time.Second))

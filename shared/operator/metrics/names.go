@@ -1,19 +1,20 @@
 package metrics
 
 import (
+	"maps"
 	"slices"
 	"time"
 )
 
-// What a host says of its CoreDNS, and of what it announces by multicast DNS.
+// What a host reports of its CoreDNS, and of what it announces by multicast DNS.
 var (
 	DNSRunning   = Family{"onprem_dns_running", Gauge, "1 while CoreDNS runs.", nil}
-	DNSNodes     = Family{"onprem_dns_nodes", Gauge, "Nodes whose names CoreDNS is given.", nil}
-	DNSUpstreams = Family{"onprem_dns_upstreams", Gauge, "Name servers beyond the cluster to which CoreDNS forwards.", nil}
-	DNSSource    = Family{"onprem_dns_source", Gauge, "1 for who has named the nodes: the API, the memory of an earlier time, or nobody yet.", []string{"source"}}
-	DNSReloads   = Family{"onprem_dns_reloads_total", Counter, "How often CoreDNS was told of another configuration.", nil}
-	DNSStale     = Family{"onprem_dns_stale_seconds", Gauge, "For how long CoreDNS has answered by a configuration that is not the last one; 0 when it has that.", nil}
-	Announced    = Family{"onprem_mdns_names", Gauge, "Names that are announced by multicast DNS, by how it stands with them.", []string{"state"}}
+	DNSNodes     = Family{"onprem_dns_nodes", Gauge, "Nodes whose names CoreDNS serves.", nil}
+	DNSUpstreams = Family{"onprem_dns_upstreams", Gauge, "Name servers outside the cluster to which CoreDNS forwards.", nil}
+	DNSSource    = Family{"onprem_dns_source", Gauge, "1 for the source of the nodes' names: the API, the file of an earlier run, or none yet.", []string{"source"}}
+	DNSReloads   = Family{"onprem_dns_reloads_total", Counter, "Reloads of CoreDNS's configuration.", nil}
+	DNSStale     = Family{"onprem_dns_stale_seconds", Gauge, "How long CoreDNS has run with an outdated configuration; 0 when it is the current one.", nil}
+	Announced    = Family{"onprem_mdns_names", Gauge, "Names that this node announces by multicast DNS, by the state of the announcement.", []string{"state"}}
 )
 
 func ofNames() []Family {
@@ -30,13 +31,13 @@ const (
 // Names is a host's CoreDNS.
 type Names struct {
 	Running          bool
-	Source           string // one of those above; empty where nobody is asked for nodes, as on the bootstrap machine
+	Source           string // one of those above; empty if nodes are not followed, as on the bootstrap machine
 	Nodes, Upstreams int
 	Reloads          uint64
 	Stale            time.Duration
 }
 
-// Onto writes it down.
+// Onto adds the metrics to a page.
 func (n Names) Onto(p *Page) {
 	p.Flag(DNSRunning, n.Running)
 	p.Add(DNSUpstreams, float64(n.Upstreams))
@@ -50,18 +51,13 @@ func (n Names) Onto(p *Page) {
 	p.Add(DNSStale, n.Stale.Seconds())
 }
 
-// Announcement is what a node announces by multicast DNS: how many names there are in each state.
-// Every state is said, also that of none.
+// Announcement counts the names that a node announces by multicast DNS, by state. It has every
+// state, also one of no name.
 type Announcement map[string]int
 
-// Onto writes it down.
+// Onto adds the metrics to a page.
 func (a Announcement) Onto(p *Page) {
-	states := make([]string, 0, len(a))
-	for state := range a {
-		states = append(states, state)
-	}
-	slices.Sort(states)
-	for _, state := range states {
+	for _, state := range slices.Sorted(maps.Keys(a)) {
 		p.Add(Announced, float64(a[state]), state)
 	}
 }

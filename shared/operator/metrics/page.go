@@ -1,6 +1,6 @@
-// Package metrics is what our programs say of themselves to a Prometheus: the families that there
-// are, and pages of them as text. It knows no clock and no socket. Names and labels are public:
-// families may be added, and none goes or changes its meaning.
+// Package metrics defines the metrics of our programs and writes them as text for Prometheus,
+// without a clock or a socket. Names and labels are public: families may be added, and none goes or
+// changes its meaning.
 package metrics
 
 import (
@@ -9,20 +9,20 @@ import (
 	"strings"
 )
 
-// ContentType is that of a page (Prometheus's text format, version 0.0.4).
+// ContentType is the media type of a page (Prometheus's text format, version 0.0.4).
 const ContentType = "text/plain; version=0.0.4; charset=utf-8"
 
-// Type says how the samples of a family may be read.
+// Type is how to read the samples of a family.
 type Type string
 
-// The types. A counter never falls but when its program begins anew.
+// The types. A counter falls only when its program restarts.
 const (
 	Counter Type = "counter"
 	Gauge   Type = "gauge"
 )
 
-// Family is one metric: its name, and what tells its samples apart. The values of a label are few,
-// and none is made of what strangers say.
+// Family is one metric, with the labels of its samples. The values of a label are few, and none
+// comes from a router that the cluster does not know.
 type Family struct {
 	Name   string
 	Type   Type
@@ -30,7 +30,7 @@ type Family struct {
 	Labels []string
 }
 
-// Page is what a program says at one time. Its zero value says nothing.
+// Page is what a program reports at one time. Its zero value is empty.
 type Page struct {
 	families []Family
 	samples  map[string][]sample
@@ -41,8 +41,8 @@ type sample struct {
 	value  float64
 }
 
-// Add says a value of a family, with one word for each of its labels. Families come in the order in
-// which they were said first.
+// Add adds a sample of a family, with one value for each of its labels. Families keep the order in
+// which they were added first.
 func (p *Page) Add(f Family, value float64, labels ...string) {
 	if p.samples == nil {
 		p.samples = map[string][]sample{}
@@ -53,7 +53,7 @@ func (p *Page) Add(f Family, value float64, labels ...string) {
 	p.samples[f.Name] = append(p.samples[f.Name], sample{labels, value})
 }
 
-// Flag is Add for what is so or not: 1 or 0.
+// Flag adds a sample of 1 or 0.
 func (p *Page) Flag(f Family, is bool, labels ...string) {
 	value := 0.0
 	if is {
@@ -62,7 +62,7 @@ func (p *Page) Flag(f Family, is bool, labels ...string) {
 	p.Add(f, value, labels...)
 }
 
-// Text is the page as Prometheus reads it. Equal pages give equal bytes.
+// Text formats the page for Prometheus. Equal pages give equal bytes.
 func (p *Page) Text() []byte {
 	var out bytes.Buffer
 	for _, f := range p.families {

@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// What every program says of itself. Times are ages and not instants: a host's clock may be wrong,
-// and to find that out is what some of this is for.
+// What every program reports of itself. Times are ages and not instants: a host's clock may be
+// wrong.
 var (
 	Build      = Family{"onprem_build_info", Gauge, "1; which program this is.", []string{"room", "version", "goversion"}}
-	Cluster    = Family{"onprem_cluster_info", Gauge, "1; whose program this is, and how its nodes speak VRRP.", []string{"room", "cluster", "timing", "mode"}}
-	Rounds     = Family{"onprem_rounds_total", Counter, "Turns of the program's loop.", []string{"room"}}
-	RoundAge   = Family{"onprem_round_age_seconds", Gauge, "Time since the program's loop turned last.", []string{"room"}}
-	Faults     = Family{"onprem_faults_total", Counter, "Steps of the program's loop that failed, trials of one fault included.", []string{"room", "step"}}
-	WatchKnown = Family{"onprem_watch_synced", Gauge, "1 when the API has said what there is since the program began, 0 before.", []string{"room", "watch"}}
-	WatchAge   = Family{"onprem_watch_age_seconds", Gauge, "Time since the API said anything of what is followed; a live API does so every minute, or every ten where its etcd does not tell it more often.", []string{"room", "watch"}}
-	CPU        = Family{"process_cpu_seconds_total", Counter, "Processor time that the program has used.", nil}
+	Cluster    = Family{"onprem_cluster_info", Gauge, "1; the cluster that this program belongs to, and how its nodes run VRRP.", []string{"room", "cluster", "timing", "mode"}}
+	Rounds     = Family{"onprem_rounds_total", Counter, "Rounds of the program's loop.", []string{"room"}}
+	RoundAge   = Family{"onprem_round_age_seconds", Gauge, "Time since the last round of the program's loop.", []string{"room"}}
+	Faults     = Family{"onprem_faults_total", Counter, "Failed steps of the program's loop, repeated failures included.", []string{"room", "step"}}
+	WatchKnown = Family{"onprem_watch_synced", Gauge, "1 after the API has listed the watched objects once since the program started, 0 before.", []string{"room", "watch"}}
+	WatchAge   = Family{"onprem_watch_age_seconds", Gauge, "Time since the API sent anything on this watch; a live API does so every minute, or every ten minutes where its etcd reports progress less often.", []string{"room", "watch"}}
+	CPU        = Family{"process_cpu_seconds_total", Counter, "CPU time that the program has used.", nil}
 	Memory     = Family{"process_resident_memory_bytes", Gauge, "Memory that the program has in use.", nil}
-	Started    = Family{"process_start_time_seconds", Gauge, "When the program began, in seconds since 1970.", nil}
+	Started    = Family{"process_start_time_seconds", Gauge, "When the program started, in seconds since 1970.", nil}
 )
 
 // The steps of a loop that can fail.
@@ -38,22 +38,21 @@ type Program struct {
 	Process               Process
 }
 
-// Watch is something that the API is asked to tell of.
+// Watch is a watch of the API.
 type Watch struct {
 	Name   string // of a closed list: nodes, candidates, bootstrap
 	Synced bool
 	Age    time.Duration // since the API reported anything; negative before
 }
 
-// Process is what the kernel says of a program. The zero value is that of one of which it says
-// nothing.
+// Process is what the kernel reports of a program. The zero value means that nothing is known.
 type Process struct {
 	CPU      time.Duration
 	Resident int64 // bytes
 	Started  time.Time
 }
 
-// Onto writes it down.
+// Onto adds the metrics to a page.
 func (s Program) Onto(p *Page) {
 	p.Add(Build, 1, s.Room, s.Version, s.Go)
 	p.Add(Cluster, 1, s.Room, s.Cluster, s.Timing, s.Mode)
@@ -79,7 +78,7 @@ func (s Program) Onto(p *Page) {
 	}
 }
 
-// All are the families that any of our programs may say something of.
+// All are the families of all programs.
 func All() []Family {
 	return slices.Concat([]Family{Build, Cluster, Rounds, RoundAge, Faults, WatchKnown, WatchAge, CPU, Memory, Started}, ofVIPs(), ofChecks(), ofBalancers(), ofNames())
 }

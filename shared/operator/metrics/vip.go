@@ -10,34 +10,34 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// What a host says of each VIP in whose election it may take part. The label kind is api, ingress
-// or dns.
+// What a host reports of each VIP that it may be eligible for. The label kind is api, ingress or
+// dns.
 var (
-	VIPHolder      = vipFamily("onprem_vip_holder", Gauge, "1 when this host holds the VIP, as its keepalived says.")
+	VIPHolder      = vipFamily("onprem_vip_holder", Gauge, "1 when this host holds the VIP, as its keepalived reports.")
 	VIPState       = vipFamily("onprem_vip_state", Gauge, "1 for the state of this host's VRRP instance, 0 for the others: init, backup, master, fault.", "state")
 	VIPPresent     = vipFamily("onprem_vip_address_present", Gauge, "1 when this host's kernel has the VIP's address.")
-	VIPPriority    = vipFamily("onprem_vip_priority", Gauge, "This host's effective priority in the VIP's election; absent where it takes no part.")
-	VIPPart        = vipFamily("onprem_vip_priority_part", Gauge, "What counts towards the priority now: base, rank, holder, bootstrap and each check by its name.", "part")
-	VIPTransitions = vipFamily("onprem_vip_transitions_total", Counter, "Changes of the instance's state, by the state that it came to.", "state")
-	VIPGaps        = vipFamily("onprem_vip_gaps_total", Counter, "How often the VIP was taken anew, of which this host heard the former holder's last word and the next one's first.")
-	VIPGapTotal    = vipFamily("onprem_vip_gap_seconds_total", Counter, "Time between the last word of a holder and the first of the next one, as this host heard them.")
-	VIPGapLast     = vipFamily("onprem_vip_gap_last_seconds", Gauge, "The last one of these times.")
-	AdvertAge      = vipFamily("onprem_vip_advert_age_seconds", Gauge, "Time since another host's last advert for the VIP was heard here; absent on its holder.")
-	AdvertJitter   = vipFamily("onprem_vip_advert_jitter_seconds", Gauge, "By how much an advert came later than announced, at most, in the last minute or two.")
-	Clashes        = vipFamily("onprem_vip_clashes", Gauge, "Hosts that disturb the VIP's election as heard here, by what is wrong; the log names them.", "fault")
+	VIPPriority    = vipFamily("onprem_vip_priority", Gauge, "This host's effective priority in the VIP's VRRP group; absent where it is no candidate.")
+	VIPPart        = vipFamily("onprem_vip_priority_part", Gauge, "Parts of the priority that count now: base, rank, holder, bootstrap and each check by its name.", "part")
+	VIPTransitions = vipFamily("onprem_vip_transitions_total", Counter, "Changes of the instance's state, by the new state.", "state")
+	VIPGaps        = vipFamily("onprem_vip_gaps_total", Counter, "Takeovers of the VIP of which this host received the former holder's last advert and the next holder's first.")
+	VIPGapTotal    = vipFamily("onprem_vip_gap_seconds_total", Counter, "Time between the last advert of a holder and the first of the next one, as this host received them.")
+	VIPGapLast     = vipFamily("onprem_vip_gap_last_seconds", Gauge, "The last such time.")
+	AdvertAge      = vipFamily("onprem_vip_advert_age_seconds", Gauge, "Time since this host received another host's last advert for the VIP; absent on its holder.")
+	AdvertJitter   = vipFamily("onprem_vip_advert_jitter_seconds", Gauge, "Largest delay of an advert behind its interval in the last minute or two.")
+	Clashes        = vipFamily("onprem_vip_clashes", Gauge, "Hosts that disturb the VIP's VRRP group as received here, by what is wrong; the log names them.", "fault")
 )
 
-// What a host says of its checks, and of keepalived.
+// What a host reports of its checks, and of keepalived.
 var (
 	Check        = Family{"onprem_check_passes", Gauge, "1 when the check passes on this node.", []string{"check"}}
-	CheckChanges = Family{"onprem_check_changes_total", Counter, "How often the check began or ceased to pass.", []string{"check"}}
-	GateOpen     = Family{"onprem_vip_gate_open", Gauge, "1 when this node has seen the API work once and so takes part in the election of its VIP.", nil}
+	CheckChanges = Family{"onprem_check_changes_total", Counter, "How often the check's result changed.", []string{"check"}}
+	GateOpen     = Family{"onprem_vip_gate_open", Gauge, "1 when this node has observed a ready API server once, and so is eligible for the API VIP.", nil}
 	Running      = Family{"onprem_keepalived_running", Gauge, "1 while keepalived runs.", nil}
-	Restarts     = Family{"onprem_keepalived_restarts_total", Counter, "How often keepalived was started again after it ended by itself.", nil}
-	Reloads      = Family{"onprem_keepalived_reloads_total", Counter, "How often another configuration came into force while the program watched.", nil}
-	Refused      = Family{"onprem_keepalived_refused", Gauge, "1 while keepalived does not take the configuration that is wanted.", nil}
-	Leaving      = Family{"onprem_keepalived_leaving", Gauge, "1 while this host gives its VIPs up by request, or has.", nil}
-	NodesKnown   = Family{"onprem_nodes", Gauge, "Nodes that the API has named to this program.", []string{"role"}}
+	Restarts     = Family{"onprem_keepalived_restarts_total", Counter, "How often keepalived was restarted after it had exited by itself.", nil}
+	Reloads      = Family{"onprem_keepalived_reloads_total", Counter, "How often keepalived's running configuration changed while this program ran.", nil}
+	Refused      = Family{"onprem_keepalived_refused", Gauge, "1 while keepalived refuses the wanted configuration.", nil}
+	Leaving      = Family{"onprem_keepalived_leaving", Gauge, "1 while this host releases its VIPs by request, and after that.", nil}
+	NodesKnown   = Family{"onprem_nodes", Gauge, "Nodes that the API has listed to this program.", []string{"role"}}
 )
 
 func vipFamily(name string, t Type, help string, more ...string) Family {
@@ -52,7 +52,7 @@ func ofChecks() []Family {
 	return []Family{Check, CheckChanges, GateOpen, Running, Restarts, Reloads, Refused, Leaving, NodesKnown}
 }
 
-// States are those of an instance, in the order in which they are written.
+// States are the states of an instance, in the order in which they are written.
 func States() []supervised.State {
 	return []supervised.State{supervised.Init, supervised.Backup, supervised.Master, supervised.Fault}
 }
@@ -65,7 +65,7 @@ func clashKinds() []clash.Kind {
 type VIP struct {
 	Address netip.Addr
 	Kind    vrrp.Kind
-	State   supervised.State // empty where this host takes no part
+	State   supervised.State // empty where this host is no candidate
 	Present bool
 
 	Priority    int
@@ -75,23 +75,23 @@ type VIP struct {
 	Clashes     map[clash.Kind]int
 }
 
-// Part is what adds to a priority now.
+// Part is a part of a priority.
 type Part struct {
 	Name string
 	Adds int
 }
 
-// Elections are what a host does in the elections of its VIPs.
+// Elections are a host's state in the VRRP groups of its VIPs.
 type Elections struct {
-	At     time.Time // of the look: ages count until then
+	At     time.Time // of the observation: ages count until then
 	VIPs   []VIP
 	Checks []CheckState
 
 	Gate     string // open, closed, or empty where there is none
 	Daemon   *Daemon
-	Controls int  // control plane nodes that the API has named
+	Controls int  // control plane nodes that the API has listed
 	Others   int  // other nodes
-	Named    bool // it has named any at all
+	Named    bool // the API has listed the nodes
 	Received bool // this host receives adverts; if not, nothing is reported of them
 }
 
@@ -108,7 +108,7 @@ type Daemon struct {
 	Restarts, Reloads         uint64
 }
 
-// Onto writes it down.
+// Onto adds the metrics to a page.
 func (e Elections) Onto(p *Page) {
 	for _, v := range e.VIPs {
 		v.onto(p, e.At, e.Received)
