@@ -19,7 +19,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
-	"github.com/onprem-infra/onprem-infra/shared/host/listen"
 	"github.com/onprem-infra/onprem-infra/shared/host/recorder"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
@@ -61,7 +60,7 @@ alone until that host has given it up. A gateway that answers for every address 
 	return cmd
 }
 
-// assumedFree reads the API VIPs that nobody is asked for.
+// assumedFree parses the API VIPs that are not probed for another holder.
 func assumedFree(p plan.Plan, texts []string) ([]netip.Addr, error) {
 	var vips []netip.Addr
 	all := election.Addresses(p, role.Bootstrap)
@@ -75,6 +74,15 @@ func assumedFree(p plan.Plan, texts []string) ([]netip.Addr, error) {
 	return vips, nil
 }
 
+// keeperOfKeepalived manages keepalived: kubelet runs it in a pod, or this program in a container.
+func keeperOfKeepalived(m *machine, p plan.Plan, inPod bool) vip.Daemon {
+	if inPod {
+		return newPodKeepalived(p)
+	}
+	// onprem-supervise works at least once in each interval of the probe.
+	return m.keeper(daemon.UsesCPU(), runDir.ForgetStatus)
+}
+
 func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string, free []string, inPod bool) error {
 	p, header, err := m.load(std)
 	if err != nil {
@@ -83,11 +91,6 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string, fre
 	assumed, err := assumedFree(p, free)
 	if err != nil {
 		return err
-	}
-	var keeper vip.Daemon = newPodKeepalived(p)
-	if !inPod {
-		// onprem-supervise works at least once in each interval of the probe.
-		keeper = m.keeper(daemon.UsesCPU(), runDir.ForgetStatus)
 	}
 	release, err := onHost.release()
 	if err != nil {
@@ -102,11 +105,9 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string, fre
 	object := bootstrapObject{api: kube.NewAPI(kubeconfig, m.log), namespace: p.Namespace}
 	announcer := announce.New(object, time.Now, m.log)
 	listener := newListener(p, nodeVIPHost{}, m.log)
-	written := recorder.New(recorder.Options{
-		Plan: p, Run: runDir, Path: journal.Path, Announced: listener.Announced, Log: m.log,
-	})
 	room := vip.New(vip.Options{
-		Plan: p, Header: header, Nodes: kept, Daemon: keeper, Notifier: &m.status, Now: time.Now,
+		Plan: p, Header: header, Nodes: kept, Daemon: keeperOfKeepalived(m, p, inPod),
+		Notifier: &m.status, Now: time.Now,
 		Host: vipHost{
 			nodes: nodes, watch: watch, conflicts: conflicts, announcer: announcer, listener: listener,
 			starts: onHost.starts(m.log),
@@ -116,7 +117,7 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string, fre
 	m.meter.Add(meter.onto)
 	m.meter.Follow("nodes", nodes.LastReceived)
 	observe := func(ctx context.Context) (vip.Snapshot, error) {
-		if status, err := runDir.Status(); err == nil { // the room reads it too, and says what is wrong
+		if status, err := runDir.Status(); err == nil { // the room reads it too, and reports errors
 			meter.Status(status, time.Now())
 		}
 		return room.Observe(ctx)
@@ -129,11 +130,8 @@ func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string, fre
 		m.watch(ctx, "the local API", watch.Run)
 		m.watch(ctx, "other holders of the VIPs", conflicts.Run)
 		m.watch(ctx, "the announced addresses", announcer.Run)
-		m.watch(ctx, "the journal", written.Run)
-		m.watch(ctx, "other routers' adverts", func(ctx context.Context) error {
-			return listener.Follow(ctx, listen.Outputs{
-				Adverts: meter.hear, Findings: meter.Clashes, Journal: written.AddClash,
-			})
+		m.keepJournal(ctx, listener, meter, recorder.Options{
+			Plan: p, Run: runDir, Path: journal.Path, Announced: listener.Announced, Log: m.log,
 		})
 		m.watch(ctx, "the supervisor", func(ctx context.Context) error {
 			return file.Watch(ctx, []string{runDir.StatusFile()}, m.wake)

@@ -37,18 +37,18 @@ func (m *machine) pages() map[string]healthz.Page {
 	return map[string]healthz.Page{"/metrics": {Type: metrics.ContentType, Text: m.meter.Text}}
 }
 
-// everyAddress is how often a program looks whether this node still has the addresses at which it
-// says its metrics to others.
+// everyAddress is how often a program checks whether this node still has the addresses at which it
+// publishes its metrics.
 const everyAddress = 5 * time.Second
 
-// serve says the metrics of a program that no kubelet asks for its health.
+// serve serves the metrics of a program that has no health check.
 func (m *machine) serve(ctx context.Context, p plan.Plan, port uint16) {
 	m.watch(ctx, "metrics of this host", func(ctx context.Context) error { return healthz.Serve(ctx, port, nil, m.pages()) })
 	m.publish(ctx, p, port)
 }
 
-// publish says the metrics to others where the cluster asks for that: at the node's addresses and
-// never at a VIP, whoever holds it. At the loopback they are said in any case.
+// publish serves the metrics at the node's addresses if the cluster description asks for that, and
+// never at a VIP. At the loopback they are served in any case.
 func (m *machine) publish(ctx context.Context, p plan.Plan, port uint16) {
 	if p.Metrics != spec.MetricsNode {
 		return
@@ -57,8 +57,8 @@ func (m *machine) publish(ctx context.Context, p plan.Plan, port uint16) {
 	m.watch(ctx, "metrics", func(ctx context.Context) error { return healthz.PublishAt(ctx, own, everyAddress, m.pages()) })
 }
 
-// ownAddresses are those of this host that its programs have agreed on, or, as long as they have
-// not, that they would agree on.
+// ownAddresses are the addresses that node-ip chose for this host. Before that they are those that
+// it would choose.
 func ownAddresses(p plan.Plan, port uint16) ([]netip.AddrPort, error) {
 	agreed, _, err := nodeVIPHost{}.Agreed()
 	if err != nil {

@@ -72,7 +72,7 @@ func TestParentIsAskedByOneConnection(t *testing.T) {
 	p.Ports[port.Supervise] = netip.MustParseAddrPort(server.Listener.Addr().String()).Port()
 	e := newNodeVIPMeter(p, onDisk(t, nil), &allBut{}, nil, nil)
 	for range 5 {
-		if !e.speaks() {
+		if !e.alive() {
 			t.Fatal("the parent answers, and is said to be dead")
 		}
 	}
@@ -80,7 +80,7 @@ func TestParentIsAskedByOneConnection(t *testing.T) {
 		t.Errorf("%d connections, want 1", got)
 	}
 	server.Close()
-	if e.speaks() {
+	if e.alive() {
 		t.Error("the parent is dead, and is said to answer")
 	}
 }
@@ -108,10 +108,10 @@ func TestVIPMeter(t *testing.T) {
 	}
 	from := netip.MustParseAddr("192.0.2.12")
 	holder := advert.Advert{From: from, ID: p.VRRP.API.ID, Hops: advert.Near, Sound: true, Priority: 100, Interval: time.Second, VIPs: p.VIPs.API}
-	e.hear(overhear.Received{At: time.Now().Add(-2 * time.Second), Advert: holder})
+	e.recordAdvert(overhear.Received{At: time.Now().Add(-2 * time.Second), Advert: holder})
 	far := holder
 	far.From, far.Hops = netip.MustParseAddr("203.0.113.9"), 60
-	e.hear(overhear.Received{At: time.Now().Add(-2 * time.Second), Advert: far})
+	e.recordAdvert(overhear.Received{At: time.Now().Add(-2 * time.Second), Advert: far})
 	e.Clashes([]clash.Finding{{Kind: clash.Foreign, VIP: p.VIPs.API[0]}, {Kind: clash.Foreign, VIP: p.VIPs.Ingress[0]}})
 	checks.fail(vrrp.CheckLB)
 	observe(supervised.Master)
@@ -122,7 +122,7 @@ func TestVIPMeter(t *testing.T) {
 		metrics.VIPGaps.Name+about+"} 1", metrics.Clashes.Name+about+`,fault="foreign-router"} 1`, metrics.Clashes.Name+about+`,fault="stranger"} 0`,
 		metrics.Check.Name+`{check="lb"} 0`, metrics.CheckChanges.Name+`{check="lb"} 1`, metrics.GateOpen.Name+" 1", metrics.Running.Name+" 1",
 		metrics.NodesKnown.Name+`{role="control-plane"} 1`, metrics.NodesKnown.Name+`{role="other"} 1`, metrics.VIPHolder.Name+`{vip="192.0.2.6",kind="ingress"} 0`)
-	e.speaks = func() bool { return false }
+	e.alive = func() bool { return false }
 	pageHas(t, pageOf(e.onto), metrics.VIPHolder.Name+about+"} 0", metrics.VIPState.Name+about+`,state="master"} 0`, metrics.Running.Name+" 0")
 	sum := 0
 	for _, line := range lines(page, metrics.VIPPart.Name+about+",part=") {

@@ -21,14 +21,14 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// vipMeter is what a host does in the elections of its VIPs, noted while its room turns. Its
-// methods may be called by anybody.
+// vipMeter collects the metrics of a host's VIPs while its room reconciles. Its methods may be
+// called by any goroutine.
 type vipMeter struct {
 	*metrics.Recorder
-	host   nodeVIPHost
-	gated  bool // this host makes checks, and its part depends on the API's having worked
-	nodes  func() (nodes []kube.Node, synced bool)
-	speaks func() bool // whether keepalived's parent answers; nil: it is not asked
+	host  nodeVIPHost
+	gated bool // this host makes checks, and has an eligibility gate
+	nodes func() (nodes []kube.Node, synced bool)
+	alive func() bool // whether keepalived's parent answers; nil: it is not asked
 
 	mu   sync.Mutex
 	plan plan.Plan
@@ -51,7 +51,7 @@ func newNodeVIPMeter(p plan.Plan, host nodeVIPHost, made interface{ Passes(vrrp.
 	}
 	e := newVIPMeter(p, host, checks, made.Passes, nodes.Known)
 	parent := supervisorHealth(p)
-	e.speaks = func() bool {
+	e.alive = func() bool {
 		ctx, cancel := context.WithTimeout(context.Background(), parentWithin)
 		defer cancel()
 		_, err := parent.Good(ctx)
@@ -60,12 +60,12 @@ func newNodeVIPMeter(p plan.Plan, host nodeVIPHost, made interface{ Passes(vrrp.
 	return e
 }
 
-// parentWithin is how long keepalived's parent, which answers at once, may take to do so.
+// parentWithin is the timeout for keepalived's parent, which normally answers at once.
 const parentWithin = time.Second
 
-// silenced is what is left of the last words of a parent that is dead or stands still: nobody says
-// that keepalived runs, or holds anything.
-func silenced(s supervised.Status) supervised.Status {
+// stopped is the last status of a parent that exited or hangs, without what is no longer known: that
+// keepalived runs, or holds a VIP.
+func stopped(s supervised.Status) supervised.Status {
 	s.PID, s.Instances = 0, maps.Clone(s.Instances)
 	for name, i := range s.Instances {
 		s.Instances[name] = supervised.Instance{State: supervised.Init, Priority: i.Priority}
@@ -73,14 +73,14 @@ func silenced(s supervised.Status) supervised.Status {
 	return s
 }
 
-// become goes on with another plan, when a migration has happened.
-func (e *vipMeter) become(p plan.Plan) {
+// setPlan sets the plan after a migration.
+func (e *vipMeter) setPlan(p plan.Plan) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.plan = p
 }
 
-// observed is observe with a note of what was seen.
+// observed wraps observe to record the status.
 func (e *vipMeter) observed(observe func(context.Context) (vip.Snapshot, error)) func(context.Context) (vip.Snapshot, error) {
 	return func(ctx context.Context) (vip.Snapshot, error) {
 		s, err := observe(ctx)
@@ -91,9 +91,9 @@ func (e *vipMeter) observed(observe func(context.Context) (vip.Snapshot, error))
 	}
 }
 
-// hear records an advert that came by a link, unless no router heeds it: otherwise any host could
+// recordAdvert records a received advert, unless VRRP routers ignore it: otherwise any host could
 // make VIPs seem to move.
-func (e *vipMeter) hear(h overhear.Received) {
+func (e *vipMeter) recordAdvert(h overhear.Received) {
 	e.mu.Lock()
 	advertInterval := e.plan.Timing.Model.Advert
 	e.mu.Unlock()
@@ -104,17 +104,17 @@ func (e *vipMeter) hear(h overhear.Received) {
 	}
 }
 
-// onto looks at the host, and says what it is and what was noted.
+// onto observes the host and adds its metrics to a page.
 func (e *vipMeter) onto(page *metrics.Page) {
 	e.mu.Lock()
 	p := e.plan
 	e.mu.Unlock()
 	status, err := e.host.Status()
 	if err != nil {
-		return // the room says so, and its faults are counted
+		return // the room reports the error, and counts it
 	}
-	if e.speaks != nil && !e.speaks() {
-		status = silenced(status)
+	if e.alive != nil && !e.alive() {
+		status = stopped(status)
 	}
 	links, err := e.host.Links()
 	if err != nil {

@@ -26,18 +26,18 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
 
-// monitorBound is how long a monitor's loop may stand before kubelet hears of it. It is longer than
-// any step of a loop may take.
+// monitorBound is how long a round of a monitor's loop may take before its health check fails. It
+// is longer than any step of a loop may take.
 const monitorBound = time.Minute
 
 // monitorVerbs run in a node's static pods, one beside each daemon, and on the node itself.
 func monitorVerbs(std streams) *cobra.Command {
 	cmd := group("monitor", "Keep one of a node's daemons configured", monitorDNSCommand(std), monitorLBCommand(std), monitorMDNSCommand(std), monitorResolvCommand(std),
 		monitorVIPCommand(std))
-	cmd.Long = `monitor follows the host and the cluster's API, and keeps a daemon of this node configured. It is started by what 'ignition' and 'render'
-have put on the node: dns, lb and vip run in static pods, one beside each daemon, mdns in a pod of its own, resolv in a systemd unit. A daemon
-lives on when its monitor ends. Logs go to standard error. Those in pods end with exit code 0 when they are told to, and when the cluster's file holds something
-new: kubelet then starts them with that.`
+	cmd.Long = `monitor follows the host and the cluster's API, and keeps a daemon of this node configured. The files of 'ignition' and 'render' start it:
+dns, lb and vip run in static pods, one beside each daemon, mdns in a pod of its own, resolv in a systemd unit. A daemon continues when its monitor
+ends. Logs go to standard error. A monitor in a pod ends with exit code 0 on SIGTERM, and when the cluster description changes: kubelet then starts
+it with the new one.`
 	return cmd
 }
 
@@ -58,17 +58,17 @@ func monitorFlags(cmd *cobra.Command, room string, std streams) *monitor {
 	return m
 }
 
-// kubeconfigFlag gives a verb that asks the API the flag --kubeconfig.
+// kubeconfigFlag adds the flag --kubeconfig.
 func (m *monitor) kubeconfigFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&m.kubeconfig, "kubeconfig", "", "the kubelet's credentials; the file may appear later (default: the path that the cluster names)")
 }
 
-// roleFlag gives a verb the flag --role, which it needs; roles are those that it serves, in words.
+// roleFlag adds the required flag --role; roles are the accepted values, for the help.
 func (m *monitor) roleFlag(cmd *cobra.Command, roles string) {
 	cmd.Flags().StringVar(&m.node, "role", "", "what this node is: "+roles+" (required)")
 }
 
-// role is what the flag says.
+// role parses the flag --role.
 func (m *monitor) role() (role.Role, error) {
 	if r, err := role.Parse(m.node); err == nil && slices.Contains(role.Nodes(), r) {
 		return r, nil
@@ -84,8 +84,8 @@ func (m *monitor) credentials(p plan.Plan) string {
 	return p.Kubeconfig
 }
 
-// api is the cluster's, for what a node of a role follows there. Nodes that are not of the control
-// plane are a crowd.
+// api is the cluster's API for a node of a role. Nodes outside the control plane are many: together
+// they could overload the API.
 func (m *monitor) api(p plan.Plan, r role.Role) *kube.API {
 	api := kube.NewAPI(m.credentials(p), m.log)
 	if r != role.Master {
@@ -94,21 +94,21 @@ func (m *monitor) api(p plan.Plan, r role.Role) *kube.API {
 	return api
 }
 
-// later has the loop turn again after a time.
+// later wakes the loop after a time.
 func (m *monitor) later(d time.Duration) { time.AfterFunc(d, func() { loop.Wake(m.wake) }) }
 
-// alive is the monitor's own health: its loop turns.
+// alive is the monitor's own health: its loop makes rounds.
 func (m *monitor) alive() error { return m.pulse.Within(monitorBound) }
 
-// serve answers kubelet at the monitor's own port until ctx ends, and whoever asks for its metrics;
-// a port that is taken is tried again, as a former monitor may have it yet.
+// serve serves the health checks and the metrics at the monitor's own port until ctx ends. It
+// retries while the port is in use: a former monitor may still have it.
 func (m *monitor) serve(ctx context.Context, p plan.Plan, port uint16, checks map[string]func() error) {
 	m.watch(ctx, "health", func(ctx context.Context) error { return healthz.Serve(ctx, port, checks, m.pages()) })
 	m.publish(ctx, p, port)
 }
 
-// changed says whether the cluster has decided something else since load. What it cannot be told is
-// an error: a file that is gone, or that no plan can be made of.
+// changed reports whether the cluster description has changed since load. It fails if the file is
+// gone or gives no plan.
 func (m *monitor) changed() (bool, error) {
 	text, err := readFile(m.cluster)
 	if err != nil || bytes.Equal(text, m.text) {
@@ -124,28 +124,28 @@ func (m *monitor) changed() (bool, error) {
 	return err == nil, err
 }
 
-// untilChanged calls end when the cluster has decided something else. A new file that is wrong is
-// said, and what was decided before stays.
+// untilChanged calls end when the cluster description changes. It logs a description that is wrong;
+// the running one then stays.
 func (m *monitor) untilChanged(ctx context.Context, end func()) {
-	look := loop.NewWake()
-	m.watch(ctx, "what the cluster decided", func(ctx context.Context) error {
+	wake := loop.NewWake()
+	m.watch(ctx, "the cluster description", func(ctx context.Context) error {
 		path, err := filepath.Abs(m.cluster)
 		if err != nil {
 			return err
 		}
-		return file.Watch(ctx, []string{path}, look)
+		return file.Watch(ctx, []string{path}, wake)
 	})
 	m.watchers.Go(func() {
-		said := ""
+		logged := ""
 		for {
 			select {
 			case <-ctx.Done():
 				return
-			case <-look:
+			case <-wake:
 			}
-			anew, err := m.changed()
-			if anew {
-				m.log.Info("the cluster has decided something else: this program ends, and begins anew with that", "file", m.cluster)
+			changed, err := m.changed()
+			if changed {
+				m.log.Info("the cluster description changed: this program restarts with it", "file", m.cluster)
 				end()
 				return
 			}
@@ -153,45 +153,44 @@ func (m *monitor) untilChanged(ctx context.Context, end func()) {
 			if err != nil {
 				text = err.Error()
 			}
-			if text != said && text != "" {
-				m.log.Warn("read what the cluster decided: what it had decided before stays in force", "file", m.cluster, "error", text)
+			if text != logged && text != "" {
+				m.log.Warn("read the cluster description: the running one stays", "file", m.cluster, "error", text)
 			}
-			said = text
+			logged = text
 		}
 	})
 }
 
-// runInPod is runMonitor for a container of a pod: it ends in order when the cluster has decided
-// something else, or when the kubeconfig that it was started with has been replaced, and kubelet
-// starts it anew. So there is one way by which a monitor learns what the cluster is. What it holds
-// it leaves to the one that follows: given back for that time, the redirect to a balancer that
-// serves would cost a check and the VIP.
+// runInPod is runMonitor for a container of a pod. It also ends when the cluster description
+// changes or its kubeconfig is replaced, and kubelet restarts it: so a monitor reads both only at
+// its start. Before such a restart it releases nothing: without the redirect to a balancer that
+// serves, a check would fail and the node would lose the VIP.
 func runInPod[S, D any](ctx context.Context, m *monitor, kubeconfig string, steps loop.Steps[S, D], every time.Duration, watchers func(context.Context)) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	if leave := steps.Leave; leave != nil {
 		steps.Leave = func(last context.Context) error {
-			if errors.Is(context.Cause(ctx), errAnew) {
+			if errors.Is(context.Cause(ctx), errRestart) {
 				return nil
 			}
 			return leave(last)
 		}
 	}
 	return runMonitor(ctx, m, steps, every, func(ctx context.Context) {
-		m.untilChanged(ctx, func() { end(errAnew) })
-		m.untilReplaced(ctx, kubeconfig, func() { end(errAnew) })
+		m.untilChanged(ctx, func() { end(errRestart) })
+		m.untilReplaced(ctx, kubeconfig, func() { end(errRestart) })
 		watchers(ctx)
 	})
 }
 
-// errAnew ends a monitor that begins anew.
-var errAnew = errors.New("there is another cluster description or kubeconfig")
+// errRestart ends a monitor that kubelet is to restart.
+var errRestart = errors.New("the cluster description or the kubeconfig changed")
 
-// runMonitor turns a room's loop until ctx ends, and ends its watchers after it: the first thing at
-// a stop is to leave.
+// runMonitor runs a room's loop until ctx ends, and ends its watchers after it: at a stop the room
+// leaves first.
 func runMonitor[S, D any](ctx context.Context, m *monitor, steps loop.Steps[S, D], every time.Duration, watchers func(context.Context)) error {
 	watching, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	m.spare(watching)
+	m.reduceMemory(watching)
 	watchers(watching)
 	observe := steps.Observe
 	steps.Observe = func(ctx context.Context) (S, error) {
@@ -207,23 +206,22 @@ func runMonitor[S, D any](ctx context.Context, m *monitor, steps loop.Steps[S, D
 	return nil
 }
 
-// started is when a monitor has done what it does but once: the API has named the nodes, and every
-// check has been made.
-const started = 20 * time.Second
+// startup is how long the start of a monitor takes: the API has listed the nodes, and every check
+// has been made.
+const startup = 20 * time.Second
 
-// spare has a monitor need little. It does one small thing after another, and on several processors
-// the runtime would wake threads to look for more. And what only its start has needed of its
-// program is no memory of its own any more.
-func (m *monitor) spare(ctx context.Context) {
+// reduceMemory keeps a monitor small. Its work is sequential: with several processors the runtime
+// would wake threads for nothing. After the start it returns the memory that only the start needed.
+func (m *monitor) reduceMemory(ctx context.Context) {
 	runtime.GOMAXPROCS(1)
 	m.watchers.Go(func() {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(started):
+		case <-time.After(startup):
 		}
 		if _, err := proc.Unmap(); err != nil {
-			m.log.Warn("need less memory", "error", err)
+			m.log.Warn("release startup memory", "error", err)
 		}
 	})
 }

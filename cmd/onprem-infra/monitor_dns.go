@@ -29,10 +29,10 @@ import (
 )
 
 const (
-	// everyDNSRound is how long the monitor waits for a wake-up before it looks again by itself, at
-	// CoreDNS above all.
+	// everyDNSRound is the longest time between two rounds: nothing wakes the monitor when CoreDNS
+	// changes.
 	everyDNSRound = 2 * time.Second
-	// healthAnswer is more than CoreDNS needs to say that it serves.
+	// healthAnswer is longer than CoreDNS needs to answer its health check.
 	healthAnswer = time.Second
 )
 
@@ -40,8 +40,8 @@ func monitorDNSCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dns",
 		Short: "Keep a node's CoreDNS configured",
-		Long: `dns writes CoreDNS's Corefile and the names of the cluster's nodes, follows the host's name servers and the API's nodes, and tells the
-CoreDNS of its pod when they have changed. With --once it writes both files from what this machine knows by itself and ends.`,
+		Long: `dns writes CoreDNS's Corefile and the names of the cluster's nodes. It follows the host's name servers and the API's nodes, and signals the
+CoreDNS of its pod to reload when they change. With --once it writes both files from what this machine knows without the API, and ends.`,
 		Example: `  onprem-infra monitor dns --role=master
   onprem-infra monitor dns --role=worker --once`,
 		Args: cobra.NoArgs,
@@ -125,7 +125,7 @@ func (c *coreDNS) Running() (running, another bool) {
 	c.drop()
 	found, err := proc.Running(dns.Command())
 	if err != nil {
-		return false, false // there is none: kubelet starts another
+		return false, false // it has exited: kubelet starts another
 	}
 	c.held = found
 	return true, true
@@ -133,7 +133,7 @@ func (c *coreDNS) Running() (running, another bool) {
 
 func (c *coreDNS) drop() {
 	if c.held != nil {
-		_ = c.held.Close() // it is only let go of
+		_ = c.held.Close() // a pidfd that is no longer used
 	}
 	c.held = nil
 }
@@ -144,7 +144,7 @@ func (c *coreDNS) Serves(ctx context.Context) bool {
 	return c.health.Probe(ctx) == nil
 }
 
-// Signal says nothing of a process that has just ended: the next turn finds its successor.
+// Signal ignores a process that has just exited: the next round finds its successor.
 func (c *coreDNS) Signal(sig syscall.Signal) error {
 	if err := c.held.Signal(sig); !errors.Is(err, os.ErrProcessDone) {
 		return err

@@ -13,20 +13,20 @@ import (
 )
 
 const (
-	// everyKubeconfig is how soon a monitor sees that its kubeconfig has been removed or replaced.
+	// everyKubeconfig is how often a monitor checks whether its kubeconfig was removed or replaced.
 	everyKubeconfig = 5 * time.Second
-	// everyRefused is how often the API is asked then whether it accepts the old one: of all nodes
-	// of a cluster at once, where a program replaces the file everywhere.
+	// everyRefused is how often it then asks the API whether the old one is still accepted. It is
+	// longer, as a program may replace the file on all nodes of a cluster at once.
 	everyRefused = 15 * time.Second
-	// keepKubeconfig is how long a monitor goes on with a kubeconfig that the API accepts. A
-	// container that starts while there is none has the container runtime make a directory in its
-	// place: so it is longer than it takes to remove the file by hand and to put another one there.
-	// It is as long as the monitor may miss what only the other one names, such as another server.
+	// keepKubeconfig is how long a monitor continues with a former kubeconfig that the API accepts.
+	// If a container starts without the file, the container runtime makes a directory in its place:
+	// so the time is longer than replacing the file by hand takes. For as long the monitor may miss
+	// what only the new file has, such as another server.
 	keepKubeconfig = 5 * time.Minute
 )
 
-// unlinked is a kubeconfig that may be removed, or replaced by a rename. The pod has that one file
-// mounted, sees the former one until the container is started again, and cannot tell the two apart.
+// unlinked is a kubeconfig that may be removed, or replaced by a rename. The pod mounts that one
+// file: it sees the former one until the container restarts, and cannot distinguish the two cases.
 type unlinked struct {
 	path    string
 	refused func(context.Context) error // why the API does not accept it; nil if it does
@@ -35,7 +35,7 @@ type unlinked struct {
 	since, asked time.Time // when it was first seen without a name, and when the API was last asked
 }
 
-// ends is why a monitor needs another kubeconfig at this time; nil while it goes on.
+// ends is why a monitor needs another kubeconfig now; nil while it continues.
 func (u *unlinked) ends(ctx context.Context, now time.Time) error {
 	gone, err := file.Unlinked(u.path)
 	if err != nil || !gone {
@@ -56,8 +56,8 @@ func (u *unlinked) ends(ctx context.Context, now time.Time) error {
 	return u.refused(ctx)
 }
 
-// untilReplaced calls end when the monitor needs the kubeconfig that is on the host by then. An
-// empty path is none.
+// untilReplaced calls end when the monitor needs the new kubeconfig of the host. With an empty path
+// it does nothing.
 func (m *monitor) untilReplaced(ctx context.Context, path string, end func()) {
 	if path == "" {
 		return
@@ -68,7 +68,7 @@ func (m *monitor) untilReplaced(ctx context.Context, path string, end func()) {
 		defer tick.Stop()
 		for {
 			if why := u.ends(ctx, time.Now()); why != nil {
-				m.log.Info("the kubeconfig was replaced: this program ends, and begins anew with the other one", "file", path, "why", why)
+				m.log.Info("the kubeconfig was replaced: this program restarts with the new one", "file", path, "why", why)
 				end()
 				return
 			}

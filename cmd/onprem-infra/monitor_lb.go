@@ -30,8 +30,8 @@ func monitorLBCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lb",
 		Short: "Keep a control plane node's HAProxy configured",
-		Long: `lb writes haproxy.cfg, gives the running HAProxy the control plane's nodes as they come and go, and redirects what comes for the API's
-VIP to it for as long as it has a server that works. With --once it writes the files from what this machine knows by itself and ends.`,
+		Long: `lb writes haproxy.cfg, keeps the backend servers of the running HAProxy equal to the control plane nodes, and redirects connections to the API
+VIP to HAProxy while it has a healthy server. With --once it writes the files from what this machine knows without the API, and ends.`,
 		Example: `  onprem-infra monitor lb
   onprem-infra monitor lb --once`,
 		Args: cobra.NoArgs,
@@ -57,21 +57,20 @@ VIP to it for as long as it has a server that works. With --once it writes the f
 	return cmd
 }
 
-// closePorts has the kernel refuse what comes to the balanced machine config port by itself before
-// HAProxy opens it: of IPv6 HAProxy cannot tell whether a connection was redirected there. A kernel
-// that cannot do that redirects nothing either, and the API still needs its balancer.
+// closePorts makes the kernel refuse direct connections to the balanced machine config port before
+// HAProxy opens it: HAProxy cannot recognise a redirected connection of IPv6. A failure is only
+// logged: such a kernel redirects nothing, and the API still needs its balancer.
 func closePorts(room *lb.Room, log *slog.Logger) {
 	if err := room.ClosePorts(); err != nil {
-		log.Warn("close the ports that take redirected connections alone", "error", err)
+		log.Warn("close the ports that accept only redirected connections", "error", err)
 	}
 }
 
-// prepareLB writes the first files. That nobody is known yet is no error: HAProxy then balances
-// nothing, and the monitor follows what comes.
+// prepareLB writes the first files. Without a known member HAProxy balances nothing until the
+// monitor adds some.
 //
-// Before that it closes the directory of HAProxy's sockets, through which anything can be had of
-// HAProxy: kubelet has made it for everybody to enter. The sockets are closed themselves, so a
-// directory that cannot be is no reason to go without a balancer.
+// Before that it closes the directory of HAProxy's sockets, which control all of HAProxy: kubelet
+// made it open to every user. A failure is only logged, as the sockets have modes of their own.
 func prepareLB(ctx context.Context, log *slog.Logger, sockets string, room *lb.Room) error {
 	if err := os.Chmod(sockets, 0o700); err != nil {
 		log.Warn("close the directory of HAProxy's sockets", "error", err)
@@ -80,14 +79,14 @@ func prepareLB(ctx context.Context, log *slog.Logger, sockets string, room *lb.R
 }
 
 func monitorLB(ctx context.Context, m *monitor, p plan.Plan, header string, access *kubeconfig.Access) error {
-	p = current(p, m.log) // a migration changes nothing here while it runs: HAProxy is looked at alike under every timing
+	p = current(p, m.log) // a running migration changes nothing here: the probe of HAProxy is the same under every timing
 	nodes := kube.NewAPI(m.credentials(p), m.log).ControlPlane(p.ControlPlaneLabel)
-	look := p.Timing.Model.Redirect // HAProxy's end wakes the monitor before
+	every := p.Timing.Model.Redirect.Interval // HAProxy's exit wakes the monitor earlier
 	room := lb.New(lb.Options{Plan: p, Header: header, Host: lbHost{}, Nodes: nodes, Trust: access, Daemon: newHAProxyDaemon(p), Filter: filter{m.log}})
 	m.meter.Add(room.Metrics)
 	m.meter.Follow("nodes", nodes.LastReceived)
 	steps := loop.Steps[lb.Snapshot, lb.Desired]{Observe: room.Observe, Decide: room.Decide, Apply: room.Apply, Leave: room.Leave}
-	return runInPod(ctx, m, m.credentials(p), steps, look.Interval, func(ctx context.Context) {
+	return runInPod(ctx, m, m.credentials(p), steps, every, func(ctx context.Context) {
 		m.serve(ctx, p, p.Ports[port.MonitorLB], map[string]func() error{"/healthz": m.alive})
 		m.watch(ctx, "nodes", func(ctx context.Context) error { return nodes.Run(ctx, m.wake) })
 		m.watch(ctx, "HAProxy", func(ctx context.Context) error { return haproxyd.Follow(ctx, haproxy.Run.Socket(), m.wake) })
@@ -116,8 +115,8 @@ func (lbHost) Remove(path string) error {
 	return nil
 }
 
-// IPv6 looks for what the kernel shows unless it was booted without IPv6. Where it is only switched
-// off on the links, sockets can be opened.
+// IPv6 reports whether the kernel was booted with IPv6. Sockets can be opened even if the links have
+// it switched off.
 func (lbHost) IPv6() bool {
 	_, err := os.Stat("/proc/net/if_inet6")
 	return err == nil
@@ -127,11 +126,11 @@ func (lbHost) Now() time.Time { return time.Now() }
 
 // haproxyDaemon is the HAProxy of the pod.
 type haproxyDaemon struct {
-	health string        // where it says how it does
-	answer time.Duration // when its answer is late
+	health string        // URL of its health check
+	answer time.Duration // the probe's timeout
 }
 
-// newHAProxyDaemon asks it at the port of the loopback, which nobody beyond this host can fill.
+// newHAProxyDaemon probes a port of the loopback: no other host can use up its connections.
 func newHAProxyDaemon(p plan.Plan) haproxyDaemon {
 	return haproxyDaemon{fmt.Sprintf("http://127.0.0.1:%d/haproxy_monitor", p.Ports[port.LBStats]), p.Timing.Model.Redirect.Timeout}
 }
@@ -165,7 +164,7 @@ func (d haproxyDaemon) Healthy(ctx context.Context) (bool, error) {
 	return haproxyd.Healthy(ctx, d.health, d.answer)
 }
 
-// filter is the kernel's packet filter, with a line for what was found there.
+// filter is the kernel's packet filter; it logs the leftovers that it removes.
 type filter struct{ log *slog.Logger }
 
 func (filter) Ensure(r redirect.Rules) (bool, error) { return nft.Ensure(r) }
@@ -173,7 +172,7 @@ func (filter) Ensure(r redirect.Rules) (bool, error) { return nft.Ensure(r) }
 func (f filter) RemoveLeftovers() ([]string, error) {
 	removed, err := nft.RemoveLeftovers()
 	if len(removed) > 0 {
-		f.log.Info("removed what another balancer left", "what", removed)
+		f.log.Info("removed leftovers of another balancer", "what", removed)
 	}
 	return removed, err
 }

@@ -27,16 +27,16 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
 
-// everyMDNSRound is how long the monitor waits for a wake-up before it looks again by itself.
+// everyMDNSRound is the longest time between two rounds.
 const everyMDNSRound = 5 * time.Second
 
 func monitorMDNSCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mdns",
 		Short: "Announce a node by multicast DNS",
-		Long: `mdns announces the node's name, its addresses and its services by multicast DNS, on the interface that has the node's address and on no other
-one, and answers for them there. It asks first whether another host has the name: such a host keeps it, and the log says who it is. It follows
-the address to another interface, announces nobody by the name localhost, and says goodbye when it ends.`,
+		Long: `mdns announces the node's name, its addresses and its services by multicast DNS, only on the interface that has the node's address, and answers
+queries for them there. It first probes for the name: if another host has it, that host keeps it, and the log has its address. It follows the
+address to another interface, never announces the name localhost, and sends a goodbye when it ends.`,
 		Example: `  onprem-infra monitor mdns --role=master`,
 		Args:    cobra.NoArgs,
 	}
@@ -99,11 +99,11 @@ func (mdnsHost) Hostname() (string, error) {
 	return os.Hostname()
 }
 
-func (mdnsHost) Open(ctx context.Context, w mdns.Where, hear func(wire.Packet), deaf func(error)) (mdns.Line, error) {
+func (mdnsHost) Open(ctx context.Context, w mdns.Where, receive func(wire.Packet), failed func(error)) (mdns.Line, error) {
 	v4, v6 := wire.Groups()
 	s, err := multicast.Open(ctx, multicast.Where{Index: w.Index, From4: w.From4, IPv6: w.IPv6}, multicast.Groups{IPv4: v4, IPv6: v6, Port: wire.Port},
-		multicast.Receiver{Failed: deaf, Packet: func(p multicast.Packet) {
-			hear(wire.Packet{From: p.From, Multicast: p.To.IsMulticast(), Data: p.Data})
+		multicast.Receiver{Failed: failed, Packet: func(p multicast.Packet) {
+			receive(wire.Packet{From: p.From, Multicast: p.To.IsMulticast(), Data: p.Data})
 		}})
 	if err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (mdnsHost) Open(ctx context.Context, w mdns.Where, hear func(wire.Packet), 
 	return mdnsLine{s}, nil
 }
 
-// mdnsLine is what the room knows of sockets.
+// mdnsLine are the sockets as the room sees them.
 type mdnsLine struct{ *multicast.Sockets }
 
 func (l mdnsLine) Send(o wire.Outgoing) error { return l.Sockets.Send(o.To, o.Data) }

@@ -26,7 +26,7 @@ import (
 const (
 	// primaryIP is the node's address, chosen once a boot before kubelet starts.
 	primaryIP = "/run/nodeip-configuration/primary-ip"
-	// everyResolvRound is how long the room waits for a wake-up before it looks again by itself.
+	// everyResolvRound is the longest time between two rounds.
 	everyResolvRound = 2 * time.Second
 )
 
@@ -34,9 +34,9 @@ func monitorResolvCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "resolv",
 		Short: "Put a node first in its own resolv.conf",
-		Long: `resolv writes resolv.conf, or tells systemd-resolved where that is in charge, so that this node's own CoreDNS is asked first, and lets kubelet
-start. on-prem-resolv-prepender.service runs it whenever NetworkManager has news. It waits until NetworkManager has a name server and the node
-has its address, and ends when all is done.`,
+		Long: `resolv makes this node's own CoreDNS its first name server, in resolv.conf or, where systemd-resolved is in charge, in its configuration. kubelet
+starts after that. on-prem-resolv-prepender.service runs it whenever NetworkManager reports a change. It waits until NetworkManager has a name
+server and the node has its address, and then ends.`,
 		Example: `  onprem-infra monitor resolv`,
 		Args:    cobra.NoArgs,
 	}
@@ -78,8 +78,8 @@ func (resolvHost) Read(path string) ([]byte, error) {
 	return text, err
 }
 
-// NodeIP is what node-ip chose, or, as long as it has not, what it would choose on a machine that
-// nobody gave a hint.
+// NodeIP is the address that node-ip chose. Before that it is the one that node-ip would choose
+// without a hint.
 func (h resolvHost) NodeIP() (netip.Addr, error) {
 	text, err := os.ReadFile(primaryIP)
 	switch {
@@ -103,7 +103,7 @@ func (h resolvHost) NodeIP() (netip.Addr, error) {
 	return chosen.Addresses[0], nil
 }
 
-// Enabled says whether something wants the service and nobody has masked it.
+// Enabled reports whether a unit wants the service and it is not masked.
 func (resolvHost) Enabled(service string) (bool, error) {
 	if to, err := os.Readlink("/etc/systemd/system/" + service); err == nil && to == os.DevNull {
 		return false, nil
@@ -117,8 +117,7 @@ func (resolvHost) Enabled(service string) (bool, error) {
 	return false, nil
 }
 
-// Write labels what it writes as the file before, or as another one that everybody may read to
-// learn names.
+// Write keeps the SELinux label of the former file, or takes that of another file for name lookups.
 func (resolvHost) Write(path string, text []byte) (changed bool, err error) {
 	if filepath.Dir(path) == resolv.DropIns {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -16,24 +16,18 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/probes"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/publish"
-	"github.com/onprem-infra/onprem-infra/shared/election"
-	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
-	"github.com/onprem-infra/onprem-infra/shared/host/listen"
 	"github.com/onprem-infra/onprem-infra/shared/host/recorder"
-	"github.com/onprem-infra/onprem-infra/shared/host/supervise/orphans"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
-	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/plan/rollout"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/role"
-	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
@@ -104,7 +98,7 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 		Host: host, Cluster: seen, Health: made, After: m.later, Now: time.Now,
 		Changed: func(p plan.Plan) {
 			made.Retime(p.Timing.Model)
-			meter.become(p)
+			meter.setPlan(p)
 			m.describe(p)
 		},
 	}
@@ -119,10 +113,7 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 	}
 	return runInPod(ctx, m, m.credentials(p), steps, vip.Interval, func(ctx context.Context) {
 		m.serve(ctx, p, p.Ports[port.MonitorVIP], map[string]func() error{"/healthz": func() error { return vipAlive(m, made) }})
-		m.watch(ctx, "the node's checks", made.Run)
-		m.watch(ctx, "the checks' results", func(ctx context.Context) error {
-			return keepJSON(ctx, host.at(election.RunDir, checks.ResultsFile), "the checks' results", made.Results)
-		})
+		host.followChecks(ctx, m, made)
 		m.watch(ctx, "the rights of this node", func(ctx context.Context) error {
 			return host.keepRights(ctx, func() []inspect.MissingRight {
 				return inspect.RefusedRights(p, r, seen.api.Refused())
@@ -132,22 +123,13 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 			m.watch(ctx, "whether this node is the first one", first.Run)
 		}
 		m.watch(ctx, "links", func(ctx context.Context) error { return links.Watch(ctx, m.wake) })
-		m.watch(ctx, "the supervisor", func(ctx context.Context) error { return file.Watch(ctx, host.watched(), m.wake) })
-		m.watch(ctx, "the supervisor's life", func(ctx context.Context) error { return orphans.Outlive(ctx, election.RunDir, m.log) })
-		events := publish.NewEvents(seen.api.NodeName, func(ctx context.Context, node string, e publish.Event) error {
-			return seen.api.CreateNodeEvent(ctx, node, e.Reason, e.Message, e.At)
-		}, m.log)
-		written := recorder.New(recorder.Options{
+		host.followSupervisor(ctx, m)
+		events := publish.NewEvents(seen.api.NodeName, seen.createEvent, m.log)
+		m.watch(ctx, "Events of this node", events.Run)
+		m.keepJournal(ctx, host.listener, meter, recorder.Options{
 			Plan: p, Run: host.run(), Path: host.at(journal.Path), Checks: checkNamesOf(p, r),
 			Passes: made.Passes, Announced: host.listener.Announced, Log: m.log,
 			Report: func(e journal.Entry) { events.Note(change(e)) },
-		})
-		m.watch(ctx, "the journal", written.Run)
-		m.watch(ctx, "Events of this node", events.Run)
-		m.watch(ctx, "other routers' adverts", func(ctx context.Context) error {
-			return host.listener.Follow(ctx, listen.Outputs{
-				Adverts: meter.hear, Findings: meter.Clashes, Journal: written.AddClash,
-			})
 		})
 		seen.follow(ctx, m)
 	})
@@ -176,16 +158,8 @@ func checkNamesOf(p plan.Plan, r role.Role) (names []vrrp.CheckName) {
 	return names
 }
 
-// change is an entry of the journal as an Event reports it.
-func change(e journal.Entry) publish.Change {
-	return publish.Change{
-		At: e.At, Instance: e.Instance, VIP: e.VIP, Holder: e.State == supervised.Master,
-		Earlier: e.Late, Why: e.Why,
-	}
-}
-
-// vipAlive is the monitor's own health: its loop turns and its checks are made. keepalived's is the
-// supervisor's to tell, and FAULT, or the lack of a configuration, is no fault of either.
+// vipAlive is the monitor's own health: its loop makes rounds and its checks are made. The
+// supervisor reports keepalived's health. FAULT, or a missing configuration, is not unhealthy.
 func vipAlive(m *monitor, checks interface{ Alive() bool }) error {
 	if err := m.alive(); err != nil {
 		return err
@@ -196,43 +170,8 @@ func vipAlive(m *monitor, checks interface{ Alive() bool }) error {
 	return nil
 }
 
-// follow keeps up with the API: one watch of nodes, and of small objects those that this node
-// needs.
-func (c *nodeCluster) follow(ctx context.Context, m *monitor) {
-	written := loop.NewWake() // of the writer of candidates
-	m.watch(ctx, "nodes", func(ctx context.Context) error { return c.nodes.Run(ctx, m.wake, written) })
-	m.watch(ctx, "how this node speaks VRRP", c.intents.Run)
-	if c.candidates != nil {
-		m.watch(ctx, "ingress candidates", func(ctx context.Context) error { return c.candidates.Run(ctx, m.wake) })
-	}
-	if c.bootstrap == nil {
-		return
-	}
-	m.watch(ctx, "the bootstrap machine", func(ctx context.Context) error { return c.bootstrap.Run(ctx, m.wake) })
-	m.watch(ctx, "the bootstrap machine's end", c.gone.Run)
-	m.watch(ctx, "this node's rank", c.ranks.Run)
-	m.watch(ctx, "who writes the ingress candidates", func(ctx context.Context) error {
-		self, err := c.self(ctx)
-		if err != nil {
-			return err
-		}
-		return keepCandidates(ctx, c.plan, self, c.api, c.nodes, written, m.log)
-	})
-}
-
-// meter adds what the node follows to its metrics.
-func (c *nodeCluster) meter(m *metrics.Meter) {
-	m.Follow("nodes", c.nodes.LastReceived)
-	if c.candidates != nil {
-		m.Follow("candidates", c.candidates.LastReceived)
-	}
-	if c.bootstrap != nil {
-		m.Follow("bootstrap", c.bootstrap.LastReceived)
-	}
-}
-
-// newNodeCluster follows nothing yet. While a migration is pending it follows what either plan
-// needs, and every Node: all have a say in it.
+// newNodeCluster prepares the watches of the API. While a migration is pending they are what either
+// plan needs, and every Node, as all nodes must agree to it.
 func newNodeCluster(p plan.Plan, r role.Role, api *kube.API, log *slog.Logger) *nodeCluster {
 	now, migrates := p, p.Former != nil
 	if migrates {
