@@ -36,9 +36,9 @@ func (h *heard) count(word string) int {
 	return strings.Count(h.text.String(), word)
 }
 
-// TestClusterChanges holds that a monitor ends in order, to be started anew, when the cluster has
-// decided something else, and only then: a file that is wrong, gone or written anew with the same
-// text ends nothing, and is said.
+// TestClusterChanges holds that a monitor ends in order, to be restarted, only when the cluster
+// description changes: a file that is wrong or gone ends nothing and is logged, and neither does one
+// with the same text.
 func TestClusterChanges(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "cluster.json")
 	text := must(t, "", "example", "cluster")
@@ -49,9 +49,9 @@ func TestClusterChanges(t *testing.T) {
 		}
 	}
 	put(text)
-	said := &heard{}
-	m := &monitor{machine: machine{cluster: path, log: slog.New(slog.NewTextHandler(said, nil)), wake: loop.NewWake(), meter: newMeter("test")}}
-	if _, _, err := m.load(streams{err: said}); err != nil {
+	logged := &heard{}
+	m := &monitor{machine: machine{cluster: path, log: slog.New(slog.NewTextHandler(logged, nil)), wake: loop.NewWake(), meter: newMeter("test")}}
+	if _, _, err := m.load(streams{err: logged}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -65,35 +65,35 @@ func TestClusterChanges(t *testing.T) {
 	go func() { ended <- runInPod(ctx, m, "", steps, time.Second, func(context.Context) {}) }()
 	until := func(what, word string, n int) {
 		t.Helper()
-		for said.count(word) < n {
+		for logged.count(word) < n {
 			select {
 			case err := <-ended:
-				t.Fatalf("%s: it ended: %v\n%s", what, err, said.text.String())
+				t.Fatalf("%s: it ended: %v\n%s", what, err, logged.text.String())
 			case <-ctx.Done():
-				t.Fatalf("%s: %q is not said %d times:\n%s", what, word, n, said.text.String())
+				t.Fatalf("%s: %q is not logged %d times:\n%s", what, word, n, logged.text.String())
 			case <-time.After(5 * time.Millisecond):
 			}
 		}
 	}
 	put(text[:strings.Index(text, "  ingressVIPs:")])
-	until("half a file", "stays in force", 1)
+	until("half a file", "the running one stays", 1)
 	put("kind: Nothing\n")
-	until("another file's kind", "stays in force", 2)
+	until("another file's kind", "the running one stays", 2)
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
 	until("no file", "no such file", 1)
 	put(text)
 	put("kind: Nothing\n")
-	until("wrong again", "stays in force", 4)
+	until("wrong again", "the running one stays", 4)
 	put(text)
 	put(text + "# another digest\n")
-	if err := <-ended; err != nil || ctx.Err() != nil || left || said.count("begins anew") != 1 {
-		t.Errorf("it ended with %v, %v, gave back what the next one needs: %t\n%s", err, ctx.Err(), left, said.text.String())
+	if err := <-ended; err != nil || ctx.Err() != nil || left || logged.count("restarts with it") != 1 {
+		t.Errorf("it ended with %v, %v, released what the next one needs: %t\n%s", err, ctx.Err(), left, logged.text.String())
 	}
-	told, tell := context.WithCancel(ctx)
-	tell()
-	if err := runInPod(told, m, "", steps, time.Second, func(context.Context) {}); err != nil || !left {
-		t.Errorf("told to end, it ended with %v, gave back what it held: %t", err, left)
+	stopped, stop := context.WithCancel(ctx)
+	stop()
+	if err := runInPod(stopped, m, "", steps, time.Second, func(context.Context) {}); err != nil || !left {
+		t.Errorf("stopped, it ended with %v, released what it held: %t", err, left)
 	}
 }
