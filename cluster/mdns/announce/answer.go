@@ -11,27 +11,25 @@ import (
 )
 
 const (
-	// mostDeferred bounds those whose questions go over several packets, and mostKnown what each of
-	// them may know already.
-	mostDeferred = 32
-	mostKnown    = 512
+	mostDeferred = 32  // queries of several packets
+	mostKnown    = 512 // known answers of such a query
 )
 
-// query is a question with what who asks knows already.
+// query is a query with the known answers of its sender.
 type query struct {
 	from      netip.AddrPort
 	id        uint16
 	questions []dns.Question
 	known     []wire.Record
-	probe     bool      // it asks in order to have the name
-	alone     bool      // it was sent to this host alone
-	due       time.Time // when it is answered, if more is to come
+	probe     bool      // its sender probes for the name
+	alone     bool      // it was sent by unicast
+	due       time.Time // when to answer it if no further packet arrives
 }
 
-// legacy says that a plain resolver asks, which hears no multicast (RFC 6762 6.7).
+// legacy reports whether a plain resolver asks, which receives no multicast (RFC 6762 6.7).
 func (q *query) legacy() bool { return q.from.Port() != wire.Port }
 
-// Receive takes a packet in. Call Tick after it.
+// Receive handles a packet. Call Tick after it.
 func (r *Responder) Receive(now time.Time, p wire.Packet) {
 	if !r.link.Near(p.From.Addr()) {
 		return
@@ -40,22 +38,21 @@ func (r *Responder) Receive(now time.Time, p wire.Packet) {
 	if !ok {
 		return
 	}
-	own := r.link.Own(p.From.Addr()) // what this machine says of itself is no contest; but what it asks is answered
+	own := r.link.Own(p.From.Addr()) // responses of this host are no conflict, but its queries are answered
 	if m.Response {
 		if !own && p.From.Port() == wire.Port {
-			r.contested(now, p.From.Addr(), m.Answers)
+			r.checkConflicts(now, p.From.Addr(), m.Answers)
 		}
 		return
 	}
 	q := &query{from: p.From, id: m.Id, questions: m.Question, known: m.Answers, probe: len(m.Authority) > 0 && !own, alone: !p.Multicast}
 	if q.probe {
-		r.ties(now, m.Authority)
+		r.breakTies(now, m.Authority)
 	}
 	r.assemble(now, q, m.Truncated)
 }
 
-// assemble waits for the rest of what a host knows already when it does not fit into one packet
-// (RFC 6762 7.2).
+// assemble waits for further packets of known answers if they do not fit into one (RFC 6762 7.2).
 func (r *Responder) assemble(now time.Time, q *query, more bool) {
 	first, waiting := r.deferred[q.from]
 	switch {
@@ -79,8 +76,8 @@ func (r *Responder) assemble(now time.Time, q *query, more bool) {
 	}
 }
 
-// undefer answers those from whom no more has come.
-func (r *Responder) undefer(now time.Time) {
+// answerDeferred answers the queries whose further packets have not arrived in time.
+func (r *Responder) answerDeferred(now time.Time) {
 	for from, q := range r.deferred {
 		if !q.due.After(now) {
 			delete(r.deferred, from)
@@ -89,8 +86,7 @@ func (r *Responder) undefer(now time.Time) {
 	}
 }
 
-// answer says what this host knows to each question, by unicast or by multicast, now or in a moment
-// (RFC 6762 6).
+// answer answers a query by unicast or by multicast, now or after a random delay (RFC 6762 6).
 func (r *Responder) answer(now time.Time, q *query) {
 	var alone, all []*owned
 	shared := false
@@ -104,7 +100,7 @@ func (r *Responder) answer(now time.Time, q *query) {
 				all = append(all, o)
 			case q.legacy() || now.Sub(o.last) < time.Duration(o.rr.Header().Ttl)*time.Second/4:
 				alone = append(alone, o)
-			default: // others may have forgotten it
+			default: // the records of other hosts may have expired
 				all = append(all, o)
 				if q.probe {
 					alone = append(alone, o)
@@ -119,7 +115,7 @@ func (r *Responder) answer(now time.Time, q *query) {
 	gap, at := betweenSame, now
 	if q.probe {
 		gap = betweenProofs
-	} else if shared { // others have answers to this question too
+	} else if shared { // other hosts answer this question too
 		at = now.Add(r.jitter(20*time.Millisecond, 120*time.Millisecond))
 	}
 	for _, o := range all {
@@ -127,7 +123,7 @@ func (r *Responder) answer(now time.Time, q *query) {
 	}
 }
 
-// matching are the records that answer a question, or the one that says that there is none.
+// matching are the records that answer a question, or the NSEC record of a name that has none.
 func (r *Responder) matching(q dns.Question) (found []*owned) {
 	if class := q.Qclass &^ wire.TopBit; class != dns.ClassINET && class != dns.ClassANY {
 		return nil
@@ -148,29 +144,20 @@ func (r *Responder) matching(q dns.Question) (found []*owned) {
 		}
 	}
 	if len(found) == 0 && owner != nil {
-		return owner.nothingElse(name)
+		return owner.nsec(name)
 	}
 	return found
 }
 
-// nothingElse is the record that says which types a name has.
-func (c *claim) nothingElse(name string) (found []*owned) {
-	for _, o := range c.records {
-		if o.rr.Header().Rrtype == dns.TypeNSEC && o.name() == name {
-			found = append(found, o)
-		}
-	}
-	return found
-}
-
-// knows says whether who asks has the record, for at least half of its time yet (RFC 6762 7.1).
+// knows reports whether the sender of a query has a record for at least half of its TTL (RFC 6762
+// 7.1).
 func (q *query) knows(o *owned) bool {
 	return slices.ContainsFunc(q.known, func(h wire.Record) bool {
 		return h.Header().Ttl >= o.rr.Header().Ttl/2 && dns.IsDuplicate(h.RR, o.rr)
 	})
 }
 
-// schedule has a record multicast at a time, and not sooner than so long after the last time.
+// schedule plans the multicast of a record, not sooner than a gap after the last one.
 func (o *owned) schedule(at time.Time, gap time.Duration) {
 	if sooner := o.last.Add(gap); !o.last.IsZero() && at.Before(sooner) {
 		at = sooner
@@ -180,46 +167,46 @@ func (o *owned) schedule(at time.Time, gap time.Duration) {
 	}
 }
 
-// speak multicasts what is due, and beside it what the next question would be about.
-func (r *Responder) speak(now time.Time) {
-	var answers, beside []dns.RR
-	var said []*owned
+// announceDue multicasts the records that are due, with the additional ones.
+func (r *Responder) announceDue(now time.Time) {
+	var answers, along []dns.RR
+	var due []*owned
 	for _, c := range r.claims {
 		for _, o := range c.records {
 			if !o.due.IsZero() && !o.due.After(now) && c.answers() {
 				o.last, o.due = now, time.Time{}
-				if said = append(said, o); !contains(answers, o) {
+				if due = append(due, o); !contains(answers, o) {
 					answers = append(answers, inPacket(o, o.rr.Header().Ttl, true))
 				}
 			}
 		}
 	}
-	for _, o := range r.beside(said) {
+	for _, o := range r.additional(due) {
 		if o.last.IsZero() || now.Sub(o.last) >= betweenSame {
 			o.last, o.due = now, time.Time{}
-			beside = append(beside, inPacket(o, o.rr.Header().Ttl, true))
+			along = append(along, inPacket(o, o.rr.Header().Ttl, true))
 		}
 	}
-	r.ready = append(r.ready, wire.ToGroups(wire.Responses(answers, beside))...)
+	r.ready = append(r.ready, wire.ToGroups(wire.Responses(answers, along))...)
 }
 
-// contains says whether a packet holds what hosts share already.
+// contains reports whether records hold a shared one already.
 func contains(rrs []dns.RR, o *owned) bool {
 	return o.shared && slices.ContainsFunc(rrs, func(rr dns.RR) bool { return dns.IsDuplicate(rr, o.rr) })
 }
 
-// beside are the records that go along with others (RFC 6763 12).
-func (r *Responder) beside(said []*owned) (along []*owned) {
+// additional are the records that go along with answers (RFC 6763 12).
+func (r *Responder) additional(answers []*owned) (along []*owned) {
 	add := func(c *claim, name string, types ...uint16) {
 		for _, o := range c.records {
-			if o.name() == name && slices.Contains(types, o.rr.Header().Rrtype) && !slices.Contains(said, o) && !slices.Contains(along, o) {
+			if o.name() == name && slices.Contains(types, o.rr.Header().Rrtype) && !slices.Contains(answers, o) && !slices.Contains(along, o) {
 				along = append(along, o)
 			}
 		}
 	}
 	for _, c := range r.claims {
-		host := wire.Key(wire.Canonical(c.host.called(c.within)))
-		for _, o := range said {
+		host := wire.Key(wire.Canonical(c.host.fullName(c.within)))
+		for _, o := range answers {
 			if !slices.Contains(c.records, o) {
 				continue
 			}
@@ -237,7 +224,7 @@ func (r *Responder) beside(said []*owned) (along []*owned) {
 	return along
 }
 
-// reply answers one who is to be answered alone.
+// reply answers a query by unicast.
 func (r *Responder) reply(now time.Time, q *query, answers []*owned) {
 	if !r.quota.Take(now, q.from.Addr()) {
 		return
@@ -261,12 +248,8 @@ func (r *Responder) reply(now time.Time, q *query, answers []*owned) {
 			m.Question[i].Qclass &^= wire.TopBit
 		}
 	}
-	m.Answer, m.Extra = form(answers), form(r.beside(answers))
-	for _, section := range []*[]dns.RR{&m.Extra, &m.Answer} {
-		for len(*section) > 0 && m.Len() > wire.MaxBytes {
-			*section = (*section)[:len(*section)-1]
-		}
-	}
+	m.Answer, m.Extra = form(answers), form(r.additional(answers))
+	wire.Fit(m)
 	for _, p := range wire.Pack(nil, m) {
 		r.ready = append(r.ready, wire.Outgoing{To: q.from, Data: p})
 	}

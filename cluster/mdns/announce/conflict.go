@@ -10,34 +10,32 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/mdns/wire"
 )
 
-// contested looks for what another host says of our names in a response (RFC 6762 8.1, 9 and 6.6).
-// Our own word that comes back, also of a former run or by another program of this machine, was
-// sorted out before.
-func (r *Responder) contested(now time.Time, from netip.Addr, answers []wire.Record) {
+// checkConflicts handles another host's records of our names (RFC 6762 8.1, 9 and 6.6).
+func (r *Responder) checkConflicts(now time.Time, from netip.Addr, answers []wire.Record) {
 	for _, h := range answers {
 		name := wire.Key(h.Header().Name)
 		for _, c := range r.claims {
-			c.spare(now, h)
+			c.suppressDuplicate(now, h)
 			if !c.probed(name) {
 				continue
 			}
 			same := slices.IndexFunc(c.records, func(o *owned) bool { return dns.IsDuplicate(o.rr, h.RR) })
 			switch {
 			case same >= 0:
-				r.rescue(now, c, c.records[same], h)
-			case h.Header().Ttl == 0: // it is going
+				r.refresh(now, c, c.records[same], h)
+			case h.Header().Ttl == 0: // a goodbye
 			case c.state == Probing && c.sent > 0:
 				c.lose(now, from)
 			case c.answers() && clashes(c, h):
-				r.doubt(now, c, from)
+				r.probeAgain(now, c, from)
 			}
 		}
 	}
 }
 
-// spare leaves unsaid what another host has just said in the same words (RFC 6762 7.4): of hundreds
-// that have a service of one type, one says so.
-func (c *claim) spare(now time.Time, h wire.Record) {
+// suppressDuplicate cancels a shared record that another host has just announced (RFC 6762 7.4): of
+// hundreds of hosts with a service of one type, one announces the type.
+func (c *claim) suppressDuplicate(now time.Time, h wire.Record) {
 	for _, o := range c.records {
 		if o.shared && !o.due.IsZero() && h.Header().Ttl >= o.rr.Header().Ttl && dns.IsDuplicate(o.rr, h.RR) && c.state == Established {
 			o.last, o.due = now, time.Time{}
@@ -45,16 +43,16 @@ func (c *claim) spare(now time.Time, h wire.Record) {
 	}
 }
 
-// rescue says again what another host, of the same records, has said goodbye to or is about to let
-// expire.
-func (r *Responder) rescue(now time.Time, c *claim, o *owned, h wire.Record) {
+// refresh announces a record again if a host with the same one sent a goodbye for it, or lets it
+// expire soon.
+func (r *Responder) refresh(now time.Time, c *claim, o *owned, h wire.Record) {
 	if c.answers() && h.Header().Ttl < o.rr.Header().Ttl/2 {
 		o.schedule(now, betweenSame)
 	}
 }
 
-// clashes says whether a record contradicts the claim. An address of the other family does: the
-// name is one host's.
+// clashes reports whether a record contradicts the claim. An address of the other family does too:
+// a name belongs to one host.
 func clashes(c *claim, h wire.Record) bool {
 	address := func(t uint16) bool { return t == dns.TypeA || t == dns.TypeAAAA }
 	return slices.ContainsFunc(c.unique(wire.Key(h.Header().Name)), func(o *owned) bool {
@@ -63,9 +61,9 @@ func clashes(c *claim, h wire.Record) bool {
 	})
 }
 
-// lose gives way to the host that has the name. A host's name is what the cluster knows it by, so
-// it takes no other but the same one below the cluster's, at once; where it has that not either, it
-// tries both again later. The services stand and fall with it: they would lead to the other host.
+// lose leaves the name to the host that has it. The cluster knows a host by its name, so the only
+// other name is the same one below the cluster's: the claim probes for it at once. If both are lost
+// it retries both later. Its services are lost too: they would lead to the other host.
 func (c *claim) lose(now time.Time, rival netip.Addr) {
 	c.state, c.sent, c.at, c.rival = Lost, 0, now.Add(afterLoss), rival
 	if c.host.Cluster != "" {
@@ -79,10 +77,9 @@ func (c *claim) lose(now time.Time, rival netip.Addr) {
 	}
 }
 
-// doubt asks again whose the name is, when another host says something else of it than what was
-// announced. The one that has it defends it. Where that has just been asked, it waits: somebody who
-// always contradicts must not make this host ask without end.
-func (r *Responder) doubt(now time.Time, c *claim, rival netip.Addr) {
+// probeAgain probes for a name that another host contradicts; its owner defends it. Soon after a
+// former conflict it gives the name up for a while: otherwise this host would probe without end.
+func (r *Responder) probeAgain(now time.Time, c *claim, rival netip.Addr) {
 	if wait := now.Sub(c.contest) < calm && !c.contest.IsZero(); wait {
 		r.goodbye(now, slices.DeleteFunc(slices.Clone(c.records), func(o *owned) bool { return !o.shared }), true)
 		c.lose(now, rival)
@@ -95,13 +92,13 @@ func (r *Responder) doubt(now time.Time, c *claim, rival netip.Addr) {
 	}
 }
 
-// ties settles who of two that ask for one name at the same time has it (RFC 6762 8.2).
-func (r *Responder) ties(now time.Time, authority []dns.RR) {
+// breakTies decides between two hosts that probe for one name at the same time (RFC 6762 8.2).
+func (r *Responder) breakTies(now time.Time, authority []dns.RR) {
 	for _, c := range r.claims {
 		if c.state != Probing {
 			continue
 		}
-		for _, name := range c.names() {
+		for _, name := range probedNames(c.records) {
 			var ours, theirs []dns.RR
 			for _, rr := range authority {
 				if wire.Key(rr.Header().Name) == name {

@@ -17,17 +17,14 @@ import (
 const (
 	probes        = 3
 	betweenProbes = 250 * time.Millisecond
-	afterTie      = time.Second // before one who came second in a simultaneous probe tries again
+	afterTie      = time.Second // before a host that lost a simultaneous probe retries
 	announcements = 2
 	betweenSame   = time.Second // two multicasts of one record
 	betweenProofs = 250 * time.Millisecond
-	// afterLoss is how long one waits who was told that the name is another's, before the next
-	// trial. The RFC wants so long after fifteen conflicts; a host that cannot take another name
-	// has no reason to try more often.
-	afterLoss = 5 * time.Second
-	// calm is how long nobody must have contested a name before the next contest is answered at
-	// once.
-	calm = 10 * time.Second
+	afterLoss     = 5 * time.Second // before a host probes again for a lost name
+	// calm is the least time between two conflicts of which the second is probed for at once.
+	calm     = 10 * time.Second
+	mostGone = 64 // the departed records that are kept
 )
 
 // State is how far a host's announcement has come.
@@ -35,43 +32,46 @@ type State string
 
 // The states.
 const (
-	Probing     State = "probing"     // it asks whether the names are another's, and answers for none of them
-	Announcing  State = "announcing"  // they are its own, and it is saying so
-	Established State = "established" // it has said so
-	Lost        State = "lost"        // another host has one of them; it tries again
+	Probing     State = "probing"     // it probes for the names, and does not answer for them yet
+	Announcing  State = "announcing"  // the names are its own, and it announces them
+	Established State = "established" // it has announced them
+	Lost        State = "lost"        // another host has one of them; it retries
 )
 
-// Claim is what has become of a host's names.
+// Claim is the state of a host's names.
 type Claim struct {
-	Name  record.Name
-	State State
-	// Rival is who has the name, when it is lost, or when the host has its other name.
-	Rival  netip.Addr
-	Within bool // the host has its other name, below the cluster's
+	Name   record.Name
+	State  State
+	Rival  netip.Addr // the host that has the name, if it is lost or Within
+	Within bool       // the host has its other name, below the cluster's
 }
 
 // claim is a host that is announced.
 type claim struct {
 	host    Host
-	within  bool // it is called by its other name
+	within  bool // it uses its other name
 	records []*owned
 	state   State
 	sent    int       // probes or announcements of this state
-	at      time.Time // of the next step; zero when there is none
+	at      time.Time // of the next step; zero for none
 	rival   netip.Addr
-	contest time.Time // the last one
+	contest time.Time // the last conflict
 }
 
-// answers says whether others may be told of the claim.
+// answers reports whether the claim's records may be announced.
 func (c *claim) answers() bool { return c.state == Announcing || c.state == Established }
 
-// maybeKnown says whether others may remember the claim: of this responder, or of one before that
-// said no goodbye, as one does that another one follows.
-func (c *claim) maybeKnown() bool { return c.state != Lost }
+// probed reports whether a name must be this host's alone.
+func (c *claim) probed(name string) bool { return len(c.nsec(name)) > 0 }
 
-// probed says whether a name is one that must be this host's alone.
-func (c *claim) probed(name string) bool {
-	return slices.ContainsFunc(c.records, func(o *owned) bool { return o.rr.Header().Rrtype == dns.TypeNSEC && o.name() == name })
+// nsec is the NSEC record of a name, which lists the types that exist.
+func (c *claim) nsec(name string) (found []*owned) {
+	for _, o := range c.records {
+		if o.rr.Header().Rrtype == dns.TypeNSEC && o.name() == name {
+			found = append(found, o)
+		}
+	}
+	return found
 }
 
 // unique are the records of a name that is probed for.
@@ -84,13 +84,8 @@ func (c *claim) unique(name string) (all []*owned) {
 	return all
 }
 
-// names are those that are probed for.
-func (c *claim) names() (all []string) { return probedOf(c.records) }
-
-// wanted are those that the host was to have.
-func (c *claim) wanted() (all []string) { return probedOf(records(c.host, false)) }
-
-func probedOf(records []*owned) (all []string) {
+// probedNames are the names that are probed for.
+func probedNames(records []*owned) (all []string) {
 	for _, o := range records {
 		if o.rr.Header().Rrtype == dns.TypeNSEC {
 			all = append(all, o.name())
@@ -105,27 +100,23 @@ type Responder struct {
 	jitter   wire.Jitter
 	claims   []*claim
 	deferred map[netip.AddrPort]*query
-	ready    []wire.Outgoing // to be sent at the next turn
-	gone     []farewell
+	ready    []wire.Outgoing // to be sent at the next Tick
+	gone     []departed
 	quota    wire.Quota
 }
 
-// farewell is a record that goodbye was said to, and until when others may remember it who did not
-// hear that.
-type farewell struct {
+// departed is a record with a goodbye, which hosts that missed it may remember until a time.
+type departed struct {
 	record *owned
 	until  time.Time
 }
 
-// mostGone bounds what is remembered of what is true no more.
-const mostGone = 64
-
-// New makes one that announces nothing yet.
+// New makes a Responder that announces nothing yet.
 func New(link wire.Link, jitter wire.Jitter) *Responder {
 	return &Responder{link: link, jitter: jitter, deferred: map[netip.AddrPort]*query{}}
 }
 
-// Claims says what has become of the hosts.
+// Claims are the states of the hosts.
 func (r *Responder) Claims() (all []Claim) {
 	for _, c := range r.claims {
 		all = append(all, Claim{Name: c.host.Name, State: c.state, Rival: c.rival, Within: c.within})
@@ -133,15 +124,16 @@ func (r *Responder) Claims() (all []Claim) {
 	return all
 }
 
-// Set says which hosts are to be announced from now on, and how this host stands on the link. A
-// host whose names stay the same and whose addresses change is announced anew without another
-// question (RFC 6762 8.4); what is announced no more is said goodbye to.
+// Set sets the hosts to announce, and this host's addresses on the link. A host that keeps its names
+// announces new addresses without another probe (RFC 6762 8.4).
 func (r *Responder) Set(now time.Time, link wire.Link, hosts []Host) {
 	r.link = link
 	var kept []*claim
 	for _, h := range hosts {
 		fresh := &claim{host: h, records: records(h, false), state: Probing, at: now.Add(r.jitter(0, betweenProbes))}
-		i := slices.IndexFunc(r.claims, func(c *claim) bool { return c.host.Cluster == h.Cluster && slices.Equal(c.wanted(), fresh.names()) })
+		i := slices.IndexFunc(r.claims, func(c *claim) bool {
+			return c.host.Cluster == h.Cluster && slices.Equal(probedNames(records(c.host, false)), probedNames(fresh.records))
+		})
 		if i < 0 {
 			kept = append(kept, fresh)
 			continue
@@ -154,22 +146,21 @@ func (r *Responder) Set(now time.Time, link wire.Link, hosts []Host) {
 		r.replace(now, old, fresh)
 		kept = append(kept, old)
 	}
-	for _, gone := range r.claims {
-		r.goodbye(now, gone.records, gone.maybeKnown())
+	for _, gone := range r.claims { // others may know it even from an earlier responder
+		r.goodbye(now, gone.records, gone.state != Lost)
 	}
 	r.claims = kept
 }
 
-// Again says once more what is announced and what is no more, to those who could not hear it
-// before: a host that speaks in another family again may have changed its name meanwhile, and
-// others remember what they heard by that family.
+// Again repeats announcements and goodbyes for hosts that could not receive them: when another
+// address family works again, they may remember a former name from it.
 func (r *Responder) Again(now time.Time) {
-	r.gone = slices.DeleteFunc(r.gone, func(f farewell) bool { return !f.until.After(now) || r.has(f.record) })
+	r.gone = slices.DeleteFunc(r.gone, func(f departed) bool { return !f.until.After(now) || r.has(f.record) })
 	var gone []*owned
 	for _, f := range r.gone {
 		gone = append(gone, f.record)
 	}
-	r.part(gone)
+	r.sendGoodbyes(gone)
 	for _, c := range r.claims {
 		if c.answers() {
 			c.state, c.sent, c.at = Announcing, 0, now
@@ -177,23 +168,23 @@ func (r *Responder) Again(now time.Time) {
 	}
 }
 
-// has says whether a record is announced, or is to be.
+// has reports whether a claim has a record.
 func (r *Responder) has(o *owned) bool {
 	return slices.ContainsFunc(r.claims, func(c *claim) bool {
 		return slices.ContainsFunc(c.records, func(own *owned) bool { return dns.IsDuplicate(own.rr, o.rr) })
 	})
 }
 
-// replace gives a claim other records.
+// replace sets a claim's records.
 func (r *Responder) replace(now time.Time, c, fresh *claim) {
 	var gone []*owned
 	for _, o := range c.records {
 		i := slices.IndexFunc(fresh.records, func(f *owned) bool { return dns.IsDuplicate(f.rr, o.rr) })
 		if i < 0 {
 			gone = append(gone, o)
-			continue
+		} else {
+			fresh.records[i] = o
 		}
-		fresh.records[i] = o
 	}
 	if len(gone) == 0 && len(c.records) == len(fresh.records) {
 		return
@@ -205,21 +196,21 @@ func (r *Responder) replace(now time.Time, c, fresh *claim) {
 	}
 }
 
-// goodbye says that records are no longer true. It flushes nothing: another host may have the name
-// by now. Which types of service there are is true of others as well.
+// goodbye announces that records are no longer true, if others may know them. It flushes nothing:
+// another host may have the name by now.
 func (r *Responder) goodbye(now time.Time, gone []*owned, known bool) {
 	if !known {
 		return
 	}
 	for _, o := range gone {
-		r.gone = append(r.gone, farewell{o, now.Add(time.Duration(o.rr.Header().Ttl) * time.Second)})
+		r.gone = append(r.gone, departed{o, now.Add(time.Duration(o.rr.Header().Ttl) * time.Second)})
 	}
 	r.gone = r.gone[max(0, len(r.gone)-mostGone):]
-	r.part(gone)
+	r.sendGoodbyes(gone)
 }
 
-// part has goodbyes said.
-func (r *Responder) part(gone []*owned) {
+// sendGoodbyes queues goodbyes. The directory of service types stays true of other hosts.
+func (r *Responder) sendGoodbyes(gone []*owned) {
 	var rrs []dns.RR
 	for _, o := range gone {
 		if o.rr.Header().Rrtype != dns.TypeNSEC && o.name() != directory {
@@ -229,11 +220,11 @@ func (r *Responder) part(gone []*owned) {
 	r.ready = append(r.ready, wire.ToGroups(wire.Responses(rrs, nil))...)
 }
 
-// Leave is the last that is said: goodbye to everything that was announced (RFC 6762 10.1).
+// Leave returns the goodbyes for everything that was announced (RFC 6762 10.1).
 func (r *Responder) Leave() []wire.Outgoing {
 	for _, c := range r.claims {
-		if c.maybeKnown() {
-			r.part(c.records)
+		if c.state != Lost {
+			r.sendGoodbyes(c.records)
 		}
 	}
 	r.claims = nil
@@ -246,8 +237,7 @@ func (r *Responder) take() []wire.Outgoing {
 	return out
 }
 
-// Next is when Tick is to be called at the latest; ok is false when only a packet can change
-// anything.
+// Next is the latest time for the next Tick; ok is false if only a packet can change anything.
 func (r *Responder) Next() (at time.Time, ok bool) {
 	sooner := func(t time.Time) {
 		if !t.IsZero() && (!ok || t.Before(at)) {
@@ -266,19 +256,19 @@ func (r *Responder) Next() (at time.Time, ok bool) {
 	return at, ok
 }
 
-// Tick returns what is to be sent now. It is called after each packet, and when Next says so.
+// Tick returns the packets to send now. Call it after each packet, and at the time of Next.
 func (r *Responder) Tick(now time.Time) []wire.Outgoing {
-	r.undefer(now)
+	r.answerDeferred(now)
 	for _, c := range r.claims {
 		if !c.at.IsZero() && !c.at.After(now) {
 			r.step(now, c)
 		}
 	}
-	r.speak(now)
+	r.announceDue(now)
 	return r.take()
 }
 
-// step takes a claim a step further.
+// step advances a claim by one probe or announcement.
 func (r *Responder) step(now time.Time, c *claim) {
 	if c.state == Lost {
 		c.state, c.sent = Probing, 0
@@ -304,12 +294,12 @@ func (r *Responder) step(now time.Time, c *claim) {
 	}
 }
 
-// probe asks for everything of the claim's names, and says what is going to be said of them. It
-// wants its answer by multicast: another program of this machine may have the port too, and the
-// kernel gives a unicast packet to one of them only (RFC 6762 15.1).
+// probe asks for all records of the claim's names, and contains the proposed ones. It requests
+// multicast answers: if another program of this machine has the port too, the kernel delivers a
+// unicast packet to only one of them (RFC 6762 15.1).
 func probe(c *claim) *dns.Msg {
 	m := &dns.Msg{Compress: true}
-	for _, name := range c.names() {
+	for _, name := range probedNames(c.records) {
 		written := name
 		for _, o := range c.unique(name) {
 			written = o.rr.Header().Name

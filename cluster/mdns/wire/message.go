@@ -80,6 +80,15 @@ func Response(answers, beside []dns.RR) *dns.Msg {
 	return m
 }
 
+// Fit drops records from the end of a message until it fits into one packet.
+func Fit(m *dns.Msg) {
+	for _, section := range []*[]dns.RR{&m.Extra, &m.Answer} {
+		for len(*section) > 0 && m.Len() > MaxBytes {
+			*section = (*section)[:len(*section)-1]
+		}
+	}
+}
+
 // Pack appends a message as a packet. All of its names have been read or made by us, so that there
 // is none which cannot be written.
 func Pack(packets [][]byte, m *dns.Msg) [][]byte {

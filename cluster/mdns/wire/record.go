@@ -21,6 +21,13 @@ const (
 // Seconds is a TTL as packets carry it.
 func Seconds(d time.Duration) uint32 { return uint32(d / time.Second) }
 
+// Header is the header of a record.
+func Header(name string, rrtype uint16, ttl time.Duration) dns.RR_Header {
+	return dns.RR_Header{
+		Name: Canonical(name), Rrtype: rrtype, Class: dns.ClassINET, Ttl: Seconds(ttl),
+	}
+}
+
 // rdata is what a record says, as it is in a packet that compresses nothing.
 func rdata(rr dns.RR) []byte {
 	buf := make([]byte, dns.Len(rr)+16)
