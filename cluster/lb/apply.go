@@ -18,16 +18,14 @@ const (
 	private  fs.FileMode = 0o600
 )
 
-// often is how long a HAProxy that took everything is left alone, unless something else is wanted
-// of it.
+// often is the time between two checks of a HAProxy that has the desired configuration.
 const often = time.Second
 
-// again is how long a structure that HAProxy refused is not tried anew.
+// again is the time before another trial of a structure that HAProxy refused.
 const again = time.Minute
 
-// Apply brings the machine to what is desired. It is called at every turn and compares first. What
-// concerns the redirect never waits for what concerns the members, and the one goes on when the
-// other fails.
+// Apply reconciles the machine with what is desired. The redirect never waits for the members, and
+// each of the two continues when the other fails.
 func (r *Room) Apply(ctx context.Context, d Desired) error {
 	_, err := r.Filter.Ensure(d.Rules)
 	if err != nil {
@@ -60,19 +58,19 @@ func (r *Room) Prepare(ctx context.Context) error {
 	return r.write(d, nil)
 }
 
-// Leave takes the redirect away: without a monitor nobody would when HAProxy ends. HAProxy itself
-// lives on, and so its port that is closed to others stays closed: of an IPv6 connection HAProxy
-// cannot tell whether it was redirected.
+// Leave removes the redirect: without a monitor it would stay when HAProxy exits. HAProxy itself
+// continues, so its port stays closed to direct connections: HAProxy cannot recognise a redirected
+// connection of IPv6.
 func (r *Room) Leave(context.Context) error { return r.ClosePorts() }
 
-// ClosePorts has the kernel refuse what comes to the balanced machine config port by itself, and
+// ClosePorts makes the kernel refuse direct connections to the balanced machine config port, and
 // redirects nothing.
 func (r *Room) ClosePorts() error {
 	_, err := r.Filter.Ensure(r.redirects().Off())
 	return err
 }
 
-// sweep removes once what other programs with the same purpose have left.
+// sweep removes, once, the leftovers of other balancers.
 func (r *Room) sweep() error {
 	if r.clean {
 		return nil
@@ -84,9 +82,8 @@ func (r *Room) sweep() error {
 	return nil
 }
 
-// configure has HAProxy run with the configuration: by commands when only members differ, by a
-// reload otherwise. The file is always written first, so that a HAProxy which starts in between
-// starts right.
+// configure gives HAProxy the configuration: by commands if only members differ, by a reload
+// otherwise. It always writes the file first, in case HAProxy starts in between.
 func (r *Room) configure(ctx context.Context, d Desired) error {
 	r.next = time.Time{}
 	wanted := d.Config
@@ -104,7 +101,7 @@ func (r *Room) configure(ctx context.Context, d Desired) error {
 	}
 	if want := haproxy.Structure(d.Config); structure != want {
 		if want == r.still() {
-			return fmt.Errorf("HAProxy has refused structure %s and runs with %s: its log says why; it is asked again in %v", want, structure, again)
+			return fmt.Errorf("HAProxy refused structure %s and runs with %s: see its log for the reason; it is reloaded again in %v", want, structure, again)
 		}
 		return r.reload(ctx, d, stats)
 	}
@@ -122,7 +119,7 @@ func (r *Room) configure(ctx context.Context, d Desired) error {
 	return nil
 }
 
-// change gives HAProxy its members and looks whether it took them.
+// change gives HAProxy its members and checks that it has them.
 func (r *Room) change(ctx context.Context, c haproxy.Config, stats []haproxy.Stat) ([]haproxy.Stat, error) {
 	batches := haproxy.Change(c, stats)
 	if len(batches) == 0 {
@@ -143,7 +140,7 @@ func (r *Room) change(ctx context.Context, c haproxy.Config, stats []haproxy.Sta
 	return stats, nil
 }
 
-// cut ends the sessions of servers that do not answer them any more.
+// cut ends the sessions of servers that no longer answer.
 func (r *Room) cut(ctx context.Context, stats []haproxy.Stat) error {
 	for _, server := range haproxy.Cut(stats) {
 		if err := r.Daemon.Command(ctx, "shutdown sessions server "+server); err != nil {
@@ -153,8 +150,8 @@ func (r *Room) cut(ctx context.Context, stats []haproxy.Stat) error {
 	return nil
 }
 
-// accepted is the configuration without a structure that HAProxy has just refused: the members then
-// change in the one that it runs with.
+// accepted is the configuration to use after HAProxy has refused a structure: the running one with
+// the desired members.
 func (r *Room) accepted(d Desired) Desired {
 	if r.refused == "" || r.refused != haproxy.Structure(d.Config) || r.Host.Now().Sub(r.since) >= again || !r.runs {
 		return d
@@ -168,7 +165,7 @@ func (r *Room) accepted(d Desired) Desired {
 	return d
 }
 
-// still keeps the refusal in mind while its time lasts.
+// still is the refused structure, until it may be tried again.
 func (r *Room) still() string {
 	if r.Host.Now().Sub(r.since) < again {
 		return r.refused
@@ -176,8 +173,8 @@ func (r *Room) still() string {
 	return ""
 }
 
-// reload has HAProxy take another structure. When it refuses, it goes on with the former one, and
-// the file gets that back: a HAProxy that is started anew would not start with the other.
+// reload gives HAProxy another structure. If HAProxy refuses it, the file gets the former one back:
+// a restarted HAProxy could not start with the other.
 func (r *Room) reload(ctx context.Context, d Desired, stats []haproxy.Stat) error {
 	former := r.force.Trust.CAFile
 	before, err := r.Host.Read(haproxy.File)
@@ -206,8 +203,8 @@ func (r *Room) reload(ctx context.Context, d Desired, stats []haproxy.Stat) erro
 	return errors.Join(err, r.write(d, nil))
 }
 
-// write puts everything in place that a starting HAProxy reads, the configuration last. stats are
-// those of the worker that a new one follows; nil for a HAProxy that starts without a predecessor.
+// write writes all files that a starting HAProxy reads. stats are those of the running worker before
+// a reload; nil without one.
 func (r *Room) write(d Desired, stats []haproxy.Stat) error {
 	if len(d.CA) > 0 {
 		if _, err := r.Host.Write(string(d.Config.Trust.CAFile), d.CA, readable); err != nil {
@@ -230,7 +227,7 @@ func (r *Room) write(d Desired, stats []haproxy.Stat) error {
 	} {
 		if _, werr := r.Host.Write(f.path, f.text, f.mode); werr != nil && !strings.HasPrefix(f.path, "/var/lib/") {
 			return werr
-		} else if werr != nil { // it is only for a time without the API, and HAProxy has what it needs
+		} else if werr != nil { // only needed while the API is away; HAProxy's files are written
 			err = fmt.Errorf("remember the members: %w", werr)
 		}
 	}

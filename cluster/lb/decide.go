@@ -21,8 +21,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/redirect"
 )
 
-// Observe asks HAProxy first. What it cannot read of the rest is the Snapshot's fault and not its
-// own: whether the redirect may stay needs nobody but HAProxy.
+// Observe probes HAProxy first. Other read errors go into the Snapshot and do not fail it: the
+// redirect depends only on HAProxy.
 func (r *Room) Observe(ctx context.Context) (Snapshot, error) {
 	s := Snapshot{IPv6: r.Host.IPv6()}
 	var err error
@@ -60,7 +60,7 @@ func (r *Room) own(s *Snapshot) error {
 	return nil
 }
 
-// certificates reads what is trusted; before there is a kubeconfig nothing is known.
+// certificates reads the CA; without a kubeconfig there is none yet.
 func (r *Room) certificates(s *Snapshot) (err error) {
 	if s.CA, s.Name, err = r.Trust.Trust(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read the cluster's CA: %w", err)
@@ -68,8 +68,8 @@ func (r *Room) certificates(s *Snapshot) (err error) {
 	return nil
 }
 
-// Decide says how HAProxy should be configured and what should go through it. Members that the API
-// does not name any more go; when it names nobody at all, or says nothing, the last ones stay.
+// Decide decides HAProxy's configuration and the redirect. Members that the API no longer lists are
+// removed. If the API lists none at all, or does not answer, the last ones stay.
 func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	members, why := r.members(s)
 	c := haproxy.Config{
@@ -98,7 +98,7 @@ func (r *Room) members(s Snapshot) ([]netip.Addr, string) {
 	}
 	slots := haproxy.Place(s.Before, named)
 	if !s.Synced || len(known(slots)) == 0 {
-		slots = haproxy.Place(s.Before, s.Before) // what was remembered is checked like anything else
+		slots = haproxy.Place(s.Before, s.Before) // remembered members are validated too
 		if len(known(slots)) == 0 {
 			return slots, "no members, as the API names none"
 		}
@@ -114,9 +114,9 @@ func known(slots []netip.Addr) []netip.Addr {
 	return all
 }
 
-// trusted is the file that holds the CA: another CA is another file, as HAProxy reads it at a
-// reload only. A kubeconfig may name its server by an address, which HAProxy cannot compare; the CA
-// must have signed the certificate all the same.
+// trusted names the file of the CA: another CA is another file, as HAProxy reads it only at a
+// reload. HAProxy cannot verify a server that the kubeconfig names by its address; the CA must still
+// have signed the certificate.
 func trusted(s Snapshot) (haproxy.Trust, []byte, string) {
 	if len(s.CA) == 0 {
 		return haproxy.Trust{}, nil, "checks verify no certificate, as no CA is known"
@@ -134,9 +134,9 @@ func trusted(s Snapshot) (haproxy.Trust, []byte, string) {
 	return t, s.CA, "checks verify certificates"
 }
 
-// rules are on and off with HAProxy's health at once: the redirect goes with the first connection
-// that is refused and the first answer that says no. Some looks in a row may stay without an
-// answer, because this machine is busy, before HAProxy counts as dead.
+// rules follow HAProxy's health at once: the redirect is removed at the first refused connection or
+// unhealthy answer. Several probes in a row may time out, as on a busy machine, before HAProxy
+// counts as failed.
 func (r *Room) rules(s Snapshot) (redirect.Rules, string) {
 	if s.Late {
 		r.late++
@@ -161,7 +161,7 @@ func (r *Room) redirects() redirect.Rules {
 	return redirect.Of(r.Plan.VIPs.API, r.Plan.MachineNetworks, r.Plan.Ports)
 }
 
-// decode reads what encode wrote; of anything else it takes nothing.
+// decode reads what encode wrote; anything else gives no members.
 func decode(text []byte) []netip.Addr {
 	var slots []netip.Addr
 	if json.Unmarshal(text, &slots) != nil {

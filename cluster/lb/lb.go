@@ -1,6 +1,5 @@
-// Package lb keeps a control plane node's HAProxy configured and decides whether what comes for the
-// API's VIP goes through it: it follows the control plane's nodes without a reload, and takes
-// HAProxy out of the way the moment that it does not serve.
+// Package lb keeps a control plane node's HAProxy configured without reloads when nodes change, and
+// redirects connections to the API VIP to HAProxy only while it serves.
 package lb
 
 import (
@@ -17,10 +16,10 @@ import (
 
 // Where the room keeps its files; HAProxy's own are named by cluster/haproxy.
 const (
-	// Memory are the members by slot, across reboots: after a power cut everywhere the balancers
-	// must be there before the API is.
+	// Memory holds the members by slot across reboots: if all nodes lost power, the balancers must
+	// start before the API does.
 	Memory = "/var/lib/onprem-infra/lb-members.json"
-	// OwnAddress is where the choice of the node's address is kept, if it was made.
+	// OwnAddress holds the node's address, if it was chosen.
 	OwnAddress = "/run/nodeip-configuration/primary-ip"
 )
 
@@ -33,29 +32,28 @@ type Host interface {
 	Now() time.Time
 }
 
-// Nodes are the control plane's, as the API last said; synced is false until it has.
+// Nodes are the control plane's nodes, as the API last listed them; synced is false before that.
 type Nodes interface {
 	Nodes() (nodes []addr.Candidate, synced bool)
 }
 
-// Trust is what API servers' certificates are held against: the CA as PEM, empty for nothing, and
-// the name that they have.
+// Trust is what verifies API servers' certificates: the CA as PEM, empty for none, and their name.
 type Trust interface {
 	Trust() (ca []byte, name string, err error)
 }
 
 // Daemon is HAProxy.
 type Daemon interface {
-	// Running says whether a HAProxy answers, and with which structure it runs. An error means that
-	// nobody knows.
+	// Running reports whether HAProxy answers, and the structure that it runs with. An error means
+	// that this is not known.
 	Running(ctx context.Context) (structure string, running bool, err error)
 	Stats(ctx context.Context) ([]haproxy.Stat, error)
 	Command(ctx context.Context, commands ...string) error
-	// Reload returns when HAProxy runs with that structure. Of its errors, refused marks the one
-	// that another trial would bring again.
+	// Reload returns when HAProxy runs with that structure. refused marks an error that another
+	// trial would only repeat.
 	Reload(ctx context.Context, structure string) (refused bool, err error)
-	// Healthy says whether it has a server that is up; a HAProxy that is not there has none. An
-	// error says that its answer is late.
+	// Healthy reports whether HAProxy has a server that is up; false if HAProxy does not run. An
+	// error means that the probe timed out.
 	Healthy(ctx context.Context) (bool, error)
 }
 
@@ -75,16 +73,16 @@ type Snapshot struct {
 	CA      []byte
 	Name    string // that API servers' certificates have
 	Healthy bool
-	Late    bool  // nobody knows whether it is healthy
-	Fault   error // what of the rest could not be read
+	Late    bool  // the probe of HAProxy timed out
+	Fault   error // why something else could not be read
 }
 
-// Desired is what should be.
+// Desired is the desired state of HAProxy and of the redirect.
 type Desired struct {
 	Config haproxy.Config
-	CA     []byte // what belongs into the file that Config names; empty for none
+	CA     []byte // the content of Config's CA file; empty for none
 	Rules  redirect.Rules
-	Blind  bool  // HAProxy does not answer: nothing is asked of it
+	Blind  bool  // HAProxy does not answer: it gets no commands
 	Fault  error // why the configuration stays as it is
 }
 
@@ -107,14 +105,14 @@ type Room struct {
 	slots   []netip.Addr
 	loaded  bool
 	on      bool           // the redirect, as last decided
-	late    int            // looks in a row that nobody answered
-	applied haproxy.Config // what HAProxy took last
-	next    time.Time      // when it is looked at again
-	force   haproxy.Config // what it runs with
-	runs    bool           // that is known
-	refused string         // the structure that HAProxy would not take
-	since   time.Time
-	clean   bool // nothing of other programs is left
+	late    int            // probes in a row that timed out
+	applied haproxy.Config // what HAProxy accepted last
+	next    time.Time      // when to check it again
+	force   haproxy.Config // the running configuration
+	runs    bool           // force is known
+	refused string         // the structure that HAProxy refused
+	since   time.Time      // when it refused that
+	clean   bool           // leftovers were removed
 }
 
 // New makes the room. Nothing happens before its first step.

@@ -5,11 +5,11 @@ import (
 	"fmt"
 )
 
-// Apply has what is desired announced. An interface that is another one, or another address of this
-// host there, is another link as far as anybody can tell, where names must be asked for anew. That
-// IPv6 can be spoken too is none: the names stay this host's.
+// Apply announces what is desired. Another interface, or another address of this host there, may be
+// another link: names are then probed for again. If only IPv6 becomes usable the link is the same,
+// and this host keeps its names.
 func (r *Room) Apply(ctx context.Context, d Desired) error {
-	if r.station != nil && (len(d.Hosts) == 0 || !d.Where.like(r.where) || r.station.told.ended()) {
+	if r.station != nil && (len(d.Hosts) == 0 || !d.Where.like(r.where) || r.station.status.ended()) {
 		r.quit(len(d.Hosts) == 0)
 	}
 	if len(d.Hosts) == 0 {
@@ -30,17 +30,17 @@ func (r *Room) Apply(ctx context.Context, d Desired) error {
 		r.where = d.Where
 	}
 	r.station.set(d)
-	return r.station.told.fault()
+	return r.station.status.fault()
 }
 
-// Leave says goodbye.
+// Leave sends a goodbye.
 func (r *Room) Leave(context.Context) error {
 	r.quit(true)
 	return nil
 }
 
-// quit ends the station. One that is followed by another says no goodbye: the host would be
-// forgotten until the other has spoken, and what the other says replaces what is remembered.
+// quit ends the station. A station with a successor sends no goodbye: others would forget the host
+// until the successor has announced it, and that announcement replaces the former one.
 func (r *Room) quit(goodbye bool) {
 	if r.station != nil {
 		r.station.stop(goodbye)

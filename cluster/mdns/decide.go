@@ -17,15 +17,15 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// What is announced beside the addresses: ports and times that other programs know.
+// Ports and TTLs of the services, as other programs know them.
 const (
-	workstationPort = 42424 // nobody listens there; the service only says that the host exists
+	workstationPort = 42424 // no program listens there; the service only shows that the host exists
 	etcdPort        = 2380
 	serviceTTL      = 3200 * time.Second
 	etcdHostTTL     = 300 * time.Second
 )
 
-// Observe reads the host. A name or a choice that is not there yet is no error.
+// Observe reads the host. A missing name, or a choice that node-ip has not made, is no error.
 func (r *Room) Observe(context.Context) (Snapshot, error) {
 	links, err := r.host.Links()
 	if err != nil {
@@ -41,12 +41,12 @@ func (r *Room) Observe(context.Context) (Snapshot, error) {
 	}
 	s := Snapshot{Links: links, Agreed: agreed, Hostname: name}
 	if r.station != nil {
-		s.Claims, s.At = r.station.told.now(), r.where
+		s.Claims, s.At = r.station.status.now(), r.where
 	}
 	return s, nil
 }
 
-// Decide says what to announce, and where.
+// Decide decides what to announce, and where.
 func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	r.mu.Lock()
 	r.claims = s.Claims
@@ -100,7 +100,7 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	return d, reasons
 }
 
-// lost is what to say of a name that is not this host's.
+// lost is the reason for a name that another host has.
 func lost(c announce.Claim) loop.Reasons {
 	if c.State != announce.Lost {
 		return nil
@@ -108,14 +108,14 @@ func lost(c announce.Claim) loop.Reasons {
 	return loop.Reasons{fmt.Sprintf("not announced: %v has the name %s; give one of the two hosts another one", c.Rival, c.Name)}
 }
 
-// short is a host's own part of its name. A host that nobody has named yet must not be found: all
-// of them have the same name then.
+// short is the first label of a host's name. A host without a name must not be announced: all of
+// them are called localhost.
 func short(hostname string) (record.Name, string) {
 	label, _, _ := strings.Cut(strings.TrimSpace(hostname), ".")
 	name, err := record.ParseName(label)
 	switch {
 	case err != nil:
-		return "", fmt.Sprintf("wait for a host name: %q is none: %v", hostname, err)
+		return "", fmt.Sprintf("wait for a host name: %q is not valid: %v", hostname, err)
 	case name == "localhost":
 		return "", "wait for a host name: it is " + hostname
 	}
@@ -134,10 +134,9 @@ func owner(s addr.Snapshot, ip netip.Addr) (addr.Link, bool) {
 	return addr.Link{}, false
 }
 
-// announced are the host itself and, on a control plane node, its member of etcd, which is at the
-// host's own name whatever that is. Where the name ends in a number the member also has the name
-// that clusters have called it by; two nodes that end alike share none: the second one does not get
-// it.
+// announced are the host itself and, on a control plane node, its etcd member at the host's own
+// name. If the name ends in a number N, the member is also announced as etcd-N, as older clusters
+// expect. Of two nodes with the same number the second one does not get that name.
 func (r *Room) announced(name record.Name, own []netip.Addr) []announce.Host {
 	instance := func(what string) string {
 		return wire.Shorten(r.plan.Cluster.Name + " " + what + "-" + string(name))

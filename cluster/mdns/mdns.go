@@ -17,29 +17,28 @@ import (
 
 // The files that the room reads.
 const (
-	// HostnameFile is what the host is called, noted by NetworkManager's hook: not every container
-	// runtime lets a pod see a name that the host gets after the pod has started.
+	// HostnameFile holds the host's name, from NetworkManager's hook: with some container runtimes a
+	// pod does not see a name that the host gets after the pod has started.
 	HostnameFile = "/run/onprem-infra/mdns/hostname"
-	// AgreedDir is where node-ip writes what it has chosen.
+	// AgreedDir is where node-ip writes its choice.
 	AgreedDir = "/run/nodeip-configuration"
 )
 
-// Host is what the room needs to know of the machine, and what it may do there.
+// Host is the machine as the room needs it.
 type Host interface {
 	Links() (addr.Snapshot, error)
 	// Agreed are the addresses that node-ip has chosen, at most one a family, the primary one
-	// first; none when it has not.
+	// first; none before its choice.
 	Agreed() ([]netip.Addr, error)
-	// Hostname is what the host is called now.
 	Hostname() (string, error)
-	// Open makes sockets on an interface. What comes in there is given to hear, and deaf is told
-	// when nothing can come any more, both by other goroutines, which Close waits for.
-	Open(ctx context.Context, w Where, hear func(wire.Packet), deaf func(error)) (Line, error)
-	// Wake has the room turn again.
+	// Open makes sockets on an interface. Other goroutines call receive for each packet, and failed
+	// when no more can arrive. Close waits for them.
+	Open(ctx context.Context, w Where, receive func(wire.Packet), failed func(error)) (Line, error)
+	// Wake starts another round of the room.
 	Wake()
 }
 
-// Where says on which interface to speak, and as whom.
+// Where is the interface to announce on, with the source addresses there.
 type Where struct {
 	Index int
 	Name  string
@@ -47,7 +46,7 @@ type Where struct {
 	IPv6  bool
 }
 
-// families are those that are spoken, in words.
+// families are the address families in use, as text.
 func (w Where) families() string {
 	switch {
 	case w.From4.IsValid() && w.IPv6:
@@ -58,7 +57,7 @@ func (w Where) families() string {
 	return "IPv6"
 }
 
-// like says that what is spoken on is the same, though maybe in another family.
+// like reports whether the interface and the IPv4 address are the same.
 func (w Where) like(other Where) bool {
 	other.IPv6 = w.IPv6
 	return w == other
@@ -78,7 +77,7 @@ type Room struct {
 	jitter wire.Jitter
 
 	mu     sync.Mutex
-	claims []announce.Claim // as the last decision saw them, for Metrics
+	claims []announce.Claim // of the last round, for Metrics
 
 	station *station // nil while nothing is announced
 	where   Where    // of the station
@@ -108,21 +107,21 @@ type Snapshot struct {
 	Links    addr.Snapshot
 	Agreed   []netip.Addr
 	Hostname string
-	Claims   []announce.Claim // what has become of what was announced
-	At       Where            // where it was
+	Claims   []announce.Claim // the state of what is announced
+	At       Where            // where it is announced
 }
 
-// Desired is what should be announced, and where. Without a host nothing is.
+// Desired is what to announce, and where; nothing without a host.
 type Desired struct {
 	Where Where
 	Link  wire.Link
 	Hosts []announce.Host
 }
 
-// said is what a station and its room tell each other.
-type said struct {
+// status is what a station reports to its room.
+type status struct {
 	mu     sync.Mutex
 	claims []announce.Claim
-	err    error // why the station speaks no more, or could not say the last thing
+	err    error // why the station ended, or could not send the last packet
 	over   bool  // it has ended by itself
 }

@@ -41,13 +41,13 @@ func (h *fakeHost) last() *fakeLine               { return h.lines[len(h.lines)-
 func (h *fakeHost) open() (n int)                 { return len(h.lines) }
 func (h *fakeHost) address(link int, a ...string) { h.links.Links[link].Addresses = prefixes(a) }
 
-func (h *fakeHost) Open(_ context.Context, w Where, hear func(wire.Packet), deaf func(error)) (Line, error) {
+func (h *fakeHost) Open(_ context.Context, w Where, receive func(wire.Packet), failed func(error)) (Line, error) {
 	if h.fails {
 		return nil, errors.New("no such device")
 	}
 	wish := browse.Wish{Types: []wire.Type{wire.Workstation, wire.Etcd}, Cluster: "ostest"}
 	near := wire.Link{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8::/64")}
-	l := &fakeLine{where: w, hear: hear, deaf: deaf, listener: browse.New(near, wish, func(low, _ time.Duration) time.Duration { return low })}
+	l := &fakeLine{where: w, receive: receive, failed: failed, listener: browse.New(near, wish, func(low, _ time.Duration) time.Duration { return low })}
 	h.lines = append(h.lines, l)
 	return l, nil
 }
@@ -56,8 +56,8 @@ func (h *fakeHost) Open(_ context.Context, w Where, hear func(wire.Packet), deaf
 type fakeLine struct {
 	mu       sync.Mutex
 	where    Where
-	hear     func(wire.Packet)
-	deaf     func(error)
+	receive  func(wire.Packet)
+	failed   func(error)
 	listener *browse.Browser
 	sent     int
 	fails    error
@@ -299,7 +299,7 @@ func TestRoom(t *testing.T) {
 			says = rival.Tick(long)
 			long = long.Add(250 * time.Millisecond)
 		}
-		h.last().hear(wire.Packet{From: netip.MustParseAddrPort("192.0.2.77:5353"), Multicast: true, Data: says[0].Data})
+		h.last().receive(wire.Packet{From: netip.MustParseAddrPort("192.0.2.77:5353"), Multicast: true, Data: says[0].Data})
 		synctest.Wait()
 		h.mu.Lock()
 		wakes := h.wakes
@@ -343,7 +343,7 @@ func TestRoom(t *testing.T) {
 		h := machine(lan4)
 		r := room(t, h, role.Worker)
 		turn(t, r, 3*time.Second)
-		h.last().deaf(errors.New("hear on interface 2: broken"))
+		h.last().failed(errors.New("receive on interface 2: broken"))
 		synctest.Wait()
 		turn(t, r, 3*time.Second)
 		if h.open() != 2 || h.last().known() == "" {

@@ -9,46 +9,46 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/mdns/wire"
 )
 
-// station speaks on one interface until it is stopped, in a goroutine of its own: answers cannot
-// wait for the room's next turn.
+// station answers on one interface until it is stopped, in a goroutine of its own: answers cannot
+// wait for the room's next round.
 type station struct {
-	ear    *ear
-	jitter wire.Jitter
-	wake   func()
-	wanted chan Desired
-	ears   chan *ear // to listen with from now on
-	heard  chan wire.Packet
-	deaf   chan error
-	quit   chan bool // whether to say goodbye
-	done   chan struct{}
-	told   said
+	listener  *listener
+	jitter    wire.Jitter
+	wake      func()
+	wanted    chan Desired
+	listeners chan *listener // to use from now on
+	received  chan wire.Packet
+	failed    chan error
+	quit      chan bool // whether to send a goodbye
+	done      chan struct{}
+	status    status
 }
 
-// ear is a line that is listened to.
-type ear struct {
+// listener is a line that the station receives packets from.
+type listener struct {
 	Line
-	over chan struct{} // it is not any more
+	over chan struct{} // closed when the station no longer receives
 }
 
 func start(ctx context.Context, host Host, w Where, jitter wire.Jitter) (*station, error) {
-	s := &station{jitter: jitter, wake: host.Wake, wanted: make(chan Desired), ears: make(chan *ear), heard: make(chan wire.Packet, 64),
-		deaf: make(chan error), quit: make(chan bool), done: make(chan struct{})}
+	s := &station{jitter: jitter, wake: host.Wake, wanted: make(chan Desired), listeners: make(chan *listener), received: make(chan wire.Packet, 64),
+		failed: make(chan error), quit: make(chan bool), done: make(chan struct{})}
 	var err error
-	if s.ear, err = s.open(ctx, host, w); err != nil {
+	if s.listener, err = s.open(ctx, host, w); err != nil {
 		return nil, err
 	}
 	go s.run()
 	return s, nil
 }
 
-func (s *station) open(ctx context.Context, host Host, w Where) (*ear, error) {
-	e := &ear{over: make(chan struct{})}
+func (s *station) open(ctx context.Context, host Host, w Where) (*listener, error) {
+	e := &listener{over: make(chan struct{})}
 	var err error
-	e.Line, err = host.Open(ctx, w, func(p wire.Packet) { hand(s.heard, p, e.over) }, func(err error) { hand(s.deaf, err, e.over) })
+	e.Line, err = host.Open(ctx, w, func(p wire.Packet) { hand(s.received, p, e.over) }, func(err error) { hand(s.failed, err, e.over) })
 	return e, err
 }
 
-// hand gives the station what came in while it listens.
+// hand gives the station a packet or an error while it receives.
 func hand[T any](to chan<- T, what T, over <-chan struct{}) {
 	select {
 	case to <- what:
@@ -56,27 +56,27 @@ func hand[T any](to chan<- T, what T, over <-chan struct{}) {
 	}
 }
 
-// close ends the sockets, which wait until they have been heard.
-func (e *ear) close() {
+// close ends the sockets. It first releases goroutines that wait for the station.
+func (e *listener) close() {
 	close(e.over)
 	e.Close()
 }
 
-// reopen gives the station other sockets. What it has announced it says once more there.
+// reopen gives the station other sockets, where it repeats its announcements.
 func (s *station) reopen(ctx context.Context, host Host, w Where) error {
 	e, err := s.open(ctx, host, w)
 	if err != nil {
 		return err
 	}
 	select {
-	case s.ears <- e:
+	case s.listeners <- e:
 	case <-s.done:
 		e.close()
 	}
 	return nil
 }
 
-// set gives the station what to announce from now on.
+// set sets what the station announces.
 func (s *station) set(d Desired) {
 	select {
 	case s.wanted <- d:
@@ -84,7 +84,7 @@ func (s *station) set(d Desired) {
 	}
 }
 
-// stop ends the station, which says goodbye when nobody follows it, and waits for that.
+// stop ends the station, with or without a goodbye, and waits for it.
 func (s *station) stop(goodbye bool) {
 	select {
 	case s.quit <- goodbye:
@@ -95,7 +95,7 @@ func (s *station) stop(goodbye bool) {
 
 func (s *station) run() {
 	defer close(s.done)
-	defer func() { s.ear.close() }()
+	defer func() { s.listener.close() }()
 	r := announce.New(nil, s.jitter)
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
@@ -108,24 +108,24 @@ func (s *station) run() {
 		select {
 		case d := <-s.wanted:
 			r.Set(time.Now(), d.Link, d.Hosts)
-		case e := <-s.ears:
-			s.ear.close()
-			s.ear = e
+		case e := <-s.listeners:
+			s.listener.close()
+			s.listener = e
 			r.Again(time.Now())
-		case p := <-s.heard:
+		case p := <-s.received:
 			r.Receive(time.Now(), p)
 		case <-timer.C:
-		case err := <-s.deaf:
-			s.told.end(err)
+		case err := <-s.failed:
+			s.status.end(err)
 			s.wake()
 			return
 		case goodbye := <-s.quit:
 			if goodbye {
-				_ = s.send(r.Leave()) // where the interface has gone nobody would hear it
+				_ = s.send(r.Leave()) // without the interface no host would receive it
 			}
 			return
 		}
-		if out := r.Tick(time.Now()); s.told.tell(r.Claims(), len(out), s.send(out)) {
+		if out := r.Tick(time.Now()); s.status.update(r.Claims(), len(out), s.send(out)) {
 			s.wake()
 		}
 	}
@@ -134,16 +134,16 @@ func (s *station) run() {
 // send sends all that it can, and returns the first error.
 func (s *station) send(out []wire.Outgoing) (first error) {
 	for _, o := range out {
-		if err := s.ear.Send(o); err != nil && first == nil {
+		if err := s.listener.Send(o); err != nil && first == nil {
 			first = err
 		}
 	}
 	return first
 }
 
-// tell notes how things stand and says whether that is news. An error stays until something could
-// be sent again.
-func (t *said) tell(claims []announce.Claim, sent int, err error) bool {
+// update records the state and reports whether it changed. An error stays until a packet could be
+// sent again.
+func (t *status) update(claims []announce.Claim, sent int, err error) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if sent == 0 {
@@ -154,25 +154,25 @@ func (t *said) tell(claims []announce.Claim, sent int, err error) bool {
 	return news
 }
 
-func (t *said) end(err error) {
+func (t *status) end(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.over, t.err = true, err
 }
 
-func (t *said) now() []announce.Claim {
+func (t *status) now() []announce.Claim {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.Clone(t.claims)
 }
 
-func (t *said) ended() bool {
+func (t *status) ended() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.over
 }
 
-func (t *said) fault() error {
+func (t *status) fault() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.err

@@ -5,27 +5,27 @@ import (
 )
 
 const (
-	// TopBit of a record's class says that it replaces all others of its name and type, and of a
-	// question's that the answer may come by unicast.
+	// TopBit of a record's class means that it replaces all others of its name and type
+	// (cache-flush). Of a question's class it means that a unicast answer is welcome.
 	TopBit = 1 << 15
-	// MaxBytes is what fits into an Ethernet frame behind the headers of IPv6 and UDP.
+	// MaxBytes fits into an Ethernet frame after the headers of IPv6 and UDP.
 	MaxBytes = 1440
 )
 
-// Message is a packet as it was read, without the records that say nothing to us.
+// Message is a received packet, without records of other classes.
 type Message struct {
 	*dns.Msg
-	Answers   []Record // of a query: those that its sender knows; of a response: all of its records
+	Answers   []Record // of a query: the known answers; of a response: all of its records
 	Authority []dns.RR
 }
 
-// Record is a record from a packet. The bit that says so is no longer in its class.
+// Record is a record from a packet. Flush was a bit of its class, which no longer has it.
 type Record struct {
 	dns.RR
 	Flush bool
 }
 
-// Parse reads a packet of multicast DNS; ok is false for one that is to be ignored (RFC 6762 18).
+// Parse reads a packet of multicast DNS; ok is false for one to ignore (RFC 6762 18).
 func Parse(data []byte) (m Message, ok bool) {
 	m.Msg = new(dns.Msg)
 	if err := m.Unpack(data); err != nil || m.Opcode != dns.OpcodeQuery || m.Rcode != dns.RcodeSuccess {
@@ -53,8 +53,8 @@ func Parse(data []byte) (m Message, ok bool) {
 	return m, true
 }
 
-// Responses packs answers into as few packets as they fit, and what is worth knowing beside them as
-// far as there is room.
+// Responses packs answers into as few packets as possible, and adds additional records to the last
+// one as far as they fit.
 func Responses(answers, beside []dns.RR) (packets [][]byte) {
 	for len(answers) > 0 {
 		n := len(answers)
@@ -89,8 +89,8 @@ func Fit(m *dns.Msg) {
 	}
 }
 
-// Pack appends a message as a packet. All of its names have been read or made by us, so that there
-// is none which cannot be written.
+// Pack appends a message as a packet. It never fails for our messages: their names were parsed or
+// escaped by us.
 func Pack(packets [][]byte, m *dns.Msg) [][]byte {
 	data, err := m.Pack()
 	if err != nil {
@@ -99,7 +99,7 @@ func Pack(packets [][]byte, m *dns.Msg) [][]byte {
 	return append(packets, data)
 }
 
-// ToGroups are packets for the groups.
+// ToGroups addresses packets to the multicast groups.
 func ToGroups(packets [][]byte) (out []Outgoing) {
 	for _, p := range packets {
 		out = append(out, Outgoing{Data: p})

@@ -13,9 +13,9 @@ const (
 	maxLabel = 63
 )
 
-// Shorten makes a label of a text that is too long for one: its first 15 bytes, the SHA-256 of all
-// of it cut to 32 hexadecimal digits, and its last 16 bytes. Others have shortened names so before;
-// two nodes that are to name the same thing must agree.
+// Shorten makes a label of a text that is too long for one: its first 15 bytes, 32 hexadecimal
+// digits of its SHA-256, and its last 16 bytes. Former publishers shorten names in the same way, and
+// nodes must agree on a name.
 func Shorten(text string) string {
 	if len(text) <= maxLabel {
 		return text
@@ -37,7 +37,7 @@ func Escape(label string) string {
 	return b.String()
 }
 
-// FirstLabel is the first label of a name, as it was before it was escaped.
+// FirstLabel is the first label of a name, unescaped.
 func FirstLabel(name string) string {
 	wire := make([]byte, 256)
 	if _, err := dns.PackDomainName(dns.Fqdn(name), wire, 0, nil, false); err != nil {
@@ -46,7 +46,7 @@ func FirstLabel(name string) string {
 	return string(wire[1 : 1+int(wire[0])])
 }
 
-// Canonical is a name as package dns reads it from a packet, so that names can be compared as texts.
+// Canonical is a name as package dns reads it from a packet, so that names can be compared as text.
 func Canonical(name string) string {
 	wire := make([]byte, 256)
 	if _, err := dns.PackDomainName(name, wire, 0, nil, false); err != nil {

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// The most unicast replies in a second, to one address and to all: a query with a forged source
-// address must not make this host flood another one.
+// The most unicast replies a second, to one address and to all. So queries with a forged source
+// address cannot make this host flood another one.
 const (
 	MaxToOne = 10
 	MaxToAll = 200
 )
 
-// Quota counts the unicast replies of the present second. The zero value is ready for use.
+// Quota counts the unicast replies of the current second. The zero value is ready for use.
 type Quota struct {
 	since time.Time
 	all   int

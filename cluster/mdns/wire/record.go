@@ -28,7 +28,7 @@ func Header(name string, rrtype uint16, ttl time.Duration) dns.RR_Header {
 	}
 }
 
-// rdata is what a record says, as it is in a packet that compresses nothing.
+// rdata is a record's data, uncompressed.
 func rdata(rr dns.RR) []byte {
 	buf := make([]byte, dns.Len(rr)+16)
 	end, err := dns.PackRR(rr, buf, 0, nil, false)
@@ -42,8 +42,8 @@ func rdata(rr dns.RR) []byte {
 	return buf[start+10 : end]
 }
 
-// Compare orders what two hosts say of one name at the same time: the one that is later in order
-// has it (RFC 6762 8.2).
+// Compare orders the records of two hosts that probe for one name: the later one in order wins
+// (RFC 6762 8.2).
 func Compare(ours, theirs []dns.RR) int {
 	order := func(a, b dns.RR) int {
 		return cmp.Or(cmp.Compare(a.Header().Class, b.Header().Class), cmp.Compare(a.Header().Rrtype, b.Header().Rrtype), bytes.Compare(rdata(a), rdata(b)))
