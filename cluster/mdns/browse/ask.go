@@ -11,7 +11,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/mdns/wire"
 )
 
-// Next is when Tick is to be called at the latest; ok is false only before the first Tick.
+// Next is the latest time for the next Tick; ok is false only before the first one.
 func (b *Browser) Next() (at time.Time, ok bool) {
 	first := func(t time.Time) {
 		if !t.IsZero() && (!ok || t.Before(at)) {
@@ -30,11 +30,11 @@ func (b *Browser) Next() (at time.Time, ok bool) {
 	return at, ok
 }
 
-// Tick returns what is to be asked now. It is called once at the start, after each packet, and when
-// Next says so.
+// Tick returns the queries to send now. Call it at the start, after each packet, and at the time of
+// Next.
 func (b *Browser) Tick(now time.Time) []wire.Outgoing {
 	b.forget(now)
-	b.wonder(now)
+	b.updateQuestions(now)
 	asked := map[topic]string{}
 	for t, q := range b.questions {
 		if !q.at.After(now) {
@@ -53,9 +53,9 @@ func (b *Browser) Tick(now time.Time) []wire.Outgoing {
 	return wire.ToGroups(b.ask(now, asked))
 }
 
-// wonder has what is not known asked for, and what is known now asked for no more. Who has a
-// service is asked without an end, ever more rarely.
-func (b *Browser) wonder(now time.Time) {
+// updateQuestions adds questions for unknown records and removes those for known ones. The question
+// for the hosts of a service stays, ever more rarely.
+func (b *Browser) updateQuestions(now time.Time) {
 	want := map[topic]string{}
 	for _, t := range b.wish.Types {
 		name := string(t) + "." + wire.Domain
@@ -87,8 +87,8 @@ func (b *Browser) wonder(now time.Time) {
 	}
 }
 
-// ask writes questions, with what is known of their answers, so that only others answer (RFC 6762
-// 7.1). What does not fit follows in further packets.
+// ask writes questions with their known answers, so that only other hosts answer (RFC 6762 7.1).
+// What does not fit follows in further packets.
 func (b *Browser) ask(now time.Time, asked map[topic]string) (packets [][]byte) {
 	m := &dns.Msg{Compress: true}
 	var known []dns.RR
@@ -110,7 +110,7 @@ func (b *Browser) ask(now time.Time, asked map[topic]string) (packets [][]byte) 
 	for _, rr := range known {
 		if m.Answer = append(m.Answer, rr); m.Len() > wire.MaxBytes {
 			m.Answer = m.Answer[:len(m.Answer)-1]
-			m.Truncated = true // more follows
+			m.Truncated = true // another packet follows
 			packets = wire.Pack(packets, m)
 			m = &dns.Msg{Compress: true, Answer: []dns.RR{rr}}
 		}
@@ -118,8 +118,7 @@ func (b *Browser) ask(now time.Time, asked map[topic]string) (packets [][]byte) 
 	return wire.Pack(packets, m)
 }
 
-// sortedTopics puts questions after services last: what is known of their answers follows in the
-// same packet.
+// sortedTopics puts questions for services last, as their known answers follow in the same packet.
 func sortedTopics(asked map[topic]string) []topic {
 	all := slices.Collect(maps.Keys(asked))
 	slices.SortFunc(all, func(a, b topic) int {
@@ -131,7 +130,7 @@ func sortedTopics(asked map[topic]string) []topic {
 	return all
 }
 
-// known are the answers to a question that are true for at least half of their time yet.
+// known are the answers to a question that have at least half of their TTL left.
 func (b *Browser) known(now time.Time, t topic) (all []dns.RR) {
 	for _, f := range b.facts[t] {
 		if left := f.expires.Sub(now); left >= f.life()/2 {

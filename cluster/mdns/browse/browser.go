@@ -1,5 +1,5 @@
-// Package browse is a multicast DNS querier and its cache, without sockets and without a clock: it
-// knows the hosts of a cluster that announce themselves on a link.
+// Package browse is a multicast DNS querier with a cache of a cluster's hosts on a link, without
+// sockets and without a clock.
 package browse
 
 import (
@@ -18,31 +18,30 @@ import (
 const (
 	firstWait = time.Second // between two questions; each wait is twice the one before
 	longest   = time.Hour
-	mostTTL   = 4500 * time.Second // nobody's word is believed for longer
-	// mostRecords bounds what is remembered of all hosts, mostOfOne what of one source.
+	mostTTL   = 4500 * time.Second // a longer TTL is cut to this
+	// mostRecords bounds the records of all hosts, mostOfOne those of one source.
 	mostRecords = 8192
 	mostOfOne   = 64
 )
 
-// Wish is what a Browser listens for.
+// Wish is what a Browser looks for.
 type Wish struct {
 	Types []wire.Type
-	// Cluster is the first words of the services' instances, as "ostest" of "ostest Workstation";
-	// empty for those of everybody on the link.
+	// Cluster is how the services' instances begin, as "ostest" of "ostest Workstation"; empty for
+	// all hosts on the link.
 	Cluster string
-	// Networks hold every address that is believed; none for any.
+	// Networks contain every address that is accepted; none for any.
 	Networks []netip.Prefix
 }
 
-// matches says whether an instance is the cluster's. A name that only begins with the same letters
-// is another cluster's.
+// matches reports whether an instance is the cluster's. A longer word that begins with the cluster's
+// name is another cluster's.
 func (w Wish) matches(instance string) bool {
 	rest, ok := strings.CutPrefix(strings.ToLower(instance), strings.ToLower(w.Cluster))
 	return ok && (w.Cluster == "" || rest == "" || rest[0] == ' ')
 }
 
-// kind is the type of service that a name is an instance of, empty when it is none that is wished
-// for.
+// kind is the type of service that a name is an instance of; empty for another type or cluster.
 func (w Wish) kind(name string) wire.Type {
 	for _, t := range w.Types {
 		if strings.HasSuffix(wire.Key(name), "."+string(t)+"."+wire.Domain) && w.matches(wire.FirstLabel(name)) {
@@ -52,7 +51,7 @@ func (w Wish) kind(name string) wire.Type {
 	return ""
 }
 
-// believes says whether an address may be a host's.
+// believes reports whether an address may be a host's.
 func (w Wish) believes(a netip.Addr) bool {
 	if !a.IsValid() || !a.IsGlobalUnicast() || a.Is4In6() {
 		return false
@@ -62,27 +61,26 @@ func (w Wish) believes(a netip.Addr) bool {
 
 // topic is what a question is about.
 type topic struct {
-	name string // to compare by
+	name string // as wire.Key gives it
 	kind uint16
 }
 
 func topicOf(rr dns.RR) topic { return topic{wire.Key(rr.Header().Name), rr.Header().Rrtype} }
 
-// fact is one record that is believed.
+// fact is one cached record.
 type fact struct {
 	rr      dns.RR
 	from    netip.Addr
 	born    time.Time
 	expires time.Time
 	asked   int           // how often it was asked for again (RFC 6762 5.2)
-	late    time.Duration // by chance, so that not all ask at once
+	late    time.Duration // random, so that not all hosts ask at once
 }
 
-// life is the time that a fact is believed.
+// life is the TTL.
 func (f *fact) life() time.Duration { return time.Duration(f.rr.Header().Ttl) * time.Second }
 
-// renewal is when it is to be asked for again, zero when it has been often enough or is on its way
-// out.
+// renewal is when to ask for the record again; zero after enough trials, or if it expires early.
 func (f *fact) renewal() time.Time {
 	if f.asked > 3 || f.expires.Before(f.born.Add(f.life())) {
 		return time.Time{}
@@ -90,15 +88,15 @@ func (f *fact) renewal() time.Time {
 	return f.born.Add(f.life()*time.Duration(80+5*f.asked)/100 + f.late)
 }
 
-// question is one that is asked until somebody has answered, or without an end.
+// question is one that is asked until a host answers, or forever.
 type question struct {
-	name string // as it is asked
+	name string // as in the query
 	at   time.Time
 	wait time.Duration
 }
 
-// Browser remembers the hosts of a cluster that announce themselves on a link: it hears what they
-// say unasked and asks for what it lacks or is about to forget. It is for one goroutine.
+// Browser caches the hosts of a cluster that announce themselves on a link. It receives their
+// announcements, and asks for records that are missing or expire soon. It is for one goroutine.
 type Browser struct {
 	link      wire.Link
 	wish      Wish
@@ -109,13 +107,13 @@ type Browser struct {
 	questions map[topic]*question
 }
 
-// New makes one that has heard nothing yet.
+// New makes a Browser with an empty cache.
 func New(link wire.Link, wish Wish, jitter wire.Jitter) *Browser {
 	return &Browser{link: link, wish: wish, jitter: jitter, facts: map[topic][]*fact{}, sources: map[netip.Addr]int{}, questions: map[topic]*question{}}
 }
 
-// Receive takes a packet in. Only what was said to everybody by a host of the link is heard. Call
-// Tick after it.
+// Receive handles a packet. It accepts only multicast responses from hosts on the link. Call Tick
+// after it.
 func (b *Browser) Receive(now time.Time, p wire.Packet) {
 	if !p.Multicast || p.From.Port() != wire.Port || !b.link.Near(p.From.Addr()) {
 		return
@@ -124,7 +122,7 @@ func (b *Browser) Receive(now time.Time, p wire.Packet) {
 	if !ok || !m.Response {
 		return
 	}
-	// An address is of interest when a service is at its name, which may stand behind it.
+	// An address is accepted if a service is at its name, whose record may come after it.
 	for _, addresses := range []bool{false, true} {
 		var news []wire.Record
 		for _, h := range m.Answers {
@@ -139,7 +137,7 @@ func (b *Browser) Receive(now time.Time, p wire.Packet) {
 	}
 }
 
-// concerns says whether a record is one to remember.
+// concerns reports whether to cache a record.
 func (b *Browser) concerns(rr dns.RR) bool {
 	switch rr := rr.(type) {
 	case *dns.PTR:
@@ -155,8 +153,8 @@ func (b *Browser) concerns(rr dns.RR) bool {
 	return false
 }
 
-// local says whether a name is LABEL.local, as a host's is, or LABEL.CLUSTER.local, as that of a
-// host which shares the label with one of another cluster.
+// local reports whether a name is LABEL.local, or LABEL.CLUSTER.local, the name of a host that
+// shares its label with a host of another cluster.
 func (w Wish) local(name string) bool {
 	if dns.CountLabel(name) == 3 && w.Cluster != "" {
 		return strings.HasSuffix(wire.Key(name), "."+wire.Key(w.Cluster)+"."+wire.Domain)
@@ -175,7 +173,7 @@ func addressOf(rr dns.RR) netip.Addr {
 	return a
 }
 
-// targeted says whether a service that is known is at a name.
+// targeted reports whether a known service is at a name.
 func (b *Browser) targeted(name string) bool {
 	for t, facts := range b.facts {
 		if t.kind == dns.TypeSRV && slices.ContainsFunc(facts, func(f *fact) bool { return wire.Key(f.rr.(*dns.SRV).Target) == wire.Key(name) }) {
@@ -185,8 +183,8 @@ func (b *Browser) targeted(name string) bool {
 	return false
 }
 
-// flush has what was known before forgotten in a second where a host says that this is all (RFC
-// 6762 10.2). What came within the last second stays: it may be the former part of the same word.
+// flush lets former records expire in a second if new ones have the cache-flush bit (RFC 6762 10.2).
+// Records of the last second stay: they may be from the same announcement.
 func (b *Browser) flush(now time.Time, news []wire.Record) {
 	for _, h := range news {
 		if !h.Flush || h.Header().Ttl == 0 {
@@ -207,7 +205,7 @@ func sooner(a, b time.Time) time.Time {
 	return a
 }
 
-// learn remembers a record, or that it is no longer true.
+// learn caches a record, or lets it expire after a goodbye.
 func (b *Browser) learn(now time.Time, from netip.Addr, rr dns.RR) {
 	t := topicOf(rr)
 	i := slices.IndexFunc(b.facts[t], func(f *fact) bool { return dns.IsDuplicate(f.rr, rr) })
@@ -224,7 +222,7 @@ func (b *Browser) learn(now time.Time, from netip.Addr, rr dns.RR) {
 	f.expires = now.Add(f.life())
 	switch {
 	case i >= 0:
-		f.from = b.facts[t][i].from // who is counted for it
+		f.from = b.facts[t][i].from // the source that it counts for
 		b.facts[t][i] = f
 	case b.total < mostRecords && b.sources[from] < mostOfOne:
 		b.facts[t] = append(b.facts[t], f)
@@ -233,7 +231,7 @@ func (b *Browser) learn(now time.Time, from netip.Addr, rr dns.RR) {
 	}
 }
 
-// forget drops what has expired.
+// forget drops expired records.
 func (b *Browser) forget(now time.Time) {
 	for t, facts := range b.facts {
 		kept := slices.DeleteFunc(facts, func(f *fact) bool {
@@ -252,14 +250,14 @@ func (b *Browser) forget(now time.Time) {
 	}
 }
 
-// Found is a host that was heard of.
+// Found is a host that announces itself.
 type Found struct {
 	Name      string // its first label, in lower case
 	Addresses []netip.Addr
-	TTL       time.Duration // for how long it is true
+	TTL       time.Duration // the time until one of the addresses expires
 }
 
-// Hosts are the hosts that a service is at and whose addresses are known, sorted.
+// Hosts are the hosts with a service and known addresses, sorted.
 func (b *Browser) Hosts(now time.Time) []Found {
 	byName, targets := map[string]Found{}, map[string]bool{}
 	for t, facts := range b.facts {
@@ -301,8 +299,8 @@ type Endpoint struct {
 	Port     uint16
 }
 
-// Endpoints are those of a type of service whose hosts' addresses are known, sorted, each host and
-// port once.
+// Endpoints are the endpoints of a type of service whose hosts have known addresses, sorted, each
+// host and port once.
 func (b *Browser) Endpoints(now time.Time, kind wire.Type) (list []Endpoint) {
 	for t, facts := range b.facts {
 		if t.kind != dns.TypeSRV || b.wish.kind(t.name) != kind {

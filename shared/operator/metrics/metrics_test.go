@@ -53,12 +53,12 @@ func TestText(t *testing.T) {
 	golden.Check(t, full().Text())
 }
 
-// TestAll holds that every family is in the list, and that a program says something of each.
+// TestAll holds that every family is in the list, and that programs report each.
 func TestAll(t *testing.T) {
-	said := map[string]bool{}
+	reported := map[string]bool{}
 	for line := range strings.Lines(string(full().Text())) {
 		if name, ok := strings.CutPrefix(line, "# TYPE "); ok {
-			said[strings.Fields(name)[0]] = true
+			reported[strings.Fields(name)[0]] = true
 		}
 	}
 	listed := map[string]bool{}
@@ -66,11 +66,11 @@ func TestAll(t *testing.T) {
 		if listed[f.Name] {
 			t.Errorf("%s is listed twice", f.Name)
 		}
-		if listed[f.Name] = true; !said[f.Name] {
-			t.Errorf("nothing is said of %s", f.Name)
+		if listed[f.Name] = true; !reported[f.Name] {
+			t.Errorf("nothing is reported of %s", f.Name)
 		}
 	}
-	for name := range said {
+	for name := range reported {
 		if !listed[name] {
 			t.Errorf("%s is not listed", name)
 		}
@@ -103,7 +103,7 @@ func TestConventions(t *testing.T) {
 	}
 }
 
-// TestBounded holds that no stranger's word becomes a label, however much it says.
+// TestBounded holds that no label holds what an unknown router sends.
 func TestBounded(t *testing.T) {
 	lines := func(hosts int) int {
 		var received Adverts
@@ -135,7 +135,7 @@ func TestEscaped(t *testing.T) {
 
 func TestAdverts(t *testing.T) {
 	const second = time.Second
-	hear := func(from netip.Addr, ms int) func(*Adverts) {
+	receive := func(from netip.Addr, ms int) func(*Adverts) {
 		return func(o *Adverts) { o.Receive(from, second, false, after(time.Duration(ms)*time.Millisecond)) }
 	}
 	bye := func(from netip.Addr, ms int) func(*Adverts) {
@@ -153,20 +153,20 @@ func TestAdverts(t *testing.T) {
 		late  time.Duration
 	}{
 		{"nothing", nil, 0, 0, 0, 0},
-		{"one holder in time", []func(*Adverts){hear(a, 0), hear(a, 1000), hear(a, 2000)}, 0, 0, 0, 0},
-		{"one holder late", []func(*Adverts){hear(a, 0), hear(a, 1300), hear(a, 2300)}, 0, 0, 0, 300 * time.Millisecond},
-		{"it fell silent, another spoke", []func(*Adverts){hear(a, 0), hear(a, 1000), hear(b, 4600), hear(b, 5600)}, 1, 3600 * time.Millisecond, 3600 * time.Millisecond, 0},
-		{"it gave it up", []func(*Adverts){hear(a, 0), bye(a, 500), hear(b, 550), hear(b, 1550)}, 1, 50 * time.Millisecond, 50 * time.Millisecond, 0},
-		{"this host took it", []func(*Adverts){hear(a, 0), self(false, 10), self(true, 3700), self(true, 4700)}, 1, 3700 * time.Millisecond, 3700 * time.Millisecond, 0},
-		{"this host lost it", []func(*Adverts){self(true, 0), self(true, 9000), self(false, 9500), hear(a, 9600), hear(a, 10600)}, 1, 100 * time.Millisecond, 100 * time.Millisecond, 0},
-		{"this host and back", []func(*Adverts){hear(a, 0), self(true, 3000), self(false, 8000), hear(a, 8100), hear(a, 9100)}, 2, 3100 * time.Millisecond, 100 * time.Millisecond, 0},
-		{"it gave it up and took it again", []func(*Adverts){hear(a, 0), bye(a, 500), hear(a, 4500), hear(a, 5500)}, 1, 4 * second, 4 * second, 0},
+		{"one holder in time", []func(*Adverts){receive(a, 0), receive(a, 1000), receive(a, 2000)}, 0, 0, 0, 0},
+		{"one holder late", []func(*Adverts){receive(a, 0), receive(a, 1300), receive(a, 2300)}, 0, 0, 0, 300 * time.Millisecond},
+		{"it timed out, another took over", []func(*Adverts){receive(a, 0), receive(a, 1000), receive(b, 4600), receive(b, 5600)}, 1, 3600 * time.Millisecond, 3600 * time.Millisecond, 0},
+		{"it released the VIP", []func(*Adverts){receive(a, 0), bye(a, 500), receive(b, 550), receive(b, 1550)}, 1, 50 * time.Millisecond, 50 * time.Millisecond, 0},
+		{"this host took it", []func(*Adverts){receive(a, 0), self(false, 10), self(true, 3700), self(true, 4700)}, 1, 3700 * time.Millisecond, 3700 * time.Millisecond, 0},
+		{"this host lost it", []func(*Adverts){self(true, 0), self(true, 9000), self(false, 9500), receive(a, 9600), receive(a, 10600)}, 1, 100 * time.Millisecond, 100 * time.Millisecond, 0},
+		{"this host and back", []func(*Adverts){receive(a, 0), self(true, 3000), self(false, 8000), receive(a, 8100), receive(a, 9100)}, 2, 3100 * time.Millisecond, 100 * time.Millisecond, 0},
+		{"it released the VIP and took it again", []func(*Adverts){receive(a, 0), bye(a, 500), receive(a, 4500), receive(a, 5500)}, 1, 4 * second, 4 * second, 0},
 		{"this host gave it up and took it again", []func(*Adverts){self(true, 0), self(false, 500), self(true, 4500), self(true, 5500)}, 1, 4 * second, 4 * second, 0},
-		{"two others hold it", []func(*Adverts){hear(a, 0), hear(b, 500), hear(a, 1000), hear(b, 1500), hear(a, 2000)}, 0, 0, 0, 0},
-		{"a better one took it", []func(*Adverts){hear(a, 0), hear(b, 500), hear(b, 1500)}, 0, 0, 0, 0},
-		{"two holders", []func(*Adverts){self(true, 0), hear(a, 500), hear(a, 1500), hear(a, 2500)}, 0, 0, 0, 0},
-		{"a farewell of nobody", []func(*Adverts){hear(a, 0), bye(b, 100), hear(a, 1000)}, 0, 0, 0, 0},
-		{"it was away and is back", []func(*Adverts){hear(a, 0), hear(a, 9000)}, 0, 0, 0, 8 * second},
+		{"two others hold it", []func(*Adverts){receive(a, 0), receive(b, 500), receive(a, 1000), receive(b, 1500), receive(a, 2000)}, 0, 0, 0, 0},
+		{"a better one took it", []func(*Adverts){receive(a, 0), receive(b, 500), receive(b, 1500)}, 0, 0, 0, 0},
+		{"two holders", []func(*Adverts){self(true, 0), receive(a, 500), receive(a, 1500), receive(a, 2500)}, 0, 0, 0, 0},
+		{"a release by another host", []func(*Adverts){receive(a, 0), bye(b, 100), receive(a, 1000)}, 0, 0, 0, 0},
+		{"it was away and is back", []func(*Adverts){receive(a, 0), receive(a, 9000)}, 0, 0, 0, 8 * second},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var o Adverts
@@ -180,7 +180,7 @@ func TestAdverts(t *testing.T) {
 	}
 }
 
-// TestAdvertsForget holds that a lateness of long ago is said no more, and one of a moment ago
+// TestAdvertsForget holds that a delay of long ago is no longer reported, and one of a moment ago
 // still is.
 func TestAdvertsForget(t *testing.T) {
 	jitter := func(wait time.Duration) string {
@@ -211,7 +211,7 @@ func TestHolderReportsNoAdvertAge(t *testing.T) {
 	var p Page
 	o.onto(&p, after(time.Minute), []string{"v", "k"})
 	if text := string(p.Text()); strings.Contains(text, AdvertAge.Name) {
-		t.Errorf("a holder says:\n%s", text)
+		t.Errorf("a holder reports:\n%s", text)
 	}
 	o.Self(false, after(2*time.Minute))
 	p = Page{}
