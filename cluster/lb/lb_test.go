@@ -171,7 +171,7 @@ func (w *world) start() {
 	}
 }
 
-func (w *world) turn() error {
+func (w *world) reconcile() error {
 	w.t.Helper()
 	s, err := w.room.Observe(w.t.Context())
 	if err != nil {
@@ -183,7 +183,7 @@ func (w *world) turn() error {
 
 func (w *world) well() {
 	w.t.Helper()
-	if err := w.turn(); err != nil {
+	if err := w.reconcile(); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -217,7 +217,7 @@ func TestMembersWithoutTheAPI(t *testing.T) {
 	w := newWorld(t)
 	w.well()
 	if got := w.members(); got != "" {
-		t.Fatalf("nobody is known yet: %q", got)
+		t.Fatalf("no member is known yet: %q", got)
 	}
 	w.named("192.0.2.10", "192.0.2.11")
 	w.well()
@@ -301,11 +301,11 @@ func TestRefused(t *testing.T) {
 	w.well()
 	good := w.structure
 	w.refuses, w.ca, w.name = true, certificate(t), "api-int.ostest.example.com"
-	if err := w.turn(); err == nil {
-		t.Error("nobody hears of it")
+	if err := w.reconcile(); err == nil {
+		t.Error("the error is not reported")
 	}
 	if !strings.Contains(w.files[haproxy.File], good) {
-		t.Error("a HAProxy that starts anew would not start")
+		t.Error("a HAProxy that restarts would not start")
 	}
 	w.named("192.0.2.10", "192.0.2.11")
 	w.well()
@@ -313,12 +313,12 @@ func TestRefused(t *testing.T) {
 		t.Errorf("members %q, %d reloads", got, w.reloads)
 	}
 	w.restart() // it does not know what was refused, and finds a good file
-	if err := w.turn(); err == nil || !strings.Contains(w.files[haproxy.File], good) {
+	if err := w.reconcile(); err == nil || !strings.Contains(w.files[haproxy.File], good) {
 		t.Errorf("after a restart: %v", err)
 	}
 	for range 5 {
-		if err := w.turn(); err == nil {
-			t.Error("nobody hears of it")
+		if err := w.reconcile(); err == nil {
+			t.Error("the error is not reported")
 		}
 	}
 	if w.reloads != 2 {
@@ -339,8 +339,8 @@ func TestNotRefused(t *testing.T) {
 	w.start()
 	w.named("192.0.2.10")
 	w.fault["reload"] = errors.New("connection refused")
-	if err := w.turn(); err == nil {
-		t.Error("nobody hears of it")
+	if err := w.reconcile(); err == nil {
+		t.Error("the error is not reported")
 	}
 	delete(w.fault, "reload")
 	w.well()
@@ -381,7 +381,7 @@ func TestRedirect(t *testing.T) {
 	}
 }
 
-// TestFaultsApart holds K-25 and K-62: what fails is said, and nothing else waits for it.
+// TestFaultsApart holds K-25 and K-62: a failure is reported, and nothing else waits for it.
 func TestFaultsApart(t *testing.T) {
 	broken := errors.New("input/output error")
 	for _, at := range []string{"filter", "leftovers", "running", "command", "trust", OwnAddress, haproxy.File, haproxy.Run.State(), Memory} {
@@ -393,8 +393,8 @@ func TestFaultsApart(t *testing.T) {
 			w.restart()
 			w.healthy, w.fault[at] = true, broken
 			w.named("192.0.2.10", "192.0.2.11")
-			if err := w.turn(); !errors.Is(err, broken) {
-				t.Errorf("it says %v", err)
+			if err := w.reconcile(); !errors.Is(err, broken) {
+				t.Errorf("it reports %v", err)
 			}
 			if len(w.rules.Redirects) == 0 {
 				t.Error("the redirect waits for it")
@@ -486,7 +486,7 @@ func TestPrepare(t *testing.T) {
 		t.Errorf("members %q", got)
 	}
 	if d.Config.Server != w.plan.Timing.Model.Server || !strings.Contains(w.files[haproxy.File], " inter 500ms fastinter 200ms fall 2 rise 3 ") {
-		t.Errorf("servers are looked at as %+v, the plan says %+v", d.Config.Server, w.plan.Timing.Model.Server)
+		t.Errorf("servers are probed as %+v, the plan has %+v", d.Config.Server, w.plan.Timing.Model.Server)
 	}
 	if w.reloads+len(w.commands) > 0 || w.rules.Closed != nil {
 		t.Error("more than files was touched")

@@ -73,7 +73,7 @@ func TestMetrics(t *testing.T) {
 	if n := len(lines(page, "onprem_lb_backend_up{")); n != 2 {
 		t.Errorf("%d servers, want those that are in use", n)
 	}
-	h.changed = true // somebody has taken it away
+	h.changed = true // another program has removed it
 	_, _ = b.Ensure(redirect.Rules{Redirects: []redirect.Redirect{{}}})
 	pageHas(t, pageOf(b), "onprem_lb_redirect_lost_total 1")
 	h.late = errors.New("it hangs")

@@ -21,7 +21,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// fakeHost is a FAKE: a machine that is what a test says it is, with a listener on each of its
+// fakeHost is a FAKE: a machine with the state that a test sets, with a listener on each of its
 // interfaces.
 type fakeHost struct {
 	mu       sync.Mutex
@@ -52,7 +52,7 @@ func (h *fakeHost) Open(_ context.Context, w Where, receive func(wire.Packet), f
 	return l, nil
 }
 
-// fakeLine is a FAKE of sockets: what is sent is heard by one listener.
+// fakeLine is a FAKE of sockets: one browser receives what is sent.
 type fakeLine struct {
 	mu       sync.Mutex
 	where    Where
@@ -77,7 +77,7 @@ func (l *fakeLine) Send(o wire.Outgoing) error {
 
 func (l *fakeLine) Close() { l.mu.Lock(); defer l.mu.Unlock(); l.closed = true }
 
-// known is whom the listener knows, in words.
+// known are the hosts in the browser's cache, as text.
 func (l *fakeLine) known() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -122,8 +122,8 @@ func room(t *testing.T, h *fakeHost, r role.Role, change ...func(*spec.Cluster))
 	return New(p, r, h, func(low, _ time.Duration) time.Duration { return low })
 }
 
-// turn goes round the loop once, and lets some time pass.
-func turn(t *testing.T, r *Room, after time.Duration) ([]string, error) {
+// reconcile runs one round of the loop, and lets some time pass.
+func reconcile(t *testing.T, r *Room, after time.Duration) ([]string, error) {
 	t.Helper()
 	s, err := r.Observe(t.Context())
 	if err != nil {
@@ -215,7 +215,7 @@ func TestRoom(t *testing.T) {
 	virtually(t, "it announces, and says goodbye", func(t *testing.T) {
 		h := machine(lan4)
 		r := room(t, h, role.Master)
-		if _, err := turn(t, r, 3*time.Second); err != nil || h.last().known() != all {
+		if _, err := reconcile(t, r, 3*time.Second); err != nil || h.last().known() != all {
 			t.Errorf("others know %q, %v, want %q", h.last().known(), err, all)
 		}
 		if err := r.Leave(t.Context()); err != nil || !h.last().closed {
@@ -229,10 +229,10 @@ func TestRoom(t *testing.T) {
 	virtually(t, "turns that bring no news send nothing", func(t *testing.T) {
 		h := machine(lan4)
 		r := room(t, h, role.Master)
-		turn(t, r, 3*time.Second)
+		reconcile(t, r, 3*time.Second)
 		before := h.last().sent
 		for range 10 {
-			turn(t, r, 5*time.Second)
+			reconcile(t, r, 5*time.Second)
 		}
 		if h.open() != 1 || h.last().sent != before {
 			t.Errorf("opened %d times, sent %d and then %d packets", h.open(), before, h.last().sent)
@@ -242,13 +242,13 @@ func TestRoom(t *testing.T) {
 	virtually(t, "the address moves to a bridge (M-02)", func(t *testing.T) {
 		h := machine(lan4)
 		r := room(t, h, role.Master)
-		turn(t, r, 3*time.Second)
+		reconcile(t, r, 3*time.Second)
 		h.address(0)
-		if why, _ := turn(t, r, time.Second); !strings.Contains(strings.Join(why, ""), "wait until") || !h.lines[0].closed {
+		if why, _ := reconcile(t, r, time.Second); !strings.Contains(strings.Join(why, ""), "wait until") || !h.lines[0].closed {
 			t.Errorf("while nobody has the address: %q", why)
 		}
 		h.address(1, lan4)
-		turn(t, r, 3*time.Second)
+		reconcile(t, r, 3*time.Second)
 		if h.open() != 2 || h.last().where.Name != "br-ex" || h.last().known() != all {
 			t.Errorf("opened %d times, last on %+v, where others know %q", h.open(), h.last().where, h.last().known())
 		}
@@ -257,11 +257,11 @@ func TestRoom(t *testing.T) {
 	virtually(t, "another address on the same interface", func(t *testing.T) {
 		h := machine(lan4)
 		r := room(t, h, role.Worker)
-		turn(t, r, 3*time.Second)
+		reconcile(t, r, 3*time.Second)
 		first := h.last()
 		h.address(0, other4)
 		h.agreed = []netip.Addr{netip.MustParseAddr("192.0.2.20")}
-		turn(t, r, 3*time.Second)
+		reconcile(t, r, 3*time.Second)
 		if got := h.last().known(); got != "master-0[192.0.2.20]" || !first.closed {
 			t.Errorf("others know %q", got)
 		}
@@ -271,17 +271,17 @@ func TestRoom(t *testing.T) {
 		h := machine(lan4)
 		h.hostname = "localhost"
 		r := room(t, h, role.Worker)
-		turn(t, r, time.Minute)
+		reconcile(t, r, time.Minute)
 		if h.open() != 0 {
 			t.Error("localhost was announced")
 		}
 		h.hostname = "worker-3"
-		turn(t, r, 3*time.Second)
+		reconcile(t, r, 3*time.Second)
 		if got := h.last().known(); got != "worker-3[192.0.2.10]" {
 			t.Errorf("others know %q", got)
 		}
 		h.hostname = "localhost.localdomain"
-		turn(t, r, 2*time.Second)
+		reconcile(t, r, 2*time.Second)
 		if got := h.last().known(); got != "" {
 			t.Errorf("a host that lost its name is still known: %q", got)
 		}
@@ -289,22 +289,22 @@ func TestRoom(t *testing.T) {
 	virtually(t, "another host has the name", func(t *testing.T) {
 		h := machine(lan4)
 		r := room(t, h, role.Worker)
-		turn(t, r, 300*time.Millisecond)
+		reconcile(t, r, 300*time.Millisecond)
 		rival := announce.New(nil, func(low, _ time.Duration) time.Duration { return low })
 		link := wire.Link{netip.MustParsePrefix("192.0.2.77/24")}
 		long := time.Now().Add(-time.Hour)
 		rival.Set(long, link, []announce.Host{{Name: "master-0", Addresses: []netip.Addr{netip.MustParseAddr("192.0.2.77")}}})
-		var says []wire.Outgoing
+		var sent []wire.Outgoing
 		for range 4 { // three questions, and then what it is known by
-			says = rival.Tick(long)
+			sent = rival.Tick(long)
 			long = long.Add(250 * time.Millisecond)
 		}
-		h.last().receive(wire.Packet{From: netip.MustParseAddrPort("192.0.2.77:5353"), Multicast: true, Data: says[0].Data})
+		h.last().receive(wire.Packet{From: netip.MustParseAddrPort("192.0.2.77:5353"), Multicast: true, Data: sent[0].Data})
 		synctest.Wait()
 		h.mu.Lock()
 		wakes := h.wakes
 		h.mu.Unlock()
-		why, _ := turn(t, r, 0)
+		why, _ := reconcile(t, r, 0)
 		if want := "not announced: 192.0.2.77 has the name master-0; give one of the two hosts another one"; !slices.Contains(why, want) || wakes == 0 {
 			t.Errorf("%d wake-ups, reasons %q, want %q", wakes, why, want)
 		}
@@ -313,10 +313,10 @@ func TestRoom(t *testing.T) {
 	virtually(t, "IPv6 can be spoken later", func(t *testing.T) {
 		h := machine(lan4)
 		r := room(t, h, role.Worker)
-		turn(t, r, 3*time.Second)
+		reconcile(t, r, 3*time.Second)
 		first := h.last()
 		h.address(0, lan4, "fe80::1/64")
-		turn(t, r, 0)
+		reconcile(t, r, 0)
 		if h.open() != 2 || !first.closed || !h.last().where.IPv6 {
 			t.Fatalf("opened %d times", h.open())
 		}
@@ -330,11 +330,11 @@ func TestRoom(t *testing.T) {
 		h := machine(lan4)
 		h.fails = true
 		r := room(t, h, role.Worker)
-		if _, err := turn(t, r, time.Second); err == nil || !strings.Contains(err.Error(), "announce on eth0: no such device") {
+		if _, err := reconcile(t, r, time.Second); err == nil || !strings.Contains(err.Error(), "announce on eth0: no such device") {
 			t.Errorf("error %v", err)
 		}
 		h.fails = false
-		if _, err := turn(t, r, 3*time.Second); err != nil || h.last().known() == "" {
+		if _, err := reconcile(t, r, 3*time.Second); err != nil || h.last().known() == "" {
 			t.Errorf("error %v, others know %q", err, h.last().known())
 		}
 		r.quit(false)
@@ -342,10 +342,10 @@ func TestRoom(t *testing.T) {
 	virtually(t, "sockets that end are replaced", func(t *testing.T) {
 		h := machine(lan4)
 		r := room(t, h, role.Worker)
-		turn(t, r, 3*time.Second)
+		reconcile(t, r, 3*time.Second)
 		h.last().failed(errors.New("receive on interface 2: broken"))
 		synctest.Wait()
-		turn(t, r, 3*time.Second)
+		reconcile(t, r, 3*time.Second)
 		if h.open() != 2 || h.last().known() == "" {
 			t.Errorf("opened %d times", h.open())
 		}
@@ -354,14 +354,14 @@ func TestRoom(t *testing.T) {
 	virtually(t, "what cannot be sent is said, until it can", func(t *testing.T) {
 		h := machine(lan4)
 		r := room(t, h, role.Worker)
-		turn(t, r, 3*time.Second)
+		reconcile(t, r, 3*time.Second)
 		h.last().mu.Lock()
 		h.last().fails = errors.New("network is unreachable")
 		h.last().mu.Unlock()
 		h.address(0, lan4, "2001:db8::10/64")
 		h.agreed = append(h.agreed, netip.MustParseAddr("2001:db8::10"))
-		turn(t, r, 3*time.Second)
-		if _, err := turn(t, r, 0); err == nil || !strings.Contains(err.Error(), "unreachable") {
+		reconcile(t, r, 3*time.Second)
+		if _, err := reconcile(t, r, 0); err == nil || !strings.Contains(err.Error(), "unreachable") {
 			t.Errorf("error %v", err)
 		}
 		r.quit(false)

@@ -39,7 +39,7 @@ func seeds(f *testing.F) {
 	f.Add([]byte{}, true, uint16(1))
 }
 
-// FuzzResponder: whatever comes, what is said can be read, is bounded, and the responder comes to
+// FuzzResponder: whatever arrives, each packet is valid and bounded, and the responder comes to
 // rest.
 func FuzzResponder(f *testing.F) {
 	seeds(f)
@@ -63,10 +63,10 @@ func rest(t *testing.T, r *Responder, now time.Time) time.Time {
 		for _, o := range r.Tick(now) {
 			m := new(dns.Msg)
 			if err := m.Unpack(o.Data); err != nil || len(o.Data) > wire.MaxBytes {
-				t.Fatalf("said %d bytes: %v", len(o.Data), err)
+				t.Fatalf("sent %d bytes: %v", len(o.Data), err)
 			}
 			if packets++; packets > 100 {
-				t.Fatal("it says more than a hundred things in a minute")
+				t.Fatal("it sends more than a hundred packets in a minute")
 			}
 		}
 		next, ok := r.Next()

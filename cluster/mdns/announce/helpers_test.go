@@ -32,7 +32,7 @@ func announcer(h Host, now time.Time) *Responder {
 	return r
 }
 
-// established is a link with one announcer that has said everything, some time ago.
+// established is a link with one announcer that has announced everything, some time ago.
 func established(t *testing.T, h Host) (*mdnslink.Link, *Responder) {
 	t.Helper()
 	e := mdnslink.New(t)

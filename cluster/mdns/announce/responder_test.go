@@ -30,7 +30,7 @@ func TestAnnounce(t *testing.T) {
 		"= ostest_Workstation-master-0._workstation._tcp.local. TXT \"\" 3200s top"
 	want := []string{"0s " + probe, "250ms " + probe, "500ms " + probe, "750ms " + announcement, "1.75s " + announcement}
 	if got := e.Packets(); !slices.Equal(got, want) {
-		t.Errorf("said:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		t.Errorf("sent:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	if c := r.Claims(); len(c) != 1 || c[0].State != Established {
 		t.Errorf("claims %+v, want one that is established", c)
@@ -39,7 +39,7 @@ func TestAnnounce(t *testing.T) {
 
 func qu(m *dns.Msg) { m.Question[0].Qclass |= wire.TopBit }
 
-// TestAnswers asks an established host, a minute after it has said everything. The times are those
+// TestAnswers asks an established host, a minute after it has announced everything. The times are those
 // since the question.
 func TestAnswers(t *testing.T) {
 	const peer, plainResolver = "192.0.2.77:5353", "192.0.2.77:40000"
@@ -96,22 +96,22 @@ func TestAnswers(t *testing.T) {
 				}
 			}
 			if !slices.Equal(got, tt.want) {
-				t.Errorf("said:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(tt.want, "\n"))
+				t.Errorf("sent:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(tt.want, "\n"))
 			}
 		})
 	}
 }
 
-// TestSilentWhileProbing: what is not known to be one's own is not told to others.
+// TestSilentWhileProbing: a name is not announced before the probes are done.
 func TestSilentWhileProbing(t *testing.T) {
 	e := mdnslink.New(t)
 	e.Add(announcer(node("master-0", "192.0.2.10"), e.Now), "192.0.2.10")
 	e.Run(300 * time.Millisecond)
 	e.Inject("192.0.2.77:5353", mdnslink.Ask("master-0.local.", dns.TypeA))
 	e.Run(400 * time.Millisecond)
-	for i, s := range e.Log { // its own questions it hears as well
+	for i, s := range e.Log { // it receives its own questions too
 		if s.Msg.Response {
-			t.Errorf("said %s", e.Packets()[i])
+			t.Errorf("sent %s", e.Packets()[i])
 		}
 	}
 }
@@ -140,13 +140,13 @@ func TestKnownInSeveralPackets(t *testing.T) {
 			}
 			e.Run(5 * time.Second)
 			if len(e.Log) != tt.want {
-				t.Errorf("said %q, want %d packets", e.Packets(), tt.want)
+				t.Errorf("sent %q, want %d packets", e.Packets(), tt.want)
 			}
 		})
 	}
 }
 
-// TestStorm holds how much is said at most, whatever is asked (M-03): each record once a second by
+// TestStorm holds the bound of packets, whatever is asked (M-03): each record once a second by
 // multicast, and a bounded number of replies.
 func TestStorm(t *testing.T) {
 	for _, tt := range []struct {
@@ -166,7 +166,7 @@ func TestStorm(t *testing.T) {
 				e.Run(time.Millisecond)
 			}
 			if got := len(e.Log); got == 0 || got > tt.most {
-				t.Errorf("said %d packets, want some and %d at most", got, tt.most)
+				t.Errorf("sent %d packets, want some and %d at most", got, tt.most)
 			}
 		})
 	}
@@ -177,7 +177,7 @@ func TestStorm(t *testing.T) {
 			e.Run(time.Millisecond)
 		}
 		if got := len(e.Log); got == 0 || got > 6*wire.MaxToAll {
-			t.Errorf("said %d packets, want some and %d at most", got, 6*wire.MaxToAll)
+			t.Errorf("sent %d packets, want some and %d at most", got, 6*wire.MaxToAll)
 		}
 	})
 	t.Run("questions that never end", func(t *testing.T) {
@@ -191,7 +191,7 @@ func TestStorm(t *testing.T) {
 	})
 }
 
-// TestCrowd: of hundreds that have a service of one type, not each says so.
+// TestCrowd: of hundreds that have a service of one type, one announces the type.
 func TestCrowd(t *testing.T) {
 	e := mdnslink.New(t)
 	for i := range 50 {
@@ -206,39 +206,39 @@ func TestCrowd(t *testing.T) {
 	e.Inject("192.0.2.9:5353", mdnslink.Ask("_services._dns-sd._udp.local.", dns.TypePTR))
 	e.Run(5 * time.Second)
 	if len(e.Log) != 1 {
-		t.Errorf("%d hosts said that there are workstations, want one", len(e.Log))
+		t.Errorf("%d hosts announced the workstation type, want one", len(e.Log))
 	}
 }
 
-// TestGoodbye: who leaves says so, and flushes nobody's records.
+// TestGoodbye: a host that leaves sends a goodbye, and flushes no records.
 func TestGoodbye(t *testing.T) {
 	e, r := established(t, node("master-0", "192.0.2.10"))
 	e.Deliver(e.Members[0], r.Leave())
 	if len(e.Log) != 1 {
-		t.Fatalf("said %q, want one packet", e.Packets())
+		t.Fatalf("sent %q, want one packet", e.Packets())
 	}
 	want := []string{"10.2.0.192.in-addr.arpa.", "_workstation._tcp.local.", "master-0.local.", `ostest\ Workstation-master-0._workstation._tcp.local.`}
 	var got []string
 	for _, rr := range e.Log[0].Msg.Answer {
 		if rr.Header().Ttl != 0 || rr.Header().Class != dns.ClassINET {
-			t.Errorf("said %s, want TTL 0 and nothing flushed", mdnslink.Line(rr))
+			t.Errorf("sent %s, want TTL 0 and nothing flushed", mdnslink.Line(rr))
 		}
 		got = append(got, rr.Header().Name)
 	}
 	slices.Sort(got)
 	if got = slices.Compact(got); !slices.Equal(got, want) {
-		t.Errorf("said goodbye to %q, want %q", got, want)
+		t.Errorf("sent goodbye to %q, want %q", got, want)
 	}
 	if at, ok := r.Next(); ok {
 		t.Errorf("it wants to be woken at %v", at)
 	}
 	if out := announcer(node("master-0", "192.0.2.10"), mdnslink.Start).Leave(); len(out) != 1 {
-		t.Errorf("a host that others may remember from before said %d packets, want its goodbye", len(out))
+		t.Errorf("a host that others may remember from before sent %d packets, want its goodbye", len(out))
 	}
 	lost := announcer(node("master-0", "192.0.2.10"), mdnslink.Start)
 	lost.claims[0].lose(mdnslink.Start, netip.MustParseAddr("192.0.2.77"))
 	if out := lost.Leave(); len(out) > 0 {
-		t.Errorf("a host whose name is another's said goodbye: %v", out)
+		t.Errorf("a host whose name is another's sent a goodbye: %v", out)
 	}
 }
 
@@ -247,7 +247,7 @@ func TestChanges(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		want Host
-		said []string // what must be in the packets, in this order
+		sent []string // what must be in the packets, in this order
 	}{
 		{"nothing", node("master-0", "192.0.2.10"), nil},
 		{"another address", node("master-0", "192.0.2.20"), []string{"A 192.0.2.10 0s", "A 192.0.2.20 120s top", "A 192.0.2.20 120s top"}},
@@ -260,15 +260,15 @@ func TestChanges(t *testing.T) {
 			e.Run(time.Minute)
 			all, rest := strings.Join(e.Packets(), "\n"), ""
 			rest = all
-			for _, part := range tt.said {
+			for _, part := range tt.sent {
 				_, after, found := strings.Cut(rest, part)
 				if !found {
-					t.Fatalf("said:\n%s\nwant %q in it", all, tt.said)
+					t.Fatalf("sent:\n%s\nwant %q in it", all, tt.sent)
 				}
 				rest = after
 			}
-			if len(tt.said) == 0 && all != "" {
-				t.Errorf("said %s", all)
+			if len(tt.sent) == 0 && all != "" {
+				t.Errorf("sent %s", all)
 			}
 		})
 	}
@@ -350,7 +350,7 @@ func TestConflicts(t *testing.T) {
 			e.Run(100 * time.Millisecond)
 		}
 		if most := 60; len(e.Log) > most {
-			t.Errorf("said %d packets in a minute, want %d at most", len(e.Log), most)
+			t.Errorf("sent %d packets in a minute, want %d at most", len(e.Log), most)
 		}
 	})
 	t.Run("somebody who always contradicts either name", func(t *testing.T) {
@@ -362,7 +362,7 @@ func TestConflicts(t *testing.T) {
 			e.Run(100 * time.Millisecond)
 		}
 		if most := 80; len(e.Log) > most {
-			t.Errorf("said %d packets in a minute, want %d at most", len(e.Log), most)
+			t.Errorf("sent %d packets in a minute, want %d at most", len(e.Log), most)
 		}
 		e.Run(10 * time.Second)
 		if state(a) != Established {
@@ -374,7 +374,7 @@ func TestConflicts(t *testing.T) {
 		e.Inject("192.0.2.66:5353", wire.Response([]dns.RR{mdnslink.RR(t, "master-0.local. 0 IN A 192.0.2.10")}, nil))
 		e.Run(time.Second)
 		if len(e.Log) != 1 || state(a) != Established {
-			t.Errorf("said %q and is %s, want its address once more", e.Packets(), state(a))
+			t.Errorf("sent %q and is %s, want its address once more", e.Packets(), state(a))
 		}
 	})
 }
@@ -418,7 +418,7 @@ func TestGoodbyeAgain(t *testing.T) {
 			e.Run(3 * time.Second)
 			got := slices.DeleteFunc(goodbyes(e), func(name string) bool { return tt.back && name == "master-7.local." })
 			if !slices.Equal(got, tt.want) {
-				t.Errorf("said goodbye to %v, want %v", got, tt.want)
+				t.Errorf("sent goodbye to %v, want %v", got, tt.want)
 			}
 		})
 	}

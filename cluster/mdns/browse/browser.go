@@ -24,7 +24,7 @@ const (
 	mostOfOne   = 64
 )
 
-// Wish is what a Browser looks for.
+// Wish is what a Browser asks for.
 type Wish struct {
 	Types []wire.Type
 	// Cluster is how the services' instances begin, as "ostest" of "ostest Workstation"; empty for

@@ -33,7 +33,7 @@ func announcer(h announce.Host, now time.Time) *announce.Responder {
 	return r
 }
 
-// established is a link with one announcer that has said everything, some time ago.
+// established is a link with one announcer that has announced everything, some time ago.
 func established(t *testing.T, h announce.Host) (*mdnslink.Link, *announce.Responder) {
 	t.Helper()
 	e := mdnslink.New(t)

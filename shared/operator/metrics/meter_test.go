@@ -59,9 +59,9 @@ func TestMeter(t *testing.T) {
 		t.Errorf("the watch's age is not an hour:\n%s", page)
 	}
 	if len(lines(page, `onprem_watch_age_seconds{room="cluster/vip",watch="bootstrap"}`)) != 0 {
-		t.Error("what was never heard has an age")
+		t.Error("what was never received has an age")
 	}
 	if len(lines(page, "process_resident_memory_bytes ")) != 1 {
-		t.Error("nothing is said of the program's memory")
+		t.Error("nothing is reported of the program's memory")
 	}
 }
