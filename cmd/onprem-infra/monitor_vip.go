@@ -52,7 +52,7 @@ Node that it knows the new one, and no node is being upgraded; then all of them 
 	m.kubeconfigFlag(cmd)
 	m.roleFlag(cmd, "master or worker")
 	clock := migrate.Usual()
-	cmd.Flags().DurationVar(&clock.Every, "migrate-every", clock.Every, "nodes change how they speak VRRP at multiples of this time by the clock; the same on every node")
+	cmd.Flags().DurationVar(&clock.Every, "migrate-every", clock.Every, "nodes change how they use VRRP at multiples of this time by the clock; the same on every node")
 	cmd.Flags().DurationVar(&clock.Lead, "migrate-lead", clock.Lead, "and have this time at least to agree on the next one")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		r, err := m.role()
@@ -179,7 +179,7 @@ func newNodeCluster(p plan.Plan, r role.Role, api *kube.API, log *slog.Logger) *
 	}
 	c := &nodeCluster{plan: p, api: api, log: log, logged: map[string]string{}, believe: candidates.Cluster(p), list: candidates.NewReader(candidates.Cluster(p)),
 		ranks:   publish.NewAnnotation(notice.Rank, "claim a rank", api.Annotate, log),
-		intents: publish.NewAnnotation(notice.Way, "announce how this node speaks VRRP", api.Annotate, log),
+		intents: publish.NewAnnotation(notice.Way, "announce how this node uses VRRP", api.Annotate, log),
 		gone:    publish.NewAnnotation(notice.BootstrapGone, "report that the bootstrap machine is gone", api.Annotate, log)}
 	c.ranked = len(p.VRRP.ControlPlane.Ranks)+len(now.VRRP.ControlPlane.Ranks) > 0
 	c.nodes = api.ControlPlane(p.ControlPlaneLabel)

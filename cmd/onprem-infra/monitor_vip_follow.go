@@ -68,7 +68,7 @@ func change(e journal.Entry) publish.Change {
 func (c *nodeCluster) follow(ctx context.Context, m *monitor) {
 	written := loop.NewWake() // of the writer of candidates
 	m.watch(ctx, "nodes", func(ctx context.Context) error { return c.nodes.Run(ctx, m.wake, written) })
-	m.watch(ctx, "how this node speaks VRRP", c.intents.Run)
+	m.watch(ctx, "how this node uses VRRP", c.intents.Run)
 	if c.candidates != nil {
 		m.watch(ctx, "ingress candidates", func(ctx context.Context) error { return c.candidates.Run(ctx, m.wake) })
 	}
@@ -78,7 +78,7 @@ func (c *nodeCluster) follow(ctx context.Context, m *monitor) {
 	m.watch(ctx, "the bootstrap machine", func(ctx context.Context) error { return c.bootstrap.Run(ctx, m.wake) })
 	m.watch(ctx, "the bootstrap machine's end", c.gone.Run)
 	m.watch(ctx, "this node's rank", c.ranks.Run)
-	m.watch(ctx, "who writes the ingress candidates", func(ctx context.Context) error {
+	m.watch(ctx, "the writer of the ingress candidates", func(ctx context.Context) error {
 		self, err := c.self(ctx)
 		if err != nil {
 			return err
