@@ -67,7 +67,7 @@ type law struct {
 // them.
 var leaves = []string{
 	"shared/addr", "shared/addr/peer", "shared/advert", "shared/asset", "shared/bonus", "shared/clash", "shared/container", "shared/health", "shared/near", "shared/notice", "shared/port", "shared/record", "shared/redirect", "shared/release", "shared/role",
-	"shared/supervised", "shared/judge", "shared/vrrp", "shared/vrrp/proof",
+	"shared/supervised", "shared/vrrp", "shared/vrrp/proof",
 }
 
 // simulated is the state on which each simulated program works.
@@ -96,7 +96,7 @@ var laws = []law{
 	{room: "shared/release", own: []string{"shared/health"}, why: "leaf"},
 	{room: "shared/role", why: "leaf"},
 	{room: "shared/supervised", own: []string{"shared/keepalived"}, why: "leaf; what goes to keepalived's parent is a value of that format"},
-	{room: "shared/judge", own: []string{"shared/clash", "shared/vrrp"}, why: "leaf"},
+	{room: "shared/operator/judge", own: []string{"shared/clash", "shared/vrrp"}, why: "leaf"},
 	{room: "shared/vrrp", own: []string{"shared/health"}, why: "leaf; how fast the elections are follows from how fast checks are"},
 	{room: "shared/vrrp/proof", own: []string{"shared/health", "shared/vrrp"}, why: "leaf; a proof needs the policy and the timers alone"},
 	{room: "shared/loop", why: "a loop knows time and context, nothing of what it turns"},
@@ -139,7 +139,7 @@ var laws = []law{
 	{room: "shared/operator/doctor/", own: append([]string{"shared/operator/facts", "shared/plan", "shared/spec"}, leaves...), why: "findings follow from facts: another room gathers them"},
 	{room: "shared/host/inspect", own: slices.Concat([]string{"cluster", "cluster/haproxy", "cluster/vip", "cluster/vip/", "shared/election", "shared/host/kube", "shared/host/link", "shared/host/overhear", "shared/host/probe", "shared/keepalived", "shared/nameserver", "shared/operator/facts", "shared/operator/journal", "shared/plan"}, leaves),
 		why: "it reads what the programs of both phases have written on a host"},
-	{room: "shared/host/inspect/", own: slices.Concat([]string{"cluster", "cluster/dns", "cluster/haproxy", "cluster/vip", "cluster/vip/", "shared/corefile", "shared/election", "shared/host/", "shared/keepalived", "shared/operator/facts", "shared/operator/journal", "shared/plan", "shared/resolvconf", "shared/spec"}, leaves),
+	{room: "shared/host/inspect/", own: slices.Concat([]string{"cluster", "cluster/dns", "cluster/haproxy", "cluster/vip", "cluster/vip/", "shared/corefile", "shared/election", "shared/host/", "shared/keepalived", "shared/operator/facts", "shared/operator/journal", "shared/operator/judge", "shared/plan", "shared/resolvconf", "shared/spec"}, leaves),
 		why: "one room for each side of a host; what is wrong with it is another's matter"},
 	{room: "shared/host/diagnose", own: slices.Concat([]string{"shared/election", "shared/host/inspect", "shared/host/inspect/", "shared/operator/doctor", "shared/operator/drift", "shared/operator/facts", "shared/plan", "shared/progress"}, leaves),
 		why: "it orders inspections and asks the doctor"},

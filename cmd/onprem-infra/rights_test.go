@@ -24,7 +24,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/daemons"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/status"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
-	"github.com/onprem-infra/onprem-infra/shared/judge"
+	"github.com/onprem-infra/onprem-infra/shared/operator/judge"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/test/fakehost"
 	"github.com/onprem-infra/onprem-infra/test/kubeapi"

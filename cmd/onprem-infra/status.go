@@ -13,7 +13,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/status"
-	"github.com/onprem-infra/onprem-infra/shared/judge"
+	"github.com/onprem-infra/onprem-infra/shared/operator/judge"
 )
 
 // everyStatus is the time between two reports of --watch.

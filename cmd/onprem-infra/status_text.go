@@ -10,7 +10,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/status"
-	"github.com/onprem-infra/onprem-infra/shared/judge"
+	"github.com/onprem-infra/onprem-infra/shared/operator/judge"
 )
 
 // statusText is a report for a person, in lines of at most 100 columns.

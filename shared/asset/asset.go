@@ -1,5 +1,5 @@
-// Package asset holds the goods that rooms produce for a host: files and systemd units, before any
-// envelope is put around them.
+// Package asset holds the files and systemd units of a host, before they are encoded as Ignition or
+// another document.
 package asset
 
 import "io/fs"

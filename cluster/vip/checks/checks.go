@@ -1,5 +1,5 @@
-// Package checks probes the services of a node on which its VIPs depend, each at its own pace,
-// independent of the cluster's API.
+// Package checks runs the probes of this node's services, each at its own pace, and keeps their
+// results, independent of the cluster's API.
 package checks
 
 import (

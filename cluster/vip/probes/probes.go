@@ -1,5 +1,5 @@
-// Package probes probes the services of a node on which its VIPs depend. A probe starts no process,
-// and asks no other host.
+// Package probes makes one probe of a service on which the VIPs of this node depend. A probe starts
+// no process, and asks no other host.
 package probes
 
 import (

@@ -2,7 +2,7 @@ package status
 
 import (
 	"github.com/onprem-infra/onprem-infra/cluster"
-	"github.com/onprem-infra/onprem-infra/shared/judge"
+	"github.com/onprem-infra/onprem-infra/shared/operator/judge"
 )
 
 // verdict judges a report; links is whether this host's links could be read.
