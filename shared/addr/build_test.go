@@ -69,11 +69,3 @@ func ip(text string) netip.Addr {
 	a, _ := netip.ParseAddr(text)
 	return a
 }
-
-func nets(text string) []netip.Prefix {
-	var out []netip.Prefix
-	for _, w := range strings.Fields(text) {
-		out = append(out, netip.MustParsePrefix(w))
-	}
-	return out
-}
