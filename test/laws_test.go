@@ -137,7 +137,7 @@ var laws = []law{
 	{room: "shared/operator/facts", own: append([]string{"shared/plan"}, leaves...), why: "what was seen, for every check and every inspector"},
 	{room: "shared/operator/doctor", own: append([]string{"shared/operator/doctor/", "shared/operator/facts", "shared/plan"}, leaves...), why: "findings follow from facts: another room gathers them"},
 	{room: "shared/operator/doctor/", own: append([]string{"shared/operator/facts", "shared/plan", "shared/spec"}, leaves...), why: "findings follow from facts: another room gathers them"},
-	{room: "shared/host/inspect", own: slices.Concat([]string{"cluster", "cluster/haproxy", "cluster/vip", "cluster/vip/", "shared/election", "shared/host/kube", "shared/host/link", "shared/host/overhear", "shared/host/probe", "shared/keepalived", "shared/nameserver", "shared/operator/facts", "shared/operator/journal", "shared/plan"}, leaves),
+	{room: "shared/host/inspect", own: slices.Concat([]string{"cluster", "cluster/haproxy", "cluster/vip", "cluster/vip/", "shared/election", "shared/host/kube", "shared/host/link", "shared/host/overhear", "shared/host/probe", "shared/host/rundir", "shared/keepalived", "shared/nameserver", "shared/operator/facts", "shared/operator/journal", "shared/plan"}, leaves),
 		why: "it reads what the programs of both phases have written on a host"},
 	{room: "shared/host/inspect/", own: slices.Concat([]string{"cluster", "cluster/dns", "cluster/haproxy", "cluster/vip", "cluster/vip/", "shared/corefile", "shared/election", "shared/host/", "shared/keepalived", "shared/operator/facts", "shared/operator/journal", "shared/operator/judge", "shared/plan", "shared/resolvconf", "shared/spec"}, leaves),
 		why: "one room for each side of a host; what is wrong with it is another's matter"},

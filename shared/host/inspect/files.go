@@ -14,6 +14,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
 	"github.com/onprem-infra/onprem-infra/shared/election"
+	"github.com/onprem-infra/onprem-infra/shared/host/rundir"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -63,13 +64,7 @@ func (h Files) Agreed() (agreed []netip.Addr, remote bool, err error) {
 
 // Supervisor is the status that keepalived's supervisor has written; the zero value if there is
 // none.
-func (h Files) Supervisor() (supervised.Status, error) {
-	text, err := h.Optional(election.RunDir, supervised.StatusFile)
-	if err != nil || text == nil {
-		return supervised.Status{}, err
-	}
-	return supervised.Decode(text)
-}
+func (h Files) Supervisor() (supervised.Status, error) { return h.run().Status() }
 
 // Memory is what the VIPs' monitor remembers; ok is false if there is none.
 func (h Files) Memory() (m vip.Memory, ok bool, err error) {
@@ -83,9 +78,11 @@ func (h Files) Memory() (m vip.Memory, ok bool, err error) {
 
 // Tracked reports whether the tracked file of a check has that it passes.
 func (h Files) Tracked(check vrrp.CheckName, fault bool) bool {
-	text, err := os.ReadFile(h.Path(election.TrackFile(check, fault)))
-	return err == nil && string(text) == "1\n"
+	return h.run().Passes(check, fault)
 }
+
+// run are the files between the host's monitor and keepalived's supervisor.
+func (h Files) run() rundir.Dir { return rundir.Dir(h.Path(election.RunDir)) }
 
 // Results are the last results of the checks, as the VIPs' monitor has written them.
 func (h Files) Results() (all []checks.Result, err error) {
