@@ -92,8 +92,8 @@ scars: export ONPREM_INFRA_REQUIRE := 1
 scars: export ONPREM_INFRA_SCARS := 1
 scars: export ONPREM_INFRA_LONG := 1
 scars: setup ## bring each bug of the history back and see its test fail; then the mutation score
-	$(GO) test $(TAGS) -timeout 240m -count 1 -v -run Replay ./test/scars
-	@GO='$(GO)' TOOL='$(GREMLINS)' ROOMS='$(PURE)' test/mutants
+	@$(GO) test $(TAGS) -timeout 240m -count 1 -v -run Replay ./test/scars; replayed=$$?; \
+		GO='$(GO)' TOOL='$(GREMLINS)' ROOMS='$(PURE)' test/mutants && exit $$replayed
 
 demo: ## the life of a cluster: bootstrap, nodes, hand-over, one rebooted, one lost
 	@test/demo/announce

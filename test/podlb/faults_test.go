@@ -23,19 +23,21 @@ func three(t *testing.T) *world {
 
 // balanced says whether the VIP leads to HAProxy: over a few requests more than one server answers.
 func (w *world) balanced() bool {
-	seen := map[string]bool{}
 	client := w.http(w.client, time.Second)
-	// So many that the turns which others take between them cannot have all of them meet one
-	// server.
-	for range 24 {
-		if r := ask(client, "https://"+vip+":6443/who"); r.err == nil {
+	answers := make(chan request)
+	// All at once: of requests one after the other, other clients' requests between them can make
+	// round robin give each to the same server.
+	const many = 24
+	for range many {
+		go func() { answers <- ask(client, "https://"+vip+":6443/who") }()
+	}
+	seen := map[string]bool{}
+	for range many {
+		if r := <-answers; r.err == nil {
 			seen[r.who] = true
 		}
-		if len(seen) > 1 {
-			return true
-		}
 	}
-	return false
+	return len(seen) > 1
 }
 
 // TestFaults kills a server, stops one, and drains one, under 50 long watches and a client that

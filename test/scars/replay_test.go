@@ -37,7 +37,7 @@ func TestReplay(t *testing.T) {
 		t.Skipf("takes minutes: make scars, or %s=1, asks for it", asked)
 	}
 	r := replay{
-		copies: make(chan string, atOnce), scars: defective(t), clean: map[string]func() error{},
+		copies: make(chan string, atOnce), scars: defective(t), clean: map[string]func() (result, error){},
 	}
 	for range atOnce {
 		dir := t.TempDir()
@@ -48,7 +48,9 @@ func TestReplay(t *testing.T) {
 	}
 	for _, s := range r.scars {
 		test := s.Tests[0]
-		r.clean[test.group()] = sync.OnceValue(func() error { return r.pass(t.Context(), test) })
+		r.clean[test.group()] = sync.OnceValues(func() (result, error) {
+			return r.without(t.Context(), test)
+		})
 	}
 	for _, s := range r.scars {
 		test := s.Tests[0]
@@ -106,9 +108,9 @@ func (k Test) group() string {
 type replay struct {
 	copies chan string
 	scars  []Scar
-	clean  map[string]func() error // by group, once each
-	boots  sync.Mutex              // one machine at a time
-	quiet  sync.RWMutex            // to itself for what measures
+	clean  map[string]func() (result, error) // by group, once each
+	boots  sync.Mutex                        // one machine at a time
+	quiet  sync.RWMutex                      // to itself for what measures
 }
 
 // replay returns how long the test took to fail.
@@ -124,8 +126,12 @@ func (r *replay) replay(ctx context.Context, k Test, d Defect) (took time.Durati
 		r.quiet.RLock()
 		defer r.quiet.RUnlock()
 	}
-	if err := r.clean[k.group()](); err != nil {
+	clean, err := r.clean[k.group()]()
+	if err != nil {
 		return 0, fmt.Errorf("without any defect: %w", err)
+	}
+	if outcome := clean.outcome[rewritten(k.Name)]; outcome != "pass" {
+		return 0, fmt.Errorf("without any defect: %q, want pass\n%s", outcome, clean.output)
 	}
 	dir := <-r.copies
 	defer func() { r.copies <- dir }()
@@ -146,28 +152,31 @@ func (r *replay) replay(ctx context.Context, k Test, d Defect) (took time.Durati
 		return 0, err
 	}
 	start := time.Now()
-	outcome, output, err := test(ctx, dir, k.Room, pattern(k.Name))
+	found, err := test(ctx, dir, k.Room, pattern(k.Name), limit(k.Room))
 	took = time.Since(start)
 	if err := errors.Join(err, os.WriteFile(path, good, info.Mode())); err != nil {
 		return 0, err
 	}
-	switch outcome[rewritten(k.Name)] {
+	switch found.outcome[rewritten(k.Name)] {
 	case "fail":
 		return took, nil
 	case "":
-		return 0, fmt.Errorf("the test did not run: with the defect %s must build\n%s", file, output)
+		return 0, fmt.Errorf("the test did not run: with the defect %s must build\n%s", file, found.output)
 	default:
-		return 0, fmt.Errorf("the test passes with the defect in %s\n%s", file, output)
+		return 0, fmt.Errorf("the test passes with the defect in %s\n%s", file, found.output)
 	}
 }
 
-// pass holds that a keeper and all of its group pass without a defect.
-func (r *replay) pass(ctx context.Context, one Test) error {
-	var names, functions []string
+// groupLimit is how long a group may take without defects, as long as in the suite.
+const groupLimit = "20m"
+
+// without runs the tests of a group in one go without a defect.
+func (r *replay) without(ctx context.Context, one Test) (result, error) {
+	var functions []string
 	for _, s := range r.scars {
 		if k := s.Tests[0]; k.group() == one.group() {
 			function, _, _ := strings.Cut(k.Name, "/")
-			names, functions = append(names, rewritten(k.Name)), append(functions, function)
+			functions = append(functions, function)
 		}
 	}
 	dir := <-r.copies
@@ -177,39 +186,34 @@ func (r *replay) pass(ctx context.Context, one Test) error {
 	if one.boots() {
 		run = pattern(one.Name) // one drill of many
 	}
-	outcome, output, err := test(ctx, dir, one.Room, run)
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		if outcome[name] != "pass" {
-			return fmt.Errorf("%s %s: %q, want pass\n%s", one.Room, name, outcome[name], output)
-		}
-	}
-	return nil
+	return test(ctx, dir, one.Room, run, groupLimit)
 }
 
-// test runs tests of a package and returns the outcome of each, empty for one that has not
-// begun, and the end of the output.
-func test(ctx context.Context, dir, room, run string) (
-	outcome map[string]string, output string, err error,
-) {
+// result is what a run of tests gave: the outcome of each, empty for one that has not begun, and
+// the end of the output.
+type result struct {
+	outcome map[string]string
+	output  string
+}
+
+// test runs tests of a package, within a limit as go test takes it.
+func test(ctx context.Context, dir, room, run, limit string) (result, error) {
 	ctx, cancel := context.WithTimeout(ctx, 25*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "go", "test", "-tags", "remote", "-vet", "off", "-count", "1",
-		"-timeout", limit(room), "-json", "-run", run, "./"+room)
+		"-timeout", limit, "-json", "-run", run, "./"+room)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), need.Require+"=1", "CGO_ENABLED=0", asked+"=0")
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
 	var exit *exec.ExitError
 	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
-		return nil, "", fmt.Errorf("run go test: %w", err)
+		return result{}, fmt.Errorf("run go test: %w", err)
 	}
 	if ctx.Err() != nil {
-		return nil, "", fmt.Errorf("go test %s: %w", room, ctx.Err())
+		return result{}, fmt.Errorf("go test %s: %w", room, ctx.Err())
 	}
-	outcome = map[string]string{}
+	outcome := map[string]string{}
 	var text strings.Builder
 	for line := range bytes.Lines(said.Bytes()) {
 		var event struct{ Action, Test, Output string }
@@ -223,8 +227,8 @@ func test(ctx context.Context, dir, room, run string) (
 		}
 	}
 	const most = 4000
-	output = text.String()
-	return outcome, output[max(0, len(output)-most):], nil
+	output := text.String()
+	return result{outcome, output[max(0, len(output)-most):]}, nil
 }
 
 // limit is how long the tests of a room may take: one that hangs with a defect fails by it.

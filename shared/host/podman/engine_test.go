@@ -244,12 +244,13 @@ func TestExitCode(t *testing.T) {
 }
 
 func TestStubbornContainerIsKilledAfterItsGrace(t *testing.T) {
-	_, e := engine(t)
-	spec := idle("onprem-stubborn")
-	spec.Command = []string{"/inmate", "stubborn"}
+	s, e := engine(t)
+	spec := reporting(s)
+	spec.Name, spec.Command = "onprem-stubborn", []string{"/inmate", "stubborn", "/host/ready"}
 	if err := e.Start(t.Context(), spec); err != nil {
 		t.Fatal(err)
 	}
+	eventually(t, "ignore SIGTERM", func() error { _, err := os.Stat(s.dir + "/host/ready"); return err })
 	begin := time.Now()
 	if err := e.Stop(t.Context(), spec.Name, 1900*time.Millisecond); err != nil {
 		t.Fatal(err)

@@ -34,6 +34,11 @@ func main() {
 			os.Exit(9)
 		}
 	case "stubborn":
+		// Until here, SIGTERM ends the process.
+		if err := os.WriteFile(os.Args[2], nil, 0o644); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(9)
+		}
 		for range ended {
 		}
 	}
