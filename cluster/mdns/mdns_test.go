@@ -293,7 +293,7 @@ func TestRoom(t *testing.T) {
 		rival := announce.New(nil, func(low, _ time.Duration) time.Duration { return low })
 		link := wire.Link{netip.MustParsePrefix("192.0.2.77/24")}
 		long := time.Now().Add(-time.Hour)
-		rival.Set(long, link, []announce.Host{{Name: "master-0", Addresses: []netip.Addr{netip.MustParseAddr("192.0.2.77")}}})
+		rival.Set(long, link, []wire.Host{{Name: "master-0", Addresses: []netip.Addr{netip.MustParseAddr("192.0.2.77")}}})
 		var sent []wire.Outgoing
 		for range 4 { // three questions, and then what it is known by
 			sent = rival.Tick(long)

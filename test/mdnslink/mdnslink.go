@@ -195,7 +195,7 @@ func Ask(name string, kind uint16, change ...func(*dns.Msg)) *dns.Msg {
 }
 
 // RR parses a record.
-func RR(t *testing.T, text string) dns.RR {
+func RR(t testing.TB, text string) dns.RR {
 	t.Helper()
 	r, err := dns.NewRR(text)
 	if err != nil {

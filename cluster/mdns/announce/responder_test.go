@@ -37,8 +37,6 @@ func TestAnnounce(t *testing.T) {
 	}
 }
 
-func qu(m *dns.Msg) { m.Question[0].Qclass |= wire.TopBit }
-
 // TestAnswers asks an established host, a minute after it has announced everything. The times are those
 // since the question.
 func TestAnswers(t *testing.T) {
@@ -69,8 +67,8 @@ func TestAnswers(t *testing.T) {
 		{"known already", peer, mdnslink.Ask("master-0.local.", dns.TypeA, knows("master-0.local. 60 IN A 192.0.2.10")), nil},
 		{"known for too short a time yet", peer, mdnslink.Ask("master-0.local.", dns.TypeA, knows("master-0.local. 59 IN A 192.0.2.10")), []string{"0s response to all: + " + nsec + "; " + a}},
 		{"wrongly known", peer, mdnslink.Ask("master-0.local.", dns.TypeA, knows("master-0.local. 120 IN A 192.0.2.11")), []string{"0s response to all: + " + nsec + "; " + a}},
-		{"by unicast, when others have forgotten it", peer, mdnslink.Ask("master-0.local.", dns.TypeA, qu), []string{"0s response to all: + " + nsec + "; " + a}},
-		{"by unicast, when others know it", peer, mdnslink.Ask(instance, dns.TypeTXT, qu), []string{
+		{"by unicast, when others have forgotten it", peer, mdnslink.Ask("master-0.local.", dns.TypeA, mdnslink.UnicastWelcome), []string{"0s response to all: + " + nsec + "; " + a}},
+		{"by unicast, when others know it", peer, mdnslink.Ask(instance, dns.TypeTXT, mdnslink.UnicastWelcome), []string{
 			"0s response to 192.0.2.77:5353: = ostest_Workstation-master-0._workstation._tcp.local. TXT \"\" 3200s top"}},
 		{"a plain resolver", plainResolver, mdnslink.Ask("master-0.local.", dns.TypeA, func(m *dns.Msg) { m.Id = 7 }), []string{
 			"0s response to 192.0.2.77:40000: + master-0.local. NSEC master-0.local. A 10s; = master-0.local. A 192.0.2.10 10s; ? master-0.local. A"}},
@@ -79,7 +77,7 @@ func TestAnswers(t *testing.T) {
 		{"a neighbour by its link-local address", "[fe80::1%eth0]:5353", mdnslink.Ask("master-0.local.", dns.TypeA), []string{"0s response to all: + " + nsec + "; " + a}},
 		{"no standard query", peer, mdnslink.Ask("master-0.local.", dns.TypeA, func(m *dns.Msg) { m.Opcode = dns.OpcodeUpdate }), nil},
 		{"a query with an error", peer, mdnslink.Ask("master-0.local.", dns.TypeA, func(m *dns.Msg) { m.Rcode = dns.RcodeRefused }), nil},
-		{"somebody who wants the name", peer, mdnslink.Ask("master-0.local.", dns.TypeANY, qu, func(m *dns.Msg) { m.Ns = []dns.RR{mdnslink.RR(t, "master-0.local. 120 IN A 192.0.2.77")} }),
+		{"somebody who wants the name", peer, mdnslink.Ask("master-0.local.", dns.TypeANY, mdnslink.UnicastWelcome, func(m *dns.Msg) { m.Ns = []dns.RR{mdnslink.RR(t, "master-0.local. 120 IN A 192.0.2.77")} }),
 			[]string{"0s response to 192.0.2.77:5353: + " + nsec + "; " + a, "0s response to all: + " + nsec + "; " + a}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -155,7 +153,7 @@ func TestStorm(t *testing.T) {
 		most       int // packets in five seconds
 	}{
 		{"a thousand questions a second", "192.0.2.77:5353", func(*dns.Msg) {}, 6},
-		{"of one who wants the answer alone", "192.0.2.77:5353", qu, 5*wire.MaxToOne + 10},
+		{"of one who wants the answer alone", "192.0.2.77:5353", mdnslink.UnicastWelcome, 5*wire.MaxToOne + 10},
 		{"of a plain resolver", "192.0.2.77:40000", func(*dns.Msg) {}, 5*wire.MaxToOne + 10},
 		{"of one who wants the name", "192.0.2.77:5353", func(m *dns.Msg) { m.Ns = []dns.RR{mdnslink.RR(t, "master-0.local. 120 IN A 192.0.2.77")} }, 4*5 + 2},
 	} {
@@ -246,7 +244,7 @@ func TestGoodbye(t *testing.T) {
 func TestChanges(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		want Host
+		want wire.Host
 		sent []string // what must be in the packets, in this order
 	}{
 		{"nothing", node("master-0", "192.0.2.10"), nil},
@@ -256,7 +254,7 @@ func TestChanges(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e, r := established(t, node("master-0", "192.0.2.10"))
-			r.Set(e.Now, mdnslink.On("192.0.2.10"), []Host{tt.want})
+			r.Set(e.Now, mdnslink.On("192.0.2.10"), []wire.Host{tt.want})
 			e.Run(time.Minute)
 			all, rest := strings.Join(e.Packets(), "\n"), ""
 			rest = all
@@ -354,7 +352,7 @@ func TestConflicts(t *testing.T) {
 		}
 	})
 	t.Run("somebody who always contradicts either name", func(t *testing.T) {
-		e, a := established(t, of("ostest", first))
+		e, a := established(t, mdnslink.Of("ostest", first))
 		for range 600 {
 			for _, name := range []string{"master-0.local.", "master-0.ostest.local."} {
 				e.Inject("192.0.2.66:5353", wire.Response([]dns.RR{mdnslink.RR(t, name+" 120 IN A 192.0.2.66")}, nil))
@@ -400,16 +398,16 @@ func TestGoodbyeAgain(t *testing.T) {
 		want  []string
 	}{
 		{"at once", time.Second, false, []string{"master-0.local."}},
-		{"when nobody can remember it", addressTTL, false, nil},
+		{"when nobody can remember it", wire.AddressTTL, false, nil},
 		{"when it has its name again", 5 * time.Second, true, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			first := node("master-0", "192.0.2.10")
 			e, r := established(t, first)
-			r.Set(e.Now, mdnslink.LAN, []Host{node("master-7", "192.0.2.10")})
+			r.Set(e.Now, mdnslink.LAN, []wire.Host{node("master-7", "192.0.2.10")})
 			e.Run(0)
 			if tt.back {
-				r.Set(e.Now, mdnslink.LAN, []Host{first})
+				r.Set(e.Now, mdnslink.LAN, []wire.Host{first})
 			}
 			e.Run(tt.after)
 			e.Clear()
@@ -424,7 +422,7 @@ func TestGoodbyeAgain(t *testing.T) {
 	}
 	e, r := established(t, node("master-0", "192.0.2.10"))
 	for i := range 500 {
-		r.Set(e.Now, mdnslink.LAN, []Host{node(fmt.Sprintf("master-%d", i), "192.0.2.10")})
+		r.Set(e.Now, mdnslink.LAN, []wire.Host{node(fmt.Sprintf("master-%d", i), "192.0.2.10")})
 	}
 	if len(r.gone) > mostGone {
 		t.Errorf("it remembers %d records that are no more", len(r.gone))

@@ -15,9 +15,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/mdnslink"
 )
 
-// addressTTL is how long the tests' hosts have their addresses believed.
-const addressTTL = 120 * time.Second
-
 // ours is what a cluster's name server wishes for.
 var ours = Wish{Types: []wire.Type{wire.Workstation, wire.Etcd}, Cluster: "ostest", Networks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8::/64")}}
 
@@ -40,7 +37,7 @@ func hosts(b *Browser, now time.Time) string {
 // TestBrowse has a browser beside hosts that come and go.
 func TestBrowse(t *testing.T) {
 	master := node("master-0", "192.0.2.10", "2001:db8::10")
-	master.Services = append(master.Services, announce.Service{Instance: "ostest Etcd-master-0", Type: wire.Etcd, Port: 2380, TTL: 3200 * time.Second})
+	master.Services = append(master.Services, wire.Service{Instance: "ostest Etcd-master-0", Type: wire.Etcd, Port: 2380, TTL: 3200 * time.Second})
 	foreign := node("alien-0", "192.0.2.50")
 	foreign.Services[0].Instance = "ostest2 Workstation-alien-0"
 	const all = "master-0[192.0.2.10 2001:db8::10]"
@@ -108,7 +105,7 @@ func TestBrowse(t *testing.T) {
 		e.Run(10 * time.Second)
 		e.Members[0].Cut = true
 		e.Clear()
-		e.Run(addressTTL)
+		e.Run(wire.AddressTTL)
 		if got := hosts(b, e.Now); got != "" {
 			t.Errorf("hosts %s, want none", got)
 		}
@@ -192,7 +189,7 @@ func TestMembers(t *testing.T) {
 	b := listener(e, ours)
 	member := func(name, address string) *announce.Responder {
 		h := node(name, address)
-		h.Services = append(h.Services, announce.Service{Instance: "ostest Etcd-" + name, Type: wire.Etcd, Port: 2380, TTL: 3200 * time.Second})
+		h.Services = append(h.Services, wire.Service{Instance: "ostest Etcd-" + name, Type: wire.Etcd, Port: 2380, TTL: 3200 * time.Second})
 		r := announcer(h, e.Now)
 		e.Add(r, address)
 		return r
@@ -214,7 +211,7 @@ func TestMembers(t *testing.T) {
 		want []string
 	}{
 		{"five announce themselves", func() {}, 10 * time.Second, []string{"master-0", "master-1", "master-2", "master-3", "master-4"}},
-		{"one loses its power", func() { e.Members[3].Cut = true }, addressTTL, []string{"master-0", "master-1", "master-3", "master-4"}},
+		{"one loses its power", func() { e.Members[3].Cut = true }, wire.AddressTTL, []string{"master-0", "master-1", "master-3", "master-4"}},
 		{"another takes its place", func() { member("rack7", "192.0.2.30") }, 2 * time.Second, []string{"master-0", "master-1", "master-3", "master-4", "rack7"}},
 		{"one leaves in order", func() { e.Deliver(e.Members[1], all[0].Leave()) }, time.Second, []string{"master-1", "master-3", "master-4", "rack7"}},
 		{"it comes back with another address", func() {
@@ -328,12 +325,12 @@ func flood(t *testing.T, b *Browser, from string, i int) {
 func TestClusters(t *testing.T) {
 	e := mdnslink.New(t)
 	listeners, announcers := map[string]*Browser{}, map[string][]*announce.Responder{}
-	announced := map[*announce.Responder]announce.Host{}
+	announced := map[*announce.Responder]wire.Host{}
 	for i, cluster := range []string{"ostest", "lab"} {
 		listeners[cluster] = New(mdnslink.On("192.0.2.200"), Wish{Types: ours.Types, Cluster: cluster, Networks: ours.Networks}, mdnslink.Even)
 		e.Add(listeners[cluster], fmt.Sprintf("192.0.2.%d", 200+i))
 		for n := range 3 {
-			h := of(cluster, node(fmt.Sprintf("master-%d", n), fmt.Sprintf("192.0.2.%d", 10*(i+1)+n)))
+			h := mdnslink.Of(cluster, node(fmt.Sprintf("master-%d", n), fmt.Sprintf("192.0.2.%d", 10*(i+1)+n)))
 			r := announcer(h, e.Now)
 			announced[r] = h
 			e.Add(r, fmt.Sprintf("192.0.2.%d", 10*(i+1)+n))
@@ -353,7 +350,7 @@ func TestClusters(t *testing.T) {
 			if c := r.Claims()[0]; c.State != announce.Announcing && c.State != announce.Established || !c.Within || !c.Rival.IsValid() {
 				t.Errorf("%+v", c)
 			}
-			r.Set(e.Now, mdnslink.LAN, []announce.Host{announced[r]}) // what is the same changes nothing
+			r.Set(e.Now, mdnslink.LAN, []wire.Host{announced[r]}) // what is the same changes nothing
 		}
 		e.Run(10 * time.Minute)
 	}
@@ -363,7 +360,7 @@ func TestClusters(t *testing.T) {
 		t.Errorf("after a goodbye in the first cluster it has %q, and the second %q", one, other)
 	}
 	e.Remove(e.Members[1])
-	twice := announcer(of("lab", node("master-1", "192.0.2.31")), e.Now)
+	twice := announcer(mdnslink.Of("lab", node("master-1", "192.0.2.31")), e.Now)
 	e.Add(twice, "192.0.2.31")
 	e.Run(time.Minute)
 	if c := twice.Claims()[0]; c.State == announce.Established || c.State == announce.Announcing || hosts(listeners["lab"], e.Now) != second {
