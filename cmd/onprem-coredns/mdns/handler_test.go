@@ -14,8 +14,8 @@ import (
 	"github.com/miekg/dns"
 )
 
-// heard is what two hosts of a cluster have announced.
-func heard(members int) *known {
+// received is what two hosts of a cluster have announced.
+func received(members int) *known {
 	k := &known{hosts: map[string]host{}, names: map[netip.Addr]string{}}
 	for i := range members {
 		name, a := fmt.Sprintf("master-%d", i), netip.AddrFrom4([4]byte{192, 0, 2, byte(10 + i)})
@@ -62,8 +62,8 @@ func TestAnswers(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := &handler{settings: settings{zone: zone, least: tt.least}, next: test.NextHandler(dns.RcodeNameError, nil)}
-			h.ears.Store(&ears{})
-			h.ears.Load().known.Store(heard(tt.members))
+			h.listener.Store(&listener{})
+			h.listener.Load().known.Store(received(tt.members))
 			w := dnstest.NewRecorder(&test.ResponseWriter{})
 			code, err := h.ServeDNS(context.Background(), w, new(dns.Msg).SetQuestion(tt.ask, tt.kind))
 			if err != nil {
@@ -76,7 +76,7 @@ func TestAnswers(t *testing.T) {
 	}
 	h := &handler{settings: settings{zone: zone}, next: test.NextHandler(dns.RcodeNameError, nil)}
 	if code, _ := h.ServeDNS(context.Background(), &test.ResponseWriter{}, new(dns.Msg).SetQuestion("a."+zone, dns.TypeA)); code != dns.RcodeNameError {
-		t.Errorf("before anything was heard: code %d", code)
+		t.Errorf("before anything was received: code %d", code)
 	}
 }
 
