@@ -20,7 +20,7 @@ func TestMetrics(t *testing.T) {
 	}
 	step := func(what string, stale bool) {
 		t.Helper()
-		if _, _, err := turn(t, r); err != nil {
+		if _, _, err := reconcile(t, r); err != nil {
 			t.Fatal(err)
 		}
 		if got := promtext.Lines(page(), "onprem_dns_stale_seconds ")[0] != "0"; got != stale {

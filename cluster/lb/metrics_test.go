@@ -19,7 +19,7 @@ func pageOf(m *meter) []byte {
 	return page.Text()
 }
 
-// hasHAProxy is FAKE: it says what a real one says in states that are hard to bring about.
+// hasHAProxy is FAKE: it answers as a real one does in states that are hard to bring about.
 type hasHAProxy struct {
 	Daemon
 	running bool

@@ -141,7 +141,7 @@ func On(addresses ...string) (l wire.Link) {
 	return l
 }
 
-// Packets are the packets of the log in words: when, to whom, section, name, type, data, TTL, flush.
+// Packets are the packets of the log in words: when, to which host, section, name, type, data, TTL, flush.
 func (l *Link) Packets() (lines []string) {
 	for _, s := range l.Log {
 		to := "all"

@@ -1,4 +1,5 @@
-// Package promtext finds lines of a page in Prometheus' text format, for the tests of what writes such pages.
+// Package promtext finds lines of a page in Prometheus' text format, for the tests of what writes
+// such pages.
 package promtext
 
 import (

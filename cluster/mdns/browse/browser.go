@@ -52,8 +52,8 @@ func (w Wish) kind(name string) wire.Type {
 	return ""
 }
 
-// believes reports whether an address may be a host's.
-func (w Wish) believes(a netip.Addr) bool {
+// accepts reports whether an address may be a host's.
+func (w Wish) accepts(a netip.Addr) bool {
 	contains := func(p netip.Prefix) bool { return p.Contains(a) }
 	return a.IsGlobalUnicast() && !a.Is4In6() &&
 		(len(w.Networks) == 0 || slices.ContainsFunc(w.Networks, contains))
@@ -153,7 +153,7 @@ func (b *Browser) concerns(rr dns.RR) bool {
 	case *dns.SRV:
 		return b.wish.kind(rr.Hdr.Name) != "" && b.wish.local(rr.Target)
 	case *dns.A, *dns.AAAA:
-		return b.targeted(rr.Header().Name) && b.wish.believes(addressOf(rr))
+		return b.targeted(rr.Header().Name) && b.wish.accepts(addressOf(rr))
 	}
 	return false
 }

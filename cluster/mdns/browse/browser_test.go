@@ -18,7 +18,7 @@ import (
 // ours is what a cluster's name server wishes for.
 var ours = Wish{Types: []wire.Type{wire.Workstation, wire.Etcd}, Cluster: "ostest", Networks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8::/64")}}
 
-// listener is a Browser that has looked once.
+// listener is a Browser that has asked once.
 func listener(e *mdnslink.Link, w Wish) *Browser {
 	b := New(mdnslink.On("192.0.2.200", "2001:db8::200"), w, mdnslink.Even)
 	e.Deliver(e.Add(b, "192.0.2.200"), b.Tick(e.Now))
@@ -41,7 +41,7 @@ func TestBrowse(t *testing.T) {
 	foreign := node("alien-0", "192.0.2.50")
 	foreign.Services[0].Instance = "ostest2 Workstation-alien-0"
 	const all = "master-0[192.0.2.10 2001:db8::10]"
-	t.Run("it hears a host that comes", func(t *testing.T) {
+	t.Run("it receives a host that comes", func(t *testing.T) {
 		e := mdnslink.New(t)
 		b := listener(e, ours)
 		e.Run(time.Minute)
@@ -64,7 +64,7 @@ func TestBrowse(t *testing.T) {
 			t.Errorf("hosts %s, want %s", got, all)
 		}
 	})
-	t.Run("it asks for addresses that were not told", func(t *testing.T) {
+	t.Run("it asks for addresses that were not announced", func(t *testing.T) {
 		e, _ := established(t, master)
 		b := listener(e, Wish{Types: []wire.Type{wire.Workstation}, Cluster: "ostest"})
 		e.Inject("192.0.2.10:5353", wire.Response([]dns.RR{mdnslink.RR(t, `_workstation._tcp.local. 3200 IN PTR ostest\ Workstation-master-0._workstation._tcp.local.`)}, nil))
@@ -124,7 +124,7 @@ func TestBrowse(t *testing.T) {
 			t.Errorf("asked at %v, want %v", asked, want)
 		}
 	})
-	t.Run("one that says goodbye is forgotten after a second", func(t *testing.T) {
+	t.Run("one that sends a goodbye is forgotten after a second", func(t *testing.T) {
 		e, r := established(t, master)
 		b := listener(e, ours)
 		e.Run(10 * time.Second)
@@ -182,8 +182,8 @@ func TestTwoHundred(t *testing.T) {
 }
 
 // TestMembers holds that etcd's list is that of the control plane nodes which are there, of five:
-// without one that has vanished, without one that said goodbye, and with the one that takes its
-// place, whatever it is called.
+// without one that has vanished, without one that sent a goodbye, and with the one that takes its
+// place, whatever its name.
 func TestMembers(t *testing.T) {
 	e := mdnslink.New(t)
 	b := listener(e, ours)
@@ -230,7 +230,7 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// TestHostile is what must not be believed (M-10).
+// TestHostile lists what must not be accepted (M-10).
 func TestHostile(t *testing.T) {
 	const service = `ostest\ Workstation-x._workstation._tcp.local.`
 	srv, a := service+" 120 IN SRV 0 0 42424 x.local.", "x.local. 120 IN A 192.0.2.66"
@@ -242,7 +242,7 @@ func TestHostile(t *testing.T) {
 	}{
 		{"a good one, as a judge of the others", "192.0.2.66:5353", []string{srv, a}, false, "x[192.0.2.66]"},
 		{"in another order", "192.0.2.66:5353", []string{a, srv}, false, "x[192.0.2.66]"},
-		{"from afar", "198.51.100.66:5353", []string{srv, a}, false, ""},
+		{"from a host that is not on the link", "198.51.100.66:5353", []string{srv, a}, false, ""},
 		{"from another port", "192.0.2.66:4000", []string{srv, a}, false, ""},
 		{"to us alone", "192.0.2.66:5353", []string{srv, a}, true, ""},
 		{"an address outside", "192.0.2.66:5353", []string{srv, "x.local. 120 IN A 203.0.113.66"}, false, ""},
@@ -272,7 +272,7 @@ func TestHostile(t *testing.T) {
 			b.Receive(mdnslink.Start, wire.Packet{From: netip.MustParseAddrPort(tt.from), Multicast: !tt.unicast, Data: data})
 			b.Tick(mdnslink.Start)
 			if got := hosts(b, mdnslink.Start); got != tt.want {
-				t.Errorf("believes %q, want %q", got, tt.want)
+				t.Errorf("accepts %q, want %q", got, tt.want)
 			}
 		})
 	}
@@ -294,7 +294,7 @@ func TestHostile(t *testing.T) {
 			t.Errorf("%d records", b.total)
 		}
 	})
-	t.Run("who may not be believed flushes nothing", func(t *testing.T) {
+	t.Run("a host that is not accepted flushes nothing", func(t *testing.T) {
 		e, _ := established(t, node("x", "192.0.2.10"))
 		b := listener(e, ours)
 		e.Run(10 * time.Second)
@@ -304,7 +304,7 @@ func TestHostile(t *testing.T) {
 		e.Inject("192.0.2.66:5353", wire.Response([]dns.RR{bad}, nil))
 		e.Run(2 * time.Second)
 		if got := hosts(b, e.Now); got != "x[192.0.2.10]" {
-			t.Errorf("believes %q", got)
+			t.Errorf("accepts %q", got)
 		}
 	})
 }
@@ -321,7 +321,7 @@ func flood(t *testing.T, b *Browser, from string, i int) {
 }
 
 // TestClusters puts two clusters on one link whose hosts have the same names, as installers choose
-// them: each finds its own, and nobody else's.
+// them: each finds its own, and no other.
 func TestClusters(t *testing.T) {
 	e := mdnslink.New(t)
 	listeners, announcers := map[string]*Browser{}, map[string][]*announce.Responder{}

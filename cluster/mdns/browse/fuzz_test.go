@@ -11,7 +11,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/mdnslink"
 )
 
-// FuzzBrowser: whatever comes, only hosts of the networks are believed, and the browser is bounded.
+// FuzzBrowser: whatever comes, only hosts of the networks are accepted, and the browser is bounded.
 func FuzzBrowser(f *testing.F) {
 	mdnslink.Seed(f)
 	f.Fuzz(func(t *testing.T, data []byte, multicast bool, port uint16) {
@@ -27,11 +27,11 @@ func FuzzBrowser(f *testing.F) {
 			}
 			for _, h := range b.Hosts(now) {
 				if h.Name == "" || len(h.Addresses) == 0 || h.TTL <= 0 {
-					t.Errorf("believes %+v", h)
+					t.Errorf("accepts %+v", h)
 				}
 				for _, a := range h.Addresses {
-					if !ours.believes(a) {
-						t.Errorf("believes %v", a)
+					if !ours.accepts(a) {
+						t.Errorf("accepts %v", a)
 					}
 				}
 			}
