@@ -46,7 +46,8 @@ func (r *Room) applyHosts(d Desired) error {
 			return err
 		}
 	}
-	if _, err := r.Host.Write(corefile.HostsPath, corefile.RenderHosts(r.Header, d.Corefile.Zone, d.Hosts)); err != nil {
+	hosts := corefile.RenderHosts(r.Header, d.Corefile.Zone, d.Hosts)
+	if _, err := r.Host.Write(corefile.HostsPath, hosts); err != nil {
 		return fmt.Errorf("write %s: %w", corefile.HostsPath, err)
 	}
 	return nil

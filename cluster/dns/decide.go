@@ -62,8 +62,8 @@ func (r *Room) Observe(context.Context) (Snapshot, error) {
 // answers the cluster's own names. CoreDNS does not poll its Corefile, as the room sends a signal
 // after a change.
 func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
-	self := s.self(r.Plan)
-	upstreams, why := nameserver.Upstreams(s.Resolvers, func(a netip.Addr) bool { return self[a] })
+	self := func(a netip.Addr) bool { return s.isSelf(r.Plan, a) }
+	upstreams, why := nameserver.Upstreams(s.Resolvers, self)
 	hosts, unnamed := r.hosts(s.Nodes)
 	reasons := loop.Reasons{why, named(len(hosts), s.Source)}
 	if unnamed != "" {
@@ -126,58 +126,47 @@ func (r *Room) hosts(nodes []addr.Candidate) (hosts []corefile.Host, unnamed str
 			unnamed = cmp.Or(unnamed, fmt.Sprintf("node %q has no name: %v", n.Name, err))
 			continue
 		}
-		byName[short] = append(byName[short], addresses...)
+		for _, a := range addresses {
+			if !slices.Contains(byName[short], a) {
+				byName[short] = append(byName[short], a)
+			}
+		}
 	}
 	for short, addresses := range byName {
-		hosts = append(hosts, corefile.Host{Short: short, Addresses: unique(addresses)})
+		hosts = append(hosts, corefile.Host{Short: short, Addresses: addresses})
 	}
 	slices.SortFunc(hosts, func(a, b corefile.Host) int { return cmp.Compare(a.Short, b.Short) })
 	return hosts, unnamed
 }
 
 // addresses are a node's reachable addresses. A VIP never counts, whichever node holds it.
-func (r *Room) addresses(n addr.Candidate) []netip.Addr {
-	var own []netip.Addr
+func (r *Room) addresses(n addr.Candidate) (own []netip.Addr) {
 	for _, a := range n.InternalIPs {
 		a = a.Unmap()
 		vip := slices.Contains(r.Plan.VIPs.All(), a)
-		if !vip && a.IsValid() && a.Zone() == "" && !a.IsLoopback() && !a.IsUnspecified() && !a.IsMulticast() && !a.IsLinkLocalUnicast() {
+		if !vip && a.IsGlobalUnicast() && a.Zone() == "" {
 			own = append(own, a)
 		}
 	}
 	return own
 }
 
-// unique drops repetitions and keeps the order.
-func unique(addresses []netip.Addr) []netip.Addr {
-	var kept []netip.Addr
-	for _, a := range addresses {
-		if !slices.Contains(kept, a) {
-			kept = append(kept, a)
-		}
-	}
-	return kept
-}
-
 // knowing are the control plane nodes to ask, without this machine, each by its first address of a
 // family that this machine has too.
-func knowing(hosts []corefile.Host, links addr.Snapshot) []netip.Addr {
-	own, families := map[netip.Addr]bool{}, map[bool]bool{}
+func knowing(hosts []corefile.Host, links addr.Snapshot) (all []netip.Addr) {
+	families := map[bool]bool{}
 	for _, link := range links.Links {
 		for _, a := range link.Addresses {
-			ip := a.Prefix.Addr()
-			own[ip] = true
-			if !ip.IsLoopback() && !ip.IsLinkLocalUnicast() {
+			if ip := a.Prefix.Addr(); !ip.IsLoopback() && !ip.IsLinkLocalUnicast() {
 				families[ip.Is4()] = true
 			}
 		}
 	}
-	var all []netip.Addr
+	own := func(a netip.Addr) bool { return links.LinkOf(a) != "" }
+	reachable := func(a netip.Addr) bool { return families[a.Is4()] }
 	for _, h := range hosts {
-		if slices.ContainsFunc(h.Addresses, func(a netip.Addr) bool { return own[a] }) {
-			continue
-		}
-		if i := slices.IndexFunc(h.Addresses, func(a netip.Addr) bool { return families[a.Is4()] }); i >= 0 && len(all) < mostKnowing {
+		i := slices.IndexFunc(h.Addresses, reachable)
+		if i >= 0 && len(all) < mostKnowing && !slices.ContainsFunc(h.Addresses, own) {
 			all = append(all, h.Addresses[i])
 		}
 	}

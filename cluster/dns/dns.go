@@ -5,6 +5,7 @@ package dns
 import (
 	"context"
 	"net/netip"
+	"slices"
 	"syscall"
 	"time"
 
@@ -100,21 +101,13 @@ type Desired struct {
 	Memory   []addr.Candidate // none: nothing new to remember
 }
 
-// self are the addresses of this cluster's CoreDNS: this machine's, the VIPs and the nodes'.
-func (s Snapshot) self(p plan.Plan) map[netip.Addr]bool {
-	self := map[netip.Addr]bool{}
-	for _, link := range s.Links.Links {
-		for _, a := range link.Addresses {
-			self[a.Prefix.Addr()] = true
-		}
-	}
-	for _, a := range p.VIPs.All() {
-		self[a] = true
-	}
-	for _, n := range s.Nodes {
-		for _, a := range n.InternalIPs {
-			self[a.Unmap().WithZone("")] = true
-		}
-	}
-	return self
+// isSelf reports whether an address is one of this cluster's CoreDNS: this machine's, a VIP, or a
+// node's.
+func (s Snapshot) isSelf(p plan.Plan, a netip.Addr) bool {
+	return s.Links.LinkOf(a) != "" || slices.Contains(p.VIPs.All(), a) ||
+		slices.ContainsFunc(s.Nodes, func(n addr.Candidate) bool {
+			return slices.ContainsFunc(n.InternalIPs, func(ip netip.Addr) bool {
+				return ip.Unmap().WithZone("") == a
+			})
+		})
 }

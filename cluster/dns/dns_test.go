@@ -116,7 +116,7 @@ func room(t *testing.T, r role.Role, change func(*spec.Cluster)) (*Room, *fakeWo
 	return New(Options{Plan: p, Role: r, Header: "made by a test", Host: w, Nodes: w, Daemon: w}), w
 }
 
-func turn(t *testing.T, r *Room) (Desired, []string, error) {
+func reconcile(t *testing.T, r *Room) (Desired, []string, error) {
 	t.Helper()
 	s, err := r.Observe(t.Context())
 	if err != nil {
@@ -158,7 +158,7 @@ func TestDecideUpstreams(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r, w := room(t, role.Master, nil)
 			w.resolver, w.nodes, w.synced = tt.resolver, masters(), true
-			d, why, err := turn(t, r)
+			d, why, err := reconcile(t, r)
 			if got := words(d.Corefile.Upstreams); err != nil || got != tt.want || !slices.Equal(why, []string{tt.why, "3 nodes named by the API"}) {
 				t.Errorf("upstreams %q, reasons %q (%v), want %q, %q", got, why, err, tt.want, tt.why)
 			}
@@ -166,7 +166,7 @@ func TestDecideUpstreams(t *testing.T) {
 	}
 }
 
-// TestDecideKnowing holds who is asked for the names of nodes that a node does not know.
+// TestDecideKnowing holds which host is asked for the names of nodes that a node does not know.
 func TestDecideKnowing(t *testing.T) {
 	v6 := []addr.Candidate{node("m0", "2001:db8::10"), node("m1", "2001:db8::11")}
 	var crowd []addr.Candidate
@@ -192,7 +192,7 @@ func TestDecideKnowing(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r, w := room(t, tt.role, nil)
 			w.own, w.nodes, w.synced = tt.own, tt.nodes, true
-			d, why, err := turn(t, r)
+			d, why, err := reconcile(t, r)
 			if got := words(d.Corefile.Knowing); err != nil || got != tt.want || why[len(why)-1] != tt.last {
 				t.Errorf("asks %q, reasons %q (%v), want %q, %q", got, why, err, tt.want, tt.last)
 			}
@@ -220,7 +220,7 @@ func TestDecideHosts(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r, w := room(t, role.Master, nil)
 			w.nodes, w.synced = tt.nodes, true
-			_, why, err := turn(t, r)
+			_, why, err := reconcile(t, r)
 			header, lines, _ := strings.Cut(string(w.files[corefile.HostsPath]), "\n")
 			if got := strings.ReplaceAll(strings.TrimSpace(lines), "\n", ";"); err != nil || header != "# made by a test" || got != tt.want || why[len(why)-1] != tt.why {
 				t.Errorf("%s, %q, reasons %q (%v), want %q, %q", header, got, why, err, tt.want, tt.why)
@@ -242,7 +242,7 @@ func TestDecideRecords(t *testing.T) {
 	} {
 		r, w := room(t, role.Worker, tt.change)
 		w.nodes, w.synced = masters(), true
-		d, _, err := turn(t, r)
+		d, _, err := reconcile(t, r)
 		if err != nil || len(d.Corefile.Records) != tt.want || !d.Corefile.Hosts || d.Corefile.HealthPort != 18080 || d.Corefile.Poll {
 			t.Errorf("%s: %+v, %v", tt.name, d.Corefile, err)
 		}
@@ -255,7 +255,7 @@ func TestNodesWithoutAPI(t *testing.T) {
 	r, w := room(t, role.Master, nil)
 	step := func(what, why, last string) {
 		t.Helper()
-		_, reasons, err := turn(t, r)
+		_, reasons, err := reconcile(t, r)
 		hosts := strings.TrimSpace(string(w.files[corefile.HostsPath]))
 		if err != nil || reasons[1] != why || !strings.HasSuffix(hosts, last) {
 			t.Errorf("%s: %q, %v, hosts\n%s", what, reasons, err, hosts)
@@ -267,7 +267,7 @@ func TestNodesWithoutAPI(t *testing.T) {
 	again := func() { r = New(r.Options) }
 	step("no API yet", "no node is named yet", "# made by a test") // D-16: the file is there
 	w.nodes, w.synced = masters(), true
-	step("the API speaks", "3 nodes named by the API", "2001:db8::12 master-2 master-2.ostest.example.com")
+	step("the API answers", "3 nodes named by the API", "2001:db8::12 master-2 master-2.ostest.example.com")
 	w.nodes = append(w.nodes[:2:2], node("master-2", "192.0.2.77")) // W-20
 	step("an address changes", "3 nodes named by the API", "192.0.2.77 master-2 master-2.ostest.example.com")
 	w.nodes = nil
@@ -280,7 +280,7 @@ func TestNodesWithoutAPI(t *testing.T) {
 	step("and the memory is spoilt", "no node is named yet", "192.0.2.77 master-2 master-2.ostest.example.com") // the former file stays
 	w.nodes, w.synced = masters(), true
 	w.full = MemoryPath
-	if _, _, err := turn(t, r); err == nil || err.Error() != "remember the nodes: no space left" {
+	if _, _, err := reconcile(t, r); err == nil || err.Error() != "remember the nodes: no space left" {
 		t.Errorf("error %v", err)
 	}
 	if !strings.Contains(string(w.files[corefile.HostsPath]), "192.0.2.12") {
@@ -325,7 +325,7 @@ func TestReload(t *testing.T) {
 		step.do()
 		w.now += step.after
 		w.later = 0
-		if _, _, err := turn(t, r); err != nil || len(w.signals) != step.reloads || w.later != step.later {
+		if _, _, err := reconcile(t, r); err != nil || len(w.signals) != step.reloads || w.later != step.later {
 			t.Errorf("%s: %v, reloaded %d times, later %v, want %d and %v", step.name, err, len(w.signals), w.later, step.reloads, step.later)
 		}
 	}
@@ -343,11 +343,11 @@ func TestApplyFaults(t *testing.T) {
 	} {
 		r, w := room(t, role.Master, nil)
 		w.nodes, w.synced, w.full = masters(), true, path
-		if _, _, err := turn(t, r); err == nil || err.Error() != want || len(w.files) != 2 {
+		if _, _, err := reconcile(t, r); err == nil || err.Error() != want || len(w.files) != 2 {
 			t.Errorf("%s: error %v, %d files written", path, err, len(w.files))
 		}
 		w.full = ""
-		if _, _, err := turn(t, r); err != nil || len(w.files) != 3 {
+		if _, _, err := reconcile(t, r); err != nil || len(w.files) != 3 {
 			t.Errorf("%s: error %v with room again, %d files", path, err, len(w.files))
 		}
 	}
@@ -386,7 +386,7 @@ func TestAnnounced(t *testing.T) {
 			if tt.own != nil {
 				w.own = tt.own
 			}
-			_, why, err := turn(t, r)
+			_, why, err := reconcile(t, r)
 			directive := directive
 			if strings.Contains(tt.name, "five") {
 				directive = strings.Replace(directive, " 3 ", " 5 ", 1)

@@ -3,6 +3,7 @@ package dns
 import (
 	"encoding/json"
 	"net/netip"
+	"slices"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 )
@@ -32,13 +33,9 @@ func decode(text []byte) []addr.Candidate {
 	}
 	var nodes []addr.Candidate
 	for _, r := range all {
-		n := addr.Candidate{Name: r.Name}
-		for _, a := range r.Addresses {
-			if a.IsValid() { // an empty string decodes as an invalid one
-				n.InternalIPs = append(n.InternalIPs, a)
-			}
-		}
-		nodes = append(nodes, n)
+		invalid := func(a netip.Addr) bool { return !a.IsValid() } // decoded from an empty string
+		addresses := slices.DeleteFunc(r.Addresses, invalid)
+		nodes = append(nodes, addr.Candidate{Name: r.Name, InternalIPs: addresses})
 	}
 	return nodes
 }

@@ -2,32 +2,12 @@ package dns
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/test/promtext"
 )
-
-// lines are those of a page that begin so, without that.
-func lines(page []byte, begin string) (out []string) {
-	for line := range strings.Lines(string(page)) {
-		if rest, ok := strings.CutPrefix(line, begin); ok {
-			out = append(out, strings.TrimSpace(rest))
-		}
-	}
-	return out
-}
-
-// pageHas checks lines of a page.
-func pageHas(t *testing.T, page []byte, want ...string) {
-	t.Helper()
-	for _, w := range want {
-		if !strings.Contains("\n"+string(page), "\n"+w+"\n") {
-			t.Errorf("the page lacks %q:\n%s", w, page)
-		}
-	}
-}
 
 // TestMetrics holds what is reported of CoreDNS. It counts as stale from a new Corefile until it is
 // reloaded, and not before it runs.
@@ -40,10 +20,10 @@ func TestMetrics(t *testing.T) {
 	}
 	step := func(what string, stale bool) {
 		t.Helper()
-		if _, _, err := turn(t, r); err != nil {
+		if _, _, err := reconcile(t, r); err != nil {
 			t.Fatal(err)
 		}
-		if got := lines(page(), "onprem_dns_stale_seconds ")[0] != "0"; got != stale {
+		if got := promtext.Lines(page(), "onprem_dns_stale_seconds ")[0] != "0"; got != stale {
 			t.Errorf("%s: stale: %v, want %v", what, got, stale)
 		}
 	}
@@ -69,6 +49,6 @@ func TestMetrics(t *testing.T) {
 	step("the Corefile changes, and CoreDNS does not serve", true)
 	w.another = true
 	step("another CoreDNS starts", false)
-	pageHas(t, page(), "onprem_dns_running 1", "onprem_dns_nodes 3", "onprem_dns_upstreams 1",
+	promtext.Has(t, page(), "onprem_dns_running 1", "onprem_dns_nodes 3", "onprem_dns_upstreams 1",
 		`onprem_dns_source{source="memory"} 1`, `onprem_dns_source{source="api"} 0`, "onprem_dns_reloads_total 1")
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// running is what HAProxy says of a configuration that it runs with.
+// running is HAProxy's statistics for a configuration that it runs with.
 func running(c Config) (stats []Stat) {
 	for backend, port := range map[string]uint16{Masters: c.Ports.API, MastersOpen: c.Ports.API, MachineConfig: c.Ports.MachineConfig, MachineConfigOpen: c.Ports.MachineConfig} {
 		for i, a := range c.Members {
@@ -58,26 +58,26 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// TestCut holds which sessions are ended: those of a server that answers nobody any more, and no
+// TestCut holds which sessions are ended: those of a server that no longer answers, and no
 // others.
 func TestCut(t *testing.T) {
 	a, b := netip.MustParseAddrPort("192.0.2.10:6443"), netip.MustParseAddrPort("192.0.2.11:6443")
 	for _, tt := range []struct {
 		name  string
 		stat  Stat
-		other string // what the last check of the other said
+		other string // the result of the last check of the other
 		want  bool
 	}{
-		{"nobody listens", Stat{Status: "DOWN", Check: "L4CON"}, "L7OK", true},
+		{"no process listens", Stat{Status: "DOWN", Check: "L4CON"}, "L7OK", true},
 		{"no host", Stat{Status: "DOWN", Check: "L4TOUT"}, "L7OK", true},
 		{"hung", Stat{Status: "DOWN", Check: "L6TOUT", Changed: 1}, "L7OK", true},
 		{"hung for a moment", Stat{Status: "DOWN", Check: "L6TOUT", Changed: 0}, "L7OK", false},
 		{"draining", Stat{Status: "DOWN", Check: "L7STS", Changed: 60}, "L7OK", false},
-		{"slow to say whether it is ready", Stat{Status: "DOWN", Check: "L7TOUT", Changed: 60}, "L7OK", false},
+		{"slow to report whether it is ready", Stat{Status: "DOWN", Check: "L7TOUT", Changed: 60}, "L7OK", false},
 		{"another certificate", Stat{Status: "DOWN", Check: "L6RSP", Changed: 60}, "L7OK", false},
 		{"going down", Stat{Status: "UP 1/2", Check: "L4CON"}, "L7OK", false},
 		{"free", Stat{Status: "MAINT", Check: "L4CON"}, "L7OK", false},
-		{"nobody is better", Stat{Status: "DOWN", Check: "L4CON"}, "", false},
+		{"no other server is up", Stat{Status: "DOWN", Check: "L4CON"}, "", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.stat.Backend, tt.stat.Server, tt.stat.Address, tt.stat.Sessions = Masters, "s0", a, 7
@@ -127,8 +127,8 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// TestWithoutMachineConfig holds that of a cluster which has no machine config servers HAProxy is
-// told nothing about them, also while it still runs with the structure of one that had.
+// TestWithoutMachineConfig holds that HAProxy gets no command about machine config servers if the
+// cluster has none, also while it still runs with the structure of one that had some.
 func TestWithoutMachineConfig(t *testing.T) {
 	c := cluster(addrs("192.0.2.5"), "192.0.2.10", "192.0.2.11")
 	c.Ports.MachineConfig, c.Ports.MachineConfigLB = 0, 0

@@ -96,6 +96,4 @@ func Place(before, wanted []netip.Addr) []netip.Addr {
 
 // usable reports whether a server can have the address. HAProxy would take 0.0.0.0 for the client's
 // destination.
-func usable(a netip.Addr) bool {
-	return a.IsValid() && !a.IsUnspecified() && !a.IsMulticast() && !a.IsLoopback() && !a.IsLinkLocalUnicast()
-}
+func usable(a netip.Addr) bool { return a.IsGlobalUnicast() }

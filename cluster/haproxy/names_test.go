@@ -43,7 +43,7 @@ func TestSectionNames(t *testing.T) {
 	}
 }
 
-// Until 3.2 HAProxy balances by turns where nothing is said, from 3.3 on at random.
+// TestBalance: without a balance directive HAProxy uses round robin until 3.2, and random from 3.3.
 func TestBalance(t *testing.T) {
 	for name, config := range goldens() {
 		text := string(Render(config))

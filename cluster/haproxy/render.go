@@ -10,8 +10,6 @@ import (
 	"sync"
 	"text/template"
 	"unicode"
-
-	"github.com/onprem-infra/onprem-infra/shared/health"
 )
 
 //go:embed haproxy.cfg.tmpl
@@ -78,20 +76,19 @@ func execute(t *template.Template, p page) []byte {
 	return out.Bytes()
 }
 
-// pace is the options of a server's checks.
-func pace(c health.ServerCheck) string {
-	return fmt.Sprintf("inter %dms fastinter %dms fall %d rise %d", c.Inter.Milliseconds(), c.FastInter.Milliseconds(), c.Fall, c.Rise)
-}
-
 // Structure is the hash of everything that a running HAProxy changes only by a reload: all but the
 // servers' addresses. It is the file's description, so HAProxy reports the structure that it runs.
 func Structure(c Config) string { return words(c).Structure }
 
 func words(c Config) page {
 	p := page{
-		Header: strings.Map(printable, c.Header), Run: c.Run, Ports: c.Ports, Any: "0.0.0.0", Host: "localhost", Verify: "verify none",
-		Pace: pace(c.Server),
-		API:  servers(c.Members, c.Ports.API), MachineConfig: servers(c.Members, c.Ports.MachineConfig),
+		Header: strings.Map(printable, c.Header), Run: c.Run, Ports: c.Ports,
+		Any: "0.0.0.0", Host: "localhost", Verify: "verify none",
+		Pace: fmt.Sprintf("inter %dms fastinter %dms fall %d rise %d",
+			c.Server.Inter.Milliseconds(), c.Server.FastInter.Milliseconds(),
+			c.Server.Fall, c.Server.Rise),
+		API:           servers(c.Members, c.Ports.API),
+		MachineConfig: servers(c.Members, c.Ports.MachineConfig),
 	}
 	if c.IPv6 {
 		p.Any, p.Dual = "::", " v4v6"
@@ -113,13 +110,9 @@ func words(c Config) page {
 	for _, a := range c.Members {
 		p.Serves = p.Serves || usable(a)
 	}
-	p.Structure = structure(p)
-	return p
-}
-
-func structure(p page) string {
 	blank, _, _ := take(execute(parsed(), p))
-	return digest(blank)
+	p.Structure = digest(blank)
+	return p
 }
 
 // Server is the name of a slot in every backend.

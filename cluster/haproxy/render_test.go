@@ -80,8 +80,7 @@ func TestTemplateLines(t *testing.T) {
 	golden.EachLineCounts(t, text, data...)
 }
 
-// TestStructure holds that who has which slot is no structure, and that everything else is (H-06,
-// H-22).
+// TestStructure holds that the structure is everything but the addresses of the slots (H-06, H-22).
 func TestStructure(t *testing.T) {
 	base := func() Config {
 		return trusting(cluster(addrs("192.0.2.5"), "192.0.2.10", "192.0.2.11"), "api-int.ostest.example.com")
@@ -110,7 +109,7 @@ func TestStructure(t *testing.T) {
 				t.Errorf("same %t, want %t", same, tt.same)
 			}
 			if !bytes.Contains(Render(changed), []byte("description "+Structure(changed)+"\n")) {
-				t.Error("the file does not say its structure")
+				t.Error("the file's description is not its structure")
 			}
 		})
 	}
@@ -122,13 +121,13 @@ func TestStructure(t *testing.T) {
 func TestDigest(t *testing.T) {
 	for name, config := range goldens() {
 		text := Render(config)
-		is, says := Digest(text)
+		actual, described := Digest(text)
 		stats := slices.DeleteFunc(running(config), func(s Stat) bool { return s.Address.Port() == 0 }) // those of a backend that is not there
-		if running, ok := Running(Structure(config), stats); !ok || running != is || is != says {
-			t.Errorf("%s is %q, says %q of itself, and what runs on it is %q", name, is, says, running)
+		if running, ok := Running(Structure(config), stats); !ok || running != actual || actual != described {
+			t.Errorf("%s has digest %q, its description %q, and HAProxy runs with %q", name, actual, described, running)
 		}
-		if other, still := Digest(append(slices.Clone(text), "# by hand\n"...)); other == is || still != is {
-			t.Errorf("%s, changed by hand, is %q, and says %q", name, other, still)
+		if other, still := Digest(append(slices.Clone(text), "# by hand\n"...)); other == actual || still != actual {
+			t.Errorf("%s, changed by hand, has digest %q, and its description %q", name, other, still)
 		}
 	}
 	config := goldens()["three"]
@@ -157,8 +156,8 @@ func TestDigest(t *testing.T) {
 	if _, ok := Running(Structure(config), []Stat{{Backend: Masters, Server: "s0", Status: "UP"}}); ok {
 		t.Error("a server is compared that has no address")
 	}
-	if _, says := Digest([]byte("global\n    daemon\n")); says != "" {
-		t.Errorf("another program's says %q of itself", says)
+	if _, described := Digest([]byte("global\n    daemon\n")); described != "" {
+		t.Errorf("another program's file has the description %q", described)
 	}
 	if is, _ := Running("", nil); is != "" {
 		t.Errorf("one that has no description is %q", is)
@@ -175,8 +174,8 @@ func TestPlace(t *testing.T) {
 		{"no address", "", "- 192.0.2.10 0.0.0.0 :: 224.0.0.1 127.0.0.1 ::1 fe80::1%eth0", "192.0.2.10 - - - - - - -"},
 		{"twice", "", "192.0.2.10 ::ffff:192.0.2.10", "192.0.2.10 - - - - - - -"},
 		{"twice before", "192.0.2.10 192.0.2.10 - - - - - -", "192.0.2.10", "192.0.2.10 - - - - - - -"},
-		{"nobody", "192.0.2.10 - - - - - - -", "", "- - - - - - - -"},
-		{"nobody at all", "", "", "- - - - - - - -"},
+		{"no member", "192.0.2.10 - - - - - - -", "", "- - - - - - - -"},
+		{"no slot", "", "", "- - - - - - - -"},
 		{"nine", "192.0.2.1 - - - - - - -", "192.0.2.1 192.0.2.2 192.0.2.3 192.0.2.4 192.0.2.5 192.0.2.6 192.0.2.7 192.0.2.8 192.0.2.9",
 			"192.0.2.1 192.0.2.2 192.0.2.3 192.0.2.4 192.0.2.5 192.0.2.6 192.0.2.7 192.0.2.8 192.0.2.9 - - - - - - -"},
 		{"slots stay", "192.0.2.1 - - - - - - - - - - - - - - -", "192.0.2.1", "192.0.2.1 - - - - - - - - - - - - - - -"},

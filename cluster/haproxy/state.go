@@ -36,11 +36,14 @@ func States(c Config, stats []Stat) []byte {
 			// fall allow.
 			operational, since, status, result, count := 0, 0, 1, 0, c.Server.Rise-1
 			for _, s := range stats {
-				if s.Backend == b.name && s.Address == at && s.Up() && s.Check != "" && s.Check != "INI" {
-					operational, since, status, result, count = 2, s.Changed, 15, 3, c.Server.Rise+c.Server.Fall-1
+				checked := s.Check != "" && s.Check != "INI"
+				if s.Backend == b.name && s.Address == at && s.Up() && checked {
+					operational, since, status, result = 2, s.Changed, 15, 3
+					count = c.Server.Rise + c.Server.Fall - 1
 				}
 			}
-			fmt.Fprintf(&out, stateLine, b.name, i+1, Server(i), at.Addr(), operational, b.weight, b.weight, since, status, result, count, at.Port())
+			fmt.Fprintf(&out, stateLine, b.name, i+1, Server(i), at.Addr(), operational,
+				b.weight, b.weight, since, status, result, count, at.Port())
 		}
 	}
 	return out.Bytes()

@@ -56,9 +56,9 @@ func TestReady(t *testing.T) {
 	}{
 		{"passed", Stat{Backend: Masters, Status: "UP", Check: "L7OK", Code: 200}, true},
 		{"going down, by what was no answer", Stat{Backend: Masters, Status: "UP 1/2", Check: "L7RSP", Code: 200}, false},
-		{"a stranger refused", Stat{Backend: Masters, Status: "UP", Check: "L7OK", Code: 401}, false},
-		{"a stranger forbidden", Stat{Backend: Masters, Status: "UP", Check: "L7OK", Code: 403}, false},
-		{"passed by nobody knows what", Stat{Backend: Masters, Status: "UP", Check: "L7OK"}, false},
+		{"it refuses anonymous requests (401)", Stat{Backend: Masters, Status: "UP", Check: "L7OK", Code: 401}, false},
+		{"it refuses anonymous requests (403)", Stat{Backend: Masters, Status: "UP", Check: "L7OK", Code: 403}, false},
+		{"passed without a status", Stat{Backend: Masters, Status: "UP", Check: "L7OK"}, false},
 		{"going up", Stat{Backend: Masters, Status: "DOWN 1/3", Check: "L7OK", Code: 200}, false},
 		{"going down", Stat{Backend: Masters, Status: "UP 1/2", Check: "L7STS"}, false},
 		{"not checked yet", Stat{Backend: Masters, Status: "UP"}, false},

@@ -2,11 +2,11 @@ package lb
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"reflect"
-	"strings"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
@@ -44,8 +44,8 @@ func (r *Room) Apply(ctx context.Context, d Desired) error {
 	return errors.Join(err, r.configure(ctx, d))
 }
 
-// Prepare writes the first files, before HAProxy starts. If something cannot be read, the files of an
-// earlier run stay.
+// Prepare writes the first files, before HAProxy starts. If something cannot be read, the files of
+// an earlier run stay.
 func (r *Room) Prepare(ctx context.Context) error {
 	seen, err := r.Observe(ctx)
 	if err != nil {
@@ -101,7 +101,8 @@ func (r *Room) configure(ctx context.Context, d Desired) error {
 	}
 	if want := haproxy.Structure(d.Config); structure != want {
 		if want == r.still() {
-			return fmt.Errorf("HAProxy refused structure %s and runs with %s: see its log for the reason; it is reloaded again in %v", want, structure, again)
+			return fmt.Errorf("HAProxy refused structure %s and runs with %s: "+
+				"see its log for the reason; it is reloaded again in %v", want, structure, again)
 		}
 		return r.reload(ctx, d, stats)
 	}
@@ -120,7 +121,9 @@ func (r *Room) configure(ctx context.Context, d Desired) error {
 }
 
 // change gives HAProxy its members and checks that it has them.
-func (r *Room) change(ctx context.Context, c haproxy.Config, stats []haproxy.Stat) ([]haproxy.Stat, error) {
+func (r *Room) change(
+	ctx context.Context, c haproxy.Config, stats []haproxy.Stat,
+) ([]haproxy.Stat, error) {
 	batches := haproxy.Change(c, stats)
 	if len(batches) == 0 {
 		return stats, nil
@@ -153,7 +156,7 @@ func (r *Room) cut(ctx context.Context, stats []haproxy.Stat) error {
 // accepted is the configuration to use after HAProxy has refused a structure: the running one with
 // the desired members.
 func (r *Room) accepted(d Desired) Desired {
-	if r.refused == "" || r.refused != haproxy.Structure(d.Config) || r.Host.Now().Sub(r.since) >= again || !r.runs {
+	if refused := r.still(); refused == "" || !r.runs || refused != haproxy.Structure(d.Config) {
 		return d
 	}
 	members := d.Config.Members
@@ -203,8 +206,8 @@ func (r *Room) reload(ctx context.Context, d Desired, stats []haproxy.Stat) erro
 	return errors.Join(err, r.write(d, nil))
 }
 
-// write writes all files that a starting HAProxy reads. stats are those of the running worker before
-// a reload; nil without one.
+// write writes all files that a starting HAProxy reads, and last the members for a time without the
+// API. stats are those of the running worker before a reload; nil without one.
 func (r *Room) write(d Desired, stats []haproxy.Stat) error {
 	if len(d.CA) > 0 {
 		if _, err := r.Host.Write(string(d.Config.Trust.CAFile), d.CA, readable); err != nil {
@@ -212,24 +215,16 @@ func (r *Room) write(d Desired, stats []haproxy.Stat) error {
 		}
 	}
 	r.slots = d.Config.Members
-	text, err := encode(r.slots)
-	if err != nil {
+	states := haproxy.States(d.Config, stats)
+	if _, err := r.Host.Write(haproxy.Run.State(), states, private); err != nil {
 		return err
 	}
-	for _, f := range []struct {
-		path string
-		text []byte
-		mode fs.FileMode
-	}{
-		{haproxy.Run.State(), haproxy.States(d.Config, stats), private},
-		{haproxy.File, haproxy.Render(d.Config), readable},
-		{Memory, text, readable},
-	} {
-		if _, werr := r.Host.Write(f.path, f.text, f.mode); werr != nil && !strings.HasPrefix(f.path, "/var/lib/") {
-			return werr
-		} else if werr != nil { // only needed while the API is away; HAProxy's files are written
-			err = fmt.Errorf("remember the members: %w", werr)
-		}
+	if _, err := r.Host.Write(haproxy.File, haproxy.Render(d.Config), readable); err != nil {
+		return err
 	}
-	return err
+	text, _ := json.Marshal(r.slots) // addresses always encode
+	if _, err := r.Host.Write(Memory, append(text, '\n'), readable); err != nil {
+		return fmt.Errorf("remember the members: %w", err)
+	}
+	return nil
 }

@@ -47,7 +47,11 @@ func (r *Room) recall() error {
 	if err != nil {
 		return fmt.Errorf("read the members of an earlier run: %w", err)
 	}
-	r.slots, r.loaded = decode(text), true
+	var slots []netip.Addr
+	if json.Unmarshal(text, &slots) == nil { // a broken file gives no members
+		r.slots = slots
+	}
+	r.loaded = true
 	return nil
 }
 
@@ -72,14 +76,16 @@ func (r *Room) certificates(s *Snapshot) (err error) {
 // removed. If the API lists none at all, or does not answer, the last ones stay.
 func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	members, why := r.members(s)
-	c := haproxy.Config{
-		Header: r.Header, Run: haproxy.Run, IPv6: s.IPv6, VIPs: r.Plan.VIPs.API, Members: members, Server: r.Plan.Timing.Model.Server,
+	ports := r.Plan.Ports
+	d := Desired{Blind: s.Late, Fault: s.Fault, Config: haproxy.Config{
+		Header: r.Header, Run: haproxy.Run, IPv6: s.IPv6, VIPs: r.Plan.VIPs.API, Members: members,
+		Server: r.Plan.Timing.Model.Server,
 		Ports: haproxy.Ports{
-			LB: r.Plan.Ports[port.LB], Ready: r.Plan.Ports[port.LBReady], Monitor: r.Plan.Ports[port.LBMonitor], Stats: r.Plan.Ports[port.LBStats],
-			MachineConfigLB: r.Plan.Ports[port.MachineConfigLB], API: r.Plan.Ports[port.API], MachineConfig: r.Plan.Ports[port.MachineConfig],
+			LB: ports[port.LB], Ready: ports[port.LBReady], Monitor: ports[port.LBMonitor],
+			Stats: ports[port.LBStats], MachineConfigLB: ports[port.MachineConfigLB],
+			API: ports[port.API], MachineConfig: ports[port.MachineConfig],
 		},
-	}
-	d := Desired{Config: c, Blind: s.Late, Fault: s.Fault}
+	}}
 	reasons := loop.Reasons{why}
 	d.Config.Trust, d.CA, why = trusted(s)
 	reasons = append(reasons, why)
@@ -91,7 +97,9 @@ func (r *Room) members(s Snapshot) ([]netip.Addr, string) {
 	var named []netip.Addr
 	if len(r.Plan.VIPs.API) > 0 {
 		for _, n := range s.Nodes {
-			if a, ok := peer.First(n, r.Plan.VIPs.API[0], s.Own, r.Plan.VIPs.All(), r.Plan.MachineNetworks); ok {
+			vips := r.Plan.VIPs
+			a, ok := peer.First(n, vips.API[0], s.Own, vips.All(), r.Plan.MachineNetworks)
+			if ok {
 				named = append(named, a)
 			}
 		}
@@ -102,9 +110,10 @@ func (r *Room) members(s Snapshot) ([]netip.Addr, string) {
 		if len(known(slots)) == 0 {
 			return slots, "no members, as the API names none"
 		}
-		return slots, fmt.Sprintf("members %s of an earlier time, as the API names none", loop.List(known(slots)))
+		return slots, fmt.Sprintf("members %s of an earlier time, as the API names none",
+			loop.List(known(slots)))
 	}
-	return slots, fmt.Sprintf("members %s", loop.List(known(slots)))
+	return slots, "members " + loop.List(known(slots))
 }
 
 // known are the members without the free slots, sorted.
@@ -115,17 +124,19 @@ func known(slots []netip.Addr) []netip.Addr {
 }
 
 // trusted names the file of the CA: another CA is another file, as HAProxy reads it only at a
-// reload. HAProxy cannot verify a server that the kubeconfig names by its address; the CA must still
-// have signed the certificate.
+// reload. HAProxy cannot verify a server that the kubeconfig names by its address; the CA must
+// still have signed the certificate.
 func trusted(s Snapshot) (haproxy.Trust, []byte, string) {
 	if len(s.CA) == 0 {
 		return haproxy.Trust{}, nil, "checks verify no certificate, as no CA is known"
 	}
 	if !x509.NewCertPool().AppendCertsFromPEM(s.CA) {
-		return haproxy.Trust{}, nil, "checks verify no certificate, as there is none in what the kubeconfig calls a CA"
+		return haproxy.Trust{}, nil,
+			"checks verify no certificate, as there is none in what the kubeconfig calls a CA"
 	}
 	digest := sha256.Sum256(s.CA)
-	t := haproxy.Trust{CAFile: haproxy.Path(fmt.Sprintf("%s/ca-%x.crt", path.Dir(haproxy.File), digest[:6]))}
+	file := fmt.Sprintf("%s/ca-%x.crt", path.Dir(haproxy.File), digest[:6])
+	t := haproxy.Trust{CAFile: haproxy.Path(file)}
 	if _, err := netip.ParseAddr(s.Name); err != nil {
 		if name, err := record.ParseName(s.Name); err == nil {
 			t.Name = name
@@ -151,26 +162,14 @@ func (r *Room) rules(s Snapshot) (redirect.Rules, string) {
 	case r.on:
 		return all, "the VIP's connections go through HAProxy"
 	case s.Late:
-		return all.Off(), "HAProxy does not answer: the VIP's connections go to this node's own API server"
+		return all.Off(),
+			"HAProxy does not answer: the VIP's connections go to this node's own API server"
 	}
-	return all.Off(), "HAProxy has no server: the VIP's connections go to this node's own API server"
+	return all.Off(),
+		"HAProxy has no server: the VIP's connections go to this node's own API server"
 }
 
 // redirects are the rules while HAProxy serves.
 func (r *Room) redirects() redirect.Rules {
 	return redirect.Of(r.Plan.VIPs.API, r.Plan.MachineNetworks, r.Plan.Ports)
-}
-
-// decode reads what encode wrote; anything else gives no members.
-func decode(text []byte) []netip.Addr {
-	var slots []netip.Addr
-	if json.Unmarshal(text, &slots) != nil {
-		return nil
-	}
-	return slots
-}
-
-func encode(slots []netip.Addr) ([]byte, error) {
-	text, err := json.Marshal(slots)
-	return append(text, '\n'), err
 }

@@ -211,8 +211,8 @@ func (w *world) members() string {
 	return strings.Join(all, " ")
 }
 
-// TestMembersWithoutTheAPI holds K-23 for the balancer: what the API said last stays while it says
-// nothing, and over a reboot (H-04).
+// TestMembersWithoutTheAPI holds K-23 for the balancer: the last answer of the API stays
+// while it does not answer, and over a reboot (H-04).
 func TestMembersWithoutTheAPI(t *testing.T) {
 	w := newWorld(t)
 	w.well()
@@ -227,8 +227,8 @@ func TestMembersWithoutTheAPI(t *testing.T) {
 		do   func()
 	}{
 		{"named", func() {}},
-		{"the API says nothing", func() { w.nodes, w.synced = nil, false }},
-		{"the API names nobody", func() { w.nodes, w.synced = nil, true }},
+		{"the API does not answer", func() { w.nodes, w.synced = nil, false }},
+		{"the API names no node", func() { w.nodes, w.synced = nil, true }},
 		{"nodes without addresses", func() { w.nodes = []addr.Candidate{{Name: "joining"}} }},
 		{"another monitor without the API", func() { w.nodes, w.synced = nil, false; w.restart() }},
 		{"no kubeconfig", func() { w.fault["trust"] = fs.ErrNotExist }},
@@ -349,8 +349,8 @@ func TestNotRefused(t *testing.T) {
 	}
 }
 
-// TestRedirect holds H-13 in its sense: what says no is believed at once, one late answer is not
-// taken for a no.
+// TestRedirect holds H-13 in its sense: the redirect goes at once when HAProxy has no server, and
+// one probe that times out does not remove it.
 func TestRedirect(t *testing.T) {
 	w := newWorld(t)
 	all := redirect.Of(w.plan.VIPs.API, w.plan.MachineNetworks, w.plan.Ports)
@@ -449,7 +449,7 @@ func TestTrust(t *testing.T) {
 }
 
 // TestAnotherCA holds that HAProxy is reloaded for another CA, and that the former file goes once
-// nobody needs it.
+// no HAProxy needs it.
 func TestAnotherCA(t *testing.T) {
 	w := newWorld(t)
 	w.named("192.0.2.10")
@@ -513,7 +513,7 @@ func certificate(t *testing.T) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }
 
-// TestLeftAlone holds that HAProxy is not asked at every look for what it has just taken, and that
+// TestLeftAlone holds that HAProxy is not asked in every round for what it has just taken, and that
 // a change does not wait.
 func TestLeftAlone(t *testing.T) {
 	w := newWorld(t)

@@ -15,9 +15,9 @@ type meter struct {
 	Daemon
 	Filter
 
-	mu     sync.Mutex
-	seen   metrics.Balancer
-	silent bool // the last probe timed out
+	mu   sync.Mutex
+	seen metrics.Balancer
+	late bool // the last probe timed out
 }
 
 func (m *meter) Running(ctx context.Context) (string, bool, error) {
@@ -33,7 +33,7 @@ func (m *meter) Running(ctx context.Context) (string, bool, error) {
 func (m *meter) Healthy(ctx context.Context) (bool, error) {
 	healthy, err := m.Daemon.Healthy(ctx)
 	m.note(func(s *metrics.Balancer) {
-		m.silent = err != nil
+		m.late = err != nil
 		s.Running = s.Running || healthy
 	})
 	return healthy, err
@@ -65,7 +65,8 @@ func (m *meter) Ensure(r redirect.Rules) (bool, error) {
 			if wanted && s.Redirect && changed { // another program has removed it
 				s.Lost++
 			}
-			if s.Redirect = wanted; !wanted && m.silent { // a HAProxy that hangs: the room asks nothing more of it
+			// The room asks nothing more of a HAProxy that hangs.
+			if s.Redirect = wanted; !wanted && m.late {
 				s.Running, s.Servers = false, nil
 			}
 		})

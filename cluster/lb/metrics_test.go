@@ -4,33 +4,13 @@ import (
 	"context"
 	"errors"
 	"net/netip"
-	"strings"
 	"testing"
 
 	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
 	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 	"github.com/onprem-infra/onprem-infra/shared/redirect"
+	"github.com/onprem-infra/onprem-infra/test/promtext"
 )
-
-// lines are those of a page that begin so, without that.
-func lines(page []byte, begin string) (out []string) {
-	for line := range strings.Lines(string(page)) {
-		if rest, ok := strings.CutPrefix(line, begin); ok {
-			out = append(out, strings.TrimSpace(rest))
-		}
-	}
-	return out
-}
-
-// pageHas checks lines of a page.
-func pageHas(t *testing.T, page []byte, want ...string) {
-	t.Helper()
-	for _, w := range want {
-		if !strings.Contains("\n"+string(page), "\n"+w+"\n") {
-			t.Errorf("the page lacks %q:\n%s", w, page)
-		}
-	}
-}
 
 // pageOf is the page of a room with this meter.
 func pageOf(m *meter) []byte {
@@ -39,7 +19,7 @@ func pageOf(m *meter) []byte {
 	return page.Text()
 }
 
-// hasHAProxy is FAKE: it says what a real one says in states that are hard to bring about.
+// hasHAProxy is FAKE: it answers as a real one does in states that are hard to bring about.
 type hasHAProxy struct {
 	Daemon
 	running bool
@@ -68,33 +48,33 @@ func TestMetrics(t *testing.T) {
 	_, _ = b.Reload(ctx, "s")
 	_, _ = b.Ensure(redirect.Rules{Redirects: []redirect.Redirect{{}}})
 	page := pageOf(b)
-	pageHas(t, page, "onprem_lb_running 1", "onprem_lb_redirect 1", "onprem_lb_reloads_total 1", `onprem_lb_backend_up{server="m0",address="192.0.2.11:6443"} 1`,
+	promtext.Has(t, page, "onprem_lb_running 1", "onprem_lb_redirect 1", "onprem_lb_reloads_total 1", `onprem_lb_backend_up{server="m0",address="192.0.2.11:6443"} 1`,
 		`onprem_lb_backend_sessions{server="m0",address="192.0.2.11:6443"} 7`, `onprem_lb_backend_up{server="m1",address="192.0.2.11:6443"} 0`)
-	if n := len(lines(page, "onprem_lb_backend_up{")); n != 2 {
+	if n := len(promtext.Lines(page, "onprem_lb_backend_up{")); n != 2 {
 		t.Errorf("%d servers, want those that are in use", n)
 	}
 	h.changed = true // another program has removed it
 	_, _ = b.Ensure(redirect.Rules{Redirects: []redirect.Redirect{{}}})
-	pageHas(t, pageOf(b), "onprem_lb_redirect_lost_total 1")
+	promtext.Has(t, pageOf(b), "onprem_lb_redirect_lost_total 1")
 	h.late = errors.New("it hangs")
 	_, _ = b.Healthy(ctx)
-	pageHas(t, pageOf(b), "onprem_lb_running 1") // it may only be late
+	promtext.Has(t, pageOf(b), "onprem_lb_running 1") // it may only be late
 	_, _ = b.Ensure(redirect.Rules{})
-	if page = pageOf(b); len(lines(page, "onprem_lb_backend_up{")) != 0 {
+	if page = pageOf(b); len(promtext.Lines(page, "onprem_lb_backend_up{")) != 0 {
 		t.Errorf("servers of a HAProxy that hangs:\n%s", page)
 	}
-	pageHas(t, page, "onprem_lb_running 0")
+	promtext.Has(t, page, "onprem_lb_running 0")
 	h.late = nil
 	_, _ = b.Healthy(ctx)
-	pageHas(t, pageOf(b), "onprem_lb_running 1")
+	promtext.Has(t, pageOf(b), "onprem_lb_running 1")
 	h.running = false
 	_, _, _ = b.Running(ctx)
 	_, _ = b.Ensure(redirect.Rules{})
 	_, _ = b.Ensure(redirect.Rules{Redirects: []redirect.Redirect{{}}})
 	_, _ = b.Ensure(redirect.Rules{})
-	pageHas(t, pageOf(b), "onprem_lb_redirect_lost_total 1")
+	promtext.Has(t, pageOf(b), "onprem_lb_redirect_lost_total 1")
 	page = pageOf(b)
-	if pageHas(t, page, "onprem_lb_running 0", "onprem_lb_redirect 0"); len(lines(page, "onprem_lb_backend_up{")) != 0 {
+	if promtext.Has(t, page, "onprem_lb_running 0", "onprem_lb_redirect 0"); len(promtext.Lines(page, "onprem_lb_backend_up{")) != 0 {
 		t.Errorf("servers of a HAProxy that is gone:\n%s", page)
 	}
 }

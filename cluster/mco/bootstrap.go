@@ -1,142 +1,32 @@
 package mco
 
 import (
-	"net/netip"
-	"path"
 	"strings"
-	"time"
 
+	"github.com/onprem-infra/onprem-infra/cluster/mco/static"
 	"github.com/onprem-infra/onprem-infra/cluster/pod"
 	"github.com/onprem-infra/onprem-infra/shared/asset"
-	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
-	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
-	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
-// The operator's bootstrap command knows four files by name. It puts two where the bootstrap
-// machine's kubelet reads manifests, and two where their pods read resources. The latter are
-// cluster.json; with a user-managed balancer there is only CoreDNS's.
-
-// The paths of cluster.json on the bootstrap machine, for each pod.
-const (
-	resources      = "/etc/kubernetes/static-pod-resources/"
-	KeepalivedFile = resources + "keepalived/keepalived.conf.tmpl"
-	CoreDNSFile    = resources + "coredns/Corefile.tmpl"
-)
-
-// bootstrapManifests adds the four files. The bootstrap command has other names for the images of
-// the pods.
+// bootstrapManifests adds the four files that the operator's bootstrap command knows by name. It
+// puts two where the bootstrap machine's kubelet reads manifests, and two where their pods read
+// resources. The latter are cluster.json; with a user-managed balancer there is only CoreDNS's. The
+// command has other names for the images of the pods.
 func bootstrapManifests(b *asset.Builder, p plan.Plan) {
 	inSpec := strings.NewReplacer(
 		"onPremPlatformShortName .", "onPremPlatformShortName .ControllerConfig",
 		"{{ .Images."+spec.KeepalivedImage, "{{ .Images.KeepalivedBootstrap",
 		"{{ .Images."+spec.CoreDNSImage, "{{ .Images.CorednsBootstrap",
 		"{{ .Images."+spec.RuntimeCfgImage, "{{ .Images.BaremetalRuntimeCfgBootstrap")
-	for _, s := range BootstrapPods(p) {
-		b.File("/manifests/"+layer+"/"+s.Name+".yaml", 0o644, []byte(
-			inSpec.Replace(text(pod.Render(s))),
-		))
+	for _, s := range static.Bootstrap(p) {
+		manifest := inSpec.Replace(text(pod.Render(s)))
+		b.File("/manifests/"+layer+"/"+s.Name+".yaml", 0o644, []byte(manifest))
 	}
-	json := "{{ with .ControllerConfig -}}\n" + clusterJSON(
-		plan.Encode(p), bootstrapFields(),
-	) + "{{ end -}}\n"
+	json := "{{ with .ControllerConfig -}}\n" +
+		clusterJSON(plan.Encode(p), bootstrapFields()) + "{{ end -}}\n"
 	for _, name := range []string{"keepalived.conf.tmpl", "coredns-corefile.tmpl"} {
 		b.File("/manifests/"+layer+"/"+name, 0o644, []byte(json))
-	}
-}
-
-// BootstrapPods are the static pods of a bootstrap machine with the operator's manifests:
-// keepalived's and CoreDNS's. Each has the daemon and the program that elsewhere runs the daemon by
-// systemd and podman. The operator decides by the balancer's type which of the two run.
-func BootstrapPods(p plan.Plan) []pod.Static {
-	return []pod.Static{bootstrapKeepalived(p), bootstrapCoreDNS(p)}
-}
-
-// program is ours in its own image.
-const program = "/usr/bin/onprem-infra"
-
-// kubeconfig is that of the bootstrap machine; it may appear minutes later.
-const kubeconfig = "/etc/kubernetes/kubeconfig"
-
-// The directories that the pods share with the host. That of the kubeconfig also holds
-// cluster.json.
-var (
-	kubernetes    = pod.Volume{Name: "kubernetes", Host: path.Dir(kubeconfig)}
-	state         = pod.Volume{Name: "state", Host: "/var/lib/onprem-infra"}
-	keepalivedDir = pod.Volume{Name: "keepalived-conf", Host: keepalived.HostDir}
-	keepalivedRun = pod.Volume{Name: "keepalived-run", Host: supervised.RunDir}
-	coreDNSDir    = pod.Volume{Name: "coredns-conf", Host: "/etc/coredns"}
-	coreDNSFile   = pod.Volume{Name: "cluster", Host: path.Dir(CoreDNSFile)}
-	keepalivedIn  = pod.Volume{Name: "cluster", Host: path.Dir(KeepalivedFile)}
-	networkNames  = pod.Volume{Name: "networkmanager", Host: "/run/NetworkManager"}
-	resolvedNames = pod.Volume{Name: "resolved", Host: "/run/systemd/resolve"}
-)
-
-func bootstrapKeepalived(p plan.Plan) pod.Static {
-	health := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), p.Ports[port.Supervise])
-	probe := func(failures int) *pod.Probe {
-		return &pod.Probe{
-			Host: health.Addr(), Port: health.Port(), Path: "/healthz", Every: 5 * time.Second,
-			Timeout: 5 * time.Second, Failures: failures,
-		}
-	}
-	command := []string{
-		pod.Supervisor, "--config", keepalived.Dir + "/" + keepalived.File, "--run-dir", keepalivedRun.Host,
-		"--cluster", KeepalivedFile, "--health", health.String(),
-	}
-	options, capabilities := p.BootstrapKeepalived()
-	shared := pod.Mount{Volume: keepalivedRun, Writable: true}
-	return pod.Static{
-		Name: "keepalived", Namespace: p.Namespace, Annotations: p.Flavour().PodAnnotations,
-		App:  p.Flavour().Short + "-infra-vrrp",
-		Init: []pod.Container{pod.InstallSupervisor(p.Images[spec.RuntimeCfgImage])},
-		Containers: []pod.Container{{
-			Name: "keepalived", Image: p.Images[spec.KeepalivedImage],
-			Command:      append(append(command, options...), "--", "keepalived"),
-			Capabilities: capabilities,
-			Mounts: append([]pod.Mount{
-				{Volume: keepalivedIn}, {Volume: keepalivedDir, Path: keepalived.Dir, Writable: true}, shared,
-			}, pod.SupervisorMounts()...),
-			Startup: probe(60), Liveness: probe(3),
-		}, {
-			Name: "keepalived-monitor", Image: p.Images[spec.RuntimeCfgImage],
-			Command: []string{
-				program, "bootstrap", "run", "vip", "--in-pod", "--cluster", KeepalivedFile,
-				"--kubeconfig", kubeconfig,
-			},
-			Capabilities: []string{"NET_RAW"}, // it receives VRRP from any router
-			Mounts:       []pod.Mount{{Volume: kubernetes}, {Volume: state, Writable: true}, shared},
-		}},
-	}
-}
-
-func bootstrapCoreDNS(p plan.Plan) pod.Static {
-	own := p.Images[spec.RuntimeCfgImage]
-	command := []string{program, "bootstrap", "run", "dns", "--in-pod", "--cluster", CoreDNSFile}
-	mounts := []pod.Mount{
-		{Volume: coreDNSFile}, {Volume: coreDNSDir, Writable: true}, {Volume: networkNames},
-		{Volume: resolvedNames},
-	}
-	return pod.Static{
-		Name: "coredns", Namespace: p.Namespace, Annotations: p.Flavour().PodAnnotations,
-		App:       p.Flavour().Short + "-infra-coredns",
-		Processes: true, // our program sends CoreDNS a signal after a new Corefile
-		Init: []pod.Container{{
-			Name: "coredns-prepare", Image: own,
-			Command: append(command[:len(command):len(command)], "--once"), Mounts: mounts,
-		}},
-		Containers: []pod.Container{{
-			Name: "coredns", Image: p.Images[spec.CoreDNSImage],
-			Command:      []string{"coredns", "-conf", coreDNSDir.Host + "/Corefile"},
-			Capabilities: []string{"NET_BIND_SERVICE"}, // port 53, nothing else
-			Mounts:       []pod.Mount{{Volume: coreDNSDir}},
-		}, {
-			// It needs no capability but has one that CoreDNS does not have, so that CoreDNS, which
-			// listens to any host, may not read its memory.
-			Name: "coredns-monitor", Image: own, Command: command, Capabilities: []string{"KILL"},
-			Mounts: mounts,
-		}},
 	}
 }

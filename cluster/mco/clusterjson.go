@@ -9,63 +9,57 @@ import (
 // node's files. Go quotes their results. For valid values (addresses, names and references) that is
 // JSON, and for any other it is still one string.
 func nodesFields() map[string]string {
-	fields := commonFields()
-	fields["dnsRecords"] = `"{{ if eq (dnsRecordsType .) "External" }}External{{ else }}Internal{{ end }}"`
-	fields["loadBalancer"] = `"{{ if and (` + vips + `) (` + ours + `) }}OpenShiftManagedDefault{{ else }}UserManaged{{ end }}"`
-	return fields
+	return fields(
+		`"{{ if eq (dnsRecordsType .) "External" }}External{{ else }}Internal{{ end }}"`,
+		`"{{ if and (`+vips+`) (`+ours+`) }}OpenShiftManagedDefault{{ else }}UserManaged{{ end }}"`)
 }
 
 // bootstrapFields are nodesFields for the operator's bootstrap command, which lacks some functions.
 func bootstrapFields() map[string]string {
-	fields := commonFields()
-	fields["dnsRecords"] = statusField(
-		"DNSRecordsType", "Internal", "BareMetal", "Nutanix", "OpenStack", "VSphere",
-	)
-	fields["loadBalancer"] = "{{ if " + vips + " }}" +
-		statusField(
-			"LoadBalancer.Type", "OpenShiftManagedDefault", "BareMetal", "Nutanix", "OpenStack",
-			"Ovirt", "VSphere",
-		) +
-		"{{ else }}\"UserManaged\"{{ end }}"
-	return fields
+	const managed = "OpenShiftManagedDefault"
+	balanced := []string{"BareMetal", "Nutanix", "OpenStack", "Ovirt", "VSphere"}
+	recorded := []string{"BareMetal", "Nutanix", "OpenStack", "VSphere"}
+	return fields(statusField("DNSRecordsType", "Internal", recorded),
+		"{{ if "+vips+" }}"+statusField("LoadBalancer.Type", managed, balanced)+
+			`{{ else }}"UserManaged"{{ end }}`)
 }
 
 // statusField is a field of the platform's status, or a default if it is empty. The status has one
 // of the platforms.
-func statusField(field, otherwise string, platforms ...string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "{{ $value := %q }}", otherwise)
+func statusField(field, otherwise string, platforms []string) string {
+	steps := "{{ with ." + strings.ReplaceAll(field, ".", " }}{{ with .") + " }}"
+	text := fmt.Sprintf("{{ $value := %q }}", otherwise)
 	for _, platform := range platforms {
-		opened := "{{ with .Infra.Status.PlatformStatus." + platform + " }}"
-		for step := range strings.SplitSeq(field, ".") {
-			opened += "{{ with ." + step + " }}"
-		}
-		b.WriteString(
-			opened + "{{ $value = . }}" + strings.Repeat("{{ end }}", strings.Count(opened, "{{")),
-		)
+		text += with(platform, steps+"{{ $value = . }}"+
+			strings.Repeat("{{ end }}", strings.Count(steps, "{{")))
 	}
-	return b.String() + `{{ printf "%q" $value }}`
+	return text + quoted("$value")
 }
 
-func commonFields() map[string]string {
-	quoted := func(value string) string { return `{{ printf "%q" ` + value + ` }}` }
-	list := func(values string) string {
-		return "{{ range $i, $v := " + values + " }}{{ if $i }}, {{ end }}" + quoted(
-			"$v",
-		) + "{{ end }}"
-	}
-	var networks strings.Builder
-	for _, platform := range []string{"BareMetal", "OpenStack", "VSphere"} { // others have no such field
-		networks.WriteString("{{ with .Infra.Status.PlatformStatus." + platform + " }}" + list(
-			".MachineNetworks",
-		) + "{{ end }}")
+// with is text for a cluster of one platform, in which the dot is the platform's status.
+func with(platform, text string) string {
+	return "{{ with .Infra.Status.PlatformStatus." + platform + " }}" + text + "{{ end }}"
+}
+
+func quoted(value string) string { return `{{ printf "%q" ` + value + ` }}` }
+
+func list(values string) string {
+	return "{{ range $i, $v := " + values + " }}{{ if $i }}, {{ end }}" + quoted("$v") + "{{ end }}"
+}
+
+func fields(dnsRecords, loadBalancer string) map[string]string {
+	networks := "" // only these platforms have such a field
+	for _, platform := range []string{"BareMetal", "OpenStack", "VSphere"} {
+		networks += with(platform, list(".MachineNetworks"))
 	}
 	return map[string]string{
 		"apiVIPs":         "[" + list("onPremPlatformAPIServerInternalIPs .") + "]",
 		"clusterDomain":   quoted(".DNS.Spec.BaseDomain"),
+		"dnsRecords":      dnsRecords,
 		"families":        quoted(".IPFamilies"),
 		"ingressVIPs":     "[" + list("onPremPlatformIngressIPs .") + "]",
-		"machineNetworks": "[" + networks.String() + "]",
+		"loadBalancer":    loadBalancer,
+		"machineNetworks": "[" + networks + "]",
 		"platform":        quoted(".Infra.Status.PlatformStatus.Type"),
 		"topology":        quoted(".Infra.Status.ControlPlaneTopology"),
 	}
@@ -77,17 +71,14 @@ func clusterJSON(contents []byte, fields map[string]string) string {
 	var b strings.Builder
 	left := len(fields)
 	for line := range strings.Lines(string(contents)) {
-		key, value, found := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
-		expression, ours := fields[strings.Trim(key, ` "`)]
-		switch {
-		case found && ours && strings.HasPrefix(key, `    "`):
+		expression, ours := fields[strings.Trim(key(line), `"`)]
+		if ours && strings.HasPrefix(line, `    "`) {
 			left--
-			b.WriteString(key + ": " + expression + strings.Repeat(
-				",", strings.Count(value[len(value)-1:], ","),
-			) + "\n")
-		default:
-			b.WriteString(quotedSymbols(line))
+			line = "    " + key(line) + ": " + expression + end(line)
+		} else {
+			line = quotedSymbols(line)
 		}
+		b.WriteString(line)
 	}
 	if left != 0 {
 		panic(fmt.Sprintf("mco: cluster.json lacks %d of the fields %v", left, fields))
@@ -95,10 +86,19 @@ func clusterJSON(contents []byte, fields map[string]string) string {
 	return b.String()
 }
 
+// key is the name of the field on a line, in quotes.
+func key(line string) string {
+	name, _, _ := strings.Cut(line, ":")
+	return strings.TrimSpace(name)
+}
+
+// end is the end of a line: its comma, if it has one, and its newline.
+func end(line string) string { return line[len(strings.TrimRight(line, ",\n")):] }
+
 // quotedSymbols is expressions for JSON: an expression for a whole string is quoted with its value.
 func quotedSymbols(line string) string {
-	for _, key := range images() {
-		line = strings.ReplaceAll(line, `"`+symbol(key)+`"`, `{{ printf "%q" .Images.`+key+` }}`)
+	for _, key := range images {
+		line = strings.ReplaceAll(line, `"`+symbol(key)+`"`, quoted(".Images."+key))
 	}
 	return expressions(line)
 }

@@ -17,10 +17,8 @@ func describe(set asset.Set) map[template]string {
 		if f.Path == plan.Path {
 			text = clusterJSON(f.Contents, nodesFields())
 		}
-		bodies[template{"files", fileTemplate(f.Path)}] = fmt.Sprintf(
-			"mode: %04o\npath: %q\ncontents:\n%s", f.Mode, expressions(f.Path),
-			block("  inline", text),
-		)
+		head := fmt.Sprintf("mode: %04o\npath: %q\ncontents:\n", f.Mode, expressions(f.Path))
+		bodies[template{"files", fileTemplate(f.Path)}] = head + block("  inline", text)
 	}
 	for _, u := range set.Units() {
 		bodies[template{"units", unitTemplate(u)}] = unit(u)
@@ -55,7 +53,7 @@ func text(contents []byte) string {
 // systemd's units.
 func expressions(text string) string {
 	pairs := []string{symbol(shortName), "{{ onPremPlatformShortName . }}"}
-	for _, key := range images() {
+	for _, key := range images {
 		pairs = append(pairs, symbol(key), "{{ .Images."+key+" }}")
 	}
 	return strings.NewReplacer(pairs...).Replace(text)

@@ -22,36 +22,30 @@ const (
 
 // profiles are the annotations for clusters with on-premise platforms: the cluster version operator
 // applies the objects of its profile.
-func profiles() map[string]string {
-	return map[string]string{
-		"include.release.openshift.io/self-managed-high-availability": "true",
-		"include.release.openshift.io/single-node-developer":          "true",
-	}
+var profiles = map[string]string{
+	"include.release.openshift.io/self-managed-high-availability": "true",
+	"include.release.openshift.io/single-node-developer":          "true",
 }
 
 // platforms are those with templates of ours.
-func platforms() []spec.Platform {
-	return []spec.Platform{spec.BareMetal, spec.Nutanix, spec.OpenStack, spec.OVirt, spec.VSphere}
+var platforms = []spec.Platform{
+	spec.BareMetal, spec.Nutanix, spec.OpenStack, spec.OVirt, spec.VSphere,
 }
 
 // install writes the objects that give nodes their rights, on all platforms.
 func install(b *asset.Builder, p plan.Plan) {
 	files := map[string]*bytes.Buffer{GrantsFile: {}, RoutersFile: {}}
 	done := map[string]bool{}
-	for _, platform := range platforms() {
-		p.Platform = platform
-		p.Namespace = "openshift-" + p.Flavour().Short + "-infra"
-		for _, o := range cluster.Grants(p) {
-			text := string(object.Encode(marked(o)))
-			if done[text] {
-				continue
-			}
-			done[text] = true
+	for _, platform := range platforms {
+		for _, o := range cluster.Grants(onPlatform(p, platform)) {
 			file := files[GrantsFile]
 			if o.About().Metadata.Namespace == health.RouterNamespace {
 				file = files[RoutersFile]
 			}
-			file.WriteString("---\n" + text)
+			if text := string(object.Encode(marked(o))); !done[text] {
+				done[text] = true
+				file.WriteString("---\n" + text)
+			}
 		}
 	}
 	for at, text := range files {
@@ -63,10 +57,10 @@ func install(b *asset.Builder, p plan.Plan) {
 func marked(o object.Object) object.Object {
 	switch o := o.(type) {
 	case object.Role:
-		o.Metadata.Annotations = profiles()
+		o.Metadata.Annotations = profiles
 		return o
 	case object.Binding:
-		o.Metadata.Annotations = profiles()
+		o.Metadata.Annotations = profiles
 		return o
 	}
 	return o

@@ -28,7 +28,7 @@ func TestInstall(t *testing.T) {
 			if !strings.Contains(
 				object, `include.release.openshift.io/self-managed-high-availability: "true"`,
 			) {
-				t.Errorf("%s: nobody applies\n%s", f.Path, object)
+				t.Errorf("%s: no operator applies\n%s", f.Path, object)
 			}
 			for line := range strings.Lines(object) {
 				if name, ok := strings.CutPrefix(line, "  namespace: "); ok {

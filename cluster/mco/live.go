@@ -15,11 +15,12 @@ import (
 const ClusterFile = "/templates/" + common + "/" + layer + "/files/cluster.json.yaml"
 
 // Live changes the settings of elections so that the nodes of live clusters can adopt them. The
-// clusters use a tree whose ClusterFile is text. It is rollout.Live for each default timing. The error
-// is a rollout.Incompatible if the clusters' nodes would not accept each other's adverts.
+// clusters use a tree whose ClusterFile is text. It is rollout.Live for each default timing. The
+// error is a rollout.Incompatible if the clusters' nodes would not accept each other's adverts.
 func Live(text []byte, elections spec.Cluster, consent rollout.Consent) (spec.Cluster, error) {
 	var first spec.Cluster
-	for i, platform := range []spec.Platform{spec.BareMetal, spec.VSphere} { // with different default timings
+	// The two have different default timings.
+	for i, platform := range []spec.Platform{spec.BareMetal, spec.VSphere} {
 		next := some(elections)
 		next.Platform = platform
 		there, err := filled(text, next)
@@ -34,27 +35,31 @@ func Live(text []byte, elections spec.Cluster, consent rollout.Consent) (spec.Cl
 			first = next
 		} else if next.Timing != first.Timing || next.MigrateFrom != first.MigrateFrom {
 			return spec.Cluster{}, rollout.Incompatible{Reason: fmt.Sprintf(
-				"its clusters' nodes use the timing of their platform, which a template does not know: "+
+				"its clusters' nodes use the timing of their platform, "+
+					"which a template does not know: "+
 					"those on bare metal would migrate from %q and others from %q. "+
-					"Write the tree once with the --timing of its clusters, and then with --migrate",
+					"Write the tree once with the --timing of its clusters, "+
+					"and then with --migrate",
 				first.MigrateFrom.Timing, next.MigrateFrom.Timing)}
 		}
 	}
-	elections.Timing, elections.VRRP, elections.MigrateFrom = first.Timing, first.VRRP, first.MigrateFrom
+	elections.Timing, elections.VRRP = first.Timing, first.VRRP
+	elections.MigrateFrom = first.MigrateFrom
 	return elections, nil
 }
 
 // filled is the plan of a node whose cluster.json a tree made for some cluster: the values of that
 // cluster replace the tree's expressions.
 func filled(tree []byte, c spec.Cluster) (plan.Plan, error) {
-	c.Timing, c.VRRP, c.MigrateFrom, c.VRIDs, c.Ports, c.MDNS, c.Metrics = "", "", spec.Former{}, nil, nil, "", ""
+	c.Timing, c.VRRP, c.MigrateFrom = "", "", spec.Former{}
+	c.VRIDs, c.Ports, c.MDNS, c.Metrics = nil, nil, "", ""
 	values, err := plan.Compile(c)
 	if err != nil {
 		return plan.Plan{}, err
 	}
 	value := map[string]string{}
 	for line := range strings.Lines(string(plan.Encode(values))) {
-		value[key(line)] = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), ",")
+		value[key(line)] = strings.TrimSuffix(line, end(line))
 	}
 	_, inline, found := bytes.Cut(tree, []byte("inline: |\n"))
 	if !found {
@@ -63,7 +68,7 @@ func filled(tree []byte, c spec.Cluster) (plan.Plan, error) {
 	var text strings.Builder
 	for line := range strings.Lines(string(inline)) {
 		if strings.Contains(line, "{{") {
-			line = value[key(line)] + line[len(strings.TrimRight(line, ",\n")):]
+			line = value[key(line)] + end(line)
 		}
 		text.WriteString(line)
 	}
@@ -74,10 +79,4 @@ func filled(tree []byte, c spec.Cluster) (plan.Plan, error) {
 		}
 	}
 	return plan.Compile(made)
-}
-
-// key is the name of the field on a line.
-func key(line string) string {
-	name, _, _ := strings.Cut(line, ":")
-	return strings.TrimSpace(name)
 }

@@ -19,14 +19,10 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// by names the room in its assets.
-const by = "cluster/mco"
-
-// layer is the operator's directory for the platforms that we serve.
-const layer = "on-prem"
-
-// common is the directory for all roles.
-const common = "common"
+const (
+	layer  = "on-prem" // the operator's directory for the platforms that we serve
+	common = "common"  // its directory for all roles
+)
 
 // Tree is the operator's templates, the manifests of its bootstrap command, and the objects that
 // its image has the cluster apply, by path below their directory. Only these fields of elections
@@ -37,7 +33,7 @@ func Tree(elections spec.Cluster) (asset.Set, error) {
 	if err != nil {
 		return asset.Set{}, fmt.Errorf("make templates: %w", err)
 	}
-	b := asset.Builder{By: by}
+	b := asset.Builder{By: "cluster/mco"}
 	texts := map[role.Role]map[template]string{}
 	for _, r := range role.Nodes() {
 		if texts[r], err = templates(list, r); err != nil {
@@ -79,10 +75,8 @@ func templates(list []plan.Plan, r role.Role) (map[template]string, error) {
 		}
 		for t, body := range describe(set) {
 			if other, ok := bodies[t]; ok && other != body {
-				return nil, fmt.Errorf(
-					"%s/%s differs between clusters in more than a template can express:\n%s\n%s",
-					t.kind, t.name, other, body,
-				)
+				return nil, fmt.Errorf("%s/%s differs between clusters "+
+					"in more than a template can express:\n%s\n%s", t.kind, t.name, other, body)
 			}
 			bodies[t] = body
 			where[t] |= 1 << i

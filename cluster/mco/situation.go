@@ -24,10 +24,8 @@ func symbol(name string) string { return "zz" + strings.ToLower(name) + "zz" }
 const shortName = "shortname"
 
 // images are the keys of the images that the operator has for us.
-func images() []string {
-	return []string{
-		spec.KeepalivedImage, spec.HAProxyImage, spec.CoreDNSImage, spec.RuntimeCfgImage,
-	}
+var images = []string{
+	spec.KeepalivedImage, spec.HAProxyImage, spec.CoreDNSImage, spec.RuntimeCfgImage,
 }
 
 // some is a cluster with settings of elections, an arbiter among its roles, and images.
@@ -41,7 +39,7 @@ func some(elections spec.Cluster) spec.Cluster {
 		VRIDs: elections.VRIDs, Ports: elections.Ports,
 		MDNS: elections.MDNS, Metrics: elections.Metrics,
 	}
-	for _, key := range images() {
+	for _, key := range images {
 		c.Images[key] = symbol(key)
 	}
 	return c
@@ -60,11 +58,16 @@ func situations(elections spec.Cluster) ([]plan.Plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.Platform = spec.Platform(symbol(shortName))
-		p.Namespace = "openshift-" + p.Flavour().Short + "-infra"
-		list = append(list, p)
+		list = append(list, onPlatform(p, spec.Platform(symbol(shortName))))
 	}
 	return list, nil
+}
+
+// onPlatform is the plan for another platform.
+func onPlatform(p plan.Plan, platform spec.Platform) plan.Plan {
+	p.Platform = platform
+	p.Namespace = "openshift-" + p.Flavour().Short + "-infra"
+	return p
 }
 
 // presence is the set of situations in which a file exists.
@@ -76,20 +79,22 @@ const (
 	ours = "isOpenShiftManagedDefaultLB ."
 )
 
+// conditions are those of the sets of situations for which there is one; empty: no condition.
+var conditions = map[presence]string{
+	managed | userManaged | withoutVIPs: "",
+	managed | userManaged:               vips,
+	managed:                             "and (" + vips + ") (" + ours + ")",
+	userManaged:                         "and (" + vips + ") (not (" + ours + "))",
+}
+
 // around puts the condition around a template's whole text.
 func (p presence) around(body string) (string, error) {
-	var condition string
-	switch p {
-	case managed | userManaged | withoutVIPs:
-		return body, nil
-	case managed | userManaged:
-		condition = vips
-	case managed:
-		condition = "and (" + vips + ") (" + ours + ")"
-	case userManaged:
-		condition = "and (" + vips + ") (not (" + ours + "))"
-	default:
+	condition, ok := conditions[p]
+	switch {
+	case !ok:
 		return "", fmt.Errorf("there is no condition for the situations %03b", p)
+	case condition == "":
+		return body, nil
 	}
 	return "{{ if " + condition + " -}}\n" + body + "{{ end -}}\n", nil
 }

@@ -9,7 +9,8 @@ import (
 // another link: names are then probed for again. If only IPv6 becomes usable the link is the same,
 // and this host keeps its names.
 func (r *Room) Apply(ctx context.Context, d Desired) error {
-	if r.station != nil && (len(d.Hosts) == 0 || !d.Where.like(r.where) || r.station.status.ended()) {
+	if r.station != nil &&
+		(len(d.Hosts) == 0 || !d.Where.like(r.where) || r.station.status.now().over) {
 		r.quit(len(d.Hosts) == 0)
 	}
 	if len(d.Hosts) == 0 {
@@ -30,7 +31,7 @@ func (r *Room) Apply(ctx context.Context, d Desired) error {
 		r.where = d.Where
 	}
 	r.station.set(d)
-	return r.station.status.fault()
+	return r.station.status.now().err
 }
 
 // Leave sends a goodbye.

@@ -41,7 +41,7 @@ func (r *Room) Observe(context.Context) (Snapshot, error) {
 	}
 	s := Snapshot{Links: links, Agreed: agreed, Hostname: name}
 	if r.station != nil {
-		s.Claims, s.At = r.station.status.now(), r.where
+		s.Claims, s.At = r.station.status.now().claims, r.where
 	}
 	return s, nil
 }
@@ -68,7 +68,9 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	}
 	link, ok := owner(s.Links, agreed[0])
 	if !ok {
-		return Desired{}, loop.Reasons{fmt.Sprintf("wait until an interface has %v (%s)", agreed[0], from)}
+		return Desired{}, loop.Reasons{
+			fmt.Sprintf("wait until an interface has %v (%s)", agreed[0], from),
+		}
 	}
 	d := Desired{Where: Where{Index: link.Index, Name: link.Name}}
 	var own []netip.Addr
@@ -84,28 +86,29 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 		d.Where.IPv6 = d.Where.IPv6 || ip.Is6() && ip.IsLinkLocalUnicast() && !a.Tentative
 	}
 	d.Hosts = r.announced(name, own)
-	reasons := loop.Reasons{fmt.Sprintf("%s is %v on %s (%s) by %s", name, own, link.Name, from, d.Where.families())}
+	reasons := loop.Reasons{fmt.Sprintf("%s is %v on %s (%s) by %s",
+		name, own, link.Name, from, d.Where.families())}
 	for _, c := range s.Claims {
-		still := d.Where == s.At && slices.ContainsFunc(d.Hosts, func(h announce.Host) bool { return h.Name == c.Name })
-		switch {
-		case !still:
-		case c.State != announce.Announcing && c.State != announce.Established:
-			reasons = append(reasons, lost(c)...)
-		case c.Within:
-			reasons = append(reasons, fmt.Sprintf("%s is announced as %s.%s.local: %v, which is no node of this cluster, has %s.local", c.Name, c.Name, r.plan.Cluster.Name, c.Rival, c.Name))
-		default:
-			reasons = append(reasons, fmt.Sprintf("%s is announced", c.Name))
+		ours := func(h wire.Host) bool { return h.Name == c.Name }
+		if d.Where == s.At && slices.ContainsFunc(d.Hosts, ours) && c.State != announce.Probing {
+			reasons = append(reasons, r.reason(c))
 		}
 	}
 	return d, reasons
 }
 
-// lost is the reason for a name that another host has.
-func lost(c announce.Claim) loop.Reasons {
-	if c.State != announce.Lost {
-		return nil
+// reason is the reason for how a name is announced, or not.
+func (r *Room) reason(c announce.Claim) string {
+	switch {
+	case c.State == announce.Lost:
+		return fmt.Sprintf("not announced: %v has the name %s; "+
+			"give one of the two hosts another one", c.Rival, c.Name)
+	case c.Within:
+		return fmt.Sprintf("%[1]s is announced as %[1]s.%[2]s.local: "+
+			"%[3]v, which is no node of this cluster, has %[1]s.local",
+			c.Name, r.plan.Cluster.Name, c.Rival)
 	}
-	return loop.Reasons{fmt.Sprintf("not announced: %v has the name %s; give one of the two hosts another one", c.Rival, c.Name)}
+	return fmt.Sprintf("%s is announced", c.Name)
 }
 
 // short is the first label of a host's name. A host without a name must not be announced: all of
@@ -137,21 +140,31 @@ func owner(s addr.Snapshot, ip netip.Addr) (addr.Link, bool) {
 // announced are the host itself and, on a control plane node, its etcd member at the host's own
 // name. If the name ends in a number N, the member is also announced as etcd-N, as older clusters
 // expect. Of two nodes with the same number the second one does not get that name.
-func (r *Room) announced(name record.Name, own []netip.Addr) []announce.Host {
-	instance := func(what string) string {
-		return wire.Shorten(r.plan.Cluster.Name + " " + what + "-" + string(name))
+func (r *Room) announced(name record.Name, own []netip.Addr) []wire.Host {
+	service := func(what string, kind wire.Type, port uint16, ttl time.Duration) wire.Service {
+		instance := r.plan.Cluster.Name + " " + what + "-" + string(name)
+		return wire.Service{Instance: wire.Shorten(instance), Type: kind, Port: port, TTL: ttl}
 	}
-	host := announce.Host{Name: name, Cluster: record.Name(r.plan.Cluster.Name), Addresses: own, Reverse: true, Services: []announce.Service{
-		{Instance: instance("Workstation"), Type: wire.Workstation, Port: workstationPort, TTL: serviceTTL}}}
+	hosts := []wire.Host{{
+		Name: name, Cluster: record.Name(r.plan.Cluster.Name), Addresses: own, Reverse: true,
+		Services: []wire.Service{
+			service("Workstation", wire.Workstation, workstationPort, serviceTTL),
+		},
+	}}
 	if r.role != role.Master {
-		return []announce.Host{host}
+		return hosts
 	}
-	host.Services = append(host.Services, announce.Service{Instance: instance("Etcd"), Type: wire.Etcd, Port: etcdPort, TTL: serviceTTL})
+	etcd := service("Etcd", wire.Etcd, etcdPort, serviceTTL)
+	hosts[0].Services = append(hosts[0].Services, etcd)
 	i := strings.LastIndexByte(string(name), '-')
-	if number := string(name[i+1:]); i < 0 || number == "" || strings.Trim(number, "0123456789") != "" || name == record.Name("etcd-"+number) {
-		return []announce.Host{host}
+	number := string(name[i+1:])
+	member := record.Name("etcd-" + number)
+	if i >= 0 && number != "" && strings.Trim(number, "0123456789") == "" && name != member {
+		hosts = append(hosts, wire.Host{
+			Name: member, Cluster: hosts[0].Cluster, Addresses: own, Services: []wire.Service{
+				service("EtcdWorkstation", wire.Workstation, workstationPort, etcdHostTTL),
+			},
+		})
 	}
-	member := announce.Host{Name: "etcd" + name[i:], Cluster: host.Cluster, Addresses: own, Services: []announce.Service{
-		{Instance: instance("EtcdWorkstation"), Type: wire.Workstation, Port: workstationPort, TTL: etcdHostTTL}}}
-	return []announce.Host{host, member}
+	return hosts
 }

@@ -17,8 +17,8 @@ import (
 
 // The files that the room reads.
 const (
-	// HostnameFile holds the host's name, from NetworkManager's hook: with some container runtimes a
-	// pod does not see a name that the host gets after the pod has started.
+	// HostnameFile holds the host's name, from NetworkManager's hook: with some container runtimes
+	// a pod does not see a name that the host gets after the pod has started.
 	HostnameFile = "/run/onprem-infra/mdns/hostname"
 	// AgreedDir is where node-ip writes its choice.
 	AgreedDir = "/run/nodeip-configuration"
@@ -93,7 +93,7 @@ func (r *Room) Metrics(page *metrics.Page) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	states := metrics.Announcement{}
-	for _, state := range []announce.State{announce.Probing, announce.Announcing, announce.Established, announce.Lost} {
+	for _, state := range announce.States() {
 		states[string(state)] = 0
 	}
 	for _, claim := range r.claims {
@@ -115,13 +115,5 @@ type Snapshot struct {
 type Desired struct {
 	Where Where
 	Link  wire.Link
-	Hosts []announce.Host
-}
-
-// status is what a station reports to its room.
-type status struct {
-	mu     sync.Mutex
-	claims []announce.Claim
-	err    error // why the station ended, or could not send the last packet
-	over   bool  // it has ended by itself
+	Hosts []wire.Host
 }

@@ -169,7 +169,7 @@ func TestDecide(t *testing.T) {
 			h.address(0, "2001:db8::10/64", "fe80::1/64")
 			h.agreed = []netip.Addr{netip.MustParseAddr("2001:db8::10")}
 		}, where: Where{2, "eth0", netip.Addr{}, true}, want: "master-0 [2001:db8::10] ostest Workstation-master-0 _workstation._tcp 42424 53m20s"},
-		{name: "nobody has chosen yet", role: role.Worker, change: func(h *fakeHost) { h.agreed = nil },
+		{name: "node-ip has not chosen yet", role: role.Worker, change: func(h *fakeHost) { h.agreed = nil },
 			where: Where{2, "eth0", netip.MustParseAddr("192.0.2.10"), false}, want: "master-0 [192.0.2.10] ostest Workstation-master-0 _workstation._tcp 42424 53m20s", why: "as node-ip would choose"},
 		{name: "localhost (M-05)", role: role.Worker, change: func(h *fakeHost) { h.hostname = "localhost" }, why: "wait for a host name"},
 		{name: "localhost.localdomain (M-05)", role: role.Worker, change: func(h *fakeHost) { h.hostname = "localhost.localdomain\n" }, why: "wait for a host name"},
@@ -212,7 +212,7 @@ func TestDecide(t *testing.T) {
 const all = "etcd-0[192.0.2.10] master-0[192.0.2.10] etcd at master-0:2380"
 
 func TestRoom(t *testing.T) {
-	virtually(t, "it announces, and says goodbye", func(t *testing.T) {
+	virtually(t, "it announces, and sends a goodbye", func(t *testing.T) {
 		h := machine(lan4)
 		r := room(t, h, role.Master)
 		if _, err := reconcile(t, r, 3*time.Second); err != nil || h.last().known() != all {
@@ -226,7 +226,7 @@ func TestRoom(t *testing.T) {
 			t.Errorf("after the goodbye others know %q", got)
 		}
 	})
-	virtually(t, "turns that bring no news send nothing", func(t *testing.T) {
+	virtually(t, "rounds without a change send nothing", func(t *testing.T) {
 		h := machine(lan4)
 		r := room(t, h, role.Master)
 		reconcile(t, r, 3*time.Second)
@@ -245,7 +245,7 @@ func TestRoom(t *testing.T) {
 		reconcile(t, r, 3*time.Second)
 		h.address(0)
 		if why, _ := reconcile(t, r, time.Second); !strings.Contains(strings.Join(why, ""), "wait until") || !h.lines[0].closed {
-			t.Errorf("while nobody has the address: %q", why)
+			t.Errorf("while no interface has the address: %q", why)
 		}
 		h.address(1, lan4)
 		reconcile(t, r, 3*time.Second)
@@ -293,7 +293,7 @@ func TestRoom(t *testing.T) {
 		rival := announce.New(nil, func(low, _ time.Duration) time.Duration { return low })
 		link := wire.Link{netip.MustParsePrefix("192.0.2.77/24")}
 		long := time.Now().Add(-time.Hour)
-		rival.Set(long, link, []announce.Host{{Name: "master-0", Addresses: []netip.Addr{netip.MustParseAddr("192.0.2.77")}}})
+		rival.Set(long, link, []wire.Host{{Name: "master-0", Addresses: []netip.Addr{netip.MustParseAddr("192.0.2.77")}}})
 		var sent []wire.Outgoing
 		for range 4 { // three questions, and then what it is known by
 			sent = rival.Tick(long)
@@ -310,7 +310,7 @@ func TestRoom(t *testing.T) {
 		}
 		r.quit(false)
 	})
-	virtually(t, "IPv6 can be spoken later", func(t *testing.T) {
+	virtually(t, "IPv6 becomes usable later", func(t *testing.T) {
 		h := machine(lan4)
 		r := room(t, h, role.Worker)
 		reconcile(t, r, 3*time.Second)
@@ -320,7 +320,7 @@ func TestRoom(t *testing.T) {
 		if h.open() != 2 || !first.closed || !h.last().where.IPv6 {
 			t.Fatalf("opened %d times", h.open())
 		}
-		// It has its name at once, and so nobody can take it meanwhile.
+		// It has its name at once, so no other host can take it meanwhile.
 		if got := h.last().known(); got != "master-0[192.0.2.10]" {
 			t.Errorf("others know %q", got)
 		}
@@ -351,7 +351,7 @@ func TestRoom(t *testing.T) {
 		}
 		r.quit(false)
 	})
-	virtually(t, "what cannot be sent is said, until it can", func(t *testing.T) {
+	virtually(t, "a packet that cannot be sent is an error, until one can", func(t *testing.T) {
 		h := machine(lan4)
 		r := room(t, h, role.Worker)
 		reconcile(t, r, 3*time.Second)

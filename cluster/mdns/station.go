@@ -3,6 +3,7 @@ package mdns
 import (
 	"context"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster/mdns/announce"
@@ -31,8 +32,11 @@ type listener struct {
 }
 
 func start(ctx context.Context, host Host, w Where, jitter wire.Jitter) (*station, error) {
-	s := &station{jitter: jitter, wake: host.Wake, wanted: make(chan Desired), listeners: make(chan *listener), received: make(chan wire.Packet, 64),
-		failed: make(chan error), quit: make(chan bool), done: make(chan struct{})}
+	s := &station{
+		jitter: jitter, wake: host.Wake, received: make(chan wire.Packet, 64),
+		wanted: make(chan Desired), listeners: make(chan *listener), failed: make(chan error),
+		quit: make(chan bool), done: make(chan struct{}),
+	}
 	var err error
 	if s.listener, err = s.open(ctx, host, w); err != nil {
 		return nil, err
@@ -43,8 +47,10 @@ func start(ctx context.Context, host Host, w Where, jitter wire.Jitter) (*statio
 
 func (s *station) open(ctx context.Context, host Host, w Where) (*listener, error) {
 	e := &listener{over: make(chan struct{})}
+	receive := func(p wire.Packet) { hand(s.received, p, e.over) }
+	failed := func(err error) { hand(s.failed, err, e.over) }
 	var err error
-	e.Line, err = host.Open(ctx, w, func(p wire.Packet) { hand(s.received, p, e.over) }, func(err error) { hand(s.failed, err, e.over) })
+	e.Line, err = host.Open(ctx, w, receive, failed)
 	return e, err
 }
 
@@ -141,6 +147,19 @@ func (s *station) send(out []wire.Outgoing) (first error) {
 	return first
 }
 
+// report is what a station reports to its room.
+type report struct {
+	claims []announce.Claim
+	err    error // why the station ended, or could not send the last packet
+	over   bool  // it has ended by itself
+}
+
+// status is a station's report, for both goroutines.
+type status struct {
+	mu sync.Mutex
+	report
+}
+
 // update records the state and reports whether it changed. An error stays until a packet could be
 // sent again.
 func (t *status) update(claims []announce.Claim, sent int, err error) bool {
@@ -160,20 +179,8 @@ func (t *status) end(err error) {
 	t.over, t.err = true, err
 }
 
-func (t *status) now() []announce.Claim {
+func (t *status) now() report {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return slices.Clone(t.claims)
-}
-
-func (t *status) ended() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.over
-}
-
-func (t *status) fault() error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.err
+	return t.report
 }

@@ -20,29 +20,18 @@ const (
 )
 
 // Show chooses the node's addresses and writes nothing.
-func (r *Room) Show(ctx context.Context) (Desired, error) {
-	var want Desired
-	err := r.settle(ctx, func(ctx context.Context) (err error) {
-		seen, err := r.Observe(ctx)
-		if err != nil {
-			return err
-		}
-		seen.Primary = netip.Addr{} // show what would be chosen now
-		want, err = r.choose(seen)
+func (r *Room) Show(ctx context.Context) (want Desired, err error) {
+	err = r.settle(ctx, func(ctx context.Context) (err error) {
+		want, err = r.choose(ctx, true)
 		return err
 	})
 	return want, err
 }
 
 // Set chooses the node's addresses and writes them down, unless that was done in this boot.
-func (r *Room) Set(ctx context.Context) (Desired, error) {
-	var want Desired
-	err := r.settle(ctx, func(ctx context.Context) (err error) {
-		seen, err := r.Observe(ctx)
-		if err != nil {
-			return err
-		}
-		if want, err = r.choose(seen); err != nil {
+func (r *Room) Set(ctx context.Context) (want Desired, err error) {
+	err = r.settle(ctx, func(ctx context.Context) (err error) {
+		if want, err = r.choose(ctx, false); err != nil {
 			return err
 		}
 		return r.Apply(ctx, want)
@@ -50,9 +39,16 @@ func (r *Room) Set(ctx context.Context) (Desired, error) {
 	return want, err
 }
 
-// choose decides, and checks that the chosen addresses can be bound. A new IPv6 address cannot be
-// bound at once.
-func (r *Room) choose(seen Snapshot) (Desired, error) {
+// choose decides, anew or if that was not done in this boot, and checks that the chosen addresses
+// can be bound. A new IPv6 address cannot be bound at once.
+func (r *Room) choose(ctx context.Context, anew bool) (want Desired, err error) {
+	seen, err := r.Observe(ctx)
+	if err != nil {
+		return want, err
+	}
+	if anew {
+		seen.Primary = netip.Addr{}
+	}
 	want, why, err := r.Decide(seen)
 	if err != nil {
 		return want, Unusable{err}

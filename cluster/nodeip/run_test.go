@@ -22,7 +22,7 @@ func TestTentative(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				host := newMemory(routed(link(2, "ens3", "2001:db8::10/64")))
 				host.unbound[six] = 2
-				logger, said := log(t)
+				logger, logged := log(t)
 				start := time.Now()
 				want, err := New(metal(vips...), host, true, logger).Set(t.Context())
 				if err != nil || !slices.Equal(want.Choice.Addresses, []netip.Addr{six}) || host.files[Primary] != "2001:db8::10" {
@@ -31,15 +31,15 @@ func TestTentative(t *testing.T) {
 				if took := time.Since(start); took != 2*time.Second || host.binds != 3 {
 					t.Errorf("bound at trial %d after %v, want the third after 2s", host.binds, took)
 				}
-				if lines := strings.Count(said.String(), "try again"); lines != 1 {
-					t.Errorf("%d lines: %s", lines, said)
+				if lines := strings.Count(logged.String(), "try again"); lines != 1 {
+					t.Errorf("%d lines: %s", lines, logged)
 				}
 			})
 		})
 	}
 }
 
-// TestTentativeChange holds the second half of N-05: the host is looked at anew in each trial.
+// TestTentativeChange holds the second half of N-05: each trial reads the host anew.
 func TestTentativeChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		host := newMemory(routed(link(2, "ens3", "2001:db8::10/64")))
@@ -73,7 +73,7 @@ func TestTentativeSecond(t *testing.T) {
 func TestBackOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		trials := &counting{memory: newMemory(addr.Snapshot{})}
-		logger, said := log(t)
+		logger, logged := log(t)
 		ctx, cancel := context.WithTimeout(t.Context(), 24*time.Hour)
 		defer cancel()
 		start := time.Now()
@@ -89,29 +89,29 @@ func TestBackOff(t *testing.T) {
 		if want := []time.Duration{2 * s, 4 * s, 8 * s, 16 * s, 32 * s, 64 * s, 128 * s, 256 * s, 300 * s, 300 * s}; !slices.Equal(pauses, want) {
 			t.Errorf("pauses %v, want %v", pauses, want)
 		}
-		if lines := strings.Count(said.String(), "\n"); lines > 300 || lines < 200 || time.Since(start) < 24*time.Hour {
+		if lines := strings.Count(logged.String(), "\n"); lines > 300 || lines < 200 || time.Since(start) < 24*time.Hour {
 			t.Errorf("%d lines in a day of %v", lines, time.Since(start))
 		}
 	})
 }
 
-// TestTentativeForGood holds N-11 for the look that comes each second: an address that can never be
-// bound is said once.
+// TestTentativeForGood holds N-11 for the trial of each second: an address that can never be bound
+// is logged once.
 func TestTentativeForGood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		host := newMemory(routed(link(2, "ens3", "2001:db8::10/64")))
 		host.unbound[netip.MustParseAddr("2001:db8::10")] = -1
-		logger, said := log(t)
+		logger, logged := log(t)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
 		_, _ = New(metal(), host, true, logger).Set(ctx)
-		if lines := strings.Count(said.String(), "\n"); lines != 1 || host.binds < 3000 {
-			t.Errorf("%d lines in %d trials: %s", lines, host.binds, said)
+		if lines := strings.Count(logged.String(), "\n"); lines != 1 || host.binds < 3000 {
+			t.Errorf("%d lines in %d trials: %s", lines, host.binds, logged)
 		}
 	})
 }
 
-// counting remembers when the host was looked at.
+// counting remembers when the host was read.
 type counting struct {
 	*memory
 	at []time.Time
@@ -122,8 +122,8 @@ func (c *counting) Links() (addr.Snapshot, error) {
 	return c.memory.Links()
 }
 
-// TestHostFault holds that a host which cannot be read is no answer, is tried again, and is told
-// apart from one without an address.
+// TestHostFault holds that a host which cannot be read is tried again, and is another error than one
+// without an address.
 func TestHostFault(t *testing.T) {
 	host := newMemory(addr.Snapshot{})
 	host.linkErr = errors.New("netlink is shut")
@@ -143,7 +143,7 @@ func TestHostFault(t *testing.T) {
 	})
 }
 
-// TestShow holds that showing writes nothing and does not believe what is written.
+// TestShow holds that showing writes nothing and ignores what is written.
 func TestShow(t *testing.T) {
 	host := newMemory(routed(link(2, "ens3", "192.0.2.10/24")))
 	host.files[Primary] = "192.0.2.77"

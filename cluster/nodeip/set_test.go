@@ -74,13 +74,13 @@ func TestSetWrites(t *testing.T) {
 				t.Errorf("got %q\nwant %q", host.files, tt.want)
 			}
 			if last := host.order[len(host.order)-1]; last != "+"+Primary {
-				t.Errorf("%s is written last: what says that all is written must be", last)
+				t.Errorf("%s is written last: the file that marks all as written must be", last)
 			}
 		})
 	}
 }
 
-// TestSetOnce holds N-06: in one boot the address stays, whatever the host looks like; after a
+// TestSetOnce holds N-06: in one boot the address stays, whatever changes on the host; after a
 // reboot, and when what is written down is no address, it is chosen anew, and nothing of the old
 // choice stays.
 func TestSetOnce(t *testing.T) {
@@ -122,7 +122,7 @@ func TestSetOnce(t *testing.T) {
 	}
 }
 
-// TestSetHalfWay holds that a write which fails leaves no file that says all is well, and that the
+// TestSetHalfWay holds that a write which fails leaves no file that marks all as written, and that the
 // next run writes all.
 func TestSetHalfWay(t *testing.T) {
 	for _, full := range []string{"kubelet.service.d", "crio.service.d", "/ipv4", "/primary-ip"} {
@@ -130,7 +130,7 @@ func TestSetHalfWay(t *testing.T) {
 		logger, _ := log(t)
 		host.full = full
 		if _, err := New(metal("192.0.2.5"), host, false, logger).Set(t.Context()); err == nil {
-			t.Fatalf("%s could not be written and nobody was told", full)
+			t.Fatalf("%s could not be written and no error was returned", full)
 		}
 		if _, there := host.files[Primary]; there {
 			t.Errorf("%s could not be written and %s is there", full, Primary)

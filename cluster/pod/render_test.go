@@ -13,7 +13,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/manifest"
 )
 
-// fullest is a pod of which everything is said that can be.
+// fullest is a pod with every field set.
 func fullest() Static {
 	conf, memory := Volume{Name: "conf", Host: "/etc/d"}, Volume{Name: "memory"}
 	ask := func(failures int) *Probe {

@@ -102,7 +102,7 @@ func room(t *testing.T, files map[string]string) (*Room, *fakeHost) {
 	return New(p, header, h), h
 }
 
-func turn(t *testing.T, r *Room) ([]string, error) {
+func reconcile(t *testing.T, r *Room) ([]string, error) {
 	t.Helper()
 	s, err := r.Observe(t.Context())
 	if err != nil {
@@ -132,7 +132,7 @@ func TestResolvConf(t *testing.T) {
 	}{
 		{name: "a lease", nm: generated + "search lan\nnameserver 198.51.100.1\n", before: "-", node: "192.0.2.10", want: top + " lan\n" + ours + "nameserver 198.51.100.1\n", marked: true,
 			why: "192.0.2.10, 198.51.100.1 first, then those of /run/NetworkManager/resolv.conf"},
-		{name: "R-03: NetworkManager has not spoken yet", nm: "late", before: "nameserver 198.51.100.7\n", node: "192.0.2.10", want: "nameserver 198.51.100.7\n",
+		{name: "R-03: NetworkManager has written nothing yet", nm: "late", before: "nameserver 198.51.100.7\n", node: "192.0.2.10", want: "nameserver 198.51.100.7\n",
 			why: "wait for a name server in /run/NetworkManager/resolv.conf"},
 		{name: "R-03: a late lease and nothing yet", nm: generated, before: "-", node: "192.0.2.10", want: "-", why: "wait for a name server in /run/NetworkManager/resolv.conf"},
 		{name: "R-03: a late lease and a good file", nm: generated, before: "nameserver 198.51.100.7\n", node: "192.0.2.10", want: "nameserver 198.51.100.7\n",
@@ -161,7 +161,7 @@ func TestResolvConf(t *testing.T) {
 			}
 			r, h := room(t, files)
 			h.node, h.managed = tt.node, tt.nm != "-"
-			why, err := turn(t, r)
+			why, err := reconcile(t, r)
 			got, there := h.files[Config]
 			if !there {
 				got = "-"
@@ -183,7 +183,7 @@ func TestResolvConf(t *testing.T) {
 func TestFixpoint(t *testing.T) {
 	r, h := room(t, map[string]string{NetworkManager: "nameserver 198.51.100.1\n"})
 	for range 3 {
-		if _, err := turn(t, r); err != nil {
+		if _, err := reconcile(t, r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -194,7 +194,7 @@ func TestFixpoint(t *testing.T) {
 	h.calls = nil
 	r = New(r.plan, r.header, h)
 	for range 3 {
-		if _, err := turn(t, r); err != nil {
+		if _, err := reconcile(t, r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -203,8 +203,8 @@ func TestFixpoint(t *testing.T) {
 	}
 }
 
-// TestEnd holds that the room looks once more a moment after its work, and again after what it
-// finds then, and ends.
+// TestEnd holds that the room has one more round a moment after its work, another one if that round
+// changes something, and then ends.
 func TestEnd(t *testing.T) {
 	r, h := room(t, map[string]string{NetworkManager: "nameserver 198.51.100.1\n"})
 	for _, step := range []struct {
@@ -222,14 +222,14 @@ func TestEnd(t *testing.T) {
 		step.do()
 		h.now += step.after
 		h.later = 0
-		if _, err := turn(t, r); err != nil || h.later != step.later || h.ended != step.ended {
+		if _, err := reconcile(t, r); err != nil || h.later != step.later || h.ended != step.ended {
 			t.Errorf("%s: later %v, ended %v (%v), want %v, %v", step.name, h.later, h.ended, err, step.later, step.ended)
 		}
 	}
 	r, h = room(t, map[string]string{NetworkManager: ""})
 	for range 5 {
 		h.now += time.Hour
-		if _, err := turn(t, r); err != nil || h.ended {
+		if _, err := reconcile(t, r); err != nil || h.ended {
 			t.Errorf("ended %v while it waits (%v)", h.ended, err)
 		}
 	}
@@ -241,7 +241,7 @@ func TestEnd(t *testing.T) {
 func TestResolved(t *testing.T) {
 	r, h := room(t, map[string]string{NetworkManager: "nameserver 127.0.0.53\n", Config: "nameserver 127.0.0.53\n", Environment: "IP4_DOMAINS=lan a.example\nIP6_DOMAINS=lan b..c\n"})
 	h.resolved, h.fails = true, "restart"
-	if _, err := turn(t, r); err == nil || err.Error() != "restart systemd-resolved: refused" || h.files[marker] != "" {
+	if _, err := reconcile(t, r); err == nil || err.Error() != "restart systemd-resolved: refused" || h.files[marker] != "" {
 		t.Errorf("error %v", err)
 	}
 	if _, marked := h.files[marker]; marked {
@@ -254,7 +254,7 @@ func TestResolved(t *testing.T) {
 	r = New(r.plan, r.header, h) // the run ended in between
 	h.fails, h.calls = "", nil
 	for range 3 {
-		if _, err := turn(t, r); err != nil {
+		if _, err := reconcile(t, r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -265,7 +265,7 @@ func TestResolved(t *testing.T) {
 	r = New(r.plan, r.header, h)
 	h.files[Environment] = "IP4_DOMAINS=other.example\n"
 	for range 3 {
-		if _, err := turn(t, r); err != nil {
+		if _, err := reconcile(t, r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -273,7 +273,7 @@ func TestResolved(t *testing.T) {
 		t.Errorf("other domains: %q, want %q", h.calls, want)
 	}
 	h.node = ""
-	if why, err := turn(t, r); err != nil || why[0] != "wait for the node's address: it is not chosen yet" {
+	if why, err := reconcile(t, r); err != nil || why[0] != "wait for the node's address: it is not chosen yet" {
 		t.Errorf("%q, %v", why, err)
 	}
 }
@@ -294,7 +294,7 @@ func TestHostname(t *testing.T) {
 	} {
 		r, h := room(t, map[string]string{NetworkManager: "nameserver 198.51.100.1\n", Hostname: tt.before, FQDN: tt.fqdn})
 		for range 2 {
-			if _, err := turn(t, r); err != nil {
+			if _, err := reconcile(t, r); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -324,12 +324,12 @@ func TestFaults(t *testing.T) {
 	} {
 		r, h := room(t, map[string]string{NetworkManager: "nameserver 198.51.100.1\n", Config: "nameserver 198.51.100.7\n", FQDN: "node-0.example.com\n"})
 		h.fails = tt.fails
-		_, err := turn(t, r)
+		_, err := reconcile(t, r)
 		if _, marked := h.files[marker]; err == nil || err.Error() != tt.want || marked != tt.marked || !resolvconf.Usable([]byte(h.files[Config])) {
 			t.Errorf("%s: error %v, marked %v", tt.fails, err, marked)
 		}
 		h.fails = ""
-		if _, err := turn(t, r); err != nil || !bytes.Contains([]byte(h.files[Config]), []byte(ours)) {
+		if _, err := reconcile(t, r); err != nil || !bytes.Contains([]byte(h.files[Config]), []byte(ours)) {
 			t.Errorf("%s: and then %v", tt.fails, err)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/cluster/mco"
+	"github.com/onprem-infra/onprem-infra/cluster/mco/static"
 	"github.com/onprem-infra/onprem-infra/cluster/pod"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/status"
@@ -68,7 +68,7 @@ func TestStaticPods(t *testing.T) {
 	if runs := host.Files.Rooms(p); !runs.VIP || !runs.DNS || strings.Contains(said(), "instead of ours") {
 		t.Errorf("without static pods: %+v, %s", runs, said())
 	}
-	for _, s := range mco.BootstrapPods(p) {
+	for _, s := range static.Bootstrap(p) {
 		write("/etc/kubernetes/manifests/"+s.Name+".yaml", string(pod.Render(s)))
 	}
 	if runs := host.Files.Rooms(p); !runs.VIP || !runs.DNS || strings.Contains(said(), "instead of ours") {

@@ -14,14 +14,14 @@ const (
 	// a scenario.
 	simulated = 400
 	// reaction is what programs on a busy machine take beside, and sampled how late and how early a
-	// host is looked at.
+	// host is observed.
 	reaction, sampled = 60 * time.Millisecond, 10 * time.Millisecond
 )
 
 // span is from the least to the most of a figure, over all phases.
 type span struct{ least, most time.Duration }
 
-// computed is what virtual time says of a scenario under a profile.
+// computed is what virtual time gives for a scenario under a profile.
 type computed struct {
 	nobody span          // how long no host has the VIP at a stretch
 	figure time.Duration // the client's longest wait, or what else counts, at the most
@@ -37,12 +37,12 @@ func compute(p plan.Plan, sc scenario) (c computed, ok bool) {
 	return computed{span{o.None.Min, o.None.Max}, o.Max + reaction}, true
 }
 
-// differs says in what a repetition is not as computed. What is late is later by what programs
-// take, and who dies has the VIP in its kernel a moment longer than it speaks. A client may wait
-// less than was computed: a former holder, which forwards, keeps packets for the VIP until the next
-// one answers for it. What is no blackout has no lower end either: a cluster may begin where the
-// one in virtual time does not. A cold start does: it is measured by cutting everybody's power, for
-// which nobody holds the VIP, and computed without that.
+// differs reports in what a repetition is not as computed. What is late is later by what programs
+// take, and a host that fails has the VIP in its kernel a moment longer than it advertises. A
+// client may wait less than was computed: a former holder, which forwards, keeps packets for the
+// VIP until the next one answers for it. What is no outage has no lower end either: a cluster may
+// begin where the one in virtual time does not. A cold start does: it is measured by cutting
+// everybody's power, for which no host holds the VIP, and computed without that.
 func (c computed) differs(sc scenario, s sample) (faults []string) {
 	if sc.figure != redirect && (s.nobody < c.nobody.least-reaction || s.nobody > c.nobody.most+reaction-sampled) {
 		faults = append(faults, fmt.Sprintf("nobody for %v, and %v to %v computed", ms(s.nobody), ms(c.nobody.least), ms(c.nobody.most)))

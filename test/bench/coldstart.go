@@ -12,7 +12,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/life"
 )
 
-// glance is how often a node is looked at.
+// glance is how often a node is observed.
 const glance = 10 * time.Millisecond
 
 // coldStart has all nodes lose their power and come back at once. The figure is how long the first
@@ -77,7 +77,7 @@ func (s *stage) rises(ctx context.Context, n *life.Node) (serving, redirected ti
 	return serving, redirected, errors.Join(err, missing)
 }
 
-// redirects says whether a node leads the VIP to its balancer.
+// redirects reports whether a node leads the VIP to its balancer.
 func (s *stage) redirects(n *life.Node) (there bool, err error) {
 	err = n.Host.Do(func() (err error) {
 		there, err = nft.Present(rules.Of(s.Plan.VIPs.API, s.Plan.MachineNetworks, s.Plan.Ports))

@@ -19,7 +19,7 @@ type load struct {
 	Load     string  `json:"load"`
 	Seconds  float64 `json:"seconds"`
 	Moves    int     `json:"vip_moves"`          // that the observer saw
-	Senders  int     `json:"sender_changes"`     // that the adverts tell of, of both VIPs' elections
+	Senders  int     `json:"sender_changes"`     // in the adverts, of both VIPs' elections
 	Nobody   float64 `json:"no_holder_max_ms"`   // of the API VIP
 	Dual     float64 `json:"dual_holder_max_ms"` // of the API VIP
 	Adverts  int     `json:"adverts"`
@@ -123,7 +123,7 @@ func (l *load) lateness(all []lab.Advert, interval time.Duration) {
 	l.Late = make([]int, len(limits)+1)
 	for _, a := range all {
 		if a.Priority == 0 {
-			continue // a farewell comes when it comes
+			continue // a release comes at any time
 		}
 		if before, ok := speaks[a.ID]; ok && before != a.From {
 			l.Senders++

@@ -21,7 +21,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/kubeapi"
 )
 
-// options are what the command line says.
+// options are what the command line specifies.
 type options struct {
 	profiles []string
 	runs     int

@@ -12,22 +12,22 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/traffic"
 )
 
-// noise is how long a gap may be that says nothing.
+// noise is the longest gap that has no meaning.
 const noise = 100 * time.Millisecond
 
 // measured is what a fault knows of itself.
 type measured struct {
 	at     time.Time
-	value  time.Duration            // what the scenario is about, where that is no blackout
+	value  time.Duration            // what the scenario is about, where that is no outage
 	faults []string                 // in which it was not orderly
 	parts  map[string]time.Duration // of the value, by what they are about
 
-	control *traffic.Prober // clients who ask a node that nothing happens to by its own address
+	control *traffic.Prober // clients which ask an unaffected node by its own address
 }
 
 // sample is what one repetition was like for everybody.
 type sample struct {
-	value    time.Duration // of measured; 0 where the blackout is what counts
+	value    time.Duration // of measured; 0 where the outage is what counts
 	blackout time.Duration // the longest time between the starts of two served requests that follow one another
 	dark     time.Duration // all such times above noise, together
 	moved    time.Duration // from the fault until a new holder had the VIP, 0 when it did not move
@@ -37,7 +37,7 @@ type sample struct {
 
 	requests, failed       int // that started after the fault
 	failedMoved, failedTwo int // of these, after the move and 2 s after the fault
-	failedBoth, bothTwo    int // of these, those beside which a client failed who asks another node by its own address; of them, 2 s after the fault or later
+	failedBoth, bothTwo    int // of these, those beside which a client failed which asks another node by its own address; of them, 2 s after the fault or later
 	control                int // of such clients, those that failed
 	unready                int // answers of servers that were going to end
 	patient                int // of the patient clients, those that failed
@@ -58,7 +58,7 @@ func (s sample) figure(sc scenario) time.Duration {
 	return s.value
 }
 
-// words say it in a line.
+// words are the measurement in a line.
 func (s sample) words() string {
 	text := fmt.Sprintf("blackout %v, moved after %v, none for %v, two for %v, %d of %d failed (%d after the move, %d beside one that asks another node), %d watches cut, silent %v",
 		ms(s.blackout), ms(s.moved), ms(s.nobody), ms(s.dual), s.failed, s.requests, s.failedMoved, s.failedBoth, s.cut, ms(s.silent))
@@ -71,7 +71,7 @@ func (s sample) words() string {
 	return text
 }
 
-// String says it, and what was not as it should be.
+// String is it in words, with what was not as it should be.
 func (s sample) String() string {
 	text := s.words()
 	for _, fault := range s.faults {
@@ -82,7 +82,7 @@ func (s sample) String() string {
 
 func ms(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
 
-// measure looks at what everybody saw since a fault.
+// measure evaluates what all observers recorded since a fault.
 func (s *stage) measure(m measured) sample {
 	all := s.crowd.Probes.So()
 	found := sample{value: m.value, faults: m.faults, parts: m.parts}
@@ -139,7 +139,7 @@ func gaps(found *sample, all traffic.Requests) {
 	}
 }
 
-// held is who held the VIP since a fault.
+// held is which host held the VIP since a fault.
 func held(found *sample, at time.Time, spans []lab.Span) {
 	last := ""
 	for _, span := range spans {

@@ -109,7 +109,7 @@ func (s *stage) learnt(ctx context.Context, nodes []*life.Node, member *life.Nod
 	return time.Now(), err
 }
 
-// balances says whether a node's HAProxy has a server that is another node's.
+// balances reports whether a node's HAProxy has a server that is another node's.
 func (s *stage) balances(n, member *life.Node) (bool, error) {
 	conn, err := n.Host.Dial(context.Background(), "tcp", fmt.Sprintf("127.0.0.1:%d", s.Plan.Ports[port.LBStats]))
 	if err != nil {
@@ -143,7 +143,8 @@ func get(conn net.Conn, path string) ([]byte, error) {
 	return io.ReadAll(answer.Body)
 }
 
-// peers says whether a node's keepalived, with the configuration in force, speaks to another node.
+// peers reports whether a node's keepalived, with the running configuration, speaks to another
+// node.
 func peers(n, member *life.Node) (bool, error) {
 	status, err := n.Status()
 	if err != nil {
@@ -159,13 +160,13 @@ func peers(n, member *life.Node) (bool, error) {
 	return mentions(config, member), nil
 }
 
-// resolves says whether a node's name server knows another node's name.
+// resolves reports whether a node's name server knows another node's name.
 func resolves(n, member *life.Node) (bool, error) {
 	hosts, err := os.ReadFile(filepath.Join(n.Root, corefile.HostsPath))
 	return mentions(hosts, member), err
 }
 
-// mentions says whether a file has a node's address as a word.
+// mentions reports whether a file has a node's address as a word.
 func mentions(text []byte, n *life.Node) bool {
 	return slices.Contains(strings.FieldsFunc(string(text), func(r rune) bool { return !strings.ContainsRune("0123456789.", r) }), n.IP.String())
 }

@@ -31,7 +31,7 @@ type result struct {
 	FailedMax   int     `json:"failed_max"`            // in one run
 	FailedMoved int     `json:"failed_after_move"`     // started after the VIP had its new holder
 	FailedTwo   int     `json:"failed_after_2s"`       // started 2 s after the fault or later
-	FailedBoth  int     `json:"failed_beside_control"` // beside which a client failed who asks another node by its own address
+	FailedBoth  int     `json:"failed_beside_control"` // beside which a client failed which asks another node by its own address
 	BothTwo     int     `json:"failed_beside_control_after_2s"`
 	Control     int     `json:"control_failed"`   // of such clients
 	Unready     int     `json:"answered_unready"` // 500 of a server that serves and is going to end
@@ -42,7 +42,7 @@ type result struct {
 
 	Parts map[string]float64 `json:"parts_max_ms,omitempty"` // of the figure, by what they are about
 
-	// Computed is what virtual time says of the figure at the most, and of how long nobody holds
+	// Computed is what virtual time gives for the figure at the most, and of how long no host holds
 	// the VIP. Differs counts the repetitions that are not as computed; -1 says that nothing was.
 	Computed        float64 `json:"computed_max_ms"`
 	ComputedNobody  float64 `json:"computed_no_holder_max_ms"`

@@ -40,7 +40,7 @@ func names() (all []string) {
 	return append(all, steady, scaling, loaded)
 }
 
-// all measures one thing after the other, each under every profile. What fails is said, and the
+// all measures one thing after the other, each under every profile. What fails is reported, and the
 // others go on.
 func (r *run) all(ctx context.Context) error {
 	var errs []error
@@ -63,7 +63,7 @@ func (r *run) all(ctx context.Context) error {
 	return errors.Join(append(errs, ctx.Err())...)
 }
 
-// play plays scenarios on one cluster, and on a new one when a repetition has failed.
+// play runs scenarios on one cluster, and on a new one when a repetition has failed.
 func (r *run) play(ctx context.Context, profile string, bootstrap bool, chosen []scenario) (err error) {
 	var s *stage
 	var p plan.Plan

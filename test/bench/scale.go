@@ -30,11 +30,11 @@ type scale struct {
 }
 
 const (
-	// listen is how long a cluster of a size is looked at, digest what it has before to forget what
+	// listen is how long a cluster of a size is observed, digest what it has before to forget what
 	// it read first.
 	listen = 30 * time.Second
 	digest = 15 * time.Second
-	// heartbeat is how often a Node says that it lives, as kubelets do.
+	// heartbeat is how often a Node renews its lease, as kubelets do.
 	heartbeat = 5 * time.Minute
 )
 
@@ -93,7 +93,7 @@ func crowd(low, high int, f func(i int) error) error {
 	return errors.Join(errs...)
 }
 
-// listening looks at a control plane node and at a worker, while Nodes say that they live.
+// listening observes a control plane node and at a worker, while Nodes renew their leases.
 func listening(ctx context.Context, l *life.Life, profile string, n int) ([]scale, error) {
 	beating, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
@@ -124,7 +124,7 @@ func listening(ctx context.Context, l *life.Life, profile string, n int) ([]scal
 	return found, errors.Join(errs...)
 }
 
-// beats has the Nodes that no machine stands behind say that they live, each once in heartbeat.
+// beats has the Nodes without a machine renew their leases, each once in heartbeat.
 func beats(ctx context.Context, l *life.Life, n int) {
 	first := len(l.Nodes) + len(l.Workers)
 	if n <= first {

@@ -29,9 +29,9 @@ type scenario struct {
 	dark      bool   // all is not well again by itself
 
 	// fault happens on the holder, and may take as long as it needs. value is the figure, where
-	// that is no blackout.
+	// that is no outage.
 	fault func(ctx context.Context, s *stage, holder *life.Node, m *measured) (value time.Duration, err error)
-	look  time.Duration // how long to look on at least
+	look  time.Duration // how long to observe at least
 	heal  func(ctx context.Context, s *stage, holder *life.Node) error
 }
 
@@ -53,7 +53,7 @@ func ended(f func(holder *life.Node) error) func(context.Context, *stage, *life.
 }
 
 // scenarios are all, by the names that the bounds of a plan have too. A clash of virtual router IDs
-// is none of them: these clusters speak unicast, and do not hear one.
+// is none of them: these clusters use unicast, and do not receive one.
 func scenarios() []scenario {
 	boot := func(ctx context.Context, _ *stage, holder *life.Node) error { return holder.Boot(ctx) }
 	return []scenario{

@@ -15,7 +15,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/traffic"
 )
 
-// stage is a cluster with everybody who measures.
+// stage is a cluster with all observers.
 type stage struct {
 	*life.Life
 	crowd    *life.Crowd
@@ -23,8 +23,8 @@ type stage struct {
 	drain    time.Duration
 }
 
-// drain is how long API servers serve on under a profile after they were told to end: some seconds
-// longer than a VIP needs to leave.
+// drain is how long API servers serve on under a profile after they got the signal to end: some
+// seconds longer than a VIP needs to leave.
 func drain(profile string) time.Duration {
 	if profile == vrrp.ProfileCompat {
 		return 8 * time.Second
@@ -90,7 +90,7 @@ const (
 	// quiet is how long all must have been well before a fault, and after one before it counts as
 	// over.
 	quiet = time.Second
-	// lead is how long clients are looked at before a fault, beside what settled has seen of them.
+	// lead is how long clients are observed before a fault, beside what settled has seen of them.
 	lead = 600 * time.Millisecond
 	// patience is how long that may take to come.
 	patience = time.Minute
@@ -129,7 +129,7 @@ func (s *stage) well(ctx context.Context, from time.Time) error {
 
 func latest(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Time.Compare) }
 
-// repeat plays a scenario once: it waits until all is well, has the fault happen, looks on until
+// repeat runs a scenario once: it waits until all is well, has the fault happen, observes until
 // all is well again, and then heals.
 func (s *stage) repeat(ctx context.Context, sc scenario) (sample, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)

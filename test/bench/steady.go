@@ -32,7 +32,7 @@ type cost struct {
 }
 
 // calm is how long a cluster has after its start until nothing happens any more: so long does a
-// node hold the VIP before it knows that no bootstrap machine speaks.
+// node hold the VIP before it knows that no bootstrap machine advertises.
 const calm = 70 * time.Second
 
 // steadyAll measures it for every profile.
@@ -50,7 +50,7 @@ func (r *run) steadyAll(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// cluster is a cluster that nobody uses, and that writes down who asks its API.
+// cluster is a cluster without users, which records the clients of its API.
 func cluster(ctx context.Context, profile string, workers int) (*life.Life, error) {
 	l, err := life.Open(ctx, slog.New(slog.NewTextHandler(os.Stderr, nil)), life.Options{Timing: profile, Workers: workers, Audit: true})
 	if err != nil {
@@ -92,7 +92,7 @@ func steadyOf(ctx context.Context, profile string, during time.Duration) (c cost
 	})
 }
 
-// measure looks at a node before and after something that takes its time.
+// measure reads a node before and after something slow.
 func (c *cost) measure(ctx context.Context, l *life.Life, n *life.Node, wait func() error) error {
 	adverts, err := l.Adverts()
 	if err != nil {

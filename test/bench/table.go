@@ -30,7 +30,7 @@ func table(title string, rows [][]string) string {
 	return text.String()
 }
 
-// resultNote says what the columns of results are.
+// resultNote explains what the columns of results are.
 const resultNote = "Blackout of a client that opens a connection every 10 ms and waits 200 ms for its answer, in ms; dark: all gaps over 100 ms of one run together;\n" +
 	"two: the longest time with two holders; failed: requests that started after the fault; after: those that started after the move, and 2 s after the fault"
 
@@ -69,7 +69,7 @@ func number(ms float64) string {
 
 func afterwards(r result) string { return fmt.Sprintf("%d, %d", r.FailedMoved, r.FailedTwo) }
 
-// notes are what the columns do not say.
+// notes are what the columns do not show.
 func notes(sc scenario, r result) string {
 	var list []string
 	add := func(yes bool, format string, args ...any) {

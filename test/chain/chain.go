@@ -1,7 +1,7 @@
 // Package chain is the whole way that the bootstrap phase goes, on real parts: an install-config
 // becomes an Ignition document, Ignition writes it to a disk, systemd boots the disk on a switch,
-// and units launch keepalived and CoreDNS through podman. Beside the machine stand a neighbour, who
-// is the gateway, the name server and the client, and control plane nodes as they are today.
+// and units launch keepalived and CoreDNS through podman. Beside the machine stand a neighbour,
+// which is the gateway, the name server and the client, and control plane nodes as they are today.
 package chain
 
 import (
@@ -27,7 +27,7 @@ const (
 )
 
 // Addresses of the example's machine networks. Every host has one of each family; the cluster uses
-// what its install-config says.
+// what its install-config specifies.
 var (
 	APIVIP      = netip.MustParseAddr("192.0.2.5")
 	APIVIP6     = netip.MustParseAddr("2001:db8:1::5")
@@ -198,7 +198,7 @@ func (c *Chain) Get(ctx context.Context, address, path string) (int, error) {
 	return answer.StatusCode, answer.Body.Close()
 }
 
-// Journal is what units of the machine said.
+// Journal is the journal of units of the machine.
 func (c *Chain) Journal(ctx context.Context, units ...string) string {
 	if c.VM == nil {
 		return "the machine does not run"

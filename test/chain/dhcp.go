@@ -18,7 +18,7 @@ import (
 // Renewal is how long after each lease the machine asks for the next one.
 const Renewal = 4 * time.Second
 
-// Renewal6 is the same for IPv6: half of the lease, as dnsmasq can be told no other time.
+// Renewal6 is the same for IPv6: half of the lease, as dnsmasq has no setting for another time.
 const Renewal6 = leaseTime / 2
 
 // leaseTime is the shortest that dnsmasq gives.
@@ -29,7 +29,7 @@ const leaseTime = 2 * time.Minute
 type DHCP struct {
 	host    *lab.Host
 	dir     string
-	options string // the file of what else it tells
+	options string // the file of the other options
 	cmd     *exec.Cmd
 	done    chan struct{} // closed when it has ended
 }
@@ -72,7 +72,7 @@ func (d *DHCP) Start(ctx context.Context) error {
 	return nil
 }
 
-// Offer has the next renewal tell of other name servers, or of none: each family's renewal of its
+// Offer gives other name servers at the next renewal, or of none: each family's renewal of its
 // own. It returns when dnsmasq has read of them.
 func (d *DHCP) Offer(servers ...netip.Addr) error {
 	before := d.reads()
@@ -108,8 +108,8 @@ func (d *DHCP) write(servers []netip.Addr) error {
 		fmt.Fprintf(&lines, "option:dns-server%s\n", list)
 	}
 	if list6 != "" {
-		// By lease alone: what a router advertisement has told stays true for its lifetime, which
-		// is an hour.
+		// By lease alone: what a router advertisement has announced stays true for its lifetime,
+		// which is an hour.
 		fmt.Fprintf(&lines, "tag:dhcpv6,option6:dns-server%s\n", list6)
 	}
 	return os.WriteFile(d.options, []byte(lines.String()), 0o644)
@@ -125,7 +125,7 @@ func (d *DHCP) Stop() error {
 	return err
 }
 
-// Log is what it said.
+// Log is its output.
 func (d *DHCP) Log() string {
 	text, err := os.ReadFile(filepath.Join(d.dir, "log"))
 	if err != nil {

@@ -164,7 +164,7 @@ WantedBy=multi-user.target
 `
 
 // Equip puts on the disk what is not ours: the fake API server and Ironic, and the name server that
-// DHCP would have told of.
+// DHCP would have given.
 func (c *Chain) Equip() error {
 	fake, err := os.ReadFile(c.file("fakeapi"))
 	if err != nil {

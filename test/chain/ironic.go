@@ -12,7 +12,7 @@ import (
 )
 
 // ironicUnit runs the FAKE Ironic in the machine, where the provisioning service of bare metal
-// runs. It starts when a test says so.
+// runs. It starts when a test starts it.
 const ironicUnit = `[Unit]
 Description=FAKE of Ironic
 [Service]

@@ -75,7 +75,7 @@ func (k *Keepalived) Stop(ctx context.Context) error {
 	}
 }
 
-// Log is what it said.
+// Log is its output.
 func (k *Keepalived) Log() string {
 	text, err := os.ReadFile(k.base + ".log")
 	if err != nil {

@@ -54,7 +54,7 @@ func serveNames(host *lab.Host, self netip.Addr) (*nameServer, error) {
 
 // answer knows Outside; the names below it, whose TXT is the server's own address, of the family
 // that it was asked by; and one name for every address, as where an administrator has entered the
-// API's name for the VIP and nobody has told the bootstrap machine's. It refuses everything else.
+// API's name for the VIP and the bootstrap machine's name is not known. It refuses everything else.
 func answer(self netip.Addr, q *dns.Msg) *dns.Msg {
 	reply := new(dns.Msg).SetReply(q)
 	question := q.Question[0]

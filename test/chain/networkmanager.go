@@ -32,8 +32,8 @@ enable NetworkManager-wait-online.service
 const Resolved = "../run/systemd/resolve/stub-resolv.conf"
 
 // Manage hands the link of a machine that does not run to NetworkManager: it has no address until
-// NetworkManager gives it one, no name, and its resolv.conf names nobody. ipv4 and ipv6 are those
-// sections of a keyfile.
+// NetworkManager gives it one, no name, and its resolv.conf names no server. ipv4 and ipv6 are
+// those sections of a keyfile.
 func (c *Chain) Manage(ctx context.Context, ipv4, ipv6 string) error {
 	if out, err := c.Bootstrap.Command(ctx, "ip", "address", "flush", "dev", "eth0").CombinedOutput(); err != nil {
 		return fmt.Errorf("take the machine's addresses: %w: %s", err, out)

@@ -70,7 +70,7 @@ func (c *Chain) image(name string) string {
 	return c.registry.names[name]
 }
 
-// Up brings the registry up, behind a good line. Only Login decides whom it lets in.
+// Up brings the registry up, behind a good line. Only Login decides which clients it admits.
 func (r *Registry) Up(ctx context.Context) error {
 	if err := r.Start(ctx); err != nil {
 		return err
@@ -86,7 +86,7 @@ func (r *Registry) Up(ctx context.Context) error {
 	return nil
 }
 
-// Down takes the registry down: nobody listens at its address.
+// Down takes the registry down: no server listens at its address.
 func (r *Registry) Down() error {
 	err := r.Stop()
 	if r.line != nil {

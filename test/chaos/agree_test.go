@@ -26,8 +26,8 @@ const (
 // bracket is what the simulation says of a figure.
 type bracket struct{ min, max time.Duration }
 
-// has says whether a measured figure is in the bracket. The noise makes things later, and a sample
-// may be as early as the next one is late.
+// has reports whether a measured figure is in the bracket. The noise makes things later, and a
+// sample may be as early as the next one is late.
 func (b bracket) has(d time.Duration) bool { return d >= b.min-sample && d <= b.max+noise-sample }
 
 func (b bracket) String() string { return fmt.Sprintf("%v to %v", round(b.min), round(b.max)) }
@@ -42,15 +42,15 @@ func homeless(holders []Holding, from time.Duration) (longest time.Duration) {
 	return longest
 }
 
-// narrow is how wide a bracket may be that says something: an advert, the skew, and what programs
+// narrow is how wide a bracket may be that has a meaning: an advert, the skew, and what programs
 // on a busy machine take.
 func narrow(p plan.Plan) time.Duration {
 	timing := p.Timing.Model
 	return timing.Advert + vrrp.Skew(timing.IPv4, p.VRRP.ControlPlane.Candidates().Lowest(), timing.Advert) + noise
 }
 
-// compute says how long nobody has the VIP in a scenario, and how long a client waits, and holds
-// that this says something.
+// compute reports how long no host has the VIP in a scenario, and how long a client waits, and
+// holds that this has a meaning.
 func compute(t *testing.T, s simulate.Scenario, c schedule.Cluster, widest time.Duration) (gap, dark bracket) {
 	t.Helper()
 	o := simulate.Measure(s, c, 1, simulated)
@@ -66,11 +66,11 @@ func compute(t *testing.T, s simulate.Scenario, c schedule.Cluster, widest time.
 // shared are the scenarios of the measurements that a cluster without a bootstrap machine can have.
 var shared = []string{"power-loss", "api-crash", "api-hang", "lb-crash", "graceful", "vrrp-kill", "both-kill", "reboot"}
 
-// TestLongAgree plays each scenario in the simulation and in the lab, the same schedule to the
-// letter, and holds that what was computed brackets how long nobody held the VIP, in a bracket that
-// says something. A client may wait less than was computed: a former holder, which forwards, keeps
-// packets for the VIP until the next one answers for it. It may not wait longer, but for its own
-// pace.
+// TestLongAgree runs each scenario in the simulation and in the lab, the same schedule to the
+// letter, and holds that what was computed brackets how long no host held the VIP, in a bracket
+// that has a meaning. A client may wait less than was computed: a former holder, which forwards,
+// keeps packets for the VIP until the next one answers for it. It may not wait longer, but for its
+// own pace.
 func TestLongAgree(t *testing.T) {
 	needLong(t)
 	th := newTheatre(t)

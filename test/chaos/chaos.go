@@ -1,6 +1,7 @@
-// Package chaos plays schedules of faults in a whole cluster of the lab, each begun from a cluster
-// at rest, while observers outside the nodes look at who holds the API VIP and where its neighbours
-// look for it. What must hold whatever happens is judged afterwards, on what was written down.
+// Package chaos runs schedules of faults in a whole cluster of the lab, each begun from a cluster
+// at rest, while observers outside the nodes record which host holds the API VIP, and where its
+// neighbours look for it. What must hold whatever happens is judged afterwards, on what was written
+// down.
 package chaos
 
 import (
@@ -11,8 +12,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// How exactly a time is known: the kernels are asked who holds the VIP so often, and on a machine
-// of two cores that others use too what is shorter than the noise is no finding.
+// How exactly a time is known: the kernels are asked which host holds the VIP so often, and on a
+// machine of two cores that others use too what is shorter than the noise is no finding.
 const (
 	sample = 10 * time.Millisecond
 	noise  = 60 * time.Millisecond
@@ -21,8 +22,8 @@ const (
 
 // What others do in their own time.
 const (
-	secondBurst = time.Second // keepalived tells the neighbours again, after it has taken a VIP
-	minute      = time.Minute // and again and again, where the timing says nothing else
+	secondBurst = time.Second // keepalived announces the VIP again, after it has taken a VIP
+	minute      = time.Minute // and again and again, if the timing has no other value
 	// resolves is when a kernel asks again that has asked in vain for a neighbour's link address.
 	// Until then it sends nothing there, whatever the wire is like
 	// (net.ipv4.neigh.default.retrans_time_ms, and IPv6's; RFC 4861 10).
@@ -34,9 +35,9 @@ const (
 
 // Bounds are what the rules measure with.
 type Bounds struct {
-	Two      time.Duration // for which two hosts that hear each other may hold the VIP
-	None     time.Duration // for which nobody may, while a node is well
-	Astray   time.Duration // for which neighbours may look for it elsewhere
+	Two      time.Duration // for which two hosts that receive each other may hold the VIP
+	None     time.Duration // for which no host may, while a node is well
+	Astray   time.Duration // for which neighbours may send to another host
 	Recovers time.Duration // after which a node is what it was before a fault that has ended
 	Calm     time.Duration // after which it makes no difference that packets were lost
 	Advert   time.Duration

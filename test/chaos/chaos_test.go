@@ -24,7 +24,7 @@ const (
 	askSeeds    = "ONPREM_INFRA_SEEDS"    // how many seeds the long run plays
 )
 
-// The seeds of the normal runs. Gated ones count from gatedFrom on, so that a number says which
+// The seeds of the normal runs. Gated ones count from gatedFrom on, so that a number shows which
 // kind of run it was.
 const (
 	shortGated           = 1
@@ -33,7 +33,7 @@ const (
 )
 
 // short are the seeds of the short run: the holder's power is cut, and it comes back, once to a
-// busy machine; a holder and another node do not hear each other; a killed supervisor leaves the
+// busy machine; a holder and another node do not receive each other; a killed supervisor leaves the
 // VIP behind.
 var short = []uint64{0, 5, 34, 36}
 
@@ -99,11 +99,11 @@ func (th *theatre) scheduleOf(seed uint64) schedule.Schedule {
 	return Random(seed, th.stage.names())
 }
 
-// trials is how often a schedule is played that broke a rule while the observer itself came late:
+// trials is how often a schedule is run that broke a rule while the observer itself came late:
 // then nothing was measured.
 const trials = 3
 
-// play plays a schedule and says whether every rule held.
+// play runs a schedule and reports whether every rule held.
 func (th *theatre) play(s schedule.Schedule) bool {
 	th.Helper()
 	for range trials {
@@ -159,10 +159,10 @@ func (th *theatre) run(gated int, seeds ...uint64) {
 	th.Logf("%d schedules in %v", gated+len(seeds), time.Since(begin).Round(time.Second))
 }
 
-// TestChaos plays a few schedules.
+// TestChaos runs a few schedules.
 func TestChaos(t *testing.T) { newTheatre(t).run(shortGated, short...) }
 
-// TestLongChaos plays many.
+// TestLongChaos runs many.
 func TestLongChaos(t *testing.T) {
 	needLong(t)
 	seeds := longSeeds
@@ -179,7 +179,7 @@ func TestLongChaos(t *testing.T) {
 	newTheatre(t).run(longGated, all...)
 }
 
-// TestReplay plays what is asked for.
+// TestReplay runs what is asked for.
 func TestReplay(t *testing.T) {
 	seed, file := os.Getenv(askSeed), os.Getenv(askSchedule)
 	if seed == "" && file == "" {

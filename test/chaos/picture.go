@@ -40,7 +40,7 @@ func (r Record) Timeline(title string) timeline.Timeline {
 	return t
 }
 
-// neighbours are the names of those that look for a VIP.
+// neighbours are the names of those that send to a VIP.
 func (r Record) neighbours() (names []string) {
 	for _, v := range r.Views {
 		for _, b := range v.Beliefs {
@@ -80,7 +80,7 @@ func (v View) beliefs(neighbour string) (all []timeline.Span) {
 }
 
 // Draw writes a record's picture, with what broke, into a new file of the machine's directory for
-// such things, and says which.
+// such things, and reports which.
 func Draw(r Record, broken []trace.Broken) (path string, err error) {
 	f, err := os.CreateTemp("", fmt.Sprintf("onprem-chaos-seed-%d-*.html", r.Schedule.Seed))
 	if err != nil {

@@ -26,7 +26,7 @@ type play struct {
 	nodes   map[string]*sync.Mutex
 }
 
-// Play plays a schedule, from a cluster at rest to a cluster at rest. An error says that it could
+// Play runs a schedule, from a cluster at rest to a cluster at rest. An error says that it could
 // not be played, or that the cluster does not come to rest; the record is whole as far as it goes.
 func (s *Stage) Play(ctx context.Context, schedule schedule.Schedule) (Record, error) {
 	p := &play{Stage: s, busy: map[string]map[class]bool{}, boots: map[string]int{}, nodes: map[string]*sync.Mutex{}}
@@ -55,7 +55,7 @@ func (s *Stage) Play(ctx context.Context, schedule schedule.Schedule) (Record, e
 	if err := s.rest(ctx, p.watch); err != nil {
 		p.errs = append(p.errs, fmt.Errorf("after it has ended: %w", err))
 	}
-	pause(ctx, p.healed().Add(min(s.Bounds.Astray, 2*secondBurst)+2*blur)) // nobody waits for a minute
+	pause(ctx, p.healed().Add(min(s.Bounds.Astray, 2*secondBurst)+2*blur)) // not for a minute
 	if s.probes != nil {
 		p.record.Requests = s.probes.So().Since(p.begin)
 		s.probes.Forget()
@@ -83,7 +83,7 @@ func (p *play) healed() time.Time {
 	return last
 }
 
-// target finds whom a fault is about: of several holders the first one.
+// target finds the host that a fault is about: of several holders the first one.
 func (p *play) target(f schedule.Fault) (string, error) {
 	if f.Host != schedule.Holder {
 		for _, n := range p.Nodes {

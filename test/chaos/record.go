@@ -12,7 +12,7 @@ import (
 type Record struct {
 	Schedule schedule.Schedule
 	Nodes    []string
-	Closed   bool // the gates are closed: nobody may hold the VIP but who serves before the nodes do
+	Closed   bool // the gates are closed: only a host that serves before the nodes do may hold the VIP
 	End      time.Duration
 	Acts     []Act
 	Late     time.Duration      // how late the observers were at worst
@@ -51,14 +51,14 @@ type Holding struct {
 	Hosts    []string
 }
 
-// Belief is a time in which a neighbour looked for the VIP in one place.
+// Belief is a time in which a neighbour sent to the VIP at one host.
 type Belief struct {
 	Neighbour string
 	From, To  time.Duration
 	Host      string // whose link address it has; empty for none
 }
 
-// State is what a node's supervisor says.
+// State is what a node's supervisor reports.
 type State struct {
 	At       time.Duration
 	Priority int  // negative while it takes no part

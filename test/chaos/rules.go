@@ -38,7 +38,7 @@ type court struct {
 	Record
 	View
 	Bounds
-	mute  map[string][]span // of each node: when what it says or hears is not what it should be
+	mute  map[string][]span // of each node: when what it sends or receives is not what it should be
 	hurt  map[string][]span // of each node: when it was not well
 	late  time.Duration     // how late the slowest packet is
 	found []trace.Broken
@@ -62,7 +62,7 @@ func (c *court) charge(a Act) {
 	}
 }
 
-// masked says whether a balancer has other servers than the one that a fault is about, those of
+// masked reports whether a balancer has other servers than the one that a fault is about, those of
 // nodes beyond doubt.
 func (c *court) masked(a Act) bool {
 	doubtful := map[string]bool{a.Host: true}
@@ -94,7 +94,7 @@ func (c *court) well(node string, from time.Duration) time.Duration {
 	return c.End
 }
 
-// gate holds that nobody takes the VIP who has not seen the API.
+// gate holds that no host takes the VIP before it has seen the API.
 func (c *court) gate() {
 	for _, h := range c.Holders {
 		for _, node := range h.Hosts {
@@ -120,7 +120,7 @@ func (c *court) twoHolders() {
 	}
 }
 
-// flows is when packets flow between two nodes whose adverts nobody keeps from each other any more:
+// flows is when packets flow between two nodes whose adverts reach each other again:
 // at once, but where that was so for so long that they may have forgotten each other's link
 // addresses. Then it is when the kernel of the one whose advert ends it all has the other's again.
 func (c *court) flows(a, b string, from time.Duration) time.Duration {
@@ -152,7 +152,7 @@ func (c *court) priority(node string, from time.Duration) int {
 	return -1
 }
 
-// noHolder measures how long nobody held the VIP while one and the same node was well.
+// noHolder measures how long no host held the VIP while one and the same node was well.
 func (c *court) noHolder() {
 	for _, gap := range c.where(func(h Holding) bool { return len(h.Hosts) == 0 }) {
 		for _, node := range c.Nodes {
@@ -206,7 +206,7 @@ func (c *court) left(node string, from time.Duration) time.Duration {
 	return c.End
 }
 
-// muffled says whether anybody's adverts were not what they should be.
+// muffled reports whether any node's adverts were not what they should be.
 func (c *court) muffled(s span) bool {
 	for _, all := range c.mute {
 		if within(all, s) {
@@ -231,8 +231,8 @@ func (c *court) takers() {
 	}
 }
 
-// neighbours measures how long a neighbour looked for the VIP where it was not, though its only
-// holder could have told.
+// neighbours measures how long a neighbour sent to the VIP where it was not, though its only
+// holder could have announced it.
 func (c *court) neighbours() {
 	for _, b := range c.Beliefs {
 		if b.Host == "" {
@@ -270,7 +270,7 @@ func (c *court) where(such func(Holding) bool) (all []span) {
 
 func round(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
 
-// Explain says what broke, and everything that it takes to see it again.
+// Explain reports what broke, and everything that it takes to see it again.
 func Explain(r Record, broken []trace.Broken) string {
 	var text strings.Builder
 	for _, b := range broken {

@@ -164,7 +164,7 @@ func TestJudge(t *testing.T) {
 }
 
 // TestRandom holds that a number is a schedule, always the same one, that can be written and read
-// and that the lab can play.
+// and that the lab can run.
 func TestRandom(t *testing.T) {
 	hosts, seen := []string{"a", "b", "c"}, map[schedule.Kind]bool{}
 	for seed := range uint64(300) {
@@ -203,7 +203,8 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// TestTakes tells who begins to announce himself from who did so all the time, and from farewells.
+// TestTakes distinguishes a host that begins to advertise from one that did so all the time, and
+// from releases.
 func TestTakes(t *testing.T) {
 	at := func(when time.Duration, node string, priority int) Advert {
 		return Advert{At: when * ms, From: node, Priority: priority}

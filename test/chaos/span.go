@@ -56,7 +56,7 @@ func overlap(spans []span, with span) (all []span) {
 	return all
 }
 
-// within says whether some span has a moment in common with another one.
+// within reports whether some span has a moment in common with another one.
 func within(spans []span, with span) bool {
 	return slices.ContainsFunc(spans, func(s span) bool { return s.from <= with.to && with.from <= s.to })
 }

@@ -20,15 +20,15 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/traffic"
 )
 
-// shutdownDelay is how long API servers serve on that were told to end: shorter than in a real
+// shutdownDelay is how long API servers serve on that got the signal to end: shorter than in a real
 // cluster, as no rule is about it.
 const shutdownDelay = 2 * time.Second
 
-// foreignIP is a host's that is not the cluster's. It speaks to the VIP once and then only listens,
+// foreignIP is a host's that is not the cluster's. It sends to the VIP once and then only listens,
 // as the quiet part of a network does.
 var foreignIP = netip.MustParseAddr("192.0.2.60")
 
-// Stage is a cluster in which schedules are played.
+// Stage is a cluster in which schedules are run.
 type Stage struct {
 	*life.Life
 	Bounds Bounds
@@ -125,7 +125,7 @@ func (s *Stage) rest(ctx context.Context, w *watch) error {
 	})
 }
 
-// restless says why a cluster is not at rest, as far as one of its VIPs goes.
+// restless reports why a cluster is not at rest, as far as one of its VIPs goes.
 func (s *Stage) restless(vip int, holders []string) error {
 	if s.open != nil {
 		if !slices.Equal(holders, []string{s.Bootstrap.Name}) {
@@ -160,7 +160,7 @@ func (s *Stage) restless(vip int, holders []string) error {
 	return nil
 }
 
-// greet has the foreign host speak to the VIPs once, and the clients to the one that they do not
+// greet has the foreign host send to the VIPs once, and the clients to the one that they do not
 // use, so that they know where those are.
 func (s *Stage) greet(ctx context.Context) error {
 	for _, vip := range s.Plan.VIPs.API {
@@ -178,7 +178,7 @@ func (s *Stage) greet(ctx context.Context) error {
 	return nil
 }
 
-// Logs are what the containers of all nodes have said that speak of the VIP.
+// Logs are what the containers of all nodes have logged about the VIP.
 func (s *Stage) Logs() string {
 	var text strings.Builder
 	for _, n := range s.Nodes {

@@ -26,10 +26,10 @@ const (
 // verb is how a fault is done to a node of the lab.
 type verb struct {
 	class class
-	// mute says that meanwhile the node's adverts do not go out and in as they should, or that
-	// nobody there minds who holds the VIP.
+	// mute: meanwhile the node's adverts do not go out and in as they should, or that
+	// no process there decides which host holds the VIP.
 	mute bool
-	// harmless says that the node is as well as before: it keeps a VIP, and takes one that nobody
+	// harmless: the node is as well as before: it keeps a VIP, and takes one that no host
 	// has.
 	harmless bool
 	do       func(context.Context, *life.Node, schedule.Fault) (undo func() error, err error)
@@ -121,7 +121,7 @@ func stopVRRP(n *life.Node) error {
 // serve starts a node's API server again, and does not wait for it.
 func serve(ctx context.Context, n *life.Node) error {
 	if n.API.PID() != 0 {
-		if err := n.API.Kill(); err != nil { // it was told to end, and has not done so yet
+		if err := n.API.Kill(); err != nil { // it got the signal to end, and has not done so yet
 			return err
 		}
 	}

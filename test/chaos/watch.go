@@ -15,7 +15,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/lab"
 )
 
-// watch is everybody who looks.
+// watch is all observers.
 type watch struct {
 	stage   *Stage
 	vips    []*sight
@@ -54,7 +54,7 @@ type stated struct {
 	able     bool
 }
 
-// look begins to look at everything.
+// look begins to observe everything.
 func (s *Stage) look() (w *watch, err error) {
 	w = &watch{stage: s, end: make(chan struct{}), states: map[string][]stated{}}
 	defer func() {
@@ -121,12 +121,12 @@ func (w *watch) run() {
 	}
 }
 
-// ask notes where a neighbour looks for the VIPs.
+// ask records where a neighbour sends to the VIPs.
 func (w *watch) ask(c cache) error {
 	at := time.Now()
 	all, err := c.NeighList(0, netlink.FAMILY_ALL)
 	if errors.Is(err, unix.EINTR) || errors.Is(err, netlink.ErrDumpInterrupted) {
-		return nil // at the next look
+		return nil // at the next sample
 	}
 	if err != nil {
 		return fmt.Errorf("read the neighbours of %s: %w", c.name, err)
@@ -151,7 +151,7 @@ func (w *watch) located(all []netlink.Neigh, vip netip.Addr) (host string) {
 	return host
 }
 
-// looked notes where a neighbour looks for the VIP.
+// looked records where a neighbour sends to the VIP.
 func (v *sight) looked(neighbour string, at time.Time, host string) {
 	for i := len(v.beliefs) - 1; i >= 0; i-- {
 		if last := &v.beliefs[i]; last.neighbour == neighbour {
@@ -165,7 +165,7 @@ func (v *sight) looked(neighbour string, at time.Time, host string) {
 	v.beliefs = append(v.beliefs, seen{from: at, to: at, neighbour: neighbour, host: host})
 }
 
-// hear notes what the nodes' supervisors say.
+// hear records what the nodes' supervisors report.
 func (w *watch) hear() {
 	for _, n := range w.stage.Nodes {
 		now := stated{at: time.Now(), priority: -1, able: n.Candidate() == nil}
@@ -180,7 +180,7 @@ func (w *watch) hear() {
 	}
 }
 
-// stop ends the looking and writes down what was seen.
+// stop ends the observation and writes down what was seen.
 func (w *watch) stop(r *Record) error {
 	close(w.end)
 	w.done.Wait()

@@ -1,4 +1,4 @@
-// Command demo shows what onprem-infra does, on this machine and on real parts, and says at each
+// Command demo shows what onprem-infra does, on this machine and on real parts, and prints at each
 // step what it did and what it saw. It leaves nothing behind but a cache.
 package main
 
@@ -81,7 +81,7 @@ func (s *show) prepare() error {
 	return nil
 }
 
-// explain prints what those said who had a part in a scene that failed.
+// explain prints the logs of the hosts in a scene that failed.
 func (s *show) explain(ctx context.Context) {
 	if s.cluster == nil || s.cluster.VM == nil {
 		return

@@ -108,7 +108,7 @@ func (s *show) reboot(ctx context.Context) ([]string, error) {
 	return append(saw, holder.Name+" is back and a candidate"), nil
 }
 
-// move has a host leave in order, and says what the clients saw.
+// move has a host leave in order, and reports what the clients saw.
 func (s *show) move(ctx context.Context, e event, host string, leave func() error) ([]string, error) {
 	e.at = time.Now()
 	m, err := life.Move(ctx, s.observer, s.crowd, host, leave)
@@ -190,7 +190,7 @@ func (s *show) hold(ctx context.Context, within time.Duration, host string) (tim
 	return s.observer.Wait(ctx, host)
 }
 
-// timeline is the whole run as the kernels' addresses tell it.
+// timeline is the whole run by the kernels' addresses.
 func (s *show) timeline(context.Context) (saw []string, err error) {
 	r := s.observer.Stop()
 	if r.Err != nil {

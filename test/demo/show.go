@@ -10,7 +10,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/life"
 )
 
-// show plays the scenes in their order.
+// show runs the scenes in their order.
 type show struct {
 	ctx      context.Context
 	cluster  *life.Life
@@ -46,7 +46,7 @@ func (s *show) play() error {
 	return nil
 }
 
-// do plays one scene. f returns what was seen, a line each.
+// do runs one scene. f returns what was seen, a line each.
 func (s *show) do(title string, f func(ctx context.Context) (saw []string, err error)) error {
 	s.scene++
 	fmt.Printf("%2d. %s\n", s.scene, title)

@@ -17,7 +17,7 @@ func (s *show) took(title string, begin time.Time) {
 	s.spent = append(s.spent, spent{title, time.Since(begin)})
 }
 
-// where says where the time went, step by step.
+// where prints where the time went, step by step.
 func (s *show) where() string {
 	var b strings.Builder
 	var all time.Duration

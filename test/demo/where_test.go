@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestWhere holds that the end of the demo says where the time went: what came before it began, and
-// each scene, one that failed as well.
+// TestWhere holds that the end of the demo prints where the time went: what came before it began,
+// and each scene, one that failed as well.
 func TestWhere(t *testing.T) {
 	s := &show{ctx: t.Context()}
 	s.took("before", time.Now().Add(-90*time.Second))

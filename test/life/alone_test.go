@@ -79,7 +79,7 @@ func TestAlone(t *testing.T) {
 	}
 }
 
-// another says whether a node that is not this one holds the VIP; one that is cut off may go on
+// another reports whether a node that is not this one holds the VIP; one that is cut off may go on
 // holding it beside.
 func (s *stage) another(host string) error {
 	if holders := s.Holders(); !slices.ContainsFunc(holders, func(h string) bool { return h != host }) {

@@ -24,12 +24,12 @@ const (
 	beat     = 100 * time.Millisecond // between two events of a watch
 )
 
-// Crowd is everybody who uses the API at its VIP, from the neighbour: one new connection every 10
+// Crowd is all clients of the API at its VIP, from the neighbour: one new connection every 10
 // ms, and fifty watches. The impatient ask for what an API server answers as long as it serves:
-// /readyz says 500 before that ends.
+// /readyz answers 500 before that ends.
 type Crowd struct {
 	Probes  *traffic.Prober
-	Patient *traffic.Prober // nil unless somebody has time
+	Patient *traffic.Prober // nil without patient clients
 	Watches *traffic.Watches
 
 	patience time.Duration
@@ -53,7 +53,7 @@ func (l *Life) AttendMeasured(ctx context.Context) (*Crowd, error) {
 	return l.attend(ctx, traffic.Ask{URL: vip + "/readyz", Every: every, Patience: Patience, Good: []int{http.StatusOK, http.StatusInternalServerError}}, 12*time.Second)
 }
 
-// Control starts clients of the same kind beside a crowd, a fifth as many, who ask the API server
+// Control starts clients of the same kind beside a crowd, a fifth as many, which ask the API server
 // of one node by its own address. What they too wait too long for is no fault of the way by the
 // VIP.
 func (l *Life) Control(n *Node) (*traffic.Prober, error) {
@@ -91,7 +91,7 @@ func (l *Life) attend(ctx context.Context, ask traffic.Ask, patient time.Duratio
 	return c, nil
 }
 
-// Watching says why not all watches run.
+// Watching reports why not all watches run.
 func (c *Crowd) Watching() error {
 	if n := c.Watches.Running(); n < Watchers {
 		return fmt.Errorf("%d of %d watches run", n, Watchers)

@@ -82,7 +82,7 @@ func (e *editor) apply(n *Node, file string, d told, flags ...string) {
 	e.Helper()
 	tree, err := os.MkdirTemp(e.Machine.Scratch(), "tree-")
 	e.must(err)
-	if len(flags) > 0 { // what migrates is told by what is there
+	if len(flags) > 0 { // the former settings show what migrates
 		e.must(os.CopyFS(tree, os.DirFS(n.Root+"/etc/onprem-infra")))
 		e.must(os.MkdirAll(filepath.Join(tree, path.Dir(plan.Path)), 0o755))
 		e.must(os.Rename(filepath.Join(tree, "cluster.json"), filepath.Join(tree, plan.Path)))
@@ -114,10 +114,10 @@ func (e *editor) apply(n *Node, file string, d told, flags ...string) {
 // seen is what one can see of a node's daemons from outside.
 type seen struct {
 	programs map[string]int // the first process of each container
-	read     map[string]int // how often a pod's daemon has said that it has read its configuration again
+	read     map[string]int // how often a pod's daemon has logged that it read its configuration again
 }
 
-// words are what a daemon itself says when it has read its configuration again.
+// words are what a daemon logs when it has read its configuration again.
 var words = map[string]string{Keepalived: "Reload complete", HAProxy: "Reloading HAProxy", CoreDNS: "Reloading complete"}
 
 func look(n *Node) (s seen, err error) {
@@ -165,8 +165,8 @@ func (e *editor) rests(n *Node, before seen, anew bool) (now seen) {
 	return now
 }
 
-// became says what happened to a node's pods between two looks: whose daemons have read their
-// configuration again, and which began anew.
+// became reports what happened to a node's pods between two observations: whose daemons have read
+// their configuration again, and which began anew.
 func (s seen) became(now seen) (read, anew []string) {
 	read, anew = []string{}, []string{}
 	for pod, n := range now.read {
@@ -182,7 +182,7 @@ func (s seen) became(now seen) (read, anew []string) {
 	return read, anew
 }
 
-// moves says who came to hold a VIP since a time, and how long two did.
+// moves reports which host came to hold a VIP since a time, and how long two did.
 func moves(r lab.Report, since time.Time, former string) (to []string, two time.Duration) {
 	for _, span := range r.Spans {
 		if span.To.Before(since) {
@@ -200,7 +200,7 @@ func moves(r lab.Report, since time.Time, former string) (to []string, two time.
 	return to, two
 }
 
-// amendment is a change that somebody wants to make to the cluster, or that somebody has made to a
+// amendment is a change that a person wants to make to the cluster, or has made to a
 // node by hand and the plan undoes.
 type amendment struct {
 	name  string
@@ -217,7 +217,7 @@ type aftermath struct {
 	first      *Node
 	begin      time.Time
 	read, anew []string // on the first node
-	api        []string // who came to hold the API's VIP beside or after its holder
+	api        []string // which host came to hold the API's VIP beside or after its holder
 	two        time.Duration
 	cut        int // watches
 }
@@ -242,7 +242,7 @@ func image(e *editor, key string) func(map[string]any) {
 	}
 }
 
-// moved says whether the API's VIP has left its holder.
+// moved reports whether the API's VIP has left its holder.
 func moved(_ *editor, s aftermath) error {
 	if len(s.api) == 0 {
 		return errors.New("the API's VIP has not moved")
@@ -301,7 +301,7 @@ func (s aftermath) stays(d told) (faults []string) {
 	return faults
 }
 
-// TestLongDiff compares what diff says of a change with what comes of it, on nodes that live.
+// TestLongDiff compares what diff prints of a change with what comes of it, on nodes that live.
 func TestLongDiff(t *testing.T) {
 	needLong(t)
 	e := &editor{clinic: newClinic(t)}

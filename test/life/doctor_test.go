@@ -55,7 +55,7 @@ func (n *Node) doctor(ctx context.Context) (said, error) {
 	cmd := n.Host.Command(ctx, "unshare", "--mount", "sh", "-c", script, n.Root)
 	var stderr strings.Builder
 	cmd.Stderr, cmd.WaitDelay = &stderr, 5*time.Second
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGQUIT) } // it says where it stands
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGQUIT) } // it prints its stack
 	text, err := cmd.Output()
 	var ended *exec.ExitError
 	if err != nil && (!errors.As(err, &ended) || ended.ExitCode() != 1) {
@@ -70,7 +70,7 @@ func (n *Node) doctor(ctx context.Context) (said, error) {
 	return out, nil
 }
 
-// well says why doctor finds something on a node.
+// well reports why doctor finds something on a node.
 func (n *Node) well(ctx context.Context) error {
 	got, err := n.doctor(ctx)
 	if err == nil && len(got.Findings) > 0 {
@@ -99,7 +99,7 @@ func newClinic(t *testing.T) *clinic {
 	return c
 }
 
-// roles finds out who holds the API's VIP.
+// roles finds out which host holds the API's VIP.
 func (c *clinic) roles() {
 	c.must(c.held(c.Context()))
 	c.holder, c.worker = c.stage.holder(), c.Workers[0]
@@ -108,7 +108,7 @@ func (c *clinic) roles() {
 }
 
 // outrank has the holder be of a better rank than the other node: of two that do not hold the VIP,
-// the better one takes it from who leaves.
+// the better one takes it from the host that leaves.
 func (c *clinic) outrank() error {
 	ctx, former := c.Context(), c.holder
 	other, err := c.other.Instance()
@@ -225,7 +225,7 @@ func fakeTime(conn net.PacketConn, ahead time.Duration) {
 // corednsFile is what CoreDNS reads on a node.
 const corednsFile = "/etc/coredns/Corefile"
 
-// ailment is a fault, and what doctor says first of it on the nodes that can see it.
+// ailment is a fault, and what doctor reports first of it on the nodes that can see it.
 type ailment struct {
 	name  string
 	do    func(c *clinic) (undo func() error, err error)
@@ -237,7 +237,7 @@ func holder(c *clinic) []*Node { return []*Node{c.holder} }
 func other(c *clinic) []*Node  { return []*Node{c.other} }
 func two(c *clinic) []*Node    { return []*Node{c.holder, c.other} }
 
-// ailments are all that doctor must tell apart.
+// ailments are all that doctor must distinguish.
 var ailments = []ailment{
 	{"the VIP is held by a foreign host", func(c *clinic) (func() error, error) {
 		host, err := c.Host("alien", netip.MustParseAddr("192.0.2.90"))
@@ -252,7 +252,9 @@ var ailments = []ailment{
 		return func() error { return k.Stop(context.Background()) }, err
 	}, doctor.CheckVRID, two},
 	{"unicast passes one way", func(c *clinic) (func() error, error) {
-		if err := c.outrank(); err != nil { // who does not hear a holder of a worse rank takes the VIP from it, and nothing is wrong but the path
+		// A node that does not receive a holder of a worse rank takes the VIP from it, and nothing is
+		// wrong but the path.
+		if err := c.outrank(); err != nil {
 			return nil, err
 		}
 		return c.other.Host.Reconnect, c.other.Host.CutFrom(c.holder.Host, lab.In)
@@ -262,9 +264,9 @@ var ailments = []ailment{
 		return func() error { return n.Register(context.Background(), c.API) }, c.API.Admin().Do(c.Context(), http.MethodDelete, "/api/v1/nodes/"+n.Name, nil, nil)
 	}, doctor.CheckPeers, other},
 	{"the advert interval of one node differs", timing("vm"), doctor.CheckInterval, other},
-	// Who holds the VIP hears nothing of it: keepalived 2.2.7 starts its timer anew with each
-	// packet that it gets, and so the odd one, which takes the VIP too, is silent while it gets ten
-	// a second. There doctor finds two holders, and says to run it on the other.
+	// The holder of the VIP receives nothing of it: keepalived 2.2.7 starts its timer anew with
+	// each packet that it gets, and so the odd one, which takes the VIP too, is silent while it
+	// gets ten a second. There doctor finds two holders, and advises to run it on the other.
 	{"the VRRP version of one node differs", timing("compat"), doctor.CheckVersion, other},
 	{"a VIP is stale", func(c *clinic) (func() error, error) {
 		n := c.holder // its kernel has the address on, and another node takes over
@@ -281,7 +283,7 @@ var ailments = []ailment{
 		if err != nil {
 			return undo, err
 		}
-		return undo, c.other.SignalAll(CoreDNS, syscall.SIGUSR1) // it is told, and refuses
+		return undo, c.other.SignalAll(CoreDNS, syscall.SIGUSR1) // it gets the signal, and refuses
 	}, doctor.CheckOlder, other},
 	{"a monitor is dead", func(c *clinic) (func() error, error) {
 		n := c.other
@@ -388,8 +390,8 @@ var ailments = []ailment{
 	}, doctor.CheckNodeAddress, other},
 }
 
-// TestLongDoctor has doctor look at a healthy cluster fifty times, where it finds nothing, and at
-// each ailment, whose name it says first.
+// TestLongDoctor has doctor inspect a healthy cluster fifty times, where it finds nothing, and at
+// each ailment, whose name it prints first.
 func TestLongDoctor(t *testing.T) {
 	needLong(t)
 	c := newClinic(t)
@@ -409,7 +411,7 @@ func (c *clinic) recovers(ctx context.Context) error {
 	return Together(waits...)
 }
 
-// silent has doctor look so often, on all nodes in turn, two at a time.
+// silent runs doctor so often, on one node after the other, two at a time.
 func (c *clinic) silent(t *testing.T, times int) {
 	begin := time.Now()
 	nodes := c.all()

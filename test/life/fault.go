@@ -14,7 +14,7 @@ const (
 	CoreDNSMonitor    = "coredns/coredns-monitor"
 )
 
-// KillVRRP kills the one process of keepalived that speaks VRRP.
+// KillVRRP kills the one process of keepalived that uses VRRP.
 func (n *Node) KillVRRP() error {
 	speaker, err := n.Child(Keepalived, "keepalived")
 	if err != nil {

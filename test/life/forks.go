@@ -12,7 +12,7 @@ import (
 )
 
 // Started counts the processes that the containers of a node start during a time, threads not
-// counted, by what the kernel reports of every fork. It says of each which program started it.
+// counted, by what the kernel reports of every fork. It shows of each which program started it.
 func (n *Node) Started(during time.Duration) ([]string, error) {
 	family := map[uint32]bool{}
 	for _, name := range n.Containers() {

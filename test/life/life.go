@@ -30,7 +30,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/pods"
 )
 
-// ShutdownDelay is how long an API server serves on after it was told to end.
+// ShutdownDelay is how long an API server serves on after it got the signal to end.
 const ShutdownDelay = 15 * time.Second
 
 // etcdIP is where the cluster's state lives: on a host of its own, so that every API server may end
@@ -244,7 +244,7 @@ func exists(err error) bool {
 }
 
 // end ends an API server as a shutdown does: it announces it, serves on for ShutdownDelay, and
-// takes no connection after that. How long it waits then for watches that nobody ends is of no
+// takes no connection after that. How long it waits then for watches that no client ends is of no
 // interest here.
 func end(s *kubeapi.Server) error {
 	if err := s.Signal(syscall.SIGTERM); err != nil {
@@ -260,7 +260,7 @@ func end(s *kubeapi.Server) error {
 // EndAPI ends the bootstrap machine's API server in order.
 func (l *Life) EndAPI() error { return end(l.API) }
 
-// Observe looks at which machine's kernel holds the API VIP, again and again.
+// Observe samples which machine's kernel holds the API VIP, again and again.
 func (l *Life) Observe() (*lab.Observer, error) {
 	hosts := []*lab.Host{l.Bootstrap}
 	for _, n := range l.Nodes {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// logs is everything that a node's containers have said.
+// logs is the whole output of a node's containers.
 func (n *Node) logs() map[string]string {
 	all := map[string]string{}
 	for _, c := range n.Containers() {
@@ -20,7 +20,7 @@ func (n *Node) logs() map[string]string {
 }
 
 // calm holds that after what began before has its last word, as a server of HAProxy's that is new
-// for a minute, nobody says anything for so long in which nothing happens.
+// for a minute, no process logs anything for so long in which nothing happens.
 func (s *stage) calm(t *testing.T, during time.Duration) {
 	t.Helper()
 	before := map[*Node]map[string]string{}
@@ -54,7 +54,7 @@ func news(n *Node, before, now map[string]string) string {
 	return text.String()
 }
 
-// keepLogs keeps what all containers have said, for those who want to read it.
+// keepLogs keeps the output of all containers for a reader.
 func (s *stage) keepLogs() {
 	keep := os.Getenv(kept)
 	if keep == "" {
@@ -67,7 +67,7 @@ func (s *stage) keepLogs() {
 	}
 }
 
-// TestLongLogs is the life of a cluster of three minutes as its logs tell it: joins, calm, a crash
+// TestLongLogs is the life of a cluster of three minutes as its logs show it: joins, calm, a crash
 // of HAProxy, an outage of the API, a loss of power.
 func TestLongLogs(t *testing.T) {
 	needLong(t)

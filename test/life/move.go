@@ -12,7 +12,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/traffic"
 )
 
-// Moved is what a move of the VIP looked like from outside.
+// Moved is a move of the VIP as seen from outside.
 type Moved struct {
 	From, To string
 	After    time.Duration // from the order to leave to the new holder alone
@@ -20,11 +20,11 @@ type Moved struct {
 	Nobody   time.Duration // no host held it
 	Requests traffic.Requests
 	Cut      int           // watches that were cut
-	Silent   time.Duration // the longest that a watch heard nothing
+	Silent   time.Duration // the longest that a watch received nothing
 	Faults   []string      // everything in which the move was not orderly
 }
 
-// String says it in a line.
+// String is the move in a line.
 func (m Moved) String() string {
 	return fmt.Sprintf("from %s to %s after %v, two holders for %v, none for %v; %d watches cut, none silent for more than %v; %v",
 		m.From, m.To, m.After.Round(time.Millisecond), m.Both.Round(time.Millisecond), m.Nobody.Round(time.Millisecond), m.Cut, m.Silent.Round(time.Millisecond), m.Requests)
@@ -34,8 +34,8 @@ func (m Moved) String() string {
 // the nodes' highest priority.
 var twoHolders = time.Second + vrrp.Skew(vrrp.V2, vrrp.Compat().ControlPlane.Highest(), time.Second)
 
-// Move has a host that holds the VIP leave in order while the crowd is there, and says how it went.
-// leave returns when the host has left for good; the VIP must have gone before that.
+// Move has a host that holds the VIP leave in order while the crowd is there, and reports how it
+// went. leave returns when the host has left for good; the VIP must have gone before that.
 func Move(ctx context.Context, o *lab.Observer, c *Crowd, host string, leave func() error) (Moved, error) {
 	c.Watches.Forget()
 	begin := time.Now()
@@ -84,7 +84,7 @@ func Left(ctx context.Context, o *lab.Observer, host string) (at time.Time, to s
 }
 
 const (
-	// sample is how often the kernels are asked who holds the VIP.
+	// sample is how often the kernels are asked which host holds the VIP.
 	sample = 10 * time.Millisecond
 	// blur is how late they are asked on a busy machine.
 	blur = 100 * time.Millisecond
@@ -92,9 +92,9 @@ const (
 
 // faults are what an orderly move does not have: a connection that is refused or times out, a
 // request that is cut though it was not open at that instant, a watch that hangs or is not back
-// soon, two holders for longer than their packets take to tell them.
+// soon, two holders for longer than their packets take.
 func faults(m Moved, breaks []traffic.Break, moved time.Time, soon time.Duration) (list []string) {
-	// A request that is open at the instant dies with the address: its client hears a reset, or
+	// A request that is open at the instant dies with the address: its client receives a reset, or
 	// nothing when the packet was lost on the way. One that gets no connection was not open.
 	var cut, bad traffic.Requests
 	for _, r := range m.Requests.Unserved() {

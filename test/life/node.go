@@ -29,7 +29,7 @@ type Node struct {
 	IP   netip.Addr
 	API  *kubeapi.Server // nil on a worker
 
-	role   string // as its label says
+	role   string // as in its label
 	life   *Life
 	router *Router // nil unless one was started
 }
@@ -209,7 +209,7 @@ func (n *Node) start(ctx context.Context) error {
 	return n.Start(ctx)
 }
 
-// Status is what the node's supervisor says of keepalived.
+// Status is what the node's supervisor reports of keepalived.
 func (n *Node) Status() (supervised.Status, error) {
 	text, err := os.ReadFile(filepath.Join(n.Root, "run/onprem-infra/keepalived", supervised.StatusFile))
 	if err != nil {
@@ -218,7 +218,7 @@ func (n *Node) Status() (supervised.Status, error) {
 	return supervised.Decode(text)
 }
 
-// Instance is the node's part in the election of the API VIP; an error says why it has none.
+// Instance is the node's part in the election of the API VIP; an error if it has none.
 func (n *Node) Instance() (supervised.Instance, error) {
 	status, err := n.Status()
 	if err != nil {
@@ -231,8 +231,8 @@ func (n *Node) Instance() (supervised.Instance, error) {
 	return instance, nil
 }
 
-// Candidate says why the node could not hold the VIP now; nil when it could: its keepalived stands
-// in the election of the API's VIP with a working balancer.
+// Candidate reports why the node could not hold the VIP now; nil when it could: its keepalived
+// stands in the election of the API's VIP with a working balancer.
 func (n *Node) Candidate() error {
 	instance, err := n.Instance()
 	if err != nil {

@@ -17,12 +17,12 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/kubeapi"
 )
 
-// Options say what a cluster is made of.
+// Options are the settings of a cluster.
 type Options struct {
 	Timing    string // profile; empty is compat
 	Masters   int    // control plane nodes, 2 to 5; 0 is 3
 	Workers   int    // up to 5
-	Families  string // of the VIPs: ipv4, ipv6 or dual; empty is ipv4. Kubernetes itself speaks IPv4
+	Families  string // of the VIPs: ipv4, ipv6 or dual; empty is ipv4. Kubernetes itself uses IPv4
 	OneImage  bool   // every container of a node is of one image that holds all programs, and not each daemon of one of its own
 	Bootstrap bool   // a bootstrap machine is booted first; without one the cluster is as long after its installation, and starts much sooner
 

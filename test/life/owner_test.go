@@ -13,10 +13,10 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/owner"
 )
 
-// doomed is the environment variable that makes TestOwner a cluster's owner who will be killed.
+// doomed is the environment variable that makes TestOwner a cluster's owner that will be killed.
 const doomed = "ONPREM_INFRA_TEST_DOOMED"
 
-// TestOwner is no test: it is a process with a whole cluster, which says its name and waits to be
+// TestOwner is no test: it is a process with a whole cluster, which prints its name and waits to be
 // killed.
 func TestOwner(t *testing.T) {
 	if os.Getenv(doomed) != "1" {

@@ -15,8 +15,8 @@ var tones = map[traffic.Outcome]timeline.Tone{
 	traffic.Reset: timeline.Reset, traffic.Failed: timeline.Failed,
 }
 
-// Hosts draws who held the VIP as an observer saw it, a lane for each host. Times count from the
-// moment zero.
+// Hosts draws which host held the VIP as an observer saw it, a lane for each host. Times count from
+// the moment zero.
 func Hosts(r lab.Report, zero time.Time, hosts ...string) (lanes []timeline.Lane) {
 	for _, host := range hosts {
 		row := timeline.Row{Name: "VIP", Thick: true}

@@ -104,7 +104,8 @@ func unread(make func(path string) error) func(c *clinic, n *Node) (func() error
 			return nil, err
 		}
 		return func() error {
-			if end, err := os.OpenFile(path, os.O_RDWR|syscall.O_NONBLOCK, 0); err == nil { // who waits for a pipe goes on
+			// A reader that waits for a pipe goes on.
+			if end, err := os.OpenFile(path, os.O_RDWR|syscall.O_NONBLOCK, 0); err == nil {
 				time.Sleep(100 * time.Millisecond)
 				_ = end.Close()
 			}
@@ -244,8 +245,8 @@ type recorder struct {
 	ill      bool // it was not well after a scene, and will not be
 }
 
-// TestLongRecord has the lab suffer each scene, and writes down what all monitors said of it, from
-// which test/scrape tells which alarms sound. ONPREM_INFRA_RECORD names the scenes, as an
+// TestLongRecord has the lab suffer each scene, and writes down what all monitors reported of it,
+// from which test/scrape computes which alarms sound. ONPREM_INFRA_RECORD names the scenes, as an
 // expression; nothing is written without it.
 func TestLongRecord(t *testing.T) {
 	needLong(t)
@@ -278,7 +279,7 @@ func TestLongRecord(t *testing.T) {
 	}
 }
 
-// parts is roles, for moments at which nobody may hold the VIP.
+// parts is roles, for moments at which no host may hold the VIP.
 func (r *recorder) parts() error {
 	holders := r.Holders()
 	i := slices.IndexFunc(r.Nodes, func(n *Node) bool { return slices.Equal(holders, []string{n.Name}) })
@@ -323,7 +324,7 @@ func (a asked) says() ([]byte, error) {
 	return io.ReadAll(reply.Body)
 }
 
-// askAll asks all monitors at once. Who does not answer is missing.
+// askAll asks all monitors at once. One that does not answer is missing.
 func askAll(cast map[string]asked) map[string][]byte {
 	out := map[string][]byte{}
 	var mu sync.Mutex
@@ -400,7 +401,7 @@ func (r *recorder) keep(t *testing.T, name string, tape *scrape.Tape) {
 	}
 }
 
-// shows says which line no page has.
+// shows reports which line no page has.
 func shows(pages map[string][]byte, want []string) error {
 	for _, w := range want {
 		who, what, _ := strings.Cut(w, " ")
@@ -427,7 +428,7 @@ var ills = regexp.MustCompile(`(?m)^(` + strings.Join([]string{
 	`onprem_round_age_seconds\{.*\} \d{2,}(\..*)?`,
 }, "|") + `)$`)
 
-// healthy says what is not as it should be.
+// healthy reports what is not as it should be.
 func healthy(pages map[string][]byte, all int) error {
 	if len(pages) != all {
 		return fmt.Errorf("%d of %d monitors answer", len(pages), all)
@@ -462,7 +463,7 @@ func healthy(pages map[string][]byte, all int) error {
 	return nil
 }
 
-// remembered is what a monitor of VIPs says for a while after it is over.
+// remembered is what a monitor of VIPs reports for a while after it is over.
 var remembered = regexp.MustCompile(`(?m)^(onprem_vip_advert_jitter_seconds\{.*\} (0\.[1-9]|[1-9]).*|onprem_vip_clashes\{.*\} [1-9].*)$`)
 
 // settle waits until all is well. Monitors forget an earlier scene by a new start.
@@ -491,8 +492,8 @@ func (r *recorder) settle(t *testing.T) (cast map[string]asked) {
 	return cast
 }
 
-// spared waits a little when there is an error, so that those who are asked have time for other
-// things.
+// spared waits a little when there is an error, so that the programs that are asked have time for
+// other things.
 func spared(err error) error {
 	if err != nil {
 		time.Sleep(300 * time.Millisecond)

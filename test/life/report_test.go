@@ -17,7 +17,7 @@ import (
 )
 
 // kept is the environment variable that names a directory where the journals and the page of
-// TestLongReport are kept for those who want to look at them.
+// TestLongReport are kept for a reader.
 const kept = "ONPREM_INFRA_KEEP"
 
 // row is a line of a report's table.
@@ -89,7 +89,7 @@ func (s *stage) report(t *testing.T) string {
 type passage struct {
 	from, to   string
 	why        string // pattern of the reason that the new holder gives
-	left       string // a part of the reason that the former one gives, if it could say one
+	left       string // a part of the reason that the former one gives, if it could give one
 	lost, came time.Time
 }
 
@@ -116,9 +116,9 @@ func (s *stage) passes(t *testing.T, from string, leave func() error) (p passage
 	return p
 }
 
-// exact is how far the journal may be from what the observer sees, who looks every 10 ms:
-// keepalived tells of a change after it has made it, and a monitor that one processor has to wait
-// for writes down when it looked.
+// exact is how far the journal may be from what the observer sees, which samples every 10 ms:
+// keepalived reports a change after it has made it, and a monitor that one processor has to wait
+// for records when it read it.
 const exact = 2*sample + 30*time.Millisecond
 
 // ended is how long a host that has lost the VIP ends what was open to it, before it writes down
@@ -171,8 +171,8 @@ func TestLongReport(t *testing.T) {
 	}
 }
 
-// holds finds a passage in a report's table: who came, when and why; and of who left the same, if
-// it could write it down.
+// holds finds a passage in a report's table: which host took over, when and why; and the same of
+// the one that left, if it could write it down.
 func holds(t *testing.T, rows []row, p passage) {
 	t.Helper()
 	came := slices.IndexFunc(rows, func(r row) bool {

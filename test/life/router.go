@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Router is a FAKE of an ingress router: it answers 1936, where a real one tells of its health, and
-// serves nobody. Of the cluster's default router, which the kubelet names, it is none.
+// Router is a FAKE of an ingress router: it answers 1936, where a real one reports its health, and
+// serves no client. Of the cluster's default router, which the kubelet names, it is none.
 type Router struct {
 	server *http.Server
 	done   chan error
@@ -35,7 +35,7 @@ func (n *Node) StartRouter() error {
 	return nil
 }
 
-// Drain has the node's router say that it takes nothing new, or that it does again.
+// Drain has the node's router report that it takes nothing new, or that it does again.
 func (n *Node) Drain(drains bool) { n.router.drains.Store(drains) }
 
 // StopRouter ends the node's router.

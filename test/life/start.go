@@ -108,7 +108,7 @@ func (l *Life) Furnish(ctx context.Context) error {
 	return nil
 }
 
-// stands says why no node stands in the election of the API VIP yet.
+// stands reports why no node stands in the election of the API VIP yet.
 func (l *Life) stands() error {
 	var errs []error
 	for _, n := range l.Nodes {

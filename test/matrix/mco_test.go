@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/onprem-infra/onprem-infra/cluster/mco"
+	"github.com/onprem-infra/onprem-infra/cluster/mco/static"
 	"github.com/onprem-infra/onprem-infra/cluster/pod"
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -191,8 +192,8 @@ func TestOperatorBootstrap(t *testing.T) {
 			t.Fatalf("%s: %v", c, err)
 		}
 		count[len(made)]++
-		want := map[string]string{mco.KeepalivedFile: string(plan.Encode(p)), mco.CoreDNSFile: string(plan.Encode(p))}
-		for _, s := range mco.BootstrapPods(p) {
+		want := map[string]string{static.KeepalivedFile: string(plan.Encode(p)), static.CoreDNSFile: string(plan.Encode(p))}
+		for _, s := range static.Bootstrap(p) {
 			want["/etc/kubernetes/manifests/"+s.Name+".yaml"] = string(pod.Render(s))
 		}
 		for at, text := range made {
@@ -216,7 +217,7 @@ func TestOperatorBootstrap(t *testing.T) {
 			t.Errorf("no cluster has %d files: %v", files, count)
 		}
 	}
-	for _, at := range []string{mco.KeepalivedFile, mco.CoreDNSFile} {
+	for _, at := range []string{static.KeepalivedFile, static.CoreDNSFile} {
 		if path.Dir(path.Dir(at)) != "/etc/kubernetes/static-pod-resources" {
 			t.Errorf("%s is not where bootkube copies resources to", at)
 		}

@@ -141,7 +141,7 @@ func On(addresses ...string) (l wire.Link) {
 	return l
 }
 
-// Packets are the packets of the log in words: when, to whom, section, name, type, data, TTL, flush.
+// Packets are the packets of the log in words: when, to which host, section, name, type, data, TTL, flush.
 func (l *Link) Packets() (lines []string) {
 	for _, s := range l.Log {
 		to := "all"
@@ -195,7 +195,7 @@ func Ask(name string, kind uint16, change ...func(*dns.Msg)) *dns.Msg {
 }
 
 // RR parses a record.
-func RR(t *testing.T, text string) dns.RR {
+func RR(t testing.TB, text string) dns.RR {
 	t.Helper()
 	r, err := dns.NewRR(text)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/cluster/mco"
+	"github.com/onprem-infra/onprem-infra/cluster/mco/static"
 	"github.com/onprem-infra/onprem-infra/cluster/pod"
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -70,9 +70,9 @@ func (l *lan) bootstrap() *node {
 		l.t.Fatal(err)
 	}
 	n := &node{Node: machine, l: l}
-	manifest := mco.BootstrapPods(l.plan)[0]
+	manifest := static.Bootstrap(l.plan)[0]
 	if err := n.Write(
-		asset.File{Path: mco.KeepalivedFile, Mode: 0o644, Contents: plan.Encode(l.plan)},
+		asset.File{Path: static.KeepalivedFile, Mode: 0o644, Contents: plan.Encode(l.plan)},
 		asset.File{Path: "/etc/kubernetes/manifests/" + manifest.Name + ".yaml", Mode: 0o644, Contents: pod.Render(manifest)},
 	); err != nil {
 		l.t.Fatal(err)

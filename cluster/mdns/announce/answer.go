@@ -13,6 +13,8 @@ import (
 const (
 	mostDeferred = 32  // queries of several packets
 	mostKnown    = 512 // known answers of such a query
+	// legacyTTL is for plain resolvers, which receive no goodbye (RFC 6762 6.7).
+	legacyTTL = 10 * time.Second
 )
 
 // query is a query with the known answers of its sender.
@@ -23,11 +25,9 @@ type query struct {
 	known     []wire.Record
 	probe     bool      // its sender probes for the name
 	alone     bool      // it was sent by unicast
+	legacy    bool      // a plain resolver asks, which receives no multicast (RFC 6762 6.7)
 	due       time.Time // when to answer it if no further packet arrives
 }
-
-// legacy reports whether a plain resolver asks, which receives no multicast (RFC 6762 6.7).
-func (q *query) legacy() bool { return q.from.Port() != wire.Port }
 
 // Receive handles a packet. Call Tick after it.
 func (r *Responder) Receive(now time.Time, p wire.Packet) {
@@ -38,14 +38,18 @@ func (r *Responder) Receive(now time.Time, p wire.Packet) {
 	if !ok {
 		return
 	}
-	own := r.link.Own(p.From.Addr()) // responses of this host are no conflict, but its queries are answered
+	// This host's own responses are no conflict, but its queries are answered.
+	own, legacy := r.link.Own(p.From.Addr()), p.From.Port() != wire.Port
 	if m.Response {
-		if !own && p.From.Port() == wire.Port {
+		if !own && !legacy {
 			r.checkConflicts(now, p.From.Addr(), m.Answers)
 		}
 		return
 	}
-	q := &query{from: p.From, id: m.Id, questions: m.Question, known: m.Answers, probe: len(m.Authority) > 0 && !own, alone: !p.Multicast}
+	q := &query{
+		from: p.From, id: m.Id, questions: m.Question, known: m.Answers,
+		probe: len(m.Authority) > 0 && !own, alone: !p.Multicast, legacy: legacy,
+	}
 	if q.probe {
 		r.breakTies(now, m.Authority)
 	}
@@ -54,36 +58,22 @@ func (r *Responder) Receive(now time.Time, p wire.Packet) {
 
 // assemble waits for further packets of known answers if they do not fit into one (RFC 6762 7.2).
 func (r *Responder) assemble(now time.Time, q *query, more bool) {
-	first, waiting := r.deferred[q.from]
-	switch {
-	case waiting:
+	if first := r.deferred[q.from]; first != nil {
 		first.questions = append(first.questions, q.questions...)
 		first.known = append(first.known, q.known...)
 		first.probe = first.probe || q.probe
-		if len(first.known) > mostKnown || len(first.questions) > mostKnown {
-			more = false
-		}
+		more = more && max(len(first.known), len(first.questions)) <= mostKnown
 		q = first
-	case more && !q.legacy() && len(r.deferred) < mostDeferred:
-		r.deferred[q.from] = q
-	default:
+	} else {
+		more = more && !q.legacy && len(r.deferred) < mostDeferred
+	}
+	if !more {
+		delete(r.deferred, q.from)
 		r.answer(now, q)
 		return
 	}
-	if q.due = now.Add(r.jitter(400*time.Millisecond, 500*time.Millisecond)); !more {
-		delete(r.deferred, q.from)
-		r.answer(now, q)
-	}
-}
-
-// answerDeferred answers the queries whose further packets have not arrived in time.
-func (r *Responder) answerDeferred(now time.Time) {
-	for from, q := range r.deferred {
-		if !q.due.After(now) {
-			delete(r.deferred, from)
-			r.answer(now, q)
-		}
-	}
+	q.due = now.Add(r.jitter(400*time.Millisecond, 500*time.Millisecond))
+	r.deferred[q.from] = q
 }
 
 // answer answers a query by unicast or by multicast, now or after a random delay (RFC 6762 6).
@@ -91,14 +81,14 @@ func (r *Responder) answer(now time.Time, q *query) {
 	var alone, all []*owned
 	shared := false
 	for _, question := range q.questions {
-		byUnicast := q.alone || q.legacy() || question.Qclass&wire.TopBit != 0
+		byUnicast := q.alone || q.legacy || question.Qclass&wire.TopBit != 0
 		for _, o := range r.matching(question) {
 			switch {
 			case q.knows(o) && !q.probe:
 				continue
 			case !byUnicast:
 				all = append(all, o)
-			case q.legacy() || now.Sub(o.last) < time.Duration(o.rr.Header().Ttl)*time.Second/4:
+			case q.legacy || now.Sub(o.last) < o.ttl()/4:
 				alone = append(alone, o)
 			default: // the records of other hosts may have expired
 				all = append(all, o)
@@ -128,23 +118,23 @@ func (r *Responder) matching(q dns.Question) (found []*owned) {
 	if class := q.Qclass &^ wire.TopBit; class != dns.ClassINET && class != dns.ClassANY {
 		return nil
 	}
-	name, owner := wire.Key(q.Name), (*claim)(nil)
+	name, nsec := wire.Key(q.Name), []*owned(nil)
 	for _, c := range r.claims {
 		if !c.answers() {
 			continue
 		}
 		for _, o := range c.records {
-			t := o.rr.Header().Rrtype
-			if o.name() == name && (t == q.Qtype || q.Qtype == dns.TypeANY && t != dns.TypeNSEC) {
+			wanted := o.kind() == q.Qtype || q.Qtype == dns.TypeANY && o.kind() != dns.TypeNSEC
+			if o.name() == name && wanted {
 				found = append(found, o)
 			}
 		}
-		if c.probed(name) {
-			owner = c
+		if o := c.nsec(name); o != nil {
+			nsec = []*owned{o}
 		}
 	}
-	if len(found) == 0 && owner != nil {
-		return owner.nsec(name)
+	if len(found) == 0 {
+		return nsec
 	}
 	return found
 }
@@ -159,12 +149,10 @@ func (q *query) knows(o *owned) bool {
 
 // schedule plans the multicast of a record, not sooner than a gap after the last one.
 func (o *owned) schedule(at time.Time, gap time.Duration) {
-	if sooner := o.last.Add(gap); !o.last.IsZero() && at.Before(sooner) {
-		at = sooner
+	if earliest := o.last.Add(gap); !o.last.IsZero() && at.Before(earliest) {
+		at = earliest
 	}
-	if o.due.IsZero() || at.Before(o.due) {
-		o.due = at
-	}
+	o.due = wire.Sooner(o.due, at)
 }
 
 // announceDue multicasts the records that are due, with the additional ones.
@@ -175,44 +163,38 @@ func (r *Responder) announceDue(now time.Time) {
 		for _, o := range c.records {
 			if !o.due.IsZero() && !o.due.After(now) && c.answers() {
 				o.last, o.due = now, time.Time{}
-				if due = append(due, o); !contains(answers, o) {
-					answers = append(answers, inPacket(o, o.rr.Header().Ttl, true))
-				}
+				due, answers = append(due, o), add(answers, o, o.ttl(), true)
 			}
 		}
 	}
 	for _, o := range r.additional(due) {
 		if o.last.IsZero() || now.Sub(o.last) >= betweenSame {
 			o.last, o.due = now, time.Time{}
-			along = append(along, inPacket(o, o.rr.Header().Ttl, true))
+			along = add(along, o, o.ttl(), true)
 		}
 	}
 	r.ready = append(r.ready, wire.ToGroups(wire.Responses(answers, along))...)
-}
-
-// contains reports whether records hold a shared one already.
-func contains(rrs []dns.RR, o *owned) bool {
-	return o.shared && slices.ContainsFunc(rrs, func(rr dns.RR) bool { return dns.IsDuplicate(rr, o.rr) })
 }
 
 // additional are the records that go along with answers (RFC 6763 12).
 func (r *Responder) additional(answers []*owned) (along []*owned) {
 	add := func(c *claim, name string, types ...uint16) {
 		for _, o := range c.records {
-			if o.name() == name && slices.Contains(types, o.rr.Header().Rrtype) && !slices.Contains(answers, o) && !slices.Contains(along, o) {
+			if o.name() == name && slices.Contains(types, o.kind()) &&
+				!slices.Contains(answers, o) && !slices.Contains(along, o) {
 				along = append(along, o)
 			}
 		}
 	}
 	for _, c := range r.claims {
-		host := wire.Key(wire.Canonical(c.host.fullName(c.within)))
+		host := wire.Key(c.host.FullName(c.Within))
 		for _, o := range answers {
 			if !slices.Contains(c.records, o) {
 				continue
 			}
 			switch rr := o.rr.(type) {
 			case *dns.PTR:
-				if rr.Hdr.Name != directory {
+				if rr.Hdr.Name != wire.Directory {
 					add(c, wire.Key(rr.Ptr), dns.TypeSRV, dns.TypeTXT, dns.TypeA, dns.TypeAAAA)
 					add(c, host, dns.TypeA, dns.TypeAAAA)
 				}
@@ -229,26 +211,23 @@ func (r *Responder) reply(now time.Time, q *query, answers []*owned) {
 	if !r.quota.Take(now, q.from.Addr()) {
 		return
 	}
-	m := wire.Response(nil, nil)
 	form := func(list []*owned) (rrs []dns.RR) {
 		for _, o := range list {
-			ttl := o.rr.Header().Ttl
-			if q.legacy() {
-				ttl = min(ttl, wire.Seconds(legacyTTL))
+			ttl := o.ttl()
+			if q.legacy {
+				ttl = min(ttl, legacyTTL)
 			}
-			if !contains(rrs, o) {
-				rrs = append(rrs, inPacket(o, ttl, !q.legacy()))
-			}
+			rrs = add(rrs, o, ttl, !q.legacy)
 		}
 		return rrs
 	}
-	if q.legacy() {
+	m := wire.Response(form(answers), form(r.additional(answers)))
+	if q.legacy {
 		m.Id, m.Question = q.id, slices.Clone(q.questions[:min(len(q.questions), 1)])
 		for i := range m.Question {
 			m.Question[i].Qclass &^= wire.TopBit
 		}
 	}
-	m.Answer, m.Extra = form(answers), form(r.additional(answers))
 	wire.Fit(m)
 	for _, p := range wire.Pack(nil, m) {
 		r.ready = append(r.ready, wire.Outgoing{To: q.from, Data: p})

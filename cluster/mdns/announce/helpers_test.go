@@ -1,39 +1,26 @@
 package announce
 
 import (
-	"net/netip"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster/mdns/wire"
-	"github.com/onprem-infra/onprem-infra/shared/record"
 	"github.com/onprem-infra/onprem-infra/test/mdnslink"
 )
 
 // node is what a node of the cluster announces.
-func node(name string, addresses ...string) Host {
-	h := Host{Name: record.Name(name), Reverse: true, Services: []Service{{Instance: "ostest Workstation-" + name, Type: wire.Workstation, Port: 42424, TTL: 3200 * time.Second}}}
-	for _, a := range addresses {
-		h.Addresses = append(h.Addresses, netip.MustParseAddr(a))
-	}
-	return h
-}
+var node = mdnslink.Node
 
 // announcer is a responder with one host, set at once.
-func announcer(h Host, now time.Time) *Responder {
-	var own []string
-	for _, a := range h.Addresses {
-		own = append(own, a.String())
-	}
-	r := New(mdnslink.On(own...), mdnslink.Even)
-	r.Set(now, mdnslink.On(own...), []Host{h})
+func announcer(h wire.Host, now time.Time) *Responder {
+	link := mdnslink.See(h)
+	r := New(link, mdnslink.Even)
+	r.Set(now, link, []wire.Host{h})
 	return r
 }
 
 // established is a link with one announcer that has announced everything, some time ago.
-func established(t *testing.T, h Host) (*mdnslink.Link, *Responder) {
+func established(t *testing.T, h wire.Host) (*mdnslink.Link, *Responder) {
 	t.Helper()
 	e := mdnslink.New(t)
 	r := announcer(h, e.Now)
@@ -41,13 +28,4 @@ func established(t *testing.T, h Host) (*mdnslink.Link, *Responder) {
 	e.Run(time.Minute)
 	e.Clear()
 	return e, r
-}
-
-// of makes a node one of a cluster.
-func of(cluster string, h Host) Host {
-	h.Cluster, h.Services = record.Name(cluster), slices.Clone(h.Services)
-	for i := range h.Services {
-		h.Services[i].Instance = strings.Replace(h.Services[i].Instance, "ostest", cluster, 1)
-	}
-	return h
 }

@@ -1,8 +1,9 @@
-// Package announce is a multicast DNS responder without sockets and without a clock: it probes for a
-// host's names, announces and defends them, and answers for them.
+// Package announce is a multicast DNS responder without sockets and without a clock: it probes for
+// a host's names, announces and defends them, and answers for them.
 package announce
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 	"time"
@@ -38,6 +39,9 @@ const (
 	Lost        State = "lost"        // another host has one of them; it retries
 )
 
+// States are all states.
+func States() []State { return []State{Probing, Announcing, Established, Lost} }
+
 // Claim is the state of a host's names.
 type Claim struct {
 	Name   record.Name
@@ -48,46 +52,41 @@ type Claim struct {
 
 // claim is a host that is announced.
 type claim struct {
-	host    Host
-	within  bool // it uses its other name
+	Claim
+	host    wire.Host
 	records []*owned
-	state   State
 	sent    int       // probes or announcements of this state
 	at      time.Time // of the next step; zero for none
-	rival   netip.Addr
 	contest time.Time // the last conflict
 }
 
 // answers reports whether the claim's records may be announced.
-func (c *claim) answers() bool { return c.state == Announcing || c.state == Established }
+func (c *claim) answers() bool { return c.State == Announcing || c.State == Established }
 
-// probed reports whether a name must be this host's alone.
-func (c *claim) probed(name string) bool { return len(c.nsec(name)) > 0 }
+// begin begins a state, with its first step at a time.
+func (c *claim) begin(state State, at time.Time) { c.State, c.sent, c.at = state, 0, at }
 
-// nsec is the NSEC record of a name, which lists the types that exist.
-func (c *claim) nsec(name string) (found []*owned) {
-	for _, o := range c.records {
-		if o.rr.Header().Rrtype == dns.TypeNSEC && o.name() == name {
-			found = append(found, o)
-		}
-	}
-	return found
+// nsec is the NSEC record of a name, or nil. Exactly the names that are probed for have one.
+func (c *claim) nsec(name string) *owned {
+	return first(c.records, func(o *owned) bool {
+		return o.kind() == dns.TypeNSEC && o.name() == name
+	})
 }
 
 // unique are the records of a name that is probed for.
-func (c *claim) unique(name string) (all []*owned) {
+func (c *claim) unique(name string) (all []dns.RR) {
 	for _, o := range c.records {
-		if !o.shared && o.name() == name && o.rr.Header().Rrtype != dns.TypeNSEC {
-			all = append(all, o)
+		if !o.shared && o.name() == name && o.kind() != dns.TypeNSEC {
+			all = append(all, o.rr)
 		}
 	}
 	return all
 }
 
-// probedNames are the names that are probed for.
+// probedNames are the names that must be this host's alone.
 func probedNames(records []*owned) (all []string) {
 	for _, o := range records {
-		if o.rr.Header().Rrtype == dns.TypeNSEC {
+		if o.kind() == dns.TypeNSEC {
 			all = append(all, o.name())
 		}
 	}
@@ -101,14 +100,8 @@ type Responder struct {
 	claims   []*claim
 	deferred map[netip.AddrPort]*query
 	ready    []wire.Outgoing // to be sent at the next Tick
-	gone     []departed
+	gone     []*owned        // former records, which hosts that missed the goodbye may remember
 	quota    wire.Quota
-}
-
-// departed is a record with a goodbye, which hosts that missed it may remember until a time.
-type departed struct {
-	record *owned
-	until  time.Time
 }
 
 // New makes a Responder that announces nothing yet.
@@ -119,92 +112,80 @@ func New(link wire.Link, jitter wire.Jitter) *Responder {
 // Claims are the states of the hosts.
 func (r *Responder) Claims() (all []Claim) {
 	for _, c := range r.claims {
-		all = append(all, Claim{Name: c.host.Name, State: c.state, Rival: c.rival, Within: c.within})
+		all = append(all, c.Claim)
 	}
 	return all
 }
 
-// Set sets the hosts to announce, and this host's addresses on the link. A host that keeps its names
-// announces new addresses without another probe (RFC 6762 8.4).
-func (r *Responder) Set(now time.Time, link wire.Link, hosts []Host) {
+// Set sets the hosts to announce, and this host's addresses on the link. A host that keeps its
+// names announces new addresses without another probe (RFC 6762 8.4).
+func (r *Responder) Set(now time.Time, link wire.Link, hosts []wire.Host) {
 	r.link = link
 	var kept []*claim
 	for _, h := range hosts {
-		fresh := &claim{host: h, records: records(h, false), state: Probing, at: now.Add(r.jitter(0, betweenProbes))}
-		i := slices.IndexFunc(r.claims, func(c *claim) bool {
-			return c.host.Cluster == h.Cluster && slices.Equal(probedNames(records(c.host, false)), probedNames(fresh.records))
-		})
-		if i < 0 {
-			kept = append(kept, fresh)
-			continue
+		c := &claim{Claim: Claim{Name: h.Name}, host: h, records: records(h, false)}
+		c.begin(Probing, now.Add(r.jitter(0, betweenProbes)))
+		if i := slices.IndexFunc(r.claims, c.sameNames); i >= 0 {
+			c = r.claims[i]
+			r.claims = slices.Delete(r.claims, i, i+1)
+			r.replace(now, c, h)
 		}
-		old := r.claims[i]
-		if old.within {
-			fresh.records = records(h, true)
-		}
-		r.claims = slices.Delete(r.claims, i, i+1)
-		r.replace(now, old, fresh)
-		kept = append(kept, old)
+		kept = append(kept, c)
 	}
 	for _, gone := range r.claims { // others may know it even from an earlier responder
-		r.goodbye(now, gone.records, gone.state != Lost)
+		if gone.State != Lost {
+			r.goodbye(now, gone.records)
+		}
 	}
 	r.claims = kept
+}
+
+// sameNames reports whether a claim is for the same names as another one that is new.
+func (c *claim) sameNames(other *claim) bool {
+	return other.host.Cluster == c.host.Cluster &&
+		slices.Equal(probedNames(records(other.host, false)), probedNames(c.records))
 }
 
 // Again repeats announcements and goodbyes for hosts that could not receive them: when another
 // address family works again, they may remember a former name from it.
 func (r *Responder) Again(now time.Time) {
-	r.gone = slices.DeleteFunc(r.gone, func(f departed) bool { return !f.until.After(now) || r.has(f.record) })
-	var gone []*owned
-	for _, f := range r.gone {
-		gone = append(gone, f.record)
-	}
-	r.sendGoodbyes(gone)
+	r.gone = slices.DeleteFunc(r.gone, func(o *owned) bool {
+		return !o.last.Add(o.ttl()).After(now) || slices.ContainsFunc(r.claims, func(c *claim) bool {
+			return find(c.records, o.rr) != nil
+		})
+	})
+	r.sendGoodbyes(r.gone)
 	for _, c := range r.claims {
 		if c.answers() {
-			c.state, c.sent, c.at = Announcing, 0, now
+			c.begin(Announcing, now)
 		}
 	}
 }
 
-// has reports whether a claim has a record.
-func (r *Responder) has(o *owned) bool {
-	return slices.ContainsFunc(r.claims, func(c *claim) bool {
-		return slices.ContainsFunc(c.records, func(own *owned) bool { return dns.IsDuplicate(own.rr, o.rr) })
-	})
-}
-
-// replace sets a claim's records.
-func (r *Responder) replace(now time.Time, c, fresh *claim) {
-	var gone []*owned
-	for _, o := range c.records {
-		i := slices.IndexFunc(fresh.records, func(f *owned) bool { return dns.IsDuplicate(f.rr, o.rr) })
-		if i < 0 {
-			gone = append(gone, o)
-		} else {
-			fresh.records[i] = o
-		}
-	}
-	if len(gone) == 0 && len(c.records) == len(fresh.records) {
+// replace sets what a claim announces. A record that stays keeps its times.
+func (r *Responder) replace(now time.Time, c *claim, h wire.Host) {
+	fresh := records(h, c.Within)
+	former := slices.Clone(c.records)
+	gone := slices.DeleteFunc(former, func(o *owned) bool { return find(fresh, o.rr) != nil })
+	if len(gone) == 0 && len(c.records) == len(fresh) {
 		return
 	}
-	c.host, c.records = fresh.host, fresh.records
-	r.goodbye(now, gone, c.answers())
-	if c.answers() {
-		c.state, c.sent, c.at = Announcing, 0, now
+	for i, o := range fresh {
+		fresh[i] = cmp.Or(find(c.records, o.rr), o)
+	}
+	if c.Name, c.host, c.records = h.Name, h, fresh; c.answers() {
+		r.goodbye(now, gone)
+		c.begin(Announcing, now)
 	}
 }
 
-// goodbye announces that records are no longer true, if others may know them. It flushes nothing:
-// another host may have the name by now.
-func (r *Responder) goodbye(now time.Time, gone []*owned, known bool) {
-	if !known {
-		return
-	}
+// goodbye announces that records are no longer true. It flushes nothing: another host may have the
+// name by now.
+func (r *Responder) goodbye(now time.Time, gone []*owned) {
 	for _, o := range gone {
-		r.gone = append(r.gone, departed{o, now.Add(time.Duration(o.rr.Header().Ttl) * time.Second)})
+		o.last = now
 	}
+	r.gone = append(r.gone, gone...)
 	r.gone = r.gone[max(0, len(r.gone)-mostGone):]
 	r.sendGoodbyes(gone)
 }
@@ -213,8 +194,8 @@ func (r *Responder) goodbye(now time.Time, gone []*owned, known bool) {
 func (r *Responder) sendGoodbyes(gone []*owned) {
 	var rrs []dns.RR
 	for _, o := range gone {
-		if o.rr.Header().Rrtype != dns.TypeNSEC && o.name() != directory {
-			rrs = append(rrs, inPacket(o, 0, false))
+		if o.kind() != dns.TypeNSEC && o.name() != wire.Directory {
+			rrs = add(rrs, o, 0, false)
 		}
 	}
 	r.ready = append(r.ready, wire.ToGroups(wire.Responses(rrs, nil))...)
@@ -223,7 +204,7 @@ func (r *Responder) sendGoodbyes(gone []*owned) {
 // Leave returns the goodbyes for everything that was announced (RFC 6762 10.1).
 func (r *Responder) Leave() []wire.Outgoing {
 	for _, c := range r.claims {
-		if c.state != Lost {
+		if c.State != Lost {
 			r.sendGoodbyes(c.records)
 		}
 	}
@@ -239,26 +220,26 @@ func (r *Responder) take() []wire.Outgoing {
 
 // Next is the latest time for the next Tick; ok is false if only a packet can change anything.
 func (r *Responder) Next() (at time.Time, ok bool) {
-	sooner := func(t time.Time) {
-		if !t.IsZero() && (!ok || t.Before(at)) {
-			at, ok = t, true
-		}
-	}
 	for _, c := range r.claims {
-		sooner(c.at)
+		at = wire.Sooner(at, c.at)
 		for _, o := range c.records {
-			sooner(o.due)
+			at = wire.Sooner(at, o.due)
 		}
 	}
 	for _, q := range r.deferred {
-		sooner(q.due)
+		at = wire.Sooner(at, q.due)
 	}
-	return at, ok
+	return at, !at.IsZero()
 }
 
 // Tick returns the packets to send now. Call it after each packet, and at the time of Next.
 func (r *Responder) Tick(now time.Time) []wire.Outgoing {
-	r.answerDeferred(now)
+	for from, q := range r.deferred { // whose further packets have not arrived in time
+		if !q.due.After(now) {
+			delete(r.deferred, from)
+			r.answer(now, q)
+		}
+	}
 	for _, c := range r.claims {
 		if !c.at.IsZero() && !c.at.After(now) {
 			r.step(now, c)
@@ -270,27 +251,28 @@ func (r *Responder) Tick(now time.Time) []wire.Outgoing {
 
 // step advances a claim by one probe or announcement.
 func (r *Responder) step(now time.Time, c *claim) {
-	if c.state == Lost {
-		c.state, c.sent = Probing, 0
+	if c.State == Lost {
+		c.begin(Probing, now)
 	}
-	if c.state == Probing && c.sent < probes {
+	c.sent++
+	if c.State == Probing && c.sent <= probes {
 		r.ready = append(r.ready, wire.ToGroups(wire.Pack(nil, probe(c)))...)
-		c.sent, c.at = c.sent+1, now.Add(betweenProbes)
+		c.at = now.Add(betweenProbes)
 		return
 	}
-	if c.state == Probing {
-		c.state, c.sent = Announcing, 0
-		if !c.within {
-			c.rival = netip.Addr{}
+	if c.State == Probing {
+		c.State, c.sent = Announcing, 1
+		if !c.Within {
+			c.Rival = netip.Addr{}
 		}
 	}
 	for _, o := range c.records {
-		if o.rr.Header().Rrtype != dns.TypeNSEC {
+		if o.kind() != dns.TypeNSEC {
 			o.due = now
 		}
 	}
-	if c.sent, c.at = c.sent+1, now.Add(betweenSame); c.sent == announcements {
-		c.state, c.at = Established, time.Time{}
+	if c.at = now.Add(betweenSame); c.sent == announcements {
+		c.State, c.at = Established, time.Time{}
 	}
 }
 
@@ -300,12 +282,12 @@ func (r *Responder) step(now time.Time, c *claim) {
 func probe(c *claim) *dns.Msg {
 	m := &dns.Msg{Compress: true}
 	for _, name := range probedNames(c.records) {
-		written := name
-		for _, o := range c.unique(name) {
-			written = o.rr.Header().Name
-			m.Ns = append(m.Ns, inPacket(o, o.rr.Header().Ttl, false))
+		q := dns.Question{Name: name, Qtype: dns.TypeANY, Qclass: dns.ClassINET}
+		for _, rr := range c.unique(name) {
+			q.Name = rr.Header().Name // as it is written
+			m.Ns = append(m.Ns, rr)
 		}
-		m.Question = append(m.Question, dns.Question{Name: written, Qtype: dns.TypeANY, Qclass: dns.ClassINET})
+		m.Question = append(m.Question, q)
 	}
 	return m
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/mdnslink"
 )
 
-// TestAnnounce holds the whole start of a host (RFC 6762 8.1 and 8.3), and that it then is silent.
+// TestAnnounce holds the whole start of a host (RFC 6762 8.1 and 8.3), and that it then sends nothing.
 func TestAnnounce(t *testing.T) {
 	e := mdnslink.New(t)
 	r := announcer(node("master-0", "192.0.2.10", "2001:db8::10"), e.Now)
@@ -37,8 +37,6 @@ func TestAnnounce(t *testing.T) {
 	}
 }
 
-func qu(m *dns.Msg) { m.Question[0].Qclass |= wire.TopBit }
-
 // TestAnswers asks an established host, a minute after it has announced everything. The times are those
 // since the question.
 func TestAnswers(t *testing.T) {
@@ -56,7 +54,7 @@ func TestAnswers(t *testing.T) {
 	}{
 		{"an address", peer, mdnslink.Ask("master-0.local.", dns.TypeA), []string{"0s response to all: + " + nsec + "; " + a}},
 		{"in other letters", peer, mdnslink.Ask("MASTER-0.Local.", dns.TypeA), []string{"0s response to all: + " + nsec + "; " + a}},
-		{"what there is not", peer, mdnslink.Ask("master-0.local.", dns.TypeAAAA), []string{"0s response to all: = " + nsec}},
+		{"a type that it does not have", peer, mdnslink.Ask("master-0.local.", dns.TypeAAAA), []string{"0s response to all: = " + nsec}},
 		{"anything", peer, mdnslink.Ask("master-0.local.", dns.TypeANY), []string{"0s response to all: + " + nsec + "; " + a}},
 		{"another's name", peer, mdnslink.Ask("master-1.local.", dns.TypeA), nil},
 		{"another class", peer, mdnslink.Ask("master-0.local.", dns.TypeA, func(m *dns.Msg) { m.Question[0].Qclass = dns.ClassCHAOS }), nil},
@@ -69,17 +67,17 @@ func TestAnswers(t *testing.T) {
 		{"known already", peer, mdnslink.Ask("master-0.local.", dns.TypeA, knows("master-0.local. 60 IN A 192.0.2.10")), nil},
 		{"known for too short a time yet", peer, mdnslink.Ask("master-0.local.", dns.TypeA, knows("master-0.local. 59 IN A 192.0.2.10")), []string{"0s response to all: + " + nsec + "; " + a}},
 		{"wrongly known", peer, mdnslink.Ask("master-0.local.", dns.TypeA, knows("master-0.local. 120 IN A 192.0.2.11")), []string{"0s response to all: + " + nsec + "; " + a}},
-		{"by unicast, when others have forgotten it", peer, mdnslink.Ask("master-0.local.", dns.TypeA, qu), []string{"0s response to all: + " + nsec + "; " + a}},
-		{"by unicast, when others know it", peer, mdnslink.Ask(instance, dns.TypeTXT, qu), []string{
+		{"by unicast, when others have forgotten it", peer, mdnslink.Ask("master-0.local.", dns.TypeA, mdnslink.UnicastWelcome), []string{"0s response to all: + " + nsec + "; " + a}},
+		{"by unicast, when others know it", peer, mdnslink.Ask(instance, dns.TypeTXT, mdnslink.UnicastWelcome), []string{
 			"0s response to 192.0.2.77:5353: = ostest_Workstation-master-0._workstation._tcp.local. TXT \"\" 3200s top"}},
 		{"a plain resolver", plainResolver, mdnslink.Ask("master-0.local.", dns.TypeA, func(m *dns.Msg) { m.Id = 7 }), []string{
 			"0s response to 192.0.2.77:40000: + master-0.local. NSEC master-0.local. A 10s; = master-0.local. A 192.0.2.10 10s; ? master-0.local. A"}},
-		{"somebody from afar", "198.51.100.1:5353", mdnslink.Ask("master-0.local.", dns.TypeA), nil},
-		{"a plain resolver from afar", "198.51.100.1:40000", mdnslink.Ask("master-0.local.", dns.TypeA), nil},
+		{"a host that is not on the link", "198.51.100.1:5353", mdnslink.Ask("master-0.local.", dns.TypeA), nil},
+		{"a plain resolver that is not on the link", "198.51.100.1:40000", mdnslink.Ask("master-0.local.", dns.TypeA), nil},
 		{"a neighbour by its link-local address", "[fe80::1%eth0]:5353", mdnslink.Ask("master-0.local.", dns.TypeA), []string{"0s response to all: + " + nsec + "; " + a}},
 		{"no standard query", peer, mdnslink.Ask("master-0.local.", dns.TypeA, func(m *dns.Msg) { m.Opcode = dns.OpcodeUpdate }), nil},
 		{"a query with an error", peer, mdnslink.Ask("master-0.local.", dns.TypeA, func(m *dns.Msg) { m.Rcode = dns.RcodeRefused }), nil},
-		{"somebody who wants the name", peer, mdnslink.Ask("master-0.local.", dns.TypeANY, qu, func(m *dns.Msg) { m.Ns = []dns.RR{mdnslink.RR(t, "master-0.local. 120 IN A 192.0.2.77")} }),
+		{"a host that probes for the name", peer, mdnslink.Ask("master-0.local.", dns.TypeANY, mdnslink.UnicastWelcome, func(m *dns.Msg) { m.Ns = []dns.RR{mdnslink.RR(t, "master-0.local. 120 IN A 192.0.2.77")} }),
 			[]string{"0s response to 192.0.2.77:5353: + " + nsec + "; " + a, "0s response to all: + " + nsec + "; " + a}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -122,13 +120,13 @@ func TestKnownInSeveralPackets(t *testing.T) {
 	truncated := func(m *dns.Msg) { m.Truncated = true }
 	for _, tt := range []struct {
 		name  string
-		rest  string // who sends the rest, which holds our answer; empty for nobody
+		rest  string // the sender of the rest, which holds our answer; empty: none is sent
 		after time.Duration
 		want  int
 	}{
 		{"the rest holds it", "192.0.2.77:5353", 300 * time.Millisecond, 0},
 		{"nothing more comes", "", 0, 1},
-		{"somebody else sends it", "192.0.2.78:5353", 300 * time.Millisecond, 1},
+		{"another host sends it", "192.0.2.78:5353", 300 * time.Millisecond, 1},
 		{"it comes too late", "192.0.2.77:5353", 600 * time.Millisecond, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -155,9 +153,9 @@ func TestStorm(t *testing.T) {
 		most       int // packets in five seconds
 	}{
 		{"a thousand questions a second", "192.0.2.77:5353", func(*dns.Msg) {}, 6},
-		{"of one who wants the answer alone", "192.0.2.77:5353", qu, 5*wire.MaxToOne + 10},
+		{"of a host that asks for unicast answers", "192.0.2.77:5353", mdnslink.UnicastWelcome, 5*wire.MaxToOne + 10},
 		{"of a plain resolver", "192.0.2.77:40000", func(*dns.Msg) {}, 5*wire.MaxToOne + 10},
-		{"of one who wants the name", "192.0.2.77:5353", func(m *dns.Msg) { m.Ns = []dns.RR{mdnslink.RR(t, "master-0.local. 120 IN A 192.0.2.77")} }, 4*5 + 2},
+		{"of a host that probes for the name", "192.0.2.77:5353", func(m *dns.Msg) { m.Ns = []dns.RR{mdnslink.RR(t, "master-0.local. 120 IN A 192.0.2.77")} }, 4*5 + 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e, _ := established(t, node("master-0", "192.0.2.10"))
@@ -227,7 +225,7 @@ func TestGoodbye(t *testing.T) {
 	}
 	slices.Sort(got)
 	if got = slices.Compact(got); !slices.Equal(got, want) {
-		t.Errorf("sent goodbye to %q, want %q", got, want)
+		t.Errorf("sent a goodbye for %q, want %q", got, want)
 	}
 	if at, ok := r.Next(); ok {
 		t.Errorf("it wants to be woken at %v", at)
@@ -246,7 +244,7 @@ func TestGoodbye(t *testing.T) {
 func TestChanges(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		want Host
+		want wire.Host
 		sent []string // what must be in the packets, in this order
 	}{
 		{"nothing", node("master-0", "192.0.2.10"), nil},
@@ -256,7 +254,7 @@ func TestChanges(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e, r := established(t, node("master-0", "192.0.2.10"))
-			r.Set(e.Now, mdnslink.On("192.0.2.10"), []Host{tt.want})
+			r.Set(e.Now, mdnslink.On("192.0.2.10"), []wire.Host{tt.want})
 			e.Run(time.Minute)
 			all, rest := strings.Join(e.Packets(), "\n"), ""
 			rest = all
@@ -280,7 +278,7 @@ func state(r *Responder) State { return r.Claims()[0].State }
 // TestConflicts puts two hosts of one name on a link.
 func TestConflicts(t *testing.T) {
 	first, second := node("master-0", "192.0.2.10"), node("master-0", "192.0.2.20")
-	t.Run("who has the name keeps it", func(t *testing.T) {
+	t.Run("the host that has the name keeps it", func(t *testing.T) {
 		e, a := established(t, first)
 		b := announcer(second, e.Now)
 		e.Add(b, "192.0.2.20")
@@ -300,7 +298,7 @@ func TestConflicts(t *testing.T) {
 			t.Errorf("after the first one left the second is %s", state(b))
 		}
 	})
-	t.Run("of two who ask at once the later in order has it", func(t *testing.T) {
+	t.Run("of two that probe at once the later in order has it", func(t *testing.T) {
 		e := mdnslink.New(t)
 		a, b := announcer(first, e.Now), announcer(second, e.Now)
 		e.Add(a, "192.0.2.10")
@@ -310,7 +308,7 @@ func TestConflicts(t *testing.T) {
 			t.Errorf("%+v and %+v", a.Claims(), b.Claims())
 		}
 	})
-	t.Run("two that did not hear each other", func(t *testing.T) {
+	t.Run("two that did not receive each other", func(t *testing.T) {
 		e := mdnslink.New(t)
 		a, b := announcer(first, e.Now), announcer(second, e.Now)
 		e.Add(a, "192.0.2.10")
@@ -324,7 +322,7 @@ func TestConflicts(t *testing.T) {
 			t.Errorf("%+v and %+v, want one of them", a.Claims(), b.Claims())
 		}
 	})
-	t.Run("what this machine itself says is no conflict", func(t *testing.T) {
+	t.Run("this machine's own announcement is no conflict", func(t *testing.T) {
 		e, a := established(t, first)
 		e.Inject("192.0.2.10:5353", wire.Response([]dns.RR{mdnslink.RR(t, "master-0.local. 120 IN A 192.0.2.99")}, nil))
 		e.Run(100 * time.Millisecond)
@@ -332,18 +330,18 @@ func TestConflicts(t *testing.T) {
 			t.Errorf("it is %s", state(a))
 		}
 	})
-	t.Run("one word from somebody who does not have it", func(t *testing.T) {
+	t.Run("one announcement of a host that does not have it", func(t *testing.T) {
 		e, a := established(t, first)
 		e.Inject("192.0.2.66:5353", wire.Response([]dns.RR{mdnslink.RR(t, "master-0.local. 120 IN A 192.0.2.66")}, nil))
 		if state(a) != Probing {
-			t.Errorf("it is %s, want that it asks", state(a))
+			t.Errorf("it is %s, want that it probes", state(a))
 		}
 		e.Run(2 * time.Second)
 		if state(a) != Established {
 			t.Errorf("it is %s", state(a))
 		}
 	})
-	t.Run("somebody who always contradicts", func(t *testing.T) {
+	t.Run("a host that always contradicts", func(t *testing.T) {
 		e, _ := established(t, first)
 		for range 600 {
 			e.Inject("192.0.2.66:5353", wire.Response([]dns.RR{mdnslink.RR(t, "master-0.local. 120 IN A 192.0.2.66")}, nil))
@@ -353,8 +351,8 @@ func TestConflicts(t *testing.T) {
 			t.Errorf("sent %d packets in a minute, want %d at most", len(e.Log), most)
 		}
 	})
-	t.Run("somebody who always contradicts either name", func(t *testing.T) {
-		e, a := established(t, of("ostest", first))
+	t.Run("a host that always contradicts either name", func(t *testing.T) {
+		e, a := established(t, mdnslink.Of("ostest", first))
 		for range 600 {
 			for _, name := range []string{"master-0.local.", "master-0.ostest.local."} {
 				e.Inject("192.0.2.66:5353", wire.Response([]dns.RR{mdnslink.RR(t, name+" 120 IN A 192.0.2.66")}, nil))
@@ -366,10 +364,10 @@ func TestConflicts(t *testing.T) {
 		}
 		e.Run(10 * time.Second)
 		if state(a) != Established {
-			t.Errorf("when he is silent it is %s", state(a))
+			t.Errorf("after the last contradiction it is %s", state(a))
 		}
 	})
-	t.Run("somebody says goodbye for it", func(t *testing.T) {
+	t.Run("another host sends a goodbye for it", func(t *testing.T) {
 		e, a := established(t, first)
 		e.Inject("192.0.2.66:5353", wire.Response([]dns.RR{mdnslink.RR(t, "master-0.local. 0 IN A 192.0.2.10")}, nil))
 		e.Run(time.Second)
@@ -379,9 +377,9 @@ func TestConflicts(t *testing.T) {
 	})
 }
 
-// TestGoodbyeAgain holds that who changes its name while it speaks in one family only says goodbye
-// to the former one in the other family too, once it speaks there, for as long as somebody may
-// remember it, and not to what it has again.
+// TestGoodbyeAgain holds that a host which changes its name while one family works sends the goodbye
+// for the former name in the other family too, once that works. It does so for as long as a host may
+// remember the name, and not for a name that it has again.
 func TestGoodbyeAgain(t *testing.T) {
 	goodbyes := func(e *mdnslink.Link) (names []string) {
 		for _, s := range e.Log {
@@ -400,16 +398,16 @@ func TestGoodbyeAgain(t *testing.T) {
 		want  []string
 	}{
 		{"at once", time.Second, false, []string{"master-0.local."}},
-		{"when nobody can remember it", addressTTL, false, nil},
+		{"when no host can remember it", wire.AddressTTL, false, nil},
 		{"when it has its name again", 5 * time.Second, true, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			first := node("master-0", "192.0.2.10")
 			e, r := established(t, first)
-			r.Set(e.Now, mdnslink.LAN, []Host{node("master-7", "192.0.2.10")})
+			r.Set(e.Now, mdnslink.LAN, []wire.Host{node("master-7", "192.0.2.10")})
 			e.Run(0)
 			if tt.back {
-				r.Set(e.Now, mdnslink.LAN, []Host{first})
+				r.Set(e.Now, mdnslink.LAN, []wire.Host{first})
 			}
 			e.Run(tt.after)
 			e.Clear()
@@ -418,13 +416,13 @@ func TestGoodbyeAgain(t *testing.T) {
 			e.Run(3 * time.Second)
 			got := slices.DeleteFunc(goodbyes(e), func(name string) bool { return tt.back && name == "master-7.local." })
 			if !slices.Equal(got, tt.want) {
-				t.Errorf("sent goodbye to %v, want %v", got, tt.want)
+				t.Errorf("sent a goodbye for %v, want %v", got, tt.want)
 			}
 		})
 	}
 	e, r := established(t, node("master-0", "192.0.2.10"))
 	for i := range 500 {
-		r.Set(e.Now, mdnslink.LAN, []Host{node(fmt.Sprintf("master-%d", i), "192.0.2.10")})
+		r.Set(e.Now, mdnslink.LAN, []wire.Host{node(fmt.Sprintf("master-%d", i), "192.0.2.10")})
 	}
 	if len(r.gone) > mostGone {
 		t.Errorf("it remembers %d records that are no more", len(r.gone))

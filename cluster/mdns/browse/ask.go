@@ -13,21 +13,15 @@ import (
 
 // Next is the latest time for the next Tick; ok is false only before the first one.
 func (b *Browser) Next() (at time.Time, ok bool) {
-	first := func(t time.Time) {
-		if !t.IsZero() && (!ok || t.Before(at)) {
-			at, ok = t, true
-		}
-	}
 	for _, facts := range b.facts {
 		for _, f := range facts {
-			first(f.expires)
-			first(f.renewal())
+			at = wire.Sooner(wire.Sooner(at, f.expires), f.renewal())
 		}
 	}
 	for _, q := range b.questions {
-		first(q.at)
+		at = wire.Sooner(at, q.at)
 	}
-	return at, ok
+	return at, !at.IsZero()
 }
 
 // Tick returns the queries to send now. Call it at the start, after each packet, and at the time of
@@ -61,28 +55,26 @@ func (b *Browser) updateQuestions(now time.Time) {
 		name := string(t) + "." + wire.Domain
 		want[topic{name, dns.TypePTR}] = name
 	}
-	for t, facts := range b.facts {
+	for _, facts := range b.facts {
 		for _, f := range facts {
 			switch rr := f.rr.(type) {
 			case *dns.PTR:
-				if srv := (topic{wire.Key(rr.Ptr), dns.TypeSRV}); t.kind == dns.TypePTR && len(b.facts[srv]) == 0 {
+				if srv := (topic{wire.Key(rr.Ptr), dns.TypeSRV}); len(b.facts[srv]) == 0 {
 					want[srv] = rr.Ptr
 				}
 			case *dns.SRV:
 				if name := wire.Key(rr.Target); !b.addressed(name) {
-					want[topic{name, dns.TypeA}], want[topic{name, dns.TypeAAAA}] = rr.Target, rr.Target
+					want[topic{name, dns.TypeA}] = rr.Target
+					want[topic{name, dns.TypeAAAA}] = rr.Target
 				}
 			}
 		}
 	}
-	for t := range b.questions {
-		if _, wanted := want[t]; !wanted {
-			delete(b.questions, t)
-		}
-	}
+	maps.DeleteFunc(b.questions, func(t topic, _ *question) bool { return want[t] == "" })
 	for t, name := range want {
 		if b.questions[t] == nil {
-			b.questions[t] = &question{name: name, at: now.Add(b.jitter(20*time.Millisecond, 120*time.Millisecond)), wait: firstWait}
+			wait := b.jitter(20*time.Millisecond, 120*time.Millisecond)
+			b.questions[t] = &question{name: name, at: now.Add(wait), wait: firstWait}
 		}
 	}
 }
@@ -93,12 +85,11 @@ func (b *Browser) ask(now time.Time, asked map[topic]string) (packets [][]byte) 
 	m := &dns.Msg{Compress: true}
 	var known []dns.RR
 	for _, t := range sortedTopics(asked) {
-		m.Question = append(m.Question, dns.Question{Name: asked[t], Qtype: t.kind, Qclass: dns.ClassINET})
-		if m.Len() > wire.MaxBytes {
-			last := m.Question[len(m.Question)-1]
+		q := dns.Question{Name: asked[t], Qtype: t.kind, Qclass: dns.ClassINET}
+		if m.Question = append(m.Question, q); m.Len() > wire.MaxBytes {
 			m.Question = m.Question[:len(m.Question)-1]
 			packets = wire.Pack(packets, m)
-			m = &dns.Msg{Compress: true, Question: []dns.Question{last}}
+			m = &dns.Msg{Compress: true, Question: []dns.Question{q}}
 		}
 		if t.kind == dns.TypePTR {
 			known = append(known, b.known(now, t)...)
@@ -120,14 +111,15 @@ func (b *Browser) ask(now time.Time, asked map[topic]string) (packets [][]byte) 
 
 // sortedTopics puts questions for services last, as their known answers follow in the same packet.
 func sortedTopics(asked map[topic]string) []topic {
-	all := slices.Collect(maps.Keys(asked))
-	slices.SortFunc(all, func(a, b topic) int {
-		if last := a.kind == dns.TypePTR; last != (b.kind == dns.TypePTR) {
-			return map[bool]int{true: 1, false: -1}[last]
+	last := func(t topic) int {
+		if t.kind == dns.TypePTR {
+			return 1
 		}
-		return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.kind, b.kind))
+		return 0
+	}
+	return slices.SortedFunc(maps.Keys(asked), func(a, b topic) int {
+		return cmp.Or(last(a)-last(b), cmp.Compare(a.name, b.name), cmp.Compare(a.kind, b.kind))
 	})
-	return all
 }
 
 // known are the answers to a question that have at least half of their TTL left.

@@ -34,8 +34,8 @@ type Wish struct {
 	Networks []netip.Prefix
 }
 
-// matches reports whether an instance is the cluster's. A longer word that begins with the cluster's
-// name is another cluster's.
+// matches reports whether an instance is the cluster's. A longer word that begins with the
+// cluster's name is another cluster's.
 func (w Wish) matches(instance string) bool {
 	rest, ok := strings.CutPrefix(strings.ToLower(instance), strings.ToLower(w.Cluster))
 	return ok && (w.Cluster == "" || rest == "" || rest[0] == ' ')
@@ -44,19 +44,19 @@ func (w Wish) matches(instance string) bool {
 // kind is the type of service that a name is an instance of; empty for another type or cluster.
 func (w Wish) kind(name string) wire.Type {
 	for _, t := range w.Types {
-		if strings.HasSuffix(wire.Key(name), "."+string(t)+"."+wire.Domain) && w.matches(wire.FirstLabel(name)) {
+		suffix := "." + string(t) + "." + wire.Domain
+		if strings.HasSuffix(wire.Key(name), suffix) && w.matches(wire.FirstLabel(name)) {
 			return t
 		}
 	}
 	return ""
 }
 
-// believes reports whether an address may be a host's.
-func (w Wish) believes(a netip.Addr) bool {
-	if !a.IsValid() || !a.IsGlobalUnicast() || a.Is4In6() {
-		return false
-	}
-	return len(w.Networks) == 0 || slices.ContainsFunc(w.Networks, func(p netip.Prefix) bool { return p.Contains(a) })
+// accepts reports whether an address may be a host's.
+func (w Wish) accepts(a netip.Addr) bool {
+	contains := func(p netip.Prefix) bool { return p.Contains(a) }
+	return a.IsGlobalUnicast() && !a.Is4In6() &&
+		(len(w.Networks) == 0 || slices.ContainsFunc(w.Networks, contains))
 }
 
 // topic is what a question is about.
@@ -79,6 +79,9 @@ type fact struct {
 
 // life is the TTL.
 func (f *fact) life() time.Duration { return time.Duration(f.rr.Header().Ttl) * time.Second }
+
+// target is the host of a service.
+func (f *fact) target() string { return wire.Key(f.rr.(*dns.SRV).Target) }
 
 // renewal is when to ask for the record again; zero after enough trials, or if it expires early.
 func (f *fact) renewal() time.Time {
@@ -109,7 +112,10 @@ type Browser struct {
 
 // New makes a Browser with an empty cache.
 func New(link wire.Link, wish Wish, jitter wire.Jitter) *Browser {
-	return &Browser{link: link, wish: wish, jitter: jitter, facts: map[topic][]*fact{}, sources: map[netip.Addr]int{}, questions: map[topic]*question{}}
+	return &Browser{
+		link: link, wish: wish, jitter: jitter, facts: map[topic][]*fact{},
+		sources: map[netip.Addr]int{}, questions: map[topic]*question{},
+	}
 }
 
 // Receive handles a packet. It accepts only multicast responses from hosts on the link. Call Tick
@@ -126,7 +132,8 @@ func (b *Browser) Receive(now time.Time, p wire.Packet) {
 	for _, addresses := range []bool{false, true} {
 		var news []wire.Record
 		for _, h := range m.Answers {
-			if address := h.Header().Rrtype == dns.TypeA || h.Header().Rrtype == dns.TypeAAAA; address == addresses && b.concerns(h.RR) {
+			address := h.Header().Rrtype == dns.TypeA || h.Header().Rrtype == dns.TypeAAAA
+			if address == addresses && b.concerns(h.RR) {
 				news = append(news, h)
 			}
 		}
@@ -145,10 +152,8 @@ func (b *Browser) concerns(rr dns.RR) bool {
 		return kind != "" && wire.Key(rr.Hdr.Name) == string(kind)+"."+wire.Domain
 	case *dns.SRV:
 		return b.wish.kind(rr.Hdr.Name) != "" && b.wish.local(rr.Target)
-	case *dns.A:
-		return b.targeted(rr.Hdr.Name) && b.wish.believes(addressOf(rr))
-	case *dns.AAAA:
-		return b.targeted(rr.Hdr.Name) && b.wish.believes(addressOf(rr))
+	case *dns.A, *dns.AAAA:
+		return b.targeted(rr.Header().Name) && b.wish.accepts(addressOf(rr))
 	}
 	return false
 }
@@ -176,15 +181,17 @@ func addressOf(rr dns.RR) netip.Addr {
 // targeted reports whether a known service is at a name.
 func (b *Browser) targeted(name string) bool {
 	for t, facts := range b.facts {
-		if t.kind == dns.TypeSRV && slices.ContainsFunc(facts, func(f *fact) bool { return wire.Key(f.rr.(*dns.SRV).Target) == wire.Key(name) }) {
+		if t.kind == dns.TypeSRV && slices.ContainsFunc(facts, func(f *fact) bool {
+			return f.target() == wire.Key(name)
+		}) {
 			return true
 		}
 	}
 	return false
 }
 
-// flush lets former records expire in a second if new ones have the cache-flush bit (RFC 6762 10.2).
-// Records of the last second stay: they may be from the same announcement.
+// flush lets former records expire in a second if new ones have the cache-flush bit (RFC 6762
+// 10.2). Records of the last second stay: they may be from the same announcement.
 func (b *Browser) flush(now time.Time, news []wire.Record) {
 	for _, h := range news {
 		if !h.Flush || h.Header().Ttl == 0 {
@@ -192,17 +199,10 @@ func (b *Browser) flush(now time.Time, news []wire.Record) {
 		}
 		for _, f := range b.facts[topicOf(h.RR)] {
 			if now.Sub(f.born) > time.Second {
-				f.expires = sooner(f.expires, now.Add(time.Second))
+				f.expires = wire.Sooner(f.expires, now.Add(time.Second))
 			}
 		}
 	}
-}
-
-func sooner(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
 }
 
 // learn caches a record, or lets it expire after a goodbye.
@@ -211,7 +211,7 @@ func (b *Browser) learn(now time.Time, from netip.Addr, rr dns.RR) {
 	i := slices.IndexFunc(b.facts[t], func(f *fact) bool { return dns.IsDuplicate(f.rr, rr) })
 	switch {
 	case rr.Header().Ttl == 0 && i >= 0:
-		b.facts[t][i].expires = sooner(b.facts[t][i].expires, now.Add(time.Second))
+		b.facts[t][i].expires = wire.Sooner(b.facts[t][i].expires, now.Add(time.Second))
 		return
 	case rr.Header().Ttl == 0:
 		return
@@ -261,9 +261,9 @@ type Found struct {
 func (b *Browser) Hosts(now time.Time) []Found {
 	byName, targets := map[string]Found{}, map[string]bool{}
 	for t, facts := range b.facts {
-		for _, f := range facts {
-			if t.kind == dns.TypeSRV {
-				targets[wire.Key(f.rr.(*dns.SRV).Target)] = true
+		if t.kind == dns.TypeSRV {
+			for _, f := range facts {
+				targets[f.target()] = true
 			}
 		}
 	}
@@ -275,21 +275,19 @@ func (b *Browser) Hosts(now time.Time) []Found {
 			if left := f.expires.Sub(now); left > 0 {
 				label := wire.Key(wire.FirstLabel(t.name))
 				h, known := byName[label]
-				h.Name = label
-				h.Addresses = append(h.Addresses, addressOf(f.rr))
 				if !known || left < h.TTL {
 					h.TTL = left
 				}
-				byName[label] = h
+				byName[label] = Found{label, append(h.Addresses, addressOf(f.rr)), h.TTL}
 			}
 		}
 	}
-	list := slices.Collect(maps.Values(byName))
-	for _, h := range list {
+	for _, h := range byName {
 		slices.SortFunc(h.Addresses, netip.Addr.Compare)
 	}
-	slices.SortFunc(list, func(a, b Found) int { return cmp.Compare(a.Name, b.Name) })
-	return list
+	return slices.SortedFunc(maps.Values(byName), func(a, b Found) int {
+		return cmp.Compare(a.Name, b.Name)
+	})
 }
 
 // Endpoint is where a service is.
@@ -307,16 +305,21 @@ func (b *Browser) Endpoints(now time.Time, kind wire.Type) (list []Endpoint) {
 			continue
 		}
 		for _, f := range facts {
-			srv := f.rr.(*dns.SRV)
-			if f.expires.After(now) && b.addressed(wire.Key(srv.Target)) {
-				list = append(list, Endpoint{Instance: wire.FirstLabel(srv.Hdr.Name), Host: wire.Key(wire.FirstLabel(srv.Target)), Port: srv.Port})
+			if srv := f.rr.(*dns.SRV); f.expires.After(now) && b.addressed(f.target()) {
+				list = append(list, Endpoint{
+					Instance: wire.FirstLabel(srv.Hdr.Name),
+					Host:     wire.Key(wire.FirstLabel(srv.Target)), Port: srv.Port,
+				})
 			}
 		}
 	}
 	slices.SortFunc(list, func(a, b Endpoint) int {
-		return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Port, b.Port), cmp.Compare(a.Instance, b.Instance))
+		return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Port, b.Port),
+			cmp.Compare(a.Instance, b.Instance))
 	})
-	return slices.CompactFunc(list, func(a, b Endpoint) bool { return a.Host == b.Host && a.Port == b.Port })
+	return slices.CompactFunc(list, func(a, b Endpoint) bool {
+		return a.Host == b.Host && a.Port == b.Port
+	})
 }
 
 func (b *Browser) addressed(name string) bool {

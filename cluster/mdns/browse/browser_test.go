@@ -15,13 +15,10 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/mdnslink"
 )
 
-// addressTTL is how long the tests' hosts have their addresses believed.
-const addressTTL = 120 * time.Second
-
 // ours is what a cluster's name server wishes for.
 var ours = Wish{Types: []wire.Type{wire.Workstation, wire.Etcd}, Cluster: "ostest", Networks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8::/64")}}
 
-// listener is a Browser that has looked once.
+// listener is a Browser that has asked once.
 func listener(e *mdnslink.Link, w Wish) *Browser {
 	b := New(mdnslink.On("192.0.2.200", "2001:db8::200"), w, mdnslink.Even)
 	e.Deliver(e.Add(b, "192.0.2.200"), b.Tick(e.Now))
@@ -40,11 +37,11 @@ func hosts(b *Browser, now time.Time) string {
 // TestBrowse has a browser beside hosts that come and go.
 func TestBrowse(t *testing.T) {
 	master := node("master-0", "192.0.2.10", "2001:db8::10")
-	master.Services = append(master.Services, announce.Service{Instance: "ostest Etcd-master-0", Type: wire.Etcd, Port: 2380, TTL: 3200 * time.Second})
+	master.Services = append(master.Services, wire.Service{Instance: "ostest Etcd-master-0", Type: wire.Etcd, Port: 2380, TTL: 3200 * time.Second})
 	foreign := node("alien-0", "192.0.2.50")
 	foreign.Services[0].Instance = "ostest2 Workstation-alien-0"
 	const all = "master-0[192.0.2.10 2001:db8::10]"
-	t.Run("it hears a host that comes", func(t *testing.T) {
+	t.Run("it receives a host that comes", func(t *testing.T) {
 		e := mdnslink.New(t)
 		b := listener(e, ours)
 		e.Run(time.Minute)
@@ -67,7 +64,7 @@ func TestBrowse(t *testing.T) {
 			t.Errorf("hosts %s, want %s", got, all)
 		}
 	})
-	t.Run("it asks for addresses that were not told", func(t *testing.T) {
+	t.Run("it asks for addresses that were not announced", func(t *testing.T) {
 		e, _ := established(t, master)
 		b := listener(e, Wish{Types: []wire.Type{wire.Workstation}, Cluster: "ostest"})
 		e.Inject("192.0.2.10:5353", wire.Response([]dns.RR{mdnslink.RR(t, `_workstation._tcp.local. 3200 IN PTR ostest\ Workstation-master-0._workstation._tcp.local.`)}, nil))
@@ -108,7 +105,7 @@ func TestBrowse(t *testing.T) {
 		e.Run(10 * time.Second)
 		e.Members[0].Cut = true
 		e.Clear()
-		e.Run(addressTTL)
+		e.Run(wire.AddressTTL)
 		if got := hosts(b, e.Now); got != "" {
 			t.Errorf("hosts %s, want none", got)
 		}
@@ -127,7 +124,7 @@ func TestBrowse(t *testing.T) {
 			t.Errorf("asked at %v, want %v", asked, want)
 		}
 	})
-	t.Run("one that says goodbye is forgotten after a second", func(t *testing.T) {
+	t.Run("one that sends a goodbye is forgotten after a second", func(t *testing.T) {
 		e, r := established(t, master)
 		b := listener(e, ours)
 		e.Run(10 * time.Second)
@@ -185,14 +182,14 @@ func TestTwoHundred(t *testing.T) {
 }
 
 // TestMembers holds that etcd's list is that of the control plane nodes which are there, of five:
-// without one that has vanished, without one that said goodbye, and with the one that takes its
-// place, whatever it is called.
+// without one that has vanished, without one that sent a goodbye, and with the one that takes its
+// place, whatever its name.
 func TestMembers(t *testing.T) {
 	e := mdnslink.New(t)
 	b := listener(e, ours)
 	member := func(name, address string) *announce.Responder {
 		h := node(name, address)
-		h.Services = append(h.Services, announce.Service{Instance: "ostest Etcd-" + name, Type: wire.Etcd, Port: 2380, TTL: 3200 * time.Second})
+		h.Services = append(h.Services, wire.Service{Instance: "ostest Etcd-" + name, Type: wire.Etcd, Port: 2380, TTL: 3200 * time.Second})
 		r := announcer(h, e.Now)
 		e.Add(r, address)
 		return r
@@ -214,7 +211,7 @@ func TestMembers(t *testing.T) {
 		want []string
 	}{
 		{"five announce themselves", func() {}, 10 * time.Second, []string{"master-0", "master-1", "master-2", "master-3", "master-4"}},
-		{"one loses its power", func() { e.Members[3].Cut = true }, addressTTL, []string{"master-0", "master-1", "master-3", "master-4"}},
+		{"one loses its power", func() { e.Members[3].Cut = true }, wire.AddressTTL, []string{"master-0", "master-1", "master-3", "master-4"}},
 		{"another takes its place", func() { member("rack7", "192.0.2.30") }, 2 * time.Second, []string{"master-0", "master-1", "master-3", "master-4", "rack7"}},
 		{"one leaves in order", func() { e.Deliver(e.Members[1], all[0].Leave()) }, time.Second, []string{"master-1", "master-3", "master-4", "rack7"}},
 		{"it comes back with another address", func() {
@@ -233,7 +230,7 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// TestHostile is what must not be believed (M-10).
+// TestHostile lists what must not be accepted (M-10).
 func TestHostile(t *testing.T) {
 	const service = `ostest\ Workstation-x._workstation._tcp.local.`
 	srv, a := service+" 120 IN SRV 0 0 42424 x.local.", "x.local. 120 IN A 192.0.2.66"
@@ -245,7 +242,7 @@ func TestHostile(t *testing.T) {
 	}{
 		{"a good one, as a judge of the others", "192.0.2.66:5353", []string{srv, a}, false, "x[192.0.2.66]"},
 		{"in another order", "192.0.2.66:5353", []string{a, srv}, false, "x[192.0.2.66]"},
-		{"from afar", "198.51.100.66:5353", []string{srv, a}, false, ""},
+		{"from a host that is not on the link", "198.51.100.66:5353", []string{srv, a}, false, ""},
 		{"from another port", "192.0.2.66:4000", []string{srv, a}, false, ""},
 		{"to us alone", "192.0.2.66:5353", []string{srv, a}, true, ""},
 		{"an address outside", "192.0.2.66:5353", []string{srv, "x.local. 120 IN A 203.0.113.66"}, false, ""},
@@ -275,7 +272,7 @@ func TestHostile(t *testing.T) {
 			b.Receive(mdnslink.Start, wire.Packet{From: netip.MustParseAddrPort(tt.from), Multicast: !tt.unicast, Data: data})
 			b.Tick(mdnslink.Start)
 			if got := hosts(b, mdnslink.Start); got != tt.want {
-				t.Errorf("believes %q, want %q", got, tt.want)
+				t.Errorf("accepts %q, want %q", got, tt.want)
 			}
 		})
 	}
@@ -297,7 +294,7 @@ func TestHostile(t *testing.T) {
 			t.Errorf("%d records", b.total)
 		}
 	})
-	t.Run("who may not be believed flushes nothing", func(t *testing.T) {
+	t.Run("a host that is not accepted flushes nothing", func(t *testing.T) {
 		e, _ := established(t, node("x", "192.0.2.10"))
 		b := listener(e, ours)
 		e.Run(10 * time.Second)
@@ -307,7 +304,7 @@ func TestHostile(t *testing.T) {
 		e.Inject("192.0.2.66:5353", wire.Response([]dns.RR{bad}, nil))
 		e.Run(2 * time.Second)
 		if got := hosts(b, e.Now); got != "x[192.0.2.10]" {
-			t.Errorf("believes %q", got)
+			t.Errorf("accepts %q", got)
 		}
 	})
 }
@@ -324,16 +321,16 @@ func flood(t *testing.T, b *Browser, from string, i int) {
 }
 
 // TestClusters puts two clusters on one link whose hosts have the same names, as installers choose
-// them: each finds its own, and nobody else's.
+// them: each finds its own, and no other.
 func TestClusters(t *testing.T) {
 	e := mdnslink.New(t)
 	listeners, announcers := map[string]*Browser{}, map[string][]*announce.Responder{}
-	announced := map[*announce.Responder]announce.Host{}
+	announced := map[*announce.Responder]wire.Host{}
 	for i, cluster := range []string{"ostest", "lab"} {
 		listeners[cluster] = New(mdnslink.On("192.0.2.200"), Wish{Types: ours.Types, Cluster: cluster, Networks: ours.Networks}, mdnslink.Even)
 		e.Add(listeners[cluster], fmt.Sprintf("192.0.2.%d", 200+i))
 		for n := range 3 {
-			h := of(cluster, node(fmt.Sprintf("master-%d", n), fmt.Sprintf("192.0.2.%d", 10*(i+1)+n)))
+			h := mdnslink.Of(cluster, node(fmt.Sprintf("master-%d", n), fmt.Sprintf("192.0.2.%d", 10*(i+1)+n)))
 			r := announcer(h, e.Now)
 			announced[r] = h
 			e.Add(r, fmt.Sprintf("192.0.2.%d", 10*(i+1)+n))
@@ -353,7 +350,7 @@ func TestClusters(t *testing.T) {
 			if c := r.Claims()[0]; c.State != announce.Announcing && c.State != announce.Established || !c.Within || !c.Rival.IsValid() {
 				t.Errorf("%+v", c)
 			}
-			r.Set(e.Now, mdnslink.LAN, []announce.Host{announced[r]}) // what is the same changes nothing
+			r.Set(e.Now, mdnslink.LAN, []wire.Host{announced[r]}) // what is the same changes nothing
 		}
 		e.Run(10 * time.Minute)
 	}
@@ -363,7 +360,7 @@ func TestClusters(t *testing.T) {
 		t.Errorf("after a goodbye in the first cluster it has %q, and the second %q", one, other)
 	}
 	e.Remove(e.Members[1])
-	twice := announcer(of("lab", node("master-1", "192.0.2.31")), e.Now)
+	twice := announcer(mdnslink.Of("lab", node("master-1", "192.0.2.31")), e.Now)
 	e.Add(twice, "192.0.2.31")
 	e.Run(time.Minute)
 	if c := twice.Claims()[0]; c.State == announce.Established || c.State == announce.Announcing || hosts(listeners["lab"], e.Now) != second {

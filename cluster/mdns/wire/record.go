@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"cmp"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -28,6 +29,16 @@ func Header(name string, rrtype uint16, ttl time.Duration) dns.RR_Header {
 	}
 }
 
+// Address is the record of an address, with a header of any type.
+func Address(h dns.RR_Header, a netip.Addr) dns.RR {
+	if a.Is4() {
+		h.Rrtype = dns.TypeA
+		return &dns.A{Hdr: h, A: a.AsSlice()}
+	}
+	h.Rrtype = dns.TypeAAAA
+	return &dns.AAAA{Hdr: h, AAAA: a.AsSlice()}
+}
+
 // rdata is a record's data, uncompressed.
 func rdata(rr dns.RR) []byte {
 	buf := make([]byte, dns.Len(rr)+16)
@@ -46,7 +57,8 @@ func rdata(rr dns.RR) []byte {
 // (RFC 6762 8.2).
 func Compare(ours, theirs []dns.RR) int {
 	order := func(a, b dns.RR) int {
-		return cmp.Or(cmp.Compare(a.Header().Class, b.Header().Class), cmp.Compare(a.Header().Rrtype, b.Header().Rrtype), bytes.Compare(rdata(a), rdata(b)))
+		return cmp.Or(cmp.Compare(a.Header().Class, b.Header().Class),
+			cmp.Compare(a.Header().Rrtype, b.Header().Rrtype), bytes.Compare(rdata(a), rdata(b)))
 	}
 	slices.SortFunc(ours, order)
 	slices.SortFunc(theirs, order)

@@ -32,6 +32,14 @@ type Outgoing struct {
 // Jitter returns a random wait, at least low and less than high.
 type Jitter func(low, high time.Duration) time.Duration
 
+// Sooner is the earlier of two times; a zero one does not count.
+func Sooner(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
 // Link is the network of an interface: this host's addresses there, with their prefix lengths.
 type Link []netip.Prefix
 

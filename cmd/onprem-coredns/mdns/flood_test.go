@@ -22,27 +22,28 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/netns"
 )
 
-// flooded is the environment variable by which TestFlood runs TestEars.
+// flooded is the environment variable by which TestFlood runs TestListener.
 const flooded = "ONPREM_INFRA_FLOODED"
 
-// TestEars is no test: it is the process whose CPU time TestFlood measures. It ends with its input.
-func TestEars(t *testing.T) {
+// TestListener is no test: it is the process whose CPU time TestFlood measures. It ends with its input.
+func TestListener(t *testing.T) {
 	if os.Getenv(flooded) != "1" {
 		t.Skip("is run by TestFlood")
 	}
-	e := &ears{settings: settings{bind: netip.MustParseAddr("192.0.2.1"), wish: browse.Wish{Types: []wire.Type{wire.Workstation, wire.Etcd}, Cluster: "ostest"}}}
-	e.start()
-	defer e.stop()
-	for e.known.Load() == nil {
+	wish := browse.Wish{Types: []wire.Type{wire.Workstation, wire.Etcd}, Cluster: "ostest"}
+	l := &listener{settings: settings{bind: netip.MustParseAddr("192.0.2.1"), wish: wish}}
+	l.start()
+	defer l.stop()
+	for l.known.Load() == nil {
 		time.Sleep(10 * time.Millisecond)
 	}
 	fmt.Println("listens")
 	_, _ = io.Copy(io.Discard, os.Stdin)
-	fmt.Println(len(e.known.Load().hosts))
+	fmt.Println(len(l.known.Load().hosts))
 }
 
-// TestFlood has 128 forged hosts of the link fill what is remembered, and send 20,000 packets a
-// second then. It measures the CPU time of the process that listens, and one host must be known.
+// TestFlood has 128 forged hosts of the link fill the cache, and then send 20,000 packets a second.
+// It measures the CPU time of the process that listens, and one host must be known.
 func TestFlood(t *testing.T) {
 	need.Root(t)
 	const rate, lasts, sources, most = 20_000, 5 * time.Second, 128, 0.35 // of a core
@@ -63,7 +64,7 @@ func TestFlood(t *testing.T) {
 		defer c.Close()
 		senders, packets = append(senders, c), append(packets, announcement(t, i))
 	}
-	cmd := exec.CommandContext(t.Context(), need.Command(t, "nsenter"), "--net="+ns.Path(), os.Args[0], "-test.run", "^TestEars$")
+	cmd := exec.CommandContext(t.Context(), need.Command(t, "nsenter"), "--net="+ns.Path(), os.Args[0], "-test.run", "^TestListener$")
 	cmd.Env = append(os.Environ(), flooded+"=1")
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -119,7 +120,7 @@ func share(_, _ string, raw syscall.RawConn) (err error) {
 	return control
 }
 
-// announcement is what one forged source says of 20 hosts.
+// announcement is a forged source's packet about 20 hosts.
 func announcement(t *testing.T, source int) []byte {
 	t.Helper()
 	m := &dns.Msg{MsgHdr: dns.MsgHdr{Response: true, Authoritative: true}, Compress: true}

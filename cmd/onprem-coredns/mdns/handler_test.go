@@ -14,8 +14,8 @@ import (
 	"github.com/miekg/dns"
 )
 
-// heard is what two hosts of a cluster have announced.
-func heard(members int) *known {
+// received is what two hosts of a cluster have announced.
+func received(members int) *known {
 	k := &known{hosts: map[string]host{}, names: map[netip.Addr]string{}}
 	for i := range members {
 		name, a := fmt.Sprintf("master-%d", i), netip.AddrFrom4([4]byte{192, 0, 2, byte(10 + i)})
@@ -45,12 +45,12 @@ func TestAnswers(t *testing.T) {
 		{"the family that it does not have", "master-0." + zone, dns.TypeAAAA, 3, 3, "no data"},
 		{"another type", "master-0." + zone, dns.TypeTXT, 3, 3, "no data"},
 		{"one that is not true any more", "worker-1." + zone, dns.TypeA, 3, 3, next},
-		{"one that nobody has announced", "master-9." + zone, dns.TypeA, 3, 3, next},
+		{"one that no host has announced", "master-9." + zone, dns.TypeA, 3, 3, next},
 		{"the zone itself", zone, dns.TypeA, 3, 3, next},
 		{"another zone", "master-0.example.com.", dns.TypeA, 3, 3, next},
 		{"a zone that ends alike", "master-0.xostest.example.com.", dns.TypeA, 3, 3, next},
-		{"the way back", "10.2.0.192.in-addr.arpa.", dns.TypePTR, 3, 3, "10.2.0.192.in-addr.arpa. 60 IN PTR master-0.ostest.example.com."},
-		{"the way back of nobody", "99.2.0.192.in-addr.arpa.", dns.TypePTR, 3, 3, next},
+		{"a reverse name", "10.2.0.192.in-addr.arpa.", dns.TypePTR, 3, 3, "10.2.0.192.in-addr.arpa. 60 IN PTR master-0.ostest.example.com."},
+		{"the reverse name of an unknown address", "99.2.0.192.in-addr.arpa.", dns.TypePTR, 3, 3, next},
 		{"etcd", "_etcd-server-ssl._tcp." + zone, dns.TypeSRV, 3, 3, "_etcd-server-ssl._tcp.ostest.example.com. 0 IN SRV 0 10 2380 master-0.ostest.example.com.; " +
 			"_etcd-server-ssl._tcp.ostest.example.com. 0 IN SRV 0 10 2380 master-1.ostest.example.com.; _etcd-server-ssl._tcp.ostest.example.com. 0 IN SRV 0 10 2380 master-2.ostest.example.com."},
 		{"etcd in part (M-06)", "_etcd-server-ssl._tcp." + zone, dns.TypeSRV, 3, 2, next},
@@ -62,8 +62,8 @@ func TestAnswers(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			h := &handler{settings: settings{zone: zone, least: tt.least}, next: test.NextHandler(dns.RcodeNameError, nil)}
-			h.ears.Store(&ears{})
-			h.ears.Load().known.Store(heard(tt.members))
+			h.listener.Store(&listener{})
+			h.listener.Load().known.Store(received(tt.members))
 			w := dnstest.NewRecorder(&test.ResponseWriter{})
 			code, err := h.ServeDNS(context.Background(), w, new(dns.Msg).SetQuestion(tt.ask, tt.kind))
 			if err != nil {
@@ -76,7 +76,7 @@ func TestAnswers(t *testing.T) {
 	}
 	h := &handler{settings: settings{zone: zone}, next: test.NextHandler(dns.RcodeNameError, nil)}
 	if code, _ := h.ServeDNS(context.Background(), &test.ResponseWriter{}, new(dns.Msg).SetQuestion("a."+zone, dns.TypeA)); code != dns.RcodeNameError {
-		t.Errorf("before anything was heard: code %d", code)
+		t.Errorf("before anything was received: code %d", code)
 	}
 }
 

@@ -5,39 +5,39 @@ import (
 	"sync"
 )
 
-// pool has one pair of ears for all directives that listen for the same. Server blocks share them,
-// and so does what comes after a reload, which begins before the former configuration ends: what
-// was heard is not forgotten, and nobody is asked again.
+// pool has one listener for all directives with the same settings. Server blocks share it, and so
+// does the configuration after a reload, which begins before the former one ends: what is known is
+// kept, and no host is asked again.
 type pool struct {
 	mu   sync.Mutex
-	open map[string]*ears
+	open map[string]*listener
 }
 
-var listeners = pool{open: map[string]*ears{}}
+var listeners = pool{open: map[string]*listener{}}
 
-// key is what ears are told apart by: how many members etcd must have is no matter of hearing.
+// key identifies a listener. The minimum of etcd's members does not concern it.
 func (s settings) key() string { return fmt.Sprint(s.bind, s.wish) }
 
-// take returns ears that listen for what s says.
-func (p *pool) take(s settings) *ears {
+// take returns the listener of settings, and starts the first one.
+func (p *pool) take(s settings) *listener {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	e := p.open[s.key()]
-	if e == nil {
-		e = &ears{settings: s}
-		e.start()
-		p.open[s.key()] = e
+	l := p.open[s.key()]
+	if l == nil {
+		l = &listener{settings: s}
+		l.start()
+		p.open[s.key()] = l
 	}
-	e.users++
-	return e
+	l.users++
+	return l
 }
 
-// leave is for who has taken them. The last one stops them.
-func (p *pool) leave(e *ears) {
+// leave gives a listener back. The last user stops it.
+func (p *pool) leave(l *listener) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if e.users--; e.users == 0 {
-		delete(p.open, e.key())
-		e.stop()
+	if l.users--; l.users == 0 {
+		delete(p.open, l.key())
+		l.stop()
 	}
 }

@@ -21,14 +21,14 @@ import (
 // Name is the plugin's directive.
 const Name = "mdns"
 
-// leastMembers is how many members etcd must have before its SRV record is answered, when nothing
-// is said: of a list that is not whole a cluster of another size would be made.
+// leastMembers is the default number of members that etcd must have before its SRV record is
+// answered: from a part of the list a cluster of another size would be made.
 const leastMembers = 3
 
-// Register makes the directive known to CoreDNS.
+// Register adds the directive to CoreDNS.
 func Register() { plugin.Register(Name, setup) }
 
-// settings are what one directive says.
+// settings are those of one directive.
 type settings struct {
 	zone  string     // in lower case, with the final dot
 	least int        // members before SRV is answered
@@ -42,10 +42,10 @@ func setup(c *caddy.Controller) error {
 		return plugin.Error(Name, err)
 	}
 	h := &handler{settings: s}
-	c.OnStartup(func() error { h.ears.Store(listeners.take(s)); return nil })
+	c.OnStartup(func() error { h.listener.Store(listeners.take(s)); return nil })
 	c.OnShutdown(func() error {
-		if e := h.ears.Swap(nil); e != nil {
-			listeners.leave(e)
+		if l := h.listener.Swap(nil); l != nil {
+			listeners.leave(l)
 		}
 		return nil
 	})
@@ -56,19 +56,21 @@ func setup(c *caddy.Controller) error {
 	return nil
 }
 
-// parse reads `mdns DOMAIN [MIN_SRV] [FILTER] [BIND_ADDRESS]`, as it has been written for years,
-// and in a block of its own the networks that hosts' addresses are in.
+// parse reads `mdns DOMAIN [MIN_SRV] [FILTER] [BIND_ADDRESS]`, the form of former plugins, and a
+// block with the networks that hosts' addresses are in.
 func parse(c *caddy.Controller) (settings, error) {
-	s := settings{least: leastMembers, wish: browse.Wish{Types: []wire.Type{wire.Workstation, wire.Etcd}}}
+	types := []wire.Type{wire.Workstation, wire.Etcd}
+	s := settings{least: leastMembers, wish: browse.Wish{Types: types}}
 	for n := 0; c.Next(); n++ {
 		if n > 0 {
 			return s, plugin.ErrOnce
 		}
 		args := c.RemainingArgs()
 		if len(args) < 1 || len(args) > 4 {
-			return s, c.Errf("it is written mdns DOMAIN [MIN_SRV] [FILTER] [BIND_ADDRESS], not with %d words", len(args))
+			return s, c.Errf("it is written mdns DOMAIN [MIN_SRV] [FILTER] [BIND_ADDRESS], "+
+				"not with %d words", len(args))
 		}
-		if err := s.words(args); err != nil {
+		if err := s.arguments(args); err != nil {
 			return s, c.Err(err.Error())
 		}
 		for c.NextBlock() {
@@ -87,9 +89,8 @@ func parse(c *caddy.Controller) (settings, error) {
 	return s, nil
 }
 
-// words reads the arguments. One that is empty, as a template may leave it, is as if it were not
-// there.
-func (s *settings) words(args []string) error {
+// arguments reads the arguments. An empty one, which a template may leave, has its default.
+func (s *settings) arguments(args []string) error {
 	zone, err := record.ParseName(args[0])
 	if err != nil {
 		return fmt.Errorf("the domain: %w", err)

@@ -3,32 +3,12 @@ package metrics
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/test/promtext"
 )
-
-// lines are those of a page that begin so, without that.
-func lines(page []byte, begin string) (out []string) {
-	for line := range strings.Lines(string(page)) {
-		if rest, ok := strings.CutPrefix(line, begin); ok {
-			out = append(out, strings.TrimSpace(rest))
-		}
-	}
-	return out
-}
-
-// pageHas checks lines of a page.
-func pageHas(t *testing.T, page []byte, want ...string) {
-	t.Helper()
-	for _, w := range want {
-		if !strings.Contains("\n"+string(page), "\n"+w+"\n") {
-			t.Errorf("the page lacks %q:\n%s", w, page)
-		}
-	}
-}
 
 // TestMeter holds that a program counts its turns and faults, and no fault for having been told to
 // end.
@@ -52,16 +32,16 @@ func TestMeter(t *testing.T) {
 	cancel()
 	_ = steps.Apply(ctx, 0)
 	page := m.Text()
-	pageHas(t, page, `onprem_rounds_total{room="cluster/vip"} 3`, `onprem_faults_total{room="cluster/vip",step="observe"} 3`, `onprem_faults_total{room="cluster/vip",step="apply"} 1`,
+	promtext.Has(t, page, `onprem_rounds_total{room="cluster/vip"} 3`, `onprem_faults_total{room="cluster/vip",step="observe"} 3`, `onprem_faults_total{room="cluster/vip",step="apply"} 1`,
 		`onprem_watch_synced{room="cluster/vip",watch="nodes"} 1`, `onprem_watch_synced{room="cluster/vip",watch="bootstrap"} 0`,
 		`onprem_cluster_info{room="cluster/vip",cluster="ostest",timing="lan",mode="unicast"} 1`)
-	if age := lines(page, `onprem_watch_age_seconds{room="cluster/vip",watch="nodes"} 3`); len(age) != 1 {
+	if age := promtext.Lines(page, `onprem_watch_age_seconds{room="cluster/vip",watch="nodes"} 3`); len(age) != 1 {
 		t.Errorf("the watch's age is not an hour:\n%s", page)
 	}
-	if len(lines(page, `onprem_watch_age_seconds{room="cluster/vip",watch="bootstrap"}`)) != 0 {
+	if len(promtext.Lines(page, `onprem_watch_age_seconds{room="cluster/vip",watch="bootstrap"}`)) != 0 {
 		t.Error("what was never received has an age")
 	}
-	if len(lines(page, "process_resident_memory_bytes ")) != 1 {
+	if len(promtext.Lines(page, "process_resident_memory_bytes ")) != 1 {
 		t.Error("nothing is reported of the program's memory")
 	}
 }

@@ -1,4 +1,4 @@
-package mco
+package static
 
 import (
 	"net/netip"
@@ -13,10 +13,10 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// TestBootstrapWaits holds that a bootstrap machine waits longer for who takes over where all nodes
-// tell it that they have, as one that systemd runs does; one of another make would have the VIP too
-// for so long. The platforms, whose timing a tree does not know, have that in common.
-func TestBootstrapWaits(t *testing.T) {
+// TestBootstrap_Waits holds that a bootstrap machine waits longer for the next holder if all nodes
+// report that they have taken over, as one that systemd runs does. Beside nodes of another make it
+// would hold the VIP too for so long. The platforms, whose timing a tree does not know, agree.
+func TestBootstrap_Waits(t *testing.T) {
 	platforms := []spec.Platform{
 		spec.BareMetal, spec.VSphere, spec.OpenStack, spec.OVirt, spec.Nutanix,
 	}
@@ -32,7 +32,7 @@ func TestBootstrapWaits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			command := BootstrapPods(p)[0].Containers[0].Command
+			command := Bootstrap(p)[0].Containers[0].Command
 			i, end := slices.Index(command, "--patience"), slices.Index(command, "--")
 			if want != (i >= 0) || want && (i > end || command[i+1] != vrrp.Standing.String()) {
 				t.Errorf("%s, timing %q: it runs %q", platform, profile, command)
@@ -41,9 +41,9 @@ func TestBootstrapWaits(t *testing.T) {
 	}
 }
 
-// TestBootstrapPods_ImagesDirectory holds that the configuration's directory hides none of the
+// TestBootstrap_ImagesDirectory holds that the configuration's directory hides none of the
 // image's: Debian 13's keepalived ends without a file that its image has in /etc/keepalived.
-func TestBootstrapPods_ImagesDirectory(t *testing.T) {
+func TestBootstrap_ImagesDirectory(t *testing.T) {
 	p, err := plan.Compile(spec.Cluster{
 		Name: "prod", BaseDomain: "example.com", Platform: spec.BareMetal,
 		APIVIPs:     []netip.Addr{netip.MustParseAddr("192.0.2.5")},
@@ -52,7 +52,7 @@ func TestBootstrapPods_ImagesDirectory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	daemon := BootstrapPods(p)[0].Containers[0]
+	daemon := Bootstrap(p)[0].Containers[0]
 	i := slices.Index(daemon.Command, "--config")
 	config, found := daemon.Command[i+1], false
 	for _, m := range daemon.Mounts {

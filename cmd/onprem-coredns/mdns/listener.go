@@ -1,0 +1,290 @@
+package mdns
+
+import (
+	"cmp"
+	"context"
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	clog "github.com/coredns/coredns/plugin/pkg/log"
+
+	"github.com/onprem-infra/onprem-infra/cluster/mdns/browse"
+	"github.com/onprem-infra/onprem-infra/cluster/mdns/wire"
+	"github.com/onprem-infra/onprem-infra/shared/host/multicast"
+)
+
+// rescan is the time between two reads of the machine's interfaces: an address may move, and
+// another interface come.
+const rescan = 2 * time.Second
+
+// Any host of the link can send as much as it likes, and each summary costs more the more is known.
+// So waiting packets are received together, for batch at most. After the work comes a rest in
+// proportion to it; longestRest is for a host that was suspended.
+const (
+	batch       = 20 * time.Millisecond
+	restsPerJob = 9
+	longestRest = time.Second
+)
+
+var log = clog.NewWithPlugin(Name)
+
+// listener receives what hosts announce, on the interfaces of its settings.
+type listener struct {
+	settings
+	known   atomic.Pointer[known]
+	end     context.CancelFunc
+	running sync.WaitGroup
+	users   int // see pool
+
+	mu       sync.Mutex
+	received map[string]*known // by the key of the place
+}
+
+// place is an interface with its addresses.
+type place struct {
+	index int
+	name  string
+	link  wire.Link
+	from4 netip.Addr
+	ipv6  bool
+}
+
+// session is the goroutine that listens at one place.
+type session struct {
+	end  context.CancelFunc
+	done chan struct{}
+}
+
+func (s session) stop() {
+	s.end()
+	<-s.done
+}
+
+func (l *listener) start() {
+	ctx, end := context.WithCancel(context.Background())
+	l.received, l.end = map[string]*known{}, end
+	l.running.Go(func() { l.run(ctx) })
+}
+
+// stop waits for all goroutines.
+func (l *listener) stop() {
+	l.end()
+	l.running.Wait()
+}
+
+// run keeps one session for each interface, and starts another one when an interface has changed.
+func (l *listener) run(ctx context.Context) {
+	open := map[string]session{}
+	ticker := time.NewTicker(rescan)
+	defer ticker.Stop()
+	for ctx.Err() == nil {
+		now := l.places()
+		for key, s := range open {
+			_, there := now[key]
+			select {
+			case <-s.done:
+				there = false
+			default:
+			}
+			if !there {
+				s.stop()
+				delete(open, key)
+				l.publish(key, nil)
+			}
+		}
+		for key, p := range now {
+			if _, there := open[key]; there {
+				continue
+			}
+			listening, end := context.WithCancel(ctx)
+			s := session{end: end, done: make(chan struct{})}
+			open[key] = s
+			go func() {
+				defer close(s.done)
+				if err := l.listen(listening, p); err != nil {
+					log.Warningf("listen on %s: %v", p.name, err)
+				}
+			}()
+		}
+		select {
+		case <-ctx.Done():
+		case <-ticker.C:
+		}
+	}
+	for _, s := range open {
+		s.stop()
+	}
+}
+
+// places are the interfaces to listen on, by key: the one that has the address to bind to, or all
+// that can send to a group.
+func (l *listener) places() map[string]place {
+	links, err := net.Interfaces()
+	if err != nil {
+		log.Warningf("list interfaces: %v", err)
+		return nil
+	}
+	all := map[string]place{}
+	const wanted = net.FlagUp | net.FlagMulticast
+	for _, i := range links {
+		if i.Flags&wanted != wanted || i.Flags&net.FlagLoopback != 0 {
+			continue
+		}
+		p := place{index: i.Index, name: i.Name}
+		addresses, err := i.Addrs()
+		if err != nil {
+			continue // it has just gone
+		}
+		for _, a := range addresses {
+			if prefix, err := netip.ParsePrefix(a.String()); err == nil {
+				p.add(prefix, l.bind)
+			}
+		}
+		if (!l.bind.IsValid() || p.link.Own(l.bind)) && (p.from4.IsValid() || p.ipv6) {
+			all[p.key()] = p
+		}
+	}
+	return all
+}
+
+// add adds an address. Packets come from the one to bind to, if the interface has it.
+func (p *place) add(prefix netip.Prefix, bind netip.Addr) {
+	a := prefix.Addr().WithZone("")
+	p.link = append(p.link, netip.PrefixFrom(a, prefix.Bits()))
+	if a.Is4() && (!p.from4.IsValid() || a == bind) {
+		p.from4 = a
+	}
+	p.ipv6 = p.ipv6 || a.Is6() && a.IsLinkLocalUnicast()
+}
+
+// key identifies an interface as long as it has the same addresses.
+func (p place) key() string {
+	words := []string{p.name}
+	for _, prefix := range p.link {
+		words = append(words, prefix.String())
+	}
+	return strings.Join(words, " ")
+}
+
+// listen receives and asks on one interface until ctx ends.
+func (l *listener) listen(ctx context.Context, p place) error {
+	packets, failed := make(chan wire.Packet, 256), make(chan error, 2)
+	where := multicast.Where{Index: p.index, From4: p.from4, IPv6: p.ipv6}
+	v4, v6 := wire.Groups()
+	groups := multicast.Groups{IPv4: v4, IPv6: v6, Port: wire.Port}
+	sockets, err := multicast.Open(ctx, where, groups, multicast.Receiver{
+		Failed: func(err error) { failed <- err },
+		Packet: func(m multicast.Packet) {
+			select {
+			case packets <- wire.Packet{From: m.From, Multicast: m.To.IsMulticast(), Data: m.Data}:
+			default: // a flood; what is lost is asked for again
+			}
+		},
+	})
+	if err != nil {
+		return err
+	}
+	defer sockets.Close()
+	b := browse.New(p.link, l.wish, func(low, high time.Duration) time.Duration {
+		return low + rand.N(high-low)
+	})
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		var began time.Time
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-failed:
+			return err
+		case packet := <-packets:
+			began = time.Now()
+			receive(b, packet, packets)
+		case <-timer.C:
+			began = time.Now()
+		}
+		for _, o := range b.Tick(time.Now()) {
+			_ = sockets.Send(o.To, o.Data) // a query that cannot be sent now is sent again
+		}
+		l.publish(p.key(), summary(b))
+		if at, ok := b.Next(); ok {
+			timer.Reset(time.Until(at))
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(min(restsPerJob*time.Since(began), longestRest)):
+		}
+	}
+}
+
+// receive receives a packet and those that wait behind it.
+func receive(b *browse.Browser, packet wire.Packet, behind <-chan wire.Packet) {
+	for end := time.Now().Add(batch); ; {
+		now := time.Now()
+		if b.Receive(now, packet); now.After(end) {
+			return
+		}
+		select {
+		case packet = <-behind:
+		default:
+			return
+		}
+	}
+}
+
+// summary is what a browser knows.
+func summary(b *browse.Browser) *known {
+	now := time.Now()
+	k := &known{hosts: map[string]host{}}
+	for _, h := range b.Hosts(now) {
+		k.hosts[h.Name] = host{addresses: h.Addresses, until: now.Add(h.TTL)}
+	}
+	for _, m := range b.Endpoints(now, wire.Etcd) {
+		k.members = append(k.members, member{m.Host, m.Port})
+	}
+	return k
+}
+
+// publish makes what all sessions know available to queries; nil is for a session that has ended.
+func (l *listener) publish(key string, k *known) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.received[key] = k; k == nil {
+		delete(l.received, key)
+	}
+	all := &known{hosts: map[string]host{}, names: map[netip.Addr]string{}}
+	for _, k := range l.received {
+		for label, h := range k.hosts {
+			all.hosts[label] = merged(all.hosts[label], h)
+		}
+		all.members = append(all.members, k.members...)
+	}
+	slices.SortFunc(all.members, func(a, b member) int {
+		return cmp.Or(cmp.Compare(a.host, b.host), cmp.Compare(a.port, b.port))
+	})
+	all.members = slices.Compact(all.members)
+	for label, h := range all.hosts {
+		for _, a := range h.addresses {
+			// A member of etcd has a name beside its host's own.
+			if other := all.names[a]; other == "" || strings.HasPrefix(other, "etcd-") ||
+				label < other && !strings.HasPrefix(label, "etcd-") {
+				all.names[a] = label
+			}
+		}
+	}
+	count.Set(float64(len(all.hosts)))
+	l.known.Store(all)
+}
+
+// merged is a host that announces itself on two interfaces, or on one if the other is zero.
+func merged(a, b host) host {
+	list := slices.Concat(a.addresses, b.addresses)
+	slices.SortFunc(list, netip.Addr.Compare)
+	return host{addresses: slices.Compact(list), until: wire.Sooner(a.until, b.until)}
+}
