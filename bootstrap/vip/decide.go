@@ -71,8 +71,8 @@ func (r *Room) Observe(ctx context.Context) (Snapshot, error) {
 
 // Decide says what should be on the machine, and why, one reason a fact.
 //
-// Known nodes are never forgotten altogether: an API that lists none does not stop their keepalived,
-// and with the group as its peer this machine would not reach them.
+// Known nodes are never forgotten altogether: an API that lists none does not stop their
+// keepalived, and with the group as its peer this machine would not reach them.
 //
 // A VIP that another host has is left to it: adverts from here would cut its connections, and its
 // answers ours. The other VIP is not affected.
