@@ -66,10 +66,11 @@ func (f *Founding) Run(ctx context.Context) error {
 }
 
 func (f *Founding) find(ctx context.Context) {
-	tick := time.NewTicker(interval)
-	defer tick.Stop()
-	logged := ""
-	for inRow := 0; !f.over.Load(); {
+	inRow, logged := 0, ""
+	for range loop.Every(ctx, interval) {
+		if f.over.Load() {
+			return
+		}
 		free, why := f.probe(ctx)
 		if ctx.Err() == nil && why != logged {
 			logged = why
@@ -82,11 +83,6 @@ func (f *Founding) find(ctx context.Context) {
 			f.first.Store(true)
 			loop.Wake(f.options.Wake)
 			return
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
 		}
 	}
 }

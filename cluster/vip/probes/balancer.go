@@ -62,13 +62,11 @@ func (p *Prober) balances(ctx context.Context) (health.Finding, string) {
 func (p *Prober) probeBoth(ctx context.Context) (health.Finding, string) {
 	answer := make(chan finding, 1)
 	go func() { answer <- p.probeBalancer(ctx) }()
-	late := time.NewTimer(share(ctx))
-	defer late.Stop()
 	var balancer finding
 	answered := true
 	select {
 	case balancer = <-answer:
-	case <-late.C:
+	case <-time.After(share(ctx)):
 		answered = false
 	}
 	if balancer.found == health.Passed {
