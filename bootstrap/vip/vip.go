@@ -115,10 +115,10 @@ func New(o Options) *Room {
 
 // Container is keepalived's container for the cluster of p.
 func Container(p plan.Plan) container.Spec {
-	config := keepalived.Dir + "/" + keepalived.File
-	command := []string{"/usr/bin/onprem-supervise", "--config", config, "--run-dir", election.RunDir}
+	const program = "/usr/bin/onprem-supervise"
+	var vips []string
 	for _, vip := range election.Addresses(p, role.Bootstrap) {
-		command = append(command, "--vip", vip.String())
+		vips = append(vips, "--vip", vip.String())
 	}
 	options, capabilities := p.BootstrapKeepalived()
 	for i, name := range capabilities {
@@ -127,9 +127,9 @@ func Container(p plan.Plan) container.Spec {
 	return container.Spec{
 		Name:    containerName,
 		Image:   p.Images[spec.KeepalivedImage],
-		Command: append(append(command, options...), "--", "keepalived"),
+		Command: supervised.Command(program, append(vips, options...)...),
 		Mounts: []container.Mount{
-			{Source: supervisor, Target: "/usr/bin/onprem-supervise", ReadOnly: true},
+			{Source: supervisor, Target: program, ReadOnly: true},
 			{Source: keepalived.HostDir, Target: keepalived.Dir},
 			{Source: election.RunDir, Target: election.RunDir},
 		},
