@@ -103,7 +103,7 @@ func (k *Keeper) watchStarted(ctx context.Context, spec container.Spec, why stri
 	return nil
 }
 
-// reason says why a container is started, given the state that the engine reported.
+// reason is why a container is started, given the state that the engine reported.
 func reason(s container.State, found bool, spec container.Spec) string {
 	switch {
 	case !found:

@@ -25,7 +25,7 @@ type Desired struct {
 	Migration  migrate.Desired
 }
 
-// Decide says what should be on the machine, and why, one reason a fact. Its only state is what it
+// Decide computes what should be on the machine, and why, one reason a fact. Its only state is what it
 // has learnt.
 //
 // If the API has not named the nodes, and no earlier run has kept them, the running configuration

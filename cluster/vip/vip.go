@@ -53,7 +53,7 @@ type Host interface {
 	Agreed() (addresses []netip.Addr, remote bool, err error)
 	// Track writes a check's state for keepalived; fault: the check has no weight.
 	Track(check vrrp.CheckName, fault, passes bool) error
-	// SetUnserved tells the supervisor the instances whose VIPs this node does not serve.
+	// SetUnserved reports to the supervisor the instances whose VIPs this node does not serve.
 	SetUnserved(instances []vrrp.InstanceName) error
 	// Beat writes a heartbeat for the supervisor.
 	Beat(beat uint64) error

@@ -80,7 +80,7 @@ func (a *Announcer) Run(ctx context.Context) error {
 	}
 }
 
-// round writes the object, and says when to write it again.
+// round writes the object, and returns the time until the next round.
 func (a *Announcer) round(ctx context.Context) (pause time.Duration, err error) {
 	a.mu.Lock()
 	addresses, set := a.addresses, a.set

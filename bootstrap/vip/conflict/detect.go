@@ -45,7 +45,7 @@ func (d *Detector) Run(ctx context.Context) error {
 	}
 }
 
-// round probes the open VIPs once, and says when to probe again.
+// round probes the open VIPs once, and returns the time until the next round.
 func (d *Detector) round() (pace time.Duration, err error) {
 	links, err := d.options.Network.Links()
 	if err != nil {
@@ -145,7 +145,7 @@ func (d *Detector) ask(vip netip.Addr, link string, links addr.Snapshot) (verdic
 	return pending, Host{}, nil
 }
 
-// judge says whether a host that answers is a gateway of its link, which answers for every address.
+// judge reports whether a host that answers is a gateway of its link, which answers for every address.
 // A gateway that is not known yet is asked for. A gateway whose own address is the VIP holds it.
 func (d *Detector) judge(vip netip.Addr, host Host, links addr.Snapshot) verdict {
 	for _, gateway := range gateways(links, host.Link) {
