@@ -67,8 +67,7 @@ func pods(p plan.Plan, r role.Role) []pod.Static {
 }
 
 func keepalivedPod(p plan.Plan, r role.Role) pod.Static {
-	command := []string{
-		pod.Supervisor, "--config", vrrpd.Dir + "/" + vrrpd.File, "--run-dir", keepalivedRun.Host,
+	own := []string{
 		// the only file with the cluster's addresses that other programs may write
 		"--cluster", plan.Path,
 		"--health", netip.AddrPortFrom(loopback, p.Ports[port.Supervise]).String(),
@@ -88,7 +87,7 @@ func keepalivedPod(p plan.Plan, r role.Role) pod.Static {
 		Init: []pod.Container{pod.InstallSupervisor(p.Images[spec.RuntimeCfgImage])},
 		Containers: []pod.Container{{
 			Name: keepalived, Image: p.Images[spec.KeepalivedImage],
-			Command:      append(append(command, options...), "--", "keepalived"),
+			Command:      supervised.Command(pod.Supervisor, append(own, options...)...),
 			Capabilities: capabilities,
 			Mounts:       append([]pod.Mount{{Volume: clusterFile}, conf, shared}, pod.SupervisorMounts()...),
 			// Its supervisor answers, and restarts a keepalived that hangs.

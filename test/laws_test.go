@@ -198,6 +198,7 @@ var laws = []law{
 	{room: "cluster/vip/checks", own: slices.Concat([]string{"shared/loop"}, leaves), why: "checks know no plan, and probe through an interface"},
 	{room: "cluster/vip/founding", own: slices.Concat([]string{"shared/loop"}, leaves), why: "it knows no plan, and probes through an interface"},
 	{room: "cluster/vip/member", own: leaves, why: "the nodes that the API names: pure"},
+	{room: "cluster/vip/nodestate", own: append([]string{"cluster/vip/member"}, leaves...), why: "the format of a file: it decides nothing"},
 	{room: "cluster/vip/publish", own: slices.Concat([]string{"shared/loop"}, leaves), why: "it writes to the API through functions, and knows no plan"},
 	{room: "cluster/vip/probes", own: append([]string{"cluster/haproxy"}, leaves...), why: "what a probe's answer means; the sockets are behind interfaces"},
 	{room: "bootstrap/dns", own: slices.Concat([]string{"shared/corefile", "shared/loop", "shared/nameserver", "shared/operator/metrics", "shared/plan", "shared/spec"}, leaves), why: "a runtime room sees the host through its own interfaces"},

@@ -123,9 +123,8 @@ func (k *Keeper) recordExit(name string) {
 		k.exits = backoff{}
 	} else {
 		k.exits.extend(k.started, maxDelay)
-		k.failure = fmt.Errorf(
-			"container %s exited soon after its start: run podman logs %s for the reason",
-			name, name)
+		k.failure = fmt.Errorf("container %[1]s exited soon after its start: "+
+			"run podman logs %[1]s for the reason", name)
 	}
 	k.started = time.Time{}
 }

@@ -91,24 +91,20 @@ func (k *Keeper) checkLiveness(ctx context.Context, name string) error {
 // if that does not help. The next round starts another one; so nothing is killed while the engine
 // does not answer. Before resumeAfter an unpaused container is left alone, without a report.
 func (k *Keeper) handleFailedProbe(ctx context.Context, name string, why error) error {
+	failure := fmt.Errorf("container %s fails its liveness probe (%w)", name, why)
 	state, found, err := k.Engine.Inspect(ctx, name)
-	early := k.liveness.missed < resumeAfter
-	if err != nil && early {
-		return k.liveness.err
-	}
-	if err != nil {
-		return fmt.Errorf("container %s fails its liveness probe (%w); inspect it: %w",
-			name, why, err)
-	}
-	if found && ours(state) && state.Paused {
+	if err == nil && found && ours(state) && state.Paused {
 		if err := k.Engine.Unpause(ctx, name); err != nil {
 			return fmt.Errorf("container %s is paused: %w", name, err)
 		}
 		k.liveness.missed = 0
 		return fmt.Errorf("container %s was paused and goes on", name)
 	}
-	if early {
+	switch {
+	case k.liveness.missed < resumeAfter:
 		return k.liveness.err
+	case err != nil:
+		return fmt.Errorf("%w; inspect it: %w", failure, err)
 	}
 	signal, done := syscall.SIGCONT, "sent it SIGCONT"
 	if k.liveness.missed >= killAfter+k.liveness.allowance {
@@ -116,14 +112,12 @@ func (k *Keeper) handleFailedProbe(ctx context.Context, name string, why error) 
 		// its parent. (onprem-supervise does kill a keepalived under a debugger: a backup takes its
 		// VIP, so there would be dual holders.)
 		if tracer, err := k.running.process.Tracer(); err == nil && tracer != 0 {
-			return fmt.Errorf(
-				"container %s fails its liveness probe (%w): left alone while process %d traces it",
-				name, why, tracer)
+			return fmt.Errorf("%w: left alone while process %d traces it", failure, tracer)
 		}
 		signal, done = syscall.SIGKILL, "killed it"
 	}
 	if err := k.Signal(signal); err != nil {
-		return fmt.Errorf("container %s fails its liveness probe (%w): %w", name, why, err)
+		return fmt.Errorf("%w: %w", failure, err)
 	}
-	return fmt.Errorf("container %s fails its liveness probe (%w): %s", name, why, done)
+	return fmt.Errorf("%w: %s", failure, done)
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"syscall"
 	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/loop"
 )
 
 // Process is a process that can be signalled without the risk that its PID was reused.
@@ -27,17 +29,19 @@ type watched struct {
 	cancel  context.CancelFunc
 }
 
-func watch(process Process, atExit func()) *watched {
+// follow watches a process instead of the one before it. Its exit requests a round.
+func (k *Keeper) follow(process Process) {
+	k.running.close()
 	ctx, cancel := context.WithCancel(context.Background())
 	w := &watched{process: process, ended: make(chan struct{}), cancel: cancel}
+	k.running = w
 	go func() {
 		defer close(w.ended)
 		_ = process.Wait(ctx) // a lost watch counts as an exit: the next round inspects
 		if ctx.Err() == nil {
-			atExit()
+			loop.Wake(k.Wake)
 		}
 	}()
-	return w
 }
 
 func (w *watched) running() bool {

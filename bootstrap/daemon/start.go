@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/container"
-	"github.com/onprem-infra/onprem-infra/shared/loop"
 )
 
 func (k *Keeper) start(ctx context.Context, spec container.Spec) error {
@@ -57,16 +56,12 @@ func (k *Keeper) launch(
 			return err
 		}
 		err := k.Engine.StartAgain(ctx, spec.Name)
-		if err == nil {
-			return nil
-		}
-		if errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
-			return err // it may yet start
+		if err == nil || errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+			return err // an attempt that was cut short may yet start it
 		}
 	}
 	if found {
-		stop := state.Running && state.Digest != spec.Digest()
-		if err := k.replace(ctx, spec.Name, stop); err != nil {
+		if err := k.replace(ctx, spec, state); err != nil {
 			return err
 		}
 	}
@@ -108,7 +103,7 @@ func (k *Keeper) watchStarted(ctx context.Context, spec container.Spec, why stri
 	return nil
 }
 
-// reason says why a container is started, given the state that the engine reported.
+// reason is why a container is started, given the state that the engine reported.
 func reason(s container.State, found bool, spec container.Spec) string {
 	switch {
 	case !found:
@@ -122,15 +117,15 @@ func reason(s container.State, found bool, spec container.Spec) string {
 	}
 }
 
-// replace removes the former container.
-func (k *Keeper) replace(ctx context.Context, name string, running bool) error {
-	if running {
-		if err := k.Engine.Stop(ctx, name, stopGrace); err != nil {
-			return fmt.Errorf("stop the former container %s: %w", name, err)
+// replace removes the former container, and stops it if it has another specification.
+func (k *Keeper) replace(ctx context.Context, spec container.Spec, former container.State) error {
+	if former.Running && former.Digest != spec.Digest() {
+		if err := k.Engine.Stop(ctx, spec.Name, stopGrace); err != nil {
+			return fmt.Errorf("stop the former container %s: %w", spec.Name, err)
 		}
 	}
-	if err := k.Engine.Remove(ctx, name); err != nil {
-		return fmt.Errorf("remove the former container %s: %w", name, err)
+	if err := k.Engine.Remove(ctx, spec.Name); err != nil {
+		return fmt.Errorf("remove the former container %s: %w", spec.Name, err)
 	}
 	return nil
 }
@@ -162,7 +157,6 @@ func (k *Keeper) watch(name string, state container.State) error {
 		return fmt.Errorf("watch container %s: process %d is not its first: %w",
 			name, state.PID, cmp.Or(err, os.ErrProcessDone))
 	}
-	k.running.close()
-	k.running = watch(process, func() { loop.Wake(k.Wake) })
+	k.follow(process)
 	return nil
 }

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"syscall"
 	"time"
-
-	"github.com/onprem-infra/onprem-infra/shared/loop"
 )
 
 const (
@@ -92,8 +90,7 @@ func (k *Keeper) findProcess() bool {
 	if err != nil {
 		return false
 	}
-	k.running.close()
-	k.running = watch(process, func() { loop.Wake(k.Wake) })
+	k.follow(process)
 	k.Log.Info("found the container's process without podman", "command", k.command)
 	return true
 }

@@ -41,7 +41,14 @@ func (r *Room) run(ctx context.Context, c corefile.Config, changed bool) error {
 	if err := r.Daemon.Ensure(ctx, Container(r.Plan)); err != nil {
 		return err
 	}
-	if err := r.notify(ctx, fmt.Sprintf("answers for %s, %d name servers behind it", c.Zone, len(c.Upstreams))); err != nil {
+	if !r.answered { // a CoreDNS that was started later must answer too
+		if err := r.Host.Answers(ctx, Probe(r.Plan)); err != nil {
+			return fmt.Errorf("ask CoreDNS for api-int: %w", err)
+		}
+		r.answered = true
+	}
+	status := fmt.Sprintf("answers for %s, %d name servers behind it", c.Zone, len(c.Upstreams))
+	if err := r.reporter.Report(true, status); err != nil {
 		return err
 	}
 	return r.reload()
@@ -64,25 +71,3 @@ func (r *Room) reload() error {
 
 // Leave stops CoreDNS.
 func (r *Room) Leave(ctx context.Context) error { return r.Daemon.Stop(ctx, containerName) }
-
-// notify reports a changed status to systemd, and READY after the first answer of CoreDNS. A
-// CoreDNS that was started later must answer too.
-func (r *Room) notify(ctx context.Context, status string) error {
-	if !r.answered {
-		if err := r.Host.Answers(ctx, Probe(r.Plan)); err != nil {
-			return fmt.Errorf("ask CoreDNS for api-int: %w", err)
-		}
-		r.answered = true
-	}
-	if status != r.status {
-		if err := r.Notifier.Status(status); err != nil {
-			return err
-		}
-		r.status = status
-	}
-	if r.ready {
-		return nil
-	}
-	r.ready = true
-	return r.Notifier.Ready()
-}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"slices"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/corefile"
@@ -34,14 +35,14 @@ func (r *Room) Observe(context.Context) (Snapshot, error) {
 // own names. It does not poll its file, as the room sends a signal after a change. It does not
 // serve /health, which would delay a reload and is not probed here.
 func (r *Room) Decide(s Snapshot) (corefile.Config, loop.Reasons) {
-	upstreams, why := r.forward(s)
+	own := func(a netip.Addr) bool { // this machine, or a VIP, which it will hold
+		return s.Links.LinkOf(a) != "" || slices.Contains(r.Plan.VIPs.All(), a)
+	}
+	upstreams, why := nameserver.Upstreams(s.Resolvers, own)
 	r.upstreams.Store(int64(len(upstreams)))
 	c := corefile.Config{
-		Header:    r.Header,
-		Zone:      r.Plan.Cluster.Zone,
-		Records:   r.Plan.Records,
-		Upstreams: upstreams,
-		Clients:   r.Plan.NameClients(),
+		Header: r.Header, Zone: r.Plan.Cluster.Zone, Records: r.Plan.Records,
+		Upstreams: upstreams, Clients: r.Plan.NameClients(),
 	}
 	if !r.Plan.AnswersFromMDNS() {
 		return c, loop.Reasons{why}
@@ -49,18 +50,4 @@ func (r *Room) Decide(s Snapshot) (corefile.Config, loop.Reasons) {
 	announced, which := nameserver.Announced(r.Plan, s.Links)
 	c.Announced = &announced
 	return c, loop.Reasons{why, which}
-}
-
-// forward chooses the name servers to forward to: not this machine, and no VIP, which it will hold.
-func (r *Room) forward(s Snapshot) ([]netip.Addr, string) {
-	own := map[netip.Addr]bool{}
-	for _, link := range s.Links.Links {
-		for _, a := range link.Addresses {
-			own[a.Prefix.Addr()] = true
-		}
-	}
-	for _, vip := range r.Plan.VIPs.All() {
-		own[vip] = true
-	}
-	return nameserver.Upstreams(s.Resolvers, func(a netip.Addr) bool { return own[a] })
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/container"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/nameserver"
 	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -41,19 +42,13 @@ type Daemon interface {
 	Running() bool
 }
 
-// Notifier reports the room's status to systemd.
-type Notifier interface {
-	Ready() error
-	Status(text string) error
-}
-
 // Options are what a Room needs. Only Plan, Header and Host are needed to decide.
 type Options struct {
 	Plan     plan.Plan
 	Header   string // the line of provenance for rendered files
 	Host     Host
 	Daemon   Daemon
-	Notifier Notifier
+	Notifier loop.Notifier
 }
 
 // Room is the bootstrap machine's DNS. Its methods are the steps of a loop and for one goroutine.
@@ -63,12 +58,13 @@ type Room struct {
 
 	answered bool // by the running CoreDNS
 	read     bool // CoreDNS has read the present Corefile
-	ready    bool
-	status   string // reported last
+	reporter loop.Reporter
 }
 
 // New makes the room. Nothing happens before its first step.
-func New(o Options) *Room { return &Room{Options: o} }
+func New(o Options) *Room {
+	return &Room{Options: o, reporter: loop.Reporter{Notifier: o.Notifier}}
+}
 
 // Metrics writes what the room's metrics are now. It may be called by any goroutine.
 func (r *Room) Metrics(page *metrics.Page) {

@@ -1,21 +1,21 @@
 package vip
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// Apply brings the machine to what is desired. What is kept is kept before keepalived is configured: a
-// restart that forgets a peer would stop advertising to it, and one that forgets an instance might
-// refuse to start it. If nothing can be kept, the VIP is held all the same.
+// Apply brings the machine to what is desired. What is kept is kept before keepalived is
+// configured: a restart that forgets a peer would stop advertising to it, and one that forgets an
+// instance might refuse to start it. If nothing can be kept, the VIP is held all the same.
 func (r *Room) Apply(ctx context.Context, d Desired) error {
 	r.options.Host.Listen(d.Listen)
 	if !d.Run {
@@ -25,7 +25,7 @@ func (r *Room) Apply(ctx context.Context, d Desired) error {
 		return err
 	}
 	r.options.Host.Announce(sources(d))
-	failed := r.keep(d.Nodes)
+	failed := r.kept.Keep(d.Nodes, r.options.Host.Keep)
 	if err := r.options.Host.Start(names(d.Config)); err != nil {
 		failed = errors.Join(failed, fmt.Errorf("keep which instances are started: %w", err))
 	}
@@ -38,7 +38,7 @@ func (r *Room) end(ctx context.Context, d Desired) error {
 	if d.Handover {
 		done, err := r.handOver()
 		if err == nil && !done {
-			return r.report(true, "hands the API VIP over to a control plane node")
+			return r.reporter.Report(true, "hands the API VIP over to a control plane node")
 		}
 		if err != nil {
 			return errors.Join(err, r.options.Daemon.Stop(ctx, containerName))
@@ -50,38 +50,24 @@ func (r *Room) end(ctx context.Context, d Desired) error {
 	if d.Released {
 		r.options.Host.Announce(nil)
 	}
-	return r.report(d.Released, idle(d))
-}
-
-func (r *Room) keep(nodes []addr.Candidate) error {
-	if slices.EqualFunc(nodes, r.kept, addr.Candidate.Equal) {
-		return nil
-	}
-	if err := r.options.Host.Keep(nodes); err != nil {
-		return fmt.Errorf("keep the control plane nodes: %w", err)
-	}
-	r.kept = nodes
-	return nil
+	return r.reporter.Report(d.Released, idle(d))
 }
 
 // run has keepalived run as desired, and reports its state.
 func (r *Room) run(ctx context.Context, d Desired) error {
-	if err := r.proposal.Make(d.Config, r.options.Host.Propose); err != nil {
+	if err := r.proposal.Make(d.Config, r.options.Host); err != nil {
 		return err
 	}
 	if err := r.options.Daemon.Ensure(ctx, Container(r.options.Plan)); err != nil {
 		return err
 	}
-	status, err := r.options.Host.Status()
+	status, err := r.proposal.Check(r.options.Host)
 	if err != nil {
-		return fmt.Errorf("read the supervisor's status: %w", err)
-	}
-	if err := r.proposal.Refused(status); err != nil {
 		return err
 	}
 	ready := elected(d.Config, status) && !d.Pending && len(d.Conflicts) == 0
 	parts := append([]string{summary(d.Config, status)}, d.Conflicts...)
-	return r.report(ready, strings.Join(parts, "; "))
+	return r.reporter.Report(ready, strings.Join(parts, "; "))
 }
 
 func names(c keepalived.Config) (out []vrrp.InstanceName) {
@@ -109,52 +95,31 @@ func (r *Room) Leave(ctx context.Context) error {
 	return r.options.Daemon.Stop(ctx, containerName)
 }
 
-// report passes the room's state on to the service manager when it changes, and READY once.
-func (r *Room) report(ready bool, status string) error {
-	if status != r.reported {
-		if err := r.options.Notifier.Status(status); err != nil {
-			return err
-		}
-		r.reported = status
-	}
-	if !ready || r.ready {
-		return nil
-	}
-	r.ready = true
-	return r.options.Notifier.Ready()
+// state is the one that keepalived last reported of an instance.
+func state(s supervised.Status, inst keepalived.Instance) supervised.State {
+	return cmp.Or(s.Instances[string(inst.Name)].State, supervised.Init)
 }
 
 // elected reports whether every instance has left INIT: keepalived has opened its sockets.
 func elected(c keepalived.Config, s supervised.Status) bool {
-	for _, inst := range c.Instances {
-		if state, ok := s.Instances[string(inst.Name)]; !ok || state.State == supervised.Init {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c.Instances, func(inst keepalived.Instance) bool {
+		return state(s, inst) == supervised.Init
+	})
 }
 
 // summary is the line that `systemctl status` shows.
 func summary(c keepalived.Config, s supervised.Status) string {
-	parts := make([]string, 0, len(c.Instances))
-	for _, inst := range c.Instances {
-		state := supervised.Init
-		if known, ok := s.Instances[string(inst.Name)]; ok {
-			state = known.State
-		}
+	parts := make([]string, len(c.Instances))
+	for i, inst := range c.Instances {
 		mode := "multicast"
-		if len(inst.Peers) > 0 && inst.Peers[0] != keepalived.Group(inst.VIP) {
-			mode = "unicast, " + count(len(inst.Peers), "peer")
+		if n := len(inst.Peers); n > 0 && inst.Peers[0] != keepalived.Group(inst.VIP) {
+			mode = fmt.Sprintf("unicast, %d peer", n)
+			if n > 1 {
+				mode += "s"
+			}
 		}
-		parts = append(parts, fmt.Sprintf("%s %s on %s (priority %d, %s)",
-			inst.VIP, state, inst.Interface, inst.Priority, mode))
+		parts[i] = fmt.Sprintf("%s %s on %s (priority %d, %s)",
+			inst.VIP, state(s, inst), inst.Interface, inst.Priority, mode)
 	}
 	return strings.Join(parts, "; ")
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -37,8 +37,8 @@ type Desired struct {
 	Handover bool // and another holder is awaited first
 	Config   keepalived.Config
 	Pending  bool // another host may still answer for a VIP of Config
-	// Conflicts say of each VIP that another host has, or whose router ID another router has, what
-	// to do. Config has no instance for it.
+	// Conflicts are what to do about each VIP that another host has, or whose router ID another
+	// router has. Config has no instance for it.
 	Conflicts []string
 	Nodes     []addr.Candidate // with which Config was made
 	Listen    []clash.Instance // for which to observe other routers
@@ -69,10 +69,10 @@ func (r *Room) Observe(ctx context.Context) (Snapshot, error) {
 	return s, nil
 }
 
-// Decide says what should be on the machine, and why, one reason a fact.
+// Decide computes what should be on the machine, and why, one reason a fact.
 //
-// Known nodes are never forgotten altogether: an API that lists none does not stop their keepalived,
-// and with the group as its peer this machine would not reach them.
+// Known nodes are never forgotten altogether: an API that lists none does not stop their
+// keepalived, and with the group as its peer this machine would not reach them.
 //
 // A VIP that another host has is left to it: adverts from here would cut its connections, and its
 // answers ours. The other VIP is not affected.
@@ -107,7 +107,7 @@ func (r *Room) elections(nodes []addr.Candidate) []election.Election {
 	return all
 }
 
-// decide adds a VIP's part to what is desired, and says why.
+// decide adds a VIP's part to what is desired, and returns the reason.
 func (r *Room) decide(e election.Election, v election.VIP, s Snapshot, d *Desired) (why string) {
 	found := s.Conflicts[v.Address]
 	on, err := r.chooser.Choose(e, v, election.Observation{At: s.At, Links: s.Links})

@@ -40,8 +40,8 @@ func (r *Room) withdrawRelease() error {
 	return nil
 }
 
-// sources are the addresses from which this machine advertises. Its peers must list them, to receive
-// its adverts and to send theirs.
+// sources are the addresses from which this machine advertises. Its peers must list them, to
+// receive its adverts and to send theirs.
 func sources(d Desired) []netip.Addr {
 	var own []netip.Addr
 	for _, inst := range d.Config.Instances {

@@ -9,9 +9,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
 
-// Heirs are the addresses at which control plane nodes would serve the API VIPs, sorted by VIP. There
-// are none while one VIP would have no holder: this machine releases all of them or none, and too few
-// nodes elect no holder.
+// Heirs are the addresses at which control plane nodes would serve the API VIPs, sorted by VIP.
+// There are none while one VIP would have no holder: this machine releases all of them or none, and
+// too few nodes elect no holder.
 func Heirs(p plan.Plan, nodes []addr.Candidate) []netip.Addr {
 	var heirs []netip.Addr
 	for _, vip := range p.VIPs.API {

@@ -15,11 +15,11 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/container"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
-	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/release"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+	"github.com/onprem-infra/onprem-infra/test/bootvip"
 )
 
 // fakeHost is a FAKE: a machine that is what a test says it is.
@@ -126,39 +126,12 @@ type heard struct {
 func (h *heard) Ready() error             { h.ready++; return nil }
 func (h *heard) Status(text string) error { h.status = append(h.status, text); return nil }
 
-func ip(s string) netip.Addr { return netip.MustParseAddr(s) }
-
-func compile(t *testing.T, change func(*spec.Cluster)) plan.Plan {
-	t.Helper()
-	c := spec.Cluster{
-		Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, ControlPlaneReplicas: 3, Timing: vrrp.ProfileCompat,
-		MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
-		APIVIPs:         []netip.Addr{ip("192.0.2.5")}, IngressVIPs: []netip.Addr{ip("192.0.2.6")},
-		Images: map[string]string{"keepalivedImage": "registry.example.com/keepalived:1"},
-	}
-	if change != nil {
-		change(&c)
-	}
-	p, err := plan.Compile(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
-func dual(c *spec.Cluster) {
-	c.MachineNetworks = append(c.MachineNetworks, netip.MustParsePrefix("2001:db8::/64"))
-	c.APIVIPs = append(c.APIVIPs, ip("2001:db8::5"))
-	c.IngressVIPs = append(c.IngressVIPs, ip("2001:db8::6"))
-}
-
-func links(prefixes ...string) addr.Snapshot {
-	l := addr.Link{Index: 2, Name: "enp1s0", Up: true}
-	for _, p := range prefixes {
-		l.Addresses = append(l.Addresses, addr.Address{Prefix: netip.MustParsePrefix(p)})
-	}
-	return addr.Snapshot{Links: []addr.Link{l}}
-}
+var (
+	ip      = netip.MustParseAddr
+	compile = bootvip.Compile
+	dual    = bootvip.Dual
+	links   = bootvip.Links
+)
 
 func master(name string, addrs ...string) addr.Candidate {
 	n := addr.Candidate{Name: name}
@@ -166,13 +139,6 @@ func master(name string, addrs ...string) addr.Candidate {
 		n.InternalIPs = append(n.InternalIPs, ip(a))
 	}
 	return n
-}
-
-// behindRouter is a machine in another network than the VIP's.
-func behindRouter() addr.Snapshot {
-	s := links("198.51.100.10/24")
-	s.Routes = []addr.Route{{LinkIndex: 2, Destination: netip.MustParsePrefix("0.0.0.0/0"), Gateway: ip("198.51.100.1")}}
-	return s
 }
 
 var (
@@ -232,7 +198,7 @@ func TestDecide(t *testing.T) {
 			instances: []string{"192.0.2.5 enp1s0 192.0.2.10 [224.0.0.18]"}, why: []string{"API is ready", "02:00:5e:00:53:0b on enp1s0 answers for it, and is the gateway"}},
 		{name: "and the other VIP does not suffer", change: dual, links: links(host...), verdict: hold, conflicts: map[netip.Addr]conflict.Finding{ip("192.0.2.5"): foreign}, run: true,
 			instances: []string{"2001:db8::5 enp1s0 2001:db8::10 [ff02::12]"}, why: []string{"API is ready", "192.0.2.5 is held by another host", "2001:db8::5 on enp1s0"}},
-		{name: "a VIP in no network of this machine", links: behindRouter(), verdict: hold, run: true,
+		{name: "a VIP in no network of this machine", links: bootvip.BehindRouter(), verdict: hold, run: true,
 			instances: []string{"192.0.2.5 enp1s0 198.51.100.10 [224.0.0.18]"}, why: []string{"API is ready", "no probe can show whether another host holds it"}},
 		{name: "released", links: links(host...), nodes: masters, verdict: release.Verdict{Why: "the local API is gone"}, why: []string{"the local API is gone"}},
 	}

@@ -1,37 +1,39 @@
-// Package vip holds the API VIP on the bootstrap machine first, and releases it when a control plane
-// node can take it over.
+// Package vip holds the API VIP on the bootstrap machine first, and releases it when a control
+// plane node can take it over.
 //
-// keepalived runs in a container under onprem-supervise. This room observes the host and the cluster,
-// decides the configuration, and hands it over as a file. The priority is above everything that a
-// control plane node can advertise (package vrrp proves it).
+// keepalived runs in a container under onprem-supervise. This room observes the host and the
+// cluster, decides the configuration, and hands it over as a file. The priority is above everything
+// that a control plane node can advertise (package vrrp proves it).
 //
-// The instance is in unicast mode from the start, with the VRRP group as its one peer until a control
-// plane node is known: the same packets on the wire as in multicast mode. A change from multicast to
-// unicast mode would make keepalived release the VIP and elect anew; a change of peers does not.
+// The instance is in unicast mode from the start, with the VRRP group as its one peer until a
+// control plane node is known: the same packets on the wire as in multicast mode. A change from
+// multicast to unicast mode would make keepalived release the VIP and elect anew; a change of peers
+// does not.
 //
 // That change makes no dual holders. A control plane node of another program renders its instance
 // only when the API lists at least two control plane nodes, itself among them, and shows the same
 // list for 30 s; then its keepalived listens for a master-down time. The only API at that time runs
-// on this machine, so the instance here has that peer within a second. Nodes accept the adverts of an
-// unknown router, see the higher priority, and stay BACKUP.
+// on this machine, so the instance here has that peer within a second. Nodes accept the adverts of
+// an unknown router, see the higher priority, and stay BACKUP.
 //
-// This machine announces its addresses to the cluster (package announce). Nodes of this project take
-// them as a peer's, so it receives the adverts of the node that takes over, and holds the VIP until
-// then. Other programs' nodes do not advertise to it; see handOver.
+// This machine announces its addresses to the cluster (package announce). Nodes of this project
+// take them as a peer's, so it receives the adverts of the node that takes over, and holds the VIP
+// until then. Other programs' nodes do not advertise to it; see handOver.
 package vip
 
 import (
 	"context"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/bootstrap/vip/conflict"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/addr/peer"
-	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/container"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/release"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -47,6 +49,8 @@ const (
 
 // Host is the machine and the cluster as the room sees them.
 type Host interface {
+	supervised.Supervisor
+	election.Listener
 	Links() (addr.Snapshot, error)
 	// Nodes are the control plane nodes that the local API has named; none before it has.
 	Nodes() []addr.Candidate
@@ -56,19 +60,11 @@ type Host interface {
 	Verdict(ctx context.Context) (release.Verdict, error)
 	// Conflicts are other hosts that answer for a VIP. It waits for the first answer.
 	Conflicts(ctx context.Context) (map[netip.Addr]conflict.Finding, error)
-	// Status is the supervisor's last status; the zero Status before the first.
-	Status() (supervised.Status, error)
-	// Propose hands a candidate configuration to the supervisor.
-	Propose(config keepalived.Config) error
 	// Release asks the supervisor to hand the VIPs over, or withdraws that. Both may be repeated.
 	Release(now bool) error
 	// Announce publishes the addresses under which this machine advertises; none when it has left.
 	// It does not wait.
 	Announce(addresses []netip.Addr)
-	// Listen sets the instances for which to observe other routers. It is called in every round.
-	Listen(instances []clash.Instance)
-	// OtherRouters are the VRRP routers that were observed on the links.
-	OtherRouters() clash.Snapshot
 	// Started are the instances that were once started on this machine.
 	Started() []vrrp.InstanceName
 	// Start keeps that instances are started.
@@ -81,12 +77,6 @@ type Daemon interface {
 	Stop(ctx context.Context, name string) error
 }
 
-// Notifier reports the room's state to the service manager.
-type Notifier interface {
-	Ready() error
-	Status(text string) error
-}
-
 // Options are what a Room needs.
 type Options struct {
 	Plan     plan.Plan
@@ -94,7 +84,7 @@ type Options struct {
 	Nodes    []addr.Candidate // of an earlier run
 	Host     Host
 	Daemon   Daemon
-	Notifier Notifier
+	Notifier loop.Notifier
 	Now      func() time.Time
 }
 
@@ -106,23 +96,29 @@ type Room struct {
 	chooser election.Chooser
 	nodes   []addr.Candidate // the last that were known
 	past    peer.History     // of the nodes
-	kept    []addr.Candidate // by the host
+	kept    loop.Kept[[]addr.Candidate]
 
 	proposal supervised.Proposal
 	asked    time.Time // when the supervisor was asked to release the VIPs; zero if it is not
-	ready    bool
-	reported string
+	reporter loop.Reporter
 }
 
 // New makes a room.
-func New(o Options) *Room { return &Room{options: o, nodes: o.Nodes, kept: o.Nodes} }
+func New(o Options) *Room {
+	return &Room{
+		options: o, nodes: o.Nodes, reporter: loop.Reporter{Notifier: o.Notifier},
+		kept: loop.NewKept("keep the control plane nodes", o.Nodes, func(a, b []addr.Candidate) bool {
+			return slices.EqualFunc(a, b, addr.Candidate.Equal)
+		}),
+	}
+}
 
 // Container is keepalived's container for the cluster of p.
 func Container(p plan.Plan) container.Spec {
-	config := keepalived.Dir + "/" + keepalived.File
-	command := []string{"/usr/bin/onprem-supervise", "--config", config, "--run-dir", election.RunDir}
+	const program = "/usr/bin/onprem-supervise"
+	var vips []string
 	for _, vip := range election.Addresses(p, role.Bootstrap) {
-		command = append(command, "--vip", vip.String())
+		vips = append(vips, "--vip", vip.String())
 	}
 	options, capabilities := p.BootstrapKeepalived()
 	for i, name := range capabilities {
@@ -131,9 +127,9 @@ func Container(p plan.Plan) container.Spec {
 	return container.Spec{
 		Name:    containerName,
 		Image:   p.Images[spec.KeepalivedImage],
-		Command: append(append(command, options...), "--", "keepalived"),
+		Command: supervised.Command(program, append(vips, options...)...),
 		Mounts: []container.Mount{
-			{Source: supervisor, Target: "/usr/bin/onprem-supervise", ReadOnly: true},
+			{Source: supervisor, Target: program, ReadOnly: true},
 			{Source: keepalived.HostDir, Target: keepalived.Dir},
 			{Source: election.RunDir, Target: election.RunDir},
 		},

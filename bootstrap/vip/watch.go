@@ -2,9 +2,7 @@ package vip
 
 import (
 	"context"
-	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/health"
@@ -12,8 +10,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/release"
 )
 
-// Prober probes the services that need the VIP here. All calls bound their time themselves, end with
-// their context, and may be made side by side.
+// Prober probes the services that need the VIP here. All calls bound their time themselves, end
+// with their context, and may be made side by side.
 type Prober interface {
 	API(ctx context.Context) health.API
 	Ironic(ctx context.Context) bool
@@ -24,63 +22,43 @@ type Prober interface {
 type Watch struct {
 	prober   Prober
 	remember func(release.Memory) error // keeps what later starts of this program must know
-	wake     chan<- struct{}            // asks for a round when the verdict changes
-
-	state      release.State  // for Run alone
-	remembered release.Memory // of state, or of the last one that could be kept
-
-	probed  chan struct{} // closed after the first round of probes
-	verdict atomic.Pointer[release.Verdict]
+	state    release.State              // for Run alone
+	memory   loop.Kept[release.Memory]  // of state
+	verdict  *loop.Latest[release.Verdict]
 }
 
 // NewWatch makes a watch that continues from a state.
-func NewWatch(state release.State, prober Prober, remember func(release.Memory) error, wake chan<- struct{}) *Watch {
+func NewWatch(
+	state release.State, prober Prober, remember func(release.Memory) error, wake chan<- struct{},
+) *Watch {
 	return &Watch{
-		prober: prober, remember: remember, wake: wake,
-		state: state, remembered: state.Memory(), probed: make(chan struct{}),
+		prober: prober, remember: remember, state: state,
+		verdict: loop.NewLatest[release.Verdict](wake),
+		memory: loop.NewKept("remember what the API was", state.Memory(),
+			func(a, b release.Memory) bool { return a == b }),
 	}
 }
 
-// Verdict is the last verdict. It waits for the first: neither holding nor releasing is right before.
-func (w *Watch) Verdict(ctx context.Context) (release.Verdict, error) {
-	select {
-	case <-w.probed:
-		return *w.verdict.Load(), nil
-	case <-ctx.Done():
-		return release.Verdict{}, ctx.Err()
-	}
-}
+// Verdict is the last verdict. It waits for the first: neither holding nor releasing is right
+// before.
+func (w *Watch) Verdict(ctx context.Context) (release.Verdict, error) { return w.verdict.Get(ctx) }
 
 // Run probes at the pace of health.BootstrapAPI until the context ends. It fails if it cannot keep
 // its memory, and can then be run again.
 func (w *Watch) Run(ctx context.Context) error {
-	ticker := time.NewTicker(health.BootstrapAPI().Interval)
-	defer ticker.Stop()
-	for {
+	for range loop.Every(ctx, health.BootstrapAPI().Interval) {
 		found := w.probe(ctx)
 		if ctx.Err() != nil {
-			return nil // a probe that was cut short proves nothing
+			break // a probe that was cut short proves nothing
 		}
 		next, verdict := w.state.Next(found)
-		old := w.verdict.Swap(&verdict)
-		if old == nil {
-			close(w.probed)
-		} else if *old != verdict {
-			loop.Wake(w.wake)
-		}
+		w.verdict.Set(verdict)
 		w.state = next
-		if memory := next.Memory(); memory != w.remembered {
-			if err := w.remember(memory); err != nil {
-				return fmt.Errorf("remember what the API was: %w", err)
-			}
-			w.remembered = memory
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-ticker.C:
+		if err := w.memory.Keep(next.Memory(), w.remember); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 // probe probes the API, and what else the decision depends on: if the VIP is released, only the API
@@ -96,8 +74,8 @@ func (w *Watch) probe(ctx context.Context) (o release.Observation) {
 }
 
 // probeAll probes the API. A ready one answers in milliseconds, and Ironic is not probed. If the
-// answer is late or bad, Ironic is probed beside it: two servers that hang then cost one timeout, and
-// a ready API never waits for an Ironic that hangs.
+// answer is late or bad, Ironic is probed beside it: two servers that hang then cost one timeout,
+// and a ready API never waits for an Ironic that hangs.
 func (w *Watch) probeAll(ctx context.Context) (o release.Observation) {
 	var asked sync.WaitGroup
 	defer asked.Wait()
@@ -107,12 +85,10 @@ func (w *Watch) probeAll(ctx context.Context) (o release.Observation) {
 	asked.Go(func() { api <- w.prober.API(ctx) })
 	answered := false
 	if after := w.state.IronicAfter(); after > 0 {
-		late := time.NewTimer(after)
-		defer late.Stop()
 		select {
 		case o.API = <-api:
 			answered = true
-		case <-late.C:
+		case <-time.After(after):
 		}
 	}
 	if o.API == health.Ready {

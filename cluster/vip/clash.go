@@ -9,8 +9,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/election"
 )
 
-// listen are the instances for which to observe other routers: also those that are not eligible yet,
-// so that their links have been observed for a while when they start.
+// listen are the instances for which to observe other routers: also those that are not eligible
+// yet, so that their links have been observed for a while when they start.
 func (r *Room) listen(s Snapshot) (out []clash.Instance) {
 	for _, e := range r.elections() {
 		for _, v := range e.VIPs {
@@ -33,12 +33,11 @@ func (r *Room) clashInstance(e election.Election, v election.VIP, on addr.Choice
 	return e.ClashInstance(v, on, members)
 }
 
-// start notes that an instance is started; the error is why it may not. One that runs was started by
-// an earlier run, whose memory may be lost.
+// start notes that an instance is started; the error is why it may not. One that runs was started
+// by an earlier run, whose memory may be lost.
 func (r *Room) start(e election.Election, v election.VIP, on addr.Choice, s Snapshot) error {
-	_, runs := s.Status.Instances[string(v.Instance)]
 	known := slices.Contains(r.memory.Started, v.Instance)
-	started := known || runs && s.Status.PID != 0
+	started := known || s.runs(v.Instance)
 	if ok, why := s.OtherRouters.May(r.plan.VRRP.OnClash, r.clashInstance(e, v, on), started); !ok {
 		return errors.New(why)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip/bootpeer"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
 	"github.com/onprem-infra/onprem-infra/shared/advert"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -80,7 +81,7 @@ func TestRefuseNeverALive(t *testing.T) {
 			w.status = supervised.Status{PID: 9, Instances: map[string]supervised.Instance{"ostest_API_0": {State: supervised.Backup}, "ostest_INGRESS_0": {State: supervised.Backup}}}
 		},
 		"a former release kept nothing of it": func(w *world) {
-			memory, err := DecodeMemory([]byte(`{"open": true, "nodes": [{"Name": "n1", "controlPlane": true}]}`))
+			memory, err := nodestate.Decode([]byte(`{"open": true, "nodes": [{"Name": "n1", "controlPlane": true}]}`))
 			if err != nil {
 				t.Fatal(err)
 			}

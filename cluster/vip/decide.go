@@ -6,6 +6,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/cluster/migrate"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
@@ -17,14 +18,14 @@ import (
 type Desired struct {
 	Unchanged  bool // the running configuration stays: nothing better is known
 	Config     keepalived.Config
-	Memory     Memory
+	Memory     nodestate.Memory
 	ReportGone string // the Node on which to report that the bootstrap machine is gone; empty for none
 	Claim      member.Claim
 	Listen     []clash.Instance // for which to observe other routers
 	Migration  migrate.Desired
 }
 
-// Decide says what should be on the machine, and why, one reason a fact. Its only state is what it
+// Decide computes what should be on the machine, and why, one reason a fact. Its only state is what it
 // has learnt.
 //
 // If the API has not named the nodes, and no earlier run has kept them, the running configuration
@@ -83,7 +84,7 @@ func (r *Room) candidacy(e election.Election) election.Candidacy {
 
 // migrate decides on which plan the VIPs run, before this round's configuration.
 func (r *Room) migrate(s Snapshot) migrate.Desired {
-	o := migrate.Observation{Now: s.At, Holder: s.isHolder(), BootstrapPeer: r.boot.IsPeer()}
+	o := migrate.Observation{Now: s.At, Holder: s.Status.IsHolder(), BootstrapPeer: r.boot.IsPeer()}
 	if s.Nodes.OK {
 		o.Self = r.findSelf(s)
 		for _, n := range s.Nodes.Is {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip/bootpeer"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
@@ -157,7 +158,7 @@ func TestGateMemoryLost(t *testing.T) {
 		t.Error("the instance that runs goes")
 	}
 	w.nodes = Answer[[]member.Node]{}
-	w.restart(role.Master, Memory{})
+	w.restart(role.Master, nodestate.Memory{})
 	w.proposals = nil
 	if d := w.reconcile(); !d.Unchanged || len(w.proposals) != 0 {
 		t.Errorf("without a word of the API and without a memory %q is proposed", w.proposals)
@@ -431,7 +432,7 @@ func TestCandidates(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t, family(cluster(), "IPv4"), tt.role)
 			w.plan.Timing.Profile = "another"
-			w.restart(tt.role, Memory{})
+			w.restart(tt.role, nodestate.Memory{})
 			w.nodes, w.candidates = answered([]member.Node{node(12, true), node(13, true), node(14, true)}), tt.candidates
 			if tt.role == role.Master {
 				w.nodes.Is = append(w.nodes.Is, node(1, true))

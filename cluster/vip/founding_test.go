@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -28,7 +29,7 @@ func founders(t *testing.T, r role.Role) (*world, *founding) {
 	w.nodes, w.served = Answer[[]member.Node]{}, false
 	f := &founding{}
 	w.founding = f
-	w.restart(r, Memory{})
+	w.restart(r, nodestate.Memory{})
 	return w, f
 }
 

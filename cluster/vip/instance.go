@@ -36,7 +36,7 @@ func (r *Room) choose(e election.Election, v election.VIP, s Snapshot) (addr.Cho
 	return r.chooser.Choose(e, v, election.Observation{At: s.At, Links: s.Links, Agreed: s.Agreed})
 }
 
-// instance is the VRRP instance of a VIP, and why it is as it is; the error says why there is none.
+// instance is the VRRP instance of a VIP, and why it is as it is; the error is why there is none.
 func (r *Room) instance(
 	e election.Election, v election.VIP, s Snapshot,
 ) (inst keepalived.Instance, why string, err error) {

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
-	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -17,7 +16,7 @@ import (
 // while. An API that names no control plane node takes none away: it has lost them or has not read
 // them yet.
 func (r *Room) learn(s Snapshot) {
-	if s.Nodes.OK && slices.ContainsFunc(s.Nodes.Is, func(n member.Node) bool { return n.ControlPlane }) {
+	if s.Nodes.OK && len(member.ControlPlane(s.Nodes.Is)) > 0 {
 		r.past.Note(member.Plain(r.memory.Nodes), member.Plain(s.Nodes.Is), s.At)
 		r.memory.Nodes, r.named = s.Nodes.Is, true
 	}
@@ -28,45 +27,36 @@ func (r *Room) learn(s Snapshot) {
 	left := s.Bootstrap.OK && r.boot.Update(s.Bootstrap.Is, s.At)
 	proven := r.boot.NoteHolding(instances, s.Status, s.At)
 	r.memory.BootstrapGone = r.memory.BootstrapGone || left || proven
-	r.first = r.isFirst()
+	// The first node of a cluster holds the VIP until the API names a control plane node. That is
+	// not kept: after a restart another node may hold the VIP.
+	if f := r.options.Founding; f != nil {
+		r.first = len(r.memory.Nodes) == 0 && f.First()
+		if len(r.memory.Nodes) > 0 {
+			f.End()
+		}
+	}
 	// The gate of an instance that runs was opened by an earlier run, whose memory may be lost.
-	runs := slices.ContainsFunc(instances, func(name vrrp.InstanceName) bool {
-		_, runs := s.Status.Instances[string(name)]
-		return runs && s.Status.PID != 0
-	})
+	runs := slices.ContainsFunc(instances, s.runs)
 	r.memory.Open = r.memory.Open || r.first || s.Served || runs
 }
 
-// isFirst reports whether this node holds the VIP as the first one of its cluster. That ends when
-// the API names a control plane node, and is not kept: after a restart another node may hold the
-// VIP.
-func (r *Room) isFirst() bool {
-	f := r.options.Founding
-	if f != nil && len(r.memory.Nodes) > 0 {
-		f.End()
-		return false
-	}
-	return f != nil && f.First()
-}
-
-// claim finds this node's place and keeps its rank. Ranks of the plan to come are claimed before the
-// change. The node claims only once the API has named the nodes, which may have changed their ranks.
+// claim finds this node's place and keeps its rank. Ranks of the plan to come are claimed before
+// the change. The node claims only once the API has named the nodes, which may have changed their
+// ranks.
 func (r *Room) claim(s Snapshot) member.Claim {
 	ranks := cmp.Or(len(r.plan.VRRP.ControlPlane.Ranks), len(r.options.Plan.VRRP.ControlPlane.Ranks))
 	if ranks == 0 {
 		return member.Claim{}
 	}
-	if name := r.findSelf(s); name != "" {
-		r.self = name
-	}
-	r.place = member.PlaceOf(r.self, member.ControlPlane(r.memory.Nodes), r.memory.Rank, ranks)
+	self := cmp.Or(r.findSelf(s), r.place.Node)
+	r.place = member.PlaceOf(self, member.ControlPlane(r.memory.Nodes), r.memory.Rank, ranks)
 	if r.place.Rank != member.NoRank {
 		r.memory.Rank = notice.EncodeRank(r.place.Rank)
 	}
 	if r.place.Free == member.NoRank || !r.named {
 		return member.Claim{}
 	}
-	return member.Claim{Node: r.self, Rank: r.place.Free}
+	return member.Claim{Node: self, Rank: r.place.Free}
 }
 
 // findSelf is the name of this machine's Node: the one that its kubelet's credentials name. If they
@@ -86,18 +76,14 @@ func (r *Room) findSelf(s Snapshot) string {
 	return member.Self(nodes, s.Links, r.plan.VIPs.All())
 }
 
-func (r *Room) controlPlane() []addr.Candidate {
-	return member.Plain(member.ControlPlane(r.memory.Nodes))
-}
-
 // elections are those in which this node may be a candidate. That of the API is closed if the
-// bootstrap machine has gone and the API has named the nodes since this program started: the list of
-// an earlier run may lack the holder of the VIP, and the API would come through it.
+// bootstrap machine has gone and the API has named the nodes since this program started: the list
+// of an earlier run may lack the holder of the VIP, and the API would come through it.
 func (r *Room) elections() []election.Election {
 	all := election.For(r.plan, r.options.Role)
 	for i := range all {
 		e := &all[i]
-		e.Past, e.Nodes = &r.past, r.controlPlane()
+		e.Past, e.Nodes = &r.past, member.Plain(member.ControlPlane(r.memory.Nodes))
 		switch {
 		case e.Kind != vrrp.Ingress:
 			e.Alone, e.Closed = r.first && e.Kind == vrrp.API, r.memory.BootstrapGone && r.named
@@ -111,15 +97,11 @@ func (r *Room) elections() []election.Election {
 	return all
 }
 
-// bootstrapPeers are the bootstrap machine's addresses that are peers for a VIP: in a machine
-// network, and neither a VIP nor this node's. It never holds the ingress VIP.
+// bootstrapPeers are the bootstrap machine's addresses that are peers for a VIP. It never holds the
+// ingress VIP.
 func (r *Room) bootstrapPeers(e election.Election, v election.VIP, self netip.Addr) []netip.Addr {
 	if e.Kind == vrrp.Ingress {
 		return nil
 	}
-	return r.boot.Peers(v.Address, func(a netip.Addr) bool {
-		contains := func(p netip.Prefix) bool { return p.Contains(a) }
-		return slices.ContainsFunc(r.plan.MachineNetworks, contains) && a != self &&
-			!slices.Contains(r.plan.VIPs.All(), a)
-	})
+	return r.boot.Peers(v.Address, r.plan.MachineNetworks, append(r.plan.VIPs.All(), self))
 }

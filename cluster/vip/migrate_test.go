@@ -6,7 +6,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
-	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
@@ -57,16 +56,5 @@ func TestMigrate(t *testing.T) {
 				t.Errorf("after it the priority is %d", i.Priority)
 			}
 		}
-	}
-}
-
-func TestIsHolder(t *testing.T) {
-	s := Snapshot{Status: supervised.Status{Instances: map[string]supervised.Instance{"a": {State: supervised.Backup}}}}
-	if s.isHolder() || (Snapshot{}).isHolder() {
-		t.Error("it holds what it waits for")
-	}
-	s.Status.Instances["b"] = supervised.Instance{State: supervised.Master}
-	if !s.isHolder() {
-		t.Error("it does not hold what it holds")
 	}
 }

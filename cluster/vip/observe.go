@@ -3,9 +3,7 @@ package vip
 import (
 	"context"
 	"fmt"
-	"maps"
 	"net/netip"
-	"slices"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip/bootpeer"
@@ -14,6 +12,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
 // Snapshot is what the decision depends on.
@@ -63,8 +62,8 @@ func (r *Room) Observe(context.Context) (Snapshot, error) {
 	return s, nil
 }
 
-// isHolder reports whether this node holds any VIP.
-func (s Snapshot) isHolder() bool {
-	return slices.ContainsFunc(slices.Collect(maps.Values(s.Status.Instances)),
-		func(i supervised.Instance) bool { return i.State == supervised.Master })
+// runs reports whether keepalived runs an instance.
+func (s Snapshot) runs(name vrrp.InstanceName) bool {
+	_, known := s.Status.Instances[string(name)]
+	return known && s.Status.PID != 0
 }

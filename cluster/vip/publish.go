@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -45,7 +46,7 @@ func (r *Room) unserved() (all []vrrp.InstanceName) {
 	if r.options.Role != role.Master {
 		return nil
 	}
-	nodes, known := r.plan.VRRP.ControlPlane.Candidates(), len(r.controlPlane())
+	nodes, known := r.plan.VRRP.ControlPlane.Candidates(), len(member.ControlPlane(r.memory.Nodes))
 	for _, kind := range []vrrp.Kind{vrrp.API, vrrp.DNS} {
 		if nodes.Unserved(kind, known, r.options.Health.Passes) {
 			all = append(all, election.Names(r.plan, kind)...)

@@ -2,30 +2,31 @@
 // VIP: it configures keepalived from the nodes that the API names, and reports the node's checks to
 // it by tracked files.
 //
-// keepalived runs under onprem-supervise in a container of its own and continues when this room ends.
+// keepalived runs under onprem-supervise in its own container, and continues when this room ends.
 //
 // Health adds priority. A node on which every check fails, or whose monitor is dead, advertises its
 // base priority. If that is true of every node, the VIP stays where it is.
 //
 // The eligibility gate: a node does not run for the API VIP until it has once seen the API work
 // behind its balancer. Earlier it could only take the VIP from the bootstrap machine, without
-// serving it. A cluster without a bootstrap machine begins with its first node, whose own API server
-// opens the gate (package founding). An open gate stays open, also over a reboot: if the API is gone
-// everywhere, the VIP must still have a holder, where the API is served again first.
+// serving it. A cluster without a bootstrap machine begins with its first node, whose own API
+// server opens the gate (package founding). An open gate stays open, also over a reboot: if the API
+// is gone everywhere, the VIP must still have a holder, where the API is served again first.
 package vip
 
 import (
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster/migrate"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/bootpeer"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/addr/peer"
-	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/election"
-	"github.com/onprem-infra/onprem-infra/shared/keepalived"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -37,34 +38,27 @@ const (
 	// Interval is the longest time between two rounds. Each writes a heartbeat, which the
 	// supervisor expects once a second.
 	Interval = time.Second
-	// MemoryPath and MigrationPath hold what the room must know after a reboot.
-	MemoryPath    = "/var/lib/onprem-infra/vip.json"
+	// MigrationPath holds what the migration must know after a reboot.
 	MigrationPath = "/var/lib/onprem-infra/migration.json"
-	// AgreedDir holds the addresses on which the node's programs agreed, and the mark of a remote worker.
+	// AgreedDir has the node's agreed addresses, and the mark of a remote worker.
 	AgreedDir = "/run/nodeip-configuration"
 )
 
 // Host is the machine as the room sees it. No call waits for another process.
 type Host interface {
+	supervised.Supervisor
+	election.Listener
 	Links() (addr.Snapshot, error)
-	// Agreed are the addresses by which other programs know the node; remote: it is a remote worker.
+	// Agreed are the addresses by which other programs know the node.
 	Agreed() (addresses []netip.Addr, remote bool, err error)
-	// Status is the supervisor's last status; the zero Status before the first.
-	Status() (supervised.Status, error)
-	// OtherRouters are the VRRP routers that were observed on the links.
-	OtherRouters() clash.Snapshot
-	// Listen sets the instances for which to observe other routers. It is called in every round.
-	Listen(instances []clash.Instance)
-	// Propose hands a candidate configuration to the supervisor.
-	Propose(config keepalived.Config) error
 	// Track writes a check's state for keepalived; fault: the check has no weight.
 	Track(check vrrp.CheckName, fault, passes bool) error
-	// SetUnserved tells the supervisor the instances whose VIPs this node does not serve.
+	// SetUnserved reports to the supervisor the instances whose VIPs this node does not serve.
 	SetUnserved(instances []vrrp.InstanceName) error
 	// Beat writes a heartbeat for the supervisor.
 	Beat(beat uint64) error
 	// Keep keeps the memory for the next start, and KeepMigration that of the migration.
-	Keep(m Memory) error
+	Keep(m nodestate.Memory) error
 	KeepMigration(m migrate.Memory) error
 }
 
@@ -104,16 +98,16 @@ type Founding interface {
 
 // Options are what a Room needs.
 type Options struct {
-	Plan      plan.Plan // with what it migrates from
-	Role      role.Role // master or worker
-	Header    string    // of every file that is rendered here
-	Memory    Memory    // of an earlier run
+	Plan      plan.Plan        // with what it migrates from
+	Role      role.Role        // master or worker
+	Header    string           // of every file that is rendered here
+	Memory    nodestate.Memory // of an earlier run
 	Migration *migrate.Room
 	Host      Host
 	Cluster   Cluster
 	Health    Health
 	Founding  Founding        // nil if this node cannot be the first one
-	Changed   func(plan.Plan) // called once the migration's plan is in force; may be nil
+	Changed   func(plan.Plan) // called once the migration's plan is in force
 	After     func(time.Duration)
 	Now       func() time.Time
 }
@@ -124,8 +118,9 @@ type Room struct {
 	options Options
 	plan    plan.Plan // in force
 
-	memory  Memory
-	kept    kept
+	memory  nodestate.Memory
+	kept    loop.Kept[nodestate.Memory]
+	moved   loop.Kept[migrate.Memory]
 	changed bool // to the migration's plan
 	notify  bool // Options.Changed, of that
 
@@ -133,27 +128,27 @@ type Room struct {
 	past    peer.History // of the nodes
 	chooser election.Chooser
 	boot    bootpeer.State
-	self    string // this node's name, where there are ranks
-	first   bool   // this node is the first one of its cluster
-	place   member.Place
+	first   bool         // this node is the first one of its cluster
+	place   member.Place // where there are ranks
 
 	proposal supervised.Proposal
 	beat     uint64
 }
 
-type kept struct {
-	memory    Memory
-	migration migrate.Memory
-}
-
 // New makes a room whose plan is the one in force.
 func New(o Options) *Room {
 	if o.Memory.Started == nil {
-		o.Memory.Started = startedBefore(o.Plan, o.Memory)
+		o.Memory.Started = []vrrp.InstanceName{}
+		if len(o.Memory.Nodes) > 0 { // the run was of a former release, and has started all
+			all := election.Names(o.Plan, vrrp.API, vrrp.Ingress, vrrp.DNS)
+			o.Memory.Started = slices.Sorted(slices.Values(all))
+		}
 	}
 	return &Room{
-		options: o, plan: o.Migration.InForce(o.Now()), memory: o.Memory,
-		kept: kept{o.Memory, o.Migration.Kept()}, changed: o.Migration.Changed(o.Now()),
+		options: o, plan: o.Migration.InForce(o.Now()), changed: o.Migration.Changed(o.Now()),
+		memory: o.Memory,
+		kept:   loop.NewKept("keep what is known of the cluster", o.Memory, nodestate.Memory.Equal),
+		moved:  loop.NewKept("keep how this node speaks VRRP", o.Migration.Kept(), migrate.Memory.Equal),
 	}
 }
 
@@ -165,6 +160,6 @@ func Weights(p plan.Plan, r role.Role) (checks []vrrp.Weight) {
 	return checks
 }
 
-// WatchesAll reports whether a node must know every node. With timing compat all of them are peers for
-// the ingress VIP, as nodes of other programs do it; otherwise the candidates have a list.
+// WatchesAll reports whether a node must know every node. With timing compat all of them are peers
+// for the ingress VIP, as nodes of other programs do it; otherwise the candidates have a list.
 func WatchesAll(p plan.Plan) bool { return p.Timing.Profile == vrrp.ProfileCompat }

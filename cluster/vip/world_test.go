@@ -11,6 +11,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/migrate"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/bootpeer"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/election"
@@ -66,7 +67,7 @@ type world struct {
 	tracks    map[string]bool // by file
 	trackless error
 	beats     int
-	memory    Memory
+	memory    nodestate.Memory
 	moved     migrate.Memory
 	announced notice.Intent
 	changed   int
@@ -106,7 +107,7 @@ func (w *world) Beat(uint64) error {
 	return nil
 }
 
-func (w *world) Keep(m Memory) error {
+func (w *world) Keep(m nodestate.Memory) error {
 	w.memory = m
 	w.kept++
 	return nil
@@ -189,12 +190,12 @@ func newWorld(t *testing.T, c spec.Cluster, r role.Role) *world {
 	w.links = addr.Snapshot{Links: []addr.Link{{Index: 2, Name: "eth0", Up: true, Addresses: []addr.Address{
 		{Prefix: netip.MustParsePrefix("192.0.2.11/24")}, {Prefix: netip.MustParsePrefix("2001:db8::11/64")},
 	}}}}
-	w.restart(r, Memory{})
+	w.restart(r, nodestate.Memory{})
 	return w
 }
 
 // restart is another start of the program.
-func (w *world) restart(r role.Role, m Memory) {
+func (w *world) restart(r role.Role, m nodestate.Memory) {
 	w.room = New(Options{
 		Plan: w.plan, Role: r, Header: "header", Memory: m,
 		Migration: migrate.New(w.plan, migrate.Usual(), w.moved), Host: w, Cluster: w, Health: w,
@@ -205,7 +206,7 @@ func (w *world) restart(r role.Role, m Memory) {
 // again is a start with what the last run kept.
 func (w *world) again(r role.Role) {
 	w.t.Helper()
-	memory, err := DecodeMemory(EncodeMemory(w.memory))
+	memory, err := nodestate.Decode(nodestate.Encode(w.memory))
 	if err != nil {
 		w.t.Fatal(err)
 	}

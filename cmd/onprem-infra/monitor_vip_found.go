@@ -10,8 +10,8 @@ import (
 	"net/netip"
 	"syscall"
 
-	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/founding"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
@@ -28,7 +28,7 @@ type founder struct {
 
 // newFounding is nil where no node can be the first one: the control plane has a bootstrap machine
 // before it, this node is none of it, or the API has named its nodes before.
-func newFounding(m *monitor, p plan.Plan, r role.Role, memory vip.Memory, access *kubeconfig.Access) *founding.Founding {
+func newFounding(m *monitor, p plan.Plan, r role.Role, memory nodestate.Memory, access *kubeconfig.Access) *founding.Founding {
 	if !p.Flavour().Founds || r != role.Master || len(memory.Nodes) > 0 {
 		return nil
 	}

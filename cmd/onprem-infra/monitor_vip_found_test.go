@@ -8,8 +8,8 @@ import (
 	"net/netip"
 	"testing"
 
-	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
@@ -42,20 +42,20 @@ func TestFounderAnswered(t *testing.T) {
 
 // TestMayFound holds which nodes may be the first one of a cluster.
 func TestMayFound(t *testing.T) {
-	known := vip.Memory{Nodes: []member.Node{{Candidate: addr.Candidate{Name: "n1"}, ControlPlane: true}}}
+	known := nodestate.Memory{Nodes: []member.Node{{Candidate: addr.Candidate{Name: "n1"}, ControlPlane: true}}}
 	m := &monitor{}
 	m.log, m.wake = slog.New(slog.DiscardHandler), loop.NewWake()
 	for _, tt := range []struct {
 		name         string
 		distribution spec.Distribution
 		role         role.Role
-		memory       vip.Memory
+		memory       nodestate.Memory
 		want         bool
 	}{
-		{"the first start of all", spec.Kubernetes, role.Master, vip.Memory{}, true},
-		{"a worker", spec.Kubernetes, role.Worker, vip.Memory{}, false},
+		{"the first start of all", spec.Kubernetes, role.Master, nodestate.Memory{}, true},
+		{"a worker", spec.Kubernetes, role.Worker, nodestate.Memory{}, false},
 		{"nodes are remembered", spec.Kubernetes, role.Master, known, false},
-		{"a bootstrap machine is before it", spec.OpenShift, role.Master, vip.Memory{}, false},
+		{"a bootstrap machine is before it", spec.OpenShift, role.Master, nodestate.Memory{}, false},
 	} {
 		access := kubeconfig.NewAccess("absent", m.log)
 		described := plan.Plan{Shape: plan.Shape{Distribution: tt.distribution}}

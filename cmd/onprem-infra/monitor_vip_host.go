@@ -13,6 +13,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/cluster/migrate"
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/election"
@@ -84,13 +85,13 @@ func (h nodeVIPHost) Listen(instances []clash.Instance) { h.listener.Expect(inst
 
 func (h nodeVIPHost) OtherRouters() clash.Snapshot { return h.listener.Snapshot() }
 
-func (h nodeVIPHost) Keep(m vip.Memory) error {
-	return file.Write(h.at(vip.MemoryPath), vip.EncodeMemory(m), 0o644)
+func (h nodeVIPHost) Keep(m nodestate.Memory) error {
+	return file.Write(h.at(nodestate.Path), nodestate.Encode(m), 0o644)
 }
 
 // memory is that of an earlier run. One that cannot be read is no reason to end.
-func (h nodeVIPHost) memory(log *slog.Logger) vip.Memory {
-	return readMemory(h.at(vip.MemoryPath), vip.DecodeMemory, log)
+func (h nodeVIPHost) memory(log *slog.Logger) nodestate.Memory {
+	return readMemory(h.at(nodestate.Path), nodestate.Decode, log)
 }
 
 func (h nodeVIPHost) KeepMigration(m migrate.Memory) error {

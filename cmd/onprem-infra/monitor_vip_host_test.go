@@ -15,6 +15,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
@@ -117,12 +118,12 @@ func TestTrackFiles(t *testing.T) {
 func TestMemory(t *testing.T) {
 	var said strings.Builder
 	log := slog.New(slog.NewTextHandler(&said, nil))
-	h := onDisk(t, map[string]string{filepath.Dir(vip.MemoryPath) + "/other": ""})
+	h := onDisk(t, map[string]string{filepath.Dir(nodestate.Path) + "/other": ""})
 	if m := h.memory(log); m.Open || said.Len() > 0 {
 		t.Errorf("without a file %+v: %s", m, said.String())
 	}
 	node := member.Node{ControlPlane: true, Candidate: addr.Candidate{Name: "m1", InternalIPs: []netip.Addr{netip.MustParseAddr("192.0.2.11")}}}
-	if err := h.Keep(vip.Memory{Open: true, BootstrapGone: true, Nodes: []member.Node{node}}); err != nil {
+	if err := h.Keep(nodestate.Memory{Open: true, BootstrapGone: true, Nodes: []member.Node{node}}); err != nil {
 		t.Fatal(err)
 	}
 	if m := h.memory(log); !m.Open || !m.BootstrapGone || len(m.Nodes) != 1 || !m.Nodes[0].Equal(node.Candidate) || !m.Nodes[0].ControlPlane {
@@ -130,10 +131,10 @@ func TestMemory(t *testing.T) {
 	}
 	for _, garbage := range []string{"", "{", "[]", `{"open": 7}`, "\x00"} {
 		said.Reset()
-		if err := os.WriteFile(h.at(vip.MemoryPath), []byte(garbage), 0o644); err != nil {
+		if err := os.WriteFile(h.at(nodestate.Path), []byte(garbage), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if m := h.memory(log); m.Open || len(m.Nodes) > 0 || !strings.Contains(said.String(), vip.MemoryPath) {
+		if m := h.memory(log); m.Open || len(m.Nodes) > 0 || !strings.Contains(said.String(), nodestate.Path) {
 			t.Errorf("%q makes %+v: %s", garbage, m, said.String())
 		}
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/cluster/migrate"
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
@@ -45,7 +46,7 @@ func (m *migrant) Propose(config keepalived.Config) error {
 	return nil
 }
 
-func (m *migrant) Keep(kept vip.Memory) error {
+func (m *migrant) Keep(kept nodestate.Memory) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.ranked.Keep(kept)

@@ -25,6 +25,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/migrate"
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
@@ -44,7 +45,7 @@ type ranked struct {
 	address string
 	room    *vip.Room
 	wake    chan struct{}
-	memory  vip.Memory
+	memory  nodestate.Memory
 }
 
 func (r *ranked) Listen([]clash.Instance) {}
@@ -60,7 +61,7 @@ func (r *ranked) Propose(keepalived.Config) error        { return nil }
 func (r *ranked) Track(vrrp.CheckName, bool, bool) error { return nil }
 func (r *ranked) SetUnserved([]vrrp.InstanceName) error  { return nil }
 func (r *ranked) Beat(uint64) error                      { return nil }
-func (r *ranked) Keep(m vip.Memory) error                { r.memory = m; return nil }
+func (r *ranked) Keep(m nodestate.Memory) error          { r.memory = m; return nil }
 func (r *ranked) KeepMigration(migrate.Memory) error     { return nil }
 func (r *ranked) Passes(vrrp.CheckName) bool             { return true }
 func (r *ranked) Alive() bool                            { return true }

@@ -17,6 +17,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/migrate"
 	node "github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -125,7 +126,7 @@ func bootstraps(nodes ...addr.Candidate) part {
 func aNode(nodes ...addr.Candidate) part {
 	return func(_ *testing.T, p plan.Plan, links addr.Snapshot) keepalived.Config {
 		room := node.New(node.Options{
-			Plan: p, Role: role.Master, Memory: node.Memory{Open: true},
+			Plan: p, Role: role.Master, Memory: nodestate.Memory{Open: true},
 			Migration: migrate.New(p, migrate.Usual(), migrate.Memory{}), Now: time.Now,
 		})
 		seen := node.Answer[[]member.Node]{OK: true}

@@ -16,6 +16,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/migrate"
 	node "github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -190,7 +191,7 @@ func (u upgrade) proposes(s *supervisor, same string, other ...string) (digest s
 	if err != nil {
 		u.Fatal(err)
 	}
-	memory := node.Memory{Open: true, BootstrapGone: true}
+	memory := nodestate.Memory{Open: true, BootstrapGone: true}
 	room := node.New(node.Options{
 		Plan: p, Role: role.Master, Header: upgradeHeader, Memory: memory,
 		Migration: migrate.New(p, migrate.Usual(), migrate.Memory{}), Now: time.Now,

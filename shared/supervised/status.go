@@ -105,6 +105,16 @@ type Status struct {
 	Troubles []string `json:"troubles,omitempty"`
 }
 
+// IsHolder reports whether an instance holds its VIP.
+func (s Status) IsHolder() bool {
+	for _, i := range s.Instances {
+		if i.State == Master {
+			return true
+		}
+	}
+	return false
+}
+
 // HolderTrack is the tracked file of a VRRP instance, below the run directory. It holds 1 while the
 // instance holds its VIP, which adds the holder bonus. It holds -1, which subtracts as much, while
 // the instance has just begun and a holder may not have its bonus yet; a number far below, which is

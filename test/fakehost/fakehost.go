@@ -14,6 +14,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/advert"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
@@ -77,7 +78,7 @@ func Holder(p plan.Plan) map[string]string {
 	scheme := p.VRRP.ControlPlane.Candidates()
 	priority := int(scheme.Base) + scheme.Rank(1) + scheme.Holder
 	files := map[string]string{
-		vip.MemoryPath:          `{"open":true,"rank":"1"}`,
+		nodestate.Path:          `{"open":true,"rank":"1"}`,
 		vip.AgreedDir + "/ipv4": "192.0.2.11",
 	}
 	for _, w := range p.VRRP.ControlPlane.Checks {
@@ -141,7 +142,7 @@ func Monitored(p plan.Plan, files map[string]string) map[string]string {
 	announce(99, p.VRRP.API.ID, Addresses("192.0.2.77"), 100, time.Second)
 	files[election.RunDir+"/"+clash.StateFile] = string(
 		clash.EncodeState(observer.State(nil, nil, now)))
-	files[vip.MemoryPath] = `{"open":true,"rank":"1",` +
+	files[nodestate.Path] = `{"open":true,"rank":"1",` +
 		`"nodes":[{"Name":"m1","InternalIPs":["192.0.2.12"],"controlPlane":true}]}`
 	files[election.RunDir+"/"+checks.ResultsFile] = `[{"check":"` + string(
 		vrrp.CheckMCS) + `","passes":false,"why":"no answer in time"}]`

@@ -11,6 +11,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/migrate"
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -91,7 +92,7 @@ func (c cell) elects(p plan.Plan, r role.Role, remote bool, masters int) (stands
 		link.Addresses = append(link.Addresses, addr.Address{Prefix: netip.PrefixFrom(own[i], netip.MustParsePrefix(network).Bits())})
 	}
 	room := vip.New(vip.Options{
-		Plan: p, Role: r, Memory: vip.Memory{Open: true, BootstrapGone: true},
+		Plan: p, Role: r, Memory: nodestate.Memory{Open: true, BootstrapGone: true},
 		Migration: migrate.New(p, migrate.Usual(), migrate.Memory{}), Now: time.Now,
 	})
 	desired, _ := room.Decide(vip.Snapshot{

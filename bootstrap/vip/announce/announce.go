@@ -17,7 +17,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 )
 
-// Interval is how often the heartbeat changes: one that stands still means that the machine is gone.
+// Interval is how often the heartbeat changes: one that stands still means that the machine is
+// gone.
 const Interval = 30 * time.Second
 
 // retry paces writes that the API refuses: it may not run yet, or not have the namespace.
@@ -57,8 +58,8 @@ func (a *Announcer) Announce(addresses []netip.Addr) {
 	loop.Wake(a.wake)
 }
 
-// Run keeps the object until ctx ends, and leaves it then: a machine that only restarts this program
-// is still there.
+// Run keeps the object until ctx ends, and leaves it then: a machine that only restarts this
+// program is still there.
 func (a *Announcer) Run(ctx context.Context) error {
 	var logged loop.News
 	for {
@@ -79,7 +80,7 @@ func (a *Announcer) Run(ctx context.Context) error {
 	}
 }
 
-// round writes the object, and says when to write it again.
+// round writes the object, and returns the time until the next round.
 func (a *Announcer) round(ctx context.Context) (pause time.Duration, err error) {
 	a.mu.Lock()
 	addresses, set := a.addresses, a.set

@@ -1,7 +1,7 @@
 // Package conflict detects hosts outside of the cluster that answer for an API VIP.
 //
-// Until a VIP has been on the bootstrap machine once, no other host of the cluster can have it: nodes
-// get their configuration through it. So a host that answers for it earlier is outside of the
+// Until a VIP has been on the bootstrap machine once, no other host of the cluster can have it:
+// nodes get their configuration through it. So a host that answers for it earlier is outside of the
 // cluster, and would hold the address beside the bootstrap machine. When the VIP is on this machine
 // it is settled for good, also for later starts and after a reboot: from then on VRRP decides. That
 // no host answers counts for now only: keepalived may wait for its image for hours, and a host may
@@ -10,16 +10,14 @@
 // A VIP that is in no network of this machine cannot be probed, and counts as free. A holder that
 // left is noticed 23 to 55 s later, as the kernel trusts an answer for up to 45 s. A router that
 // answers for every address of its network (proxy ARP) is known by its hardware address if it is a
-// gateway of that link; such a gateway that holds the VIP itself is not noticed. For any other router
-// a person must state that the VIP is free.
+// gateway of that link; such a gateway that holds the VIP itself is not noticed. For any other
+// router a person must state that the VIP is free.
 package conflict
 
 import (
 	"context"
-	"maps"
 	"net/netip"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
@@ -68,9 +66,9 @@ type Detector struct {
 	unsaved bool // settled is more than could be remembered
 	waited  bool // for the first answer
 	asked   map[netip.Addr]question
+	known   map[netip.Addr]Finding
 
-	probed   chan struct{} // closed when the first answer has come, or has had its time
-	findings atomic.Pointer[map[netip.Addr]Finding]
+	findings *loop.Latest[map[netip.Addr]Finding]
 }
 
 // question is an open question for a VIP.
@@ -87,28 +85,13 @@ func New(o Options) *Detector {
 	})
 	return &Detector{
 		options: o, open: open, settled: o.Settled, asked: map[netip.Addr]question{},
-		probed: make(chan struct{}),
+		known: map[netip.Addr]Finding{}, findings: loop.NewLatest[map[netip.Addr]Finding](o.Wake),
 	}
 }
 
-// Findings are what is known of the VIPs that are not settled and not free. At first it waits as long
-// as an answer usually takes, so that keepalived usually does not start beside a conflict. A later
-// answer is in time too, as keepalived listens before it advertises.
+// Findings are what is known of the VIPs that are not settled and not free. At first it waits as
+// long as an answer usually takes, so that keepalived usually does not start beside a conflict. A
+// later answer is in time too, as keepalived listens before it advertises.
 func (d *Detector) Findings(ctx context.Context) (map[netip.Addr]Finding, error) {
-	select {
-	case <-d.probed:
-		return *d.findings.Load(), nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-// report makes the findings known.
-func (d *Detector) report(findings map[netip.Addr]Finding) {
-	last := d.findings.Swap(&findings)
-	if last == nil {
-		close(d.probed)
-	} else if !maps.Equal(*last, findings) {
-		loop.Wake(d.options.Wake)
-	}
+	return d.findings.Get(ctx)
 }

@@ -12,9 +12,8 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
-	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
-	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+	"github.com/onprem-infra/onprem-infra/test/bootvip"
 )
 
 // fakeNetwork is a FAKE of a network and of the kernel's way to ask in it: who holds addresses, and
@@ -371,7 +370,7 @@ func TestDetector_NowhereToAsk(t *testing.T) {
 	}{
 		{name: "no address", open: []string{four + " ?"}, links: func() addr.Snapshot { return links() }},
 		{name: "no carrier", open: []string{four + " ?"}, links: func() addr.Snapshot { s := links(host...); s.Links[0].Up = false; return s }},
-		{name: "the VIP is behind a router", links: behindRouter},
+		{name: "the VIP is behind a router", links: bootvip.BehindRouter},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -401,7 +400,7 @@ func TestDetector_NowhereToAsk(t *testing.T) {
 
 // TestDetector_AsksAnew holds that a verdict is of the network in which it was found.
 func TestDetector_AsksAnew(t *testing.T) {
-	for name, elsewhere := range map[string]addr.Snapshot{"no address": links(), "another network": behindRouter()} {
+	for name, elsewhere := range map[string]addr.Snapshot{"no address": links(), "another network": bootvip.BehindRouter()} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := detect(t, nil)
@@ -459,42 +458,9 @@ func TestDetector_FirstProbe(t *testing.T) {
 	})
 }
 
-func ip(s string) netip.Addr { return netip.MustParseAddr(s) }
-
-func compile(t *testing.T, change func(*spec.Cluster)) plan.Plan {
-	t.Helper()
-	c := spec.Cluster{
-		Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, ControlPlaneReplicas: 3, Timing: vrrp.ProfileCompat,
-		MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
-		APIVIPs:         []netip.Addr{ip("192.0.2.5")}, IngressVIPs: []netip.Addr{ip("192.0.2.6")},
-		Images: map[string]string{"keepalivedImage": "registry.example.com/keepalived:1"},
-	}
-	if change != nil {
-		change(&c)
-	}
-	p, err := plan.Compile(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
-func dual(c *spec.Cluster) {
-	c.MachineNetworks = append(c.MachineNetworks, netip.MustParsePrefix("2001:db8::/64"))
-	c.APIVIPs = append(c.APIVIPs, ip("2001:db8::5"))
-	c.IngressVIPs = append(c.IngressVIPs, ip("2001:db8::6"))
-}
-
-func links(prefixes ...string) addr.Snapshot {
-	l := addr.Link{Index: 2, Name: "enp1s0", Up: true}
-	for _, p := range prefixes {
-		l.Addresses = append(l.Addresses, addr.Address{Prefix: netip.MustParsePrefix(p)})
-	}
-	return addr.Snapshot{Links: []addr.Link{l}}
-}
-
-func behindRouter() addr.Snapshot {
-	s := links("198.51.100.10/24")
-	s.Routes = []addr.Route{{LinkIndex: 2, Destination: netip.MustParsePrefix("0.0.0.0/0"), Gateway: ip("198.51.100.1")}}
-	return s
-}
+var (
+	ip      = netip.MustParseAddr
+	compile = bootvip.Compile
+	dual    = bootvip.Dual
+	links   = bootvip.Links
+)

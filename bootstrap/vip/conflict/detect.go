@@ -21,8 +21,8 @@ const (
 	paceKnown = time.Second            // with a verdict; keepalived listens for longer than two of them
 )
 
-// timeout is how long to wait for an answer. The kernel has its verdict sooner, but none at all where
-// it sends no question: on a link without ARP, or beside an entry that a person made.
+// timeout is how long to wait for an answer. The kernel has its verdict sooner, but none at all
+// where it sends no question: on a link without ARP, or beside an entry that a person made.
 const timeout = 5 * time.Second
 
 // Run probes until every VIP is settled, and returns when ctx ends. After an error it can be run
@@ -45,16 +45,13 @@ func (d *Detector) Run(ctx context.Context) error {
 	}
 }
 
-// round probes the open VIPs once, and says when to probe again.
+// round probes the open VIPs once, and returns the time until the next round.
 func (d *Detector) round() (pace time.Duration, err error) {
 	links, err := d.options.Network.Links()
 	if err != nil {
 		return 0, fmt.Errorf("read links: %w", err)
 	}
-	findings := map[netip.Addr]Finding{}
-	if last := d.findings.Load(); last != nil {
-		maps.Copy(findings, *last) // a host stays there until it is known to have left
-	}
+	findings := maps.Clone(d.known) // a host stays there until it is known to have left
 	var failed error
 	pace = paceKnown
 	for _, vip := range slices.Clone(d.open) {
@@ -84,7 +81,8 @@ func (d *Detector) round() (pace time.Duration, err error) {
 		d.waited = true
 		return paceFirst, nil
 	}
-	d.report(findings)
+	d.known = findings
+	d.findings.Set(findings)
 	return pace, errors.Join(failed, d.save())
 }
 
@@ -141,16 +139,14 @@ func (d *Detector) ask(vip netip.Addr, link string, links addr.Snapshot) (verdic
 		return d.judge(vip, host, links), host, nil
 	case q.free:
 		return free, Host{}, nil
-	case first: // so that the gateway is known when it answers
-		d.judge(vip, host, links)
-		return pending, Host{}, nil
-	default:
-		return pending, Host{}, nil
+	case first:
+		d.judge(vip, host, links) // so that the gateway is known when it answers
 	}
+	return pending, Host{}, nil
 }
 
-// judge says whether a host that answers is a gateway of its link, which answers for every address. A
-// gateway that is not known yet is asked for. A gateway whose own address is the VIP holds it.
+// judge reports whether a host that answers is a gateway of its link, which answers for every address.
+// A gateway that is not known yet is asked for. A gateway whose own address is the VIP holds it.
 func (d *Detector) judge(vip netip.Addr, host Host, links addr.Snapshot) verdict {
 	for _, gateway := range gateways(links, host.Link) {
 		if gateway == vip {

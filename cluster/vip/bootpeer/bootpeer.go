@@ -15,8 +15,8 @@ const (
 	// StaleAfter is how long the heartbeat may stand still before the machine is no peer for now.
 	StaleAfter = 2 * time.Minute
 	// ProofAfter is how long a node must have held the API VIP to know that no bootstrap machine
-	// advertises: every bootstrap machine outranks every node. It is longer than a bootstrap machine
-	// needs to learn of a node that has just begun to advertise.
+	// advertises: every bootstrap machine outranks every node. It is longer than a bootstrap
+	// machine needs to learn of a node that has just begun to advertise.
 	ProofAfter = time.Minute
 	// maxPeers bounds the addresses of one family: one for the API VIP, one for the DNS VIP.
 	maxPeers = 2
@@ -90,11 +90,14 @@ func (s *State) ShouldReport(p Published) bool {
 // IsPeer reports whether a bootstrap machine advertises with the nodes.
 func (s *State) IsPeer() bool { return len(s.addresses) > 0 }
 
-// Peers are the machine's addresses of a VIP's family that valid admits. A published address outside
-// of the machine networks is never a peer: adverts would go wherever its writer wants.
-func (s *State) Peers(vip netip.Addr, valid func(netip.Addr) bool) []netip.Addr {
+// Peers are the machine's addresses of a VIP's family, in the machine networks and not among
+// others: the VIPs and the node's own address. A published address outside of the machine networks
+// is never a peer: adverts would go wherever its writer wants.
+func (s *State) Peers(vip netip.Addr, networks []netip.Prefix, others []netip.Addr) []netip.Addr {
 	all := slices.DeleteFunc(slices.Clone(s.addresses), func(a netip.Addr) bool {
-		return a.BitLen() != vip.BitLen() || !valid(a)
+		contains := func(p netip.Prefix) bool { return p.Contains(a) }
+		return a.BitLen() != vip.BitLen() || !slices.ContainsFunc(networks, contains) ||
+			slices.Contains(others, a)
 	})
 	return all[:min(len(all), maxPeers)]
 }

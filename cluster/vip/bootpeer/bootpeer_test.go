@@ -37,17 +37,19 @@ func TestUpdate_Heartbeat(t *testing.T) {
 	}
 }
 
-// TestPeers holds that a VIP's peers are of its family, admitted, and few.
+// TestPeers holds that a VIP's peers are of its family, in the machine networks, none of the others,
+// and few.
 func TestPeers(t *testing.T) {
 	var s State
 	var all []netip.Addr
-	for _, text := range []string{"2001:db8::9", "192.0.2.5", "192.0.2.9", "192.0.2.10", "192.0.2.11"} {
+	for _, text := range []string{"2001:db8::9", "192.0.2.5", "198.51.100.9", "192.0.2.9", "192.0.2.10",
+		"192.0.2.11"} {
 		all = append(all, netip.MustParseAddr(text))
 	}
 	s.Update(Published{Addresses: all, Beat: "1"}, start)
-	got := s.Peers(netip.MustParseAddr("192.0.2.5"), func(a netip.Addr) bool { return a != all[1] })
-	if !slices.Equal(got, all[2:4]) {
-		t.Errorf("peers %v, want %v", got, all[2:4])
+	networks := []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8::/64")}
+	if got := s.Peers(all[1], networks, all[1:2]); !slices.Equal(got, all[3:5]) {
+		t.Errorf("peers %v, want %v", got, all[3:5])
 	}
 }
 

@@ -70,7 +70,7 @@ type finding struct {
 	why   string
 }
 
-// New makes checks in the state that an earlier run left: the end of a monitor says nothing about a
+// New makes checks in the state that an earlier run left: the end of a monitor proves nothing about a
 // balancer. A check without a former state does not pass.
 func New(o Options) *Checks {
 	c := &Checks{

@@ -42,9 +42,8 @@ func (c *Checks) runTimed(ctx context.Context) {
 
 // watchGate probes until the API has worked.
 func (c *Checks) watchGate(ctx context.Context) {
-	tick := time.NewTicker(health.GateInterval)
-	defer tick.Stop()
-	for logged := ""; ; {
+	logged := ""
+	for range loop.Every(ctx, health.GateInterval) {
 		bounded, cancel := context.WithTimeout(ctx, health.Balancer().Timeout)
 		served, why := c.options.Prober.Served(bounded)
 		cancel()
@@ -59,66 +58,49 @@ func (c *Checks) watchGate(ctx context.Context) {
 			loop.Wake(c.options.Wake)
 			return
 		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
 	}
 }
 
 // check makes one check at its pace. Probes never overlap: as long as one has not returned, later
 // ones count as failed without being made.
 func (c *Checks) check(ctx context.Context, name vrrp.CheckName, policy health.Policy) {
-	tick := time.NewTicker(policy.Interval)
-	defer tick.Stop()
 	var pending chan finding
-	for {
-		bounded, cancel := context.WithTimeout(ctx, policy.Timeout)
-		if pending == nil {
-			answer := make(chan finding, 1)
-			go func() {
-				found, why := c.options.Prober.Probe(bounded, name)
-				answer <- finding{found, why}
-			}()
-			pending = answer
-		}
-		late := false
-		select {
-		case f := <-pending:
-			pending = nil
-			c.note(ctx, name, policy, f)
-		case <-bounded.Done():
-			late = true
-		}
-		if late {
-			pending = c.noteLate(ctx, name, policy, pending)
-		}
-		cancel()
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	for range loop.Every(ctx, policy.Interval) {
+		pending = c.probe(ctx, name, policy, pending)
 	}
 }
 
 // grace is the time that a probe has to return after its timeout.
 const grace = 50 * time.Millisecond
 
-// noteLate counts a probe that timed out as failed. One that ignores its timeout stays pending.
-func (c *Checks) noteLate(
+// probe makes a probe unless one is pending, and counts what it finds. One that times out counts as
+// failed; if it ignores its timeout too, it is returned as pending.
+func (c *Checks) probe(
 	ctx context.Context, name vrrp.CheckName, policy health.Policy, pending chan finding,
 ) chan finding {
-	last := time.NewTimer(grace)
-	defer last.Stop()
+	bounded, cancel := context.WithTimeout(ctx, policy.Timeout)
+	defer cancel()
+	answer := pending
+	if answer == nil {
+		answer = make(chan finding, 1)
+		go func() {
+			found, why := c.options.Prober.Probe(bounded, name)
+			answer <- finding{found, why}
+		}()
+	}
 	select {
-	case <-pending:
-		pending = nil
-	case <-last.C:
+	case f := <-answer:
+		c.note(ctx, name, policy, f)
+		return nil
+	case <-bounded.Done():
+	}
+	select {
+	case <-answer:
+		answer = nil
+	case <-time.After(grace):
 	}
 	c.note(ctx, name, policy, finding{health.Failed, "no answer in time"})
-	return pending
+	return answer
 }
 
 // note counts a finding, unless its probe was cut short.

@@ -19,8 +19,8 @@ import (
 const (
 	// interval is the time between two probes.
 	interval = time.Second
-	// unanswered is how many probes in a row must find no holder of the VIP: longer than a VIP takes
-	// to move from one node to another.
+	// unanswered is how many probes in a row must find no holder of the VIP: longer than a VIP
+	// takes to move from one node to another.
 	unanswered = 5
 )
 
@@ -57,8 +57,8 @@ func (f *Founding) First() bool { return f.first.Load() }
 // End stops the probes: the API has named a node.
 func (f *Founding) End() { f.over.Store(true) }
 
-// Run probes until the answer is known, and returns when ctx ends. If it returned earlier its caller
-// would start it anew, and it would find that a host has the VIP: this node.
+// Run probes until the answer is known, and returns when ctx ends. If it returned earlier its
+// caller would start it anew, and it would find that a host has the VIP: this node.
 func (f *Founding) Run(ctx context.Context) error {
 	f.find(ctx)
 	<-ctx.Done()
@@ -66,10 +66,11 @@ func (f *Founding) Run(ctx context.Context) error {
 }
 
 func (f *Founding) find(ctx context.Context) {
-	tick := time.NewTicker(interval)
-	defer tick.Stop()
-	logged := ""
-	for inRow := 0; !f.over.Load(); {
+	inRow, logged := 0, ""
+	for range loop.Every(ctx, interval) {
+		if f.over.Load() {
+			return
+		}
 		free, why := f.probe(ctx)
 		if ctx.Err() == nil && why != logged {
 			logged = why
@@ -82,11 +83,6 @@ func (f *Founding) find(ctx context.Context) {
 			f.first.Store(true)
 			loop.Wake(f.options.Wake)
 			return
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
 		}
 	}
 }

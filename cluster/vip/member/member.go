@@ -67,9 +67,9 @@ func Plain(nodes []Node) []addr.Candidate {
 }
 
 // Self is the name of the Node that has an address of this machine; empty if there is none, as
-// while an address is replaced. Of several it is the youngest: the machine may have had another name
-// before. An address that the network plugin has annotated counts only if no Node has an InternalIP
-// that is here: the address may have moved here since. A VIP identifies no machine.
+// while an address is replaced. Of several it is the youngest: the machine may have had another
+// name before. An address that the network plugin has annotated counts only if no Node has an
+// InternalIP that is here: the address may have moved here since. A VIP identifies no machine.
 func Self(nodes []Node, links addr.Snapshot, vips []netip.Addr) string {
 	own := map[netip.Addr]bool{}
 	for _, l := range links.Links {

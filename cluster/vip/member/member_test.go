@@ -55,6 +55,7 @@ func TestPlaceOf(t *testing.T) {
 		{"nothing is known", "", nil, "", Place{Rank: NoRank, Free: NoRank}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			tt.want.Node = tt.self
 			if got := PlaceOf(tt.self, tt.nodes, tt.kept, five); got != tt.want {
 				t.Errorf("%+v, want %+v", got, tt.want)
 			}

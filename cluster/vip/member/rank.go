@@ -19,9 +19,10 @@ type Claim struct {
 
 // Place is a control plane node's place in the order of ranks.
 type Place struct {
-	Rank int  // in force; NoRank for none
-	Free int  // to be claimed; NoRank for none
-	Full bool // other nodes have every rank
+	Node string // its name; empty while it is not known
+	Rank int    // in force; NoRank for none
+	Free int    // to be claimed; NoRank for none
+	Full bool   // other nodes have every rank
 	// Dead names the nodes that have a rank and are not ready, if Full.
 	Dead string
 }
@@ -44,7 +45,7 @@ func PlaceOf(self string, nodes []Node, kept string, ranks int) Place {
 			older[rank] = older[rank] || n.older(own)
 		}
 	}
-	p := Place{Rank: NoRank, Free: NoRank}
+	p := Place{Node: self, Rank: NoRank, Free: NoRank}
 	if mine, ok := notice.ReadRank(own.Rank, ranks); ok && !older[mine] {
 		p.Rank = mine
 		return p

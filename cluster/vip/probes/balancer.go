@@ -14,8 +14,8 @@ type finding struct {
 	why   string
 }
 
-// balancer is the last probe of the balancer. Two checks make it at the same pace: the finding of the
-// one counts for the other.
+// balancer is the last probe of the balancer. Two checks make it at the same pace: the finding of
+// the one counts for the other.
 type balancer struct {
 	slot chan struct{} // of one probe at a time
 	at   time.Time     // of the last probe's end
@@ -41,8 +41,8 @@ func (p *Prober) probeBalancer(ctx context.Context) finding {
 	return b.last
 }
 
-// balances probes the balancer and the redirect to it. An error of the question for the redirect does
-// not prove that it is absent.
+// balances probes the balancer and the redirect to it. An error of the question for the redirect
+// does not prove that it is absent.
 func (p *Prober) balances(ctx context.Context) (health.Finding, string) {
 	if found, why := answers(ctx, p.options.Balancer, "the balancer"); found != health.Passed {
 		return found, why
@@ -62,13 +62,11 @@ func (p *Prober) balances(ctx context.Context) (health.Finding, string) {
 func (p *Prober) probeBoth(ctx context.Context) (health.Finding, string) {
 	answer := make(chan finding, 1)
 	go func() { answer <- p.probeBalancer(ctx) }()
-	late := time.NewTimer(share(ctx))
-	defer late.Stop()
 	var balancer finding
 	answered := true
 	select {
 	case balancer = <-answer:
-	case <-late.C:
+	case <-time.After(share(ctx)):
 		answered = false
 	}
 	if balancer.found == health.Passed {

@@ -10,8 +10,8 @@ import (
 )
 
 // Served reports whether a server behind the balancer has passed a check. HAProxy calls its servers
-// up before their first check, and also servers that refuse anonymous requests. These are probed with
-// the kubelet's credentials.
+// up before their first check, and also servers that refuse anonymous requests. These are probed
+// with the kubelet's credentials.
 func (p *Prober) Served(ctx context.Context) (bool, string) {
 	text, err := p.options.Stats.Good(ctx)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// writePause is the least time between two writes of an annotation: the watch has shown the last
-	// one by then.
+	// writePause is the least time between two writes of an annotation: the watch has shown the
+	// last one by then.
 	writePause = time.Second
 	// retryPause is the time between two tries to write.
 	retryPause = 5 * time.Second

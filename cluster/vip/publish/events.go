@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// maxBurst is how many Events may be made at once, and replenish how soon there may be one more:
-	// a VIP that moves all the time must not fill the API.
+	// maxBurst is how many Events may be made at once, and replenish how soon there may be one
+	// more: a VIP that moves all the time must not fill the API.
 	maxBurst  = 6
 	replenish = time.Minute
 	// maxAge is how long an Event is worth reporting while the API is away.

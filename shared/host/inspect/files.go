@@ -13,6 +13,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/rundir"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
@@ -67,12 +68,12 @@ func (h Files) Agreed() (agreed []netip.Addr, remote bool, err error) {
 func (h Files) Supervisor() (supervised.Status, error) { return h.run().Status() }
 
 // Memory is what the VIPs' monitor remembers; ok is false if there is none.
-func (h Files) Memory() (m vip.Memory, ok bool, err error) {
-	text, err := h.Optional(vip.MemoryPath)
+func (h Files) Memory() (m nodestate.Memory, ok bool, err error) {
+	text, err := h.Optional(nodestate.Path)
 	if err != nil || text == nil {
-		return vip.Memory{}, false, err
+		return nodestate.Memory{}, false, err
 	}
-	m, err = vip.DecodeMemory(text)
+	m, err = nodestate.Decode(text)
 	return m, true, err
 }
 

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/election"
@@ -95,7 +95,7 @@ func (i *Inspector) vip(
 func (i *Inspector) parts(
 	e election.Election, o election.Observation, v VIP, status supervised.Status,
 ) (out []Part) {
-	if there, err := i.Files.Exists(vip.MemoryPath); err == nil && !there && e.Bootstrap != 0 {
+	if there, err := i.Files.Exists(nodestate.Path); err == nil && !there && e.Bootstrap != 0 {
 		out = append(out, Part{Name: "bootstrap", Adds: int(e.Bootstrap), Counts: true})
 	} else {
 		out = append(out, Part{Name: "base", Adds: int(e.Scheme.Base), Counts: true})

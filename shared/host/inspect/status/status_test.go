@@ -11,6 +11,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
@@ -121,7 +122,7 @@ func TestInspect_DNSVIP(t *testing.T) {
 				),
 			}
 			if tt.memory != "" {
-				files[vip.MemoryPath] = tt.memory
+				files[nodestate.Path] = tt.memory
 			}
 			host := fakehost.New(t, p, files)
 			host.Neighbour = func(context.Context, string, netip.Addr) (addr.Neighbour, error) {

@@ -1,4 +1,6 @@
-package vip
+// Package nodestate is what a later start of a node's monitor must know of the cluster, as it is
+// kept in a file.
+package nodestate
 
 import (
 	"encoding/json"
@@ -6,13 +8,14 @@ import (
 	"slices"
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
-	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
-	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// Memory is what a later start must know.
+// Path is the file.
+const Path = "/var/lib/onprem-infra/vip.json"
+
+// Memory is what is kept.
 type Memory struct {
 	Open          bool               `json:"open"`          // the eligibility gate
 	BootstrapGone bool               `json:"bootstrapGone"` // the bootstrap machine has released the VIPs for good
@@ -24,29 +27,21 @@ type Memory struct {
 	Started []vrrp.InstanceName `json:"started"`
 }
 
-func (m Memory) equal(o Memory) bool {
+// Equal compares two memories.
+func (m Memory) Equal(o Memory) bool {
 	return m.Rank == o.Rank && slices.Equal(m.Started, o.Started) && m.Open == o.Open &&
 		m.BootstrapGone == o.BootstrapGone && slices.EqualFunc(m.Nodes, o.Nodes, member.Node.Same) &&
 		slices.EqualFunc(m.Candidates, o.Candidates, notice.Candidate.Equal)
 }
 
-// startedBefore are the instances that a run of a former release has started: all of the cluster, if
-// it came to know the nodes.
-func startedBefore(p plan.Plan, kept Memory) []vrrp.InstanceName {
-	if len(kept.Nodes) == 0 {
-		return []vrrp.InstanceName{}
-	}
-	return slices.Sorted(slices.Values(election.Names(p, vrrp.API, vrrp.Ingress, vrrp.DNS)))
-}
-
-// EncodeMemory writes a memory for MemoryPath. Equal memories give equal bytes.
-func EncodeMemory(m Memory) []byte {
+// Encode writes a memory. Equal memories give equal bytes.
+func Encode(m Memory) []byte {
 	text, _ := json.MarshalIndent(m, "", "  ") // names, addresses and two bits always encode
 	return append(text, '\n')
 }
 
-// DecodeMemory reads what EncodeMemory wrote, all of it or nothing.
-func DecodeMemory(text []byte) (Memory, error) {
+// Decode reads what Encode wrote, all of it or nothing.
+func Decode(text []byte) (Memory, error) {
 	var m Memory
 	if err := json.Unmarshal(text, &m); err != nil {
 		return Memory{}, fmt.Errorf("read the memory of an earlier run: %w", err)
