@@ -24,7 +24,7 @@ func TestCertificateDirectories(t *testing.T) {
 		"/var/lib/kubelet", "/var/lib/kubelet/pods", "/var/lib/kubelet/pods/1/volumes",
 		"/run/podman", "/run/containerd", "/run/crio", "/var/run/onprem-infra/keepalived",
 		"/var/lib/etcd", "/var/lib/etcd/member", "/var/lib/containers/storage", "/var/lib/containerd/x",
-		"", "pki", "./pki/a", "/a/b/", "/a//b", "/a/../b", "/a/./b", "/a/b:c", "/a/b,c", "/a/b c", "/a/b/" + strings.Repeat("c", maxPath),
+		"", "pki", "./pki/a", "/a/b/", "/a//b", "/a/../b", "/a/./b", "/a/b:c", "/a/b,c", "/a/b c", "/a/b/" + strings.Repeat("c", 4096),
 	}
 	for _, dir := range Mounted() {
 		bad = append(bad, dir, dir+"/a")

@@ -64,12 +64,12 @@ func (r *Reader) Field(o Map, name string) Value {
 		spelt = name
 	}
 	if i := slices.IndexFunc(same, func(other string) bool { return other != spelt }); i >= 0 {
-		r.report.Errorf(o.Key(same[i]),
+		r.Errorf(o.Key(same[i]),
 			"is the same field as %s to the installer: remove one of the two", spelt)
 	}
 	v := o.Get(spelt)
 	if v.At.Path = Step(o.At.Path, name); spelt != name {
-		r.report.Warnf(o.Key(spelt), "is read as %s, as the installer reads it: spell it so", name)
+		r.Warnf(o.Key(spelt), "is read as %s, as the installer reads it: spell it so", name)
 	}
 	return v
 }
@@ -96,7 +96,7 @@ func (r *Reader) Map(v Value) Map {
 		if kindOf(key) == kindMerge {
 			at := v.At
 			at.Line, at.Column, at.Path = key.Line, key.Column, Step(v.At.Path, "<<")
-			r.report.Errorf(at, "merge keys are not read: write the fields out")
+			r.Errorf(at, "merge keys are not read: write the fields out")
 			o.Lost = true // what is missing may be there
 			continue
 		}
@@ -117,13 +117,13 @@ func (r *Reader) Known(o Map, known ...string) {
 		switch {
 		case slices.Contains(known, name):
 		case i >= 0:
-			r.report.Errorf(o.Key(name), "there is no such field: spell it %s", known[i])
+			r.Errorf(o.Key(name), "there is no such field: spell it %s", known[i])
 		case near.Word(name, known) != "":
-			r.report.Errorf(o.Key(name),
+			r.Errorf(o.Key(name),
 				"there is no such field: spell it %s where that is meant, or remove it",
 				near.Word(name, known))
 		default:
-			r.report.Errorf(o.Key(name), "there is no such field: remove it, or use one of %s",
+			r.Errorf(o.Key(name), "there is no such field: remove it, or use one of %s",
 				strings.Join(known, ", "))
 		}
 	}
