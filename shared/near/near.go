@@ -19,8 +19,7 @@ func Word[W ~string](typed string, known []W) W {
 
 // plain is a word without what does not count.
 func plain(s string) string {
-	return strings.NewReplacer("-", "", "_",
-		"").Replace(strings.ToLower(s))
+	return strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(s))
 }
 
 // distance is how many letters of a are to be changed, added, taken away or swapped with the next

@@ -28,9 +28,8 @@ func sorts(better, worse string, isBetter, isWorse func(vrrp.Signals) bool) clai
 // bonus.
 func holds(equal string, health func(vrrp.Signals) vrrp.Signals) claim {
 	return claim{
-		"the " +
-			"holder", equal, func(n node) bool { return n.holder },
-		func(n node) bool { return !n.holder },
+		"the holder", equal,
+		func(n node) bool { return n.holder }, func(n node) bool { return !n.holder },
 		func(b, w node) bool { return health(b.Signals) == health(w.Signals) },
 	}
 }
@@ -77,8 +76,8 @@ func ingressClaims(c vrrp.Candidates) []claim {
 	if equals(c) {
 		return claims
 	}
-	holder := holds("a node of equal health and any "+
-		"rank", func(s vrrp.Signals) vrrp.Signals { return s })
+	holder := holds("a node of equal health and any rank",
+		func(s vrrp.Signals) vrrp.Signals { return s })
 	// without one it is no candidate
 	holder.isBetter = func(n node) bool { return n.holder && n.Router }
 	return append(claims, holder)
