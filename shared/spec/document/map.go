@@ -25,24 +25,19 @@ type Map struct {
 
 // Get is the field of that name; a missing one has the place of its map.
 func (o Map) Get(name string) Value {
-	at := o.At
-	at.Path = Step(o.At.Path, name)
+	path := Step(o.At.Path, name)
 	f, ok := o.fields[name]
 	if !ok {
+		at := o.At
+		at.Path = path
 		return Value{At: at, lost: o.Lost}
 	}
-	at.Line, at.Column = f.value.Line, f.value.Column
-	if kindOf(f.value) == kindNull {
-		return Value{At: at}
-	}
-	return Value{Node: f.value, At: at}
+	return newValue(f.value, o.At.of(f.value, path))
 }
 
 // Key is the place of a field's name.
 func (o Map) Key(name string) Place {
-	at, key := o.At, o.fields[name].key
-	at.Path, at.Line, at.Column = Step(at.Path, name), key.Line, key.Column
-	return at
+	return o.At.of(o.fields[name].key, Step(o.At.Path, name))
 }
 
 // Fold is equal for field names that differ in case only. The detour over the upper case includes
@@ -94,9 +89,8 @@ func (r *Reader) Map(v Value) Map {
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key := node.Content[i]
 		if kindOf(key) == kindMerge {
-			at := v.At
-			at.Line, at.Column, at.Path = key.Line, key.Column, Step(v.At.Path, "<<")
-			r.Errorf(at, "merge keys are not read: write the fields out")
+			r.Errorf(v.At.of(key, Step(v.At.Path, "<<")),
+				"merge keys are not read: write the fields out")
 			o.Lost = true // what is missing may be there
 			continue
 		}

@@ -17,6 +17,13 @@ type Value struct {
 	lost bool
 }
 
+func newValue(n *yaml.Node, at Place) Value {
+	if kindOf(n) == kindNull {
+		n = nil
+	}
+	return Value{Node: n, At: at}
+}
+
 // Given reports whether the user wrote something, right or wrong.
 func (v Value) Given() bool { return v.Node != nil || v.lost }
 
@@ -73,11 +80,7 @@ func (r *Reader) List(v Value) ([]Value, bool) {
 	}
 	values := make([]Value, len(node.Content))
 	for i, n := range node.Content {
-		at := v.At
-		at.Line, at.Column, at.Path = n.Line, n.Column, fmt.Sprintf("%s[%d]", v.At.Path, i)
-		if values[i] = (Value{Node: n, At: at}); kindOf(n) == kindNull {
-			values[i].Node = nil
-		}
+		values[i] = newValue(n, v.At.of(n, fmt.Sprintf("%s[%d]", v.At.Path, i)))
 	}
 	return values, true
 }

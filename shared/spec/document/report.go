@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // Place is where a value is. Line 0 is the command line: File is then the flag.
@@ -13,6 +15,11 @@ type Place struct {
 	File         string
 	Line, Column int
 	Path         string
+}
+
+// of is the place of a node of the same file, under another path.
+func (p Place) of(n *yaml.Node, path string) Place {
+	return Place{File: p.File, Line: n.Line, Column: n.Column, Path: path}
 }
 
 // Scalar is what the user wrote in one place.

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// rowReader hands out one line a call, so that the lines read tell how far the parser came.
+// rowReader hands out one line a call, so that the lines read show how far the parser came.
 type rowReader struct {
 	rest []byte
 	read int

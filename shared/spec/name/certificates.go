@@ -60,7 +60,7 @@ func (n Nodes) checkCertificates(r *document.Report) {
 	for i, s := range n.Certificates {
 		why := n.noCertificates(s.Value)
 		if why == "" {
-			j := i // the first one that this one is in
+			j := i // the first listed directory that this one is in
 			for dir := s.Value; dir != "/"; dir = path.Dir(dir) {
 				if k, ok := listed[dir]; ok && k != i && (j == i || k < j) {
 					j = k

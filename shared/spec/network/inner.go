@@ -8,13 +8,12 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 )
 
-// span is a network of the cluster, and what it is.
+// span is a network of the cluster, and what it is for.
 type span struct {
 	Network
-	what string
-	// that is not written, where the installer or the network plugin takes the network
-	field  string
-	plugin bool // the network plugin takes it for itself
+	what   string
+	field  string // by which the user can replace an assumed network; empty: it is written, or none
+	plugin bool   // the network plugin takes it for itself
 }
 
 func (s span) assumed() bool { return s.field != "" || s.plugin }

@@ -12,7 +12,7 @@ import (
 // Addresses are the networks and virtual IPs of a cluster, and what the rules about them depend on.
 type Addresses struct {
 	Platform      platform.Platform
-	InstallConfig bool // the file is one, so the installer's rules count too
+	InstallConfig bool // it comes from one, so the installer's rules count too
 	UserManaged   bool // a load balancer of the user's own holds the addresses
 
 	Machines     List[Network] // the first one's family is the cluster's primary one
@@ -232,7 +232,7 @@ func checkUsable(r *document.Report, v VIP, n netip.Prefix) {
 	if v.Addr == n.Addr() {
 		r.Errorf(v.At, "%s is the network %s itself: choose another address in it", v.Addr, n)
 	}
-	if v.Addr.Is4() && !n.Contains(v.Addr.Next()) { // in no network of 240.0.0.0/4
+	if v.Addr.Is4() && !n.Contains(v.Addr.Next()) { // the last address of the network
 		r.Errorf(v.At, "%s is the broadcast address of %s: choose another address in it", v.Addr, n)
 	}
 }
