@@ -53,8 +53,8 @@ func TestCheck_FindsWhatParseFinds(t *testing.T) {
 		for _, f := range found {
 			all = append(all, f.Path+": "+f.Text)
 		}
-		if said := strings.Join(all, "\n"); !found.HasErrors() || !strings.Contains(said, tt.want) {
-			t.Errorf("%q lacks %q", said, tt.want)
+		if text := strings.Join(all, "\n"); !found.HasErrors() || !strings.Contains(text, tt.want) {
+			t.Errorf("%q lacks %q", text, tt.want)
 		}
 	}
 }

@@ -89,14 +89,13 @@ func dnsClaims(c vrrp.Candidates) []claim {
 	if equals(c) {
 		return claims
 	}
-	return append(claims, holds("a node of equal health and any "+
-		"rank", func(s vrrp.Signals) vrrp.Signals { return s }))
+	return append(claims, holds("a node of equal health and any rank",
+		func(s vrrp.Signals) vrrp.Signals { return s }))
 }
 
 // counts reports whether the cluster has what a check judges.
 func counts(c vrrp.Candidates, check vrrp.CheckName) bool {
-	return !slices.Contains(c.Absent,
-		check)
+	return !slices.Contains(c.Absent, check)
 }
 
 // equals reports whether nothing but health distinguishes nodes.
