@@ -120,7 +120,8 @@ func New(o Options) *Room { return &Room{options: o, nodes: o.Nodes, kept: o.Nod
 // Container is keepalived's container for the cluster of p.
 func Container(p plan.Plan) container.Spec {
 	config := keepalived.Dir + "/" + keepalived.File
-	command := []string{"/usr/bin/onprem-supervise", "--config", config, "--run-dir", election.RunDir}
+	command := []string{"/usr/bin/onprem-supervise", "--config", config,
+		"--run-dir", supervised.RunDir}
 	for _, vip := range election.Addresses(p, role.Bootstrap) {
 		command = append(command, "--vip", vip.String())
 	}
@@ -135,7 +136,7 @@ func Container(p plan.Plan) container.Spec {
 		Mounts: []container.Mount{
 			{Source: supervisor, Target: "/usr/bin/onprem-supervise", ReadOnly: true},
 			{Source: keepalived.HostDir, Target: keepalived.Dir},
-			{Source: election.RunDir, Target: election.RunDir},
+			{Source: supervised.RunDir, Target: supervised.RunDir},
 		},
 		Tmpfs:        []string{"/run", "/tmp"},
 		Capabilities: capabilities,
