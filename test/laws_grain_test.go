@@ -17,7 +17,6 @@ const (
 
 // coarse are the rooms, constructors and types above the grain, each with its reason.
 var coarse = map[string]string{
-	"shared/spec":         "rules that compare the values of one draft; documents and the installer's facts are in rooms below",
 	"shared/spec.Cluster": "one field for each field of a cluster.yaml; importers set them in literals",
 	"cmd/onprem-infra":    "one file a verb of the command line; each file stands alone (5,000 lines at most)",
 }

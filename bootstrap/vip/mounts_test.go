@@ -4,9 +4,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
@@ -28,7 +28,7 @@ func TestMountsOfWhatChanges(t *testing.T) {
 		}
 		directories = append(directories, m.Source)
 	}
-	if want := []string{keepalived.HostDir, election.RunDir}; !slices.Equal(directories, want) {
+	if want := []string{keepalived.HostDir, supervised.RunDir}; !slices.Equal(directories, want) {
 		t.Errorf("bound are %v, want the directories %v", directories, want)
 	}
 }

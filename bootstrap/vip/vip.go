@@ -131,7 +131,7 @@ func Container(p plan.Plan) container.Spec {
 		Mounts: []container.Mount{
 			{Source: supervisor, Target: program, ReadOnly: true},
 			{Source: keepalived.HostDir, Target: keepalived.Dir},
-			{Source: election.RunDir, Target: election.RunDir},
+			{Source: supervised.RunDir, Target: supervised.RunDir},
 		},
 		Tmpfs:        []string{"/run", "/tmp"},
 		Capabilities: capabilities,

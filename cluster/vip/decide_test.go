@@ -399,11 +399,11 @@ func TestNumbers(t *testing.T) {
 		want, ok := weights[track.Name]
 		delete(weights, track.Name)
 		dir := map[bool]string{true: "/track/", false: "/fault/"}[want > 0]
-		if !ok || track.Weight != want || track.File != keepalived.Path(election.RunDir+dir+string(track.Name)) {
+		if !ok || track.Weight != want || track.File != keepalived.Path(supervised.RunDir+dir+string(track.Name)) {
 			t.Errorf("%+v", track)
 		}
 	}
-	if len(weights) > 0 || d.Config.Leave != election.RunDir+"/track/leave" || d.Config.NotifyFIFO != election.RunDir+"/notify.fifo" {
+	if len(weights) > 0 || d.Config.Leave != supervised.RunDir+"/track/leave" || d.Config.NotifyFIFO != supervised.RunDir+"/notify.fifo" {
 		t.Errorf("missing %v; %+v", weights, d.Config)
 	}
 }

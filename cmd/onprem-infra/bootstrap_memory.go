@@ -13,9 +13,9 @@ import (
 	"slices"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
-	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/release"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
@@ -25,7 +25,7 @@ type memory struct {
 	run   string // does not
 }
 
-var onHost = memory{state: "/var/lib/onprem-infra", run: election.RunDir}
+var onHost = memory{state: "/var/lib/onprem-infra", run: supervised.RunDir}
 
 // apiSeen is a file that exists if the API of this machine has ever been ready.
 func (m memory) apiSeen() string { return filepath.Join(m.state, "api-was-ready") }

@@ -14,7 +14,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/bootstrap/vip/conflict"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
-	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
@@ -33,7 +32,7 @@ import (
 )
 
 // runDir is where the bootstrap machine's programs and keepalived's supervisor communicate.
-const runDir = rundir.Dir(election.RunDir)
+const runDir = rundir.Dir(supervised.RunDir)
 
 // vipHost is the machine as the room sees it.
 type vipHost struct {

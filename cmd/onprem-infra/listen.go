@@ -10,12 +10,12 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/listen"
 	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
 func newListener(p plan.Plan, host nodeVIPHost, log *slog.Logger) *listen.Listener {
 	return listen.New(listen.Options{
-		IDs: election.IDs(
-			p), StateFile: host.at(election.RunDir, clash.StateFile), Status: host.Status, Log: log,
-		Receive: overhear.Adverts, Neighbour: listen.AskAgain,
+		IDs: election.IDs(p), StateFile: host.at(supervised.RunDir, clash.StateFile),
+		Status: host.Status, Log: log, Receive: overhear.Adverts, Neighbour: listen.AskAgain,
 	})
 }

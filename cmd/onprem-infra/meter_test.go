@@ -18,7 +18,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/advert"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
-	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/healthz"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
@@ -88,7 +87,7 @@ func TestParentIsAskedByOneConnection(t *testing.T) {
 // TestVIPMeter holds what a node reports of its VIPs, and that a change is counted once.
 func TestVIPMeter(t *testing.T) {
 	p := fakehost.Plan(t, vrrp.ProfileLan)
-	h := onDisk(t, map[string]string{election.RunDir + "/track/lb": "1\n", nodestate.Path: `{"open": true}`})
+	h := onDisk(t, map[string]string{supervised.RunDir + "/track/lb": "1\n", nodestate.Path: `{"open": true}`})
 	h.links = func() (addr.Snapshot, error) { return addr.Snapshot{}, nil }
 	checks := &allBut{}
 	nodes := func() ([]kube.Node, bool) { return []kube.Node{{ControlPlane: true}, {}}, true }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/publish"
-	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/listen"
 	"github.com/onprem-infra/onprem-infra/shared/host/recorder"
@@ -22,7 +21,7 @@ import (
 func (h nodeVIPHost) followChecks(ctx context.Context, m *monitor, made *checks.Checks) {
 	m.watch(ctx, "the node's checks", made.Run)
 	m.watch(ctx, "the checks' results", func(ctx context.Context) error {
-		file := h.at(election.RunDir, checks.ResultsFile)
+		file := h.at(supervised.RunDir, checks.ResultsFile)
 		return keepJSON(ctx, file, "the checks' results", made.Results)
 	})
 }
@@ -34,7 +33,7 @@ func (h nodeVIPHost) followSupervisor(ctx context.Context, m *monitor) {
 		return file.Watch(ctx, h.watched(), m.wake)
 	})
 	m.watch(ctx, "the supervisor's life", func(ctx context.Context) error {
-		return orphans.Outlive(ctx, election.RunDir, m.log)
+		return orphans.Outlive(ctx, supervised.RunDir, m.log)
 	})
 }
 

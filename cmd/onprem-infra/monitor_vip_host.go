@@ -16,7 +16,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
-	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
@@ -37,7 +36,7 @@ type nodeVIPHost struct {
 
 func (h nodeVIPHost) at(path ...string) string { return h.root + filepath.Join(path...) }
 
-func (h nodeVIPHost) run() rundir.Dir { return rundir.Dir(h.at(election.RunDir)) }
+func (h nodeVIPHost) run() rundir.Dir { return rundir.Dir(h.at(supervised.RunDir)) }
 
 // watched are the files whose changes ask for a round.
 func (h nodeVIPHost) watched() []string {

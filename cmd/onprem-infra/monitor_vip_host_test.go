@@ -68,7 +68,7 @@ func TestAgreed(t *testing.T) {
 
 // TestUnservedFile holds what the supervisor reads.
 func TestUnservedFile(t *testing.T) {
-	h := onDisk(t, map[string]string{election.RunDir + "/status.json": ""})
+	h := onDisk(t, map[string]string{supervised.RunDir + "/status.json": ""})
 	for _, tt := range []struct {
 		instances []vrrp.InstanceName
 		want      string
@@ -78,7 +78,7 @@ func TestUnservedFile(t *testing.T) {
 		if err := h.SetUnserved(tt.instances); err != nil {
 			t.Fatal(err)
 		}
-		if text, err := os.ReadFile(h.at(election.RunDir, supervised.UnservedFile)); err != nil || string(text) != tt.want {
+		if text, err := os.ReadFile(h.at(supervised.RunDir, supervised.UnservedFile)); err != nil || string(text) != tt.want {
 			t.Errorf("%q, %v; want %q", text, err, tt.want)
 		}
 	}
@@ -142,13 +142,13 @@ func TestMemory(t *testing.T) {
 
 // TestBeat holds that each beat is another text.
 func TestBeat(t *testing.T) {
-	h := onDisk(t, map[string]string{election.RunDir + "/other": ""})
+	h := onDisk(t, map[string]string{supervised.RunDir + "/other": ""})
 	seen := map[string]bool{}
 	for beat := range uint64(5) {
 		if err := h.Beat(beat); err != nil {
 			t.Fatal(err)
 		}
-		text, err := os.ReadFile(h.at(election.RunDir, "heartbeat"))
+		text, err := os.ReadFile(h.at(supervised.RunDir, "heartbeat"))
 		if err != nil || seen[string(text)] || len(text) == 0 {
 			t.Errorf("beat %d is %q, %v", beat, text, err)
 		}

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip/publish"
-	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/recorder"
 	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
@@ -55,7 +54,7 @@ func recording(p plan.Plan, h nodeVIPHost, checks *allBut, log *slog.Logger) rec
 func says(t *testing.T, h nodeVIPHost, state supervised.State) {
 	t.Helper()
 	text := supervised.Encode(supervised.Status{PID: 9, Instances: map[string]supervised.Instance{"ostest_API_0": {State: state, Priority: 100}}})
-	if err := file.Write(h.at(election.RunDir, supervised.StatusFile), text, 0o644); err != nil {
+	if err := file.Write(h.at(supervised.RunDir, supervised.StatusFile), text, 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -81,7 +80,7 @@ func written(t *testing.T, h nodeVIPHost) (out []string) {
 // monitor's end, and over a disk that could not be written.
 func TestJournalFollows(t *testing.T) {
 	p := fakehost.Plan(t, vrrp.ProfileLan)
-	h := onDisk(t, map[string]string{election.RunDir + "/empty": ""})
+	h := onDisk(t, map[string]string{supervised.RunDir + "/empty": ""})
 	log := &heard{}
 	m := &monitor{machine: machine{log: slog.New(slog.NewTextHandler(log, nil)), wake: make(chan struct{}, 1)}}
 	checks := &allBut{fails: []vrrp.CheckName{vrrp.CheckMCS}}
@@ -135,7 +134,7 @@ func TestJournalFollows(t *testing.T) {
 // TestJournalBefore holds that a node which held a VIP when its monitor began says by an Event when
 // it loses it, and not that it has just taken it.
 func TestJournalBefore(t *testing.T) {
-	h := onDisk(t, map[string]string{election.RunDir + "/empty": "", filepath.Dir(journal.Path) + "/empty": ""})
+	h := onDisk(t, map[string]string{supervised.RunDir + "/empty": "", filepath.Dir(journal.Path) + "/empty": ""})
 	log := slog.New(slog.DiscardHandler)
 	run := func(states ...supervised.State) (changes []publish.Change) {
 		o := recording(fakehost.Plan(t, vrrp.ProfileLan), h, &allBut{}, log)

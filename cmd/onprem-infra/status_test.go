@@ -21,7 +21,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
-	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/status"
 	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
@@ -116,7 +115,7 @@ func TestStatusUnseen(t *testing.T) {
 	}{
 		{"no privilege", fakehost.Holder(p), blind, []string{"adverts of other hosts: ", "who answers for 192.0.2.6: ", "the balancer (control plane nodes alone have one): ", "names that"}, "MASTER this host, BACKUP not seen"},
 		{"nothing of ours has run", nil, nil, []string{"keepalived: there is no /run/onprem-infra/keepalived/status.json"}, " this host,  192.0.2.12"},
-		{"files that are damaged", map[string]string{nodestate.Path: "{", election.RunDir + "/" + supervised.StatusFile: "{", journal.Path: "{\n"}, nil,
+		{"files that are damaged", map[string]string{nodestate.Path: "{", supervised.RunDir + "/" + supervised.StatusFile: "{", journal.Path: "{\n"}, nil,
 			[]string{"keepalived: ", "part of the journal: ", "the eligibility gate of this node: "}, " this host,  192.0.2.12"},
 		{"no links", fakehost.Holder(p), func(l *inspect.Inspector) { l.Links = func() (addr.Snapshot, error) { return addr.Snapshot{}, no } },
 			[]string{"links and addresses: ", "who answers for 192.0.2.5: it is in no network of this host", "who answers for 192.0.2.6: it is in no network"}, "MASTER not seen, BACKUP not seen"},

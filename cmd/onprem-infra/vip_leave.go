@@ -14,7 +14,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/rundir"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
@@ -36,7 +35,7 @@ keepalived runs, there is nothing to do. onprem-vip-leave.service calls it when 
   onprem-infra vip leave --undo`,
 		Args: cobra.NoArgs,
 	}
-	dir := cmd.Flags().String("run-dir", election.RunDir, "where the supervisor's files are")
+	dir := cmd.Flags().String("run-dir", supervised.RunDir, "where the supervisor's files are")
 	bound := cmd.Flags().Duration("timeout", 10*time.Second, "how long to wait until the VIPs are released; the request stays")
 	undo := cmd.Flags().Bool("undo", false, "withdraw the request")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {

@@ -21,9 +21,8 @@ func byDefaultRoute(routes []Route, own []candidate) (nominee, bool) {
 	if len(routed) == 0 {
 		return nominee{}, false
 	}
-	o := order{
-		isExact(), isUp(), byMetric(), byIndex(), hasRouter(), isPublic(), isReal(), lasts(false), isLowest(),
-	}
+	o := order{isExact(), isUp(), byMetric(), byIndex(), hasRouter(), isPublic(), isReal(),
+		lasts(false), isLowest()}
 	return slices.MinFunc(routed, o.compare), true
 }
 

@@ -32,10 +32,8 @@ func (f field) byNetwork(addresses []netip.Addr, what string) (chosen, losers []
 	}
 	// Of two addresses of one family the exact one comes first: other ones may be wanted too.
 	chosen, losers = order{isExact(), isWanted(), f.lasts, isReal(), isLowest()}.best(there)
-	slices.SortStableFunc(chosen, func(a, b nominee) int {
-		return first(f.preferred(a),
-			f.preferred(b))
-	})
+	slices.SortStableFunc(chosen,
+		func(a, b nominee) int { return first(f.preferred(a), f.preferred(b)) })
 	for i, n := range chosen {
 		if !n.wanted {
 			chosen[i] = n.ruled(fmt.Sprintf("the other family's address on %s, where a %s is in "+

@@ -1,8 +1,6 @@
 package addr
 
-import (
-	"fmt"
-)
+import "fmt"
 
 // byRoute chooses an address of each family on interfaces that have a default route. The node's
 // primary address is the first one in the order.
@@ -20,26 +18,12 @@ func (f field) byRoute() (chosen, losers []nominee) {
 		a := n.Prefix.Addr()
 		own, _ := defaultRoute(f.routes, n.Index, func(r Route) bool { return sameFamily(r, a) })
 		n.metric, n.router = route.Metric, own.Gateway
-		routed = append(
-			routed,
-			n.ruled(fmt.Sprintf("no network has a hint or a VIP, and the default route of %s has "+
-				"the metric %d", n.Name, n.metric)),
-		)
+		routed = append(routed, n.ruled(fmt.Sprintf("no network has a hint or a VIP, and the "+
+			"default route of %s has the metric %d", n.Name, n.metric)))
 	}
-	byFamily := prefer(f.preferred, func(a, _ nominee) string {
-		return family(a.Prefix.Addr()) +
-			" is preferred"
-	})
-	chosen, losers = order{
-		isUp(),
-		byMetric(),
-		byIndex(),
-		byFamily,
-		hasRouter(),
-		isPublic(),
-		isReal(),
-		f.lasts,
-		isLowest(),
-	}.best(routed)
+	byFamily := prefer(f.preferred,
+		func(a, _ nominee) string { return family(a.Prefix.Addr()) + " is preferred" })
+	chosen, losers = order{isUp(), byMetric(), byIndex(), byFamily, hasRouter(), isPublic(),
+		isReal(), f.lasts, isLowest()}.best(routed)
 	return chosen, append(losers, elsewhere...)
 }

@@ -204,8 +204,8 @@ func TestForNodeExplains(t *testing.T) {
 	}
 }
 
-// TestForNodeSaysWhich holds the rule that each loser is told, in a choice of each kind.
-func TestForNodeSaysWhich(t *testing.T) {
+// TestForNode_Rulings holds the rule by which each address lost, in a choice of each kind.
+func TestForNode_Rulings(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		s       Snapshot
@@ -230,8 +230,8 @@ func TestForNodeSaysWhich(t *testing.T) {
 			got, _ := ForNode(tt.s, tt.wish)
 			for _, r := range got.Rulings {
 				if r.Prefix == netip.MustParsePrefix(tt.address) {
-					if said := string(r.Verdict) + ": " + r.Why; said != tt.want {
-						t.Errorf("got %q, want %q", said, tt.want)
+					if ruled := string(r.Verdict) + ": " + r.Why; ruled != tt.want {
+						t.Errorf("got %q, want %q", ruled, tt.want)
 					}
 					return
 				}

@@ -49,8 +49,7 @@ func isUp() rule {
 func byIndex() rule {
 	return rule{
 		func(a, b nominee) int {
-			return cmp.Or(cmp.Compare(a.Index, b.Index),
-				cmp.Compare(a.Name, b.Name))
+			return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Name, b.Name))
 		},
 		func(a, b nominee) string {
 			return fmt.Sprintf("%s has the link index %d, %s has %d", b.Name, b.Index, a.Name,
@@ -82,41 +81,27 @@ func byMetric() rule {
 }
 
 func hasRouter() rule {
-	return prefer(
-		func(n nominee) bool { return n.Prefix.Contains(n.router) },
+	return prefer(func(n nominee) bool { return n.Prefix.Contains(n.router) },
 		func(a, _ nominee) string {
 			return fmt.Sprintf("the router %s is in the network of %s", a.router, a.Prefix)
-		},
-	)
+		})
 }
 
 func isPublic() rule {
-	return prefer(
-		func(n nominee) bool { return !n.Prefix.Addr().IsPrivate() },
-		func(a, _ nominee) string {
-			return fmt.Sprintf("%s is a public address", a.Prefix.Addr())
-		},
-	)
+	return prefer(func(n nominee) bool { return !n.Prefix.Addr().IsPrivate() },
+		func(a, _ nominee) string { return fmt.Sprintf("%s is a public address", a.Prefix.Addr()) })
 }
 
 func isReal() rule {
-	return prefer(
-		func(n nominee) bool { return !n.Prefix.Addr().Is4In6() },
-		func(nominee, nominee) string {
-			return "it is an IPv4-mapped address"
-		},
-	)
+	return prefer(func(n nominee) bool { return !n.Prefix.Addr().Is4In6() },
+		func(nominee, nominee) string { return "it is an IPv4-mapped address" })
 }
 
 // lasts puts addresses that come and go last: temporary ones of IPv6, and secondary ones of IPv4
 // unless the lowest address is asked for.
 func lasts(lowest bool) rule {
-	return prefer(
-		func(n nominee) bool { return !n.Secondary || lowest && n.Prefix.Addr().Is4() },
-		func(nominee, nominee) string {
-			return "it is a secondary or temporary address"
-		},
-	)
+	return prefer(func(n nominee) bool { return !n.Secondary || lowest && n.Prefix.Addr().Is4() },
+		func(nominee, nominee) string { return "it is a secondary or temporary address" })
 }
 
 func isLowest() rule {

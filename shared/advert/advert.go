@@ -33,15 +33,15 @@ type Advert struct {
 	Hops     uint8 // TTL or hop limit, as it came
 	Version  vrrp.Version
 	ID       vrrp.ID       // 0, which is not allowed, is read as well
-	Priority uint8         // 0 is Farewell, 255 the owner of the address
+	Priority uint8         // 0 is Release, 255 the owner of the address
 	Interval time.Duration // between the sender's adverts
 	VIPs     []netip.Addr  // in the sender's order; of the family of From
 	Sound    bool          // the checksum is right; routers ignore other adverts
 }
 
-// Accepted reports whether a router accepts the advert: its checksum is right, its ID is allowed, and
-// no router has forwarded it. For IPv6 the last counts only if all routers of the group are known
-// to send with a hop limit of 255 (limited).
+// Accepted reports whether a router accepts the advert: its checksum is right, its ID is allowed,
+// and no router has forwarded it. For IPv6 the last counts only if all routers of the group are
+// known to send with a hop limit of 255 (limited).
 func (a Advert) Accepted(limited bool) bool {
 	return a.Sound && a.ID != 0 && (a.Hops == Near || a.From.Is6() && !limited)
 }

@@ -127,9 +127,9 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// TestHeeded holds whom routers heed: keepalived, by our packet filter, hears of IPv4 no advert
-// that has passed a router.
-func TestHeeded(t *testing.T) {
+// TestAccepted holds which adverts routers accept: keepalived, by our packet filter, receives no
+// IPv4 advert that a router has forwarded.
+func TestAccepted(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		change  func(*Advert)
@@ -147,13 +147,13 @@ func TestHeeded(t *testing.T) {
 		a := Advert{From: netip.MustParseAddr("192.0.2.9"), ID: 9, Hops: Near, Sound: true}
 		tt.change(&a)
 		if a.Accepted(tt.limited) != tt.want {
-			t.Errorf("%s: heeded %t", tt.name, !tt.want)
+			t.Errorf("%s: accepted %t", tt.name, !tt.want)
 		}
 	}
 }
 
-// TestSound holds that whatever an advert says is covered by the checksum, and for version 3 who
-// says it to whom.
+// TestSound holds that the checksum covers all of an advert, and for version 3 its source and
+// destination.
 func TestSound(t *testing.T) {
 	for _, tt := range []struct {
 		name, packet string

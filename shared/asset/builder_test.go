@@ -31,7 +31,7 @@ func TestBuilder(t *testing.T) {
 	}
 }
 
-// TestBuilderFirstError holds that the first thing that goes wrong is what the caller hears, and
+// TestBuilderFirstError holds that the first thing that goes wrong is what the caller gets, and
 // that he gets no half of a set.
 func TestBuilderFirstError(t *testing.T) {
 	first := errors.New("first")

@@ -11,7 +11,7 @@ func TestAddFile(t *testing.T) {
 	tests := []struct {
 		name string
 		file File
-		want string // what the error says, empty for none
+		want string // part of the error, empty for none
 	}{
 		{"good", File{Path: "/etc/a", Mode: 0o644, By: "x"}, ""},
 		{"executable", File{Path: "/usr/local/bin/b", Mode: 0o755, By: "x"}, ""},
@@ -145,6 +145,6 @@ func checkError(t *testing.T, err error, want string) {
 	case want == "" && err != nil:
 		t.Errorf("got the error %v, want none", err)
 	case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
-		t.Errorf("got the error %v, want one that says %q", err, want)
+		t.Errorf("got the error %v, want one with %q", err, want)
 	}
 }

@@ -14,24 +14,23 @@ const PresetPath = "/etc/systemd/system-preset/20-onprem-infra.preset"
 // set has been put there.
 func (s Set) Tree() []File {
 	tree := s.Files()
+	add := func(path string, contents []byte, by string) {
+		tree = append(tree, File{Path: path, Mode: 0o644, Contents: contents, By: by})
+	}
 	var preset strings.Builder
 	for _, u := range s.units {
 		if len(u.Contents) > 0 {
-			tree = append(tree,
-				File{Path: unitPath(u.Name), Mode: 0o644, Contents: u.Contents, By: u.By})
+			add(unitPath(u.Name), u.Contents, u.By)
 		}
 		for _, d := range u.DropIns {
-			tree = append(tree,
-				File{Path: dropInPath(u.Name, d.Name), Mode: 0o644, Contents: d.Contents, By: u.By})
+			add(dropInPath(u.Name, d.Name), d.Contents, u.By)
 		}
 		if u.Enabled {
 			preset.WriteString("enable " + u.Name + "\n")
 		}
 	}
 	if preset.Len() > 0 {
-		tree = append(tree,
-			File{Path: PresetPath, Mode: 0o644, Contents: []byte(preset.String()),
-				By: "shared/asset"})
+		add(PresetPath, []byte(preset.String()), "shared/asset")
 	}
 	slices.SortFunc(tree, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
 	return tree

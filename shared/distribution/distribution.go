@@ -3,6 +3,8 @@
 package distribution
 
 import (
+	"cmp"
+
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -40,9 +42,9 @@ func Of(platform spec.Platform) spec.Distribution {
 	return spec.OpenShift
 }
 
-// FlavourOf is that of a distribution on a platform.
+// FlavourOf is that of a distribution on a platform; without one, that of the platform's clusters.
 func FlavourOf(d spec.Distribution, platform spec.Platform) Flavour {
-	if d == spec.Kubernetes {
+	if cmp.Or(d, Of(platform)) == spec.Kubernetes {
 		return anyKubernetes()
 	}
 	return openShift(platform)

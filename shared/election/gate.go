@@ -2,7 +2,7 @@ package election
 
 import "github.com/onprem-infra/onprem-infra/shared/vrrp"
 
-// Eligibility says whether a node may run for the VIPs of an election, or why not.
+// Eligibility reports whether a node may run for the VIPs of an election, or why not.
 type Eligibility int
 
 const (

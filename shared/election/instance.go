@@ -11,24 +11,21 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// RunDir is where a monitor and keepalived's supervisor meet, on the host and in their containers.
-const RunDir = supervised.RunDir
-
 // TrackFile is where keepalived reads whether a check passes; fault: the check has no weight.
 func TrackFile(check vrrp.CheckName, fault bool) string {
 	dir := supervised.TrackDir
 	if fault {
 		dir = supervised.FaultDir
 	}
-	return RunDir + "/" + dir + "/" + string(check)
+	return supervised.RunDir + "/" + dir + "/" + string(check)
 }
 
 // Config is a configuration of keepalived without instances. header is its line of provenance.
 func Config(header string) keepalived.Config {
 	return keepalived.Config{
 		Header:     header,
-		NotifyFIFO: RunDir + "/" + supervised.NotifyFIFO,
-		Leave:      RunDir + "/" + supervised.TrackDir + "/" + supervised.LeaveTrack,
+		NotifyFIFO: supervised.RunDir + "/" + supervised.NotifyFIFO,
+		Leave:      supervised.RunDir + "/" + supervised.TrackDir + "/" + supervised.LeaveTrack,
 	}
 }
 

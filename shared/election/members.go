@@ -10,7 +10,7 @@ import (
 )
 
 // MostMembers bounds the members of an election, of one family. A cluster of Kubernetes has 5,000
-// nodes at most, and nobody makes one of more than 2,000 whose nodes all hold the ingress VIP.
+// nodes at most, and none is known with more than 2,000 whose nodes all hold the ingress VIP.
 const MostMembers = 2048
 
 // Members are the addresses of those that may hold a VIP, sorted, with those that a node had until

@@ -47,7 +47,7 @@ func (e Election) trackHolder(c *keepalived.Config, instance vrrp.InstanceName) 
 	name := string(instance)
 	track := keepalived.Track{
 		Name:   vrrp.CheckName("holder_" + string(e.Kind) + name[strings.LastIndex(name, "_"):]),
-		File:   keepalived.Path(RunDir + "/" + supervised.HolderTrack(name)),
+		File:   keepalived.Path(supervised.RunDir + "/" + supervised.HolderTrack(name)),
 		Weight: e.Scheme.Holder,
 	}
 	c.Tracks = append(c.Tracks, track)

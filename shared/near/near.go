@@ -17,11 +17,10 @@ func Word[W ~string](typed string, known []W) W {
 	return best
 }
 
+var separators = strings.NewReplacer("-", "", "_", "")
+
 // plain is a word without what does not count.
-func plain(s string) string {
-	return strings.NewReplacer("-", "", "_",
-		"").Replace(strings.ToLower(s))
-}
+func plain(s string) string { return separators.Replace(strings.ToLower(s)) }
 
 // distance is how many letters of a are to be changed, added, taken away or swapped with the next
 // one until it is b.

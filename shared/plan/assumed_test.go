@@ -8,7 +8,7 @@ import (
 )
 
 // TestAssumedVIPs holds the virtual IPs of an OpenStack cluster that names none: the installer's,
-// and the plan says that nobody wrote them.
+// and the plan marks them as assumed.
 func TestAssumedVIPs(t *testing.T) {
 	for _, tt := range []struct {
 		name         string

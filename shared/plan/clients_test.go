@@ -9,8 +9,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// TestNameClients holds who may ask the name servers, also after the way to a host: everybody where
-// nothing is said, and else the machine itself, the cluster's hosts and those that are listed.
+// TestNameClients holds which hosts may query the name servers, also after the way to a host: all
+// without dnsClients, else the machine itself, the cluster's hosts and those that are listed.
 func TestNameClients(t *testing.T) {
 	network := netip.MustParsePrefix
 	c := spec.Cluster{

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -19,7 +20,7 @@ import (
 // accepted fails only where settings contradict each other. The error joins everything that is
 // wrong.
 func Compile(c spec.Cluster) (Plan, error) {
-	timing, _ := vrrp.TimingOf(or(c.Timing, timingOf(c.Platform)))
+	timing, _ := vrrp.TimingOf(cmp.Or(c.Timing, timingOf(c.Platform)))
 	policy := flavourFor(c).Policy(timing.Policy())
 	if c.DNSVIP.IsValid() {
 		policy = policy.WithDNS()
@@ -66,9 +67,8 @@ func compile(c spec.Cluster, timing vrrp.Timing, policy vrrp.Policy) (Plan, erro
 		Records: record.Cluster(zone, c.APIVIPs, c.IngressVIPs),
 		Images:  copied(c.Images),
 		Nodes:   c.Nodes,
-		knobs: knobs{timing: c.Timing, mode: c.VRRP, former: c.MigrateFrom, vrids: copied(c.VRIDs),
-			ports: copied(c.Ports),
-			clash: c.OnClash, size: c.ControlPlaneReplicas},
+		knobs: knobs{timing: c.Timing, mode: c.VRRP, former: c.MigrateFrom, clash: c.OnClash,
+			vrids: copied(c.VRIDs), ports: copied(c.Ports), size: c.ControlPlaneReplicas},
 	}
 	if c.DNSVIP.IsValid() {
 		p.VIPs.DNS = append(p.VIPs.DNS, c.DNSVIP)
@@ -93,7 +93,7 @@ func readable(c spec.Cluster) error {
 func elections(c spec.Cluster, policy vrrp.Policy, proven proof.Proof) VRRP {
 	ids := routers(c)
 	v := VRRP{
-		Mode: or(c.VRRP, spec.Unicast), OnClash: or(c.OnClash, clash.Report),
+		Mode: cmp.Or(c.VRRP, spec.Unicast), OnClash: cmp.Or(c.OnClash, clash.Report),
 		API:               Router{ID: ids[vrrp.API]},
 		Ingress:           Router{ID: ids[vrrp.Ingress]},
 		BootstrapPriority: policy.Bootstrap,

@@ -31,7 +31,7 @@ func networks(texts ...string) []netip.Prefix {
 	return all
 }
 
-// smallest is a cluster of which nothing is said that has a default.
+// smallest is a cluster without any field that has a default.
 func smallest() spec.Cluster {
 	return spec.Cluster{
 		Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal,
@@ -39,7 +39,7 @@ func smallest() spec.Cluster {
 	}
 }
 
-// fullest is a cluster of which everything is said, IPv6 primary.
+// fullest is a cluster with every field, IPv6 primary.
 func fullest() spec.Cluster {
 	return spec.Cluster{
 		Name: "oc2-yw674", BaseDomain: "Lab.Example.COM.", Platform: spec.OpenStack, Topology: spec.HighlyAvailableArbiter, ControlPlaneReplicas: 2,
@@ -108,7 +108,7 @@ func TestCompileDefaults(t *testing.T) {
 		{"timing of machines", func(*spec.Cluster) {}, func(p Plan) any { return p.Timing.Profile }, "lan"},
 		{"timing of virtual machines", func(c *spec.Cluster) { c.Platform = spec.VSphere }, func(p Plan) any { return p.Timing.Profile }, "vm"},
 		{"timing of who knows what", func(c *spec.Cluster) { c.Platform = "" }, func(p Plan) any { return p.Timing.Profile }, "vm"},
-		{"timing that is said", func(c *spec.Cluster) { c.Timing = "compat" }, func(p Plan) any { return p.Timing.Model.Profile }, "compat"},
+		{"timing that is set", func(c *spec.Cluster) { c.Timing = "compat" }, func(p Plan) any { return p.Timing.Model.Profile }, "compat"},
 		{"3 replicas", func(c *spec.Cluster) { c.ControlPlaneReplicas = 3 }, func(p Plan) any { return p.Topology }, spec.HighlyAvailable},
 		{"5 replicas", func(c *spec.Cluster) { c.ControlPlaneReplicas = 5 }, func(p Plan) any { return p.Topology }, spec.HighlyAvailable},
 		{"2 replicas", func(c *spec.Cluster) { c.ControlPlaneReplicas = 2 }, func(p Plan) any { return p.Topology }, spec.DualReplica},

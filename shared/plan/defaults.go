@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 
@@ -10,32 +11,23 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// or is the first value if it is set, else the second.
-func or[T comparable](set, otherwise T) T {
-	var unset T
-	if set != unset {
-		return set
-	}
-	return otherwise
-}
-
 // complete is a cluster with every default that cluster.json has, in lists of the plan's own. The
 // settings of the elections stay as they are: only those that the user made are in cluster.json.
 func complete(c spec.Cluster) spec.Cluster {
 	if domain, err := record.ParseName(c.BaseDomain); err == nil {
 		c.BaseDomain = string(domain)
 	}
-	c.APIVIPs, c.IngressVIPs = append([]netip.Addr{}, c.APIVIPs...), append([]netip.Addr{},
-		c.IngressVIPs...)
-	c.Families = or(c.Families, string(familiesOf(c)))
+	c.APIVIPs = append([]netip.Addr{}, c.APIVIPs...)
+	c.IngressVIPs = append([]netip.Addr{}, c.IngressVIPs...)
+	c.Families = cmp.Or(c.Families, string(familiesOf(c)))
 	c.MachineNetworks, c.DNSClients = masked(c.MachineNetworks), masked(c.DNSClients)
-	c.Platform = or(c.Platform, spec.None)
-	c.Distribution = or(c.Distribution, distribution.Of(c.Platform))
+	c.Platform = cmp.Or(c.Platform, spec.None)
+	c.Distribution = cmp.Or(c.Distribution, distribution.Of(c.Platform))
 	c.Topology = topologyOf(c)
-	if c.LoadBalancer = or(c.LoadBalancer, spec.Managed); len(c.APIVIPs) == 0 {
+	if c.LoadBalancer = cmp.Or(c.LoadBalancer, spec.Managed); len(c.APIVIPs) == 0 {
 		c.LoadBalancer = spec.UserManaged // without an API VIP there is nothing to balance
 	}
-	c.DNSRecords = or(c.DNSRecords, spec.Internal)
+	c.DNSRecords = cmp.Or(c.DNSRecords, spec.Internal)
 	if c.MDNS == spec.MDNSDisabled {
 		c.MDNS = ""
 	}
@@ -45,11 +37,11 @@ func complete(c spec.Cluster) spec.Cluster {
 	c.ControlPlaneReplicas = sizeOf(c)
 	flavour := flavourFor(c)
 	c.Nodes = spec.Nodes{
-		Namespace:              or(c.Nodes.Namespace, flavour.Namespace),
-		Kubeconfig:             or(c.Nodes.Kubeconfig, flavour.Kubeconfig),
+		Namespace:              cmp.Or(c.Nodes.Namespace, flavour.Namespace),
+		Kubeconfig:             cmp.Or(c.Nodes.Kubeconfig, flavour.Kubeconfig),
 		CertificateDirectories: slices.Sorted(slices.Values(c.Nodes.CertificateDirectories)),
-		KubeletUnit:            or(c.Nodes.KubeletUnit, flavour.KubeletUnit),
-		ControlPlaneLabel:      or(c.Nodes.ControlPlaneLabel, flavour.ControlPlaneLabel),
+		KubeletUnit:            cmp.Or(c.Nodes.KubeletUnit, flavour.KubeletUnit),
+		ControlPlaneLabel:      cmp.Or(c.Nodes.ControlPlaneLabel, flavour.ControlPlaneLabel),
 	}
 	return c
 }
@@ -64,7 +56,7 @@ func topologyOf(c spec.Cluster) spec.Topology {
 	case 2:
 		size = spec.DualReplica
 	}
-	return or(c.Topology, size)
+	return cmp.Or(c.Topology, size)
 }
 
 // withAssumedVIPs adds the virtual IPs that the installer takes on OpenStack if the input has none,
@@ -88,7 +80,7 @@ func withAssumedVIPs(c spec.Cluster) (spec.Cluster, []string) {
 // of fewer makes a cluster of another size. An arbiter counts, though it announces nothing: the
 // list of such a cluster is never complete.
 func membersOf(c spec.Cluster) int {
-	members := or(c.ControlPlaneReplicas, usual(c.Topology))
+	members := cmp.Or(c.ControlPlaneReplicas, usual(c.Topology))
 	switch {
 	case c.MDNS == "":
 		return 0
@@ -130,13 +122,12 @@ func timingOf(platform spec.Platform) string {
 
 // flavourFor is that of a cluster which need not be complete.
 func flavourFor(c spec.Cluster) distribution.Flavour {
-	platform := or(c.Platform, spec.None)
-	return distribution.FlavourOf(or(c.Distribution, distribution.Of(platform)), platform)
+	return distribution.FlavourOf(c.Distribution, cmp.Or(c.Platform, spec.None))
 }
 
 // Flavour is the cluster's.
 func (p Plan) Flavour() distribution.Flavour {
-	return distribution.FlavourOf(or(p.Distribution, distribution.Of(p.Platform)), p.Platform)
+	return distribution.FlavourOf(p.Distribution, p.Platform)
 }
 
 // familiesOf are the families of the machine networks, else of the API VIPs, the primary one first.

@@ -12,13 +12,13 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp/proof"
 )
 
-// TestFlavour holds what a cluster is when it says which Kubernetes it is, and when it does not;
-// and that only what it says beside its platform travels.
+// TestFlavour holds what a cluster is with and without a distribution of its own, and that only a
+// distribution that does not follow from its platform travels.
 func TestFlavour(t *testing.T) {
 	for _, tt := range []struct {
 		name        string
 		platform    spec.Platform
-		said        spec.Distribution
+		set         spec.Distribution
 		kubernetes  bool
 		namespace   string
 		travels     bool // the distribution, in cluster.json
@@ -27,14 +27,14 @@ func TestFlavour(t *testing.T) {
 		machineConf bool
 	}{
 		{"an installed one", spec.BareMetal, "", false, "openshift-kni-infra", false, false, everyCheck, true},
-		{"OpenShift, said", spec.VSphere, spec.OpenShift, false, "openshift-vsphere-infra", false, false, everyCheck, true},
-		{"any Kubernetes, said", spec.VSphere, spec.Kubernetes, true, "onprem-infra", true, true, anyCheck, false},
+		{"OpenShift, set", spec.VSphere, spec.OpenShift, false, "openshift-vsphere-infra", false, false, everyCheck, true},
+		{"any Kubernetes, set", spec.VSphere, spec.Kubernetes, true, "onprem-infra", true, true, anyCheck, false},
 		{"on no platform", spec.None, "", true, "onprem-infra", false, true, anyCheck, false},
 		{"OpenShift on no platform", spec.None, spec.OpenShift, false, "onprem-infra", true, false, everyCheck, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := smallest()
-			c.Platform, c.Distribution, c.LoadBalancer = tt.platform, tt.said, spec.Managed
+			c.Platform, c.Distribution, c.LoadBalancer = tt.platform, tt.set, spec.Managed
 			p := mustCompile(t, c)
 			if got := p.Distribution == spec.Kubernetes; got != tt.kubernetes || p.Namespace != tt.namespace {
 				t.Errorf("it is %s with namespace %s", p.Distribution, p.Namespace)
@@ -65,7 +65,7 @@ func TestFlavour(t *testing.T) {
 			if machine := f.MachineConfig && f.Routers && f.Around && len(f.PodAnnotations) == 2 && len(f.NamespaceAnnotations) == 2; machine != tt.machineConf {
 				t.Errorf("%+v", f)
 			}
-			if hand := (Plan{Shape: Shape{Platform: tt.platform}}).Flavour().Founds; tt.said == "" && hand != tt.kubernetes {
+			if hand := (Plan{Shape: Shape{Platform: tt.platform}}).Flavour().Founds; tt.set == "" && hand != tt.kubernetes {
 				t.Errorf("a plan made by hand founds: %v", hand)
 			}
 		})
@@ -88,7 +88,7 @@ func TestEveryPolicyIsProven(t *testing.T) {
 		}
 		for _, s := range proven.Statements {
 			if strings.Contains(s, "Ignition") || strings.Contains(s, "default router") {
-				t.Errorf("%s: it is said of what is not there: %s", timing.Profile, s)
+				t.Errorf("%s: a statement about what is not there: %s", timing.Profile, s)
 			}
 		}
 		if full := timing.Policy(); len(full.ControlPlane.Weights) != 3 || len(full.Ingress.Weights) != 3 {

@@ -11,19 +11,19 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// TestMDNS holds that only who asks for multicast DNS gets it, and that a cluster without has no
+// TestMDNS holds that only a cluster that enables multicast DNS has it, and that another has no
 // word of it.
 func TestMDNS(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		said spec.MDNS
+		set  spec.MDNS
 		on   bool
 	}{
-		{"nothing said", "", false}, {"disabled", spec.MDNSDisabled, false}, {"enabled", spec.MDNSEnabled, true},
+		{"not set", "", false}, {"disabled", spec.MDNSDisabled, false}, {"enabled", spec.MDNSEnabled, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := smallest()
-			c.MDNS = tt.said
+			c.MDNS = tt.set
 			p := mustCompile(t, c)
 			if _, there := p.Ports[port.MonitorMDNS]; there != tt.on || (p.MDNS != "") != tt.on {
 				t.Errorf("a port for it is there: %v; it is %q, want it %v", there, p.MDNS, tt.on)
@@ -53,11 +53,11 @@ func TestUnknownMDNS(t *testing.T) {
 // TestMetrics holds that nobody beyond the host is answered unless the cluster asks for that, and
 // that a word which is none does not pass for silence.
 func TestMetrics(t *testing.T) {
-	for said, want := range map[spec.Metrics]spec.Metrics{"": "", spec.MetricsLocalhost: "", spec.MetricsNode: spec.MetricsNode} {
+	for set, want := range map[spec.Metrics]spec.Metrics{"": "", spec.MetricsLocalhost: "", spec.MetricsNode: spec.MetricsNode} {
 		c := smallest()
-		c.Metrics = said
+		c.Metrics = set
 		if p := mustCompile(t, c); p.Metrics != want {
-			t.Errorf("%q: metrics are at %q, want %q", said, p.Metrics, want)
+			t.Errorf("%q: metrics are at %q, want %q", set, p.Metrics, want)
 		}
 	}
 	c := smallest()
@@ -74,12 +74,12 @@ func TestEtcdMembers(t *testing.T) {
 		name     string
 		size     int
 		topology spec.Topology
-		said     spec.MDNS
+		set      spec.MDNS
 		want     int
 	}{
-		{"five of OpenShift, whose operator cannot tell", 5, "", spec.MDNSEnabled, 3},
+		{"five of OpenShift, whose operator does not know", 5, "", spec.MDNSEnabled, 3},
 		{"not announced", 5, "", "", 0},
-		{"not said", 0, "", spec.MDNSEnabled, 3},
+		{"not set", 0, "", spec.MDNSEnabled, 3},
 		{"three", 3, "", spec.MDNSEnabled, 3},
 		{"five", 5, spec.HighlyAvailable, spec.MDNSEnabled, 5},
 		{"two", 2, "", spec.MDNSEnabled, 2},
@@ -90,7 +90,7 @@ func TestEtcdMembers(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := smallest()
-			c.ControlPlaneReplicas, c.Topology, c.MDNS, c.Distribution = tt.size, tt.topology, tt.said, spec.Kubernetes
+			c.ControlPlaneReplicas, c.Topology, c.MDNS, c.Distribution = tt.size, tt.topology, tt.set, spec.Kubernetes
 			if strings.Contains(tt.name, "OpenShift") {
 				c.Distribution = spec.OpenShift
 			}
@@ -98,18 +98,18 @@ func TestEtcdMembers(t *testing.T) {
 			if host := reread(t, Encode(p)); p.EtcdMembers != tt.want || host.EtcdMembers != tt.want {
 				t.Errorf("%d members, on a host %d, want %d", p.EtcdMembers, host.EtcdMembers, tt.want)
 			}
-			if told := bytes.Contains(Encode(p), []byte(`"controlPlaneReplicas"`)); told != (tt.want == 5) {
-				t.Errorf("hosts are told a size: %v", told)
+			if sent := bytes.Contains(Encode(p), []byte(`"controlPlaneReplicas"`)); sent != (tt.want == 5) {
+				t.Errorf("hosts get a size: %v", sent)
 			}
 		})
 	}
 }
 
-// TestHears holds that no CoreDNS gets a Corefile which it may not know.
-func TestHears(t *testing.T) {
+// TestAnswersFromMDNS holds that CoreDNS gets no Corefile with a plugin that it may not have.
+func TestAnswersFromMDNS(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
-		said      spec.MDNS
+		set       spec.MDNS
 		own, used string
 		want      bool
 	}{
@@ -121,12 +121,12 @@ func TestHears(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := smallest()
-			c.MDNS, c.Images = tt.said, map[string]string{spec.RuntimeCfgImage: tt.own, spec.CoreDNSImage: tt.used}
+			c.MDNS, c.Images = tt.set, map[string]string{spec.RuntimeCfgImage: tt.own, spec.CoreDNSImage: tt.used}
 			if tt.own == "" {
 				c.Images = nil
 			}
 			if p := mustCompile(t, c); p.AnswersFromMDNS() != tt.want {
-				t.Errorf("hears: %v, want %v", p.AnswersFromMDNS(), tt.want)
+				t.Errorf("answers: %v, want %v", p.AnswersFromMDNS(), tt.want)
 			}
 		})
 	}

@@ -35,7 +35,7 @@ func TestNodeRuns(t *testing.T) {
 	}
 }
 
-// TestElects holds K-20: nobody stands for the VIP alone but where a control plane may be of one.
+// TestElects holds K-20: a node is the only candidate only where a control plane may have one node.
 func TestElects(t *testing.T) {
 	for topology, from := range map[spec.Topology]int{
 		spec.HighlyAvailable: 2, spec.HighlyAvailableArbiter: 1, spec.DualReplica: 1, spec.SingleReplica: 1, "": 2,

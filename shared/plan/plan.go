@@ -21,8 +21,7 @@ type Plan struct {
 	Cluster Identity `json:"cluster"`
 	Shape
 	MachineNetworks []netip.Prefix `json:"machineNetworks"`
-	// DNSClients may query the name servers beside hosts of the machine networks; none for
-	// everyone.
+	// DNSClients may query the name servers beside hosts of the machine networks; none for all.
 	DNSClients []netip.Prefix `json:"dnsClients,omitempty"`
 	VIPs       VIPs           `json:"vips"`
 	Services
@@ -54,12 +53,9 @@ type Shape struct {
 type Services struct {
 	LoadBalancer spec.LoadBalancer `json:"loadBalancer"`
 	DNSRecords   spec.DNSRecords   `json:"dnsRecords"`
-	// empty if the cluster does not use it
-	MDNS spec.MDNS `json:"mdns,omitempty"`
-	// beside the loopback; empty for nowhere
-	Metrics spec.Metrics `json:"metrics,omitempty"`
-	// EtcdMembers is the number of etcd's members where nodes announce them, else 0.
-	EtcdMembers int `json:"etcdMembers,omitempty"`
+	MDNS         spec.MDNS         `json:"mdns,omitempty"`        // empty: not used
+	Metrics      spec.Metrics      `json:"metrics,omitempty"`     // beside the loopback; empty: nowhere
+	EtcdMembers  int               `json:"etcdMembers,omitempty"` // 0 unless nodes announce them
 }
 
 // knobs are the settings that the user made, not those that follow from the rest. Only they are in
@@ -133,12 +129,11 @@ type Router struct {
 	ID vrrp.ID `json:"id"`
 }
 
-// PriorityScheme is the priority scheme of a kind of node: a base, and what a rank, holding the VIP and
-// each passing check add.
+// PriorityScheme is the priority scheme of a kind of node: a base, and what a rank, holding the VIP
+// and each passing check add.
 type PriorityScheme struct {
-	Base vrrp.Priority `json:"base"`
-	// the best one first; absent: all nodes are equal
-	Ranks  []int         `json:"ranks,omitempty"`
+	Base   vrrp.Priority `json:"base"`
+	Ranks  []int         `json:"ranks,omitempty"`  // the best one first; absent: all are equal
 	Holder int           `json:"holder,omitempty"` // absent: holding it adds nothing
 	Checks []vrrp.Weight `json:"checks"`
 	Max    vrrp.Priority `json:"max"`
@@ -150,7 +145,7 @@ func (l PriorityScheme) Candidates() vrrp.Candidates {
 }
 
 func schemeOf(c vrrp.Candidates, top vrrp.Priority) PriorityScheme {
-	return PriorityScheme{Base: c.Base, Ranks: c.Ranks, Holder: c.Holder, Checks: c.Weights, Max: top}
+	return PriorityScheme{c.Base, c.Ranks, c.Holder, c.Weights, top}
 }
 
 // Timing is what the elections run on and what follows from it.
@@ -159,8 +154,7 @@ type Timing struct {
 	AdvertIntervalMs int    `json:"advertIntervalMs"`
 	IPv4Version      int    `json:"ipv4Version"` // of VRRP for IPv4 VIPs; IPv6 ones have 3 always
 	PatienceMs       int    `json:"patienceMs"`  // how long a demoted holder waits for a takeover
-	// how long a node's health counts without a heartbeat
-	SilenceMs int `json:"silenceMs"`
+	SilenceMs        int    `json:"silenceMs"`   // how long health counts without a heartbeat
 
 	Probes []bound.Probe `json:"looks"`
 	Bounds []bound.Bound `json:"bounds"`
@@ -180,9 +174,9 @@ func (p Plan) BootstrapRuns() (vip, dns bool) {
 	return vip, vip || p.Platform != spec.VSphere
 }
 
-// AnswersFromMDNS reports whether the cluster's name servers answer for nodes from their mDNS announcements.
-// Only our own image has the plugin for it, and a CoreDNS without the plugin does not start with
-// such a Corefile. So CoreDNS must run from our image, by the same reference.
+// AnswersFromMDNS reports whether the cluster's name servers answer for nodes from their mDNS
+// announcements. Only our own image has the plugin for it, and a CoreDNS without the plugin does
+// not start with such a Corefile. So CoreDNS must run from our image, by the same reference.
 func (p Plan) AnswersFromMDNS() bool {
 	ours := p.Images[spec.RuntimeCfgImage]
 	return p.MDNS == spec.MDNSEnabled && ours != "" && p.Images[spec.CoreDNSImage] == ours

@@ -89,7 +89,7 @@ type knobset struct {
 func knobsets() []knobset {
 	return []knobset{
 		{"as it is", func(*spec.Cluster) {}},
-		{"unicast said", func(c *spec.Cluster) { c.VRRP, c.Timing = spec.Unicast, "compat" }},
+		{"unicast set", func(c *spec.Cluster) { c.VRRP, c.Timing = spec.Unicast, "compat" }},
 		{"lan", func(c *spec.Cluster) { c.Timing = vrrp.ProfileLan }},
 		{"vm", func(c *spec.Cluster) { c.Timing = vrrp.ProfileVM }},
 		{"migrating", func(c *spec.Cluster) {
@@ -97,9 +97,9 @@ func knobsets() []knobset {
 		}},
 		{"multicast", func(c *spec.Cluster) { c.VRRP = spec.Multicast }},
 		{"metrics", func(c *spec.Cluster) { c.Metrics = spec.MetricsNode }},
-		{"metrics nowhere, said", func(c *spec.Cluster) { c.Metrics = spec.MetricsLocalhost }},
+		{"metrics nowhere, set", func(c *spec.Cluster) { c.Metrics = spec.MetricsLocalhost }},
 		{"multicast DNS", func(c *spec.Cluster) { c.MDNS = spec.MDNSEnabled }},
-		{"no multicast DNS, said", func(c *spec.Cluster) { c.MDNS = spec.MDNSDisabled }},
+		{"no multicast DNS, set", func(c *spec.Cluster) { c.MDNS = spec.MDNSDisabled }},
 		{"one VRID", func(c *spec.Cluster) { c.VRIDs = map[string]uint8{"api": 200} }},
 		{"the VRID of a DNS VIP", func(c *spec.Cluster) {
 			for _, vip := range c.APIVIPs {
@@ -108,7 +108,7 @@ func knobsets() []knobset {
 				}
 			}
 		}},
-		{"OpenShift said", func(c *spec.Cluster) { c.Distribution = spec.OpenShift }},
+		{"OpenShift set", func(c *spec.Cluster) { c.Distribution = spec.OpenShift }},
 		{"any Kubernetes", func(c *spec.Cluster) { c.Distribution = spec.Kubernetes }},
 		{"any Kubernetes, elsewhere", func(c *spec.Cluster) {
 			c.Distribution, c.Nodes = spec.Kubernetes, spec.Nodes{Namespace: "infra", Kubeconfig: "/a/b/c", KubeletUnit: "k3s.service", ControlPlaneLabel: "a/b"}

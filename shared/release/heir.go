@@ -6,7 +6,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/health"
 )
 
-// Heir says whether a control plane node could serve the VIP if it took over.
+// Heir reports whether a control plane node could serve the VIP if it took over.
 type Heir int
 
 // What is known of the control plane nodes.

@@ -12,10 +12,10 @@ func TestHeirAmong(t *testing.T) {
 		seen []health.API
 		want Heir
 	}{
-		{name: "nobody", want: NoHeir},
+		{name: "no node", want: NoHeir},
 		{name: "none is ready", seen: []health.API{health.Gone, health.NotReady, health.ShuttingDown, health.Unknown}, want: NoHeir},
 		{name: "one is ready", seen: []health.API{health.Gone, health.Untrusted, health.Ready}, want: ReadyHeir},
-		{name: "one serves somebody else's certificate", seen: []health.API{health.Gone, health.Untrusted}, want: DoubtedHeir},
+		{name: "one serves a foreign certificate", seen: []health.API{health.Gone, health.Untrusted}, want: DoubtedHeir},
 	} {
 		if got := HeirAmong(tt.seen); got != tt.want {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)

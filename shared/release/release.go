@@ -18,14 +18,14 @@ const firstReadyWithin = 30 * time.Minute
 type Observation struct {
 	At  time.Time
 	API health.API // the API server of the local host
-	// Ironic says whether the provisioning service answers. It is probed only if the API is not
+	// Ironic reports whether the provisioning service answers. It is probed only if the API is not
 	// ready: hosts that are being provisioned reach it through the VIP.
 	Ironic bool
 	// Heir is probed only if the API announces its shutdown.
 	Heir Heir
 }
 
-// Verdict says whether the bootstrap machine is a candidate for the API VIP, and why.
+// Verdict reports whether the bootstrap machine is a candidate for the API VIP, and why.
 type Verdict struct {
 	Hold bool
 	// Yield asks for a handover: the machine still serves, and stops when it has observed a
@@ -86,7 +86,7 @@ func (s State) Memory() Memory {
 	return Memory{SeenReady: s.phase != waiting, Holding: s.phase == holding}
 }
 
-// Released says whether only a ready API can bring the VIP back.
+// Released reports whether only a ready API can bring the VIP back.
 func (s State) Released() bool { return s.phase == released }
 
 // IronicAfter is how long the API may take to answer before Ironic is probed beside it: two

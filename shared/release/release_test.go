@@ -7,11 +7,11 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/health"
 )
 
-// story runs looks one second apart and returns the verdict after each.
-func story(r State, looks ...Observation) []Verdict {
+// story runs probes one second apart and returns the verdict after each.
+func story(r State, probes ...Observation) []Verdict {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	var verdicts []Verdict
-	for _, l := range looks {
+	for _, l := range probes {
 		at = at.Add(time.Second)
 		l.At = at
 		var v Verdict
@@ -22,11 +22,11 @@ func story(r State, looks ...Observation) []Verdict {
 }
 
 func times(n int, l Observation) []Observation {
-	looks := make([]Observation, n)
-	for i := range looks {
-		looks[i] = l
+	probes := make([]Observation, n)
+	for i := range probes {
+		probes[i] = l
 	}
-	return looks
+	return probes
 }
 
 func seq(parts ...[]Observation) []Observation {
@@ -47,63 +47,63 @@ var (
 
 func TestRelease(t *testing.T) {
 	tests := []struct {
-		name  string
-		from  State
-		looks []Observation
-		hold  bool
-		why   string
-		yield bool
+		name   string
+		from   State
+		probes []Observation
+		hold   bool
+		why    string
+		yield  bool
 	}{
-		{name: "before the first ready API the VIP stays", looks: times(60, gone), hold: true, why: "the local API has never been ready"},
-		{name: "an API that has never been ready and answers 500 is still awaited", looks: times(60, notReady), hold: true, why: "the local API has never been ready"},
-		{name: "ready", looks: times(3, ready), hold: true, why: "the local API is ready"},
-		{name: "four failures may be a restart", looks: seq(times(1, ready), times(4, gone)), hold: true, why: "the local API is gone, which may be a restart"},
-		{name: "the fifth failure gives the VIP up", looks: seq(times(1, ready), times(5, gone)), why: "the local API is gone and Ironic is away, 5 times in a row"},
-		{name: "not ready counts as well as gone", looks: seq(times(1, ready), times(3, gone), times(2, notReady)), why: "the local API is not ready and Ironic is away, 5 times in a row"},
-		{name: "K-35: the API returns after 6 s, and so does the VIP", looks: seq(times(1, ready), times(6, gone), times(1, ready)), hold: true, why: "the local API is ready"},
-		{name: "given up for good while the API is away", looks: seq(times(1, ready), times(600, gone)), why: "the local API is gone, the VIP has been given up"},
-		{name: "a good look starts the count anew", looks: seq(times(1, ready), times(4, gone), times(1, ready), times(4, gone)), hold: true, why: "the local API is gone, which may be a restart"},
-		{name: "K-37: Ironic up keeps the VIP", looks: seq(times(1, ready), times(600, goneBusy)), hold: true, why: "the local API is gone, Ironic still serves through the VIP"},
-		{name: "K-37: Ironic leaves the count unchanged", looks: seq(times(1, ready), times(3, gone), times(50, goneBusy), times(1, gone)), hold: true, why: "the local API is gone, which may be a restart"},
-		{name: "K-37: the count goes on after Ironic", looks: seq(times(1, ready), times(3, gone), times(50, goneBusy), times(2, gone)), why: "the local API is gone and Ironic is away, 5 times in a row"},
-		{name: "K-41: an announced shutdown without a ready master keeps the VIP", looks: seq(times(1, ready), times(70, announced)), hold: true, why: "the local API announces its shutdown, no master is ready"},
-		{name: "an announced shutdown does not count", looks: seq(times(1, ready), times(70, announced), times(4, gone)), hold: true, why: "the local API is gone, which may be a restart"},
+		{name: "before the first ready API the VIP stays", probes: times(60, gone), hold: true, why: "the local API has never been ready"},
+		{name: "an API that has never been ready and answers 500 is still awaited", probes: times(60, notReady), hold: true, why: "the local API has never been ready"},
+		{name: "ready", probes: times(3, ready), hold: true, why: "the local API is ready"},
+		{name: "four failures may be a restart", probes: seq(times(1, ready), times(4, gone)), hold: true, why: "the local API is gone, which may be a restart"},
+		{name: "the fifth failure gives the VIP up", probes: seq(times(1, ready), times(5, gone)), why: "the local API is gone and Ironic is away, 5 times in a row"},
+		{name: "not ready counts as well as gone", probes: seq(times(1, ready), times(3, gone), times(2, notReady)), why: "the local API is not ready and Ironic is away, 5 times in a row"},
+		{name: "K-35: the API returns after 6 s, and so does the VIP", probes: seq(times(1, ready), times(6, gone), times(1, ready)), hold: true, why: "the local API is ready"},
+		{name: "given up for good while the API is away", probes: seq(times(1, ready), times(600, gone)), why: "the local API is gone, the VIP has been given up"},
+		{name: "a good probe starts the count anew", probes: seq(times(1, ready), times(4, gone), times(1, ready), times(4, gone)), hold: true, why: "the local API is gone, which may be a restart"},
+		{name: "K-37: Ironic up keeps the VIP", probes: seq(times(1, ready), times(600, goneBusy)), hold: true, why: "the local API is gone, Ironic still serves through the VIP"},
+		{name: "K-37: Ironic leaves the count unchanged", probes: seq(times(1, ready), times(3, gone), times(50, goneBusy), times(1, gone)), hold: true, why: "the local API is gone, which may be a restart"},
+		{name: "K-37: the count goes on after Ironic", probes: seq(times(1, ready), times(3, gone), times(50, goneBusy), times(2, gone)), why: "the local API is gone and Ironic is away, 5 times in a row"},
+		{name: "K-41: an announced shutdown without a ready master keeps the VIP", probes: seq(times(1, ready), times(70, announced)), hold: true, why: "the local API announces its shutdown, no master is ready"},
+		{name: "an announced shutdown does not count", probes: seq(times(1, ready), times(70, announced), times(4, gone)), hold: true, why: "the local API is gone, which may be a restart"},
 		{name: "K-41: an announced shutdown with a ready master gives the VIP up at once",
-			looks: seq(times(1, ready), []Observation{{API: health.ShuttingDown, Heir: ReadyHeir}}), why: "the local API announces its shutdown and a master is ready", yield: true},
+			probes: seq(times(1, ready), []Observation{{API: health.ShuttingDown, Heir: ReadyHeir}}), why: "the local API announces its shutdown and a master is ready", yield: true},
 		{name: "K-41: the hand-over goes on while the API announces its shutdown, whoever is ready",
-			looks: seq(times(1, ready), []Observation{{API: health.ShuttingDown, Heir: ReadyHeir}}, times(9, announced)), why: "the local API announces its shutdown and a master is ready", yield: true},
-		{name: "K-34: an API that is gone during the hand-over is not waited for", looks: seq(times(1, ready), []Observation{{API: health.ShuttingDown, Heir: ReadyHeir}}, times(1, gone)),
+			probes: seq(times(1, ready), []Observation{{API: health.ShuttingDown, Heir: ReadyHeir}}, times(9, announced)), why: "the local API announces its shutdown and a master is ready", yield: true},
+		{name: "K-34: an API that is gone during the hand-over is not waited for", probes: seq(times(1, ready), []Observation{{API: health.ShuttingDown, Heir: ReadyHeir}}, times(1, gone)),
 			why: "the local API is gone, the VIP has been given up"},
-		{name: "K-34: and not when it comes back to announce its shutdown", looks: seq(times(1, ready), []Observation{{API: health.ShuttingDown, Heir: ReadyHeir}}, times(1, gone), times(1, announced)),
+		{name: "K-34: and not when it comes back to announce its shutdown", probes: seq(times(1, ready), []Observation{{API: health.ShuttingDown, Heir: ReadyHeir}}, times(1, gone), times(1, announced)),
 			why: "the local API is shutting down, the VIP has been given up"},
-		{name: "K-35: the shutdown was a restart, and the VIP is taken back", looks: seq(times(1, ready), []Observation{{API: health.ShuttingDown, Heir: ReadyHeir}}, times(1, ready)), hold: true, why: "the local API is ready"},
+		{name: "K-35: the shutdown was a restart, and the VIP is taken back", probes: seq(times(1, ready), []Observation{{API: health.ShuttingDown, Heir: ReadyHeir}}, times(1, ready)), hold: true, why: "the local API is ready"},
 		{name: "K-37: an announced shutdown with a ready master waits for Ironic",
-			looks: seq(times(1, ready), times(60, Observation{API: health.ShuttingDown, Heir: ReadyHeir, Ironic: true})), hold: true, why: "the local API is shutting down, Ironic still serves through the VIP"},
+			probes: seq(times(1, ready), times(60, Observation{API: health.ShuttingDown, Heir: ReadyHeir, Ironic: true})), hold: true, why: "the local API is shutting down, Ironic still serves through the VIP"},
 		{name: "K-41: an announced shutdown counts when a master may be ready",
-			looks: seq(times(1, ready), times(5, Observation{API: health.ShuttingDown, Heir: DoubtedHeir})), why: "the local API is shutting down and Ironic is away, 5 times in a row"},
-		{name: "an API that is not trusted counts", looks: seq(times(1, ready), times(5, Observation{API: health.Untrusted})), why: "the local API is not trusted and Ironic is away, 5 times in a row"},
-		{name: "a ready master alone takes nothing", looks: seq(times(1, ready), []Observation{{API: health.Ready, Heir: ReadyHeir}}), hold: true, why: "the local API is ready"},
-		{name: "K-39: 20 minutes to the first ready API", looks: seq(times(20*60, gone), times(1, ready)), hold: true, why: "the local API is ready"},
-		{name: "half an hour is the end of waiting", looks: times(30*60+5, gone), why: "the local API is gone and Ironic is away, 5 times in a row"},
-		{name: "half an hour less one look is not", looks: times(30*60, gone), hold: true, why: "the local API has never been ready"},
-		{name: "K-34: a restart after the end does not take the VIP back", from: Resume(false), looks: times(1, gone), why: "the local API is gone, the VIP has been given up"},
-		{name: "a restart, or a reboot, takes it when the API serves", from: Resume(false), looks: times(1, ready), hold: true, why: "the local API is ready"},
-		{name: "a restart while the API restarts keeps the VIP", from: Resume(true), looks: times(4, gone), hold: true, why: "the local API is gone, which may be a restart"},
-		{name: "a restart does not give an API that is gone more than a new count", from: Resume(true), looks: times(5, gone), why: "the local API is gone and Ironic is away, 5 times in a row"},
-		{name: "K-37: a restart while Ironic serves keeps the VIP", from: Resume(true), looks: times(60, goneBusy), hold: true, why: "the local API is gone, Ironic still serves through the VIP"},
-		{name: "K-41: a restart during an announced shutdown keeps the VIP", from: Resume(true), looks: times(60, announced), hold: true, why: "the local API announces its shutdown, no master is ready"},
+			probes: seq(times(1, ready), times(5, Observation{API: health.ShuttingDown, Heir: DoubtedHeir})), why: "the local API is shutting down and Ironic is away, 5 times in a row"},
+		{name: "an API that is not trusted counts", probes: seq(times(1, ready), times(5, Observation{API: health.Untrusted})), why: "the local API is not trusted and Ironic is away, 5 times in a row"},
+		{name: "a ready master alone takes nothing", probes: seq(times(1, ready), []Observation{{API: health.Ready, Heir: ReadyHeir}}), hold: true, why: "the local API is ready"},
+		{name: "K-39: 20 minutes to the first ready API", probes: seq(times(20*60, gone), times(1, ready)), hold: true, why: "the local API is ready"},
+		{name: "half an hour is the end of waiting", probes: times(30*60+5, gone), why: "the local API is gone and Ironic is away, 5 times in a row"},
+		{name: "half an hour less one probe is not", probes: times(30*60, gone), hold: true, why: "the local API has never been ready"},
+		{name: "K-34: a restart after the end does not take the VIP back", from: Resume(false), probes: times(1, gone), why: "the local API is gone, the VIP has been given up"},
+		{name: "a restart, or a reboot, takes it when the API serves", from: Resume(false), probes: times(1, ready), hold: true, why: "the local API is ready"},
+		{name: "a restart while the API restarts keeps the VIP", from: Resume(true), probes: times(4, gone), hold: true, why: "the local API is gone, which may be a restart"},
+		{name: "a restart does not give an API that is gone more than a new count", from: Resume(true), probes: times(5, gone), why: "the local API is gone and Ironic is away, 5 times in a row"},
+		{name: "K-37: a restart while Ironic serves keeps the VIP", from: Resume(true), probes: times(60, goneBusy), hold: true, why: "the local API is gone, Ironic still serves through the VIP"},
+		{name: "K-41: a restart during an announced shutdown keeps the VIP", from: Resume(true), probes: times(60, announced), hold: true, why: "the local API announces its shutdown, no master is ready"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			verdicts := story(tt.from, tt.looks...)
+			verdicts := story(tt.from, tt.probes...)
 			if got, want := verdicts[len(verdicts)-1], (Verdict{Hold: tt.hold, Yield: tt.yield, Why: tt.why}); got != want {
-				t.Errorf("after %d looks: %+v, want %+v", len(tt.looks), got, want)
+				t.Errorf("after %d probes: %+v, want %+v", len(tt.probes), got, want)
 			}
 		})
 	}
 }
 
-// TestReleaseNeverLeavesBeforeReady holds over every sequence of six looks that the VIP never
+// TestReleaseNeverLeavesBeforeReady holds over every sequence of six probes that the VIP never
 // leaves before the API was ready once.
 func TestReleaseNeverLeavesBeforeReady(t *testing.T) {
 	bad := []Observation{gone, notReady, goneBusy, announced, {API: health.ShuttingDown, Heir: ReadyHeir}, {API: health.Untrusted}}

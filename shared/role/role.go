@@ -32,19 +32,12 @@ func Parse(s string) (Role, error) {
 	if s == string(ControlPlane) {
 		return Master, nil
 	}
+	var names []string
 	for _, r := range All() {
 		if s == string(r) {
 			return r, nil
 		}
-	}
-	return "", fmt.Errorf("role %q is not one of: %s", s, words())
-}
-
-// words are the roles as a person reads them.
-func words() string {
-	var names []string
-	for _, r := range All() {
 		names = append(names, string(r))
 	}
-	return strings.Join(names, ", ")
+	return "", fmt.Errorf("role %q is not one of: %s", s, strings.Join(names, ", "))
 }

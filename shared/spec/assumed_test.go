@@ -31,7 +31,7 @@ func TestAssumedVIPs(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}
 			if len(cluster.APIVIPs) > 0 {
-				t.Errorf("what nobody wrote is no word of the user's: %v", cluster.APIVIPs)
+				t.Errorf("an assumed address became one of the user: %v", cluster.APIVIPs)
 			}
 		})
 	}

@@ -10,7 +10,7 @@ import (
 
 // TestFieldsInAnyCase writes every field of an install-config that is read in lower and in upper
 // case, one at a time and all together: the installer reads the same cluster out of each, so this
-// package does, and says which spelling is right.
+// package does, and names the right spelling.
 func TestFieldsInAnyCase(t *testing.T) {
 	const text = `apiVersion: v1
 baseDomain: example.com

@@ -24,7 +24,7 @@ func TestCertificateDirectories(t *testing.T) {
 		"/var/lib/kubelet", "/var/lib/kubelet/pods", "/var/lib/kubelet/pods/1/volumes",
 		"/run/podman", "/run/containerd", "/run/crio", "/var/run/onprem-infra/keepalived",
 		"/var/lib/etcd", "/var/lib/etcd/member", "/var/lib/containers/storage", "/var/lib/containerd/x",
-		"", "pki", "./pki/a", "/a/b/", "/a//b", "/a/../b", "/a/./b", "/a/b:c", "/a/b,c", "/a/b c", "/a/b/" + strings.Repeat("c", maxPath),
+		"", "pki", "./pki/a", "/a/b/", "/a//b", "/a/../b", "/a/./b", "/a/b:c", "/a/b,c", "/a/b c", "/a/b/" + strings.Repeat("c", 4096),
 	}
 	for _, dir := range Mounted() {
 		bad = append(bad, dir, dir+"/a")
@@ -51,6 +51,8 @@ func TestCertificateFindings(t *testing.T) {
 		{"twice", at(field + "[/a/b, /a/b]"), `c:8:34: error: spec.certificateDirectories[1]: "/a/b" is in "/a/b", which is listed before it: remove it`},
 		{"inner second", at(field + "[/a/b, /a/b/c]"), `c:8:34: error: spec.certificateDirectories[1]: "/a/b/c" is in "/a/b", which is listed before it: remove it`},
 		{"inner first", at(field + "[/a/b/c, /a/b]"), `c:8:28: error: spec.certificateDirectories[0]: "/a/b/c" is in "/a/b", which is listed after it: remove it`},
+		{"inner of two", at(field + "[/a/b/c, /a/b/c/d, /a/b]"), `c:8:28: error: spec.certificateDirectories[0]: "/a/b/c" is in "/a/b", which is listed after it: remove it
+c:8:36: error: spec.certificateDirectories[1]: "/a/b/c/d" is in "/a/b/c", which is listed before it: remove it`},
 		{"the kubeconfig", at("  kubeconfig: /a/b/c\n" + field + "[/a/b/c]"), `c:9:28: error: spec.certificateDirectories[0]: "/a/b/c" is the kubeconfig, or below it: write the directory of the certificates that it names, such as /etc/kubernetes/pki`},
 		{"none", at(field + "[]"), `c:8:27: error: spec.certificateDirectories: has no directory: list those of the files that the kubeconfig names, or remove the field`},
 		{"an empty one", at(field + "[null]"), `c:8:28: error: spec.certificateDirectories[0]: is empty: write the path of a directory, or remove the line`},

@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+
+	"github.com/onprem-infra/onprem-infra/shared/spec/network"
 )
 
 // TestCheck_FindsWhatParseFinds changes an accepted cluster in one field, as a program could that
@@ -34,7 +36,7 @@ func TestCheck_FindsWhatParseFinds(t *testing.T) {
 		{func(c *Cluster) { c.DNSVIP = c.APIVIPs[0] }, "spec.dnsVIP[0]: 192.0.2.5 is a virtual IP of the API"},
 		{func(c *Cluster) { c.MachineNetworks[0] = netip.MustParsePrefix("192.0.2.1/24") }, "spec.machineNetworks[0]: \"192.0.2.1/24\" has host bits"},
 		{func(c *Cluster) { c.MachineNetworks[0] = netip.Prefix{} }, "spec.machineNetworks[0]: "},
-		{func(c *Cluster) { c.MachineNetworks = make([]netip.Prefix, maxNetworks+1) }, "spec.machineNetworks[64]: is one network too many"},
+		{func(c *Cluster) { c.MachineNetworks = make([]netip.Prefix, network.MaxNetworks+1) }, "spec.machineNetworks[64]: is one network too many"},
 		{func(c *Cluster) { c.DNSClients = []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0")} }, "spec.dnsClients[0]: "},
 		{func(c *Cluster) { c.Images["corednsImage"] = "A B" }, "spec.images.corednsImage: "},
 		{func(c *Cluster) { c.Ports = map[string]uint16{"lb": 6443} }, "spec.ports.lb: 6443 is the port of"},
@@ -51,8 +53,8 @@ func TestCheck_FindsWhatParseFinds(t *testing.T) {
 		for _, f := range found {
 			all = append(all, f.Path+": "+f.Text)
 		}
-		if said := strings.Join(all, "\n"); !found.HasErrors() || !strings.Contains(said, tt.want) {
-			t.Errorf("%q lacks %q", said, tt.want)
+		if text := strings.Join(all, "\n"); !found.HasErrors() || !strings.Contains(text, tt.want) {
+			t.Errorf("%q lacks %q", text, tt.want)
 		}
 	}
 }

@@ -80,7 +80,7 @@ c:9:24: error: spec.vrids.arp: there is no virtual router of that name: write ap
 c:8:27: error: spec.dnsClients[1]: "all" has no prefix length: write the network, such as 192.0.2.0/24`},
 		{"DNS clients without networks", edit{"  platform: none", "  platform: none\n  dnsClients: [198.51.100.0/24]", "  machineNetworks: [192.0.2.0/24]\n", ""}, `c:8:15: error: spec.dnsClients: would keep the cluster's own hosts from the name servers: list machineNetworks, too`},
 		{"DNS VIP", edit{"  platform: none", "  platform: none\n  dnsVIP: 192.0.2.7"}, ``},
-		{"DNS VIP that nobody holds", edit{"  platform: none", "  platform: none\n  loadBalancer: UserManaged\n  dnsVIP: 192.0.2.7"}, `c:9:11: warning: spec.dnsVIP: behind a load balancer of your own no host holds this address: leave it out`},
+		{"DNS VIP that no host holds", edit{"  platform: none", "  platform: none\n  loadBalancer: UserManaged\n  dnsVIP: 192.0.2.7"}, `c:9:11: warning: spec.dnsVIP: behind a load balancer of your own no host holds this address: leave it out`},
 		{"DNS VIP of the API", edit{"  platform: none", "  platform: none\n  dnsVIP: 192.0.2.5"}, `c:8:11: error: spec.dnsVIP: 192.0.2.5 is a virtual IP of the API or ingress too: choose another one`},
 		{"DNS VIP of ingress", edit{"  platform: none", "  platform: none\n  dnsVIP: 192.0.2.6"}, `c:8:11: error: spec.dnsVIP: 192.0.2.6 is a virtual IP of the API or ingress too: choose another one`},
 		{"DNS VIP outside the network", edit{"  platform: none", "  platform: none\n  dnsVIP: 198.51.100.7"}, `c:8:11: error: spec.dnsVIP: 198.51.100.7 is outside the machine network 192.0.2.0/24: choose an address in it`},

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"fmt"
 	"strings"
 	"syscall"
 	"testing"
@@ -105,6 +106,15 @@ func worked(t *testing.T) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
+// numbered are so many directories, each with a comma before it.
+func numbered(n int) string {
+	var all strings.Builder
+	for i := range n {
+		fmt.Fprintf(&all, ",/a/%d", i)
+	}
+	return all.String()
+}
+
 // TestBounds holds that no input of the longest length keeps the reader busy, whatever it is made
 // of.
 func TestBounds(t *testing.T) {
@@ -135,6 +145,7 @@ func TestBounds(t *testing.T) {
 		"VIPs":              fill(list("[192.0.2.5]")+"\n", "    - 192.0.2.5\n"),
 		"networks":          fill(list("  - cidr"), "  - {cidr: 192.0.2.0/24}\n"),
 		"spellings":         fill("h: &h {"+spellings("bootmacaddress")+"name: x}\n"+list("    - name"), "    - *h\n"),
+		"directories":       goodCluster + "  certificateDirectories: [/etc" + numbered(100_000) + "]\n",
 		"unknown fields":    fill(goodCluster, "  ?: a\n"),
 		"unknown ports":     fill(goodCluster+"  ports:\n", "    a: 1\n"),
 	} {

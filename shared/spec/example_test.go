@@ -6,7 +6,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// All that is wrong is said at once, each with its place and with what to do.
+// All that is wrong is reported at once, each with its place and with what to do.
 func ExampleParse() {
 	_, findings := spec.Parse("cluster.yaml", []byte(`apiVersion: onprem-infra.io/v1alpha1
 kind: Cluster

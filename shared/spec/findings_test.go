@@ -65,7 +65,7 @@ func lines(fs Findings) string {
 	return b.String()
 }
 
-// advice is how a finding says what to do.
+// advice is how a finding begins what to do.
 var advice = regexp.MustCompile(`: .*\b(write|give|leave|remove|choose|change|use|put|replace|spell|fix|keep|save|list|set|shorten)\b`)
 
 // hold checks what is true of every finding on a text.
@@ -81,7 +81,7 @@ func hold(t *testing.T, text string, fs Findings) {
 		case f.Line > len(rows), f.Line > 0 && (f.Column < 1 || f.Column > len([]rune(rows[f.Line-1]))+1):
 			t.Errorf("outside the file: %s", f)
 		case !advice.MatchString(": " + f.Text):
-			t.Errorf("does not say what to do: %s", f)
+			t.Errorf("lacks what to do: %s", f)
 		case strings.ContainsAny(f.String(), "\n\r\t\x00"):
 			t.Errorf("more than a line: %q", f)
 		case i > 0 && f.Line > 0 && (fs[i-1].Line == 0 || fs[i-1].Line > f.Line):

@@ -5,11 +5,12 @@ import (
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
+	"github.com/onprem-infra/onprem-infra/shared/spec/installer"
 )
 
-// draft reads the document by its apiVersion and kind. If these are wrong, platform or spec shows
-// what is meant, so that one wrong line at the top hides no finding below.
-func (r *reader) draft(text []byte) (draft, bool) {
+// readDraft reads the document by its apiVersion and kind. If these are wrong, platform or spec
+// shows what is meant, so that one wrong line at the top hides no finding below.
+func readDraft(r *document.Reader, text []byte) (draft, bool) {
 	node, ok := r.Read(text)
 	if !ok {
 		return draft{}, false
@@ -25,14 +26,14 @@ func (r *reader) draft(text []byte) (draft, bool) {
 	}
 	switch {
 	case isCluster(root, version, kindGiven):
-		r.checkHead(version, kindGiven)
-		return r.clusterYAML(root), true
+		checkHead(r, version, kindGiven)
+		return clusterYAML(r, root), true
 	case kindGiven.Given && !platform:
 		r.Errorf(kindGiven.At, "a Kubernetes object is neither an install-config nor a "+
 			"cluster.yaml: give the file that describes the cluster")
 		return draft{}, false
-	case version.OK && slices.Contains(versions(), version.Value):
-		return r.installConfig(root), true
+	case version.OK && slices.Contains(installer.Versions(), version.Value):
+		return installConfig(r, root), true
 	case version.OK:
 		r.Errorf(version.At,
 			"%s is not known: write v1 in an install-config, %s in a cluster.yaml",
@@ -44,7 +45,7 @@ func (r *reader) draft(text []byte) (draft, bool) {
 	if !platform {
 		return draft{}, false
 	}
-	return r.installConfig(root), true
+	return installConfig(r, root), true
 }
 
 // isCluster reports whether a document is meant to be a cluster.yaml.
@@ -56,16 +57,15 @@ func isCluster(root document.Map, version, kindGiven document.Scalar[string]) bo
 	case kindGiven.Value == kind:
 		return spec || !version.Given
 	}
-	return spec && !kindGiven.Given && !slices.Contains(versions(), version.Value)
+	return spec && !kindGiven.Given && !slices.Contains(installer.Versions(), version.Value)
 }
 
 // checkHead checks what a cluster.yaml begins with.
-func (r *report) checkHead(version, kindGiven document.Scalar[string]) {
-	switch {
-	case !version.Given:
+func checkHead(r *document.Reader, version, kindGiven document.Scalar[string]) {
+	if !version.Given {
 		r.Errorf(version.At, "is missing: write %s", apiVersion)
-	case version.OK && version.Value != apiVersion:
-		r.Errorf(version.At, "%s is not known: write %s", document.Quote(version.Value), apiVersion)
+	} else if version.Value != apiVersion {
+		r.Refuse(version, "is not known: write "+apiVersion)
 	}
 	if !kindGiven.Given || kindGiven.OK && kindGiven.Value != kind {
 		r.Errorf(kindGiven.At, "want the kind %s: write kind: %s", kind, kind)

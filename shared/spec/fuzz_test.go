@@ -25,7 +25,7 @@ func examples(f *testing.F, pattern string) []string {
 	return texts
 }
 
-// FuzzParse holds for any text: no panic, findings in the file that say what to do, an answer in
+// FuzzParse holds for any text: no panic, findings in the file with what to do, an answer in
 // good time, a cluster or an error.
 func FuzzParse(f *testing.F) {
 	f.Add(goodInstallConfig, "api=9", "lb=9460", "compat", "unicast")

@@ -148,7 +148,7 @@ c:12:5: error: platform.baremetal.apiVIPs: no virtual IP is given for the API an
 		{"domain that is a number", edit{"baseDomain: example.com", "baseDomain: '10'"}, `c:2:13: error: baseDomain: "10" ends in a number, and resolvers take such names for addresses: write a DNS domain, such as example.com`},
 		{"domain with numbers elsewhere", edit{"baseDomain: example.com", "baseDomain: 10.0.x1"}, ``},
 		{"MAC of a group", edit{"52:54:00:00:00:01", "01:00:5e:00:00:01"}, `c:16:23: error: platform.baremetal.hosts[0].bootMACAddress: "01:00:5e:00:00:01" is a group's address or all zeros, and no interface has it: write the address of the one that boots`},
-		{"MAC of everybody", edit{"52:54:00:00:00:01", "ff:ff:ff:ff:ff:ff"}, `c:16:23: error: platform.baremetal.hosts[0].bootMACAddress: "ff:ff:ff:ff:ff:ff" is a group's address or all zeros, and no interface has it: write the address of the one that boots`},
+		{"MAC of the broadcast", edit{"52:54:00:00:00:01", "ff:ff:ff:ff:ff:ff"}, `c:16:23: error: platform.baremetal.hosts[0].bootMACAddress: "ff:ff:ff:ff:ff:ff" is a group's address or all zeros, and no interface has it: write the address of the one that boots`},
 		{"MAC of zeros", edit{"52:54:00:00:00:01", "00:00:00:00:00:00"}, `c:16:23: error: platform.baremetal.hosts[0].bootMACAddress: "00:00:00:00:00:00" is a group's address or all zeros, and no interface has it: write the address of the one that boots`},
 		{"MAC that ends in zeros", edit{"52:54:00:00:00:01", "02:00:00:00:00:00"}, ``},
 		{"network with a zone", edit{"  - cidr: 192.0.2.0/24", "  - cidr: 192.0.2.0/24\n  - cidr: fe80::%eth0/64"}, `c:10:11: error: networking.machineNetwork[1].cidr: "fe80::%eth0/64" is no network: write an address and a prefix length, such as 192.0.2.0/24`},

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestOwnFields holds what is said of the fields that one platform only has, and that the other
+// TestOwnFields holds the findings about fields that one platform only has, and that the other
 // platforms leave them alone.
 func TestOwnFields(t *testing.T) {
 	const vips = "apiVIPs: [192.0.2.5], ingressVIPs: [192.0.2.6], "

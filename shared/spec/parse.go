@@ -1,81 +1,69 @@
 package spec
 
 import (
-	"net/netip"
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
+	"github.com/onprem-infra/onprem-infra/shared/spec/network"
 )
 
 // Parse reads an install-config or a cluster.yaml. Name is what findings call the file. It returns
 // all findings at once, sorted, 1,000 and a count of the rest at most; the Cluster is the zero
 // value when one of them is an error.
 func Parse(name string, text []byte, knobs Knobs) (Cluster, Findings) {
-	r := newReader(name, "an install-config or a cluster.yaml")
-	d, ok := r.draft(text)
-	r.knobs(&d.settings, knobs)
-	r.checkSettings(d.settings, d.name.Value, d.dns.Given)
+	r := document.NewReader(name, "an install-config or a cluster.yaml")
+	d, ok := readDraft(r, text)
+	d.settings.Replace(&r.Report, knobs)
+	d.settings.Check(&r.Report, d.name.Value, d.DNS.Given)
 	if ok {
-		r.validate(d)
+		d.validate(&r.Report)
 	}
-	if r.Findings = r.Findings.First(); r.Findings.HasErrors() {
-		return Cluster{}, r.Findings
+	findings := r.Findings.First()
+	if findings.HasErrors() {
+		return Cluster{}, findings
 	}
-	return d.cluster(), r.Findings
-}
-
-// report holds a draft to the rules.
-type report struct{ document.Report }
-
-// reader reads a draft.
-type reader struct {
-	*report
-	*document.Reader
-}
-
-func newReader(name, want string) *reader {
-	r := &report{}
-	return &reader{r, document.NewReader(&r.Report, name, want)}
+	return d.cluster(), findings
 }
 
 func (d draft) cluster() Cluster {
-	return Cluster{
+	c := Cluster{
 		Name:                 d.name.Value,
 		BaseDomain:           strings.TrimSuffix(d.domain.Value, "."),
-		Platform:             d.platform,
+		Platform:             d.Platform,
 		Distribution:         Distribution(d.distribution.Value),
 		Topology:             d.shape(),
-		ControlPlaneReplicas: d.replicas.Value,
+		ControlPlaneReplicas: d.pools.ControlPlane.Value,
 		Families:             d.families.Value,
-		APIVIPs:              addresses(ordered(d.platform, d.api)),
-		IngressVIPs:          addresses(ordered(d.platform, d.ingress)),
-		DNSVIP:               d.dns.first(),
+		APIVIPs:              network.Addrs(d.Ordered(d.API)),
+		IngressVIPs:          network.Addrs(d.Ordered(d.Ingress)),
 		LoadBalancer:         LoadBalancer(d.loadBalancer.Value),
 		DNSRecords:           DNSRecords(d.dnsRecords.Value),
-		MDNS:                 MDNS(d.settings.mdns.Value),
-		Metrics:              Metrics(d.settings.metrics.Value),
+		MDNS:                 MDNS(d.settings.MDNS.Value),
+		Metrics:              Metrics(d.settings.Metrics.Value),
 		Images:               d.images,
-		Timing:               d.settings.timing.Value,
-		VRRP:                 Mode(d.settings.vrrp.Value),
-		OnClash:              clash.Policy(d.settings.clash.Value),
-		MigrateFrom: Former{Timing: d.settings.former.timing.Value,
-			VRRP: Mode(d.settings.former.vrrp.Value)},
-		VRIDs:           numbers[uint8](d.settings.vrids),
-		Ports:           numbers[uint16](d.settings.ports),
-		Hosts:           d.hosts,
-		Nodes:           d.nodes.checked(),
-		MachineNetworks: d.prefixes(),
-		DNSClients:      d.clients.prefixes(),
+		Timing:               d.settings.Timing.Value,
+		VRRP:                 Mode(d.settings.VRRP.Value),
+		OnClash:              clash.Policy(d.settings.Clash.Value),
+		MigrateFrom: Former{Timing: d.settings.Former.Timing.Value,
+			VRRP: Mode(d.settings.Former.VRRP.Value)},
+		VRIDs: numbers[uint8](d.settings.VRIDs),
+		Ports: numbers[uint16](d.settings.Ports),
+		Hosts: d.hosts,
+		Nodes: Nodes{
+			Namespace: d.nodes.Namespace.Value, Kubeconfig: d.nodes.Kubeconfig.Value,
+			KubeletUnit: d.nodes.KubeletUnit.Value, ControlPlaneLabel: d.nodes.ControlPlane.Value,
+		},
+		MachineNetworks: network.Prefixes(d.Machines),
+		DNSClients:      network.Prefixes(d.Clients),
 	}
-}
-
-func addresses(list []vip) []netip.Addr {
-	var addrs []netip.Addr
-	for _, v := range list {
-		addrs = append(addrs, v.addr)
+	for _, s := range d.nodes.Certificates {
+		c.Nodes.CertificateDirectories = append(c.Nodes.CertificateDirectories, s.Value)
 	}
-	return addrs
+	for _, v := range d.DNS.All {
+		c.DNSVIP = v.Addr
+	}
+	return c
 }
 
 // numbers narrows checked numbers; none is nil.

@@ -14,8 +14,8 @@ const twoNodes = `controlPlane:
     - {hostName: m1, address: 'redfish+https://s3cret/2', username: s3cret, password: s3cret}
 `
 
-// refusal is a rule of the installer: an input that breaks it, the one line that is said of it, and
-// the same input within the rule, of which nothing is said.
+// refusal is a rule of the installer: an input that breaks it, the one line about it, and
+// the same input within the rule, without a finding.
 type refusal struct {
 	name         string
 	breaks, heal edit
@@ -99,7 +99,7 @@ func errorsOfTheInstaller() []refusal {
 
 		{"two nodes and nothing beside them", controlPlane("controlPlane: {replicas: 2}\n"), controlPlane(twoNodes),
 			"c:5:26: error: controlPlane.replicas: 2 control plane nodes need fencing or an arbiter: write controlPlane.fencing with 2 credentials, an arbiter, or 3 replicas"},
-		{"two nodes and fencing of nobody", controlPlane("controlPlane: {replicas: 2, fencing: {}}\n"), controlPlane("controlPlane: {replicas: 2}\narbiter: {replicas: 1}\n"),
+		{"two nodes and fencing of none", controlPlane("controlPlane: {replicas: 2, fencing: {}}\n"), controlPlane("controlPlane: {replicas: 2}\narbiter: {replicas: 1}\n"),
 			"c:5:26: error: controlPlane.replicas: 2 control plane nodes need fencing or an arbiter: write controlPlane.fencing with 2 credentials, an arbiter, or 3 replicas"},
 		{"fencing of one", controlPlane("controlPlane: {replicas: 2, fencing: {credentials: [{address: 'redfish://s3cret'}]}}\n"), nil,
 			"c:5:52: error: controlPlane.fencing.credentials: there are 1 credentials and 2 nodes: write one for each node"},
@@ -109,7 +109,7 @@ func errorsOfTheInstaller() []refusal {
 			"c:9:31: error: controlPlane.fencing.credentials[0].address: nodes are not fenced by IPMI: write the address of a Redfish service, such as redfish+https://…"},
 		{"fencing of three nodes", controlPlane(strings.Replace(twoNodes, "replicas: 2", "replicas: 3", 1)), nil,
 			"c:8:5: error: controlPlane.fencing: fencing is for a control plane of 2 nodes: remove it, or write 2 replicas"},
-		{"fencing of nodes that nobody counted", controlPlane(strings.Replace(twoNodes, "  replicas: 2\n", "", 1)), nil,
+		{"fencing of nodes without a number", controlPlane(strings.Replace(twoNodes, "  replicas: 2\n", "", 1)), nil,
 			"c:7:5: error: controlPlane.fencing: fencing is for a control plane of 2 nodes: remove it, or write 2 replicas"},
 		{"fencing on vSphere", on("vsphere: {"+vipsOfBoth+"}", controlPlane(twoNodes)...), on("vsphere: {" + vipsOfBoth + "}"),
 			"c:8:5: error: controlPlane.fencing: the installer takes fencing on baremetal alone: remove it"},
@@ -117,7 +117,7 @@ func errorsOfTheInstaller() []refusal {
 			"c:6:10: error: arbiter: the installer takes an arbiter on baremetal alone: remove it"},
 		{"an arbiter on Nutanix", on("nutanix: {"+vipsOfBoth+"}", controlPlane("controlPlane: {replicas: 2}\narbiter: {replicas: 1}\n")...), nil,
 			"c:6:10: error: arbiter: the installer takes an arbiter on baremetal alone: remove it"},
-		{"an arbiter of nobody", controlPlane("controlPlane: {replicas: 2}\narbiter: {replicas: 0}\n"), controlPlane("controlPlane: {replicas: 2}\narbiter: {replicas: 1}\n"),
+		{"an arbiter of no nodes", controlPlane("controlPlane: {replicas: 2}\narbiter: {replicas: 0}\n"), controlPlane("controlPlane: {replicas: 2}\narbiter: {replicas: 1}\n"),
 			"c:6:21: error: arbiter.replicas: there is no arbiter of 0 nodes: write 1, or remove the arbiter"},
 		{"an arbiter without a number", controlPlane("controlPlane: {replicas: 3}\narbiter: {name: arbiter}\n"), controlPlane("controlPlane: {replicas: 3}\narbiter: null\n"),
 			"c:6:10: error: arbiter.replicas: is missing: write how many arbiters there are, such as 1, or remove the arbiter"},
@@ -165,7 +165,7 @@ func remarksOfTheInstaller() []refusal {
 			"c:19:22: warning: imageContentSources: the installer refuses it beside imageDigestSources: leave one of the two"},
 		{"gates without their set", below("featureGates: [A=true]"), below("featureSet: CustomNoUpgrade\nfeatureGates: [A=true]"),
 			"c:18:15: warning: featureGates: the installer refuses it without featureSet CustomNoUpgrade: remove it, or write the feature set"},
-		{"a proxy of nobody", below("proxy: {noProxy: .example.com}"), below("proxy: {httpProxy: 'http://s3cret'}"),
+		{"a proxy without an address", below("proxy: {noProxy: .example.com}"), below("proxy: {httpProxy: 'http://s3cret'}"),
 			"c:18:8: warning: proxy: the installer refuses a proxy without httpProxy and httpsProxy: write one of them, or remove the proxy"},
 		{"workers of another name", below("compute: [{name: workers}]"), below("compute: [{name: worker}]"),
 			`c:18:18: warning: compute[0].name: the installer refuses a group of workers of the name "workers": write worker`},
@@ -175,7 +175,7 @@ func remarksOfTheInstaller() []refusal {
 }
 
 // TestRefusedByTheInstaller breaks each rule of the installer's that is known here: what would be
-// rendered is an error, the rest a warning. Within the rule nothing is said.
+// rendered is an error, the rest a warning. Within the rule there is no finding.
 func TestRefusedByTheInstaller(t *testing.T) {
 	var broken, healed []findingCase
 	for _, r := range append(errorsOfTheInstaller(), remarksOfTheInstaller()...) {

@@ -6,52 +6,61 @@ import (
 	"net/netip"
 
 	"github.com/onprem-infra/onprem-infra/shared/clash"
+	"github.com/onprem-infra/onprem-infra/shared/spec/installer"
+	"github.com/onprem-infra/onprem-infra/shared/spec/name"
+	"github.com/onprem-infra/onprem-infra/shared/spec/network"
+	"github.com/onprem-infra/onprem-infra/shared/spec/platform"
+	"github.com/onprem-infra/onprem-infra/shared/spec/setting"
 )
 
-// Platform is where the cluster runs, spelt as the key under platform in an install-config.
-type Platform string
+// What the rooms below describe.
+type (
+	Platform = platform.Platform
+	MDNS     = setting.MDNS
+	Metrics  = setting.Metrics
+	Mode     = setting.Mode
+	Knobs    = setting.Knobs
+	Host     = installer.Host
+)
 
-// The platforms without a cloud load balancer. None exists in cluster.yaml only.
+// The platforms. None exists in cluster.yaml only.
 const (
-	BareMetal Platform = "baremetal"
-	OpenStack Platform = "openstack"
-	OVirt     Platform = "ovirt"
-	VSphere   Platform = "vsphere"
-	Nutanix   Platform = "nutanix"
-	None      Platform = "none"
+	BareMetal = platform.BareMetal
+	OpenStack = platform.OpenStack
+	OVirt     = platform.OVirt
+	VSphere   = platform.VSphere
+	Nutanix   = platform.Nutanix
+	None      = platform.None
 )
 
-// Short is the platform in names of objects: openshift-SHORT-infra, SHORT-infra-vrrp. Other
-// programs know OpenShift's platforms by it.
-func (p Platform) Short() string {
-	switch p {
-	case BareMetal:
-		return "kni"
-	case None:
-		return "onprem"
-	}
-	return string(p)
+// The choices of MDNS, Metrics and Mode.
+const (
+	MDNSEnabled      = setting.MDNSEnabled
+	MDNSDisabled     = setting.MDNSDisabled
+	MetricsLocalhost = setting.MetricsLocalhost
+	MetricsNode      = setting.MetricsNode
+	Unicast          = setting.Unicast
+	Multicast        = setting.Multicast
+)
+
+// Timings are the names of the timing profiles, the fastest first.
+func Timings() []string { return setting.Timings() }
+
+// AssumedVIPs are the virtual IPs that the installer takes on OpenStack where none is named. They
+// are the zero value in a network that has no such hosts.
+func AssumedVIPs(machineNetworks []netip.Prefix) (api, ingress netip.Addr) {
+	return network.AssumedVIPs(machineNetworks)
 }
 
-// Type is the platform as Kubernetes objects of OpenShift spell it: status.platformStatus.type of
-// the Infrastructure.
-func (p Platform) Type() string {
-	switch p {
-	case BareMetal:
-		return "BareMetal"
-	case OpenStack:
-		return "OpenStack"
-	case OVirt:
-		return "oVirt"
-	case VSphere:
-		return "VSphere"
-	case Nutanix:
-		return "Nutanix"
-	case None:
-		return "None"
-	}
-	return string(p)
-}
+// Mounted are the directories of a host that no cluster needs to list.
+func Mounted() []string { return name.Mounted() }
+
+// Within reports whether a path is a directory, or lies below it.
+func Within(path, directory string) bool { return name.Within(path, directory) }
+
+// Families are the sets of IP families that a cluster can have, spelt as the Machine Config
+// Operator spells them: the primary one first.
+func Families() []string { return []string{"IPv4", "IPv6", "DualStack", "DualStackIPv6Primary"} }
 
 // Distribution is which Kubernetes the cluster is, as far as its hosts differ.
 type Distribution string
@@ -93,34 +102,6 @@ type DNSRecords string
 const (
 	Internal DNSRecords = "Internal"
 	External DNSRecords = "External"
-)
-
-// MDNS reports whether the nodes announce themselves by multicast DNS.
-type MDNS string
-
-// The choices; none means disabled.
-const (
-	MDNSEnabled  MDNS = "enabled"
-	MDNSDisabled MDNS = "disabled"
-)
-
-// Metrics is where programs on the hosts serve their metrics.
-type Metrics string
-
-// The choices; none means localhost. Clients at the node's address can read the holders of the
-// VIPs, and change nothing.
-const (
-	MetricsLocalhost Metrics = "localhost"
-	MetricsNode      Metrics = "node" // at the node's own addresses as well
-)
-
-// Mode is how VRRP advertisements travel between the nodes of a cluster.
-type Mode string
-
-// The modes.
-const (
-	Unicast   Mode = "unicast"
-	Multicast Mode = "multicast"
 )
 
 // Cluster is the user's input, checked. Zero values mean "not set". An OpenStack cluster without
@@ -188,11 +169,4 @@ type Nodes struct {
 	// ControlPlaneLabel is the key of the label that all control plane nodes have, and no other
 	// node, whatever its value.
 	ControlPlaneLabel string `json:"controlPlaneLabel"`
-}
-
-// Host is a machine that the install-config of a baremetal cluster lists.
-type Host struct {
-	Name           string
-	Role           string
-	BootMACAddress string
 }

@@ -31,7 +31,7 @@ func TestByTemplate(t *testing.T) {
 	}
 }
 
-// TestByTemplateFindings holds that what is wrong with a part of the domain is said of the whole,
+// TestByTemplateFindings holds that what is wrong with a part of the domain is reported for the whole,
 // where it stands.
 func TestByTemplateFindings(t *testing.T) {
 	for domain, want := range map[string]string{

@@ -48,7 +48,7 @@ func TestUnknownFieldOnce(t *testing.T) {
 	text := edit{"    - name: m0", "    - &h {role: worker, rolle: x}\n" + strings.Repeat("    - *h\n", 5) + "    - name: m0"}.of(t, goodInstallConfig)
 	_, findings := Parse("c", []byte(text), Knobs{})
 	hold(t, text, findings)
-	if said := lines(findings); strings.Count(said, "rolle") != 1 {
-		t.Error(said)
+	if found := lines(findings); strings.Count(found, "rolle") != 1 {
+		t.Error(found)
 	}
 }

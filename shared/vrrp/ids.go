@@ -28,7 +28,7 @@ func IDs(cluster string) (api, ingress ID, err error) {
 }
 
 // pair makes the two IDs with a checksum. The one is added because 0 is a possible checksum and no
-// legal ID. Equal IDs are told apart by raising ingress; Fletcher8 never needs that for ASCII
+// legal ID. Equal IDs are separated by raising ingress; Fletcher8 never needs that for ASCII
 // names, as the suffixes differ in their sum modulo 15.
 func pair(cluster string, sum func(string) uint8) (api, ingress ID) {
 	api = ID(sum(cluster+"-"+string(API))) + 1

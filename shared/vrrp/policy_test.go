@@ -115,8 +115,14 @@ func TestSpread(t *testing.T) {
 
 // TestSignals holds which checks pass when only one thing works.
 func TestSignals(t *testing.T) {
-	checks := []CheckName{CheckLB, CheckBoth, CheckMCS, CheckIngress, CheckIngressReady,
-		CheckDefaultIngress, "moon"}
+	driven := []CheckName{CheckLB, CheckBoth, CheckMCS, CheckIngress, CheckIngressReady,
+		CheckDefaultIngress, CheckDNS}
+	checks := append(driven, "moon")
+	for i, c := range checks {
+		if got := Driven(c); got != (i < len(driven)) {
+			t.Errorf("%s is driven: %v", c, got)
+		}
+	}
 	tests := []struct {
 		name    string
 		signals Signals
@@ -130,6 +136,7 @@ func TestSignals(t *testing.T) {
 		{"ready router", Signals{Router: true, RouterReady: true}, "ingress ingress_ready"},
 		{"dead router that was ready", Signals{RouterReady: true}, ""},
 		{"default router", Signals{DefaultRouter: true}, "default_ingress"},
+		{"name server", Signals{DNS: true}, "dns"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

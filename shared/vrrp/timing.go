@@ -72,11 +72,15 @@ func TimingOf(profile string) (Timing, bool) {
 // CompatTiming is the timing of OpenShift's clusters of today. Every cluster with such a node must
 // use it.
 func CompatTiming() Timing {
-	return Timing{
-		Profile: ProfileCompat, Advert: time.Second, IPv4: V2,
-		Checks:    checks(health.Balancer(), health.Router(), health.DefaultRouter()),
-		Bootstrap: health.BootstrapAPI(), Server: health.Servers(), Redirect: health.Redirect(),
-	}
+	return Timing{Profile: ProfileCompat, Advert: time.Second, IPv4: V2,
+		Checks: checks(health.Balancer(), health.Router(), health.DefaultRouter())}.probed()
+}
+
+// probed adds the probes that are the same under every profile.
+func (t Timing) probed() Timing {
+	t.Bootstrap, t.Server = health.BootstrapAPI(), health.Servers()
+	t.Redirect = health.Redirect()
+	return t
 }
 
 // HopLimited reports whether every VRRP router of a VIP sends with 255 hops, so that an advert with
@@ -98,8 +102,7 @@ func lanTiming() Timing {
 				Rise: 3, Fall: 4},
 			health.Policy{Interval: time.Second, Timeout: 900 * time.Millisecond, Rise: 3, Fall: 2},
 		),
-		Bootstrap: health.BootstrapAPI(), Server: health.Servers(), Redirect: health.Redirect(),
-	}
+	}.probed()
 }
 
 func vmTiming() Timing {
@@ -114,8 +117,7 @@ func vmTiming() Timing {
 			health.Policy{Interval: 2 * time.Second, Timeout: 1900 * time.Millisecond, Rise: 3,
 				Fall: 2},
 		),
-		Bootstrap: health.BootstrapAPI(), Server: health.Servers(), Redirect: health.Redirect(),
-	}
+	}.probed()
 }
 
 // checks are the policies of a node's checks: of what its balancer serves, of its ingress router,
@@ -177,8 +179,7 @@ func MasterDown(v Version, p Priority, advert time.Duration) time.Duration {
 // Patience is how long a demoted holder waits at most for the advert of the node that has taken
 // over, and serves: longer than the slowest router, whatever its priority.
 func Patience(v Version, advert time.Duration) time.Duration {
-	return MasterDown(v, 0, advert) +
-		Grace
+	return MasterDown(v, 0, advert) + Grace
 }
 
 // Outlives is how long an orphaned VIP may stay on a host, because what is behind it may still

@@ -16,8 +16,8 @@ func TestWinner(t *testing.T) {
 		want  int
 		ok    bool
 	}{
-		{name: "nobody"},
-		{name: "nobody takes part", nodes: []Router{node(0, "192.0.2.1")}},
+		{name: "no router"},
+		{name: "no candidate", nodes: []Router{node(0, "192.0.2.1")}},
 		{name: "priority before address",
 			nodes: []Router{node(68, "192.0.2.200"), node(70, "192.0.2.1"),
 				node(43, "192.0.2.9")}, want: 1, ok: true},

@@ -89,8 +89,8 @@ func Holder(p plan.Plan) map[string]string {
 		}
 		priority += w.Adds
 	}
-	files[election.RunDir+"/"+supervised.HolderTrack("ostest_API_0")] = "1\n"
-	files[election.RunDir+"/"+supervised.StatusFile] = string(supervised.Encode(supervised.Status{
+	files[supervised.RunDir+"/"+supervised.HolderTrack("ostest_API_0")] = "1\n"
+	files[supervised.RunDir+"/"+supervised.StatusFile] = string(supervised.Encode(supervised.Status{
 		PID: 9, Restarts: 2, Instances: map[string]supervised.Instance{
 			"ostest_API_0":     {State: supervised.Master, Priority: priority},
 			"ostest_INGRESS_0": {State: supervised.Backup, Priority: 77},
@@ -140,11 +140,11 @@ func Monitored(p plan.Plan, files map[string]string) map[string]string {
 	announce(13, p.VRRP.Ingress.ID, p.VIPs.Ingress, 0, 5*time.Second)
 	announce(12, p.VRRP.Ingress.ID, p.VIPs.Ingress, 120, 70*time.Millisecond)
 	announce(99, p.VRRP.API.ID, Addresses("192.0.2.77"), 100, time.Second)
-	files[election.RunDir+"/"+clash.StateFile] = string(
+	files[supervised.RunDir+"/"+clash.StateFile] = string(
 		clash.EncodeState(observer.State(nil, nil, now)))
 	files[nodestate.Path] = `{"open":true,"rank":"1",` +
 		`"nodes":[{"Name":"m1","InternalIPs":["192.0.2.12"],"controlPlane":true}]}`
-	files[election.RunDir+"/"+checks.ResultsFile] = `[{"check":"` + string(
+	files[supervised.RunDir+"/"+checks.ResultsFile] = `[{"check":"` + string(
 		vrrp.CheckMCS) + `","passes":false,"why":"no answer in time"}]`
 	return files
 }

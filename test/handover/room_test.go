@@ -16,7 +16,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/container"
-	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
@@ -69,7 +68,7 @@ func (m *machine) Conflicts(context.Context) (map[netip.Addr]conflict.Finding, e
 func (m *machine) Status() (supervised.Status, error) { return m.status(), nil }
 
 func (m *machine) Propose(config keepalived.Config) error {
-	here, err := keepalived.Parse(bytes.ReplaceAll(keepalived.Render(config), []byte(election.RunDir), []byte(m.dir)))
+	here, err := keepalived.Parse(bytes.ReplaceAll(keepalived.Render(config), []byte(supervised.RunDir), []byte(m.dir)))
 	if err == nil {
 		m.proposeConfig(here)
 	}

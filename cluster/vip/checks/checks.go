@@ -13,8 +13,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// ResultsFile holds a node's latest results for people, below election.RunDir: a list of Result in
-// JSON.
+// ResultsFile holds a node's latest results for people, below supervised.RunDir: a list of Result
+// in JSON.
 const ResultsFile = "checks/said.json"
 
 // staleAfter is how late a probe may be before its check counts as stale. A busy machine is late; a

@@ -38,11 +38,8 @@ func (p *History) Note(before, now []addr.Candidate, at time.Time) {
 		named[n.Name] = n
 	}
 	for name, all := range p.nodes {
-		if all = slices.DeleteFunc(all,
-			func(f former) bool { return !at.Before(f.until) }); len(all) > 0 &&
-			named[name].Name == name {
-			p.nodes[name] = all
-		} else {
+		all = slices.DeleteFunc(all, func(f former) bool { return !at.Before(f.until) })
+		if p.nodes[name] = all; len(all) == 0 || named[name].Name != name {
 			delete(p.nodes, name)
 		}
 	}
@@ -72,10 +69,8 @@ func (p *History) Of(name string) []addr.Candidate {
 // keeps reports whether a node has every address that it had.
 func keeps(n, before addr.Candidate) bool {
 	all := func(has, had []netip.Addr) bool {
-		return !slices.ContainsFunc(had, func(a netip.Addr) bool {
-			return !slices.Contains(has,
-				a)
-		})
+		return !slices.ContainsFunc(had,
+			func(a netip.Addr) bool { return !slices.Contains(has, a) })
 	}
 	return all(n.InternalIPs, before.InternalIPs) && all(n.Annotated, before.Annotated)
 }

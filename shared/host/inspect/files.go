@@ -14,7 +14,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
-	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/rundir"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
@@ -83,7 +82,7 @@ func (h Files) Tracked(check vrrp.CheckName, fault bool) bool {
 }
 
 // run are the files between the host's monitor and keepalived's supervisor.
-func (h Files) run() rundir.Dir { return rundir.Dir(h.Path(election.RunDir)) }
+func (h Files) run() rundir.Dir { return rundir.Dir(h.Path(supervised.RunDir)) }
 
 // Results are the last results of the checks, as the VIPs' monitor has written them.
 func (h Files) Results() (all []checks.Result, err error) {
@@ -99,7 +98,7 @@ func (h Files) MissingRights() (all []MissingRight, err error) {
 
 // list reads a list in JSON from the run directory. A list without a file is empty.
 func (h Files) list(file string, into any) error {
-	text, err := h.Optional(election.RunDir, file)
+	text, err := h.Optional(supervised.RunDir, file)
 	if err != nil || text == nil {
 		return err
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
-	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
@@ -83,7 +82,7 @@ func neighbour(ctx context.Context, on string, vip netip.Addr) (addr.Neighbour, 
 // Supervisor is keepalived's supervisor's status. A host without one has no keepalived of ours,
 // which is an error.
 func (i *Inspector) Supervisor() (supervised.Status, error) {
-	path := election.RunDir + "/" + supervised.StatusFile
+	path := supervised.RunDir + "/" + supervised.StatusFile
 	if there, err := i.Files.Exists(path); err == nil && !there {
 		return supervised.Status{}, fmt.Errorf(
 			"there is no %s: it has not been started on this host", path)

@@ -10,7 +10,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
 
-// RightsFile is where a node's monitor writes the rights that it lacks, below election.RunDir: a
+// RightsFile is where a node's monitor writes the rights that it lacks, below supervised.RunDir: a
 // list of MissingRight in JSON.
 const RightsFile = "checks/rights.json"
 

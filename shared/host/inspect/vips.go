@@ -162,7 +162,7 @@ func (i *Inspector) rank(e election.Election, o election.Observation) int {
 
 // holderTrack is the supervisor's tracked file of an instance's holder bonus: -1, 0 or 1.
 func (i *Inspector) holderTrack(instance vrrp.InstanceName) int {
-	text, err := i.Files.Optional(election.RunDir, supervised.HolderTrack(string(instance)))
+	text, err := i.Files.Optional(supervised.RunDir, supervised.HolderTrack(string(instance)))
 	if err != nil {
 		return 0
 	}

@@ -87,8 +87,7 @@ func (e election) holder(prefix, vip string) []Bound {
 		{prefix + "power-loss", fmt.Sprintf("the holder of the %s VIP vanishes", vip), down, down,
 			e.takeover()},
 		{prefix + "graceful", fmt.Sprintf("the holder of the %s VIP stops in order", vip), down,
-			skew,
-			fmt.Sprintf("%s; if keepalived itself ends in order it announces priority 0, and a "+
+			skew, fmt.Sprintf("%s; if keepalived itself ends in order it announces priority 0, and a "+
 				"backup waits for its skew only: %d ms", e.demotes(), skew)},
 	}
 }
@@ -103,8 +102,7 @@ func (e election) keepalived() []Bound {
 		{"both-kill", "keepalived is killed altogether, and its host lives", down, down,
 			fmt.Sprintf("its supervisor removes the address at once; if that is killed too, the "+
 				"host serves until the node's monitor removes it, after %d ms, or the next "+
-				"supervisor; %s",
-				Milliseconds(e.outlives), e.takeover())},
+				"supervisor; %s", Milliseconds(e.outlives), e.takeover())},
 		{"reboot", "the holder of the API VIP reboots in order", down, 0, e.demotes()},
 		{"monitor-kill", "the holder's monitor dies and does not come back",
 			Milliseconds(vrrp.Silence+vrrp.Beat) + down, 0,
@@ -129,10 +127,8 @@ func (e election) balancer() []Bound {
 				"and drops it after %d failed probes: %d ms", s.Fall, refuses)},
 		{"api-hang", "an API server hangs", hangs, hangs,
 			fmt.Sprintf("it takes its share of the connections until the balancer has dropped "+
-				"it: %d ms until the probe and %d for it, %d and %d for each further one, %d in "+
-				"all",
-				s.Inter.Milliseconds(), s.Inter.Milliseconds(), s.FastInter.Milliseconds(),
-				s.Inter.Milliseconds(), s.Fall)},
+				"it: %[1]d ms until the probe and %[1]d for it, %[2]d and %[1]d for each further "+
+				"one, %[3]d in all", s.Inter.Milliseconds(), s.FastInter.Milliseconds(), s.Fall)},
 		{"lb-crash", "the holder's balancer is killed and does not come back",
 			Milliseconds(noLB + e.down), reaction,
 			fmt.Sprintf("its end wakes the monitor, which redirects connections to the node's "+
@@ -176,8 +172,8 @@ func (e election) bootstrap() []Bound {
 		return Bound{scenario, "the bootstrap's API " + how, ms, ms,
 			fmt.Sprintf("%d probes in a row fail, the first within %d ms, the others %d ms "+
 				"apart, then the VIP is released: %d ms at priority %d",
-				check.Fall, (check.Interval + first).Milliseconds(), max(check.Interval,
-					later).Milliseconds(), skew, e.worst)}
+				check.Fall, (check.Interval + first).Milliseconds(),
+				max(check.Interval, later).Milliseconds(), skew, e.worst)}
 	}
 	return []Bound{
 		end("bootstrap-crash", "refuses connections or is not ready, and Ironic refuses them", 0,

@@ -21,10 +21,9 @@ type Probe struct {
 func Probes(policy vrrp.Policy, timing vrrp.Timing) []Probe {
 	var all []Probe
 	add := func(who, what string, p health.Policy) {
-		all = append(all,
-			Probe{Who: who, What: what, IntervalMs: Milliseconds(p.Interval),
-				TimeoutMs: Milliseconds(p.Timeout),
-				Fall:      p.Fall, Rise: p.Rise, DetectsMs: Milliseconds(detects(p))})
+		all = append(all, Probe{Who: who, What: what, IntervalMs: Milliseconds(p.Interval),
+			TimeoutMs: Milliseconds(p.Timeout), Fall: p.Fall, Rise: p.Rise,
+			DetectsMs: Milliseconds(detects(p))})
 	}
 	for _, c := range []vrrp.Candidates{policy.ControlPlane, policy.Ingress, policy.DNS} {
 		for _, w := range c.Weights {
@@ -33,11 +32,9 @@ func Probes(policy vrrp.Policy, timing vrrp.Timing) []Probe {
 	}
 	add("node's monitor", "balancer, for the redirect", timing.Redirect)
 	s := timing.Server
-	all = append(all,
-		Probe{Who: "balancer", What: "API server", IntervalMs: Milliseconds(s.Inter),
-			FastIntervalMs: Milliseconds(s.FastInter),
-			TimeoutMs:      Milliseconds(s.Inter), Fall: s.Fall, Rise: s.Rise,
-			DetectsMs: Milliseconds(s.Detects(s.Inter))})
+	all = append(all, Probe{Who: "balancer", What: "API server", IntervalMs: Milliseconds(s.Inter),
+		FastIntervalMs: Milliseconds(s.FastInter), TimeoutMs: Milliseconds(s.Inter),
+		Fall: s.Fall, Rise: s.Rise, DetectsMs: Milliseconds(s.Detects(s.Inter))})
 	add("bootstrap", "its own API server", timing.Bootstrap)
 	return all
 }

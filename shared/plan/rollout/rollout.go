@@ -52,11 +52,10 @@ func Live(there plan.Plan, next spec.Cluster, consent Consent) (spec.Cluster, er
 		return next, nil // the description itself has the migration
 	case !consent.Migrate:
 		return spec.Cluster{}, Incompatible{fmt.Sprintf("its nodes send VRRP with %s, and this "+
-			"description has %s. Nodes get their files one after the other: as long as "+
-			"they send VRRP in two ways, they do not receive each other's adverts, and each VIP "+
-			"has two holders. Keep the former settings, "+
-			"or add --migrate: all nodes then change at one instant, once every one of them "+
-			"can", words(there), words(wanted))}
+			"description has %s. Nodes get their files one after the other: as long as they send "+
+			"VRRP in two ways, they do not receive each other's adverts, and each VIP has two "+
+			"holders. Keep the former settings, or add --migrate: all nodes then change at one "+
+			"instant, once every one of them can", words(there), words(wanted))}
 	}
 	return migrating(there, wanted, next), nil
 }
@@ -76,23 +75,21 @@ func sameIDs(there, wanted plan.Plan) error {
 		{"dns", there.VRRP.DNS, wanted.VRRP.DNS, there.VIPs.DNS, wanted.VIPs.DNS},
 	} {
 		if r.is.ID != r.next.ID && len(r.vips) > 0 && len(r.nexts) > 0 {
-			other = append(other,
-				fmt.Sprintf("vrids.%s is %d there and %d in this description", r.name, r.is.ID,
-					r.next.ID))
+			other = append(other, fmt.Sprintf("vrids.%s is %d there and %d in this description",
+				r.name, r.is.ID, r.next.ID))
 		}
 	}
 	if len(other) == 0 {
 		return nil
 	}
 	return Incompatible{strings.Join(other, ", ") + ". Nodes get their files one after the " +
-		"other: as long as they have two virtual router IDs, they drop " +
-		"each other's adverts, and the VIP has two holders. Write the IDs that are there under " +
-		"vrids"}
+		"other: as long as they have two virtual router IDs, they drop each other's adverts, and " +
+		"the VIP has two holders. Write the IDs that are there under vrids"}
 }
 
 // Resume is the plan of a cluster that migrates from the way in which a node has last sent VRRP, as
-// written by plan.Way.String: the node may get a file without the migration before that is over. There
-// is no migration if the way is empty, or the wanted one.
+// written by plan.Way.String: the node may get a file without the migration before that is over.
+// There is no migration if the way is empty, or the wanted one.
 func Resume(c spec.Cluster, last string) (plan.Plan, error) {
 	wanted, err := plan.Compile(c)
 	if err != nil || wanted.Former != nil || last == "" || last == wanted.Way().String() {
@@ -117,9 +114,9 @@ func underWay(there, wanted plan.Plan, next spec.Cluster, consent Consent) (spec
 		return migrating(there, wanted, next), nil // a node that has not changed yet stays as it is
 	}
 	return spec.Cluster{}, Incompatible{fmt.Sprintf("its nodes are migrating from %s to %s, and "+
-		"this description has %s. The annotation "+
-		"%s of each Node shows whether it has migrated: add --migrated beside --migrate if it is "+
-		"%s on all of them, or --migrate alone to go back to %s",
+		"this description has %s. The annotation %s of each Node shows whether it has migrated: "+
+		"add --migrated beside --migrate if it is %s on all of them, or --migrate alone to go "+
+		"back to %s",
 		words(*former), words(there), words(wanted), notice.Way, there.Way(), former.Way())}
 }
 

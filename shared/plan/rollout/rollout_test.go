@@ -48,7 +48,7 @@ func TestLive(t *testing.T) {
 		refusal     string // a part
 	}{
 		{name: "nothing changes", there: migrant(compat, "", none), next: migrant(compat, "", none), want: migrant(compat, "", none)},
-		{name: "what was the default is said", there: migrant("", "", none), next: migrant(mustCompile(t, smallest()).Timing.Profile, unicast, none), want: migrant(mustCompile(t, smallest()).Timing.Profile, unicast, none)},
+		{name: "what was the default is set", there: migrant("", "", none), next: migrant(mustCompile(t, smallest()).Timing.Profile, unicast, none), want: migrant(mustCompile(t, smallest()).Timing.Profile, unicast, none)},
 		{name: "nothing changes, and it may", there: migrant(lan, "", none), next: migrant(lan, "", none), consent: yes, want: migrant(lan, "", none)},
 		{name: "another timing", there: migrant(compat, "", none), next: migrant(lan, "", none),
 			refusal: "its nodes send VRRP with timing compat (VRRPv2 for IPv4, an advert every 1000 ms), vrrp unicast, and this description has timing lan (VRRPv3 for IPv4, an advert every 100 ms), vrrp unicast."},
@@ -57,7 +57,7 @@ func TestLive(t *testing.T) {
 		{name: "another timing, migrated to", there: migrant(compat, "", none), next: migrant(lan, "", none), consent: yes, want: migrant(lan, unicast, fromCompat)},
 		{name: "another mode, migrated to", there: migrant(vm, multicast, none), next: migrant(vm, "", none), consent: yes, want: migrant(vm, unicast, spec.Former{VRRP: multicast})},
 		{name: "both", there: migrant(compat, multicast, none), next: migrant(lan, unicast, none), consent: yes, want: migrant(lan, unicast, spec.Former{Timing: compat, VRRP: multicast})},
-		{name: "the description says so itself", there: migrant(compat, "", none), next: migrant(lan, "", fromCompat), want: migrant(lan, "", fromCompat)},
+		{name: "the description has the migration itself", there: migrant(compat, "", none), next: migrant(lan, "", fromCompat), want: migrant(lan, "", fromCompat)},
 		{name: "the description migrates from elsewhere", there: migrant(vm, "", none), next: migrant(lan, "", fromCompat), refusal: "timing vm"},
 		{name: "under way, once more", there: migrant(lan, "", fromCompat), next: migrant(lan, "", none), want: migrant(lan, unicast, fromCompat)},
 		{name: "under way, and back without a word", there: migrant(lan, "", fromCompat), next: migrant(compat, "", none), refusal: "migrating from timing compat"},
@@ -86,7 +86,7 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// TestLiveIDs refuses another virtual router ID for a VIP that is there, whatever is said, and no
+// TestLiveIDs refuses another virtual router ID for a VIP that is there, whatever the consent, and no
 // other.
 func TestLiveIDs(t *testing.T) {
 	with := func(dns bool, ids map[string]uint8) spec.Cluster {
@@ -101,7 +101,7 @@ func TestLiveIDs(t *testing.T) {
 		there, next spec.Cluster
 		refusal     string
 	}{
-		{"what was the default is said", with(false, nil), with(false, map[string]uint8{"api": uint8(mustCompile(t, smallest()).VRRP.API.ID)}), ""},
+		{"what was the default is set", with(false, nil), with(false, map[string]uint8{"api": uint8(mustCompile(t, smallest()).VRRP.API.ID)}), ""},
 		{"the API's", with(false, nil), with(false, map[string]uint8{"api": 9}), "and 9 in this description. Nodes get"},
 		{"both", with(false, map[string]uint8{"api": 9, "ingress": 10}), with(false, map[string]uint8{"api": 19, "ingress": 20}),
 			"vrids.api is 9 there and 19 in this description, vrids.ingress is 10 there and 20 in this description"},
@@ -118,7 +118,7 @@ func TestLiveIDs(t *testing.T) {
 	}
 }
 
-// TestResume holds that a node which remembers another way than its file says goes over to that
+// TestResume holds that a node which remembers another way than that of its file goes over to that
 // with the others, and by itself never.
 func TestResume(t *testing.T) {
 	none := spec.Former{}
@@ -132,7 +132,7 @@ func TestResume(t *testing.T) {
 		{"the same", migrant("lan", "", none), "lan/unicast", ""},
 		{"another timing", migrant("lan", "", none), "compat/unicast", "compat/unicast"},
 		{"another timing, and the platform's is wanted", migrant("", "", none), "compat/multicast", "compat/multicast"},
-		{"the file says from where", migrant("lan", "", spec.Former{Timing: "vm"}), "compat/unicast", "vm/unicast"},
+		{"the file names the former way", migrant("lan", "", spec.Former{Timing: "vm"}), "compat/unicast", "vm/unicast"},
 		{"a timing that is no more", migrant("lan", "", none), "slow/unicast", ""},
 		{"garbage", migrant("lan", "", none), "lan", ""},
 		{"a mode that is no more", migrant("lan", "", none), "compat/anycast", ""},

@@ -54,7 +54,7 @@ func (u *unfolding) size(n *yaml.Node) int {
 // once reports the first fault only: the others follow from it.
 func (u *unfolding) once(n *yaml.Node, format string, args ...any) {
 	if !u.found {
-		u.report.Errorf(u.place(n.Line, n.Column), format, args...)
+		u.Errorf(u.place(n.Line, n.Column), format, args...)
 		u.found = true
 	}
 }

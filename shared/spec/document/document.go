@@ -20,12 +20,12 @@ const Whole = "document"
 // finding that leaves nothing to read.
 func (r *Reader) document(text []byte) (*yaml.Node, bool) {
 	if len(text) > Limit {
-		r.report.Errorf(r.place(1, 1), "has more than %d bytes: give %s and nothing else", Limit,
+		r.Errorf(r.place(1, 1), "has more than %d bytes: give %s and nothing else", Limit,
 			r.want)
 		return nil, false
 	}
 	if line, column, bad := unreadable(text); bad {
-		r.report.Errorf(r.place(line, column), "holds a byte that is not text in UTF-8: save the "+
+		r.Errorf(r.place(line, column), "holds a byte that is not text in UTF-8: save the "+
 			"file as UTF-8 without control characters")
 		return nil, false
 	}
@@ -43,14 +43,14 @@ func (r *Reader) document(text []byte) (*yaml.Node, bool) {
 			continue // nothing between two separators
 		}
 		if root != nil {
-			r.report.Errorf(r.place(doc.Content[0].Line, doc.Content[0].Column),
+			r.Errorf(r.place(doc.Content[0].Line, doc.Content[0].Column),
 				"a second document begins here: keep one document in the file")
 			return nil, false
 		}
 		root = doc.Content[0]
 	}
 	if root == nil {
-		r.report.Errorf(r.place(1, 1), "is empty: write %s; \"onprem-infra example\" prints one",
+		r.Errorf(r.place(1, 1), "is empty: write %s; \"onprem-infra example\" prints one",
 			r.want)
 		return nil, false
 	}

@@ -52,13 +52,12 @@ func (r *Reader) duplicates(n *yaml.Node, up *trail) {
 		key, child := n.Content[i], n.Content[i+1]
 		here := &trail{up: up, key: key.Value, index: i / 2}
 		if key.Kind != yaml.ScalarNode {
-			at := Place{r.file, key.Line, key.Column, cmp.Or(up.path(), Whole)}
-			r.report.Errorf(at,
+			r.Errorf(Place{r.file, key.Line, key.Column, cmp.Or(up.path(), Whole)},
 				"a key in it is a map, a list or an alias: write plain text as the key")
 			continue
 		}
 		if f, twice := first[key.Value]; twice {
-			r.report.Errorf(Place{r.file, key.Line, key.Column, here.path()},
+			r.Errorf(Place{r.file, key.Line, key.Column, here.path()},
 				"stands here and at line %d, column %d: remove one of the two", f.Line, f.Column)
 			continue
 		}

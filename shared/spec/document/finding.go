@@ -83,13 +83,9 @@ func (fs Findings) First() Findings {
 
 func (fs Findings) sort() {
 	slices.SortStableFunc(fs, func(a, b Finding) int {
-		flags := func(f Finding) int {
-			if f.Line == 0 {
-				return 1
-			}
-			return 0
+		if (a.Line == 0) != (b.Line == 0) {
+			return cmp.Compare(b.Line, a.Line)
 		}
-		return cmp.Or(cmp.Compare(flags(a), flags(b)), cmp.Compare(a.Line, b.Line),
-			cmp.Compare(a.Column, b.Column))
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 }

@@ -25,24 +25,19 @@ type Map struct {
 
 // Get is the field of that name; a missing one has the place of its map.
 func (o Map) Get(name string) Value {
-	at := o.At
-	at.Path = Step(o.At.Path, name)
+	path := Step(o.At.Path, name)
 	f, ok := o.fields[name]
 	if !ok {
+		at := o.At
+		at.Path = path
 		return Value{At: at, lost: o.Lost}
 	}
-	at.Line, at.Column = f.value.Line, f.value.Column
-	if kindOf(f.value) == kindNull {
-		return Value{At: at}
-	}
-	return Value{Node: f.value, At: at}
+	return newValue(f.value, o.At.of(f.value, path))
 }
 
 // Key is the place of a field's name.
 func (o Map) Key(name string) Place {
-	at, key := o.At, o.fields[name].key
-	at.Path, at.Line, at.Column = Step(at.Path, name), key.Line, key.Column
-	return at
+	return o.At.of(o.fields[name].key, Step(o.At.Path, name))
 }
 
 // Fold is equal for field names that differ in case only. The detour over the upper case includes
@@ -64,12 +59,12 @@ func (r *Reader) Field(o Map, name string) Value {
 		spelt = name
 	}
 	if i := slices.IndexFunc(same, func(other string) bool { return other != spelt }); i >= 0 {
-		r.report.Errorf(o.Key(same[i]),
+		r.Errorf(o.Key(same[i]),
 			"is the same field as %s to the installer: remove one of the two", spelt)
 	}
 	v := o.Get(spelt)
 	if v.At.Path = Step(o.At.Path, name); spelt != name {
-		r.report.Warnf(o.Key(spelt), "is read as %s, as the installer reads it: spell it so", name)
+		r.Warnf(o.Key(spelt), "is read as %s, as the installer reads it: spell it so", name)
 	}
 	return v
 }
@@ -94,9 +89,8 @@ func (r *Reader) Map(v Value) Map {
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key := node.Content[i]
 		if kindOf(key) == kindMerge {
-			at := v.At
-			at.Line, at.Column, at.Path = key.Line, key.Column, Step(v.At.Path, "<<")
-			r.report.Errorf(at, "merge keys are not read: write the fields out")
+			r.Errorf(v.At.of(key, Step(v.At.Path, "<<")),
+				"merge keys are not read: write the fields out")
 			o.Lost = true // what is missing may be there
 			continue
 		}
@@ -117,13 +111,13 @@ func (r *Reader) Known(o Map, known ...string) {
 		switch {
 		case slices.Contains(known, name):
 		case i >= 0:
-			r.report.Errorf(o.Key(name), "there is no such field: spell it %s", known[i])
+			r.Errorf(o.Key(name), "there is no such field: spell it %s", known[i])
 		case near.Word(name, known) != "":
-			r.report.Errorf(o.Key(name),
+			r.Errorf(o.Key(name),
 				"there is no such field: spell it %s where that is meant, or remove it",
 				near.Word(name, known))
 		default:
-			r.report.Errorf(o.Key(name), "there is no such field: remove it, or use one of %s",
+			r.Errorf(o.Key(name), "there is no such field: remove it, or use one of %s",
 				strings.Join(known, ", "))
 		}
 	}

@@ -17,6 +17,13 @@ type Value struct {
 	lost bool
 }
 
+func newValue(n *yaml.Node, at Place) Value {
+	if kindOf(n) == kindNull {
+		n = nil
+	}
+	return Value{Node: n, At: at}
+}
+
 // Given reports whether the user wrote something, right or wrong.
 func (v Value) Given() bool { return v.Node != nil || v.lost }
 
@@ -34,15 +41,15 @@ func (v Value) Target() *yaml.Node { return follow(v.Node) }
 // Reader reads values out of a document and reports those of the wrong kind. It enters an alias
 // only where the schema does, so that a document cannot unfold into more than was written.
 type Reader struct {
-	report *Report
-	file   string
-	want   string
-	maps   map[*yaml.Node]Map // read once each, however many aliases lead there
+	Report
+	file string
+	want string
+	maps map[*yaml.Node]Map // read once each, however many aliases lead there
 }
 
 // NewReader makes a reader of a file. want is what the document should be, in words.
-func NewReader(report *Report, file, want string) *Reader {
-	return &Reader{report: report, file: file, want: want, maps: map[*yaml.Node]Map{}}
+func NewReader(file, want string) *Reader {
+	return &Reader{file: file, want: want, maps: map[*yaml.Node]Map{}}
 }
 
 // Read reads the one document of a file, and reports keys that it has twice. The path of the value
@@ -73,11 +80,7 @@ func (r *Reader) List(v Value) ([]Value, bool) {
 	}
 	values := make([]Value, len(node.Content))
 	for i, n := range node.Content {
-		at := v.At
-		at.Line, at.Column, at.Path = n.Line, n.Column, fmt.Sprintf("%s[%d]", v.At.Path, i)
-		if values[i] = (Value{Node: n, At: at}); kindOf(n) == kindNull {
-			values[i].Node = nil
-		}
+		values[i] = newValue(n, v.At.of(n, fmt.Sprintf("%s[%d]", v.At.Path, i)))
 	}
 	return values, true
 }
@@ -91,13 +94,13 @@ func (r *Reader) Text(v Value) Scalar[string] {
 	switch node := follow(v.Node); kindOf(node) {
 	case kindString:
 		if node.Style == 0 && slices.Contains(oldBools(), strings.ToLower(node.Value)) {
-			r.report.Errorf(v.At, "want a string, got %s, which is true or false to the "+
+			r.Errorf(v.At, "want a string, got %s, which is true or false to the "+
 				"installer and other readers of YAML 1.1: put it in quotes", Quote(node.Value))
 			return s
 		}
 		s.Value, s.OK = node.Value, true
 	case kindNumber, kindBool, kindDate:
-		r.report.Errorf(v.At, "want a string, got %s: put it in quotes", kindOf(node))
+		r.Errorf(v.At, "want a string, got %s: put it in quotes", kindOf(node))
 	default:
 		r.wrongKind(v, "a string")
 	}
@@ -125,7 +128,7 @@ func (r *Reader) Number(v Value) Scalar[int] {
 		return s
 	}
 	if err := node.Decode(&s.Value); err != nil || strings.ContainsAny(node.Value, ".") {
-		r.report.Errorf(v.At, "want a whole number, got %s: write digits only, such as 3",
+		r.Errorf(v.At, "want a whole number, got %s: write digits only, such as 3",
 			Quote(node.Value))
 		return s
 	}
@@ -134,5 +137,5 @@ func (r *Reader) Number(v Value) Scalar[int] {
 }
 
 func (r *Reader) wrongKind(v Value, want string) {
-	r.report.Errorf(v.At, "want %s, got %s: write %s here", want, kindOf(follow(v.Node)), want)
+	r.Errorf(v.At, "want %s, got %s: write %s here", want, kindOf(follow(v.Node)), want)
 }

@@ -2,8 +2,12 @@ package document
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // Place is where a value is. Line 0 is the command line: File is then the flag.
@@ -13,6 +17,11 @@ type Place struct {
 	Path         string
 }
 
+// of is the place of a node of the same file, under another path.
+func (p Place) of(n *yaml.Node, path string) Place {
+	return Place{File: p.File, Line: n.Line, Column: n.Column, Path: path}
+}
+
 // Scalar is what the user wrote in one place.
 type Scalar[T any] struct {
 	Value T
@@ -20,6 +29,9 @@ type Scalar[T any] struct {
 	Given bool // something is there, right or wrong
 	OK    bool // Value is what the user wrote; otherwise a finding explains why not
 }
+
+// Field is where a field of a cluster.yaml's spec stands in one that was not read from a file.
+func Field(name string) Place { return Place{Path: "spec." + name} }
 
 // Given is a value that the user wrote.
 func Given[T any](value T, at Place) Scalar[T] {
@@ -40,6 +52,20 @@ func (r *Report) add(at Place, severity Severity, format string, args []any) {
 		File: at.File, Line: at.Line, Column: at.Column, Severity: severity, Path: at.Path,
 		Text: fmt.Sprintf(format, args...),
 	})
+}
+
+// Refuse reports a text that is not accepted, and why. An empty reason accepts it.
+func (r *Report) Refuse(s Scalar[string], why string) {
+	if s.OK && why != "" {
+		r.Errorf(s.At, "%s %s", Quote(s.Value), why)
+	}
+}
+
+// OneOf reports a word that is not in a closed list.
+func (r *Report) OneOf(s Scalar[string], words ...string) {
+	if !slices.Contains(words, s.Value) {
+		r.Refuse(s, "is not known: write one of "+strings.Join(words, ", "))
+	}
 }
 
 // longest is how much of a word a finding shows, in characters.

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// rowReader hands out one line a call, so that the lines read tell how far the parser came.
+// rowReader hands out one line a call, so that the lines read show how far the parser came.
 type rowReader struct {
 	rest []byte
 	read int
@@ -60,12 +60,12 @@ func (r *Reader) syntax(text []byte, read int, err error) {
 	line = max(1, min(line, len(rows)))
 	for i := line - 1; i < min(line+1, len(rows)); i++ { // a tab ends the value of the line above
 		if tab := indentedTab.FindString(rows[i]); tab != "" {
-			r.report.Errorf(r.place(i+1, len(tab)),
+			r.Errorf(r.place(i+1, len(tab)),
 				"a tab indents this line, where YAML allows spaces only: replace the tab by spaces")
 			return
 		}
 	}
 	at := r.place(line, 1+len(rows[line-1])-len(strings.TrimLeft(rows[line-1], " ")))
-	r.report.Errorf(at, "is not YAML here: %s: fix this line or the one before it, and put text "+
+	r.Errorf(at, "is not YAML here: %s: fix this line or the one before it, and put text "+
 		"with special characters in quotes", why)
 }

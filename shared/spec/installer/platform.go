@@ -4,21 +4,59 @@ import (
 	"net/netip"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
+	"github.com/onprem-infra/onprem-infra/shared/spec/platform"
 )
+
+// FindPlatform finds the one section under platform. It returns false after a finding.
+func FindPlatform(r *document.Reader, o document.Map) (platform.Platform, document.Map, bool) {
+	five := strings.Join(platform.Installed(), ", ")
+	var found, names []string // right, and as written
+	for _, name := range o.Names {
+		i := slices.IndexFunc(platform.Installed(),
+			func(p string) bool { return document.Fold(p) == document.Fold(name) })
+		switch {
+		case i < 0:
+			r.Errorf(o.Key(name), "this platform has no virtual IPs to serve: use one of "+
+				"%s, or a cluster.yaml for another Kubernetes", five)
+		case !slices.Contains(found, platform.Installed()[i]):
+			found, names = append(found, platform.Installed()[i]), append(names, name)
+		}
+	}
+	switch {
+	case o.Lost:
+	case len(o.Names) == 0:
+		r.Errorf(o.At, "no platform is named: write one of %s", five)
+	case len(found) > 1:
+		r.Errorf(o.Key(names[1]), "stands beside %s: leave one platform", found[0])
+	case len(found) == 1:
+		p := platform.Platform(found[0])
+		if p == platform.OVirt {
+			r.Warnf(o.Key(names[0]), "today's installer refuses oVirt, which it has removed: use "+
+				"a release that has it, or describe the cluster in a cluster.yaml")
+		}
+		return p, r.Map(r.Field(o, found[0])), true
+	}
+	return "", document.Map{}, false
+}
 
 // CheckPlatform reports what the installer refuses of the fields that only one platform has, as far
 // as they concern hosts, name servers and VIPs.
-func CheckPlatform(report *document.Report, reader *document.Reader, platform string,
-	section document.Map, vips []netip.Addr) {
-	r := checker{report, reader}
-	switch platform {
-	case "openstack":
+func CheckPlatform(reader *document.Reader, p platform.Platform, section document.Map,
+	vips []netip.Addr) {
+	r := checker{reader}
+	switch p {
+	case platform.BareMetal:
+		if network := r.Text(r.Field(section, "provisioningNetwork")); network.Value != "" {
+			r.OneOf(network, "Managed", "Unmanaged", "Disabled")
+		}
+	case platform.OpenStack:
 		r.externalDNS(r.Field(section, "externalDNS"), vips)
-	case "vsphere":
+	case platform.VSphere:
 		r.failureDomains(r.Field(section, "failureDomains"), r.Field(section, "vcenters"))
-	case "nutanix":
+	case platform.Nutanix:
 		r.subnets(r.Field(section, "subnetUUIDs"))
 	}
 }

@@ -3,26 +3,26 @@
 package installer
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
+	"github.com/onprem-infra/onprem-infra/shared/spec/name"
+	"github.com/onprem-infra/onprem-infra/shared/spec/platform"
 )
 
 // checker reads a document and reports what the installer refuses.
-type checker struct {
-	*document.Report
-	*document.Reader
-}
+type checker struct{ *document.Reader }
 
 // Check reports what the installer refuses of an install-config and is not rendered here, so that
 // the user learns it before the installation. It is what the installer knows without a query;
 // values that may hold a password are not repeated. It comes after everything that is read has
 // been.
-func Check(report *document.Report, reader *document.Reader, root document.Map, platform string) {
-	r := checker{report, reader}
-	r.closedWords(root, platform)
+func Check(reader *document.Reader, root document.Map, p platform.Platform) {
+	r := checker{reader}
+	r.closedWords(root, p)
 	networking := r.Map(r.Field(root, "networking"))
 	plugin := r.Field(networking, "networkType")
 	switch name, _ := plugin.Word(); strings.ToLower(name) {
@@ -57,13 +57,29 @@ func Check(report *document.Report, reader *document.Reader, root document.Map, 
 	r.unknownFields(root)
 }
 
+// Versions are those of an install-config. The installer converts the older ones, by the fields
+// that are read here beside their successors.
+func Versions() []string { return []string{"v1", "v1beta4", "v1beta3"} }
+
+// maxName is the longest name of a cluster that the installer takes: it adds to it.
+const maxName = 54
+
+// CheckName reports a cluster's name that the installer refuses for its length.
+func CheckName(r *document.Report, s document.Scalar[string]) {
+	if n := len(s.Value); n > maxName && n <= name.MaxLabel {
+		r.Refuse(s, fmt.Sprintf("has %d characters and the installer takes %d: shorten it", n,
+			maxName))
+	}
+}
+
 func (r checker) refused(v document.Value, format string, args ...any) {
 	r.Warnf(v.At, "the installer refuses "+format, args...)
 }
 
 // closedWords checks the fields that have a short list of words.
-func (r checker) closedWords(root document.Map, platform string) {
-	modes := map[string][]string{"nutanix": {"Manual"}, "openstack": {"Passthrough"}}
+func (r checker) closedWords(root document.Map, p platform.Platform) {
+	modes := map[platform.Platform][]string{platform.Nutanix: {"Manual"},
+		platform.OpenStack: {"Passthrough"}}
 	control := r.Map(r.Field(root, "controlPlane"))
 	for _, f := range []struct {
 		v     document.Value
@@ -72,7 +88,7 @@ func (r checker) closedWords(root document.Map, platform string) {
 		{r.Field(root, "publish"), []string{"External"}},
 		{r.Field(root, "additionalTrustBundlePolicy"), []string{"Proxyonly", "Always"}},
 		{r.Field(root, "cpuPartitioningMode"), []string{"None", "AllNodes"}},
-		{r.Field(root, "credentialsMode"), modes[platform]},
+		{r.Field(root, "credentialsMode"), modes[p]},
 		{r.Field(control, "hyperthreading"), []string{"Enabled", "Disabled"}},
 	} {
 		switch word, ok := f.v.Word(); {

@@ -1,6 +1,7 @@
 package installer
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 
@@ -13,16 +14,16 @@ import (
 // unknown reports fields of an install-config that the installer does not know.
 type unknown struct {
 	checker
-	seen     map[*yaml.Node]bool     // maps, however many aliases lead there
-	reported map[document.Place]bool // where a field has a finding already
+	seen     map[*yaml.Node]bool // maps, however many aliases lead there
+	reported map[[2]int]bool     // the lines and columns that have a finding already
 	count    int
 }
 
 // unknownFields goes through the whole document.
 func (r checker) unknownFields(root document.Map) {
-	u := unknown{checker: r, seen: map[*yaml.Node]bool{}, reported: map[document.Place]bool{}}
+	u := unknown{checker: r, seen: map[*yaml.Node]bool{}, reported: map[[2]int]bool{}}
 	for _, f := range r.Findings {
-		u.reported[document.Place{File: f.File, Line: f.Line, Column: f.Column}] = true
+		u.reported[[2]int{f.Line, f.Column}] = true
 	}
 	u.object(root, installConfigFields(), false)
 }
@@ -70,16 +71,13 @@ var plainKey = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,39}$`)
 
 func (u *unknown) report(o document.Map, name string, known []string, hidden bool) {
 	at := o.Key(name)
-	if u.reported[document.Place{File: at.File, Line: at.Line, Column: at.Column}] {
+	if u.reported[[2]int{at.Line, at.Column}] {
 		return
 	}
 	what := "the installer knows no such field and refuses it"
 	if hidden || !plainKey.MatchString(name) {
-		at.Path, what = o.At.Path, "the installer does not know a field that stands here and "+
-			"refuses it"
-	}
-	if at.Path == "" {
-		at.Path = document.Whole
+		at.Path = cmp.Or(o.At.Path, document.Whole)
+		what = "the installer does not know a field that stands here and refuses it"
 	}
 	meant := ""
 	if u.count++; u.count <= document.Most { // further findings are not shown

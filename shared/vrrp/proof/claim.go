@@ -28,9 +28,8 @@ func sorts(better, worse string, isBetter, isWorse func(vrrp.Signals) bool) clai
 // bonus.
 func holds(equal string, health func(vrrp.Signals) vrrp.Signals) claim {
 	return claim{
-		"the " +
-			"holder", equal, func(n node) bool { return n.holder },
-		func(n node) bool { return !n.holder },
+		"the holder", equal,
+		func(n node) bool { return n.holder }, func(n node) bool { return !n.holder },
 		func(b, w node) bool { return health(b.Signals) == health(w.Signals) },
 	}
 }
@@ -77,8 +76,8 @@ func ingressClaims(c vrrp.Candidates) []claim {
 	if equals(c) {
 		return claims
 	}
-	holder := holds("a node of equal health and any "+
-		"rank", func(s vrrp.Signals) vrrp.Signals { return s })
+	holder := holds("a node of equal health and any rank",
+		func(s vrrp.Signals) vrrp.Signals { return s })
 	// without one it is no candidate
 	holder.isBetter = func(n node) bool { return n.holder && n.Router }
 	return append(claims, holder)
@@ -90,14 +89,13 @@ func dnsClaims(c vrrp.Candidates) []claim {
 	if equals(c) {
 		return claims
 	}
-	return append(claims, holds("a node of equal health and any "+
-		"rank", func(s vrrp.Signals) vrrp.Signals { return s }))
+	return append(claims, holds("a node of equal health and any rank",
+		func(s vrrp.Signals) vrrp.Signals { return s }))
 }
 
 // counts reports whether the cluster has what a check judges.
 func counts(c vrrp.Candidates, check vrrp.CheckName) bool {
-	return !slices.Contains(c.Absent,
-		check)
+	return !slices.Contains(c.Absent, check)
 }
 
 // equals reports whether nothing but health distinguishes nodes.

@@ -7,7 +7,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// TestProveDNS holds who gets the DNS VIP under either policy, and that nothing is said of clusters
+// TestProveDNS holds which node gets the DNS VIP under either policy, and no statement for clusters
 // that have none.
 func TestProveDNS(t *testing.T) {
 	for name, policy := range map[string]vrrp.Policy{"compat": vrrp.Compat(),
@@ -23,7 +23,7 @@ func TestProveDNS(t *testing.T) {
 		if without.DNSMax != 0 || strings.Contains(strings.Join(without.Statements, "\n"), "DNS") {
 			t.Errorf("%s without a DNS VIP: %d, %q", name, without.DNSMax, without.Statements)
 		}
-		said := strings.Join(with.Statements[len(without.Statements):], "\n")
+		shown := strings.Join(with.Statements[len(without.Statements):], "\n")
 		for _, want := range map[string][]string{
 			"compat": {"40 + 50 (dns) = 90 is the highest of all 2 outcomes of its checks, " +
 				"bootstrap 140, margin 50", "a node whose name server answers beats one whose " +
@@ -33,8 +33,8 @@ func TestProveDNS(t *testing.T) {
 				"120 (dns) = 151 against 31 + 24 (rank 0) + 30 (holder) = 85",
 				"the holder beats a node of equal health and any rank: "},
 		}[name] {
-			if !strings.Contains(said, want) {
-				t.Errorf("%s says\n%s\nwant %q", name, said, want)
+			if !strings.Contains(shown, want) {
+				t.Errorf("%s proves\n%s\nwant %q", name, shown, want)
 			}
 		}
 	}

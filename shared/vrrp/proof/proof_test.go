@@ -272,7 +272,7 @@ func TestProveAgrees(t *testing.T) {
 		}
 	}
 	if accepted < 1000 {
-		t.Errorf("only %d policies were good: the test looks at one side only", accepted)
+		t.Errorf("only %d policies were good: the test covers one side only", accepted)
 	}
 }
 
@@ -301,6 +301,6 @@ func TestProveAgreesRanked(t *testing.T) {
 		}
 	}
 	if accepted < 100 {
-		t.Errorf("only %d policies were good: the test looks at one side only", accepted)
+		t.Errorf("only %d policies were good: the test covers one side only", accepted)
 	}
 }

@@ -44,8 +44,7 @@ func checkTiming(t vrrp.Timing, p vrrp.Policy) error {
 	wrong = append(wrong, servers(t))
 	if want := health.BootstrapAPI(); t.Bootstrap != want {
 		wrong = append(wrong, fmt.Errorf("the probe of the bootstrap's API is %+v, and the "+
-			"bootstrap uses %+v: "+
-			"describe it as it is", t.Bootstrap, want))
+			"bootstrap uses %+v: describe it as it is", t.Bootstrap, want))
 	}
 	if err := errors.Join(wrong...); err != nil {
 		return fmt.Errorf("timing profile %q: %w", t.Profile, err)
@@ -67,8 +66,7 @@ func adverts(t vrrp.Timing) error {
 	switch {
 	case t.Advert%unit != 0 || t.Advert > most:
 		return fmt.Errorf("version %d cannot announce adverts %v apart: choose a multiple of %v "+
-			"up to %v",
-			t.IPv4, t.Advert, unit, most)
+			"up to %v", t.IPv4, t.Advert, unit, most)
 	case t.Advert < minAdvert:
 		return fmt.Errorf("adverts %v apart come late on a busy machine: choose %v or more",
 			t.Advert, minAdvert)
@@ -77,16 +75,13 @@ func adverts(t vrrp.Timing) error {
 }
 
 func steps(t vrrp.Timing, c vrrp.Candidates) error {
+	skew := func(rank int) time.Duration { // the higher a priority, the shorter the wait
+		return vrrp.Skew(t.IPv4, vrrp.Priority(c.Ranks[rank]), t.Advert)
+	}
 	for i := 1; i < len(c.Ranks); i++ {
-		// The higher a priority, the shorter the wait.
-		skew := func(rank int) time.Duration {
-			return vrrp.Skew(t.IPv4,
-				vrrp.Priority(c.Ranks[rank]), t.Advert)
-		}
 		if step := skew(i) - skew(i-1); step <= minStep {
 			return fmt.Errorf("ranks %d and %d wait for times that differ by %v: let them differ "+
-				"by more than %v",
-				i-1, i, step, minStep)
+				"by more than %v", i-1, i, step, minStep)
 		}
 	}
 	return nil
@@ -98,12 +93,10 @@ func paced(name vrrp.CheckName, p health.Policy) error {
 		return fmt.Errorf("check %s has no interval or no timeout: give it both", name)
 	case p.Timeout >= p.Interval:
 		return fmt.Errorf("check %s may take %v and is made every %v: let it end before it "+
-			"begins anew",
-			name, p.Timeout, p.Interval)
+			"begins anew", name, p.Timeout, p.Interval)
 	case p.Fall < 2 || p.Rise < 2:
 		return fmt.Errorf("check %s changes its state after %d failures and %d successes: let it "+
-			"take 2 at least",
-			name, p.Fall, p.Rise)
+			"take 2 at least", name, p.Fall, p.Rise)
 	}
 	return nil
 }
@@ -118,13 +111,13 @@ func later(t vrrp.Timing, name vrrp.CheckName) error {
 		at   time.Duration
 	}{
 		{"the balancer drops a server that hangs", t.Server.Detects(t.Server.Inter)},
-		{"the monitor bypasses a balancer that " +
-			"hangs", t.Redirect.Detects(t.Redirect.Timeout, t.Redirect.Timeout)},
+		{"the monitor bypasses a balancer that hangs",
+			t.Redirect.Detects(t.Redirect.Timeout, t.Redirect.Timeout)},
 	} {
 		if evicts < first.at+margin {
 			wrong = append(wrong, fmt.Errorf("check %s moves the VIP after %v at the soonest, %s "+
-				"after %v at the latest: "+
-				"let there be %v between", name, evicts, first.what, first.at, margin))
+				"after %v at the latest: let there be %v between", name, evicts, first.what,
+				first.at, margin))
 		}
 	}
 	return errors.Join(wrong...)
@@ -135,24 +128,20 @@ func servers(t vrrp.Timing) error {
 	s := t.Server
 	if s.FastInter <= 0 || s.FastInter > s.Inter {
 		wrong = append(wrong, fmt.Errorf("the balancer probes a server every %v, and every %v "+
-			"when it doubts: "+
-			"let the second be the shorter one", s.Inter, s.FastInter))
+			"when it doubts: let the second be the shorter one", s.Inter, s.FastInter))
 	}
 	if s.Fall < 2 || s.Rise < 2 {
 		wrong = append(wrong, fmt.Errorf("the balancer believes %d failures and %d successes: "+
-			"let it take 2 at least",
-			s.Fall, s.Rise))
+			"let it take 2 at least", s.Fall, s.Rise))
 	}
 	if drops := s.Detects(s.Inter); drops > hangs {
 		wrong = append(wrong, fmt.Errorf("the balancer drops a server that hangs after %v: let "+
-			"it be %v at most",
-			drops, hangs))
+			"it be %v at most", drops, hangs))
 	}
 	if r := t.Redirect; r.Interval <= 0 || r.Timeout <= 0 || r.Timeout > r.Interval || r.Fall < 2 {
 		wrong = append(wrong, fmt.Errorf("the monitor probes the balancer every %v, for %v and "+
-			"%d times until it counts as dead: "+
-			"let the probe end before the next one, and fail twice at "+
-			"least", r.Interval, r.Timeout, r.Fall))
+			"%d times until it counts as dead: let the probe end before the next one, and fail "+
+			"twice at least", r.Interval, r.Timeout, r.Fall))
 	}
 	return errors.Join(wrong...)
 }

@@ -40,8 +40,7 @@ func (e election) wellFormed() error {
 	}
 	if starts := int(c.Base) - c.Holder; c.Holder > 0 && starts < int(vrrp.MinPriority) {
 		refuse("nodes that begin without health are all cut to priority %d, as they lie %d below "+
-			"base %d: "+
-			"let the base be above the bonus", vrrp.MinPriority, c.Holder, c.Base)
+			"base %d: let the base be above the bonus", vrrp.MinPriority, c.Holder, c.Base)
 	}
 	top, text, _ := highest(c)
 	return errors.Join(append(wrong, inRange(e.name, int(c.Base), fmt.Sprint(c.Base)),

@@ -18,7 +18,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/shared/corefile"
-	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
@@ -70,7 +69,7 @@ func (i Inspector) healthz(ctx context.Context, name string) (fault string) {
 
 // Keepalived is keepalived's status, and whether its supervisor answers.
 func (i Inspector) Keepalived(ctx context.Context, status supervised.Status) *facts.Keepalived {
-	there, err := i.Files.Exists(election.RunDir + "/" + supervised.StatusFile)
+	there, err := i.Files.Exists(supervised.RunDir + "/" + supervised.StatusFile)
 	if err != nil {
 		return nil // it is reported with the VIPs
 	}

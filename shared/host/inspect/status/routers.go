@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/clash"
-	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
 // maxStateAge is how old the state of this host's monitor may be, which writes it every two
@@ -35,7 +35,7 @@ func (i inspector) routers(ctx context.Context, vips []VIP, unseen *inspect.Unse
 
 // monitorState is what the monitor has written; nil if there is no monitor.
 func (i inspector) monitorState() (*clash.State, error) {
-	text, err := i.Files.Optional(election.RunDir, clash.StateFile)
+	text, err := i.Files.Optional(supervised.RunDir, clash.StateFile)
 	if err != nil || text == nil {
 		return nil, err
 	}

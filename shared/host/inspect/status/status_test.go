@@ -111,10 +111,10 @@ func TestInspect_DNSVIP(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			files := map[string]string{
-				vip.AgreedDir + "/ipv4":                                        "192.0.2.11",
-				election.TrackFile(vrrp.CheckDNS, false):                       "1\n",
-				election.RunDir + "/" + supervised.HolderTrack("ostest_DNS_0"): "1\n",
-				election.RunDir + "/" + supervised.StatusFile: string(
+				vip.AgreedDir + "/ipv4":                                          "192.0.2.11",
+				election.TrackFile(vrrp.CheckDNS, false):                         "1\n",
+				supervised.RunDir + "/" + supervised.HolderTrack("ostest_DNS_0"): "1\n",
+				supervised.RunDir + "/" + supervised.StatusFile: string(
 					supervised.Encode(
 						supervised.Status{PID: 9, Instances: map[string]supervised.Instance{
 							"ostest_DNS_0": {State: supervised.Master, Priority: tt.priority}}},

@@ -16,7 +16,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
@@ -24,6 +23,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
 // Inspector inspects the machine of a host.
@@ -153,16 +153,16 @@ func (i Inspector) Limits() *facts.Limits {
 	if !i.Rooms.VIP || i.Host.Remote {
 		return nil
 	}
-	if there, err := i.Files.Exists(election.RunDir); err != nil || !there {
+	if there, err := i.Files.Exists(supervised.RunDir); err != nil || !there {
 		return nil // the supervisor has never run, which another check reports
 	}
-	dir := i.Files.Path(election.RunDir)
+	dir := i.Files.Path(supervised.RunDir)
 	bytes, files, err := i.Room(dir)
 	if err != nil {
 		i.Unseen.Add("room for files", err)
 		return nil
 	}
-	l := &facts.Limits{Dir: election.RunDir, Bytes: bytes, Files: files}
+	l := &facts.Limits{Dir: supervised.RunDir, Bytes: bytes, Files: files}
 	if err := i.Watchable(dir); err != nil {
 		l.Unwatchable = err.Error()
 	}

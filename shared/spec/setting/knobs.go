@@ -1,14 +1,15 @@
-package spec
+package setting
 
 import (
+	"maps"
 	"strconv"
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 )
 
-// Knobs are the settings beside the cluster's own data as the command line gives them; each
-// replaces the field of cluster.yaml that it stands for.
+// Knobs are the settings as the command line gives them; each replaces the field of cluster.yaml
+// that it stands for.
 type Knobs struct {
 	Timing  string
 	VRRP    string
@@ -33,41 +34,30 @@ func (k Knobs) Each() []Knobs {
 	return all
 }
 
-// settings are the knobs wherever they came from.
-type settings struct {
-	timing, vrrp  document.Scalar[string]
-	mdns, metrics document.Scalar[string]
-	clash         document.Scalar[string]
-	former        former
-	vrids, ports  map[string]document.Scalar[int]
-}
-
-// knobs replaces settings of the file by those of the command line.
-func (r *report) knobs(s *settings, k Knobs) {
+// Replace replaces settings of the file by those of the command line.
+func (s *Settings) Replace(r *document.Report, k Knobs) {
 	for _, knob := range []struct {
 		setting          *document.Scalar[string]
 		flag, path, text string
 	}{
-		{&s.timing, "--timing", "timing", k.Timing}, {&s.vrrp, "--vrrp", "vrrp", k.VRRP},
-		{&s.mdns, "--mdns", "mdns", k.MDNS}, {&s.metrics, "--metrics", "metrics", k.Metrics},
-		{&s.clash, "--on-clash", "onClash", k.Clash},
+		{&s.Timing, "--timing", "timing", k.Timing}, {&s.VRRP, "--vrrp", "vrrp", k.VRRP},
+		{&s.MDNS, "--mdns", "mdns", k.MDNS}, {&s.Metrics, "--metrics", "metrics", k.Metrics},
+		{&s.Clash, "--on-clash", "onClash", k.Clash},
 	} {
 		if knob.text != "" {
 			*knob.setting = document.Given(knob.text,
 				document.Place{File: knob.flag, Path: knob.path})
 		}
 	}
-	s.vrids = r.pairs(s.vrids, "--vrid", "vrids", k.VRIDs)
-	s.ports = r.pairs(s.ports, "--port", "ports", k.Ports)
+	s.VRIDs = pairs(r, s.VRIDs, "--vrid", "vrids", k.VRIDs)
+	s.Ports = pairs(r, s.Ports, "--port", "ports", k.Ports)
 }
 
 // pairs reads the NAME=N of a flag that may be repeated.
-func (r *report) pairs(base map[string]document.Scalar[int], flag, path string,
+func pairs(r *document.Report, base map[string]document.Scalar[int], flag, path string,
 	pairs []string) map[string]document.Scalar[int] {
 	over := map[string]document.Scalar[int]{}
-	for name, n := range base {
-		over[name] = n
-	}
+	maps.Copy(over, base)
 	seen := map[string]bool{}
 	for _, pair := range pairs {
 		name, number, ok := strings.Cut(pair, "=")
