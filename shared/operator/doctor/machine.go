@@ -32,17 +32,15 @@ func clocks(f facts.Facts) (out []facts.Fault) {
 			Subject: "this host's clock",
 			Seen:    fmt.Sprintf("it is %s by that of %s", offset(-median.Ahead), median.Host),
 			Do: "set it right, and run chrony or systemd-timesyncd on all hosts: with a wrong " +
-				"clock " +
-				"certificates are refused",
+				"clock certificates are refused",
 		}}
 	}
 	for _, c := range f.Machine.Clocks {
 		if c.Ahead.Abs() > maxOffset {
 			out = append(out, facts.Fault{
 				Subject: "the clock of " + c.Host,
-				Seen: fmt.Sprintf(
-					"it is %s by that of this host, and others agree with this host's",
-					offset(c.Ahead)),
+				Seen: "it is " + offset(c.Ahead) +
+					" by that of this host, and others agree with this host's",
 				Do: "set it right on that host",
 			})
 		}
@@ -70,20 +68,16 @@ func clockSync(f facts.Facts) []facts.Fault {
 	}}
 }
 
-// minKernel has pidfds and one packet filter table for both families.
-var minKernel = [2]int{5, 3}
-
+// kernel holds that the kernel has pidfds and one packet filter table for both families (5.3).
 func kernel(f facts.Facts) []facts.Fault {
 	var major, minor int
 	n, _ := fmt.Sscanf(f.Machine.Kernel, "%d.%d", &major, &minor)
-	if n < 2 || slices.Compare([]int{major, minor}, minKernel[:]) >= 0 {
+	if n < 2 || slices.Compare([]int{major, minor}, []int{5, 3}) >= 0 {
 		return nil
 	}
 	return []facts.Fault{{
 		Subject: "the kernel", Seen: "it is " + f.Machine.Kernel,
-		Do: fmt.Sprintf(
-			"install %d.%d or later: older ones have no pidfds, or another packet filter",
-			minKernel[0], minKernel[1]),
+		Do: "install 5.3 or later: older ones have no pidfds, or another packet filter",
 	}}
 }
 
@@ -122,22 +116,17 @@ func statics(f facts.Facts) (out []facts.Fault) {
 		if s.Ours {
 			continue
 		}
-		do := "lay the templates of `onprem-infra mco` over the operator, or leave it so for " +
-			"this installation"
+		do := "leave it so for this installation"
 		if s.Daemon == "keepalived" && f.Plan.Timing.Profile != vrrp.ProfileCompat {
-			do = fmt.Sprintf(
-				"lay the templates of `onprem-infra mco` over the operator, or give nodes the "+
-					"timing %s: "+
-					"with the timing %s they do not understand that keepalived, and hold the "+
-					"VIP beside it",
-				vrrp.ProfileCompat, f.Plan.Timing.Profile,
-			)
+			do = fmt.Sprintf("give nodes the timing %s: with the timing %s they do not understand "+
+				"that keepalived, and hold the VIP beside it",
+				vrrp.ProfileCompat, f.Plan.Timing.Profile)
 		}
 		out = append(out, facts.Fault{
 			Subject: "what runs " + s.Daemon + " on this bootstrap machine",
-			Seen: fmt.Sprintf(
-				"kubelet, from %s, which is not of onprem-infra: %s has left", s.Path, s.Unit),
-			Do: do,
+			Seen: fmt.Sprintf("kubelet, from %s, which is not of onprem-infra: %s has left",
+				s.Path, s.Unit),
+			Do: "lay the templates of `onprem-infra mco` over the operator, or " + do,
 		})
 	}
 	return out
@@ -149,9 +138,6 @@ const (
 	minFiles = 16
 )
 
-// watchers lists the inotify instances of all processes.
-const watchers = "find /proc/[0-9]*/fd -lname anon_inode:inotify"
-
 func limits(f facts.Facts) (out []facts.Fault) {
 	l := f.Machine.Limits
 	if l == nil {
@@ -160,9 +146,8 @@ func limits(f facts.Facts) (out []facts.Fault) {
 	if l.Bytes < minBytes || l.Files < minFiles {
 		out = append(out, facts.Fault{
 			Subject: "the file system of " + l.Dir,
-			Seen: fmt.Sprintf(
-				"it is full: %d KiB and %d files are left, and programs exchange their state there",
-				l.Bytes>>10, l.Files),
+			Seen: fmt.Sprintf("it is full: %d KiB and %d files are left, and programs exchange "+
+				"their state there", l.Bytes>>10, l.Files),
 			Do: "see what fills it (df -h and df -i, then du -xh on its mount point), and " +
 				"remove that",
 		})
@@ -170,10 +155,11 @@ func limits(f facts.Facts) (out []facts.Fault) {
 	if l.Unwatchable != "" {
 		out = append(out, facts.Fault{
 			Subject: "whether programs can watch files (inotify)",
-			Seen: "they cannot: " + l.Unwatchable + ": keepalived may follow none of this " +
-				"host's checks",
+			Seen: "they cannot: " + l.Unwatchable +
+				": keepalived may follow none of this host's checks",
 			Do: "raise fs.inotify.max_user_instances and fs.inotify.max_user_watches (sysctl), " +
-				"or end the program that uses them up: " + watchers,
+				"or end the program that uses them up: " +
+				"find /proc/[0-9]*/fd -lname anon_inode:inotify",
 		})
 	}
 	return out
@@ -188,29 +174,22 @@ func credentials(f facts.Facts) (out []facts.Fault) {
 	if c.Directory {
 		return []facts.Fault{{
 			Subject: "kubelet's kubeconfig, " + c.Kubeconfig,
-			Seen: "it is a directory, so neither kubelet nor our monitors have credentials: the " +
-				"container " +
-				"runtime makes one for a container that starts while the file is not there",
-			Do: fmt.Sprintf(
-				"run 'systemctl stop %s' and 'rmdir %s', put the kubeconfig there, and run "+
-					"'systemctl start %[1]s'; the monitors restart with it",
-				f.Plan.KubeletUnit, c.Kubeconfig,
-			),
+			Seen: "it is a directory, so neither kubelet nor our monitors have credentials: " +
+				"the container runtime makes one for a container that starts while the file is " +
+				"not there",
+			Do: fmt.Sprintf("run 'systemctl stop %s' and 'rmdir %s', put the kubeconfig there, "+
+				"and run 'systemctl start %[1]s'; the monitors restart with it",
+				f.Plan.KubeletUnit, c.Kubeconfig),
 		}}
 	}
 	for _, file := range c.Outside {
 		out = append(out, facts.Fault{
 			Subject: fmt.Sprintf("%s, which kubelet's kubeconfig %s needs", file, c.Kubeconfig),
-			Seen: "our monitors do not see it: of certificates they have " + strings.Join(
-				c.Mounted, ", "),
-			Do: fmt.Sprintf(
-				"add %s to spec.certificateDirectories of cluster.yaml, and give every host of "+
-					"the "+
-					"cluster the files of 'onprem-infra render' again; or have the kubeconfig "+
-					"hold it (such as "+
-					"certificate-authority-data)",
-				path.Dir(file),
-			),
+			Seen: "our monitors do not see it: of certificates they have " +
+				strings.Join(c.Mounted, ", "),
+			Do: fmt.Sprintf("add %s to spec.certificateDirectories of cluster.yaml, and give "+
+				"every host of the cluster the files of 'onprem-infra render' again; or have the "+
+				"kubeconfig hold it (such as certificate-authority-data)", path.Dir(file)),
 		})
 	}
 	return out
@@ -222,12 +201,8 @@ func ports(f facts.Facts) (out []facts.Fault) {
 			out = append(out, facts.Fault{
 				Subject: fmt.Sprintf("port %d (%s)", p.Number, p.Name),
 				Seen:    fmt.Sprintf("%s must listen there, and cannot: %s", p.Owner, p.Taken),
-				Do: fmt.Sprintf(
-					"stop the program that listens there (ss -lpn 'sport = :%d'), or choose "+
-						"another "+
-						"number by --port %s=N if it may be chosen",
-					p.Number, p.Name,
-				),
+				Do: fmt.Sprintf("stop the program that listens there (ss -lpn 'sport = :%d'), or "+
+					"choose another number by --port %s=N if it may be chosen", p.Number, p.Name),
 			})
 		}
 	}
@@ -249,8 +224,8 @@ func images(f facts.Facts) (out []facts.Fault) {
 	for _, i := range f.Machine.Images {
 		if i.Fault != "" {
 			out = append(out, facts.Fault{
-				Subject: fmt.Sprintf(
-					"the image %s (%s)", shortReference(i.Reference), i.Key), Seen: i.Fault,
+				Subject: fmt.Sprintf("the image %s (%s)", shortReference(i.Reference), i.Key),
+				Seen:    i.Fault,
 				Do: "see that the registry runs, has the image, and is reached from here; " +
 					"credentials are not tried",
 			})

@@ -3,6 +3,7 @@ package facts
 
 import (
 	"net/netip"
+	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -35,4 +36,13 @@ type Fault struct {
 	Subject string `json:"looked"` // what was inspected
 	Seen    string `json:"seen"`
 	Do      string `json:"do"`
+}
+
+// List names addresses in a sentence.
+func List(all []netip.Addr) string {
+	var out []string
+	for _, a := range all {
+		out = append(out, a.String())
+	}
+	return strings.Join(out, ", ")
 }

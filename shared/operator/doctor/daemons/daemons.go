@@ -40,8 +40,7 @@ func Supervisor(f facts.Facts) []facts.Fault {
 		return []facts.Fault{{
 			Subject: subject, Seen: "it has never started on this host",
 			Do: "see that the pod keepalived runs (crictl pods), or on a bootstrap machine the " +
-				"unit " +
-				"onprem-keepalived.service",
+				"unit onprem-keepalived.service",
 		}}
 	case k.Fault != "":
 		return []facts.Fault{{
@@ -76,15 +75,12 @@ func Refused(f facts.Facts) []facts.Fault {
 // within seconds, if they can.
 var remedies = map[string]string{
 	"keepalived": "the file was edited, or keepalived was not reloaded: restart the keepalived " +
-		"container, " +
-		"whose monitor writes the file again",
+		"container, whose monitor writes the file again",
 	"HAProxy": "read the logs of the containers haproxy, which may refuse the file, and " +
-		"haproxy-monitor, which " +
-		"reloads HAProxy, and writes the file again after an edit",
+		"haproxy-monitor, which reloads HAProxy, and writes the file again after an edit",
 	"CoreDNS": "read the logs of the containers coredns, which may refuse the file, and " +
-		"coredns-monitor, which " +
-		"reloads CoreDNS, and writes the file again after an edit; on a bootstrap machine " +
-		"journalctl -u onprem-coredns",
+		"coredns-monitor, which reloads CoreDNS, and writes the file again after an edit; on a " +
+		"bootstrap machine journalctl -u onprem-coredns",
 }
 
 // Outdated compares the running configuration of daemons with their files. The subject has the
@@ -96,16 +92,13 @@ func Outdated(f facts.Facts) (out []facts.Fault) {
 		}
 		seen := fmt.Sprintf("another configuration (%.19s) than the disk's", r.Loaded)
 		if r.Loaded == r.Header { // it would report so of the edited file as well
-			seen = fmt.Sprintf(
-				"the file has been changed by hand, and %s reports that it runs on the one "+
-					"that was written for it (%.19s)",
-				r.Daemon, r.Header,
-			)
+			seen = fmt.Sprintf("the file has been changed by hand, and %s reports that it runs on "+
+				"the one that was written for it (%.19s)", r.Daemon, r.Header)
 		}
 		out = append(out, facts.Fault{
-			Subject: fmt.Sprintf(
-				"what %s runs on, beside %s (%.19s)", r.Daemon, r.Path, r.Disk), Seen: seen,
-			Do: remedies[r.Daemon],
+			Subject: fmt.Sprintf("what %s runs on, beside %s (%.19s)", r.Daemon, r.Path, r.Disk),
+			Seen:    seen,
+			Do:      remedies[r.Daemon],
 		})
 	}
 	return out
@@ -117,8 +110,7 @@ func Rights(f facts.Facts) (out []facts.Fault) {
 	for _, r := range f.Daemons.Rights {
 		out = append(out, facts.Fault{
 			Subject: "the right of this node's kubelet to " + r.What,
-			Seen:    "the API does not give it: " + r.Without,
-			Do:      r.Do,
+			Seen:    "the API does not give it: " + r.Without, Do: r.Do,
 		})
 	}
 	return out
@@ -148,7 +140,7 @@ func APIServers(f facts.Facts) (out []facts.Fault) {
 	if len(down) == len(f.Daemons.Servers) && len(down) > 1 {
 		var why []string
 		for _, s := range down {
-			why = append(why, fmt.Sprintf("%s %s", s.Address, s.Why))
+			why = append(why, s.Address.String()+" "+s.Why)
 		}
 		return []facts.Fault{{
 			Subject: "all API servers of the control plane",
@@ -189,8 +181,8 @@ func Balancer(f facts.Facts) []facts.Fault {
 	}
 	return []facts.Fault{{
 		Subject: "the API servers behind this node's HAProxy",
-		Seen: fmt.Sprintf(
-			"it reports no healthy backend, and %s is ready", f.Daemons.Servers[i].Address),
+		Seen: fmt.Sprintf("it reports no healthy backend, and %s is ready",
+			f.Daemons.Servers[i].Address),
 		Do: "read the log of the container haproxy-monitor; see `onprem-infra status`",
 	}}
 }
@@ -204,11 +196,9 @@ func Redirect(f facts.Facts) []facts.Fault {
 	return []facts.Fault{{
 		Subject: "the redirect from the API's VIP to HAProxy",
 		Seen: "it is not there, though HAProxy serves: so this node's own API server takes " +
-			"everything, " +
-			"and no check of the balancer passes",
+			"everything, and no check of the balancer passes",
 		Do: "find the program that empties the packet filter's tables (nft list ruleset, " +
-			"firewalld); " +
-			"haproxy-monitor sets the redirect again",
+			"firewalld); haproxy-monitor sets the redirect again",
 	}}
 }
 
@@ -220,10 +210,9 @@ func Tracked(f facts.Facts) (out []facts.Fault) {
 			continue
 		}
 		out = append(out, facts.Fault{
-			Subject: fmt.Sprintf("the check %s", c.Name),
-			Seen: fmt.Sprintf(
-				"keepalived has that it %s, and it %s: %s", result[c.Tracked], result[c.Passes],
-				c.Why),
+			Subject: "the check " + string(c.Name),
+			Seen: fmt.Sprintf("keepalived has that it %s, and it %s: %s",
+				result[c.Tracked], result[c.Passes], c.Why),
 			Do: "read the log of the container keepalived-monitor, which writes the result for " +
 				"keepalived",
 		})

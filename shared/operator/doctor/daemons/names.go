@@ -1,6 +1,7 @@
 package daemons
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -8,21 +9,6 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 )
-
-func orElse(text, other string) string {
-	if text == "" {
-		return other
-	}
-	return text
-}
-
-func list(all []netip.Addr) string {
-	var out []string
-	for _, a := range all {
-		out = append(out, a.String())
-	}
-	return strings.Join(out, ", ")
-}
 
 // UpstreamSelf finds name servers behind this host's that are this host, or a VIP.
 func UpstreamSelf(f facts.Facts) []facts.Fault {
@@ -32,9 +18,8 @@ func UpstreamSelf(f facts.Facts) []facts.Fault {
 	}
 	return []facts.Fault{{
 		Subject: "the name servers in " + r.Path,
-		Seen: fmt.Sprintf(
-			"%s is this host, or a VIP of its cluster: a query would loop, so it is not asked",
-			list(r.Self)),
+		Seen: facts.List(r.Self) +
+			" is this host, or a VIP of its cluster: a query would loop, so it is not asked",
 		Do: "have DHCP, or the host's network configuration, name the network's own name servers",
 	}}
 }
@@ -45,13 +30,12 @@ func Upstream(f facts.Facts) []facts.Fault {
 	if r == nil || r.Alive > 0 && len(r.Dead) == 0 {
 		return nil
 	}
-	found := facts.Fault{Subject: "the name servers in " + orElse(r.Path, "resolv.conf")}
+	found := facts.Fault{Subject: "the name servers in " + cmp.Or(r.Path, "resolv.conf")}
 	switch {
 	case r.Alive > 0:
 		found.Seen = "not all answer: " + strings.Join(r.Dead, "; ")
 		found.Do = "fix that server, or remove it from the host's network configuration: a " +
-			"program " +
-			"that asks it first waits seconds for each name"
+			"program that asks it first waits seconds for each name"
 	case len(r.Dead) > 0:
 		found.Seen = "none answers: " + strings.Join(r.Dead, "; ")
 		found.Do = "see that they run and are reached from here: names beyond the cluster are " +
@@ -86,8 +70,8 @@ func right(a facts.Answer) bool {
 }
 
 func answered(a facts.Answer) string {
-	return fmt.Sprintf(
-		"it is %s, and should be %s", orElse(list(a.Got), "unknown"), orElse(list(a.Want), "none"))
+	return fmt.Sprintf("it is %s, and should be %s",
+		cmp.Or(facts.List(a.Got), "unknown"), cmp.Or(facts.List(a.Want), "none"))
 }
 
 // Names finds wrong answers of this host's own name server.

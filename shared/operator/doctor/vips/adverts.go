@@ -1,6 +1,7 @@
 package vips
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,13 +25,11 @@ func clashes(
 	return out
 }
 
+func ms(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+
 // advertised is how a router advertises itself.
 func advertised(c clash.Finding) string {
-	return fmt.Sprintf("VRRPv%d, priority %d, every %v", c.Version, c.Priority, interval(c))
-}
-
-func interval(c clash.Finding) time.Duration {
-	return time.Duration(c.IntervalMs) * time.Millisecond
+	return fmt.Sprintf("VRRPv%d, priority %d, every %v", c.Version, c.Priority, ms(c.IntervalMs))
 }
 
 // titleOf is the VIP of a clash in words.
@@ -49,8 +48,8 @@ func VRID(f facts.Facts) []facts.Fault {
 		do := "give one of the two another ID"
 		for _, v := range f.Network.VIPs {
 			if id, ok := f.Network.FreeIDs[v.For]; ok && v.Instance == c.Instance {
-				do += fmt.Sprintf(
-					": %d is free here (before the installation --vrid %s=%d)", id, v.For, id)
+				do += fmt.Sprintf(": %d is free here (before the installation --vrid %s=%[1]d)",
+					id, v.For)
 				break
 			}
 		}
@@ -60,7 +59,7 @@ func VRID(f facts.Facts) []facts.Fault {
 		return facts.Fault{
 			Subject: fmt.Sprintf("the virtual router ID %d of %s", c.ID, titleOf(f, c)),
 			Seen: fmt.Sprintf("%s on %s has it too, for %s (%s)", c.Who, c.Link,
-				orElse(list(c.VIPs), "no address"), advertised(c)),
+				cmp.Or(facts.List(c.VIPs), "no address"), advertised(c)),
 			Do: do,
 		}
 	})
@@ -71,8 +70,8 @@ func UnknownRouter(f facts.Facts) []facts.Fault {
 	return clashes(f, clash.UnknownRouter, func(c clash.Finding) facts.Fault {
 		return facts.Fault{
 			Subject: "who announces " + titleOf(f, c),
-			Seen: fmt.Sprintf(
-				"%s on %s does (%s), and is no host of this cluster", c.Who, c.Link, advertised(c)),
+			Seen: fmt.Sprintf("%s on %s does (%s), and is no host of this cluster",
+				c.Who, c.Link, advertised(c)),
 			Do: "find that host by its MAC, and stop its keepalived",
 		}
 	})
@@ -99,8 +98,8 @@ func Interval(f facts.Facts) []facts.Fault {
 	return clashes(f, clash.Interval, func(c clash.Finding) facts.Fault {
 		return facts.Fault{
 			Subject: fmt.Sprintf("how often %s announces %s", c.Who, titleOf(f, c)),
-			Seen: fmt.Sprintf("every %v, and by this host's file it is every %v", interval(c),
-				time.Duration(f.Plan.Timing.AdvertIntervalMs)*time.Millisecond),
+			Seen: fmt.Sprintf("every %v, and by this host's file it is every %v",
+				ms(c.IntervalMs), ms(f.Plan.Timing.AdvertIntervalMs)),
 			Do: sameTiming,
 		}
 	})
@@ -110,14 +109,11 @@ func Interval(f facts.Facts) []facts.Fault {
 func OneWay(f facts.Facts) []facts.Fault {
 	return clashes(f, clash.OneWay, func(c clash.Finding) facts.Fault {
 		return facts.Fault{
-			Subject: fmt.Sprintf(
-				"whether holders of %s receive each other's adverts", titleOf(f, c)),
-			Seen: fmt.Sprintf(
-				"%s holds it beside %s, which outranks it: it does not receive that one's adverts",
-				c.Who, c.Better),
-			Do: fmt.Sprintf(
-				"check packet filters and peer lists in the direction from %s to %s, protocol 112",
-				c.Better, c.Who),
+			Subject: "whether holders of " + titleOf(f, c) + " receive each other's adverts",
+			Seen: fmt.Sprintf("%s holds it beside %s, which outranks it: it does not receive that "+
+				"one's adverts", c.Who, c.Better),
+			Do: fmt.Sprintf("check packet filters and peer lists in the direction from %s to %s, "+
+				"protocol 112", c.Better, c.Who),
 		}
 	})
 }
@@ -128,14 +124,15 @@ func Holders(f facts.Facts) []facts.Fault {
 		return facts.Fault{
 			Subject: "who holds " + titleOf(f, c),
 			Seen:    fmt.Sprintf("%s does beside %s, which outranks it", c.Who, c.Better),
-			Do:      "find out why the two do not receive or understand each other's adverts: " + sameTiming,
+			Do: "find out why the two do not receive or understand each other's adverts: " +
+				sameTiming,
 		}
 	})
 	for _, v := range f.Network.VIPs {
 		var ours []string
 		for _, mac := range v.Answers {
-			if known(f, mac) {
-				ours = append(ours, member(f, mac))
+			if name := member(f, mac); name != "" {
+				ours = append(ours, name)
 			}
 		}
 		if v.Here && v.State == supervised.Master &&
@@ -160,10 +157,10 @@ func Neighbours(f facts.Facts) (out []facts.Fault) {
 			!slices.Contains(v.Answers, v.Cached) {
 			out = append(out, facts.Fault{
 				Subject: "where this host's kernel sends packets for " + title(v),
-				Seen: fmt.Sprintf(
-					"to %s, and %s answers for it", v.Cached, strings.Join(v.Answers, ", ")),
+				Seen: fmt.Sprintf("to %s, and %s answers for it",
+					v.Cached, strings.Join(v.Answers, ", ")),
 				Do: fmt.Sprintf("inspect the kernel's entry: ip neighbour show %s; and remove it: "+
-					"ip neighbour del %s dev %s", v.Address, v.Address, orElse(v.Link, "LINK")),
+					"ip neighbour del %[1]s dev %s", v.Address, cmp.Or(v.Link, "LINK")),
 			})
 		}
 		for _, e := range v.Echoes {
@@ -171,14 +168,10 @@ func Neighbours(f facts.Facts) (out []facts.Fault) {
 				out = append(out, facts.Fault{
 					Subject: fmt.Sprintf("where %s sends packets for %s", e.Neighbour, title(v)),
 					Seen: "elsewhere than here, where the VIP is: it answers this host's own " +
-						"address, " +
-						"but its answers to the VIP do not arrive",
-					Do: fmt.Sprintf(
-						"inspect that host's entry: ip neighbour show %s; it was made by hand, "+
-							"or a switch "+
-							"or router does not learn from gratuitous ARP",
-						v.Address,
-					),
+						"address, but its answers to the VIP do not arrive",
+					Do: fmt.Sprintf("inspect that host's entry: ip neighbour show %s; it was made "+
+						"by hand, or a switch or router does not learn from gratuitous ARP",
+						v.Address),
 				})
 			}
 		}

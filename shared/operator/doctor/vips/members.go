@@ -27,8 +27,7 @@ func Peers(f facts.Facts) (out []facts.Fault) {
 			Subject: "whether other nodes' peer lists have this host",
 			Seen:    "they cannot: the API has no Node with an address of this host",
 			Do: "see why the kubelet of this host does not register its Node, or registers it " +
-				"with another " +
-				"address (kubectl get nodes -o wide)",
+				"with another address (kubectl get nodes -o wide)",
 		})
 	}
 	for _, v := range f.Network.VIPs {
@@ -43,10 +42,9 @@ func Peers(f facts.Facts) (out []facts.Fault) {
 			if len(family) > 0 && !slices.ContainsFunc(family, isPeer) {
 				out = append(out, facts.Fault{
 					Subject: fmt.Sprintf("the peers of %s on this host", title(v)),
-					Seen:    fmt.Sprintf("they lack %s (%s)", m.Name, list(family)),
+					Seen:    fmt.Sprintf("they lack %s (%s)", m.Name, facts.List(family)),
 					Do: "read the log of this host's keepalived-monitor: it does not know the " +
-						"node, " +
-						"or keepalived refuses its file",
+						"node, or keepalived refuses its file",
 				})
 			}
 		}
@@ -78,14 +76,12 @@ func Ranks(f facts.Facts) (out []facts.Fault) {
 	}
 	for _, m := range dead {
 		out = append(out, facts.Fault{
-			Subject: "the rank of " + strings.Join(
-				without, ", ") + " in the election of the API VIP",
-			Seen: fmt.Sprintf(
-				"none of %d is free, and Node %s, which has not been Ready since %s, has rank %s",
-				all, m.Name, m.Down.UTC().Format(time.RFC3339), m.Rank),
-			Do: fmt.Sprintf(
-				"if the machine of %s does not come back, delete its Node: kubectl delete node %s",
-				m.Name, m.Name),
+			Subject: fmt.Sprintf("the rank of %s in the election of the API VIP",
+				strings.Join(without, ", ")),
+			Seen: fmt.Sprintf("none of %d is free, and Node %s, which has not been Ready since "+
+				"%s, has rank %s", all, m.Name, m.Down.UTC().Format(time.RFC3339), m.Rank),
+			Do: fmt.Sprintf("if the machine of %s does not come back, delete its Node: "+
+				"kubectl delete node %[1]s", m.Name),
 		})
 	}
 	return out
@@ -96,8 +92,7 @@ func Reach(f facts.Facts) (out []facts.Fault) {
 	for _, r := range f.Network.Reached {
 		if !r.Echo {
 			out = append(out, facts.Fault{
-				Subject: fmt.Sprintf(
-					"the way to %s", r.Host), Seen: "it answers no packet (ICMP echo)",
+				Subject: "the way to " + r.Host.String(), Seen: "it answers no packet (ICMP echo)",
 				Do: "see that it runs, is on this network, and that no packet filter is between",
 			})
 			continue
@@ -106,8 +101,8 @@ func Reach(f facts.Facts) (out []facts.Fault) {
 			out = append(out, facts.Fault{
 				Subject: fmt.Sprintf("port %s of %s", shut, r.Host),
 				Seen:    "nothing comes back, neither a connection nor a refusal",
-				Do: "open it between the cluster's hosts: a packet filter drops packets " +
-					"for it",
+				Do: "open it between the cluster's hosts: a packet filter drops packets for " +
+					"it",
 			})
 		}
 	}
@@ -120,11 +115,8 @@ func MTU(f facts.Facts) (out []facts.Fault) {
 		if r.Echo && r.Full > 0 && !r.Whole {
 			out = append(out, facts.Fault{
 				Subject: fmt.Sprintf("packets of %d bytes to %s", r.Full, r.Host),
-				Seen: fmt.Sprintf(
-					"they are lost, and small ones arrive: the MTU of %s is larger than the "+
-						"network's",
-					r.Link,
-				),
+				Seen: fmt.Sprintf("they are lost, and small ones arrive: the MTU of %s is larger "+
+					"than the network's", r.Link),
 				Do: "set one MTU on all hosts and switches of the network",
 			})
 		}
@@ -137,11 +129,11 @@ func VRRPPasses(f facts.Facts) (out []facts.Fault) {
 	for _, r := range f.Network.Reached {
 		if r.Echo && r.VRRP == facts.VRRPUnanswered && !f.Live {
 			out = append(out, facts.Fault{
-				Subject: fmt.Sprintf("VRRP (IP protocol 112) to %s", r.Host),
+				Subject: "VRRP (IP protocol 112) to " + r.Host.String(),
 				Seen: "nothing comes back: it is filtered on its way, or that host runs VRRP " +
 					"already",
-				Do: "let protocol 112 pass between the cluster's hosts; a host without " +
-					"VRRP would refuse it",
+				Do: "let protocol 112 pass between the cluster's hosts; a host without VRRP " +
+					"would refuse it",
 			})
 		}
 	}

@@ -2,6 +2,7 @@
 package vips
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -24,35 +25,14 @@ func on(v facts.VIP) string {
 	return " on " + v.Link
 }
 
-func orElse(text, other string) string {
-	if text == "" {
-		return other
-	}
-	return text
-}
-
-func list(all []netip.Addr) string {
-	var out []string
-	for _, a := range all {
-		out = append(out, a.String())
-	}
-	return strings.Join(out, ", ")
-}
-
-// known reports whether a MAC is that of one of the cluster's hosts.
-func known(f facts.Facts, mac string) bool {
-	return slices.ContainsFunc(
-		f.Network.Members, func(m facts.Member) bool { return slices.Contains(m.MACs, mac) })
-}
-
-// member names the host that has a MAC.
+// member names the cluster's host that has a MAC; empty if none has.
 func member(f facts.Facts, mac string) string {
 	for _, m := range f.Network.Members {
 		if slices.Contains(m.MACs, mac) {
-			return fmt.Sprintf("%s (%s)", orElse(m.Name, list(m.Addresses)), mac)
+			return fmt.Sprintf("%s (%s)", cmp.Or(m.Name, facts.List(m.Addresses)), mac)
 		}
 	}
-	return mac
+	return ""
 }
 
 // OnNetwork holds that a VIP is in a network of this host. A remote worker holds none, and a plan
@@ -66,9 +46,9 @@ func OnNetwork(f facts.Facts) (out []facts.Fault) {
 			continue
 		}
 		out = append(out, facts.Fault{
-			Subject: "the network of " + title(
-				v), Seen: "no link of this host is in it" + networks(f.Host.Links),
-			Do: "put this host on the VIP's network, or choose a VIP of this one",
+			Subject: "the network of " + title(v),
+			Seen:    "no link of this host is in it" + networks(f.Host.Links),
+			Do:      "put this host on the VIP's network, or choose a VIP of this one",
 		})
 	}
 	return out
@@ -117,12 +97,10 @@ func NodeAddress(f facts.Facts) (out []facts.Fault) {
 		if has != "" && len(near) > 0 && !slices.Contains(near, has) {
 			out = append(out, facts.Fault{
 				Subject: "the node's address for " + title(v),
-				Seen: fmt.Sprintf(
-					"the node is known by %s of %s, and the VIP is in the network of %s", own, has,
-					strings.Join(near, ", ")),
+				Seen: fmt.Sprintf("the node is known by %s of %s, and the VIP is in the network "+
+					"of %s", own, has, strings.Join(near, ", ")),
 				Do: "run `onprem-infra node-ip show --explain`; a wrong hint is in " +
-					"/etc/default/nodeip-configuration, " +
-					"and the choice is made at boot",
+					"/etc/default/nodeip-configuration, and the choice is made at boot",
 			})
 		}
 	}
@@ -137,8 +115,8 @@ func DHCP(f facts.Facts) (out []facts.Fault) {
 				v.Address.Compare(r.Last) <= 0 {
 				out = append(out, facts.Fault{
 					Subject: fmt.Sprintf("the DHCP range of %s for %s", r.Source, title(v)),
-					Seen: fmt.Sprintf(
-						"%s to %s holds it, and another host may get it", r.First, r.Last),
+					Seen: fmt.Sprintf("%s to %s holds it, and another host may get it",
+						r.First, r.Last),
 					Do: "take the VIP out of the range",
 				})
 			}
@@ -156,16 +134,15 @@ func Taken(f facts.Facts) (out []facts.Fault) {
 		if v.Here {
 			out = append(out, facts.Fault{
 				Subject: title(v), Seen: "this host has it already" + on(v),
-				Do: fmt.Sprintf(
-					"remove it: ip address del %s dev %s", v.Address, orElse(v.Link, "LINK")),
+				Do: fmt.Sprintf("remove it: ip address del %s dev %s",
+					v.Address, cmp.Or(v.Link, "LINK")),
 			})
 		}
 		for _, mac := range v.Answers {
 			out = append(out, facts.Fault{
 				Subject: title(v), Seen: fmt.Sprintf("%s answers for it%s", mac, on(v)),
 				Do: "remove it from that host, or choose another VIP; if the cluster lives " +
-					"already and this host " +
-					"will join it, run doctor with --joins",
+					"already and this host will join it, run doctor with --joins",
 			})
 		}
 	}
@@ -176,11 +153,12 @@ func Taken(f facts.Facts) (out []facts.Fault) {
 func Foreign(f facts.Facts) (out []facts.Fault) {
 	for _, v := range f.Network.VIPs {
 		for _, mac := range v.Answers {
-			if f.Live && len(f.Network.Members) > 0 && !f.Network.Partial && !known(f, mac) {
+			if f.Live && len(f.Network.Members) > 0 && !f.Network.Partial &&
+				member(f, mac) == "" {
 				out = append(out, facts.Fault{
 					Subject: title(v),
-					Seen: fmt.Sprintf(
-						"%s answers for it%s, and is no host of this cluster", mac, on(v)),
+					Seen: fmt.Sprintf("%s answers for it%s, and is no host of this cluster",
+						mac, on(v)),
 					Do: "find that host by its MAC in the switches' tables, and remove the " +
 						"address from it",
 				})
@@ -201,17 +179,16 @@ func Stale(f facts.Facts) (out []facts.Fault) {
 		case !wanted:
 			why = "this host has no keepalived"
 		case k.Current() && v.State != supervised.Master:
-			why = "its keepalived is " + orElse(string(v.State), "not there")
+			why = "its keepalived is " + cmp.Or(string(v.State), "not there")
 		case !k.Current() && len(v.Answers) > 0:
 			why = "its keepalived is dead, or stands still, and another host has it"
 		}
 		if why != "" {
 			out = append(out, facts.Fault{
-				Subject: title(
-					v,
-				) + " on this host", Seen: fmt.Sprintf("its kernel has it%s, and %s", on(v), why),
-				Do: fmt.Sprintf("remove it: ip address del %s dev %s",
-					netip.PrefixFrom(v.Address, v.Address.BitLen()), orElse(v.Link, "LINK")),
+				Subject: title(v) + " on this host",
+				Seen:    fmt.Sprintf("its kernel has it%s, and %s", on(v), why),
+				Do: fmt.Sprintf("remove it: ip address del %s/%d dev %s",
+					v.Address, v.Address.BitLen(), cmp.Or(v.Link, "LINK")),
 			})
 		}
 	}
