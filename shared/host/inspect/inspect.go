@@ -55,7 +55,9 @@ func New(p plan.Plan) *Inspector {
 			}
 			return haproxy.ParseStats(text)
 		},
-		Lookup: func(ctx context.Context, name string) ([]netip.Addr, error) { return probe.Lookup(ctx, server, name) },
+		Lookup: func(ctx context.Context, name string) ([]netip.Addr, error) {
+			return probe.Lookup(ctx, server, name)
+		},
 	}}
 }
 

@@ -24,3 +24,6 @@ type Scope struct {
 	Host   facts.Host
 	Unseen *Unseen
 }
+
+// RunsVIP reports whether the host runs keepalived.
+func (s Scope) RunsVIP() bool { return s.Rooms.VIP && !s.Host.Remote }

@@ -3,14 +3,12 @@
 package daemons
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/netip"
-	"os"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/onprem-infra/onprem-infra/cluster"
@@ -44,9 +42,8 @@ type Probes struct {
 	Check      func(ctx context.Context, check vrrp.CheckName) (health.Finding, string)
 	Rights     func(ctx context.Context, r role.Role) ([]inspect.MissingRight, error)
 
-	// of this host's name server
-	Lookup func(ctx context.Context, name string) ([]netip.Addr, error)
-	// of this host's name server
+	// Lookup and Text ask this host's name server.
+	Lookup   func(ctx context.Context, name string) ([]netip.Addr, error)
 	Text     func(ctx context.Context, name string) ([]string, error)
 	LookupAt func(ctx context.Context, server netip.Addr, name string) ([]netip.Addr, error)
 }
@@ -75,9 +72,8 @@ func (i Inspector) Keepalived(ctx context.Context, status supervised.Status) *fa
 		return nil // it is reported with the VIPs
 	}
 	k := &facts.Keepalived{
-		Wanted: i.Rooms.VIP &&
-			!i.Host.Remote, Started: there, Running: status.PID != 0, Applied: status.Applied,
-		Heartbeat: !status.MonitorStale, Troubles: status.Troubles,
+		Wanted: i.RunsVIP(), Started: there, Running: status.PID != 0,
+		Applied: status.Applied, Heartbeat: !status.MonitorStale, Troubles: status.Troubles,
 	}
 	if status.Refused != nil {
 		k.Refusal = status.Refused.Output
@@ -99,7 +95,7 @@ func (i Inspector) Monitors(ctx context.Context) (out []facts.Monitor) {
 		name, port string
 		runs       bool
 	}{
-		{"vip (container keepalived-monitor)", port.MonitorVIP, i.Rooms.VIP && !i.Host.Remote},
+		{"vip (container keepalived-monitor)", port.MonitorVIP, i.RunsVIP()},
 		{"lb (container haproxy-monitor)", port.MonitorLB, i.Rooms.LB},
 		{"dns (container coredns-monitor)", port.MonitorDNS, i.Rooms.DNS},
 	}
@@ -167,7 +163,7 @@ func (i Inspector) Servers(ctx context.Context, all []netip.AddrPort) (out []fac
 
 // Checks are the health checks of this node, as its monitor has tracked them, and as they are now.
 func (i Inspector) Checks(ctx context.Context) (out []facts.Check) {
-	if i.Role == role.Bootstrap || !i.Rooms.VIP || i.Host.Remote {
+	if i.Role == role.Bootstrap || !i.RunsVIP() {
 		return nil
 	}
 	var asked sync.WaitGroup
@@ -190,8 +186,7 @@ func (i Inspector) Checks(ctx context.Context) (out []facts.Check) {
 		})
 	}
 	asked.Wait()
-	slices.SortFunc(
-		out, func(a, b facts.Check) int { return strings.Compare(string(a.Name), string(b.Name)) })
+	slices.SortFunc(out, func(a, b facts.Check) int { return cmp.Compare(a.Name, b.Name) })
 	return out
 }
 
@@ -218,7 +213,7 @@ func (i Inspector) Running(ctx context.Context) (out []facts.Running) {
 		digest     func(text []byte) (is, header string)
 		loaded     func(ctx context.Context) (string, error)
 	}{
-		{"keepalived", inspect.KeepalivedConf, i.Rooms.VIP && !i.Host.Remote, keepalivedDigest, i.keepalivedLoaded},
+		{"keepalived", inspect.KeepalivedConf, i.RunsVIP(), keepalivedDigest, i.keepalivedLoaded},
 		{"HAProxy", haproxy.File, i.Rooms.LB, haproxy.Digest, i.haproxyLoaded},
 		{"CoreDNS", dns.Config, i.Rooms.DNS, corefile.Digest, i.coreDNSLoaded},
 	} {
@@ -230,11 +225,9 @@ func (i Inspector) Running(ctx context.Context) (out []facts.Running) {
 			i.Unseen.Add("what "+d.name+" runs on", err)
 			continue
 		}
-		text, err := os.ReadFile(i.Files.Path(d.path))
-		if err != nil {
-			if !errors.Is(err, fs.ErrNotExist) {
-				i.Unseen.Add("what "+d.name+" is to run on", err)
-			}
+		text, err := i.Files.Optional(d.path)
+		i.Unseen.Add("what "+d.name+" is to run on", err)
+		if text == nil || err != nil {
 			continue
 		}
 		r := facts.Running{Daemon: d.name, Path: d.path, Loaded: loaded}

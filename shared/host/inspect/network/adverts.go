@@ -71,12 +71,14 @@ func (i Inspector) Clashes(
 		listeners.Go(func() {
 			bound, cancel := context.WithTimeout(ctx, clash.ListenTime)
 			defer cancel()
-			i.Unseen.Add("adverts of other hosts", i.Adverts(bound, on, func(h overhear.Received) {
+			err := i.Adverts(bound, on, func(h overhear.Received) {
 				mu.Lock()
 				defer mu.Unlock()
-				observer.Receive(
-					clash.Received{Link: on, MAC: h.MAC.String(), At: h.At, Advert: h.Advert})
-			}))
+				observer.Receive(clash.Received{
+					Link: on, MAC: h.MAC.String(), At: h.At, Advert: h.Advert,
+				})
+			})
+			i.Unseen.Add("adverts of other hosts", err)
 		})
 	}
 	listeners.Wait()

@@ -22,11 +22,9 @@ func (i Inspector) Answers(n *facts.Network) {
 		}
 		asked.Go(func() {
 			var err error
-			if v.Answers, err = i.WhoHas(v.Link, v.Address); err != nil {
-				i.Unseen.Add("who answers for the VIPs", err)
-				return
-			}
-			v.Asked = true
+			v.Answers, err = i.WhoHas(v.Link, v.Address)
+			i.Unseen.Add("who answers for the VIPs", err)
+			v.Asked = err == nil
 		})
 	}
 	asked.Wait()
@@ -55,14 +53,11 @@ func (i Inspector) Answers(n *facts.Network) {
 // identify finds the members that have the MACs which answer for VIPs: in the kernel's table, and
 // if that does not suffice by asking them.
 func (i Inspector) identify(n *facts.Network) {
-	links := map[string]bool{}
 	for _, v := range n.VIPs {
-		if len(v.Answers) > 0 {
-			links[v.Link] = true
+		if len(v.Answers) == 0 {
+			continue
 		}
-	}
-	for on := range links {
-		entries, err := i.Neighbours(on)
+		entries, err := i.Neighbours(v.Link)
 		i.Unseen.Add("the kernel's neighbours", err)
 		for at := range n.Members {
 			m := &n.Members[at]
@@ -89,8 +84,8 @@ func (i Inspector) identify(n *facts.Network) {
 // unknown are the MACs that no member has.
 func unknown(n *facts.Network, macs []string) []string {
 	return slices.DeleteFunc(slices.Clone(macs), func(mac string) bool {
-		return slices.ContainsFunc(
-			n.Members, func(m facts.Member) bool { return slices.Contains(m.MACs, mac) })
+		has := func(m facts.Member) bool { return slices.Contains(m.MACs, mac) }
+		return slices.ContainsFunc(n.Members, has)
 	})
 }
 
@@ -100,8 +95,9 @@ func (i Inspector) askMembers(n *facts.Network, v facts.VIP) (more bool) {
 	var first, others []func()
 	for at := range n.Members {
 		m := &n.Members[at]
-		family := slices.IndexFunc(
-			m.Addresses, func(a netip.Addr) bool { return a.BitLen() == v.Address.BitLen() })
+		family := slices.IndexFunc(m.Addresses, func(a netip.Addr) bool {
+			return a.BitLen() == v.Address.BitLen()
+		})
 		if family < 0 || m.Self {
 			continue
 		}

@@ -64,7 +64,9 @@ func (i inspector) listen(ctx context.Context, vips []VIP, unseen *inspect.Unsee
 	for _, on := range slices.Compact(slices.Sorted(slices.Values(links))) {
 		bound, cancel := context.WithTimeout(ctx, i.Plan.Timing.Model.Advert+500*time.Millisecond)
 		err := i.Adverts(bound, on, func(h overhear.Received) {
-			observer.Receive(clash.Received{Link: on, MAC: h.MAC.String(), At: h.At, Advert: h.Advert})
+			observer.Receive(clash.Received{
+				Link: on, MAC: h.MAC.String(), At: h.At, Advert: h.Advert,
+			})
 		})
 		cancel()
 		unseen.Add("adverts of other hosts", err)
@@ -90,8 +92,8 @@ func (v *VIP) addRouters(s clash.State, names map[netip.Addr]string) {
 	var members []netip.Addr
 	for _, e := range s.Elections {
 		if e.Instance == v.Instance {
-			members = slices.DeleteFunc(
-				slices.Clone(e.Members), func(a netip.Addr) bool { return a == e.Own })
+			own := func(a netip.Addr) bool { return a == e.Own }
+			members = slices.DeleteFunc(slices.Clone(e.Members), own)
 		}
 	}
 	known := map[netip.Addr]Member{}

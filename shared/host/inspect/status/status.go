@@ -70,13 +70,10 @@ func (i inspector) ask(ctx context.Context, r *Report, unseen *inspect.Unseen) {
 	unseen.Merge(&fromHolders)
 	unseen.Add("the balancer (control plane nodes alone have one)", errBalancer)
 	unseen.Add("names that this host's DNS server answers", errNames)
-	r.failed = services{
-		balancer: errBalancer != nil &&
-			!errors.Is(errBalancer, fs.ErrPermission), names: errNames != nil,
-	}
-	r.Reach, r.Clashes = clash.Reach(i.Plan.VRRP.Mode != spec.Multicast), append(
-		r.Clashes,
-		state.Findings...)
+	r.failed.balancer = errBalancer != nil && !errors.Is(errBalancer, fs.ErrPermission)
+	r.failed.names = errNames != nil
+	r.Reach = clash.Reach(i.Plan.VRRP.Mode != spec.Multicast)
+	r.Clashes = append(r.Clashes, state.Findings...)
 	nodes := i.nodeNames()
 	for n := range r.VIPs {
 		r.VIPs[n].addRouters(state, nodes)
