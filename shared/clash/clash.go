@@ -54,7 +54,7 @@ type Received struct {
 	Advert advert.Advert
 }
 
-// group tells virtual routers apart: one ID means two of them on two links, and in two families
+// group identifies a virtual router: one ID means two of them on two links, and in two families
 // (RFC 5798 1.4).
 type group struct {
 	link string

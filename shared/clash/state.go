@@ -69,9 +69,8 @@ func (e *Observer) State(since map[string]time.Time, failed map[string]string, n
 			}
 			s.Routers = append(s.Routers, Router{
 				Instance: i.Name, Host: Host{h.Advert.From, h.MAC}, Priority: h.Advert.Priority,
-				Version: h.Advert.Version,
-				IntervalMs: int(
-					h.Advert.Interval / time.Millisecond), Last: h.At.UTC(), Holds: from.holds(now),
+				Version: h.Advert.Version, IntervalMs: int(h.Advert.Interval / time.Millisecond),
+				Last: h.At.UTC(), Holds: from.holds(now),
 				JitterMs: float64(from.jitter) / float64(time.Millisecond),
 			})
 		}
@@ -83,7 +82,7 @@ func (e *Observer) State(since map[string]time.Time, failed map[string]string, n
 func EncodeState(s State) []byte {
 	text, err := json.Marshal(s)
 	if err != nil {
-		return nil // the clock says a year of five digits
+		return nil // the clock has a year of five digits
 	}
 	return append(text, '\n')
 }
