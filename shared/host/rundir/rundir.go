@@ -84,7 +84,7 @@ func (d Dir) Passes(check vrrp.CheckName, fault bool) bool {
 	return err == nil && string(text) == Passing
 }
 
-// SetUnserved tells the supervisor the instances whose VIPs this host does not serve.
+// SetUnserved passes to the supervisor the instances whose VIPs this host does not serve.
 func (d Dir) SetUnserved(instances []vrrp.InstanceName) error {
 	var text strings.Builder
 	for _, name := range instances {
