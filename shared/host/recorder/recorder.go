@@ -23,12 +23,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-const (
-	// bootID names the run of the kernel.
-	bootID = "/proc/sys/kernel/random/boot_id"
-	// maxWaiting is how many clashes wait for a disk that hangs.
-	maxWaiting = 50
-)
+// maxWaiting is how many clashes wait for a disk that hangs.
+const maxWaiting = 50
 
 // Options are what a Recorder needs.
 type Options struct {
@@ -65,10 +61,10 @@ func New(o Options) *Recorder {
 		options: o, vips: map[string]netip.Addr{}, bars: map[string][]string{}, wake: loop.NewWake(),
 	}
 	for e, v := range election.All(o.Plan) {
-		r.vips[string(v.Instance)] = v.Address
+		name := string(v.Instance)
+		r.vips[name] = v.Address
 		for _, weight := range e.Scheme.Checks {
 			if e.Kind == vrrp.Ingress && weight.Fault {
-				name := string(v.Instance)
 				r.bars[name] = append(r.bars[name], string(weight.Check))
 			}
 		}
@@ -146,7 +142,7 @@ func (r *Recorder) observe() (l journal.Observation, err error) {
 	if l.Status, err = r.options.Run.Status(); err != nil {
 		return l, fmt.Errorf("read the supervisor's status: %w", err)
 	}
-	boot, err := os.ReadFile(bootID)
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
 		return l, fmt.Errorf("read which boot this is: %w", err)
 	}

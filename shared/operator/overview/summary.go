@@ -1,6 +1,7 @@
 package overview
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -59,7 +60,7 @@ func (v View) facts() (names, texts []string) {
 	for i, n := range v.MachineNetworks {
 		networks[i] = n.String()
 	}
-	add("networks", "%s", list(networks, "none named"))
+	add("networks", "%s", cmp.Or(strings.Join(networks, ", "), "none named"))
 	add("load balancer", "%s", v.LoadBalancer)
 	if v.LoadBalancer != spec.UserManaged && len(v.VIPs.All()) > 0 {
 		add("VRRP", "%s, timing %s: an advert every %d ms",
@@ -80,7 +81,7 @@ func (v View) facts() (names, texts []string) {
 		}
 		records = append(records, name)
 	}
-	add("DNS records", "%s: %s", v.DNSRecords, list(records, "none"))
+	add("DNS records", "%s: %s", v.DNSRecords, cmp.Or(strings.Join(records, ", "), "none"))
 	images := "none given yet: ignition and render need --images"
 	if len(v.Images) > 0 {
 		images = fmt.Sprintf("%d given", len(v.Images))
@@ -93,11 +94,4 @@ func (v View) facts() (names, texts []string) {
 	}
 	add("files", "%s", strings.Join(files, ", "))
 	return names, texts
-}
-
-func list(words []string, none string) string {
-	if len(words) == 0 {
-		return none
-	}
-	return strings.Join(words, ", ")
 }
