@@ -72,7 +72,7 @@ type Finding struct {
 // check inspects facts. It reports nothing on what is not in them.
 type check struct {
 	name Name
-	find func(facts.Facts) []facts.Fault
+	find func(facts.Facts) facts.Faults
 }
 
 // checks are all, in the order of their names above.

@@ -46,3 +46,9 @@ func List(all []netip.Addr) string {
 	}
 	return strings.Join(out, ", ")
 }
+
+// Faults are those that a check finds.
+type Faults []Fault
+
+// Add adds a fault.
+func (f *Faults) Add(subject, seen, do string) { *f = append(*f, Fault{subject, seen, do}) }
