@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// ListenTime is how long to listen before an instance starts for the first time: long enough for
-	// three adverts of a router with the default interval of a second.
+	// ListenTime is how long to listen before an instance starts for the first time: long enough
+	// for three adverts of a router with the default interval of a second.
 	ListenTime = 3500 * time.Millisecond
 	// enough is how many adverts, or answers, in a row show something that lasts.
 	enough = 3

@@ -16,11 +16,11 @@ type Kind string
 
 // The kinds, a cause before its consequences.
 const (
-	Foreign       Kind = "foreign-router"    // another router has our ID: hosts accept both's adverts
+	Foreign       Kind = "foreign-router"    // another router has our ID
 	UnknownRouter Kind = "stranger"          // an unknown router announces our VIP
-	Version       Kind = "version"           // a member has another VRRP version: no other accepts it
+	Version       Kind = "version"           // a member has another VRRP version
 	Interval      Kind = "interval"          // a member has another advert interval
-	OneWay        Kind = "one-way"           // unicast: a holder does not receive a better one's adverts
+	OneWay        Kind = "one-way"           // unicast: a holder receives no adverts of a better one
 	Holders       Kind = "two-holders"       // two hosts hold the VIP
 	Duplicate     Kind = "duplicate-address" // another host than the holder answers for the VIP
 )

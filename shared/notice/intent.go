@@ -9,7 +9,7 @@ import (
 // it, with its kubelet's credentials.
 const Way = "onprem-infra.io/vrrp"
 
-// Intent is a node's VRRP timing and mode, and the change that it plans. The zero Intent is unknown.
+// Intent is a node's VRRP timing and mode, and its planned change. The zero Intent is unknown.
 type Intent struct {
 	Speaks string    // the way now, such as "compat/unicast"
 	Knows  string    // the way to come; empty if there is none

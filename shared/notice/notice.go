@@ -1,5 +1,5 @@
 // Package notice defines what machines of a cluster publish for each other, in ConfigMaps of our
-// namespace and in annotations of their own Nodes: the names, the contents, and what of them is valid.
+// namespace and in annotations of their own Nodes: names, contents, and which of them are valid.
 package notice
 
 import (

@@ -58,7 +58,8 @@ type Recorder struct {
 func New(o Options) *Recorder {
 	o.Checks = slices.Compact(slices.Sorted(slices.Values(o.Checks)))
 	r := &Recorder{
-		options: o, vips: map[string]netip.Addr{}, bars: map[string][]string{}, wake: loop.NewWake(),
+		options: o, vips: map[string]netip.Addr{}, bars: map[string][]string{},
+		wake: loop.NewWake(),
 	}
 	for e, v := range election.All(o.Plan) {
 		name := string(v.Instance)
@@ -122,7 +123,8 @@ func (r *Recorder) Record() error {
 	}
 	for _, e := range r.journal.Note(observed) {
 		r.saved = false
-		r.options.Log.Info("this node's part in a VIP", "vip", e.VIP, "state", e.State, "why", e.Why)
+		r.options.Log.Info("this node's part in a VIP",
+			"vip", e.VIP, "state", e.State, "why", e.Why)
 		if r.options.Report != nil {
 			r.options.Report(e)
 		}
@@ -173,7 +175,8 @@ func (r *Recorder) read() {
 		r.journal, err = journal.Decode(text)
 	}
 	if err != nil {
-		r.options.Log.Warn("read the journal of an earlier run", "file", r.options.Path, "error", err)
+		r.options.Log.Warn("read the journal of an earlier run",
+			"file", r.options.Path, "error", err)
 	}
 	for _, e := range r.journal.Entries() {
 		if r.options.Report != nil && e.Clash == "" {

@@ -19,7 +19,7 @@ import (
 // Dir is the path of the directory.
 type Dir string
 
-func (d Dir) at(name ...string) string { return filepath.Join(append([]string{string(d)}, name...)...) }
+func (d Dir) at(name ...string) string { return filepath.Join(string(d), filepath.Join(name...)) }
 
 // StatusFile is the path of the supervisor's status.
 func (d Dir) StatusFile() string { return d.at(supervised.StatusFile) }

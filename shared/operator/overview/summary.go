@@ -31,8 +31,9 @@ func (v View) Summary(width layout.Width) string {
 	if len(rows) > 0 {
 		text.WriteString("\n" + width.Table([]string{"OVER WITHIN", "NOT SERVED", "FAILURE"}, rows))
 	}
-	text.WriteString("\n" + width.Break("", "", "This is a summary. The whole plan, with the proof "+
-		"of the priorities, all checks, ports, records and files, is printed with -o yaml or -o json."))
+	text.WriteString("\n" + width.Break("", "", "This is a summary. The whole plan, with the "+
+		"proof of the priorities, all checks, ports, records and files, is printed with -o yaml "+
+		"or -o json."))
 	return text.String()
 }
 

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"sync"
 
 	"github.com/onprem-infra/onprem-infra/cluster"
 	"github.com/onprem-infra/onprem-infra/cluster/dns"
@@ -90,23 +89,21 @@ func (i Inspector) Monitors(ctx context.Context) (out []facts.Monitor) {
 	if i.Role == role.Bootstrap {
 		return nil
 	}
-	var asked sync.WaitGroup
-	all := []struct {
+	type monitor struct {
 		name, port string
 		runs       bool
-	}{
+	}
+	all := []monitor{
 		{"vip (container keepalived-monitor)", port.MonitorVIP, i.RunsVIP()},
 		{"lb (container haproxy-monitor)", port.MonitorLB, i.Rooms.LB},
 		{"dns (container coredns-monitor)", port.MonitorDNS, i.Rooms.DNS},
 	}
 	out = make([]facts.Monitor, len(all))
-	for n, m := range all {
+	inspect.Each(all, func(n int, m monitor) {
 		if m.runs {
-			out[n].Name = m.name
-			asked.Go(func() { out[n].Fault = i.healthz(ctx, m.port) })
+			out[n] = facts.Monitor{Name: m.name, Fault: i.healthz(ctx, m.port)}
 		}
-	}
-	asked.Wait()
+	})
 	return slices.DeleteFunc(out, func(m facts.Monitor) bool { return m.Name == "" })
 }
 
@@ -138,27 +135,20 @@ func (i Inspector) Servers(ctx context.Context, all []netip.AddrPort) (out []fac
 	if i.Role == role.Bootstrap {
 		return nil // there are none while it is needed
 	}
-	states, whys := make([]health.API, len(all)), make([]string, len(all))
-	var asked sync.WaitGroup
-	for n, at := range all {
-		asked.Go(func() {
-			bound, cancel := context.WithTimeout(ctx, inspect.ProbeTimeout)
-			defer cancel()
-			states[n], whys[n] = i.Server(bound, at.String())
-		})
-	}
-	asked.Wait()
-	for n, at := range all {
-		if states[n] == health.Unknown {
-			i.Unseen.Add("whether API servers work", errors.New(whys[n]))
-			continue
+	out = make([]facts.Server, len(all))
+	inspect.Each(all, func(n int, at netip.AddrPort) {
+		bound, cancel := context.WithTimeout(ctx, inspect.ProbeTimeout)
+		defer cancel()
+		state, why := i.Server(bound, at.String())
+		if state == health.Unknown {
+			i.Unseen.Add("whether API servers work", errors.New(why))
+			return
 		}
-		out = append(out, facts.Server{
-			Address: at, Ready: states[n] == health.Ready,
-			Why: fmt.Sprintf("%s: %s", states[n], whys[n]),
-		})
-	}
-	return out
+		out[n] = facts.Server{
+			Address: at, Ready: state == health.Ready, Why: fmt.Sprintf("%s: %s", state, why),
+		}
+	})
+	return slices.DeleteFunc(out, func(s facts.Server) bool { return !s.Address.IsValid() })
 }
 
 // Checks are the health checks of this node, as its monitor has tracked them, and as they are now.
@@ -166,26 +156,22 @@ func (i Inspector) Checks(ctx context.Context) (out []facts.Check) {
 	if i.Role == role.Bootstrap || !i.RunsVIP() {
 		return nil
 	}
-	var asked sync.WaitGroup
-	var mu sync.Mutex
-	for _, w := range vip.Weights(i.Plan, i.Role) {
-		asked.Go(func() {
-			bound, cancel := context.WithTimeout(ctx, inspect.ProbeTimeout)
-			defer cancel()
-			found, why := i.Check(bound, w.Check)
-			if found == health.Untold {
-				i.Unseen.Add("the check "+string(w.Check), errors.New(why))
-				return
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			out = append(out, facts.Check{
-				Name: w.Check, Tracked: i.Files.Tracked(w.Check, w.Fault),
-				Passes: found == health.Passed, Why: why,
-			})
-		})
-	}
-	asked.Wait()
+	weights := vip.Weights(i.Plan, i.Role)
+	out = make([]facts.Check, len(weights))
+	inspect.Each(weights, func(n int, w vrrp.Weight) {
+		bound, cancel := context.WithTimeout(ctx, inspect.ProbeTimeout)
+		defer cancel()
+		found, why := i.Check(bound, w.Check)
+		if found == health.Untold {
+			i.Unseen.Add("the check "+string(w.Check), errors.New(why))
+			return
+		}
+		out[n] = facts.Check{
+			Name: w.Check, Tracked: i.Files.Tracked(w.Check, w.Fault),
+			Passes: found == health.Passed, Why: why,
+		}
+	})
+	out = slices.DeleteFunc(out, func(c facts.Check) bool { return c.Name == "" })
 	slices.SortFunc(out, func(a, b facts.Check) int { return cmp.Compare(a.Name, b.Name) })
 	return out
 }

@@ -6,22 +6,16 @@ import (
 	"fmt"
 	"net/netip"
 
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
-	"github.com/onprem-infra/onprem-infra/shared/record"
 	"github.com/onprem-infra/onprem-infra/shared/resolvconf"
 )
 
 // maxNameServers bounds how many name servers are asked.
 const maxNameServers = 4
 
-// name is a record's name to ask for: one below a wildcard has another first label.
-func name(r record.Record) string {
-	if r.Wildcard {
-		return "onprem-infra-doctor." + string(r.Name)
-	}
-	return string(r.Name)
-}
+const label = "onprem-infra-doctor" // below a wildcard
 
 // Upstreams are the name servers behind this host's own, and their answers.
 func (i Inspector) Upstreams(ctx context.Context) (r *facts.Resolver, answers []facts.Answer) {
@@ -78,7 +72,7 @@ func (i Inspector) outside(
 		if string(record.Name) == "api-int."+string(i.Plan.Cluster.Zone) {
 			continue // clients outside do not need it
 		}
-		name := name(record)
+		name := inspect.Question(record, label)
 		got, err := within(ctx, func(ctx context.Context) ([]netip.Addr, error) {
 			return i.LookupAt(ctx, server, name)
 		})
@@ -106,7 +100,7 @@ func (i Inspector) Own(ctx context.Context) (out []facts.Answer, fault string) {
 		return nil, ""
 	}
 	for _, record := range i.Plan.Records {
-		name := name(record)
+		name := inspect.Question(record, label)
 		got, err := within(ctx, func(ctx context.Context) ([]netip.Addr, error) {
 			return i.Lookup(ctx, name)
 		})

@@ -3,6 +3,7 @@ package network
 import (
 	"context"
 	"net/netip"
+	"slices"
 	"sync"
 
 	"github.com/onprem-infra/onprem-infra/shared/clash"
@@ -53,11 +54,13 @@ func (i Inspector) routers(v facts.VIP, members []facts.Member) (out []netip.Add
 func (i Inspector) Clashes(
 	ctx context.Context, groups []Group,
 ) ([]clash.Finding, map[vrrp.Kind]vrrp.ID) {
-	observer, links := clash.NewObserver(), map[string]bool{}
+	observer := clash.NewObserver()
+	var links []string
 	var instances []clash.Instance
 	for _, g := range groups {
-		links[g.Link], instances = true, append(instances, g.Instance)
+		links, instances = append(links, g.Link), append(instances, g.Instance)
 	}
+	links = slices.Compact(slices.Sorted(slices.Values(links)))
 	observer.Expect(instances)
 	self := func() {
 		for _, g := range groups {
@@ -65,23 +68,19 @@ func (i Inspector) Clashes(
 		}
 	}
 	self()
-	var listeners sync.WaitGroup
 	var mu sync.Mutex
-	for on := range links {
-		listeners.Go(func() {
-			bound, cancel := context.WithTimeout(ctx, clash.ListenTime)
-			defer cancel()
-			err := i.Adverts(bound, on, func(h overhear.Received) {
-				mu.Lock()
-				defer mu.Unlock()
-				observer.Receive(clash.Received{
-					Link: on, MAC: h.MAC.String(), At: h.At, Advert: h.Advert,
-				})
+	inspect.Each(links, func(_ int, on string) {
+		bound, cancel := context.WithTimeout(ctx, clash.ListenTime)
+		defer cancel()
+		err := i.Adverts(bound, on, func(h overhear.Received) {
+			mu.Lock()
+			defer mu.Unlock()
+			observer.Receive(clash.Received{
+				Link: on, MAC: h.MAC.String(), At: h.At, Advert: h.Advert,
 			})
-			i.Unseen.Add("adverts of other hosts", err)
 		})
-	}
-	listeners.Wait()
+		i.Unseen.Add("adverts of other hosts", err)
+	})
 	self()
 	now := i.Now()
 	found := observer.Findings(now)
@@ -91,7 +90,7 @@ func (i Inspector) Clashes(
 			clashing = append(clashing, f.ID)
 		}
 	}
-	for on := range links {
+	for _, on := range links {
 		taken = append(taken, observer.Taken(on, now)...)
 	}
 	return found, clash.Propose(election.IDs(i.Plan), clashing, taken)

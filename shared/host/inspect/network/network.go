@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/netip"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
@@ -107,12 +106,8 @@ func (i Inspector) Reach(
 		i.Unseen.Add("the ways to other hosts, and whether VRRP passes",
 			errors.New("specify their addresses: --peer ADDRESS"))
 	}
-	var asked sync.WaitGroup
 	out := make([]facts.Reached, len(hosts))
-	for n, host := range hosts {
-		asked.Go(func() { out[n] = i.reach(ctx, host) })
-	}
-	asked.Wait()
+	inspect.Each(hosts, func(n int, host netip.Addr) { out[n] = i.reach(ctx, host) })
 	return slices.DeleteFunc(out, func(r facts.Reached) bool { return !r.Host.IsValid() })
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/clash"
@@ -126,11 +125,7 @@ func (v *VIP) addRouters(s clash.State, names map[netip.Addr]string) {
 // holders asks the network for the holder of each VIP, of all at once.
 func (i inspector) holders(ctx context.Context, vips []VIP, unseen *inspect.Unseen) {
 	failed := make([]error, len(vips))
-	var all sync.WaitGroup
-	for n := range vips {
-		all.Go(func() { vips[n].Holder, failed[n] = i.holder(ctx, vips[n]) })
-	}
-	all.Wait()
+	inspect.Each(vips, func(n int, v VIP) { vips[n].Holder, failed[n] = i.holder(ctx, v) })
 	for n, err := range failed {
 		unseen.Add("who answers for "+vips[n].Address.String(), err)
 	}

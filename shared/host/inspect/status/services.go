@@ -91,10 +91,7 @@ func (i inspector) balancer(ctx context.Context) (out []Backend, err error) {
 // names are what this host's own name server answers for the cluster's names, until it fails once.
 func (i inspector) names(ctx context.Context) (out []Name, err error) {
 	for _, record := range i.Plan.Records {
-		name := string(record.Name)
-		if record.Wildcard {
-			name = "onprem-infra-status." + name
-		}
+		name := inspect.Question(record, "onprem-infra-status")
 		bound, cancel := context.WithTimeout(ctx, inspect.Timeout)
 		got, err := i.Lookup(bound, name)
 		cancel()

@@ -39,7 +39,8 @@ func Inspect(ctx context.Context, host *inspect.Inspector) Report {
 	}
 	entries, err := i.journal()
 	unseen.Add("part of the journal", err)
-	for _, v := range i.VIPs(election.Observation{Links: links, Agreed: agreed}, supervisor, entries) {
+	o := election.Observation{Links: links, Agreed: agreed}
+	for _, v := range i.VIPs(o, supervisor, entries) {
 		r.VIPs = append(r.VIPs, VIP{VIP: v})
 	}
 	r.Gate, err = i.Gate(links)

@@ -41,10 +41,11 @@ func (i Inspector) Ranges() (out []facts.Range) {
 // rangesIn reads lines such as `dhcp-range=192.0.2.100,192.0.2.200,12h` and `range 192.0.2.100
 // 192.0.2.200;`.
 func rangesIn(text []byte, source string) (out []facts.Range) {
+	keys := []string{"dhcp-range", "range", "range6"}
 	separator := func(r rune) bool { return strings.ContainsRune(" =,;\t\r\n", r) }
 	for line := range strings.Lines(string(text)) {
 		words := strings.FieldsFunc(line, separator)
-		if len(words) == 0 || !slices.Contains([]string{"dhcp-range", "range", "range6"}, words[0]) {
+		if len(words) == 0 || !slices.Contains(keys, words[0]) {
 			continue
 		}
 		var ends []netip.Addr

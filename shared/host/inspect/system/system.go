@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -197,16 +196,12 @@ func (i Inspector) Images(ctx context.Context) []facts.Image {
 		i.Unseen.Add("images", errors.New("the cluster names none: specify --images"))
 	}
 	out := make([]facts.Image, len(keys))
-	var asked sync.WaitGroup
-	for n, key := range keys {
+	inspect.Each(keys, func(n int, key string) {
 		out[n] = facts.Image{Key: key, Reference: i.Plan.Images[key]}
-		asked.Go(func() {
-			if err := i.Image(ctx, out[n].Reference); err != nil {
-				out[n].Fault = inspect.WithoutURL(err)
-			}
-		})
-	}
-	asked.Wait()
+		if err := i.Image(ctx, out[n].Reference); err != nil {
+			out[n].Fault = inspect.WithoutURL(err)
+		}
+	})
 	return out
 }
 
