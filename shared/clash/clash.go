@@ -268,16 +268,4 @@ func (e *Observer) Answer(link string, vip netip.Addr, mac string, now time.Time
 	e.answers[at] = answer{mac: mac, at: append(a.at[max(0, len(a.at)-enough+1):], now)}
 }
 
-// Routers are the last adverts of all routers that announce an instance's VIP, in the order of
-// their addresses. Only holders send adverts.
-func (e *Observer) Routers(i Instance) (out []Received) {
-	all := e.routers[i.group()]
-	for _, from := range senders(all) {
-		if s := all[from]; slices.Contains(s.advert.VIPs, i.VIP) {
-			out = append(out, Received{Link: i.Link, MAC: s.mac, At: s.last, Advert: s.advert})
-		}
-	}
-	return out
-}
-
 func (i Instance) group() group { return group{i.Link, i.VIP.Is4(), i.ID} }

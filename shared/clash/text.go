@@ -42,8 +42,8 @@ func (f Finding) String() string {
 		return fmt.Sprintf("%s holds %s beside %s, which outranks it: it does not receive or "+
 			"understand that one's adverts", who, vip, f.Better)
 	default:
-		return fmt.Sprintf("%s on %s answers for %s, and does not hold it: remove the address there",
-			who, f.Link, vip)
+		return fmt.Sprintf("%s on %s answers for %s, and does not hold it: remove the address "+
+			"there", who, f.Link, vip)
 	}
 }
 
