@@ -35,7 +35,7 @@ type Probes struct {
 	Now       func() time.Time
 	Links     func() (addr.Snapshot, error)
 	Neighbour func(ctx context.Context, link string, vip netip.Addr) (addr.Neighbour, error)
-	Adverts   func(ctx context.Context, link string, receive func(overhear.Received)) error
+	Adverts   Adverts
 	Backends  func(ctx context.Context) ([]haproxy.Stat, error)
 	// of this host's name server
 	Lookup func(ctx context.Context, name string) ([]netip.Addr, error)

@@ -3,13 +3,10 @@ package network
 import (
 	"context"
 	"net/netip"
-	"slices"
-	"sync"
 
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
-	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
@@ -55,12 +52,10 @@ func (i Inspector) Clashes(
 	ctx context.Context, groups []Group,
 ) ([]clash.Finding, map[vrrp.Kind]vrrp.ID) {
 	observer := clash.NewObserver()
-	var links []string
 	var instances []clash.Instance
 	for _, g := range groups {
-		links, instances = append(links, g.Link), append(instances, g.Instance)
+		instances = append(instances, g.Instance)
 	}
-	links = slices.Compact(slices.Sorted(slices.Values(links)))
 	observer.Expect(instances)
 	self := func() {
 		for _, g := range groups {
@@ -68,19 +63,9 @@ func (i Inspector) Clashes(
 		}
 	}
 	self()
-	var mu sync.Mutex
-	inspect.Each(links, func(_ int, on string) {
-		bound, cancel := context.WithTimeout(ctx, clash.ListenTime)
-		defer cancel()
-		err := i.Adverts(bound, on, func(h overhear.Received) {
-			mu.Lock()
-			defer mu.Unlock()
-			observer.Receive(clash.Received{
-				Link: on, MAC: h.MAC.String(), At: h.At, Advert: h.Advert,
-			})
-		})
-		i.Unseen.Add("adverts of other hosts", err)
-	})
+	bound, cancel := context.WithTimeout(ctx, clash.ListenTime)
+	defer cancel()
+	inspect.Listen(bound, observer, instances, i.Adverts, i.Unseen)
 	self()
 	now := i.Now()
 	found := observer.Findings(now)
@@ -90,8 +75,8 @@ func (i Inspector) Clashes(
 			clashing = append(clashing, f.ID)
 		}
 	}
-	for _, on := range links {
-		taken = append(taken, observer.Taken(on, now)...)
+	for _, g := range groups {
+		taken = append(taken, observer.Taken(g.Link, now)...)
 	}
 	return found, clash.Propose(election.IDs(i.Plan), clashing, taken)
 }

@@ -40,7 +40,7 @@ type Inspector struct {
 // Probes are what is asked of others than files, so that a test can answer.
 type Probes struct {
 	Now        func() time.Time
-	Adverts    func(ctx context.Context, link string, receive func(overhear.Received)) error
+	Adverts    inspect.Adverts
 	WhoHas     func(link string, address netip.Addr) ([]string, error)
 	Echo       func(from, to netip.Addr, bytes int) (bool, error)
 	VRRP       func(from, to netip.Addr) (bool, error)

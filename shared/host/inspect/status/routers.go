@@ -11,7 +11,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
-	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
 )
 
 // maxStateAge is how old the state of this host's monitor may be, which writes it every two
@@ -49,27 +48,19 @@ func (i inspector) monitorState() (*clash.State, error) {
 	return &s, nil
 }
 
-// listen receives adverts on each link for as long as one advert and half a second take.
+// listen receives adverts for as long as one advert and half a second take.
 func (i inspector) listen(ctx context.Context, vips []VIP, unseen *inspect.Unseen) *clash.State {
 	var instances []clash.Instance
-	var links []string
 	for _, v := range vips {
 		if v.Router.Near {
-			instances, links = append(instances, v.Router), append(links, v.Link)
+			instances = append(instances, v.Router)
 		}
 	}
 	observer := clash.NewObserver()
 	observer.Expect(instances)
-	for _, on := range slices.Compact(slices.Sorted(slices.Values(links))) {
-		bound, cancel := context.WithTimeout(ctx, i.Plan.Timing.Model.Advert+500*time.Millisecond)
-		err := i.Adverts(bound, on, func(h overhear.Received) {
-			observer.Receive(clash.Received{
-				Link: on, MAC: h.MAC.String(), At: h.At, Advert: h.Advert,
-			})
-		})
-		cancel()
-		unseen.Add("adverts of other hosts", err)
-	}
+	bound, cancel := context.WithTimeout(ctx, i.Plan.Timing.Model.Advert+500*time.Millisecond)
+	defer cancel()
+	inspect.Listen(bound, observer, instances, i.Adverts, unseen)
 	s := observer.State(nil, nil, i.Now())
 	return &s
 }
