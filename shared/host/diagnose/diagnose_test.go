@@ -129,25 +129,6 @@ func TestDiagnose(t *testing.T) {
 		}},
 		{"no inotify", doctor.CheckLimits, func(h *diagnose.Host) { h.System.Watchable = func(string) error { return no } }},
 		{"keepalived's file", doctor.CheckOlder, func(h *diagnose.Host) { write(h, inspect.KeepalivedConf, fakehost.KeepalivedConf+"#\n") }},
-		{"HAProxy's file", doctor.CheckOlder, func(h *diagnose.Host) {
-			changed := fakehost.Balancer
-			changed.Ports.LB++
-			write(h, haproxy.File, string(haproxy.Render(changed)))
-		}},
-		{"HAProxy's file, by hand", doctor.CheckOlder, func(h *diagnose.Host) {
-			write(h, haproxy.File, strings.Replace(string(haproxy.Render(fakehost.Balancer)), "timeout client 1m", "timeout client 2m", 1))
-		}},
-		{"HAProxy's servers", doctor.CheckOlder, func(h *diagnose.Host) {
-			was := h.Daemons.Backends
-			h.Daemons.Backends = func(ctx context.Context) ([]haproxy.Stat, error) {
-				stats, err := was(ctx)
-				stats[1].Status = "MAINT"
-				return stats, err
-			}
-		}},
-		{"CoreDNS's file", doctor.CheckOlder, func(h *diagnose.Host) {
-			write(h, dns.Config, string(corefile.Render(corefile.Config{Zone: p.Cluster.Zone, Upstreams: p.VIPs.API})))
-		}},
 		{"CoreDNS's file, being replaced at each host", "", func(h *diagnose.Host) {
 			was, inspections := h.Daemons.Text, 0
 			h.Daemons.Text = func(ctx context.Context, name string) ([]string, error) {

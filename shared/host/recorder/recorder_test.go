@@ -1,6 +1,7 @@
 package recorder_test
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"os"
@@ -89,6 +90,16 @@ func (n *node) start(t *testing.T, failed func(error)) (end func()) {
 	return func() { cancel(); running.Wait() }
 }
 
+// changes counts the log's lines of changes.
+type changes struct{ atomic.Int32 }
+
+func (c *changes) Write(line []byte) (int, error) {
+	if bytes.Contains(line, []byte("this node's part in a VIP")) {
+		c.Add(1)
+	}
+	return len(line), nil
+}
+
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for start := time.Now(); !ok(); time.Sleep(10 * time.Millisecond) {
@@ -104,6 +115,8 @@ func TestRun(t *testing.T) {
 	n := newNode(t)
 	n.failing.Store(vrrp.CheckMCS, true)
 	var reported, refused atomic.Int32
+	log := &changes{}
+	n.Log = slog.New(slog.NewTextHandler(log, nil))
 	n.Report = func(e journal.Entry) {
 		if !e.Late {
 			reported.Add(1)
@@ -144,6 +157,9 @@ func TestRun(t *testing.T) {
 	end()
 	if got := reported.Load(); got != 3 {
 		t.Errorf("%d entries were reported as observed, want 3", got)
+	}
+	if got := log.Load(); got != 4 {
+		t.Errorf("%d changes were logged, want 4", got)
 	}
 }
 
