@@ -105,7 +105,7 @@ var laws = []law{
 	{room: "shared/operator/layout", why: "leaf; how text fits a terminal, whatever it is about"},
 	{room: "shared/operator/manual", own: leaves, foreign: []string{"github.com/spf13/"}, why: "pages follow from the command line, and from no verb"},
 	{room: "shared/operator/example", own: append([]string{"shared/spec"}, leaves...), foreign: []string{"go.yaml.in/yaml/v3"}, why: "inputs that need no host"},
-	{room: "shared/operator/overview", own: append([]string{"shared/election", "shared/keepalived", "shared/operator/drift", "shared/operator/layout", "shared/operator/redact", "shared/plan", "shared/spec"}, leaves...), foreign: []string{"github.com/rogpeppe/go-internal/diff", "go.yaml.in/yaml/v3"}, why: "prints plans and reports, and decides nothing"},
+	{room: "shared/operator/overview", own: append([]string{"shared/election", "shared/operator/drift", "shared/operator/layout", "shared/plan", "shared/spec"}, leaves...), foreign: []string{"go.yaml.in/yaml/v3"}, why: "prints plans and reports, and decides nothing"},
 	{room: "shared/operator/chronicle", own: []string{"shared/operator/journal", "shared/supervised", "shared/operator/timeline"}, why: "what hosts have written down is read without a look at any of them"},
 	{room: "shared/operator/simulate/schedule", own: leaves, why: "what is simulated is described before anything runs"},
 	{room: "shared/operator/simulate/trace", own: append([]string{"shared/operator/simulate/schedule", "shared/operator/timeline"}, leaves...), why: "what came of a run is read without what ran it"},

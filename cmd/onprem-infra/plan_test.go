@@ -4,11 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
-
-	"go.yaml.in/yaml/v3"
 
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -86,32 +83,6 @@ func TestPlanJSONHolds(t *testing.T) {
 			t.Errorf("the files of the bootstrap lack %s", path)
 		}
 	}
-}
-
-// TestPlanYAMLIsJSON compares the two forms key by key, in their order, and value by value with its
-// type.
-func TestPlanYAMLIsJSON(t *testing.T) {
-	input := must(t, "", "example", "cluster", "--platform", "vsphere")
-	var fromYAML, fromJSON yaml.Node
-	for node, format := range map[*yaml.Node]string{&fromYAML: "yaml", &fromJSON: "json"} {
-		if err := yaml.Unmarshal([]byte(must(t, input, "plan", "-c", "-", "-o", format)), node); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got, want := flat(&fromYAML), flat(&fromJSON); got != want {
-		t.Errorf("YAML:\n%s\nJSON:\n%s", got, want)
-	}
-	if text := must(t, input, "plan", "-c", "-", "-o", "yaml"); strings.Contains(text, `{"`) {
-		t.Errorf("it is not YAML in block style:\n%s", text)
-	}
-}
-
-func flat(n *yaml.Node) string {
-	text := fmt.Sprintf("%d %s %q\n", n.Kind, n.ShortTag(), n.Value)
-	for _, child := range n.Content {
-		text += flat(child)
-	}
-	return text
 }
 
 // TestPlanOfClusterJSON holds that every example under every knob reads the same on a host:
@@ -193,29 +164,5 @@ func TestPlanRefuses(t *testing.T) {
 				t.Errorf("exit %d, stdout %q, stderr %q; want exit %d and %q on stderr alone", o.code, o.out, o.err, tt.code, tt.want)
 			}
 		})
-	}
-}
-
-// TestPlanFitsATerminal holds that a plan for people has no line that a terminal wraps, and that
-// programs read the same as from JSON.
-func TestPlanFitsATerminal(t *testing.T) {
-	for _, args := range [][]string{{"install-config", "--families", "dual"}, {"cluster"}} {
-		text := must(t, "", append([]string{"example"}, args...)...)
-		for _, timing := range []string{"lan", "compat"} {
-			inYAML, inJSON := must(t, text, "plan", "-c", "-", "--timing", timing, "-o", "yaml"), must(t, text, "plan", "-c", "-", "--timing", timing, "-o", "json")
-			for _, line := range tooWide(inYAML) {
-				t.Errorf("%v %s: %s", args, timing, line)
-			}
-			var a, b any
-			if err := yaml.Unmarshal([]byte(inYAML), &a); err != nil {
-				t.Fatal(err)
-			}
-			if err := yaml.Unmarshal([]byte(inJSON), &b); err != nil {
-				t.Fatal(err)
-			}
-			if !reflect.DeepEqual(a, b) {
-				t.Errorf("%v %s: YAML and JSON are two plans", args, timing)
-			}
-		}
 	}
 }

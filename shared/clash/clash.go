@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// ListenTime is how long to listen before an instance starts for the first time: long enough for
-	// three adverts of a router with the default interval of a second.
+	// ListenTime is how long to listen before an instance starts for the first time: long enough
+	// for three adverts of a router with the default interval of a second.
 	ListenTime = 3500 * time.Millisecond
 	// enough is how many adverts, or answers, in a row show something that lasts.
 	enough = 3
@@ -54,7 +54,7 @@ type Received struct {
 	Advert advert.Advert
 }
 
-// group tells virtual routers apart: one ID means two of them on two links, and in two families
+// group identifies a virtual router: one ID means two of them on two links, and in two families
 // (RFC 5798 1.4).
 type group struct {
 	link string
@@ -266,18 +266,6 @@ func (e *Observer) Answer(link string, vip netip.Addr, mac string, now time.Time
 		a.at = nil
 	}
 	e.answers[at] = answer{mac: mac, at: append(a.at[max(0, len(a.at)-enough+1):], now)}
-}
-
-// Routers are the last adverts of all routers that announce an instance's VIP, in the order of
-// their addresses. Only holders send adverts.
-func (e *Observer) Routers(i Instance) (out []Received) {
-	all := e.routers[i.group()]
-	for _, from := range senders(all) {
-		if s := all[from]; slices.Contains(s.advert.VIPs, i.VIP) {
-			out = append(out, Received{Link: i.Link, MAC: s.mac, At: s.last, Advert: s.advert})
-		}
-	}
-	return out
 }
 
 func (i Instance) group() group { return group{i.Link, i.VIP.Is4(), i.ID} }

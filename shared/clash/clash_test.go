@@ -36,14 +36,14 @@ func node(change func(*Instance)) Instance {
 	return i
 }
 
-// line is what a host says, from one time to another in its interval.
+// line is the adverts of a host, from one time to another in its interval.
 type line struct {
 	from, to time.Duration
 	who      string
 	change   func(*Received)
 }
 
-func (l line) heard() (out []Received) {
+func (l line) adverts() (out []Received) {
 	h := Received{
 		Link: "ens3",
 		MAC:  "mac of " + l.who,
@@ -71,11 +71,11 @@ func (l line) heard() (out []Received) {
 
 func foreign(h *Received) { h.Advert.VIPs = []netip.Addr{ip("192.0.2.77")} }
 
-// hear has an ear hear lines in the order of time.
-func hear(e *Observer, lines ...line) {
+// receive passes the adverts of lines to an observer in the order of time.
+func receive(e *Observer, lines ...line) {
 	var all []Received
 	for _, l := range lines {
-		all = append(all, l.heard()...)
+		all = append(all, l.adverts()...)
 	}
 	slices.SortStableFunc(all, func(a, b Received) int { return a.At.Compare(b.At) })
 	for _, h := range all {
@@ -104,12 +104,12 @@ func TestFindings(t *testing.T) {
 		at    time.Duration
 		want  []string
 	}{
-		{"nothing is heard", node(nil), nil, nil, second, nil},
+		{"no advert arrives", node(nil), nil, nil, second, nil},
 		{"a healthy holder", node(nil), nil, []line{{0, second, "192.0.2.12", nil}}, second, nil},
 		{"this host holds it", node(nil), &[2]time.Duration{0, 10 * second}, nil, second, nil},
 		{"a foreign router by its first advert", node(nil), nil, []line{{0, 0, "192.0.2.99", foreign}}, 0, []string{"foreign-router 192.0.2.99"}},
 		{"a foreign router of version 2", node(nil), nil, []line{{0, 0, "192.0.2.99", func(h *Received) { foreign(h); h.Advert.Version = vrrp.V2 }}}, 0, []string{"foreign-router 192.0.2.99"}},
-		{"a foreign router that says goodbye", node(nil), nil, []line{{0, 0, "192.0.2.99", func(h *Received) { foreign(h); h.Advert.Priority = 0 }}}, 0, []string{"foreign-router 192.0.2.99"}},
+		{"a foreign router that releases its VIP", node(nil), nil, []line{{0, 0, "192.0.2.99", func(h *Received) { foreign(h); h.Advert.Priority = 0 }}}, 0, []string{"foreign-router 192.0.2.99"}},
 		{"a foreign router is remembered", node(nil), nil, []line{{0, 0, "192.0.2.99", foreign}}, time.Minute, []string{"foreign-router 192.0.2.99"}},
 		{"and forgotten", node(nil), nil, []line{{0, 0, "192.0.2.99", foreign}}, time.Minute + 1, nil},
 		{"but a slow one is slow", node(nil), nil, []line{{0, 0, "192.0.2.99", func(h *Received) { foreign(h); h.Advert.Interval = 40 * second }}}, 2 * time.Minute, []string{"foreign-router 192.0.2.99"}},
@@ -118,15 +118,15 @@ func TestFindings(t *testing.T) {
 		{"the other family", node(nil), nil, []line{{0, second, "fe80::9", func(h *Received) { h.Advert.VIPs = []netip.Addr{ip("2001:db8::5")} }}}, second, nil},
 		{"a damaged one", node(nil), nil, []line{{0, second, "192.0.2.99", func(h *Received) { foreign(h); h.Advert.Sound = false }}}, second, nil},
 		{"one from beyond a router", node(nil), nil, []line{{0, second, "192.0.2.99", func(h *Received) { foreign(h); h.Advert.Hops = 254 }}}, second, nil},
-		{"a stranger at our VIP", node(nil), nil, []line{{0, second, "192.0.2.99", nil}}, second, []string{"stranger 192.0.2.99"}},
+		{"an unknown router at our VIP", node(nil), nil, []line{{0, second, "192.0.2.99", nil}}, second, []string{"stranger 192.0.2.99"}},
 		{"twice is chance", node(nil), nil, []line{{0, 100 * time.Millisecond, "192.0.2.99", nil}}, 100 * time.Millisecond, nil},
-		{"nobody knows the members", node(func(i *Instance) { i.Members = nil }), nil, []line{{0, second, "192.0.2.99", nil}}, second, nil},
+		{"the members are not known", node(func(i *Instance) { i.Members = nil }), nil, []line{{0, second, "192.0.2.99", nil}}, second, nil},
 		{"a member of another version", node(nil), nil, []line{{0, 2 * second, "192.0.2.12", func(h *Received) { h.Advert.Version = vrrp.V2; h.Advert.Interval = second }}}, 2 * second, []string{"version 192.0.2.12"}},
 		{"a member of another interval", node(nil), nil, []line{{0, 2 * second, "192.0.2.12", func(h *Received) { h.Advert.Interval = second }}}, 2 * second, []string{"interval 192.0.2.12"}},
-		{"a hand-over", node(nil), nil, []line{{0, second, "192.0.2.12", nil}, {second - 50*time.Millisecond, 2 * second, "192.0.2.13", nil}}, 1100 * time.Millisecond, nil},
-		{"a hand-over from this host", node(nil), &[2]time.Duration{0, second}, []line{{second - 50*time.Millisecond, 2 * second, "192.0.2.13", nil}}, 2 * second, nil},
-		{"a hand-over to this host", node(nil), &[2]time.Duration{second, 5 * second}, []line{{0, second, "192.0.2.13", nil}}, 1200 * time.Millisecond, nil},
-		{"one does not hear this host", node(nil), &[2]time.Duration{0, 5 * second}, []line{{second, 2 * second, "192.0.2.13", nil}}, 2 * second, []string{"one-way 192.0.2.13 beside 192.0.2.11"}},
+		{"a handover", node(nil), nil, []line{{0, second, "192.0.2.12", nil}, {second - 50*time.Millisecond, 2 * second, "192.0.2.13", nil}}, 1100 * time.Millisecond, nil},
+		{"a handover from this host", node(nil), &[2]time.Duration{0, second}, []line{{second - 50*time.Millisecond, 2 * second, "192.0.2.13", nil}}, 2 * second, nil},
+		{"a handover to this host", node(nil), &[2]time.Duration{second, 5 * second}, []line{{0, second, "192.0.2.13", nil}}, 1200 * time.Millisecond, nil},
+		{"one does not receive this host's adverts", node(nil), &[2]time.Duration{0, 5 * second}, []line{{second, 2 * second, "192.0.2.13", nil}}, 2 * second, []string{"one-way 192.0.2.13 beside 192.0.2.11"}},
 		{"this host is not the better one", node(nil), &[2]time.Duration{0, 5 * second}, []line{{second, 2 * second, "192.0.2.13", func(h *Received) { h.Advert.Priority = 180 }}}, 2 * second, []string{"one-way 192.0.2.11 beside 192.0.2.13"}},
 		{"equals go by the address", node(nil), &[2]time.Duration{0, 5 * second}, []line{{second, 2 * second, "192.0.2.13", func(h *Received) { h.Advert.Priority = 170 }}}, 2 * second, []string{"one-way 192.0.2.11 beside 192.0.2.13"}},
 		{"two others", node(nil), nil, []line{{0, 2 * second, "192.0.2.12", nil}, {second, 2 * second, "192.0.2.13", nil}}, 2 * second, []string{"one-way 192.0.2.12 beside 192.0.2.13"}},
@@ -134,7 +134,7 @@ func TestFindings(t *testing.T) {
 		{"two of two versions", node(nil), &[2]time.Duration{0, 5 * second}, []line{{0, 4 * second, "192.0.2.13", func(h *Received) { h.Advert.Version = vrrp.V2; h.Advert.Interval = second }}}, 4 * second,
 			[]string{"version 192.0.2.13", "two-holders 192.0.2.13 beside 192.0.2.11"}},
 		{"two, and one goes", node(nil), nil, []line{{0, 2 * second, "192.0.2.12", nil}, {second, 3 * second, "192.0.2.13", nil}}, 3 * second, nil},
-		{"two, and one says goodbye", node(nil), nil, []line{{0, 2 * second, "192.0.2.12", nil}, {second, 2 * second, "192.0.2.13", nil},
+		{"two, and one releases the VIP", node(nil), nil, []line{{0, 2 * second, "192.0.2.12", nil}, {second, 2 * second, "192.0.2.13", nil},
 			{2*second + 1, 2*second + 1, "192.0.2.12", func(h *Received) { h.Advert.Priority = 0 }}}, 2*second + 2, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -144,7 +144,7 @@ func TestFindings(t *testing.T) {
 				e.Self(tt.i.Name, true, 170, begin.Add(tt.self[0]))
 				e.Self(tt.i.Name, tt.at < tt.self[1], 170, begin.Add(min(tt.at, tt.self[1])))
 			}
-			hear(e, tt.lines...)
+			receive(e, tt.lines...)
 			if got := brief(e.Findings(begin.Add(tt.at))); !slices.Equal(got, tt.want) {
 				t.Errorf("found %q, want %q", got, tt.want)
 			}
@@ -152,12 +152,12 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// TestFinding holds that a foreign router is named by all that its owner can find it by, and a
-// person is told what to do.
-func TestFinding(t *testing.T) {
+// TestFinding_String holds that a foreign router is named by all that its owner can find it by, and
+// that the text has what to do.
+func TestFinding_String(t *testing.T) {
 	e := NewObserver()
 	e.Expect([]Instance{node(nil)})
-	hear(e, line{0, 0, "192.0.2.99", func(h *Received) {
+	receive(e, line{0, 0, "192.0.2.99", func(h *Received) {
 		foreign(h)
 		h.Advert.Version, h.Advert.Interval, h.MAC = vrrp.V2, time.Second, "52:54:00:00:00:63"
 	}})
@@ -180,7 +180,7 @@ func TestFinding(t *testing.T) {
 	}
 	text := "192.0.2.99 (52:54:00:00:00:63) on ens3 has the virtual router ID 30 of 192.0.2.5 (one_API_0) for 192.0.2.77 (VRRPv2, priority 150, every 1s): give one of the two another ID"
 	if got[0].String() != text {
-		t.Errorf("says %q", got[0])
+		t.Errorf("text %q", got[0])
 	}
 	for _, k := range []Kind{UnknownRouter, Version, Interval, OneWay, Holders, Duplicate} {
 		f := want
@@ -190,15 +190,15 @@ func TestFinding(t *testing.T) {
 		if s := f.String(); !strings.Contains(s, "52:54:00:00:00:63") ||
 			!strings.Contains(s, "192.0.2.5 (one_API_0)") ||
 			strings.Contains(s, "invalid") {
-			t.Errorf("%s says %q", k, s)
+			t.Errorf("%s text %q", k, s)
 		}
 	}
 }
 
-// TestDuplicate holds that whoever answers for a VIP must be who holds it, once it is known who
-// does, and for longer than a hand-over.
+// TestDuplicate holds that only a VIP's holder may answer for it, once the holder is known, for
+// longer than a handover.
 func TestDuplicate(t *testing.T) {
-	speaks := line{0, 5 * time.Second, "192.0.2.12", nil}
+	holder := line{0, 5 * time.Second, "192.0.2.12", nil}
 	for _, tt := range []struct {
 		name  string
 		self  bool
@@ -207,23 +207,23 @@ func TestDuplicate(t *testing.T) {
 		late  time.Duration
 		want  bool
 	}{
-		{"nobody answers", false, []line{speaks}, nil, 0, false},
-		{"the holder", false, []line{speaks}, []string{"mac of 192.0.2.12", "mac of 192.0.2.12", "mac of 192.0.2.12"}, 0, false},
-		{"another", false, []line{speaks}, []string{"other", "other", "other"}, 0, true},
-		{"another, of two that take turns", false, []line{speaks}, []string{"other", "mac of 192.0.2.12", "other"}, 0, false},
-		{"this host, which asks nobody for what it has itself: what its kernel knows is from before", true, nil, []string{"other", "other", "other"}, 0, false},
+		{"no host answers", false, []line{holder}, nil, 0, false},
+		{"the holder", false, []line{holder}, []string{"mac of 192.0.2.12", "mac of 192.0.2.12", "mac of 192.0.2.12"}, 0, false},
+		{"another", false, []line{holder}, []string{"other", "other", "other"}, 0, true},
+		{"another, of two that alternate", false, []line{holder}, []string{"other", "mac of 192.0.2.12", "other"}, 0, false},
+		{"this host holds it, and its kernel still knows the former holder", true, nil, []string{"other", "other", "other"}, 0, false},
 		{"the former holder, before the VIP moved", false, []line{{0, 2100 * time.Millisecond, "192.0.2.13", func(h *Received) { h.MAC = "other" }}, {2200 * time.Millisecond, 5 * time.Second, "192.0.2.12", nil}},
 			[]string{"other", "other", "other"}, 0, false},
 		{"the former holder still", false, []line{{0, 100 * time.Millisecond, "192.0.2.13", func(h *Received) { h.MAC = "other" }}, {200 * time.Millisecond, 5 * time.Second, "192.0.2.12", nil}},
 			[]string{"other", "other", "other", "other"}, 0, true},
-		{"nobody is known to hold it", false, nil, []string{"other", "other", "other"}, 0, false},
+		{"no holder is known", false, nil, []string{"other", "other", "other"}, 0, false},
 		{"long ago", false, []line{{0, time.Hour + 5*time.Second, "192.0.2.12", nil}}, []string{"other", "other", "other"}, time.Hour, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e := NewObserver()
 			e.Expect([]Instance{node(nil)})
 			e.Self("one_API_0", tt.self, 100, begin)
-			hear(e, tt.lines...)
+			receive(e, tt.lines...)
 			for i, mac := range tt.macs {
 				e.Answer("ens3", ip("192.0.2.5"), mac, begin.Add(time.Duration(i)*time.Second))
 			}
@@ -237,8 +237,8 @@ func TestDuplicate(t *testing.T) {
 	}
 }
 
-// TestMay holds that a clash keeps an instance from starting for the first time, where that is
-// asked for, and never a later time.
+// TestMay holds that by the policy refuse a clash keeps an instance from starting for the first
+// time, and never a later time.
 func TestMay(t *testing.T) {
 	clash := []line{{0, 0, "192.0.2.99", foreign}}
 	for _, tt := range []struct {
@@ -261,7 +261,7 @@ func TestMay(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			e := NewObserver()
-			hear(e, tt.lines...)
+			receive(e, tt.lines...)
 			got, why := e.Snapshot(map[string]time.Time{"ens3": begin}, begin.Add(tt.at)).May(tt.policy,
 				node(nil), tt.started)
 			if got != tt.want || !strings.Contains(why, tt.why) || got != (why == "") {
@@ -274,20 +274,20 @@ func TestMay(t *testing.T) {
 // TestMay_NotListening holds that a host which does not listen on a link starts nothing there that
 // must not be beside another.
 func TestMay_NotListening(t *testing.T) {
-	air := NewObserver().Snapshot(map[string]time.Time{"ens4": begin}, begin.Add(time.Hour))
-	if ok, why := air.May(Refuse, node(nil), false); ok ||
+	snapshot := NewObserver().Snapshot(map[string]time.Time{"ens4": begin}, begin.Add(time.Hour))
+	if ok, why := snapshot.May(Refuse, node(nil), false); ok ||
 		!strings.Contains(why, "does not listen on ens3 yet") {
 		t.Errorf("%t, %q", ok, why)
 	}
 }
 
-// TestAirStays holds that what a decision depends on does not change beneath it.
-func TestAirStays(t *testing.T) {
+// TestSnapshot_Stays holds that later adverts and changes of since do not change a snapshot.
+func TestSnapshot_Stays(t *testing.T) {
 	e, since := NewObserver(), map[string]time.Time{"ens3": begin}
-	air := e.Snapshot(since, begin.Add(ListenTime))
-	hear(e, line{0, 0, "192.0.2.99", foreign})
+	snapshot := e.Snapshot(since, begin.Add(ListenTime))
+	receive(e, line{0, 0, "192.0.2.99", foreign})
 	delete(since, "ens3")
-	if ok, why := air.May(Refuse, node(nil), false); !ok {
+	if ok, why := snapshot.May(Refuse, node(nil), false); !ok {
 		t.Error(why)
 	}
 }
@@ -301,14 +301,13 @@ func TestManyVIPs(t *testing.T) {
 	}
 }
 
-// TestFree holds that a foreign router is named with an ID that neither the cluster nor anybody
-// else has.
+// TestFree holds that a foreign router is named with an ID that no router of the link has.
 func TestFree(t *testing.T) {
 	e := NewObserver()
 	ours := node(func(i *Instance) { i.Kind = vrrp.API })
 	e.Expect([]Instance{ours})
 	e.Have(map[vrrp.Kind]vrrp.ID{vrrp.API: 30, vrrp.Ingress: 31}) // of another election
-	hear(e, line{0, 0, "192.0.2.99", foreign},
+	receive(e, line{0, 0, "192.0.2.99", foreign},
 		line{0, 0, "192.0.2.99", func(h *Received) { h.Advert.ID = 32 }})
 	got := e.Findings(begin)
 	if len(got) != 1 || got[0].Free != 33 ||
@@ -318,44 +317,29 @@ func TestFree(t *testing.T) {
 	}
 }
 
-// TestExpectAnew holds that members which change how they speak at the same moment as this host are
-// not blamed for what they said before.
+// TestExpectAnew holds that members which change their version and interval at the same moment as
+// this host are not reported for their earlier adverts.
 func TestExpectAnew(t *testing.T) {
 	e := NewObserver()
 	slow := func(i *Instance) { i.Version, i.Interval = vrrp.V2, time.Second }
 	e.Expect([]Instance{node(slow)})
-	hear(
-		e,
-		line{
-			0,
-			5 * time.Second,
-			"192.0.2.12",
-			func(h *Received) { h.Advert.Version, h.Advert.Interval = vrrp.V2, time.Second },
-		},
-	)
+	former := func(h *Received) { h.Advert.Version, h.Advert.Interval = vrrp.V2, time.Second }
+	receive(e, line{0, 5 * time.Second, "192.0.2.12", former})
 	e.Expect([]Instance{node(nil)})
 	if got := e.Findings(begin.Add(5*time.Second + 10*time.Millisecond)); len(got) > 0 {
 		t.Errorf("found %v", got)
 	}
-	hear(
-		e,
-		line{
-			6 * time.Second,
-			9 * time.Second,
-			"192.0.2.12",
-			func(h *Received) { h.Advert.Version, h.Advert.Interval = vrrp.V2, time.Second },
-		},
-	)
+	receive(e, line{6 * time.Second, 9 * time.Second, "192.0.2.12", former})
 	if got := brief(e.Findings(begin.Add(9 * time.Second))); !slices.Equal(
 		got, []string{"version 192.0.2.12"}) {
 		t.Errorf("found %v of one that goes on as before", got)
 	}
 }
 
-// TestExpectLeft holds that who was a member until now, as the bootstrap machine, is not called a
-// stranger for what it said before; and is, where it goes on.
+// TestExpectLeft holds that a former member, such as the bootstrap machine, is not an unknown router
+// by its earlier adverts, and is one if it continues.
 func TestExpectLeft(t *testing.T) {
-	// nobody knew yet who else there may be, or it was one of them
+	// the members were not known yet, or it was one of them
 	for _, before := range [][]netip.Addr{nil, append(node(nil).Members, ip("192.0.2.10"))} {
 		left(t, before)
 	}
@@ -364,28 +348,28 @@ func TestExpectLeft(t *testing.T) {
 func left(t *testing.T, members []netip.Addr) {
 	e := NewObserver()
 	e.Expect([]Instance{node(func(i *Instance) { i.Members = members })})
-	hear(e, line{0, 5 * time.Second, "192.0.2.10", nil})
+	receive(e, line{0, 5 * time.Second, "192.0.2.10", nil})
 	e.Expect([]Instance{node(nil)})
 	if got := e.Findings(begin.Add(5*time.Second + 10*time.Millisecond)); len(got) > 0 {
 		t.Errorf("found %v", got)
 	}
-	hear(e, line{5100 * time.Millisecond, 9 * time.Second, "192.0.2.10", nil})
+	receive(e, line{5100 * time.Millisecond, 9 * time.Second, "192.0.2.10", nil})
 	if got := brief(e.Findings(begin.Add(9 * time.Second))); !slices.Contains(
 		got, "stranger 192.0.2.10") {
 		t.Errorf("found %v of one that goes on", got)
 	}
 }
 
-// TestState holds what a host writes down for others to read, and that it is read again.
+// TestState holds that other programs read the state that a host writes.
 func TestState(t *testing.T) {
 	e := NewObserver()
 	e.Expect([]Instance{node(nil)})
 	late := func(h *Received) { h.Advert.Interval = 90 * time.Millisecond }
-	for n := range 200 { // each 10 ms late, by what it says
+	for n := range 200 { // each 10 ms later than its interval
 		at := time.Duration(n) * 100 * time.Millisecond
-		hear(e, line{at, at, "192.0.2.12", late})
+		receive(e, line{at, at, "192.0.2.12", late})
 	}
-	hear(e, line{0, 0, "192.0.2.99", foreign})
+	receive(e, line{0, 0, "192.0.2.99", foreign})
 	now := begin.Add(20 * time.Second)
 	want := State{
 		At: now, Since: map[string]time.Time{"ens3": begin},
@@ -429,16 +413,16 @@ func TestOthers(t *testing.T) {
 	e := NewObserver()
 	e.Expect([]Instance{node(nil)})
 	for n := range 100 {
-		hear(e, line{0, 0, fmt.Sprintf("198.51.100.%d", n+1), func(h *Received) { h.Advert.ID = 40 }})
+		receive(e, line{0, 0, fmt.Sprintf("198.51.100.%d", n+1), func(h *Received) { h.Advert.ID = 40 }})
 	}
 	if kept := e.routers[group{"ens3", true, 40}]; len(kept) != maxOthers {
 		t.Errorf("%d are remembered", len(kept))
 	}
 }
 
-// TestHearing holds that a router of a second's interval is heard three times before an instance
-// starts.
-func TestHearing(t *testing.T) {
+// TestListenTime holds that three adverts of a router with an interval of a second arrive before an
+// instance starts.
+func TestListenTime(t *testing.T) {
 	if ListenTime < 3*time.Second || ListenTime > 3732*time.Millisecond {
 		t.Errorf("%v: three adverts take 3 s, and keepalived itself listens for 3.73 s", ListenTime)
 	}
@@ -447,9 +431,9 @@ func TestHearing(t *testing.T) {
 func TestPropose(t *testing.T) {
 	e := NewObserver()
 	for id := range 4 {
-		hear(e, line{0, 0, "192.0.2.99", func(h *Received) { h.Advert.ID = vrrp.ID(30 + id) }})
+		receive(e, line{0, 0, "192.0.2.99", func(h *Received) { h.Advert.ID = vrrp.ID(30 + id) }})
 	}
-	hear(e, line{0, 0, "fe80::9", func(h *Received) { h.Advert.ID, h.Advert.Hops = 35, 64 }},
+	receive(e, line{0, 0, "fe80::9", func(h *Received) { h.Advert.ID, h.Advert.Hops = 35, 64 }},
 		line{0, 0, "192.0.2.99", func(h *Received) { h.Advert.ID, h.Link = 36, "ens4" }})
 	taken := e.Taken("ens3", begin)
 	if want := []vrrp.ID{30, 31, 32, 33, 35}; !slices.Equal(taken, want) {
@@ -482,24 +466,18 @@ func TestPropose(t *testing.T) {
 	}
 }
 
-// TestBounded holds that whoever sends whatever, little is remembered of it, and who speaks on is
-// not forgotten for it.
+// TestBounded holds that memory is bounded whatever is sent, and that a router which continues is
+// not forgotten.
 func TestBounded(t *testing.T) {
 	e := NewObserver()
 	e.Expect([]Instance{node(nil)})
 	for n := range 10_000 {
 		at := time.Duration(n) * time.Millisecond
-		hear(
-			e,
-			line{
-				at,
-				at,
-				fmt.Sprintf("198.51.%d.%d", n/250%250, n%250+1),
-				func(h *Received) { h.Advert.VIPs = make([]netip.Addr, 255) },
-			},
-		)
+		from := fmt.Sprintf("198.51.%d.%d", n/250%250, n%250+1)
+		many := func(h *Received) { h.Advert.VIPs = make([]netip.Addr, 255) }
+		receive(e, line{at, at, from, many})
 		if n%5 == 0 {
-			hear(e, line{at, at, "192.0.2.99", foreign})
+			receive(e, line{at, at, "192.0.2.99", foreign})
 		}
 	}
 	kept := e.routers[node(nil).group()]
@@ -514,8 +492,7 @@ func TestBounded(t *testing.T) {
 	}
 }
 
-// TestMembersAreKept holds that whoever sends adverts of ever new hosts has no member of the
-// cluster forgotten.
+// TestMembersAreKept holds that adverts of ever new hosts do not displace the cluster's members.
 func TestMembersAreKept(t *testing.T) {
 	e := NewObserver()
 	e.Expect([]Instance{node(nil)})
@@ -527,7 +504,7 @@ func TestMembersAreKept(t *testing.T) {
 		at := time.Duration(n) * time.Millisecond
 		lines = append(lines, line{at, at, fmt.Sprintf("198.51.%d.%d", n/250, n%250+1), foreign})
 	}
-	hear(e, lines...)
+	receive(e, lines...)
 	for _, member := range []string{"192.0.2.12", "192.0.2.13"} {
 		if s := e.routers[node(nil).group()][ip(member)]; s == nil || s.count != 21 {
 			t.Errorf("of %s is known %+v", member, s)
@@ -535,15 +512,14 @@ func TestMembersAreKept(t *testing.T) {
 	}
 }
 
-// TestHeldBefore holds that of an election from which this host had gone nothing is known when it
-// comes back.
+// TestHeldBefore holds that an earlier holding does not count if this host left the group meanwhile.
 func TestHeldBefore(t *testing.T) {
 	e := NewObserver()
 	e.Expect([]Instance{node(nil)})
 	e.Self("one_API_0", true, 170, begin)
 	e.Expect(nil) // its link has gone
 	e.Expect([]Instance{node(nil)})
-	hear(e, line{time.Minute, time.Minute + time.Second, "192.0.2.12", nil})
+	receive(e, line{time.Minute, time.Minute + time.Second, "192.0.2.12", nil})
 	now := begin.Add(time.Minute + 1050*time.Millisecond)
 	e.Self("one_API_0", true, 170, now)
 	if got := e.Findings(now); len(got) > 0 {
@@ -551,13 +527,14 @@ func TestHeldBefore(t *testing.T) {
 	}
 }
 
-func TestSpeakers(t *testing.T) {
+// TestState_Routers holds that only routers that announce the VIP are listed.
+func TestState_Routers(t *testing.T) {
 	e := NewObserver()
-	hear(e, line{0, time.Second, "192.0.2.12", nil}, line{0, 0, "192.0.2.99", foreign})
-	got := e.Routers(node(nil))
-	if len(got) != 1 || got[0].Advert.From != ip("192.0.2.12") ||
-		got[0].MAC != "mac of 192.0.2.12" ||
-		!got[0].At.Equal(begin.Add(time.Second)) {
+	e.Expect([]Instance{node(nil)})
+	receive(e, line{0, time.Second, "192.0.2.12", nil}, line{0, 0, "192.0.2.99", foreign})
+	got := e.State(nil, nil, begin.Add(time.Second)).Routers
+	if len(got) != 1 || got[0].Host != (Host{ip("192.0.2.12"), "mac of 192.0.2.12"}) ||
+		!got[0].Last.Equal(begin.Add(time.Second)) {
 		t.Errorf("%+v", got)
 	}
 }

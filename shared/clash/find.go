@@ -2,6 +2,7 @@ package clash
 
 import (
 	"cmp"
+	"maps"
 	"net/netip"
 	"slices"
 	"time"
@@ -15,16 +16,13 @@ type Kind string
 
 // The kinds, a cause before its consequences.
 const (
-	// another router has our ID: hosts accept the adverts of both
-	Foreign       Kind = "foreign-router"
-	UnknownRouter Kind = "stranger" // an unknown router announces our VIP
-	// a member has another version of VRRP, which no other member accepts
-	Version  Kind = "version"
-	Interval Kind = "interval" // a member has another advert interval
-	// unicast: a holder does not receive the adverts of a better one
-	OneWay    Kind = "one-way"
-	Holders   Kind = "two-holders"       // two hosts hold the VIP
-	Duplicate Kind = "duplicate-address" // another host than the holder answers for the VIP
+	Foreign       Kind = "foreign-router"    // another router has our ID
+	UnknownRouter Kind = "stranger"          // an unknown router announces our VIP
+	Version       Kind = "version"           // a member has another VRRP version
+	Interval      Kind = "interval"          // a member has another advert interval
+	OneWay        Kind = "one-way"           // unicast: a holder receives no adverts of a better one
+	Holders       Kind = "two-holders"       // two hosts hold the VIP
+	Duplicate     Kind = "duplicate-address" // another host than the holder answers for the VIP
 )
 
 // Host is a host of the link.
@@ -90,12 +88,7 @@ func (e *Observer) propose(found []Finding, now time.Time) {
 }
 
 func senders(all map[netip.Addr]*router) []netip.Addr {
-	out := make([]netip.Addr, 0, len(all))
-	for from := range all {
-		out = append(out, from)
-	}
-	slices.SortFunc(out, netip.Addr.Compare)
-	return out
+	return slices.SortedFunc(maps.Keys(all), netip.Addr.Compare)
 }
 
 // judge finds what is wrong with one router by itself.
@@ -121,16 +114,14 @@ func (i Instance) finding(k Kind, from netip.Addr, s *router) Finding {
 		Kind: k, Instance: i.Name, For: i.Kind, Link: i.Link, ID: i.ID, VIP: i.VIP,
 		Who: Host{from, s.mac}, Last: s.last,
 		Version: s.advert.Version, IntervalMs: int(s.advert.Interval / time.Millisecond),
-		Priority: s.advert.Priority,
-		VIPs:     slices.Clone(s.advert.VIPs),
+		Priority: s.advert.Priority, VIPs: slices.Clone(s.advert.VIPs),
 	}
 }
 
 // holder is one that holds an instance's VIP.
 type holder struct {
-	from        netip.Addr
-	router      *router // made up for this host
-	since, last time.Time
+	*router // made up for this host
+	from    netip.Addr
 }
 
 // rivals are holders beside the best one, for longer than a handover takes.
@@ -141,7 +132,7 @@ func (e *Observer) rivals(i Instance, now time.Time) (out []Finding) {
 		s := all[from]
 		if from != i.Own && slices.Contains(s.advert.VIPs, i.VIP) && s.holds(now) &&
 			s.count >= enough {
-			holders = append(holders, holder{from, s, s.since, s.last})
+			holders = append(holders, holder{s, from})
 		}
 	}
 	if me := e.own[i.Name]; !me.since.IsZero() {
@@ -149,28 +140,28 @@ func (e *Observer) rivals(i Instance, now time.Time) (out []Finding) {
 			Version: i.Version, Interval: i.Interval, Priority: uint8(me.priority),
 			VIPs: []netip.Addr{i.VIP},
 		}}
-		holders = append(holders, holder{i.Own, s, me.since, now})
+		holders = append(holders, holder{s, i.Own})
 	}
 	if len(holders) < 2 {
 		return nil
 	}
 	best := slices.MaxFunc(holders, func(a, b holder) int {
-		return cmp.Or(
-			cmp.Compare(a.router.advert.Priority, b.router.advert.Priority), a.from.Compare(b.from))
+		by := cmp.Compare(a.router.advert.Priority, b.router.advert.Priority)
+		return cmp.Or(by, a.from.Compare(b.from))
 	})
 	for _, h := range holders {
 		together := min(h.last.Sub(best.since), h.last.Sub(h.since), best.last.Sub(best.since),
 			best.last.Sub(h.since))
 		if h.from == best.from ||
-			together < (enough-1)*max(h.router.advert.Interval, best.router.advert.Interval) {
+			together < (enough-1)*max(h.advert.Interval, best.advert.Interval) {
 			continue
 		}
 		kind := Holders
-		if i.Unicast && h.router.advert.Version == best.router.advert.Version {
+		if i.Unicast && h.advert.Version == best.advert.Version {
 			kind = OneWay
 		}
 		f := i.finding(kind, h.from, h.router)
-		f.Better = Host{best.from, best.router.mac}
+		f.Better = Host{best.from, best.mac}
 		out = append(out, f)
 	}
 	return out
@@ -199,7 +190,6 @@ func (e *Observer) duplicate(i Instance, now time.Time) []Finding {
 	}
 	return []Finding{{
 		Kind: Duplicate, Instance: i.Name, For: i.Kind, Link: i.Link, ID: i.ID, VIP: i.VIP,
-		Who:  Host{MAC: a.mac},
-		Last: a.last(),
+		Who: Host{MAC: a.mac}, Last: a.last(),
 	}}
 }

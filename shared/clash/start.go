@@ -23,16 +23,16 @@ const (
 // Policies are all of them, the usual one first.
 func Policies() []Policy { return []Policy{Report, Refuse} }
 
-// Snapshot is what a host has received until a time, for the decision which instances may start. It does
-// not change.
+// Snapshot is what a host has received until a time, for the decision which instances may start. It
+// does not change.
 type Snapshot struct {
 	At      time.Time
 	Since   map[string]time.Time // since when the host listens, by link
 	Adverts []Received           // the last adverts of all routers that are remembered, in no order
 }
 
-// Snapshot is what was received until now. since has when the host began to listen on each link; a link
-// on which it does not is left out.
+// Snapshot is what was received until now. since has when the host began to listen on each link; a
+// link on which it does not is left out.
 func (e *Observer) Snapshot(since map[string]time.Time, now time.Time) Snapshot {
 	a := Snapshot{At: now, Since: maps.Clone(since)}
 	for at, all := range e.routers {
@@ -55,18 +55,18 @@ func (a Snapshot) May(p Policy, i Instance, started bool) (bool, string) {
 	for _, h := range a.Adverts {
 		same := group{h.Link, h.Advert.From.Is4(), h.Advert.ID} == i.group()
 		if same && h.Advert.From != i.Own && !slices.Contains(h.Advert.VIPs, i.VIP) {
-			return false, i.finding(
-				Foreign, h.Advert.From, &router{mac: h.MAC, advert: h.Advert, last: h.At}).String()
+			other := &router{mac: h.MAC, advert: h.Advert, last: h.At}
+			return false, i.finding(Foreign, h.Advert.From, other).String()
 		}
 	}
 	since, listens := a.Since[i.Link]
 	if !listens {
-		return false, fmt.Sprintf(
-			"this host does not listen on %s yet for other routers with the ID %d", i.Link, i.ID)
+		return false, fmt.Sprintf("this host does not listen on %s yet for other routers with "+
+			"the ID %d", i.Link, i.ID)
 	}
 	if left := ListenTime - a.At.Sub(since); left > 0 {
-		return false, fmt.Sprintf(
-			"it listens on %s first for other routers with the ID %d", i.Link, i.ID)
+		return false, fmt.Sprintf("it listens on %s first for other routers with the ID %d",
+			i.Link, i.ID)
 	}
 	return true, ""
 }

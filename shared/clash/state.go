@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -33,7 +34,8 @@ type Election struct {
 	Members  []netip.Addr      `json:"members,omitempty"` // absent while they are not known
 }
 
-// Router is another router that announces a VIP of the cluster, and its last advert.
+// Router is another router that announces a VIP of the cluster, and its last advert. Only holders
+// send adverts.
 type Router struct {
 	Instance vrrp.InstanceName `json:"instance"`
 	Host
@@ -47,7 +49,9 @@ type Router struct {
 }
 
 // State is what is known now; since and failed are how the host listens.
-func (e *Observer) State(since map[string]time.Time, failed map[string]string, now time.Time) State {
+func (e *Observer) State(
+	since map[string]time.Time, failed map[string]string, now time.Time,
+) State {
 	s := State{
 		At: now.UTC(), Since: map[string]time.Time{}, Failed: failed,
 		Findings: append([]Finding{}, e.Findings(now)...),
@@ -62,17 +66,17 @@ func (e *Observer) State(since map[string]time.Time, failed map[string]string, n
 	for _, i := range e.instances {
 		s.Elections = append(s.Elections,
 			Election{Instance: i.Name, Unicast: i.Unicast, Own: i.Own, Members: i.Members})
-		for _, h := range e.Routers(i) {
-			from := e.routers[i.group()][h.Advert.From]
-			if !from.remembered(now) {
+		all := e.routers[i.group()]
+		for _, from := range senders(all) {
+			r := all[from]
+			if !slices.Contains(r.advert.VIPs, i.VIP) || !r.remembered(now) {
 				continue
 			}
 			s.Routers = append(s.Routers, Router{
-				Instance: i.Name, Host: Host{h.Advert.From, h.MAC}, Priority: h.Advert.Priority,
-				Version: h.Advert.Version,
-				IntervalMs: int(
-					h.Advert.Interval / time.Millisecond), Last: h.At.UTC(), Holds: from.holds(now),
-				JitterMs: float64(from.jitter) / float64(time.Millisecond),
+				Instance: i.Name, Host: Host{from, r.mac}, Priority: r.advert.Priority,
+				Version: r.advert.Version, IntervalMs: int(r.advert.Interval / time.Millisecond),
+				Last: r.last.UTC(), Holds: r.holds(now),
+				JitterMs: float64(r.jitter) / float64(time.Millisecond),
 			})
 		}
 	}
@@ -83,7 +87,7 @@ func (e *Observer) State(since map[string]time.Time, failed map[string]string, n
 func EncodeState(s State) []byte {
 	text, err := json.Marshal(s)
 	if err != nil {
-		return nil // the clock says a year of five digits
+		return nil // the clock has a year of five digits
 	}
 	return append(text, '\n')
 }

@@ -8,14 +8,12 @@ import (
 
 // Reach is which adverts of others a host receives, in words.
 func Reach(unicast bool) string {
+	text := "receives adverts to VRRP's groups and to this host; it receives no unicast adverts " +
+		"to other hosts unless a switch floods them, "
 	if unicast {
-		return "receives adverts to VRRP's groups and to this host; it receives no unicast adverts " +
-			"to other hosts unless a switch floods them, and they do not disturb this cluster, " +
-			"which uses unicast"
+		return text + "and they do not disturb this cluster, which uses unicast"
 	}
-	return "receives adverts to VRRP's groups and to this host; it receives no unicast adverts to " +
-		"other hosts unless a switch floods them, but their routers receive this cluster's " +
-		"adverts to the group"
+	return text + "but their routers receive this cluster's adverts to the group"
 }
 
 // String is the finding in a sentence, with what to do.
@@ -26,15 +24,11 @@ func (f Finding) String() string {
 	adverts := fmt.Sprintf("VRRPv%d, priority %d, every %v", f.Version, f.Priority, interval)
 	switch f.Kind {
 	case Foreign:
-		return fmt.Sprintf(
-			"%s on %s has the virtual router ID %d of %s for %s (%s): give one of the two "+
-				"another ID%s",
-			who, f.Link, f.ID, vip, vips(f), adverts, f.free())
+		return fmt.Sprintf("%s on %s has the virtual router ID %d of %s for %s (%s): give one of "+
+			"the two another ID%s", who, f.Link, f.ID, vip, vips(f), adverts, f.free())
 	case UnknownRouter:
-		return fmt.Sprintf(
-			"%s on %s announces %s, and is no node of this cluster (%s): find it by its MAC, "+
-				"and stop its keepalived",
-			who, f.Link, vip, adverts)
+		return fmt.Sprintf("%s on %s announces %s, and is no node of this cluster (%s): find it "+
+			"by its MAC, and stop its keepalived", who, f.Link, vip, adverts)
 	case Version:
 		return fmt.Sprintf("%s announces %s by VRRPv%d, unlike this host: give nodes one timing",
 			who, vip, f.Version)
@@ -42,18 +36,14 @@ func (f Finding) String() string {
 		return fmt.Sprintf("%s announces %s every %v, unlike this host: give nodes one timing",
 			who, vip, interval)
 	case OneWay:
-		return fmt.Sprintf(
-			"%s holds %s beside %s, which outranks it: it does not receive that one's adverts; "+
-				"check packet filters and peers in this direction",
-			who, vip, f.Better)
+		return fmt.Sprintf("%s holds %s beside %s, which outranks it: it does not receive that "+
+			"one's adverts; check packet filters and peers in this direction", who, vip, f.Better)
 	case Holders:
-		return fmt.Sprintf(
-			"%s holds %s beside %s, which outranks it: it does not receive or understand that "+
-				"one's adverts",
-			who, vip, f.Better)
+		return fmt.Sprintf("%s holds %s beside %s, which outranks it: it does not receive or "+
+			"understand that one's adverts", who, vip, f.Better)
 	default:
-		return fmt.Sprintf("%s on %s answers for %s, and does not hold it: remove the address there",
-			who, f.Link, vip)
+		return fmt.Sprintf("%s on %s answers for %s, and does not hold it: remove the address "+
+			"there", who, f.Link, vip)
 	}
 }
 

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Way is the annotation of a node's own Node object that holds its Intent. The node itself writes it,
-// with its kubelet's credentials.
+// Way is the annotation of a node's own Node object that holds its Intent. The node itself writes
+// it, with its kubelet's credentials.
 const Way = "onprem-infra.io/vrrp"
 
-// Intent is a node's VRRP timing and mode, and the change that it plans. The zero Intent is unknown.
+// Intent is a node's VRRP timing and mode, and its planned change. The zero Intent is unknown.
 type Intent struct {
 	Speaks string    // the way now, such as "compat/unicast"
 	Knows  string    // the way to come; empty if there is none
@@ -51,7 +51,8 @@ func ReadIntent(text string) Intent {
 		i.At = i.At.UTC()
 	}
 	i.Speaks, i.Knows, _ = strings.Cut(rest, knows)
-	if EncodeIntent(i) != text || !plainWay(i.Speaks) || i.Knows != "" && !plainWay(i.Knows) || dated && i.Knows == "" {
+	if EncodeIntent(i) != text || !plainWay(i.Speaks) || i.Knows != "" && !plainWay(i.Knows) ||
+		dated && i.Knows == "" {
 		return Intent{}
 	}
 	return i
@@ -59,7 +60,6 @@ func ReadIntent(text string) Intent {
 
 // plainWay reports whether a text can be the name of a way: a timing profile and a mode.
 func plainWay(text string) bool {
-	timing, mode, ok := strings.Cut(text, "/")
-	const letters = "abcdefghijklmnopqrstuvwxyz0123456789-"
-	return ok && timing != "" && mode != "" && len(text) <= 64 && strings.Trim(timing, letters) == "" && strings.Trim(mode, letters) == ""
+	timing, mode, _ := strings.Cut(text, "/")
+	return timing != "" && mode != "" && len(text) <= 64 && strings.Trim(timing+mode, letters) == ""
 }

@@ -5,15 +5,15 @@ import (
 	"net/netip"
 )
 
-// BootstrapGone is the annotation of a control plane node's own Node that reports that the bootstrap
-// machine has left for good, if that machine has published nothing. Its value is Gone.
+// BootstrapGone is the annotation of a control plane node's own Node that reports that the
+// bootstrap machine has left for good, if that machine has published nothing. Its value is Gone.
 const (
 	BootstrapGone = "onprem-infra.io/bootstrap"
 	Gone          = "gone"
 )
 
-// BootstrapLeft reports whether the bootstrap machine's object says that it has left for good: it lists
-// no address any more. A missing object may not have been written yet.
+// BootstrapLeft reports whether the bootstrap machine's object has it that the machine has left for
+// good: it lists no address any more. A missing object may not have been written yet.
 func BootstrapLeft(data map[string]string) bool {
 	addresses := []netip.Addr{{}}
 	err := json.Unmarshal([]byte(data[addressesKey]), &addresses)

@@ -1,5 +1,5 @@
 // Package notice defines what machines of a cluster publish for each other, in ConfigMaps of our
-// namespace and in annotations of their own Nodes: the names, the contents, and what of them is valid.
+// namespace and in annotations of their own Nodes: names, contents, and which of them are valid.
 package notice
 
 import (
@@ -12,10 +12,11 @@ import (
 	"strings"
 )
 
-// The names of the objects.
+// The names of the objects. Nodes of the former release alone read Candidates: see Published. The
+// bootstrap machine writes Bootstrap, and control plane nodes read it.
 const (
-	Candidates = "onprem-infra-ingress-candidates" // read by nodes of the former release alone: see Published
-	Bootstrap  = "onprem-infra-bootstrap"          // written by the bootstrap machine, read by control plane nodes
+	Candidates = "onprem-infra-ingress-candidates"
+	Bootstrap  = "onprem-infra-bootstrap"
 )
 
 // MostCandidates bounds the list: each candidate sends its adverts to each other one.
@@ -36,8 +37,9 @@ const (
 
 // Candidate is a node that may hold the ingress VIP.
 type Candidate struct {
-	Name      string       `json:"name"`
-	Addresses []netip.Addr `json:"addresses"` // from which it may advertise; of each family the first is the usual one
+	Name string `json:"name"`
+	// from which it may advertise; of each family the first is the usual one
+	Addresses []netip.Addr `json:"addresses"`
 }
 
 // Equal compares all of two candidates.
@@ -51,7 +53,8 @@ func (c Candidate) Members(vip, own netip.Addr) []netip.Addr {
 	if own.IsValid() && own.BitLen() == vip.BitLen() && slices.Contains(c.Addresses, own) {
 		return []netip.Addr{own}
 	}
-	return slices.DeleteFunc(slices.Clone(c.Addresses), func(a netip.Addr) bool { return a.BitLen() != vip.BitLen() })
+	other := func(a netip.Addr) bool { return a.BitLen() != vip.BitLen() }
+	return slices.DeleteFunc(slices.Clone(c.Addresses), other)
 }
 
 // Cluster is what makes an address valid.
@@ -60,8 +63,9 @@ type Cluster struct {
 	VIPs     []netip.Addr   // which no machine has for its own
 }
 
-// Has says why no machine of this cluster can have an address; nil if one can.
+// Has reports why no machine of this cluster can have an address; nil if one can.
 func (c Cluster) Has(a netip.Addr) error {
+	has := func(p netip.Prefix) bool { return p.Contains(a) }
 	switch {
 	case !a.IsValid():
 		return errors.New("no address")
@@ -69,7 +73,7 @@ func (c Cluster) Has(a netip.Addr) error {
 		return fmt.Errorf("%v is no machine's address", a)
 	case slices.Contains(c.VIPs, a):
 		return fmt.Errorf("%v is a VIP", a)
-	case len(c.Machines) > 0 && !slices.ContainsFunc(c.Machines, func(p netip.Prefix) bool { return p.Contains(a) }):
+	case len(c.Machines) > 0 && !slices.ContainsFunc(c.Machines, has):
 		return fmt.Errorf("%v is in no machine network %v", a, c.Machines)
 	}
 	return nil
@@ -118,8 +122,8 @@ func validateList(list []Candidate, cluster Cluster) error {
 	return nil
 }
 
-// EncodeBootstrap makes the data of the bootstrap machine's object. beat is another number each time,
-// as a heartbeat.
+// EncodeBootstrap makes the data of the bootstrap machine's object. beat is another number each
+// time, as a heartbeat.
 func EncodeBootstrap(addresses []netip.Addr, beat uint64) map[string]string {
 	text, err := json.Marshal(addresses)
 	if err != nil {
@@ -129,7 +133,9 @@ func EncodeBootstrap(addresses []netip.Addr, beat uint64) map[string]string {
 }
 
 // ReadBootstrap accepts all of the data or nothing of it.
-func ReadBootstrap(data map[string]string, cluster Cluster) (addresses []netip.Addr, beat uint64, err error) {
+func ReadBootstrap(
+	data map[string]string, cluster Cluster,
+) (addresses []netip.Addr, beat uint64, err error) {
 	if err := read(data, addressesKey, &addresses); err != nil {
 		return nil, 0, err
 	}
@@ -147,6 +153,10 @@ func read(data map[string]string, key string, into any) error {
 	if !ok {
 		return fmt.Errorf("it has no %q", key)
 	}
+	return decode(key, text, into)
+}
+
+func decode(key, text string, into any) error {
 	if len(text) > longest {
 		return fmt.Errorf("%s: %d bytes, want %d at most", key, len(text), longest)
 	}
@@ -173,13 +183,16 @@ func validate(addresses []netip.Addr, cluster Cluster, seen map[netip.Addr]bool)
 	return nil
 }
 
+// letters are those of a Node's name and of a way's.
+const letters = "abcdefghijklmnopqrstuvwxyz0123456789-"
+
 // nodeName reports whether a Node can have this name: it is that of a subdomain.
 func nodeName(name string) bool {
 	if name == "" || len(name) > 253 {
 		return false
 	}
 	for label := range strings.SplitSeq(name, ".") {
-		if label == "" || strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || label[0] == '-' || label[len(label)-1] == '-' {
+		if label == "" || strings.Trim(label, letters) != "" || strings.Trim(label, "-") != label {
 			return false
 		}
 	}

@@ -5,8 +5,9 @@ import (
 	"fmt"
 )
 
-// PublishedKey is the annotation of a control plane node's own Node that lists the nodes that may hold
-// the ingress VIP. Only the node itself can write it, with its kubelet's credentials (NodeRestriction).
+// PublishedKey is the annotation of a control plane node's own Node that lists the nodes that may
+// hold the ingress VIP. Only the node itself can write it, with its kubelet's credentials
+// (NodeRestriction).
 const PublishedKey = "onprem-infra.io/ingress-candidates"
 
 // Published is a list with its serial. Of several lists the one with the highest serial counts. The
@@ -34,15 +35,13 @@ func EncodePublished(p Published) string {
 
 // ReadPublished accepts all of the value or nothing of it.
 func ReadPublished(text string, cluster Cluster) (Published, error) {
-	if len(text) > longest {
-		return Published{}, fmt.Errorf("%s: %d bytes, want %d at most", PublishedKey, len(text), longest)
-	}
 	var p Published
-	if err := json.Unmarshal([]byte(text), &p); err != nil {
-		return Published{}, fmt.Errorf("%s: %q: %w", PublishedKey, clip(text), err)
+	if err := decode(PublishedKey, text, &p); err != nil {
+		return Published{}, err
 	}
 	if p.Serial == 0 || p.Serial >= mostSerial {
-		return Published{}, fmt.Errorf("%s: the serial %d is not between 1 and %d", PublishedKey, p.Serial, uint64(mostSerial))
+		return Published{}, fmt.Errorf("%s: the serial %d is not between 1 and %d",
+			PublishedKey, p.Serial, uint64(mostSerial))
 	}
 	if err := validateList(p.Candidates, cluster); err != nil {
 		return Published{}, fmt.Errorf("%s: %w", PublishedKey, err)

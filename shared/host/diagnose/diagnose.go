@@ -76,10 +76,8 @@ func (h Host) Diagnose(ctx context.Context, p Progress) Report {
 	}
 	return Report{
 		At: h.Now().UTC(), Cluster: h.Plan.Cluster.Name, Live: h.Live, Checks: doctor.All(),
-		Unseen: unseen,
-		NodeIPs: append(
-			[]netip.Addr{},
-			seen.Host.Agreed...), Findings: append([]doctor.Finding{}, found...),
+		NodeIPs:  append([]netip.Addr{}, seen.Host.Agreed...),
+		Findings: append([]doctor.Finding{}, found...), Unseen: unseen,
 	}
 }
 
@@ -131,13 +129,8 @@ func (h Host) inspections(
 	ctx context.Context, f *facts.Facts, s inspect.Scope, status supervised.Status,
 	servers []netip.AddrPort,
 ) []func() {
-	m, d := system.Inspector{
-		Scope:  s,
-		Probes: h.System,
-	}, daemons.Inspector{
-		Scope:  s,
-		Probes: h.Daemons,
-	}
+	m := system.Inspector{Scope: s, Probes: h.System}
+	d := daemons.Inspector{Scope: s, Probes: h.Daemons}
 	all := []func(){
 		func() { f.Machine.Clocks, f.Machine.Unsynced = m.Clocks(ctx, servers), m.Unsynced() },
 		func() { f.Machine.Kernel, f.Machine.Ranges = m.Kernel(), m.Ranges() },

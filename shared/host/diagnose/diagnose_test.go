@@ -32,8 +32,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/fakehost"
 )
 
-// TestDiagnose holds that each thing which is looked at reaches the check that is about it, and
-// that on a host where all is well nothing is found and everything was seen.
+// TestDiagnose holds that each inspected thing reaches the check that is about it, and that on a
+// healthy host nothing is found and everything was seen.
 func TestDiagnose(t *testing.T) {
 	p := fakehost.PlanWithImages(t)
 	no := errors.New("refused")
@@ -74,8 +74,8 @@ func TestDiagnose(t *testing.T) {
 			}
 		}},
 		{"an advert", doctor.CheckVRID, func(h *diagnose.Host) {
-			h.Network.Adverts = func(_ context.Context, _ string, hear func(overhear.Received)) error {
-				hear(overhear.Received{At: h.Now(), Advert: advert.Advert{From: netip.MustParseAddr("192.0.2.99"), Hops: advert.Near, Version: vrrp.V2, ID: p.VRRP.API.ID, Priority: 100,
+			h.Network.Adverts = func(_ context.Context, _ string, receive func(overhear.Received)) error {
+				receive(overhear.Received{At: h.Now(), Advert: advert.Advert{From: netip.MustParseAddr("192.0.2.99"), Hops: advert.Near, Version: vrrp.V2, ID: p.VRRP.API.ID, Priority: 100,
 					Interval: time.Second, VIPs: []netip.Addr{netip.MustParseAddr("192.0.2.77")}, Sound: true}})
 				return nil
 			}
@@ -129,30 +129,11 @@ func TestDiagnose(t *testing.T) {
 		}},
 		{"no inotify", doctor.CheckLimits, func(h *diagnose.Host) { h.System.Watchable = func(string) error { return no } }},
 		{"keepalived's file", doctor.CheckOlder, func(h *diagnose.Host) { write(h, inspect.KeepalivedConf, fakehost.KeepalivedConf+"#\n") }},
-		{"HAProxy's file", doctor.CheckOlder, func(h *diagnose.Host) {
-			changed := fakehost.Balancer
-			changed.Ports.LB++
-			write(h, haproxy.File, string(haproxy.Render(changed)))
-		}},
-		{"HAProxy's file, by hand", doctor.CheckOlder, func(h *diagnose.Host) {
-			write(h, haproxy.File, strings.Replace(string(haproxy.Render(fakehost.Balancer)), "timeout client 1m", "timeout client 2m", 1))
-		}},
-		{"HAProxy's servers", doctor.CheckOlder, func(h *diagnose.Host) {
-			was := h.Daemons.Backends
-			h.Daemons.Backends = func(ctx context.Context) ([]haproxy.Stat, error) {
-				stats, err := was(ctx)
-				stats[1].Status = "MAINT"
-				return stats, err
-			}
-		}},
-		{"CoreDNS's file", doctor.CheckOlder, func(h *diagnose.Host) {
-			write(h, dns.Config, string(corefile.Render(corefile.Config{Zone: p.Cluster.Zone, Upstreams: p.VIPs.API})))
-		}},
 		{"CoreDNS's file, being replaced at each host", "", func(h *diagnose.Host) {
-			was, looks := h.Daemons.Text, 0
+			was, inspections := h.Daemons.Text, 0
 			h.Daemons.Text = func(ctx context.Context, name string) ([]string, error) {
-				looks++
-				write(h, dns.Config, string(corefile.Render(corefile.Config{Zone: p.Cluster.Zone, Header: strings.Repeat("x", looks)})))
+				inspections++
+				write(h, dns.Config, string(corefile.Render(corefile.Config{Zone: p.Cluster.Zone, Header: strings.Repeat("x", inspections)})))
 				return was(ctx, name)
 			}
 		}},
@@ -214,7 +195,7 @@ func kubeconfig(ca, client string) string {
 }
 
 // TestDiagnose_ManyHosts holds that in a cluster of hundreds of hosts nothing goes unchecked, but
-// that an answer whose host nobody has asked for is said not to be known.
+// that an answer of a host that was not asked is reported as unknown.
 func TestDiagnose_ManyHosts(t *testing.T) {
 	p := fakehost.PlanWithImages(t)
 	for _, tt := range []struct {
@@ -332,8 +313,8 @@ func TestDiagnose_PlainHost(t *testing.T) {
 	}
 }
 
-// TestDiagnose_Unprivileged holds that who may see nothing is told so, and that nothing is found
-// which was not seen.
+// TestDiagnose_Unprivileged holds that an inspection without privileges is listed as unseen, and
+// that it makes no finding.
 func TestDiagnose_Unprivileged(t *testing.T) {
 	p, no := fakehost.PlanWithImages(t), errors.New("operation not permitted")
 	host := fakehost.Doctor(t, p)
@@ -359,15 +340,14 @@ func TestDiagnose_Unprivileged(t *testing.T) {
 	}
 }
 
-// TestDiagnose_EarlierRelease holds that of daemons which say nothing of their files nothing is
-// said but that: CoreDNS of an earlier release has no such name, or has it answered by somebody
-// else.
+// TestDiagnose_EarlierRelease holds that daemons that do not report their files are unseen, and no
+// finding: CoreDNS of an earlier release has no such name, or another server answers it.
 func TestDiagnose_EarlierRelease(t *testing.T) {
 	p := fakehost.PlanWithImages(t)
-	for _, said := range [][]string{nil, {"a", "b"}} {
+	for _, texts := range [][]string{nil, {"a", "b"}} {
 		host := fakehost.Doctor(t, p)
 		host.Daemons.Structure = func(context.Context) (string, error) { return "", nil }
-		host.Daemons.Text = func(context.Context, string) ([]string, error) { return said, nil }
+		host.Daemons.Text = func(context.Context, string) ([]string, error) { return texts, nil }
 		r := host.Diagnose(t.Context(), diagnose.Progress{})
 		if len(r.Findings) > 0 ||
 			!slices.Equal(

@@ -152,7 +152,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// woken says whether a wake-up came, and waits until no more come.
+// woken reports whether a wake-up came, and waits until no more come.
 func woken(wake <-chan struct{}, expected bool) bool {
 	got, wait := false, 200*time.Millisecond
 	if expected {

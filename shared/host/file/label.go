@@ -59,8 +59,8 @@ func relabel(f *os.File, text []byte) error {
 // sweep removes temporary files for path that no writer holds any more. There is one writer of a
 // path.
 func sweep(path string) error {
-	leftovers, err := filepath.Glob(filepath.Join(filepath.Dir(path),
-		"."+filepath.Base(path)+"[0-9]*"))
+	dir, name := filepath.Split(path)
+	leftovers, err := filepath.Glob(dir + "." + name + "[0-9]*")
 	if err != nil {
 		return fmt.Errorf("find leftovers of %s: %w", path, err)
 	}

@@ -59,10 +59,8 @@ func WriteIfChanged(path string, data []byte, mode fs.FileMode) (changed bool, e
 	if err != nil || same {
 		return false, err
 	}
-	if err := Write(path, data, mode); err != nil {
-		return false, err
-	}
-	return true, nil
+	err = Write(path, data, mode)
+	return err == nil, err
 }
 
 // Update is WriteIfChanged for a small file whose content must not be late. If there is no room for

@@ -85,24 +85,21 @@ func (h Files) Tracked(check vrrp.CheckName, fault bool) bool {
 func (h Files) run() rundir.Dir { return rundir.Dir(h.Path(supervised.RunDir)) }
 
 // Results are the last results of the checks, as the VIPs' monitor has written them.
-func (h Files) Results() (all []checks.Result, err error) {
-	err = h.list(checks.ResultsFile, &all)
-	return all, err
+func (h Files) Results() ([]checks.Result, error) {
+	return list[checks.Result](h, checks.ResultsFile)
 }
 
 // MissingRights are the rights that this node lacks, as the VIPs' monitor has written them.
-func (h Files) MissingRights() (all []MissingRight, err error) {
-	err = h.list(RightsFile, &all)
-	return all, err
-}
+func (h Files) MissingRights() ([]MissingRight, error) { return list[MissingRight](h, RightsFile) }
 
 // list reads a list in JSON from the run directory. A list without a file is empty.
-func (h Files) list(file string, into any) error {
+func list[T any](h Files, file string) (all []T, err error) {
 	text, err := h.Optional(supervised.RunDir, file)
 	if err != nil || text == nil {
-		return err
+		return nil, err
 	}
-	return json.Unmarshal(text, into)
+	err = json.Unmarshal(text, &all)
+	return all, err
 }
 
 // KeepalivedConf is keepalived's configuration, on hosts of either phase.
@@ -115,9 +112,6 @@ const (
 	CoreDNSManifest    = "/etc/kubernetes/manifests/coredns.yaml"
 )
 
-// ourStatic is in every manifest of ours for a bootstrap machine: an argument of its program.
-const ourStatic = "- --in-pod\n"
-
 // Statics are the manifests on a bootstrap machine that run a daemon instead of our unit.
 func (h Files) Statics() (out []facts.Static, err error) {
 	for _, s := range []facts.Static{
@@ -126,7 +120,7 @@ func (h Files) Statics() (out []facts.Static, err error) {
 	} {
 		text, errRead := h.Optional(s.Path)
 		if err = errors.Join(err, errRead); text != nil {
-			s.Ours = bytes.Contains(text, []byte(ourStatic))
+			s.Ours = bytes.Contains(text, []byte("- --in-pod\n")) // of each manifest of ours
 			out = append(out, s)
 		}
 	}
@@ -136,8 +130,8 @@ func (h Files) Statics() (out []facts.Static, err error) {
 // replaced reports whether a static pod that is not ours runs a daemon on this bootstrap machine.
 func (h Files) replaced(daemon string) bool {
 	list, _ := h.Statics() // doctor reports what cannot be read
-	return slices.ContainsFunc(
-		list, func(s facts.Static) bool { return s.Daemon == daemon && !s.Ours })
+	foreign := func(s facts.Static) bool { return s.Daemon == daemon && !s.Ours }
+	return slices.ContainsFunc(list, foreign)
 }
 
 // Role is what this host is, by the files that it has; empty for a plain host.
@@ -164,9 +158,8 @@ func (h Files) Rooms(p plan.Plan) (runs plan.Rooms) {
 	switch r := h.Role(); {
 	case r == role.Bootstrap:
 		runs.VIP, runs.DNS = p.BootstrapRuns()
-		runs.VIP, runs.DNS = runs.VIP &&
-			!h.replaced("keepalived"), runs.DNS &&
-			!h.replaced("CoreDNS")
+		runs.VIP = runs.VIP && !h.replaced("keepalived")
+		runs.DNS = runs.DNS && !h.replaced("CoreDNS")
 	case r != "":
 		if runs = p.NodeRuns(r); runs.Disabled {
 			runs.VIP, runs.LB = false, false

@@ -34,7 +34,7 @@ type Probes struct {
 	Now       func() time.Time
 	Links     func() (addr.Snapshot, error)
 	Neighbour func(ctx context.Context, link string, vip netip.Addr) (addr.Neighbour, error)
-	Adverts   func(ctx context.Context, link string, receive func(overhear.Received)) error
+	Adverts   Adverts
 	Backends  func(ctx context.Context) ([]haproxy.Stat, error)
 	// of this host's name server
 	Lookup func(ctx context.Context, name string) ([]netip.Addr, error)
@@ -54,7 +54,9 @@ func New(p plan.Plan) *Inspector {
 			}
 			return haproxy.ParseStats(text)
 		},
-		Lookup: func(ctx context.Context, name string) ([]netip.Addr, error) { return probe.Lookup(ctx, server, name) },
+		Lookup: func(ctx context.Context, name string) ([]netip.Addr, error) {
+			return probe.Lookup(ctx, server, name)
+		},
 	}}
 }
 

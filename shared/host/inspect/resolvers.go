@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"github.com/onprem-infra/onprem-infra/shared/nameserver"
+	"github.com/onprem-infra/onprem-infra/shared/record"
 )
 
 // ResolverFiles are the files that may name a host's own name servers, best first: NetworkManager's
@@ -14,6 +15,14 @@ func ResolverFiles() []string {
 		"/run/systemd/resolve/resolv.conf",
 		"/etc/resolv.conf",
 	}
+}
+
+// Question is a record's name to ask for: one below a wildcard has a first label of the caller's.
+func Question(r record.Record, label string) string {
+	if r.Wildcard {
+		return label + "." + string(r.Name)
+	}
+	return string(r.Name)
 }
 
 // Resolvers are those of the files that exist.

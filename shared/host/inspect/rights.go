@@ -41,8 +41,7 @@ func AskRights(
 	ctx context.Context, p plan.Plan, r role.Role, api *kube.API,
 ) (missing []MissingRight, err error) {
 	for _, right := range cluster.RightsOf(p, r) {
-		lacks := false
-		names := right.Names
+		lacks, names := false, right.Names
 		if len(names) == 0 {
 			names = []string{""}
 		}

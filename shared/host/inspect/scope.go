@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"sync"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
@@ -24,3 +25,15 @@ type Scope struct {
 	Host   facts.Host
 	Unseen *Unseen
 }
+
+// Each runs a function for each element concurrently, and waits for all of them.
+func Each[T any](all []T, do func(n int, one T)) {
+	var running sync.WaitGroup
+	defer running.Wait()
+	for n, one := range all {
+		running.Go(func() { do(n, one) })
+	}
+}
+
+// RunsVIP reports whether the host runs keepalived.
+func (s Scope) RunsVIP() bool { return s.Rooms.VIP && !s.Host.Remote }

@@ -3,11 +3,9 @@ package inspect
 import (
 	"net/netip"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
@@ -95,20 +93,20 @@ func (i *Inspector) vip(
 func (i *Inspector) parts(
 	e election.Election, o election.Observation, v VIP, status supervised.Status,
 ) (out []Part) {
-	if there, err := i.Files.Exists(nodestate.Path); err == nil && !there && e.Bootstrap != 0 {
-		out = append(out, Part{Name: "bootstrap", Adds: int(e.Bootstrap), Counts: true})
-	} else {
-		out = append(out, Part{Name: "base", Adds: int(e.Scheme.Base), Counts: true})
-		if rank := i.rank(e, o); rank != 0 {
-			out = append(out, Part{Name: "rank", Adds: rank, Counts: true})
+	add := func(name string, adds int, counts bool) {
+		if adds != 0 {
+			out = append(out, Part{Name: name, Adds: adds, Counts: counts})
 		}
-		if bonus := e.Scheme.Holder; bonus != 0 {
-			switch held := i.holderTrack(v.Instance); {
-			case held < 0:
-				out = append(out, Part{Name: "holder", Adds: -bonus, Counts: true})
-			default:
-				out = append(out, Part{Name: "holder", Adds: bonus, Counts: held == 1})
-			}
+	}
+	if there, err := i.Files.Exists(nodestate.Path); err == nil && !there && e.Bootstrap != 0 {
+		add("bootstrap", int(e.Bootstrap), true)
+	} else {
+		add("base", int(e.Scheme.Base), true)
+		add("rank", i.rank(e, o), true)
+		if held := i.holderTrack(v.Instance); held < 0 {
+			add("holder", -e.Scheme.Holder, true)
+		} else {
+			add("holder", e.Scheme.Holder, held == 1)
 		}
 		out = append(out, i.checks(e.Scheme.Checks, status)...)
 	}
@@ -118,9 +116,7 @@ func (i *Inspector) parts(
 			rest -= p.Adds
 		}
 	}
-	if rest != 0 {
-		out = append(out, Part{Name: "unexplained", Adds: rest, Counts: true})
-	}
+	add("unexplained", rest, true)
 	return out
 }
 
@@ -133,8 +129,10 @@ func (i *Inspector) checks(weights []vrrp.Weight, status supervised.Status) (out
 		if info, err := os.Stat(i.Files.Path(election.TrackFile(w.Check, w.Fault))); err == nil {
 			p.Since = info.ModTime().UTC()
 		}
-		if n := slices.IndexFunc(results, func(s checks.Result) bool { return s.Check == w.Check }); n >= 0 {
-			p.Why = results[n].Why
+		for _, r := range results {
+			if r.Check == w.Check {
+				p.Why = r.Why
+			}
 		}
 		out = append(out, p)
 	}
@@ -150,10 +148,7 @@ func (i *Inspector) rank(e election.Election, o election.Observation) int {
 		}
 		return 0
 	}
-	memory, _, err := i.Files.Memory()
-	if err != nil {
-		return 0
-	}
+	memory, _, _ := i.Files.Memory() // its error is reported with the gate
 	if rank, ok := notice.ReadRank(memory.Rank, len(e.Scheme.Ranks)); ok {
 		return e.Scheme.Candidates().Rank(rank)
 	}
@@ -162,10 +157,7 @@ func (i *Inspector) rank(e election.Election, o election.Observation) int {
 
 // holderTrack is the supervisor's tracked file of an instance's holder bonus: -1, 0 or 1.
 func (i *Inspector) holderTrack(instance vrrp.InstanceName) int {
-	text, err := i.Files.Optional(supervised.RunDir, supervised.HolderTrack(string(instance)))
-	if err != nil {
-		return 0
-	}
+	text, _ := i.Files.Optional(supervised.RunDir, supervised.HolderTrack(string(instance)))
 	return map[string]int{"1": 1, "-1": -1}[strings.TrimSpace(string(text))]
 }
 

@@ -71,12 +71,9 @@ func isClosed(address string) bool {
 	if err != nil {
 		return false
 	}
-	return refuses(unix.AF_INET, &unix.SockaddrInet4{
-		Port: int(port), Addr: [4]byte{127, 0, 0, 1},
-	}) &&
-		refuses(unix.AF_INET6, &unix.SockaddrInet6{
-			Port: int(port), Addr: netip.IPv6Loopback().As16(),
-		})
+	four := &unix.SockaddrInet4{Port: int(port), Addr: [4]byte{127, 0, 0, 1}}
+	six := &unix.SockaddrInet6{Port: int(port), Addr: netip.IPv6Loopback().As16()}
+	return refuses(unix.AF_INET, four) && refuses(unix.AF_INET6, six)
 }
 
 // refuses reports whether an address refuses a connection. On the loopback that is known when

@@ -101,9 +101,8 @@ func because(path string, err error) error {
 	case errors.Is(err, syscall.EROFS):
 		return fmt.Errorf("write %s: %w: name a place on another file system", path, syscall.EROFS)
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf(
-			"write %s: %w: name a place where you may write, or do it as a user who may", path,
-			fs.ErrPermission)
+		return fmt.Errorf("write %s: %w: name a place where you may write, or do it as a user "+
+			"who may", path, fs.ErrPermission)
 	}
 	return err
 }

@@ -1,5 +1,5 @@
 // Package output writes what a verb has made, a document or a tree of files, whole or not at all:
-// never over one of the verb's own inputs, and over a file of another program only if told to.
+// never over one of the verb's own inputs, and over a file of another program only by force.
 package output
 
 import (
@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Place says where a verb writes, and what it may write over there.
+// Place is where a verb writes, and what it may replace there.
 type Place struct {
 	Path   string   // a file, or the directory of a tree
 	Inputs []string // files that the verb has read; "-" is standard input
@@ -43,27 +43,20 @@ func (e InputError) Error() string {
 	if name == "-" {
 		name = "standard input"
 	}
-	return fmt.Sprintf(
-		"write %s: it is an input of this command (%s), which would be lost: name another output",
-		e.Path, name)
+	return fmt.Sprintf("write %s: it is an input of this command (%s), which would be lost: "+
+		"name another output", e.Path, name)
 }
 
 // ForeignError is files in the way that are not ours.
 type ForeignError struct{ Paths []string }
 
 func (e ForeignError) Error() string {
-	if len(e.Paths) == 1 {
-		return fmt.Sprintf(
-			"write %s: there is a file that onprem-infra has not written: name another output, "+
-				"or write over it with --force",
-			e.Paths[0],
-		)
+	what, them := "is a file", "it"
+	if len(e.Paths) > 1 {
+		what, them = "are files", "them"
 	}
-	return fmt.Sprintf(
-		"write %s: there are files that onprem-infra has not written: name another output, or "+
-			"write over them with --force",
-		Some(e.Paths),
-	)
+	return fmt.Sprintf("write %s: there %s that onprem-infra has not written: name another "+
+		"output, or write over %s with --force", Some(e.Paths), what, them)
 }
 
 // mostNamed is how many paths one message names.

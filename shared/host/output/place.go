@@ -62,9 +62,8 @@ func dangling(path string) error {
 	if err != nil {
 		return nil
 	}
-	return PlaceError{
-		Why: fmt.Sprintf("%s is a symbolic link to %s, which does not exist", path, target),
-	}
+	why := fmt.Sprintf("%s is a symbolic link to %s, which does not exist", path, target)
+	return PlaceError{Why: why}
 }
 
 // The permissions that access asks for, as access(2) has them.

@@ -14,10 +14,10 @@ import (
 
 // Tree writes files below a directory, and removes those at the paths in leave. All of them are
 // written beside their places before the first one is moved into its own, so that a full disk, or
-// something in the way, leaves the directory as it was. Where a move itself fails, or a removal
-// after it, what has been moved stays: writing again goes on from there. A link that leads out of
-// the directory is not followed. ours says whether a file that is there is of the kind that the
-// verb writes.
+// something in the way, leaves the directory as it was. If a move itself fails, or a removal after
+// it, the moved files stay: the next run continues from there. A link that leads out of the
+// directory is not followed. ours reports whether an existing file is of the kind that the verb
+// writes.
 func (p Place) Tree(files []asset.File, leave []string,
 	ours func(path string, text []byte) bool) (done []Outcome, err error) {
 	absent, err := p.ground()
@@ -109,11 +109,8 @@ func (p Place) one(root *os.Root, f asset.File, ours func(text []byte) bool) (Ac
 	case err != nil:
 		target, errLink := os.Readlink(path)
 		if errLink == nil && !p.Force {
-			return "", PlaceError{
-				path,
-				"it is a symbolic link to " + target + ", which is not in the tree (--force " +
-					"replaces the link)",
-			}
+			return "", PlaceError{path, "it is a symbolic link to " + target +
+				", which is not in the tree (--force replaces the link)"}
 		}
 		return Create, nil // there is nothing, or the link goes
 	case info.IsDir():

@@ -128,7 +128,7 @@ func TestTree_FailsWhole(t *testing.T) {
 	}
 }
 
-// TestTree_NamesTheFile holds that an error in the middle of a tree says at which file it was.
+// TestTree_NamesTheFile holds that an error in the middle of a tree names the file.
 func TestTree_NamesTheFile(t *testing.T) {
 	dir := t.TempDir()
 	root, err := os.OpenRoot(dir)

@@ -32,12 +32,10 @@ type Pod struct{ Namespace, Name string }
 func List(ctx context.Context, socket string) ([]Pod, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
-	conn, err := grpc.NewClient("unix://"+socket, grpc.WithTransportCredentials(
-		insecure.NewCredentials(),
-	),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(
-			longest,
-		)), grpc.WithDisableServiceConfig(), grpc.WithNoProxy())
+	conn, err := grpc.NewClient("unix://"+socket,
+		grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(longest)),
+		grpc.WithDisableServiceConfig(), grpc.WithNoProxy())
 	if err != nil {
 		return nil, fmt.Errorf("list the pods of the kubelet at %s: %w", socket, err)
 	}

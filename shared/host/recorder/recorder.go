@@ -23,12 +23,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-const (
-	// bootID names the run of the kernel.
-	bootID = "/proc/sys/kernel/random/boot_id"
-	// maxWaiting is how many clashes wait for a disk that hangs.
-	maxWaiting = 50
-)
+// maxWaiting is how many clashes wait for a disk that hangs.
+const maxWaiting = 50
 
 // Options are what a Recorder needs.
 type Options struct {
@@ -62,13 +58,14 @@ type Recorder struct {
 func New(o Options) *Recorder {
 	o.Checks = slices.Compact(slices.Sorted(slices.Values(o.Checks)))
 	r := &Recorder{
-		options: o, vips: map[string]netip.Addr{}, bars: map[string][]string{}, wake: loop.NewWake(),
+		options: o, vips: map[string]netip.Addr{}, bars: map[string][]string{},
+		wake: loop.NewWake(),
 	}
 	for e, v := range election.All(o.Plan) {
-		r.vips[string(v.Instance)] = v.Address
+		name := string(v.Instance)
+		r.vips[name] = v.Address
 		for _, weight := range e.Scheme.Checks {
 			if e.Kind == vrrp.Ingress && weight.Fault {
-				name := string(v.Instance)
 				r.bars[name] = append(r.bars[name], string(weight.Check))
 			}
 		}
@@ -126,7 +123,8 @@ func (r *Recorder) Record() error {
 	}
 	for _, e := range r.journal.Note(observed) {
 		r.saved = false
-		r.options.Log.Info("this node's part in a VIP", "vip", e.VIP, "state", e.State, "why", e.Why)
+		r.options.Log.Info("this node's part in a VIP",
+			"vip", e.VIP, "state", e.State, "why", e.Why)
 		if r.options.Report != nil {
 			r.options.Report(e)
 		}
@@ -146,7 +144,7 @@ func (r *Recorder) observe() (l journal.Observation, err error) {
 	if l.Status, err = r.options.Run.Status(); err != nil {
 		return l, fmt.Errorf("read the supervisor's status: %w", err)
 	}
-	boot, err := os.ReadFile(bootID)
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
 		return l, fmt.Errorf("read which boot this is: %w", err)
 	}
@@ -177,7 +175,8 @@ func (r *Recorder) read() {
 		r.journal, err = journal.Decode(text)
 	}
 	if err != nil {
-		r.options.Log.Warn("read the journal of an earlier run", "file", r.options.Path, "error", err)
+		r.options.Log.Warn("read the journal of an earlier run",
+			"file", r.options.Path, "error", err)
 	}
 	for _, e := range r.journal.Entries() {
 		if r.options.Report != nil && e.Clash == "" {

@@ -11,8 +11,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
-// SetLeave requests that the VIPs are released, or withdraws that, for an owner. A request of another
-// owner stays.
+// SetLeave requests that the VIPs are released, or withdraws that, for an owner. A request of
+// another owner stays.
 func (d Dir) SetLeave(owner string, now bool) error {
 	path := d.at(supervised.LeaveFile)
 	text, err := os.ReadFile(path)

@@ -16,13 +16,13 @@ func TestSetLeave(t *testing.T) {
 		now     bool
 		there   bool
 	}{
-		{name: "nothing to take back"},
-		{name: "asked", now: true, there: true},
-		{name: "asked again", now: true, there: true},
-		{name: "taken back"},
-		{name: "another's request is not taken back", foreign: true, there: true},
-		{name: "and does for ours too", now: true, there: true},
-		{name: "but stays his", there: true},
+		{name: "nothing to withdraw"},
+		{name: "requested", now: true, there: true},
+		{name: "requested again", now: true, there: true},
+		{name: "withdrawn"},
+		{name: "another's request is not withdrawn", foreign: true, there: true},
+		{name: "another's request counts for ours too", now: true, there: true},
+		{name: "another's request stays", there: true},
 	} {
 		if step.foreign {
 			if err := dir.RequestLeave(); err != nil {

@@ -19,7 +19,7 @@ import (
 // Dir is the path of the directory.
 type Dir string
 
-func (d Dir) at(name ...string) string { return filepath.Join(append([]string{string(d)}, name...)...) }
+func (d Dir) at(name ...string) string { return filepath.Join(string(d), filepath.Join(name...)) }
 
 // StatusFile is the path of the supervisor's status.
 func (d Dir) StatusFile() string { return d.at(supervised.StatusFile) }
@@ -84,7 +84,7 @@ func (d Dir) Passes(check vrrp.CheckName, fault bool) bool {
 	return err == nil && string(text) == Passing
 }
 
-// SetUnserved tells the supervisor the instances whose VIPs this host does not serve.
+// SetUnserved passes to the supervisor the instances whose VIPs this host does not serve.
 func (d Dir) SetUnserved(instances []vrrp.InstanceName) error {
 	var text strings.Builder
 	for _, name := range instances {

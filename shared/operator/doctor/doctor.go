@@ -16,18 +16,16 @@ type Name string
 // The names of the checks, a cause before its consequences: certificates are refused by a wrong
 // clock, and balancers have no backend if API servers are dead.
 const (
-	CheckClock    Name = "clock"       // this host's clock, or another one's, is wrong
-	CheckInStep   Name = "in-step"     // nothing keeps the clock right
-	CheckKernel   Name = "kernel"      // the kernel is too old
-	CheckPrograms Name = "programs"    // a program is missing, or too old
-	CheckNetwork  Name = "vip-network" // no link of this host is in a VIP's network
-	// the node is known by an address of another link than the VIP's
-	CheckNodeAddress Name = "node-address"
-	CheckDHCP        Name = "dhcp"        // a DHCP server may give a VIP away
-	CheckTaken       Name = "vip-taken"   // another host has a VIP before the cluster exists
-	CheckForeign     Name = "vip-foreign" // a host outside the cluster answers for a VIP
-	// a foreign router has the cluster's virtual router ID
-	CheckVRID          Name = "vrid"
+	CheckClock         Name = "clock"          // this host's clock, or another one's, is wrong
+	CheckInStep        Name = "in-step"        // nothing keeps the clock right
+	CheckKernel        Name = "kernel"         // the kernel is too old
+	CheckPrograms      Name = "programs"       // a program is missing, or too old
+	CheckNetwork       Name = "vip-network"    // no link of this host is in a VIP's network
+	CheckNodeAddress   Name = "node-address"   // the node's address is on another link than VIPs
+	CheckDHCP          Name = "dhcp"           // a DHCP server may give a VIP away
+	CheckTaken         Name = "vip-taken"      // another host has a VIP before the cluster exists
+	CheckForeign       Name = "vip-foreign"    // a host outside the cluster answers for a VIP
+	CheckVRID          Name = "vrid"           // a foreign router has a VRID of the cluster
 	CheckUnknownRouter Name = "stranger"       // an unknown router announces a VIP
 	CheckVersion       Name = "vrrp-version"   // hosts of the cluster use two versions of VRRP
 	CheckInterval      Name = "vrrp-interval"  // hosts of the cluster have two advert intervals
@@ -39,35 +37,30 @@ const (
 	CheckMonitors      Name = "monitor"        // a monitor is dead, or stands still
 	CheckSupervisor    Name = "supervisor"     // keepalived's parent is dead, or stands still
 	CheckRefused       Name = "config-refused" // keepalived refuses its new configuration
-	// a daemon runs on another configuration than its file
-	CheckOlder Name = "config-older"
-	// the API does not grant this node a right that it needs
-	CheckRights     Name = "rights"
-	CheckRanks      Name = "ranks"       // dead nodes have ranks that another one needs
-	CheckPeers      Name = "peers"       // a peer list lacks a node
-	CheckOneWay     Name = "one-way"     // a holder does not receive a better one's adverts
-	CheckHolders    Name = "two-holders" // two hosts hold a VIP
-	CheckKeepalived Name = "keepalived"  // keepalived does not run
-	CheckAPIServers Name = "api-servers" // API servers are not ready
-	CheckHAProxy    Name = "haproxy"     // the balancer does not answer
-	// the balancer has no healthy backend, and an API server is ready
-	CheckBalancer Name = "balancer"
-	CheckRedirect Name = "redirect" // connections are not redirected to the balancer
-	CheckTracked  Name = "tracked"  // the tracked result of a check is wrong
-	// a neighbour sends packets for a VIP to the wrong host
-	CheckNeighbours   Name = "neighbours"
-	CheckNoHolder     Name = "no-holder"     // no host answers for the API's VIP
-	CheckPorts        Name = "ports"         // another program has a port
-	CheckReach        Name = "reach"         // a host of the cluster is not reached
-	CheckMTU          Name = "mtu"           // packets that fill the link do not arrive
-	CheckVRRPPasses   Name = "vrrp-passes"   // VRRP does not arrive
-	CheckUpstreamSelf Name = "upstream-self" // a name server behind ours is this host, or a VIP
-	CheckUpstreamNone Name = "upstream"      // a name server behind ours does not answer
-	CheckCoreDNS      Name = "coredns"       // this host's name server does not answer
-	CheckNames        Name = "names"         // this host's name server answers wrongly
-	// name servers outside answer otherwise than the plan
-	CheckOutsideRecord Name = "outside-record"
-	CheckImages        Name = "images" // an image, or its registry, is not reached
+	CheckOlder         Name = "config-older"   // a daemon's configuration is not its file's
+	CheckRights        Name = "rights"         // the API refuses a right that this node needs
+	CheckRanks         Name = "ranks"          // dead nodes have ranks that another one needs
+	CheckPeers         Name = "peers"          // a peer list lacks a node
+	CheckOneWay        Name = "one-way"        // a holder does not receive a better one's adverts
+	CheckHolders       Name = "two-holders"    // two hosts hold a VIP
+	CheckKeepalived    Name = "keepalived"     // keepalived does not run
+	CheckAPIServers    Name = "api-servers"    // API servers are not ready
+	CheckHAProxy       Name = "haproxy"        // the balancer does not answer
+	CheckBalancer      Name = "balancer"       // no backend is healthy, and an API server is ready
+	CheckRedirect      Name = "redirect"       // connections are not redirected to the balancer
+	CheckTracked       Name = "tracked"        // the tracked result of a check is wrong
+	CheckNeighbours    Name = "neighbours"     // a neighbour sends a VIP's packets elsewhere
+	CheckNoHolder      Name = "no-holder"      // no host answers for the API's VIP
+	CheckPorts         Name = "ports"          // another program has a port
+	CheckReach         Name = "reach"          // a host of the cluster is not reached
+	CheckMTU           Name = "mtu"            // packets that fill the link do not arrive
+	CheckVRRPPasses    Name = "vrrp-passes"    // VRRP does not arrive
+	CheckUpstreamSelf  Name = "upstream-self"  // a name server behind ours is this host, or a VIP
+	CheckUpstreamNone  Name = "upstream"       // a name server behind ours does not answer
+	CheckCoreDNS       Name = "coredns"        // this host's name server does not answer
+	CheckNames         Name = "names"          // this host's name server answers wrongly
+	CheckOutsideRecord Name = "outside-record" // name servers outside answer wrongly
+	CheckImages        Name = "images"         // an image, or its registry, is not reached
 )
 
 // Finding is one thing that is wrong.
@@ -79,47 +72,29 @@ type Finding struct {
 // check inspects facts. It reports nothing on what is not in them.
 type check struct {
 	name Name
-	find func(facts.Facts) []facts.Fault
+	find func(facts.Facts) facts.Faults
 }
 
 // checks are all, in the order of their names above.
 var checks = []check{
-	{
-		CheckClock,
-		clocks,
-	}, {CheckInStep, clockSync}, {CheckKernel, kernel}, {CheckPrograms, programs},
-	{CheckNetwork, vips.OnNetwork}, {CheckNodeAddress, vips.NodeAddress}, {CheckDHCP, vips.DHCP},
-	{CheckTaken, vips.Taken}, {CheckForeign, vips.Foreign}, {CheckVRID, vips.VRID},
-	{
-		CheckUnknownRouter,
-		vips.UnknownRouter,
-	}, {CheckVersion, vips.Version}, {CheckInterval, vips.Interval},
-	{CheckFiles, files}, {CheckStatic, statics}, {CheckStale, vips.Stale}, {CheckLimits, limits},
-	{
-		CheckCredentials,
-		credentials,
-	}, {CheckMonitors, daemons.Monitors}, {CheckSupervisor, daemons.Supervisor},
-	{CheckRefused, daemons.Refused}, {CheckOlder, daemons.Outdated}, {CheckRights, daemons.Rights},
-	{
-		CheckRanks,
-		vips.Ranks,
-	}, {CheckPeers, vips.Peers}, {CheckOneWay, vips.OneWay}, {CheckHolders, vips.Holders},
-	{
-		CheckKeepalived,
-		daemons.Keepalived,
-	}, {CheckAPIServers, daemons.APIServers}, {CheckHAProxy, daemons.HAProxy},
-	{
-		CheckBalancer,
-		daemons.Balancer,
-	}, {CheckRedirect, daemons.Redirect}, {CheckTracked, daemons.Tracked},
+	{CheckClock, clocks}, {CheckInStep, clockSync}, {CheckKernel, kernel},
+	{CheckPrograms, programs}, {CheckNetwork, vips.OnNetwork},
+	{CheckNodeAddress, vips.NodeAddress}, {CheckDHCP, vips.DHCP}, {CheckTaken, vips.Taken},
+	{CheckForeign, vips.Foreign}, {CheckVRID, vips.VRID}, {CheckUnknownRouter, vips.UnknownRouter},
+	{CheckVersion, vips.Version}, {CheckInterval, vips.Interval}, {CheckFiles, files},
+	{CheckStatic, statics}, {CheckStale, vips.Stale}, {CheckLimits, limits},
+	{CheckCredentials, credentials}, {CheckMonitors, daemons.Monitors},
+	{CheckSupervisor, daemons.Supervisor}, {CheckRefused, daemons.Refused},
+	{CheckOlder, daemons.Outdated}, {CheckRights, daemons.Rights}, {CheckRanks, vips.Ranks},
+	{CheckPeers, vips.Peers}, {CheckOneWay, vips.OneWay}, {CheckHolders, vips.Holders},
+	{CheckKeepalived, daemons.Keepalived}, {CheckAPIServers, daemons.APIServers},
+	{CheckHAProxy, daemons.HAProxy}, {CheckBalancer, daemons.Balancer},
+	{CheckRedirect, daemons.Redirect}, {CheckTracked, daemons.Tracked},
 	{CheckNeighbours, vips.Neighbours}, {CheckNoHolder, vips.NoHolder}, {CheckPorts, ports},
 	{CheckReach, vips.Reach}, {CheckMTU, vips.MTU}, {CheckVRRPPasses, vips.VRRPPasses},
 	{CheckUpstreamSelf, daemons.UpstreamSelf}, {CheckUpstreamNone, daemons.Upstream},
-	{
-		CheckCoreDNS,
-		daemons.CoreDNS,
-	}, {CheckNames, daemons.Names}, {CheckOutsideRecord, daemons.Outside},
-	{CheckImages, images},
+	{CheckCoreDNS, daemons.CoreDNS}, {CheckNames, daemons.Names},
+	{CheckOutsideRecord, daemons.Outside}, {CheckImages, images},
 }
 
 // All are the names of all checks, a cause before its consequences.

@@ -110,7 +110,7 @@ func healthy(t *testing.T) facts.Facts {
 		},
 		Machine: facts.Machine{
 			Kernel:   "6.1.0-18-amd64",
-			Unsynced: "the kernel says so",
+			Unsynced: "the kernel reports so",
 			Clocks: []facts.Clock{
 				{Host: "192.0.2.1", Server: true, Ahead: 20 * time.Millisecond},
 				{Host: "192.0.2.11", Ahead: -700 * time.Millisecond},
@@ -237,7 +237,8 @@ func healthy(t *testing.T) facts.Facts {
 // plain makes a host of it on which nothing is installed.
 func plain(f *facts.Facts) {
 	f.Host.Master = false
-	f.Live, f.Host.Agreed, f.Network.Members, f.Daemons.Keepalived, f.Daemons.Monitors, f.Daemons.Servers, f.Daemons.Balancer, f.Daemons.Redirected, f.Daemons.Checks, f.Names.Own, f.Daemons.Running = false, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil
+	f.Live, f.Host.Agreed, f.Network.Members, f.Names.Own = false, nil, nil, nil
+	f.Daemons = facts.Daemons{}
 	f.Machine.Unsynced = ""
 	f.Host.Links.Links[0].Addresses = f.Host.Links.Links[0].Addresses[:1]
 	for i := range f.Network.VIPs {
@@ -272,7 +273,7 @@ func received(kind clash.Kind) func(*facts.Facts) {
 // both does two things to facts.
 func both(a, b func(*facts.Facts)) func(*facts.Facts) { return func(f *facts.Facts) { a(f); b(f) } }
 
-// cases have for each check some in which it fires, with what it says, and some in which it does
+// cases have for each check some in which it fires, with its text, and some in which it does
 // not though it is near.
 var cases = []struct {
 	check  Name
@@ -311,7 +312,7 @@ var cases = []struct {
 	},
 	{CheckClock, "no other clock is seen", func(f *facts.Facts) { f.Machine.Clocks = nil }, ""},
 	{CheckInStep, "a plain host without a time server", both(plain, func(f *facts.Facts) {
-		f.Machine.Clocks, f.Machine.Unsynced = nil, "adjtimex says that it is not synchronised"
+		f.Machine.Clocks, f.Machine.Unsynced = nil, "adjtimex reports that it is not synchronised"
 	}), "nothing does: adjtimex"},
 	{
 		CheckInStep,
@@ -964,8 +965,8 @@ var cases = []struct {
 	{CheckImages, "is there", plain, ""},
 }
 
-// TestChecks holds that each check fires when it should, before all that follows from it, and is
-// silent when it should be, and that what it says has all three parts.
+// TestChecks holds that each check fires when it should, before all that follows from it, that it
+// finds nothing otherwise, and that each finding has all three parts.
 func TestChecks(t *testing.T) {
 	for _, tt := range cases {
 		t.Run(string(tt.check)+"/"+tt.what, func(t *testing.T) {
@@ -991,8 +992,8 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-// TestEachBoth is the law that each check has a case in which it fires, and one in which it is
-// silent.
+// TestEachBoth is the law that each check has a case in which it fires, and one in which it finds
+// nothing.
 func TestEachBoth(t *testing.T) {
 	if found := Examine(healthy(t)); len(found) > 0 {
 		t.Errorf("a healthy host: %+v", found)
@@ -1004,10 +1005,10 @@ func TestEachBoth(t *testing.T) {
 	if found := Examine(facts.Facts{}); len(found) > 0 {
 		t.Errorf("nothing was seen: %+v", found)
 	}
-	fires, silent := map[Name]int{}, map[Name]int{}
+	fires, passes := map[Name]int{}, map[Name]int{}
 	for _, tt := range cases {
 		if tt.seen == "" {
-			silent[tt.check]++
+			passes[tt.check]++
 		} else {
 			fires[tt.check]++
 		}
@@ -1017,8 +1018,8 @@ func TestEachBoth(t *testing.T) {
 		if seen[name] {
 			t.Errorf("%s is there twice", name)
 		}
-		if seen[name] = true; fires[name] == 0 || silent[name] == 0 {
-			t.Errorf("%s fires in %d cases, and is silent in %d", name, fires[name], silent[name])
+		if seen[name] = true; fires[name] == 0 || passes[name] == 0 {
+			t.Errorf("%s fires in %d cases, and not in %d", name, fires[name], passes[name])
 		}
 	}
 	for name := range fires {
@@ -1028,8 +1029,8 @@ func TestEachBoth(t *testing.T) {
 	}
 }
 
-// TestLasting holds that what is over at the second look is no finding, and what has come since is
-// none yet.
+// TestLasting holds that a fault of the first inspection alone is no finding, and one of the second
+// alone is none yet.
 func TestLasting(t *testing.T) {
 	finding := func(check Name, subject, seen string) Finding {
 		return Finding{check, facts.Fault{Subject: subject, Seen: seen}}
@@ -1048,8 +1049,8 @@ func TestLasting(t *testing.T) {
 	}
 }
 
-// TestBeingReplaced holds that a daemon is not blamed which has another file before it at each
-// look: it is being told. One that has the same is.
+// TestBeingReplaced holds that a daemon whose file changes between the inspections is no finding,
+// and that one whose file stays is.
 func TestBeingReplaced(t *testing.T) {
 	f := healthy(t)
 	inspect := func(loaded, disk string) []Finding {
@@ -1087,9 +1088,13 @@ func TestOrder(t *testing.T) {
 		{"a dead monitor leaves peers out", CheckMonitors, func(f *facts.Facts) {
 			f.Daemons.Monitors[0].Fault, f.Network.VIPs[0].Peers = "refused", ips("192.0.2.11")
 		}},
-		{"a dead monitor leaves the file as somebody has changed it", CheckMonitors, func(f *facts.Facts) { f.Daemons.Monitors[1].Fault, f.Daemons.Running[1].Disk = "refused", "four" }},
-		{"CoreDNS answers by an older file", CheckOlder, func(f *facts.Facts) { f.Daemons.Running[2].Disk, f.Names.Own[0].Got = "four", ips("198.51.100.1") }},
-		{"who is not in a peer list takes the VIP", CheckPeers, func(f *facts.Facts) {
+		{"a dead monitor leaves an edited file", CheckMonitors, func(f *facts.Facts) {
+			f.Daemons.Monitors[1].Fault, f.Daemons.Running[1].Disk = "refused", "four"
+		}},
+		{"CoreDNS answers by an older file", CheckOlder, func(f *facts.Facts) {
+			f.Daemons.Running[2].Disk, f.Names.Own[0].Got = "four", ips("198.51.100.1")
+		}},
+		{"a node that a peer list lacks takes the VIP", CheckPeers, func(f *facts.Facts) {
 			received(clash.OneWay)(f)
 			f.Network.VIPs[0].Peers, f.Network.VIPs[0].Answers = ips("192.0.2.11"), []string{mac11, mac13}
 		}},
@@ -1101,7 +1106,9 @@ func TestOrder(t *testing.T) {
 		{"a foreign host has neighbours go astray", CheckForeign, func(f *facts.Facts) {
 			f.Network.VIPs[1].Answers, f.Network.VIPs[1].Echoes[0].FromVIP = []string{macAlien}, false
 		}},
-		{"this host as name server behind itself leaves none", CheckUpstreamSelf, func(f *facts.Facts) { f.Names.Resolver = &facts.Resolver{Path: "x", Self: ips("192.0.2.12")} }},
+		{"this host as name server behind itself leaves none", CheckUpstreamSelf, func(f *facts.Facts) {
+			f.Names.Resolver = &facts.Resolver{Path: "x", Self: ips("192.0.2.12")}
+		}},
 	} {
 		f := healthy(t)
 		tt.change(&f)
@@ -1111,8 +1118,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestStaleAlone holds that a host whose keepalived does not answer for the address that its kernel
-// has is told of that alone: it is no second holder.
+// TestStaleAlone holds that an address of the kernel that keepalived does not hold is one finding:
+// this host is no second holder.
 func TestStaleAlone(t *testing.T) {
 	f := healthy(t)
 	f.Network.VIPs[0].Here = true
@@ -1121,7 +1128,7 @@ func TestStaleAlone(t *testing.T) {
 	}
 }
 
-// TestFreeID holds that doctor names an ID that is free for whichever VIP's another router has.
+// TestFreeID holds that doctor names a free ID for each VIP whose ID another router has.
 func TestFreeID(t *testing.T) {
 	for _, kind := range []vrrp.Kind{vrrp.API, vrrp.Ingress, vrrp.DNS} {
 		f := healthy(t)

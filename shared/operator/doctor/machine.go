@@ -18,7 +18,7 @@ const maxOffset = 5 * time.Second
 
 // clocks compares this host's clock with those of time servers, or if none answers with those of
 // other hosts. Of several the median counts.
-func clocks(f facts.Facts) (out []facts.Fault) {
+func clocks(f facts.Facts) (out facts.Faults) {
 	all := slices.Clone(f.Machine.Clocks)
 	if slices.ContainsFunc(all, func(c facts.Clock) bool { return c.Server }) {
 		all = slices.DeleteFunc(all, func(c facts.Clock) bool { return !c.Server })
@@ -28,23 +28,17 @@ func clocks(f facts.Facts) (out []facts.Fault) {
 	}
 	slices.SortFunc(all, func(a, b facts.Clock) int { return int(a.Ahead - b.Ahead) })
 	if median := all[len(all)/2]; median.Ahead.Abs() > maxOffset {
-		return []facts.Fault{{
-			Subject: "this host's clock",
-			Seen:    fmt.Sprintf("it is %s by that of %s", offset(-median.Ahead), median.Host),
-			Do: "set it right, and run chrony or systemd-timesyncd on all hosts: with a wrong " +
-				"clock " +
-				"certificates are refused",
-		}}
+		out.Add("this host's clock",
+			fmt.Sprintf("it is %s by that of %s", offset(-median.Ahead), median.Host),
+			"set it right, and run chrony or systemd-timesyncd on all hosts: with a wrong clock "+
+				"certificates are refused")
+		return out
 	}
 	for _, c := range f.Machine.Clocks {
 		if c.Ahead.Abs() > maxOffset {
-			out = append(out, facts.Fault{
-				Subject: "the clock of " + c.Host,
-				Seen: fmt.Sprintf(
-					"it is %s by that of this host, and others agree with this host's",
-					offset(c.Ahead)),
-				Do: "set it right on that host",
-			})
+			out.Add("the clock of "+c.Host, "it is "+offset(c.Ahead)+
+				" by that of this host, and others agree with this host's",
+				"set it right on that host")
 		}
 	}
 	return out
@@ -59,86 +53,69 @@ func offset(ahead time.Duration) string {
 
 // clockSync reports before the cluster exists. Later the clock itself is compared. Virtual machines
 // that follow their host's clock have no synchronisation of their own.
-func clockSync(f facts.Facts) []facts.Fault {
+func clockSync(f facts.Facts) (out facts.Faults) {
 	inStep := func(c facts.Clock) bool { return c.Server && c.Ahead.Abs() <= maxOffset }
-	if f.Live || f.Machine.Unsynced == "" || slices.ContainsFunc(f.Machine.Clocks, inStep) {
-		return nil
+	if !f.Live && f.Machine.Unsynced != "" && !slices.ContainsFunc(f.Machine.Clocks, inStep) {
+		out.Add("what keeps this host's clock right", "nothing does: "+f.Machine.Unsynced,
+			"run chrony or systemd-timesyncd, with a time server that answers")
 	}
-	return []facts.Fault{{
-		Subject: "what keeps this host's clock right", Seen: "nothing does: " + f.Machine.Unsynced,
-		Do: "run chrony or systemd-timesyncd, with a time server that answers",
-	}}
+	return out
 }
 
-// minKernel has pidfds and one packet filter table for both families.
-var minKernel = [2]int{5, 3}
-
-func kernel(f facts.Facts) []facts.Fault {
+// kernel holds that the kernel has pidfds and one packet filter table for both families (5.3).
+func kernel(f facts.Facts) (out facts.Faults) {
 	var major, minor int
 	n, _ := fmt.Sscanf(f.Machine.Kernel, "%d.%d", &major, &minor)
-	if n < 2 || slices.Compare([]int{major, minor}, minKernel[:]) >= 0 {
-		return nil
+	if n == 2 && slices.Compare([]int{major, minor}, []int{5, 3}) < 0 {
+		out.Add("the kernel", "it is "+f.Machine.Kernel,
+			"install 5.3 or later: older ones have no pidfds, or another packet filter")
 	}
-	return []facts.Fault{{
-		Subject: "the kernel", Seen: "it is " + f.Machine.Kernel,
-		Do: fmt.Sprintf(
-			"install %d.%d or later: older ones have no pidfds, or another packet filter",
-			minKernel[0], minKernel[1]),
-	}}
+	return out
 }
 
-func programs(f facts.Facts) (out []facts.Fault) {
+func programs(f facts.Facts) (out facts.Faults) {
 	for _, p := range f.Machine.Programs {
 		seen := "it is not installed"
 		if p.Version != "" {
 			seen = "it is version " + p.Version
 		}
 		if p.Version == "" || p.TooOld {
-			out = append(out, facts.Fault{
-				Subject: "the program " + p.Name, Seen: seen,
-				Do: fmt.Sprintf("install %s %s or later: %s", p.Name, p.Needs, p.Why),
-			})
+			out.Add("the program "+p.Name, seen,
+				fmt.Sprintf("install %s %s or later: %s", p.Name, p.Needs, p.Why))
 		}
 	}
 	return out
 }
 
-func files(f facts.Facts) (out []facts.Fault) {
+func files(f facts.Facts) (out facts.Faults) {
 	for _, file := range f.Machine.Files {
 		do := "run `onprem-infra diff`, and write the host's files again"
 		if file.Path == plan.Path {
 			do = "give all hosts of the cluster the same file: hosts with different ones do not " +
 				"understand each other"
 		}
-		out = append(out, facts.Fault{Subject: "the file " + file.Path, Seen: file.How, Do: do})
+		out.Add("the file "+file.Path, file.How, do)
 	}
 	return out
 }
 
 // statics finds the Machine Config Operator's static pods on a bootstrap machine: our units do not
 // run beside them.
-func statics(f facts.Facts) (out []facts.Fault) {
+func statics(f facts.Facts) (out facts.Faults) {
 	for _, s := range f.Machine.Statics {
 		if s.Ours {
 			continue
 		}
-		do := "lay the templates of `onprem-infra mco` over the operator, or leave it so for " +
-			"this installation"
+		do := "leave it so for this installation"
 		if s.Daemon == "keepalived" && f.Plan.Timing.Profile != vrrp.ProfileCompat {
-			do = fmt.Sprintf(
-				"lay the templates of `onprem-infra mco` over the operator, or give nodes the "+
-					"timing %s: "+
-					"with the timing %s they do not understand that keepalived, and hold the "+
-					"VIP beside it",
-				vrrp.ProfileCompat, f.Plan.Timing.Profile,
-			)
+			do = fmt.Sprintf("give nodes the timing %s: with the timing %s they do not understand "+
+				"that keepalived, and hold the VIP beside it",
+				vrrp.ProfileCompat, f.Plan.Timing.Profile)
 		}
-		out = append(out, facts.Fault{
-			Subject: "what runs " + s.Daemon + " on this bootstrap machine",
-			Seen: fmt.Sprintf(
-				"kubelet, from %s, which is not of onprem-infra: %s has left", s.Path, s.Unit),
-			Do: do,
-		})
+		out.Add("what runs "+s.Daemon+" on this bootstrap machine",
+			fmt.Sprintf("kubelet, from %s, which is not of onprem-infra: %s has left",
+				s.Path, s.Unit),
+			"lay the templates of `onprem-infra mco` over the operator, or "+do)
 	}
 	return out
 }
@@ -149,86 +126,59 @@ const (
 	minFiles = 16
 )
 
-// watchers lists the inotify instances of all processes.
-const watchers = "find /proc/[0-9]*/fd -lname anon_inode:inotify"
-
-func limits(f facts.Facts) (out []facts.Fault) {
+func limits(f facts.Facts) (out facts.Faults) {
 	l := f.Machine.Limits
 	if l == nil {
 		return nil
 	}
 	if l.Bytes < minBytes || l.Files < minFiles {
-		out = append(out, facts.Fault{
-			Subject: "the file system of " + l.Dir,
-			Seen: fmt.Sprintf(
-				"it is full: %d KiB and %d files are left, and programs exchange their state there",
-				l.Bytes>>10, l.Files),
-			Do: "see what fills it (df -h and df -i, then du -xh on its mount point), and " +
-				"remove that",
-		})
+		out.Add("the file system of "+l.Dir,
+			fmt.Sprintf("it is full: %d KiB and %d files are left, and programs exchange their "+
+				"state there", l.Bytes>>10, l.Files),
+			"see what fills it (df -h and df -i, then du -xh on its mount point), and remove that")
 	}
 	if l.Unwatchable != "" {
-		out = append(out, facts.Fault{
-			Subject: "whether programs can watch files (inotify)",
-			Seen: "they cannot: " + l.Unwatchable + ": keepalived may follow none of this " +
-				"host's checks",
-			Do: "raise fs.inotify.max_user_instances and fs.inotify.max_user_watches (sysctl), " +
-				"or end the program that uses them up: " + watchers,
-		})
+		out.Add("whether programs can watch files (inotify)",
+			"they cannot: "+l.Unwatchable+": keepalived may follow none of this host's checks",
+			"raise fs.inotify.max_user_instances and fs.inotify.max_user_watches (sysctl), or "+
+				"end the program that uses them up: find /proc/[0-9]*/fd -lname anon_inode:inotify")
 	}
 	return out
 }
 
 // credentials are kubelet's: without them a monitor sees nothing of the cluster.
-func credentials(f facts.Facts) (out []facts.Fault) {
+func credentials(f facts.Facts) (out facts.Faults) {
 	c := f.Machine.Credentials
 	if c == nil {
 		return nil
 	}
 	if c.Directory {
-		return []facts.Fault{{
-			Subject: "kubelet's kubeconfig, " + c.Kubeconfig,
-			Seen: "it is a directory, so neither kubelet nor our monitors have credentials: the " +
-				"container " +
-				"runtime makes one for a container that starts while the file is not there",
-			Do: fmt.Sprintf(
-				"run 'systemctl stop %s' and 'rmdir %s', put the kubeconfig there, and run "+
-					"'systemctl start %[1]s'; the monitors restart with it",
-				f.Plan.KubeletUnit, c.Kubeconfig,
-			),
-		}}
+		out.Add("kubelet's kubeconfig, "+c.Kubeconfig,
+			"it is a directory, so neither kubelet nor our monitors have credentials: the "+
+				"container runtime makes one for a container that starts while the file is not "+
+				"there",
+			fmt.Sprintf("run 'systemctl stop %s' and 'rmdir %s', put the kubeconfig there, and "+
+				"run 'systemctl start %[1]s'; the monitors restart with it",
+				f.Plan.KubeletUnit, c.Kubeconfig))
+		return out
 	}
 	for _, file := range c.Outside {
-		out = append(out, facts.Fault{
-			Subject: fmt.Sprintf("%s, which kubelet's kubeconfig %s needs", file, c.Kubeconfig),
-			Seen: "our monitors do not see it: of certificates they have " + strings.Join(
-				c.Mounted, ", "),
-			Do: fmt.Sprintf(
-				"add %s to spec.certificateDirectories of cluster.yaml, and give every host of "+
-					"the "+
-					"cluster the files of 'onprem-infra render' again; or have the kubeconfig "+
-					"hold it (such as "+
-					"certificate-authority-data)",
-				path.Dir(file),
-			),
-		})
+		out.Add(fmt.Sprintf("%s, which kubelet's kubeconfig %s needs", file, c.Kubeconfig),
+			"our monitors do not see it: of certificates they have "+strings.Join(c.Mounted, ", "),
+			fmt.Sprintf("add %s to spec.certificateDirectories of cluster.yaml, and give every "+
+				"host of the cluster the files of 'onprem-infra render' again; or have the "+
+				"kubeconfig hold it (such as certificate-authority-data)", path.Dir(file)))
 	}
 	return out
 }
 
-func ports(f facts.Facts) (out []facts.Fault) {
+func ports(f facts.Facts) (out facts.Faults) {
 	for _, p := range f.Machine.Ports {
 		if p.Taken != "" {
-			out = append(out, facts.Fault{
-				Subject: fmt.Sprintf("port %d (%s)", p.Number, p.Name),
-				Seen:    fmt.Sprintf("%s must listen there, and cannot: %s", p.Owner, p.Taken),
-				Do: fmt.Sprintf(
-					"stop the program that listens there (ss -lpn 'sport = :%d'), or choose "+
-						"another "+
-						"number by --port %s=N if it may be chosen",
-					p.Number, p.Name,
-				),
-			})
+			out.Add(fmt.Sprintf("port %d (%s)", p.Number, p.Name),
+				fmt.Sprintf("%s must listen there, and cannot: %s", p.Owner, p.Taken),
+				fmt.Sprintf("stop the program that listens there (ss -lpn 'sport = :%d'), or "+
+					"choose another number by --port %s=N if it may be chosen", p.Number, p.Name))
 		}
 	}
 	return out
@@ -245,15 +195,12 @@ func shortReference(reference string) string {
 	return name + "@sha256:" + digest[:length] + "…"
 }
 
-func images(f facts.Facts) (out []facts.Fault) {
+func images(f facts.Facts) (out facts.Faults) {
 	for _, i := range f.Machine.Images {
 		if i.Fault != "" {
-			out = append(out, facts.Fault{
-				Subject: fmt.Sprintf(
-					"the image %s (%s)", shortReference(i.Reference), i.Key), Seen: i.Fault,
-				Do: "see that the registry runs, has the image, and is reached from here; " +
-					"credentials are not tried",
-			})
+			out.Add(fmt.Sprintf("the image %s (%s)", shortReference(i.Reference), i.Key), i.Fault,
+				"see that the registry runs, has the image, and is reached from here; credentials "+
+					"are not tried")
 		}
 	}
 	return out

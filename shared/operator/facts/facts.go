@@ -3,6 +3,7 @@ package facts
 
 import (
 	"net/netip"
+	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -36,3 +37,18 @@ type Fault struct {
 	Seen    string `json:"seen"`
 	Do      string `json:"do"`
 }
+
+// List names addresses in a sentence.
+func List(all []netip.Addr) string {
+	var out []string
+	for _, a := range all {
+		out = append(out, a.String())
+	}
+	return strings.Join(out, ", ")
+}
+
+// Faults are those that a check finds.
+type Faults []Fault
+
+// Add adds a fault.
+func (f *Faults) Add(subject, seen, do string) { *f = append(*f, Fault{subject, seen, do}) }

@@ -1,6 +1,7 @@
 package overview
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,8 +31,9 @@ func (v View) Summary(width layout.Width) string {
 	if len(rows) > 0 {
 		text.WriteString("\n" + width.Table([]string{"OVER WITHIN", "NOT SERVED", "FAILURE"}, rows))
 	}
-	text.WriteString("\n" + width.Break("", "", "This is a summary. The whole plan, with the proof "+
-		"of the priorities, all checks, ports, records and files, is printed with -o yaml or -o json."))
+	text.WriteString("\n" + width.Break("", "", "This is a summary. The whole plan, with the "+
+		"proof of the priorities, all checks, ports, records and files, is printed with -o yaml "+
+		"or -o json."))
 	return text.String()
 }
 
@@ -59,7 +61,7 @@ func (v View) facts() (names, texts []string) {
 	for i, n := range v.MachineNetworks {
 		networks[i] = n.String()
 	}
-	add("networks", "%s", list(networks, "none named"))
+	add("networks", "%s", cmp.Or(strings.Join(networks, ", "), "none named"))
 	add("load balancer", "%s", v.LoadBalancer)
 	if v.LoadBalancer != spec.UserManaged && len(v.VIPs.All()) > 0 {
 		add("VRRP", "%s, timing %s: an advert every %d ms",
@@ -80,7 +82,7 @@ func (v View) facts() (names, texts []string) {
 		}
 		records = append(records, name)
 	}
-	add("DNS records", "%s: %s", v.DNSRecords, list(records, "none"))
+	add("DNS records", "%s: %s", v.DNSRecords, cmp.Or(strings.Join(records, ", "), "none"))
 	images := "none given yet: ignition and render need --images"
 	if len(v.Images) > 0 {
 		images = fmt.Sprintf("%d given", len(v.Images))
@@ -93,11 +95,4 @@ func (v View) facts() (names, texts []string) {
 	}
 	add("files", "%s", strings.Join(files, ", "))
 	return names, texts
-}
-
-func list(words []string, none string) string {
-	if len(words) == 0 {
-		return none
-	}
-	return strings.Join(words, ", ")
 }

@@ -3,15 +3,12 @@
 package daemons
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/netip"
-	"os"
 	"slices"
-	"strings"
-	"sync"
 
 	"github.com/onprem-infra/onprem-infra/cluster"
 	"github.com/onprem-infra/onprem-infra/cluster/dns"
@@ -43,9 +40,8 @@ type Probes struct {
 	Check      func(ctx context.Context, check vrrp.CheckName) (health.Finding, string)
 	Rights     func(ctx context.Context, r role.Role) ([]inspect.MissingRight, error)
 
-	// of this host's name server
-	Lookup func(ctx context.Context, name string) ([]netip.Addr, error)
-	// of this host's name server
+	// Lookup and Text ask this host's name server.
+	Lookup   func(ctx context.Context, name string) ([]netip.Addr, error)
 	Text     func(ctx context.Context, name string) ([]string, error)
 	LookupAt func(ctx context.Context, server netip.Addr, name string) ([]netip.Addr, error)
 }
@@ -74,9 +70,8 @@ func (i Inspector) Keepalived(ctx context.Context, status supervised.Status) *fa
 		return nil // it is reported with the VIPs
 	}
 	k := &facts.Keepalived{
-		Wanted: i.Rooms.VIP &&
-			!i.Host.Remote, Started: there, Running: status.PID != 0, Applied: status.Applied,
-		Heartbeat: !status.MonitorStale, Troubles: status.Troubles,
+		Wanted: i.RunsVIP(), Started: there, Running: status.PID != 0,
+		Applied: status.Applied, Heartbeat: !status.MonitorStale, Troubles: status.Troubles,
 	}
 	if status.Refused != nil {
 		k.Refusal = status.Refused.Output
@@ -93,23 +88,21 @@ func (i Inspector) Monitors(ctx context.Context) (out []facts.Monitor) {
 	if i.Role == role.Bootstrap {
 		return nil
 	}
-	var asked sync.WaitGroup
-	all := []struct {
+	type monitor struct {
 		name, port string
 		runs       bool
-	}{
-		{"vip (container keepalived-monitor)", port.MonitorVIP, i.Rooms.VIP && !i.Host.Remote},
+	}
+	all := []monitor{
+		{"vip (container keepalived-monitor)", port.MonitorVIP, i.RunsVIP()},
 		{"lb (container haproxy-monitor)", port.MonitorLB, i.Rooms.LB},
 		{"dns (container coredns-monitor)", port.MonitorDNS, i.Rooms.DNS},
 	}
 	out = make([]facts.Monitor, len(all))
-	for n, m := range all {
+	inspect.Each(all, func(n int, m monitor) {
 		if m.runs {
-			out[n].Name = m.name
-			asked.Go(func() { out[n].Fault = i.healthz(ctx, m.port) })
+			out[n] = facts.Monitor{Name: m.name, Fault: i.healthz(ctx, m.port)}
 		}
-	}
-	asked.Wait()
+	})
 	return slices.DeleteFunc(out, func(m facts.Monitor) bool { return m.Name == "" })
 }
 
@@ -141,56 +134,44 @@ func (i Inspector) Servers(ctx context.Context, all []netip.AddrPort) (out []fac
 	if i.Role == role.Bootstrap {
 		return nil // there are none while it is needed
 	}
-	states, whys := make([]health.API, len(all)), make([]string, len(all))
-	var asked sync.WaitGroup
-	for n, at := range all {
-		asked.Go(func() {
-			bound, cancel := context.WithTimeout(ctx, inspect.ProbeTimeout)
-			defer cancel()
-			states[n], whys[n] = i.Server(bound, at.String())
-		})
-	}
-	asked.Wait()
-	for n, at := range all {
-		if states[n] == health.Unknown {
-			i.Unseen.Add("whether API servers work", errors.New(whys[n]))
-			continue
+	out = make([]facts.Server, len(all))
+	inspect.Each(all, func(n int, at netip.AddrPort) {
+		bound, cancel := context.WithTimeout(ctx, inspect.ProbeTimeout)
+		defer cancel()
+		state, why := i.Server(bound, at.String())
+		if state == health.Unknown {
+			i.Unseen.Add("whether API servers work", errors.New(why))
+			return
 		}
-		out = append(out, facts.Server{
-			Address: at, Ready: states[n] == health.Ready,
-			Why: fmt.Sprintf("%s: %s", states[n], whys[n]),
-		})
-	}
-	return out
+		out[n] = facts.Server{
+			Address: at, Ready: state == health.Ready, Why: fmt.Sprintf("%s: %s", state, why),
+		}
+	})
+	return slices.DeleteFunc(out, func(s facts.Server) bool { return !s.Address.IsValid() })
 }
 
 // Checks are the health checks of this node, as its monitor has tracked them, and as they are now.
 func (i Inspector) Checks(ctx context.Context) (out []facts.Check) {
-	if i.Role == role.Bootstrap || !i.Rooms.VIP || i.Host.Remote {
+	if i.Role == role.Bootstrap || !i.RunsVIP() {
 		return nil
 	}
-	var asked sync.WaitGroup
-	var mu sync.Mutex
-	for _, w := range vip.Weights(i.Plan, i.Role) {
-		asked.Go(func() {
-			bound, cancel := context.WithTimeout(ctx, inspect.ProbeTimeout)
-			defer cancel()
-			found, why := i.Check(bound, w.Check)
-			if found == health.Untold {
-				i.Unseen.Add("the check "+string(w.Check), errors.New(why))
-				return
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			out = append(out, facts.Check{
-				Name: w.Check, Tracked: i.Files.Tracked(w.Check, w.Fault),
-				Passes: found == health.Passed, Why: why,
-			})
-		})
-	}
-	asked.Wait()
-	slices.SortFunc(
-		out, func(a, b facts.Check) int { return strings.Compare(string(a.Name), string(b.Name)) })
+	weights := vip.Weights(i.Plan, i.Role)
+	out = make([]facts.Check, len(weights))
+	inspect.Each(weights, func(n int, w vrrp.Weight) {
+		bound, cancel := context.WithTimeout(ctx, inspect.ProbeTimeout)
+		defer cancel()
+		found, why := i.Check(bound, w.Check)
+		if found == health.Untold {
+			i.Unseen.Add("the check "+string(w.Check), errors.New(why))
+			return
+		}
+		out[n] = facts.Check{
+			Name: w.Check, Tracked: i.Files.Tracked(w.Check, w.Fault),
+			Passes: found == health.Passed, Why: why,
+		}
+	})
+	out = slices.DeleteFunc(out, func(c facts.Check) bool { return c.Name == "" })
+	slices.SortFunc(out, func(a, b facts.Check) int { return cmp.Compare(a.Name, b.Name) })
 	return out
 }
 
@@ -217,7 +198,7 @@ func (i Inspector) Running(ctx context.Context) (out []facts.Running) {
 		digest     func(text []byte) (is, header string)
 		loaded     func(ctx context.Context) (string, error)
 	}{
-		{"keepalived", inspect.KeepalivedConf, i.Rooms.VIP && !i.Host.Remote, keepalivedDigest, i.keepalivedLoaded},
+		{"keepalived", inspect.KeepalivedConf, i.RunsVIP(), keepalivedDigest, i.keepalivedLoaded},
 		{"HAProxy", haproxy.File, i.Rooms.LB, haproxy.Digest, i.haproxyLoaded},
 		{"CoreDNS", dns.Config, i.Rooms.DNS, corefile.Digest, i.coreDNSLoaded},
 	} {
@@ -229,11 +210,9 @@ func (i Inspector) Running(ctx context.Context) (out []facts.Running) {
 			i.Unseen.Add("what "+d.name+" runs on", err)
 			continue
 		}
-		text, err := os.ReadFile(i.Files.Path(d.path))
-		if err != nil {
-			if !errors.Is(err, fs.ErrNotExist) {
-				i.Unseen.Add("what "+d.name+" is to run on", err)
-			}
+		text, err := i.Files.Optional(d.path)
+		i.Unseen.Add("what "+d.name+" is to run on", err)
+		if text == nil || err != nil {
 			continue
 		}
 		r := facts.Running{Daemon: d.name, Path: d.path, Loaded: loaded}

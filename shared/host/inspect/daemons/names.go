@@ -5,24 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"slices"
 
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
-	"github.com/onprem-infra/onprem-infra/shared/record"
 	"github.com/onprem-infra/onprem-infra/shared/resolvconf"
 )
 
 // maxNameServers bounds how many name servers are asked.
 const maxNameServers = 4
 
-// name is a record's name to ask for: one below a wildcard has another first label.
-func name(wildcard bool, name record.Name) string {
-	if wildcard {
-		return "onprem-infra-doctor." + string(name)
-	}
-	return string(name)
-}
+const label = "onprem-infra-doctor" // below a wildcard
 
 // Upstreams are the name servers behind this host's own, and their answers.
 func (i Inspector) Upstreams(ctx context.Context) (r *facts.Resolver, answers []facts.Answer) {
@@ -60,8 +53,8 @@ func (i Inspector) resolver() (r *facts.Resolver, usable []netip.Addr) {
 				}
 			}
 		}
-		if usable = resolvconf.Upstreams(conf, func(a netip.Addr) bool { return self[a] }); len(
-			usable) > 0 {
+		usable = resolvconf.Upstreams(conf, func(a netip.Addr) bool { return self[a] })
+		if len(usable) > 0 {
 			if len(r.Self) == 0 {
 				r.Path = f.Path
 			}
@@ -79,11 +72,10 @@ func (i Inspector) outside(
 		if string(record.Name) == "api-int."+string(i.Plan.Cluster.Zone) {
 			continue // clients outside do not need it
 		}
-		name := name(record.Wildcard, record.Name)
-		got, err := within(
-			ctx,
-			func(ctx context.Context) ([]netip.Addr, error) { return i.LookupAt(ctx, server, name) },
-		)
+		name := inspect.Question(record, label)
+		got, err := within(ctx, func(ctx context.Context) ([]netip.Addr, error) {
+			return i.LookupAt(ctx, server, name)
+		})
 		var refused probe.Refusal
 		if err != nil && !errors.As(err, &refused) {
 			r.Dead = append(r.Dead, fmt.Sprintf("%s: %v", server, err))
@@ -108,22 +100,16 @@ func (i Inspector) Own(ctx context.Context) (out []facts.Answer, fault string) {
 		return nil, ""
 	}
 	for _, record := range i.Plan.Records {
-		name := name(record.Wildcard, record.Name)
-		got, err := within(
-			ctx, func(ctx context.Context) ([]netip.Addr, error) { return i.Lookup(ctx, name) })
+		name := inspect.Question(record, label)
+		got, err := within(ctx, func(ctx context.Context) ([]netip.Addr, error) {
+			return i.Lookup(ctx, name)
+		})
 		var refused probe.Refusal
 		if err != nil && !errors.As(err, &refused) {
 			return out, err.Error()
 		}
-		out = append(
-			out,
-			facts.Answer{
-				Server: "127.0.0.1",
-				Name:   name,
-				Want:   slices.Clone(record.Addresses),
-				Got:    got,
-			},
-		)
+		out = append(out,
+			facts.Answer{Server: "127.0.0.1", Name: name, Want: record.Addresses, Got: got})
 	}
 	return out, ""
 }

@@ -3,12 +3,10 @@ package network
 import (
 	"context"
 	"net/netip"
-	"sync"
 
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
-	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
@@ -53,10 +51,10 @@ func (i Inspector) routers(v facts.VIP, members []facts.Member) (out []netip.Add
 func (i Inspector) Clashes(
 	ctx context.Context, groups []Group,
 ) ([]clash.Finding, map[vrrp.Kind]vrrp.ID) {
-	observer, links := clash.NewObserver(), map[string]bool{}
+	observer := clash.NewObserver()
 	var instances []clash.Instance
 	for _, g := range groups {
-		links[g.Link], instances = true, append(instances, g.Instance)
+		instances = append(instances, g.Instance)
 	}
 	observer.Expect(instances)
 	self := func() {
@@ -65,21 +63,9 @@ func (i Inspector) Clashes(
 		}
 	}
 	self()
-	var listeners sync.WaitGroup
-	var mu sync.Mutex
-	for on := range links {
-		listeners.Go(func() {
-			bound, cancel := context.WithTimeout(ctx, clash.ListenTime)
-			defer cancel()
-			i.Unseen.Add("adverts of other hosts", i.Adverts(bound, on, func(h overhear.Received) {
-				mu.Lock()
-				defer mu.Unlock()
-				observer.Receive(
-					clash.Received{Link: on, MAC: h.MAC.String(), At: h.At, Advert: h.Advert})
-			}))
-		})
-	}
-	listeners.Wait()
+	bound, cancel := context.WithTimeout(ctx, clash.ListenTime)
+	defer cancel()
+	inspect.Listen(bound, observer, instances, i.Adverts, i.Unseen)
 	self()
 	now := i.Now()
 	found := observer.Findings(now)
@@ -89,8 +75,8 @@ func (i Inspector) Clashes(
 			clashing = append(clashing, f.ID)
 		}
 	}
-	for on := range links {
-		taken = append(taken, observer.Taken(on, now)...)
+	for _, g := range groups {
+		taken = append(taken, observer.Taken(g.Link, now)...)
 	}
 	return found, clash.Propose(election.IDs(i.Plan), clashing, taken)
 }

@@ -5,8 +5,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"sync"
 
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 )
@@ -14,22 +14,14 @@ import (
 // Answers asks which hosts have each VIP, and where the neighbours of a VIP that is here send
 // packets for it.
 func (i Inspector) Answers(n *facts.Network) {
-	var asked sync.WaitGroup
-	for at := range n.VIPs {
-		v := &n.VIPs[at]
+	inspect.Each(n.VIPs, func(at int, v facts.VIP) {
 		if !v.Near { // no host there could have it
-			continue
+			return
 		}
-		asked.Go(func() {
-			var err error
-			if v.Answers, err = i.WhoHas(v.Link, v.Address); err != nil {
-				i.Unseen.Add("who answers for the VIPs", err)
-				return
-			}
-			v.Asked = true
-		})
-	}
-	asked.Wait()
+		answers, err := i.WhoHas(v.Link, v.Address)
+		i.Unseen.Add("who answers for the VIPs", err)
+		n.VIPs[at].Answers, n.VIPs[at].Asked = answers, err == nil
+	})
 	if !i.Live {
 		return
 	}
@@ -55,14 +47,11 @@ func (i Inspector) Answers(n *facts.Network) {
 // identify finds the members that have the MACs which answer for VIPs: in the kernel's table, and
 // if that does not suffice by asking them.
 func (i Inspector) identify(n *facts.Network) {
-	links := map[string]bool{}
 	for _, v := range n.VIPs {
-		if len(v.Answers) > 0 {
-			links[v.Link] = true
+		if len(v.Answers) == 0 {
+			continue
 		}
-	}
-	for on := range links {
-		entries, err := i.Neighbours(on)
+		entries, err := i.Neighbours(v.Link)
 		i.Unseen.Add("the kernel's neighbours", err)
 		for at := range n.Members {
 			m := &n.Members[at]
@@ -89,8 +78,8 @@ func (i Inspector) identify(n *facts.Network) {
 // unknown are the MACs that no member has.
 func unknown(n *facts.Network, macs []string) []string {
 	return slices.DeleteFunc(slices.Clone(macs), func(mac string) bool {
-		return slices.ContainsFunc(
-			n.Members, func(m facts.Member) bool { return slices.Contains(m.MACs, mac) })
+		has := func(m facts.Member) bool { return slices.Contains(m.MACs, mac) }
+		return slices.ContainsFunc(n.Members, has)
 	})
 }
 
@@ -100,8 +89,9 @@ func (i Inspector) askMembers(n *facts.Network, v facts.VIP) (more bool) {
 	var first, others []func()
 	for at := range n.Members {
 		m := &n.Members[at]
-		family := slices.IndexFunc(
-			m.Addresses, func(a netip.Addr) bool { return a.BitLen() == v.Address.BitLen() })
+		family := slices.IndexFunc(m.Addresses, func(a netip.Addr) bool {
+			return a.BitLen() == v.Address.BitLen()
+		})
 		if family < 0 || m.Self {
 			continue
 		}
@@ -117,11 +107,7 @@ func (i Inspector) askMembers(n *facts.Network, v facts.VIP) (more bool) {
 		}
 	}
 	all := slices.Concat(first, others)
-	var asked sync.WaitGroup
-	for _, ask := range all[:min(len(all), maxAsked)] {
-		asked.Go(ask)
-	}
-	asked.Wait()
+	inspect.Each(all[:min(len(all), maxAsked)], func(_ int, ask func()) { ask() })
 	return len(all) > maxAsked
 }
 
@@ -140,20 +126,14 @@ func (i Inspector) echoes(v facts.VIP, entries []link.Entry) []facts.Echo {
 			out = append(out, facts.Echo{Neighbour: e.Address})
 		}
 	}
-	var asked sync.WaitGroup
-	for n := range out {
-		e := &out[n]
-		asked.Go(func() {
-			var err error
-			if e.Plain, err = i.Echo(own, e.Neighbour, smallPacket); err == nil && e.Plain {
-				e.FromVIP, err = i.Echo(v.Address, e.Neighbour, smallPacket)
-			}
-			if err != nil {
-				e.Plain = false
-				i.Unseen.Add("where neighbours send packets for "+v.Address.String(), err)
-			}
-		})
-	}
-	asked.Wait()
+	inspect.Each(out, func(n int, e facts.Echo) {
+		var err error
+		if e.Plain, err = i.Echo(own, e.Neighbour, smallPacket); err == nil && e.Plain {
+			e.FromVIP, err = i.Echo(v.Address, e.Neighbour, smallPacket)
+		}
+		i.Unseen.Add("where neighbours send packets for "+v.Address.String(), err)
+		e.Plain = e.Plain && err == nil
+		out[n] = e
+	})
 	return out
 }

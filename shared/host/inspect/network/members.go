@@ -3,9 +3,7 @@ package network
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"net/netip"
-	"os"
 	"slices"
 	"time"
 
@@ -20,18 +18,17 @@ import (
 // VIPs are the cluster's VIPs with the peers that keepalived has for them.
 func (i Inspector) VIPs(all []inspect.VIP) (out []facts.VIP) {
 	conf := keepalived.Config{}
-	text, err := os.ReadFile(i.Files.Path(inspect.KeepalivedConf))
-	if err == nil {
+	text, err := i.Files.Optional(inspect.KeepalivedConf)
+	if err == nil && text != nil {
 		conf, err = keepalived.Parse(text)
 	}
-	if i.Live && !errors.Is(err, fs.ErrNotExist) {
+	if i.Live {
 		i.Unseen.Add("keepalived's configuration", err)
 	}
 	for _, v := range all {
 		out = append(out, facts.VIP{
 			Address: v.Address, For: v.For, Instance: v.Instance, ID: v.ID, Link: v.Link,
-			Near: v.Router.Near,
-			Here: v.Here, State: v.State, Peers: peersOf(conf, v.Instance),
+			Near: v.Router.Near, Here: v.Here, State: v.State, Peers: peersOf(conf, v.Instance),
 		})
 	}
 	return out
@@ -51,14 +48,14 @@ func peersOf(conf keepalived.Config, name vrrp.InstanceName) []netip.Addr {
 // Members are all hosts that may hold a VIP: those that the API names, those that this host
 // remembers, and keepalived's peers.
 func (i Inspector) Members(ctx context.Context, vips []facts.VIP) (out []facts.Member) {
-	add := func(m facts.Member) {
-		m.Addresses = slices.DeleteFunc(slices.Clone(m.Addresses), func(a netip.Addr) bool {
+	add := func(m facts.Member, more ...netip.Addr) {
+		m.Addresses = slices.DeleteFunc(slices.Concat(m.Addresses, more), func(a netip.Addr) bool {
 			return slices.Contains(i.Plan.VIPs.All(), a)
 		})
+		here := func(a netip.Addr) bool { return i.Host.Links.LinkOf(a) != "" }
 		same := func(o facts.Member) bool { return o.Name == m.Name && m.Name != "" }
 		if len(m.Addresses) > 0 && !slices.ContainsFunc(out, same) {
-			m.Self = slices.ContainsFunc(
-				m.Addresses, func(a netip.Addr) bool { return i.Host.Links.LinkOf(a) != "" })
+			m.Self = slices.ContainsFunc(m.Addresses, here)
 			out = append(out, m)
 		}
 	}
@@ -66,20 +63,18 @@ func (i Inspector) Members(ctx context.Context, vips []facts.VIP) (out []facts.M
 	i.Unseen.Add("the control plane's nodes", err)
 	for _, n := range nodes {
 		m := facts.Member{
-			Name: n.Name, Addresses: slices.Concat(n.InternalIPs, i.onMachineNetworks(n.Annotated)),
-			ControlPlane: n.ControlPlane, Named: true, Rank: n.Rank,
+			Name: n.Name, Addresses: n.InternalIPs, ControlPlane: n.ControlPlane, Named: true,
+			Rank: n.Rank,
 		}
 		if !n.Ready {
 			m.Down = n.Since
 		}
-		add(m)
+		add(m, i.onMachineNetworks(n.Annotated)...)
 	}
 	memory, _, _ := i.Files.Memory() // status reports what is wrong with it
 	for _, n := range memory.Nodes {
-		add(facts.Member{
-			Name: n.Name, Addresses: slices.Concat(n.InternalIPs, i.onMachineNetworks(n.Annotated)),
-			ControlPlane: n.ControlPlane,
-		})
+		add(facts.Member{Name: n.Name, Addresses: n.InternalIPs, ControlPlane: n.ControlPlane},
+			i.onMachineNetworks(n.Annotated)...)
 	}
 	for _, c := range memory.Candidates {
 		add(facts.Member{Name: c.Name, Addresses: c.Addresses})
@@ -97,8 +92,8 @@ func (i Inspector) Members(ctx context.Context, vips []facts.VIP) (out []facts.M
 
 func (i Inspector) onMachineNetworks(all []netip.Addr) []netip.Addr {
 	return slices.DeleteFunc(slices.Clone(all), func(a netip.Addr) bool {
-		return !slices.ContainsFunc(
-			i.Plan.MachineNetworks, func(n netip.Prefix) bool { return n.Contains(a) })
+		has := func(n netip.Prefix) bool { return n.Contains(a) }
+		return !slices.ContainsFunc(i.Plan.MachineNetworks, has)
 	})
 }
 

@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/netip"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
@@ -41,7 +40,7 @@ type Inspector struct {
 // Probes are what is asked of others than files, so that a test can answer.
 type Probes struct {
 	Now        func() time.Time
-	Adverts    func(ctx context.Context, link string, receive func(overhear.Received)) error
+	Adverts    inspect.Adverts
 	WhoHas     func(link string, address netip.Addr) ([]string, error)
 	Echo       func(from, to netip.Addr, bytes int) (bool, error)
 	VRRP       func(from, to netip.Addr) (bool, error)
@@ -55,8 +54,7 @@ type Probes struct {
 func HostProbes(p plan.Plan, nodes func(ctx context.Context) ([]kube.Node, error)) Probes {
 	return Probes{
 		Now: time.Now, Adverts: overhear.Adverts, WhoHas: sonar.WhoHas, Echo: sonar.Echo,
-		VRRP:       sonar.VRRP,
-		Neighbours: link.Neighbours, MTU: mtu, Nodes: nodes,
+		VRRP: sonar.VRRP, Neighbours: link.Neighbours, MTU: mtu, Nodes: nodes,
 		Shut: func(ctx context.Context, host netip.Addr) []string { return shut(ctx, p, host) },
 	}
 }
@@ -70,31 +68,27 @@ func mtu(name string) int {
 	return on.MTU
 }
 
-// between are the ports of a host that other hosts of the cluster need.
-var between = []string{port.API}
-
-// shut are the ports from which nothing comes back. A refusal does: no program listens there yet.
-func shut(ctx context.Context, p plan.Plan, host netip.Addr) (shut []string) {
-	for _, name := range between {
-		bound, cancel := context.WithTimeout(ctx, inspect.ProbeTimeout)
-		c, err := new(net.Dialer).DialContext(bound, "tcp",
-			netip.AddrPortFrom(host, p.Ports[name]).String())
-		cancel()
-		var late net.Error
-		switch {
-		case err == nil:
-			_ = c.Close() // nothing was written
-		case errors.As(err, &late) && late.Timeout() && ctx.Err() == nil:
-			shut = append(shut, fmt.Sprintf("%d (%s)", p.Ports[name], name))
-		}
+// shut are the ports that other hosts of the cluster need and from which nothing comes back. A
+// refusal does: no program listens there yet.
+func shut(ctx context.Context, p plan.Plan, host netip.Addr) []string {
+	bound, cancel := context.WithTimeout(ctx, inspect.ProbeTimeout)
+	defer cancel()
+	at := netip.AddrPortFrom(host, p.Ports[port.API])
+	c, err := new(net.Dialer).DialContext(bound, "tcp", at.String())
+	var late net.Error
+	switch {
+	case err == nil:
+		_ = c.Close() // nothing was written
+	case errors.As(err, &late) && late.Timeout() && ctx.Err() == nil:
+		return []string{fmt.Sprintf("%d (%s)", at.Port(), port.API)}
 	}
-	return shut
+	return nil
 }
 
 // ownAddress is this host's address from which it reaches another one: no VIP.
 func (i Inspector) ownAddress(to netip.Addr) netip.Addr {
-	choice, _ := addr.ForVIP(
-		i.Host.Links, to, i.Plan.VIPs.All(), i.Host.Agreed) // no choice has no address
+	// No choice has no address.
+	choice, _ := addr.ForVIP(i.Host.Links, to, i.Plan.VIPs.All(), i.Host.Agreed)
 	return choice.Address
 }
 
@@ -112,12 +106,8 @@ func (i Inspector) Reach(
 		i.Unseen.Add("the ways to other hosts, and whether VRRP passes",
 			errors.New("specify their addresses: --peer ADDRESS"))
 	}
-	var asked sync.WaitGroup
 	out := make([]facts.Reached, len(hosts))
-	for n, host := range hosts {
-		asked.Go(func() { out[n] = i.reach(ctx, host) })
-	}
-	asked.Wait()
+	inspect.Each(hosts, func(n int, host netip.Addr) { out[n] = i.reach(ctx, host) })
 	return slices.DeleteFunc(out, func(r facts.Reached) bool { return !r.Host.IsValid() })
 }
 
@@ -143,8 +133,10 @@ func (i Inspector) reach(ctx context.Context, host netip.Addr) (r facts.Reached)
 		}
 	}
 	if !i.Live {
-		if arrives, err := i.VRRP(own, host); err == nil {
-			r.VRRP = map[bool]facts.VRRPPath{true: facts.VRRPArrives, false: facts.VRRPUnanswered}[arrives]
+		if arrives, err := i.VRRP(own, host); err == nil && arrives {
+			r.VRRP = facts.VRRPArrives
+		} else if err == nil {
+			r.VRRP = facts.VRRPUnanswered
 		}
 	}
 	r.Shut = i.Shut(ctx, host)

@@ -30,11 +30,8 @@ type Report struct {
 	Reach   string          `json:"hears,omitempty"` // which adverts reach this host, in words
 	Unseen  []string        `json:"unseen"`          // what could not be inspected, and why
 
-	failed services
+	failed struct{ balancer, names bool } // they did not answer
 }
-
-// services are those of this host that did not answer.
-type services struct{ balancer, names bool }
 
 // Node is this host as a node of the cluster.
 type Node struct {

@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
-	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
@@ -50,25 +48,19 @@ func (i inspector) monitorState() (*clash.State, error) {
 	return &s, nil
 }
 
-// listen receives adverts on each link for as long as one advert and half a second take.
+// listen receives adverts for as long as one advert and half a second take.
 func (i inspector) listen(ctx context.Context, vips []VIP, unseen *inspect.Unseen) *clash.State {
 	var instances []clash.Instance
-	var links []string
 	for _, v := range vips {
 		if v.Router.Near {
-			instances, links = append(instances, v.Router), append(links, v.Link)
+			instances = append(instances, v.Router)
 		}
 	}
 	observer := clash.NewObserver()
 	observer.Expect(instances)
-	for _, on := range slices.Compact(slices.Sorted(slices.Values(links))) {
-		bound, cancel := context.WithTimeout(ctx, i.Plan.Timing.Model.Advert+500*time.Millisecond)
-		err := i.Adverts(bound, on, func(h overhear.Received) {
-			observer.Receive(clash.Received{Link: on, MAC: h.MAC.String(), At: h.At, Advert: h.Advert})
-		})
-		cancel()
-		unseen.Add("adverts of other hosts", err)
-	}
+	bound, cancel := context.WithTimeout(ctx, i.Plan.Timing.Model.Advert+500*time.Millisecond)
+	defer cancel()
+	inspect.Listen(bound, observer, instances, i.Adverts, unseen)
 	s := observer.State(nil, nil, i.Now())
 	return &s
 }
@@ -90,8 +82,8 @@ func (v *VIP) addRouters(s clash.State, names map[netip.Addr]string) {
 	var members []netip.Addr
 	for _, e := range s.Elections {
 		if e.Instance == v.Instance {
-			members = slices.DeleteFunc(
-				slices.Clone(e.Members), func(a netip.Addr) bool { return a == e.Own })
+			own := func(a netip.Addr) bool { return a == e.Own }
+			members = slices.DeleteFunc(slices.Clone(e.Members), own)
 		}
 	}
 	known := map[netip.Addr]Member{}
@@ -124,11 +116,7 @@ func (v *VIP) addRouters(s clash.State, names map[netip.Addr]string) {
 // holders asks the network for the holder of each VIP, of all at once.
 func (i inspector) holders(ctx context.Context, vips []VIP, unseen *inspect.Unseen) {
 	failed := make([]error, len(vips))
-	var all sync.WaitGroup
-	for n := range vips {
-		all.Go(func() { vips[n].Holder, failed[n] = i.holder(ctx, vips[n]) })
-	}
-	all.Wait()
+	inspect.Each(vips, func(n int, v VIP) { vips[n].Holder, failed[n] = i.holder(ctx, v) })
 	for n, err := range failed {
 		unseen.Add("who answers for "+vips[n].Address.String(), err)
 	}

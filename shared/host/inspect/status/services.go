@@ -28,12 +28,10 @@ func (i inspector) journal() ([]journal.Entry, error) {
 // stays for that boot, whichever would be chosen now.
 func (i inspector) addressReasons(links addr.Snapshot, agreed []netip.Addr) (out []AddressReason) {
 	wish := addr.Wish{VIPs: i.Plan.VIPs.All(), PreferIPv6: i.Plan.Families.IPv6First()}
-	choice, _ := addr.ForNode(
-		links, wish) // its error is that there is none, which the rulings have
+	choice, _ := addr.ForNode(links, wish) // its error is that there is none: the rulings have it
 	for _, a := range agreed {
 		reason := AddressReason{
-			Address: a,
-			Why:     "it was chosen when this host was booted, and is on no link now",
+			Address: a, Why: "it was chosen when this host was booted, and is on no link now",
 		}
 		for _, r := range choice.Rulings {
 			if r.Prefix.Addr() == a {
@@ -93,10 +91,7 @@ func (i inspector) balancer(ctx context.Context) (out []Backend, err error) {
 // names are what this host's own name server answers for the cluster's names, until it fails once.
 func (i inspector) names(ctx context.Context) (out []Name, err error) {
 	for _, record := range i.Plan.Records {
-		name := string(record.Name)
-		if record.Wildcard {
-			name = "onprem-infra-status." + name
-		}
+		name := inspect.Question(record, "onprem-infra-status")
 		bound, cancel := context.WithTimeout(ctx, inspect.Timeout)
 		got, err := i.Lookup(bound, name)
 		cancel()

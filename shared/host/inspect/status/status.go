@@ -39,7 +39,8 @@ func Inspect(ctx context.Context, host *inspect.Inspector) Report {
 	}
 	entries, err := i.journal()
 	unseen.Add("part of the journal", err)
-	for _, v := range i.VIPs(election.Observation{Links: links, Agreed: agreed}, supervisor, entries) {
+	o := election.Observation{Links: links, Agreed: agreed}
+	for _, v := range i.VIPs(o, supervisor, entries) {
 		r.VIPs = append(r.VIPs, VIP{VIP: v})
 	}
 	r.Gate, err = i.Gate(links)
@@ -70,13 +71,10 @@ func (i inspector) ask(ctx context.Context, r *Report, unseen *inspect.Unseen) {
 	unseen.Merge(&fromHolders)
 	unseen.Add("the balancer (control plane nodes alone have one)", errBalancer)
 	unseen.Add("names that this host's DNS server answers", errNames)
-	r.failed = services{
-		balancer: errBalancer != nil &&
-			!errors.Is(errBalancer, fs.ErrPermission), names: errNames != nil,
-	}
-	r.Reach, r.Clashes = clash.Reach(i.Plan.VRRP.Mode != spec.Multicast), append(
-		r.Clashes,
-		state.Findings...)
+	r.failed.balancer = errBalancer != nil && !errors.Is(errBalancer, fs.ErrPermission)
+	r.failed.names = errNames != nil
+	r.Reach = clash.Reach(i.Plan.VRRP.Mode != spec.Multicast)
+	r.Clashes = append(r.Clashes, state.Findings...)
 	nodes := i.nodeNames()
 	for n := range r.VIPs {
 		r.VIPs[n].addRouters(state, nodes)

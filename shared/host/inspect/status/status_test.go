@@ -79,7 +79,7 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// TestInspect_DNSVIP holds that the DNS VIP is told of like the others, on a node and on the
+// TestInspect_DNSVIP holds that the DNS VIP is reported like the others, on a node and on the
 // bootstrap machine.
 func TestInspect_DNSVIP(t *testing.T) {
 	c := spec.Cluster{
@@ -99,14 +99,14 @@ func TestInspect_DNSVIP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ladder := p.VRRP.DNSNodes.Candidates()
+	scheme := p.VRRP.DNSNodes.Candidates()
 	for _, tt := range []struct {
 		name     string
 		memory   string
 		priority int
 		want     []string
 	}{
-		{"a node", `{"open":true,"rank":"1"}`, int(ladder.Base) + ladder.Rank(1) + ladder.Holder + 120, []string{"base", "rank", "holder", "dns"}},
+		{"a node", `{"open":true,"rank":"1"}`, int(scheme.Base) + scheme.Rank(1) + scheme.Holder + 120, []string{"base", "rank", "holder", "dns"}},
 		{"the bootstrap machine", "", int(p.VRRP.DNSBootstrapPriority), []string{"bootstrap"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -144,8 +144,8 @@ func TestInspect_DNSVIP(t *testing.T) {
 	}
 }
 
-// TestInspect_StaleState holds that what a monitor wrote down that runs no more is not taken for
-// what is, and that status then listens itself.
+// TestInspect_StaleState holds that the state of a monitor that does not run any more is ignored,
+// and that status then listens itself.
 func TestInspect_StaleState(t *testing.T) {
 	p := fakehost.Plan(t, vrrp.ProfileLan)
 	host := fakehost.New(t, p, fakehost.Monitored(p, fakehost.Holder(p)))
@@ -160,8 +160,7 @@ func TestInspect_StaleState(t *testing.T) {
 	}
 }
 
-// TestVerdict_NotStarted holds that a node that should run keepalived and does not is no node
-// where all is well.
+// TestVerdict_NotStarted holds that a node that should run keepalived and does not is degraded.
 func TestVerdict_NotStarted(t *testing.T) {
 	p := fakehost.Plan(t, vrrp.ProfileLan)
 	r := status.Inspect(

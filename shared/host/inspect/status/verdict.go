@@ -17,10 +17,7 @@ func (i inspector) verdict(r Report, links bool) judge.Verdict {
 	}
 	for _, v := range r.VIPs {
 		seen := judge.VIP{
-			Address:  v.Address,
-			For:      v.For,
-			Reached:  v.Router.Near || !links,
-			Here:     v.Here,
+			Address: v.Address, For: v.For, Reached: v.Router.Near || !links, Here: v.Here,
 			NoHolder: v.Holder.None,
 		}
 		if v.Holder.MAC != "" {
@@ -36,8 +33,7 @@ func (i inspector) verdict(r Report, links bool) judge.Verdict {
 	if d := r.Daemon; d != nil {
 		f.Daemon = &judge.Daemon{
 			Running: d.Running, MonitorSilent: d.MonitorSilent, Leaving: d.Leaving != "",
-			Refused:  d.Refused != "",
-			Troubles: d.Troubles,
+			Refused: d.Refused != "", Troubles: d.Troubles,
 		}
 	}
 	for _, s := range r.Balancer {
@@ -47,8 +43,8 @@ func (i inspector) verdict(r Report, links bool) judge.Verdict {
 		f.Names = append(f.Names, judge.Name{Name: n.Name, Right: n.Right})
 	}
 	for _, m := range r.Rights {
-		f.Rights = append(
-			f.Rights, judge.Right{What: m.Right, Without: m.Without, Do: cluster.Remedy})
+		f.Rights = append(f.Rights,
+			judge.Right{What: m.Right, Without: m.Without, Do: cluster.Remedy})
 	}
 	return judge.Of(f)
 }

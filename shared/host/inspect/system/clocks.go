@@ -1,8 +1,6 @@
 package system
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"net"
 	"net/netip"
@@ -33,10 +31,10 @@ func (i Inspector) Clocks(ctx context.Context, apiServers []netip.AddrPort) (out
 			bound, cancel := context.WithTimeout(ctx, inspect.ProbeTimeout)
 			defer cancel()
 			ahead, err := ask(bound)
+			if server { // another check reports on API servers that do not answer
+				i.Unseen.Add("the clock of the time server "+host.String(), err)
+			}
 			if err != nil {
-				if server { // another check reports on API servers that do not answer
-					i.Unseen.Add("the clock of the time server "+host.String(), err)
-				}
 				return
 			}
 			mu.Lock()
@@ -82,8 +80,8 @@ func (i Inspector) timeServers(ctx context.Context) (servers []netip.Addr) {
 
 // serversIn are the addresses and names of time servers in the text of such a file.
 func serversIn(text []byte) (out []string) {
-	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
-		words := strings.Fields(strings.NewReplacer("=", " ").Replace(lines.Text()))
+	for line := range strings.Lines(string(text)) {
+		words := strings.Fields(strings.ReplaceAll(line, "=", " "))
 		if len(words) < 2 {
 			continue
 		}

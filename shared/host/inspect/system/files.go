@@ -1,8 +1,6 @@
 package system
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"io/fs"
 	"net/netip"
@@ -43,17 +41,15 @@ func (i Inspector) Ranges() (out []facts.Range) {
 // rangesIn reads lines such as `dhcp-range=192.0.2.100,192.0.2.200,12h` and `range 192.0.2.100
 // 192.0.2.200;`.
 func rangesIn(text []byte, source string) (out []facts.Range) {
-	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
-		line := strings.TrimSpace(lines.Text())
-		key, rest, ok := strings.Cut(line, "=")
-		if !ok {
-			key, rest, _ = strings.Cut(line, " ")
-		}
-		if key = strings.TrimSpace(key); key != "dhcp-range" && key != "range" && key != "range6" {
+	keys := []string{"dhcp-range", "range", "range6"}
+	separator := func(r rune) bool { return strings.ContainsRune(" =,;\t\r\n", r) }
+	for line := range strings.Lines(string(text)) {
+		words := strings.FieldsFunc(line, separator)
+		if len(words) == 0 || !slices.Contains(keys, words[0]) {
 			continue
 		}
 		var ends []netip.Addr
-		for _, word := range strings.FieldsFunc(rest, func(r rune) bool { return strings.ContainsRune(" ,;\t", r) }) {
+		for _, word := range words[1:] {
 			if a, err := netip.ParseAddr(word); err == nil {
 				ends = append(ends, a)
 			}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net"
 	"net/netip"
@@ -12,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -34,9 +34,8 @@ type Inspector struct {
 
 // Probes are what is asked of others than files, so that a test can answer.
 type Probes struct {
-	// by NTP
-	Time func(ctx context.Context, server netip.Addr) (ahead time.Duration, err error)
-	// by HTTPS
+	// Time asks by NTP, and Date by HTTPS.
+	Time      func(ctx context.Context, server netip.Addr) (ahead time.Duration, err error)
 	Date      func(ctx context.Context, server netip.AddrPort) (ahead time.Duration, err error)
 	Unsynced  func() (why string)
 	Version   func(ctx context.Context, program string) (string, error)
@@ -48,17 +47,15 @@ type Probes struct {
 
 // HostProbes ask this host, and its network.
 func HostProbes() Probes {
-	const ntp = 123
 	return Probes{
 		Time: func(ctx context.Context, server netip.Addr) (time.Duration, error) {
-			return probe.Time(ctx, netip.AddrPortFrom(server, ntp))
+			return probe.Time(ctx, netip.AddrPortFrom(server, 123))
 		},
 		Date: func(ctx context.Context, server netip.AddrPort) (time.Duration, error) {
 			return probe.Date(ctx, "https://"+server.String()+"/version")
 		},
 		Unsynced: unsynced, Version: proc.Version, Image: probe.Image, Listen: listen,
-		Room:      file.Room,
-		Watchable: file.Watchable,
+		Room: file.Room, Watchable: file.Watchable,
 	}
 }
 
@@ -81,14 +78,13 @@ func unsynced() string {
 // listen listens at a port of every address for a moment.
 func listen(number uint16, network string) error {
 	at := fmt.Sprintf(":%d", number)
+	var c io.Closer
+	var err error
 	if network == "udp" {
-		c, err := net.ListenPacket(network, at)
-		if err != nil {
-			return err
-		}
-		return c.Close()
+		c, err = net.ListenPacket(network, at)
+	} else {
+		c, err = net.Listen(network, at)
 	}
-	c, err := net.Listen(network, at)
 	if err != nil {
 		return err
 	}
@@ -150,7 +146,7 @@ func olderThan(version, other string) bool {
 // Limits are those of the file system in which keepalived's supervisor and monitor exchange files,
 // and of the files that root's programs may watch.
 func (i Inspector) Limits() *facts.Limits {
-	if !i.Rooms.VIP || i.Host.Remote {
+	if !i.RunsVIP() {
 		return nil
 	}
 	if there, err := i.Files.Exists(supervised.RunDir); err != nil || !there {
@@ -177,10 +173,11 @@ func (i Inspector) Ports() (out []facts.Port) {
 			continue
 		}
 		one := facts.Port{Name: p.Name, Number: i.Plan.Ports[p.Name], Owner: p.Owner}
-		for _, network := range []string{"tcp", "udp"} {
-			if network == "udp" && p.Name != port.DNS {
-				continue
-			}
+		networks := []string{"tcp"}
+		if p.Name == port.DNS {
+			networks = append(networks, "udp")
+		}
+		for _, network := range networks {
 			if err := i.Listen(one.Number, network); errors.Is(err, os.ErrPermission) {
 				i.Unseen.Add("ports below 1024", err)
 			} else if err != nil {
@@ -199,16 +196,12 @@ func (i Inspector) Images(ctx context.Context) []facts.Image {
 		i.Unseen.Add("images", errors.New("the cluster names none: specify --images"))
 	}
 	out := make([]facts.Image, len(keys))
-	var asked sync.WaitGroup
-	for n, key := range keys {
+	inspect.Each(keys, func(n int, key string) {
 		out[n] = facts.Image{Key: key, Reference: i.Plan.Images[key]}
-		asked.Go(func() {
-			if err := i.Image(ctx, out[n].Reference); err != nil {
-				out[n].Fault = inspect.WithoutURL(err)
-			}
-		})
-	}
-	asked.Wait()
+		if err := i.Image(ctx, out[n].Reference); err != nil {
+			out[n].Fault = inspect.WithoutURL(err)
+		}
+	})
 	return out
 }
 

@@ -2,6 +2,7 @@
 package vips
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -24,40 +25,19 @@ func on(v facts.VIP) string {
 	return " on " + v.Link
 }
 
-func orElse(text, other string) string {
-	if text == "" {
-		return other
-	}
-	return text
-}
-
-func list(all []netip.Addr) string {
-	var out []string
-	for _, a := range all {
-		out = append(out, a.String())
-	}
-	return strings.Join(out, ", ")
-}
-
-// known reports whether a MAC is that of one of the cluster's hosts.
-func known(f facts.Facts, mac string) bool {
-	return slices.ContainsFunc(
-		f.Network.Members, func(m facts.Member) bool { return slices.Contains(m.MACs, mac) })
-}
-
-// member names the host that has a MAC.
+// member names the cluster's host that has a MAC; empty if none has.
 func member(f facts.Facts, mac string) string {
 	for _, m := range f.Network.Members {
 		if slices.Contains(m.MACs, mac) {
-			return fmt.Sprintf("%s (%s)", orElse(m.Name, list(m.Addresses)), mac)
+			return fmt.Sprintf("%s (%s)", cmp.Or(m.Name, facts.List(m.Addresses)), mac)
 		}
 	}
-	return mac
+	return ""
 }
 
 // OnNetwork holds that a VIP is in a network of this host. A remote worker holds none, and a plan
 // may put a VIP behind a router.
-func OnNetwork(f facts.Facts) (out []facts.Fault) {
+func OnNetwork(f facts.Facts) (out facts.Faults) {
 	for _, v := range f.Network.VIPs {
 		has := func(n netip.Prefix) bool { return n.Contains(v.Address) }
 		routed := len(f.Plan.MachineNetworks) > 0 &&
@@ -65,11 +45,8 @@ func OnNetwork(f facts.Facts) (out []facts.Fault) {
 		if v.Near || f.Host.Remote || routed || len(linksNear(f, v)) > 0 {
 			continue
 		}
-		out = append(out, facts.Fault{
-			Subject: "the network of " + title(
-				v), Seen: "no link of this host is in it" + networks(f.Host.Links),
-			Do: "put this host on the VIP's network, or choose a VIP of this one",
-		})
+		out.Add("the network of "+title(v), "no link of this host is in it"+networks(f.Host.Links),
+			"put this host on the VIP's network, or choose a VIP of this one")
 	}
 	return out
 }
@@ -102,7 +79,7 @@ func networks(links addr.Snapshot) string {
 }
 
 // NodeAddress compares the link of the node's address with the link of a VIP's network.
-func NodeAddress(f facts.Facts) (out []facts.Fault) {
+func NodeAddress(f facts.Facts) (out facts.Faults) {
 	for _, v := range f.Network.VIPs {
 		var own netip.Addr
 		for _, a := range f.Host.Agreed {
@@ -115,32 +92,26 @@ func NodeAddress(f facts.Facts) (out []facts.Fault) {
 		}
 		has, near := f.Host.Links.LinkOf(own), linksNear(f, v)
 		if has != "" && len(near) > 0 && !slices.Contains(near, has) {
-			out = append(out, facts.Fault{
-				Subject: "the node's address for " + title(v),
-				Seen: fmt.Sprintf(
-					"the node is known by %s of %s, and the VIP is in the network of %s", own, has,
-					strings.Join(near, ", ")),
-				Do: "run `onprem-infra node-ip show --explain`; a wrong hint is in " +
-					"/etc/default/nodeip-configuration, " +
-					"and the choice is made at boot",
-			})
+			out.Add("the node's address for "+title(v),
+				fmt.Sprintf("the node is known by %s of %s, and the VIP is in the network "+
+					"of %s", own, has, strings.Join(near, ", ")),
+				"run `onprem-infra node-ip show --explain`; a wrong hint is in "+
+					"/etc/default/nodeip-configuration, and the choice is made at boot")
 		}
 	}
 	return out
 }
 
 // DHCP holds that no DHCP server leases a VIP.
-func DHCP(f facts.Facts) (out []facts.Fault) {
+func DHCP(f facts.Facts) (out facts.Faults) {
 	for _, v := range f.Network.VIPs {
 		for _, r := range f.Machine.Ranges {
 			if r.First.BitLen() == v.Address.BitLen() && r.First.Compare(v.Address) <= 0 &&
 				v.Address.Compare(r.Last) <= 0 {
-				out = append(out, facts.Fault{
-					Subject: fmt.Sprintf("the DHCP range of %s for %s", r.Source, title(v)),
-					Seen: fmt.Sprintf(
-						"%s to %s holds it, and another host may get it", r.First, r.Last),
-					Do: "take the VIP out of the range",
-				})
+				out.Add(fmt.Sprintf("the DHCP range of %s for %s", r.Source, title(v)),
+					fmt.Sprintf("%s to %s holds it, and another host may get it",
+						r.First, r.Last),
+					"take the VIP out of the range")
 			}
 		}
 	}
@@ -148,42 +119,35 @@ func DHCP(f facts.Facts) (out []facts.Fault) {
 }
 
 // Taken holds that a VIP is free before the cluster exists.
-func Taken(f facts.Facts) (out []facts.Fault) {
+func Taken(f facts.Facts) (out facts.Faults) {
 	for _, v := range f.Network.VIPs {
 		if f.Live || f.Joins {
 			continue
 		}
 		if v.Here {
-			out = append(out, facts.Fault{
-				Subject: title(v), Seen: "this host has it already" + on(v),
-				Do: fmt.Sprintf(
-					"remove it: ip address del %s dev %s", v.Address, orElse(v.Link, "LINK")),
-			})
+			out.Add(title(v), "this host has it already"+on(v),
+				fmt.Sprintf("remove it: ip address del %s dev %s",
+					v.Address, cmp.Or(v.Link, "LINK")))
 		}
 		for _, mac := range v.Answers {
-			out = append(out, facts.Fault{
-				Subject: title(v), Seen: fmt.Sprintf("%s answers for it%s", mac, on(v)),
-				Do: "remove it from that host, or choose another VIP; if the cluster lives " +
-					"already and this host " +
-					"will join it, run doctor with --joins",
-			})
+			out.Add(title(v), fmt.Sprintf("%s answers for it%s", mac, on(v)),
+				"remove it from that host, or choose another VIP; if the cluster lives "+
+					"already and this host will join it, run doctor with --joins")
 		}
 	}
 	return out
 }
 
 // Foreign holds that only the cluster's own hosts answer for a VIP.
-func Foreign(f facts.Facts) (out []facts.Fault) {
+func Foreign(f facts.Facts) (out facts.Faults) {
 	for _, v := range f.Network.VIPs {
 		for _, mac := range v.Answers {
-			if f.Live && len(f.Network.Members) > 0 && !f.Network.Partial && !known(f, mac) {
-				out = append(out, facts.Fault{
-					Subject: title(v),
-					Seen: fmt.Sprintf(
-						"%s answers for it%s, and is no host of this cluster", mac, on(v)),
-					Do: "find that host by its MAC in the switches' tables, and remove the " +
-						"address from it",
-				})
+			if f.Live && len(f.Network.Members) > 0 && !f.Network.Partial &&
+				member(f, mac) == "" {
+				out.Add(title(v), fmt.Sprintf("%s answers for it%s, and is no host of this cluster",
+					mac, on(v)),
+					"find that host by its MAC in the switches' tables, and remove the "+
+						"address from it")
 			}
 		}
 	}
@@ -192,7 +156,7 @@ func Foreign(f facts.Facts) (out []facts.Fault) {
 
 // Stale finds addresses that this host's kernel has although its keepalived does not hold them. If
 // the supervisor does not answer, another host that has the VIP shows it.
-func Stale(f facts.Facts) (out []facts.Fault) {
+func Stale(f facts.Facts) (out facts.Faults) {
 	k := f.Daemons.Keepalived
 	for _, v := range f.Network.VIPs {
 		why := ""
@@ -201,31 +165,26 @@ func Stale(f facts.Facts) (out []facts.Fault) {
 		case !wanted:
 			why = "this host has no keepalived"
 		case k.Current() && v.State != supervised.Master:
-			why = "its keepalived is " + orElse(string(v.State), "not there")
+			why = "its keepalived is " + cmp.Or(string(v.State), "not there")
 		case !k.Current() && len(v.Answers) > 0:
 			why = "its keepalived is dead, or stands still, and another host has it"
 		}
 		if why != "" {
-			out = append(out, facts.Fault{
-				Subject: title(
-					v,
-				) + " on this host", Seen: fmt.Sprintf("its kernel has it%s, and %s", on(v), why),
-				Do: fmt.Sprintf("remove it: ip address del %s dev %s",
-					netip.PrefixFrom(v.Address, v.Address.BitLen()), orElse(v.Link, "LINK")),
-			})
+			out.Add(title(v)+" on this host",
+				fmt.Sprintf("its kernel has it%s, and %s", on(v), why),
+				fmt.Sprintf("remove it: ip address del %s/%d dev %s",
+					v.Address, v.Address.BitLen(), cmp.Or(v.Link, "LINK")))
 		}
 	}
 	return out
 }
 
 // NoHolder reports on the API's VIPs only: that of ingress has no holder while no router runs.
-func NoHolder(f facts.Facts) (out []facts.Fault) {
+func NoHolder(f facts.Facts) (out facts.Faults) {
 	for _, v := range f.Network.VIPs {
 		if f.Live && v.For == vrrp.API && v.Near && v.Asked && !v.Here && len(v.Answers) == 0 {
-			out = append(out, facts.Fault{
-				Subject: "who has " + title(v), Seen: "no host answers for it" + on(v),
-				Do: "run doctor and status on the control plane's nodes: none of them holds it",
-			})
+			out.Add("who has "+title(v), "no host answers for it"+on(v),
+				"run doctor and status on the control plane's nodes: none of them holds it")
 		}
 	}
 	return out
