@@ -27,6 +27,9 @@ var played = []struct {
 	{"shared/health.GateInterval", []string{"cluster/vip/checks"},
 		"how soon a node sees that the API works"},
 	{"shared/vrrp.Elects", []string{"shared/plan"}, "how many nodes elect a holder"},
+	{"shared/election.Gate", []string{"cluster/vip"}, "whether a node may run for a VIP"},
+	{"shared/supervised.Pause", []string{"shared/host/supervise/pace"},
+		"when keepalived starts again after it has exited"},
 }
 
 // TestLawsSimulatorPlays holds S-05: the simulator makes no decision of its own where the product

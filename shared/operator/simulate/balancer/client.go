@@ -37,7 +37,7 @@ func outcome(w *world.World) trace.Outcome {
 		return trace.Refused
 	case w.Kind == vrrp.DNS && !h.DNS:
 		return trace.Refused
-	case w.Loses(2*h.Links.Loss) || world.Milliseconds(2*h.Links.Delay) > world.ClientTimeout:
+	case w.Draws(2*h.Links.Loss) || world.Milliseconds(2*h.Links.Delay) > world.ClientTimeout:
 		return trace.Late // a SYN is repeated after a second
 	case w.Kind != vrrp.API:
 		return trace.Served

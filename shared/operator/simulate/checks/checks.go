@@ -79,5 +79,5 @@ func Conclude(w *world.World, h *world.Host, i int, found int32, gen uint32) {
 
 // isUnserved reports whether the monitor marks the host's VIP as not served.
 func isUnserved(w *world.World, h *world.Host) bool {
-	return w.Candidates().Unserved(w.Kind, w.MastersKnown(h), h.Passes)
+	return w.Candidates().Unserved(w.Kind, w.NodesKnown(h), h.Passes)
 }

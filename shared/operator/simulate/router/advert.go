@@ -8,18 +8,18 @@ import (
 // Advertise sends an advert to each peer that the host knows.
 func Advertise(w *world.World, h *world.Host, priority int) {
 	for _, to := range w.Hosts {
-		if to == h || h.Knows&(1<<to.Index) == 0 || !w.IsCandidate(to) || !world.Reaches(h, to) {
+		if to == h || !h.Knows(to) || !w.IsCandidate(to) || !world.Reaches(h, to) {
 			continue
 		}
 		send(w, h, to, priority)
-		if h.Links.Duplicate > 0 && w.Random.IntN(100) < h.Links.Duplicate {
+		if w.Draws(h.Links.Duplicate) {
 			send(w, h, to, priority)
 		}
 	}
 }
 
 func send(w *world.World, from, to *world.Host, priority int) {
-	if w.Loses(from.Links.Loss) || w.Loses(to.Links.Loss) {
+	if w.Draws(from.Links.Loss) || w.Draws(to.Links.Loss) {
 		return
 	}
 	takes := w.Take(world.Wire) + world.Milliseconds(from.Links.Delay)

@@ -3,6 +3,7 @@ package supervisor
 import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/router"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/world"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
@@ -27,7 +28,7 @@ func KillVRRP(w *world.World, h *world.Host) {
 		Stop(w, h, s.Releases)
 		return
 	}
-	Restart(w, h, world.Pauses[min(s.Ends, len(world.Pauses)-1)])
+	Restart(w, h, supervised.Pause(s.Ends))
 	s.Ends++
 }
 
@@ -50,7 +51,7 @@ func KillAll(w *world.World, h *world.Host) {
 	s.Dead, s.Releasing, s.Stopped, s.Ends = true, false, false, 0
 	s.Run++
 	s.Releases++
-	if h.Knows&^(1<<h.Index) != 0 {
+	if h.KnowsOthers() {
 		w.After(vrrp.Outlives(w.Version, w.Timing.Advert)+w.Take(world.Strips),
 			h.Event(world.EvOrphan, h.Router.Adding))
 	}

@@ -65,7 +65,7 @@ func Stop(w *world.World, h *world.Host, gen uint32) {
 // stopPrograms stops the programs beside keepalived in order.
 func stopPrograms(w *world.World, h *world.Host) {
 	if h.API.On {
-		balancer.SetAPI(w, h, world.Server{On: true, Draining: true, Gen: h.API.Gen + 1})
+		balancer.SetAPI(w, h, world.Server{On: true, Draining: true})
 	}
 	if h.LB.On {
 		balancer.Kill(w, h)

@@ -24,7 +24,8 @@ func (l links) Disturbed() bool {
 // Reaches reports whether a packet can arrive, unless it is lost.
 func Reaches(from, to *Host) bool { return from.On && to.On && from.Links.Out() && to.Links.In() }
 
-func (w *World) Loses(percent int) bool { return percent > 0 && w.Random.IntN(100) < percent }
+// Draws reports whether an event of such a likelihood happens.
+func (w *World) Draws(percent int) bool { return percent > 0 && w.Random.IntN(100) < percent }
 
 // Calm reports whether packets have arrived in time both ways between two hosts for so long.
 func (w *World) Calm(a, b *Host, long time.Duration) bool {

@@ -2,8 +2,8 @@ package world
 
 import "time"
 
-// Event is something that is due. A timer that was set anew has another generation, and what was
-// due for the former one is nothing.
+// Event is something that is due. A timer that is set anew gets the next generation; an event of an
+// earlier generation has no effect.
 type Event struct {
 	At    time.Duration
 	order uint32 // of those that are due at one time
@@ -28,6 +28,14 @@ func (e Event) About(other int) Event {
 // With is the event with an argument of its kind.
 func (e Event) With(arg int32) Event {
 	e.Arg = arg
+	return e
+}
+
+// If is the event with an argument of 1 or, without the condition, of 0.
+func (e Event) If(condition bool) Event {
+	if e.Arg = 0; condition {
+		e.Arg = 1
+	}
 	return e
 }
 
@@ -61,7 +69,7 @@ const (
 	EvProbeResult                     // and has its finding
 	EvServerProbe                     // a balancer probes an API server
 	EvMonitorRound                    // a round of the balancer's monitor
-	EvRedirect                        // and turns the redirect
+	EvRedirect                        // and sets or removes the redirect
 	EvGate                            // the node has seen the API work
 	EvLearn                           // a host learns of another one
 	EvBootstrapProbe                  // the bootstrap machine probes its API
