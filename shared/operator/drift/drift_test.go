@@ -135,7 +135,7 @@ func TestCompare(t *testing.T) {
 			}
 			worst := Nothing
 			for _, c := range r.Changes {
-				worst = worse(worst, c.Effects[0].Level)
+				worst = slices.MaxFunc([]Level{worst, c.Effects[0].Level}, Level.compare)
 			}
 			if r.Worst != worst {
 				t.Errorf("worst %s, want %s", r.Worst, worst)
@@ -256,8 +256,8 @@ func TestMeanings(t *testing.T) {
 			c.MachineNetworks = append(c.MachineNetworks, netip.MustParsePrefix("198.51.100.0/24"))
 		}, MayMove, "another address"},
 		{"machine networks that the operator does not know", func(c *spec.Cluster) { c.Platform, c.MachineNetworks = spec.Nutanix, nil },
-			func(c *spec.Cluster) { c.Platform = spec.Nutanix }, MayMove, "Make all nodes in one " +
-				"of the two ways"},
+			func(c *spec.Cluster) { c.Platform = spec.Nutanix }, MayMove, "Make all nodes in " +
+				"one of the two ways"},
 		{"machine networks that it does know", func(c *spec.Cluster) { c.MachineNetworks = nil }, nil, MayMove, "another address"},
 		{"a load balancer of the user's", nil, func(c *spec.Cluster) { c.LoadBalancer = spec.UserManaged }, Moves, "no node holds them"},
 		{"a load balancer of ours", func(c *spec.Cluster) { c.LoadBalancer = spec.UserManaged }, nil, Moves, "must have given them up"},
