@@ -83,11 +83,10 @@ var timed = map[string]string{
 	"schedule/random.go":   "when random faults begin, and how long they last",
 	"trace/figures.go":     "which gaps count as outages",
 	"trace/picture.go":     "the margins of a picture",
-	"trace/text.go":        "what a line of text resolves",
+	"trace/result.go":      "what a line of text resolves",
 	"row.go":               "what a client's measurement resolves",
 	"table.go":             "how many lines a person reads",
-	"scenario.go":          "when the faults of a scenario begin",
-	"scenarios.go":         "when the faults of a scenario begin, and how long they last",
+	"scenario.go":          "when the faults of a scenario begin, and how long they last",
 }
 
 // TestLawsSimulatorThresholds holds that the simulator has no interval, timeout or threshold of
