@@ -3,27 +3,13 @@ package rules
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/schedule"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/trace"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/world"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
-
-// start begins to watch the rules.
-func start(w *world.World) {
-	r, n := &w.Rules, len(w.Hosts)
-	r.None, r.Astray, r.ReleasedAt = -1, -1, -schedule.MaxLength
-	for range n {
-		r.Dual = append(r.Dual, slices.Repeat([]time.Duration{-1}, n))
-		r.Reported = append(r.Reported, make([]bool, n))
-		r.Able, r.Remnant = append(r.Able, -1), append(r.Remnant, -1)
-		r.Health = append(r.Health, 0)
-	}
-}
 
 // report records a broken rule.
 func report(w *world.World, since time.Duration, rule trace.Rule, why string, args ...any) {
@@ -34,10 +20,6 @@ func report(w *world.World, since time.Duration, rule trace.Rule, why string, ar
 // Judge judges the rules about how long something lasts. It is called after every change and
 // measures the time until now.
 func Judge(w *world.World) {
-	r := &w.Rules
-	if r.Able == nil {
-		start(w)
-	}
 	judgeDualHolders(w)
 	judgeRemnants(w)
 	judgeNoHolder(w)
@@ -50,9 +32,8 @@ func JudgeTakeover(w *world.World, h *world.Host) {
 	if h.Role == role.Master && w.Kind != vrrp.Ingress && !h.Served {
 		report(w, w.Now, trace.Gate, "%s takes it", h.Name)
 	}
-	if judgeNoHolder(w); r.None >= 0 {
-		r.None = w.Now // the others wait from its advert on
-	}
+	judgeNoHolder(w)
+	r.None.Since = w.Now // the others wait from its advert on
 	window := w.MasterDown() + 2*w.Timing.Advert
 	for _, g := range w.Hosts {
 		o := &g.Router

@@ -28,12 +28,7 @@ type Cluster struct {
 // Of is a cluster of three masters in operation under a timing profile, with an IPv4 VIP.
 func Of(t vrrp.Timing) Cluster {
 	return Cluster{
-		Kind:     vrrp.API,
-		Masters:  3,
-		Policy:   t.Policy(),
-		Timing:   t,
-		Version:  t.IPv4,
-		Shutdown: lameDuck,
+		Kind: vrrp.API, Masters: 3, Policy: t.Policy(), Timing: t, Version: t.IPv4, Shutdown: lameDuck,
 	}
 }
 

@@ -53,8 +53,8 @@ type programs struct {
 // ingress is a router of the ingress VIP.
 type ingress struct{ Has, On, Ready, Standard bool }
 
-// NewHost is a host by its index in the cluster's names.
-func NewHost(w *World, index int, name string) *Host {
+// newHost is a host by its index in the cluster's names.
+func newHost(w *World, index int, name string) *Host {
 	n := index
 	if w.Bootstrap {
 		n--
