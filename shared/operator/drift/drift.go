@@ -74,7 +74,8 @@ func Compare(root fs.FS, w Wanted) Report {
 	}
 	r.units(root, w.Goods.Units())
 	r.Changes = append(r.Changes, w.left(root, tree)...)
-	slices.SortStableFunc(r.Changes, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortStableFunc(r.Changes,
+		func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
 	r.Worst = Nothing
 	for _, c := range r.Changes {
 		for _, e := range c.Effects {
@@ -180,7 +181,8 @@ func read(root fs.FS, name string) ([]byte, fs.FileMode, error) {
 		return nil, 0, fmt.Errorf("%s is no regular file there", name)
 	}
 	if info.Size() > mostRead {
-		return nil, 0, fmt.Errorf("%s has %d bytes there, and is no file of ours", name, info.Size())
+		return nil, 0, fmt.Errorf("%s has %d bytes there, and is no file of ours", name,
+			info.Size())
 	}
 	text, err := fs.ReadFile(root, inside(name))
 	return text, info.Mode().Perm(), err

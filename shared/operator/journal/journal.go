@@ -302,7 +302,8 @@ func Decode(text []byte) (*Journal, error) {
 	j.entries = j.entries[max(0, len(j.entries)-2*most):]
 	j.trim()
 	if wrong > 0 {
-		return j, fmt.Errorf("read journal: %d lines are no entries, the first one: %w", wrong, first)
+		return j, fmt.Errorf("read journal: %d lines are no entries, the first one: %w", wrong,
+			first)
 	}
 	return j, nil
 }

@@ -175,7 +175,8 @@ func (j judgement) servers(all []Server) {
 	for _, s := range all {
 		switch {
 		case !up:
-			j.add(Down, "API server %s is %s, as are all behind this node's balancer", s.Name, s.Status)
+			j.add(Down, "API server %s is %s, as are all behind this node's balancer",
+				s.Name, s.Status)
 		case !s.Up:
 			j.add(Degraded, "API server %s is %s behind this node's balancer", s.Name, s.Status)
 		}

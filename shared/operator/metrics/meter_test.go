@@ -30,8 +30,7 @@ func pageHas(t *testing.T, page []byte, want ...string) {
 	}
 }
 
-// TestMeter holds that a program counts its turns and faults, and no fault for having been told to
-// end.
+// TestMeter holds that a program counts its rounds and faults, and no fault when it is to end.
 func TestMeter(t *testing.T) {
 	m := NewMeter("cluster/vip", func() (Process, error) { return Process{Resident: 1 << 20}, nil })
 	m.Describe("ostest", "lan", "unicast")

@@ -44,7 +44,7 @@ func Difference(name string, is, want []byte, public bool) (text, note string) {
 type secrets struct{ known map[string]int }
 
 // What is a secret in a file of a host: a private key, a password in an address, the value of a
-// word that speaks of one.
+// key that is named like one.
 var (
 	privateKey = regexp.MustCompile(
 		`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|\z)`)
