@@ -130,7 +130,7 @@ func judgeTimes(t *testing.T, fset *token.FileSet, file string, f *ast.File) {
 }
 
 // counts says whether a declaration of constants gives one of them a number above 1. MaxMasters
-// may have one: hosts are bits of a word.
+// may have one: events name hosts in 8 bits.
 func counts(decl *ast.GenDecl) (found bool) {
 	ast.Inspect(decl, func(n ast.Node) bool {
 		if spec, ok := n.(*ast.ValueSpec); ok && spec.Names[0].Name == "MaxMasters" {

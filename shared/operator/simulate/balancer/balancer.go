@@ -12,7 +12,7 @@ func Start(w *world.World, h *world.Host) {
 	h.LB.On, h.LB.Hung = true, false
 	h.LB.Gen++
 	for i, other := range w.Hosts {
-		known := other.Role == role.Master && h.Knows(other)
+		known := other.Role == role.Master && h.Knows[i]
 		h.LB.Servers[i] = world.Backend{
 			Known:  known,
 			Streak: w.Timing.Server.Rise - 1,

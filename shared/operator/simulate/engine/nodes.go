@@ -66,8 +66,8 @@ func learn(w *world.World, h, other *world.Host, there bool) {
 	}
 	b := &h.LB.Servers[other.Index]
 	switch {
-	case there && !h.Knows(other):
-		h.Learn(other)
+	case there && !h.Knows[other.Index]:
+		h.Knows[other.Index] = true
 		if h.Role == role.Master && other.Role == role.Master && h.LB.On {
 			*b = world.Backend{Known: true, Phase: w.Between(0, w.Timing.Server.Inter)}
 			balancer.FirstProbe(w, h, other)
@@ -77,9 +77,9 @@ func learn(w *world.World, h, other *world.Host, there bool) {
 		}
 	case !there && h == other:
 		supervisor.Release(w, h, schedule.Fault{}, true)
-		h.ForgetAll()
+		clear(h.Knows)
 	case !there:
-		h.Forget(other)
+		h.Knows[other.Index] = false
 		*b = world.Backend{}
 	}
 }

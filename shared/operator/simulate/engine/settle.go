@@ -46,10 +46,8 @@ func settle(w *world.World) {
 
 // rest is the state of a host on which nothing has happened for long.
 func rest(w *world.World, h *world.Host) {
-	for _, other := range w.Hosts {
-		if other.Joined {
-			h.Learn(other)
-		}
+	for i, other := range w.Hosts {
+		h.Knows[i] = other.Joined
 	}
 	if h.Role == role.Master {
 		h.LB.On, h.LB.Redirect, h.MCS, h.Served = true, true, true, true

@@ -9,7 +9,7 @@ import (
 // Advertise sends an advert to each peer that the host knows.
 func Advertise(w *world.World, h *world.Host, priority int) {
 	for _, to := range w.Hosts {
-		if to == h || !h.Knows(to) || !w.IsCandidate(to) || !world.Reaches(h, to) {
+		if to == h || !h.Knows[to.Index] || !w.IsCandidate(to) || !world.Reaches(h, to) {
 			continue
 		}
 		send(w, h, to, priority)

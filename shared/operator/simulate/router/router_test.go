@@ -16,8 +16,8 @@ func known() *world.World {
 	w := world.New(c, schedule.Schedule{})
 	for _, h := range w.Hosts {
 		h.On = true
-		for _, other := range w.Hosts {
-			h.Learn(other)
+		for i := range h.Knows {
+			h.Knows[i] = true
 		}
 	}
 	return w
@@ -27,7 +27,7 @@ func known() *world.World {
 func TestAdvertise(t *testing.T) {
 	w := known()
 	h := w.Hosts[0]
-	h.Forget(w.Hosts[1])
+	h.Knows[1] = false
 	w.Hosts[2].Links.InCut = 1
 	w.Hosts[3].On = false
 	Advertise(w, h, 100)

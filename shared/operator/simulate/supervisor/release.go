@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"slices"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/balancer"
@@ -124,7 +125,8 @@ func KillAll(w *world.World, h *world.Host) {
 	s.Dead, s.Releasing, s.Stopped, s.Ends = true, false, false, 0
 	s.Run++
 	s.Releases++
-	if h.KnowsOthers() {
+	others := func(o *world.Host) bool { return o != h && h.Knows[o.Index] }
+	if slices.ContainsFunc(w.Hosts, others) {
 		w.After(vrrp.Outlives(w.Version, w.Timing.Advert)+w.Take(world.Strips),
 			h.Event(world.EvOrphan, h.Router.Adding))
 	}

@@ -40,7 +40,7 @@ func Eligible(w *world.World, h *world.Host) bool {
 	}
 	return h.Joined && election.Gate(election.Candidacy{
 		Kind: w.Kind, APISeen: h.Served || w.Ungated, RanksTaken: !w.IsCandidate(h),
-		Unicast: true, Named: h.Knows(h), Elects: w.Elects(h),
+		Unicast: true, Named: h.Knows[h.Index], Elects: w.Elects(h),
 	}) == election.Eligible
 }
 

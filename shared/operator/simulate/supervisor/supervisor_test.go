@@ -24,8 +24,8 @@ func ready(t *testing.T, change func(*schedule.Cluster)) *world.World {
 	}
 	for _, h := range w.Hosts {
 		h.On, h.Joined, h.Served = true, true, true
-		for _, other := range w.Hosts {
-			h.Learn(other)
+		for i := range h.Knows {
+			h.Knows[i] = true
 		}
 		if !Eligible(w, h) {
 			t.Fatalf("%s is not eligible", h.Name)
@@ -48,17 +48,17 @@ func TestEligible(t *testing.T) {
 		{"it has not seen the API work", api, func(_ *world.World, h *world.Host) { h.Served = false }, false},
 		{"a test removes the gate", api,
 			func(w *world.World, h *world.Host) { h.Served, w.Ungated = false, true }, true},
-		{"the API does not name it", api, func(_ *world.World, h *world.Host) { h.Forget(h) }, false},
+		{"the API does not name it", api, func(_ *world.World, h *world.Host) { h.Knows[h.Index] = false }, false},
 		{"it is the only one", api, func(_ *world.World, h *world.Host) {
-			h.ForgetAll()
-			h.Learn(h)
+			clear(h.Knows)
+			h.Knows[h.Index] = true
 		}, false},
 		{"its rank does not exist", api, func(_ *world.World, h *world.Host) { h.Rank = 5 }, false},
 		{"the ingress VIP needs no API", ingress,
 			func(_ *world.World, h *world.Host) { h.Served = false }, true},
 		{"the bootstrap machine needs no node",
 			func(c *schedule.Cluster) { c.Bootstrap = true },
-			func(_ *world.World, h *world.Host) { h.ForgetAll() }, true},
+			func(_ *world.World, h *world.Host) { clear(h.Knows) }, true},
 	} {
 		w := ready(t, tt.cluster)
 		tt.change(w, w.Hosts[0])

@@ -66,7 +66,8 @@ func (f *Film) lane(r Result, zero time.Duration) (timeline.Lane, bool) {
 	}
 	spans := func(all []Stretch, tone timeline.Tone, label string) (out []timeline.Span) {
 		for _, s := range r.closed(all) {
-			out = append(out, timeline.Span{From: s.from - zero, To: s.to - zero, Tone: tone, Label: label})
+			out = append(out,
+				timeline.Span{From: s.from - zero, To: s.to - zero, Tone: tone, Label: label})
 		}
 		return out
 	}

@@ -18,7 +18,7 @@ type Host struct {
 	Boots      uint32
 	Joined     bool   // it runs what a node runs, or is the bootstrap machine
 	Listed     bool   // the API has its Node, or its notice
-	known      uint64 // hosts, as bits by their index
+	Knows      []bool // hosts, by their index, from the API or its notice
 	Links      links
 	Served     bool // it has seen the API work: the gate
 	Router     Router
@@ -70,12 +70,13 @@ func newHost(w *World, index int, name string) *Host {
 	if w.Kind == vrrp.Ingress {
 		h.Rank = w.Candidates().Spread(h.Address)
 	}
-	h.LB.Servers = make([]Backend, w.Masters+w.Workers+1)
+	h.Knows, h.LB.Servers = make([]bool, len(w.Cluster.Hosts())), make([]Backend, len(w.Cluster.Hosts()))
 	h.Router.MasterSince, h.Router.ReceivedAt, h.Router.ResumedAt = -1, -1, -schedule.MaxLength
 	h.Film.Host, h.Film.Role = name, h.Role
 	if h.Role != role.Bootstrap {
 		for _, weight := range w.Candidates().Weights {
-			h.Checks = append(h.Checks, check{Weight: weight, Policy: w.Timing.Checks[weight.Check]})
+			policy := w.Timing.Checks[weight.Check]
+			h.Checks = append(h.Checks, check{Weight: weight, Policy: policy})
 			h.Film.Names = append(h.Film.Names, weight.Check)
 		}
 		h.Film.Checks = make([][]trace.Stretch, len(h.Checks))
@@ -99,27 +100,12 @@ func (w *World) Elects(h *Host) bool { return vrrp.Elects(w.NodesKnown(h), w.Mas
 // NodesKnown is the number of nodes that a host knows.
 func (w *World) NodesKnown(h *Host) (n int) {
 	for _, other := range w.Hosts {
-		if other.Role != role.Bootstrap && h.Knows(other) {
+		if other.Role != role.Bootstrap && h.Knows[other.Index] {
 			n++
 		}
 	}
 	return n
 }
-
-// Knows reports whether a host has the other one, or itself, from the API or from its notice.
-func (h *Host) Knows(other *Host) bool { return h.known&(1<<other.Index) != 0 }
-
-// Learn adds a host to those that h knows.
-func (h *Host) Learn(other *Host) { h.known |= 1 << other.Index }
-
-// Forget removes a host from those that h knows.
-func (h *Host) Forget(other *Host) { h.known &^= 1 << other.Index }
-
-// ForgetAll removes all hosts from those that h knows.
-func (h *Host) ForgetAll() { h.known = 0 }
-
-// KnowsOthers reports whether a host knows one beside itself.
-func (h *Host) KnowsOthers() bool { return h.known&^(1<<h.Index) != 0 }
 
 // Advertises is the host's router with a priority, as its adverts show it.
 func (h *Host) Advertises(priority int) vrrp.Router {

@@ -21,7 +21,7 @@ var (
 	BootPods = Span{800 * ms, 2 * time.Second}        // from the power to a pod
 	BootAPI  = Span{3 * time.Second, 6 * time.Second} // and to a ready API server
 	Watches  = Span{5 * ms, 150 * ms}                 // a change of the API's objects to arrive
-	Restarts = Span{1000 * ms, 1300 * ms}             // of a container that has exited for the first time
+	Restarts = Span{1000 * ms, 1300 * ms}             // of a container, after its first exit
 	Wakes    = Span{0, 150 * us}                      // a process to run when its timer is due
 	Wire     = Span{40 * us, 250 * us}                // an advert to arrive
 )

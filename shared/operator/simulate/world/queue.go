@@ -1,6 +1,10 @@
 package world
 
-import "time"
+import (
+	"cmp"
+	"slices"
+	"time"
+)
 
 // Event is something that is due. A timer that is set anew gets the next generation; an event of an
 // earlier generation has no effect.
@@ -80,54 +84,26 @@ const (
 
 // queue gives events in the order of time.
 type queue struct {
-	Events []Event
+	Events []Event // the next one last
 	next   uint32
 }
 
 func (q *queue) Empty() bool { return len(q.Events) == 0 }
 
-func earlier(a, b *Event) bool { return a.At < b.At || a.At == b.At && a.order < b.order }
-
 func (q *queue) push(e Event) {
 	q.next++
 	e.order = q.next
-	q.Events = append(q.Events, e)
-	i := len(q.Events) - 1
-	for i > 0 {
-		up := (i - 1) / 2
-		if !earlier(&e, &q.Events[up]) {
-			break
-		}
-		q.Events[i] = q.Events[up]
-		i = up
-	}
-	q.Events[i] = e
+	at, _ := slices.BinarySearchFunc(q.Events, e, func(a, b Event) int {
+		return cmp.Or(cmp.Compare(b.At, a.At), cmp.Compare(b.order, a.order))
+	})
+	q.Events = slices.Insert(q.Events, at, e)
 }
 
 func (q *queue) Pop() Event {
-	first, last := q.Events[0], len(q.Events)-1
+	last := len(q.Events) - 1
 	e := q.Events[last]
 	q.Events = q.Events[:last]
-	if last == 0 {
-		return first
-	}
-	i := 0
-	for {
-		child := 2*i + 1
-		if child >= last {
-			break
-		}
-		if child+1 < last && earlier(&q.Events[child+1], &q.Events[child]) {
-			child++
-		}
-		if !earlier(&q.Events[child], &e) {
-			break
-		}
-		q.Events[i] = q.Events[child]
-		i = child
-	}
-	q.Events[i] = e
-	return first
+	return e
 }
 
 // OnGrid is the next time of something periodic.
