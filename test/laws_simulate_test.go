@@ -27,6 +27,9 @@ var played = []struct {
 	{"shared/health.GateInterval", []string{"cluster/vip/checks"},
 		"how soon a node sees that the API works"},
 	{"shared/vrrp.Elects", []string{"shared/plan"}, "how many nodes elect a holder"},
+	{"shared/election.Gate", []string{"cluster/vip"}, "whether a node may run for a VIP"},
+	{"shared/supervised.Pause", []string{"shared/host/supervise/pace"},
+		"when keepalived starts again after it has exited"},
 }
 
 // TestLawsSimulatorPlays holds S-05: the simulator makes no decision of its own where the product
@@ -80,11 +83,10 @@ var timed = map[string]string{
 	"schedule/random.go":   "when random faults begin, and how long they last",
 	"trace/figures.go":     "which gaps count as outages",
 	"trace/picture.go":     "the margins of a picture",
-	"trace/text.go":        "what a line of text resolves",
+	"trace/result.go":      "what a line of text resolves",
 	"row.go":               "what a client's measurement resolves",
 	"table.go":             "how many lines a person reads",
-	"scenario.go":          "when the faults of a scenario begin",
-	"scenarios.go":         "when the faults of a scenario begin, and how long they last",
+	"scenario.go":          "when the faults of a scenario begin, and how long they last",
 }
 
 // TestLawsSimulatorThresholds holds that the simulator has no interval, timeout or threshold of
@@ -128,7 +130,7 @@ func judgeTimes(t *testing.T, fset *token.FileSet, file string, f *ast.File) {
 }
 
 // counts says whether a declaration of constants gives one of them a number above 1. MaxMasters
-// may have one: hosts are bits of a word.
+// may have one: events name hosts in 8 bits.
 func counts(decl *ast.GenDecl) (found bool) {
 	ast.Inspect(decl, func(n ast.Node) bool {
 		if spec, ok := n.(*ast.ValueSpec); ok && spec.Names[0].Name == "MaxMasters" {

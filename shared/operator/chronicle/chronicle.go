@@ -64,16 +64,10 @@ func Of(hosts ...Host) Chronicle {
 		slices.SortStableFunc(entries, func(a, b journal.Entry) int { return a.At.Compare(b.At) })
 		for _, e := range entries {
 			before := last[e.Instance]
-			c.events = append(
-				c.events,
-				Event{
-					At:     e.At.Add(-h.Ahead),
-					Host:   h.Name,
-					Before: before.State,
-					Booted: before.State != "" && before.Boot != e.Boot,
-					Entry:  e,
-				},
-			)
+			c.events = append(c.events, Event{
+				At: e.At.Add(-h.Ahead), Host: h.Name, Entry: e, Before: before.State,
+				Booted: before.State != "" && before.Boot != e.Boot,
+			})
 			last[e.Instance] = e
 		}
 	}

@@ -35,13 +35,13 @@ func entry(at int, state supervised.State, priority int) journal.Entry {
 	}
 }
 
-// late is what nobody saw happen, after another boot.
+// late is a change that the host did not observe, after another boot.
 func late(e journal.Entry) journal.Entry {
 	e.Late, e.Boot = true, "two"
 	return e
 }
 
-// afterSilence is who has taken a VIP because nobody was heard for so many milliseconds.
+// afterSilence is a takeover because no advert was received for so many milliseconds.
 func afterSilence(e journal.Entry, ms int) journal.Entry {
 	e.Silent = ms
 	return e
@@ -78,7 +78,7 @@ func TestClocks(t *testing.T) {
 			"handovers between them"},
 		{"too far", handOver(700_000), ""},
 		{"one host", handOver(0)[:1], ""},
-		{"nobody looked", []Host{
+		{"no change was observed", []Host{
 			{Name: "a", Entries: []journal.Entry{entry(-1000, b, 1), entry(0, m, 1), late(entry(60_000, b, 1))}},
 			{Name: "b", Entries: []journal.Entry{entry(-1000, b, 1), entry(20_000, m, 1)}},
 		}, ""},
@@ -170,7 +170,7 @@ func TestTimeline(t *testing.T) {
 			"-600000..-500000 passes, -500000..0 passes, 0..50000 off, cut off or stopped, " +
 			"50000..50000 passes",
 			"b: 0..on holds the VIP | -600000..0 passes, 0..on passes"}, "0 b MASTER, 50000 a boots", "a BACKUP: because", 2},
-		{"a power cut of which is known when the holder was heard last", []Host{
+		{"a power cut of which is known when the holder was last received", []Host{
 			{Name: "a", Entries: []journal.Entry{entry(-600_000, b, 9), entry(-500_000, m, 9)}},
 			{Name: "b", Entries: []journal.Entry{entry(-600_000, b, 9), afterSilence(entry(0, m, 8), 3600)}},
 		}, []string{"a: -500000..-3600 holds the VIP, -3600..on off, cut off or stopped | " +

@@ -18,23 +18,23 @@ type Clock struct {
 // timing, until both hosts have observed it.
 const Exact = 5 * time.Second
 
-// String says it in words.
+// String states the difference in words.
 func (c Clock) String() string {
 	n := fmt.Sprintf("%d handovers", c.Handovers)
 	if c.Handovers == 1 {
 		n = "one handover"
 	}
-	switch d := c.Ahead.Abs().Round(time.Millisecond); {
-	case d <= Exact:
+	d := c.Ahead.Abs().Round(time.Millisecond)
+	if d <= Exact {
 		return fmt.Sprintf("the clocks of %s and %s agree to %v, by %s between them", c.A, c.B,
 			max(d, time.Millisecond), n)
-	case c.Ahead > 0:
-		return fmt.Sprintf("the clock of %s is about %v ahead of that of %s, by %s between them",
-			c.B, d, c.A, n)
-	default:
-		return fmt.Sprintf("the clock of %s is about %v behind that of %s, by %s between them", c.B,
-			d, c.A, n)
 	}
+	side := "behind"
+	if c.Ahead > 0 {
+		side = "ahead of"
+	}
+	return fmt.Sprintf("the clock of %s is about %v %s that of %s, by %s between them", c.B, d,
+		side, c.A, n)
 }
 
 // apart is how far clocks may differ for an event to be one handover.

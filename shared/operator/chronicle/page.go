@@ -25,10 +25,8 @@ func Split(text []byte, name string) (map[string][]byte, error) {
 			continue
 		}
 		if name == "" && len(bytes.TrimSpace(line)) > 0 {
-			return nil, errors.New(
-				`standard input does not name the journal's host: begin it with ` +
-					`a line "==> HOST <==", or write HOST=-`,
-			)
+			return nil, errors.New("standard input does not name the journal's host: begin it " +
+				`with a line "==> HOST <==", or write HOST=-`)
 		}
 		journals[name] = append(journals[name], line...)
 	}
@@ -39,16 +37,12 @@ func Split(text []byte, name string) (map[string][]byte, error) {
 // events.
 func Page(hosts []Host, last int) (timeline.Page, error) {
 	c := Of(hosts...)
-	moved := slices.DeleteFunc(slices.Clone(c.Incidents), func(i Incident) bool {
-		return len(i.MovedVIPs()) == 0
-	})
+	moved := slices.DeleteFunc(slices.Clone(c.Incidents),
+		func(i Incident) bool { return len(i.MovedVIPs()) == 0 })
 	names := strings.Join(c.Hosts, ", ")
 	if len(moved) == 0 {
 		return timeline.Page{}, fmt.Errorf(
-			"no VIP has moved by the journals of %s: there is nothing "+
-				"to draw",
-			names,
-		)
+			"no VIP has moved by the journals of %s: there is nothing to draw", names)
 	}
 	shown := moved[max(0, len(moved)-last):]
 	page := timeline.Page{

@@ -23,8 +23,8 @@ func (c Chronicle) Timeline(i Incident, v VIP) timeline.Timeline {
 	zero, end := first.At, last.At.Sub(first.At)
 	t := timeline.Timeline{
 		Title: fmt.Sprintf("%s, %sZ", v, zero.UTC().Format(time.DateTime)),
-		Begin: -max(time.Second, end/10,
-			5*zero.Sub(first.lastAdvert())/4), End: end + max(2*time.Second, end/5),
+		Begin: -max(time.Second, end/10, 5*zero.Sub(first.lastAdvert())/4),
+		End:   end + max(2*time.Second, end/5),
 	}
 	for _, e := range mine {
 		if text := e.mark(); text != "" {
@@ -163,13 +163,9 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-func held(l timeline.Lane) (spans []timeline.Span) {
-	for _, s := range l.Rows[0].Spans {
-		if s.Tone == timeline.Holds {
-			spans = append(spans, s)
-		}
-	}
-	return spans
+func held(l timeline.Lane) []timeline.Span {
+	return slices.DeleteFunc(slices.Clone(l.Rows[0].Spans),
+		func(s timeline.Span) bool { return s.Tone != timeline.Holds })
 }
 
 // note is how long there was no holder between the first event and the last, and how long there
@@ -185,21 +181,12 @@ func (c Chronicle) note(mine []Event, zero time.Time, holds [][]timeline.Span,
 	}
 	none, two := count(holds, begin, end)
 	if none > 0 && len(holds) > 0 { // otherwise its holder's journal is none of these
-		parts = append(
-			parts,
-			fmt.Sprintf("By these journals there was no holder for %v",
-				none.Round(time.Millisecond)),
-		)
+		parts = append(parts, fmt.Sprintf("By these journals there was no holder for %v",
+			none.Round(time.Millisecond)))
 	}
 	if two > 0 {
-		parts = append(
-			parts,
-			fmt.Sprintf(
-				"By these journals more than one host held it for %v, or their clocks differ by "+
-					"as much",
-				two.Round(time.Millisecond),
-			),
-		)
+		parts = append(parts, fmt.Sprintf("By these journals more than one host held it for %v, "+
+			"or their clocks differ by as much", two.Round(time.Millisecond)))
 	}
 	if len(parts) == 0 {
 		return ""
@@ -223,8 +210,8 @@ func count(holds [][]timeline.Span, begin, end time.Duration) (none, two time.Du
 	for n := range len(edges) - 1 {
 		at, holders := edges[n], 0
 		for _, host := range holds {
-			if slices.ContainsFunc(host,
-				func(s timeline.Span) bool { return s.From <= at && at < s.To }) {
+			holds := func(s timeline.Span) bool { return s.From <= at && at < s.To }
+			if slices.ContainsFunc(host, holds) {
 				holders++
 			}
 		}

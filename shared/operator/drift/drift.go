@@ -79,7 +79,7 @@ func Compare(root fs.FS, w Wanted) Report {
 	r.Worst = Nothing
 	for _, c := range r.Changes {
 		for _, e := range c.Effects {
-			r.Worst = worse(r.Worst, e.Level)
+			r.Worst = slices.MaxFunc([]Level{r.Worst, e.Level}, Level.compare)
 		}
 	}
 	return r
@@ -97,26 +97,16 @@ func (r *Report) units(root fs.FS, wanted []asset.Unit) {
 		if enabled[u.Name] {
 			continue
 		}
-		file, starts := path.Join(asset.UnitDir, u.Name), Effect{
-			Level: Later,
-			Text:  "it starts at a boot once it is enabled: systemctl enable --now " + u.Name,
-		}
-		at := slices.IndexFunc(r.Changes, func(c Change) bool {
-			return c.Path == file && c.Kind == Missing
-		})
+		file, starts := path.Join(asset.UnitDir, u.Name), Effect{Level: Later,
+			Text: "it starts at a boot once it is enabled: systemctl enable --now " + u.Name}
+		at := slices.IndexFunc(r.Changes,
+			func(c Change) bool { return c.Path == file && c.Kind == Missing })
 		if at >= 0 {
 			r.Changes[at].Effects = append(r.Changes[at].Effects, starts)
 			continue
 		}
-		r.Changes = append(
-			r.Changes,
-			Change{
-				Path:    file,
-				Kind:    Disabled,
-				Note:    "the host does not start it by itself",
-				Effects: []Effect{starts},
-			},
-		)
+		r.Changes = append(r.Changes, Change{Path: file, Kind: Disabled,
+			Note: "the host does not start it by itself", Effects: []Effect{starts}})
 	}
 }
 
@@ -130,19 +120,12 @@ func (w Wanted) compare(root fs.FS, f asset.File) (c Change, same bool) {
 			strings.Count(string(f.Contents), "\n"), f.Mode)
 	case err != nil:
 		c.Kind, c.Note = Unreadable, redact.OneLine(err.Error())
-		c.Effects = []Effect{
-			{
-				Level: Unknown,
-				Text: "the host's file cannot be read, so the effect of the plan's file is not " +
-					"known: run this as root",
-			},
-		}
+		c.Effects = one(Unknown, "the host's file cannot be read, so the effect of the plan's "+
+			"file is not known: run this as root")
 		return c, false
 	case string(text) != string(f.Contents):
-		c.Kind, c.others, c.knownBy = Differs, !bytes.Contains(text,
-			[]byte("onprem-infra")), knownBy(
-			root,
-		)
+		c.Kind, c.knownBy = Differs, knownBy(root)
+		c.others = !bytes.Contains(text, []byte("onprem-infra"))
 		c.Diff, c.Note = redact.Difference(f.Path, text, f.Contents, mode&f.Mode&0o004 != 0)
 		if mode != f.Mode {
 			c.Note = strings.TrimPrefix(c.Note+"; "+modes(mode, f.Mode), "; ")
@@ -163,15 +146,8 @@ func modes(is, want fs.FileMode) string {
 // left are the files that other plans give and this one does not.
 func (w Wanted) left(root fs.FS, tree []asset.File) (all []Change) {
 	for _, p := range Left(root, tree, w.Retired) {
-		all = append(
-			all,
-			Change{
-				Path:    p,
-				Kind:    LeftOver,
-				Note:    "this plan gives it to no " + string(w.Role),
-				Effects: []Effect{w.remains(p)},
-			},
-		)
+		all = append(all, Change{Path: p, Kind: LeftOver,
+			Note: "this plan gives it to no " + string(w.Role), Effects: []Effect{w.remains(p)}})
 	}
 	return all
 }
@@ -183,13 +159,11 @@ func Left(root fs.FS, tree []asset.File, retired []string) (all []string) {
 		given[f.Path] = true
 	}
 	for _, p := range retired {
-		if given[p] {
-			continue
-		}
-		given[p] = true
-		if info, err := fs.Stat(root, inside(p)); err == nil && info.Mode().IsRegular() {
+		info, err := fs.Stat(root, inside(p))
+		if !given[p] && err == nil && info.Mode().IsRegular() {
 			all = append(all, p)
 		}
+		given[p] = true
 	}
 	return all
 }

@@ -135,7 +135,7 @@ func TestCompare(t *testing.T) {
 			}
 			worst := Nothing
 			for _, c := range r.Changes {
-				worst = worse(worst, c.Effects[0].Level)
+				worst = slices.MaxFunc([]Level{worst, c.Effects[0].Level}, Level.compare)
 			}
 			if r.Worst != worst {
 				t.Errorf("worst %s, want %s", r.Worst, worst)
@@ -184,8 +184,8 @@ func TestEffects(t *testing.T) {
 	}
 }
 
-// TestNodeIP holds what is said where OpenShift's own program chose a node's addresses until now:
-// by ours the node may be known by another one, and how it keeps the former.
+// TestNodeIP holds what is reported if OpenShift's own program chose a node's addresses until now:
+// with ours the node may have another one, and how it keeps the former.
 func TestNodeIP(t *testing.T) {
 	const theirs, ours, known = "ExecStart=/bin/podman run", "ExecStart=/usr/local/bin/onprem-infra node-ip set", "run/nodeip-configuration/primary-ip"
 	b := asset.Builder{By: "test"}
@@ -256,8 +256,8 @@ func TestMeanings(t *testing.T) {
 			c.MachineNetworks = append(c.MachineNetworks, netip.MustParsePrefix("198.51.100.0/24"))
 		}, MayMove, "another address"},
 		{"machine networks that the operator does not know", func(c *spec.Cluster) { c.Platform, c.MachineNetworks = spec.Nutanix, nil },
-			func(c *spec.Cluster) { c.Platform = spec.Nutanix }, MayMove, "Make all nodes in one " +
-				"of the two ways"},
+			func(c *spec.Cluster) { c.Platform = spec.Nutanix }, MayMove, "Make all nodes in " +
+				"one of the two ways"},
 		{"machine networks that it does know", func(c *spec.Cluster) { c.MachineNetworks = nil }, nil, MayMove, "another address"},
 		{"a load balancer of the user's", nil, func(c *spec.Cluster) { c.LoadBalancer = spec.UserManaged }, Moves, "no node holds them"},
 		{"a load balancer of ours", func(c *spec.Cluster) { c.LoadBalancer = spec.UserManaged }, nil, Moves, "must have given them up"},
@@ -285,7 +285,7 @@ func TestMeanings(t *testing.T) {
 	}
 }
 
-// TestMeaningsOfAllFields holds that whoever gives the plan another field says what it does on a
+// TestMeaningsOfAllFields holds that another field of the plan needs its effect on a
 // live host.
 func TestMeaningsOfAllFields(t *testing.T) {
 	var spoken []string
@@ -307,7 +307,7 @@ func TestMeaningsOfAllFields(t *testing.T) {
 
 // TestText holds that what stands in a host's file does nothing to a terminal, and does not fill
 // it.
-// TestReaders holds which daemons are said to read their configuration again, and which pod to
+// TestReaders holds which daemons are reported to read their configuration again, and which pod to
 // begin anew, when a node gets another cluster.json.
 func TestReaders(t *testing.T) {
 	b := asset.Builder{By: "test"}
@@ -323,7 +323,7 @@ func TestReaders(t *testing.T) {
 		next        func(*spec.Cluster)
 		reads, anew string
 	}{
-		{"who has the records", func(c *spec.Cluster) { c.DNSRecords = spec.External }, "coredns keepalived", ""},
+		{"the place of the records", func(c *spec.Cluster) { c.DNSRecords = spec.External }, "coredns keepalived", ""},
 		{"a port", func(c *spec.Cluster) { c.Ports = map[string]uint16{"lb-stats": 30001} }, "coredns keepalived haproxy", ""},
 		{"a migration", func(c *spec.Cluster) { c.Timing, c.MigrateFrom.Timing = "vm", "lan" }, "coredns keepalived", ""},
 		{"a DNS VIP", func(c *spec.Cluster) { c.DNSVIP = netip.MustParseAddr("192.0.2.9") }, "coredns", "keepalived"},

@@ -42,11 +42,9 @@ type Effect struct {
 	Of    []string `json:"of,omitempty"` // the pods whose daemons read their configuration again, or that begin anew
 }
 
-func worse(a, b Level) Level {
-	if slices.Index(Levels(), b) > slices.Index(Levels(), a) {
-		return b
-	}
-	return a
+// compare orders levels, the least first.
+func (l Level) compare(other Level) int {
+	return cmp.Compare(slices.Index(Levels(), l), slices.Index(Levels(), other))
 }
 
 // rule is the effect of another text of a file.
@@ -60,52 +58,60 @@ type rule struct {
 // onNodes are the rules of the cluster's nodes. The first match counts. The effects of cluster.json
 // and of pods depend on the plan.
 var onNodes = []rule{
-	{pattern: pods + "coredns.yaml", level: Restart, text: "kubelet begins the pod anew: this " +
-		"node's name server is away meanwhile, and names of the cluster are unknown on it",
-		missing: "kubelet starts the pod: this node answers for the cluster's names"},
-	{pattern: pods + "mdns-publisher.yaml", level: Restart, text: "kubelet begins the pod anew: " +
-		"the node withdraws its multicast DNS announcements, and announces itself again",
-		missing: "kubelet starts the pod: this node announces itself by multicast DNS"},
-	{pattern: "/etc/kubernetes/disabled-manifests/*", level: Nothing, text: "no program reads it"},
-	{pattern: "/etc/kubernetes/static-pod-resources/keepalived/scripts/*", level: Nothing, text: "nothing of ours runs it: it is for those who configure keepalived by scripts"},
-	{pattern: asset.UnitDir + "/onprem-vip-leave.service", level: Later,
-		text: "systemd knows it after systemctl daemon-reload. Do not restart it: that gives the " +
-			"VIPs of this node up"},
-	{pattern: asset.UnitDir + "/*.scope.d/*", level: Later, text: "it counts after systemctl " +
-		"daemon-reload, for containers that are started then"},
+	{pods + "coredns.yaml", Restart,
+		"kubelet begins the pod anew: this node's name server is away meanwhile, and names of " +
+			"the cluster are unknown on it",
+		"kubelet starts the pod: this node answers for the cluster's names"},
+	{pods + "mdns-publisher.yaml", Restart,
+		"kubelet begins the pod anew: the node withdraws its multicast DNS announcements, and " +
+			"announces itself again",
+		"kubelet starts the pod: this node announces itself by multicast DNS"},
+	{"/etc/kubernetes/disabled-manifests/*", Nothing,
+		"no program reads it", ""},
+	{"/etc/kubernetes/static-pod-resources/keepalived/scripts/*", Nothing,
+		"nothing of ours runs it: it is for those who configure keepalived by scripts", ""},
+	{asset.UnitDir + "/onprem-vip-leave.service", Later,
+		"systemd knows it after systemctl daemon-reload. Do not restart it: that gives the VIPs " +
+			"of this node up", ""},
+	{asset.UnitDir + "/*.scope.d/*", Later,
+		"it counts after systemctl daemon-reload, for containers that are started then", ""},
 }
 
 // onBootstrap are the rules of the bootstrap machine.
 var onBootstrap = []rule{
-	{pattern: plan.Path, level: Later, text: "what runs has read it at its start: restart " +
-		"onprem-keepalived and onprem-coredns, and the API's VIP leaves in order and comes back",
-		missing: "our units wait for it, and begin"},
-	{pattern: asset.UnitDir + "/onprem-keepalived.service", level: Later,
-		text: "it counts after systemctl daemon-reload and a restart, by which the API's VIP " +
-			"leaves in order and comes back"},
-	{pattern: asset.UnitDir + "/onprem-coredns.service", level: Later,
-		text: "it counts after systemctl daemon-reload and a restart, by which this machine's " +
-			"name server is away for some seconds"},
-	{pattern: "/etc/systemd/resolved.conf.d/*", level: Later, text: "it counts when " +
-		"systemd-resolved is restarted"},
+	{plan.Path, Later,
+		"what runs has read it at its start: restart onprem-keepalived and onprem-coredns, and " +
+			"the API's VIP leaves in order and comes back",
+		"our units wait for it, and begin"},
+	{asset.UnitDir + "/onprem-keepalived.service", Later,
+		"it counts after systemctl daemon-reload and a restart, by which the API's VIP leaves " +
+			"in order and comes back", ""},
+	{asset.UnitDir + "/onprem-coredns.service", Later,
+		"it counts after systemctl daemon-reload and a restart, by which this machine's name " +
+			"server is away for some seconds", ""},
+	{"/etc/systemd/resolved.conf.d/*", Later,
+		"it counts when systemd-resolved is restarted", ""},
 }
 
 // everywhere are the rules of all hosts, after those of their own.
 var everywhere = []rule{
-	{pattern: asset.UnitDir + "/onprem-install.service", level: Later,
-		text: "it runs at the next boot: until then the program on this host, " +
-			"/usr/local/bin/onprem-infra, stays the one that is there"},
-	{pattern: "/usr/local/bin/onprem-install", level: Later, text: "it runs at the next boot, by " +
-		"onprem-install.service"},
-	{pattern: "/etc/NetworkManager/dispatcher.d/*", level: Later, text: "NetworkManager runs it " +
-		"when the network changes next"},
-	{pattern: "/etc/NetworkManager/conf.d/*", level: Later, text: "NetworkManager reads it at " +
-		"the next boot, or by nmcli general reload"},
-	{pattern: asset.UnitDir + "/*.d/*", level: Later, text: "systemd knows it after systemctl " +
-		"daemon-reload, and it counts when the unit is started next"},
-	{pattern: asset.UnitDir + "/*", level: Later, text: "systemd knows it after systemctl " +
-		"daemon-reload, and it counts when the unit is started next"},
-	{pattern: asset.PresetPath, level: Nothing, text: "systemd reads it at a first boot"},
+	{asset.UnitDir + "/onprem-install.service", Later,
+		"it runs at the next boot: until then the program on this host, " +
+			"/usr/local/bin/onprem-infra, stays the one that is there", ""},
+	{"/usr/local/bin/onprem-install", Later,
+		"it runs at the next boot, by onprem-install.service", ""},
+	{"/etc/NetworkManager/dispatcher.d/*", Later,
+		"NetworkManager runs it when the network changes next", ""},
+	{"/etc/NetworkManager/conf.d/*", Later,
+		"NetworkManager reads it at the next boot, or by nmcli general reload", ""},
+	{asset.UnitDir + "/*.d/*", Later,
+		"systemd knows it after systemctl daemon-reload, and it counts when the unit is started " +
+			"next", ""},
+	{asset.UnitDir + "/*", Later,
+		"systemd knows it after systemctl daemon-reload, and it counts when the unit is started " +
+			"next", ""},
+	{asset.PresetPath, Nothing,
+		"systemd reads it at a first boot", ""},
 }
 
 // pods is where kubelet finds what it runs without an API.
@@ -116,9 +122,9 @@ const pods = "/etc/kubernetes/manifests/"
 func (w Wanted) effects(c Change, startable bool) []Effect {
 	if c.Kind == Mode {
 		if startable {
-			return []Effect{{Level: Later, Text: "it cannot be run as it is"}}
+			return one(Later, "it cannot be run as it is")
 		}
-		return []Effect{{Level: Nothing, Text: "who reads it reads the same text"}}
+		return one(Nothing, "who reads it reads the same text")
 	}
 	node := w.Role != role.Bootstrap
 	switch {
@@ -152,27 +158,30 @@ func (w Wanted) effects(c Change, startable bool) []Effect {
 		}
 		return worstFirst(effects)
 	}
-	return []Effect{{Level: Unknown, Text: "which program reads it is not known here"}}
+	return one(Unknown, "which program reads it is not known here")
 }
 
 // decided are the effects of another cluster.json on a node.
 func (w Wanted) decided(c Change) []Effect {
 	switch {
 	case c.Kind == Missing:
-		return []Effect{{Level: Restart, Text: "what runs on this node waits for it, and begins"}}
+		return one(Restart, "what runs on this node waits for it, and begins")
 	case w.There == nil:
-		return []Effect{{Level: Unknown, Text: "the host's file has no valid plan: whether its " +
-			"VRRP settings differ from those of other nodes is not known"}}
+		return one(Unknown, "the host's file has no valid plan: whether its VRRP settings "+
+			"differ from those of other nodes is not known")
 	}
-	again := Effect{Level: Reload, Text: "the monitors begin anew: VIPs and connections stay", Of: w.readers()}
+	again := Effect{Level: Reload, Of: w.readers(),
+		Text: "the monitors begin anew: VIPs and connections stay"}
 	if len(again.Of) > 0 {
 		again.Text = fmt.Sprintf("the monitors begin anew, and of this node's daemons %s read "+
 			"their configuration again: VIPs and connections stay", and(again.Of))
 	}
 	effects := append([]Effect{again}, meanings(*w.There, w.Plan)...)
 	if w.otherVIPs() {
-		effects = append(effects, Effect{Level: Moves, Of: []string{"keepalived"}, Text: "keepalived ends in order and begins anew, as its parent guards the VIPs by " +
-			"name: whichever VIP this node holds goes to another one first, " + w.within("reboot")})
+		effects = append(effects, Effect{Level: Moves, Of: []string{"keepalived"},
+			Text: "keepalived ends in order and begins anew, as its parent guards the VIPs by " +
+				"name: whichever VIP this node holds goes to another one first, " +
+				w.within("reboot")})
 	}
 	return worstFirst(effects)
 }
@@ -183,16 +192,17 @@ func (w Wanted) otherVIPs() bool { return !slices.Equal(w.There.VIPs.All(), w.Pl
 // readers are the pods whose daemons read their configuration again after another cluster.json,
 // which it names. HAProxy does so only for another structure.
 func (w Wanted) readers() (all []string) {
-	there, next := w.There, w.Plan
-	for _, daemon := range []struct {
-		pod   string
-		reads bool
-	}{
-		{"coredns", true}, {"keepalived", !w.otherVIPs()},
-		{"haproxy", !reflect.DeepEqual([]any{there.VIPs.API, there.Ports, there.Timing.Model.Server}, []any{next.VIPs.API, next.Ports, next.Timing.Model.Server})},
-	} {
-		if daemon.reads && slices.ContainsFunc(w.Goods.Tree(), func(f asset.File) bool { return f.Path == pods+daemon.pod+".yaml" }) {
-			all = append(all, daemon.pod)
+	structure := func(p plan.Plan) any {
+		return []any{p.VIPs.API, p.Ports, p.Timing.Model.Server}
+	}
+	reads := map[string]bool{
+		"coredns": true, "keepalived": !w.otherVIPs(),
+		"haproxy": !reflect.DeepEqual(structure(*w.There), structure(w.Plan)),
+	}
+	for _, pod := range []string{"coredns", "keepalived", "haproxy"} {
+		runs := func(f asset.File) bool { return f.Path == pods+pod+".yaml" }
+		if reads[pod] && slices.ContainsFunc(w.Goods.Tree(), runs) {
+			all = append(all, pod)
 		}
 	}
 	return all
@@ -208,8 +218,8 @@ func and(names []string) string {
 
 func (w Wanted) keepalived(c Change) Effect {
 	if c.Kind == Missing {
-		return Effect{Level: Restart, Text: "kubelet starts the pod: this node stands for the " +
-			"VIPs", Of: []string{"keepalived"}}
+		return Effect{Level: Restart, Of: []string{"keepalived"},
+			Text: "kubelet starts the pod: this node stands for the VIPs"}
 	}
 	return Effect{Level: Moves, Text: "kubelet begins the pod anew: a VIP that this node holds " +
 		"goes to another one first, " + w.within("reboot"), Of: []string{"keepalived"}}
@@ -217,12 +227,13 @@ func (w Wanted) keepalived(c Change) Effect {
 
 func (w Wanted) haproxy(c Change) Effect {
 	if c.Kind == Missing {
-		return Effect{Level: Restart, Text: "kubelet starts the pod: this node balances the API", Of: []string{"haproxy"}}
+		return Effect{Level: Restart, Of: []string{"haproxy"},
+			Text: "kubelet starts the pod: this node balances the API"}
 	}
 	return Effect{Level: MayMove, Text: "kubelet begins the pod anew: connections that go " +
 		"through it are cut, and new ones go to this node's own API server meanwhile; where " +
-		"HAProxy is away for too long, as when its image " +
-		"has to be pulled, a VIP that this node holds goes to another one, " + w.within("lb-crash"), Of: []string{"haproxy"}}
+		"HAProxy is away for too long, as when its image has to be pulled, a VIP that this node " +
+		"holds goes to another one, " + w.within("lb-crash"), Of: []string{"haproxy"}}
 }
 
 // nodeIPUnit chooses the node's addresses. OpenShift's own has the same name.
@@ -231,10 +242,9 @@ const nodeIPUnit = asset.UnitDir + "/nodeip-configuration.service"
 // nodeIP are the effects of our program choosing the node's addresses instead of OpenShift's.
 func nodeIP(c Change) Effect {
 	text := "from the next boot our program chooses this node's addresses: of several IPv4 " +
-		"addresses in " +
-		"one network it takes the interface's primary one, and OpenShift's the lowest. A node " +
-		"that has " +
-		"several keeps its address with NODEIP_PREFER=lowest in /etc/default/nodeip-configuration"
+		"addresses in one network it takes the interface's primary one, and OpenShift's the " +
+		"lowest. A node that has several keeps its address with NODEIP_PREFER=lowest in " +
+		"/etc/default/nodeip-configuration"
 	if c.knownBy != "" {
 		text += ", or with NODEIP_HINT=" + c.knownBy + ", which it is known by now"
 	}
@@ -266,9 +276,12 @@ func (w Wanted) within(scenario string) string {
 	return "in no time that is known here"
 }
 
+// one is a single effect.
+func one(level Level, format string, args ...any) []Effect {
+	return []Effect{{Level: level, Text: fmt.Sprintf(format, args...)}}
+}
+
 func worstFirst(effects []Effect) []Effect {
-	slices.SortStableFunc(effects, func(a, b Effect) int {
-		return cmp.Compare(slices.Index(Levels(), b.Level), slices.Index(Levels(), a.Level))
-	})
+	slices.SortStableFunc(effects, func(a, b Effect) int { return b.Level.compare(a.Level) })
 	return effects
 }

@@ -9,27 +9,27 @@ import (
 // left are the rules of files that stay on a host: applying the plan does not remove them, and
 // their programs run on. The level is that of removing them. The first match counts.
 var left = []rule{
-	{pattern: pods + "keepalived.yaml", level: Moves,
-		text: "kubelet goes on running it, so this host takes part in the VIPs' elections: " +
-			"remove it by hand, and a VIP that it holds goes to another host first, "},
-	{pattern: pods + "haproxy.yaml", level: MayMove,
-		text: "kubelet goes on running it: remove it by hand, and the pod ends: connections " +
-			"through it are cut, and where this host holds the API's VIP that may move"},
-	{pattern: pods + "*", level: Restart, text: "kubelet goes on running it: remove it by hand, " +
-		"and the pod ends"},
-	{pattern: asset.UnitDir + "/onprem-keepalived.service", level: Moves,
-		text: "its service runs on: systemctl disable --now it and remove the file, and a VIP " +
-			"that this host holds leaves in order, "},
-	{pattern: asset.UnitDir + "/onprem-vip-leave.service", level: Moves,
-		text: "it runs on: systemctl disable --now it and remove the file, and a VIP that this " +
-			"host holds leaves in order, "},
-	{pattern: asset.UnitDir + "/*.*", level: Restart,
-		text: "what it starts runs on, and starts again at a boot: systemctl disable --now it " +
-			"and remove the file"},
-	{pattern: "/etc/kubernetes/disabled-manifests/*", level: Nothing, text: "nothing reads it: " +
-		"remove it by hand"},
-	{pattern: "/etc/kubernetes/static-pod-resources/*/*/*", level: Nothing, text: "nothing of " +
-		"ours reads it: remove it by hand"},
+	{pods + "keepalived.yaml", Moves,
+		"kubelet goes on running it, so this host takes part in the VIPs' elections: remove it " +
+			"by hand, and a VIP that it holds goes to another host first, ", ""},
+	{pods + "haproxy.yaml", MayMove,
+		"kubelet goes on running it: remove it by hand, and the pod ends: connections through " +
+			"it are cut, and where this host holds the API's VIP that may move", ""},
+	{pods + "*", Restart,
+		"kubelet goes on running it: remove it by hand, and the pod ends", ""},
+	{asset.UnitDir + "/onprem-keepalived.service", Moves,
+		"its service runs on: systemctl disable --now it and remove the file, and a VIP that " +
+			"this host holds leaves in order, ", ""},
+	{asset.UnitDir + "/onprem-vip-leave.service", Moves,
+		"it runs on: systemctl disable --now it and remove the file, and a VIP that this host " +
+			"holds leaves in order, ", ""},
+	{asset.UnitDir + "/*.*", Restart,
+		"what it starts runs on, and starts again at a boot: systemctl disable --now it and " +
+			"remove the file", ""},
+	{"/etc/kubernetes/disabled-manifests/*", Nothing,
+		"nothing reads it: remove it by hand", ""},
+	{"/etc/kubernetes/static-pod-resources/*/*/*", Nothing,
+		"nothing of ours reads it: remove it by hand", ""},
 }
 
 // remains is the effect of a file that the plan does not have.

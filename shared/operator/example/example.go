@@ -44,3 +44,49 @@ func render(name string, e networks) ([]byte, error) {
 	}
 	return text.Bytes(), nil
 }
+
+// networks is what differs between examples. Addresses are those for documentation (RFC 5737, RFC
+// 3849) and, inside the cluster, private ones.
+type networks struct {
+	Platform     spec.Platform
+	Families     string // in words
+	Machine      []string
+	Cluster      []podNetwork
+	Service      []string
+	API, Ingress []string
+	DNS          string // of the primary family
+	NameServer   string // outside the cluster, of the primary family
+	Section      string // of the platform, in an install-config
+}
+
+// podNetwork is a network of pods; each host takes HostPrefix bits of it.
+type podNetwork struct {
+	CIDR       string
+	HostPrefix int
+}
+
+// Families are the address families of the examples.
+func Families() []string { return []string{"ipv4", "ipv6", "dual"} }
+
+func newNetworks(p spec.Platform, families string) networks {
+	titles := map[string]string{"ipv4": "IPv4", "ipv6": "IPv6", "dual": "dual-stack"}
+	e := networks{
+		Platform: p, Families: titles[families], DNS: "192.0.2.7", NameServer: "198.51.100.53",
+	}
+	if families != "ipv6" {
+		e.Machine = append(e.Machine, "192.0.2.0/24")
+		e.Cluster = append(e.Cluster, podNetwork{"10.128.0.0/14", 23})
+		e.Service = append(e.Service, "172.30.0.0/16")
+		e.API, e.Ingress = append(e.API, "192.0.2.5"), append(e.Ingress, "192.0.2.6")
+	}
+	if families != "ipv4" {
+		e.Machine = append(e.Machine, "2001:db8:1::/64")
+		e.Cluster = append(e.Cluster, podNetwork{"fd01::/48", 64})
+		e.Service = append(e.Service, "fd02::/112")
+		e.API, e.Ingress = append(e.API, "2001:db8:1::5"), append(e.Ingress, "2001:db8:1::6")
+	}
+	if families == "ipv6" {
+		e.DNS, e.NameServer = "2001:db8:1::7", "2001:db8:2::53"
+	}
+	return e
+}

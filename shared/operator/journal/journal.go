@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -78,12 +79,7 @@ func (j *Journal) Note(l Observation) (added []Entry) {
 	if j.failing == nil {
 		j.failing = map[string][]string{}
 	}
-	names := make([]string, 0, len(l.Status.Instances))
-	for name := range l.Status.Instances {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(l.Status.Instances)) {
 		now, before := l.Status.Instances[name], j.last(name)
 		rebooted := before.Boot != l.Boot && !j.observed
 		if before.State == now.State && !rebooted {
@@ -93,13 +89,9 @@ func (j *Journal) Note(l Observation) (added []Entry) {
 			continue
 		}
 		e := Entry{
-			At:       l.At.UTC().Truncate(time.Millisecond),
-			Instance: name,
-			VIP:      l.VIPs[name],
-			State:    now.State,
-			Priority: now.Priority,
-			Boot:     l.Boot,
-			Late:     !j.observed && before.State != "",
+			At: l.At.UTC().Truncate(time.Millisecond), Instance: name, VIP: l.VIPs[name],
+			State: now.State, Priority: now.Priority, Boot: l.Boot,
+			Late: !j.observed && before.State != "",
 		}
 		e.Why, e.Other = j.why(before, l, name)
 		if e.State == supervised.Master && e.Other.IsValid() {
@@ -108,7 +100,7 @@ func (j *Journal) Note(l Observation) (added []Entry) {
 		j.entries, added = append(j.entries, e), append(added, e)
 		j.failing[name] = slices.Clone(l.Failing)
 	}
-	j.observed = j.observed || len(names) > 0
+	j.observed = j.observed || len(l.Status.Instances) > 0
 	j.daemon = daemon{l.Status.PID, l.Status.Restarts}
 	j.trim()
 	return added
@@ -150,13 +142,12 @@ func (j *Journal) trim() {
 	}
 	for i := 0; len(j.entries) > most && i < len(j.entries); {
 		e := j.entries[i]
-		if e.Clash != "" ||
-			slices.ContainsFunc(j.entries[i+1:],
-				func(o Entry) bool { return o.Instance == e.Instance && o.Clash == "" }) {
+		newer := func(o Entry) bool { return o.Instance == e.Instance && o.Clash == "" }
+		if e.Clash != "" || slices.ContainsFunc(j.entries[i+1:], newer) {
 			j.entries = slices.Delete(j.entries, i, i+1)
-			continue
+		} else {
+			i++
 		}
-		i++
 	}
 }
 
@@ -210,8 +201,7 @@ func taken(now supervised.Instance, other Announced, at time.Time) string {
 	if silence := lapsed(now, other, at); silence > 0 {
 		return fmt.Sprintf("no advert of %s was received for %v", other.By, silence)
 	}
-	return fmt.Sprintf("no better router was observed; %s took it at the same time",
-		other.By)
+	return fmt.Sprintf("no better router was observed; %s took it at the same time", other.By)
 }
 
 // leaves is the greatest priority of a release: 0 ends keepalived, and 1 demotes a holder that
@@ -268,12 +258,8 @@ func ended(s supervised.Status) string {
 
 // worse names the checks that have failed since an instance's state began; empty for none.
 func (j *Journal) worse(name string, failing []string) string {
-	var bad []string
-	for _, check := range failing {
-		if !slices.Contains(j.failing[name], check) {
-			bad = append(bad, check)
-		}
-	}
+	bad := slices.DeleteFunc(slices.Clone(failing),
+		func(check string) bool { return slices.Contains(j.failing[name], check) })
 	if len(bad) == 0 {
 		return ""
 	}

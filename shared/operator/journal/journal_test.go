@@ -16,8 +16,8 @@ var begin = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 const api = "one_API_0"
 
-// look is one at the API's instance, n seconds after the beginning.
-func look(n int, state supervised.State, priority int, change func(*Observation)) Observation {
+// observed is an observation at the API's instance, n seconds after the beginning.
+func observed(n int, state supervised.State, priority int, change func(*Observation)) Observation {
 	l := Observation{
 		At:   begin.Add(time.Duration(n) * time.Second),
 		Boot: "first",
@@ -33,7 +33,7 @@ func look(n int, state supervised.State, priority int, change func(*Observation)
 	return l
 }
 
-func hears(by string, priority int) func(*Observation) {
+func receives(by string, priority int) func(*Observation) {
 	return func(l *Observation) {
 		l.Announced = map[string]Announced{
 			api: {netip.MustParseAddr(by), priority, l.At.Add(-3600 * time.Millisecond)},
@@ -48,56 +48,56 @@ func both(a, b func(*Observation)) func(*Observation) { return func(l *Observati
 func TestNote(t *testing.T) {
 	const b, m, f, i = supervised.Backup, supervised.Master, supervised.Fault, supervised.Init
 	for _, tt := range []struct {
-		name  string
-		looks []Observation
-		want  []string // of all but the first: state, reason, other
+		name         string
+		observations []Observation
+		want         []string // of all but the first: state, reason, other
 	}{
-		{"nothing changes", []Observation{look(0, b, 100, nil), look(1, b, 120, nil)}, nil},
-		{"nobody was heard", []Observation{look(0, b, 100, nil), look(1, m, 100, nil)}, []string{"MASTER no better router was observed"}},
-		{"the holder gave it up", []Observation{look(0, b, 100, nil), look(1, m, 100, hears("192.0.2.12", 0))}, []string{"MASTER 192.0.2.12 gave it up @192.0.2.12"}},
-		{"the holder fell silent", []Observation{look(0, b, 100, nil), look(1, m, 100, hears("192.0.2.12", 100))}, []string{"MASTER no advert of 192.0.2.12 was received for 3.6s @192.0.2.12"}},
-		{"another takes it too", []Observation{look(0, b, 100, nil), look(1, m, 100, both(hears("192.0.2.12", 100), func(l *Observation) {
+		{"nothing changes", []Observation{observed(0, b, 100, nil), observed(1, b, 120, nil)}, nil},
+		{"no advert was received", []Observation{observed(0, b, 100, nil), observed(1, m, 100, nil)}, []string{"MASTER no better router was observed"}},
+		{"the holder gave it up", []Observation{observed(0, b, 100, nil), observed(1, m, 100, receives("192.0.2.12", 0))}, []string{"MASTER 192.0.2.12 gave it up @192.0.2.12"}},
+		{"the holder timed out", []Observation{observed(0, b, 100, nil), observed(1, m, 100, receives("192.0.2.12", 100))}, []string{"MASTER no advert of 192.0.2.12 was received for 3.6s @192.0.2.12"}},
+		{"another takes it too", []Observation{observed(0, b, 100, nil), observed(1, m, 100, both(receives("192.0.2.12", 100), func(l *Observation) {
 			a := l.Announced[api]
 			a.At = l.At.Add(-5 * time.Millisecond)
 			l.Announced[api] = a
 		}))}, []string{"MASTER no better router was observed; 192.0.2.12 took it at " +
 			"the same time @192.0.2.12"}},
-		{"the holder sank below all", []Observation{look(0, b, 100, nil), look(1, m, 100, hears("192.0.2.12", 1))}, []string{"MASTER 192.0.2.12 gave it up @192.0.2.12"}},
-		{"the holder sank", []Observation{look(0, b, 100, nil), look(1, m, 100, hears("192.0.2.12", 60))}, []string{"MASTER it outranks 192.0.2.12, 100 to 60 @192.0.2.12"}},
-		{"another is better", []Observation{look(0, m, 100, fails("lb")), look(1, b, 100, both(fails("lb"), hears("192.0.2.12", 130)))}, []string{"BACKUP 192.0.2.12 announces it with priority 130 @192.0.2.12"}},
-		{"keepalived was killed together with its supervisor, and nobody else is there", []Observation{look(0, m, 100, nil), look(1, b, 100, func(l *Observation) { l.Status.PID++ })},
+		{"the holder was demoted below all", []Observation{observed(0, b, 100, nil), observed(1, m, 100, receives("192.0.2.12", 1))}, []string{"MASTER 192.0.2.12 gave it up @192.0.2.12"}},
+		{"the holder was demoted", []Observation{observed(0, b, 100, nil), observed(1, m, 100, receives("192.0.2.12", 60))}, []string{"MASTER it outranks 192.0.2.12, 100 to 60 @192.0.2.12"}},
+		{"another is better", []Observation{observed(0, m, 100, fails("lb")), observed(1, b, 100, both(fails("lb"), receives("192.0.2.12", 130)))}, []string{"BACKUP 192.0.2.12 announces it with priority 130 @192.0.2.12"}},
+		{"keepalived was killed together with its supervisor, and there is no other host", []Observation{observed(0, m, 100, nil), observed(1, b, 100, func(l *Observation) { l.Status.PID++ })},
 			[]string{"BACKUP keepalived began anew"}},
-		{"another was heard long ago", []Observation{look(0, m, 100, nil), look(60, b, 100, both(hears("192.0.2.12", 130), func(l *Observation) {
+		{"an advert was received long ago", []Observation{observed(0, m, 100, nil), observed(60, b, 100, both(receives("192.0.2.12", 130), func(l *Observation) {
 			a := l.Announced[api]
 			a.At = l.At.Add(-time.Minute)
 			l.Announced[api] = a
 		}))}, []string{"BACKUP no advert of another router was received"}},
-		{"nobody listens", []Observation{look(0, m, 100, nil), look(1, b, 100, nil)}, []string{"BACKUP no advert of another router was received"}},
-		{"a check failed", []Observation{look(0, m, 100, fails("mcs")), look(1, m, 80, fails("mcs", "lb", "api")), look(2, b, 70, fails("mcs", "lb", "api"))},
+		{"no advert is received", []Observation{observed(0, m, 100, nil), observed(1, b, 100, nil)}, []string{"BACKUP no advert of another router was received"}},
+		{"a check failed", []Observation{observed(0, m, 100, fails("mcs")), observed(1, m, 80, fails("mcs", "lb", "api")), observed(2, b, 70, fails("mcs", "lb", "api"))},
 			[]string{"BACKUP failed here: lb, api; no advert of another router was received"}},
-		{"it was asked to", []Observation{look(0, m, 100, nil), look(1, b, 1, func(l *Observation) { l.Status.Leaving = supervised.Asked })},
+		{"it was asked to", []Observation{observed(0, m, 100, nil), observed(1, b, 1, func(l *Observation) { l.Status.Leaving = supervised.Asked })},
 			[]string{"BACKUP this host was asked to give it up; no advert of another router was " +
 				"received"}},
-		{"its monitor was silent", []Observation{look(0, m, 100, nil), look(1, b, 1, func(l *Observation) { l.Status.MonitorStale = true })},
+		{"its monitor timed out", []Observation{observed(0, m, 100, nil), observed(1, b, 1, func(l *Observation) { l.Status.MonitorStale = true })},
 			[]string{"BACKUP this host's monitor was silent; no advert of another router was " +
 				"received"}},
-		{"it left", []Observation{look(0, m, 100, nil), look(1, i, 1, func(l *Observation) { l.Status.Leaving = supervised.Left })}, []string{"INIT this host was asked to give it up, and has left"}},
-		{"keepalived ended", []Observation{look(0, m, 100, nil), look(1, i, 1, func(l *Observation) { l.Status.PID = 0 })}, []string{"INIT keepalived ended"}},
-		{"keepalived began anew", []Observation{look(0, m, 100, nil), look(1, i, 0, nil), look(2, b, 100, nil)}, []string{"INIT keepalived began anew", "BACKUP it stands by"}},
-		{"a fault of a check", []Observation{look(0, m, 100, nil), look(1, f, 100, fails("ingress"))}, []string{"FAULT failed here: ingress"}},
-		{"a fault of the link", []Observation{look(0, m, 100, nil), look(1, f, 100, nil)}, []string{"FAULT keepalived finds a fault: its link is down, or its address is gone"}},
-		{"what keeps it out has failed before", []Observation{look(0, i, 100, fails("ingress", "mcs")), look(1, f, 100, both(fails("ingress", "mcs"), func(l *Observation) {
+		{"it left", []Observation{observed(0, m, 100, nil), observed(1, i, 1, func(l *Observation) { l.Status.Leaving = supervised.Left })}, []string{"INIT this host was asked to give it up, and has left"}},
+		{"keepalived ended", []Observation{observed(0, m, 100, nil), observed(1, i, 1, func(l *Observation) { l.Status.PID = 0 })}, []string{"INIT keepalived ended"}},
+		{"keepalived began anew", []Observation{observed(0, m, 100, nil), observed(1, i, 0, nil), observed(2, b, 100, nil)}, []string{"INIT keepalived began anew", "BACKUP it stands by"}},
+		{"a fault of a check", []Observation{observed(0, m, 100, nil), observed(1, f, 100, fails("ingress"))}, []string{"FAULT failed here: ingress"}},
+		{"a fault of the link", []Observation{observed(0, m, 100, nil), observed(1, f, 100, nil)}, []string{"FAULT keepalived finds a fault: its link is down, or its address is gone"}},
+		{"what keeps it out has failed before", []Observation{observed(0, i, 100, fails("ingress", "mcs")), observed(1, f, 100, both(fails("ingress", "mcs"), func(l *Observation) {
 			l.Barred = map[string][]string{api: {"ingress"}}
 		}))}, []string{"FAULT failing here: ingress"}},
-		{"the supervisor is silent", []Observation{look(0, m, 100, nil), {At: begin.Add(time.Second), Boot: "first"}, look(2, m, 100, nil)}, nil},
+		{"the supervisor reports nothing", []Observation{observed(0, m, 100, nil), {At: begin.Add(time.Second), Boot: "first"}, observed(2, m, 100, nil)}, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var j Journal
-			for n, l := range tt.looks {
+			for n, l := range tt.observations {
 				before := len(j.entries)
 				if added := j.Note(l); !reflect.DeepEqual(added,
 					append([]Entry(nil), j.entries[before:]...)) {
-					t.Errorf("look %d: added %+v", n, added)
+					t.Errorf("observation %d: added %+v", n, added)
 				}
 			}
 			var got []string
@@ -119,8 +119,8 @@ func TestNote(t *testing.T) {
 	}
 }
 
-// TestRestart holds that a later run goes on with what an earlier one wrote, and says what nobody
-// saw.
+// TestRestart holds that a later run continues the journal of an earlier one, and names changes
+// that it did not observe.
 func TestRestart(t *testing.T) {
 	for _, tt := range []struct {
 		name, boot string
@@ -136,14 +136,14 @@ func TestRestart(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var before Journal
-			before.Note(look(0, supervised.Master, 100, nil))
+			before.Note(observed(0, supervised.Master, 100, nil))
 			j, err := Decode(before.Encode())
 			if err != nil {
 				t.Fatal(err)
 			}
 			j.Note(Observation{At: begin, Boot: tt.boot}) // the supervisor has not spoken yet
-			j.Note(look(9, tt.state, 100, func(l *Observation) { l.Boot = tt.boot }))
-			j.Note(look(10, tt.state, 100, func(l *Observation) { l.Boot = tt.boot }))
+			j.Note(observed(9, tt.state, 100, func(l *Observation) { l.Boot = tt.boot }))
+			j.Note(observed(10, tt.state, 100, func(l *Observation) { l.Boot = tt.boot }))
 			got := ""
 			if all := j.Entries(); len(all) == 2 {
 				got = fmt.Sprintf("%s %s", all[1].State, all[1].Why)
@@ -164,13 +164,13 @@ func TestRestart(t *testing.T) {
 // for what comes later.
 func TestRestartBlames(t *testing.T) {
 	var before Journal
-	before.Note(look(0, supervised.Master, 100, nil))
+	before.Note(observed(0, supervised.Master, 100, nil))
 	j, err := Decode(before.Encode())
 	if err != nil {
 		t.Fatal(err)
 	}
-	j.Note(look(1, supervised.Master, 80, fails("mcs")))
-	added := j.Note(look(2, supervised.Backup, 70, fails("mcs", "lb")))
+	j.Note(observed(1, supervised.Master, 80, fails("mcs")))
+	added := j.Note(observed(2, supervised.Backup, 70, fails("mcs", "lb")))
 	if want := "failed here: lb; no advert of another router was received"; len(added) != 1 ||
 		added[0].Why != want {
 		t.Errorf("wrote %+v, want %q", added, want)
@@ -184,7 +184,7 @@ func TestBounded(t *testing.T) {
 	calm := supervised.Instance{State: supervised.Master, Priority: 9}
 	for n := range 5000 {
 		state := []supervised.State{supervised.Master, supervised.Backup}[n%2]
-		j.Note(look(n, state, 100, func(l *Observation) { l.Status.Instances["one_INGRESS_0"] = calm }))
+		j.Note(observed(n, state, 100, func(l *Observation) { l.Status.Instances["one_INGRESS_0"] = calm }))
 	}
 	all, text := j.Entries(), j.Encode()
 	if len(all) != most || len(text) > 128<<10 || all[0].Instance != "one_INGRESS_0" ||
@@ -199,12 +199,12 @@ func TestBounded(t *testing.T) {
 	}
 }
 
-// TestDisturbed holds that a clash is written down beside who held the VIP, changes nothing of
-// that, and cannot push it out.
+// TestDisturbed holds that a clash is recorded beside the changes of the VIP, does not change
+// those, and cannot push them out.
 func TestDisturbed(t *testing.T) {
 	var j Journal
-	j.Note(look(0, supervised.Backup, 100, nil))
-	j.Note(look(1, supervised.Master, 100, nil))
+	j.Note(observed(0, supervised.Backup, 100, nil))
+	j.Note(observed(1, supervised.Master, 100, nil))
 	clash := Entry{
 		At:       begin.Add(2 * time.Second),
 		Instance: "one_API_0",
@@ -220,7 +220,7 @@ func TestDisturbed(t *testing.T) {
 	if got != want || j.Entries()[2] != want {
 		t.Errorf("wrote %+v", got)
 	}
-	if added := j.Note(look(3, supervised.Master, 100, nil)); len(added) > 0 {
+	if added := j.Note(observed(3, supervised.Master, 100, nil)); len(added) > 0 {
 		t.Errorf("a clash is taken for a change: %+v", added)
 	}
 	if got := (&Journal{}).Disturbed(clash); got.State != supervised.Init {
@@ -270,7 +270,7 @@ func TestDecode(t *testing.T) {
 // same.
 func FuzzDecode(f *testing.F) {
 	var j Journal
-	j.Note(look(0, supervised.Master, 100, hears("2001:db8::1", 1)))
+	j.Note(observed(0, supervised.Master, 100, receives("2001:db8::1", 1)))
 	f.Add(j.Encode())
 	f.Add([]byte("{}\nnull\n[]\n{\"at\":\"9999-12-31T23:59:60Z\"}"))
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -5,6 +5,7 @@ package judge
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/clash"
@@ -170,17 +171,12 @@ func (j judgement) daemon(f Facts) {
 
 // servers judges what is behind this node's balancer.
 func (j judgement) servers(all []Server) {
-	up := 0
-	for _, s := range all {
-		if s.Up {
-			up++
-		}
-	}
+	up := slices.ContainsFunc(all, func(s Server) bool { return s.Up })
 	for _, s := range all {
 		switch {
-		case up == 0:
-			j.add(Down, "API server %s is %s, as are all behind this node's balancer", s.Name,
-				s.Status)
+		case !up:
+			j.add(Down, "API server %s is %s, as are all behind this node's balancer",
+				s.Name, s.Status)
 		case !s.Up:
 			j.add(Degraded, "API server %s is %s behind this node's balancer", s.Name, s.Status)
 		}

@@ -26,7 +26,7 @@ func TestOf(t *testing.T) {
 		do(&v)
 		return v
 	}
-	nobody := change(api, func(v *VIP) { v.Holder, v.NoHolder = "", true })
+	unanswered := change(api, func(v *VIP) { v.Holder, v.NoHolder = "", true })
 	unseen := change(api, func(v *VIP) { v.Holder = "" })
 	far := change(unseen, func(v *VIP) { v.Reached = false })
 	runs := &Daemon{Running: true}
@@ -46,7 +46,7 @@ func TestOf(t *testing.T) {
 	}{
 		{"all are held", Facts{VIPs: []VIP{api, ingress}, Daemon: runs}, OK,
 			"held: 192.0.2.5 (api) by 192.0.2.21, 192.0.2.6 (ingress) by this host"},
-		{"no host answers for one", Facts{VIPs: []VIP{nobody, ingress}, Daemon: runs}, Down, "no host answers for the api VIP 192.0.2.5"},
+		{"no host answers for one", Facts{VIPs: []VIP{unanswered, ingress}, Daemon: runs}, Down, "no host answers for the api VIP 192.0.2.5"},
 		{"one cannot be seen", Facts{VIPs: []VIP{unseen, ingress}}, Unknown, "it could not be seen who answers for the api VIP 192.0.2.5"},
 		{"one is in another network", Facts{VIPs: []VIP{far, ingress}}, OK, "held: 192.0.2.6"},
 		{"all are in another network", Facts{VIPs: []VIP{far}}, OK, "no VIP is in a network of this host"},
@@ -67,7 +67,7 @@ func TestOf(t *testing.T) {
 		{"a wrong name", Facts{VIPs: []VIP{api}, Names: []Name{{"api.prod.example.com", true}, {"api-int.prod.example.com", false}}}, Degraded,
 			"this host's name server answers wrongly for api-int.prod.example.com"},
 		{"a clash", Facts{VIPs: []VIP{api}, Clashes: []clash.Finding{{Kind: clash.Foreign, VIP: api.Address}}}, Degraded, ""},
-		{"the worst counts, and its reasons come first", Facts{VIPs: []VIP{unseen, nobody}, Daemon: &Daemon{}}, Down, "no host answers"},
+		{"the worst counts, and its reasons come first", Facts{VIPs: []VIP{unseen, unanswered}, Daemon: &Daemon{}}, Down, "no host answers"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			v := Of(tt.facts)

@@ -27,7 +27,7 @@ type Adverts struct {
 	all, gap time.Duration // the sum of all gaps, and the last one
 }
 
-// Receive takes in another host's advert. interval is the one in the advert; released says that it
+// Receive takes in another host's advert. interval is the one in the advert; released means that it
 // releases the VIP (priority 0).
 func (a *Adverts) Receive(from netip.Addr, interval time.Duration, released bool, at time.Time) {
 	if a.known && a.by == from && a.end.Equal(a.last) && !a.released && !released {

@@ -80,25 +80,24 @@ func (m *Meter) end(ctx context.Context, step string, err error) {
 
 // Count makes a loop's steps count rounds and failures.
 func Count[S, D any](steps loop.Steps[S, D], m *Meter) loop.Steps[S, D] {
-	observe, publish, apply := steps.Observe, steps.Publish, steps.Apply
+	observe := steps.Observe
 	steps.Observe = func(ctx context.Context) (S, error) {
 		m.begin()
 		seen, err := observe(ctx)
 		m.end(ctx, StepObserve, err)
 		return seen, err
 	}
-	if publish != nil {
-		steps.Publish = func(ctx context.Context, want D) error {
-			err := publish(ctx, want)
+	counted := func(apply func(context.Context, D) error) func(context.Context, D) error {
+		return func(ctx context.Context, want D) error {
+			err := apply(ctx, want)
 			m.end(ctx, StepApply, err)
 			return err
 		}
 	}
-	steps.Apply = func(ctx context.Context, want D) error {
-		err := apply(ctx, want)
-		m.end(ctx, StepApply, err)
-		return err
+	if steps.Publish != nil {
+		steps.Publish = counted(steps.Publish)
 	}
+	steps.Apply = counted(steps.Apply)
 	return steps
 }
 

@@ -10,8 +10,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/promtext"
 )
 
-// TestMeter holds that a program counts its turns and faults, and no fault for having been told to
-// end.
+// TestMeter holds that a program counts its rounds and faults, and no fault when it is to end.
 func TestMeter(t *testing.T) {
 	m := NewMeter("cluster/vip", func() (Process, error) { return Process{Resident: 1 << 20}, nil })
 	m.Describe("ostest", "lan", "unicast")

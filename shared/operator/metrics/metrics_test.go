@@ -216,6 +216,6 @@ func TestHolderReportsNoAdvertAge(t *testing.T) {
 	o.Self(false, after(2*time.Minute))
 	p = Page{}
 	if o.onto(&p, after(3*time.Minute), []string{"v", "k"}); !strings.Contains(string(p.Text()), AdvertAge.Name) {
-		t.Error("who holds it no more does not say how long nobody has been received")
+		t.Error("a former holder does not report how long no advert has been received")
 	}
 }

@@ -1,9 +1,6 @@
 package metrics
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 // What every program reports of itself. Times are ages and not instants: a host's clock may be
 // wrong.
@@ -80,5 +77,12 @@ func (s Program) Onto(p *Page) {
 
 // All are the families of all programs.
 func All() []Family {
-	return slices.Concat([]Family{Build, Cluster, Rounds, RoundAge, Faults, WatchKnown, WatchAge, CPU, Memory, Started}, ofVIPs(), ofChecks(), ofBalancers(), ofNames())
+	return []Family{
+		Build, Cluster, Rounds, RoundAge, Faults, WatchKnown, WatchAge, CPU, Memory, Started,
+		VIPHolder, VIPState, VIPPresent, VIPPriority, VIPPart, VIPTransitions, VIPGaps, VIPGapTotal,
+		VIPGapLast, AdvertAge, AdvertJitter, Clashes,
+		Check, CheckChanges, GateOpen, Running, Restarts, Reloads, Refused, Leaving, NodesKnown,
+		LBRunning, LBRedirect, LBLost, LBReloads, LBUp, LBSessions,
+		DNSRunning, DNSNodes, DNSUpstreams, DNSSource, DNSReloads, DNSStale, Announced,
+	}
 }

@@ -44,14 +44,6 @@ func vipFamily(name string, t Type, help string, more ...string) Family {
 	return Family{name, t, help, append([]string{"vip", "kind"}, more...)}
 }
 
-func ofVIPs() []Family {
-	return []Family{VIPHolder, VIPState, VIPPresent, VIPPriority, VIPPart, VIPTransitions, VIPGaps, VIPGapTotal, VIPGapLast, AdvertAge, AdvertJitter, Clashes}
-}
-
-func ofChecks() []Family {
-	return []Family{Check, CheckChanges, GateOpen, Running, Restarts, Reloads, Refused, Leaving, NodesKnown}
-}
-
 // States are the states of an instance, in the order in which they are written.
 func States() []supervised.State {
 	return []supervised.State{supervised.Init, supervised.Backup, supervised.Master, supervised.Fault}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -43,16 +44,15 @@ func Difference(name string, is, want []byte, public bool) (text, note string) {
 type secrets struct{ known map[string]int }
 
 // What is a secret in a file of a host: a private key, a password in an address, the value of a
-// word that speaks of one.
+// key that is named like one.
 var (
 	privateKey = regexp.MustCompile(
-		`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|\z)`,
-	)
+		`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|\z)`)
 	userInfo = regexp.MustCompile(`(://)([^/\s"'@]+)(@)`)
 	bearer   = regexp.MustCompile(`(?i)(\b(?:bearer|basic)\s+)([A-Za-z0-9+/_.=-]{8,})`)
-	named    = regexp.MustCompile(
-		`(?i)([a-z0-9_.-]*(?:passw(?:or)?d|auth_pass|passphrase|secret|token|api_?key|credential|private_?key|"auth)[a-z0-9_-]*"?[ \t]*[:= \t][ \t]*)("[^"\n]*"|'[^'\n]*'|[^\s,;]+)`,
-	)
+	named    = regexp.MustCompile(`(?i)([a-z0-9_.-]*` +
+		`(?:passw(?:or)?d|auth_pass|passphrase|secret|token|api_?key|credential|private_?key|"auth)` +
+		`[a-z0-9_-]*"?[ \t]*[:= \t][ \t]*)("[^"\n]*"|'[^'\n]*'|[^\s,;]+)`)
 )
 
 func (s *secrets) hide(text []byte) []byte {
@@ -60,8 +60,7 @@ func (s *secrets) hide(text []byte) []byte {
 	for _, kind := range []*regexp.Regexp{userInfo, bearer, named} {
 		text = kind.ReplaceAllFunc(text, func(all []byte) []byte {
 			at := kind.FindSubmatchIndex(all)
-			return bytes.Join([][]byte{all[at[2]:at[3]], s.number(all[at[4]:at[5]]), all[at[5]:]},
-				nil)
+			return slices.Concat(all[at[2]:at[3]], s.number(all[at[4]:at[5]]), all[at[5]:])
 		})
 	}
 	return text

@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -50,12 +51,8 @@ func (t Timeline) dualHolders() (all []band) {
 		}
 	}
 	// At equal times ends count first: stretches that touch do not overlap.
-	slices.SortFunc(edges, func(a, b edge) int {
-		if a.at != b.at {
-			return int(min(1, max(-1, a.at-b.at)))
-		}
-		return a.adds - b.adds
-	})
+	slices.SortFunc(edges,
+		func(a, b edge) int { return cmp.Or(cmp.Compare(a.at, b.at), a.adds-b.adds) })
 	holders := 0
 	for _, e := range edges {
 		before := holders
@@ -101,16 +98,14 @@ func (c *canvas) labels() (all []label) {
 	for _, b := range c.loud {
 		all = append(all, label{Mark{At: b.from, Label: b.label}, ` class="loud"`})
 	}
-	slices.SortStableFunc(all, func(a, b label) int { return int(min(1, max(-1, a.At-b.At))) })
+	slices.SortStableFunc(all, func(a, b label) int { return cmp.Compare(a.At, b.At) })
 	return all
 }
 
 // bands draws them over the lanes.
 func (c *canvas) bands(top, bottom float64) {
 	for _, b := range c.loud {
-		from, to := c.x(b.from), c.x(b.to)
-		fmt.Fprintf(c,
-			"<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" class=\"band\"/>\n", from,
-			top-4, max(1, to-from), bottom-top+4)
+		from := c.x(b.from)
+		c.rect(from, top-4, max(1, c.x(b.to)-from), bottom-top+4, "band", "")
 	}
 }

@@ -53,15 +53,9 @@ func draw(t Timeline) string {
 	c.axis(top, bottom)
 	c.bands(top, bottom)
 	c.legend()
-	body := c.String()
-	return fmt.Sprintf(
-		"<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"%s\" "+
-			"font-family=\"system-ui,sans-serif\" font-size=\"11\">\n%s</svg>\n",
-		width,
-		c.y+4,
-		html.EscapeString(t.Title),
-		body,
-	)
+	return fmt.Sprintf(`<svg viewBox="0 0 %.0f %.0f" role="img" aria-label="%s" `+
+		`font-family="system-ui,sans-serif" font-size="11">`+"\n%s</svg>\n",
+		width, c.y+4, html.EscapeString(t.Title), c.String())
 }
 
 // x is where a moment is; moments outside are at the edge.
@@ -73,23 +67,24 @@ func (c *canvas) x(at time.Duration) float64 {
 func (c *canvas) shown(at time.Duration) bool { return at >= c.t.Begin && at <= c.t.End }
 
 func (c *canvas) text(x, y float64, anchor, style, text string) {
-	fmt.Fprintf(c, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\"%s>%s</text>\n", x, y, anchor,
+	fmt.Fprintf(c, `<text x="%.1f" y="%.1f" text-anchor="%s"%s>%s</text>`+"\n", x, y, anchor,
 		style, html.EscapeString(text))
+}
+
+func (c *canvas) rect(x, y, w, h float64, class, content string) {
+	fmt.Fprintf(c, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" class="%s">%s</rect>`+"\n",
+		x, y, w, h, class, content)
+}
+
+// line draws a line. Its attributes are its class, and may be more.
+func (c *canvas) line(x1, y1, x2, y2 float64, attributes string) {
+	fmt.Fprintf(c, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" %s/>`+"\n", x1, y1, x2, y2,
+		attributes)
 }
 
 func (c *canvas) box(x, y, w, h float64, t Tone, title string) {
 	c.seen[t] = true
-	fmt.Fprintf(
-		c,
-		"<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "+
-			"class=\"%s\"><title>%s</title></rect>\n",
-		x,
-		y,
-		max(w, 0.8),
-		h,
-		shapeClass(t),
-		html.EscapeString(title),
-	)
+	c.rect(x, y, max(w, 0.8), h, shapeClass(t), "<title>"+html.EscapeString(title)+"</title>")
 }
 
 // marks writes the marks above the lanes, in rows without overlaps. The axis draws their lines.
@@ -125,23 +120,13 @@ func (c *canvas) axis(top, bottom float64) {
 			continue
 		}
 		x := c.x(at)
-		fmt.Fprintf(
-			c,
-			"<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"rule\" "+
-				"stroke-opacity=\"0.5\"/>\n",
-			x,
-			top,
-			x,
-			bottom,
-		)
+		c.line(x, top, x, bottom, `class="rule" stroke-opacity="0.5"`)
 		c.text(x, bottom+12, "middle", ` class="dim"`, clock(at, step))
 	}
 	for _, m := range c.t.Marks {
 		if c.shown(m.At) {
 			x := c.x(m.At)
-			fmt.Fprintf(c,
-				"<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" class=\"mark\"/>\n", x,
-				top-6, x, bottom)
+			c.line(x, top-6, x, bottom, `class="mark"`)
 		}
 	}
 	c.y = bottom + 20

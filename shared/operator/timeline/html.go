@@ -105,11 +105,10 @@ func (p Page) table(out io.Writer) {
 		return
 	}
 	var text strings.Builder
-	numbers := p.numberColumns()
+	classes := p.classes()
 	text.WriteString("<table id=\"table\">\n<thead><tr>")
 	for i, cell := range p.Head {
-		fmt.Fprintf(&text, "<th scope=\"col\"%s>%s</th>", class(numbers[i]),
-			html.EscapeString(cell))
+		fmt.Fprintf(&text, `<th scope="col"%s>%s</th>`, classes[i], html.EscapeString(cell))
 	}
 	text.WriteString("</tr></thead>\n<tbody>\n")
 	for _, r := range p.Rows {
@@ -123,7 +122,7 @@ func (p Page) table(out io.Writer) {
 			if to := p.anchorOf(r.Picture); i == 0 && to != "" {
 				cell = fmt.Sprintf("<a href=\"#%s\">%s</a>", to, cell)
 			}
-			fmt.Fprintf(&text, "<td%s>%s</td>", class(numbers[i]), cell)
+			fmt.Fprintf(&text, "<td%s>%s</td>", classes[i], cell)
 		}
 		text.WriteString("</tr>\n")
 	}
@@ -131,29 +130,23 @@ func (p Page) table(out io.Writer) {
 	wide(out, "Table", text.String())
 }
 
-func class(number bool) string {
-	if number {
-		return " class=\"number\""
-	}
-	return ""
-}
-
 // number is a cell that is read as a number: 350, 12.5 ms, 3/100, or - for none.
 var number = regexp.MustCompile(`^(-|[-+]?[0-9][0-9.,/]*( ?(ms|s|%))?)?$`)
 
-// numberColumns reports which columns hold only numbers, and at least one.
-func (p Page) numberColumns() []bool {
-	all := make([]bool, len(p.Head))
+// classes are an attribute for each column that holds only numbers, and at least one.
+func (p Page) classes() []string {
+	all := make([]string, len(p.Head))
 	for i := range all {
-		seen := false
-		all[i] = true
+		only, some := true, false
 		for _, r := range p.Rows {
 			if i < len(r.Cells) {
-				all[i] = all[i] && number.MatchString(r.Cells[i])
-				seen = seen || r.Cells[i] != ""
+				only = only && number.MatchString(r.Cells[i])
+				some = some || r.Cells[i] != ""
 			}
 		}
-		all[i] = all[i] && seen
+		if only && some {
+			all[i] = ` class="number"`
+		}
 	}
 	return all
 }

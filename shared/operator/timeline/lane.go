@@ -19,8 +19,7 @@ func (c *canvas) lane(l Lane) {
 		c.curve(l.Curve)
 	}
 	c.y = max(c.y, top+16) + laneGap/2
-	fmt.Fprintf(c, "<line x1=\"0\" y1=\"%.1f\" x2=\"%.0f\" y2=\"%.1f\" class=\"rule\"/>\n", c.y,
-		width, c.y)
+	c.line(0, c.y, width, c.y, `class="rule"`)
 	c.y += laneGap / 2
 }
 
@@ -29,9 +28,8 @@ func (c *canvas) row(r Row) {
 	if r.Thick {
 		high = rowFat
 	}
-	c.text(gutter-8, c.y+high/2+4, "end", ` class="dim" font-size="10"`, r.Name)
-	fmt.Fprintf(c, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" class=\"track\"/>\n",
-		gutter, c.y, plot, high)
+	c.name(high/2+4, r.Name)
+	c.rect(gutter, c.y, plot, high, "track", "")
 	for _, s := range r.Spans {
 		if s.To < c.t.Begin || s.From > c.t.End {
 			continue
@@ -44,6 +42,11 @@ func (c *canvas) row(r Row) {
 		}
 	}
 	c.y += high + rowGap
+}
+
+// name writes the name of a strip left of the plot.
+func (c *canvas) name(down float64, name string) {
+	c.text(gutter-8, c.y+down, "end", ` class="dim" font-size="10"`, name)
 }
 
 func round(d time.Duration) time.Duration { return d.Round(100 * time.Microsecond) }
@@ -63,17 +66,17 @@ func (c *canvas) points(all []Point) {
 		}
 	}
 	wide := min(3, max(1, int(plot)/(2*max(1, n)))) // of one point
-	c.text(gutter-8, c.y+points/2+4, "end", ` class="dim" font-size="10"`, "requests")
-	for _, run := range runs(columns, wide) {
-		if run.tone == Served {
-			c.box(gutter+float64(run.from), c.y+points*0.4, float64(run.to-run.from), points*0.6,
-				run.tone, string(run.tone))
+	c.name(points/2+4, "requests")
+	for _, background := range []bool{true, false} {
+		top, high, least := c.y, points, 2.0
+		if background {
+			top, high, least = c.y+points*0.4, points*0.6, 0
 		}
-	}
-	for _, run := range runs(columns, wide) {
-		if run.tone != Served {
-			c.box(gutter+float64(run.from), c.y, max(2, float64(run.to-run.from)), points, run.tone,
-				string(run.tone))
+		for _, run := range runs(columns, wide) {
+			if (run.tone == Served) == background {
+				c.box(gutter+float64(run.from), top, max(least, float64(run.to-run.from)), high,
+					run.tone, string(run.tone))
+			}
 		}
 	}
 	c.y += points + rowGap
@@ -126,7 +129,7 @@ func (c *canvas) curve(steps []Step) {
 			c.text(from+2, y(s.Value)-2, "start", ` class="dim" font-size="10"`, label)
 		}
 	}
-	c.text(gutter-8, c.y+curve/2+6, "end", ` class="dim" font-size="10"`, "priority")
-	fmt.Fprintf(c, "<path d=\"%s\" class=\"curve\"/>\n", path.String())
+	c.name(curve/2+6, "priority")
+	fmt.Fprintf(c, `<path d="%s" class="curve"/>`+"\n", path.String())
 	c.y += curve + rowGap
 }

@@ -1,9 +1,6 @@
 package timeline
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // The colours of a page, in daylight and on paper, and on a dark screen: text and lines have a
 // contrast of 4.5 to 1 and more with the ground that they stand on, shapes of 3 to 1.
@@ -32,23 +29,13 @@ text{fill:var(--ink)}.dim{fill:var(--dim)}.inside{fill:var(--inside)}.loud{fill:
 
 // style is the page's style sheet. A dark screen gets dark colours, paper never does.
 func style() string {
-	var bright, night strings.Builder
+	bright, night, shapes := light, dark, ""
 	for i, t := range tones {
-		fmt.Fprintf(&bright, ";--tone-%d:%s", i, t.colour)
-		fmt.Fprintf(&night, ";--tone-%d:%s", i, t.dark)
+		bright += fmt.Sprintf(";--tone-%d:%s", i, t.colour)
+		night += fmt.Sprintf(";--tone-%d:%s", i, t.dark)
+		shapes += fmt.Sprintf(".tone-%d{fill:var(--tone-%d)}", i, i)
 	}
-	var shapes strings.Builder
-	for i := range tones {
-		fmt.Fprintf(&shapes, ".tone-%d{fill:var(--tone-%d)}", i, i)
-	}
-	return fmt.Sprintf(
-		":root{color-scheme:light dark;%s%s}\n@media screen and "+
-			"(prefers-color-scheme:dark){:root{%s%s}}\n%s\n%s",
-		light,
-		bright.String(),
-		dark,
-		night.String(),
-		layout,
-		shapes.String(),
-	)
+	return fmt.Sprintf(":root{color-scheme:light dark;%s}\n"+
+		"@media screen and (prefers-color-scheme:dark){:root{%s}}\n%s\n%s",
+		bright, night, layout, shapes)
 }

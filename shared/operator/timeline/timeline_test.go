@@ -113,7 +113,7 @@ func TestSpans(t *testing.T) {
 }
 
 // TestPoints holds that the request that failed is seen where others were served in the same
-// column, and for how long nobody was.
+// column, and for how long none was.
 func TestPoints(t *testing.T) {
 	var points []Point
 	for at := range 10000 {
@@ -205,8 +205,7 @@ func TestCurve(t *testing.T) {
 	}
 }
 
-// TestSelf holds that a page asks nobody for anything, and that what it says is text and nothing
-// else.
+// TestSelf holds that a page loads nothing, and that its texts are text and nothing else.
 func TestSelf(t *testing.T) {
 	evil := `<script src="http://192.0.2.1/x">&"'`
 	p := Page{
@@ -260,7 +259,7 @@ type full struct{}
 func (full) Write([]byte) (int, error) { return 0, errors.New("no room") }
 
 // TestPage holds that a row leads to its picture, that numbers can be compared, and that a row that
-// alarms looks different.
+// alarms has another style.
 func TestPage(t *testing.T) {
 	p := Page{
 		Title: "x",

@@ -1,15 +1,16 @@
 package pace
 
-import "time"
+import (
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+)
 
 // Backoff paces attempts: the first one at once, then ever slower.
 type Backoff struct{ failures int }
 
 // AfterFailure is a Backoff whose first attempt has failed already.
 func AfterFailure() Backoff { return Backoff{failures: 1} }
-
-var pauses = []time.Duration{0, time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second,
-	10 * time.Second}
 
 // Steady is how long something must have worked for its next failure to count as the first.
 const Steady = time.Minute
@@ -19,7 +20,7 @@ func (b *Backoff) Next(worked time.Duration) time.Duration {
 	if worked >= Steady {
 		b.failures = 0
 	}
-	pause := pauses[min(b.failures, len(pauses)-1)]
+	pause := supervised.Pause(b.failures)
 	b.failures++
 	return pause
 }

@@ -12,7 +12,7 @@ func Start(w *world.World, h *world.Host) {
 	h.LB.On, h.LB.Hung = true, false
 	h.LB.Gen++
 	for i, other := range w.Hosts {
-		known := other.Role == role.Master && h.Knows&(1<<i) != 0
+		known := other.Role == role.Master && h.Knows[i]
 		h.LB.Servers[i] = world.Backend{
 			Known:  known,
 			Streak: w.Timing.Server.Rise - 1,
@@ -66,11 +66,7 @@ func MonitorRound(w *world.World, h *world.Host, gen uint32) {
 		return
 	}
 	if on := h.LB.On && !h.LB.Hung && h.LB.AnyUp(); on != h.LB.Redirect {
-		follow := h.Event(world.EvRedirect, gen)
-		if on {
-			follow.Arg = 1
-		}
-		w.After(w.Take(world.Rounds), follow)
+		w.After(w.Take(world.Rounds), h.Event(world.EvRedirect, gen).If(on))
 	}
 }
 

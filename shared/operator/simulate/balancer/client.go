@@ -37,7 +37,7 @@ func outcome(w *world.World) trace.Outcome {
 		return trace.Refused
 	case w.Kind == vrrp.DNS && !h.DNS:
 		return trace.Refused
-	case w.Loses(2*h.Links.Loss) || world.Milliseconds(2*h.Links.Delay) > world.ClientTimeout:
+	case w.Draws(2*h.Links.Loss) || world.Milliseconds(2*h.Links.Delay) > world.ClientTimeout:
 		return trace.Late // a SYN is repeated after a second
 	case w.Kind != vrrp.API:
 		return trace.Served
@@ -51,8 +51,8 @@ func outcome(w *world.World) trace.Outcome {
 	return balance(w, h)
 }
 
-// balance is a request through a balancer. Servers that are up serve in turn; if none is up, all
-// do. If one cannot be reached, the next one is tried.
+// balance is a request through a balancer. Servers that are up serve one after the other; if
+// none is up, all do. If one cannot be reached, the next one is tried.
 func balance(w *world.World, g *world.Host) trace.Outcome {
 	open := !g.LB.AnyUp()
 	waited := time.Duration(0)

@@ -2,8 +2,6 @@
 package engine
 
 import (
-	"math/rand/v2"
-
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/balancer"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/checks"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/router"
@@ -12,7 +10,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/supervisor"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/trace"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/world"
-	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
 // Run runs a schedule. Equal clusters and schedules give equal results.
@@ -37,20 +34,7 @@ func Run(c schedule.Cluster, s schedule.Schedule) trace.Result {
 }
 
 func newWorld(c schedule.Cluster, s schedule.Schedule) *world.World {
-	if c.Kind == "" {
-		c.Kind = vrrp.API
-	}
-	w := &world.World{
-		Cluster: c, Random: rand.New(rand.NewPCG(s.Seed, 0x6f6e7072656d)), Faults: s.Faults,
-	}
-	w.Result = trace.Result{Cluster: c, Schedule: s}
-	w.Queue.Events = make([]world.Event, 0, 64)
-	for i, name := range c.Hosts() {
-		w.Hosts = append(w.Hosts, world.NewHost(w, i, name))
-	}
-	if c.Bootstrap {
-		w.Boot = w.Hosts[0]
-	}
+	w := world.New(c, s)
 	settle(w)
 	for i, f := range s.Faults {
 		w.At(f.At, world.Event{Kind: world.EvFault, Arg: int32(i)})

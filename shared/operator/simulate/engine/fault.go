@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/balancer"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/checks"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/schedule"
@@ -35,13 +37,13 @@ func begin(w *world.World, f schedule.Fault, i int32) {
 		join(w, h)
 	case schedule.Part:
 		removeNode(w, h)
-	case schedule.KillLB, schedule.StopLB, schedule.KillAPI, schedule.StopAPI, schedule.EndAPI,
-		schedule.KillMCS, schedule.KillMonitor, schedule.KillRouter, schedule.DrainRouter,
-		schedule.KillDNS:
-		breakProgram(w, h, f, i)
 	default:
-		disturb(w, h, f, 1)
-		endAfter(w, h, f, i)
+		if slices.Contains(disturbances, f.Kind) {
+			disturb(w, h, f, 1)
+			endAfter(w, h, f, i)
+		} else {
+			breakProgram(w, h, f, i)
+		}
 	}
 }
 
@@ -54,7 +56,7 @@ func endAfter(w *world.World, h *world.Host, f schedule.Fault, i int32) {
 
 // breakProgram breaks a program other than keepalived.
 func breakProgram(w *world.World, h *world.Host, f schedule.Fault, i int32) {
-	switch f.Kind {
+	switch api := h.API; f.Kind {
 	case schedule.KillLB:
 		if !h.LB.On {
 			return
@@ -66,49 +68,43 @@ func breakProgram(w *world.World, h *world.Host, f schedule.Fault, i int32) {
 		}
 		balancer.Hang(w, h)
 	case schedule.KillAPI:
-		balancer.SetAPI(w, h, world.Server{Gen: h.API.Gen + 1})
+		balancer.SetAPI(w, h, world.Server{})
 	case schedule.StopAPI:
-		if h.API.On {
-			balancer.SetAPI(w, h,
-				world.Server{On: true, Hung: true, Draining: h.API.Draining, Gen: h.API.Gen + 1})
+		if api.Hung = true; api.On {
+			balancer.SetAPI(w, h, api)
 		}
 	case schedule.EndAPI:
-		if h.API.On && !h.API.Draining {
-			balancer.SetAPI(w, h,
-				world.Server{On: true, Draining: true, Hung: h.API.Hung, Gen: h.API.Gen + 1})
+		if api.On && !api.Draining {
+			api.Draining = true
+			balancer.SetAPI(w, h, api)
 			w.After(w.Shutdown, h.Event(world.EvHealed, h.Boots).With(i))
 		}
 		return
-	case schedule.KillMCS:
-		h.MCS = false
-		checks.Wake(w, h)
 	case schedule.KillMonitor:
 		checks.Kill(w, h)
+	case schedule.KillMCS:
+		h.MCS = false
 	case schedule.KillRouter:
 		h.Route.On = false
-		checks.Wake(w, h)
 	case schedule.DrainRouter:
 		h.Route.Ready = false
-		checks.Wake(w, h)
 	case schedule.KillDNS:
 		h.DNS = false
-		checks.Wake(w, h)
 	}
+	checks.Wake(w, h)
 	endAfter(w, h, f, i)
 }
 
 // endFault ends a fault. A boot has ended the faults of programs before.
 func endFault(w *world.World, h *world.Host, f schedule.Fault, boot uint32) {
-	switch f.Kind {
-	case schedule.Cut, schedule.CutIn, schedule.CutOut, schedule.Loss, schedule.Delay,
-		schedule.Duplicate, schedule.Hog, schedule.DiskFull:
+	if slices.Contains(disturbances, f.Kind) {
 		disturb(w, h, f, -1)
 		return
 	}
 	if !h.On || boot != h.Boots {
 		return
 	}
-	switch f.Kind {
+	switch api := h.API; f.Kind {
 	case schedule.KillLB:
 		if !h.LB.On && h.Joined {
 			balancer.Start(w, h)
@@ -118,13 +114,13 @@ func endFault(w *world.World, h *world.Host, f schedule.Fault, boot uint32) {
 			balancer.Resume(w, h)
 		}
 	case schedule.StopAPI:
-		if h.API.Hung {
-			balancer.SetAPI(w, h,
-				world.Server{On: h.API.On, Draining: h.API.Draining, Gen: h.API.Gen + 1})
+		if api.Hung {
+			api.Hung = false
+			balancer.SetAPI(w, h, api)
 		}
 	case schedule.EndAPI:
-		if h.API.Draining {
-			balancer.SetAPI(w, h, world.Server{Gen: h.API.Gen + 1})
+		if api.Draining {
+			balancer.SetAPI(w, h, world.Server{})
 			if f.For > 0 {
 				w.StartPart(h, world.PartAPI, f.For)
 			}
@@ -141,6 +137,12 @@ var restarted = map[schedule.Kind]world.Part{
 	schedule.KillAPI: world.PartAPI, schedule.KillMCS: world.PartMCS,
 	schedule.KillMonitor: world.PartMonitor, schedule.KillDNS: world.PartDNS,
 	schedule.KillRouter: world.PartRouter, schedule.DrainRouter: world.PartRouter,
+}
+
+// disturbances are the faults of the network, the processors and the disk.
+var disturbances = []schedule.Kind{
+	schedule.Cut, schedule.CutIn, schedule.CutOut, schedule.Loss, schedule.Delay,
+	schedule.Duplicate, schedule.Hog, schedule.DiskFull,
 }
 
 // disturb changes the network or the processors of a host for the worse or, with -1, back. The last

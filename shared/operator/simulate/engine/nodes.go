@@ -26,21 +26,16 @@ func register(w *world.World, h *world.Host) {
 // publishNode sends a Node that is new or gone to all hosts that run, and the other Nodes to a new
 // one.
 func publishNode(w *world.World, h *world.Host, there bool) {
-	learns := h.Event(world.EvLearn, 0)
-	if there {
-		learns.Arg = 1
-	}
 	for _, other := range w.Hosts {
 		if !other.Joined && other != h {
 			continue
 		}
-		to := learns
-		to.Host, to.Other = int8(other.Index), int8(h.Index)
-		w.After(w.Take(world.Watches), to)
+		learns := func(to, of *world.Host) {
+			w.After(w.Take(world.Watches), to.Event(world.EvLearn, 0).About(of.Index).If(there))
+		}
+		learns(other, h)
 		if there && other != h && other.Listed {
-			of := learns
-			of.Other = int8(other.Index)
-			w.After(w.Take(world.Watches), of)
+			learns(h, other)
 		}
 	}
 }
@@ -56,17 +51,12 @@ func removeNode(w *world.World, h *world.Host) {
 
 // passGate opens the eligibility gate of a node whose balancer has a server that works.
 func passGate(w *world.World, h *world.Host, boot uint32) {
-	if h.Served || !h.On || boot != h.Boots {
+	if h.Served || !h.On || boot != h.Boots || !h.LB.On || !h.LB.AnyUp() {
 		return
 	}
-	for i := range h.LB.Servers {
-		if b := &h.LB.Servers[i]; h.LB.On && b.Known && b.Up {
-			h.Served = true
-			w.Note(h, "has seen the API work")
-			supervisor.Restart(w, h, w.Take(world.Reloading))
-			return
-		}
-	}
+	h.Served = true
+	w.Note(h, "has seen the API work")
+	supervisor.Restart(w, h, w.Take(world.Reloading))
 }
 
 // learn adds another node to the peers and servers of a host, or removes it.
@@ -74,11 +64,10 @@ func learn(w *world.World, h, other *world.Host, there bool) {
 	if !h.On {
 		return
 	}
-	bit := uint64(1) << other.Index
 	b := &h.LB.Servers[other.Index]
 	switch {
-	case there && h.Knows&bit == 0:
-		h.Knows |= bit
+	case there && !h.Knows[other.Index]:
+		h.Knows[other.Index] = true
 		if h.Role == role.Master && other.Role == role.Master && h.LB.On {
 			*b = world.Backend{Known: true, Phase: w.Between(0, w.Timing.Server.Inter)}
 			balancer.FirstProbe(w, h, other)
@@ -88,9 +77,9 @@ func learn(w *world.World, h, other *world.Host, there bool) {
 		}
 	case !there && h == other:
 		supervisor.Release(w, h, schedule.Fault{}, true)
-		h.Knows = 0
+		clear(h.Knows)
 	case !there:
-		h.Knows &^= bit
+		h.Knows[other.Index] = false
 		*b = world.Backend{}
 	}
 }

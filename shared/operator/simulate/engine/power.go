@@ -21,7 +21,7 @@ func powerOff(w *world.World, h *world.Host) {
 	h.Boots++
 	router.Exit(w, h)
 	h.Router.HasVIP = false
-	h.API, h.MCS, h.Route.On, h.DNS = world.Server{Gen: h.API.Gen + 1}, false, false, false
+	h.API, h.MCS, h.Route.On, h.DNS = world.Server{}, false, false, false
 	h.LB.On, h.LB.Hung, h.LB.Redirect = false, false, false
 	h.LB.Gen++
 	s := &h.Supervisor
@@ -65,22 +65,20 @@ func startPart(w *world.World, h *world.Host, p world.Part, boot uint32) {
 	case world.PartLB:
 		balancer.Start(w, h)
 	case world.PartAPI:
-		balancer.SetAPI(w, h, world.Server{On: true, Gen: h.API.Gen + 1})
+		balancer.SetAPI(w, h, world.Server{On: true})
 	case world.PartMCS:
 		h.MCS = true
-		checks.Wake(w, h)
 	case world.PartRouter:
 		h.Route.On, h.Route.Ready = h.Route.Has, true
-		checks.Wake(w, h)
 	case world.PartDNS:
 		h.DNS = true
-		checks.Wake(w, h)
 	case world.PartMonitor:
 		checks.Start(w, h)
 	case world.PartNode:
 		h.Listed = true
 		publishNode(w, h, true)
 	}
+	checks.Wake(w, h)
 }
 
 // switchOn switches a host on. The eligibility gate stays as it was; /run is empty.
@@ -106,9 +104,7 @@ func switchOn(w *world.World, h *world.Host, boot uint32) {
 
 // startAll starts the parts of a host that boots.
 func startAll(w *world.World, h *world.Host) {
-	start := func(p world.Part, takes world.Span) {
-		w.StartPart(h, p, w.Take(takes))
-	}
+	start := func(p world.Part, takes world.Span) { w.StartPart(h, p, w.Take(takes)) }
 	start(world.PartKeepalived, world.BootPods)
 	start(world.PartMonitor, world.BootPods)
 	start(world.PartRouter, world.BootPods)

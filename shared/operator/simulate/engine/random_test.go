@@ -15,15 +15,15 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// some is how many schedules the normal run plays under each profile, and all is how many the
-// long one plays in all.
+// some is how many schedules the normal run has under each profile, and all is how many the
+// long one has in all.
 const (
 	some = 2500
 	all  = 100_000
 )
 
-// play runs schedules on every processor, and stops soon after enough rules were broken.
-func play(c schedule.Cluster, from, to uint64, enough int) (broken []trace.Result) {
+// runAll runs schedules on every processor, and stops soon after enough rules were broken.
+func runAll(c schedule.Cluster, from, to uint64, enough int) (broken []trace.Result) {
 	var next atomic.Uint64
 	next.Store(from)
 	var mu sync.Mutex
@@ -75,8 +75,8 @@ func TestRandomDNS(t *testing.T) {
 	}
 }
 
-// TestRandom holds every rule under schedules by chance, under every profile. ONPREM_INFRA_LONG
-// plays a hundred thousand, and holds that this takes less than a minute.
+// TestRandom holds every rule under random schedules, under every profile. ONPREM_INFRA_LONG
+// runs a hundred thousand, and holds that this takes less than a minute.
 func TestRandom(t *testing.T) {
 	long := os.Getenv("ONPREM_INFRA_LONG") != ""
 	begin := time.Now()
@@ -88,7 +88,7 @@ func TestRandom(t *testing.T) {
 				count = all - 2*(all/3)
 			}
 		}
-		for _, r := range play(schedule.Of(timing), 0, count, 3) {
+		for _, r := range runAll(schedule.Of(timing), 0, count, 3) {
 			t.Errorf("%s: %v\n%s, %d masters, %d workers, bootstrap %t:\n%s", timing.Profile,
 				r.Broken[0], r.Cluster.Kind, r.Cluster.Masters, r.Cluster.Workers,
 				r.Cluster.Bootstrap, r.Schedule)
@@ -123,7 +123,7 @@ func TestDefects(t *testing.T) {
 				c := schedule.Of(timing)
 				tt.defect(&c)
 				found := 0
-				for _, r := range play(c, 0, some, some) {
+				for _, r := range runAll(c, 0, some, some) {
 					for _, b := range r.Broken {
 						if b.Rule == tt.rule {
 							found++
@@ -132,7 +132,7 @@ func TestDefects(t *testing.T) {
 				}
 				t.Logf("%s: found %d times", profile, found)
 				if found == 0 {
-					t.Errorf("%s: %d schedules, and nobody missed it", profile, some)
+					t.Errorf("%s: %d schedules, and none breaks the rule", profile, some)
 				}
 			}
 		})
@@ -170,7 +170,7 @@ func TestBeginTogether(t *testing.T) {
 			for s.Seed = range uint64(50) {
 				r := Run(c, s)
 				if n := r.Moves(); n == 0 {
-					t.Fatalf("%s, seed %d: nobody took the VIP", profile, s.Seed)
+					t.Fatalf("%s, seed %d: no host took the VIP", profile, s.Seed)
 				}
 				for _, b := range r.Broken {
 					if b.Rule == trace.OneTaker {
@@ -218,7 +218,7 @@ func TestMoreNodesThanRanks(t *testing.T) {
 	}
 }
 
-// TestEqual holds that a seed can be played again.
+// TestEqual holds that a seed repeats its run.
 func TestEqual(t *testing.T) {
 	for seed := range uint64(50) {
 		c, s := schedule.Trial(seed, schedule.Of(vrrp.CompatTiming()))
@@ -233,7 +233,7 @@ func TestEqual(t *testing.T) {
 	}
 }
 
-// equal says whether two runs went the same way.
+// equal reports whether two runs went the same way.
 func equal(a, b trace.Result) bool {
 	return slices.Equal(a.Requests, b.Requests) && slices.Equal(a.Notes, b.Notes) &&
 		slices.Equal(a.Broken, b.Broken) &&

@@ -12,7 +12,7 @@ import (
 )
 
 // pair is a world of a holder and a backup in which nothing happens by itself, one second after the
-// backup last heard the holder.
+// backup last received the holder.
 func pair(t *testing.T, timing vrrp.Timing) (w *world.World, holder, other *world.Host) {
 	t.Helper()
 	c := schedule.Of(timing)
@@ -45,7 +45,7 @@ func adverts(w *world.World, to *world.Host) (all []int) {
 }
 
 // TestBackup holds what a backup makes of an advert, under both versions: of a lower one nothing,
-// of a farewell its skew, of any other the full wait.
+// of a release its skew, of any other the full wait.
 func TestBackup(t *testing.T) {
 	for _, timing := range vrrp.Profiles() {
 		for _, tt := range []struct {
@@ -60,7 +60,7 @@ func TestBackup(t *testing.T) {
 			{"higher", func(own int) int { return own + 1 }, func(w *world.World, own vrrp.Priority) time.Duration {
 				return vrrp.MasterDown(w.Version, own, timing.Advert)
 			}},
-			{"farewell", func(int) int { return 0 }, func(w *world.World, own vrrp.Priority) time.Duration {
+			{"release", func(int) int { return 0 }, func(w *world.World, own vrrp.Priority) time.Duration {
 				return vrrp.Skew(w.Version, own, timing.Advert)
 			}},
 		} {
@@ -94,7 +94,7 @@ func TestMaster(t *testing.T) {
 		{"higher", 1, false, world.Backup},
 		{"equal, of a higher address", 0, true, world.Backup},
 		{"equal, of a lower address", 0, false, world.Master},
-		{"farewell", -1000, true, world.Master},
+		{"release", -1000, true, world.Master},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w, h, other := pair(t, vrrp.CompatTiming())
@@ -142,14 +142,14 @@ func TestPriorityChange(t *testing.T) {
 	}
 }
 
-// TestReleases holds that who leaves in order says so only when nobody has taken over, and that a
-// fault does at once.
+// TestReleases holds that a holder which leaves in order releases the VIP only if no host has taken
+// over, and that a fault does so at once.
 func TestReleases(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		fault schedule.Fault
 		kind  vrrp.Kind
-		none  func(c schedule.Cluster) (least, most time.Duration) // how long nobody has the VIP
+		none  func(c schedule.Cluster) (least, most time.Duration) // how long no host has the VIP
 	}{
 		{"the last router of the holder", schedule.Fault{Kind: schedule.KillRouter}, vrrp.Ingress, func(c schedule.Cluster) (time.Duration, time.Duration) {
 			return vrrp.Skew(c.Version, c.Candidates().Highest(), c.Timing.Advert), vrrp.Skew(c.Version, c.Candidates().Lowest(), c.Timing.Advert)
@@ -181,7 +181,7 @@ func TestReleases(t *testing.T) {
 					none := r.Longest(func(n int) bool { return n == 0 })
 					if len(r.Broken) > 0 || r.Moves() == 0 || none < least-world.Slack ||
 						none > most+world.Slack {
-						t.Fatalf("seed %d: %s, nobody for %v, want %v to %v; %v", seed, r.Path(),
+						t.Fatalf("seed %d: %s, no holder for %v, want %v to %v; %v", seed, r.Path(),
 							none, least, most, r.Broken)
 					}
 				}

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/onprem-infra/onprem-infra/shared/bonus"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/checks"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/router"
@@ -16,24 +18,19 @@ import (
 
 // settle brings all hosts that do not join later to rest.
 func settle(w *world.World) {
-	later := map[string]bool{}
-	for _, f := range w.Faults {
-		if f.Kind == schedule.Join {
-			later[f.Host] = true
-		}
-	}
 	for _, h := range w.Hosts {
-		h.On, h.API.On = true, true
 		for i := range h.Checks {
 			h.Checks[i].Phase = w.Between(0, h.Checks[i].Policy.Interval)
 		}
-		h.Supervisor.Beat, h.LB.Phase = w.Between(0, vrrp.Beat), w.Between(0,
-			w.Timing.Redirect.Interval)
-		h.Joined = !later[h.Name]
-		h.Listed, h.DNS = h.Joined, h.Joined
-		if h.Role == role.Master && !h.Joined {
-			h.API.On = false
-		}
+		h.Supervisor.Beat = w.Between(0, vrrp.Beat)
+		h.LB.Phase = w.Between(0, w.Timing.Redirect.Interval)
+		h.On, h.Joined = true, !slices.ContainsFunc(w.Faults, func(f schedule.Fault) bool {
+			return f.Kind == schedule.Join && f.Host == h.Name
+		})
+		h.Listed, h.DNS, h.API.On = h.Joined, h.Joined, h.Joined || h.Role != role.Master
+	}
+	if w.Boot != nil {
+		w.Boot.Release.State = release.Resume(true)
 	}
 	for _, h := range w.Hosts {
 		if h.Joined {
@@ -41,21 +38,16 @@ func settle(w *world.World) {
 		}
 	}
 	chooseHolder(w)
-	for _, h := range w.Hosts {
-		if h.Role == role.Bootstrap {
-			h.Release.State = release.Resume(true)
-			w.After(w.Between(0, w.Timing.Bootstrap.Interval),
-				h.Event(world.EvBootstrapProbe, h.Release.Gen).With(supervisor.ProbeBegins))
-		}
+	if h := w.Boot; h != nil {
+		w.After(w.Between(0, w.Timing.Bootstrap.Interval),
+			h.Event(world.EvBootstrapProbe, h.Release.Gen).With(supervisor.ProbeBegins))
 	}
 }
 
 // rest is the state of a host on which nothing has happened for long.
 func rest(w *world.World, h *world.Host) {
-	for _, other := range w.Hosts {
-		if other.Joined {
-			h.Knows |= 1 << other.Index
-		}
+	for i, other := range w.Hosts {
+		h.Knows[i] = other.Joined
 	}
 	if h.Role == role.Master {
 		h.LB.On, h.LB.Redirect, h.MCS, h.Served = true, true, true, true
@@ -75,13 +67,13 @@ func rest(w *world.World, h *world.Host) {
 		first = w.Masters
 	}
 	h.Route.Has = h.Role != role.Bootstrap && h.Number >= first
-	h.Route.On, h.Route.Ready, h.Route.Standard = h.Route.Has, true, h.Route.Has &&
-		h.Number < first+2
+	h.Route.On, h.Route.Ready = h.Route.Has, true
+	h.Route.Standard = h.Route.Has && h.Number < first+2
 	for i := range h.Checks {
 		h.Checks[i].Latch.Passes, _ = checks.Actual(w, h, h.Checks[i].Check)
 		trace.Mark(&h.Film.Checks[i], 0, h.Checks[i].Latch.Passes)
 	}
-	if !w.IsCandidate(h) || h.Role == role.Master && h.Rank >= 0 && !w.Elects(h) {
+	if !supervisor.Eligible(w, h) {
 		return
 	}
 	r := &h.Router

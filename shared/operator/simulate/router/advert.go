@@ -1,6 +1,7 @@
 package router
 
 import (
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/trace"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/world"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
@@ -8,18 +9,18 @@ import (
 // Advertise sends an advert to each peer that the host knows.
 func Advertise(w *world.World, h *world.Host, priority int) {
 	for _, to := range w.Hosts {
-		if to == h || h.Knows&(1<<to.Index) == 0 || !w.IsCandidate(to) || !world.Reaches(h, to) {
+		if to == h || !h.Knows[to.Index] || !w.IsCandidate(to) || !world.Reaches(h, to) {
 			continue
 		}
 		send(w, h, to, priority)
-		if h.Links.Duplicate > 0 && w.Random.IntN(100) < h.Links.Duplicate {
+		if w.Draws(h.Links.Duplicate) {
 			send(w, h, to, priority)
 		}
 	}
 }
 
 func send(w *world.World, from, to *world.Host, priority int) {
-	if w.Loses(from.Links.Loss) || w.Loses(to.Links.Loss) {
+	if w.Draws(from.Links.Loss) || w.Draws(to.Links.Loss) {
 		return
 	}
 	takes := w.Take(world.Wire) + world.Milliseconds(from.Links.Delay)
@@ -79,4 +80,53 @@ func receiveAsMaster(w *world.World, h *world.Host, a world.Advert) {
 		stepDown(w, h, world.Backup)
 		Arm(w, h, r.Down)
 	}
+}
+
+// AddVIP puts the VIP on the interface and announces it.
+func AddVIP(w *world.World, h *world.Host, gen uint32) {
+	r := &h.Router
+	if gen != r.Adding || !h.On {
+		return
+	}
+	SetVIP(w, h, true)
+	sendARP(w, h)
+	w.After(world.RepeatARP, h.Event(world.EvARP, gen))
+}
+
+// RepeatARP is the second burst of announcements.
+func RepeatARP(w *world.World, h *world.Host, gen uint32) {
+	if r := &h.Router; gen == r.Adding && r.Runs && !r.Frozen && r.State == world.Master && h.On {
+		sendARP(w, h)
+	}
+}
+
+// sendARP announces the VIP by gratuitous ARP or neighbour advertisements. One of the burst arrives
+// if any can.
+func sendARP(w *world.World, h *world.Host) {
+	if !h.Links.Out() || h.Links.Loss > 0 && w.Random.IntN(100) < h.Links.Loss/3 {
+		return
+	}
+	w.Neighbour = h
+	w.Dirty = true
+}
+
+// DropVIP removes the VIP from the interface.
+func DropVIP(w *world.World, h *world.Host, gen uint32) {
+	if gen == h.Router.Adding {
+		SetVIP(w, h, false)
+	}
+}
+
+// SetVIP sets whether the kernel has the VIP.
+func SetVIP(w *world.World, h *world.Host, has bool) {
+	if h.Router.HasVIP == has {
+		return
+	}
+	h.Router.HasVIP = has
+	w.Dirty = true
+	if !has {
+		w.ResetRequests(h)
+	}
+	trace.Mark(&h.Film.Holds, w.Now, has && h.On)
+	w.RecordHolders()
 }

@@ -127,7 +127,7 @@ func SetPriority(w *world.World, h *world.Host, priority int) {
 	}
 }
 
-// NotifySupervisor is the word on the FIFO.
+// NotifySupervisor sends the state to the FIFO.
 func NotifySupervisor(w *world.World, h *world.Host) {
 	w.After(w.Take(world.Notifies),
 		h.Event(world.EvState, h.Router.Process).With(int32(h.Router.State)))

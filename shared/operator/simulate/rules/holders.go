@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/trace"
@@ -11,48 +12,33 @@ import (
 // judgeDualHolders measures how long two hosts hold the VIP although they receive each other's
 // adverts.
 func judgeDualHolders(w *world.World) {
-	bound := w.Timing.Advert + vrrp.Skew(w.Version, w.Candidates().Lowest(),
-		w.Timing.Advert) + world.Slack + w.Slowest
+	bound := w.Timing.Advert + vrrp.Skew(w.Version, w.Candidates().Lowest(), w.Timing.Advert) +
+		world.Slack + w.Slowest
 	for i, a := range w.Hosts {
 		for j, b := range w.Hosts[:i] {
-			since, reported := &w.Rules.Dual[i][j], &w.Rules.Reported[i][j]
-			if *since >= 0 {
-				lasts := w.Now - *since
-				if lasts > bound && !*reported {
-					*reported = true
-					report(w, *since, trace.OneHolder, "%s and %s for %v, and %v is the bound",
-						b.Name, a.Name, lasts, bound)
-				}
+			both := &w.Rules.Dual[i][j]
+			if lasts := w.Now - both.Since; both.Exceeds(lasts, bound) {
+				report(w, both.Since, trace.OneHolder, "%s and %s for %v, and %v is the bound",
+					b.Name, a.Name, lasts, bound)
 			}
-			switch both := twoWay(a) && twoWay(b); {
-			case !both:
-				*since = -1
-			case *since < 0:
-				*since, *reported = w.Now, false
-			}
+			both.Follow(w.Now, twoWay(a) && twoWay(b))
 		}
 	}
 }
 
 // twoWay reports whether a host holds the VIP and exchanges adverts with other holders.
 func twoWay(h *world.Host) bool {
-	return h.On && h.Router.HasVIP && h.Router.Runs && !h.Router.Frozen && !h.Links.Disturbed()
+	return isHolder(h) && h.Router.Runs && !h.Router.Frozen && !h.Links.Disturbed()
 }
 
 // judgeRemnants measures how long a host has an orphaned VIP.
 func judgeRemnants(w *world.World) {
 	for i, h := range w.Hosts {
-		since := &w.Rules.Remnant[i]
-		if lasts := w.Now - *since; *since >= 0 && lasts > world.Restarts.Most+world.Slack {
-			report(w, *since, trace.NoRemnant, "%s has it for %v", h.Name, lasts)
-			*since = w.Now // reported
+		has := &w.Rules.Remnant[i]
+		if lasts := w.Now - has.Since; has.Exceeds(lasts, world.Restarts.Most+world.Slack) {
+			report(w, has.Since, trace.NoRemnant, "%s has it for %v", h.Name, lasts)
 		}
-		switch dead := h.On && h.Router.HasVIP && !h.Router.Runs; {
-		case !dead:
-			*since = -1
-		case *since < 0:
-			*since = w.Now
-		}
+		has.Follow(w.Now, h.On && h.Router.HasVIP && !h.Router.Runs)
 	}
 }
 
@@ -60,69 +46,48 @@ func judgeRemnants(w *world.World) {
 func judgeNoHolder(w *world.World) {
 	r := &w.Rules
 	bound := w.MasterDown() + world.Slack + w.Slowest
-	if r.None >= 0 {
-		oldest := time.Duration(-1)
-		for _, since := range r.Able {
-			if since >= 0 && (oldest < 0 || since < oldest) {
-				oldest = since
-			}
-		}
-		if lasts := w.Now - max(r.None, oldest); oldest >= 0 && lasts > bound && !r.NoneReported {
-			report(w, r.None, trace.SomeHolder, "no holder for %v, and %v is the bound",
-				lasts, bound)
-			r.NoneReported = true
+	lasts := time.Duration(0) // since no host holds it, and one could
+	for _, able := range r.Able {
+		if able.On {
+			lasts = max(lasts, w.Now-max(r.None.Since, able.Since))
 		}
 	}
-	anybody := false
+	if r.None.Exceeds(lasts, bound) {
+		report(w, r.None.Since, trace.SomeHolder, "no holder for %v, and %v is the bound", lasts,
+			bound)
+	}
 	for i, h := range w.Hosts {
-		anybody = anybody || h.On && h.Router.HasVIP
-		if !isEligible(w, h) {
-			r.Able[i] = -1
-		} else if r.Able[i] < 0 {
-			r.Able[i] = w.Now
-		}
+		r.Able[i].Follow(w.Now, isEligible(h))
 	}
-	switch {
-	case anybody:
-		r.None = -1
-	case r.None < 0:
-		r.None, r.NoneReported = w.Now, false
-	}
+	r.None.Follow(w.Now, !slices.ContainsFunc(w.Hosts, isHolder))
 }
 
+func isHolder(h *world.Host) bool { return h.On && h.Router.HasVIP }
+
 // isEligible reports whether a host would take the VIP over if it received no advert.
-func isEligible(w *world.World, h *world.Host) bool {
+func isEligible(h *world.Host) bool {
 	r := &h.Router
 	return h.On && r.Runs && !r.Frozen && (r.State == world.Backup || r.State == world.Master) &&
-		!h.Links.Disturbed() &&
-		!h.Supervisor.Releasing
+		!h.Links.Disturbed() && !h.Supervisor.Releasing
 }
 
 // judgeNeighbours measures how long clients send to a host that does not have the VIP, although its
 // only holder has announced it.
 func judgeNeighbours(w *world.World) {
-	r := &w.Rules
 	var holder *world.Host
 	n := 0
 	for _, h := range w.Hosts {
-		if h.On && h.Router.HasVIP {
+		if isHolder(h) {
 			holder = h
 			n++
 		}
 	}
-	fine := n != 1 || w.Neighbour == holder || w.Neighbour == nil || muffled(holder) ||
-		muffled(w.Neighbour)
-	if r.Astray >= 0 && w.Now-r.Astray > world.RepeatARP+world.Slack+w.Slowest {
-		report(w, r.Astray, trace.Neighbours, "clients sent to another host for %v",
-			w.Now-r.Astray)
-		r.Astray = w.Now
+	astray := &w.Rules.Astray
+	if lasts := w.Now - astray.Since; astray.Exceeds(lasts, world.RepeatARP+world.Slack+w.Slowest) {
+		report(w, astray.Since, trace.Neighbours, "clients sent to another host for %v", lasts)
 	}
-	switch {
-	case fine:
-		r.Astray = -1
-	case r.Astray < 0:
-		r.Astray = w.Now
-	}
+	astray.Follow(w.Now, n == 1 && w.Neighbour != holder && w.Neighbour != nil &&
+		!muffled(holder) && !muffled(w.Neighbour))
 }
 
 // muffled reports whether announcements of a host, or to it, may have been lost since it became the

@@ -3,25 +3,13 @@ package rules
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/schedule"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/trace"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/world"
+	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
-
-// start begins to watch the rules.
-func start(w *world.World) {
-	r, n := &w.Rules, len(w.Hosts)
-	r.None, r.Astray, r.ReleasedAt = -1, -1, -schedule.MaxLength
-	for range n {
-		r.Dual = append(r.Dual, slices.Repeat([]time.Duration{-1}, n))
-		r.Reported = append(r.Reported, make([]bool, n))
-		r.Able, r.Remnant = append(r.Able, -1), append(r.Remnant, -1)
-		r.Health = append(r.Health, 0)
-	}
-}
 
 // report records a broken rule.
 func report(w *world.World, since time.Duration, rule trace.Rule, why string, args ...any) {
@@ -32,12 +20,59 @@ func report(w *world.World, since time.Duration, rule trace.Rule, why string, ar
 // Judge judges the rules about how long something lasts. It is called after every change and
 // measures the time until now.
 func Judge(w *world.World) {
-	r := &w.Rules
-	if r.Able == nil {
-		start(w)
-	}
 	judgeDualHolders(w)
 	judgeRemnants(w)
 	judgeNoHolder(w)
 	judgeNeighbours(w)
+}
+
+// JudgeTakeover judges the rules about which host takes the VIP over.
+func JudgeTakeover(w *world.World, h *world.Host) {
+	r := &w.Rules
+	if h.Role == role.Master && w.Kind != vrrp.Ingress && !h.Served {
+		report(w, w.Now, trace.Gate, "%s takes it", h.Name)
+	}
+	judgeNoHolder(w)
+	r.None.Since = w.Now // the others wait from its advert on
+	window := w.MasterDown() + 2*w.Timing.Advert
+	for _, g := range w.Hosts {
+		o := &g.Router
+		if g == h || !g.On || !o.Runs || o.Frozen || o.State != world.Master ||
+			!w.Calm(g, h, window) {
+			continue
+		}
+		holding := w.Now-max(o.MasterSince, o.ResumedAt) >= window && !g.Supervisor.Releasing
+		switch {
+		case g.Role == role.Bootstrap && holding && g.Release.Holds():
+			report(w, w.Now, trace.Stays, "%s takes it", h.Name)
+		case h.Role == role.Bootstrap || !w.PrefersHolder():
+		case w.Kind != vrrp.Ingress && w.Now-o.MasterSince < world.Wire.Most &&
+			sameWait(o, &h.Router):
+			report(w, w.Now, trace.OneTaker, "%s and %s, at priorities %d and %d", g.Name, h.Name,
+				o.Priority, h.Router.Priority)
+		case holding && w.Now-r.ReleasedAt >= window && w.Now-r.Health[g.Index] >= window &&
+			w.Now-r.Health[h.Index] >= window && healthScore(w, g) >= healthScore(w, h):
+			report(w, w.Now, trace.NoNeed, "%s takes it from %s, at priorities %d and %d", h.Name,
+				g.Name, h.Router.Priority, o.Priority)
+		}
+	}
+}
+
+// sameWait reports whether two routers wait since the same advert.
+func sameWait(a, b *world.Router) bool {
+	undisturbed := func(r *world.Router) bool {
+		return r.ReceivedAt >= 0 && r.ChangedAt <= r.ReceivedAt &&
+			r.ResumedAt < r.ReceivedAt-world.AfterFault
+	}
+	return undisturbed(a) && undisturbed(b) && (a.ReceivedAt-b.ReceivedAt).Abs() < world.Wire.Most
+}
+
+// healthScore is the weight of the healthy checks, without the check that only orders equals.
+func healthScore(w *world.World, h *world.Host) (sum int) {
+	for _, k := range h.Checks {
+		if k.Latch.Passes && k.Check != vrrp.CheckMCS {
+			sum += k.Adds
+		}
+	}
+	return sum
 }

@@ -28,17 +28,12 @@ type Cluster struct {
 // Of is a cluster of three masters in operation under a timing profile, with an IPv4 VIP.
 func Of(t vrrp.Timing) Cluster {
 	return Cluster{
-		Kind:     vrrp.API,
-		Masters:  3,
-		Policy:   t.Policy(),
-		Timing:   t,
-		Version:  t.IPv4,
+		Kind: vrrp.API, Masters: 3, Policy: t.Policy(), Timing: t, Version: t.IPv4,
 		Shutdown: lameDuck,
 	}
 }
 
-// MaxMasters is the largest simulated control plane. Hosts are bits of a word: the bootstrap
-// machine, three workers and the node that member-change adds need some as well.
+// MaxMasters is the largest simulated control plane: events name hosts in 8 bits.
 const MaxMasters = 50
 
 // ClientPace is how often the client asks, as in the measurements.

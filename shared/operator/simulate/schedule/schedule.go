@@ -53,9 +53,8 @@ func Parse(text string) (Schedule, error) {
 		return Schedule{}, fmt.Errorf("read schedule: %w", err)
 	}
 	if s.Length <= 0 || s.Length > MaxLength {
-		return Schedule{}, fmt.Errorf(
-			"read schedule: its length is %v: specify one of at most %v, as in: length 20s", s.Length,
-			MaxLength)
+		return Schedule{}, fmt.Errorf("read schedule: its length is %v: specify one of at most "+
+			"%v, as in: length 20s", s.Length, MaxLength)
 	}
 	slices.SortStableFunc(s.Faults, func(a, b Fault) int { return cmp.Compare(a.At, b.At) })
 	return s, nil

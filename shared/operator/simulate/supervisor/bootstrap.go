@@ -60,7 +60,7 @@ func decideRelease(w *world.World, h *world.Host, found health.API) {
 func heir(w *world.World) release.Heir {
 	var found []health.API
 	for _, h := range w.Hosts {
-		if h.Role != role.Master || w.Boot.Knows&(1<<h.Index) == 0 {
+		if h.Role != role.Master || !w.Boot.Knows[h.Index] {
 			continue
 		}
 		api := health.Gone

@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"slices"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/balancer"
@@ -8,6 +9,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/schedule"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/world"
 	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
@@ -65,7 +67,7 @@ func Stop(w *world.World, h *world.Host, gen uint32) {
 // stopPrograms stops the programs beside keepalived in order.
 func stopPrograms(w *world.World, h *world.Host) {
 	if h.API.On {
-		balancer.SetAPI(w, h, world.Server{On: true, Draining: true, Gen: h.API.Gen + 1})
+		balancer.SetAPI(w, h, world.Server{On: true, Draining: true})
 	}
 	if h.LB.On {
 		balancer.Kill(w, h)
@@ -77,4 +79,56 @@ func BootAfter(w *world.World, h *world.Host, pause time.Duration) {
 	if pause > 0 {
 		w.StartPart(h, world.PartPower, pause+world.Shutdown.Most)
 	}
+}
+
+// RemoveVIP removes an orphaned VIP.
+func RemoveVIP(w *world.World, h *world.Host, gen uint32) {
+	if gen == h.Router.Adding && h.On {
+		router.SetVIP(w, h, false)
+	}
+}
+
+// KillVRRP kills the VRRP process: the supervisor removes the VIP at once, and the process starts
+// again.
+func KillVRRP(w *world.World, h *world.Host) {
+	r, s := &h.Router, &h.Supervisor
+	if !r.Runs {
+		return
+	}
+	router.Exit(w, h)
+	s.Forget()
+	w.After(w.Take(world.Strips), h.Event(world.EvRemoveVIP, r.Adding))
+	if s.Releasing {
+		Stop(w, h, s.Releases)
+		return
+	}
+	Restart(w, h, supervised.Pause(s.Ends))
+	s.Ends++
+}
+
+// RemoveOrphan has the monitor remove the VIP if the supervisor is dead.
+func RemoveOrphan(w *world.World, h *world.Host, gen uint32) {
+	if h.Monitor {
+		RemoveVIP(w, h, gen)
+	}
+}
+
+// KillAll kills keepalived with its supervisor. The VIP stays until the monitor removes it, or
+// until the container's next start.
+func KillAll(w *world.World, h *world.Host) {
+	s := &h.Supervisor
+	if !h.Router.Runs {
+		return
+	}
+	router.Exit(w, h)
+	s.Forget()
+	s.Dead, s.Releasing, s.Stopped, s.Ends = true, false, false, 0
+	s.Run++
+	s.Releases++
+	others := func(o *world.Host) bool { return o != h && h.Knows[o.Index] }
+	if slices.ContainsFunc(w.Hosts, others) {
+		w.After(vrrp.Outlives(w.Version, w.Timing.Advert)+w.Take(world.Strips),
+			h.Event(world.EvOrphan, h.Router.Adding))
+	}
+	w.StartPart(h, world.PartKeepalived, w.Take(world.Restarts))
 }

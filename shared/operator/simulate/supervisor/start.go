@@ -3,6 +3,7 @@ package supervisor
 import (
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/router"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/trace"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/world"
@@ -31,20 +32,16 @@ func StartKeepalived(w *world.World, h *world.Host, gen uint32) {
 	router.EnterBackup(w, h)
 }
 
-// Eligible reports whether a host is to have its instance. The bootstrap machine has it until it
-// has released the VIP. A master has it if it has seen the API work, and knows its own Node and
-// that of another master.
+// Eligible reports whether a host is to have its instance: the bootstrap machine until it has
+// released the VIP, a node by the product's gate.
 func Eligible(w *world.World, h *world.Host) bool {
-	switch {
-	case !w.IsCandidate(h) || !h.Joined || h.Knows&(1<<h.Index) == 0:
-		return false
-	case h.Role == role.Bootstrap:
-		return h.Release.Holds()
-	case w.Kind == vrrp.Ingress:
-		return true
-	default:
-		return (h.Served || w.Ungated) && w.Elects(h)
+	if h.Role == role.Bootstrap {
+		return h.Joined && h.Release.Holds()
 	}
+	return h.Joined && election.Gate(election.Candidacy{
+		Kind: w.Kind, APISeen: h.Served || w.Ungated, RanksTaken: !w.IsCandidate(h),
+		Unicast: true, Named: h.Knows[h.Index], Elects: w.Elects(h),
+	}) == election.Eligible
 }
 
 // Restart starts keepalived after a pause, if it may run.

@@ -64,7 +64,7 @@ func ReadTracks(w *world.World, h *world.Host, process uint32) {
 	router.SetPriority(w, h, Priority(w, h))
 }
 
-// vrrpStates are keepalived's words for the states.
+// vrrpStates are the states by keepalived's names.
 var vrrpStates = map[world.State]supervised.State{
 	world.Stopped: supervised.Init, world.Backup: supervised.Backup,
 	world.Master: supervised.Master, world.Faulted: supervised.Fault,

@@ -29,6 +29,6 @@ func TestFigures(t *testing.T) {
 	}
 	r.Requests = r.Requests[:61]
 	if got := r.LongestGap(); got != ms(400) {
-		t.Errorf("blackout %v, want 400ms: nobody was served any more", got)
+		t.Errorf("outage %v, want 400ms: no request was served any more", got)
 	}
 }

@@ -71,23 +71,13 @@ func (f *Film) lane(r Result, zero time.Duration) (timeline.Lane, bool) {
 		}
 		return out
 	}
-	vip := timeline.Row{
-		Name:  "VIP",
-		Thick: true,
-		Spans: slices.Concat(spans(f.Away, timeline.Away, ""),
-			spans(f.Holds, timeline.Holds, "holds the VIP")),
-	}
-	lane := timeline.Lane{Name: f.Host, Rows: []timeline.Row{vip}}
+	lane := timeline.Lane{Name: f.Host, Rows: []timeline.Row{{Name: "VIP", Thick: true,
+		Spans: append(spans(f.Away, timeline.Away, ""),
+			spans(f.Holds, timeline.Holds, "holds the VIP")...)}}}
 	row := func(name string, all []Stretch) {
-		off := slices.Concat(r.closed(all), r.closed(f.Off))
-		lane.Rows = append(
-			lane.Rows,
-			timeline.Row{
-				Name: name,
-				Spans: slices.Concat(spans(r.outside(off), timeline.Bad, ""),
-					spans(all, timeline.Good, "")),
-			},
-		)
+		off := r.outside(append(r.closed(all), r.closed(f.Off)...))
+		lane.Rows = append(lane.Rows, timeline.Row{Name: name, Spans: append(
+			spans(off, timeline.Bad, ""), spans(all, timeline.Good, "")...)})
 	}
 	if f.Role != role.Worker {
 		row("API server", f.API)
@@ -129,10 +119,7 @@ func (r Result) outside(all []Stretch) (out []Stretch) {
 }
 
 var tones = map[Outcome]timeline.Tone{
-	Served:  timeline.Served,
-	Refused: timeline.Refused,
-	Late:    timeline.Late,
-	Reset:   timeline.Reset,
+	Served: timeline.Served, Refused: timeline.Refused, Late: timeline.Late, Reset: timeline.Reset,
 }
 
 func (r Result) clients(zero time.Duration) timeline.Lane {

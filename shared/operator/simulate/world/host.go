@@ -18,7 +18,7 @@ type Host struct {
 	Boots      uint32
 	Joined     bool   // it runs what a node runs, or is the bootstrap machine
 	Listed     bool   // the API has its Node, or its notice
-	Knows      uint64 // hosts, as bits by their index
+	Knows      []bool // hosts, by their index, from the API or its notice
 	Links      links
 	Served     bool // it has seen the API work: the gate
 	Router     Router
@@ -53,38 +53,30 @@ type programs struct {
 // ingress is a router of the ingress VIP.
 type ingress struct{ Has, On, Ready, Standard bool }
 
-// NewHost is a host by its index in the cluster's names.
-func NewHost(w *World, index int, name string) *Host {
-	h := &Host{
-		identity: identity{
-			Index:   index,
-			Name:    name,
-			Address: netip.AddrFrom4([4]byte{192, 0, 2, byte(10 + index)}),
-		},
-	}
+// newHost is a host by its index in the cluster's names.
+func newHost(w *World, index int, name string) *Host {
 	n := index
 	if w.Bootstrap {
 		n--
 	}
+	address := netip.AddrFrom4([4]byte{192, 0, 2, byte(10 + index)})
+	h := &Host{identity: identity{index, name, address, role.Master, n, n}}
 	switch {
-	case w.Bootstrap && index == 0:
+	case n < 0:
 		h.Role = role.Bootstrap
-	case n < w.Masters:
-		h.Role, h.Rank = role.Master, n
-	default:
-		h.Role, h.Rank = role.Worker, n
+	case n >= w.Masters:
+		h.Role = role.Worker
 	}
-	h.Number = n
 	if w.Kind == vrrp.Ingress {
 		h.Rank = w.Candidates().Spread(h.Address)
 	}
-	h.LB.Servers = make([]Backend, w.Masters+w.Workers+1)
+	h.Knows, h.LB.Servers = make([]bool, len(w.Cluster.Hosts())), make([]Backend, len(w.Cluster.Hosts()))
 	h.Router.MasterSince, h.Router.ReceivedAt, h.Router.ResumedAt = -1, -1, -schedule.MaxLength
 	h.Film.Host, h.Film.Role = name, h.Role
 	if h.Role != role.Bootstrap {
 		for _, weight := range w.Candidates().Weights {
-			h.Checks = append(h.Checks,
-				check{Weight: weight, Policy: w.Timing.Checks[weight.Check]})
+			policy := w.Timing.Checks[weight.Check]
+			h.Checks = append(h.Checks, check{Weight: weight, Policy: policy})
 			h.Film.Names = append(h.Film.Names, weight.Check)
 		}
 		h.Film.Checks = make([][]trace.Stretch, len(h.Checks))
@@ -103,14 +95,12 @@ func (w *World) IsCandidate(h *Host) bool {
 
 // Elects reports whether a host knows enough nodes to elect a holder. A control plane of two may
 // have one node for a while.
-func (w *World) Elects(h *Host) bool {
-	return vrrp.Elects(w.MastersKnown(h), w.Masters <= 2)
-}
+func (w *World) Elects(h *Host) bool { return vrrp.Elects(w.NodesKnown(h), w.Masters <= 2) }
 
-// MastersKnown is the number of masters that a host knows.
-func (w *World) MastersKnown(h *Host) (n int) {
+// NodesKnown is the number of nodes that a host knows.
+func (w *World) NodesKnown(h *Host) (n int) {
 	for _, other := range w.Hosts {
-		if other.Role == role.Master && h.Knows&(1<<other.Index) != 0 {
+		if other.Role != role.Bootstrap && h.Knows[other.Index] {
 			n++
 		}
 	}

@@ -5,61 +5,83 @@ import "time"
 // Span is a time that is not always the same.
 type Span struct{ least, Most time.Duration }
 
-func spanOf(least, most time.Duration) Span { return Span{least, most} }
-
 func (w *World) Take(s Span) time.Duration { return w.Between(s.least, s.Most) }
 
 // Milliseconds are the milliseconds of a fault's amount.
-func Milliseconds(amount int) time.Duration { return time.Duration(amount) * time.Millisecond }
+func Milliseconds(amount int) time.Duration { return time.Duration(amount) * ms }
+
+const (
+	us = time.Microsecond
+	ms = time.Millisecond
+)
 
 // Hosts.
 var (
-	Shutdown = spanOf(500*time.Millisecond,
-		2*time.Second) // from the VIP's end to the power's, in order
-	BootPods = spanOf(800*time.Millisecond, 2*time.Second) // from the power to a pod
-	BootAPI  = spanOf(3*time.Second, 6*time.Second)        // and to a ready API server
-	Watches  = spanOf(5*time.Millisecond,
-		150*time.Millisecond) // a change of the API's objects to arrive
-	Restarts = spanOf(time.Second,
-		1300*time.Millisecond) // of a container that has exited for the first time
-	Wakes = spanOf(0, 150*time.Microsecond) // a process to run when its timer is due
-	Wire  = spanOf(40*time.Microsecond, 250*time.Microsecond)
+	Shutdown = Span{500 * ms, 2 * time.Second}        // from the VIP's end to the power's, in order
+	BootPods = Span{800 * ms, 2 * time.Second}        // from the power to a pod
+	BootAPI  = Span{3 * time.Second, 6 * time.Second} // and to a ready API server
+	Watches  = Span{5 * ms, 150 * ms}                 // a change of the API's objects to arrive
+	Restarts = Span{1000 * ms, 1300 * ms}             // of a container, after its first exit
+	Wakes    = Span{0, 150 * us}                      // a process to run when its timer is due
+	Wire     = Span{40 * us, 250 * us}                // an advert to arrive
 )
 
 // Keepalived, its supervisor and the monitor.
 var (
-	AddTakes  = spanOf(200*time.Microsecond, 2*time.Millisecond) // a new holder to have the address
-	DropTakes = spanOf(300*time.Microsecond, 3*time.Millisecond) // a former one to have it no more
-	TrackRead = spanOf(500*time.Microsecond, 3*time.Millisecond) // a tracked file to count
-	Startup   = spanOf(40*time.Millisecond,
-		120*time.Millisecond) // a new keepalived to start its instance
-	Reloading = spanOf(100*time.Millisecond,
-		350*time.Millisecond) // a configuration to be tested and read
-	Notifies = spanOf(300*time.Microsecond, 4*time.Millisecond) // a state on the FIFO
-	Strips   = spanOf(time.Millisecond, 5*time.Millisecond)     // an orphaned VIP to be removed
-	Rounds   = spanOf(time.Millisecond, 8*time.Millisecond)     // a round of a monitor
-	Answers  = spanOf(500*time.Microsecond, 8*time.Millisecond) // a server's answer to a probe
+	AddTakes  = Span{200 * us, 2 * ms}   // a new holder to have the address
+	DropTakes = Span{300 * us, 3 * ms}   // a former one to have it no more
+	TrackRead = Span{500 * us, 3 * ms}   // a tracked file to count
+	Startup   = Span{40 * ms, 120 * ms}  // a new keepalived to start its instance
+	Reloading = Span{100 * ms, 350 * ms} // a configuration to be tested and read
+	Notifies  = Span{300 * us, 4 * ms}   // a state on the FIFO
+	Strips    = Span{1 * ms, 5 * ms}     // an orphaned VIP to be removed
+	Rounds    = Span{1 * ms, 8 * ms}     // a round of a monitor
+	Answers   = Span{500 * us, 8 * ms}   // a server's answer to a probe
 )
-
-// Pauses are between the ends of keepalived's VRRP process and its next starts, which keepalived
-// makes.
-var Pauses = []time.Duration{
-	0,
-	time.Second,
-	2 * time.Second,
-	4 * time.Second,
-	8 * time.Second,
-	10 * time.Second,
-}
 
 // What a client is like that opens a connection for each request, and other programs.
 const (
-	requestTakes  = 6 * time.Millisecond
-	ClientTimeout = 200 * time.Millisecond
+	requestTakes  = 6 * ms
+	ClientTimeout = 200 * ms
 
-	RepeatARP = time.Second      // vrrp_garp_master_delay 1
-	LateTick  = time.Millisecond // a ticker whose tick passed while a probe hung
+	RepeatARP = time.Second // vrrp_garp_master_delay 1
+	LateTick  = ms          // a ticker whose tick passed while a probe hung
 
-	Slack      = 20 * time.Millisecond // what machines take beside the protocol's times
-	AfterFault = time.Second           // a router that was stopped waits as the others do
+	Slack      = 20 * ms     // what machines take beside the protocol's times
+	AfterFault = time.Second // a router that was stopped waits as the others do
 )
+
+// links are the faults of a host's network connection and processors.
+type links struct {
+	InCut, OutCut int // how many faults cut it
+	Loss          int // percent, each way
+	Delay         int // ms of what it sends
+	Duplicate     int // percent of what it sends
+	Hog           int // ms
+	Quiet         time.Duration
+}
+
+func (l links) In() bool { return l.InCut == 0 }
+
+func (l links) Out() bool { return l.OutCut == 0 }
+
+// Disturbed reports whether packets are lost or late, or their sender is.
+func (l links) Disturbed() bool {
+	return l.InCut > 0 || l.OutCut > 0 || l.Loss > 0 || l.Delay > 0 || l.Hog > 0
+}
+
+// Reaches reports whether a packet can arrive, unless it is lost.
+func Reaches(from, to *Host) bool { return from.On && to.On && from.Links.Out() && to.Links.In() }
+
+// Draws reports whether an event of such a likelihood happens.
+func (w *World) Draws(percent int) bool { return percent > 0 && w.Random.IntN(100) < percent }
+
+// Calm reports whether packets have arrived in time both ways between two hosts for so long.
+func (w *World) Calm(a, b *Host, long time.Duration) bool {
+	for _, h := range []*Host{a, b} {
+		if h.Links.Disturbed() || w.Now-h.Links.Quiet < long && h.Links.Quiet > 0 {
+			return false
+		}
+	}
+	return true
+}

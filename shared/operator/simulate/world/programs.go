@@ -12,7 +12,6 @@ import (
 // Server is an API server.
 type Server struct {
 	On, Hung, Draining bool
-	Gen                uint32
 }
 
 // Ready reports whether probes of the API server pass.
@@ -64,12 +63,7 @@ type Backend struct {
 
 // AnyUp reports whether a server is up.
 func (b *balancer) AnyUp() bool {
-	for i := range b.Servers {
-		if b.Servers[i].Known && b.Servers[i].Up {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(b.Servers, func(s Backend) bool { return s.Known && s.Up })
 }
 
 // check is one of a node's checks. Probes that would not change its state are left out.

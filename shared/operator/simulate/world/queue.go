@@ -1,9 +1,13 @@
 package world
 
-import "time"
+import (
+	"cmp"
+	"slices"
+	"time"
+)
 
-// Event is something that is due. A timer that was set anew has another generation, and what was
-// due for the former one is nothing.
+// Event is something that is due. A timer that is set anew gets the next generation; an event of an
+// earlier generation has no effect.
 type Event struct {
 	At    time.Duration
 	order uint32 // of those that are due at one time
@@ -28,6 +32,14 @@ func (e Event) About(other int) Event {
 // With is the event with an argument of its kind.
 func (e Event) With(arg int32) Event {
 	e.Arg = arg
+	return e
+}
+
+// If is the event with an argument of 1 or, without the condition, of 0.
+func (e Event) If(condition bool) Event {
+	if e.Arg = 0; condition {
+		e.Arg = 1
+	}
 	return e
 }
 
@@ -61,7 +73,7 @@ const (
 	EvProbeResult                     // and has its finding
 	EvServerProbe                     // a balancer probes an API server
 	EvMonitorRound                    // a round of the balancer's monitor
-	EvRedirect                        // and turns the redirect
+	EvRedirect                        // and sets or removes the redirect
 	EvGate                            // the node has seen the API work
 	EvLearn                           // a host learns of another one
 	EvBootstrapProbe                  // the bootstrap machine probes its API
@@ -72,54 +84,26 @@ const (
 
 // queue gives events in the order of time.
 type queue struct {
-	Events []Event
+	Events []Event // the next one last
 	next   uint32
 }
 
 func (q *queue) Empty() bool { return len(q.Events) == 0 }
 
-func earlier(a, b *Event) bool { return a.At < b.At || a.At == b.At && a.order < b.order }
-
 func (q *queue) push(e Event) {
 	q.next++
 	e.order = q.next
-	q.Events = append(q.Events, e)
-	i := len(q.Events) - 1
-	for i > 0 {
-		up := (i - 1) / 2
-		if !earlier(&e, &q.Events[up]) {
-			break
-		}
-		q.Events[i] = q.Events[up]
-		i = up
-	}
-	q.Events[i] = e
+	at, _ := slices.BinarySearchFunc(q.Events, e, func(a, b Event) int {
+		return cmp.Or(cmp.Compare(b.At, a.At), cmp.Compare(b.order, a.order))
+	})
+	q.Events = slices.Insert(q.Events, at, e)
 }
 
 func (q *queue) Pop() Event {
-	first, last := q.Events[0], len(q.Events)-1
+	last := len(q.Events) - 1
 	e := q.Events[last]
 	q.Events = q.Events[:last]
-	if last == 0 {
-		return first
-	}
-	i := 0
-	for {
-		child := 2*i + 1
-		if child >= last {
-			break
-		}
-		if child+1 < last && earlier(&q.Events[child+1], &q.Events[child]) {
-			child++
-		}
-		if !earlier(&q.Events[child], &e) {
-			break
-		}
-		q.Events[i] = q.Events[child]
-		i = child
-	}
-	q.Events[i] = e
-	return first
+	return e
 }
 
 // OnGrid is the next time of something periodic.

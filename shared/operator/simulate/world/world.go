@@ -8,6 +8,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/schedule"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/trace"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
 // World is a run.
@@ -25,6 +26,65 @@ type World struct {
 
 	Slowest   time.Duration // how much later than it should a packet or a process may be
 	Neighbour *Host         // which has the VIP in the neighbour caches of its network
+}
+
+// New is a cluster whose hosts are off, before a schedule begins.
+func New(c schedule.Cluster, s schedule.Schedule) *World {
+	if c.Kind == "" {
+		c.Kind = vrrp.API
+	}
+	w := &World{
+		Cluster: c, Random: rand.New(rand.NewPCG(s.Seed, 0x6f6e7072656d)), Faults: s.Faults,
+		Queue: queue{Events: make([]Event, 0, 64)}, Result: trace.Result{Cluster: c, Schedule: s},
+	}
+	for i, name := range c.Hosts() {
+		w.Hosts = append(w.Hosts, newHost(w, i, name))
+	}
+	if c.Bootstrap {
+		w.Boot = w.Hosts[0]
+	}
+	n := len(w.Hosts)
+	w.Rules = RuleState{
+		Remnant: make([]Watch, n), Able: make([]Watch, n), Health: make([]time.Duration, n),
+		ReleasedAt: -schedule.MaxLength,
+	}
+	for range n {
+		w.Rules.Dual = append(w.Rules.Dual, make([]Watch, n))
+	}
+	return w
+}
+
+// RuleState is what the rules remember of a run.
+type RuleState struct {
+	Dual       [][]Watch       // by pair: both hold the VIP and exchange adverts
+	Remnant    []Watch         // by host: it has the VIP without a keepalived
+	None       Watch           // no host holds the VIP
+	Able       []Watch         // by host: it could take the VIP over
+	Astray     Watch           // clients send to a host without the VIP
+	Health     []time.Duration // by host: when its health last changed
+	ReleasedAt time.Duration   // when a holder last advertised priority 0
+}
+
+// Watch measures for how long something is so.
+type Watch struct {
+	On       bool
+	Since    time.Duration
+	reported bool // since then
+}
+
+// Follow notes whether it is so now.
+func (s *Watch) Follow(now time.Duration, is bool) {
+	if is && !s.On {
+		s.Since, s.reported = now, false
+	}
+	s.On = is
+}
+
+// Exceeds reports, once each time, whether something that is so has lasted for too long.
+func (s *Watch) Exceeds(lasts, bound time.Duration) bool {
+	exceeds := s.On && !s.reported && lasts > bound
+	s.reported = s.reported || exceeds
+	return exceeds
 }
 
 // Between is a random time.
