@@ -7,8 +7,8 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/election"
+	"github.com/onprem-infra/onprem-infra/shared/host/capture"
 	"github.com/onprem-infra/onprem-infra/shared/host/listen"
-	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
 
@@ -16,6 +16,6 @@ func newListener(p plan.Plan, host nodeVIPHost, log *slog.Logger) *listen.Listen
 	return listen.New(listen.Options{
 		IDs: election.IDs(
 			p), StateFile: host.at(election.RunDir, clash.StateFile), Status: host.Status, Log: log,
-		Receive: overhear.Adverts, Neighbour: listen.AskAgain,
+		Receive: capture.Adverts, Neighbour: listen.AskAgain,
 	})
 }

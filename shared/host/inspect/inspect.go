@@ -12,8 +12,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/election"
+	"github.com/onprem-infra/onprem-infra/shared/host/capture"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
-	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
@@ -35,7 +35,7 @@ type Probes struct {
 	Now       func() time.Time
 	Links     func() (addr.Snapshot, error)
 	Neighbour func(ctx context.Context, link string, vip netip.Addr) (addr.Neighbour, error)
-	Adverts   func(ctx context.Context, link string, receive func(overhear.Received)) error
+	Adverts   func(ctx context.Context, link string, receive func(capture.Received)) error
 	Backends  func(ctx context.Context) ([]haproxy.Stat, error)
 	// of this host's name server
 	Lookup func(ctx context.Context, name string) ([]netip.Addr, error)
@@ -47,7 +47,7 @@ func New(p plan.Plan) *Inspector {
 	balancer := probe.NewHTTP(stats, (&net.Dialer{}).DialContext)
 	server := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), p.Ports[port.DNS])
 	return &Inspector{Plan: p, Probes: Probes{
-		Now: time.Now, Links: link.Snapshot, Neighbour: neighbour, Adverts: overhear.Adverts,
+		Now: time.Now, Links: link.Snapshot, Neighbour: neighbour, Adverts: capture.Adverts,
 		Backends: func(ctx context.Context) ([]haproxy.Stat, error) {
 			text, err := balancer.Good(ctx)
 			if err != nil {

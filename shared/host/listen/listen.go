@@ -16,8 +16,8 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
+	"github.com/onprem-infra/onprem-infra/shared/host/capture"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
-	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
@@ -40,16 +40,16 @@ type Options struct {
 	Status    func() (supervised.Status, error)
 	Log       *slog.Logger
 
-	// Receive is overhear.Adverts, and Neighbour is AskAgain, but in tests.
-	Receive   func(ctx context.Context, link string, receive func(overhear.Received)) error
+	// Receive is capture.Adverts, and Neighbour is AskAgain, but in tests.
+	Receive   func(ctx context.Context, link string, receive func(capture.Received)) error
 	Neighbour func(link string, vip netip.Addr) (addr.Neighbour, error)
 }
 
 // Outputs take what a listener receives and finds. A nil function takes nothing.
 type Outputs struct {
-	Adverts  func(overhear.Received) // every advert
-	Findings func([]clash.Finding)   // the findings of every round
-	Journal  func(journal.Entry)     // what changed
+	Adverts  func(capture.Received) // every advert
+	Findings func([]clash.Finding)  // the findings of every round
+	Journal  func(journal.Entry)    // what changed
 }
 
 // Listener finds out which other routers are in this host's VRRP groups, and which of them disturb

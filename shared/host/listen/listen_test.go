@@ -19,7 +19,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/advert"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/election"
-	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
+	"github.com/onprem-infra/onprem-infra/shared/host/capture"
 	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -32,7 +32,7 @@ type bench struct {
 	*Listener
 	t       *testing.T
 	logs    *logged
-	adverts chan overhear.Received
+	adverts chan capture.Received
 
 	mu       sync.Mutex
 	state    supervised.State
@@ -92,7 +92,7 @@ func newBench(t *testing.T) *bench {
 	b := &bench{
 		t:       t,
 		logs:    &logged{},
-		adverts: make(chan overhear.Received, 1000),
+		adverts: make(chan capture.Received, 1000),
 		state:   supervised.Backup,
 	}
 	b.Listener = New(Options{
@@ -115,7 +115,7 @@ func newBench(t *testing.T) *bench {
 	done := make(chan error, 1)
 	go func() {
 		done <- b.Follow(ctx, Outputs{
-			Adverts:  func(overhear.Received) { b.set(func() { b.received++ }) },
+			Adverts:  func(capture.Received) { b.set(func() { b.received++ }) },
 			Findings: func(found []clash.Finding) { b.set(func() { b.findings = len(found) }) },
 			Journal:  func(e journal.Entry) { b.set(func() { b.entries = append(b.entries, e) }) },
 		})
@@ -142,7 +142,7 @@ func (b *bench) status() (s supervised.Status, err error) {
 	return s, nil
 }
 
-func (b *bench) receiveAdverts(ctx context.Context, _ string, receive func(overhear.Received)) error {
+func (b *bench) receiveAdverts(ctx context.Context, _ string, receive func(capture.Received)) error {
 	for {
 		var broken error
 		b.set(func() { broken = b.broken })
@@ -166,9 +166,9 @@ func addresses4(texts ...string) (out []netip.Addr) {
 }
 
 // say has a host announce a VIP on the link.
-func (l *bench) announce(from, vip string, change func(*overhear.Received)) {
+func (l *bench) announce(from, vip string, change func(*capture.Received)) {
 	mac := net.HardwareAddr{0x52, 0x54, 0, 0, 0, netip.MustParseAddr(from).As4()[3]}
-	h := overhear.Received{
+	h := capture.Received{
 		At:  time.Now(),
 		MAC: mac,
 		Advert: advert.Advert{

@@ -12,7 +12,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/advert"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
-	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
+	"github.com/onprem-infra/onprem-infra/shared/host/capture"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
@@ -26,10 +26,10 @@ func TestForeign(t *testing.T) {
 			t.Context(),
 			p,
 			"eth0",
-			func(ctx context.Context, link string, hear func(overhear.Received)) error {
+			func(ctx context.Context, link string, hear func(capture.Received)) error {
 				for _, vip := range []netip.Addr{netip.MustParseAddr("192.0.2.77"), p.VIPs.API[0]} {
 					hear(
-						overhear.Received{
+						capture.Received{
 							At:  time.Now(),
 							MAC: net.HardwareAddr{0x52, 0x54, 0, 0, 0, 99},
 							Advert: advert.Advert{
@@ -58,7 +58,7 @@ func TestForeign(t *testing.T) {
 			t.Error(text)
 		}
 	})
-	if _, err := Foreign(t.Context(), p, "eth0", func(context.Context, string, func(overhear.Received)) error { return errors.New("no such link") }); err == nil {
+	if _, err := Foreign(t.Context(), p, "eth0", func(context.Context, string, func(capture.Received)) error { return errors.New("no such link") }); err == nil {
 		t.Error("a link that cannot be heard is taken for one without neighbours")
 	}
 }
@@ -71,10 +71,10 @@ func TestForeign_InOrder(t *testing.T) {
 			t.Context(),
 			p,
 			"eth0",
-			func(_ context.Context, _ string, hear func(overhear.Received)) error {
+			func(_ context.Context, _ string, hear func(capture.Received)) error {
 				for _, id := range []vrrp.ID{p.VRRP.Ingress.ID, p.VRRP.API.ID} {
 					hear(
-						overhear.Received{
+						capture.Received{
 							At: time.Now(),
 							Advert: advert.Advert{
 								From:     netip.MustParseAddr("192.0.2.78"),

@@ -7,8 +7,8 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/election"
+	"github.com/onprem-infra/onprem-infra/shared/host/capture"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
-	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
@@ -71,7 +71,7 @@ func (i Inspector) Clashes(
 		listeners.Go(func() {
 			bound, cancel := context.WithTimeout(ctx, clash.ListenTime)
 			defer cancel()
-			i.Unseen.Add("adverts of other hosts", i.Adverts(bound, on, func(h overhear.Received) {
+			i.Unseen.Add("adverts of other hosts", i.Adverts(bound, on, func(h capture.Received) {
 				mu.Lock()
 				defer mu.Unlock()
 				observer.Receive(

@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/host/capture"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
-	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
-	"github.com/onprem-infra/onprem-infra/shared/host/sonar"
+	"github.com/onprem-infra/onprem-infra/shared/host/reach"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
@@ -41,7 +41,7 @@ type Inspector struct {
 // Probes are what is asked of others than files, so that a test can answer.
 type Probes struct {
 	Now        func() time.Time
-	Adverts    func(ctx context.Context, link string, receive func(overhear.Received)) error
+	Adverts    func(ctx context.Context, link string, receive func(capture.Received)) error
 	WhoHas     func(link string, address netip.Addr) ([]string, error)
 	Echo       func(from, to netip.Addr, bytes int) (bool, error)
 	VRRP       func(from, to netip.Addr) (bool, error)
@@ -54,8 +54,8 @@ type Probes struct {
 // HostProbes ask this host's network. nodes are those that the API names.
 func HostProbes(p plan.Plan, nodes func(ctx context.Context) ([]kube.Node, error)) Probes {
 	return Probes{
-		Now: time.Now, Adverts: overhear.Adverts, WhoHas: sonar.WhoHas, Echo: sonar.Echo,
-		VRRP:       sonar.VRRP,
+		Now: time.Now, Adverts: capture.Adverts, WhoHas: reach.WhoHas, Echo: reach.Echo,
+		VRRP:       reach.VRRP,
 		Neighbours: link.Neighbours, MTU: mtu, Nodes: nodes,
 		Shut: func(ctx context.Context, host netip.Addr) []string { return shut(ctx, p, host) },
 	}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/election"
+	"github.com/onprem-infra/onprem-infra/shared/host/capture"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
-	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
 )
 
 // maxStateAge is how old the state of this host's monitor may be, which writes it every two
@@ -63,7 +63,7 @@ func (i inspector) listen(ctx context.Context, vips []VIP, unseen *inspect.Unsee
 	observer.Expect(instances)
 	for _, on := range slices.Compact(slices.Sorted(slices.Values(links))) {
 		bound, cancel := context.WithTimeout(ctx, i.Plan.Timing.Model.Advert+500*time.Millisecond)
-		err := i.Adverts(bound, on, func(h overhear.Received) {
+		err := i.Adverts(bound, on, func(h capture.Received) {
 			observer.Receive(clash.Received{Link: on, MAC: h.MAC.String(), At: h.At, Advert: h.Advert})
 		})
 		cancel()

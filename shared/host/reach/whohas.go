@@ -1,6 +1,6 @@
-// Package sonar asks the network, by a few packets that change no table of other hosts, which hosts
+// Package reach probes the network by a few packets that change no table of other hosts: which hosts
 // have an address, whether a host answers a packet of some size, and whether VRRP reaches it.
-package sonar
+package reach
 
 import (
 	"encoding/binary"

@@ -1,5 +1,5 @@
-// Package overhear receives the VRRP adverts that reach a link of this host, and sends none.
-package overhear
+// Package capture receives the VRRP adverts that reach a link of this host, and sends none.
+package capture
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package sonar
+package reach
 
 import (
 	"encoding/binary"
