@@ -1,38 +1,68 @@
 package capture
 
 import (
+	"context"
 	"errors"
-	"fmt"
 	"os"
+	"sync"
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/onprem-infra/onprem-infra/shared/host/socket"
 )
 
-// open opens a socket with a filter that cannot be removed. prepare runs after the filter is set.
-func open(
-	family, kind, protocol int, only []unix.SockFilter, prepare func(fd int) error,
-) (*os.File, error) {
-	fd, err := unix.Socket(family, kind|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, protocol)
-	if errors.Is(err, unix.EPERM) {
-		return nil, fmt.Errorf("%w: it takes the capability NET_RAW", err)
-	}
+// maxPacket is the longest packet that is read whole: that of Ethernet.
+const maxPacket = 1500
+
+func open(family, kind, protocol int, options ...socket.Option) (*os.File, error) {
+	fd, err := socket.Open(family, kind, protocol, options...)
 	if err != nil {
-		return nil, err
-	}
-	err = unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER,
-		&unix.SockFprog{Len: uint16(len(only)), Filter: &only[0]})
-	if err == nil {
-		err = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_LOCK_FILTER, 1)
-	}
-	if err == nil {
-		err = prepare(fd)
-	}
-	if err != nil {
-		_ = unix.Close(fd) // nothing was written
 		return nil, err
 	}
 	return os.NewFile(uintptr(fd), "VRRP"), nil
+}
+
+// read reads from each socket in a goroutine of its own until ctx ends, or one of them fails. It
+// closes the sockets.
+func read(
+	ctx context.Context, sockets []*os.File, one func(context.Context, syscall.RawConn) error,
+) error {
+	all, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	var readers sync.WaitGroup
+	for _, s := range sockets {
+		readers.Go(func() {
+			raw, err := s.SyscallConn()
+			if err == nil {
+				err = one(all, raw)
+			}
+			end(err)
+		})
+	}
+	<-all.Done()
+	closeAll(sockets)
+	readers.Wait()
+	if ctx.Err() != nil {
+		return nil
+	}
+	return context.Cause(all)
+}
+
+func closeAll(sockets []*os.File) {
+	for _, s := range sockets {
+		_ = s.Close() // nothing was written
+	}
+}
+
+// oneAtATime is a function that several goroutines may call.
+func oneAtATime[T any](receive func(T)) func(T) {
+	var mu sync.Mutex
+	return func(t T) {
+		mu.Lock()
+		defer mu.Unlock()
+		receive(t)
+	}
 }
 
 // receive waits for a packet, and reads it with its control messages.

@@ -4,7 +4,6 @@ package multicast
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
@@ -14,6 +13,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/onprem-infra/onprem-infra/shared/host/socket"
 )
 
 // hops is the hop limit of every packet: a receiver of a smaller one knows that it was routed.
@@ -81,18 +82,18 @@ func Open(ctx context.Context, w Where, g Groups, to Receiver) (*Sockets, error)
 }
 
 func (s *Sockets) listen(ctx context.Context, w Where, four bool) (*net.UDPConn, error) {
-	network, options := "udp6", func(fd int) error { return options6(fd, w, s.groups.IPv6) }
+	network, options := "udp6", options6(w, s.groups.IPv6)
 	if four {
-		network, options = "udp4", func(fd int) error { return options4(fd, w, s.groups.IPv4) }
+		network, options = "udp4", options4(w, s.groups.IPv4)
 	}
 	config := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
-		var set error
-		if err := raw.Control(func(fd uintptr) {
-			set = errors.Join(shared(int(fd)), options(int(fd)))
-		}); err != nil {
-			return err
-		}
-		return set
+		var errs []error
+		errs = append(errs, raw.Control(func(fd uintptr) {
+			for _, set := range slices.Concat(shared, options) {
+				errs = append(errs, set(int(fd)))
+			}
+		}))
+		return errors.Join(errs...)
 	}}
 	c, err := config.ListenPacket(ctx, network, fmt.Sprintf(":%d", s.groups.Port))
 	if err != nil {
@@ -102,39 +103,39 @@ func (s *Sockets) listen(ctx context.Context, w Where, four bool) (*net.UDPConn,
 }
 
 // shared lets other programs on the host share the port: each gets a copy of a packet to the group.
-func shared(fd int) error {
-	return errors.Join(
-		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1),
-		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1),
-	)
+var shared = []socket.Option{
+	socket.Int(unix.SOL_SOCKET, unix.SO_REUSEADDR, 1),
+	socket.Int(unix.SOL_SOCKET, unix.SO_REUSEPORT, 1),
 }
 
 // options4 join the group on one interface and send there from one address. This host receives its
 // own packets too, as other programs on it may need them.
-func options4(fd int, w Where, group netip.Addr) error {
-	on := &unix.IPMreqn{Multiaddr: group.As4(), Ifindex: int32(w.Index)}
+func options4(w Where, group netip.Addr) []socket.Option {
 	from := &unix.IPMreqn{Address: w.From4.As4(), Ifindex: int32(w.Index)}
-	return errors.Join(
-		unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_PKTINFO, 1),
-		unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_MULTICAST_ALL, 0),
-		unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_MULTICAST_TTL, hops),
-		unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_TTL, hops),
-		unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_MULTICAST_LOOP, 1),
-		unix.SetsockoptIPMreqn(fd, unix.IPPROTO_IP, unix.IP_MULTICAST_IF, from),
-		unix.SetsockoptIPMreqn(fd, unix.IPPROTO_IP, unix.IP_ADD_MEMBERSHIP, on))
+	return []socket.Option{
+		socket.Int(unix.IPPROTO_IP, unix.IP_PKTINFO, 1),
+		socket.Int(unix.IPPROTO_IP, unix.IP_MULTICAST_ALL, 0),
+		socket.Int(unix.IPPROTO_IP, unix.IP_MULTICAST_TTL, hops),
+		socket.Int(unix.IPPROTO_IP, unix.IP_TTL, hops),
+		socket.Int(unix.IPPROTO_IP, unix.IP_MULTICAST_LOOP, 1),
+		func(fd int) error {
+			return unix.SetsockoptIPMreqn(fd, unix.IPPROTO_IP, unix.IP_MULTICAST_IF, from)
+		},
+		socket.Member(group, w.Index),
+	}
 }
 
-func options6(fd int, w Where, group netip.Addr) error {
-	on := &unix.IPv6Mreq{Multiaddr: group.As16(), Interface: uint32(w.Index)}
-	return errors.Join(
-		unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 1),
-		unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO, 1),
-		unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_ALL, 0),
-		unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_HOPS, hops),
-		unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_UNICAST_HOPS, hops),
-		unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_LOOP, 1),
-		unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_IF, w.Index),
-		unix.SetsockoptIPv6Mreq(fd, unix.IPPROTO_IPV6, unix.IPV6_JOIN_GROUP, on))
+func options6(w Where, group netip.Addr) []socket.Option {
+	return []socket.Option{
+		socket.Int(unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 1),
+		socket.Int(unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO, 1),
+		socket.Int(unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_ALL, 0),
+		socket.Int(unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_HOPS, hops),
+		socket.Int(unix.IPPROTO_IPV6, unix.IPV6_UNICAST_HOPS, hops),
+		socket.Int(unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_LOOP, 1),
+		socket.Int(unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_IF, w.Index),
+		socket.Member(group, w.Index),
+	}
 }
 
 // read passes on the packets that the interface receives.
@@ -149,7 +150,7 @@ func (s *Sockets) read(ctx context.Context, c *net.UDPConn, to Receiver) {
 			to.Failed(fmt.Errorf("receive on interface %d: %w", s.index, err))
 			return
 		}
-		index, dest := arrival(control[:cn])
+		index, dest := socket.Arrival(control[:cn])
 		if index != s.index || n > mostBytes || flags&(unix.MSG_TRUNC|unix.MSG_CTRUNC) != 0 {
 			continue
 		}
@@ -158,28 +159,6 @@ func (s *Sockets) read(ctx context.Context, c *net.UDPConn, to Receiver) {
 			Data: slices.Clone(data[:n]),
 		})
 	}
-}
-
-// arrival is the interface that received a packet and the packet's destination; 0 if the kernel
-// does not report them.
-func arrival(control []byte) (index int, to netip.Addr) {
-	messages, err := unix.ParseSocketControlMessage(control)
-	if err != nil {
-		return 0, netip.Addr{}
-	}
-	for _, m := range messages {
-		switch {
-		case m.Header.Level == unix.IPPROTO_IP && m.Header.Type == unix.IP_PKTINFO &&
-			len(m.Data) >= 12:
-			to, _ = netip.AddrFromSlice(m.Data[8:12])
-			return int(binary.NativeEndian.Uint32(m.Data[0:4])), to
-		case m.Header.Level == unix.IPPROTO_IPV6 && m.Header.Type == unix.IPV6_PKTINFO &&
-			len(m.Data) >= 20:
-			to, _ = netip.AddrFromSlice(m.Data[0:16])
-			return int(binary.NativeEndian.Uint32(m.Data[16:20])), to
-		}
-	}
-	return 0, netip.Addr{}
 }
 
 // Send sends to one address, or, for the zero value, to the groups of all families with a socket.

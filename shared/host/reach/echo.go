@@ -9,71 +9,64 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/onprem-infra/onprem-infra/shared/host/socket"
 )
 
-// Echo's messages (RFC 792, RFC 4443 4).
-const (
-	echo4, reply4 = 8, 0
-	echo6, reply6 = 128, 129
-	headIPv4      = 20
-	headIPv6      = 40
-	headEcho      = 8
-)
+// family is what differs between IPv4 and IPv6, with the echo messages of RFC 792 and RFC 4443 4.
+type family struct {
+	ip, level, icmp   int
+	discovery, errors int // socket options: of the path's MTU, and for the errors of ICMP
+	head              int // bytes of IP's header without options
+	echo, reply       byte
+}
+
+func familyOf(a netip.Addr) family {
+	if a.Is4() {
+		return family{unix.AF_INET, unix.IPPROTO_IP, unix.IPPROTO_ICMP,
+			unix.IP_MTU_DISCOVER, unix.IP_RECVERR, 20, 8, 0}
+	}
+	return family{unix.AF_INET6, unix.IPPROTO_IPV6, unix.IPPROTO_ICMPV6,
+		unix.IPV6_MTU_DISCOVER, unix.IPV6_RECVERR, 40, 128, 129}
+}
+
+const headEcho = 8
 
 // Echo reports whether a host answers a packet of so many bytes, IP's header included, from an
 // address of this host. The packet is not fragmented. That the answer arrives shows that the host,
 // and what is between, find that address here.
 func Echo(from, to netip.Addr, bytes int) (answered bool, err error) {
-	family, protocol, head, ask, reply := unix.AF_INET, unix.IPPROTO_ICMP, headIPv4, byte(
-		echo4), byte(
-		reply4,
-	)
-	whole := func(fd int) error {
-		return unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_PROBE)
-	}
-	if to.Is6() {
-		family, protocol, head, ask, reply = unix.AF_INET6, unix.IPPROTO_ICMPV6, headIPv6, echo6, reply6
-		whole = func(fd int) error {
-			return unix.SetsockoptInt(
-				fd, unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER, unix.IPV6_PMTUDISC_PROBE)
-		}
-	}
-	fd, err := socket(family, unix.SOCK_RAW, protocol, whole,
-		func(fd int) error { return unix.Bind(fd, sockaddr(from)) })
+	f := familyOf(to)
+	fd, err := socket.Open(f.ip, unix.SOCK_RAW, f.icmp,
+		socket.Int(f.level, f.discovery, unix.IP_PMTUDISC_PROBE), // do not fragment
+		socket.Bind(socket.To(from)))
 	if err != nil {
 		return false, fmt.Errorf("ask %s for an echo from %s: %w", to, from, err)
 	}
 	defer unix.Close(fd)
-	packet := make([]byte, max(bytes-head, headEcho+8))
-	packet[0] = ask
+	packet := make([]byte, max(bytes-f.head, headEcho+8))
+	packet[0] = f.echo
 	binary.BigEndian.PutUint16(packet[4:], uint16(os.Getpid()))
-	binary.BigEndian.PutUint64(
-		packet[headEcho:], uint64(time.Now().UnixNano())) // tells these questions from others
-	if !to.Is6() { // the kernel does it for IPv6
+	// distinguishes this request from others
+	binary.BigEndian.PutUint64(packet[headEcho:], uint64(time.Now().UnixNano()))
+	if to.Is4() { // the kernel does it for IPv6
 		binary.BigEndian.PutUint16(packet[2:], checksum(packet))
 	}
-	err = exchange(
-		fd,
-		func() error { return unix.Sendto(fd, packet, 0, sockaddr(to)) },
+	err = exchange(fd,
+		func() error { return unix.Sendto(fd, packet, 0, socket.To(to)) },
 		func(p []byte, by unix.Sockaddr) bool {
-			if !to.Is6() {
-				if len(p) < headIPv4 || len(p) < int(p[0]&15)*4 {
+			if to.Is4() {
+				if len(p) < f.head || len(p) < int(p[0]&15)*4 {
 					return false
 				}
 				p = p[int(p[0]&15)*4:]
 			}
-			answered = len(p) >= headEcho+8 && p[0] == reply &&
+			answered = len(p) >= headEcho+8 && p[0] == f.reply &&
 				string(p[4:headEcho+8]) == string(packet[4:headEcho+8]) &&
-				address(by) == to.WithZone("")
+				socket.From(by) == to.WithZone("")
 			return answered
-		},
-	)
-	if errors.Is(err, unix.EMSGSIZE) || errors.Is(err, unix.EHOSTUNREACH) ||
-		errors.Is(err, unix.ENETUNREACH) ||
-		errors.Is(err, unix.ECONNREFUSED) {
-		return false, nil
-	}
-	if err != nil {
+		})
+	if err != nil && !errors.Is(err, unix.EMSGSIZE) && !unreachable(err) {
 		return false, fmt.Errorf("ask %s for an echo from %s: %w", to, from, err)
 	}
 	return answered, nil
@@ -83,15 +76,11 @@ func Echo(from, to netip.Addr, bytes int) (answered bool, err error) {
 // refuses the protocol. The packet is no advert, and every router ignores it. A host with VRRP does
 // not answer, and neither does one behind a packet filter.
 func VRRP(from, to netip.Addr) (arrives bool, err error) {
-	family, level, errs := unix.AF_INET, unix.IPPROTO_IP, unix.IP_RECVERR
-	if to.Is6() {
-		family, level, errs = unix.AF_INET6, unix.IPPROTO_IPV6, unix.IPV6_RECVERR
-	}
+	f := familyOf(to)
 	const vrrp = 112
-	fd, err := socket(family, unix.SOCK_RAW, vrrp,
-		func(fd int) error { return unix.SetsockoptInt(fd, level, errs, 1) },
-		func(fd int) error { return unix.Bind(fd, sockaddr(from)) },
-		func(fd int) error { return unix.Connect(fd, sockaddr(to)) })
+	fd, err := socket.Open(f.ip, unix.SOCK_RAW, vrrp, socket.Int(f.level, f.errors, 1),
+		socket.Bind(socket.To(from)),
+		func(fd int) error { return unix.Connect(fd, socket.To(to)) })
 	if err != nil {
 		return false, fmt.Errorf("try VRRP to %s: %w", to, err)
 	}
@@ -101,30 +90,16 @@ func VRRP(from, to netip.Addr) (arrives bool, err error) {
 	switch {
 	case errors.Is(err, unix.ENOPROTOOPT), errors.Is(err, unix.EPROTO):
 		return true, nil
-	case err == nil,
-		errors.Is(err, unix.EHOSTUNREACH),
-		errors.Is(err, unix.ENETUNREACH),
-		errors.Is(err, unix.ECONNREFUSED):
+	case err == nil, unreachable(err):
 		return false, nil
 	}
 	return false, fmt.Errorf("try VRRP to %s: %w", to, err)
 }
 
-func sockaddr(a netip.Addr) unix.Sockaddr {
-	if a.Is4() {
-		return &unix.SockaddrInet4{Addr: a.As4()}
-	}
-	return &unix.SockaddrInet6{Addr: a.As16()}
-}
-
-func address(s unix.Sockaddr) netip.Addr {
-	switch s := s.(type) {
-	case *unix.SockaddrInet4:
-		return netip.AddrFrom4(s.Addr)
-	case *unix.SockaddrInet6:
-		return netip.AddrFrom16(s.Addr)
-	}
-	return netip.Addr{}
+// unreachable reports whether an error is that a host cannot be reached.
+func unreachable(err error) bool {
+	return errors.Is(err, unix.EHOSTUNREACH) || errors.Is(err, unix.ENETUNREACH) ||
+		errors.Is(err, unix.ECONNREFUSED)
 }
 
 // checksum is IP's (RFC 1071).
