@@ -1,9 +1,7 @@
 package proc
 
 import (
-	"errors"
 	"fmt"
-	"os"
 
 	"golang.org/x/sys/unix"
 )
@@ -19,12 +17,8 @@ const modest = 10
 func (p *Process) RealTime() error {
 	attr := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_RR, Priority: modest,
 		Flags: unix.SCHED_FLAG_RESET_ON_FORK}
-	err := unix.SchedSetAttr(p.PID, &attr, 0)
-	if errors.Is(err, unix.ESRCH) {
-		err = os.ErrProcessDone
-	}
-	if err != nil {
-		return fmt.Errorf("make process %d real-time: %w", p.PID, err)
+	if err := unix.SchedSetAttr(p.PID, &attr, 0); err != nil {
+		return fmt.Errorf("make process %d real-time: %w", p.PID, done(err))
 	}
 	return nil
 }
