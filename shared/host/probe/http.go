@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
-	"net"
 	"net/http"
 )
 
@@ -17,9 +16,7 @@ type HTTP struct {
 // NewHTTP probes a URL such as http://localhost:6385/v1 by connections that dial makes, without a
 // proxy: the environment's proxy is for image registries, and its error page would count as an
 // answer.
-func NewHTTP(
-	url string, dial func(ctx context.Context, network, address string) (net.Conn, error),
-) *HTTP {
+func NewHTTP(url string, dial Dialer) *HTTP {
 	return &HTTP{url: url, line: newLine(url, dial, new(tls.Config))}
 }
 
@@ -31,9 +28,7 @@ func (h *HTTP) Probe(ctx context.Context) error {
 
 // NewUntrusted is NewHTTP for a server of this host whose certificate is of an unknown authority.
 // It probes that the server completes the handshake and answers, and sends nothing secret.
-func NewUntrusted(
-	url string, dial func(ctx context.Context, network, address string) (net.Conn, error),
-) *HTTP {
+func NewUntrusted(url string, dial Dialer) *HTTP {
 	return &HTTP{url: url, line: newLine(url, dial, &tls.Config{InsecureSkipVerify: true})}
 }
 

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// dialer makes connections as net.Dialer does.
-type dialer func(ctx context.Context, network, address string) (net.Conn, error)
+// Dialer makes connections as net.Dialer does.
+type Dialer func(ctx context.Context, network, address string) (net.Conn, error)
 
 // line sends requests for one URL by a connection that it keeps. The standard library's client has
 // two goroutines for each connection and some ten switches between them for each request. At four
@@ -23,7 +23,7 @@ type dialer func(ctx context.Context, network, address string) (net.Conn, error)
 type line struct {
 	url     *url.URL
 	request []byte
-	dial    dialer
+	dial    Dialer
 	secure  *tls.Config // nil for a server without TLS
 	invalid error       // of the URL
 
@@ -32,7 +32,7 @@ type line struct {
 }
 
 // newLine requests a URL with GET.
-func newLine(target string, dial dialer, secure *tls.Config) *line {
+func newLine(target string, dial Dialer, secure *tls.Config) *line {
 	l := &line{dial: dial}
 	request, err := http.NewRequest(http.MethodGet, target, nil)
 	if err != nil {
@@ -58,30 +58,28 @@ func (l *line) get(ctx context.Context) (code int, body []byte, err error) {
 	if l.invalid != nil {
 		return 0, nil, l.invalid
 	}
+	if code, body, err = l.try(ctx); err != nil {
+		return 0, nil, &url.Error{Op: "Get", URL: l.url.String(), Err: plain(err)}
+	}
+	return code, body, nil
+}
+
+func (l *line) try(ctx context.Context) (code int, body []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
 	if err := ctx.Err(); err != nil {
-		return 0, nil, l.named(err)
+		return 0, nil, err
 	}
 	if w := l.take(); w != nil {
 		if code, body, err = l.exchange(ctx, w); err == nil || w.answered || ctx.Err() != nil {
-			return code, body, l.named(err)
+			return code, body, err
 		}
 	}
 	w, err := l.connect(ctx)
 	if err != nil {
-		return 0, nil, l.named(err)
+		return 0, nil, err
 	}
-	code, body, err = l.exchange(ctx, w)
-	return code, body, l.named(err)
-}
-
-// named adds the URL to an error.
-func (l *line) named(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &url.Error{Op: "Get", URL: l.url.String(), Err: plain(err)}
+	return l.exchange(ctx, w)
 }
 
 // exchange sends the request by a connection, and keeps it if it can be used again.
