@@ -76,7 +76,8 @@ type Listener struct {
 func New(o Options) *Listener {
 	l := &Listener{
 		Options: o, changed: loop.NewWake(), foreign: loop.NewWake(), observer: clash.NewObserver(),
-		since: map[string]time.Time{}, failed: map[string]string{}, reports: newReports(),
+		since: map[string]time.Time{}, failed: map[string]string{},
+		reports: reports{first: map[disturber]time.Time{}, made: map[disturber]clash.Finding{}},
 	}
 	l.observer.Have(o.IDs)
 	return l
@@ -164,11 +165,10 @@ func (l *Listener) reconcile() error {
 	}
 	l.mu.Lock()
 	now := time.Now()
-	for name, at := range l.since { // a link that cannot be received from fails at once
-		if now.Sub(at) >= settled {
-			delete(l.failed, name)
-		}
-	}
+	maps.DeleteFunc(l.failed, func(name string, _ string) bool {
+		at, listens := l.since[name] // a link that cannot be received from fails at once
+		return listens && now.Sub(at) >= settled
+	})
 	for _, i := range l.wanted {
 		own := status.Instances[string(i.Name)]
 		l.observer.Self(i.Name, own.State == supervised.Master, vrrp.Priority(own.Priority), now)
