@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// free is a port that nobody listens on at 127.0.0.1.
+// free is a port that is free at 127.0.0.1.
 func free(t *testing.T) uint16 {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

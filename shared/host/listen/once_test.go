@@ -26,9 +26,9 @@ func TestForeign(t *testing.T) {
 			t.Context(),
 			p,
 			"eth0",
-			func(ctx context.Context, link string, hear func(capture.Received)) error {
+			func(ctx context.Context, link string, receive func(capture.Received)) error {
 				for _, vip := range []netip.Addr{netip.MustParseAddr("192.0.2.77"), p.VIPs.API[0]} {
-					hear(
+					receive(
 						capture.Received{
 							At:  time.Now(),
 							MAC: net.HardwareAddr{0x52, 0x54, 0, 0, 0, 99},
@@ -59,11 +59,11 @@ func TestForeign(t *testing.T) {
 		}
 	})
 	if _, err := Foreign(t.Context(), p, "eth0", func(context.Context, string, func(capture.Received)) error { return errors.New("no such link") }); err == nil {
-		t.Error("a link that cannot be heard is taken for one without neighbours")
+		t.Error("a link that cannot be received from counts as one without neighbours")
 	}
 }
 
-// TestForeign_InOrder holds that who runs plan twice is told the same in the same order.
+// TestForeign_InOrder holds that two runs of plan report the same in the same order.
 func TestForeign_InOrder(t *testing.T) {
 	p := testPlan(t)
 	for range 20 {
@@ -71,9 +71,9 @@ func TestForeign_InOrder(t *testing.T) {
 			t.Context(),
 			p,
 			"eth0",
-			func(_ context.Context, _ string, hear func(capture.Received)) error {
+			func(_ context.Context, _ string, receive func(capture.Received)) error {
 				for _, id := range []vrrp.ID{p.VRRP.Ingress.ID, p.VRRP.API.ID} {
-					hear(
+					receive(
 						capture.Received{
 							At: time.Now(),
 							Advert: advert.Advert{
