@@ -114,7 +114,7 @@ func answer(w http.ResponseWriter, err error) {
 
 func loopback(port uint16) []netip.AddrPort {
 	return []netip.AddrPort{
-		netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), port),
+		netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), port),
 		netip.AddrPortFrom(netip.IPv6Loopback(), port),
 	}
 }

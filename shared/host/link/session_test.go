@@ -68,7 +68,7 @@ func dial(t *testing.T, host, neighbour netns.Namespace, listen, to string) net.
 func TestReset(t *testing.T) {
 	for _, tt := range []struct {
 		name, vip, listen string
-		lend, notified        bool
+		lend, notified    bool
 	}{
 		{name: "IPv4", vip: "192.0.2.5", listen: "0.0.0.0:6443", notified: false},
 		{name: "IPv4, lent", vip: "192.0.2.5", listen: "0.0.0.0:6443", lend: true, notified: true},

@@ -39,12 +39,16 @@ type Packet struct {
 
 // Sockets are one socket for each family. Other programs on the host may share the port.
 type Sockets struct {
-	groups  Groups
 	index   int
-	each    []*net.UDPConn
-	four    []bool // whether the socket with the same index is of IPv4
+	each    []member
 	readers sync.WaitGroup
 	end     context.CancelFunc
+}
+
+// member is a socket that is a member of a group.
+type member struct {
+	*net.UDPConn
+	group netip.AddrPort
 }
 
 // Groups are the addresses and the port of a protocol.
@@ -63,28 +67,29 @@ type Receiver struct {
 // Open joins the groups on the interface. Close must be called.
 func Open(ctx context.Context, w Where, g Groups, to Receiver) (*Sockets, error) {
 	ctx, end := context.WithCancel(ctx)
-	s := &Sockets{groups: g, index: w.Index, end: end}
-	for _, four := range []bool{true, false} {
-		if four && !w.From4.IsValid() || !four && !w.IPv6 {
+	s := &Sockets{index: w.Index, end: end}
+	for _, group := range []netip.Addr{g.IPv4, g.IPv6} {
+		if group.Is4() && !w.From4.IsValid() || group.Is6() && !w.IPv6 {
 			continue
 		}
-		c, err := s.listen(ctx, w, four)
+		at := netip.AddrPortFrom(group, g.Port)
+		c, err := listen(ctx, w, at)
 		if err != nil {
 			s.Close()
 			return nil, fmt.Errorf("open multicast sockets on interface %d: %w", w.Index, err)
 		}
-		s.each, s.four = append(s.each, c), append(s.four, four)
+		s.each = append(s.each, member{c, at})
 	}
-	for i := range s.each {
-		s.readers.Go(func() { s.read(ctx, s.each[i], to) })
+	for _, m := range s.each {
+		s.readers.Go(func() { s.read(ctx, m.UDPConn, to) })
 	}
 	return s, nil
 }
 
-func (s *Sockets) listen(ctx context.Context, w Where, four bool) (*net.UDPConn, error) {
-	network, options := "udp6", options6(w, s.groups.IPv6)
-	if four {
-		network, options = "udp4", options4(w, s.groups.IPv4)
+func listen(ctx context.Context, w Where, group netip.AddrPort) (*net.UDPConn, error) {
+	network, options := "udp6", options6(w, group.Addr())
+	if group.Addr().Is4() {
+		network, options = "udp4", options4(w, group.Addr())
 	}
 	config := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
 		var errs []error
@@ -95,7 +100,7 @@ func (s *Sockets) listen(ctx context.Context, w Where, four bool) (*net.UDPConn,
 		}))
 		return errors.Join(errs...)
 	}}
-	c, err := config.ListenPacket(ctx, network, fmt.Sprintf(":%d", s.groups.Port))
+	c, err := config.ListenPacket(ctx, network, fmt.Sprintf(":%d", group.Port()))
 	if err != nil {
 		return nil, err
 	}
@@ -166,16 +171,15 @@ func (s *Sockets) read(ctx context.Context, c *net.UDPConn, to Receiver) {
 func (s *Sockets) Send(to netip.AddrPort, data []byte) error {
 	var errs []error
 	sent := false
-	for i, c := range s.each {
-		dest := to
-		if !to.IsValid() {
-			if dest = netip.AddrPortFrom(s.groups.IPv6, s.groups.Port); s.four[i] {
-				dest = netip.AddrPortFrom(s.groups.IPv4, s.groups.Port)
-			}
-		} else if to.Addr().Is4() != s.four[i] {
+	for _, m := range s.each {
+		dest := m.group
+		if to.IsValid() {
+			dest = to
+		}
+		if dest.Addr().Is4() != m.group.Addr().Is4() {
 			continue
 		}
-		_, err := c.WriteToUDPAddrPort(data, dest)
+		_, err := m.WriteToUDPAddrPort(data, dest)
 		sent, errs = sent || err == nil, append(errs, err)
 	}
 	if sent {
@@ -187,8 +191,8 @@ func (s *Sockets) Send(to netip.AddrPort, data []byte) error {
 // Close leaves the groups.
 func (s *Sockets) Close() {
 	s.end()
-	for _, c := range s.each {
-		_ = c.Close() // no written data could be lost
+	for _, m := range s.each {
+		_ = m.Close() // no written data could be lost
 	}
 	s.readers.Wait()
 }

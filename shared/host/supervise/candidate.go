@@ -127,18 +127,16 @@ func (s *supervisor) test(ctx context.Context, c protocol.Candidate) (complaint 
 	if err != nil {
 		return err.Error()
 	}
-	bound := time.NewTimer(daemon.TestBound)
-	defer bound.Stop()
+	bound := time.After(daemon.TestBound)
 	for {
 		select {
 		case line := <-s.events.lines:
 			s.receive(line)
-			continue
 		case <-t.Done:
 			return t.End(false)
 		case <-ctx.Done():
 			return t.End(false)
-		case <-bound.C:
+		case <-bound:
 			return t.End(true)
 		}
 	}

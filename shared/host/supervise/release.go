@@ -87,8 +87,7 @@ func (s *supervisor) handOver() {
 	}
 	s.beginRelease(time.Now(), s.order.Patience, "this program is to end")
 	s.publish()
-	bound := time.NewTimer(time.Until(s.releaseBy))
-	defer bound.Stop()
+	bound := time.After(time.Until(s.releaseBy))
 	for s.instances.Holding() > 0 && !s.daemon.Exited() {
 		select {
 		case line := <-s.events.lines:
@@ -99,7 +98,7 @@ func (s *supervisor) handOver() {
 			s.Log.Error("leave at once", "error", err)
 			return
 		case <-s.daemon.Reaped():
-		case <-bound.C:
+		case <-bound:
 			s.Log.Info("leave", "why", s.releaseReason())
 			return
 		}
@@ -150,13 +149,12 @@ func (s *supervisor) cleanUp(grace time.Duration) error {
 // await reports whether done came true within bound. It checks whenever an address has changed or a
 // process has ended.
 func (s *supervisor) await(bound time.Duration, done func() bool) bool {
-	timer := time.NewTimer(bound)
-	defer timer.Stop()
+	end := time.After(bound)
 	for !done() {
 		select {
 		case <-s.events.network:
 		case <-s.daemon.Reaped():
-		case <-timer.C:
+		case <-end:
 			return done()
 		}
 	}
