@@ -108,7 +108,6 @@ func (f vrrpFamily) join(index int) (*os.File, error) {
 	return open(f.family, unix.SOCK_DGRAM, 0, socket.Member(f.group, index))
 }
 
-// readAdverts reads until the socket is closed or fails.
 func readAdverts(ctx context.Context, raw syscall.RawConn, received func(Received)) error {
 	packet, begin, read := make([]byte, maxPacket), time.Now(), 0
 	for {

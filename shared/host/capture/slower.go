@@ -98,7 +98,6 @@ func onlySlower(family int, over time.Duration) []unix.SockFilter {
 	}
 }
 
-// readSlower reads until the socket is closed or fails.
 func readSlower(ctx context.Context, raw syscall.RawConn, deliver func(Delivered)) error {
 	packet, control := make([]byte, maxPacket), make([]byte, 128)
 	for ctx.Err() == nil {

@@ -65,7 +65,6 @@ func oneAtATime[T any](receive func(T)) func(T) {
 	}
 }
 
-// receive waits for a packet, and reads it with its control messages.
 func receive(
 	raw syscall.RawConn, packet, control []byte,
 ) (n, controls int, from unix.Sockaddr, err error) {

@@ -81,7 +81,6 @@ func paged(pages map[string]Page) *http.ServeMux {
 	return mux
 }
 
-// serve serves on all listeners until ctx ends, or one of them fails.
 func serve(ctx context.Context, server *http.Server, listeners []net.Listener) error {
 	if len(listeners) == 0 {
 		<-ctx.Done()

@@ -24,7 +24,6 @@ func AskAgain(on string, vip netip.Addr) (addr.Neighbour, error) {
 	return n, link.Ask(on, vip)
 }
 
-// setLinks listens on the links of the wanted instances, and on no other.
 func (l *Listener) setLinks(ctx context.Context, listening *sync.WaitGroup) {
 	l.mu.Lock()
 	wanted := map[string]bool{}

@@ -157,7 +157,6 @@ func (l *Listener) Follow(ctx context.Context, outputs Outputs) error {
 	}
 }
 
-// reconcile reports what has changed, and writes the state file.
 func (l *Listener) reconcile() error {
 	status, err := l.Status()
 	if err != nil {

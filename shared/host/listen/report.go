@@ -82,7 +82,6 @@ func (l *Listener) report(all []clash.Finding, now time.Time) (changed bool) {
 	return changed
 }
 
-// log writes a line into the log, and an entry into the journal.
 func (l *Listener) log(f clash.Finding, now time.Time, level slog.Level, msg, why string) {
 	ok, last := l.reports.allow(now)
 	if !ok {

@@ -143,7 +143,6 @@ func options6(w Where, group netip.Addr) []socket.Option {
 	}
 }
 
-// read passes on the packets that the interface receives.
 func (s *Sockets) read(ctx context.Context, c *net.UDPConn, to Receiver) {
 	data, control := make([]byte, mostBytes+1), make([]byte, 256)
 	for {

@@ -32,7 +32,6 @@ type seen struct {
 	Config struct{ Labels map[string]string }
 }
 
-// alive reports whether the container has processes.
 func (s seen) alive() bool { return s.State.Running || s.State.Paused }
 
 // Inspect is a container by its name; found is false if there is none.

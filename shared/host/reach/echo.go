@@ -96,7 +96,6 @@ func VRRP(from, to netip.Addr) (arrives bool, err error) {
 	return false, fmt.Errorf("try VRRP to %s: %w", to, err)
 }
 
-// unreachable reports whether an error is that a host cannot be reached.
 func unreachable(err error) bool {
 	return errors.Is(err, unix.EHOSTUNREACH) || errors.Is(err, unix.ENETUNREACH) ||
 		errors.Is(err, unix.ECONNREFUSED)

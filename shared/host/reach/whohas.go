@@ -45,7 +45,6 @@ func exchange(
 	return nil
 }
 
-// listen passes every packet to receive until a time.
 func listen(
 	fd int, until time.Time, receive func([]byte, unix.Sockaddr) bool,
 ) (enough bool, err error) {

@@ -41,7 +41,6 @@ func (s *supervisor) loop(ctx context.Context) error {
 	}
 }
 
-// round compares what is with what is wanted and does what is due now.
 func (s *supervisor) round(ctx context.Context) error {
 	if s.daemon.Exited() {
 		s.reapDaemon()
@@ -101,7 +100,6 @@ func (s *supervisor) due(also time.Time) <-chan time.Time {
 	return time.After(time.Until(next))
 }
 
-// receive takes a line that keepalived reports.
 func (s *supervisor) receive(line string) {
 	if !s.daemon.Reported(line) {
 		return
@@ -129,7 +127,6 @@ func (s *supervisor) receive(line string) {
 	}
 }
 
-// drain takes all lines that keepalived has reported until now.
 func (s *supervisor) drain() {
 	for {
 		select {

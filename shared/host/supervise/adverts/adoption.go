@@ -49,7 +49,6 @@ type election struct {
 	source netip.Addr
 }
 
-// electionsOf are those of version 3, by instance.
 func electionsOf(instances []keepalived.Instance) map[string]election {
 	all := map[string]election{}
 	for _, i := range instances {
@@ -96,7 +95,6 @@ type undoing struct {
 	repeat error // more than one within a minute, since a minute in which there was none
 }
 
-// reloaded is the state after a reload.
 func (u undoing) reloaded(now time.Time, d adoption) undoing {
 	if !u.last.IsZero() && now.Sub(u.last) < pace.Steady {
 		u.repeat = fmt.Errorf("router %s on link %s sends the ID of one of our VRRP routers "+
@@ -108,7 +106,6 @@ func (u undoing) reloaded(now time.Time, d adoption) undoing {
 	return u
 }
 
-// failing is what there is to report.
 func (u *undoing) failing(now time.Time) error {
 	if now.Sub(u.last) >= pace.Steady {
 		u.repeat = nil
