@@ -18,9 +18,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/advert"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
+	"github.com/onprem-infra/onprem-infra/shared/host/capture"
 	"github.com/onprem-infra/onprem-infra/shared/host/healthz"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
-	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
 	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
@@ -107,10 +107,10 @@ func TestVIPMeter(t *testing.T) {
 	}
 	from := netip.MustParseAddr("192.0.2.12")
 	holder := advert.Advert{From: from, ID: p.VRRP.API.ID, Hops: advert.Near, Sound: true, Priority: 100, Interval: time.Second, VIPs: p.VIPs.API}
-	e.recordAdvert(overhear.Received{At: time.Now().Add(-2 * time.Second), Advert: holder})
+	e.recordAdvert(capture.Received{At: time.Now().Add(-2 * time.Second), Advert: holder})
 	far := holder
 	far.From, far.Hops = netip.MustParseAddr("203.0.113.9"), 60
-	e.recordAdvert(overhear.Received{At: time.Now().Add(-2 * time.Second), Advert: far})
+	e.recordAdvert(capture.Received{At: time.Now().Add(-2 * time.Second), Advert: far})
 	e.Clashes([]clash.Finding{{Kind: clash.Foreign, VIP: p.VIPs.API[0]}, {Kind: clash.Foreign, VIP: p.VIPs.Ingress[0]}})
 	checks.fail(vrrp.CheckLB)
 	observe(supervised.Master)

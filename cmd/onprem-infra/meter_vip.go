@@ -12,9 +12,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/shared/advert"
 	"github.com/onprem-infra/onprem-infra/shared/election"
+	"github.com/onprem-infra/onprem-infra/shared/host/capture"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
-	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
 	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
@@ -93,7 +93,7 @@ func (e *vipMeter) observed(observe func(context.Context) (vip.Snapshot, error))
 
 // recordAdvert records a received advert, unless VRRP routers ignore it: otherwise any host could
 // make VIPs seem to move.
-func (e *vipMeter) recordAdvert(h overhear.Received) {
+func (e *vipMeter) recordAdvert(h capture.Received) {
 	e.mu.Lock()
 	advertInterval := e.plan.Timing.Model.Advert
 	e.mu.Unlock()

@@ -3,8 +3,8 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/onprem-infra/onprem-infra/shared/host/capture"
 	"github.com/onprem-infra/onprem-infra/shared/host/listen"
-	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
 	"github.com/onprem-infra/onprem-infra/shared/operator/overview"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
@@ -47,7 +47,7 @@ func planCommand(std streams) *cobra.Command {
 			return negative(err)
 		}
 		if listenOn != "" {
-			found, err := listen.Foreign(cmd.Context(), p, listenOn, overhear.Adverts)
+			found, err := listen.Foreign(cmd.Context(), p, listenOn, capture.Adverts)
 			if err != nil {
 				return err
 			}

@@ -21,9 +21,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
+	"github.com/onprem-infra/onprem-infra/shared/host/capture"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/status"
-	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
 	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
@@ -36,7 +36,7 @@ import (
 func TestStatusMonitored(t *testing.T) {
 	p := fakehost.Plan(t, vrrp.ProfileLan)
 	host := fakehost.New(t, p, fakehost.Monitored(p, fakehost.Holder(p)))
-	host.Adverts = func(context.Context, string, func(overhear.Received)) error {
+	host.Adverts = func(context.Context, string, func(capture.Received)) error {
 		t.Error("it listens itself")
 		return nil
 	}
@@ -102,7 +102,7 @@ func TestStatusUnseen(t *testing.T) {
 	no := errors.New("operation not permitted")
 	blind := func(l *inspect.Inspector) {
 		l.Neighbour = func(context.Context, string, netip.Addr) (addr.Neighbour, error) { return addr.Neighbour{}, no }
-		l.Adverts = func(context.Context, string, func(overhear.Received)) error { return no }
+		l.Adverts = func(context.Context, string, func(capture.Received)) error { return no }
 		l.Backends = func(context.Context) ([]haproxy.Stat, error) { return nil, no }
 		l.Lookup = func(context.Context, string) ([]netip.Addr, error) { return nil, no }
 	}

@@ -35,17 +35,15 @@ func TestClusterVIPs(t *testing.T) {
 	if err := os.WriteFile(path, plan.Encode(p), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	o, from, err := options([]string{"--config", "c", "--run-dir", "d", "--cluster", path,
+	_, from, err := options([]string{"--config", "c", "--run-dir", "d", "--cluster", path,
 		"--", "keepalived"})
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || from != path {
+		t.Fatalf("the VIPs are read from %q, %v", from, err)
 	}
-	if from != path {
-		t.Errorf("read from %q", from)
-	}
+	got, err := clusterVIPs(from)
 	if want := vips("192.0.2.5", "2001:db8::5", "192.0.2.6",
-		"2001:db8::6"); !slices.Equal(o.VIPs, want) {
-		t.Errorf("VIPs %v, want %v", o.VIPs, want)
+		"2001:db8::6"); err != nil || !slices.Equal(got, want) {
+		t.Errorf("VIPs %v, %v, want %v", got, err, want)
 	}
 }
 

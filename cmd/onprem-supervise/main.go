@@ -55,32 +55,30 @@ func main() {
 // from working.
 func run(ctx context.Context, args []string, stderr io.Writer) int {
 	if len(args) == 2 && args[0] == "--install" {
-		if err := install(args[1]); err != nil {
-			fmt.Fprintf(stderr, "onprem-supervise: %v\n", err)
-			return 3
-		}
-		return 0
+		return status(stderr, install(args[1]))
 	}
 	o, cluster, err := options(args)
 	if errors.Is(err, flag.ErrHelp) {
 		fmt.Fprint(stderr, usage)
 		return 0
-	}
-	if bad := (*unread)(nil); errors.As(err, &bad) {
-		fmt.Fprintf(stderr, "onprem-supervise: %v\n", bad.error)
-		return 3
-	}
-	if err != nil {
+	} else if err != nil {
 		fmt.Fprintf(stderr, "onprem-supervise: %v\n%s", err, usage)
 		return 2
 	}
 	o.Log = slog.New(slog.NewTextHandler(stderr, nil)).With("room", "shared/host/supervise")
 	if cluster != "" {
+		if o.VIPs, err = clusterVIPs(cluster); err != nil {
+			return status(stderr, err)
+		}
 		same, end := whileSame(ctx, cluster, o.VIPs, o.Log)
 		defer end()
 		ctx = same
 	}
-	if err := supervise.Run(ctx, o); err != nil {
+	return status(stderr, supervise.Run(ctx, o))
+}
+
+func status(stderr io.Writer, err error) int {
+	if err != nil {
 		fmt.Fprintf(stderr, "onprem-supervise: %v\n", err)
 		return 3
 	}
@@ -98,11 +96,8 @@ func install(path string) error {
 	return err
 }
 
-// unread is the error of a file that the host should have.
-type unread struct{ error }
-
-// options are those of the command line, and the file that the VIPs were read from; empty if the
-// command line has them.
+// options are those of the command line, and the file that has the VIPs; empty if the command line
+// has them.
 func options(args []string) (o supervise.Options, cluster string, err error) {
 	flags := flag.NewFlagSet("onprem-supervise", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
@@ -124,18 +119,13 @@ func options(args []string) (o supervise.Options, cluster string, err error) {
 	if err := flags.Parse(args); err != nil {
 		return o, "", err
 	}
-	if cluster != "" {
-		if o.VIPs, err = clusterVIPs(cluster); err != nil {
-			return o, "", &unread{err}
-		}
-	}
 	o.Command = flags.Args()
 	switch {
 	case o.Config == "":
 		return o, "", errors.New("--config is missing")
 	case o.RunDir == "":
 		return o, "", errors.New("--run-dir is missing")
-	case len(o.VIPs) == 0:
+	case len(o.VIPs) == 0 && cluster == "":
 		return o, "", errors.New("--vip or --cluster is missing")
 	case len(o.Command) == 0:
 		return o, "", errors.New("after --, the program to run is missing")

@@ -34,7 +34,7 @@ func TestTrackedDirectories_Removed(t *testing.T) {
 		func(st supervised.Status) bool { return st.Applied == want })
 	for _, dir := range dirs {
 		if _, err := os.Stat(filepath.Join(s.dir, dir)); errors.Is(err, os.ErrNotExist) {
-			t.Errorf("keepalived has looked at a configuration without the directory %s", dir)
+			t.Errorf("keepalived has read a configuration without the directory %s", dir)
 		}
 	}
 	if refused := s.status().Refused; refused != nil || held.low() != 2 {

@@ -69,7 +69,7 @@ func TestCandidate(t *testing.T) {
 
 func TestDecodeCandidate_Refuses(t *testing.T) {
 	file, _ := EncodeCandidate(whole())
-	for _, tt := range []struct{ name, old, with, says string }{
+	for _, tt := range []struct{ name, old, with, reports string }{
 		{"a newer version", `"version": 1`, `"version": 2, "more": {}`,
 			"its version is 2, this release reads 1"},
 		{"no version", `"version": 1,`, "", "its version is 0"},
@@ -85,13 +85,13 @@ func TestDecodeCandidate_Refuses(t *testing.T) {
 		if got, err := DecodeCandidate([]byte(bad)); err == nil ||
 			!reflect.DeepEqual(got, keepalived.Config{}) {
 			t.Errorf("%s: %v, %+v", tt.name, err, got)
-		} else if !strings.Contains(err.Error(), tt.says) {
-			t.Errorf("%s: %v, want %q", tt.name, err, tt.says)
+		} else if !strings.Contains(err.Error(), tt.reports) {
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.reports)
 		}
 	}
 }
 
-// FuzzDecodeCandidate holds that whatever is read renders as a text that says the same, and nothing
+// FuzzDecodeCandidate holds that whatever is read renders as a text of the same meaning, and nothing
 // more.
 func FuzzDecodeCandidate(f *testing.F) {
 	file, _ := EncodeCandidate(whole())

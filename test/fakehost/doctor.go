@@ -14,6 +14,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/corefile"
 	"github.com/onprem-infra/onprem-infra/shared/health"
+	"github.com/onprem-infra/onprem-infra/shared/host/capture"
 	"github.com/onprem-infra/onprem-infra/shared/host/diagnose"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/daemons"
@@ -21,7 +22,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/system"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
-	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/operator/drift"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -104,7 +104,7 @@ func Plain(t *testing.T, p plan.Plan) *diagnose.Host {
 	h := &diagnose.Host{Inspector: New(t, p, files), Peers: Addresses("192.0.2.12")}
 	answer(h, p)
 	h.Network.WhoHas = func(string, netip.Addr) ([]string, error) { return nil, nil }
-	h.Network.Adverts = func(context.Context, string, func(overhear.Received)) error { return nil }
+	h.Network.Adverts = func(context.Context, string, func(capture.Received)) error { return nil }
 	h.Links = func() (addr.Snapshot, error) { return Links("192.0.2.11/24"), nil }
 	return h
 }
@@ -131,7 +131,7 @@ func networkOf(h *diagnose.Host, p plan.Plan) network.Probes {
 	mac := func(n string) string { return "52:54:00:00:00:" + n }
 	return network.Probes{
 		Now: h.Now,
-		Adverts: func(_ context.Context, _ string, receive func(overhear.Received)) error {
+		Adverts: func(_ context.Context, _ string, receive func(capture.Received)) error {
 			for i := range 4 {
 				advert := Advert(12, p.VRRP.Ingress.ID, 120, p.VIPs.Ingress...)
 				advert.At = h.Now().Add(time.Duration(i-4) * 100 * time.Millisecond)

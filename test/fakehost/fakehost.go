@@ -19,8 +19,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/advert"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/election"
+	"github.com/onprem-infra/onprem-infra/shared/host/capture"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
-	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
 	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -150,8 +150,8 @@ func Monitored(p plan.Plan, files map[string]string) map[string]string {
 }
 
 // Advert is an advert of 192.0.2.FROM, ten of which it sends a second.
-func Advert(from int, id vrrp.ID, priority uint8, vips ...netip.Addr) overhear.Received {
-	return overhear.Received{
+func Advert(from int, id vrrp.ID, priority uint8, vips ...netip.Addr) capture.Received {
+	return capture.Received{
 		MAC: net.HardwareAddr{0x52, 0x54, 0, 0, 0, byte(from)},
 		Advert: advert.Advert{
 			From: netip.AddrFrom4(
@@ -175,7 +175,7 @@ func New(t *testing.T, p plan.Plan, files map[string]string) *inspect.Inspector 
 		}
 		return addr.Neighbour{MAC: "52:54:00:00:00:0c"}, nil
 	}
-	i.Adverts = func(_ context.Context, _ string, receive func(overhear.Received)) error {
+	i.Adverts = func(_ context.Context, _ string, receive func(capture.Received)) error {
 		h := Advert(12, p.VRRP.Ingress.ID, 120, p.VIPs.Ingress...)
 		h.At = Begin.Add(time.Hour - 70*time.Millisecond)
 		receive(h)

@@ -17,11 +17,11 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/advert"
 	"github.com/onprem-infra/onprem-infra/shared/corefile"
 	"github.com/onprem-infra/onprem-infra/shared/health"
+	"github.com/onprem-infra/onprem-infra/shared/host/capture"
 	"github.com/onprem-infra/onprem-infra/shared/host/diagnose"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
-	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
 	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
 	"github.com/onprem-infra/onprem-infra/shared/operator/drift"
@@ -74,8 +74,8 @@ func TestDiagnose(t *testing.T) {
 			}
 		}},
 		{"an advert", doctor.CheckVRID, func(h *diagnose.Host) {
-			h.Network.Adverts = func(_ context.Context, _ string, receive func(overhear.Received)) error {
-				receive(overhear.Received{At: h.Now(), Advert: advert.Advert{From: netip.MustParseAddr("192.0.2.99"), Hops: advert.Near, Version: vrrp.V2, ID: p.VRRP.API.ID, Priority: 100,
+			h.Network.Adverts = func(_ context.Context, _ string, receive func(capture.Received)) error {
+				receive(capture.Received{At: h.Now(), Advert: advert.Advert{From: netip.MustParseAddr("192.0.2.99"), Hops: advert.Near, Version: vrrp.V2, ID: p.VRRP.API.ID, Priority: 100,
 					Interval: time.Second, VIPs: []netip.Addr{netip.MustParseAddr("192.0.2.77")}, Sound: true}})
 				return nil
 			}
@@ -320,7 +320,7 @@ func TestDiagnose_Unprivileged(t *testing.T) {
 	host := fakehost.Doctor(t, p)
 	host.Network.WhoHas = func(string, netip.Addr) ([]string, error) { return nil, no }
 	host.Network.Echo = func(netip.Addr, netip.Addr, int) (bool, error) { return false, no }
-	host.Network.Adverts = func(context.Context, string, func(overhear.Received)) error { return no }
+	host.Network.Adverts = func(context.Context, string, func(capture.Received)) error { return no }
 	host.Network.Nodes = func(context.Context) ([]kube.Node, error) { return nil, no }
 	host.Daemons.Redirected = func() (bool, error) { return false, no }
 	host.System.Time = func(context.Context, netip.Addr) (time.Duration, error) { return 0, no }

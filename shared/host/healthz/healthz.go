@@ -9,10 +9,11 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"strconv"
 	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/net/netutil"
 )
 
 // Page is a text that is made anew for each request.
@@ -21,23 +22,26 @@ type Page struct {
 	Text func() []byte
 }
 
+// timeout is how long a client may take to send its request, and to read the answer.
+const timeout = 5 * time.Second
+
 // Serve answers GET of each path on 127.0.0.1 and, where there is one, on ::1, until ctx ends: a
 // check with 200 and "ok", or 503 and the error's text, a page with its text. It returns nil when
 // ctx ends and an error when it cannot listen.
 func Serve(ctx context.Context, port uint16, checks map[string]func() error,
 	pages map[string]Page) error {
-	listeners, err := listen(ctx, port)
-	if err != nil {
-		return fmt.Errorf("serve the health at port %d of the loopback: %w", port, err)
-	}
 	mux := paged(pages)
 	for path, check := range checks {
 		mux.HandleFunc("GET "+path,
 			func(w http.ResponseWriter, _ *http.Request) { answer(w, check()) })
 	}
-	server := &http.Server{Handler: mux, ReadTimeout: 5 * time.Second,
-		WriteTimeout: 5 * time.Second, IdleTimeout: 30 * time.Second}
-	if err := serve(ctx, server, listeners); err != nil {
+	server := &http.Server{Handler: mux, ReadTimeout: timeout, WriteTimeout: timeout,
+		IdleTimeout: 30 * time.Second}
+	listeners, err := listen(ctx, loopback(port))
+	if err == nil {
+		err = serve(ctx, server, listeners)
+	}
+	if err != nil {
 		return fmt.Errorf("serve the health at port %d of the loopback: %w", port, err)
 	}
 	return nil
@@ -50,21 +54,17 @@ const atOnce = 4
 // Publish answers GET of each page at these addresses of this host, until ctx ends, and nothing
 // else. It returns nil when ctx ends and an error when it cannot listen.
 func Publish(ctx context.Context, at []netip.AddrPort, pages map[string]Page) error {
-	var listeners []net.Listener
-	for _, address := range at {
-		l, err := new(net.ListenConfig).Listen(ctx, "tcp", address.String())
-		if err != nil {
-			for _, open := range listeners {
-				_ = open.Close() // there is no connection yet
-			}
-			return fmt.Errorf("publish pages at %s: %w", address, err)
-		}
-		listeners = append(listeners, &narrow{Listener: l, free: make(chan struct{}, atOnce)})
-	}
-	server := &http.Server{Handler: paged(pages), ReadTimeout: 5 * time.Second,
-		WriteTimeout: 5 * time.Second, MaxHeaderBytes: 8 << 10}
+	server := &http.Server{Handler: paged(pages), ReadTimeout: timeout, WriteTimeout: timeout,
+		MaxHeaderBytes: 8 << 10}
 	server.SetKeepAlivesEnabled(false)
-	if err := serve(ctx, server, listeners); err != nil {
+	listeners, err := listen(ctx, at)
+	for i, l := range listeners { // each connection ends within seconds, by the timeouts
+		listeners[i] = netutil.LimitListener(l, atOnce)
+	}
+	if err == nil {
+		err = serve(ctx, server, listeners)
+	}
+	if err != nil {
 		return fmt.Errorf("publish pages at %v: %w", at, err)
 	}
 	return nil
@@ -81,33 +81,6 @@ func paged(pages map[string]Page) *http.ServeMux {
 	return mux
 }
 
-// narrow accepts a connection only if fewer than atOnce are open.
-type narrow struct {
-	net.Listener
-	free chan struct{}
-}
-
-func (n *narrow) Accept() (net.Conn, error) {
-	c, err := n.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	n.free <- struct{}{} // each that is open ends within seconds, by its timeouts
-	return &counted{Conn: c, done: sync.OnceFunc(func() { <-n.free })}, nil
-}
-
-// counted calls done once when it is closed.
-type counted struct {
-	net.Conn
-	done func()
-}
-
-func (c *counted) Close() error {
-	defer c.done()
-	return c.Conn.Close()
-}
-
-// serve serves on all listeners until ctx ends, or one of them fails.
 func serve(ctx context.Context, server *http.Server, listeners []net.Listener) error {
 	if len(listeners) == 0 {
 		<-ctx.Done()
@@ -138,27 +111,32 @@ func answer(w http.ResponseWriter, err error) {
 	fmt.Fprintln(w, "ok")
 }
 
-// listen takes the port on each loopback address that the machine has.
-func listen(ctx context.Context, port uint16) ([]net.Listener, error) {
-	var listeners []net.Listener
-	var errs []error
-	for _, address := range []string{"127.0.0.1", "::1"} {
-		l, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(address,
-			strconv.Itoa(int(port))))
+func loopback(port uint16) []netip.AddrPort {
+	return []netip.AddrPort{
+		netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), port),
+		netip.AddrPortFrom(netip.IPv6Loopback(), port),
+	}
+}
+
+// listen takes all ports or none. A loopback address that the machine does not have is left out.
+func listen(ctx context.Context, at []netip.AddrPort) (listeners []net.Listener, err error) {
+	for _, address := range at {
+		l, failed := new(net.ListenConfig).Listen(ctx, "tcp", address.String())
 		switch {
-		case err == nil:
+		case failed == nil:
 			listeners = append(listeners, l)
-		case !errors.Is(err, syscall.EADDRNOTAVAIL) && !errors.Is(err, syscall.EAFNOSUPPORT):
-			errs = append(errs, err)
+		case !address.Addr().IsLoopback() || !errors.Is(failed, syscall.EADDRNOTAVAIL) &&
+			!errors.Is(failed, syscall.EAFNOSUPPORT):
+			err = errors.Join(err, failed)
 		}
 	}
-	if len(errs) == 0 && len(listeners) > 0 {
+	if err == nil {
 		return listeners, nil
 	}
 	for _, l := range listeners {
 		_ = l.Close() // there is no connection yet
 	}
-	return nil, errors.Join(append(errs, ctx.Err())...)
+	return nil, err
 }
 
 // Pulse is when a loop began its last round. Its zero value has seen none.

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// free is a port that nobody listens on at 127.0.0.1.
+// free is a port that is free at 127.0.0.1.
 func free(t *testing.T) uint16 {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -91,9 +91,9 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// TestServeLoopbackOnly holds that nobody outside is answered.
+// TestServeLoopbackOnly holds that no other host is answered.
 func TestServeLoopbackOnly(t *testing.T) {
-	listeners, err := listen(t.Context(), free(t))
+	listeners, err := listen(t.Context(), loopback(free(t)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,8 +105,8 @@ func TestServeLoopbackOnly(t *testing.T) {
 	}
 }
 
-// TestPublish holds that who asks from elsewhere gets the pages, and neither the health nor more
-// than a few answers at a time.
+// TestPublish holds that other hosts get the pages, and neither the health nor more than a few
+// answers at a time.
 func TestPublish(t *testing.T) {
 	port := free(t)
 	at := netip.AddrPortFrom(netip.MustParseAddr("127.0.0.2"), port)
@@ -153,7 +153,7 @@ func TestPulse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p Pulse
 		if err := p.Within(time.Hour); err == nil {
-			t.Error("well before the first beat")
+			t.Error("healthy before the first beat")
 		}
 		p.Beat()
 		time.Sleep(10 * time.Second)

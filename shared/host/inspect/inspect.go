@@ -11,8 +11,8 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/host/capture"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
-	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
@@ -46,7 +46,7 @@ func New(p plan.Plan) *Inspector {
 	balancer := probe.NewHTTP(stats, (&net.Dialer{}).DialContext)
 	server := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), p.Ports[port.DNS])
 	return &Inspector{Plan: p, Probes: Probes{
-		Now: time.Now, Links: link.Snapshot, Neighbour: neighbour, Adverts: overhear.Adverts,
+		Now: time.Now, Links: link.Snapshot, Neighbour: neighbour, Adverts: capture.Adverts,
 		Backends: func(ctx context.Context) ([]haproxy.Stat, error) {
 			text, err := balancer.Good(ctx)
 			if err != nil {

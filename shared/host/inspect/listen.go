@@ -6,11 +6,11 @@ import (
 	"sync"
 
 	"github.com/onprem-infra/onprem-infra/shared/clash"
-	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
+	"github.com/onprem-infra/onprem-infra/shared/host/capture"
 )
 
 // Adverts receives the adverts of other hosts on a link until ctx ends.
-type Adverts = func(ctx context.Context, link string, receive func(overhear.Received)) error
+type Adverts = func(ctx context.Context, link string, receive func(capture.Received)) error
 
 // Listen passes the adverts on the links of instances to an observer until ctx ends.
 func Listen(
@@ -22,7 +22,7 @@ func Listen(
 	}
 	var mu sync.Mutex
 	Each(slices.Compact(slices.Sorted(slices.Values(links))), func(_ int, on string) {
-		u.Add("adverts of other hosts", adverts(ctx, on, func(h overhear.Received) {
+		u.Add("adverts of other hosts", adverts(ctx, on, func(h capture.Received) {
 			mu.Lock()
 			defer mu.Unlock()
 			o.Receive(clash.Received{Link: on, MAC: h.MAC.String(), At: h.At, Advert: h.Advert})

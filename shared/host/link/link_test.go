@@ -193,7 +193,7 @@ func TestWatch(t *testing.T) {
 		select {
 		case <-wake:
 		case <-time.After(5 * time.Second):
-			t.Fatalf("%s woke nobody", by)
+			t.Fatalf("%s caused no wake-up", by)
 		}
 	}
 	woken("the beginning")
@@ -223,7 +223,7 @@ func quiet(wake <-chan struct{}) {
 	}
 }
 
-// TestWatchOverflow lets the kernel drop news and expects that Watch neither ends nor goes deaf.
+// TestWatchOverflow lets the kernel drop messages and expects that Watch neither ends nor misses later changes.
 func TestWatchOverflow(t *testing.T) {
 	ns := netns.New(t)
 	ns.IP(t, "link add ens3 type veth peer name far\n")

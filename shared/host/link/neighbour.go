@@ -62,7 +62,6 @@ func Neighbour(on string, address netip.Addr) (addr.Neighbour, error) {
 	return addr.Neighbour{}, nil
 }
 
-// neighbours are the kernel's entries of a link.
 func neighbours(on string, family int) ([]netlink.Neigh, error) {
 	l, err := netlink.LinkByName(on)
 	if err != nil {

@@ -29,8 +29,9 @@ func newWire(t *testing.T) wire {
 
 // unprivileged takes every capability from the thread, and from no other one of the process.
 func unprivileged() error {
-	const nobody = 65534
-	if _, _, errno := unix.RawSyscall(unix.SYS_SETRESUID, nobody, nobody, nobody); errno != 0 {
+	const unprivileged = 65534
+	if _, _, errno := unix.RawSyscall(unix.SYS_SETRESUID, unprivileged, unprivileged,
+		unprivileged); errno != 0 {
 		return errno
 	}
 	return nil
@@ -76,9 +77,8 @@ func (w wire) until(t *testing.T, address netip.Addr, want addr.Neighbour, bound
 	t.Logf("%s: %+v after %s", address, want, time.Since(begin).Round(10*time.Millisecond))
 }
 
-// TestNeighbour goes with each family through the life of an address on another host: nobody has
-// it, somebody takes it, somebody has had it long ago, and it is given up. Nothing of it needs a
-// privilege.
+// TestNeighbour follows the life of an address on another host, with each family: no host has it, a
+// host takes it, the entry becomes stale, and the host gives it up. Nothing of it needs a privilege.
 func TestNeighbour(t *testing.T) {
 	held, absent := addr.Neighbour{MAC: farMAC}, addr.Neighbour{Absent: true}
 	for _, tt := range []struct{ name, vip, family, width string }{
@@ -89,14 +89,14 @@ func TestNeighbour(t *testing.T) {
 			t.Parallel()
 			w, vip := newWire(t), netip.MustParseAddr(tt.vip)
 			if got := w.known(t, vip); got != (addr.Neighbour{}) {
-				t.Errorf("before anybody asked: %+v", got)
+				t.Errorf("before the first request: %+v", got)
 			}
 			if err := w.ask(vip); err != nil {
 				t.Fatal(err)
 			}
 			for range 25 { // the kernel asks three times: 2 s are too soon for a verdict
 				if got := w.known(t, vip); got != (addr.Neighbour{}) {
-					t.Fatalf("nobody can know yet: %+v", got)
+					t.Fatalf("it cannot be known yet: %+v", got)
 				}
 				time.Sleep(80 * time.Millisecond)
 			}

@@ -24,7 +24,7 @@ func served(t *testing.T) (host, neighbour netns.Namespace) {
 	return host, neighbour
 }
 
-// dial opens a connection to a server on the host, which says a word.
+// dial opens a connection to a server on the host, which sends one byte.
 func dial(t *testing.T, host, neighbour netns.Namespace, listen, to string) net.Conn {
 	t.Helper()
 	var listener net.Listener
@@ -64,17 +64,17 @@ func dial(t *testing.T, host, neighbour netns.Namespace, listen, to string) net.
 }
 
 // TestReset ends connections with an address that is gone from its link: by IPv4, only a lent
-// address tells the client.
+// address notifies the client.
 func TestReset(t *testing.T) {
 	for _, tt := range []struct {
 		name, vip, listen string
-		lend, told        bool
+		lend, notified    bool
 	}{
-		{name: "IPv4", vip: "192.0.2.5", listen: "0.0.0.0:6443", told: false},
-		{name: "IPv4, lent", vip: "192.0.2.5", listen: "0.0.0.0:6443", lend: true, told: true},
+		{name: "IPv4", vip: "192.0.2.5", listen: "0.0.0.0:6443", notified: false},
+		{name: "IPv4, lent", vip: "192.0.2.5", listen: "0.0.0.0:6443", lend: true, notified: true},
 		{name: "IPv4 by a server of both families, lent", vip: "192.0.2.5", listen: "[::]:6443",
-			lend: true, told: true},
-		{name: "IPv6", vip: "2001:db8::5", listen: "[::]:6443", told: true},
+			lend: true, notified: true},
+		{name: "IPv6", vip: "2001:db8::5", listen: "[::]:6443", notified: true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			host, neighbour := served(t)
@@ -108,8 +108,8 @@ func TestReset(t *testing.T) {
 				t.Fatal(err)
 			}
 			client.SetReadDeadline(time.Now().Add(500 * time.Millisecond))
-			if _, err := client.Read(make([]byte, 1)); errors.Is(err, unix.ECONNRESET) != tt.told {
-				t.Errorf("the client sees %v, want a reset: %t", err, tt.told)
+			if _, err := client.Read(make([]byte, 1)); errors.Is(err, unix.ECONNRESET) != tt.notified {
+				t.Errorf("the client sees %v, want a reset: %t", err, tt.notified)
 			}
 			if err := host.In(func() error {
 				if left, err := Sessions(vip); err != nil || len(left) != 0 {

@@ -9,7 +9,7 @@ import (
 )
 
 // TestPace holds that the first change after a rest is woken at once, that those which follow each
-// other wake nobody more often than every 100 ms, and that the last of them is woken.
+// other wake the receiver no more often than every 100 ms, and that the last of them is woken.
 func TestPace(t *testing.T) {
 	ms := func(all ...int) (at []time.Duration) {
 		for _, n := range all {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
+	"github.com/onprem-infra/onprem-infra/shared/host/capture"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
-	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 )
 
@@ -24,7 +24,6 @@ func AskAgain(on string, vip netip.Addr) (addr.Neighbour, error) {
 	return n, link.Ask(on, vip)
 }
 
-// setLinks listens on the links of the wanted instances, and on no other.
 func (l *Listener) setLinks(ctx context.Context, listening *sync.WaitGroup) {
 	l.mu.Lock()
 	wanted := map[string]bool{}
@@ -54,7 +53,7 @@ func (l *Listener) listen(ctx context.Context, name string) {
 	for ctx.Err() == nil {
 		begin := time.Now()
 		l.locked(func() { l.since[name] = begin })
-		err := l.Receive(ctx, name, func(h overhear.Received) { l.receive(name, h) })
+		err := l.Receive(ctx, name, func(h capture.Received) { l.receive(name, h) })
 		l.locked(func() {
 			if l.since[name].Equal(begin) { // else it is that of a later listen
 				delete(l.since, name)
@@ -82,7 +81,7 @@ func (l *Listener) locked(change func()) {
 }
 
 // receive records an advert. That of a foreign router starts a round at once.
-func (l *Listener) receive(on string, h overhear.Received) {
+func (l *Listener) receive(on string, h capture.Received) {
 	if l.outputs.Adverts != nil {
 		l.outputs.Adverts(h)
 	}
@@ -98,7 +97,7 @@ func (l *Listener) receive(on string, h overhear.Received) {
 }
 
 // received is an advert as the judge of clashes takes it.
-func received(on string, h overhear.Received) clash.Received {
+func received(on string, h capture.Received) clash.Received {
 	return clash.Received{Link: on, MAC: h.MAC.String(), At: h.At, Advert: h.Advert}
 }
 

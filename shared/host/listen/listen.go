@@ -16,8 +16,8 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
+	"github.com/onprem-infra/onprem-infra/shared/host/capture"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
-	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
@@ -40,16 +40,16 @@ type Options struct {
 	Status    func() (supervised.Status, error)
 	Log       *slog.Logger
 
-	// Receive is overhear.Adverts, and Neighbour is AskAgain, but in tests.
-	Receive   func(ctx context.Context, link string, receive func(overhear.Received)) error
+	// Receive is capture.Adverts, and Neighbour is AskAgain, but in tests.
+	Receive   func(ctx context.Context, link string, receive func(capture.Received)) error
 	Neighbour func(link string, vip netip.Addr) (addr.Neighbour, error)
 }
 
 // Outputs take what a listener receives and finds. A nil function takes nothing.
 type Outputs struct {
-	Adverts  func(overhear.Received) // every advert
-	Findings func([]clash.Finding)   // the findings of every round
-	Journal  func(journal.Entry)     // what changed
+	Adverts  func(capture.Received) // every advert
+	Findings func([]clash.Finding)  // the findings of every round
+	Journal  func(journal.Entry)    // what changed
 }
 
 // Listener finds out which other routers are in this host's VRRP groups, and which of them disturb
@@ -76,7 +76,8 @@ type Listener struct {
 func New(o Options) *Listener {
 	l := &Listener{
 		Options: o, changed: loop.NewWake(), foreign: loop.NewWake(), observer: clash.NewObserver(),
-		since: map[string]time.Time{}, failed: map[string]string{}, reports: newReports(),
+		since: map[string]time.Time{}, failed: map[string]string{},
+		reports: reports{first: map[disturber]time.Time{}, made: map[disturber]clash.Finding{}},
 	}
 	l.observer.Have(o.IDs)
 	return l
@@ -156,7 +157,6 @@ func (l *Listener) Follow(ctx context.Context, outputs Outputs) error {
 	}
 }
 
-// reconcile reports what has changed, and writes the state file.
 func (l *Listener) reconcile() error {
 	status, err := l.Status()
 	if err != nil {
@@ -164,11 +164,10 @@ func (l *Listener) reconcile() error {
 	}
 	l.mu.Lock()
 	now := time.Now()
-	for name, at := range l.since { // a link that cannot be received from fails at once
-		if now.Sub(at) >= settled {
-			delete(l.failed, name)
-		}
-	}
+	maps.DeleteFunc(l.failed, func(name string, _ string) bool {
+		at, listens := l.since[name] // a link that cannot be received from fails at once
+		return listens && now.Sub(at) >= settled
+	})
 	for _, i := range l.wanted {
 		own := status.Instances[string(i.Name)]
 		l.observer.Self(i.Name, own.State == supervised.Master, vrrp.Priority(own.Priority), now)

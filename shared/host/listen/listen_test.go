@@ -19,7 +19,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/advert"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/election"
-	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
+	"github.com/onprem-infra/onprem-infra/shared/host/capture"
 	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -32,7 +32,7 @@ type bench struct {
 	*Listener
 	t       *testing.T
 	logs    *logged
-	adverts chan overhear.Received
+	adverts chan capture.Received
 
 	mu       sync.Mutex
 	state    supervised.State
@@ -92,7 +92,7 @@ func newBench(t *testing.T) *bench {
 	b := &bench{
 		t:       t,
 		logs:    &logged{},
-		adverts: make(chan overhear.Received, 1000),
+		adverts: make(chan capture.Received, 1000),
 		state:   supervised.Backup,
 	}
 	b.Listener = New(Options{
@@ -115,7 +115,7 @@ func newBench(t *testing.T) *bench {
 	done := make(chan error, 1)
 	go func() {
 		done <- b.Follow(ctx, Outputs{
-			Adverts:  func(overhear.Received) { b.set(func() { b.received++ }) },
+			Adverts:  func(capture.Received) { b.set(func() { b.received++ }) },
 			Findings: func(found []clash.Finding) { b.set(func() { b.findings = len(found) }) },
 			Journal:  func(e journal.Entry) { b.set(func() { b.entries = append(b.entries, e) }) },
 		})
@@ -142,7 +142,7 @@ func (b *bench) status() (s supervised.Status, err error) {
 	return s, nil
 }
 
-func (b *bench) receiveAdverts(ctx context.Context, _ string, receive func(overhear.Received)) error {
+func (b *bench) receiveAdverts(ctx context.Context, _ string, receive func(capture.Received)) error {
 	for {
 		var broken error
 		b.set(func() { broken = b.broken })
@@ -165,10 +165,10 @@ func addresses4(texts ...string) (out []netip.Addr) {
 	return out
 }
 
-// say has a host announce a VIP on the link.
-func (l *bench) announce(from, vip string, change func(*overhear.Received)) {
+// announce has a host announce a VIP on the link.
+func (l *bench) announce(from, vip string, change func(*capture.Received)) {
 	mac := net.HardwareAddr{0x52, 0x54, 0, 0, 0, netip.MustParseAddr(from).As4()[3]}
-	h := overhear.Received{
+	h := capture.Received{
 		At:  time.Now(),
 		MAC: mac,
 		Advert: advert.Advert{
@@ -189,7 +189,7 @@ func (l *bench) announce(from, vip string, change func(*overhear.Received)) {
 	synctest.Wait()
 }
 
-// kinds are what the state file says that there is.
+// kinds are the findings of the state file.
 func (l *bench) kinds() (out []string) {
 	l.t.Helper()
 	text, err := os.ReadFile(l.StateFile)
@@ -206,8 +206,8 @@ func (l *bench) kinds() (out []string) {
 	return out
 }
 
-// TestListenForeign holds that a foreign router is in the log, the journal and the file for others
-// when its first advert has come, once, with an ID that is free, and that its end is told too.
+// TestFollow_Foreign holds that a foreign router is in the log, the journal and the state file after
+// its first advert, once, with an ID that is free, and that its end is logged too.
 func TestFollow_Foreign(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newBench(t)
@@ -229,7 +229,7 @@ func TestFollow_Foreign(t *testing.T) {
 		if n := l.logs.count("an election is disturbed"); n != 1 || l.logs.count("such as ") != 1 ||
 			l.logs.count("52:54:00:00:00:63") != 2 ||
 			l.logs.count("192.0.2.77") != 1 {
-			t.Errorf("said %d times:\n%s", n, l.logs.String())
+			t.Errorf("logged %d times:\n%s", n, l.logs.String())
 		}
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
@@ -244,8 +244,8 @@ func TestFollow_Foreign(t *testing.T) {
 	})
 }
 
-// TestListenSettles holds that what a hand-over looks like for a moment is not said, and what lasts
-// is; the file of others is written without it.
+// TestFollow_Settles holds that a handover is not reported as a clash, and that a clash that lasts
+// is reported.
 func TestFollow_Settles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newBench(t)
@@ -261,7 +261,7 @@ func TestFollow_Settles(t *testing.T) {
 		l.set(func() { l.state = supervised.Backup })
 		repeat(30)
 		if l.logs.count("disturbed") != 0 {
-			t.Fatalf("a hand-over is taken for a clash:\n%s", l.logs.String())
+			t.Fatalf("a handover is reported as a clash:\n%s", l.logs.String())
 		}
 		l.set(func() { l.state = supervised.Master })
 		repeat(40)
@@ -277,7 +277,7 @@ func TestFollow_Settles(t *testing.T) {
 	})
 }
 
-// TestListenDuplicate holds that another host which answers for the VIP beside its holder is found.
+// TestFollow_Duplicate holds that another host which answers for the VIP beside its holder is found.
 func TestFollow_Duplicate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newBench(t)
@@ -292,9 +292,9 @@ func TestFollow_Duplicate(t *testing.T) {
 	})
 }
 
-// TestListenDeaf holds that a link that cannot be heard is said, is no link that is listened to,
-// and is heard as soon as it can be.
-func TestFollow_Deaf(t *testing.T) {
+// TestFollow_LinkFails holds that a link that receives nothing is logged and in the state, does not
+// count as one that is listened to, and is received from as soon as that works.
+func TestFollow_LinkFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newBench(t)
 		l.set(func() { l.broken = errors.New("eth0 is down") })
@@ -320,7 +320,7 @@ func TestFollow_Deaf(t *testing.T) {
 	})
 }
 
-// TestListenFlood holds that whoever sends adverts of ever new hosts fills no log.
+// TestFollow_Flood holds that adverts of ever new hosts do not fill the log.
 func TestFollow_Flood(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newBench(t)
@@ -333,7 +333,7 @@ func TestFollow_Flood(t *testing.T) {
 			t.Errorf("%d lines in a minute", n)
 		}
 		if l.logs.count("are not logged") == 0 {
-			t.Errorf("that more was found is not said:\n%s", l.logs.String())
+			t.Errorf("it is not logged that more was found:\n%s", l.logs.String())
 		}
 	})
 }

@@ -7,16 +7,16 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/election"
-	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
+	"github.com/onprem-infra/onprem-infra/shared/host/capture"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
 
 // Foreign listens on a link for as long as a host does before an instance's first start, and
-// returns the routers there that have an ID of a cluster. receive is overhear.Adverts, but in
+// returns the routers there that have an ID of a cluster. receive is capture.Adverts, but in
 // tests.
 func Foreign(
 	ctx context.Context, p plan.Plan, link string,
-	receive func(context.Context, string, func(overhear.Received)) error,
+	receive func(context.Context, string, func(capture.Received)) error,
 ) ([]clash.Finding, error) {
 	observer := clash.NewObserver()
 	var instances []clash.Instance
@@ -28,7 +28,7 @@ func Foreign(
 	ctx, cancel := context.WithTimeout(ctx, clash.ListenTime)
 	defer cancel()
 	last := clash.Received{}
-	err := receive(ctx, link, func(h overhear.Received) {
+	err := receive(ctx, link, func(h capture.Received) {
 		last = received(link, h)
 		observer.Receive(last)
 	})

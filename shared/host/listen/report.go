@@ -3,6 +3,7 @@ package listen
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"slices"
 	"time"
 
@@ -18,7 +19,7 @@ const settled = 900 * time.Millisecond
 // maxReports bounds the reports of a minute: a host that sends adverts can invent ever new hosts.
 const maxReports = 20
 
-// disturber tells findings apart.
+// disturber distinguishes findings.
 type disturber struct {
 	kind     clash.Kind
 	instance vrrp.InstanceName
@@ -32,10 +33,6 @@ type reports struct {
 
 	minute time.Time // when the current minute began
 	count  int       // of reports in it
-}
-
-func newReports() reports {
-	return reports{first: map[disturber]time.Time{}, made: map[disturber]clash.Finding{}}
 }
 
 // allow reports whether one more report is allowed now, and whether it is the last one of its
@@ -77,11 +74,7 @@ func (l *Listener) report(all []clash.Finding, now time.Time) (changed bool) {
 				"over: "+f.String())
 		}
 	}
-	for key := range r.first {
-		if !seen[key] {
-			delete(r.first, key)
-		}
-	}
+	maps.DeleteFunc(r.first, func(key disturber, _ time.Time) bool { return !seen[key] })
 	if l.outputs.Findings != nil {
 		l.outputs.Findings(found)
 	}
@@ -89,7 +82,6 @@ func (l *Listener) report(all []clash.Finding, now time.Time) (changed bool) {
 	return changed
 }
 
-// log writes a line into the log, and an entry into the journal.
 func (l *Listener) log(f clash.Finding, now time.Time, level slog.Level, msg, why string) {
 	ok, last := l.reports.allow(now)
 	if !ok {

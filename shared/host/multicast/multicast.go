@@ -4,7 +4,6 @@ package multicast
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
@@ -14,6 +13,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/onprem-infra/onprem-infra/shared/host/socket"
 )
 
 // hops is the hop limit of every packet: a receiver of a smaller one knows that it was routed.
@@ -38,12 +39,16 @@ type Packet struct {
 
 // Sockets are one socket for each family. Other programs on the host may share the port.
 type Sockets struct {
-	groups  Groups
 	index   int
-	each    []*net.UDPConn
-	four    []bool // whether the socket with the same index is of IPv4
+	each    []member
 	readers sync.WaitGroup
 	end     context.CancelFunc
+}
+
+// member is a socket that is a member of a group.
+type member struct {
+	*net.UDPConn
+	group netip.AddrPort
 }
 
 // Groups are the addresses and the port of a protocol.
@@ -62,39 +67,40 @@ type Receiver struct {
 // Open joins the groups on the interface. Close must be called.
 func Open(ctx context.Context, w Where, g Groups, to Receiver) (*Sockets, error) {
 	ctx, end := context.WithCancel(ctx)
-	s := &Sockets{groups: g, index: w.Index, end: end}
-	for _, four := range []bool{true, false} {
-		if four && !w.From4.IsValid() || !four && !w.IPv6 {
+	s := &Sockets{index: w.Index, end: end}
+	for _, group := range []netip.Addr{g.IPv4, g.IPv6} {
+		if group.Is4() && !w.From4.IsValid() || group.Is6() && !w.IPv6 {
 			continue
 		}
-		c, err := s.listen(ctx, w, four)
+		at := netip.AddrPortFrom(group, g.Port)
+		c, err := listen(ctx, w, at)
 		if err != nil {
 			s.Close()
 			return nil, fmt.Errorf("open multicast sockets on interface %d: %w", w.Index, err)
 		}
-		s.each, s.four = append(s.each, c), append(s.four, four)
+		s.each = append(s.each, member{c, at})
 	}
-	for i := range s.each {
-		s.readers.Go(func() { s.read(ctx, s.each[i], to) })
+	for _, m := range s.each {
+		s.readers.Go(func() { s.read(ctx, m.UDPConn, to) })
 	}
 	return s, nil
 }
 
-func (s *Sockets) listen(ctx context.Context, w Where, four bool) (*net.UDPConn, error) {
-	network, options := "udp6", func(fd int) error { return options6(fd, w, s.groups.IPv6) }
-	if four {
-		network, options = "udp4", func(fd int) error { return options4(fd, w, s.groups.IPv4) }
+func listen(ctx context.Context, w Where, group netip.AddrPort) (*net.UDPConn, error) {
+	network, options := "udp6", options6(w, group.Addr())
+	if group.Addr().Is4() {
+		network, options = "udp4", options4(w, group.Addr())
 	}
 	config := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) error {
-		var set error
-		if err := raw.Control(func(fd uintptr) {
-			set = errors.Join(shared(int(fd)), options(int(fd)))
-		}); err != nil {
-			return err
-		}
-		return set
+		var errs []error
+		errs = append(errs, raw.Control(func(fd uintptr) {
+			for _, set := range slices.Concat(shared, options) {
+				errs = append(errs, set(int(fd)))
+			}
+		}))
+		return errors.Join(errs...)
 	}}
-	c, err := config.ListenPacket(ctx, network, fmt.Sprintf(":%d", s.groups.Port))
+	c, err := config.ListenPacket(ctx, network, fmt.Sprintf(":%d", group.Port()))
 	if err != nil {
 		return nil, err
 	}
@@ -102,42 +108,41 @@ func (s *Sockets) listen(ctx context.Context, w Where, four bool) (*net.UDPConn,
 }
 
 // shared lets other programs on the host share the port: each gets a copy of a packet to the group.
-func shared(fd int) error {
-	return errors.Join(
-		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1),
-		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1),
-	)
+var shared = []socket.Option{
+	socket.Int(unix.SOL_SOCKET, unix.SO_REUSEADDR, 1),
+	socket.Int(unix.SOL_SOCKET, unix.SO_REUSEPORT, 1),
 }
 
 // options4 join the group on one interface and send there from one address. This host receives its
 // own packets too, as other programs on it may need them.
-func options4(fd int, w Where, group netip.Addr) error {
-	on := &unix.IPMreqn{Multiaddr: group.As4(), Ifindex: int32(w.Index)}
+func options4(w Where, group netip.Addr) []socket.Option {
 	from := &unix.IPMreqn{Address: w.From4.As4(), Ifindex: int32(w.Index)}
-	return errors.Join(
-		unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_PKTINFO, 1),
-		unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_MULTICAST_ALL, 0),
-		unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_MULTICAST_TTL, hops),
-		unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_TTL, hops),
-		unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_MULTICAST_LOOP, 1),
-		unix.SetsockoptIPMreqn(fd, unix.IPPROTO_IP, unix.IP_MULTICAST_IF, from),
-		unix.SetsockoptIPMreqn(fd, unix.IPPROTO_IP, unix.IP_ADD_MEMBERSHIP, on))
+	return []socket.Option{
+		socket.Int(unix.IPPROTO_IP, unix.IP_PKTINFO, 1),
+		socket.Int(unix.IPPROTO_IP, unix.IP_MULTICAST_ALL, 0),
+		socket.Int(unix.IPPROTO_IP, unix.IP_MULTICAST_TTL, hops),
+		socket.Int(unix.IPPROTO_IP, unix.IP_TTL, hops),
+		socket.Int(unix.IPPROTO_IP, unix.IP_MULTICAST_LOOP, 1),
+		func(fd int) error {
+			return unix.SetsockoptIPMreqn(fd, unix.IPPROTO_IP, unix.IP_MULTICAST_IF, from)
+		},
+		socket.Member(group, w.Index),
+	}
 }
 
-func options6(fd int, w Where, group netip.Addr) error {
-	on := &unix.IPv6Mreq{Multiaddr: group.As16(), Interface: uint32(w.Index)}
-	return errors.Join(
-		unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 1),
-		unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO, 1),
-		unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_ALL, 0),
-		unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_HOPS, hops),
-		unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_UNICAST_HOPS, hops),
-		unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_LOOP, 1),
-		unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_IF, w.Index),
-		unix.SetsockoptIPv6Mreq(fd, unix.IPPROTO_IPV6, unix.IPV6_JOIN_GROUP, on))
+func options6(w Where, group netip.Addr) []socket.Option {
+	return []socket.Option{
+		socket.Int(unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 1),
+		socket.Int(unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO, 1),
+		socket.Int(unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_ALL, 0),
+		socket.Int(unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_HOPS, hops),
+		socket.Int(unix.IPPROTO_IPV6, unix.IPV6_UNICAST_HOPS, hops),
+		socket.Int(unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_LOOP, 1),
+		socket.Int(unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_IF, w.Index),
+		socket.Member(group, w.Index),
+	}
 }
 
-// read passes on the packets that the interface receives.
 func (s *Sockets) read(ctx context.Context, c *net.UDPConn, to Receiver) {
 	data, control := make([]byte, mostBytes+1), make([]byte, 256)
 	for {
@@ -149,7 +154,7 @@ func (s *Sockets) read(ctx context.Context, c *net.UDPConn, to Receiver) {
 			to.Failed(fmt.Errorf("receive on interface %d: %w", s.index, err))
 			return
 		}
-		index, dest := arrival(control[:cn])
+		index, dest := socket.Arrival(control[:cn])
 		if index != s.index || n > mostBytes || flags&(unix.MSG_TRUNC|unix.MSG_CTRUNC) != 0 {
 			continue
 		}
@@ -160,43 +165,20 @@ func (s *Sockets) read(ctx context.Context, c *net.UDPConn, to Receiver) {
 	}
 }
 
-// arrival is the interface that received a packet and the packet's destination; 0 if the kernel
-// does not report them.
-func arrival(control []byte) (index int, to netip.Addr) {
-	messages, err := unix.ParseSocketControlMessage(control)
-	if err != nil {
-		return 0, netip.Addr{}
-	}
-	for _, m := range messages {
-		switch {
-		case m.Header.Level == unix.IPPROTO_IP && m.Header.Type == unix.IP_PKTINFO &&
-			len(m.Data) >= 12:
-			to, _ = netip.AddrFromSlice(m.Data[8:12])
-			return int(binary.NativeEndian.Uint32(m.Data[0:4])), to
-		case m.Header.Level == unix.IPPROTO_IPV6 && m.Header.Type == unix.IPV6_PKTINFO &&
-			len(m.Data) >= 20:
-			to, _ = netip.AddrFromSlice(m.Data[0:16])
-			return int(binary.NativeEndian.Uint32(m.Data[16:20])), to
-		}
-	}
-	return 0, netip.Addr{}
-}
-
 // Send sends to one address, or, for the zero value, to the groups of all families with a socket.
 // One of two families is enough: the other may have no address yet.
 func (s *Sockets) Send(to netip.AddrPort, data []byte) error {
 	var errs []error
 	sent := false
-	for i, c := range s.each {
-		dest := to
-		if !to.IsValid() {
-			if dest = netip.AddrPortFrom(s.groups.IPv6, s.groups.Port); s.four[i] {
-				dest = netip.AddrPortFrom(s.groups.IPv4, s.groups.Port)
-			}
-		} else if to.Addr().Is4() != s.four[i] {
+	for _, m := range s.each {
+		dest := m.group
+		if to.IsValid() {
+			dest = to
+		}
+		if dest.Addr().Is4() != m.group.Addr().Is4() {
 			continue
 		}
-		_, err := c.WriteToUDPAddrPort(data, dest)
+		_, err := m.WriteToUDPAddrPort(data, dest)
 		sent, errs = sent || err == nil, append(errs, err)
 	}
 	if sent {
@@ -208,8 +190,8 @@ func (s *Sockets) Send(to netip.AddrPort, data []byte) error {
 // Close leaves the groups.
 func (s *Sockets) Close() {
 	s.end()
-	for _, c := range s.each {
-		_ = c.Close() // no written data could be lost
+	for _, m := range s.each {
+		_ = m.Close() // no written data could be lost
 	}
 	s.readers.Wait()
 }

@@ -79,11 +79,11 @@ func next(received <-chan Packet) *Packet {
 
 // silent reports a packet that must not be received. A packet to a group is received when the call
 // that sent it returns, or a moment later.
-func silent(t *testing.T, who string, received <-chan Packet) {
+func silent(t *testing.T, host string, received <-chan Packet) {
 	t.Helper()
 	select {
 	case p := <-received:
-		t.Errorf("%s received %q from %v to %v", who, p.Data, p.From, p.To)
+		t.Errorf("%s received %q from %v to %v", host, p.Data, p.From, p.To)
 	case <-time.After(100 * time.Millisecond):
 	}
 }
@@ -106,7 +106,7 @@ func TestOneInterface(t *testing.T) {
 	ready(t, left, "out0")
 	s, received := open(t, node, "in0", "192.0.2.10", true)
 	peer, atPeer := open(t, left, "out0", "192.0.2.77", true)
-	stranger, atStranger := open(t, right, "out1", "198.51.100.77", true)
+	other, atOther := open(t, right, "out1", "198.51.100.77", true)
 	_, beside := open(t, node, "in0", "192.0.2.10", true) // another program of the host
 
 	if err := s.Send(netip.AddrPort{}, []byte("ours")); err != nil {
@@ -125,16 +125,16 @@ func TestOneInterface(t *testing.T) {
 	}
 	for range 2 {
 		if next(received) == nil || next(beside) == nil {
-			t.Error("who is on the same host did not hear it")
+			t.Error("a program of the same host did not receive it")
 		}
 	}
-	silent(t, "a stranger", atStranger)
+	silent(t, "a host of the other link", atOther)
 
-	if err := stranger.Send(netip.AddrPort{}, []byte("theirs")); err != nil {
+	if err := other.Send(netip.AddrPort{}, []byte("theirs")); err != nil {
 		t.Fatal(err)
 	}
-	next(atStranger)
-	if err := stranger.Send(
+	next(atOther)
+	if err := other.Send(
 		netip.MustParseAddrPort("198.51.100.1:5353"), []byte("to you by the other link"),
 	); err != nil {
 		t.Fatal(err)

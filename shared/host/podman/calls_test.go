@@ -93,13 +93,13 @@ func TestEnsureImageSendsCredentials(t *testing.T) {
 	_, err := ensureImage(t.Context(), e, host+"/keepalived:1", s.dir+"/auth.json")
 	if err == nil || user.Load() != "operator" || password.Load() != "hunter2" {
 		t.Errorf(
-			"ensureImage() = %v; the registry heard %v:%v, want operator:hunter2 and a refusal",
+			"ensureImage() = %v; the registry received %v:%v, want operator:hunter2 and a refusal",
 			err, user.Load(), password.Load(),
 		)
 	}
 	if err != nil && (strings.Contains(err.Error(), "hunter2") ||
 		strings.Contains(err.Error(), "b3BlcmF0b3I6aHVudGVyMg==")) {
-		t.Errorf("the error tells the password: %v", err)
+		t.Errorf("the error contains the password: %v", err)
 	}
 }
 

@@ -32,7 +32,6 @@ type seen struct {
 	Config struct{ Labels map[string]string }
 }
 
-// alive reports whether the container has processes.
 func (s seen) alive() bool { return s.State.Running || s.State.Paused }
 
 // Inspect is a container by its name; found is false if there is none.
@@ -64,18 +63,23 @@ func (e *Engine) Start(ctx context.Context, spec container.Spec) error {
 	}
 	defer cancel()
 	created, err := containers.CreateWithSpec(ctx, generate(spec), nil)
-	if err := ended(ctx, err); err != nil {
-		return fmt.Errorf(
-			"create container %s from image %s: %w", spec.Name, spec.Image, oneLine(err),
-		)
+	if err != nil {
+		return fmt.Errorf("create container %s from image %s: %w", spec.Name, spec.Image,
+			why(ctx, err))
 	}
-	if err := ended(ctx, containers.Start(ctx, created.ID, nil)); err != nil {
+	if err := start(ctx, spec.Name, created.ID); err != nil {
 		if ctx.Err() == nil { // else the caller has no time, and finds it by its name
-			_, _ = containers.Remove(
-				ctx, created.ID, new(containers.RemoveOptions).WithForce(true).WithIgnore(true),
-			)
+			_, _ = containers.Remove(ctx, created.ID,
+				new(containers.RemoveOptions).WithForce(true).WithIgnore(true))
 		}
-		return fmt.Errorf("start container %s: %w", spec.Name, oneLine(err))
+		return err
+	}
+	return nil
+}
+
+func start(ctx context.Context, name, id string) error {
+	if err := containers.Start(ctx, id, nil); err != nil {
+		return fmt.Errorf("start container %s: %w", name, why(ctx, err))
 	}
 	return nil
 }
@@ -87,10 +91,7 @@ func (e *Engine) StartAgain(ctx context.Context, name string) error {
 		if s.ID == "" {
 			return fmt.Errorf("start container %s: it does not exist any more", name)
 		}
-		if err := ended(ctx, containers.Start(ctx, s.ID, nil)); err != nil {
-			return fmt.Errorf("start container %s: %w", name, oneLine(err))
-		}
-		return nil
+		return start(ctx, name, s.ID)
 	})
 }
 
@@ -106,8 +107,8 @@ func unpause(ctx context.Context, name string, s seen) error {
 	if !s.State.Paused {
 		return nil
 	}
-	if err := ended(ctx, containers.Unpause(ctx, s.ID, nil)); err != nil {
-		return fmt.Errorf("unpause container %s: %w", name, oneLine(err))
+	if err := containers.Unpause(ctx, s.ID, nil); err != nil {
+		return fmt.Errorf("unpause container %s: %w", name, why(ctx, err))
 	}
 	return nil
 }
@@ -126,9 +127,9 @@ func (e *Engine) Stop(ctx context.Context, name string, grace time.Duration) err
 		}
 		seconds := uint((grace + time.Second - 1) / time.Second)
 		options := new(containers.StopOptions).WithIgnore(true).WithTimeout(seconds)
-		err := ended(ctx, containers.Stop(ctx, s.ID, options))
+		err := why(ctx, containers.Stop(ctx, s.ID, options))
 		if err != nil && !vanished(err) {
-			return fmt.Errorf("stop container %s: %w", name, oneLine(err))
+			return fmt.Errorf("stop container %s: %w", name, err)
 		}
 		return nil
 	})
@@ -143,8 +144,8 @@ func (e *Engine) Remove(ctx context.Context, name string) error {
 		}
 		options := new(containers.RemoveOptions).WithForce(true).WithIgnore(true).WithTimeout(0)
 		_, err := containers.Remove(ctx, s.ID, options)
-		if err := ended(ctx, err); err != nil && !vanished(err) {
-			return fmt.Errorf("remove container %s: %w", name, oneLine(err))
+		if err := why(ctx, err); err != nil && !vanished(err) {
+			return fmt.Errorf("remove container %s: %w", name, err)
 		}
 		return nil
 	})
@@ -173,7 +174,8 @@ func ours(ctx context.Context, name string) (seen, error) {
 		return seen{}, err
 	}
 	if s.Config.Labels[label] == "" {
-		return seen{}, fmt.Errorf("container %s exists and is not part of onprem-infra (it has no label %s): remove or rename it", name, label)
+		return seen{}, fmt.Errorf("container %s exists and is not part of onprem-infra "+
+			"(it has no label %s): remove or rename it", name, label)
 	}
 	return s, nil
 }
@@ -183,8 +185,8 @@ func inspect(ctx context.Context, name string) (s seen, found bool, err error) {
 	if status == http.StatusNotFound || vanished(err) {
 		return seen{}, false, nil
 	}
-	if err := ended(ctx, err); err != nil {
-		return seen{}, false, fmt.Errorf("inspect container %s: %w", name, oneLine(err))
+	if err != nil {
+		return seen{}, false, fmt.Errorf("inspect container %s: %w", name, why(ctx, err))
 	}
 	return s, true, nil
 }

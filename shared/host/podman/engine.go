@@ -4,6 +4,7 @@ package podman
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -45,8 +46,8 @@ func (e *Engine) open(ctx context.Context) (service context.Context, err error) 
 		return e.service, nil
 	}
 	service, err = bindings.NewConnection(ctx, e.uri)
-	if err := ended(ctx, err); err != nil {
-		return nil, fmt.Errorf("open podman's service at %s: %w", e.uri, oneLine(err))
+	if err != nil {
+		return nil, fmt.Errorf("open podman's service at %s: %w", e.uri, why(ctx, err))
 	}
 	connection, err := bindings.GetClient(service)
 	if err != nil {
@@ -54,9 +55,8 @@ func (e *Engine) open(ctx context.Context) (service context.Context, err error) 
 	}
 	transport, ok := connection.Client.Transport.(*http.Transport)
 	if !ok {
-		return nil, fmt.Errorf(
-			"podman's bindings use a %T, want an http.Transport", connection.Client.Transport,
-		)
+		return nil, fmt.Errorf("podman's bindings use a %T, want an http.Transport",
+			connection.Client.Transport)
 	}
 	transport.CloseIdleConnections() // the one of the answer
 	transport.DisableKeepAlives = true
@@ -78,9 +78,8 @@ func (c call) Value(key any) any {
 	return c.service.Value(key)
 }
 
-func (e *Engine) call(
-	ctx context.Context, within time.Duration,
-) (context.Context, context.CancelFunc, error) {
+func (e *Engine) call(ctx context.Context, within time.Duration) (
+	context.Context, context.CancelFunc, error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	service, err := e.open(ctx)
 	if err != nil {
@@ -100,24 +99,27 @@ func (p prompt) RoundTrip(request *http.Request) (*http.Response, error) {
 	if err == nil || request.Context().Err() == nil {
 		return answer, err
 	}
-	text := fmt.Sprintf(
-		`{"response": %d, "message": "the caller ended the call"}`, http.StatusServiceUnavailable,
-	)
+	const code = http.StatusServiceUnavailable
+	text := fmt.Sprintf(`{"response": %d, "message": "the caller ended the call"}`, code)
 	return &http.Response{
-		Status:     http.StatusText(http.StatusServiceUnavailable),
-		StatusCode: http.StatusServiceUnavailable,
-		Proto:      "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header:  http.Header{},
-		Body:    io.NopCloser(strings.NewReader(text)),
-		Request: request,
+		Status: http.StatusText(code), StatusCode: code,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{},
+		Body: io.NopCloser(strings.NewReader(text)), Request: request,
 	}, nil
 }
 
-// ended is why a call failed: if its context ended, that is the reason, whatever the bindings
-// report.
-func ended(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() != nil {
-		return context.Cause(ctx)
+// why is the reason of a call's error, in one line: podman lists its attempts. If the call's context
+// has ended, that is the reason, whatever the bindings report.
+func why(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() == nil {
+		return oneLine(err)
 	}
-	return err
+	return context.Cause(ctx)
+}
+
+func oneLine(err error) error {
+	if err == nil || !strings.ContainsAny(err.Error(), "\r\n") {
+		return err
+	}
+	return errors.New(strings.Join(strings.Fields(err.Error()), " "))
 }

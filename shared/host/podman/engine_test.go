@@ -128,7 +128,7 @@ func inspectConfinement(t *testing.T, e *Engine, spec container.Spec) {
 	host := seen.HostConfig
 	if host.Privileged || !host.ReadonlyRootfs || host.NetworkMode != "host" ||
 		host.RestartPolicy.Name != "no" || host.Memory != 0 || host.NanoCpus != 0 {
-		t.Errorf("podman says %+v, want no privileges, a read-only root, the host's network, no restart and no limits", host)
+		t.Errorf("podman reports %+v, want no privileges, a read-only root, the host's network, no restart and no limits", host)
 	}
 	for _, want := range []string{"label=disable", "no-new-privileges"} {
 		if !slices.ContainsFunc(host.SecurityOpt, func(o string) bool {
@@ -147,7 +147,7 @@ func inspectConfinement(t *testing.T, e *Engine, spec container.Spec) {
 	if seen.Config.Labels[label] != spec.Digest() || len(seen.Config.Healthcheck.Test) > 0 &&
 		seen.Config.Healthcheck.Test[0] != "NONE" {
 		t.Errorf(
-			"podman says %+v, want the digest %s and no health check", seen.Config, spec.Digest(),
+			"podman reports %+v, want the digest %s and no health check", seen.Config, spec.Digest(),
 		)
 	}
 	for _, m := range seen.Mounts {

@@ -4,10 +4,8 @@ package podman
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 )
 
 // Pull pulls an image in one attempt. authFile has registry credentials in Docker's format; it is
@@ -19,16 +17,15 @@ func (e *Engine) Pull(ctx context.Context, image, authFile string) error {
 		return err
 	}
 	if err := e.pull(ctx, image, known.header); err != nil {
-		return fmt.Errorf("pull image %s: %w", image, known.explain(oneLine(err)))
+		return fmt.Errorf("pull image %s: %w", image, known.explain(err))
 	}
 	// If the service exits in the middle of an answer, the answer looks complete.
 	switch present, err := e.HasImage(ctx, image); {
 	case err != nil:
 		return err
 	case !present:
-		return fmt.Errorf(
-			"pull image %s: podman's service ended before the image was complete", image,
-		)
+		return fmt.Errorf("pull image %s: podman's service ended before the image was complete",
+			image)
 	}
 	return nil
 }
@@ -46,16 +43,8 @@ func (e *Engine) HasImage(ctx context.Context, image string) (bool, error) {
 	if status == http.StatusNotFound {
 		return false, nil
 	}
-	if err := ended(ctx, err); err != nil {
-		return false, fmt.Errorf("inspect image %s: %w", image, oneLine(err))
+	if err != nil {
+		return false, fmt.Errorf("inspect image %s: %w", image, why(ctx, err))
 	}
 	return true, nil
-}
-
-// oneLine joins podman's list of attempts into one line.
-func oneLine(err error) error {
-	if err == nil || !strings.ContainsAny(err.Error(), "\r\n") {
-		return err
-	}
-	return errors.New(strings.Join(strings.Fields(err.Error()), " "))
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"time"
@@ -44,26 +45,22 @@ func (e *Engine) pull(ctx context.Context, image string, credentials http.Header
 	})
 	defer hung.Stop()
 
-	request, err := http.NewRequestWithContext(
-		ctx, http.MethodPost, "http://d/v1.40/images/create?fromImage="+url.QueryEscape(image),
-		http.NoBody,
-	)
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost,
+		"http://d/v1.40/images/create?fromImage="+url.QueryEscape(image), http.NoBody)
 	if err != nil {
 		return err
 	}
-	for name, values := range credentials {
-		request.Header[name] = values
-	}
+	maps.Copy(request.Header, credentials)
 	answer, err := connection.Client.Do(request)
 	if err != nil {
-		return ended(ctx, err)
+		return why(ctx, err)
 	}
 	defer answer.Body.Close()
 	err = follow(answer.Body, func() { hung.Reset(e.pullSilence) })
 	if err == nil && answer.StatusCode != http.StatusOK {
 		err = errors.New(answer.Status)
 	}
-	return ended(ctx, err)
+	return why(ctx, err)
 }
 
 // follow reads the steps of a pull to the end and returns the first error among them.

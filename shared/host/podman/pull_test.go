@@ -289,7 +289,7 @@ func TestCredentials(t *testing.T) {
 		t.Fatal(err)
 	}
 	address := s.registry.Address.String()
-	var said []string
+	var printed []string
 	for _, tt := range []struct{ name, file, want string }{
 		{
 			name: "no file",
@@ -320,11 +320,11 @@ func TestCredentials(t *testing.T) {
 			t.Errorf("%s: ensureImage() = %v, %v, want %s", tt.name, pulled, err, want)
 			continue
 		}
-		said = append(said, err.Error())
+		printed = append(printed, err.Error())
 	}
 	if secret := regexp.MustCompile(
 		"swordfish|hunter2|b3BlcmF0b3I6",
-	); slices.ContainsFunc(said, secret.MatchString) {
-		t.Errorf("an error tells a secret: %q", said)
+	); slices.ContainsFunc(printed, secret.MatchString) {
+		t.Errorf("an error contains a secret: %q", printed)
 	}
 }

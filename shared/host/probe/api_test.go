@@ -149,8 +149,8 @@ func TestAPIGone(t *testing.T) {
 	_, reset := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		panic(http.ErrAbortHandler)
 	})
-	stranger, _ := serve(t, func(http.ResponseWriter, *http.Request) {})
-	untrusted := NewAPI(local(portOf(t, stranger.URL)), func() (*http.Client, error) {
+	unknown, _ := serve(t, func(http.ResponseWriter, *http.Request) {})
+	untrusted := NewAPI(local(portOf(t, unknown.URL)), func() (*http.Client, error) {
 		return &http.Client{Transport: &http.Transport{}}, nil
 	})
 	plaintext := httptest.NewServer(http.NotFoundHandler())
@@ -180,7 +180,7 @@ func TestAPIGone(t *testing.T) {
 				t.Errorf("Probe() = %v, %q, want %v, %q", first, why, tt.want, tt.why)
 			}
 			if _, again := tt.api.Probe(t.Context()); again != why {
-				t.Errorf("the same fault is told as %q and as %q", why, again)
+				t.Errorf("the same fault is reported as %q and as %q", why, again)
 			}
 		})
 	}

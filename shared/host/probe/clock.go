@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/netip"
 	"time"
@@ -25,14 +24,11 @@ const (
 // Time is how far the clock of a time server is ahead of the local host's. It takes both directions
 // of the network for equally slow.
 func Time(ctx context.Context, server netip.AddrPort) (ahead time.Duration, err error) {
-	ctx, cancel := context.WithTimeout(ctx, budget)
-	defer cancel()
-	conn, err := new(net.Dialer).DialContext(ctx, "udp", server.String())
+	conn, end, err := dialUDP(ctx, server)
 	if err != nil {
 		return 0, plain(err)
 	}
-	defer conn.Close()
-	defer context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })()
+	defer end()
 	query := make([]byte, sntpLength)
 	query[0] = sntpClient
 	asked := time.Now()
@@ -56,9 +52,8 @@ func Time(ctx context.Context, server netip.AddrPort) (ahead time.Duration, err 
 	if answer[1] == 0 || answer[0]>>6 == 3 {
 		return 0, fmt.Errorf("query the time of %s: its own clock is not set", server)
 	}
-	seconds, fraction := binary.BigEndian.Uint32(answer[sntpSent:]), binary.BigEndian.Uint32(
-		answer[sntpSent+4:],
-	)
+	seconds := binary.BigEndian.Uint32(answer[sntpSent:])
+	fraction := binary.BigEndian.Uint32(answer[sntpSent+4:])
 	era := int64(seconds) - sntpSeconds
 	if seconds < 1<<31 {
 		era += 1 << 32 // after 2036 (RFC 4330 3)
@@ -77,9 +72,8 @@ func Date(ctx context.Context, url string) (ahead time.Duration, err error) {
 	if err != nil {
 		return 0, err
 	}
-	transport := &http.Transport{
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true,
-	}
+	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
+		DisableKeepAlives: true}
 	asked := time.Now()
 	answer, err := transport.RoundTrip(request)
 	if err != nil {

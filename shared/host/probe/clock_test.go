@@ -87,7 +87,7 @@ func TestDate(t *testing.T) {
 	}
 	server.Close()
 	if _, err := Date(t.Context(), server.URL); err == nil {
-		t.Error("nobody answers")
+		t.Error("no server answers")
 	}
 }
 

@@ -28,14 +28,17 @@ func Lookup(ctx context.Context, server netip.AddrPort, name string) ([]netip.Ad
 	}
 	var out []netip.Addr
 	for _, r := range answer {
+		var ip net.IP
 		switch r := r.(type) {
 		case *dns.A:
-			out = append(out, addressOf(r.A.To4()))
+			ip = r.A.To4()
 		case *dns.AAAA:
-			out = append(out, addressOf(r.AAAA))
+			ip = r.AAAA
+		}
+		if a, ok := netip.AddrFromSlice(ip); ok {
+			out = append(out, a)
 		}
 	}
-	out = slices.DeleteFunc(out, func(a netip.Addr) bool { return !a.IsValid() })
 	slices.SortFunc(out, netip.Addr.Compare)
 	return slices.Compact(out), nil
 }
@@ -58,25 +61,32 @@ func Text(ctx context.Context, server netip.AddrPort, name string) ([]string, er
 func all(
 	ctx context.Context, server netip.AddrPort, name string, types ...uint16,
 ) (out []dns.RR, err error) {
-	ctx, cancel := context.WithTimeout(ctx, budget)
-	defer cancel()
-	var dialer net.Dialer
-	conn, err := dialer.DialContext(ctx, "udp", server.String())
+	conn, end, err := dialUDP(ctx, server)
 	if err != nil {
 		return nil, plain(err)
 	}
-	defer conn.Close()
-	defer context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })()
+	defer end()
 	for _, kind := range types {
 		answer, err := query(conn, name, kind)
 		if err != nil {
-			return nil, fmt.Errorf(
-				"query %s for %s %s: %w", server, dns.TypeToString[kind], name, plain(err),
-			)
+			return nil, fmt.Errorf("query %s for %s %s: %w", server, dns.TypeToString[kind], name,
+				plain(err))
 		}
 		out = append(out, answer...)
 	}
 	return out, nil
+}
+
+// dialUDP makes a socket that is of use within the budget and until ctx ends; end closes it.
+func dialUDP(ctx context.Context, server netip.AddrPort) (conn net.Conn, end func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, budget)
+	conn, err = new(net.Dialer).DialContext(ctx, "udp", server.String())
+	if err != nil {
+		cancel()
+		return nil, nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
+	return conn, func() { stop(); cancel(); conn.Close() }, nil
 }
 
 // NoSuchName is the Refusal of a server that knows that the name does not exist.
@@ -86,12 +96,6 @@ const NoSuchName = Refusal("NXDOMAIN")
 type Refusal string
 
 func (r Refusal) Error() string { return "the answer is " + string(r) }
-
-// addressOf is invalid if ip is no address.
-func addressOf(ip net.IP) netip.Addr {
-	a, _ := netip.AddrFromSlice(ip)
-	return a
-}
 
 func query(conn net.Conn, name string, kind uint16) ([]dns.RR, error) {
 	message := new(dns.Msg)

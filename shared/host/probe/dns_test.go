@@ -85,14 +85,14 @@ func TestDNS_NoListener(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	nobody := netip.MustParseAddrPort(conn.LocalAddr().String())
+	absent := netip.MustParseAddrPort(conn.LocalAddr().String())
 	conn.Close()
-	first := DNS(t.Context(), nobody, "api.example.com")
+	first := DNS(t.Context(), absent, "api.example.com")
 	if first == nil || !strings.Contains(first.Error(), "refused") {
 		t.Fatalf("DNS() = %v, want refused", first)
 	}
-	if again := DNS(t.Context(), nobody, "api.example.com"); again.Error() != first.Error() {
-		t.Errorf("the same fault is told as %q and as %q", first, again)
+	if again := DNS(t.Context(), absent, "api.example.com"); again.Error() != first.Error() {
+		t.Errorf("the same fault is reported as %q and as %q", first, again)
 	}
 }
 

@@ -33,7 +33,7 @@ func TestGood(t *testing.T) {
 	}
 	for name, talk := range map[string]func(net.Conn){
 		"resets": func(c net.Conn) { c.(*net.TCPConn).SetLinger(0) },
-		"says half": func(c net.Conn) {
+		"sends half": func(c net.Conn) {
 			c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"))
 		},
 		"is too slow": func(

@@ -4,43 +4,32 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
-	"net"
 	"net/http"
 )
-
-// HTTP probes whether a server answers by HTTP at all.
-type HTTP struct {
-	url  string
-	line *line
-}
 
 // NewHTTP probes a URL such as http://localhost:6385/v1 by connections that dial makes, without a
 // proxy: the environment's proxy is for image registries, and its error page would count as an
 // answer.
-func NewHTTP(
-	url string, dial func(ctx context.Context, network, address string) (net.Conn, error),
-) *HTTP {
-	return &HTTP{url: url, line: newLine(url, dial, new(tls.Config))}
+func NewHTTP(url string, dial Dialer) *HTTP {
+	return newHTTP(url, dial, new(tls.Config))
 }
 
 // Probe returns nil for any answer, whatever its status, and an error if there is none.
 func (h *HTTP) Probe(ctx context.Context) error {
-	_, _, err := h.line.get(ctx)
+	_, _, err := h.get(ctx)
 	return err
 }
 
 // NewUntrusted is NewHTTP for a server of this host whose certificate is of an unknown authority.
 // It probes that the server completes the handshake and answers, and sends nothing secret.
-func NewUntrusted(
-	url string, dial func(ctx context.Context, network, address string) (net.Conn, error),
-) *HTTP {
-	return &HTTP{url: url, line: newLine(url, dial, &tls.Config{InsecureSkipVerify: true})}
+func NewUntrusted(url string, dial Dialer) *HTTP {
+	return newHTTP(url, dial, &tls.Config{InsecureSkipVerify: true})
 }
 
 // Good returns nil for an answer from 200 to 299, and the answer's first 64 KiB. Anything else is
 // an error, a redirect too.
 func (h *HTTP) Good(ctx context.Context) ([]byte, error) {
-	code, body, err := h.line.get(ctx)
+	code, body, err := h.get(ctx)
 	if err != nil {
 		return nil, err
 	}

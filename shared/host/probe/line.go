@@ -14,16 +14,16 @@ import (
 	"time"
 )
 
-// dialer makes connections as net.Dialer does.
-type dialer func(ctx context.Context, network, address string) (net.Conn, error)
+// Dialer makes connections as net.Dialer does.
+type Dialer func(ctx context.Context, network, address string) (net.Conn, error)
 
-// line sends requests for one URL by a connection that it keeps. The standard library's client has
-// two goroutines for each connection and some ten switches between them for each request. At four
-// probes a second that is most of the cost.
-type line struct {
+// HTTP probes whether a server answers by HTTP at all. It sends requests for one URL by a connection
+// that it keeps. The standard library's client has two goroutines for each connection and some ten
+// switches between them for each request. At four probes a second that is most of the cost.
+type HTTP struct {
 	url     *url.URL
 	request []byte
-	dial    dialer
+	dial    Dialer
 	secure  *tls.Config // nil for a server without TLS
 	invalid error       // of the URL
 
@@ -31,92 +31,88 @@ type line struct {
 	kept *wire // that is not in use; nil for none
 }
 
-// newLine requests a URL with GET.
-func newLine(target string, dial dialer, secure *tls.Config) *line {
-	l := &line{dial: dial}
+func newHTTP(target string, dial Dialer, secure *tls.Config) *HTTP {
+	h := &HTTP{dial: dial}
 	request, err := http.NewRequest(http.MethodGet, target, nil)
 	if err != nil {
-		l.invalid = err
-		return l
+		h.invalid = err
+		return h
 	}
 	var text bytes.Buffer
-	if l.invalid = request.Write(&text); l.invalid != nil {
-		return l
+	if h.invalid = request.Write(&text); h.invalid != nil {
+		return h
 	}
-	l.url, l.request = request.URL, text.Bytes()
-	if l.url.Scheme == "https" {
-		l.secure = secure.Clone()
-		l.secure.ServerName = l.url.Hostname()
+	h.url, h.request = request.URL, text.Bytes()
+	if h.url.Scheme == "https" {
+		h.secure = secure.Clone()
+		h.secure.ServerName = h.url.Hostname()
 	}
-	return l
+	return h
 }
 
 // get sends one request and reads the whole answer, so that the connection can be used again; it
 // follows no redirect. If the server has closed the kept connection, the request is sent again by a
 // new one.
-func (l *line) get(ctx context.Context) (code int, body []byte, err error) {
-	if l.invalid != nil {
-		return 0, nil, l.invalid
+func (h *HTTP) get(ctx context.Context) (code int, body []byte, err error) {
+	if h.invalid != nil {
+		return 0, nil, h.invalid
 	}
+	if code, body, err = h.try(ctx); err != nil {
+		return 0, nil, &url.Error{Op: "Get", URL: h.url.String(), Err: plain(err)}
+	}
+	return code, body, nil
+}
+
+func (h *HTTP) try(ctx context.Context) (code int, body []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
 	if err := ctx.Err(); err != nil {
-		return 0, nil, l.named(err)
+		return 0, nil, err
 	}
-	if w := l.take(); w != nil {
-		if code, body, err = l.exchange(ctx, w); err == nil || w.answered || ctx.Err() != nil {
-			return code, body, l.named(err)
+	if w := h.take(); w != nil {
+		if code, body, err = h.exchange(ctx, w); err == nil || w.answered || ctx.Err() != nil {
+			return code, body, err
 		}
 	}
-	w, err := l.connect(ctx)
+	w, err := h.connect(ctx)
 	if err != nil {
-		return 0, nil, l.named(err)
+		return 0, nil, err
 	}
-	code, body, err = l.exchange(ctx, w)
-	return code, body, l.named(err)
-}
-
-// named adds the URL to an error.
-func (l *line) named(err error) error {
-	if err == nil {
-		return nil
-	}
-	return &url.Error{Op: "Get", URL: l.url.String(), Err: plain(err)}
+	return h.exchange(ctx, w)
 }
 
 // exchange sends the request by a connection, and keeps it if it can be used again.
-func (l *line) exchange(ctx context.Context, w *wire) (code int, body []byte, err error) {
-	code, body, again, err := w.exchange(ctx, l.request)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if again && l.kept == nil { // else another goroutine has sent a request meanwhile
-		l.kept = w
+func (h *HTTP) exchange(ctx context.Context, w *wire) (code int, body []byte, err error) {
+	code, body, again, err := w.exchange(ctx, h.request)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if again && h.kept == nil { // else another goroutine has sent a request meanwhile
+		h.kept = w
 	} else {
 		_ = w.conn.Close() // an error of its end does not matter
 	}
 	return code, body, err
 }
 
-func (l *line) take() *wire {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	w := l.kept
-	l.kept = nil
+func (h *HTTP) take() *wire {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	w := h.kept
+	h.kept = nil
 	return w
 }
 
-// connect makes a connection, with TLS for an https URL.
-func (l *line) connect(ctx context.Context) (*wire, error) {
-	port := l.url.Port()
+func (h *HTTP) connect(ctx context.Context) (*wire, error) {
+	port := h.url.Port()
 	if port == "" {
-		port = map[bool]string{false: "80", true: "443"}[l.secure != nil]
+		port = map[bool]string{false: "80", true: "443"}[h.secure != nil]
 	}
-	conn, err := l.dial(ctx, "tcp", net.JoinHostPort(l.url.Hostname(), port))
+	conn, err := h.dial(ctx, "tcp", net.JoinHostPort(h.url.Hostname(), port))
 	if err != nil {
 		return nil, err
 	}
-	if l.secure != nil {
-		secured := tls.Client(conn, l.secure)
+	if h.secure != nil {
+		secured := tls.Client(conn, h.secure)
 		if err := secured.HandshakeContext(ctx); err != nil {
 			_ = conn.Close()
 			return nil, err

@@ -54,18 +54,18 @@ func TestLine(t *testing.T) {
 		connections int32
 		size        int // of each answer; 0 for none
 	}{
-		"one connection":                   {[]string{ok, ok, ok}, 1, 2},
-		"closes after an answer":           {[]string{ok}, 3, 2},
-		"says that it closes":              {[]string{"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok", "HTTP/1.1 500 No\r\n\r\n"}, 3, 2},
-		"speaks HTTP/1.0":                  {[]string{"HTTP/1.0 200 OK\r\n\r\nok"}, 3, 2},
-		"says something before its answer": {[]string{"HTTP/1.1 103 Early Hints\r\n\r\n" + ok, ok, ok}, 1, 2},
-		"sends something after its answer": {[]string{ok + "HTTP/1.1 500 No\r\n\r\n", ok, ok}, 3, 2},
-		"is chunked":                       {[]string{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n", ok, ok}, 1, 2},
-		"says too much":                    {[]string{long + strings.Repeat("x", 99999), ok, ok}, 3, most},
+		"one connection":                      {[]string{ok, ok, ok}, 1, 2},
+		"closes after an answer":              {[]string{ok}, 3, 2},
+		"announces that it closes":            {[]string{"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok", "HTTP/1.1 500 No\r\n\r\n"}, 3, 2},
+		"answers by HTTP/1.0":                 {[]string{"HTTP/1.0 200 OK\r\n\r\nok"}, 3, 2},
+		"sends an informational answer first": {[]string{"HTTP/1.1 103 Early Hints\r\n\r\n" + ok, ok, ok}, 1, 2},
+		"sends something after its answer":    {[]string{ok + "HTTP/1.1 500 No\r\n\r\n", ok, ok}, 3, 2},
+		"is chunked":                          {[]string{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n", ok, ok}, 1, 2},
+		"sends too much":                      {[]string{long + strings.Repeat("x", 99999), ok, ok}, 3, most},
 		"has a head without an end": {[]string{"HTTP/1.1 200 OK\r\n" + strings.Repeat(
 			"X: y\r\n", longest/6+1,
 		) + "\r\n"}, 3, 0},
-		"says half an answer": {[]string{ok, "HTTP/1.1 200 OK\r\nContent-Le"}, 2, 0},
+		"sends half an answer": {[]string{ok, "HTTP/1.1 200 OK\r\nContent-Le"}, 2, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			url, connections := talker(t, tt.answers...)

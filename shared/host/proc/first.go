@@ -1,7 +1,6 @@
 package proc
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,6 +20,18 @@ func First(command []string) (*Process, error) {
 	})
 	if err != nil {
 		return nil, fmt.Errorf("find a container that runs %q: %w", strings.Join(command, " "), err)
+	}
+	return p, nil
+}
+
+// Running finds a process of this process namespace by the command that it runs, whose words must
+// be exactly these. It is for containers that share the processes of one pod, in which no others
+// are visible. It reads nothing of another container's process that needs a capability. The error
+// is os.ErrProcessDone when there is none.
+func Running(command []string) (*Process, error) {
+	p, err := find(command, func(*Process) bool { return true })
+	if err != nil {
+		return nil, fmt.Errorf("find a process that runs %q: %w", strings.Join(command, " "), err)
 	}
 	return p, nil
 }
@@ -57,12 +68,7 @@ func runs(pid int, command []string) bool {
 
 // first reports whether a process is number 1 of a process namespace below ours.
 func first(pid int) bool {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return false
-	}
-	_, numbers, _ := bytes.Cut(text, []byte("\nNSpid:"))
-	numbers, _, _ = bytes.Cut(numbers, []byte("\n"))
-	each := bytes.Fields(numbers)
-	return len(each) > 1 && string(each[len(each)-1]) == "1"
+	numbers, err := status(pid, "NSpid")
+	each := strings.Fields(numbers)
+	return err == nil && len(each) > 1 && each[len(each)-1] == "1"
 }

@@ -14,10 +14,7 @@ import (
 // Held reads /proc, which must be of this process namespace.
 func Held(pid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return false
-	}
-	return stopped(text)
+	return err == nil && stopped(text)
 }
 
 // stopped reads the kernel's line. The state stands after the name, which is in parentheses and may

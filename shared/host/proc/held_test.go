@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestHeld stops a process by a signal, has it go on, and stops it as a tracer. Its name looks like
-// the state that is looked for.
+// TestHeld stops a process by a signal, has it go on, and stops it as a tracer. Its name
+// contains the state that Held searches for.
 func TestHeld(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a) T 1 (")
 	sleep, err := exec.LookPath("sleep")
@@ -50,17 +50,17 @@ func TestHeld(t *testing.T) {
 	}
 	until("it runs", false)
 	if stat.Held() {
-		t.Error("who keeps the line of a process that runs open sees it stopped")
+		t.Error("the open file shows a process that runs as stopped")
 	}
 	cmd.Process.Signal(unix.SIGSTOP)
 	until("stopped", true)
 	if !stat.Held() {
-		t.Error("who keeps the process's line open sees nothing of it")
+		t.Error("the open file does not show that it is stopped")
 	}
 	cmd.Process.Signal(unix.SIGCONT)
 	until("continued", false)
 	if stat.Held() {
-		t.Error("who keeps the process's line open sees what was")
+		t.Error("the open file shows an old state")
 	}
 
 	runtime.LockOSThread() // a tracer is a thread

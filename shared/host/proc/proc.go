@@ -25,34 +25,36 @@ type Process struct {
 // checks the process that it opened before signalling it.
 func Open(pid int) (*Process, error) {
 	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
-	if errors.Is(err, unix.ESRCH) {
-		err = os.ErrProcessDone
-	}
 	if err != nil {
-		return nil, fmt.Errorf("open process %d: %w", pid, err)
+		return nil, fmt.Errorf("open process %d: %w", pid, done(err))
 	}
 	return &Process{PID: pid, fd: os.NewFile(uintptr(fd), fmt.Sprintf("pidfd %d", pid))}, nil
 }
 
 // Signal sends a signal. The error is os.ErrProcessDone when the process has been reaped.
 func (p *Process) Signal(sig unix.Signal) error {
+	var sent error
 	conn, err := p.fd.SyscallConn()
+	if err == nil {
+		err = conn.Control(func(fd uintptr) {
+			sent = unix.PidfdSendSignal(int(fd), sig, nil, 0)
+		})
+	}
 	if err != nil {
 		return fmt.Errorf("signal process %d: %w", p.PID, err)
 	}
-	var sent error
-	if err := conn.Control(func(fd uintptr) {
-		sent = unix.PidfdSendSignal(int(fd), sig, nil, 0)
-	}); err != nil {
-		return fmt.Errorf("signal process %d: %w", p.PID, err)
-	}
-	if errors.Is(sent, unix.ESRCH) {
-		sent = os.ErrProcessDone
-	}
 	if sent != nil {
-		return fmt.Errorf("send %s to process %d: %w", unix.SignalName(sig), p.PID, sent)
+		return fmt.Errorf("send %s to process %d: %w", unix.SignalName(sig), p.PID, done(sent))
 	}
 	return nil
+}
+
+// done is os.ErrProcessDone for the kernel's error that there is no such process.
+func done(err error) error {
+	if errors.Is(err, unix.ESRCH) {
+		return os.ErrProcessDone
+	}
+	return err
 }
 
 // Wait returns nil once the process has ended, also when it is not a child and has not been reaped
@@ -119,19 +121,57 @@ func (p *Process) CPU() (time.Duration, error) {
 
 // Tracer is the process that traces this one, as a debugger does, and 0 when there is none.
 func (p *Process) Tracer() (pid int, err error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID))
-	if err != nil {
-		return 0, fmt.Errorf("read the tracer of process %d: %w", p.PID, err)
+	text, err := status(p.PID, "TracerPid")
+	if err == nil {
+		pid, err = strconv.Atoi(text)
 	}
-	_, line, _ := strings.Cut(string(text), "\nTracerPid:")
-	line, _, _ = strings.Cut(line, "\n")
-	if pid, err = strconv.Atoi(strings.TrimSpace(line)); err != nil {
+	if err != nil {
 		return 0, fmt.Errorf("read the tracer of process %d: %w", p.PID, err)
 	}
 	return pid, nil
 }
 
+// status is a line of a process's status (proc_pid_status(5)); empty if there is none of that name.
+func status(pid int, name string) (string, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	_, line, _ := strings.Cut(string(text), "\n"+name+":")
+	line, _, _ = strings.Cut(line, "\n")
+	return strings.TrimSpace(line), err
+}
+
+// Children are the processes that a process of one thread has started and that have not been
+// reaped.
+func Children(pid int) (all []int, err error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", pid))
+	for word := range strings.FieldsSeq(string(text)) {
+		var child int
+		if child, err = strconv.Atoi(word); err != nil {
+			break
+		}
+		all = append(all, child)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list the children of process %d: %w", pid, err)
+	}
+	return all, nil
+}
+
 // Close releases the pidfd and leaves the process alone.
-func (p *Process) Close() error {
-	return p.fd.Close()
+func (p *Process) Close() error { return p.fd.Close() }
+
+// modest is the real-time priority, of 1 to 99: above processes that are not real-time and those
+// with the lowest priorities.
+const modest = 10
+
+// RealTime schedules the process before all that are not real-time, round robin with those of its
+// priority (SCHED_RR, sched(7)). Its children are not real-time. The error is os.ErrProcessDone
+// when it has ended. The kernel refuses it without the capability SYS_NICE, and, where it gives
+// real-time shares to control groups, in a group without one.
+func (p *Process) RealTime() error {
+	attr := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_RR, Priority: modest,
+		Flags: unix.SCHED_FLAG_RESET_ON_FORK}
+	if err := unix.SchedSetAttr(p.PID, &attr, 0); err != nil {
+		return fmt.Errorf("make process %d real-time: %w", p.PID, done(err))
+	}
+	return nil
 }

@@ -53,7 +53,7 @@ func TestWaitSeesTheEnd(t *testing.T) {
 	if err := p.Signal(unix.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	// Nobody has reaped the child: a zombie has ended.
+	// The child has not been reaped: a zombie has ended.
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestCPUStandsStill(t *testing.T) {
 func TestTracer(t *testing.T) {
 	p := open(t, start(t).Process.Pid)
 	if tracer, err := p.Tracer(); tracer != 0 || err != nil {
-		t.Errorf("Tracer() = %d, %v, want nobody", tracer, err)
+		t.Errorf("Tracer() = %d, %v, want none", tracer, err)
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -119,7 +119,7 @@ func TestTracer(t *testing.T) {
 		t.Fatal(err)
 	}
 	if tracer, err := (&Process{PID: 1<<22 + 1}).Tracer(); err == nil {
-		t.Errorf("Tracer() of nobody = %d, want an error", tracer)
+		t.Errorf("Tracer() of no process = %d, want an error", tracer)
 	}
 }
 
@@ -139,7 +139,7 @@ func TestSignalNeverReachesAnother(t *testing.T) {
 }
 
 // TestOf holds that a process is known by its control group, and that one which has ended is
-// nobody's: its number may be another's by now.
+// no process's: its number may be another's by now.
 func TestOf(t *testing.T) {
 	cmd := start(t)
 	p := open(t, cmd.Process.Pid)

@@ -20,13 +20,13 @@ const tick = time.Second / 100
 
 // OwnUsage is that of this program.
 func OwnUsage() (Usage, error) {
+	var u Usage
 	stat, err := os.ReadFile("/proc/self/stat")
+	if err == nil {
+		u, err = readUsage(stat, os.Getpagesize())
+	}
 	if err != nil {
 		return Usage{}, fmt.Errorf("read what this program uses: %w", err)
-	}
-	u, err := readUsage(stat, os.Getpagesize())
-	if err != nil {
-		return Usage{}, fmt.Errorf("read /proc/self/stat: %w", err)
 	}
 	return u, nil
 }

@@ -28,16 +28,10 @@ func (s *supervisor) considerCandidate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	refused := ""
-	if s.status.Refused != nil {
-		refused = s.status.Refused.Candidate
-	}
-	is := digests{candidate: c.Digest, running: s.candidates.running, refused: refused}
-	switch is.next(!time.Now().Before(s.candidates.retestAt)) {
-	case test:
+	if c.Digest != "" && c.Digest == s.candidates.running {
+		s.status.Refused = nil // of another one
+	} else if s.mustTest(c.Digest, time.Now()) {
 		err = s.try(ctx, c)
-	case clearRefusal:
-		s.status.Refused = nil
 	}
 	if err != nil || ctx.Err() != nil || s.candidates.running != "" || s.candidates.adopted {
 		return err
@@ -45,6 +39,14 @@ func (s *supervisor) considerCandidate(ctx context.Context) error {
 	err = s.adopt(ctx)
 	s.candidates.adopted = err == nil
 	return err
+}
+
+// mustTest reports whether a candidate is to be tested; an empty digest is for none. A refused one is
+// tested again after a pause, as what was missing may have come: an interface, an address.
+func (s *supervisor) mustTest(digest string, now time.Time) bool {
+	refused := s.status.Refused != nil && s.status.Refused.Candidate == digest
+	return digest != "" && digest != s.candidates.running &&
+		!(refused && now.Before(s.candidates.retestAt))
 }
 
 // try tests a candidate. It may be replaced at any time: the result counts only if it is still the
@@ -125,52 +127,17 @@ func (s *supervisor) test(ctx context.Context, c protocol.Candidate) (complaint 
 	if err != nil {
 		return err.Error()
 	}
-	bound := time.NewTimer(daemon.TestBound)
-	defer bound.Stop()
+	bound := time.After(daemon.TestBound)
 	for {
 		select {
 		case line := <-s.events.lines:
 			s.receive(line)
-			continue
 		case <-t.Done:
 			return t.End(false)
 		case <-ctx.Done():
 			return t.End(false)
-		case <-bound.C:
+		case <-bound:
 			return t.End(true)
 		}
-	}
-}
-
-// action is what to do about a candidate configuration.
-type action int
-
-const (
-	keep         action = iota // do nothing: the running configuration is the wanted one
-	test                       // have keepalived test it
-	clearRefusal               // it is the running one again: forget another one's refusal
-)
-
-// digests are those of configurations; empty means there is none.
-type digests struct {
-	candidate string
-	running   string
-	refused   string // the candidate that was last refused
-}
-
-// next decides. A refused candidate is tested again if retest is set, as what was missing may have
-// come: an interface, an address.
-func (d digests) next(retest bool) action {
-	switch {
-	case d.candidate == "":
-		return keep
-	case d.candidate == d.running && d.refused != "":
-		return clearRefusal
-	case d.candidate == d.running:
-		return keep
-	case d.candidate == d.refused && !retest:
-		return keep
-	default:
-		return test
 	}
 }

@@ -1,37 +1,65 @@
 package supervise
 
-import "testing"
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
 
-func TestDigests_Next(t *testing.T) {
-	tests := []struct {
-		name   string
-		d      digests
-		retest bool
-		want   action
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+)
+
+func TestMustTest(t *testing.T) {
+	for _, tt := range []struct {
+		name                        string
+		candidate, running, refused string
+		retest, want                bool
 	}{
-		{name: "nothing anywhere", want: keep},
-		{name: "no candidate, one running", d: digests{running: "a"}, want: keep},
-		{name: "no candidate, retest due", d: digests{running: "a", refused: "b"},
-			retest: true, want: keep},
-		{name: "the first candidate", d: digests{candidate: "a"}, want: test},
-		{name: "the same as the running one", d: digests{candidate: "a", running: "a"},
-			retest: true, want: keep},
-		{name: "another one", d: digests{candidate: "b", running: "a"}, want: test},
-		{name: "the refused one again", d: digests{candidate: "b", running: "a",
-			refused: "b"}, want: keep},
-		{name: "the refused one, when its time has come", d: digests{candidate: "b", running: "a",
-			refused: "b"}, retest: true, want: test},
-		{name: "a third one after a refusal", d: digests{candidate: "c", running: "a",
-			refused: "b"}, want: test},
-		{name: "back to the running one after a refusal", d: digests{candidate: "a", running: "a",
-			refused: "b"}, want: clearRefusal},
-		{name: "the first one, refused", d: digests{candidate: "a", refused: "a"}, want: keep},
-	}
-	for _, tt := range tests {
+		{name: "nothing anywhere"},
+		{name: "no candidate, one running", running: "a"},
+		{name: "no candidate, retest due", running: "a", refused: "b", retest: true},
+		{name: "the first candidate", candidate: "a", want: true},
+		{name: "the same as the running one", candidate: "a", running: "a", retest: true},
+		{name: "another one", candidate: "b", running: "a", want: true},
+		{name: "the refused one again", candidate: "b", running: "a", refused: "b"},
+		{name: "the refused one, when its time has come", candidate: "b", running: "a",
+			refused: "b", retest: true, want: true},
+		{name: "a third one after a refusal", candidate: "c", running: "a", refused: "b",
+			want: true},
+		{name: "back to the running one after a refusal", candidate: "a", running: "a",
+			refused: "b"},
+		{name: "the first one, refused", candidate: "a", refused: "a"},
+	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := tt.d.next(tt.retest); got != tt.want {
+			s, now := idle(t), time.Now()
+			s.candidates.running, s.candidates.retestAt = tt.running, now
+			if tt.refused != "" {
+				s.status.Refused = &supervised.Refusal{Candidate: tt.refused}
+			}
+			if !tt.retest {
+				now = now.Add(-time.Nanosecond)
+			}
+			if got := s.mustTest(tt.candidate, now); got != tt.want {
 				t.Errorf("got %v, want %v", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestConsiderCandidate_RunningAgain holds that a refusal is forgotten when the monitor proposes the
+// running configuration again, and that it stays while there is no candidate.
+func TestConsiderCandidate_RunningAgain(t *testing.T) {
+	s, text := idle(t), []byte("global_defs {\n}\n")
+	s.candidates.running = supervised.Digest(text)
+	s.status.Refused = &supervised.Refusal{Candidate: "b"}
+	if err := s.considerCandidate(t.Context()); err != nil || s.status.Refused == nil {
+		t.Fatalf("without a candidate: %v, %v", s.status.Refused, err)
+	}
+	path := filepath.Join(s.RunDir, supervised.CandidateText)
+	if err := os.WriteFile(path, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.considerCandidate(t.Context()); err != nil || s.status.Refused != nil {
+		t.Errorf("%+v, %v", s.status.Refused, err)
 	}
 }

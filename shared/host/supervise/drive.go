@@ -8,7 +8,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
-// drive starts keepalived, or has it read the configuration that is to run.
 func (s *supervisor) drive(ctx context.Context) error {
 	now := time.Now()
 	running := s.candidates.running

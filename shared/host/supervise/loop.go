@@ -17,14 +17,11 @@ func (s *supervisor) loop(ctx context.Context) error {
 			return errors.Join(err, s.release())
 		}
 		network, opens := s.events.gate.Open(s.events.network, time.Now())
-		due, stop := s.due(opens)
 		select {
 		case <-ctx.Done():
-			stop()
 			s.handOver()
 			return s.release()
 		case err := <-s.events.failed:
-			stop()
 			return errors.Join(err, s.release())
 		case line := <-s.events.lines:
 			s.receive(line)
@@ -39,13 +36,11 @@ func (s *supervisor) loop(ctx context.Context) error {
 		case <-s.daemon.Stopped():
 			s.daemon.CheckNow()
 		case <-s.daemon.Reaped():
-		case <-due:
+		case <-s.due(opens):
 		}
-		stop()
 	}
 }
 
-// round compares what is with what is wanted and does what is due now.
 func (s *supervisor) round(ctx context.Context) error {
 	if s.daemon.Exited() {
 		s.reapDaemon()
@@ -80,7 +75,7 @@ func (s *supervisor) round(ctx context.Context) error {
 // due fires when something that was put off may be done, at also if that is not zero, and once a
 // beat in any case: whatever started this process takes it for dead when it uses no processor time.
 // What was due in the round before has failed there if it is still due: it waits for the beat.
-func (s *supervisor) due(also time.Time) (<-chan time.Time, func()) {
+func (s *supervisor) due(also time.Time) <-chan time.Time {
 	next := time.Now().Add(pace.Beat)
 	earlier := func(times ...time.Time) {
 		for _, t := range times {
@@ -102,11 +97,9 @@ func (s *supervisor) due(also time.Time) (<-chan time.Time, func()) {
 	if s.status.Leaving == supervised.Asked {
 		earlier(s.releaseBy)
 	}
-	timer := time.NewTimer(time.Until(next))
-	return timer.C, func() { timer.Stop() }
+	return time.After(time.Until(next))
 }
 
-// receive takes a line that keepalived reports.
 func (s *supervisor) receive(line string) {
 	if !s.daemon.Reported(line) {
 		return
@@ -134,7 +127,6 @@ func (s *supervisor) receive(line string) {
 	}
 }
 
-// drain takes all lines that keepalived has reported until now.
 func (s *supervisor) drain() {
 	for {
 		select {

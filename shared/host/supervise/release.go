@@ -27,7 +27,7 @@ func (s *supervisor) handleRequest(now time.Time) error {
 	case !requested:
 		return s.stay()
 	case s.status.Leaving == supervised.Stays:
-		s.beginRelease(now)
+		s.beginRelease(now, max(s.order.Patience, s.Patience), "asked to")
 	}
 	if s.status.Leaving == supervised.Left || s.daemon.Running() && s.instances.Holding() > 0 &&
 		now.Before(s.releaseBy) {
@@ -54,10 +54,12 @@ func (s *supervisor) stay() error {
 	return err
 }
 
-func (s *supervisor) beginRelease(now time.Time) {
-	s.status.Leaving, s.releaseBy = supervised.Asked, now.Add(max(s.order.Patience, s.Patience))
-	s.Log.Info("leave", "why", "asked to", "bound", s.releaseBy.Sub(now), "holds",
-		s.instances.Holding())
+// beginRelease demotes the holder. It waits no longer than patience, or than has been left of that.
+func (s *supervisor) beginRelease(now time.Time, patience time.Duration, why string) {
+	if s.status.Leaving == supervised.Stays {
+		s.status.Leaving, s.releaseBy = supervised.Asked, now.Add(patience)
+	}
+	s.Log.Info("leave", "why", why, "bound", s.releaseBy.Sub(now), "holds", s.instances.Holding())
 	if !s.daemon.Running() {
 		return
 	}
@@ -83,19 +85,9 @@ func (s *supervisor) handOver() {
 	if !s.YieldOnTerm || !s.daemon.Running() || s.instances.Holding() == 0 {
 		return
 	}
-	if s.status.Leaving == supervised.Stays {
-		s.status.Leaving, s.releaseBy = supervised.Asked, time.Now().Add(s.order.Patience)
-	}
-	s.Log.Info("leave", "why", "this program is to end", "bound", time.Until(s.releaseBy), "holds",
-		s.instances.Holding())
-	s.sessions.Lend(s.instances.Held())
-	if err := s.tracks.Demote(true); err != nil {
-		s.Log.Error("leave at once", "error", err)
-		return
-	}
+	s.beginRelease(time.Now(), s.order.Patience, "this program is to end")
 	s.publish()
-	bound := time.NewTimer(time.Until(s.releaseBy))
-	defer bound.Stop()
+	bound := time.After(time.Until(s.releaseBy))
 	for s.instances.Holding() > 0 && !s.daemon.Exited() {
 		select {
 		case line := <-s.events.lines:
@@ -106,7 +98,7 @@ func (s *supervisor) handOver() {
 			s.Log.Error("leave at once", "error", err)
 			return
 		case <-s.daemon.Reaped():
-		case <-bound.C:
+		case <-bound:
 			s.Log.Info("leave", "why", s.releaseReason())
 			return
 		}
@@ -157,13 +149,12 @@ func (s *supervisor) cleanUp(grace time.Duration) error {
 // await reports whether done came true within bound. It checks whenever an address has changed or a
 // process has ended.
 func (s *supervisor) await(bound time.Duration, done func() bool) bool {
-	timer := time.NewTimer(bound)
-	defer timer.Stop()
+	end := time.After(bound)
 	for !done() {
 		select {
 		case <-s.events.network:
 		case <-s.daemon.Reaped():
-		case <-timer.C:
+		case <-end:
 			return done()
 		}
 	}

@@ -56,9 +56,8 @@ func TestDue_Past(t *testing.T) {
 		s.candidates.running = "a"
 		tt.at(s, time.Now())
 		s.roundAt = time.Now().Add(tt.since)
-		fires, stop := s.due(time.Time{})
 		select {
-		case <-fires:
+		case <-s.due(time.Time{}):
 			if tt.waiting {
 				t.Errorf("%s is tried again at once", tt.name)
 			}
@@ -67,7 +66,6 @@ func TestDue_Past(t *testing.T) {
 				t.Errorf("%s waits", tt.name)
 			}
 		}
-		stop()
 	}
 }
 

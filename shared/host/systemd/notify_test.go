@@ -22,9 +22,9 @@ func listen(t *testing.T) *net.UnixConn {
 
 func TestNotify(t *testing.T) {
 	for _, tt := range []struct {
-		name string
-		tell func() error
-		want string
+		name   string
+		notify func() error
+		want   string
 	}{
 		{"ready", Ready, "READY=1"},
 		{"stopping", Stopping, "STOPPING=1"},
@@ -34,14 +34,14 @@ func TestNotify(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			conn := listen(t)
-			if err := tt.tell(); err != nil {
+			if err := tt.notify(); err != nil {
 				t.Fatal(err)
 			}
 			buffer := make([]byte, 256)
 			conn.SetReadDeadline(time.Now().Add(5 * time.Second))
 			n, err := conn.Read(buffer)
 			if got := string(buffer[:n]); err != nil || got != tt.want {
-				t.Errorf("systemd heard %q (%v), want %q", got, err, tt.want)
+				t.Errorf("systemd received %q (%v), want %q", got, err, tt.want)
 			}
 		})
 	}
@@ -49,16 +49,16 @@ func TestNotify(t *testing.T) {
 
 func TestWithoutSystemdNothingFails(t *testing.T) {
 	t.Setenv("NOTIFY_SOCKET", "")
-	for _, tell := range []func() error{Ready, Stopping, func() error { return Status("x") }} {
-		if err := tell(); err != nil {
+	for _, notify := range []func() error{Ready, Stopping, func() error { return Status("x") }} {
+		if err := notify(); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
 func TestDeadSocketIsAnError(t *testing.T) {
-	t.Setenv("NOTIFY_SOCKET", filepath.Join(t.TempDir(), "nobody"))
+	t.Setenv("NOTIFY_SOCKET", filepath.Join(t.TempDir(), "missing"))
 	if err := Ready(); err == nil {
-		t.Error("Ready() told nobody and returned no error")
+		t.Error("Ready() notified no process and returned no error")
 	}
 }

@@ -11,11 +11,11 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/host/capture"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
-	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
-	"github.com/onprem-infra/onprem-infra/shared/host/sonar"
+	"github.com/onprem-infra/onprem-infra/shared/host/reach"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
@@ -53,8 +53,8 @@ type Probes struct {
 // HostProbes ask this host's network. nodes are those that the API names.
 func HostProbes(p plan.Plan, nodes func(ctx context.Context) ([]kube.Node, error)) Probes {
 	return Probes{
-		Now: time.Now, Adverts: overhear.Adverts, WhoHas: sonar.WhoHas, Echo: sonar.Echo,
-		VRRP: sonar.VRRP, Neighbours: link.Neighbours, MTU: mtu, Nodes: nodes,
+		Now: time.Now, Adverts: capture.Adverts, WhoHas: reach.WhoHas, Echo: reach.Echo,
+		VRRP: reach.VRRP, Neighbours: link.Neighbours, MTU: mtu, Nodes: nodes,
 		Shut: func(ctx context.Context, host netip.Addr) []string { return shut(ctx, p, host) },
 	}
 }

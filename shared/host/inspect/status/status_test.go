@@ -14,9 +14,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/election"
+	"github.com/onprem-infra/onprem-infra/shared/host/capture"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/status"
-	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
 	"github.com/onprem-infra/onprem-infra/shared/operator/judge"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -191,7 +191,7 @@ func TestInspect_Concurrent(t *testing.T) {
 			<-ctx.Done()
 			return addr.Neighbour{Absent: true}, nil
 		}
-		host.Adverts = func(ctx context.Context, _ string, _ func(overhear.Received)) error {
+		host.Adverts = func(ctx context.Context, _ string, _ func(capture.Received)) error {
 			<-ctx.Done()
 			return nil
 		}

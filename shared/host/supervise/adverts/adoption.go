@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/advert"
-	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
+	"github.com/onprem-infra/onprem-infra/shared/host/capture"
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise/pace"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -49,7 +49,6 @@ type election struct {
 	source netip.Addr
 }
 
-// electionsOf are those of version 3, by instance.
 func electionsOf(instances []keepalived.Instance) map[string]election {
 	all := map[string]election{}
 	for _, i := range instances {
@@ -72,7 +71,7 @@ func electionOf(i keepalived.Instance) election {
 
 // adopts reports whether a router of a priority adopts the interval of an advert, which is longer
 // than its own.
-func (e election) adopts(a overhear.Delivered, priority int) bool {
+func (e election) adopts(a capture.Delivered, priority int) bool {
 	return (e.link == "" || a.Link == e.link) && (!e.source.IsValid() || a.To == e.source) &&
 		a.ID == e.id && a.From.Is4() == e.four && a.Interval > e.advert &&
 		a.Priority != advert.Release && int(a.Priority) >= priority &&
@@ -96,7 +95,6 @@ type undoing struct {
 	repeat error // more than one within a minute, since a minute in which there was none
 }
 
-// reloaded is the state after a reload.
 func (u undoing) reloaded(now time.Time, d adoption) undoing {
 	if !u.last.IsZero() && now.Sub(u.last) < pace.Steady {
 		u.repeat = fmt.Errorf("router %s on link %s sends the ID of one of our VRRP routers "+
@@ -108,7 +106,6 @@ func (u undoing) reloaded(now time.Time, d adoption) undoing {
 	return u
 }
 
-// failing is what there is to report.
 func (u *undoing) failing(now time.Time) error {
 	if now.Sub(u.last) >= pace.Steady {
 		u.repeat = nil
@@ -118,7 +115,7 @@ func (u *undoing) failing(now time.Time) error {
 
 // adopted is the adoption after an advert. An advert whose interval no profile has can neither be
 // confirmed nor covered up by another one.
-func (d adoption) adopted(a overhear.Delivered, now time.Time) adoption {
+func (d adoption) adopted(a capture.Delivered, now time.Time) adoption {
 	if d.interval > slowest {
 		return d
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/advert"
-	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
+	"github.com/onprem-infra/onprem-infra/shared/host/capture"
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise/pace"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
@@ -24,43 +24,43 @@ func TestElection_Adopts(t *testing.T) {
 	multicast := at(instance("g", "ens3", "", "192.0.2.5"), vrrp.V3, 100*time.Millisecond)
 	multicast.ID = 30
 	group := electionOf(multicast)
-	from := func(text string) overhear.Delivered {
-		return overhear.Delivered{Link: "ens3",
+	from := func(text string) capture.Delivered {
+		return capture.Delivered{Link: "ens3",
 			Advert: advert.Advert{From: netip.MustParseAddr(text),
 				To: netip.MustParseAddr("192.0.2.11"), ID: 30, Priority: 100,
 				Interval: time.Second}}
 	}
-	with := func(a overhear.Delivered,
-		change func(*overhear.Delivered)) overhear.Delivered {
+	with := func(a capture.Delivered,
+		change func(*capture.Delivered)) capture.Delivered {
 		change(&a)
 		return a
 	}
 	for _, tt := range []struct {
 		name string
 		e    election
-		a    overhear.Delivered
+		a    capture.Delivered
 		want bool
 	}{
 		{"a peer", e, from("192.0.2.12"), true},
 		{"none of its peers", e, from("192.0.2.13"), false},
 		{"any router", open, from("192.0.2.13"), true},
 		{"a peer by another link", e, with(from("192.0.2.12"),
-			func(a *overhear.Delivered) { a.Link = "ens4" }), true},
+			func(a *capture.Delivered) { a.Link = "ens4" }), true},
 		{"any router, to the group", open, with(from("192.0.2.13"),
-			func(a *overhear.Delivered) { a.To = advert.GroupIPv4() }), false},
+			func(a *capture.Delivered) { a.To = advert.GroupIPv4() }), false},
 		{"multicast", group, with(from("192.0.2.13"),
-			func(a *overhear.Delivered) { a.To = advert.GroupIPv4() }), true},
+			func(a *capture.Delivered) { a.To = advert.GroupIPv4() }), true},
 		{"multicast on another link", group, with(from("192.0.2.13"),
-			func(a *overhear.Delivered) { a.Link = "ens4" }), false},
+			func(a *capture.Delivered) { a.Link = "ens4" }), false},
 		{"the other family", open, from("2001:db8::13"), false},
-		{"another router", e, with(from("192.0.2.12"), func(a *overhear.Delivered) { a.ID = 31 }),
+		{"another router", e, with(from("192.0.2.12"), func(a *capture.Delivered) { a.ID = 31 }),
 			false},
 		{"a lower priority", e, with(from("192.0.2.12"),
-			func(a *overhear.Delivered) { a.Priority = 89 }), false},
+			func(a *capture.Delivered) { a.Priority = 89 }), false},
 		{"a release", e, with(from("192.0.2.12"),
-			func(a *overhear.Delivered) { a.Priority = advert.Release }), false},
+			func(a *capture.Delivered) { a.Priority = advert.Release }), false},
 		{"its own interval", e, with(from("192.0.2.12"),
-			func(a *overhear.Delivered) { a.Interval = 100 * time.Millisecond }), false},
+			func(a *capture.Delivered) { a.Interval = 100 * time.Millisecond }), false},
 	} {
 		if got := tt.e.adopts(tt.a, 90); got != tt.want {
 			t.Errorf("%s: %t", tt.name, got)
@@ -76,8 +76,8 @@ func TestElection_Adopts(t *testing.T) {
 // comes after it; another profile's when its sender does not go on.
 func TestAdoption(t *testing.T) {
 	begin := time.Now()
-	profile := overhear.Delivered{Advert: advert.Advert{Interval: vrrp.CompatTiming().Advert}}
-	forged := overhear.Delivered{Advert: advert.Advert{Interval: 40950 * time.Millisecond}}
+	profile := capture.Delivered{Advert: advert.Advert{Interval: vrrp.CompatTiming().Advert}}
+	forged := capture.Delivered{Advert: advert.Advert{Interval: 40950 * time.Millisecond}}
 	overdue := profile.Interval + vrrp.Grace
 	second := begin.Add(time.Second)
 	for _, tt := range []struct {
@@ -107,7 +107,7 @@ func TestUndoAt_NoReports(t *testing.T) {
 	now := time.Unix(1000, 0)
 	a := New(nil, nil)
 	a.elections = map[string]election{"one": {id: 30, four: true, advert: 100 * time.Millisecond}}
-	forged := overhear.Delivered{Advert: advert.Advert{From: netip.MustParseAddr("192.0.2.12"),
+	forged := capture.Delivered{Advert: advert.Advert{From: netip.MustParseAddr("192.0.2.12"),
 		ID: 30, Priority: 255, Interval: 40 * time.Second}}
 	a.Receive(forged, nil, now)
 	if len(a.adoptions) > 0 {

@@ -8,8 +8,8 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/host/capture"
 	"github.com/onprem-infra/onprem-infra/shared/host/nft"
-	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise/pace"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 )
@@ -30,7 +30,7 @@ type Adverts struct {
 	adoptions map[string]adoption // by instance
 	undoing   undoing
 	// slower are adverts with longer intervals than slowerThan, which is 0 while none are received.
-	slower     chan overhear.Delivered
+	slower     chan capture.Delivered
 	slowerThan time.Duration
 	unfollow   context.CancelFunc // ends their receipt; nil while there is none
 }
@@ -39,7 +39,7 @@ type Adverts struct {
 func New(log *slog.Logger, tasks *pace.Tasks) *Adverts {
 	return &Adverts{
 		log: log, tasks: tasks, adoptions: map[string]adoption{},
-		slower: make(chan overhear.Delivered, mostSlower),
+		slower: make(chan capture.Delivered, mostSlower),
 	}
 }
 

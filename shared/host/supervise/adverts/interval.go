@@ -4,16 +4,16 @@ import (
 	"context"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
+	"github.com/onprem-infra/onprem-infra/shared/host/capture"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
 // Slower are adverts with longer intervals than the host's own.
-func (a *Adverts) Slower() <-chan overhear.Delivered { return a.slower }
+func (a *Adverts) Slower() <-chan capture.Delivered { return a.slower }
 
 // Receive takes an advert with a longer interval. The instances are as keepalived reports them: nil
 // while it reports nothing, and then begins with its own interval.
-func (a *Adverts) Receive(d overhear.Delivered, instances map[string]supervised.Instance,
+func (a *Adverts) Receive(d capture.Delivered, instances map[string]supervised.Instance,
 	now time.Time) {
 	if instances == nil {
 		return
@@ -91,7 +91,7 @@ func (a *Adverts) followSlower() {
 		return
 	}
 	slower := func(ctx context.Context) error {
-		return overhear.Slower(ctx, over, func(d overhear.Delivered) {
+		return capture.Slower(ctx, over, func(d capture.Delivered) {
 			select {
 			case a.slower <- d:
 			default: // enough of them wait

@@ -29,7 +29,6 @@ type peer struct {
 	address netip.Addr
 }
 
-// peersOf are the peers of all instances, each once.
 func peersOf(instances []keepalived.Instance) (all []peer) {
 	for _, i := range instances {
 		for _, p := range unicastPeers(i) {

@@ -93,7 +93,6 @@ func (t *Test) End(timedOut bool) (complaint string) {
 	return strings.TrimSuffix(outcome+": "+printed, ": ")
 }
 
-// mask removes a configuration's passwords from a text.
 func mask(text string, c keepalived.Config) string {
 	for _, i := range c.Instances {
 		if i.AuthPass != "" {

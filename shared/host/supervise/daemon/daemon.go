@@ -59,8 +59,8 @@ type Daemon struct {
 type run struct {
 	*proc.Child
 	started    time.Time
-	reports    bool          // what comes from the FIFO is its own
-	spoke      bool          // it has reported since its VRRP process was started
+	ownLines   bool          // what comes from the FIFO is its own
+	reported   bool          // it has reported since its VRRP process was started
 	cancelTERM func() bool   // stops the SIGTERM at the context's end; false if it has been sent
 	vrrp       *proc.Process // the process that advertises; nil while it is not known
 	vrrpDone   chan struct{} // closed when that process has ended
@@ -91,7 +91,7 @@ func (d *Daemon) Running() bool { return d.run != nil }
 func (d *Daemon) Exited() bool { return d.run != nil && d.run.Ended() }
 
 // Reports reports whether keepalived's present VRRP process has reported on its instances.
-func (d *Daemon) Reports() bool { return d.run != nil && d.run.spoke }
+func (d *Daemon) Reports() bool { return d.run != nil && d.run.reported }
 
 // Config is the digest of the configuration that keepalived last had to read.
 func (d *Daemon) Config() string { return d.config }
@@ -118,7 +118,7 @@ func (d *Daemon) MayStart(now time.Time) bool { return !now.Before(d.startAt) }
 
 // MayReload reports whether keepalived handles signals.
 func (d *Daemon) MayReload(now time.Time) bool {
-	return d.run.spoke || now.Sub(d.run.started) >= reloadGrace
+	return d.run.reported || now.Sub(d.run.started) >= reloadGrace
 }
 
 // DueAt is when it is due to be started, reloaded or checked if it is to run with a configuration;

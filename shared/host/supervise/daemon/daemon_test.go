@@ -10,7 +10,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/proc"
 )
 
-// TestReload_SignalFails holds that a configuration of which keepalived could not be told is not
+// TestReload_SignalFails holds that a configuration of which keepalived could not be notified is not
 // reported as applied. FAKE: the process has been reaped by the test, which no other process can.
 func TestReload_SignalFails(t *testing.T) {
 	reaper, err := proc.NewReaper() // which does not run

@@ -20,15 +20,15 @@ func (d *Daemon) Reported(line string) bool {
 	case d.run == nil:
 		return false // of one that has ended
 	case line == startLine(d.starts-1):
-		d.run.reports = true
+		d.run.ownLines = true
 		return false
 	}
-	return d.run.reports
+	return d.run.ownLines
 }
 
 // NoteReport is for a report of keepalived's: its VRRP process runs, and is found.
 func (d *Daemon) NoteReport() {
-	d.run.spoke = true
+	d.run.reported = true
 	d.followVRRP()
 }
 
@@ -99,7 +99,7 @@ func (d *Daemon) VRRPReplaced() bool {
 
 // ForgetVRRP is for a VRRP process that has ended.
 func (d *Daemon) ForgetVRRP() {
-	d.run.vrrp, d.run.vrrpDone, d.run.spoke, d.run.activity = nil, nil, false, activity{}
+	d.run.vrrp, d.run.vrrpDone, d.run.reported, d.run.activity = nil, nil, false, activity{}
 }
 
 // CheckNow has the next Check not wait for the beat.
@@ -121,7 +121,7 @@ func (d *Daemon) Check(now time.Time, active bool, instances int) error {
 		return nil
 	}
 	r.checkAt = now.Add(pace.Beat)
-	found := observation{active: active, silent: !r.spoke && instances > 0,
+	found := observation{active: active, silent: !r.reported && instances > 0,
 		stopped: proc.Held(r.PID)}
 	if r.vrrp != nil {
 		cpu, err := r.vrrp.CPU()

@@ -37,12 +37,10 @@ func Outlive(ctx context.Context, runDir string, log *slog.Logger) error {
 		if err != nil {
 			return err
 		}
-		timer := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():
-		case <-timer.C:
+		case <-time.After(pause):
 		}
-		timer.Stop()
 	}
 	return nil
 }

@@ -51,7 +51,6 @@ func (t *Tasks) Note(task string, err error) {
 	}
 }
 
-// forget is for a task that is not wanted any more.
 func (t *Tasks) forget(task string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -61,7 +61,6 @@ func (r *Rounds) ServeHealth(ctx context.Context, address string, log *slog.Logg
 	}
 }
 
-// serveAll serves connections in parallel until the listener is closed or fails.
 func (r *Rounds) serveAll(listener net.Listener) error {
 	var open connections
 	var serving sync.WaitGroup
@@ -123,7 +122,6 @@ func (k *connections) close(c net.Conn) {
 	k.open = slices.DeleteFunc(k.open, func(o net.Conn) bool { return o == c })
 }
 
-// closeAll closes what is open when the listener has ended.
 func (k *connections) closeAll() {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -1,4 +1,5 @@
-// inmate is all that the test image holds: it says what it may do, and then lives as it is told.
+// inmate is all that the test image holds: it prints what it may do, and then runs as its arguments
+// specify.
 package main
 
 import (
@@ -29,7 +30,7 @@ func main() {
 		code, _ := strconv.Atoi(os.Args[2])
 		os.Exit(code)
 	case "report":
-		if err := tell(os.Args[2], os.Args[3:]); err != nil {
+		if err := write(os.Args[2], os.Args[3:]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(9)
 		}
@@ -45,7 +46,7 @@ func main() {
 	<-ended
 }
 
-func tell(path string, dirs []string) error {
+func write(path string, dirs []string) error {
 	text, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		return err

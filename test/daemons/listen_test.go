@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/clash"
-	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
+	"github.com/onprem-infra/onprem-infra/shared/host/capture"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 	"github.com/onprem-infra/onprem-infra/test/lab"
@@ -31,7 +31,7 @@ func listenOn(t *testing.T, host *lab.Host, i clash.Instance) *listen {
 	done := make(chan error, 1)
 	go func() {
 		done <- host.Do(func() error {
-			return overhear.Adverts(ctx, i.Link, func(h overhear.Received) {
+			return capture.Adverts(ctx, i.Link, func(h capture.Received) {
 				l.mu.Lock()
 				defer l.mu.Unlock()
 				l.ear.Receive(clash.Received{Link: i.Link, MAC: h.MAC.String(), At: h.At, Advert: h.Advert})
@@ -73,15 +73,15 @@ func router(source, vip string, version vrrp.Version, advert time.Duration, peer
 	return c
 }
 
-// TestOverhear holds on real keepalived that a foreign router with our ID is named within three
-// adverts, of both versions and families, by multicast and by unicast to us; that one of unicast to
-// others is not heard; and that who listens disturbs no election of unicast. Who speaks to a holder
-// by unicast does: keepalived counts its next advert's time anew from each advert that it reads,
-// also from one that it drops, and so a stranger that speaks as often as the holder may keep it
-// from speaking. (lower_prio_no_advert would cure that. Without its answer to a lower priority,
-// though, two masters that begin to serve at one time would both hold the VIP for an advert's
+// TestForeignRouter_Named holds on real keepalived that a foreign router with our ID is named within
+// three adverts: of both versions and families, by multicast and by unicast to us. Unicast to others
+// is not received, and listening disturbs no unicast election. A router that sends unicast to a
+// holder does disturb it: keepalived restarts the time to its next advert after each advert that it
+// reads, also after one that it drops. So an unknown router that sends as often as the holder may
+// keep the holder from sending. (lower_prio_no_advert would prevent that. But without an answer to a
+// lower priority, two routers that become MASTER at one time would both hold the VIP for an advert
 // interval.)
-func TestOverhear(t *testing.T) {
+func TestForeignRouter_Named(t *testing.T) {
 	const lan, second = 100 * time.Millisecond, time.Second
 	us := netip.MustParseAddr("192.0.2.11")
 	for _, tt := range []struct {

@@ -1,4 +1,4 @@
-package overhear
+package capture
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package sonar
+package reach
 
 import (
 	"errors"
@@ -60,8 +60,8 @@ func lan(t *testing.T) (own, second, third netns.Namespace) {
 	return own, second, third
 }
 
-// TestWhoHas holds that all who have an address are found, that the asked learn nothing by it, and
-// that this host does not find itself.
+// TestWhoHas holds that all hosts with an address are found, that they learn nothing from the probe,
+// and that this host does not find itself.
 func TestWhoHas(t *testing.T) {
 	need.Root(t)
 	own, second, _ := lan(t)
@@ -88,7 +88,7 @@ func TestWhoHas(t *testing.T) {
 	if err := second.In(func() error {
 		table, err := exec.Command(need.Command(t, "ip"), "neighbour", "show", "192.0.2.1").CombinedOutput()
 		if len(table) > 0 {
-			t.Errorf("the asked has learnt %s", table)
+			t.Errorf("the probed host has learnt %s", table)
 		}
 		return err
 	}); err != nil {
@@ -96,14 +96,14 @@ func TestWhoHas(t *testing.T) {
 	}
 }
 
-// TestEcho holds that an echo tells who is there, how large a packet may be, and that the answer
-// comes back to the address that asked.
+// TestEcho holds that an echo shows whether a host is there, how large a packet may be, and that the
+// answer comes back to the address that it was sent from.
 func TestEcho(t *testing.T) {
 	need.Root(t)
 	own, second, third := lan(t)
 	second.IP(
 		t, "neigh replace 192.0.2.5 lladdr "+mac3+" dev sw0 nud permanent\n",
-	) // it looks for 192.0.2.5 at the wrong host
+	) // it sends to 192.0.2.5 at the wrong host
 	third.IP(t, "link set ens3 mtu 1400\n")
 	for _, tt := range []struct {
 		from, to string
@@ -135,8 +135,8 @@ func TestEcho(t *testing.T) {
 	}
 }
 
-// TestVRRP holds that a host without VRRP says so, and that one with it, one behind a packet filter
-// and one that is not there say nothing.
+// TestVRRP holds that a host without VRRP refuses it, and that one with it, one behind a packet
+// filter and one that is not there do not answer.
 func TestVRRP(t *testing.T) {
 	need.Root(t)
 	own, _, third := lan(t)
@@ -169,11 +169,11 @@ func TestVRRP(t *testing.T) {
 		t.Fatal(err)
 	}
 	if arrives("192.0.2.3") {
-		t.Error("a host that speaks VRRP has said that it does not")
+		t.Error("a host with VRRP has refused it")
 	}
 }
 
-// TestUnprivileged holds that who may not send such packets is told which capability it takes.
+// TestUnprivileged holds that a program that may not send such packets gets EPERM.
 func TestUnprivileged(t *testing.T) {
 	need.Root(t)
 	own, _, _ := lan(t)

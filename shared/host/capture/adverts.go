@@ -1,5 +1,5 @@
-// Package overhear receives the VRRP adverts that reach a link of this host, and sends none.
-package overhear
+// Package capture receives the VRRP adverts that reach a link of this host, and sends none.
+package capture
 
 import (
 	"context"
@@ -8,12 +8,13 @@ import (
 	"net/netip"
 	"os"
 	"slices"
-	"sync"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/onprem-infra/onprem-infra/shared/advert"
+	"github.com/onprem-infra/onprem-infra/shared/host/socket"
 )
 
 // Received is an advert that was received on a link.
@@ -30,9 +31,6 @@ const (
 	burst    = 100 * time.Millisecond
 )
 
-// maxPacket is the longest packet that is read whole: that of Ethernet.
-const maxPacket = 1500
-
 // Adverts calls receive for every VRRP advert that reaches this host on a link, of both versions
 // and both families, until ctx ends. It joins VRRP's multicast groups on the link, so that switches
 // which snoop memberships forward the adverts. Several goroutines call receive, one at a time.
@@ -48,53 +46,45 @@ const maxPacket = 1500
 // It returns an error if it cannot start, or fails later, as when the link has gone; nil only when
 // ctx ends.
 func Adverts(ctx context.Context, link string, receive func(Received)) error {
-	on, err := net.InterfaceByName(link)
-	if err != nil {
+	if err := adverts(ctx, link, oneAtATime(receive)); err != nil {
 		return fmt.Errorf("listen for VRRP on %s: %w", link, err)
-	}
-	asked := ctx
-	ctx, end := context.WithCancelCause(ctx)
-	defer end(nil)
-	var readers sync.WaitGroup
-	defer readers.Wait()
-	var one sync.Mutex
-	for _, f := range vrrpFamilies {
-		socket, err := f.listen(on.Index)
-		if err != nil {
-			end(nil)
-			return fmt.Errorf("listen for VRRP on %s: %w", link, err)
-		}
-		defer socket.Close() // nothing is written, and readers end
-		readers.Go(func() {
-			end(readAdverts(ctx, socket, func(h Received) {
-				one.Lock()
-				defer one.Unlock()
-				receive(h)
-			}))
-		})
-		member, err := f.join(on.Index)
-		if err != nil {
-			continue // the link does not have the family; unicast adverts still arrive
-		}
-		defer member.Close()
-	}
-	<-ctx.Done()
-	if asked.Err() == nil {
-		return fmt.Errorf("listen for VRRP on %s: %w", link, context.Cause(ctx))
 	}
 	return nil
 }
 
+func adverts(ctx context.Context, link string, receive func(Received)) error {
+	on, err := net.InterfaceByName(link)
+	if err != nil {
+		return err
+	}
+	var sockets []*os.File
+	for _, f := range vrrpFamilies {
+		socket, err := f.listen(on.Index)
+		if err != nil {
+			closeAll(sockets)
+			return err
+		}
+		sockets = append(sockets, socket)
+		if member, err := f.join(on.Index); err == nil {
+			defer member.Close()
+		} // else the link does not have the family; unicast adverts still arrive
+	}
+	return read(ctx, sockets, func(ctx context.Context, raw syscall.RawConn) error {
+		return readAdverts(ctx, raw, receive)
+	})
+}
+
 // vrrpFamily is how to listen for VRRP in a family of IP.
 type vrrpFamily struct {
-	ethernet int               // its type of frame
+	family   int
+	ethernet uint16            // its type of frame
 	only     []unix.SockFilter // passes VRRP, from IP's header on
 	group    netip.Addr
 }
 
 var vrrpFamilies = []vrrpFamily{
-	{ethernet: unix.ETH_P_IP, only: onlyVRRP(9), group: advert.GroupIPv4()},
-	{ethernet: unix.ETH_P_IPV6, only: onlyVRRP(6), group: advert.GroupIPv6()},
+	{unix.AF_INET, unix.ETH_P_IP, onlyVRRP(9), advert.GroupIPv4()},
+	{unix.AF_INET6, unix.ETH_P_IPV6, onlyVRRP(6), advert.GroupIPv6()},
 }
 
 // onlyVRRP passes packets that have VRRP's protocol at an offset of IP's header.
@@ -109,46 +99,16 @@ func onlyVRRP(at uint32) []unix.SockFilter {
 
 // listen opens a socket that receives nothing until it is bound, after its filter is set.
 func (f vrrpFamily) listen(index int) (*os.File, error) {
-	return open(unix.AF_PACKET, unix.SOCK_DGRAM, 0, f.only, func(fd int) error {
-		return unix.Bind(
-			fd,
-			&unix.SockaddrLinklayer{
-				Protocol: uint16(f.ethernet>>8 | f.ethernet&0xff<<8),
-				Ifindex:  index,
-			},
-		)
-	})
+	return open(unix.AF_PACKET, unix.SOCK_DGRAM, 0,
+		socket.Only(f.only), socket.Bind(socket.Frames(f.ethernet, index)))
 }
 
-// join makes this host a member of the family's group while the socket is open, without privilege.
+// join makes this host a member of the family's group while the socket is open.
 func (f vrrpFamily) join(index int) (*os.File, error) {
-	family, join := unix.AF_INET, func(fd int) error {
-		return unix.SetsockoptIPMreqn(fd, unix.IPPROTO_IP, unix.IP_ADD_MEMBERSHIP,
-			&unix.IPMreqn{Multiaddr: f.group.As4(), Ifindex: int32(index)})
-	}
-	if f.group.Is6() {
-		family, join = unix.AF_INET6, func(fd int) error {
-			return unix.SetsockoptIPv6Mreq(fd, unix.IPPROTO_IPV6, unix.IPV6_JOIN_GROUP,
-				&unix.IPv6Mreq{Multiaddr: f.group.As16(), Interface: uint32(index)})
-		}
-	}
-	fd, err := unix.Socket(family, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		return nil, err
-	}
-	if err := join(fd); err != nil {
-		_ = unix.Close(fd) // nothing was written
-		return nil, err
-	}
-	return os.NewFile(uintptr(fd), "member of VRRP's group"), nil
+	return open(f.family, unix.SOCK_DGRAM, 0, socket.Member(f.group, index))
 }
 
-// readAdverts reads until the socket is closed or fails.
-func readAdverts(ctx context.Context, socket *os.File, received func(Received)) error {
-	raw, err := socket.SyscallConn()
-	if err != nil {
-		return err
-	}
+func readAdverts(ctx context.Context, raw syscall.RawConn, received func(Received)) error {
 	packet, begin, read := make([]byte, maxPacket), time.Now(), 0
 	for {
 		if read++; read > maxBurst { // the kernel's queue overflows meanwhile

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
@@ -71,7 +72,6 @@ func render(config keepalived.Config) Candidate {
 	return Candidate{Text: text, Digest: supervised.Digest(text), Config: config}
 }
 
-// parse makes a candidate of which only the text is known.
 func parse(text []byte) Candidate {
 	config, err := keepalived.Parse(text)
 	return Candidate{Text: text, Digest: supervised.Digest(text), Config: config, Invalid: err}
@@ -111,4 +111,26 @@ func readIfThere(path string) ([]byte, error) {
 		return nil, fmt.Errorf("read configuration: %w", err)
 	}
 	return text, nil
+}
+
+// ReleaseRequested reports whether a request to release the VIPs stands.
+func ReleaseRequested(runDir string) (bool, error) {
+	_, err := os.Stat(filepath.Join(runDir, supervised.LeaveFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Unserved are the instances whose VIPs, by the monitor, are not served here.
+func Unserved(runDir string) (map[string]bool, error) {
+	text, err := os.ReadFile(filepath.Join(runDir, supervised.UnservedFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("read what is not served: %w", err)
+	}
+	names := map[string]bool{}
+	for name := range strings.FieldsSeq(string(text)) {
+		names[name] = true
+	}
+	return names, nil
 }

@@ -1,19 +1,18 @@
-package overhear
+package capture
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"net/netip"
 	"os"
-	"sync"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/onprem-infra/onprem-infra/shared/advert"
+	"github.com/onprem-infra/onprem-infra/shared/host/socket"
 )
 
 // centisecond is the unit of an interval in version 3.
@@ -38,61 +37,45 @@ type Delivered struct {
 // It needs the capability NET_RAW. The kernel compares the interval, so that other adverts cost
 // nothing; and while it runs this host is one that accepts VRRP, as with keepalived.
 func Slower(ctx context.Context, over time.Duration, deliver func(Delivered)) error {
-	ctx, end := context.WithCancelCause(ctx)
-	defer end(nil)
-	var one sync.Mutex
-	var readers sync.WaitGroup
-	defer readers.Wait()
-	opened := 0
+	var sockets []*os.File
 	for _, family := range []int{unix.AF_INET, unix.AF_INET6} {
 		socket, err := listenSlower(family, over)
 		if errors.Is(err, unix.EAFNOSUPPORT) {
 			continue // a host without IPv6
 		}
 		if err != nil {
-			end(nil)
+			closeAll(sockets)
 			return fmt.Errorf("listen for slow adverts: %w", err)
 		}
-		opened++
-		stop := context.AfterFunc(ctx, func() { socket.Close() })
-		defer stop()
-		readers.Go(func() {
-			end(readSlower(ctx, socket, func(d Delivered) {
-				one.Lock()
-				defer one.Unlock()
-				if d.Interval > over { // what came before the filter was set is read too
-					deliver(d)
-				}
-			}))
-		})
+		sockets = append(sockets, socket)
 	}
-	if opened == 0 {
+	if len(sockets) == 0 {
 		return errors.New("listen for slow adverts: this host has no IP")
 	}
-	<-ctx.Done()
-	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
+	longer := oneAtATime(func(d Delivered) {
+		if d.Interval > over { // what came before the filter was set is read too
+			deliver(d)
+		}
+	})
+	err := read(ctx, sockets, func(ctx context.Context, raw syscall.RawConn) error {
+		return readSlower(ctx, raw, longer)
+	})
+	if err != nil {
 		return fmt.Errorf("listen for slow adverts: %w", err)
 	}
 	return nil
 }
 
-// listenSlower opens a raw socket of VRRP, which is told the link and the destination of each
-// packet.
+// listenSlower opens a raw socket of VRRP. The kernel reports each packet's link and destination.
 func listenSlower(family int, over time.Duration) (*os.File, error) {
-	return open(
-		family,
-		unix.SOCK_RAW,
-		advert.Protocol,
-		onlySlower(family, over),
-		func(fd int) error {
-			if family == unix.AF_INET {
-				return unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_PKTINFO, 1)
-			}
-			return errors.Join(
-				unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_CHECKSUM, checksumAt),
-				unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO, 1))
-		},
-	)
+	options := []socket.Option{socket.Only(onlySlower(family, over))}
+	if family == unix.AF_INET {
+		options = append(options, socket.Int(unix.IPPROTO_IP, unix.IP_PKTINFO, 1))
+	} else {
+		options = append(options, socket.Int(unix.IPPROTO_IPV6, unix.IPV6_CHECKSUM, checksumAt),
+			socket.Int(unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO, 1))
+	}
+	return open(family, unix.SOCK_RAW, advert.Protocol, options...)
 }
 
 // onlySlower lets adverts of version 3 through whose interval is longer than over. A raw socket of
@@ -115,20 +98,15 @@ func onlySlower(family int, over time.Duration) []unix.SockFilter {
 	}
 }
 
-// readSlower reads until the socket is closed or fails.
-func readSlower(ctx context.Context, socket *os.File, deliver func(Delivered)) error {
-	raw, err := socket.SyscallConn()
-	if err != nil {
-		return err
-	}
+func readSlower(ctx context.Context, raw syscall.RawConn, deliver func(Delivered)) error {
 	packet, control := make([]byte, maxPacket), make([]byte, 128)
 	for ctx.Err() == nil {
 		n, controls, from, err := receive(raw, packet, control)
 		if err != nil {
 			return err
 		}
-		index, to := arrival(control[:controls])
-		a, ok := readDelivered(packet[:n], from, to)
+		index, to := socket.Arrival(control[:controls])
+		a, ok := readDelivered(packet[:n], socket.From(from), to)
 		if link := linkName(raw, index); ok && link != "" {
 			deliver(Delivered{Advert: a, Link: link})
 		}
@@ -140,31 +118,14 @@ func readSlower(ctx context.Context, socket *os.File, deliver func(Delivered)) e
 	return nil
 }
 
-// arrival is the index of the link that a packet came by, and its destination.
-func arrival(control []byte) (index uint32, to netip.Addr) {
-	messages, err := unix.ParseSocketControlMessage(control)
-	if err != nil {
-		return 0, netip.Addr{}
-	}
-	for _, m := range messages {
-		switch {
-		case m.Header.Level == unix.IPPROTO_IP && m.Header.Type == unix.IP_PKTINFO && len(m.Data) >= unix.SizeofInet4Pktinfo:
-			return binary.NativeEndian.Uint32(m.Data), netip.AddrFrom4([4]byte(m.Data[8:12]))
-		case m.Header.Level == unix.IPPROTO_IPV6 && m.Header.Type == unix.IPV6_PKTINFO && len(m.Data) >= unix.SizeofInet6Pktinfo:
-			return binary.NativeEndian.Uint32(m.Data[16:]), netip.AddrFrom16([16]byte(m.Data[:16]))
-		}
-	}
-	return 0, netip.Addr{}
-}
-
-// linkName asks for this one alone: a node has a link for each of its pods. It is empty for one
-// that has gone.
-func linkName(raw syscall.RawConn, index uint32) string {
+// linkName finds the name of one link, as a node has a link for each of its pods. It is empty for a
+// link that has gone.
+func linkName(raw syscall.RawConn, index int) string {
 	request, err := unix.NewIfreq("")
 	if err != nil {
 		return ""
 	}
-	request.SetUint32(index)
+	request.SetUint32(uint32(index))
 	var failed error
 	err = raw.Control(
 		func(fd uintptr) { failed = unix.IoctlIfreq(int(fd), unix.SIOCGIFNAME, request) })
@@ -175,13 +136,13 @@ func linkName(raw syscall.RawConn, index uint32) string {
 }
 
 // readDelivered reads what a raw socket received; ok is false for what no router would accept.
-func readDelivered(packet []byte, from unix.Sockaddr, to netip.Addr) (a advert.Advert, ok bool) {
+func readDelivered(packet []byte, from, to netip.Addr) (a advert.Advert, ok bool) {
 	var err error
-	if six, is := from.(*unix.SockaddrInet6); is {
-		a, err = advert.ReadDelivered(netip.AddrFrom16(six.Addr), packet)
+	if from.Is6() {
+		a, err = advert.ReadDelivered(from, packet)
 		a.To = to
 	} else {
 		a, err = advert.Read(packet)
 	}
-	return a, err == nil && a.Accepted(false) // the host's packet filter has seen to IPv6's hop limit
+	return a, err == nil && a.Accepted(false) // the host's packet filter checks IPv6's hop limit
 }

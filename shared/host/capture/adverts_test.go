@@ -1,4 +1,4 @@
-package overhear
+package capture
 
 import (
 	"context"
@@ -18,16 +18,16 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/netns"
 )
 
-// say sends what VRRP carries, and packets of other protocols around it, until the test ends: who
-// listens may begin late.
-func say(t *testing.T, family int, to unix.Sockaddr, message string) {
+// send sends what VRRP carries, and packets of other protocols around it, until the test ends: the
+// receiver may begin late.
+func send(t *testing.T, family int, to unix.Sockaddr, message string) {
 	t.Helper()
 	data, err := hex.DecodeString(message)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var sockets []int
-	for _, protocol := range []int{253, 112, 254} { // 253 and 254 are nobody's (RFC 3692)
+	for _, protocol := range []int{253, 112, 254} { // 253 and 254 are experimental (RFC 3692)
 		fd, err := unix.Socket(family, unix.SOCK_RAW|unix.SOCK_CLOEXEC, protocol)
 		if err != nil {
 			t.Fatal(err)
@@ -53,8 +53,8 @@ func say(t *testing.T, family int, to unix.Sockaddr, message string) {
 	}()
 }
 
-// TestAdverts holds that adverts to this host are heard, of both versions and families, with who
-// sent them, and that switches are told where VRRP's groups have a member.
+// TestAdverts holds that adverts to this host are received, of both versions and families, with
+// their senders, and that this host reports its membership in VRRP's groups to switches.
 func TestAdverts(t *testing.T) {
 	need.Root(t)
 	for _, tt := range []struct {
@@ -71,13 +71,13 @@ func TestAdverts(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			defer cancel()
-			say(t, tt.family, tt.to, tt.message)
-			var heard []Received
+			send(t, tt.family, tt.to, tt.message)
+			var received []Received
 			err := Adverts(ctx, "lo", func(h Received) {
 				if h.From.BitLen() != len(h.VIPs[0].AsSlice())*8 || h.ID != 1 {
 					return // of another test
 				}
-				if heard = append(heard, h); len(heard) == 3 {
+				if received = append(received, h); len(received) == 3 {
 					for file, group := range map[string]string{"/proc/net/igmp": "120000E0", "/proc/net/igmp6": "lo              ff020000000000000000000000000012"} {
 						if members, err := os.ReadFile(file); err != nil ||
 							!strings.Contains(string(members), group) {
@@ -87,24 +87,24 @@ func TestAdverts(t *testing.T) {
 					cancel()
 				}
 			})
-			if err != nil || len(heard) < 3 {
-				t.Fatalf("heard %d, %v", len(heard), err)
+			if err != nil || len(received) < 3 {
+				t.Fatalf("received %d, %v", len(received), err)
 			}
-			for _, h := range heard {
+			for _, h := range received {
 				if h.Version != tt.version || h.Interval != tt.interval || len(h.VIPs) != 1 ||
 					h.VIPs[0].String() != tt.vip ||
 					!h.From.IsLoopback() ||
 					len(h.MAC) != 6 ||
 					h.At.IsZero() {
-					t.Errorf("heard %+v", h)
+					t.Errorf("received %+v", h)
 				}
 			}
 		})
 	}
 }
 
-// TestAdvertsSilent holds that packets of other protocols do not wake whoever listens.
-func TestAdvertsSilent(t *testing.T) {
+// TestAdverts_OtherProtocols holds that packets of other protocols do not wake the receiver.
+func TestAdverts_OtherProtocols(t *testing.T) {
 	need.Root(t)
 	f := vrrpFamilies[0]
 	on, err := net.InterfaceByName("lo")
@@ -120,7 +120,7 @@ func TestAdvertsSilent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	say(t, unix.AF_INET, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}},
+	send(t, unix.AF_INET, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}},
 		"31010001000a0000c0000205")
 	deadline := time.Now().Add(10 * time.Second)
 	if err := socket.SetReadDeadline(deadline); err != nil {
@@ -137,7 +137,7 @@ func TestAdvertsSilent(t *testing.T) {
 			t.Fatal(err, failed)
 		}
 		if packet[9] != 112 {
-			t.Errorf("heard a packet of protocol %d", packet[9])
+			t.Errorf("received a packet of protocol %d", packet[9])
 		}
 	}
 	if err := raw.Control(func(fd uintptr) { err = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_DETACH_FILTER, 0) }); err != nil {
@@ -150,14 +150,13 @@ func TestAdvertsSilent(t *testing.T) {
 
 // TestAdvertsNoLink holds that a link that is not there is an error that names it.
 func TestAdvertsNoLink(t *testing.T) {
-	err := Adverts(t.Context(), "nosuch0", func(Received) { t.Error("heard something") })
+	err := Adverts(t.Context(), "nosuch0", func(Received) { t.Error("received something") })
 	if err == nil || !strings.Contains(err.Error(), "nosuch0") || errors.Is(err, fs.ErrClosed) {
 		t.Errorf("%v", err)
 	}
 }
 
-// TestAdvertsEnd holds that whoever listened for a while gets away, however the end and the ear's
-// own end meet.
+// TestAdvertsEnd holds that a receiver ends, however its context's end and its socket's end meet.
 func TestAdvertsEnd(t *testing.T) {
 	need.Root(t)
 	ended := make(chan error)
@@ -174,12 +173,12 @@ func TestAdvertsEnd(t *testing.T) {
 				t.Fatal(err)
 			}
 		case <-time.After(20 * time.Second):
-			t.Fatal("it listens on")
+			t.Fatal("it does not end")
 		}
 	}
 }
 
-// TestAdvertsFlood holds that whoever sends adverts without end does not keep the host busy.
+// TestAdvertsFlood holds that adverts without end do not keep the host busy.
 func TestAdvertsFlood(t *testing.T) {
 	need.Root(t)
 	data, err := hex.DecodeString("31010001000a0000c0000205")
@@ -193,9 +192,9 @@ func TestAdvertsFlood(t *testing.T) {
 	defer unix.Close(fd)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	begin, heard, sent := time.Now(), 0, 0
+	begin, received, sent := time.Now(), 0, 0
 	done := make(chan error, 1)
-	go func() { done <- Adverts(ctx, "lo", func(Received) { heard++ }) }()
+	go func() { done <- Adverts(ctx, "lo", func(Received) { received++ }) }()
 	for ctx.Err() == nil {
 		_ = unix.Sendto(fd, data, 0, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}})
 		sent++
@@ -204,14 +203,14 @@ func TestAdvertsFlood(t *testing.T) {
 		t.Fatal(err)
 	}
 	// A window more for each of the two families, and for each end.
-	if most := maxBurst * (int(time.Since(begin)/burst) + 4); heard > most || heard == 0 ||
+	if most := maxBurst * (int(time.Since(begin)/burst) + 4); received > most || received == 0 ||
 		sent < 2*most {
-		t.Errorf("heard %d of %d, at most %d", heard, sent, most)
+		t.Errorf("received %d of %d, at most %d", received, sent, most)
 	}
 }
 
-// TestAdvertsVLAN holds that on a port of several VLANs those are not heard in which this host has
-// no link: another cluster may have our ID there.
+// TestAdvertsVLAN holds that on a port of several VLANs adverts of a VLAN in which this host has no
+// link are not received: another cluster may have our ID there.
 func TestAdvertsVLAN(t *testing.T) {
 	need.Root(t)
 	here, there := netns.New(t), netns.New(t)
@@ -257,15 +256,15 @@ func TestAdvertsVLAN(t *testing.T) {
 			return nil
 		})
 	}()
-	heard := map[vrrp.ID]int{}
+	received := map[vrrp.ID]int{}
 	err = here.In(func() error {
 		return Adverts(ctx, "ens3", func(h Received) {
-			if heard[h.ID]++; heard[2] == 5 {
+			if received[h.ID]++; received[2] == 5 {
 				cancel()
 			}
 		})
 	})
-	if sent := <-sends; err != nil || sent != nil || heard[1] > 0 || heard[2] < 5 {
-		t.Errorf("heard %v by ID; listening: %v, sending: %v", heard, err, sent)
+	if sent := <-sends; err != nil || sent != nil || received[1] > 0 || received[2] < 5 {
+		t.Errorf("received %v by ID; listening: %v, sending: %v", received, err, sent)
 	}
 }
