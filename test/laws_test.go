@@ -146,7 +146,7 @@ var laws = []law{
 	{room: "shared/host/file", foreign: []string{"github.com/google/renameio", "github.com/fsnotify/fsnotify", "golang.org/x/sys"}, why: "files: one writer, one watcher"},
 	{room: "shared/host/proc", own: leaves, foreign: []string{"golang.org/x/sys"}, why: "processes: by pidfd, and as their parent"},
 	{room: "shared/host/link", own: leaves, foreign: []string{"github.com/vishvananda/netlink", "golang.org/x/sys"}, why: "the only door to netlink"},
-	{room: "shared/host/nft", own: leaves, foreign: []string{"github.com/google/nftables", "golang.org/x/sys"}, why: "the only door to netfilter"},
+	{room: "shared/host/nft", own: leaves, foreign: []string{"github.com/google/nftables", "github.com/mdlayher/netlink", "golang.org/x/sys"}, why: "the only door to netfilter"},
 	{room: "shared/host/haproxy", why: "HAProxy's sockets"},
 	{room: "shared/host/localhost", foreign: []string{"golang.org/x/sys"}, why: "the machine's own name, for all that dial"},
 	{room: "shared/host/multicast", foreign: []string{"golang.org/x/sys"}, why: "sockets of one interface"},
