@@ -37,9 +37,12 @@ func MachineConfig(set asset.Set, r role.Role) ([]byte, error) {
 		return nil, err
 	}
 	const group = "machineconfiguration.openshift.io"
-	m := machineConfig{Head: object.Head{APIVersion: group + "/v1", Kind: "MachineConfig", Metadata: object.Meta{
-		Name: "99-" + string(r) + "-onprem-infra", Labels: map[string]string{group + "/role": string(r)},
-	}}}
+	m := machineConfig{Head: object.Head{
+		APIVersion: group + "/v1", Kind: "MachineConfig", Metadata: object.Meta{
+			Name:   "99-" + string(r) + "-onprem-infra",
+			Labels: map[string]string{group + "/role": string(r)},
+		},
+	}}
 	if err := json.Unmarshal(document, &m.Spec.Config); err != nil {
 		return nil, fmt.Errorf("read Ignition document: %w", err)
 	}

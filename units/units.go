@@ -84,7 +84,8 @@ func (h Host) WaitForBrEx() asset.Unit { return h.unit("wait-for-br-ex-up.servic
 // ours. The operator's templates for vSphere add it, and enable it if there are no VIPs. It is not
 // masked, because kubelet may require it.
 func (h Host) VSphereUPI() asset.Unit {
-	return h.dropIn("nodeip-configuration-vsphere-upi.service", "10-onprem-infra.conf", "vsphere-upi.conf")
+	const unit = "nodeip-configuration-vsphere-upi.service"
+	return h.dropIn(unit, "10-onprem-infra.conf", "vsphere-upi.conf")
 }
 
 // ResolvPrepender keeps a node first in its own resolv.conf. The drop-in gate delays kubelet until

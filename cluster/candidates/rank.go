@@ -44,8 +44,8 @@ func Lists(nodes []Node) map[string]string {
 }
 
 // Rank lists the nodes that may hold the ingress VIP. Nodes with a ready router come first, then
-// those that are listed already, so that a full list seldom changes, then ready nodes, each by name.
-// routers are the names of nodes with a ready router.
+// those that are listed already, so that a full list seldom changes, then ready nodes, each by
+// name. routers are the names of nodes with a ready router.
 func Rank(
 	p plan.Plan, nodes []Node, routers []string, listed []notice.Candidate,
 ) []notice.Candidate {

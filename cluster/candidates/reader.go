@@ -14,11 +14,11 @@ const (
 	// backwards is how long a list must have been the newest before it replaces one with a higher
 	// serial, whose Node is gone: another control plane node is about to write a newer one.
 	backwards = time.Minute
-	// kept is how long a list counts without a newer serial. A writer renews it every renew, so after
-	// this time no writer runs any more, as after a rollback to the former release.
+	// kept is how long a list counts without a newer serial. A writer renews it every renew, so
+	// after this time no writer runs any more, as after a rollback to the former release.
 	kept = 3 * renew
-	// ahead is how far a list's serial may be ahead of this machine's clock. A higher one could not be
-	// replaced by the next list, whose serial is the time.
+	// ahead is how far a list's serial may be ahead of this machine's clock. A higher one could not
+	// be replaced by the next list, whose serial is the time.
 	ahead = time.Hour
 	// gapCounts is the longest time without an answer of the API that still ages a list: no list is
 	// renewed while the API is away.

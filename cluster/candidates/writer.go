@@ -16,14 +16,15 @@ const (
 	slot = 30 * time.Second
 	// rest is the average time between two writes of one node: each is sent to every node.
 	rest = 5 * time.Second
-	// atOnce is how many writes may follow each other without a rest. Changes by people do not wait,
-	// and a storm of changes does.
+	// atOnce is how many writes may follow each other without a rest. Changes by people do not
+	// wait, and a storm of changes does.
 	atOnce = 10
 	// patience is how long to wait for the API's answers about the routers and the former release's
 	// list. A cluster may have none, or not yet the right to read them.
 	patience = time.Minute
-	// renew is the age at which a correct list is written again, with a newer serial: readers ignore
-	// a list that is not renewed. It costs as much as kubelets' own reports, which come as often.
+	// renew is the age at which a correct list is written again, with a newer serial: readers
+	// ignore a list that is not renewed. It costs as much as kubelets' own reports, which come as
+	// often.
 	renew = 5 * time.Minute
 )
 
@@ -65,7 +66,7 @@ func NewWriter(p plan.Plan, self string) *Writer {
 	return &Writer{plan: p, self: self, lists: NewReader(Cluster(p))}
 }
 
-// Decide says what to write now, and how long to wait at most before the next call; zero until
+// Decide returns what to write now, and the longest wait before the next call; zero means until
 // something has changed.
 func (w *Writer) Decide(now time.Time, s Observation) (want Wanted, again time.Duration) {
 	if !s.Known {

@@ -83,8 +83,9 @@ func (r *Room) missing(o Observation) []string {
 // done is the Machine Config Operator's state of a node that is up to date.
 const done = "Done"
 
-// Upgrading lists the signs that an upgrade is in progress; empty for none. One is in progress while
-// a node is being changed, and while kubelets differ, as they do for long if a pool is paused.
+// Upgrading lists the signs that an upgrade is in progress; empty for none. One is in progress
+// while a node is being changed, and while kubelets differ, as they do for long if a pool is
+// paused.
 func Upgrading(nodes []Member) []string {
 	var busy, why []string
 	kubelets := map[string]bool{}

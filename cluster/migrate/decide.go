@@ -29,7 +29,7 @@ type Desired struct {
 	Why      []string
 }
 
-// Decide says on which way this node is now, and why it has not changed yet.
+// Decide returns on which way this node is now, and why it has not changed yet.
 func (r *Room) Decide(o Observation) Desired {
 	if r.migrates() {
 		return r.migrate(o)

@@ -54,7 +54,9 @@ func (a *API) NodeName() (string, error) {
 // CreateNodeEvent creates an Event about a Node, which is for people: "kubectl describe node" shows
 // it for an hour. reason is one word in camel case. A kubelet's credentials allow that without any
 // further right. It takes at most half a minute, and is not tried again.
-func (a *API) CreateNodeEvent(ctx context.Context, node, reason, message string, at time.Time) error {
+func (a *API) CreateNodeEvent(
+	ctx context.Context, node, reason, message string, at time.Time,
+) error {
 	when := metav1.NewTime(at)
 	event := &corev1.Event{
 		ObjectMeta: metav1.ObjectMeta{

@@ -28,7 +28,8 @@ type Memo struct {
 func (m *Memo) Present(r redirect.Rules) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	// A change while the rules are read makes a later generation, so that the next call reads again.
+	// A change while the rules are read makes a later generation, so that the next call reads
+	// again.
 	now, err := generation()
 	if err != nil {
 		return false, err
@@ -45,7 +46,7 @@ func (m *Memo) Present(r redirect.Rules) (bool, error) {
 	return present, nil
 }
 
-// The question for the generation (linux/netfilter/nf_tables.h, nfnetlink.h).
+// The query for the generation (linux/netfilter/nf_tables.h, nfnetlink.h).
 const (
 	nfgenSize    = 4 // of struct nfgenmsg
 	getGen       = unix.NFNL_SUBSYS_NFTABLES<<8 | unix.NFT_MSG_GETGEN
