@@ -48,18 +48,18 @@ func build(p plan.Plan) (asset.Set, error) {
 	b := asset.Builder{By: "bootstrap", From: below}
 	b.File(plan.Path, 0o644, plan.Encode(p))
 	vip, dns := p.BootstrapRuns()
-	fit, fitAll := units.Fit(p.Flavour().Around), units.FitAll(p.Flavour().Around)
+	host := units.Host{OpenShift: p.Flavour().Around}
 	if vip || dns {
 		b.Goods(units.Installer())
-		b.Unit(fit(units.Install(p.Images[spec.RuntimeCfgImage], credentials, units.NetworkOnline)))
-		b.Units(fitAll(units.Podman()))
+		b.Units(host.Install(p.Images[spec.RuntimeCfgImage], credentials, units.NetworkOnline))
+		b.Units(host.Podman()...)
 	}
 	if vip {
-		b.Unit(fit(units.Keepalived()))
+		b.Units(host.Keepalived())
 	}
 	if dns {
-		b.Unit(fit(units.CoreDNS()))
-		b.Units(fitAll(units.Resolv()))
+		b.Units(host.CoreDNS())
+		b.Units(host.Resolv()...)
 		b.Embedded("/etc/NetworkManager/conf.d/99-onprem-infra.conf", 0o644)
 		b.Embedded("/etc/NetworkManager/dispatcher.d/30-local-dns-prepender", 0o755)
 		b.File("/etc/systemd/resolved.conf.d/60-onprem-infra.conf", 0o644, resolvedConf(

@@ -212,7 +212,7 @@ fi
 	}
 	installed(t, s, state, "v1")
 	if lines := strings.Count(out, "\n"); lines != 2 ||
-		!strings.Contains(out, "connection reset by peer") || strings.Contains(out, "retrying") {
+		!strings.Contains(out, "connection reset by peer") || strings.Contains(out, "Failed, retrying") {
 		t.Errorf("%d lines, want one for the fault and one for its end:\n%s", lines, out)
 	}
 	// Six in the first half minute, two a minute after them, and the last one after the two hours.
@@ -263,7 +263,7 @@ func TestInstallTellsFaultsApart(t *testing.T) {
 			}
 			var said []string
 			for line := range strings.Lines(out) {
-				if _, fault, ok := strings.Cut(line, "trying on: Error: "); ok {
+				if _, fault, ok := strings.Cut(line, "retrying: Error: "); ok {
 					said = append(said, strings.TrimSpace(fault))
 				}
 			}
@@ -285,7 +285,7 @@ func TestInstallEndsAPullThatHangs(t *testing.T) {
 	)
 	state.write("onsleep", `rm "$STATE/hang"`+"\n")
 	out, err := s.run(installer)
-	if err != nil || !strings.Contains(out, "trying on: nothing has arrived for 5 minutes") {
+	if err != nil || !strings.Contains(out, "retrying: nothing has arrived for 5 minutes") {
 		t.Errorf("%v, said\n%s", err, out)
 	}
 	if got := state.read("timeouts"); !strings.HasPrefix(got, "--foreground 300 tail --pid ") {
@@ -307,7 +307,7 @@ func TestInstallEndsADeafPull(t *testing.T) {
 fi
 `+podmanStub)
 	out, err := s.run(installer)
-	if err != nil || !strings.Contains(out, "trying on: nothing has arrived for 5 minutes") {
+	if err != nil || !strings.Contains(out, "retrying: nothing has arrived for 5 minutes") {
 		t.Errorf("%v, said\n%s", err, out)
 	}
 	installed(t, s, state, "v1")

@@ -77,9 +77,7 @@ func build(p plan.Plan, r role.Role) (asset.Set, error) {
 	b := asset.Builder{By: "cluster"}
 	b.File(plan.Path, 0o644, plan.Encode(p))
 	b.Goods(units.Installer())
-	b.Unit(units.Fit(
-		p.Flavour().Around,
-	)(units.Install(p.Images[spec.RuntimeCfgImage], credentials, online(p))))
+	b.Units(host(p).Install(p.Images[spec.RuntimeCfgImage], credentials, online(p)))
 	addresses(&b, p)
 	runs := p.NodeRuns(r)
 	for _, s := range pods(p, r) {
@@ -97,9 +95,14 @@ func build(p plan.Plan, r role.Role) (asset.Set, error) {
 	}
 	if runs.VIP && !runs.Disabled {
 		scripts(&b, p, r)
-		b.Units(units.VIPLeave(p.KubeletUnit))
+		b.Units(host(p).VIPLeave()...)
 	}
 	return b.Set()
+}
+
+// host is the kind of host that the units are for.
+func host(p plan.Plan) units.Host {
+	return units.Host{OpenShift: p.Flavour().Around, Kubelet: p.KubeletUnit}
 }
 
 // online is the unit after which the node's network is up.
@@ -114,11 +117,10 @@ func online(p plan.Plan) string {
 // The choice is the same on all platforms. Only OpenShift has the bridge that one of them waits
 // for, and networks that are configured later.
 func addresses(b *asset.Builder, p plan.Plan) {
-	b.Unit(units.Fit(p.Flavour().Around)(units.NodeIP(p.KubeletUnit)))
-	if p.Flavour().Around {
-		b.Unit(units.VSphereUPI())
-		b.Unit(units.WaitForNodeIP(p.KubeletUnit))
-		b.Unit(units.WaitForBrEx())
+	h := host(p)
+	b.Units(h.NodeIP())
+	if h.OpenShift {
+		b.Units(h.VSphereUPI(), h.WaitForNodeIP(), h.WaitForBrEx())
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
-	"github.com/onprem-infra/onprem-infra/units"
 )
 
 //go:embed files
@@ -32,7 +31,7 @@ func resolver(b *asset.Builder, p plan.Plan) {
 	b.File("/etc/NetworkManager/dispatcher.d/30-resolv-prepender", 0o755, hook)
 	b.File("/etc/NetworkManager/conf.d/99-"+p.Flavour().Short+".conf", 0o644, unmanaged)
 	b.File("/etc/NetworkManager/conf.d/01-ipv6.conf", 0o644, lease)
-	b.Units(units.ResolvPrepender(p.KubeletUnit, p.Flavour().KubeletGate))
+	b.Units(host(p).ResolvPrepender(p.Flavour().KubeletGate)...)
 }
 
 // hostname adds the hook by which NetworkManager records the host name for the pod that announces

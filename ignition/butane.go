@@ -27,16 +27,13 @@ func Butane(set asset.Set) ([]byte, error) {
 	b := butane{Variant: butaneVariant, Version: butaneVersion}
 	for _, f := range set.Files() {
 		b.Storage.Files = append(b.Storage.Files, butaneFile{
-			Path: f.Path, Overwrite: true, Mode: octal(f.Mode.Perm()),
-			Contents: resource(f.Contents),
+			Path: f.Path, Overwrite: true, Mode: octal(f.Mode.Perm()), Contents: resource(f.Contents),
 		})
 	}
 	for _, u := range set.Units() {
 		out := butaneUnit{Name: u.Name, Enabled: u.Enabled, Contents: text(u.Contents)}
 		for _, d := range u.DropIns {
-			out.DropIns = append(out.DropIns, butaneDropIn{
-				Name: d.Name, Contents: text(d.Contents),
-			})
+			out.DropIns = append(out.DropIns, butaneDropIn{d.Name, text(d.Contents)})
 		}
 		b.Systemd.Units = append(b.Systemd.Units, out)
 	}
@@ -98,9 +95,8 @@ type octal fs.FileMode
 
 // MarshalYAML is a number with a leading zero.
 func (o octal) MarshalYAML() (any, error) {
-	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: fmt.Sprintf(
-		"%#o", uint32(o),
-	)}, nil
+	value := fmt.Sprintf("%#o", uint32(o))
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: value}, nil
 }
 
 // text is written as a block of lines if YAML reads it back unchanged. It does not if the text

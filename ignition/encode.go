@@ -64,12 +64,10 @@ func config(set asset.Set) types.Config {
 }
 
 func file(f asset.File) types.File {
-	overwrite, mode := true, int(f.Mode.Perm())
+	contents := types.Resource{Source: new(source(f.Contents))}
 	return types.File{
-		Node: types.Node{Path: f.Path, Overwrite: &overwrite},
-		FileEmbedded1: types.FileEmbedded1{
-			Mode: &mode, Contents: types.Resource{Source: new(source(f.Contents))},
-		},
+		Node:          types.Node{Path: f.Path, Overwrite: new(true)},
+		FileEmbedded1: types.FileEmbedded1{Mode: new(int(f.Mode.Perm())), Contents: contents},
 	}
 }
 
@@ -77,16 +75,13 @@ func file(f asset.File) types.File {
 func unit(u asset.Unit) types.Unit {
 	out := types.Unit{Name: u.Name}
 	if u.Enabled {
-		enabled := true
-		out.Enabled = &enabled
+		out.Enabled = new(true)
 	}
 	if len(u.Contents) > 0 {
-		contents := string(u.Contents)
-		out.Contents = &contents
+		out.Contents = new(string(u.Contents))
 	}
 	for _, d := range u.DropIns {
-		contents := string(d.Contents)
-		out.Dropins = append(out.Dropins, types.Dropin{Name: d.Name, Contents: &contents})
+		out.Dropins = append(out.Dropins, types.Dropin{Name: d.Name, Contents: new(string(d.Contents))})
 	}
 	return out
 }

@@ -36,10 +36,13 @@ func MachineConfig(set asset.Set, r role.Role) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := machineConfig{Head: object.Head{APIVersion: "machineconfiguration.openshift.io/v1", Kind: "MachineConfig", Metadata: object.Meta{
-		Name:   "99-" + string(r) + "-onprem-infra",
-		Labels: map[string]string{"machineconfiguration.openshift.io/role": string(r)},
-	}}}
+	const group = "machineconfiguration.openshift.io"
+	m := machineConfig{Head: object.Head{
+		APIVersion: group + "/v1", Kind: "MachineConfig", Metadata: object.Meta{
+			Name:   "99-" + string(r) + "-onprem-infra",
+			Labels: map[string]string{group + "/role": string(r)},
+		},
+	}}
 	if err := json.Unmarshal(document, &m.Spec.Config); err != nil {
 		return nil, fmt.Errorf("read Ignition document: %w", err)
 	}

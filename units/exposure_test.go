@@ -19,22 +19,22 @@ var ofDaemons = map[string]string{
 	"RootDirectory=/RootImage=":                "the program hands the host's own directories to its container by their paths",
 	"User=/DynamicUser=":                       "podman's socket is root's, and so are the registry credentials and the container's first process that is signalled",
 	"PrivateUsers=":                            "as User=: a root of another user namespace may not open the socket",
-	"PrivateNetwork=":                          "what it looks at, and answers for, is the host's network",
-	"IPAddressDeny=":                           "whom it asks is the cluster's to say: its own API, its VIPs, its name servers",
+	"PrivateNetwork=":                          "it reads the host's network and serves it",
+	"IPAddressDeny=":                           "the cluster's settings decide its peers: its API, its VIPs, its name servers",
 	"RestrictAddressFamilies=~AF_UNIX":         "podman's socket, and systemd's for READY",
 	"RestrictAddressFamilies=~AF_(INET|INET6)": "the probes of the API, of Ironic and of CoreDNS",
-	"RestrictAddressFamilies=~AF_NETLINK":      "links, addresses and routes, and word of their changes",
+	"RestrictAddressFamilies=~AF_NETLINK":      "links, addresses and routes, and their changes",
 	"ProtectHome=":                             "read-only: registry credentials are below /root, and may come later than the unit",
 	"ProtectProc=":                             "a process of a container that has a capability which we lack would be invisible, and could not be told from a foreign one",
-	"ProcSubset=":                              "as ProtectProc=: /proc is looked at for others than ourselves",
+	"ProcSubset=":                              "as ProtectProc=: it reads other processes in /proc",
 	"DeviceAllow=":                             "PrivateDevices= closes it; what is left, to read the clock's device, is ProtectClock='s own doing",
-	"UMask=":                                   "each file is written with a mode of its own, and what is rendered here is for everybody on the machine to read",
+	"UMask=":                                   "each file is written with a mode of its own, and every user of the machine may read it",
 }
 
-// ofListener are those of a daemon that hears who else is in its election.
+// ofListener are those of a daemon that receives the adverts of its VRRP group.
 var ofListener = func() map[string]string {
 	more := maps.Clone(ofDaemons)
-	more["RestrictAddressFamilies=~AF_PACKET"] = "it hears VRRP, whoever sends it"
+	more["RestrictAddressFamilies=~AF_PACKET"] = "it receives VRRP adverts of every router"
 	more["CapabilityBoundingSet=~CAP_NET_(BIND_SERVICE|BROADCAST|RAW)"] = "as AF_PACKET"
 	return more
 }()
@@ -46,11 +46,11 @@ var ofInstall = map[string]string{
 	"User=/DynamicUser=":                                  "it installs as root, from root's container storage",
 	"PrivateUsers=":                                       "an image's files belong to the host's users",
 	"PrivateNetwork=":                                     "it pulls",
-	"IPAddressDeny=":                                      "the registry is the cluster's to say",
+	"IPAddressDeny=":                                      "the cluster's settings decide the registry",
 	"RestrictAddressFamilies=~AF_UNIX":                    "podman's helpers, and the name service",
 	"RestrictAddressFamilies=~AF_(INET|INET6)":            "it pulls",
 	"RestrictAddressFamilies=~AF_NETLINK":                 "the resolver sorts a registry's addresses by the routes to them",
-	"RestrictNamespaces=~mnt":                             "a layer is unpacked in a file system name space of its own",
+	"RestrictNamespaces=~mnt":                             "a layer is unpacked in a file system namespace of its own",
 	"CapabilityBoundingSet=~CAP_SYS_ADMIN":                "it mounts the image",
 	"CapabilityBoundingSet=~CAP_SYS_(NICE|RESOURCE)":      "podman sets its own limits, and complains in every message if it may not",
 	"CapabilityBoundingSet=~CAP_SYS_CHROOT":               "a layer is unpacked in a root of its own, so that no link in it leads out",
@@ -63,10 +63,10 @@ var ofInstall = map[string]string{
 	"NoNewPrivileges=":                                    "SELinux would keep podman in the script's domain",
 	"ProtectSystem=":                                      "full: below /var and /run is the container storage",
 	"ProtectHome=":                                        "read-only: registry credentials are below /root",
-	"ProtectProc=":                                        "podman looks whether the process that holds a lock is alive",
-	"ProcSubset=":                                         "podman asks the kernel for file systems, name spaces and overlay's features",
+	"ProtectProc=":                                        "podman checks whether the process that holds a lock is alive",
+	"ProcSubset=":                                         "podman asks the kernel for file systems, namespaces and overlay's features",
 	"DeviceAllow=":                                        "PrivateDevices= closes it; what is left, to read the clock's device, is ProtectClock='s own doing",
-	"UMask=":                                              "the programs are for everybody to run, an image's files have modes of their own",
+	"UMask=":                                              "every user may run the programs, an image's files have modes of their own",
 }
 
 // ofResolv are those of the unit that rewrites resolv.conf.
@@ -88,7 +88,7 @@ var ofLeave = map[string]string{
 	"PrivateUsers=":                    "the directory of the request is root's",
 	"RestrictAddressFamilies=~AF_UNIX": "the program's log",
 	"DeviceAllow=":                     "PrivateDevices= closes it; what is left, to read the clock's device, is ProtectClock='s own doing",
-	"UMask=":                           "the request is for everybody on the machine to see",
+	"UMask=":                           "every user of the machine may read the request",
 }
 
 // ofNodeIP are those of the units around the node's addresses.
@@ -96,12 +96,12 @@ var ofNodeIP = map[string]string{
 	"RootDirectory=/RootImage=":                "it writes drop-ins for the host's own units",
 	"User=/DynamicUser=":                       "the drop-ins are root's",
 	"PrivateUsers=":                            "the drop-ins are root's",
-	"PrivateNetwork=":                          "what it looks at is the host's network",
+	"PrivateNetwork=":                          "it reads the host's network",
 	"RestrictAddressFamilies=~AF_UNIX":         "the shell's tools ask the name service who they are",
 	"RestrictAddressFamilies=~AF_(INET|INET6)": "an address is bound to see whether it can be used",
 	"RestrictAddressFamilies=~AF_NETLINK":      "links, addresses and routes",
 	"DeviceAllow=":                             "PrivateDevices= closes it; what is left, to read the clock's device, is ProtectClock='s own doing",
-	"UMask=":                                   "each file is written with a mode of its own, and is for everybody on the machine to read",
+	"UMask=":                                   "each file is written with a mode of its own, and every user of the machine may read it",
 }
 
 // ofPrepender are those of the unit that writes a node's resolv.conf.
@@ -109,15 +109,15 @@ var ofPrepender = map[string]string{
 	"RootDirectory=/RootImage=":            "it replaces the host's own files",
 	"User=/DynamicUser=":                   "the files are root's",
 	"PrivateUsers=":                        "the files are root's",
-	"PrivateNetwork=":                      "what it looks at is the host's network",
+	"PrivateNetwork=":                      "it reads the host's network",
 	"RestrictAddressFamilies=~AF_UNIX":     "the message bus",
 	"RestrictAddressFamilies=~AF_NETLINK":  "links, addresses and routes",
-	"CapabilityBoundingSet=~CAP_SYS_ADMIN": "systemd restarts systemd-resolved for those alone who have it",
+	"CapabilityBoundingSet=~CAP_SYS_ADMIN": "systemd demands it to restart systemd-resolved",
 	"DeviceAllow=":                         "PrivateDevices= closes it; what is left, to read the clock's device, is ProtectClock='s own doing",
-	"UMask=":                               "each file is written with a mode of its own, and is for everybody on the machine to read",
+	"UMask=":                               "each file is written with a mode of its own, and every user of the machine may read it",
 }
 
-// ofBrEx are those of the unit that only looks.
+// ofBrEx are those of the unit that only reads links.
 var ofBrEx = func() map[string]string {
 	less := maps.Clone(ofNodeIP)
 	delete(less, "RestrictAddressFamilies=~AF_(INET|INET6)")
@@ -126,8 +126,8 @@ var ofBrEx = func() map[string]string {
 
 // unprotected are services without any protection, with the words in the unit that give the reason.
 var unprotected = map[string]string{
-	"onprem-resolv-changed.service":  "# It has no protection of its own. It reads nothing",
-	"on-prem-resolv-changed.service": "# It has no protection of its own. It reads nothing",
+	"onprem-resolv-changed.service":  "# It has no sandbox. It reads nothing",
+	"on-prem-resolv-changed.service": "# It has no sandbox. It reads nothing",
 }
 
 // TestExposure holds that each directive of systemd's own list is set in each of our services, or
@@ -145,10 +145,10 @@ func TestExposure(t *testing.T) {
 	for unit, u := range all(t) {
 		if u.Contents != nil && filepath.Ext(unit) == ".service" && explained[unit] == nil &&
 			unprotected[unit] == "" {
-			t.Errorf("%s: say here what it leaves out, and why", unit)
+			t.Errorf("%s: list here which directives it lacks, and why", unit)
 		}
 		if reason := unprotected[unit]; !strings.Contains(string(all(t)[unit].Contents), reason) {
-			t.Errorf("%s does not say %q", unit, reason)
+			t.Errorf("%s lacks the text %q", unit, reason)
 		}
 	}
 	for unit, reasons := range explained {
@@ -175,7 +175,7 @@ func TestExposure(t *testing.T) {
 		}
 		for _, name := range slices.Sorted(maps.Keys(open)) {
 			if reasons[name] == "" {
-				t.Errorf("%s: %s (%s): set it, or say here why not", unit, name, open[name])
+				t.Errorf("%s: %s (%s): set it, or list the reason here", unit, name, open[name])
 			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(reasons)) {

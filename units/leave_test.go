@@ -9,10 +9,7 @@ import (
 // A unit stops before what it is started after, so this one is started after kubelet, the container
 // engines and the network, and containers stop after it.
 func TestVIPLeave(t *testing.T) {
-	list, err := VIPLeave("k3s.service")
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := Host{Kubelet: "k3s.service"}.VIPLeave()
 	leave := list[0]
 	if leave.Name != "onprem-vip-leave.service" || !leave.Enabled {
 		t.Fatalf("%s, enabled %v", leave.Name, leave.Enabled)

@@ -11,22 +11,15 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 	"github.com/onprem-infra/onprem-infra/test/need"
-	"github.com/onprem-infra/onprem-infra/units/openshift"
+	"github.com/onprem-infra/onprem-infra/test/openshift"
 )
 
 // nodeUnits are the units around the node's addresses for a kubelet of that name.
 func nodeUnits(t *testing.T, kubelet string) map[string]asset.Unit {
 	t.Helper()
+	h := Host{OpenShift: true, Kubelet: kubelet}
 	units := map[string]asset.Unit{}
-	for _, make := range []func() (asset.Unit, error){
-		func() (asset.Unit, error) { return NodeIP(kubelet) },
-		func() (asset.Unit, error) { return WaitForNodeIP(kubelet) },
-		WaitForBrEx,
-	} {
-		u, err := make()
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, u := range []asset.Unit{h.NodeIP(), h.WaitForNodeIP(), h.WaitForBrEx()} {
 		units[u.Name] = u
 	}
 	return units
@@ -37,7 +30,7 @@ func nodeUnits(t *testing.T, kubelet string) map[string]asset.Unit {
 // takes; the service manager reads the drop-ins when they are written and not before (N-12), and
 // then packets are forwarded.
 func TestNodeIP(t *testing.T) {
-	text := nodeUnits(t, stockKubelet)["nodeip-configuration.service"].Contents
+	text := nodeUnits(t, kubelet)["nodeip-configuration.service"].Contents
 	for _, want := range []struct{ section, key, value string }{
 		{"Service", "Type", "oneshot"},
 		{"Service", "TimeoutStartSec", "infinity"},
@@ -67,7 +60,7 @@ func TestNodeIP(t *testing.T) {
 // TestNodeUnitsPullNothing holds N-14 and N-16: what stands before kubelet runs the program that is
 // on the host. It asks no registry and has no use for a proxy or for the container storage.
 func TestNodeUnitsPullNothing(t *testing.T) {
-	for name, u := range nodeUnits(t, stockKubelet) {
+	for name, u := range nodeUnits(t, kubelet) {
 		for _, bad := range []string{"podman", "crictl", "PROXY", "proxy", "image", "config.json"} {
 			if bytes.Contains(u.Contents, []byte(bad)) {
 				t.Errorf("%s has to do with %s", name, bad)
@@ -96,7 +89,7 @@ func TestNodeUnitsPullNothing(t *testing.T) {
 // the second only where something makes the bridge, whichever program and target that is; neither
 // has a hook, a directory or a script to depend on.
 func TestWaits(t *testing.T) {
-	units := nodeUnits(t, stockKubelet)
+	units := nodeUnits(t, kubelet)
 	for _, want := range []struct{ unit, section, key, value string }{
 		{
 			"wait-for-node-ip.service", "Unit", "ConditionPathExists",
@@ -154,22 +147,16 @@ func TestNodeUnitsKubelet(t *testing.T) {
 			t.Errorf("%s: got\n%s\nwant\n%s", name, strings.Join(got, ""), strings.Join(want, ""))
 		}
 	}
-	if _, err := beforeKubelet("onprem-install.service", "k3s-agent.service"); err == nil {
-		t.Error("a unit that is not before kubelet was set before another one")
-	}
 }
 
 // around are the units of OpenShift's nodes with ours in the place of those of one name, for each
 // way that there is.
 func around(t *testing.T, platform string) [][]openshift.Unit {
 	t.Helper()
-	install, err := Install(
+	install := Host{OpenShift: true}.Install(
 		"registry.example/onprem-infra:v1", "/var/lib/kubelet/config.json", NetworkManagerOnline,
 	)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ours := nodeUnits(t, stockKubelet)
+	ours := nodeUnits(t, kubelet)
 	ours[install.Name] = install
 	var rows []openshift.Unit
 	for name, u := range ours {
@@ -264,7 +251,7 @@ func TestNodeUnitsVerify(t *testing.T) {
 		return string(out)
 	}
 	as := func(text []byte) []byte { return text }
-	for _, kubelet := range []string{stockKubelet, "k3s-agent.service"} {
+	for _, kubelet := range []string{kubelet, "k3s-agent.service"} {
 		units := nodeUnits(t, kubelet)
 		units["onprem-install.service"] = asset.Unit{
 			Contents: []byte("[Service]\nType=oneshot\nExecStart=/bin/true\n"),

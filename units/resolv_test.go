@@ -13,10 +13,7 @@ import (
 // type oneshot, tries again; nothing mandatory is missing on a first boot; and kubelet is told to
 // wait, not to give up.
 func TestResolvPrepender(t *testing.T) {
-	list, err := ResolvPrepender("k3s.service", "10-mco-on-prem-wait-resolv.conf")
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := Host{Kubelet: "k3s.service"}.ResolvPrepender("10-mco-on-prem-wait-resolv.conf")
 	byName := map[string]asset.Unit{}
 	for _, u := range list {
 		byName[u.Name] = u

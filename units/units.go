@@ -3,14 +3,7 @@
 package units
 
 import (
-	"bytes"
 	"embed"
-	"fmt"
-	"io"
-	"slices"
-	"strings"
-
-	"github.com/coreos/go-systemd/v22/unit"
 
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 )
@@ -27,129 +20,107 @@ const (
 	NetworkManagerOnline = "NetworkManager-wait-online.service"
 )
 
-// Install copies our programs from image to the host, before any other unit of ours and after
-// online. credentials is the file with the registry's credentials on the host; it may not exist.
-func Install(image, credentials, online string) (asset.Unit, error) {
-	u, err := verbatim("onprem-install.service", true)
-	if err == nil && online != NetworkOnline {
-		u.Contents, err = rename(u.Contents, []string{"Wants", "After"}, NetworkOnline, online)
-	}
-	for _, v := range []struct{ name, value string }{
-		{"ONPREM_INFRA_IMAGE", image}, {"ONPREM_INFRA_AUTH", credentials},
-	} {
-		if err == nil {
-			u.Contents, err = setEnvironment(u.Contents, v.name, v.value)
-		}
-	}
-	if err != nil {
-		return asset.Unit{}, fmt.Errorf("set values in onprem-install.service: %w", err)
-	}
-	return u, nil
-}
+// kubelet is the name of its unit in our unit files.
+const kubelet = "kubelet.service"
 
 // Installer is the script that Install's unit runs.
-func Installer() (asset.File, error) {
-	text, err := files.ReadFile("onprem-install")
-	return asset.File{Path: "/usr/local/bin/onprem-install", Mode: 0o755, Contents: text, By: "units"}, err
+func Installer() asset.File {
+	return asset.File{Path: "/usr/local/bin/onprem-install", Mode: 0o755,
+		Contents: text("onprem-install"), By: "units"}
+}
+
+// Host is the kind of host that units are made for.
+type Host struct {
+	OpenShift bool   // it has the units and files in openShifts
+	Kubelet   string // the name of kubelet's unit; of cluster nodes only
+}
+
+// Install copies our programs from image to the host, before any other unit of ours and after
+// online. credentials is the file with the registry's credentials on the host; it may not exist.
+func (h Host) Install(image, credentials, online string) asset.Unit {
+	return h.unit("onprem-install.service", true, rename("Wants", NetworkOnline, online),
+		rename("After", NetworkOnline, online), setEnvironment("ONPREM_INFRA_IMAGE", image),
+		setEnvironment("ONPREM_INFRA_AUTH", credentials))
 }
 
 // Keepalived holds the API VIP on the bootstrap machine.
-func Keepalived() (asset.Unit, error) { return verbatim("onprem-keepalived.service", true) }
+func (h Host) Keepalived() asset.Unit { return h.unit("onprem-keepalived.service", true) }
 
 // CoreDNS answers for the cluster's names on the bootstrap machine.
-func CoreDNS() (asset.Unit, error) { return verbatim("onprem-coredns.service", true) }
+func (h Host) CoreDNS() asset.Unit { return h.unit("onprem-coredns.service", true) }
 
 // Resolv keeps the local host first in its resolv.conf if NetworkManager changes its file without
 // running its hooks, and without NetworkManager.
-func Resolv() ([]asset.Unit, error) {
-	return verbatimAll(
-		named{"onprem-resolv.path", true}, named{"onprem-resolv-changed.service", false},
-		named{"onprem-resolv.service", true})
+func (h Host) Resolv() []asset.Unit {
+	return []asset.Unit{h.unit("onprem-resolv.path", true),
+		h.unit("onprem-resolv-changed.service", false), h.unit("onprem-resolv.service", true)}
 }
 
 // Podman is podman's socket, and the proxy for the images that podman pulls.
-func Podman() ([]asset.Unit, error) {
-	text, err := files.ReadFile("podman-proxy.conf")
-	if err != nil {
-		return nil, err
-	}
+func (h Host) Podman() []asset.Unit {
 	return []asset.Unit{
 		{Name: "podman.socket", Enabled: true, By: "units"},
-		{Name: "podman.service", DropIns: []asset.DropIn{{
-			Name: "10-onprem-proxy.conf", Contents: text,
-		}}, By: "units"},
-	}, nil
+		h.dropIn("podman.service", "10-onprem-proxy.conf", "podman-proxy.conf"),
+	}
+}
+
+// NodeIP chooses the node's addresses once in a boot, before kubelet. It is the same on all
+// platforms.
+func (h Host) NodeIP() asset.Unit {
+	return h.unit("nodeip-configuration.service", true, rename("Before", kubelet, h.Kubelet))
+}
+
+// WaitForNodeIP delays kubelet until the node's addresses can be used, if the node's network was
+// configured after they were chosen.
+func (h Host) WaitForNodeIP() asset.Unit {
+	return h.unit("wait-for-node-ip.service", true, rename("Before", kubelet, h.Kubelet))
+}
+
+// WaitForBrEx delays OpenShift's check of the host name until the OVN bridge is up. It does nothing
+// without that bridge.
+func (h Host) WaitForBrEx() asset.Unit { return h.unit("wait-for-br-ex-up.service", true) }
+
+// VSphereUPI disables the operator's second choice of a node's addresses, which would run beside
+// ours. The operator's templates for vSphere add it, and enable it if there are no VIPs. It is not
+// masked, because kubelet may require it.
+func (h Host) VSphereUPI() asset.Unit {
+	const unit = "nodeip-configuration-vsphere-upi.service"
+	return h.dropIn(unit, "10-onprem-infra.conf", "vsphere-upi.conf")
+}
+
+// ResolvPrepender keeps a node first in its own resolv.conf. The drop-in gate delays kubelet until
+// that is done once in a boot. The names are those that operators know.
+func (h Host) ResolvPrepender(gate string) []asset.Unit {
+	return []asset.Unit{h.unit("on-prem-resolv-prepender.path", true),
+		h.unit("on-prem-resolv-changed.service", true),
+		h.unit("on-prem-resolv-prepender.service", false), h.dropIn(h.Kubelet, gate, gate)}
 }
 
 // VIPLeave releases the VIPs before the node's kubelet, containers and network are stopped. The
 // scopes of containers have the name of their engine as a prefix.
-func VIPLeave(kubelet string) ([]asset.Unit, error) {
-	u, err := verbatim("onprem-vip-leave.service", true)
-	if err != nil {
-		return nil, err
-	}
-	if u.Contents, err = add(u.Contents, "Unit", "After", kubelet); err != nil {
-		return nil, fmt.Errorf("order %s: %w", u.Name, err)
-	}
-	text, err := files.ReadFile("scope-leaves.conf")
-	list := []asset.Unit{u}
-	for _, scopes := range []string{"cri-containerd-.scope", "crio-.scope"} {
-		list = append(list, asset.Unit{Name: scopes, DropIns: []asset.DropIn{{
-			Name: "10-onprem-vip-leave.conf", Contents: text,
-		}}, By: "units"})
-	}
-	return list, err
+func (h Host) VIPLeave() []asset.Unit {
+	const dropIn, file = "10-onprem-vip-leave.conf", "scope-leaves.conf"
+	return []asset.Unit{h.unit("onprem-vip-leave.service", true, after(h.Kubelet)),
+		h.dropIn("cri-containerd-.scope", dropIn, file), h.dropIn("crio-.scope", dropIn, file)}
 }
 
-func verbatim(name string, enabled bool) (asset.Unit, error) {
+// text is an embedded file. Every name is a constant of this program.
+func text(name string) []byte {
 	text, err := files.ReadFile(name)
-	return asset.Unit{Name: name, Enabled: enabled, Contents: text, By: "units"}, err
-}
-
-// named is a unit in files.
-type named struct {
-	name    string
-	enabled bool
-}
-
-func verbatimAll(units ...named) (list []asset.Unit, err error) {
-	for _, u := range units {
-		one, err := verbatim(u.name, u.enabled)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, one)
-	}
-	return list, nil
-}
-
-// add appends an option to a section, which the unit must have.
-func add(text []byte, section, name, value string) ([]byte, error) {
-	options, err := unit.DeserializeOptions(bytes.NewReader(text))
 	if err != nil {
-		return nil, err
+		panic(err)
 	}
-	for i := len(options) - 1; i >= 0; i-- {
-		if options[i].Section == section {
-			options = slices.Insert(options, i+1, unit.NewUnitOption(section, name, value))
-			return io.ReadAll(unit.Serialize(options))
-		}
-	}
-	return nil, fmt.Errorf("the unit has no section %s", section)
+	return text
 }
 
-// setEnvironment sets a variable, which the unit must have.
-func setEnvironment(text []byte, name, value string) ([]byte, error) {
-	options, err := unit.DeserializeOptions(bytes.NewReader(text))
-	if err != nil {
-		return nil, err
-	}
-	for _, o := range options {
-		if o.Section == "Service" && o.Name == "Environment" &&
-			strings.HasPrefix(o.Value, name+"=") {
-			o.Value = quote(name + "=" + value)
-			return io.ReadAll(unit.Serialize(options))
-		}
-	}
-	return nil, fmt.Errorf("the unit has no Environment=%s=", name)
+// unit is the unit in the file of that name, with changed options.
+func (h Host) unit(name string, enabled bool, changes ...change) asset.Unit {
+	contents := edit(name, append([]change{h.fit}, changes...))
+	return asset.Unit{Name: name, Enabled: enabled, By: "units", Contents: contents}
+}
+
+// dropIn adds a file to a unit that is not ours.
+func (h Host) dropIn(unit, name, file string) asset.Unit {
+	d := asset.DropIn{Name: name, Contents: edit(file, []change{h.fit})}
+	return asset.Unit{Name: unit, By: "units", DropIns: []asset.DropIn{d}}
 }

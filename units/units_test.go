@@ -18,37 +18,16 @@ import (
 // all are the units with text, by name.
 func all(t *testing.T) map[string]asset.Unit {
 	t.Helper()
+	h := Host{OpenShift: true, Kubelet: kubelet}
+	install := h.Install("registry.example/onprem-infra:v1", "/root/.docker/config.json", NetworkOnline)
 	units := map[string]asset.Unit{}
-	add := func(err error, list ...asset.Unit) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, u := range list {
-			units[u.Name] = u
-		}
+	for _, u := range slices.Concat(
+		[]asset.Unit{install, h.Keepalived(), h.CoreDNS(), h.NodeIP(), h.WaitForNodeIP(), h.WaitForBrEx()},
+		h.Resolv(), h.Podman(), h.VIPLeave(),
+		Host{Kubelet: "another.service"}.ResolvPrepender("10-mco-on-prem-wait-resolv.conf"),
+	) {
+		units[u.Name] = u
 	}
-	install, err := Install(
-		"registry.example/onprem-infra:v1", "/root/.docker/config.json", NetworkOnline,
-	)
-	add(err, install)
-	keepalived, err := Keepalived()
-	add(err, keepalived)
-	coredns, err := CoreDNS()
-	add(err, coredns)
-	resolv, err := Resolv()
-	add(err, resolv...)
-	podman, err := Podman()
-	add(err, podman...)
-	leave, err := VIPLeave("kubelet.service")
-	add(err, leave...)
-	nodeIP, err := NodeIP(stockKubelet)
-	add(err, nodeIP)
-	waitForNodeIP, err := WaitForNodeIP(stockKubelet)
-	add(err, waitForNodeIP)
-	prepender, err := ResolvPrepender("another.service", "10-mco-on-prem-wait-resolv.conf")
-	add(err, prepender...)
-	waitForBrEx, err := WaitForBrEx()
-	add(err, waitForBrEx)
 	return units
 }
 
@@ -93,10 +72,15 @@ func TestInstall(t *testing.T) {
 	if got != want.String() {
 		t.Errorf("got\n%s\nwant\n%s", got, want.String())
 	}
-	if _, err := setEnvironment(
-		[]byte("[Service]\nEnvironment=OTHER=\n"), "ONPREM_INFRA_IMAGE", "x",
-	); err == nil {
-		t.Error("a unit without the variable was accepted")
+	for name, c := range map[string]change{
+		"a unit without the variable": setEnvironment("ONPREM_INFRA_IMAGE", "x"),
+		"a unit without the name":     rename("After", "a.service", "b.service"),
+		"a unit without its section":  after("a.service"),
+	} {
+		text := "[Service]\nEnvironment=OTHER=\n"
+		if edited, err := apply([]byte(text), []change{c}); err == nil {
+			t.Errorf("%s was accepted:\n%s", name, edited)
+		}
 	}
 }
 
@@ -325,14 +309,8 @@ func FuzzInstall(f *testing.F) {
 		if len(image) > 400 {
 			return // go-systemd reads lines of 2048 bytes, and no reference is that long
 		}
-		u, err := Install(image, image, NetworkOnline)
-		if err != nil {
-			t.Fatal(err)
-		}
-		harmless, err := Install("x", "x", NetworkOnline)
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := Host{}.Install(image, image, NetworkOnline)
+		harmless := Host{}.Install("x", "x", NetworkOnline)
 		got, want := options(t, u.Contents), options(t, harmless.Contents)
 		if len(got) != len(want) ||
 			bytes.Count(u.Contents, []byte("\n")) != bytes.Count(harmless.Contents, []byte("\n")) {

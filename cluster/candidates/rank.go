@@ -1,5 +1,5 @@
-// Package candidates keeps the list of the nodes that may hold the ingress VIP: which nodes they are,
-// which control plane node writes the list, and when its readers accept it.
+// Package candidates keeps the list of the nodes that may hold the ingress VIP: which nodes they
+// are, which control plane node writes the list, and when its readers accept it.
 //
 // The list is an annotation on the Node of the control plane node that wrote it last. A kubelet may
 // write its own Node only, so no worker can change the list, and workers watch the Nodes of the
@@ -29,7 +29,7 @@ type Node struct {
 	ControlPlane bool
 	NoVIP        bool // it never holds a VIP: an arbiter, or a worker in another network
 
-	List string // of a control plane node: the list on its own Node, as it stands there; empty for none
+	List string // of a control plane node: the list on its own Node, verbatim; empty for none
 }
 
 // Lists are the lists on the Nodes of the control plane, by the nodes' names.
@@ -43,17 +43,14 @@ func Lists(nodes []Node) map[string]string {
 	return texts
 }
 
-// Rank lists the nodes that may hold the ingress VIP. Nodes with a ready router come first, then those
-// that are listed already, so that a full list seldom changes, then ready nodes, each by name.
-// routers are the names of nodes with a ready router.
-func Rank(p plan.Plan, nodes []Node, routers []string, listed []notice.Candidate) []notice.Candidate {
-	type entry struct {
-		notice.Candidate
-		worth int
-	}
-	var all []entry
-	taken := map[netip.Addr]bool{}
-	for _, n := range slices.SortedFunc(slices.Values(nodes), func(a, b Node) int { return strings.Compare(a.Name, b.Name) }) {
+// Rank lists the nodes that may hold the ingress VIP. Nodes with a ready router come first, then
+// those that are listed already, so that a full list seldom changes, then ready nodes, each by
+// name. routers are the names of nodes with a ready router.
+func Rank(
+	p plan.Plan, nodes []Node, routers []string, listed []notice.Candidate,
+) []notice.Candidate {
+	list, worth, taken := []notice.Candidate{}, map[string]int{}, map[netip.Addr]bool{}
+	for _, n := range slices.SortedFunc(slices.Values(nodes), byName) {
 		if n.NoVIP {
 			continue
 		}
@@ -61,26 +58,28 @@ func Rank(p plan.Plan, nodes []Node, routers []string, listed []notice.Candidate
 		if len(own) == 0 {
 			continue
 		}
-		e := entry{Candidate: notice.Candidate{Name: n.Name, Addresses: own}}
-		for i, holds := range []bool{n.Ready, slices.ContainsFunc(listed, func(c notice.Candidate) bool { return c.Name == n.Name }), slices.Contains(routers, n.Name)} {
+		list = append(list, notice.Candidate{Name: n.Name, Addresses: own})
+		isListed := func(c notice.Candidate) bool { return c.Name == n.Name }
+		for i, holds := range []bool{
+			n.Ready, slices.ContainsFunc(listed, isListed), slices.Contains(routers, n.Name),
+		} {
 			if holds {
-				e.worth += 1 << i
+				worth[n.Name] += 1 << i
 			}
 		}
-		all = append(all, e)
 	}
-	slices.SortStableFunc(all, func(a, b entry) int { return cmp.Compare(b.worth, a.worth) })
-	list := []notice.Candidate{}
-	for _, e := range all[:min(len(all), notice.MostCandidates)] {
-		list = append(list, e.Candidate)
-	}
-	return list
+	slices.SortStableFunc(list, func(a, b notice.Candidate) int {
+		return cmp.Compare(worth[b.Name], worth[a.Name])
+	})
+	return list[:min(len(list), notice.MostCandidates)]
 }
+
+func byName(a, b Node) int { return strings.Compare(a.Name, b.Name) }
 
 // addresses are those from which a node may advertise the ingress VIPs: for each family the one by
 // which peers know it. If only its network plugin knows that one, the others in that network count
-// too, as the node may use any of them. An address of an earlier node is left out: two machines with
-// one address must not make the list invalid.
+// too, as the node may use any of them. An address of an earlier node is left out: two machines
+// with one address must not make the list invalid.
 func addresses(p plan.Plan, n addr.Candidate, taken map[netip.Addr]bool) []netip.Addr {
 	cluster := Cluster(p)
 	var own []netip.Addr
@@ -100,7 +99,9 @@ func addresses(p plan.Plan, n addr.Candidate, taken map[netip.Addr]bool) []netip
 			continue
 		}
 		for most := len(own) + peer.PerFamily - 1; ; {
-			i := slices.IndexFunc(n.Annotated, func(a netip.Addr) bool { return a.BitLen() == vip.BitLen() && cluster.Has(a) == nil && !taken[a] })
+			i := slices.IndexFunc(n.Annotated, func(a netip.Addr) bool {
+				return a.BitLen() == vip.BitLen() && cluster.Has(a) == nil && !taken[a]
+			})
 			if i < 0 || len(own) == most {
 				break
 			}

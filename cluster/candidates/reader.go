@@ -14,11 +14,11 @@ const (
 	// backwards is how long a list must have been the newest before it replaces one with a higher
 	// serial, whose Node is gone: another control plane node is about to write a newer one.
 	backwards = time.Minute
-	// kept is how long a list counts without a newer serial. A writer renews it every renew, so after
-	// this time no writer runs any more, as after a rollback to the former release.
+	// kept is how long a list counts without a newer serial. A writer renews it every renew, so
+	// after this time no writer runs any more, as after a rollback to the former release.
 	kept = 3 * renew
-	// ahead is how far a list's serial may be ahead of this machine's clock. A higher one could not be
-	// replaced by the next list, whose serial is the time.
+	// ahead is how far a list's serial may be ahead of this machine's clock. A higher one could not
+	// be replaced by the next list, whose serial is the time.
 	ahead = time.Hour
 	// gapCounts is the longest time without an answer of the API that still ages a list: no list is
 	// renewed while the API is away.
@@ -43,9 +43,9 @@ type Reader struct {
 	renewed  time.Time // when serial was first seen; of the first one when it was written
 	older    time.Time // since when the newest list has had a lower number; zero when it has not
 
-	texts   map[string]string // by control plane node: judged last, to judge good ones once
+	texts   map[string]string // by control plane node: judged last, to judge valid ones once
 	newest  notice.Published  // of texts
-	valid   bool              // one of texts can be believed
+	valid   bool              // one of texts is valid
 	former  map[string]string // the former release's object, as it was judged last
 	formers []notice.Candidate
 	judged  error // of texts
@@ -55,9 +55,10 @@ type Reader struct {
 // NewReader has read nothing yet.
 func NewReader(cluster notice.Cluster) *Reader { return &Reader{cluster: cluster} }
 
-// Take reads the lists on the Nodes of the control plane, by the nodes' names, and the former release's
-// object, which counts only while no list on a Node is renewed. now is when the API last reported the
-// Nodes. The error names the invalid ones; without a valid one the list stays as it was.
+// Take reads the lists on the Nodes of the control plane, by the nodes' names, and the former
+// release's object, which counts only while no list on a Node is renewed. now is when the API last
+// reported the Nodes. The error names the invalid ones; without a valid one the list stays as it
+// was.
 func (r *Reader) Take(texts map[string]string, former Former, now time.Time) error {
 	if gap := now.Sub(r.answered); gap > gapCounts {
 		r.renewed = r.renewed.Add(gap)
@@ -127,9 +128,8 @@ func Newest(
 	for _, node := range slices.Sorted(maps.Keys(texts)) {
 		p, err := notice.ReadPublished(texts[node], cluster)
 		if err == nil && beyond(p.Serial, now) {
-			err = fmt.Errorf("%s: the serial %d is a time more than %v ahead of this machine's clock: "+
-				"set the clocks of both",
-				notice.PublishedKey, p.Serial, ahead)
+			err = fmt.Errorf("%s: the serial %d is a time more than %v ahead of this machine's "+
+				"clock: set the clocks of both", notice.PublishedKey, p.Serial, ahead)
 		}
 		if err != nil {
 			faults = append(faults, fmt.Errorf("read ingress candidates of Node %s: %w", node, err))

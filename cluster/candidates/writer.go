@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/notice"
@@ -17,14 +16,15 @@ const (
 	slot = 30 * time.Second
 	// rest is the average time between two writes of one node: each is sent to every node.
 	rest = 5 * time.Second
-	// atOnce is how many writes may follow each other without a rest. Changes by people do not wait,
-	// and a storm of changes does.
+	// atOnce is how many writes may follow each other without a rest. Changes by people do not
+	// wait, and a storm of changes does.
 	atOnce = 10
 	// patience is how long to wait for the API's answers about the routers and the former release's
 	// list. A cluster may have none, or not yet the right to read them.
 	patience = time.Minute
-	// renew is the age at which a correct list is written again, with a newer serial: readers ignore a
-	// list that is not renewed. It costs as much as kubelets' own reports, which come as often.
+	// renew is the age at which a correct list is written again, with a newer serial: readers
+	// ignore a list that is not renewed. It costs as much as kubelets' own reports, which come as
+	// often.
 	renew = 5 * time.Minute
 )
 
@@ -49,9 +49,9 @@ type Writer struct {
 	plan plan.Plan
 	self string
 
-	began  time.Time // when the API had told of the Nodes
+	began  time.Time // when the API had reported the Nodes
 	wrong  time.Time // since when the list has been wrong; zero when it is right
-	rested time.Time // when this node has rested from all that it wrote; zero before it wrote anything
+	rested time.Time // when all its writes have had their rest; zero before the first one
 	serial uint64    // the highest serial of a list that was ever read or written
 	lists  *Reader   // as this node's readers know them
 	sent   []notice.Candidate
@@ -66,7 +66,7 @@ func NewWriter(p plan.Plan, self string) *Writer {
 	return &Writer{plan: p, self: self, lists: NewReader(Cluster(p))}
 }
 
-// Decide says what to write now, and how long to wait at most before the next call; zero until
+// Decide returns what to write now, and the longest wait before the next call; zero means until
 // something has changed.
 func (w *Writer) Decide(now time.Time, s Observation) (want Wanted, again time.Duration) {
 	if !s.Known {
@@ -96,7 +96,8 @@ func (w *Writer) Decide(now time.Time, s Observation) (want Wanted, again time.D
 		}
 		return want, again
 	}
-	if wait := w.sentAt.Add(rest).Sub(now); wait > 0 && slices.EqualFunc(list, w.sent, notice.Candidate.Equal) {
+	wait := w.sentAt.Add(rest).Sub(now)
+	if wait > 0 && slices.EqualFunc(list, w.sent, notice.Candidate.Equal) {
 		return Wanted{}, wait // the API has not shown it yet
 	}
 	if wait, ok := w.wait(now, s.Nodes); !ok || wait > 0 {
@@ -132,12 +133,15 @@ func (w *Writer) wait(now time.Time, nodes []Node) (wait time.Duration, ok bool)
 	return 0, true
 }
 
-// former copies the list into the former release's object, if there is one. Only nodes of that release
-// read it, so it comes second, and the same text is not tried again for a while: the right to write
-// it may be gone already.
-func (w *Writer) former(now time.Time, s Observation, list []notice.Candidate) (Wanted, time.Duration) {
+// former copies the list into the former release's object, if there is one. Only nodes of that
+// release read it, so it comes second, and the same text is not tried again for a while: the right
+// to write it may be gone already.
+func (w *Writer) former(
+	now time.Time, s Observation, list []notice.Candidate,
+) (Wanted, time.Duration) {
 	data := notice.EncodeCandidates(list)
-	if place, ok := place(s.Nodes, w.self); !s.Former.Exists || maps.Equal(data, s.Former.Data) || !ok || place > 0 {
+	place, ok := place(s.Nodes, w.self)
+	if !s.Former.Exists || maps.Equal(data, s.Former.Data) || !ok || place > 0 {
 		return Wanted{}, 0
 	}
 	if wait := w.triedAt.Add(slot).Sub(now); wait > 0 && maps.Equal(data, w.tried) {
@@ -149,23 +153,17 @@ func (w *Writer) former(now time.Time, s Observation, list []notice.Candidate) (
 
 // place is how many control plane nodes come before self: ready nodes first, each by name.
 func place(nodes []Node, self string) (int, bool) {
-	var all []Node
-	for _, n := range nodes {
-		if n.ControlPlane {
-			all = append(all, n)
+	var ready, others []string
+	for _, n := range slices.SortedFunc(slices.Values(nodes), byName) {
+		switch {
+		case !n.ControlPlane:
+		case n.Ready:
+			ready = append(ready, n.Name)
+		default:
+			others = append(others, n.Name)
 		}
 	}
-	slices.SortFunc(all, func(a, b Node) int {
-		switch {
-		case a.Ready == b.Ready:
-			return strings.Compare(a.Name, b.Name)
-		case a.Ready:
-			return -1
-		default:
-			return 1
-		}
-	})
-	i := slices.IndexFunc(all, func(n Node) bool { return n.Name == self })
+	i := slices.Index(append(ready, others...), self)
 	return i, i >= 0
 }
 
@@ -179,8 +177,8 @@ type Host interface {
 	WriteFormer(ctx context.Context, before, data map[string]string) error
 }
 
-// Run writes the list when it is up to this node, until ctx ends. It decides after each wake-up, which
-// must come whenever the observation has changed.
+// Run writes the list if this node is the one to write it, until ctx ends. It decides after each
+// wake-up, which must come whenever the observation has changed.
 func Run(ctx context.Context, w *Writer, host Host, wake <-chan struct{}, log *slog.Logger) error {
 	logged := ""
 	for {

@@ -9,8 +9,8 @@ import (
 )
 
 // ahead finds a node that is on the wanted way: this node has missed the instant. Before a decision
-// only control plane nodes count, as any kubelet may write on its own Node; after it the worst is an
-// instant that comes early.
+// only control plane nodes count, as any kubelet may write on its own Node; after it the worst
+// effect is a change before the instant.
 func (r *Room) ahead(o Observation) (string, bool) {
 	for _, n := range o.Nodes {
 		if n.Name != o.Self && !n.NoVIP && (n.ControlPlane || r.decided()) &&
@@ -24,7 +24,8 @@ func (r *Room) ahead(o Observation) (string, bool) {
 // agree decides if all nodes, with this one, announce the same instant.
 func (r *Room) agree(o Observation) {
 	intent := own(o).Intent
-	if intent.Knows == r.wanted.String() && r.clock.valid(intent.At, o.Now) && len(r.others(o, intent)) == 0 {
+	if intent.Knows == r.wanted.String() && r.clock.valid(intent.At, o.Now) &&
+		len(r.others(o, intent)) == 0 {
 		r.memory.To, r.memory.At = intent.Knows, intent.At
 	}
 }
@@ -82,8 +83,9 @@ func (r *Room) missing(o Observation) []string {
 // done is the Machine Config Operator's state of a node that is up to date.
 const done = "Done"
 
-// Upgrading names what of an upgrade is in progress; empty for nothing. An upgrade is in progress
-// while a node is being changed, and while kubelets differ, as they do for long if a pool is paused.
+// Upgrading lists the signs that an upgrade is in progress; empty for none. One is in progress
+// while a node is being changed, and while kubelets differ, as they do for long if a pool is
+// paused.
 func Upgrading(nodes []Member) []string {
 	var busy, why []string
 	kubelets := map[string]bool{}

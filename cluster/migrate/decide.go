@@ -2,6 +2,7 @@ package migrate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,7 +29,7 @@ type Desired struct {
 	Why      []string
 }
 
-// Decide says on which way this node is now, and why it has not changed yet.
+// Decide returns on which way this node is now, and why it has not changed yet.
 func (r *Room) Decide(o Observation) Desired {
 	if r.migrates() {
 		return r.migrate(o)
@@ -93,10 +94,8 @@ func (r *Room) desired(o Observation, intent notice.Intent, recheck time.Time, w
 
 // own is this node as the API names it; the zero Member if it does not.
 func own(o Observation) Member {
-	for _, n := range o.Nodes {
-		if n.Name == o.Self {
-			return n
-		}
+	if i := slices.IndexFunc(o.Nodes, func(n Member) bool { return n.Name == o.Self }); i >= 0 {
+		return o.Nodes[i]
 	}
 	return Member{}
 }

@@ -3,11 +3,11 @@
 // nodes receive a new cluster description one after the other.
 //
 // So a node continues as before, and announces on its own Node that it knows another way. If every
-// node that holds VIPs announces that, and no upgrade is in progress, each of them announces an
-// instant: the next multiple of five minutes by the clock that is half a minute away. They agree on
-// the latest instant that is announced. When all announce the same one, it is decided: no later
-// event changes it, and a reboot does not lose it. A node that missed the instant, or whose clock is
-// wrong, follows the first node that it sees on the new way.
+// node that may hold VIPs announces that, and no upgrade is in progress, each of them announces an
+// instant: the next multiple of five minutes of the clock that is at least half a minute away. They
+// agree on the latest instant that is announced. When all announce the same one, it is decided: no
+// later event changes it, and a reboot does not lose it. A node that missed the instant, or whose
+// clock is wrong, follows the first node that it observes on the new way.
 //
 // If adverts become faster, the holder of a VIP changes first: its backups still have the longer
 // timeout, and receive its adverts again before that ends. If they become slower, it changes last.
@@ -22,7 +22,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
 
-// Clock says when nodes may change. It must be the same on all of them.
+// Clock is when nodes may change. It must be the same on all of them.
 type Clock struct {
 	Every time.Duration // they change at multiples of it, by the wall clock
 	Lead  time.Duration // the least time to agree; shorter than Every
@@ -57,7 +57,7 @@ type Member struct {
 	Kubelet string // its version
 }
 
-// Memory is what a later start must know.
+// Memory is what the program keeps over restarts.
 type Memory struct {
 	Speaks string    `json:"speaks,omitempty"` // the way of this node
 	To     string    `json:"to,omitempty"`     // the way on which the nodes agreed
@@ -84,7 +84,7 @@ func DecodeMemory(text []byte) (Memory, error) {
 	return m, nil
 }
 
-// Room decides on which way this node is. It is for one goroutine.
+// Room decides on which way, a timing and mode of VRRP, this node is. It is for one goroutine.
 type Room struct {
 	plan           plan.Plan
 	former, wanted plan.Way // equal if there is nothing to migrate from

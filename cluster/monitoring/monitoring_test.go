@@ -164,8 +164,8 @@ func TestNamesWhatIsSaid(t *testing.T) {
 		exprs = append(exprs, r.Expr)
 	}
 	for _, r := range rows() {
-		for _, g := range r.graphs {
-			exprs = append(exprs, g.expr)
+		for _, g := range r.Panels {
+			exprs = append(exprs, g.Expr)
 		}
 	}
 	for _, expr := range exprs {
@@ -214,7 +214,7 @@ func TestAlertsSayWhatToDo(t *testing.T) {
 		}
 		seen[r.Alert] = true
 		if len(r.Annotations["summary"]) < 20 || len(r.Annotations["description"]) < 20 ||
-			!slices.Contains([]string{critical, warning}, r.Labels["severity"]) {
+			!slices.Contains([]string{"critical", "warning"}, r.Labels["severity"]) {
 			t.Errorf("%s: %v, %v", r.Alert, r.Labels, r.Annotations)
 		}
 	}

@@ -55,7 +55,7 @@ With --watch it prints until it is stopped, and exits with 0: with -o json an ob
 func statusCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Report who holds each VIP, and why, as this host sees it",
+		Short: "Report the holder of each VIP, and why, as this host sees it",
 		Long:  statusLong,
 		Example: `  onprem-infra status
   onprem-infra status --watch

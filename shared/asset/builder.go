@@ -18,34 +18,27 @@ type Builder struct {
 
 // File adds a file of the room's own.
 func (b *Builder) File(path string, mode fs.FileMode, contents []byte) {
-	if b.err == nil {
-		b.err = b.set.AddFile(File{Path: path, Mode: mode, Contents: contents, By: b.By})
-	}
+	b.Goods(File{Path: path, Mode: mode, Contents: contents, By: b.By})
 }
 
 // Embedded adds the file of From that has the same name.
 func (b *Builder) Embedded(name string, mode fs.FileMode) {
 	contents, err := fs.ReadFile(b.From, path.Base(name))
-	if err != nil {
-		b.fail(fmt.Errorf("add file %s of %s: %w", name, b.By, err))
-		return
+	if err != nil && b.err == nil {
+		b.err = fmt.Errorf("add file %s of %s: %w", name, b.By, err)
 	}
 	b.File(name, mode, contents)
 }
 
-// Goods adds a file of another room, or keeps its error.
-func (b *Builder) Goods(f File, err error) {
-	if b.fail(err); b.err == nil {
+// Goods adds a file of another room.
+func (b *Builder) Goods(f File) {
+	if b.err == nil {
 		b.err = b.set.AddFile(f)
 	}
 }
 
-// Unit adds a unit of another room, or keeps its error.
-func (b *Builder) Unit(u Unit, err error) { b.Units([]Unit{u}, err) }
-
-// Units adds units of another room, or keeps its error.
-func (b *Builder) Units(list []Unit, err error) {
-	b.fail(err)
+// Units adds units of another room.
+func (b *Builder) Units(list ...Unit) {
 	for _, u := range list {
 		if b.err == nil {
 			b.err = b.set.AddUnit(u)
@@ -59,10 +52,4 @@ func (b *Builder) Set() (Set, error) {
 		return Set{}, b.err
 	}
 	return b.set, nil
-}
-
-func (b *Builder) fail(err error) {
-	if b.err == nil {
-		b.err = err
-	}
 }

@@ -11,8 +11,8 @@ func TestBuilder(t *testing.T) {
 	b := Builder{By: "room", From: fstest.MapFS{"script": {Data: []byte("#!/bin/sh\n")}}}
 	b.File("/etc/b", 0o600, []byte("b"))
 	b.Embedded("/usr/bin/script", 0o755)
-	b.Goods(File{Path: "/etc/a", Mode: 0o644, By: "other"}, nil)
-	b.Unit(Unit{Name: "a.service", Contents: []byte("[Unit]\n")}, nil)
+	b.Goods(File{Path: "/etc/a", Mode: 0o644, By: "other"})
+	b.Units(Unit{Name: "a.service", Contents: []byte("[Unit]\n")})
 	set, err := b.Set()
 	if err != nil {
 		t.Fatal(err)
@@ -31,24 +31,20 @@ func TestBuilder(t *testing.T) {
 	}
 }
 
-// TestBuilderFirstError holds that the first thing that goes wrong is what the caller gets, and
-// that he gets no half of a set.
+// TestBuilderFirstError holds that the first thing that goes wrong is the builder's error, and
+// that it returns no half of a set.
 func TestBuilderFirstError(t *testing.T) {
-	first := errors.New("first")
 	for name, fail := range map[string]func(*Builder){
-		"a unit":        func(b *Builder) { b.Unit(Unit{Name: "a.service"}, first) },
-		"units":         func(b *Builder) { b.Units(nil, first) },
-		"goods":         func(b *Builder) { b.Goods(File{Path: "/etc/c"}, first) },
 		"a path":        func(b *Builder) { b.File("relative", 0o644, nil) },
 		"two owners":    func(b *Builder) { b.File("/etc/a", 0o644, nil) },
 		"no such file":  func(b *Builder) { b.Embedded("/usr/bin/absent", 0o755) },
-		"a unit's name": func(b *Builder) { b.Unit(Unit{Name: "a"}, nil) },
+		"a unit's name": func(b *Builder) { b.Units(Unit{Name: "a"}) },
 	} {
 		b := Builder{By: "room", From: fstest.MapFS{}}
 		b.File("/etc/a", 0o644, nil)
 		fail(&b)
 		_, want := b.Set()
-		b.Unit(Unit{}, errors.New("second"))
+		b.Units(Unit{})
 		b.File("relative", 0o644, nil)
 		b.File("/etc/b", 0o644, nil)
 		set, err := b.Set()

@@ -10,7 +10,7 @@ import (
 
 // RenderHosts writes HostsPath: a line for each address of each host, in the order given, with the
 // names that a node has today in OpenShift: "ADDRESS SHORT SHORT.ZONE". A question for the address
-// is answered with both, in this order. A zone of an address is left out: no answer could say it.
+// is answered with both, in this order. The zone of an address is left out: no answer can hold it.
 // Equal values give equal bytes.
 func RenderHosts(header string, zone record.Name, hosts []Host) []byte {
 	var out bytes.Buffer

@@ -31,7 +31,7 @@ const (
 	soa     = "{{ .Zone }} 30 IN SOA {{ .Zone }} " + mailbox + " 1 3600 1200 604800 30"
 )
 
-// page is a Config in the words of a Corefile.
+// page is what Corefile.tmpl is executed with.
 type page struct {
 	Header     string
 	HealthPort uint16
@@ -119,7 +119,9 @@ type answer struct{ Type, Pattern, RR string }
 //     report about themselves, unless it has the plugin chaos. The block is not the last: if a
 //     plugin's block ends the file, CoreDNS does not detect a missing brace after it.
 func Render(c Config) []byte {
-	return execute(parsed(), words(c))
+	p := parts(c)
+	p.Digest, _ = Digest(execute(p))
+	return execute(p)
 }
 
 // Running is a name for which CoreDNS answers by a TXT record with the Digest of the Corefile that
@@ -130,8 +132,8 @@ const Running record.Name = "corefile.onprem-infra.invalid"
 const digested = `        answer "{{ .Name }} 0 IN TXT `
 
 // Digest names a Corefile, whoever has written it: the SHA-256 of all but the line that has it, cut
-// to 12 digits. says is what that line has, and empty where there is none: the two differ in a file
-// that was changed since it was rendered.
+// to 12 digits. embedded is what that line has, and empty where there is none: the two differ in a
+// file that was changed since it was rendered.
 func Digest(text []byte) (is, embedded string) {
 	sum := sha256.New()
 	for line := range bytes.Lines(text) {
@@ -144,22 +146,16 @@ func Digest(text []byte) (is, embedded string) {
 	return fmt.Sprintf("%x", sum.Sum(nil))[:12], embedded
 }
 
-func execute(t *template.Template, p page) []byte {
+func execute(p page) []byte {
 	var out bytes.Buffer
-	if err := t.Execute(&out, p); err != nil {
+	if err := parsed().Execute(&out, p); err != nil {
 		// The template prints values and calls nothing: only a wrong template comes here.
 		panic(fmt.Sprintf("render Corefile: %v", err))
 	}
 	return out.Bytes()
 }
 
-func words(c Config) page {
-	p := parts(c)
-	p.Digest, _ = Digest(execute(parsed(), p))
-	return p
-}
-
-// parts are a Config's words, without the digest of them all.
+// parts are the page of a Config, without its digest.
 func parts(c Config) page {
 	p := page{Running: Running, Header: strings.Map(printable, c.Header), HealthPort: c.HealthPort,
 		Poll: c.Poll, Clients: c.Clients, Zone: c.Zone, SOA: soa}
@@ -170,9 +166,8 @@ func parts(c Config) page {
 			if a.Is4() {
 				kind = "A"
 			}
-			p.Answers = append(p.Answers,
-				answer{Type: kind, Pattern: pattern(r), RR: owner + kind + " " +
-					a.WithZone("").String()})
+			rr := owner + kind + " " + a.WithZone("").String()
+			p.Answers = append(p.Answers, answer{Type: kind, Pattern: pattern(r), RR: rr})
 		}
 	}
 	for _, a := range c.Upstreams {

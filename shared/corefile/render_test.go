@@ -104,7 +104,7 @@ func TestRender(t *testing.T) {
 func TestTemplateLines(t *testing.T) {
 	var data []any
 	for _, config := range goldens() {
-		data = append(data, words(config))
+		data = append(data, parts(config))
 	}
 	golden.EachLineCounts(t, text, data...)
 }

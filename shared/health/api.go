@@ -1,12 +1,14 @@
-// Package health defines what checks find, and how they are made.
+// Package health defines the findings of checks, and how checks are made.
 package health
 
-// API is the state of an API server as a probe found it. The difference between the last four decides
-// whether a VIP stays where it is: a server that announces its shutdown will come back or hand over in
-// order, one that is gone will not, and one that is not trusted may be either.
+import "cmp"
+
+// API is the state of an API server as a probe found it. The difference between the last four
+// decides whether a VIP stays where it is: a server that announces its shutdown will come back or
+// hand over in order, one that is gone will not, and one that is not trusted may be either.
 type API int
 
-// What an API server can be.
+// The states of an API server.
 const (
 	Unknown      API = iota // not probed yet
 	Ready                   // answered 200
@@ -16,19 +18,9 @@ const (
 	Gone                    // gave none: refused, reset or timed out
 )
 
-func (a API) String() string {
-	switch a {
-	case Ready:
-		return "ready"
-	case ShuttingDown:
-		return "shutting down"
-	case NotReady:
-		return "not ready"
-	case Untrusted:
-		return "not trusted"
-	case Gone:
-		return "gone"
-	default:
-		return "unknown"
-	}
+var apiNames = map[API]string{
+	Ready: "ready", ShuttingDown: "shutting down", NotReady: "not ready",
+	Untrusted: "not trusted", Gone: "gone",
 }
+
+func (a API) String() string { return cmp.Or(apiNames[a], "unknown") }

@@ -1,5 +1,7 @@
 package health
 
+import "cmp"
+
 // Finding is what one probe of a check found.
 type Finding int
 
@@ -12,19 +14,12 @@ const (
 )
 
 func (f Finding) String() string {
-	switch f {
-	case Passed:
-		return "passed"
-	case Failed:
-		return "failed"
-	default:
-		return "untold"
-	}
+	return cmp.Or(map[Finding]string{Passed: "passed", Failed: "failed"}[f], "untold")
 }
 
-// Latch is the state of a check as a state machine without a clock. It changes after so many findings
-// in a row that contradict it; one that agrees resets the count, so findings that alternate never
-// change it. The zero value is a check that does not pass.
+// Latch is the state of a check as a state machine without a clock. It changes after so many
+// findings in a row that contradict it; one that agrees resets the count, so findings that
+// alternate never change it. The zero value is a check that does not pass.
 type Latch struct {
 	Passes bool
 	run    int // findings in a row that contradict Passes

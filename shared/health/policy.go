@@ -7,11 +7,11 @@ type Policy struct {
 	Interval time.Duration // from the start of one probe to the next
 	Timeout  time.Duration // of one probe
 	Fall     int           // probes in a row that must fail
-	Rise     int           // probes in a row that must pass before a failed check passes again; 0 is 1
+	Rise     int           // probes in a row until a failed check passes again; 0 is 1
 }
 
-// BootstrapAPI is the check of the bootstrap machine's own API server. A restart of a few seconds must
-// not move the VIP; its end must not leave the VIP on a machine that serves nothing.
+// BootstrapAPI is the check of the bootstrap machine's own API server. A restart of a few seconds
+// must not move the VIP; its end must not leave the VIP on a machine that serves nothing.
 //
 // Probes never overlap. Five probes a second apart, side by side, would notice a server that hangs
 // after 9 s instead of 25 s. But a starting API server on a slow disk stalls for as long: no other
@@ -37,15 +37,15 @@ func DefaultRouter() Policy {
 	return Policy{Interval: 5 * time.Second, Timeout: 4900 * time.Millisecond, Rise: 3, Fall: 2}
 }
 
-// Detects is the longest time from a fault to the verdict, if the first probe of it takes so long and
-// each later one so long. The fault may come right after a probe that passed, an interval before the
-// first one.
+// Detects is the longest time from a fault to the verdict, if the first probe of it takes so long
+// and each later one so long. The fault may come right after a probe that passed, an interval
+// before the first one.
 func (p Policy) Detects(first, later time.Duration) time.Duration {
 	return p.Interval + first + time.Duration(p.Fall-1)*max(p.Interval, later)
 }
 
-// Evicts is the shortest time from a fault to the verdict: the fault comes right before a probe, and
-// no probe takes any time.
+// Evicts is the shortest time from a fault to the verdict: the fault comes right before a probe,
+// and no probe takes any time.
 func (p Policy) Evicts() time.Duration { return time.Duration(p.Fall-1) * p.Interval }
 
 // Late is how long an answer may take before another service is probed beside it.
@@ -57,7 +57,7 @@ type ServerCheck struct {
 	Inter     time.Duration // from one probe to the next while the server is healthy
 	FastInter time.Duration // while probes contradict the server's state
 	Fall      int           // probes in a row that must fail
-	Rise      int           // probes in a row that must pass before a server that is down is up again
+	Rise      int           // probes in a row until a server that is down is up again
 }
 
 // Redirect is how a control plane node's monitor probes its balancer. A balancer that exits, or
@@ -69,7 +69,7 @@ func Redirect() Policy {
 // GateInterval is the time between two probes whether the API works behind a node's balancer.
 const GateInterval = 500 * time.Millisecond
 
-// What every balancer does about a server that refuses connections, whatever the pace of its
+// The limits of every balancer for servers that refuse connections, whatever the pace of its
 // checks.
 const (
 	Connect    = 100 * time.Millisecond // until a connection to a server counts as failed
@@ -77,19 +77,20 @@ const (
 	ErrorLimit = 3                      // failed connections in a row until the server is down
 )
 
-// Servers is how the balancer of a control plane node probes API servers and machine config servers.
+// Servers is how a control plane node's balancer probes API servers and machine config servers.
 func Servers() ServerCheck {
-	return ServerCheck{Inter: 500 * time.Millisecond, FastInter: 200 * time.Millisecond, Fall: 2, Rise: 3}
+	const inter, fast = 500 * time.Millisecond, 200 * time.Millisecond
+	return ServerCheck{Inter: inter, FastInter: fast, Fall: 2, Rise: 3}
 }
 
-// Detects is the longest time from a fault to the verdict, if each probe takes so long: no time for a
-// server that refuses, Inter for one that hangs. The fault comes right after a probe that passed.
+// Detects is the longest time from a fault to the verdict, if each probe takes so long: no time for
+// a server that refuses, Inter for one that hangs. The fault comes right after a probe that passed.
 func (c ServerCheck) Detects(probe time.Duration) time.Duration {
 	return c.Inter + probe + time.Duration(c.Fall-1)*(c.FastInter+probe)
 }
 
-// Returns is the longest time until a server that is ready again counts as ready, if each probe takes
-// so long.
+// Returns is the longest time until a server that is ready again counts as ready, if each probe
+// takes so long.
 func (c ServerCheck) Returns(probe time.Duration) time.Duration {
 	return c.Inter + probe + time.Duration(c.Rise-1)*(c.FastInter+probe)
 }

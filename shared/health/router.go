@@ -2,8 +2,8 @@ package health
 
 import "regexp"
 
-// Where an OpenShift cluster's routers run, and the service that knows which of the default ones
-// are ready.
+// The namespace of an OpenShift cluster's routers, and the service whose endpoints are the ready
+// default ones.
 const (
 	RouterNamespace = "openshift-ingress"
 	RouterService   = "router-internal-default"
@@ -14,7 +14,7 @@ const (
 // IngressController has a word more, as router-default-internal-5d9f8c7b6d-x7k2p has.
 var defaultRouter = regexp.MustCompile(`^router-default-[a-z0-9]{5,10}-[a-z0-9]{5,}$`)
 
-// IsDefaultRouter says whether a pod is one of the routers that the ingress VIP leads to.
+// IsDefaultRouter reports whether a pod is one of the routers that the ingress VIP leads to.
 func IsDefaultRouter(namespace, name string) bool {
 	return namespace == RouterNamespace && defaultRouter.MatchString(name)
 }

@@ -55,7 +55,7 @@ func (b block) name() string {
 	return b.title[1]
 }
 
-// line is the last line that begins with a keyword, by which keepalived goes; nil without any.
+// line is the last line that begins with a keyword, which keepalived uses; nil without any.
 func (b block) line(keyword string) []string {
 	for _, words := range slices.Backward(b.lines) {
 		if words[0] == keyword {
@@ -79,13 +79,13 @@ func (b block) has(keyword string) bool {
 }
 
 // block is the last block with a keyword, or an empty one.
-func (b block) block(keyword string) (found block) {
-	for _, in := range b.blocks {
+func (b block) block(keyword string) block {
+	for _, in := range slices.Backward(b.blocks) {
 		if in.title[0] == keyword {
-			found = in
+			return in
 		}
 	}
-	return found
+	return block{}
 }
 
 // tracks are the tracked files that a block names, without that of Config.Leave.

@@ -46,13 +46,12 @@ type Config struct {
 type Check struct {
 	Name    vrrp.CheckName `json:"name"`
 	Command Path           `json:"command"` // an executable, called without arguments
-	// whole seconds: keepalived before 2.3.2 refuses fractions
+	// Interval is in whole seconds: keepalived before 2.3.2 refuses fractions.
 	Interval time.Duration `json:"interval"`
-	// when to kill a script that hangs; below the interval
-	Timeout time.Duration `json:"timeout"`
-	Rise    int           `json:"rise"`
-	Fall    int           `json:"fall"`
-	Weight  int           `json:"weight"` // 0: failing means FAULT
+	Timeout  time.Duration `json:"timeout"` // then a script that hangs is killed; below Interval
+	Rise     int           `json:"rise"`
+	Fall     int           `json:"fall"`
+	Weight   int           `json:"weight"` // 0: failing means FAULT
 }
 
 // Track is one tracked file: health as a monitor writes it, a 1 for a check that passes and a 0

@@ -19,19 +19,20 @@ var parsed = sync.OnceValue(func() *template.Template {
 
 // Render writes the configuration. Equal values give equal bytes.
 //
-// What the text relies on, of keepalived 2.2.7 and later:
+// The text relies on these facts about keepalived 2.2.7 and later:
 //   - router_id is set although nothing reads it: without one keepalived resolves this host's name
-//     at each test and each start, and waits ten seconds and more for a silent name server.
+//     at each test and each start, and waits ten seconds and more for a name server that does not
+//     answer.
 //   - script_user is set even without scripts, because keepalived complains at start if its default
 //     user does not exist.
 //   - Gratuitous ARP, and its counterpart of IPv6, is repeated every minute: a switch that missed
-//     the burst of the takeover learns late, not never.
+//     the burst of the takeover updates its table late, not never.
 //   - Two routers of one priority may become MASTER in the same instant, and clients use the one
-//     that announces the address last, for seconds even if that is the one which gives way. So that
-//     one sends one more advert, at which the other announces itself again; and both announce again
-//     after a second.
-//   - Every instance starts as BACKUP and none has nopreempt, which would switch off every move
-//     that a weight asks for.
+//     that announces the address last, for seconds even if that is the one which becomes BACKUP. So
+//     that one sends one more advert, at which the other announces itself again; and both announce
+//     again after a second.
+//   - Every instance starts as BACKUP and none has nopreempt, which would disable every move
+//     that a weight causes.
 //   - Unicast without a peer is a fault, also for keepalived's own test of the file. It would fall
 //     back to multicast otherwise, which nodes in unicast mode do not receive.
 //   - Unicast is sent with a TTL of 255, because routers in multicast mode drop every other one,
@@ -50,17 +51,13 @@ var parsed = sync.OnceValue(func() *template.Template {
 //     process within seconds. Its supervisor makes it real-time from outside.
 //   - Changes of the priority are notified, because a supervisor reports the priority.
 //   - All routers send IPv4 unicast with a TTL of 255. They send IPv6 with the kernel's hop limit
-//     of 64 unless told otherwise. A peer's lowest TTL also makes keepalived drop adverts of other
-//     routers than its peers.
+//     of 64 unless it is configured. A peer's lowest TTL also makes keepalived drop adverts of
+//     other routers than its peers.
 //   - A check's time limit is coreutils' timeout, as keepalived's own one takes whole seconds only.
 func Render(c Config) []byte {
-	return execute(parsed(), c)
-}
-
-func execute(t *template.Template, c Config) []byte {
 	c.Header = strings.Map(printable, c.Header)
 	var out bytes.Buffer
-	if err := t.Execute(&out, c); err != nil {
+	if err := parsed().Execute(&out, c); err != nil {
 		// The template calls methods that cannot fail on fields that are always there: only a wrong
 		// template comes here.
 		panic(fmt.Sprintf("render keepalived.conf: %v", err))

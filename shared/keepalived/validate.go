@@ -21,7 +21,7 @@ const (
 func Validate(c Config) error {
 	wrong := []error{optional("notifyFIFO", c.NotifyFIFO), optional("leave", c.Leave)}
 	for _, k := range c.Checks {
-		wrong = append(wrong, word("check", k.Name), path("command", k.Command),
+		wrong = append(wrong, checkName(k.Name), path("command", k.Command),
 			whole("interval", k.Interval), duration("timeout", k.Timeout),
 			number("rise", k.Rise), number("fall", k.Fall), number("weight", k.Weight))
 	}
@@ -51,10 +51,7 @@ func Validate(c Config) error {
 func (i Instance) validate() error {
 	_, link := ParseInterface(string(i.Interface))
 	wrong := []error{word("instance", i.Name), link, duration("advert", i.Advert),
-		all(i.Tracks, trackName)}
-	for _, name := range i.Checks {
-		wrong = append(wrong, word("check", name))
-	}
+		all(i.Tracks, trackName), all(i.Checks, checkName)}
 	if i.Refresh != 0 {
 		wrong = append(wrong, whole("refresh", i.Refresh))
 	}
@@ -83,11 +80,13 @@ func (i Instance) validate() error {
 
 func word[T ~string](what string, name T) error {
 	if name == "" || strings.Trim(string(name), plain) != "" {
-		return fmt.Errorf("%s %q: a name has letters, digits, dots, hyphens and underscores", what,
-			name)
+		return fmt.Errorf("%s %q: a name has letters, digits, dots, hyphens and underscores",
+			what, name)
 	}
 	return nil
 }
+
+func checkName(name vrrp.CheckName) error { return word("check", name) }
 
 func trackName(name vrrp.CheckName) error {
 	if name == leaveTrack {

@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// Conf is the contents of a resolv.conf, in its order. What cannot be understood is left out, as in
-// every resolver.
+// Conf is the contents of a resolv.conf, in its order. Lines that are not understood are left out,
+// as in every resolver.
 type Conf struct {
 	Nameservers []netip.Addr // an IPv4-mapped IPv6 address reads as IPv4
 	Search      []string     // of the last search or domain line, which replaces the earlier ones
 	Options     []string     // of all options lines
 }
 
-// Parse reads the text. Nothing in it is an error: a line without argument, with an address that is
-// none or with an unknown keyword counts for nothing.
+// Parse reads the text. Nothing in it is an error: a line without argument, with an invalid address
+// or with an unknown keyword is ignored.
 func Parse(text []byte) Conf {
 	var conf Conf
 	for line := range bytes.Lines(text) {
@@ -49,8 +49,8 @@ func plainZone(zone string) bool {
 // maxUpstreams is how many servers CoreDNS forwards to; it refuses a longer list.
 const maxUpstreams = 15
 
-// Upstreams are the name servers that a forwarder on this machine may ask, in order, each once, at
-// most 15. Left out is what leads back to the forwarder or nowhere: the machine itself, which
+// Upstreams are the name servers that a forwarder on this machine may query, in order, each once,
+// at most 15. Left out is what leads back to the forwarder or nowhere: the machine itself, which
 // includes the stub of systemd-resolved at 127.0.0.53 and 127.0.0.54, addresses that no server has,
 // a link-local address without a link, and the addresses that exclude reports, without their zone.
 func Upstreams(conf Conf, exclude func(netip.Addr) bool) []netip.Addr {
@@ -58,10 +58,10 @@ func Upstreams(conf Conf, exclude func(netip.Addr) bool) []netip.Addr {
 	for _, addr := range conf.Nameservers {
 		linkLocal := addr.Is6() && addr.IsLinkLocalUnicast()
 		switch {
-		case addr.IsLoopback(), addr.IsUnspecified(), addr.IsMulticast(), linkLocal &&
-			addr.Zone() == "":
-		case exclude(addr.WithZone("")), slices.Contains(upstreams,
-			addr), len(upstreams) == maxUpstreams:
+		case addr.IsLoopback(), addr.IsUnspecified(), addr.IsMulticast(),
+			linkLocal && addr.Zone() == "":
+		case exclude(addr.WithZone("")), slices.Contains(upstreams, addr),
+			len(upstreams) == maxUpstreams:
 		default:
 			upstreams = append(upstreams, addr)
 		}

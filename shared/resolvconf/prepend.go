@@ -31,10 +31,10 @@ func Usable(text []byte) bool {
 	return false
 }
 
-// Prepend puts our name server before the first one that the text names, each one only once, and
-// what is beyond the third into comments, for people to read. The cluster's domain comes first in
-// the search list, which is made where there is none. All other lines stay as they are. Equal
-// values give equal bytes, and Prepend of what it wrote gives the same.
+// Prepend puts our name server before the first one in the text. Each server is kept only once, and
+// those beyond the third become comments. The cluster's domain comes first in the search list,
+// which is added where there is none. All other lines stay as they are. Equal values give equal
+// bytes, and Prepend of its own output gives the same.
 func Prepend(text []byte, own Own) []byte {
 	var rest []string
 	list := []string{string(own.Search)}
@@ -72,16 +72,12 @@ func Prepend(text []byte, own Own) []byte {
 		}
 	}
 	first()
-	var out bytes.Buffer
-	fmt.Fprintf(&out, "# %s\nsearch %s\n", strings.Map(printable, own.Header),
+	head := fmt.Sprintf("# %s\nsearch %s\n", strings.Map(printable, own.Header),
 		strings.Join(distinct(list), " "))
-	for _, line := range rest {
-		out.WriteString(line + "\n")
-	}
-	return out.Bytes()
+	return []byte(head + strings.Join(append(rest, ""), "\n"))
 }
 
-// distinct drops a domain that is there already, however it is spelt.
+// distinct drops a domain that the list has already, with other case or with a final dot.
 func distinct(domains []string) []string {
 	var kept, seen []string
 	for _, d := range domains {
@@ -101,7 +97,7 @@ func keyword(line, word string) bool {
 		strings.TrimSpace(after) != ""
 }
 
-// server is the name server of a line that the resolver would ask.
+// server is the name server of a line that the resolver would query.
 func server(line string) (netip.Addr, bool) {
 	if !keyword(line, "nameserver") {
 		return netip.Addr{}, false
@@ -120,24 +116,15 @@ func printable(r rune) rune {
 }
 
 // Resolved is the drop-in by which systemd-resolved queries our name server for what is below the
-// domains, the cluster's first, and searches there. It gives up its own listener, because CoreDNS
-// listens on port 53 of every address; its resolv.conf then names real servers.
+// domains, the cluster's first, and searches there. It disables systemd-resolved's own listener,
+// because CoreDNS listens on port 53 of every address; its resolv.conf then names real servers.
 func Resolved(own Own, domains []record.Name) []byte {
-	list := []record.Name{own.Search}
+	list := []string{string(own.Search)}
 	for _, d := range domains {
-		if !slices.Contains(list, d) {
-			list = append(list, d)
+		if !slices.Contains(list, string(d)) {
+			list = append(list, string(d))
 		}
 	}
-	var out bytes.Buffer
-	fmt.Fprintf(&out, "# %s\n[Resolve]\nDNS=%s\nDomains=", strings.Map(printable, own.Header),
-		own.Server.Unmap().WithZone(""))
-	for i, d := range list {
-		if i > 0 {
-			out.WriteByte(' ')
-		}
-		out.WriteString(string(d))
-	}
-	out.WriteString("\nDNSStubListener=no\n")
-	return out.Bytes()
+	return fmt.Appendf(nil, "# %s\n[Resolve]\nDNS=%s\nDomains=%s\nDNSStubListener=no\n",
+		strings.Map(printable, own.Header), own.Server.Unmap().WithZone(""), strings.Join(list, " "))
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/mco"
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
-	"github.com/onprem-infra/onprem-infra/units/openshift"
+	"github.com/onprem-infra/onprem-infra/test/openshift"
 )
 
 // Form is a way in which our units come to a node.

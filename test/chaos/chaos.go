@@ -1,7 +1,6 @@
 // Package chaos runs schedules of faults in a whole cluster of the lab, each begun from a cluster
-// at rest, while observers outside the nodes record which host holds the API VIP, and where its
-// neighbours look for it. What must hold whatever happens is judged afterwards, on what was written
-// down.
+// at rest, while observers outside the nodes sample the holder of the API VIP and the MAC address
+// at which its neighbours find it. The invariants are checked afterwards, on the recorded samples.
 package chaos
 
 import (
@@ -12,8 +11,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// How exactly a time is known: the kernels are asked which host holds the VIP so often, and on a
-// machine of two cores that others use too what is shorter than the noise is no finding.
+// The precision of a measured time: the kernels are sampled so often for the VIP, and on a machine
+// of two cores that others use too a time shorter than the noise is no finding.
 const (
 	sample = 10 * time.Millisecond
 	noise  = 60 * time.Millisecond

@@ -104,7 +104,7 @@ func (r *reboots) boots(fault string, boot func(context.Context) error) {
 	}.run(r.T)
 	noDoubles(r.T, r.o, r.begin)
 	said := sh(r.T, r.Chain, "journalctl --no-pager --output=cat --boot --unit="+strings.Join(strings.Fields(units), " --unit="))
-	for _, word := range []string{"pull", "trying on", "held by another host", "not ours", "level=WARN", "level=ERROR"} {
+	for _, word := range []string{"pull", "retrying: ", "held by another host", "not ours", "level=WARN", "level=ERROR"} {
 		if strings.Contains(said, word) {
 			r.Errorf("%s: somebody said %q:\n%s", fault, word, said)
 		}

@@ -80,7 +80,7 @@ func (s *supplied) faults(unit string) []string {
 		s.t.Fatal(err)
 	}
 	return slices.DeleteFunc(strings.Split(out, "\n"), func(line string) bool {
-		return !strings.Contains(line, "level=WARN msg=apply") && !strings.Contains(line, "trying on: ")
+		return !strings.Contains(line, "level=WARN msg=apply") && !strings.Contains(line, "retrying: ")
 	})
 }
 
@@ -258,7 +258,7 @@ func (s *supplied) credentials() {
 			for i := range want {
 				want[i] = subject.image + ": " + want[i]
 				if subject.unit == installUnit {
-					want[i] = strings.Replace(want[i], ": ", " is not installed yet, trying on: ", 1)
+					want[i] = strings.Replace(want[i], ": ", " is not installed yet, retrying: ", 1)
 				}
 			}
 			err := s.said(subject.unit, want...)

@@ -56,7 +56,7 @@ func NewAPI(file string) (*API, error) {
 		})
 	})
 	a.serve("/api/v1/nodes", resource{nodes, "Node"})
-	// Namespaces are not told apart: there is one bootstrap machine.
+	// Namespaces are not distinguished: there is one bootstrap machine.
 	a.serve("/api/v1/namespaces/{namespace}/configmaps", resource{configMaps, "ConfigMap"})
 	return a, nil
 }

@@ -173,7 +173,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// watched is what n events of a stream say, in short.
+// watched is a short text of n events of a stream.
 func watched(t *testing.T, stream io.Reader, n int) string {
 	t.Helper()
 	var seen []string
@@ -215,7 +215,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// TestPatch merges into a Node, and the watches hear of it.
+// TestPatch merges into a Node, and the watches receive the change.
 func TestPatch(t *testing.T) {
 	server := serve(t, "")
 	ask(t, http.MethodPost, server.URL+"/api/v1/nodes", master)

@@ -81,7 +81,7 @@ func newMonitor(t testing.TB, kubeconfig string, master bool) *monitor {
 	return m
 }
 
-// eventually waits for a state that must come.
+// eventually waits for a state that must be reached.
 func eventually(t testing.TB, what string, m *monitor, is func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); !is(); time.Sleep(10 * time.Millisecond) {
@@ -140,8 +140,8 @@ func routersOn(nodes ...string) *discoveryv1.EndpointSlice {
 
 var ourPlan = plan.Plan{Shape: plan.Shape{Platform: spec.BareMetal}, Nodes: spec.Nodes{Namespace: ours, ControlPlaneLabel: label}}
 
-// TestAccess has kubelets do with our objects what they must, and nothing else; without them
-// nothing goes.
+// TestAccess holds that our objects give kubelets the rights that they need, and no others; without
+// the objects they have none.
 func TestAccess(t *testing.T) {
 	c, s := Local(t, Server{})
 	apply(t, s, aNode("master-0", "192.0.2.20", map[string]string{label: ""}), aNode("worker-0", "192.0.2.10", nil), aNode("worker-1", "192.0.2.11", nil),
@@ -185,8 +185,8 @@ func TestAccess(t *testing.T) {
 	rights(t, c, s)
 }
 
-// events has a kubelet tell of its Node, which needs no right of ours, as people find it who ask
-// for a Node's events.
+// events has a kubelet create an event about its Node, which needs no right of ours, and finds it
+// among the Node's events, as kubectl does.
 func events(t *testing.T, s *Server, worker *monitor) {
 	node, err := worker.api.NodeName()
 	if err != nil || node != "worker-0" {
@@ -208,7 +208,7 @@ func events(t *testing.T, s *Server, worker *monitor) {
 }
 
 // claims has a kubelet claim a rank on its own Node, which needs no right of ours, and on another
-// one's, which must not be. What the Node has besides stays.
+// Node, which the API must refuse. Other annotations of the Node stay.
 func claims(t *testing.T, master *monitor) {
 	for _, rank := range []string{"0", "3"} {
 		if err := master.api.Annotate(t.Context(), "master-0", notice.Rank, rank); err != nil {
@@ -227,7 +227,7 @@ func claims(t *testing.T, master *monitor) {
 	}
 }
 
-// rights asks the API what a kubelet may do.
+// rights asks the API for the rights of a kubelet.
 func rights(t *testing.T, c *Cluster, s *Server) {
 	id, err := c.Sign(Node("worker-0"))
 	if err != nil {

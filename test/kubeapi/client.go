@@ -15,19 +15,19 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Client asks one server as one user, from the server's own place.
+// Client sends requests to one server as one user, from the server's own place.
 type Client struct {
 	url  string
 	http *http.Client
 }
 
-// Client asks a server as the holder of an identity.
+// Client sends requests to a server with an identity.
 func (c *Cluster) Client(s *Server, id Identity) (*Client, error) {
 	config, err := c.tls(id)
 	if err != nil {
 		return nil, err
 	}
-	// Without kept connections: the server may have been replaced since the last question.
+	// Without kept connections: the server may have been replaced since the last request.
 	return &Client{url: s.URL(), http: &http.Client{Transport: &http.Transport{
 		TLSClientConfig: config, DisableKeepAlives: true, ForceAttemptHTTP2: false,
 		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
@@ -36,10 +36,10 @@ func (c *Cluster) Client(s *Server, id Identity) (*Client, error) {
 	}}}, nil
 }
 
-// Admin asks the server as one who may do everything.
+// Admin sends requests to the server as a user that may do everything.
 func (s *Server) Admin() *Client { return s.client }
 
-// Refusal is an answer of the API that is none of 2xx.
+// Refusal is an answer of the API with a status that is not 2xx.
 type Refusal struct {
 	Code    int
 	Message string
@@ -84,7 +84,7 @@ func (c *Client) Do(ctx context.Context, method, path string, body, out any) err
 	return json.Unmarshal(text, out)
 }
 
-// Apply makes objects, each of which says its kind, in their order.
+// Apply creates objects, each with its kind, in their order.
 func (s *Server) Apply(ctx context.Context, objects ...runtime.Object) error {
 	for _, o := range objects {
 		about, err := meta.Accessor(o)
@@ -111,7 +111,7 @@ func collection(kind schema.GroupVersionKind, namespace string) string {
 	return path + "/" + strings.ToLower(kind.Kind) + "s"
 }
 
-// message is what a Status says, or the whole text.
+// message is the message of a Status, or the whole text.
 func message(text []byte) string {
 	var status struct{ Message string }
 	if json.Unmarshal(text, &status) == nil && status.Message != "" {
@@ -131,7 +131,7 @@ func audited(log []byte, user string) ([]string, error) {
 		if err := json.Unmarshal(line, &event); err != nil {
 			return requests, fmt.Errorf("read the audit log: %w", err)
 		}
-		// A watch is told of when it begins and when it ends, the others only when they are
+		// The log has a watch when it begins and when it ends, other requests only when they are
 		// answered.
 		if event.User.Username == user && event.Stage == map[bool]string{true: "ResponseStarted", false: "ResponseComplete"}[event.Verb == "watch"] {
 			requests = append(requests, event.Verb+" "+event.RequestURI)

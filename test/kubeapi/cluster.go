@@ -22,7 +22,7 @@ import (
 // startWithin bounds the start of etcd and of an API server on a busy machine.
 const startWithin = 90 * time.Second
 
-// Config says what a cluster's API is known by, and where its etcd runs.
+// Config has the names and addresses of a cluster's API, and where its etcd runs.
 type Config struct {
 	Dir       string       // for certificates and logs; it must exist
 	Etcd      Place        // nil is Here
@@ -31,7 +31,7 @@ type Config struct {
 	Addresses []netip.Addr // of the API, such as the VIPs; each server adds its own
 }
 
-// Cluster is one etcd, and the identity of the cluster whose state it holds.
+// Cluster is one etcd, and the identity of the cluster whose state it stores.
 type Cluster struct {
 	config    Config
 	authority *authority
@@ -136,7 +136,7 @@ func (c *Cluster) Close() error {
 	return errors.Join(errs...)
 }
 
-// Programs builds what is missing. It may take minutes, so it is for the time before a clock runs.
+// Programs builds missing programs. It may take minutes, so call it before a measurement begins.
 func Programs(ctx context.Context) error {
 	_, err := cache.KubeAPIServer(ctx)
 	return err
@@ -146,8 +146,8 @@ func Programs(ctx context.Context) error {
 // outlive a test.
 const shm = "/dev/shm"
 
-// inMemory makes a directory for etcd, in memory where that is possible. What dead tests left there
-// goes.
+// inMemory makes a directory for etcd, in memory where that is possible. What killed tests left
+// there goes.
 func inMemory(otherwise string) (string, error) {
 	const prefix = "onprem-etcd."
 	self, err := owner.Self()
@@ -166,7 +166,7 @@ func inMemory(otherwise string) (string, error) {
 	return os.MkdirTemp(shm, prefix+self+".")
 }
 
-// freePort is a port of the loopback that nobody has: this machine gives it to nobody soon.
+// freePort is a free port of the loopback. The kernel does not assign it again soon.
 func freePort() (uint16, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

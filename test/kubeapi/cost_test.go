@@ -24,8 +24,8 @@ import (
 )
 
 const (
-	// follows names the role and the kubeconfig of a process that does nothing but follow what a
-	// monitor follows.
+	// follows names the role and the kubeconfig of a process that only watches the objects of a
+	// monitor.
 	follows = "ONPREM_INFRA_TEST_FOLLOWS"
 	long    = "ONPREM_INFRA_LONG"
 )
@@ -48,10 +48,10 @@ func TestFollower(t *testing.T) {
 		return heard && synced
 	})
 	fmt.Println("follows")
-	_, _ = io.Copy(io.Discard, os.Stdin) // until the parent lets go
+	_, _ = io.Copy(io.Discard, os.Stdin) // until the parent closes it
 }
 
-// follower is a process that follows what a monitor of a role follows.
+// follower is a process that watches the objects of a monitor of a role.
 type follower struct {
 	role  string
 	user  string
@@ -94,7 +94,7 @@ func follow(t *testing.T, c *Cluster, s *Server, role, node string) *follower {
 	return f
 }
 
-// memory is what the kernel says of a process, in kB: now and at most so far.
+// memory is the memory of a process by the kernel, in kB: now and at most so far.
 func (f *follower) memory(t *testing.T) (now, most int) {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", f.cmd.Process.Pid))
@@ -108,7 +108,7 @@ func (f *follower) memory(t *testing.T) (now, most int) {
 	return now, most
 }
 
-// crowd asks for much in little time.
+// crowd sends many requests in a short time.
 type crowd struct {
 	t      *testing.T
 	client *Client
@@ -143,8 +143,8 @@ func (c crowd) each(n int, f func(i int) error) {
 	}
 }
 
-// grown is a Node as a cluster that has lived for a while has it: with 50 images, conditions,
-// annotations and the traces of who wrote them.
+// grown is a Node as in a cluster that has run for a while: with 50 images, conditions, annotations
+// and managed fields.
 func grown(i int) *corev1.Node {
 	n := aNode(fmt.Sprintf("worker-%04d", i), fmt.Sprintf("10.0.%d.%d", i/250, 1+i%250), map[string]string{
 		"kubernetes.io/arch": "amd64", "kubernetes.io/os": "linux", "node-role.kubernetes.io/worker": "", "node.openshift.io/os_id": "rhcos"})
@@ -164,7 +164,7 @@ func grown(i int) *corev1.Node {
 	return n
 }
 
-// beats has n Nodes say that they live, each every five minutes as kubelets do, until ctx ends.
+// beats renews the heartbeats of n Nodes, each every five minutes as kubelets do, until ctx ends.
 func (c crowd) beats(ctx context.Context, n int) {
 	const every = 5 * time.Minute
 	tick := time.NewTicker(every / time.Duration(n))
@@ -195,8 +195,8 @@ type cost struct {
 	MostRSS   int            `json:"most_rss_kb"`
 }
 
-// TestLongCost measures what a monitor costs in a minute in which nothing happens but that Nodes
-// say that they live.
+// TestLongCost measures the cost of a monitor in a minute in which nothing changes but the
+// heartbeats of Nodes.
 func TestLongCost(t *testing.T) {
 	if os.Getenv(long) != "1" {
 		t.Skipf("takes minutes: %s=1 asks for it", long)
@@ -232,7 +232,7 @@ func TestLongCost(t *testing.T) {
 	judge(t, costs)
 }
 
-// judge holds the figures of the targets.
+// judge compares the figures with the targets.
 func judge(t *testing.T, costs map[string]cost) {
 	t.Helper()
 	for _, line := range costs {

@@ -24,7 +24,7 @@ import (
 )
 
 // TestResumes cuts every watch, kills the server that served them and replaces the credentials:
-// what follows goes on where it was, at another server and as another user, and lists nothing.
+// a watch resumes where it was, at another server and as another user, and lists nothing.
 func TestResumes(t *testing.T) {
 	c, first := Local(t, Server{Audit: true})
 	second, err := c.Add(Server{Name: "second", Audit: true})
@@ -115,8 +115,8 @@ func TestListInPages(t *testing.T) {
 	}
 }
 
-// TestCrowdList_FromCache has workers that follow all Nodes, as with timing compat: their lists
-// cost what is stored nothing, and hold as much.
+// TestCrowdList_FromCache has workers that watch all Nodes, as with timing compat: their lists are
+// complete and cost etcd nothing.
 func TestCrowdList_FromCache(t *testing.T) {
 	c, s := Local(t, Server{Audit: true})
 	apply(t, s, Objects(ourPlan)[:3]...)
@@ -169,7 +169,7 @@ func TestCrowdList_FromCache(t *testing.T) {
 	t.Logf("%q", requests(t, s, "system:node:worker-000"))
 }
 
-// writer is an API that may do everything.
+// writer is an API with all rights.
 func writer(t *testing.T) (*kube.API, *Server) {
 	t.Helper()
 	c, s := Local(t, Server{})
@@ -187,7 +187,7 @@ func read(t *testing.T, s *Server, name string) (*corev1.ConfigMap, error) {
 	return object, s.Admin().Do(t.Context(), http.MethodGet, "/api/v1/namespaces/"+ours+"/configmaps/"+name, nil, object)
 }
 
-// TestWriters has several writers of one object: none undoes what another did.
+// TestWriters has several writers of one object: none undoes the change of another.
 func TestWriters(t *testing.T) {
 	api, s := writer(t)
 	var running sync.WaitGroup
@@ -235,7 +235,7 @@ func TestWriters(t *testing.T) {
 	deletes(t, api, s)
 }
 
-// deletes removes an object only if it is still what was looked at.
+// deletes removes an object only if it has not changed since it was read.
 func deletes(t *testing.T, api *kube.API, s *Server) {
 	t.Helper()
 	asked := 0

@@ -31,8 +31,8 @@ type herd struct {
 	Lists      int     `json:"lists"`      // after its end
 }
 
-// TestLongHerd measures what 1,000 followers ask of a real API server that was away for a minute,
-// as they were and as one of a crowd.
+// TestLongHerd measures the requests of 1,000 followers to a real API server that was down for a
+// minute, with and without Crowd.
 func TestLongHerd(t *testing.T) {
 	if os.Getenv(long) != "1" {
 		t.Skipf("takes minutes: %s=1 asks for it", long)

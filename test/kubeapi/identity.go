@@ -30,7 +30,7 @@ type authority struct {
 	pool *x509.CertPool
 }
 
-// valid is how long a certificate is good, if nothing else is said.
+// valid is how long a certificate is valid by default.
 const valid = 24 * time.Hour
 
 func newAuthority() (*authority, error) {
@@ -77,7 +77,7 @@ func sign(template, parent *x509.Certificate, by *ecdsa.PrivateKey) (Identity, *
 	}, key, nil
 }
 
-// server is an API server's identity, good for these names and addresses and for this machine's
+// server is an API server's identity, valid for these names and addresses and for this machine's
 // own.
 func (a *authority) server(names []string, addresses []netip.Addr) (Identity, error) {
 	template := &x509.Certificate{
@@ -92,7 +92,7 @@ func (a *authority) server(names []string, addresses []netip.Addr) (Identity, er
 	return id, err
 }
 
-// User is who asks the API.
+// User is a user of the API.
 type User struct {
 	Name   string
 	Groups []string
@@ -167,7 +167,8 @@ func (c *Cluster) WriteKubelet(dir, inside, url string, id Identity) error {
 	)
 }
 
-// tls is how a client with this identity talks to the cluster's servers, whatever address it dials.
+// tls is how a client with this identity connects to the cluster's servers, whatever address it
+// dials.
 func (c *Cluster) tls(id Identity) (*tls.Config, error) {
 	pair, err := tls.X509KeyPair(id.Cert, id.Key)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/manifest"
 )
 
-// TestInstall applies what the operator's image brings into a cluster of each platform: kubelets
-// may do there what our objects let them, and nothing else.
+// TestInstall applies the operator's manifests to a cluster of each platform: kubelets have the
+// rights of our objects there, and no others.
 func TestInstall(t *testing.T) {
 	c, s := Local(t, Server{})
 	for _, platform := range []string{"kni", "nutanix", "openstack", "ovirt", "vsphere"} {

@@ -17,8 +17,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
-// TestLocal sees that the API is a real one: it knows a kubelet from an administrator, and writes
-// down who asked what.
+// TestLocal holds that the API is a real one: it distinguishes a kubelet from an administrator, and
+// logs the requests of each user.
 func TestLocal(t *testing.T) {
 	cluster, server := Local(t, Server{Audit: true})
 	id, err := cluster.Sign(Node("worker-0"))
@@ -52,8 +52,8 @@ func TestLocal(t *testing.T) {
 	}
 }
 
-// TestServersOfOneCluster has two servers on hosts of the lab upon an etcd on a third: one is
-// frozen, one leaves in order, one is killed.
+// TestServersOfOneCluster has two servers on hosts of the lab with an etcd on a third: one is
+// frozen, one shuts down, one is killed.
 func TestServersOfOneCluster(t *testing.T) {
 	need.Command(t, "etcd")
 	if err := Programs(t.Context()); err != nil {
@@ -114,7 +114,7 @@ func TestServersOfOneCluster(t *testing.T) {
 	}
 }
 
-// leaves sees a server say that it is about to go while it still serves.
+// leaves holds that a server announces its shutdown while it still serves.
 func leaves(t *testing.T, s *Server) {
 	t.Helper()
 	if err := s.Signal(syscall.SIGTERM); err != nil {
@@ -141,7 +141,7 @@ func leaves(t *testing.T, s *Server) {
 	}
 }
 
-// frozen sees a server that is stopped answer nobody, and go on afterwards.
+// frozen holds that a stopped server answers no request, and continues afterwards.
 func frozen(t *testing.T, s *Server) {
 	t.Helper()
 	ask := func(within time.Duration) error {

@@ -47,7 +47,7 @@ func newMeter(t testing.TB, server string) *meter {
 	return m
 }
 
-// lead cuts all connections, and leads new ones to a server.
+// lead cuts all connections, and forwards new ones to a server.
 func (m *meter) lead(server string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

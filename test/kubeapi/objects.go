@@ -9,8 +9,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/manifest"
 )
 
-// Objects are those that a cluster must have once, as the API reads what is written of them, in the
-// order in which they are applied.
+// Objects are the objects that a cluster needs once, as the API decodes them, in the order in which
+// they are applied.
 func Objects(p plan.Plan) []runtime.Object {
 	var list []runtime.Object
 	for _, o := range cluster.Objects(p) {

@@ -18,9 +18,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/manifest"
 )
 
-// TestPods has an API judge our static pods as it judges them when kubelets show them to it: each
-// is valid, admitted for a kubelet's word alone, and of the priority that it says. In a namespace
-// without our labels it is refused.
+// TestPods creates the mirrors of our static pods in an API, as kubelets do: each is valid,
+// admitted for a kubelet, and of its declared priority. In a namespace without our labels it is
+// refused.
 func TestPods(t *testing.T) {
 	c, s := Local(t, Server{})
 	p, err := plan.Compile(spec.Cluster{
@@ -66,7 +66,7 @@ func TestPods(t *testing.T) {
 	}
 }
 
-// staticPods are those that kubelet finds on a node.
+// staticPods are the static pods of a node.
 func staticPods(t *testing.T, p plan.Plan, r role.Role) []*corev1.Pod {
 	t.Helper()
 	set, err := cluster.Assets(p, r)
@@ -87,7 +87,7 @@ func staticPods(t *testing.T, p plan.Plan, r role.Role) []*corev1.Pod {
 	return list
 }
 
-// show makes of a static pod the mirror that kubelet of a node shows to the API.
+// show is the mirror pod that a node's kubelet creates in the API for a static pod.
 func show(pod *corev1.Pod, node *corev1.Node) {
 	pod.Name += "-" + node.Name
 	pod.Spec.NodeName = node.Name

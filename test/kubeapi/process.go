@@ -33,7 +33,7 @@ func (Here) Dial(ctx context.Context, network, address string) (net.Conn, error)
 	return new(net.Dialer).DialContext(ctx, network, address)
 }
 
-// process is a program that runs.
+// process is a running program.
 type process struct {
 	cmd  *exec.Cmd
 	done chan struct{} // closed when it has ended
@@ -56,7 +56,7 @@ func start(place Place, log string, name string, args ...string) (*process, erro
 		err := p.cmd.Start()
 		started <- err
 		if err == nil {
-			_ = p.cmd.Wait() // how it ended is in its log
+			_ = p.cmd.Wait() // its log has the reason
 		}
 	}()
 	if err := <-started; err != nil {
@@ -65,7 +65,7 @@ func start(place Place, log string, name string, args ...string) (*process, erro
 	return p, nil
 }
 
-// await tries until the program answers, ends, or ctx does.
+// await retries until the program answers or exits, or ctx ends.
 func (p *process) await(ctx context.Context, answers func(context.Context) error) error {
 	for {
 		err := answers(ctx)
@@ -88,10 +88,10 @@ func (p *process) tail() string {
 	return string(text[max(0, len(text)-4000):])
 }
 
-// end sends SIGTERM, and SIGKILL when it is still there after a while. It is an error if it had to
+// end sends SIGTERM, and SIGKILL if it still runs after a while. It is an error if it had to
 // be killed.
 func (p *process) end(within time.Duration) error {
-	_ = p.cmd.Process.Signal(syscall.SIGCONT) // a stopped one would not hear the next
+	_ = p.cmd.Process.Signal(syscall.SIGCONT) // a stopped one would not handle the next
 	_ = p.cmd.Process.Signal(syscall.SIGTERM)
 	select {
 	case <-p.done:

@@ -13,13 +13,13 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/cache"
 )
 
-// Server is a kube-apiserver. It can be started again after its end, however that came about.
+// Server is a kube-apiserver. It can be started again after any end.
 type Server struct {
 	Name          string
 	Place         Place          // nil is Here
-	Address       netip.AddrPort // by which others reach it; it listens on all addresses of Place, of Here on this one alone
-	ShutdownDelay time.Duration  // between SIGTERM and the last connection that it takes
-	Audit         bool           // whether it writes down each request, for Requests
+	Address       netip.AddrPort // by which other hosts reach it; it listens on all addresses of Place, of Here on this one alone
+	ShutdownDelay time.Duration  // between SIGTERM and the last connection that it accepts
+	Audit         bool           // whether it logs each request, for Requests
 	Flags         []string       // further ones
 
 	cluster *Cluster
@@ -59,7 +59,7 @@ func (c *Cluster) Add(s Server) (*Server, error) {
 
 func (s *Server) path(end string) string { return s.cluster.path(s.Name + end) }
 
-// URL is by which others reach it.
+// URL is by which other hosts reach it.
 func (s *Server) URL() string { return "https://" + s.Address.String() }
 
 // Start runs the server and returns when it is ready.
@@ -83,7 +83,7 @@ func (s *Server) Launch(ctx context.Context) error {
 	return err
 }
 
-// Ready waits until it says so.
+// Ready waits until the server reports that it is ready.
 func (s *Server) Ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startWithin)
 	defer cancel()
@@ -97,7 +97,7 @@ func (s *Server) Ready(ctx context.Context) error {
 func (s *Server) flags() []string {
 	bind, advertise := "::", s.Address.Addr().String()
 	if s.Address.Addr().IsLoopback() {
-		bind, advertise = advertise, "192.0.2.1" // nobody is told of it, but it must not be a loopback address
+		bind, advertise = advertise, "192.0.2.1" // no client uses it, but it must not be a loopback address
 	}
 	flags := []string{
 		"--etcd-servers=http://" + s.cluster.clients.String(), "--bind-address=" + bind, "--advertise-address=" + advertise,
@@ -157,7 +157,7 @@ func (s *Server) Log() string {
 	return s.process.tail()
 }
 
-// auditPolicy writes down each request once, when it is answered, and a watch when it begins.
+// auditPolicy logs each request once, when it is answered, and a watch when it begins.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 rules: [{level: Metadata}]

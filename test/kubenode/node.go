@@ -22,8 +22,8 @@ const (
 	store      = "/var/lib/containers/containerd" // a file system that overlays can be stacked on
 )
 
-// containerd is Debian's. Nobody here may lower an oom_score_adj, and no controller of control
-// groups is there.
+// containerd is Debian's. No process here may lower an oom_score_adj, and there is no controller of
+// control groups.
 const containerdConf = `version = 2
 root = "` + store + `"
 [plugins."io.containerd.grpc.v1.cri"]
@@ -39,8 +39,8 @@ BinaryName = "` + dir + `/runc"
 SystemdCgroup = false
 `
 
-// cni is a FAKE of a network plugin: pods with a network of their own could not run here, and the
-// node is ready all the same.
+// cni is a FAKE of a network plugin: pods with a network of their own cannot run here, and the node
+// is ready nevertheless.
 const cni = `{"cniVersion": "0.4.0", "name": "none", "plugins": [{"type": "loopback"}]}
 `
 
@@ -147,24 +147,24 @@ WantedBy=multi-user.target
 // preset enables them, as a node's image does.
 const preset = "enable containerd.service\nenable images.service\nenable kubelet.service\n"
 
-// Config says what kubelet is told.
+// Config is the configuration of kubelet.
 type Config struct {
 	Name   string           // of the node
 	Images map[string]Image // by the names that pods call them
-	Joins  bool             // it joins the API of /var/lib/kubelet/kubeconfig; otherwise it stands alone
-	// Kubeadm says that kubeadm makes the machine a node: there are kubeadm and kubectl, and
-	// kubelet's unit is that of their packages, which tries on until kubeadm has written its
+	Joins  bool             // it joins the API of /var/lib/kubelet/kubeconfig; otherwise it runs without an API
+	// Kubeadm means that kubeadm makes the machine a node: kubeadm and kubectl are installed, and
+	// kubelet's unit is that of their packages, which restarts until kubeadm has written its
 	// configuration.
 	Kubeadm bool
 }
 
-// Programs builds what is missing. It may take minutes, so it is for the time before a clock runs.
+// Programs builds missing programs. It may take minutes, so call it before a measurement begins.
 func Programs(ctx context.Context) error {
 	_, err := cache.Kubelet(ctx)
 	return err
 }
 
-// Prepare puts everything on the disk of a machine that does not run.
+// Prepare writes all files to the disk of a machine that does not run.
 func Prepare(ctx context.Context, m *vm.Machine, c Config) error {
 	kubelet, err := cache.Kubelet(ctx)
 	if err != nil {

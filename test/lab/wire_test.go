@@ -92,7 +92,7 @@ func TestCut(t *testing.T) {
 		{"between two, one way", func() error {
 			return a.CutFrom(b, Out)
 		}, map[[2]*Host]bool{{a, b}: true}},
-		{"mended", func() error { return nil }, nil},
+		{"repaired", func() error { return nil }, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			must(t, tt.cut())
@@ -238,7 +238,7 @@ func TestSpoilCarries(t *testing.T) {
 	}
 	must(t, a.Reconnect())
 	if !receives(t, a, b, "192.0.2.2:9") {
-		t.Error("the wire is not mended")
+		t.Error("the wire is not repaired")
 	}
 }
 

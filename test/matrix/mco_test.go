@@ -77,7 +77,7 @@ func set(t *testing.T, config types.Config) asset.Set {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.Goods(asset.File{Path: f.Path, Mode: filemode(*f.Mode), Contents: contents.Data}, nil)
+		b.Goods(asset.File{Path: f.Path, Mode: filemode(*f.Mode), Contents: contents.Data})
 	}
 	for _, u := range config.Systemd.Units {
 		unit := asset.Unit{Name: u.Name, Enabled: u.Enabled != nil && *u.Enabled}
@@ -87,7 +87,7 @@ func set(t *testing.T, config types.Config) asset.Set {
 		for _, d := range u.Dropins {
 			unit.DropIns = append(unit.DropIns, asset.DropIn{Name: d.Name, Contents: []byte(*d.Contents)})
 		}
-		b.Unit(unit, nil)
+		b.Units(unit)
 	}
 	made, err := b.Set()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/test/beside"
-	"github.com/onprem-infra/onprem-infra/units/openshift"
+	"github.com/onprem-infra/onprem-infra/test/openshift"
 )
 
 // eachTree calls f once for each different set of units that a role of some cluster has.

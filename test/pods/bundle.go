@@ -101,8 +101,8 @@ func (p *pod) write(name string, spec *specs.Spec) (string, error) {
 	return dir, os.WriteFile(filepath.Join(dir, "config.json"), text, 0o644)
 }
 
-// specification is a container with nothing of its own yet: no capability, the host's network, the
-// pod's processes.
+// specification is a container without values of the manifest: no capability, the host's network,
+// the pod's processes.
 func (p *pod) specification(root string, command []string) *specs.Spec {
 	processes := specs.LinuxNamespace{Type: specs.PIDNamespace}
 	if p.pause != nil {
@@ -137,8 +137,8 @@ func (p *pod) specification(root string, command []string) *specs.Spec {
 }
 
 // hooks let a container that may be real-time be so on a kernel that schedules real-time by control
-// groups, whose share is nothing until somebody gives them one: a twentieth of a processor. What
-// such a kernel has left is not always as much, and most kernels have no such share.
+// groups, whose share is zero until it is set: a twentieth of a processor. Such a kernel does not
+// always have as much left, and most kernels have no such share.
 func hooks(add []corev1.Capability) *specs.Hooks {
 	if !slices.Contains(add, "SYS_NICE") {
 		return nil

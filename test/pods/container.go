@@ -14,7 +14,7 @@ import (
 )
 
 // restartPause is how long an ended container stays down. Kubelet begins with ten seconds; tests
-// have less patience.
+// wait less.
 const restartPause = time.Second
 
 // container is one container of runc's.
@@ -23,7 +23,7 @@ type container struct {
 
 	once     sync.Once
 	stopping chan struct{} // closed when it must not be started again
-	ended    chan struct{} // closed when nobody will start it again
+	ended    chan struct{} // closed when it will not be started again
 }
 
 // keep starts the container, again whenever it has ended, until it is abandoned.
@@ -87,7 +87,7 @@ func (c *container) started() error {
 
 func (c *container) say(text string) {
 	if log, err := os.OpenFile(c.log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644); err == nil {
-		_, _ = log.WriteString(text) // a line for whoever reads the log of a failed test
+		_, _ = log.WriteString(text) // a line for the reader of a failed test's log
 		log.Close()
 	}
 }
@@ -97,7 +97,7 @@ func (c *container) tail() string {
 	return string(text[max(0, len(text)-2000):])
 }
 
-// abandon says that the container is not to be started again.
+// abandon keeps the container from being started again.
 func (c *container) abandon() { c.once.Do(func() { close(c.stopping) }) }
 
 func (c *container) terminate() error { return c.signal("TERM") }
@@ -110,7 +110,7 @@ func (c *container) signal(sig string) error {
 	return nil
 }
 
-// gone says whether runc complains only that there is nothing to do.
+// gone reports whether the error of runc is only that there is nothing to do.
 func gone(out []byte) bool {
 	return bytes.Contains(out, []byte("does not exist")) || bytes.Contains(out, []byte("not running")) || bytes.Contains(out, []byte("already finished"))
 }
@@ -129,7 +129,7 @@ func (c *container) wait(deadline <-chan time.Time) error {
 		select {
 		case <-c.ended:
 			return nil
-		case <-time.After(100 * time.Millisecond): // it was between two runs, or is only being made
+		case <-time.After(100 * time.Millisecond): // it was between two runs, or is being made
 		}
 	}
 }

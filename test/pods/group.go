@@ -20,7 +20,7 @@ const (
 	namePrefix = "onprem-pods."
 )
 
-// serial tells the nodes of one process apart.
+// serial numbers the nodes of one process.
 var serial atomic.Int64
 
 // unique is a name that no other node on this machine has.
@@ -29,7 +29,7 @@ func unique(host string) (string, error) {
 	return fmt.Sprintf("%s%s.%d.%s", namePrefix, self, serial.Add(1), host), err
 }
 
-// removeLeftovers removes the control groups of containers whose owner is gone. Their processes
+// removeLeftovers removes the control groups of containers whose owner has exited. Their processes
 // ended with the lab that they were in, and what else is left of them is on the node's disk.
 func removeLeftovers() error {
 	var errs []error

@@ -9,8 +9,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
-// TestGroupsOfADeadOwner leaves the control groups of a container whose owner died, and those of
-// one whose owner lives.
+// TestGroupsOfADeadOwner leaves the control groups of a container whose owner has exited, and of
+// one whose owner runs.
 func TestGroupsOfADeadOwner(t *testing.T) {
 	need.Root(t)
 	trees, err := filepath.Glob(groups + "/*/cgroup.procs")

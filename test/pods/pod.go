@@ -74,7 +74,7 @@ func (p *pod) container(spec *corev1.Container) (*container, error) {
 
 func (p *pod) newContainer(name, bundle string) *container {
 	return &container{
-		// The control groups have these names too, for all that runs on this machine.
+		// The control groups have these names too, for all programs of this machine.
 		id: fmt.Sprintf("%s-%s-%s", p.node.name, p.manifest.Name, name), bundle: bundle,
 		state: filepath.Join(p.node.dir, "state"), log: p.node.log(p.manifest.Name + "/" + name), ended: make(chan struct{}), stopping: make(chan struct{}),
 	}
@@ -95,7 +95,7 @@ func (p *pod) startPause() error {
 		return err
 	}
 	p.pause = p.newContainer("pause", bundle)
-	if err := os.Remove(p.pause.pidFile()); err != nil && !errors.Is(err, os.ErrNotExist) { // of the pod's former life
+	if err := os.Remove(p.pause.pidFile()); err != nil && !errors.Is(err, os.ErrNotExist) { // of the pod's former run
 		return err
 	}
 	p.pause.keep()

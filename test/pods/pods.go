@@ -1,6 +1,6 @@
 // Package pods runs a node's static pods on a host of the lab as kubelet would, but without
 // kubelet: each container is started by runc, with the image, command, mounts and capabilities that
-// its manifest names, and started again when it ends. Nobody probes.
+// its manifest names, and started again when it exits. No probe runs.
 package pods
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/lab"
 )
 
-// manifests is where kubelet looks for static pods.
+// manifests is the directory from which kubelet reads static pods.
 const manifests = "/etc/kubernetes/manifests"
 
 // Node is one machine: a host of the lab, a disk and what runs on it.
@@ -76,7 +76,7 @@ func (n *Node) Write(files ...asset.File) error {
 	return nil
 }
 
-// Start starts every static pod whose manifest is on the disk and that does not run.
+// Start starts every static pod with a manifest on the disk that does not run yet.
 func (n *Node) Start(ctx context.Context) error {
 	paths, err := filepath.Glob(filepath.Join(n.Root, manifests, "*.yaml"))
 	if err != nil {
@@ -165,7 +165,7 @@ func (n *Node) PID(name string) (int, error) {
 	return c.pid()
 }
 
-// Log is what a container, POD/CONTAINER, has said in all its runs.
+// Log is the output of a container, POD/CONTAINER, in all its runs.
 func (n *Node) Log(name string) string {
 	text, err := os.ReadFile(n.log(name))
 	if err != nil {

@@ -150,7 +150,7 @@ func TestPods(t *testing.T) {
 	}
 }
 
-// fills holds that a full disk is full for who writes there, and no other.
+// fills holds that a full disk is full for its writers, and for no other program.
 func fills(t *testing.T, n *Node) {
 	t.Helper()
 	file := asset.File{Path: "/var/lib/data/more", Mode: 0o644, Contents: make([]byte, 1<<16)}
@@ -172,7 +172,7 @@ func fills(t *testing.T, n *Node) {
 	}
 }
 
-// signals stops all that runs in a container, and kills one program of it.
+// signals stops all processes of a container, and kills one program of it.
 func signals(t *testing.T, n *Node) {
 	t.Helper()
 	states := func(want string) {
@@ -217,7 +217,7 @@ func signals(t *testing.T, n *Node) {
 	}
 }
 
-// await waits until a container has said text so many times.
+// await waits until a container has written text so many times.
 func await(t *testing.T, n *Node, container, text string, times int) {
 	t.Helper()
 	for range 1000 {

@@ -85,7 +85,7 @@ func (n *Node) SignalAll(name string, sig syscall.Signal, programs ...string) er
 }
 
 // Child is the process of a container that was started by one of the same program, as keepalived
-// starts the one that speaks VRRP and HAProxy the one that serves.
+// starts its VRRP process and HAProxy its worker.
 func (n *Node) Child(name, program string) (Process, error) {
 	all, err := n.Processes(name)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/scrape"
 )
 
-// anew is how tapes come to be.
+// anew is the command that records the tapes.
 const anew = "ONPREM_INFRA_LONG=1 ONPREM_INFRA_RECORD=. go test -tags remote -run TestLongRecord ./test/life records all tapes anew"
 
 // rules writes the rules of the cluster that the tapes are of.
@@ -46,7 +46,7 @@ func rules(t *testing.T) (path string, text []byte) {
 	return path, text
 }
 
-// tape reads one of testdata, with what is on it as in health.
+// tape reads one of testdata, with the rows that it shares with health.
 func tape(t *testing.T, name string) *scrape.Tape {
 	t.Helper()
 	read := func(name string) *scrape.Tape {
@@ -67,7 +67,7 @@ func tape(t *testing.T, name string) *scrape.Tape {
 	return read(name).Over(health)
 }
 
-// taped is a fault of the lab: how long it lasts, and which alarms sound at its end.
+// taped is a fault of the lab: how long it lasts, and which alerts fire at its end.
 type taped struct {
 	tape   string
 	during time.Duration
@@ -75,13 +75,13 @@ type taped struct {
 	slower float64 // see scrape.Play
 }
 
-// faults are all that is on tape.
+// faults are the faults of all tapes.
 var faults = []taped{
 	{tape: scrape.Health, during: 40 * time.Minute},
 	{tape: "foreign-router", during: 3 * time.Minute, want: []string{"OnpremVIPClash"}},
 	{tape: "interval", during: 10 * time.Minute, want: []string{"OnpremVIPMisheard"}},
-	{tape: "version", during: 10 * time.Minute, want: []string{"OnpremVIPClash", "OnpremVIPMisheard", "OnpremVIPTwoHolders"}}, // keepalived 2.2.7 hears nothing of another version: both hold
-	{tape: "peers", during: 10 * time.Minute},                                                                                 // a node without a Node steps back, and the others go on
+	{tape: "version", during: 10 * time.Minute, want: []string{"OnpremVIPClash", "OnpremVIPMisheard", "OnpremVIPTwoHolders"}}, // keepalived 2.2.7 ignores adverts of another version: dual holders
+	{tape: "peers", during: 10 * time.Minute},                                                                                 // a node without a Node is not eligible, and the others continue
 	{tape: "cut-off", during: 5 * time.Minute, want: []string{"OnpremVIPTwoHolders"}},
 	{tape: "no-holder", during: 5 * time.Minute, want: []string{"OnpremVIPWithoutHolder"}},
 	{tape: "left", during: 40 * time.Minute, want: []string{"OnpremVIPsLeft"}},
@@ -90,13 +90,13 @@ var faults = []taped{
 	{tape: "moves", during: 15 * time.Minute, want: []string{"OnpremVIPMoves"}, slower: 20},
 	{tape: "late", during: 15 * time.Minute, want: []string{"OnpremAdvertsLate"}},
 	{tape: "kept", during: 5 * time.Minute, want: []string{"OnpremVIPStale"}},
-	// The lab has no kubelet, which would start it anew; and its monitor hears the new holder while
-	// the supervisor's last word is that this host holds it.
+	// The lab has no kubelet, which would restart it. Its monitor receives adverts of the new
+	// holder while the last report of the supervisor is that this host holds the VIP.
 	{tape: "keepalived-hangs", during: 10 * time.Minute, want: []string{"OnpremKeepalivedDown", "OnpremVIPMisheard", "OnpremVIPStale"}},
 	{tape: "keepalived-dead", during: 5 * time.Minute, want: []string{"OnpremKeepalivedDown"}},
 	{tape: "keepalived-ends", during: 10 * time.Minute, want: []string{"OnpremKeepalivedDown", "OnpremKeepalivedEnds"}, slower: 5},
 	{tape: "keepalived-refuses", during: 5 * time.Minute, want: []string{"OnpremKeepalivedRefuses"}},
-	{tape: "check-alternates", during: 15 * time.Minute, want: []string{"OnpremCheckAlternates", "OnpremVIPMoves"}, slower: 10}, // its VIP goes to the other router, and comes back
+	{tape: "check-alternates", during: 15 * time.Minute, want: []string{"OnpremCheckAlternates", "OnpremVIPMoves"}, slower: 10}, // its VIP moves to the other router, and back
 	{tape: "monitor-dead", during: 20 * time.Minute, want: []string{"OnpremMonitorGone"}},
 	{tape: "monitors-silent", during: 20 * time.Minute, want: []string{"OnpremVIPUnwatched"}},
 	{tape: "node-lost", during: 20 * time.Minute, want: []string{"OnpremBackendDown", "OnpremMonitorGone"}},
@@ -107,13 +107,13 @@ var faults = []taped{
 	{tape: "redirect-lost", during: 10 * time.Minute, want: []string{"OnpremRedirectLost"}},
 	{tape: "server-down", during: 5 * time.Minute, want: []string{"OnpremBackendDown"}},
 	{tape: "coredns-dead", during: 5 * time.Minute, want: []string{"OnpremNamesDown"}},
-	{tape: "coredns-hangs", during: 5 * time.Minute}, // it runs: the kubelet, of which the lab has none, asks it and starts it anew
+	{tape: "coredns-hangs", during: 5 * time.Minute}, // it runs: a kubelet, which the lab lacks, would probe and restart it
 	{tape: "servers-down", during: 40 * time.Minute, want: []string{"OnpremBackendDown", "OnpremBalancerBypassed", "OnpremWatchOld"}},
 }
 
-// sounds holds that the alarms of a fault sound at its end and no others, and that none does before
-// it and a while after it. Where somebody does not answer, health is known for as long as the rules
-// look back.
+// sounds checks that the alerts of a fault fire at its end and no others, and that none fires
+// before it and a while after it. If a target does not answer, the time before is as long as the
+// range of the rules.
 func sounds(t *testing.T, rules string, tape *scrape.Tape, p scrape.Play, want []string) {
 	t.Helper()
 	p.Pace, p.Before, p.After = pace, 20*time.Minute, 20*time.Minute
@@ -130,8 +130,8 @@ func sounds(t *testing.T, rules string, tape *scrape.Tape, p scrape.Play, want [
 	}
 }
 
-// TestTapes holds that for each fault that the lab has suffered its alarm sounds and no other, by a
-// real Prometheus's rule engine.
+// TestTapes holds that for each fault of the lab its alert fires and no other, by a real
+// Prometheus's rule engine.
 func TestTapes(t *testing.T) {
 	path, _ := rules(t)
 	known := map[string]bool{}
@@ -152,7 +152,7 @@ func TestTapes(t *testing.T) {
 	}
 }
 
-// TestEachAlarm holds that each alarm sounds of a fault.
+// TestEachAlarm holds that each alert fires in some fault.
 func TestEachAlarm(t *testing.T) {
 	_, text := rules(t)
 	sounded := map[string]bool{}
@@ -169,15 +169,15 @@ func TestEachAlarm(t *testing.T) {
 	}
 	for _, m := range regexp.MustCompile(`(?m)alert: (\w+)$`).FindAllSubmatch(text, -1) {
 		if !sounded[string(m[1])] {
-			t.Errorf("no fault has %s sound", m[1])
+			t.Errorf("%s fires in no fault", m[1])
 		}
 	}
 }
 
 var label = regexp.MustCompile(`(\w+)="[^"]*"`)
 
-// TestTapesAreOfToday holds that what is on tape is what our programs say today: metrics with these
-// names and labels, and all of those that rules ask for.
+// TestTapesAreOfToday holds that the tapes have the metrics that our programs report today, with
+// these names and labels, and all metrics that rules name.
 func TestTapesAreOfToday(t *testing.T) {
 	_, text := rules(t)
 	asked := scrape.Families(text)
@@ -191,14 +191,14 @@ func TestTapesAreOfToday(t *testing.T) {
 				names = append(names, m[1])
 			}
 			if family, ok := asked[name]; !ok || !slices.Equal(names, family.Labels) {
-				t.Errorf("%s.tape has %s, which no program says so, or no rule asks for: %s", f.tape, series, anew)
+				t.Errorf("%s.tape has %s, which no program reports so, or no rule names: %s", f.tape, series, anew)
 			}
 			said[name] = true
 		}
 	}
 	for name := range asked {
 		if !said[name] && !byHand[name] {
-			t.Errorf("rules ask for %s, which is on no tape: %s", name, anew)
+			t.Errorf("rules name %s, which is on no tape: %s", name, anew)
 		}
 	}
 	if bytes := size(t); bytes > 200<<10 {

@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// Play says for how long a Prometheus sees what is on a tape.
+// Play is how a tape becomes a recording: how long each part of it lasts.
 type Play struct {
 	Pace   time.Duration // between two of its scrapes
-	Before time.Duration // all is as it was before the fault
+	Before time.Duration // all values are those before the fault
 	During time.Duration // the fault lasts
-	After  time.Duration // all is as it was before, but for counters
-	Slower float64       // by which counters rise slower than in the lab, where much is made to happen in a short time; 0 is as fast
+	After  time.Duration // all values are those before the fault, except counters
+	Slower float64       // the factor by which counters rise slower than in the lab, which condenses time; 0 is 1
 }
 
-// Silent says whether somebody does not answer during the fault who did so before.
+// Silent reports whether a target that answered before the fault does not answer during it.
 func (t *Tape) Silent() bool {
 	for _, rows := range t.Rows {
 		for _, row := range rows {
@@ -29,8 +29,8 @@ func (t *Tape) Silent() bool {
 	return false
 }
 
-// Play is the recording of a tape that is played so: during the fault what was recorded comes again
-// and again, but counters go on rising as they rose, and ages that grew go on growing.
+// Play is the recording of a tape: during the fault the recorded values repeat, but counters
+// continue to rise, and ages that grew continue to grow.
 func (t *Tape) Play(p Play) (*Recording, error) {
 	if len(t.At) < 3 {
 		return nil, fmt.Errorf("a tape of %d steps: there is one before the fault, and two in it", len(t.At))
@@ -56,7 +56,7 @@ func (t *Tape) Play(p Play) (*Recording, error) {
 	return r, nil
 }
 
-// at is what a row says at a time; ok is false where nothing is said.
+// at is the value of a row at a time; ok is false without a value.
 func (t *Tape) at(series string, row []Said, at time.Duration, p Play) (value float64, ok bool) {
 	name, _, _ := strings.Cut(series, "{")
 	counts := strings.HasSuffix(name, "_total")
@@ -72,8 +72,8 @@ func (t *Tape) at(series string, row []Said, at time.Duration, p Play) (value fl
 	case since < 0 || !heard:
 		return said.Value, true
 	case counts:
-		// As fast as between the first step of the fault and the last one. What has risen does not
-		// fall when the fault is over.
+		// As fast as between the first step of the fault and the last one. A counter does not fall
+		// after the fault.
 		rate := 0.0
 		if end > begin {
 			rate = (row[end].Value - row[begin].Value) / (t.At[end] - t.At[begin]).Seconds() / max(p.Slower, 1)
@@ -85,7 +85,7 @@ func (t *Tape) at(series string, row []Said, at time.Duration, p Play) (value fl
 	return said.Value, true
 }
 
-// span is from the first step of the fault in which something was said to the last one.
+// span is from the first step of the fault with a value to the last one.
 func (t *Tape) span(row []Said) (begin, end int, ok bool) {
 	for i, s := range row[1:] {
 		if s.Nothing {

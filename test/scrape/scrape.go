@@ -1,5 +1,5 @@
-// Package scrape records what programs say of themselves, as a Prometheus would have scraped it,
-// and has a real Prometheus's rule engine say which alarms sound of that.
+// Package scrape records the metrics of programs, as a Prometheus would have scraped them, and has
+// a real Prometheus's rule engine evaluate which alerts fire on them.
 package scrape
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
-// Recording is a row of scrapes of several targets. Its zero value has none.
+// Recording is a series of scrapes of several targets. Its zero value has none.
 type Recording struct {
 	steps  int
 	values map[string][]string // by series
@@ -26,7 +26,7 @@ type Recording struct {
 
 var sample = regexp.MustCompile(`^([a-z_]+)(?:\{(.*)\})? (\S+)$`)
 
-// Page adds what a target has said in this step.
+// Page adds the metrics that a target reported in this step.
 func (r *Recording) Page(target string, text []byte) error {
 	if r.values == nil {
 		r.values = map[string][]string{}
@@ -49,8 +49,8 @@ func (r *Recording) Page(target string, text []byte) error {
 	return nil
 }
 
-// until is a series up to this step. What was not there when others were is gone at once, as it is
-// when a target does not answer.
+// until is a series up to this step. A series that a target no longer reports is stale at once, as
+// it is when a target does not answer.
 func (r *Recording) until(name string) []string {
 	list := r.values[name]
 	for len(list) < r.steps {
@@ -66,7 +66,7 @@ func (r *Recording) until(name string) []string {
 // Step ends a step.
 func (r *Recording) Step() { r.steps++ }
 
-// Moment is a time of a recording, and the alarms that sound then.
+// Moment is a time of a recording, and the alerts that fire then.
 type Moment struct {
 	At     time.Duration
 	Alarms []string
@@ -78,8 +78,8 @@ func (r *Recording) Firing(t testing.TB, rules string, pace, at time.Duration, w
 	return r.Sounds(t, rules, pace, Moment{at, want})
 }
 
-// Sounds holds that exactly these alarms of a file of rules sound at moments of the recording,
-// whose steps are pace apart; what it says otherwise is an error with what promtool says.
+// Sounds checks that exactly these alerts of a file of rules fire at moments of the recording,
+// whose steps are pace apart. Its error has the output of promtool.
 func (r *Recording) Sounds(t testing.TB, rules string, pace time.Duration, moments ...Moment) error {
 	t.Helper()
 	type in struct {

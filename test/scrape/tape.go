@@ -14,36 +14,35 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 )
 
-// Tape is what programs said of themselves once before a fault, and a few times during it.
+// Tape is the metrics of programs, recorded once before a fault and a few times during it.
 type Tape struct {
-	About string                       // what the fault is, for people
+	About string                       // the fault, for people
 	At    []time.Duration              // of each step, since the fault was there; that of the first, before it, is 0
 	Ages  []string                     // families that grow with time for as long as the fault lasts, where they grew on the tape
 	Rows  map[string]map[string][]Said // by series and by target, a value for each step
 }
 
-// Said is a value of a series. A target that did not answer, or that did not say it, has said
-// nothing.
+// Said is a value of a series; Nothing if the target did not answer, or did not report the series.
 type Said struct {
 	Value   float64
 	Nothing bool
 }
 
-// Health is the name of the tape on which all is well. Others have only what is otherwise there.
+// Health is the name of the tape without a fault. Other tapes have only the differences from it.
 const Health = "health"
 
-// silence is how Said is written when nothing was said.
+// silence is the text of a Said without a value.
 const silence = "-"
 
-// usual are the families whose values differ a little at every look, each with the most that a host
-// that is well says of it. What is no more than that is written as that, so that what is written is
-// the same in the next life of the lab, and no alarm is missed that way.
+// usual are the families whose values differ a little at every scrape, each with the highest value
+// of a healthy host. Values up to that are recorded as that value, so that the next recording is
+// the same. No alert is missed that way.
 var usual = map[string]float64{metrics.RoundAge.Name: 10, metrics.WatchAge.Name: 600, metrics.DNSStale.Name: 5, metrics.AdvertJitter.Name: 0.1}
 
-// words are labels whose values tell programs apart and nothing of a fault.
+// words are labels whose values depend on the program and not on the fault.
 var words = regexp.MustCompile(`\b(version|goversion)="[^"]*"`)
 
-// Families are the metrics that a file of rules asks for, by name.
+// Families are the metrics that a file of rules names, by name.
 func Families(rules []byte) map[string]metrics.Family {
 	out := map[string]metrics.Family{}
 	for _, f := range metrics.All() {
@@ -54,7 +53,7 @@ func Families(rules []byte) map[string]metrics.Family {
 	return out
 }
 
-// Add takes in a step: what each target that answers has said, of these families alone.
+// Add adds a step: the metrics of each target that answers, of these families alone.
 func (t *Tape) Add(at time.Duration, pages map[string][]byte, families map[string]metrics.Family) error {
 	if t.Rows == nil {
 		t.Rows = map[string]map[string][]Said{}
@@ -68,11 +67,11 @@ func (t *Tape) Add(at time.Duration, pages map[string][]byte, families map[strin
 				continue
 			}
 			if m == nil {
-				return fmt.Errorf("%s says %q, which is no sample", target, line)
+				return fmt.Errorf("%s reports %q, which is no sample", target, line)
 			}
 			value, err := strconv.ParseFloat(m[3], 64)
 			if err != nil {
-				return fmt.Errorf("%s says %q: %w", target, line, err)
+				return fmt.Errorf("%s reports %q: %w", target, line, err)
 			}
 			name := m[1]
 			if m[2] != "" {
@@ -92,7 +91,7 @@ func (t *Tape) Add(at time.Duration, pages map[string][]byte, families map[strin
 	return nil
 }
 
-// silent is a row with nothing said up to a step.
+// silent extends a row up to a step without values.
 func silent(row []Said, steps int) []Said {
 	for len(row) < steps {
 		row = append(row, Said{Nothing: true})
@@ -100,7 +99,7 @@ func silent(row []Said, steps int) []Said {
 	return row
 }
 
-// Steady takes out what differs at every look, and has counters begin at 0 before the fault.
+// Steady removes the differences of every scrape, and makes counters begin at 0 before the fault.
 func (t *Tape) Steady() {
 	for series, rows := range t.Rows {
 		name, _, _ := strings.Cut(series, "{")
@@ -122,8 +121,8 @@ func (t *Tape) Steady() {
 	}
 }
 
-// Beyond is the tape without what it has in common with another one, that of health, which said the
-// same at all times.
+// Beyond is the tape without the rows that it has in common with the tape of health, whose values
+// never change.
 func (t *Tape) Beyond(health *Tape) *Tape {
 	out := &Tape{About: t.About, At: t.At, Ages: t.Ages, Rows: map[string]map[string][]Said{}}
 	for series, rows := range t.Rows {
@@ -179,7 +178,7 @@ func risen(row []Said) []Said {
 	return out
 }
 
-// Text is the tape as a file: each series once, with a line for those targets that said the same. A
+// Text is the tape as a file: each series once, with a line for the targets with equal values. A
 // value that did not change is written once.
 func (t *Tape) Text() []byte {
 	var out bytes.Buffer

@@ -9,7 +9,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 )
 
-// filmed is a tape of pages, one for each step, of a program that says nothing where a page is
+// filmed is a tape of pages, one for each step, of a program that does not answer where a page is
 // empty.
 func filmed(t *testing.T, ages []string, pages ...string) *Tape {
 	t.Helper()
@@ -31,7 +31,7 @@ func filmed(t *testing.T, ages []string, pages ...string) *Tape {
 	return tape
 }
 
-// heard is what a series of a played tape says, one word for each scrape.
+// heard is the values of a series of a recording, one word for each scrape.
 func heard(t *testing.T, tape *Tape, p Play, series string) string {
 	t.Helper()
 	r, err := tape.Play(p)
@@ -42,8 +42,8 @@ func heard(t *testing.T, tape *Tape, p Play, series string) string {
 	return strings.Join(r.until(name+"{"+labels+`instance="holder/vip",job="one"}`), " ")
 }
 
-// TestPlay holds what becomes of what is on tape: gauges come again, counters go on, ages grow, and
-// who said nothing says nothing.
+// TestPlay holds how a recording continues a tape: gauges repeat, counters rise, ages grow, and a
+// target without a value has none.
 func TestPlay(t *testing.T) {
 	const restarts, running, age = "onprem_keepalived_restarts_total", "onprem_keepalived_running", "onprem_round_age_seconds"
 	play := Play{Pace: 10 * time.Second, Before: 20 * time.Second, During: 30 * time.Second, After: 10 * time.Second}
@@ -82,8 +82,8 @@ func TestPlay(t *testing.T) {
 	}
 }
 
-// TestText holds that a tape is read as it was written, alone and beside health; and that what is
-// none is an error.
+// TestText holds that a tape is read as it was written, alone and beside health; and that another
+// text is an error.
 func TestText(t *testing.T) {
 	health := filmed(t, nil, "onprem_keepalived_running 1\nonprem_dns_upstreams 2\nonprem_build_info{room=\"x\",version=\"v1\",goversion=\"go1\"} 1")
 	fault := filmed(t, []string{"onprem_watch_age_seconds"}, "onprem_keepalived_running 1\nonprem_dns_upstreams 2\nonprem_watch_age_seconds{room=\"x\",watch=\"y\"} 1.5",

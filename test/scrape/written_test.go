@@ -14,8 +14,8 @@ const pace = 30 * time.Second
 // anHour is a little more than that.
 const anHour = 70 * time.Minute
 
-// scenario is a fault that no tape has: it is health, but for what is written here by hand, and why
-// says what keeps the lab from it.
+// scenario is a fault that no tape has: it is health with the changes that are listed here, and why
+// is the reason that the lab cannot record it.
 type scenario struct {
 	name, why string
 	said      map[string][2]float64 // TARGET SERIES: before the fault, and during it
@@ -45,7 +45,7 @@ func written() []scenario {
 	}
 }
 
-// tape is health with what is written.
+// tape is health with the listed changes.
 func (s scenario) tape(t *testing.T) *scrape.Tape {
 	t.Helper()
 	own := &scrape.Tape{About: s.name, At: []time.Duration{0, 2 * time.Second, 4 * time.Second}, Rows: map[string]map[string][]scrape.Said{}}
@@ -56,7 +56,7 @@ func (s scenario) tape(t *testing.T) *scrape.Tape {
 	return own.Over(tape(t, scrape.Health))
 }
 
-// TestWritten is TestTapes for what is written by hand.
+// TestWritten is TestTapes for faults that are written by hand.
 func TestWritten(t *testing.T) {
 	path, _ := rules(t)
 	for _, s := range written() {

@@ -1,6 +1,6 @@
-// Package traffic is what an API's clients do while its VIP moves: some open a new connection every
-// few milliseconds, others hold a watch for hours. It says of each request what became of it,
-// judged by the client and nobody else.
+// Package traffic runs clients of an API while its VIP moves: some open a new connection every
+// few milliseconds, others hold a watch for hours. It reports the outcome of each request, as the
+// client observed it.
 package traffic
 
 import (
@@ -18,7 +18,7 @@ import (
 // Dial connects from where the clients are; a lab host has one.
 type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
-// Outcome is what became of a request.
+// Outcome is the outcome of a request.
 type Outcome string
 
 // The outcomes.
@@ -31,7 +31,7 @@ const (
 	Failed  Outcome = "failed"  // answered with another status, or in another way
 )
 
-// outcome sorts an error.
+// outcome classifies an error.
 func outcome(err error) Outcome {
 	var slow net.Error
 	switch {
@@ -54,11 +54,11 @@ func client(dial Dial, config *tls.Config, patience time.Duration) *http.Client 
 	}}
 }
 
-// connected is the key of a request's context under which an *atomic.Bool is told that there is a
+// connected is the key of a request's context under which an *atomic.Bool records that there is a
 // connection.
 type connected struct{}
 
-// noting dials, and takes note of it for whoever wants to know.
+// noting dials, and records the connection under connected.
 func noting(dial Dial) Dial {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := dial(ctx, network, address)

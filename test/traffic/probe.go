@@ -26,17 +26,17 @@ type Request struct {
 // Requests are all of a prober's, by their start.
 type Requests []Request
 
-// Prober is a crowd of impatient clients: one starts every few milliseconds, whatever becomes of
-// those before.
+// Prober is many clients with short timeouts: one starts every few milliseconds, whatever the
+// outcome of those before.
 type Prober struct {
 	stop     context.CancelFunc
 	done     chan struct{}
 	mu       sync.Mutex
 	requests Requests
-	forgot   time.Time // what ended before is not wanted any more
+	forgot   time.Time // requests that ended before are dropped
 }
 
-// Ask is what impatient clients want.
+// Ask describes the requests of a Prober.
 type Ask struct {
 	URL      string
 	Config   *tls.Config
@@ -74,7 +74,7 @@ func (p *Prober) run(ctx context.Context, c *http.Client, ask Ask) {
 		case <-tick.C:
 		}
 		crowd.Go(func() {
-			// A request that has begun is let end: what Stop cuts short would look like a fault.
+			// A request that has begun may end: if Stop cut it, it would count as a fault.
 			var there atomic.Bool
 			r := Request{Start: time.Now()}
 			r.Status, r.Err = get(context.WithValue(context.Background(), connected{}, &there), c, ask)
@@ -117,7 +117,7 @@ func get(ctx context.Context, c *http.Client, ask Ask) (int, error) {
 	return answer.StatusCode, nil
 }
 
-// cut says whether a connection that had been made was ended by somebody else.
+// cut reports whether an established connection was closed by another host.
 func cut(err error) bool {
 	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
@@ -129,14 +129,14 @@ func (p *Prober) Stop() Requests {
 	return p.So()
 }
 
-// Forget forgets what has ended so far.
+// Forget drops the requests that have ended so far.
 func (p *Prober) Forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.requests, p.forgot = nil, time.Now()
 }
 
-// So is what has ended so far.
+// So returns the requests that have ended so far.
 func (p *Prober) So() Requests {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -155,12 +155,12 @@ func (r Requests) Until(to time.Time) Requests {
 	return r.where(func(one Request) bool { return one.Start.Before(to) })
 }
 
-// With are the requests that ended in one of these ways.
+// With are the requests with one of these outcomes.
 func (r Requests) With(outcomes ...Outcome) Requests {
 	return r.where(func(one Request) bool { return slices.Contains(outcomes, one.Outcome) })
 }
 
-// Unserved are the requests that did not get what they wanted.
+// Unserved are the requests that were not served.
 func (r Requests) Unserved() Requests { return r.With(Refused, Silent, Late, Reset, Failed) }
 
 func (r Requests) where(keep func(Request) bool) (kept Requests) {
@@ -176,7 +176,7 @@ func (r Requests) where(keep func(Request) bool) (kept Requests) {
 func (r Requests) Blackout() time.Duration { return r.With(Served).Pause() }
 
 // Pause is the longest time between the starts of two requests that follow one another, whatever
-// became of them. One that is much longer than the client's pace is its own: it had no processor.
+// their outcomes. One that is much longer than the client's pace is its own: it had no processor.
 func (r Requests) Pause() (longest time.Duration) {
 	for i := 1; i < len(r); i++ {
 		longest = max(longest, r[i].Start.Sub(r[i-1].Start))

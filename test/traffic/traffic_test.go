@@ -33,8 +33,8 @@ func serve(t *testing.T, answer http.HandlerFunc) (*httptest.Server, *tls.Config
 	return server, &tls.Config{RootCAs: roots}
 }
 
-// TestProbe has a server treat its clients in each of the ways that they tell apart. Where the
-// outcome is not that of their patience they have much of it: a busy machine must not change it.
+// TestProbe has a server answer its clients in a way for each outcome. If the outcome is not that
+// of a timeout, the timeout is long: a busy machine must not change the outcome.
 func TestProbe(t *testing.T) {
 	const patient, impatient = time.Minute, 200 * time.Millisecond
 	unanswered := func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -103,8 +103,8 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestWatchRenew has a server fall silent towards its watches: who renews does not wait for the end
-// of time.
+// TestWatchRenew has a server send nothing to its watches: a client that renews them does not wait
+// for ever.
 func TestWatchRenew(t *testing.T) {
 	var silent atomic.Bool
 	gone := make(chan struct{})
@@ -159,8 +159,8 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// TestProbeFor counts a status as served that is asked for, and forgets. Its clients are patient:
-// they are served as fast as the machine has time for them.
+// TestProbeFor counts a listed status as served, and forgets. Its clients have long timeouts, so
+// that a busy machine serves them too.
 func TestProbeFor(t *testing.T) {
 	server, config := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
 	p := ProbeFor(new(net.Dialer).DialContext, Ask{URL: server.URL, Config: config, Every: 5 * time.Millisecond, Patience: time.Minute,

@@ -11,18 +11,18 @@ import (
 	"time"
 )
 
-// Break is the end of a watch that nobody asked for, and its return.
+// Break is the unexpected end of a watch, and its return.
 type Break struct {
 	Watch   int
-	At      time.Time // when the client learnt of the end
+	At      time.Time // when the client observed the end
 	Silent  time.Duration
 	Back    time.Time // the first event of the watch that came after it; zero when none has come yet
 	Outcome Outcome
 }
 
 // Watches are clients that hold one request for hours and begin another when it ends. The watched
-// objects must change all the time: how long a watch was silent tells one that hangs from one that
-// has nothing to say.
+// objects must change all the time: the time without an event distinguishes a watch that hangs from
+// one without changes.
 type Watches struct {
 	stop context.CancelFunc
 	done sync.WaitGroup
@@ -44,7 +44,7 @@ func Watch(n int, dial Dial, url string, config *tls.Config) *Watches {
 	return w
 }
 
-// retry is how long clients wait before they begin anew: the first 50 ms, and each of the others a
+// retry is how long clients wait before they begin again: the first 50 ms, and each of the others a
 // little longer. They share two cores with the servers, which is what fifty machines of their own
 // do not.
 func retry(i int) time.Duration { return time.Duration(50+10*i) * time.Millisecond }
@@ -125,7 +125,7 @@ func (w *Watches) broken(i int, err error) {
 	w.breaks = append(w.breaks, Break{Watch: i, At: now, Silent: now.Sub(w.heard[i]), Outcome: kind})
 }
 
-// Running says how many watches have heard something and are not broken now.
+// Running is the number of watches that have received an event and are not broken now.
 func (w *Watches) Running() (n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -138,7 +138,7 @@ func (w *Watches) Running() (n int) {
 	return n
 }
 
-// Renew ends the watches that have heard nothing for so long, so that they begin anew.
+// Renew ends the watches that have received nothing for so long, so that they begin again.
 func (w *Watches) Renew(silent time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -149,7 +149,7 @@ func (w *Watches) Renew(silent time.Duration) {
 	}
 }
 
-// Forget forgets the breaks and silences so far.
+// Forget drops the breaks and the times without events so far.
 func (w *Watches) Forget() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -157,7 +157,7 @@ func (w *Watches) Forget() {
 	clear(w.silent)
 }
 
-// Report says how watches were broken, and the longest that any of them heard nothing, up to now.
+// Report has the breaks of the watches, and the longest time without an event of any of them.
 func (w *Watches) Report() (breaks []Break, silent time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

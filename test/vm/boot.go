@@ -34,7 +34,7 @@ exec systemd-nspawn --quiet --directory="$R" --register=no --keep-unit --network
 	setpriv --inh-caps=-all /lib/systemd/systemd
 `
 
-// Running is a machine that has been switched on.
+// Running is a machine that has been booted.
 type Running struct {
 	*Machine
 	nspawn *exec.Cmd
@@ -43,7 +43,7 @@ type Running struct {
 	err    error         // how, once it has
 }
 
-// Boot switches the machine on, plugged in as host. It returns as soon as commands can be run
+// Boot boots the machine, connected as host. It returns as soon as commands can be run
 // inside; units may still be starting.
 func (m *Machine) Boot(ctx context.Context, host *lab.Host) (*Running, error) {
 	// A machine that lost its power has left control groups, which no kernel has at its start.
@@ -121,7 +121,7 @@ func (r *Running) Command(ctx context.Context, name string, args ...string) *exe
 	return cmd
 }
 
-// Run runs a command inside and returns its standard output. The error carries what it said.
+// Run runs a command inside and returns its standard output. The error has its output.
 func (r *Running) Run(ctx context.Context, name string, args ...string) (string, error) {
 	var stderr strings.Builder
 	cmd := r.Command(ctx, name, args...)
@@ -142,7 +142,7 @@ func (r *Running) Console() string {
 	return string(tail(out))
 }
 
-// Halt shuts the machine down in order, or switches it off when that takes too long: podman's
+// Halt shuts the machine down in order, or kills it when that takes too long: podman's
 // clean-up after a container hangs now and then when the storage is unmounted under it. A second
 // call does nothing.
 func (r *Running) Halt(ctx context.Context) error {
@@ -170,8 +170,8 @@ func (r *Running) Halt(ctx context.Context) error {
 // sigRTMin is the first real-time signal that the C library leaves to programs.
 const sigRTMin = 34
 
-// Off takes the power away: every process of the machine ends at once, without a word to the
-// network. The addresses in the network are another one's to remove.
+// Off is a loss of power: every process of the machine is killed at once, without a packet to the
+// network. The caller removes the addresses in the network.
 func (r *Running) Off() {
 	if r.leader != 0 {
 		_ = unix.Kill(r.leader, unix.SIGKILL)

@@ -34,7 +34,7 @@ func makeGroups(name string) error {
 	return errors.Join(errs...)
 }
 
-// removeGroups removes the branches, leaves first. The kernel lets go of a group a moment after its
+// removeGroups removes the branches, leaves first. The kernel releases a group a moment after its
 // last process.
 func removeGroups(name string) error {
 	var err error

@@ -23,8 +23,8 @@ type Image struct {
 	Context string
 }
 
-// KeepalivedImage holds this machine's keepalived, the libraries that it is linked with, what it
-// looks users up in, and the file without which Debian 13's ends.
+// KeepalivedImage holds this machine's keepalived, the libraries that it is linked with, the files
+// in which it finds users, and the file without which Debian 13's exits.
 func KeepalivedImage(ctx context.Context, name, keepalived string) (Image, error) {
 	tree, err := Linked(ctx, keepalived)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// limits is a containers.conf that asks for no more than this machine may give.
+// limits is a containers.conf with limits that this machine may set.
 func limits(cgroupManager string) []byte {
 	files, processes := hard(unix.RLIMIT_NOFILE, 20000), hard(unix.RLIMIT_NPROC, 32768)
 	return fmt.Appendf(nil, containersConf, files, files, processes, processes, cgroupManager)

@@ -21,7 +21,7 @@ const (
 	namePrefix = "onprem-vm."
 )
 
-// serial tells the machines of one process apart.
+// serial numbers the machines of one process.
 var serial atomic.Int64
 
 // Machine is one computer's disks. No mount outlives a step, so a crash leaves nothing but a
@@ -92,8 +92,8 @@ func (m *Machine) Remove() error {
 	return errors.Join(removeGroups(m.name), unmountBelow(m.dir), os.RemoveAll(m.dir))
 }
 
-// removeLeftovers removes the directories and control groups of machines whose owner is gone. Their
-// processes ended with the lab that they were plugged into.
+// removeLeftovers removes the directories and control groups of machines whose owner has exited.
+// Their processes ended with the lab that they were plugged into.
 func removeLeftovers() error {
 	paths := append(groupTrees(), workDir)
 	var errs []error

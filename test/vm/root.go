@@ -21,7 +21,7 @@ import (
 )
 
 // packages are what the root file system holds beside a minimal Debian: an init, a container
-// engine, and tools to look around. Neither keepalived nor CoreDNS is among them: they come in
+// engine, and tools to inspect it. Neither keepalived nor CoreDNS is among them: they come in
 // images.
 var packages = []string{
 	"systemd", "systemd-sysv", "dbus", "iproute2", "curl", "ca-certificates", "procps",

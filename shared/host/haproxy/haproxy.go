@@ -1,4 +1,4 @@
-// Package haproxy talks to a running HAProxy: by the Unix sockets of its master process and of its
+// Package haproxy queries a running HAProxy: by the Unix sockets of its master process and of its
 // present worker, and by HTTP on the loopback.
 package haproxy
 
@@ -13,12 +13,14 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/loop"
 )
 
 // most is how much of an answer is read: the statistics of 64 slots are some 100 KiB.
 const most = 4 << 20
 
-// Within bounds each question. HAProxy answers in a millisecond, or does not work.
+// Within bounds each query. HAProxy answers in a millisecond, or does not work.
 const Within = 2 * time.Second
 
 // Ask has HAProxy run commands, one after the other, and returns all of its answers. HAProxy
@@ -131,9 +133,9 @@ func Follow(ctx context.Context, socket string, wake chan<- struct{}) error {
 	there := false
 	for ctx.Err() == nil {
 		conn, err := dial(ctx, socket)
-		if changed := (err == nil) != there; changed {
+		if (err == nil) != there {
 			there = !there
-			notify(wake)
+			loop.Wake(wake)
 		}
 		if err != nil {
 			select {
@@ -143,17 +145,10 @@ func Follow(ctx context.Context, socket string, wake chan<- struct{}) error {
 			continue
 		}
 		if err = heldUntil(ctx, conn); !errors.Is(err, context.DeadlineExceeded) {
-			notify(wake)
+			loop.Wake(wake)
 		}
 	}
 	return nil
-}
-
-func notify(wake chan<- struct{}) {
-	select {
-	case wake <- struct{}{}:
-	default:
-	}
 }
 
 // heldUntil returns when the other side has gone, or ctx ends, or the time to hold is over, which

@@ -3,9 +3,11 @@
 package kube
 
 import (
+	"context"
+	"fmt"
 	"log/slog"
 
-	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/kube/fault"
@@ -17,7 +19,8 @@ import (
 type API struct{ watch watch.API }
 
 // NewAPI reads nothing yet. The kubeconfig may appear later, and it and the certificates that it
-// names may be replaced. log receives what is learnt, and when the files in use become invalid.
+// names may be replaced. log receives changes of the watched objects, faults of the API, and when
+// the files in use become invalid.
 func NewAPI(path string, log *slog.Logger) *API { return newAPI(path, log, log) }
 
 func newAPI(path string, files, log *slog.Logger) *API {
@@ -32,11 +35,24 @@ func (a *API) Crowd() *API {
 	return a
 }
 
-// core requests Nodes, ConfigMaps and Events.
-func (a *API) core() (*rest.RESTClient, error) {
+// call makes requests to a group of the API, which take at most half a minute together. what is
+// for its error.
+func (a *API) call(
+	ctx context.Context, group schema.GroupVersion, what string,
+	requests func(context.Context, *rest.RESTClient) error,
+) error {
+	ctx, cancel := context.WithTimeout(ctx, watch.AnswerWithin)
+	defer cancel()
 	client, config, err := a.watch.Load()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return kubeconfig.RESTClient(client, config, corev1.SchemeGroupVersion)
+	api, err := kubeconfig.RESTClient(client, config, group)
+	if err != nil {
+		return err
+	}
+	if err := requests(ctx, api); err != nil {
+		return fmt.Errorf("%s: %w", what, fault.Stable(err))
+	}
+	return nil
 }

@@ -12,29 +12,25 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/rest"
 
-	"github.com/onprem-infra/onprem-infra/shared/host/kube/fault"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube/watch"
 )
 
 // Object knows one ConfigMap. No error ever empties what it knows.
 type Object struct {
 	*watch.Cache[map[string]string]
-	name string
 }
 
 // Object watches the ConfigMap of this name. The API sends no other.
 func (a *API) Object(namespace, name string) *Object {
-	return &Object{name: name, Cache: watch.New(watch.Options[*corev1.ConfigMap, map[string]string]{
+	return &Object{watch.New(watch.Options[*corev1.ConfigMap, map[string]string]{
 		API: a.watch,
 		Kind: watch.Kind{
 			Title: fmt.Sprintf("ConfigMap %s/%s", namespace, name),
-			Group: corev1.SchemeGroupVersion, Resource: "configmaps", Namespace: namespace,
-			Name:   name,
+			Group: corev1.SchemeGroupVersion, Resource: "configmaps",
+			Namespace: namespace, Name: name,
 			Fields: fields.OneTermEqualSelector("metadata.name", name).String(),
 		},
-		Read: func(c *corev1.ConfigMap) (map[string]string, bool) {
-			return c.Data, c.Name == name
-		},
+		Read:  func(c *corev1.ConfigMap) (map[string]string, bool) { return c.Data, c.Name == name },
 		Equal: maps.Equal[map[string]string, map[string]string],
 		Describe: func(all map[string]map[string]string) (key, value string) {
 			return "exists", strconv.FormatBool(len(all) > 0)
@@ -46,8 +42,10 @@ func (a *API) Object(namespace, name string) *Object {
 // false until the API has reported for the first time whether the object exists.
 func (o *Object) Data() (data map[string]string, exists, synced bool) {
 	all, synced := o.All()
-	data, exists = all[o.name]
-	return data, exists, synced
+	for _, data := range all {
+		return data, true, synced
+	}
+	return nil, false, synced
 }
 
 // conflicts is how often a write is tried if another writer was faster.
@@ -60,31 +58,28 @@ const conflicts = 5
 func (a *API) Put(ctx context.Context, namespace, name string, change func(
 	now map[string]string,
 ) map[string]string) error {
-	return a.write(ctx, "put", namespace, name, func(
-		ctx context.Context, api *rest.RESTClient, now *corev1.ConfigMap,
-	) error {
+	try := func(ctx context.Context, api *rest.RESTClient, now *corev1.ConfigMap) error {
 		if now == nil {
-			data := change(nil)
-			if data == nil {
-				return nil
-			}
 			made := &corev1.ConfigMap{
-				ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Data: data,
+				ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Data: change(nil),
+			}
+			if made.Data == nil {
+				return nil
 			}
 			return api.Post().Namespace(namespace).Resource("configmaps").Body(made).Do(ctx).Error()
 		}
-		data := now.Data
+		data := maps.Clone(now.Data)
 		if data == nil {
 			data = map[string]string{}
 		}
-		data = change(maps.Clone(data))
-		if data == nil || maps.Equal(data, now.Data) {
+		if data = change(data); data == nil || maps.Equal(data, now.Data) {
 			return nil
 		}
 		now.Data = data // with the version that was read, which the API compares
 		return api.Put().Namespace(namespace).Resource("configmaps").Name(name).Body(now).
 			Do(ctx).Error()
-	})
+	}
+	return a.write(ctx, "put", namespace, name, try)
 }
 
 // Delete removes the ConfigMap if gone returns true for what it holds, and only if it still holds
@@ -92,9 +87,7 @@ func (a *API) Put(ctx context.Context, namespace, name string, change func(
 func (a *API) Delete(
 	ctx context.Context, namespace, name string, gone func(now map[string]string) bool,
 ) error {
-	return a.write(ctx, "delete", namespace, name, func(
-		ctx context.Context, api *rest.RESTClient, now *corev1.ConfigMap,
-	) error {
+	try := func(ctx context.Context, api *rest.RESTClient, now *corev1.ConfigMap) error {
 		if now == nil || !gone(maps.Clone(now.Data)) {
 			return nil
 		}
@@ -107,7 +100,8 @@ func (a *API) Delete(
 			return nil
 		}
 		return err
-	})
+	}
+	return a.write(ctx, "delete", namespace, name, try)
 }
 
 // write reads the object, nil when there is none, and tries again when another writer was faster.
@@ -115,27 +109,22 @@ func (a *API) write(
 	ctx context.Context, verb, namespace, name string,
 	try func(context.Context, *rest.RESTClient, *corev1.ConfigMap) error,
 ) error {
-	ctx, cancel := context.WithTimeout(ctx, watch.AnswerWithin)
-	defer cancel()
-	api, err := a.core()
-	if err != nil {
+	what := fmt.Sprintf("%s ConfigMap %s/%s", verb, namespace, name)
+	retried := func(ctx context.Context, api *rest.RESTClient) (err error) {
+		for range conflicts {
+			now := new(corev1.ConfigMap)
+			err = api.Get().Namespace(namespace).Resource("configmaps").Name(name).Do(ctx).Into(now)
+			if apierrors.IsNotFound(err) {
+				now, err = nil, nil
+			}
+			if err == nil {
+				err = try(ctx, api, now)
+			}
+			if !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
+				break
+			}
+		}
 		return err
 	}
-	for range conflicts {
-		now := new(corev1.ConfigMap)
-		err = api.Get().Namespace(namespace).Resource("configmaps").Name(name).Do(ctx).Into(now)
-		if apierrors.IsNotFound(err) {
-			now, err = nil, nil
-		}
-		if err == nil {
-			err = try(ctx, api, now)
-		}
-		if !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
-			break
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("%s ConfigMap %s/%s: %w", verb, namespace, name, fault.Stable(err))
-	}
-	return nil
+	return a.call(ctx, corev1.SchemeGroupVersion, what, retried)
 }

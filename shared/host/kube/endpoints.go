@@ -2,6 +2,7 @@ package kube
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -43,17 +44,17 @@ func readyOn(s *discoveryv1.EndpointSlice) (nodes []string) {
 			nodes = append(nodes, *e.NodeName)
 		}
 	}
-	slices.Sort(nodes)
-	return slices.Compact(nodes)
+	return sorted(nodes)
 }
 
 // join are the nodes of all EndpointSlices, sorted.
-func join(all map[string][]string) (nodes []string) {
-	for _, some := range all {
-		nodes = append(nodes, some...)
-	}
-	slices.Sort(nodes)
-	return slices.Compact(nodes)
+func join(all map[string][]string) []string {
+	return sorted(slices.Concat(slices.Collect(maps.Values(all))...))
+}
+
+func sorted(names []string) []string {
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // Ready are the names of the nodes with a ready endpoint, sorted. synced is false until the API has

@@ -65,9 +65,7 @@ func (n Node) Equal(o Node) bool {
 }
 
 func labelled(n *corev1.Node, labels ...string) bool {
-	return slices.ContainsFunc(
-		labels, func(label string) bool { _, ok := n.Labels[label]; return ok },
-	)
+	return slices.ContainsFunc(labels, func(l string) bool { _, ok := n.Labels[l]; return ok })
 }
 
 // readNode reads a Node; one of labels marks the control plane, whatever its value.
@@ -89,7 +87,8 @@ func readNode(n *corev1.Node, labels []string) Node {
 		}
 	}
 	if node.ControlPlane {
-		node.List, node.Gone = n.Annotations[notice.PublishedKey], n.Annotations[notice.BootstrapGone] == notice.Gone
+		node.List = n.Annotations[notice.PublishedKey]
+		node.Gone = n.Annotations[notice.BootstrapGone] == notice.Gone
 	}
 	return node
 }

@@ -14,10 +14,10 @@ import (
 // Watcher knows Nodes. No error ever empties what it knows.
 type Watcher struct{ *watch.Cache[Node] }
 
-// NewBootstrapWatcher watches the control plane's Nodes by either of the labels that mark one, for the bootstrap
-// machine, which serves clusters of any age. No selector can match either of two labels, so the API
-// sends all Nodes and the others are dropped here. An invalid kubeconfig is not logged: the probes
-// of the API log it.
+// NewBootstrapWatcher watches the control plane's Nodes by either of the labels that mark one, for
+// the bootstrap machine, which serves clusters of any age. No selector can match either of two
+// labels, so the API sends all Nodes and the others are dropped here. An invalid kubeconfig is not
+// logged: the probes of the API log it.
 func NewBootstrapWatcher(path string, log *slog.Logger) *Watcher {
 	api := newAPI(path, slog.New(slog.DiscardHandler), log)
 	return api.nodes("nodes", "", []string{labelControlPlane, labelMaster}, isControlPlane)

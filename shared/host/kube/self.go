@@ -14,10 +14,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/kube/fault"
-	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
-	"github.com/onprem-infra/onprem-infra/shared/host/kube/watch"
 )
 
 const (
@@ -38,9 +37,8 @@ func (a *API) NodeName() (string, error) {
 	for rest := config.CertData; ; {
 		var block *pem.Block
 		if block, rest = pem.Decode(rest); block == nil {
-			return "", errors.New(
-				"read the node's name: these credentials have no certificate of a kubelet",
-			)
+			return "", errors.New("read the node's name: " +
+				"these credentials have no certificate of a kubelet")
 		}
 		if block.Type != "CERTIFICATE" {
 			continue // the key may come first
@@ -53,16 +51,12 @@ func (a *API) NodeName() (string, error) {
 	}
 }
 
-// CreateNodeEvent creates an Event about a Node, which is for people: "kubectl describe node" shows it
-// for an hour. reason is one word in camel case. A kubelet's credentials allow that without any
+// CreateNodeEvent creates an Event about a Node, which is for people: "kubectl describe node" shows
+// it for an hour. reason is one word in camel case. A kubelet's credentials allow that without any
 // further right. It takes at most half a minute, and is not tried again.
-func (a *API) CreateNodeEvent(ctx context.Context, node, reason, message string, at time.Time) error {
-	ctx, cancel := context.WithTimeout(ctx, watch.AnswerWithin)
-	defer cancel()
-	api, err := a.core()
-	if err != nil {
-		return err
-	}
+func (a *API) CreateNodeEvent(
+	ctx context.Context, node, reason, message string, at time.Time,
+) error {
 	when := metav1.NewTime(at)
 	event := &corev1.Event{
 		ObjectMeta: metav1.ObjectMeta{
@@ -77,34 +71,28 @@ func (a *API) CreateNodeEvent(ctx context.Context, node, reason, message string,
 		Source: corev1.EventSource{Component: reporter, Host: node}, ReportingController: reporter,
 		ReportingInstance: node,
 	}
-	if err := api.Post().Namespace(eventsOfNodes).Resource("events").Body(event).
-		Do(ctx).Error(); err != nil {
-		return fmt.Errorf("create an event about Node %s: %w", node, fault.Stable(err))
-	}
-	return nil
+	return a.call(ctx, corev1.SchemeGroupVersion, "create an event about Node "+node,
+		func(ctx context.Context, api *rest.RESTClient) error {
+			return api.Post().Namespace(eventsOfNodes).Resource("events").Body(event).Do(ctx).Error()
+		})
 }
 
 // Annotate sets an annotation of a Node and leaves the rest of it alone. A kubelet's credentials
 // allow that for the kubelet's own Node alone, without any further right. It takes at most half a
 // minute.
 func (a *API) Annotate(ctx context.Context, node, key, value string) error {
-	ctx, cancel := context.WithTimeout(ctx, watch.AnswerWithin)
-	defer cancel()
-	api, err := a.core()
-	if err != nil {
-		return err
-	}
 	patch, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"annotations": map[string]string{key: value}},
 	})
-	if err == nil {
-		err = api.Patch(types.MergePatchType).Resource("nodes").Name(node).Body(patch).
-			Do(ctx).Error()
-	}
 	if err != nil {
-		return fmt.Errorf("annotate Node %s with %s=%s: %w", node, key, value, fault.Stable(err))
+		return err
 	}
-	return nil
+	what := fmt.Sprintf("annotate Node %s with %s=%s", node, key, value)
+	return a.call(ctx, corev1.SchemeGroupVersion, what,
+		func(ctx context.Context, api *rest.RESTClient) error {
+			return api.Patch(types.MergePatchType).Resource("nodes").Name(node).Body(patch).
+				Do(ctx).Error()
+		})
 }
 
 // Subject is what a right is about.
@@ -112,29 +100,19 @@ type Subject = fault.Subject
 
 // May asks the API whether these credentials have a right.
 func (a *API) May(ctx context.Context, verb string, s Subject) (bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, watch.AnswerWithin)
-	defer cancel()
-	client, config, err := a.watch.Load()
-	if err != nil {
-		return false, err
+	right := &authorizationv1.ResourceAttributes{
+		Verb: verb, Group: s.Group, Resource: s.Resource, Namespace: s.Namespace, Name: s.Name,
 	}
-	api, err := kubeconfig.RESTClient(client, config, authorizationv1.SchemeGroupVersion)
-	if err != nil {
-		return false, err
+	review := &authorizationv1.SelfSubjectAccessReview{
+		Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: right},
 	}
-	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
-		ResourceAttributes: &authorizationv1.ResourceAttributes{
-			Verb: verb, Group: s.Group, Resource: s.Resource, Namespace: s.Namespace, Name: s.Name,
-		},
-	}}
 	answer := new(authorizationv1.SelfSubjectAccessReview)
-	if err := api.Post().Resource("selfsubjectaccessreviews").Body(review).
-		Do(ctx).Into(answer); err != nil {
-		return false, fmt.Errorf(
-			"ask whether this node may %s %s: %w", verb, s.Resource, fault.Stable(err),
-		)
-	}
-	return answer.Status.Allowed, nil
+	what := fmt.Sprintf("ask whether this node may %s %s", verb, s.Resource)
+	err := a.call(ctx, authorizationv1.SchemeGroupVersion, what,
+		func(ctx context.Context, api *rest.RESTClient) error {
+			return api.Post().Resource("selfsubjectaccessreviews").Body(review).Do(ctx).Into(answer)
+		})
+	return err == nil && answer.Status.Allowed, err
 }
 
 // Refused is what the API does not let the local host watch, by its last answers.

@@ -1,20 +1,21 @@
 package nft
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"reflect"
 	"sync"
-	"syscall"
 
+	"github.com/mdlayher/netlink"
 	"golang.org/x/sys/unix"
 
 	"github.com/onprem-infra/onprem-infra/shared/redirect"
 )
 
-// Memo is Present for repeated calls: all rules are read only if a program has changed the packet
-// filter since. The zero value has seen nothing. Its method may be called by any goroutine.
+// Memo is Present for repeated calls: it reads the rules only if a program has changed the packet
+// filter since. The zero value has read nothing. Any goroutine may call its method.
 type Memo struct {
 	mu      sync.Mutex
 	known   bool
@@ -27,7 +28,7 @@ type Memo struct {
 func (m *Memo) Present(r redirect.Rules) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	// What is changed while the rules are read belongs to a later generation, so that they are read
+	// A change while the rules are read makes a later generation, so that the next call reads
 	// again.
 	now, err := generation()
 	if err != nil {
@@ -45,68 +46,53 @@ func (m *Memo) Present(r redirect.Rules) (bool, error) {
 	return present, nil
 }
 
-// The parts of the question for the generation (linux/netfilter/nf_tables.h, nfnetlink.h).
+// The query for the generation (linux/netfilter/nf_tables.h, nfnetlink.h).
 const (
 	nfgenSize    = 4 // of struct nfgenmsg
 	getGen       = unix.NFNL_SUBSYS_NFTABLES<<8 | unix.NFT_MSG_GETGEN
-	newGen       = unix.NFNL_SUBSYS_NFTABLES<<8 | unix.NFT_MSG_NEWGEN
 	attributeGen = 1 // NFTA_GEN_ID, in network byte order
 )
 
-// generation is the number of the packet filter's state in this network: every transaction makes
-// another one.
-func generation() (id uint32, err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("ask netfilter for its generation: %w", err)
-		}
-	}()
-	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_NETFILTER)
+// generation is the number of the packet filter's state in this network namespace: every
+// transaction makes another one.
+func generation() (uint32, error) {
+	id, err := askGeneration()
+	if err != nil {
+		return 0, fmt.Errorf("ask netfilter for its generation: %w", err)
+	}
+	return id, nil
+}
+
+func askGeneration() (uint32, error) {
+	conn, err := netlink.Dial(unix.NETLINK_NETFILTER, nil)
 	if err != nil {
 		return 0, err
 	}
-	defer unix.Close(fd)
-	question := make([]byte, unix.SizeofNlMsghdr+nfgenSize)
-	binary.NativeEndian.PutUint32(question, uint32(len(question)))
-	binary.NativeEndian.PutUint16(question[4:], getGen)
-	binary.NativeEndian.PutUint16(question[6:], unix.NLM_F_REQUEST)
-	kernel := &unix.SockaddrNetlink{Family: unix.AF_NETLINK}
-	if err := unix.Sendto(fd, question, 0, kernel); err != nil {
-		return 0, err
-	}
-	answer := make([]byte, 4096)
-	n, _, err := unix.Recvfrom(fd, answer, 0)
+	defer conn.Close()
+	answers, err := conn.Execute(netlink.Message{
+		Header: netlink.Header{Type: getGen, Flags: netlink.Request}, Data: make([]byte, nfgenSize),
+	})
 	if err != nil {
 		return 0, err
 	}
-	messages, err := syscall.ParseNetlinkMessage(answer[:n])
-	if err != nil {
-		return 0, err
+	if len(answers) == 0 || len(answers[0].Data) < nfgenSize {
+		return 0, errors.New("unexpected answer")
 	}
-	for _, m := range messages {
-		switch {
-		case m.Header.Type == unix.NLMSG_ERROR && len(m.Data) >= 4:
-			return 0, syscall.Errno(-int32(binary.NativeEndian.Uint32(m.Data)))
-		case m.Header.Type == newGen && len(m.Data) >= nfgenSize:
-			return readGeneration(m.Data[nfgenSize:])
-		}
-	}
-	return 0, errors.New("unexpected answer")
+	return readGeneration(answers[0].Data[nfgenSize:])
 }
 
 // readGeneration finds the number among the attributes of an answer.
 func readGeneration(attributes []byte) (uint32, error) {
-	for len(attributes) >= unix.SizeofNlAttr {
-		size := int(binary.NativeEndian.Uint16(attributes))
-		kind := binary.NativeEndian.Uint16(attributes[2:])
-		kind &^= unix.NLA_F_NESTED | unix.NLA_F_NET_BYTEORDER
-		if size < unix.SizeofNlAttr || size > len(attributes) {
-			break
-		}
-		if kind == attributeGen && size >= unix.SizeofNlAttr+4 {
-			return binary.BigEndian.Uint32(attributes[unix.SizeofNlAttr:]), nil
-		}
-		attributes = attributes[min((size+3)&^3, len(attributes)):]
+	d, err := netlink.NewAttributeDecoder(attributes)
+	if err != nil {
+		return 0, err
 	}
-	return 0, errors.New("the answer has no generation")
+	d.ByteOrder = binary.BigEndian
+	for d.Next() {
+		if d.Type() == attributeGen {
+			id := d.Uint32()
+			return id, d.Err()
+		}
+	}
+	return 0, cmp.Or(d.Err(), errors.New("the answer has no generation"))
 }

@@ -22,8 +22,8 @@ var table = nftables.Table{Name: tableName, Family: nftables.TableFamilyINet}
 // content counts.
 //
 // Connections that were redirected before stay so, whatever the rules become: the kernel keeps each
-// one's own rewriting for as long as there are chains for it and a rule that makes it follow
-// connections. So these stay when nothing is redirected.
+// one's own rewriting as long as there are chains for it and a rule that needs connection tracking.
+// So these stay when nothing is redirected.
 func Ensure(r redirect.Rules) (changed bool, err error) {
 	c, same, err := holds(r)
 	if err != nil || same {

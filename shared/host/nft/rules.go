@@ -19,7 +19,7 @@ const tableName = "onprem-infra"
 // Every comparison uses the 16-byte register; NAT reads its port from the second one.
 const register, second = unix.NFT_REG_1, unix.NFT_REG_2
 
-// chain is one of our chains with what stands in it.
+// chain is one of our chains with its rules.
 type chain struct {
 	name     string
 	kind     nftables.ChainType
@@ -52,8 +52,8 @@ func chains(r redirect.Rules) []chain {
 		held := onLink(expr.MetaKeyOIFNAME, "lo")
 		out.rules = append(out.rules, slices.Concat(toVIP(d), held, rewrite(d)))
 	}
-	// This one is there without any port to close: the kernel follows connections only while some
-	// rule asks for it.
+	// This one is there without any port to close: the kernel tracks connections only while some
+	// rule needs it.
 	in.rules = append(in.rules, redirected())
 	for _, c := range r.Closed {
 		for _, vip := range c.VIPs {

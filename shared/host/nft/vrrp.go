@@ -48,7 +48,7 @@ type FarFilter struct {
 
 // Keep has the kernel drop the adverts of far, and no others, before any program receives them. It
 // reports whether it changed any rule. While nothing in the packet filter changes it costs one
-// question. The rules stay when this program ends: they are right as long as the host is a router
+// query. The rules stay when this program ends: they are right as long as the host is a router
 // of these elections, and keepalived may outlive its parent by a moment.
 func (f *FarFilter) Keep(far Far) (changed bool, err error) {
 	now, err := generation()
@@ -121,8 +121,9 @@ func groupRules(family nftables.TableFamily, groups []Group) (rules [][]expr.Any
 // chain alone: a node may have thousands of chains, and other programs change some once a second.
 // The library gives no type to the kernel's answer that there is none, so any failure counts as
 // that.
-func keepFar(c *nftables.Conn, family nftables.TableFamily,
-	rules [][]expr.Any) (changed bool, err error) {
+func keepFar(
+	c *nftables.Conn, family nftables.TableFamily, rules [][]expr.Any,
+) (changed bool, err error) {
 	t := &nftables.Table{Name: farTable, Family: family}
 	there, err := exists(c, *t)
 	if err != nil || !there && len(rules) == 0 {

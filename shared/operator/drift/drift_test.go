@@ -42,9 +42,8 @@ func wanted(t *testing.T) Wanted {
 	b.File(plan.Path, 0o644, []byte("one\ntwo\nthree\n"))
 	b.File(pods+"keepalived.yaml", 0o644, []byte("kind: Pod\n"))
 	b.File("/usr/local/bin/onprem-install", 0o755, []byte("#!/bin/sh\n"))
-	b.Unit(asset.Unit{Name: "onprem-install.service", Enabled: true, Contents: []byte("[Unit]\n")},
-		nil)
-	b.Unit(asset.Unit{Name: "quiet.service", Contents: []byte("[Unit]\n")}, nil)
+	b.Units(asset.Unit{Name: "onprem-install.service", Enabled: true, Contents: []byte("[Unit]\n")})
+	b.Units(asset.Unit{Name: "quiet.service", Contents: []byte("[Unit]\n")})
 	set, err := b.Set()
 	if err != nil {
 		t.Fatal(err)
@@ -189,8 +188,7 @@ func TestEffects(t *testing.T) {
 func TestNodeIP(t *testing.T) {
 	const theirs, ours, known = "ExecStart=/bin/podman run", "ExecStart=/usr/local/bin/onprem-infra node-ip set", "run/nodeip-configuration/primary-ip"
 	b := asset.Builder{By: "test"}
-	b.Unit(asset.Unit{Name: "nodeip-configuration.service", Contents: []byte(ours + " --retry\n")},
-		nil)
+	b.Units(asset.Unit{Name: "nodeip-configuration.service", Contents: []byte(ours + " --retry\n")})
 	set, err := b.Set()
 	if err != nil {
 		t.Fatal(err)

@@ -74,8 +74,8 @@ func (l *Log) Watch(name string, about Subject) *Watch {
 	return &Watch{log: l, name: name, about: about}
 }
 
-// Failed takes an error of the watch. An error that is logged already is not logged again, and only
-// the last of several at once is logged.
+// Failed records an error of the watch. An error that is logged already is not logged again, and
+// only the last of several at once is logged.
 func (w *Watch) Failed(err error) {
 	l := w.log
 	now := cause{text: plain(err), remedy: remedy(err), forbidden: apierrors.IsForbidden(err)}
@@ -112,7 +112,7 @@ func (l *Log) isExpected(w *Watch, err error) bool {
 	return true
 }
 
-// Works takes that the watch receives from the API.
+// Works records that the watch receives from the API.
 func (w *Watch) Works() {
 	l := w.log
 	l.mu.Lock()

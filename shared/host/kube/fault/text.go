@@ -13,7 +13,8 @@ import (
 func remedy(err error) string {
 	switch {
 	case apierrors.IsForbidden(err):
-		return "give nodes the right to it: apply the objects that 'onprem-infra render --role=cluster' writes"
+		return "give nodes the right to it: " +
+			"apply the objects that 'onprem-infra render --role=cluster' writes"
 	case apierrors.IsUnauthorized(err):
 		return "check the kubelet's credentials: the API does not accept them"
 	}
@@ -22,13 +23,13 @@ func remedy(err error) string {
 
 var (
 	// cutOff matches the errors of a connection that was cut, in whatever state it was.
-	cutOff = regexp.MustCompile(`software caused connection abort|connection reset by peer|broken pipe|unexpected EOF|` +
-		`client connection lost|GOAWAY|use of closed network connection`)
+	cutOff = regexp.MustCompile(`software caused connection abort|connection reset by peer|` +
+		`broken pipe|unexpected EOF|client connection lost|GOAWAY|use of closed network connection`)
 	ports = regexp.MustCompile(`(\d|\]):\d+->`)
 )
 
-// plain is an error without what differs at each attempt, and in short words if a connection was
-// cut, as every move of a VIP does.
+// plain is an error without the parts that differ at each attempt, and a short text if a connection
+// was cut, as every move of a VIP does.
 func plain(err error) string {
 	text := ports.ReplaceAllString(Stable(err).Error(), "$1->")
 	if cutOff.MatchString(text) {
@@ -37,8 +38,8 @@ func plain(err error) string {
 	return text
 }
 
-// Stable drops what differs at each attempt, the request and the local port, so that an error that
-// persists has one text.
+// Stable drops the parts that differ at each attempt, the request and the local port, so that an
+// error that persists has one text.
 func Stable(err error) error {
 	var answer *apierrors.StatusError
 	if errors.As(err, &answer) {

@@ -13,15 +13,15 @@ import (
 const pace = time.Second
 
 // An API that refuses a host may have just started and not know its rights yet. After so many
-// refusals at the pace it is asked seldom: a person has to grant the right first.
+// refusals at the pace the interval is seldom: a person has to grant the right first.
 const (
 	refusals = 5
 	seldom   = 30 * time.Second
 )
 
-// In a crowd, as the workers of a cluster are, the API would notice if all hosts sent a request at
-// once. After an outage each of them waits a random time, up to firstSpread at first and up to
-// lastSpread in the end. Nothing waits for them: what they know stays until then.
+// In a crowd, as the workers of a cluster are, the API would be overloaded if all hosts sent a
+// request at once. After an outage each of them waits a random time, up to firstSpread at first and
+// up to lastSpread in the end. Nothing waits for them: what they know stays until then.
 const (
 	firstSpread = 4 * time.Second
 	lastSpread  = 32 * time.Second
@@ -60,7 +60,7 @@ func (w *watcher) endedAtOnce() {
 	w.failed++
 }
 
-// works takes that the API has sent a valid event, or that a stream lasts for a while. The mere
+// works records that the API has sent a valid event, or that a stream lasts for a while. The mere
 // start of a stream is no sign of health.
 func (w *watcher) works() {
 	w.mu.Lock()

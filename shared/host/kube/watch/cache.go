@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/onprem-infra/onprem-infra/shared/loop"
 )
 
 // Cache is what is known of the watched objects, by name. No error ever empties it.
@@ -81,8 +83,8 @@ func (c *Cache[T]) All() (all map[string]T, synced bool) {
 	return maps.Clone(c.all), c.synced
 }
 
-// LastReceived reports whether the API has sent a list, and when it last sent anything, if only that
-// nothing has changed.
+// LastReceived reports whether the API has sent a list, and when it last sent anything, if only
+// that nothing has changed.
 func (c *Cache[T]) LastReceived() (synced bool, last time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -97,10 +99,7 @@ func (c *Cache[T]) announce() {
 	wakes := c.wakes
 	c.mu.Unlock()
 	for _, wake := range wakes {
-		select {
-		case wake <- struct{}{}:
-		default:
-		}
+		loop.Wake(wake)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 	apiwatch "k8s.io/apimachinery/pkg/watch"
 )
 
-// shortest is how long the API is asked to let a stream last; the longest is twice that. The
+// shortest is the least duration of a stream that is requested; the longest is twice that. The
 // duration is random, so that the streams of many nodes do not end together.
 const shortest = 5 * time.Minute
 
@@ -84,14 +84,13 @@ func (r *resumed) run(ctx context.Context, version string) {
 // isForgotten reports whether no stream can ever begin at this version.
 func isForgotten(err error) bool {
 	return errors.Is(err, errOtherAPI) || apierrors.IsResourceExpired(err) ||
-		apierrors.IsGone(err) ||
-		apierrors.IsBadRequest(err) || apierrors.IsInvalid(err)
+		apierrors.IsGone(err) || apierrors.IsBadRequest(err) || apierrors.IsInvalid(err)
 }
 
 // stream passes on the events of one stream and returns the version at which the next one begins.
 func (r *resumed) stream(ctx context.Context, version string) (string, error) {
 	lasts := shortest + rand.N(shortest)
-	// The timeout is for an API that does not end the stream when it was asked to.
+	// The timeout is for an API that does not end the stream at the requested time.
 	ctx, cancel := context.WithTimeout(ctx, lasts+AnswerWithin)
 	defer cancel()
 	from, err := r.source.open(ctx, cancel, version, lasts)

@@ -1,4 +1,4 @@
-// Package vips checks who holds a cluster's VIPs, and what other hosts see of them.
+// Package vips checks the holders of a cluster's VIPs, and what other hosts observe of them.
 package vips
 
 import (
