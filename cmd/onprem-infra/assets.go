@@ -54,9 +54,9 @@ func loadAssets(std streams, in *input, kind role.Role, l *live) (plan.Plan, ass
 	if described, err = l.over(described, kind); err != nil {
 		return plan.Plan{}, asset.Set{}, err
 	}
-	p, err := plan.Compile(described)
+	p, err := compile(described)
 	if err != nil {
-		return plan.Plan{}, asset.Set{}, negative(err)
+		return plan.Plan{}, asset.Set{}, err
 	}
 	set, err := hostGoods(p, kind)
 	return p, set, err

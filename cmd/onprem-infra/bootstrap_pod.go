@@ -9,21 +9,13 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/onprem-infra/onprem-infra/shared/container"
-	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
 	"github.com/onprem-infra/onprem-infra/shared/host/proc"
+	"github.com/onprem-infra/onprem-infra/shared/host/services"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
-	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
-
-// inPodFlag adds the flag for a machine on which kubelet runs the daemon in this program's pod.
-func inPodFlag(cmd *cobra.Command, daemon string) *bool {
-	return cmd.Flags().Bool("in-pod", false, "kubelet runs "+daemon+", in this program's pod: launch none by podman")
-}
 
 // podKeepalived is keepalived's container in a static pod: kubelet starts it, and the supervisor
 // releases the VIP on request.
@@ -33,14 +25,9 @@ type podKeepalived struct {
 	status func() (supervised.Status, error)
 }
 
-// supervisorHealth probes the health endpoint of keepalived's supervisor over one connection.
-func supervisorHealth(p plan.Plan) *probe.HTTP {
-	return probe.NewHTTP(fmt.Sprintf("http://localhost:%d/healthz", p.Ports[port.Supervise]), localhost.Dial)
-}
-
 func newPodKeepalived(p plan.Plan) *podKeepalived {
 	return &podKeepalived{
-		health: supervisorHealth(p),
+		health: services.Supervisor(p),
 		leave:  func(now bool) error { return runDir.SetLeave(leaveOwner, now) },
 		status: runDir.Status,
 	}

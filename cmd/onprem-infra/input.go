@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/onprem-infra/onprem-infra/shared/clash"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
@@ -85,6 +86,25 @@ func loadCluster(std streams, in *input) (spec.Cluster, error) {
 		return spec.Cluster{}, err
 	}
 	return parseCluster(std, in, name, text)
+}
+
+// loadPlan is loadCluster with the plan of that cluster.
+func loadPlan(std streams, in *input) (plan.Plan, spec.Cluster, error) {
+	described, err := loadCluster(std, in)
+	if err != nil {
+		return plan.Plan{}, described, err
+	}
+	p, err := compile(described)
+	return p, described, err
+}
+
+// compile makes the plan; a cluster that has none is a negative answer.
+func compile(described spec.Cluster) (plan.Plan, error) {
+	p, err := plan.Compile(described)
+	if err != nil {
+		err = negative(err)
+	}
+	return p, err
 }
 
 // parseCluster makes the cluster of a text that has been read, under the other flags.

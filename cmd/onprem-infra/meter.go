@@ -41,9 +41,16 @@ func (m *machine) pages() map[string]healthz.Page {
 // publishes its metrics.
 const everyAddress = 5 * time.Second
 
-// serve serves the metrics of a program that has no health check.
-func (m *machine) serve(ctx context.Context, p plan.Plan, port uint16) {
-	m.watch(ctx, "metrics of this host", func(ctx context.Context) error { return healthz.Serve(ctx, port, nil, m.pages()) })
+// serve serves the metrics at the program's own port until ctx ends, and its health check if it
+// has one. It retries while the port is in use: a former program may still have it.
+func (m *machine) serve(ctx context.Context, p plan.Plan, port uint16, alive func() error) {
+	what, checks := "metrics of this host", map[string]func() error{}
+	if alive != nil {
+		what, checks["/healthz"] = "health", alive
+	}
+	m.watch(ctx, what, func(ctx context.Context) error {
+		return healthz.Serve(ctx, port, checks, m.pages())
+	})
 	m.publish(ctx, p, port)
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/overhear"
+	"github.com/onprem-infra/onprem-infra/shared/host/services"
 	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
@@ -50,7 +51,7 @@ func newNodeVIPMeter(p plan.Plan, host nodeVIPHost, made interface{ Passes(vrrp.
 		checks = append(checks, w.Check)
 	}
 	e := newVIPMeter(p, host, checks, made.Passes, nodes.Known)
-	parent := supervisorHealth(p)
+	parent := services.Supervisor(p)
 	e.alive = func() bool {
 		ctx, cancel := context.WithTimeout(context.Background(), parentWithin)
 		defer cancel()

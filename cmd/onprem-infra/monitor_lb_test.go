@@ -17,6 +17,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/lb"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/probes"
 	"github.com/onprem-infra/onprem-infra/shared/health"
+	"github.com/onprem-infra/onprem-infra/shared/host/services"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -75,9 +76,9 @@ func TestBalancerIsAskedInside(t *testing.T) {
 	if healthy, err := newHAProxyDaemon(p).Healthy(t.Context()); !healthy || err != nil {
 		t.Errorf("the redirect's monitor: %v, %v", healthy, err)
 	}
-	services := nodeServices(p, nil)
-	services.Redirected = func() (bool, error) { return true, nil }
-	if found, why := probes.New(services).Probe(t.Context(), vrrp.CheckLB); found != health.Passed {
+	own := services.Node(p, nil)
+	own.Redirected = func() (bool, error) { return true, nil }
+	if found, why := probes.New(own).Probe(t.Context(), vrrp.CheckLB); found != health.Passed {
 		t.Errorf("the VIP's monitor: %v, %s", found, why)
 	}
 	if !asked["/haproxy_monitor"] || !asked["/haproxy_ready"] {

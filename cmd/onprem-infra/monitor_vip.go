@@ -14,6 +14,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/migrate"
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/founding"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/probes"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/publish"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
@@ -21,7 +22,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/recorder"
-	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/host/services"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -50,33 +51,27 @@ Node that it knows the new one, and no node is being upgraded; then all of them 
 	}
 	m := monitorFlags(cmd, "cluster/vip", std)
 	m.kubeconfigFlag(cmd)
-	m.roleFlag(cmd, "master or worker")
+	m.roleFlag(cmd, "master or worker", "--role=arbiter: an arbiter holds no VIP")
 	clock := migrate.Usual()
 	cmd.Flags().DurationVar(&clock.Every, "migrate-every", clock.Every, "nodes change how they use VRRP at multiples of this time by the clock; the same on every node")
 	cmd.Flags().DurationVar(&clock.Lead, "migrate-lead", clock.Lead, "and have this time at least to agree on the next one")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		r, err := m.role()
-		if err != nil {
-			return err
-		}
-		if r == role.Arbiter {
-			return usage("--role=arbiter: an arbiter holds no VIP")
-		}
+	work := m.running(std, func(ctx context.Context, p plan.Plan, header string) error {
+		return monitorVIP(ctx, m, p, header, clock)
+	})
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if clock.Lead <= 0 || clock.Every <= clock.Lead {
-			return usage("--migrate-every %v and --migrate-lead %v: the first must be longer, and both more than nothing", clock.Every, clock.Lead)
+			return usage("--migrate-every %v and --migrate-lead %v: the first must be longer, "+
+				"and both more than nothing", clock.Every, clock.Lead)
 		}
-		p, header, err := m.load(std)
-		if err != nil {
-			return err
-		}
-		ctx, cancel := untilStopped(cmd.Context())
-		defer cancel()
-		return monitorVIP(ctx, m, p, r, header, clock)
+		return work(cmd, args)
 	}
 	return cmd
 }
 
-func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, header string, clock migrate.Clock) error {
+func monitorVIP(
+	ctx context.Context, m *monitor, p plan.Plan, header string, clock migrate.Clock,
+) error {
+	r := m.role
 	links := link.NewCache()
 	host := nodeVIPHost{links: links.Snapshot}
 	host.listener = newListener(p, host, m.log)
@@ -88,8 +83,8 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 	wanted := p
 	p, now := way.Pending(time.Now()), way.InForce(time.Now())
 	access := kubeconfig.NewAccess(m.credentials(p), m.log)
-	made := nodeChecks(m, host, now, r, r == role.Master && !memory.Open, probes.New(nodeServices(p, access)))
-	seen := newNodeCluster(p, r, m.api(p, r), m.log)
+	made := nodeChecks(m, host, now, r, r == role.Master && !memory.Open, probes.New(services.Node(p, access)))
+	seen := newNodeCluster(p, r, m.api(p), m.log)
 	meter := newNodeVIPMeter(now, host, made, vip.Weights(now, r), seen.nodes)
 	m.meter.Add(meter.onto)
 	seen.meter(m.meter)
@@ -108,11 +103,10 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 	}
 	room := vip.New(options)
 	m.describe(now)
-	steps := loop.Steps[vip.Snapshot, vip.Desired]{
-		Observe: meter.observed(room.Observe), Decide: room.Decide, Publish: room.Publish, Apply: room.Apply,
-	}
+	steps := stepsOf(room)
+	steps.Observe = meter.observed(room.Observe)
 	return runInPod(ctx, m, m.credentials(p), steps, vip.Interval, func(ctx context.Context) {
-		m.serve(ctx, p, p.Ports[port.MonitorVIP], map[string]func() error{"/healthz": func() error { return vipAlive(m, made) }})
+		m.serve(ctx, p, p.Ports[port.MonitorVIP], func() error { return vipAlive(m, made) })
 		host.followChecks(ctx, m, made)
 		m.watch(ctx, "the rights of this node", func(ctx context.Context) error {
 			return host.keepRights(ctx, func() []inspect.MissingRight {
@@ -156,6 +150,19 @@ func checkNamesOf(p plan.Plan, r role.Role) (names []vrrp.CheckName) {
 		names = append(names, w.Check)
 	}
 	return names
+}
+
+// newFounding is nil where no node can be the first one: the control plane has a bootstrap machine
+// before it, this node is none of it, or the API has named its nodes before.
+func newFounding(
+	m *monitor, p plan.Plan, r role.Role, memory vip.Memory, access *kubeconfig.Access,
+) *founding.Founding {
+	if !p.Flavour().Founds || r != role.Master || len(memory.Nodes) > 0 {
+		return nil
+	}
+	return founding.New(founding.Options{
+		VIPs: p.VIPs.API, Prober: services.NewFirst(p, access), Wake: m.wake, Log: m.log,
+	})
 }
 
 // vipAlive is the monitor's own health: its loop makes rounds and its checks are made. The

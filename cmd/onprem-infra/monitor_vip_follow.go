@@ -8,7 +8,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/publish"
 	"github.com/onprem-infra/onprem-infra/shared/election"
-	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/listen"
 	"github.com/onprem-infra/onprem-infra/shared/host/recorder"
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise/orphans"
@@ -30,9 +29,7 @@ func (h nodeVIPHost) followChecks(ctx context.Context, m *monitor, made *checks.
 // followSupervisor wakes the monitor when keepalived's supervisor reports something. It also removes
 // the VIPs of a supervisor that was killed together with its keepalived.
 func (h nodeVIPHost) followSupervisor(ctx context.Context, m *monitor) {
-	m.watch(ctx, "the supervisor", func(ctx context.Context) error {
-		return file.Watch(ctx, h.watched(), m.wake)
-	})
+	m.watchFiles(ctx, "the supervisor", h.watched()...)
 	m.watch(ctx, "the supervisor's life", func(ctx context.Context) error {
 		return orphans.Outlive(ctx, election.RunDir, m.log)
 	})
@@ -67,15 +64,15 @@ func change(e journal.Entry) publish.Change {
 // follow watches the API: the nodes, and the small objects that this node needs.
 func (c *nodeCluster) follow(ctx context.Context, m *monitor) {
 	written := loop.NewWake() // of the writer of candidates
-	m.watch(ctx, "nodes", func(ctx context.Context) error { return c.nodes.Run(ctx, m.wake, written) })
+	m.watchAPI(ctx, "nodes", c.nodes, written)
 	m.watch(ctx, "how this node uses VRRP", c.intents.Run)
 	if c.candidates != nil {
-		m.watch(ctx, "ingress candidates", func(ctx context.Context) error { return c.candidates.Run(ctx, m.wake) })
+		m.watchAPI(ctx, "ingress candidates", c.candidates)
 	}
 	if c.bootstrap == nil {
 		return
 	}
-	m.watch(ctx, "the bootstrap machine", func(ctx context.Context) error { return c.bootstrap.Run(ctx, m.wake) })
+	m.watchAPI(ctx, "the bootstrap machine", c.bootstrap)
 	m.watch(ctx, "the bootstrap machine's end", c.gone.Run)
 	m.watch(ctx, "this node's rank", c.ranks.Run)
 	m.watch(ctx, "the writer of the ingress candidates", func(ctx context.Context) error {

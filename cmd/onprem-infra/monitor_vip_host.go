@@ -3,11 +3,8 @@
 package main
 
 import (
-	"errors"
-	"io/fs"
 	"log/slog"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -20,6 +17,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/listen"
+	"github.com/onprem-infra/onprem-infra/shared/host/memory"
 	"github.com/onprem-infra/onprem-infra/shared/host/rundir"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -90,7 +88,7 @@ func (h nodeVIPHost) Keep(m vip.Memory) error {
 
 // memory is that of an earlier run. One that cannot be read is no reason to end.
 func (h nodeVIPHost) memory(log *slog.Logger) vip.Memory {
-	return readMemory(h.at(vip.MemoryPath), vip.DecodeMemory, log)
+	return memory.Read(h.at(vip.MemoryPath), vip.DecodeMemory, log)
 }
 
 func (h nodeVIPHost) KeepMigration(m migrate.Memory) error {
@@ -99,21 +97,7 @@ func (h nodeVIPHost) KeepMigration(m migrate.Memory) error {
 
 // migration is what an earlier run knew of the migration.
 func (h nodeVIPHost) migration(log *slog.Logger) migrate.Memory {
-	return readMemory(h.at(vip.MigrationPath), migrate.DecodeMemory, log)
-}
-
-func readMemory[M any](path string, decode func([]byte) (M, error), log *slog.Logger) (m M) {
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return m
-	}
-	if err == nil {
-		m, err = decode(text)
-	}
-	if err != nil {
-		log.Warn("read the memory of an earlier run", "file", path, "error", err)
-	}
-	return m
+	return memory.Read(h.at(vip.MigrationPath), migrate.DecodeMemory, log)
 }
 
 // current is the plan in force on this node, for verbs that end before a migration does, and for

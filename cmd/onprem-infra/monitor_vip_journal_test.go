@@ -83,7 +83,7 @@ func TestJournalFollows(t *testing.T) {
 	p := fakehost.Plan(t, vrrp.ProfileLan)
 	h := onDisk(t, map[string]string{election.RunDir + "/empty": ""})
 	log := &heard{}
-	m := &monitor{machine: machine{log: slog.New(slog.NewTextHandler(log, nil)), wake: make(chan struct{}, 1)}}
+	m := &monitor{machine: &machine{log: slog.New(slog.NewTextHandler(log, nil)), wake: make(chan struct{}, 1)}}
 	checks := &allBut{fails: []vrrp.CheckName{vrrp.CheckMCS}}
 	begin := func() func() {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -62,7 +62,7 @@ func TestCheckOnce(t *testing.T) {
 // TestMonitorRole holds that a node's role has the same names here as everywhere.
 func TestMonitorRole(t *testing.T) {
 	for name, want := range map[string]role.Role{"master": role.Master, "control-plane": role.Master, "worker": role.Worker, "arbiter": role.Arbiter, "bootstrap": "", "": ""} {
-		got, err := (&monitor{node: name}).role()
+		got, err := nodeRole(name)
 		if got != want || (err == nil) != (want != "") {
 			t.Errorf("%q is %q, %v, want %q", name, got, err, want)
 		}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/cluster/monitoring"
 	"github.com/onprem-infra/onprem-infra/shared/host/output"
-	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
@@ -35,13 +34,9 @@ the files yourself: not every cluster has a Prometheus, and these objects need i
 		if err := w.directory(); err != nil {
 			return err
 		}
-		described, err := loadCluster(std, in)
+		p, _, err := loadPlan(std, in)
 		if err != nil {
 			return err
-		}
-		p, err := plan.Compile(described)
-		if err != nil {
-			return negative(err)
 		}
 		set, err := monitoring.Assets(p)
 		if err != nil {

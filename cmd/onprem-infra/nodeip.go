@@ -131,7 +131,7 @@ With --link it returns when that interface is up and holds the node's address, h
 }
 
 func nodeIPLog(std streams) *slog.Logger {
-	return slog.New(slog.NewTextHandler(std.err, nil)).With("room", "cluster/nodeip")
+	return roomLog("cluster/nodeip", std)
 }
 
 func nodeIPFlagsOf(cmd *cobra.Command) *nodeIPFlags {
@@ -167,13 +167,9 @@ func (f *nodeIPFlags) node(cmd *cobra.Command, std streams, vips []string) (node
 	today := plan.Plan{}.Flavour()
 	node := nodeip.Node{KubeletUnit: today.KubeletUnit, RemoteLabel: today.RemoteLabel}
 	if f.cluster != "" {
-		cluster, err := loadCluster(std, &input{file: f.cluster})
+		p, _, err := loadPlan(std, &input{file: f.cluster})
 		if err != nil {
 			return node, err
-		}
-		p, err := plan.Compile(cluster)
-		if err != nil {
-			return node, negative(err)
 		}
 		node = nodeOf(p)
 	}

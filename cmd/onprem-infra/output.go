@@ -39,6 +39,19 @@ func (w *writing) forceFlags(cmd *cobra.Command) {
 		"do not report what was written, nor any progress")
 }
 
+// formatFlag gives a verb the flag -o with the formats that it prints; the first is the default.
+func formatFlag(cmd *cobra.Command, use string, forms ...string) *string {
+	format := cmd.Flags().StringP("output", "o", forms[0], use)
+	completes(cmd, "output", forms)
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if !slices.Contains(forms, *format) {
+			return usage("-o %q is not one of: %s", *format, strings.Join(forms, ", "))
+		}
+		return nil
+	}
+	return format
+}
+
 // toFile says whether there is a file to write; without one it is standard output.
 func (w *writing) toFile() bool { return w.place.Path != "" && w.place.Path != "-" }
 

@@ -167,7 +167,7 @@ func TestStatus_MissingRight(t *testing.T) {
 		return addr.Neighbour{MAC: "52:54:00:00:00:0c"}, nil
 	}
 	v := status.Inspect(t.Context(), host).Verdict
-	line := strings.Join(strings.Fields(verdictText(v)), " ")
+	line := strings.Join(strings.Fields(strings.Join(v.Why, " ")), " ")
 	for _, part := range []string{"this node may not get, list, watch nodes: it knows no other node; apply", "render --role=cluster"} {
 		if v.Level != judge.Degraded || !strings.Contains(line, part) {
 			t.Errorf("status says %s: %s, want %q", v.Level, line, part)

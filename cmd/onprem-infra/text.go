@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -19,16 +20,7 @@ func columns() int { return int(width()) }
 
 func wrapped(line string) string { return width().Wrap(line) }
 
-func folded(lead, line string) string { return width().Fold(lead, line) }
-
 func tabled(head []string, rows [][]string) string { return width().Table(head, rows) }
-
-func orNone(text, none string) string {
-	if text == "" {
-		return none
-	}
-	return text
-}
 
 // printMessage prints a message beside a verb's result. On a terminal long lines are broken between words;
 // elsewhere a line stays a line, for programs that read lines.
@@ -57,7 +49,7 @@ func highlighted(text string) string {
 	return verdicts.ReplaceAllStringFunc(text, func(found string) string {
 		word := strings.Trim(found[strings.LastIndex(strings.TrimRight(found, " "), " ")+1:], ": ")
 		at := strings.LastIndex(found, word)
-		colour := orNone(colours[word], "1;31")
+		colour := cmp.Or(colours[word], "1;31")
 		return found[:at] + "\x1b[" + colour + "m" + word + "\x1b[0m" + found[at+len(word):]
 	})
 }
