@@ -18,6 +18,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/host/meter"
+	"github.com/onprem-infra/onprem-infra/shared/host/node"
 	"github.com/onprem-infra/onprem-infra/shared/host/recorder"
 	"github.com/onprem-infra/onprem-infra/shared/host/services"
 	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
@@ -101,20 +103,20 @@ func runVIP(
 	})
 	object := bootstrapObject{api: kube.NewAPI(kubeconfig, m.log), namespace: p.Namespace}
 	announcer := announce.New(object, time.Now, m.log)
-	listener := newListener(p, nodeVIPHost{}, m.log)
+	listener := newListener(p, node.New(""), m.log)
 	o.Nodes, o.Daemon, o.Notifier, o.Now = kept, keeperOfKeepalived(m, p), &m.status, time.Now
 	o.Host = vipHost{
 		Dir: runDir, Bootstrap: onHost, Starts: onHost.Starts(m.log), Watch: watch,
 		Announcer: announcer, nodes: nodes, conflicts: conflicts, listener: listener,
 	}
 	room := vip.New(o)
-	meter := newVIPMeter(p, nodeVIPHost{}, nil, nil, nodes.Known)
-	m.meter.Add(meter.onto)
+	counted := meter.New(meter.Options{Plan: p, Host: node.New(""), Nodes: nodes.Known})
+	m.meter.Add(counted.Page)
 	m.meter.Follow("nodes", nodes.LastReceived)
 	steps := stepsOf(room)
 	steps.Observe = func(ctx context.Context) (vip.Snapshot, error) {
 		if status, err := runDir.Status(); err == nil { // the room reads it too, and reports errors
-			meter.Status(status, time.Now())
+			counted.Status(status, time.Now())
 		}
 		return room.Observe(ctx)
 	}
@@ -125,7 +127,7 @@ func runVIP(
 		m.watch(ctx, "the local API", watch.Run)
 		m.watch(ctx, "other holders of the VIPs", conflicts.Run)
 		m.watch(ctx, "the announced addresses", announcer.Run)
-		m.keepJournal(ctx, listener, meter, recorder.Options{
+		m.keepJournal(ctx, listener, counted, recorder.Options{
 			Plan: p, Run: runDir, Path: journal.Path, Announced: listener.Announced, Log: m.log,
 		})
 		m.watchFiles(ctx, "the supervisor", runDir.StatusFile())

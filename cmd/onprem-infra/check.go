@@ -17,6 +17,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/vip/probes"
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
+	"github.com/onprem-infra/onprem-infra/shared/host/node"
 	"github.com/onprem-infra/onprem-infra/shared/host/services"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
@@ -48,7 +49,7 @@ in a row: one that fails here has not moved a VIP yet.`,
 			return err
 		}
 		access := kubeconfig.NewAccess(m.credentials(p), slog.New(slog.DiscardHandler))
-		return checkOnce(cmd.Context(), probes.New(services.Node(p, access)), current(p, m.log).Timing.Model, check)
+		return checkOnce(cmd.Context(), probes.New(services.Node(p, access)), node.Current(p, m.log).Timing.Model, check)
 	}
 	return cmd
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/host/diagnose"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/host/node"
 	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
@@ -146,7 +147,7 @@ func doctorHost(std streams, m *monitor, in *input) (diagnose.Host, error) {
 	if !live {
 		p = wanted
 	}
-	host := newDoctor(current(p, m.log), wanted, m)
+	host := newDoctor(node.Current(p, m.log), wanted, m)
 	host.Live = live
 	return host, nil
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
 	"github.com/onprem-infra/onprem-infra/shared/host/nft"
+	"github.com/onprem-infra/onprem-infra/shared/host/node"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/redirect"
@@ -73,7 +74,7 @@ func prepareLB(ctx context.Context, log *slog.Logger, sockets string, room *lb.R
 
 func monitorLB(ctx context.Context, m *monitor, o lb.Options) error {
 	// A running migration changes nothing here: the probe of HAProxy is the same under every timing.
-	p := current(o.Plan, m.log)
+	p := node.Current(o.Plan, m.log)
 	nodes := kube.NewAPI(m.credentials(p), m.log).ControlPlane(p.ControlPlaneLabel)
 	every := p.Timing.Model.Redirect.Interval // HAProxy's exit wakes the monitor earlier
 	o.Plan, o.Nodes, o.Daemon = p, nodes, newHAProxyDaemon(p)

@@ -19,6 +19,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/mdns/wire"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/multicast"
+	"github.com/onprem-infra/onprem-infra/shared/host/node"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
@@ -67,7 +68,7 @@ type mdnsHost struct {
 }
 
 func (mdnsHost) Agreed() ([]netip.Addr, error) {
-	agreed, _, err := nodeVIPHost{}.Agreed()
+	agreed, _, err := node.New("").Agreed()
 	if text, err := os.ReadFile(primaryIP); err == nil && len(agreed) == 2 && strings.TrimSpace(string(text)) == agreed[1].String() {
 		agreed[0], agreed[1] = agreed[1], agreed[0]
 	}

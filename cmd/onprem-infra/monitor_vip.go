@@ -5,12 +5,10 @@ package main
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/onprem-infra/onprem-infra/cluster/candidates"
 	"github.com/onprem-infra/onprem-infra/cluster/migrate"
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
@@ -18,12 +16,13 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/vip/probes"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/publish"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
-	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/host/members"
+	"github.com/onprem-infra/onprem-infra/shared/host/meter"
+	"github.com/onprem-infra/onprem-infra/shared/host/node"
 	"github.com/onprem-infra/onprem-infra/shared/host/recorder"
 	"github.com/onprem-infra/onprem-infra/shared/host/services"
-	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/plan/rollout"
@@ -72,10 +71,10 @@ func monitorVIP(
 	ctx context.Context, m *monitor, p plan.Plan, header string, clock migrate.Clock,
 ) error {
 	r := m.role
-	links := link.NewCache()
-	host := nodeVIPHost{links: links.Snapshot}
-	host.listener = newListener(p, host, m.log)
-	memory, kept := host.memory(m.log), host.migration(m.log)
+	links, host := link.NewCache(), node.New("")
+	host.Snapshot = links.Snapshot
+	host.Listener = newListener(p, host, m.log)
+	known, kept := host.Memory(m.log), host.Migration(m.log)
 	if resumed, err := rollout.Resume(m.described, kept.Speaks); err == nil {
 		p = resumed
 	}
@@ -83,55 +82,71 @@ func monitorVIP(
 	wanted := p
 	p, now := way.Pending(time.Now()), way.InForce(time.Now())
 	access := kubeconfig.NewAccess(m.credentials(p), m.log)
-	made := nodeChecks(m, host, now, r, r == role.Master && !memory.Open, probes.New(services.Node(p, access)))
-	seen := newNodeCluster(p, r, m.api(p), m.log)
-	meter := newNodeVIPMeter(now, host, made, vip.Weights(now, r), seen.nodes)
-	m.meter.Add(meter.onto)
-	seen.meter(m.meter)
+	made := nodeChecks(m, host, now, r, r == role.Master && !known.Open, probes.New(services.Node(p, access)))
+	seen := members.New(p, r, m.api(p), m.log)
+	counted := meter.New(meter.Options{
+		Plan: now, Host: host, Checks: checkNamesOf(now, r), Passes: made.Passes,
+		Nodes: seen.NodeWatch.Known, Alive: meter.ParentAnswers(now),
+	})
+	m.meter.Add(counted.Page)
+	seen.Received(m.meter.Follow)
 	options := vip.Options{
-		Plan: wanted, Role: r, Header: header, Memory: memory, Migration: way,
+		Plan: wanted, Role: r, Header: header, Memory: known, Migration: way,
 		Host: host, Cluster: seen, Health: made, After: m.later, Now: time.Now,
 		Changed: func(p plan.Plan) {
 			made.Retime(p.Timing.Model)
-			meter.setPlan(p)
+			counted.SetPlan(p)
 			m.describe(p)
 		},
 	}
-	first := newFounding(m, p, r, memory, access)
+	first := newFounding(m, p, r, known, access)
 	if first != nil {
 		options.Founding = first
 	}
 	room := vip.New(options)
 	m.describe(now)
 	steps := stepsOf(room)
-	steps.Observe = meter.observed(room.Observe)
+	steps.Observe = observed(room, counted)
 	return runInPod(ctx, m, m.credentials(p), steps, vip.Interval, func(ctx context.Context) {
 		m.serve(ctx, p, p.Ports[port.MonitorVIP], func() error { return vipAlive(m, made) })
-		host.followChecks(ctx, m, made)
-		m.watch(ctx, "the rights of this node", func(ctx context.Context) error {
-			return host.keepRights(ctx, func() []inspect.MissingRight {
-				return inspect.RefusedRights(p, r, seen.api.Refused())
-			})
+		followChecks(ctx, m, host, made)
+		followRights(ctx, m, host, func() []inspect.MissingRight {
+			return inspect.RefusedRights(p, r, seen.API.Refused())
 		})
 		if first != nil {
 			m.watch(ctx, "whether this node is the first one", first.Run)
 		}
 		m.watch(ctx, "links", func(ctx context.Context) error { return links.Watch(ctx, m.wake) })
-		host.followSupervisor(ctx, m)
-		events := publish.NewEvents(seen.api.NodeName, seen.createEvent, m.log)
+		followSupervisor(ctx, m, host)
+		events := publish.NewEvents(seen.API.NodeName, seen.CreateEvent, m.log)
 		m.watch(ctx, "Events of this node", events.Run)
-		m.keepJournal(ctx, host.listener, meter, recorder.Options{
-			Plan: p, Run: host.run(), Path: host.at(journal.Path), Checks: checkNamesOf(p, r),
-			Passes: made.Passes, Announced: host.listener.Announced, Log: m.log,
+		m.keepJournal(ctx, host.Listener, counted, recorder.Options{
+			Plan: p, Run: host.Dir, Path: host.At(journal.Path), Checks: checkNamesOf(p, r),
+			Passes: made.Passes, Announced: host.Listener.Announced, Log: m.log,
 			Report: func(e journal.Entry) { events.Note(change(e)) },
 		})
-		seen.follow(ctx, m)
+		for _, w := range seen.Watches(m.wake) {
+			m.watch(ctx, w.What, w.Run)
+		}
 	})
+}
+
+// observed is the room's Observe, which also records the status for the metrics.
+func observed(
+	room *vip.Room, counted *meter.VIPs,
+) func(context.Context) (vip.Snapshot, error) {
+	return func(ctx context.Context) (vip.Snapshot, error) {
+		s, err := room.Observe(ctx)
+		if err == nil {
+			counted.Status(s.Status, time.Now())
+		}
+		return s, err
+	}
 }
 
 // nodeChecks are the checks of a node of a role, in the state that an earlier run left.
 func nodeChecks(
-	m *monitor, host nodeVIPHost, p plan.Plan, r role.Role, gate bool, prober checks.Prober,
+	m *monitor, host node.Host, p plan.Plan, r role.Role, gate bool, prober checks.Prober,
 ) *checks.Checks {
 	fault := map[vrrp.CheckName]bool{}
 	for _, w := range vip.Weights(p, r) {
@@ -139,7 +154,7 @@ func nodeChecks(
 	}
 	return checks.New(checks.Options{
 		Names: checkNamesOf(p, r), Timing: p.Timing.Model, Gate: gate, Prober: prober,
-		Passes: func(check vrrp.CheckName) bool { return host.tracked(check, fault[check]) },
+		Passes: func(check vrrp.CheckName) bool { return host.Dir.Passes(check, fault[check]) },
 		Wake:   m.wake, Log: m.log,
 	})
 }
@@ -175,29 +190,4 @@ func vipAlive(m *monitor, checks interface{ Alive() bool }) error {
 		return fmt.Errorf("the node's checks stand still")
 	}
 	return nil
-}
-
-// newNodeCluster prepares the watches of the API. While a migration is pending they are what either
-// plan needs, and every Node, as all nodes must agree to it.
-func newNodeCluster(p plan.Plan, r role.Role, api *kube.API, log *slog.Logger) *nodeCluster {
-	now, migrates := p, p.Former != nil
-	if migrates {
-		now = *p.Former
-	}
-	c := &nodeCluster{plan: p, api: api, log: log, logged: map[string]string{}, believe: candidates.Cluster(p), list: candidates.NewReader(candidates.Cluster(p)),
-		ranks:   publish.NewAnnotation(notice.Rank, "claim a rank", api.Annotate, log),
-		intents: publish.NewAnnotation(notice.Way, "announce how this node uses VRRP", api.Annotate, log),
-		gone:    publish.NewAnnotation(notice.BootstrapGone, "report that the bootstrap machine is gone", api.Annotate, log)}
-	c.ranked = len(p.VRRP.ControlPlane.Ranks)+len(now.VRRP.ControlPlane.Ranks) > 0
-	c.nodes = api.ControlPlane(p.ControlPlaneLabel)
-	if r == role.Master || vip.WatchesAll(p) || migrates {
-		c.nodes = api.AllNodes(p.ControlPlaneLabel)
-	}
-	if !vip.WatchesAll(p) || !vip.WatchesAll(now) {
-		c.candidates = api.Object(p.Namespace, notice.Candidates)
-	}
-	if r == role.Master {
-		c.bootstrap = api.Object(p.Namespace, notice.Bootstrap)
-	}
-	return c
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/vip/publish"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/host/node"
 	"github.com/onprem-infra/onprem-infra/shared/host/recorder"
 	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -44,26 +45,26 @@ func (a *allBut) fail(c vrrp.CheckName) {
 }
 
 // recording is what the recorder of a control plane node needs.
-func recording(p plan.Plan, h nodeVIPHost, checks *allBut, log *slog.Logger) recorder.Options {
+func recording(p plan.Plan, h node.Host, checks *allBut, log *slog.Logger) recorder.Options {
 	return recorder.Options{
-		Plan: p, Run: h.run(), Path: h.at(journal.Path), Checks: checkNamesOf(p, role.Master),
+		Plan: p, Run: h.Dir, Path: h.At(journal.Path), Checks: checkNamesOf(p, role.Master),
 		Passes: checks.Passes, Log: log,
 	}
 }
 
 // says has the supervisor say the state of the API's instance.
-func says(t *testing.T, h nodeVIPHost, state supervised.State) {
+func says(t *testing.T, h node.Host, state supervised.State) {
 	t.Helper()
 	text := supervised.Encode(supervised.Status{PID: 9, Instances: map[string]supervised.Instance{"ostest_API_0": {State: state, Priority: 100}}})
-	if err := file.Write(h.at(election.RunDir, supervised.StatusFile), text, 0o644); err != nil {
+	if err := file.Write(h.At(election.RunDir, supervised.StatusFile), text, 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // written are the states and reasons in a host's journal.
-func written(t *testing.T, h nodeVIPHost) (out []string) {
+func written(t *testing.T, h node.Host) (out []string) {
 	t.Helper()
-	text, err := os.ReadFile(h.at(journal.Path))
+	text, err := os.ReadFile(h.At(journal.Path))
 	if err != nil {
 		return nil
 	}
@@ -110,7 +111,7 @@ func TestJournalFollows(t *testing.T) {
 			t.Fatal("a journal that cannot be written is not said")
 		}
 	}
-	if err := os.MkdirAll(filepath.Dir(h.at(journal.Path)), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(h.At(journal.Path)), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	first := "192.0.2.5 BACKUP it was so at the first observation"

@@ -13,6 +13,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/status"
+	"github.com/onprem-infra/onprem-infra/shared/host/node"
 	"github.com/onprem-infra/onprem-infra/shared/operator/judge"
 )
 
@@ -74,7 +75,7 @@ func statusCommand(std streams) *cobra.Command {
 		}
 		ctx, cancel := untilStopped(cmd.Context())
 		defer cancel()
-		host := inspect.New(current(p, m.log))
+		host := inspect.New(node.Current(p, m.log))
 		if !watch {
 			r := status.Inspect(ctx, host)
 			if err := ctx.Err(); err != nil {
