@@ -14,6 +14,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/bootstrap/daemon"
 	"github.com/onprem-infra/onprem-infra/bootstrap/dns"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/host/inpod"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
@@ -47,8 +48,8 @@ name servers, which it follows when they change.`,
 		if *once { // a missing name server is no error
 			return dns.New(o).Prepare(ctx)
 		}
-		inThisPod := &podCoreDNS{}
-		defer inThisPod.drop()
+		inThisPod := &inpod.BootstrapCoreDNS{}
+		defer inThisPod.Drop()
 		if o.Daemon = inThisPod; !m.inPod {
 			o.Daemon = m.coreDNSKeeper(p, host)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/bootstrap/vip/announce"
 	"github.com/onprem-infra/onprem-infra/bootstrap/vip/conflict"
 	"github.com/onprem-infra/onprem-infra/shared/election"
+	"github.com/onprem-infra/onprem-infra/shared/host/inpod"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
@@ -78,7 +79,8 @@ func assumedFree(p plan.Plan, texts []string) ([]netip.Addr, error) {
 // keeperOfKeepalived manages keepalived: kubelet runs it in a pod, or this program in a container.
 func keeperOfKeepalived(m *machine, p plan.Plan) vip.Daemon {
 	if m.inPod {
-		return newPodKeepalived(p)
+		leave := func(now bool) error { return runDir.SetLeave(leaveOwner, now) }
+		return inpod.NewKeepalived(p, leave, runDir.Status)
 	}
 	// onprem-supervise works at least once in each interval of the probe.
 	return m.keeper(daemon.UsesCPU(), runDir.ForgetStatus)

@@ -4,34 +4,24 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"os"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/onprem-infra/onprem-infra/cluster/dns"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/host/inpod"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
-	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
-	"github.com/onprem-infra/onprem-infra/shared/host/probe"
-	"github.com/onprem-infra/onprem-infra/shared/host/proc"
 	"github.com/onprem-infra/onprem-infra/shared/nameserver"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
 
-const (
-	// everyDNSRound is the longest time between two rounds: nothing wakes the monitor when CoreDNS
-	// changes.
-	everyDNSRound = 2 * time.Second
-	// healthAnswer is longer than CoreDNS needs to answer its health check.
-	healthAnswer = time.Second
-)
+// everyDNSRound is the longest time between two rounds: nothing wakes the monitor when CoreDNS
+// changes.
+const everyDNSRound = 2 * time.Second
 
 func monitorDNSCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
@@ -63,9 +53,8 @@ func monitorDNS(ctx context.Context, m *monitor, o dns.Options) error {
 	if m.role == role.Master {
 		nodes = api.AllNodes(p.ControlPlaneLabel)
 	}
-	url := fmt.Sprintf("http://localhost:%d/health", p.Ports[port.CoreDNSHealth])
-	beside := &coreDNS{health: probe.NewHTTP(url, localhost.Dial)}
-	defer beside.drop()
+	beside := inpod.NewCoreDNS(p, dns.Command())
+	defer beside.Drop()
 	o.Nodes, o.Daemon = nodes, beside
 	room := dns.New(o)
 	m.meter.Add(room.Metrics)
@@ -94,43 +83,3 @@ func (nodeDNSHost) Read(path string) ([]byte, error) { return file.Read(path) }
 
 func (nodeDNSHost) Now() time.Time          { return time.Now() }
 func (h nodeDNSHost) Later(d time.Duration) { h.later(d) }
-
-// coreDNS is the CoreDNS of the pod, held by a pidfd.
-type coreDNS struct {
-	held   *proc.Process
-	health *probe.HTTP
-}
-
-func (c *coreDNS) Running() (running, another bool) {
-	if c.held != nil && c.held.Signal(0) == nil {
-		return true, false
-	}
-	c.drop()
-	found, err := proc.Running(dns.Command())
-	if err != nil {
-		return false, false // it has exited: kubelet starts another
-	}
-	c.held = found
-	return true, true
-}
-
-func (c *coreDNS) drop() {
-	if c.held != nil {
-		_ = c.held.Close() // a pidfd that is no longer used
-	}
-	c.held = nil
-}
-
-func (c *coreDNS) Serves(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, healthAnswer)
-	defer cancel()
-	return c.health.Probe(ctx) == nil
-}
-
-// Signal ignores a process that has just exited: the next round finds its successor.
-func (c *coreDNS) Signal(sig syscall.Signal) error {
-	if err := c.held.Signal(sig); !errors.Is(err, os.ErrProcessDone) {
-		return err
-	}
-	return nil
-}

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -20,9 +19,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
 	"github.com/onprem-infra/onprem-infra/shared/host/nft"
 	"github.com/onprem-infra/onprem-infra/shared/host/node"
+	"github.com/onprem-infra/onprem-infra/shared/host/services"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
-	"github.com/onprem-infra/onprem-infra/shared/redirect"
 )
 
 func monitorLBCommand(std streams) *cobra.Command {
@@ -39,7 +38,7 @@ VIP to HAProxy while it has a healthy server. With --once it writes the files fr
 	m.kubeconfigFlag(cmd)
 	once := cmd.Flags().Bool("once", false, "write the files and end, before HAProxy starts")
 	cmd.RunE = m.running(std, func(ctx context.Context, p plan.Plan, header string) error {
-		o := lb.Options{Plan: p, Header: header, Host: lbHost{}, Filter: filter{m.log}}
+		o := lb.Options{Plan: p, Header: header, Host: lbHost{}, Filter: nft.Filter{Log: m.log}}
 		o.Trust = kubeconfig.NewAccess(m.credentials(p), m.log)
 		if *once {
 			room := lb.New(o)
@@ -77,7 +76,7 @@ func monitorLB(ctx context.Context, m *monitor, o lb.Options) error {
 	p := node.Current(o.Plan, m.log)
 	nodes := kube.NewAPI(m.credentials(p), m.log).ControlPlane(p.ControlPlaneLabel)
 	every := p.Timing.Model.Redirect.Interval // HAProxy's exit wakes the monitor earlier
-	o.Plan, o.Nodes, o.Daemon = p, nodes, newHAProxyDaemon(p)
+	o.Plan, o.Nodes, o.Daemon = p, nodes, services.NewHAProxy(p)
 	room := lb.New(o)
 	m.meter.Add(room.Metrics)
 	m.meter.Follow("nodes", nodes.LastReceived)
@@ -109,56 +108,3 @@ func (lbHost) IPv6() bool {
 }
 
 func (lbHost) Now() time.Time { return time.Now() }
-
-// haproxyDaemon is the HAProxy of the pod.
-type haproxyDaemon struct {
-	health string        // URL of its health check
-	answer time.Duration // the probe's timeout
-}
-
-// newHAProxyDaemon probes a port of the loopback: no other host can use up its connections.
-func newHAProxyDaemon(p plan.Plan) haproxyDaemon {
-	return haproxyDaemon{fmt.Sprintf("http://127.0.0.1:%d/haproxy_monitor", p.Ports[port.LBStats]), p.Timing.Model.Redirect.Timeout}
-}
-
-func (haproxyDaemon) Running(ctx context.Context) (string, bool, error) {
-	structure, err := haproxyd.Structure(ctx, haproxy.Run.Socket())
-	if err != nil && haproxyd.Absent(err) {
-		return "", false, nil
-	}
-	return structure, err == nil, err
-}
-
-func (haproxyDaemon) Stats(ctx context.Context) ([]haproxy.Stat, error) {
-	text, err := haproxyd.Ask(ctx, haproxy.Run.Socket(), "show stat")
-	if err != nil {
-		return nil, err
-	}
-	return haproxy.ParseStats(text)
-}
-
-func (haproxyDaemon) Command(ctx context.Context, commands ...string) error {
-	_, err := haproxyd.Ask(ctx, haproxy.Run.Socket(), commands...)
-	return err
-}
-
-func (haproxyDaemon) Reload(ctx context.Context, structure string) (bool, error) {
-	return haproxyd.Reload(ctx, haproxy.Run.MasterSocket(), haproxy.Run.Socket(), structure)
-}
-
-func (d haproxyDaemon) Healthy(ctx context.Context) (bool, error) {
-	return haproxyd.Healthy(ctx, d.health, d.answer)
-}
-
-// filter is the kernel's packet filter; it logs the leftovers that it removes.
-type filter struct{ log *slog.Logger }
-
-func (filter) Ensure(r redirect.Rules) (bool, error) { return nft.Ensure(r) }
-
-func (f filter) RemoveLeftovers() ([]string, error) {
-	removed, err := nft.RemoveLeftovers()
-	if len(removed) > 0 {
-		f.log.Info("removed leftovers of another balancer", "what", removed)
-	}
-	return removed, err
-}

@@ -73,7 +73,7 @@ func TestBalancerIsAskedInside(t *testing.T) {
 	balancer.Config.Handler = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked[r.URL.Path] = true })
 	p := plan.Plan{Ports: map[string]uint16{port.LBStats: inside.Port()}} // nobody listens on port 0
 	p.Timing.Model.Redirect.Timeout = health.Redirect().Timeout
-	if healthy, err := newHAProxyDaemon(p).Healthy(t.Context()); !healthy || err != nil {
+	if healthy, err := services.NewHAProxy(p).Healthy(t.Context()); !healthy || err != nil {
 		t.Errorf("the redirect's monitor: %v, %v", healthy, err)
 	}
 	own := services.Node(p, nil)

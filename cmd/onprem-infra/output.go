@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 	"github.com/onprem-infra/onprem-infra/shared/host/output"
 	"github.com/onprem-infra/onprem-infra/shared/near"
+	"github.com/onprem-infra/onprem-infra/shared/operator/timeline"
 )
 
 // writing is how a verb writes what it has made, by its flags.
@@ -179,3 +181,18 @@ func (w *writing) format(value string, forms []string) (string, error) {
 
 // isPath says whether a value can be nothing else than the name of a file.
 func isPath(value string) bool { return strings.ContainsAny(value, "./") }
+
+// htmlForm is the format of pages.
+const htmlForm = "html"
+
+// page writes a page of pictures.
+func (w *writing) page(page timeline.Page) error {
+	var text bytes.Buffer
+	if err := page.Write(&text); err != nil {
+		return err
+	}
+	return w.document(text.Bytes(), timeline.IsPage)
+}
+
+// unmarked is for outputs that nothing marks as ours: no file that is there is taken for one.
+func unmarked([]byte) bool { return false }
