@@ -45,7 +45,7 @@ func parseRole(name string, more ...role.Role) (role.Role, error) {
 }
 
 // loadAssets reads the cluster and compiles it to what a host of the role gets, or the cluster
-// itself. Of a live one it keeps the peace.
+// itself. Nodes of a live cluster keep one VRRP setting.
 func loadAssets(std streams, in *input, kind role.Role, l *live) (plan.Plan, asset.Set, error) {
 	described, err := loadCluster(std, in)
 	if err != nil {
@@ -62,12 +62,10 @@ func loadAssets(std streams, in *input, kind role.Role, l *live) (plan.Plan, ass
 	return p, set, err
 }
 
-// hostGoods are goods; what the user can mend of their errors is a negative answer.
+// hostGoods are goods; an error that the user can fix is a negative answer.
 func hostGoods(p plan.Plan, kind role.Role) (asset.Set, error) {
 	set, err := goods(p, kind)
-	if missing, absent := (plan.MissingImages{}), (cluster.NoSuchRole{}); errors.As(err,
-		&missing) ||
-		errors.As(err, &absent) {
+	if errors.As(err, new(plan.MissingImages)) || errors.As(err, new(cluster.NoSuchRole)) {
 		return asset.Set{}, negative(err)
 	}
 	return set, err

@@ -73,7 +73,7 @@ func checkOnce(ctx context.Context, prober checks.Prober, timing vrrp.Timing, ch
 	case health.Passed:
 		return nil
 	case health.Failed:
-		return negative(fmt.Errorf("check %s: %s", check, why))
+		return negativef("check %s: %s", check, why)
 	default:
 		return fmt.Errorf("check %s: %s", check, why)
 	}

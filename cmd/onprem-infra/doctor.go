@@ -116,11 +116,8 @@ func doctorHost(std streams, m *monitor, in *input) (diagnose.Host, error) {
 		return diagnose.Host{}, err
 	}
 	if !live && in.file == "" {
-		return diagnose.Host{}, fmt.Errorf(
-			"this host has no %s, so it is not part of a cluster yet: "+
-				"name the description of its future cluster with -c",
-			m.cluster,
-		)
+		return diagnose.Host{}, fmt.Errorf("this host has no %s, so it is not part of a cluster "+
+			"yet: name the description of its future cluster with -c", m.cluster)
 	}
 	var p, wanted plan.Plan
 	if live {

@@ -62,10 +62,8 @@ func daemonProbes(p plan.Plan, host *inspect.Inspector, m *monitor) daemons.Prob
 	return daemons.Probes{
 		Backends: host.Backends, Lookup: host.Lookup, Check: probes.New(own).Probe,
 		Alive: func(ctx context.Context, number uint16, path string) error {
-			_, err := probe.NewHTTP(
-				fmt.Sprintf("http://localhost:%d%s", number, path),
-				localhost.Dial,
-			).Good(ctx)
+			url := fmt.Sprintf("http://localhost:%d%s", number, path)
+			_, err := probe.NewHTTP(url, localhost.Dial).Good(ctx)
 			return err
 		},
 		Structure:  func(ctx context.Context) (string, error) { return haproxyd.Structure(ctx, haproxy.Run.Socket()) },

@@ -76,10 +76,8 @@ func imagesFlag(cmd *cobra.Command, in *input) {
 // all at once; with an error among them the verb ends with exit code 1.
 func loadCluster(std streams, in *input) (spec.Cluster, error) {
 	if in.file == "-" && in.images == "-" {
-		return spec.Cluster{}, usage(
-			"-c and --images are both standard input, which is read once: name a file " +
-				"for one of the two",
-		)
+		return spec.Cluster{}, usage("-c and --images are both standard input, which is read " +
+			"once: name a file for one of the two")
 	}
 	name, text, err := read(std, in.file)
 	if err != nil {
@@ -151,10 +149,8 @@ func (in *input) refused(findings spec.Findings) error {
 // read returns a file, or standard input for "-", and what findings call it.
 func read(std streams, path string) (name string, text []byte, err error) {
 	if path == "" {
-		return "", nil, usage(
-			"-c FILE is missing: name an install-config.yaml or a cluster.yaml, or - for " +
-				"standard input",
-		)
+		return "", nil, usage("-c FILE is missing: name an install-config.yaml or a " +
+			"cluster.yaml, or - for standard input")
 	}
 	if path == "-" {
 		text, err = io.ReadAll(io.LimitReader(std.in, inputLimit))

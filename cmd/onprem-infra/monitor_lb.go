@@ -17,7 +17,6 @@ import (
 	haproxyd "github.com/onprem-infra/onprem-infra/shared/host/haproxy"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
-	"github.com/onprem-infra/onprem-infra/shared/host/nft"
 	"github.com/onprem-infra/onprem-infra/shared/host/node"
 	"github.com/onprem-infra/onprem-infra/shared/host/services"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -38,7 +37,7 @@ VIP to HAProxy while it has a healthy server. With --once it writes the files fr
 	m.kubeconfigFlag(cmd)
 	once := cmd.Flags().Bool("once", false, "write the files and end, before HAProxy starts")
 	cmd.RunE = m.running(std, func(ctx context.Context, p plan.Plan, header string) error {
-		o := lb.Options{Plan: p, Header: header, Host: lbHost{}, Filter: nft.Filter{Log: m.log}}
+		o := lb.Options{Plan: p, Header: header, Host: lbHost{}, Filter: services.Filter{Log: m.log}}
 		o.Trust = kubeconfig.NewAccess(m.credentials(p), m.log)
 		if *once {
 			room := lb.New(o)

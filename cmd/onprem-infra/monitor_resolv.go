@@ -16,10 +16,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/onprem-infra/onprem-infra/cluster/resolv"
-	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/host/bus"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
-	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/host/node"
+	"github.com/onprem-infra/onprem-infra/shared/host/systemd"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
 
@@ -74,30 +74,14 @@ func (h resolvHost) NodeIP() (netip.Addr, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return netip.Addr{}, err
 	}
-	links, err := link.Snapshot()
-	if err != nil {
-		return netip.Addr{}, fmt.Errorf("read links: %w", err)
-	}
-	chosen, err := addr.ForNode(links, addr.Wish{VIPs: h.vips})
+	chosen, err := node.Choose(h.vips)
 	if err != nil {
 		return netip.Addr{}, err
 	}
-	return chosen.Addresses[0], nil
+	return chosen[0], nil
 }
 
-// Enabled reports whether a unit wants the service and it is not masked.
-func (resolvHost) Enabled(service string) (bool, error) {
-	if to, err := os.Readlink("/etc/systemd/system/" + service); err == nil && to == os.DevNull {
-		return false, nil
-	}
-	for _, dir := range []string{"/etc", "/run", "/usr/lib"} {
-		wants, err := filepath.Glob(dir + "/systemd/system/*.wants/" + service)
-		if err != nil || len(wants) > 0 {
-			return err == nil, err
-		}
-	}
-	return false, nil
-}
+func (resolvHost) Enabled(service string) (bool, error) { return systemd.Enabled(service) }
 
 // Write keeps the SELinux label of the former file, or takes that of another file for name lookups.
 func (resolvHost) Write(path string, text []byte) (changed bool, err error) {

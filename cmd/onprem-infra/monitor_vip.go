@@ -84,12 +84,7 @@ func monitorVIP(
 	access := kubeconfig.NewAccess(m.credentials(p), m.log)
 	made := nodeChecks(m, host, now, r, r == role.Master && !known.Open, probes.New(services.Node(p, access)))
 	seen := members.New(p, r, m.api(p), m.log)
-	counted := meter.New(meter.Options{
-		Plan: now, Host: host, Checks: checkNamesOf(now, r), Passes: made.Passes,
-		Nodes: seen.NodeWatch.Known, Alive: meter.ParentAnswers(now),
-	})
-	m.meter.Add(counted.Page)
-	seen.Received(m.meter.Follow)
+	counted := newVIPMeter(m, meter.Options{Plan: now, Host: host, Passes: made.Passes}, seen)
 	options := vip.Options{
 		Plan: wanted, Role: r, Header: header, Memory: known, Migration: way,
 		Host: host, Cluster: seen, Health: made, After: m.later, Now: time.Now,
@@ -129,6 +124,16 @@ func monitorVIP(
 			m.watch(ctx, w.What, w.Run)
 		}
 	})
+}
+
+// newVIPMeter adds the metrics of a node's VIPs to the program's.
+func newVIPMeter(m *monitor, o meter.Options, seen *members.Cluster) *meter.VIPs {
+	o.Checks, o.Nodes = checkNamesOf(o.Plan, m.role), seen.NodeWatch.Known
+	o.Alive = meter.ParentAnswers(o.Plan)
+	counted := meter.New(o)
+	m.meter.Add(counted.Page)
+	seen.Received(m.meter.Follow)
+	return counted
 }
 
 // observed is the room's Observe, which also records the status for the metrics.

@@ -47,11 +47,9 @@ the files yourself: not every cluster has a Prometheus, and these objects need i
 			return err
 		}
 		if p.Metrics != spec.MetricsNode {
-			_ = printMessage(
-				std.err,
-				"monitoring: these hosts serve their metrics on their loopback alone; for "+
-					"a Prometheus elsewhere make the cluster with metrics: node (--metrics node)\n",
-			)
+			_ = printMessage(std.err, "monitoring: these hosts serve their metrics on their "+
+				"loopback alone; for a Prometheus elsewhere make the cluster with metrics: node "+
+				"(--metrics node)\n")
 		}
 		return nil
 	}

@@ -92,10 +92,8 @@ func (w *writing) directory() error {
 	case "":
 		return usage("--out is missing: name a directory")
 	case "-":
-		return usage(
-			"--out - is standard output, which takes no tree: name a directory, ./- if it is " +
-				"called so",
-		)
+		return usage("--out - is standard output, which takes no tree: name a directory, ./- if " +
+			"it is called so")
 	}
 	return refused(w.place.Directory())
 }

@@ -205,7 +205,7 @@ func (s simulation) replay(std streams, c schedule.Cluster) error {
 		c, err = simulate.ForSchedule(c, faults)
 	}
 	if err != nil {
-		return negative(fmt.Errorf("%s: %w", s.schedule, err))
+		return negativef("%s: %w", s.schedule, err)
 	}
 	result := engine.Run(c, faults)
 	if s.html != "" {

@@ -103,15 +103,9 @@ func OwnAddresses(p plan.Plan, port uint16) ([]netip.AddrPort, error) {
 	}
 	vips := p.VIPs.All()
 	if len(agreed) == 0 {
-		links, err := link.Snapshot()
-		if err != nil {
-			return nil, fmt.Errorf("read links: %w", err)
-		}
-		chosen, err := addr.ForNode(links, addr.Wish{VIPs: vips})
-		if err != nil {
+		if agreed, err = Choose(vips); err != nil {
 			return nil, err
 		}
-		agreed = chosen.Addresses
 	}
 	var at []netip.AddrPort
 	for _, a := range agreed {
@@ -123,4 +117,14 @@ func OwnAddresses(p plan.Plan, port uint16) ([]netip.AddrPort, error) {
 		return nil, errors.New("this host has no address of its own yet")
 	}
 	return at, nil
+}
+
+// Choose are the addresses that node-ip would choose for this host without a hint.
+func Choose(vips []netip.Addr) ([]netip.Addr, error) {
+	links, err := link.Snapshot()
+	if err != nil {
+		return nil, fmt.Errorf("read links: %w", err)
+	}
+	chosen, err := addr.ForNode(links, addr.Wish{VIPs: vips})
+	return chosen.Addresses, err
 }
