@@ -79,7 +79,7 @@ func TestBootstrap_Heir(t *testing.T) {
 		{name: "nobody serves there", nodes: []string{"127.0.0.22"}, want: release.NoHeir},
 		{name: "one of two is ready", nodes: []string{"127.0.0.22", "127.0.0.21"}, code: http.StatusOK, want: release.ReadyHeir},
 		{name: "it is not ready", nodes: []string{"127.0.0.22", "127.0.0.21"}, code: http.StatusInternalServerError, want: release.NoHeir},
-		{name: "it is ready and alone", nodes: []string{"127.0.0.21"}, code: http.StatusOK, want: release.NoHeir},
+		{name: "the only address is ready", nodes: []string{"127.0.0.21"}, code: http.StatusOK, want: release.ReadyHeir},
 	} {
 		nodeCode.Store(tt.code)
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
