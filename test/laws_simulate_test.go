@@ -18,7 +18,7 @@ var played = []struct {
 	why   string
 }{
 	{"shared/release.State", []string{"bootstrap/vip"}, "when the bootstrap machine releases the VIP"},
-	{"shared/release.HeirAmong", []string{"cmd/onprem-infra"}, "whether a control plane node could take over"},
+	{"shared/release.HeirAmong", []string{"shared/host/services"}, "whether a control plane node could take over"},
 	{"shared/bonus.State", []string{"shared/host/supervise/instances"},
 		"which bonus an instance has, from its start to its end"},
 	{"shared/vrrp.Candidates.Unserved", []string{"cluster/vip"},

@@ -45,7 +45,7 @@ func parseRole(name string, more ...role.Role) (role.Role, error) {
 }
 
 // loadAssets reads the cluster and compiles it to what a host of the role gets, or the cluster
-// itself. Of a live one it keeps the peace.
+// itself. Nodes of a live cluster keep one VRRP setting.
 func loadAssets(std streams, in *input, kind role.Role, l *live) (plan.Plan, asset.Set, error) {
 	described, err := loadCluster(std, in)
 	if err != nil {
@@ -54,20 +54,18 @@ func loadAssets(std streams, in *input, kind role.Role, l *live) (plan.Plan, ass
 	if described, err = l.over(described, kind); err != nil {
 		return plan.Plan{}, asset.Set{}, err
 	}
-	p, err := plan.Compile(described)
+	p, err := compile(described)
 	if err != nil {
-		return plan.Plan{}, asset.Set{}, negative(err)
+		return plan.Plan{}, asset.Set{}, err
 	}
 	set, err := hostGoods(p, kind)
 	return p, set, err
 }
 
-// hostGoods are goods; what the user can mend of their errors is a negative answer.
+// hostGoods are goods; an error that the user can fix is a negative answer.
 func hostGoods(p plan.Plan, kind role.Role) (asset.Set, error) {
 	set, err := goods(p, kind)
-	if missing, absent := (plan.MissingImages{}), (cluster.NoSuchRole{}); errors.As(err,
-		&missing) ||
-		errors.As(err, &absent) {
+	if errors.As(err, new(plan.MissingImages)) || errors.As(err, new(cluster.NoSuchRole)) {
 		return asset.Set{}, negative(err)
 	}
 	return set, err

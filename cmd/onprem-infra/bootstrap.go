@@ -8,14 +8,13 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"os/signal"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/onprem-infra/onprem-infra/bootstrap/daemon"
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/podman"
 	"github.com/onprem-infra/onprem-infra/shared/host/proc"
 	"github.com/onprem-infra/onprem-infra/shared/host/systemd"
@@ -43,9 +42,10 @@ type machine struct {
 	described spec.Cluster // parsed by load
 	socket    string       // podman's
 	authFile  string
+	inPod     bool // kubelet runs the daemon, in this program's pod
 
 	static string // the manifest of a static pod that replaces this program; empty in that pod
-	stop   func() // stops the program in order
+	stop   func() // stops the program in order; set by running
 
 	log      *slog.Logger
 	wake     chan struct{}
@@ -54,17 +54,34 @@ type machine struct {
 	watchers sync.WaitGroup
 }
 
-func machineFlags(cmd *cobra.Command, room string, std streams) *machine {
-	m := &machine{
-		log:    slog.New(slog.NewTextHandler(std.err, nil)).With("room", room),
-		wake:   loop.NewWake(),
+// roomLog is the log of a room's program.
+func roomLog(room string, std streams) *slog.Logger {
+	return slog.New(slog.NewTextHandler(std.err, nil)).With("room", room)
+}
+
+func newMachine(room string, std streams) *machine {
+	return &machine{
+		log: roomLog(room, std), wake: loop.NewWake(), meter: newMeter(room),
 		status: unitStatus{send: systemd.Status},
-		meter:  newMeter(room),
 	}
+}
+
+// machineFlags gives a verb the flags of a program of the bootstrap machine; room is its name in
+// the log, daemon what it runs. The manifest is that of a static pod with the same daemon.
+func machineFlags(cmd *cobra.Command, std streams, room, daemon, manifest string) *machine {
+	m := newMachine(room, std)
 	m.clusterFlag(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&m.socket, "podman", "unix:///run/podman/podman.sock", "podman's socket")
-	flags.StringVar(&m.authFile, "auth-file", "/root/.docker/config.json", "registry credentials; may be absent")
+	flags.StringVar(&m.authFile, "auth-file", "/root/.docker/config.json",
+		"registry credentials; may be absent")
+	flags.BoolVar(&m.inPod, "in-pod", false,
+		"kubelet runs "+daemon+", in this program's pod: launch none by podman")
+	cmd.PreRun = func(*cobra.Command, []string) {
+		if !m.inPod {
+			m.static = manifest
+		}
+	}
 	return m
 }
 
@@ -91,9 +108,9 @@ func (m *machine) load(std streams) (plan.Plan, string, error) {
 	if err != nil {
 		return plan.Plan{}, "", err
 	}
-	p, err := plan.Compile(cluster)
+	p, err := compile(cluster)
 	if err != nil {
-		return plan.Plan{}, "", negative(err)
+		return plan.Plan{}, "", err
 	}
 	m.text, m.described = text, cluster
 	m.describe(p)
@@ -114,52 +131,35 @@ func (m *machine) keeper(probe daemon.Probe, prepare func() error) *daemon.Keepe
 	})
 }
 
-// watch runs a watcher until ctx ends, and starts it again a second after a failure. A repeated
-// error is logged once.
-func (m *machine) watch(ctx context.Context, what string, run func(context.Context) error) {
-	m.watchers.Go(func() {
-		var reported loop.News
-		for {
-			err := run(ctx)
-			if ctx.Err() != nil {
-				return
-			}
-			if text := fmt.Sprint(err); reported.Is(text) {
-				m.log.Warn("watch "+what, "error", text)
-			}
-			loop.Wake(m.wake) // a change may have been missed
-			select {
-			case <-ctx.Done():
-				return
-			case <-time.After(time.Second):
-			}
-		}
-	})
-}
-
-// untilStopped is a context that ends at SIGTERM or SIGINT.
-func untilStopped(ctx context.Context) (context.Context, context.CancelFunc) {
-	return signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
-}
-
-// runRoom runs a room's loop until ctx ends, and its watchers until after the loop, whose last step
-// releases the VIP.
-func runRoom[S, D any](ctx context.Context, m *machine, steps loop.Steps[S, D], watchers func(context.Context)) error {
-	watching, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	watchers(watching)
-	if m.static != "" {
-		m.leaveToStatic(watching)
-	}
+// runRoom is runLoop for the bootstrap machine: systemd learns how the room is.
+func runRoom[S, D any](
+	ctx context.Context, m *machine, steps loop.Steps[S, D], watchers func(context.Context),
+) error {
 	defer context.AfterFunc(ctx, func() {
 		if err := systemd.Stopping(); err != nil {
 			m.log.Warn("stop", "error", err)
 		}
 	})()
-	err := loop.Run(ctx, metrics.Count(reportSteps(steps, &m.status), m.meter), m.wake, everyRound, m.log)
-	cancel()
-	m.watchers.Wait()
-	if err != nil {
-		return fmt.Errorf("leave: %w", err)
-	}
-	return nil
+	steps = reportSteps(steps, &m.status)
+	return runLoop(ctx, m, steps, everyRound, func(ctx context.Context) {
+		watchers(ctx)
+		if m.static != "" {
+			m.leaveToStatic(ctx)
+		}
+	})
+}
+
+// leaveToStatic stops the program if a static pod's manifest for its daemon appears: there would be
+// dual holders of the VIP, or two servers on port 53. The room releases its VIP first, and a
+// condition of the program's unit prevents another start.
+func (m *machine) leaveToStatic(ctx context.Context) {
+	m.onChange(ctx, "static pods", m.static, time.Tick(everyRound), func() bool {
+		there, err := file.Exists(m.static)
+		if err != nil || !there {
+			return false
+		}
+		m.log.Info("leave", "why", "kubelet runs the daemon from "+m.static)
+		m.stop()
+		return true
+	})
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/bootstrap/vip/conflict"
+	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/test/netns"
 )
@@ -54,7 +55,7 @@ func TestClaimsSeeWhoComesLate(t *testing.T) {
 	near.IP(t, "link add ens3 type veth peer name ens3 netns "+holder.Path()+"\nlink set ens3 up\naddr add 192.0.2.10/24 dev ens3\n")
 	holder.IP(t, "link set ens3 up\n")
 	claims := conflict.New(conflict.Options{
-		Plan: plan.Plan{VIPs: plan.VIPs{API: []netip.Addr{four}}}, Network: vipNetwork{}, Remember: func([]netip.Addr) error { return nil },
+		Plan: plan.Plan{VIPs: plan.VIPs{API: []netip.Addr{four}}}, Network: link.Network{}, Remember: func([]netip.Addr) error { return nil },
 		Wake: make(chan struct{}, 1),
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -92,7 +93,7 @@ func until(t *testing.T, near netns.Namespace, what string, right func(conflict.
 	t.Helper()
 	p := plan.Plan{VIPs: plan.VIPs{API: []netip.Addr{four}}}
 	claims := conflict.New(conflict.Options{
-		Plan: p, Network: vipNetwork{}, Remember: func([]netip.Addr) error { return nil },
+		Plan: p, Network: link.Network{}, Remember: func([]netip.Addr) error { return nil },
 		Wake: make(chan struct{}, 1),
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)

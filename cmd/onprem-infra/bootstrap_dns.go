@@ -13,13 +13,11 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/bootstrap/daemon"
 	"github.com/onprem-infra/onprem-infra/bootstrap/dns"
-	"github.com/onprem-infra/onprem-infra/shared/addr"
-	"github.com/onprem-infra/onprem-infra/shared/corefile"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/host/inpod"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
-	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/nameserver"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
@@ -42,53 +40,28 @@ name servers, which it follows when they change.`,
   journalctl -u onprem-coredns`,
 		Args: cobra.NoArgs,
 	}
-	m := machineFlags(cmd, "bootstrap/dns", std)
-	inPod := inPodFlag(cmd, "CoreDNS")
+	m := machineFlags(cmd, std, "bootstrap/dns", "CoreDNS", inspect.CoreDNSManifest)
 	once := cmd.Flags().Bool("once", false, "write the Corefile and end, before CoreDNS starts")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		ctx, cancel := untilStopped(cmd.Context())
-		defer cancel()
-		if *once {
-			return prepareBootstrapDNS(ctx, std, m)
+	cmd.RunE = m.running(std, func(ctx context.Context, p plan.Plan, header string) error {
+		host := dnsHost{port: p.Ports[port.DNS]}
+		o := dns.Options{Plan: p, Header: header, Host: host, Notifier: &m.status}
+		if *once { // a missing name server is no error
+			return dns.New(o).Prepare(ctx)
 		}
-		if !*inPod {
-			m.static, m.stop = inspect.CoreDNSManifest, cancel
+		inThisPod := &inpod.BootstrapCoreDNS{}
+		defer inThisPod.Drop()
+		if o.Daemon = inThisPod; !m.inPod {
+			o.Daemon = m.coreDNSKeeper(p, host)
 		}
-		return runDNS(ctx, std, m, *inPod)
-	}
-	return cmd
-}
-
-// prepareBootstrapDNS writes the first Corefile. A missing name server is no error.
-func prepareBootstrapDNS(ctx context.Context, std streams, m *machine) error {
-	p, header, err := m.load(std)
-	if err != nil {
-		return err
-	}
-	host := dnsHost{port: p.Ports[port.DNS]}
-	return dns.New(dns.Options{Plan: p, Header: header, Host: host}).Prepare(ctx)
-}
-
-func runDNS(ctx context.Context, std streams, m *machine, inPod bool) error {
-	p, header, err := m.load(std)
-	if err != nil {
-		return err
-	}
-	host := dnsHost{port: p.Ports[port.DNS]}
-	inThisPod := &podCoreDNS{}
-	defer inThisPod.drop()
-	var keeper dns.Daemon = inThisPod
-	if !inPod {
-		keeper = m.coreDNSKeeper(p, host)
-	}
-	room := dns.New(dns.Options{Plan: p, Header: header, Host: host, Daemon: keeper, Notifier: &m.status})
-	m.meter.Add(room.Metrics)
-	steps := loop.Steps[dns.Snapshot, corefile.Config]{Observe: room.Observe, Decide: room.Decide, Apply: room.Apply, Leave: room.Leave}
-	return runRoom(ctx, m, steps, func(ctx context.Context) {
-		m.serve(ctx, p, p.Ports[port.MonitorDNS])
-		m.watch(ctx, "links", func(ctx context.Context) error { return link.Watch(ctx, m.wake) })
-		m.watch(ctx, "name servers", func(ctx context.Context) error { return file.Watch(ctx, inspect.ResolverFiles(), m.wake) })
+		room := dns.New(o)
+		m.meter.Add(room.Metrics)
+		return runRoom(ctx, m, stepsOf(room), func(ctx context.Context) {
+			m.serve(ctx, p, p.Ports[port.MonitorDNS], nil)
+			m.watchLinks(ctx)
+			m.watchFiles(ctx, "name servers", inspect.ResolverFiles()...)
+		})
 	})
+	return cmd
 }
 
 // coreDNSKeeper keeps CoreDNS's container, whose probe is an answer.
@@ -105,9 +78,10 @@ func (m *machine) coreDNSKeeper(p plan.Plan, host dnsHost) *daemon.Keeper {
 }
 
 // dnsHost is the machine for the room.
-type dnsHost struct{ port uint16 }
-
-func (dnsHost) Links() (addr.Snapshot, error) { return link.Snapshot() }
+type dnsHost struct {
+	link.Network
+	port uint16
+}
 
 func (dnsHost) Resolvers() ([]nameserver.Resolver, error) { return inspect.Files{}.Resolvers() }
 

@@ -63,7 +63,7 @@ func TestStaticPods(t *testing.T) {
 	}
 	write("/etc/systemd/system/onprem-keepalived.service", "[Unit]\n")
 	said := func() string {
-		return statusText(status.Inspect(t.Context(), host))
+		return status.Inspect(t.Context(), host).Text(width())
 	}
 	if runs := host.Files.Rooms(p); !runs.VIP || !runs.DNS || strings.Contains(said(), "instead of ours") {
 		t.Errorf("without static pods: %+v, %s", runs, said())

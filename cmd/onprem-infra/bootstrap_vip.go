@@ -15,12 +15,14 @@ import (
 	"github.com/onprem-infra/onprem-infra/bootstrap/vip/announce"
 	"github.com/onprem-infra/onprem-infra/bootstrap/vip/conflict"
 	"github.com/onprem-infra/onprem-infra/shared/election"
-	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/host/inpod"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/host/meter"
+	"github.com/onprem-infra/onprem-infra/shared/host/node"
 	"github.com/onprem-infra/onprem-infra/shared/host/recorder"
-	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/host/services"
 	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
@@ -45,18 +47,18 @@ alone until that host has given it up. A gateway that answers for every address 
   journalctl -u onprem-keepalived`,
 		Args: cobra.NoArgs,
 	}
-	m := machineFlags(cmd, "bootstrap/vip", std)
-	kubeconfig := cmd.Flags().String("kubeconfig", "/etc/kubernetes/kubeconfig", "credentials for the machine's own API server; may appear later")
-	inPod := inPodFlag(cmd, "keepalived")
-	free := cmd.Flags().StringArray("assume-free", nil, "an API VIP that no other host holds, whoever answers for it; may be given more than once")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		ctx, cancel := untilStopped(cmd.Context())
-		defer cancel()
-		if !*inPod {
-			m.static, m.stop = inspect.KeepalivedManifest, cancel
+	m := machineFlags(cmd, std, "bootstrap/vip", "keepalived", inspect.KeepalivedManifest)
+	kubeconfig := cmd.Flags().String("kubeconfig", "/etc/kubernetes/kubeconfig",
+		"credentials for the machine's own API server; may appear later")
+	free := cmd.Flags().StringArray("assume-free", nil, "an API VIP that no other host holds, "+
+		"whoever answers for it; may be given more than once")
+	cmd.RunE = m.running(std, func(ctx context.Context, p plan.Plan, header string) error {
+		assumed, err := assumedFree(p, *free)
+		if err != nil {
+			return err
 		}
-		return runVIP(ctx, std, m, *kubeconfig, *free, *inPod)
-	}
+		return runVIP(ctx, m, vip.Options{Plan: p, Header: header}, *kubeconfig, assumed)
+	})
 	return cmd
 }
 
@@ -75,66 +77,61 @@ func assumedFree(p plan.Plan, texts []string) ([]netip.Addr, error) {
 }
 
 // keeperOfKeepalived manages keepalived: kubelet runs it in a pod, or this program in a container.
-func keeperOfKeepalived(m *machine, p plan.Plan, inPod bool) vip.Daemon {
-	if inPod {
-		return newPodKeepalived(p)
+func keeperOfKeepalived(m *machine, p plan.Plan) vip.Daemon {
+	if m.inPod {
+		leave := func(now bool) error { return runDir.SetLeave(leaveOwner, now) }
+		return inpod.NewKeepalived(p, leave, runDir.Status)
 	}
 	// onprem-supervise works at least once in each interval of the probe.
 	return m.keeper(daemon.UsesCPU(), runDir.ForgetStatus)
 }
 
-func runVIP(ctx context.Context, std streams, m *machine, kubeconfig string, free []string, inPod bool) error {
-	p, header, err := m.load(std)
+func runVIP(
+	ctx context.Context, m *machine, o vip.Options, kubeconfig string, assumed []netip.Addr,
+) error {
+	p := o.Plan
+	release, err := onHost.Resume()
 	if err != nil {
 		return err
 	}
-	assumed, err := assumedFree(p, free)
-	if err != nil {
-		return err
-	}
-	release, err := onHost.release()
-	if err != nil {
-		return err
-	}
-	nodes, kept := kube.NewBootstrapWatcher(kubeconfig, m.log), onHost.keptNodes(m.log)
-	watch := vip.NewWatch(release, newVIPProber(p, kubeconfig, heirs(nodes.Nodes, kept), m.log), onHost.remember, m.wake)
+	nodes, kept := kube.NewBootstrapWatcher(kubeconfig, m.log), onHost.Nodes(m.log)
+	candidates := heirs(nodes.Nodes, kept)
+	prober := services.NewBootstrap(p, kubeconfig,
+		func() []netip.Addr { return vip.Heirs(p, candidates()) }, m.log)
+	watch := vip.NewWatch(release, prober, onHost.Remember, m.wake)
 	conflicts := conflict.New(conflict.Options{
-		Plan: p, Settled: onHost.settledVIPs(m.log), Free: assumed, Network: vipNetwork{},
-		Remember: onHost.settle, Wake: m.wake,
+		Plan: p, Settled: onHost.SettledVIPs(m.log), Free: assumed, Network: link.Network{},
+		Remember: onHost.Settle, Wake: m.wake,
 	})
 	object := bootstrapObject{api: kube.NewAPI(kubeconfig, m.log), namespace: p.Namespace}
 	announcer := announce.New(object, time.Now, m.log)
-	listener := newListener(p, nodeVIPHost{}, m.log)
-	room := vip.New(vip.Options{
-		Plan: p, Header: header, Nodes: kept, Daemon: keeperOfKeepalived(m, p, inPod),
-		Notifier: &m.status, Now: time.Now,
-		Host: vipHost{
-			nodes: nodes, watch: watch, conflicts: conflicts, announcer: announcer, listener: listener,
-			starts: onHost.starts(m.log),
-		},
-	})
-	meter := newVIPMeter(p, nodeVIPHost{}, nil, nil, nodes.Known)
-	m.meter.Add(meter.onto)
+	listener := newListener(p, node.New(""), m.log)
+	o.Nodes, o.Daemon, o.Notifier, o.Now = kept, keeperOfKeepalived(m, p), &m.status, time.Now
+	o.Host = vipHost{
+		Dir: runDir, Bootstrap: onHost, Starts: onHost.Starts(m.log), Watch: watch,
+		Announcer: announcer, nodes: nodes, conflicts: conflicts, listener: listener,
+	}
+	room := vip.New(o)
+	counted := meter.New(meter.Options{Plan: p, Host: node.New(""), Nodes: nodes.Known})
+	m.meter.Add(counted.Page)
 	m.meter.Follow("nodes", nodes.LastReceived)
-	observe := func(ctx context.Context) (vip.Snapshot, error) {
+	steps := stepsOf(room)
+	steps.Observe = func(ctx context.Context) (vip.Snapshot, error) {
 		if status, err := runDir.Status(); err == nil { // the room reads it too, and reports errors
-			meter.Status(status, time.Now())
+			counted.Status(status, time.Now())
 		}
 		return room.Observe(ctx)
 	}
-	steps := loop.Steps[vip.Snapshot, vip.Desired]{Observe: observe, Decide: room.Decide, Apply: room.Apply, Leave: room.Leave}
 	return runRoom(ctx, m, steps, func(ctx context.Context) {
-		m.serve(ctx, p, p.Ports[port.MonitorVIP])
-		m.watch(ctx, "links", func(ctx context.Context) error { return link.Watch(ctx, m.wake) })
-		m.watch(ctx, "nodes", func(ctx context.Context) error { return nodes.Run(ctx, m.wake) })
+		m.serve(ctx, p, p.Ports[port.MonitorVIP], nil)
+		m.watchLinks(ctx)
+		m.watchAPI(ctx, "nodes", nodes)
 		m.watch(ctx, "the local API", watch.Run)
 		m.watch(ctx, "other holders of the VIPs", conflicts.Run)
 		m.watch(ctx, "the announced addresses", announcer.Run)
-		m.keepJournal(ctx, listener, meter, recorder.Options{
+		m.keepJournal(ctx, listener, counted, recorder.Options{
 			Plan: p, Run: runDir, Path: journal.Path, Announced: listener.Announced, Log: m.log,
 		})
-		m.watch(ctx, "the supervisor", func(ctx context.Context) error {
-			return file.Watch(ctx, []string{runDir.StatusFile()}, m.wake)
-		})
+		m.watchFiles(ctx, "the supervisor", runDir.StatusFile())
 	})
 }

@@ -3,127 +3,13 @@
 package main
 
 import (
-	"bytes"
-	"context"
-	"encoding/base64"
-	"encoding/pem"
-	"fmt"
-	"log/slog"
-	"net"
-	"net/http"
-	"net/http/httptest"
 	"net/netip"
-	"os"
-	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
-	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
-	"github.com/onprem-infra/onprem-infra/shared/port"
-	"github.com/onprem-infra/onprem-infra/shared/release"
 )
-
-// apiAt starts a FAKE API server at an address of the loopback that answers every question with
-// code.
-func apiAt(t *testing.T, address string, code *atomic.Int32) *httptest.Server {
-	t.Helper()
-	listener, err := net.Listen("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(int(code.Load())) }))
-	server.Listener.Close()
-	server.Listener = listener
-	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, 0)
-	server.StartTLS()
-	t.Cleanup(server.Close)
-	return server
-}
-
-// proberFor is what the bootstrap machine has, for an API at a port and control plane nodes at
-// addresses of the loopback.
-func proberFor(t *testing.T, server *httptest.Server, log *bytes.Buffer, nodes ...string) *vipProber {
-	t.Helper()
-	apiPort := netip.MustParseAddrPort(server.Listener.Addr().String()).Port()
-	p := plan.Plan{
-		VIPs: plan.VIPs{API: []netip.Addr{netip.MustParseAddr("127.0.0.5")}}, MachineNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/24")},
-		Ports: map[string]uint16{port.API: apiPort, port.Ironic: 1},
-	}
-	var known []addr.Candidate
-	for _, n := range nodes {
-		known = append(known, addr.Candidate{Name: n, InternalIPs: []netip.Addr{netip.MustParseAddr(n)}})
-	}
-	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	ca := base64.StdEncoding.EncodeToString(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}))
-	text := fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"c","contexts":[{"name":"c","context":{"cluster":"c","user":"u"}}],"users":[{"name":"u","user":{}}],
-"clusters":[{"name":"c","cluster":{"server":"https://example.com:%d","certificate-authority-data":%q}}]}`, apiPort, ca)
-	if err := os.WriteFile(kubeconfig, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return newVIPProber(p, kubeconfig, func() []addr.Candidate { return known }, slog.New(slog.NewTextHandler(log, nil)))
-}
-
-// Heir asks the nodes themselves, with the kubeconfig's CA and the name that the local server has.
-func TestVIPProberHeir(t *testing.T) {
-	var code, nodeCode atomic.Int32
-	code.Store(http.StatusOK)
-	local := apiAt(t, "127.0.0.1:0", &code)
-	_, number, _ := net.SplitHostPort(local.Listener.Addr().String())
-	apiAt(t, "127.0.0.21:"+number, &nodeCode)
-	for _, tt := range []struct {
-		name  string
-		nodes []string
-		code  int32
-		want  release.Heir
-	}{
-		{name: "no node is known", want: release.NoHeir},
-		{name: "nobody serves there", nodes: []string{"127.0.0.22"}, want: release.NoHeir},
-		{name: "one of two is ready", nodes: []string{"127.0.0.22", "127.0.0.21"}, code: http.StatusOK, want: release.ReadyHeir},
-		{name: "it is not ready", nodes: []string{"127.0.0.22", "127.0.0.21"}, code: http.StatusInternalServerError, want: release.NoHeir},
-		{name: "it is ready and alone", nodes: []string{"127.0.0.21"}, code: http.StatusOK, want: release.NoHeir},
-	} {
-		nodeCode.Store(tt.code)
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-		if got := proberFor(t, local, new(bytes.Buffer), tt.nodes...).Heir(ctx); got != tt.want {
-			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
-		}
-		cancel()
-	}
-}
-
-// What the API is and why is one line for each change, however often it is asked.
-func TestVIPProberLogsChanges(t *testing.T) {
-	var code atomic.Int32
-	var log bytes.Buffer
-	server := apiAt(t, "127.0.0.1:0", &code)
-	p := proberFor(t, server, &log)
-	for _, tt := range []struct {
-		code int32
-		want health.API
-		line string
-	}{
-		{http.StatusOK, health.Ready, "state=ready"},
-		{http.StatusInternalServerError, health.NotReady, `state="not ready" why="readyz answers 500"`},
-		{0, health.Gone, "state=gone"},
-	} {
-		log.Reset()
-		if code.Store(tt.code); tt.code == 0 {
-			server.Close()
-		}
-		for range 5 {
-			if got := p.API(t.Context()); got != tt.want {
-				t.Errorf("API() = %v, want %v", got, tt.want)
-			}
-		}
-		if n := strings.Count(log.String(), "\n"); n != 1 || !strings.Contains(log.String(), tt.line) {
-			t.Errorf("%d lines, want one with %s:\n%s", n, tt.line, log.String())
-		}
-	}
-}
 
 // The heirs of an earlier run count until the API tells of others, which it may forget again.
 func TestHeirs(t *testing.T) {

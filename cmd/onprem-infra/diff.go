@@ -38,7 +38,7 @@ No secret is shown: passwords, keys and tokens are numbered, and the text of a f
 everybody may read is left out. Exit code 0: nothing differs; 1: something does.`
 
 func diffCommand(std streams) *cobra.Command {
-	var root, format string
+	var root string
 	cmd := &cobra.Command{
 		Use:   "diff --role=ROLE -c FILE [--root DIR]",
 		Short: "Print where a host's files differ from the plan, and what fixing them does",
@@ -54,12 +54,8 @@ func diffCommand(std streams) *cobra.Command {
 	name := roleFlag(cmd)
 	there := liveFlags(cmd)
 	cmd.Flags().StringVar(&root, "root", "/", "directory that is the host's /")
-	cmd.Flags().StringVarP(&format, "output", "o", "text", "text or json")
-	completes(cmd, "output", []string{"text", "json"})
+	format := formatFlag(cmd, "text or json", "text", "json")
 	cmd.RunE = func(*cobra.Command, []string) error {
-		if format != "text" && format != "json" {
-			return usage("-o %q is not one of: text, json", format)
-		}
 		kind, err := parseRole(*name)
 		if err != nil {
 			return err
@@ -73,7 +69,7 @@ func diffCommand(std streams) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := printDiff(std, report, format); err != nil {
+		if err := printDiff(std, report, *format); err != nil {
 			return err
 		}
 		if len(report.Changes) > 0 {
@@ -108,9 +104,9 @@ func compareRoot(described spec.Cluster, kind role.Role, there *live,
 	case err != nil:
 		next = described // the report names a file that cannot be read
 	}
-	p, err := plan.Compile(next)
+	p, err := compile(next)
 	if err != nil {
-		return report, negative(err)
+		return report, err
 	}
 	report.Report, err = hostDrift(host, p, kind, now.plan)
 	return report, err

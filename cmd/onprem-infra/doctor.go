@@ -3,6 +3,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -11,6 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/diagnose"
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/host/node"
+	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
 
@@ -44,22 +48,16 @@ func doctorCommand(std streams) *cobra.Command {
 	}
 	in := inputFlags(cmd)
 	imagesFlag(cmd, in)
-	m := &monitor{}
-	m.log, m.cluster = quiet(), plan.Path
+	m := &monitor{machine: &machine{log: quiet(), cluster: plan.Path}}
 	var peers []string
-	var format string
 	var joins, quiet bool
-	cmd.Flags().StringVarP(&format, "output", "o", "text", "text or json")
+	format := formatFlag(cmd, "text or json", "text", "json")
 	cmd.Flags().StringArrayVar(&peers, "peer", nil,
 		"address of another host of the future cluster; may be given several times")
 	cmd.Flags().BoolVar(&joins, "joins", false,
 		"the cluster lives, and this plain host will join it: its VIPs may be taken")
 	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "show no progress")
-	completes(cmd, "output", []string{"text", "json"})
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if format != "text" && format != "json" {
-			return usage("-o %q is not one of: text, json", format)
-		}
 		var others []netip.Addr
 		for _, text := range peers {
 			a, err := netip.ParseAddr(text)
@@ -81,7 +79,7 @@ func doctorCommand(std streams) *cobra.Command {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("it was stopped before it had seen all: %w", err)
 		}
-		if err := printDoctor(std, report, format); err != nil {
+		if err := printDoctor(std, report, *format); err != nil {
 			return err
 		}
 		if len(report.Findings) > 0 {
@@ -92,21 +90,34 @@ func doctorCommand(std streams) *cobra.Command {
 	return cmd
 }
 
+func printDoctor(std streams, r diagnose.Report, format string) error {
+	text := r.Text(width())
+	if format == "json" {
+		all, err := json.MarshalIndent(r, "", "  ")
+		if err != nil {
+			return fmt.Errorf("print the findings: %w", err)
+		}
+		text = string(all) + "\n"
+	}
+	_, err := fmt.Fprint(std.out, text)
+	return err
+}
+
+// doctorFirst fits what the first inspection found to this terminal.
+func doctorFirst(found []doctor.Finding) string { return diagnose.FirstText(width(), found) }
+
 // quiet is a log without a reader: the report has what matters.
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 // doctorHost is this host as it is, or as it will be.
 func doctorHost(std streams, m *monitor, in *input) (diagnose.Host, error) {
-	live, err := exists(m.cluster)
+	live, err := file.Exists(m.cluster)
 	if err != nil {
 		return diagnose.Host{}, err
 	}
 	if !live && in.file == "" {
-		return diagnose.Host{}, fmt.Errorf(
-			"this host has no %s, so it is not part of a cluster yet: "+
-				"name the description of its future cluster with -c",
-			m.cluster,
-		)
+		return diagnose.Host{}, fmt.Errorf("this host has no %s, so it is not part of a cluster "+
+			"yet: name the description of its future cluster with -c", m.cluster)
 	}
 	var p, wanted plan.Plan
 	if live {
@@ -133,7 +144,7 @@ func doctorHost(std streams, m *monitor, in *input) (diagnose.Host, error) {
 	if !live {
 		p = wanted
 	}
-	host := newDoctor(current(p, m.log), wanted, m)
+	host := newDoctor(node.Current(p, m.log), wanted, m)
 	host.Live = live
 	return host, nil
 }

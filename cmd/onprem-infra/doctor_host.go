@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/vip/probes"
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/host/diagnose"
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	haproxyd "github.com/onprem-infra/onprem-infra/shared/host/haproxy"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/daemons"
@@ -23,6 +25,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
 	"github.com/onprem-infra/onprem-infra/shared/host/nft"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
+	"github.com/onprem-infra/onprem-infra/shared/host/services"
 	"github.com/onprem-infra/onprem-infra/shared/operator/drift"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
@@ -38,7 +41,7 @@ func newDoctor(p, wanted plan.Plan, m *monitor) diagnose.Host {
 	host := inspect.New(p)
 	nodes := func(ctx context.Context) ([]kube.Node, error) {
 		credentials := m.credentials(p)
-		if there, err := exists(credentials); err != nil || !there {
+		if there, err := file.Exists(credentials); err != nil || !there {
 			return nil, errors.Join(err, fmt.Errorf("there is no %s", credentials))
 		}
 		return network.NodesWithin(
@@ -55,20 +58,18 @@ func newDoctor(p, wanted plan.Plan, m *monitor) diagnose.Host {
 // daemonProbes ask the programs of this host.
 func daemonProbes(p plan.Plan, host *inspect.Inspector, m *monitor) daemons.Probes {
 	rules := redirect.Of(p.VIPs.API, p.MachineNetworks, p.Ports)
-	services := nodeServices(p, kubeconfig.NewAccess(m.credentials(p), m.log))
+	own := services.Node(p, kubeconfig.NewAccess(m.credentials(p), m.log))
 	return daemons.Probes{
-		Backends: host.Backends, Lookup: host.Lookup, Check: probes.New(services).Probe,
+		Backends: host.Backends, Lookup: host.Lookup, Check: probes.New(own).Probe,
 		Alive: func(ctx context.Context, number uint16, path string) error {
-			_, err := probe.NewHTTP(
-				fmt.Sprintf("http://localhost:%d%s", number, path),
-				localhost.Dial,
-			).Good(ctx)
+			url := fmt.Sprintf("http://localhost:%d%s", number, path)
+			_, err := probe.NewHTTP(url, localhost.Dial).Good(ctx)
 			return err
 		},
 		Structure:  func(ctx context.Context) (string, error) { return haproxyd.Structure(ctx, haproxy.Run.Socket()) },
 		Redirected: func() (bool, error) { return nft.Present(rules) },
 		Server: func(ctx context.Context, address string) (health.API, string) {
-			return services.APIAt(address).Probe(ctx)
+			return own.APIAt(address).Probe(ctx)
 		},
 		Rights: func(ctx context.Context, r role.Role) ([]inspect.MissingRight, error) {
 			ctx, cancel := context.WithTimeout(ctx, apiTimeout)
@@ -88,7 +89,7 @@ func daemonProbes(p plan.Plan, host *inspect.Inspector, m *monitor) daemons.Prob
 
 // ownDrift is how this host's files differ from a plan.
 func ownDrift(files inspect.Files, p plan.Plan, r role.Role) (drift.Report, error) {
-	host, done, err := hostFiles(orNone(files.Root, "/"))
+	host, done, err := hostFiles(cmp.Or(files.Root, "/"))
 	if err != nil {
 		return drift.Report{}, err
 	}

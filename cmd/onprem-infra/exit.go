@@ -39,6 +39,9 @@ func usage(format string, args ...any) error {
 // err prints nothing.
 func negative(err error) error { return exitError{code: exitFindings, err: err} }
 
+// negativef is negative with a message.
+func negativef(format string, args ...any) error { return negative(fmt.Errorf(format, args...)) }
+
 // markHostFailures makes every error that a verb returns without an exit code a failure of the
 // host. Errors that cobra finds before the verb runs stay what they are: wrong usage.
 func markHostFailures(cmd *cobra.Command) {

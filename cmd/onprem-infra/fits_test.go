@@ -49,7 +49,7 @@ func TestStatusFitsATerminal(t *testing.T) {
 	}
 	r.Balancer = []status.Backend{{Name: "master-0.ostest.example.com", Address: netip.AddrPortFrom(longest(2), 6443), Status: "DOWN", Sessions: 12345}}
 	r.Names = []status.Name{{Name: "api-int.ostest.example.com", Want: []netip.Addr{longest(3)}, Answers: []netip.Addr{longest(4), longest(5)}}}
-	text := statusText(r)
+	text := r.Text(width())
 	for _, line := range tooWide(text) {
 		t.Errorf("status: %s", line)
 	}
@@ -60,7 +60,7 @@ func TestStatusFitsATerminal(t *testing.T) {
 	}
 	r.VIPs = r.VIPs[:1]
 	r.VIPs[0].Address, r.VIPs[0].Holder = netip.MustParseAddr("192.0.2.5"), status.Holder{Self: true}
-	if text := statusText(r); !strings.Contains(text, "\nVIP        FOR  HELD BY    HERE    PRIORITY\n192.0.2.5  api  this host  BACKUP  249\n") {
+	if text := r.Text(width()); !strings.Contains(text, "\nVIP        FOR  HELD BY    HERE    PRIORITY\n192.0.2.5  api  this host  BACKUP  249\n") {
 		t.Errorf("status has no table of short addresses:\n%s", text)
 	}
 }
@@ -73,7 +73,7 @@ func TestDoctorFitsATerminal(t *testing.T) {
 	f := facts.Facts{Machine: facts.Machine{Images: []facts.Image{{Key: "baremetalRuntimeCfgImage", Reference: image, Fault: inspect.WithoutURL(fmt.Errorf("ask: %w", failed))}}}}
 	r := diagnose.Report{At: fakehost.Begin, Cluster: "prod", Live: true, NodeIPs: []netip.Addr{longest(0), longest(1), longest(2)}, Checks: doctor.All(), Findings: doctor.Examine(f),
 		Unseen: []string{"who answers for the VIPs: ask who has " + longest(3).String() + " on eth0: operation not permitted: it takes the capability NET_RAW"}}
-	text := doctorText(r)
+	text := r.Text(width())
 	for _, line := range tooWide(text) {
 		t.Errorf("doctor: %s", line)
 	}

@@ -19,20 +19,30 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/host/members"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/test/kubeapi"
 )
+
+// candidatesPlan is of a cluster on bare metal.
+var candidatesPlan = plan.Plan{
+	Shape:           plan.Shape{Platform: spec.BareMetal},
+	Nodes:           spec.Nodes{Namespace: "openshift-kni-infra", ControlPlaneLabel: "node-role.kubernetes.io/master"},
+	MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
+	VIPs:            plan.VIPs{API: []netip.Addr{netip.MustParseAddr("192.0.2.5")}, Ingress: []netip.Addr{netip.MustParseAddr("192.0.2.6")}},
+}
 
 // hostile is a cluster of a control plane node, which can keep the list of candidates, two workers,
 // and the credentials of the second one.
 type hostile struct {
 	t       *testing.T
 	server  *kubeapi.Server
-	kubelet *kubeapi.Client // worker-1's
-	worker  *nodeCluster    // what worker-0 knows
-	master  *nodeCluster
+	kubelet *kubeapi.Client  // worker-1's
+	worker  *members.Cluster // what worker-0 knows
+	master  *members.Cluster
 	keeps   func() // starts the control plane node's writer of the list
 }
 
@@ -70,16 +80,16 @@ func newHostile(t *testing.T) *hostile {
 	workers, _ := as("worker-0")
 	masters, _ := as("master-0")
 	_, h.kubelet = as("worker-1")
-	h.worker, h.master = newNodeCluster(p, role.Worker, workers, log), newNodeCluster(p, role.Master, masters, log)
+	h.worker, h.master = members.New(p, role.Worker, workers, log), members.New(p, role.Master, masters, log)
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	wake, turns := make(chan struct{}, 1), make(chan struct{}, 1)
-	for _, run := range []func(context.Context, ...chan<- struct{}) error{h.worker.nodes.Run, h.worker.candidates.Run, h.master.bootstrap.Run} {
+	for _, run := range []func(context.Context, ...chan<- struct{}) error{h.worker.NodeWatch.Run, h.worker.List.Run, h.master.Published.Run} {
 		running.Go(func() { _ = run(ctx, wake) })
 	}
-	running.Go(func() { _ = h.master.nodes.Run(ctx, wake, turns) })
+	running.Go(func() { _ = h.master.NodeWatch.Run(ctx, wake, turns) })
 	h.keeps = func() {
-		running.Go(func() { _ = keepCandidates(ctx, p, "master-0", masters, h.master.nodes, turns, log) })
+		running.Go(func() { _ = h.master.KeepCandidates(ctx, "master-0", turns) })
 	}
 	t.Cleanup(func() { cancel(); running.Wait() })
 	return h
@@ -159,7 +169,7 @@ func TestHostileKubelet(t *testing.T) {
 	h.tries("says on its own Node that the bootstrap machine is gone", true, http.MethodPatch, "/api/v1/nodes/worker-1", withAnnotation(notice.BootstrapGone, notice.Gone))
 	h.tries("makes its Node one of the control plane", false, http.MethodPatch, "/api/v1/nodes/worker-1", withLabel(candidatesPlan.ControlPlaneLabel, ""))
 	h.always("its own Node has an empty list", all...)
-	if known, _ := h.master.nodes.Known(); slices.ContainsFunc(known, func(n kube.Node) bool { return n.Gone }) {
+	if known, _ := h.master.NodeWatch.Known(); slices.ContainsFunc(known, func(n kube.Node) bool { return n.Gone }) {
 		t.Error("a worker's word that the bootstrap machine is gone is believed")
 	}
 

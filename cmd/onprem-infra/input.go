@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/onprem-infra/onprem-infra/shared/clash"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
@@ -75,16 +76,33 @@ func imagesFlag(cmd *cobra.Command, in *input) {
 // all at once; with an error among them the verb ends with exit code 1.
 func loadCluster(std streams, in *input) (spec.Cluster, error) {
 	if in.file == "-" && in.images == "-" {
-		return spec.Cluster{}, usage(
-			"-c and --images are both standard input, which is read once: name a file " +
-				"for one of the two",
-		)
+		return spec.Cluster{}, usage("-c and --images are both standard input, which is read " +
+			"once: name a file for one of the two")
 	}
 	name, text, err := read(std, in.file)
 	if err != nil {
 		return spec.Cluster{}, err
 	}
 	return parseCluster(std, in, name, text)
+}
+
+// loadPlan is loadCluster with the plan of that cluster.
+func loadPlan(std streams, in *input) (plan.Plan, spec.Cluster, error) {
+	described, err := loadCluster(std, in)
+	if err != nil {
+		return plan.Plan{}, described, err
+	}
+	p, err := compile(described)
+	return p, described, err
+}
+
+// compile makes the plan; a cluster that has none is a negative answer.
+func compile(described spec.Cluster) (plan.Plan, error) {
+	p, err := plan.Compile(described)
+	if err != nil {
+		err = negative(err)
+	}
+	return p, err
 }
 
 // parseCluster makes the cluster of a text that has been read, under the other flags.
@@ -131,10 +149,8 @@ func (in *input) refused(findings spec.Findings) error {
 // read returns a file, or standard input for "-", and what findings call it.
 func read(std streams, path string) (name string, text []byte, err error) {
 	if path == "" {
-		return "", nil, usage(
-			"-c FILE is missing: name an install-config.yaml or a cluster.yaml, or - for " +
-				"standard input",
-		)
+		return "", nil, usage("-c FILE is missing: name an install-config.yaml or a " +
+			"cluster.yaml, or - for standard input")
 	}
 	if path == "-" {
 		text, err = io.ReadAll(io.LimitReader(std.in, inputLimit))

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -48,70 +47,47 @@ func (l *live) nodes() found {
 // liveFlags gives a verb that writes for nodes the flags --migrate and --migrated.
 func liveFlags(cmd *cobra.Command) *live {
 	l := &live{}
-	cmd.Flags().BoolVar(
-		&l.agreed.Migrate, "migrate", false,
-		"for nodes of a live cluster: where timing or vrrp differ from what is there, all nodes "+
-			"change at one instant",
-	)
-	cmd.Flags().BoolVar(
-		&l.agreed.Migrated, "migrated", false,
-		"for nodes of a live cluster: the last migration has happened on all nodes, and its "+
-			"traces may go",
-	)
+	cmd.Flags().BoolVar(&l.agreed.Migrate, "migrate", false, "for nodes of a live cluster: where "+
+		"timing or vrrp differ from what is there, all nodes change at one instant")
+	cmd.Flags().BoolVar(&l.agreed.Migrated, "migrated", false, "for nodes of a live cluster: the "+
+		"last migration has happened on all nodes, and its traces may go")
 	return l
 }
 
 // over is the description that a host of a role can get. The cluster of a bootstrap machine does
 // not live yet.
 func (l *live) over(described spec.Cluster, kind role.Role) (spec.Cluster, error) {
-	nodes := kind != role.Bootstrap && kind != ofCluster
+	none, nodes := spec.Cluster{}, kind != role.Bootstrap && kind != ofCluster
 	switch _, migrates := described.Before(); {
 	case !nodes && l.agreed != (rollout.Consent{}):
-		return spec.Cluster{}, usage(
-			"--migrate and --migrated are for nodes: --role=%s has nothing to migrate", kind)
+		return none, usage("--migrate and --migrated are for nodes: "+
+			"--role=%s has nothing to migrate", kind)
 	case kind == role.Bootstrap && migrates:
-		return spec.Cluster{}, negative(
-			errors.New(
-				"migrateFrom is for nodes of a live cluster, and the bootstrap machine has " +
-					"nothing to migrate: leave it out",
-			),
-		)
+		return none, negativef("migrateFrom is for nodes of a live cluster, and the bootstrap " +
+			"machine has nothing to migrate: leave it out")
 	case !nodes:
 		return described, nil
 	}
 	there := l.nodes()
 	switch {
 	case there.unread != nil:
-		return spec.Cluster{}, there.unread
+		return none, there.unread
 	case there.wrong != nil:
-		return spec.Cluster{}, negative(
-			fmt.Errorf(
-				"%s in %s: %w: it is not known how the nodes use VRRP: fix the file, or remove "+
-					"it if no cluster uses it",
-				plan.Path, l.place, there.wrong,
-			),
-		)
+		return none, negativef("%s in %s: %w: it is not known how the nodes use VRRP: "+
+			"fix the file, or remove it if no cluster uses it", plan.Path, l.place, there.wrong)
 	case there.plan == nil && l.agreed != (rollout.Consent{}):
-		return spec.Cluster{}, negative(
-			fmt.Errorf(
-				"--migrate and --migrated need the files that the nodes have, and there is no "+
-					"%s in %s: name the place that it was written to last",
-				plan.Path, l.place,
-			),
-		)
+		return none, negativef("--migrate and --migrated need the files that the nodes have, and "+
+			"there is no %s in %s: name the place that it was written to last", plan.Path, l.place)
 	case there.plan == nil:
 		return described, nil
 	}
 	next, err := rollout.Live(*there.plan, described, l.agreed)
 	if refused := (rollout.Incompatible{}); errors.As(err, &refused) {
-		return spec.Cluster{}, negative(
-			fmt.Errorf(
-				"the cluster of %s in %s: %w. If no cluster uses that file, remove it", plan.Path,
-				l.place, refused),
-		)
+		return none, negativef("the cluster of %s in %s: %w. If no cluster uses that file, "+
+			"remove it", plan.Path, l.place, refused)
 	}
 	if err != nil {
-		return spec.Cluster{}, negative(err)
+		return none, negative(err)
 	}
 	return next, nil
 }
@@ -155,8 +131,7 @@ func (l *live) inDocument(path string) {
 		}
 		text, _, err := ignition.Find(document, plan.Path)
 		if err != nil {
-			return nil, negative(
-				fmt.Errorf("%s: %w: remove the file if no cluster uses it", path, err))
+			return nil, negativef("%s: %w: remove the file if no cluster uses it", path, err)
 		}
 		return text, nil
 	}

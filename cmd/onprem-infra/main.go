@@ -8,8 +8,6 @@ import (
 )
 
 func main() {
-	os.Exit(
-		run(context.Background(), os.Args[1:],
-			streams{in: os.Stdin, out: os.Stdout, err: os.Stderr}),
-	)
+	std := streams{in: os.Stdin, out: os.Stdout, err: os.Stderr}
+	os.Exit(run(context.Background(), os.Args[1:], std))
 }

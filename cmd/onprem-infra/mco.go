@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 
@@ -94,11 +93,9 @@ func liveTree(out string, elections spec.Cluster, consent rollout.Consent) (spec
 	text, err := readFile(filepath.Join(out, mco.ClusterFile))
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && consent != (rollout.Consent{}):
-		return spec.Cluster{}, negative(
-			fmt.Errorf("--migrate and --migrated depend on what the nodes have, "+
-				"and there is no %s in %s: name the place that the tree was written to last",
-				mco.ClusterFile, out),
-		)
+		return spec.Cluster{}, negativef("--migrate and --migrated depend on what the nodes have, "+
+			"and there is no %s in %s: name the place that the tree was written to last",
+			mco.ClusterFile, out)
 	case errors.Is(err, fs.ErrNotExist):
 		return elections, nil
 	case err != nil:
@@ -106,8 +103,8 @@ func liveTree(out string, elections spec.Cluster, consent rollout.Consent) (spec
 	}
 	next, err := mco.Live(text, elections, consent)
 	if err != nil {
-		return spec.Cluster{}, negative(fmt.Errorf("the clusters of %s in %s: %w. "+
-			"If no cluster uses that tree, remove it", mco.ClusterFile, out, err))
+		return spec.Cluster{}, negativef("the clusters of %s in %s: %w. If no cluster uses that "+
+			"tree, remove it", mco.ClusterFile, out, err)
 	}
 	return next, nil
 }

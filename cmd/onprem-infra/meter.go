@@ -4,15 +4,11 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net/netip"
-	"slices"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/host/healthz"
-	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/host/node"
 	"github.com/onprem-infra/onprem-infra/shared/host/proc"
 	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -41,9 +37,16 @@ func (m *machine) pages() map[string]healthz.Page {
 // publishes its metrics.
 const everyAddress = 5 * time.Second
 
-// serve serves the metrics of a program that has no health check.
-func (m *machine) serve(ctx context.Context, p plan.Plan, port uint16) {
-	m.watch(ctx, "metrics of this host", func(ctx context.Context) error { return healthz.Serve(ctx, port, nil, m.pages()) })
+// serve serves the metrics at the program's own port until ctx ends, and its health check if it
+// has one. It retries while the port is in use: a former program may still have it.
+func (m *machine) serve(ctx context.Context, p plan.Plan, port uint16, alive func() error) {
+	what, checks := "metrics of this host", map[string]func() error{}
+	if alive != nil {
+		what, checks["/healthz"] = "health", alive
+	}
+	m.watch(ctx, what, func(ctx context.Context) error {
+		return healthz.Serve(ctx, port, checks, m.pages())
+	})
 	m.publish(ctx, p, port)
 }
 
@@ -53,37 +56,8 @@ func (m *machine) publish(ctx context.Context, p plan.Plan, port uint16) {
 	if p.Metrics != spec.MetricsNode {
 		return
 	}
-	own := func() ([]netip.AddrPort, error) { return ownAddresses(p, port) }
-	m.watch(ctx, "metrics", func(ctx context.Context) error { return healthz.PublishAt(ctx, own, everyAddress, m.pages()) })
-}
-
-// ownAddresses are the addresses that node-ip chose for this host. Before that they are those that
-// it would choose.
-func ownAddresses(p plan.Plan, port uint16) ([]netip.AddrPort, error) {
-	agreed, _, err := nodeVIPHost{}.Agreed()
-	if err != nil {
-		return nil, err
-	}
-	vips := p.VIPs.All()
-	if len(agreed) == 0 {
-		links, err := link.Snapshot()
-		if err != nil {
-			return nil, fmt.Errorf("read links: %w", err)
-		}
-		chosen, err := addr.ForNode(links, addr.Wish{VIPs: vips})
-		if err != nil {
-			return nil, err
-		}
-		agreed = chosen.Addresses
-	}
-	var at []netip.AddrPort
-	for _, a := range agreed {
-		if !slices.Contains(vips, a) {
-			at = append(at, netip.AddrPortFrom(a, port))
-		}
-	}
-	if len(at) == 0 {
-		return nil, errors.New("this host has no address of its own yet")
-	}
-	return at, nil
+	own := func() ([]netip.AddrPort, error) { return node.OwnAddresses(p, port) }
+	m.watch(ctx, "metrics", func(ctx context.Context) error {
+		return healthz.PublishAt(ctx, own, everyAddress, m.pages())
+	})
 }

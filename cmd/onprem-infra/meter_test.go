@@ -21,6 +21,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/capture"
 	"github.com/onprem-infra/onprem-infra/shared/host/healthz"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/host/meter"
 	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
@@ -69,9 +70,9 @@ func TestParentIsAskedByOneConnection(t *testing.T) {
 	p := fakehost.Plan(t, vrrp.ProfileLan)
 	p.Ports = maps.Clone(p.Ports)
 	p.Ports[port.Supervise] = netip.MustParseAddrPort(server.Listener.Addr().String()).Port()
-	e := newNodeVIPMeter(p, onDisk(t, nil), &allBut{}, nil, nil)
+	answers := meter.ParentAnswers(p)
 	for range 5 {
-		if !e.alive() {
+		if !answers() {
 			t.Fatal("the parent answers, and is said to be dead")
 		}
 	}
@@ -79,7 +80,7 @@ func TestParentIsAskedByOneConnection(t *testing.T) {
 		t.Errorf("%d connections, want 1", got)
 	}
 	server.Close()
-	if e.alive() {
+	if answers() {
 		t.Error("the parent is dead, and is said to answer")
 	}
 }
@@ -88,10 +89,14 @@ func TestParentIsAskedByOneConnection(t *testing.T) {
 func TestVIPMeter(t *testing.T) {
 	p := fakehost.Plan(t, vrrp.ProfileLan)
 	h := onDisk(t, map[string]string{supervised.RunDir + "/track/lb": "1\n", nodestate.Path: `{"open": true}`})
-	h.links = func() (addr.Snapshot, error) { return addr.Snapshot{}, nil }
+	h.Snapshot = func() (addr.Snapshot, error) { return addr.Snapshot{}, nil }
 	checks := &allBut{}
 	nodes := func() ([]kube.Node, bool) { return []kube.Node{{ControlPlane: true}, {}}, true }
-	e := newVIPMeter(p, h, []vrrp.CheckName{vrrp.CheckLB, vrrp.CheckLB}, checks.Passes, nodes)
+	alive := true
+	e := meter.New(meter.Options{
+		Plan: p, Host: h, Checks: []vrrp.CheckName{vrrp.CheckLB, vrrp.CheckLB}, Passes: checks.Passes,
+		Nodes: nodes, Alive: func() bool { return alive },
+	})
 	observe := func(state supervised.State) {
 		says(t, h, state)
 		s, err := h.Status()
@@ -102,27 +107,27 @@ func TestVIPMeter(t *testing.T) {
 		e.Status(s, time.Now())
 	}
 	observe(supervised.Backup)
-	if page := pageOf(e.onto); len(lines(page, metrics.AdvertAge.Name)) != 0 || len(lines(page, metrics.Clashes.Name)) != 0 {
+	if page := pageOf(e.Page); len(lines(page, metrics.AdvertAge.Name)) != 0 || len(lines(page, metrics.Clashes.Name)) != 0 {
 		t.Errorf("who hears nobody speaks of adverts:\n%s", page)
 	}
 	from := netip.MustParseAddr("192.0.2.12")
 	holder := advert.Advert{From: from, ID: p.VRRP.API.ID, Hops: advert.Near, Sound: true, Priority: 100, Interval: time.Second, VIPs: p.VIPs.API}
-	e.recordAdvert(capture.Received{At: time.Now().Add(-2 * time.Second), Advert: holder})
+	e.Received(capture.Received{At: time.Now().Add(-2 * time.Second), Advert: holder})
 	far := holder
 	far.From, far.Hops = netip.MustParseAddr("203.0.113.9"), 60
-	e.recordAdvert(capture.Received{At: time.Now().Add(-2 * time.Second), Advert: far})
+	e.Received(capture.Received{At: time.Now().Add(-2 * time.Second), Advert: far})
 	e.Clashes([]clash.Finding{{Kind: clash.Foreign, VIP: p.VIPs.API[0]}, {Kind: clash.Foreign, VIP: p.VIPs.Ingress[0]}})
 	checks.fail(vrrp.CheckLB)
 	observe(supervised.Master)
 	about := `{vip="192.0.2.5",kind="api"`
-	page := pageOf(e.onto)
+	page := pageOf(e.Page)
 	pageHas(t, page, metrics.VIPHolder.Name+about+"} 1", metrics.VIPState.Name+about+`,state="master"} 1`, metrics.VIPState.Name+about+`,state="backup"} 0`,
 		metrics.VIPPriority.Name+about+"} 100", metrics.VIPTransitions.Name+about+`,state="master"} 1`, metrics.VIPTransitions.Name+about+`,state="backup"} 0`,
 		metrics.VIPGaps.Name+about+"} 1", metrics.Clashes.Name+about+`,fault="foreign-router"} 1`, metrics.Clashes.Name+about+`,fault="stranger"} 0`,
 		metrics.Check.Name+`{check="lb"} 0`, metrics.CheckChanges.Name+`{check="lb"} 1`, metrics.GateOpen.Name+" 1", metrics.Running.Name+" 1",
 		metrics.NodesKnown.Name+`{role="control-plane"} 1`, metrics.NodesKnown.Name+`{role="other"} 1`, metrics.VIPHolder.Name+`{vip="192.0.2.6",kind="ingress"} 0`)
-	e.alive = func() bool { return false }
-	pageHas(t, pageOf(e.onto), metrics.VIPHolder.Name+about+"} 0", metrics.VIPState.Name+about+`,state="master"} 0`, metrics.Running.Name+" 0")
+	alive = false
+	pageHas(t, pageOf(e.Page), metrics.VIPHolder.Name+about+"} 0", metrics.VIPState.Name+about+`,state="master"} 0`, metrics.Running.Name+" 0")
 	sum := 0
 	for _, line := range lines(page, metrics.VIPPart.Name+about+",part=") {
 		var adds int

@@ -6,8 +6,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"log/slog"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -16,12 +14,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/healthz"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
 	"github.com/onprem-infra/onprem-infra/shared/host/proc"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
-	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
@@ -43,37 +40,44 @@ it with the new one.`
 
 // monitor is what a node's monitors share.
 type monitor struct {
-	machine
-	kubeconfig string // empty for the plan's
-	node       string // the role of this node
+	*machine
+	kubeconfig string    // empty for the plan's
+	role       role.Role // of this node; set by the flag --role
 	pulse      healthz.Pulse
 }
 
 // monitorFlags gives a verb the flags of a monitor; room is its name in the log.
 func monitorFlags(cmd *cobra.Command, room string, std streams) *monitor {
-	m := &monitor{}
-	m.log, m.wake = slog.New(slog.NewTextHandler(std.err, nil)).With("room", room), loop.NewWake()
-	m.meter = newMeter(room)
+	m := &monitor{machine: newMachine(room, std)}
 	m.clusterFlag(cmd)
 	return m
 }
 
 // kubeconfigFlag adds the flag --kubeconfig.
 func (m *monitor) kubeconfigFlag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&m.kubeconfig, "kubeconfig", "", "the kubelet's credentials; the file may appear later (default: the path that the cluster names)")
+	cmd.Flags().StringVar(&m.kubeconfig, "kubeconfig", "", "the kubelet's credentials; the file may "+
+		"appear later (default: the path that the cluster names)")
 }
 
-// roleFlag adds the required flag --role; roles are the accepted values, for the help.
-func (m *monitor) roleFlag(cmd *cobra.Command, roles string) {
-	cmd.Flags().StringVar(&m.node, "role", "", "what this node is: "+roles+" (required)")
+// roleFlag adds the required flag --role; accepted are its values, for the help. noArbiter is why
+// the verb refuses an arbiter; empty: it accepts one.
+func (m *monitor) roleFlag(cmd *cobra.Command, accepted, noArbiter string) {
+	var name string
+	cmd.Flags().StringVar(&name, "role", "", "what this node is: "+accepted+" (required)")
+	cmd.PreRunE = func(*cobra.Command, []string) (err error) {
+		if m.role, err = nodeRole(name); err == nil && m.role == role.Arbiter && noArbiter != "" {
+			return usage("%s", noArbiter)
+		}
+		return err
+	}
 }
 
-// role parses the flag --role.
-func (m *monitor) role() (role.Role, error) {
-	if r, err := role.Parse(m.node); err == nil && slices.Contains(role.Nodes(), r) {
+// nodeRole parses the role of a node.
+func nodeRole(name string) (role.Role, error) {
+	if r, err := role.Parse(name); err == nil && slices.Contains(role.Nodes(), r) {
 		return r, nil
 	}
-	return "", usage("--role is %q and must be one of: %s", m.node, words(role.Nodes()))
+	return "", usage("--role is %q and must be one of: %s", name, words(role.Nodes()))
 }
 
 // credentials is the kubeconfig to use in the cluster of p.
@@ -84,11 +88,11 @@ func (m *monitor) credentials(p plan.Plan) string {
 	return p.Kubeconfig
 }
 
-// api is the cluster's API for a node of a role. Nodes outside the control plane are many: together
-// they could overload the API.
-func (m *monitor) api(p plan.Plan, r role.Role) *kube.API {
+// api is the cluster's API for this node. Nodes outside the control plane are many: together they
+// could overload the API.
+func (m *monitor) api(p plan.Plan) *kube.API {
 	api := kube.NewAPI(m.credentials(p), m.log)
-	if r != role.Master {
+	if m.role != role.Master {
 		api = api.Crowd()
 	}
 	return api
@@ -99,13 +103,6 @@ func (m *monitor) later(d time.Duration) { time.AfterFunc(d, func() { loop.Wake(
 
 // alive is the monitor's own health: its loop makes rounds.
 func (m *monitor) alive() error { return m.pulse.Within(monitorBound) }
-
-// serve serves the health checks and the metrics at the monitor's own port until ctx ends. It
-// retries while the port is in use: a former monitor may still have it.
-func (m *monitor) serve(ctx context.Context, p plan.Plan, port uint16, checks map[string]func() error) {
-	m.watch(ctx, "health", func(ctx context.Context) error { return healthz.Serve(ctx, port, checks, m.pages()) })
-	m.publish(ctx, p, port)
-}
 
 // changed reports whether the cluster description has changed since load. It fails if the file is
 // gone or gives no plan.
@@ -127,45 +124,62 @@ func (m *monitor) changed() (bool, error) {
 // untilChanged calls end when the cluster description changes. It logs a description that is wrong;
 // the running one then stays.
 func (m *monitor) untilChanged(ctx context.Context, end func()) {
-	wake := loop.NewWake()
-	m.watch(ctx, "the cluster description", func(ctx context.Context) error {
-		path, err := filepath.Abs(m.cluster)
+	path, err := filepath.Abs(m.cluster)
+	if err != nil {
+		m.log.Warn("watch the cluster description", "error", err)
+		return
+	}
+	logged := ""
+	m.onChange(ctx, "the cluster description", path, nil, func() bool {
+		changed, err := m.changed()
+		if changed {
+			m.log.Info("the cluster description changed: this program restarts with it",
+				"file", m.cluster)
+			end()
+			return true
+		}
+		text := ""
 		if err != nil {
-			return err
+			text = err.Error()
 		}
-		return file.Watch(ctx, []string{path}, wake)
-	})
-	m.watchers.Go(func() {
-		logged := ""
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-wake:
-			}
-			changed, err := m.changed()
-			if changed {
-				m.log.Info("the cluster description changed: this program restarts with it", "file", m.cluster)
-				end()
-				return
-			}
-			text := ""
-			if err != nil {
-				text = err.Error()
-			}
-			if text != logged && text != "" {
-				m.log.Warn("read the cluster description: the running one stays", "file", m.cluster, "error", text)
-			}
-			logged = text
+		if text != logged && text != "" {
+			m.log.Warn("read the cluster description: the running one stays",
+				"file", m.cluster, "error", text)
 		}
+		logged = text
+		return false
 	})
 }
+
+// untilReplaced calls end when the monitor needs the new kubeconfig of the host. With an empty path
+// it does nothing.
+func (m *monitor) untilReplaced(ctx context.Context, path string, end func()) {
+	if path == "" {
+		return
+	}
+	mounted := kubeconfig.NewMounted(path, m.log)
+	m.onChange(ctx, "", "", time.Tick(kubeconfig.CheckInterval), func() bool {
+		why := mounted.Obsolete(ctx, time.Now())
+		if why != nil {
+			m.log.Info("the kubeconfig was replaced: this program restarts with the new one",
+				"file", path, "why", why)
+			end()
+		}
+		return why != nil
+	})
+}
+
+// errRestart ends a monitor that kubelet is to restart.
+var errRestart = errors.New("the cluster description or the kubeconfig changed")
 
 // runInPod is runMonitor for a container of a pod. It also ends when the cluster description
 // changes or its kubeconfig is replaced, and kubelet restarts it: so a monitor reads both only at
 // its start. Before such a restart it releases nothing: without the redirect to a balancer that
 // serves, a check would fail and the node would lose the VIP.
-func runInPod[S, D any](ctx context.Context, m *monitor, kubeconfig string, steps loop.Steps[S, D], every time.Duration, watchers func(context.Context)) error {
+func runInPod[S, D any](
+	ctx context.Context, m *monitor, kubeconfig string, steps loop.Steps[S, D], every time.Duration,
+	watchers func(context.Context),
+) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	if leave := steps.Leave; leave != nil {
@@ -183,27 +197,20 @@ func runInPod[S, D any](ctx context.Context, m *monitor, kubeconfig string, step
 	})
 }
 
-// errRestart ends a monitor that kubelet is to restart.
-var errRestart = errors.New("the cluster description or the kubeconfig changed")
-
-// runMonitor runs a room's loop until ctx ends, and ends its watchers after it: at a stop the room
-// leaves first.
-func runMonitor[S, D any](ctx context.Context, m *monitor, steps loop.Steps[S, D], every time.Duration, watchers func(context.Context)) error {
-	watching, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	m.reduceMemory(watching)
-	watchers(watching)
+// runMonitor is runLoop for a node: the loop's rounds are the monitor's pulse.
+func runMonitor[S, D any](
+	ctx context.Context, m *monitor, steps loop.Steps[S, D], every time.Duration,
+	watchers func(context.Context),
+) error {
 	observe := steps.Observe
 	steps.Observe = func(ctx context.Context) (S, error) {
 		m.pulse.Beat()
 		return observe(ctx)
 	}
-	err := loop.Run(ctx, metrics.Count(steps, m.meter), m.wake, every, m.log)
-	cancel()
-	m.watchers.Wait()
-	if err != nil {
-		return fmt.Errorf("leave: %w", err)
-	}
-	return nil
+	return runLoop(ctx, m.machine, steps, every, func(ctx context.Context) {
+		m.reduceMemory(ctx)
+		watchers(ctx)
+	})
 }
 
 // startup is how long the start of a monitor takes: the API has listed the nodes, and every check

@@ -4,37 +4,24 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/onprem-infra/onprem-infra/cluster/dns"
-	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/host/inpod"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
-	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
-	"github.com/onprem-infra/onprem-infra/shared/host/probe"
-	"github.com/onprem-infra/onprem-infra/shared/host/proc"
-	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/nameserver"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
 
-const (
-	// everyDNSRound is the longest time between two rounds: nothing wakes the monitor when CoreDNS
-	// changes.
-	everyDNSRound = 2 * time.Second
-	// healthAnswer is longer than CoreDNS needs to answer its health check.
-	healthAnswer = time.Second
-)
+// everyDNSRound is the longest time between two rounds: nothing wakes the monitor when CoreDNS
+// changes.
+const everyDNSRound = 2 * time.Second
 
 func monitorDNSCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
@@ -48,52 +35,43 @@ CoreDNS of its pod to reload when they change. With --once it writes both files 
 	}
 	m := monitorFlags(cmd, "cluster/dns", std)
 	m.kubeconfigFlag(cmd)
-	m.roleFlag(cmd, "master, worker or arbiter")
+	m.roleFlag(cmd, "master, worker or arbiter", "")
 	once := cmd.Flags().Bool("once", false, "write the files and end, before CoreDNS starts")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		r, err := m.role()
-		if err != nil {
-			return err
-		}
-		p, header, err := m.load(std)
-		if err != nil {
-			return err
-		}
-		ctx, cancel := untilStopped(cmd.Context())
-		defer cancel()
+	cmd.RunE = m.running(std, func(ctx context.Context, p plan.Plan, header string) error {
+		o := dns.Options{Plan: p, Role: m.role, Header: header, Host: nodeDNSHost{monitor: m}}
 		if *once {
-			return dns.New(dns.Options{Plan: p, Role: r, Header: header, Host: nodeDNSHost{m}}).Prepare(ctx)
+			return dns.New(o).Prepare(ctx)
 		}
-		return monitorDNS(ctx, m, p, r, header)
-	}
+		return monitorDNS(ctx, m, o)
+	})
 	return cmd
 }
 
-func monitorDNS(ctx context.Context, m *monitor, p plan.Plan, r role.Role, header string) error {
-	api := m.api(p, r)
+func monitorDNS(ctx context.Context, m *monitor, o dns.Options) error {
+	p, api := o.Plan, m.api(o.Plan)
 	nodes := api.ControlPlane(p.ControlPlaneLabel)
-	if r == role.Master {
+	if m.role == role.Master {
 		nodes = api.AllNodes(p.ControlPlaneLabel)
 	}
-	url := fmt.Sprintf("http://localhost:%d/health", p.Ports[port.CoreDNSHealth])
-	beside := &coreDNS{health: probe.NewHTTP(url, localhost.Dial)}
-	defer beside.drop()
-	room := dns.New(dns.Options{Plan: p, Role: r, Header: header, Host: nodeDNSHost{m}, Nodes: nodes, Daemon: beside})
+	beside := inpod.NewCoreDNS(p, dns.Command())
+	defer beside.Drop()
+	o.Nodes, o.Daemon = nodes, beside
+	room := dns.New(o)
 	m.meter.Add(room.Metrics)
 	m.meter.Follow("nodes", nodes.LastReceived)
-	steps := loop.Steps[dns.Snapshot, dns.Desired]{Observe: room.Observe, Decide: room.Decide, Apply: room.Apply}
-	return runInPod(ctx, m, m.credentials(p), steps, everyDNSRound, func(ctx context.Context) {
-		m.serve(ctx, p, p.Ports[port.MonitorDNS], map[string]func() error{"/healthz": m.alive})
-		m.watch(ctx, "nodes", func(ctx context.Context) error { return nodes.Run(ctx, m.wake) })
-		m.watch(ctx, "links", func(ctx context.Context) error { return link.Watch(ctx, m.wake) })
-		m.watch(ctx, "name servers", func(ctx context.Context) error { return file.Watch(ctx, inspect.ResolverFiles(), m.wake) })
+	return runInPod(ctx, m, m.credentials(p), stepsOf(room), everyDNSRound, func(ctx context.Context) {
+		m.serve(ctx, p, p.Ports[port.MonitorDNS], m.alive)
+		m.watchAPI(ctx, "nodes", nodes)
+		m.watchLinks(ctx)
+		m.watchFiles(ctx, "name servers", inspect.ResolverFiles()...)
 	})
 }
 
 // nodeDNSHost is the machine as the room sees it.
-type nodeDNSHost struct{ *monitor }
-
-func (nodeDNSHost) Links() (addr.Snapshot, error) { return link.Snapshot() }
+type nodeDNSHost struct {
+	link.Network
+	*monitor
+}
 
 func (nodeDNSHost) Resolvers() ([]nameserver.Resolver, error) { return inspect.Files{}.Resolvers() }
 
@@ -101,53 +79,7 @@ func (nodeDNSHost) Write(path string, text []byte) (changed bool, err error) {
 	return file.WriteIfChanged(path, text, 0o644)
 }
 
-func (nodeDNSHost) Read(path string) ([]byte, error) {
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return text, err
-}
+func (nodeDNSHost) Read(path string) ([]byte, error) { return file.Read(path) }
 
 func (nodeDNSHost) Now() time.Time          { return time.Now() }
 func (h nodeDNSHost) Later(d time.Duration) { h.later(d) }
-
-// coreDNS is the CoreDNS of the pod, held by a pidfd.
-type coreDNS struct {
-	held   *proc.Process
-	health *probe.HTTP
-}
-
-func (c *coreDNS) Running() (running, another bool) {
-	if c.held != nil && c.held.Signal(0) == nil {
-		return true, false
-	}
-	c.drop()
-	found, err := proc.Running(dns.Command())
-	if err != nil {
-		return false, false // it has exited: kubelet starts another
-	}
-	c.held = found
-	return true, true
-}
-
-func (c *coreDNS) drop() {
-	if c.held != nil {
-		_ = c.held.Close() // a pidfd that is no longer used
-	}
-	c.held = nil
-}
-
-func (c *coreDNS) Serves(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, healthAnswer)
-	defer cancel()
-	return c.health.Probe(ctx) == nil
-}
-
-// Signal ignores a process that has just exited: the next round finds its successor.
-func (c *coreDNS) Signal(sig syscall.Signal) error {
-	if err := c.held.Signal(sig); !errors.Is(err, os.ErrProcessDone) {
-		return err
-	}
-	return nil
-}

@@ -4,8 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -19,11 +17,10 @@ import (
 	haproxyd "github.com/onprem-infra/onprem-infra/shared/host/haproxy"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
-	"github.com/onprem-infra/onprem-infra/shared/host/nft"
-	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/host/node"
+	"github.com/onprem-infra/onprem-infra/shared/host/services"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
-	"github.com/onprem-infra/onprem-infra/shared/redirect"
 )
 
 func monitorLBCommand(std streams) *cobra.Command {
@@ -39,21 +36,16 @@ VIP to HAProxy while it has a healthy server. With --once it writes the files fr
 	m := monitorFlags(cmd, "cluster/lb", std)
 	m.kubeconfigFlag(cmd)
 	once := cmd.Flags().Bool("once", false, "write the files and end, before HAProxy starts")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		p, header, err := m.load(std)
-		if err != nil {
-			return err
-		}
-		ctx, cancel := untilStopped(cmd.Context())
-		defer cancel()
-		access := kubeconfig.NewAccess(m.credentials(p), m.log)
+	cmd.RunE = m.running(std, func(ctx context.Context, p plan.Plan, header string) error {
+		o := lb.Options{Plan: p, Header: header, Host: lbHost{}, Filter: services.Filter{Log: m.log}}
+		o.Trust = kubeconfig.NewAccess(m.credentials(p), m.log)
 		if *once {
-			room := lb.New(lb.Options{Plan: p, Header: header, Host: lbHost{}, Trust: access, Filter: filter{m.log}})
+			room := lb.New(o)
 			closePorts(room, m.log)
 			return prepareLB(ctx, m.log, string(haproxy.Run), room)
 		}
-		return monitorLB(ctx, m, p, header, access)
-	}
+		return monitorLB(ctx, m, o)
+	})
 	return cmd
 }
 
@@ -78,42 +70,34 @@ func prepareLB(ctx context.Context, log *slog.Logger, sockets string, room *lb.R
 	return room.Prepare(ctx)
 }
 
-func monitorLB(ctx context.Context, m *monitor, p plan.Plan, header string, access *kubeconfig.Access) error {
-	p = current(p, m.log) // a running migration changes nothing here: the probe of HAProxy is the same under every timing
+func monitorLB(ctx context.Context, m *monitor, o lb.Options) error {
+	// A running migration changes nothing here: the probe of HAProxy is the same under every timing.
+	p := node.Current(o.Plan, m.log)
 	nodes := kube.NewAPI(m.credentials(p), m.log).ControlPlane(p.ControlPlaneLabel)
 	every := p.Timing.Model.Redirect.Interval // HAProxy's exit wakes the monitor earlier
-	room := lb.New(lb.Options{Plan: p, Header: header, Host: lbHost{}, Nodes: nodes, Trust: access, Daemon: newHAProxyDaemon(p), Filter: filter{m.log}})
+	o.Plan, o.Nodes, o.Daemon = p, nodes, services.NewHAProxy(p)
+	room := lb.New(o)
 	m.meter.Add(room.Metrics)
 	m.meter.Follow("nodes", nodes.LastReceived)
-	steps := loop.Steps[lb.Snapshot, lb.Desired]{Observe: room.Observe, Decide: room.Decide, Apply: room.Apply, Leave: room.Leave}
-	return runInPod(ctx, m, m.credentials(p), steps, every, func(ctx context.Context) {
-		m.serve(ctx, p, p.Ports[port.MonitorLB], map[string]func() error{"/healthz": m.alive})
-		m.watch(ctx, "nodes", func(ctx context.Context) error { return nodes.Run(ctx, m.wake) })
-		m.watch(ctx, "HAProxy", func(ctx context.Context) error { return haproxyd.Follow(ctx, haproxy.Run.Socket(), m.wake) })
+	return runInPod(ctx, m, m.credentials(p), stepsOf(room), every, func(ctx context.Context) {
+		m.serve(ctx, p, p.Ports[port.MonitorLB], m.alive)
+		m.watchAPI(ctx, "nodes", nodes)
+		m.watch(ctx, "HAProxy", func(ctx context.Context) error {
+			return haproxyd.Follow(ctx, haproxy.Run.Socket(), m.wake)
+		})
 	})
 }
 
 // lbHost is the machine as the room sees it.
 type lbHost struct{}
 
-func (lbHost) Read(path string) ([]byte, error) {
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return text, err
-}
+func (lbHost) Read(path string) ([]byte, error) { return file.Read(path) }
 
 func (lbHost) Write(path string, text []byte, mode fs.FileMode) (changed bool, err error) {
 	return file.WriteIfChanged(path, text, mode)
 }
 
-func (lbHost) Remove(path string) error {
-	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
+func (lbHost) Remove(path string) error { return file.Remove(path) }
 
 // IPv6 reports whether the kernel was booted with IPv6. Sockets can be opened even if the links have
 // it switched off.
@@ -123,56 +107,3 @@ func (lbHost) IPv6() bool {
 }
 
 func (lbHost) Now() time.Time { return time.Now() }
-
-// haproxyDaemon is the HAProxy of the pod.
-type haproxyDaemon struct {
-	health string        // URL of its health check
-	answer time.Duration // the probe's timeout
-}
-
-// newHAProxyDaemon probes a port of the loopback: no other host can use up its connections.
-func newHAProxyDaemon(p plan.Plan) haproxyDaemon {
-	return haproxyDaemon{fmt.Sprintf("http://127.0.0.1:%d/haproxy_monitor", p.Ports[port.LBStats]), p.Timing.Model.Redirect.Timeout}
-}
-
-func (haproxyDaemon) Running(ctx context.Context) (string, bool, error) {
-	structure, err := haproxyd.Structure(ctx, haproxy.Run.Socket())
-	if err != nil && haproxyd.Absent(err) {
-		return "", false, nil
-	}
-	return structure, err == nil, err
-}
-
-func (haproxyDaemon) Stats(ctx context.Context) ([]haproxy.Stat, error) {
-	text, err := haproxyd.Ask(ctx, haproxy.Run.Socket(), "show stat")
-	if err != nil {
-		return nil, err
-	}
-	return haproxy.ParseStats(text)
-}
-
-func (haproxyDaemon) Command(ctx context.Context, commands ...string) error {
-	_, err := haproxyd.Ask(ctx, haproxy.Run.Socket(), commands...)
-	return err
-}
-
-func (haproxyDaemon) Reload(ctx context.Context, structure string) (bool, error) {
-	return haproxyd.Reload(ctx, haproxy.Run.MasterSocket(), haproxy.Run.Socket(), structure)
-}
-
-func (d haproxyDaemon) Healthy(ctx context.Context) (bool, error) {
-	return haproxyd.Healthy(ctx, d.health, d.answer)
-}
-
-// filter is the kernel's packet filter; it logs the leftovers that it removes.
-type filter struct{ log *slog.Logger }
-
-func (filter) Ensure(r redirect.Rules) (bool, error) { return nft.Ensure(r) }
-
-func (f filter) RemoveLeftovers() ([]string, error) {
-	removed, err := nft.RemoveLeftovers()
-	if len(removed) > 0 {
-		f.log.Info("removed leftovers of another balancer", "what", removed)
-	}
-	return removed, err
-}

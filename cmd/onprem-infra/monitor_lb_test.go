@@ -17,6 +17,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/lb"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/probes"
 	"github.com/onprem-infra/onprem-infra/shared/health"
+	"github.com/onprem-infra/onprem-infra/shared/host/services"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -72,12 +73,12 @@ func TestBalancerIsAskedInside(t *testing.T) {
 	balancer.Config.Handler = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked[r.URL.Path] = true })
 	p := plan.Plan{Ports: map[string]uint16{port.LBStats: inside.Port()}} // nobody listens on port 0
 	p.Timing.Model.Redirect.Timeout = health.Redirect().Timeout
-	if healthy, err := newHAProxyDaemon(p).Healthy(t.Context()); !healthy || err != nil {
+	if healthy, err := services.NewHAProxy(p).Healthy(t.Context()); !healthy || err != nil {
 		t.Errorf("the redirect's monitor: %v, %v", healthy, err)
 	}
-	services := nodeServices(p, nil)
-	services.Redirected = func() (bool, error) { return true, nil }
-	if found, why := probes.New(services).Probe(t.Context(), vrrp.CheckLB); found != health.Passed {
+	own := services.Node(p, nil)
+	own.Redirected = func() (bool, error) { return true, nil }
+	if found, why := probes.New(own).Probe(t.Context(), vrrp.CheckLB); found != health.Passed {
 		t.Errorf("the VIP's monitor: %v, %s", found, why)
 	}
 	if !asked["/haproxy_monitor"] || !asked["/haproxy_ready"] {

@@ -17,14 +17,12 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/cluster/mdns"
 	"github.com/onprem-infra/onprem-infra/cluster/mdns/wire"
-	"github.com/onprem-infra/onprem-infra/shared/addr"
-	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/multicast"
+	"github.com/onprem-infra/onprem-infra/shared/host/node"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
-	"github.com/onprem-infra/onprem-infra/shared/role"
 )
 
 // everyMDNSRound is the longest time between two rounds.
@@ -41,47 +39,36 @@ address to another interface, never announces the name localhost, and sends a go
 		Args:    cobra.NoArgs,
 	}
 	m := monitorFlags(cmd, "cluster/mdns", std)
-	m.roleFlag(cmd, "master or worker")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		r, err := m.role()
-		if err != nil {
-			return err
-		}
-		if r == role.Arbiter {
-			return usage("--role is arbiter: only masters and workers are announced")
-		}
-		p, _, err := m.load(std)
-		if err != nil {
-			return err
-		}
-		ctx, cancel := untilStopped(cmd.Context())
-		defer cancel()
-		return monitorMDNS(ctx, m, p, r)
-	}
+	m.roleFlag(cmd, "master or worker",
+		"--role is arbiter: only masters and workers are announced")
+	cmd.RunE = m.running(std, func(ctx context.Context, p plan.Plan, _ string) error {
+		return monitorMDNS(ctx, m, p)
+	})
 	return cmd
 }
 
-func monitorMDNS(ctx context.Context, m *monitor, p plan.Plan, r role.Role) error {
-	room := mdns.New(p, r, mdnsHost{m}, func(low, high time.Duration) time.Duration { return low + rand.N(high-low) })
+func monitorMDNS(ctx context.Context, m *monitor, p plan.Plan) error {
+	between := func(low, high time.Duration) time.Duration { return low + rand.N(high-low) }
+	room := mdns.New(p, m.role, mdnsHost{monitor: m}, between)
 	m.meter.Add(room.Metrics)
-	steps := loop.Steps[mdns.Snapshot, mdns.Desired]{Observe: room.Observe, Decide: room.Decide, Apply: room.Apply, Leave: room.Leave}
-	watched := []string{mdns.HostnameFile, path.Join(mdns.AgreedDir, "ipv4"), path.Join(mdns.AgreedDir, "ipv6")}
-	return runInPod(ctx, m, "", steps, everyMDNSRound, func(ctx context.Context) {
+	return runInPod(ctx, m, "", stepsOf(room), everyMDNSRound, func(ctx context.Context) {
 		if number := p.Ports[port.MonitorMDNS]; number != 0 {
-			m.serve(ctx, p, number, map[string]func() error{"/healthz": m.alive})
+			m.serve(ctx, p, number, m.alive)
 		}
-		m.watch(ctx, "links", func(ctx context.Context) error { return link.Watch(ctx, m.wake) })
-		m.watch(ctx, "the node's name and addresses", func(ctx context.Context) error { return file.Watch(ctx, watched, m.wake) })
+		m.watchLinks(ctx)
+		m.watchFiles(ctx, "the node's name and addresses", mdns.HostnameFile,
+			path.Join(mdns.AgreedDir, "ipv4"), path.Join(mdns.AgreedDir, "ipv6"))
 	})
 }
 
 // mdnsHost is the machine as the room sees it.
-type mdnsHost struct{ *monitor }
-
-func (mdnsHost) Links() (addr.Snapshot, error) { return link.Snapshot() }
+type mdnsHost struct {
+	link.Network
+	*monitor
+}
 
 func (mdnsHost) Agreed() ([]netip.Addr, error) {
-	agreed, _, err := nodeVIPHost{}.Agreed()
+	agreed, _, err := node.New("").Agreed()
 	if text, err := os.ReadFile(primaryIP); err == nil && len(agreed) == 2 && strings.TrimSpace(string(text)) == agreed[1].String() {
 		agreed[0], agreed[1] = agreed[1], agreed[0]
 	}

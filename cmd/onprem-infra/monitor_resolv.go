@@ -16,11 +16,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/onprem-infra/onprem-infra/cluster/resolv"
-	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/host/bus"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
-	"github.com/onprem-infra/onprem-infra/shared/host/link"
-	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/host/node"
+	"github.com/onprem-infra/onprem-infra/shared/host/systemd"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
 
 const (
@@ -41,42 +41,24 @@ server and the node has its address, and then ends.`,
 		Args:    cobra.NoArgs,
 	}
 	m := monitorFlags(cmd, "cluster/resolv", std)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		p, header, err := m.load(std)
-		if err != nil {
-			return err
-		}
-		ctx, cancel := untilStopped(cmd.Context())
-		defer cancel()
-		host := resolvHost{monitor: m, vips: p.VIPs.All(), end: cancel}
-		return monitorResolv(ctx, m, resolv.New(p, header, host))
-	}
-	return cmd
-}
-
-func monitorResolv(ctx context.Context, m *monitor, room *resolv.Room) error {
-	watched := []string{resolv.NetworkManager, resolv.Environment, resolv.FQDN, primaryIP}
-	steps := loop.Steps[resolv.Snapshot, resolv.Desired]{Observe: room.Observe, Decide: room.Decide, Apply: room.Apply}
-	return runMonitor(ctx, m, steps, everyResolvRound, func(ctx context.Context) {
-		m.watch(ctx, "name servers", func(ctx context.Context) error { return file.Watch(ctx, watched, m.wake) })
-		m.watch(ctx, "links", func(ctx context.Context) error { return link.Watch(ctx, m.wake) })
+	cmd.RunE = m.running(std, func(ctx context.Context, p plan.Plan, header string) error {
+		room := resolv.New(p, header, resolvHost{m, p.VIPs.All()})
+		return runMonitor(ctx, m, stepsOf(room), everyResolvRound, func(ctx context.Context) {
+			m.watchFiles(ctx, "name servers",
+				resolv.NetworkManager, resolv.Environment, resolv.FQDN, primaryIP)
+			m.watchLinks(ctx)
+		})
 	})
+	return cmd
 }
 
 // resolvHost is the machine as the room sees it.
 type resolvHost struct {
 	*monitor
 	vips []netip.Addr
-	end  func()
 }
 
-func (resolvHost) Read(path string) ([]byte, error) {
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return text, err
-}
+func (resolvHost) Read(path string) ([]byte, error) { return file.Read(path) }
 
 // NodeIP is the address that node-ip chose. Before that it is the one that node-ip would choose
 // without a hint.
@@ -92,30 +74,14 @@ func (h resolvHost) NodeIP() (netip.Addr, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return netip.Addr{}, err
 	}
-	links, err := link.Snapshot()
-	if err != nil {
-		return netip.Addr{}, fmt.Errorf("read links: %w", err)
-	}
-	chosen, err := addr.ForNode(links, addr.Wish{VIPs: h.vips})
+	chosen, err := node.Choose(h.vips)
 	if err != nil {
 		return netip.Addr{}, err
 	}
-	return chosen.Addresses[0], nil
+	return chosen[0], nil
 }
 
-// Enabled reports whether a unit wants the service and it is not masked.
-func (resolvHost) Enabled(service string) (bool, error) {
-	if to, err := os.Readlink("/etc/systemd/system/" + service); err == nil && to == os.DevNull {
-		return false, nil
-	}
-	for _, dir := range []string{"/etc", "/run", "/usr/lib"} {
-		wants, err := filepath.Glob(dir + "/systemd/system/*.wants/" + service)
-		if err != nil || len(wants) > 0 {
-			return err == nil, err
-		}
-	}
-	return false, nil
-}
+func (resolvHost) Enabled(service string) (bool, error) { return systemd.Enabled(service) }
 
 // Write keeps the SELinux label of the former file, or takes that of another file for name lookups.
 func (resolvHost) Write(path string, text []byte) (changed bool, err error) {
@@ -144,4 +110,4 @@ func (resolvHost) SetHostname(ctx context.Context, name string) error {
 
 func (resolvHost) Now() time.Time          { return time.Now() }
 func (h resolvHost) Later(d time.Duration) { h.later(d) }
-func (h resolvHost) End()                  { h.end() }
+func (h resolvHost) End()                  { h.stop() }

@@ -50,7 +50,7 @@ func TestClusterChanges(t *testing.T) {
 	}
 	put(text)
 	logged := &heard{}
-	m := &monitor{machine: machine{cluster: path, log: slog.New(slog.NewTextHandler(logged, nil)), wake: loop.NewWake(), meter: newMeter("test")}}
+	m := &monitor{machine: &machine{cluster: path, log: slog.New(slog.NewTextHandler(logged, nil)), wake: loop.NewWake(), meter: newMeter("test")}}
 	if _, _, err := m.load(streams{err: logged}); err != nil {
 		t.Fatal(err)
 	}

@@ -5,24 +5,25 @@ package main
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/onprem-infra/onprem-infra/cluster/candidates"
 	"github.com/onprem-infra/onprem-infra/cluster/migrate"
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/founding"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/probes"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/publish"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
-	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/host/members"
+	"github.com/onprem-infra/onprem-infra/shared/host/meter"
+	"github.com/onprem-infra/onprem-infra/shared/host/node"
 	"github.com/onprem-infra/onprem-infra/shared/host/recorder"
-	"github.com/onprem-infra/onprem-infra/shared/loop"
-	"github.com/onprem-infra/onprem-infra/shared/notice"
+	"github.com/onprem-infra/onprem-infra/shared/host/services"
 	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/plan/rollout"
@@ -50,37 +51,31 @@ Node that it knows the new one, and no node is being upgraded; then all of them 
 	}
 	m := monitorFlags(cmd, "cluster/vip", std)
 	m.kubeconfigFlag(cmd)
-	m.roleFlag(cmd, "master or worker")
+	m.roleFlag(cmd, "master or worker", "--role=arbiter: an arbiter holds no VIP")
 	clock := migrate.Usual()
 	cmd.Flags().DurationVar(&clock.Every, "migrate-every", clock.Every, "nodes change how they use VRRP at multiples of this time by the clock; the same on every node")
 	cmd.Flags().DurationVar(&clock.Lead, "migrate-lead", clock.Lead, "and have this time at least to agree on the next one")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		r, err := m.role()
-		if err != nil {
-			return err
-		}
-		if r == role.Arbiter {
-			return usage("--role=arbiter: an arbiter holds no VIP")
-		}
+	work := m.running(std, func(ctx context.Context, p plan.Plan, header string) error {
+		return monitorVIP(ctx, m, p, header, clock)
+	})
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if clock.Lead <= 0 || clock.Every <= clock.Lead {
-			return usage("--migrate-every %v and --migrate-lead %v: the first must be longer, and both more than nothing", clock.Every, clock.Lead)
+			return usage("--migrate-every %v and --migrate-lead %v: the first must be longer, "+
+				"and both more than nothing", clock.Every, clock.Lead)
 		}
-		p, header, err := m.load(std)
-		if err != nil {
-			return err
-		}
-		ctx, cancel := untilStopped(cmd.Context())
-		defer cancel()
-		return monitorVIP(ctx, m, p, r, header, clock)
+		return work(cmd, args)
 	}
 	return cmd
 }
 
-func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, header string, clock migrate.Clock) error {
-	links := link.NewCache()
-	host := nodeVIPHost{links: links.Snapshot}
-	host.listener = newListener(p, host, m.log)
-	memory, kept := host.memory(m.log), host.migration(m.log)
+func monitorVIP(
+	ctx context.Context, m *monitor, p plan.Plan, header string, clock migrate.Clock,
+) error {
+	r := m.role
+	links, host := link.NewCache(), node.New("")
+	host.Snapshot = links.Snapshot
+	host.Listener = newListener(p, host, m.log)
+	known, kept := host.Memory(m.log), host.Migration(m.log)
 	if resumed, err := rollout.Resume(m.described, kept.Speaks); err == nil {
 		p = resumed
 	}
@@ -88,56 +83,76 @@ func monitorVIP(ctx context.Context, m *monitor, p plan.Plan, r role.Role, heade
 	wanted := p
 	p, now := way.Pending(time.Now()), way.InForce(time.Now())
 	access := kubeconfig.NewAccess(m.credentials(p), m.log)
-	made := nodeChecks(m, host, now, r, r == role.Master && !memory.Open, probes.New(nodeServices(p, access)))
-	seen := newNodeCluster(p, r, m.api(p, r), m.log)
-	meter := newNodeVIPMeter(now, host, made, vip.Weights(now, r), seen.nodes)
-	m.meter.Add(meter.onto)
-	seen.meter(m.meter)
+	made := nodeChecks(m, host, now, r, r == role.Master && !known.Open, probes.New(services.Node(p, access)))
+	seen := members.New(p, r, m.api(p), m.log)
+	counted := newVIPMeter(m, meter.Options{Plan: now, Host: host, Passes: made.Passes}, seen)
 	options := vip.Options{
-		Plan: wanted, Role: r, Header: header, Memory: memory, Migration: way,
+		Plan: wanted, Role: r, Header: header, Memory: known, Migration: way,
 		Host: host, Cluster: seen, Health: made, After: m.later, Now: time.Now,
 		Changed: func(p plan.Plan) {
 			made.Retime(p.Timing.Model)
-			meter.setPlan(p)
+			counted.SetPlan(p)
 			m.describe(p)
 		},
 	}
-	first := newFounding(m, p, r, memory, access)
+	first := newFounding(m, p, r, known, access)
 	if first != nil {
 		options.Founding = first
 	}
 	room := vip.New(options)
 	m.describe(now)
-	steps := loop.Steps[vip.Snapshot, vip.Desired]{
-		Observe: meter.observed(room.Observe), Decide: room.Decide, Publish: room.Publish, Apply: room.Apply,
-	}
+	steps := stepsOf(room)
+	steps.Observe = observed(room, counted)
 	return runInPod(ctx, m, m.credentials(p), steps, vip.Interval, func(ctx context.Context) {
-		m.serve(ctx, p, p.Ports[port.MonitorVIP], map[string]func() error{"/healthz": func() error { return vipAlive(m, made) }})
-		host.followChecks(ctx, m, made)
-		m.watch(ctx, "the rights of this node", func(ctx context.Context) error {
-			return host.keepRights(ctx, func() []inspect.MissingRight {
-				return inspect.RefusedRights(p, r, seen.api.Refused())
-			})
+		m.serve(ctx, p, p.Ports[port.MonitorVIP], func() error { return vipAlive(m, made) })
+		followChecks(ctx, m, host, made)
+		followRights(ctx, m, host, func() []inspect.MissingRight {
+			return inspect.RefusedRights(p, r, seen.API.Refused())
 		})
 		if first != nil {
 			m.watch(ctx, "whether this node is the first one", first.Run)
 		}
 		m.watch(ctx, "links", func(ctx context.Context) error { return links.Watch(ctx, m.wake) })
-		host.followSupervisor(ctx, m)
-		events := publish.NewEvents(seen.api.NodeName, seen.createEvent, m.log)
+		followSupervisor(ctx, m, host)
+		events := publish.NewEvents(seen.API.NodeName, seen.CreateEvent, m.log)
 		m.watch(ctx, "Events of this node", events.Run)
-		m.keepJournal(ctx, host.listener, meter, recorder.Options{
-			Plan: p, Run: host.run(), Path: host.at(journal.Path), Checks: checkNamesOf(p, r),
-			Passes: made.Passes, Announced: host.listener.Announced, Log: m.log,
+		m.keepJournal(ctx, host.Listener, counted, recorder.Options{
+			Plan: p, Run: host.Dir, Path: host.At(journal.Path), Checks: checkNamesOf(p, r),
+			Passes: made.Passes, Announced: host.Listener.Announced, Log: m.log,
 			Report: func(e journal.Entry) { events.Note(change(e)) },
 		})
-		seen.follow(ctx, m)
+		for _, w := range seen.Watches(m.wake) {
+			m.watch(ctx, w.What, w.Run)
+		}
 	})
+}
+
+// newVIPMeter adds the metrics of a node's VIPs to the program's.
+func newVIPMeter(m *monitor, o meter.Options, seen *members.Cluster) *meter.VIPs {
+	o.Checks, o.Nodes = checkNamesOf(o.Plan, m.role), seen.NodeWatch.Known
+	o.Alive = meter.ParentAnswers(o.Plan)
+	counted := meter.New(o)
+	m.meter.Add(counted.Page)
+	seen.Received(m.meter.Follow)
+	return counted
+}
+
+// observed is the room's Observe, which also records the status for the metrics.
+func observed(
+	room *vip.Room, counted *meter.VIPs,
+) func(context.Context) (vip.Snapshot, error) {
+	return func(ctx context.Context) (vip.Snapshot, error) {
+		s, err := room.Observe(ctx)
+		if err == nil {
+			counted.Status(s.Status, time.Now())
+		}
+		return s, err
+	}
 }
 
 // nodeChecks are the checks of a node of a role, in the state that an earlier run left.
 func nodeChecks(
-	m *monitor, host nodeVIPHost, p plan.Plan, r role.Role, gate bool, prober checks.Prober,
+	m *monitor, host node.Host, p plan.Plan, r role.Role, gate bool, prober checks.Prober,
 ) *checks.Checks {
 	fault := map[vrrp.CheckName]bool{}
 	for _, w := range vip.Weights(p, r) {
@@ -145,7 +160,7 @@ func nodeChecks(
 	}
 	return checks.New(checks.Options{
 		Names: checkNamesOf(p, r), Timing: p.Timing.Model, Gate: gate, Prober: prober,
-		Passes: func(check vrrp.CheckName) bool { return host.tracked(check, fault[check]) },
+		Passes: func(check vrrp.CheckName) bool { return host.Dir.Passes(check, fault[check]) },
 		Wake:   m.wake, Log: m.log,
 	})
 }
@@ -158,6 +173,19 @@ func checkNamesOf(p plan.Plan, r role.Role) (names []vrrp.CheckName) {
 	return names
 }
 
+// newFounding is nil where no node can be the first one: the control plane has a bootstrap machine
+// before it, this node is none of it, or the API has named its nodes before.
+func newFounding(
+	m *monitor, p plan.Plan, r role.Role, memory nodestate.Memory, access *kubeconfig.Access,
+) *founding.Founding {
+	if !p.Flavour().Founds || r != role.Master || len(memory.Nodes) > 0 {
+		return nil
+	}
+	return founding.New(founding.Options{
+		VIPs: p.VIPs.API, Prober: services.NewFirst(p, access), Wake: m.wake, Log: m.log,
+	})
+}
+
 // vipAlive is the monitor's own health: its loop makes rounds and its checks are made. The
 // supervisor reports keepalived's health. FAULT, or a missing configuration, is not unhealthy.
 func vipAlive(m *monitor, checks interface{ Alive() bool }) error {
@@ -168,29 +196,4 @@ func vipAlive(m *monitor, checks interface{ Alive() bool }) error {
 		return fmt.Errorf("the node's checks stand still")
 	}
 	return nil
-}
-
-// newNodeCluster prepares the watches of the API. While a migration is pending they are what either
-// plan needs, and every Node, as all nodes must agree to it.
-func newNodeCluster(p plan.Plan, r role.Role, api *kube.API, log *slog.Logger) *nodeCluster {
-	now, migrates := p, p.Former != nil
-	if migrates {
-		now = *p.Former
-	}
-	c := &nodeCluster{plan: p, api: api, log: log, logged: map[string]string{}, believe: candidates.Cluster(p), list: candidates.NewReader(candidates.Cluster(p)),
-		ranks:   publish.NewAnnotation(notice.Rank, "claim a rank", api.Annotate, log),
-		intents: publish.NewAnnotation(notice.Way, "announce how this node uses VRRP", api.Annotate, log),
-		gone:    publish.NewAnnotation(notice.BootstrapGone, "report that the bootstrap machine is gone", api.Annotate, log)}
-	c.ranked = len(p.VRRP.ControlPlane.Ranks)+len(now.VRRP.ControlPlane.Ranks) > 0
-	c.nodes = api.ControlPlane(p.ControlPlaneLabel)
-	if r == role.Master || vip.WatchesAll(p) || migrates {
-		c.nodes = api.AllNodes(p.ControlPlaneLabel)
-	}
-	if !vip.WatchesAll(p) || !vip.WatchesAll(now) {
-		c.candidates = api.Object(p.Namespace, notice.Candidates)
-	}
-	if r == role.Master {
-		c.bootstrap = api.Object(p.Namespace, notice.Bootstrap)
-	}
-	return c
 }

@@ -4,55 +4,72 @@ package main
 
 import (
 	"context"
+	"log/slog"
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/publish"
-	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/clash"
+	"github.com/onprem-infra/onprem-infra/shared/election"
+	"github.com/onprem-infra/onprem-infra/shared/host/capture"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/listen"
+	"github.com/onprem-infra/onprem-infra/shared/host/memory"
+	"github.com/onprem-infra/onprem-infra/shared/host/meter"
+	"github.com/onprem-infra/onprem-infra/shared/host/node"
 	"github.com/onprem-infra/onprem-infra/shared/host/recorder"
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise/orphans"
-	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
-	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
 // followChecks makes the node's checks and keeps the file of their results.
-func (h nodeVIPHost) followChecks(ctx context.Context, m *monitor, made *checks.Checks) {
+func followChecks(ctx context.Context, m *monitor, h node.Host, made *checks.Checks) {
 	m.watch(ctx, "the node's checks", made.Run)
 	m.watch(ctx, "the checks' results", func(ctx context.Context) error {
-		file := h.at(supervised.RunDir, checks.ResultsFile)
-		return keepJSON(ctx, file, "the checks' results", made.Results)
+		file := h.At(supervised.RunDir, checks.ResultsFile)
+		return memory.KeepJSON(ctx, file, "the checks' results", made.Results)
+	})
+}
+
+// followRights keeps the file of the rights that the API has refused to this node.
+func followRights(
+	ctx context.Context, m *monitor, h node.Host, missing func() []inspect.MissingRight,
+) {
+	m.watch(ctx, "the rights of this node", func(ctx context.Context) error {
+		file := h.At(supervised.RunDir, inspect.RightsFile)
+		return memory.KeepJSON(ctx, file, "which rights this node lacks", missing)
 	})
 }
 
 // followSupervisor wakes the monitor when keepalived's supervisor reports something. It also removes
 // the VIPs of a supervisor that was killed together with its keepalived.
-func (h nodeVIPHost) followSupervisor(ctx context.Context, m *monitor) {
-	m.watch(ctx, "the supervisor", func(ctx context.Context) error {
-		return file.Watch(ctx, h.watched(), m.wake)
-	})
+func followSupervisor(ctx context.Context, m *monitor, h node.Host) {
+	m.watchFiles(ctx, "the supervisor", h.Watched()...)
 	m.watch(ctx, "the supervisor's life", func(ctx context.Context) error {
 		return orphans.Outlive(ctx, supervised.RunDir, m.log)
 	})
 }
 
+// newListener receives the adverts of other routers.
+func newListener(p plan.Plan, host node.Host, log *slog.Logger) *listen.Listener {
+	return listen.New(listen.Options{
+		IDs: election.IDs(p), StateFile: host.At(supervised.RunDir, clash.StateFile),
+		Status: host.Status, Log: log, Receive: capture.Adverts, Neighbour: listen.AskAgain,
+	})
+}
+
 // keepJournal records the changes of this host's VRRP groups, and what other routers advertise.
 func (m *machine) keepJournal(
-	ctx context.Context, listener *listen.Listener, meter *vipMeter, o recorder.Options,
+	ctx context.Context, listener *listen.Listener, counted *meter.VIPs, o recorder.Options,
 ) {
 	written := recorder.New(o)
 	m.watch(ctx, "the journal", written.Run)
 	m.watch(ctx, "other routers' adverts", func(ctx context.Context) error {
 		return listener.Follow(ctx, listen.Outputs{
-			Adverts: meter.recordAdvert, Findings: meter.Clashes, Journal: written.AddClash,
+			Adverts: counted.Received, Findings: counted.Clashes, Journal: written.AddClash,
 		})
 	})
-}
-
-// createEvent reports a change as an Event of a Node.
-func (c *nodeCluster) createEvent(ctx context.Context, node string, e publish.Event) error {
-	return c.api.CreateNodeEvent(ctx, node, e.Reason, e.Message, e.At)
 }
 
 // change is an entry of the journal as an Event reports it.
@@ -60,39 +77,5 @@ func change(e journal.Entry) publish.Change {
 	return publish.Change{
 		At: e.At, Instance: e.Instance, VIP: e.VIP, Holder: e.State == supervised.Master,
 		Earlier: e.Late, Why: e.Why,
-	}
-}
-
-// follow watches the API: the nodes, and the small objects that this node needs.
-func (c *nodeCluster) follow(ctx context.Context, m *monitor) {
-	written := loop.NewWake() // of the writer of candidates
-	m.watch(ctx, "nodes", func(ctx context.Context) error { return c.nodes.Run(ctx, m.wake, written) })
-	m.watch(ctx, "how this node uses VRRP", c.intents.Run)
-	if c.candidates != nil {
-		m.watch(ctx, "ingress candidates", func(ctx context.Context) error { return c.candidates.Run(ctx, m.wake) })
-	}
-	if c.bootstrap == nil {
-		return
-	}
-	m.watch(ctx, "the bootstrap machine", func(ctx context.Context) error { return c.bootstrap.Run(ctx, m.wake) })
-	m.watch(ctx, "the bootstrap machine's end", c.gone.Run)
-	m.watch(ctx, "this node's rank", c.ranks.Run)
-	m.watch(ctx, "the writer of the ingress candidates", func(ctx context.Context) error {
-		self, err := c.self(ctx)
-		if err != nil {
-			return err
-		}
-		return keepCandidates(ctx, c.plan, self, c.api, c.nodes, written, m.log)
-	})
-}
-
-// meter adds the watches of the API to the metrics.
-func (c *nodeCluster) meter(m *metrics.Meter) {
-	m.Follow("nodes", c.nodes.LastReceived)
-	if c.candidates != nil {
-		m.Follow("candidates", c.candidates.LastReceived)
-	}
-	if c.bootstrap != nil {
-		m.Follow("bootstrap", c.bootstrap.LastReceived)
 	}
 }

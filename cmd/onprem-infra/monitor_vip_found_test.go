@@ -4,8 +4,6 @@ package main
 
 import (
 	"log/slog"
-	"net"
-	"net/netip"
 	"testing"
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
@@ -18,33 +16,10 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// TestFounderAnswered holds who has a VIP: a host that takes a connection, and one that refuses it.
-// Whoever has no address there has said nothing.
-func TestFounderAnswered(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	loopback, taken := netip.MustParseAddr("127.0.0.1"), netip.MustParseAddrPort(listener.Addr().String()).Port()
-	if !(founder{port: taken}).Answered(t.Context(), loopback) {
-		t.Error("a host that takes connections has not the VIP")
-	}
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if !(founder{port: taken}).Answered(t.Context(), loopback) {
-		t.Error("a host that refuses connections has not the VIP")
-	}
-	if (founder{port: taken}).Answered(t.Context(), netip.MustParseAddr("ff02::1")) {
-		t.Error("somebody has an address that no host can have")
-	}
-}
-
 // TestMayFound holds which nodes may be the first one of a cluster.
 func TestMayFound(t *testing.T) {
 	known := nodestate.Memory{Nodes: []member.Node{{Candidate: addr.Candidate{Name: "n1"}, ControlPlane: true}}}
-	m := &monitor{}
-	m.log, m.wake = slog.New(slog.DiscardHandler), loop.NewWake()
+	m := &monitor{machine: &machine{log: slog.New(slog.DiscardHandler), wake: loop.NewWake()}}
 	for _, tt := range []struct {
 		name         string
 		distribution spec.Distribution

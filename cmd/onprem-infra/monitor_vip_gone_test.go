@@ -17,14 +17,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/host/members"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/test/kubeapi"
 )
 
-func nodesOf(c *nodeCluster) []kube.Node {
-	nodes, _ := c.nodes.Known()
+func nodesOf(c *members.Cluster) []kube.Node {
+	nodes, _ := c.NodeWatch.Known()
 	return nodes
 }
 
@@ -54,14 +55,14 @@ func TestReportBootstrapGone(t *testing.T) {
 	admin, err := c.Sign(kubeapi.Admin())
 	must(err)
 	kubelet := as(node)
-	master, wake := newNodeCluster(p, role.Master, kubelet, log), make(chan struct{}, 1)
+	master, wake := members.New(p, role.Master, kubelet, log), make(chan struct{}, 1)
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	must(s.Apply(t.Context(), &corev1.Node{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Node"},
 		ObjectMeta: metav1.ObjectMeta{Name: "master-0", Labels: map[string]string{p.ControlPlaneLabel: ""}}}))
-	running.Go(func() { _ = master.nodes.Run(ctx, wake) })
-	running.Go(func() { _ = master.bootstrap.Run(ctx, wake) })
-	running.Go(func() { _ = master.gone.Run(ctx) })
+	running.Go(func() { _ = master.NodeWatch.Run(ctx, wake) })
+	running.Go(func() { _ = master.Published.Run(ctx, wake) })
+	running.Go(func() { _ = master.Gone.Run(ctx) })
 	t.Cleanup(func() { cancel(); running.Wait() })
 	reads := func(what string, left bool, addresses ...netip.Addr) {
 		t.Helper()
@@ -81,8 +82,8 @@ func TestReportBootstrapGone(t *testing.T) {
 	reads("at first", false)
 	master.ReportBootstrapGone("master-0")
 	reads("it is told", true)
-	late := newNodeCluster(p, role.Master, kubelet, log)
-	running.Go(func() { _ = late.nodes.Run(ctx, wake) })
+	late := members.New(p, role.Master, kubelet, log)
+	running.Go(func() { _ = late.NodeWatch.Run(ctx, wake) })
 	for deadline := time.Now().Add(20 * time.Second); len(nodesOf(late)) == 0 && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 	}
 	if b, heard := late.Bootstrap(); heard || len(nodesOf(late)) == 0 {

@@ -3,8 +3,6 @@
 package main
 
 import (
-	"bytes"
-	"errors"
 	"log/slog"
 	"net/netip"
 	"os"
@@ -18,21 +16,20 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/election"
-	"github.com/onprem-infra/onprem-infra/shared/host/kube"
-	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/host/node"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
 // onDisk is a node's disk below a directory, with these files.
-func onDisk(t *testing.T, files map[string]string) nodeVIPHost {
+func onDisk(t *testing.T, files map[string]string) node.Host {
 	t.Helper()
-	h := nodeVIPHost{root: t.TempDir()}
+	h := node.New(t.TempDir())
 	for path, text := range files {
-		if err := os.MkdirAll(filepath.Dir(h.at(path)), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Dir(h.At(path)), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(h.at(path), []byte(text), 0o644); err != nil {
+		if err := os.WriteFile(h.At(path), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -78,7 +75,7 @@ func TestUnservedFile(t *testing.T) {
 		if err := h.SetUnserved(tt.instances); err != nil {
 			t.Fatal(err)
 		}
-		if text, err := os.ReadFile(h.at(supervised.RunDir, supervised.UnservedFile)); err != nil || string(text) != tt.want {
+		if text, err := os.ReadFile(h.At(supervised.RunDir, supervised.UnservedFile)); err != nil || string(text) != tt.want {
 			t.Errorf("%q, %v; want %q", text, err, tt.want)
 		}
 	}
@@ -89,7 +86,7 @@ func TestUnservedFile(t *testing.T) {
 func TestTrackFiles(t *testing.T) {
 	h := onDisk(t, nil)
 	for _, fault := range []bool{false, true} {
-		path := h.at(election.TrackFile(vrrp.CheckIngress, fault))
+		path := h.At(election.TrackFile(vrrp.CheckIngress, fault))
 		for how, harm := range map[string]func(){
 			"as it is":     func() {},
 			"deleted":      func() { os.Remove(path) },
@@ -101,12 +98,12 @@ func TestTrackFiles(t *testing.T) {
 				if err := h.Track(vrrp.CheckIngress, fault, passes); err != nil {
 					t.Fatal(err)
 				}
-				if h.tracked(vrrp.CheckIngress, fault) != passes {
+				if h.Passes(vrrp.CheckIngress, fault) != passes {
 					t.Errorf("fault %t: it is not %t", fault, passes)
 				}
 			}
 			harm()
-			if h.tracked(vrrp.CheckIngress, fault) {
+			if h.Passes(vrrp.CheckIngress, fault) {
 				t.Errorf("fault %t: %s, and it passes", fault, how)
 			}
 		}
@@ -119,22 +116,22 @@ func TestMemory(t *testing.T) {
 	var said strings.Builder
 	log := slog.New(slog.NewTextHandler(&said, nil))
 	h := onDisk(t, map[string]string{filepath.Dir(nodestate.Path) + "/other": ""})
-	if m := h.memory(log); m.Open || said.Len() > 0 {
+	if m := h.Memory(log); m.Open || said.Len() > 0 {
 		t.Errorf("without a file %+v: %s", m, said.String())
 	}
 	node := member.Node{ControlPlane: true, Candidate: addr.Candidate{Name: "m1", InternalIPs: []netip.Addr{netip.MustParseAddr("192.0.2.11")}}}
 	if err := h.Keep(nodestate.Memory{Open: true, BootstrapGone: true, Nodes: []member.Node{node}}); err != nil {
 		t.Fatal(err)
 	}
-	if m := h.memory(log); !m.Open || !m.BootstrapGone || len(m.Nodes) != 1 || !m.Nodes[0].Equal(node.Candidate) || !m.Nodes[0].ControlPlane {
+	if m := h.Memory(log); !m.Open || !m.BootstrapGone || len(m.Nodes) != 1 || !m.Nodes[0].Equal(node.Candidate) || !m.Nodes[0].ControlPlane {
 		t.Errorf("%+v", m)
 	}
 	for _, garbage := range []string{"", "{", "[]", `{"open": 7}`, "\x00"} {
 		said.Reset()
-		if err := os.WriteFile(h.at(nodestate.Path), []byte(garbage), 0o644); err != nil {
+		if err := os.WriteFile(h.At(nodestate.Path), []byte(garbage), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if m := h.memory(log); m.Open || len(m.Nodes) > 0 || !strings.Contains(said.String(), nodestate.Path) {
+		if m := h.Memory(log); m.Open || len(m.Nodes) > 0 || !strings.Contains(said.String(), nodestate.Path) {
 			t.Errorf("%q makes %+v: %s", garbage, m, said.String())
 		}
 	}
@@ -148,30 +145,10 @@ func TestBeat(t *testing.T) {
 		if err := h.Beat(beat); err != nil {
 			t.Fatal(err)
 		}
-		text, err := os.ReadFile(h.at(supervised.RunDir, "heartbeat"))
+		text, err := os.ReadFile(h.At(supervised.RunDir, "heartbeat"))
 		if err != nil || seen[string(text)] || len(text) == 0 {
 			t.Errorf("beat %d is %q, %v", beat, text, err)
 		}
 		seen[string(text)] = true
-	}
-}
-
-// TestComplain holds that two objects which cannot be believed are one line each, however often
-// they are looked at in turn, and another when one of them is wrong anew.
-func TestComplain(t *testing.T) {
-	var log bytes.Buffer
-	c := newNodeCluster(candidatesPlan, role.Master, kube.NewAPI("absent", slog.New(slog.DiscardHandler)), slog.New(slog.NewTextHandler(&log, nil)))
-	for range 5 {
-		c.complain("one", errors.New("wrong"))
-		c.complain("two", errors.New("wrong too"))
-	}
-	if got := strings.Count(log.String(), "\n"); got != 2 {
-		t.Errorf("%d lines, want 2:\n%s", got, log.String())
-	}
-	c.complain("one", nil)
-	c.complain("one", errors.New("wrong"))
-	c.complain("two", errors.New("wrong otherwise"))
-	if got := strings.Count(log.String(), "\n"); got != 4 {
-		t.Errorf("%d lines, want 4:\n%s", got, log.String())
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip/publish"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/host/node"
 	"github.com/onprem-infra/onprem-infra/shared/host/recorder"
 	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
@@ -37,10 +38,10 @@ func (a *allBut) fail(c vrrp.CheckName) {
 }
 
 // says has the supervisor say the state of the API's instance.
-func says(t *testing.T, h nodeVIPHost, state supervised.State) {
+func says(t *testing.T, h node.Host, state supervised.State) {
 	t.Helper()
 	text := supervised.Encode(supervised.Status{PID: 9, Instances: map[string]supervised.Instance{"ostest_API_0": {State: state, Priority: 100}}})
-	if err := file.Write(h.at(supervised.RunDir, supervised.StatusFile), text, 0o644); err != nil {
+	if err := file.Write(h.At(supervised.RunDir, supervised.StatusFile), text, 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -52,7 +53,7 @@ func TestJournalBefore(t *testing.T) {
 	p := fakehost.Plan(t, vrrp.ProfileLan)
 	run := func(states ...supervised.State) (changes []publish.Change) {
 		w := recorder.New(recorder.Options{
-			Plan: p, Run: h.run(), Path: h.at(journal.Path), Log: slog.New(slog.DiscardHandler),
+			Plan: p, Run: h.Dir, Path: h.At(journal.Path), Log: slog.New(slog.DiscardHandler),
 			Report: func(e journal.Entry) { changes = append(changes, change(e)) },
 		})
 		for _, s := range states {

@@ -21,6 +21,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/host/members"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -104,9 +105,9 @@ func (g migrants) begin(r role.Role, name, address string) *migrant {
 	}
 	log := slog.New(slog.DiscardHandler)
 	host := onDisk(g.T, map[string]string{vip.MigrationPath + ".other": ""})
-	m := &migrant{ranked: &ranked{nodeCluster: newNodeCluster(g.plan, r, kube.NewAPI(path, log), log), address: address, wake: loop.NewWake()}}
+	m := &migrant{ranked: &ranked{Cluster: members.New(g.plan, r, kube.NewAPI(path, log), log), address: address, wake: loop.NewWake()}}
 	m.room = vip.New(vip.Options{
-		Plan: g.plan, Role: r, Migration: migrate.New(g.plan, g.clock, host.migration(log)),
+		Plan: g.plan, Role: r, Migration: migrate.New(g.plan, g.clock, host.Migration(log)),
 		Host: m, Cluster: m, Health: m, Now: time.Now,
 		After: func(d time.Duration) { time.AfterFunc(d, func() { loop.Wake(m.wake) }) },
 		Changed: func(plan.Plan) {
@@ -119,7 +120,7 @@ func (g migrants) begin(r role.Role, name, address string) *migrant {
 		Observe: m.room.Observe, Decide: m.room.Decide, Publish: m.room.Publish, Apply: m.room.Apply,
 	}
 	for _, run := range []func(context.Context) error{
-		func(ctx context.Context) error { return m.nodes.Run(ctx, m.wake) }, m.ranks.Run, m.intents.Run,
+		func(ctx context.Context) error { return m.NodeWatch.Run(ctx, m.wake) }, m.Ranks.Run, m.Intents.Run,
 		func(ctx context.Context) error { return loop.Run(ctx, steps, m.wake, vip.Interval, log) },
 	} {
 		g.running.Go(func() { _ = run(g.ctx) })
@@ -218,7 +219,7 @@ func TestMigration(t *testing.T) {
 
 // say is what a Node says, as this node knows it.
 func (m *migrant) say(name string) string {
-	known, _ := m.nodes.Known()
+	known, _ := m.NodeWatch.Known()
 	for _, n := range known {
 		if n.Name == name {
 			return n.Way
@@ -233,22 +234,22 @@ func TestMigrationMemory(t *testing.T) {
 	var said strings.Builder
 	log := slog.New(slog.NewTextHandler(&said, nil))
 	h := onDisk(t, map[string]string{filepath.Dir(vip.MigrationPath) + "/other": ""})
-	if m := h.migration(log); !m.Equal(migrate.Memory{}) || said.Len() > 0 {
+	if m := h.Migration(log); !m.Equal(migrate.Memory{}) || said.Len() > 0 {
 		t.Errorf("without a file %+v: %s", m, said.String())
 	}
 	want := migrate.Memory{Speaks: "compat/unicast", To: "lan/unicast", At: time.Date(2026, 3, 1, 12, 5, 0, 0, time.UTC)}
 	if err := h.KeepMigration(want); err != nil {
 		t.Fatal(err)
 	}
-	if m := h.migration(log); !m.Equal(want) {
+	if m := h.Migration(log); !m.Equal(want) {
 		t.Errorf("%+v", m)
 	}
 	for _, garbage := range []string{"", "{", "[]", `{"at": "noon"}`, "\x00"} {
 		said.Reset()
-		if err := os.WriteFile(h.at(vip.MigrationPath), []byte(garbage), 0o644); err != nil {
+		if err := os.WriteFile(h.At(vip.MigrationPath), []byte(garbage), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if m := h.migration(log); m.Speaks != "" || !strings.Contains(said.String(), vip.MigrationPath) {
+		if m := h.Migration(log); m.Speaks != "" || !strings.Contains(said.String(), vip.MigrationPath) {
 			t.Errorf("%q makes %+v: %s", garbage, m, said.String())
 		}
 	}

@@ -29,6 +29,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/host/members"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -41,7 +42,7 @@ import (
 // ranked is a control plane node whose room decides with what a real API says, with the credentials
 // of its kubelet. Its machine is FAKE.
 type ranked struct {
-	*nodeCluster
+	*members.Cluster
 	address string
 	room    *vip.Room
 	wake    chan struct{}
@@ -107,13 +108,13 @@ func TestClaimRank(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "kubeconfig")
 		must(os.WriteFile(path, c.Kubeconfig(s.URL(), id), 0o600))
 		log := slog.New(slog.DiscardHandler)
-		r := &ranked{nodeCluster: newNodeCluster(p, role.Master, kube.NewAPI(path, log), log), address: address, wake: make(chan struct{}, 1)}
+		r := &ranked{Cluster: members.New(p, role.Master, kube.NewAPI(path, log), log), address: address, wake: make(chan struct{}, 1)}
 		r.room = vip.New(vip.Options{
 			Plan: p, Role: role.Master, Migration: migrate.New(p, migrate.Usual(), migrate.Memory{}),
 			Host: r, Cluster: r, Health: r, After: func(time.Duration) {}, Now: time.Now,
 		})
-		running.Go(func() { _ = r.nodes.Run(ctx, r.wake) })
-		running.Go(func() { _ = r.ranks.Run(ctx) })
+		running.Go(func() { _ = r.NodeWatch.Run(ctx, r.wake) })
+		running.Go(func() { _ = r.Ranks.Run(ctx) })
 		return r
 	}
 	nodes := []*ranked{join("m0", "192.0.2.20"), join("m1", "192.0.2.21"), join("m2", "192.0.2.22")}
@@ -125,7 +126,7 @@ func TestClaimRank(t *testing.T) {
 				n.reconcile(t)
 				got = append(got, n.memory.Rank)
 			}
-			known, _ := nodes[0].nodes.Known()
+			known, _ := nodes[0].NodeWatch.Known()
 			said := len(known) == len(nodes)
 			for _, n := range known {
 				said = said && slices.Contains(got, n.Rank)
@@ -142,7 +143,7 @@ func TestClaimRank(t *testing.T) {
 	}
 	for _, n := range nodes { // all see Nodes without a rank, and claim the first one
 		for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-			if known, _ := n.nodes.Known(); len(known) == len(nodes) {
+			if known, _ := n.NodeWatch.Known(); len(known) == len(nodes) {
 				break
 			}
 			if time.Now().After(end) {
@@ -183,11 +184,11 @@ func TestWithdrawClaim(t *testing.T) {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
-	c := newNodeCluster(candidatesPlan, role.Master, kube.NewAPI(path, log), log)
+	c := members.New(candidatesPlan, role.Master, kube.NewAPI(path, log), log)
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	t.Cleanup(func() { cancel(); running.Wait(); server.Close() })
-	running.Go(func() { _ = c.ranks.Run(ctx) })
+	running.Go(func() { _ = c.Ranks.Run(ctx) })
 	written := func(rank string) {
 		t.Helper()
 		select {
@@ -204,7 +205,7 @@ func TestWithdrawClaim(t *testing.T) {
 	c.ClaimRank(member.Claim{Node: "m0", Rank: 1})
 	c.ClaimRank(member.Claim{})
 	answer <- struct{}{}
-	for end := time.Now().Add(time.Minute); !c.ranks.Idle(); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !c.Ranks.Idle(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the withdrawn claim is never looked at")
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onprem-infra/onprem-infra/cluster/vip/probes"
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -16,17 +17,17 @@ import (
 // TestCheckNames holds the names that people type.
 func TestCheckNames(t *testing.T) {
 	for _, name := range []string{"lb", "both", "api", "mcs", "ingress", "ingress-ready", "ingress_ready", "default-ingress", "dns"} {
-		if _, ok := checkNamed(name); !ok {
+		if _, ok := probes.Find(name); !ok {
 			t.Errorf("there is no check %s", name)
 		}
 	}
 	help := checkCommand(streams{}).Long
-	for name := range checkNames {
-		if checkNames[name].passes == "" || !strings.Contains(help, "\n  "+name+" ") {
+	for name := range probes.Named {
+		if probes.Named[name].Passes == "" || !strings.Contains(help, "\n  "+name+" ") {
 			t.Errorf("the help does not say what %s means", name)
 		}
 	}
-	if _, ok := checkNamed("another"); ok {
+	if _, ok := probes.Find("another"); ok {
 		t.Error("there is another")
 	}
 }
@@ -62,7 +63,7 @@ func TestCheckOnce(t *testing.T) {
 // TestMonitorRole holds that a node's role has the same names here as everywhere.
 func TestMonitorRole(t *testing.T) {
 	for name, want := range map[string]role.Role{"master": role.Master, "control-plane": role.Master, "worker": role.Worker, "arbiter": role.Arbiter, "bootstrap": "", "": ""} {
-		got, err := (&monitor{node: name}).role()
+		got, err := nodeRole(name)
 		if got != want || (err == nil) != (want != "") {
 			t.Errorf("%q is %q, %v, want %q", name, got, err, want)
 		}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/cluster/monitoring"
 	"github.com/onprem-infra/onprem-infra/shared/host/output"
-	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
@@ -35,13 +34,9 @@ the files yourself: not every cluster has a Prometheus, and these objects need i
 		if err := w.directory(); err != nil {
 			return err
 		}
-		described, err := loadCluster(std, in)
+		p, _, err := loadPlan(std, in)
 		if err != nil {
 			return err
-		}
-		p, err := plan.Compile(described)
-		if err != nil {
-			return negative(err)
 		}
 		set, err := monitoring.Assets(p)
 		if err != nil {
@@ -52,11 +47,9 @@ the files yourself: not every cluster has a Prometheus, and these objects need i
 			return err
 		}
 		if p.Metrics != spec.MetricsNode {
-			_ = printMessage(
-				std.err,
-				"monitoring: these hosts serve their metrics on their loopback alone; for "+
-					"a Prometheus elsewhere make the cluster with metrics: node (--metrics node)\n",
-			)
+			_ = printMessage(std.err, "monitoring: these hosts serve their metrics on their "+
+				"loopback alone; for a Prometheus elsewhere make the cluster with metrics: node "+
+				"(--metrics node)\n")
 		}
 		return nil
 	}

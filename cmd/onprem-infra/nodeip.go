@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/onprem-infra/onprem-infra/cluster/nodeip"
-	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
@@ -131,7 +130,7 @@ With --link it returns when that interface is up and holds the node's address, h
 }
 
 func nodeIPLog(std streams) *slog.Logger {
-	return slog.New(slog.NewTextHandler(std.err, nil)).With("room", "cluster/nodeip")
+	return roomLog("cluster/nodeip", std)
 }
 
 func nodeIPFlagsOf(cmd *cobra.Command) *nodeIPFlags {
@@ -167,15 +166,11 @@ func (f *nodeIPFlags) node(cmd *cobra.Command, std streams, vips []string) (node
 	today := plan.Plan{}.Flavour()
 	node := nodeip.Node{KubeletUnit: today.KubeletUnit, RemoteLabel: today.RemoteLabel}
 	if f.cluster != "" {
-		cluster, err := loadCluster(std, &input{file: f.cluster})
+		p, _, err := loadPlan(std, &input{file: f.cluster})
 		if err != nil {
 			return node, err
 		}
-		p, err := plan.Compile(cluster)
-		if err != nil {
-			return node, negative(err)
-		}
-		node = nodeOf(p)
+		node = nodeip.Of(p)
 	}
 	given := cmd.Flags().Changed
 	if given("platform") {
@@ -223,17 +218,6 @@ func (f *nodeIPFlags) lowest(env func(string) string) (bool, error) {
 		return true, nil
 	}
 	return false, usage("%s %q is not known: write %s or %s", what, word, preferPrimary, preferLowest)
-}
-
-// nodeOf takes a node's values from its cluster's plan.
-func nodeOf(p plan.Plan) nodeip.Node {
-	return nodeip.Node{
-		Wish:        addr.Wish{VIPs: p.VIPs.All(), PreferIPv6: p.Families.IPv6First()},
-		Platform:    string(p.Platform),
-		UserManaged: p.LoadBalancer == spec.UserManaged,
-		KubeletUnit: p.KubeletUnit,
-		RemoteLabel: p.Flavour().RemoteLabel,
-	}
 }
 
 // hinted are the hints of the flag, or of the first variable that is set.

@@ -11,24 +11,19 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 )
 
 // nodeHost is the machine for the room cluster/nodeip.
 type nodeHost struct {
+	link.Network
 	root string // of its files; empty outside tests
 }
 
-func (nodeHost) Links() (addr.Snapshot, error) { return link.Snapshot() }
-
 func (h nodeHost) Read(path string) (text []byte, there bool, err error) {
-	text, err = os.ReadFile(h.root + path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, false, nil
-	}
-	return text, err == nil, err
+	text, err = file.Read(h.root + path)
+	return text, err == nil && text != nil, err
 }
 
 func (h nodeHost) Write(path string, text []byte) error {
@@ -39,13 +34,7 @@ func (h nodeHost) Write(path string, text []byte) error {
 	return err
 }
 
-func (h nodeHost) Remove(path string) error {
-	err := os.Remove(h.root + path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}
+func (h nodeHost) Remove(path string) error { return file.Remove(h.root + path) }
 
 // Bind listens for a moment on a free port.
 func (nodeHost) Bind(address netip.Addr) error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 	"github.com/onprem-infra/onprem-infra/shared/host/output"
 	"github.com/onprem-infra/onprem-infra/shared/near"
+	"github.com/onprem-infra/onprem-infra/shared/operator/timeline"
 )
 
 // writing is how a verb writes what it has made, by its flags.
@@ -37,6 +39,19 @@ func (w *writing) forceFlags(cmd *cobra.Command) {
 		"write over files that onprem-infra has not written")
 	cmd.Flags().BoolVarP(&w.quiet, "quiet", "q", false,
 		"do not report what was written, nor any progress")
+}
+
+// formatFlag gives a verb the flag -o with the formats that it prints; the first is the default.
+func formatFlag(cmd *cobra.Command, use string, forms ...string) *string {
+	format := cmd.Flags().StringP("output", "o", forms[0], use)
+	completes(cmd, "output", forms)
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if !slices.Contains(forms, *format) {
+			return usage("-o %q is not one of: %s", *format, strings.Join(forms, ", "))
+		}
+		return nil
+	}
+	return format
 }
 
 // toFile says whether there is a file to write; without one it is standard output.
@@ -77,10 +92,8 @@ func (w *writing) directory() error {
 	case "":
 		return usage("--out is missing: name a directory")
 	case "-":
-		return usage(
-			"--out - is standard output, which takes no tree: name a directory, ./- if it is " +
-				"called so",
-		)
+		return usage("--out - is standard output, which takes no tree: name a directory, ./- if " +
+			"it is called so")
 	}
 	return refused(w.place.Directory())
 }
@@ -166,3 +179,18 @@ func (w *writing) format(value string, forms []string) (string, error) {
 
 // isPath says whether a value can be nothing else than the name of a file.
 func isPath(value string) bool { return strings.ContainsAny(value, "./") }
+
+// htmlForm is the format of pages.
+const htmlForm = "html"
+
+// page writes a page of pictures.
+func (w *writing) page(page timeline.Page) error {
+	var text bytes.Buffer
+	if err := page.Write(&text); err != nil {
+		return err
+	}
+	return w.document(text.Bytes(), timeline.IsPage)
+}
+
+// unmarked is for outputs that nothing marks as ours: no file that is there is taken for one.
+func unmarked([]byte) bool { return false }

@@ -6,7 +6,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/capture"
 	"github.com/onprem-infra/onprem-infra/shared/host/listen"
 	"github.com/onprem-infra/onprem-infra/shared/operator/overview"
-	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
 
 const planLong = `plan prints what follows from a cluster's description: on one screen its virtual
@@ -18,7 +17,7 @@ With --listen, on a host of the cluster's network, it listens for some seconds f
 with one of the IDs, and proposes a free one. It takes root, and sends nothing.`
 
 func planCommand(std streams) *cobra.Command {
-	var format, listenOn string
+	var listenOn string
 	cmd := &cobra.Command{
 		Use:   "plan -c FILE",
 		Short: "Print what a cluster's description compiles to",
@@ -30,21 +29,13 @@ func planCommand(std streams) *cobra.Command {
 	}
 	in := inputFlags(cmd)
 	imagesFlag(cmd, in)
-	cmd.Flags().StringVarP(&format, "output", "o", "text", "text for a summary, or yaml or json")
+	format := formatFlag(cmd, "text for a summary, or yaml or json", "text", "yaml", "json")
 	cmd.Flags().StringVar(&listenOn, "listen", "",
 		"a link of this host on which to listen for other routers with the cluster's IDs")
-	completes(cmd, "output", []string{"text", "yaml", "json"})
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if format != "text" && format != "yaml" && format != "json" {
-			return usage("-o %q is not one of: text, yaml, json", format)
-		}
-		cluster, err := loadCluster(std, in)
+		p, _, err := loadPlan(std, in)
 		if err != nil {
 			return err
-		}
-		p, err := plan.Compile(cluster)
-		if err != nil {
-			return negative(err)
 		}
 		if listenOn != "" {
 			found, err := listen.Foreign(cmd.Context(), p, listenOn, capture.Adverts)
@@ -63,7 +54,7 @@ func planCommand(std streams) *cobra.Command {
 			return err
 		}
 		text := []byte(view.Summary(width()))
-		switch format {
+		switch *format {
 		case "json":
 			text, err = view.JSON()
 		case "yaml":

@@ -97,21 +97,15 @@ func (w *writing) host(kind role.Role, p plan.Plan, set asset.Set, there *live, 
 	}
 	var refusals []error
 	if len(leave) > 0 && !prune {
-		refusals = append(
-			refusals,
-			fmt.Errorf("%s: it holds files that another role or setting has "+
-				"put there, and a %s does not get: %s: name another directory, or remove them with "+
-				"--prune",
-				w.place.Path, kind, output.Some(leave)),
-		)
+		refusals = append(refusals, fmt.Errorf("%s: it holds files that another role or "+
+			"setting has put there, and a %s does not get: %s: name another directory, or "+
+			"remove them with --prune", w.place.Path, kind, output.Some(leave)))
 	}
 	if len(foreign) > 0 && !w.place.Force {
-		refusals = append(
-			refusals,
-			fmt.Errorf("%s: it holds files that onprem-infra has not written, "+
-				"where another role or setting has its own: %s: name another directory, remove them by "+
-				"hand, or write beside them with --force", w.place.Path, output.Some(foreign)),
-		)
+		refusals = append(refusals, fmt.Errorf("%s: it holds files that onprem-infra has not "+
+			"written, where another role or setting has its own: %s: name another directory, "+
+			"remove them by hand, or write beside them with --force",
+			w.place.Path, output.Some(foreign)))
 	}
 	if len(refusals) > 0 {
 		return negative(errors.Join(refusals...))

@@ -155,11 +155,8 @@ func readJournal(path string) ([]byte, error) {
 	text, err := readFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if path == journal.Path {
-			return nil, fmt.Errorf(
-				"this host has no journal, %s: it has held no VIP yet, or is not "+
-					"part of a cluster: name the journals of hosts that have one",
-				path,
-			)
+			return nil, fmt.Errorf("this host has no journal, %s: it has held no VIP yet, or is "+
+				"not part of a cluster: name the journals of hosts that have one", path)
 		}
 		return nil, usage("there is no journal %s: a host keeps one at %s", path, journal.Path)
 	}

@@ -24,7 +24,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/daemons"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/status"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/host/members"
 	"github.com/onprem-infra/onprem-infra/shared/operator/judge"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/test/fakehost"
 	"github.com/onprem-infra/onprem-infra/test/kubeapi"
@@ -103,7 +105,7 @@ func TestMissingRights(t *testing.T) {
 					t.Fatal(err)
 				}
 				log := slog.New(slog.DiscardHandler)
-				follows(t, newNodeCluster(p, r, kube.NewAPI(path, log), log), r, rights, want)
+				follows(t, p, members.New(p, r, kube.NewAPI(path, log), log), r, rights, want)
 				asked, err := inspect.AskRights(t.Context(), p, r, kube.NewAPI(path, log))
 				if got := rightsIn(asked); err != nil || !slices.Equal(got, want) {
 					t.Errorf("doctor finds %q (%v), want %q", got, err, want)
@@ -123,19 +125,19 @@ func rightsIn(missing []inspect.MissingRight) []string {
 
 // follows runs all that a node's monitor follows until it knows which rights it lacks. A right to
 // write alone is missed when it is used.
-func follows(t *testing.T, n *nodeCluster, r role.Role, rights []cluster.Right, want []string) {
+func follows(t *testing.T, p plan.Plan, n *members.Cluster, r role.Role, rights []cluster.Right, want []string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer cancel()
 	wake := make(chan struct{}, 1)
-	running.Go(func() { _ = n.nodes.Run(ctx, wake) })
-	running.Go(func() { _ = n.candidates.Run(ctx, wake) })
+	running.Go(func() { _ = n.NodeWatch.Run(ctx, wake) })
+	running.Go(func() { _ = n.List.Run(ctx, wake) })
 	if r == role.Master {
-		running.Go(func() { _ = n.bootstrap.Run(ctx, wake) })
+		running.Go(func() { _ = n.Published.Run(ctx, wake) })
 		running.Go(func() {
-			_ = keepCandidates(ctx, n.plan, "node-0", n.api, n.nodes, make(chan struct{}, 1), n.log)
+			_ = n.KeepCandidates(ctx, "node-0", make(chan struct{}, 1))
 		})
 	}
 	want = slices.DeleteFunc(slices.Clone(want), func(text string) bool {
@@ -146,7 +148,7 @@ func follows(t *testing.T, n *nodeCluster, r role.Role, rights []cluster.Right, 
 	})
 	var got []string
 	for end, since := time.Now().Add(20*time.Second), time.Now(); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if got = rightsIn(inspect.RefusedRights(n.plan, r, n.api.Refused())); !slices.Equal(
+		if got = rightsIn(inspect.RefusedRights(p, r, n.API.Refused())); !slices.Equal(
 			got, want) {
 			since = time.Now()
 		} else if time.Since(since) > time.Second {
@@ -167,7 +169,7 @@ func TestStatus_MissingRight(t *testing.T) {
 		return addr.Neighbour{MAC: "52:54:00:00:00:0c"}, nil
 	}
 	v := status.Inspect(t.Context(), host).Verdict
-	line := strings.Join(strings.Fields(verdictText(v)), " ")
+	line := strings.Join(strings.Fields(strings.Join(v.Why, " ")), " ")
 	for _, part := range []string{"this node may not get, list, watch nodes: it knows no other node; apply", "render --role=cluster"} {
 		if v.Level != judge.Degraded || !strings.Contains(line, part) {
 			t.Errorf("status says %s: %s, want %q", v.Level, line, part)

@@ -17,7 +17,7 @@ import (
 
 // simulation is the verb's flags.
 type simulation struct {
-	format    string
+	format    *string
 	html      string
 	writes    *writing
 	schedule  string
@@ -53,7 +53,7 @@ func simulateCommand(std streams) *cobra.Command {
 	}
 	in := inputFlags(cmd)
 	flags := cmd.Flags()
-	flags.StringVarP(&s.format, "output", "o", "text", "text, or json with one object a line")
+	s.format = formatFlag(cmd, "text, or json with one object a line", "text", "json")
 	flags.StringVar(&s.html, "html", "",
 		"draw a run of each scenario, the worst one, into this file")
 	s.writes = &writing{std: std}
@@ -64,7 +64,6 @@ func simulateCommand(std streams) *cobra.Command {
 	flags.IntVar(&s.phases, "phases", 200, "how often each scenario runs")
 	flags.IntVar(&s.schedules, "schedules", 1000,
 		"how many random schedules run when no scenario is named")
-	completes(cmd, "output", []string{"text", "json"})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := s.check(args, cmd.Flags().Changed("schedules")); err != nil {
 			return err
@@ -76,13 +75,9 @@ func simulateCommand(std streams) *cobra.Command {
 				return err
 			}
 		}
-		cluster, err := loadCluster(std, in)
+		p, cluster, err := loadPlan(std, in)
 		if err != nil {
 			return err
-		}
-		p, err := plan.Compile(cluster)
-		if err != nil {
-			return negative(err)
 		}
 		simulated, err := simulate.ClusterOf(p, cluster.ControlPlaneReplicas)
 		if err != nil {
@@ -114,14 +109,12 @@ func scenarioMeanings() string {
 
 func (s simulation) check(args []string, schedules bool) error {
 	switch {
-	case s.format != "text" && s.format != "json":
-		return usage("-o %q is not one of: text, json", s.format)
 	case s.phases < 1 || s.schedules < 0:
 		return usage("--phases is 1 or more, and --schedules 0 or more")
 	case s.html == "-":
 		return usage("--html - is standard output, which takes the table: name a file, ./- if it " +
 			"is called so")
-	case s.schedule != "" && (len(args) > 0 || schedules || s.format != "text"):
+	case s.schedule != "" && (len(args) > 0 || schedules || *s.format != "text"):
 		return usage("--schedule runs alone: name no scenario beside it, no --schedules, and " +
 			"no -o json")
 	}
@@ -177,7 +170,7 @@ func (s simulation) run(std streams, p plan.Plan, c schedule.Cluster, args []str
 
 // print writes the rows, and broken rules to standard error.
 func (s simulation) print(std streams, rows []simulate.Row) error {
-	if s.format == "json" {
+	if *s.format == "json" {
 		enc := json.NewEncoder(std.out)
 		enc.SetEscapeHTML(false)
 		for _, r := range rows {
@@ -212,7 +205,7 @@ func (s simulation) replay(std streams, c schedule.Cluster) error {
 		c, err = simulate.ForSchedule(c, faults)
 	}
 	if err != nil {
-		return negative(fmt.Errorf("%s: %w", s.schedule, err))
+		return negativef("%s: %w", s.schedule, err)
 	}
 	result := engine.Run(c, faults)
 	if s.html != "" {

@@ -186,7 +186,7 @@ func TestSimulateUsage(t *testing.T) {
 func TestSimulateFails(t *testing.T) {
 	for _, row := range []simulate.Row{{Scenario: "reboot", OK: true}, {Scenario: "reboot", Broken: []string{"a rule"}}} {
 		var out, errs strings.Builder
-		err := simulation{format: "text"}.print(streams{out: &out, err: &errs}, []simulate.Row{row})
+		err := simulation{format: new("text")}.print(streams{out: &out, err: &errs}, []simulate.Row{row})
 		if (err == nil) != row.OK || strings.Contains(errs.String(), "reboot: a rule") == row.OK {
 			t.Errorf("%+v: %v, %s%s", row, err, out.String(), errs.String())
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/status"
+	"github.com/onprem-infra/onprem-infra/shared/host/node"
 	"github.com/onprem-infra/onprem-infra/shared/operator/judge"
 )
 
@@ -64,30 +65,25 @@ func statusCommand(std streams) *cobra.Command {
 		Args: cobra.NoArgs,
 	}
 	m := monitorFlags(cmd, "status", std)
-	var format string
 	var watch bool
-	cmd.Flags().StringVarP(&format, "output", "o", "text", "text or json")
+	format := formatFlag(cmd, "text or json", "text", "json")
 	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "report again every two seconds")
-	completes(cmd, "output", []string{"text", "json"})
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if format != "text" && format != "json" {
-			return usage("-o %q is not one of: text, json", format)
-		}
 		p, _, err := m.load(std)
 		if err != nil {
 			return err
 		}
 		ctx, cancel := untilStopped(cmd.Context())
 		defer cancel()
-		host := inspect.New(current(p, m.log))
+		host := inspect.New(node.Current(p, m.log))
 		if !watch {
 			r := status.Inspect(ctx, host)
 			if err := ctx.Err(); err != nil {
 				return fmt.Errorf("it was stopped before it had seen all: %w", err)
 			}
-			return errors.Join(printStatus(std, r, format, false), alerted(r.Verdict))
+			return errors.Join(printStatus(std, r, *format, false), alerted(r.Verdict))
 		}
-		return watchStatus(ctx, std, host, format)
+		return watchStatus(ctx, std, host, *format)
 	}
 	return cmd
 }
@@ -113,7 +109,7 @@ func watchStatus(ctx context.Context, std streams, host *inspect.Inspector, form
 }
 
 func printStatus(std streams, r status.Report, format string, again bool) error {
-	text := statusText(r)
+	text := r.Text(width())
 	if again {
 		text += "\n"
 	}

@@ -44,7 +44,7 @@ func TestStatusMonitored(t *testing.T) {
 	if len(r.Unseen) > 0 || len(r.Clashes) != 1 || r.Clashes[0].Kind != clash.Foreign {
 		t.Errorf("clashes %+v, unseen %q", r.Clashes, r.Unseen)
 	}
-	text := statusText(r)
+	text := r.Text(width())
 	for _, want := range []string{
 		"CLASH: 192.0.2.99 (52:54:00:00:00:63) on ens3 has the virtual router ID",
 		"this host is known by 192.0.2.11: ", "ingress 192.0.2.12 BACKUP",
@@ -70,7 +70,7 @@ func TestStatusText(t *testing.T) {
 	p := fakehost.Plan(t, vrrp.ProfileLan)
 	r := status.Inspect(t.Context(), fakehost.New(t, p, fakehost.Holder(p)))
 	r.Unseen = append(r.Unseen, "everything: "+strings.Repeat("a reason ", 30)+"and\nits end")
-	text := statusText(r)
+	text := r.Text(width())
 	for _, want := range []string{"cluster ostest, on this host 192.0.2.11, at 2026-01-02 04:04:05Z", "192.0.2.5  api      this host   MASTER", "192.0.2.6  ingress  192.0.2.12  BACKUP  77",
 		"192.0.2.5: MASTER here since 2026-01-02 03:05:05Z (59 min 0 s ago): no better router was observed", "192.0.2.5: does not pass: " + string(vrrp.CheckMCS),
 		"192.0.2.6: 192.0.2.12 announces it by VRRPv3, priority 120, every 100 ms, 70 ms ago",
@@ -151,7 +151,7 @@ func TestStatusUnseen(t *testing.T) {
 			if !slices.EqualFunc(r.Unseen, tt.want, strings.HasPrefix) {
 				t.Errorf("unseen %q, want %q", r.Unseen, tt.want)
 			}
-			if text := statusText(r); strings.Count(text, "not seen: ") != len(tt.want) {
+			if text := r.Text(width()); strings.Count(text, "not seen: ") != len(tt.want) {
 				t.Errorf("%s", text)
 			}
 		})
@@ -173,7 +173,7 @@ func TestStatusGate(t *testing.T) {
 	} {
 		r := status.Inspect(
 			t.Context(), fakehost.New(t, p, map[string]string{nodestate.Path: tt.memory}))
-		if says := strings.Contains(statusText(r), "has not seen the API work yet"); r.Gate != tt.want ||
+		if says := strings.Contains(r.Text(width()), "has not seen the API work yet"); r.Gate != tt.want ||
 			says != (tt.want == "closed") {
 			t.Errorf("%s: gate %q", tt.name, r.Gate)
 		}

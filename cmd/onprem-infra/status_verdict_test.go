@@ -8,7 +8,6 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
@@ -66,7 +65,7 @@ func TestStatusVerdict(t *testing.T) {
 			}
 			tt.change(host)
 			r := status.Inspect(t.Context(), host)
-			if text := statusText(r); !strings.HasPrefix(text, tt.line) {
+			if text := r.Text(width()); !strings.HasPrefix(text, tt.line) {
 				t.Errorf("%s", text)
 			}
 			code, exit := exitHost, exitError{}
@@ -80,18 +79,5 @@ func TestStatusVerdict(t *testing.T) {
 				t.Errorf("exit %d, want %d", code, tt.code)
 			}
 		})
-	}
-}
-
-func TestAge(t *testing.T) {
-	for d, want := range map[time.Duration]string{
-		0: "0 s ago", 59*time.Second + 900*time.Millisecond: "59 s ago",
-		time.Minute:                  "1 min 0 s ago",
-		3*time.Hour + 59*time.Minute: "3 h 59 min ago", 49 * time.Hour: "2 d 1 h ago",
-		-time.Second: "in the future",
-	} {
-		if got := age(d); got != want {
-			t.Errorf("%v: got %q, want %q", d, got, want)
-		}
 	}
 }

@@ -4,12 +4,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
-	"strings"
 	"sync"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/terminal"
 	"github.com/onprem-infra/onprem-infra/shared/operator/layout"
+	"github.com/onprem-infra/onprem-infra/shared/progress"
 )
 
 // width is the width of lines on this terminal.
@@ -19,16 +18,7 @@ func columns() int { return int(width()) }
 
 func wrapped(line string) string { return width().Wrap(line) }
 
-func folded(lead, line string) string { return width().Fold(lead, line) }
-
 func tabled(head []string, rows [][]string) string { return width().Table(head, rows) }
-
-func orNone(text, none string) string {
-	if text == "" {
-		return none
-	}
-	return text
-}
 
 // printMessage prints a message beside a verb's result. On a terminal long lines are broken between words;
 // elsewhere a line stays a line, for programs that read lines.
@@ -41,23 +31,19 @@ func printMessage(w io.Writer, format string, args ...any) error {
 	return err
 }
 
-// verdicts are verdicts at the start of a line or in a table's second column.
-var verdicts = regexp.MustCompile(`(?m)^(\S+ {2,})?(OK|ok|UNKNOWN|DEGRADED|DOWN|FAIL)(:| )`)
-
 // coloured has the verdicts of a text in colour on a terminal.
 func coloured(w io.Writer, text string) string {
 	if !terminal.Colours(w) {
 		return text
 	}
-	return highlighted(text)
+	return layout.Highlight(text)
 }
 
-func highlighted(text string) string {
-	colours := map[string]string{"OK": "32", "ok": "32", "DEGRADED": "33", "UNKNOWN": "33"}
-	return verdicts.ReplaceAllStringFunc(text, func(found string) string {
-		word := strings.Trim(found[strings.LastIndex(strings.TrimRight(found, " "), " ")+1:], ": ")
-		at := strings.LastIndex(found, word)
-		colour := orNone(colours[word], "1;31")
-		return found[:at] + "\x1b[" + colour + "m" + word + "\x1b[0m" + found[at+len(word):]
-	})
+// startProgress shows a line on the terminal of standard error. It is nil where nobody looks, where
+// the terminal cannot draw over a line, and where the verb is to be quiet.
+func startProgress(std streams, quiet bool, text string) *progress.Line {
+	if quiet || !terminal.Is(std.err) || os.Getenv("TERM") == "dumb" {
+		return nil
+	}
+	return progress.Start(std.err, text)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onprem-infra/onprem-infra/shared/operator/layout"
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
@@ -55,7 +56,7 @@ func TestHighlighted(t *testing.T) {
 		{"reboot      FAIL  10\napi-crash   ok    20\n", "reboot      \x1b[1;31mFAIL\x1b[0m  10\napi-crash   \x1b[32mok\x1b[0m    20\n"},
 		{"the holder is ok now\n", "the holder is ok now\n"},
 	} {
-		if got := highlighted(tt.text); got != tt.want {
+		if got := layout.Highlight(tt.text); got != tt.want {
 			t.Errorf("%q, want %q", got, tt.want)
 		}
 	}

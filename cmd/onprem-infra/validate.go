@@ -9,7 +9,6 @@ import (
 )
 
 func validateCommand(std streams) *cobra.Command {
-	var format string
 	cmd := &cobra.Command{
 		Use:   "validate -c FILE",
 		Short: "Print everything that is wrong with a cluster's description",
@@ -21,12 +20,8 @@ and what to do. After a thousand, one more line counts the rest. A clean file pr
 		Args: cobra.NoArgs,
 	}
 	in := inputFlags(cmd)
-	cmd.Flags().StringVarP(&format, "output", "o", "text", "text or json")
-	completes(cmd, "output", []string{"text", "json"})
+	format := formatFlag(cmd, "text or json", "text", "json")
 	cmd.RunE = func(*cobra.Command, []string) error {
-		if format != "text" && format != "json" {
-			return usage("-o %q is not one of: text, json", format)
-		}
 		name, text, err := read(std, in.file)
 		if err != nil {
 			return err
@@ -35,7 +30,7 @@ and what to do. After a thousand, one more line counts the rest. A clean file pr
 		if in.strict {
 			findings = findings.Strict()
 		}
-		if err := printFindings(std, format, findings); err != nil {
+		if err := printFindings(std, *format, findings); err != nil {
 			return err
 		}
 		if findings.HasErrors() {

@@ -29,12 +29,8 @@ compare before installing, and choose others with vrids in cluster.yaml or --vri
 			}
 			if label, err := record.ParseName(name); err != nil || string(label) != name ||
 				strings.Contains(name, ".") {
-				_ = printMessage(
-					std.err,
-					"onprem-infra: warning: no cluster can be called %q, as it is no DNS label "+
-						"in lower case\n",
-					name,
-				)
+				_ = printMessage(std.err, "onprem-infra: warning: no cluster can be called %q, as "+
+					"it is no DNS label in lower case\n", name)
 			}
 			text := fmt.Sprintf(
 				"APIVirtualRouterID: %d\nIngressVirtualRouterID: %d\n", api, ingress)

@@ -20,8 +20,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/beside"
 	"github.com/onprem-infra/onprem-infra/test/lab"
 	"github.com/onprem-infra/onprem-infra/test/need"
-	"github.com/onprem-infra/onprem-infra/test/vm"
 	"github.com/onprem-infra/onprem-infra/test/openshift"
+	"github.com/onprem-infra/onprem-infra/test/vm"
 )
 
 // The stand-ins for our programs: what is looked at here is when systemd starts them. The image

@@ -1,6 +1,4 @@
-//go:build remote
-
-package main
+package inpod
 
 import (
 	"context"
@@ -24,14 +22,14 @@ func dial(ctx context.Context, network, address string) (net.Conn, error) {
 	return new(net.Dialer).DialContext(ctx, network, address)
 }
 
-// TestPodKeepalivedStop holds that Stop waits until the supervisor has released the VIP, and no
+// TestKeepalived_Stop holds that Stop waits until the supervisor has released the VIP, and no
 // longer.
-func TestPodKeepalivedStop(t *testing.T) {
+func TestKeepalived_Stop(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
 	var asked atomic.Int32
 	reads := 0
-	k := &podKeepalived{
+	k := &Keepalived{
 		health: probe.NewHTTP(server.URL, dial),
 		leave: func(now bool) error {
 			if !now {
@@ -83,12 +81,12 @@ func TestPodKeepalivedStop(t *testing.T) {
 	}
 }
 
-// TestPodCoreDNS holds that a CoreDNS started by kubelet is found and gets signals, and that
+// TestBootstrapCoreDNS holds that a CoreDNS started by kubelet is found and gets signals, and that
 // another one is found after its exit.
-func TestPodCoreDNS(t *testing.T) {
+func TestBootstrapCoreDNS(t *testing.T) {
 	command := []string{"sleep", "86399"}
-	c := &podCoreDNS{}
-	defer c.drop()
+	c := &BootstrapCoreDNS{}
+	defer c.Drop()
 	if err := c.Ensure(t.Context(), container.Spec{Command: command}); err == nil || c.Running() {
 		t.Fatalf("none runs: %v", err)
 	}

@@ -1,4 +1,4 @@
-package main
+package members
 
 import (
 	"context"
@@ -21,6 +21,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/test/kubeapi"
 )
@@ -43,11 +44,11 @@ func keeps(t *testing.T, c *kubeapi.Cluster, s *kubeapi.Server, name string) {
 	}
 	log, wake := slog.New(slog.DiscardHandler), make(chan struct{}, 1)
 	api := kube.NewAPI(filepath.Join(dir, "kubeconfig"), log)
-	nodes := api.AllNodes(candidatesPlan.ControlPlaneLabel)
+	cluster := New(candidatesPlan, role.Master, api, log)
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
-	running.Go(func() { _ = nodes.Run(ctx, wake) })
-	running.Go(func() { _ = keepCandidates(ctx, candidatesPlan, name, api, nodes, wake, log) })
+	running.Go(func() { _ = cluster.NodeWatch.Run(ctx, wake) })
+	running.Go(func() { _ = cluster.KeepCandidates(ctx, name, wake) })
 	t.Cleanup(func() { cancel(); running.Wait() })
 }
 

@@ -1,6 +1,4 @@
-//go:build remote
-
-package main
+package memory
 
 import (
 	"log/slog"
@@ -15,7 +13,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/release"
 )
 
-func TestMemoryRelease(t *testing.T) {
+func TestBootstrap_Resume(t *testing.T) {
 	tests := []struct {
 		name     string
 		remember []release.Memory
@@ -31,64 +29,64 @@ func TestMemoryRelease(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			m := memory{state: t.TempDir(), run: t.TempDir()}
+			m := Bootstrap{State: t.TempDir(), Run: t.TempDir()}
 			for _, r := range tt.remember {
 				for range 2 { // the same again changes nothing
-					if err := m.remember(r); err != nil {
+					if err := m.Remember(r); err != nil {
 						t.Fatal(err)
 					}
 				}
 			}
 			if tt.reboot {
-				m.run = t.TempDir()
+				m.Run = t.TempDir()
 			}
-			if got, err := m.release(); err != nil || got != tt.want {
+			if got, err := m.Resume(); err != nil || got != tt.want {
 				t.Errorf("%+v, %v, want %+v", got, err, tt.want)
 			}
 		})
 	}
 }
 
-func TestMemorySettledVIPs(t *testing.T) {
-	m := memory{state: t.TempDir()}
+func TestBootstrap_SettledVIPs(t *testing.T) {
+	m := Bootstrap{State: t.TempDir()}
 	var logged strings.Builder
 	log := slog.New(slog.NewTextHandler(&logged, nil))
-	if vips := m.settledVIPs(log); vips != nil || logged.Len() > 0 {
+	if vips := m.SettledVIPs(log); vips != nil || logged.Len() > 0 {
 		t.Errorf("before the first: %v, logged %q", vips, logged.String())
 	}
 	want := []netip.Addr{netip.MustParseAddr("192.0.2.5"), netip.MustParseAddr("2001:db8::5")}
-	if err := m.settle(want); err != nil {
+	if err := m.Settle(want); err != nil {
 		t.Fatal(err)
 	}
-	if got := m.settledVIPs(log); !slices.Equal(got, want) || logged.Len() > 0 {
+	if got := m.SettledVIPs(log); !slices.Equal(got, want) || logged.Len() > 0 {
 		t.Errorf("%v, want %v; logged %q", got, want, logged.String())
 	}
 	if err := os.WriteFile(m.settled(), []byte(`["api.example.com"]`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if got := m.settledVIPs(log); got != nil || !strings.Contains(logged.String(), m.settled()) {
+	if got := m.SettledVIPs(log); got != nil || !strings.Contains(logged.String(), m.settled()) {
 		t.Errorf("a broken file: %v, logged %q, want nothing and the file named", got, logged.String())
 	}
 }
 
-func TestMemoryNodes(t *testing.T) {
-	m := memory{state: t.TempDir()}
+func TestBootstrap_Nodes(t *testing.T) {
+	m := Bootstrap{State: t.TempDir()}
 	var logged strings.Builder
 	log := slog.New(slog.NewTextHandler(&logged, nil))
-	if nodes := m.keptNodes(log); nodes != nil || logged.Len() > 0 {
+	if nodes := m.Nodes(log); nodes != nil || logged.Len() > 0 {
 		t.Errorf("before the first: %v, logged %q", nodes, logged.String())
 	}
 	nodes := []addr.Candidate{{Name: "m0", InternalIPs: []netip.Addr{netip.MustParseAddr("192.0.2.11"), netip.MustParseAddr("2001:db8::11")}}, {Name: "m1"}}
-	if err := m.keep(nodes); err != nil {
+	if err := m.Keep(nodes); err != nil {
 		t.Fatal(err)
 	}
-	if got := m.keptNodes(log); !slices.EqualFunc(got, nodes, addr.Candidate.Equal) || logged.Len() > 0 {
+	if got := m.Nodes(log); !slices.EqualFunc(got, nodes, addr.Candidate.Equal) || logged.Len() > 0 {
 		t.Errorf("%v, want %v; logged %q", got, nodes, logged.String())
 	}
 	if err := os.WriteFile(m.nodes(), []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if got := m.keptNodes(log); got != nil || !strings.Contains(logged.String(), m.nodes()) {
+	if got := m.Nodes(log); got != nil || !strings.Contains(logged.String(), m.nodes()) {
 		t.Errorf("a broken file: %v, logged %q, want nothing and the file named", got, logged.String())
 	}
 }

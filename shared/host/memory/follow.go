@@ -1,6 +1,4 @@
-//go:build remote
-
-package main
+package memory
 
 import (
 	"context"
@@ -13,15 +11,15 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 )
 
-// resultsInterval is the time between two writes of what changed.
-const resultsInterval = time.Second
+// writeInterval is the time between two writes of what changed.
+const writeInterval = time.Second
 
-// keepJSON writes a value into a file as JSON, when it changes, until ctx ends.
-func keepJSON[T any](ctx context.Context, path, what string, value func() T) error {
+// KeepJSON writes a value into a file as JSON, when it changes, until ctx ends.
+func KeepJSON[T any](ctx context.Context, path, what string, value func() T) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	tick := time.NewTicker(resultsInterval)
+	tick := time.NewTicker(writeInterval)
 	defer tick.Stop()
 	for {
 		text, err := json.Marshal(value())

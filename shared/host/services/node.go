@@ -1,6 +1,6 @@
-//go:build remote
-
-package main
+// Package services probes the services of this host on which its VIPs depend, and those of the hosts
+// that may hold the VIPs next.
+package services
 
 import (
 	"context"
@@ -20,8 +20,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// nodeServices are the services of this node on which its VIPs depend.
-func nodeServices(p plan.Plan, access *kubeconfig.Access) probes.Options {
+// Node are the services of this node on which its VIPs depend.
+func Node(p plan.Plan, access *kubeconfig.Access) probes.Options {
 	// A control plane node has no ingress router, and its checks probe for one all the time. One that
 	// comes is noticed a second later.
 	dial, seldom := new(localhost.Dialer).Dial, (&localhost.Dialer{Rest: 900 * time.Millisecond}).Dial
@@ -72,4 +72,10 @@ func nameServer(p plan.Plan, health *probe.HTTP) func(ctx context.Context) error
 	server := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), p.Ports[port.DNS])
 	name := "api-int." + string(p.Cluster.Zone)
 	return func(ctx context.Context) error { return probe.DNS(ctx, server, name) }
+}
+
+// Supervisor probes the health endpoint of keepalived's supervisor over one connection.
+func Supervisor(p plan.Plan) *probe.HTTP {
+	url := fmt.Sprintf("http://localhost:%d/healthz", p.Ports[port.Supervise])
+	return probe.NewHTTP(url, localhost.Dial)
 }

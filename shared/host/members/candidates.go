@@ -1,8 +1,7 @@
-package main
+package members
 
 import (
 	"context"
-	"log/slog"
 	"maps"
 	"sync"
 
@@ -67,15 +66,15 @@ func (h candidatesHost) WriteFormer(ctx context.Context, before, data map[string
 	})
 }
 
-// keepCandidates writes the list of ingress candidates whenever it is this node's turn, until ctx
-// ends. nodes must follow all Nodes, and its Run must wake the channel that is given here too.
-func keepCandidates(ctx context.Context, p plan.Plan, self string, api *kube.API, nodes *kube.Watcher, wake chan struct{}, log *slog.Logger) error {
-	h := newCandidatesHost(p, self, api, nodes)
+// KeepCandidates writes the list of ingress candidates whenever this control plane node is the one
+// to do it, until ctx ends. NodeWatch must follow all Nodes, and its Run must wake the same channel.
+func (c *Cluster) KeepCandidates(ctx context.Context, self string, wake chan struct{}) error {
+	h := newCandidatesHost(c.plan, self, c.API, c.NodeWatch)
 	var followers sync.WaitGroup
 	defer followers.Wait()
 	if h.routers != nil {
 		followers.Go(func() { _ = h.routers.Run(ctx, wake) })
 	}
 	followers.Go(func() { _ = h.former.Run(ctx, wake) })
-	return candidates.Run(ctx, candidates.NewWriter(p, self), h, wake, log)
+	return candidates.Run(ctx, candidates.NewWriter(c.plan, self), h, wake, c.log)
 }

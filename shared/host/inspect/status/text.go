@@ -1,39 +1,33 @@
-//go:build remote
-
-package main
+package status
 
 import (
 	"fmt"
-	"net/netip"
 	"strings"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
-	"github.com/onprem-infra/onprem-infra/shared/host/inspect/status"
 	"github.com/onprem-infra/onprem-infra/shared/operator/judge"
+	"github.com/onprem-infra/onprem-infra/shared/operator/layout"
 )
 
-// statusText is a report for a person, in lines of at most 100 columns.
-func statusText(r status.Report) string {
+// Text is a report for a person, in lines of that width.
+func (r Report) Text(width layout.Width) string {
 	var text strings.Builder
-	text.WriteString(verdictText(r.Verdict))
-	text.WriteString(
-		wrapped(
-			fmt.Sprintf("cluster %s, on this host %s, at %s", r.Cluster,
-				orNone(addresses(r.NodeIPs), "(no address chosen yet)"),
-				r.At.Format(time.DateTime+"Z")),
-		) + "\n",
-	)
+	text.WriteString(verdictText(width, r.Verdict))
+	own := layout.List(r.NodeIPs, "(no address chosen yet)")
+	text.WriteString(width.Wrap(fmt.Sprintf("cluster %s, on this host %s, at %s\n",
+		r.Cluster, own, r.At.Format(time.DateTime+"Z"))))
 	var rows [][]string
 	for _, v := range r.VIPs {
 		state, priority := "is no candidate", ""
 		if v.State != "" {
 			state, priority = string(v.State), fmt.Sprint(v.Priority)
 		}
-		rows = append(
-			rows, []string{v.Address.String(), string(v.For), v.Holder.String(), state, priority})
+		rows = append(rows,
+			[]string{v.Address.String(), string(v.For), v.Holder.String(), state, priority})
 	}
-	text.WriteString(tabled([]string{"VIP", "FOR", "HELD BY", "HERE", "PRIORITY"}, rows) + "\n")
+	head := []string{"VIP", "FOR", "HELD BY", "HERE", "PRIORITY"}
+	text.WriteString(width.Table(head, rows) + "\n")
 	var rest strings.Builder
 	for _, f := range r.Clashes {
 		fmt.Fprintf(&rest, "CLASH: %s\n", f)
@@ -46,34 +40,33 @@ func statusText(r status.Report) string {
 	}
 	rest.WriteString(hostText(r))
 	for _, path := range r.StaticPods {
-		fmt.Fprintf(
-			&rest, "kubelet runs a daemon instead of ours, from %s: see onprem-infra doctor\n",
+		fmt.Fprintf(&rest, "kubelet runs a daemon instead of ours, from %s: see onprem-infra doctor\n",
 			path)
 	}
 	for _, what := range r.Unseen {
 		fmt.Fprintf(&rest, "not seen: %s\n", strings.Join(strings.Fields(what), " "))
 	}
 	for line := range strings.Lines(rest.String()) {
-		text.WriteString(wrapped(line))
+		text.WriteString(width.Wrap(line))
 	}
 	return text.String()
 }
 
 // verdictText is the line that an alert reads, and a line for each further reason.
-func verdictText(v judge.Verdict) string {
+func verdictText(width layout.Width, v judge.Verdict) string {
 	var text strings.Builder
 	for i, why := range v.Why {
 		lead := "  also: "
 		if i == 0 {
 			lead = strings.ToUpper(string(v.Level)) + ": "
 		}
-		text.WriteString(folded(lead, strings.Join(strings.Fields(why), " ")))
+		text.WriteString(width.Fold(lead, strings.Join(strings.Fields(why), " ")))
 	}
 	return text.String()
 }
 
 // electionText is what this host is in the election of a VIP, and why.
-func electionText(v status.VIP, now time.Time) string {
+func electionText(v VIP, now time.Time) string {
 	var text strings.Builder
 	if v.Why != "" {
 		fmt.Fprintf(&text, "%s: %s here%s: %s\n", v.Address, v.State, since(v.Since, now), v.Why)
@@ -95,8 +88,7 @@ func electionText(v status.VIP, now time.Time) string {
 		}
 	}
 	if len(counts) > 0 {
-		fmt.Fprintf(
-			&text, "%s: priority %d = %s\n", v.Address, v.Priority, strings.Join(counts, " + "))
+		fmt.Fprintf(&text, "%s: priority %d = %s\n", v.Address, v.Priority, strings.Join(counts, " + "))
 	}
 	for _, p := range not {
 		fmt.Fprintf(&text, "%s: does not pass: %s\n", v.Address, p)
@@ -105,20 +97,18 @@ func electionText(v status.VIP, now time.Time) string {
 		fmt.Fprintf(&text, "%s: %s announces it by VRRPv%d, priority %d, every %d ms, %d ms ago\n",
 			v.Address, a.From, a.Version, a.Priority, a.IntervalMs, a.AgeMs)
 		if v.Holder.MAC != "" && v.Holder.MAC != a.MAC {
-			fmt.Fprintf(
-				&text, "%s: but %s answers for it, and %s announces it\n", v.Address, v.Holder.MAC,
+			fmt.Fprintf(&text, "%s: but %s answers for it, and %s announces it\n", v.Address, v.Holder.MAC,
 				a.MAC)
 		}
 	}
 	if len(v.Peers) > 0 {
-		fmt.Fprintf(
-			&text, "%s: may move to %s\n", v.Address, strings.Join(peerTexts(v.Peers), ", "))
+		fmt.Fprintf(&text, "%s: may move to %s\n", v.Address, strings.Join(peerTexts(v.Peers), ", "))
 	}
 	return text.String()
 }
 
 // peerTexts are the other hosts of an election. Only the holder sends adverts.
-func peerTexts(peers []status.Member) (out []string) {
+func peerTexts(peers []Member) (out []string) {
 	for _, p := range peers {
 		text := p.Address.String()
 		if p.Node != "" {
@@ -169,7 +159,7 @@ func age(d time.Duration) string {
 }
 
 // hostText is the rest of a report.
-func hostText(r status.Report) string {
+func hostText(r Report) string {
 	var text strings.Builder
 	if r.Remote {
 		text.WriteString("this host is a remote worker: it holds no VIP\n")
@@ -206,27 +196,18 @@ func hostText(r status.Report) string {
 			"gate open: this node has seen the API work, and is a candidate for its VIP\n")
 	}
 	for _, s := range r.Balancer {
-		fmt.Fprintf(
-			&text, "balancer: %s %s %s, %d sessions\n", s.Name, s.Address, s.Status, s.Sessions)
+		fmt.Fprintf(&text, "balancer: %s %s %s, %d sessions\n", s.Name, s.Address, s.Status, s.Sessions)
 	}
 	for _, n := range r.Names {
 		verdict := ""
 		if !n.Right {
-			verdict = ", and should be " + orNone(addresses(n.Want), "none")
+			verdict = ", and should be " + layout.List(n.Want, "none")
 		}
-		fmt.Fprintf(
-			&text, "name: %s is %s%s\n", n.Name, orNone(addresses(n.Answers), "none"), verdict)
+		fmt.Fprintf(&text, "name: %s is %s%s\n",
+			n.Name, layout.List(n.Answers, "none"), verdict)
 	}
 	if len(r.VIPs) > 0 {
 		fmt.Fprintf(&text, "routers: this host %s\n", r.Reach)
 	}
 	return text.String()
-}
-
-func addresses(list []netip.Addr) string {
-	var all []string
-	for _, a := range list {
-		all = append(all, a.String())
-	}
-	return strings.Join(all, ", ")
 }

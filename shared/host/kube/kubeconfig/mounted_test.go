@@ -1,6 +1,4 @@
-//go:build remote
-
-package main
+package kubeconfig
 
 import (
 	"context"
@@ -16,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
 	"github.com/onprem-infra/onprem-infra/test/kubeapi"
 )
 
@@ -40,10 +37,10 @@ func opened(t *testing.T, path string) string {
 	return fmt.Sprintf("/proc/self/fd/%d", f.Fd())
 }
 
-// TestUnlinkedKubeconfig holds when a monitor ends for its kubeconfig: not at once when that has
+// TestMounted holds when a monitor ends for its kubeconfig: not at once when that has
 // been removed or replaced by a rename, as a container that starts while there is none has a
 // directory made in its place, but at once when the API refuses it.
-func TestUnlinkedKubeconfig(t *testing.T) {
+func TestMounted(t *testing.T) {
 	remove := os.Remove
 	replace := func(path string) error {
 		return errors.Join(os.WriteFile(path+".new", []byte("other"), 0o600), os.Rename(path+".new", path))
@@ -66,21 +63,21 @@ func TestUnlinkedKubeconfig(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "kubeconfig")
 			now, questions := begin, 0
-			u := &unlinked{path: mounted(t, path, "former"), log: slog.New(slog.DiscardHandler), refused: func(context.Context) error {
+			u := &Mounted{path: mounted(t, path, "former"), log: slog.New(slog.DiscardHandler), refused: func(context.Context) error {
 				if questions++; tt.refused >= 0 && now.Sub(begin) >= tt.refused {
 					return errors.New("refused")
 				}
 				return nil
 			}}
-			if why := u.ends(t.Context(), now.Add(-time.Hour)); why != nil || questions > 0 {
+			if why := u.Obsolete(t.Context(), now.Add(-time.Hour)); why != nil || questions > 0 {
 				t.Fatalf("before anything has happened it ends by %v, after %d questions", why, questions)
 			}
 			if err := tt.becomes(path); err != nil {
 				t.Fatal(err)
 			}
 			ends := time.Duration(-1)
-			for ; ends < 0 && now.Sub(begin) <= 2*keepKubeconfig; now = now.Add(everyKubeconfig) {
-				if u.ends(t.Context(), now) != nil {
+			for ; ends < 0 && now.Sub(begin) <= 2*keepKubeconfig; now = now.Add(CheckInterval) {
+				if u.Obsolete(t.Context(), now) != nil {
 					ends = now.Sub(begin)
 				}
 			}
@@ -94,9 +91,9 @@ func TestUnlinkedKubeconfig(t *testing.T) {
 	}
 }
 
-// TestRefusedKubeconfig asks a real API. What it accepts is used on, and so is what nobody can tell
+// TestRefused_RealAPI asks a real API. What it accepts is used on, and so is what nobody can tell
 // of.
-func TestRefusedKubeconfig(t *testing.T) {
+func TestRefused_RealAPI(t *testing.T) {
 	c, s := kubeapi.Local(t, kubeapi.Server{})
 	sign := func(u kubeapi.User) kubeapi.Identity {
 		id, err := c.Sign(u)
@@ -125,7 +122,7 @@ func TestRefusedKubeconfig(t *testing.T) {
 			if err := os.Remove(path); err != nil {
 				t.Fatal(err)
 			}
-			why := kubeconfig.NewAccess(inside, quiet()).Refused(t.Context())
+			why := NewAccess(inside, slog.New(slog.DiscardHandler)).Refused(t.Context())
 			if got := fmt.Sprint(why); (why == nil) != (tt.want == "") || !strings.Contains(got, tt.want) {
 				t.Errorf("%v, want %q", why, tt.want)
 			}
@@ -133,22 +130,22 @@ func TestRefusedKubeconfig(t *testing.T) {
 	}
 }
 
-// TestUnlinkedKubeconfig_Directory holds that a monitor which has been given a directory ends as
+// TestMounted_Directory holds that a monitor which has been given a directory ends as
 // soon as that is removed: the file that replaces it is mounted then.
-func TestUnlinkedKubeconfig_Directory(t *testing.T) {
+func TestMounted_Directory(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	if err := os.Mkdir(path, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	inside := opened(t, path)
-	u := &unlinked{path: inside, log: slog.New(slog.DiscardHandler), refused: kubeconfig.NewAccess(inside, quiet()).Refused}
-	if why := u.ends(t.Context(), time.Now()); why != nil {
+	u := &Mounted{path: inside, log: slog.New(slog.DiscardHandler), refused: NewAccess(inside, slog.New(slog.DiscardHandler)).Refused}
+	if why := u.Obsolete(t.Context(), time.Now()); why != nil {
 		t.Fatalf("with the directory there it ends by %v: another container would have the same", why)
 	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if why := u.ends(t.Context(), time.Now()); why == nil {
+	if why := u.Obsolete(t.Context(), time.Now()); why == nil {
 		t.Error("with the directory gone it goes on")
 	}
 }

@@ -1,0 +1,52 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
+	"github.com/onprem-infra/onprem-infra/shared/operator/layout"
+)
+
+// FirstText is what the first inspection found, before the second one confirms it.
+func FirstText(width layout.Width, found []doctor.Finding) string {
+	var text strings.Builder
+	text.WriteString("seen at the first inspection; a second one follows:\n")
+	for _, f := range found {
+		text.WriteString(width.Fold("  ", fmt.Sprintf("[%s] %s", f.Check, f.Seen)))
+	}
+	return text.String()
+}
+
+// Text is a report for a person, in lines of that width.
+func (r Report) Text(width layout.Width) string {
+	var text, rest strings.Builder
+	what := "a plain host"
+	if r.Live {
+		what = "this host " + layout.List(r.NodeIPs, "(no address chosen yet)")
+	}
+	fmt.Fprintf(&rest, "cluster %s, on %s, at %s\n", r.Cluster, what, r.At.Format(time.DateTime+"Z"))
+	switch len(r.Findings) {
+	case 0:
+		fmt.Fprintf(&rest, "%d checks: nothing is wrong\n", len(r.Checks))
+	case 1:
+		fmt.Fprintf(&rest, "%d checks: one thing is wrong\n", len(r.Checks))
+	default:
+		fmt.Fprintf(&rest, "%d checks: %d things are wrong, the likeliest cause first\n", len(r.Checks),
+			len(r.Findings))
+	}
+	for i, f := range r.Findings {
+		fmt.Fprintf(&rest, "\n%d. [%s] %s\nseen: %s\ndo: %s\n", i+1, f.Check, f.Subject, f.Seen, f.Do)
+	}
+	if len(r.Unseen) > 0 {
+		rest.WriteString("\n")
+	}
+	for _, what := range r.Unseen {
+		fmt.Fprintf(&rest, "not seen: %s\n", strings.Join(strings.Fields(what), " "))
+	}
+	for line := range strings.Lines(rest.String()) {
+		text.WriteString(width.Wrap(line))
+	}
+	return text.String()
+}

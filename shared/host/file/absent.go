@@ -1,0 +1,33 @@
+package file
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+)
+
+// Exists reports whether there is a file or a directory at path.
+func Exists(path string) (bool, error) {
+	_, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Read reads a file. One that does not exist is nil.
+func Read(path string) ([]byte, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return text, err
+}
+
+// Remove removes a file, if it exists.
+func Remove(path string) error {
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

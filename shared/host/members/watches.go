@@ -1,0 +1,55 @@
+package members
+
+import (
+	"context"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/loop"
+)
+
+// Watch is a part of the API that this node follows, or writes to, until its context ends.
+type Watch struct {
+	What string
+	Run  func(context.Context) error
+}
+
+// Watches follow the nodes, and the small objects that this node needs. They wake the node's loop.
+func (c *Cluster) Watches(wake chan<- struct{}) []Watch {
+	written := loop.NewWake() // of the writer of candidates
+	all := []Watch{
+		{"nodes", func(ctx context.Context) error { return c.NodeWatch.Run(ctx, wake, written) }},
+		{"how this node uses VRRP", c.Intents.Run},
+	}
+	if c.List != nil {
+		all = append(all, Watch{"ingress candidates",
+			func(ctx context.Context) error { return c.List.Run(ctx, wake) }})
+	}
+	if c.Published == nil {
+		return all
+	}
+	return append(all,
+		Watch{"the bootstrap machine",
+			func(ctx context.Context) error { return c.Published.Run(ctx, wake) }},
+		Watch{"the bootstrap machine's end", c.Gone.Run},
+		Watch{"this node's rank", c.Ranks.Run},
+		Watch{"the writer of the ingress candidates", func(ctx context.Context) error {
+			self, err := c.self(ctx)
+			if err != nil {
+				return err
+			}
+			return c.KeepCandidates(ctx, self, written)
+		}},
+	)
+}
+
+// Received gives the state of each watch by its name in the metrics: whether it has synced, and
+// when the API last sent something.
+func (c *Cluster) Received(follow func(name string, state func() (synced bool, last time.Time))) {
+	follow("nodes", c.NodeWatch.LastReceived)
+	if c.List != nil {
+		follow("candidates", c.List.LastReceived)
+	}
+	if c.Published != nil {
+		follow("bootstrap", c.Published.LastReceived)
+	}
+}

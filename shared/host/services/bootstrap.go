@@ -1,0 +1,72 @@
+package services
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"sync"
+
+	"github.com/onprem-infra/onprem-infra/shared/health"
+	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
+	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
+	"github.com/onprem-infra/onprem-infra/shared/host/probe"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/port"
+	"github.com/onprem-infra/onprem-infra/shared/release"
+)
+
+// Bootstrap probes what the bootstrap machine holds the VIP for, and what can take it over.
+type Bootstrap struct {
+	port   uint16 // of the API
+	heirs  func() []netip.Addr
+	access *kubeconfig.Access
+	api    *probe.API
+	ironic *probe.HTTP
+
+	log    *slog.Logger
+	logged string // of the API
+}
+
+// NewBootstrap takes the path of a kubeconfig for the machine's own API server, and the addresses of
+// the control plane nodes that can take the VIP over.
+func NewBootstrap(
+	p plan.Plan, path string, heirs func() []netip.Addr, log *slog.Logger,
+) *Bootstrap {
+	access, number := kubeconfig.NewAccess(path, log), p.Ports[port.API]
+	ironic := fmt.Sprintf("http://localhost:%d/v1", p.Ports[port.Ironic])
+	return &Bootstrap{
+		port: number, heirs: heirs, access: access, log: log,
+		api:    probe.NewAPI(fmt.Sprintf("localhost:%d", number), access.Client),
+		ironic: probe.NewHTTP(ironic, localhost.Dial),
+	}
+}
+
+// API is the state of the machine's own API server.
+func (b *Bootstrap) API(ctx context.Context) health.API {
+	state, why := b.api.Probe(ctx)
+	if ctx.Err() == nil && why != b.logged {
+		b.log.Info("local API", "state", state.String(), "why", why)
+		b.logged = why
+	}
+	return state
+}
+
+// Ironic reports whether Ironic answers.
+func (b *Bootstrap) Ironic(ctx context.Context) bool { return b.ironic.Probe(ctx) == nil }
+
+// Heir asks the API servers of all control plane nodes side by side. They must show a certificate
+// as the local one does.
+func (b *Bootstrap) Heir(ctx context.Context) release.Heir {
+	heirs := b.heirs()
+	seen := make([]health.API, len(heirs))
+	var asked sync.WaitGroup
+	for i, heir := range heirs {
+		asked.Go(func() {
+			address := netip.AddrPortFrom(heir, b.port).String()
+			seen[i], _ = probe.NewAPI(address, b.access.Client).Probe(ctx)
+		})
+	}
+	asked.Wait()
+	return release.HeirAmong(seen)
+}
