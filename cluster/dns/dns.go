@@ -1,5 +1,6 @@
 // Package dns configures the node's CoreDNS: it answers api, api-int, *.apps and the names of
-// nodes, also while the API is away, and forwards other names to the host's name servers.
+// nodes, also while the API is away, by those that it remembers in a file, and forwards other names
+// to the host's name servers.
 package dns
 
 import (

@@ -1,6 +1,6 @@
-// Package clash finds the hosts that disturb a cluster's VRRP groups, in adverts that were
-// received: routers with the same ID, dual holders, other versions and intervals, duplicate
-// addresses.
+// Package clash remembers the adverts that a host received, within bounds, and finds in them the
+// hosts that disturb a cluster's VRRP groups: routers with the same ID, dual holders, other versions
+// and intervals, duplicate addresses.
 package clash
 
 import (

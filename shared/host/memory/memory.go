@@ -1,4 +1,5 @@
-// Package memory keeps what a program must know after its restart.
+// Package memory keeps files of what the bootstrap machine's VIP program must know after its
+// restart, and reads and follows such files for other programs.
 package memory
 
 import (

@@ -1,5 +1,5 @@
-// Package multicast opens a socket for each family that sends to and receives from the groups of
-// one protocol on one interface alone.
+// Package multicast opens, for multicast DNS, a socket for each family that sends to and receives
+// from its group on one interface alone.
 package multicast
 
 import (

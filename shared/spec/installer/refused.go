@@ -1,5 +1,5 @@
 // Package installer holds what OpenShift's installer accepts of an install-config, as far as it is
-// not rendered here.
+// not rendered here: machine pools, hosts, fencing.
 package installer
 
 import (
