@@ -118,6 +118,7 @@ var nodeCases = []nodeCase{
 	{name: "N-08 an egress IP with the VIP's network", s: links(nic(2, "a", "192.0.2.9/24 eip"), nic(3, "b", "198.51.100.10/24")).with(route(3, "default via 198.51.100.1")), vips: "192.0.2.5", want: "198.51.100.10"},
 	{name: "N-09 a deprecated address", s: links(nic(2, "a", "2001:db8::9/64 deprecated", "2001:db8::10/64")), vips: "2001:db8::5", want: "2001:db8::10", local: true},
 	{name: "N-09 in a choice by route", s: links(nic(2, "a", "2001:db8::9/64 deprecated", "2001:db8::10/64")).with(route(2, "default6 via fe80::1")), want: "2001:db8::10"},
+	{name: "the broadcast address", s: links(nic(2, "a", "255.255.255.255/32")).with(route(2, "default via 192.0.2.1")), why: "no address that a node can be known by"},
 
 	{name: "N-10 DHCPv6 with the router's network", s: links(nic(2, "a", "2001:db8::1:10/128")).with(route(2, "2001:db8::/64 ra")), vips: "2001:db8::5", want: "2001:db8::1:10", local: true, why: "2001:db8::/64"},
 	{name: "N-10 without it", s: links(nic(2, "a", "2001:db8::1:10/128")).with(route(2, "default6 via fe80::1 ra")), vips: "2001:db8::5", want: "2001:db8::1:10", why: "default route"},

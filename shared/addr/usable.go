@@ -22,7 +22,7 @@ func unfit(a Address) string {
 		return "it is a loopback address"
 	case ip.IsLinkLocalUnicast():
 		return "it is a link-local address"
-	case ip.IsMulticast(), ip.IsUnspecified():
+	case !ip.IsGlobalUnicast():
 		return "it is no address of one host"
 	case a.Deprecated:
 		return "it is deprecated: a VIP, or a lease that runs out"
