@@ -74,6 +74,18 @@ func TestSlower(t *testing.T) {
 	}
 }
 
+// TestSlower_Deadline holds that the end of the context by a deadline is no error.
+func TestSlower_Deadline(t *testing.T) {
+	need.Root(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if err := netns.New(t).In(func() error {
+		return Slower(ctx, time.Second, func(Delivered) {})
+	}); err != nil {
+		t.Error(err)
+	}
+}
+
 // sendAdvert sends what VRRP carries, with a right checksum.
 func sendAdvert(to unix.Sockaddr, message string) error {
 	data, err := hex.DecodeString(message)
