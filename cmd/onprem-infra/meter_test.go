@@ -27,27 +27,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 	"github.com/onprem-infra/onprem-infra/test/fakehost"
+	"github.com/onprem-infra/onprem-infra/test/promtext"
 )
-
-// lines are those of a page that begin so, without that.
-func lines(page []byte, begin string) (out []string) {
-	for line := range strings.Lines(string(page)) {
-		if rest, ok := strings.CutPrefix(line, begin); ok {
-			out = append(out, strings.TrimSpace(rest))
-		}
-	}
-	return out
-}
-
-// pageHas checks lines of a page.
-func pageHas(t *testing.T, page []byte, want ...string) {
-	t.Helper()
-	for _, w := range want {
-		if len(lines(page, w+"\n")) == 0 && !strings.Contains(string(page), "\n"+w+"\n") {
-			t.Errorf("the page lacks %q:\n%s", w, page)
-		}
-	}
-}
 
 func pageOf(page func(*metrics.Page)) []byte {
 	var p metrics.Page
@@ -107,7 +88,7 @@ func TestVIPMeter(t *testing.T) {
 		e.Status(s, time.Now())
 	}
 	observe(supervised.Backup)
-	if page := pageOf(e.Page); len(lines(page, metrics.AdvertAge.Name)) != 0 || len(lines(page, metrics.Clashes.Name)) != 0 {
+	if page := pageOf(e.Page); len(promtext.Lines(page, metrics.AdvertAge.Name)) != 0 || len(promtext.Lines(page, metrics.Clashes.Name)) != 0 {
 		t.Errorf("who hears nobody speaks of adverts:\n%s", page)
 	}
 	from := netip.MustParseAddr("192.0.2.12")
@@ -121,15 +102,15 @@ func TestVIPMeter(t *testing.T) {
 	observe(supervised.Master)
 	about := `{vip="192.0.2.5",kind="api"`
 	page := pageOf(e.Page)
-	pageHas(t, page, metrics.VIPHolder.Name+about+"} 1", metrics.VIPState.Name+about+`,state="master"} 1`, metrics.VIPState.Name+about+`,state="backup"} 0`,
+	promtext.Has(t, page, metrics.VIPHolder.Name+about+"} 1", metrics.VIPState.Name+about+`,state="master"} 1`, metrics.VIPState.Name+about+`,state="backup"} 0`,
 		metrics.VIPPriority.Name+about+"} 100", metrics.VIPTransitions.Name+about+`,state="master"} 1`, metrics.VIPTransitions.Name+about+`,state="backup"} 0`,
 		metrics.VIPGaps.Name+about+"} 1", metrics.Clashes.Name+about+`,fault="foreign-router"} 1`, metrics.Clashes.Name+about+`,fault="stranger"} 0`,
 		metrics.Check.Name+`{check="lb"} 0`, metrics.CheckChanges.Name+`{check="lb"} 1`, metrics.GateOpen.Name+" 1", metrics.Running.Name+" 1",
 		metrics.NodesKnown.Name+`{role="control-plane"} 1`, metrics.NodesKnown.Name+`{role="other"} 1`, metrics.VIPHolder.Name+`{vip="192.0.2.6",kind="ingress"} 0`)
 	alive = false
-	pageHas(t, pageOf(e.Page), metrics.VIPHolder.Name+about+"} 0", metrics.VIPState.Name+about+`,state="master"} 0`, metrics.Running.Name+" 0")
+	promtext.Has(t, pageOf(e.Page), metrics.VIPHolder.Name+about+"} 0", metrics.VIPState.Name+about+`,state="master"} 0`, metrics.Running.Name+" 0")
 	sum := 0
-	for _, line := range lines(page, metrics.VIPPart.Name+about+",part=") {
+	for _, line := range promtext.Lines(page, metrics.VIPPart.Name+about+",part=") {
 		var adds int
 		if _, err := fmt.Sscanf(line[strings.LastIndex(line, " ")+1:], "%d", &adds); err != nil {
 			t.Fatal(err)
