@@ -9,22 +9,26 @@ import (
 )
 
 // TestArrival holds that the interface and the destination of a packet are read from the kernel's
-// own messages, of both families, and that what is cut short counts as not reported.
+// own messages, of both families and of a broadcast, and that what the kernel cuts short counts as not
+// reported.
 func TestArrival(t *testing.T) {
 	lo, err := net.InterfaceByName("lo")
 	if err != nil {
 		t.Fatal(err)
 	}
+	four, all, six := netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("127.255.255.255"),
+		netip.IPv6Loopback()
 	for _, tt := range []struct {
-		to                    netip.Addr
+		to, from              netip.Addr
 		family, level, option int
 	}{
-		{netip.MustParseAddr("127.0.0.1"), unix.AF_INET, unix.IPPROTO_IP, unix.IP_PKTINFO},
-		{netip.IPv6Loopback(), unix.AF_INET6, unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO},
+		{four, four, unix.AF_INET, unix.IPPROTO_IP, unix.IP_PKTINFO},
+		{all, four, unix.AF_INET, unix.IPPROTO_IP, unix.IP_PKTINFO},
+		{six, six, unix.AF_INET6, unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO},
 	} {
 		t.Run(tt.to.String(), func(t *testing.T) {
 			fd, err := Open(tt.family, unix.SOCK_DGRAM, 0, Int(tt.level, tt.option, 1),
-				Bind(To(tt.to)))
+				Int(unix.SOL_SOCKET, unix.SO_BROADCAST, 1), Bind(To(tt.to)))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -33,22 +37,31 @@ func TestArrival(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := unix.Sendto(fd, []byte("x"), 0, at); err != nil {
-				t.Fatal(err)
+			// arrival sends a packet and receives it with so much room for control messages.
+			arrival := func(room int) (index int, to, from netip.Addr, used int) {
+				if err := unix.Sendto(fd, []byte("x"), 0, at); err != nil {
+					t.Fatal(err)
+				}
+				_, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 10_000)
+				if err != nil {
+					t.Fatal(err)
+				}
+				control := make([]byte, room)
+				_, used, _, sender, err := unix.Recvmsg(fd, make([]byte, 1), control, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				index, to = Arrival(control[:used])
+				return index, to, From(sender), used
 			}
-			control := make([]byte, 128)
-			_, n, _, from, err := unix.Recvmsg(fd, make([]byte, 1), control, 0)
-			if err != nil {
-				t.Fatal(err)
+			index, to, from, used := arrival(128)
+			if index != lo.Index || to != tt.to || from != tt.from {
+				t.Errorf("a packet from %s to %s arrived at %d", from, to, index)
 			}
-			if index, to := Arrival(control[:n]); index != lo.Index || to != tt.to ||
-				From(from) != tt.to {
-				t.Errorf("a packet from %s to %s arrived at %d", From(from), to, index)
-			}
-			for short := range n {
-				if index, to := Arrival(control[:short]); index != 0 && index != lo.Index ||
-					index == 0 && to.IsValid() {
-					t.Errorf("%d of %d bytes: interface %d, to %s", short, n, index, to)
+			for short := range used {
+				index, to, _, _ := arrival(short)
+				if whole := index == lo.Index && to == tt.to; !whole && (index != 0 || to.IsValid()) {
+					t.Errorf("%d of %d bytes: interface %d, to %s", short, used, index, to)
 				}
 			}
 		})
