@@ -73,13 +73,23 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// manager is a FAKE service manager.
-type manager []string
+// manager is a FAKE service manager; while it is away it takes nothing.
+type manager struct {
+	told []string
+	away error
+}
 
-func (m *manager) Ready() error             { *m = append(*m, "READY"); return nil }
-func (m *manager) Status(text string) error { *m = append(*m, text); return nil }
+func (m *manager) Ready() error { return m.Status("READY") }
 
-// TestReporter holds that a status is reported when it changes, and READY once.
+func (m *manager) Status(text string) error {
+	if m.away == nil {
+		m.told = append(m.told, text)
+	}
+	return m.away
+}
+
+// TestReporter holds that a status is reported when it changes, and READY once; and that a status
+// which could not be reported is, as soon as that succeeds.
 func TestReporter(t *testing.T) {
 	var m manager
 	r := Reporter{Notifier: &m}
@@ -91,7 +101,15 @@ func TestReporter(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if want := []string{"starts", "runs", "READY", "waits"}; !slices.Equal(m, want) {
-		t.Errorf("reported %q, want %q", m, want)
+	m.away = errors.New("no socket")
+	if err := r.Report(true, "ends"); !errors.Is(err, m.away) {
+		t.Errorf("to a manager that is away: %v", err)
+	}
+	m.away = nil
+	if err := r.Report(true, "ends"); err != nil {
+		t.Error(err)
+	}
+	if want := []string{"starts", "runs", "READY", "waits", "ends"}; !slices.Equal(m.told, want) {
+		t.Errorf("reported %q, want %q", m.told, want)
 	}
 }
