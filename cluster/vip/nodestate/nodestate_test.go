@@ -9,8 +9,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// TestMemory holds that each field of a memory counts and survives a reboot, and that a damaged file
-// gives nothing.
+// TestMemory holds that each field of a memory counts and survives a reboot, and that a damaged file,
+// or one of another kind, gives nothing.
 func TestMemory(t *testing.T) {
 	for name, m := range map[string]Memory{
 		"the gate":              {Open: true},
@@ -30,5 +30,8 @@ func TestMemory(t *testing.T) {
 		if got, err := Decode(text[:len(text)-3]); err == nil || !got.Equal(Memory{}) {
 			t.Errorf("%s: %+v, %v of a damaged file", name, got, err)
 		}
+	}
+	if got, err := Decode([]byte(`{"open": true, "rank": 2}`)); err == nil || !got.Equal(Memory{}) {
+		t.Errorf("%+v, %v of a file of another kind", got, err)
 	}
 }
