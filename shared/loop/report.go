@@ -25,6 +25,9 @@ func (r *Reporter) Report(ready bool, status string) error {
 	if !ready || r.ready {
 		return nil
 	}
+	if err := r.Ready(); err != nil {
+		return err
+	}
 	r.ready = true
-	return r.Ready()
+	return nil
 }

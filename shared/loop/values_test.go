@@ -88,8 +88,8 @@ func (m *manager) Status(text string) error {
 	return m.away
 }
 
-// TestReporter holds that a status is reported when it changes, and READY once; and that a status
-// which could not be reported is, as soon as that succeeds.
+// TestReporter holds that a status is reported when it changes, and READY once; and that what could
+// not be reported is, as soon as that succeeds.
 func TestReporter(t *testing.T) {
 	var m manager
 	r := Reporter{Notifier: &m}
@@ -111,5 +111,14 @@ func TestReporter(t *testing.T) {
 	}
 	if want := []string{"starts", "runs", "READY", "waits", "ends"}; !slices.Equal(m.told, want) {
 		t.Errorf("reported %q, want %q", m.told, want)
+	}
+	later := manager{away: errors.New("no socket")}
+	r = Reporter{Notifier: &later}
+	if err := r.Report(true, ""); !errors.Is(err, later.away) {
+		t.Errorf("READY to a manager that is away: %v", err)
+	}
+	later.away = nil
+	if err := r.Report(true, ""); err != nil || !slices.Equal(later.told, []string{"READY"}) {
+		t.Errorf("READY that failed is not repeated: %q, %v", later.told, err)
 	}
 }
