@@ -392,7 +392,7 @@ echo 'INSTANCE "a" BACKUP 70' >"$FIFO"
 sleep 1
 exit 7
 `)
-			s.untilState("a", supervised.Backup, 2*time.Second)
+			s.untilState("a", supervised.Backup, 10*time.Second)
 			time.Sleep(300 * time.Millisecond)
 			heirs := 0
 			for pid, state := range below(s.cmd.Process.Pid) {
@@ -405,7 +405,7 @@ exit 7
 				t.Errorf("%d processes are the supervisor's, want keepalived and its orphans",
 					heirs)
 			}
-			s.until("restarted", 2*time.Second,
+			s.until("restarted", 10*time.Second,
 				func(st supervised.Status) bool { return st.Restarts == 1 })
 			if s.log.count(`outcome="exit status 7"`) != 1 {
 				t.Error("keepalived's exit status was lost")

@@ -179,10 +179,14 @@ func TestLife(t *testing.T) {
 			spec.Digest(),
 		)
 	}
-	if program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", state.PID)); err != nil ||
-		program != "/inmate" {
-		t.Errorf("process %d is %q (%v), want the container's first", state.PID, program, err)
-	}
+	// Until the program runs, the process is that of the runtime, which SIGTERM does not end.
+	eventually(t, "run the container's first program", func() error {
+		program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", state.PID))
+		if err == nil && program != "/inmate" {
+			err = fmt.Errorf("process %d is %q", state.PID, program)
+		}
+		return err
+	})
 	if err := e.Start(t.Context(), spec); err == nil || !strings.Contains(err.Error(), spec.Name) {
 		t.Errorf("a second Start() = %v, want an error that names the container", err)
 	}
