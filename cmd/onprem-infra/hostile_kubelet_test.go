@@ -21,19 +21,13 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/members"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
-	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/test/kubeapi"
 )
 
-// candidatesPlan is of a cluster on bare metal.
-var candidatesPlan = plan.Plan{
-	Shape:           plan.Shape{Platform: spec.BareMetal},
-	Nodes:           spec.Nodes{Namespace: "openshift-kni-infra", ControlPlaneLabel: "node-role.kubernetes.io/master"},
-	MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
-	VIPs:            plan.VIPs{API: []netip.Addr{netip.MustParseAddr("192.0.2.5")}, Ingress: []netip.Addr{netip.MustParseAddr("192.0.2.6")}},
-}
+// candidatesPlan is of the cluster whose nodes and candidates these tests keep.
+var candidatesPlan = kubeapi.Plan()
 
 // hostile is a cluster of a control plane node, which can keep the list of candidates, two workers,
 // and the credentials of the second one.

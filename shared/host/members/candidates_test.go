@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,18 +19,13 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/candidates"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
-	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/test/kubeapi"
 )
 
-var candidatesPlan = plan.Plan{
-	Shape:           plan.Shape{Platform: spec.BareMetal},
-	Nodes:           spec.Nodes{Namespace: "openshift-kni-infra", ControlPlaneLabel: "node-role.kubernetes.io/master"},
-	MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
-	VIPs:            plan.VIPs{API: []netip.Addr{netip.MustParseAddr("192.0.2.5")}, Ingress: []netip.Addr{netip.MustParseAddr("192.0.2.6")}},
-}
+// candidatesPlan is of the cluster whose nodes and candidates these tests keep.
+var candidatesPlan = kubeapi.Plan()
 
 // keeps has a control plane node keep the list, with its kubelet's credentials, until the test
 // ends.
