@@ -16,6 +16,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/spec/name"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 	"github.com/onprem-infra/onprem-infra/test/manifest"
 )
@@ -399,7 +400,7 @@ func TestMounted(t *testing.T) {
 			want = append(want, path)
 		}
 	}
-	if got := spec.Mounted(); !slices.Equal(
+	if got := name.Mounted(); !slices.Equal(
 		slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want)),
 	) {
 		t.Errorf("a user cannot list\n%v\nand pods have\n%v", got, want)

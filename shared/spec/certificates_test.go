@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/onprem-infra/onprem-infra/shared/spec/name"
 )
 
 // TestCertificateDirectories holds what a user may have mounted into the monitors' pods.
@@ -26,7 +28,7 @@ func TestCertificateDirectories(t *testing.T) {
 		"/var/lib/etcd", "/var/lib/etcd/member", "/var/lib/containers/storage", "/var/lib/containerd/x",
 		"", "pki", "./pki/a", "/a/b/", "/a//b", "/a/../b", "/a/./b", "/a/b:c", "/a/b,c", "/a/b c", "/a/b/" + strings.Repeat("c", 4096),
 	}
-	for _, dir := range Mounted() {
+	for _, dir := range name.Mounted() {
 		bad = append(bad, dir, dir+"/a")
 	}
 	for _, dir := range bad {

@@ -52,9 +52,6 @@ func AssumedVIPs(machineNetworks []netip.Prefix) (api, ingress netip.Addr) {
 	return network.AssumedVIPs(machineNetworks)
 }
 
-// Mounted are the directories of a host that no cluster needs to list.
-func Mounted() []string { return name.Mounted() }
-
 // Within reports whether a path is a directory, or lies below it.
 func Within(path, directory string) bool { return name.Within(path, directory) }
 
