@@ -152,7 +152,9 @@ func TestFailOpen(t *testing.T) {
 	if n := by(balanced.since(all)); n["m1"] == 0 || n["m2"] == 0 || n["m3"] == 0 {
 		t.Errorf("not open to all: %v", n)
 	}
-	if n := by(direct.since(all)); n["m1"] == 0 || n["m2"]+n["m3"] > 0 {
+	// A client's port that served a balanced connection shortly before may find its former mapping in
+	// the connection tracking, if the server had closed first: one or two of the hundred at most.
+	if n := by(direct.since(all)); n["m1"] == 0 || n["m2"]+n["m3"] > 2 {
 		t.Errorf("the VIP is served by %v", n)
 	}
 	for name := range w.servers {

@@ -300,17 +300,21 @@ func (w *world) within(what string, limit time.Duration, done func() bool) time.
 	return time.Since(begun)
 }
 
-// up waits until HAProxy has so many servers that passed a check.
+// up waits until HAProxy has so many API servers, which all passed their last check, and no fewer
+// machine config servers. One that failed its last check is up until it failed more.
 func (w *world) up(n int) time.Duration {
 	w.t.Helper()
 	return w.within(fmt.Sprintf("%d servers are up", n), 15*time.Second, func() bool {
-		have := 0
+		up, passed := map[string]int{}, map[string]int{}
 		for _, s := range w.stats() {
-			if s.Backend == haproxy.Masters && s.Up() && s.Passed() {
-				have++
+			if s.Up() {
+				up[s.Backend]++
+				if s.Passed() {
+					passed[s.Backend]++
+				}
 			}
 		}
-		return have == n
+		return up[haproxy.Masters] == n && passed[haproxy.Masters] == n && passed[haproxy.MachineConfig] >= n
 	})
 }
 
