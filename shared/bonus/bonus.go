@@ -1,5 +1,5 @@
-// Package bonus decides which holder bonus a VRRP instance has, for the supervisor and the
-// simulator.
+// Package bonus decides, while keepalived runs, which holder bonus a VRRP instance has: the
+// supervisor and the simulator ask it.
 package bonus
 
 import (

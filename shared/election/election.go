@@ -1,6 +1,6 @@
-// Package election describes the VRRP groups of a cluster: which VIPs are elected, under which
-// virtual router ID and by which priority scheme, which node is eligible, and what a candidate
-// configures and listens for.
+// Package election describes the VRRP groups of one cluster: which VIPs are elected, under which
+// virtual router ID, among which peers and by which priority scheme, which node is eligible, and
+// what a candidate configures and listens for.
 package election
 
 import (

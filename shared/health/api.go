@@ -1,4 +1,5 @@
-// Package health defines the findings of checks, and how checks are made.
+// Package health defines what a check of a service can find, an API server's state among them, and
+// how checks are made. What the doctor finds is in shared/operator.
 package health
 
 import "cmp"

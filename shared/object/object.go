@@ -1,5 +1,6 @@
-// Package object has the fields of Kubernetes objects that we write, and no others: the API's own
-// types would add seventy packages to a program that only needs a manifest's text.
+// Package object is the types of the Kubernetes objects that we write, with the fields that we
+// write and no others: the API's own types would add seventy packages to a program that only needs
+// a manifest's text.
 //
 // Tests compare these types with the API's (test/manifest). Fields are sorted by name, as they are
 // written.

@@ -1,5 +1,6 @@
-// Package static has the static pods of a bootstrap machine that gets the operator's manifests:
-// keepalived's and CoreDNS's.
+// Package static writes the static pods, keepalived's and CoreDNS's, that the Machine Config
+// Operator's templates have for its own bootstrap machine. Every other bootstrap machine gets the
+// units of package bootstrap.
 package static
 
 import (

@@ -1,4 +1,5 @@
-// Package inpod is the daemons that kubelet runs beside this program, in the same pod.
+// Package inpod finds, checks and signals the daemons that kubelet runs beside this program, in the
+// same pod.
 package inpod
 
 import (

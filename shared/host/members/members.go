@@ -1,4 +1,5 @@
-// Package members is the cluster as its API names it, for the rooms that decide about a node's VIPs.
+// Package members answers from the Nodes that it watches which hosts the cluster has, for the rooms
+// that decide about a node's VIPs.
 package members
 
 import (

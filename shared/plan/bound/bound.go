@@ -1,5 +1,5 @@
-// Package bound computes how long each failure takes at most under a timing profile, and how fast
-// each probe detects a fault.
+// Package bound computes how long each failure takes at most under a timing profile, with the sum
+// in words that leads to it, and how fast each probe detects a fault.
 package bound
 
 import (

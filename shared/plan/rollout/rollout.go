@@ -1,4 +1,5 @@
-// Package rollout decides what the nodes of a live cluster can be given if its elections change.
+// Package rollout computes the plan that the nodes of a live cluster can safely be given next when
+// its VRRP settings change. Package cluster/migrate carries the change out on the nodes.
 package rollout
 
 import (

@@ -1,5 +1,6 @@
-// Package proof shows that a VRRP policy elects the right holder in every case, and that the timers
-// of a profile do not contradict each other.
+// Package proof shows of a whole VRRP policy that it elects the right holder in every case: it
+// computes the highest and lowest priority of each kind of host, compares them, and checks that the
+// timers of a profile do not contradict each other.
 package proof
 
 import (
