@@ -26,7 +26,7 @@ func TestForeignVIPs(t *testing.T) {
 	s.propose(router(s.dir, 10, 70, "0.1", "", ""))
 	s.untilMaster(5 * time.Second)
 	held := l.watch(t)
-	held.until(t, "with both VIPs", time.Second, 2)
+	held.until(t, "with both VIPs", 5*time.Second, 2)
 	higher := s.propose(router(s.dir, 10, 110, "0.1", "", ""))
 	s.until("reloaded", 5*time.Second,
 		func(st supervised.Status) bool { return st.Applied == higher })

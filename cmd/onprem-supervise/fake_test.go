@@ -456,7 +456,7 @@ func TestContinue_Idle(t *testing.T) {
 			s := newFakeKeepalived(t)
 			s.start(netns.New(t))
 			s.propose(word + ": >\"$DIR/ready\"\nwhile :; do sleep 0.1; done\n")
-			await(t, "not started", 2*time.Second, func() bool {
+			await(t, "not started", 5*time.Second, func() bool {
 				return s.status().PID != 0 && len(below(s.cmd.Process.Pid)) > 0
 			})
 			if word != "" {

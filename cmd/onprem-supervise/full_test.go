@@ -147,19 +147,19 @@ func TestFullRunDirectory_Start(t *testing.T) {
 	again.dir, again.config = s.dir, s.config
 	begin := time.Now()
 	again.start(l.host)
-	held.until(t, "without what is left", 2*time.Second, 0)
+	held.until(t, "without what is left", 5*time.Second, 0)
 	held.until(t, "with both VIPs", 10*time.Second, 2)
 	t.Logf("both VIPs after %s", time.Since(begin))
 	again.untilMaster(2 * time.Second)
 	if err := syscall.Kill(again.vrrpPID(), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	await(t, "the end of keepalived's VRRP process was not noticed", 2*time.Second, func() bool {
+	await(t, "the end of keepalived's VRRP process was not noticed", 5*time.Second, func() bool {
 		return again.log.count("VRRP process ended") > 0
 	})
 	again.untilMaster(10 * time.Second)
 	again.cmd.Process.Signal(unix.SIGTERM)
-	held.until(t, "without the VIPs", 2*time.Second, 0)
+	held.until(t, "without the VIPs", 5*time.Second, 0)
 	if code := again.wait(5 * time.Second); code != 0 {
 		t.Errorf("exit status %d", code)
 	}

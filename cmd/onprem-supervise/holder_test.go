@@ -98,9 +98,9 @@ func TestHolder_KeepsItsVIP(t *testing.T) {
 	}
 
 	here, there := l.watch(t), watch(t, l.neighbour)
-	here.until(t, "with both VIPs", time.Second, 2)
+	here.until(t, "with both VIPs", 5*time.Second, 2)
 	holder.health(false)
-	took := there.until(t, "taken over", 2*time.Second, 2)
+	took := there.until(t, "taken over", 5*time.Second, 2)
 	t.Logf("a holder that is not healthy any more loses the VIPs after %s", took)
 	other.untilAt(supervised.Master, better+healthy+bonus, time.Second)
 	holder.untilAt(supervised.Backup, worse, time.Second)
@@ -157,7 +157,7 @@ func TestRestarted_Alone(t *testing.T) {
 	s.startRanked(l, 10, better, "0.1")
 	s.untilAt(supervised.Master, better+healthy+bonus, 5*time.Second)
 	s.signalAll(syscall.SIGKILL)
-	held.until(t, "without the VIPs", time.Second, 0)
+	held.until(t, "without the VIPs", 5*time.Second, 0)
 	t.Logf("both VIPs again after %s", held.until(t, "with both VIPs again", 20*time.Second, 2))
 	s.untilAt(supervised.Master, better+healthy+bonus, 5*time.Second)
 }
@@ -230,7 +230,7 @@ func TestReload_KeepsTheVIP(t *testing.T) {
 	other.startRanked(l, 11, between, "0.1")
 	other.untilAt(supervised.Backup, between+healthy, 5*time.Second)
 	held := l.watch(t)
-	held.until(t, "with both VIPs", time.Second, 2)
+	held.until(t, "with both VIPs", 5*time.Second, 2)
 	for round := range 6 {
 		rank := []int{worse, better}[round%2]
 		holder.propose(ranked(holder.dir, 10, rank, "0.1"))
@@ -298,7 +298,7 @@ func TestUnserved_Alone(t *testing.T) {
 	s.startRanked(l, 10, better, "0.1")
 	s.untilAt(supervised.Master, better+healthy+bonus, 5*time.Second)
 	held := l.watch(t)
-	held.until(t, "with both VIPs", time.Second, 2)
+	held.until(t, "with both VIPs", 5*time.Second, 2)
 	s.health(false)
 	put(t, s.path(supervised.UnservedFile), both)
 	held.until(t, "without the VIPs", 5*time.Second, 0)

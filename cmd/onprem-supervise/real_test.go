@@ -92,7 +92,7 @@ addr add 2001:db8::55/128 dev ens3 nodad
 	}
 	put(t, filepath.Join(s.dir, supervised.TrackDir, supervised.LeaveTrack), "1\n")
 	s.start(l.host)
-	held.until(t, "without the stale VIPs", 2*time.Second, 0)
+	held.until(t, "without the stale VIPs", 5*time.Second, 0)
 	if got := l.addresses(t); !slices.Equal(got, []string{"192.0.2.10/24", "192.0.2.50/32",
 		"2001:db8::10/64", "2001:db8::55/128"}) {
 		t.Errorf("after the removal of the stale VIPs the host holds %v", got)
@@ -102,7 +102,7 @@ addr add 2001:db8::55/128 dev ens3 nodad
 	s.untilState("demo_API_0", supervised.Backup, 2*time.Second)
 	held.until(t, "with both VIPs", 6*time.Second, 2)
 	t.Logf("candidate to both VIPs on the host: %s", time.Since(begin))
-	s.untilMaster(time.Second)
+	s.untilMaster(5*time.Second)
 	if !l.adverts.received(netip.MustParseAddr("224.0.0.18"), 70, begin, 2*time.Second) {
 		t.Error("no advert of priority 70 came to the group")
 	}
@@ -118,11 +118,11 @@ addr add 2001:db8::55/128 dev ens3 nodad
 	if held.low() != 2 {
 		t.Errorf("the reload dropped a VIP: only %d held", held.low())
 	}
-	s.untilMaster(time.Second)
+	s.untilMaster(5*time.Second)
 
 	begin = time.Now()
 	s.cmd.Process.Signal(syscall.SIGTERM)
-	gone := held.until(t, "without the VIPs", 2*time.Second, 0)
+	gone := held.until(t, "without the VIPs", 5*time.Second, 0)
 	t.Logf("SIGTERM to both VIPs off the host: %s", gone)
 	if gone > 200*time.Millisecond {
 		t.Errorf("the VIPs were held for %s after SIGTERM, want 200 ms", gone)
@@ -175,7 +175,7 @@ func TestReload_MulticastToUnicast(t *testing.T) {
 	s.start(l.host)
 	s.propose(config(s.dir, "0.1", "", ""))
 	s.untilMaster(3 * time.Second)
-	held.until(t, "with both VIPs", time.Second, 2)
+	held.until(t, "with both VIPs", 5*time.Second, 2)
 	want := s.propose(config(s.dir, "0.1", "192.0.2.11", "2001:db8::11"))
 	s.until("reloaded", 2*time.Second,
 		func(st supervised.Status) bool { return st.Applied == want })
@@ -193,7 +193,7 @@ func TestRefuses_KeepsTheVIP(t *testing.T) {
 	s.start(l.host)
 	good := s.propose(fast(s.dir))
 	s.untilMaster(3 * time.Second)
-	held.until(t, "with both VIPs", time.Second, 2)
+	held.until(t, "with both VIPs", 5*time.Second, 2)
 	bad := s.propose(strings.ReplaceAll(fast(s.dir), "ens3", "ens9"))
 	s.until("refused", 2*time.Second, func(st supervised.Status) bool {
 		return st.Refused != nil &&
@@ -240,12 +240,12 @@ func TestExit_Killed(t *testing.T) {
 	s.start(l.host)
 	s.propose(fast(s.dir))
 	s.untilMaster(3 * time.Second)
-	held.until(t, "with both VIPs", time.Second, 2)
+	held.until(t, "with both VIPs", 5*time.Second, 2)
 	s.signalAll(syscall.SIGKILL)
 	t.Logf("kill of keepalived to both VIPs off the host: %s", held.until(t, "without the VIPs",
 		time.Second, 0))
 	held.until(t, "with both VIPs again", 3*time.Second, 2)
-	s.untilMaster(time.Second)
+	s.untilMaster(5*time.Second)
 	if got := s.status().Restarts; got != 1 {
 		t.Errorf("%d restarts, want 1", got)
 	}
@@ -254,7 +254,7 @@ func TestExit_Killed(t *testing.T) {
 		t.Logf("kill of its VRRP process to both VIPs off the host: %s",
 			held.until(t, "without the VIPs", 300*time.Millisecond, 0))
 		held.until(t, "with both VIPs again", 6*time.Second, 2)
-		s.untilMaster(time.Second)
+		s.untilMaster(5*time.Second)
 	}
 	if got := s.status().Restarts; got != 1 {
 		t.Errorf("%d restarts, want still 1", got)
@@ -270,7 +270,7 @@ func newHolder(t *testing.T) (lan, *holding, *supervisor) {
 	s.start(l.host)
 	s.propose(fast(s.dir))
 	s.untilMaster(3 * time.Second)
-	held.until(t, "with both VIPs", time.Second, 2)
+	held.until(t, "with both VIPs", 5*time.Second, 2)
 	return l, held, s
 }
 
@@ -280,7 +280,7 @@ func TestTerm_Hanging(t *testing.T) {
 	trace(t, s.vrrpPID())
 	s.cmd.Process.Signal(syscall.SIGTERM)
 	t.Logf("SIGTERM with a hung keepalived to both VIPs off the host: %s",
-		held.until(t, "without the VIPs", 2*time.Second, 0))
+		held.until(t, "without the VIPs", 5*time.Second, 0))
 	if code := s.wait(2 * time.Second); code != 0 {
 		t.Errorf("exit status %d", code)
 	}
@@ -309,14 +309,14 @@ func TestKill_Hanging(t *testing.T) {
 	t.Parallel()
 	_, held, s := newHolder(t)
 	time.Sleep(3 * time.Second) // some beats of a healthy one
-	if held.until(t, "with both VIPs", time.Second, 2); s.status().Restarts != 0 {
+	if held.until(t, "with both VIPs", 5*time.Second, 2); s.status().Restarts != 0 {
 		t.Fatal("a healthy keepalived was killed")
 	}
 	trace(t, s.vrrpPID())
 	t.Logf("hang of keepalived to both VIPs off the host: %s", held.until(t, "without the VIPs",
 		20*time.Second, 0))
 	held.until(t, "with both VIPs again", 3*time.Second, 2)
-	s.untilMaster(time.Second)
+	s.untilMaster(5*time.Second)
 	if got := s.status().Restarts; got != 1 {
 		t.Errorf("%d restarts, want 1", got)
 	}
@@ -371,7 +371,7 @@ func TestKill_StoppedAgain(t *testing.T) {
 		5*time.Second, 0))
 	<-done
 	held.until(t, "with both VIPs again", 3*time.Second, 2)
-	s.untilMaster(time.Second)
+	s.untilMaster(5*time.Second)
 	if got := s.status().Restarts; got != 1 {
 		t.Errorf("%d restarts, want 1", got)
 	}

@@ -22,7 +22,7 @@ func TestTrackedDirectories_Removed(t *testing.T) {
 	s.propose(fast(s.dir))
 	s.untilMaster(5 * time.Second)
 	held := l.watch(t)
-	held.until(t, "with both VIPs", time.Second, 2)
+	held.until(t, "with both VIPs", 5*time.Second, 2)
 	dirs := []string{supervised.TrackDir, supervised.HolderDir, supervised.FaultDir}
 	for _, dir := range dirs {
 		if err := os.RemoveAll(filepath.Join(s.dir, dir)); err != nil {

@@ -84,7 +84,7 @@ func TestUpgrade(t *testing.T) {
 			one := u.formerProposes(s, "192.0.2.11", "2001:db8::11")
 			s.untilMaster(10 * time.Second)
 			held := u.lan.watch(t)
-			held.until(t, "with both VIPs", time.Second, 2)
+			held.until(t, "with both VIPs", 5*time.Second, 2)
 
 			u.proposes(s, one, "192.0.2.11", "2001:db8::11")
 			u.settled(s, held, one, 0)
