@@ -84,6 +84,7 @@ var laws = []law{
 	{room: "shared/asset", why: "leaf"},
 	{room: "shared/bonus", own: []string{"shared/supervised"}, why: "leaf"},
 	{room: "shared/clash", own: []string{"shared/advert", "shared/vrrp"}, why: "leaf"},
+	{room: "shared/bmc/ipmi", why: "packets to BMCs and nothing else: it knows no host and no description"},
 	{room: "shared/bmc/rootdisk", why: "leaf; a choice follows from an inventory, wherever that comes from"},
 	{room: "shared/container", why: "leaf"},
 	{room: "shared/health", why: "leaf"},
