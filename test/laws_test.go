@@ -85,6 +85,8 @@ var laws = []law{
 	{room: "shared/bonus", own: []string{"shared/supervised"}, why: "leaf"},
 	{room: "shared/clash", own: []string{"shared/advert", "shared/vrrp"}, why: "leaf"},
 	{room: "shared/bmc/ipmi", why: "packets to BMCs and nothing else: it knows no host and no description"},
+	{room: "shared/bmc/redfish", own: []string{"shared/bmc/redfish/wire", "shared/bmc/rootdisk"}, why: "what a BMC reports, without a judgement"},
+	{room: "shared/bmc/redfish/wire", why: "single documents of a BMC: it knows no resource"},
 	{room: "shared/bmc/rootdisk", why: "leaf; a choice follows from an inventory, wherever that comes from"},
 	{room: "shared/container", why: "leaf"},
 	{room: "shared/health", why: "leaf"},
