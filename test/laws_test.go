@@ -88,6 +88,8 @@ var laws = []law{
 	{room: "shared/bmc/redfish", own: []string{"shared/bmc/redfish/wire", "shared/bmc/rootdisk"}, why: "what a BMC reports, without a judgement"},
 	{room: "shared/bmc/redfish/wire", why: "single documents of a BMC: it knows no resource"},
 	{room: "shared/bmc/rootdisk", why: "leaf; a choice follows from an inventory, wherever that comes from"},
+	{room: "shared/bmc/preflight", own: []string{"shared/bmc/ipmi", "shared/bmc/redfish", "shared/bmc/redfish/wire", "shared/bmc/rootdisk", "shared/operator/layout"},
+		why: "judges BMCs by what they report; what a description wants of them is given"},
 	{room: "shared/container", why: "leaf"},
 	{room: "shared/health", why: "leaf"},
 	{room: "shared/operator/journal", own: []string{"shared/supervised"}, why: "leaf"},
