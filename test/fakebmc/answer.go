@@ -150,6 +150,14 @@ func loosen(document object) object {
 			}
 		case []string:
 			out[key] = object{"0": v}
+		case object:
+			out[key] = loosen(v)
+		case []object:
+			all := []object{}
+			for _, o := range v {
+				all = append(all, loosen(o))
+			}
+			out[key] = all
 		default:
 			out[key] = value
 		}

@@ -31,8 +31,11 @@ func (r *reader) readManager(ctx context.Context, root rootDocument, system syst
 		at = by[0]
 	} else {
 		r.members(ctx, root.Managers.V, func(l link, _ json.RawMessage) bool {
-			at = l
-			return false
+			several := at.Path != ""
+			if at = l; several {
+				at = link{} // any of them may be another machine's
+			}
+			return !several
 		})
 	}
 	if !r.fetch(ctx, at, &manager) {

@@ -111,7 +111,11 @@ func TestRead_Variants(t *testing.T) {
 		"another path": {fakebmc.Quirks{}, fakebmc.Sample(1), "/redfish/v1/Managers/1",
 			func(f Facts) bool { return f.System == nil && len(f.Systems) == 1 }},
 		"values of other types": {fakebmc.Quirks{Loose: true}, fakebmc.Sample(1), "",
-			func(f Facts) bool { return f.System.Disks[0].Bytes == 480e9 && f.System.Model == "" }},
+			func(f Facts) bool {
+				disk := f.System.Disks[0]
+				return disk.Bytes == 480e9 && disk.Serial != "" && f.System.Model == "" &&
+					f.System.MemoryGiB == 64 && f.System.Processors == 2
+			}},
 		"nothing but the system": {fakebmc.Quirks{Bare: true}, fakebmc.Sample(1), "",
 			func(f Facts) bool { return f.System.Ports == nil && f.System.SecureBoot == nil }},
 		"the manager without links": {fakebmc.Quirks{Bare: true}, fakebmc.Sample(1), "",
@@ -135,6 +139,14 @@ func TestRead_Variants(t *testing.T) {
 				t.Errorf("%+v, system %+v", f, f.System)
 			}
 		})
+	}
+}
+
+// TestRead_NoLinks has two machines of a BMC that does not link them with their managers.
+func TestRead_NoLinks(t *testing.T) {
+	b := start(t, fakebmc.Certificate{}, fakebmc.Quirks{Bare: true}, fakebmc.Sample(1), fakebmc.Sample(2))
+	if f := b.read(t); f.System == nil || f.Manager.Path != "" {
+		t.Errorf("the manager is %+v", f.Manager)
 	}
 }
 
