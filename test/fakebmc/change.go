@@ -109,9 +109,10 @@ func (b *BMC) power(m *machine, on bool) error {
 	if m.enabled != "Disabled" && m.target != "None" {
 		change.Boot = m.target
 	}
+	copied := m.Machine
 	b.mu.Unlock()
 	if b.options.Power != nil {
-		if err := b.options.Power(m.Machine, change); err != nil {
+		if err := b.options.Power(copied, change); err != nil {
 			return err
 		}
 	}

@@ -52,12 +52,21 @@ func (t Target) byIPMI() bool { return t.scheme() == schemeIPMI || t.scheme() ==
 // virtualMedia is whether the host boots an image that its BMC inserts.
 func (t Target) virtualMedia() bool { return strings.HasSuffix(t.scheme(), "-virtualmedia") }
 
-// address is the BMC's address without credentials.
+// address is the BMC's address without credentials, which a user may have put there.
 func (t Target) address() string {
+	address := t.Service.URL
 	if t.byIPMI() {
-		return t.IPMI
+		address = t.IPMI
 	}
-	return t.Service.URL
+	scheme, rest, found := strings.Cut(address, "://")
+	if !found {
+		scheme, rest = "", address
+	}
+	rest = rest[strings.LastIndex(rest, "@")+1:]
+	if scheme == "" {
+		return rest
+	}
+	return scheme + "://" + rest
 }
 
 // Facts are what a host's BMC reports: one of both is set.

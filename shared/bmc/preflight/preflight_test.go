@@ -19,6 +19,9 @@ import (
 
 const planted = "pl4nted-s3cret"
 
+// patience is long, as the machine may be busy; haste is for BMCs that never answer.
+const patience, haste = 30 * time.Second, 300 * time.Millisecond
+
 // host is a FAKE BMC with one machine, and the target that fits it.
 type host struct {
 	machine     fakebmc.Machine
@@ -49,10 +52,13 @@ func observed(t *testing.T, hosts ...host) []Facts {
 		target := Target{
 			Host: fmt.Sprintf("host-%d", i), Scheme: "redfish", Place: fmt.Sprintf("cluster.yaml:%d", i+1),
 			Service: redfish.Service{System: "/redfish/v1/Systems/" + h.machine.ID,
-				Options: wire.Options{URL: running.URL, Username: "admin", Timeout: time.Second,
+				Options: wire.Options{URL: running.URL, Username: "admin", Timeout: patience,
 					Password: func() string { return planted }, Verify: wire.Verify{Pool: running.Pool}}},
 			Want: Want{BootMAC: h.machine.Ports[0].MAC,
 				Disk: rootdisk.Hints{SerialNumber: h.machine.Disks[0].Serial}},
+		}
+		if h.quirks.Delay > 0 {
+			target.Service.Timeout = haste
 		}
 		if h.change != nil {
 			h.change(&target, running)
@@ -160,7 +166,10 @@ func TestJudge(t *testing.T) {
 		}), []string{"bmc-reach error no Redfish service"}},
 		"nothing listens": {target(func(t *Target, _ fakebmc.Running) { t.Service.URL = "https://127.0.0.1:1" }),
 			[]string{"bmc-reach error nothing listens"}},
-		"no name": {target(func(t *Target, _ fakebmc.Running) { t.Service.URL = "https://bmc.invalid" }),
+		"a user in the address": {target(func(t *Target, _ fakebmc.Running) {
+			t.Service.URL = strings.Replace(t.Service.URL, "//", "//admin:"+planted+"@", 1)
+		}), []string{"bmc-reach unseen fields of their own"}},
+		"no route": {target(func(t *Target, _ fakebmc.Running) { t.Service.URL = "https://[fe80::1%25nosuchlink]" }),
 			[]string{"bmc-reach unseen run the checks on a host that reaches"}},
 		"unknown CA":  {verify(wire.Verify{}), []string{"bmc-tls error set verify: pin:", "bmc-login unseen not sent"}},
 		"another pin": {verify(wire.Verify{Mode: wire.ByPin, Pin: "00"}), []string{"bmc-tls error another certificate", "bmc-login unseen"}},
@@ -358,7 +367,9 @@ func TestObserve_Many(t *testing.T) {
 	for i := range 100 {
 		fake := fakebmc.New(fakebmc.Options{User: "u", Password: planted,
 			Machines: []fakebmc.Machine{fakebmc.Sample(i)}})
+		wait := patience
 		if i == 7 {
+			wait = haste
 			fake.Set(fakebmc.Quirks{Delay: time.Hour})
 		}
 		first := atomic.Bool{}
@@ -376,7 +387,7 @@ func TestObserve_Many(t *testing.T) {
 		}), fakebmc.Certificate{})
 		targets = append(targets, Target{Host: fmt.Sprintf("h%d", i), Scheme: "redfish",
 			Service: redfish.Service{Options: wire.Options{URL: running.URL, Username: "u",
-				Password: func() string { return planted }, Timeout: 2 * time.Second,
+				Password: func() string { return planted }, Timeout: wait,
 				Verify: wire.Verify{Mode: wire.Off}}}})
 	}
 	begin := time.Now()
@@ -387,7 +398,7 @@ func TestObserve_Many(t *testing.T) {
 			t.Errorf("%s: %+v", f.Target.Host, f.Redfish)
 		}
 	}
-	if most.Load() > atOnce+1 || took > 30*time.Second { // the silent one's place is free again
+	if most.Load() > atOnce+1 || took > time.Minute { // the silent one's place is free again
 		t.Errorf("%d at a time, in %s", most.Load(), took)
 	}
 	t.Logf("100 BMCs in %s, at most %d at a time", took, most.Load())
@@ -449,5 +460,21 @@ HOST host-2
 	uefi := boot(Target{Scheme: "redfish-uefihttp", Want: Want{BootMode: "UEFISecureBoot"}})
 	if uefi != "HTTP, UEFISecureBoot" {
 		t.Errorf("boots by %s", uefi)
+	}
+}
+
+// TestAddress holds that credentials in an address are printed nowhere.
+func TestAddress(t *testing.T) {
+	for address, want := range map[string]string{
+		"https://bmc":           "https://bmc",
+		"https://u:p@w@bmc:444": "https://bmc:444",
+		"https://u:p@%zz":       "https://%zz",
+		"u:p@bmc":               "bmc",
+	} {
+		target := Target{Scheme: "redfish", Service: redfish.Service{Options: wire.Options{URL: address}}}
+		ping := Target{IPMI: address}
+		if target.address() != want || ping.address() != want {
+			t.Errorf("%s is %s and %s, want %s", address, target.address(), ping.address(), want)
+		}
 	}
 }

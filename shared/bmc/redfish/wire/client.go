@@ -83,9 +83,13 @@ type Client struct {
 
 // New makes a client, which is to be closed.
 func New(o Options) (*Client, error) {
+	// The address is in no error: a user may have put the password into it.
 	base, err := url.Parse(o.URL)
-	if err != nil || base.Host == "" || base.Scheme != "https" && base.Scheme != "http" {
-		return nil, fmt.Errorf("%q is no address: want https://HOST:PORT", Printable(o.URL))
+	switch {
+	case err != nil || base.Host == "" || base.Scheme != "https" && base.Scheme != "http":
+		return nil, errors.New("the address is none: want https://HOST:PORT")
+	case base.User != nil:
+		return nil, errors.New("the address has a user: credentials belong in fields of their own")
 	}
 	if o.Now == nil {
 		o.Now = time.Now

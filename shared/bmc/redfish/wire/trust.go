@@ -6,7 +6,6 @@ import (
 	"crypto/x509"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 	"time"
@@ -126,24 +125,15 @@ func (t *trust) describe(certificates []*x509.Certificate) Chain {
 	case Off:
 		chain.Trusted = true
 	case ByPin:
-		chain.Trusted = PinOf(t.verify.Pin) == chain.Pin
+		chain.Trusted = pinOf(t.verify.Pin) == chain.Pin
 	default:
 		chain.Trusted = chain.Verified
 	}
 	return chain
 }
 
-// PinOf is a pin as it is compared: openssl writes colons and capitals.
-func PinOf(pin string) string {
+// pinOf is a pin as it is compared: openssl writes colons and capitals.
+func pinOf(pin string) string {
 	pin = strings.ToLower(strings.TrimSpace(pin))
 	return strings.ReplaceAll(strings.TrimPrefix(pin, "sha256:"), ":", "")
-}
-
-// ParsePin checks a pin that a user wrote.
-func ParsePin(pin string) (string, error) {
-	digits := PinOf(pin)
-	if b, err := hex.DecodeString(digits); err != nil || len(b) != sha256.Size {
-		return "", fmt.Errorf("pin %q: want the 64 hexadecimal digits of a SHA-256", pin)
-	}
-	return digits, nil
 }
