@@ -12,7 +12,7 @@ func quiet() *log.Logger { return log.New(io.Discard, "", 0) }
 // Sample is a machine with all that a BMC reports, different for each number.
 func Sample(n int) Machine {
 	return Machine{
-		ID: fmt.Sprintf("%d", n), UUID: fmt.Sprintf("38947555-7742-3448-3784-%012d", n),
+		ID: fmt.Sprintf("%d", n), UUID: fmt.Sprintf("38947555-7742-3448-abcd-%012d", n),
 		Serial: fmt.Sprintf("SN%04d", n), Manufacturer: "FAKE", Model: "R1",
 		MemoryGiB: 64, CPUs: 2,
 		Ports: []Port{

@@ -333,9 +333,38 @@ func TestJudge_Twins(t *testing.T) {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
+	same := observed(t, well())[0]
+	same.Redfish.System.UUID, same.Redfish.System.Serial = "", ""
+	again := same
+	again.Target.Host = "host-1"
+	found := judgeAll(t, []Facts{same, again})
+	if len(found) != 1 || !strings.Contains(found[0].Text, "both have system /redfish/v1/Systems/1") {
+		t.Errorf("one address: %v", found)
+	}
 	for _, id := range []string{"", "FFFFFFFF-FFFF", "To be filled by O.E.M.", "Default string", "0"} {
 		if genuine(id) {
 			t.Errorf("%q counts as a machine's own", id)
+		}
+	}
+}
+
+// TestJudge_NoSystem has BMCs whose system cannot be read.
+func TestJudge_NoSystem(t *testing.T) {
+	facts := observed(t, well())[0]
+	facts.Redfish.System, facts.Redfish.Unread = nil, []string{"/redfish/v1/Systems/1: broken"}
+	for _, tt := range []struct {
+		wanted  string
+		systems []string
+		want    string
+	}{
+		{"/redfish/v1/Systems/1/", []string{"/redfish/v1/Systems/1"}, "cannot be read: /redfish"},
+		{"", []string{"/redfish/v1/Systems/1", "/redfish/v1/Systems/2"}, "several systems"},
+		{"", nil, "lists no system"},
+	} {
+		facts.Target.Service.System, facts.Redfish.Systems = tt.wanted, tt.systems
+		found := judgeAll(t, []Facts{facts})
+		if len(found) != 1 || found[0].Check != CheckSystem || !strings.Contains(found[0].Text, tt.want) {
+			t.Errorf("found %v, want %s", found, tt.want)
 		}
 	}
 }
@@ -456,6 +485,14 @@ HOST host-2
 	wide := Table(layout.Of(160), rows)
 	if !strings.HasPrefix(wide, "HOST    BMC            POWER  BOOT PATH            ROOT DISK") {
 		t.Errorf("printed\n%s", wide)
+	}
+	facts[0].Redfish.System.Disks[1].Bytes = facts[0].Redfish.System.Disks[0].Bytes
+	facts[0].Target.Want.Disk = rootdisk.Hints{}
+	unseen := []Finding{{Host: "host-0", Check: CheckMemory, Severity: Unseen},
+		{Host: "host-0", Check: CheckPower, Severity: Warning}}
+	row := Rows(facts, unseen)[0]
+	if !strings.HasSuffix(row.RootDisk, " (undecided)") || row.Ready != "unseen: memory" {
+		t.Errorf("the row is %+v", row)
 	}
 	uefi := boot(Target{Scheme: "redfish-uefihttp", Want: Want{BootMode: "UEFISecureBoot"}})
 	if uefi != "HTTP, UEFISecureBoot" {

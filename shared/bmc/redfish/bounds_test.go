@@ -3,6 +3,8 @@ package redfish
 import (
 	"crypto/tls"
 	"fmt"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -54,6 +56,7 @@ func TestRead_CertificateChanges(t *testing.T) {
 		return &tls.Config{Certificates: []tls.Certificate{made.TLS}, MinVersion: tls.VersionTLS12}, nil
 	}}
 	server.Config.SetKeepAlivesEnabled(false)
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // the client ends a handshake
 	server.StartTLS()
 	defer server.Close()
 	b.service.URL, b.service.Verify = server.URL, byCA(fakebmc.Running{Made: first})

@@ -131,9 +131,10 @@ func (r *reader) readSystems(ctx context.Context, root rootDocument) (found syst
 	}
 	for _, raw := range systems.Members[:min(len(systems.Members), wire.MaxMembers)] {
 		var l link
-		if json.Unmarshal(raw, &l) == nil && l.Path != "" {
-			r.facts.Systems = append(r.facts.Systems, wire.Printable(Canonical(string(l.Path))))
+		if json.Unmarshal(raw, &l) != nil || l.Path == "" || strings.HasPrefix(string(l.Path), "//") {
+			continue
 		}
+		r.facts.Systems = append(r.facts.Systems, wire.Printable(Canonical(string(l.Path))))
 	}
 	wanted := Canonical(r.service.System)
 	if wanted == "" && len(r.facts.Systems) == 1 {

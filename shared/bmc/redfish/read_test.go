@@ -184,6 +184,10 @@ func TestRead_Faults(t *testing.T) {
 			t.Parallel()
 			b := start(t, fakebmc.Certificate{}, tt.quirks)
 			f := b.read(t)
+			// The one after the change of the password is the last.
+			if after := tt.quirks.PasswordAfter; after > 0 && len(b.Requests()) != 1+after+1 {
+				t.Errorf("%d requests", len(b.Requests()))
+			}
 			if f.Reach != tt.reach || f.Login != tt.login || !strings.Contains(f.Why, tt.why) {
 				t.Errorf("%s, %s, %q, want %+v", f.Reach, f.Login, f.Why, tt)
 			}

@@ -86,6 +86,9 @@ func TestChoose_KernelNames(t *testing.T) {
 			t.Errorf("%s: chosen %s, want %s", name, got.Device, tt.want)
 		}
 	}
+	if c := (Hints{Vendor: "x"}).Choose(disks); len(c.Fit) > 0 || len(c.Unjudged) > 0 {
+		t.Errorf("a property that no disk has: %+v", c)
+	}
 	if next, ok := (Hints{MinSizeGigabytes: 9}).Choose(disks).RunnerUp(); !ok || next.Device != "/dev/sdb" {
 		t.Errorf("the runner-up is %s", next.Device)
 	}
@@ -101,6 +104,9 @@ func TestHint(t *testing.T) {
 	}
 	if got := inventory[1].Hint(inventory); got != "serialNumber: S2" {
 		t.Errorf("the hint is %q", got)
+	}
+	if got := inventory[3].String(); got != "USB Internal SD 1.9 GiB serial S4 (removable)" {
+		t.Errorf("the disk is %q", got)
 	}
 	if got := inventory[2].String(); got != "Bay 3 ST8000NM000A 7450.6 GiB serial S3" {
 		t.Errorf("the disk is %q", got)

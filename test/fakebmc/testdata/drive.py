@@ -18,7 +18,7 @@ def drive(login):
     check('systems', len(root.get_system_collection().get_members()), 1)
     system = root.get_system('/redfish/v1/Systems/1')
     check('power', system.power_state, sushy.PowerState.OFF)
-    check('uuid', system.uuid, '38947555-7742-3448-3784-000000000001')
+    check('uuid', system.uuid, '38947555-7742-3448-abcd-000000000001')
     check('memory', system.memory_summary.size_gib, 64)
     check('arch', system.processors.summary.architecture, sushy.ProcessorArchitecture.X86)
     check('MACs', len(system.ethernet_interfaces.get_members()), 2)
