@@ -19,10 +19,12 @@ var documents = map[string]string{
 	"/s": `{"VirtualMedia":{"@odata.id":"/media"},"EthernetInterfaces":{"@odata.id":"/ports"},
 		"Storage":{"@odata.id":"/none"},"SimpleStorage":{"@odata.id":"/simple"},
 		"Links":{"ManagedBy":[{"@odata.id":"/m"}]}}`,
-	"/m":        `{"DateTime":"2026-01-02T03:04:05+00:00"}`,
-	"/media":    `{"Members":[{"@odata.id":"/media/1","MediaTypes":["DVD"],"Inserted":true,"Id":"x"}]}`,
-	"/ports":    `{"Members@odata.count":3,"Members":[{"@odata.id":"/p"},{"@odata.id":"/p"}]}`,
+	"/m":     `{"DateTime":"2026-01-02T03:04:05+00:00"}`,
+	"/media": `{"Members":[{"@odata.id":"/media/1","MediaTypes":["DVD"],"Inserted":true,"Id":"x"}]}`,
+	"/ports": `{"Members@odata.count":3,"Members":[{"@odata.id":"/p"},
+		{"@odata.id":"/p"},{"@odata.id":"/q","@odata.type":"#EthernetInterface.v1_4_0.EthernetInterface"}]}`,
 	"/p":        `{"MACAddress":"52:54:00:00:00:01"}`,
+	"/q":        `{"Id":"2","MACAddress":"52:54:00:00:00:02"}`,
 	"/simple":   `{"Members":[{"@odata.id":"/simple/1"}]}`,
 	"/simple/1": `{"Devices":[{"Name":"d","CapacityBytes":5e9}]}`,
 	"/accounts": `{"Accounts":{"@odata.id":"/a"}}`,
@@ -58,7 +60,7 @@ func TestRead_OldService(t *testing.T) {
 		t.Errorf("clock %+v", f.Clock)
 	case len(f.Manager.Media) != 1 || !f.Manager.Media[0].Inserted || !f.Manager.Media[0].CD():
 		t.Errorf("media %+v", f.Manager.Media)
-	case len(f.System.Ports) != 1 || f.System.Ports[0].Name != "p":
+	case len(f.System.Ports) != 2 || f.System.Ports[0].Name != "p" || f.System.Ports[1].Name != "2":
 		t.Errorf("ports %+v", f.System.Ports)
 	case len(f.System.Disks) != 1 || f.System.Disks[0].Bytes != 5e9 || !f.System.DisksSeen:
 		t.Errorf("disks %+v", f.System.Disks)

@@ -131,10 +131,10 @@ func (r *reader) readSystems(ctx context.Context, root rootDocument) (found syst
 	}
 	for _, raw := range systems.Members[:min(len(systems.Members), wire.MaxMembers)] {
 		var l link
-		if json.Unmarshal(raw, &l) != nil || l.Path == "" || strings.HasPrefix(string(l.Path), "//") {
-			continue
+		_ = json.Unmarshal(raw, &l) // what is no reference has no path
+		if at := Canonical(string(l.Path)); at != "" && !strings.HasPrefix(at, "//") {
+			r.facts.Systems = append(r.facts.Systems, wire.Printable(at))
 		}
-		r.facts.Systems = append(r.facts.Systems, wire.Printable(Canonical(string(l.Path))))
 	}
 	wanted := Canonical(r.service.System)
 	if wanted == "" && len(r.facts.Systems) == 1 {
@@ -221,7 +221,7 @@ func (r *reader) members(ctx context.Context, l link, each func(link, json.RawMe
 			continue
 		}
 		seen[member.Path] = true
-		if bare := len(raw) < len(member.Path)+40; bare && !r.fetch(ctx, member, &raw) {
+		if reference(raw) && !r.fetch(ctx, member, &raw) {
 			whole = false
 			continue
 		}
@@ -230,6 +230,20 @@ func (r *reader) members(ctx context.Context, l link, each func(link, json.RawMe
 		}
 	}
 	return whole
+}
+
+// reference is whether a member is none but a reference, which may have annotations.
+func reference(raw json.RawMessage) bool {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) != nil {
+		return false
+	}
+	for name := range fields {
+		if !strings.HasPrefix(name, "@") {
+			return false
+		}
+	}
+	return true
 }
 
 func texts(all wire.List[text]) []string {
