@@ -15,7 +15,7 @@ import (
 var everywhere = []string{"sh", "bash", "sleep", "true", "unshare", "nsenter", "chroot", "apt-get", "go", "make", "git", "mv", "nice", "script"}
 
 // withOthers are programs that come with a package which is installed for another one.
-var withOthers = map[string]string{"ignition-validate": "ignition", "systemctl": "systemd", "ss": "iproute2"}
+var withOthers = map[string]string{"ignition-validate": "ignition", "systemctl": "systemd", "ss": "iproute2", "python3": "python3-sushy"}
 
 // TestSetupNamesEveryProgram holds that test/setup installs each program that the tests run on this
 // machine.

@@ -1,0 +1,129 @@
+// Package preflight finds what would keep Ironic from deploying hosts, by what their BMCs report.
+// It changes nothing: BMCs get GET requests and pings alone.
+package preflight
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/bmc/ipmi"
+	"github.com/onprem-infra/onprem-infra/shared/bmc/redfish"
+	"github.com/onprem-infra/onprem-infra/shared/bmc/rootdisk"
+)
+
+// Target is one host of a description, and how to reach its BMC.
+type Target struct {
+	Host    string
+	Place   string          // of the host in the user's file, empty for none
+	Scheme  string          // of the BMC's address, as written; empty for IPMI
+	IPMI    string          // HOST:PORT, for IPMI alone
+	Service redfish.Service // for Redfish alone
+	Want    Want
+}
+
+// Want is what the description has of the host.
+type Want struct {
+	BootMAC   string
+	BootMode  string // UEFI, UEFISecureBoot or legacy
+	Disk      rootdisk.Hints
+	MemoryGiB float64 // that the ramdisk and the image need; 0 for the ramdisk's
+	Running   bool    // the host is part of a cluster, and not to be deployed
+}
+
+// The kinds of BMC addresses.
+const (
+	schemeIPMI    = "ipmi"
+	schemeLibvirt = "libvirt"
+)
+
+// scheme is the scheme without the transport.
+func (t Target) scheme() string {
+	base, _, _ := strings.Cut(strings.ToLower(t.Scheme), "+")
+	if base == "" {
+		return schemeIPMI
+	}
+	return base
+}
+
+func (t Target) byIPMI() bool { return t.scheme() == schemeIPMI || t.scheme() == schemeLibvirt }
+
+// virtualMedia is whether the host boots an image that its BMC inserts.
+func (t Target) virtualMedia() bool { return strings.HasSuffix(t.scheme(), "-virtualmedia") }
+
+// address is the BMC's address without credentials, which a user may have put there.
+func (t Target) address() string {
+	address := t.Service.URL
+	if t.byIPMI() {
+		address = t.IPMI
+	}
+	scheme, rest, found := strings.Cut(address, "://")
+	if !found {
+		scheme, rest = "", address
+	}
+	rest = rest[strings.LastIndex(rest, "@")+1:]
+	if scheme == "" {
+		return rest
+	}
+	return scheme + "://" + rest
+}
+
+// Facts are what a host's BMC reports: one of both is set.
+type Facts struct {
+	Target  Target
+	Redfish *redfish.Facts
+	Ping    *ipmi.Pong
+}
+
+// Options say how to observe. The zero value is right.
+type Options struct {
+	AtOnce int           // BMCs at a time; 0 for 10
+	Wait   time.Duration // for an answer to a ping; 0 for a second
+}
+
+const atOnce = 10
+
+// Observe reads all BMCs, some at a time. Hosts of one BMC are read one after the other, as BMCs
+// have few sessions. The facts have the order of the targets.
+func Observe(ctx context.Context, targets []Target, o Options) []Facts {
+	if o.AtOnce <= 0 {
+		o.AtOnce = atOnce
+	}
+	facts, places := make([]Facts, len(targets)), make(chan struct{}, o.AtOnce)
+	var wg sync.WaitGroup
+	for _, group := range groups(targets) {
+		wg.Go(func() {
+			places <- struct{}{}
+			defer func() { <-places }()
+			for _, i := range group {
+				facts[i] = observe(ctx, targets[i], o)
+			}
+		})
+	}
+	wg.Wait()
+	return facts
+}
+
+// groups are the indices of the targets of each BMC, in the order of the first of each.
+func groups(targets []Target) (all [][]int) {
+	at := map[string]int{}
+	for i, t := range targets {
+		key := strings.ToLower(t.address())
+		if _, ok := at[key]; !ok {
+			at[key] = len(all)
+			all = append(all, nil)
+		}
+		all[at[key]] = append(all[at[key]], i)
+	}
+	return all
+}
+
+func observe(ctx context.Context, t Target, o Options) Facts {
+	if t.byIPMI() {
+		pong := ipmi.Ping(ctx, t.IPMI, o.Wait)
+		return Facts{Target: t, Ping: &pong}
+	}
+	facts := redfish.Read(ctx, t.Service)
+	return Facts{Target: t, Redfish: &facts}
+}

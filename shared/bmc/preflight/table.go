@@ -1,0 +1,88 @@
+package preflight
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/onprem-infra/onprem-infra/shared/operator/layout"
+)
+
+// Row is a host in the table of hosts.
+type Row struct {
+	Host     string `json:"host"`
+	BMC      string `json:"bmc"`
+	Power    string `json:"power"`
+	Boot     string `json:"boot"`
+	RootDisk string `json:"rootDisk"`
+	RunnerUp string `json:"runnerUp"`
+	Ready    string `json:"ready"`
+}
+
+// none stands for what was not seen.
+const none = "-"
+
+// Rows are the hosts with what was found.
+func Rows(seen []Facts, found []Finding) (rows []Row) {
+	for _, f := range seen {
+		row := Row{Host: f.Target.Host, BMC: f.Target.address(), Power: none, Boot: boot(f.Target),
+			RootDisk: none, RunnerUp: none, Ready: ready(f.Target.Host, found)}
+		if f.Redfish != nil && f.Redfish.System != nil {
+			s := f.Redfish.System
+			row.Power = cmp.Or(s.Power, none)
+			choice := f.Target.Want.Disk.Choose(s.Disks)
+			if d, ok := choice.Chosen(); ok {
+				if row.RootDisk = d.String(); choice.Tie {
+					row.RootDisk += " (undecided)"
+				}
+			}
+			if d, ok := choice.RunnerUp(); ok {
+				row.RunnerUp = d.String()
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// boot is what a host starts its deployment from.
+func boot(t Target) string {
+	path := "PXE"
+	switch {
+	case t.virtualMedia():
+		path = "virtual media"
+	case strings.HasSuffix(t.scheme(), "-uefihttp"):
+		path = "HTTP"
+	}
+	return path + ", " + cmp.Or(t.Want.BootMode, "UEFI")
+}
+
+// ready is whether a host can be deployed, and what is against it.
+func ready(host string, found []Finding) string {
+	checks := map[Severity][]string{}
+	for _, f := range found {
+		if f.Host == host && !slices.Contains(checks[f.Severity], string(f.Check)) {
+			checks[f.Severity] = append(checks[f.Severity], string(f.Check))
+		}
+	}
+	list := func(severity Severity) string { return strings.Join(checks[severity], ", ") }
+	switch {
+	case len(checks[Error]) > 0:
+		return "no: " + list(Error)
+	case len(checks[Unseen]) > 0:
+		return "unseen: " + list(Unseen)
+	case len(checks[Warning]) > 0:
+		return "yes, but: " + list(Warning)
+	}
+	return "yes"
+}
+
+// Table prints the hosts. A terminal that is too narrow for a table gets a paragraph for each.
+func Table(width layout.Width, rows []Row) string {
+	cells := make([][]string, len(rows))
+	for i, r := range rows {
+		cells[i] = []string{r.Host, r.BMC, r.Power, r.Boot, r.RootDisk, r.RunnerUp, r.Ready}
+	}
+	head := []string{"HOST", "BMC", "POWER", "BOOT PATH", "ROOT DISK", "RUNNER-UP", "READY"}
+	return width.Table(head, cells)
+}

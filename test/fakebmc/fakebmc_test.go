@@ -1,0 +1,77 @@
+package fakebmc
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"testing"
+	"time"
+)
+
+// call sends a request and returns the status and the answer.
+func call(t *testing.T, r Running, method, p string, in object) (int, object) {
+	t.Helper()
+	body, err := json.Marshal(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), method, r.URL+p, bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.SetBasicAuth("admin", "password")
+	resp, err := r.Client().Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	out := object{}
+	_ = json.NewDecoder(resp.Body).Decode(&out) // an answer may be empty
+	return resp.StatusCode, out
+}
+
+// TestQuirks_Changes has the faults that show when something is changed; those of reading are in
+// the tests of what reads BMCs.
+func TestQuirks_Changes(t *testing.T) {
+	machine := Sample(1)
+	machine.On, machine.Media = true, "http://192.0.2.1/old.iso"
+	bmc := New(Options{User: "admin", Password: "password", Machines: []Machine{machine}})
+	r := Start(t, bmc, Certificate{})
+	const system, cd = "/redfish/v1/Systems/1", "/redfish/v1/Managers/1/VirtualMedia/Cd"
+	const reset = system + "/Actions/ComputerSystem.Reset"
+	legacy := object{"Boot": object{"BootSourceOverrideMode": "Legacy"}}
+	for i, step := range []struct {
+		quirks  Quirks
+		method  string
+		path    string
+		in      object
+		status  int
+		key     string
+		present any
+	}{
+		{Quirks{}, "GET", system, nil, 200, "PowerState", "On"},
+		{Quirks{ModeRefusedOn: true}, "PATCH", system, legacy, 500, "", nil},
+		{Quirks{}, "PATCH", system, object{"Boot": object{"BootSourceOverrideTarget": "Tape"}}, 400, "", nil},
+		{Quirks{}, "PATCH", system, legacy, 204, "", nil},
+		{Quirks{MediaStuck: true}, "POST", cd + ejectAction, nil, 204, "", nil},
+		{Quirks{}, "GET", cd, nil, 200, "Inserted", true},
+		{Quirks{}, "POST", cd + insertAction, object{"Image": "http://192.0.2.1/new.iso"}, 400, "", nil},
+		{Quirks{}, "POST", cd + ejectAction, nil, 204, "", nil},
+		{Quirks{}, "GET", cd, nil, 200, "Inserted", false},
+		{Quirks{}, "POST", reset, object{"ResetType": "Nudge"}, 400, "", nil},
+		{Quirks{}, "POST", reset, object{"ResetType": "ForceOff"}, 204, "", nil},
+		{Quirks{ConflictAfterOff: time.Hour}, "POST", reset, object{"ResetType": "On"}, 409, "", nil},
+		{Quirks{}, "GET", system, nil, 200, "PowerState", "Off"},
+		{Quirks{}, "POST", reset, object{"ResetType": "On"}, 204, "", nil},
+		{Quirks{}, "GET", system, nil, 200, "PowerState", "On"},
+		{Quirks{}, "DELETE", sessionsPath + "/1", nil, 404, "", nil},
+		{Quirks{}, "PUT", system, nil, 405, "", nil},
+		{Quirks{}, "GET", system + "/", nil, 200, "PowerState", "On"},
+	} {
+		bmc.Set(step.quirks)
+		status, out := call(t, r, step.method, step.path, step.in)
+		if status != step.status || step.key != "" && out[step.key] != step.present {
+			t.Errorf("step %d: %s %s: %d %v, want %d", i, step.method, step.path, status, out, step.status)
+		}
+	}
+}
