@@ -6,7 +6,7 @@ import (
 	"path"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/bmc/redfish/wire"
+	"github.com/onprem-infra/onprem-infra/shared/host/redfish/wire"
 )
 
 // readParts reads what belongs to a system, what a deployment depends on most first.

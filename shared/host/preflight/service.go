@@ -4,8 +4,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/bmc/redfish"
-	"github.com/onprem-infra/onprem-infra/shared/bmc/redfish/wire"
+	"github.com/onprem-infra/onprem-infra/shared/host/redfish"
+	"github.com/onprem-infra/onprem-infra/shared/host/redfish/wire"
 )
 
 // reached judges whether a Redfish service answers.

@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/bmc/redfish/wire"
+	"github.com/onprem-infra/onprem-infra/shared/host/redfish/wire"
 )
 
 // Service is a Redfish service, and what of it is asked.

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/bmc/ipmi"
-	"github.com/onprem-infra/onprem-infra/shared/bmc/redfish"
-	"github.com/onprem-infra/onprem-infra/shared/bmc/redfish/wire"
-	"github.com/onprem-infra/onprem-infra/shared/bmc/rootdisk"
+	"github.com/onprem-infra/onprem-infra/shared/host/ipmi"
+	"github.com/onprem-infra/onprem-infra/shared/host/redfish"
+	"github.com/onprem-infra/onprem-infra/shared/host/redfish/wire"
+	"github.com/onprem-infra/onprem-infra/shared/rootdisk"
 	"github.com/onprem-infra/onprem-infra/shared/operator/layout"
 	"github.com/onprem-infra/onprem-infra/test/fakebmc"
 )

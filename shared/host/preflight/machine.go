@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/onprem-infra/onprem-infra/shared/bmc/redfish"
+	"github.com/onprem-infra/onprem-infra/shared/host/redfish"
 )
 
 // judgeTwins compares a machine with those before it: two addresses may lead to one machine.

@@ -3,7 +3,7 @@ package preflight
 import (
 	"strings"
 
-	"github.com/onprem-infra/onprem-infra/shared/bmc/rootdisk"
+	"github.com/onprem-infra/onprem-infra/shared/rootdisk"
 )
 
 func (j *judge) judgeDisk() {

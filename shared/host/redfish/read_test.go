@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/bmc/redfish/wire"
+	"github.com/onprem-infra/onprem-infra/shared/host/redfish/wire"
 	"github.com/onprem-infra/onprem-infra/test/fakebmc"
 )
 

@@ -3,7 +3,7 @@ package redfish
 import (
 	"encoding/json"
 
-	"github.com/onprem-infra/onprem-infra/shared/bmc/redfish/wire"
+	"github.com/onprem-infra/onprem-infra/shared/host/redfish/wire"
 )
 
 // The types of values in documents.

@@ -5,8 +5,8 @@ package redfish
 import (
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/bmc/redfish/wire"
-	"github.com/onprem-infra/onprem-infra/shared/bmc/rootdisk"
+	"github.com/onprem-infra/onprem-infra/shared/host/redfish/wire"
+	"github.com/onprem-infra/onprem-infra/shared/rootdisk"
 )
 
 // Reach is how far a reader got.

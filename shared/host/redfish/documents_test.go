@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/bmc/redfish/wire"
+	"github.com/onprem-infra/onprem-infra/shared/host/redfish/wire"
 )
 
 // documents are a service that is unlike the FAKE BMC: older, and careless.

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/bmc/ipmi"
-	"github.com/onprem-infra/onprem-infra/shared/bmc/redfish"
-	"github.com/onprem-infra/onprem-infra/shared/bmc/rootdisk"
+	"github.com/onprem-infra/onprem-infra/shared/host/ipmi"
+	"github.com/onprem-infra/onprem-infra/shared/host/redfish"
+	"github.com/onprem-infra/onprem-infra/shared/rootdisk"
 )
 
 // Target is one host of a description, and how to reach its BMC.

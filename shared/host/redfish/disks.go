@@ -6,8 +6,8 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/onprem-infra/onprem-infra/shared/bmc/redfish/wire"
-	"github.com/onprem-infra/onprem-infra/shared/bmc/rootdisk"
+	"github.com/onprem-infra/onprem-infra/shared/host/redfish/wire"
+	"github.com/onprem-infra/onprem-infra/shared/rootdisk"
 )
 
 // readDisks reads the disks that the system sees: drives, and volumes in place of their drives.
