@@ -66,7 +66,7 @@ type law struct {
 // leaves need nothing but the standard library and a leaf below them, so every other room may use
 // them.
 var leaves = []string{
-	"shared/addr", "shared/addr/peer", "shared/advert", "shared/asset", "shared/bonus", "shared/clash", "shared/container", "shared/health", "shared/near", "shared/notice", "shared/port", "shared/record", "shared/redirect", "shared/release", "shared/role",
+	"shared/addr", "shared/addr/peer", "shared/advert", "shared/asset", "shared/bonus", "shared/clash", "shared/container", "shared/health", "shared/near", "shared/notice", "shared/offer", "shared/port", "shared/record", "shared/redirect", "shared/release", "shared/role",
 	"shared/supervised", "shared/vrrp", "shared/vrrp/proof",
 }
 
@@ -90,6 +90,7 @@ var laws = []law{
 	{room: "shared/operator/metrics", own: []string{"shared/clash", "shared/loop", "shared/supervised", "shared/vrrp"}, why: "counts what it is given, and knows no plan"},
 	{room: "shared/near", why: "leaf"},
 	{room: "shared/notice", why: "leaf"},
+	{room: "shared/offer", why: "leaf"},
 	{room: "shared/port", why: "leaf"},
 	{room: "shared/record", why: "leaf"},
 	{room: "shared/redirect", own: []string{"shared/port"}, why: "leaf"},
@@ -169,6 +170,8 @@ var laws = []law{
 		why: "adverts are judged where they are received"},
 	{room: "shared/host/output", own: []string{"shared/asset", "shared/host/file"}, why: "the one place that writes what a verb has made"},
 	{room: "shared/host/capture", own: append([]string{"shared/host/socket"}, leaves...), foreign: []string{"golang.org/x/sys"}, why: "sockets that receive VRRP and nothing else"},
+	{room: "shared/host/dhcp", own: []string{"shared/host/dhcp/wire", "shared/host/socket", "shared/offer"}, foreign: []string{"golang.org/x/net/bpf", "golang.org/x/sys"}, why: "sockets that ask and receive servers of a link; what an answer means for a cluster is another's matter"},
+	{room: "shared/host/dhcp/wire", own: []string{"shared/host/socket", "shared/offer"}, foreign: []string{"github.com/insomniacslk/dhcp/", "github.com/mdlayher/ndp"}, why: "the only door to DHCP's and neighbour discovery's packets; it sends none"},
 	{room: "shared/host/recorder", own: append([]string{"shared/election", "shared/host/file", "shared/host/rundir", "shared/loop", "shared/operator/journal", "shared/plan"}, leaves...), why: "the one writer of a host's journal"},
 	{room: "shared/host/rundir", own: append([]string{"shared/host/file", "shared/keepalived"}, leaves...), why: "the files between keepalived's supervisor and the other programs"},
 	{room: "shared/host/reach", own: []string{"shared/host/socket"}, foreign: []string{"golang.org/x/sys"}, why: "packets that probe the network and nothing else"},
