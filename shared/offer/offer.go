@@ -21,6 +21,19 @@ const (
 	Router    Kind = "router-advertisement"
 )
 
+// Mode is which of a network's services an installation runs itself.
+type Mode string
+
+// The modes, by OpenShift's names in lower case.
+const (
+	Managed   Mode = "managed"   // DHCP and the boot files are its own
+	Unmanaged Mode = "unmanaged" // DHCP is the user's
+	Disabled  Mode = "disabled"  // there is no network for provisioning: hosts boot virtual media
+)
+
+// Modes are all modes.
+func Modes() []Mode { return []Mode{Managed, Unmanaged, Disabled} }
+
 // Server is one server, as its packets describe it. Texts are as they were received: print them
 // quoted.
 type Server struct {
