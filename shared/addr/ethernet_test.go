@@ -42,9 +42,12 @@ func TestFindEthernet(t *testing.T) {
 		{"link-local addresses decide nothing", []Ethernet{with(port, "fe80::1/64"), bridge}, mac, nil, "br-ex", false},
 		{"a bridge and a VLAN without addresses", []Ethernet{port, bridge, vlan}, mac, nil, "several links have the MAC 52:54:00:00:53:0a: br-ex (52:54:00:00:53:0a), ens3.100", true},
 	} {
-		got, err := FindEthernet(tt.all, tt.named, tt.own...)
-		if tt.fails && (err == nil || !strings.Contains(err.Error(), tt.want)) || !tt.fails && (err != nil || got.Name != tt.want) {
-			t.Errorf("%s: %s, %v; want %s", tt.name, got.Name, err, tt.want)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := FindEthernet(tt.all, tt.named, tt.own...)
+			if tt.fails && (err == nil || !strings.Contains(err.Error(), tt.want)) ||
+				!tt.fails && (err != nil || got.Name != tt.want) {
+				t.Errorf("%s, %v; want %s", got.Name, err, tt.want)
+			}
+		})
 	}
 }

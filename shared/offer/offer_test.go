@@ -29,18 +29,20 @@ func TestExpected(t *testing.T) {
 	}{
 		{"none is expected", Expected{}, first, false},
 		{"by address", address("172.22.0.1"), first, true},
-		{"by address, as IPv6 has it", address("::ffff:172.22.0.1"), first, true},
+		{"P-32: by an address in IPv6's long form", address("0000:0000:0000:0000:0000:ffff:ac16:0001"), first, true},
 		{"by another address", address("172.22.0.2"), first, false},
-		{"P-32: by an address in long form", address("fe80:0000:0000:0000:0000:0000:0000:0002"), second, true},
+		{"by an address in long form", address("fe80:0000:0000:0000:0000:0000:0000:0002"), second, true},
 		{"by an address with a zone", address("fe80::2%eth0"), second, true},
 		{"by MAC", Expected{MACs: []string{"52:54:00:00:53:01"}}, first, true},
-		{"by MAC in capitals", Expected{MACs: []string{"52-54-00-00-53-0A"}}, Server{MAC: "52:54:00:00:53:0a"}, true},
+		{"P-24: by MAC in capitals", Expected{MACs: []string{"52-54-00-00-53-0A"}}, Server{MAC: "52:54:00:00:53:0a"}, true},
 		{"by another MAC", Expected{MACs: []string{"52:54:00:00:53:01"}}, second, false},
 		{"a server without a MAC", Expected{MACs: []string{""}}, Server{}, false},
 	} {
-		if got := tt.expected.Has(tt.server); got != tt.want {
-			t.Errorf("%s: %v", tt.name, got)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			if got := tt.expected.Has(tt.server); got != tt.want {
+				t.Error(got)
+			}
+		})
 	}
 }
 

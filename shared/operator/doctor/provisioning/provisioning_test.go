@@ -108,20 +108,22 @@ func TestExamine(t *testing.T) {
 			f.Link = mtu(1280)
 		}), "prov-mtu error, dhcp-foreign error, dhcp-proxy error, ra-foreign error", ""},
 	} {
-		var got []string
-		var texts strings.Builder
-		for _, f := range Examine(tt.facts) {
-			got = append(got, string(f.Check)+" "+string(f.Severity))
-			texts.WriteString(f.Subject + " " + f.Seen + " " + f.Do + "\n")
-			if !strings.HasPrefix(f.Vantage, "from this host") || tt.facts.Link != nil && !strings.Contains(f.Vantage, "ens3 ("+ownMAC+")") {
-				t.Errorf("%s: seen %q", tt.name, f.Vantage)
+		t.Run(tt.name, func(t *testing.T) {
+			var got []string
+			var texts strings.Builder
+			for _, f := range Examine(tt.facts) {
+				got = append(got, string(f.Check)+" "+string(f.Severity))
+				texts.WriteString(f.Subject + " " + f.Seen + " " + f.Do + "\n")
+				if !strings.HasPrefix(f.Vantage, "from this host") || tt.facts.Link != nil && !strings.Contains(f.Vantage, "ens3 ("+ownMAC+")") {
+					t.Errorf("seen %q", f.Vantage)
+				}
+				if f.Subject == "" || f.Seen == "" || f.Do == "" || !slices.Contains(All(), f.Check) {
+					t.Errorf("%+v", f)
+				}
 			}
-			if f.Subject == "" || f.Seen == "" || f.Do == "" || !slices.Contains(All(), f.Check) {
-				t.Errorf("%s: %+v", tt.name, f)
+			if joined := strings.Join(got, ", "); joined != tt.want || !strings.Contains(texts.String(), tt.text) || strings.Contains(texts.String(), "\x1b") {
+				t.Errorf("found %q, want %q with %q:\n%s", joined, tt.want, tt.text, texts.String())
 			}
-		}
-		if joined := strings.Join(got, ", "); joined != tt.want || !strings.Contains(texts.String(), tt.text) || strings.Contains(texts.String(), "\x1b") {
-			t.Errorf("%s: found %q, want %q with %q:\n%s", tt.name, joined, tt.want, tt.text, texts.String())
-		}
+		})
 	}
 }
