@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/insomniacslk/dhcp/dhcpv4"
+	"golang.org/x/sys/unix"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/dhcp/wire"
 	"github.com/onprem-infra/onprem-infra/shared/host/socket"
@@ -100,6 +101,7 @@ func (n network) hostile(t *testing.T) {
 // TestAsk_Hostile holds that a host which sends malformed packets and invents servers neither hides
 // a real server nor takes memory without end.
 func TestAsk_Hostile(t *testing.T) {
+	t.Parallel()
 	n := newNetwork(t)
 	dnsmasq(t, n.first, pool4, "--no-ping")
 	n.ask(t, Probe{Within: 300 * time.Millisecond}) // the server knows its network
@@ -117,6 +119,7 @@ func TestAsk_Hostile(t *testing.T) {
 
 // TestWatch_Hostile holds that a host which invents servers is reported once.
 func TestWatch_Hostile(t *testing.T) {
+	t.Parallel()
 	n := newNetwork(t)
 	w := watch(t, n.own, Watcher{Link: "eth0", Repeat: time.Minute,
 		Expected: func() offer.Expected { return offer.Expected{} }})
@@ -128,5 +131,48 @@ func TestWatch_Hostile(t *testing.T) {
 	time.Sleep(300 * time.Millisecond)
 	if more := len(w.servers); more > 1 { // as ProxyDHCP too, if a changed byte makes it one
 		t.Errorf("reported %d times more", more)
+	}
+}
+
+// TestAsk_VLAN holds that a server whose frames have the tag of another VLAN is received with it. The
+// server is FAKE: kernels of test machines may know no VLANs.
+func TestAsk_VLAN(t *testing.T) {
+	t.Parallel()
+	n := newNetwork(t)
+	done, ended := make(chan struct{}), make(chan error, 1)
+	frame := slices.Concat([]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 0x53, 0x99,
+		0x81, 0x00, 0xe0, 100, 0x08, 0x00}, fakeOffer(t, net.IPv4(172, 22, 0, 2)))
+	go func() {
+		ended <- n.second.Do(func() error {
+			on, err := ethernet("eth0")
+			if err != nil {
+				return err
+			}
+			to := socket.Frames(unix.ETH_P_ALL, on.Index)
+			fd, err := socket.Open(unix.AF_PACKET, unix.SOCK_RAW, 0, socket.Bind(to))
+			if err != nil {
+				return err
+			}
+			defer unix.Close(fd)
+			for {
+				if err := unix.Sendto(fd, frame, 0, to); err != nil {
+					return err
+				}
+				select {
+				case <-done:
+					return nil
+				case <-time.After(20 * time.Millisecond):
+				}
+			}
+		})
+	}()
+	servers := n.ask(t, Probe{Within: 500 * time.Millisecond})
+	close(done)
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	if len(servers) != 1 || servers[0].VLAN != 100 || servers[0].MAC != "02:00:00:00:53:99" ||
+		servers[0].ID.String() != "172.22.0.2" {
+		t.Errorf("received %+v, want one server of VLAN 100", servers)
 	}
 }

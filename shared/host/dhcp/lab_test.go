@@ -55,6 +55,15 @@ func mac(t *testing.T, h *lab.Host) (address string) {
 	return address
 }
 
+// run runs a command on a host.
+func run(t *testing.T, on *lab.Host, name string, args ...string) {
+	t.Helper()
+	out, err := on.Command(t.Context(), need.Command(t, name), args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %v: %v: %s", name, args, err, out)
+	}
+}
+
 // start runs a daemon on a host until the test ends, and waits for a line of its output.
 func start(t *testing.T, cmd *exec.Cmd, ready string) {
 	t.Helper()

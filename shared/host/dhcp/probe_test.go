@@ -1,11 +1,15 @@
 package dhcp
 
 import (
+	"context"
+	"fmt"
 	"net"
 	"net/netip"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/google/nftables"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/dhcp/wire"
 	"github.com/onprem-infra/onprem-infra/shared/offer"
@@ -28,6 +32,7 @@ func of(all []offer.Server, kind offer.Kind) (out []offer.Server) {
 // TestAsk_DHCP holds that a host without an address finds two DHCP servers, each with what it
 // offers.
 func TestAsk_DHCP(t *testing.T) {
+	t.Parallel()
 	n := newNetwork(t)
 	dnsmasq(t, n.first, pool4, "--no-ping", "--dhcp-boot=first.efi,,172.22.0.9")
 	dnsmasq(t, n.second, pool4, "--no-ping", "--dhcp-boot=second.efi")
@@ -58,6 +63,7 @@ func TestAsk_DHCP(t *testing.T) {
 // TestAsk_Ping holds that the default time is enough for a server that pings an address before it
 // offers it, as dnsmasq does unless it is configured otherwise.
 func TestAsk_Ping(t *testing.T) {
+	t.Parallel()
 	n := newNetwork(t)
 	dnsmasq(t, n.first, pool4)
 	if servers := of(n.ask(t, Probe{Within: Within}), offer.DHCP); len(servers) != 1 {
@@ -67,6 +73,7 @@ func TestAsk_Ping(t *testing.T) {
 
 // TestAsk_KnownHost holds that a server which answers known hosts alone is found by the MAC of one.
 func TestAsk_KnownHost(t *testing.T) {
+	t.Parallel()
 	n := newNetwork(t)
 	const known = "52:54:00:00:53:01"
 	dnsmasq(t, n.first, "--dhcp-range=172.22.0.0,static,255.255.255.0", "--no-ping",
@@ -86,6 +93,7 @@ func TestAsk_KnownHost(t *testing.T) {
 
 // TestAsk_HTTPBoot holds that a server which answers hosts that boot by HTTP alone is found.
 func TestAsk_HTTPBoot(t *testing.T) {
+	t.Parallel()
 	n := newNetwork(t)
 	const url = "http://172.22.0.1:6180/snponly.efi"
 	dnsmasq(t, n.first, pool4, "--no-ping", "--dhcp-match=set:http,option:client-arch,16",
@@ -102,6 +110,7 @@ func TestAsk_HTTPBoot(t *testing.T) {
 
 // TestAsk_Proxy holds that a ProxyDHCP server is found beside a DHCP server, on both of its ports.
 func TestAsk_Proxy(t *testing.T) {
+	t.Parallel()
 	n := newNetwork(t)
 	dnsmasq(t, n.first, pool4, "--no-ping")
 	dnsmasq(t, n.second, "--dhcp-range=172.22.0.0,proxy,255.255.255.0",
@@ -120,6 +129,7 @@ func TestAsk_Proxy(t *testing.T) {
 // TestAsk_IPv6 holds that a DHCPv6 server is found with the boot file for the client's
 // architecture, and a router with its flags and without a default route where it has none.
 func TestAsk_IPv6(t *testing.T) {
+	t.Parallel()
 	for _, defaultRoute := range []bool{true, false} {
 		n := newNetwork(t)
 		args := []string{pool6, "--enable-ra", "--dhcp-vendorclass=set:pxe6,enterprise:343,PXEClient",
@@ -144,8 +154,90 @@ func TestAsk_IPv6(t *testing.T) {
 	}
 }
 
+// TestAsk_IPv6Disabled holds that a host without IPv6 finds servers of it: it answers itself which
+// MAC has its address.
+func TestAsk_IPv6Disabled(t *testing.T) {
+	t.Parallel()
+	n := newNetwork(t)
+	run(t, n.own, "sysctl", "-q", "net.ipv6.conf.eth0.disable_ipv6=1")
+	dnsmasq(t, n.first, pool6, "--enable-ra")
+	servers := n.ask(t, Probe{Within: 2500 * time.Millisecond})
+	if len(of(servers, offer.DHCPv6)) != 1 || len(of(servers, offer.Router)) != 1 {
+		t.Errorf("received %+v, want one of DHCPv6 and one router", servers)
+	}
+}
+
+// TestAsk_PacketFilter holds that servers are found by a host whose packet filter drops all that
+// arrives.
+func TestAsk_PacketFilter(t *testing.T) {
+	t.Parallel()
+	n := newNetwork(t)
+	if err := n.own.Do(func() error {
+		c, err := nftables.New()
+		if err != nil {
+			return err
+		}
+		drop := nftables.ChainPolicyDrop
+		table := c.AddTable(&nftables.Table{Name: "closed", Family: nftables.TableFamilyINet})
+		for _, hook := range []*nftables.ChainHook{
+			nftables.ChainHookPrerouting, nftables.ChainHookInput, nftables.ChainHookOutput} {
+			c.AddChain(&nftables.Chain{Name: fmt.Sprint("hook", *hook), Table: table,
+				Type: nftables.ChainTypeFilter, Hooknum: hook,
+				Priority: nftables.ChainPriorityFilter, Policy: &drop})
+		}
+		return c.Flush()
+	}); err != nil {
+		t.Fatal(err)
+	}
+	dnsmasq(t, n.first, pool4, pool6, "--enable-ra", "--no-ping")
+	servers := n.ask(t, Probe{Within: 2500 * time.Millisecond})
+	for _, kind := range []offer.Kind{offer.DHCP, offer.DHCPv6, offer.Router} {
+		if len(of(servers, kind)) != 1 {
+			t.Errorf("received %+v, want one of %s", servers, kind)
+		}
+	}
+}
+
+// TestAsk_LinkDown holds that a link that cannot send is an error, and one without carrier is
+// silent.
+func TestAsk_LinkDown(t *testing.T) {
+	t.Parallel()
+	n := newNetwork(t)
+	run(t, n.own, "ip", "link", "add", "open0", "type", "veth", "peer", "name", "far0")
+	run(t, n.own, "ip", "link", "set", "open0", "up")
+	for link, fails := range map[string]bool{"far0": true, "open0": false, "absent0": true, "lo": true} {
+		begin := time.Now()
+		err := n.own.Do(func() error {
+			servers, more, err := Probe{Within: 200 * time.Millisecond}.Ask(t.Context(), link)
+			if len(servers) > 0 || more {
+				t.Errorf("%s: received %+v", link, servers)
+			}
+			return err
+		})
+		if (err != nil) != fails || time.Since(begin) > 5*time.Second {
+			t.Errorf("%s: %v after %v", link, err, time.Since(begin))
+		}
+	}
+}
+
+// TestAsk_Cancelled holds that a probe ends with its context.
+func TestAsk_Cancelled(t *testing.T) {
+	t.Parallel()
+	n := newNetwork(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	begin := time.Now()
+	if err := n.own.Do(func() error {
+		_, _, err := Probe{Within: time.Minute}.Ask(ctx, "eth0")
+		return err
+	}); err != nil || time.Since(begin) > 10*time.Second {
+		t.Errorf("%v after %v", err, time.Since(begin))
+	}
+}
+
 // TestAsk_Kea holds that a server of another make is found.
 func TestAsk_Kea(t *testing.T) {
+	t.Parallel()
 	n := newNetwork(t)
 	kea(t, n.first)
 	servers := n.ask(t, Probe{})
@@ -158,7 +250,9 @@ func TestAsk_Kea(t *testing.T) {
 
 // TestAsk_Silence holds that nothing is found where no server is, and that the time is kept.
 func TestAsk_Silence(t *testing.T) {
-	if servers := newNetwork(t).ask(t, Probe{}); len(servers) > 0 {
+	t.Parallel()
+	n := newNetwork(t)
+	if servers := n.ask(t, Probe{}); len(servers) > 0 {
 		t.Errorf("received %+v", servers)
 	}
 }
@@ -171,7 +265,7 @@ func TestAsk_Lease(t *testing.T) {
 		kea(t, n.second)}
 	var answers [2]int
 	for range 50 {
-		servers := n.ask(t, Probe{Within: 50 * time.Millisecond})
+		servers := n.ask(t, Probe{Within: 100 * time.Millisecond})
 		for _, s := range servers {
 			if s.MAC == mac(t, n.first) {
 				answers[0]++
@@ -191,5 +285,4 @@ func TestAsk_Lease(t *testing.T) {
 			t.Errorf("server %d has answered %d times only", i, answers[i])
 		}
 	}
-	t.Logf("%d and %d answers", answers[0], answers[1])
 }

@@ -80,6 +80,7 @@ func (n network) boot(t *testing.T) {
 // TestWatch holds that a server which is not expected is reported, by each kind once within the
 // time of repetition, and one that is expected by its address or its MAC is not.
 func TestWatch(t *testing.T) {
+	t.Parallel()
 	n := newNetwork(t)
 	first, second := mac(t, n.first), mac(t, n.second)
 	w := watch(t, n.own, Watcher{Link: "eth0", Repeat: time.Minute,
@@ -106,6 +107,7 @@ func TestWatch(t *testing.T) {
 
 // TestWatch_Repeats holds that a server which goes on is reported again.
 func TestWatch_Repeats(t *testing.T) {
+	t.Parallel()
 	n := newNetwork(t)
 	w := watch(t, n.own, Watcher{Link: "eth0", Repeat: 300 * time.Millisecond,
 		Expected: func() offer.Expected { return offer.Expected{} }})
@@ -125,14 +127,12 @@ func TestWatch_Repeats(t *testing.T) {
 // TestWatch_LinkReturns holds that the watcher listens again after its link was down, and after it
 // was removed and made again.
 func TestWatch_LinkReturns(t *testing.T) {
+	t.Parallel()
 	n := newNetwork(t)
 	dnsmasq(t, n.first, pool4, "--no-ping")
 	ip := func(args string) {
 		t.Helper()
-		out, err := n.own.Command(t.Context(), "ip", strings.Fields(args)...).CombinedOutput()
-		if err != nil {
-			t.Fatalf("ip %s: %v: %s", args, err, out)
-		}
+		run(t, n.own, "ip", strings.Fields(args)...)
 	}
 	const make = "link add link eth0 name prov0 address 02:00:00:00:53:07 type macvlan mode bridge"
 	w := watch(t, n.own, Watcher{Link: "prov0", Repeat: time.Millisecond,
