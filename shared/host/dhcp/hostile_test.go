@@ -121,8 +121,7 @@ func TestAsk_Hostile(t *testing.T) {
 func TestWatch_Hostile(t *testing.T) {
 	t.Parallel()
 	n := newNetwork(t)
-	w := watch(t, n.own, Watcher{Link: "eth0", Repeat: time.Minute,
-		Expected: func() offer.Expected { return offer.Expected{} }})
+	w := watch(t, n.own, Watcher{Link: "eth0", Repeat: time.Minute})
 	w.began(t, true)
 	n.hostile(t)
 	if s := w.next(t); s.MAC != mac(t, n.second) {

@@ -108,13 +108,17 @@ func ethernet(name string) (*net.Interface, error) {
 	return on, nil
 }
 
-// send sends a packet from the link's own MAC: switches and hypervisors drop frames of others.
+// send sends a packet from the link's own MAC: switches and hypervisors drop frames of others. A
+// full queue loses it, as the wire may.
 func send(raw syscall.RawConn, on *net.Interface, p wire.Packet) error {
 	to := socket.Frames(p.Type, on.Index)
 	to.Halen = 6
 	copy(to.Addr[:], p.To)
 	var failed error
 	err := raw.Control(func(fd uintptr) { failed = unix.Sendto(int(fd), p.Bytes, 0, to) })
+	if errors.Is(failed, unix.ENOBUFS) || errors.Is(failed, unix.EAGAIN) {
+		failed = nil
+	}
 	return errors.Join(err, failed)
 }
 

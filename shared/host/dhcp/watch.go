@@ -20,7 +20,8 @@ const (
 // Watcher reports the servers of a link that are not expected. It sends nothing.
 type Watcher struct {
 	Link string
-	// Expected is asked for each packet: an address that moves has another MAC afterwards.
+	// Expected is asked for each packet: an address that moves has another MAC afterwards. Without
+	// it no server is expected but this host's own.
 	Expected func() offer.Expected
 	// Report gets a server at once, and again while it sends packets, after Repeat each time.
 	Report func(offer.Server)
@@ -75,7 +76,7 @@ func (w Watcher) listen(ctx context.Context, seen reported, began func()) error 
 	began()
 	err = receive(ctx, socket, func(r wire.Received) {
 		s, ok := wire.Read(r)
-		if !ok || s.MAC == on.HardwareAddr.String() || w.Expected().Has(s) {
+		if !ok || s.MAC == on.HardwareAddr.String() || w.Expected != nil && w.Expected().Has(s) {
 			return
 		}
 		if seen.due(s, w.Repeat) {

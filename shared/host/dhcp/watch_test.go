@@ -109,8 +109,7 @@ func TestWatch(t *testing.T) {
 func TestWatch_Repeats(t *testing.T) {
 	t.Parallel()
 	n := newNetwork(t)
-	w := watch(t, n.own, Watcher{Link: "eth0", Repeat: 300 * time.Millisecond,
-		Expected: func() offer.Expected { return offer.Expected{} }})
+	w := watch(t, n.own, Watcher{Link: "eth0", Repeat: 300 * time.Millisecond})
 	w.began(t, true)
 	dnsmasq(t, n.first, pool4, "--no-ping")
 	begin, times := time.Now(), 0
@@ -135,8 +134,7 @@ func TestWatch_LinkReturns(t *testing.T) {
 		run(t, n.own, "ip", strings.Fields(args)...)
 	}
 	const make = "link add link eth0 name prov0 address 02:00:00:00:53:07 type macvlan mode bridge"
-	w := watch(t, n.own, Watcher{Link: "prov0", Repeat: time.Millisecond,
-		Expected: func() offer.Expected { return offer.Expected{} }})
+	w := watch(t, n.own, Watcher{Link: "prov0", Repeat: time.Millisecond})
 	w.began(t, false)
 	for _, step := range []struct{ away, back []string }{
 		{nil, []string{make, "link set prov0 up"}},

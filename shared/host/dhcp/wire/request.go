@@ -76,8 +76,9 @@ var pxeOptions = []dhcpv4.OptionCode{
 	dhcpv4.OptionClientMachineIdentifier,
 }
 
-// Discovers are a client's DHCPDISCOVER to DHCP servers and to ProxyDHCP's port. They ask for
-// broadcast answers, as no host has the client's MAC. They take no lease: that needs a REQUEST.
+// Discovers are a client's DHCPDISCOVER to DHCP servers and to ProxyDHCP's port, where some servers
+// answer it and others, like dnsmasq, only a REQUEST. They ask for broadcast answers, as no host has
+// the client's MAC. They take no lease: that needs a REQUEST.
 func Discovers(c Client, a Arch) ([]Packet, error) {
 	m, err := dhcpv4.New(
 		dhcpv4.WithMessageType(dhcpv4.MessageTypeDiscover),

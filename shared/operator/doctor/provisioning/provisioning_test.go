@@ -25,6 +25,7 @@ func server(kind offer.Kind, mac string, change ...func(*offer.Server)) offer.Se
 }
 
 func boots(s *offer.Server)     { s.Offered.BootFile = "evil\x1b[2J.efi" }
+func asksPXE(s *offer.Server)   { s.Offered.AsksPXE = true }
 func tagged(s *offer.Server)    { s.VLAN = 100 }
 func leads(s *offer.Server)     { s.Offered.DefaultRoute = true }
 func relayed(s *offer.Server)   { s.ID = netip.MustParseAddr("198.51.100.1") }
@@ -81,6 +82,7 @@ func TestExamine(t *testing.T) {
 
 		{"P-10 managed: a DHCP server", servers(offer.Managed, expectOwn(), server(offer.DHCP, otherMAC, boots)), "dhcp-foreign error", `"evil\x1b[2J.efi"`},
 		{"managed: a DHCP server behind a relay", servers(offer.Managed, none, server(offer.DHCP, otherMAC, relayed)), "dhcp-foreign error", "198.51.100.1 (by 172.22.0.9, " + otherMAC + ")"},
+		{"P-16 managed: a DHCP server with a proxy on its host", servers(offer.Managed, none, server(offer.DHCP, otherMAC, asksPXE)), "dhcp-foreign error", "boot files at its port 4011"},
 		{"managed: a DHCPv6 server", servers(offer.Managed, none, server(offer.DHCPv6, otherMAC)), "dhcp-foreign error", ""},
 		{"managed: a server of another VLAN", servers(offer.Managed, none, server(offer.DHCP, otherMAC, tagged)), "dhcp-foreign warning", "the tag of VLAN 100"},
 		{"managed: the own server", servers(offer.Managed, expectOwn(), server(offer.DHCP, ownMAC, boots), server(offer.ProxyDHCP, ownMAC), server(offer.Router, ownMAC)), "", ""},

@@ -143,6 +143,9 @@ func Describe(s offer.Server) string {
 	if s.Offered.NextServer.IsValid() {
 		offers = append(offers, "files from "+s.Offered.NextServer.String())
 	}
+	if s.Offered.AsksPXE && s.Kind == offer.DHCP {
+		offers = append(offers, "boot files at its port 4011")
+	}
 	if s.Offered.DefaultRoute {
 		offers = append(offers, "a default route")
 	}
