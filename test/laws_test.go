@@ -66,7 +66,7 @@ type law struct {
 // leaves need nothing but the standard library and a leaf below them, so every other room may use
 // them.
 var leaves = []string{
-	"shared/addr", "shared/addr/peer", "shared/advert", "shared/asset", "shared/bonus", "shared/clash", "shared/container", "shared/health", "shared/near", "shared/notice", "shared/port", "shared/record", "shared/redirect", "shared/release", "shared/role",
+	"shared/addr", "shared/addr/peer", "shared/advert", "shared/asset", "shared/bonus", "shared/clash", "shared/container", "shared/health", "shared/near", "shared/notice", "shared/offer", "shared/port", "shared/record", "shared/redirect", "shared/release", "shared/role",
 	"shared/supervised", "shared/vrrp", "shared/vrrp/proof",
 }
 
@@ -96,6 +96,7 @@ var laws = []law{
 	{room: "shared/operator/metrics", own: []string{"shared/clash", "shared/loop", "shared/supervised", "shared/vrrp"}, why: "counts what it is given, and knows no plan"},
 	{room: "shared/near", why: "leaf"},
 	{room: "shared/notice", why: "leaf"},
+	{room: "shared/offer", why: "leaf"},
 	{room: "shared/port", why: "leaf"},
 	{room: "shared/record", why: "leaf"},
 	{room: "shared/redirect", own: []string{"shared/port"}, why: "leaf"},
@@ -151,7 +152,10 @@ var laws = []law{
 		why: "it reads what the programs of both phases have written on a host"},
 	{room: "shared/host/inspect/", own: slices.Concat([]string{"cluster", "cluster/dns", "cluster/haproxy", "cluster/vip", "cluster/vip/", "shared/corefile", "shared/election", "shared/host/", "shared/keepalived", "shared/operator/facts", "shared/operator/journal", "shared/operator/judge", "shared/operator/layout", "shared/plan", "shared/resolvconf", "shared/spec"}, leaves),
 		why: "one room for each side of a host; what is wrong with it is another's matter"},
-	{room: "shared/host/diagnose", own: slices.Concat([]string{"shared/election", "shared/host/inspect", "shared/host/inspect/", "shared/operator/doctor", "shared/operator/drift", "shared/operator/facts", "shared/operator/layout", "shared/plan", "shared/progress"}, leaves),
+	{room: "shared/host/inspect/provisioning", own: slices.Concat([]string{"shared/host/dhcp", "shared/host/inspect", "shared/host/link", "shared/host/proc", "shared/host/reach", "shared/operator/facts"}, leaves),
+		why: "it asks the link on which hosts are installed; what is wrong there is another's matter"},
+	{room: "shared/operator/doctor/provisioning", own: append([]string{"shared/operator/facts"}, leaves...), why: "findings about a link, without a plan: it may not exist yet"},
+	{room: "shared/host/diagnose", own: slices.Concat([]string{"shared/election", "shared/host/inspect", "shared/host/inspect/", "shared/operator/doctor", "shared/operator/doctor/provisioning", "shared/operator/drift", "shared/operator/facts", "shared/operator/layout", "shared/plan", "shared/progress"}, leaves),
 		why: "it orders inspections and asks the doctor"},
 	{room: "shared/host/file", foreign: []string{"github.com/google/renameio", "github.com/fsnotify/fsnotify", "golang.org/x/sys"}, why: "files: one writer, one watcher"},
 	{room: "shared/host/proc", own: leaves, foreign: []string{"golang.org/x/sys"}, why: "processes: by pidfd, and as their parent"},
@@ -175,6 +179,8 @@ var laws = []law{
 		why: "adverts are judged where they are received"},
 	{room: "shared/host/output", own: []string{"shared/asset", "shared/host/file"}, why: "the one place that writes what a verb has made"},
 	{room: "shared/host/capture", own: append([]string{"shared/host/socket"}, leaves...), foreign: []string{"golang.org/x/sys"}, why: "sockets that receive VRRP and nothing else"},
+	{room: "shared/host/dhcp", own: []string{"shared/host/dhcp/wire", "shared/host/socket", "shared/offer"}, foreign: []string{"golang.org/x/net/bpf", "golang.org/x/sys"}, why: "sockets that ask and receive servers of a link; what an answer means for a cluster is another's matter"},
+	{room: "shared/host/dhcp/wire", own: []string{"shared/host/socket", "shared/offer"}, foreign: []string{"github.com/insomniacslk/dhcp/", "github.com/mdlayher/ndp"}, why: "the only door to DHCP's and neighbour discovery's packets; it sends none"},
 	{room: "shared/host/recorder", own: append([]string{"shared/election", "shared/host/file", "shared/host/rundir", "shared/loop", "shared/operator/journal", "shared/plan"}, leaves...), why: "the one writer of a host's journal"},
 	{room: "shared/host/rundir", own: append([]string{"shared/host/file", "shared/keepalived"}, leaves...), why: "the files between keepalived's supervisor and the other programs"},
 	{room: "shared/host/reach", own: []string{"shared/host/socket"}, foreign: []string{"golang.org/x/sys"}, why: "packets that probe the network and nothing else"},

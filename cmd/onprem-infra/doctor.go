@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,9 +33,16 @@ shows how far it is, and what the first inspection found.
 On a plain host, --peer names other hosts of the future cluster: whether packets, those that fill
 the link, and VRRP reach them.
 
+With --provisioning-link it inspects only the link on which bare machines are to be installed: its
+carrier, MTU and ports, and which servers would boot such a machine. It asks as one does, by DHCP,
+ProxyDHCP, DHCPv6 and router solicitation, for some seconds, and takes no lease. Servers that belong
+there are stated by --provisioning-server. Another host may see more: switches and VLANs decide.
+
 Exit code 0: nothing is wrong; 1: something is. With -o json it prints one object; its fields stay:
   at, cluster, live, nodeIPs, checks[] (their names, in the order of causes),
-  findings[]{check,` + "looked" + `,seen,do}, unseen[] (what could not be inspected, in words)`
+  findings[]{check,` + "looked" + `,seen,do}, unseen[] (what could not be inspected, in words)
+Of a provisioning link these are: at, link, mode, servers[], checks[], findings[], unseen[]; each
+finding also has severity (error or warning) and vantage (from where it was seen).`
 
 func doctorCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
@@ -43,7 +51,8 @@ func doctorCommand(std streams) *cobra.Command {
 		Long:  doctorLong,
 		Example: `  onprem-infra doctor
   onprem-infra doctor -c install-config.yaml --peer 192.0.2.22 --peer 192.0.2.23
-  onprem-infra doctor -o json | jq '.findings[0]'`,
+  onprem-infra doctor -o json | jq '.findings[0]'
+  onprem-infra doctor --provisioning-link 52:54:00:12:34:56 --provisioning-server 172.22.0.2`,
 		Args: cobra.NoArgs,
 	}
 	in := inputFlags(cmd)
@@ -51,6 +60,8 @@ func doctorCommand(std streams) *cobra.Command {
 	m := &monitor{machine: &machine{log: quiet(), cluster: plan.Path}}
 	var peers []string
 	var joins, quiet bool
+	var link provisioningFlags
+	link.register(cmd)
 	format := formatFlag(cmd, "text or json", "text", "json")
 	cmd.Flags().StringArrayVar(&peers, "peer", nil,
 		"address of another host of the future cluster; may be given several times")
@@ -58,21 +69,20 @@ func doctorCommand(std streams) *cobra.Command {
 		"the cluster lives, and this plain host will join it: its VIPs may be taken")
 	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "show no progress")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		var others []netip.Addr
-		for _, text := range peers {
-			a, err := netip.ParseAddr(text)
-			if err != nil {
-				return usage("--peer %q is no address", text)
-			}
-			others = append(others, a)
+		others, err := peerAddresses(peers)
+		if err = cmp.Or(err, link.check(cmd)); err != nil {
+			return err
+		}
+		ctx, cancel := untilStopped(cmd.Context())
+		defer cancel()
+		if link.link != "" {
+			return link.run(ctx, std, m, *format, quiet)
 		}
 		host, err := doctorHost(std, m, in)
 		if err != nil {
 			return err
 		}
 		host.Peers, host.Joins = others, joins
-		ctx, cancel := untilStopped(cmd.Context())
-		defer cancel()
 		progress := startProgress(std, quiet, "inspecting this host and its network")
 		report := host.Diagnose(ctx, diagnose.Progress{Line: progress, First: doctorFirst})
 		progress.Done()
@@ -88,6 +98,18 @@ func doctorCommand(std streams) *cobra.Command {
 		return nil
 	}
 	return cmd
+}
+
+// peerAddresses are the values of --peer.
+func peerAddresses(peers []string) (out []netip.Addr, err error) {
+	for _, text := range peers {
+		a, err := netip.ParseAddr(text)
+		if err != nil {
+			return nil, usage("--peer %q is no address", text)
+		}
+		out = append(out, a)
+	}
+	return out, nil
 }
 
 func printDoctor(std streams, r diagnose.Report, format string) error {

@@ -27,26 +27,36 @@ func (r Report) Text(width layout.Width) string {
 		what = "this host " + layout.List(r.NodeIPs, "(no address chosen yet)")
 	}
 	fmt.Fprintf(&rest, "cluster %s, on %s, at %s\n", r.Cluster, what, r.At.Format(time.DateTime+"Z"))
-	switch len(r.Findings) {
-	case 0:
-		fmt.Fprintf(&rest, "%d checks: nothing is wrong\n", len(r.Checks))
-	case 1:
-		fmt.Fprintf(&rest, "%d checks: one thing is wrong\n", len(r.Checks))
-	default:
-		fmt.Fprintf(&rest, "%d checks: %d things are wrong, the likeliest cause first\n", len(r.Checks),
-			len(r.Findings))
-	}
+	rest.WriteString(count(len(r.Checks), len(r.Findings)))
 	for i, f := range r.Findings {
 		fmt.Fprintf(&rest, "\n%d. [%s] %s\nseen: %s\ndo: %s\n", i+1, f.Check, f.Subject, f.Seen, f.Do)
 	}
-	if len(r.Unseen) > 0 {
-		rest.WriteString("\n")
-	}
-	for _, what := range r.Unseen {
-		fmt.Fprintf(&rest, "not seen: %s\n", strings.Join(strings.Fields(what), " "))
-	}
+	rest.WriteString(notSeen(r.Unseen))
 	for line := range strings.Lines(rest.String()) {
 		text.WriteString(width.Wrap(line))
+	}
+	return text.String()
+}
+
+// count is the line before the findings.
+func count(checks, findings int) string {
+	switch findings {
+	case 0:
+		return fmt.Sprintf("%d checks: nothing is wrong\n", checks)
+	case 1:
+		return fmt.Sprintf("%d checks: one thing is wrong\n", checks)
+	}
+	return fmt.Sprintf("%d checks: %d things are wrong, the likeliest cause first\n", checks, findings)
+}
+
+// notSeen are the lines after the findings.
+func notSeen(unseen []string) string {
+	var text strings.Builder
+	if len(unseen) > 0 {
+		text.WriteString("\n")
+	}
+	for _, what := range unseen {
+		fmt.Fprintf(&text, "not seen: %s\n", strings.Join(strings.Fields(what), " "))
 	}
 	return text.String()
 }

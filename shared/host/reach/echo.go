@@ -50,7 +50,7 @@ func Echo(from, to netip.Addr, bytes int) (answered bool, err error) {
 	// distinguishes this request from others
 	binary.BigEndian.PutUint64(packet[headEcho:], uint64(time.Now().UnixNano()))
 	if to.Is4() { // the kernel does it for IPv6
-		binary.BigEndian.PutUint16(packet[2:], checksum(packet))
+		binary.BigEndian.PutUint16(packet[2:], socket.Checksum(packet))
 	}
 	err = exchange(fd,
 		func() error { return unix.Sendto(fd, packet, 0, socket.To(to)) },
@@ -99,19 +99,4 @@ func VRRP(from, to netip.Addr) (arrives bool, err error) {
 func unreachable(err error) bool {
 	return errors.Is(err, unix.EHOSTUNREACH) || errors.Is(err, unix.ENETUNREACH) ||
 		errors.Is(err, unix.ECONNREFUSED)
-}
-
-// checksum is IP's (RFC 1071).
-func checksum(p []byte) uint16 {
-	var sum uint32
-	for i := 0; i+1 < len(p); i += 2 {
-		sum += uint32(binary.BigEndian.Uint16(p[i:]))
-	}
-	if len(p)%2 == 1 {
-		sum += uint32(p[len(p)-1]) << 8
-	}
-	for sum>>16 != 0 {
-		sum = sum&0xffff + sum>>16
-	}
-	return ^uint16(sum)
 }

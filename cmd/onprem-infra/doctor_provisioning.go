@@ -1,0 +1,123 @@
+//go:build remote
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/onprem-infra/onprem-infra/shared/host/diagnose"
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect/provisioning"
+	"github.com/onprem-infra/onprem-infra/shared/offer"
+	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
+)
+
+// provisioningFlags are what a user states of a link on which hosts are to be installed.
+type provisioningFlags struct {
+	link, mode       string
+	servers, address []string
+	mtu              int
+}
+
+func (p *provisioningFlags) register(cmd *cobra.Command) {
+	var modes []string
+	for _, m := range offer.Modes() {
+		modes = append(modes, string(m))
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&p.link, "provisioning-link", "",
+		"inspect only this link, by its name or MAC: which DHCP servers answer there")
+	flags.StringVar(&p.mode, "provisioning-mode", modes[0],
+		"of --provisioning-link: "+strings.Join(modes, ", "))
+	completes(cmd, "provisioning-mode", modes)
+	flags.StringArrayVar(&p.servers, "provisioning-server", nil,
+		"address or MAC of a server that may answer there; may be given several times")
+	flags.StringArrayVar(&p.address, "provisioning-address", nil,
+		"address that no other host may have there; may be given several times")
+	flags.IntVar(&p.mtu, "provisioning-mtu", 0, "MTU that the link should have")
+}
+
+// check holds that the flags are used together, and without those of a cluster.
+func (p *provisioningFlags) check(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		switch of := strings.HasPrefix(f.Name, "provisioning-"); {
+		case err != nil:
+		case of && p.link == "":
+			err = usage("--%s takes --provisioning-link: name the link", f.Name)
+		case p.link != "" && !of && f.Name != "output" && f.Name != "quiet":
+			err = usage("--provisioning-link inspects that link alone: leave --%s out", f.Name)
+		}
+	})
+	return err
+}
+
+// wanted are facts with what should be, and all that is wrong with the flags.
+func (p *provisioningFlags) wanted() (facts.Provisioning, error) {
+	f := facts.Provisioning{Named: p.link, Mode: offer.Mode(p.mode), MTU: p.mtu}
+	if !slices.Contains(offer.Modes(), f.Mode) {
+		return f, usage("--provisioning-mode %q is not one of: managed, unmanaged, disabled", p.mode)
+	}
+	for _, text := range p.servers {
+		if a, err := netip.ParseAddr(text); err == nil {
+			f.Expected.Addresses = append(f.Expected.Addresses, a)
+		} else if mac, err := net.ParseMAC(text); err == nil {
+			f.Expected.MACs = append(f.Expected.MACs, mac.String())
+		} else {
+			return f, usage("--provisioning-server %q is neither an address nor a MAC", text)
+		}
+	}
+	for _, text := range p.address {
+		a, err := netip.ParseAddr(text)
+		if err != nil {
+			return f, usage("--provisioning-address %q is no address", text)
+		}
+		f.Own = append(f.Own, a.Unmap())
+	}
+	if p.mtu < 0 || p.mtu > 65535 {
+		return f, usage("--provisioning-mtu %d is no MTU: use 1500 to 65535", p.mtu)
+	}
+	return f, nil
+}
+
+// run inspects the link and prints the findings.
+func (p *provisioningFlags) run(
+	ctx context.Context, std streams, m *monitor, format string, quiet bool,
+) error {
+	wanted, err := p.wanted()
+	if err != nil {
+		return err
+	}
+	if wanted.Live, err = file.Exists(m.cluster); err != nil {
+		return err
+	}
+	progress := startProgress(std, quiet, "asking which servers answer on "+p.link)
+	report := diagnose.Provisioning(ctx, provisioning.HostProbes(), wanted)
+	progress.Done()
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("it was stopped before it had seen all: %w", err)
+	}
+	text := report.Text(width())
+	if format == "json" {
+		all, err := json.MarshalIndent(report, "", "  ")
+		if err != nil {
+			return fmt.Errorf("print the findings: %w", err)
+		}
+		text = string(all) + "\n"
+	}
+	if _, err := fmt.Fprint(std.out, text); err != nil {
+		return err
+	}
+	if len(report.Findings) > 0 {
+		return negative(nil)
+	}
+	return nil
+}

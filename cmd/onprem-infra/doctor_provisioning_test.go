@@ -1,0 +1,126 @@
+//go:build remote
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/netip"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/onprem-infra/onprem-infra/shared/host/diagnose"
+	"github.com/onprem-infra/onprem-infra/test/lab"
+	"github.com/onprem-infra/onprem-infra/test/need"
+)
+
+// provisioningNetwork is a host without any address, and one that serves DHCP.
+func provisioningNetwork(t *testing.T) (own, server *lab.Host, leases string) {
+	t.Helper()
+	l := lab.New(t)
+	own, err := l.Add("own")
+	if err == nil {
+		server, err = l.Add("server", netip.MustParsePrefix("172.22.0.2/24"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	leases = t.TempDir() + "/leases"
+	cmd := server.Command(t.Context(), need.Command(t, "dnsmasq"), "--keep-in-foreground",
+		"--conf-file=/dev/null", "--port=0", "--interface=eth0", "--bind-dynamic", "--user=root",
+		"--no-ping", "--pid-file=", "--log-facility=-", "--dhcp-leasefile="+leases,
+		"--dhcp-range=172.22.0.100,172.22.0.150,1h", "--dhcp-boot=foreign.efi")
+	log, err := cmd.StderrPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	for text := ""; !strings.Contains(text, "DHCP, IP range"); {
+		b := make([]byte, 1<<12)
+		n, err := log.Read(b)
+		if err != nil {
+			t.Fatalf("dnsmasq ended: %v: %s", err, text)
+		}
+		text += string(b[:n])
+	}
+	go func() { _, _ = io.Copy(io.Discard, log) }()
+	return own, server, leases
+}
+
+// inspectLink runs doctor on a host of the lab.
+func inspectLink(t *testing.T, on *lab.Host, args ...string) (out string, code int) {
+	t.Helper()
+	cmd := on.Command(t.Context(), os.Args[0], append([]string{"doctor"}, args...)...)
+	cmd.Env = append(os.Environ(), "ONPREM_INFRA_BE=1")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	text, err := cmd.Output()
+	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) || stderr.Len() > 0 {
+		t.Fatalf("%v: %s", err, stderr.String())
+	}
+	return string(text), cmd.ProcessState.ExitCode()
+}
+
+// TestDoctorProvisioning holds what an operator sees of a DHCP server that is not stated, and that
+// no lease is taken.
+func TestDoctorProvisioning(t *testing.T) {
+	own, _, leases := provisioningNetwork(t)
+	out, code := inspectLink(t, own, "--provisioning-link", "eth0")
+	folded := strings.Join(strings.Fields(out), " ")
+	for _, want := range []string{"provisioning link eth0 (managed)", "1. [dhcp-foreign] error: DHCP servers, seen from this host, link eth0 (",
+		"seen: 172.22.0.2 (", `by DHCP offers the address 172.22.0.1`, `the boot file "foreign.efi"`, "do: stop it on this network", "one thing is wrong"} {
+		if !strings.Contains(folded, want) {
+			t.Errorf("it does not print %q", want)
+		}
+	}
+	if code != exitFindings || t.Failed() {
+		t.Errorf("exit code %d:\n%s", code, out)
+	}
+	if text, err := os.ReadFile(leases); len(text) > 0 || err != nil && !os.IsNotExist(err) {
+		t.Errorf("leases: %q, %v", text, err)
+	}
+}
+
+// TestDoctorProvisioningJSON holds the fields that scripts go by, that the help names each, and that
+// a stated server is no finding.
+func TestDoctorProvisioningJSON(t *testing.T) {
+	own, _, _ := provisioningNetwork(t)
+	out, code := inspectLink(t, own, "--provisioning-link", "eth0", "--provisioning-server", "172.22.0.2", "--provisioning-address", "172.22.0.2", "-o", "json")
+	var top map[string]any
+	if err := json.Unmarshal([]byte(out), &top); err != nil || code != exitFindings {
+		t.Fatalf("exit code %d, %v:\n%s", code, err, out)
+	}
+	for _, name := range []string{"at", "link", "mode", "servers", "checks", "findings", "unseen"} {
+		if _, ok := top[name]; !ok || !strings.Contains(doctorLong, name) {
+			t.Errorf("%s is not in the object, or not in the help", name)
+		}
+	}
+	var report diagnose.ProvisioningReport
+	if err := json.Unmarshal([]byte(out), &report); err != nil {
+		t.Fatal(err)
+	}
+	if len(report.Servers) != 1 || report.Servers[0].Offered.BootFile != "foreign.efi" ||
+		len(report.Findings) != 1 || report.Findings[0].Check != "prov-taken" {
+		t.Errorf("received %+v, found %+v", report.Servers, report.Findings)
+	}
+	finding, _ := top["findings"].([]any)[0].(map[string]any)
+	for _, name := range []string{"check", "severity", "looked", "seen", "do", "vantage"} {
+		if finding[name] == "" || !strings.Contains(doctorLong, name) {
+			t.Errorf("%s is not in the finding, or not in the help", name)
+		}
+	}
+	out, code = inspectLink(t, own, "--provisioning-link", "eth0", "--provisioning-mode", "unmanaged")
+	if code != 0 || !strings.Contains(out, "9 checks: nothing is wrong") {
+		t.Errorf("exit code %d:\n%s", code, out)
+	}
+}

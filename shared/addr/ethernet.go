@@ -1,0 +1,74 @@
+package addr
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// Ethernet is one network interface as its hardware is seen.
+type Ethernet struct {
+	Name      string
+	MAC       string // in lower case, with colons
+	MTU       int
+	Enabled   bool // administratively up
+	Carrier   bool
+	Port      bool // of a bridge or a bond
+	Addresses []netip.Prefix
+}
+
+// has reports whether the interface has one of the addresses, or without any any that is not
+// link-local.
+func (e Ethernet) has(addresses []netip.Addr) bool {
+	return slices.ContainsFunc(e.Addresses, func(p netip.Prefix) bool {
+		return slices.Contains(addresses, p.Addr()) ||
+			len(addresses) == 0 && !p.Addr().IsLinkLocalUnicast()
+	})
+}
+
+// FindEthernet finds the interface that a person has named, by its name or by its MAC in whatever
+// form. A bridge and its port, or a link and its VLAN, have one MAC: of several the one that has
+// one of own counts, else the one with an address, else the only one that is no port.
+func FindEthernet(all []Ethernet, named string, own ...netip.Addr) (Ethernet, error) {
+	for _, e := range all {
+		if e.Name == named {
+			return e, nil
+		}
+	}
+	mac, err := net.ParseMAC(named)
+	if err != nil {
+		return Ethernet{}, fmt.Errorf("no link has the name %s; there are: %s", named, names(all))
+	}
+	found := filter(all, func(e Ethernet) bool { return e.MAC == mac.String() })
+	if len(found) == 0 {
+		return Ethernet{}, fmt.Errorf("no link has the MAC %s; there are: %s", mac, names(all))
+	}
+	for _, narrow := range []func(Ethernet) bool{
+		func(e Ethernet) bool { return e.has(own) },
+		func(e Ethernet) bool { return e.has(nil) },
+		func(e Ethernet) bool { return !e.Port },
+	} {
+		if some := filter(found, narrow); len(some) > 0 {
+			found = some
+		}
+	}
+	if len(found) > 1 {
+		return Ethernet{}, fmt.Errorf("several links have the MAC %s: %s", mac, names(found))
+	}
+	return found[0], nil
+}
+
+func filter(all []Ethernet, keep func(Ethernet) bool) []Ethernet {
+	return slices.DeleteFunc(slices.Clone(all), func(e Ethernet) bool { return !keep(e) })
+}
+
+func names(all []Ethernet) string {
+	var out []string
+	for _, e := range all {
+		out = append(out, fmt.Sprintf("%s (%s)", e.Name, e.MAC))
+	}
+	slices.Sort(out)
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,169 @@
+package provisioning
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
+	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/offer"
+	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
+	"github.com/onprem-infra/onprem-infra/test/lab"
+)
+
+const (
+	ownMAC   = "02:00:00:00:53:01"
+	otherMAC = "02:00:00:00:53:02"
+)
+
+// healthy are FAKE probes of a host on whose link no other host is.
+func healthy() Probes {
+	return Probes{
+		Links: func() ([]addr.Ethernet, error) {
+			return []addr.Ethernet{{Name: "ens3", MAC: ownMAC, MTU: 1500, Enabled: true, Carrier: true,
+				Addresses: []netip.Prefix{netip.MustParsePrefix("172.22.0.1/24")}}}, nil
+		},
+		Servers:   func(context.Context, string) ([]offer.Server, bool, error) { return nil, false, nil },
+		WhoHas:    func(string, netip.Addr) ([]string, error) { return nil, nil },
+		Listeners: func() ([]link.Listener, error) { return nil, nil },
+		Programs:  func(uint32) []string { return nil },
+		Index:     func(string) int { return 3 },
+	}
+}
+
+// TestInspect holds what is asked, and that what could not be asked is unseen.
+func TestInspect(t *testing.T) {
+	own := netip.MustParseAddr("172.22.0.1")
+	refused := errors.New("refused")
+	for _, tt := range []struct {
+		name   string
+		named  string
+		change func(*Probes)
+		good   func(facts.Provisioning) bool
+		unseen string // what one begins with
+	}{
+		{"all is well", "ens3", func(*Probes) {}, func(f facts.Provisioning) bool {
+			return f.Link != nil && f.Asked && len(f.Servers)+len(f.Ports) == 0 && len(f.Holders) == 1 && len(f.Holders[0].MACs) == 0
+		}, ""},
+		{"by MAC", strings.ToUpper(ownMAC), func(*Probes) {}, func(f facts.Provisioning) bool { return f.Link != nil && f.Link.Name == "ens3" }, ""},
+		{"no link", "ens9", func(*Probes) {}, func(f facts.Provisioning) bool { return f.Link == nil && strings.Contains(f.NoLink, "ens3") }, ""},
+		{"links are not read", "ens3", func(p *Probes) { p.Links = func() ([]addr.Ethernet, error) { return nil, refused } },
+			func(f facts.Provisioning) bool { return f.Link == nil && f.NoLink == "" }, "links: refused"},
+		{"no carrier: nothing is asked", "ens3", func(p *Probes) {
+			p.Links = func() ([]addr.Ethernet, error) { return []addr.Ethernet{{Name: "ens3", Enabled: true}}, nil }
+			p.Servers = nil
+		}, func(f facts.Provisioning) bool { return f.Link != nil && !f.Asked }, "the network of ens3: "},
+		{"no right to ask", "ens3", func(p *Probes) {
+			p.Servers = func(context.Context, string) ([]offer.Server, bool, error) { return nil, false, refused }
+		}, func(f facts.Provisioning) bool { return !f.Asked }, "DHCP servers: refused"},
+		{"invented servers", "ens3", func(p *Probes) {
+			p.Servers = func(context.Context, string) ([]offer.Server, bool, error) {
+				return make([]offer.Server, 64), true, nil
+			}
+		}, func(f facts.Provisioning) bool { return len(f.Servers) == 64 }, "all servers: "},
+		{"P-38: the address is taken", "ens3", func(p *Probes) {
+			p.WhoHas = func(_ string, a netip.Addr) ([]string, error) { return []string{ownMAC, otherMAC}, nil }
+		}, func(f facts.Provisioning) bool { return slices.Equal(f.Holders[0].MACs, []string{otherMAC}) }, ""},
+		{"which hosts have the address is not seen", "ens3", func(p *Probes) {
+			p.WhoHas = func(string, netip.Addr) ([]string, error) { return nil, refused }
+		}, func(f facts.Provisioning) bool { return true }, "which hosts have 172.22.0.1: refused"},
+		{"ports are not read", "ens3", func(p *Probes) { p.Listeners = func() ([]link.Listener, error) { return nil, refused } },
+			func(f facts.Provisioning) bool { return f.Asked }, "ports: refused"},
+	} {
+		p := healthy()
+		tt.change(&p)
+		var unseen inspect.Unseen
+		f := p.Inspect(t.Context(), facts.Provisioning{Named: tt.named, Own: []netip.Addr{own}}, &unseen)
+		list := unseen.List()
+		if !tt.good(f) || tt.unseen == "" && len(list) > 0 || tt.unseen != "" && (len(list) != 1 || !strings.HasPrefix(list[0], tt.unseen)) {
+			t.Errorf("%s: %+v, not seen: %q", tt.name, f, list)
+		}
+	}
+}
+
+// TestInspect_Ports holds which sockets are in a service's way.
+func TestInspect_Ports(t *testing.T) {
+	for _, tt := range []struct {
+		network, local string
+		device         int
+		want           string
+	}{
+		{"udp", "0.0.0.0:67", 0, "DHCP"}, {"udp", "0.0.0.0:67", 3, "DHCP on ens3"},
+		{"udp", "0.0.0.0:67", 4, ""}, {"udp", "172.22.0.1:69", 0, "TFTP"},
+		{"udp", "127.0.0.1:69", 0, ""}, {"udp", "[::]:547", 0, "DHCPv6"},
+		{"tcp", "[::]:6180", 0, "images by HTTP"}, {"tcp", "0.0.0.0:6385", 0, "Ironic"},
+		{"tcp", "0.0.0.0:67", 0, ""}, {"udp", "0.0.0.0:68", 0, ""},
+	} {
+		p := healthy()
+		l := link.Listener{Network: tt.network, Local: netip.MustParseAddrPort(tt.local), Device: tt.device, Inode: 7}
+		p.Listeners = func() ([]link.Listener, error) { return []link.Listener{l, l}, nil }
+		p.Programs = func(inode uint32) []string { return []string{"dnsmasq (process 12)"}[:inode/7] }
+		var unseen inspect.Unseen
+		var got string
+		for _, held := range p.Inspect(t.Context(), facts.Provisioning{Named: "ens3"}, &unseen).Ports {
+			got += held.Needs
+			if held.Link != "" {
+				got += " on " + held.Link
+			}
+			if held.Program != "dnsmasq (process 12)" {
+				t.Errorf("%+v", held)
+			}
+		}
+		if got != tt.want {
+			t.Errorf("%s %s of link %d: %q, want %q", tt.network, tt.local, tt.device, got, tt.want)
+		}
+	}
+}
+
+// TestHostProbes holds on a real link that another host's address is found taken, and a program
+// that has DHCP's port named.
+func TestHostProbes(t *testing.T) {
+	l := lab.New(t)
+	taken := netip.MustParseAddr("172.22.0.5")
+	self, err := l.Add("self", netip.MustParsePrefix("172.22.0.1/24"))
+	if err == nil {
+		_, err = l.Add("other", netip.PrefixFrom(taken, 24))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	port, err := self.ListenPacket(":67")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer port.Close()
+	p := HostProbes()
+	p.Servers = healthy().Servers // they have tests of their own
+	var unseen inspect.Unseen
+	var links []addr.Ethernet
+	f := facts.Provisioning{Own: []netip.Addr{taken}}
+	// the network's questions are asked by goroutines, which have this process's network
+	ask := p.WhoHas
+	p.WhoHas = func(on string, a netip.Addr) (macs []string, err error) {
+		err = self.Do(func() (err error) { macs, err = ask(on, a); return err })
+		return macs, err
+	}
+	if err := self.Do(func() (err error) {
+		if links, err = p.Links(); err == nil {
+			f.Named = links[0].MAC
+			f = p.Inspect(context.Background(), f, &unseen)
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Holders) != 1 || len(f.Holders[0].MACs) != 1 || f.Holders[0].MACs[0] == f.Link.MAC {
+		t.Errorf("%s is held by %+v", taken, f.Holders)
+	}
+	if len(f.Ports) != 1 || f.Ports[0].Number != 67 || !strings.HasPrefix(f.Ports[0].Program, "provisioning.te") {
+		t.Errorf("ports %+v", f.Ports)
+	}
+	if list := unseen.List(); len(list) > 0 {
+		t.Errorf("not seen: %q", list)
+	}
+}

@@ -1,0 +1,88 @@
+package link
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/host/proc"
+	"github.com/onprem-infra/onprem-infra/test/need"
+	"github.com/onprem-infra/onprem-infra/test/netns"
+)
+
+// TestEthernets holds what is read of a bridge and its port with one MAC, of a link that is down,
+// and of one without carrier; the loopback is no Ethernet.
+func TestEthernets(t *testing.T) {
+	need.Root(t)
+	ns := netns.New(t)
+	const mac = "02:00:00:00:53:0a"
+	ns.IP(t, "link set lo up\n"+
+		"link add ens3 type veth peer name far\nlink set ens3 address "+mac+" mtu 1400\n"+
+		"link add name br-ex address "+mac+" type bridge\nlink set ens3 master br-ex\n"+
+		"link set far up\nlink set ens3 up\nlink set br-ex up\naddr add 172.22.0.1/24 dev br-ex\n"+
+		"link add ens4 type veth peer name far4\nlink set ens4 up\n")
+	var all []addr.Ethernet
+	if err := ns.In(func() (err error) { all, err = Ethernets(); return err }); err != nil {
+		t.Fatal(err)
+	}
+	at := map[string]addr.Ethernet{}
+	for _, e := range all {
+		at[e.Name] = e
+	}
+	port, bridge, open := at["ens3"], at["br-ex"], at["ens4"]
+	if len(all) != 5 || port.MAC != mac || port.MTU != 1400 || !port.Port || !port.Enabled || !port.Carrier {
+		t.Errorf("%d links, the port %+v", len(all), port)
+	}
+	if bridge.MAC != mac || bridge.Port || !slices.Contains(bridge.Addresses, netip.MustParsePrefix("172.22.0.1/24")) {
+		t.Errorf("the bridge %+v", bridge)
+	}
+	if !open.Enabled || open.Carrier || at["far4"].Enabled {
+		t.Errorf("without carrier %+v, down %+v", open, at["far4"])
+	}
+}
+
+// TestListeners holds that a socket that receives is found with its port, link and process, and
+// that one which has another end is not.
+func TestListeners(t *testing.T) {
+	need.Root(t)
+	ns := netns.New(t)
+	ns.IP(t, "link set lo up\n")
+	var udp net.PacketConn
+	var tcp net.Listener
+	var all []Listener
+	err := ns.In(func() (err error) {
+		if udp, err = net.ListenPacket("udp4", "0.0.0.0:67"); err != nil {
+			return err
+		}
+		if tcp, err = net.Listen("tcp", "[::1]:6385"); err != nil {
+			return err
+		}
+		conn, err := net.Dial("udp4", "127.0.0.1:69")
+		if err != nil {
+			return err
+		}
+		defer conn.Close()
+		all, err = Listeners()
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer udp.Close()
+	defer tcp.Close()
+	if len(all) != 2 || all[0].Network != "udp" || all[0].Local.String() != "0.0.0.0:67" || all[0].Device != 0 ||
+		all[1].Network != "tcp" || all[1].Local.String() != "[::1]:6385" {
+		t.Fatalf("%+v", all)
+	}
+	name := proc.OfSocket(all[0].Inode)
+	if len(name) != 1 || !slices.Contains(name, fmt.Sprintf("link.test (process %d)", os.Getpid())) {
+		t.Errorf("the process of %+v: %q", all[0], name)
+	}
+	if none := proc.OfSocket(0); len(none) > 0 {
+		t.Errorf("the process of no socket: %q", none)
+	}
+}
