@@ -66,7 +66,7 @@ type law struct {
 // leaves need nothing but the standard library and a leaf below them, so every other room may use
 // them.
 var leaves = []string{
-	"shared/addr", "shared/addr/peer", "shared/advert", "shared/asset", "shared/bonus", "shared/clash", "shared/container", "shared/health", "shared/near", "shared/notice", "shared/port", "shared/record", "shared/redirect", "shared/release", "shared/role",
+	"shared/addr", "shared/addr/peer", "shared/advert", "shared/asset", "shared/bonus", "shared/clash", "shared/container", "shared/health", "shared/mac", "shared/near", "shared/notice", "shared/port", "shared/record", "shared/redirect", "shared/release", "shared/role", "shared/secret",
 	"shared/supervised", "shared/vrrp", "shared/vrrp/proof",
 }
 
@@ -88,6 +88,9 @@ var laws = []law{
 	{room: "shared/health", why: "leaf"},
 	{room: "shared/operator/journal", own: []string{"shared/supervised"}, why: "leaf"},
 	{room: "shared/operator/metrics", own: []string{"shared/clash", "shared/loop", "shared/supervised", "shared/vrrp"}, why: "counts what it is given, and knows no plan"},
+	{room: "shared/bmc", own: []string{"shared/near"}, foreign: []string{"github.com/metal3-io/baremetal-operator/pkg/hardwareutils/bmc"}, why: "the only importer of metal3's reader of BMC addresses"},
+	{room: "shared/mac", why: "leaf"},
+	{room: "shared/secret", why: "leaf"},
 	{room: "shared/near", why: "leaf"},
 	{room: "shared/notice", why: "leaf"},
 	{room: "shared/port", why: "leaf"},
