@@ -66,7 +66,7 @@ type law struct {
 // leaves need nothing but the standard library and a leaf below them, so every other room may use
 // them.
 var leaves = []string{
-	"shared/addr", "shared/addr/peer", "shared/advert", "shared/asset", "shared/bonus", "shared/clash", "shared/container", "shared/health", "shared/mac", "shared/near", "shared/notice", "shared/port", "shared/record", "shared/redirect", "shared/release", "shared/role", "shared/secret",
+	"shared/addr", "shared/addr/peer", "shared/advert", "shared/asset", "shared/bonus", "shared/clash", "shared/container", "shared/health", "shared/mac", "shared/near", "shared/notice", "shared/port", "shared/record", "shared/redirect", "shared/release", "shared/role", "shared/secret", "shared/subnet",
 	"shared/supervised", "shared/vrrp", "shared/vrrp/proof",
 }
 
@@ -91,6 +91,7 @@ var laws = []law{
 	{room: "shared/bmc", own: []string{"shared/near"}, foreign: []string{"github.com/metal3-io/baremetal-operator/pkg/hardwareutils/bmc"}, why: "the only importer of metal3's reader of BMC addresses"},
 	{room: "shared/mac", why: "leaf"},
 	{room: "shared/secret", why: "leaf"},
+	{room: "shared/subnet", why: "leaf"},
 	{room: "shared/near", why: "leaf"},
 	{room: "shared/notice", why: "leaf"},
 	{room: "shared/port", why: "leaf"},
@@ -126,9 +127,12 @@ var laws = []law{
 	{room: "shared/resolvconf", own: leaves, why: "a format knows no plan: mapping one to the other is a decision"},
 	{room: "shared/object", foreign: []string{"go.yaml.in/yaml/v3"}, why: "what we write of Kubernetes' objects: importers do without its own types"},
 	{room: "cluster/pod", own: append([]string{"shared/object"}, leaves...), why: "a format knows no plan: mapping one to the other is a decision"},
-	{room: "shared/spec", own: append([]string{"shared/spec/"}, leaves...), why: "input is read without a probe of the host"},
+	{room: "shared/spec", own: append([]string{"shared/bmc", "shared/spec/"}, leaves...), why: "input is read without a probe of the host"},
 	{room: "shared/spec/document", own: []string{"shared/near"}, foreign: []string{"go.yaml.in/yaml/v3"}, why: "YAML with places and findings, whatever the document describes"},
 	{room: "shared/spec/installer", own: []string{"shared/near", "shared/spec/document", "shared/spec/name", "shared/spec/platform"}, foreign: []string{"go.yaml.in/yaml/v3"}, why: "facts about another program's input"},
+	{room: "shared/spec/machine", own: []string{"shared/bmc", "shared/mac", "shared/secret", "shared/spec/document", "shared/spec/name", "shared/spec/provisioning/grammar"}, foreign: []string{"go.yaml.in/yaml/v3"}, why: "hosts are judged one by one and against each other, without the cluster's networks"},
+	{room: "shared/spec/provisioning", own: []string{"shared/mac", "shared/spec/document", "shared/spec/machine", "shared/spec/name", "shared/spec/network", "shared/spec/provisioning/grammar", "shared/subnet"}, why: "rules that compare a network with hosts and with other networks"},
+	{room: "shared/spec/provisioning/grammar", own: []string{"shared/mac", "shared/secret", "shared/spec/document", "shared/spec/name"}, why: "a grammar knows no cluster"},
 	{room: "shared/spec/name", own: []string{"shared/record", "shared/spec/document"}, why: "a grammar knows no cluster"},
 	{room: "shared/spec/network", own: []string{"shared/spec/document", "shared/spec/name", "shared/spec/platform"}, why: "rules that compare addresses need nothing else of a description"},
 	{room: "shared/spec/platform", why: "leaf"},

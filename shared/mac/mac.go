@@ -48,7 +48,9 @@ func ParseCard(text string) (MAC, error) {
 func (m MAC) IsCard() bool { return m != MAC{} && m[0]&1 == 0 }
 
 // String is the address in lower case with colons.
-func (m MAC) String() string { return net.HardwareAddr(m[:]).String() }
+func (m MAC) String() string {
+	return fmt.Sprintf("%02x:%02x:%02x:%02x:%02x:%02x", m[0], m[1], m[2], m[3], m[4], m[5])
+}
 
 // MarshalText is String.
 func (m MAC) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
