@@ -16,14 +16,15 @@ import (
 // along beside ours, given as prefixes of packages.
 func importable() map[string][]string {
 	yaml, unit := "go.yaml.in/yaml/v3", "github.com/coreos/go-systemd/v22/unit"
+	bmc, errs := "github.com/metal3-io/baremetal-operator/pkg/hardwareutils/bmc", "github.com/pkg/errors"
 	return map[string][]string{
 		"shared/role":  nil,
 		"shared/asset": nil,
-		"shared/spec":  {yaml},
-		"shared/plan":  {yaml},
-		"bootstrap":    {yaml, unit},
-		"cluster":      {yaml, unit},
-		"ignition":     {yaml, unit, "github.com/coreos/", "github.com/vincent-petithory/dataurl"},
+		"shared/spec":  {yaml, bmc, errs},
+		"shared/plan":  {yaml, bmc, errs},
+		"bootstrap":    {yaml, unit, bmc, errs},
+		"cluster":      {yaml, unit, bmc, errs},
+		"ignition":     {yaml, unit, bmc, errs, "github.com/coreos/", "github.com/vincent-petithory/dataurl"},
 	}
 }
 
@@ -108,6 +109,9 @@ func TestLawsPure(t *testing.T) {
 		}
 		for _, imp := range p.Imports {
 			part := slices.ContainsFunc([]string{"os/", "net/", "runtime/", "log/", "math/rand/"}, func(above string) bool { return strings.HasPrefix(imp, above) })
+			if p.room() == "shared/secret" && imp == "log/slog" {
+				continue // the type by which a value hides itself in a log; it writes none
+			}
 			if part && imp != "net/netip" || slices.Contains(touching, imp) {
 				t.Errorf("%s imports %s: what an importer gets does not touch the machine", p.room(), imp)
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/plan/bound"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/record"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -74,6 +75,9 @@ func compile(c spec.Cluster, timing vrrp.Timing, policy vrrp.Policy) (Plan, erro
 		p.VIPs.DNS = append(p.VIPs.DNS, c.DNSVIP)
 	}
 	p.Timing = paces(p, timing, policy)
+	if p.Provisioning, err = provision.Of(c); err != nil {
+		return Plan{}, fmt.Errorf("compile the provisioning of cluster %q: %w", c.Name, err)
+	}
 	return p, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/onprem-infra/onprem-infra/shared/distribution"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/record"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -34,6 +35,7 @@ func complete(c spec.Cluster) spec.Cluster {
 	if c.Metrics == spec.MetricsLocalhost {
 		c.Metrics = ""
 	}
+	c.Hosts = provision.WithRoles(c, usual(c.Topology))
 	c.ControlPlaneReplicas = sizeOf(c)
 	flavour := flavourFor(c)
 	c.Nodes = spec.Nodes{
@@ -105,6 +107,9 @@ func usual(t spec.Topology) int {
 // else 0. OpenShift's hosts do not get it: its operator writes their file and does not know the
 // size. etcd there has not queried DNS for its members since 4.5.
 func sizeOf(c spec.Cluster) int {
+	if provision.Spares(c) {
+		return c.ControlPlaneReplicas
+	}
 	if c.MDNS == "" || c.Distribution == spec.OpenShift ||
 		c.ControlPlaneReplicas == usual(c.Topology) {
 		return 0

@@ -68,6 +68,9 @@ func Encode(p Plan) []byte {
 	if len(p.knobs.ports) > 0 {
 		cluster["ports"] = p.knobs.ports
 	}
+	if p.Provisioning != nil {
+		cluster["provisioning"], cluster["hosts"] = p.Provisioning.Fields()
+	}
 	text, _ := json.MarshalIndent(map[string]any{ // none of these types fails
 		"apiVersion": "onprem-infra.io/v1alpha1", "kind": "Cluster", "spec": cluster,
 	}, "", "  ")
@@ -76,9 +79,9 @@ func Encode(p Plan) []byte {
 	}), '\n')
 }
 
-// list is a list in indented JSON. No element has a blank or a bracket, or spec.Check had refused
-// it.
-var list = regexp.MustCompile(`\[\n[^]]*\]`)
+// list is a list of texts in indented JSON. No element has a blank or a bracket, or spec.Check had
+// refused it. The list of hosts, which no template writes, stays on several lines.
+var list = regexp.MustCompile(`\[\n[^]{]*\]`)
 
 func texts[T fmt.Stringer](values []T) []string {
 	all := make([]string, len(values))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/plan/bound"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/record"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -31,14 +32,21 @@ type Plan struct {
 	Records []record.Record   `json:"records"`
 	Images  map[string]string `json:"images"`
 	spec.Nodes
+	// Provisioning is how the hosts are provisioned; nil if they are not.
+	Provisioning *provision.Plan `json:"provisioning,omitempty"`
+	Migration
+
+	knobs knobs
+}
+
+// Migration is how a live cluster changes its elections.
+type Migration struct {
 	// MigrateFrom is how the nodes of this live cluster send VRRP until all of them can change;
 	// empty without a migration.
 	MigrateFrom Way `json:"migrateFrom,omitzero"`
 
 	// Former is the plan that is in force until the migration has happened; nil without one.
 	Former *Plan `json:"-"`
-
-	knobs knobs
 }
 
 // Shape is what kind of cluster it is.

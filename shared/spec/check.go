@@ -9,9 +9,11 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 	"github.com/onprem-infra/onprem-infra/shared/spec/installer"
+	"github.com/onprem-infra/onprem-infra/shared/spec/machine"
 	"github.com/onprem-infra/onprem-infra/shared/spec/name"
 	"github.com/onprem-infra/onprem-infra/shared/spec/network"
 	"github.com/onprem-infra/onprem-infra/shared/spec/platform"
+	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
 	"github.com/onprem-infra/onprem-infra/shared/spec/setting"
 )
 
@@ -56,6 +58,8 @@ func Check(c Cluster) Findings {
 		at := document.Field(fmt.Sprintf("certificateDirectories[%d]", i))
 		d.nodes.Certificates = append(d.nodes.Certificates, document.Given(dir, at))
 	}
+	d.hosts = machine.GivenHosts(c.Hosts)
+	d.provisioning = provisioning.GivenSettings(r, c.Provisioning)
 	if c.DNSVIP.IsValid() {
 		d.DNS = network.GivenVIPs(r, "dnsVIP", []netip.Addr{c.DNSVIP})
 	}

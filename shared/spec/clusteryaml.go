@@ -6,9 +6,11 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 	"github.com/onprem-infra/onprem-infra/shared/spec/installer"
+	"github.com/onprem-infra/onprem-infra/shared/spec/machine"
 	"github.com/onprem-infra/onprem-infra/shared/spec/name"
 	"github.com/onprem-infra/onprem-infra/shared/spec/network"
 	"github.com/onprem-infra/onprem-infra/shared/spec/platform"
+	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
 	"github.com/onprem-infra/onprem-infra/shared/spec/setting"
 )
 
@@ -29,7 +31,7 @@ func clusterYAML(r *document.Reader, root document.Map) draft {
 		"controlPlaneReplicas", "families", "machineNetworks", "apiVIPs", "ingressVIPs", "dnsVIP",
 		"dnsClients", "loadBalancer", "dnsRecords", "mdns", "metrics", "images", "namespace",
 		"kubeconfig", "certificateDirectories", "kubeletUnit", "nodeLabels", "timing", "vrrp",
-		"onClash", "migrateFrom", "vrids", "ports")
+		"onClash", "migrateFrom", "vrids", "ports", "provisioning", "hosts")
 	r.Known(images, imageKeys()...)
 
 	d := draft{
@@ -51,7 +53,9 @@ func clusterYAML(r *document.Reader, root document.Map) draft {
 			DNS:      network.ReadVIP(r, spec.Get("dnsVIP")),
 		},
 	}
-	d.name, d.domain = readNames(r, metadata, spec)
+	d.name, d.domain = name.Read(r, metadata, spec)
+	d.provisioning = provisioning.ReadOwn(r, spec.Get("provisioning"))
+	d.hosts = machine.Read(r, spec.Get("hosts"), false)
 	d.CheckClients(&r.Report)
 	if d.loadBalancer.Value == OwnManaged {
 		d.loadBalancer.Value = string(Managed)
@@ -73,28 +77,4 @@ func readPlatform(r *document.Reader, s document.Scalar[string]) Platform {
 		return ""
 	}
 	return Platform(all[i])
-}
-
-// readNames reads the cluster's name and its base domain, or those that clusterDomain is made of: a
-// template that writes the file may be unable to split it.
-func readNames(r *document.Reader, metadata, spec document.Map) (cluster,
-	domain document.Scalar[string]) {
-	cluster, domain = r.Text(metadata.Get("name")), r.Text(spec.Get("baseDomain"))
-	together := spec.Get("clusterDomain")
-	if together.Node == nil {
-		return cluster, domain
-	}
-	whole := r.Text(together)
-	if cluster.Given || domain.Given {
-		r.Errorf(whole.At,
-			"stands beside the name or the base domain, which it is made of: leave one or the "+
-				"other")
-	}
-	cluster, domain = whole, whole
-	cluster.Value, domain.Value, cluster.OK = strings.Cut(whole.Value, ".")
-	if domain.OK = cluster.OK; !cluster.OK {
-		r.Refuse(whole, "has no dot: write the cluster's name and the domain above it, such as "+
-			"prod.example.com")
-	}
-	return cluster, domain
 }

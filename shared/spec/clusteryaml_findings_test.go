@@ -4,7 +4,7 @@ import "testing"
 
 func TestClusterFindings(t *testing.T) {
 	check(t, goodCluster, []findingCase{
-		{"field unknown", edit{"  platform: none", "  platform: none\n  vips: []"}, `c:8:3: error: spec.vips: there is no such field: remove it, or use one of baseDomain, clusterDomain, platform, distribution, topology, controlPlaneReplicas, families, machineNetworks, apiVIPs, ingressVIPs, dnsVIP, dnsClients, loadBalancer, dnsRecords, mdns, metrics, images, namespace, kubeconfig, certificateDirectories, kubeletUnit, nodeLabels, timing, vrrp, onClash, migrateFrom, vrids, ports`},
+		{"field unknown", edit{"  platform: none", "  platform: none\n  vips: []"}, `c:8:3: error: spec.vips: there is no such field: remove it, or use one of baseDomain, clusterDomain, platform, distribution, topology, controlPlaneReplicas, families, machineNetworks, apiVIPs, ingressVIPs, dnsVIP, dnsClients, loadBalancer, dnsRecords, mdns, metrics, images, namespace, kubeconfig, certificateDirectories, kubeletUnit, nodeLabels, timing, vrrp, onClash, migrateFrom, vrids, ports, provisioning, hosts`},
 		{"field misspelt", edit{"  apiVIPs:", "  apiVips:"}, `c:6:3: error: spec.apiVIPs: no virtual IP is given for the API and none is assumed: write its address
 c:9:3: error: spec.apiVips: there is no such field: spell it apiVIPs`},
 		{"a letter is missing", edit{"  apiVIPs:", "  apiVIP:"}, `c:6:3: error: spec.apiVIPs: no virtual IP is given for the API and none is assumed: write its address

@@ -3,8 +3,10 @@ package spec
 import (
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 	"github.com/onprem-infra/onprem-infra/shared/spec/installer"
+	"github.com/onprem-infra/onprem-infra/shared/spec/machine"
 	"github.com/onprem-infra/onprem-infra/shared/spec/name"
 	"github.com/onprem-infra/onprem-infra/shared/spec/network"
+	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
 	"github.com/onprem-infra/onprem-infra/shared/spec/setting"
 )
 
@@ -20,12 +22,13 @@ type draft struct {
 	images       map[string]string
 	nodes        name.Nodes
 	pools        installer.Pools
-	hosts        []Host
+	hosts        machine.Hosts
+	provisioning provisioning.Draft
 	network.Addresses
 }
 
 // validate applies the rules.
-func (d draft) validate(r *document.Report) {
+func (d *draft) validate(r *document.Report) {
 	d.UserManaged = d.loadBalancer.Value == string(UserManaged)
 	name.Check(r, d.name, d.domain)
 	r.OneOf(d.loadBalancer, d.balancers()...)
@@ -35,6 +38,7 @@ func (d draft) validate(r *document.Report) {
 	d.checkTopology(r)
 	d.nodes.Check(r)
 	d.Addresses.Check(r)
+	d.checkProvisioning(r)
 	if !d.InstallConfig {
 		return
 	}

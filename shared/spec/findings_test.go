@@ -27,7 +27,7 @@ platform:
     hosts:
     - name: m0
       bootMACAddress: 52:54:00:00:00:01
-      bmc: {address: s3cret, username: s3cret, password: s3cret}
+      hardwareProfile: default
 pullSecret: '{"auths":{"s3cret":{"auth":"s3cret"}}}'
 `
 

@@ -29,6 +29,8 @@ func examples(f *testing.F, pattern string) []string {
 // good time, a cluster or an error.
 func FuzzParse(f *testing.F) {
 	f.Add(goodInstallConfig, "api=9", "lb=9460", "compat", "unicast")
+	f.Add(goodProvisioned, "", "", "", "")
+	f.Add(goodOwn, "", "", "", "")
 	f.Add(goodCluster, "ingress=9", "", "", "multicast")
 	for _, text := range examples(f, "*-dual.golden") {
 		f.Add(text, "", "", "", "")

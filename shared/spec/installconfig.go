@@ -5,7 +5,9 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 	"github.com/onprem-infra/onprem-infra/shared/spec/installer"
+	"github.com/onprem-infra/onprem-infra/shared/spec/machine"
 	"github.com/onprem-infra/onprem-infra/shared/spec/network"
+	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
 )
 
 // spelling is how a platform's section of an install-config names its fields.
@@ -53,7 +55,10 @@ func (d *draft) readSection(r *document.Reader, section document.Map) {
 		r.Warnf(records.At, "oVirt has no such field, its records are Internal: remove it")
 	}
 	if d.Platform == BareMetal {
-		d.hosts = installer.ReadHosts(r, r.Field(section, "hosts"))
+		d.hosts = machine.Read(r, r.Field(section, "hosts"), true)
+	}
+	if d.hosts.Provisioned {
+		d.provisioning = provisioning.ReadInstallConfig(r, section)
 	}
 	vips := network.Addrs(slices.Concat(d.API.All, d.Ingress.All))
 	installer.CheckPlatform(r, d.Platform, section, vips)

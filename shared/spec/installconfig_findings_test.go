@@ -175,7 +175,7 @@ c:12:13: error: platform.baremetal.apiVIPs: no virtual IP is given for the API a
 		{"MAC twice", edit{"    - name: m0", "    - name: m1\n      bootMACAddress: 52-54-00-00-00-01\n    - name: m0"}, `c:18:23: error: platform.baremetal.hosts[1].bootMACAddress: "52:54:00:00:00:01" is another host's too, at line 16: give each host its own`},
 		{"MAC malformed", edit{"52:54:00:00:00:01", "52:54:00:00:00"}, `c:16:23: error: platform.baremetal.hosts[0].bootMACAddress: "52:54:00:00:00" is no MAC address: write six bytes, such as 52:54:00:00:00:01`},
 		{"MAC of eight bytes", edit{"52:54:00:00:00:01", "52:54:00:00:00:01:02:03"}, `c:16:23: error: platform.baremetal.hosts[0].bootMACAddress: "52:54:00:00:00:01:02:03" is no MAC address: write six bytes, such as 52:54:00:00:00:01`},
-		{"hosts are a map", edit{"    hosts:\n    - name: m0\n      bootMACAddress: 52:54:00:00:00:01\n      bmc:", "    hosts:\n      bmc:"}, `c:15:7: error: platform.baremetal.hosts: want a list, got a map: write a list here`},
+		{"hosts are a map", edit{"    hosts:\n    - name: m0\n      bootMACAddress: 52:54:00:00:00:01\n      hardwareProfile:", "    hosts:\n      hardwareProfile:"}, `c:15:7: error: platform.baremetal.hosts: want a list, got a map: write a list here`},
 		{"host by alias", edit{"    - name: m0", "    - &h {name: m1, bootMACAddress: x}\n    - *h\n    - name: m0"}, `c:15:17: error: platform.baremetal.hosts[1].name: "m1" is another host's too, at line 15: give each host its own
 c:15:37: error: platform.baremetal.hosts[0].bootMACAddress: "x" is no MAC address: write six bytes, such as 52:54:00:00:00:01
 c:15:37: error: platform.baremetal.hosts[1].bootMACAddress: "x" is no MAC address: write six bytes, such as 52:54:00:00:00:01`},

@@ -49,7 +49,7 @@ func (d draft) cluster() Cluster {
 			VRRP: Mode(d.settings.Former.VRRP.Value)},
 		VRIDs: numbers[uint8](d.settings.VRIDs),
 		Ports: numbers[uint16](d.settings.Ports),
-		Hosts: d.hosts,
+		Hosts: d.hosts.Filled(d.counts()), Provisioning: d.provisioning.Values(),
 		Nodes: Nodes{
 			Namespace: d.nodes.Namespace.Value, Kubeconfig: d.nodes.Kubeconfig.Value,
 			KubeletUnit: d.nodes.KubeletUnit.Value, ControlPlaneLabel: d.nodes.ControlPlane.Value,

@@ -6,10 +6,11 @@ import (
 	"net/netip"
 
 	"github.com/onprem-infra/onprem-infra/shared/clash"
-	"github.com/onprem-infra/onprem-infra/shared/spec/installer"
+	"github.com/onprem-infra/onprem-infra/shared/spec/machine"
 	"github.com/onprem-infra/onprem-infra/shared/spec/name"
 	"github.com/onprem-infra/onprem-infra/shared/spec/network"
 	"github.com/onprem-infra/onprem-infra/shared/spec/platform"
+	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
 	"github.com/onprem-infra/onprem-infra/shared/spec/setting"
 )
 
@@ -20,7 +21,9 @@ type (
 	Metrics  = setting.Metrics
 	Mode     = setting.Mode
 	Knobs    = setting.Knobs
-	Host     = installer.Host
+	Host     = machine.Host
+	// Provisioning is how the hosts are provisioned.
+	Provisioning = provisioning.Settings
 )
 
 // The platforms. None exists in cluster.yaml only.
@@ -127,8 +130,9 @@ type Cluster struct {
 	MigrateFrom          Former            // of a cluster.yaml only
 	VRIDs                map[string]uint8  // "api", "ingress"
 	Ports                map[string]uint16 // by port name
-	Hosts                []Host            // baremetal only
-	Nodes                Nodes             // of a cluster.yaml only
+	Hosts                []Host
+	Nodes                Nodes        // of a cluster.yaml only
+	Provisioning         Provisioning // the zero value if hosts are not provisioned
 }
 
 // Former is the former settings of a live cluster's elections, which its nodes use until all of

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -22,6 +23,22 @@ const (
     failureDomains:
     - server: b
 `
+	secretiveHosts = `  baremetal:
+    apiVIPs: [192.0.2.5]
+    ingressVIPs: [192.0.2.6]
+    hosts:
+    - name: m0
+      role: master
+      bootMACAddress: 52:54:00:00:00:01
+      bmc: {address: 'redfish://s3cret:s3cret@bmc/s3cret', username: s3cret, password: s3cret}
+    - name: m1
+      bootMACAddress: 52:54:00:00:00:02
+      bmc:
+        address: redfish://bmc/x
+        username: s3cret
+        password: s3cret
+      networkConfig: {interfaces: [{name: eno1, 802.1x: {identity: s3cret, private-key-password: s3cret}}]}
+`
 )
 
 // TestSecrets breaks an install-config at each of its bytes, in each way that a hand slips, and
@@ -35,6 +52,7 @@ func TestSecrets(t *testing.T) {
 	slipped(t, goodInstallConfig, 0)
 	slipped(t, head+secretiveNutanix, len(head))
 	slipped(t, head+secretiveVSphere, len(head))
+	slipped(t, head+secretiveHosts, len(head))
 }
 
 // slipped breaks a text at each byte from one on.
@@ -49,7 +67,7 @@ func slipped(t *testing.T, good string, from int) {
 					t.Errorf("%q at byte %d: %s", slip, at, lines(findings))
 				}
 				for _, h := range cluster.Hosts {
-					if strings.Contains(h.Name+h.Role+h.BootMACAddress, secret) {
+					if strings.Contains(h.Name+h.Role+h.BootMACAddress, secret) || strings.Contains(fmt.Sprintf("%+v", h), secret) {
 						t.Errorf("%q at byte %d: host %+v", slip, at, h)
 					}
 				}

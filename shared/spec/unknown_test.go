@@ -33,8 +33,12 @@ c:13:19: warning: platform.baremetal.ingressVIPs[0]: 192.0.2.6 is outside 10.0.0
 			"c:7:3: warning: controlPlane.plattform: " + meant("platform")},
 		{"like none", edit{"pullSecret:", "zzz: {a: b}\npullSecret:"},
 			"c:18:1: warning: zzz: " + noSuchField + "remove it"},
-		{"beside a password, which is not named", edit{"{address: s3cret, username: s3cret", "{adress: s3cret, s3cret: s3cret"},
-			`c:17:13: warning: platform.baremetal.hosts[0].bmc: the installer does not know a field that stands here and refuses it: spell it address where that is meant, or remove it
+		{"beside a password, which is not named", edit{"hardwareProfile: default", "bmc: {adress: s3cret, s3cret: s3cret, password: s3cret}"},
+			`c:15:5: warning: platform.baremetal.hosts: there are fewer hosts of the role master than replicas, 1 and 3, and only the agent-based installer takes that: list the others
+c:15:7: warning: platform.baremetal.hosts[0].role: is missing: the host "m0" is taken as a master, as by the installer: write role: master
+c:17:12: error: platform.baremetal.hosts[0].bmc.address: is missing: write the address of the BMC, such as redfish-virtualmedia://HOST/PATH
+c:17:12: error: platform.baremetal.hosts[0].bmc.username: is missing: write the user name of the BMC
+c:17:13: warning: platform.baremetal.hosts[0].bmc: the installer does not know a field that stands here and refuses it: spell it address where that is meant, or remove it
 c:17:29: warning: platform.baremetal.hosts[0].bmc: the installer does not know a field that stands here and refuses it: remove it`},
 		{"that is no name", edit{"pullSecret:", "'s3cret {': a\npullSecret:"},
 			"c:18:1: warning: document: the installer does not know a field that stands here and refuses it: remove it"},

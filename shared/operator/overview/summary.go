@@ -22,6 +22,9 @@ func (v View) Summary(width layout.Width) string {
 		text.WriteString("\n" + width.Table([]string{"VIP", "FOR", "VIRTUAL ROUTER ID"}, rows))
 	}
 	text.WriteString("\n" + width.Facts(v.facts()))
+	if v.Provisioning != nil {
+		text.WriteString("\n" + provisioning(v.Provisioning, width))
+	}
 	var rows [][]string
 	for _, b := range v.Timing.Bounds {
 		rows = append(rows, []string{

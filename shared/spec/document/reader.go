@@ -93,7 +93,7 @@ func (r *Reader) Text(v Value) Scalar[string] {
 	}
 	switch node := follow(v.Node); kindOf(node) {
 	case kindString:
-		if node.Style == 0 && slices.Contains(oldBools(), strings.ToLower(node.Value)) {
+		if node.Style == 0 && slices.Contains(OldBools(), strings.ToLower(node.Value)) {
 			r.Errorf(v.At, "want a string, got %s, which is true or false to the "+
 				"installer and other readers of YAML 1.1: put it in quotes", Quote(node.Value))
 			return s
@@ -107,8 +107,8 @@ func (r *Reader) Text(v Value) Scalar[string] {
 	return s
 }
 
-// oldBools are words that YAML 1.1 reads as booleans and YAML 1.2 as text.
-func oldBools() []string { return []string{"y", "yes", "on", "n", "no", "off"} }
+// OldBools are words that YAML 1.1 reads as booleans and YAML 1.2 as text.
+func OldBools() []string { return []string{"y", "yes", "on", "n", "no", "off"} }
 
 // numeric are words that people write for numbers.
 var numeric = regexp.MustCompile(`^[-+]?[0-9.][0-9.eE+-]*$`)

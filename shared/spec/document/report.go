@@ -22,6 +22,14 @@ func (p Place) of(n *yaml.Node, path string) Place {
 	return Place{File: p.File, Line: n.Line, Column: n.Column, Path: path}
 }
 
+// Where is a place as a finding about another one names it.
+func (p Place) Where() string {
+	if p.Line == 0 {
+		return "at " + p.Path
+	}
+	return fmt.Sprintf("at line %d", p.Line)
+}
+
 // Scalar is what the user wrote in one place.
 type Scalar[T any] struct {
 	Value T

@@ -1,64 +1,11 @@
 package installer
 
 import (
-	"bytes"
-	"net"
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
-	"github.com/onprem-infra/onprem-infra/shared/spec/name"
 	"github.com/onprem-infra/onprem-infra/shared/spec/platform"
 )
-
-// Host is a machine that the install-config of a baremetal cluster lists.
-type Host struct {
-	Name           string
-	Role           string
-	BootMACAddress string
-}
-
-// ReadHosts reads the machines of a baremetal install-config, without the address and password of
-// their BMC.
-func ReadHosts(r *document.Reader, v document.Value) (hosts []Host) {
-	elements, _ := r.List(v)
-	names, macs := map[string]int{}, map[string]int{}
-	for _, e := range elements {
-		o := r.Map(e)
-		if !o.Given {
-			continue
-		}
-		host, role := r.Text(r.Field(o, "name")), r.Text(r.Field(o, "role"))
-		mac := r.Text(r.Field(o, "bootMACAddress"))
-		if role.Value != "" {
-			r.OneOf(role, "master", "worker", "arbiter")
-		}
-		if host.OK {
-			r.Refuse(host, name.NoHost(host.Value))
-			once(r, names, host.Value, host)
-		}
-		switch hw, err := net.ParseMAC(mac.Value); {
-		case err != nil || len(hw) != 6:
-			r.Refuse(mac, "is no MAC address: write six bytes, such as 52:54:00:00:00:01")
-		case hw[0]&1 != 0, bytes.Equal(hw, make([]byte, 6)):
-			r.Refuse(mac, "is a group's address or all zeros, and no interface has it: write the "+
-				"address of the one that boots")
-		default:
-			once(r, macs, hw.String(), mac)
-		}
-		hosts = append(hosts, Host{Name: host.Value, Role: role.Value, BootMACAddress: mac.Value})
-	}
-	return hosts
-}
-
-// once reports a value that an earlier host has too.
-func once(r *document.Reader, seen map[string]int, key string, s document.Scalar[string]) {
-	if line, twice := seen[key]; twice {
-		r.Errorf(s.At, "%s is another host's too, at line %d: give each host its own",
-			document.Quote(s.Value), line)
-		return
-	}
-	seen[key] = s.At.Line
-}
 
 // Pools are the machines of a cluster, by their numbers.
 type Pools struct {
@@ -104,6 +51,20 @@ func readFencing(r *document.Reader, o document.Map) fencing {
 	}
 	return f
 }
+
+// Workers is the number of workers; -1 if it is not written.
+func (p Pools) Workers() int {
+	sum := -1
+	for _, w := range p.workers {
+		if w.OK && w.Value >= 0 {
+			sum = max(0, sum) + w.Value
+		}
+	}
+	return sum
+}
+
+// Fenced reports whether two control plane nodes put each other out of the way.
+func (p Pools) Fenced() bool { return p.fencing.Given }
 
 // Check applies the installer's rules on the shape of a cluster: elections depend on the number of
 // nodes.

@@ -145,3 +145,28 @@ func stacks(all []span) (four, six bool) {
 	}
 	return four, six
 }
+
+// Other is a network of the cluster that has been named, or is taken without a name.
+type Other struct {
+	Network
+	Text string // the network and what it is, in words
+}
+
+// Others are all networks of a cluster but the provisioning network.
+func (a Addresses) Others() (all []Other) {
+	machines := spans(a.Machines, "a machine network", "networking.machineNetwork",
+		assumedMachines())
+	services := spans(a.inner.services, "a service network", "networking.serviceNetwork",
+		assumedServices())
+	pods := spans(a.inner.pods, "a cluster network", "networking.clusterNetwork", assumedPods())
+	if !a.InstallConfig { // our own form has no other networks, and none is taken
+		services, pods = nil, nil
+		if a.Machines.empty() {
+			machines = nil
+		}
+	}
+	for _, s := range slices.Concat(machines, services, pods) {
+		all = append(all, Other{s.Network, s.String()})
+	}
+	return all
+}

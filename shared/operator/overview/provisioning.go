@@ -1,0 +1,54 @@
+package overview
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/onprem-infra/onprem-infra/shared/operator/layout"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
+	"github.com/onprem-infra/onprem-infra/shared/spec/machine"
+)
+
+// provisioning is which host is answered in which phase, how it boots, and where it reports.
+func provisioning(p *provision.Plan, width layout.Width) string {
+	network := string(p.Network)
+	if p.CIDR.IsValid() {
+		network += " " + p.CIDR.String()
+	}
+	servers := "the API VIP's holder"
+	switch {
+	case p.BootstrapIP.IsValid():
+		servers = fmt.Sprintf("bootstrap machine %s, cluster %s", p.BootstrapIP, p.IP)
+	case p.IP.IsValid():
+		servers = p.IP.String() + " in both phases"
+	}
+	names, texts := []string{"provisioning", "Ironic"}, []string{network, servers}
+	if d := p.DHCP; d != nil {
+		names = append(names, "DHCP")
+		texts = append(texts, fmt.Sprintf("%s to %s, lease %d s, other hosts: %s", d.First, d.Last,
+			d.LeaseSeconds, d.Unknown))
+	}
+	var times []string
+	for _, d := range p.Deadlines {
+		times = append(times, fmt.Sprintf("%s %d s", d.Step, d.Seconds))
+	}
+	names, texts = append(names, "deadlines"), append(texts, strings.Join(times, ", "))
+	var rows [][]string
+	for _, h := range p.Hosts {
+		name, driver, address := cmp.Or(h.Name, h.MAC.String()), h.Driver, "none of ours"
+		if h.Spare {
+			name += " (spare)"
+		}
+		if h.Verify == machine.VerifyOff {
+			driver += ", unverified"
+		}
+		if h.Address.IsValid() {
+			address = h.Address.String()
+		}
+		rows = append(rows, []string{name, string(h.Phase), address, driver, string(h.Boot),
+			strings.TrimPrefix(h.Ironic, "https://")})
+	}
+	return width.Facts(names, texts) + "\n" + width.Table([]string{"HOST", "PROVISIONED BY",
+		"ADDRESS", "DRIVER", "BOOT", "REPORTS TO"}, rows)
+}

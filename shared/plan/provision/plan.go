@@ -1,0 +1,82 @@
+// Package provision plans how the hosts of a cluster are provisioned: which server answers each of
+// them, with which address, how it boots, and how long each step may take.
+package provision
+
+import (
+	"net/netip"
+
+	"github.com/onprem-infra/onprem-infra/shared/mac"
+	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
+)
+
+// Plan is how a cluster's hosts are provisioned, complete. It has no credentials.
+type Plan struct {
+	Network     provisioning.Mode    `json:"network"`
+	CIDR        netip.Prefix         `json:"cidr,omitzero"`
+	Interface   string               `json:"interface,omitempty"` // of the hosts
+	MACs        []mac.MAC            `json:"macs,omitempty"`      // of the bootstrap machine
+	Address     provisioning.Sharing `json:"address,omitempty"`
+	BootstrapIP netip.Addr           `json:"bootstrapIP,omitzero"`
+	IP          netip.Addr           `json:"ip,omitzero"`
+	DHCP        *DHCP                `json:"dhcp,omitempty"` // nil if no server of ours answers
+	NTP         []string             `json:"ntp,omitempty"`
+	BMCCAFile   string               `json:"bmcCA,omitempty"`
+	Hosts       []Host               `json:"hosts"`
+	// NoProxy are what Ironic reaches without a proxy, and TLSNames what its certificate is for.
+	NoProxy   []string   `json:"noProxy"`
+	TLSNames  []string   `json:"tlsNames"`
+	Deadlines []Deadline `json:"deadlines"`
+	Proof     []string   `json:"proof"`
+}
+
+// DHCP is what the server of the provisioning network answers.
+type DHCP struct {
+	Unknown      string       `json:"unknown"`
+	First        netip.Addr   `json:"first"`
+	Last         netip.Addr   `json:"last"`
+	LeaseSeconds int          `json:"leaseSeconds"`
+	Gateway      netip.Addr   `json:"gateway,omitzero"`
+	DNS          []netip.Addr `json:"dns,omitempty"`
+	// Bootstrap are the cards that the bootstrap machine's server answers, and Cluster those that
+	// the cluster's answers until the handover has ended.
+	Bootstrap []mac.MAC `json:"bootstrap"`
+	Cluster   []mac.MAC `json:"cluster"`
+}
+
+// Phase is which of the two Ironics provisions a host.
+type Phase string
+
+// The phases.
+const (
+	Bootstrap Phase = "bootstrap" // control plane nodes and arbiters
+	Cluster   Phase = "cluster"   // workers, and control plane hosts beyond the replicas
+)
+
+// Boot is the way by which a host gets its ramdisk.
+type Boot string
+
+// The ways.
+const (
+	PXEBIOS      Boot = "PXE BIOS"
+	PXEUEFI      Boot = "PXE UEFI"
+	UEFIHTTP     Boot = "UEFI HTTP"
+	VirtualMedia Boot = "virtual media"
+)
+
+// Host is how one host is provisioned.
+type Host struct {
+	Name     string     `json:"name"`
+	Role     string     `json:"role"`
+	Spare    bool       `json:"spare,omitempty"` // a control plane host beyond the replicas
+	Phase    Phase      `json:"phase"`
+	MAC      mac.MAC    `json:"mac"`
+	Address  netip.Addr `json:"address,omitzero"` // reserved by its MAC; none without our DHCP
+	BMC      string     `json:"bmc"`
+	Driver   string     `json:"driver"`
+	Verify   string     `json:"verify"`
+	BootMode string     `json:"bootMode"`
+	Boot     Boot       `json:"boot"`
+	Ironic   string     `json:"ironic"`          // where the ramdisk reports
+	Media    string     `json:"media,omitempty"` // where the BMC fetches its medium
+	Kernel   string     `json:"kernel"`          // the ramdisk's arguments for its network
+}

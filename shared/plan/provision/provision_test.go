@@ -1,0 +1,181 @@
+package provision
+
+import (
+	"encoding/binary"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"testing/quick"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/mac"
+	"github.com/onprem-infra/onprem-infra/shared/subnet"
+)
+
+// hostsOf are so many hosts with cards that follow from a seed; every third is a worker.
+func hostsOf(seed uint32, n int) []Host {
+	hosts := make([]Host, n)
+	for i := range hosts {
+		hosts[i].Phase, hosts[i].MAC = Bootstrap, mac.MAC{0x52, 0x54}
+		binary.BigEndian.PutUint32(hosts[i].MAC[2:], seed*2654435761+uint32(i)*40503)
+		if i%3 == 2 {
+			hosts[i].Phase = Cluster
+		}
+	}
+	return hosts
+}
+
+// TestAssign_Properties holds for ranges of both families, full to the last address: each card has
+// an address of its own, in the range, that no server has, whatever the order of the hosts.
+func TestAssign_Properties(t *testing.T) {
+	for _, first := range []string{"172.22.0.10", "fd00:22::a"} {
+		first := netip.MustParseAddr(first)
+		property := func(seed uint32, count, more uint8) bool {
+			n := int(count)%60 + 1
+			last := plus(first, uint64(n)+1+uint64(more)) // room for two servers
+			taken := []netip.Addr{plus(first, uint64(seed)%uint64(n)), last}
+			hosts := hostsOf(seed, n)
+			table, reversed := assign(first, last, taken, hosts), slices.Clone(hosts)
+			slices.Reverse(reversed)
+			seen := map[netip.Addr]bool{}
+			for _, h := range hosts {
+				a := table[h.MAC]
+				if !a.IsValid() || seen[a] || a.Less(first) || last.Less(a) || slices.Contains(taken, a) {
+					t.Logf("%s has %v in %v", h.MAC, a, table)
+					return false
+				}
+				seen[a] = true
+			}
+			for m, a := range assign(first, last, taken, reversed) {
+				if table[m] != a {
+					t.Logf("%s has %v, and in another order %v", m, table[m], a)
+					return false
+				}
+			}
+			return true
+		}
+		if err := quick.Check(property, &quick.Config{MaxCount: 500}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestAssign_Stable holds that a worker that is added moves no control plane node, and few hosts
+// at all.
+func TestAssign_Stable(t *testing.T) {
+	first, last := netip.MustParseAddr("172.22.0.10"), netip.MustParseAddr("172.22.0.254")
+	moved, total := 0, 0
+	for seed := range uint32(200) {
+		hosts := hostsOf(seed, 31)
+		without := assign(first, last, nil, hosts[:30])
+		with := assign(first, last, nil, append(slices.Clone(hosts[:30]), Host{Phase: Cluster, MAC: hosts[30].MAC}))
+		for _, h := range hosts[:30] {
+			if total++; with[h.MAC] != without[h.MAC] {
+				if moved++; h.Phase == Bootstrap {
+					t.Fatalf("seed %d: a worker moved a control plane node", seed)
+				}
+			}
+		}
+	}
+	if t.Logf("%d of %d moved", moved, total); moved*50 > total {
+		t.Errorf("%d of %d hosts moved, want 2 %% at most", moved, total)
+	}
+}
+
+// TestProve_Refuses breaks a plan in each way that the proof is there for.
+func TestProve_Refuses(t *testing.T) {
+	good := func() *Plan {
+		hosts := hostsOf(1, 6)
+		first, last := netip.MustParseAddr("172.22.0.10"), netip.MustParseAddr("172.22.0.20")
+		p := &Plan{IP: netip.MustParseAddr("172.22.0.3"), Hosts: hosts, DHCP: &DHCP{First: first, Last: last, Gateway: netip.MustParseAddr("172.22.0.1")}}
+		for i, a := range assign(first, last, nil, hosts) {
+			for j := range hosts {
+				if hosts[j].MAC == i {
+					hosts[j].Address = a
+				}
+			}
+		}
+		for _, h := range hosts {
+			if h.Phase == Bootstrap {
+				p.DHCP.Bootstrap = append(p.DHCP.Bootstrap, h.MAC)
+			} else {
+				p.DHCP.Cluster = append(p.DHCP.Cluster, h.MAC)
+			}
+		}
+		return p
+	}
+	if proof, err := good().prove(); err != nil || len(proof) != 3 {
+		t.Fatalf("%v, %v", proof, err)
+	}
+	for want, change := range map[string]func(*Plan){
+		"is answered in both phases": func(p *Plan) { p.DHCP.Cluster = append(p.DHCP.Cluster, p.DHCP.Bootstrap[0]) },
+		"no server answers":          func(p *Plan) { p.DHCP.Cluster = p.DHCP.Cluster[1:] },
+		"is answered and is no host": func(p *Plan) { p.DHCP.Cluster = append(p.DHCP.Cluster, mac.MAC{2}) },
+		"is no card":                 func(p *Plan) { p.Hosts[1].MAC = p.Hosts[0].MAC },
+		"'s too":                     func(p *Plan) { p.Hosts[1].Address = p.Hosts[0].Address },
+		"is not free in the range":   func(p *Plan) { p.Hosts[1].Address = p.IP },
+	} {
+		p := good()
+		change(p)
+		if _, err := p.prove(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// TestFit holds that times which contradict each other are found, those of metal3 beside OpenShift's
+// installer among them.
+func TestFit(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(*Timers)
+		want   string
+	}{
+		"ours":                  {func(*Timers) {}, ""},
+		"with a lease":          {func(t *Timers) { t.Lease = time.Hour }, ""},
+		"metal3's":              {func(t *Timers) { t.Retry, t.CallBack = 20*time.Minute, 80*time.Minute }, "the waits for a call-back (1h20m0s) do not fit into the installation (1h0m0s): choose shorter ones, or a longer time"},
+		"a retry at once":       {func(t *Timers) { t.Retry = time.Minute }, "the firmware's DHCP retries (1m0s) do not fit into the time to the next boot (1m0s): choose shorter ones, or a longer time"},
+		"one boot only":         {func(t *Timers) { t.CallBack = 20 * time.Minute }, "2 boots (20m0s) do not fit into the time to the call-back (20m0s): choose shorter ones, or a longer time"},
+		"a lease that runs out": {func(t *Timers) { t.Lease = 10 * time.Minute }, "the waits of the handover (10m0s) do not fit into a lease (10m0s): choose shorter ones, or a longer time"},
+	} {
+		timers := defaultTimers()
+		tt.change(&timers)
+		got := ""
+		if err := timers.Fit(); err != nil {
+			got = err.Error()
+		}
+		if got != tt.want {
+			t.Errorf("%s: %s\nwant %s", name, got, tt.want)
+		}
+	}
+}
+
+func TestSubnet(t *testing.T) {
+	cidr := netip.MustParsePrefix("172.22.0.0/24")
+	first, last := subnet.Range(cidr)
+	if first.String() != "172.22.0.10" || last.String() != "172.22.0.254" || subnet.Size(first, last) != 245 || subnet.Last(cidr).String() != "172.22.0.255" {
+		t.Errorf("%s to %s, %d", first, last, subnet.Size(first, last))
+	}
+	for _, tt := range []struct{ without, first, last string }{
+		{"172.22.0.3", "172.22.0.10", "172.22.0.254"},
+		{"172.22.0.10", "172.22.0.11", "172.22.0.254"},
+		{"172.22.0.254", "172.22.0.10", "172.22.0.253"},
+		{"172.22.0.200", "172.22.0.10", "172.22.0.199"},
+		{"172.22.0.50", "172.22.0.51", "172.22.0.254"},
+	} {
+		a, b := subnet.Free(cidr, []netip.Addr{netip.MustParseAddr(tt.without)})
+		if a.String() != tt.first || b.String() != tt.last {
+			t.Errorf("without %s: %s to %s", tt.without, a, b)
+		}
+	}
+	for text, want := range map[string]int{"fd00::/64": 1<<31 - 1, "fd00::/120": 245, "172.22.0.0/28": 5, "172.22.0.0/29": 0, "172.22.0.0/32": 0} {
+		first, last := subnet.Range(netip.MustParsePrefix(text))
+		size := 0
+		if first.IsValid() {
+			size = subnet.Size(first, last)
+		}
+		if size != want {
+			t.Errorf("%s has %d addresses for hosts, want %d", text, size, want)
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package provisioning
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/mac"
+	"github.com/onprem-infra/onprem-infra/shared/spec/document"
+	"github.com/onprem-infra/onprem-infra/shared/subnet"
+)
+
+// Draft is the settings of a document, each value with its place.
+type Draft struct {
+	At            document.Place
+	Given         bool
+	Lost          bool // something else is there, which has been reported
+	InstallConfig bool
+
+	network, sharing, link document.Scalar[string]
+	cidr                   document.Scalar[netip.Prefix]
+	ip, bootstrapIP        document.Scalar[netip.Addr]
+	macs                   []document.Scalar[mac.MAC]
+	dhcp                   server
+	ca                     document.Scalar[string]
+	extra                  extra
+	two                    bool // the bootstrap machine has an address of its own; after Check
+}
+
+// extra is what an install-config alone has.
+type extra struct {
+	only   []only
+	static static
+}
+
+// server is a DHCP server's settings with their places.
+type server struct {
+	unknown     document.Scalar[string]
+	rng         document.Scalar[string]
+	first, last netip.Addr // of rng, if they could be read
+	gateway     document.Scalar[netip.Addr]
+	lease       document.Scalar[time.Duration]
+	dns         []document.Scalar[netip.Addr]
+	ntp         []document.Scalar[string]
+}
+
+// only is a field that only some modes have.
+type only struct {
+	at    document.Place
+	given bool
+	modes []Mode
+}
+
+func networks() []Mode { return []Mode{Managed, Unmanaged} }
+func managed() []Mode  { return []Mode{Managed} }
+
+// exclusive are the fields that some modes do not have.
+func (d Draft) exclusive() []only {
+	all := []only{
+		{d.cidr.At, d.cidr.Given, networks()}, {d.link.At, d.link.Given, networks()},
+		{d.sharing.At, d.sharing.Given, networks()},
+		{d.dhcp.unknown.At, d.dhcp.unknown.Given, managed()},
+		{d.dhcp.rng.At, d.dhcp.rng.Given, managed()},
+		{d.dhcp.lease.At, d.dhcp.lease.Given, managed()},
+		{d.dhcp.gateway.At, d.dhcp.gateway.Given, managed()},
+	}
+	for _, s := range d.dhcp.dns {
+		all = append(all, only{s.At, true, managed()})
+	}
+	return append(all, d.extra.only...)
+}
+
+// Values are the settings without their places.
+func (d Draft) Values() Settings {
+	if !d.Given {
+		return Settings{}
+	}
+	s := Settings{
+		Network: d.Mode(), CIDR: d.cidr.Value, Interface: d.link.Value,
+		IP: d.ip.Value, BootstrapIP: d.bootstrapIP.Value,
+		DHCP: DHCP{Unknown: d.dhcp.unknown.Value, First: d.dhcp.first, Last: d.dhcp.last,
+			Lease: d.dhcp.lease.Value, Gateway: d.dhcp.gateway.Value},
+	}
+	if s.Network != Disabled {
+		s.Address = Sharing(d.sharing.Value)
+	}
+	if d.InstallConfig {
+		s.BMCCA = d.ca.Value
+	} else {
+		s.BMCCAFile = d.ca.Value
+	}
+	for _, m := range d.macs {
+		s.MACs = append(s.MACs, m.Value)
+	}
+	for _, a := range d.dhcp.dns {
+		s.DHCP.DNS = append(s.DHCP.DNS, a.Value)
+	}
+	for _, n := range d.dhcp.ntp {
+		s.DHCP.NTP = append(s.DHCP.NTP, n.Value)
+	}
+	return s
+}
+
+// Mode is the mode of the document: the default of its kind where none is written.
+func (d Draft) Mode() Mode {
+	switch {
+	case !d.Given:
+		return ""
+	case d.network.Value != "":
+		return Mode(d.network.Value)
+	case d.InstallConfig:
+		return Managed
+	}
+	return Disabled
+}
+
+// CIDR is the provisioning network, or the one that is taken; not valid in a cluster without any.
+func (d Draft) CIDR() netip.Prefix {
+	switch {
+	case !d.Given, d.Mode() == Disabled, d.cidr.Given && !d.cidr.OK:
+		return netip.Prefix{}
+	case d.cidr.OK:
+		return d.cidr.Value
+	}
+	return subnet.Default()
+}
+
+// Interface is the hosts' interface on the provisioning network, empty if it is not known.
+func (d Draft) Interface() string { return d.link.Value }

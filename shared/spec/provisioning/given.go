@@ -1,0 +1,55 @@
+package provisioning
+
+import (
+	"fmt"
+
+	"github.com/onprem-infra/onprem-infra/shared/spec/document"
+	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/grammar"
+)
+
+// GivenSettings are settings that were not read from a file.
+func GivenSettings(r *document.Report, s Settings) Draft {
+	at := func(field string) document.Place { return document.Field("provisioning." + field) }
+	text := func(field, value string) document.Scalar[string] {
+		return document.Scalar[string]{Value: value, At: at(field), Given: value != "",
+			OK: value != ""}
+	}
+	valid := func(field string, v interface {
+		IsValid() bool
+		String() string
+	}) document.Scalar[string] {
+		if !v.IsValid() {
+			return text(field, "")
+		}
+		return text(field, v.String())
+	}
+	d := Draft{At: document.Field("provisioning"), Given: s.Network != "",
+		network: text("network", string(s.Network)), sharing: text("address", string(s.Address)),
+		link: text("interface", s.Interface), ca: text("bmcCA", s.BMCCAFile),
+		cidr:        grammar.As(r, valid("cidr", s.CIDR), grammar.CIDR),
+		ip:          grammar.As(r, valid("ip", s.IP), grammar.Addr),
+		bootstrapIP: grammar.As(r, valid("bootstrapIP", s.BootstrapIP), grammar.Addr),
+		dhcp: server{unknown: text("dhcp.unknown", s.DHCP.Unknown),
+			gateway: grammar.As(r, valid("dhcp.gateway", s.DHCP.Gateway), grammar.Addr)},
+	}
+	if s.DHCP.First.IsValid() {
+		d.dhcp.rng = text("dhcp.range", s.DHCP.First.String()+","+s.DHCP.Last.String())
+	}
+	if s.DHCP.Lease != 0 {
+		d.dhcp.lease = grammar.As(r, text("dhcp.lease", s.DHCP.Lease.String()), grammar.Lease)
+	}
+	for i, m := range s.MACs {
+		d.macs = append(d.macs, grammar.As(r, text(fmt.Sprintf("macs[%d]", i), m.String()), grammar.MAC))
+	}
+	for i, a := range s.DHCP.DNS {
+		d.dhcp.dns = append(d.dhcp.dns, grammar.As(r, valid(fmt.Sprintf("dhcp.dns[%d]", i), a),
+			grammar.Addr))
+	}
+	for i, n := range s.DHCP.NTP {
+		d.dhcp.ntp = append(d.dhcp.ntp, text(fmt.Sprintf("dhcp.ntp[%d]", i), n))
+	}
+	r.OneOf(d.network, string(Managed), string(Unmanaged), string(Disabled))
+	r.OneOf(d.sharing, string(One), string(Two))
+	r.OneOf(d.dhcp.unknown, Refuse, Pool)
+	return d
+}

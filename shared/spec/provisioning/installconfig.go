@@ -1,0 +1,126 @@
+package provisioning
+
+import (
+	"net/netip"
+	"strings"
+
+	"github.com/onprem-infra/onprem-infra/shared/mac"
+	"github.com/onprem-infra/onprem-infra/shared/spec/document"
+	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/grammar"
+)
+
+// ReadInstallConfig reads the baremetal section of an install-config whose hosts are provisioned.
+func ReadInstallConfig(r *document.Reader, o document.Map) Draft {
+	s := section{r, o}
+	d := Draft{At: o.At, Given: true, InstallConfig: true,
+		network: s.mode(),
+		// OpenShift's operator sets an address of the cluster's own.
+		sharing:     document.Scalar[string]{Value: string(Two), At: o.At},
+		link:        s.text("provisioningNetworkInterface"),
+		cidr:        grammar.As(&r.Report, s.text("provisioningNetworkCIDR"), grammar.CIDR),
+		ip:          s.clusterIP(),
+		bootstrapIP: grammar.As(&r.Report, s.text("bootstrapProvisioningIP"), grammar.Addr),
+		ca:          s.text("bmcVerifyCA"),
+		dhcp:        server{rng: s.text("provisioningDHCPRange")},
+	}
+	for _, field := range []string{"provisioningMACAddress", "provisioningBridge"} {
+		v := s.value(field)
+		d.extra.only = append(d.extra.only, only{v.At, v.Given(), networks()})
+	}
+	d.macs = s.cards(d.Mode())
+	clocks, _ := r.List(s.value("additionalNTPServers"))
+	for _, e := range clocks {
+		d.dhcp.ntp = append(d.dhcp.ntp, r.Text(e))
+	}
+	address := func(name string) document.Scalar[netip.Addr] {
+		return grammar.As(&r.Report, s.text(name), grammar.Addr)
+	}
+	d.extra.static = static{address("bootstrapExternalStaticIP"),
+		address("bootstrapExternalStaticGateway"), address("bootstrapExternalStaticDNS")}
+	s.images()
+	return d
+}
+
+// section is the baremetal section of an install-config.
+type section struct {
+	*document.Reader
+	o document.Map
+}
+
+// value is a field; the installer does not tell an empty text from a field that is missing.
+func (s section) value(name string) document.Value {
+	v := s.Field(s.o, name)
+	if word, ok := v.Word(); ok && word == "" {
+		v.Node = nil
+	}
+	return v
+}
+
+func (s section) text(name string) document.Scalar[string] { return s.Text(s.value(name)) }
+
+// mode reads the mode, or the field that it had before.
+func (s section) mode() document.Scalar[string] {
+	network := s.text("provisioningNetwork")
+	for _, mode := range []Mode{Managed, Unmanaged, Disabled} {
+		if strings.EqualFold(network.Value, string(mode)) {
+			network.Value = string(mode)
+		}
+	}
+	external := grammar.Bool(s.Reader, s.value("provisioningDHCPExternal"))
+	if external.Given {
+		s.Warnf(external.At, "is deprecated: write provisioningNetwork: Unmanaged, or remove it")
+	}
+	if external.Value && !network.Given {
+		return document.Given(string(Unmanaged), external.At)
+	}
+	return network
+}
+
+// clusterIP reads the cluster's provisioning address, by its name of today or the former one.
+func (s section) clusterIP() document.Scalar[netip.Addr] {
+	ip := grammar.As(&s.Report, s.text("clusterProvisioningIP"), grammar.Addr)
+	old := grammar.As(&s.Report, s.text("provisioningHostIP"), grammar.Addr)
+	if old.Given {
+		s.Warnf(old.At, "is deprecated: write clusterProvisioningIP")
+	}
+	switch {
+	case !ip.Given:
+		return old
+	case ip.OK && old.OK && ip.Value != old.Value:
+		s.Errorf(old.At, "is another address than clusterProvisioningIP, which is the same "+
+			"field: remove it")
+	}
+	return ip
+}
+
+// cards reads the MAC addresses that the bootstrap machine gets. The one on the network that hosts
+// boot from comes first.
+func (s section) cards(mode Mode) (all []document.Scalar[mac.MAC]) {
+	names := []string{"provisioningMACAddress", "externalMACAddress"}
+	if mode == Disabled {
+		names = names[1:]
+	}
+	for _, name := range names {
+		if m := grammar.As(&s.Report, s.text(name), grammar.MAC); m.Given {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// images reports images of the operating system, which newer installers bring along.
+func (s section) images() {
+	for _, name := range []string{"bootstrapOSImage", "clusterOSImage"} {
+		image := s.text(name)
+		if !image.OK {
+			continue
+		}
+		url, sum, _ := strings.Cut(image.Value, "?sha256=")
+		if !strings.HasPrefix(url, "http://") && !strings.HasPrefix(url, "https://") ||
+			len(sum) != 64 || strings.Trim(sum, "0123456789abcdefABCDEF") != "" {
+			s.Errorf(image.At, "is no http or https URL with ?sha256= and 64 hexadecimal digits "+
+				"at its end: write one, or remove the field")
+		}
+		s.Warnf(image.At, "is deprecated and has no effect since OpenShift 4.10: remove it")
+	}
+}

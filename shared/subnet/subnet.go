@@ -1,0 +1,85 @@
+// Package subnet counts in the network from which hosts boot: which addresses servers take there,
+// and which are left for hosts.
+package subnet
+
+import "net/netip"
+
+// Default is the network that is taken without another.
+func Default() netip.Prefix { return netip.MustParsePrefix("172.22.0.0/24") }
+
+// The hosts of a provisioning network that are taken without other addresses, as by the installer.
+const (
+	bootstrapHost = 2
+	clusterHost   = 3
+	firstHost     = 10
+)
+
+// Servers are the addresses that the bootstrap machine and the cluster have in a network, where
+// no others are set.
+func Servers(cidr netip.Prefix) (bootstrap, cluster netip.Addr) {
+	return hostOf(cidr, bootstrapHost), hostOf(cidr, clusterHost)
+}
+
+// Range is the range of addresses for hosts: from the tenth to the last but one.
+func Range(cidr netip.Prefix) (first, last netip.Addr) {
+	first = hostOf(cidr, firstHost)
+	if last = Last(cidr).Prev(); !first.IsValid() || last.Less(first) {
+		return netip.Addr{}, netip.Addr{}
+	}
+	return first, last
+}
+
+// Free is the largest part of the default range that has none of some addresses; not valid if
+// there is none.
+func Free(cidr netip.Prefix, without []netip.Addr) (first, last netip.Addr) {
+	from, to := Range(cidr)
+	for size := 0; from.IsValid() && !to.Less(from); {
+		end, next := to, netip.Addr{}
+		for _, t := range without {
+			if from.Compare(t) <= 0 && t.Compare(end) <= 0 {
+				end, next = t.Prev(), t.Next()
+			}
+		}
+		if n := Size(from, end); !end.Less(from) && n > size {
+			first, last, size = from, end, n
+		}
+		from = next
+	}
+	return first, last
+}
+
+// hostOf is the address of a number in a network, not valid if the network is too small.
+func hostOf(cidr netip.Prefix, n int) netip.Addr {
+	addr := cidr.Masked().Addr()
+	for range n {
+		addr = addr.Next()
+	}
+	if !cidr.Contains(addr) || addr == Last(cidr) {
+		return netip.Addr{}
+	}
+	return addr
+}
+
+// Last is the last address of a network: all host bits set.
+func Last(cidr netip.Prefix) netip.Addr {
+	bytes := cidr.Masked().Addr().AsSlice()
+	for bit := cidr.Bits(); bit < len(bytes)*8; bit++ {
+		bytes[bit/8] |= 1 << (7 - bit%8)
+	}
+	last, _ := netip.AddrFromSlice(bytes)
+	return last
+}
+
+// Size is how many addresses a range has, at most the largest number of 32 bits.
+func Size(first, last netip.Addr) int {
+	const most = 1<<31 - 1
+	a, b := first.As16(), last.As16()
+	n := 0
+	for i := range a {
+		n = n<<8 + int(b[i]) - int(a[i])
+		if n > most>>8 && i < len(a)-1 {
+			return most
+		}
+	}
+	return min(n+1, most)
+}

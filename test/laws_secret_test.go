@@ -1,0 +1,62 @@
+package test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// revealing are the shipped files that may read the text of a secret, each with its reason.
+var revealing = map[string]string{}
+
+// TestLawsSecrets holds that the text of a secret is read where that is needed and nowhere else: of
+// what a file does not read, it can print nothing.
+func TestLawsSecrets(t *testing.T) {
+	used := map[string]bool{}
+	for _, p := range rooms(t) {
+		if p.room() == "shared/secret" || p.room() == "test" || strings.HasPrefix(p.room(), "test/") {
+			continue
+		}
+		fset, files := source(t, p)
+		for name, f := range files {
+			if at := reveals(f); at != token.NoPos {
+				file := p.room() + "/" + name
+				if used[file] = true; revealing[file] == "" {
+					t.Errorf("%s: it reads a secret: state the reason in test/laws_secret_test.go, or pass the secret on", fset.Position(at))
+				}
+			}
+		}
+	}
+	for file := range revealing {
+		if !used[file] {
+			t.Errorf("test/laws_secret_test.go: %s reads no secret: take its reason out", file)
+		}
+	}
+}
+
+// reveals is where a file reads a secret.
+func reveals(f *ast.File) (at token.Pos) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		if sel, ok := n.(*ast.SelectorExpr); ok && sel.Sel.Name == "Reveal" {
+			at = sel.Sel.Pos()
+		}
+		return true
+	})
+	return at
+}
+
+// TestLawsSecrets_SeesOne holds that the law finds the method, as it has that name.
+func TestLawsSecrets_SeesOne(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "shared", "secret", "secret.go"))
+	if err != nil || !strings.Contains(string(text), "func (t Text) Reveal() string {") {
+		t.Errorf("shared/secret has no method Reveal: the law looks for nothing (%v)", err)
+	}
+	f, err := parser.ParseFile(token.NewFileSet(), "a.go", "package a\nvar b = c.password.Reveal()", 0)
+	if err != nil || reveals(f) == token.NoPos {
+		t.Errorf("the law does not find a call (%v)", err)
+	}
+}
