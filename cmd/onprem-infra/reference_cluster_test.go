@@ -81,7 +81,10 @@ func clusterFields(t *testing.T) (fields []clusterField) {
 		values := offered(finding)
 		switch {
 		case strings.Contains(finding, "want a map"):
-			fields = append(fields, nestedFields(t, name)...)
+			fields = append(fields, nestedFields(t, nest{name, name, "{%s}"})...)
+			continue
+		case name == "hosts":
+			fields = append(fields, nestedFields(t, nest{"hosts[]", "hosts[0]", "[{%s}]"})...)
 			continue
 		case strings.Contains(finding, "want a list"):
 			f.value = "list"
@@ -102,30 +105,43 @@ func clusterFields(t *testing.T) (fields []clusterField) {
 	return fields
 }
 
+// nest is a map below spec: its name in the reference, its path in findings, and how the value of
+// the outermost field is written around its fields.
+type nest struct{ name, path, form string }
+
 // nestedFields are the fields of a map below spec.
-func nestedFields(t *testing.T, name string) (fields []clusterField) {
+func nestedFields(t *testing.T, m nest) (fields []clusterField) {
 	t.Helper()
-	for _, inner := range offered(findingOf(t, name+".unknown", "{unknown: 1}")) {
-		f := clusterField{name: name + "." + inner, value: "text"}
-		finding := findingOf(t, f.name, "{"+inner+": unknown}")
+	for _, inner := range offered(findingOf(t, m.path+".zzz", fmt.Sprintf(m.form, "zzz: 1"))) {
+		f := clusterField{name: m.name + "." + inner, value: "text"}
+		finding := findingOf(t, m.path+"."+inner, fmt.Sprintf(m.form, inner+": unknown"))
 		values := offered(finding)
 		p, isPort := port.Lookup(inner)
 		switch {
+		case strings.Contains(finding, "want a map") && inner != "network":
+			fields = append(fields, nestedFields(t, nest{f.name, m.path + "." + inner, fmt.Sprintf(m.form, inner+": {%s}")})...)
+			continue
+		case strings.Contains(finding, "want a map"): // of nmstate, whose fields are its own
+			f.value = "map"
+		case strings.Contains(finding, "want a list"):
+			f.value = "list"
 		case strings.Contains(finding, "want a whole number"):
 			f.value = "number"
+		case strings.Contains(finding, "want true or false"):
+			f.value = "`true`, `false`"
 		case values != nil:
 			f.value = codeSpans(values)
 		}
 		switch {
-		case isPort && name == "ports":
+		case isPort && m.name == "ports":
 			f.byDefault = fmt.Sprintf("`%d`", p.Number)
 		case values == nil:
-			f.byDefault = defaultOf(t, name, "{"+inner+": %s}", planned(t, inner+"Label"))
+			f.byDefault = defaultOf(t, m.name, "{"+inner+": %s}", planned(t, inner+"Label"))
 		}
 		fields = append(fields, f)
 	}
 	if len(fields) == 0 {
-		t.Errorf("%s has no fields", name)
+		t.Errorf("%s has no fields", m.name)
 	}
 	return fields
 }
@@ -152,6 +168,7 @@ func clusterWith(platform, name, value string) string {
 func findingOf(t *testing.T, path, value string) string {
 	t.Helper()
 	name, _, _ := strings.Cut(path, ".")
+	name, _, _ = strings.Cut(name, "[")
 	for line := range strings.Lines(invoke(t, clusterWith("none", name, value), "validate", "-c", "-").out) {
 		if _, finding, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "spec."+path); ok {
 			return finding

@@ -14,7 +14,8 @@ func validateCommand(std streams) *cobra.Command {
 		Short: "Print everything that is wrong with a cluster's description",
 		Long: `validate reads an install-config.yaml or a cluster.yaml and prints every finding, one
 line each; a terminal gets long ones in several: FILE:LINE:COL: error|warning: PATH: what is wrong,
-and what to do. After a thousand, one more line counts the rest. A clean file prints nothing.`,
+and what to do. After a thousand, one more line counts the rest. A clean file prints nothing. Files
+that a cluster.yaml names for the accounts of BMCs are read, and nothing of them is printed.`,
 		Example: `  onprem-infra validate -c install-config.yaml
   onprem-infra example cluster | onprem-infra validate --strict -o json -c -`,
 		Args: cobra.NoArgs,
@@ -26,7 +27,8 @@ and what to do. After a thousand, one more line counts the rest. A clean file pr
 		if err != nil {
 			return err
 		}
-		_, findings := spec.Parse(name, text, in.knobs)
+		cluster, findings := spec.Parse(name, text, in.knobs)
+		findings = append(findings, checkCredentials(name, cluster.Hosts)...)
 		if in.strict {
 			findings = findings.Strict()
 		}
