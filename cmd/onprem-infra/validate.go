@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/onprem-infra/onprem-infra/shared/host/accounts"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
@@ -28,7 +29,8 @@ that a cluster.yaml names for the accounts of BMCs are read, and nothing of them
 			return err
 		}
 		cluster, findings := spec.Parse(name, text, in.knobs)
-		findings = append(findings, checkCredentials(name, cluster.Hosts)...)
+		_, wrong := accounts.Of(in.file, cluster.Hosts)
+		findings = append(findings, wrong...)
 		if in.strict {
 			findings = findings.Strict()
 		}

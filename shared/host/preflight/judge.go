@@ -45,13 +45,13 @@ const vantage = "from this host"
 
 // Finding is one thing that is wrong with a host, or cannot be seen.
 type Finding struct {
-	Check    Check
-	Severity Severity
-	Host     string
-	Place    string
-	Text     string // what is wrong
-	Remedy   string // what to do
-	Vantage  string
+	Check    Check    `json:"check"`
+	Severity Severity `json:"severity"`
+	Host     string   `json:"host"`
+	Place    string   `json:"place,omitempty"`
+	Text     string   `json:"seen"` // what is wrong
+	Remedy   string   `json:"do"`
+	Vantage  string   `json:"vantage"`
 }
 
 // String is the finding for people.

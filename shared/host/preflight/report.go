@@ -1,0 +1,56 @@
+package preflight
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/operator/layout"
+)
+
+// Report is what `hosts -o json` prints. It is public: fields may be added, and none is removed or
+// changes its meaning.
+type Report struct {
+	At       time.Time `json:"at"`
+	Hosts    []Row     `json:"hosts"`
+	Findings []Finding `json:"findings"`
+
+	seen []Facts
+}
+
+// Examine asks all BMCs, and judges what they report.
+func Examine(ctx context.Context, targets []Target) Report {
+	seen, now := Observe(ctx, targets, Options{}), time.Now().UTC()
+	found := Judge(seen, now)
+	return Report{At: now, Hosts: append([]Row{}, Rows(seen, found)...),
+		Findings: append([]Finding{}, found...), seen: seen}
+}
+
+// Faulty is whether something is wrong with a host. What could not be seen is no fault.
+func (r Report) Faulty() bool {
+	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Severity == Error })
+}
+
+// Text is a report for a person: the table, and each finding with its remedy.
+func (r Report) Text(width layout.Width) string {
+	text := strings.Builder{}
+	text.WriteString(Table(width, r.Hosts))
+	for i, f := range r.Findings {
+		if i == 0 {
+			text.WriteString("\n")
+		}
+		text.WriteString(width.Wrap(fmt.Sprintf("%s %s: %s\n", f.Severity, f.Check, f.about())))
+	}
+	return text.String()
+}
+
+// about is a finding without its check.
+func (f Finding) about() string {
+	subject := f.Host
+	if f.Place != "" {
+		subject += " (" + f.Place + ")"
+	}
+	return fmt.Sprintf("%s: %s; seen %s: %s", subject, f.Text, f.Vantage, f.Remedy)
+}
