@@ -40,8 +40,9 @@ var allMeanings = []meaning{
 	{[]string{"Platform", "Distribution", "Topology", "KubeletUnit"}, differing(Unknown,
 		"it is a cluster of another kind: its other effects are not known",
 		func(p plan.Plan) any { return []any{p.Platform, p.Distribution, p.Topology, p.KubeletUnit} })},
-	// Names and metrics change no election; images are in the pods' files.
-	{[]string{"Records", "DNSRecords", "MDNS", "DNSClients", "EtcdMembers", "Images", "Metrics"}, nil},
+	// Names, metrics and how hosts are installed change no election; images are in the pods' files.
+	{[]string{"Records", "DNSRecords", "MDNS", "DNSClients", "EtcdMembers", "Images", "Metrics",
+		"Provisioning"}, nil},
 }
 
 // meanings are the effects of the parts that differ.
