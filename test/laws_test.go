@@ -153,6 +153,7 @@ var laws = []law{
 	{room: "shared/host/proc", own: leaves, foreign: []string{"golang.org/x/sys"}, why: "processes: by pidfd, and as their parent"},
 	{room: "shared/host/link", own: leaves, foreign: []string{"github.com/vishvananda/netlink", "golang.org/x/sys"}, why: "the only door to netlink"},
 	{room: "shared/host/nft", own: leaves, foreign: []string{"github.com/google/nftables", "github.com/mdlayher/netlink", "golang.org/x/sys"}, why: "the only door to netfilter"},
+	{room: "shared/host/nft/dhcp", own: []string{"shared/provisioning"}, foreign: []string{"github.com/google/nftables", "golang.org/x/sys"}, why: "part of the door to netfilter: one purpose's table"},
 	{room: "shared/host/haproxy", own: []string{"shared/loop"}, why: "HAProxy's sockets"},
 	{room: "shared/host/localhost", foreign: []string{"golang.org/x/sys"}, why: "the machine's own name, for all that dial"},
 	{room: "shared/host/socket", foreign: []string{"golang.org/x/sys"}, why: "options and addresses of sockets, whatever they are for"},
