@@ -123,6 +123,7 @@ var laws = []law{
 	{room: "shared/resolvconf", own: leaves, why: "a format knows no plan: mapping one to the other is a decision"},
 	{room: "shared/provisioning/arch", why: "leaf; a registry of numbers"},
 	{room: "shared/provisioning", own: append([]string{"shared/provisioning/arch"}, leaves...), why: "a format knows no plan: mapping one to the other is a decision"},
+	{room: "shared/provisioning/bootlog", own: []string{"shared/provisioning", "shared/provisioning/arch"}, why: "what a daemon's log means: its lines and their time come from another room"},
 	{room: "shared/object", foreign: []string{"go.yaml.in/yaml/v3"}, why: "what we write of Kubernetes' objects: importers do without its own types"},
 	{room: "cluster/pod", own: append([]string{"shared/object"}, leaves...), why: "a format knows no plan: mapping one to the other is a decision"},
 	{room: "shared/spec", own: append([]string{"shared/spec/"}, leaves...), why: "input is read without a probe of the host"},
