@@ -98,7 +98,7 @@ func TestValidate_FindingsOfIPv6(t *testing.T) {
 		change func(*Network)
 		want   string
 	}{
-		{"P-8: too large a network", func(n *Network) {
+		{"PR-07: too large a network", func(n *Network) {
 			n.Prefix = netip.MustParsePrefix("fd00:22::/56")
 		}, "prefix: fd00:22::/56: specify a prefix length from 64 to 126"},
 		{"a gateway", func(n *Network) { n.Gateway = addrs("fd00:22::1")[0] },

@@ -34,17 +34,17 @@ func TestArch4(t *testing.T) {
 		file, class string
 	}{
 		{"x86 BIOS", pxe(0), "undionly.kpxe", ""},
-		{"P-135: x86 UEFI", pxe(6), "ipxe-ia32.efi", ""},
+		{"PR-18: x86 UEFI", pxe(6), "ipxe-ia32.efi", ""},
 		{"x64 UEFI", pxe(7), "snponly.efi", ""},
 		{"x64 UEFI with the number of EBC", pxe(9), "snponly.efi", ""},
 		{"ARM 64 UEFI", pxe(11), "snponly-arm64.efi", ""},
-		{"P-135: x64 UEFI over HTTP", uefi(16), http + "snponly.efi", "HTTPClient"},
+		{"PR-18: x64 UEFI over HTTP", uefi(16), http + "snponly.efi", "HTTPClient"},
 		{"ARM 64 UEFI over HTTP", uefi(19), http + "snponly-arm64.efi", "HTTPClient"},
 		{"ARM 32 UEFI, which has no program", pxe(10), "", ""},
 		{"RISC-V", pxe(27), "", ""},
 		{"a number of two bytes that ends like x64", pxe(0x0107), "", ""},
-		{"P-15: iPXE by its option", append(pxe(7), ipxe175), http + "boot.ipxe", ""},
-		{"P-15: iPXE by its user class", append(pxe(0), dhcpv4.WithUserClass("iPXE", false)),
+		{"PR-11: iPXE by its option", append(pxe(7), ipxe175), http + "boot.ipxe", ""},
+		{"PR-11: iPXE by its user class", append(pxe(0), dhcpv4.WithUserClass("iPXE", false)),
 			http + "boot.ipxe", ""},
 		{"iPXE after UEFI's HTTP boot", append(uefi(16), ipxe175), http + "boot.ipxe", ""},
 		{"an operating system", nil, "", ""},
@@ -136,7 +136,7 @@ func TestArch6(t *testing.T) {
 		with       []dhcpv6.Modifier
 		url, class string
 	}{
-		{"P-7, P-20: x64 UEFI", firmware6(7, "PXEClient:Arch:00007"), tftp + "snponly.efi", ""},
+		{"PR-06, PR-13: x64 UEFI", firmware6(7, "PXEClient:Arch:00007"), tftp + "snponly.efi", ""},
 		{"ARM 64 UEFI", firmware6(11, "PXEClient:Arch:00011"), tftp + "snponly-arm64.efi", ""},
 		{"x64 UEFI over HTTP", firmware6(16, "HTTPClient:Arch:00016"), http + "snponly.efi",
 			"HTTPClient"},

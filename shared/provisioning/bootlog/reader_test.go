@@ -82,7 +82,7 @@ tftp-sent file=/srv/tftp/snponly.efi 52:54:00:00:00:0a fd00:22::28`},
 		{"an unknown host", pid + `3113058504 vendor class: PXEClient:Arch:00000
 dnsmasq-dhcp[437]: 3113058504 DHCPDISCOVER(eth0) 52:54:00:00:00:63 ignored`,
 			"discover on=eth0 class=PXEClient:Arch:00000 detail=ignored 52:54:00:00:00:63"},
-		{"P-135: an architecture without a program", pid + `7 vendor class: PXEClient:Arch:00027
+		{"PR-18: an architecture without a program", pid + `7 vendor class: PXEClient:Arch:00027
 dnsmasq-dhcp[437]: 7 DHCPDISCOVER(eth0) 52:54:00:00:00:0a 
 dnsmasq-dhcp[437]: 7 tags: no-boot-program, known, boot, eth0`,
 			`discover on=eth0 class=PXEClient:Arch:00027 52:54:00:00:00:0a
