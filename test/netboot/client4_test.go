@@ -22,16 +22,21 @@ import (
 // wire is a host's link as frames: it sends as any card, and receives what any card would.
 type wire struct {
 	file *os.File
-	open bool                            // the switch forwards its frames: an answer came
-	uses map[netip.Addr]net.HardwareAddr // it answers ARP requests for them
+	// servers are those that have not answered an ARP probe yet.
+	servers []netip.Addr
+	uses    map[netip.Addr]net.HardwareAddr // it answers ARP requests for them
 }
 
 // everything is ETH_P_ALL in the order of the network.
 const everything = unix.ETH_P_ALL>>8 | unix.ETH_P_ALL&0xff<<8
 
-func openWire(t *testing.T, h *lab.Host) *wire {
+// openWire opens a host's link. The first server is 172.22.0.2, more are named.
+func openWire(t *testing.T, h *lab.Host, more ...string) *wire {
 	t.Helper()
 	w := &wire{uses: map[netip.Addr]net.HardwareAddr{}}
+	for _, a := range append(more, "172.22.0.2") {
+		w.servers = append(w.servers, netip.MustParseAddr(a))
+	}
 	err := h.Do(func() error {
 		link, err := net.InterfaceByName("eth0")
 		if err != nil {
@@ -107,10 +112,16 @@ func (w *wire) receive(t *testing.T, within time.Duration) *dhcpv4.DHCPv4 {
 	}
 }
 
-// resolve answers an ARP request for an address that a client uses (RFC 826).
+// resolve answers an ARP request for an address that a client uses (RFC 826), and takes note of
+// answers of servers.
 func (w *wire) resolve(t *testing.T, p []byte) {
 	t.Helper()
-	if len(p) < 42 || p[12] != 8 || p[13] != 6 || p[21] != 1 {
+	if len(p) < 42 || p[12] != 8 || p[13] != 6 {
+		return
+	}
+	if p[21] == 2 {
+		sender := netip.AddrFrom4([4]byte(p[28:32]))
+		w.servers = slices.DeleteFunc(w.servers, func(a netip.Addr) bool { return a == sender })
 		return
 	}
 	mac, ok := w.uses[netip.AddrFrom4([4]byte(p[38:42]))]
@@ -126,24 +137,40 @@ func (w *wire) resolve(t *testing.T, p []byte) {
 // settle is how long a test waits for a second answer once it has the first one.
 const settle = 250 * time.Millisecond
 
-// ask sends a message and returns the answers to it. The switch may lose the first frames of a link
-// that has just come up, so that a client without any answer so far sends again, as each does.
+// ask sends a message and returns the answers to it.
 func (w *wire) ask(t *testing.T, m *dhcpv4.DHCPv4) (answers []*dhcpv4.DHCPv4) {
 	t.Helper()
+	w.reach(t)
 	w.send(t, m)
 	end := time.Now().Add(patience / 10)
-	for again := 0; time.Now().Before(end); {
-		got := w.receive(t, min(time.Until(end), patience/40))
-		if got == nil && !w.open && len(answers) == 0 && again < 3 {
-			w.send(t, m)
-			again++
-		}
+	for time.Now().Before(end) {
+		got := w.receive(t, time.Until(end))
 		if got != nil && got.TransactionID == m.TransactionID {
-			answers, w.open = append(answers, got), true
+			answers = append(answers, got)
 			end = time.Now().Add(settle)
 		}
 	}
 	return answers
+}
+
+// reach waits until the servers answer an ARP probe (RFC 5227): a switch may lose the first frames
+// of a link that has just come up.
+func (w *wire) reach(t *testing.T) {
+	t.Helper()
+	for end := time.Now().Add(patience); len(w.servers) > 0; {
+		if time.Now().After(end) {
+			t.Fatalf("no ARP answer of %s", w.servers)
+		}
+		mac := []byte{2, 0, 0, 0, 0, 1}
+		for _, a := range w.servers {
+			probe := slices.Concat([]byte{255, 255, 255, 255, 255, 255}, mac,
+				[]byte{8, 6, 0, 1, 8, 0, 6, 4, 0, 1}, mac, make([]byte, 10), a.AsSlice())
+			if _, err := w.file.Write(probe); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.receive(t, 50*time.Millisecond)
+	}
 }
 
 // one is the only answer to a message.

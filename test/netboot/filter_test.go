@@ -32,7 +32,7 @@ func TestFilter(t *testing.T) {
 	filter(t, b, false, card(20))
 	first := serve(t, a, network4("172.22.0.2", card(10), card(20)))
 	second := serve(t, b, network4("172.22.0.3", card(10), card(20)))
-	w := openWire(t, add(t, l, "client"))
+	w := openWire(t, add(t, l, "client"), "172.22.0.3")
 	for number, from := range map[byte]string{10: "172.22.0.2", 20: "172.22.0.3"} {
 		offer := w.one(t, discover(t, card(number)))
 		if got := offer.ServerIdentifier().String(); got != from {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/insomniacslk/dhcp/dhcpv4"
 	"github.com/insomniacslk/dhcp/dhcpv6"
@@ -30,7 +31,7 @@ func TestDisjoint(t *testing.T) {
 	a, b := network4("172.22.0.2", card(10), card(11)), network4("172.22.0.3", card(20), card(21))
 	a.Authoritative, b.Authoritative = true, true
 	two(t, l, a, b)
-	w := openWire(t, add(t, l, "client"))
+	w := openWire(t, add(t, l, "client"), "172.22.0.3")
 	for number, from := range map[byte]string{
 		10: "172.22.0.2", 11: "172.22.0.2", 20: "172.22.0.3", 21: "172.22.0.3",
 	} {
@@ -112,7 +113,7 @@ func TestSameHosts(t *testing.T) {
 	t.Parallel()
 	l := lab.New(t)
 	two(t, l, network4("172.22.0.2", card(10)), network4("172.22.0.3", card(10)))
-	w := openWire(t, add(t, l, "client"))
+	w := openWire(t, add(t, l, "client"), "172.22.0.3")
 	offers := w.ask(t, discover(t, card(10), firmware(7, "PXEClient")...))
 	if got := kinds(offers); got != "OFFER 172.22.0.10, OFFER 172.22.0.10" {
 		t.Fatalf("got %s", got)
@@ -137,7 +138,7 @@ func TestSameHosts_Authoritative(t *testing.T) {
 	a, b := network4("172.22.0.2", card(10)), network4("172.22.0.3", card(10))
 	a.Authoritative, b.Authoritative = true, true
 	two(t, l, a, b)
-	w := openWire(t, add(t, l, "client"))
+	w := openWire(t, add(t, l, "client"), "172.22.0.3")
 	offers := w.ask(t, discover(t, card(10)))
 	if len(offers) != 2 {
 		t.Fatalf("got %s", kinds(offers))
@@ -280,6 +281,7 @@ func TestBurst(t *testing.T) {
 			answers[mac] = got
 		}
 	}
+	w.reach(t)
 	for _, m := range macs {
 		w.send(t, discover(t, m))
 	}
@@ -312,5 +314,46 @@ func TestReload(t *testing.T) {
 	}
 	if got := kinds(w.ask(t, discover(t, card(10)))); got != "" {
 		t.Errorf("the former host got %q", got)
+	}
+}
+
+// TestPool holds that a network with a pool answers hosts that it does not know, from that pool,
+// and still reserves addresses for those that it knows.
+func TestPool(t *testing.T) {
+	t.Parallel()
+	l := lab.New(t)
+	n := network4("172.22.0.2", card(10))
+	n.Pool = &provisioning.Range{First: netip.MustParseAddr("172.22.0.200"),
+		Last: netip.MustParseAddr("172.22.0.201")}
+	serve(t, add(t, l, "server", "172.22.0.2/24"), n)
+	w := openWire(t, add(t, l, "client"))
+	if got := kinds(w.ask(t, discover(t, card(10)))); got != "OFFER 172.22.0.10" {
+		t.Errorf("a known host got %q", got)
+	}
+	w.send(t, discover(t, card(99), firmware(7, "PXEClient")...))
+	offer := w.receive(t, patience) // dnsmasq pings the address first
+	if offer == nil || bootFile(offer) != "snponly.efi" ||
+		!strings.HasPrefix(offer.YourIPAddr.String(), "172.22.0.20") {
+		t.Errorf("an unknown host got %v", offer)
+	}
+}
+
+// TestLateAddress starts the server before its host has the address: it serves when that is there.
+func TestLateAddress(t *testing.T) {
+	t.Parallel()
+	l := lab.New(t)
+	on := add(t, l, "server")
+	s := serve(t, on, network4("172.22.0.2", card(10)))
+	w := openWire(t, add(t, l, "client"))
+	wait(t, "dnsmasq to receive a request", func() bool {
+		w.send(t, discover(t, card(10)))
+		time.Sleep(100 * time.Millisecond)
+		return strings.Contains(s.text(), "eth0 which has no address")
+	})
+	if err := on.Give(netip.MustParsePrefix("172.22.0.2/24")); err != nil {
+		t.Fatal(err)
+	}
+	if got := kinds(w.ask(t, discover(t, card(10)))); got != "OFFER 172.22.0.10" {
+		t.Errorf("got %q", got)
 	}
 }
