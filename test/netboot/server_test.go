@@ -97,8 +97,7 @@ func serve(t *testing.T, on *lab.Host, n provisioning.Network) *server {
 	s := &server{network: n, exited: make(chan struct{})}
 	s.files(t)
 	ctx, stop := context.WithCancel(context.Background())
-	cmd := on.Command(ctx, need.Command(t, "dnsmasq"), "-C", dir+"/dnsmasq.conf", "--user=root",
-		"--pid-file=")
+	cmd := on.Command(ctx, need.Command(t, "dnsmasq"), "-C", dir+"/dnsmasq.conf")
 	cmd.Stdout, cmd.Stderr = s, s
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
