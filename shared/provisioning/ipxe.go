@@ -1,0 +1,105 @@
+package provisioning
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"text/template"
+
+	"github.com/onprem-infra/onprem-infra/shared/asset"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/arch"
+)
+
+// Paths below the HTTP server's root. Ironic writes a script for each host that is to boot from the
+// network, named by its MAC address; ours are beside them.
+const (
+	bootScript   = "boot.ipxe"
+	autoexec     = "autoexec.ipxe"
+	hostScripts  = "hosts"
+	ironicConfig = "pxelinux.cfg"
+)
+
+var (
+	// bootText chains the script of the host. It does so five times at most: Ironic may write that
+	// script a moment after the host was switched on, and a host without one boots from its disk.
+	//go:embed boot.ipxe
+	bootText []byte
+	// autoexecText is what newer releases of iPXE load first, from the directory of their program.
+	// It replaces iPXE's own start: without the file some releases stop, and with an empty one iPXE
+	// would end without a boot. Its command does what iPXE does without any script.
+	//go:embed autoexec.ipxe
+	autoexecText []byte
+	//go:embed host.ipxe.tmpl
+	hostText string
+)
+
+var hostTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("host.ipxe").Parse(hostText))
+})
+
+// HostScript is the script of one host: it only chains the one that Ironic writes for it.
+func HostScript(r Reservation) []byte {
+	host := r.Name
+	if host == "" {
+		host = r.MAC.String()
+	}
+	var out bytes.Buffer
+	err := hostTemplate().Execute(&out, struct{ Host, Directory, MAC string }{
+		host, ironicConfig, r.MAC.hyphens(),
+	})
+	if err != nil {
+		// The template prints values and calls nothing: only a wrong template comes here.
+		panic(fmt.Sprintf("render the script of %s: %v", host, err))
+	}
+	return out.Bytes()
+}
+
+// programDirs are the directories in which the programs are, below both roots, sorted.
+func (n Network) programDirs() (dirs []string) {
+	for a := range arch.Known {
+		program, _ := n.Programs.Program(a)
+		if program == "" {
+			continue
+		}
+		for _, root := range []string{n.Paths.TFTP, n.Paths.HTTP} {
+			dirs = append(dirs, path.Dir(path.Join(root, program)))
+		}
+	}
+	slices.Sort(dirs)
+	return slices.Compact(dirs)
+}
+
+// by is this room, for the owners of its files.
+const by = "shared/provisioning"
+
+// Files are what the host that serves the network has, sorted by path: the configuration of
+// dnsmasq at conf, its list of hosts, and iPXE's scripts below both roots. A host of another phase
+// has no script. The findings of Validate are its error.
+func Files(n Network, conf string) ([]asset.File, error) {
+	if err := n.Validate(); err != nil {
+		return nil, err
+	}
+	file := func(p string, contents []byte) asset.File {
+		return asset.File{Path: p, Mode: 0o644, Contents: contents, By: by}
+	}
+	files := []asset.File{
+		file(conf, Dnsmasq(n)),
+		file(path.Join(n.Paths.HTTP, bootScript), bootText),
+	}
+	for _, dir := range n.programDirs() {
+		files = append(files, file(path.Join(dir, autoexec), autoexecText))
+	}
+	if n.Mode == Managed {
+		files = append(files, file(n.Paths.Hosts, Hosts(n)))
+	}
+	for _, r := range n.Reservations {
+		name := path.Join(n.Paths.HTTP, hostScripts, r.MAC.hyphens()+".ipxe")
+		files = append(files, file(name, HostScript(r)))
+	}
+	slices.SortFunc(files, func(a, b asset.File) int { return strings.Compare(a.Path, b.Path) })
+	return files, nil
+}
