@@ -134,7 +134,7 @@ func alerted(v judge.Verdict) error {
 		return nil
 	case judge.Unknown:
 		return errors.New(
-			"observe the VIPs: it could not be seen who answers for them: run this on a host of " +
+			"observe the VIPs: it could not be seen which hosts answer for them: run this on a host of " +
 				"their networks, as root",
 		)
 	}

@@ -124,7 +124,7 @@ func (w Wanted) effects(c Change, startable bool) []Effect {
 		if startable {
 			return one(Later, "it cannot be run as it is")
 		}
-		return one(Nothing, "who reads it reads the same text")
+		return one(Nothing, "its readers get the same text")
 	}
 	node := w.Role != role.Bootstrap
 	switch {

@@ -119,7 +119,7 @@ func ofVIPs(there, next plan.Plan) (effects []Effect) {
 				"holder as they get this file", v.name, orNone(v.will))...)
 		default:
 			effects = append(effects, one(Moves, "%s VIP is %s, and becomes %s: nodes with the "+
-				"old file hold the old one on, and who uses that is cut off when the last one "+
+				"old file hold the old one on, and what uses that is cut off when the last one "+
 				"has the new file", v.name, orNone(v.is), orNone(v.will))...)
 		}
 	}

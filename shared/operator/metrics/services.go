@@ -21,7 +21,7 @@ var (
 const (
 	FromAPI    = "api"
 	FromMemory = "memory"
-	FromNone   = "nobody"
+	FromNone   = "none"
 )
 
 // Names is a host's CoreDNS.

@@ -183,7 +183,7 @@ func Stale(f facts.Facts) (out facts.Faults) {
 func NoHolder(f facts.Facts) (out facts.Faults) {
 	for _, v := range f.Network.VIPs {
 		if f.Live && v.For == vrrp.API && v.Near && v.Asked && !v.Here && len(v.Answers) == 0 {
-			out.Add("who has "+title(v), "no host answers for it"+on(v),
+			out.Add("the holder of "+title(v), "no host answers for it"+on(v),
 				"run doctor and status on the control plane's nodes: none of them holds it")
 		}
 	}
