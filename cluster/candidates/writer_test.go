@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 )
 
@@ -74,10 +75,7 @@ func (v view) WriteFormer(_ context.Context, before, data map[string]string) err
 
 func (b *board) wakeAll() {
 	for _, wake := range b.wakes {
-		select {
-		case wake <- struct{}{}:
-		default:
-		}
+		loop.Wake(wake)
 	}
 }
 
@@ -108,7 +106,7 @@ func story(t *testing.T, seen Observation, running []string, wakeAll func(t *tes
 		var log bytes.Buffer
 		var done sync.WaitGroup
 		for range running {
-			b.wakes = append(b.wakes, make(chan struct{}, 1))
+			b.wakes = append(b.wakes, loop.NewWake())
 		}
 		for i, name := range running {
 			done.Go(func() {

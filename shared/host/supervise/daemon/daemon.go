@@ -19,6 +19,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/host/proc"
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise/pace"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
 )
 
 // reloadGrace is how long a keepalived that has reported nothing yet is spared a SIGHUP, which
@@ -75,7 +76,7 @@ func New(o Options) (*Daemon, error) {
 		return nil, err
 	}
 	o.Tasks.Go(func(ctx context.Context) { reaper.Run(ctx.Done()) })
-	return &Daemon{Options: o, reaper: reaper, stopped: make(chan struct{}, 1)}, nil
+	return &Daemon{Options: o, reaper: reaper, stopped: loop.NewWake()}, nil
 }
 
 // Reaped has a value after one process or more have been reaped.

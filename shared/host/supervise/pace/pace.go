@@ -18,14 +18,6 @@ const early = 100 * time.Millisecond
 // Due reports whether something that is due at a time is to be done now.
 func Due(at, now time.Time) bool { return !now.Add(early).Before(at) }
 
-// Wake fills a one-slot channel: a wake-up carries no data, so a second one adds nothing.
-func Wake(slot chan<- struct{}) {
-	select {
-	case slot <- struct{}{}:
-	default:
-	}
-}
-
 // betweenChanges is the least time between two rounds that changes of the network cause. On a host
 // on which containers come and go the kernel reports hundreds a second, and each would have all
 // files read again. Elections depend on other events, which wait for nothing.

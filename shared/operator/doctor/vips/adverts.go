@@ -9,6 +9,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
+	"github.com/onprem-infra/onprem-infra/shared/operator/layout"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
@@ -52,7 +53,7 @@ func VRID(f facts.Facts) (out facts.Faults) {
 		}
 		out.Add(fmt.Sprintf("the virtual router ID %d of %s", c.ID, titleOf(f, c)),
 			fmt.Sprintf("%s on %s has it too, for %s (%s)", c.Sender, c.Link,
-				cmp.Or(facts.List(c.VIPs), "no address"), advertised(c)), do)
+				layout.List(c.VIPs, "no address"), advertised(c)), do)
 	}
 	return out
 }
