@@ -140,34 +140,12 @@ func hostDrift(host fs.FS, p plan.Plan, kind role.Role, now *plan.Plan) (drift.R
 		return drift.Report{}, err
 	}
 	w := drift.Wanted{Role: kind, Plan: p, Goods: set, There: now}
-	known := []plan.Plan{p}
-	if now != nil {
-		known = append(known, *now)
-	}
 	roles := role.All()
 	if kind == role.Bootstrap {
 		roles = []role.Role{kind} // the operator of an OpenShift may have given it static pods
 	}
-	w.Retired = everyPath(roles, known...)
+	w.Retired = former(roles, p, now).Retired()
 	return drift.Compare(host, w), nil
-}
-
-// everyPath lists the paths that hosts of these roles may have by these plans, whichever load
-// balancer the cluster has.
-func everyPath(roles []role.Role, known ...plan.Plan) (all []string) {
-	for _, p := range known {
-		for _, balancer := range []spec.LoadBalancer{spec.Managed, spec.UserManaged} {
-			for _, mdns := range []spec.MDNS{p.MDNS, spec.MDNSEnabled} {
-				p.LoadBalancer, p.MDNS = balancer, mdns
-				for _, r := range roles {
-					if list, err := paths(p, r); err == nil { // the cluster has the role
-						all = append(all, list...)
-					}
-				}
-			}
-		}
-	}
-	return all
 }
 
 func printDiff(std streams, r overview.Host, format string) error {
