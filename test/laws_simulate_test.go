@@ -28,7 +28,7 @@ var ofTheProduct = []struct {
 		"how soon a node sees that the API works"},
 	{"shared/vrrp.Elects", []string{"shared/plan"}, "how many nodes elect a holder"},
 	{"shared/election.Gate", []string{"cluster/vip"}, "whether a node may run for a VIP"},
-	{"shared/supervised.Pause", []string{"shared/host/supervise/pace"},
+	{"shared/supervised.Backoff", []string{"shared/host/supervise/daemon"},
 		"when keepalived starts again after it has exited"},
 }
 

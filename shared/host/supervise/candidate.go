@@ -7,7 +7,6 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise/daemon"
-	"github.com/onprem-infra/onprem-infra/shared/host/supervise/pace"
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise/protocol"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
@@ -17,7 +16,7 @@ type candidates struct {
 	proposal protocol.Proposal
 	running  string       // digest of the running configuration, which has passed the test
 	adopted  bool         // that of an earlier run has been judged
-	retry    pace.Backoff // of a refused candidate's tests
+	retry    supervised.Backoff // of a refused candidate's tests
 	retestAt time.Time    // not before
 }
 
@@ -114,7 +113,7 @@ func (s *supervisor) run(c protocol.Candidate, order protocol.Order) {
 func (s *supervisor) refuse(digest, complaint string) {
 	if r := s.status.Refused; r == nil || r.Candidate != digest {
 		s.Log.Warn("refuse configuration", "sha256", digest, "why", complaint)
-		s.candidates.retry = pace.AfterFailure()
+		s.candidates.retry = supervised.AfterFailure()
 	}
 	s.status.Refused = &supervised.Refusal{Candidate: digest, Output: complaint}
 	s.candidates.retestAt = time.Now().Add(s.candidates.retry.Next(0))

@@ -124,7 +124,7 @@ func newSupervisor(serving context.Context, o Options) (*supervisor, error) {
 		orphans:    orphans.New(o.VIPs, o.Log, tasks, ended),
 		tracks:     tracks.New(o.RunDir, o.Log, tasks),
 		adverts:    adverts.New(o.Log, tasks),
-		candidates: candidates{retry: pace.AfterFailure()},
+		candidates: candidates{retry: supervised.AfterFailure()},
 		events: events{
 			lines: make(chan string), files: loop.NewWake(),
 			network: loop.NewWake(), failed: make(chan error, 1),

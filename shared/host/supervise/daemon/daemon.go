@@ -20,6 +20,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/proc"
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise/pace"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
 // reloadGrace is how long a keepalived that has reported nothing yet is spared a SIGHUP, which
@@ -49,7 +50,7 @@ type Daemon struct {
 	starts   int    // so far
 	exits    int    // by itself, so far
 	restarts int    // the exits before the last start
-	backoff  pace.Backoff
+	backoff  supervised.Backoff
 	startAt  time.Time // not before
 
 	advert  atomic.Int64  // the shortest time between two adverts, for the watch of stops

@@ -34,7 +34,7 @@ var errCeded = errors.New(
 type difference struct {
 	beats   int
 	at      time.Time // of the next comparison
-	retry   pace.Backoff
+	retry   supervised.Backoff
 	reloads time.Time // not before
 }
 
@@ -48,7 +48,7 @@ func (t *Tracks) Compare(now time.Time, reported map[string]supervised.Instance)
 	d.at = now.Add(pace.Beat)
 	names := t.differing(reported)
 	if len(names) == 0 {
-		*d = difference{at: d.at, retry: pace.AfterFailure()}
+		*d = difference{at: d.at, retry: supervised.AfterFailure()}
 		t.tasks.Note(followTask, nil)
 		select {
 		case <-t.cede:
