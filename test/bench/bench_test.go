@@ -159,8 +159,9 @@ func TestTables(t *testing.T) {
 			[]string{"reboot", "lan", "41", "orderly", "2 of 3 orderly", "1 repetitions did not end", "compat", "3000"}},
 		"costs": {costTable([]cost{{Profile: "lan", Seconds: 60, Execs: 4, VIP: 0.7, Processes: []use{{Container: "keepalived/keepalived", Program: "keepalived", CPU: 0.25, RSS: 4000}}}}),
 			[]string{"lan", "0.70", "keepalived/keepalived", "0.25", "4000"}},
-		"scale": {scaleTable([]scale{{Profile: "vm", Host: "worker-0", Nodes: 5000, RSS: map[string]int{"keepalived/keepalived-monitor": 31000}}}), []string{"vm", "worker-0", "5000", "31000"}},
-		"load":  {loadTable([]load{{Profile: "lan", Load: "16 forking loops", Late: make([]int, len(limits)+1), LateMax: 12.5}}), []string{"16 forking loops", "12.5"}},
+		"costs, lost": {costTable([]cost{{Profile: "lan", Seconds: 60, Execs: 4, Lost: 1}}), []string{"4 or more"}},
+		"scale":       {scaleTable([]scale{{Profile: "vm", Host: "worker-0", Nodes: 5000, RSS: map[string]int{"keepalived/keepalived-monitor": 31000}}}), []string{"vm", "worker-0", "5000", "31000"}},
+		"load":        {loadTable([]load{{Profile: "lan", Load: "16 forking loops", Late: make([]int, len(limits)+1), LateMax: 12.5}}), []string{"16 forking loops", "12.5"}},
 	} {
 		for _, want := range tt.want {
 			if !strings.Contains(tt.text, want) {
