@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 
 	"github.com/spf13/cobra"
 
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/operator/drift"
 	"github.com/onprem-infra/onprem-infra/shared/operator/overview"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -112,24 +112,13 @@ func compareRoot(described spec.Cluster, kind role.Role, there *live,
 	return report, err
 }
 
-// hostFiles are the files of a directory that is a host's /. Links out of it are followed only on
-// this host.
+// hostFiles are the files of a directory that is a host's /.
 func hostFiles(dir string) (files fs.FS, done func(), err error) {
-	info, err := os.Stat(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist), err == nil && !info.IsDir():
-		return nil, nil, usage(
-			"--root: there is no directory %s: name the one that is the host's /", dir)
-	case err != nil:
-		return nil, nil, err
-	case dir == "/":
-		return os.DirFS("/"), func() {}, nil
+	files, done, err = file.Tree(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = usage("--root: there is no directory %s: name the one that is the host's /", dir)
 	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	return root.FS(), func() { _ = root.Close() }, nil
+	return files, done, err
 }
 
 // hostDrift is how a host of a role differs from a plan; now is the plan of the cluster.json that

@@ -96,7 +96,7 @@ func ownDrift(files inspect.Files, p plan.Plan, r role.Role) (drift.Report, erro
 	defer done()
 	var there *plan.Plan
 	if text, err := readFile(files.Path(plan.Path)); err == nil {
-		if p, err := planOf(text); err == nil {
+		if p, err := plan.Parse(plan.Path, text); err == nil {
 			there = &p
 		}
 	}

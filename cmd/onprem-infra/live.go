@@ -35,7 +35,7 @@ func (l *live) nodes() found {
 		l.found = &found{}
 		text, err := l.read()
 		if l.found.unread = err; text != nil {
-			p, err := planOf(text)
+			p, err := plan.Parse(plan.Path, text)
 			if l.found.wrong = err; err == nil {
 				l.found.plan = &p
 			}
@@ -90,17 +90,6 @@ func (l *live) over(described spec.Cluster, kind role.Role) (spec.Cluster, error
 		return none, negative(err)
 	}
 	return next, nil
-}
-
-// planOf is the plan of a host's file.
-func planOf(text []byte) (plan.Plan, error) {
-	cluster, findings := spec.Parse(plan.Path, text, spec.Knobs{})
-	for _, f := range findings {
-		if f.Severity == spec.Error {
-			return plan.Plan{}, errors.New(f.Text)
-		}
-	}
-	return plan.Compile(cluster)
 }
 
 // inTree reads the nodes' file below a directory.
