@@ -89,6 +89,7 @@ var laws = []law{
 	{room: "shared/health", why: "leaf"},
 	{room: "shared/operator/journal", own: []string{"shared/supervised"}, why: "leaf"},
 	{room: "shared/operator/metrics", own: []string{"shared/clash", "shared/loop", "shared/supervised", "shared/vrrp"}, why: "counts what it is given, and knows no plan"},
+	{room: "shared/operator/metrics/program", own: []string{"shared/loop", "shared/operator/metrics"}, why: "what a program counts of itself is the same for all of them"},
 	{room: "shared/near", why: "leaf"},
 	{room: "shared/notice", why: "leaf"},
 	{room: "shared/port", why: "leaf"},
