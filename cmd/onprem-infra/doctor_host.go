@@ -66,7 +66,9 @@ func daemonProbes(p plan.Plan, host *inspect.Inspector, m *monitor) daemons.Prob
 			_, err := probe.NewHTTP(url, localhost.Dial).Good(ctx)
 			return err
 		},
-		Structure:  func(ctx context.Context) (string, error) { return haproxyd.Structure(ctx, haproxy.Run.Socket()) },
+		Structure: func(ctx context.Context) (string, error) {
+			return haproxyd.Structure(ctx, haproxy.Run.Socket())
+		},
 		Redirected: func() (bool, error) { return nft.Present(rules) },
 		Server: func(ctx context.Context, address string) (health.API, string) {
 			return own.APIAt(address).Probe(ctx)

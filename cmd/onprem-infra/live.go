@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/onprem-infra/onprem-infra/ignition"
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/plan/rollout"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -111,7 +112,7 @@ func (l *live) inDocument(path string) {
 		l.place = "standard output"
 	}
 	l.read = func() ([]byte, error) {
-		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		if !file.Regular(path) {
 			return nil, nil
 		}
 		document, err := os.ReadFile(path)

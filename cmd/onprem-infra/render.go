@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/onprem-infra/onprem-infra/shared/asset"
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/output"
 	"github.com/onprem-infra/onprem-infra/shared/operator/ownership"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -40,7 +40,8 @@ func renderCommand(std streams) *cobra.Command {
 		Use:   "render --role=ROLE -c FILE --out DIR",
 		Short: "Write everything for one role as plain files",
 		Long:  renderLong,
-		Example: `  onprem-infra render --role=bootstrap -c install-config.yaml --images images.json --out tree
+		Example: `  onprem-infra render --role=bootstrap -c install-config.yaml \
+    --images images.json --out tree
   diff -r tree /mnt/bootstrap
   onprem-infra render --role=cluster -c install-config.yaml --out manifests
   kubectl apply --recursive -f manifests`,
@@ -90,7 +91,7 @@ func (w *writing) manifests(set asset.Set) error {
 
 // host writes the files of a host, unless files of another role stay beside them.
 func (w *writing) host(kind role.Role, p plan.Plan, set asset.Set, there *live, prune bool) error {
-	ours := holds(w.place.Path, plan.Path)
+	ours := file.Regular(filepath.Join(w.place.Path, plan.Path))
 	var leave, foreign []string
 	if ours {
 		var err error
@@ -135,10 +136,4 @@ func (w *writing) leftovers(
 		return nil, nil, fmt.Errorf("%s: %w: name a directory that can be read", w.place.Path, err)
 	}
 	return leave, foreign, nil
-}
-
-// holds says whether a directory has a file at a path below it.
-func holds(dir, path string) bool {
-	info, err := os.Stat(filepath.Join(dir, path))
-	return err == nil && info.Mode().IsRegular()
 }

@@ -20,7 +20,7 @@ const (
 	UnknownRouter Kind = "stranger"          // an unknown router announces our VIP
 	Version       Kind = "version"           // a member has another VRRP version
 	Interval      Kind = "interval"          // a member has another advert interval
-	OneWay        Kind = "one-way"           // unicast: a holder receives no adverts of a better one
+	OneWay        Kind = "one-way"           // unicast: a holder receives none of a better one
 	Holders       Kind = "two-holders"       // two hosts hold the VIP
 	Duplicate     Kind = "duplicate-address" // another host than the holder answers for the VIP
 )

@@ -37,7 +37,8 @@ func (f Finding) String() string {
 			sender, vip, interval)
 	case OneWay:
 		return fmt.Sprintf("%s holds %s beside %s, which outranks it: it does not receive that "+
-			"one's adverts; check packet filters and peers in this direction", sender, vip, f.Better)
+			"one's adverts; check packet filters and peers in this direction",
+			sender, vip, f.Better)
 	case Holders:
 		return fmt.Sprintf("%s holds %s beside %s, which outranks it: it does not receive or "+
 			"understand that one's adverts", sender, vip, f.Better)

@@ -26,18 +26,21 @@ func (r Report) Text(width layout.Width) string {
 	if r.Live {
 		what = "this host " + layout.List(r.NodeIPs, "(no address chosen yet)")
 	}
-	fmt.Fprintf(&rest, "cluster %s, on %s, at %s\n", r.Cluster, what, r.At.Format(time.DateTime+"Z"))
+	fmt.Fprintf(&rest, "cluster %s, on %s, at %s\n", r.Cluster, what,
+		r.At.Format(time.DateTime+"Z"))
 	switch len(r.Findings) {
 	case 0:
 		fmt.Fprintf(&rest, "%d checks: nothing is wrong\n", len(r.Checks))
 	case 1:
 		fmt.Fprintf(&rest, "%d checks: one thing is wrong\n", len(r.Checks))
 	default:
-		fmt.Fprintf(&rest, "%d checks: %d things are wrong, the likeliest cause first\n", len(r.Checks),
+		fmt.Fprintf(&rest, "%d checks: %d things are wrong, the likeliest cause first\n",
+			len(r.Checks),
 			len(r.Findings))
 	}
 	for i, f := range r.Findings {
-		fmt.Fprintf(&rest, "\n%d. [%s] %s\nseen: %s\ndo: %s\n", i+1, f.Check, f.Subject, f.Seen, f.Do)
+		fmt.Fprintf(&rest, "\n%d. [%s] %s\nseen: %s\ndo: %s\n", i+1, f.Check, f.Subject,
+			f.Seen, f.Do)
 	}
 	if len(r.Unseen) > 0 {
 		rest.WriteString("\n")

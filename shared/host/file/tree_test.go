@@ -39,6 +39,14 @@ func TestTree(t *testing.T) {
 		}
 		done()
 	}
+	for path, want := range map[string]bool{
+		filepath.Join(dir, "a"): true, filepath.Join(dir, "out"): true, dir: false,
+		filepath.Join(dir, "none"): false,
+	} {
+		if Regular(path) != want {
+			t.Errorf("%s is a regular file: %t", path, !want)
+		}
+	}
 	for _, none := range []string{filepath.Join(dir, "none"), filepath.Join(dir, "a")} {
 		if _, _, err := Tree(none); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: %v", none, err)

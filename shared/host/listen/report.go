@@ -90,7 +90,8 @@ func (l *Listener) log(f clash.Finding, now time.Time, level slog.Level, msg, wh
 	if last {
 		msg += "; further findings of this minute are not logged"
 	}
-	l.Log.Log(context.Background(), level, msg, "kind", f.Kind, "vip", f.VIP, "who", f.Sender.String(),
+	l.Log.Log(context.Background(), level, msg, "kind", f.Kind, "vip", f.VIP, "who",
+		f.Sender.String(),
 		"why", why)
 	if l.outputs.Journal != nil {
 		l.outputs.Journal(journal.Entry{

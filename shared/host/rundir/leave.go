@@ -58,7 +58,8 @@ func (d Dir) AwaitLeft(ctx context.Context) (before supervised.Status, err error
 		if first {
 			before = status
 		}
-		if status.Leaving == supervised.Left || status.PID == 0 && status.Leaving == supervised.Stays {
+		if status.Leaving == supervised.Left ||
+			status.PID == 0 && status.Leaving == supervised.Stays {
 			return before, nil
 		}
 		select {

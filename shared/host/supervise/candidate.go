@@ -14,10 +14,10 @@ import (
 // candidates are the configurations that have been proposed.
 type candidates struct {
 	proposal protocol.Proposal
-	running  string       // digest of the running configuration, which has passed the test
-	adopted  bool         // that of an earlier run has been judged
+	running  string             // digest of the running configuration, which has passed the test
+	adopted  bool               // that of an earlier run has been judged
 	retry    supervised.Backoff // of a refused candidate's tests
-	retestAt time.Time    // not before
+	retestAt time.Time          // not before
 }
 
 // considerCandidate runs the candidate if keepalived accepts it. Without one, the configuration of
@@ -40,8 +40,8 @@ func (s *supervisor) considerCandidate(ctx context.Context) error {
 	return err
 }
 
-// mustTest reports whether a candidate is to be tested; an empty digest is for none. A refused one is
-// tested again after a pause, as what was missing may have come: an interface, an address.
+// mustTest reports whether a candidate is to be tested; an empty digest is for none. A refused one
+// is tested again after a pause, as what was missing may have come: an interface, an address.
 func (s *supervisor) mustTest(digest string, now time.Time) bool {
 	refused := s.status.Refused != nil && s.status.Refused.Candidate == digest
 	return digest != "" && digest != s.candidates.running &&

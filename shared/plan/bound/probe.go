@@ -32,9 +32,10 @@ func Probes(policy vrrp.Policy, timing vrrp.Timing) []Probe {
 	}
 	add("node's monitor", "balancer, for the redirect", timing.Redirect)
 	s := timing.Server
-	all = append(all, Probe{Prober: "balancer", What: "API server", IntervalMs: Milliseconds(s.Inter),
-		FastIntervalMs: Milliseconds(s.FastInter), TimeoutMs: Milliseconds(s.Inter),
-		Fall: s.Fall, Rise: s.Rise, DetectsMs: Milliseconds(s.Detects(s.Inter))})
+	all = append(all,
+		Probe{Prober: "balancer", What: "API server", IntervalMs: Milliseconds(s.Inter),
+			FastIntervalMs: Milliseconds(s.FastInter), TimeoutMs: Milliseconds(s.Inter),
+			Fall: s.Fall, Rise: s.Rise, DetectsMs: Milliseconds(s.Detects(s.Inter))})
 	add("bootstrap", "its own API server", timing.Bootstrap)
 	return all
 }

@@ -4,7 +4,6 @@ package pace
 
 import (
 	"time"
-
 )
 
 // Beat is the time between two rounds in which nothing else is due.
