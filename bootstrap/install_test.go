@@ -225,8 +225,8 @@ fi
 	}
 }
 
-// TestInstallTellsFaultsApart counts the lines of faults that change.
-func TestInstallTellsFaultsApart(t *testing.T) {
+// TestInstall_DistinguishesFaults counts the lines of faults that change.
+func TestInstall_DistinguishesFaults(t *testing.T) {
 	tests := []struct {
 		name   string
 		faults []string
@@ -261,14 +261,14 @@ func TestInstallTellsFaultsApart(t *testing.T) {
 			if err != nil {
 				t.Fatal(err, out)
 			}
-			var said []string
+			var logged []string
 			for line := range strings.Lines(out) {
 				if _, fault, ok := strings.Cut(line, "retrying: Error: "); ok {
-					said = append(said, strings.TrimSpace(fault))
+					logged = append(logged, strings.TrimSpace(fault))
 				}
 			}
-			if !slices.Equal(said, tt.want) {
-				t.Errorf("said %q, want %q", said, tt.want)
+			if !slices.Equal(logged, tt.want) {
+				t.Errorf("said %q, want %q", logged, tt.want)
 			}
 		})
 	}
@@ -294,8 +294,8 @@ func TestInstallEndsAPullThatHangs(t *testing.T) {
 	installed(t, s, state, "v1")
 }
 
-// TestInstallEndsADeafPull has a pull that hangs and does not hear its SIGTERM either.
-func TestInstallEndsADeafPull(t *testing.T) {
+// TestInstall_KillsHangingPull has a pull that hangs and does not hear its SIGTERM either.
+func TestInstall_KillsHangingPull(t *testing.T) {
 	s, state := newInstallSandbox(t)
 	s.stub("timeout", bounded+`[ ! -e "$STATE/hang" ] || { until [ -e "$STATE/pulling" ]; do :; done; exit 124; }`+"\n")
 	state.write("hang", "")

@@ -31,7 +31,8 @@ type NoSuchRole struct {
 }
 
 func (n NoSuchRole) Error() string {
-	return fmt.Sprintf("no node of the cluster is an %s: its topology is %s: leave the role out or set another topology",
+	return fmt.Sprintf("no node of the cluster is an %s: its topology is %s: leave the role out "+
+		"or set another topology",
 		n.Role, n.Topology)
 }
 

@@ -80,13 +80,13 @@ func TestNamespaceOnOpenShift(t *testing.T) {
 	}
 	for _, n := range list {
 		about := Objects(n.plan)[0].About().Metadata
-		sync, said := about.Labels["security.openshift.io/scc.podSecurityLabelSync"]
+		sync, labelled := about.Labels["security.openshift.io/scc.podSecurityLabelSync"]
 		selector, named := about.Annotations["openshift.io/node-selector"]
 		openShift := n.plan.Flavour().Around
-		if openShift != said || openShift != named || selector != "" || openShift &&
+		if openShift != labelled || openShift != named || selector != "" || openShift &&
 			sync != "false" {
 			t.Errorf(
-				"%s: label sync %q (%v), node selector %q (%v)", n.name, sync, said, selector,
+				"%s: label sync %q (%v), node selector %q (%v)", n.name, sync, labelled, selector,
 				named,
 			)
 		}

@@ -46,11 +46,12 @@ func namespace(p plan.Plan) object.Object {
 		"pod-security.kubernetes.io/warn": level,
 	}
 	maps.Copy(labels, p.Flavour().NamespaceLabels)
-	return object.Namespace{Head: object.Head{APIVersion: object.Core, Kind: "Namespace", Metadata: object.Meta{
-		Name:        p.Namespace,
-		Annotations: p.Flavour().NamespaceAnnotations,
-		Labels:      labels,
-	}}}
+	return object.Namespace{Head: object.Head{APIVersion: object.Core, Kind: "Namespace",
+		Metadata: object.Meta{
+			Name:        p.Namespace,
+			Annotations: p.Flavour().NamespaceAnnotations,
+			Labels:      labels,
+		}}}
 }
 
 // grant gives kubelets rights: in a namespace, or, with scope Cluster, everywhere.

@@ -89,7 +89,8 @@ func keepalivedPod(p plan.Plan, r role.Role) pod.Static {
 			Name: keepalived, Image: p.Images[spec.KeepalivedImage],
 			Command:      supervised.Command(pod.Supervisor, append(own, options...)...),
 			Capabilities: capabilities,
-			Mounts:       append([]pod.Mount{{Volume: clusterFile}, conf, shared}, pod.SupervisorMounts()...),
+			Mounts: append([]pod.Mount{{Volume: clusterFile}, conf, shared},
+				pod.SupervisorMounts()...),
 			// Its supervisor answers, and restarts a keepalived that hangs.
 			Startup: started(p, port.Supervise), Liveness: probe(p, port.Supervise, "/healthz", 3),
 		}, {

@@ -32,18 +32,20 @@ func Rights(p plan.Plan) []Right {
 	all := []Right{
 		{
 			Verbs: read(), Group: object.CoreGroup, Resource: "nodes", Roles: role.Nodes(),
-			Without: "it knows no other node: the peers and servers of an earlier run stay, and a node without any takes no VIP",
+			Without: "it knows no other node: the peers and servers of an earlier run stay, and " +
+				"a node without any takes no VIP",
 		}, {
 			Verbs: read(), Group: object.CoreGroup, Resource: "configmaps", Namespace: p.Namespace,
 			Names: []string{notice.Bootstrap},
 			Roles: []role.Role{role.Master},
-			Without: "it sends the bootstrap machine no adverts, and accepts the API VIP's adverts of unknown routers until it has held" +
-				" that VIP for a minute",
+			Without: "it sends the bootstrap machine no adverts, and accepts the API VIP's " +
+				"adverts of unknown routers until it has held that VIP for a minute",
 		}, {
 			Verbs: read(), Group: object.CoreGroup, Resource: "configmaps", Namespace: p.Namespace,
-			Names:   []string{notice.Candidates},
-			Roles:   []role.Role{role.Master, role.Worker},
-			Without: "while no control plane node of this release runs, it keeps the ingress candidates that it has",
+			Names: []string{notice.Candidates},
+			Roles: []role.Role{role.Master, role.Worker},
+			Without: "while no control plane node of this release runs, it keeps the ingress " +
+				"candidates that it has",
 		}, {
 			Verbs: []string{"update"}, Group: object.CoreGroup, Resource: "configmaps",
 			Namespace: p.Namespace, Names: []string{notice.Candidates},
@@ -56,7 +58,8 @@ func Rights(p plan.Plan) []Right {
 			Verbs: read(), Group: object.DiscoveryGroup, Resource: "endpointslices",
 			Namespace: health.RouterNamespace,
 			Roles:     []role.Role{role.Master},
-			Without:   "it lists ingress candidates by their names: of more than 64 nodes those with a ready router may be missing",
+			Without: "it lists ingress candidates by their names: of more than 64 nodes those " +
+				"with a ready router may be missing",
 		})
 	}
 	return all

@@ -27,7 +27,8 @@ func Butane(set asset.Set) ([]byte, error) {
 	b := butane{Variant: butaneVariant, Version: butaneVersion}
 	for _, f := range set.Files() {
 		b.Storage.Files = append(b.Storage.Files, butaneFile{
-			Path: f.Path, Overwrite: true, Mode: octal(f.Mode.Perm()), Contents: resource(f.Contents),
+			Path: f.Path, Overwrite: true, Mode: octal(f.Mode.Perm()),
+			Contents: resource(f.Contents),
 		})
 	}
 	for _, u := range set.Units() {

@@ -81,7 +81,8 @@ func unit(u asset.Unit) types.Unit {
 		out.Contents = new(string(u.Contents))
 	}
 	for _, d := range u.DropIns {
-		out.Dropins = append(out.Dropins, types.Dropin{Name: d.Name, Contents: new(string(d.Contents))})
+		out.Dropins = append(out.Dropins,
+			types.Dropin{Name: d.Name, Contents: new(string(d.Contents))})
 	}
 	return out
 }

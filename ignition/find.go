@@ -27,7 +27,7 @@ type storedFile struct {
 // remote contents, which we do not write, are an error.
 func Find(document []byte, path string) (contents []byte, found bool, err error) {
 	var d stored
-	if json.Unmarshal(document, &d) != nil { // not all JSON is YAML: a DEL character is an error there
+	if json.Unmarshal(document, &d) != nil { // not all JSON is YAML, such as a DEL
 		if d = (stored{}); yaml.Unmarshal(document, &d) != nil {
 			return nil, false, nil
 		}

@@ -50,7 +50,7 @@ type machineConfig struct {
 // judge says what the operator would have against an object for a role: "class: what". It is
 // written from the operator's documentation.
 func judge(text []byte, r role.Role) (wrong []string, config types.Config) {
-	say := func(class, format string, args ...any) {
+	finding := func(class, format string, args ...any) {
 		wrong = append(wrong, class+": "+fmt.Sprintf(format, args...))
 	}
 	var m machineConfig
@@ -58,35 +58,35 @@ func judge(text []byte, r role.Role) (wrong []string, config types.Config) {
 		return []string{unreadable + ": " + err.Error()}, config
 	}
 	if m.APIVersion != "machineconfiguration.openshift.io/v1" || m.Kind != "MachineConfig" {
-		say(unreadable, "a %s of %s", m.Kind, m.APIVersion)
+		finding(unreadable, "a %s of %s", m.Kind, m.APIVersion)
 	}
 	if m.Metadata.Labels["machineconfiguration.openshift.io/role"] != string(r) ||
 		len(m.Metadata.Labels) != 1 {
-		say(nameless, "labels %v", m.Metadata.Labels)
+		finding(nameless, "labels %v", m.Metadata.Labels)
 	}
 	if m.Metadata.Name != "99-"+string(r)+"-onprem-infra" {
-		say(nameless, "%q", m.Metadata.Name)
+		finding(nameless, "%q", m.Metadata.Name)
 	}
 	var sections map[string]map[string]json.RawMessage
 	if err := json.Unmarshal(m.Spec.Config, &sections); err != nil {
-		say(unreadable, "%v", err)
+		finding(unreadable, "%v", err)
 		return wrong, config
 	}
 	for name, section := range sections {
-		judgeSection(say, name, section)
+		judgeSection(finding, name, section)
 	}
 	config, report, err := v3_2.Parse(m.Spec.Config)
 	if err != nil || len(report.Entries) > 0 {
-		say(unreadable, "%v %s", err, report.String())
+		finding(unreadable, "%v %s", err, report.String())
 	}
 	for _, f := range config.Storage.Files {
-		judgeFile(say, f)
+		judgeFile(finding, f)
 	}
 	return wrong, config
 }
 
 func judgeSection(
-	say func(class, format string, args ...any), name string, section map[string]json.RawMessage,
+	finding func(class, format string, args ...any), name string, section map[string]json.RawMessage,
 ) {
 	known := map[string]map[string]string{ // by section and field: the class, empty for what is taken
 		"ignition":        {"version": "", "config": fixed, "proxy": fixed, "security": fixed, "timeouts": fixed},
@@ -97,30 +97,30 @@ func judgeSection(
 	}
 	for field := range section {
 		if class, is := known[name][field]; !is || class != "" {
-			say(class, "%s.%s", name, field)
+			finding(class, "%s.%s", name, field)
 		}
 	}
 }
 
-func judgeFile(say func(class, format string, args ...any), f types.File) {
+func judgeFile(finding func(class, format string, args ...any), f types.File) {
 	if f.Mode == nil || *f.Mode&^0o777 != 0 {
-		say(unreadable, "%s has a mode that is none, or has special bits", f.Path)
+		finding(unreadable, "%s has a mode that is none, or has special bits", f.Path)
 	}
 	if len(f.Append) > 0 {
-		say(refused, "%s is appended to", f.Path)
+		finding(refused, "%s is appended to", f.Path)
 	}
 	if f.Contents.Source == nil || !strings.HasPrefix(*f.Contents.Source, "data:") ||
 		f.Contents.Compression != nil {
-		say(refused, "the contents of %s are not in place", f.Path)
+		finding(refused, "the contents of %s are not in place", f.Path)
 	}
 	if f.User != (types.NodeUser{}) || f.Group != (types.NodeGroup{}) {
-		say(trap, "%s has an owner", f.Path)
+		finding(trap, "%s has an owner", f.Path)
 	}
 	lost := func(dir string) bool { return strings.HasPrefix(f.Path, dir) }
 	if slices.ContainsFunc(
 		[]string{"/run/", "/tmp/", "/proc/", "/sys/", "/dev/", "/boot/"}, lost,
 	) || lost("/usr/") && !lost("/usr/local/") {
-		say(unkept, "%s", f.Path)
+		finding(unkept, "%s", f.Path)
 	}
 }
 
@@ -193,8 +193,8 @@ func TestMachineConfig(t *testing.T) {
 	}
 }
 
-// TestOperatorSaysNo proves that the judge knows each class.
-func TestOperatorSaysNo(t *testing.T) {
+// TestOperatorJudge_Refuses proves that the judge knows each class.
+func TestOperatorJudge_Refuses(t *testing.T) {
 	good, err := ignition.MachineConfig(goods(t), role.Worker)
 	if err != nil {
 		t.Fatal(err)

@@ -42,11 +42,11 @@ func TestAll(t *testing.T) {
 		cmd.Env = append(os.Environ(), "NOTES="+notes, "GO="+fake, "TAGS=-tags remote",
 			"COREDNS=cmd/onprem-coredns", "MAKE="+filepath.Join(dir, "make"))
 		text, err := cmd.CombinedOutput()
-		said, errRead := os.ReadFile(notes)
+		noted, errRead := os.ReadFile(notes)
 		if errRead != nil {
 			t.Fatal(errRead)
 		}
-		return string(text), err != nil, strings.Fields(string(said))
+		return string(text), err != nil, strings.Fields(string(noted))
 	}
 	out, failed, tested := run(filepath.Join(dir, "go"))
 	want := "\nfailed:\ngo test -C cmd/onprem-coredns ./...\n--- FAIL: TestVIP (1.00s)\nFAIL\texample.com/test/podvip\t1.0s\n"

@@ -3,9 +3,11 @@ package test
 import (
 	"go/ast"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // The grain of the house: what a reader can keep in mind at a time.
@@ -13,6 +15,7 @@ const (
 	maxRoomLines  = 800
 	maxParameters = 4
 	maxFields     = 15
+	maxColumns    = 100 // of a line; a tab counts 4
 )
 
 // coarse are the rooms, constructors and types above the grain, each with its reason.
@@ -66,6 +69,30 @@ func TestLawsGrain(t *testing.T) {
 	for name := range coarse {
 		if !used[name] {
 			t.Errorf("test/laws_grain_test.go: %s is within the grain: take its reason out", name)
+		}
+	}
+}
+
+// TestLawsColumns holds that a line fits a reader's window. Tags of fields cannot be broken.
+func TestLawsColumns(t *testing.T) {
+	for _, p := range rooms(t) {
+		if p.room() == "test" || strings.HasPrefix(p.room(), "test/") {
+			continue
+		}
+		for _, name := range p.GoFiles {
+			text, err := os.ReadFile(filepath.Join(p.Dir, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			number := 0
+			for line := range strings.Lines(string(text)) {
+				number++
+				line = strings.TrimSuffix(strings.ReplaceAll(line, "\t", "    "), "\n")
+				tagged := strings.HasSuffix(line, "\"`")
+				if columns := utf8.RuneCountInString(line); columns > maxColumns && !tagged {
+					t.Errorf("%s:%d: %d columns, want %d at most", path.Join(p.room(), name), number, columns, maxColumns)
+				}
+			}
 		}
 	}
 }

@@ -57,10 +57,10 @@ func TestLawsImporter(t *testing.T) {
 	for room := range maps.Keys(list) {
 		t.Errorf("%s is importable and is not there", room)
 	}
-	said := fmt.Sprintf("`bootstrap.Assets` brings %d packages of other modules, `cluster.Assets` the same %d, `ignition` %d", brings["bootstrap"], brings["cluster"], brings["ignition"])
+	statement := fmt.Sprintf("`bootstrap.Assets` brings %d packages of other modules, `cluster.Assets` the same %d, `ignition` %d", brings["bootstrap"], brings["cluster"], brings["ignition"])
 	text, err := os.ReadFile("../shared/README.md")
-	if err != nil || !strings.Contains(strings.Join(strings.Fields(string(text)), " "), said) {
-		t.Errorf("shared/README.md does not state: %s (%v)", said, err)
+	if err != nil || !strings.Contains(strings.Join(strings.Fields(string(text)), " "), statement) {
+		t.Errorf("shared/README.md does not state: %s (%v)", statement, err)
 	}
 }
 

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// played are the decisions that the simulator and the product share, each by a name that a caller
+// ofTheProduct are the decisions that the simulator and the product share, each by a name that a caller
 // cannot do without (a function, a type or a method), and the rooms of the product that call it.
-var played = []struct {
+var ofTheProduct = []struct {
 	name  string // room and identifier
 	rooms []string
 	why   string
@@ -28,15 +28,15 @@ var played = []struct {
 		"how soon a node sees that the API works"},
 	{"shared/vrrp.Elects", []string{"shared/plan"}, "how many nodes elect a holder"},
 	{"shared/election.Gate", []string{"cluster/vip"}, "whether a node may run for a VIP"},
-	{"shared/supervised.Pause", []string{"shared/host/supervise/pace"},
+	{"shared/supervised.Backoff", []string{"shared/host/supervise/daemon"},
 		"when keepalived starts again after it has exited"},
 }
 
-// TestLawsSimulatorPlays holds S-05: the simulator makes no decision of its own where the product
+// TestLawsSimulatorRunsTheProduct holds S-05: the simulator makes no decision of its own where the product
 // has one. Both call the same function, so that neither can change alone.
-func TestLawsSimulatorPlays(t *testing.T) {
+func TestLawsSimulatorRunsTheProduct(t *testing.T) {
 	all := rooms(t)
-	for _, d := range played {
+	for _, d := range ofTheProduct {
 		if !slices.ContainsFunc(all, func(p pkg) bool { return simulates(p) && names(t, p, d.name) }) {
 			t.Errorf("%s does not name %s (%s): call it there, and copy no decision", simulator, d.name, d.why)
 		}

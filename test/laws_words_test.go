@@ -3,6 +3,7 @@ package test
 import (
 	"fmt"
 	"go/ast"
+	"go/parser"
 	"go/token"
 	"maps"
 	"path"
@@ -88,15 +89,39 @@ func TestLawsWords(t *testing.T) {
 	}
 }
 
-// judgeWords reports the banned words in the names that a file declares and in its messages.
-func judgeWords(f *ast.File, report func(pos token.Pos, text, why string)) {
-	name := func(id *ast.Ident) {
-		for _, word := range splitName(id.Name) {
-			if base := bannedWord(word); base != "" {
-				report(id.Pos(), id.Name, fmt.Sprintf("%q is not the field's word: %s", base, banned[base]))
+// TestLawsTestNames holds the glossary in the names of all tests: a failed run prints nothing else at
+// first, and a reader searches for them.
+func TestLawsTestNames(t *testing.T) {
+	for _, p := range rooms(t) {
+		fset := token.NewFileSet()
+		for _, file := range slices.Concat(p.TestGoFiles, p.XTestGoFiles) {
+			f, err := parser.ParseFile(fset, filepath.Join(p.Dir, file), nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, decl := range f.Decls {
+				if fn, ok := decl.(*ast.FuncDecl); ok && strings.HasPrefix(fn.Name.Name, "Test") {
+					judgeName(fn.Name, func(pos token.Pos, text, why string) {
+						t.Errorf("%s:%d: %s: %s", path.Join(p.room(), file), fset.Position(pos).Line, text, why)
+					})
+				}
 			}
 		}
 	}
+}
+
+// judgeName reports the banned words in a name.
+func judgeName(id *ast.Ident, report func(pos token.Pos, text, why string)) {
+	for _, word := range splitName(id.Name) {
+		if base := bannedWord(word); base != "" {
+			report(id.Pos(), id.Name, fmt.Sprintf("%q is not the field's word: %s", base, banned[base]))
+		}
+	}
+}
+
+// judgeWords reports the banned words in the names that a file declares and in its messages.
+func judgeWords(f *ast.File, report func(pos token.Pos, text, why string)) {
+	name := func(id *ast.Ident) { judgeName(id, report) }
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.ImportSpec:

@@ -155,13 +155,13 @@ func TestReadmeDependencies(t *testing.T) {
 	}
 	_, section, _ := strings.Cut(string(readme), "\n## Dependencies\n")
 	section, _, _ = strings.Cut(section, "\n## ")
-	var told []string
+	var stated []string
 	for _, m := range regexp.MustCompile("(?m)^- `([^`]+)`: .{20,}").FindAllStringSubmatch(section, -1) {
-		told = append(told, m[1])
+		stated = append(stated, m[1])
 	}
 	slices.Sort(direct)
-	slices.Sort(told)
-	if !slices.Equal(direct, told) {
-		t.Errorf("shared/README.md explains the dependencies\n%s\ngo.mod requires directly\n%s", strings.Join(told, "\n"), strings.Join(direct, "\n"))
+	slices.Sort(stated)
+	if !slices.Equal(direct, stated) {
+		t.Errorf("shared/README.md explains the dependencies\n%s\ngo.mod requires directly\n%s", strings.Join(stated, "\n"), strings.Join(direct, "\n"))
 	}
 }

@@ -73,12 +73,12 @@ func TestSetupKnowsItsReleases(t *testing.T) {
 		cmd := exec.CommandContext(t.Context(), "sh", "-c", script)
 		cmd.Env = []string{"PATH=" + dir + ":" + os.Getenv("PATH")}
 		out, err := cmd.CombinedOutput()
-		said := string(out)
-		if installs := err == nil && strings.Contains(said, "apt-get install") && strings.Contains(said, " none\n"); installs != tt.installs {
-			t.Errorf("%q, user %s: installs: %v, want %v\n%s", tt.release, tt.user, installs, tt.installs, said)
+		output := string(out)
+		if installs := err == nil && strings.Contains(output, "apt-get install") && strings.Contains(output, " none\n"); installs != tt.installs {
+			t.Errorf("%q, user %s: installs: %v, want %v\n%s", tt.release, tt.user, installs, tt.installs, output)
 		}
-		if !tt.installs && (!strings.Contains(said, "only on Debian 12 or 13 and as root") || strings.Contains(said, "apt-get")) {
-			t.Errorf("%q, user %s: it says\n%s", tt.release, tt.user, said)
+		if !tt.installs && (!strings.Contains(output, "only on Debian 12 or 13 and as root") || strings.Contains(output, "apt-get")) {
+			t.Errorf("%q, user %s: it says\n%s", tt.release, tt.user, output)
 		}
 		if _, err := os.Stat(filepath.Join(dir, "policy-rc.d")); err == nil {
 			t.Error("it leaves its policy-rc.d behind")

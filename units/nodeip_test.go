@@ -256,8 +256,8 @@ func TestNodeUnitsVerify(t *testing.T) {
 		units["onprem-install.service"] = asset.Unit{
 			Contents: []byte("[Service]\nType=oneshot\nExecStart=/bin/true\n"),
 		}
-		if said := verify(t, units, as); said != "" {
-			t.Errorf("%s: %s", kubelet, said)
+		if output := verify(t, units, as); output != "" {
+			t.Errorf("%s: %s", kubelet, output)
 		}
 		for _, mistake := range []struct{ old, new string }{
 			{"Type=oneshot", "Type=once"},
@@ -265,9 +265,9 @@ func TestNodeUnitsVerify(t *testing.T) {
 			{"; done'\n", "; done\n"},
 			{"[Service]", "[Service]\nBefore=x.service"},
 		} {
-			if said := verify(t, units, func(text []byte) []byte {
+			if output := verify(t, units, func(text []byte) []byte {
 				return bytes.Replace(text, []byte(mistake.old), []byte(mistake.new), 1)
-			}); said == "" {
+			}); output == "" {
 				t.Errorf("systemd-analyze has nothing to say about %q", mistake.new)
 			}
 		}

@@ -270,10 +270,10 @@ func TestResolvWatch(t *testing.T) {
 		}
 	}
 	// The second look comes when the watch is sure to be on again.
-	look := []string{
+	prepend := []string{
 		"/bin/sh", "/etc/NetworkManager/dispatcher.d/30-local-dns-prepender", "none", "dns-change",
 	}
-	if run, want := values(t, units["onprem-resolv.service"].Contents, "Service", "ExecStart"), slices.Concat(look, []string{"/bin/sleep", "1"}, look); !slices.Equal(run, want) {
+	if run, want := values(t, units["onprem-resolv.service"].Contents, "Service", "ExecStart"), slices.Concat(prepend, []string{"/bin/sleep", "1"}, prepend); !slices.Equal(run, want) {
 		t.Errorf("onprem-resolv.service runs %v, want %v", run, want)
 	}
 	if !units["onprem-resolv.service"].Enabled {

@@ -78,10 +78,11 @@ func Probe(p plan.Plan) string { return "api-int." + string(p.Cluster.Zone) }
 // Container is CoreDNS's container for the cluster of p.
 func Container(p plan.Plan) container.Spec {
 	return container.Spec{
-		Name:         containerName,
-		Image:        p.Images[spec.CoreDNSImage],
-		Command:      []string{"coredns", "-conf", Config},
-		Mounts:       []container.Mount{{Source: "/etc/coredns", Target: "/etc/coredns", ReadOnly: true}},
+		Name:    containerName,
+		Image:   p.Images[spec.CoreDNSImage],
+		Command: []string{"coredns", "-conf", Config},
+		Mounts: []container.Mount{{Source: "/etc/coredns", Target: "/etc/coredns",
+			ReadOnly: true}},
 		Tmpfs:        []string{"/tmp"},
 		Capabilities: []string{"CAP_NET_BIND_SERVICE"}, // port 53, nothing else
 	}

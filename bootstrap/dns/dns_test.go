@@ -115,7 +115,7 @@ func roomOf(t *testing.T, resolver string, change func(*spec.Cluster)) (*Room, *
 	return New(Options{Plan: p, Header: "made by a test", Host: h, Daemon: d, Notifier: n}), h, d, n
 }
 
-func turn(t *testing.T, r *Room) error {
+func reconcile(t *testing.T, r *Room) error {
 	t.Helper()
 	s, err := r.Observe(t.Context())
 	if err != nil {
@@ -169,12 +169,12 @@ func TestDecideUpstreams(t *testing.T) {
 func TestApply(t *testing.T) {
 	r, h, d, n := room(t, "nameserver 198.51.100.1\n")
 	h.answer = errors.New("refused")
-	if err := turn(t, r); err == nil || n.ready != 0 {
+	if err := reconcile(t, r); err == nil || n.ready != 0 {
 		t.Errorf("READY %d before CoreDNS answers, error %v", n.ready, err)
 	}
 	h.answer = nil
 	for range 3 {
-		if err := turn(t, r); err != nil {
+		if err := reconcile(t, r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -182,7 +182,7 @@ func TestApply(t *testing.T) {
 		t.Errorf("writes %d, signals %v, ready %d, asked %v", h.writes, d.signals, n.ready, h.asked)
 	}
 	h.resolver = "nameserver 198.51.100.2\n" // D-03
-	if err := turn(t, r); err != nil {
+	if err := reconcile(t, r); err != nil {
 		t.Fatal(err)
 	}
 	if h.writes != 2 || !slices.Equal(d.signals, []syscall.Signal{syscall.SIGUSR1, syscall.SIGUSR1}) || !strings.Contains(string(h.corefile), "198.51.100.2") {
@@ -218,7 +218,7 @@ func TestApply_Reloads(t *testing.T) {
 		{"nothing new again", func() {}, 3, 4},
 	} {
 		step.do()
-		if err := turn(t, r); (err != nil) != (h.answer != nil) {
+		if err := reconcile(t, r); (err != nil) != (h.answer != nil) {
 			t.Errorf("%s: error %v", step.name, err)
 		}
 		if len(d.signals) != step.signals || len(h.asked) != step.asked {
@@ -232,7 +232,7 @@ func TestApply_Reloads(t *testing.T) {
 	// ended before it sent the signal.
 	again := New(r.Options)
 	d.signals, d.running = nil, false
-	if err := turn(t, again); err != nil || h.writes != 3 || len(d.signals) != 1 {
+	if err := reconcile(t, again); err != nil || h.writes != 3 || len(d.signals) != 1 {
 		t.Errorf("adopted: %v, %d writes, signals %v", err, h.writes, d.signals)
 	}
 }
@@ -241,7 +241,7 @@ func TestApplyFaults(t *testing.T) {
 	r, h, d, n := room(t, "")
 	full := func(what string, running bool) {
 		t.Helper()
-		if err := turn(t, r); err == nil || err.Error() != "write /etc/coredns/Corefile: no space left" || d.running != running {
+		if err := reconcile(t, r); err == nil || err.Error() != "write /etc/coredns/Corefile: no space left" || d.running != running {
 			t.Errorf("%s: running %v, want %v, error %v", what, d.running, running, err)
 		}
 	}
@@ -253,7 +253,7 @@ func TestApplyFaults(t *testing.T) {
 		t.Errorf("READY %d times by the former Corefile", n.ready)
 	}
 	h.full, d.err = false, errors.New("pull: refused")
-	if err := turn(t, r); err == nil || err.Error() != "pull: refused" {
+	if err := reconcile(t, r); err == nil || err.Error() != "pull: refused" {
 		t.Errorf("error %v", err)
 	}
 }
@@ -271,10 +271,10 @@ func TestContainer(t *testing.T) {
 func TestAnnounced(t *testing.T) {
 	const ours, directive = "localhost/onprem-infra:1", "    mdns ostest.example.com 3 ostest 192.0.2.10 {\n        networks 192.0.2.0/24\n    }\n"
 	for _, tt := range []struct {
-		name string
-		said spec.MDNS
-		used string
-		want int // server blocks
+		name       string
+		configured spec.MDNS
+		used       string
+		want       int // server blocks
 	}{
 		{"ours", spec.MDNSEnabled, ours, 3},
 		{"another CoreDNS", spec.MDNSEnabled, "registry.example.com/coredns:1", 0},
@@ -282,9 +282,9 @@ func TestAnnounced(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r, h, _, _ := roomOf(t, "nameserver 198.51.100.1\n", func(c *spec.Cluster) {
-				c.MDNS, c.Images = tt.said, map[string]string{spec.CoreDNSImage: tt.used, spec.RuntimeCfgImage: ours}
+				c.MDNS, c.Images = tt.configured, map[string]string{spec.CoreDNSImage: tt.used, spec.RuntimeCfgImage: ours}
 			})
-			if err := turn(t, r); err != nil {
+			if err := reconcile(t, r); err != nil {
 				t.Fatal(err)
 			}
 			if got := strings.Count(string(h.corefile), directive); got != tt.want {

@@ -118,7 +118,7 @@ func TestApplyWithoutAnAddress(t *testing.T) {
 
 // TestApplyTaken: another host holds the one VIP, and gives it up. Then it holds one of two.
 func TestApplyTaken(t *testing.T) {
-	const says = "192.0.2.5 is held by another host, 02:00:5e:00:53:0b on enp1s0: take it off that host or choose another API VIP; " +
+	const finding = "192.0.2.5 is held by another host, 02:00:5e:00:53:0b on enp1s0: take it off that host or choose another API VIP; " +
 		"if that host only answers for others, add --assume-free 192.0.2.5 by systemctl edit onprem-keepalived"
 	r, h, d, n := room(t, nil)
 	h.conflicts = map[netip.Addr]conflict.Finding{ip("192.0.2.5"): foreign}
@@ -126,7 +126,7 @@ func TestApplyTaken(t *testing.T) {
 	if err := reconcile(t, r); err != nil {
 		t.Fatal(err)
 	}
-	if n.ready != 0 || len(d.ensured) != 0 || d.stops != 1 || !slices.Equal(n.status, []string{says}) {
+	if n.ready != 0 || len(d.ensured) != 0 || d.stops != 1 || !slices.Equal(n.status, []string{finding}) {
 		t.Errorf("ready %d, started %d, stops %d, status %q", n.ready, len(d.ensured), d.stops, n.status)
 	}
 	h.conflicts = map[netip.Addr]conflict.Finding{ip("192.0.2.5"): {Pending: true}}
@@ -150,7 +150,7 @@ func TestApplyTaken(t *testing.T) {
 	if err := reconcile(t, r); err != nil {
 		t.Fatal(err)
 	}
-	if want := "2001:db8::5 MASTER on enp1s0 (priority 70, multicast); " + says; n.ready != 0 || len(d.ensured) != 1 || !slices.Equal(n.status, []string{want}) {
+	if want := "2001:db8::5 MASTER on enp1s0 (priority 70, multicast); " + finding; n.ready != 0 || len(d.ensured) != 1 || !slices.Equal(n.status, []string{want}) {
 		t.Errorf("one of two: ready %d, started %d, status %q", n.ready, len(d.ensured), n.status)
 	}
 }

@@ -118,7 +118,8 @@ func (r *Room) decide(e election.Election, v election.VIP, s Snapshot, d *Desire
 	if holder := found.Holder; holder.MAC != "" {
 		return d.addConflict(fmt.Sprintf("%[1]s is held by another host, %[2]s on %[3]s: "+
 			"take it off that host or choose another %[4]s VIP; "+
-			"if that host only answers for others, add --assume-free %[1]s by systemctl edit onprem-keepalived",
+			"if that host only answers for others, add --assume-free %[1]s by systemctl edit "+
+			"onprem-keepalived",
 			v.Address, holder.MAC, holder.Link, strings.ToUpper(string(e.Kind))))
 	}
 	var inst keepalived.Instance
@@ -161,5 +162,6 @@ func setPeers(e election.Election, v election.VIP, inst *keepalived.Instance) st
 	if !inst.Known {
 		return "multicast until a control plane node is known"
 	}
-	return fmt.Sprintf("unicast with %s; adverts of other routers are dropped", election.Join(inst.Peers))
+	return fmt.Sprintf("unicast with %s; adverts of other routers are dropped",
+		election.Join(inst.Peers))
 }

@@ -28,7 +28,8 @@ func (r *Room) handOver() (done bool, err error) {
 	if err != nil {
 		return true, fmt.Errorf("read the supervisor's status: %w", err)
 	}
-	return status.PID == 0 || status.Leaving == supervised.Left || now.Sub(r.asked) >= handoverBound, nil
+	return status.PID == 0 || status.Leaving == supervised.Left ||
+		now.Sub(r.asked) >= handoverBound, nil
 }
 
 // withdrawRelease withdraws what handOver asked for.

@@ -17,7 +17,8 @@ func Heirs(p plan.Plan, nodes []addr.Candidate) []netip.Addr {
 	for _, vip := range p.VIPs.API {
 		var known []netip.Addr // one a node
 		for _, node := range nodes {
-			if first, ok := peer.First(node, vip, netip.Addr{}, p.VIPs.All(), p.MachineNetworks); ok {
+			if first, ok := peer.First(node, vip, netip.Addr{}, p.VIPs.All(),
+				p.MachineNetworks); ok {
 				known = append(known, first)
 			}
 		}

@@ -40,10 +40,10 @@ func TestOwnRun(t *testing.T) {
 	}
 }
 
-// TestWaitsForWhoBegins holds that keepalived is asked to wait longer for who takes over, within
+// TestContainer_PatienceForTakeover holds that keepalived is asked to wait longer for who takes over, within
 // what the room gives it, where all nodes tell it that they have: one of another make would have
 // the VIP too for so long.
-func TestWaitsForWhoBegins(t *testing.T) {
+func TestContainer_PatienceForTakeover(t *testing.T) {
 	for profile, want := range map[string]bool{vrrp.ProfileLan: true, vrrp.ProfileVM: true, vrrp.ProfileCompat: false} {
 		command := Container(compile(t, func(c *spec.Cluster) { c.Timing = profile })).Command
 		if i := slices.Index(command, "--patience"); want != (i >= 0) || want && (command[i+1] != "5s" || handoverBound <= vrrp.Standing) {

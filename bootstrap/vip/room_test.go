@@ -117,14 +117,14 @@ func (d *fakeDaemon) Ensure(_ context.Context, s container.Spec) error {
 
 func (d *fakeDaemon) Stop(context.Context, string) error { d.stops++; return d.err }
 
-// heard is what a service manager was told.
-type heard struct {
+// notified is what a service manager was told.
+type notified struct {
 	ready  int
 	status []string
 }
 
-func (h *heard) Ready() error             { h.ready++; return nil }
-func (h *heard) Status(text string) error { h.status = append(h.status, text); return nil }
+func (h *notified) Ready() error             { h.ready++; return nil }
+func (h *notified) Status(text string) error { h.status = append(h.status, text); return nil }
 
 var (
 	ip      = netip.MustParseAddr
@@ -148,9 +148,9 @@ var (
 	host = []string{"192.0.2.10/24", "2001:db8::10/64"}
 )
 
-func room(t *testing.T, change func(*spec.Cluster)) (*Room, *fakeHost, *fakeDaemon, *heard) {
+func room(t *testing.T, change func(*spec.Cluster)) (*Room, *fakeHost, *fakeDaemon, *notified) {
 	t.Helper()
-	h, d, n := &fakeHost{links: links(host...), verdict: &hold}, &fakeDaemon{}, &heard{}
+	h, d, n := &fakeHost{links: links(host...), verdict: &hold}, &fakeDaemon{}, &notified{}
 	return New(Options{
 		Plan: compile(t, change), Header: "made by a test", Host: h, Daemon: d, Notifier: n, Now: time.Now,
 	}), h, d, n

@@ -76,7 +76,7 @@ func drive(t *testing.T, p plan.Plan, seed uint64, flips []time.Duration) (d *sl
 		watch := NewWatch(release.State{}, flipped{ready}, func(release.Memory) error { return nil }, wake)
 		h := watchedHost{&fakeHost{links: links(host...), nodes: []addr.Candidate{master("m0", "192.0.2.11"), master("m1", "192.0.2.12")}}, watch}
 		d = &slowDaemon{random: rand.New(rand.NewPCG(seed, 38))}
-		r := New(Options{Plan: p, Header: "made by a test", Host: h, Daemon: d, Notifier: &heard{}, Now: time.Now})
+		r := New(Options{Plan: p, Header: "made by a test", Host: h, Daemon: d, Notifier: &notified{}, Now: time.Now})
 		steps := loop.Steps[Snapshot, Desired]{Observe: r.Observe, Decide: r.Decide, Apply: r.Apply, Leave: r.Leave}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()

@@ -160,17 +160,17 @@ func TestStopAsksLittle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, false)
 		w.set(ironicAt, serves)
-		const looked = 2 * time.Hour
+		const observed = 2 * time.Hour
 		before := 0
-		equalEvents(t, watched(t, w, release.State{}, looked, func() {
+		equalEvents(t, watched(t, w, release.State{}, observed, func() {
 			time.Sleep(time.Minute + time.Second/2)
 			before = runtime.NumGoroutine()
-			time.Sleep(looked - 2*time.Minute)
+			time.Sleep(observed - 2*time.Minute)
 			if now := runtime.NumGoroutine(); now > before+10 { // other tests' goroutines come and go
 				t.Errorf("goroutines grew from %d to %d", before, now)
 			}
 		}), event{0, true})
-		if asked, dials := w.asked(apiAt); dials != 1 || asked < int(looked/time.Second)-1 || asked > int(looked/time.Second)+1 {
+		if asked, dials := w.asked(apiAt); dials != 1 || asked < int(observed/time.Second)-1 || asked > int(observed/time.Second)+1 {
 			t.Errorf("K-42: %d questions by %d connections, want one each second by one", asked, dials)
 		}
 		for _, address := range []string{ironicAt, masterAt} {
@@ -181,9 +181,9 @@ func TestStopAsksLittle(t *testing.T) {
 	})
 }
 
-// TestStopKeepsThePlansWord holds what the plan promises of the bootstrap machine's API, whenever
+// TestStop_WithinThePlansBounds holds what the plan promises of the bootstrap machine's API, whenever
 // between two looks the fault comes; K-34: a master has the VIP within 15 s.
-func TestStopKeepsThePlansWord(t *testing.T) {
+func TestStop_WithinThePlansBounds(t *testing.T) {
 	p := compile(t, nil)
 	for _, tt := range []struct {
 		bound       string

@@ -107,9 +107,10 @@ type Room struct {
 func New(o Options) *Room {
 	return &Room{
 		options: o, nodes: o.Nodes, reporter: loop.Reporter{Notifier: o.Notifier},
-		kept: loop.NewKept("keep the control plane nodes", o.Nodes, func(a, b []addr.Candidate) bool {
-			return slices.EqualFunc(a, b, addr.Candidate.Equal)
-		}),
+		kept: loop.NewKept("keep the control plane nodes", o.Nodes,
+			func(a, b []addr.Candidate) bool {
+				return slices.EqualFunc(a, b, addr.Candidate.Equal)
+			}),
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 )
 
@@ -59,7 +60,7 @@ func (b *board) publish(node, list string) {
 			b.seen.Nodes[i].List = list
 		}
 	}
-	b.tell()
+	b.wakeAll()
 }
 
 func (v view) WriteFormer(_ context.Context, before, data map[string]string) error {
@@ -72,12 +73,9 @@ func (v view) WriteFormer(_ context.Context, before, data map[string]string) err
 	return v.refuse
 }
 
-func (b *board) tell() {
+func (b *board) wakeAll() {
 	for _, wake := range b.wakes {
-		select {
-		case wake <- struct{}{}:
-		default:
-		}
+		loop.Wake(wake)
 	}
 }
 
@@ -85,7 +83,7 @@ func (b *board) change(f func(*Observation)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	f(&b.seen)
-	b.tell()
+	b.wakeAll()
 }
 
 func (b *board) names(t *testing.T) []string {
@@ -100,7 +98,7 @@ func (b *board) names(t *testing.T) []string {
 }
 
 // story runs a writer on each of the named nodes in virtual time.
-func story(t *testing.T, seen Observation, running []string, tell func(t *testing.T, b *board, log *bytes.Buffer)) {
+func story(t *testing.T, seen Observation, running []string, wakeAll func(t *testing.T, b *board, log *bytes.Buffer)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		b := &board{seen: seen, start: time.Now()}
@@ -108,7 +106,7 @@ func story(t *testing.T, seen Observation, running []string, tell func(t *testin
 		var log bytes.Buffer
 		var done sync.WaitGroup
 		for range running {
-			b.wakes = append(b.wakes, make(chan struct{}, 1))
+			b.wakes = append(b.wakes, loop.NewWake())
 		}
 		for i, name := range running {
 			done.Go(func() {
@@ -118,7 +116,7 @@ func story(t *testing.T, seen Observation, running []string, tell func(t *testin
 			})
 		}
 		synctest.Wait()
-		tell(t, b, &log)
+		wakeAll(t, b, &log)
 		cancel()
 		done.Wait()
 	})
@@ -255,7 +253,7 @@ func TestFormer(t *testing.T) {
 }
 
 // The first control plane node by name may be gone: the API says so, or it does not know yet.
-func TestOthersTakeTheirTurn(t *testing.T) {
+func TestWriters_FirstNodeGone(t *testing.T) {
 	down := func(s *Observation, name string) {
 		s.Nodes = slices.Clone(s.Nodes)
 		for i, n := range s.Nodes {
@@ -274,7 +272,7 @@ func TestOthersTakeTheirTurn(t *testing.T) {
 		{"the first says nothing", []string{"master-1", "master-2"}, func(*Observation) {}, []string{"master-1 30s"}},
 		{"two say nothing", []string{"master-2"}, func(*Observation) {}, []string{"master-2 1m0s"}},
 		{"a node that the API calls down writes last", []string{"master-0"}, func(s *Observation) { down(s, "master-0") }, []string{"master-0 1m0s"}},
-		{"a node that is no control plane node writes never", []string{"worker-0", "stranger"}, func(*Observation) {}, nil},
+		{"a node that is no control plane node writes never", []string{"worker-0", "unknown-0"}, func(*Observation) {}, nil},
 		{"nothing heard", []string{"master-0", "master-1"}, func(s *Observation) { s.Known = false }, nil},
 		{"nothing heard of the routers", []string{"master-0", "master-1"}, func(s *Observation) { s.RoutersKnown = false }, []string{"master-0 1m0s"}},
 	} {
@@ -340,7 +338,7 @@ func TestStormOfChanges(t *testing.T) {
 	})
 }
 
-func TestRefusedWritesAreSaidOnce(t *testing.T) {
+func TestRefusedWrites_LoggedOnce(t *testing.T) {
 	story(t, Observation{}, []string{"master-0"}, func(t *testing.T, b *board, log *bytes.Buffer) {
 		b.change(func(s *Observation) { *s = cluster(); b.refuse = errors.New("annotate Node a: forbidden") })
 		time.Sleep(20 * time.Second)

@@ -91,7 +91,8 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	// Control plane nodes know all nodes and never ask each other, so no query loops.
 	if r.Role != role.Master {
 		d.Corefile.Knowing = knowing(hosts, s.Links)
-		reasons = append(reasons, fmt.Sprintf("names of other nodes from %s", loop.List(d.Corefile.Knowing)))
+		reasons = append(reasons,
+			fmt.Sprintf("names of other nodes from %s", loop.List(d.Corefile.Knowing)))
 	}
 	r.meter.decided(s.Source, len(hosts), len(upstreams))
 	return d, reasons

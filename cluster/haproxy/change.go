@@ -81,7 +81,8 @@ func Cut(stats []Stat) []string {
 		other := slices.ContainsFunc(stats, func(o Stat) bool {
 			return o.Backend == Masters && o.Up() && o.Passed()
 		})
-		gone := s.Check == "L4CON" || s.Check == "L4TOUT" || s.Check == "L6TOUT" && s.Changed >= hung
+		gone := s.Check == "L4CON" || s.Check == "L4TOUT" ||
+			s.Check == "L6TOUT" && s.Changed >= hung
 		if !other || !gone {
 			continue
 		}

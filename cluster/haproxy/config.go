@@ -38,13 +38,14 @@ func (p Path) State() string        { return string(p) + "/servers.state" }
 // Command starts HAProxy in the foreground, as a master process whose workers are replaced at each
 // reload.
 func Command() []string {
-	return []string{"haproxy", "-W", "-db", "-S", Run.MasterSocket() + ",mode,600,level,admin", "-f", File}
+	return []string{"haproxy", "-W", "-db", "-S", Run.MasterSocket() + ",mode,600,level,admin",
+		"-f", File}
 }
 
 // Ports are those that HAProxy listens on and those of its servers.
 type Ports struct {
 	LB, Ready, Monitor, Stats, MachineConfigLB uint16
-	API, MachineConfig                         uint16 // without machine config servers 0, and so is MachineConfigLB
+	API, MachineConfig                         uint16 // 0, as MachineConfigLB, without its servers
 }
 
 // Trust verifies the API servers' certificates in health checks. Clients' connections are passed on

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"net/netip"
 	"strconv"
-	"strings"
 	"sync"
 	"text/template"
-	"unicode"
+
+	"github.com/onprem-infra/onprem-infra/shared/comment"
 )
 
 //go:embed haproxy.cfg.tmpl
@@ -82,7 +82,7 @@ func Structure(c Config) string { return words(c).Structure }
 
 func words(c Config) page {
 	p := page{
-		Header: strings.Map(printable, c.Header), Run: c.Run, Ports: c.Ports,
+		Header: comment.Text(c.Header), Run: c.Run, Ports: c.Ports,
 		Any: "0.0.0.0", Host: "localhost", Verify: "verify none",
 		Pace: fmt.Sprintf("inter %dms fastinter %dms fall %d rise %d",
 			c.Server.Inter.Milliseconds(), c.Server.FastInter.Milliseconds(),
@@ -132,12 +132,4 @@ func servers(members []netip.Addr, port uint16) []string {
 		}
 	}
 	return out
-}
-
-// printable drops control characters, which would end a comment.
-func printable(r rune) rune {
-	if unicode.IsControl(r) {
-		return -1
-	}
-	return r
 }

@@ -10,8 +10,10 @@ import (
 // backend, server, address, operational state, seconds since it changed, the check's result, its
 // counter, and the port.
 const (
-	stateHead = "1\n# be_id be_name srv_id srv_name srv_addr srv_op_state srv_admin_state srv_uweight srv_iweight srv_time_since_last_change " +
-		"srv_check_status srv_check_result srv_check_health srv_check_state srv_agent_state bk_f_forced_id srv_f_forced_id srv_fqdn srv_port " +
+	stateHead = "1\n# be_id be_name srv_id srv_name srv_addr srv_op_state srv_admin_state " +
+		"srv_uweight srv_iweight srv_time_since_last_change " +
+		"srv_check_status srv_check_result srv_check_health srv_check_state srv_agent_state " +
+		"bk_f_forced_id srv_f_forced_id srv_fqdn srv_port " +
 		"srvrecord srv_use_ssl srv_check_port srv_check_addr srv_agent_addr srv_agent_port\n"
 	stateLine = "0 %s %d %s %s %d 0 %d %d %d %d %d %d 6 0 0 0 - %d - 0 0 - - 0\n"
 )

@@ -21,7 +21,7 @@ type Stat struct {
 	Server   string
 	Address  netip.AddrPort // invalid if HAProxy does not report it
 	Status   string         // UP, DOWN, MAINT, "UP 1/3", "no check"
-	Check    string         // result of the last check, such as L7OK or L4CON; empty or INI before the first
+	Check    string         // result of the last check, such as L7OK; empty or INI before the first
 	Code     int            // HTTP status of the last check; 0 during the next one
 	Sessions int            // that are open
 	Changed  int            // seconds since the status changed
@@ -59,7 +59,8 @@ func Reserved(stats []Stat) []netip.AddrPort {
 func (s Stat) serves() bool { return s.Backend == Masters && s.Up() && s.Passed() }
 
 // columns are those that are read, by the name in the first line: HAProxy versions add columns.
-var columns = []string{"pxname", "svname", "scur", "status", "lastchg", "type", "check_status", "check_code", "addr"}
+var columns = []string{"pxname", "svname", "scur", "status", "lastchg", "type", "check_status",
+	"check_code", "addr"}
 
 // typeServer is the type of a server's row; other rows are sums.
 const typeServer = "2"
@@ -67,7 +68,8 @@ const typeServer = "2"
 // ParseStats parses the complete CSV of "show stat", or of the statistics page with ";csv". It
 // returns the servers in HAProxy's order.
 func ParseStats(text []byte) ([]Stat, error) {
-	rows := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(bytes.TrimLeft(text, "\n"), []byte("# "))))
+	rows := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(bytes.TrimLeft(text, "\n"),
+		[]byte("# "))))
 	rows.FieldsPerRecord = -1
 	rows.ReuseRecord = true
 	head, err := rows.Read()
@@ -94,7 +96,8 @@ func ParseStats(text []byte) ([]Stat, error) {
 			return nil, fmt.Errorf("read HAProxy's statistics: %w", err)
 		}
 		if len(row) != width {
-			return nil, fmt.Errorf("read HAProxy's statistics: a row has %d columns of %d", len(row), width)
+			return nil, fmt.Errorf("read HAProxy's statistics: a row has %d columns of %d",
+				len(row), width)
 		}
 		if row[at["type"]] != typeServer {
 			continue
@@ -106,8 +109,10 @@ func ParseStats(text []byte) ([]Stat, error) {
 // stat leaves unreadable values zero: a server without an address still counts.
 func stat(column func(string) string) Stat {
 	s := Stat{
-		Backend: strings.Clone(column("pxname")), Server: strings.Clone(column("svname")), Status: strings.Clone(column("status")),
-		Check: strings.Clone(strings.TrimPrefix(column("check_status"), "* ")), // a check is under way
+		Backend: strings.Clone(column("pxname")), Server: strings.Clone(column("svname")),
+		Status: strings.Clone(column("status")),
+		// a check is under way
+		Check: strings.Clone(strings.TrimPrefix(column("check_status"), "* ")),
 	}
 	s.Code, _ = strconv.Atoi(column("check_code"))
 	s.Sessions, _ = strconv.Atoi(column("scur"))

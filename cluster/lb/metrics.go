@@ -44,7 +44,9 @@ func (m *meter) Stats(ctx context.Context) ([]haproxy.Stat, error) {
 	var servers []metrics.Server
 	for _, s := range stats {
 		if s.Backend == haproxy.Masters && !s.Disabled() {
-			servers = append(servers, metrics.Server{Name: s.Server, Address: s.Address.String(), Up: s.Up(), Sessions: s.Sessions})
+			servers = append(servers,
+				metrics.Server{Name: s.Server, Address: s.Address.String(), Up: s.Up(),
+					Sessions: s.Sessions})
 		}
 	}
 	m.note(func(s *metrics.Balancer) { s.Servers = servers })

@@ -72,11 +72,5 @@ func filled(tree []byte, c spec.Cluster) (plan.Plan, error) {
 		}
 		text.WriteString(line)
 	}
-	made, findings := spec.Parse(ClusterFile, []byte(text.String()), spec.Knobs{})
-	for _, f := range findings {
-		if f.Severity == spec.Error {
-			return plan.Plan{}, errors.New(f.Text)
-		}
-	}
-	return plan.Compile(made)
+	return plan.Parse(ClusterFile, []byte(text.String()))
 }

@@ -151,9 +151,9 @@ func named(expr string) []string {
 	return regexp.MustCompile(`\b(?:onprem|process|up|go|node)_[a-z_]+\b`).FindAllString(expr, -1)
 }
 
-// TestNamesWhatIsSaid holds that rules and dashboard name our metrics and no others, by labels that
+// TestRules_NameOurMetrics holds that rules and dashboard name our metrics and no others, by labels that
 // they have, and that every metric is of use.
-func TestNamesWhatIsSaid(t *testing.T) {
+func TestRules_NameOurMetrics(t *testing.T) {
 	p := compiled(t, nil)
 	known, used := map[string]metrics.Family{}, map[string]bool{}
 	for _, f := range metrics.All() {
@@ -204,8 +204,8 @@ func TestNamesWhatIsSaid(t *testing.T) {
 	}
 }
 
-// TestAlertsSayWhatToDo holds that an alarm can be acted upon.
-func TestAlertsSayWhatToDo(t *testing.T) {
+// TestAlerts_NameTheRemedy holds that an alarm can be acted upon.
+func TestAlerts_NameTheRemedy(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range rules(compiled(t, nil)) {
 		if !regexp.MustCompile(`^Onprem[A-Z][A-Za-z]+$`).MatchString(r.Alert) || seen[r.Alert] &&

@@ -65,7 +65,8 @@ var misread = fmt.Sprintf(
 func values(p plan.Plan) *strings.Replacer {
 	advert, gap := p.Timing.Model.Advert, longestGap(p)
 	return strings.NewReplacer("VIPS", these(p.VIPs.All()), "MISREAD", strconv.Quote(misread),
-		"TWO_ADVERTS", seconds(2*advert), "LONGEST_GAP", seconds(gap), "TWICE_THE_GAP", seconds(2*gap),
+		"TWO_ADVERTS", seconds(2*advert), "LONGEST_GAP", seconds(gap), "TWICE_THE_GAP",
+		seconds(2*gap),
 		"ON_THE_HOST", "Run 'onprem-infra status' on the host, and 'onprem-infra doctor'.")
 }
 

@@ -30,7 +30,9 @@ func (r *Room) Decide(seen Snapshot) (Desired, loop.Reasons, error) {
 	want := Desired{Choice: choice}
 	if seen.Primary.IsValid() {
 		want.Kept = seen.Primary
-		return want, loop.Reasons{fmt.Sprintf("%s was chosen in this boot and is in %s", seen.Primary, Primary)}, nil
+		return want,
+			loop.Reasons{fmt.Sprintf("%s was chosen in this boot and is in %s", seen.Primary,
+				Primary)}, nil
 	}
 	if err != nil {
 		return want, nil, err
@@ -51,7 +53,8 @@ func (r *Room) Decide(seen Snapshot) (Desired, loop.Reasons, error) {
 // false if there are no VIPs or the user's own load balancer has them. On other platforms than bare
 // metal a VIP may be routed to any node. A hint does not count as a VIP.
 func remote(node Node, choice addr.NodeAddresses) bool {
-	return len(node.VIPs) > 0 && !choice.VIPLocal && !node.UserManaged && strings.EqualFold(node.Platform, "baremetal")
+	return len(node.VIPs) > 0 && !choice.VIPLocal && !node.UserManaged &&
+		strings.EqualFold(node.Platform, "baremetal")
 }
 
 // files record the addresses, of which there is at least one.
@@ -63,7 +66,8 @@ func files(node Node, addresses []netip.Addr, remote bool) []File {
 		all = append(all, a.String())
 		byFamily[a.BitLen()] = a.String()
 	}
-	environment := fmt.Sprintf(`"KUBELET_NODE_IP=%s" "KUBELET_NODE_IPS=%s"`, primary, strings.Join(all, ","))
+	environment := fmt.Sprintf(`"KUBELET_NODE_IP=%s" "KUBELET_NODE_IPS=%s"`, primary,
+		strings.Join(all, ","))
 	var marker []byte
 	if remote {
 		environment += ` "CUSTOM_KUBELET_LABELS=` + node.RemoteLabel + `"`

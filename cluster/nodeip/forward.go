@@ -16,11 +16,13 @@ func (r *Room) Forward(ctx context.Context) error {
 			return err
 		}
 		if !seen.Primary.IsValid() {
-			return fmt.Errorf("there is no address in %s: run `onprem-infra node-ip set` first", Primary)
+			return fmt.Errorf("there is no address in %s: run `onprem-infra node-ip set` first",
+				Primary)
 		}
 		link, ok := seen.holder(seen.Primary)
 		if !ok {
-			return fmt.Errorf("no interface holds the node's address %s, which is in %s", seen.Primary, Primary)
+			return fmt.Errorf("no interface holds the node's address %s, which is in %s",
+				seen.Primary, Primary)
 		}
 		any := false
 		for _, family := range []string{"ipv4", "ipv6"} {

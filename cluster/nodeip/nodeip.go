@@ -19,8 +19,8 @@ const (
 	Primary      = Directory + "/primary-ip"
 	IPv4         = Directory + "/ipv4"
 	IPv6         = Directory + "/ipv6"
-	RemoteWorker = Directory + "/remote-worker" // exists, empty, on a node that cannot hold the VIPs
-	BrExUp       = Directory + "/br-ex-up"      // created by another program when the OVN bridge is up
+	RemoteWorker = Directory + "/remote-worker" // exists, empty, if the node can hold no VIP
+	BrExUp       = Directory + "/br-ex-up"      // by another program when the OVN bridge is up
 )
 
 // systemdUnits is the directory of drop-ins for kubelet's and CRI-O's units.

@@ -81,7 +81,8 @@ type tentativeError struct {
 }
 
 func (t tentativeError) Error() string {
-	return fmt.Sprintf("%s is chosen and cannot be used yet, as long as duplicate address detection goes on: %v", t.address, t.err)
+	return fmt.Sprintf("%s is chosen and cannot be used yet, as long as duplicate address "+
+		"detection goes on: %v", t.address, t.err)
 }
 
 // settle repeats a trial until it succeeds. Each trial observes the host anew.

@@ -61,7 +61,9 @@ func (r *Room) WaitForLink(ctx context.Context, name string) error {
 		}
 		if time.Since(start) > bindTimeout && !logged {
 			logged = true
-			r.log.Warn("wait", "error", fmt.Sprintf("%s is not up yet with the node's address, and there is no %s", name, BrExUp))
+			r.log.Warn("wait", "error",
+				fmt.Sprintf("%s is not up yet with the node's address, and there is no %s", name,
+					BrExUp))
 		}
 		return fmt.Errorf("%s is not up with the node's address", name)
 	})
@@ -71,7 +73,8 @@ func (r *Room) WaitForLink(ctx context.Context, name string) error {
 // address but a link-local one counts.
 func holds(l addr.Link, seen Snapshot) bool {
 	for _, a := range l.Addresses {
-		if a.Prefix.Addr() == seen.Primary || !seen.Primary.IsValid() && !a.Prefix.Addr().IsLinkLocalUnicast() {
+		if a.Prefix.Addr() == seen.Primary ||
+			!seen.Primary.IsValid() && !a.Prefix.Addr().IsLinkLocalUnicast() {
 			return true
 		}
 	}

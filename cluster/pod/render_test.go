@@ -78,9 +78,9 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestSaysNothingTwice holds that a manifest has nothing that only a server writes, or that means
+// TestRender_OmitsDefaults holds that a manifest has nothing that only a server writes, or that means
 // as much as its absence.
-func TestSaysNothingTwice(t *testing.T) {
+func TestRender_OmitsDefaults(t *testing.T) {
 	for _, s := range []Static{fullest(), smallest()} {
 		for _, word := range []string{
 			"status", "null", "creationTimestamp", "{}", "[]", "privileged: ",

@@ -25,7 +25,8 @@ func InstallSupervisor(image string) Container {
 // two keepalived that start with a shared one lock the same file.
 func SupervisorMounts() []Mount {
 	return []Mount{
-		{Volume: supervisor, Path: path.Dir(Supervisor)}, {Volume: run, Path: "/run", Writable: true},
+		{Volume: supervisor, Path: path.Dir(Supervisor)},
+		{Volume: run, Path: "/run", Writable: true},
 		{Volume: tmp, Path: "/tmp", Writable: true},
 	}
 }

@@ -40,7 +40,10 @@ type Desired struct {
 func (r *Room) Observe(context.Context) (Snapshot, error) {
 	var s Snapshot
 	var marker []byte
-	for path, text := range map[string]*[]byte{NetworkManager: &s.NetworkManager, Environment: &s.Environment, FQDN: &s.FQDN, Config: &s.Current, Hostname: &s.Hostname, r.names.ResolvMarker: &marker} {
+	for path, text := range map[string]*[]byte{
+		NetworkManager: &s.NetworkManager, Environment: &s.Environment, FQDN: &s.FQDN,
+		Config: &s.Current, Hostname: &s.Hostname, r.names.ResolvMarker: &marker,
+	} {
 		var err error
 		if *text, err = r.host.Read(path); err != nil {
 			return Snapshot{}, fmt.Errorf("read %s: %w", path, err)
@@ -85,7 +88,9 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 		}
 	case d.Done, known && !resolvconf.Usable(s.Current):
 		d.ResolvConf = resolvconf.Prepend(origin, own)
-		why = append(why, fmt.Sprintf("%s first, then those of %s", loop.List(resolvconf.Parse(d.ResolvConf).Nameservers), from))
+		why = append(why,
+			fmt.Sprintf("%s first, then those of %s",
+				loop.List(resolvconf.Parse(d.ResolvConf).Nameservers), from))
 	}
 	return d, why
 }
@@ -121,7 +126,8 @@ const nameless = "localhost.localdomain"
 func hostname(s Snapshot) string {
 	chosen := strings.TrimSpace(string(s.Hostname))
 	given, err := record.ParseName(strings.TrimSpace(string(s.FQDN)))
-	if chosen != "" && chosen != nameless || err != nil || !strings.Contains(string(given), ".") || given == nameless {
+	if chosen != "" && chosen != nameless || err != nil || !strings.Contains(string(given), ".") ||
+		given == nameless {
 		return ""
 	}
 	return string(given)

@@ -13,9 +13,9 @@ import (
 
 // The files that the room reads and writes.
 const (
-	NetworkManager = "/run/NetworkManager/resolv.conf" // NetworkManager's own file, without our address
+	NetworkManager = "/run/NetworkManager/resolv.conf" // its own file, without our address
 	Environment    = "/run/resolv-prepender/env"       // written by NetworkManager's hook
-	FQDN           = "/run/resolv-prepender/fqdn"      // the name from DHCPv6, written by the hook too
+	FQDN           = "/run/resolv-prepender/fqdn"      // the name from DHCPv6, by the hook too
 	Config         = "/etc/resolv.conf"
 	DropIns        = "/etc/systemd/resolved.conf.d" // if systemd-resolved is enabled
 	Hostname       = "/etc/hostname"

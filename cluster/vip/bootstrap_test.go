@@ -136,7 +136,7 @@ func TestKnown(t *testing.T) {
 }
 
 // TestReportGone holds that a node which has held the API VIP for a minute leaves no cluster without
-// a word of the bootstrap machine: every kubelet may create the object, and a stranger's address in
+// a word of the bootstrap machine: every kubelet may create the object, and a foreign address in
 // it would be a peer's. It says nothing sooner, nothing where something is said, and nothing when
 // the API has not said whether there is an object, or what it says cannot be believed.
 func TestReportGone(t *testing.T) {
@@ -163,12 +163,12 @@ func TestReportGone(t *testing.T) {
 			w.reconcile()
 			w.at = w.at.Add(tt.held)
 			w.reconcile()
-			if got := strings.Join(slices.Compact(slices.Clone(w.told)), " "); got != tt.node {
+			if got := strings.Join(slices.Compact(slices.Clone(w.reported)), " "); got != tt.node {
 				t.Errorf("told on the Nodes %q, want %q", got, tt.node)
 			}
 			w.status.Instances["ostest_API_0"] = supervised.Instance{State: supervised.Backup}
-			told := len(w.told)
-			if w.reconcile(); len(w.told) != told {
+			reported := len(w.reported)
+			if w.reconcile(); len(w.reported) != reported {
 				t.Error("it tells when it holds the VIP no more")
 			}
 		})

@@ -24,8 +24,8 @@ func foreign(w *world) clash.Received {
 }
 
 // listening is what has been heard on eth0 since the world's first second.
-func (w *world) listening(heard ...clash.Received) {
-	w.air = clash.Snapshot{At: w.at, Since: map[string]time.Time{"eth0": time.Unix(1000, 0)}, Adverts: heard}
+func (w *world) listening(adverts ...clash.Received) {
+	w.received = clash.Snapshot{At: w.at, Since: map[string]time.Time{"eth0": time.Unix(1000, 0)}, Adverts: adverts}
 }
 
 func stands(d Desired) (out []string) {
@@ -115,35 +115,35 @@ func TestListen(t *testing.T) {
 	w.nodes.OK, w.served = false, false
 	w.reconcile()
 	want := clash.Instance{Name: "ostest_API_0", Kind: vrrp.API, Link: "eth0", ID: w.plan.VRRP.API.ID, Version: vrrp.V2, Interval: time.Second, VIP: ip("192.0.2.5"), Unicast: true, Near: true, Own: ip("192.0.2.11")}
-	if len(w.hears) != 2 || !reflect.DeepEqual(w.hears[0], want) || w.hears[1].Members != nil {
-		t.Errorf("before the API has named anybody and the gate is open: %+v", w.hears)
+	if len(w.listens) != 2 || !reflect.DeepEqual(w.listens[0], want) || w.listens[1].Members != nil {
+		t.Errorf("before the API has named anybody and the gate is open: %+v", w.listens)
 	}
 	w.nodes.OK, w.bootstrap = true, answered(bootpeer.Published{Left: true})
 	w.reconcile()
 	want.Members = ips("192.0.2.11", "192.0.2.12", "192.0.2.13")
-	if !reflect.DeepEqual(w.hears[0], want) || len(w.hears[1].Members) != 5 {
-		t.Errorf("when the API has named the nodes: %+v", w.hears)
+	if !reflect.DeepEqual(w.listens[0], want) || len(w.listens[1].Members) != 5 {
+		t.Errorf("when the API has named the nodes: %+v", w.listens)
 	}
 	w.bootstrap = answered(bootpeer.Published{Addresses: ips("192.0.2.20"), Beat: "1"})
 	w.reconcile()
-	if want.Members = ips("192.0.2.11", "192.0.2.12", "192.0.2.13", "192.0.2.20"); !reflect.DeepEqual(w.hears[0], want) {
-		t.Errorf("with a bootstrap machine: %+v", w.hears)
+	if want.Members = ips("192.0.2.11", "192.0.2.12", "192.0.2.13", "192.0.2.20"); !reflect.DeepEqual(w.listens[0], want) {
+		t.Errorf("with a bootstrap machine: %+v", w.listens)
 	}
 	w.again(role.Master)
 	w.nodes.OK = false
 	w.reconcile()
-	if len(w.hears) != 2 || w.hears[0].Members != nil || w.hears[1].Members != nil {
-		t.Errorf("of the nodes of an earlier run: %+v", w.hears)
+	if len(w.listens) != 2 || w.listens[0].Members != nil || w.listens[1].Members != nil {
+		t.Errorf("of the nodes of an earlier run: %+v", w.listens)
 	}
 	c.VRRP = spec.Multicast
 	w = newWorld(t, c, role.Worker)
 	w.reconcile()
-	if len(w.hears) != 1 || w.hears[0].Kind != vrrp.Ingress || w.hears[0].Unicast {
-		t.Errorf("a worker in multicast: %+v", w.hears)
+	if len(w.listens) != 1 || w.listens[0].Kind != vrrp.Ingress || w.listens[0].Unicast {
+		t.Errorf("a worker in multicast: %+v", w.listens)
 	}
 	w.remote = true
 	w.reconcile()
-	if len(w.hears) > 0 {
-		t.Errorf("a remote worker: %+v", w.hears)
+	if len(w.listens) > 0 {
+		t.Errorf("a remote worker: %+v", w.listens)
 	}
 }

@@ -16,17 +16,18 @@ import (
 
 // Desired is what should be on the machine, and what the node announces.
 type Desired struct {
-	Unchanged  bool // the running configuration stays: nothing better is known
-	Config     keepalived.Config
-	Memory     nodestate.Memory
-	ReportGone string // the Node on which to report that the bootstrap machine is gone; empty for none
+	Unchanged bool // the running configuration stays: nothing better is known
+	Config    keepalived.Config
+	Memory    nodestate.Memory
+	// the Node on which to report that the bootstrap machine is gone; empty for none
+	ReportGone string
 	Claim      member.Claim
 	Listen     []clash.Instance // for which to observe other routers
 	Migration  migrate.Desired
 }
 
-// Decide computes what should be on the machine, and why, one reason a fact. Its only state is what it
-// has learnt.
+// Decide computes what should be on the machine, and why, one reason a fact. Its only state is what
+// it has learnt.
 //
 // If the API has not named the nodes, and no earlier run has kept them, the running configuration
 // stays: an API that is away must not remove the VIPs.

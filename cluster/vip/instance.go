@@ -15,7 +15,9 @@ import (
 )
 
 // addInstances adds this node's instances of an election to a configuration, with what they track.
-func (r *Room) addInstances(e election.Election, s Snapshot, c *keepalived.Config) (why loop.Reasons) {
+func (r *Room) addInstances(
+	e election.Election, s Snapshot, c *keepalived.Config,
+) (why loop.Reasons) {
 	var added []keepalived.Instance
 	rank, ranked := r.rank(e, s)
 	for _, v := range e.VIPs {

@@ -44,7 +44,8 @@ func (r *Room) learn(s Snapshot) {
 // the change. The node claims only once the API has named the nodes, which may have changed their
 // ranks.
 func (r *Room) claim(s Snapshot) member.Claim {
-	ranks := cmp.Or(len(r.plan.VRRP.ControlPlane.Ranks), len(r.options.Plan.VRRP.ControlPlane.Ranks))
+	ranks := cmp.Or(len(r.plan.VRRP.ControlPlane.Ranks),
+		len(r.options.Plan.VRRP.ControlPlane.Ranks))
 	if ranks == 0 {
 		return member.Claim{}
 	}

@@ -268,7 +268,7 @@ func TestUnserved(t *testing.T) {
 			w := newWorld(t, c, tt.role)
 			w.nodes = answered(nodes(tt.nodes, 2))
 			w.passes[vrrp.CheckLB], w.passes[vrrp.CheckBoth] = tt.lb, tt.up
-			w.reconcile() // hears of the nodes
+			w.reconcile() // listens of the nodes
 			w.reconcile()
 			if got := fmt.Sprint(w.unserved); got != tt.want {
 				t.Errorf("unserved are %s, want %s", got, tt.want)

@@ -148,7 +148,8 @@ func New(o Options) *Room {
 		options: o, plan: o.Migration.InForce(o.Now()), changed: o.Migration.Changed(o.Now()),
 		memory: o.Memory,
 		kept:   loop.NewKept("keep what is known of the cluster", o.Memory, nodestate.Memory.Equal),
-		moved:  loop.NewKept("keep how this node speaks VRRP", o.Migration.Kept(), migrate.Memory.Equal),
+		moved: loop.NewKept("keep how this node speaks VRRP", o.Migration.Kept(),
+			migrate.Memory.Equal),
 	}
 }
 

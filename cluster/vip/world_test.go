@@ -72,12 +72,12 @@ type world struct {
 	announced notice.Intent
 	changed   int
 	kept      int
-	told      []string // the Nodes on which it was told that the bootstrap machine is gone
+	reported  []string // the Nodes on which it was told that the bootstrap machine is gone
 	claims    []member.Claim
 	pending   member.Claim // the last one, zero when it was withdrawn
 	unserved  []vrrp.InstanceName
-	hears     []clash.Instance
-	air       clash.Snapshot
+	listens   []clash.Instance
+	received  clash.Snapshot
 	proposals [][]byte
 }
 
@@ -118,16 +118,16 @@ func (w *world) KeepMigration(m migrate.Memory) error {
 	return nil
 }
 
-func (w *world) Listen(instances []clash.Instance) { w.hears = instances }
+func (w *world) Listen(instances []clash.Instance) { w.listens = instances }
 
-func (w *world) OtherRouters() clash.Snapshot { return w.air }
+func (w *world) OtherRouters() clash.Snapshot { return w.received }
 
 func (w *world) Self() string                           { return w.self }
 func (w *world) Nodes() ([]member.Node, bool)           { return w.nodes.Is, w.nodes.OK }
 func (w *world) Candidates() ([]notice.Candidate, bool) { return w.candidates.Is, w.candidates.OK }
 func (w *world) Bootstrap() (bootpeer.Published, bool)  { return w.bootstrap.Is, w.bootstrap.OK }
 
-func (w *world) ReportBootstrapGone(node string) { w.told = append(w.told, node) }
+func (w *world) ReportBootstrapGone(node string) { w.reported = append(w.reported, node) }
 
 func (w *world) Announce(_ string, intent notice.Intent) { w.announced = intent }
 

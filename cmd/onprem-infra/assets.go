@@ -10,6 +10,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/bootstrap"
 	"github.com/onprem-infra/onprem-infra/cluster"
 	"github.com/onprem-infra/onprem-infra/shared/asset"
+	"github.com/onprem-infra/onprem-infra/shared/operator/ownership"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
@@ -88,4 +89,14 @@ func paths(p plan.Plan, r role.Role) ([]string, error) {
 		return bootstrap.Paths(p)
 	}
 	return cluster.Paths(p, r)
+}
+
+// former is what hosts of these roles have by the next plan, and by the one that they have now, if
+// there is one.
+func former(roles []role.Role, next plan.Plan, now *plan.Plan) ownership.Former {
+	known := []plan.Plan{next}
+	if now != nil {
+		known = append(known, *now)
+	}
+	return ownership.Former{Roles: roles, Plans: known, Assets: goods, Paths: paths}
 }

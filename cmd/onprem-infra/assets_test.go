@@ -77,8 +77,8 @@ func TestIgnition(t *testing.T) {
 		t.Error("the defaults said aloud give another document")
 	}
 	out := filepath.Join(t.TempDir(), "bootstrap.ign")
-	if said := must(t, "", append(args, "--out", out)...); said != "" {
-		t.Errorf("--out FILE printed %q", said)
+	if output := must(t, "", append(args, "--out", out)...); output != "" {
+		t.Errorf("--out FILE printed %q", output)
 	}
 	if text, err := os.ReadFile(out); err != nil || string(text) != document {
 		t.Errorf("--out FILE wrote another document (%v)", err)
@@ -111,8 +111,8 @@ func TestRender(t *testing.T) {
 	config, images := exampleFilesIn(t)
 	out := filepath.Join(t.TempDir(), "a", "tree")
 	args := []string{"render", "--role=bootstrap", "-c", config, "--images", images, "--out", out}
-	if said := must(t, "", args...); said != "" {
-		t.Errorf("printed %q", said)
+	if output := must(t, "", args...); output != "" {
+		t.Errorf("printed %q", output)
 	}
 	tree := listing(t, out)
 	for _, want := range []string{

@@ -19,7 +19,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/proc"
 	"github.com/onprem-infra/onprem-infra/shared/host/systemd"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
-	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
+	"github.com/onprem-infra/onprem-infra/shared/operator/metrics/program"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
@@ -29,8 +29,10 @@ const everyRound = time.Second
 
 // hostVerbs are the verbs that run on a host.
 func hostVerbs(std streams) []*cobra.Command {
-	run := group("run", "Run a part of the bootstrap machine, as its systemd units do", runVIPCommand(std), runDNSCommand(std))
-	return []*cobra.Command{group("bootstrap", "What runs on the bootstrap machine", run), monitorVerbs(std), checkCommand(std), nodeIPCommand(std),
+	run := group("run", "Run a part of the bootstrap machine, as its systemd units do",
+		runVIPCommand(std), runDNSCommand(std))
+	return []*cobra.Command{group("bootstrap", "What runs on the bootstrap machine", run),
+		monitorVerbs(std), checkCommand(std), nodeIPCommand(std),
 		statusCommand(std), doctorCommand(std), vipVerbs(std)}
 }
 
@@ -50,7 +52,7 @@ type machine struct {
 	log      *slog.Logger
 	wake     chan struct{}
 	status   unitStatus
-	meter    *metrics.Meter
+	meter    *program.Meter
 	watchers sync.WaitGroup
 }
 
@@ -99,7 +101,9 @@ func (m *machine) load(std streams) (plan.Plan, string, error) {
 		return plan.Plan{}, "", usage("there is no file %s: name one that exists", m.cluster)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return plan.Plan{}, "", fmt.Errorf("this host has no %s, so it is not part of a cluster: run the command on a host that is, or name such a file with -c", m.cluster)
+		return plan.Plan{}, "",
+			fmt.Errorf("this host has no %s, so it is not part of a cluster: run the command on "+
+				"a host that is, or name such a file with -c", m.cluster)
 	}
 	if err != nil {
 		return plan.Plan{}, "", err

@@ -48,9 +48,9 @@ addr add fe80::1/64 dev br0 nodad
 	}
 }
 
-// TestClaimsSeeWhoComesLate has a host take a VIP that the real kernel has found free: it is seen
+// TestClaims_FindLateHost has a host take a VIP that the real kernel has found free: it is seen
 // within the time that keepalived listens.
-func TestClaimsSeeWhoComesLate(t *testing.T) {
+func TestClaims_FindLateHost(t *testing.T) {
 	near, holder := netns.New(t), netns.New(t)
 	near.IP(t, "link add ens3 type veth peer name ens3 netns "+holder.Path()+"\nlink set ens3 up\naddr add 192.0.2.10/24 dev ens3\n")
 	holder.IP(t, "link set ens3 up\n")

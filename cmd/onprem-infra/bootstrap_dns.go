@@ -34,8 +34,8 @@ func runDNSCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dns",
 		Short: "Answer the cluster's own names on the bootstrap machine",
-		Long: `dns launches CoreDNS in a container and keeps it configured: it answers api, api-int and *.apps and forwards the rest to the host's
-name servers, which it follows when they change.`,
+		Long: `dns launches CoreDNS in a container and keeps it configured: it answers api, api-int
+and *.apps and forwards the rest to the host's name servers, which it follows when they change.`,
 		Example: `  onprem-infra bootstrap run dns
   journalctl -u onprem-coredns`,
 		Args: cobra.NoArgs,

@@ -62,21 +62,21 @@ func TestStaticPods(t *testing.T) {
 		fakehost.Write(t, host.Files, map[string]string{path: text})
 	}
 	write("/etc/systemd/system/onprem-keepalived.service", "[Unit]\n")
-	said := func() string {
+	report := func() string {
 		return status.Inspect(t.Context(), host).Text(width())
 	}
-	if runs := host.Files.Rooms(p); !runs.VIP || !runs.DNS || strings.Contains(said(), "instead of ours") {
-		t.Errorf("without static pods: %+v, %s", runs, said())
+	if runs := host.Files.Rooms(p); !runs.VIP || !runs.DNS || strings.Contains(report(), "instead of ours") {
+		t.Errorf("without static pods: %+v, %s", runs, report())
 	}
 	for _, s := range static.Bootstrap(p) {
 		write("/etc/kubernetes/manifests/"+s.Name+".yaml", string(pod.Render(s)))
 	}
-	if runs := host.Files.Rooms(p); !runs.VIP || !runs.DNS || strings.Contains(said(), "instead of ours") {
-		t.Errorf("with pods of ours: %+v, %s", runs, said())
+	if runs := host.Files.Rooms(p); !runs.VIP || !runs.DNS || strings.Contains(report(), "instead of ours") {
+		t.Errorf("with pods of ours: %+v, %s", runs, report())
 	}
 	write(inspect.KeepalivedManifest, "kind: Pod\nmetadata: {name: keepalived}\n")
 	runs := host.Files.Rooms(p)
-	if runs.VIP || !runs.DNS || !strings.Contains(said(), inspect.KeepalivedManifest) || strings.Contains(said(), inspect.CoreDNSManifest) {
-		t.Errorf("with the operator's keepalived: %+v, %s", runs, said())
+	if runs.VIP || !runs.DNS || !strings.Contains(report(), inspect.KeepalivedManifest) || strings.Contains(report(), inspect.CoreDNSManifest) {
+		t.Errorf("with the operator's keepalived: %+v, %s", runs, report())
 	}
 }

@@ -33,11 +33,13 @@ func runVIPCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "vip",
 		Short: "Hold the API VIP on the bootstrap machine and give it up in time",
-		Long: `vip launches keepalived in a container and keeps it configured. It holds the API VIP above every control plane node, gives it up
-when Ironic is gone and the machine's own API server is gone too, or announces its shutdown while a control plane node is ready, and then
-it goes on serving until that node has the VIP; it takes the VIP back when the API returns, and leaves at once on SIGTERM. A VIP that another host answers for before the cluster exists is left
-alone until that host has given it up. A gateway that answers for every address (proxy ARP) holds none; if another router does so, pass
---assume-free to the program: systemctl edit onprem-keepalived, and write
+		Long: `vip launches keepalived in a container and keeps it configured. It holds the API VIP
+above every control plane node, gives it up when Ironic is gone and the machine's own API server is
+gone too, or announces its shutdown while a control plane node is ready, and then it goes on serving
+until that node has the VIP; it takes the VIP back when the API returns, and leaves at once on
+SIGTERM. A VIP that another host answers for before the cluster exists is left alone until that host
+has given it up. A gateway that answers for every address (proxy ARP) holds none; if another router
+does so, pass --assume-free to the program: systemctl edit onprem-keepalived, and write
 
   [Service]
   ExecStart=
@@ -69,7 +71,8 @@ func assumedFree(p plan.Plan, texts []string) ([]netip.Addr, error) {
 	for _, text := range texts {
 		vip, err := netip.ParseAddr(text)
 		if err != nil || !slices.Contains(all, vip) {
-			return nil, usage("--assume-free %q: not an API VIP of this cluster, which has %v", text, all)
+			return nil, usage("--assume-free %q: not an API VIP of this cluster, which has %v",
+				text, all)
 		}
 		vips = append(vips, vip)
 	}

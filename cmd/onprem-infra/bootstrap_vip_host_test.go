@@ -14,18 +14,18 @@ import (
 // The heirs of an earlier run count until the API tells of others, which it may forget again.
 func TestHeirs(t *testing.T) {
 	node := func(name string) []addr.Candidate { return []addr.Candidate{{Name: name}} }
-	var told []addr.Candidate
-	ask := heirs(func() ([]addr.Candidate, bool) { return told, true }, node("kept"))
+	var known []addr.Candidate
+	ask := heirs(func() ([]addr.Candidate, bool) { return known, true }, node("kept"))
 	for _, tt := range []struct {
-		told []addr.Candidate
-		want string
+		known []addr.Candidate
+		want  string
 	}{
 		{nil, "kept"},
 		{node("m0"), "m0"},
 		{nil, "m0"},
 	} {
-		if told = tt.told; ask()[0].Name != tt.want {
-			t.Errorf("told of %v: %v, want %s", told, ask(), tt.want)
+		if known = tt.known; ask()[0].Name != tt.want {
+			t.Errorf("told of %v: %v, want %s", known, ask(), tt.want)
 		}
 	}
 }

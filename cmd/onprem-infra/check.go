@@ -27,12 +27,13 @@ func checkCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check NAME",
 		Short: "Make one of a node's health checks once",
-		Long: `check makes one of the checks on which the node's VIPs depend once, as its monitor does all the time. Run it on a node and as root. NAME is
-one of:
+		Long: `check makes one of the checks on which the node's VIPs depend once, as its monitor
+does all the time. Run it on a node and as root. NAME is one of:
 
 ` + meanings() + `
-It exits 0 if the check passes, 1 if it fails, and 3 if it could not be made, and prints why on standard error. A monitor counts several probes
-in a row: one that fails here has not moved a VIP yet.`,
+It exits 0 if the check passes, 1 if it fails, and 3 if it could not be made, and prints why on
+standard error. A monitor counts several probes in a row: one that fails here has not moved a VIP
+yet.`,
 		Example: `  onprem-infra check lb
   onprem-infra check default-ingress`,
 		Args: cobra.ExactArgs(1),
@@ -49,7 +50,8 @@ in a row: one that fails here has not moved a VIP yet.`,
 			return err
 		}
 		access := kubeconfig.NewAccess(m.credentials(p), slog.New(slog.DiscardHandler))
-		return checkOnce(cmd.Context(), probes.New(services.Node(p, access)), node.Current(p, m.log).Timing.Model, check)
+		return checkOnce(cmd.Context(), probes.New(services.Node(p, access)),
+			node.Current(p, m.log).Timing.Model, check)
 	}
 	return cmd
 }
@@ -66,7 +68,9 @@ func meanings() string {
 }
 
 // checkOnce makes a check within its time.
-func checkOnce(ctx context.Context, prober checks.Prober, timing vrrp.Timing, check vrrp.CheckName) error {
+func checkOnce(
+	ctx context.Context, prober checks.Prober, timing vrrp.Timing, check vrrp.CheckName,
+) error {
 	ctx, cancel := context.WithTimeout(ctx, checks.PolicyOf(timing, check).Timeout)
 	defer cancel()
 	switch found, why := prober.Probe(ctx, check); found {

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 
 	"github.com/spf13/cobra"
 
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/operator/drift"
 	"github.com/onprem-infra/onprem-infra/shared/operator/overview"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -112,24 +112,13 @@ func compareRoot(described spec.Cluster, kind role.Role, there *live,
 	return report, err
 }
 
-// hostFiles are the files of a directory that is a host's /. Links out of it are followed only on
-// this host.
+// hostFiles are the files of a directory that is a host's /.
 func hostFiles(dir string) (files fs.FS, done func(), err error) {
-	info, err := os.Stat(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist), err == nil && !info.IsDir():
-		return nil, nil, usage(
-			"--root: there is no directory %s: name the one that is the host's /", dir)
-	case err != nil:
-		return nil, nil, err
-	case dir == "/":
-		return os.DirFS("/"), func() {}, nil
+	files, done, err = file.Tree(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = usage("--root: there is no directory %s: name the one that is the host's /", dir)
 	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	return root.FS(), func() { _ = root.Close() }, nil
+	return files, done, err
 }
 
 // hostDrift is how a host of a role differs from a plan; now is the plan of the cluster.json that
@@ -140,34 +129,12 @@ func hostDrift(host fs.FS, p plan.Plan, kind role.Role, now *plan.Plan) (drift.R
 		return drift.Report{}, err
 	}
 	w := drift.Wanted{Role: kind, Plan: p, Goods: set, There: now}
-	known := []plan.Plan{p}
-	if now != nil {
-		known = append(known, *now)
-	}
 	roles := role.All()
 	if kind == role.Bootstrap {
 		roles = []role.Role{kind} // the operator of an OpenShift may have given it static pods
 	}
-	w.Retired = everyPath(roles, known...)
+	w.Retired = former(roles, p, now).Retired()
 	return drift.Compare(host, w), nil
-}
-
-// everyPath lists the paths that hosts of these roles may have by these plans, whichever load
-// balancer the cluster has.
-func everyPath(roles []role.Role, known ...plan.Plan) (all []string) {
-	for _, p := range known {
-		for _, balancer := range []spec.LoadBalancer{spec.Managed, spec.UserManaged} {
-			for _, mdns := range []spec.MDNS{p.MDNS, spec.MDNSEnabled} {
-				p.LoadBalancer, p.MDNS = balancer, mdns
-				for _, r := range roles {
-					if list, err := paths(p, r); err == nil { // the cluster has the role
-						all = append(all, list...)
-					}
-				}
-			}
-		}
-	}
-	return all
 }
 
 func printDiff(std streams, r overview.Host, format string) error {

@@ -19,10 +19,10 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
 
-const doctorLong = `doctor finds what is wrong. On a host of a live cluster it inspects what runs there, which hosts
-answer for the VIPs on its network, and what the other hosts answer; on a plain host, with -c,
-whether a cluster can be made there. It prints its findings, the likeliest cause first: what was
-inspected, what was seen, and what to do.
+const doctorLong = `doctor finds what is wrong. On a host of a live cluster it inspects what runs
+there, which hosts answer for the VIPs on its network, and what the other hosts answer; on a plain
+host, with -c, whether a cluster can be made there. It prints its findings, the likeliest cause
+first: what was inspected, what was seen, and what to do.
 
 It inspects findings twice, so that a VIP which just moves is none. It changes nothing. It asks
 which host has each VIP (ARP, neighbour discovery), listens for adverts for some seconds, asks name

@@ -66,7 +66,9 @@ func daemonProbes(p plan.Plan, host *inspect.Inspector, m *monitor) daemons.Prob
 			_, err := probe.NewHTTP(url, localhost.Dial).Good(ctx)
 			return err
 		},
-		Structure:  func(ctx context.Context) (string, error) { return haproxyd.Structure(ctx, haproxy.Run.Socket()) },
+		Structure: func(ctx context.Context) (string, error) {
+			return haproxyd.Structure(ctx, haproxy.Run.Socket())
+		},
 		Redirected: func() (bool, error) { return nft.Present(rules) },
 		Server: func(ctx context.Context, address string) (health.API, string) {
 			return own.APIAt(address).Probe(ctx)
@@ -96,7 +98,7 @@ func ownDrift(files inspect.Files, p plan.Plan, r role.Role) (drift.Report, erro
 	defer done()
 	var there *plan.Plan
 	if text, err := readFile(files.Path(plan.Path)); err == nil {
-		if p, err := planOf(text); err == nil {
+		if p, err := plan.Parse(plan.Path, text); err == nil {
 			there = &p
 		}
 	}

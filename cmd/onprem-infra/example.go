@@ -12,9 +12,10 @@ import (
 
 func exampleCommand(std streams) *cobra.Command {
 	installConfig := &cobra.Command{
-		Use:     "install-config",
-		Short:   "Print an OpenShift install-config.yaml",
-		Example: `  onprem-infra example install-config --platform vsphere --families dual > install-config.yaml`,
+		Use:   "install-config",
+		Short: "Print an OpenShift install-config.yaml",
+		Example: "  onprem-infra example install-config --platform vsphere --families dual " +
+			"> install-config.yaml",
 	}
 	platforms := []spec.Platform{
 		spec.BareMetal, spec.Nutanix, spec.OpenStack, spec.OVirt, spec.VSphere,

@@ -44,22 +44,22 @@ func TestExampleFindings(t *testing.T) {
 			if !there {
 				t.Fatalf("%s %s: there is no %s", platform, families, right)
 			}
-			said := invoke(t, strings.Replace(text, right, own.wrong, 1), "validate", "--strict", "-c", "-")
+			findings := invoke(t, strings.Replace(text, right, own.wrong, 1), "validate", "--strict", "-c", "-")
 			place := fmt.Sprintf("stdin:%d:", strings.Count(before, "\n")+1)
 			found := false
-			for line := range strings.Lines(said.out) {
+			for line := range strings.Lines(findings.out) {
 				_, what, _ := strings.Cut(strings.TrimPrefix(line, place), ": ")
 				found = found || strings.HasPrefix(line, place) && strings.HasPrefix(what, strings.Replace(own.finding, "warning:", "error:", 1))
 			}
-			if said.code != exitFindings || !found {
-				t.Errorf("%s %s: exit %d, no %q at %s in\n%s", platform, families, said.code, own.finding, place, said.out)
+			if findings.code != exitFindings || !found {
+				t.Errorf("%s %s: exit %d, no %q at %s in\n%s", platform, families, findings.code, own.finding, place, findings.out)
 			}
 			more := 0
 			if platform == spec.OVirt {
 				more = 2 // the list that is not read is missing too, and the platform has its own
 			}
-			if strings.Count(said.out, "\n") != 1+more {
-				t.Errorf("%s %s: one mistake makes\n%s", platform, families, said.out)
+			if strings.Count(findings.out, "\n") != 1+more {
+				t.Errorf("%s %s: one mistake makes\n%s", platform, families, findings.out)
 			}
 		}
 	}

@@ -72,7 +72,7 @@ func TestDoctorFitsATerminal(t *testing.T) {
 	failed := &url.Error{Op: "Head", URL: "https://registry.example.com/v2/onprem/onprem-infra/manifests/sha256:" + strings.Repeat("0123456789abcdef", 4), Err: errors.New("no such host")}
 	f := facts.Facts{Machine: facts.Machine{Images: []facts.Image{{Key: "baremetalRuntimeCfgImage", Reference: image, Fault: inspect.WithoutURL(fmt.Errorf("ask: %w", failed))}}}}
 	r := diagnose.Report{At: fakehost.Begin, Cluster: "prod", Live: true, NodeIPs: []netip.Addr{longest(0), longest(1), longest(2)}, Checks: doctor.All(), Findings: doctor.Examine(f),
-		Unseen: []string{"who answers for the VIPs: ask who has " + longest(3).String() + " on eth0: operation not permitted: it takes the capability NET_RAW"}}
+		Unseen: []string{"the answers for the VIPs: ask who has " + longest(3).String() + " on eth0: operation not permitted: it takes the capability NET_RAW"}}
 	text := r.Text(width())
 	for _, line := range tooWide(text) {
 		t.Errorf("doctor: %s", line)

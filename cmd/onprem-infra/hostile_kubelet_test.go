@@ -77,13 +77,13 @@ func newHostile(t *testing.T) *hostile {
 	h.worker, h.master = members.New(p, role.Worker, workers, log), members.New(p, role.Master, masters, log)
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
-	wake, turns := make(chan struct{}, 1), make(chan struct{}, 1)
+	wake, rounds := make(chan struct{}, 1), make(chan struct{}, 1)
 	for _, run := range []func(context.Context, ...chan<- struct{}) error{h.worker.NodeWatch.Run, h.worker.List.Run, h.master.Published.Run} {
 		running.Go(func() { _ = run(ctx, wake) })
 	}
-	running.Go(func() { _ = h.master.NodeWatch.Run(ctx, wake, turns) })
+	running.Go(func() { _ = h.master.NodeWatch.Run(ctx, wake, rounds) })
 	h.keeps = func() {
-		running.Go(func() { _ = h.master.KeepCandidates(ctx, "master-0", turns) })
+		running.Go(func() { _ = h.master.KeepCandidates(ctx, "master-0", rounds) })
 	}
 	t.Cleanup(func() { cancel(); running.Wait() })
 	return h

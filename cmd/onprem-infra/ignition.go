@@ -38,8 +38,8 @@ func ignitionCommand(std streams) *cobra.Command {
 		Use:   "ignition --role=ROLE -c FILE",
 		Short: "Write everything for one role into an Ignition document",
 		Long:  ignitionLong,
-		Example: `  onprem-infra ignition --role=bootstrap -c install-config.yaml --images images.json |
-    ignition-validate -
+		Example: `  onprem-infra ignition --role=bootstrap -c install-config.yaml \
+    --images images.json | ignition-validate -
   onprem-infra ignition --role=master -c install-config.yaml --images images.json --out master.ign
   onprem-infra ignition --role=worker -c install-config.yaml --images images.json \
     -o machineconfig | oc apply -f -

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/onprem-infra/onprem-infra/ignition"
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/plan/rollout"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -35,7 +36,7 @@ func (l *live) nodes() found {
 		l.found = &found{}
 		text, err := l.read()
 		if l.found.unread = err; text != nil {
-			p, err := planOf(text)
+			p, err := plan.Parse(plan.Path, text)
 			if l.found.wrong = err; err == nil {
 				l.found.plan = &p
 			}
@@ -92,17 +93,6 @@ func (l *live) over(described spec.Cluster, kind role.Role) (spec.Cluster, error
 	return next, nil
 }
 
-// planOf is the plan of a host's file.
-func planOf(text []byte) (plan.Plan, error) {
-	cluster, findings := spec.Parse(plan.Path, text, spec.Knobs{})
-	for _, f := range findings {
-		if f.Severity == spec.Error {
-			return plan.Plan{}, errors.New(f.Text)
-		}
-	}
-	return plan.Compile(cluster)
-}
-
 // inTree reads the nodes' file below a directory.
 func (l *live) inTree(dir string) {
 	l.place = dir
@@ -122,7 +112,7 @@ func (l *live) inDocument(path string) {
 		l.place = "standard output"
 	}
 	l.read = func() ([]byte, error) {
-		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		if !file.Regular(path) {
 			return nil, nil
 		}
 		document, err := os.ReadFile(path)

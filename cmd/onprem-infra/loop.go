@@ -14,7 +14,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
-	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
+	"github.com/onprem-infra/onprem-infra/shared/operator/metrics/program"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
 
@@ -66,7 +66,7 @@ func runLoop[S, D any](
 ) error {
 	watching, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	watchers(watching)
-	err := loop.Run(ctx, metrics.Count(steps, m.meter), m.wake, every, m.log)
+	err := loop.Run(ctx, program.Count(steps, m.meter), m.wake, every, m.log)
 	cancel()
 	m.watchers.Wait()
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/cluster"
 	"github.com/onprem-infra/onprem-infra/cluster/mco"
-	"github.com/onprem-infra/onprem-infra/shared/host/output"
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/operator/ownership"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/plan/rollout"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -78,7 +79,8 @@ func mcoCommand(std streams) *cobra.Command {
 		if err != nil {
 			return negative(err)
 		}
-		ours := output.OursIn(holds(out, mco.ClusterFile), plan.Path, set.Tree())
+		ours := ownership.In(file.Regular(filepath.Join(out, mco.ClusterFile)), plan.Path,
+			set.Tree())
 		if err := w.tree(set.Tree(), nil, ours); err != nil {
 			return err
 		}

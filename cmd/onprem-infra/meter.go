@@ -11,13 +11,14 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/node"
 	"github.com/onprem-infra/onprem-infra/shared/host/proc"
 	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
+	"github.com/onprem-infra/onprem-infra/shared/operator/metrics/program"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
 // newMeter makes the meter of a room's program.
-func newMeter(room string) *metrics.Meter {
-	return metrics.NewMeter(room, func() (metrics.Process, error) {
+func newMeter(room string) *program.Meter {
+	return program.NewMeter(room, func() (metrics.Process, error) {
 		used, err := proc.OwnUsage()
 		return metrics.Process{CPU: used.CPU, Resident: used.Resident}, err
 	})

@@ -79,7 +79,7 @@ func TestVIPMeter(t *testing.T) {
 		Nodes: nodes, Alive: func() bool { return alive },
 	})
 	observe := func(state supervised.State) {
-		says(t, h, state)
+		reportState(t, h, state)
 		s, err := h.Status()
 		if err != nil {
 			t.Fatal(err)

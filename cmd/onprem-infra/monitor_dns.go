@@ -27,8 +27,9 @@ func monitorDNSCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dns",
 		Short: "Keep a node's CoreDNS configured",
-		Long: `dns writes CoreDNS's Corefile and the names of the cluster's nodes. It follows the host's name servers and the API's nodes, and signals the
-CoreDNS of its pod to reload when they change. With --once it writes both files from what this machine knows without the API, and ends.`,
+		Long: `dns writes CoreDNS's Corefile and the names of the cluster's nodes. It follows the
+host's name servers and the API's nodes, and signals the CoreDNS of its pod to reload when they
+change. With --once it writes both files from what this machine knows without the API, and ends.`,
 		Example: `  onprem-infra monitor dns --role=master
   onprem-infra monitor dns --role=worker --once`,
 		Args: cobra.NoArgs,
@@ -59,12 +60,13 @@ func monitorDNS(ctx context.Context, m *monitor, o dns.Options) error {
 	room := dns.New(o)
 	m.meter.Add(room.Metrics)
 	m.meter.Follow("nodes", nodes.LastReceived)
-	return runInPod(ctx, m, m.credentials(p), stepsOf(room), everyDNSRound, func(ctx context.Context) {
-		m.serve(ctx, p, p.Ports[port.MonitorDNS], m.alive)
-		m.watchAPI(ctx, "nodes", nodes)
-		m.watchLinks(ctx)
-		m.watchFiles(ctx, "name servers", inspect.ResolverFiles()...)
-	})
+	return runInPod(ctx, m, m.credentials(p), stepsOf(room), everyDNSRound,
+		func(ctx context.Context) {
+			m.serve(ctx, p, p.Ports[port.MonitorDNS], m.alive)
+			m.watchAPI(ctx, "nodes", nodes)
+			m.watchLinks(ctx)
+			m.watchFiles(ctx, "name servers", inspect.ResolverFiles()...)
+		})
 }
 
 // nodeDNSHost is the machine as the room sees it.

@@ -27,8 +27,9 @@ func monitorLBCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lb",
 		Short: "Keep a control plane node's HAProxy configured",
-		Long: `lb writes haproxy.cfg, keeps the backend servers of the running HAProxy equal to the control plane nodes, and redirects connections to the API
-VIP to HAProxy while it has a healthy server. With --once it writes the files from what this machine knows without the API, and ends.`,
+		Long: `lb writes haproxy.cfg, keeps the backend servers of the running HAProxy equal to the
+control plane nodes, and redirects connections to the API VIP to HAProxy while it has a healthy
+server. With --once it writes the files from what this machine knows without the API, and ends.`,
 		Example: `  onprem-infra monitor lb
   onprem-infra monitor lb --once`,
 		Args: cobra.NoArgs,
@@ -37,7 +38,8 @@ VIP to HAProxy while it has a healthy server. With --once it writes the files fr
 	m.kubeconfigFlag(cmd)
 	once := cmd.Flags().Bool("once", false, "write the files and end, before HAProxy starts")
 	cmd.RunE = m.running(std, func(ctx context.Context, p plan.Plan, header string) error {
-		o := lb.Options{Plan: p, Header: header, Host: lbHost{}, Filter: services.Filter{Log: m.log}}
+		o := lb.Options{Plan: p, Header: header, Host: lbHost{},
+			Filter: services.Filter{Log: m.log}}
 		o.Trust = kubeconfig.NewAccess(m.credentials(p), m.log)
 		if *once {
 			room := lb.New(o)
@@ -71,7 +73,8 @@ func prepareLB(ctx context.Context, log *slog.Logger, sockets string, room *lb.R
 }
 
 func monitorLB(ctx context.Context, m *monitor, o lb.Options) error {
-	// A running migration changes nothing here: the probe of HAProxy is the same under every timing.
+	// A running migration changes nothing here: the probe of HAProxy is the same under every
+	// timing.
 	p := node.Current(o.Plan, m.log)
 	nodes := kube.NewAPI(m.credentials(p), m.log).ControlPlane(p.ControlPlaneLabel)
 	every := p.Timing.Model.Redirect.Interval // HAProxy's exit wakes the monitor earlier
@@ -99,8 +102,8 @@ func (lbHost) Write(path string, text []byte, mode fs.FileMode) (changed bool, e
 
 func (lbHost) Remove(path string) error { return file.Remove(path) }
 
-// IPv6 reports whether the kernel was booted with IPv6. Sockets can be opened even if the links have
-// it switched off.
+// IPv6 reports whether the kernel was booted with IPv6. Sockets can be opened even if the links
+// have it switched off.
 func (lbHost) IPv6() bool {
 	_, err := os.Stat("/proc/net/if_inet6")
 	return err == nil

@@ -49,14 +49,14 @@ func TestPrepareLB(t *testing.T) {
 		t.Fatal(err)
 	}
 	for dir, complaint := range map[string]string{open: "", filepath.Join(open, "absent"): "sockets"} {
-		var said strings.Builder
+		var logged strings.Builder
 		host := onPaper{written: map[string]bool{}}
 		room := lb.New(lb.Options{Host: host, Trust: noTrust{}})
-		if err := prepareLB(t.Context(), slog.New(slog.NewTextHandler(&said, nil)), dir, room); err != nil || !host.written[haproxy.File] {
+		if err := prepareLB(t.Context(), slog.New(slog.NewTextHandler(&logged, nil)), dir, room); err != nil || !host.written[haproxy.File] {
 			t.Errorf("%s: %v, written %v", dir, err, host.written)
 		}
-		if (said.Len() > 0) != (complaint != "") || !strings.Contains(said.String(), complaint) {
-			t.Errorf("%s: said %q", dir, said.String())
+		if (logged.Len() > 0) != (complaint != "") || !strings.Contains(logged.String(), complaint) {
+			t.Errorf("%s: said %q", dir, logged.String())
 		}
 	}
 	if info, err := os.Stat(open); err != nil || info.Mode().Perm() != 0o700 {

@@ -32,9 +32,11 @@ func monitorMDNSCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mdns",
 		Short: "Announce a node by multicast DNS",
-		Long: `mdns announces the node's name, its addresses and its services by multicast DNS, only on the interface that has the node's address, and answers
-queries for them there. It first probes for the name: if another host has it, that host keeps it, and the log has its address. It follows the
-address to another interface, never announces the name localhost, and sends a goodbye when it ends.`,
+		Long: `mdns announces the node's name, its addresses and its services by multicast DNS, only
+on the interface that has the node's address, and answers queries for them there. It first probes
+for the name: if another host has it, that host keeps it, and the log has its address. It follows
+the address to another interface, never announces the name localhost, and sends a goodbye when it
+ends.`,
 		Example: `  onprem-infra monitor mdns --role=master`,
 		Args:    cobra.NoArgs,
 	}
@@ -69,7 +71,8 @@ type mdnsHost struct {
 
 func (mdnsHost) Agreed() ([]netip.Addr, error) {
 	agreed, _, err := node.New("").Agreed()
-	if text, err := os.ReadFile(primaryIP); err == nil && len(agreed) == 2 && strings.TrimSpace(string(text)) == agreed[1].String() {
+	if text, err := os.ReadFile(primaryIP); err == nil && len(agreed) == 2 &&
+		strings.TrimSpace(string(text)) == agreed[1].String() {
 		agreed[0], agreed[1] = agreed[1], agreed[0]
 	}
 	return agreed, err
@@ -86,9 +89,12 @@ func (mdnsHost) Hostname() (string, error) {
 	return os.Hostname()
 }
 
-func (mdnsHost) Open(ctx context.Context, w mdns.Where, receive func(wire.Packet), failed func(error)) (mdns.Line, error) {
+func (mdnsHost) Open(
+	ctx context.Context, w mdns.Where, receive func(wire.Packet), failed func(error),
+) (mdns.Line, error) {
 	v4, v6 := wire.Groups()
-	s, err := multicast.Open(ctx, multicast.Where{Index: w.Index, From4: w.From4, IPv6: w.IPv6}, multicast.Groups{IPv4: v4, IPv6: v6, Port: wire.Port},
+	s, err := multicast.Open(ctx, multicast.Where{Index: w.Index, From4: w.From4, IPv6: w.IPv6},
+		multicast.Groups{IPv4: v4, IPv6: v6, Port: wire.Port},
 		multicast.Receiver{Failed: failed, Packet: func(p multicast.Packet) {
 			receive(wire.Packet{From: p.From, Multicast: p.To.IsMulticast(), Data: p.Data})
 		}})

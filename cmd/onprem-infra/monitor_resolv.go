@@ -34,9 +34,10 @@ func monitorResolvCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "resolv",
 		Short: "Put a node first in its own resolv.conf",
-		Long: `resolv makes this node's own CoreDNS its first name server, in resolv.conf or, where systemd-resolved is in charge, in its configuration. kubelet
-starts after that. on-prem-resolv-prepender.service runs it whenever NetworkManager reports a change. It waits until NetworkManager has a name
-server and the node has its address, and then ends.`,
+		Long: `resolv makes this node's own CoreDNS its first name server, in resolv.conf or, where
+systemd-resolved is in charge, in its configuration. kubelet starts after that.
+on-prem-resolv-prepender.service runs it whenever NetworkManager reports a change. It waits until
+NetworkManager has a name server and the node has its address, and then ends.`,
 		Example: `  onprem-infra monitor resolv`,
 		Args:    cobra.NoArgs,
 	}

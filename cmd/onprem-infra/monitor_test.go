@@ -17,20 +17,20 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 )
 
-// heard is a log that many write to.
-type heard struct {
+// sharedLog is a log that many write to.
+type sharedLog struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-func (h *heard) Write(p []byte) (int, error) {
+func (h *sharedLog) Write(p []byte) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.text.Write(p)
 }
 
 // count is how often a word was said.
-func (h *heard) count(word string) int {
+func (h *sharedLog) count(word string) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return strings.Count(h.text.String(), word)
@@ -49,7 +49,7 @@ func TestClusterChanges(t *testing.T) {
 		}
 	}
 	put(text)
-	logged := &heard{}
+	logged := &sharedLog{}
 	m := &monitor{machine: &machine{cluster: path, log: slog.New(slog.NewTextHandler(logged, nil)), wake: loop.NewWake(), meter: newMeter("test")}}
 	if _, _, err := m.load(streams{err: logged}); err != nil {
 		t.Fatal(err)

@@ -36,15 +36,19 @@ func monitorVIPCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "vip",
 		Short: "Keep a node's keepalived configured",
-		Long: `vip hands keepalived's configuration to onprem-supervise, with the nodes that the API names as peers, and reports to it once a second
-whether this node's balancer, API server, machine config server and ingress router pass their checks. This node is not eligible for the API VIP
-before an API server has been ready behind its balancer once; that is remembered. keepalived continues when this program ends.
+		Long: `vip hands keepalived's configuration to onprem-supervise, with the nodes that the API
+names as peers, and reports to it once a second whether this node's balancer, API server, machine
+config server and ingress router pass their checks. This node is not eligible for the API VIP before
+an API server has been ready behind its balancer once; that is remembered. keepalived continues when
+this program ends.
 
-Except with timing compat, a control plane node claims a rank for the API VIP, by an annotation of its own Node that its kubelet's credentials may
-write. Of equally healthy nodes the one of the best rank takes the VIP over, and the holder keeps it.
+Except with timing compat, a control plane node claims a rank for the API VIP, by an annotation of
+its own Node that its kubelet's credentials may write. Of equally healthy nodes the one of the best
+rank takes the VIP over, and the holder keeps it.
 
-If the cluster's timing or mode has changed (migrateFrom), this node continues as before until every node that may hold a VIP announces on its own
-Node that it knows the new one, and no node is being upgraded; then all of them change at one instant.`,
+If the cluster's timing or mode has changed (migrateFrom), this node continues as before until every
+node that may hold a VIP announces on its own Node that it knows the new one, and no node is being
+upgraded; then all of them change at one instant.`,
 		Example: `  onprem-infra monitor vip --role=master
   onprem-infra monitor vip --role=worker`,
 		Args: cobra.NoArgs,
@@ -53,8 +57,11 @@ Node that it knows the new one, and no node is being upgraded; then all of them 
 	m.kubeconfigFlag(cmd)
 	m.roleFlag(cmd, "master or worker", "--role=arbiter: an arbiter holds no VIP")
 	clock := migrate.Usual()
-	cmd.Flags().DurationVar(&clock.Every, "migrate-every", clock.Every, "nodes change how they use VRRP at multiples of this time by the clock; the same on every node")
-	cmd.Flags().DurationVar(&clock.Lead, "migrate-lead", clock.Lead, "and have this time at least to agree on the next one")
+	cmd.Flags().DurationVar(&clock.Every, "migrate-every", clock.Every,
+		"nodes change how they use VRRP at multiples of this time by the clock; the same on "+
+			"every node")
+	cmd.Flags().DurationVar(&clock.Lead, "migrate-lead", clock.Lead,
+		"and have this time at least to agree on the next one")
 	work := m.running(std, func(ctx context.Context, p plan.Plan, header string) error {
 		return monitorVIP(ctx, m, p, header, clock)
 	})
@@ -83,7 +90,8 @@ func monitorVIP(
 	wanted := p
 	p, now := way.Pending(time.Now()), way.InForce(time.Now())
 	access := kubeconfig.NewAccess(m.credentials(p), m.log)
-	made := nodeChecks(m, host, now, r, r == role.Master && !known.Open, probes.New(services.Node(p, access)))
+	made := nodeChecks(m, host, now, r, r == role.Master && !known.Open,
+		probes.New(services.Node(p, access)))
 	seen := members.New(p, r, m.api(p), m.log)
 	counted := newVIPMeter(m, meter.Options{Plan: now, Host: host, Passes: made.Passes}, seen)
 	options := vip.Options{

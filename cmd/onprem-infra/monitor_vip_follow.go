@@ -42,8 +42,8 @@ func followRights(
 	})
 }
 
-// followSupervisor wakes the monitor when keepalived's supervisor reports something. It also removes
-// the VIPs of a supervisor that was killed together with its keepalived.
+// followSupervisor wakes the monitor when keepalived's supervisor reports something. It also
+// removes the VIPs of a supervisor that was killed together with its keepalived.
 func followSupervisor(ctx context.Context, m *monitor, h node.Host) {
 	m.watchFiles(ctx, "the supervisor", h.Watched()...)
 	m.watch(ctx, "the supervisor's life", func(ctx context.Context) error {

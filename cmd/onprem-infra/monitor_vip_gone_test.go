@@ -67,12 +67,12 @@ func TestReportBootstrapGone(t *testing.T) {
 	reads := func(what string, left bool, addresses ...netip.Addr) {
 		t.Helper()
 		for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-			if b, heard := master.Bootstrap(); heard && b.Left == left && slices.Equal(b.Addresses, addresses) {
+			if b, sharedLog := master.Bootstrap(); sharedLog && b.Left == left && slices.Equal(b.Addresses, addresses) {
 				return
 			}
 		}
-		b, heard := master.Bootstrap()
-		t.Fatalf("%s: %+v, heard %t", what, b, heard)
+		b, sharedLog := master.Bootstrap()
+		t.Fatalf("%s: %+v, heard %t", what, b, sharedLog)
 	}
 	publish := func(api *kube.API, address netip.Addr) error {
 		return api.Put(t.Context(), p.Namespace, notice.Bootstrap, func(map[string]string) map[string]string {
@@ -86,8 +86,8 @@ func TestReportBootstrapGone(t *testing.T) {
 	running.Go(func() { _ = late.NodeWatch.Run(ctx, wake) })
 	for deadline := time.Now().Add(20 * time.Second); len(nodesOf(late)) == 0 && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 	}
-	if b, heard := late.Bootstrap(); heard || len(nodesOf(late)) == 0 {
-		t.Errorf("a node that has read %d Nodes, and not the bootstrap machine's object: %+v, heard %t", len(nodesOf(late)), b, heard)
+	if b, sharedLog := late.Bootstrap(); sharedLog || len(nodesOf(late)) == 0 {
+		t.Errorf("a node that has read %d Nodes, and not the bootstrap machine's object: %+v, heard %t", len(nodesOf(late)), b, sharedLog)
 	}
 	if err := publish(kubelet, netip.MustParseAddr("192.0.2.66")); err == nil {
 		t.Error("a kubelet publishes an address")

@@ -113,11 +113,11 @@ func TestTrackFiles(t *testing.T) {
 // TestMemory holds that what is kept comes back, and that what cannot be read ends nothing and is
 // said.
 func TestMemory(t *testing.T) {
-	var said strings.Builder
-	log := slog.New(slog.NewTextHandler(&said, nil))
+	var logged strings.Builder
+	log := slog.New(slog.NewTextHandler(&logged, nil))
 	h := onDisk(t, map[string]string{filepath.Dir(nodestate.Path) + "/other": ""})
-	if m := h.Memory(log); m.Open || said.Len() > 0 {
-		t.Errorf("without a file %+v: %s", m, said.String())
+	if m := h.Memory(log); m.Open || logged.Len() > 0 {
+		t.Errorf("without a file %+v: %s", m, logged.String())
 	}
 	node := member.Node{ControlPlane: true, Candidate: addr.Candidate{Name: "m1", InternalIPs: []netip.Addr{netip.MustParseAddr("192.0.2.11")}}}
 	if err := h.Keep(nodestate.Memory{Open: true, BootstrapGone: true, Nodes: []member.Node{node}}); err != nil {
@@ -127,12 +127,12 @@ func TestMemory(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	for _, garbage := range []string{"", "{", "[]", `{"open": 7}`, "\x00"} {
-		said.Reset()
+		logged.Reset()
 		if err := os.WriteFile(h.At(nodestate.Path), []byte(garbage), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if m := h.Memory(log); m.Open || len(m.Nodes) > 0 || !strings.Contains(said.String(), nodestate.Path) {
-			t.Errorf("%q makes %+v: %s", garbage, m, said.String())
+		if m := h.Memory(log); m.Open || len(m.Nodes) > 0 || !strings.Contains(logged.String(), nodestate.Path) {
+			t.Errorf("%q makes %+v: %s", garbage, m, logged.String())
 		}
 	}
 }

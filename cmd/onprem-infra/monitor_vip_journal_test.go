@@ -37,8 +37,8 @@ func (a *allBut) fail(c vrrp.CheckName) {
 	a.fails = append(a.fails, c)
 }
 
-// says has the supervisor say the state of the API's instance.
-func says(t *testing.T, h node.Host, state supervised.State) {
+// reportState has the supervisor say the state of the API's instance.
+func reportState(t *testing.T, h node.Host, state supervised.State) {
 	t.Helper()
 	text := supervised.Encode(supervised.Status{PID: 9, Instances: map[string]supervised.Instance{"ostest_API_0": {State: state, Priority: 100}}})
 	if err := file.Write(h.At(supervised.RunDir, supervised.StatusFile), text, 0o644); err != nil {
@@ -57,7 +57,7 @@ func TestJournalBefore(t *testing.T) {
 			Report: func(e journal.Entry) { changes = append(changes, change(e)) },
 		})
 		for _, s := range states {
-			says(t, h, s)
+			reportState(t, h, s)
 			if err := w.Record(); err != nil {
 				t.Fatal(err)
 			}

@@ -180,7 +180,9 @@ func TestMigration(t *testing.T) {
 	}
 	g.await("as before", nodes, former)
 	knows := p.Former.Way().String() + " knows " + p.Way().String()
-	g.await("all say what they know", nodes[:1], func(n *migrant) bool { return n.say("m0") == knows && n.say("m1") == knows && n.say("w0") == knows })
+	g.await("all say what they know", nodes[:1], func(n *migrant) bool {
+		return n.announced("m0") == knows && n.announced("m1") == knows && n.announced("w0") == knows
+	})
 	time.Sleep(g.clock.Every + g.clock.Lead)
 	g.await("one does not know yet", nodes, former)
 
@@ -210,15 +212,15 @@ func TestMigration(t *testing.T) {
 	}
 	g.await("all say so", nodes[:1], func(n *migrant) bool {
 		way := p.Way().String()
-		return n.say("m0") == way && n.say("m1") == way && n.say("m2") == way && n.say("w0") == way
+		return n.announced("m0") == way && n.announced("m1") == way && n.announced("m2") == way && n.announced("w0") == way
 	})
 
 	late := g.join(role.Worker, "w1", "192.0.2.31")
-	g.await("one that joins later", []*migrant{late}, func(n *migrant) bool { return n.say("w1") == p.Way().String() })
+	g.await("one that joins later", []*migrant{late}, func(n *migrant) bool { return n.announced("w1") == p.Way().String() })
 }
 
-// say is what a Node says, as this node knows it.
-func (m *migrant) say(name string) string {
+// announced is what a Node says, as this node knows it.
+func (m *migrant) announced(name string) string {
 	known, _ := m.NodeWatch.Known()
 	for _, n := range known {
 		if n.Name == name {
@@ -231,11 +233,11 @@ func (m *migrant) say(name string) string {
 // TestMigrationMemory holds that what is kept comes back, and that what cannot be read ends nothing
 // and is said.
 func TestMigrationMemory(t *testing.T) {
-	var said strings.Builder
-	log := slog.New(slog.NewTextHandler(&said, nil))
+	var logged strings.Builder
+	log := slog.New(slog.NewTextHandler(&logged, nil))
 	h := onDisk(t, map[string]string{filepath.Dir(vip.MigrationPath) + "/other": ""})
-	if m := h.Migration(log); !m.Equal(migrate.Memory{}) || said.Len() > 0 {
-		t.Errorf("without a file %+v: %s", m, said.String())
+	if m := h.Migration(log); !m.Equal(migrate.Memory{}) || logged.Len() > 0 {
+		t.Errorf("without a file %+v: %s", m, logged.String())
 	}
 	want := migrate.Memory{Speaks: "compat/unicast", To: "lan/unicast", At: time.Date(2026, 3, 1, 12, 5, 0, 0, time.UTC)}
 	if err := h.KeepMigration(want); err != nil {
@@ -245,12 +247,12 @@ func TestMigrationMemory(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 	for _, garbage := range []string{"", "{", "[]", `{"at": "noon"}`, "\x00"} {
-		said.Reset()
+		logged.Reset()
 		if err := os.WriteFile(h.At(vip.MigrationPath), []byte(garbage), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if m := h.Migration(log); m.Speaks != "" || !strings.Contains(said.String(), vip.MigrationPath) {
-			t.Errorf("%q makes %+v: %s", garbage, m, said.String())
+		if m := h.Migration(log); m.Speaks != "" || !strings.Contains(logged.String(), vip.MigrationPath) {
+			t.Errorf("%q makes %+v: %s", garbage, m, logged.String())
 		}
 	}
 }

@@ -127,11 +127,11 @@ func TestClaimRank(t *testing.T) {
 				got = append(got, n.memory.Rank)
 			}
 			known, _ := nodes[0].NodeWatch.Known()
-			said := len(known) == len(nodes)
+			published := len(known) == len(nodes)
 			for _, n := range known {
-				said = said && slices.Contains(got, n.Rank)
+				published = published && slices.Contains(got, n.Rank)
 			}
-			if said && good(got) {
+			if published && good(got) {
 				return got
 			}
 		}

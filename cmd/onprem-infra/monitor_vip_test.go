@@ -75,9 +75,9 @@ func TestMonitorVIPUsage(t *testing.T) {
 	for _, args := range [][]string{
 		{"monitor", "vip"}, {"monitor", "vip", "--role=bootstrap"}, {"monitor", "vip", "--role=arbiter"}, {"check"}, {"check", "another"},
 	} {
-		var said strings.Builder
-		if code := run(t.Context(), args, streams{in: strings.NewReader(""), out: &said, err: &said}); code != exitUsage {
-			t.Errorf("%q: exit code %d: %s", args, code, said.String())
+		var logged strings.Builder
+		if code := run(t.Context(), args, streams{in: strings.NewReader(""), out: &logged, err: &logged}); code != exitUsage {
+			t.Errorf("%q: exit code %d: %s", args, code, logged.String())
 		}
 	}
 }

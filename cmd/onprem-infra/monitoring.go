@@ -4,7 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/onprem-infra/onprem-infra/cluster/monitoring"
-	"github.com/onprem-infra/onprem-infra/shared/host/output"
+	"github.com/onprem-infra/onprem-infra/shared/operator/ownership"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
@@ -43,7 +43,7 @@ the files yourself: not every cluster has a Prometheus, and these objects need i
 			return err
 		}
 		w.reads(in.file)
-		if err := w.tree(set.Tree(), nil, output.IsClusterDocument); err != nil {
+		if err := w.tree(set.Tree(), nil, ownership.IsClusterDocument); err != nil {
 			return err
 		}
 		if p.Metrics != spec.MetricsNode {

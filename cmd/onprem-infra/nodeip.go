@@ -32,16 +32,20 @@ type nodeIPFlags struct {
 }
 
 func nodeIPCommand(std streams) *cobra.Command {
-	return group("node-ip", "Choose the addresses that this node is known by", nodeIPShowCommand(std), nodeIPSetCommand(std), nodeIPForwardCommand(std), nodeIPWaitCommand(std))
+	return group("node-ip", "Choose the addresses that this node is known by",
+		nodeIPShowCommand(std), nodeIPSetCommand(std), nodeIPForwardCommand(std),
+		nodeIPWaitCommand(std))
 }
 
 func nodeIPShowCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show [VIP...]",
 		Short: "Print the address that this node would be known by",
-		Long: `show prints the node's primary address. It is on the first interface that has an address in the network of a hint, else in the network of
-a VIP, else on the best of those with a default route. Hints are read from NODEIP_HINT or KUBELET_NODEIP_HINT, or given by --hint. Of several IPv4 addresses in one network it is the interface's
-primary one, or with --prefer lowest, or NODEIP_PREFER=lowest in the environment, the lowest.`,
+		Long: `show prints the node's primary address. It is on the first interface that has an
+address in the network of a hint, else in the network of a VIP, else on the best of those with a
+default route. Hints are read from NODEIP_HINT or KUBELET_NODEIP_HINT, or given by --hint. Of
+several IPv4 addresses in one network it is the interface's primary one, or with --prefer lowest, or
+NODEIP_PREFER=lowest in the environment, the lowest.`,
 		Example: `  onprem-infra node-ip show 192.0.2.5
   onprem-infra node-ip show --explain -c /etc/onprem-infra/cluster.json
   NODEIP_HINT=198.51.100.0 onprem-infra node-ip show 192.0.2.5`,
@@ -65,10 +69,12 @@ primary one, or with --prefer lowest, or NODEIP_PREFER=lowest in the environment
 
 func nodeIPSetCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "set [VIP...]",
-		Short: "Choose the node's addresses and write them down for kubelet and CRI-O, once in a boot",
-		Long: `set chooses the node's addresses as show does, writes them below /run/nodeip-configuration and into drop-ins of kubelet's and CRI-O's units,
-and does nothing when that was done in this boot. systemd reads drop-ins after systemctl daemon-reload.`,
+		Use: "set [VIP...]",
+		Short: "Choose the node's addresses and write them down for kubelet and CRI-O, once in " +
+			"a boot",
+		Long: `set chooses the node's addresses as show does, writes them below
+/run/nodeip-configuration and into drop-ins of kubelet's and CRI-O's units, and does nothing when
+that was done in this boot. systemd reads drop-ins after systemctl daemon-reload.`,
 		Example: `  onprem-infra node-ip set --retry-on-failure -c /etc/onprem-infra/cluster.json
   onprem-infra node-ip set --platform baremetal 192.0.2.5 192.0.2.6`,
 	}
@@ -90,8 +96,8 @@ func nodeIPForwardCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "forward",
 		Short: "Let the kernel forward packets on the interface with the node's address",
-		Long: `forward switches forwarding on, for both families as far as the kernel has them, on the interface that holds the address which
-"node-ip set" wrote down.`,
+		Long: `forward switches forwarding on, for both families as far as the kernel has them, on
+the interface that holds the address which "node-ip set" wrote down.`,
 		Example: `  onprem-infra node-ip forward`,
 		Args:    cobra.NoArgs,
 	}
@@ -110,8 +116,9 @@ func nodeIPWaitCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "wait",
 		Short: "Wait until the node's addresses can be used, or until an interface is up with them",
-		Long: `wait returns when a server can listen on each address which "node-ip set" wrote down, and fails when one of them cannot be used for a minute.
-With --link it returns when that interface is up and holds the node's address, however long that takes.`,
+		Long: `wait returns when a server can listen on each address which "node-ip set" wrote down,
+and fails when one of them cannot be used for a minute. With --link it returns when that interface
+is up and holds the node's address, however long that takes.`,
 		Example: `  onprem-infra node-ip wait
   onprem-infra node-ip wait --link br-ex`,
 		Args: cobra.NoArgs,
@@ -135,17 +142,28 @@ func nodeIPLog(std streams) *slog.Logger {
 
 func nodeIPFlagsOf(cmd *cobra.Command) *nodeIPFlags {
 	f, flags := &nodeIPFlags{}, cmd.Flags()
-	flags.StringVarP(&f.cluster, "cluster", "c", "", "cluster description with VIPs, platform, load balancer, families and kubelet's unit; other flags and arguments override it")
-	flags.StringSliceVar(&f.hints, "hint", nil, "an address in the network that the node shall be known in; wins over VIPs")
-	flags.StringVar(&f.prefer, "prefer", "", "which of several IPv4 addresses in one network: primary, which is the default, or lowest, as OpenShift's own program takes")
+	flags.StringVarP(&f.cluster, "cluster", "c", "",
+		"cluster description with VIPs, platform, load balancer, families and kubelet's unit; "+
+			"other flags and arguments override it")
+	flags.StringSliceVar(&f.hints, "hint", nil,
+		"an address in the network that the node shall be known in; wins over VIPs")
+	flags.StringVar(&f.prefer, "prefer", "",
+		"which of several IPv4 addresses in one network: primary, which is the default, or "+
+			"lowest, as OpenShift's own program takes")
 	completes(cmd, "prefer", []string{preferPrimary, preferLowest})
 	flags.BoolVarP(&f.retry, "retry-on-failure", "r", false, "retry until it succeeds")
-	flags.BoolVarP(&f.preferIPv6, "prefer-ipv6", "6", false, "put IPv6 first where the node has both families")
-	flags.StringVarP(&f.networkType, "network-type", "n", ovnKubernetes, "the cluster's network plugin")
-	flags.BoolVarP(&f.userManaged, "user-managed-lb", "l", false, "the cluster's load balancer is the user's own")
+	flags.BoolVarP(&f.preferIPv6, "prefer-ipv6", "6", false,
+		"put IPv6 first where the node has both families")
+	flags.StringVarP(&f.networkType, "network-type", "n", ovnKubernetes,
+		"the cluster's network plugin")
+	flags.BoolVarP(&f.userManaged, "user-managed-lb", "l", false,
+		"the cluster's load balancer is the user's own")
 	flags.StringVarP(&f.platform, "platform", "p", "", "where the cluster runs")
-	flags.BoolVar(&f.explain, "explain", false, "print what became of each address, and by which rule")
-	completes(cmd, "platform", []spec.Platform{spec.BareMetal, spec.OpenStack, spec.OVirt, spec.VSphere, spec.Nutanix, spec.None})
+	flags.BoolVar(&f.explain, "explain", false,
+		"print what became of each address, and by which rule")
+	completes(cmd, "platform",
+		[]spec.Platform{spec.BareMetal, spec.OpenStack, spec.OVirt, spec.VSphere, spec.Nutanix,
+			spec.None})
 	return f
 }
 
@@ -217,7 +235,8 @@ func (f *nodeIPFlags) lowest(env func(string) string) (bool, error) {
 	case preferLowest:
 		return true, nil
 	}
-	return false, usage("%s %q is not known: write %s or %s", what, word, preferPrimary, preferLowest)
+	return false, usage("%s %q is not known: write %s or %s", what, word, preferPrimary,
+		preferLowest)
 }
 
 // hinted are the hints of the flag, or of the first variable that is set.
@@ -226,7 +245,8 @@ func (f *nodeIPFlags) hinted(env func(string) string) ([]netip.Addr, error) {
 		return addressesOf("--hint", f.hints)
 	}
 	for _, name := range []string{"NODEIP_HINT", "KUBELET_NODEIP_HINT"} {
-		if words := strings.FieldsFunc(env(name), func(c rune) bool { return c == ' ' || c == '\t' || c == ',' }); len(words) > 0 {
+		between := func(c rune) bool { return c == ' ' || c == '\t' || c == ',' }
+		if words := strings.FieldsFunc(env(name), between); len(words) > 0 {
 			return addressesOf(name, words)
 		}
 	}
@@ -239,7 +259,8 @@ func addressesOf(what string, words []string) ([]netip.Addr, error) {
 	for _, word := range words {
 		a, err := netip.ParseAddr(word)
 		if err != nil || a.Zone() != "" {
-			return nil, usage("%s %q is no address: write one such as 192.0.2.5 or 2001:db8::5", what, word)
+			return nil, usage("%s %q is no address: write one such as 192.0.2.5 or 2001:db8::5",
+				what, word)
 		}
 		list = append(list, a.Unmap())
 	}
@@ -265,7 +286,8 @@ func explain(out io.Writer, want nodeip.Desired) {
 	}
 	fmt.Fprint(out, tabled([]string{"VERDICT", "LINK", "ADDRESS", "WHY"}, rows))
 	if want.Kept.IsValid() {
-		fmt.Fprintf(out, "%s was chosen earlier in this boot and stays: it is in %s\n", want.Kept, nodeip.Primary)
+		fmt.Fprintf(out, "%s was chosen earlier in this boot and stays: it is in %s\n", want.Kept,
+			nodeip.Primary)
 	}
 	if want.Remote {
 		fmt.Fprintln(out, "no VIP is in a network of this node: it is a remote worker")

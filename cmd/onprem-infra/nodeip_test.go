@@ -87,7 +87,7 @@ func TestNodeIPInput(t *testing.T) {
 }
 
 // verb runs a command line in a network namespace. Its own log is left out.
-func verb(t *testing.T, ns netns.Namespace, args ...string) (code int, out, said string) {
+func verb(t *testing.T, ns netns.Namespace, args ...string) (code int, out, errors string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	err := ns.In(func() error {
@@ -119,10 +119,10 @@ addr add 198.51.100.10/24 dev bond0.354
 addr add 2001:db8::10/64 dev ens3 nodad
 route add default via 192.0.2.1 dev ens3`)
 	for _, tt := range []struct {
-		args string
-		code int
-		out  []string // parts of the standard output
-		said string
+		args   string
+		code   int
+		out    []string // parts of the standard output
+		errors string
 	}{
 		{"show", 0, []string{"192.0.2.10\n"}, ""},
 		{"show -6", 0, []string{"2001:db8::10\n"}, ""},
@@ -137,9 +137,9 @@ route add default via 192.0.2.1 dev ens3`)
 		{"show -c /nonexistent", 2, nil, "there is no file /nonexistent"},
 		{"nonsense", 2, nil, `node-ip has no "nonsense"; there are: forward, set, show, wait`},
 	} {
-		code, out, said := verb(t, ns, append([]string{"node-ip"}, strings.Fields(tt.args)...)...)
-		if code != tt.code || !strings.Contains(said, tt.said) || (tt.out == nil) != (out == "") {
-			t.Errorf("%s: exit code %d, want %d; %q, %q", tt.args, code, tt.code, out, said)
+		code, out, errors := verb(t, ns, append([]string{"node-ip"}, strings.Fields(tt.args)...)...)
+		if code != tt.code || !strings.Contains(errors, tt.errors) || (tt.out == nil) != (out == "") {
+			t.Errorf("%s: exit code %d, want %d; %q, %q", tt.args, code, tt.code, out, errors)
 		}
 		for _, part := range tt.out {
 			if !strings.Contains(out, part) {
@@ -148,8 +148,8 @@ route add default via 192.0.2.1 dev ens3`)
 		}
 	}
 	empty := netns.New(t)
-	if code, out, said := verb(t, empty, "node-ip", "show", "--explain", "192.0.2.5"); code != 1 || !strings.HasPrefix(out, "VERDICT") || !strings.Contains(said, "no address that a node can be known by") {
-		t.Errorf("on a host without addresses: exit code %d, %q, %q", code, out, said)
+	if code, out, errors := verb(t, empty, "node-ip", "show", "--explain", "192.0.2.5"); code != 1 || !strings.HasPrefix(out, "VERDICT") || !strings.Contains(errors, "no address that a node can be known by") {
+		t.Errorf("on a host without addresses: exit code %d, %q, %q", code, out, errors)
 	}
 }
 
@@ -162,12 +162,12 @@ link set ens3 up
 link set far up`)
 	ns.IP(t, "addr add 2001:db8::10/64 dev ens3")
 	start := time.Now()
-	code, out, said := verb(t, ns, "node-ip", "show", "2001:db8::5")
-	if code == 0 || !strings.Contains(said, "2001:db8::10 is chosen and cannot be used yet") {
-		t.Fatalf("at once: exit code %d, %q, %q after %v: is there no duplicate address detection?", code, out, said, time.Since(start))
+	code, out, errors := verb(t, ns, "node-ip", "show", "2001:db8::5")
+	if code == 0 || !strings.Contains(errors, "2001:db8::10 is chosen and cannot be used yet") {
+		t.Fatalf("at once: exit code %d, %q, %q after %v: is there no duplicate address detection?", code, out, errors, time.Since(start))
 	}
-	if code, out, said := verb(t, ns, "node-ip", "show", "--retry-on-failure", "2001:db8::5"); code != 0 || out != "2001:db8::10\n" {
-		t.Errorf("with patience: exit code %d, %q, %q", code, out, said)
+	if code, out, errors := verb(t, ns, "node-ip", "show", "--retry-on-failure", "2001:db8::5"); code != 0 || out != "2001:db8::10\n" {
+		t.Errorf("with patience: exit code %d, %q, %q", code, out, errors)
 	}
 }
 

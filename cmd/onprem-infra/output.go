@@ -172,8 +172,9 @@ func (w *writing) format(value string, forms []string) (string, error) {
 		return "", usage("%s; a file of that name is --out %s", wrong, value)
 	}
 	w.place.Path = value
-	_ = printMessage(w.std.err, "onprem-infra: warning: -o %s: a file is named with --out, and -o is the "+
-		"format (%s): write --out %s; the next release refuses this\n", value, known, value)
+	_ = printMessage(w.std.err,
+		"onprem-infra: warning: -o %s: a file is named with --out, and -o is the "+
+			"format (%s): write --out %s; the next release refuses this\n", value, known, value)
 	return forms[0], nil
 }
 

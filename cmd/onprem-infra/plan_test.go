@@ -126,8 +126,8 @@ func TestPlanOfClusterJSON(t *testing.T) {
 	}
 }
 
-// TestPlanSaysAssumedVIPs holds that whoever reads a plan sees which virtual IPs nobody wrote.
-func TestPlanSaysAssumedVIPs(t *testing.T) {
+// TestPlan_ReportsAssumedVIPs holds that whoever reads a plan sees which virtual IPs nobody wrote.
+func TestPlan_ReportsAssumedVIPs(t *testing.T) {
 	const input = "apiVersion: v1\nmetadata: {name: prod}\nbaseDomain: example.com\nnetworking: {machineNetwork: [{cidr: 192.0.2.0/24}]}\nplatform: {openstack: {cloud: mycloud}}\n"
 	const want = "vips:\n  api:\n    - 192.0.2.5\n  ingress:\n    - 192.0.2.7\n  assumed:\n    - api\n    - ingress\n"
 	if text := must(t, input, "plan", "-o", "yaml", "-c", "-"); !strings.Contains(text, want) {

@@ -4,15 +4,15 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/onprem-infra/onprem-infra/shared/asset"
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/output"
-	"github.com/onprem-infra/onprem-infra/shared/operator/drift"
+	"github.com/onprem-infra/onprem-infra/shared/operator/ownership"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
@@ -40,7 +40,8 @@ func renderCommand(std streams) *cobra.Command {
 		Use:   "render --role=ROLE -c FILE --out DIR",
 		Short: "Write everything for one role as plain files",
 		Long:  renderLong,
-		Example: `  onprem-infra render --role=bootstrap -c install-config.yaml --images images.json --out tree
+		Example: `  onprem-infra render --role=bootstrap -c install-config.yaml \
+    --images images.json --out tree
   diff -r tree /mnt/bootstrap
   onprem-infra render --role=cluster -c install-config.yaml --out manifests
   kubectl apply --recursive -f manifests`,
@@ -79,9 +80,9 @@ func renderCommand(std streams) *cobra.Command {
 func (w *writing) manifests(set asset.Set) error {
 	ours := slices.ContainsFunc(set.Tree(), func(f asset.File) bool {
 		text, err := readFile(filepath.Join(w.place.Path, f.Path))
-		return err == nil && output.Marked(text)
+		return err == nil && ownership.Marked(text)
 	})
-	own := output.OursIn(ours, plan.Path, set.Tree())
+	own := ownership.In(ours, plan.Path, set.Tree())
 	return w.tree(set.Tree(), nil, func(path string, text []byte) bool {
 		// A namespace need not name this program.
 		return own(path, text) || ours && bytes.Contains(text, []byte("kind: Namespace\n"))
@@ -90,10 +91,13 @@ func (w *writing) manifests(set asset.Set) error {
 
 // host writes the files of a host, unless files of another role stay beside them.
 func (w *writing) host(kind role.Role, p plan.Plan, set asset.Set, there *live, prune bool) error {
-	ours := holds(w.place.Path, plan.Path)
-	leave, foreign, err := leftovers(w.place.Path, ours, p, set, there)
-	if err != nil {
-		return err
+	ours := file.Regular(filepath.Join(w.place.Path, plan.Path))
+	var leave, foreign []string
+	if ours {
+		var err error
+		if leave, foreign, err = w.leftovers(p, set, there); err != nil {
+			return err
+		}
 	}
 	var refusals []error
 	if len(leave) > 0 && !prune {
@@ -110,65 +114,26 @@ func (w *writing) host(kind role.Role, p plan.Plan, set asset.Set, there *live, 
 	if len(refusals) > 0 {
 		return negative(errors.Join(refusals...))
 	}
-	if err := w.tree(set.Tree(), leave, output.OursIn(ours, plan.Path, set.Tree())); err != nil ||
+	if err := w.tree(set.Tree(), leave, ownership.In(ours, plan.Path, set.Tree())); err != nil ||
 		len(foreign) == 0 {
 		return err
 	}
 	return w.report("left alone, as onprem-infra has not written them: %s\n", output.Some(foreign))
 }
 
-// leftovers are files of ours in a tree that the host does not get: of another role, of another
-// setting, or of the tree's own cluster.json. foreign are files of others at such paths. A tree
-// that is not ours has neither.
-func leftovers(
-	dir string, ours bool, next plan.Plan, set asset.Set, there *live,
+// leftovers are files that the host does not get, of ours and of others, at paths that hosts get by
+// this plan or by the tree's own cluster.json.
+func (w *writing) leftovers(
+	next plan.Plan, set asset.Set, there *live,
 ) (leave, foreign []string, err error) {
-	if !ours {
-		return nil, nil, nil
-	}
-	known := []plan.Plan{next}
-	if now := there.nodes().plan; now != nil {
-		known = append(known, *now)
-	}
-	host, done, err := hostFiles(dir)
+	host, done, err := hostFiles(w.place.Path)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer done()
-	given := everyFile(known)
-	for _, path := range drift.Left(host, set.Tree(), everyPath(role.All(), known...)) {
-		text, err := readFile(filepath.Join(dir, path))
-		if err != nil {
-			return nil, nil, err
-		}
-		if output.Marked(text) || given[path+string(text)] {
-			leave = append(leave, path)
-		} else {
-			foreign = append(foreign, path)
-		}
+	leave, foreign, err = former(role.All(), next, there.nodes().plan).Leftovers(host, set.Tree())
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w: name a directory that can be read", w.place.Path, err)
 	}
 	return leave, foreign, nil
-}
-
-// everyFile holds each path with its text that a host of any role has by these plans.
-func everyFile(known []plan.Plan) map[string]bool {
-	all := map[string]bool{}
-	for _, p := range known {
-		for _, r := range role.All() {
-			set, err := goods(p, r)
-			if err != nil {
-				continue // there is no such role in the cluster
-			}
-			for _, f := range set.Tree() {
-				all[f.Path+string(f.Contents)] = true
-			}
-		}
-	}
-	return all
-}
-
-// holds says whether a directory has a file at a path below it.
-func holds(dir, path string) bool {
-	info, err := os.Stat(filepath.Join(dir, path))
-	return err == nil && info.Mode().IsRegular()
 }

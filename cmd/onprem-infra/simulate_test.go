@@ -99,20 +99,20 @@ func TestSimulateBounds(t *testing.T) {
 func TestSimulateDNS(t *testing.T) {
 	cluster := strings.ReplaceAll(must(t, "", "example", "cluster"), "\n  # dnsVIP:", "\n  dnsVIP:")
 	for _, profile := range spec.Timings() {
-		played := 0
+		simulated := 0
 		for _, s := range simulate.Scenarios() {
 			if s.Kind != vrrp.DNS {
 				continue
 			}
-			played++
+			simulated++
 			o := invoke(t, cluster, "simulate", "-c", "-", "--timing", profile, "--phases", "10", "-o", "json", s.Name)
 			var r simulate.Row
 			if err := json.Unmarshal([]byte(o.out), &r); err != nil || o.code != 0 || r.Bound == nil || len(r.Broken) > 0 {
 				t.Errorf("%s: %s: %v, %+v", profile, s.Name, err, o)
 			}
 		}
-		if played != 4 {
-			t.Errorf("%d scenarios are about it", played)
+		if simulated != 4 {
+			t.Errorf("%d scenarios are about it", simulated)
 		}
 	}
 }
@@ -149,7 +149,7 @@ func TestSimulateSchedule(t *testing.T) {
 		code       int
 		want       string // of either output
 	}{
-		{"the power", "seed 5\nlength 20s\n5s power-off holder\n", 0, "nobody"},
+		{"the power", "seed 5\nlength 20s\n5s power-off holder\n", 0, "no holder"},
 		{"an installation", "seed 5\nlength 20s\n1s join master-0\n2s join master-1\n10s end-api bootstrap\n", 0, "bootstrap"},
 		{"no length", "seed 5\n", 1, "length 20s"},
 		{"a host that is not there", "length 20s\n1s cut master-9\n", 1, "there is no host master-9"},

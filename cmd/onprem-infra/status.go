@@ -20,12 +20,12 @@ import (
 // everyStatus is the time between two reports of --watch.
 const everyStatus = 2 * time.Second
 
-const statusLong = `status reports what this host sees of the cluster's VIPs: for each VIP its holder, this host's state
-and priority with their reasons, the API servers behind this node's balancer, the answers of its
-DNS server, and routers that disturb its elections. It works on the bootstrap machine and on every
-node, changes nothing, and asks no API server. It needs no privilege, as this host's monitor has
-received the adverts. Without a monitor, only root receives them (capability NET_RAW). It lists what
-it could not see.
+const statusLong = `status reports what this host sees of the cluster's VIPs: for each VIP its
+holder, this host's state and priority with their reasons, the API servers behind this node's
+balancer, the answers of its DNS server, and routers that disturb its elections. It works on the
+bootstrap machine and on every node, changes nothing, and asks no API server. It needs no privilege,
+as this host's monitor has received the adverts. Without a monitor, only root receives them
+(capability NET_RAW). It lists what it could not see.
 
 Its first line is a verdict, for people and for alerts, with a reason:
 
@@ -46,8 +46,8 @@ With -o json it prints one object; its fields stay as they are:
   balancer[]  name, address, status, up, check, sessions
   names[]     name, want, answers, right
   clashes[]   kind, instance, for, link, id, vip, who{address,mac}, better{address,mac}, version,
-              intervalMs, priority, vips, last, free; kind is one of foreign-router, ` + "stranger" + `,
-              version, interval, one-way, two-holders, duplicate-address
+              intervalMs, priority, vips, last, free; kind is one of foreign-router,
+              ` + "stranger" + `, version, interval, one-way, two-holders, duplicate-address
   rights[]    right, without: what the API does not let this node do, and what it does without
   ` + "hears" + `       which adverts of other routers reach this host, in words
   unseen[]    what could not be inspected, in words
@@ -133,10 +133,8 @@ func alerted(v judge.Verdict) error {
 	case judge.OK:
 		return nil
 	case judge.Unknown:
-		return errors.New(
-			"observe the VIPs: it could not be seen who answers for them: run this on a host of " +
-				"their networks, as root",
-		)
+		return errors.New("observe the VIPs: it could not be seen which hosts answer for them: " +
+			"run this on a host of their networks, as root")
 	}
 	return negative(nil)
 }

@@ -113,12 +113,12 @@ func TestStatusUnseen(t *testing.T) {
 		want   []string // what each line begins with
 		vips   string   // what each of them is
 	}{
-		{"no privilege", fakehost.Holder(p), blind, []string{"adverts of other hosts: ", "who answers for 192.0.2.6: ", "the balancer (control plane nodes alone have one): ", "names that"}, "MASTER this host, BACKUP not seen"},
+		{"no privilege", fakehost.Holder(p), blind, []string{"adverts of other hosts: ", "the answer for 192.0.2.6: ", "the balancer (control plane nodes alone have one): ", "names that"}, "MASTER this host, BACKUP not seen"},
 		{"nothing of ours has run", nil, nil, []string{"keepalived: there is no /run/onprem-infra/keepalived/status.json"}, " this host,  192.0.2.12"},
 		{"files that are damaged", map[string]string{nodestate.Path: "{", supervised.RunDir + "/" + supervised.StatusFile: "{", journal.Path: "{\n"}, nil,
 			[]string{"keepalived: ", "part of the journal: ", "the eligibility gate of this node: "}, " this host,  192.0.2.12"},
 		{"no links", fakehost.Holder(p), func(l *inspect.Inspector) { l.Links = func() (addr.Snapshot, error) { return addr.Snapshot{}, no } },
-			[]string{"links and addresses: ", "who answers for 192.0.2.5: it is in no network of this host", "who answers for 192.0.2.6: it is in no network"}, "MASTER not seen, BACKUP not seen"},
+			[]string{"links and addresses: ", "the answer for 192.0.2.5: it is in no network of this host", "the answer for 192.0.2.6: it is in no network"}, "MASTER not seen, BACKUP not seen"},
 		{"a network behind a router", fakehost.Holder(p), func(l *inspect.Inspector) {
 			l.Links = func() (addr.Snapshot, error) {
 				return addr.Snapshot{Links: []addr.Link{{Index: 2, Name: "ens3", Up: true, Addresses: []addr.Address{{Prefix: netip.MustParsePrefix("198.51.100.9/24")}}}},
@@ -128,7 +128,7 @@ func TestStatusUnseen(t *testing.T) {
 				t.Errorf("asked for %s on %s", vip, link)
 				return addr.Neighbour{}, nil
 			}
-		}, []string{"who answers for 192.0.2.5: it is in no network of this host", "who answers for 192.0.2.6: it is in no network"}, "MASTER not seen, BACKUP not seen"},
+		}, []string{"the answer for 192.0.2.5: it is in no network of this host", "the answer for 192.0.2.6: it is in no network"}, "MASTER not seen, BACKUP not seen"},
 		{"nobody answers", fakehost.Holder(p), func(l *inspect.Inspector) {
 			l.Neighbour = func(context.Context, string, netip.Addr) (addr.Neighbour, error) {
 				return addr.Neighbour{Absent: true}, nil
@@ -173,8 +173,8 @@ func TestStatusGate(t *testing.T) {
 	} {
 		r := status.Inspect(
 			t.Context(), fakehost.New(t, p, map[string]string{nodestate.Path: tt.memory}))
-		if says := strings.Contains(r.Text(width()), "has not seen the API work yet"); r.Gate != tt.want ||
-			says != (tt.want == "closed") {
+		if reported := strings.Contains(r.Text(width()), "has not seen the API work yet"); r.Gate != tt.want ||
+			reported != (tt.want == "closed") {
 			t.Errorf("%s: gate %q", tt.name, r.Gate)
 		}
 	}
@@ -248,9 +248,9 @@ func TestStatusWatch(t *testing.T) {
 func watched(t *testing.T, p plan.Plan, files map[string]string) {
 	begin := time.Now()
 	ctx, cancel := context.WithCancel(t.Context())
-	host, turns := fakehost.New(t, p, files), 0
+	host, rounds := fakehost.New(t, p, files), 0
 	host.Backends = func(context.Context) ([]haproxy.Stat, error) {
-		if turns++; turns == 3 {
+		if rounds++; rounds == 3 {
 			cancel()
 		}
 		return nil, nil

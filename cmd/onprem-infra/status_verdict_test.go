@@ -35,10 +35,10 @@ func TestStatusVerdict(t *testing.T) {
 		}, "DOWN: no host answers for the ingress VIP 192.0.2.6\n", exitFindings},
 		{"nothing can be asked", func(l *inspect.Inspector) {
 			l.Neighbour = func(context.Context, string, netip.Addr) (addr.Neighbour, error) { return addr.Neighbour{}, no }
-		}, "UNKNOWN: it could not be seen who answers for the ingress VIP 192.0.2.6\n", exitHost},
+		}, "UNKNOWN: it could not be seen which host answers for the ingress VIP 192.0.2.6\n", exitHost},
 		{"links cannot be read", func(l *inspect.Inspector) {
 			l.Links = func() (addr.Snapshot, error) { return addr.Snapshot{}, no }
-		}, "UNKNOWN: it could not be seen who answers for the api VIP 192.0.2.5\n", exitHost},
+		}, "UNKNOWN: it could not be seen which host answers for the api VIP 192.0.2.5\n", exitHost},
 		{"a server is down", func(l *inspect.Inspector) {
 			l.Backends = func(context.Context) ([]haproxy.Stat, error) {
 				return []haproxy.Stat{{Backend: haproxy.Masters, Server: "m0", Status: "UP"}, {Backend: haproxy.Masters, Server: "m1", Status: "DOWN"}}, nil

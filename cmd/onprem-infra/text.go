@@ -20,8 +20,8 @@ func wrapped(line string) string { return width().Wrap(line) }
 
 func tabled(head []string, rows [][]string) string { return width().Table(head, rows) }
 
-// printMessage prints a message beside a verb's result. On a terminal long lines are broken between words;
-// elsewhere a line stays a line, for programs that read lines.
+// printMessage prints a message beside a verb's result. On a terminal long lines are broken between
+// words; elsewhere a line stays a line, for programs that read lines.
 func printMessage(w io.Writer, format string, args ...any) error {
 	text := fmt.Sprintf(format, args...)
 	if terminal.Is(w) {

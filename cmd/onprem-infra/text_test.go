@@ -12,9 +12,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
-// TestSay holds that what is wrong is broken between words where a person reads it on a terminal,
+// TestFindings_FitTheTerminal holds that what is wrong is broken between words where a person reads it on a terminal,
 // and is one line where a program reads it.
-func TestSay(t *testing.T) {
+func TestFindings_FitTheTerminal(t *testing.T) {
 	script := need.Command(t, "script")
 	self, err := os.Executable()
 	if err != nil {

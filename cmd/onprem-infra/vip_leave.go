@@ -27,16 +27,19 @@ func leaveCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "leave",
 		Short: "Release this host's VIPs in order, and do not take them over again",
-		Long: `leave asks keepalived's supervisor to hand the VIPs over while this host still serves: the supervisor demotes this host below every other
-one, waits until it receives an advert of one that took over, and only then stops. The request stays until leave --undo, or a reboot. If no
-keepalived runs, there is nothing to do. onprem-vip-leave.service calls it when the host goes down, before anything else stops.`,
+		Long: `leave asks keepalived's supervisor to hand the VIPs over while this host still
+serves: the supervisor demotes this host below every other one, waits until it receives an advert of
+one that took over, and only then stops. The request stays until leave --undo, or a reboot. If no
+keepalived runs, there is nothing to do. onprem-vip-leave.service calls it when the host goes down,
+before anything else stops.`,
 		Example: `  onprem-infra vip leave
   onprem-infra vip leave --timeout 20s
   onprem-infra vip leave --undo`,
 		Args: cobra.NoArgs,
 	}
 	dir := cmd.Flags().String("run-dir", supervised.RunDir, "where the supervisor's files are")
-	bound := cmd.Flags().Duration("timeout", 10*time.Second, "how long to wait until the VIPs are released; the request stays")
+	bound := cmd.Flags().Duration("timeout", 10*time.Second,
+		"how long to wait until the VIPs are released; the request stays")
 	undo := cmd.Flags().Bool("undo", false, "withdraw the request")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if *undo {
@@ -61,12 +64,14 @@ func leave(ctx context.Context, std streams, dir string, bound time.Duration) er
 	}
 	before, err := run.AwaitLeft(ctx)
 	if err != nil && ctx.Err() != nil {
-		return fmt.Errorf("the VIPs were not given up within %s: keepalived's supervisor has not reported that in %s; the request stays", bound, dir)
+		return fmt.Errorf("the VIPs were not given up within %s: keepalived's supervisor has not "+
+			"reported that in %s; the request stays", bound, dir)
 	}
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(std.out, "%s after %s\n", released(before), time.Since(begin).Round(time.Millisecond))
+	fmt.Fprintf(std.out, "%s after %s\n", released(before),
+		time.Since(begin).Round(time.Millisecond))
 	return nil
 }
 

@@ -16,8 +16,9 @@ func vrIDsCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "vr-ids NAME",
 		Short: "Print the virtual router IDs of a cluster of that name",
-		Long: `vr-ids prints the virtual router IDs that a cluster of that name uses. Two clusters on one network must not share any:
-compare before installing, and choose others with vrids in cluster.yaml or --vrid if they do.`,
+		Long: `vr-ids prints the virtual router IDs that a cluster of that name uses. Two clusters
+on one network must not share any: compare before installing, and choose others with vrids in
+cluster.yaml or --vrid if they do.`,
 		Example: `  onprem-infra vr-ids mycluster
   onprem-infra vr-ids --dns mycluster`,
 		Args: cobra.ExactArgs(1),

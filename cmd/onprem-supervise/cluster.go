@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
 )
 
 // clusterVIPs are all VIPs of the cluster that a host's file describes, also those for which this
@@ -48,7 +49,7 @@ func whileSame(
 	ctx context.Context, path string, vips []netip.Addr, log *slog.Logger,
 ) (same context.Context, stop func()) {
 	same, end := context.WithCancel(ctx)
-	wake := make(chan struct{}, 1)
+	wake := loop.NewWake()
 	var watching sync.WaitGroup
 	watching.Go(func() { keepWatching(same, path, wake, log) })
 	watching.Go(func() {
@@ -88,9 +89,6 @@ func keepWatching(ctx context.Context, path string, wake chan struct{}, log *slo
 			return
 		case <-time.After(pollInterval):
 		}
-		select {
-		case wake <- struct{}{}:
-		default:
-		}
+		loop.Wake(wake)
 	}
 }

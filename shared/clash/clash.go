@@ -1,6 +1,6 @@
 // Package clash remembers the adverts that a host received, within bounds, and finds in them the
-// hosts that disturb a cluster's VRRP groups: routers with the same ID, dual holders, other versions
-// and intervals, duplicate addresses.
+// hosts that disturb a cluster's VRRP groups: routers with the same ID, dual holders, other
+// versions and intervals, duplicate addresses.
 package clash
 
 import (

@@ -39,16 +39,16 @@ func node(change func(*Instance)) Instance {
 // line is the adverts of a host, from one time to another in its interval.
 type line struct {
 	from, to time.Duration
-	who      string
+	address  string
 	change   func(*Received)
 }
 
 func (l line) adverts() (out []Received) {
 	h := Received{
 		Link: "ens3",
-		MAC:  "mac of " + l.who,
+		MAC:  "mac of " + l.address,
 		Advert: advert.Advert{
-			From:     ip(l.who),
+			From:     ip(l.address),
 			To:       ip("192.0.2.11"),
 			Hops:     255,
 			Version:  vrrp.V3,
@@ -85,7 +85,7 @@ func receive(e *Observer, lines ...line) {
 
 func brief(all []Finding) (out []string) {
 	for _, f := range all {
-		text := fmt.Sprintf("%s %s", f.Kind, f.Who.Address)
+		text := fmt.Sprintf("%s %s", f.Kind, f.Sender.Address)
 		if f.Better.Address.IsValid() {
 			text += " beside " + f.Better.Address.String()
 		}
@@ -167,7 +167,7 @@ func TestFinding_String(t *testing.T) {
 		Link:       "ens3",
 		ID:         30,
 		VIP:        ip("192.0.2.5"),
-		Who:        Host{ip("192.0.2.99"), "52:54:00:00:00:63"},
+		Sender:     Host{ip("192.0.2.99"), "52:54:00:00:00:63"},
 		Version:    vrrp.V2,
 		IntervalMs: 1000,
 		Priority:   150,
@@ -185,7 +185,7 @@ func TestFinding_String(t *testing.T) {
 	for _, k := range []Kind{UnknownRouter, Version, Interval, OneWay, Holders, Duplicate} {
 		f := want
 		if f.Kind = k; k == Duplicate {
-			f.Who.Address = netip.Addr{}
+			f.Sender.Address = netip.Addr{}
 		}
 		if s := f.String(); !strings.Contains(s, "52:54:00:00:00:63") ||
 			!strings.Contains(s, "192.0.2.5 (one_API_0)") ||
@@ -229,7 +229,7 @@ func TestDuplicate(t *testing.T) {
 			}
 			e.Answer("ens4", ip("192.0.2.5"), "of another link", begin)
 			got := e.Findings(begin.Add(5*time.Second + tt.late))
-			if found := len(got) == 1 && got[0].Kind == Duplicate && got[0].Who.MAC == "other"; found != tt.want ||
+			if found := len(got) == 1 && got[0].Kind == Duplicate && got[0].Sender.MAC == "other"; found != tt.want ||
 				!found && len(got) > 0 {
 				t.Errorf("found %+v", got)
 			}

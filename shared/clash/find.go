@@ -20,7 +20,7 @@ const (
 	UnknownRouter Kind = "stranger"          // an unknown router announces our VIP
 	Version       Kind = "version"           // a member has another VRRP version
 	Interval      Kind = "interval"          // a member has another advert interval
-	OneWay        Kind = "one-way"           // unicast: a holder receives no adverts of a better one
+	OneWay        Kind = "one-way"           // unicast: a holder receives none of a better one
 	Holders       Kind = "two-holders"       // two hosts hold the VIP
 	Duplicate     Kind = "duplicate-address" // another host than the holder answers for the VIP
 )
@@ -39,11 +39,11 @@ type Finding struct {
 	Link     string            `json:"link"`
 	ID       vrrp.ID           `json:"id"`
 	VIP      netip.Addr        `json:"vip"`
-	Who      Host              `json:"who"`
-	// of two holders the better one, whose adverts Who does not receive
+	Sender   Host              `json:"who"`
+	// of two holders the better one, whose adverts Sender does not receive
 	Better Host `json:"better,omitzero"`
 
-	// What Who announces; empty for a duplicate address.
+	// What Sender announces; empty for a duplicate address.
 	Version    vrrp.Version `json:"version,omitempty"`
 	IntervalMs int          `json:"intervalMs,omitempty"`
 	Priority   uint8        `json:"priority,omitempty"`
@@ -112,7 +112,7 @@ func (i Instance) judge(from netip.Addr, s *router, now time.Time) (out []Findin
 func (i Instance) finding(k Kind, from netip.Addr, s *router) Finding {
 	return Finding{
 		Kind: k, Instance: i.Name, For: i.Kind, Link: i.Link, ID: i.ID, VIP: i.VIP,
-		Who: Host{from, s.mac}, Last: s.last,
+		Sender: Host{from, s.mac}, Last: s.last,
 		Version: s.advert.Version, IntervalMs: int(s.advert.Interval / time.Millisecond),
 		Priority: s.advert.Priority, VIPs: slices.Clone(s.advert.VIPs),
 	}
@@ -190,6 +190,6 @@ func (e *Observer) duplicate(i Instance, now time.Time) []Finding {
 	}
 	return []Finding{{
 		Kind: Duplicate, Instance: i.Name, For: i.Kind, Link: i.Link, ID: i.ID, VIP: i.VIP,
-		Who: Host{MAC: a.mac}, Last: a.last(),
+		Sender: Host{MAC: a.mac}, Last: a.last(),
 	}}
 }

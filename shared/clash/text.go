@@ -18,32 +18,33 @@ func Reach(unicast bool) string {
 
 // String is the finding in a sentence, with what to do.
 func (f Finding) String() string {
-	who := f.Who.String()
+	sender := f.Sender.String()
 	vip := fmt.Sprintf("%s (%s)", f.VIP, f.Instance)
 	interval := time.Duration(f.IntervalMs) * time.Millisecond
 	adverts := fmt.Sprintf("VRRPv%d, priority %d, every %v", f.Version, f.Priority, interval)
 	switch f.Kind {
 	case Foreign:
 		return fmt.Sprintf("%s on %s has the virtual router ID %d of %s for %s (%s): give one of "+
-			"the two another ID%s", who, f.Link, f.ID, vip, vips(f), adverts, f.free())
+			"the two another ID%s", sender, f.Link, f.ID, vip, vips(f), adverts, f.free())
 	case UnknownRouter:
 		return fmt.Sprintf("%s on %s announces %s, and is no node of this cluster (%s): find it "+
-			"by its MAC, and stop its keepalived", who, f.Link, vip, adverts)
+			"by its MAC, and stop its keepalived", sender, f.Link, vip, adverts)
 	case Version:
 		return fmt.Sprintf("%s announces %s by VRRPv%d, unlike this host: give nodes one timing",
-			who, vip, f.Version)
+			sender, vip, f.Version)
 	case Interval:
 		return fmt.Sprintf("%s announces %s every %v, unlike this host: give nodes one timing",
-			who, vip, interval)
+			sender, vip, interval)
 	case OneWay:
 		return fmt.Sprintf("%s holds %s beside %s, which outranks it: it does not receive that "+
-			"one's adverts; check packet filters and peers in this direction", who, vip, f.Better)
+			"one's adverts; check packet filters and peers in this direction",
+			sender, vip, f.Better)
 	case Holders:
 		return fmt.Sprintf("%s holds %s beside %s, which outranks it: it does not receive or "+
-			"understand that one's adverts", who, vip, f.Better)
+			"understand that one's adverts", sender, vip, f.Better)
 	default:
 		return fmt.Sprintf("%s on %s answers for %s, and does not hold it: remove the address "+
-			"there", who, f.Link, vip)
+			"there", sender, f.Link, vip)
 	}
 }
 

@@ -3,8 +3,8 @@ package corefile
 import (
 	"bytes"
 	"fmt"
-	"strings"
 
+	"github.com/onprem-infra/onprem-infra/shared/comment"
 	"github.com/onprem-infra/onprem-infra/shared/record"
 )
 
@@ -15,7 +15,7 @@ import (
 func RenderHosts(header string, zone record.Name, hosts []Host) []byte {
 	var out bytes.Buffer
 	if header != "" {
-		fmt.Fprintf(&out, "# %s\n", strings.Map(printable, header))
+		fmt.Fprintf(&out, "# %s\n", comment.Text(header))
 	}
 	for _, h := range hosts {
 		for _, a := range h.Addresses {

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"sync"
 	"text/template"
-	"unicode"
 
+	"github.com/onprem-infra/onprem-infra/shared/comment"
 	"github.com/onprem-infra/onprem-infra/shared/record"
 )
 
@@ -157,7 +157,7 @@ func execute(p page) []byte {
 
 // parts are the page of a Config, without its digest.
 func parts(c Config) page {
-	p := page{Running: Running, Header: strings.Map(printable, c.Header), HealthPort: c.HealthPort,
+	p := page{Running: Running, Header: comment.Text(c.Header), HealthPort: c.HealthPort,
 		Poll: c.Poll, Clients: c.Clients, Zone: c.Zone, SOA: soa}
 	for _, r := range c.Records {
 		p.Owned, p.Patterns = append(p.Owned, r.Name), append(p.Patterns, pattern(r))
@@ -221,12 +221,4 @@ func upstream(a netip.Addr) string {
 		a = a.WithZone("")
 	}
 	return a.String()
-}
-
-// printable drops what would end a comment.
-func printable(r rune) rune {
-	if unicode.IsControl(r) {
-		return -1
-	}
-	return r
 }

@@ -114,9 +114,9 @@ func TestTemplateLines(t *testing.T) {
 func TestDigest(t *testing.T) {
 	for name, config := range goldens() {
 		text := Render(config)
-		is, says := Digest(text)
-		if len(is) != 12 || is != says || !bytes.Contains(append([]byte("\n"), text...), []byte("\n"+Running+":53 {\n")) {
-			t.Errorf("%s is %q, and says %q of itself:\n%s", name, is, says, text)
+		is, recorded := Digest(text)
+		if len(is) != 12 || is != recorded || !bytes.Contains(append([]byte("\n"), text...), []byte("\n"+Running+":53 {\n")) {
+			t.Errorf("%s is %q, and says %q of itself:\n%s", name, is, recorded, text)
 		}
 		for _, change := range []func([]byte) []byte{
 			func(b []byte) []byte { return append(b, "# by hand\n"...) },
@@ -131,8 +131,8 @@ func TestDigest(t *testing.T) {
 			t.Errorf("%s with another word of itself is %q, and says %q", name, other, still)
 		}
 	}
-	if is, says := Digest([]byte(".:53 {\n}\n")); len(is) != 12 || says != "" {
-		t.Errorf("another program's is %q, and says %q", is, says)
+	if is, recorded := Digest([]byte(".:53 {\n}\n")); len(is) != 12 || recorded != "" {
+		t.Errorf("another program's is %q, and says %q", is, recorded)
 	}
 }
 

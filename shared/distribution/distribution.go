@@ -87,11 +87,13 @@ func openShift(platform spec.Platform) Flavour {
 			"openshift.io/node-selector": "",
 		},
 		// No controller may derive another pod security level from the accounts of the namespace.
-		NamespaceLabels: map[string]string{"security.openshift.io/scc.podSecurityLabelSync": "false"},
-		KubeletGate:     "10-mco-on-prem-wait-resolv.conf",
-		ResolvMarker:    "/run/resolv-prepender-kni-conf-done",
-		ResolvedDropIn:  "/etc/systemd/resolved.conf.d/60-kni.conf",
-		MachineConfig:   true, Routers: true, Around: true,
+		NamespaceLabels: map[string]string{
+			"security.openshift.io/scc.podSecurityLabelSync": "false",
+		},
+		KubeletGate:    "10-mco-on-prem-wait-resolv.conf",
+		ResolvMarker:   "/run/resolv-prepender-kni-conf-done",
+		ResolvedDropIn: "/etc/systemd/resolved.conf.d/60-kni.conf",
+		MachineConfig:  true, Routers: true, Around: true,
 	}
 	if platform == spec.None {
 		f.Namespace = platform.Short() + "-infra"

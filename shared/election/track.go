@@ -26,12 +26,15 @@ func (e Election) AddInstances(c *keepalived.Config, instances []keepalived.Inst
 			instances[i].Tracks = slices.Concat(checks, e.trackHolder(c, instances[i].Name))
 		}
 	} else {
-		group := keepalived.SyncGroup{Name: vrrp.InstanceName("VG_" + strings.ToUpper(string(e.Kind)))}
+		group := keepalived.SyncGroup{
+			Name: vrrp.InstanceName("VG_" + strings.ToUpper(string(e.Kind))),
+		}
 		for i := range instances {
 			group.Members = append(group.Members, instances[i].Name)
 			instances[i].Grouped = true
 		}
-		// The members hold their VIPs together, and the group's tracked files count for each of them.
+		// The members hold their VIPs together, and the group's tracked files count for each of
+		// them.
 		group.Tracks = slices.Concat(checks, e.trackHolder(c, instances[0].Name))
 		c.Groups = append(c.Groups, group)
 	}

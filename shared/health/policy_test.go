@@ -33,12 +33,12 @@ func TestDetects(t *testing.T) {
 // TestServerCheck_Times holds both bounds for a look that takes some time.
 func TestServerCheck_Times(t *testing.T) {
 	c := ServerCheck{Inter: 500 * time.Millisecond, FastInter: 200 * time.Millisecond, Fall: 2, Rise: 3}
-	const look = 100 * time.Millisecond
-	if got, want := c.Detects(look), 900*time.Millisecond; got != want {
-		t.Errorf("Detects(%v) = %v, want %v", look, got, want)
+	const probe = 100 * time.Millisecond
+	if got, want := c.Detects(probe), 900*time.Millisecond; got != want {
+		t.Errorf("Detects(%v) = %v, want %v", probe, got, want)
 	}
-	if got, want := c.Returns(look), 1200*time.Millisecond; got != want {
-		t.Errorf("Returns(%v) = %v, want %v", look, got, want)
+	if got, want := c.Returns(probe), 1200*time.Millisecond; got != want {
+		t.Errorf("Returns(%v) = %v, want %v", probe, got, want)
 	}
 }
 

@@ -59,7 +59,7 @@ vrrp_instance one {
 // TestParse_Refuses holds what no Config can hold, and that an error quotes no password.
 func TestParse_Refuses(t *testing.T) {
 	text := string(Render(goldens()["node"]))
-	for _, tt := range []struct{ name, old, with, says string }{
+	for _, tt := range []struct{ name, old, with, message string }{
 		{"a block without an end", "    }\n}\n", "    }\n", "does not end"},
 		{"an end without a block", "global_defs {", "}\nglobal_defs {", "has not begun"},
 		{"no interface", "    interface enp1s0\n", "", `interface ""`},
@@ -81,10 +81,10 @@ func TestParse_Refuses(t *testing.T) {
 			t.Fatalf("%s: the text has no %q", tt.name, tt.old)
 		}
 		c, err := Parse([]byte(bad))
-		switch says := fmt.Sprint(err); {
-		case err == nil || !strings.Contains(says, tt.says) || !reflect.DeepEqual(c, Config{}):
-			t.Errorf("%s: %v, want %q", tt.name, err, tt.says)
-		case strings.Contains(says, `"sec`) || strings.Contains(says, "ostest_a"):
+		switch message := fmt.Sprint(err); {
+		case err == nil || !strings.Contains(message, tt.message) || !reflect.DeepEqual(c, Config{}):
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.message)
+		case strings.Contains(message, `"sec`) || strings.Contains(message, "ostest_a"):
 			t.Errorf("%s: the error quotes a password: %v", tt.name, err)
 		}
 	}

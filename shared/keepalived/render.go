@@ -4,10 +4,10 @@ import (
 	"bytes"
 	_ "embed"
 	"fmt"
-	"strings"
 	"sync"
 	"text/template"
-	"unicode"
+
+	"github.com/onprem-infra/onprem-infra/shared/comment"
 )
 
 //go:embed keepalived.conf.tmpl
@@ -55,7 +55,7 @@ var parsed = sync.OnceValue(func() *template.Template {
 //     other routers than its peers.
 //   - A check's time limit is coreutils' timeout, as keepalived's own one takes whole seconds only.
 func Render(c Config) []byte {
-	c.Header = strings.Map(printable, c.Header)
+	c.Header = comment.Text(c.Header)
 	var out bytes.Buffer
 	if err := parsed().Execute(&out, c); err != nil {
 		// The template calls methods that cannot fail on fields that are always there: only a wrong
@@ -63,12 +63,4 @@ func Render(c Config) []byte {
 		panic(fmt.Sprintf("render keepalived.conf: %v", err))
 	}
 	return out.Bytes()
-}
-
-// printable drops what would end a comment.
-func printable(r rune) rune {
-	if unicode.IsControl(r) {
-		return -1
-	}
-	return r
 }

@@ -61,9 +61,9 @@ func TestShape(t *testing.T) {
 // TestFault_LoggedOnceForEachText runs a loop with faults for an hour, one round every ten seconds.
 func TestFault_LoggedOnceForEachText(t *testing.T) {
 	for _, tt := range []struct {
-		name string
-		say  func(round int) string
-		want int // lines
+		name  string
+		fault func(round int) string
+		want  int // lines
 	}{
 		{"other numbers each time", func(n int) string {
 			return fmt.Sprintf("port %d: reset", 40000+n)
@@ -75,7 +75,7 @@ func TestFault_LoggedOnceForEachText(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := &room{apply: func(_ context.Context, n int) error {
-				return errors.New(tt.say(n - 1))
+				return errors.New(tt.fault(n - 1))
 			}}
 			log, _ := run(t, r, func(chan<- struct{}) { time.Sleep(359 * every) })
 			if got := strings.Count(log, "level=WARN"); got != tt.want {

@@ -75,15 +75,15 @@ func TestKept(t *testing.T) {
 
 // manager is a FAKE service manager; while it is away it takes nothing.
 type manager struct {
-	told []string
-	away error
+	texts []string
+	away  error
 }
 
 func (m *manager) Ready() error { return m.Status("READY") }
 
 func (m *manager) Status(text string) error {
 	if m.away == nil {
-		m.told = append(m.told, text)
+		m.texts = append(m.texts, text)
 	}
 	return m.away
 }
@@ -109,8 +109,8 @@ func TestReporter(t *testing.T) {
 	if err := r.Report(true, "ends"); err != nil {
 		t.Error(err)
 	}
-	if want := []string{"starts", "runs", "READY", "waits", "ends"}; !slices.Equal(m.told, want) {
-		t.Errorf("reported %q, want %q", m.told, want)
+	if want := []string{"starts", "runs", "READY", "waits", "ends"}; !slices.Equal(m.texts, want) {
+		t.Errorf("reported %q, want %q", m.texts, want)
 	}
 	later := manager{away: errors.New("no socket")}
 	r = Reporter{Notifier: &later}
@@ -118,7 +118,7 @@ func TestReporter(t *testing.T) {
 		t.Errorf("READY to a manager that is away: %v", err)
 	}
 	later.away = nil
-	if err := r.Report(true, ""); err != nil || !slices.Equal(later.told, []string{"READY"}) {
-		t.Errorf("READY that failed is not repeated: %q, %v", later.told, err)
+	if err := r.Report(true, ""); err != nil || !slices.Equal(later.texts, []string{"READY"}) {
+		t.Errorf("READY that failed is not repeated: %q, %v", later.texts, err)
 	}
 }

@@ -3,6 +3,7 @@ package plan
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -10,6 +11,18 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/distribution"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
+
+// Parse is the plan of a host's cluster.json; path names it in errors. Warnings are for those who
+// write such a file.
+func Parse(path string, text []byte) (Plan, error) {
+	described, findings := spec.Parse(path, text, spec.Knobs{})
+	for _, f := range findings {
+		if f.Severity == spec.Error {
+			return Plan{}, errors.New(f.Text)
+		}
+	}
+	return Compile(described)
+}
 
 // Encode writes the cluster description, and nothing that follows from it: a cluster.yaml in the
 // form of JSON, which hosts read like any other and compile to the same plan. Keys are sorted,

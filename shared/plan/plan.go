@@ -62,7 +62,7 @@ type Services struct {
 	LoadBalancer spec.LoadBalancer `json:"loadBalancer"`
 	DNSRecords   spec.DNSRecords   `json:"dnsRecords"`
 	MDNS         spec.MDNS         `json:"mdns,omitempty"`        // empty: not used
-	Metrics      spec.Metrics      `json:"metrics,omitempty"`     // beside the loopback; empty: nowhere
+	Metrics      spec.Metrics      `json:"metrics,omitempty"`     // beside the loopback
 	EtcdMembers  int               `json:"etcdMembers,omitempty"` // 0 unless nodes announce them
 }
 

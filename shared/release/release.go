@@ -37,8 +37,9 @@ type Verdict struct {
 // State decides when the VIP leaves the bootstrap machine. It is a state machine without a clock:
 // time comes with each Observation. The zero value has observed nothing.
 //
-//	waiting --API ready, or 30 min--> holding --5 failures in a row, or shutdown announced and a master ready--> released
-//	                                     ^------------------------------ API ready ------------------------------------'
+//	waiting  --> holding   the API is ready, or 30 min have passed
+//	holding  --> released  5 failures in a row, or a shutdown is announced and a master is ready
+//	released --> holding   the API is ready
 //
 // While Ironic answers, nothing else counts, not even an announced shutdown: hosts that are being
 // provisioned would lose it. An announced shutdown counts as a failure if it is not known whether a
@@ -134,19 +135,24 @@ func (s State) judgeUnready(o Observation) (State, Verdict) {
 	case o.Ironic:
 		// Not a success either: the count stays, so that the end of provisioning does not reset
 		// it.
-		return s, Verdict{Hold: true, Why: fmt.Sprintf("the local API is %s, Ironic still serves through the VIP", o.API)}
+		return s, Verdict{Hold: true,
+			Why: fmt.Sprintf("the local API is %s, Ironic still serves through the VIP", o.API)}
 	case o.API == health.ShuttingDown && o.Heir == ReadyHeir:
 		s.phase, s.yields = released, true
 		return s, handover()
 	case o.API == health.ShuttingDown && o.Heir == NoHeir:
 		// It still serves, and no other host would.
-		return s, Verdict{Hold: true, Why: "the local API announces its shutdown, no master is ready"}
+		return s, Verdict{Hold: true,
+			Why: "the local API announces its shutdown, no master is ready"}
 	}
 	s.failures++
 	if s.failures >= health.BootstrapAPI().Fall {
 		s.phase = released
-		return s, Verdict{Why: fmt.Sprintf("the local API is %s and Ironic is away, %d times in a row", o.API, s.failures)}
+		return s,
+			Verdict{Why: fmt.Sprintf("the local API is %s and Ironic is away, %d times in a row",
+				o.API, s.failures)}
 	}
 	// Without the count, so that the log has one line for one outage.
-	return s, Verdict{Hold: true, Why: fmt.Sprintf("the local API is %s, which may be a restart", o.API)}
+	return s, Verdict{Hold: true,
+		Why: fmt.Sprintf("the local API is %s, which may be a restart", o.API)}
 }

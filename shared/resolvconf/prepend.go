@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/onprem-infra/onprem-infra/shared/comment"
 	"github.com/onprem-infra/onprem-infra/shared/record"
 )
 
@@ -72,7 +73,7 @@ func Prepend(text []byte, own Own) []byte {
 		}
 	}
 	first()
-	head := fmt.Sprintf("# %s\nsearch %s\n", strings.Map(printable, own.Header),
+	head := fmt.Sprintf("# %s\nsearch %s\n", comment.Text(own.Header),
 		strings.Join(distinct(list), " "))
 	return []byte(head + strings.Join(append(rest, ""), "\n"))
 }
@@ -107,14 +108,6 @@ func server(line string) (netip.Addr, bool) {
 	return a.Unmap(), err == nil && plainZone(a.Zone())
 }
 
-// printable drops what would end a comment.
-func printable(r rune) rune {
-	if r < ' ' || r == 0x7f {
-		return -1
-	}
-	return r
-}
-
 // Resolved is the drop-in by which systemd-resolved queries our name server for what is below the
 // domains, the cluster's first, and searches there. It disables systemd-resolved's own listener,
 // because CoreDNS listens on port 53 of every address; its resolv.conf then names real servers.
@@ -126,5 +119,5 @@ func Resolved(own Own, domains []record.Name) []byte {
 		}
 	}
 	return fmt.Appendf(nil, "# %s\n[Resolve]\nDNS=%s\nDomains=%s\nDNSStubListener=no\n",
-		strings.Map(printable, own.Header), own.Server.Unmap().WithZone(""), strings.Join(list, " "))
+		comment.Text(own.Header), own.Server.Unmap().WithZone(""), strings.Join(list, " "))
 }

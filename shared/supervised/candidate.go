@@ -14,8 +14,8 @@ import (
 const candidateVersion = 1
 
 // candidate is CandidateFile. Text is the digest of CandidateText, which a monitor of the former
-// release writes alone: if the two differ, the text is the newer one. The files' times do not show that,
-// as a monitor does not write a text again that is in place.
+// release writes alone: if the two differ, the text is the newer one. The files' times do not show
+// that, as a monitor does not write a text again that is in place.
 type candidate struct {
 	Version int               `json:"version"`
 	Text    string            `json:"text"`

@@ -42,6 +42,7 @@ func (p *Proposal) Check(from Supervisor) (Status, error) {
 	if s.Refused == nil || s.Refused.Candidate != p.digest {
 		return s, nil
 	}
-	return Status{}, fmt.Errorf("keepalived's configuration is refused, the former one stays in force: %s",
-		s.Refused.Output)
+	return Status{},
+		fmt.Errorf("keepalived's configuration is refused, the former one stays in force: %s",
+			s.Refused.Output)
 }

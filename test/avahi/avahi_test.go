@@ -22,15 +22,15 @@ import (
 // patient is more than anything takes here on a busy machine.
 const patient = 30 * time.Second
 
-// TestHeard has Avahi hear a node that starts, resolve all that it announces, follow its address to
+// TestAvahi_ReceivesOurs has Avahi hear a node that starts, resolve all that it announces, follow its address to
 // a bridge and its name to another one, and forget it at its goodbye.
-func TestHeard(t *testing.T) {
+func TestAvahi_ReceivesOurs(t *testing.T) {
 	l := open(t)
 	peer := l.avahi(l.add("peer", "192.0.2.77/24", "2001:db8::77/64"), "peer")
 	n := l.node(l.add("node", "192.0.2.10/24", "2001:db8::10/64"), "localhost", role.Master)
 	n.agreed("192.0.2.10", "2001:db8::10")
 	n.start()
-	l.until("the pod waits for a name", patient, func() bool { return strings.Contains(n.says(), "wait for a host name") })
+	l.until("the pod waits for a name", patient, func() bool { return strings.Contains(n.logText(), "wait for a host name") })
 	if got := peer.browse("_workstation._tcp"); got != "" {
 		t.Errorf("a host without a name is announced: %s", got)
 	}
@@ -64,7 +64,7 @@ func TestHeard(t *testing.T) {
 		}
 	}
 	l.until("the pod follows the address to the bridge", patient, func() bool {
-		return strings.Contains(n.says(), "on br-ex (node-ip) by IPv4 and IPv6; master-0 is announced; etcd-0 is announced")
+		return strings.Contains(n.logText(), "on br-ex (node-ip) by IPv4 and IPv6; master-0 is announced; etcd-0 is announced")
 	})
 	n.write(asset.File{Path: mdns.HostnameFile, Mode: 0o644, Contents: []byte("master-7\n")})
 	l.until("Avahi resolves the node behind the bridge", patient, resolves("192.0.2.10", "-4", "-n", "master-7.local"))
@@ -85,7 +85,7 @@ func TestNames(t *testing.T) {
 	n := l.node(l.add("node", "192.0.2.10/24"), "worker-0", role.Worker)
 	n.agreed("192.0.2.10")
 	n.start()
-	l.until("the node is announced", patient, func() bool { return strings.Contains(n.says(), "worker-0 is announced") })
+	l.until("the node is announced", patient, func() bool { return strings.Contains(n.logText(), "worker-0 is announced") })
 	peer := l.avahi(l.add("peer", "192.0.2.77/24"), "peer")
 	l.until("Avahi resolves the node", patient, func() bool {
 		return strings.Contains(peer.ask("avahi-resolve", "-4", "-n", "worker-0.local"), "192.0.2.10")
@@ -102,7 +102,7 @@ func TestNames(t *testing.T) {
 	second.start()
 	// Which of the peer's addresses is named is the one that answered first.
 	renamed := regexp.MustCompile(`peer is announced as peer\.ostest\.local: (192\.0\.2\.77|fe80:\S+), which`)
-	l.until("the second peer is called otherwise", patient, func() bool { return renamed.MatchString(second.says()) })
+	l.until("the second peer is called otherwise", patient, func() bool { return renamed.MatchString(second.logText()) })
 	l.until("Avahi resolves it by that name", patient, func() bool {
 		return strings.Contains(peer.ask("avahi-resolve", "-4", "-n", "peer.ostest.local"), "192.0.2.11")
 	})
@@ -114,17 +114,17 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestHears has our own ear hear what Avahi announces, and its goodbye.
-func TestHears(t *testing.T) {
+// TestAvahi_IsReceived has our own ear hear what Avahi announces, and its goodbye.
+func TestAvahi_IsReceived(t *testing.T) {
 	l := open(t)
 	peer := l.avahi(l.add("peer", "192.0.2.77/24", "2001:db8::77/64"), "worker-9")
-	ear := l.add("ear", "192.0.2.90/24", "2001:db8::90/64")
+	listener := l.add("ear", "192.0.2.90/24", "2001:db8::90/64")
 	wish := browse.Wish{Types: []wire.Type{wire.Workstation}, Cluster: "ostest", Networks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8::/64")}}
 	browser := browse.New(wire.Link{netip.MustParsePrefix("192.0.2.90/24"), netip.MustParsePrefix("2001:db8::90/64")}, wish,
 		func(low, _ time.Duration) time.Duration { return low })
 	var mu sync.Mutex
 	var sockets *multicast.Sockets
-	say := func(out []wire.Outgoing) {
+	send := func(out []wire.Outgoing) {
 		for _, o := range out {
 			if err := sockets.Send(o.To, o.Data); err != nil {
 				t.Error(err)
@@ -132,7 +132,7 @@ func TestHears(t *testing.T) {
 		}
 	}
 	v4, v6 := wire.Groups()
-	if err := ear.Do(func() error {
+	if err := listener.Do(func() error {
 		eth0, err := net.InterfaceByName("eth0")
 		if err != nil {
 			return err
@@ -144,7 +144,7 @@ func TestHears(t *testing.T) {
 				mu.Lock()
 				defer mu.Unlock()
 				browser.Receive(time.Now(), wire.Packet{From: p.From, Multicast: p.To.IsMulticast(), Data: p.Data})
-				say(browser.Tick(time.Now()))
+				send(browser.Tick(time.Now()))
 			}})
 		return err
 	}); err != nil {
@@ -155,7 +155,7 @@ func TestHears(t *testing.T) {
 		return func() bool {
 			mu.Lock()
 			defer mu.Unlock()
-			say(browser.Tick(time.Now()))
+			send(browser.Tick(time.Now()))
 			return fmt.Sprint(browser.Hosts(time.Now())) == want || want != "[]" && strings.HasPrefix(fmt.Sprint(browser.Hosts(time.Now())), want)
 		}
 	}

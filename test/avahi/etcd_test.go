@@ -69,12 +69,12 @@ func (m *member) start() {
 		end()
 		_ = m.cmd.Wait() // it was killed
 		if m.l.t.Failed() {
-			m.l.t.Logf("etcd on %s says:\n%s", m.name, m.says())
+			m.l.t.Logf("etcd on %s says:\n%s", m.name, m.logText())
 		}
 	})
 }
 
-func (m *member) says() string {
+func (m *member) logText() string {
 	text, err := os.ReadFile(m.log)
 	if err != nil {
 		return err.Error()
@@ -148,10 +148,10 @@ func (l *link) early(members []*member, ask func(string, uint16) string, partial
 	go func() { done <- early.cmd.Wait() }()
 	select {
 	case err := <-done:
-		if err == nil || !strings.Contains(early.says(), "SRV") {
-			l.t.Errorf("etcd before its list is whole: %v\n%s", err, early.says())
+		if err == nil || !strings.Contains(early.logText(), "SRV") {
+			l.t.Errorf("etcd before its list is whole: %v\n%s", err, early.logText())
 		}
 	case <-time.After(patient):
-		l.t.Errorf("etcd runs before its list is whole:\n%s", early.says())
+		l.t.Errorf("etcd runs before its list is whole:\n%s", early.logText())
 	}
 }

@@ -96,7 +96,7 @@ func (l *link) node(host *lab.Host, hostname string, r role.Role) *node {
 	n.write(asset.File{Path: plan.Path, Mode: 0o644, Contents: plan.Encode(p)}, asset.File{Path: mdns.HostnameFile, Mode: 0o644, Contents: []byte(hostname + "\n")})
 	l.t.Cleanup(func() {
 		if l.t.Failed() {
-			l.t.Logf("%s says:\n%s", host.Name, n.says())
+			l.t.Logf("%s says:\n%s", host.Name, n.logText())
 		}
 		if err := n.Stop(); err != nil {
 			l.t.Error(err)
@@ -129,11 +129,11 @@ func (n *node) start() {
 	ctx, cancel := context.WithTimeout(n.l.t.Context(), 30*time.Second)
 	defer cancel()
 	if err := n.Start(ctx); err != nil {
-		n.l.t.Fatalf("%v\n%s", err, n.says())
+		n.l.t.Fatalf("%v\n%s", err, n.logText())
 	}
 }
 
-func (n *node) says() string { return n.Log("mdns-publisher/mdns-publisher") }
+func (n *node) logText() string { return n.Log("mdns-publisher/mdns-publisher") }
 
 // daemon is an avahi-daemon with a message bus of its own.
 type daemon struct {
@@ -192,8 +192,8 @@ func (l *link) avahi(host *lab.Host, name string) *daemon {
 
 // log says whether the daemon has said something.
 func (d *daemon) log(text string) bool {
-	said, err := os.ReadFile(filepath.Join(d.l.dir, d.host.Name, "log"))
-	return err == nil && strings.Contains(string(said), text)
+	logged, err := os.ReadFile(filepath.Join(d.l.dir, d.host.Name, "log"))
+	return err == nil && strings.Contains(string(logged), text)
 }
 
 // ask runs one of Avahi's programs and returns what it prints.

@@ -58,12 +58,12 @@ func (l *link) coredns(host *lab.Host, text string) func(name string, kind uint1
 		if err != nil {
 			return "no answer"
 		}
-		return said(reply)
+		return texts(reply)
 	}
 }
 
-// said is an answer in words: its code and what its records hold, sorted.
-func said(reply *dns.Msg) string {
+// texts is an answer in words: its code and what its records hold, sorted.
+func texts(reply *dns.Msg) string {
 	var all []string
 	for _, rr := range reply.Answer {
 		switch rr := rr.(type) {

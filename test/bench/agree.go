@@ -23,8 +23,8 @@ type span struct{ least, most time.Duration }
 
 // computed is what virtual time gives for a scenario under a profile.
 type computed struct {
-	nobody span          // how long no host has the VIP at a stretch
-	figure time.Duration // the client's longest wait, or what else counts, at the most
+	noHolder span          // how long no host has the VIP at a stretch
+	figure   time.Duration // the client's longest wait, or what else counts, at the most
 }
 
 // compute simulates a scenario. Its repetitions are of the same cluster as those that are measured.
@@ -44,8 +44,8 @@ func compute(p plan.Plan, sc scenario) (c computed, ok bool) {
 // begin where the one in virtual time does not. A cold start does: it is measured by cutting
 // everybody's power, for which no host holds the VIP, and computed without that.
 func (c computed) differs(sc scenario, s sample) (faults []string) {
-	if sc.figure != redirect && (s.nobody < c.nobody.least-reaction || s.nobody > c.nobody.most+reaction-sampled) {
-		faults = append(faults, fmt.Sprintf("nobody for %v, and %v to %v computed", ms(s.nobody), ms(c.nobody.least), ms(c.nobody.most)))
+	if sc.figure != redirect && (s.noHolder < c.noHolder.least-reaction || s.noHolder > c.noHolder.most+reaction-sampled) {
+		faults = append(faults, fmt.Sprintf("no holder for %v, and %v to %v computed", ms(s.noHolder), ms(c.noHolder.least), ms(c.noHolder.most)))
 	}
 	if figure := s.figure(sc); sc.name != memberChanges && figure > c.figure+sampled {
 		faults = append(faults, fmt.Sprintf("%s %v, and %v at most computed", sc.figure, ms(figure), ms(c.figure)))

@@ -29,8 +29,8 @@ func TestGaps(t *testing.T) {
 	gaps(&found, traffic.Requests{
 		request(0, traffic.Served), request(10, traffic.Late), request(300, traffic.Served), request(390, traffic.Served), request(400, traffic.Reset), request(591, traffic.Served),
 	})
-	if found.blackout != 300*time.Millisecond || found.dark != 501*time.Millisecond {
-		t.Errorf("blackout %v, dark %v, want 300ms and 501ms", found.blackout, found.dark)
+	if found.outage != 300*time.Millisecond || found.dark != 501*time.Millisecond {
+		t.Errorf("blackout %v, dark %v, want 300ms and 501ms", found.outage, found.dark)
 	}
 }
 
@@ -45,11 +45,11 @@ func TestHeld(t *testing.T) {
 	}{
 		{"stays, and moved before", []lab.Span{span(-9000, -5000, "a"), span(-5000, 3000, "b")}, sample{}},
 		{"moves with a hole", []lab.Span{span(-9000, 20, "a"), span(20, 320, []string{}...), span(320, 4000, "b")},
-			sample{moves: 1, moved: 320 * time.Millisecond, nobody: 300 * time.Millisecond}},
+			sample{moves: 1, moved: 320 * time.Millisecond, noHolder: 300 * time.Millisecond}},
 		{"moves with two", []lab.Span{span(-9000, 20, "a"), span(20, 30, "a", "b"), span(30, 4000, "b")},
 			sample{moves: 1, moved: 30 * time.Millisecond, dual: 10 * time.Millisecond}},
 		{"moves and comes back", []lab.Span{span(-10, 20, "a"), span(20, 40, "b"), span(40, 400, "a")}, sample{moves: 2, moved: 20 * time.Millisecond}},
-		{"was with nobody when it began", []lab.Span{span(-90, -50, "a"), span(-50, 20, []string{}...), span(20, 400, "a")}, sample{nobody: 20 * time.Millisecond}},
+		{"was with nobody when it began", []lab.Span{span(-90, -50, "a"), span(-50, 20, []string{}...), span(20, 400, "a")}, sample{noHolder: 20 * time.Millisecond}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got sample
@@ -62,21 +62,21 @@ func TestHeld(t *testing.T) {
 }
 
 func TestSum(t *testing.T) {
-	sc := scenario{name: "power-loss", figure: blackout}
+	sc := scenario{name: "power-loss", figure: outage}
 	r := sum("lan", sc, []sample{
-		{blackout: 300 * time.Millisecond, dark: 400 * time.Millisecond, moved: 200 * time.Millisecond, requests: 100, failed: 20, failedMoved: 1},
-		{blackout: 100 * time.Millisecond, dual: 5 * time.Millisecond, requests: 100, failed: 10, faults: []string{"not orderly"}},
-		{blackout: 200 * time.Millisecond, moved: 250 * time.Millisecond, requests: 100},
-		{blackout: 250 * time.Millisecond, requests: 100, moves: 1},
+		{outage: 300 * time.Millisecond, dark: 400 * time.Millisecond, moved: 200 * time.Millisecond, requests: 100, failed: 20, failedMoved: 1},
+		{outage: 100 * time.Millisecond, dual: 5 * time.Millisecond, requests: 100, failed: 10, faults: []string{"not orderly"}},
+		{outage: 200 * time.Millisecond, moved: 250 * time.Millisecond, requests: 100},
+		{outage: 250 * time.Millisecond, requests: 100, moves: 1},
 	})
 	want := result{
-		Profile: "lan", Scenario: "power-loss", Figure: blackout, Runs: 4, MinMs: 100, MedianMs: 225, MaxMs: 300, DarkMax: 400, Failed: 30, Requests: 400, DualMax: 5,
+		Profile: "lan", Scenario: "power-loss", Figure: outage, Runs: 4, MinMs: 100, MedianMs: 225, MaxMs: 300, DarkMax: 400, Failed: 30, Requests: 400, DualMax: 5,
 		Moves: 1, MovedMedian: 225, MovedMax: 250, FailedMax: 20, FailedMoved: 1, Orderly: 3,
 	}
 	if !reflect.DeepEqual(r, want) {
 		t.Errorf("got  %+v\nwant %+v", r, want)
 	}
-	if got := sum("lan", scenario{figure: known}, []sample{{value: time.Second, blackout: time.Hour}}); got.MaxMs != 1000 {
+	if got := sum("lan", scenario{figure: known}, []sample{{value: time.Second, outage: time.Hour}}); got.MaxMs != 1000 {
 		t.Errorf("a figure of its own is %v ms, want 1000", got.MaxMs)
 	}
 }
@@ -86,7 +86,7 @@ func TestBoundOf(t *testing.T) {
 	for _, tt := range []struct {
 		sc   scenario
 		want int
-	}{{scenario{name: "reboot", figure: blackout}, 3}, {scenario{name: "reboot", figure: known}, 9}, {scenario{name: "handover", figure: blackout}, 0}} {
+	}{{scenario{name: "reboot", figure: outage}, 3}, {scenario{name: "reboot", figure: known}, 9}, {scenario{name: "handover", figure: outage}, 0}} {
 		if got := boundOf(p, tt.sc); got != tt.want {
 			t.Errorf("%s by %s is %d, want %d", tt.sc.name, tt.sc.figure, got, tt.want)
 		}
@@ -155,12 +155,13 @@ func TestTables(t *testing.T) {
 		text string
 		want []string
 	}{
-		"results": {resultTable([]result{{Profile: "lan", Scenario: "reboot", Figure: blackout, Runs: 3, Orderly: 2, MaxMs: 41, Errors: 1}, {Profile: "compat", Scenario: "reboot", MaxMs: 3000}}),
+		"results": {resultTable([]result{{Profile: "lan", Scenario: "reboot", Figure: outage, Runs: 3, Orderly: 2, MaxMs: 41, Errors: 1}, {Profile: "compat", Scenario: "reboot", MaxMs: 3000}}),
 			[]string{"reboot", "lan", "41", "orderly", "2 of 3 orderly", "1 repetitions did not end", "compat", "3000"}},
 		"costs": {costTable([]cost{{Profile: "lan", Seconds: 60, Execs: 4, VIP: 0.7, Processes: []use{{Container: "keepalived/keepalived", Program: "keepalived", CPU: 0.25, RSS: 4000}}}}),
 			[]string{"lan", "0.70", "keepalived/keepalived", "0.25", "4000"}},
-		"scale": {scaleTable([]scale{{Profile: "vm", Host: "worker-0", Nodes: 5000, RSS: map[string]int{"keepalived/keepalived-monitor": 31000}}}), []string{"vm", "worker-0", "5000", "31000"}},
-		"load":  {loadTable([]load{{Profile: "lan", Load: "16 forking loops", Late: make([]int, len(limits)+1), LateMax: 12.5}}), []string{"16 forking loops", "12.5"}},
+		"costs, lost": {costTable([]cost{{Profile: "lan", Seconds: 60, Execs: 4, Lost: 1}}), []string{"4 or more"}},
+		"scale":       {scaleTable([]scale{{Profile: "vm", Host: "worker-0", Nodes: 5000, RSS: map[string]int{"keepalived/keepalived-monitor": 31000}}}), []string{"vm", "worker-0", "5000", "31000"}},
+		"load":        {loadTable([]load{{Profile: "lan", Load: "16 forking loops", Late: make([]int, len(limits)+1), LateMax: 12.5}}), []string{"16 forking loops", "12.5"}},
 	} {
 		for _, want := range tt.want {
 			if !strings.Contains(tt.text, want) {
@@ -176,10 +177,10 @@ func TestTables(t *testing.T) {
 // TestDraw has the page show the table, and the worst repetition; without a scenario there is no
 // page.
 func TestDraw(t *testing.T) {
-	sc := scenario{name: "reboot", figure: blackout}
-	samples := []sample{{blackout: time.Second}, {blackout: 3 * time.Second}, {blackout: 2 * time.Second}}
+	sc := scenario{name: "reboot", figure: outage}
+	samples := []sample{{outage: time.Second}, {outage: 3 * time.Second}, {outage: 2 * time.Second}}
 	for i := range samples {
-		samples[i].picture = timeline.Timeline{Title: "reboot of " + samples[i].blackout.String(), End: time.Second, Lanes: []timeline.Lane{{Name: "master-1"}}}
+		samples[i].picture = timeline.Timeline{Title: "reboot of " + samples[i].outage.String(), End: time.Second, Lanes: []timeline.Lane{{Name: "master-1"}}}
 	}
 	r := run{results: []result{sum("lan", sc, samples)}, pictures: []timeline.Timeline{worst(sc, samples).picture}}
 	path := filepath.Join(t.TempDir(), "bench.html")
@@ -229,12 +230,12 @@ func TestBeside(t *testing.T) {
 // TestDiffers holds repetitions against a bracket, and the brackets of all scenarios against what a
 // bracket is worth.
 func TestDiffers(t *testing.T) {
-	c := computed{nobody: span{200 * time.Millisecond, 300 * time.Millisecond}, figure: 350 * time.Millisecond}
+	c := computed{noHolder: span{200 * time.Millisecond, 300 * time.Millisecond}, figure: 350 * time.Millisecond}
 	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
 	for _, tt := range []struct {
 		name             string
 		scenario         string
-		nobody, blackout int
+		noHolder, outage int
 		want             int
 	}{
 		{"everybody lost power", "cold-start", 3000, 300, 0},
@@ -246,7 +247,7 @@ func TestDiffers(t *testing.T) {
 		{"a holder too late, and so the client", "power-loss", 360, 400, 2},
 		{"a figure of its own", memberChanges, 250, 9000, 0},
 	} {
-		s := sample{nobody: ms(tt.nobody), blackout: ms(tt.blackout)}
+		s := sample{noHolder: ms(tt.noHolder), outage: ms(tt.outage)}
 		i := slices.IndexFunc(scenarios(), func(sc scenario) bool { return sc.name == tt.scenario })
 		if got := c.differs(scenarios()[i], s); len(got) != tt.want {
 			t.Errorf("%s: %v, want %d", tt.name, got, tt.want)
@@ -257,11 +258,11 @@ func TestDiffers(t *testing.T) {
 	p.Timing.Model, p.VRRP.ControlPlane = timing, plan.PriorityScheme{Base: timing.Policy().ControlPlane.Base}
 	for _, sc := range scenarios() {
 		got, ok := compute(p, sc)
-		if !ok || got.figure <= 0 || got.nobody.most < got.nobody.least {
+		if !ok || got.figure <= 0 || got.noHolder.most < got.noHolder.least {
 			t.Errorf("%s: %+v, %t", sc.name, got, ok)
 		}
-		if width := got.nobody.most - got.nobody.least; width > timing.Advert+vrrp.Skew(timing.IPv4, 1, timing.Advert) {
-			t.Errorf("%s: between %v and %v nobody holds the VIP: that says too little", sc.name, got.nobody.least, got.nobody.most)
+		if width := got.noHolder.most - got.noHolder.least; width > timing.Advert+vrrp.Skew(timing.IPv4, 1, timing.Advert) {
+			t.Errorf("%s: between %v and %v nobody holds the VIP: that says too little", sc.name, got.noHolder.least, got.noHolder.most)
 		}
 	}
 	if _, ok := compute(p, scenario{name: "flood"}); ok {

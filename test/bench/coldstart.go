@@ -32,12 +32,12 @@ func coldStart(ctx context.Context, s *stage, _ *life.Node, m *measured) (time.D
 		running.Go(func() { boots[i] = n.Boot(ctx) })
 	}
 	serving, redirected := make([]time.Time, len(s.Nodes)), make([]time.Time, len(s.Nodes))
-	looks := make([]error, len(s.Nodes))
+	risen := make([]error, len(s.Nodes))
 	for i, n := range s.Nodes {
-		running.Go(func() { serving[i], redirected[i], looks[i] = s.rises(ctx, n) })
+		running.Go(func() { serving[i], redirected[i], risen[i] = s.rises(ctx, n) })
 	}
 	running.Wait()
-	if err := errors.Join(append(boots, looks...)...); err != nil {
+	if err := errors.Join(append(boots, risen...)...); err != nil {
 		return 0, err
 	}
 	first := 0

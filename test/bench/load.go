@@ -20,7 +20,7 @@ type load struct {
 	Seconds  float64 `json:"seconds"`
 	Moves    int     `json:"vip_moves"`          // that the observer saw
 	Senders  int     `json:"sender_changes"`     // in the adverts, of both VIPs' elections
-	Nobody   float64 `json:"no_holder_max_ms"`   // of the API VIP
+	NoHolder float64 `json:"no_holder_max_ms"`   // of the API VIP
 	Dual     float64 `json:"dual_holder_max_ms"` // of the API VIP
 	Adverts  int     `json:"adverts"`
 	LateMax  float64 `json:"late_max_ms"`
@@ -74,9 +74,9 @@ func (r *run) loadPhase(ctx context.Context, stages []*stage, name string, hog l
 	if err := pause(ctx, 10*time.Second); err != nil { // what the load before left behind
 		return err
 	}
-	var heard []*lab.Adverts
+	var adverts []*lab.Adverts
 	defer func() {
-		for _, h := range heard {
+		for _, h := range adverts {
 			h.Stop()
 		}
 	}()
@@ -88,7 +88,7 @@ func (r *run) loadPhase(ctx context.Context, stages []*stage, name string, hog l
 		if err != nil {
 			return err
 		}
-		heard = append(heard, h)
+		adverts = append(adverts, h)
 	}
 	begin := time.Now()
 	stop, err := stages[0].Neighbour.Hog(ctx, lab.Hog{Loops: hog.Loops, Forks: hog.Forks, For: hog.For + time.Minute})
@@ -104,8 +104,8 @@ func (r *run) loadPhase(ctx context.Context, stages []*stage, name string, hog l
 		found := load{Profile: r.profiles[i], Scenario: loaded, Load: name, Seconds: end.Sub(begin).Seconds(), Limits: limits}
 		seen := sample{}
 		held(&seen, begin, s.observer.Report().Spans)
-		found.Moves, found.Nobody, found.Dual = seen.moves, millis(seen.nobody), millis(seen.dual)
-		found.lateness(heard[i].So(), time.Duration(s.Plan.Timing.AdvertIntervalMs)*time.Millisecond)
+		found.Moves, found.NoHolder, found.Dual = seen.moves, millis(seen.noHolder), millis(seen.dual)
+		found.lateness(adverts[i].So(), time.Duration(s.Plan.Timing.AdvertIntervalMs)*time.Millisecond)
 		r.loads = append(r.loads, found)
 		r.write(found)
 	}
@@ -158,7 +158,7 @@ func loadTable(all []load) string {
 	}
 	rows := [][]string{append(head, "more")}
 	for _, l := range all {
-		row := []string{l.Load, l.Profile, fmt.Sprintf("%.0f", l.Seconds), fmt.Sprint(l.Moves), fmt.Sprint(l.Senders), number(l.Nobody), number(l.Dual),
+		row := []string{l.Load, l.Profile, fmt.Sprintf("%.0f", l.Seconds), fmt.Sprint(l.Moves), fmt.Sprint(l.Senders), number(l.NoHolder), number(l.Dual),
 			fmt.Sprint(l.Adverts), fmt.Sprintf("%.1f", l.LateMax)}
 		for _, n := range l.Late {
 			row = append(row, fmt.Sprint(n))

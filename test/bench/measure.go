@@ -28,10 +28,10 @@ type measured struct {
 // sample is what one repetition was like for everybody.
 type sample struct {
 	value    time.Duration // of measured; 0 where the outage is what counts
-	blackout time.Duration // the longest time between the starts of two served requests that follow one another
+	outage   time.Duration // the longest time between the starts of two served requests that follow one another
 	dark     time.Duration // all such times above noise, together
 	moved    time.Duration // from the fault until a new holder had the VIP, 0 when it did not move
-	nobody   time.Duration // the longest time without a holder
+	noHolder time.Duration // the longest time without a holder
 	dual     time.Duration // the longest time with two
 	moves    int           // how often the VIP got another holder
 
@@ -52,8 +52,8 @@ type sample struct {
 
 // figure is what min, median and max of a scenario are of.
 func (s sample) figure(sc scenario) time.Duration {
-	if sc.figure == blackout {
-		return s.blackout
+	if sc.figure == outage {
+		return s.outage
 	}
 	return s.value
 }
@@ -61,7 +61,7 @@ func (s sample) figure(sc scenario) time.Duration {
 // words are the measurement in a line.
 func (s sample) words() string {
 	text := fmt.Sprintf("blackout %v, moved after %v, none for %v, two for %v, %d of %d failed (%d after the move, %d beside one that asks another node), %d watches cut, silent %v",
-		ms(s.blackout), ms(s.moved), ms(s.nobody), ms(s.dual), s.failed, s.requests, s.failedMoved, s.failedBoth, s.cut, ms(s.silent))
+		ms(s.outage), ms(s.moved), ms(s.noHolder), ms(s.dual), s.failed, s.requests, s.failedMoved, s.failedBoth, s.cut, ms(s.silent))
 	if s.value > 0 {
 		text = fmt.Sprintf("%v, ", ms(s.value)) + text
 	}
@@ -132,7 +132,7 @@ func gaps(found *sample, all traffic.Requests) {
 	served := all.With(traffic.Served)
 	for i := 1; i < len(served); i++ {
 		gap := served[i].Start.Sub(served[i-1].Start)
-		found.blackout = max(found.blackout, gap)
+		found.outage = max(found.outage, gap)
 		if gap > noise {
 			found.dark += gap
 		}
@@ -152,7 +152,7 @@ func held(found *sample, at time.Time, spans []lab.Span) {
 		length := span.To.Sub(latest(span.From, at))
 		switch len(span.Holders) {
 		case 0:
-			found.nobody = max(found.nobody, length)
+			found.noHolder = max(found.noHolder, length)
 		case 1:
 			if last != "" && span.Holders[0] != last {
 				if found.moves++; found.moves == 1 {

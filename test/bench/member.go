@@ -84,14 +84,14 @@ func workers(nodes []*life.Node) (pids []int, err error) {
 // takes note of how long each part of them takes.
 func (s *stage) learnt(ctx context.Context, nodes []*life.Node, member *life.Node, there bool, m *measured) (time.Time, error) {
 	begin, word := time.Now(), map[bool]string{true: "joined", false: "left"}[there]
-	looks := map[string]func(*life.Node, *life.Node) (bool, error){"balancer": s.balances, "keepalived": peers, "name server": resolves}
+	checks := map[string]func(*life.Node, *life.Node) (bool, error){"balancer": s.balances, "keepalived": peers, "name server": resolves}
 	var mu sync.Mutex
 	var waits []func() error
-	for part, look := range looks {
+	for part, observe := range checks {
 		waits = append(waits, func() error {
 			err := life.Until(ctx, patience, func() error {
 				for _, n := range nodes {
-					if found, err := look(n, member); err != nil {
+					if found, err := observe(n, member); err != nil {
 						return fmt.Errorf("the %s of %s: %w", part, n.Name, err)
 					} else if found != there {
 						return fmt.Errorf("the %s of %s has %s: %t", part, n.Name, member.Name, found)

@@ -27,7 +27,7 @@ type result struct {
 	Moves       int     `json:"moves"`
 	MovedMedian float64 `json:"moved_median_ms"`
 	MovedMax    float64 `json:"moved_max_ms"`
-	NobodyMax   float64 `json:"no_holder_max_ms"`
+	NoHolderMax float64 `json:"no_holder_max_ms"`
 	FailedMax   int     `json:"failed_max"`            // in one run
 	FailedMoved int     `json:"failed_after_move"`     // started after the VIP had its new holder
 	FailedTwo   int     `json:"failed_after_2s"`       // started 2 s after the fault or later
@@ -44,10 +44,10 @@ type result struct {
 
 	// Computed is what virtual time gives for the figure at the most, and of how long no host holds
 	// the VIP. Differs counts the repetitions that are not as computed; -1 says that nothing was.
-	Computed        float64 `json:"computed_max_ms"`
-	ComputedNobody  float64 `json:"computed_no_holder_max_ms"`
-	ComputedNobody0 float64 `json:"computed_no_holder_min_ms"`
-	Differs         int     `json:"not_as_computed"`
+	Computed         float64 `json:"computed_max_ms"`
+	ComputedNoHolder float64 `json:"computed_no_holder_max_ms"`
+	ComputedNobody0  float64 `json:"computed_no_holder_min_ms"`
+	Differs          int     `json:"not_as_computed"`
 }
 
 // compare holds the repetitions against what was computed.
@@ -57,7 +57,7 @@ func (r *result) compare(p plan.Plan, sc scenario, samples []sample) {
 		r.Differs = -1
 		return
 	}
-	r.Computed, r.ComputedNobody0, r.ComputedNobody = millis(c.figure), millis(c.nobody.least), millis(c.nobody.most)
+	r.Computed, r.ComputedNobody0, r.ComputedNoHolder = millis(c.figure), millis(c.noHolder.least), millis(c.noHolder.most)
 	for _, s := range samples {
 		if len(c.differs(sc, s)) > 0 {
 			r.Differs++
@@ -74,7 +74,7 @@ func sum(profile string, sc scenario, samples []sample) result {
 		if s.moved > 0 {
 			moved = append(moved, s.moved)
 		}
-		r.DarkMax, r.DualMax, r.NobodyMax = max(r.DarkMax, millis(s.dark)), max(r.DualMax, millis(s.dual)), max(r.NobodyMax, millis(s.nobody))
+		r.DarkMax, r.DualMax, r.NoHolderMax = max(r.DarkMax, millis(s.dark)), max(r.DualMax, millis(s.dual)), max(r.NoHolderMax, millis(s.noHolder))
 		r.SilentMax, r.CutMax, r.FailedMax = max(r.SilentMax, millis(s.silent)), max(r.CutMax, s.cut), max(r.FailedMax, s.failed)
 		r.Failed += s.failed
 		r.Requests += s.requests
@@ -122,7 +122,7 @@ func boundOf(p plan.Plan, sc scenario) int {
 	for _, b := range p.Timing.Bounds {
 		switch {
 		case b.Scenario != sc.name:
-		case sc.figure == blackout:
+		case sc.figure == outage:
 			return b.DarkMs
 		default:
 			return b.Ms

@@ -48,7 +48,7 @@ func (r *run) all(ctx context.Context) error {
 		chosen := slices.DeleteFunc(scenarios(), func(s scenario) bool { return s.bootstrap != bootstrap || !r.only.MatchString(s.name) })
 		for _, profile := range r.profiles {
 			if len(chosen) > 0 {
-				errs = append(errs, r.play(ctx, profile, bootstrap, chosen))
+				errs = append(errs, r.measureAll(ctx, profile, bootstrap, chosen))
 			}
 		}
 	}
@@ -63,8 +63,8 @@ func (r *run) all(ctx context.Context) error {
 	return errors.Join(append(errs, ctx.Err())...)
 }
 
-// play runs scenarios on one cluster, and on a new one when a repetition has failed.
-func (r *run) play(ctx context.Context, profile string, bootstrap bool, chosen []scenario) (err error) {
+// measureAll runs scenarios on one cluster, and on a new one when a repetition has failed.
+func (r *run) measureAll(ctx context.Context, profile string, bootstrap bool, chosen []scenario) (err error) {
 	var s *stage
 	var p plan.Plan
 	defer func() {

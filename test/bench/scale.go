@@ -106,11 +106,11 @@ func listening(ctx context.Context, l *life.Life, profile string, n int) ([]scal
 	hosts := []*life.Node{l.Nodes[1], l.Workers[0]}
 	costs := make([]cost, len(hosts))
 	errs := make([]error, len(hosts))
-	var looks sync.WaitGroup
+	var measuring sync.WaitGroup
 	for i, h := range hosts {
-		looks.Go(func() { errs[i] = costs[i].measure(ctx, l, h, func() error { return pause(ctx, listen) }) })
+		measuring.Go(func() { errs[i] = costs[i].measure(ctx, l, h, func() error { return pause(ctx, listen) }) })
 	}
-	looks.Wait()
+	measuring.Wait()
 	var found []scale
 	for i, c := range costs {
 		one := scale{Profile: profile, Scenario: scaling, Nodes: n, Host: hosts[i].Name, Seconds: c.Seconds, RSS: map[string]int{}, Requests: c.Requests, Sent: c.Sent, Read: c.Read}

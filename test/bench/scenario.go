@@ -12,7 +12,7 @@ import (
 
 // The figures that min, median and max are of.
 const (
-	blackout = "blackout"
+	outage   = "blackout"
 	redirect = "from ready to redirected"
 	known    = "until all know"
 )
@@ -30,9 +30,9 @@ type scenario struct {
 
 	// fault happens on the holder, and may take as long as it needs. value is the figure, where
 	// that is no outage.
-	fault func(ctx context.Context, s *stage, holder *life.Node, m *measured) (value time.Duration, err error)
-	look  time.Duration // how long to observe at least
-	heal  func(ctx context.Context, s *stage, holder *life.Node) error
+	fault   func(ctx context.Context, s *stage, holder *life.Node, m *measured) (value time.Duration, err error)
+	observe time.Duration // how long to observe at least
+	heal    func(ctx context.Context, s *stage, holder *life.Node) error
 }
 
 // at has something happen at once.
@@ -57,22 +57,22 @@ func ended(f func(holder *life.Node) error) func(context.Context, *stage, *life.
 func scenarios() []scenario {
 	boot := func(ctx context.Context, _ *stage, holder *life.Node) error { return holder.Boot(ctx) }
 	return []scenario{
-		{name: "power-loss", figure: blackout, target: "370", look: 2 * time.Second, fault: at((*life.Node).CutPower), heal: boot},
-		{name: "api-crash", figure: blackout, target: "0 failed", look: 3 * time.Second, fault: ended(func(n *life.Node) error { return n.API.Kill() }),
+		{name: "power-loss", figure: outage, target: "370", observe: 2 * time.Second, fault: at((*life.Node).CutPower), heal: boot},
+		{name: "api-crash", figure: outage, target: "0 failed", observe: 3 * time.Second, fault: ended(func(n *life.Node) error { return n.API.Kill() }),
 			heal: func(ctx context.Context, _ *stage, holder *life.Node) error { return holder.API.Start(ctx) }},
-		{name: "api-hang", figure: blackout, target: "0 failed after 2 s", look: 4 * time.Second,
+		{name: "api-hang", figure: outage, target: "0 failed after 2 s", observe: 4 * time.Second,
 			fault: at(func(n *life.Node) error { return n.API.Signal(syscall.SIGSTOP) }),
 			heal:  func(_ context.Context, _ *stage, holder *life.Node) error { return holder.API.Signal(syscall.SIGCONT) }},
-		{name: "lb-crash", figure: blackout, target: "100", look: 4 * time.Second, fault: at((*life.Node).KillHAProxy)},
-		{name: "graceful", figure: blackout, target: "100", look: 2 * time.Second, fault: at(func(n *life.Node) error { return n.Stop("keepalived") }),
+		{name: "lb-crash", figure: outage, target: "100", observe: 4 * time.Second, fault: at((*life.Node).KillHAProxy)},
+		{name: "graceful", figure: outage, target: "100", observe: 2 * time.Second, fault: at(func(n *life.Node) error { return n.Stop("keepalived") }),
 			heal: func(ctx context.Context, _ *stage, holder *life.Node) error { return holder.Node.Start(ctx) }},
-		{name: "vrrp-kill", figure: blackout, target: "400", look: 2 * time.Second, fault: at((*life.Node).KillVRRP)},
-		{name: "both-kill", figure: blackout, target: "two holders 1000", look: 3 * time.Second, fault: at((*life.Node).KillKeepalived)},
-		{name: "reboot", figure: blackout, target: "orderly", fault: inOrder(func(ctx context.Context, _ *stage, holder *life.Node) error { return holder.ShutDown(ctx) }), heal: boot},
+		{name: "vrrp-kill", figure: outage, target: "400", observe: 2 * time.Second, fault: at((*life.Node).KillVRRP)},
+		{name: "both-kill", figure: outage, target: "two holders 1000", observe: 3 * time.Second, fault: at((*life.Node).KillKeepalived)},
+		{name: "reboot", figure: outage, target: "orderly", fault: inOrder(func(ctx context.Context, _ *stage, holder *life.Node) error { return holder.ShutDown(ctx) }), heal: boot},
 		{name: "cold-start", figure: redirect, target: "3000", fault: coldStart},
 		{name: memberChanges, figure: known, target: "2000, no move", fault: memberChange},
-		{name: "early-move", figure: blackout, target: "no move", bootstrap: true, look: 5 * time.Second, fault: provoke},
-		{name: "handover", figure: blackout, target: "orderly", bootstrap: true, fault: inOrder(func(_ context.Context, s *stage, _ *life.Node) error { return s.EndAPI() }),
+		{name: "early-move", figure: outage, target: "no move", bootstrap: true, observe: 5 * time.Second, fault: provoke},
+		{name: "handover", figure: outage, target: "orderly", bootstrap: true, fault: inOrder(func(_ context.Context, s *stage, _ *life.Node) error { return s.EndAPI() }),
 			heal: func(ctx context.Context, s *stage, _ *life.Node) error {
 				if err := s.API.Start(ctx); err != nil {
 					return err

@@ -159,7 +159,7 @@ func (s *stage) repeat(ctx context.Context, sc scenario) (sample, error) {
 	if m.value, err = sc.fault(ctx, s, holder, &m); err != nil {
 		return sample{}, err
 	}
-	if err := pause(ctx, sc.look-time.Since(m.at)); err != nil {
+	if err := pause(ctx, sc.observe-time.Since(m.at)); err != nil {
 		return sample{}, err
 	}
 	if err := s.well(ctx, m.at); err != nil && !sc.dark {

@@ -23,7 +23,8 @@ type cost struct {
 	VIP       float64        `json:"keepalived_cpu_percent"` // of one core: keepalived, its supervisor and its monitor
 	All       float64        `json:"cpu_percent"`            // of all our containers
 	Execs     int            `json:"execs"`
-	Adverts   float64        `json:"adverts_per_second"` // of the holder, a packet to each peer
+	Lost      int            `json:"execs_lost,omitempty"` // times that reports of processes were lost
+	Adverts   float64        `json:"adverts_per_second"`   // of the holder, a packet to each peer
 	Bytes     float64        `json:"advert_bytes_per_second"`
 	Requests  map[string]int `json:"api_requests"`
 	Sent      int64          `json:"api_sent_bytes"`
@@ -87,7 +88,7 @@ func steadyOf(ctx context.Context, profile string, during time.Duration) (c cost
 	c = cost{Profile: profile, Scenario: steady, Nodes: len(l.Nodes)}
 	return c, c.measure(ctx, l, holder, func() error {
 		started, err := holder.Started(during)
-		c.Execs = len(started)
+		c.Execs, c.Lost = len(started.Programs), started.Lost
 		return err
 	})
 }
@@ -152,12 +153,20 @@ func (c *cost) spend(before, after map[int]use) {
 	})
 }
 
+// started is how many processes were started: the least if reports of them were lost.
+func (c cost) started() string {
+	if c.Lost > 0 {
+		return fmt.Sprintf("%d or more", c.Execs)
+	}
+	return fmt.Sprint(c.Execs)
+}
+
 // costTable has what a holder costs, and each of its processes.
 func costTable(all []cost) string {
 	sums := [][]string{{"profile", "keepalived %", "all %", "started", "adverts/s", "bytes/s", "API requests", "sent", "read"}}
 	each := [][]string{{"profile", "container", "program", "CPU s", "RSS kB"}}
 	for _, c := range all {
-		sums = append(sums, []string{c.Profile, fmt.Sprintf("%.2f", c.VIP), fmt.Sprintf("%.2f", c.All), fmt.Sprint(c.Execs), fmt.Sprintf("%.1f", c.Adverts),
+		sums = append(sums, []string{c.Profile, fmt.Sprintf("%.2f", c.VIP), fmt.Sprintf("%.2f", c.All), c.started(), fmt.Sprintf("%.1f", c.Adverts),
 			fmt.Sprintf("%.0f", c.Bytes), fmt.Sprint(c.Requests), fmt.Sprint(c.Sent), fmt.Sprint(c.Read)})
 		for _, p := range c.Processes {
 			each = append(each, []string{c.Profile, p.Container, p.Program, fmt.Sprintf("%.2f", p.CPU), fmt.Sprint(p.RSS)})

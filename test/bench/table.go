@@ -31,7 +31,7 @@ func table(title string, rows [][]string) string {
 }
 
 // resultNote explains what the columns of results are.
-const resultNote = "Blackout of a client that opens a connection every 10 ms and waits 200 ms for its answer, in ms; dark: all gaps over 100 ms of one run together;\n" +
+const resultNote = "Outage of a client that opens a connection every 10 ms and waits 200 ms for its answer, in ms; dark: all gaps over 100 ms of one run together;\n" +
 	"two: the longest time with two holders; failed: requests that started after the fault; after: those that started after the move, and 2 s after the fault"
 
 // resultTable has the scenarios, each under every profile.
@@ -77,14 +77,14 @@ func notes(sc scenario, r result) string {
 			list = append(list, fmt.Sprintf(format, args...))
 		}
 	}
-	add(r.Figure != blackout, "%s", r.Figure)
+	add(r.Figure != outage, "%s", r.Figure)
 	add(sc.target == "orderly" || r.Figure == known, "%d of %d orderly", r.Orderly, r.Runs)
 	for _, part := range slices.Sorted(maps.Keys(r.Parts)) {
 		add(true, "%s %.0f", part, r.Parts[part])
 	}
 	add(r.MovedMax > 0, "moved after %.0f, at most %.0f", r.MovedMedian, r.MovedMax)
-	add(r.FailedBoth > 0 && r.Figure == blackout, "%d of those that failed did beside clients who ask another node by its own address, %d of them 2 s after the fault", r.FailedBoth, r.BothTwo)
-	add(r.Differs >= 0 && r.Computed > 0, "computed at most %.0f, nobody for %.0f to %.0f", r.Computed, r.ComputedNobody0, r.ComputedNobody)
+	add(r.FailedBoth > 0 && r.Figure == outage, "%d of those that failed did beside clients who ask another node by its own address, %d of them 2 s after the fault", r.FailedBoth, r.BothTwo)
+	add(r.Differs >= 0 && r.Computed > 0, "computed at most %.0f, no holder for %.0f to %.0f", r.Computed, r.ComputedNobody0, r.ComputedNoHolder)
 	add(r.Differs > 0, "%d of %d not as computed", r.Differs, r.Runs)
 	add(r.Unready > 0, "%d answers of a server about to end", r.Unready)
 	add(r.Patient > 0, "%d patient clients failed", r.Patient)

@@ -87,7 +87,7 @@ func TestLongAgree(t *testing.T) {
 			for i, tries := 0, 0; i < measured; tries++ {
 				th.T = t
 				th.openGates()
-				r, err := th.stage.Play(t.Context(), s.Run(c, uint64(i+1)).Schedule)
+				r, err := th.stage.Execute(t.Context(), s.Run(c, uint64(i+1)).Schedule)
 				if err != nil {
 					t.Fatalf("%v\n%s", err, Explain(r, nil))
 				}
@@ -97,11 +97,11 @@ func TestLongAgree(t *testing.T) {
 				}
 				i++
 				from := r.Acts[0].Began
-				got, blackout := homeless(r.Views[0].Holders, from), r.Requests.Since(r.Begin.Add(from-2*sample)).Blackout()
-				t.Logf("nobody holds the VIP: computed %v, measured %v; the client's longest wait: computed %v, measured %v", gap, round(got), dark, round(blackout))
-				if broken := Judge(r, th.stage.Bounds); !gap.has(got) || blackout > dark.max+sample || len(broken) > 0 {
+				got, outage := homeless(r.Views[0].Holders, from), r.Requests.Since(r.Begin.Add(from-2*sample)).Outage()
+				t.Logf("no host holds the VIP: computed %v, measured %v; the client's longest wait: computed %v, measured %v", gap, round(got), dark, round(outage))
+				if broken := Judge(r, th.stage.Bounds); !gap.has(got) || outage > dark.max+sample || len(broken) > 0 {
 					path, _ := Draw(r, broken)
-					t.Errorf("nobody for %v, computed %v; the client's wait %v, computed %v; picture: %s\n%s", round(got), gap, round(blackout), dark, path, Explain(r, broken))
+					t.Errorf("no holder for %v, computed %v; the client's wait %v, computed %v; picture: %s\n%s", round(got), gap, round(outage), dark, path, Explain(r, broken))
 				}
 			}
 		})
@@ -157,10 +157,10 @@ func TestLongAgreeBefore(t *testing.T) {
 				for _, span := range spans {
 					holders = append(holders, Holding{From: span.From.Sub(begin), To: span.To.Sub(begin), Hosts: span.Holders})
 				}
-				got, blackout := homeless(holders, 0), requests.Blackout()
-				t.Logf("nobody holds the VIP: computed %v, measured %v; the client's longest wait: computed %v, measured %v", gap, round(got), dark, round(blackout))
-				if !gap.has(got) || blackout > dark.max+sample {
-					t.Errorf("nobody for %v, computed %v; the client's wait %v, computed %v", round(got), gap, round(blackout), dark)
+				got, outage := homeless(holders, 0), requests.Outage()
+				t.Logf("no host holds the VIP: computed %v, measured %v; the client's longest wait: computed %v, measured %v", gap, round(got), dark, round(outage))
+				if !gap.has(got) || outage > dark.max+sample {
+					t.Errorf("no holder for %v, computed %v; the client's wait %v, computed %v", round(got), gap, round(outage), dark)
 				}
 				if last := spans[len(spans)-1]; !slices.Equal(last.Holders, []string{l.Bootstrap.Name}) != (tt.name == "handover") {
 					t.Errorf("at the end %v hold the VIP", last.Holders)

@@ -45,16 +45,16 @@ type Bounds struct {
 
 // boundsOf follow from a cluster's plan.
 func boundsOf(p plan.Plan) Bounds {
-	t, ladder := p.Timing.Model, p.VRRP.ControlPlane.Candidates()
+	t, scheme := p.Timing.Model, p.VRRP.ControlPlane.Candidates()
 	lb := t.Checks[vrrp.CheckLB]
-	down := vrrp.MasterDown(t.IPv4, ladder.Lowest(), t.Advert)
+	down := vrrp.MasterDown(t.IPv4, scheme.Lowest(), t.Advert)
 	b := Bounds{
-		Two:      t.Advert + vrrp.Skew(t.IPv4, ladder.Lowest(), t.Advert),
+		Two:      t.Advert + vrrp.Skew(t.IPv4, scheme.Lowest(), t.Advert),
 		Astray:   max(secondBurst, cmp.Or(t.Refresh, minute)) + t.Advert,
 		Recovers: lb.Detects(lb.Timeout, lb.Timeout) + down,
 		Calm:     resolves + down + 2*t.Advert,
 		Advert:   t.Advert,
-		Ranked:   len(ladder.Ranks) > 0,
+		Ranked:   len(scheme.Ranks) > 0,
 	}
 	for _, bound := range p.Timing.Bounds {
 		if bound.Scenario == "power-loss" {

@@ -103,15 +103,15 @@ func (th *theatre) scheduleOf(seed uint64) schedule.Schedule {
 // then nothing was measured.
 const trials = 3
 
-// play runs a schedule and reports whether every rule held.
-func (th *theatre) play(s schedule.Schedule) bool {
+// holds runs a schedule and reports whether every rule held.
+func (th *theatre) holds(s schedule.Schedule) bool {
 	th.Helper()
 	for range trials {
 		if s.Seed < gatedFrom {
 			th.openGates()
 		}
 		begin := time.Now()
-		record, err := th.stage.Play(th.Context(), s)
+		record, err := th.stage.Execute(th.Context(), s)
 		broken := Judge(record, th.stage.Bounds)
 		if err == nil && len(broken) == 0 {
 			th.Logf("seed %d: %d faults in %v, the cluster at rest after %v, the observer late by %v at most", s.Seed, len(record.Done()),
@@ -151,10 +151,10 @@ func (th *theatre) run(gated int, seeds ...uint64) {
 	th.Helper()
 	begin := time.Now()
 	for i := range gated {
-		th.play(th.scheduleOf(gatedFrom + uint64(i)))
+		th.holds(th.scheduleOf(gatedFrom + uint64(i)))
 	}
 	for _, seed := range seeds {
-		th.play(th.scheduleOf(seed))
+		th.holds(th.scheduleOf(seed))
 	}
 	th.Logf("%d schedules in %v", gated+len(seeds), time.Since(begin).Round(time.Second))
 }
@@ -210,7 +210,7 @@ func TestReplay(t *testing.T) {
 	}
 	for _, s := range all {
 		t.Logf("the schedule:\n%s", s)
-		th.play(s)
+		th.holds(s)
 	}
 }
 

@@ -29,7 +29,7 @@ func (r Record) Timeline(title string) timeline.Timeline {
 	for _, name := range r.neighbours() {
 		lane := timeline.Lane{Name: name}
 		for _, v := range r.Views {
-			lane.Rows = append(lane.Rows, timeline.Row{Name: "looks on", Thick: true, Spans: v.beliefs(name)})
+			lane.Rows = append(lane.Rows, timeline.Row{Name: "sends to", Thick: true, Spans: v.beliefs(name)})
 		}
 		t.Lanes = append(t.Lanes, lane)
 	}

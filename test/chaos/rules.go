@@ -14,7 +14,7 @@ import (
 // Judge finds everything in a record that breaks a rule, by time. What is measured is given the
 // blur, and nothing else.
 func Judge(r Record, b Bounds) []trace.Broken {
-	c := court{Record: r, Bounds: b, mute: map[string][]span{}, hurt: map[string][]span{}}
+	c := court{Record: r, Bounds: b, isolated: map[string][]span{}, hurt: map[string][]span{}}
 	for _, a := range r.Done() {
 		c.charge(a)
 	}
@@ -38,10 +38,10 @@ type court struct {
 	Record
 	View
 	Bounds
-	mute  map[string][]span // of each node: when what it sends or receives is not what it should be
-	hurt  map[string][]span // of each node: when it was not well
-	late  time.Duration     // how late the slowest packet is
-	found []trace.Broken
+	isolated map[string][]span // of each node: when what it sends or receives is not what it should be
+	hurt     map[string][]span // of each node: when it was not well
+	late     time.Duration     // how late the slowest packet is
+	found    []trace.Broken
 }
 
 func (c *court) broken(at time.Duration, rule trace.Rule, why string, args ...any) {
@@ -51,8 +51,8 @@ func (c *court) broken(at time.Duration, rule trace.Rule, why string, args ...an
 // charge notes what a fault does to its node. It is well again when it could hold the VIP, and
 // whatever the fault has set off has come to light.
 func (c *court) charge(a Act) {
-	if verbs[a.Kind].mute {
-		c.mute[a.Host] = append(c.mute[a.Host], span{a.Began, a.Ended})
+	if verbs[a.Kind].isolated {
+		c.isolated[a.Host] = append(c.isolated[a.Host], span{a.Began, a.Ended})
 	}
 	if a.Kind == schedule.Delay {
 		c.late = max(c.late, time.Duration(a.Amount)*time.Millisecond)
@@ -111,7 +111,7 @@ func (c *court) twoHolders() {
 	for i, a := range c.Nodes {
 		for _, b := range c.Nodes[:i] {
 			both := c.where(func(h Holding) bool { return slices.Contains(h.Hosts, a) && slices.Contains(h.Hosts, b) })
-			for _, s := range without(both, slices.Concat(c.mute[a], c.mute[b])) {
+			for _, s := range without(both, slices.Concat(c.isolated[a], c.isolated[b])) {
 				if s.from = min(c.flows(a, b, s.from), s.to); s.length() > c.Two+c.late+blur {
 					c.broken(s.from, trace.OneHolder, "%s and %s for %v, and %v is the bound", b, a, round(s.length()), c.Two+c.late)
 				}
@@ -125,7 +125,7 @@ func (c *court) twoHolders() {
 // addresses. Then it is when the kernel of the one whose advert ends it all has the other's again.
 func (c *court) flows(a, b string, from time.Duration) time.Duration {
 	limit := from
-	for _, s := range joined(slices.Concat(c.mute[a], c.mute[b])) {
+	for _, s := range joined(slices.Concat(c.isolated[a], c.isolated[b])) {
 		if s.from <= from && s.length() >= forgets {
 			limit = max(limit, s.to+resolves)
 		}
@@ -163,7 +163,7 @@ func (c *court) noHolder() {
 				}
 			}
 			if worst.length() > c.None+c.late+blur {
-				c.broken(worst.from, trace.SomeHolder, "nobody for %v while %s was well, and %v is the bound", round(worst.length()), node, c.None+c.late)
+				c.broken(worst.from, trace.SomeHolder, "no holder for %v while %s was well, and %v is the bound", round(worst.length()), node, c.None+c.late)
 				break
 			}
 		}
@@ -175,24 +175,24 @@ func (c *court) moves() {
 	if !c.Ranked {
 		return
 	}
-	var reign Holding
+	var holding Holding
 	for _, h := range c.Holders {
 		switch {
 		case len(h.Hosts) != 1:
 			continue
-		case reign.Hosts == nil:
-			reign = h
+		case holding.Hosts == nil:
+			holding = h
 			continue
-		case reign.Hosts[0] == h.Hosts[0]:
-			reign.To = h.To
+		case holding.Hosts[0] == h.Hosts[0]:
+			holding.To = h.To
 			continue
 		}
-		holder := reign.Hosts[0]
-		left := c.left(holder, reign.To)
-		if reign.To-reign.From >= c.Calm && !within(c.hurt[holder], span{left - c.Calm, left}) && !c.muffled(span{reign.To - c.Calm, left}) {
+		holder := holding.Hosts[0]
+		left := c.left(holder, holding.To)
+		if holding.To-holding.From >= c.Calm && !within(c.hurt[holder], span{left - c.Calm, left}) && !c.muffled(span{holding.To - c.Calm, left}) {
 			c.broken(left, trace.NoNeed, "%s takes it from %s", h.Hosts[0], holder)
 		}
-		reign = h
+		holding = h
 	}
 }
 
@@ -208,7 +208,7 @@ func (c *court) left(node string, from time.Duration) time.Duration {
 
 // muffled reports whether any node's adverts were not what they should be.
 func (c *court) muffled(s span) bool {
-	for _, all := range c.mute {
+	for _, all := range c.isolated {
 		if within(all, s) {
 			return true
 		}
@@ -243,7 +243,7 @@ func (c *court) neighbours() {
 			if node == b.Host {
 				continue
 			}
-			for _, s := range without(overlap(alone, span{b.From, b.To}), c.mute[node]) {
+			for _, s := range without(overlap(alone, span{b.From, b.To}), c.isolated[node]) {
 				if s.length() > c.Astray+blur {
 					c.broken(s.from, trace.Neighbours, "%s looked for it on %s for %v, and %s had it", b.Neighbour, b.Host, round(s.length()), node)
 				}

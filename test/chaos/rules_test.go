@@ -34,8 +34,8 @@ func act(kind schedule.Kind, host string, began, ended time.Duration) Act {
 	return Act{Fault: schedule.Fault{At: began, Kind: kind, Host: host}, Began: began, Ended: ended}
 }
 
-func looks(who, at string, from, to time.Duration) Belief {
-	return Belief{Neighbour: who, Host: at, From: from, To: to}
+func sendsTo(neighbour, at string, from, to time.Duration) Belief {
+	return Belief{Neighbour: neighbour, Host: at, From: from, To: to}
 }
 
 // story is a record of one VIP, beside one to which nothing happens.
@@ -131,12 +131,12 @@ func TestJudge(t *testing.T) {
 		{name: "one after the other", story: story{Holders: held(by(0, "a")), Takes: []Take{{s, "b", 130}, {s + 60*ms, "c", 130}}}},
 		{name: "two of different ranks at once", story: story{Holders: held(by(0, "a")), Takes: []Take{{s, "b", 130}, {s + ms, "c", 124}}}},
 		{name: "a neighbour that learns in time", story: story{Acts: []Act{act(off, "a", s, 9*s)}, Holders: held(by(0, "a"), by(s), by(1300*ms, "b")),
-			Beliefs: []Belief{looks("n", "a", 0, 2370*ms), looks("n", "b", 2370*ms, 20*s)}}},
+			Beliefs: []Belief{sendsTo("n", "a", 0, 2370*ms), sendsTo("n", "b", 2370*ms, 20*s)}}},
 		{name: "a neighbour that does not", story: story{Acts: []Act{act(off, "a", s, 9*s)}, Holders: held(by(0, "a"), by(s), by(1300*ms, "b")),
-			Beliefs: []Belief{looks("m", "b", 0, 20*s), looks("n", "a", 0, 2371*ms), looks("n", "b", 2371*ms, 20*s)}}, want: []trace.Rule{trace.Neighbours}},
-		{name: "a neighbour that knows nothing", story: story{Holders: held(by(0, "a")), Beliefs: []Belief{looks("n", "", 0, 20*s)}}},
+			Beliefs: []Belief{sendsTo("m", "b", 0, 20*s), sendsTo("n", "a", 0, 2371*ms), sendsTo("n", "b", 2371*ms, 20*s)}}, want: []trace.Rule{trace.Neighbours}},
+		{name: "a neighbour that knows nothing", story: story{Holders: held(by(0, "a")), Beliefs: []Belief{sendsTo("n", "", 0, 20*s)}}},
 		{name: "a neighbour that cannot be told", story: story{Acts: []Act{act(cut, "b", 500*ms, 5*s), act(off, "a", s, 9*s)},
-			Holders: held(by(0, "a"), by(s), by(1300*ms, "b")), Beliefs: []Belief{looks("n", "a", 0, 6*s), looks("n", "b", 6*s, 20*s)}}},
+			Holders: held(by(0, "a"), by(s), by(1300*ms, "b")), Beliefs: []Belief{sendsTo("n", "a", 0, 6*s), sendsTo("n", "b", 6*s, 20*s)}}},
 		{name: "closed gates", story: story{Closed: true, Holders: held(by(0, "bootstrap"))}},
 		{name: "a node that takes it before", story: story{Closed: true, Holders: held(by(0, "bootstrap"), by(s, "bootstrap", "b"))},
 			want: []trace.Rule{trace.Gate}},

@@ -26,9 +26,9 @@ const (
 // verb is how a fault is done to a node of the lab.
 type verb struct {
 	class class
-	// mute: meanwhile the node's adverts do not go out and in as they should, or that
+	// isolated: meanwhile the node's adverts do not go out and in as they should, or that
 	// no process there decides which host holds the VIP.
-	mute bool
+	isolated bool
 	// harmless: the node is as well as before: it keeps a VIP, and takes one that no host
 	// has.
 	harmless bool
@@ -44,8 +44,8 @@ var verbs = map[schedule.Kind]verb{
 	schedule.KillDaemon:     {class: daemon, do: now(signals(life.Keepalived, syscall.SIGKILL, "keepalived"))},
 	schedule.StopKeepalived: {class: daemon, do: now(signals(life.Keepalived, syscall.SIGSTOP, "keepalived"))},
 	schedule.EndKeepalived:  {class: daemon, do: now(first(life.Keepalived, syscall.SIGTERM))},
-	schedule.KillKeepalived: {class: daemon, mute: true, do: replaced(life.Keepalived)},
-	schedule.StopSupervisor: {class: daemon, mute: true, harmless: true, do: now(first(life.Keepalived, syscall.SIGSTOP)), undo: then(first(life.Keepalived, syscall.SIGCONT))},
+	schedule.KillKeepalived: {class: daemon, isolated: true, do: replaced(life.Keepalived)},
+	schedule.StopSupervisor: {class: daemon, isolated: true, harmless: true, do: now(first(life.Keepalived, syscall.SIGSTOP)), undo: then(first(life.Keepalived, syscall.SIGCONT))},
 	schedule.KillMonitor:    {class: daemon, harmless: true, do: now(signals(life.KeepalivedMonitor, syscall.SIGKILL))},
 	schedule.StopMonitor: {class: daemon, harmless: true, do: now(signals(life.KeepalivedMonitor, syscall.SIGSTOP)),
 		undo: then(signals(life.KeepalivedMonitor, syscall.SIGCONT))},
@@ -59,11 +59,11 @@ var verbs = map[schedule.Kind]verb{
 	schedule.EndAPI:    {class: server, harmless: true, do: now(endAPI), undo: serve},
 	schedule.PowerOff:  {class: power, do: now((*life.Node).CutPower), undo: boot},
 	schedule.Reboot:    {class: power, do: shutDown, undo: boot},
-	schedule.Cut:       {class: wire, mute: true, do: cuts(lab.Both), undo: mend},
-	schedule.CutIn:     {class: wire, mute: true, do: cuts(lab.In), undo: mend},
-	schedule.CutOut:    {class: wire, mute: true, do: cuts(lab.Out), undo: mend},
-	schedule.Loss:      {class: wire, mute: true, do: spoils, undo: then(good)},
-	schedule.Delay:     {class: wire, mute: true, do: spoils, undo: then(good)},
+	schedule.Cut:       {class: wire, isolated: true, do: cuts(lab.Both), undo: reconnect},
+	schedule.CutIn:     {class: wire, isolated: true, do: cuts(lab.In), undo: reconnect},
+	schedule.CutOut:    {class: wire, isolated: true, do: cuts(lab.Out), undo: reconnect},
+	schedule.Loss:      {class: wire, isolated: true, do: spoils, undo: then(good)},
+	schedule.Delay:     {class: wire, isolated: true, do: spoils, undo: then(good)},
 	schedule.Duplicate: {class: wire, harmless: true, do: spoils, undo: then(good)},
 	schedule.Hog:       {class: machine, harmless: true, do: hog, undo: nothing},
 	schedule.DiskFull:  {class: machine, harmless: true, do: fill, undo: nothing},
@@ -140,7 +140,7 @@ func cuts(way lab.Way) func(context.Context, *life.Node, schedule.Fault) (func()
 	return now(func(n *life.Node) error { return n.Host.Cut(way) })
 }
 
-func mend(_ context.Context, n *life.Node) error { return n.Host.Reconnect() }
+func reconnect(_ context.Context, n *life.Node) error { return n.Host.Reconnect() }
 
 func good(n *life.Node) error { return n.Host.Spoil(lab.Line{}) }
 

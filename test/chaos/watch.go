@@ -54,8 +54,8 @@ type stated struct {
 	able     bool
 }
 
-// look begins to observe everything.
-func (s *Stage) look() (w *watch, err error) {
+// observe begins to observe everything.
+func (s *Stage) observe() (w *watch, err error) {
 	w = &watch{stage: s, end: make(chan struct{}), states: map[string][]stated{}}
 	defer func() {
 		if err != nil {
@@ -116,7 +116,7 @@ func (w *watch) run() {
 			}
 		}
 		if n%2 == 0 {
-			w.hear()
+			w.noteStates()
 		}
 	}
 }
@@ -132,7 +132,7 @@ func (w *watch) ask(c cache) error {
 		return fmt.Errorf("read the neighbours of %s: %w", c.name, err)
 	}
 	for _, v := range w.vips {
-		v.looked(c.name, at, w.located(all, v.vip))
+		v.noteBelief(c.name, at, w.located(all, v.vip))
 	}
 	return nil
 }
@@ -151,8 +151,8 @@ func (w *watch) located(all []netlink.Neigh, vip netip.Addr) (host string) {
 	return host
 }
 
-// looked records where a neighbour sends to the VIP.
-func (v *sight) looked(neighbour string, at time.Time, host string) {
+// noteBelief records where a neighbour sends to the VIP.
+func (v *sight) noteBelief(neighbour string, at time.Time, host string) {
 	for i := len(v.beliefs) - 1; i >= 0; i-- {
 		if last := &v.beliefs[i]; last.neighbour == neighbour {
 			last.to = at
@@ -165,8 +165,8 @@ func (v *sight) looked(neighbour string, at time.Time, host string) {
 	v.beliefs = append(v.beliefs, seen{from: at, to: at, neighbour: neighbour, host: host})
 }
 
-// hear records what the nodes' supervisors report.
-func (w *watch) hear() {
+// noteStates records what the nodes' supervisors report.
+func (w *watch) noteStates() {
 	for _, n := range w.stage.Nodes {
 		now := stated{at: time.Now(), priority: -1, able: n.Candidate() == nil}
 		if i, err := n.Instance(); err == nil {
@@ -190,7 +190,7 @@ func (w *watch) stop(r *Record) error {
 		r.Begin = time.Now()
 	}
 	r.End = since(time.Now())
-	adverts, failed := w.heard(since), w.err
+	adverts, failed := w.advertsSeen(since), w.err
 	for _, v := range w.vips {
 		report := v.observer.Report()
 		r.Late, failed = max(r.Late, report.Slowest), errors.Join(failed, report.Err)
@@ -213,8 +213,8 @@ func (w *watch) stop(r *Record) error {
 	return failed
 }
 
-// heard are the nodes' adverts to each other, for the IPv4 VIP and for the other one.
-func (w *watch) heard(since func(time.Time) time.Duration) map[bool][]Advert {
+// advertsSeen are the nodes' adverts to each other, for the IPv4 VIP and for the other one.
+func (w *watch) advertsSeen(since func(time.Time) time.Duration) map[bool][]Advert {
 	names := map[netip.Addr]string{}
 	for _, n := range w.stage.Nodes {
 		names[n.IP], names[chain.IPv6Of(n.IP)] = n.Name, n.Name

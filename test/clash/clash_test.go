@@ -258,11 +258,11 @@ func (s *side) named(other *side, all []lab.Advert, ids []vrrp.ID) {
 			s.t.Fatal(err)
 		}
 		for _, id := range ids {
-			said, line := time.Time{}, ""
+			logged, line := time.Time{}, ""
 			for l := range strings.Lines(string(log)) {
-				if strings.Contains(l, "an election is disturbed") && strings.Contains(l, fmt.Sprintf("has the virtual router ID %d ", id)) && said.IsZero() {
+				if strings.Contains(l, "an election is disturbed") && strings.Contains(l, fmt.Sprintf("has the virtual router ID %d ", id)) && logged.IsZero() {
 					stamp, _, _ := strings.Cut(strings.TrimPrefix(l, "time="), " ")
-					if said, err = time.Parse(time.RFC3339Nano, stamp); err != nil {
+					if logged, err = time.Parse(time.RFC3339Nano, stamp); err != nil {
 						s.t.Fatal(err)
 					}
 					line = l
@@ -271,12 +271,12 @@ func (s *side) named(other *side, all []lab.Advert, ids []vrrp.ID) {
 			adverts := 0
 			for _, a := range all {
 				from := slices.ContainsFunc(other.nodes, func(o *node) bool { return o.address == a.From })
-				if from && a.ID == int(id) && a.At.After(state.Since["eth0"]) && a.At.Before(said) {
+				if from && a.ID == int(id) && a.At.After(state.Since["eth0"]) && a.At.Before(logged) {
 					adverts++
 				}
 			}
-			if said.IsZero() || adverts > 3 {
-				s.t.Errorf("%s has named the router with ID %d after %d adverts, at %v", n.Name, id, adverts, said)
+			if logged.IsZero() || adverts > 3 {
+				s.t.Errorf("%s has named the router with ID %d after %d adverts, at %v", n.Name, id, adverts, logged)
 				continue
 			}
 			s.t.Logf("%s: after %d adverts: %s", n.Name, adverts, strings.TrimSpace(line))

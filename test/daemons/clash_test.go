@@ -25,11 +25,11 @@ func TestClash(t *testing.T) {
 		name, prefix string
 		multicast    bool
 		filtered     bool
-		says         string
+		reports      string
 	}{
 		{name: "IPv4", prefix: "192.0.2.%/24"},
 		{name: "IPv6", prefix: "2001:db8::%/64"},
-		{name: "IPv4 multicast", prefix: "192.0.2.%/24", multicast: true, says: "invalid passwd"},
+		{name: "IPv4 multicast", prefix: "192.0.2.%/24", multicast: true, reports: "invalid passwd"},
 		{name: "IPv6 multicast", prefix: "2001:db8::%/64", multicast: true, filtered: true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -73,8 +73,8 @@ func TestClash(t *testing.T) {
 				if gaps := s.observer.Stop().Gaps(); len(gaps) > 0 {
 					t.Errorf("the VIP of %s went away: %v", s.cluster, gaps)
 				}
-				if text, err := os.ReadFile(s.log); err != nil || !strings.Contains(string(text), tt.says) {
-					t.Errorf("%s: keepalived says nothing of the other cluster, want %q (%v):\n%s", s.cluster, tt.says, err, text)
+				if text, err := os.ReadFile(s.log); err != nil || !strings.Contains(string(text), tt.reports) {
+					t.Errorf("%s: keepalived says nothing of the other cluster, want %q (%v):\n%s", s.cluster, tt.reports, err, text)
 				}
 			}
 		})

@@ -75,7 +75,7 @@ func serveBy(t *testing.T, host *lab.Host, path string, text []byte) coredns {
 		_ = cmd.Wait()
 		_ = log.Close()
 		if t.Failed() {
-			t.Logf("CoreDNS says:\n%s", c.said())
+			t.Logf("CoreDNS says:\n%s", c.output())
 		}
 	})
 	for deadline := time.Now().Add(20 * time.Second); !c.listens() || bytes.Contains(text, []byte("health :")) && !c.healthy(); time.Sleep(20 * time.Millisecond) {
@@ -117,7 +117,7 @@ func (c coredns) reload() {
 	}
 }
 
-func (c coredns) said() string {
+func (c coredns) output() string {
 	text, err := os.ReadFile(c.log)
 	if err != nil {
 		c.t.Fatal(err)
@@ -173,7 +173,7 @@ func (c coredns) query(name string, kind uint16) *dns.Msg {
 // clean fails for every line of the log that is more than information.
 func (c coredns) clean() {
 	c.t.Helper()
-	for line := range strings.Lines(c.said()) {
+	for line := range strings.Lines(c.output()) {
 		if regexp.MustCompile(`(?i)\[(WARNING|ERROR|FATAL)\]|panic|plugin/errors`).MatchString(line) {
 			c.t.Errorf("CoreDNS complains: %s", line)
 		}
@@ -219,11 +219,11 @@ func TestCoreDNSRefuses(t *testing.T) {
 		many[i] = netip.AddrFrom4([4]byte{198, 51, 100, byte(i + 1)})
 	}
 	good := string(corefile.Render(config([]string{"192.0.2.5"}, []string{"192.0.2.6"}, "198.51.100.1")))
-	for _, tt := range []struct{ name, text, says string }{
-		{name: "a word that it does not know", text: strings.Replace(good, "bufsize", "bufsiz", 1), says: "bufsiz"},
-		{name: "nobody to forward to", text: strings.Replace(good, "forward . 198.51.100.1", "forward .", 1), says: "forward"},
-		{name: "16 upstreams", text: string(corefile.Render(corefile.Config{Zone: zone, Upstreams: many, HealthPort: 18080})), says: "more than 15"},
-		{name: "a block without end", text: strings.TrimSuffix(strings.TrimSpace(good), "}"), says: "expecting '}'"},
+	for _, tt := range []struct{ name, text, finding string }{
+		{name: "a word that it does not know", text: strings.Replace(good, "bufsize", "bufsiz", 1), finding: "bufsiz"},
+		{name: "nobody to forward to", text: strings.Replace(good, "forward . 198.51.100.1", "forward .", 1), finding: "forward"},
+		{name: "16 upstreams", text: string(corefile.Render(corefile.Config{Zone: zone, Upstreams: many, HealthPort: 18080})), finding: "more than 15"},
+		{name: "a block without end", text: strings.TrimSuffix(strings.TrimSpace(good), "}"), finding: "expecting '}'"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -233,8 +233,8 @@ func TestCoreDNSRefuses(t *testing.T) {
 				t.Fatal(err)
 			}
 			out, err := add(t, lab.New(t), "node").Command(ctx, path, "-conf", file).CombinedOutput()
-			if _, exited := err.(*exec.ExitError); !exited || ctx.Err() != nil || !strings.Contains(strings.ToLower(string(out)), tt.says) {
-				t.Errorf("%v, and it says:\n%s\nwant: %s", err, out, tt.says)
+			if _, exited := err.(*exec.ExitError); !exited || ctx.Err() != nil || !strings.Contains(strings.ToLower(string(out)), tt.finding) {
+				t.Errorf("%v, and it says:\n%s\nwant: %s", err, out, tt.finding)
 			}
 		})
 	}

@@ -81,8 +81,8 @@ func TestForwardSize(t *testing.T) {
 	}
 }
 
-// TestForwardNobody: without upstreams the cluster's own names are still there.
-func TestForwardNobody(t *testing.T) {
+// TestForward_NoUpstreams: without upstreams the cluster's own names are still there.
+func TestForward_NoUpstreams(t *testing.T) {
 	server := serve(t, add(t, lab.New(t), "node"), corefile.Render(forwards()))
 	check(t, "A "+owned, server.query(owned, dns.TypeA), owned+" IN A 192.0.2.5")
 	if reply := server.query("www.example.org.", dns.TypeA); reply.Rcode != dns.RcodeServerFailure {

@@ -51,17 +51,17 @@ wait
 	}
 	t.Logf("the VIP left %s after it was taken", time.Since(held).Round(100*time.Millisecond))
 	time.Sleep(2 * time.Second)
-	looks, err := os.ReadFile(filepath.Join(dir, "looks"))
+	probes, err := os.ReadFile(filepath.Join(dir, "looks"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	alive := 0
-	for line := range strings.Lines(string(looks)) {
+	for line := range strings.Lines(string(probes)) {
 		if _, err := os.Stat("/proc/" + strings.Fields(line)[1]); err == nil {
 			alive++
 		}
 	}
-	if n := strings.Count(string(looks), "\n"); n < 5 || alive > 1 {
+	if n := strings.Count(string(probes), "\n"); n < 5 || alive > 1 {
 		t.Errorf("%d looks, of which %d are alive: want one after the other", n, alive)
 	}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // checked asks HAProxy about a configuration. The CA that it names is this machine's own.
-func checked(t *testing.T, config []byte) (code int, said string) {
+func checked(t *testing.T, config []byte) (code int, output string) {
 	t.Helper()
 	const bundle = "/etc/ssl/certs/ca-certificates.crt"
 	need.File(t, bundle)
@@ -45,8 +45,8 @@ func TestHAProxyAcceptsGoldens(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if code, said := checked(t, config); code != 0 || bytes.Contains([]byte(said), []byte("WARNING")) {
-				t.Errorf("exit %d:\n%s", code, said)
+			if code, output := checked(t, config); code != 0 || bytes.Contains([]byte(output), []byte("WARNING")) {
+				t.Errorf("exit %d:\n%s", code, output)
 			}
 		})
 	}
@@ -66,8 +66,8 @@ func TestHAProxyRefuses(t *testing.T) {
 		if bytes.Equal(bad, good) {
 			t.Fatalf("%s: the defect is not in", name)
 		}
-		if code, said := checked(t, bad); code == 0 {
-			t.Errorf("%s is accepted:\n%s", name, said)
+		if code, output := checked(t, bad); code == 0 {
+			t.Errorf("%s is accepted:\n%s", name, output)
 		}
 	}
 }

@@ -93,7 +93,7 @@ func placed(t *testing.T, config []byte) (dir string) {
 
 // judge asks keepalived about a configuration, in a file system where the check scripts are what
 // they are on a node. It returns the exit code and everything that keepalived says.
-func judge(t *testing.T, host *lab.Host, config []byte) (code int, said string) {
+func judge(t *testing.T, host *lab.Host, config []byte) (code int, output string) {
 	t.Helper()
 	cmd := host.Command(t.Context(), "unshare", "--mount", "sh", "-euc", judging, need.Command(t, "keepalived"), placed(t, config))
 	out, err := cmd.CombinedOutput()
@@ -113,8 +113,8 @@ func TestKeepalivedAccepts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if code, said := judge(t, host, config); code != 0 || said != "" {
-				t.Errorf("exit code %d, and it says:\n%s", code, said)
+			if code, output := judge(t, host, config); code != 0 || output != "" {
+				t.Errorf("exit code %d, and it says:\n%s", code, output)
 			}
 		})
 	}
@@ -136,23 +136,23 @@ func TestKeepalivedRefuses(t *testing.T) {
 		}
 		return text
 	}
-	for _, tt := range []struct{ name, golden, old, new, says string }{
-		{name: "an interface that is not there", golden: "ipv4-multicast", old: "interface enp1s0", new: "interface enp2s0", says: "doesn't exist"},
-		{name: "a password of nine bytes", golden: "ipv4-multicast", old: "auth_pass ostest_a", new: "auth_pass ostest_ap", says: "Truncating auth_pass"},
-		{name: "a password with VRRPv3", golden: "ipv4-multicast", old: "version 2", new: "version 3", says: "does not support authentication"},
-		{name: "a word that it does not know", golden: "ipv4-multicast", old: "advert_int", new: "advert_interval", says: "Unknown keyword"},
-		{name: "a label on IPv6", golden: "ipv6-multicast", old: "preferred_lft 0 noprefixroute", new: "label vip", says: "label"},
-		{name: "a peer of the other family", golden: "dual-unicast", old: "192.0.2.12", new: "2001:db8::12", says: "MUST be of the same family"},
-		{name: "unicast without a peer", golden: "ipv4-unicast", old: "        192.0.2.11\n", says: "without unicast peers"},
-		{name: "a check that nobody defines", golden: "master", old: "        mcs", new: "        mcs_", says: "mcs_"},
+	for _, tt := range []struct{ name, golden, old, new, finding string }{
+		{name: "an interface that is not there", golden: "ipv4-multicast", old: "interface enp1s0", new: "interface enp2s0", finding: "doesn't exist"},
+		{name: "a password of nine bytes", golden: "ipv4-multicast", old: "auth_pass ostest_a", new: "auth_pass ostest_ap", finding: "Truncating auth_pass"},
+		{name: "a password with VRRPv3", golden: "ipv4-multicast", old: "version 2", new: "version 3", finding: "does not support authentication"},
+		{name: "a word that it does not know", golden: "ipv4-multicast", old: "advert_int", new: "advert_interval", finding: "Unknown keyword"},
+		{name: "a label on IPv6", golden: "ipv6-multicast", old: "preferred_lft 0 noprefixroute", new: "label vip", finding: "label"},
+		{name: "a peer of the other family", golden: "dual-unicast", old: "192.0.2.12", new: "2001:db8::12", finding: "MUST be of the same family"},
+		{name: "unicast without a peer", golden: "ipv4-unicast", old: "        192.0.2.11\n", finding: "without unicast peers"},
+		{name: "a check that nobody defines", golden: "master", old: "        mcs", new: "        mcs_", finding: "mcs_"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			bad := bytes.Replace(read(tt.golden), []byte(tt.old), []byte(tt.new), 1)
 			if bytes.Equal(bad, read(tt.golden)) {
 				t.Fatalf("%s has no %q to spoil", tt.golden, tt.old)
 			}
-			if code, said := judge(t, host, bad); code == 0 || !strings.Contains(said, tt.says) {
-				t.Errorf("exit code %d, and it says:\n%s\nwant: %s", code, said, tt.says)
+			if code, output := judge(t, host, bad); code == 0 || !strings.Contains(output, tt.finding) {
+				t.Errorf("exit code %d, and it says:\n%s\nwant: %s", code, output, tt.finding)
 			}
 		})
 	}

@@ -18,15 +18,15 @@ import (
 
 // listen is an ear on a host of the lab, until the test ends.
 type listen struct {
-	mu    sync.Mutex
-	ear   *clash.Observer
-	heard int
+	mu       sync.Mutex
+	listener *clash.Observer
+	received int
 }
 
 func listenOn(t *testing.T, host *lab.Host, i clash.Instance) *listen {
 	t.Helper()
-	l := &listen{ear: clash.NewObserver()}
-	l.ear.Expect([]clash.Instance{i})
+	l := &listen{listener: clash.NewObserver()}
+	l.listener.Expect([]clash.Instance{i})
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)
 	go func() {
@@ -34,8 +34,8 @@ func listenOn(t *testing.T, host *lab.Host, i clash.Instance) *listen {
 			return capture.Adverts(ctx, i.Link, func(h capture.Received) {
 				l.mu.Lock()
 				defer l.mu.Unlock()
-				l.ear.Receive(clash.Received{Link: i.Link, MAC: h.MAC.String(), At: h.At, Advert: h.Advert})
-				l.heard++
+				l.listener.Receive(clash.Received{Link: i.Link, MAC: h.MAC.String(), At: h.At, Advert: h.Advert})
+				l.received++
 			})
 		})
 	}()
@@ -53,9 +53,9 @@ func (l *listen) wait(t *testing.T, adverts int, within time.Duration) []clash.F
 	t.Helper()
 	for begin := time.Now(); time.Since(begin) < within; time.Sleep(5 * time.Millisecond) {
 		l.mu.Lock()
-		if l.heard >= adverts {
+		if l.received >= adverts {
 			defer l.mu.Unlock()
-			return l.ear.Findings(time.Now())
+			return l.listener.Findings(time.Now())
 		}
 		l.mu.Unlock()
 	}
@@ -85,12 +85,12 @@ func TestForeignRouter_Named(t *testing.T) {
 	const lan, second = 100 * time.Millisecond, time.Second
 	us := netip.MustParseAddr("192.0.2.11")
 	for _, tt := range []struct {
-		name    string
-		foreign keepalived.Config
-		vip     string // ours
-		heard   bool
-		stays   bool // the VIP, with its holder
-		want    string
+		name     string
+		foreign  keepalived.Config
+		vip      string // ours
+		received bool
+		stays    bool // the VIP, with its holder
+		want     string
 	}{
 		{"version 3 by multicast", router("", "192.0.2.77", vrrp.V3, lan), "192.0.2.5", true, true, "has the virtual router ID 30 of 192.0.2.5 (one_API_0) for 192.0.2.77 (VRRPv3, priority 200, every 100ms)"},
 		{"version 2 by multicast", router("", "192.0.2.77", vrrp.V2, second), "192.0.2.5", true, true, "for 192.0.2.77 (VRRPv2, priority 200, every 1s)"},
@@ -105,8 +105,8 @@ func TestForeignRouter_Named(t *testing.T) {
 			defer cancel()
 			l := lab.New(t)
 			a, b := add(t, l, "a", "192.0.2.11/24", "2001:db8::11/64"), add(t, l, "b", "192.0.2.12/24", "2001:db8::12/64")
-			stranger := add(t, l, "c", "192.0.2.99/24", "2001:db8::99/64")
-			add(t, l, "d", "192.0.2.98/24", "2001:db8::98/64") // whom the stranger may speak to
+			unknown := add(t, l, "c", "192.0.2.99/24", "2001:db8::99/64")
+			add(t, l, "d", "192.0.2.98/24", "2001:db8::98/64") // the peer of the unknown router
 			vip := netip.MustParseAddr(tt.vip)
 			observer, err := lab.Observe(vip, 5*time.Millisecond, a, b)
 			if err != nil {
@@ -122,22 +122,22 @@ func TestForeignRouter_Named(t *testing.T) {
 			if _, err := observer.Wait(ctx, "a"); err != nil {
 				t.Fatal(err)
 			}
-			ear := listenOn(t, a, clash.Instance{Name: "one_API_0", Link: "eth0", ID: 30, Version: vrrp.V3, Interval: lan, VIP: vip, Unicast: true,
+			listener := listenOn(t, a, clash.Instance{Name: "one_API_0", Link: "eth0", ID: 30, Version: vrrp.V3, Interval: lan, VIP: vip, Unicast: true,
 				Own: netip.MustParseAddr(members[0]), Members: addresses(members)})
-			start(t, stranger, tt.foreign)
-			if tt.heard {
-				found := ear.wait(t, 3, 20*time.Second)
-				if !slices.ContainsFunc(found, func(f clash.Finding) bool { return strings.Contains(f.String(), tt.want) && f.Who.MAC != "" }) {
+			start(t, unknown, tt.foreign)
+			if tt.received {
+				found := listener.wait(t, 3, 20*time.Second)
+				if !slices.ContainsFunc(found, func(f clash.Finding) bool { return strings.Contains(f.String(), tt.want) && f.Sender.MAC != "" }) {
 					t.Errorf("found %v", found)
 				}
 			}
 			if tt.stays && !stays(t, observer, "a") {
 				t.Errorf("the VIP has left its holder: %+v", observer.Report().Spans)
 			}
-			ear.mu.Lock()
-			defer ear.mu.Unlock()
-			if !tt.heard && ear.heard > 0 {
-				t.Errorf("heard %d adverts that were for another", ear.heard)
+			listener.mu.Lock()
+			defer listener.mu.Unlock()
+			if !tt.received && listener.received > 0 {
+				t.Errorf("heard %d adverts that were for another", listener.received)
 			}
 		})
 	}

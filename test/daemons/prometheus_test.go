@@ -51,7 +51,7 @@ func watching(t *testing.T, p plan.Plan) (dir string, files map[string][]byte) {
 	return dir, files
 }
 
-func promtool(t *testing.T, stdin []byte, args ...string) (code int, said string) {
+func promtool(t *testing.T, stdin []byte, args ...string) (code int, output string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), need.Command(t, "promtool"), args...)
 	cmd.Stdin = bytes.NewReader(stdin)
@@ -73,8 +73,8 @@ func TestPrometheusReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"check", "rules", "--lint=all", "--lint-fatal", filepath.Join(dir, monitoring.RulesFile)}, {"check", "config", filepath.Join(dir, "job.yaml")}} {
-		if code, said := promtool(t, nil, args...); code != 0 {
-			t.Errorf("%v: exit %d:\n%s", args, code, said)
+		if code, output := promtool(t, nil, args...); code != 0 {
+			t.Errorf("%v: exit %d:\n%s", args, code, output)
 		}
 	}
 	for _, path := range []string{filepath.Join("..", "..", "shared", "operator", "metrics", "testdata", "TestText.golden")} {
@@ -82,8 +82,8 @@ func TestPrometheusReads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if code, said := promtool(t, page, "check", "metrics"); code != 0 {
-			t.Errorf("%s: exit %d:\n%s", path, code, said)
+		if code, output := promtool(t, page, "check", "metrics"); code != 0 {
+			t.Errorf("%s: exit %d:\n%s", path, code, output)
 		}
 		if code, _ := promtool(t, bytes.Replace(page, []byte("_total{"), []byte("_total{{"), 1), "check", "metrics"); code == 0 {
 			t.Error("a page that is none is taken")
@@ -129,7 +129,7 @@ func TestDashboardExpressions(t *testing.T) {
 	if err := os.WriteFile(path, text, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if code, said := promtool(t, nil, "check", "rules", path); code != 0 || len(rules) < 20 {
-		t.Errorf("%d expressions, exit %d:\n%s", len(rules), code, said)
+	if code, output := promtool(t, nil, "check", "rules", path); code != 0 || len(rules) < 20 {
+		t.Errorf("%d expressions, exit %d:\n%s", len(rules), code, output)
 	}
 }

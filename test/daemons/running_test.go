@@ -22,21 +22,21 @@ func (c coredns) runs() string {
 	return ""
 }
 
-// TestCoreDNSSaysWhatItRunsOn holds that stock CoreDNS and ours say by which Corefile they answer:
+// TestCoreDNS_ReportsItsCorefile holds that stock CoreDNS and ours say by which Corefile they answer:
 // another one once they have read it, and the former one where they refuse the new one.
-func TestCoreDNSSaysWhatItRunsOn(t *testing.T) {
+func TestCoreDNS_ReportsItsCorefile(t *testing.T) {
 	for name, path := range map[string]string{"stock": program(t), "ours": ours(t)} {
 		t.Run(name, func(t *testing.T) {
 			first, second := signalled("198.51.100.1"), signalled("198.51.100.2")
 			first.HealthPort, second.HealthPort, second.Hosts = 18080, 18080, true
 			c := serveBy(t, add(t, lab.New(t), "node"), path, corefile.Render(first))
-			turns := func(what string, text []byte, done func() bool) {
+			reloads := func(what string, text []byte, done func() bool) {
 				t.Helper()
 				c.write(text)
 				c.reload()
 				for deadline := time.Now().Add(20 * time.Second); !done(); time.Sleep(20 * time.Millisecond) {
 					if time.Now().After(deadline) {
-						t.Fatalf("%s: it says %q, and in its log\n%s", what, c.runs(), c.said())
+						t.Fatalf("%s: it says %q, and in its log\n%s", what, c.runs(), c.output())
 					}
 				}
 			}
@@ -45,9 +45,9 @@ func TestCoreDNSSaysWhatItRunsOn(t *testing.T) {
 				t.Errorf("it says %q, and runs on %q", got, former)
 			}
 			next, _ := corefile.Digest(corefile.Render(second))
-			turns("another one", corefile.Render(second), func() bool { return c.runs() == next })
+			reloads("another one", corefile.Render(second), func() bool { return c.runs() == next })
 			time.Sleep(1500 * time.Millisecond) // a reload a second after another may take five: see corefile.Render
-			turns("a wrong one", append(corefile.Render(first), "nonsense {\n"...), func() bool { return strings.Contains(c.said(), "[ERROR]") })
+			reloads("a wrong one", append(corefile.Render(first), "nonsense {\n"...), func() bool { return strings.Contains(c.output(), "[ERROR]") })
 			if got := c.runs(); got != next {
 				t.Errorf("it has refused a file, and says %q instead of %q", got, next)
 			}

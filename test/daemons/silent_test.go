@@ -30,10 +30,10 @@ func TestSilentNameServer(t *testing.T) {
 		}
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".golden"), func(t *testing.T) {
 			begin := time.Now()
-			code, said := judgeNamed(t, host, config)
-			if asked := questions.Swap(0); asked != 0 || code != 0 || said != "" {
+			code, output := judgeNamed(t, host, config)
+			if asked := questions.Swap(0); asked != 0 || code != 0 || output != "" {
 				t.Errorf("exit code %d, %d questions to the name server in %v: %s",
-					code, asked, time.Since(begin), said)
+					code, asked, time.Since(begin), output)
 			}
 		})
 	}
@@ -43,8 +43,8 @@ func TestSilentNameServer(t *testing.T) {
 		if bare == string(config) {
 			t.Fatalf("there is no router_id to take out:\n%s", config)
 		}
-		if _, said := judgeNamed(t, host, []byte(bare)); questions.Load() == 0 {
-			t.Errorf("nothing was asked, so this test cannot fail: %s", said)
+		if _, output := judgeNamed(t, host, []byte(bare)); questions.Load() == 0 {
+			t.Errorf("nothing was asked, so this test cannot fail: %s", output)
 		}
 	})
 }
@@ -75,7 +75,7 @@ func silentServer(t *testing.T) (host *lab.Host, questions *atomic.Int64) {
 
 // judgeNamed is judge on a host whose own name is in no file, so that only the name server could
 // know it. The limits are the shortest that a resolver takes: what counts is whether it is asked.
-func judgeNamed(t *testing.T, host *lab.Host, config []byte) (code int, said string) {
+func judgeNamed(t *testing.T, host *lab.Host, config []byte) (code int, output string) {
 	t.Helper()
 	dir := placed(t, config)
 	for name, text := range map[string]string{

@@ -42,7 +42,7 @@ func TestTogether(t *testing.T) {
 		}
 	}
 	dirs := map[string]string{"a": t.TempDir(), "b": t.TempDir()}
-	say := func(host, file, text string) { put(t, filepath.Join(dirs[host], file), text+"\n") }
+	track := func(host, file, text string) { put(t, filepath.Join(dirs[host], file), text+"\n") }
 	node := func(host string, self, peer int) keepalived.Config {
 		file := func(name string) keepalived.Path { return keepalived.Path(filepath.Join(dirs[host], name)) }
 		four := fast("192.0.2.5", fmt.Sprintf("192.0.2.%d", self), 40, netip.MustParseAddr(fmt.Sprintf("192.0.2.%d", peer))).Instances[0]
@@ -56,25 +56,25 @@ func TestTogether(t *testing.T) {
 		}
 	}
 	for _, host := range []string{"a", "b"} {
-		say(host, "six", "1")
-		say(host, "leave", "0")
+		track(host, "six", "1")
+		track(host, "leave", "0")
 	}
-	say("a", "lb", "1")
-	say("b", "lb", "0")
+	track("a", "lb", "1")
+	track("b", "lb", "0")
 	// The IPv6 instance tracks for itself beside its group, and so leave a second time, which would
 	// count twice.
 	config := func(host string, self, peer int) []byte { return keepalived.Render(node(host, self, peer)) }
 	startText(t, a, withoutLeave(config("a", 11, 12)))
 	startText(t, b, withoutLeave(config("b", 12, 11)))
 	both("a balances", "a")
-	say("a", "six", "0")
+	track("a", "six", "0")
 	both("one family of a fails", "b")
-	say("a", "six", "1")
+	track("a", "six", "1")
 	both("and works again", "a")
-	say("b", "lb", "1")
-	say("a", "lb", "0")
+	track("b", "lb", "1")
+	track("a", "lb", "0")
 	both("b balances, a does not", "b")
-	say("b", "leave", "1")
+	track("b", "leave", "1")
 	both("b leaves", "a")
 }
 

@@ -161,7 +161,7 @@ func unmoved(t *testing.T, report lab.Report, holder string) {
 	}
 }
 
-// TestKnown holds to whom an instance listens that knows its peers: a stranger's adverts and a
+// TestKnown holds which adverts an instance accepts that knows its peers: an unknown router's and a
 // peer's that came by a router change nothing. Before that they did: so hears the bootstrap machine
 // whoever does not list it.
 func TestKnown(t *testing.T) {
@@ -175,18 +175,18 @@ func TestKnown(t *testing.T) {
 		six         bool
 		moves       bool
 	}{
-		{name: "a stranger, unknown", sender: "stranger", ttl: "255", moves: true},
-		{name: "a stranger, known", known: true, sender: "stranger", ttl: "255"},
-		{name: "a stranger by IPv6, known", known: true, sender: "stranger", ttl: "255", six: true},
+		{name: "an unknown router, peers unknown", sender: "unknown", ttl: "255", moves: true},
+		{name: "an unknown router, peers known", known: true, sender: "unknown", ttl: "255"},
+		{name: "an unknown router by IPv6, peers known", known: true, sender: "unknown", ttl: "255", six: true},
 		{name: "a peer", known: true, near: true, sender: "peer", ttl: "255", moves: true},
 		{name: "a peer of today", known: true, near: true, sender: "peer", moves: true},
 		{name: "a peer of today by IPv6", known: true, sender: "peer", six: true, moves: true},
-		{name: "a stranger by a router", sender: "stranger", ttl: "254", moves: true},
-		{name: "a stranger by a router, filtered", filtered: "4", sender: "stranger", ttl: "254"},
-		{name: "a router of the user's own, filtered", filtered: "46", ids: 1, sender: "stranger", ttl: "64", six: true, moves: true},
-		{name: "a stranger of this network, filtered", filtered: "4", sender: "stranger", ttl: "255", moves: true},
-		{name: "a stranger by IPv6, IPv4 filtered", filtered: "4", sender: "stranger", six: true, moves: true},
-		{name: "a stranger by IPv6, filtered", filtered: "46", sender: "stranger", six: true},
+		{name: "an unknown router by a router", sender: "unknown", ttl: "254", moves: true},
+		{name: "an unknown router by a router, filtered", filtered: "4", sender: "unknown", ttl: "254"},
+		{name: "a router of the user's own, filtered", filtered: "46", ids: 1, sender: "unknown", ttl: "64", six: true, moves: true},
+		{name: "an unknown router of this network, filtered", filtered: "4", sender: "unknown", ttl: "255", moves: true},
+		{name: "an unknown router by IPv6, IPv4 filtered", filtered: "4", sender: "unknown", six: true, moves: true},
+		{name: "an unknown router by IPv6, filtered", filtered: "46", sender: "unknown", six: true},
 		{name: "a peer by IPv6, filtered", filtered: "46", sender: "peer", ttl: "255", six: true, moves: true},
 		{name: "a peer by a router", known: true, near: true, sender: "peer", ttl: "254"},
 	} {
@@ -198,7 +198,7 @@ func TestKnown(t *testing.T) {
 			if tt.six {
 				vip, net, bits = "2001:db8::5", "2001:db8::", "/64"
 			}
-			senders := map[string]string{"peer": net + "12", "stranger": net + "13"}
+			senders := map[string]string{"peer": net + "12", "unknown": net + "13"}
 			l := lab.New(t)
 			holder, other := add(t, l, "holder", net+"11"+bits), add(t, l, tt.sender, senders[tt.sender]+bits)
 			observer, err := lab.Observe(netip.MustParseAddr(vip), 5*time.Millisecond, holder, other)

@@ -17,7 +17,7 @@ import (
 func TestWaits(t *testing.T) {
 	const (
 		advert      = 100 * time.Millisecond
-		high, sunk  = vrrp.Priority(120), vrrp.Priority(20) // of the holder, while its tracked file says 1 and 0
+		high, low   = vrrp.Priority(120), vrrp.Priority(20) // of the holder, while its tracked file says 1 and 0
 		other, less = vrrp.Priority(90), vrrp.Priority(60)  // of the other, likewise
 		early, late = 5 * time.Millisecond, 3 * vrrp.Reaction
 	)
@@ -25,7 +25,7 @@ func TestWaits(t *testing.T) {
 	a, b := netip.MustParseAddr("192.0.2.11"), netip.MustParseAddr("192.0.2.12")
 	type fault struct {
 		name string
-		do   func(t *testing.T, holder *lab.Host, say func(file, text string), end func())
+		do   func(t *testing.T, holder *lab.Host, track func(file, text string), end func())
 		from vrrp.Priority // of the holder's adverts, the last one before mark counts
 		want time.Duration
 	}
@@ -34,9 +34,9 @@ func TestWaits(t *testing.T) {
 		defer cancel()
 		l, dir := lab.New(t), t.TempDir()
 		holder, second := add(t, l, "a", "192.0.2.11/24"), add(t, l, "b", "192.0.2.12/24")
-		say := func(file, text string) { put(t, filepath.Join(dir, file), text+"\n") }
-		say("a", "1")
-		say("b", "1")
+		track := func(file, text string) { put(t, filepath.Join(dir, file), text+"\n") }
+		track("a", "1")
+		track("b", "1")
 		observer, err := lab.Observe(netip.MustParseAddr("192.0.2.5"), 5*time.Millisecond, holder, second)
 		if err != nil {
 			t.Fatal(err)
@@ -47,13 +47,13 @@ func TestWaits(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer adverts.Stop()
-		first := start(t, holder, tracked("lb", a.String(), sunk, filepath.Join(dir, "a"), int(high-sunk), b))
+		first := start(t, holder, tracked("lb", a.String(), low, filepath.Join(dir, "a"), int(high-low), b))
 		if _, err := observer.Wait(ctx, "a"); err != nil {
 			t.Fatal(err)
 		}
 		start(t, second, tracked("lb", b.String(), less, filepath.Join(dir, "b"), int(other-less), a))
 		time.Sleep(time.Second) // it has received the holder's adverts
-		tt.do(t, holder, say, first.end)
+		tt.do(t, holder, track, first.end)
 		done := time.Now()
 		if _, err := observer.Wait(ctx, "b"); err != nil {
 			t.Fatal(err)
@@ -64,7 +64,7 @@ func TestWaits(t *testing.T) {
 			switch {
 			case one.From == b && taken.IsZero():
 				taken = one.At
-			case one.From == a && taken.IsZero() && one.Priority == int(tt.from) && (tt.from != sunk || one.At.Before(done)):
+			case one.From == a && taken.IsZero() && one.Priority == int(tt.from) && (tt.from != low || one.At.Before(done)):
 				received = one.At
 			}
 		}
@@ -79,14 +79,14 @@ func TestWaits(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, high, down(other)},
-		{"it sinks", func(_ *testing.T, _ *lab.Host, say func(string, string), _ func()) { say("a", "0") }, high, down(other)},
+		{"it sinks", func(_ *testing.T, _ *lab.Host, track func(string, string), _ func()) { track("a", "0") }, high, down(other)},
 		{"a farewell", func(_ *testing.T, _ *lab.Host, _ func(string, string), end func()) { end() }, 0, vrrp.Skew(vrrp.V3, other, advert)},
 		// The other counts from the last advert that it discarded before its own priority changed.
-		{"it sinks, and the other later", func(_ *testing.T, _ *lab.Host, say func(string, string), _ func()) {
-			say("a", "0")
+		{"it sinks, and the other later", func(_ *testing.T, _ *lab.Host, track func(string, string), _ func()) {
+			track("a", "0")
 			time.Sleep(2 * advert)
-			say("b", "0")
-		}, sunk, down(less)},
+			track("b", "0")
+		}, low, down(less)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -53,7 +53,7 @@ func demo(ctx context.Context) (err error) {
 	if err := s.prepare(); err != nil {
 		return err
 	}
-	if err := s.play(); err != nil {
+	if err := s.run(); err != nil {
 		s.explain(context.WithoutCancel(ctx))
 		return err
 	}

@@ -19,7 +19,7 @@ import (
 const reportFile = "bin/demo.html"
 
 // head names the columns of what was measured.
-var head = []string{"event", "new holder", "moved after", "bound", "nobody had it", "two had it", "longest gap for clients", "requests that failed"}
+var head = []string{"event", "new holder", "moved after", "bound", "no holder", "dual holders", "longest gap for clients", "requests that failed"}
 
 // event is one move of the VIP.
 type event struct {
@@ -40,7 +40,7 @@ func (s *show) keep(e event) {
 	}
 	m := e.moved
 	s.rows = append(s.rows, []string{
-		e.title, m.To, round(m.After).String(), bound, round(m.Nobody).String(), round(m.Both).String(), round(m.Requests.Blackout()).String(),
+		e.title, m.To, round(m.After).String(), bound, round(m.NoHolder).String(), round(m.Both).String(), round(m.Requests.Outage()).String(),
 		fmt.Sprintf("%d of %d", len(m.Requests.Unserved()), len(m.Requests)),
 	})
 	const before, after = 500 * time.Millisecond, 1500 * time.Millisecond

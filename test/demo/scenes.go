@@ -118,7 +118,7 @@ func (s *show) move(ctx context.Context, e event, host string, leave func() erro
 	e.moved, e.seen = m, s.crowd.Probes.So()
 	s.keep(e)
 	saw := []string{
-		fmt.Sprintf("%s holds it %s after the order; nobody held it for %s, two hosts for %s", m.To, round(m.After), round(m.Nobody), round(m.Both)),
+		fmt.Sprintf("%s holds it %s after the order; nobody held it for %s, two hosts for %s", m.To, round(m.After), round(m.NoHolder), round(m.Both)),
 		m.Requests.String(),
 		fmt.Sprintf("%d of %d watches were cut, none heard nothing for more than %s", m.Cut, life.Watchers, round(m.Silent)),
 	}
@@ -155,7 +155,7 @@ func (s *show) cutPower(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	seen := impatient.Stop()
-	m := life.Moved{From: holder.Name, To: to, After: since.Sub(at), Nobody: since.Sub(at), Requests: seen.Since(at.Add(-life.Patience))}
+	m := life.Moved{From: holder.Name, To: to, After: since.Sub(at), NoHolder: since.Sub(at), Requests: seen.Since(at.Add(-life.Patience))}
 	s.keep(event{title: holder.Name + " loses its power", scenario: "power-loss", at: at, moved: m, seen: seen})
 	return []string{
 		fmt.Sprintf("%s had it, %s has it %s later: three advertisements that did not come, and the skew", holder.Name, to, round(m.After)),
@@ -200,7 +200,7 @@ func (s *show) timeline(context.Context) (saw []string, err error) {
 	for _, span := range r.Spans {
 		holders := strings.Join(span.Holders, " and ")
 		if holders == "" {
-			holders = "nobody"
+			holders = "no host"
 		}
 		saw = append(saw, fmt.Sprintf("%8.3f s  %-22s for %.3f s", span.From.Sub(begin).Seconds(), holders, span.Length().Seconds()))
 	}

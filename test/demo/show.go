@@ -23,7 +23,7 @@ type show struct {
 	pictures []timeline.Timeline
 }
 
-func (s *show) play() error {
+func (s *show) run() error {
 	for _, scene := range []struct {
 		title string
 		f     func(ctx context.Context) ([]string, error)

@@ -57,7 +57,7 @@ func listen(t *testing.T, on *lab.Host, mac string) *announcements {
 			default:
 			}
 			if n, _, err := unix.Recvfrom(fd, frame, 0); err == nil {
-				a.hear(frame[:n])
+				a.receive(frame[:n])
 			}
 		}
 	}()
@@ -69,8 +69,8 @@ func listen(t *testing.T, on *lab.Host, mac string) *announcements {
 	return a
 }
 
-// hear takes a frame of Ethernet (RFC 826, RFC 4861 4.4, RFC 5798 5.1).
-func (a *announcements) hear(frame []byte) {
+// receive takes a frame of Ethernet (RFC 826, RFC 4861 4.4, RFC 5798 5.1).
+func (a *announcements) receive(frame []byte) {
 	const ethernet, arp, ipv4, ipv6, icmpv6, advertisement, vrrp = 14, 0x0806, 0x0800, 0x86dd, 58, 136, 112
 	if len(frame) < ethernet+28 || !bytes.Equal(frame[6:12], a.mac) {
 		return

@@ -26,18 +26,18 @@ func story(o *lab.Observer, since time.Time) string {
 		if s.To.Before(since) {
 			continue
 		}
-		who := strings.Join(s.Holders, " and ")
-		if who == "" {
-			who = "nobody"
+		holders := strings.Join(s.Holders, " and ")
+		if holders == "" {
+			holders = "nobody"
 		}
 		if i < len(spans)-1 {
 			from := s.From
 			if from.Before(since) {
 				from = since
 			}
-			who += fmt.Sprintf(" %.1f s", s.To.Sub(from).Seconds())
+			holders += fmt.Sprintf(" %.1f s", s.To.Sub(from).Seconds())
 		}
-		parts = append(parts, who)
+		parts = append(parts, holders)
 	}
 	return strings.Join(parts, ", ")
 }

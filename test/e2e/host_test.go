@@ -23,10 +23,10 @@ const own, own6 = "192.0.2.10", "2001:db8:1::10"
 // hostDrills is one machine that goes through what hosts do to it.
 type hostDrills struct {
 	*testing.T
-	c       *chain.Chain
-	o, o6   *lab.Observer // of the IPv4 and the IPv6 VIP
-	heard   *announcements
-	foreign *lab.Host // holds what is not its own, at first
+	c         *chain.Chain
+	o, o6     *lab.Observer // of the IPv4 and the IPv6 VIP
+	announced *announcements
+	foreign   *lab.Host // holds what is not its own, at first
 }
 
 // TestLongHost boots a machine that has no address, on a network where another host holds both
@@ -37,7 +37,7 @@ func TestLongHost(t *testing.T) {
 	h := &hostDrills{T: t, c: installed(t, "dual")}
 	h.foreign = h.c.Masters[0].Host
 	h.observe()
-	h.heard = listen(t, h.c.Neighbour, h.mac(h.c.Bootstrap))
+	h.announced = listen(t, h.c.Neighbour, h.mac(h.c.Bootstrap))
 	h.do(h.c.Bootstrap, "sysctl", "-q", "-w",
 		// What has been confirmed lately is believed for half a minute. This machine is quicker to
 		// doubt, so that the test is quicker.
@@ -104,8 +104,8 @@ func (h *hostDrills) taken() {
 		time.Sleep(time.Second)
 		talk(h.T)
 	}
-	if n := h.heard.of("VRRP", "ARP "+chain.APIVIP.String(), "ND "+chain.APIVIP6.String()); n > 0 {
-		h.Errorf("the machine announced what is not its own, %d times: %v", n, h.heard.seen)
+	if n := h.announced.of("VRRP", "ARP "+chain.APIVIP.String(), "ND "+chain.APIVIP6.String()); n > 0 {
+		h.Errorf("the machine announced what is not its own, %d times: %v", n, h.announced.seen)
 	}
 	for _, o := range []*lab.Observer{h.o, h.o6} {
 		if got := o.Report().Spans; len(got) > 2 || !slices.Equal(o.Holders(), []string{h.foreign.Name}) {
@@ -138,8 +138,8 @@ func (h *hostDrills) given() {
 		h.Errorf("the IPv6 VIP was away: %v", gaps)
 	}
 	active(h.T, h.c, chain.Unit, dnsUnit)
-	if h.heard.of("ARP "+chain.APIVIP.String()) == 0 || h.heard.of("ND "+chain.APIVIP6.String()) == 0 {
-		h.Errorf("the machine did not announce what is its own, or nobody could hear it: %v", h.heard.seen)
+	if h.announced.of("ARP "+chain.APIVIP.String()) == 0 || h.announced.of("ND "+chain.APIVIP6.String()) == 0 {
+		h.Errorf("the machine did not announce what is its own, or nobody could hear it: %v", h.announced.seen)
 	}
 	serves(h.T, h.c)
 }

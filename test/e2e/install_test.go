@@ -31,7 +31,7 @@ func (s *supplied) killedAtFirstBoot() {
 	s.must(s.registry.Down())
 	drill{fault: "the install killed (SIGKILL) at the first boot, registry away", within: 2 * time.Minute, inject: func() {
 		s.must(s.Boot(s.t.Context()))
-		eventually(s.t, 30*time.Second, func() error { return s.said(installUnit, "connection refused") })
+		eventually(s.t, 30*time.Second, func() error { return s.logged(installUnit, "connection refused") })
 		first := s.property(installUnit, "MainPID")
 		s.sh("kill -9 " + first)
 		eventually(s.t, 30*time.Second, func() error {

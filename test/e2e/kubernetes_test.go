@@ -202,7 +202,7 @@ func (m *member) well(ctx context.Context, want []string) error {
 
 // containers says how those of a pod are.
 func containers(p corev1.Pod) string {
-	var said []string
+	var logged []string
 	for _, c := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
 		state := "waits"
 		switch {
@@ -213,7 +213,7 @@ func containers(p corev1.Pod) string {
 		case c.State.Waiting != nil:
 			state = "waits: " + c.State.Waiting.Reason + " " + c.State.Waiting.Message
 		}
-		said = append(said, fmt.Sprintf("%s %s, ready %v, restarts %d", c.Name, state, c.Ready, c.RestartCount))
+		logged = append(logged, fmt.Sprintf("%s %s, ready %v, restarts %d", c.Name, state, c.Ready, c.RestartCount))
 	}
-	return strings.Join(said, "; ")
+	return strings.Join(logged, "; ")
 }

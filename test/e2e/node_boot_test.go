@@ -134,8 +134,8 @@ func (b bootTree) boot(t *testing.T, m *vm.Machine, host *lab.Host) {
 	if failed := sh("systemctl --failed --no-legend --no-pager"); failed != "" {
 		t.Errorf("%s: failed units:\n%s", b, failed)
 	}
-	if said := sh("systemd-analyze verify --man=no --recursive-errors=no default.target 2>&1 | grep -i cycle || :"); said != "" {
-		t.Errorf("%s: %s", b, said)
+	if logged := sh("systemd-analyze verify --man=no --recursive-errors=no default.target 2>&1 | grep -i cycle || :"); logged != "" {
+		t.Errorf("%s: %s", b, logged)
 	}
 	ran := started(t, sh("journalctl --boot --output=json --no-pager SYSLOG_IDENTIFIER=systemd"))
 	set := b.ours(t)

@@ -204,7 +204,7 @@ func (p podman) taken(unit string) []step {
 			if now := p.sh("podman inspect --format '{{.Id}}' " + name); now != id {
 				p.t.Errorf("the foreign container was %s and is %s", id, now)
 			}
-			if n := strings.Count(p.said(unit, before), taken); n != 1 {
+			if n := strings.Count(p.logged(unit, before), taken); n != 1 {
 				p.t.Errorf("it was said %d times, want once", n)
 			}
 		},
@@ -241,9 +241,9 @@ dd if=/dev/zero of=`+layers+`/fill bs=4k 2>/dev/null || :
 	}}, {
 		seen: func() {
 			time.Sleep(8 * time.Second) // a few attempts
-			said := p.said(chain.Unit, before)
+			logged := p.logged(chain.Unit, before)
 			for _, what := range []string{"remove the former container", "start container onprem-keepalived: create"} {
-				if n := strings.Count(said, what); n > 1 {
+				if n := strings.Count(logged, what); n > 1 {
 					p.t.Errorf("it was said %d times that nobody can %s, want once", n, what)
 				}
 			}
@@ -315,7 +315,7 @@ func (p podman) kept(fault, unit, command, noticed string) drill {
 			if now := p.pid(name); now != former {
 				return "", fmt.Errorf("the container's process was %s and is %s", former, now)
 			}
-			if !strings.Contains(p.said(unit, before), noticed) {
+			if !strings.Contains(p.logged(unit, before), noticed) {
 				return "", errors.New("nobody has noticed")
 			}
 			if err := errors.Join(p.state(name, "running"), p.works(unit)); err != nil {
@@ -351,17 +351,17 @@ func (p podman) serves() error {
 	if err := holders(p.o, "bootstrap"); err != nil {
 		return err
 	}
-	return p.says(chain.Unit, chain.APIVIP.String()+" MASTER")
+	return p.reports(chain.Unit, chain.APIVIP.String()+" MASTER")
 }
 
 func (p podman) answers() error {
 	if got, err := p.Lookup(p.t.Context(), "api-int."+chain.Zone, dns.TypeA); err != nil || len(got) != 1 || got[0] != chain.APIVIP {
 		return fmt.Errorf("api-int: %v (%w)", got, err)
 	}
-	return p.says(dnsUnit, "answers for "+chain.Zone)
+	return p.reports(dnsUnit, "answers for "+chain.Zone)
 }
 
-func (p podman) says(unit, what string) error {
+func (p podman) reports(unit, what string) error {
 	if text := p.status(unit); !strings.HasPrefix(text, what) {
 		return fmt.Errorf("the status of %s is %q", unit, text)
 	}
@@ -381,8 +381,8 @@ func (p podman) show(unit, name string) string {
 
 func (p podman) status(unit string) string { return p.show(unit, "StatusText") }
 
-// said is what a unit has logged since a time.
-func (p podman) said(unit string, since time.Time) string {
+// logged is what a unit has logged since a time.
+func (p podman) logged(unit string, since time.Time) string {
 	return run(p.t, p.Chain, "journalctl", "--output", "cat", "--unit", unit, "--since", fmt.Sprintf("@%d.%06d", since.Unix(), since.Nanosecond()/1000))
 }
 

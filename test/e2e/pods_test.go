@@ -200,8 +200,8 @@ func (m *member) process(ctx context.Context, t *testing.T, c *corev1.Container,
 		}
 		mask |= 1 << number
 	}
-	const look = `m=$(readlink /proc/$1/ns/mnt); for p in /proc/[0-9]*; do [ "$(readlink $p/ns/mnt)" = "$m" ] && sed -n 's/^\(CapEff\|CapBnd\|NoNewPrivs\):\t/\1 /p' $p/status; done; awk '$5 == "/" {print "root " $6}' /proc/$1/mountinfo`
-	out, err := m.Run(ctx, "sh", "-c", look, "look", strconv.Itoa(pid))
+	const processes = `m=$(readlink /proc/$1/ns/mnt); for p in /proc/[0-9]*; do [ "$(readlink $p/ns/mnt)" = "$m" ] && sed -n 's/^\(CapEff\|CapBnd\|NoNewPrivs\):\t/\1 /p' $p/status; done; awk '$5 == "/" {print "root " $6}' /proc/$1/mountinfo`
+	out, err := m.Run(ctx, "sh", "-c", processes, "look", strconv.Itoa(pid))
 	must(t, err)
 	lines := slices.Collect(strings.Lines(out))
 	want := map[string]func(string) bool{

@@ -103,10 +103,10 @@ func (r *reboots) boots(fault string, boot func(context.Context) error) {
 		},
 	}.run(r.T)
 	noDoubles(r.T, r.o, r.begin)
-	said := sh(r.T, r.Chain, "journalctl --no-pager --output=cat --boot --unit="+strings.Join(strings.Fields(units), " --unit="))
+	logged := sh(r.T, r.Chain, "journalctl --no-pager --output=cat --boot --unit="+strings.Join(strings.Fields(units), " --unit="))
 	for _, word := range []string{"pull", "retrying: ", "held by another host", "not ours", "level=WARN", "level=ERROR"} {
-		if strings.Contains(said, word) {
-			r.Errorf("%s: somebody said %q:\n%s", fault, word, said)
+		if strings.Contains(logged, word) {
+			r.Errorf("%s: somebody said %q:\n%s", fault, word, logged)
 		}
 	}
 	for _, which := range []string{"--all", "--filter status=running"} {
@@ -115,7 +115,7 @@ func (r *reboots) boots(fault string, boot func(context.Context) error) {
 			r.Errorf("%s: containers %s: %v", fault, which, names)
 		}
 	}
-	for line := range strings.Lines(said) {
+	for line := range strings.Lines(logged) {
 		if strings.Contains(line, "container") {
 			r.Log(strings.TrimSpace(line))
 		}

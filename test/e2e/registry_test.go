@@ -84,9 +84,9 @@ func (s *supplied) faults(unit string) []string {
 	})
 }
 
-// said holds that a unit has told of these faults, one line each, and returns it in words for the
+// logged holds that a unit has told of these faults, one line each, and returns it in words for the
 // report.
-func (s *supplied) said(unit string, want ...string) error {
+func (s *supplied) logged(unit string, want ...string) error {
 	got := s.faults(unit)
 	if len(got) < len(want) {
 		return fmt.Errorf("%s has said %q, want %q", unit, got, want)
@@ -154,14 +154,14 @@ func (s *supplied) awayAtFirstBoot() {
 		if h := s.observer.Holders(); len(h) > 0 {
 			s.t.Errorf("held by %v without an image", h)
 		}
-		s.must(s.said(installUnit, "connection refused"), s.registry.Up(s.t.Context()))
+		s.must(s.logged(installUnit, "connection refused"), s.registry.Up(s.t.Context()))
 		back = time.Now()
 	}, right: func() (string, error) {
 		if err := s.holds(); err != nil {
 			return "", err
 		}
 		lines := len(s.faults(installUnit)) + len(s.faults(chain.Unit))
-		return fmt.Sprintf("all units up %.0f s after it came back, %d log lines of faults", time.Since(back).Seconds(), lines), s.said(installUnit, "connection refused")
+		return fmt.Sprintf("all units up %.0f s after it came back, %d log lines of faults", time.Since(back).Seconds(), lines), s.logged(installUnit, "connection refused")
 	}}.run(s.t)
 }
 
@@ -207,7 +207,7 @@ func (s *supplied) badLine() {
 		s.forget()
 		s.registry.Line(fakeline.Fault{Cut: 300 << 10})
 		s.start()
-		eventually(s.t, 30*time.Second, func() error { return s.said(chain.Unit, "pull image") })
+		eventually(s.t, 30*time.Second, func() error { return s.logged(chain.Unit, "pull image") })
 		time.Sleep(8 * time.Second) // two more trials
 		if out := s.sh("podman images --quiet --no-trunc " + s.KeepalivedImage() + "; ls /var/tmp | grep ^storage || true"); out != "" {
 			s.t.Errorf("left of a pull that was cut: %q", out)
@@ -261,7 +261,7 @@ func (s *supplied) credentials() {
 					want[i] = strings.Replace(want[i], ": ", " is not installed yet, retrying: ", 1)
 				}
 			}
-			err := s.said(subject.unit, want...)
+			err := s.logged(subject.unit, want...)
 			return fmt.Sprintf("said where to put what, %d log lines of faults so far", len(want)), err
 		}
 		s.must(s.Credentials(s.t.Context(), ""))
@@ -345,9 +345,9 @@ func (s *supplied) lacksRoom(what string, image subject, take, give string) {
 		s.sh(take)
 		before = s.sh(left)
 		s.start()
-	}, right: func() (string, error) { return "said what is lacking", s.said(image.unit, lack) }}.run(s.t)
+	}, right: func() (string, error) { return "said what is lacking", s.logged(image.unit, lack) }}.run(s.t)
 	time.Sleep(12 * time.Second) // a few attempts more
-	must(s.t, s.said(image.unit, lack))
+	must(s.t, s.logged(image.unit, lack))
 	eventually(s.t, 10*time.Second, func() error { // between two attempts
 		if now := s.sh(left); now != before {
 			return fmt.Errorf("left of pulls without room:\n%s\nwas\n%s", now, before)
@@ -358,6 +358,6 @@ func (s *supplied) lacksRoom(what string, image subject, take, give string) {
 		if err := s.holds(); err != nil {
 			return "", err
 		}
-		return "VIP up, 1 log line of faults", s.said(image.unit, lack)
+		return "VIP up, 1 log line of faults", s.logged(image.unit, lack)
 	}}.run(s.t)
 }

@@ -101,7 +101,7 @@ func (r resolving) identity(path string) string {
 // and the VIP is held.
 func (r resolving) both(server netip.Addr) func() (string, error) {
 	return func() (string, error) {
-		said, err := r.asks("127.0.0.1", server.String())
+		answer, err := r.asks("127.0.0.1", server.String())
 		if err != nil {
 			return "", err
 		}
@@ -112,7 +112,7 @@ func (r resolving) both(server netip.Addr) func() (string, error) {
 		if err := holders(r.observer, "bootstrap"); err != nil {
 			return "", err
 		}
-		return said + ", " + behind, nil
+		return answer + ", " + behind, nil
 	}
 }
 
@@ -193,8 +193,8 @@ func TestLongNetworkManager(t *testing.T) {
 		return "what was there is kept", err
 	})
 	r.drill("renewed with two name servers", renewed, func() { r.try(dhcp.Offer(first, second)) }, func() (string, error) {
-		if said, err := r.asks("127.0.0.1", first.String(), second.String()); err != nil {
-			return said, err
+		if answer, err := r.asks("127.0.0.1", first.String(), second.String()); err != nil {
+			return answer, err
 		}
 		return r.forwards(first)
 	})
@@ -245,12 +245,12 @@ func (r resolving) ipv6(dhcp *chain.DHCP) {
 	since := time.Now()
 	r.drill("renewed with another IPv6 name server", chain.Renewal6+inForce+10*time.Second, func() { r.try(dhcp.Offer(second6)) }, r.both(second6))
 	r.drill("renewed with an IPv4 name server beside it", chain.Renewal+inForce+4*time.Second, func() { r.try(dhcp.Offer(first, second6)) }, func() (string, error) {
-		said, err := r.asks("127.0.0.1", first.String(), second6.String())
+		answer, err := r.asks("127.0.0.1", first.String(), second6.String())
 		if err != nil {
-			return said, err
+			return answer, err
 		}
 		_, err = r.forwards(first)
-		return said, err
+		return answer, err
 	})
 	if got := story(r.observer, since); got != "bootstrap" {
 		r.Errorf("while leases were renewed the VIP was held by %s", got)
@@ -339,8 +339,8 @@ func (r resolving) bereft(fault, script string) {
 		since = time.Now()
 		r.sh(script)
 	}, func() (string, error) {
-		said, err := r.both(second)()
-		return fmt.Sprintf("%s; the VIP was held by %s", said, story(r.observer, since)), err
+		answer, err := r.both(second)()
+		return fmt.Sprintf("%s; the VIP was held by %s", answer, story(r.observer, since)), err
 	})
 	for _, gap := range r.observer.Report().Gaps() {
 		if gap.From.After(since) && gap.Length() > 3*oneAdvert { // when others would take it

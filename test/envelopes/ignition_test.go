@@ -19,7 +19,7 @@ func validate(t *testing.T, document string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), need.Command(t, "ignition-validate"), "-")
 	cmd.Stdin = strings.NewReader(document)
-	return said(cmd)
+	return output(cmd)
 }
 
 func TestIgnitionValidate(t *testing.T) {
@@ -45,8 +45,8 @@ func TestIgnitionValidate(t *testing.T) {
 	})
 }
 
-// TestIgnitionValidateSaysNo proves that the judge is awake.
-func TestIgnitionValidateSaysNo(t *testing.T) {
+// TestIgnitionValidate_Refuses proves that the judge is awake.
+func TestIgnitionValidate_Refuses(t *testing.T) {
 	for name, document := range map[string]string{
 		"a path that is not absolute": `{"ignition":{"version":"3.2.0"},"storage":{"files":[{"path":"etc/a"}]}}`,
 		"a warning":                   `{"ignition":{"version":"3.2.0"},"systemd":{"units":[{"name":"a.service","enabled":true,"contents":"[Service]\nExecStart=/bin/true\n"}]}}`,

@@ -57,8 +57,8 @@ func TestInstallFromImage(t *testing.T) {
 	run("podman build --quiet --isolation chroot --tag localhost/onprem-infra:judged .")
 
 	install := "sh " + source + "/units/onprem-install"
-	if said := run(install); said != "onprem-install: installed from localhost/onprem-infra:judged\n" {
-		t.Errorf("said %q", said)
+	if output := run(install); output != "onprem-install: installed from localhost/onprem-infra:judged\n" {
+		t.Errorf("said %q", output)
 	}
 	run(`cmp bin/onprem-infra host/usr/local/bin/onprem-infra && cmp bin/onprem-supervise host/usr/local/bin/onprem-supervise`)
 	if got := run("host/usr/local/bin/onprem-infra vr-ids vmware"); !strings.Contains(got, "109") {
@@ -68,7 +68,7 @@ func TestInstallFromImage(t *testing.T) {
 		t.Errorf("left is\n%s", left)
 	}
 	run("podman rmi --all --force")
-	if said := run(install); said != "" {
-		t.Errorf("a second run, with the image gone, said %q", said)
+	if output := run(install); output != "" {
+		t.Errorf("a second run, with the image gone, said %q", output)
 	}
 }

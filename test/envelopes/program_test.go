@@ -133,8 +133,8 @@ func eachHost(t *testing.T, check func(t *testing.T, input string, r role.Role))
 	}
 }
 
-// said runs a judge and returns everything that it says.
-func said(cmd *exec.Cmd) string {
+// output runs a judge and returns everything that it says.
+func output(cmd *exec.Cmd) string {
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return strings.TrimSpace(string(out) + "\n" + err.Error())

@@ -46,7 +46,7 @@ func host(t *testing.T, input string, r role.Role) (root string) {
 func verify(t *testing.T, root string, units ...string) string {
 	t.Helper()
 	args := append([]string{"verify", "--man=no", "--recursive-errors=yes", "--root=" + root}, units...)
-	return said(exec.CommandContext(t.Context(), need.Command(t, "systemd-analyze"), args...))
+	return output(exec.CommandContext(t.Context(), need.Command(t, "systemd-analyze"), args...))
 }
 
 // ourUnits are the units of a tree, and podman's, which have drop-ins of ours.
@@ -83,8 +83,8 @@ func TestVerify(t *testing.T) {
 	})
 }
 
-// TestVerifySaysNo proves that the judge sees what matters.
-func TestVerifySaysNo(t *testing.T) {
+// TestVerify_Refuses proves that the judge sees what matters.
+func TestVerify_Refuses(t *testing.T) {
 	need.Command(t, "systemd-analyze")
 	input := variants(t)["managed"]
 	tests := []struct {

@@ -12,10 +12,10 @@ import (
 
 // Fault is a fault of a line. The zero Fault is none.
 type Fault struct {
-	Cut  int64 // bytes from the server after which each connection is reset; 0 for never
-	Hang int64 // bytes from the server after which each connection hangs; 0 for never
-	Rate int   // bytes a second from the server on each connection; 0 for no limit
-	Mute bool  // connections are accepted, and nothing is forwarded
+	Cut     int64 // bytes from the server after which each connection is reset; 0 for never
+	Hang    int64 // bytes from the server after which each connection hangs; 0 for never
+	Rate    int   // bytes a second from the server on each connection; 0 for no limit
+	Stalled bool  // connections are accepted, and nothing is forwarded
 }
 
 // Line forwards connections. Its methods may be called at any time.
@@ -69,7 +69,7 @@ func (l *Line) pass(client net.Conn) {
 	ctx, cancel := context.WithCancel(l.ctx)
 	defer cancel()
 	defer client.Close()
-	if _, ok := l.await(ctx, func(f Fault) bool { return !f.Mute }); !ok {
+	if _, ok := l.await(ctx, func(f Fault) bool { return !f.Stalled }); !ok {
 		return
 	}
 	server, err := l.dial(ctx)
@@ -110,7 +110,7 @@ func (l *Line) answers(ctx context.Context, client, server net.Conn) {
 	buffer := make([]byte, 1<<14)
 	for passed := int64(0); ; {
 		fault, ok := l.await(ctx, func(f Fault) bool {
-			return !f.Mute && (f.Hang == 0 || passed < f.Hang)
+			return !f.Stalled && (f.Hang == 0 || passed < f.Hang)
 		})
 		if !ok {
 			return

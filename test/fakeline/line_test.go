@@ -69,7 +69,7 @@ func TestLine(t *testing.T) {
 			text,
 		) / 2, err: "reset"},
 		{
-			name: "hangs from the start", fault: Fault{Mute: true}, within: 200 * time.Millisecond,
+			name: "hangs from the start", fault: Fault{Stalled: true}, within: 200 * time.Millisecond,
 			err: "timeout",
 		},
 		{

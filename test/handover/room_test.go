@@ -109,19 +109,19 @@ func (m *machine) Stop(context.Context, string) error {
 	return nil
 }
 
-func (m *machine) look(ctx context.Context, r *router) health.API {
+func (m *machine) askAPI(ctx context.Context, r *router) health.API {
 	state, _ := probe.NewAPI(netip.AddrPortFrom(r.ip, 6443).String(), func() (*http.Client, error) { return m.client, nil }).Probe(ctx)
 	return state
 }
 
-func (m *machine) API(ctx context.Context) health.API { return m.look(ctx, m.router) }
+func (m *machine) API(ctx context.Context) health.API { return m.askAPI(ctx, m.router) }
 
 func (m *machine) Ironic(context.Context) bool { return false }
 
 func (m *machine) Heir(ctx context.Context) release.Heir {
 	var seen []health.API
 	for _, r := range m.masters {
-		seen = append(seen, m.look(ctx, r))
+		seen = append(seen, m.askAPI(ctx, r))
 	}
 	return release.HeirAmong(seen)
 }

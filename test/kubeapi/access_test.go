@@ -156,13 +156,13 @@ func TestAccess(t *testing.T) {
 	apply(t, s, Objects(ourPlan)...)
 	eventually(t, "the worker knows the master and that there is no list", worker, func() bool {
 		nodes, synced := worker.masters.Known()
-		_, exists, heard := worker.object.Data()
-		return synced && len(nodes) == 1 && nodes[0].Name == "master-0" && nodes[0].Ready && heard && !exists
+		_, exists, known := worker.object.Data()
+		return synced && len(nodes) == 1 && nodes[0].Name == "master-0" && nodes[0].Ready && known && !exists
 	})
 	eventually(t, "the master knows all Nodes and the routers", master, func() bool {
 		nodes, synced := master.all.Known()
-		routers, heard := master.routers.Ready()
-		return synced && len(nodes) == 3 && heard && slices.Equal(routers, []string{"worker-0", "worker-1"})
+		routers, known := master.routers.Ready()
+		return synced && len(nodes) == 3 && known && slices.Equal(routers, []string{"worker-0", "worker-1"})
 	})
 	if err := master.api.Annotate(t.Context(), "master-0", notice.PublishedKey, "a list"); err != nil {
 		t.Errorf("the master writes: %v", err)

@@ -38,14 +38,14 @@ func TestFollower(t *testing.T) {
 	}
 	m := newMonitor(t, kubeconfig, role == "master")
 	eventually(t, "all is known", m, func() bool {
-		_, _, heard := m.object.Data()
+		_, _, known := m.object.Data()
 		if role == "master" {
 			_, synced := m.all.Known()
 			_, routers := m.routers.Ready()
-			return heard && synced && routers
+			return known && synced && routers
 		}
 		_, synced := m.masters.Known()
-		return heard && synced
+		return known && synced
 	})
 	fmt.Println("follows")
 	_, _ = io.Copy(io.Discard, os.Stdin) // until the parent closes it

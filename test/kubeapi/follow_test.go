@@ -50,8 +50,8 @@ func TestResumes(t *testing.T) {
 		return func() bool {
 			some, _ := worker.masters.Known()
 			all, _ := master.all.Known()
-			_, heard := master.routers.Ready()
-			return len(some) == n && len(all) == n && heard
+			_, known := master.routers.Ready()
+			return len(some) == n && len(all) == n && known
 		}
 	}
 	eventually(t, "one master is known", master, knows(1))

@@ -103,16 +103,16 @@ func stampede(t *testing.T, pace string) herd {
 	out.OutageRate = float64(line.accepted.Load()-tried) / 30
 	line.lead(s.Address.String())
 	began, last, opened := time.Now(), watches+lists, line.accepted.Load()
-	looked := began
+	inspected := began
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for out.Back == 0 {
 		<-tick.C
 		now, lines := count("watch"), line.accepted.Load()
 		all := now + count("list")
-		took := time.Since(looked).Seconds() // more than a second on a busy machine
+		took := time.Since(inspected).Seconds() // more than a second on a busy machine
 		out.Peak, out.PeakOpened = max(out.Peak, int(float64(all-last)/took)), max(out.PeakOpened, int(float64(lines-opened)/took))
-		last, opened, looked = all, lines, time.Now()
+		last, opened, inspected = all, lines, time.Now()
 		if now-watches >= 2*followers {
 			out.Back = time.Since(began).Seconds()
 		}

@@ -256,7 +256,7 @@ func TestAdverts(t *testing.T) {
 	for _, address := range []string{"192.0.2.2:9", "[2001:db8::2]:9"} {
 		reaches(t, a, b, address)
 	}
-	heard, err := l.Adverts()
+	adverts, err := l.Adverts()
 	must(t, err)
 	begin := time.Now()
 	send := func(network, address string, body ...byte) {
@@ -292,7 +292,7 @@ func TestAdverts(t *testing.T) {
 			ID: 53, Priority: 99,
 		},
 	}
-	got := heard.Stop()
+	got := adverts.Stop()
 	if len(got) != len(want) {
 		t.Fatalf("heard %+v, want %d adverts", got, len(want))
 	}

@@ -20,15 +20,15 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/lab"
 )
 
-// told is what diff prints for programs.
-type told struct {
+// diffReport is what diff prints for programs.
+type diffReport struct {
 	Changes []drift.Change `json:"changes"`
 	Worst   drift.Level    `json:"worst"`
 	Refused string         `json:"refused"`
 }
 
 // of are the pods that effects of a level are about.
-func (d told) of(levels ...drift.Level) []string {
+func (d diffReport) of(levels ...drift.Level) []string {
 	all := []string{}
 	for _, c := range d.Changes {
 		for _, e := range c.Effects {
@@ -62,7 +62,7 @@ func (e *editor) describe(change func(spec map[string]any)) (file string, text [
 }
 
 // diff asks what differs on a node, and what mending it does.
-func (e *editor) diff(n *Node, file string, flags ...string) (d told) {
+func (e *editor) diff(n *Node, file string, flags ...string) (d diffReport) {
 	e.Helper()
 	args := append([]string{"diff", "--role", n.role, "-c", file, "--root", n.Root, "-o", "json"}, flags...)
 	out, err := exec.Command(filepath.Join(e.Programs(), "onprem-infra"), args...).Output()
@@ -78,7 +78,7 @@ func (e *editor) diff(n *Node, file string, flags ...string) (d told) {
 
 // apply gives a node the plan's files that diff has named, as whoever manages its files does, and
 // has kubelet begin anew the pods whose manifests are others.
-func (e *editor) apply(n *Node, file string, d told, flags ...string) {
+func (e *editor) apply(n *Node, file string, d diffReport, flags ...string) {
 	e.Helper()
 	tree, err := os.MkdirTemp(e.Machine.Scratch(), "tree-")
 	e.must(err)
@@ -120,7 +120,7 @@ type seen struct {
 // words are what a daemon logs when it has read its configuration again.
 var words = map[string]string{Keepalived: "Reload complete", HAProxy: "Reloading HAProxy", CoreDNS: "Reloading complete"}
 
-func look(n *Node) (s seen, err error) {
+func inspect(n *Node) (s seen, err error) {
 	s = seen{map[string]int{}, map[string]int{}}
 	for _, c := range n.Containers() {
 		pid, err := n.PID(c)
@@ -145,7 +145,7 @@ func (e *editor) rests(n *Node, before seen, anew bool) (now seen) {
 	e.Helper()
 	var since time.Time
 	e.must(Until(e.Context(), time.Minute, func() error {
-		s, err := look(n)
+		s, err := inspect(n)
 		if err != nil {
 			return err
 		}
@@ -282,7 +282,7 @@ func amendments(e *editor) []amendment {
 }
 
 // stays holds what the levels promise of VIPs, connections and pods.
-func (s aftermath) stays(d told) (faults []string) {
+func (s aftermath) stays(d diffReport) (faults []string) {
 	least := slices.Index(drift.Levels(), d.Worst)
 	if least < slices.Index(drift.Levels(), drift.MayMove) && (len(s.api) > 0 || s.two > 0 || s.cut > 0) {
 		faults = append(faults, fmt.Sprintf("%s: the VIP went to %v, two held it for %v, and %d watches were cut", d.Worst, s.api, s.two, s.cut))
@@ -337,7 +337,7 @@ func (e *editor) try(t *testing.T, a amendment) {
 	before := map[*Node]seen{}
 	for _, n := range nodes {
 		var err error
-		before[n], err = look(n)
+		before[n], err = inspect(n)
 		e.must(err)
 	}
 	e.crowd.Watches.Forget()
@@ -377,7 +377,7 @@ func (e *editor) restore(nodes []*Node) {
 	before := map[*Node]seen{}
 	for _, n := range nodes {
 		var err error
-		before[n], err = look(n)
+		before[n], err = inspect(n)
 		e.must(err)
 		e.apply(n, file, e.diff(n, file))
 	}

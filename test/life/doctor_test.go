@@ -31,13 +31,13 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/lab"
 )
 
-// said is what doctor prints for programs.
-type said struct {
+// doctorReport is what doctor prints for programs.
+type doctorReport struct {
 	Findings []doctor.Finding `json:"findings"`
 	Unseen   []string         `json:"unseen"`
 }
 
-func (s said) String() string {
+func (s doctorReport) String() string {
 	var text strings.Builder
 	for _, f := range s.Findings {
 		fmt.Fprintf(&text, "[%s] %s\n  seen: %s\n  do: %s\n", f.Check, f.Subject, f.Seen, f.Do)
@@ -47,9 +47,9 @@ func (s said) String() string {
 
 // doctor runs our program on a node as an administrator does there: in its network, with its disk
 // as /.
-func (n *Node) doctor(ctx context.Context) (said, error) {
+func (n *Node) doctor(ctx context.Context) (doctorReport, error) {
 	const script = `mount --rbind /proc "$0/proc" && exec chroot "$0" /usr/local/bin/onprem-infra doctor -o json`
-	var out said
+	var out doctorReport
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	cmd := n.Host.Command(ctx, "unshare", "--mount", "sh", "-c", script, n.Root)
@@ -248,7 +248,7 @@ var ailments = []ailment{
 		return func() error { return host.Take(vip) }, host.Give(vip)
 	}, doctor.CheckForeign, two},
 	{"a virtual router ID clashes", func(c *clinic) (func() error, error) {
-		_, k, err := c.Foreign(c.Context(), Stranger{Name: "clash", IP: netip.MustParseAddr("192.0.2.91"), VIP: netip.MustParseAddr("192.0.2.92"), ID: c.Plan.VRRP.API.ID, Version: vrrp.V3, Priority: 50, Advert: time.Second})
+		_, k, err := c.AddUnknownRouter(c.Context(), UnknownRouter{Name: "clash", IP: netip.MustParseAddr("192.0.2.91"), VIP: netip.MustParseAddr("192.0.2.92"), ID: c.Plan.VRRP.API.ID, Version: vrrp.V3, Priority: 50, Advert: time.Second})
 		return func() error { return k.Stop(context.Background()) }, err
 	}, doctor.CheckVRID, two},
 	{"unicast passes one way", func(c *clinic) (func() error, error) {
@@ -450,7 +450,7 @@ func (c *clinic) treat(t *testing.T, a ailment) {
 	}
 	for _, n := range a.on(c) {
 		begin := time.Now()
-		var got said
+		var got doctorReport
 		err := Until(t.Context(), 30*time.Second, func() (err error) {
 			if got, err = n.doctor(t.Context()); err == nil && len(got.Findings) == 0 {
 				err = errors.New("nothing is found")

@@ -17,7 +17,7 @@ type Moved struct {
 	From, To string
 	After    time.Duration // from the order to leave to the new holder alone
 	Both     time.Duration // two hosts held it
-	Nobody   time.Duration // no host held it
+	NoHolder time.Duration // no host held it
 	Requests traffic.Requests
 	Cut      int           // watches that were cut
 	Silent   time.Duration // the longest that a watch received nothing
@@ -27,7 +27,7 @@ type Moved struct {
 // String is the move in a line.
 func (m Moved) String() string {
 	return fmt.Sprintf("from %s to %s after %v, two holders for %v, none for %v; %d watches cut, none silent for more than %v; %v",
-		m.From, m.To, m.After.Round(time.Millisecond), m.Both.Round(time.Millisecond), m.Nobody.Round(time.Millisecond), m.Cut, m.Silent.Round(time.Millisecond), m.Requests)
+		m.From, m.To, m.After.Round(time.Millisecond), m.Both.Round(time.Millisecond), m.NoHolder.Round(time.Millisecond), m.Cut, m.Silent.Round(time.Millisecond), m.Requests)
 }
 
 // twoHolders is how long two hosts may hold the VIP in a move: an advertisement, and the skew of
@@ -60,7 +60,7 @@ func Move(ctx context.Context, o *lab.Observer, c *Crowd, host string, leave fun
 		switch {
 		case span.To.Before(begin):
 		case len(span.Holders) == 0:
-			m.Nobody += span.Length()
+			m.NoHolder += span.Length()
 		case len(span.Holders) > 1:
 			m.Both += span.Length()
 		}

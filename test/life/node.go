@@ -246,9 +246,9 @@ func (n *Node) Candidate() error {
 
 // balanced is the least priority of a node whose balancer works, of the worst rank.
 func balanced(p plan.Plan) int {
-	ladder := p.VRRP.ControlPlane
-	least := int(ladder.Base)
-	for _, w := range ladder.Checks {
+	scheme := p.VRRP.ControlPlane
+	least := int(scheme.Base)
+	for _, w := range scheme.Checks {
 		if w.Check == vrrp.CheckLB || w.Check == vrrp.CheckBoth {
 			least += w.Adds
 		}

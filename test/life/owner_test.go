@@ -74,15 +74,15 @@ func TestLongOwnerKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill() }) // if the test ends before it does so itself
-	name, said := "", ""
-	for lines := bufio.NewScanner(out); name == "" && lines.Scan(); said += lines.Text() + "\n" {
+	name, output := "", ""
+	for lines := bufio.NewScanner(out); name == "" && lines.Scan(); output += lines.Text() + "\n" {
 		name, _ = strings.CutPrefix(lines.Text(), "owner ")
 		if name == lines.Text() {
 			name = ""
 		}
 	}
 	if name == "" || len(left(t, name)) < 20 {
-		t.Fatalf("the owner has %v, and said:\n%s", left(t, name), said)
+		t.Fatalf("the owner has %v, and said:\n%s", left(t, name), output)
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)

@@ -47,8 +47,8 @@ func ail(name string) func(c *clinic) (func() error, error) {
 	return ailments[i].do
 }
 
-// turns does something again and again, with pauses, until undo.
-func turns(pause time.Duration, f func() error) (undo func() error) {
+// repeat does something again and again, with pauses, until undo.
+func repeat(pause time.Duration, f func() error) (undo func() error) {
 	return again(func() error {
 		err := f()
 		time.Sleep(pause)
@@ -189,7 +189,7 @@ var scenes = []scene{
 		return nil, errors.Join(undo(), c.held(c.Context()))
 	}, shows: []string{`(holder|other|third)/vip onprem_vip_gap_seconds_total{.*kind="api"} [1-9]`}},
 	{tape: "moves", about: "the VIP moves all the time", do: func(c *clinic) (func() error, error) {
-		return turns(time.Second, func() error {
+		return repeat(time.Second, func() error {
 			holders := c.Holders()
 			for _, n := range c.Nodes {
 				if slices.Equal(holders, []string{n.Name}) {
@@ -211,12 +211,12 @@ var scenes = []scene{
 		return again(n.KillKeepalived), nil
 	}), shows: []string{`other/vip onprem_keepalived_running 0`}},
 	{tape: "keepalived-ends", about: "keepalived ends again and again", do: on(other, func(_ *clinic, n *Node) (func() error, error) {
-		return turns(time.Second, func() error { return n.SignalAll(Keepalived, syscall.SIGKILL, "keepalived") }), nil
+		return repeat(time.Second, func() error { return n.SignalAll(Keepalived, syscall.SIGKILL, "keepalived") }), nil
 	}), shows: []string{`other/vip onprem_keepalived_restarts_total [2-9]`}, steps: 5},
 	{tape: "keepalived-refuses", about: "keepalived's configuration cannot be put in force", do: refused, shows: []string{`other/vip onprem_keepalived_refused 1`}},
 	{tape: "check-alternates", about: "an ingress router is ready and is not, by turns", do: func(c *clinic) (func() error, error) {
 		ready := false
-		undo := turns(3*time.Second, func() error { ready = !ready; c.worker.Drain(ready); return nil })
+		undo := repeat(3*time.Second, func() error { ready = !ready; c.worker.Drain(ready); return nil })
 		return func() error { err := undo(); c.worker.Drain(false); return err }, nil
 	}, steps: 7},
 	{tape: "monitor-dead", about: "a monitor is dead"},
@@ -310,8 +310,8 @@ type asked struct {
 	port uint16
 }
 
-// says is its page of metrics.
-func (a asked) says() ([]byte, error) {
+// scrapePage is its page of metrics.
+func (a asked) scrapePage() ([]byte, error) {
 	client := http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DialContext: a.on.Host.Dial, DisableKeepAlives: true}}
 	reply, err := client.Get("http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(int(a.port))) + "/metrics")
 	if err != nil {
@@ -331,7 +331,7 @@ func askAll(cast map[string]asked) map[string][]byte {
 	var asking sync.WaitGroup
 	for target, monitor := range cast {
 		asking.Go(func() {
-			if page, err := monitor.says(); err == nil {
+			if page, err := monitor.scrapePage(); err == nil {
 				mu.Lock()
 				defer mu.Unlock()
 				out[target] = page
@@ -404,17 +404,17 @@ func (r *recorder) keep(t *testing.T, name string, tape *scrape.Tape) {
 // shows reports which line no page has.
 func shows(pages map[string][]byte, want []string) error {
 	for _, w := range want {
-		who, what, _ := strings.Cut(w, " ")
-		if !slices.ContainsFunc(matching(pages, who), func(page []byte) bool { return regexp.MustCompile(`(?m)^` + what).Match(page) }) {
+		pattern, what, _ := strings.Cut(w, " ")
+		if !slices.ContainsFunc(matching(pages, pattern), func(page []byte) bool { return regexp.MustCompile(`(?m)^` + what).Match(page) }) {
 			return fmt.Errorf("nobody says %s", w)
 		}
 	}
 	return nil
 }
 
-func matching(pages map[string][]byte, who string) (out [][]byte) {
+func matching(pages map[string][]byte, pattern string) (out [][]byte) {
 	for target, page := range pages {
-		if regexp.MustCompile(`^` + who + `$`).MatchString(target) {
+		if regexp.MustCompile(`^` + pattern + `$`).MatchString(target) {
 			out = append(out, page)
 		}
 	}

@@ -50,19 +50,19 @@ func Exact(text []byte) error {
 	if err != nil {
 		return fmt.Errorf("write manifest: %w", err)
 	}
-	var said, heard map[string]any
-	if err := yaml.Unmarshal(text, &said); err != nil {
+	var written, understood map[string]any
+	if err := yaml.Unmarshal(text, &written); err != nil {
 		return fmt.Errorf("read manifest: %w", err)
 	}
-	if err := json.Unmarshal(again, &heard); err != nil {
+	if err := json.Unmarshal(again, &understood); err != nil {
 		return fmt.Errorf("read manifest again: %w", err)
 	}
-	delete(heard, "status")
-	if spec, ok := heard["spec"].(map[string]any); ok && len(spec) == 0 {
-		delete(heard, "spec")
+	delete(understood, "status")
+	if spec, ok := understood["spec"].(map[string]any); ok && len(spec) == 0 {
+		delete(understood, "spec")
 	}
-	if !reflect.DeepEqual(said, heard) {
-		return fmt.Errorf("the manifest says\n%v\nand the API understands\n%v", said, heard)
+	if !reflect.DeepEqual(written, understood) {
+		return fmt.Errorf("the manifest says\n%v\nand the API understands\n%v", written, understood)
 	}
 	return nil
 }

@@ -27,8 +27,8 @@ func TestPod(t *testing.T) {
 	}
 }
 
-// TestSaysNo proves that the judge sees what kubelet passes over (W-25).
-func TestSaysNo(t *testing.T) {
+// TestStrict_Refuses proves that the judge sees what kubelet passes over (W-25).
+func TestStrict_Refuses(t *testing.T) {
 	for name, edit := range map[string][2]string{
 		"a source that does not exist": {"emptyDir:", "empty-dir:"},
 		"another case":                 {"hostNetwork:", "hostnetwork:"},

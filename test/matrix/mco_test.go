@@ -54,10 +54,10 @@ func (c cell) controllerConfig() *controllerConfigSpec {
 	return config
 }
 
-// told is a cluster without what the operator is not told of: Nutanix and oVirt clusters' machine
+// operated is a cluster without what the operator is not told of: Nutanix and oVirt clusters' machine
 // networks, and all that would stand in a section which a vSphere cluster does not have. Of the
 // families it is told by itself.
-func (c cell) told(described spec.Cluster) spec.Cluster {
+func (c cell) operated(described spec.Cluster) spec.Cluster {
 	none := c.platform == spec.VSphere && c.noVIPs
 	if none {
 		described.DNSRecords = ""
@@ -142,7 +142,7 @@ func TestOperator(t *testing.T) {
 					continue
 				}
 				described, _ := c.described(t)
-				described = c.told(described)
+				described = c.operated(described)
 				described.Timing, described.VRRP, described.MigrateFrom = elections.Timing, elections.VRRP, elections.MigrateFrom
 				described.VRIDs, described.Ports, described.MDNS, described.Metrics = elections.VRIDs, elections.Ports, elections.MDNS, elections.Metrics
 				p := compiled(t, described)
@@ -186,7 +186,7 @@ func TestOperatorBootstrap(t *testing.T) {
 	count := map[int]int{}
 	for _, c := range cells() {
 		described, _ := c.described(t)
-		p := compiled(t, c.told(described))
+		p := compiled(t, c.operated(described))
 		made, err := o.bootstrap(c.controllerConfig())
 		if err != nil {
 			t.Fatalf("%s: %v", c, err)

@@ -86,7 +86,7 @@ func TestOver(t *testing.T) {
 			continue
 		}
 		described, _ := c.described(t)
-		p := compiled(t, c.told(described))
+		p := compiled(t, c.operated(described))
 		for _, r := range p.Roles() {
 			if r == role.Bootstrap {
 				continue

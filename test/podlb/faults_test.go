@@ -34,7 +34,7 @@ func (w *world) balanced() bool {
 	seen := map[string]bool{}
 	for range many {
 		if r := <-answers; r.err == nil {
-			seen[r.who] = true
+			seen[r.server] = true
 		}
 	}
 	return len(seen) > 1

@@ -66,8 +66,8 @@ func alone(t *testing.T, ipv6 bool, sysctl string, edit ...string) *bare {
 
 func (b *bare) start(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
-	var said strings.Builder
-	cmd.Stdout, cmd.Stderr = &said, &said
+	var logged strings.Builder
+	cmd.Stdout, cmd.Stderr = &logged, &logged
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func (b *bare) start(t *testing.T, cmd *exec.Cmd) {
 		_ = cmd.Process.Kill() // its worker follows it
 		_ = cmd.Wait()
 		if t.Failed() {
-			t.Log(said.String())
+			t.Log(logged.String())
 		}
 	})
 	for begun := time.Now(); ; time.Sleep(20 * time.Millisecond) {
@@ -129,7 +129,7 @@ func TestFamilies(t *testing.T) {
 func TestCrowd(t *testing.T) {
 	b := alone(t, true, "true")
 	client := http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DialContext: b.host.Dial, DisableKeepAlives: true}}
-	looks := func(port int, path string) (status int) {
+	statusOf := func(port int, path string) (status int) {
 		answer, err := client.Get(fmt.Sprintf("http://127.0.0.1:%d%s", port, path))
 		if err != nil {
 			return 0
@@ -146,12 +146,12 @@ func TestCrowd(t *testing.T) {
 			}
 			defer conn.Close()
 		}
-		if status := looks(port, path); status != 0 {
+		if status := statusOf(port, path); status != 0 {
 			t.Fatalf("%d has room for more, it answers %d: this test shows nothing", port, status)
 		}
 	}
 	for range 20 {
-		if ready, serves := looks(29445, "/haproxy_ready"), looks(29445, "/haproxy_monitor"); ready != 200 || serves != 503 { // no check passes
+		if ready, serves := statusOf(29445, "/haproxy_ready"), statusOf(29445, "/haproxy_monitor"); ready != 200 || serves != 503 { // no check passes
 			t.Fatalf("on the loopback HAProxy answers %d and %d", ready, serves)
 		}
 	}

@@ -34,11 +34,11 @@ func (w *world) http(from *lab.Host, patience time.Duration) *http.Client {
 
 // request is one that has ended.
 type request struct {
-	start time.Time
-	took  time.Duration
-	who   string // answered
-	from  string // as the server saw the client
-	err   error
+	start  time.Time
+	took   time.Duration
+	server string // answered
+	from   string // as the server saw the client
+	err    error
 }
 
 // load is a crowd of clients: one starts every 10 ms, whatever becomes of those before.
@@ -84,7 +84,7 @@ func ask(client *http.Client, url string) request {
 		text, err = io.ReadAll(reply.Body)
 		reply.Body.Close()
 	}
-	r.who, r.from, _ = strings.Cut(string(text), " ")
+	r.server, r.from, _ = strings.Cut(string(text), " ")
 	r.took, r.err = time.Since(r.start), err
 	return r
 }
@@ -108,7 +108,7 @@ func by(all []request) map[string]int {
 		if r.err != nil {
 			n["failed"]++
 		} else {
-			n[r.who]++
+			n[r.server]++
 		}
 	}
 	return n
@@ -141,10 +141,10 @@ func none(t *testing.T, what string, at time.Time, all []request) {
 
 // watch is one long request.
 type watch struct {
-	mu   sync.Mutex
-	who  string
-	last time.Time
-	end  error
+	mu     sync.Mutex
+	server string
+	last   time.Time
+	end    error
 }
 
 // watches holds n of them until the test ends.
@@ -166,7 +166,7 @@ func (w *world) watches(n int, url string) []*watch {
 				n, err := reply.Body.Read(buffer)
 				one.mu.Lock()
 				if n > 0 {
-					one.who, _, _ = strings.Cut(string(buffer[:n]), "\n")
+					one.server, _, _ = strings.Cut(string(buffer[:n]), "\n")
 					one.last = time.Now()
 				}
 				if err != nil {
@@ -184,11 +184,11 @@ func (w *world) watches(n int, url string) []*watch {
 
 // on counts the watches on a server: those that have heard something just now, those that have
 // ended, and those that hang.
-func on(all []*watch, who string) (alive, ended, silent int) {
+func on(all []*watch, server string) (alive, ended, silent int) {
 	for _, one := range all {
 		one.mu.Lock()
 		switch {
-		case who != "" && one.who != who:
+		case server != "" && one.server != server:
 		case one.end != nil:
 			ended++
 		case time.Since(one.last) < time.Second:

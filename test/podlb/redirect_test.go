@@ -145,7 +145,7 @@ func TestDegraded(t *testing.T) {
 		w.within("the redirect is on", 20*time.Second, func() bool { return w.hosts["m1"].Do(func() error { return presence(rules, true) }) == nil })
 		on := time.Since(at)
 		time.Sleep(500 * time.Millisecond)
-		dark, bad := blackout(l.since(at.Add(-50 * time.Millisecond)))
+		dark, bad := outage(l.since(at.Add(-50 * time.Millisecond)))
 		t.Logf("the redirect is off after %v, on again after %v; %d requests failed, at most %v without a good one", off, on.Round(time.Millisecond), bad, dark)
 		if dark > 400*time.Millisecond {
 			t.Errorf("%v without an answer", dark)
@@ -205,9 +205,9 @@ func (w *world) haproxySignal(s syscall.Signal) {
 	}
 }
 
-// blackout is the longest time between the starts of two requests that were served, and how many
+// outage is the longest time between the starts of two requests that were served, and how many
 // were not.
-func blackout(all []request) (longest time.Duration, bad int) {
+func outage(all []request) (longest time.Duration, bad int) {
 	var last time.Time
 	for _, r := range byStart(all) {
 		if r.err != nil {

@@ -31,7 +31,7 @@ func TestUpgrade_FormerNames(t *testing.T) {
 		t.Fatal(err)
 	}
 	former := []byte(formerly.Replace(string(today)))
-	if _, says := haproxy.Digest(former); says == "" || string(former) == string(today) {
+	if _, digest := haproxy.Digest(former); digest == "" || string(former) == string(today) {
 		t.Fatalf("that is no configuration of a former release:\n%s", former)
 	}
 	former = []byte(strings.Replace(string(former), w.structure(), "former", 1))

@@ -102,8 +102,8 @@ var built = sync.OnceValues(func() (string, error) {
 	for out, args := range map[string][]string{"onprem-infra": {"-tags", "remote", "../../cmd/onprem-infra"}, "fakeapi": {"../fakeapi"}, "backend": {"./backend"}} {
 		cmd := exec.Command("go", append([]string{"build", "-o", filepath.Join(dir, out)}, args...)...)
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if said, err := cmd.CombinedOutput(); err != nil {
-			return dir, fmt.Errorf("go build %v: %w\n%s", args, err, said)
+		if output, err := cmd.CombinedOutput(); err != nil {
+			return dir, fmt.Errorf("go build %v: %w\n%s", args, err, output)
 		}
 	}
 	program, err := exec.LookPath("haproxy")

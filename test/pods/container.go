@@ -37,7 +37,7 @@ func (c *container) keep() {
 				return
 			default:
 			}
-			c.say(fmt.Sprintf("-- ended: %v\n", err))
+			c.note(fmt.Sprintf("-- ended: %v\n", err))
 			select {
 			case <-c.stopping:
 				return
@@ -85,7 +85,7 @@ func (c *container) started() error {
 	return errors.Join(err, errors.New(c.tail()))
 }
 
-func (c *container) say(text string) {
+func (c *container) note(text string) {
 	if log, err := os.OpenFile(c.log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644); err == nil {
 		_, _ = log.WriteString(text) // a line for the reader of a failed test's log
 		log.Close()

@@ -74,7 +74,7 @@ func TestMetrics(t *testing.T) {
 	for _, n := range l.nodes {
 		n.router.Store(true)
 	}
-	says := func(i int, line string) bool {
+	reports := func(i int, line string) bool {
 		page, err := l.asked(l.nodes[i].Host, "127.0.0.1")
 		return err == nil && strings.Contains(page, "\n"+line+"\n")
 	}
@@ -82,7 +82,7 @@ func TestMetrics(t *testing.T) {
 	l.until("one of them says that it holds the API VIP", 60*time.Second, func() bool {
 		holders := 0
 		for i := range l.nodes {
-			if says(i, holds) {
+			if reports(i, holds) {
 				holders++
 			}
 		}
@@ -90,7 +90,7 @@ func TestMetrics(t *testing.T) {
 	})
 	holder := 0
 	for i := range l.nodes {
-		if says(i, holds) {
+		if reports(i, holds) {
 			holder = i
 		}
 		at, err := l.asked(outside, own(i))

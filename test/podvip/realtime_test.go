@@ -65,8 +65,8 @@ func TestRealTime(t *testing.T) {
 			if err := unix.Prlimit(speaker.PID, unix.RLIMIT_RTTIME, nil, &pause); err != nil || pause.Cur != unix.RLIM_INFINITY {
 				t.Errorf("after a reload the kernel kills it when it has run for %d us, %v", pause.Cur, err)
 			}
-			if said := strings.Contains(n.Log("keepalived/keepalived"), "stays as it is"); said != tt.refuse {
-				t.Errorf("a refusal is said: %v, want %v", said, tt.refuse)
+			if logged := strings.Contains(n.Log("keepalived/keepalived"), "stays as it is"); logged != tt.refuse {
+				t.Errorf("a refusal is said: %v, want %v", logged, tt.refuse)
 			}
 		})
 	}

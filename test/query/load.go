@@ -54,7 +54,7 @@ type Load struct {
 	conns     []net.Conn
 	stop      chan struct{}
 	asking    sync.WaitGroup
-	hearing   sync.WaitGroup
+	receiving sync.WaitGroup
 
 	mu      sync.Mutex
 	ended   time.Time // zero while it asks
@@ -78,7 +78,7 @@ func Start(host *lab.Host, address string, perSecond int, questions func(i int) 
 		l.open[i] = map[uint16]int{}
 	}
 	for i := range l.conns {
-		l.hearing.Go(func() { l.hear(i) })
+		l.receiving.Go(func() { l.receive(i) })
 	}
 	l.asking.Go(func() { l.pace(l.send) })
 	l.asking.Go(func() {
@@ -122,8 +122,8 @@ func (l *Load) send(n int, late time.Duration) {
 	_, _ = l.conns[n%sockets].Write(packet) // what the network refuses stays unanswered, and so is lost
 }
 
-// hear takes the answers that come to one client.
-func (l *Load) hear(i int) {
+// receive takes the answers that come to one client.
+func (l *Load) receive(i int) {
 	buf := make([]byte, dns.MaxMsgSize)
 	for {
 		n, err := l.conns[i].Read(buf)
@@ -168,7 +168,7 @@ func (l *Load) Stop() (Outcome, error) {
 	for deadline := time.Now().Add(Patience); l.waiting() && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 	}
 	l.close()
-	l.hearing.Wait()
+	l.receiving.Wait()
 	return Outcome{Answers: l.answers, Due: int(l.ended.Sub(l.begun)/l.every) + 1, Starved: 1 - punctual(l.idle)}, l.err
 }
 

@@ -26,21 +26,21 @@ func TestLoad(t *testing.T) {
 	server := &dns.Server{PacketConn: conn, Handler: dns.HandlerFunc(func(w dns.ResponseWriter, q *dns.Msg) {
 		reply := new(dns.Msg).SetReply(q)
 		name := q.Question[0].Name
-		says := func(text string) {
+		answer := func(text string) {
 			reply.Answer = []dns.RR{&dns.TXT{Hdr: dns.RR_Header{Name: name, Rrtype: dns.TypeTXT, Class: dns.ClassINET}, Txt: []string{text}}}
 		}
 		switch name[:3] {
 		case "n3.":
 			return
 		case "n5.":
-			says("somebody.else.")
+			answer("somebody.else.")
 		case "n6.":
 		case "n7.":
 			reply.Rcode = dns.RcodeServerFailure
 		case "n8.":
 			reply.Rcode = dns.RcodeNameError
 		default:
-			says(name)
+			answer(name)
 		}
 		_ = w.WriteMsg(reply) // the asker notices
 	})}

@@ -75,16 +75,16 @@ func rendered(input txtar.File, images []byte) []txtar.File {
 		refs, more := spec.ParseImages("images.json", images)
 		described.Images, found = refs, append(found, more...)
 	}
-	var said []txtar.File
+	var entries []txtar.File
 	if len(found) > 0 {
 		lines := make([]string, len(found))
 		for i, f := range found {
 			lines[i] = f.String()
 		}
-		said = findings(strings.Join(lines, "\n"))
+		entries = findings(strings.Join(lines, "\n"))
 	}
 	if found.HasErrors() {
-		return said
+		return entries
 	}
 	p, err := plan.Compile(described)
 	if err != nil {
@@ -97,16 +97,16 @@ func rendered(input txtar.File, images []byte) []txtar.File {
 			_, err = ignition.Encode(set)
 		}
 		if err != nil {
-			said = append(said, txtar.File{Name: string(r), Data: fmt.Appendf(nil, "%v\n", err)})
+			entries = append(entries, txtar.File{Name: string(r), Data: fmt.Appendf(nil, "%v\n", err)})
 			continue
 		}
-		said = append(said, tree(string(r), set, written)...)
+		entries = append(entries, tree(string(r), set, written)...)
 	}
 	set, err := cluster.Manifests(p)
 	if err != nil {
 		return findings(err)
 	}
-	return append(said, tree("cluster", set, written)...)
+	return append(entries, tree("cluster", set, written)...)
 }
 
 func goods(p plan.Plan, r role.Role) (asset.Set, error) {

@@ -18,12 +18,12 @@ var trace = regexp.MustCompile(`(?i)openshift|\bocp|_ocp|\bmco\b|-mco-|/mco/|\bk
 // TestNoTraceOfOpenShift holds that nothing of OpenShift stands in what the hosts and the API of
 // another Kubernetes get, on any platform.
 func TestNoTraceOfOpenShift(t *testing.T) {
-	looked := 0
+	inspected := 0
 	for _, platform := range []spec.Platform{spec.BareMetal, spec.Nutanix, spec.OpenStack, spec.OVirt, spec.VSphere, spec.None} {
 		for _, balancer := range []spec.LoadBalancer{spec.Managed, spec.UserManaged} {
 			for _, topology := range []spec.Topology{spec.HighlyAvailable, spec.HighlyAvailableArbiter} {
 				t.Run(fmt.Sprint(platform, balancer, topology), func(t *testing.T) {
-					looked += untraced(t, spec.Cluster{
+					inspected += untraced(t, spec.Cluster{
 						Name: "prod", BaseDomain: "example.com", Platform: platform, Distribution: spec.Kubernetes, Topology: topology, LoadBalancer: balancer,
 						APIVIPs:     []netip.Addr{netip.MustParseAddr("192.0.2.5"), netip.MustParseAddr("2001:db8::5")},
 						IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6"), netip.MustParseAddr("2001:db8::6")},
@@ -35,8 +35,8 @@ func TestNoTraceOfOpenShift(t *testing.T) {
 			}
 		}
 	}
-	if looked < 500 {
-		t.Errorf("only %d files were looked at", looked)
+	if inspected < 500 {
+		t.Errorf("only %d files were looked at", inspected)
 	}
 }
 

@@ -204,8 +204,8 @@ func test(ctx context.Context, dir, room, run, limit string) (result, error) {
 		"-timeout", limit, "-json", "-run", run, "./"+room)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), need.Require+"=1", "CGO_ENABLED=0", asked+"=0")
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
+	var printed bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &printed, &printed
 	var exit *exec.ExitError
 	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
 		return result{}, fmt.Errorf("run go test: %w", err)
@@ -215,7 +215,7 @@ func test(ctx context.Context, dir, room, run, limit string) (result, error) {
 	}
 	outcome := map[string]string{}
 	var text strings.Builder
-	for line := range bytes.Lines(said.Bytes()) {
+	for line := range bytes.Lines(printed.Bytes()) {
 		var event struct{ Action, Test, Output string }
 		if json.Unmarshal(line, &event) != nil {
 			text.Write(line)

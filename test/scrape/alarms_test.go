@@ -114,13 +114,13 @@ var faults = []taped{
 // sounds checks that the alerts of a fault fire at its end and no others, and that none fires
 // before it and a while after it. If a target does not answer, the time before is as long as the
 // range of the rules.
-func sounds(t *testing.T, rules string, tape *scrape.Tape, p scrape.Play, want []string) {
+func sounds(t *testing.T, rules string, tape *scrape.Tape, p scrape.Schedule, want []string) {
 	t.Helper()
 	p.Pace, p.Before, p.After = pace, 20*time.Minute, 20*time.Minute
 	if tape.Silent() {
 		p.Before = anHour
 	}
-	r, err := tape.Play(p)
+	r, err := tape.Schedule(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func TestTapes(t *testing.T) {
 	for _, f := range faults {
 		known[f.tape] = true
 		t.Run(f.tape, func(t *testing.T) {
-			sounds(t, path, tape(t, f.tape), scrape.Play{During: f.during, Slower: f.slower}, f.want)
+			sounds(t, path, tape(t, f.tape), scrape.Schedule{During: f.during, Slower: f.slower}, f.want)
 		})
 	}
 	all, err := filepath.Glob("testdata/*.tape")
@@ -182,7 +182,7 @@ func TestTapesAreOfToday(t *testing.T) {
 	_, text := rules(t)
 	asked := scrape.Families(text)
 	byHand := map[string]bool{metrics.Announced.Name: true} // the lab's cluster has no multicast DNS
-	said := map[string]bool{}
+	fired := map[string]bool{}
 	for _, f := range faults {
 		for series := range tape(t, f.tape).Rows {
 			name, labels, _ := strings.Cut(series, "{")
@@ -193,11 +193,11 @@ func TestTapesAreOfToday(t *testing.T) {
 			if family, ok := asked[name]; !ok || !slices.Equal(names, family.Labels) {
 				t.Errorf("%s.tape has %s, which no program reports so, or no rule names: %s", f.tape, series, anew)
 			}
-			said[name] = true
+			fired[name] = true
 		}
 	}
 	for name := range asked {
-		if !said[name] && !byHand[name] {
+		if !fired[name] && !byHand[name] {
 			t.Errorf("rules name %s, which is on no tape: %s", name, anew)
 		}
 	}

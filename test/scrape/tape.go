@@ -16,14 +16,14 @@ import (
 
 // Tape is the metrics of programs, recorded once before a fault and a few times during it.
 type Tape struct {
-	About string                       // the fault, for people
-	At    []time.Duration              // of each step, since the fault was there; that of the first, before it, is 0
-	Ages  []string                     // families that grow with time for as long as the fault lasts, where they grew on the tape
-	Rows  map[string]map[string][]Said // by series and by target, a value for each step
+	About string                         // the fault, for people
+	At    []time.Duration                // of each step, since the fault was there; that of the first, before it, is 0
+	Ages  []string                       // families that grow with time for as long as the fault lasts, where they grew on the tape
+	Rows  map[string]map[string][]Sample // by series and by target, a value for each step
 }
 
-// Said is a value of a series; Nothing if the target did not answer, or did not report the series.
-type Said struct {
+// Sample is a value of a series; Nothing if the target did not answer, or did not report the series.
+type Sample struct {
 	Value   float64
 	Nothing bool
 }
@@ -56,7 +56,7 @@ func Families(rules []byte) map[string]metrics.Family {
 // Add adds a step: the metrics of each target that answers, of these families alone.
 func (t *Tape) Add(at time.Duration, pages map[string][]byte, families map[string]metrics.Family) error {
 	if t.Rows == nil {
-		t.Rows = map[string]map[string][]Said{}
+		t.Rows = map[string]map[string][]Sample{}
 	}
 	step := len(t.At)
 	t.At = append(t.At, at)
@@ -78,9 +78,9 @@ func (t *Tape) Add(at time.Duration, pages map[string][]byte, families map[strin
 				name += "{" + words.ReplaceAllString(m[2], `$1="any"`) + "}"
 			}
 			if t.Rows[name] == nil {
-				t.Rows[name] = map[string][]Said{}
+				t.Rows[name] = map[string][]Sample{}
 			}
-			t.Rows[name][target] = append(silent(t.Rows[name][target], step), Said{Value: value})
+			t.Rows[name][target] = append(silent(t.Rows[name][target], step), Sample{Value: value})
 		}
 	}
 	for _, rows := range t.Rows {
@@ -92,9 +92,9 @@ func (t *Tape) Add(at time.Duration, pages map[string][]byte, families map[strin
 }
 
 // silent extends a row up to a step without values.
-func silent(row []Said, steps int) []Said {
+func silent(row []Sample, steps int) []Sample {
 	for len(row) < steps {
-		row = append(row, Said{Nothing: true})
+		row = append(row, Sample{Nothing: true})
 	}
 	return row
 }
@@ -124,15 +124,15 @@ func (t *Tape) Steady() {
 // Beyond is the tape without the rows that it has in common with the tape of health, whose values
 // never change.
 func (t *Tape) Beyond(health *Tape) *Tape {
-	out := &Tape{About: t.About, At: t.At, Ages: t.Ages, Rows: map[string]map[string][]Said{}}
+	out := &Tape{About: t.About, At: t.At, Ages: t.Ages, Rows: map[string]map[string][]Sample{}}
 	for series, rows := range t.Rows {
 		for target, row := range rows {
 			well := health.Rows[series][target]
-			if len(well) > 0 && !slices.ContainsFunc(row, func(s Said) bool { return s != well[0] }) {
+			if len(well) > 0 && !slices.ContainsFunc(row, func(s Sample) bool { return s != well[0] }) {
 				continue
 			}
 			if out.Rows[series] == nil {
-				out.Rows[series] = map[string][]Said{}
+				out.Rows[series] = map[string][]Sample{}
 			}
 			out.Rows[series][target] = row
 		}
@@ -142,16 +142,16 @@ func (t *Tape) Beyond(health *Tape) *Tape {
 
 // Over undoes Beyond.
 func (t *Tape) Over(health *Tape) *Tape {
-	out := &Tape{About: t.About, At: t.At, Ages: t.Ages, Rows: map[string]map[string][]Said{}}
+	out := &Tape{About: t.About, At: t.At, Ages: t.Ages, Rows: map[string]map[string][]Sample{}}
 	for series, rows := range health.Rows {
-		out.Rows[series] = map[string][]Said{}
+		out.Rows[series] = map[string][]Sample{}
 		for target, row := range rows {
 			out.Rows[series][target] = slices.Repeat(row[:1], len(t.At))
 		}
 	}
 	for series, rows := range t.Rows {
 		if out.Rows[series] == nil {
-			out.Rows[series] = map[string][]Said{}
+			out.Rows[series] = map[string][]Sample{}
 		}
 		maps.Copy(out.Rows[series], rows)
 	}
@@ -159,7 +159,7 @@ func (t *Tape) Over(health *Tape) *Tape {
 }
 
 // risen is a counter as Prometheus reads it: one that has fallen has begun anew.
-func risen(row []Said) []Said {
+func risen(row []Sample) []Sample {
 	out := slices.Clone(row)
 	var last, sum float64
 	begun := false
@@ -204,7 +204,7 @@ func (t *Tape) Text() []byte {
 	return out.Bytes()
 }
 
-func written(row []Said) string {
+func written(row []Sample) string {
 	list := make([]string, len(row))
 	for i, s := range row {
 		if list[i] = strconv.FormatFloat(s.Value, 'g', -1, 64); s.Nothing {
@@ -219,7 +219,7 @@ func written(row []Said) string {
 
 // Read reads what Text wrote.
 func Read(text []byte) (*Tape, error) {
-	t := &Tape{Rows: map[string]map[string][]Said{}}
+	t := &Tape{Rows: map[string]map[string][]Sample{}}
 	series := ""
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSuffix(line, "\n")
@@ -244,7 +244,7 @@ func Read(text []byte) (*Tape, error) {
 			err = t.row(series, row)
 		default:
 			series = line
-			t.Rows[series] = map[string][]Said{}
+			t.Rows[series] = map[string][]Sample{}
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read %q of a tape: %w", line, err)
@@ -263,7 +263,7 @@ func (t *Tape) row(series, line string) error {
 	if !ok || series == "" || len(list) != len(t.At) {
 		return fmt.Errorf("want targets, a colon, and one value or %d, below a series", len(t.At))
 	}
-	row := make([]Said, len(list))
+	row := make([]Sample, len(list))
 	for i, word := range list {
 		if row[i].Nothing = word == silence; row[i].Nothing {
 			continue

@@ -31,10 +31,10 @@ func filmed(t *testing.T, ages []string, pages ...string) *Tape {
 	return tape
 }
 
-// heard is the values of a series of a recording, one word for each scrape.
-func heard(t *testing.T, tape *Tape, p Play, series string) string {
+// recorded is the values of a series of a recording, one word for each scrape.
+func recorded(t *testing.T, tape *Tape, p Schedule, series string) string {
 	t.Helper()
-	r, err := tape.Play(p)
+	r, err := tape.Schedule(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,11 +42,11 @@ func heard(t *testing.T, tape *Tape, p Play, series string) string {
 	return strings.Join(r.until(name+"{"+labels+`instance="holder/vip",job="one"}`), " ")
 }
 
-// TestPlay holds how a recording continues a tape: gauges repeat, counters rise, ages grow, and a
+// TestTape_Recording holds how a recording continues a tape: gauges repeat, counters rise, ages grow, and a
 // target without a value has none.
-func TestPlay(t *testing.T) {
+func TestTape_Recording(t *testing.T) {
 	const restarts, running, age = "onprem_keepalived_restarts_total", "onprem_keepalived_running", "onprem_round_age_seconds"
-	play := Play{Pace: 10 * time.Second, Before: 20 * time.Second, During: 30 * time.Second, After: 10 * time.Second}
+	schedule := Schedule{Pace: 10 * time.Second, Before: 20 * time.Second, During: 30 * time.Second, After: 10 * time.Second}
 	for _, tt := range []struct {
 		name   string
 		ages   []string
@@ -71,13 +71,13 @@ func TestPlay(t *testing.T) {
 			if !strings.Contains(series, "{") {
 				series += "{"
 			}
-			play.Slower = tt.slower
-			if got := heard(t, filmed(t, tt.ages, tt.pages...), play, series); got != tt.want {
+			schedule.Slower = tt.slower
+			if got := recorded(t, filmed(t, tt.ages, tt.pages...), schedule, series); got != tt.want {
 				t.Errorf("%s\nwant %s", got, tt.want)
 			}
 		})
 	}
-	if _, err := filmed(t, nil, running+" 1", running+" 0").Play(play); err == nil {
+	if _, err := filmed(t, nil, running+" 1", running+" 0").Schedule(schedule); err == nil {
 		t.Error("a tape without two steps of its fault is played")
 	}
 }

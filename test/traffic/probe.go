@@ -172,8 +172,8 @@ func (r Requests) where(keep func(Request) bool) (kept Requests) {
 	return kept
 }
 
-// Blackout is the longest time between the starts of two served requests that follow one another.
-func (r Requests) Blackout() time.Duration { return r.With(Served).Pause() }
+// Outage is the longest time between the starts of two served requests that follow one another.
+func (r Requests) Outage() time.Duration { return r.With(Served).Pause() }
 
 // Pause is the longest time between the starts of two requests that follow one another, whatever
 // their outcomes. One that is much longer than the client's pace is its own: it had no processor.
@@ -193,7 +193,7 @@ func (r Requests) String() string {
 			faults[one.Err.Error()]++
 		}
 	}
-	text := fmt.Sprintf("%d requests %v, blackout %v", len(r), counts, r.Blackout().Round(time.Millisecond))
+	text := fmt.Sprintf("%d requests %v, blackout %v", len(r), counts, r.Outage().Round(time.Millisecond))
 	var lines []string
 	for fault, n := range faults {
 		lines = append(lines, fmt.Sprintf("\n  %d times %s", n, fault))

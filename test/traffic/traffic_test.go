@@ -70,12 +70,12 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-func TestBlackout(t *testing.T) {
+func TestOutage(t *testing.T) {
 	at := func(ms int, o Outcome) Request {
 		return Request{Start: time.Unix(0, 0).Add(time.Duration(ms) * time.Millisecond), Outcome: o}
 	}
 	all := Requests{at(0, Served), at(10, Served), at(20, Late), at(30, Refused), at(40, Served), at(50, Served)}
-	if got := all.Blackout(); got != 30*time.Millisecond {
+	if got := all.Outage(); got != 30*time.Millisecond {
 		t.Errorf("blackout %v, want 30ms", got)
 	}
 	if got := all.Pause(); got != 10*time.Millisecond {

@@ -29,7 +29,7 @@ type Watches struct {
 
 	mu     sync.Mutex
 	breaks []Break
-	heard  []time.Time // of each watch, its last event
+	events []time.Time // of each watch, its last event
 	silent []time.Duration
 	cancel []context.CancelFunc // of each watch, its request
 }
@@ -37,7 +37,7 @@ type Watches struct {
 // Watch holds n watches of url, which is a list request with watch=true.
 func Watch(n int, dial Dial, url string, config *tls.Config) *Watches {
 	ctx, cancel := context.WithCancel(context.Background())
-	w := &Watches{stop: cancel, heard: make([]time.Time, n), silent: make([]time.Duration, n), cancel: make([]context.CancelFunc, n)}
+	w := &Watches{stop: cancel, events: make([]time.Time, n), silent: make([]time.Duration, n), cancel: make([]context.CancelFunc, n)}
 	for i := range n {
 		w.done.Go(func() { w.hold(ctx, i, client(dial, config, 0), url) })
 	}
@@ -99,10 +99,10 @@ func (w *Watches) event(i int) {
 	now := time.Now()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.heard[i].IsZero() {
-		w.silent[i] = max(w.silent[i], now.Sub(w.heard[i]))
+	if !w.events[i].IsZero() {
+		w.silent[i] = max(w.silent[i], now.Sub(w.events[i]))
 	}
-	w.heard[i] = now
+	w.events[i] = now
 	for b := range w.breaks {
 		if w.breaks[b].Watch == i && w.breaks[b].Back.IsZero() {
 			w.breaks[b].Back = now
@@ -115,23 +115,23 @@ func (w *Watches) broken(i int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	last := slices.IndexFunc(w.breaks, func(b Break) bool { return b.Watch == i && b.Back.IsZero() })
-	if w.heard[i].IsZero() || last >= 0 {
+	if w.events[i].IsZero() || last >= 0 {
 		return // it has not begun yet, or not again
 	}
 	kind := outcome(err)
 	if err == nil {
 		kind = Reset
 	}
-	w.breaks = append(w.breaks, Break{Watch: i, At: now, Silent: now.Sub(w.heard[i]), Outcome: kind})
+	w.breaks = append(w.breaks, Break{Watch: i, At: now, Silent: now.Sub(w.events[i]), Outcome: kind})
 }
 
 // Running is the number of watches that have received an event and are not broken now.
 func (w *Watches) Running() (n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for i, heard := range w.heard {
+	for i, events := range w.events {
 		open := slices.ContainsFunc(w.breaks, func(b Break) bool { return b.Watch == i && b.Back.IsZero() })
-		if !heard.IsZero() && !open {
+		if !events.IsZero() && !open {
 			n++
 		}
 	}
@@ -142,8 +142,8 @@ func (w *Watches) Running() (n int) {
 func (w *Watches) Renew(silent time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for i, heard := range w.heard {
-		if !heard.IsZero() && time.Since(heard) > silent && w.cancel[i] != nil {
+	for i, events := range w.events {
+		if !events.IsZero() && time.Since(events) > silent && w.cancel[i] != nil {
 			w.cancel[i]()
 		}
 	}
@@ -164,8 +164,8 @@ func (w *Watches) Report() (breaks []Break, silent time.Duration) {
 	now := time.Now()
 	for i, s := range w.silent {
 		silent = max(silent, s)
-		if !w.heard[i].IsZero() {
-			silent = max(silent, now.Sub(w.heard[i]))
+		if !w.events[i].IsZero() {
+			silent = max(silent, now.Sub(w.events[i]))
 		}
 	}
 	return slices.Clone(w.breaks), silent

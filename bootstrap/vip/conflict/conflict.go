@@ -80,9 +80,10 @@ type question struct {
 
 // New makes a detector that has probed nothing yet.
 func New(o Options) *Detector {
-	open := slices.DeleteFunc(election.Addresses(o.Plan, role.Bootstrap), func(vip netip.Addr) bool {
-		return slices.Contains(o.Settled, vip)
-	})
+	open := slices.DeleteFunc(election.Addresses(o.Plan, role.Bootstrap),
+		func(vip netip.Addr) bool {
+			return slices.Contains(o.Settled, vip)
+		})
 	return &Detector{
 		options: o, open: open, settled: o.Settled, asked: map[netip.Addr]question{},
 		known: map[netip.Addr]Finding{}, findings: loop.NewLatest[map[netip.Addr]Finding](o.Wake),

@@ -16,9 +16,9 @@ import (
 // The pace of probing. The kernel finds in 3 s that no host has an address, and keepalived listens
 // for 3.7 s before it holds the VIP: an answer in that time is in time.
 const (
-	paceFirst = 20 * time.Millisecond  // after the first question: a host usually answers in a fraction of it
+	paceFirst = 20 * time.Millisecond  // after the first question: a host usually answers sooner
 	paceOpen  = 100 * time.Millisecond // while the kernel's verdict is on its way
-	paceKnown = time.Second            // with a verdict; keepalived listens for longer than two of them
+	paceKnown = time.Second            // with a verdict; keepalived listens for over two of them
 )
 
 // timeout is how long to wait for an answer. The kernel has its verdict sooner, but none at all
@@ -145,8 +145,9 @@ func (d *Detector) ask(vip netip.Addr, link string, links addr.Snapshot) (verdic
 	return pending, Host{}, nil
 }
 
-// judge reports whether a host that answers is a gateway of its link, which answers for every address.
-// A gateway that is not known yet is asked for. A gateway whose own address is the VIP holds it.
+// judge reports whether a host that answers is a gateway of its link, which answers for every
+// address. A gateway that is not known yet is asked for. A gateway whose own address is the VIP
+// holds it.
 func (d *Detector) judge(vip netip.Addr, host Host, links addr.Snapshot) verdict {
 	for _, gateway := range gateways(links, host.Link) {
 		if gateway == vip {
@@ -167,7 +168,8 @@ func (d *Detector) judge(vip netip.Addr, host Host, links addr.Snapshot) verdict
 func gateways(s addr.Snapshot, link string) []netip.Addr {
 	var found []netip.Addr
 	for _, r := range s.Routes {
-		onLink := slices.ContainsFunc(s.Links, func(l addr.Link) bool { return l.Name == link && l.Index == r.LinkIndex })
+		onLink := slices.ContainsFunc(s.Links,
+			func(l addr.Link) bool { return l.Name == link && l.Index == r.LinkIndex })
 		if onLink && r.Destination.IsValid() && r.Destination.Bits() == 0 && r.Gateway.IsValid() {
 			found = append(found, r.Gateway)
 		}

@@ -150,9 +150,10 @@ func (c *claim) sameNames(other *claim) bool {
 // address family works again, they may remember a former name from it.
 func (r *Responder) Again(now time.Time) {
 	r.gone = slices.DeleteFunc(r.gone, func(o *owned) bool {
-		return !o.last.Add(o.ttl()).After(now) || slices.ContainsFunc(r.claims, func(c *claim) bool {
-			return find(c.records, o.rr) != nil
-		})
+		return !o.last.Add(o.ttl()).After(now) ||
+			slices.ContainsFunc(r.claims, func(c *claim) bool {
+				return find(c.records, o.rr) != nil
+			})
 	})
 	r.sendGoodbyes(r.gone)
 	for _, c := range r.claims {

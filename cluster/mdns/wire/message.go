@@ -28,7 +28,8 @@ type Record struct {
 // Parse reads a packet of multicast DNS; ok is false for one to ignore (RFC 6762 18).
 func Parse(data []byte) (m Message, ok bool) {
 	m.Msg = new(dns.Msg)
-	if err := m.Unpack(data); err != nil || m.Opcode != dns.OpcodeQuery || m.Rcode != dns.RcodeSuccess {
+	if err := m.Unpack(data); err != nil || m.Opcode != dns.OpcodeQuery ||
+		m.Rcode != dns.RcodeSuccess {
 		return Message{}, false
 	}
 	sections := [][]dns.RR{m.Answer}

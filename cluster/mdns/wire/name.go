@@ -14,8 +14,8 @@ const (
 )
 
 // Shorten makes a label of a text that is too long for one: its first 15 bytes, 32 hexadecimal
-// digits of its SHA-256, and its last 16 bytes. Former publishers shorten names in the same way, and
-// nodes must agree on a name.
+// digits of its SHA-256, and its last 16 bytes. Former publishers shorten names in the same way,
+// and nodes must agree on a name.
 func Shorten(text string) string {
 	if len(text) <= maxLabel {
 		return text

@@ -13,7 +13,8 @@ const Port = 5353
 
 // Groups are the multicast groups of multicast DNS. Neither leaves its link.
 func Groups() (v4, v6 netip.Addr) {
-	return netip.AddrFrom4([4]byte{224, 0, 0, 251}), netip.AddrFrom16([16]byte{0: 0xff, 1: 2, 15: 0xfb})
+	return netip.AddrFrom4([4]byte{224, 0, 0, 251}),
+		netip.AddrFrom16([16]byte{0: 0xff, 1: 2, 15: 0xfb})
 }
 
 // Packet is a received packet.

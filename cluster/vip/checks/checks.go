@@ -70,8 +70,8 @@ type finding struct {
 	why   string
 }
 
-// New makes checks in the state that an earlier run left: the end of a monitor proves nothing about a
-// balancer. A check without a former state does not pass.
+// New makes checks in the state that an earlier run left: the end of a monitor proves nothing about
+// a balancer. A check without a former state does not pass.
 func New(o Options) *Checks {
 	c := &Checks{
 		options: o, retimed: loop.NewWake(), timing: o.Timing, states: map[vrrp.CheckName]state{},

@@ -74,7 +74,8 @@ func (f *Founding) find(ctx context.Context) {
 		free, why := f.probe(ctx)
 		if ctx.Err() == nil && why != logged {
 			logged = why
-			f.options.Log.Info("the API has named no node yet", "this node may hold its VIP", free, "why", why)
+			f.options.Log.Info("the API has named no node yet", "this node may hold its VIP", free,
+				"why", why)
 		}
 		if inRow++; !free {
 			inRow = 0

@@ -69,7 +69,8 @@ func PlaceOf(self string, nodes []Node, kept string, ranks int) Place {
 // dead names the other nodes that have a rank and are not ready.
 func dead(self string, nodes []Node, ranks int) (text string) {
 	for _, n := range nodes {
-		if _, ranked := notice.ReadRank(n.Rank, ranks); ranked && n.Name != self && !n.Down.IsZero() {
+		if _, ranked := notice.ReadRank(n.Rank, ranks); ranked && n.Name != self &&
+			!n.Down.IsZero() {
 			text += fmt.Sprintf("; Node %s, which has rank %s, has not been Ready since %s: "+
 				"if its machine does not come back, delete the Node",
 				n.Name, n.Rank, n.Down.UTC().Format(time.RFC3339))

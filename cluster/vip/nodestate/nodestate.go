@@ -17,9 +17,10 @@ const Path = "/var/lib/onprem-infra/vip.json"
 
 // Memory is what is kept.
 type Memory struct {
-	Open          bool               `json:"open"`          // the eligibility gate
-	BootstrapGone bool               `json:"bootstrapGone"` // the bootstrap machine has released the VIPs for good
-	Nodes         []member.Node      `json:"nodes"`         // that the API named last
+	Open bool `json:"open"` // the eligibility gate
+	// the bootstrap machine has released the VIPs for good
+	BootstrapGone bool               `json:"bootstrapGone"`
+	Nodes         []member.Node      `json:"nodes"` // that the API named last
 	Candidates    []notice.Candidate `json:"candidates"`
 	Rank          string             `json:"rank,omitempty"` // the last one of this node
 	// Started are the instances that were once started on this node; null in the files of former
@@ -30,7 +31,8 @@ type Memory struct {
 // Equal compares two memories.
 func (m Memory) Equal(o Memory) bool {
 	return m.Rank == o.Rank && slices.Equal(m.Started, o.Started) && m.Open == o.Open &&
-		m.BootstrapGone == o.BootstrapGone && slices.EqualFunc(m.Nodes, o.Nodes, member.Node.Same) &&
+		m.BootstrapGone == o.BootstrapGone &&
+		slices.EqualFunc(m.Nodes, o.Nodes, member.Node.Same) &&
 		slices.EqualFunc(m.Candidates, o.Candidates, notice.Candidate.Equal)
 }
 

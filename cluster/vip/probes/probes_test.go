@@ -195,7 +195,7 @@ func TestProbe_BalancerHangs(t *testing.T) {
 }
 
 // TestServed holds that HAProxy's own belief opens no gate: a server must have passed a check, and
-// not by telling a stranger nothing.
+// not by refusing an answer without credentials.
 func TestServed(t *testing.T) {
 	const head = "# pxname,svname,scur,status,lastchg,type,check_status,check_code,addr\n"
 	for _, tt := range []struct {
@@ -211,9 +211,9 @@ func TestServed(t *testing.T) {
 		{"all down", head + "masters,m0,0,DOWN,3,2,L7STS,500,192.0.2.11:6443\n", false, nil},
 		{"another backend's", head + "mcs,m0,0,UP,3,2,L7OK,200,192.0.2.11:22623\n", false, nil},
 		{"one of two", head + "masters,m0,0,DOWN,3,2,L4CON,,192.0.2.11:6443\nmasters,m1,0,UP,3,2,L7OK,200,192.0.2.12:6443\n", true, nil},
-		{"strangers are told nothing, and nobody is ready", head + "masters,m0,0,UP,3,2,L7OK,403,192.0.2.11:6443\nmasters,m1,0,UP,3,2,L7OK,401,192.0.2.12:6443\n", false, map[string]int{"192.0.2.11:6443": 500, "192.0.2.12:6443": 403}},
-		{"strangers are told nothing, and nobody listens", head + "masters,m0,0,UP,3,2,L7OK,403,192.0.2.11:6443\nmasters,m1,0,UP,3,2,L7OK,401,192.0.2.12:6443\n", false, nil},
-		{"strangers are told nothing, and one is ready", head + "masters,m0,0,UP,3,2,L7OK,403,192.0.2.11:6443\nmasters,m1,0,UP,3,2,L7OK,401,192.0.2.12:6443\n", true, map[string]int{"192.0.2.12:6443": 200}},
+		{"answers need credentials, and no server is ready", head + "masters,m0,0,UP,3,2,L7OK,403,192.0.2.11:6443\nmasters,m1,0,UP,3,2,L7OK,401,192.0.2.12:6443\n", false, map[string]int{"192.0.2.11:6443": 500, "192.0.2.12:6443": 403}},
+		{"answers need credentials, and no server listens", head + "masters,m0,0,UP,3,2,L7OK,403,192.0.2.11:6443\nmasters,m1,0,UP,3,2,L7OK,401,192.0.2.12:6443\n", false, nil},
+		{"answers need credentials, and one is ready", head + "masters,m0,0,UP,3,2,L7OK,403,192.0.2.11:6443\nmasters,m1,0,UP,3,2,L7OK,401,192.0.2.12:6443\n", true, map[string]int{"192.0.2.12:6443": 200}},
 		{"a check is under way, and nobody is ready", head + "masters,m0,0,UP,3,2,* L7OK,,192.0.2.11:6443\n", false, map[string]int{"192.0.2.11:6443": 500}},
 		{"one that is down is not asked", head + "masters,m0,0,DOWN 1/3,3,2,L7OK,403,192.0.2.11:6443\n", false, map[string]int{"192.0.2.11:6443": 200}},
 	} {

@@ -47,5 +47,6 @@ func (p *Prober) probeReserved(ctx context.Context, servers []netip.AddrPort) (b
 			return true, "an API server that refuses anonymous requests is ready"
 		}
 	}
-	return false, "the API servers refuse anonymous requests, and none is ready for the kubelet's credentials"
+	return false,
+		"the API servers refuse anonymous requests, and none is ready for the kubelet's credentials"
 }

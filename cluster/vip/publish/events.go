@@ -61,9 +61,11 @@ type Events struct {
 
 // NewEvents makes Events that have reported nothing yet.
 func NewEvents(
-	self func() (string, error), report func(context.Context, string, Event) error, log *slog.Logger,
+	self func() (string, error), report func(context.Context, string, Event) error,
+	log *slog.Logger,
 ) *Events {
-	return &Events{self: self, report: report, log: log, holder: map[string]bool{}, wake: loop.NewWake()}
+	return &Events{self: self, report: report, log: log, holder: map[string]bool{},
+		wake: loop.NewWake()}
 }
 
 // Note takes in a change. A state from before this program started is no change now.
@@ -75,10 +77,12 @@ func (e *Events) Note(c Change) {
 		return
 	}
 	now := time.Now()
-	event := Event{Taken, fmt.Sprintf("This node holds the VIP %s (%s): %s", c.VIP, c.Instance, c.Why), c.At, now}
+	event := Event{Taken,
+		fmt.Sprintf("This node holds the VIP %s (%s): %s", c.VIP, c.Instance, c.Why), c.At, now}
 	if !c.Holder {
 		event.Reason = Lost
-		event.Message = fmt.Sprintf("This node holds the VIP %s (%s) no more: %s", c.VIP, c.Instance, c.Why)
+		event.Message = fmt.Sprintf("This node holds the VIP %s (%s) no more: %s", c.VIP,
+			c.Instance, c.Why)
 	}
 	if back := int(now.Sub(e.since) / replenish); back > 0 {
 		e.spent, e.since = max(e.spent-back, 0), now
@@ -89,7 +93,8 @@ func (e *Events) Note(c Change) {
 	}
 	e.spent++
 	if e.dropped > 0 {
-		event.Message += fmt.Sprintf(" (%d changes before were not reported: they were too many)", e.dropped)
+		event.Message += fmt.Sprintf(" (%d changes before were not reported: they were too many)",
+			e.dropped)
 		e.dropped = 0
 	}
 	e.waiting = append(e.waiting, event)

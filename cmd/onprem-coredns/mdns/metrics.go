@@ -7,10 +7,13 @@ import (
 )
 
 var (
-	count = promauto.NewGauge(prometheus.GaugeOpts{Namespace: plugin.Namespace, Subsystem: Name, Name: "hosts",
+	count = promauto.NewGauge(prometheus.GaugeOpts{Namespace: plugin.Namespace, Subsystem: Name,
+		Name: "hosts",
 		Help: "Hosts that are known by what they announce of themselves."})
-	answered = promauto.NewCounter(prometheus.CounterOpts{Namespace: plugin.Namespace, Subsystem: Name, Name: "answers_total",
+	answered = promauto.NewCounter(prometheus.CounterOpts{Namespace: plugin.Namespace,
+		Subsystem: Name, Name: "answers_total",
 		Help: "Queries that were answered, also by no data."})
-	fallen = promauto.NewCounter(prometheus.CounterOpts{Namespace: plugin.Namespace, Subsystem: Name, Name: "passed_total",
+	fallen = promauto.NewCounter(prometheus.CounterOpts{Namespace: plugin.Namespace,
+		Subsystem: Name, Name: "passed_total",
 		Help: "Queries that were left to the next plugin."})
 )

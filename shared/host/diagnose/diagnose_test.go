@@ -64,7 +64,7 @@ func TestDiagnose(t *testing.T) {
 				return drift.Report{Changes: changes}, map[role.Role]error{role.Master: nil, "": no}[r]
 			}
 		}},
-		{"who answers", doctor.CheckForeign, func(h *diagnose.Host) {
+		{"the answers", doctor.CheckForeign, func(h *diagnose.Host) {
 			was := h.Network.WhoHas
 			h.Network.WhoHas = func(on string, a netip.Addr) ([]string, error) {
 				if a == p.VIPs.Ingress[0] {
@@ -208,7 +208,7 @@ func TestDiagnose_ManyHosts(t *testing.T) {
 		{"a peer list", doctor.CheckPeers, "", func(h *diagnose.Host) {
 			addNode(h, kube.Node{ControlPlane: true, Candidate: fakehost.Node("m14", "192.0.2.14")})
 		}},
-		{"who answers", "", "who answers for 192.0.2.6: 52:54:00:00:00:99 ", func(h *diagnose.Host) {
+		{"the answers", "", "the answer for 192.0.2.6: 52:54:00:00:00:99 ", func(h *diagnose.Host) {
 			h.Network.Neighbours = func(string) ([]link.Entry, error) { return nil, nil }
 			was := h.Network.WhoHas
 			h.Network.WhoHas = func(on string, a netip.Addr) ([]string, error) {
@@ -330,7 +330,7 @@ func TestDiagnose_Unprivileged(t *testing.T) {
 	if len(r.Findings) > 0 {
 		t.Errorf("%s", describe(r))
 	}
-	for _, what := range []string{"who answers", "adverts", "the control plane's nodes", "the redirect", "the clock of", "what HAProxy runs on", "what CoreDNS runs on"} {
+	for _, what := range []string{"the answers for the VIPs", "adverts", "the control plane's nodes", "the redirect", "the clock of", "what HAProxy runs on", "what CoreDNS runs on"} {
 		if !slices.ContainsFunc(
 			r.Unseen,
 			func(u string) bool { return strings.HasPrefix(u, what) && strings.HasSuffix(u, no.Error()) },

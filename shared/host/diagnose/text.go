@@ -26,10 +26,12 @@ func (r Report) Text(width layout.Width) string {
 	if r.Live {
 		what = "this host " + layout.List(r.NodeIPs, "(no address chosen yet)")
 	}
-	fmt.Fprintf(&rest, "cluster %s, on %s, at %s\n", r.Cluster, what, r.At.Format(time.DateTime+"Z"))
+	fmt.Fprintf(&rest, "cluster %s, on %s, at %s\n", r.Cluster, what,
+		r.At.Format(time.DateTime+"Z"))
 	rest.WriteString(count(len(r.Checks), len(r.Findings)))
 	for i, f := range r.Findings {
-		fmt.Fprintf(&rest, "\n%d. [%s] %s\nseen: %s\ndo: %s\n", i+1, f.Check, f.Subject, f.Seen, f.Do)
+		fmt.Fprintf(&rest, "\n%d. [%s] %s\nseen: %s\ndo: %s\n", i+1, f.Check, f.Subject,
+			f.Seen, f.Do)
 	}
 	rest.WriteString(notSeen(r.Unseen))
 	for line := range strings.Lines(rest.String()) {

@@ -15,6 +15,12 @@ func Exists(path string) (bool, error) {
 	return err == nil, err
 }
 
+// Regular reports whether there is a regular file at path, or a link to one.
+func Regular(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
 // Read reads a file. One that does not exist is nil.
 func Read(path string) ([]byte, error) {
 	text, err := os.ReadFile(path)

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/fsnotify/fsnotify"
+
+	"github.com/onprem-infra/onprem-infra/shared/loop"
 )
 
 // Watch sends to wake, without ever blocking, once when it has begun to watch and then whenever one
@@ -28,10 +30,7 @@ func Watch(ctx context.Context, paths []string, wake chan<- struct{}) error {
 	}
 	for notify := true; ; {
 		if notify {
-			select {
-			case wake <- struct{}{}:
-			default:
-			}
+			loop.Wake(wake)
 		}
 		select {
 		case <-ctx.Done():

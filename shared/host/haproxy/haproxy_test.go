@@ -43,10 +43,10 @@ func socket(t *testing.T, answer func(conn net.Conn, line string)) string {
 	return path
 }
 
-func say(conn net.Conn, text string) { _, _ = conn.Write([]byte(text)) }
+func write(conn net.Conn, text string) { _, _ = conn.Write([]byte(text)) }
 
 func TestAsk(t *testing.T) {
-	path := socket(t, func(conn net.Conn, line string) { say(conn, "did "+line+"\n") })
+	path := socket(t, func(conn net.Conn, line string) { write(conn, "did "+line+"\n") })
 	if answer, err := Ask(t.Context(), path, "a b", "c"); string(answer) != "did a b;c\n" ||
 		err != nil {
 		t.Errorf("%q, %v", answer, err)
@@ -83,11 +83,11 @@ func TestReload(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			master := socket(t, func(conn net.Conn, line string) {
 				if line == "show proc" {
-					say(conn, tt.processes+"\n")
+					write(conn, tt.processes+"\n")
 				}
 			})
 			worker := socket(t, func(conn net.Conn, _ string) {
-				say(conn,
+				write(conn,
 					"Name: HAProxy\ndescription: "+tt.structure+"\n")
 			})
 			refused, err := Reload(t.Context(), master, worker, "b")

@@ -14,7 +14,7 @@ import (
 // open.
 func TestLeavesNothingOpen(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // it closes what was forgotten
-	path := socket(t, func(conn net.Conn, _ string) { say(conn, "Name: HAProxy\n") })
+	path := socket(t, func(conn net.Conn, _ string) { write(conn, "Name: HAProxy\n") })
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer server.Close()
 	ask := func() {

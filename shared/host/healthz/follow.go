@@ -10,7 +10,10 @@ import (
 
 // PublishAt publishes pages at the addresses that own gives, until they change or ctx ends. It asks
 // for them at that interval.
-func PublishAt(ctx context.Context, own func() ([]netip.AddrPort, error), every time.Duration, pages map[string]Page) error {
+func PublishAt(
+	ctx context.Context, own func() ([]netip.AddrPort, error), every time.Duration,
+	pages map[string]Page,
+) error {
 	at, err := own()
 	if err != nil {
 		return err

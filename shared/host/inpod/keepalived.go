@@ -64,7 +64,8 @@ func (k *Keepalived) Stop(ctx context.Context, _ string) error {
 		if err != nil {
 			return fmt.Errorf("read the supervisor's status: %w", err)
 		}
-		if status.PID == 0 || status.Leaving == supervised.Left || errors.Is(k.health.Probe(ctx), syscall.ECONNREFUSED) {
+		if status.PID == 0 || status.Leaving == supervised.Left ||
+			errors.Is(k.health.Probe(ctx), syscall.ECONNREFUSED) {
 			// No process holds the VIP: a new supervisor removes it before it starts keepalived. A
 			// refused connection proves that none runs; a slow answer does not.
 			return nil

@@ -30,7 +30,9 @@ func (a *API) Object(namespace, name string) *Object {
 			Namespace: namespace, Name: name,
 			Fields: fields.OneTermEqualSelector("metadata.name", name).String(),
 		},
-		Read:  func(c *corev1.ConfigMap) (map[string]string, bool) { return c.Data, c.Name == name },
+		Read: func(c *corev1.ConfigMap) (map[string]string, bool) {
+			return c.Data, c.Name == name
+		},
 		Equal: maps.Equal[map[string]string, map[string]string],
 		Describe: func(all map[string]map[string]string) (key, value string) {
 			return "exists", strconv.FormatBool(len(all) > 0)

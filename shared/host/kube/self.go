@@ -73,7 +73,8 @@ func (a *API) CreateNodeEvent(
 	}
 	return a.call(ctx, corev1.SchemeGroupVersion, "create an event about Node "+node,
 		func(ctx context.Context, api *rest.RESTClient) error {
-			return api.Post().Namespace(eventsOfNodes).Resource("events").Body(event).Do(ctx).Error()
+			events := api.Post().Namespace(eventsOfNodes).Resource("events")
+			return events.Body(event).Do(ctx).Error()
 		})
 }
 

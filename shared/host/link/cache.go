@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
 )
 
 // Cache keeps the last Snapshot until the kernel reports a change. Its methods may be called by
@@ -44,13 +45,13 @@ func (c *Cache) Watch(ctx context.Context, wake chan<- struct{}) error {
 	watching := make(chan error, 1)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	changed := make(chan struct{}, 1)
+	changed := loop.NewWake()
 	go func() { watching <- c.watch(ctx, changed) }()
 	for {
 		select {
 		case <-changed:
 			c.note(true)
-			notify(wake)
+			loop.Wake(wake)
 		case err := <-watching:
 			c.note(false)
 			return err

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
 )
 
 // TestCache holds that links are read once for each change that the kernel reports, also for one
@@ -24,11 +25,11 @@ func TestCache(t *testing.T) {
 				return addr.Snapshot{Links: make([]addr.Link, reads)}, fails
 			},
 			watch: func(ctx context.Context, wake chan<- struct{}) error {
-				notify(wake)
+				loop.Wake(wake)
 				for {
 					select {
 					case <-news:
-						notify(wake)
+						loop.Wake(wake)
 					case err := <-lost:
 						return err
 					case <-ctx.Done():

@@ -8,6 +8,8 @@ import (
 
 	"github.com/vishvananda/netlink/nl"
 	"golang.org/x/sys/unix"
+
+	"github.com/onprem-infra/onprem-infra/shared/loop"
 )
 
 // calm is the least time between two wake-ups by Watch.
@@ -20,7 +22,7 @@ const calm = 100 * time.Millisecond
 // returns nil when ctx ends.
 func Watch(ctx context.Context, wake chan<- struct{}) error {
 	ctx, cancel := context.WithCancel(ctx)
-	changes, paced := make(chan struct{}, 1), make(chan struct{})
+	changes, paced := loop.NewWake(), make(chan struct{})
 	go func() {
 		defer close(paced)
 		pace(ctx, changes, wake)
@@ -47,16 +49,8 @@ func pace(ctx context.Context, changes <-chan struct{}, wake chan<- struct{}) {
 			return
 		case <-changes:
 		}
-		notify(wake)
+		loop.Wake(wake)
 		rest.Reset(calm)
-	}
-}
-
-// notify never blocks: a wake-up carries no data, so a second one adds nothing.
-func notify(wake chan<- struct{}) {
-	select {
-	case wake <- struct{}{}:
-	default:
 	}
 }
 
@@ -89,7 +83,7 @@ func listen(ctx context.Context, socket *nl.NetlinkSocket, wake chan<- struct{})
 		}
 	}()
 	for {
-		notify(wake)
+		loop.Wake(wake)
 		_, _, err := socket.Receive()
 		switch {
 		case ctx.Err() != nil:

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/loop"
 )
 
 // TestPace holds that the first change after a rest is woken at once, that those which follow each
@@ -46,7 +48,7 @@ func TestPace(t *testing.T) {
 				}()
 				for _, at := range tt.changes {
 					time.Sleep(time.Until(begin.Add(at)))
-					notify(changes)
+					loop.Wake(changes)
 				}
 				time.Sleep(time.Second)
 				cancel()

@@ -201,7 +201,7 @@ func (l *bench) kinds() (out []string) {
 		l.t.Fatal(err)
 	}
 	for _, f := range s.Findings {
-		out = append(out, string(f.Kind)+" "+f.Who.String())
+		out = append(out, string(f.Kind)+" "+f.Sender.String())
 	}
 	return out
 }

@@ -51,7 +51,7 @@ func (l *Listener) report(all []clash.Finding, now time.Time) (changed bool) {
 	r, seen := &l.reports, map[disturber]bool{}
 	var found []clash.Finding
 	for _, f := range all {
-		key := disturber{f.Kind, f.Instance, f.Who}
+		key := disturber{f.Kind, f.Instance, f.Sender}
 		seen[key] = true
 		if r.first[key].IsZero() {
 			r.first[key] = now
@@ -90,11 +90,12 @@ func (l *Listener) log(f clash.Finding, now time.Time, level slog.Level, msg, wh
 	if last {
 		msg += "; further findings of this minute are not logged"
 	}
-	l.Log.Log(context.Background(), level, msg, "kind", f.Kind, "vip", f.VIP, "who", f.Who.String(),
+	l.Log.Log(context.Background(), level, msg, "kind", f.Kind, "vip", f.VIP, "who",
+		f.Sender.String(),
 		"why", why)
 	if l.outputs.Journal != nil {
 		l.outputs.Journal(journal.Entry{
-			At: now, Instance: string(f.Instance), VIP: f.VIP, Why: why, Other: f.Who.Address,
+			At: now, Instance: string(f.Instance), VIP: f.VIP, Why: why, Other: f.Sender.Address,
 			Clash: string(f.Kind),
 		})
 	}

@@ -24,8 +24,11 @@ type candidatesHost struct {
 
 // newCandidatesHost follows nothing yet. Where there are no routers of OpenShift's, nodes have no
 // right to ask for them, and would ask in vain for ever.
-func newCandidatesHost(p plan.Plan, self string, api *kube.API, nodes *kube.Watcher) candidatesHost {
-	h := candidatesHost{api: api, namespace: p.Namespace, self: self, nodes: nodes, former: api.Object(p.Namespace, notice.Candidates)}
+func newCandidatesHost(
+	p plan.Plan, self string, api *kube.API, nodes *kube.Watcher,
+) candidatesHost {
+	h := candidatesHost{api: api, namespace: p.Namespace, self: self, nodes: nodes,
+		former: api.Object(p.Namespace, notice.Candidates)}
 	if p.Flavour().Routers {
 		h.routers = api.Endpoints(health.RouterNamespace, health.RouterService)
 	}
@@ -42,7 +45,8 @@ func (h candidatesHost) Observe() candidates.Observation {
 	}
 	for _, n := range nodes {
 		seen.Nodes = append(seen.Nodes, candidates.Node{
-			Candidate: n.Candidate, Ready: n.Ready, ControlPlane: n.ControlPlane, NoVIP: n.Arbiter || n.Remote, List: n.List,
+			Candidate: n.Candidate, Ready: n.Ready, ControlPlane: n.ControlPlane,
+			NoVIP: n.Arbiter || n.Remote, List: n.List,
 		})
 	}
 	return seen
@@ -58,16 +62,18 @@ func (h candidatesHost) Publish(ctx context.Context, list string) error {
 }
 
 func (h candidatesHost) WriteFormer(ctx context.Context, before, data map[string]string) error {
-	return h.api.Put(ctx, h.namespace, notice.Candidates, func(now map[string]string) map[string]string {
-		if now == nil || !maps.Equal(now, before) {
-			return nil // the watch will tell what it is now
-		}
-		return data
-	})
+	return h.api.Put(ctx, h.namespace, notice.Candidates,
+		func(now map[string]string) map[string]string {
+			if now == nil || !maps.Equal(now, before) {
+				return nil // the watch will tell what it is now
+			}
+			return data
+		})
 }
 
 // KeepCandidates writes the list of ingress candidates whenever this control plane node is the one
-// to do it, until ctx ends. NodeWatch must follow all Nodes, and its Run must wake the same channel.
+// to do it, until ctx ends. NodeWatch must follow all Nodes, and its Run must wake the same
+// channel.
 func (c *Cluster) KeepCandidates(ctx context.Context, self string, wake chan struct{}) error {
 	h := newCandidatesHost(c.plan, self, c.API, c.NodeWatch)
 	var followers sync.WaitGroup

@@ -40,8 +40,8 @@ type Cluster struct {
 	logged map[string]string // what is invalid, by subject
 }
 
-// New prepares the watches of the API. While a migration is pending they are what either plan needs,
-// and every Node, as all nodes must agree to it.
+// New prepares the watches of the API. While a migration is pending they are what either plan
+// needs, and every Node, as all nodes must agree to it.
 func New(p plan.Plan, r role.Role, api *kube.API, log *slog.Logger) *Cluster {
 	now, migrates := p, p.Former != nil
 	if migrates {
@@ -95,8 +95,8 @@ func down(n kube.Node) time.Time {
 	return n.Since
 }
 
-// Candidates are those of the list on a control plane node's own Node. If there is none, as before the
-// first of them is upgraded, they are those of the former release's object.
+// Candidates are those of the list on a control plane node's own Node. If there is none, as before
+// the first of them is upgraded, they are those of the former release's object.
 func (c *Cluster) Candidates() ([]notice.Candidate, bool) {
 	if c.List == nil {
 		return nil, false
@@ -124,7 +124,8 @@ func (c *Cluster) Bootstrap() (bootpeer.Published, bool) {
 		return bootpeer.Published{}, false
 	}
 	nodes, _ := c.NodeWatch.Known()
-	left := bootpeer.Published{Left: slices.ContainsFunc(nodes, func(n kube.Node) bool { return n.Gone })}
+	left := bootpeer.Published{Left: slices.ContainsFunc(nodes,
+		func(n kube.Node) bool { return n.Gone })}
 	data, exists, known := c.Published.Data()
 	if !known || !exists || len(data) == 0 {
 		return left, known
@@ -152,7 +153,8 @@ func (c *Cluster) complain(what string, err error) {
 	c.logged[what] = text
 }
 
-// Self is the Node that this node's credentials name. Credentials that cannot be read yet name none.
+// Self is the Node that this node's credentials name. Credentials that cannot be read yet name
+// none.
 func (c *Cluster) Self() string {
 	name, _ := c.API.NodeName()
 	return name
@@ -181,8 +183,8 @@ func (c *Cluster) self(ctx context.Context) (string, error) {
 	}
 }
 
-// ClaimRank claims the last rank that it was asked for. The zero value withdraws a claim that is not
-// written yet: the node has a rank, and a late write would take it away.
+// ClaimRank claims the last rank that it was asked for. The zero value withdraws a claim that is
+// not written yet: the node has a rank, and a late write would take it away.
 func (c *Cluster) ClaimRank(claim member.Claim) {
 	if claim == (member.Claim{}) {
 		c.Ranks.Withdraw()

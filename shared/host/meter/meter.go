@@ -70,8 +70,8 @@ func ParentAnswers(p plan.Plan) func() bool {
 	}
 }
 
-// stopped is the last status of a parent that exited or hangs, without what is no longer known: that
-// keepalived runs, or holds a VIP.
+// stopped is the last status of a parent that exited or hangs, without what is no longer known:
+// that keepalived runs, or holds a VIP.
 func stopped(s supervised.Status) supervised.Status {
 	s.PID, s.Instances = 0, maps.Clone(s.Instances)
 	for name, i := range s.Instances {
@@ -125,7 +125,8 @@ func (m *VIPs) Page(page *metrics.Page) {
 		gate, _ = host.Gate(links) // status reports its error
 	}
 	out := metrics.Elections{At: time.Now(), Gate: gate, Daemon: &metrics.Daemon{
-		Running: status.PID != 0, Refused: status.Refused != nil, Leaving: status.Leaving != supervised.Stays,
+		Running: status.PID != 0, Refused: status.Refused != nil,
+		Leaving:  status.Leaving != supervised.Stays,
 		Restarts: uint64(max(status.Restarts, 0)),
 	}}
 	for _, v := range host.VIPs(election.Observation{Links: links, Agreed: agreed}, status, nil) {
@@ -145,7 +146,8 @@ func (m *VIPs) Page(page *metrics.Page) {
 
 // metricsOf are the metrics that follow from the status of a VIP.
 func metricsOf(v inspect.VIP) metrics.VIP {
-	about := metrics.VIP{Address: v.Address, Kind: v.For, State: v.State, Present: v.Here, Priority: v.Priority}
+	about := metrics.VIP{Address: v.Address, Kind: v.For, State: v.State, Present: v.Here,
+		Priority: v.Priority}
 	for _, part := range v.Parts {
 		if part.Counts {
 			about.Parts = append(about.Parts, metrics.Part{Name: part.Name, Adds: part.Adds})

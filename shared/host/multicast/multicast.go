@@ -57,8 +57,8 @@ type Groups struct {
 	Port       uint16
 }
 
-// Receiver takes the received packets, and the error if a socket receives no more. Its functions are
-// called by several goroutines; Close waits for them.
+// Receiver takes the received packets, and the error if a socket receives no more. Its functions
+// are called by several goroutines; Close waits for them.
 type Receiver struct {
 	Packet func(Packet)
 	Failed func(error)

@@ -14,7 +14,7 @@ import (
 // this network alone; and that what has not changed is not read again.
 func TestMemo(t *testing.T) {
 	var m Memo
-	says := func(t *testing.T, what string, r redirect.Rules, want bool) {
+	holds := func(t *testing.T, what string, r redirect.Rules, want bool) {
 		t.Helper()
 		for range 2 {
 			if got, err := m.Present(r); err != nil || got != want {
@@ -23,10 +23,10 @@ func TestMemo(t *testing.T) {
 		}
 	}
 	within(t, func(t *testing.T) {
-		says(t, "nothing", rules(), false)
+		holds(t, "nothing", rules(), false)
 		ensure(t, rules(), true)
-		says(t, "ours", rules(), true)
-		says(t, "others", rules().Off(), false)
+		holds(t, "ours", rules(), true)
+		holds(t, "others", rules().Off(), false)
 		c, err := nftables.New()
 		if err != nil {
 			t.Fatal(err)
@@ -35,15 +35,15 @@ func TestMemo(t *testing.T) {
 		if err := c.Flush(); err != nil {
 			t.Fatal(err)
 		}
-		says(t, "somebody has flushed it", rules(), false)
+		holds(t, "somebody has flushed it", rules(), false)
 		ensure(t, rules(), true)
 		c.AddTable(&nftables.Table{Name: "another", Family: table.Family})
 		if err := c.Flush(); err != nil {
 			t.Fatal(err)
 		}
-		says(t, "beside another one", rules(), true)
+		holds(t, "beside another one", rules(), true)
 		m.present = false
-		says(t, "as it was remembered", rules(), false)
+		holds(t, "as it was remembered", rules(), false)
 	})
 }
 

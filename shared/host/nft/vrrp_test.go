@@ -78,12 +78,12 @@ func TestFarFilter_ManyChains(t *testing.T) {
 		if _, err := new(FarFilter).Keep(far); err != nil {
 			t.Fatal(err)
 		}
-		look := func() {
+		keep := func() {
 			if changed, err := new(FarFilter).Keep(far); err != nil || changed {
 				t.Errorf("changed %t, %v", changed, err)
 			}
 		}
-		before := testing.AllocsPerRun(5, look)
+		before := testing.AllocsPerRun(5, keep)
 		c, err := nftables.New()
 		if err != nil {
 			t.Fatal(err)
@@ -95,7 +95,7 @@ func TestFarFilter_ManyChains(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if after := testing.AllocsPerRun(5, look); after > 2*before {
+		if after := testing.AllocsPerRun(5, keep); after > 2*before {
 			t.Errorf("%.0f allocations beside 100 chains, %.0f without", after, before)
 		}
 	})

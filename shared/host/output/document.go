@@ -19,7 +19,8 @@ func (p Place) Document(data []byte, ours func(text []byte) bool) (Outcome, erro
 	info, err := os.Stat(p.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if err := errors.Join(dangling(p.Path), access(filepath.Dir(p.Path), writeHere)); err != nil ||
+		if err := errors.Join(dangling(p.Path),
+			access(filepath.Dir(p.Path), writeHere)); err != nil ||
 			p.DryRun {
 			return done, place(p.Path, err)
 		}

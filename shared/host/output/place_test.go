@@ -73,7 +73,7 @@ func TestDryRun_RefusesWhatTheRealRunRefuses(t *testing.T) {
 
 func refusesTwice(t *testing.T, dir string, tt written) {
 	before := names(t, dir)
-	var said []string
+	var logged []string
 	for _, dry := range []bool{true, false} {
 		p := Place{Path: filepath.Join(dir, tt.path), DryRun: dry}
 		err := unprivileged(t, func() error {
@@ -88,13 +88,13 @@ func refusesTwice(t *testing.T, dir string, tt written) {
 			t.Errorf("dry run %v: got %v, want one with %s", dry, err, tt.want)
 			continue
 		}
-		said = append(said, err.Error())
+		logged = append(logged, err.Error())
 		if after := names(t, dir); !slices.Equal(before, after) {
 			t.Errorf("dry run %v: it left %v", dry, after)
 		}
 	}
-	if len(said) == 2 && said[0] != said[1] {
-		t.Errorf("a dry run ends with\n%s\nand the real one with\n%s", said[0], said[1])
+	if len(logged) == 2 && logged[0] != logged[1] {
+		t.Errorf("a dry run ends with\n%s\nand the real one with\n%s", logged[0], logged[1])
 	}
 }
 

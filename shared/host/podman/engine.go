@@ -108,8 +108,8 @@ func (p prompt) RoundTrip(request *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// why is the reason of a call's error, in one line: podman lists its attempts. If the call's context
-// has ended, that is the reason, whatever the bindings report.
+// why is the reason of a call's error, in one line: podman lists its attempts. If the call's
+// context has ended, that is the reason, whatever the bindings report.
 func why(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() == nil {
 		return oneLine(err)

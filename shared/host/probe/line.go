@@ -17,9 +17,10 @@ import (
 // Dialer makes connections as net.Dialer does.
 type Dialer func(ctx context.Context, network, address string) (net.Conn, error)
 
-// HTTP probes whether a server answers by HTTP at all. It sends requests for one URL by a connection
-// that it keeps. The standard library's client has two goroutines for each connection and some ten
-// switches between them for each request. At four probes a second that is most of the cost.
+// HTTP probes whether a server answers by HTTP at all. It sends requests for one URL by a
+// connection that it keeps. The standard library's client has two goroutines for each connection
+// and some ten switches between them for each request. At four probes a second that is most of the
+// cost.
 type HTTP struct {
 	url     *url.URL
 	request []byte

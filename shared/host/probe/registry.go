@@ -12,8 +12,10 @@ import (
 const registryBudget = 5 * time.Second
 
 // manifests are the forms in which a registry may have an image.
-const manifests = "application/vnd.oci.image.index.v1+json, application/vnd.oci.image.manifest.v1+json, " +
-	"application/vnd.docker.distribution.manifest.list.v2+json, application/vnd.docker.distribution.manifest.v2+json"
+const manifests = "application/vnd.oci.image.index.v1+json, " +
+	"application/vnd.oci.image.manifest.v1+json, " +
+	"application/vnd.docker.distribution.manifest.list.v2+json, " +
+	"application/vnd.docker.distribution.manifest.v2+json"
 
 // Image requests an image's manifest from its registry, with the proxy and the CAs of the host, and
 // without credentials: of a registry that requires some, only its presence is known.
@@ -46,7 +48,8 @@ func Image(ctx context.Context, reference string) error {
 	}
 	defer answer.Body.Close()
 	switch answer.StatusCode {
-	case http.StatusOK, http.StatusUnauthorized, http.StatusForbidden, http.StatusTemporaryRedirect, http.StatusFound:
+	case http.StatusOK, http.StatusUnauthorized, http.StatusForbidden, http.StatusTemporaryRedirect,
+		http.StatusFound:
 		return nil
 	}
 	return fmt.Errorf("its registry %s answers %s", host, answer.Status)

@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/onprem-infra/onprem-infra/shared/loop"
 )
 
 // Reaper starts processes and is the only one that reaps: its own children and, as the first
@@ -37,7 +39,7 @@ func NewReaper() (*Reaper, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("become the subreaper: %w", err)
 	}
-	return &Reaper{own: map[int]*Child{}, reaped: make(chan struct{}, 1)}, nil
+	return &Reaper{own: map[int]*Child{}, reaped: loop.NewWake()}, nil
 }
 
 // Start runs a command with this process's environment and /dev/null as standard input.
@@ -101,10 +103,7 @@ func (r *Reaper) reapOne() bool {
 		c.status = status
 		close(c.done)
 	}
-	select {
-	case r.reaped <- struct{}{}:
-	default:
-	}
+	loop.Wake(r.reaped)
 	return true
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
@@ -47,7 +48,7 @@ func (d Dir) WithdrawLeave() error { return remove(d.at(supervised.LeaveFile)) }
 func (d Dir) AwaitLeft(ctx context.Context) (before supervised.Status, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	wake, watched := make(chan struct{}, 1), make(chan error, 1)
+	wake, watched := loop.NewWake(), make(chan error, 1)
 	go func() { watched <- file.Watch(ctx, []string{d.StatusFile()}, wake) }()
 	for first := true; ; first = false {
 		status, err := d.Status()
@@ -57,7 +58,8 @@ func (d Dir) AwaitLeft(ctx context.Context) (before supervised.Status, err error
 		if first {
 			before = status
 		}
-		if status.Leaving == supervised.Left || status.PID == 0 && status.Leaving == supervised.Stays {
+		if status.Leaving == supervised.Left ||
+			status.PID == 0 && status.Leaving == supervised.Stays {
 			return before, nil
 		}
 		select {

@@ -28,8 +28,8 @@ type Bootstrap struct {
 	logged string // of the API
 }
 
-// NewBootstrap takes the path of a kubeconfig for the machine's own API server, and the addresses of
-// the control plane nodes that can take the VIP over.
+// NewBootstrap takes the path of a kubeconfig for the machine's own API server, and the addresses
+// of the control plane nodes that can take the VIP over.
 func NewBootstrap(
 	p plan.Plan, path string, heirs func() []netip.Addr, log *slog.Logger,
 ) *Bootstrap {

@@ -1,5 +1,5 @@
-// Package services probes the services of this host on which its VIPs depend, and those of the hosts
-// that may hold the VIPs next.
+// Package services probes the services of this host on which its VIPs depend, and those of the
+// hosts that may hold the VIPs next.
 package services
 
 import (
@@ -22,9 +22,10 @@ import (
 
 // Node are the services of this node on which its VIPs depend.
 func Node(p plan.Plan, access *kubeconfig.Access) probes.Options {
-	// A control plane node has no ingress router, and its checks probe for one all the time. One that
-	// comes is noticed a second later.
-	dial, seldom := new(localhost.Dialer).Dial, (&localhost.Dialer{Rest: 900 * time.Millisecond}).Dial
+	dial := new(localhost.Dialer).Dial
+	// A control plane node has no ingress router, and its checks probe for one all the time. One
+	// that comes is noticed a second later.
+	seldom := (&localhost.Dialer{Rest: 900 * time.Millisecond}).Dial
 	local := func(name, path string) *probe.HTTP {
 		return probe.NewHTTP(fmt.Sprintf("http://localhost:%d%s", p.Ports[name], path), dial)
 	}
@@ -35,12 +36,14 @@ func Node(p plan.Plan, access *kubeconfig.Access) probes.Options {
 	o := probes.Options{
 		// Not at the port that is open to others: they could fill it, and the balancer would count
 		// as dead.
-		Balancer: local(port.LBStats, "/haproxy_ready"), Stats: local(port.LBStats, "/haproxy_stats;csv"),
-		Router: ingress(port.IngressHTTP, "/"), RouterReady: ingress(port.RouterStats, "/healthz/ready"),
-		OpenShift:  p.Flavour().Routers,
-		API:        probe.NewAPI(fmt.Sprintf("localhost:%d", p.Ports[port.API]), access.Client),
-		APIAt:      func(server string) probes.API { return probe.NewAPI(server, access.Client) },
-		Redirected: func() (bool, error) { return filter.Present(rules) },
+		Balancer:    local(port.LBStats, "/haproxy_ready"),
+		Stats:       local(port.LBStats, "/haproxy_stats;csv"),
+		Router:      ingress(port.IngressHTTP, "/"),
+		RouterReady: ingress(port.RouterStats, "/healthz/ready"),
+		OpenShift:   p.Flavour().Routers,
+		API:         probe.NewAPI(fmt.Sprintf("localhost:%d", p.Ports[port.API]), access.Client),
+		APIAt:       func(server string) probes.API { return probe.NewAPI(server, access.Client) },
+		Redirected:  func() (bool, error) { return filter.Present(rules) },
 		Pods: func(ctx context.Context) (pods []probes.Pod, err error) {
 			all, err := podresources.List(ctx, podresources.Socket)
 			for _, pod := range all {
@@ -60,8 +63,8 @@ func Node(p plan.Plan, access *kubeconfig.Access) probes.Options {
 	return o
 }
 
-// nameServer asks the node's name server for a record of its own, so that no other server is judged.
-// Where another server has the cluster's records it has none, and its health is probed.
+// nameServer asks the node's name server for a record of its own, so that no other server is
+// judged. Where another server has the cluster's records it has none, and its health is probed.
 func nameServer(p plan.Plan, health *probe.HTTP) func(ctx context.Context) error {
 	if p.DNSRecords == spec.External {
 		return func(ctx context.Context) error {

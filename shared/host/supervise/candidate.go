@@ -7,7 +7,6 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise/daemon"
-	"github.com/onprem-infra/onprem-infra/shared/host/supervise/pace"
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise/protocol"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
@@ -15,10 +14,10 @@ import (
 // candidates are the configurations that have been proposed.
 type candidates struct {
 	proposal protocol.Proposal
-	running  string       // digest of the running configuration, which has passed the test
-	adopted  bool         // that of an earlier run has been judged
-	retry    pace.Backoff // of a refused candidate's tests
-	retestAt time.Time    // not before
+	running  string             // digest of the running configuration, which has passed the test
+	adopted  bool               // that of an earlier run has been judged
+	retry    supervised.Backoff // of a refused candidate's tests
+	retestAt time.Time          // not before
 }
 
 // considerCandidate runs the candidate if keepalived accepts it. Without one, the configuration of
@@ -41,8 +40,8 @@ func (s *supervisor) considerCandidate(ctx context.Context) error {
 	return err
 }
 
-// mustTest reports whether a candidate is to be tested; an empty digest is for none. A refused one is
-// tested again after a pause, as what was missing may have come: an interface, an address.
+// mustTest reports whether a candidate is to be tested; an empty digest is for none. A refused one
+// is tested again after a pause, as what was missing may have come: an interface, an address.
 func (s *supervisor) mustTest(digest string, now time.Time) bool {
 	refused := s.status.Refused != nil && s.status.Refused.Candidate == digest
 	return digest != "" && digest != s.candidates.running &&
@@ -114,7 +113,7 @@ func (s *supervisor) run(c protocol.Candidate, order protocol.Order) {
 func (s *supervisor) refuse(digest, complaint string) {
 	if r := s.status.Refused; r == nil || r.Candidate != digest {
 		s.Log.Warn("refuse configuration", "sha256", digest, "why", complaint)
-		s.candidates.retry = pace.AfterFailure()
+		s.candidates.retry = supervised.AfterFailure()
 	}
 	s.status.Refused = &supervised.Refusal{Candidate: digest, Output: complaint}
 	s.candidates.retestAt = time.Now().Add(s.candidates.retry.Next(0))

@@ -22,6 +22,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise/protocol"
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise/sessions"
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise/tracks"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
@@ -123,10 +124,10 @@ func newSupervisor(serving context.Context, o Options) (*supervisor, error) {
 		orphans:    orphans.New(o.VIPs, o.Log, tasks, ended),
 		tracks:     tracks.New(o.RunDir, o.Log, tasks),
 		adverts:    adverts.New(o.Log, tasks),
-		candidates: candidates{retry: pace.AfterFailure()},
+		candidates: candidates{retry: supervised.AfterFailure()},
 		events: events{
-			lines: make(chan string), files: make(chan struct{}, 1),
-			network: make(chan struct{}, 1), failed: make(chan error, 1),
+			lines: make(chan string), files: loop.NewWake(),
+			network: loop.NewWake(), failed: make(chan error, 1),
 		},
 	}
 	s.status.Instances = s.instances.States()

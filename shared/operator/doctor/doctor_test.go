@@ -257,7 +257,7 @@ func received(kind clash.Kind) func(*facts.Facts) {
 				Link:     "ens3",
 				ID:       30,
 				VIP:      ip("192.0.2.5"),
-				Who:      clash.Host{Address: ip("192.0.2.13"), MAC: mac13},
+				Sender:   clash.Host{Address: ip("192.0.2.13"), MAC: mac13},
 				Better: clash.Host{
 					Address: ip("192.0.2.11"),
 				},
@@ -465,7 +465,7 @@ var cases = []struct {
 		CheckUnknownRouter,
 		"announces the VIP",
 		received(clash.UnknownRouter),
-		"does (VRRPv2, priority 150, every 1s), and is no host of this cluster",
+		"announces it (VRRPv2, priority 150, every 1s), and is no host of this cluster",
 	},
 	{
 		CheckUnknownRouter,
@@ -698,7 +698,7 @@ var cases = []struct {
 		"192.0.2.13 (52:54:00:00:00:13) holds it beside 192.0.2.11, which outranks it",
 	},
 	{CheckOneWay, "one holder", func(f *facts.Facts) { f.Network.Clashes = []clash.Finding{} }, ""},
-	{CheckHolders, "by their adverts", received(clash.Holders), "does beside 192.0.2.11"},
+	{CheckHolders, "by their adverts", received(clash.Holders), "holds it beside 192.0.2.11"},
 	{
 		CheckHolders,
 		"by their answers",

@@ -4,7 +4,6 @@
 package drift
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/asset"
+	"github.com/onprem-infra/onprem-infra/shared/operator/ownership"
 	"github.com/onprem-infra/onprem-infra/shared/operator/redact"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -125,7 +125,7 @@ func (w Wanted) compare(root fs.FS, f asset.File) (c Change, same bool) {
 		return c, false
 	case string(text) != string(f.Contents):
 		c.Kind, c.knownBy = Differs, knownBy(root)
-		c.others = !bytes.Contains(text, []byte("onprem-infra"))
+		c.others = !ownership.Marked(text)
 		c.Diff, c.Note = redact.Difference(f.Path, text, f.Contents, mode&f.Mode&0o004 != 0)
 		if mode != f.Mode {
 			c.Note = strings.TrimPrefix(c.Note+"; "+modes(mode, f.Mode), "; ")
@@ -145,25 +145,9 @@ func modes(is, want fs.FileMode) string {
 
 // left are the files that other plans give and this one does not.
 func (w Wanted) left(root fs.FS, tree []asset.File) (all []Change) {
-	for _, p := range Left(root, tree, w.Retired) {
+	for _, p := range ownership.Left(root, tree, w.Retired) {
 		all = append(all, Change{Path: p, Kind: LeftOver,
 			Note: "this plan gives it to no " + string(w.Role), Effects: []Effect{w.remains(p)}})
-	}
-	return all
-}
-
-// Left lists the retired paths at which the host still has a file, without those of its tree.
-func Left(root fs.FS, tree []asset.File, retired []string) (all []string) {
-	given := map[string]bool{asset.PresetPath: true}
-	for _, f := range tree {
-		given[f.Path] = true
-	}
-	for _, p := range retired {
-		info, err := fs.Stat(root, inside(p))
-		if !given[p] && err == nil && info.Mode().IsRegular() {
-			all = append(all, p)
-		}
-		given[p] = true
 	}
 	return all
 }

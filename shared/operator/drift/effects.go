@@ -22,7 +22,7 @@ type Level string
 const (
 	Nothing    Level = "nothing"     // no running process is affected
 	Later      Level = "later"       // it counts from the next boot, or from a restart by hand
-	Reload     Level = "reload"      // a daemon reads its configuration again; connections and VIPs stay
+	Reload     Level = "reload"      // a daemon reads its configuration again; all else stays
 	Restart    Level = "restart"     // a pod or a program starts, restarts or ends; the VIPs stay
 	Unknown    Level = "unknown"     // the effect is not known
 	MayMove    Level = "may-move"    // a VIP moves in the case that the text names
@@ -39,7 +39,7 @@ func Levels() []Level {
 type Effect struct {
 	Level Level    `json:"level"`
 	Text  string   `json:"text"`         // for people; the wording may change
-	Of    []string `json:"of,omitempty"` // the pods whose daemons read their configuration again, or that begin anew
+	Of    []string `json:"of,omitempty"` // pods that read their configuration again, or begin anew
 }
 
 // compare orders levels, the least first.
@@ -124,7 +124,7 @@ func (w Wanted) effects(c Change, startable bool) []Effect {
 		if startable {
 			return one(Later, "it cannot be run as it is")
 		}
-		return one(Nothing, "who reads it reads the same text")
+		return one(Nothing, "its readers get the same text")
 	}
 	node := w.Role != role.Bootstrap
 	switch {

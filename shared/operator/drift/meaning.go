@@ -30,7 +30,9 @@ var allMeanings = []meaning{
 		func(p plan.Plan) any { return p.ControlPlaneLabel })},
 	{[]string{"Kubeconfig", "CertificateDirectories"}, differing(Reload, "the monitors ask the "+
 		"API with other credentials",
-		func(p plan.Plan) any { return append([]string{p.Kubeconfig}, p.CertificateDirectories...) })},
+		func(p plan.Plan) any {
+			return append([]string{p.Kubeconfig}, p.CertificateDirectories...)
+		})},
 	{[]string{"Namespace"}, differing(Unknown, "what nodes leave for each other in the API is "+
 		"in another namespace from then on: those with the old file do not see it",
 		func(p plan.Plan) any { return p.Namespace })},
@@ -39,7 +41,9 @@ var allMeanings = []meaning{
 		func(p plan.Plan) any { return p.Ports })},
 	{[]string{"Platform", "Distribution", "Topology", "KubeletUnit"}, differing(Unknown,
 		"it is a cluster of another kind: its other effects are not known",
-		func(p plan.Plan) any { return []any{p.Platform, p.Distribution, p.Topology, p.KubeletUnit} })},
+		func(p plan.Plan) any {
+			return []any{p.Platform, p.Distribution, p.Topology, p.KubeletUnit}
+		})},
 	// Names, metrics and how hosts are installed change no election; images are in the pods' files.
 	{[]string{"Records", "DNSRecords", "MDNS", "DNSClients", "EtcdMembers", "Images", "Metrics",
 		"Provisioning"}, nil},
@@ -69,10 +73,12 @@ func differing(
 // ofNetworks are the effects of other networks of nodes. On some platforms the Machine Config
 // Operator knows none, and the nodes' file has none.
 func ofNetworks(there, next plan.Plan) []Effect {
-	unnamed := next.Platform == spec.Nutanix || next.Platform == spec.OVirt || len(next.VIPs.All()) == 0
+	unnamed := next.Platform == spec.Nutanix || next.Platform == spec.OVirt ||
+		len(next.VIPs.All()) == 0
 	some := len(next.MachineNetworks) > 0
 	switch {
-	case there.Families == next.Families && slices.Equal(there.MachineNetworks, next.MachineNetworks):
+	case there.Families == next.Families &&
+		slices.Equal(there.MachineNetworks, next.MachineNetworks):
 		return nil
 	case !unnamed || there.Families != next.Families || some == (len(there.MachineNetworks) > 0):
 	case len(next.VIPs.All()) == 0:
@@ -120,7 +126,7 @@ func ofVIPs(there, next plan.Plan) (effects []Effect) {
 				"holder as they get this file", v.name, orNone(v.will))...)
 		default:
 			effects = append(effects, one(Moves, "%s VIP is %s, and becomes %s: nodes with the "+
-				"old file hold the old one on, and who uses that is cut off when the last one "+
+				"old file hold the old one on, and what uses that is cut off when the last one "+
 				"has the new file", v.name, orNone(v.is), orNone(v.will))...)
 		}
 	}
@@ -140,7 +146,10 @@ func ofElections(there, next plan.Plan) (effects []Effect) {
 	for _, v := range []struct {
 		name     string
 		is, will plan.Router
-	}{{"the API's", a.API, b.API}, {"the ingress", a.Ingress, b.Ingress}, {"the DNS", a.DNS, b.DNS}} {
+	}{
+		{"the API's", a.API, b.API}, {"the ingress", a.Ingress, b.Ingress},
+		{"the DNS", a.DNS, b.DNS},
+	} {
 		if none := (plan.Router{}); v.is != v.will && v.is != none && v.will != none {
 			effects = append(effects, one(TwoHolders, "the virtual router ID of %s VIP is %d, "+
 				"and becomes %d: until all nodes have this file those with the old one and "+
@@ -152,9 +161,11 @@ func ofElections(there, next plan.Plan) (effects []Effect) {
 	// What is left differs in priorities alone, where nothing came or went by which they are
 	// counted otherwise.
 	for _, v := range []*plan.VRRP{&a, &b} {
-		v.API, v.Ingress, v.DNS, v.Margin, v.Proof = plan.Router{}, plan.Router{}, plan.Router{}, 0, nil
+		v.API, v.Ingress, v.DNS = plan.Router{}, plan.Router{}, plan.Router{}
+		v.Margin, v.Proof = 0, nil
 	}
-	if there.Way() == next.Way() && len(there.VIPs.All()) == len(next.VIPs.All()) && !reflect.DeepEqual(a, b) {
+	if there.Way() == next.Way() && len(there.VIPs.All()) == len(next.VIPs.All()) &&
+		!reflect.DeepEqual(a, b) {
 		effects = append(effects, one(MayMove, "priorities are counted otherwise: while nodes "+
 			"differ in that a VIP may go to the one that counts more")...)
 	}

@@ -3,7 +3,6 @@ package facts
 
 import (
 	"net/netip"
-	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -36,15 +35,6 @@ type Fault struct {
 	Subject string `json:"looked"` // what was inspected
 	Seen    string `json:"seen"`
 	Do      string `json:"do"`
-}
-
-// List names addresses in a sentence.
-func List(all []netip.Addr) string {
-	var out []string
-	for _, a := range all {
-		out = append(out, a.String())
-	}
-	return strings.Join(out, ", ")
 }
 
 // Faults are those that a check finds.

@@ -34,11 +34,11 @@ type Entry struct {
 	State    supervised.State `json:"state"`              // since then
 	Priority int              `json:"priority"`           // effective, at the time
 	Why      string           `json:"why"`                // for people; the wording may change
-	Other    netip.Addr       `json:"other,omitzero"`     // which had it before, or has it now, if known
+	Other    netip.Addr       `json:"other,omitzero"`     // which had it before, or has it now
 	Boot     string           `json:"boot,omitempty"`     // names the run of the host's kernel
 	Clash    string           `json:"clash,omitempty"`    // the disturbance's name in package clash
-	Silent   int              `json:"silentMs,omitempty"` // since Other's last advert, if that timed out
-	Late     bool             `json:"late,omitempty"`     // not observed: any time since the entry before
+	Silent   int              `json:"silentMs,omitempty"` // since Other's last advert, if timed out
+	Late     bool             `json:"late,omitempty"`     // not observed: at any time before
 }
 
 // Observation is what is observed of a host at one time.

@@ -138,7 +138,7 @@ func (j judgement) vips(f Facts) (held []string, far int) {
 		case v.NoHolder:
 			j.add(Down, "no host answers for %s", name)
 		case v.Holder == "":
-			j.add(Unknown, "it could not be seen who answers for %s", name)
+			j.add(Unknown, "it could not be seen which host answers for %s", name)
 		case v.Disagree != "":
 			j.add(Degraded, "%s answers for %s, and %s announces it", v.Holder, name, v.Disagree)
 		default:

@@ -60,9 +60,9 @@ func (a *Adverts) Self(holds bool, at time.Time) {
 	}
 }
 
-// take notes the holder, and how long there was none: since the VIP was released, or since the former
-// holder was overdue. A holder that is not overdue leaves no gap, as when another host preempts it
-// or two hold the VIP at once.
+// take notes the holder, and how long there was none: since the VIP was released, or since the
+// former holder was overdue. A holder that is not overdue leaves no gap, as when another host
+// preempts it or two hold the VIP at once.
 func (a *Adverts) take(by netip.Addr, at time.Time) {
 	if a.known && (a.given || a.by != by && at.Sub(a.end) > 2*a.every) {
 		a.gap = max(at.Sub(a.end), 0)

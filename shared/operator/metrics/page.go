@@ -30,6 +30,14 @@ type Family struct {
 	Labels []string
 }
 
+func gauge(name, help string, labels ...string) Family {
+	return Family{name, Gauge, help, labels}
+}
+
+func counter(name, help string, labels ...string) Family {
+	return Family{name, Counter, help, labels}
+}
+
 // Page is what a program reports at one time. Its zero value is empty.
 type Page struct {
 	families []Family
@@ -66,7 +74,8 @@ func (p *Page) Flag(f Family, is bool, labels ...string) {
 func (p *Page) Text() []byte {
 	var out bytes.Buffer
 	for _, f := range p.families {
-		out.WriteString("# HELP " + f.Name + " " + helpText.Replace(f.Help) + "\n# TYPE " + f.Name + " " + string(f.Type) + "\n")
+		out.WriteString("# HELP " + f.Name + " " + helpText.Replace(f.Help) + "\n# TYPE " + f.Name +
+			" " + string(f.Type) + "\n")
 		for _, s := range p.samples[f.Name] {
 			out.WriteString(f.Name)
 			for i, name := range f.Labels {
@@ -78,7 +87,8 @@ func (p *Page) Text() []byte {
 				if i == 0 {
 					open = "{"
 				}
-				out.WriteString(open + name + `="` + labelText.Replace(strings.ToValidUTF8(word, "\uFFFD")) + `"`)
+				out.WriteString(open + name + `="` +
+					labelText.Replace(strings.ToValidUTF8(word, "\uFFFD")) + `"`)
 			}
 			if len(f.Labels) > 0 {
 				out.WriteByte('}')

@@ -5,16 +5,26 @@ import "time"
 // What every program reports of itself. Times are ages and not instants: a host's clock may be
 // wrong.
 var (
-	Build      = Family{"onprem_build_info", Gauge, "1; which program this is.", []string{"room", "version", "goversion"}}
-	Cluster    = Family{"onprem_cluster_info", Gauge, "1; the cluster that this program belongs to, and how its nodes run VRRP.", []string{"room", "cluster", "timing", "mode"}}
-	Rounds     = Family{"onprem_rounds_total", Counter, "Rounds of the program's loop.", []string{"room"}}
-	RoundAge   = Family{"onprem_round_age_seconds", Gauge, "Time since the last round of the program's loop.", []string{"room"}}
-	Faults     = Family{"onprem_faults_total", Counter, "Failed steps of the program's loop, repeated failures included.", []string{"room", "step"}}
-	WatchKnown = Family{"onprem_watch_synced", Gauge, "1 after the API has listed the watched objects once since the program started, 0 before.", []string{"room", "watch"}}
-	WatchAge   = Family{"onprem_watch_age_seconds", Gauge, "Time since the API sent anything on this watch; a live API does so every minute, or every ten minutes where its etcd reports progress less often.", []string{"room", "watch"}}
-	CPU        = Family{"process_cpu_seconds_total", Counter, "CPU time that the program has used.", nil}
-	Memory     = Family{"process_resident_memory_bytes", Gauge, "Memory that the program has in use.", nil}
-	Started    = Family{"process_start_time_seconds", Gauge, "When the program started, in seconds since 1970.", nil}
+	Build = gauge("onprem_build_info", "1; which program this is.", "room", "version",
+		"goversion")
+	Cluster = gauge("onprem_cluster_info",
+		"1; the cluster that this program belongs to, and how its nodes run VRRP.", "room",
+		"cluster", "timing", "mode")
+	Rounds   = counter("onprem_rounds_total", "Rounds of the program's loop.", "room")
+	RoundAge = gauge("onprem_round_age_seconds",
+		"Time since the last round of the program's loop.", "room")
+	Faults = counter("onprem_faults_total",
+		"Failed steps of the program's loop, repeated failures included.", "room", "step")
+	WatchKnown = gauge("onprem_watch_synced",
+		"1 after the API has listed the watched objects once since the program started, 0 before.",
+		"room", "watch")
+	WatchAge = gauge("onprem_watch_age_seconds",
+		"Time since the API sent anything on this watch; a live API does so every minute, or "+
+			"every ten minutes where its etcd reports progress less often.", "room", "watch")
+	CPU     = counter("process_cpu_seconds_total", "CPU time that the program has used.")
+	Memory  = gauge("process_resident_memory_bytes", "Memory that the program has in use.")
+	Started = gauge("process_start_time_seconds",
+		"When the program started, in seconds since 1970.")
 )
 
 // The steps of a loop that can fail.

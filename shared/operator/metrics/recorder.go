@@ -30,8 +30,11 @@ type Recorder struct {
 
 // NewRecorder makes the recorder of these VIPs, each with its instance, and of these checks; passes
 // is the result of a check.
-func NewRecorder(instances map[netip.Addr]string, checks []vrrp.CheckName, passes func(vrrp.CheckName) bool) *Recorder {
-	r := &Recorder{passes: passes, instances: instances, moves: map[string]map[supervised.State]uint64{}, adverts: map[netip.Addr]*Adverts{}}
+func NewRecorder(
+	instances map[netip.Addr]string, checks []vrrp.CheckName, passes func(vrrp.CheckName) bool,
+) *Recorder {
+	r := &Recorder{passes: passes, instances: instances,
+		moves: map[string]map[supervised.State]uint64{}, adverts: map[netip.Addr]*Adverts{}}
 	for vip := range instances {
 		r.adverts[vip] = &Adverts{}
 	}
@@ -46,7 +49,8 @@ func (r *Recorder) Status(s supervised.Status, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for name, i := range s.Instances {
-		if before, known := r.last.Instances[name]; r.started && (!known || before.State != i.State) {
+		if before, known := r.last.Instances[name]; r.started &&
+			(!known || before.State != i.State) {
 			if r.moves[name] == nil {
 				r.moves[name] = map[supervised.State]uint64{}
 			}
@@ -69,7 +73,9 @@ func (r *Recorder) Status(s supervised.Status, now time.Time) {
 }
 
 // Advert records another host's advert for a VIP; see Adverts.Receive.
-func (r *Recorder) Advert(vip, from netip.Addr, interval time.Duration, released bool, at time.Time) {
+func (r *Recorder) Advert(
+	vip, from netip.Addr, interval time.Duration, released bool, at time.Time,
+) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if a := r.adverts[vip]; a != nil {

@@ -8,26 +8,32 @@ import (
 
 // What a host reports of its CoreDNS, and of what it announces by multicast DNS.
 var (
-	DNSRunning   = Family{"onprem_dns_running", Gauge, "1 while CoreDNS runs.", nil}
-	DNSNodes     = Family{"onprem_dns_nodes", Gauge, "Nodes whose names CoreDNS serves.", nil}
-	DNSUpstreams = Family{"onprem_dns_upstreams", Gauge, "Name servers outside the cluster to which CoreDNS forwards.", nil}
-	DNSSource    = Family{"onprem_dns_source", Gauge, "1 for the source of the nodes' names: the API, the file of an earlier run, or none yet.", []string{"source"}}
-	DNSReloads   = Family{"onprem_dns_reloads_total", Counter, "Reloads of CoreDNS's configuration.", nil}
-	DNSStale     = Family{"onprem_dns_stale_seconds", Gauge, "How long CoreDNS has run with an outdated configuration; 0 when it is the current one.", nil}
-	Announced    = Family{"onprem_mdns_names", Gauge, "Names that this node announces by multicast DNS, by the state of the announcement.", []string{"state"}}
+	DNSRunning   = gauge("onprem_dns_running", "1 while CoreDNS runs.")
+	DNSNodes     = gauge("onprem_dns_nodes", "Nodes whose names CoreDNS serves.")
+	DNSUpstreams = gauge("onprem_dns_upstreams",
+		"Name servers outside the cluster to which CoreDNS forwards.")
+	DNSSource = gauge("onprem_dns_source",
+		"1 for the source of the nodes' names: the API, the file of an earlier run, or none yet.",
+		"source")
+	DNSReloads = counter("onprem_dns_reloads_total", "Reloads of CoreDNS's configuration.")
+	DNSStale   = gauge("onprem_dns_stale_seconds",
+		"How long CoreDNS has run with an outdated configuration; 0 when it is the current one.")
+	Announced = gauge("onprem_mdns_names",
+		"Names that this node announces by multicast DNS, by the state of the announcement.",
+		"state")
 )
 
 // The sources of the nodes' names.
 const (
 	FromAPI    = "api"
 	FromMemory = "memory"
-	FromNone   = "nobody"
+	FromNone   = "none"
 )
 
 // Names is a host's CoreDNS.
 type Names struct {
 	Running          bool
-	Source           string // one of those above; empty if nodes are not followed, as on the bootstrap machine
+	Source           string // one of those above; empty if nodes are not followed
 	Nodes, Upstreams int
 	Reloads          uint64
 	Stale            time.Duration
@@ -60,12 +66,17 @@ func (a Announcement) Onto(p *Page) {
 
 // What a control plane node reports of its HAProxy.
 var (
-	LBRunning  = Family{"onprem_lb_running", Gauge, "1 while HAProxy answers.", nil}
-	LBRedirect = Family{"onprem_lb_redirect", Gauge, "1 while connections to the API VIP go through HAProxy, 0 while they go to this node's own API server.", nil}
-	LBLost     = Family{"onprem_lb_redirect_lost_total", Counter, "How often the redirect to HAProxy was restored after another program had removed it.", nil}
-	LBReloads  = Family{"onprem_lb_reloads_total", Counter, "Reloads of HAProxy's configuration.", nil}
-	LBUp       = Family{"onprem_lb_backend_up", Gauge, "1 when HAProxy sends new connections to the API server.", []string{"server", "address"}}
-	LBSessions = Family{"onprem_lb_backend_sessions", Gauge, "Open connections to the API server.", []string{"server", "address"}}
+	LBRunning  = gauge("onprem_lb_running", "1 while HAProxy answers.")
+	LBRedirect = gauge("onprem_lb_redirect",
+		"1 while connections to the API VIP go through HAProxy, 0 while they go to this node's "+
+			"own API server.")
+	LBLost = counter("onprem_lb_redirect_lost_total",
+		"How often the redirect to HAProxy was restored after another program had removed it.")
+	LBReloads = counter("onprem_lb_reloads_total", "Reloads of HAProxy's configuration.")
+	LBUp      = gauge("onprem_lb_backend_up",
+		"1 when HAProxy sends new connections to the API server.", "server", "address")
+	LBSessions = gauge("onprem_lb_backend_sessions", "Open connections to the API server.",
+		"server", "address")
 )
 
 // Balancer is a node's HAProxy.

@@ -13,44 +13,74 @@ import (
 // What a host reports of each VIP that it may be eligible for. The label kind is api, ingress or
 // dns.
 var (
-	VIPHolder      = vipFamily("onprem_vip_holder", Gauge, "1 when this host holds the VIP, as its keepalived reports.")
-	VIPState       = vipFamily("onprem_vip_state", Gauge, "1 for the state of this host's VRRP instance, 0 for the others: init, backup, master, fault.", "state")
-	VIPPresent     = vipFamily("onprem_vip_address_present", Gauge, "1 when this host's kernel has the VIP's address.")
-	VIPPriority    = vipFamily("onprem_vip_priority", Gauge, "This host's effective priority in the VIP's VRRP group; absent where it is no candidate.")
-	VIPPart        = vipFamily("onprem_vip_priority_part", Gauge, "Parts of the priority that count now: base, rank, holder, bootstrap and each check by its name.", "part")
-	VIPTransitions = vipFamily("onprem_vip_transitions_total", Counter, "Changes of the instance's state, by the new state.", "state")
-	VIPGaps        = vipFamily("onprem_vip_gaps_total", Counter, "Takeovers of the VIP of which this host received the former holder's last advert and the next holder's first.")
-	VIPGapTotal    = vipFamily("onprem_vip_gap_seconds_total", Counter, "Time between the last advert of a holder and the first of the next one, as this host received them.")
-	VIPGapLast     = vipFamily("onprem_vip_gap_last_seconds", Gauge, "The last such time.")
-	AdvertAge      = vipFamily("onprem_vip_advert_age_seconds", Gauge, "Time since this host received another host's last advert for the VIP; absent on its holder.")
-	AdvertJitter   = vipFamily("onprem_vip_advert_jitter_seconds", Gauge, "Largest delay of an advert behind its interval in the last minute or two.")
-	Clashes        = vipFamily("onprem_vip_clashes", Gauge, "Hosts that disturb the VIP's VRRP group as received here, by what is wrong; the log names them.", "fault")
+	VIPHolder = vipGauge("onprem_vip_holder",
+		"1 when this host holds the VIP, as its keepalived reports.")
+	VIPState = vipGauge("onprem_vip_state",
+		"1 for the state of this host's VRRP instance, 0 for the others: init, backup, master, "+
+			"fault.", "state")
+	VIPPresent = vipGauge("onprem_vip_address_present",
+		"1 when this host's kernel has the VIP's address.")
+	VIPPriority = vipGauge("onprem_vip_priority",
+		"This host's effective priority in the VIP's VRRP group; absent where it is no candidate.")
+	VIPPart = vipGauge("onprem_vip_priority_part",
+		"Parts of the priority that count now: base, rank, holder, bootstrap and each check by "+
+			"its name.", "part")
+	VIPTransitions = vipCounter("onprem_vip_transitions_total",
+		"Changes of the instance's state, by the new state.", "state")
+	VIPGaps = vipCounter("onprem_vip_gaps_total",
+		"Takeovers of the VIP of which this host received the former holder's last advert and "+
+			"the next holder's first.")
+	VIPGapTotal = vipCounter("onprem_vip_gap_seconds_total",
+		"Time between the last advert of a holder and the first of the next one, as this host "+
+			"received them.")
+	VIPGapLast = vipGauge("onprem_vip_gap_last_seconds", "The last such time.")
+	AdvertAge  = vipGauge("onprem_vip_advert_age_seconds",
+		"Time since this host received another host's last advert for the VIP; absent on its "+
+			"holder.")
+	AdvertJitter = vipGauge("onprem_vip_advert_jitter_seconds",
+		"Largest delay of an advert behind its interval in the last minute or two.")
+	Clashes = vipGauge("onprem_vip_clashes",
+		"Hosts that disturb the VIP's VRRP group as received here, by what is wrong; the log "+
+			"names them.", "fault")
 )
 
 // What a host reports of its checks, and of keepalived.
 var (
-	Check        = Family{"onprem_check_passes", Gauge, "1 when the check passes on this node.", []string{"check"}}
-	CheckChanges = Family{"onprem_check_changes_total", Counter, "How often the check's result changed.", []string{"check"}}
-	GateOpen     = Family{"onprem_vip_gate_open", Gauge, "1 when this node has observed a ready API server once, and so is eligible for the API VIP.", nil}
-	Running      = Family{"onprem_keepalived_running", Gauge, "1 while keepalived runs.", nil}
-	Restarts     = Family{"onprem_keepalived_restarts_total", Counter, "How often keepalived was restarted after it had exited by itself.", nil}
-	Reloads      = Family{"onprem_keepalived_reloads_total", Counter, "How often keepalived's running configuration changed while this program ran.", nil}
-	Refused      = Family{"onprem_keepalived_refused", Gauge, "1 while keepalived refuses the wanted configuration.", nil}
-	Leaving      = Family{"onprem_keepalived_leaving", Gauge, "1 while this host releases its VIPs by request, and after that.", nil}
-	NodesKnown   = Family{"onprem_nodes", Gauge, "Nodes that the API has listed to this program.", []string{"role"}}
+	Check        = gauge("onprem_check_passes", "1 when the check passes on this node.", "check")
+	CheckChanges = counter("onprem_check_changes_total", "How often the check's result changed.",
+		"check")
+	GateOpen = gauge("onprem_vip_gate_open",
+		"1 when this node has observed a ready API server once, and so is eligible for the API "+
+			"VIP.")
+	Running  = gauge("onprem_keepalived_running", "1 while keepalived runs.")
+	Restarts = counter("onprem_keepalived_restarts_total",
+		"How often keepalived was restarted after it had exited by itself.")
+	Reloads = counter("onprem_keepalived_reloads_total",
+		"How often keepalived's running configuration changed while this program ran.")
+	Refused = gauge("onprem_keepalived_refused",
+		"1 while keepalived refuses the wanted configuration.")
+	Leaving = gauge("onprem_keepalived_leaving",
+		"1 while this host releases its VIPs by request, and after that.")
+	NodesKnown = gauge("onprem_nodes", "Nodes that the API has listed to this program.", "role")
 )
 
-func vipFamily(name string, t Type, help string, more ...string) Family {
-	return Family{name, t, help, append([]string{"vip", "kind"}, more...)}
+func vipGauge(name, help string, more ...string) Family {
+	return gauge(name, help, append([]string{"vip", "kind"}, more...)...)
+}
+
+func vipCounter(name, help string, more ...string) Family {
+	return counter(name, help, append([]string{"vip", "kind"}, more...)...)
 }
 
 // States are the states of an instance, in the order in which they are written.
 func States() []supervised.State {
-	return []supervised.State{supervised.Init, supervised.Backup, supervised.Master, supervised.Fault}
+	return []supervised.State{supervised.Init, supervised.Backup, supervised.Master,
+		supervised.Fault}
 }
 
 func clashKinds() []clash.Kind {
-	return []clash.Kind{clash.Foreign, clash.UnknownRouter, clash.Version, clash.Interval, clash.OneWay, clash.Holders, clash.Duplicate}
+	return []clash.Kind{clash.Foreign, clash.UnknownRouter, clash.Version, clash.Interval,
+		clash.OneWay, clash.Holders, clash.Duplicate}
 }
 
 // VIP is one VIP as a host sees it.

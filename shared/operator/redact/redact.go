@@ -51,7 +51,8 @@ var (
 	userInfo = regexp.MustCompile(`(://)([^/\s"'@]+)(@)`)
 	bearer   = regexp.MustCompile(`(?i)(\b(?:bearer|basic)\s+)([A-Za-z0-9+/_.=-]{8,})`)
 	named    = regexp.MustCompile(`(?i)([a-z0-9_.-]*` +
-		`(?:passw(?:or)?d|auth_pass|passphrase|secret|token|api_?key|credential|private_?key|"auth)` +
+		`(?:passw(?:or)?d|auth_pass|passphrase|secret|token|api_?key|credential|private_?key|` +
+		`"auth)` +
 		`[a-z0-9_-]*"?[ \t]*[:= \t][ \t]*)("[^"\n]*"|'[^'\n]*'|[^\s,;]+)`)
 )
 

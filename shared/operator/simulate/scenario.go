@@ -174,8 +174,9 @@ func stated() []Scenario {
 			Kind: vrrp.DNS, after: 5 * time.Second,
 			faults: on(schedule.Holder, 0, schedule.KillDNS)},
 		{Name: "dns-handover",
-			About: "the bootstrap machine's API server shuts down in order, and the DNS VIP goes with the API's",
-			Kind:  vrrp.DNS, after: 16 * time.Second, change: installing,
+			About: "the bootstrap machine's API server shuts down in order, and the DNS VIP goes " +
+				"with the API's",
+			Kind: vrrp.DNS, after: 16 * time.Second, change: installing,
 			faults: on(schedule.BootstrapName, 0, schedule.EndAPI)},
 	}
 }

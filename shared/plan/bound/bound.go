@@ -87,7 +87,8 @@ func (e election) holder(prefix, vip string) []Bound {
 		{prefix + "power-loss", fmt.Sprintf("the holder of the %s VIP vanishes", vip), down, down,
 			e.takeover()},
 		{prefix + "graceful", fmt.Sprintf("the holder of the %s VIP stops in order", vip), down,
-			skew, fmt.Sprintf("%s; if keepalived itself ends in order it announces priority 0, and a "+
+			skew, fmt.Sprintf("%s; if keepalived itself ends in order it announces priority 0, "+
+				"and a "+
 				"backup waits for its skew only: %d ms", e.demotes(), skew)},
 	}
 }

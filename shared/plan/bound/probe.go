@@ -7,7 +7,7 @@ import (
 
 // Probe is how a program probes something again and again.
 type Probe struct {
-	Who            string `json:"who"`
+	Prober         string `json:"who"`
 	What           string `json:"what"` // a check's name, or in words
 	IntervalMs     int    `json:"intervalMs"`
 	FastIntervalMs int    `json:"fastIntervalMs,omitempty"` // while results contradict the state
@@ -20,8 +20,8 @@ type Probe struct {
 // Probes are all that a cluster's programs probe, the checks of a node first.
 func Probes(policy vrrp.Policy, timing vrrp.Timing) []Probe {
 	var all []Probe
-	add := func(who, what string, p health.Policy) {
-		all = append(all, Probe{Who: who, What: what, IntervalMs: Milliseconds(p.Interval),
+	add := func(prober, what string, p health.Policy) {
+		all = append(all, Probe{Prober: prober, What: what, IntervalMs: Milliseconds(p.Interval),
 			TimeoutMs: Milliseconds(p.Timeout), Fall: p.Fall, Rise: p.Rise,
 			DetectsMs: Milliseconds(detects(p))})
 	}
@@ -32,9 +32,10 @@ func Probes(policy vrrp.Policy, timing vrrp.Timing) []Probe {
 	}
 	add("node's monitor", "balancer, for the redirect", timing.Redirect)
 	s := timing.Server
-	all = append(all, Probe{Who: "balancer", What: "API server", IntervalMs: Milliseconds(s.Inter),
-		FastIntervalMs: Milliseconds(s.FastInter), TimeoutMs: Milliseconds(s.Inter),
-		Fall: s.Fall, Rise: s.Rise, DetectsMs: Milliseconds(s.Detects(s.Inter))})
+	all = append(all,
+		Probe{Prober: "balancer", What: "API server", IntervalMs: Milliseconds(s.Inter),
+			FastIntervalMs: Milliseconds(s.FastInter), TimeoutMs: Milliseconds(s.Inter),
+			Fall: s.Fall, Rise: s.Rise, DetectsMs: Milliseconds(s.Detects(s.Inter))})
 	add("bootstrap", "its own API server", timing.Bootstrap)
 	return all
 }

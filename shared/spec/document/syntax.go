@@ -34,7 +34,8 @@ var (
 	errorLine   = regexp.MustCompile(`^yaml: line (\d+): `)
 	indentedTab = regexp.MustCompile(`^ *\t`)
 	// Errors of the parser's second stage. It counts lines from 0, its first stage from 1.
-	fromZero = regexp.MustCompile(`^did not find expected (<|node|'-'|key|',')|^found (duplicate %|incompatible|undefined tag)`)
+	fromZero = regexp.MustCompile(`^did not find expected (<|node|'-'|key|',')|` +
+		`^found (duplicate %|incompatible|undefined tag)`)
 	// Of these it names the line where the list or map began, which may be far above the fault.
 	fromAbove = regexp.MustCompile(`^did not find expected ('-'|key)|^unknown anchor`)
 )

@@ -19,10 +19,10 @@ func main() {
 	cert := flag.String("cert", "", "PEM file with the certificate and its key")
 	flag.Parse()
 	var draining atomic.Bool
-	told := make(chan os.Signal, 1)
-	signal.Notify(told, syscall.SIGUSR1, syscall.SIGUSR2)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGUSR1, syscall.SIGUSR2)
 	go func() {
-		for s := range told {
+		for s := range signals {
 			draining.Store(s == syscall.SIGUSR1)
 		}
 	}()

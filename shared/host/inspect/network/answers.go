@@ -19,7 +19,7 @@ func (i Inspector) Answers(n *facts.Network) {
 			return
 		}
 		answers, err := i.WhoHas(v.Link, v.Address)
-		i.Unseen.Add("who answers for the VIPs", err)
+		i.Unseen.Add("the answers for the VIPs", err)
 		n.VIPs[at].Answers, n.VIPs[at].Asked = answers, err == nil
 	})
 	if !i.Live {
@@ -68,7 +68,7 @@ func (i Inspector) identify(n *facts.Network) {
 		}
 		n.Partial = i.askMembers(n, v) || n.Partial
 		if macs := unknown(n, v.Answers); n.Partial && len(macs) > 0 {
-			i.Unseen.Add("who answers for "+v.Address.String(), fmt.Errorf(
+			i.Unseen.Add("the answer for "+v.Address.String(), fmt.Errorf(
 				"%s is none of the %d hosts that were asked, and there are more",
 				strings.Join(macs, ", "), maxAsked))
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -113,7 +114,7 @@ func NodesWithin(
 ) ([]kube.Node, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	wake, failed := make(chan struct{}, 1), make(chan error, 1)
+	wake, failed := loop.NewWake(), make(chan error, 1)
 	go func() { failed <- watcher.Run(ctx, wake) }()
 	for {
 		if nodes, known := watcher.Known(); known {

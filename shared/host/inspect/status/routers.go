@@ -118,7 +118,7 @@ func (i inspector) holders(ctx context.Context, vips []VIP, unseen *inspect.Unse
 	failed := make([]error, len(vips))
 	inspect.Each(vips, func(n int, v VIP) { vips[n].Holder, failed[n] = i.holder(ctx, v) })
 	for n, err := range failed {
-		unseen.Add("who answers for "+vips[n].Address.String(), err)
+		unseen.Add("the answer for "+vips[n].Address.String(), err)
 	}
 }
 

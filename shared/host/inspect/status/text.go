@@ -40,7 +40,8 @@ func (r Report) Text(width layout.Width) string {
 	}
 	rest.WriteString(hostText(r))
 	for _, path := range r.StaticPods {
-		fmt.Fprintf(&rest, "kubelet runs a daemon instead of ours, from %s: see onprem-infra doctor\n",
+		fmt.Fprintf(&rest,
+			"kubelet runs a daemon instead of ours, from %s: see onprem-infra doctor\n",
 			path)
 	}
 	for _, what := range r.Unseen {
@@ -88,7 +89,8 @@ func electionText(v VIP, now time.Time) string {
 		}
 	}
 	if len(counts) > 0 {
-		fmt.Fprintf(&text, "%s: priority %d = %s\n", v.Address, v.Priority, strings.Join(counts, " + "))
+		fmt.Fprintf(&text, "%s: priority %d = %s\n", v.Address, v.Priority,
+			strings.Join(counts, " + "))
 	}
 	for _, p := range not {
 		fmt.Fprintf(&text, "%s: does not pass: %s\n", v.Address, p)
@@ -97,12 +99,14 @@ func electionText(v VIP, now time.Time) string {
 		fmt.Fprintf(&text, "%s: %s announces it by VRRPv%d, priority %d, every %d ms, %d ms ago\n",
 			v.Address, a.From, a.Version, a.Priority, a.IntervalMs, a.AgeMs)
 		if v.Holder.MAC != "" && v.Holder.MAC != a.MAC {
-			fmt.Fprintf(&text, "%s: but %s answers for it, and %s announces it\n", v.Address, v.Holder.MAC,
+			fmt.Fprintf(&text, "%s: but %s answers for it, and %s announces it\n", v.Address,
+				v.Holder.MAC,
 				a.MAC)
 		}
 	}
 	if len(v.Peers) > 0 {
-		fmt.Fprintf(&text, "%s: may move to %s\n", v.Address, strings.Join(peerTexts(v.Peers), ", "))
+		fmt.Fprintf(&text, "%s: may move to %s\n", v.Address,
+			strings.Join(peerTexts(v.Peers), ", "))
 	}
 	return text.String()
 }
@@ -196,7 +200,8 @@ func hostText(r Report) string {
 			"gate open: this node has seen the API work, and is a candidate for its VIP\n")
 	}
 	for _, s := range r.Balancer {
-		fmt.Fprintf(&text, "balancer: %s %s %s, %d sessions\n", s.Name, s.Address, s.Status, s.Sessions)
+		fmt.Fprintf(&text, "balancer: %s %s %s, %d sessions\n", s.Name, s.Address, s.Status,
+			s.Sessions)
 	}
 	for _, n := range r.Names {
 		verdict := ""

@@ -8,8 +8,8 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/advert"
 	"github.com/onprem-infra/onprem-infra/shared/host/capture"
-	"github.com/onprem-infra/onprem-infra/shared/host/supervise/pace"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
@@ -91,12 +91,12 @@ type adoption struct {
 type undoing struct {
 	last   time.Time
 	after  time.Time // when the next one may be
-	pace   pace.Backoff
+	pace   supervised.Backoff
 	repeat error // more than one within a minute, since a minute in which there was none
 }
 
 func (u undoing) reloaded(now time.Time, d adoption) undoing {
-	if !u.last.IsZero() && now.Sub(u.last) < pace.Steady {
+	if !u.last.IsZero() && now.Sub(u.last) < supervised.Steady {
 		u.repeat = fmt.Errorf("router %s on link %s sends the ID of one of our VRRP routers "+
 			"with an interval of %s, again and again: "+
 			"find it, and give it another ID or the cluster's interval", d.from, d.link, d.interval)
@@ -107,7 +107,7 @@ func (u undoing) reloaded(now time.Time, d adoption) undoing {
 }
 
 func (u *undoing) failing(now time.Time) error {
-	if now.Sub(u.last) >= pace.Steady {
+	if now.Sub(u.last) >= supervised.Steady {
 		u.repeat = nil
 	}
 	return u.repeat

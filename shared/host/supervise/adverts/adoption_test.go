@@ -8,7 +8,6 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/advert"
 	"github.com/onprem-infra/onprem-infra/shared/host/capture"
-	"github.com/onprem-infra/onprem-infra/shared/host/supervise/pace"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -140,14 +139,14 @@ func TestUndoing(t *testing.T) {
 		}
 		now = u.after
 	}
-	if err := u.failing(u.last.Add(pace.Steady - 1)); err == nil ||
+	if err := u.failing(u.last.Add(supervised.Steady - 1)); err == nil ||
 		!strings.Contains(err.Error(), "198.51.100.2 on link ens4") {
 		t.Errorf("a moment before the end: %v", err)
 	}
-	if err := u.failing(u.last.Add(pace.Steady)); err != nil {
+	if err := u.failing(u.last.Add(supervised.Steady)); err != nil {
 		t.Errorf("a minute later: %v", err)
 	}
-	now = u.last.Add(pace.Steady)
+	now = u.last.Add(supervised.Steady)
 	if u = u.reloaded(now, d); u.after.Sub(now) != undoPause || u.failing(now) != nil {
 		t.Errorf("one a minute later: %s, %v", u.after.Sub(now), u.failing(now))
 	}

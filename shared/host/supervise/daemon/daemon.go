@@ -19,6 +19,8 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/host/proc"
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise/pace"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
 // reloadGrace is how long a keepalived that has reported nothing yet is spared a SIGHUP, which
@@ -48,7 +50,7 @@ type Daemon struct {
 	starts   int    // so far
 	exits    int    // by itself, so far
 	restarts int    // the exits before the last start
-	backoff  pace.Backoff
+	backoff  supervised.Backoff
 	startAt  time.Time // not before
 
 	advert  atomic.Int64  // the shortest time between two adverts, for the watch of stops
@@ -75,7 +77,7 @@ func New(o Options) (*Daemon, error) {
 		return nil, err
 	}
 	o.Tasks.Go(func(ctx context.Context) { reaper.Run(ctx.Done()) })
-	return &Daemon{Options: o, reaper: reaper, stopped: make(chan struct{}, 1)}, nil
+	return &Daemon{Options: o, reaper: reaper, stopped: loop.NewWake()}, nil
 }
 
 // Reaped has a value after one process or more have been reaped.

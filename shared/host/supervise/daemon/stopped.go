@@ -9,6 +9,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/host/proc"
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise/pace"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
 )
 
 // shortest is the least time between two reads: there are no faster adverts.
@@ -38,7 +39,7 @@ func (d *Daemon) watchStops(parentPID, vrrpPID int, done <-chan struct{}) {
 	for {
 		pause := max(time.Duration(d.advert.Load()), shortest)
 		if pause < pace.Beat && (parent.Held() || vrrp.Held()) {
-			pace.Wake(d.stopped)
+			loop.Wake(d.stopped)
 		}
 		if !ticks.wait(min(pause, pace.Beat)) {
 			return

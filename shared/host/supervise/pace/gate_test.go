@@ -4,6 +4,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/loop"
 )
 
 // TestGate_ManyChanges holds that three thousand changes of the network within a second cause ten
@@ -15,7 +17,7 @@ func TestGate_ManyChanges(t *testing.T) {
 		go func() {
 			time.Sleep(time.Second)
 			for range 3000 {
-				Wake(network)
+				loop.Wake(network)
 				time.Sleep(330 * time.Microsecond)
 			}
 		}()

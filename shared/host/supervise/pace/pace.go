@@ -4,8 +4,6 @@ package pace
 
 import (
 	"time"
-
-	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
 // Beat is the time between two rounds in which nothing else is due.
@@ -17,14 +15,6 @@ const early = 100 * time.Millisecond
 
 // Due reports whether something that is due at a time is to be done now.
 func Due(at, now time.Time) bool { return !now.Add(early).Before(at) }
-
-// Wake fills a one-slot channel: a wake-up carries no data, so a second one adds nothing.
-func Wake(slot chan<- struct{}) {
-	select {
-	case slot <- struct{}{}:
-	default:
-	}
-}
 
 // betweenChanges is the least time between two rounds that changes of the network cause. On a host
 // on which containers come and go the kernel reports hundreds a second, and each would have all
@@ -45,22 +35,3 @@ func (g Gate) Open(network <-chan struct{}, now time.Time) (open <-chan struct{}
 
 // Close closes the gate for a while, after a change that came in.
 func (g *Gate) Close(now time.Time) { g.until = now.Add(betweenChanges) }
-
-// Backoff paces attempts: the first one at once, then ever slower.
-type Backoff struct{ failures int }
-
-// AfterFailure is a Backoff whose first attempt has failed already.
-func AfterFailure() Backoff { return Backoff{failures: 1} }
-
-// Steady is how long something must have worked for its next failure to count as the first.
-const Steady = time.Minute
-
-// Next is the pause before another attempt, after one that worked for a time.
-func (b *Backoff) Next(worked time.Duration) time.Duration {
-	if worked >= Steady {
-		b.failures = 0
-	}
-	pause := supervised.Pause(b.failures)
-	b.failures++
-	return pause
-}

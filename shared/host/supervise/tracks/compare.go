@@ -12,6 +12,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise/pace"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
@@ -33,7 +34,7 @@ var errCeded = errors.New(
 type difference struct {
 	beats   int
 	at      time.Time // of the next comparison
-	retry   pace.Backoff
+	retry   supervised.Backoff
 	reloads time.Time // not before
 }
 
@@ -47,7 +48,7 @@ func (t *Tracks) Compare(now time.Time, reported map[string]supervised.Instance)
 	d.at = now.Add(pace.Beat)
 	names := t.differing(reported)
 	if len(names) == 0 {
-		*d = difference{at: d.at, retry: pace.AfterFailure()}
+		*d = difference{at: d.at, retry: supervised.AfterFailure()}
 		t.tasks.Note(followTask, nil)
 		select {
 		case <-t.cede:
@@ -62,13 +63,13 @@ func (t *Tracks) Compare(now time.Time, reported map[string]supervised.Instance)
 		"the priorities of %s are not what its tracked files give: "+
 			"see its log, and fs.inotify.max_user_instances", strings.Join(names, ", ")))
 	if d.beats == differentBeats {
-		pace.Wake(t.cede)
+		loop.Wake(t.cede)
 		return false // by the next beat it is closed
 	}
 	if now.Before(d.reloads) {
 		return false
 	}
-	pace.Wake(t.cede) // for the next time, if it has been opened again
+	loop.Wake(t.cede) // for the next time, if it has been opened again
 	d.reloads = now.Add(max(d.retry.Next(0), differentBeats*pace.Beat))
 	return true
 }

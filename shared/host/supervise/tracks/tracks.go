@@ -15,6 +15,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise/pace"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
@@ -42,7 +43,7 @@ type Tracks struct {
 
 // New knows of no configuration yet.
 func New(runDir string, log *slog.Logger, tasks *pace.Tasks) *Tracks {
-	return &Tracks{runDir: runDir, log: log, tasks: tasks, cede: make(chan struct{}, 1)}
+	return &Tracks{runDir: runDir, log: log, tasks: tasks, cede: loop.NewWake()}
 }
 
 // SetConfig takes the running configuration, from which the priorities to expect follow.

@@ -8,12 +8,13 @@ import (
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
+	"github.com/onprem-infra/onprem-infra/shared/operator/layout"
 )
 
 // UpstreamSelf finds name servers behind this host's that are this host, or a VIP.
 func UpstreamSelf(f facts.Facts) (out facts.Faults) {
 	if r := f.Names.Resolver; r != nil && len(r.Self) > 0 {
-		out.Add("the name servers in "+r.Path, facts.List(r.Self)+
+		out.Add("the name servers in "+r.Path, layout.List(r.Self, "")+
 			" is this host, or a VIP of its cluster: a query would loop, so it is not asked",
 			"have DHCP, or the host's network configuration, name the network's own name servers")
 	}
@@ -64,7 +65,7 @@ func right(a facts.Answer) bool {
 
 func answered(a facts.Answer) string {
 	return fmt.Sprintf("it is %s, and should be %s",
-		cmp.Or(facts.List(a.Got), "unknown"), cmp.Or(facts.List(a.Want), "none"))
+		layout.List(a.Got, "unknown"), layout.List(a.Want, "none"))
 }
 
 // Names finds wrong answers of this host's own name server.

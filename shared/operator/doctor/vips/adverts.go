@@ -9,6 +9,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
+	"github.com/onprem-infra/onprem-infra/shared/operator/layout"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
@@ -51,8 +52,8 @@ func VRID(f facts.Facts) (out facts.Faults) {
 			do += "; adverts to the multicast group do not disturb this cluster, which uses unicast"
 		}
 		out.Add(fmt.Sprintf("the virtual router ID %d of %s", c.ID, titleOf(f, c)),
-			fmt.Sprintf("%s on %s has it too, for %s (%s)", c.Who, c.Link,
-				cmp.Or(facts.List(c.VIPs), "no address"), advertised(c)), do)
+			fmt.Sprintf("%s on %s has it too, for %s (%s)", c.Sender, c.Link,
+				layout.List(c.VIPs, "no address"), advertised(c)), do)
 	}
 	return out
 }
@@ -60,9 +61,9 @@ func VRID(f facts.Facts) (out facts.Faults) {
 // UnknownRouter finds hosts that announce a VIP and are not part of the cluster.
 func UnknownRouter(f facts.Facts) (out facts.Faults) {
 	for _, c := range clashes(f, clash.UnknownRouter) {
-		out.Add("who announces "+titleOf(f, c),
-			fmt.Sprintf("%s on %s does (%s), and is no host of this cluster",
-				c.Who, c.Link, advertised(c)),
+		out.Add("the routers that announce "+titleOf(f, c),
+			fmt.Sprintf("%s on %s announces it (%s), and is no host of this cluster",
+				c.Sender, c.Link, advertised(c)),
 			"find that host by its MAC, and stop its keepalived")
 	}
 	return out
@@ -75,7 +76,7 @@ const sameTiming = "compare `timing` in /etc/onprem-infra/cluster.json of both h
 // Version finds hosts of the cluster with another version of VRRP.
 func Version(f facts.Facts) (out facts.Faults) {
 	for _, c := range clashes(f, clash.Version) {
-		out.Add(fmt.Sprintf("how %s announces %s", c.Who, titleOf(f, c)),
+		out.Add(fmt.Sprintf("how %s announces %s", c.Sender, titleOf(f, c)),
 			fmt.Sprintf("by VRRPv%d, which this host, by its file, does not use: they ignore each "+
 				"other's adverts", c.Version), sameTiming)
 	}
@@ -85,7 +86,7 @@ func Version(f facts.Facts) (out facts.Faults) {
 // Interval finds hosts of the cluster with another advert interval.
 func Interval(f facts.Facts) (out facts.Faults) {
 	for _, c := range clashes(f, clash.Interval) {
-		out.Add(fmt.Sprintf("how often %s announces %s", c.Who, titleOf(f, c)),
+		out.Add(fmt.Sprintf("how often %s announces %s", c.Sender, titleOf(f, c)),
 			fmt.Sprintf("every %v, and by this host's file it is every %v",
 				ms(c.IntervalMs), ms(f.Plan.Timing.AdvertIntervalMs)), sameTiming)
 	}
@@ -97,9 +98,9 @@ func OneWay(f facts.Facts) (out facts.Faults) {
 	for _, c := range clashes(f, clash.OneWay) {
 		out.Add("whether holders of "+titleOf(f, c)+" receive each other's adverts",
 			fmt.Sprintf("%s holds it beside %s, which outranks it: it does not receive that one's "+
-				"adverts", c.Who, c.Better),
+				"adverts", c.Sender, c.Better),
 			fmt.Sprintf("check packet filters and peer lists in the direction from %s to %s, "+
-				"protocol 112", c.Better, c.Who))
+				"protocol 112", c.Better, c.Sender))
 	}
 	return out
 }
@@ -107,8 +108,8 @@ func OneWay(f facts.Facts) (out facts.Faults) {
 // Holders finds dual holders, by their adverts or by their answers.
 func Holders(f facts.Facts) (out facts.Faults) {
 	for _, c := range clashes(f, clash.Holders) {
-		out.Add("who holds "+titleOf(f, c),
-			fmt.Sprintf("%s does beside %s, which outranks it", c.Who, c.Better),
+		out.Add("the holders of "+titleOf(f, c),
+			fmt.Sprintf("%s holds it beside %s, which outranks it", c.Sender, c.Better),
 			"find out why the two do not receive or understand each other's adverts: "+sameTiming)
 	}
 	for _, v := range f.Network.VIPs {
@@ -123,7 +124,7 @@ func Holders(f facts.Facts) (out facts.Faults) {
 			ours = append(ours, "this host")
 		}
 		if f.Live && len(ours) > 1 && len(out) == 0 {
-			out.Add("who has "+title(v), strings.Join(ours, " and ")+" have it",
+			out.Add("the holders of "+title(v), strings.Join(ours, " and ")+" have it",
 				"run doctor on each of them: one does not receive the other's adverts, or "+
 					"has a stale address")
 		}

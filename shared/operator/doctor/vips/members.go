@@ -9,6 +9,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
+	"github.com/onprem-infra/onprem-infra/shared/operator/layout"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
@@ -39,7 +40,7 @@ func Peers(f facts.Facts) (out facts.Faults) {
 			isPeer := func(a netip.Addr) bool { return slices.Contains(v.Peers, a) }
 			if len(family) > 0 && !slices.ContainsFunc(family, isPeer) {
 				out.Add(fmt.Sprintf("the peers of %s on this host", title(v)),
-					fmt.Sprintf("they lack %s (%s)", m.Name, facts.List(family)),
+					fmt.Sprintf("they lack %s (%s)", m.Name, layout.List(family, "")),
 					"read the log of this host's keepalived-monitor: it does not know the "+
 						"node, or keepalived refuses its file")
 			}

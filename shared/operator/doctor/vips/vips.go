@@ -10,6 +10,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
+	"github.com/onprem-infra/onprem-infra/shared/operator/layout"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
@@ -29,7 +30,7 @@ func on(v facts.VIP) string {
 func member(f facts.Facts, mac string) string {
 	for _, m := range f.Network.Members {
 		if slices.Contains(m.MACs, mac) {
-			return fmt.Sprintf("%s (%s)", cmp.Or(m.Name, facts.List(m.Addresses)), mac)
+			return fmt.Sprintf("%s (%s)", cmp.Or(m.Name, layout.List(m.Addresses, "")), mac)
 		}
 	}
 	return ""
@@ -183,7 +184,7 @@ func Stale(f facts.Facts) (out facts.Faults) {
 func NoHolder(f facts.Facts) (out facts.Faults) {
 	for _, v := range f.Network.VIPs {
 		if f.Live && v.For == vrrp.API && v.Near && v.Asked && !v.Here && len(v.Answers) == 0 {
-			out.Add("who has "+title(v), "no host answers for it"+on(v),
+			out.Add("the holder of "+title(v), "no host answers for it"+on(v),
 				"run doctor and status on the control plane's nodes: none of them holds it")
 		}
 	}

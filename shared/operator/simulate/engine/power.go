@@ -8,6 +8,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/trace"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/world"
 	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
@@ -27,7 +28,9 @@ func powerOff(w *world.World, h *world.Host) {
 	s := &h.Supervisor
 	s.Run++
 	s.Releases++
-	s.Dead, s.Releasing, s.Stopped, s.Ends = false, false, false, 0
+	s.Dead, s.Releasing, s.Stopped = false, false, false
+	s.Backoff = supervised.Backoff{}
+	s.Container.Forget()
 	s.Forget()
 	h.Release.Gen++
 	h.Monitor = false

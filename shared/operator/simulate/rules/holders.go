@@ -34,8 +34,11 @@ func twoWay(h *world.Host) bool {
 // judgeRemnants measures how long a host has an orphaned VIP.
 func judgeRemnants(w *world.World) {
 	for i, h := range w.Hosts {
-		has := &w.Rules.Remnant[i]
-		if lasts := w.Now - has.Since; has.Exceeds(lasts, world.Restarts.Most+world.Slack) {
+		has, limit := &w.Rules.Remnant[i], world.Restarts.Most
+		if s := &h.Supervisor; s.Dead { // nothing else removes it if the monitor is dead too
+			limit = max(limit, s.Back-has.Since)
+		}
+		if lasts := w.Now - has.Since; has.Exceeds(lasts, limit+world.Slack) {
 			report(w, has.Since, trace.NoRemnant, "%s has it for %v", h.Name, lasts)
 		}
 		has.Follow(w.Now, h.On && h.Router.HasVIP && !h.Router.Runs)

@@ -102,8 +102,7 @@ func KillVRRP(w *world.World, h *world.Host) {
 		Stop(w, h, s.Releases)
 		return
 	}
-	Restart(w, h, supervised.Pause(s.Ends))
-	s.Ends++
+	Restart(w, h, s.Backoff.Next(w.Now-s.Started))
 }
 
 // RemoveOrphan has the monitor remove the VIP if the supervisor is dead.
@@ -122,7 +121,8 @@ func KillAll(w *world.World, h *world.Host) {
 	}
 	router.Exit(w, h)
 	s.Forget()
-	s.Dead, s.Releasing, s.Stopped, s.Ends = true, false, false, 0
+	s.Dead, s.Releasing, s.Stopped = true, false, false
+	s.Backoff = supervised.Backoff{}
 	s.Run++
 	s.Releases++
 	others := func(o *world.Host) bool { return o != h && h.Knows[o.Index] }
@@ -130,5 +130,7 @@ func KillAll(w *world.World, h *world.Host) {
 		w.After(vrrp.Outlives(w.Version, w.Timing.Advert)+w.Take(world.Strips),
 			h.Event(world.EvOrphan, h.Router.Adding))
 	}
-	w.StartPart(h, world.PartKeepalived, w.Take(world.Restarts))
+	pause := w.Restart(&s.Container)
+	s.Back = w.Now + pause
+	w.StartPart(h, world.PartKeepalived, pause)
 }

@@ -20,7 +20,7 @@ func StartKeepalived(w *world.World, h *world.Host, gen uint32) {
 	r.Runs, r.Frozen, r.Waiting = true, false, nil
 	r.Process++
 	r.ReceivedAt = -1
-	s.Releasing = false
+	s.Releasing, s.Started = false, w.Now
 	r.State, r.Priority = world.Stopped, 0
 	router.SetPriority(w, h, Priority(w, h))
 	w.Dirty = true

@@ -88,6 +88,75 @@ func TestKillVRRP_Again(t *testing.T) {
 	}
 }
 
+// TestKillVRRP_AfterSteadyWork holds that keepalived which has run for a minute starts at once, as
+// after its first end.
+func TestKillVRRP_AfterSteadyWork(t *testing.T) {
+	for _, tt := range []struct{ ran, want time.Duration }{
+		{supervised.Steady - 1, supervised.Pause(3)}, {supervised.Steady, 0},
+	} {
+		w := ready(t, func(*schedule.Cluster) {})
+		h := w.Hosts[0]
+		for range 3 {
+			h.Router.Runs = true
+			KillVRRP(w, h)
+		}
+		for !w.Queue.Empty() {
+			w.Queue.Pop()
+		}
+		h.Supervisor.Started, w.Now, h.Router.Runs = 0, tt.ran, true
+		KillVRRP(w, h)
+		var starts time.Duration
+		for !w.Queue.Empty() {
+			if e := w.Queue.Pop(); e.Kind == world.EvStart {
+				starts = e.At - w.Now
+			}
+		}
+		if starts < tt.want || starts > tt.want+world.Startup.Most {
+			t.Errorf("after %v of work it starts after %v, want about %v", tt.ran, starts, tt.want)
+		}
+	}
+}
+
+// TestKillAll_Again holds that a node's container which is killed again comes back after kubelet's
+// back-off, unless it has run for more than ten minutes, and that of the bootstrap machine at once.
+func TestKillAll_Again(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		host int
+		ran  time.Duration
+		back bool // off
+	}{
+		{"a node's, soon", 1, time.Second, true},
+		{"a node's, after ten minutes", 1, 10*time.Minute - time.Second, true},
+		{"a node's, later", 1, 10*time.Minute + time.Second, false},
+		{"the bootstrap machine's, soon", 0, time.Second, false},
+	} {
+		w := ready(t, func(c *schedule.Cluster) { c.Bootstrap = true })
+		h := w.Hosts[tt.host]
+		kill := func() (pause time.Duration) {
+			h.Router.Runs = true
+			KillAll(w, h)
+			for !w.Queue.Empty() {
+				if e := w.Queue.Pop(); e.Kind == world.EvPart {
+					pause = e.At - w.Now
+				}
+			}
+			if back := h.Supervisor.Back - w.Now; back != pause {
+				t.Errorf("%s: it is back after %v, and said to be after %v", tt.name, pause, back)
+			}
+			return pause
+		}
+		first := kill()
+		if first > world.Restarts.Most {
+			t.Errorf("%s: first after %v", tt.name, first)
+		}
+		w.Now += first + tt.ran
+		if again := kill(); again > world.Restarts.Most != tt.back {
+			t.Errorf("%s: again after %v", tt.name, again)
+		}
+	}
+}
+
 // TestRelease_Waits holds for how long a holder is demoted before it ends keepalived: a bootstrap
 // machine leaves masters the time to start theirs.
 func TestRelease_Waits(t *testing.T) {

@@ -79,7 +79,7 @@ func (b Broken) String() string { return fmt.Sprintf("%v: %s: %s", b.At, b.Rule,
 func (r Result) Text() string {
 	var text string
 	for _, h := range r.Holders {
-		holders := "nobody"
+		holders := "no holder"
 		if len(h.Hosts) > 0 {
 			holders = fmt.Sprint(h.Hosts)
 			holders = holders[1 : len(holders)-1]

@@ -70,9 +70,11 @@ func newHost(w *World, index int, name string) *Host {
 	if w.Kind == vrrp.Ingress {
 		h.Rank = w.Candidates().Spread(h.Address)
 	}
-	h.Knows, h.LB.Servers = make([]bool, len(w.Cluster.Hosts())), make([]Backend, len(w.Cluster.Hosts()))
+	h.Knows, h.LB.Servers = make([]bool, len(w.Cluster.Hosts())), make([]Backend,
+		len(w.Cluster.Hosts()))
 	h.Router.MasterSince, h.Router.ReceivedAt, h.Router.ResumedAt = -1, -1, -schedule.MaxLength
 	h.Film.Host, h.Film.Role = name, h.Role
+	h.Supervisor.Container.ByPodman = h.Role == role.Bootstrap
 	if h.Role != role.Bootstrap {
 		for _, weight := range w.Candidates().Weights {
 			policy := w.Timing.Checks[weight.Check]

@@ -22,8 +22,16 @@ var (
 	BootAPI  = Span{3 * time.Second, 6 * time.Second} // and to a ready API server
 	Watches  = Span{5 * ms, 150 * ms}                 // a change of the API's objects to arrive
 	Restarts = Span{1000 * ms, 1300 * ms}             // of a container, after its first exit
+	Resyncs  = Span{0, 15 * time.Second}              // of a pod, after a container's back-off
 	Wakes    = Span{0, 150 * us}                      // a process to run when its timer is due
 	Wire     = Span{40 * us, 250 * us}                // an advert to arrive
+)
+
+// Kubelet's back-off of a container: its pod_workers.go and client-go's flowcontrol.Backoff.
+const (
+	firstBackOff = 10 * time.Second
+	longBackOff  = 5 * time.Minute
+	steady       = 2 * longBackOff // a container that has run for longer begins anew
 )
 
 // Keepalived, its supervisor and the monitor.

@@ -6,6 +6,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/bonus"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/schedule"
 	"github.com/onprem-infra/onprem-infra/shared/release"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
 // State is the state of a VRRP instance.
@@ -46,9 +47,12 @@ type Advert struct {
 
 // supervisor is keepalived's parent.
 type supervisor struct {
-	Beat      time.Duration  // the phase of its beats
-	Run       uint32         // the generation of keepalived's next start
-	Ends      int            // of keepalived, by itself
+	Beat      time.Duration // the phase of its beats
+	Run       uint32        // the generation of keepalived's next start
+	Container Container     // its own
+	Back      time.Duration // when its container starts again; of the last kill
+	Backoff   supervised.Backoff
+	Started   time.Duration  // when keepalived last started
 	Releasing bool           // the track leave is set
 	Stopped   bool           // keepalived has ended in order, and does not start again
 	Releases  uint32         // the generation of the patience

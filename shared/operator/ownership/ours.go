@@ -1,4 +1,6 @@
-package output
+// Package ownership decides which files of a directory are ours, and which of them a former role,
+// setting or release has left there.
+package ownership
 
 import (
 	"bytes"
@@ -9,10 +11,10 @@ import (
 // Marked reports whether a text names this program, as most files of ours do.
 func Marked(text []byte) bool { return bytes.Contains(text, []byte("onprem-infra")) }
 
-// OursIn reports for the files of a directory whether they are ours. In a directory that is not
+// In reports for the files of a directory whether they are ours. In a directory that is not
 // ours, none is. In ours, a file is if it names this program, or if its successor in the new tree
 // does not name it either, or if it is the description, which makes a directory ours.
-func OursIn(ours bool, description string, tree []asset.File) func(path string, text []byte) bool {
+func In(ours bool, description string, tree []asset.File) func(path string, text []byte) bool {
 	unmarked := map[string]bool{}
 	for _, f := range tree {
 		unmarked[f.Path] = f.Path == description || len(f.Contents) > 0 && !Marked(f.Contents)

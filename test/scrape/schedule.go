@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Play is how a tape becomes a recording: how long each part of it lasts.
-type Play struct {
+// Schedule is how a tape becomes a recording: how long each part of it lasts.
+type Schedule struct {
 	Pace   time.Duration // between two of its scrapes
 	Before time.Duration // all values are those before the fault
 	During time.Duration // the fault lasts
@@ -21,7 +21,7 @@ type Play struct {
 func (t *Tape) Silent() bool {
 	for _, rows := range t.Rows {
 		for _, row := range rows {
-			if !row[0].Nothing && slices.ContainsFunc(row, func(s Said) bool { return s.Nothing }) {
+			if !row[0].Nothing && slices.ContainsFunc(row, func(s Sample) bool { return s.Nothing }) {
 				return true
 			}
 		}
@@ -29,9 +29,9 @@ func (t *Tape) Silent() bool {
 	return false
 }
 
-// Play is the recording of a tape: during the fault the recorded values repeat, but counters
+// Schedule is the recording of a tape: during the fault the recorded values repeat, but counters
 // continue to rise, and ages that grew continue to grow.
-func (t *Tape) Play(p Play) (*Recording, error) {
+func (t *Tape) Schedule(p Schedule) (*Recording, error) {
 	if len(t.At) < 3 {
 		return nil, fmt.Errorf("a tape of %d steps: there is one before the fault, and two in it", len(t.At))
 	}
@@ -57,20 +57,20 @@ func (t *Tape) Play(p Play) (*Recording, error) {
 }
 
 // at is the value of a row at a time; ok is false without a value.
-func (t *Tape) at(series string, row []Said, at time.Duration, p Play) (value float64, ok bool) {
+func (t *Tape) at(series string, row []Sample, at time.Duration, p Schedule) (value float64, ok bool) {
 	name, _, _ := strings.Cut(series, "{")
 	counts := strings.HasSuffix(name, "_total")
 	since := at - p.Before
 	lasts := since >= 0 && since <= p.During
-	said := row[0]
+	sample := row[0]
 	if lasts {
-		said = row[1+int(since/p.Pace)%(len(row)-1)]
+		sample = row[1+int(since/p.Pace)%(len(row)-1)]
 	}
-	switch begin, end, heard := t.span(row); {
-	case said.Nothing:
+	switch begin, end, spans := t.span(row); {
+	case sample.Nothing:
 		return 0, false
-	case since < 0 || !heard:
-		return said.Value, true
+	case since < 0 || !spans:
+		return sample.Value, true
 	case counts:
 		// As fast as between the first step of the fault and the last one. A counter does not fall
 		// after the fault.
@@ -82,11 +82,11 @@ func (t *Tape) at(series string, row []Said, at time.Duration, p Play) (value fl
 	case lasts && slices.Contains(t.Ages, name) && row[end].Value-row[begin].Value > 0.8*(t.At[end]-t.At[begin]).Seconds():
 		return row[begin].Value + since.Seconds(), true
 	}
-	return said.Value, true
+	return sample.Value, true
 }
 
 // span is from the first step of the fault with a value to the last one.
-func (t *Tape) span(row []Said) (begin, end int, ok bool) {
+func (t *Tape) span(row []Sample) (begin, end int, ok bool) {
 	for i, s := range row[1:] {
 		if s.Nothing {
 			continue

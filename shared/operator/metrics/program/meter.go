@@ -1,4 +1,6 @@
-package metrics
+// Package program counts what every program reports of itself: its rounds, their faults, and its
+// watches of the API.
+package program
 
 import (
 	"context"
@@ -10,18 +12,19 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 )
 
 // Meter counts what every program reports of itself. Its methods may be called by any goroutine.
 type Meter struct {
 	began time.Time
-	usage func() (Process, error)
+	usage func() (metrics.Process, error)
 
 	mu      sync.Mutex
-	program Program // the counts so far
+	program metrics.Program // the counts so far
 	last    time.Time
 	watches []followed
-	parts   []func(*Page) // each is called without the lock
+	parts   []func(*metrics.Page) // each is called without the lock
 }
 
 // followed is a watch of the API.
@@ -30,10 +33,12 @@ type followed struct {
 	state func() (synced bool, last time.Time)
 }
 
-// NewMeter makes the meter of a room's program, which starts now; usage reads what the process uses.
-func NewMeter(room string, usage func() (Process, error)) *Meter {
+// NewMeter makes the meter of a room's program, which starts now; usage reads what the process
+// uses.
+func NewMeter(room string, usage func() (metrics.Process, error)) *Meter {
 	m := &Meter{began: time.Now(), usage: usage}
-	m.program = Program{Room: room, Version: "unknown", Go: runtime.Version(), Faults: map[string]uint64{}}
+	m.program = metrics.Program{Room: room, Version: "unknown", Go: runtime.Version(),
+		Faults: map[string]uint64{}}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		m.program.Version = info.Main.Version
 	}
@@ -55,7 +60,7 @@ func (m *Meter) Follow(name string, state func() (synced bool, last time.Time)) 
 }
 
 // Add adds what this program alone reports.
-func (m *Meter) Add(part func(*Page)) {
+func (m *Meter) Add(part func(*metrics.Page)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.parts = append(m.parts, part)
@@ -84,13 +89,13 @@ func Count[S, D any](steps loop.Steps[S, D], m *Meter) loop.Steps[S, D] {
 	steps.Observe = func(ctx context.Context) (S, error) {
 		m.begin()
 		seen, err := observe(ctx)
-		m.end(ctx, StepObserve, err)
+		m.end(ctx, metrics.StepObserve, err)
 		return seen, err
 	}
 	counted := func(apply func(context.Context, D) error) func(context.Context, D) error {
 		return func(ctx context.Context, want D) error {
 			err := apply(ctx, want)
-			m.end(ctx, StepApply, err)
+			m.end(ctx, metrics.StepApply, err)
 			return err
 		}
 	}
@@ -103,7 +108,7 @@ func Count[S, D any](steps loop.Steps[S, D], m *Meter) loop.Steps[S, D] {
 
 // Text formats the program's metrics for Prometheus.
 func (m *Meter) Text() []byte {
-	var page Page
+	var page metrics.Page
 	m.now().Onto(&page)
 	m.mu.Lock()
 	parts := slices.Clone(m.parts)
@@ -114,14 +119,15 @@ func (m *Meter) Text() []byte {
 	return page.Text()
 }
 
-func (m *Meter) now() Program {
+func (m *Meter) now() metrics.Program {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now, p := time.Now(), m.program
 	p.Faults, p.Age = maps.Clone(p.Faults), ago(now, m.last)
 	for _, w := range m.watches {
 		synced, last := w.state()
-		p.Watches = append(p.Watches, Watch{Name: w.name, Synced: synced, Age: ago(now, last)})
+		p.Watches = append(p.Watches,
+			metrics.Watch{Name: w.name, Synced: synced, Age: ago(now, last)})
 	}
 	if used, err := m.usage(); err == nil {
 		p.Process, p.Process.Started = used, m.began

@@ -13,8 +13,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/lab"
 )
 
-// Stranger is what a host that is not the cluster's announces by VRRP, to the group.
-type Stranger struct {
+// UnknownRouter is what a host that is not the cluster's announces by VRRP, to the group.
+type UnknownRouter struct {
 	Name     string
 	IP, VIP  netip.Addr
 	ID       vrrp.ID
@@ -23,9 +23,9 @@ type Stranger struct {
 	Advert   time.Duration
 }
 
-// Foreign plugs a foreign host into the switch and has a real keepalived on it announce s, until
-// Close.
-func (l *Life) Foreign(ctx context.Context, s Stranger) (*lab.Host, *chain.Keepalived, error) {
+// AddUnknownRouter plugs a foreign host into the switch and has a real keepalived on it announce s,
+// until Close.
+func (l *Life) AddUnknownRouter(ctx context.Context, s UnknownRouter) (*lab.Host, *chain.Keepalived, error) {
 	host, err := l.Host(s.Name, s.IP)
 	if err != nil {
 		return nil, nil, err

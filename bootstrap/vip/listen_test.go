@@ -26,10 +26,10 @@ func TestRefuse(t *testing.T) {
 	foreign := clash.Received{Link: "enp1s0", MAC: "52:54:00:00:00:63", At: at, Advert: advert.Advert{From: ip("192.0.2.99"), ID: r.options.Plan.VRRP.API.ID, Version: vrrp.V2, Priority: 200,
 		Interval: time.Second, VIPs: []netip.Addr{ip("192.0.2.77")}}}
 	for _, tt := range []struct {
-		name   string
-		air    clash.Snapshot
-		starts bool
-		says   string
+		name       string
+		received   clash.Snapshot
+		starts     bool
+		statusText string
 	}{
 		{"nobody listens", clash.Snapshot{At: at}, false, "no instance for 192.0.2.5: this host does not listen on enp1s0 yet"},
 		{"it listens", clash.Snapshot{At: at, Since: map[string]time.Time{"enp1s0": at}}, false, "it listens on enp1s0 first"},
@@ -37,12 +37,12 @@ func TestRefuse(t *testing.T) {
 		{"it has gone", clash.Snapshot{At: at.Add(time.Hour), Since: map[string]time.Time{"enp1s0": at}}, true, "192.0.2.5 BACKUP"},
 		{"it is back", clash.Snapshot{At: at.Add(time.Hour), Since: map[string]time.Time{"enp1s0": at}, Adverts: []clash.Received{foreign}}, true, "192.0.2.5 BACKUP"},
 	} {
-		h.others = tt.air
+		h.others = tt.received
 		if err := reconcile(t, r); err != nil {
 			t.Fatal(err)
 		}
-		if says := n.status[len(n.status)-1]; len(d.ensured) > 0 != tt.starts || (n.ready > 0) != tt.starts || !strings.Contains(says, tt.says) {
-			t.Errorf("%s: started %d, ready %d, says %q", tt.name, len(d.ensured), n.ready, says)
+		if statusText := n.status[len(n.status)-1]; len(d.ensured) > 0 != tt.starts || (n.ready > 0) != tt.starts || !strings.Contains(statusText, tt.statusText) {
+			t.Errorf("%s: started %d, ready %d, says %q", tt.name, len(d.ensured), n.ready, statusText)
 		}
 	}
 	want := []clash.Instance{{Name: "ostest_API_0", Kind: vrrp.API, Link: "enp1s0", ID: r.options.Plan.VRRP.API.ID, Version: vrrp.V2, Interval: time.Second, VIP: ip("192.0.2.5"), Unicast: true, Near: true, Own: ip("192.0.2.10")}}

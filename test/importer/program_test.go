@@ -15,8 +15,8 @@ import (
 // own is the path of our module.
 const own = "github.com/onprem-infra/onprem-infra"
 
-// stranger is a program of somebody else that uses everything which is there to be imported.
-const stranger = `package main
+// program is what another module has that uses everything which is there to be imported.
+const program = `package main
 
 import (
 	"fmt"
@@ -100,9 +100,9 @@ func required(t *testing.T, us string) (modules []string) {
 	return modules
 }
 
-// makeStranger makes the module of a program that imports ours, with the versions of other modules
+// makeImporter makes the module of a program that imports ours, with the versions of other modules
 // that ours names. Its go.sum is ours: the checksum database is not asked.
-func makeStranger(t *testing.T, us string, modules []string) (dir string) {
+func makeImporter(t *testing.T, us string, modules []string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	sums, err := os.ReadFile(filepath.Join(us, "go.sum"))
@@ -110,13 +110,13 @@ func makeStranger(t *testing.T, us string, modules []string) (dir string) {
 		t.Fatal(err)
 	}
 	for name, text := range map[string][]byte{
-		"main.go": []byte(stranger), "install-config.yaml": installConfig(10), "go.sum": sums,
+		"main.go": []byte(program), "install-config.yaml": installConfig(10), "go.sum": sums,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	goTool(t, dir, "mod", "init", "example.com/stranger")
+	goTool(t, dir, "mod", "init", "example.com/program")
 	edit := []string{"mod", "edit", "-require=" + own + "@v0.0.0", "-replace=" + own + "@v0.0.0=" + us}
 	for _, module := range modules {
 		edit = append(edit, "-require="+module)
@@ -125,37 +125,37 @@ func makeStranger(t *testing.T, us string, modules []string) (dir string) {
 	return dir
 }
 
-// TestStranger makes a module that imports this one, builds its program without a build tag, and
+// TestImportingProgram makes a module that imports this one, builds its program without a build tag, and
 // runs it. The modules that hold its packages are what it takes to import us, and they suffice: the
 // program is built from a go.mod that names no others. No count depends on the module cache, as
 // "go mod tidy" does: that also asks for what the tests of others import.
-func TestStranger(t *testing.T) {
+func TestImportingProgram(t *testing.T) {
 	us, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := required(t, us)
 	const format = "{{with .Module}}{{if not (or .Main .Replace)}}{{.Path}}@{{.Version}}{{end}}{{end}}"
-	wide := makeStranger(t, us, all)
+	wide := makeImporter(t, us, all)
 	modules := slices.Compact(slices.Sorted(slices.Values(strings.Fields(
 		goTool(t, wide, "list", "-deps", "-f", format, ".")))))
-	dir := makeStranger(t, us, modules)
-	goTool(t, dir, "build", "-o", "stranger", ".")
+	dir := makeImporter(t, us, modules)
+	goTool(t, dir, "build", "-o", "program", ".")
 	for _, p := range strings.Fields(goTool(t, dir, "list", "-deps", ".")) {
 		for _, heavy := range []string{"k8s.io/", "github.com/containers/", "github.com/coredns/", "github.com/vishvananda/", "github.com/spf13/", "google.golang.org/"} {
 			if strings.HasPrefix(p, heavy) {
-				t.Errorf("the stranger's program holds %s", p)
+				t.Errorf("the program holds %s", p)
 			}
 		}
 	}
-	cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "stranger"), filepath.Join(dir, "install-config.yaml"))
+	cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "program"), filepath.Join(dir, "install-config.yaml"))
 	out, err := cmd.CombinedOutput()
 	if want := "true\nmaster true\nworker true\n"; err != nil || string(out) != want {
 		t.Errorf("%v: it prints %q, want %q", err, out, want)
 	}
-	said := fmt.Sprintf("A program that imports all of them is built from %d modules of others, of the %d that our go.mod names", len(modules), len(all))
+	statement := fmt.Sprintf("A program that imports all of them is built from %d modules of others, of the %d that our go.mod names", len(modules), len(all))
 	text, err := os.ReadFile("../../shared/README.md")
-	if err != nil || len(modules) == 0 || !strings.Contains(strings.Join(strings.Fields(string(text)), " "), said) {
-		t.Errorf("shared/README.md does not state: %s (%v): %s", said, err, modules)
+	if err != nil || len(modules) == 0 || !strings.Contains(strings.Join(strings.Fields(string(text)), " "), statement) {
+		t.Errorf("shared/README.md does not state: %s (%v): %s", statement, err, modules)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/life"
 )
 
-// play is one schedule in the lab.
-type play struct {
+// execution is one schedule in the lab.
+type execution struct {
 	*Stage
 	watch  *watch
 	begin  time.Time
@@ -26,16 +26,16 @@ type play struct {
 	nodes   map[string]*sync.Mutex
 }
 
-// Play runs a schedule, from a cluster at rest to a cluster at rest. An error says that it could
+// Execute runs a schedule, from a cluster at rest to a cluster at rest. An error says that it could
 // not be played, or that the cluster does not come to rest; the record is whole as far as it goes.
-func (s *Stage) Play(ctx context.Context, schedule schedule.Schedule) (Record, error) {
-	p := &play{Stage: s, busy: map[string]map[class]bool{}, boots: map[string]int{}, nodes: map[string]*sync.Mutex{}}
+func (s *Stage) Execute(ctx context.Context, schedule schedule.Schedule) (Record, error) {
+	p := &execution{Stage: s, busy: map[string]map[class]bool{}, boots: map[string]int{}, nodes: map[string]*sync.Mutex{}}
 	for _, name := range s.names() {
 		p.busy[name], p.nodes[name] = map[class]bool{}, &sync.Mutex{}
 	}
 	p.record = Record{Schedule: schedule, Nodes: s.names(), Closed: s.open != nil}
 	var err error
-	if p.watch, err = s.look(); err != nil {
+	if p.watch, err = s.observe(); err != nil {
 		return p.record, err
 	}
 	if err := s.rest(ctx, p.watch); err != nil {
@@ -70,10 +70,10 @@ func pause(ctx context.Context, until time.Time) {
 	}
 }
 
-func (p *play) now() time.Duration { return time.Since(p.begin) }
+func (p *execution) now() time.Duration { return time.Since(p.begin) }
 
 // healed is when the last fault had been undone.
-func (p *play) healed() time.Time {
+func (p *execution) healed() time.Time {
 	last := p.begin
 	for _, a := range p.record.Acts {
 		if at := p.begin.Add(a.Ended); at.After(last) {
@@ -84,7 +84,7 @@ func (p *play) healed() time.Time {
 }
 
 // target finds the host that a fault is about: of several holders the first one.
-func (p *play) target(f schedule.Fault) (string, error) {
+func (p *execution) target(f schedule.Fault) (string, error) {
 	if f.Host != schedule.Holder {
 		for _, n := range p.Nodes {
 			if n.Name == f.Host {
@@ -98,11 +98,11 @@ func (p *play) target(f schedule.Fault) (string, error) {
 			return host, nil
 		}
 	}
-	return "", errors.New("nobody holds the VIP")
+	return "", errors.New("no host holds the VIP")
 }
 
 // inject does one fault, and has it undone in its time.
-func (p *play) inject(ctx context.Context, f schedule.Fault) {
+func (p *execution) inject(ctx context.Context, f schedule.Fault) {
 	act := Act{Fault: f, Began: p.now()}
 	host, err := p.target(f)
 	v, known := verbs[f.Kind]
@@ -132,13 +132,13 @@ func (p *play) inject(ctx context.Context, f schedule.Fault) {
 	})
 }
 
-func (p *play) note(a Act) {
+func (p *execution) note(a Act) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.record.Acts = append(p.record.Acts, a)
 }
 
-func (p *play) take(host string, c class) bool {
+func (p *execution) take(host string, c class) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	busy := p.busy[host]
@@ -152,20 +152,20 @@ func (p *play) take(host string, c class) bool {
 	return true
 }
 
-func (p *play) free(host string, c class) {
+func (p *execution) free(host string, c class) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.busy[host], c)
 }
 
-func (p *play) boot(host string) int {
+func (p *execution) boot(host string) int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.boots[host]
 }
 
 // run does a fault, waits, and undoes it. What a boot has undone is let be.
-func (p *play) run(ctx context.Context, v verb, act *Act) error {
+func (p *execution) run(ctx context.Context, v verb, act *Act) error {
 	n, boot := p.node(act.Host), p.boot(act.Host)
 	inner, err := p.alone(n, v.class, func() (func() error, error) { return v.do(ctx, n, act.Fault) })
 	if err != nil {
@@ -199,7 +199,7 @@ func (p *play) run(ctx context.Context, v verb, act *Act) error {
 
 // last waits until a fault is to be undone: one without a time of its own, at the end of the
 // schedule.
-func (p *play) last(ctx context.Context, d time.Duration) {
+func (p *execution) last(ctx context.Context, d time.Duration) {
 	if d > 0 {
 		pause(ctx, time.Now().Add(d))
 		return
@@ -208,7 +208,7 @@ func (p *play) last(ctx context.Context, d time.Duration) {
 }
 
 // alone keeps what is done to a node's API server apart from what is done to its power.
-func (p *play) alone(n *life.Node, c class, f func() (func() error, error)) (func() error, error) {
+func (p *execution) alone(n *life.Node, c class, f func() (func() error, error)) (func() error, error) {
 	if c == server || c == power {
 		p.nodes[n.Name].Lock()
 		defer p.nodes[n.Name].Unlock()

@@ -1,4 +1,4 @@
-package metrics
+package program
 
 import (
 	"context"
@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 	"github.com/onprem-infra/onprem-infra/test/promtext"
 )
 
 // TestMeter holds that a program counts its rounds and faults, and no fault when it is to end.
 func TestMeter(t *testing.T) {
-	m := NewMeter("cluster/vip", func() (Process, error) { return Process{Resident: 1 << 20}, nil })
+	m := NewMeter("cluster/vip", func() (metrics.Process, error) { return metrics.Process{Resident: 1 << 20}, nil })
 	m.Describe("ostest", "lan", "unicast")
 	m.Follow("nodes", func() (bool, time.Time) { return true, time.Now().Add(-time.Hour) })
 	m.Follow("bootstrap", func() (bool, time.Time) { return false, time.Time{} })
