@@ -64,7 +64,8 @@ func (p *provisioningFlags) check(cmd *cobra.Command) (err error) {
 func (p *provisioningFlags) wanted() (facts.Provisioning, error) {
 	f := facts.Provisioning{Named: p.link, Mode: offer.Mode(p.mode), MTU: p.mtu}
 	if !slices.Contains(offer.Modes(), f.Mode) {
-		return f, usage("--provisioning-mode %q is not one of: managed, unmanaged, disabled", p.mode)
+		return f, usage("--provisioning-mode %q is not one of: managed, unmanaged, disabled",
+			p.mode)
 	}
 	for _, text := range p.servers {
 		if a, err := netip.ParseAddr(text); err == nil {

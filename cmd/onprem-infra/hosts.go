@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/accounts"
-	"github.com/onprem-infra/onprem-infra/shared/host/preflight"
+	"github.com/onprem-infra/onprem-infra/shared/host/preflight/report"
 	"github.com/onprem-infra/onprem-infra/shared/host/preflight/targets"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
@@ -18,8 +18,8 @@ func hostsCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hosts -c FILE",
 		Short: "Ask the BMCs of a cluster's hosts whether the hosts can be deployed",
-		Long: `hosts asks the BMC of each host that a description lists, and prints a table: whether the
-host is on, how it boots, which disk its hints choose and which one is next, and whether it is
+		Long: `hosts asks the BMC of each host that a description lists, and prints a table: whether
+the host is on, how it boots, which disk its hints choose and which one is next, and whether it is
 ready. Below that stands what is wrong, and what to do.
 
 It only reads: a BMC gets GET requests, or a ping if it has IPMI alone. It sends the password only
@@ -34,12 +34,12 @@ Exit code 0: nothing is wrong; 1: something is. With -o json it prints one objec
   onprem-infra hosts -c cluster.yaml -o json | jq '.hosts[] | select(.ready != "yes")'`,
 		Args: cobra.NoArgs,
 	}
-	hostsRun(cmd, std, func(r preflight.Report) (string, any) { return r.Text(width()), r })
+	hostsRun(cmd, std, func(r report.Report) (string, any) { return r.Text(width()), r })
 	disks := &cobra.Command{
 		Use:   "disks -c FILE",
 		Short: "Print which disk each host's hints would choose",
-		Long: `disks prints each disk that the BMCs report, and what the hints of its host make of it:
-chosen, next, or refused and why. Nothing is written to any disk. The BMC does not know the
+		Long: `disks prints each disk that the BMCs report, and what the hints of its host make of
+it: chosen, next, or refused and why. Nothing is written to any disk. The BMC does not know the
 kernel's names, so that hints about them are not seen before the host is inspected.
 
 Exit code 0: nothing is wrong with the hosts; 1: something is. With -o json it prints an array:
@@ -47,9 +47,9 @@ Exit code 0: nothing is wrong with the hosts; 1: something is. With -o json it p
 		Example: `  onprem-infra hosts disks -c install-config.yaml`,
 		Args:    cobra.NoArgs,
 	}
-	hostsRun(disks, std, func(r preflight.Report) (string, any) {
+	hostsRun(disks, std, func(r report.Report) (string, any) {
 		rows := r.Disks()
-		return preflight.DiskTable(width(), rows), rows
+		return report.DiskTable(width(), rows), rows
 	})
 	cmd.AddCommand(disks)
 	return cmd
@@ -57,7 +57,7 @@ Exit code 0: nothing is wrong with the hosts; 1: something is. With -o json it p
 
 // hostsRun gives a verb the flags of a description, and has it print a part of what the BMCs of
 // its hosts report.
-func hostsRun(cmd *cobra.Command, std streams, part func(preflight.Report) (string, any)) {
+func hostsRun(cmd *cobra.Command, std streams, part func(report.Report) (string, any)) {
 	in := inputFlags(cmd)
 	format := formatFlag(cmd, "text or json", "text", "json")
 	quiet := cmd.Flags().BoolP("quiet", "q", false, "show no progress")
@@ -69,12 +69,12 @@ func hostsRun(cmd *cobra.Command, std streams, part func(preflight.Report) (stri
 		ctx, cancel := untilStopped(cmd.Context())
 		defer cancel()
 		progress := startProgress(std, *quiet, "asking the BMCs of the hosts")
-		report, err := examineHosts(ctx, std, in.file, described)
+		found, err := examineHosts(ctx, std, in.file, described)
 		progress.Done()
 		if err != nil {
 			return err
 		}
-		text, value := part(report)
+		text, value := part(found)
 		if *format == "json" {
 			all, err := json.MarshalIndent(value, "", "  ")
 			if err != nil {
@@ -85,7 +85,7 @@ func hostsRun(cmd *cobra.Command, std streams, part func(preflight.Report) (stri
 		if _, err := fmt.Fprint(std.out, text); err != nil {
 			return err
 		}
-		if report.Faulty() {
+		if found.Faulty() {
 			return negative(nil)
 		}
 		return nil
@@ -94,26 +94,26 @@ func hostsRun(cmd *cobra.Command, std streams, part func(preflight.Report) (stri
 
 // examineHosts asks the BMCs of a description. Findings about the files that it names are printed.
 func examineHosts(ctx context.Context, std streams, file string, described spec.Cluster) (
-	preflight.Report, error) {
+	report.Report, error) {
 	all, findings := accounts.Of(file, described.Hosts)
 	for _, f := range findings {
 		_ = printMessage(std.err, "%v\n", f)
 	}
 	if findings.HasErrors() {
-		return preflight.Report{}, negative(nil)
+		return report.Report{}, negative(nil)
 	}
 	ca, err := accounts.CA(file, described.Provisioning)
 	if err != nil {
-		return preflight.Report{}, negative(err)
+		return report.Report{}, negative(err)
 	}
 	ask := targets.Of(described.Hosts, all, ca)
 	if len(ask) == 0 {
-		return preflight.Report{}, negative(errors.New("no host of the description has a BMC: " +
+		return report.Report{}, negative(errors.New("no host of the description has a BMC: " +
 			"write hosts with bmc.address"))
 	}
-	report := preflight.Examine(ctx, ask)
+	found := report.Examine(ctx, ask)
 	if err := ctx.Err(); err != nil {
-		return preflight.Report{}, fmt.Errorf("it was stopped before it had seen all: %w", err)
+		return report.Report{}, fmt.Errorf("it was stopped before it had seen all: %w", err)
 	}
-	return report, nil
+	return found, nil
 }

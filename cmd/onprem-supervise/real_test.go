@@ -102,7 +102,7 @@ addr add 2001:db8::55/128 dev ens3 nodad
 	s.untilState("demo_API_0", supervised.Backup, 2*time.Second)
 	held.until(t, "with both VIPs", 6*time.Second, 2)
 	t.Logf("candidate to both VIPs on the host: %s", time.Since(begin))
-	s.untilMaster(5*time.Second)
+	s.untilMaster(5 * time.Second)
 	if !l.adverts.received(netip.MustParseAddr("224.0.0.18"), 70, begin, 2*time.Second) {
 		t.Error("no advert of priority 70 came to the group")
 	}
@@ -118,7 +118,7 @@ addr add 2001:db8::55/128 dev ens3 nodad
 	if held.low() != 2 {
 		t.Errorf("the reload dropped a VIP: only %d held", held.low())
 	}
-	s.untilMaster(5*time.Second)
+	s.untilMaster(5 * time.Second)
 
 	begin = time.Now()
 	s.cmd.Process.Signal(syscall.SIGTERM)
@@ -245,7 +245,7 @@ func TestExit_Killed(t *testing.T) {
 	t.Logf("kill of keepalived to both VIPs off the host: %s", held.until(t, "without the VIPs",
 		time.Second, 0))
 	held.until(t, "with both VIPs again", 3*time.Second, 2)
-	s.untilMaster(5*time.Second)
+	s.untilMaster(5 * time.Second)
 	if got := s.status().Restarts; got != 1 {
 		t.Errorf("%d restarts, want 1", got)
 	}
@@ -254,7 +254,7 @@ func TestExit_Killed(t *testing.T) {
 		t.Logf("kill of its VRRP process to both VIPs off the host: %s",
 			held.until(t, "without the VIPs", 300*time.Millisecond, 0))
 		held.until(t, "with both VIPs again", 6*time.Second, 2)
-		s.untilMaster(5*time.Second)
+		s.untilMaster(5 * time.Second)
 	}
 	if got := s.status().Restarts; got != 1 {
 		t.Errorf("%d restarts, want still 1", got)
@@ -316,7 +316,7 @@ func TestKill_Hanging(t *testing.T) {
 	t.Logf("hang of keepalived to both VIPs off the host: %s", held.until(t, "without the VIPs",
 		20*time.Second, 0))
 	held.until(t, "with both VIPs again", 3*time.Second, 2)
-	s.untilMaster(5*time.Second)
+	s.untilMaster(5 * time.Second)
 	if got := s.status().Restarts; got != 1 {
 		t.Errorf("%d restarts, want 1", got)
 	}
@@ -371,7 +371,7 @@ func TestKill_StoppedAgain(t *testing.T) {
 		5*time.Second, 0))
 	<-done
 	held.until(t, "with both VIPs again", 3*time.Second, 2)
-	s.untilMaster(5*time.Second)
+	s.untilMaster(5 * time.Second)
 	if got := s.status().Restarts; got != 1 {
 		t.Errorf("%d restarts, want 1", got)
 	}

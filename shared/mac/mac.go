@@ -15,8 +15,8 @@ type MAC [6]byte
 // Errors of Parse and ParseCard.
 var (
 	ErrNoMAC  = errors.New("is no MAC address: write six bytes, such as 52:54:00:00:00:01")
-	ErrNoCard = errors.New("is a group's address or all zeros, and no interface has it: write the " +
-		"address of the one that boots")
+	ErrNoCard = errors.New("is a group's address or all zeros, and no interface has it: write " +
+		"the address of the one that boots")
 )
 
 // bare is the number of digits in an address without separators.

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -88,4 +89,40 @@ func (p Plan) NeedImages(r role.Role, images []Need) error {
 type Need struct {
 	Key    string
 	Needed bool
+}
+
+// Keepalived is the command line options of a node's supervisor of keepalived for the cluster's
+// timing, and the kernel capabilities that it needs, without CAP_. keepalived sets addresses and
+// sends gratuitous ARP and VRRP packets on raw sockets, and nothing else.
+func (p Plan) Keepalived() (options, capabilities []string) {
+	capabilities = []string{"NET_ADMIN", "NET_RAW"}
+	if p.Timing.Model.RealTime {
+		options, capabilities = append(options, "--real-time"), append(capabilities, "SYS_NICE")
+	}
+	return options, capabilities
+}
+
+// BootstrapKeepalived is the same for the bootstrap machine, however its containers are started.
+// The machine waits for the adverts of the next holder if all nodes are ours. Nodes of OpenShift's
+// own would hold the VIP beside it for so long.
+func (p Plan) BootstrapKeepalived() (options, capabilities []string) {
+	options, capabilities = p.Keepalived()
+	if p.VRRP.ControlPlane.Holder != 0 {
+		options = append([]string{"--patience", vrrp.Standing.String()}, options...)
+	}
+	return options, capabilities
+}
+
+// NameClients are the networks whose hosts the name servers of both phases answer; none for all. A
+// host queries its own name server over the loopback, and nodes query each other.
+func (p Plan) NameClients() []netip.Prefix {
+	if len(p.DNSClients) == 0 {
+		return nil
+	}
+	all := append([]netip.Prefix{
+		netip.PrefixFrom(netip.AddrFrom4([4]byte{127}), 8),
+		netip.PrefixFrom(netip.IPv6Loopback(), 128),
+	}, slices.Concat(p.MachineNetworks, p.DNSClients)...)
+	slices.SortFunc(all, netip.Prefix.Compare)
+	return slices.Compact(all)
 }

@@ -80,9 +80,9 @@ type boot struct {
 // What the text relies on, of dnsmasq 2.90 and 2.91:
 //   - A range with the word static leases reserved addresses only. dhcp-ignore silences it to hosts
 //     without a reservation, also in its answers to requests for an address.
-//   - no-daemon stays in the foreground and in its user's account, and writes no file of its process:
-//     NET_BIND_SERVICE, NET_RAW and NET_ADMIN are all that it needs then. keep-in-foreground would
-//     change its group, which takes SETGID.
+//   - no-daemon stays in the foreground and in its user's account, and writes no file of its
+//     process: NET_BIND_SERVICE, NET_RAW and NET_ADMIN are all that it needs then.
+//     keep-in-foreground would change its group, which takes SETGID.
 //   - bind-dynamic waits for an interface that does not exist yet; bind-interfaces exits.
 //   - Without an empty option for routers and name servers dnsmasq announces itself as both.
 //   - An option that is forced is sent to clients that do not ask for it. UEFI ignores an answer

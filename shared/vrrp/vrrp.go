@@ -1,6 +1,6 @@
-// Package vrrp is the numbers of a cluster's VRRP policy, and which values of each are valid: virtual
-// router IDs, base priorities, the weights of health checks, and the timing profiles. Whether a
-// policy as a whole elects the right holder is shown by package proof.
+// Package vrrp is the numbers of a cluster's VRRP policy, and which values of each are valid:
+// virtual router IDs, base priorities, the weights of health checks, and the timing profiles.
+// Whether a policy as a whole elects the right holder is shown by package proof.
 package vrrp
 
 import (

@@ -37,7 +37,8 @@ type Probe struct {
 //
 // Frames have the link's own MAC, and answers to an unknown MAC come by broadcast. It needs the
 // capability NET_RAW. ctx ends it early, which is no error.
-func (p Probe) Ask(ctx context.Context, link string) (servers []offer.Server, more bool, err error) {
+func (p Probe) Ask(ctx context.Context, link string) (
+	servers []offer.Server, more bool, err error) {
 	var seen offer.List
 	if err := p.ask(ctx, link, seen.Add); err != nil {
 		return nil, false, fmt.Errorf("ask for DHCP servers on %s: %w", link, err)

@@ -53,8 +53,8 @@ func (r ProvisioningReport) Text(width layout.Width) string {
 	}
 	rest.WriteString(count(len(r.Checks), len(r.Findings)))
 	for i, f := range r.Findings {
-		fmt.Fprintf(&rest, "\n%d. [%s] %s: %s, seen %s\nseen: %s\ndo: %s\n", i+1, f.Check, f.Severity,
-			f.Subject, f.Vantage, f.Seen, f.Do)
+		fmt.Fprintf(&rest, "\n%d. [%s] %s: %s, seen %s\nseen: %s\ndo: %s\n", i+1, f.Check,
+			f.Severity, f.Subject, f.Vantage, f.Seen, f.Do)
 	}
 	rest.WriteString(notSeen(r.Unseen))
 	for line := range strings.Lines(rest.String()) {

@@ -48,7 +48,8 @@ func count(checks, findings int) string {
 	case 1:
 		return fmt.Sprintf("%d checks: one thing is wrong\n", checks)
 	}
-	return fmt.Sprintf("%d checks: %d things are wrong, the likeliest cause first\n", checks, findings)
+	return fmt.Sprintf("%d checks: %d things are wrong, the likeliest cause first\n", checks,
+		findings)
 }
 
 // notSeen are the lines after the findings.

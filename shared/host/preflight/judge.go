@@ -40,8 +40,8 @@ const (
 	Unseen  Severity = "unseen"
 )
 
-// vantage is where the facts come from: another host may reach BMCs that this one does not.
-const vantage = "from this host"
+// Vantage is where the facts come from: another host may reach BMCs that this one does not.
+const Vantage = "from this host"
 
 // Finding is one thing that is wrong with a host, or cannot be seen.
 type Finding struct {
@@ -73,7 +73,7 @@ type judge struct {
 func (j *judge) add(check Check, severity Severity, remedy, form string, values ...any) {
 	j.found = append(j.found, Finding{
 		Check: check, Severity: severity, Host: j.Target.Host, Place: j.Target.Place,
-		Text: fmt.Sprintf(form, values...), Remedy: remedy, Vantage: vantage,
+		Text: fmt.Sprintf(form, values...), Remedy: remedy, Vantage: Vantage,
 	})
 }
 
@@ -112,7 +112,7 @@ func (j *judge) judgePing() {
 
 func (j *judge) unreachable(why string) {
 	j.add(CheckReach, Unseen, "run the checks on a host that reaches the BMC",
-		"the BMC at %s does not answer: %s", j.Target.address(), why)
+		"the BMC at %s does not answer: %s", j.Target.Address(), why)
 }
 
 // judgeRedfish judges a host with the hosts before it.

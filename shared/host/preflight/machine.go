@@ -18,7 +18,7 @@ func (j *judge) judgeTwins(before []Facts) {
 		s := other.Redfish.System
 		same := ""
 		switch {
-		case j.Target.address() == other.Target.address() && own.Path == s.Path:
+		case j.Target.Address() == other.Target.Address() && own.Path == s.Path:
 			same = "system " + own.Path
 		case genuine(own.UUID) && strings.EqualFold(own.UUID, s.UUID):
 			same = "UUID " + own.UUID

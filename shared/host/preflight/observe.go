@@ -3,6 +3,7 @@
 package preflight
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"sync"
@@ -52,8 +53,20 @@ func (t Target) byIPMI() bool { return t.scheme() == schemeIPMI || t.scheme() ==
 // virtualMedia is whether the host boots an image that its BMC inserts.
 func (t Target) virtualMedia() bool { return strings.HasSuffix(t.scheme(), "-virtualmedia") }
 
-// address is the BMC's address without credentials, which a user may have put there.
-func (t Target) address() string {
+// BootPath is what the host starts its deployment from, and by which firmware.
+func (t Target) BootPath() string {
+	path := "PXE"
+	switch {
+	case t.virtualMedia():
+		path = "virtual media"
+	case strings.HasSuffix(t.scheme(), "-uefihttp"):
+		path = "HTTP"
+	}
+	return path + ", " + cmp.Or(t.Want.BootMode, "UEFI")
+}
+
+// Address is the BMC's address without credentials, which a user may have put there.
+func (t Target) Address() string {
 	address := t.Service.URL
 	if t.byIPMI() {
 		address = t.IPMI
@@ -109,7 +122,7 @@ func Observe(ctx context.Context, targets []Target, o Options) []Facts {
 func groups(targets []Target) (all [][]int) {
 	at := map[string]int{}
 	for i, t := range targets {
-		key := strings.ToLower(t.address())
+		key := strings.ToLower(t.Address())
 		if _, ok := at[key]; !ok {
 			at[key] = len(all)
 			all = append(all, nil)

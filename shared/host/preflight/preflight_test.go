@@ -13,7 +13,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/redfish"
 	"github.com/onprem-infra/onprem-infra/shared/host/redfish/wire"
 	"github.com/onprem-infra/onprem-infra/shared/rootdisk"
-	"github.com/onprem-infra/onprem-infra/shared/operator/layout"
 	"github.com/onprem-infra/onprem-infra/test/fakebmc"
 )
 
@@ -444,59 +443,15 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-func TestTable(t *testing.T) {
-	broken, media := well(), well()
-	broken.machine, broken.quirks = fakebmc.Sample(2), fakebmc.Quirks{Booting: true}
-	media.machine = fakebmc.Sample(3)
-	media.change = func(t *Target, _ fakebmc.Running) {
-		t.Scheme, t.Want.BootMode, t.Want.Disk = "redfish-virtualmedia", "UEFI", rootdisk.Hints{}
-	}
-	facts := observed(t, well(), broken, media)
-	found := judgeAll(t, facts)
-	for i := range facts {
-		facts[i].Target.Service.URL = fmt.Sprintf("https://bmc-%d", i)
-	}
-	rows := Rows(facts, found)
-	const want = `HOST host-0
-    BMC        https://bmc-0
-    POWER      Off
-    BOOT PATH  PXE, UEFI
-    ROOT DISK  Bay 1 MZ7L3480 447.0 GiB serial D0001-1
-    RUNNER-UP  -
-    READY      yes
-HOST host-1
-    BMC        https://bmc-1
-    POWER      -
-    BOOT PATH  PXE, UEFI
-    ROOT DISK  -
-    RUNNER-UP  -
-    READY      no: bmc-reach
-HOST host-2
-    BMC        https://bmc-2
-    POWER      Off
-    BOOT PATH  virtual media, UEFI
-    ROOT DISK  Bay 1 MZ7L3480 447.0 GiB serial D0003-1
-    RUNNER-UP  Bay 2 ST8000NM 7450.6 GiB serial D0003-2
-    READY      yes, but: root-disk
-`
-	if got := Table(layout.Of(80), rows); got != want {
-		t.Errorf("printed\n%s", got)
-	}
-	wide := Table(layout.Of(160), rows)
-	if !strings.HasPrefix(wide, "HOST    BMC            POWER  BOOT PATH            ROOT DISK") {
-		t.Errorf("printed\n%s", wide)
-	}
-	facts[0].Redfish.System.Disks[1].Bytes = facts[0].Redfish.System.Disks[0].Bytes
-	facts[0].Target.Want.Disk = rootdisk.Hints{}
-	unseen := []Finding{{Host: "host-0", Check: CheckMemory, Severity: Unseen},
-		{Host: "host-0", Check: CheckPower, Severity: Warning}}
-	row := Rows(facts, unseen)[0]
-	if !strings.HasSuffix(row.RootDisk, " (undecided)") || row.Ready != "unseen: memory" {
-		t.Errorf("the row is %+v", row)
-	}
-	uefi := boot(Target{Scheme: "redfish-uefihttp", Want: Want{BootMode: "UEFISecureBoot"}})
-	if uefi != "HTTP, UEFISecureBoot" {
-		t.Errorf("boots by %s", uefi)
+func TestBootPath(t *testing.T) {
+	for scheme, want := range map[string]string{
+		"redfish-uefihttp": "HTTP, UEFISecureBoot", "redfish-virtualmedia": "virtual media, UEFISecureBoot",
+		"ipmi": "PXE, UEFISecureBoot",
+	} {
+		target := Target{Scheme: scheme, Want: Want{BootMode: "UEFISecureBoot"}}
+		if got := target.BootPath(); got != want {
+			t.Errorf("%s boots by %s, want %s", scheme, got, want)
+		}
 	}
 }
 
@@ -510,8 +465,8 @@ func TestAddress(t *testing.T) {
 	} {
 		target := Target{Scheme: "redfish", Service: redfish.Service{Options: wire.Options{URL: address}}}
 		ping := Target{IPMI: address}
-		if target.address() != want || ping.address() != want {
-			t.Errorf("%s is %s and %s, want %s", address, target.address(), ping.address(), want)
+		if target.Address() != want || ping.Address() != want {
+			t.Errorf("%s is %s and %s, want %s", address, target.Address(), ping.Address(), want)
 		}
 	}
 }

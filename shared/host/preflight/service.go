@@ -10,7 +10,7 @@ import (
 
 // reached judges whether a Redfish service answers.
 func (j *judge) reached() bool {
-	f, at := j.Redfish, j.Target.address()
+	f, at := j.Redfish, j.Target.Address()
 	switch f.Reach {
 	case redfish.Reached:
 		return true

@@ -31,8 +31,8 @@ func hostOf(url string) string {
 var errNoAPI = errors.New("its ramdisk reports to Ironic at the API VIP, and the cluster has " +
 	"none: set the provisioning addresses bootstrapIP and ip")
 
-var errNoMedia = errors.New("its BMC fetches an ISO from the API VIP, and none is of the BMC's IP " +
-	"family: use an address of the other family for the BMC")
+var errNoMedia = errors.New("its BMC fetches an ISO from the API VIP, and none is of the BMC's " +
+	"IP family: use an address of the other family for the BMC")
 
 // ironic is the address at which the ramdisks of a phase reach Ironic: on the provisioning network
 // if there is one, so that they need no router and no other network, and else the API VIP. It is of

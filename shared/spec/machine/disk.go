@@ -31,7 +31,8 @@ func (f fields) disk(v document.Value) disk {
 			d.texts[name] = s
 		}
 	}
-	d.size, d.rotational = f.Number(f.get("minSizeGigabytes")), grammar.Bool(f.Reader, f.get("rotational"))
+	d.size = f.Number(f.get("minSizeGigabytes"))
+	d.rotational = grammar.Bool(f.Reader, f.get("rotational"))
 	return d
 }
 

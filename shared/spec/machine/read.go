@@ -121,8 +121,10 @@ func (f fields) controller(v document.Value) controller {
 	f.o = o
 	c.text = f.Text(f.get("address"))
 	if f.installConfig {
-		c.username, c.password = grammar.Secret(f.Reader, f.get("username")), grammar.Secret(f.Reader, f.get("password"))
-		if off := grammar.Bool(f.Reader, f.get("disableCertificateVerification")); off.OK && off.Value {
+		c.username = grammar.Secret(f.Reader, f.get("username"))
+		c.password = grammar.Secret(f.Reader, f.get("password"))
+		off := grammar.Bool(f.Reader, f.get("disableCertificateVerification"))
+		if off.OK && off.Value {
 			c.verify = document.Given(VerifyOff, off.At)
 		}
 		return c

@@ -52,8 +52,8 @@ func (f fields) state(v document.Value, known map[*yaml.Node]*content) state {
 	return s
 }
 
-// textOf is a state as a document of its own. A document with errors is read for its findings alone,
-// and may unfold without an end.
+// textOf is a state as a document of its own. A document with errors is read for its findings
+// alone, and may unfold without an end.
 func (f fields) textOf(n *yaml.Node) secret.Text {
 	if f.Findings.HasErrors() {
 		return secret.Text{}

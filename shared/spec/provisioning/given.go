@@ -39,7 +39,8 @@ func GivenSettings(r *document.Report, s Settings) Draft {
 		d.dhcp.lease = grammar.As(r, text("dhcp.lease", s.DHCP.Lease.String()), grammar.Lease)
 	}
 	for i, m := range s.MACs {
-		d.macs = append(d.macs, grammar.As(r, text(fmt.Sprintf("macs[%d]", i), m.String()), grammar.MAC))
+		at := text(fmt.Sprintf("macs[%d]", i), m.String())
+		d.macs = append(d.macs, grammar.As(r, at, grammar.MAC))
 	}
 	for i, a := range s.DHCP.DNS {
 		d.dhcp.dns = append(d.dhcp.dns, grammar.As(r, valid(fmt.Sprintf("dhcp.dns[%d]", i), a),

@@ -77,8 +77,8 @@ var pxeOptions = []dhcpv4.OptionCode{
 }
 
 // Discovers are a client's DHCPDISCOVER to DHCP servers and to ProxyDHCP's port, where some servers
-// answer it and others, like dnsmasq, only a REQUEST. They ask for broadcast answers, as no host has
-// the client's MAC. They take no lease: that needs a REQUEST.
+// answer it and others, like dnsmasq, only a REQUEST. They ask for broadcast answers, as no host
+// has the client's MAC. They take no lease: that needs a REQUEST.
 func Discovers(c Client, a Arch) ([]Packet, error) {
 	m, err := dhcpv4.New(
 		dhcpv4.WithMessageType(dhcpv4.MessageTypeDiscover),

@@ -76,7 +76,8 @@ func (p Probes) Inspect(
 		f.Asked = err == nil
 		unseen.Add("DHCP servers", err)
 		if more {
-			unseen.Add("all servers", errors.New("there are more than are listed: a host invents them"))
+			unseen.Add("all servers",
+				errors.New("there are more than are listed: a host invents them"))
 		}
 	})
 	f.Holders = make([]facts.AddressHolder, len(f.Own))

@@ -13,8 +13,8 @@ func link(f facts.Provisioning) []fault {
 	one := func(seen, fix string) []fault { return []fault{{Error, subject, seen, fix}} }
 	switch {
 	case f.NoLink != "":
-		return one(f.NoLink, "name one of these links, by its name or its MAC, or insert the network "+
-			"card")
+		return one(f.NoLink, "name one of these links, by its name or its MAC, or insert the "+
+			"network card")
 	case f.Link == nil:
 		return nil
 	case !f.Link.Enabled:

@@ -36,8 +36,8 @@ func of(s offer.Server, severity Severity, fix string) fault {
 	seen := Describe(s)
 	if s.VLAN != 0 {
 		severity = Warning
-		seen += fmt.Sprintf("; its frames have the tag of VLAN %d, so that hosts whose switch ports "+
-			"are not in that VLAN do not receive them", s.VLAN)
+		seen += fmt.Sprintf("; its frames have the tag of VLAN %d, so that hosts whose switch "+
+			"ports are not in that VLAN do not receive them", s.VLAN)
 	}
 	return fault{severity, subjects[s.Kind], seen, fix}
 }
@@ -57,8 +57,8 @@ func foreign(f facts.Provisioning) (out []fault) {
 	case offer.Unmanaged:
 		if !f.Expected.Empty() {
 			for _, s := range others {
-				out = append(out, of(s, Error, "stop it on this network: the fastest answer decides "+
-					"what a host boots"+expectIt))
+				out = append(out, of(s, Error, "stop it on this network: the fastest answer "+
+					"decides what a host boots"+expectIt))
 			}
 			break
 		}
@@ -99,8 +99,8 @@ func routers(f facts.Provisioning) (out []fault) {
 	}
 	for _, s := range unexpected(f, offer.Router) {
 		out = append(out, of(s, Error, "stop router advertisements on this network (radvd, "+
-			"dnsmasq's enable-ra, the router's interface): hosts configure addresses and routes by "+
-			"them"+expectIt))
+			"dnsmasq's enable-ra, the router's interface): hosts configure addresses and routes "+
+			"by them"+expectIt))
 	}
 	return out
 }

@@ -1,9 +1,10 @@
-package preflight
+package report
 
 import (
 	"cmp"
 	"strings"
 
+	"github.com/onprem-infra/onprem-infra/shared/host/preflight"
 	"github.com/onprem-infra/onprem-infra/shared/operator/layout"
 	"github.com/onprem-infra/onprem-infra/shared/rootdisk"
 )
@@ -24,7 +25,7 @@ func (r Report) Disks() []DiskRow {
 	for _, f := range r.seen {
 		row := DiskRow{Host: f.Target.Host, Hints: cmp.Or(f.Target.Want.Disk.String(), none)}
 		if f.Redfish == nil || f.Redfish.System == nil || len(f.Redfish.System.Disks) == 0 {
-			row.Disk, row.Verdict = none, "unseen: the BMC reports no disks "+vantage
+			row.Disk, row.Verdict = none, "unseen: the BMC reports no disks "+preflight.Vantage
 			rows = append(rows, row)
 			continue
 		}
@@ -38,7 +39,8 @@ func (row DiskRow) each(c rootdisk.Choice) (rows []DiskRow) {
 		row.Disk, row.Verdict = d.String(), "next"
 		switch {
 		case i == 0 && c.Tie:
-			row.Verdict = "chosen, but the next one is as good: which comes first can change at each boot"
+			row.Verdict = "chosen, but the next one is as good: which of the two comes first can " +
+				"change at each boot"
 		case i == 0 && c.Guessed:
 			row.Verdict = "chosen, as the smallest: there are no hints"
 		case i == 0:

@@ -1,4 +1,6 @@
-package preflight
+// Package report prints what was found about the hosts of a description: a table of hosts, their
+// disks, and findings.
+package report
 
 import (
 	"context"
@@ -7,30 +9,32 @@ import (
 	"strings"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/host/preflight"
 	"github.com/onprem-infra/onprem-infra/shared/operator/layout"
 )
 
 // Report is what `hosts -o json` prints. It is public: fields may be added, and none is removed or
 // changes its meaning.
 type Report struct {
-	At       time.Time `json:"at"`
-	Hosts    []Row     `json:"hosts"`
-	Findings []Finding `json:"findings"`
+	At       time.Time           `json:"at"`
+	Hosts    []Row               `json:"hosts"`
+	Findings []preflight.Finding `json:"findings"`
 
-	seen []Facts
+	seen []preflight.Facts
 }
 
 // Examine asks all BMCs, and judges what they report.
-func Examine(ctx context.Context, targets []Target) Report {
-	seen, now := Observe(ctx, targets, Options{}), time.Now().UTC()
-	found := Judge(seen, now)
+func Examine(ctx context.Context, targets []preflight.Target) Report {
+	seen, now := preflight.Observe(ctx, targets, preflight.Options{}), time.Now().UTC()
+	found := preflight.Judge(seen, now)
 	return Report{At: now, Hosts: append([]Row{}, Rows(seen, found)...),
-		Findings: append([]Finding{}, found...), seen: seen}
+		Findings: append([]preflight.Finding{}, found...), seen: seen}
 }
 
 // Faulty is whether something is wrong with a host. What could not be seen is no fault.
 func (r Report) Faulty() bool {
-	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Severity == Error })
+	return slices.ContainsFunc(r.Findings,
+		func(f preflight.Finding) bool { return f.Severity == preflight.Error })
 }
 
 // Text is a report for a person: the table, and each finding with its remedy.
@@ -41,13 +45,13 @@ func (r Report) Text(width layout.Width) string {
 		if i == 0 {
 			text.WriteString("\n")
 		}
-		text.WriteString(width.Wrap(fmt.Sprintf("%s %s: %s\n", f.Severity, f.Check, f.about())))
+		text.WriteString(width.Wrap(fmt.Sprintf("%s %s: %s\n", f.Severity, f.Check, about(f))))
 	}
 	return text.String()
 }
 
 // about is a finding without its check.
-func (f Finding) about() string {
+func about(f preflight.Finding) string {
 	subject := f.Host
 	if f.Place != "" {
 		subject += " (" + f.Place + ")"

@@ -1,10 +1,11 @@
-package preflight
+package report
 
 import (
 	"cmp"
 	"slices"
 	"strings"
 
+	"github.com/onprem-infra/onprem-infra/shared/host/preflight"
 	"github.com/onprem-infra/onprem-infra/shared/operator/layout"
 )
 
@@ -23,10 +24,10 @@ type Row struct {
 const none = "-"
 
 // Rows are the hosts with what was found.
-func Rows(seen []Facts, found []Finding) (rows []Row) {
+func Rows(seen []preflight.Facts, found []preflight.Finding) (rows []Row) {
 	for _, f := range seen {
-		row := Row{Host: f.Target.Host, BMC: f.Target.address(), Power: none, Boot: boot(f.Target),
-			RootDisk: none, RunnerUp: none, Ready: ready(f.Target.Host, found)}
+		row := Row{Host: f.Target.Host, BMC: f.Target.Address(), Power: none,
+			Boot: f.Target.BootPath(), RootDisk: none, RunnerUp: none, Ready: ready(f.Target.Host, found)}
 		if f.Redfish != nil && f.Redfish.System != nil {
 			s := f.Redfish.System
 			row.Power = cmp.Or(s.Power, none)
@@ -45,34 +46,22 @@ func Rows(seen []Facts, found []Finding) (rows []Row) {
 	return rows
 }
 
-// boot is what a host starts its deployment from.
-func boot(t Target) string {
-	path := "PXE"
-	switch {
-	case t.virtualMedia():
-		path = "virtual media"
-	case strings.HasSuffix(t.scheme(), "-uefihttp"):
-		path = "HTTP"
-	}
-	return path + ", " + cmp.Or(t.Want.BootMode, "UEFI")
-}
-
 // ready is whether a host can be deployed, and what is against it.
-func ready(host string, found []Finding) string {
-	checks := map[Severity][]string{}
+func ready(host string, found []preflight.Finding) string {
+	checks := map[preflight.Severity][]string{}
 	for _, f := range found {
 		if f.Host == host && !slices.Contains(checks[f.Severity], string(f.Check)) {
 			checks[f.Severity] = append(checks[f.Severity], string(f.Check))
 		}
 	}
-	list := func(severity Severity) string { return strings.Join(checks[severity], ", ") }
+	list := func(severity preflight.Severity) string { return strings.Join(checks[severity], ", ") }
 	switch {
-	case len(checks[Error]) > 0:
-		return "no: " + list(Error)
-	case len(checks[Unseen]) > 0:
-		return "unseen: " + list(Unseen)
-	case len(checks[Warning]) > 0:
-		return "yes, but: " + list(Warning)
+	case len(checks[preflight.Error]) > 0:
+		return "no: " + list(preflight.Error)
+	case len(checks[preflight.Unseen]) > 0:
+		return "unseen: " + list(preflight.Unseen)
+	case len(checks[preflight.Warning]) > 0:
+		return "yes, but: " + list(preflight.Warning)
 	}
 	return "yes"
 }
