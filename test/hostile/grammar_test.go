@@ -116,8 +116,8 @@ func settings(text []byte) ([]string, error) {
 	return shape, nil
 }
 
-// lists are those of a document, in any layout.
-var lists = regexp.MustCompile(`\[[^][]*\]`)
+// lists are those of texts in a document, in any layout.
+var lists = regexp.MustCompile(`\[[^][{]*\]`)
 
 // clusterJSON reads JSON that is written in the one way that there is: sorted, each key once, lists
 // on one line.

@@ -27,7 +27,8 @@ const none = "-"
 func Rows(seen []preflight.Facts, found []preflight.Finding) (rows []Row) {
 	for _, f := range seen {
 		row := Row{Host: f.Target.Host, BMC: f.Target.Address(), Power: none,
-			Boot: f.Target.BootPath(), RootDisk: none, RunnerUp: none, Ready: ready(f.Target.Host, found)}
+			Boot: f.Target.BootPath(), RootDisk: none, RunnerUp: none,
+			Ready: ready(f.Target.Host, found)}
 		if f.Redfish != nil && f.Redfish.System != nil {
 			s := f.Redfish.System
 			row.Power = cmp.Or(s.Power, none)
