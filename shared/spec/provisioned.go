@@ -9,6 +9,8 @@ import (
 // checkProvisioning holds the hosts, and how they are provisioned, to their rules.
 func (d *draft) checkProvisioning(r *document.Report) {
 	p := &d.provisioning
+	// Hosts that stand beside provisioning are provisioned, all of them.
+	d.hosts.Provisioned = d.hosts.Provisioned || p.Given && !d.InstallConfig
 	d.hosts.Check(r, machine.Around{Counts: d.counts(), Sized: d.sized(),
 		NoNetwork: p.Given && p.Mode() == provisioning.Disabled,
 		IPv6:      p.CIDR().IsValid() && p.CIDR().Addr().Is6(),

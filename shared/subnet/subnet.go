@@ -60,8 +60,11 @@ func hostOf(cidr netip.Prefix, n int) netip.Addr {
 	return addr
 }
 
-// Last is the last address of a network: all host bits set.
+// Last is the last address of a network: all host bits set. A network that is not valid has none.
 func Last(cidr netip.Prefix) netip.Addr {
+	if !cidr.IsValid() {
+		return netip.Addr{}
+	}
 	bytes := cidr.Masked().Addr().AsSlice()
 	for bit := cidr.Bits(); bit < len(bytes)*8; bit++ {
 		bytes[bit/8] |= 1 << (7 - bit%8)
