@@ -110,6 +110,7 @@ var elsewhere = map[string]string{
 	"NODEIP_PREFER=lowest onprem-infra node-ip": "TestNodeIPVerbs",
 	"curl -s http://localhost:9455/metrics":     "TestVIPMeter",
 	"onprem-infra doctor":                       "TestDoctor",
+	"onprem-infra hosts":                        "TestHosts",
 	"onprem-infra status":                       "TestStatus",
 	"cp -r master/. / &&":                       "TestLongKubeadm",
 	"sed -n 's/^enable //p'":                    "TestLongKubeadm",
