@@ -26,7 +26,8 @@ It only reads: a BMC gets GET requests, or a ping if it has IPMI alone. It sends
 after the BMC's certificate is trusted, and only once if the BMC refuses it. What this host cannot
 reach is unseen, not wrong: run it where Ironic will run.
 
-Exit code 0: nothing is wrong; 1: something is. With -o json it prints one object; its fields stay:
+Exit code 0: no host has an error, though warnings and what is unseen may be listed; 1: one has, or
+the description cannot be used. With -o json it prints one object; its fields stay:
   at, hosts[]{host,bmc,power,boot,rootDisk,runnerUp,ready},
   findings[]{check,severity,host,place,seen,do,vantage}`,
 		Example: `  onprem-infra hosts -c install-config.yaml
@@ -42,7 +43,7 @@ Exit code 0: nothing is wrong; 1: something is. With -o json it prints one objec
 it: chosen, next, or refused and why. Nothing is written to any disk. The BMC does not know the
 kernel's names, so that hints about them are not seen before the host is inspected.
 
-Exit code 0: nothing is wrong with the hosts; 1: something is. With -o json it prints an array:
+The exit codes are those of hosts. With -o json it prints an array:
   host, hints, disk, verdict (it begins with chosen, next, refused or unseen)`,
 		Example: `  onprem-infra hosts disks -c install-config.yaml`,
 		Args:    cobra.NoArgs,
@@ -69,7 +70,7 @@ func hostsRun(cmd *cobra.Command, std streams, part func(report.Report) (string,
 		ctx, cancel := untilStopped(cmd.Context())
 		defer cancel()
 		progress := startProgress(std, *quiet, "asking the BMCs of the hosts")
-		found, err := examineHosts(ctx, std, in.file, described)
+		found, err := examineHosts(ctx, std, described, in.file)
 		progress.Done()
 		if err != nil {
 			return err
@@ -93,7 +94,7 @@ func hostsRun(cmd *cobra.Command, std streams, part func(report.Report) (string,
 }
 
 // examineHosts asks the BMCs of a description. Findings about the files that it names are printed.
-func examineHosts(ctx context.Context, std streams, file string, described spec.Cluster) (
+func examineHosts(ctx context.Context, std streams, described spec.Cluster, file string) (
 	report.Report, error) {
 	all, findings := accounts.Of(file, described.Hosts)
 	for _, f := range findings {

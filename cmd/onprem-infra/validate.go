@@ -29,7 +29,7 @@ that a cluster.yaml names for the accounts of BMCs are read, and nothing of them
 			return err
 		}
 		cluster, findings := spec.Parse(name, text, in.knobs)
-		_, wrong := accounts.Of(in.file, cluster.Hosts)
+		_, wrong := accounts.Of(name, cluster.Hosts)
 		findings = append(findings, wrong...)
 		if in.strict {
 			findings = findings.Strict()

@@ -11,6 +11,7 @@ import (
 	"text/template"
 
 	"github.com/onprem-infra/onprem-infra/shared/asset"
+	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/arch"
 )
 
@@ -49,7 +50,7 @@ func HostScript(r Reservation) []byte {
 	}
 	var out bytes.Buffer
 	err := hostTemplate().Execute(&out, struct{ Host, Directory, MAC string }{
-		host, ironicConfig, r.MAC.hyphens(),
+		host, ironicConfig, hyphens(r.MAC),
 	})
 	if err != nil {
 		// The template prints values and calls nothing: only a wrong template comes here.
@@ -97,9 +98,12 @@ func Files(n Network, conf string) ([]asset.File, error) {
 		files = append(files, file(n.Paths.Hosts, Hosts(n)))
 	}
 	for _, r := range n.Reservations {
-		name := path.Join(n.Paths.HTTP, hostScripts, r.MAC.hyphens()+".ipxe")
+		name := path.Join(n.Paths.HTTP, hostScripts, hyphens(r.MAC)+".ipxe")
 		files = append(files, file(name, HostScript(r)))
 	}
 	slices.SortFunc(files, func(a, b asset.File) int { return strings.Compare(a.Path, b.Path) })
 	return files, nil
 }
+
+// hyphens is an address as iPXE's ${mac:hexhyp} writes it.
+func hyphens(m mac.MAC) string { return strings.ReplaceAll(m.String(), ":", "-") }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
@@ -87,7 +88,7 @@ func random(seed uint64) Network {
 	n.Prefix = netip.PrefixFrom(n.Prefix.Addr(), bits).Masked()
 	n.Reservations = nil
 	for i := range dice.IntN(40) {
-		r := Reservation{MAC: MAC{2, byte(seed), 0, 0, 0, byte(i)}}
+		r := Reservation{MAC: mac.MAC{2, byte(seed), 0, 0, 0, byte(i)}}
 		r.Address = within(n.Prefix, 16+16*i)
 		if v6 && dice.IntN(2) == 0 {
 			r.Bits = 124

@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/arch"
 )
 
@@ -59,7 +60,7 @@ type Network struct {
 // Reservation is one host and its address. Firmware, iPXE, ramdisk and operating system of a host
 // have different client identifiers: the hardware address is all that they share.
 type Reservation struct {
-	MAC     MAC
+	MAC     mac.MAC
 	Address netip.Addr
 	// Bits, over IPv6, makes Address the first of a block with that prefix length; 0 for a single
 	// address. A lease of DHCPv6 belongs to an identifier, and dnsmasq gives no second identifier a

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/arch"
 	"github.com/onprem-infra/onprem-infra/test/golden"
 )
@@ -18,8 +19,8 @@ func addrs(texts ...string) (all []netip.Addr) {
 	return all
 }
 
-func mac(text string) MAC {
-	m, err := ParseMAC(text)
+func card(text string) mac.MAC {
+	m, err := mac.ParseCard(text)
 	if err != nil {
 		panic(err)
 	}
@@ -32,8 +33,8 @@ func valid() Network {
 		Interface: "eno1", Server: netip.MustParseAddr("172.22.0.2"),
 		Prefix: netip.MustParsePrefix("172.22.0.0/24"), Mode: Managed, Lease: time.Hour,
 		Reservations: []Reservation{
-			{MAC: mac("52:54:00:00:00:0b"), Address: netip.MustParseAddr("172.22.0.11")},
-			{MAC: mac("52:54:00:00:00:0A"), Address: netip.MustParseAddr("172.22.0.10"),
+			{MAC: card("52:54:00:00:00:0b"), Address: netip.MustParseAddr("172.22.0.11")},
+			{MAC: card("52:54:00:00:00:0A"), Address: netip.MustParseAddr("172.22.0.10"),
 				Name: "master-0"},
 		},
 		HTTPPort: 6180,
@@ -48,8 +49,8 @@ func valid6() Network {
 	n := valid()
 	n.Server, n.Prefix = netip.MustParseAddr("fd00:22::2"), netip.MustParsePrefix("fd00:22::/64")
 	n.Reservations = []Reservation{
-		{MAC: mac("52:54:00:00:00:0b"), Address: netip.MustParseAddr("fd00:22::b0"), Bits: 124},
-		{MAC: mac("52:54:00:00:00:0a"), Address: netip.MustParseAddr("fd00:22::a"),
+		{MAC: card("52:54:00:00:00:0b"), Address: netip.MustParseAddr("fd00:22::b0"), Bits: 124},
+		{MAC: card("52:54:00:00:00:0a"), Address: netip.MustParseAddr("fd00:22::a"),
 			Name: "master-0"},
 	}
 	return n
@@ -135,7 +136,7 @@ func TestRender_OrderOfHosts(t *testing.T) {
 func TestRender_HostsApart(t *testing.T) {
 	more := with(valid(), func(n *Network) {
 		n.Reservations = append(n.Reservations, Reservation{
-			MAC: mac("52:54:00:00:00:0c"), Address: addrs("172.22.0.12")[0],
+			MAC: card("52:54:00:00:00:0c"), Address: addrs("172.22.0.12")[0],
 		})
 	})
 	if a, b := Dnsmasq(valid()), Dnsmasq(more); !bytes.Equal(a, b) {
@@ -150,7 +151,7 @@ func TestRender_HostsApart(t *testing.T) {
 func TestRender_ManyHosts(t *testing.T) {
 	n := valid()
 	for i := range 3000 {
-		m := MAC{2, 0, 0, 0, byte(i >> 8), byte(i)}
+		m := mac.MAC{2, 0, 0, 0, byte(i >> 8), byte(i)}
 		n.Reservations = append(n.Reservations, Reservation{MAC: m})
 	}
 	p := pageOf(n)

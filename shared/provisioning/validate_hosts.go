@@ -3,14 +3,16 @@ package provisioning
 import (
 	"fmt"
 	"net/netip"
+
+	"github.com/onprem-infra/onprem-infra/shared/mac"
 )
 
 // hosts judges the hosts of the phase: each has a card and a name of its own.
 func (j *judge) hosts() {
-	cards, names := map[MAC]int{}, map[string]int{}
+	cards, names := map[mac.MAC]int{}, map[string]int{}
 	for i, r := range j.n.Reservations {
 		at := fmt.Sprintf("reservations[%d]", i)
-		if !r.MAC.card() {
+		if !r.MAC.IsCard() {
 			j.find(at+".mac", "%s is not the MAC address of a network card: specify the one of "+
 				"the host's boot NIC", r.MAC)
 		} else if former, ok := cards[r.MAC]; ok {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/mac"
 )
 
 // TestValidate_Findings has one change a finding: each names its field, and all come at once.
@@ -39,8 +41,8 @@ func TestValidate_Findings(t *testing.T) {
 		{"the server is all hosts", func(n *Network) { n.Server = addrs("172.22.0.255")[0] },
 			"server: 172.22.0.255 is the broadcast address"},
 		{"no hosts", func(n *Network) { n.Reservations = nil }, "reservations: no host gets"},
-		{"no card", func(n *Network) { host(n, 0).MAC = MAC{} }, "reservations[0].mac: "},
-		{"a group of cards", func(n *Network) { host(n, 0).MAC = MAC{1} }, "reservations[0].mac: "},
+		{"no card", func(n *Network) { host(n, 0).MAC = mac.MAC{} }, "reservations[0].mac: "},
+		{"a group of cards", func(n *Network) { host(n, 0).MAC = mac.MAC{1} }, "reservations[0].mac: "},
 		{"a card twice", func(n *Network) { host(n, 1).MAC = host(n, 0).MAC },
 			"reservations[1].mac: 52:54:00:00:00:0b is reservations[0] as well"},
 		{"a name twice", func(n *Network) { host(n, 0).Name = "master-0" },
@@ -149,21 +151,8 @@ func TestValidate_AtOnce(t *testing.T) {
 func TestValidate_Unmanaged(t *testing.T) {
 	n := Network{Interface: "eno1", Mode: Unmanaged, Server: valid().Server, Prefix: valid().Prefix,
 		HTTPPort: 80, Programs: Programs{X64: "x"}, Paths: Paths{TFTP: "/t", HTTP: "/h"}}
-	n.Reservations = []Reservation{{MAC: mac("52:54:00:00:00:01")}}
+	n.Reservations = []Reservation{{MAC: card("52:54:00:00:00:01")}}
 	if err := n.Validate(); err != nil {
 		t.Error(err)
-	}
-}
-
-func TestParseMAC(t *testing.T) {
-	for text, want := range map[string]string{
-		"52:54:00:12:34:56": "52:54:00:12:34:56", "52-54-00-AB-CD-EF": "52:54:00:ab:cd:ef",
-		"": "", "52:54:00:12:34": "", "52:54:00:12:34:56:78:9a": "", "00:00:00:00:00:00": "",
-		"01:00:5e:00:00:01": "", "52:54:00:12:34:5g": "",
-	} {
-		got, err := ParseMAC(text)
-		if want == "" && err == nil || want != "" && got.String() != want {
-			t.Errorf("%q: %s, %v, want %q", text, got, err, want)
-		}
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/insomniacslk/dhcp/iana"
 	"golang.org/x/sys/unix"
 
-	"github.com/onprem-infra/onprem-infra/shared/provisioning"
+	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/test/lab"
 )
 
@@ -194,7 +194,7 @@ func firmware(arch uint16, class string) []dhcpv4.Modifier {
 	}
 }
 
-func discover(t *testing.T, mac provisioning.MAC, with ...dhcpv4.Modifier) *dhcpv4.DHCPv4 {
+func discover(t *testing.T, mac mac.MAC, with ...dhcpv4.Modifier) *dhcpv4.DHCPv4 {
 	t.Helper()
 	m, err := dhcpv4.NewDiscovery(mac[:], append(with, dhcpv4.WithBroadcast(true))...)
 	if err != nil {
@@ -214,7 +214,7 @@ func request(t *testing.T, offer *dhcpv4.DHCPv4) *dhcpv4.DHCPv4 {
 }
 
 // rebind asks any server to extend the lease of an address that the client uses.
-func rebind(t *testing.T, mac provisioning.MAC, a netip.Addr) *dhcpv4.DHCPv4 {
+func rebind(t *testing.T, mac mac.MAC, a netip.Addr) *dhcpv4.DHCPv4 {
 	t.Helper()
 	m := discover(t, mac, dhcpv4.WithMessageType(dhcpv4.MessageTypeRequest),
 		dhcpv4.WithClientIP(a.AsSlice()))
@@ -223,7 +223,7 @@ func rebind(t *testing.T, mac provisioning.MAC, a netip.Addr) *dhcpv4.DHCPv4 {
 }
 
 // reboot asks any server for the address that the client had before (INIT-REBOOT).
-func reboot(t *testing.T, mac provisioning.MAC, a netip.Addr) *dhcpv4.DHCPv4 {
+func reboot(t *testing.T, mac mac.MAC, a netip.Addr) *dhcpv4.DHCPv4 {
 	t.Helper()
 	return discover(t, mac, dhcpv4.WithMessageType(dhcpv4.MessageTypeRequest),
 		dhcpv4.WithOption(dhcpv4.OptRequestedIPAddress(a.AsSlice())))

@@ -13,19 +13,19 @@ import (
 	"github.com/insomniacslk/dhcp/dhcpv6"
 	"github.com/insomniacslk/dhcp/iana"
 
-	"github.com/onprem-infra/onprem-infra/shared/provisioning"
+	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/test/lab"
 )
 
 // client6 is a host as a client of DHCPv6: dnsmasq finds a client's card by neighbour discovery, so
 // each card is a host of its own.
 type client6 struct {
-	mac  provisioning.MAC
+	mac  mac.MAC
 	conn *net.UDPConn
 }
 
 // addClient6 adds a host with a card.
-func addClient6(t *testing.T, l *lab.Lab, name string, mac provisioning.MAC) *client6 {
+func addClient6(t *testing.T, l *lab.Lab, name string, mac mac.MAC) *client6 {
 	t.Helper()
 	h := add(t, l, name)
 	dress(t, h, mac)
@@ -43,7 +43,7 @@ func addClient6(t *testing.T, l *lab.Lab, name string, mac provisioning.MAC) *cl
 }
 
 // dress gives a host's link the address of a card.
-func dress(t *testing.T, h *lab.Host, mac provisioning.MAC) {
+func dress(t *testing.T, h *lab.Host, mac mac.MAC) {
 	t.Helper()
 	for _, args := range []string{"down", "address " + mac.String(), "up"} {
 		if err := h.Link(args); err != nil {
@@ -53,7 +53,7 @@ func dress(t *testing.T, h *lab.Host, mac provisioning.MAC) {
 }
 
 // linkLocal is the address that the kernel derives from a card's (RFC 4291 A).
-func linkLocal(m provisioning.MAC) netip.Addr {
+func linkLocal(m mac.MAC) netip.Addr {
 	return netip.AddrFrom16([16]byte{0: 0xfe, 1: 0x80, 8: m[0] ^ 2, 9: m[1], 10: m[2], 11: 0xff,
 		12: 0xfe, 13: m[3], 14: m[4], 15: m[5]})
 }

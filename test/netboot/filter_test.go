@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/nft/dhcp"
-	"github.com/onprem-infra/onprem-infra/shared/provisioning"
+	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/test/lab"
 )
 
 // filter has a server's host receive requests of these cards only.
-func filter(t *testing.T, on *lab.Host, fenced bool, macs ...provisioning.MAC) {
+func filter(t *testing.T, on *lab.Host, fenced bool, macs ...mac.MAC) {
 	t.Helper()
 	err := on.Do(func() error {
 		_, err := dhcp.Keep(dhcp.Filter{Link: "eth0", Hosts: macs, Fenced: fenced})

@@ -11,6 +11,7 @@ import (
 	"github.com/insomniacslk/dhcp/dhcpv4"
 	"github.com/insomniacslk/dhcp/dhcpv6"
 
+	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning"
 	"github.com/onprem-infra/onprem-infra/test/lab"
 )
@@ -259,21 +260,21 @@ func TestBurst(t *testing.T) {
 	t.Parallel()
 	const hosts = 30
 	l := lab.New(t)
-	var macs []provisioning.MAC
+	var macs []mac.MAC
 	for i := range byte(hosts) {
 		macs = append(macs, card(i+10))
 	}
 	n := network4("172.22.0.2", macs...)
 	serve(t, add(t, l, "server", "172.22.0.2/24"), n)
 	w := openWire(t, add(t, l, "client"))
-	answers := map[provisioning.MAC]*dhcpv4.DHCPv4{}
+	answers := map[mac.MAC]*dhcpv4.DHCPv4{}
 	collect := func(want dhcpv4.MessageType) {
 		for len(answers) < hosts {
 			got := w.receive(t, patience)
 			if got == nil {
 				t.Fatalf("%d of %d hosts got an answer", len(answers), hosts)
 			}
-			mac := provisioning.MAC(got.ClientHWAddr)
+			mac := mac.MAC(got.ClientHWAddr)
 			address := reserved(n.Prefix, mac).String()
 			if got.MessageType() != want || got.YourIPAddr.String() != address {
 				t.Errorf("%s got %s", mac, kinds([]*dhcpv4.DHCPv4{got}))
@@ -287,7 +288,7 @@ func TestBurst(t *testing.T) {
 	}
 	collect(dhcpv4.MessageTypeOffer)
 	offers := answers
-	answers = map[provisioning.MAC]*dhcpv4.DHCPv4{}
+	answers = map[mac.MAC]*dhcpv4.DHCPv4{}
 	for _, m := range macs {
 		w.send(t, request(t, offers[m]))
 	}

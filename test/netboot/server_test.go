@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning"
 	"github.com/onprem-infra/onprem-infra/test/lab"
 	"github.com/onprem-infra/onprem-infra/test/need"
@@ -22,11 +23,11 @@ import (
 const patience = 20 * time.Second
 
 // network4 and network6 are a phase with two hosts.
-func network4(server string, macs ...provisioning.MAC) provisioning.Network {
+func network4(server string, macs ...mac.MAC) provisioning.Network {
 	return network(netip.MustParseAddr(server), netip.MustParsePrefix("172.22.0.0/24"), macs)
 }
 
-func network6(server string, macs ...provisioning.MAC) provisioning.Network {
+func network6(server string, macs ...mac.MAC) provisioning.Network {
 	n := network(netip.MustParseAddr(server), netip.MustParsePrefix("fd00:22::/64"), macs)
 	for i := range n.Reservations {
 		n.Reservations[i].Bits = 126
@@ -36,7 +37,7 @@ func network6(server string, macs ...provisioning.MAC) provisioning.Network {
 
 // network reserves an address for each host that is a function of its MAC, as a plan does.
 func network(
-	server netip.Addr, prefix netip.Prefix, macs []provisioning.MAC,
+	server netip.Addr, prefix netip.Prefix, macs []mac.MAC,
 ) provisioning.Network {
 	n := provisioning.Network{
 		Interface: "eth0", Server: server, Prefix: prefix, Mode: provisioning.Managed,
@@ -53,10 +54,10 @@ func network(
 }
 
 // card is the MAC address of a test's host by its number.
-func card(n byte) provisioning.MAC { return provisioning.MAC{0x52, 0x54, 0, 0, 0, n} }
+func card(n byte) mac.MAC { return mac.MAC{0x52, 0x54, 0, 0, 0, n} }
 
 // reserved is the address of a host: .N over IPv4; over IPv6 the block of four that begins at N*4.
-func reserved(prefix netip.Prefix, m provisioning.MAC) netip.Addr {
+func reserved(prefix netip.Prefix, m mac.MAC) netip.Addr {
 	b := prefix.Addr().AsSlice()
 	b[len(b)-1] = m[5]
 	if prefix.Addr().Is6() {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/provisioning"
+	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/arch"
 )
 
@@ -61,7 +61,7 @@ type Event struct {
 	Time      time.Time
 	Kind      Kind
 	Interface string
-	MAC       provisioning.MAC
+	MAC       mac.MAC
 	Address   netip.Addr
 	Class     string // the client's vendor class; over IPv6 dnsmasq logs a number only
 	UserClass string // iPXE for iPXE

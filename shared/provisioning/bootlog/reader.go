@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning"
 )
 
@@ -19,12 +20,12 @@ const (
 // for one goroutine.
 type Reader struct {
 	transactions memory[string, transaction]
-	hosts        memory[netip.Addr, provisioning.MAC]
+	hosts        memory[netip.Addr, mac.MAC]
 }
 
 // transaction is what the lines of one message have in common: dnsmasq begins each with a number.
 type transaction struct {
-	mac              provisioning.MAC
+	mac              mac.MAC
 	class, userClass string
 	address          netip.Addr
 	link             string
@@ -84,8 +85,8 @@ func (r *Reader) dhcp(e *Event, number, text string) bool {
 		t.userClass = class
 		return note(t)
 	}
-	if mac, ok := strings.CutPrefix(text, "client MAC address: "); ok {
-		t.mac, _ = provisioning.ParseMAC(mac)
+	if card, ok := strings.CutPrefix(text, "client MAC address: "); ok {
+		t.mac, _ = mac.ParseCard(card)
 		return note(t)
 	}
 	e.MAC, e.Address, e.Interface = t.mac, t.address, t.link
@@ -103,7 +104,7 @@ func (r *Reader) dhcp(e *Event, number, text string) bool {
 	}
 	t.mac, t.address, t.link = e.MAC, e.Address, e.Interface
 	note(t)
-	if e.Address.IsValid() && e.MAC != (provisioning.MAC{}) &&
+	if e.Address.IsValid() && e.MAC != (mac.MAC{}) &&
 		(e.Kind == Ack || e.Kind == Reply) {
 		r.hosts.put(e.Address, e.MAC, maxHosts)
 	}
@@ -150,8 +151,8 @@ func message(e *Event, text string) bool {
 		word, behind, _ = strings.Cut(behind, " ")
 	}
 	// Over IPv6 the word is an identifier, which may look like a MAC address.
-	if mac, err := provisioning.ParseMAC(word); err == nil && e.MAC == (provisioning.MAC{}) {
-		e.MAC = mac
+	if card, err := mac.ParseCard(word); err == nil && e.MAC == (mac.MAC{}) {
+		e.MAC = card
 	}
 	e.Detail = strings.TrimSpace(behind)
 	return word != ""

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/provisioning"
+	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/arch"
 )
 
@@ -22,7 +22,7 @@ func short(e Event) string {
 			words = append(words, one.name+"="+one.value)
 		}
 	}
-	if e.MAC != (provisioning.MAC{}) {
+	if e.MAC != (mac.MAC{}) {
 		words = append(words, e.MAC.String())
 	}
 	if e.Address.IsValid() {
@@ -156,7 +156,7 @@ func TestBounded(t *testing.T) {
 	}
 	last := netip.AddrFrom4([4]byte{10, 0, (maxHosts + 9) >> 8, (maxHosts + 9) & 0xff})
 	if e, ok := r.Line(time.Time{}, "dnsmasq-tftp: sent x to "+last.String()); !ok ||
-		e.MAC == (provisioning.MAC{}) {
+		e.MAC == (mac.MAC{}) {
 		t.Errorf("the last host is forgotten: %v", e)
 	}
 }

@@ -5,6 +5,7 @@ package machine
 import (
 	"github.com/onprem-infra/onprem-infra/shared/bmc"
 	"github.com/onprem-infra/onprem-infra/shared/mac"
+	"github.com/onprem-infra/onprem-infra/shared/rootdisk"
 	"github.com/onprem-infra/onprem-infra/shared/secret"
 )
 
@@ -31,12 +32,7 @@ type BMC struct {
 }
 
 // RootDisk is what the disk must be that a host is installed on. All that is set holds together.
-type RootDisk struct {
-	DeviceName, HCTL, Model, Vendor, SerialNumber string
-	WWN, WWNWithExtension, WWNVendorExtension     string
-	MinSizeGigabytes                              int
-	Rotational                                    *bool
-}
+type RootDisk = rootdisk.Hints
 
 // MAC is the address of the card that boots; the zero value if there is none.
 func (h Host) MAC() mac.MAC {

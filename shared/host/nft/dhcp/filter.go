@@ -13,7 +13,7 @@ import (
 	"github.com/google/nftables/expr"
 	"golang.org/x/sys/unix"
 
-	"github.com/onprem-infra/onprem-infra/shared/provisioning"
+	"github.com/onprem-infra/onprem-infra/shared/mac"
 )
 
 // Filter is what a host's DHCP server, of either family, receives and sends on a link.
@@ -24,7 +24,7 @@ import (
 // all the same. So do servers behind a relay, whose frames are not the hosts'.
 type Filter struct {
 	Link  string
-	Hosts []provisioning.MAC // those whose requests are received
+	Hosts []mac.MAC // those whose requests are received
 	// Fenced drops the server's answers but for the times that Allow opens.
 	Fenced bool
 }
@@ -141,8 +141,8 @@ func Remove() error {
 }
 
 // elements are the keys of hosts, sorted, each once.
-func elements(macs []provisioning.MAC) (all []nftables.SetElement) {
-	sorted := slices.SortedFunc(slices.Values(macs), provisioning.MAC.Compare)
+func elements(macs []mac.MAC) (all []nftables.SetElement) {
+	sorted := slices.SortedFunc(slices.Values(macs), mac.MAC.Compare)
 	for _, m := range slices.Compact(sorted) {
 		all = append(all, nftables.SetElement{Key: m[:]})
 	}

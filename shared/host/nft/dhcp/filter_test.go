@@ -9,11 +9,11 @@ import (
 
 	"github.com/google/nftables"
 
-	"github.com/onprem-infra/onprem-infra/shared/provisioning"
+	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/test/netns"
 )
 
-func card(n byte) provisioning.MAC { return provisioning.MAC{0x52, 0x54, 0, 0, 0, n} }
+func card(n byte) mac.MAC { return mac.MAC{0x52, 0x54, 0, 0, 0, n} }
 
 // keep is Keep, with what it should report.
 func keep(t *testing.T, f Filter, want bool) {
@@ -26,7 +26,7 @@ func keep(t *testing.T, f Filter, want bool) {
 // TestKeep holds that rules which are right stay, and that every difference is repaired.
 func TestKeep(t *testing.T) {
 	inside(t, func() error {
-		macs := []provisioning.MAC{card(2), card(1), card(2)}
+		macs := []mac.MAC{card(2), card(1), card(2)}
 		f := Filter{Link: "eth0", Hosts: macs, Fenced: true}
 		keep(t, f, true)
 		keep(t, f, false)
@@ -60,7 +60,7 @@ func TestKeep(t *testing.T) {
 // closed, whatever opened it before, and other ports are not affected.
 func TestFence(t *testing.T) {
 	inside(t, func() error {
-		f := Filter{Link: "lo", Hosts: []provisioning.MAC{{}}, Fenced: true}
+		f := Filter{Link: "lo", Hosts: []mac.MAC{{}}, Fenced: true}
 		for _, network := range []string{"127.0.0.1:", "[::1]:"} {
 			sends := func(when, port string, want bool) {
 				if got := passes(t, network+port, network+"0"); got != want {
@@ -101,7 +101,7 @@ func TestFence(t *testing.T) {
 // arrives only if that is one of the hosts, on the link of the filter alone.
 func TestRequests(t *testing.T) {
 	inside(t, func() error {
-		both := []provisioning.MAC{card(1), {}}
+		both := []mac.MAC{card(1), {}}
 		for name, tt := range map[string]struct {
 			filter Filter
 			want   bool

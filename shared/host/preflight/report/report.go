@@ -45,16 +45,7 @@ func (r Report) Text(width layout.Width) string {
 		if i == 0 {
 			text.WriteString("\n")
 		}
-		text.WriteString(width.Wrap(fmt.Sprintf("%s %s: %s\n", f.Severity, f.Check, about(f))))
+		text.WriteString(width.Wrap(fmt.Sprintf("%s: %s\n", f.Severity, f)))
 	}
 	return text.String()
-}
-
-// about is a finding without its check.
-func about(f preflight.Finding) string {
-	subject := f.Host
-	if f.Place != "" {
-		subject += " (" + f.Place + ")"
-	}
-	return fmt.Sprintf("%s: %s; seen %s: %s", subject, f.Text, f.Vantage, f.Remedy)
 }

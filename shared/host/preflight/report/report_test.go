@@ -83,7 +83,7 @@ HOST c
 
 func TestReport(t *testing.T) {
 	r := Report{Hosts: Rows(seen(), found()), Findings: found(), seen: seen()}
-	const want = "error bmc-reach: b (hosts[1]): nothing answers; seen from this host: fix the address\n"
+	const want = "error: hosts[1]: bmc-reach b: nothing answers: fix the address (from this host)\n"
 	if text := r.Text(layout.Of(200)); !strings.Contains(text, "\n\n"+want) {
 		t.Errorf("printed\n%s", text)
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/preflight"
 	"github.com/onprem-infra/onprem-infra/shared/host/redfish"
 	"github.com/onprem-infra/onprem-infra/shared/host/redfish/wire"
-	"github.com/onprem-infra/onprem-infra/shared/rootdisk"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/spec/machine"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/grammar"
@@ -39,7 +38,7 @@ func one(h spec.Host, account grammar.Account, ca *x509.CertPool) preflight.Targ
 	at := net.JoinHostPort(a.Host, strconv.Itoa(int(a.Port)))
 	t := preflight.Target{Host: h.Name, Scheme: a.Driver, Want: preflight.Want{
 		BootMAC: h.MAC().String(), BootMode: cmp.Or(h.BootMode, machine.UEFI),
-		Disk: hints(h.RootDisk)}}
+		Disk: h.RootDisk}}
 	if a.Protocol == bmc.IPMI {
 		t.IPMI = at
 		return t
@@ -64,11 +63,4 @@ func verify(words string, ca *x509.CertPool) wire.Verify {
 		return wire.Verify{Mode: wire.Off}
 	}
 	return wire.Verify{Mode: wire.ByCA, Pool: ca}
-}
-
-func hints(d machine.RootDisk) rootdisk.Hints {
-	return rootdisk.Hints{DeviceName: d.DeviceName, HCTL: d.HCTL, Model: d.Model, Vendor: d.Vendor,
-		SerialNumber: d.SerialNumber, MinSizeGigabytes: d.MinSizeGigabytes, WWN: d.WWN,
-		WWNWithExtension: d.WWNWithExtension, WWNVendorExtension: d.WWNVendorExtension,
-		Rotational: d.Rotational}
 }
