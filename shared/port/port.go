@@ -42,7 +42,9 @@ const (
 	MDNS            = "mdns"      // multicast DNS, which programs of a host share
 	Supervise       = "supervise" // keepalived's health, served by its parent on the loopback
 	// the provisioning API, asked on the bootstrap machine before the API VIP is given up
-	Ironic = "ironic"
+	Ironic           = "ironic"
+	ProvisioningHTTP = "provisioning-http" // boot files and images, on the provisioning network
+	VirtualMedia     = "virtual-media"     // ISOs over TLS, fetched by BMCs
 )
 
 // All lists every port, in the order of Names above.
@@ -67,6 +69,8 @@ func All() []Port {
 		{MDNS, 5353, "multicast DNS", false},
 		{Supervise, 9458, "onprem-supervise", true},
 		{Ironic, 6385, "Ironic", false},
+		{ProvisioningHTTP, 6180, "onprem-infra bootstrap run http", false},
+		{VirtualMedia, 6183, "onprem-infra bootstrap run http", false},
 	}
 }
 

@@ -119,7 +119,7 @@ func (p *Plan) host(in Input, h machine.Host, spare bool) (Host, error) {
 		if err != nil {
 			return planned, err
 		}
-		planned.Media = url(at, portMedia)
+		planned.Media = url(at, portMedia())
 	}
 	return planned, nil
 }

@@ -11,10 +11,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
 )
 
-// portMedia is where metal3's images serve ISOs to BMCs over TLS.
-const portMedia = 6183
-
-// portIronic is where ramdisks report.
+// portMedia is where ISOs are served to BMCs over TLS, and portIronic where ramdisks report.
+func portMedia() uint16  { return port.Numbers(nil)[port.VirtualMedia] }
 func portIronic() uint16 { return port.Numbers(nil)[port.Ironic] }
 
 // url is the address of a service over TLS.

@@ -1,0 +1,43 @@
+// Package layout has the paths that the programs of a bootstrap machine share while it provisions
+// hosts.
+package layout
+
+// What outlives a reboot.
+const (
+	State = "/var/lib/onprem-infra/provisioning"
+	// HTTP and TFTP are the document roots.
+	HTTP = State + "/http"
+	TFTP = State + "/tftp"
+	// Images, below HTTP, are the ramdisk and the operating system.
+	Images = HTTP + "/images"
+	// Ironic has Ironic's database, and Leases dnsmasq's leases.
+	Ironic = State + "/ironic"
+	Leases = State + "/leases"
+	// Journal is what the phase machine did and why, a JSON object a line.
+	Journal = State + "/journal.jsonl"
+)
+
+// Ironic's certificate, which the machine makes itself, and the account of its API.
+const (
+	Certificate = State + "/tls/ironic.crt"
+	Key         = State + "/tls/ironic.key" // 0600
+	Account     = State + "/auth/account.json"
+	Htpasswd    = State + "/auth/htpasswd"
+)
+
+// Hosts is the file of shared/provisioning/hostfile, which has secrets. Its mode is 0600.
+const Hosts = "/etc/onprem-infra/provisioning/hosts.json"
+
+// Run has what is made at each start, and is empty after a boot: the orders and reports of
+// shared/provisioning/orders, and Progress, which is what the phase machine waits for.
+const (
+	Run         = "/run/onprem-infra/provisioning"
+	Orders      = Run + "/orders.json"
+	Progress    = Run + "/progress.json"
+	DnsmasqConf = Run + "/dnsmasq/dnsmasq.conf"
+	DnsmasqHost = Run + "/dnsmasq/hosts"
+	IronicConf  = Run + "/ironic/ironic.conf"
+)
+
+// Report is the file in which a part reports.
+func Report(part string) string { return Run + "/report-" + part + ".json" }
