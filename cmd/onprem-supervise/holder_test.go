@@ -222,20 +222,20 @@ while :`, 1))
 // its adverts all the time.
 func TestReload_KeepsTheVIP(t *testing.T) {
 	t.Parallel()
-	const between = (worse + better) / 2
+	const between = (worse + better) / 2 // adverts 0.3 s apart: a busy machine delays some by 0.3 s
 	l := newLAN(t)
 	holder, other := newRealKeepalived(t), newRealKeepalived(t)
-	holder.startRanked(l, 10, better, "0.1")
+	holder.startRanked(l, 10, better, "0.3")
 	holder.untilAt(supervised.Master, better+healthy+bonus, 5*time.Second)
-	other.startRanked(l, 11, between, "0.1")
+	other.startRanked(l, 11, between, "0.3")
 	other.untilAt(supervised.Backup, between+healthy, 5*time.Second)
 	held := l.watch(t)
 	held.until(t, "with both VIPs", 5*time.Second, 2)
 	for round := range 6 {
 		rank := []int{worse, better}[round%2]
-		holder.propose(ranked(holder.dir, 10, rank, "0.1"))
+		holder.propose(ranked(holder.dir, 10, rank, "0.3"))
 		holder.untilAt(supervised.Master, rank+healthy+bonus, 5*time.Second)
-		time.Sleep(500 * time.Millisecond) // more than a master-down time
+		time.Sleep(1200 * time.Millisecond) // more than a master-down time
 	}
 	if n := other.takeovers(); n != 0 || held.low() != 2 {
 		t.Errorf("the other one became MASTER %d times, and the holder had %d VIPs at the least", n,

@@ -252,7 +252,7 @@ func TestExit_Killed(t *testing.T) {
 	for range 2 {
 		syscall.Kill(s.vrrpPID(), syscall.SIGKILL)
 		t.Logf("kill of its VRRP process to both VIPs off the host: %s",
-			held.until(t, "without the VIPs", 300*time.Millisecond, 0))
+			held.until(t, "without the VIPs", time.Second, 0))
 		held.until(t, "with both VIPs again", 6*time.Second, 2)
 		s.untilMaster(5 * time.Second)
 	}

@@ -46,7 +46,9 @@ func TestListener(t *testing.T) {
 // It measures the CPU time of the process that listens, and one host must be known.
 func TestFlood(t *testing.T) {
 	need.Root(t)
-	const rate, lasts, sources, most = 20_000, 5 * time.Second, 128, 0.35 // of a core
+	// A listener that reads all of it takes a core. Beside other work the caches are shared, and the
+	// same packets take 0.45 of a core instead of 0.3.
+	const rate, lasts, sources, most = 20_000, 5 * time.Second, 128, 0.7 // of a core
 	ns := netns.New(t)
 	ns.IP(t, "link add eth0 type veth peer name peer0\nlink set peer0 up\nlink set eth0 up\naddress add 192.0.2.1/24 dev eth0")
 	var senders []net.PacketConn
