@@ -233,6 +233,7 @@ var laws = []law{
 		why: "the only importer of Ignition's types"},
 	{room: "bootstrap", own: slices.Concat([]string{"shared/plan", "shared/spec", "units"}, leaves), why: "importable by an installer: pure, no envelope, no host"},
 	{room: "bootstrap/", own: slices.Concat([]string{"shared/election", "shared/nameserver", "shared/plan", "shared/spec", "shared/loop"}, formats, leaves), why: "a runtime room sees the host through its own interfaces"},
+	{room: "bootstrap/provisioning/address", own: slices.Concat([]string{"shared/loop", "shared/operator/metrics", "shared/plan", "shared/provisioning/layout", "shared/provisioning/orders", "shared/spec/provisioning"}, leaves), why: "a runtime room sees the host through its own interfaces"},
 	{room: "bootstrap/vip", own: slices.Concat([]string{"bootstrap/vip/conflict", "shared/election", "shared/plan", "shared/spec", "shared/loop"}, formats, leaves), why: "a runtime room sees the host through its own interfaces"},
 	{room: "bootstrap/vip/announce", own: slices.Concat([]string{"shared/loop"}, leaves), why: "it knows no plan, and writes through an interface"},
 	{room: "bootstrap/vip/conflict", own: slices.Concat([]string{"shared/election", "shared/plan", "shared/loop"}, leaves), why: "it sees the network through its own interface"},

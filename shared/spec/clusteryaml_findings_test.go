@@ -64,7 +64,7 @@ c:9:24: error: spec.vrids.arp: there is no virtual router of that name: write ap
 		{"vrid in quotes", edit{"  platform: none", "  platform: none\n  vrids: {api: '7'}"}, `c:8:16: error: spec.vrids.api: want a whole number, got a string: write a whole number here`},
 		{"mdns unknown", edit{"  platform: none", "  platform: none\n  mdns: yes please"}, `c:8:9: error: spec.mdns: "yes please" is not known: write one of enabled, disabled`},
 		{"clash unknown", edit{"  platform: none", "  platform: none\n  onClash: ignore"}, `c:8:12: error: spec.onClash: "ignore" is not known: write one of report, refuse`},
-		{"port unknown", edit{"  platform: none", "  platform: none\n  ports: {http: 80}"}, `c:8:17: error: spec.ports.http: there is no port of that name: write one of api, lb, lb-ready, lb-monitor, lb-stats, machine-config-lb, coredns-health, monitor-vip, monitor-lb, monitor-dns, monitor-mdns, supervise`},
+		{"port unknown", edit{"  platform: none", "  platform: none\n  ports: {http: 80}"}, `c:8:17: error: spec.ports.http: there is no port of that name: write one of api, lb, lb-ready, lb-monitor, lb-stats, machine-config-lb, coredns-health, monitor-vip, monitor-lb, monitor-dns, monitor-mdns, supervise, monitor-address`},
 		{"port fixed", edit{"  platform: none", "  platform: none\n  ports: {dns: 5353}"}, `c:8:16: error: spec.ports.dns: dns is fixed at 53 by CoreDNS: leave it out`},
 		{"port out of range", edit{"  platform: none", "  platform: none\n  ports: {lb: 65536}"}, `c:8:15: error: spec.ports.lb: 65536 is no port: choose a number from 1 to 65535`},
 		{"port of another", edit{"  platform: none", "  platform: none\n  ports: {lb: 9444}"}, `c:8:15: error: spec.ports.lb: 9444 is the port of lb-ready too: choose another number for one of the two`},
