@@ -15,6 +15,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/host/link/hold"
 	hostorders "github.com/onprem-infra/onprem-infra/shared/host/orders"
 	"github.com/onprem-infra/onprem-infra/shared/host/reach"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -30,11 +31,11 @@ func runAddressCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "address",
 		Short: "Hold the bootstrap machine's address on the provisioning network",
-		Long: `address gives the card of the provisioning network its address while the phase machine
-orders it. It finds the card by its MAC, asks by ARP or neighbour discovery whether another host has
-the address, and adds it only if none answers. It puts the address back when another program removes
-it. The address stays when this program stops, unless the orders are off. An address that another
-program has added is never removed.`,
+		Long: `address gives the card of the provisioning network its address while the phase
+machine orders it. It finds the card by its MAC, asks by ARP or neighbour discovery whether another
+host has the address, and adds it only if none answers. It puts the address back when another
+program removes it. The address stays when this program stops, unless the orders are off: to remove it for good, stop
+the unit and use --release. An address that another program has added is never removed.`,
 		Example: `  onprem-infra bootstrap run address
   onprem-infra bootstrap run address --release
   journalctl -u onprem-provisioning-interface`,
@@ -103,12 +104,12 @@ func (addressHost) WhoHas(on string, a netip.Addr) ([]string, error) { return re
 
 func (addressHost) Announce(on string, a netip.Addr) error { return reach.Announce(on, a) }
 
-func (addressHost) SetUp(on string) error { return link.SetUp(on) }
+func (addressHost) SetUp(on string) error { return hold.SetUp(on) }
 
-func (addressHost) MakeLinkLocal(on string) error { return link.MakeLinkLocal(on) }
+func (addressHost) MakeLinkLocal(on string) error { return hold.MakeLinkLocal(on) }
 
-func (addressHost) Add(on string, p netip.Prefix) (bool, error) { return link.AddAddress(on, p) }
+func (addressHost) Add(on string, p netip.Prefix) (bool, error) { return hold.Add(on, p) }
 
-func (addressHost) Delete(index int, p netip.Prefix) error { return link.DeleteAddress(index, p) }
+func (addressHost) Delete(index int, p netip.Prefix) error { return hold.Delete(index, p) }
 
-func (addressHost) DeleteLoopRoute(a netip.Addr) error { return link.DeleteLoopRoute(a) }
+func (addressHost) DeleteLoopRoute(a netip.Addr) error { return hold.DeleteLoopRoute(a) }

@@ -70,9 +70,10 @@ type Room struct {
 	own     netip.Addr // invalid if the machine needs none
 	shared  bool       // the cluster holds the same address later
 
-	probe  Probe
-	failed string // why the last step failed; empty if it did not
-	unseen error  // why the last Observe failed
+	probe     Probe
+	generated time.Time // when a link-local address was last asked for
+	failed    string    // why the last step failed; empty if it did not
+	unseen    error     // why the last Observe failed
 
 	last       orders.Report // the state that was decided last
 	reports    *orders.Reporter

@@ -273,6 +273,19 @@ func TestRoom_IPv6(t *testing.T) {
 	d.expect("", true, true, "holds")
 }
 
+// Each request changes the link, which wakes the loop: it must not be made in each round.
+func TestRoom_IPv6IsOff(t *testing.T) {
+	d := drive(t, planOf(six))
+	d.card("ens4").Enabled, d.without6 = true, true
+	asked := 0
+	for range 10 {
+		asked += len(d.round())
+	}
+	if asked != 2 || d.report.Ready || !strings.Contains(d.report.Why, "disable_ipv6") {
+		t.Errorf("asked %d times in 10 s, and reports %+v", asked, d.report)
+	}
+}
+
 func TestRoom_Faults(t *testing.T) {
 	for _, name := range []string{"Orders", "Claim", "Ethernets", "Links"} {
 		d := held(t, four)

@@ -48,6 +48,7 @@ func (r *Room) step(d Desired) error {
 		}
 		r.options.Log.Info("enabled the link", "link", d.Link)
 	case LinkLocal:
+		r.generated = r.options.Now()
 		return host.MakeLinkLocal(d.Link)
 	case LoopRoute:
 		if err := host.DeleteLoopRoute(r.own); err != nil {

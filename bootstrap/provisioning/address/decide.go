@@ -20,7 +20,8 @@ type Probe struct {
 	MACs  []string // of the other hosts that answered
 }
 
-// again is how often a probe that found another host is repeated.
+// again is how often what did not succeed is repeated if each try costs something: a probe that
+// found another host, and the request for a link-local address, which changes the link.
 const again = 5 * time.Second
 
 // Snapshot is the input of the decision.
@@ -31,7 +32,10 @@ type Snapshot struct {
 	Links  addr.Snapshot
 	Claim  Claim
 	Probe  Probe
-	Failed string // why the last step failed; empty if it did not
+	// Generated is when the kernel was last asked for a link-local address, which it refuses where
+	// IPv6 is off.
+	Generated time.Time
+	Failed    string // why the last step failed; empty if it did not
 }
 
 // Step is one change. A round makes one at most; what it brings is observed in the next round.
@@ -61,7 +65,8 @@ type Desired struct {
 // Observe reads the orders, the links, and what an earlier run has added.
 func (r *Room) Observe(context.Context) (s Snapshot, err error) {
 	defer func() { r.unseen = err }()
-	s = Snapshot{At: r.options.Now(), Probe: r.probe, Failed: r.failed}
+	s = Snapshot{At: r.options.Now(), Probe: r.probe, Generated: r.generated,
+		Failed: r.failed}
 	if s.Orders, err = r.options.Files.Orders(); err != nil {
 		return Snapshot{}, fmt.Errorf("read the orders: %w", err)
 	}
@@ -186,7 +191,10 @@ func (r *Room) linkLocal(s Snapshot, to target) (ready bool, next Desired) {
 	if waits {
 		return false, next.reports(false, "the kernel checks the link-local address of %s", to.Name)
 	}
-	return false, next.to(LinkLocal, Claim{}, to.Name).reports(false, "%s has no link-local IPv6 "+
+	if s.At.Sub(s.Generated) >= again {
+		next = next.to(LinkLocal, Claim{}, to.Name)
+	}
+	return false, next.reports(false, "%s has no link-local IPv6 "+
 		"address: if IPv6 is off there, set the sysctl net.ipv6.conf.%[1]s.disable_ipv6 to 0",
 		to.Name)
 }
@@ -218,8 +226,8 @@ func (r *Room) maintain(s Snapshot, to target, want Claim) Desired {
 		d = d.to(Ask, want, to.Name)
 	}
 	if others {
-		return d.reports(true, "%s is taken, and this machine holds it too: %s for it on %s: switch "+
-			"that host off", r.own, answers(s.Probe.MACs), to.Name)
+		return d.reports(true, "%s is taken, and this machine holds it too: %s for it on %s: "+
+			"switch that host off", r.own, answers(s.Probe.MACs), to.Name)
 	}
 	for _, a := range to.link.Addresses {
 		if a.Prefix == to.prefix && a.Tentative {

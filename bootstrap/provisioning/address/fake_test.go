@@ -33,6 +33,7 @@ type fakeHost struct {
 
 	did       []string
 	tentative bool // link-local addresses are checked by the kernel
+	without6  bool // IPv6 is off on the card
 	now       time.Time
 }
 
@@ -114,6 +115,9 @@ func (h *fakeHost) SetUp(on string) error {
 
 func (h *fakeHost) MakeLinkLocal(on string) error {
 	h.does("link-local %s", on)
+	if h.without6 {
+		return nil
+	}
 	c := h.card(on)
 	c.Addresses = append(c.Addresses, netip.MustParsePrefix("fe80::1/64"))
 	return nil

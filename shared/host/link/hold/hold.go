@@ -1,4 +1,6 @@
-package link
+// Package hold gives a link of this host an address, and removes it again, with what the link needs
+// to be reached at it.
+package hold
 
 import (
 	"errors"
@@ -22,9 +24,9 @@ func SetUp(on string) error {
 	return nil
 }
 
-// AddAddress gives a link an address with a prefix length, for ever; added is false if the link has
+// Add gives a link an address with a prefix length, for ever; added is false if the link has
 // it already. The kernel does not probe whether another host has it, which is up to the caller.
-func AddAddress(on string, p netip.Prefix) (added bool, err error) {
+func Add(on string, p netip.Prefix) (added bool, err error) {
 	l, err := netlink.LinkByName(on)
 	if err != nil {
 		return false, fmt.Errorf("add %s to %s: %w", p, on, err)
@@ -43,9 +45,9 @@ func AddAddress(on string, p netip.Prefix) (added bool, err error) {
 	return true, nil
 }
 
-// DeleteAddress removes an address with that prefix length from one link, by its index. One that
+// Delete removes an address with that prefix length from one link, by its index. One that
 // the link does not have is no error, and neither is a link that has gone.
-func DeleteAddress(index int, p netip.Prefix) error {
+func Delete(index int, p netip.Prefix) error {
 	err := netlink.AddrDel(nil, &netlink.Addr{IPNet: network(p), LinkIndex: index})
 	if err != nil && !errors.Is(err, unix.EADDRNOTAVAIL) && !errors.Is(err, unix.ENODEV) {
 		return fmt.Errorf("remove %s from link %d: %w", p, index, err)
@@ -57,7 +59,7 @@ func DeleteAddress(index int, p netip.Prefix) error {
 // removed it: the kernel does so when it begins to generate them.
 func MakeLinkLocal(on string) error {
 	l, err := netlink.LinkByName(on)
-	for _, mode := range []int{nl6None, nl6EUI64} {
+	for _, mode := range []int{generateNone, generateEUI64} {
 		if err == nil {
 			err = netlink.LinkSetIP6AddrGenMode(l, mode)
 		}
@@ -70,8 +72,8 @@ func MakeLinkLocal(on string) error {
 
 // The kernel's enum in6_addr_gen_mode, as far as it is used.
 const (
-	nl6EUI64 = 0
-	nl6None  = 1
+	generateEUI64 = 0
+	generateNone  = 1
 )
 
 // DeleteLoopRoute removes the route of the main table that leads packets for one address of this
