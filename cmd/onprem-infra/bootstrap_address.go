@@ -34,8 +34,9 @@ func runAddressCommand(std streams) *cobra.Command {
 		Long: `address gives the card of the provisioning network its address while the phase
 machine orders it. It finds the card by its MAC, asks by ARP or neighbour discovery whether another
 host has the address, and adds it only if none answers. It puts the address back when another
-program removes it. The address stays when this program stops, unless the orders are off: to remove it for good, stop
-the unit and use --release. An address that another program has added is never removed.`,
+program removes it. The address stays when this program stops, unless the orders are off: to remove
+it for good, stop the unit and use --release. An address that another program has added is never
+removed.`,
 		Example: `  onprem-infra bootstrap run address
   onprem-infra bootstrap run address --release
   journalctl -u onprem-provisioning-interface`,

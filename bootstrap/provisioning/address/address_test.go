@@ -153,6 +153,18 @@ func TestRoom_Release(t *testing.T) {
 	}
 }
 
+// What was claimed has gone while the program did not run: it claims nothing any more.
+func TestRoom_Forgets(t *testing.T) {
+	d := held(t, four)
+	d.takeAway("ens4")
+	d.orders = off
+	d.restart()
+	d.expect("", false, true, "off")
+	if d.claim != (Claim{}) {
+		t.Errorf("%+v is still claimed", d.claim)
+	}
+}
+
 func TestRoom_LateCarrier(t *testing.T) {
 	d := drive(t, planOf(four))
 	d.card("ens4").Carrier = false
@@ -270,6 +282,36 @@ func TestRoom_IPv6(t *testing.T) {
 		{LinkIndex: 3, Destination: six.Masked()}, {LinkIndex: 1, Destination: netip.MustParsePrefix("fd00:1101::2/128")},
 	}
 	d.expect("delete route fd00:1101::2", true, false, "loopback")
+	d.expect("", true, true, "holds")
+}
+
+// The link-local address goes while the machine holds the address, which it still has.
+func TestRoom_LinkLocalGoes(t *testing.T) {
+	d := held(t, six)
+	d.now = d.now.Add(again)
+	d.card("ens4").Addresses = []netip.Prefix{six}
+	d.expect("link-local ens4", true, false, "no link-local")
+	d.expect("", true, true, "holds")
+}
+
+// An address that another program has added is one that the kernel checks.
+func TestRoom_KernelFindsADuplicate(t *testing.T) {
+	d := held(t, four)
+	d.duplicate = true
+	d.expect("", true, false, "the kernel has found another host")
+}
+
+func TestRoom_NoCard(t *testing.T) {
+	d := held(t, four)
+	if strings.Contains(d.report.Why, "another program") {
+		t.Errorf("it holds what it has added: %q", d.report.Why)
+	}
+	card := *d.card("ens4")
+	d.cards = d.cards[:1]
+	d.expect("", false, false, "no link has the MAC "+cardMAC)
+	card.Addresses, d.index["ens4"] = nil, 9
+	d.cards = append(d.cards, card)
+	d.expect("ask ens4, add ens4 172.22.0.2/24, announce ens4", false, false, "asks")
 	d.expect("", true, true, "holds")
 }
 

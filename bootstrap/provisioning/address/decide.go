@@ -136,7 +136,6 @@ func (r *Room) hold(s Snapshot) Desired {
 		return d.reports(on, "%v", err)
 	}
 	if claimed.Name != "" && s.Claim != want {
-		d.Stale = true
 		return d.to(Remove, s.Claim, claimed.Name).reports(on, "removes %s from %s: it belongs to "+
 			"%s as %s", s.Claim.Prefix, claimed.Name, to.Name, to.prefix)
 	}

@@ -34,6 +34,7 @@ type fakeHost struct {
 	did       []string
 	tentative bool // link-local addresses are checked by the kernel
 	without6  bool // IPv6 is off on the card
+	duplicate bool // the kernel has found another host with an address
 	now       time.Time
 }
 
@@ -83,7 +84,7 @@ func (h *fakeHost) Links() (addr.Snapshot, error) {
 		l := addr.Link{Index: h.index[c.Name], Name: c.Name, Up: c.Enabled && c.Carrier}
 		for _, p := range c.Addresses {
 			l.Addresses = append(l.Addresses, addr.Address{Prefix: p,
-				Tentative: h.tentative && p.Addr().IsLinkLocalUnicast()})
+				Tentative: h.duplicate || h.tentative && p.Addr().IsLinkLocalUnicast(), Duplicate: h.duplicate})
 		}
 		s.Links = append(s.Links, l)
 	}
