@@ -36,6 +36,7 @@ const (
 	Progress    = Run + "/progress.json"
 	DnsmasqConf = Run + "/dnsmasq/dnsmasq.conf"
 	DnsmasqHost = Run + "/dnsmasq/hosts"
+	DnsmasqLog  = Run + "/dnsmasq/dnsmasq.log"
 	IronicConf  = Run + "/ironic/ironic.conf"
 )
 
