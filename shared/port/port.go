@@ -45,6 +45,7 @@ const (
 	Ironic           = "ironic"
 	ProvisioningHTTP = "provisioning-http" // boot files and images, on the provisioning network
 	VirtualMedia     = "virtual-media"     // ISOs over TLS, fetched by BMCs
+	MonitorDHCP      = "monitor-dhcp"      // metrics of the bootstrap machine's DHCP server
 )
 
 // All lists every port, in the order of Names above.
@@ -71,6 +72,7 @@ func All() []Port {
 		{Ironic, 6385, "Ironic", false},
 		{ProvisioningHTTP, 6180, "onprem-infra bootstrap run http", false},
 		{VirtualMedia, 6183, "onprem-infra bootstrap run http", false},
+		{MonitorDHCP, 9463, "onprem-infra bootstrap run dhcp", true},
 	}
 }
 

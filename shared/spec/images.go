@@ -12,10 +12,12 @@ const (
 	HAProxyImage    = "haproxyImage"
 	CoreDNSImage    = "corednsImage"
 	RuntimeCfgImage = "baremetalRuntimeCfgImage"
+	// IronicImage has Ironic, dnsmasq and the programs of iPXE. Hosts are provisioned with it.
+	IronicImage = "ironicImage"
 )
 
 func imageKeys() []string {
-	return []string{RuntimeCfgImage, CoreDNSImage, HAProxyImage, KeepalivedImage}
+	return []string{RuntimeCfgImage, CoreDNSImage, HAProxyImage, IronicImage, KeepalivedImage}
 }
 
 // ParseImages reads a JSON file of image references by key. A release's own file names many more

@@ -48,8 +48,11 @@ func TestKeep(t *testing.T) {
 		}
 		keep(t, f, true)
 		keep(t, f, false)
-		if err := errors.Join(Remove(), Remove()); err != nil {
+		if err := errors.Join(Close(), Remove(), Remove(), Close()); err != nil {
 			return err
+		}
+		if err := Allow(time.Second); err == nil {
+			t.Error("a fence that does not exist was opened")
 		}
 		keep(t, f, true)
 		return nil
