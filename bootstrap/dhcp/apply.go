@@ -113,11 +113,16 @@ func (r *Room) run(ctx context.Context, d Desired) error {
 		}
 		r.answered = true
 	}
+	if r.reopen.Swap(false) {
+		if err := r.Daemon.Signal(syscall.SIGUSR2); err != nil {
+			return fmt.Errorf("have dnsmasq open its log again: %w", err)
+		}
+	}
 	if r.read || !d.Filter {
 		return nil
 	}
-	// One that was just started or adopted gets a signal too: the list may have changed after it was
-	// read. It answers, so it handles signals.
+	// One that was just started or adopted gets a signal too: the list may have changed after it
+	// was read. It answers, so it handles signals.
 	if err := r.Daemon.Signal(syscall.SIGHUP); err != nil {
 		return fmt.Errorf("have dnsmasq read its hosts: %w", err)
 	}

@@ -87,10 +87,11 @@ type Options struct {
 }
 
 // Room is the bootstrap machine's DHCP server. Its methods are the steps of a loop and for one
-// goroutine, but for Metrics.
+// goroutine, but for Metrics and Reopen.
 type Room struct {
 	Options
 	serving, hosts atomic.Int64
+	reopen         atomic.Bool // dnsmasq is to open its log file again
 
 	digest   string // of the container's specification that was started last
 	answered bool   // by the running dnsmasq
@@ -113,6 +114,9 @@ func (r *Room) Metrics(page *metrics.Page) {
 	page.Add(metrics.DHCPServing, float64(r.serving.Load()))
 	page.Add(metrics.DHCPHosts, float64(r.hosts.Load()))
 }
+
+// Reopen has dnsmasq open its log file again in the next round. It may be called by any goroutine.
+func (r *Room) Reopen() { r.reopen.Store(true) }
 
 // Container is dnsmasq's container for a configuration. Another configuration is another container,
 // as dnsmasq reads it only when it starts.

@@ -183,6 +183,23 @@ func TestApply_Signals(t *testing.T) {
 	}
 }
 
+// TestApply_Reopen holds that a log file is opened again once, by a dnsmasq that runs.
+func TestApply_Reopen(t *testing.T) {
+	r, h := newRoom(t, plans.Managed)
+	h.on(card(1))
+	for i := range 4 {
+		if i == 1 {
+			r.Reopen()
+		}
+		if err := round(t, r, h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := []syscall.Signal{syscall.SIGHUP, syscall.SIGUSR2}; !slices.Equal(h.signals, want) {
+		t.Errorf("signals %v, want %v", h.signals, want)
+	}
+}
+
 // TestApply_Faults holds that a server that cannot be what is ordered is not ready, and that its
 // fence closes by itself.
 func TestApply_Faults(t *testing.T) {

@@ -94,8 +94,7 @@ func (d Draft) free() (first, last netip.Addr) {
 	return subnet.Free(d.CIDR(), without)
 }
 
-// checkRoom holds that a range has an address for each host, or over IPv6 a block of addresses, and
-// more where others get some.
+// checkRoom holds that a range has a place for each host, and more where others get addresses.
 func (d Draft) checkRoom(r *document.Report, hosts int) {
 	first, last, at := d.dhcp.first, d.dhcp.last, d.dhcp.rng.At
 	if !d.CIDR().IsValid() {
