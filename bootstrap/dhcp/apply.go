@@ -20,7 +20,7 @@ func (r *Room) Publish(context.Context, Desired) error {
 		return nil // no round has ended yet
 	}
 	if r.unseen != nil {
-		r.serving.Store(0)
+		r.serving.Store(false)
 		state.Ready, state.Why = false, r.unseen.Error()
 	}
 	return r.reports.Report(state, r.Now(), r.Host.Report)
@@ -41,10 +41,7 @@ func (r *Room) Apply(ctx context.Context, d Desired) error {
 			loop.List(d.Unknown))
 	}
 	r.last = state
-	r.serving.Store(0)
-	if state.Ready && d.Step == Serve {
-		r.serving.Store(1)
-	}
+	r.serving.Store(state.Ready && d.Step == Serve)
 	r.hosts.Store(int64(len(d.Hosts)))
 	return errors.Join(failed, r.status.Report(true, state.Why),
 		r.reports.Report(state, r.Now(), r.Host.Report))

@@ -90,8 +90,9 @@ type Options struct {
 // goroutine, but for Metrics and Reopen.
 type Room struct {
 	Options
-	serving, hosts atomic.Int64
-	reopen         atomic.Bool // dnsmasq is to open its log file again
+	hosts   atomic.Int64
+	serving atomic.Bool
+	reopen  atomic.Bool // dnsmasq is to open its log file again
 
 	digest   string // of the container's specification that was started last
 	answered bool   // by the running dnsmasq
@@ -111,8 +112,7 @@ func New(o Options) *Room {
 
 // Metrics writes what the room's metrics are now. It may be called by any goroutine.
 func (r *Room) Metrics(page *metrics.Page) {
-	page.Add(metrics.DHCPServing, float64(r.serving.Load()))
-	page.Add(metrics.DHCPHosts, float64(r.hosts.Load()))
+	metrics.DHCPServer{Serving: r.serving.Load(), Hosts: int(r.hosts.Load())}.Onto(page)
 }
 
 // Reopen has dnsmasq open its log file again in the next round. It may be called by any goroutine.

@@ -101,11 +101,13 @@ func (s *Seen) Foreign(o offer.Server) (list foreign.List, first *foreign.Server
 func (s *Seen) Metrics(page *metrics.Page) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	m := metrics.DHCPSeen{Answers: map[string]uint64{}, Ignored: s.ignored.Load(),
+		Foreign: map[string]uint64{}}
 	for _, kind := range answers {
-		page.Add(metrics.DHCPAnswers, float64(s.answered[kind]), string(kind))
+		m.Answers[string(kind)] = s.answered[kind]
 	}
-	page.Add(metrics.DHCPIgnored, float64(s.ignored.Load()))
 	for _, kind := range kinds {
-		page.Add(metrics.DHCPForeign, float64(s.reported[kind]), string(kind))
+		m.Foreign[string(kind)] = s.reported[kind]
 	}
+	m.Onto(page)
 }

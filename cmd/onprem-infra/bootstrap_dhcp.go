@@ -56,8 +56,8 @@ func runDHCPCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dhcp",
 		Short: "Answer the hosts that are installed by DHCP and TFTP",
-		Long: `dhcp launches dnsmasq in a container while the phase machine orders it. It answers the
-hosts of the orders alone: the packet filter drops the requests of others, and lets answers out
+		Long: `dhcp launches dnsmasq in a container while the phase machine orders it. It answers
+the hosts of the orders alone: the packet filter drops the requests of others, and lets answers out
 only while this program runs. dnsmasq goes on when this program stops, for transfers, unless the
 orders are off. Other servers of the link that configure hosts are logged, counted, and listed.`,
 		Example: `  onprem-infra bootstrap run dhcp

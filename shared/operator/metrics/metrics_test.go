@@ -46,6 +46,8 @@ func full() *Page {
 	Balancer{Running: true, Redirect: true, Lost: 2, Reloads: 1, Servers: []Server{{"m0", "192.0.2.11:6443", true, 12}, {"m1", "192.0.2.12:6443", false, 0}}}.Onto(p)
 	Names{Running: true, Source: FromMemory, Nodes: 5, Upstreams: 2, Reloads: 4, Stale: 2 * time.Second}.Onto(p)
 	Announcement{"established": 1, "lost": 0}.Onto(p)
+	DHCPServer{Serving: true, Hosts: 3}.Onto(p)
+	DHCPSeen{Answers: map[string]uint64{"offer": 4, "nak": 0}, Ignored: 5, Foreign: map[string]uint64{"dhcp": 2, "dhcpv6": 0}}.Onto(p)
 	return p
 }
 
