@@ -253,6 +253,7 @@ var laws = []law{
 	{room: "cluster/vip/nodestate", own: append([]string{"cluster/vip/member"}, leaves...), why: "the format of a file: it decides nothing"},
 	{room: "cluster/vip/publish", own: slices.Concat([]string{"shared/loop"}, leaves), why: "it writes to the API through functions, and knows no plan"},
 	{room: "cluster/vip/probes", own: append([]string{"cluster/haproxy"}, leaves...), why: "what a probe's answer means; the sockets are behind interfaces"},
+	{room: "bootstrap/http", own: slices.Concat([]string{"shared/bmc", "shared/loop", "shared/operator/metrics", "shared/plan", "shared/plan/provision", "shared/provisioning/access", "shared/provisioning/artifact", "shared/provisioning/events", "shared/provisioning/layout", "shared/provisioning/orders", "shared/spec", "shared/spec/provisioning"}, leaves), why: "a runtime room sees the host through its own interfaces"},
 	{room: "bootstrap/dns", own: slices.Concat([]string{"shared/corefile", "shared/loop", "shared/nameserver", "shared/operator/metrics", "shared/plan", "shared/spec"}, leaves), why: "a runtime room sees the host through its own interfaces"},
 	{room: "cluster/dns", own: slices.Concat([]string{"shared/corefile", "shared/loop", "shared/nameserver", "shared/operator/metrics", "shared/plan", "shared/spec"}, leaves), why: "a runtime room sees the host through its own interfaces"},
 	{room: "cluster/lb", own: slices.Concat([]string{"cluster/haproxy", "shared/loop", "shared/operator/metrics", "shared/plan"}, leaves), why: "a runtime room sees the host through its own interfaces"},

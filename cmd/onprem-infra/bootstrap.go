@@ -30,7 +30,7 @@ const everyRound = time.Second
 // hostVerbs are the verbs that run on a host.
 func hostVerbs(std streams) []*cobra.Command {
 	run := group("run", "Run a part of the bootstrap machine, as its systemd units do",
-		runVIPCommand(std), runDNSCommand(std))
+		runVIPCommand(std), runDNSCommand(std), runHTTPCommand(std))
 	return []*cobra.Command{group("bootstrap", "What runs on the bootstrap machine", run),
 		monitorVerbs(std), checkCommand(std), nodeIPCommand(std),
 		statusCommand(std), doctorCommand(std), vipVerbs(std)}
@@ -73,11 +73,8 @@ func newMachine(room string, std streams) *machine {
 func machineFlags(cmd *cobra.Command, std streams, room, daemon, manifest string) *machine {
 	m := newMachine(room, std)
 	m.clusterFlag(cmd)
-	flags := cmd.Flags()
-	flags.StringVar(&m.socket, "podman", "unix:///run/podman/podman.sock", "podman's socket")
-	flags.StringVar(&m.authFile, "auth-file", "/root/.docker/config.json",
-		"registry credentials; may be absent")
-	flags.BoolVar(&m.inPod, "in-pod", false,
+	m.podmanFlags(cmd)
+	cmd.Flags().BoolVar(&m.inPod, "in-pod", false,
 		"kubelet runs "+daemon+", in this program's pod: launch none by podman")
 	cmd.PreRun = func(*cobra.Command, []string) {
 		if !m.inPod {
@@ -85,6 +82,14 @@ func machineFlags(cmd *cobra.Command, std streams, room, daemon, manifest string
 		}
 	}
 	return m
+}
+
+// podmanFlags gives a verb the flags by which it reaches podman.
+func (m *machine) podmanFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&m.socket, "podman", "unix:///run/podman/podman.sock", "podman's socket")
+	flags.StringVar(&m.authFile, "auth-file", "/root/.docker/config.json",
+		"registry credentials; may be absent")
 }
 
 // clusterFlag gives a verb that runs on a host the flag -c.

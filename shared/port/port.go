@@ -45,6 +45,7 @@ const (
 	Ironic           = "ironic"
 	ProvisioningHTTP = "provisioning-http" // boot files and images, on the provisioning network
 	VirtualMedia     = "virtual-media"     // ISOs over TLS, fetched by BMCs
+	MonitorHTTP      = "monitor-http"      // metrics of the server of the two
 )
 
 // All lists every port, in the order of Names above.
@@ -71,6 +72,7 @@ func All() []Port {
 		{Ironic, 6385, "Ironic", false},
 		{ProvisioningHTTP, 6180, "onprem-infra bootstrap run http", false},
 		{VirtualMedia, 6183, "onprem-infra bootstrap run http", false},
+		{MonitorHTTP, 9464, "onprem-infra bootstrap run http", true},
 	}
 }
 

@@ -14,6 +14,18 @@ const (
 	RuntimeCfgImage = "baremetalRuntimeCfgImage"
 )
 
+// The keys of what the bootstrap machine provisions hosts with; it provisions none without
+// IronicImage, which has Ironic, dnsmasq and the programs of iPXE. The ramdisk is in
+// IronicAgentImage, or it is the two files of IronicAgentKernel and IronicAgentInitramfs. OSImage
+// is the file of the disk image that is written to hosts.
+const (
+	IronicImage          = "ironicImage"
+	IronicAgentImage     = "ironicAgentImage"
+	IronicAgentKernel    = "ironicAgentKernel"
+	IronicAgentInitramfs = "ironicAgentInitramfs"
+	OSImage              = "osImage"
+)
+
 func imageKeys() []string {
 	return []string{RuntimeCfgImage, CoreDNSImage, HAProxyImage, KeepalivedImage}
 }

@@ -45,6 +45,7 @@ func full() *Page {
 	}.Onto(p)
 	Balancer{Running: true, Redirect: true, Lost: 2, Reloads: 1, Servers: []Server{{"m0", "192.0.2.11:6443", true, 12}, {"m1", "192.0.2.12:6443", false, 0}}}.Onto(p)
 	Names{Running: true, Source: FromMemory, Nodes: 5, Upstreams: 2, Reloads: 4, Stale: 2 * time.Second}.Onto(p)
+	Files{Serving: true, Requests: []Requests{{"kernel", 3}, {"image", 0}}, Sent: 62914560, Connections: 2, Items: []Fetched{{"osImage", true, 300_000_000}, {"ironicAgentImage", false, 0}}}.Onto(p)
 	Announcement{"established": 1, "lost": 0}.Onto(p)
 	return p
 }
