@@ -5,7 +5,6 @@ package http
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"net/netip"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/bootstrap/http/item"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -82,26 +82,22 @@ var kinds = [...]access.Kind{access.Script, access.Program, access.Kernel, acces
 
 // New makes the room. Nothing happens before its first step. The error is a finding about an image.
 func New(o Options) (*Room, error) {
-	items, err := Items(o.Plan)
+	items, err := item.Of(o.Plan)
 	if err != nil {
 		return nil, err
 	}
 	r := &Room{Options: o, managed: map[string]*job{}, clients: clientsOf(o.Plan),
 		reporter: orders.NewReporter(orders.HTTP), notifier: loop.Reporter{Notifier: o.Notifier}}
-	for _, item := range items {
-		j := &job{item: item, wake: o.Wake, now: o.Now, state: Waiting}
+	for _, i := range items {
+		j := &job{item: i, wake: o.Wake, now: o.Now, state: Waiting}
 		r.jobs = append(r.jobs, j)
-		for _, path := range item.Targets() {
+		for _, path := range i.Targets() {
 			if name, err := filepath.Rel(layout.HTTP, path); err == nil {
 				r.managed[name] = j
 			}
 		}
 	}
 	return r, nil
-}
-
-func finding(key string, err error) error {
-	return fmt.Errorf("images.%s: %w", key, err)
 }
 
 // Judge decides whether a file is served. It may be called by any goroutine.

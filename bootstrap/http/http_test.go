@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/bootstrap/http/item"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
@@ -21,7 +22,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/access"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/events"
-	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
@@ -46,65 +46,6 @@ func examplePlan(change func(*plan.Plan)) plan.Plan {
 		change(&p)
 	}
 	return p
-}
-
-func TestItems(t *testing.T) {
-	names := func(items []Item) (all []string) {
-		for _, i := range items {
-			all = append(all, fmt.Sprint(i.Name, " ", i.Targets()))
-		}
-		return all
-	}
-	programs := "ironicImage [" + layout.HTTP + "/undionly.kpxe " + layout.TFTP + "/undionly.kpxe " + layout.HTTP + "/snponly.efi " + layout.TFTP + "/snponly.efi " + layout.HTTP + "/arm64-efi/snponly.efi " + layout.TFTP + "/arm64-efi/snponly.efi]"
-	got, err := Items(examplePlan(nil))
-	if want := []string{"ironicAgentImage [" + layout.AgentKernel + " " + layout.AgentInitramfs + "]", "osImage [" + layout.OSRaw + "]", programs}; err != nil || !slices.Equal(names(got), want) {
-		t.Errorf("%q, %v, want %q", names(got), err, want)
-	}
-	got, err = Items(examplePlan(func(p *plan.Plan) {
-		delete(p.Images, spec.IronicAgentImage)
-		p.Images[spec.IronicAgentKernel], p.Images[spec.IronicAgentInitramfs], p.Images[spec.OSImage] = image("k"), image("i"), image("os.qcow2")
-	}))
-	if want := []string{"ironicAgentKernel [" + layout.AgentKernel + "]", "ironicAgentInitramfs [" + layout.AgentInitramfs + "]", "osImage [" + layout.OSQcow2 + "]", programs}; err != nil || !slices.Equal(names(got), want) {
-		t.Errorf("%q, %v, want %q", names(got), err, want)
-	}
-	for key, change := range map[string]func(map[string]string){
-		"osImage":              func(m map[string]string) { m[spec.OSImage] = "https://x/os.raw" },
-		"ironicAgentKernel":    func(m map[string]string) { delete(m, spec.IronicAgentImage) },
-		"ironicAgentInitramfs": func(m map[string]string) { delete(m, spec.IronicAgentImage); m[spec.IronicAgentKernel] = image("k") },
-	} {
-		if _, err := Items(examplePlan(func(p *plan.Plan) { change(p.Images) })); err == nil || !strings.HasPrefix(err.Error(), "images."+key+": it has no digest") {
-			t.Errorf("%s: %v", key, err)
-		}
-	}
-}
-
-// TestMissing holds that an image needs a program for the hosts of this machine, and no other.
-func TestMissing(t *testing.T) {
-	missing := func(boot provision.Boot, has ...string) string {
-		p := examplePlan(func(p *plan.Plan) { p.Provisioning.Hosts[0].Boot = boot })
-		return programs(p).Missing(func(name string) bool { return slices.Contains(has, name) })
-	}
-	for _, tt := range []struct {
-		boot provision.Boot
-		has  []string
-		want string
-	}{
-		{provision.PXEUEFI, nil, "iPXE for UEFI"},
-		{provision.PXEUEFI, []string{"undionly.kpxe"}, "iPXE for UEFI"},
-		{provision.PXEUEFI, []string{"snponly.efi"}, ""},
-		{provision.UEFIHTTP, []string{"arm64-efi/snponly.efi"}, ""},
-		{provision.PXEBIOS, []string{"snponly.efi"}, "iPXE for BIOS"},
-		{provision.PXEBIOS, []string{"undionly.kpxe"}, ""},
-		{provision.VirtualMedia, nil, ""},
-	} {
-		if got := missing(tt.boot, tt.has...); got != tt.want {
-			t.Errorf("%s with %v lacks %q, want %q", tt.boot, tt.has, got, tt.want)
-		}
-	}
-	items, err := Items(examplePlan(nil))
-	if err != nil || items[0].Missing(func(name string) bool { return name == "agent.kernel" }) != "the ramdisk" {
-		t.Errorf("a kernel alone is enough: %v", err)
-	}
 }
 
 // TestOpen_Secrets holds that nothing is open in the clear but what hosts boot from.
@@ -190,7 +131,7 @@ type machine struct {
 	asked  []string
 
 	here     map[string]bool // items whose files are there
-	supply   func(ctx context.Context, item Item, progress func(done, total int64)) error
+	supply   func(ctx context.Context, of item.Item, progress func(done, total int64)) error
 	supplied []string
 	checked  int
 	same     bool
@@ -236,28 +177,28 @@ func (m *machine) Ask(_ context.Context, at netip.AddrPort, tls bool, name strin
 	m.do(func() { m.asked = append(m.asked, fmt.Sprint(at.Port(), " ", name)) })
 	return 100, m.answer
 }
-func (m *machine) Check(item Item) (files []File, err error) {
+func (m *machine) Check(of item.Item) (files []File, err error) {
 	m.do(func() {
 		m.checked++
-		if m.here[item.Name] {
-			files = filesOf(item)
+		if m.here[of.Name] {
+			files = filesOf(of)
 		}
 	})
 	return files, nil
 }
-func (m *machine) Supply(ctx context.Context, item Item, progress func(done, total int64)) ([]File, error) {
-	m.do(func() { m.supplied = append(m.supplied, item.Name) })
-	if err := m.supply(ctx, item, progress); err != nil {
+func (m *machine) Supply(ctx context.Context, of item.Item, progress func(done, total int64)) ([]File, error) {
+	m.do(func() { m.supplied = append(m.supplied, of.Name) })
+	if err := m.supply(ctx, of, progress); err != nil {
 		return nil, err
 	}
-	return filesOf(item), nil
+	return filesOf(of), nil
 }
 func (m *machine) Same([]File) (same bool)  { m.do(func() { same = m.same }); return same }
 func (m *machine) Ready() error             { m.ready++; return nil }
 func (m *machine) Status(text string) error { return nil }
 
-func filesOf(item Item) (files []File) {
-	for _, to := range item.Targets() {
+func filesOf(of item.Item) (files []File) {
+	for _, to := range of.Targets() {
 		files = append(files, File{Path: to, Size: 100})
 	}
 	return files
@@ -319,8 +260,8 @@ var on = orders.Orders{Generation: 3, On: []orders.Part{orders.Address, orders.H
 
 func TestRoom_Story(t *testing.T) {
 	m := &machine{here: map[string]bool{spec.IronicImage: true}}
-	m.supply = func(ctx context.Context, item Item, progress func(done, total int64)) error {
-		if item.Name == spec.IronicAgentImage {
+	m.supply = func(ctx context.Context, of item.Item, progress func(done, total int64)) error {
+		if of.Name == spec.IronicAgentImage {
 			return nil
 		}
 		time.Sleep(every / 5)
@@ -388,7 +329,7 @@ func TestRoom_Faults(t *testing.T) {
 		{"no answer", func(m *machine) { m.answer = errors.New("ask for http://x: no route") }, "ask for http://x: no route", func(m *machine) { m.answer = nil }},
 		{"a digest is wrong", func(m *machine) {
 			delete(m.here, spec.OSImage)
-			m.supply = func(context.Context, Item, func(done, total int64)) error {
+			m.supply = func(context.Context, item.Item, func(done, total int64)) error {
 				return errors.New("the SHA-256 is another")
 			}
 		}, "osImage: the SHA-256 is another", func(m *machine) { m.here[spec.OSImage] = true }},
@@ -418,7 +359,7 @@ func TestRoom_Faults(t *testing.T) {
 // TestRoom_Changed holds that a file that is changed behind our back is not served, and not left.
 func TestRoom_Changed(t *testing.T) {
 	m := &machine{here: map[string]bool{spec.IronicImage: true, spec.IronicAgentImage: true, spec.OSImage: true}, orders: on}
-	m.supply = func(ctx context.Context, _ Item, _ func(done, total int64)) error { return m.wait(ctx) }
+	m.supply = func(ctx context.Context, _ item.Item, _ func(done, total int64)) error { return m.wait(ctx) }
 	run(t, m, func(r *Room, after func(time.Duration) orders.Report) {
 		if got := after(time.Second); !got.Ready {
 			t.Fatalf("%+v", got)
@@ -440,7 +381,7 @@ func TestRoom_Changed(t *testing.T) {
 func TestRoom_Cancels(t *testing.T) {
 	m := &machine{here: map[string]bool{}, orders: on}
 	ended := 0
-	m.supply = func(ctx context.Context, _ Item, _ func(done, total int64)) error {
+	m.supply = func(ctx context.Context, _ item.Item, _ func(done, total int64)) error {
 		<-ctx.Done()
 		m.do(func() { ended++ })
 		return fmt.Errorf("fetch: %w", ctx.Err())
@@ -459,7 +400,7 @@ func TestRoom_Cancels(t *testing.T) {
 }
 
 func TestRoom_Requests(t *testing.T) {
-	m := &machine{here: map[string]bool{}, supply: func(context.Context, Item, func(done, total int64)) error { return nil }}
+	m := &machine{here: map[string]bool{}, supply: func(context.Context, item.Item, func(done, total int64)) error { return nil }}
 	run(t, m, func(r *Room, after func(time.Duration) orders.Report) {
 		a := access.Access{At: time.Now(), Client: netip.MustParseAddr("172.22.0.11"), Method: "GET", File: "images/agent.kernel", Status: 200, Bytes: 5000, Took: time.Second}
 		r.Ended(a)

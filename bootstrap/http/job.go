@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/bootstrap/http/item"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 )
@@ -23,9 +24,9 @@ type File struct {
 type Supplier interface {
 	// Check reads the files of an item and compares their digests. There are none if the item has
 	// to be fetched.
-	Check(item Item) ([]File, error)
+	Check(i item.Item) ([]File, error)
 	// Supply fetches an item. It returns early if ctx ends. A total of 0 is not known.
-	Supply(ctx context.Context, item Item, progress func(done, total int64)) ([]File, error)
+	Supply(ctx context.Context, i item.Item, progress func(done, total int64)) ([]File, error)
 	// Same reports, without reading them, whether files are as they were when they were checked.
 	Same(files []File) bool
 }
@@ -39,7 +40,7 @@ const (
 
 // job gets one item, in a goroutine of its own.
 type job struct {
-	item Item
+	item item.Item
 	wake chan<- struct{}
 	now  func() time.Time
 
@@ -54,9 +55,14 @@ type job struct {
 	end   context.CancelFunc // nil while no attempt is under way
 	ended chan struct{}
 
-	measured time.Time // when measure was taken
-	measure  int64
-	rate     int64
+	pace pace
+}
+
+// pace is how fast an item comes.
+type pace struct {
+	at   time.Time // when it was measured
+	done int64     // bytes then
+	rate int64     // bytes a second before that
 }
 
 // State is how far an item is.
@@ -86,13 +92,13 @@ func (j *job) status() Status {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	now := j.now()
-	if span := now.Sub(j.measured); span >= 2*time.Second || span < 0 {
-		if j.rate = 0; j.state == Fetching && span > 0 && !j.measured.IsZero() {
-			j.rate = max(int64(float64(j.done-j.measure)/span.Seconds()), 0)
+	if span := now.Sub(j.pace.at); span >= 2*time.Second || span < 0 {
+		if j.pace.rate = 0; j.state == Fetching && span > 0 && !j.pace.at.IsZero() {
+			j.pace.rate = max(int64(float64(j.done-j.pace.done)/span.Seconds()), 0)
 		}
-		j.measured, j.measure = now, j.done
+		j.pace.at, j.pace.done = now, j.done
 	}
-	return Status{j.item.Name, j.state, j.done, j.total, j.rate, j.err, j.files}
+	return Status{j.item.Name, j.state, j.done, j.total, j.pace.rate, j.err, j.files}
 }
 
 // fetched is the item for the metrics.
@@ -137,7 +143,7 @@ func (j *job) attempt(ctx context.Context, s Supplier) ([]File, error) {
 		return files, errors.Join(err, ctx.Err())
 	}
 	j.mu.Lock()
-	j.state, j.done, j.total, j.measured = Fetching, 0, 0, time.Time{}
+	j.state, j.done, j.total, j.pace = Fetching, 0, 0, pace{}
 	j.mu.Unlock()
 	return s.Supply(ctx, j.item, func(done, total int64) {
 		j.mu.Lock()

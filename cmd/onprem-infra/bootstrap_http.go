@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	httproom "github.com/onprem-infra/onprem-infra/bootstrap/http"
+	"github.com/onprem-infra/onprem-infra/bootstrap/http/item"
 	"github.com/onprem-infra/onprem-infra/shared/container"
 	hostartifact "github.com/onprem-infra/onprem-infra/shared/host/artifact"
 	hostevents "github.com/onprem-infra/onprem-infra/shared/host/events"
@@ -123,66 +124,66 @@ type httpItems struct {
 }
 
 // source is what an item's files are known by.
-func source(item httproom.Item) string {
-	if item.Path != "" {
-		return hostartifact.Source(item.Artifact)
+func source(of item.Item) string {
+	if of.Path != "" {
+		return hostartifact.Source(of.Artifact)
 	}
-	return item.From
+	return of.From
 }
 
-func (h *httpItems) Check(item httproom.Item) ([]httproom.File, error) {
-	files, err := h.store.Check(item.Name, source(item))
+func (h *httpItems) Check(of item.Item) ([]httproom.File, error) {
+	files, err := h.store.Check(of.Name, source(of))
 	if errors.Is(err, hostartifact.ErrAbsent) {
 		return nil, nil
 	}
 	return roomFiles(files), err
 }
 
-func (h *httpItems) Supply(ctx context.Context, item httproom.Item,
+func (h *httpItems) Supply(ctx context.Context, of item.Item,
 	progress func(done, total int64)) ([]httproom.File, error) {
-	if item.Path != "" {
-		files, err := h.store.Fetch(ctx, item.Name, item.Artifact, item.Path, progress)
+	if of.Path != "" {
+		files, err := h.store.Fetch(ctx, of.Name, of.Artifact, of.Path, progress)
 		return roomFiles(files), err
 	}
-	present, err := h.engine.HasImage(ctx, item.From)
+	present, err := h.engine.HasImage(ctx, of.From)
 	if err == nil && !present {
-		err = h.engine.Pull(ctx, item.From, h.auth)
+		err = h.engine.Pull(ctx, of.From, h.auth)
 	}
 	if err != nil {
 		return nil, err
 	}
-	files, err := h.extract(ctx, item)
+	files, err := h.extract(ctx, of)
 	return roomFiles(files), err
 }
 
 // extract copies an item's files out of its image, which is there.
-func (h *httpItems) extract(ctx context.Context, item httproom.Item) ([]hostartifact.File, error) {
-	dir := filepath.Join(h.work, ".extract-"+item.Name) // one that a killed program has left too
+func (h *httpItems) extract(ctx context.Context, of item.Item) ([]hostartifact.File, error) {
+	dir := filepath.Join(h.work, ".extract-"+of.Name) // one that a killed program has left too
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
 	var wanted []container.Wanted
-	for _, w := range item.Wanted {
+	for _, w := range of.Wanted {
 		wanted = append(wanted, w.Wanted)
 	}
-	found, err := h.engine.Extract(ctx, item.From, wanted, dir)
+	found, err := h.engine.Extract(ctx, of.From, wanted, dir)
 	if err != nil {
 		return nil, err
 	}
-	if missing := item.Missing(func(name string) bool { return found[name] != "" }); missing != "" {
-		return nil, errors.New("image " + item.From + " has no file for " + missing +
+	if missing := of.Missing(func(name string) bool { return found[name] != "" }); missing != "" {
+		return nil, errors.New("image " + of.From + " has no file for " + missing +
 			": choose another image")
 	}
 	var staged []hostartifact.Staged
-	for _, w := range item.Wanted {
+	for _, w := range of.Wanted {
 		for _, to := range w.To {
 			if from := found[w.Name]; from != "" {
 				staged = append(staged, hostartifact.Staged{From: from, To: to})
 			}
 		}
 	}
-	return h.store.Adopt(item.Name, source(item), staged)
+	return h.store.Adopt(of.Name, source(of), staged)
 }
 
 // Same compares what the kernel knows of files: a file that was written has another time or size.

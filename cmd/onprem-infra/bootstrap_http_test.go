@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	httproom "github.com/onprem-infra/onprem-infra/bootstrap/http"
+	"github.com/onprem-infra/onprem-infra/bootstrap/http/item"
 	"github.com/onprem-infra/onprem-infra/shared/container"
 	hostartifact "github.com/onprem-infra/onprem-infra/shared/host/artifact"
 )
@@ -51,30 +51,30 @@ func (f *fakeImages) Extract(_ context.Context, _ string, wanted []container.Wan
 func TestHTTPItems_Image(t *testing.T) {
 	dir := t.TempDir()
 	http, tftp := filepath.Join(dir, "http", "a.efi"), filepath.Join(dir, "tftp", "a.efi")
-	item := httproom.Item{Name: "ironicImage", From: "r/ironic:1", Wanted: []httproom.Wanted{
+	of := item.Item{Name: "ironicImage", From: "r/ironic:1", Wanted: []item.Wanted{
 		{Wanted: container.Wanted{Name: "a.efi", From: []string{"/a"}}, To: []string{http, tftp}, For: "iPXE for UEFI"},
 		{Wanted: container.Wanted{Name: "b.efi", From: []string{"/b"}}, To: []string{filepath.Join(dir, "b")}, For: "iPXE for UEFI"},
 	}}
 	images := &fakeImages{absent: true, files: map[string]string{}}
 	h := &httpItems{store: &hostartifact.Store{Records: filepath.Join(dir, "sources")}, engine: images, auth: "/auth", work: dir}
-	if files, err := h.Check(item); err != nil || files != nil {
+	if files, err := h.Check(of); err != nil || files != nil {
 		t.Errorf("before: %+v, %v", files, err)
 	}
-	if _, err := h.Supply(t.Context(), item, nil); err == nil || err.Error() != "image r/ironic:1 has no file for iPXE for UEFI: choose another image" || images.pulled != 1 {
+	if _, err := h.Supply(t.Context(), of, nil); err == nil || err.Error() != "image r/ironic:1 has no file for iPXE for UEFI: choose another image" || images.pulled != 1 {
 		t.Errorf("%v after %d pulls", err, images.pulled)
 	}
 	images.files["a.efi"] = "iPXE"
-	files, err := h.Supply(t.Context(), item, nil)
+	files, err := h.Supply(t.Context(), of, nil)
 	if err != nil || len(files) != 2 || files[0].Path != http || files[1].Path != tftp || files[1].Size != 4 || images.pulled != 1 {
 		t.Fatalf("%+v, %v", files, err)
 	}
-	if again, err := h.Check(item); err != nil || !slices.Equal(again, files) || !h.Same(again) {
+	if again, err := h.Check(of); err != nil || !slices.Equal(again, files) || !h.Same(again) {
 		t.Errorf("%+v, %v", again, err)
 	}
 	if left, err := filepath.Glob(filepath.Join(dir, ".extract*")); err != nil || left != nil {
 		t.Errorf("left are %v, %v", left, err)
 	}
-	other := item
+	other := of
 	other.From = "r/ironic:2"
 	if files, err := h.Check(other); err != nil || files != nil {
 		t.Errorf("of another image: %+v, %v", files, err)
@@ -85,11 +85,11 @@ func TestHTTPItems_Image(t *testing.T) {
 	if h.Same(files) {
 		t.Error("a file was changed, and counts as the same")
 	}
-	if files, err := h.Check(item); err != nil || files != nil {
+	if files, err := h.Check(of); err != nil || files != nil {
 		t.Errorf("of a changed file: %+v, %v", files, err)
 	}
 	images.failure = errors.New("the storage is broken")
-	if _, err := h.Supply(t.Context(), item, nil); err == nil || !strings.Contains(err.Error(), "storage is broken") {
+	if _, err := h.Supply(t.Context(), of, nil); err == nil || !strings.Contains(err.Error(), "storage is broken") {
 		t.Errorf("%v", err)
 	}
 }

@@ -12,13 +12,7 @@ const (
 	HAProxyImage    = "haproxyImage"
 	CoreDNSImage    = "corednsImage"
 	RuntimeCfgImage = "baremetalRuntimeCfgImage"
-)
-
-// The keys of what the bootstrap machine provisions hosts with; it provisions none without
-// IronicImage, which has Ironic, dnsmasq and the programs of iPXE. The ramdisk is in
-// IronicAgentImage, or it is the two files of IronicAgentKernel and IronicAgentInitramfs. OSImage
-// is the file of the disk image that is written to hosts.
-const (
+	// Of provisioning: the ramdisk is in an image, or two files; the system's disk is a file.
 	IronicImage          = "ironicImage"
 	IronicAgentImage     = "ironicAgentImage"
 	IronicAgentKernel    = "ironicAgentKernel"

@@ -1,5 +1,5 @@
-// Package archive takes one file out of an archive that a container engine sends, and trusts nothing
-// else in it.
+// Package archive takes one file out of an archive that a container engine sends, and trusts
+// nothing else in it.
 package archive
 
 import (

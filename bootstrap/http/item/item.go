@@ -1,6 +1,9 @@
-package http
+// Package item lists what the bootstrap machine needs to provision hosts: files of other servers, and
+// files of container images with the places where images have them.
+package item
 
 import (
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -44,8 +47,8 @@ func ramdisk(name string) []string {
 	return from
 }
 
-// Items are what the bootstrap machine of a cluster fetches. The error is a finding about one.
-func Items(p plan.Plan) (items []Item, err error) {
+// Of are what the bootstrap machine of a cluster fetches. The error is a finding about one.
+func Of(p plan.Plan) (items []Item, err error) {
 	file := func(key, to string) error {
 		a, err := artifact.Parse(p.Images[key])
 		if err != nil {
@@ -135,4 +138,8 @@ func (i Item) Missing(has func(name string) bool) string {
 		}
 	}
 	return ""
+}
+
+func finding(key string, err error) error {
+	return fmt.Errorf("images.%s: %w", key, err)
 }
