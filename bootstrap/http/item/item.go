@@ -1,5 +1,5 @@
-// Package item lists what the bootstrap machine needs to provision hosts: files of other servers, and
-// files of container images with the places where images have them.
+// Package item lists what the bootstrap machine needs to provision hosts: files of other servers,
+// and files of container images with the places where images have them.
 package item
 
 import (
