@@ -140,6 +140,7 @@ var laws = []law{
 	{room: "shared/resolvconf", own: leaves, why: "a format knows no plan: mapping one to the other is a decision"},
 	{room: "shared/provisioning/arch", why: "leaf; a registry of numbers"},
 	{room: "shared/provisioning", own: append([]string{"shared/provisioning/arch"}, leaves...), why: "a format knows no plan: mapping one to the other is a decision"},
+	{room: "shared/provisioning/progress", own: []string{"shared/mac"}, why: "the format of a file, for whoever writes and reads it"},
 	{room: "shared/provisioning/bootlog", own: []string{"shared/mac", "shared/provisioning", "shared/provisioning/arch"}, why: "what a daemon's log means: its lines and their time come from another room"},
 	{room: "shared/object", foreign: []string{"go.yaml.in/yaml/v3"}, why: "what we write of Kubernetes' objects: importers do without its own types"},
 	{room: "cluster/pod", own: append([]string{"shared/object"}, leaves...), why: "a format knows no plan: mapping one to the other is a decision"},
