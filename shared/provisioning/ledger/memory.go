@@ -97,6 +97,9 @@ func (m Memory) With(e Entry) Memory {
 		hosts := map[string]Host{}
 		for name, h := range m.Hosts {
 			h.Blocker, h.Failures, h.Cause, h.FailedAt = "", nil, "", time.Time{}
+			if h.Write == (Write{}) {
+				h.Disk = node.Pinned{} // the file has the hints too
+			}
 			hosts[name] = h
 		}
 		m.Hosts = hosts
@@ -115,6 +118,9 @@ func (h Host) With(e Entry) Host {
 	case Done:
 		if e.Verb == node.Create || e.Verb == node.Update {
 			h.Accounts = e.Evidence
+		}
+		if h.Asked == e.Verb && Ends(e.Verb) {
+			h.Asked = ""
 		}
 	case Failed:
 		h.Failures = maps.Clone(h.Failures)
@@ -145,6 +151,11 @@ func (h Host) With(e Entry) Host {
 		h.Blocker = e.Cause
 	}
 	return h
+}
+
+// Ends reports whether a verb is over when Ironic has answered. The others then begin.
+func Ends(v node.Verb) bool {
+	return v == node.Create || v == node.Update || v == node.Port || v == node.Pin
 }
 
 func (h Host) asked(e Entry) Host {

@@ -87,3 +87,6 @@ func Of(all []Node, name string, card mac.MAC) (Node, bool) {
 
 // Disks is what an inspection has found.
 type Disks []rootdisk.Disk
+
+// Before reports whether the disk is not written yet: that step is still to come.
+func (s Step) Before() bool { return s.Index >= 0 && s.Index < slices.Index(s.Names, WriteStep) }

@@ -35,6 +35,9 @@ func TestStep_Written(t *testing.T) {
 		if got := (Step{Index: i, Names: names}).Written(); got != want {
 			t.Errorf("step %d: %t", i, got)
 		}
+		if got := (Step{Index: i, Names: names}).Before(); got != (i == 0) {
+			t.Errorf("step %d: before is %t", i, got)
+		}
 	}
 	for _, s := range []Step{{Index: -1, Names: names}, {Index: 3}, {Index: 3, Names: []string{"deploy"}}} {
 		if s.Written() {

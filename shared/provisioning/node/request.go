@@ -1,6 +1,8 @@
 package node
 
 import (
+	"encoding/json"
+
 	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/secret"
 )
@@ -51,7 +53,7 @@ type Spec struct {
 type Pinned struct {
 	Serial string `json:"serial,omitempty"`
 	WWN    string `json:"wwn,omitempty"`
-	ByPath string `json:"name,omitempty"` // Ironic compares it with by-path names too
+	ByPath string `json:"by_path,omitempty"`
 }
 
 // Image is what is written.
@@ -63,4 +65,13 @@ type Image struct {
 type Drive struct {
 	Name     string // of the host
 	UserData secret.Text
+}
+
+// String has the disk as Node.Disk has it.
+func (p Pinned) String() string {
+	text, err := json.Marshal(p)
+	if err != nil {
+		panic("node: texts cannot fail to marshal: " + err.Error())
+	}
+	return string(text)
 }
