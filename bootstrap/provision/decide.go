@@ -257,7 +257,7 @@ func (d *decision) settled() (evidence, wait string) {
 		return "", fmt.Sprintf("Ironic to answer: %v", d.Ironic.Err)
 	}
 	for _, n := range d.Ironic.Nodes {
-		if n.State.InMotion() || n.Locked {
+		if (n.State.InMotion() || n.Locked) && !d.waitsInVain(n) {
 			return "", fmt.Sprintf("Ironic, which works on %s (%s)", n.Name, n.State)
 		}
 	}
@@ -265,4 +265,15 @@ func (d *decision) settled() (evidence, wait string) {
 		return "", "the requests of Ironic to be made"
 	}
 	return fmt.Sprintf("none of %d nodes is in motion", len(d.Ironic.Nodes)), ""
+}
+
+// waitsInVain reports whether a node waits for the ramdisk of a host that has joined, as after a
+// power cut which took the last changes of Ironic's database: the host runs its own system.
+func (d *decision) waitsInVain(n node.Node) bool {
+	if n.Locked || n.State != node.DeployWait && n.State != node.InspectWait {
+		return false
+	}
+	return slices.ContainsFunc(d.hosts(), func(h provision.Host) bool {
+		return n.Is(h.Name, h.MAC) && !d.memory.Hosts[h.Name].Joined.IsZero()
+	})
 }

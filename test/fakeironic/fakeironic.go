@@ -20,6 +20,7 @@ const (
 	Drive    = 2 * time.Second  // the config drive is written behind the image
 	OS       = 40 * time.Second // from power to the Node
 	callBack = 30 * time.Minute
+	beat     = 10 * time.Second // between two calls of a ramdisk
 	recovery = 60 * time.Second // after which Ironic asks a BMC in maintenance again
 )
 
@@ -67,6 +68,7 @@ type Node struct {
 	node.Node
 	machine  *Machine
 	password string
+	asked    bool      // its ramdisk was asked to write
 	until    time.Time // of the present work
 	wrongs   int       // BMC errors in a row
 	checked  time.Time

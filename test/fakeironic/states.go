@@ -9,11 +9,8 @@ import (
 // tick is what Ironic does with a node in a second.
 func (n *Node) tick(w *World) {
 	n.sync(w)
-	if n.Maintenance.On {
-		return // ramdisks that call are not answered
-	}
 	m := n.machine
-	calls := m.On && !m.call.IsZero()
+	calls := m.On && !m.call.IsZero() && !n.Maintenance.On // it is not answered then
 	if calls {
 		n.Called = w.Now.Truncate(time.Second)
 	}
@@ -39,7 +36,7 @@ func (n *Node) tick(w *World) {
 		switch {
 		case calls:
 			n.after(w, 3*time.Second, func() { n.Inspected = true; n.to(w.Now, node.Manageable) })
-		case w.Now.Sub(n.Changed) > callBack:
+		case w.Now.Sub(n.Changed) > callBack && !n.Maintenance.On:
 			n.fail(w.Now, node.InspectFailed, "timeout reached while inspecting the node")
 		}
 	case node.Cleaning:
@@ -75,7 +72,6 @@ func (n *Node) after(w *World, d time.Duration, do func()) {
 
 // deploying ends a step that Ironic works on itself.
 func (n *Node) deploying(w *World) {
-	m := n.machine
 	switch n.Step.Name {
 	case "deploy":
 		if !n.reset(w, true, true) {
@@ -84,8 +80,7 @@ func (n *Node) deploying(w *World) {
 		}
 		n.to(w.Now, node.DeployWait)
 	case node.WriteStep:
-		m.begin(w)
-		n.to(w.Now, node.DeployWait)
+		n.written(w)
 	case "boot_instance":
 		if !n.reset(w, true, false) {
 			n.fail(w.Now, node.DeployFailed, "power on failed")
@@ -100,22 +95,38 @@ func (n *Node) deploying(w *World) {
 
 func (n *Node) step(i int) { n.Step = node.Step{Index: i, Name: steps[i], Names: steps} }
 
-// waiting is a node that waits for its ramdisk.
+// waiting is a node that waits for its ramdisk. Ironic asks it how far it is when it calls.
 func (n *Node) waiting(w *World, calls bool) {
-	m := n.machine
 	switch {
-	case !calls && w.Now.Sub(n.Changed) > callBack:
+	case !calls && w.Now.Sub(n.Changed) > callBack && !n.Maintenance.On:
 		n.fail(w.Now, node.DeployFailed, "timeout reached while waiting for callback")
-	case !calls:
+	case !calls || w.Now.Sub(n.machine.call)%beat != 0:
 	case n.Step.Name == "deploy":
 		n.step(1)
+		n.asked = false
 		n.to(w.Now, node.Deploying)
+	default:
+		n.to(w.Now, node.Deploying)
+	}
+}
+
+// written is the step in which the ramdisk writes: Ironic asks it to, and later whether it has.
+func (n *Node) written(w *World) {
+	m := n.machine
+	switch {
+	case !n.asked && m.call.IsZero():
+		n.fail(w.Now, node.DeployFailed, "the agent does not answer")
+	case !n.asked:
+		m.begin(w)
+		n.asked = true
+		n.to(w.Now, node.DeployWait)
 	case m.failed:
 		n.fail(w.Now, node.DeployFailed, "the agent failed to write the image")
-	case m.write.IsZero() && m.bootsOK:
+	case !m.write.IsZero():
+		n.to(w.Now, node.DeployWait)
+	case m.bootsOK:
 		n.step(2)
-		n.to(w.Now, node.Deploying)
-	case m.write.IsZero():
+	default:
 		n.fail(w.Now, node.DeployFailed, "the agent has lost its command")
 	}
 }

@@ -66,6 +66,9 @@ func (d *decision) cause() string {
 		return "it is in maintenance: " + cmp.Or(n.Maintenance.Reason, n.Maintenance.Fault)
 	case n.State == node.DeployWait || n.State == node.InspectWait:
 		return d.silence()
+	case n.State == node.Active && !d.known.Write.Doubt.IsZero():
+		return "nothing showed whether its disk was written, so it was started from it and not " +
+			"deployed again: see its console"
 	case n.State == node.Active:
 		return "it has its image, and its operating system did not come up or not into the " +
 			"cluster: see its console"
@@ -106,8 +109,9 @@ func (d *decision) repair() bool {
 		d.wait("the end of its maintenance, which a person began: "+n.Maintenance.Reason,
 			d.known.AskedAt, 0)
 		return true
-	case n.Maintenance.On && !n.State.InMotion():
-		// Ironic sets it again if the cause is still there.
+	case n.Maintenance.On && (!n.State.InMotion() || n.State == node.DeployWait ||
+		n.State == node.InspectWait):
+		// Ironic ignores the ramdisk until then, and sets it again if the cause is still there.
 		d.ask(node.Clear, node.Request{})
 		return true
 	}

@@ -72,6 +72,11 @@ func (s Step) Written() bool {
 // Has reports whether one of the node's ports has an address.
 func (n Node) Has(m mac.MAC) bool { return slices.Contains(n.MACs, m) }
 
+// Is reports whether the node is that of a host.
+func (n Node) Is(name string, card mac.MAC) bool {
+	return strings.EqualFold(n.Name, name) || n.Has(card)
+}
+
 // Of is the node of a host: that with its name or, if none has it, that with its card. Nodes do not
 // lose their names, but one that was made by other means may have another.
 func Of(all []Node, name string, card mac.MAC) (Node, bool) {
