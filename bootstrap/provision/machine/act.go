@@ -152,7 +152,8 @@ func (d *decision) ask(verb node.Verb, r node.Request) {
 // once makes a request that is not repeated by itself.
 func (d *decision) once(verb node.Verb, why string) {
 	d.record(ledger.Entry{Kind: ledger.Asked, Verb: verb, Cause: why})
-	d.requests = append(d.requests, node.Request{Verb: verb, UUID: d.Node.UUID})
+	d.requests = append(d.requests, node.Request{Verb: verb, UUID: d.Node.UUID,
+		Device: d.Host.device()})
 }
 
 // phrase is a verb for people.

@@ -61,6 +61,17 @@ func (h Host) boot() string {
 	return "ipxe"
 }
 
+// device is what a host boots its ramdisk from, in Ironic's words.
+func (h Host) device() string {
+	switch h.Plan.Boot {
+	case provision.VirtualMedia:
+		return "cdrom"
+	case provision.UEFIHTTP:
+		return "uefihttp"
+	}
+	return "pxe"
+}
+
 func (h Host) capabilities(a bmc.Address) string {
 	switch h.Plan.BootMode {
 	case machine.Legacy:

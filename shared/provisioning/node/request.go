@@ -37,6 +37,8 @@ type Request struct {
 	Disk  Pinned  // for Pin
 	Image Image   // for Deploy and Adopt
 	Drive Drive   // for Deploy
+	// Device is what to boot from once, in Ironic's words, for BootNet.
+	Device string
 }
 
 // Spec is how Ironic reaches a host and boots it.
