@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
 )
@@ -57,4 +58,21 @@ func (r *Room) Counts() Counts {
 	r.counted.mu.Lock()
 	defer r.counted.mu.Unlock()
 	return r.counted.now
+}
+
+// Metrics writes the room's metrics as they are now. It may be called by any goroutine.
+func (r *Room) Metrics(page *metrics.Page) {
+	c := r.Counts()
+	for _, p := range progress.Phases() {
+		page.Flag(metrics.ProvisionPhase, p == c.Phase, string(p))
+		if took, ended := c.Durations[p]; ended {
+			page.Add(metrics.ProvisionSeconds, took.Seconds(), string(p))
+		}
+	}
+	for _, s := range progress.Steps() {
+		page.Add(metrics.ProvisionHosts, float64(c.Steps[s]), string(s))
+	}
+	page.Add(metrics.ProvisionBlocked, float64(c.Blocked))
+	page.Add(metrics.ProvisionFailures, float64(c.Failures))
+	page.Flag(metrics.ProvisionDHCP, c.DHCP)
 }

@@ -45,6 +45,7 @@ const (
 	Ironic           = "ironic"
 	ProvisioningHTTP = "provisioning-http" // boot files and images, on the provisioning network
 	VirtualMedia     = "virtual-media"     // ISOs over TLS, fetched by BMCs
+	MonitorProvision = "monitor-provision" // metrics of the phase machine
 	MonitorIronic    = "monitor-ironic"    // metrics of the bootstrap machine's Ironic
 )
 
@@ -72,6 +73,7 @@ func All() []Port {
 		{Ironic, 6385, "Ironic", false},
 		{ProvisioningHTTP, 6180, "onprem-infra bootstrap run http", false},
 		{VirtualMedia, 6183, "onprem-infra bootstrap run http", false},
+		{MonitorProvision, 9464, "onprem-infra bootstrap run provision", true},
 		{MonitorIronic, 9462, "onprem-infra bootstrap run ironic", true},
 	}
 }

@@ -95,5 +95,7 @@ func All() []Family {
 		LBRunning, LBRedirect, LBLost, LBReloads, LBUp, LBSessions,
 		DNSRunning, DNSNodes, DNSUpstreams, DNSSource, DNSReloads, DNSStale, Announced,
 		IronicRunning, IronicDrivers,
+		ProvisionPhase, ProvisionSeconds, ProvisionHosts, ProvisionBlocked, ProvisionFailures,
+		ProvisionDHCP,
 	}
 }
