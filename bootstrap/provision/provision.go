@@ -123,7 +123,8 @@ func (r *Room) hosts() (hosts []provision.Host) {
 // parts are those that the plan needs, in the order in which they go on.
 func (r *Room) parts() []orders.Part {
 	return slices.DeleteFunc(orders.Parts(), func(p orders.Part) bool {
-		return p == orders.Address && !r.Plan.CIDR.IsValid() || p == orders.DHCP && r.Plan.DHCP == nil
+		return p == orders.Address && !r.Plan.CIDR.IsValid() ||
+			p == orders.DHCP && r.Plan.DHCP == nil
 	})
 }
 

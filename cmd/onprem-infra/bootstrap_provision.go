@@ -41,9 +41,9 @@ func runProvisionCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "provision",
 		Short: "Install the control plane hosts from the bootstrap machine",
-		Long: `provision orders the parts that install hosts (address, http, ironic, dhcp) on and off, has
-Ironic write the operating system and the Ignition document to each control plane host, and ends
-when all of them have joined the cluster. Each step is in ` + layout.Journal + `
+		Long: `provision orders the parts that install hosts (address, http, ironic, dhcp) on and
+off, has Ironic write the operating system and the Ignition document to each control plane host, and
+ends when all of them have joined the cluster. Each step is in ` + layout.Journal + `
 before it has an effect: after a power cut it goes on, and no disk is written twice.`,
 		Example: `  onprem-infra bootstrap run provision
   journalctl -u onprem-provision`,

@@ -48,7 +48,8 @@ func (d *decision) learnWrite() {
 	case n.State == node.Active && d.known.Asked != node.Adopt:
 		d.record(ledger.Entry{Kind: ledger.Written, Evidence: "Ironic: active"})
 	case !w.Begun.IsZero() && n.Step.Written() && n.State != node.DeployFailed:
-		d.record(ledger.Entry{Kind: ledger.Written, Evidence: "Ironic: deploy step " + n.Step.Name})
+		d.record(ledger.Entry{Kind: ledger.Written,
+			Evidence: "Ironic: deploy step " + n.Step.Name})
 	case w.Intent.IsZero():
 	case n.State == node.DeployFailed:
 		d.learnDeployFailed()
@@ -91,7 +92,8 @@ func (d *decision) learnDeployFailed() {
 		proof = "our HTTP server has not sent the whole image"
 	}
 	if proof != "" {
-		d.record(ledger.Entry{Kind: ledger.Failed, Verb: node.Deploy, Cause: cause, Evidence: proof})
+		d.record(ledger.Entry{Kind: ledger.Failed, Verb: node.Deploy, Cause: cause,
+			Evidence: proof})
 		return
 	}
 	d.record(ledger.Entry{Kind: ledger.Doubt, Cause: cause,

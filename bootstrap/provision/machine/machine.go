@@ -24,7 +24,7 @@ type Host struct {
 	Username secret.Text
 	Password secret.Text
 	Ignition secret.Text
-	CA       string // path of the file with the BMCs' authorities in Ironic's container; may be empty
+	CA       string // path of the BMCs' authorities in Ironic's container; may be empty
 	Image    node.Image
 	Kernel   string // URL of the ramdisk's kernel
 	Ramdisk  string // URL of the ramdisk

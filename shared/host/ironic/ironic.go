@@ -122,7 +122,9 @@ func (a *API) client(ctx context.Context) (*gophercloud.ServiceClient, error) {
 		return nil, fmt.Errorf("ask Ironic at %s: %w", a.options.URL, err)
 	}
 	c.HTTPClient = http.Client{Transport: pinned, Timeout: slow,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse
+		}}
 	version, err := negotiate(ctx, c)
 	if err != nil {
 		pinned.close()

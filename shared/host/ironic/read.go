@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gophercloud/gophercloud/v2"
@@ -22,7 +23,8 @@ const quick = 20 * time.Second
 
 // with runs one exchange with Ironic.
 func (a *API) with(
-	ctx context.Context, limit time.Duration, do func(context.Context, *gophercloud.ServiceClient) error,
+	ctx context.Context, limit time.Duration,
+	do func(context.Context, *gophercloud.ServiceClient) error,
 ) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -75,7 +77,7 @@ func (a *API) Nodes(ctx context.Context) (all []node.Node, err error) {
 		}
 		return nil
 	})
-	slices.SortFunc(all, func(x, y node.Node) int { return slices.Compare([]byte(x.Name), []byte(y.Name)) })
+	slices.SortFunc(all, func(x, y node.Node) int { return strings.Compare(x.Name, y.Name) })
 	return all, err
 }
 

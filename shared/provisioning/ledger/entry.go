@@ -113,7 +113,8 @@ func Decode(file []byte) (all []Entry, err error) {
 			err = fmt.Errorf("it has no disk")
 		}
 		if err != nil {
-			return nil, fmt.Errorf("read the journal of the phase machine: line %d: %w", number, err)
+			return nil, fmt.Errorf("read the journal of the phase machine: line %d: %w", number,
+				err)
 		}
 		all = append(all, e)
 	}
