@@ -46,6 +46,12 @@ func full() *Page {
 	Balancer{Running: true, Redirect: true, Lost: 2, Reloads: 1, Servers: []Server{{"m0", "192.0.2.11:6443", true, 12}, {"m1", "192.0.2.12:6443", false, 0}}}.Onto(p)
 	Names{Running: true, Source: FromMemory, Nodes: 5, Upstreams: 2, Reloads: 4, Stale: 2 * time.Second}.Onto(p)
 	Announcement{"established": 1, "lost": 0}.Onto(p)
+	p.Flag(ProvisionPhase, true, "deploy")
+	p.Add(ProvisionSeconds, 3, "preflight")
+	p.Add(ProvisionHosts, 2, "joined")
+	p.Add(ProvisionBlocked, 1)
+	p.Add(ProvisionFailures, 4)
+	p.Flag(ProvisionDHCP, true)
 	return p
 }
 
