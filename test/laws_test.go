@@ -144,6 +144,7 @@ var laws = []law{
 	{room: "shared/provisioning", own: append([]string{"shared/provisioning/arch"}, leaves...), why: "a format knows no plan: mapping one to the other is a decision"},
 	{room: "shared/provisioning/progress", own: []string{"shared/mac"}, why: "the format of a file, for whoever writes and reads it"},
 	{room: "shared/provisioning/cause", own: []string{"shared/provisioning/bootlog", "shared/provisioning/events"}, why: "what events of a host mean: which program needs to know is another's matter"},
+	{room: "shared/provisioning/foreign", own: []string{"shared/offer", "shared/provisioning/layout"}, why: "the format of a file, which other rooms write and read"},
 	{room: "shared/provisioning/layout", why: "leaf; paths that several programs share"},
 	{room: "shared/provisioning/orders", own: []string{"shared/mac"}, why: "leaf; what programs of one machine write for each other, whichever they are"},
 	{room: "shared/provisioning/hostfile", own: []string{"shared/rootdisk", "shared/secret"}, why: "a format knows no plan: mapping one to the other is a decision"},

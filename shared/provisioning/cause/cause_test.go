@@ -37,12 +37,12 @@ func story(t testing.TB, lines string) (all []events.Event, end time.Time) {
 const (
 	firmware = "dhcp/discover\ndhcp/offer\ndhcp/program: snponly.efi\n"
 	program  = firmware + "tftp/tftp-sent: snponly.efi\n"
-	scripted = program + "dhcp/discover\ndhcp/program: http://172.22.0.2:6180/boot.ipxe\nhttp/get: /boot.ipxe 200\n"
-	kernel   = scripted + "http/get: /images/agent.kernel 200\n"
-	files    = kernel + "http/get: /images/agent.initramfs 200\n"
+	scripted = program + "dhcp/discover\ndhcp/program: http://172.22.0.2:6180/boot.ipxe\nhttp/script: boot.ipxe\n"
+	kernel   = scripted + "http/kernel: images/agent.kernel\n"
+	files    = kernel + "http/ramdisk: images/agent.initramfs\n"
 	network  = files + "dhcp/discover\ndhcp/ack\n"
 	back     = network + "ironic/call-back\n"
-	deployed = back + "http/get: /images/os.raw 200\nironic/active\n"
+	deployed = back + "http/image: images/os.raw\nironic/active\n"
 )
 
 // stories are what may be seen of a host.
@@ -51,7 +51,7 @@ var stories = []struct{ name, lines string }{
 	{"just switched on", "ironic/power on\n+1m"},
 	{"switched on and nothing arrives", "ironic/power on\n+6m"},
 	{"asks and no answer", "dhcp/discover\n+40s"},
-	{"asks and is not to boot now", "dhcp/discover: ignored"},
+	{"asks and is not to boot now", "dhcp/discover: PXEClient:Arch:00007 ignored"},
 	{"has an address and no program", "dhcp/discover\ndhcp/offer\ndhcp/ack\n+2m"},
 	{"has another architecture", "dhcp/discover\ndhcp/no-program: PXEClient:Arch:00006\ndhcp/offer"},
 	{"is offered a program just now", firmware},
@@ -60,8 +60,8 @@ var stories = []struct{ name, lines string }{
 	{"asks for a file of another server", firmware + "tftp/tftp-missing: grubx64.efi"},
 	{"has the program and no script", program + "+2m"},
 	{"has its script and no kernel", scripted + "+2m"},
-	{"the kernel is missing", scripted + "http/missing: /images/agent.kernel 404"},
-	{"a transfer by HTTP breaks off", scripted + "http/partial: /images/agent.initramfs 200"},
+	{"the kernel is missing", scripted + "http/refused: images/agent.kernel 404"},
+	{"a transfer by HTTP breaks off", scripted + "http/broken: images/agent.initramfs 200"},
 	{"has the kernel and no initramfs", kernel + "+2m"},
 	{"has the ramdisk and no network", files + "+6m"},
 	{"its ramdisk does not call back", network + "+6m"},
@@ -74,8 +74,8 @@ var stories = []struct{ name, lines string }{
 	{"joined", deployed + "node/joined: master-0"},
 	{"boots anew after a ramdisk that did not call back", network + "+10m\n" + program},
 	{"inspected, and boots to be deployed", network + "ironic/manageable\nironic/power on\n" + program},
-	{"boots virtual media", "ironic/power on\nhttp/get: /redfish/boot-1.iso 200\n+6m"},
-	{"a source without meaning", "http/get\nhttp/get: /images/os.raw.sha256 200\nprovision/inspecting\nironic/inspect wait\ndhcp/decline\n"},
+	{"boots virtual media", "ironic/power on\nhttp/media: redfish/boot-1.iso\n+6m"},
+	{"a source without meaning", "http/head: images/os.raw\nhttp/file: images/os.raw.sha256\ntftp/tftp-sent: 172.22.0.11 autoexec.ipxe\nprovision/inspecting\nironic/inspect wait\ndhcp/decline\n"},
 }
 
 // TestOf holds what an operator reads of each course of events.

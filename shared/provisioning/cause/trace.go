@@ -108,7 +108,7 @@ func wire(now Stage, e events.Event) (p Point, again bool) {
 	switch bootlog.Kind(e.Kind) {
 	case bootlog.Discover, bootlog.Solicit, bootlog.Request, bootlog.Rebind, bootlog.Renew,
 		bootlog.Confirm, bootlog.Inform, bootlog.InfoRequest:
-		ignored := e.Detail == "ignored"
+		ignored := strings.HasSuffix(e.Detail, "ignored")
 		switch {
 		case ignored && booting:
 			p.Stage, p.Seen = Ignored, "asked for an address and got no answer"
@@ -139,11 +139,14 @@ func wire(now Stage, e events.Event) (p Point, again bool) {
 		}
 		p.Stage, p.Seen, again = Offered, "was offered a boot program", !booting
 	case bootlog.TFTPSent:
-		return file(now, e.Detail, e.Detail)
+		if script(e.Detail) {
+			return Point{}, false // iPXE's own first script is empty
+		}
+		p.Stage, p.Seen, again = Program, "boot program fetched", !now.before(Script)
 	case bootlog.TFTPFailed:
 		p.Stage, p.Seen, again = Broken, "broke a transfer by TFTP off", !booting && now != Program
 	case bootlog.TFTPMissing:
-		p.Stage, p.Seen, again = Missing, "asked for a missing file", !booting && now != Program
+		p.Stage, p.Seen, again = Missing, "asked for a file that is not served", !booting && now != Program
 	default:
 		return Point{}, false
 	}
@@ -155,48 +158,33 @@ func ramdisk(now Stage) bool { return !now.before(Kernel) && now.before(CalledBa
 
 func script(file string) bool { return strings.Contains(file, ".ipxe") }
 
-// file is a file that a host has got whole.
-func file(now Stage, path, detail string) (p Point, again bool) {
-	p = Point{Detail: detail}
-	switch name := strings.ToLower(path); {
-	case script(name):
-		p.Stage, p.Seen = Script, "iPXE fetched its script"
-		again = !now.before(Kernel)
-	case strings.Contains(name, "initramfs"), strings.Contains(name, "initrd"):
-		p.Stage, p.Seen = Initramfs, "initramfs fetched"
-	case strings.Contains(name, "kernel"), strings.Contains(name, "vmlinuz"):
-		p.Stage, p.Seen, again = Kernel, "kernel fetched", !now.before(Initramfs)
-	case strings.Contains(name, "/os."), strings.HasSuffix(name, ".qcow2"),
-		strings.HasSuffix(name, ".raw"):
-		p.Stage, p.Seen = Image, "operating system fetched"
-	case strings.HasSuffix(name, ".iso"):
-		p.Stage, p.Seen, again = Media, "virtual media fetched", !now.before(Media)
-	case strings.HasSuffix(name, ".sha256"):
-		return Point{}, false
-	default:
-		p.Stage, p.Seen, again = Program, "boot program fetched", !now.before(Script)
-	}
-	return p, again
+// The kinds of requests of the HTTP server that show how far a host is. A question for a file's
+// size, and files of no boot, show nothing.
+var fetches = map[string]Point{
+	"program": {Stage: Program, Seen: "boot program fetched"},
+	"script":  {Stage: Script, Seen: "iPXE fetched its script"},
+	"kernel":  {Stage: Kernel, Seen: "kernel fetched"},
+	"ramdisk": {Stage: Initramfs, Seen: "initramfs fetched"},
+	"media":   {Stage: Media, Seen: "virtual media fetched"},
+	"image":   {Stage: Image, Seen: "operating system fetched"},
+	"broken":  {Stage: Broken, Seen: "did not get a whole file by HTTP"},
+	"refused": {Stage: Missing, Seen: "asked for a file that is not served"},
 }
 
-// fetched is a request of the HTTP server's. Its detail begins with the path, and may go on with
-// the status.
+// fetched is a request of the HTTP server's.
 func fetched(now Stage, e events.Event) (p Point, again bool) {
-	path, rest, _ := strings.Cut(e.Detail, " ")
-	status, _, _ := strings.Cut(rest, " ")
-	code, err := strconv.Atoi(status)
-	switch {
-	case path == "":
+	p, known := fetches[e.Kind]
+	if !known {
 		return Point{}, false
-	case code == 404 || strings.Contains(e.Kind, "missing"):
-		return Point{Stage: Missing, Seen: "asked for a missing file", Detail: e.Detail}, false
-	case err == nil && code >= 400, strings.Contains(e.Kind, "fail"),
-		strings.Contains(e.Kind, "abort"), strings.Contains(e.Kind, "partial"),
-		strings.Contains(e.Kind, "refused"):
-		return Point{Stage: Broken, Seen: "did not get a whole file by HTTP",
-			Detail: e.Detail}, false
 	}
-	return file(now, path, e.Detail)
+	p.Detail = e.Detail
+	switch p.Stage {
+	case Program, Script, Kernel:
+		again = p.Stage.before(now) && !now.before(Kernel)
+	case Media:
+		again = !now.before(CalledBack)
+	}
+	return p, again
 }
 
 // ironic is a state that Ironic's node came to, or what the ramdisk told Ironic.
