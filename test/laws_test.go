@@ -179,6 +179,8 @@ var laws = []law{
 		why: "it reads what the programs of both phases have written on a host"},
 	{room: "shared/host/inspect/", own: slices.Concat([]string{"cluster", "cluster/dns", "cluster/haproxy", "cluster/vip", "cluster/vip/", "shared/corefile", "shared/election", "shared/host/", "shared/keepalived", "shared/loop", "shared/operator/facts", "shared/operator/journal", "shared/operator/judge", "shared/operator/layout", "shared/plan", "shared/resolvconf", "shared/spec"}, leaves),
 		why: "one room for each side of a host; what is wrong with it is another's matter"},
+	{room: "shared/host/inspect/installation", own: append([]string{"shared/host/events", "shared/host/inspect", "shared/host/orders", "shared/operator/metrics", "shared/provisioning/cause", "shared/provisioning/events", "shared/provisioning/foreign", "shared/provisioning/layout", "shared/provisioning/orders", "shared/provisioning/progress"}, leaves...),
+		why: "it reads what the programs write that provision hosts, and asks none of them"},
 	{room: "shared/host/inspect/provisioning", own: slices.Concat([]string{"shared/host/dhcp", "shared/host/inspect", "shared/host/link", "shared/host/proc", "shared/host/reach", "shared/operator/facts"}, leaves),
 		why: "it asks the link on which hosts are installed; what is wrong there is another's matter"},
 	{room: "shared/operator/doctor/provisioning", own: append([]string{"shared/operator/facts"}, leaves...), why: "findings about a link, without a plan: it may not exist yet"},

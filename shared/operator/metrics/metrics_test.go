@@ -46,6 +46,8 @@ func full() *Page {
 	Balancer{Running: true, Redirect: true, Lost: 2, Reloads: 1, Servers: []Server{{"m0", "192.0.2.11:6443", true, 12}, {"m1", "192.0.2.12:6443", false, 0}}}.Onto(p)
 	Names{Running: true, Source: FromMemory, Nodes: 5, Upstreams: 2, Reloads: 4, Stale: 2 * time.Second}.Onto(p)
 	Announcement{"established": 1, "lost": 0}.Onto(p)
+	Provisioning{Phase: "deploy", Phases: []string{"deploy", "ended"}, Age: time.Minute, DHCP: true, Steps: []string{"inspecting", "joined"}, Blockers: 1, Foreign: 2,
+		Hosts: []InstalledHost{{"master-0", "joined", 1, -1}, {"master-1", "inspecting", 3, 90 * time.Second}}}.Onto(p)
 	return p
 }
 

@@ -94,5 +94,7 @@ func All() []Family {
 		Check, CheckChanges, GateOpen, Running, Restarts, Reloads, Refused, Leaving, NodesKnown,
 		LBRunning, LBRedirect, LBLost, LBReloads, LBUp, LBSessions,
 		DNSRunning, DNSNodes, DNSUpstreams, DNSSource, DNSReloads, DNSStale, Announced,
+		InstallPhase, InstallPhaseAge, InstallDHCP, InstallHosts, InstallBlockers, InstallForeign,
+		InstallAttempts, InstallWait,
 	}
 }
