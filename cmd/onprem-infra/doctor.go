@@ -102,13 +102,7 @@ func doctorCommand(std streams) *cobra.Command {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("it was stopped before it had seen all: %w", err)
 		}
-		if err := printDoctor(std, report, *format); err != nil {
-			return err
-		}
-		if len(report.Findings) > 0 {
-			return negative(nil)
-		}
-		return nil
+		return printDoctor(std, report, *format)
 	}
 	return cmd
 }
@@ -125,6 +119,7 @@ func peerAddresses(peers []string) (out []netip.Addr, err error) {
 	return out, nil
 }
 
+// printDoctor prints a report; findings in it are a negative answer.
 func printDoctor(std streams, r diagnose.Report, format string) error {
 	text := r.Text(width())
 	if format == "json" {
@@ -134,8 +129,13 @@ func printDoctor(std streams, r diagnose.Report, format string) error {
 		}
 		text = string(all) + "\n"
 	}
-	_, err := fmt.Fprint(std.out, text)
-	return err
+	if _, err := fmt.Fprint(std.out, text); err != nil {
+		return err
+	}
+	if len(r.Findings) > 0 {
+		return negative(nil)
+	}
+	return nil
 }
 
 // doctorFirst fits what the first inspection found to this terminal.

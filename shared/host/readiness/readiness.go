@@ -1,5 +1,5 @@
-// Package readiness finds what would keep hosts from being installed, by the link on which they boot
-// and by their BMCs, in one report. It only asks and reads.
+// Package readiness finds what would keep hosts from being installed, by the link on which they
+// boot and by their BMCs, in one report. It only asks and reads.
 package readiness
 
 import (
@@ -52,9 +52,9 @@ func (h Host) wanted() facts.Provisioning {
 	return f
 }
 
-// choose finds the provisioning link of this host: by a card of the bootstrap machine, by an address
-// in the network, or, on that machine, by the name that the hosts have for theirs. It is empty if
-// there is none.
+// choose finds the provisioning link of this host: by a card of the bootstrap machine, by an
+// address in the network, or, on that machine, by the name that the hosts have for theirs. It is
+// empty if there is none.
 func (h Host) choose(links []addr.Ethernet) string {
 	p := h.Plan
 	for _, m := range p.MACs {

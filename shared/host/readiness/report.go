@@ -17,8 +17,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/layout"
 )
 
-// Report is what `doctor --provisioning -o json` prints. It is public: fields may be added, and none
-// is removed or changes its meaning.
+// Report is what `doctor --provisioning -o json` prints. It is public: fields may be added, and
+// none is removed or changes its meaning.
 type Report struct {
 	At       time.Time      `json:"at"`
 	Link     string         `json:"link"` // empty if this host has none of the network

@@ -62,15 +62,16 @@ var faults = map[Stage]fault{
 	Program: {ipxe, "it has the boot program and fetched no script: iPXE has no driver for its " +
 		"card, gets no address, or has no route to this machine",
 		"see its screen; a switch port that waits for LACP drops what iPXE sends"},
-	Script: {ipxe, "iPXE has its script and fetched no kernel: it has no route to the HTTP server, " +
-		"or a filter is between", "see that the HTTP port of this machine is reached from there"},
-	Kernel: {ipxe, "it has the kernel and not the initramfs: the transfer hangs, or its memory is " +
-		"too small", "check the MTU of the network, and that it has 4 GiB at least"},
+	Script: {ipxe, "iPXE has its script and fetched no kernel: it has no route to the HTTP " +
+		"server, or a filter is between",
+		"see that the HTTP port of this machine is reached from there"},
+	Kernel: {ipxe, "it has the kernel and not the initramfs: the transfer hangs, or its memory " +
+		"is too small", "check the MTU of the network, and that it has 4 GiB at least"},
 	Initramfs: {agent, "it has the ramdisk, which did not ask for an address: it has no driver " +
 		"for its card, or its port has no carrier yet",
 		"see its screen; check the card, and the time that its port needs for a carrier"},
-	Media: {agent, "its BMC fetched the virtual media, and its ramdisk did not call back: it boots " +
-		"another device, or the ramdisk has no network",
+	Media: {agent, "its BMC fetched the virtual media, and its ramdisk did not call back: it " +
+		"boots another device, or the ramdisk has no network",
 		"see its screen; check secure boot, and the network that the description gives it"},
 	RamdiskUp: {agent, "its ramdisk has a network and did not call back: Ironic is not reached, " +
 		"or its name, its certificate or the host's clock is wrong",

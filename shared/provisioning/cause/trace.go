@@ -146,7 +146,8 @@ func wire(now Stage, e events.Event) (p Point, again bool) {
 	case bootlog.TFTPFailed:
 		p.Stage, p.Seen, again = Broken, "broke a transfer by TFTP off", !booting && now != Program
 	case bootlog.TFTPMissing:
-		p.Stage, p.Seen, again = Missing, "asked for a file that is not served", !booting && now != Program
+		p.Stage, p.Seen = Missing, "asked for a file that is not served"
+		again = !booting && now != Program
 	default:
 		return Point{}, false
 	}

@@ -56,23 +56,31 @@ func (r *Report) Text(now time.Time) string {
 		line("FOREIGN: %s, seen %s ago", server(s), short(now.Sub(s.Last)))
 	}
 	for _, p := range r.Parts {
-		switch {
-		case r.Phase == progress.Ended && !p.On:
-		case p.Stale && p.Wanted:
-			line("part %s: STALE: it should be on, and does not report", p.Part)
-		case p.Stale: // it is off, or its unit has been stopped
-		default:
-			state := "off"
-			if p.On {
-				state = "on"
-			}
-			if !p.Ready {
-				state += ", not ready"
-			}
-			line("part %s: %s: %s", p.Part, state, p.Why)
+		if state := r.state(p); state != "" {
+			line("part %s: %s", p.Part, state)
 		}
 	}
 	return text.String()
+}
+
+// state is what a part does; empty for what needs no line.
+func (r *Report) state(p Part) string {
+	switch {
+	case r.Phase == progress.Ended && !p.On:
+		return ""
+	case p.Stale && p.Wanted:
+		return "STALE: it should be on, and does not report"
+	case p.Stale: // it is off, or its unit has been stopped
+		return ""
+	}
+	state := "off"
+	if p.On {
+		state = "on"
+	}
+	if !p.Ready {
+		state += ", not ready"
+	}
+	return state + ": " + p.Why
 }
 
 // host is the name of the host with a card, or the card if none has it.
