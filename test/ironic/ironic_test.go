@@ -1,0 +1,8 @@
+package ironic
+
+import "testing"
+
+func TestStart(t *testing.T) {
+	s := Start(t, Options{})
+	t.Logf("started in %v", s.Started)
+}
