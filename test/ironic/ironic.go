@@ -132,7 +132,7 @@ func settings(t testing.TB) ironic.Settings {
 	loopback := netip.MustParseAddr("127.0.0.1")
 	s := ironic.Settings{
 		API: netip.AddrPortFrom(loopback, freePort(t)), HTTP: netip.AddrPortFrom(loopback, freePort(t)),
-		Network: "ip=dhcp", Paths: ironic.Machine(),
+		Paths: ironic.Machine(),
 		Times: ironic.Times{CallBack: 30 * time.Minute, Retry: 10 * time.Minute, Heartbeat: 30 * time.Second},
 	}
 	for _, driver := range []string{"redfish", "idrac-redfish", "ipmi"} {

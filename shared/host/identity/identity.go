@@ -32,7 +32,7 @@ func Machine() Files {
 // addresses. One that is good is kept, and so is an account.
 func (f Files) Ensure(names []string, now time.Time) (changed bool, err error) {
 	for _, path := range []string{f.Certificate, f.Key, f.Account, f.Htpasswd} {
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		if err := makeDir(filepath.Dir(path)); err != nil {
 			return false, fmt.Errorf("make a directory for %s: %w", path, err)
 		}
 	}
@@ -42,6 +42,17 @@ func (f Files) Ensure(names []string, now time.Time) (changed bool, err error) {
 	}
 	account, err := f.ensureAccount()
 	return certificate || account, err
+}
+
+// makeDir makes a directory of secrets. What is above it is everyone's.
+func makeDir(dir string) error {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
 }
 
 func (f Files) ensureCertificate(names []string, now time.Time) (changed bool, err error) {

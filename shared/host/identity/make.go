@@ -88,7 +88,7 @@ const (
 	passwordLength = 32
 )
 
-// cost is bcrypt's least. Ironic computes a hash for each request, and no one guesses 190 bits.
+// cost is bcrypt's least: no one guesses 190 bits, and the hash is compared in each round.
 const cost = bcrypt.MinCost
 
 // makeAccount makes an account as a file, and its line for Ironic.

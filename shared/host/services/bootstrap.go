@@ -37,7 +37,7 @@ func NewBootstrap(
 	ironic := fmt.Sprintf("://localhost:%d/v1", p.Ports[port.Ironic])
 	return &Bootstrap{
 		port: number, heirs: heirs, access: access, log: log,
-		api:    probe.NewAPI(fmt.Sprintf("localhost:%d", number), access.Client),
+		api: probe.NewAPI(fmt.Sprintf("localhost:%d", number), access.Client),
 		ironic: &probe.Either{Plain: probe.NewHTTP("http"+ironic, localhost.Dial),
 			Secure: probe.NewUntrusted("https"+ironic, localhost.Dial)},
 	}

@@ -8,7 +8,7 @@ import (
 // interfaces are what Ironic loads, of what it has. Whatever is not loaded can neither be used by
 // mistake nor fail at the start.
 type interfaces struct {
-	Types, Boots, BIOS, Firmware, Management, Power []string
+	Types, Boots, BIOS, Firmware, Management, Power, Vendor []string
 }
 
 // hardware is Ironic's hardware type for a driver, and what that type has of its own. Empty for a
@@ -42,26 +42,27 @@ func boots(kind string, b Boot) []string {
 	return []string{"ipxe"}
 }
 
-func interfacesOf(hosts []Host) (i interfaces) {
+func interfacesOf(hosts []Host) interfaces {
+	i := interfaces{BIOS: []string{"no-bios"}, Firmware: []string{"no-firmware"},
+		Vendor: []string{"no-vendor"}}
 	for _, h := range hosts {
 		kind, redfish := hardware(h.Driver)
-		i.Types = append(i.Types, kind)
-		i.Boots = append(i.Boots, boots(kind, h.Boot)...)
-		if !redfish {
-			i.BIOS, i.Firmware = append(i.BIOS, "no-bios"), append(i.Firmware, "no-firmware")
-			i.Management = append(i.Management, "ipmitool")
-			i.Power = append(i.Power, "ipmitool")
-			continue
-		}
-		own := "redfish"
-		if kind == "idrac" {
+		own := "ipmitool"
+		switch {
+		case kind == "idrac":
 			own = "idrac-redfish"
+			i.Vendor = append(i.Vendor, own)
+		case redfish:
+			own = "redfish"
 		}
-		i.BIOS, i.Firmware = append(i.BIOS, own), append(i.Firmware, "redfish")
+		i.Types, i.Boots = append(i.Types, kind), append(i.Boots, boots(kind, h.Boot)...)
 		i.Management, i.Power = append(i.Management, own), append(i.Power, own)
+		if redfish {
+			i.BIOS, i.Firmware = append(i.BIOS, own), append(i.Firmware, "redfish")
+		}
 	}
 	for _, all := range []*[]string{&i.Types, &i.Boots, &i.BIOS, &i.Firmware, &i.Management,
-		&i.Power} {
+		&i.Power, &i.Vendor} {
 		slices.Sort(*all)
 		*all = slices.Compact(*all)
 	}

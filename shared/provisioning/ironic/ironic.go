@@ -46,10 +46,8 @@ type Settings struct {
 	HTTP  netip.AddrPort // the HTTP server of the document root, as hosts reach it
 	Media netip.AddrPort // the same by TLS, as BMCs reach it; not valid if no host boots that way
 	Hosts []Host
-	// Network are the ramdisk's arguments for its network.
-	Network string
-	Times   Times
-	Paths   Paths
+	Times Times
+	Paths Paths
 }
 
 // Paths are where Ironic finds its files. It writes below State, HTTP and TFTP only, which must be
@@ -134,12 +132,14 @@ type page struct {
 //   - It never switches a host on or off because its power differs from what was recorded.
 //   - The boot script that it writes into the document root at each start has another name than
 //     ours.
+//   - No host is cleaned by itself: that erases the signatures of all its disks, those with data too.
+//   - The ramdisk's argument for its network is not here but in each node, as some take one only.
 //   - A ramdisk gets the certificate, and refuses any other server: by iPXE in an archive beside
 //     it, by virtual media in files that Ironic puts there.
 func Config(s Settings) []byte {
 	p := page{Settings: s, interfaces: interfacesOf(s.Hosts), Listen: "0.0.0.0",
 		URL: "https://" + s.API.String(), IPv6: s.API.Addr().Is6(), Stop: stop,
-		Kernel: strings.Join([]string{quiet, s.Network, carrier, "ipa-insecure=0"}, " ")}
+		Kernel: strings.Join([]string{quiet, carrier, "ipa-insecure=0"}, " ")}
 	if p.IPv6 {
 		p.Listen = "::"
 	}

@@ -10,12 +10,9 @@ import (
 	"time"
 )
 
-// What the configuration can carry: Ironic takes a dollar sign for the name of an option, a
-// backslash for an escape, and a line's end for the value's.
-var (
-	plainPath = regexp.MustCompile(`^[A-Za-z0-9_./-]+$`)
-	arguments = regexp.MustCompile(`^[A-Za-z0-9_.,:=\[\]/ -]*$`)
-)
+// plainPath is what the configuration and the scripts can carry without quotes: Ironic takes a
+// dollar sign for the name of an option.
+var plainPath = regexp.MustCompile(`^[A-Za-z0-9_./-]+$`)
 
 // judge collects findings.
 type judge struct{ found []error }
@@ -37,9 +34,6 @@ func (s Settings) Validate() error {
 	j.hosts(s)
 	j.times(s.Times)
 	j.paths(s.Paths)
-	if !arguments.MatchString(s.Network) {
-		j.find("network", "%q has characters that are not of kernel arguments", s.Network)
-	}
 	return errors.Join(j.found...)
 }
 
