@@ -21,9 +21,9 @@ import (
 // everything is settings with each driver and each way to boot.
 func everything(t *testing.T) ironic.Settings {
 	s := settings(t)
-	for _, h := range []ironic.Host{{"redfish-virtualmedia", ironic.VirtualMedia}, {"idrac-virtualmedia", ironic.VirtualMedia},
-		{"ilo5-virtualmedia", ironic.VirtualMedia}, {"redfish-uefihttp", ironic.UEFIHTTP}, {"ilo5-redfish", ironic.PXE}, {"libvirt", ironic.PXE}} {
-		s.Hosts = append(s.Hosts, h)
+	for driver, b := range map[string]ironic.Boot{"redfish-virtualmedia": ironic.VirtualMedia, "idrac-virtualmedia": ironic.VirtualMedia,
+		"ilo5-virtualmedia": ironic.VirtualMedia, "redfish-uefihttp": ironic.UEFIHTTP, "ilo5-redfish": ironic.PXE, "libvirt": ironic.PXE} {
+		s.Hosts = append(s.Hosts, ironic.Host{Driver: driver, Boot: b})
 	}
 	s.Media = netip.MustParseAddrPort("192.0.2.5:6183")
 	return s
@@ -183,4 +183,45 @@ func memory(t *testing.T, pid int) string {
 		}
 	}
 	return "unknown"
+}
+
+// TestTemplate has Ironic itself render the script of a host, with and without what is optional.
+func TestTemplate(t *testing.T) {
+	dir, s := root(t), everything(t)
+	const render = `
+import json, sys
+from ironic.common import utils
+text, options = json.load(sys.stdin)
+sys.stdout.write(utils.render_template(text, {"pxe_options": options}, is_file=False))
+`
+	for _, tt := range []struct {
+		options map[string]any
+		want    []string
+	}{
+		{map[string]any{"deployment_aki_path": "http://h/u/deploy_kernel", "deployment_ari_path": "http://h/u/deploy_ramdisk", "pxe_append_params": "a=b ipa-api-url=https://h", "ipxe_timeout": 60000, "initrd_filename": "deploy_ramdisk"},
+			[]string{"kernel --timeout 60000 http://h/u/deploy_kernel selinux=0 text a=b ipa-api-url=https://h BOOTIF=${mac} initrd=deploy_ramdisk initrd=ironic-trust.img || goto again",
+				"initrd --timeout 60000 http://h/u/deploy_ramdisk || goto again", "initrd --name ironic-trust.img --timeout 60000 http://" + s.HTTP.String() + "/images/ironic-trust.img || goto again", "goto deploy"}},
+		{map[string]any{"deployment_aki_path": "k", "deployment_ari_path": "r", "ipxe_timeout": 0},
+			[]string{"kernel k selinux=0 text  BOOTIF=${mac} initrd=deploy_ramdisk initrd=ironic-trust.img || goto again", "initrd r || goto again"}},
+	} {
+		in, err := json.Marshal([]any{string(ironic.Template(s)), tt.options})
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.CommandContext(t.Context(), "chroot", dir, "python3", "-c", render)
+		cmd.Stdin = strings.NewReader(string(in))
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		lines := strings.Split(string(out), "\n")
+		for _, want := range tt.want {
+			if !slices.Contains(lines, want) {
+				t.Errorf("no line %q in\n%s", want, out)
+			}
+		}
+		if lines[0] != "#!ipxe" {
+			t.Errorf("the first line is %q", lines[0])
+		}
+	}
 }
