@@ -45,6 +45,7 @@ const (
 	Ironic           = "ironic"
 	ProvisioningHTTP = "provisioning-http" // boot files and images, on the provisioning network
 	VirtualMedia     = "virtual-media"     // ISOs over TLS, fetched by BMCs
+	MonitorIronic    = "monitor-ironic"    // metrics of the bootstrap machine's Ironic
 )
 
 // All lists every port, in the order of Names above.
@@ -71,6 +72,7 @@ func All() []Port {
 		{Ironic, 6385, "Ironic", false},
 		{ProvisioningHTTP, 6180, "onprem-infra bootstrap run http", false},
 		{VirtualMedia, 6183, "onprem-infra bootstrap run http", false},
+		{MonitorIronic, 9462, "onprem-infra bootstrap run ironic", true},
 	}
 }
 

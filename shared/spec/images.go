@@ -12,6 +12,7 @@ const (
 	HAProxyImage    = "haproxyImage"
 	CoreDNSImage    = "corednsImage"
 	RuntimeCfgImage = "baremetalRuntimeCfgImage"
+	IronicImage     = "ironicImage"
 )
 
 func imageKeys() []string {

@@ -94,5 +94,6 @@ func All() []Family {
 		Check, CheckChanges, GateOpen, Running, Restarts, Reloads, Refused, Leaving, NodesKnown,
 		LBRunning, LBRedirect, LBLost, LBReloads, LBUp, LBSessions,
 		DNSRunning, DNSNodes, DNSUpstreams, DNSSource, DNSReloads, DNSStale, Announced,
+		IronicRunning, IronicDrivers,
 	}
 }

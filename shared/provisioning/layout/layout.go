@@ -25,6 +25,10 @@ const (
 	Htpasswd    = State + "/auth/htpasswd"
 )
 
+// BMCCA has the certificates in PEM by which Ironic verifies BMCs: those of Hosts or, if that has
+// none, those that the machine trusts.
+const BMCCA = State + "/tls/bmc-ca.crt"
+
 // Hosts is the file of shared/provisioning/hostfile, which has secrets. Its mode is 0600.
 const Hosts = "/etc/onprem-infra/provisioning/hosts.json"
 
