@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/netip"
 	"os"
@@ -40,6 +41,8 @@ type Options struct {
 	Writable bool
 	// Capabilities are kept, such as net_raw; none by default, as in the container.
 	Capabilities []string
+	// In runs what starts Ironic, and what connects to it, in another network; nil for this one.
+	In func(func() error) error
 }
 
 // Server is an Ironic that runs.
@@ -111,7 +114,12 @@ func Start(t testing.TB, o Options) *Server {
 	s.cmd = exec.Command("unshare", args...)
 	s.cmd.Stdout, s.cmd.Stderr = s.log, s.log
 	began := time.Now()
-	if err := s.cmd.Start(); err != nil {
+	start := s.cmd.Start
+	if o.In != nil {
+		start = func() error { return o.In(s.cmd.Start) }
+		s.Client.Transport.(*http.Transport).DialContext = dialer(o.In)
+	}
+	if err := start(); err != nil {
 		t.Fatal(err)
 	}
 	go func() { _ = s.cmd.Wait(); close(s.ended) }()
@@ -124,6 +132,17 @@ func Start(t testing.TB, o Options) *Server {
 	s.await(t)
 	s.Started = time.Since(began)
 	return s
+}
+
+// dialer connects from another network.
+func dialer(in func(func() error) error) func(context.Context, string, string) (net.Conn, error) {
+	return func(ctx context.Context, network, address string) (c net.Conn, err error) {
+		err = in(func() error {
+			c, err = (&net.Dialer{}).DialContext(ctx, network, address)
+			return err
+		})
+		return c, err
+	}
 }
 
 // settings are those of a bootstrap machine, at free ports of the loopback.

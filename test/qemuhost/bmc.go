@@ -8,7 +8,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/fakebmc"
 )
 
-// Account is that of each BMC.
+// User and Password are the account of each BMC.
 const User, Password = "admin", "bmc-p4ssw0rd"
 
 // BMC is the FAKE Redfish BMC of a machine. Serve it on a listener of the network that BMCs are in.
@@ -20,7 +20,7 @@ func (h *Host) BMC() *fakebmc.BMC {
 		MemoryGiB: o.MemoryMB >> 10, CPUs: 1, Ports: []fakebmc.Port{{MAC: o.MAC, Link: "LinkUp"}},
 		Disks: []fakebmc.Disk{
 			{Name: "vda", Serial: disk, Bytes: int64(o.DiskMB) << 20, Media: "SSD", Protocol: "NVMe"},
-			{Name: "vdb", Serial: trap, Bytes: 64 << 20, Media: "SSD", Protocol: "NVMe"},
+			{Name: "vdb", Serial: trap, Bytes: int64(o.TrapMB) << 20, Media: "SSD", Protocol: "NVMe"},
 		},
 	}
 	bmc := fakebmc.New(fakebmc.Options{

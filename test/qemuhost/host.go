@@ -8,6 +8,7 @@ package qemuhost
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,6 +23,8 @@ import (
 	"sync"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/onprem-infra/onprem-infra/test/debian"
 	"github.com/onprem-infra/onprem-infra/test/fakebmc"
 )
@@ -34,8 +37,10 @@ type Options struct {
 	Legacy bool // starts by BIOS instead of UEFI, unless its BMC wants the other
 	// Dir is for its disks, its console and what it remembers. It must exist.
 	Dir string
-	// MemoryMB and DiskMB are 2048 and 4096 if they are 0. A ramdisk is in memory twice for a time.
-	MemoryMB, DiskMB int
+	// MemoryMB and DiskMB are 2048 and 8192 if they are 0. A ramdisk is in memory twice for a time.
+	// The trap has TrapMB, 5120 if it is 0: Ironic's agent takes the smallest disk of 4 GiB or more
+	// if no hint names one.
+	MemoryMB, DiskMB, TrapMB int
 	// Card is the machine's end of a wire; nil for a network of qemu's own, in which the machine
 	// finds this machine's loopback at 10.0.2.2.
 	Card *Tap
@@ -48,6 +53,9 @@ type Options struct {
 
 // Serials of the disks: a root device hint tells them apart.
 func (o Options) Serials() (disk, trap string) { return "disk-" + o.Name, "trap-" + o.Name }
+
+// Serials are those of Options.
+func (h *Host) Serials() (disk, trap string) { return h.options.Serials() }
 
 // Host is a machine.
 type Host struct {
@@ -79,7 +87,10 @@ func New(ctx context.Context, o Options) (*Host, error) {
 		o.MemoryMB = 2048
 	}
 	if o.DiskMB == 0 {
-		o.DiskMB = 4096
+		o.DiskMB = 8192
+	}
+	if o.TrapMB == 0 {
+		o.TrapMB = 5120
 	}
 	if o.Client == nil {
 		o.Client = http.DefaultClient
@@ -98,27 +109,55 @@ func (h *Host) mode() string {
 
 func (h *Host) file(name string) string { return filepath.Join(h.options.Dir, name) }
 
-// TrapData is a file of the trap's file system, as it is when no program has touched the disk.
-const TrapData = "of a tenant\n"
+// trapData is a file of the trap's file system, which has room for nothing else beside it.
+var trapData = bytes.Repeat([]byte("data of a tenant\n"), 1000)
 
 // makeDisks makes an empty disk and the trap.
 func (h *Host) makeDisks(ctx context.Context) error {
 	content := h.file("trap")
 	err := errors.Join(
 		os.WriteFile(h.file("disk.raw"), nil, 0o600), os.Truncate(h.file("disk.raw"), int64(h.options.DiskMB)<<20),
-		os.WriteFile(h.file("trap.raw"), nil, 0o600), os.Truncate(h.file("trap.raw"), 64<<20),
-		os.MkdirAll(content, 0o755), os.WriteFile(filepath.Join(content, "data"), []byte(TrapData), 0o644),
+		os.WriteFile(h.file("trap.raw"), nil, 0o600), os.Truncate(h.file("trap.raw"), int64(h.options.TrapMB)<<20),
+		os.MkdirAll(content, 0o755), os.WriteFile(filepath.Join(content, "data"), trapData, 0o644),
 	)
 	if err != nil {
 		return err
 	}
-	return h.tools.Run(ctx, []string{h.options.Dir}, "mke2fs", "-q", "-t", "ext4", "-L", "tenant", "-d", content, h.file("trap.raw"))
+	return h.tools.Run(ctx, []string{h.options.Dir}, "mke2fs", "-q", "-t", "ext4", "-O", "^has_journal", "-L", "tenant", "-d", content, h.file("trap.raw"))
 }
 
-// Trap reads the file of the trap's file system. The machine must be off.
-func (h *Host) Trap(ctx context.Context) (string, error) {
-	out, err := h.tools.Command(ctx, []string{h.options.Dir}, "debugfs", "-R", "cat /data", h.file("trap.raw")).Output()
-	return string(out), err
+// TrapIsWhole reports whether the data on the trap are as they were, and nothing is beside them but
+// a file system of that size: whoever writes an operating system there destroys the first, or adds
+// to the second. Cleaning may have removed the file system's name.
+func (h *Host) TrapIsWhole() (bool, error) {
+	f, err := os.Open(h.TrapDisk())
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	const most = 64 << 20
+	var used int
+	found := false
+	for at := int64(0); ; {
+		from, err := f.Seek(at, unix.SEEK_DATA)
+		if errors.Is(err, unix.ENXIO) { // no more data
+			return found && used < most, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		if at, err = f.Seek(from, unix.SEEK_HOLE); err != nil {
+			return false, err
+		}
+		if used += int(at - from); used >= most {
+			return false, nil
+		}
+		part := make([]byte, at-from)
+		if _, err := f.ReadAt(part, from); err != nil {
+			return false, err
+		}
+		found = found || bytes.Contains(part, trapData)
+	}
 }
 
 // Disk is the path of the first disk.

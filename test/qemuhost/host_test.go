@@ -119,7 +119,7 @@ func TestLongPower(t *testing.T) {
 	}
 	need.Root(t)
 	need.Command(t, "debootstrap")
-	h, err := New(t.Context(), Options{Name: "m", MAC: "52:54:00:22:00:01", Legacy: true, Dir: t.TempDir(), MemoryMB: 256, DiskMB: 16, Log: logger()})
+	h, err := New(t.Context(), Options{Name: "m", MAC: "52:54:00:22:00:01", Legacy: true, Dir: t.TempDir(), MemoryMB: 256, DiskMB: 16, TrapMB: 64, Log: logger()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,8 +166,16 @@ func TestLongPower(t *testing.T) {
 	if starts[0].Boot != "Pxe" || starts[1].Boot != "Hdd" || h.IsOn() || !strings.Contains(h.Console(), "one ") {
 		t.Errorf("started from %+v, on: %v, console:\n%s", starts, h.IsOn(), h.Console())
 	}
-	if data, err := h.Trap(t.Context()); err != nil || data != TrapData {
-		t.Errorf("the trap has %q, %v", data, err)
+	if whole, err := h.TrapIsWhole(); err != nil || !whole {
+		t.Errorf("the trap is whole: %v, %v", whole, err)
+	}
+	for name, write := range map[string][]byte{"nothing": make([]byte, 64<<20), "much": bytes.Repeat([]byte("x"), 65<<20)} {
+		if err := os.WriteFile(h.TrapDisk(), write, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if whole, err := h.TrapIsWhole(); err != nil || whole {
+			t.Errorf("a trap with %s in it is whole: %v, %v", name, whole, err)
+		}
 	}
 	t.Logf("%s", h.Errors())
 }
