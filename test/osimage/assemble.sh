@@ -7,6 +7,8 @@ rm -rf "$tree"/boot/System.map-* "$tree"/boot/config-* "$tree"/dev "$tree"/tmp/*
 	"$tree"/usr/lib/udev/hwdb.bin "$tree"/usr/lib/udev/hwdb.d "$tree"/usr/share/bash-completion \
 	"$tree"/usr/share/doc "$tree"/usr/share/locale "$tree"/usr/share/man "$tree"/usr/share/zoneinfo \
 	"$tree"/var/cache/apt "$tree"/var/lib/apt "$tree"/var/lib/dpkg "$tree"/usr/lib/x86_64-linux-gnu/gconv
+# Nothing under /usr has changed since: services that would go through it do not run.
+touch "$tree/etc/.updated" "$tree/var/.updated"
 mkdir -p "$tree/dev" "$tree/proc" "$tree/sys" "$tree/run" "$tree/tmp" "$tree/var/lib/dpkg"
 
 # Both of GRUB's programs find the same configuration, by the file system's label.

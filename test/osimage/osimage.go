@@ -28,7 +28,7 @@ var packages = []string{
 
 // drivers are the kernel's modules that stay, with those that they need.
 var drivers = []string{
-	"ahci", "autofs4", "e1000e", "efivarfs", "ext4", "isofs", "nls_ascii", "nls_cp437", "nls_utf8",
+	"ahci", "autofs4", "button", "e1000e", "efivarfs", "evdev", "ext4", "isofs", "nls_ascii", "nls_cp437", "nls_utf8",
 	"nvme", "overlay", "sd_mod", "sr_mod", "vfat", "virtio-rng", "virtio_blk", "virtio_net",
 	"virtio_pci", "virtio_scsi",
 }
