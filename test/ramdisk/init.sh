@@ -40,12 +40,7 @@ for link in /sys/class/net/*; do
 	report "lease $name $(ip -4 -o addr show dev "$name" | awk '{print $4}')"
 done
 
-case " $(cat /proc/cmdline) " in *" ramdisk.try "*)
-	python3 -c 'import ironic_python_agent.cmd.agent' && report imported
-	ironic-python-agent --version && report "tried with $(ls /etc/ironic-python-agent.d)"
-	poweroff
-	;;
-esac
+report "configured by $(ls /etc/ironic-python-agent.d | tr '\n' ' ')"
 (
 	while ! grep -q ':270F ' /proc/net/tcp /proc/net/tcp6; do sleep 0.3; done
 	report "the agent listens"
