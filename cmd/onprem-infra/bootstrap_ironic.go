@@ -43,10 +43,10 @@ func runIronicCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ironic",
 		Short: "Run Ironic on the bootstrap machine, which installs the hosts",
-		Long: `ironic launches Ironic in a container while the phase machine orders it, and reports when it
-serves its drivers. It makes Ironic's configuration from the cluster description, a certificate and
-the account of its API, which stay on this machine. Ironic goes on when this program stops, unless
-the orders are off.`,
+		Long: `ironic launches Ironic in a container while the phase machine orders it, and reports
+when it serves its drivers. It makes Ironic's configuration from the cluster description, and a
+certificate and the account of its API, which stay on this machine. Ironic goes on when this program
+stops, unless the orders are off.`,
 		Example: `  onprem-infra bootstrap run ironic
   journalctl -u onprem-ironic`,
 		Args: cobra.NoArgs,

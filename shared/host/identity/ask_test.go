@@ -82,11 +82,11 @@ func TestAsker(t *testing.T) {
 }
 
 // Whoever listens at the port without the certificate never gets the account.
-func TestAsker_Stranger(t *testing.T) {
+func TestAsker_OtherProgram(t *testing.T) {
 	asked := false
 	a := serve(t, made(t), made(t), func(http.ResponseWriter, *http.Request) { asked = true })
 	if _, err := a.Drivers(t.Context()); err == nil || asked {
-		t.Errorf("a stranger was asked: %v, %v", asked, err)
+		t.Errorf("another program was asked: %v, %v", asked, err)
 	}
 	a = serve(t, a.Files, a.Files, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/x", http.StatusFound) })
 	if err := a.Answers(t.Context()); err == nil {

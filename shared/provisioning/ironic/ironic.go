@@ -132,8 +132,9 @@ type page struct {
 //   - It never switches a host on or off because its power differs from what was recorded.
 //   - The boot script that it writes into the document root at each start has another name than
 //     ours.
-//   - No host is cleaned by itself: that erases the signatures of all its disks, those with data too.
-//   - The ramdisk's argument for its network is not here but in each node, as some take one only.
+//   - No host is cleaned by itself: that erases the signatures of all its disks, also of those with
+//     data.
+//   - The ramdisk's argument for its network is not here but in each node: some take one only.
 //   - A ramdisk gets the certificate, and refuses any other server: by iPXE in an archive beside
 //     it, by virtual media in files that Ironic puts there.
 func Config(s Settings) []byte {
