@@ -22,7 +22,7 @@ import (
 )
 
 // TestLongChain takes an empty machine of each kind to an operating system with its document: it is
-// enrolled, inspected, cleaned and written by one boot of the ramdisk, and then starts from its
+// enrolled, inspected and written by one boot of the ramdisk, and then starts from its
 // disk, with the trap as it was.
 func TestLongChain(t *testing.T) {
 	if os.Getenv("ONPREM_INFRA_LONG") != "1" {
@@ -58,6 +58,7 @@ func install(t *testing.T, k kind, files ramdisk.Files, image osimage.Image) {
 	d.inspect(t)
 	t.Logf("%q", h.stages())
 	d.to(t, "provide", "available", nil)
+	d.meet(t)
 	d.deploy(t, image, "worker-7", "applied to "+k.name)
 	times.lap("active")
 	select {

@@ -109,6 +109,19 @@ func (d *driver) inspect(t *testing.T) {
 	}
 }
 
+// meet waits until the agent has reported where it is reached. Ironic ends an inspection before
+// that, and takes a running ramdisk for one that it can use at once: a deployment that is asked for
+// too early fails with "Agent driver requires agent_url".
+func (d *driver) meet(t *testing.T) {
+	t.Helper()
+	await(t.Context(), t, "the agent's report", func() bool {
+		node := d.call(t, http.MethodGet, "/v1/nodes/"+d.node+"?fields=driver_internal_info", nil)
+		internal, _ := node["driver_internal_info"].(object)
+		return internal["agent_url"] != nil
+	})
+	d.laps.lap("%s: the agent is known", d.host.name)
+}
+
 // deploy writes the image, with a document for its first boot.
 func (d *driver) deploy(t *testing.T, image osimage.Image, hostname, marker string) {
 	t.Helper()

@@ -64,8 +64,7 @@ func newLab(t *testing.T) lab {
 		link add %[1]s type bridge forward_delay 0
 		addr add %[2]s/%[3]d dev %[1]s
 		link set %[1]s up
-		addr add %[4]s/%[3]d dev lo
-	`, link, server, prefix.Bits(), numbered(bmcs, 1)))
+		addr add %[4]s/%[3]d dev lo`, link, server, prefix.Bits(), numbered(bmcs, 1)))
 	l.client = &http.Client{Transport: &http.Transport{
 		DialContext: func(ctx context.Context, network, address string) (c net.Conn, err error) {
 			err = l.In(func() error {
