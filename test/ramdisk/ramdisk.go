@@ -87,7 +87,11 @@ func Build(ctx context.Context, log *slog.Logger) (Files, error) {
 		if err != nil {
 			return err
 		}
-		return errors.Join(pack(ctx, root, tools, dir), os.RemoveAll(filepath.Join(dir, "work")))
+		if err := pack(ctx, root, tools, dir); err != nil {
+			return err
+		}
+		// The root is some ten times as large as what was made of it.
+		return errors.Join(os.RemoveAll(filepath.Join(dir, "work")), root.Discard())
 	})
 	return Files{filepath.Join(dir, "agent.kernel"), filepath.Join(dir, "agent.initramfs")}, err
 }
