@@ -2,11 +2,15 @@ package bootstrap
 
 import (
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provisions"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
 	"github.com/onprem-infra/onprem-infra/shared/record"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -19,28 +23,48 @@ var files embed.FS
 // credentials is the file for the registry of our image. It may not exist.
 const credentials = "/root/.docker/config.json"
 
-// Assets are the files and units of the bootstrap machine, with only the daemons that the cluster
-// needs. The error is a plan.MissingImages if the caller can fix it.
-func Assets(p plan.Plan) (asset.Set, error) {
+// Assets are the files and units of a bootstrap machine that provisions no hosts, with only the
+// daemons that the cluster needs. The error is a plan.MissingImages if the caller can fix it. For
+// a machine that provisions hosts (Provisions) it is a WrongHosts, too: call AssetsWith.
+func Assets(p plan.Plan) (asset.Set, error) { return AssetsWith(p, Options{}) }
+
+// AssetsWith is Assets for a machine that may provision hosts. One file then has secrets, and mode
+// 0600: what the set is encoded to must be kept as safely. The error joins a plan.MissingImages and
+// a WrongHosts, if the caller can fix it.
+func AssetsWith(p plan.Plan, o Options) (asset.Set, error) {
 	vip, dns := p.BootstrapRuns()
-	if err := p.NeedImages(role.Bootstrap, []plan.Need{
-		{Key: spec.RuntimeCfgImage, Needed: vip || dns},
+	wanted := provisions.Runs(p) || len(o.Ignition) > 0
+	missing := p.NeedImages(role.Bootstrap, append([]plan.Need{
+		{Key: spec.RuntimeCfgImage, Needed: vip || dns || wanted},
 		{Key: spec.KeepalivedImage, Needed: vip},
 		{Key: spec.CoreDNSImage, Needed: dns},
-	}); err != nil {
+	}, provisions.Needs(p, wanted)...))
+	if lacks := (plan.MissingImages{}); errors.As(missing, &lacks) &&
+		slices.Contains(lacks.Keys, spec.IronicAgentImage) {
+		missing = fmt.Errorf("%w; in place of images.%s the files images.%s and images.%s will do",
+			missing, spec.IronicAgentImage, spec.IronicAgentKernel, spec.IronicAgentInitramfs)
+	}
+	var hosts []byte
+	var wrong error
+	if wanted {
+		hosts, wrong = o.file(p)
+	}
+	if err := errors.Join(wrong, missing); err != nil {
 		return asset.Set{}, err
 	}
-	return build(p)
+	return build(p, hosts)
 }
 
-// Paths lists the files of Assets, including units. It needs no images.
+// Paths lists the files of AssetsWith, including units. It needs no images, but those of
+// provisioning are listed only if the plan has an image with Ironic.
 func Paths(p plan.Plan) ([]string, error) {
-	set, err := build(p)
+	set, err := build(p, nil)
 	return set.Paths(), err
 }
 
-// build fails only if two rooms claim one path.
-func build(p plan.Plan) (asset.Set, error) {
+// build fails only if two rooms claim one path. The file with the secrets of the hosts is that of a
+// machine that provisions them.
+func build(p plan.Plan, hosts []byte) (asset.Set, error) {
 	below, err := fs.Sub(files, "files")
 	if err != nil {
 		return asset.Set{}, err
@@ -48,8 +72,9 @@ func build(p plan.Plan) (asset.Set, error) {
 	b := asset.Builder{By: "bootstrap", From: below}
 	b.File(plan.Path, 0o644, plan.Encode(p))
 	vip, dns := p.BootstrapRuns()
+	wanted := provisions.Runs(p)
 	host := units.Host{OpenShift: p.Flavour().Around}
-	if vip || dns {
+	if vip || dns || wanted {
 		b.Goods(units.Installer())
 		b.Units(host.Install(p.Images[spec.RuntimeCfgImage], credentials, units.NetworkOnline))
 		b.Units(host.Podman()...)
@@ -65,6 +90,10 @@ func build(p plan.Plan) (asset.Set, error) {
 		b.File("/etc/systemd/resolved.conf.d/60-onprem-infra.conf", 0o644, resolvedConf(
 			p.Cluster.Zone,
 		))
+	}
+	if wanted {
+		b.File(layout.Hosts, 0o600, hosts)
+		b.Units(host.Provisioning()...)
 	}
 	return b.Set()
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
@@ -45,6 +46,14 @@ func everywhere(t *testing.T, check func(t *testing.T, p plan.Plan, tree []asset
 			})
 		}
 	}
+	t.Run("provisions hosts", func(t *testing.T) {
+		c, p := described(t, withHosts, provisioning())
+		set, err := AssetsWith(p, options(c))
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, p, set.Tree())
+	})
 }
 
 // programs are the files that are executed; everything else is only read.
@@ -52,8 +61,8 @@ var programs = []string{
 	"/usr/local/bin/onprem-install", "/etc/NetworkManager/dispatcher.d/30-local-dns-prepender",
 }
 
-// TestModes holds what everybody on the machine may do with our files: read them, and run the
-// scripts. Nothing is written but by root, nothing changes its user, and no script loses the bit
+// TestModes holds what everybody on the machine may do with our files: read them, but the one with
+// secrets, and run the scripts. Nothing is written but by root, nothing changes its user, and no script loses the bit
 // without which nobody runs it (P-08).
 func TestModes(t *testing.T) {
 	everywhere(t, func(t *testing.T, _ plan.Plan, tree []asset.File) {
@@ -61,6 +70,9 @@ func TestModes(t *testing.T) {
 			want := 0o644
 			if slices.Contains(programs, f.Path) {
 				want = 0o755
+			}
+			if f.Path == layout.Hosts {
+				want = 0o600
 			}
 			if int(f.Mode) != want {
 				t.Errorf("%s has mode %v, want %04o", f.Path, f.Mode, want)
@@ -93,6 +105,7 @@ func TestUnitsOnlyForWhatRuns(t *testing.T) {
 			"onprem-keepalived.service": vip && len(p.VIPs.API) > 0,
 			"onprem-coredns.service":    dns && len(p.VIPs.API) > 0,
 			"onprem-install.service":    vip || dns, "onprem-resolv.service": dns,
+			"onprem-ironic.service": Provisions(p), "onprem-provision.service": Provisions(p),
 		} {
 			got := slices.ContainsFunc(tree, func(f asset.File) bool {
 				return path.Base(f.Path) == unit

@@ -12,7 +12,10 @@ import (
 
 // revealing are the shipped files that may read the text of a secret, each with its reason.
 var revealing = map[string]string{
+	"shared/host/ironic/ironic.go":             "the account of Ironic's API is sent to it",
+	"shared/host/ironic/write.go":              "Ironic wants the accounts of BMCs and the config drive",
 	"shared/provisioning/hostfile/hostfile.go": "it is the one file that has them",
+	"shared/host/identity/ask.go":              "Ironic wants the account, once its certificate is known",
 	"shared/host/preflight/targets/targets.go": "a BMC wants its account; the reader of Redfish sends it",
 }
 

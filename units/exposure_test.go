@@ -39,6 +39,57 @@ var ofListener = func() map[string]string {
 	return more
 }()
 
+// ofProvisioning are those of the units that provision hosts and run containers by podman.
+var ofProvisioning = func() map[string]string {
+	same := maps.Clone(ofDaemons)
+	same["PrivateNetwork="] = "hosts reach it, or what it runs, over the network"
+	same["IPAddressDeny="] = "the cluster's settings decide its peers: hosts, their BMCs, the servers of images"
+	same["RestrictAddressFamilies=~AF_(INET|INET6)"] = "it serves hosts, or asks what its container serves"
+	return same
+}()
+
+// ofDHCP are those of the one that also keeps DHCP to the hosts that are to get an answer.
+var ofDHCP = func() map[string]string {
+	more := maps.Clone(ofProvisioning)
+	more["CapabilityBoundingSet=~CAP_NET_ADMIN"] = "rules of the packet filter close DHCP's ports before the server ends"
+	more["RestrictAddressFamilies=~AF_PACKET"] = "it receives what other DHCP servers of the link send to others"
+	more["CapabilityBoundingSet=~CAP_NET_(BIND_SERVICE|BROADCAST|RAW)"] = "as AF_PACKET"
+	return more
+}()
+
+// ofInterface are those of the unit that holds the provisioning address. It runs no container.
+var ofInterface = map[string]string{
+	"RootDirectory=/RootImage=":                                   "its report is a file of the host",
+	"User=/DynamicUser=":                                          "the directory of the reports is root's",
+	"PrivateUsers=":                                               "as User=: and capabilities over the host's network are those of its root",
+	"PrivateNetwork=":                                             "it sets an address of the host's network",
+	"IPAddressDeny=":                                              "the cluster's settings decide the network that is probed",
+	"RestrictAddressFamilies=~AF_UNIX":                            "systemd's socket for READY",
+	"RestrictAddressFamilies=~AF_(INET|INET6)":                    "neighbour discovery, and the kernel's requests about interfaces",
+	"RestrictAddressFamilies=~AF_NETLINK":                         "links and addresses, and their changes",
+	"RestrictAddressFamilies=~AF_PACKET":                          "it asks by ARP whether another host has the address",
+	"CapabilityBoundingSet=~CAP_NET_ADMIN":                        "it sets the address",
+	"CapabilityBoundingSet=~CAP_NET_(BIND_SERVICE|BROADCAST|RAW)": "as AF_PACKET",
+	"DeviceAllow=":                                                "PrivateDevices= closes it; what is left, to read the clock's device, is ProtectClock='s own doing",
+	"UMask=":                                                      "each file is written with a mode of its own, and every user of the machine may read it",
+}
+
+// ofProvision are those of the phase machine. It runs no container and changes no network.
+var ofProvision = map[string]string{
+	"RootDirectory=/RootImage=":                                   "its files are those of the host: the secrets of the hosts, the journal, the orders",
+	"User=/DynamicUser=":                                          "the file with the secrets of the hosts is root's",
+	"PrivateUsers=":                                               "as User=",
+	"PrivateNetwork=":                                             "it asks Ironic, BMCs and the cluster's API",
+	"IPAddressDeny=":                                              "the cluster's settings decide where BMCs are",
+	"RestrictAddressFamilies=~AF_UNIX":                            "systemd's socket for READY",
+	"RestrictAddressFamilies=~AF_(INET|INET6)":                    "it asks Ironic, BMCs and the cluster's API",
+	"RestrictAddressFamilies=~AF_NETLINK":                         "the resolver sorts a name's addresses by the routes to them",
+	"RestrictAddressFamilies=~AF_PACKET":                          "it asks for other DHCP servers as a host that boots does, from no address",
+	"CapabilityBoundingSet=~CAP_NET_(BIND_SERVICE|BROADCAST|RAW)": "as AF_PACKET",
+	"DeviceAllow=":                                                "PrivateDevices= closes it; what is left, to read the clock's device, is ProtectClock='s own doing",
+	"UMask=":                                                      "each file is written with a mode of its own",
+}
+
 // ofInstall are those of the unit that unpacks our image by podman's command line, which does by
 // itself what podman's service does for the daemons.
 var ofInstall = map[string]string{
@@ -141,6 +192,9 @@ func TestExposure(t *testing.T) {
 		"onprem-vip-leave.service": ofLeave, "on-prem-resolv-prepender.service": ofPrepender,
 		"nodeip-configuration.service": ofNodeIP, "wait-for-node-ip.service": ofNodeIP,
 		"wait-for-br-ex-up.service": ofBrEx,
+		"onprem-httpd.service":      ofProvisioning, "onprem-ironic.service": ofProvisioning,
+		"onprem-dnsmasq.service": ofDHCP, "onprem-provision.service": ofProvision,
+		"onprem-provisioning-interface.service": ofInterface,
 	}
 	for unit, u := range all(t) {
 		if u.Contents != nil && filepath.Ext(unit) == ".service" && explained[unit] == nil &&

@@ -56,6 +56,14 @@ func (h Host) Resolv() []asset.Unit {
 		h.unit("onprem-resolv-changed.service", false), h.unit("onprem-resolv.service", true)}
 }
 
+// Provisioning provisions hosts from the bootstrap machine: one unit for each part, and that of the
+// phase machine, which orders when a part is on.
+func (h Host) Provisioning() []asset.Unit {
+	return []asset.Unit{h.unit("onprem-provisioning-interface.service", true),
+		h.unit("onprem-httpd.service", true), h.unit("onprem-ironic.service", true),
+		h.unit("onprem-dnsmasq.service", true), h.unit("onprem-provision.service", true)}
+}
+
 // Podman is podman's socket, and the proxy for the images that podman pulls.
 func (h Host) Podman() []asset.Unit {
 	return []asset.Unit{

@@ -23,7 +23,7 @@ func all(t *testing.T) map[string]asset.Unit {
 	units := map[string]asset.Unit{}
 	for _, u := range slices.Concat(
 		[]asset.Unit{install, h.Keepalived(), h.CoreDNS(), h.NodeIP(), h.WaitForNodeIP(), h.WaitForBrEx()},
-		h.Resolv(), h.Podman(), h.VIPLeave(),
+		h.Resolv(), h.Podman(), h.VIPLeave(), h.Provisioning(),
 		Host{Kubelet: "another.service"}.ResolvPrepender("10-mco-on-prem-wait-resolv.conf"),
 	) {
 		units[u.Name] = u
@@ -187,6 +187,7 @@ func TestPulls(t *testing.T) {
 	texts := map[string][]byte{"podman.service": units["podman.service"].DropIns[0].Contents}
 	for _, name := range []string{
 		"onprem-install.service", "onprem-keepalived.service", "onprem-coredns.service",
+		"onprem-httpd.service", "onprem-ironic.service", "onprem-dnsmasq.service",
 	} {
 		texts[name] = units[name].Contents
 		if after := values(

@@ -31,6 +31,24 @@ func UsesCPU() Probe {
 	}
 }
 
+// Patient is a probe that passes until a process has passed it once, for a time at most: a process
+// that takes long to start is not killed for it, only to start again.
+func Patient(first time.Duration, probe Probe) Probe {
+	var whose Process
+	var since time.Time
+	var passed bool
+	return func(ctx context.Context, process Process) error {
+		if process != whose {
+			whose, since, passed = process, time.Now(), false
+		}
+		err := probe(ctx, process)
+		if passed = passed || err == nil; !passed && time.Since(since) < first {
+			return nil
+		}
+		return err
+	}
+}
+
 // After two missed intervals the engine is asked whether the container is paused. After some more
 // the process gets SIGCONT, which is harmless; in the end it is killed. Intervals are counted, not
 // time: after a suspend, or on a busy machine, this program has not run either.

@@ -405,3 +405,30 @@ func TestUsesCPU_JustStarted(t *testing.T) {
 		}
 	})
 }
+
+// A process that takes long to start is not killed for it, but one that never answers is, and so is
+// one that has answered and stopped to.
+func TestPatient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		broken := errors.New("no answer")
+		var answer error = broken
+		probe := Patient(time.Minute, func(context.Context, Process) error { return answer })
+		ask := func(p Process, want error) {
+			t.Helper()
+			if err := probe(t.Context(), p); err != want {
+				t.Errorf("%v, want %v", err, want)
+			}
+		}
+		slow, other := &fakeProcess{}, &fakeProcess{}
+		ask(slow, nil)
+		time.Sleep(59 * time.Second)
+		ask(slow, nil)
+		time.Sleep(2 * time.Second)
+		ask(slow, broken)
+		ask(other, nil) // its own minute begins
+		answer = nil
+		ask(other, nil)
+		answer = broken
+		ask(other, broken)
+	})
+}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/test/golden"
 )
@@ -155,6 +156,7 @@ func named(expr string) []string {
 // they have, and that every metric is of use.
 func TestRules_NameOurMetrics(t *testing.T) {
 	p := compiled(t, nil)
+	p.Provisioning = &provision.Plan{}
 	known, used := map[string]metrics.Family{}, map[string]bool{}
 	for _, f := range metrics.All() {
 		known[f.Name] = f
@@ -207,7 +209,9 @@ func TestRules_NameOurMetrics(t *testing.T) {
 // TestAlerts_NameTheRemedy holds that an alarm can be acted upon.
 func TestAlerts_NameTheRemedy(t *testing.T) {
 	seen := map[string]bool{}
-	for _, r := range rules(compiled(t, nil)) {
+	p := compiled(t, nil)
+	p.Provisioning = &provision.Plan{}
+	for _, r := range rules(p) {
 		if !regexp.MustCompile(`^Onprem[A-Z][A-Za-z]+$`).MatchString(r.Alert) || seen[r.Alert] &&
 			r.Alert != "OnpremVIPUnwatched" {
 			t.Errorf("%q is no name, or there twice", r.Alert)

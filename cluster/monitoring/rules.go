@@ -22,7 +22,7 @@ type alarm struct{ Alert, Expr, For, Severity, Summary, Description string }
 
 // rules are all rules, with thresholds by the cluster's timing.
 func rules(p plan.Plan) (out []rule) {
-	var texts struct{ Managed, All []alarm }
+	var texts struct{ Managed, All, Provisioned []alarm }
 	decode(rulesText, &texts)
 	values := values(p)
 	add := func(a alarm) {
@@ -36,6 +36,9 @@ func rules(p plan.Plan) (out []rule) {
 	}
 	if p.LoadBalancer == spec.Managed {
 		texts.All = append(texts.Managed, texts.All...)
+	}
+	if p.Provisioning != nil {
+		texts.All = append(texts.All, texts.Provisioned...)
 	}
 	for _, a := range texts.All {
 		add(a)

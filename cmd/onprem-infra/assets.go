@@ -47,7 +47,12 @@ func parseRole(name string, more ...role.Role) (role.Role, error) {
 
 // loadAssets reads the cluster and compiles it to what a host of the role gets, or the cluster
 // itself. Nodes of a live cluster keep one VRRP setting.
-func loadAssets(std streams, in *input, kind role.Role, l *live) (plan.Plan, asset.Set, error) {
+func loadAssets(std streams, in *input, kind role.Role, l *live, d *hostDocuments) (
+	plan.Plan, asset.Set, error) {
+	if kind != role.Bootstrap && len(d.values) > 0 {
+		return plan.Plan{}, asset.Set{}, usage("--%s is for --role=bootstrap: the machine of that "+
+			"role provisions hosts", hostIgnition)
+	}
 	described, err := loadCluster(std, in)
 	if err != nil {
 		return plan.Plan{}, asset.Set{}, err
@@ -59,13 +64,23 @@ func loadAssets(std streams, in *input, kind role.Role, l *live) (plan.Plan, ass
 	if err != nil {
 		return plan.Plan{}, asset.Set{}, err
 	}
-	set, err := hostGoods(p, kind)
+	var o bootstrap.Options
+	if kind == role.Bootstrap {
+		if o, err = d.options(std, in, p, described); err != nil {
+			return plan.Plan{}, asset.Set{}, err
+		}
+	}
+	set, err := hostGoods(p, kind, o)
 	return p, set, err
 }
 
-// hostGoods are goods; an error that the user can fix is a negative answer.
-func hostGoods(p plan.Plan, kind role.Role) (asset.Set, error) {
-	set, err := goods(p, kind)
+// hostGoods are goods; an error that the user can fix is a negative answer, and wrong usage where
+// it is about --host-ignition.
+func hostGoods(p plan.Plan, kind role.Role, o bootstrap.Options) (asset.Set, error) {
+	set, err := goods(p, kind, o)
+	if errors.As(err, new(bootstrap.WrongHosts)) {
+		return asset.Set{}, usage("--%s HOST=FILE or ROLE=FILE: %w", hostIgnition, err)
+	}
 	if errors.As(err, new(plan.MissingImages)) || errors.As(err, new(cluster.NoSuchRole)) {
 		return asset.Set{}, negative(err)
 	}
@@ -73,10 +88,10 @@ func hostGoods(p plan.Plan, kind role.Role) (asset.Set, error) {
 }
 
 // goods are everything that a host of a role gets, or the cluster itself.
-func goods(p plan.Plan, r role.Role) (asset.Set, error) {
+func goods(p plan.Plan, r role.Role, o bootstrap.Options) (asset.Set, error) {
 	switch r {
 	case role.Bootstrap:
-		return bootstrap.Assets(p)
+		return bootstrap.AssetsWith(p, o)
 	case ofCluster:
 		return cluster.Manifests(p)
 	}
@@ -98,5 +113,9 @@ func former(roles []role.Role, next plan.Plan, now *plan.Plan) ownership.Former 
 	if now != nil {
 		known = append(known, *now)
 	}
-	return ownership.Former{Roles: roles, Plans: known, Assets: goods, Paths: paths}
+	// Whose a file of hosts is does not depend on what it has.
+	assets := func(p plan.Plan, r role.Role) (asset.Set, error) {
+		return goods(p, r, bootstrap.Options{File: []byte{}})
+	}
+	return ownership.Former{Roles: roles, Plans: known, Assets: assets, Paths: paths}
 }

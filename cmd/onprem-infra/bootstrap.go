@@ -30,7 +30,8 @@ const everyRound = time.Second
 // hostVerbs are the verbs that run on a host.
 func hostVerbs(std streams) []*cobra.Command {
 	run := group("run", "Run a part of the bootstrap machine, as its systemd units do",
-		runVIPCommand(std), runDNSCommand(std))
+		runVIPCommand(std), runDNSCommand(std), runAddressCommand(std), runHTTPCommand(std),
+		runIronicCommand(std), runDHCPCommand(std), runProvisionCommand(std))
 	return []*cobra.Command{group("bootstrap", "What runs on the bootstrap machine", run),
 		monitorVerbs(std), checkCommand(std), nodeIPCommand(std),
 		statusCommand(std), doctorCommand(std), vipVerbs(std)}
@@ -71,19 +72,25 @@ func newMachine(room string, std streams) *machine {
 // machineFlags gives a verb the flags of a program of the bootstrap machine; room is its name in
 // the log, daemon what it runs. The manifest is that of a static pod with the same daemon.
 func machineFlags(cmd *cobra.Command, std streams, room, daemon, manifest string) *machine {
-	m := newMachine(room, std)
-	m.clusterFlag(cmd)
-	flags := cmd.Flags()
-	flags.StringVar(&m.socket, "podman", "unix:///run/podman/podman.sock", "podman's socket")
-	flags.StringVar(&m.authFile, "auth-file", "/root/.docker/config.json",
-		"registry credentials; may be absent")
-	flags.BoolVar(&m.inPod, "in-pod", false,
+	m := containerFlags(cmd, std, room)
+	cmd.Flags().BoolVar(&m.inPod, "in-pod", false,
 		"kubelet runs "+daemon+", in this program's pod: launch none by podman")
 	cmd.PreRun = func(*cobra.Command, []string) {
 		if !m.inPod {
 			m.static = manifest
 		}
 	}
+	return m
+}
+
+// containerFlags are those of a program that launches a container, which no static pod replaces.
+func containerFlags(cmd *cobra.Command, std streams, room string) *machine {
+	m := newMachine(room, std)
+	m.clusterFlag(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&m.socket, "podman", "unix:///run/podman/podman.sock", "podman's socket")
+	flags.StringVar(&m.authFile, "auth-file", "/root/.docker/config.json",
+		"registry credentials; may be absent")
 	return m
 }
 

@@ -35,7 +35,9 @@ That is about the files alone. If the Machine Config Operator writes them, it al
 reboots each node.
 
 No secret is shown: passwords, keys and tokens are numbered, and the text of a file that not
-everybody may read is left out. Exit code 0: nothing differs; 1: something does.`
+everybody may read is left out. The file of hosts that a bootstrap machine provisions is compared
+with nothing: only render and ignition know what it has to be. Exit code 0: nothing differs; 1:
+something does.`
 
 func diffCommand(std streams) *cobra.Command {
 	var root string
@@ -124,7 +126,7 @@ func hostFiles(dir string) (files fs.FS, done func(), err error) {
 // hostDrift is how a host of a role differs from a plan; now is the plan of the cluster.json that
 // it has, nil where there is none.
 func hostDrift(host fs.FS, p plan.Plan, kind role.Role, now *plan.Plan) (drift.Report, error) {
-	set, err := hostGoods(p, kind)
+	set, err := hostGoods(p, kind, kept(host))
 	if err != nil {
 		return drift.Report{}, err
 	}

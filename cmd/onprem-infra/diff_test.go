@@ -7,6 +7,7 @@ import (
 	"testing/fstest"
 	"unicode/utf8"
 
+	"github.com/onprem-infra/onprem-infra/bootstrap"
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 	"github.com/onprem-infra/onprem-infra/shared/operator/drift"
 	"github.com/onprem-infra/onprem-infra/shared/operator/overview"
@@ -52,7 +53,7 @@ func TestDiffKnowsEveryFile(t *testing.T) {
 	files := map[string]bool{}
 	for _, p := range everyCluster(t) {
 		for _, r := range p.Roles() {
-			set, err := goods(p, r)
+			set, err := goods(p, r, bootstrap.Options{File: []byte{}})
 			if err != nil {
 				t.Fatal(err)
 			}

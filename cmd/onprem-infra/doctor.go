@@ -38,11 +38,18 @@ carrier, MTU and ports, and which servers would boot such a machine. It asks as 
 ProxyDHCP, DHCPv6 and router solicitation, for some seconds, and takes no lease. Servers that belong
 there are stated by --provisioning-server. Another host may see more: switches and VLANs decide.
 
+With --provisioning it joins two reports about the hosts to be installed. It inspects the link of
+the provisioning network, whose values come from the description of -c, or from the files of the
+bootstrap machine, and asks the BMCs as "hosts" does. A host that has no such link, or cannot reach
+a BMC, reports that as not seen: on the bootstrap machine it is wrong.
+
 Exit code 0: nothing is wrong; 1: something is. With -o json it prints one object; its fields stay:
   at, cluster, live, nodeIPs, checks[] (their names, in the order of causes),
   findings[]{check,` + "looked" + `,seen,do}, unseen[] (what could not be inspected, in words)
 Of a provisioning link these are: at, link, mode, servers[], checks[], findings[], unseen[]; each
-finding also has severity (error or warning) and vantage (from where it was seen).`
+finding also has severity (error or warning) and vantage (from where it was seen). With
+--provisioning there is also hosts[], as "hosts" prints it, and a finding about a host names it in
+host.`
 
 func doctorCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
@@ -52,6 +59,7 @@ func doctorCommand(std streams) *cobra.Command {
 		Example: `  onprem-infra doctor
   onprem-infra doctor -c install-config.yaml --peer 192.0.2.22 --peer 192.0.2.23
   onprem-infra doctor -o json | jq '.findings[0]'
+  onprem-infra doctor --provisioning -c install-config.yaml
   onprem-infra doctor --provisioning-link 52:54:00:12:34:56 --provisioning-server 172.22.0.2`,
 		Args: cobra.NoArgs,
 	}
@@ -59,7 +67,7 @@ func doctorCommand(std streams) *cobra.Command {
 	imagesFlag(cmd, in)
 	m := &monitor{machine: &machine{log: quiet(), cluster: plan.Path}}
 	var peers []string
-	var joins, quiet bool
+	var joins, quiet, hosts bool
 	var link provisioningFlags
 	link.register(cmd)
 	format := formatFlag(cmd, "text or json", "text", "json")
@@ -67,6 +75,8 @@ func doctorCommand(std streams) *cobra.Command {
 		"address of another host of the future cluster; may be given several times")
 	cmd.Flags().BoolVar(&joins, "joins", false,
 		"the cluster lives, and this plain host will join it: its VIPs may be taken")
+	cmd.Flags().BoolVar(&hosts, "provisioning", false,
+		"inspect only what the installation of hosts needs: their network and their BMCs")
 	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "show no progress")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		others, err := peerAddresses(peers)
@@ -77,6 +87,9 @@ func doctorCommand(std streams) *cobra.Command {
 		defer cancel()
 		if link.link != "" {
 			return link.run(ctx, std, m, *format, quiet)
+		}
+		if hosts {
+			return doctorHosts(ctx, std, in, printing{*format, quiet})
 		}
 		host, err := doctorHost(std, m, in)
 		if err != nil {
@@ -89,13 +102,7 @@ func doctorCommand(std streams) *cobra.Command {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("it was stopped before it had seen all: %w", err)
 		}
-		if err := printDoctor(std, report, *format); err != nil {
-			return err
-		}
-		if len(report.Findings) > 0 {
-			return negative(nil)
-		}
-		return nil
+		return printDoctor(std, report, *format)
 	}
 	return cmd
 }
@@ -112,6 +119,7 @@ func peerAddresses(peers []string) (out []netip.Addr, err error) {
 	return out, nil
 }
 
+// printDoctor prints a report; findings in it are a negative answer.
 func printDoctor(std streams, r diagnose.Report, format string) error {
 	text := r.Text(width())
 	if format == "json" {
@@ -121,8 +129,13 @@ func printDoctor(std streams, r diagnose.Report, format string) error {
 		}
 		text = string(all) + "\n"
 	}
-	_, err := fmt.Fprint(std.out, text)
-	return err
+	if _, err := fmt.Fprint(std.out, text); err != nil {
+		return err
+	}
+	if len(r.Findings) > 0 {
+		return negative(nil)
+	}
+	return nil
 }
 
 // doctorFirst fits what the first inspection found to this terminal.

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -17,8 +18,11 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/diagnose"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/provisioning"
+	"github.com/onprem-infra/onprem-infra/shared/host/orders"
+	"github.com/onprem-infra/onprem-infra/shared/host/readiness"
 	"github.com/onprem-infra/onprem-infra/shared/offer"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
+	parts "github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
 )
 
 // provisioningFlags are what a user states of a link on which hosts are to be installed.
@@ -44,6 +48,80 @@ func (p *provisioningFlags) register(cmd *cobra.Command) {
 	flags.StringArrayVar(&p.address, "provisioning-address", nil,
 		"address that no other host may have there; may be given several times")
 	flags.IntVar(&p.mtu, "provisioning-mtu", 0, "MTU that the link should have")
+}
+
+// printing is how a report is printed.
+type printing struct {
+	format string
+	quiet  bool
+}
+
+// doctorHosts inspects what the installation of hosts needs.
+func doctorHosts(ctx context.Context, std streams, in *input, how printing) error {
+	host, err := readyHost(std, in, ownFiles)
+	if err != nil {
+		return err
+	}
+	progress := startProgress(std, how.quiet, "asking the provisioning network and the BMCs")
+	report := host.Examine(ctx)
+	progress.Done()
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("it was stopped before it had seen all: %w", err)
+	}
+	text := report.Text(width())
+	if how.format == "json" {
+		all, err := json.MarshalIndent(report, "", "  ")
+		if err != nil {
+			return fmt.Errorf("print the findings: %w", err)
+		}
+		text = string(all) + "\n"
+	}
+	if _, err := fmt.Fprint(std.out, text); err != nil {
+		return err
+	}
+	if len(report.Findings) > 0 {
+		return negative(nil)
+	}
+	return nil
+}
+
+// readyHost is this host, and what the installation of hosts needs by a description, or by the
+// files of this machine. Accounts that cannot be read there leave the BMCs unseen.
+func readyHost(std streams, in *input, own files) (h readiness.Host, err error) {
+	h.Probes = provisioning.HostProbes()
+	if h.Machine, err = file.Exists(own.hosts); err != nil {
+		h.Unseen = append(h.Unseen, fmt.Sprintf("whether this is a bootstrap machine: %v", err))
+	}
+	if h.Machine {
+		now, err := orders.Read()
+		if err != nil {
+			h.Unseen = append(h.Unseen, fmt.Sprintf("whether DHCP is on: %v", err))
+		}
+		h.Serves = now.Wants(parts.DHCP)
+	}
+	if in.file == "" {
+		if h.Plan, err = own.plan(std); err != nil {
+			return h, err
+		}
+		if h.Targets, err = own.targets(h.Plan); err != nil {
+			h.Unseen = append(h.Unseen, fmt.Sprintf("the BMCs of the hosts: %v", err))
+		}
+		return h, nil
+	}
+	described, err := loadCluster(std, in)
+	if err != nil {
+		return h, err
+	}
+	p, err := compile(described)
+	if err != nil {
+		return h, err
+	}
+	if h.Plan = p.Provisioning; h.Plan == nil {
+		return h, negative(errors.New("no host of the description has a BMC: write hosts with " +
+			"bmc.address"))
+	}
+	h.Targets, err = describedTargets(std, described, in.file)
+	return h, err
 }
 
 // check holds that the flags are used together, and without those of a cluster.

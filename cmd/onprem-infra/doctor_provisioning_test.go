@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -14,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/diagnose"
+	"github.com/onprem-infra/onprem-infra/shared/host/readiness"
+	"github.com/onprem-infra/onprem-infra/test/fakebmc"
 	"github.com/onprem-infra/onprem-infra/test/lab"
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
@@ -120,7 +123,61 @@ func TestDoctorProvisioningJSON(t *testing.T) {
 		}
 	}
 	out, code = inspectLink(t, own, "--provisioning-link", "eth0", "--provisioning-mode", "unmanaged")
-	if code != 0 || !strings.Contains(out, "9 checks: nothing is wrong") {
+	if code != 0 || !strings.Contains(out, "10 checks: nothing is wrong") {
 		t.Errorf("exit code %d:\n%s", code, out)
+	}
+}
+
+// TestReadyHost holds what doctor --provisioning inspects, on the bootstrap machine and elsewhere, and
+// that it is the phase machine's preflight.
+func TestReadyHost(t *testing.T) {
+	file := describedBMC(t, "Pl4ntedS3cret", fakebmc.Options{Machines: []fakebmc.Machine{fakebmc.Sample(1)}})
+	own := machineFiles(t, file, "Pl4ntedS3cret")
+	std := streams{out: io.Discard, err: io.Discard}
+	here, err := readyHost(std, &input{}, own)
+	if err != nil || !here.Machine || here.Plan == nil || len(here.Targets) != 1 || len(here.Unseen) > 0 {
+		t.Errorf("on the machine: %+v, %v", here, err)
+	}
+	there, err := readyHost(std, &input{file: file}, files{cluster: "/nonexistent/c", hosts: "/nonexistent/h"})
+	if err != nil || there.Machine || there.Plan == nil || len(there.Targets) != 1 {
+		t.Errorf("elsewhere: %+v, %v", there, err)
+	}
+	if err := os.WriteFile(own.hosts, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if broken, err := readyHost(std, &input{}, own); err != nil || len(broken.Unseen) != 1 || len(broken.Targets) > 0 {
+		t.Errorf("without accounts: %+v, %v", broken, err)
+	}
+	var _ interface { // the phase machine's
+		Run(ctx context.Context) (blocking, warnings []string)
+	} = here
+}
+
+// TestDoctorHosts holds the fields that scripts go by, and that the help names each.
+func TestDoctorHosts(t *testing.T) {
+	text, err := json.Marshal(readiness.Report{Findings: []readiness.Finding{{Host: "m0"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var top map[string]any
+	if err := json.Unmarshal(text, &top); err != nil {
+		t.Fatal(err)
+	}
+	for name := range top {
+		if !strings.Contains(doctorLong, name) {
+			t.Errorf("the help does not name %s", name)
+		}
+	}
+	finding, _ := top["findings"].([]any)[0].(map[string]any)
+	for name := range finding {
+		if !strings.Contains(doctorLong, name) {
+			t.Errorf("the help does not name %s of a finding", name)
+		}
+	}
+	if o := invoke(t, "", "doctor", "--provisioning"); o.code != exitUsage || !strings.Contains(o.err, "name a description with -c") {
+		t.Errorf("%+v", o)
+	}
+	if o := invoke(t, clusterWith("none", "", ""), "doctor", "--provisioning", "-c", "-"); o.code != 1 || !strings.Contains(o.err, "has a BMC") {
+		t.Errorf("%+v", o)
 	}
 }

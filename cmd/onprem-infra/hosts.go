@@ -1,26 +1,32 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/spf13/cobra"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/accounts"
+	"github.com/onprem-infra/onprem-infra/shared/host/preflight"
 	"github.com/onprem-infra/onprem-infra/shared/host/preflight/report"
 	"github.com/onprem-infra/onprem-infra/shared/host/preflight/targets"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/hostfile"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
 func hostsCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "hosts -c FILE",
+		Use:   "hosts [-c FILE]",
 		Short: "Ask the BMCs of a cluster's hosts whether the hosts can be deployed",
 		Long: `hosts asks the BMC of each host that a description lists, and prints a table: whether
 the host is on, how it boots, which disk its hints choose and which one is next, and whether it is
-ready. Below that stands what is wrong, and what to do.
+ready. Below that stands what is wrong, and what to do. Without -c it reads the files of the machine
+that it runs on, which is the bootstrap machine.
 
 It only reads: a BMC gets GET requests, or a ping if it has IPMI alone. It sends the password only
 after the BMC's certificate is trusted, and only once if the BMC refuses it. What this host cannot
@@ -28,7 +34,7 @@ reach is unseen, not wrong: run it where Ironic will run.
 
 Exit code 0: no host has an error, though warnings and what is unseen may be listed; 1: one has, or
 the description cannot be used. With -o json it prints one object; its fields stay:
-  at, hosts[]{host,bmc,power,boot,rootDisk,runnerUp,ready},
+  at, hosts[]{host,bmc,power,boot,rootDisk,runnerUp,ready,firmware},
   findings[]{check,severity,host,place,seen,do,vantage}`,
 		Example: `  onprem-infra hosts -c install-config.yaml
   onprem-infra hosts disks -c cluster.yaml
@@ -37,7 +43,7 @@ the description cannot be used. With -o json it prints one object; its fields st
 	}
 	hostsRun(cmd, std, func(r report.Report) (string, any) { return r.Text(width()), r })
 	disks := &cobra.Command{
-		Use:   "disks -c FILE",
+		Use:   "disks [-c FILE]",
 		Short: "Print which disk each host's hints would choose",
 		Long: `disks prints each disk that the BMCs report, and what the hints of its host make of
 it: chosen, next, or refused and why. Nothing is written to any disk. The BMC does not know the
@@ -63,17 +69,17 @@ func hostsRun(cmd *cobra.Command, std streams, part func(report.Report) (string,
 	format := formatFlag(cmd, "text or json", "text", "json")
 	quiet := cmd.Flags().BoolP("quiet", "q", false, "show no progress")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		described, err := loadCluster(std, in)
+		ask, err := hostTargets(std, in, ownFiles)
 		if err != nil {
 			return err
 		}
 		ctx, cancel := untilStopped(cmd.Context())
 		defer cancel()
 		progress := startProgress(std, *quiet, "asking the BMCs of the hosts")
-		found, err := examineHosts(ctx, std, described, in.file)
+		found := report.Examine(ctx, ask)
 		progress.Done()
-		if err != nil {
-			return err
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("it was stopped before it had seen all: %w", err)
 		}
 		text, value := part(found)
 		if *format == "json" {
@@ -93,28 +99,91 @@ func hostsRun(cmd *cobra.Command, std streams, part func(report.Report) (string,
 	}
 }
 
-// examineHosts asks the BMCs of a description. Findings about the files that it names are printed.
-func examineHosts(ctx context.Context, std streams, described spec.Cluster, file string) (
-	report.Report, error) {
+// files are those of the bootstrap machine that verbs read where no description is named.
+type files struct{ cluster, hosts string }
+
+var ownFiles = files{cluster: plan.Path, hosts: layout.Hosts}
+
+// hostTargets are the hosts whose BMCs are asked: those of a description, or of this machine.
+func hostTargets(std streams, in *input, own files) ([]preflight.Target, error) {
+	if in.file == "" {
+		p, err := own.plan(std)
+		if err != nil {
+			return nil, err
+		}
+		return own.targets(p)
+	}
+	described, err := loadCluster(std, in)
+	if err != nil {
+		return nil, err
+	}
+	return describedTargets(std, described, in.file)
+}
+
+// plan is how the hosts of the cluster are provisioned to which this machine belongs.
+func (f files) plan(std streams) (*provision.Plan, error) {
+	text, err := readFile(f.cluster)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, usage("this host has no %s, so it is no bootstrap machine: name a description "+
+			"with -c", f.cluster)
+	}
+	if err != nil {
+		return nil, err
+	}
+	described, err := parseCluster(std, &input{}, f.cluster, text)
+	if err != nil {
+		return nil, err
+	}
+	p, err := compile(described)
+	if err != nil {
+		return nil, err
+	}
+	if p.Provisioning == nil {
+		return nil, negative(errors.New("no host of this machine's cluster has a BMC: name a " +
+			"description with -c"))
+	}
+	return p.Provisioning, nil
+}
+
+// targets are the hosts that this machine provisions, with the accounts of its file of secrets.
+func (f files) targets(p *provision.Plan) ([]preflight.Target, error) {
+	text, err := readFile(f.hosts)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("this host has no %s, so it provisions no hosts: run the command "+
+			"on the bootstrap machine, or name a description with -c", f.hosts)
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		return nil, fmt.Errorf("%s is for root alone: run the command as root", f.hosts)
+	}
+	if err != nil {
+		return nil, err
+	}
+	secrets, err := hostfile.Decode(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.hosts, err)
+	}
+	return targets.Planned(p.Hosts, secrets)
+}
+
+// describedTargets are the hosts of a description. Findings about the files that it names are
+// printed.
+func describedTargets(std streams, described spec.Cluster, file string) (
+	[]preflight.Target, error) {
 	all, findings := accounts.Of(file, described.Hosts)
 	for _, f := range findings {
 		_ = printMessage(std.err, "%v\n", f)
 	}
 	if findings.HasErrors() {
-		return report.Report{}, negative(nil)
+		return nil, negative(nil)
 	}
 	ca, err := accounts.CA(file, described.Provisioning)
 	if err != nil {
-		return report.Report{}, negative(err)
+		return nil, negative(err)
 	}
 	ask := targets.Of(described.Hosts, all, ca)
 	if len(ask) == 0 {
-		return report.Report{}, negative(errors.New("no host of the description has a BMC: " +
-			"write hosts with bmc.address"))
+		return nil, negative(errors.New("no host of the description has a BMC: write hosts with " +
+			"bmc.address"))
 	}
-	found := report.Examine(ctx, ask)
-	if err := ctx.Err(); err != nil {
-		return report.Report{}, fmt.Errorf("it was stopped before it had seen all: %w", err)
-	}
-	return found, nil
+	return ask, nil
 }

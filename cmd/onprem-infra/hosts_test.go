@@ -9,6 +9,10 @@ import (
 	"testing"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/preflight/report"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/hostfile"
+	"github.com/onprem-infra/onprem-infra/shared/secret"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/test/fakebmc"
 )
 
@@ -111,5 +115,76 @@ func TestHosts_None(t *testing.T) {
 		if o := invoke(t, "", "hosts", "-c", file); o.code != 1 || !strings.Contains(o.err, name) {
 			t.Errorf("without %s: exit %d: %s", name, o.code, o.err)
 		}
+	}
+}
+
+// machineFiles are the files of a FAKE bootstrap machine that provisions the host of a description.
+func machineFiles(t *testing.T, described, password string) files {
+	t.Helper()
+	cluster, findings := spec.Parse(described, readAll(t, described), spec.Knobs{})
+	if findings.HasErrors() {
+		t.Fatal(findings)
+	}
+	dir := t.TempDir()
+	own := files{cluster: filepath.Join(dir, "cluster.json"), hosts: filepath.Join(dir, "hosts.json")}
+	p, err := plan.Compile(cluster)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := plan.Encode(p)
+	secrets := hostfile.File{CA: string(readAll(t, filepath.Join(filepath.Dir(described), "ca.pem"))),
+		Hosts: []hostfile.Host{{Name: "m0", Username: secret.New("admin"), Password: secret.New(password), RootDisk: cluster.Hosts[0].RootDisk}}}
+	for path, text := range map[string][]byte{own.cluster: text, own.hosts: hostfile.Encode(secrets)} {
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return own
+}
+
+func readAll(t *testing.T, path string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// TestHostTargets_Machine holds that the bootstrap machine asks BMCs by its own files, as from the
+// description that they were made of.
+func TestHostTargets_Machine(t *testing.T) {
+	file := describedBMC(t, "Pl4ntedS3cret", fakebmc.Options{Machines: []fakebmc.Machine{fakebmc.Sample(1)}})
+	own := machineFiles(t, file, "Pl4ntedS3cret")
+	var said strings.Builder
+	std := streams{out: &said, err: &said}
+	ask, err := hostTargets(std, &input{}, own)
+	if err != nil || len(ask) != 1 {
+		t.Fatalf("%v, %v: %s", ask, err, said.String())
+	}
+	if found := report.Examine(t.Context(), ask); found.Hosts[0].Ready != "yes, but: bmc-tls" || found.Hosts[0].RootDisk == "-" ||
+		!strings.Contains(found.Hosts[0].Firmware, "firmware ") {
+		t.Errorf("%+v", found)
+	}
+	for name, tt := range map[string]struct{ remove, want string }{
+		"no bootstrap machine": {own.cluster, "no bootstrap machine"},
+		"no secrets":           {own.hosts, "provisions no hosts"},
+	} {
+		text := readAll(t, tt.remove)
+		if err := os.Remove(tt.remove); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := hostTargets(std, &input{}, own); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := os.WriteFile(tt.remove, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(own.hosts, []byte("Pl4ntedS3cret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := hostTargets(std, &input{}, own); err == nil || strings.Contains(err.Error(), "S3cret") {
+		t.Errorf("a broken file: %v", err)
 	}
 }

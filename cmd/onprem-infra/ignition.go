@@ -27,30 +27,40 @@ network. A document that Ignition's own validation has a remark on is never writ
 OpenShift gives the same to all nodes of the role; the bootstrap machine has none. -o butane writes
 a Butane config (fcos 1.3.0), to be read and edited.
 
+If images has an ironicImage and hosts have a BMC, the bootstrap machine provisions the control
+plane: --host-ignition names the Ignition document that a host, or each host of a role, applies at
+its first boot. The document of the bootstrap machine then has these documents and the accounts of
+the BMCs: a new file gets mode 0600, and what it was printed to must be kept as safely.
+
 A file that holds a node's document already belongs to a live cluster. If timing or vrrp differ from
 that document, nothing is written: nodes with two VRRP settings do not receive each other's adverts.
 With --migrate all of them change at one instant.`
+
+const ignitionExample = `  onprem-infra ignition --role=bootstrap -c install-config.yaml \
+    --images images.json | ignition-validate -
+  onprem-infra ignition --role=master -c install-config.yaml --images images.json --out master.ign
+  onprem-infra ignition --role=bootstrap -c install-config.yaml --images images.json \
+    --host-ignition master=master.ign --out bootstrap.ign
+  onprem-infra ignition --role=worker -c install-config.yaml --images images.json \
+    -o machineconfig | oc apply -f -
+  onprem-infra ignition --role=master -c cluster.yaml --images images.json -o butane |
+    butane --strict`
 
 func ignitionCommand(std streams) *cobra.Command {
 	var value, alias, specVersion string
 	forms := []string{ignitionForm, machineConfigForm, butaneForm}
 	cmd := &cobra.Command{
-		Use:   "ignition --role=ROLE -c FILE",
-		Short: "Write everything for one role into an Ignition document",
-		Long:  ignitionLong,
-		Example: `  onprem-infra ignition --role=bootstrap -c install-config.yaml \
-    --images images.json | ignition-validate -
-  onprem-infra ignition --role=master -c install-config.yaml --images images.json --out master.ign
-  onprem-infra ignition --role=worker -c install-config.yaml --images images.json \
-    -o machineconfig | oc apply -f -
-  onprem-infra ignition --role=master -c cluster.yaml --images images.json -o butane |
-    butane --strict`,
-		Args: cobra.NoArgs,
+		Use:     "ignition --role=ROLE -c FILE",
+		Short:   "Write everything for one role into an Ignition document",
+		Long:    ignitionLong,
+		Example: ignitionExample,
+		Args:    cobra.NoArgs,
 	}
 	in := inputFlags(cmd)
 	imagesFlag(cmd, in)
 	name := roleFlag(cmd)
 	there := liveFlags(cmd)
+	documents := hostIgnitionFlag(cmd)
 	w := writingFlags(cmd, std, "file to write; standard output without it")
 	cmd.Flags().StringVarP(&value, "output", "o", ignitionForm,
 		"format of the document: "+strings.Join(forms, ", "))
@@ -76,8 +86,8 @@ func ignitionCommand(std streams) *cobra.Command {
 			return usage("-o %s: %w", format, ignition.NoPool{Role: kind})
 		}
 		there.inDocument(w.place.Path)
-		w.reads(in.file, in.images)
-		_, set, err := loadAssets(std, in, kind, there)
+		w.reads(append(documents.files(), in.file, in.images)...)
+		_, set, err := loadAssets(std, in, kind, there, documents)
 		if err != nil {
 			return err
 		}
@@ -85,6 +95,7 @@ func ignitionCommand(std streams) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		w.place.Private = private(set)
 		return w.document(document, isHostDocument)
 	}
 	return cmd

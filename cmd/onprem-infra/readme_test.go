@@ -107,21 +107,22 @@ func pageCommands(t *testing.T, name string) (all []string) {
 // does the same: those that change the machine or a cluster, or read one that runs. A target of make
 // is one of the Makefile, and a test of "go test" one of its packages.
 var elsewhere = map[string]string{
-	"NODEIP_PREFER=lowest onprem-infra node-ip": "TestNodeIPVerbs",
-	"curl -s http://localhost:9455/metrics":     "TestVIPMeter",
-	"onprem-infra doctor":                       "TestDoctor",
-	"onprem-infra hosts":                        "TestHosts",
-	"onprem-infra status":                       "TestStatus",
-	"cp -r master/. / &&":                       "TestLongKubeadm",
-	"sed -n 's/^enable //p'":                    "TestLongKubeadm",
-	"kubeadm init":                              "TestLongKubeadm",
-	"kubectl apply --recursive -f":              "TestLongKubeadm",
-	"kubectl get nodes -o":                      "TestMigrate",
-	"kubectl label node NAME":                   "TestHostileKubelet",
-	"kubectl --namespace openshift-kni-infra":   "TestCandidates_Rollback",
-	"kubectl annotate node":                     "TestCandidates_Rollback",
-	"cp -r tree/. machine-config-operator/":     "TestScript",
-	"journalctl -u onprem-keepalived":           "TestLongReboot",
+	"NODEIP_PREFER=lowest onprem-infra node-ip":              "TestNodeIPVerbs",
+	"curl -s http://localhost:9455/metrics":                  "TestVIPMeter",
+	"onprem-infra doctor":                                    "TestDoctor",
+	"onprem-infra hosts":                                     "TestHosts",
+	"onprem-infra ignition --role=bootstrap --host-ignition": "TestSecretsOfHosts_InOneFile",
+	"onprem-infra status":                                    "TestStatus",
+	"cp -r master/. / &&":                                    "TestLongKubeadm",
+	"sed -n 's/^enable //p'":                                 "TestLongKubeadm",
+	"kubeadm init":                                           "TestLongKubeadm",
+	"kubectl apply --recursive -f":                           "TestLongKubeadm",
+	"kubectl get nodes -o":                                   "TestMigrate",
+	"kubectl label node NAME":                                "TestHostileKubelet",
+	"kubectl --namespace openshift-kni-infra":                "TestCandidates_Rollback",
+	"kubectl annotate node":                                  "TestCandidates_Rollback",
+	"cp -r tree/. machine-config-operator/":                  "TestScript",
+	"journalctl -u onprem-keepalived":                        "TestLongReboot",
 }
 
 // recipes are the commands, by how they begin, that take a mirror of another Debian: only their

@@ -31,6 +31,10 @@ A directory that holds a node's etc/onprem-infra/cluster.json already belongs to
 timing or vrrp differ from that file, nothing is written: nodes with two VRRP settings do not
 receive each other's adverts. With --migrate all of them change at one instant.
 
+If the bootstrap machine provisions hosts, one file has the accounts of their BMCs and their
+Ignition documents, which --host-ignition names. Only its owner may read it: keep the directory as
+safe.
+
 The role cluster is not a host's: its files are the objects that the cluster must have once, for
 "kubectl apply".`
 
@@ -51,6 +55,7 @@ func renderCommand(std streams) *cobra.Command {
 	imagesFlag(cmd, in)
 	name := roleFlag(cmd, ofCluster)
 	there := liveFlags(cmd)
+	documents := hostIgnitionFlag(cmd)
 	w := writingFlags(cmd, std, "directory to write below, made when it is not there")
 	cmd.Flags().BoolVar(&prune, "prune", false,
 		"remove files of ours that a host of this role does not get")
@@ -63,11 +68,11 @@ func renderCommand(std streams) *cobra.Command {
 			return err
 		}
 		there.inTree(w.place.Path)
-		p, set, err := loadAssets(std, in, kind, there)
+		p, set, err := loadAssets(std, in, kind, there, documents)
 		if err != nil {
 			return err
 		}
-		w.reads(in.file, in.images)
+		w.reads(append(documents.files(), in.file, in.images)...)
 		if kind == ofCluster {
 			return w.manifests(set)
 		}

@@ -27,6 +27,10 @@ bootstrap machine and on every node, changes nothing, and asks no API server. It
 as this host's monitor has received the adverts. Without a monitor, only root receives them
 (capability NET_RAW). It lists what it could not see.
 
+On a bootstrap machine that installs hosts it also reports how far each of them is, what it waits
+for, what was seen of it last and why it goes no further, whether DHCP is on and for which hosts,
+and other servers that answer there. Whatever blocks the installation is DEGRADED.
+
 Its first line is a verdict, for people and for alerts, with a reason:
 
   OK        every VIP in this host's networks is held, and nothing is wrong: exit code 0
@@ -44,6 +48,11 @@ With -o json it prints one object; its fields stay as they are:
               parts[]{name,adds,counts,fault,since,why}
   keepalived  running, restarts, leaving, monitorSilent, refused
   balancer[]  name, address, status, up, check, sessions
+  provisioning{}, on a bootstrap machine that installs hosts:
+              phase, since, at, waits, deadline, dhcp, served[], blockers[], warnings[], stopped,
+              hosts[]{name,mac,step,state,waits,since,deadline,lastSeen,next,attempts,tries,
+                      blocker,lastError,cause,do},
+              parts[]{part,wanted,on,ready,stale,since,at,why}, foreign[]{kind,mac,address,last}
   names[]     name, want, answers, right
   clashes[]   kind, instance, for, link, id, vip, who{address,mac}, better{address,mac}, version,
               intervalMs, priority, vips, last, free; kind is one of foreign-router,

@@ -132,8 +132,8 @@ func routers(c spec.Cluster) map[vrrp.Kind]vrrp.ID {
 func ports(c spec.Cluster) map[string]uint16 {
 	numbers, flavour := port.Numbers(c.Ports), flavourFor(c)
 	maps.DeleteFunc(numbers, func(name string, _ uint16) bool {
-		return !flavour.Uses(name) || c.MDNS == "" &&
-			(name == port.MDNS || name == port.MonitorMDNS)
+		return !flavour.Uses(name) || c.Provisioning.Network == "" && port.Provisions(name) ||
+			c.MDNS == "" && (name == port.MDNS || name == port.MonitorMDNS)
 	})
 	return numbers
 }

@@ -45,6 +45,11 @@ const (
 	Ironic           = "ironic"
 	ProvisioningHTTP = "provisioning-http" // boot files and images, on the provisioning network
 	VirtualMedia     = "virtual-media"     // ISOs over TLS, fetched by BMCs
+	MonitorAddress   = "monitor-address"   // metrics of the bootstrap machine's address
+	MonitorDHCP      = "monitor-dhcp"      // metrics of the bootstrap machine's DHCP server
+	MonitorHTTP      = "monitor-http"      // metrics of the server of the two
+	MonitorProvision = "monitor-provision" // metrics of the phase machine
+	MonitorIronic    = "monitor-ironic"    // metrics of the bootstrap machine's Ironic
 )
 
 // All lists every port, in the order of Names above.
@@ -71,7 +76,19 @@ func All() []Port {
 		{Ironic, 6385, "Ironic", false},
 		{ProvisioningHTTP, 6180, "onprem-infra bootstrap run http", false},
 		{VirtualMedia, 6183, "onprem-infra bootstrap run http", false},
+		{MonitorAddress, 9471, "onprem-infra bootstrap run address", true},
+		{MonitorDHCP, 9463, "onprem-infra bootstrap run dhcp", true},
+		{MonitorHTTP, 9464, "onprem-infra bootstrap run http", true},
+		{MonitorProvision, 9465, "onprem-infra bootstrap run provision", true},
+		{MonitorIronic, 9462, "onprem-infra bootstrap run ironic", true},
 	}
+}
+
+// Provisions reports whether a port is one of the programs that provision hosts: other clusters do
+// not have it.
+func Provisions(name string) bool {
+	return slices.Contains([]string{MonitorAddress, MonitorDHCP, MonitorHTTP, MonitorIronic,
+		MonitorProvision}, name)
 }
 
 // Lookup finds a port by name.

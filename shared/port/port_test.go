@@ -45,7 +45,7 @@ func TestNumbers(t *testing.T) {
 		"api": 6443, "lb": 9445, "lb-ready": 9444, "lb-monitor": 9454, "lb-stats": 29445, "machine-config": 22623,
 		"machine-config-lb": 9446, "coredns-health": 18080, "dns": 53, "router-stats": 1936, "ingress-http": 80, "ingress-https": 443,
 		"ironic": 6385, "monitor-vip": 9455, "monitor-lb": 9456, "monitor-dns": 9457, "monitor-mdns": 9459, "mdns": 5353, "supervise": 9458,
-		"provisioning-http": 6180, "virtual-media": 6183,
+		"provisioning-http": 6180, "virtual-media": 6183, "monitor-dhcp": 9463, "monitor-http": 9464,
 	} {
 		if p, ok := Lookup(name); !ok || p.Number != want {
 			t.Errorf("port %s is %d (%v), want %d", name, p.Number, ok, want)

@@ -83,6 +83,8 @@ type boot struct {
 //   - no-daemon stays in the foreground and in its user's account, and writes no file of its
 //     process: NET_BIND_SERVICE, NET_RAW and NET_ADMIN are all that it needs then.
 //     keep-in-foreground would change its group, which takes SETGID.
+//   - With no-daemon the log goes to its own output beside the file of log-facility. The name - is
+//     the output alone.
 //   - bind-dynamic waits for an interface that does not exist yet; bind-interfaces exits.
 //   - Without an empty option for routers and name servers dnsmasq announces itself as both.
 //   - An option that is forced is sent to clients that do not ask for it. UEFI ignores an answer

@@ -84,6 +84,9 @@ type Paths struct {
 	Leases string
 	TFTP   string // the root directory of TFTP
 	HTTP   string // the root directory of the HTTP server
+	// Log is a file that has the log too, and that dnsmasq opens again on SIGUSR2; empty for none.
+	// The log is written to dnsmasq's own output in any case.
+	Log string
 }
 
 // Program is the program that a client of an architecture gets, and whether over HTTP. It is empty

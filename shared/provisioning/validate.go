@@ -116,6 +116,9 @@ func (j *judge) paths() {
 		absolute("paths.hosts", j.n.Paths.Hosts)
 		absolute("paths.leases", j.n.Paths.Leases)
 	}
+	if j.n.Paths.Log != "" {
+		absolute("paths.log", j.n.Paths.Log)
+	}
 	if j.n.HTTPPort == 0 {
 		j.find("httpPort", "0 is not a port: specify the one of the HTTP server, such as 6180")
 	}

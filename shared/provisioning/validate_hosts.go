@@ -32,6 +32,13 @@ func (j *judge) hosts() {
 	}
 }
 
+// IsName reports whether a reservation can have a name.
+func IsName(name string) bool {
+	j := &judge{}
+	j.hostName("", name)
+	return len(j.found) == 0
+}
+
 // hostName judges a name by what dnsmasq would take it for.
 func (j *judge) hostName(at, name string) {
 	switch {

@@ -88,6 +88,7 @@ func TestValidate_Findings(t *testing.T) {
 		{"a program with a comma", func(n *Network) { n.Programs.BIOS = "a,b" }, "programs.bios: "},
 		{"a path that is not plain", func(n *Network) { n.Paths.TFTP = "/a b" }, "paths.tftp: "},
 		{"a path from here", func(n *Network) { n.Paths.Leases = "leases" }, "paths.leases: "},
+		{"a log from here", func(n *Network) { n.Paths.Log = "log" }, "paths.log: "},
 		{"an unclean path", func(n *Network) { n.Paths.Hosts = "/a/../b" }, "paths.hosts: "},
 	} {
 		t.Run(tt.name, func(t *testing.T) { finding(t, with(valid(), tt.change), tt.want) })

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
+	"github.com/onprem-infra/onprem-infra/shared/spec/image"
 	"github.com/onprem-infra/onprem-infra/shared/spec/installer"
 	"github.com/onprem-infra/onprem-infra/shared/spec/machine"
 	"github.com/onprem-infra/onprem-infra/shared/spec/name"
@@ -66,11 +67,11 @@ func Check(c Cluster) Findings {
 	r.OneOf(word("platform", c.Platform), append(platform.Installed(), string(None))...)
 	for _, key := range slices.Sorted(maps.Keys(c.Images)) {
 		s := document.Given(c.Images[key], document.Field(document.Step("images", key)))
-		if !slices.Contains(imageKeys(), key) {
+		if !slices.Contains(image.Keys(), key) {
 			r.Errorf(s.At, "there is no such field: remove it, or use one of %s",
-				strings.Join(imageKeys(), ", "))
+				strings.Join(image.Keys(), ", "))
 		} else {
-			r.Refuse(s, name.NoImage(s.Value))
+			image.Check(r, key, s)
 		}
 	}
 	d.settings.Check(r, c.Name, c.DNSVIP.IsValid())

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
+	"github.com/onprem-infra/onprem-infra/shared/spec/image"
 	"github.com/onprem-infra/onprem-infra/shared/spec/installer"
 	"github.com/onprem-infra/onprem-infra/shared/spec/machine"
 	"github.com/onprem-infra/onprem-infra/shared/spec/name"
@@ -32,7 +33,7 @@ func clusterYAML(r *document.Reader, root document.Map) draft {
 		"dnsClients", "loadBalancer", "dnsRecords", "mdns", "metrics", "images", "namespace",
 		"kubeconfig", "certificateDirectories", "kubeletUnit", "nodeLabels", "timing", "vrrp",
 		"onClash", "migrateFrom", "vrids", "ports", "provisioning", "hosts")
-	r.Known(images, imageKeys()...)
+	r.Known(images, image.Keys()...)
 
 	d := draft{
 		families:     r.Text(spec.Get("families")),
@@ -40,7 +41,7 @@ func clusterYAML(r *document.Reader, root document.Map) draft {
 		pools:        installer.Pools{ControlPlane: r.Number(spec.Get("controlPlaneReplicas"))},
 		loadBalancer: r.Text(spec.Get("loadBalancer")),
 		dnsRecords:   r.Text(spec.Get("dnsRecords")),
-		images:       readImages(r, images),
+		images:       image.Read(r, images),
 		nodes:        name.ReadNodes(r, spec),
 		distribution: r.Text(spec.Get("distribution")),
 		settings:     setting.Read(r, spec),

@@ -2,21 +2,28 @@ package spec
 
 import (
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
-	"github.com/onprem-infra/onprem-infra/shared/spec/name"
+	"github.com/onprem-infra/onprem-infra/shared/spec/image"
 )
 
-// The keys of the images that hosts run, as a release's images file spells them. RuntimeCfgImage is
-// this project's own.
+// The keys of the images that hosts run.
 const (
-	KeepalivedImage = "keepalivedImage"
-	HAProxyImage    = "haproxyImage"
-	CoreDNSImage    = "corednsImage"
-	RuntimeCfgImage = "baremetalRuntimeCfgImage"
+	KeepalivedImage = image.Keepalived
+	HAProxyImage    = image.HAProxy
+	CoreDNSImage    = image.CoreDNS
+	RuntimeCfgImage = image.RuntimeCfg
 )
 
-func imageKeys() []string {
-	return []string{RuntimeCfgImage, CoreDNSImage, HAProxyImage, KeepalivedImage}
-}
+// The keys of what the bootstrap machine provisions hosts with; it provisions none without
+// IronicImage, which has Ironic, dnsmasq and the programs of iPXE. The ramdisk is in
+// IronicAgentImage, or it is the two files of IronicAgentKernel and IronicAgentInitramfs. OSImage
+// is the file of the disk image that is written to hosts.
+const (
+	IronicImage          = image.Ironic
+	IronicAgentImage     = image.IronicAgent
+	IronicAgentKernel    = image.IronicAgentKernel
+	IronicAgentInitramfs = image.IronicAgentInitramfs
+	OSImage              = image.OS
+)
 
 // ParseImages reads a JSON file of image references by key. A release's own file names many more
 // than hosts run here: those are left alone. Name is what findings call the file; the map is nil
@@ -25,23 +32,10 @@ func ParseImages(name string, text []byte) (map[string]string, Findings) {
 	r := document.NewReader(name, "a JSON object of image references")
 	var images map[string]string
 	if root, ok := r.Read(text); ok {
-		images = readImages(r, r.Map(root))
+		images = image.Read(r, r.Map(root))
 	}
-	findings := r.Findings.First()
-	if findings.HasErrors() {
+	if findings := r.Findings.First(); findings.HasErrors() {
 		return nil, findings
 	}
-	return images, findings
-}
-
-func readImages(r *document.Reader, o document.Map) map[string]string {
-	images := map[string]string{}
-	for _, key := range imageKeys() {
-		s := r.Text(o.Get(key))
-		why := name.NoImage(s.Value)
-		if r.Refuse(s, why); s.OK && why == "" {
-			images[key] = s.Value
-		}
-	}
-	return images
+	return images, r.Findings.First()
 }

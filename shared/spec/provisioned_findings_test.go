@@ -55,6 +55,8 @@ c:30:7: warning: platform.baremetal.hosts[3]: the control plane has 3 nodes befo
 		{"network with host bits", edit{"172.22.0.0/24", "172.22.0.1/24"}, `c:16:30: error: platform.baremetal.provisioningNetworkCIDR: "172.22.0.1/24" has host bits set: write 172.22.0.0/24`},
 		{"network without a length", edit{"172.22.0.0/24", "172.22.0.0"}, `c:16:30: error: platform.baremetal.provisioningNetworkCIDR: "172.22.0.0" has no prefix length: write the network, such as 172.22.0.0/24`},
 		{"network of IPv6 that is too wide", edit{"172.22.0.0/24", "fd00:22::/48"}, `c:16:30: error: platform.baremetal.provisioningNetworkCIDR: fd00:22::/48 is wider than the /64 for which dnsmasq answers: write a prefix length of 64 or more`},
+		{"network of IPv6 with a block for each host", edit{"172.22.0.0/24", "fd00:22::/121"}, ``},
+		{"network of IPv6 with addresses and few blocks", edit{"172.22.0.0/24", "fd00:22::/122"}, `c:16:30: error: platform.baremetal.provisioningNetworkCIDR: has 2 blocks of /124 for hosts, and 4 are needed: write a larger range or network`},
 		{"network too small", edit{"172.22.0.0/24", "172.22.0.0/30"}, `c:16:30: error: platform.baremetal.provisioningNetworkCIDR: has 0 addresses for hosts, and 4 are needed: write a larger range or network`},
 		{"network within the machine network", edit{"172.22.0.0/24", "192.0.2.0/25"}, `c:16:30: error: platform.baremetal.provisioningNetworkCIDR: 192.0.2.0/25 overlaps 192.0.2.0/24, which is a machine network, at line 10: choose another network
 c:16:30: error: platform.baremetal.provisioningNetworkCIDR: 192.0.2.0/25 contains the virtual IP 192.0.2.5, at line 13: choose another network

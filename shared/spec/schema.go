@@ -6,6 +6,7 @@ import (
 	"net/netip"
 
 	"github.com/onprem-infra/onprem-infra/shared/clash"
+	hidden "github.com/onprem-infra/onprem-infra/shared/secret"
 	"github.com/onprem-infra/onprem-infra/shared/spec/machine"
 	"github.com/onprem-infra/onprem-infra/shared/spec/name"
 	"github.com/onprem-infra/onprem-infra/shared/spec/network"
@@ -24,7 +25,12 @@ type (
 	Host     = machine.Host
 	// Provisioning is how the hosts are provisioned.
 	Provisioning = provisioning.Settings
+	// Secret is a text that no output has, such as the password of a BMC.
+	Secret = hidden.Text
 )
+
+// NewSecret is a secret of a text, for a Host whose account a cluster.yaml has in another file.
+func NewSecret(text string) Secret { return hidden.New(text) }
 
 // The platforms. None exists in cluster.yaml only.
 const (

@@ -86,3 +86,37 @@ func Size(first, last netip.Addr) int {
 	}
 	return min(n+1, most)
 }
+
+// BlockBits is the prefix length of what a host has over IPv6. A lease of DHCPv6 belongs to an
+// identifier and not to a card, and firmware, iPXE and ramdisk of a host have identifiers of their
+// own: each of them needs an address. Sixteen are enough for all boots within a lease.
+const BlockBits = 124
+
+// Places are what hosts have of a range, one each: addresses over IPv4, blocks over IPv6. The zero
+// value has none.
+type Places struct {
+	First netip.Prefix
+	Count int // at most the largest number of 32 bits
+}
+
+// PlacesOf are the places that are wholly within a range.
+func PlacesOf(first, last netip.Addr) Places {
+	switch {
+	case !first.IsValid() || !last.IsValid() || first.Is4() != last.Is4() || last.Less(first):
+		return Places{}
+	case first.Is4():
+		return Places{netip.PrefixFrom(first, first.BitLen()), Size(first, last)}
+	}
+	block, _ := first.WithZone("").Prefix(BlockBits)
+	if block.Addr() != first {
+		end := Last(block)
+		if block, _ = end.Next().Prefix(BlockBits); !block.IsValid() || last.Less(block.Addr()) {
+			return Places{}
+		}
+	}
+	const each = 1 << (128 - BlockBits)
+	if count := Size(block.Addr(), last) / each; count > 0 {
+		return Places{block, count}
+	}
+	return Places{}
+}

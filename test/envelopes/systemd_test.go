@@ -16,9 +16,16 @@ import (
 // the programs that units start.
 func host(t *testing.T, input string, r role.Role) (root string) {
 	t.Helper()
+	root = render(t, input, images(t), r)
+	machine(t, root)
+	return root
+}
+
+// machine adds to a rendered tree what a machine has beside it.
+func machine(t *testing.T, root string) {
+	t.Helper()
 	const own = "/lib/systemd/system"
 	need.File(t, own+"/podman.socket")
-	root = render(t, input, images(t), r)
 	if err := os.CopyFS(filepath.Join(root, "usr/lib/systemd/system"), os.DirFS(own)); err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +45,6 @@ func host(t *testing.T, input string, r role.Role) (root string) {
 			t.Fatal(err)
 		}
 	}
-	return root
 }
 
 // verify returns what systemd says of units in a root directory. Its exit code is 0 for many a
@@ -178,12 +184,12 @@ var nodeUnits = []string{
 // takes, and which are left out and why, stands in the tests of package units.
 func TestSecurity(t *testing.T) {
 	analyze := need.Command(t, "systemd-analyze")
-	machine, node := host(t, variants(t)["managed"], role.Bootstrap), host(t, variants(t)["managed"], role.Master)
+	first, node := host(t, variants(t)["managed"], role.Bootstrap), host(t, variants(t)["managed"], role.Master)
 	for unit, most := range map[string]string{
 		"onprem-keepalived.service": "22", "onprem-coredns.service": "19", "onprem-install.service": "37", "onprem-resolv.service": "9",
 		"onprem-vip-leave.service": "8", "on-prem-resolv-prepender.service": "15",
 	} {
-		root := machine
+		root := first
 		if unit == "onprem-vip-leave.service" || unit == "on-prem-resolv-prepender.service" {
 			root = node
 		}

@@ -90,10 +90,10 @@ func (b *BMC) reset(w http.ResponseWriter, m *machine, kind string, q Quirks) {
 	}
 	var err error
 	if on && !starts {
-		err = b.power(m, false)
+		err = b.power(m, Change{Graceful: kind == "GracefulShutdown"})
 	}
 	if err == nil && (starts && !on || kind == "PowerCycle" || strings.HasSuffix(kind, "Restart")) {
-		err = b.power(m, true)
+		err = b.power(m, Change{On: true})
 	}
 	if err != nil {
 		fail(w, http.StatusInternalServerError, "InternalError", err.Error())
@@ -103,12 +103,9 @@ func (b *BMC) reset(w http.ResponseWriter, m *machine, kind string, q Quirks) {
 }
 
 // power switches a machine. An override that counts once is used up by a start.
-func (b *BMC) power(m *machine, on bool) error {
+func (b *BMC) power(m *machine, change Change) error {
 	b.mu.Lock()
-	change := Change{On: on, Boot: "Hdd", Mode: m.mode, Media: m.slots["Cd"], HTTP: m.http}
-	if m.enabled != "Disabled" && m.target != "None" {
-		change.Boot = m.target
-	}
+	change = m.from(change)
 	copied := m.Machine
 	b.mu.Unlock()
 	if b.options.Power != nil {
@@ -116,15 +113,48 @@ func (b *BMC) power(m *machine, on bool) error {
 			return err
 		}
 	}
+	if change.Graceful && b.options.IsOn != nil {
+		return nil // the machine's operating system ends it, or ignores the request
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	m.On = on
-	if !on {
+	m.On = change.On
+	if !change.On {
 		m.offAt = time.Now()
-	} else if m.enabled == "Once" {
-		m.enabled, m.target = "Disabled", "None"
+	} else {
+		m.started()
 	}
 	return nil
+}
+
+// from adds what the machine starts from. The lock is held.
+func (m *machine) from(change Change) Change {
+	change.Boot, change.Mode, change.Media, change.HTTP = "Hdd", m.mode, m.slots["Cd"], m.http
+	if m.enabled != "Disabled" && m.target != "None" {
+		change.Boot = m.target
+	}
+	return change
+}
+
+// started ends an override that counts once. The lock is held.
+func (m *machine) started() {
+	if m.enabled == "Once" {
+		m.enabled, m.target = "Disabled", "None"
+	}
+}
+
+// Restart is what a machine starts from when it has reset itself, without the BMC. An override that
+// counts once is used up. An unknown machine starts from its disk.
+func (b *BMC) Restart(id string) Change {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	m := b.find(id)
+	if m == nil {
+		return Change{On: true, Boot: "Hdd", Mode: "UEFI"}
+	}
+	change := m.from(Change{On: true})
+	m.started()
+	return change
 }
 
 // media inserts an image, or ejects one.

@@ -52,6 +52,9 @@ type Change struct {
 	Mode  string // UEFI or Legacy
 	Media string // the image in the virtual CD
 	HTTP  string // the address of UefiHttp
+	// Graceful asks the operating system to end, which it may ignore. With IsOn the machine counts
+	// as on until it has ended.
+	Graceful bool
 }
 
 // Quirks are the faults of a BMC; all may change while it runs.

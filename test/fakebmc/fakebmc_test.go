@@ -75,3 +75,36 @@ func TestQuirks_Changes(t *testing.T) {
 		}
 	}
 }
+
+// TestShutdown has a machine that ends some time after its BMC has asked it to, and one that resets
+// itself: only its first start is from the network.
+func TestShutdown(t *testing.T) {
+	on := true
+	var changes []Change
+	bmc := New(Options{User: "admin", Password: "password", Machines: []Machine{Sample(1)},
+		Power: func(_ Machine, c Change) error { changes = append(changes, c); return nil },
+		IsOn:  func(string) (bool, error) { return on, nil }})
+	r := Start(t, bmc, Certificate{})
+	const system, reset = "/redfish/v1/Systems/1", "/redfish/v1/Systems/1/Actions/ComputerSystem.Reset"
+	if status, _ := call(t, r, "POST", reset, object{"ResetType": "GracefulShutdown"}); status != 204 || len(changes) != 1 || !changes[0].Graceful || changes[0].On {
+		t.Errorf("status %d, changes %+v", status, changes)
+	}
+	for _, state := range []string{"On", "Off"} {
+		if _, out := call(t, r, "GET", system, nil); out["PowerState"] != state {
+			t.Errorf("the machine is %v, want %s", out["PowerState"], state)
+		}
+		on = false
+	}
+	boot := object{"BootSourceOverrideTarget": "Pxe", "BootSourceOverrideEnabled": "Once"}
+	if status, _ := call(t, r, "PATCH", system, object{"Boot": boot}); status != 204 {
+		t.Fatal(status)
+	}
+	for _, want := range []string{"Pxe", "Hdd"} {
+		if got := bmc.Restart("1"); got.Boot != want || !got.On || got.Mode != "UEFI" {
+			t.Errorf("it starts from %+v, want %s", got, want)
+		}
+	}
+	if got := bmc.Restart("2"); got.Boot != "Hdd" {
+		t.Errorf("a machine that the BMC does not know starts from %+v", got)
+	}
+}

@@ -92,7 +92,7 @@ func rendered(input txtar.File, images []byte) []txtar.File {
 	}
 	written := map[string]string{}
 	for _, r := range p.Roles() {
-		set, err := goods(p, r)
+		set, err := goods(p, r, described.Hosts)
 		if err == nil {
 			_, err = ignition.Encode(set)
 		}
@@ -109,8 +109,13 @@ func rendered(input txtar.File, images []byte) []txtar.File {
 	return append(entries, tree("cluster", set, written)...)
 }
 
-func goods(p plan.Plan, r role.Role) (asset.Set, error) {
-	if r == role.Bootstrap {
+// goods are what a host of a role gets. Hosts that the bootstrap machine provisions have one Ignition
+// document.
+func goods(p plan.Plan, r role.Role, hosts []spec.Host) (asset.Set, error) {
+	switch {
+	case r == role.Bootstrap && bootstrap.Provisions(p):
+		return bootstrap.AssetsWith(p, bootstrap.Options{Hosts: hosts, Ignition: map[string][]byte{"master": []byte("must-not-appear")}})
+	case r == role.Bootstrap:
 		return bootstrap.Assets(p)
 	}
 	return cluster.Assets(p, r)
@@ -121,7 +126,7 @@ func findings(text any) []txtar.File {
 }
 
 // tree is a role's files, behind a list of them. What has been written for another role is only
-// listed.
+// listed, and so is what not everyone may read.
 func tree(role string, set asset.Set, written map[string]string) []txtar.File {
 	var list bytes.Buffer
 	var files []txtar.File
@@ -133,6 +138,9 @@ func tree(role string, set asset.Set, written map[string]string) []txtar.File {
 			continue
 		}
 		list.WriteByte('\n')
+		if f.Mode&0o004 == 0 {
+			continue
+		}
 		written[key] = role
 		files = append(files, txtar.File{Name: role + f.Path, Data: f.Contents})
 	}

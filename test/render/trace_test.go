@@ -53,7 +53,7 @@ func untraced(t *testing.T, c spec.Cluster) int {
 	}
 	files := slices.Clone(all.Tree())
 	for _, r := range p.Roles() {
-		set, err := goods(p, r)
+		set, err := goods(p, r, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -67,7 +67,7 @@ func Root(ctx context.Context, log *slog.Logger) (string, error) {
 func RootOf(ctx context.Context, suite string, log *slog.Logger) (string, error) {
 	sum := sha256.Sum256([]byte(suite + presets + install + strings.Join(slices.Concat(packages, latePackages), ",")))
 	return cache.Dir(fmt.Sprintf("rootfs-%s-%x", suite, sum[:6]), func(dir string) error {
-		mirror, err := mirror(ctx)
+		mirror, err := Mirror(ctx)
 		if err != nil {
 			return err
 		}

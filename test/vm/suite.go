@@ -44,8 +44,8 @@ func codename(release string) string {
 	return ""
 }
 
-// mirror is where this machine's own packages come from: every release is there.
-func mirror(ctx context.Context) (string, error) {
+// Mirror is where this machine's own packages come from: every release is there.
+func Mirror(ctx context.Context) (string, error) {
 	out, err := exec.CommandContext(ctx, "apt-get", "indextargets", "--format",
 		"$(REPO_URI) $(CODENAME) $(COMPONENT)", "Created-By: Packages", "Origin: Debian").Output()
 	if err != nil {

@@ -69,22 +69,33 @@ func one(path string, at spec.Finding) (grammar.Account, spec.Findings) {
 
 // CA are the certificates by which BMCs are verified; nil stands for those of this host.
 func CA(description string, s provisioning.Settings) (*x509.CertPool, error) {
+	pool, _, err := certificates(description, s)
+	return pool, err
+}
+
+// PEM is the text of these certificates; empty stands for those of the host that verifies BMCs.
+func PEM(description string, s provisioning.Settings) (string, error) {
+	_, text, err := certificates(description, s)
+	return text, err
+}
+
+func certificates(description string, s provisioning.Settings) (*x509.CertPool, string, error) {
 	name, text := "bmcVerifyCA of "+description, []byte(s.BMCCA)
 	if s.BMCCA == "" {
 		if s.BMCCAFile == "" {
-			return nil, nil
+			return nil, "", nil
 		}
 		name = beside(description, s.BMCCAFile)
 		var err error
 		if text, err = read(name); err != nil {
-			return nil, fmt.Errorf("the certificates that verify BMCs: %w", err)
+			return nil, "", fmt.Errorf("the certificates that verify BMCs: %w", err)
 		}
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("%s has no certificate: write one or more in PEM", name)
+		return nil, "", fmt.Errorf("%s has no certificate: write one or more in PEM", name)
 	}
-	return pool, nil
+	return pool, string(text), nil
 }
 
 // read reads a file of which no more than limit bytes can be right.

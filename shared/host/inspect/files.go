@@ -142,6 +142,7 @@ func (h Files) Role() role.Role {
 	}{
 		{"/etc/systemd/system/onprem-keepalived.service", role.Bootstrap},
 		{"/etc/systemd/system/onprem-coredns.service", role.Bootstrap},
+		{"/etc/systemd/system/onprem-provision.service", role.Bootstrap},
 		{"/etc/kubernetes/manifests/haproxy.yaml", role.Master},
 		{KeepalivedManifest, role.Worker},
 		{CoreDNSManifest, role.Arbiter},

@@ -12,8 +12,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 )
 
-// Document writes one file. An existing file keeps its permissions; ours reports whether its text
-// is of the kind that the verb writes. A device or a pipe is written into. A dry run only checks.
+// Document writes one file. An existing file keeps its permissions, but those that Private takes
+// away; ours reports whether its text is of the kind that the verb writes. A device or a pipe is
+// written into. A dry run only checks.
 func (p Place) Document(data []byte, ours func(text []byte) bool) (Outcome, error) {
 	done := Outcome{Path: p.Path, Action: Create}
 	info, err := os.Stat(p.Path)
@@ -24,7 +25,7 @@ func (p Place) Document(data []byte, ours func(text []byte) bool) (Outcome, erro
 			p.DryRun {
 			return done, place(p.Path, err)
 		}
-		return done, because(p.Path, file.Write(p.Path, data, 0o644))
+		return done, because(p.Path, file.Write(p.Path, data, p.mode(0o644)))
 	case errors.Is(err, syscall.ENOTDIR):
 		return done, PlaceError{p.Path, filepath.Dir(p.Path) + " is not a directory"}
 	case err != nil:
@@ -64,7 +65,15 @@ func (p Place) replace(info fs.FileInfo, data []byte, ours func([]byte) bool) (O
 	if err := access(filepath.Dir(target), writeHere); err != nil || p.DryRun {
 		return done, because(p.Path, err)
 	}
-	return done, because(p.Path, file.Write(target, data, info.Mode().Perm()))
+	return done, because(p.Path, file.Write(target, data, p.mode(info.Mode().Perm())))
+}
+
+// mode is what remains of a file's permissions.
+func (p Place) mode(perm fs.FileMode) fs.FileMode {
+	if p.Private {
+		return perm &^ 0o077
+	}
+	return perm
 }
 
 // readBounded reads a file that has been opened.

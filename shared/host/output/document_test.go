@@ -46,6 +46,31 @@ func TestDocument(t *testing.T) {
 	}
 }
 
+// TestDocument_Private holds that only the owner may read a file with secrets, also one that was
+// open to others before, and that what the owner may do stays.
+func TestDocument_Private(t *testing.T) {
+	dir := t.TempDir()
+	for name, tt := range map[string]struct{ before, after fs.FileMode }{
+		"new": {0, 0o600}, "open": {0o644, 0o600}, "group": {0o660, 0o600}, "read-only": {0o444, 0o400},
+	} {
+		path := filepath.Join(dir, name)
+		if tt.before != 0 {
+			if err := os.WriteFile(path, []byte("old"), tt.before); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chmod(path, tt.before); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := (Place{Path: path, Private: true}).Document([]byte("text"), ours); err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode() != tt.after {
+			t.Errorf("%s: %v, %v, want %v", name, info.Mode(), err, tt.after)
+		}
+	}
+}
+
 // A pipe, and so /dev/null or /dev/stdout, is written to and stays what it is.
 func TestDocument_IntoAPipe(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")

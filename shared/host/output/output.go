@@ -16,6 +16,8 @@ type Place struct {
 	Inputs []string // files that the verb has read; "-" is standard input
 	Force  bool     // write over files that are not ours
 	DryRun bool     // check everything, and write nothing
+	// Private is for a document with secrets: no one but the owner of its file may read it.
+	Private bool
 }
 
 // Action is what is done to one file.

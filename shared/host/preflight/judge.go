@@ -17,6 +17,7 @@ const (
 	CheckLogin        Check = "bmc-login"     // it accepts the credentials
 	CheckClock        Check = "bmc-clock"     // its clock is right
 	CheckRole         Check = "bmc-role"      // the account may change the machine
+	CheckFirmware     Check = "bmc-firmware"  // the BMC states its model and firmware
 	CheckSystem       Check = "bmc-system"    // the address names a machine
 	CheckScheme       Check = "bmc-scheme"    // the address has the scheme that the make needs
 	CheckTwin         Check = "bmc-twin"      // no two hosts are one machine
@@ -29,6 +30,13 @@ const (
 	CheckMemory       Check = "memory"        // the ramdisk fits
 	CheckRootDisk     Check = "root-disk"     // the hints choose one disk
 )
+
+// All are the names of all checks, in that order.
+func All() []Check {
+	return []Check{CheckReach, CheckTLS, CheckLogin, CheckClock, CheckRole, CheckFirmware,
+		CheckSystem, CheckScheme, CheckTwin, CheckSessions, CheckPower, CheckBootMode,
+		CheckSecureBoot, CheckBootMAC, CheckVirtualMedia, CheckMemory, CheckRootDisk}
+}
 
 // Severity is how much a finding matters.
 type Severity string
@@ -129,6 +137,7 @@ func (j *judge) judgeRedfish(before []Facts) {
 	if !j.hasSystem() {
 		return
 	}
+	j.judgeFirmware()
 	j.judgeTwins(before)
 	j.judgeSessions()
 	j.judgePower()

@@ -134,6 +134,14 @@ func (j *judge) judgeAccount() {
 	}
 }
 
+// judgeFirmware asks for the version alone: which versions are broken is known to their makers.
+func (j *judge) judgeFirmware() {
+	if m := j.Redfish.Manager; m.Path != "" && m.Firmware == "" {
+		j.add(CheckFirmware, Unseen, "compare its version with the maker's notes at the BMC",
+			"the BMC does not report the version of its firmware")
+	}
+}
+
 // crowd is how many open sessions are worth a word: many BMCs have room for eight.
 const crowd = 4
 

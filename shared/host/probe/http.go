@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net/http"
+	"sync/atomic"
 )
 
 // NewHTTP probes a URL such as http://localhost:6385/v1 by connections that dial makes, without a
@@ -24,6 +25,32 @@ func (h *HTTP) Probe(ctx context.Context) error {
 // It probes that the server completes the handshake and answers, and sends nothing secret.
 func NewUntrusted(url string, dial Dialer) *HTTP {
 	return newHTTP(url, dial, &tls.Config{InsecureSkipVerify: true})
+}
+
+// Either probes one port of which it is not known whether its server wants TLS. A server with TLS
+// may close a connection without it, which looks as if there was no server.
+type Either struct {
+	Plain, Secure *HTTP
+	last          atomic.Bool // Secure answered last
+}
+
+// Probe is nil if one of both answers. It begins with the one that answered last: a server logs
+// each connection of the wrong kind.
+func (e *Either) Probe(ctx context.Context) error {
+	first, second := e.Plain, e.Secure
+	secure := e.last.Load()
+	if secure {
+		first, second = second, first
+	}
+	err := first.Probe(ctx)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	if second.Probe(ctx) == nil {
+		e.last.Store(!secure)
+		return nil
+	}
+	return err
 }
 
 // Good returns nil for an answer from 200 to 299, and the answer's first 64 KiB. Anything else is

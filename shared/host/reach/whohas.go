@@ -1,6 +1,6 @@
 // Package reach probes the network by a few raw packets that change no table of other hosts: by ARP
 // and Neighbour Discovery which hosts have an address, by ICMP echo whether a host answers a packet
-// of some size, and whether VRRP reaches it.
+// of some size, and whether VRRP reaches it. Announce alone has hosts change what they remember.
 package reach
 
 import (

@@ -22,7 +22,7 @@ type Bootstrap struct {
 	heirs  func() []netip.Addr
 	access *kubeconfig.Access
 	api    *probe.API
-	ironic *probe.HTTP
+	ironic *probe.Either
 
 	log    *slog.Logger
 	logged string // of the API
@@ -34,11 +34,12 @@ func NewBootstrap(
 	p plan.Plan, path string, heirs func() []netip.Addr, log *slog.Logger,
 ) *Bootstrap {
 	access, number := kubeconfig.NewAccess(path, log), p.Ports[port.API]
-	ironic := fmt.Sprintf("http://localhost:%d/v1", p.Ports[port.Ironic])
+	ironic := fmt.Sprintf("://localhost:%d/v1", p.Ports[port.Ironic])
 	return &Bootstrap{
 		port: number, heirs: heirs, access: access, log: log,
-		api:    probe.NewAPI(fmt.Sprintf("localhost:%d", number), access.Client),
-		ironic: probe.NewHTTP(ironic, localhost.Dial),
+		api: probe.NewAPI(fmt.Sprintf("localhost:%d", number), access.Client),
+		ironic: &probe.Either{Plain: probe.NewHTTP("http"+ironic, localhost.Dial),
+			Secure: probe.NewUntrusted("https"+ironic, localhost.Dial)},
 	}
 }
 
@@ -52,7 +53,7 @@ func (b *Bootstrap) API(ctx context.Context) health.API {
 	return state
 }
 
-// Ironic reports whether Ironic answers.
+// Ironic reports whether Ironic answers, ours with TLS or that of another installer without.
 func (b *Bootstrap) Ironic(ctx context.Context) bool { return b.ironic.Probe(ctx) == nil }
 
 // Heir asks the API servers of all control plane nodes side by side. They must show a certificate

@@ -119,3 +119,73 @@ func TestBootstrap_LogsChanges(t *testing.T) {
 		}
 	}
 }
+
+// Ironic is seen whether it wants TLS or not, and also one that closes a connection without TLS
+// instead of answering it: the VIP is kept for it.
+func TestBootstrap_Ironic(t *testing.T) {
+	answer := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
+	for _, tt := range []struct {
+		name   string
+		listen func(net.Listener) net.Listener
+		serve  func(*httptest.Server)
+		want   bool
+	}{
+		{"without TLS", nil, (*httptest.Server).Start, true},
+		{"with TLS", nil, (*httptest.Server).StartTLS, true},
+		{"with TLS, and deaf without it", func(l net.Listener) net.Listener { return deaf{l} }, (*httptest.Server).StartTLS, true},
+		{"none", nil, func(s *httptest.Server) { s.Listener.Close() }, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			server := httptest.NewUnstartedServer(answer)
+			server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, 0)
+			number := server.Listener.Addr().(*net.TCPAddr).Port
+			if tt.listen != nil {
+				server.Listener = tt.listen(server.Listener)
+			}
+			tt.serve(server)
+			if tt.want {
+				t.Cleanup(server.Close)
+			}
+			p := plan.Plan{Ports: map[string]uint16{port.API: 1, port.Ironic: uint16(number)}}
+			b := NewBootstrap(p, "", func() []netip.Addr { return nil }, slog.New(slog.DiscardHandler))
+			for range 3 {
+				if got := b.Ironic(t.Context()); got != tt.want {
+					t.Errorf("Ironic() = %v, want %v", got, tt.want)
+				}
+			}
+		})
+	}
+}
+
+// deaf closes each connection whose first byte begins no handshake of TLS.
+type deaf struct{ net.Listener }
+
+func (d deaf) Accept() (net.Conn, error) {
+	for {
+		conn, err := d.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		const handshake = 22 // RFC 8446 5.1
+		first := make([]byte, 1)
+		if _, err := conn.Read(first); err == nil && first[0] == handshake {
+			return &begun{conn, first}, nil
+		}
+		conn.Close()
+	}
+}
+
+// begun is a connection of which a byte was read.
+type begun struct {
+	net.Conn
+	first []byte
+}
+
+func (b *begun) Read(p []byte) (int, error) {
+	if len(b.first) == 0 {
+		return b.Conn.Read(p)
+	}
+	n := copy(p, b.first)
+	b.first = b.first[n:]
+	return n, nil
+}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
 
@@ -91,6 +92,11 @@ var onBootstrap = []rule{
 			"server is away for some seconds", ""},
 	{"/etc/systemd/resolved.conf.d/*", Later,
 		"it counts when systemd-resolved is restarted", ""},
+	{layout.Hosts, Later,
+		"onprem-provision has read it at its start: restart that unit; hosts that are installed " +
+			"stay as they are",
+		"the units that provision hosts start with it, at the next boot: write it by ignition or " +
+			"render"},
 }
 
 // everywhere are the rules of all hosts, after those of their own.

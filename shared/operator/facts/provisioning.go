@@ -14,12 +14,14 @@ type Provisioning struct {
 	// The servers that may answer there, and the addresses that no other host may have.
 	Expected offer.Expected
 	Own      []netip.Addr
-	MTU      int  // that the link should have; 0 if none is stated
-	Live     bool // services of the installation run on this host, and hold their ports
+	MTU      int          // that the link should have; 0 if none is stated
+	CIDR     netip.Prefix // that only this link may have; invalid if it is not known
+	Live     bool         // services of the installation run on this host, and hold their ports
 
-	NoLink  string         // why there is no link; empty if there is one
-	Link    *addr.Ethernet // nil if links were not inspected
-	Asked   bool           // which servers answer
+	NoLink  string          // why there is no link; empty if there is one
+	Link    *addr.Ethernet  // nil if links were not inspected
+	Others  []addr.Ethernet // the other links of this host, without ports of bridges and bonds
+	Asked   bool            // which servers answer
 	Servers []offer.Server
 	Holders []AddressHolder
 	Ports   []HeldPort

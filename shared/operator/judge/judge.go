@@ -31,14 +31,16 @@ type Verdict struct {
 
 // Facts are what was seen.
 type Facts struct {
-	VIPs     []VIP
-	Clashes  []clash.Finding
-	Daemon   *Daemon  // nil where keepalived has not been started
-	Servers  []Server // behind this node's balancer
-	Failed   []string // services of this host that do not answer, such as the balancer
-	Names    []Name   // that this host's name server answers
-	Rights   []Right  // that this node lacks
-	Expected bool     // this host is one that runs keepalived
+	VIPs    []VIP
+	Clashes []clash.Finding
+	Daemon  *Daemon  // nil where keepalived has not been started
+	Servers []Server // behind this node's balancer
+	Failed  []string // services of this host that do not answer, such as the balancer
+	Names   []Name   // that this host's name server answers
+	Rights  []Right  // that this node lacks
+	// Provisioning is what keeps hosts from being installed, in words.
+	Provisioning []string
+	Expected     bool // this host is one that runs keepalived
 }
 
 // VIP is one of the cluster's.
@@ -99,6 +101,9 @@ func Of(f Facts) Verdict {
 		if !n.Right {
 			j.add(Degraded, "this host's name server answers wrongly for %s", n.Name)
 		}
+	}
+	for _, fault := range f.Provisioning {
+		j.add(Degraded, "%s", fault)
 	}
 	for _, r := range f.Rights {
 		j.add(Degraded, "this node may not %s: %s; %s", r.What, r.Without, r.Do)

@@ -64,6 +64,7 @@ func TestOf(t *testing.T) {
 		{"a refused configuration", Facts{VIPs: []VIP{api}, Daemon: &Daemon{Running: true, Refused: true}}, Degraded, "keepalived refuses"},
 		{"a server is down", Facts{VIPs: []VIP{api}, Servers: []Server{up, down}}, Degraded, "API server master-1 is DOWN behind this node's balancer"},
 		{"all servers are down", Facts{VIPs: []VIP{api}, Servers: []Server{down}}, Down, "API server master-1 is DOWN, as are all"},
+		{"hosts are not installed", Facts{VIPs: []VIP{api}, Provisioning: []string{"host master-1 is not installed: x"}}, Degraded, "host master-1 is not installed"},
 		{"a wrong name", Facts{VIPs: []VIP{api}, Names: []Name{{"api.prod.example.com", true}, {"api-int.prod.example.com", false}}}, Degraded,
 			"this host's name server answers wrongly for api-int.prod.example.com"},
 		{"a clash", Facts{VIPs: []VIP{api}, Clashes: []clash.Finding{{Kind: clash.Foreign, VIP: api.Address}}}, Degraded, ""},

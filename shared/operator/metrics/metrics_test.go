@@ -45,7 +45,17 @@ func full() *Page {
 	}.Onto(p)
 	Balancer{Running: true, Redirect: true, Lost: 2, Reloads: 1, Servers: []Server{{"m0", "192.0.2.11:6443", true, 12}, {"m1", "192.0.2.12:6443", false, 0}}}.Onto(p)
 	Names{Running: true, Source: FromMemory, Nodes: 5, Upstreams: 2, Reloads: 4, Stale: 2 * time.Second}.Onto(p)
+	Files{Serving: true, Requests: []Requests{{"kernel", 3}, {"image", 0}}, Sent: 62914560, Connections: 2, Items: []Fetched{{"osImage", true, 300_000_000}, {"ironicAgentImage", false, 0}}}.Onto(p)
 	Announcement{"established": 1, "lost": 0}.Onto(p)
+	BootstrapAddress{Held: true, Taken: 2, Restored: 3}.Onto(p)
+	Provisioning{Phase: "deploy", Phases: []string{"deploy", "ended"}, Age: time.Minute, DHCP: true, Steps: []string{"inspecting", "joined"}, Blockers: 1, Foreign: 2,
+		Hosts: []InstalledHost{{"master-0", "joined", 1, -1}, {"master-1", "inspecting", 3, 90 * time.Second}}}.Onto(p)
+	p.Add(ProvisionSeconds, 3, "preflight")
+	p.Add(ProvisionFailures, 4)
+	p.Flag(IronicRunning, true)
+	p.Add(IronicDrivers, 2)
+	DHCPServer{Serving: true, Hosts: 3}.Onto(p)
+	DHCPSeen{Answers: map[string]uint64{"offer": 4, "nak": 0}, Ignored: 5, Foreign: map[string]uint64{"dhcp": 2, "dhcpv6": 0}}.Onto(p)
 	return p
 }
 

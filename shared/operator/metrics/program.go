@@ -93,6 +93,13 @@ func All() []Family {
 		VIPGapLast, AdvertAge, AdvertJitter, Clashes,
 		Check, CheckChanges, GateOpen, Running, Restarts, Reloads, Refused, Leaving, NodesKnown,
 		LBRunning, LBRedirect, LBLost, LBReloads, LBUp, LBSessions,
+		HTTPServing, HTTPRequests, HTTPSent, HTTPConnections, HTTPItemReady, HTTPItemBytes,
 		DNSRunning, DNSNodes, DNSUpstreams, DNSSource, DNSReloads, DNSStale, Announced,
+		ProvisioningAddress, ProvisioningTaken, ProvisioningRestored,
+		DHCPServing, DHCPHosts, DHCPAnswers, DHCPIgnored, DHCPForeign,
+		IronicRunning, IronicDrivers,
+		InstallPhase, InstallPhaseAge, InstallDHCP, InstallHosts, InstallBlockers, InstallForeign,
+		InstallAttempts, InstallWait,
+		ProvisionSeconds, ProvisionFailures,
 	}
 }

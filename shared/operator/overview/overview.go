@@ -20,11 +20,13 @@ import (
 type View struct {
 	plan.Plan
 	Files map[role.Role][]string `json:"files"`
+	// Bootstrap is nil if the bootstrap machine provisions no hosts.
+	Bootstrap *Bootstrap `json:"bootstrap,omitempty"`
 }
 
 // Of is the view of a plan; paths are the files of a role.
 func Of(p plan.Plan, paths func(plan.Plan, role.Role) ([]string, error)) (View, error) {
-	v := View{Plan: p, Files: map[role.Role][]string{}}
+	v := View{Plan: p, Files: map[role.Role][]string{}, Bootstrap: bootstrap(p)}
 	v.LoadBalancer = spec.LoadBalancer(p.Balancer())
 	for _, r := range p.Roles() {
 		files, err := paths(p, r)

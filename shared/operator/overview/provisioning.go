@@ -45,6 +45,9 @@ func provisioning(p *provision.Plan, width layout.Width) string {
 		}
 		if h.Address.IsValid() {
 			address = h.Address.String()
+			if p.DHCP != nil && p.DHCP.Block != 0 {
+				address += fmt.Sprintf("/%d", p.DHCP.Block)
+			}
 		}
 		rows = append(rows, []string{name, string(h.Phase), address, driver, string(h.Boot),
 			strings.TrimPrefix(h.Ironic, "https://")})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"path"
 	"strings"
 
@@ -24,9 +25,15 @@ type Former struct {
 	Paths  func(plan.Plan, role.Role) ([]string, error)
 }
 
-// Retired lists the paths that such hosts may have, whichever load balancer the cluster has.
+// Retired lists the paths that such hosts may have, whichever load balancer the cluster has, and
+// whether the bootstrap machine provisions hosts or not.
 func (f Former) Retired() (all []string) {
 	for _, p := range f.Plans {
+		p.Images = maps.Clone(p.Images)
+		if p.Images == nil {
+			p.Images = map[string]string{}
+		}
+		p.Images[spec.IronicImage] = "any" // with it more files belong to the machine, never fewer
 		for _, balancer := range []spec.LoadBalancer{spec.Managed, spec.UserManaged} {
 			for _, mdns := range []spec.MDNS{p.MDNS, spec.MDNSEnabled} {
 				p.LoadBalancer, p.MDNS = balancer, mdns

@@ -136,9 +136,12 @@ func (p *Plan) dhcp(in Input) {
 	if !d.First.IsValid() {
 		d.First, d.Last = subnet.Free(p.CIDR, p.taken())
 	}
+	if d.First.Is6() {
+		d.Block = subnet.BlockBits
+	}
 	table := assign(d.First, d.Last, p.taken(), p.Hosts)
 	for i, h := range p.Hosts {
-		p.Hosts[i].Address = table[h.MAC]
+		p.Hosts[i].Address = table[h.MAC].Addr()
 		if h.Phase == Bootstrap {
 			d.Bootstrap = append(d.Bootstrap, h.MAC)
 		} else {

@@ -31,9 +31,12 @@ type Plan struct {
 
 // DHCP is what the server of the provisioning network answers.
 type DHCP struct {
-	Unknown      string       `json:"unknown"`
-	First        netip.Addr   `json:"first"`
-	Last         netip.Addr   `json:"last"`
+	Unknown string     `json:"unknown"`
+	First   netip.Addr `json:"first"`
+	Last    netip.Addr `json:"last"`
+	// Block is the prefix length of the addresses that each host has over IPv6; 0 over IPv4, where
+	// a host has one.
+	Block        int          `json:"block,omitempty"`
 	LeaseSeconds int          `json:"leaseSeconds"`
 	Gateway      netip.Addr   `json:"gateway,omitzero"`
 	DNS          []netip.Addr `json:"dns,omitempty"`
@@ -65,12 +68,13 @@ const (
 
 // Host is how one host is provisioned.
 type Host struct {
-	Name     string     `json:"name"`
-	Role     string     `json:"role"`
-	Spare    bool       `json:"spare,omitempty"` // a control plane host beyond the replicas
-	Phase    Phase      `json:"phase"`
-	MAC      mac.MAC    `json:"mac"`
-	Address  netip.Addr `json:"address,omitzero"` // reserved by its MAC; none without our DHCP
+	Name  string  `json:"name"`
+	Role  string  `json:"role"`
+	Spare bool    `json:"spare,omitempty"` // a control plane host beyond the replicas
+	Phase Phase   `json:"phase"`
+	MAC   mac.MAC `json:"mac"`
+	// Address is reserved by its MAC; none without our DHCP. Over IPv6 it is the first of a block.
+	Address  netip.Addr `json:"address,omitzero"`
 	BMC      string     `json:"bmc"`
 	Driver   string     `json:"driver"`
 	Verify   string     `json:"verify"`

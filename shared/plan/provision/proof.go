@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/onprem-infra/onprem-infra/shared/mac"
+	"github.com/onprem-infra/onprem-infra/shared/subnet"
 )
 
 // prove holds the plan to what makes two DHCP servers harmless: each host belongs to one phase, and
@@ -37,24 +38,56 @@ func (p *Plan) prove() ([]string, error) {
 			errs = append(errs, fmt.Errorf("%s is answered and is no host's", m))
 		}
 	}
-	owners, taken := map[netip.Addr]string{}, p.taken()
-	for _, h := range p.Hosts {
-		switch first, twice := owners[h.Address]; {
-		case !answered[h.MAC]:
-			errs = append(errs, fmt.Errorf("host %q: no server answers %s", h.Name, h.MAC))
-		case twice:
-			errs = append(errs, fmt.Errorf("host %q: %s is %q's too", h.Name, h.Address, first))
-		case slices.Contains(taken, h.Address), !h.Address.IsValid(),
-			h.Address.Less(p.DHCP.First), p.DHCP.Last.Less(h.Address):
-			errs = append(errs, fmt.Errorf("host %q: %s is not free in the range", h.Name,
-				h.Address))
-		}
-		owners[h.Address] = h.Name
-	}
+	statement, err := p.proveTable(answered)
 	return append(statements,
 		fmt.Sprintf("the bootstrap machine answers %d of them, the cluster %d: no host is "+
 			"answered by both, none by neither", len(p.DHCP.Bootstrap), len(p.DHCP.Cluster)),
-		fmt.Sprintf("%d addresses of %s to %s are reserved by MAC, none of them a server's or the "+
-			"gateway's, and both phases reserve the same", len(owners), p.DHCP.First,
-			p.DHCP.Last)), errors.Join(errs...)
+		statement), errors.Join(append(errs, err)...)
+}
+
+// proveTable holds that each host has addresses of its own, all of them in the range. It compares
+// their first and last ones with those of every other host and server.
+func (p *Plan) proveTable(answered map[mac.MAC]bool) (statement string, err error) {
+	var errs []error
+	type span struct {
+		first, last netip.Addr
+		whose       string
+	}
+	var owners []span
+	for _, t := range p.taken() {
+		owners = append(owners, span{t, t, ""})
+	}
+	servers := len(owners)
+	for _, h := range p.Hosts {
+		if !answered[h.MAC] {
+			errs = append(errs, fmt.Errorf("host %q: no server answers %s", h.Name, h.MAC))
+			continue
+		}
+		own := span{h.Address, h.Address, h.Name}
+		if p.DHCP.Block != 0 {
+			own.last = subnet.Last(netip.PrefixFrom(h.Address, p.DHCP.Block))
+		}
+		other := slices.IndexFunc(owners, func(o span) bool {
+			return o.first.Compare(own.last) <= 0 && own.first.Compare(o.last) <= 0
+		})
+		switch {
+		case other >= servers:
+			errs = append(errs, fmt.Errorf("host %q: %s is %q's too", h.Name, h.Address,
+				owners[other].whose))
+		case other >= 0, !h.Address.IsValid(), h.Address.Less(p.DHCP.First),
+			p.DHCP.Last.Less(own.last), (p.DHCP.Block != 0) != h.Address.Is6(),
+			p.DHCP.Block != 0 && netip.PrefixFrom(h.Address, p.DHCP.Block).Masked().Addr() !=
+				h.Address:
+			errs = append(errs, fmt.Errorf("host %q: %s is not free in the range", h.Name,
+				h.Address))
+		}
+		owners = append(owners, own)
+	}
+	what := "addresses"
+	if p.DHCP.Block != 0 {
+		what = fmt.Sprintf("blocks of /%d", p.DHCP.Block)
+	}
+	return fmt.Sprintf("%d %s of %s to %s are reserved by MAC, none of them a server's or the "+
+		"gateway's, and both phases reserve the same", len(owners)-servers, what, p.DHCP.First,
+		p.DHCP.Last), errors.Join(errs...)
 }

@@ -32,20 +32,29 @@ func TestAssign_Properties(t *testing.T) {
 	for _, first := range []string{"172.22.0.10", "fd00:22::a"} {
 		first := netip.MustParseAddr(first)
 		property := func(seed uint32, count, more uint8) bool {
-			n := int(count)%60 + 1
-			last := plus(first, uint64(n)+1+uint64(more)) // room for two servers
+			n, each := int(count)%60+1, uint64(1)
+			if first.Is6() {
+				each = 16
+			}
+			last := plus(first, (uint64(n)+3)*each+uint64(more)) // room for two servers
 			taken := []netip.Addr{plus(first, uint64(seed)%uint64(n)), last}
 			hosts := hostsOf(seed, n)
 			table, reversed := assign(first, last, taken, hosts), slices.Clone(hosts)
 			slices.Reverse(reversed)
 			seen := map[netip.Addr]bool{}
 			for _, h := range hosts {
-				a := table[h.MAC]
-				if !a.IsValid() || seen[a] || a.Less(first) || last.Less(a) || slices.Contains(taken, a) {
-					t.Logf("%s has %v in %v", h.MAC, a, table)
+				block := table[h.MAC]
+				if !block.IsValid() || block != block.Masked() || uint64(1)<<(block.Addr().BitLen()-block.Bits()) != each {
+					t.Logf("%s has %v in %v", h.MAC, block, table)
 					return false
 				}
-				seen[a] = true
+				for a := block.Addr(); block.Contains(a); a = a.Next() {
+					if seen[a] || a.Less(first) || last.Less(a) || slices.Contains(taken, a) {
+						t.Logf("%s has %v in %v", h.MAC, a, table)
+						return false
+					}
+					seen[a] = true
+				}
 			}
 			for m, a := range assign(first, last, taken, reversed) {
 				if table[m] != a {
@@ -83,6 +92,17 @@ func TestAssign_Stable(t *testing.T) {
 	}
 }
 
+// blocks is a plan over IPv6 with two hosts.
+func blocks() *Plan {
+	p := &Plan{IP: netip.MustParseAddr("fd00:22::3"), DHCP: &DHCP{First: netip.MustParseAddr("fd00:22::"), Last: netip.MustParseAddr("fd00:22::8e"), Block: 124}}
+	for i, name := range []string{"a", "b"} {
+		m := mac.MAC{2, byte(i)}
+		p.Hosts = append(p.Hosts, Host{Name: name, Phase: Bootstrap, MAC: m, Address: netip.MustParseAddr([]string{"fd00:22::10", "fd00:22::20"}[i])})
+		p.DHCP.Bootstrap = append(p.DHCP.Bootstrap, m)
+	}
+	return p
+}
+
 // TestProve_Refuses breaks a plan in each way that the proof is there for.
 func TestProve_Refuses(t *testing.T) {
 	good := func() *Plan {
@@ -92,7 +112,7 @@ func TestProve_Refuses(t *testing.T) {
 		for i, a := range assign(first, last, nil, hosts) {
 			for j := range hosts {
 				if hosts[j].MAC == i {
-					hosts[j].Address = a
+					hosts[j].Address = a.Addr()
 				}
 			}
 		}
@@ -107,6 +127,22 @@ func TestProve_Refuses(t *testing.T) {
 	}
 	if proof, err := good().prove(); err != nil || len(proof) != 3 {
 		t.Fatalf("%v, %v", proof, err)
+	}
+	if proof, err := blocks().prove(); err != nil || !strings.Contains(proof[2], "2 blocks of /124") {
+		t.Fatalf("%v, %v", proof, err)
+	}
+	for want, change := range map[string]func(*Plan){
+		"'s too":                     func(p *Plan) { p.Hosts[1].Address = p.Hosts[0].Address.Next() },
+		"is not free in the range":   func(p *Plan) { p.Hosts[1].Address = netip.MustParseAddr("fd00:22::21") },
+		"host \"b\": fd00:22:: is":   func(p *Plan) { p.Hosts[1].Address = netip.MustParseAddr("fd00:22::") },
+		"host \"b\": fd00:22::80 is": func(p *Plan) { p.Hosts[1].Address = netip.MustParseAddr("fd00:22::80") },
+		"host \"a\": fd00:22::10 is": func(p *Plan) { p.DHCP.Block = 0 },
+	} {
+		p := blocks()
+		change(p)
+		if _, err := p.prove(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
 	}
 	for want, change := range map[string]func(*Plan){
 		"is answered in both phases": func(p *Plan) { p.DHCP.Cluster = append(p.DHCP.Cluster, p.DHCP.Bootstrap[0]) },
@@ -147,6 +183,32 @@ func TestFit(t *testing.T) {
 		if got != tt.want {
 			t.Errorf("%s: %s\nwant %s", name, got, tt.want)
 		}
+	}
+}
+
+// TestPlaces holds that a place is wholly within its range.
+func TestPlaces(t *testing.T) {
+	for _, tt := range []struct {
+		first, last, want string
+		count             int
+	}{
+		{"172.22.0.10", "172.22.0.254", "172.22.0.10/32", 245},
+		{"172.22.0.10", "172.22.0.9", "invalid Prefix", 0},
+		{"172.22.0.10", "fd00::", "invalid Prefix", 0},
+		{"fd00::a", "fd00::fe", "fd00::10/124", 14},
+		{"fd00::10", "fd00::1f", "fd00::10/124", 1},
+		{"fd00::10", "fd00::1e", "invalid Prefix", 0},
+		{"fd00::11", "fd00::2e", "invalid Prefix", 0},
+		{"fd00::a", "fd00::ffff:ffff:ffff:ffff", "fd00::10/124", 1<<27 - 1},
+		{"ffff:ffff:ffff:ffff:ffff:ffff:ffff:fff1", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "invalid Prefix", 0},
+	} {
+		got := subnet.PlacesOf(netip.MustParseAddr(tt.first), netip.MustParseAddr(tt.last))
+		if got.First.String() != tt.want || got.Count != tt.count {
+			t.Errorf("%s to %s: %v, want %s and %d", tt.first, tt.last, got, tt.want, tt.count)
+		}
+	}
+	if got := subnet.PlacesOf(netip.Addr{}, netip.Addr{}); got.Count != 0 {
+		t.Errorf("no range has %v", got)
 	}
 }
 

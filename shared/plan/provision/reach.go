@@ -32,13 +32,22 @@ var errNoAPI = errors.New("its ramdisk reports to Ironic at the API VIP, and the
 var errNoMedia = errors.New("its BMC fetches an ISO from the API VIP, and none is of the BMC's " +
 	"IP family: use an address of the other family for the BMC")
 
+// Own is the address of the bootstrap machine on the network that hosts boot from. It is invalid if
+// the machine needs none there: then everything is reached at the API VIP.
+func (p *Plan) Own() netip.Addr {
+	if p.Address == provisioning.One {
+		return p.IP
+	}
+	return p.BootstrapIP
+}
+
 // ironic is the address at which the ramdisks of a phase reach Ironic: on the provisioning network
 // if there is one, so that they need no router and no other network, and else the API VIP. It is of
 // the family of the network that they boot from.
 func (p *Plan) ironic(in Input, phase Phase) (netip.Addr, error) {
 	own := p.IP
-	if phase == Bootstrap && p.Address != provisioning.One {
-		own = p.BootstrapIP
+	if phase == Bootstrap {
+		own = p.Own()
 	}
 	switch {
 	case own.IsValid():

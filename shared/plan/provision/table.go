@@ -10,14 +10,14 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/subnet"
 )
 
-// assign gives each card of the hosts an address of a range. It is a function of the set of hosts,
-// whatever their order in the file: both phases compute it, so that no lease has to be handed over,
-// and a lost lease file costs nothing.
+// assign gives each card of the hosts a place of a range: an address over IPv4, a block over IPv6.
+// It is a function of the set of hosts, whatever their order in the file: both phases compute it,
+// so that no lease has to be handed over, and a lost lease file costs nothing.
 //
 // A card's place in the range is a hash of its MAC, and the next free one if that is taken. So a
 // host that is added or removed moves no other, unless two hashes meet. Cards of the bootstrap
 // phase come first: workers, which come and go, never move a control plane node.
-func assign(first, last netip.Addr, taken []netip.Addr, hosts []Host) map[mac.MAC]netip.Addr {
+func assign(first, last netip.Addr, taken []netip.Addr, hosts []Host) map[mac.MAC]netip.Prefix {
 	order := slices.Clone(hosts)
 	slices.SortFunc(order, func(a, b Host) int {
 		if a.Phase != b.Phase {
@@ -28,24 +28,36 @@ func assign(first, last netip.Addr, taken []netip.Addr, hosts []Host) map[mac.MA
 		}
 		return a.MAC.Compare(b.MAC)
 	})
-	size := uint64(subnet.Size(first, last))
-	used, table := map[netip.Addr]bool{}, map[mac.MAC]netip.Addr{}
+	places := subnet.PlacesOf(first, last)
+	size := uint64(places.Count)
+	used, table := map[netip.Prefix]bool{}, map[mac.MAC]netip.Prefix{}
 	for _, t := range taken {
-		used[t] = true
+		if place, err := t.Prefix(places.First.Bits()); err == nil {
+			used[place] = true
+		}
 	}
 	for _, h := range order {
+		if size == 0 {
+			break
+		}
 		hash := fnv.New64a()
 		_, _ = hash.Write(h.MAC[:])
-		place := hash.Sum64() % size
+		number := hash.Sum64() % size
 		for range size {
-			addr := plus(first, place)
-			if place = (place + 1) % size; !used[addr] {
-				used[addr], table[h.MAC] = true, addr
+			place := nth(places.First, number)
+			if number = (number + 1) % size; !used[place] {
+				used[place], table[h.MAC] = true, place
 				break
 			}
 		}
 	}
 	return table
+}
+
+// nth is the place so many behind another of its size.
+func nth(first netip.Prefix, n uint64) netip.Prefix {
+	each := uint64(1) << (first.Addr().BitLen() - first.Bits())
+	return netip.PrefixFrom(plus(first.Addr(), n*each), first.Bits())
 }
 
 // plus is the address so many behind another. Ranges are within the last 64 bits.

@@ -14,6 +14,10 @@ import (
 
 const version = 1
 
+// by names this program in the file, as all of its files do: by that the command line knows a file
+// that it may replace.
+const by = "onprem-infra"
+
 // File is what the file has.
 type File struct {
 	CA    string // certificates in PEM that BMCs are verified by; none for those of the machine
@@ -41,6 +45,7 @@ func (f File) Of(name string) (Host, bool) {
 
 type file struct {
 	Version int    `json:"version"`
+	By      string `json:"by"`
 	CA      string `json:"ca,omitempty"`
 	Hosts   []host `json:"hosts"`
 }
@@ -56,7 +61,7 @@ type host struct {
 
 // Encode is the file, secrets and all: it is written with mode 0600.
 func Encode(f File) []byte {
-	out := file{Version: version, CA: f.CA, Hosts: []host{}}
+	out := file{Version: version, By: by, CA: f.CA, Hosts: []host{}}
 	for _, h := range f.Hosts {
 		out.Hosts = append(out.Hosts, host{h.Name, h.Username.Reveal(), h.Password.Reveal(),
 			h.Network.Reveal(), h.Ignition.Reveal(), h.RootDisk})

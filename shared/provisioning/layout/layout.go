@@ -25,6 +25,10 @@ const (
 	Htpasswd    = State + "/auth/htpasswd"
 )
 
+// BMCCA has the certificates in PEM by which Ironic verifies BMCs: those of Hosts or, if that has
+// none, those that the machine trusts.
+const BMCCA = State + "/tls/bmc-ca.crt"
+
 // Hosts is the file of shared/provisioning/hostfile, which has secrets. Its mode is 0600.
 const Hosts = "/etc/onprem-infra/provisioning/hosts.json"
 
@@ -36,8 +40,36 @@ const (
 	Progress    = Run + "/progress.json"
 	DnsmasqConf = Run + "/dnsmasq/dnsmasq.conf"
 	DnsmasqHost = Run + "/dnsmasq/hosts"
+	DnsmasqLog  = Run + "/dnsmasq/dnsmasq.log"
 	IronicConf  = Run + "/ironic/ironic.conf"
 )
 
 // Report is the file in which a part reports.
 func Report(part string) string { return Run + "/report-" + part + ".json" }
+
+// What hosts fetch, below HTTP. Beside each of them is its digest: a line of sha256sum in a file
+// with the same name and Digest behind it.
+const (
+	AgentKernel    = Images + "/agent.kernel"
+	AgentInitramfs = Images + "/agent.initramfs"
+	OSRaw          = Images + "/os.raw" // the operating system is one of the two
+	OSQcow2        = Images + "/os.qcow2"
+	Digest         = ".sha256"
+)
+
+// The programs of iPXE, below HTTP and TFTP.
+const (
+	ProgramBIOS  = "undionly.kpxe"
+	ProgramX64   = "snponly.efi"
+	ProgramARM64 = "arm64-efi/snponly.efi"
+)
+
+// Media and MediaILO are the directories below HTTP in which Ironic publishes virtual media. Those
+// hold secrets, so they are served over TLS alone.
+const (
+	Media    = "redfish"
+	MediaILO = "ilo"
+)
+
+// Sources has of each file that was fetched where it came from, and its digest.
+const Sources = State + "/sources"

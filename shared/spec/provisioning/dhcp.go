@@ -94,7 +94,7 @@ func (d Draft) free() (first, last netip.Addr) {
 	return subnet.Free(d.CIDR(), without)
 }
 
-// checkRoom holds that a range has an address for each host, and more where others get some.
+// checkRoom holds that a range has a place for each host, and more where others get addresses.
 func (d Draft) checkRoom(r *document.Report, hosts int) {
 	first, last, at := d.dhcp.first, d.dhcp.last, d.dhcp.rng.At
 	if !d.CIDR().IsValid() {
@@ -109,16 +109,16 @@ func (d Draft) checkRoom(r *document.Report, hosts int) {
 				"installer takes, %s,%s: write %s,%s", whole, end, first, last)
 		}
 	}
-	want, size := hosts, 0
+	want, what := hosts, "addresses"
 	if d.dhcp.unknown.Value == Pool {
 		want *= PoolFactor
 	}
-	if first.IsValid() {
-		size = subnet.Size(first, last)
+	if d.CIDR().Addr().Is6() {
+		what = fmt.Sprintf("blocks of /%d", subnet.BlockBits)
 	}
-	if size < want {
-		r.Errorf(at, "has %d addresses for hosts, and %d are needed: write a larger range or "+
-			"network", size, want)
+	if size := subnet.PlacesOf(first, last).Count; size < want {
+		r.Errorf(at, "has %d %s for hosts, and %d are needed: write a larger range or network",
+			size, what, want)
 	}
 }
 

@@ -3,7 +3,7 @@
 //	serve -listen 127.0.0.1:8000 -machines machines.json -power ./power
 //
 // The file has a list of machines, as fakebmc.Machine has them. The command is run with a machine's
-// ID and "on", "off" or "status"; the last prints on or off. FAKEBMC_BOOT, FAKEBMC_MODE,
+// ID and "on", "off", "shutdown" or "status"; the last prints on or off. FAKEBMC_BOOT, FAKEBMC_MODE,
 // FAKEBMC_MEDIA and FAKEBMC_HTTP have what the machine starts from. With -tls the certificate is
 // that of a CA of its own, valid for the loopback.
 package main
@@ -102,8 +102,11 @@ func serve(server *http.Server, secure bool) error {
 // command runs the power command.
 func command(ctx context.Context, power, id string, c fakebmc.Change) ([]byte, error) {
 	state := "off"
-	if c.On {
+	switch {
+	case c.On:
 		state = "on"
+	case c.Graceful:
+		state = "shutdown"
 	}
 	cmd := exec.CommandContext(ctx, power, id, state)
 	cmd.Env = append(os.Environ(), "FAKEBMC_BOOT="+c.Boot, "FAKEBMC_MODE="+c.Mode,

@@ -63,6 +63,9 @@ func (p Probes) Inspect(
 		return f
 	}
 	f.Link = &chosen
+	f.Others = slices.DeleteFunc(slices.Clone(links), func(e addr.Ethernet) bool {
+		return e.Name == chosen.Name || e.Port
+	})
 	f.Ports = p.ports(chosen, unseen)
 	if !chosen.Enabled || !chosen.Carrier {
 		unseen.Add("the network of "+chosen.Name, errors.New("the link is down or has no carrier"))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect/installation"
 	"github.com/onprem-infra/onprem-infra/shared/operator/judge"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -25,6 +26,9 @@ type Report struct {
 	Daemon   *Daemon   `json:"keepalived,omitempty"`
 	Balancer []Backend `json:"balancer,omitempty"` // the API servers behind this node's HAProxy
 	Names    []Name    `json:"names,omitempty"`    // that this host's own name server answers
+
+	// Provisioning is that of hosts, of a bootstrap machine alone.
+	Provisioning *installation.Report `json:"provisioning,omitempty"`
 
 	Clashes []clash.Finding `json:"clashes"`         // what disturbs the elections
 	Reach   string          `json:"hears,omitempty"` // which adverts reach this host, in words

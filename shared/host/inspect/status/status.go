@@ -11,6 +11,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect/installation"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
@@ -50,7 +51,9 @@ func Inspect(ctx context.Context, host *inspect.Inspector) Report {
 	i.ask(ctx, &r, unseen)
 	r.StaticPods, err = i.staticPods()
 	unseen.Add("static pods", err)
-	r.At, r.Unseen = i.Now().UTC(), unseen.List()
+	r.At = i.Now().UTC()
+	r.Provisioning = installation.Read(i.Files, r.At, unseen)
+	r.Unseen = unseen.List()
 	r.Verdict = i.verdict(r, unread == nil)
 	return r
 }

@@ -18,7 +18,10 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/status"
 	"github.com/onprem-infra/onprem-infra/shared/operator/judge"
+	width "github.com/onprem-infra/onprem-infra/shared/operator/layout"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -171,6 +174,19 @@ func TestVerdict_NotStarted(t *testing.T) {
 	if r.Verdict.Level != judge.Degraded ||
 		r.Verdict.Why[0] != "keepalived has not been started on this host" {
 		t.Errorf("%+v", r.Verdict)
+	}
+}
+
+// TestInspect_Provisioning holds that a bootstrap machine reports the hosts that it installs, and is
+// not healthy while one of them is blocked.
+func TestInspect_Provisioning(t *testing.T) {
+	blocked := progress.Encode(progress.Progress{Phase: progress.Ended, Hosts: []progress.Host{{Name: "master-1", Blocker: "its BMC is dead: replace it"}}})
+	r := status.Inspect(t.Context(), fakehost.New(t, fakehost.Plan(t, vrrp.ProfileLan), map[string]string{layout.Progress: string(blocked)}))
+	if r.Provisioning == nil || r.Verdict.Level == judge.OK || !slices.Contains(r.Verdict.Why, "host master-1 is not installed: its BMC is dead: replace it") {
+		t.Errorf("%+v: %+v", r.Verdict, r.Provisioning)
+	}
+	if text := r.Text(width.Of(200)); !strings.Contains(text, "\nmaster-1: blocked: its BMC is dead") || !strings.Contains(text, "\nprovisioning: DHCP is off\n") {
+		t.Error(text)
 	}
 }
 

@@ -39,6 +39,9 @@ func (r Report) Text(width layout.Width) string {
 		rest.WriteString(electionText(v, r.At))
 	}
 	rest.WriteString(hostText(r))
+	if r.Provisioning != nil {
+		rest.WriteString(r.Provisioning.Text(r.At))
+	}
 	for _, path := range r.StaticPods {
 		fmt.Fprintf(&rest,
 			"kubelet runs a daemon instead of ours, from %s: see onprem-infra doctor\n",

@@ -46,5 +46,8 @@ func (i inspector) verdict(r Report, links bool) judge.Verdict {
 		f.Rights = append(f.Rights,
 			judge.Right{What: m.Right, Without: m.Without, Do: cluster.Remedy})
 	}
+	if r.Provisioning != nil {
+		f.Provisioning = r.Provisioning.Faults(r.At)
+	}
 	return judge.Of(f)
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/spec/image"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
@@ -189,9 +190,9 @@ func (i Inspector) Ports() (out []facts.Port) {
 	return out
 }
 
-// Images are those of the plan.
+// Images are the container images of the plan.
 func (i Inspector) Images(ctx context.Context) []facts.Image {
-	keys := slices.Sorted(maps.Keys(i.Plan.Images))
+	keys := slices.DeleteFunc(slices.Sorted(maps.Keys(i.Plan.Images)), image.IsFile)
 	if len(keys) == 0 {
 		i.Unseen.Add("images", errors.New("the cluster names none: specify --images"))
 	}

@@ -37,6 +37,16 @@ func (r Report) Faulty() bool {
 		func(f preflight.Finding) bool { return f.Severity == preflight.Error })
 }
 
+// Clocks are how far the clocks of those BMCs are ahead of this host's that report one.
+func (r Report) Clocks() (ahead []time.Duration) {
+	for _, f := range r.seen {
+		if f.Redfish != nil && f.Redfish.Clock.Known {
+			ahead = append(ahead, f.Redfish.Clock.Ahead)
+		}
+	}
+	return ahead
+}
+
 // Text is a report for a person: the table, and each finding with its remedy.
 func (r Report) Text(width layout.Width) string {
 	text := strings.Builder{}

@@ -2,10 +2,12 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/preflight"
+	"github.com/onprem-infra/onprem-infra/shared/host/redfish"
 	"github.com/onprem-infra/onprem-infra/shared/operator/layout"
 )
 
@@ -18,6 +20,7 @@ type Row struct {
 	RootDisk string `json:"rootDisk"`
 	RunnerUp string `json:"runnerUp"`
 	Ready    string `json:"ready"`
+	Firmware string `json:"firmware,omitempty"` // the BMC's model and version, as it reports them
 }
 
 // none stands for what was not seen.
@@ -32,6 +35,7 @@ func Rows(seen []preflight.Facts, found []preflight.Finding) (rows []Row) {
 		if f.Redfish != nil && f.Redfish.System != nil {
 			s := f.Redfish.System
 			row.Power = cmp.Or(s.Power, none)
+			row.Firmware = firmware(f.Redfish)
 			choice := f.Target.Want.Disk.Choose(s.Disks)
 			if d, ok := choice.Chosen(); ok {
 				if row.RootDisk = d.String(); choice.Tie {
@@ -46,6 +50,21 @@ func Rows(seen []preflight.Facts, found []preflight.Finding) (rows []Row) {
 	}
 	return rows
 }
+
+// firmware is the BMC itself. Its texts are quoted: it may be hostile.
+func firmware(f *redfish.Facts) string {
+	var words []string
+	for i, text := range []string{f.Root.Vendor, f.Manager.Model, f.Manager.Firmware} {
+		if text != "" {
+			words = append(words, fmt.Sprintf("%s %q", []string{"vendor", "model", "firmware"}[i],
+				text[:min(len(text), mostText)]))
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// mostText is how much of a text of a BMC is printed, in bytes.
+const mostText = 80
 
 // ready is whether a host can be deployed, and what is against it.
 func ready(host string, found []preflight.Finding) string {

@@ -62,6 +62,24 @@ func taken(f facts.Provisioning) (out []fault) {
 	return out
 }
 
+// overlap are other links in the provisioning network: packets to hosts leave by the wrong one.
+func overlap(f facts.Provisioning) (out []fault) {
+	if !f.CIDR.IsValid() {
+		return nil
+	}
+	for _, e := range f.Others {
+		for _, own := range e.Addresses {
+			if !own.Addr().IsLinkLocalUnicast() && own.Overlaps(f.CIDR) {
+				out = append(out, fault{Error, "the provisioning network " + f.CIDR.String(),
+					fmt.Sprintf("the link %s of this host has %s, which overlaps it", e.Name, own),
+					"choose another provisioning network, or remove that address: packets to " +
+						"hosts leave by either link"})
+			}
+		}
+	}
+	return out
+}
+
 func ports(f facts.Provisioning) (out []fault) {
 	if f.Live {
 		return nil

@@ -16,6 +16,7 @@ const (
 	CheckLink        Name = "prov-link"    // the link is missing, down or without carrier
 	CheckMTU         Name = "prov-mtu"     // its MTU is too small, or not the stated one
 	CheckTaken       Name = "prov-taken"   // another host has the provisioning address
+	CheckOverlap     Name = "prov-overlap" // another link has the provisioning network
 	CheckPorts       Name = "prov-ports"   // another program has a port that provisioning needs
 	CheckDHCPForeign Name = "dhcp-foreign" // a DHCP server answers that is not expected
 	CheckDHCPProxy   Name = "dhcp-proxy"   // a ProxyDHCP server answers that is not expected
@@ -55,7 +56,8 @@ type fault struct {
 
 // checks are all, in the order of their names above.
 var checks = []check{
-	{CheckLink, link}, {CheckMTU, mtu}, {CheckTaken, taken}, {CheckPorts, ports},
+	{CheckLink, link}, {CheckMTU, mtu}, {CheckTaken, taken}, {CheckOverlap, overlap},
+	{CheckPorts, ports},
 	{CheckDHCPForeign, foreign}, {CheckDHCPProxy, proxies}, {CheckRAForeign, routers},
 	{CheckRADefault, defaultRoutes}, {CheckDHCPMissing, missing},
 }

@@ -70,6 +70,14 @@ func TestExamine(t *testing.T) {
 		{"an expected host has the address", with(func(f *facts.Provisioning) {
 			f.Expected, f.Holders = expectOwn(), []facts.AddressHolder{{Address: own, MACs: []string{ownMAC}}}
 		}), "", ""},
+		{"another link has the network", with(func(f *facts.Provisioning) {
+			f.CIDR = netip.MustParsePrefix("172.22.0.0/24")
+			f.Others = []addr.Ethernet{{Name: "ens5", Addresses: []netip.Prefix{netip.MustParsePrefix("172.22.1.9/16")}}}
+		}), "prov-overlap error", "the link ens5 of this host has 172.22.1.9/16"},
+		{"another link has another network", with(func(f *facts.Provisioning) {
+			f.CIDR = netip.MustParsePrefix("fe80::/64")
+			f.Others = []addr.Ethernet{{Name: "ens5", Addresses: []netip.Prefix{netip.MustParsePrefix("192.0.2.9/24"), netip.MustParsePrefix("fe80::1/64")}}}
+		}), "", ""},
 		{"a port that libvirt has", with(func(f *facts.Provisioning) {
 			f.Ports = []facts.HeldPort{{Number: 67, Network: "udp", Needs: "DHCP", Program: "dnsmasq (process 7)", Link: "ens3"}}
 		}), "prov-ports error", "<dhcp> is removed"},

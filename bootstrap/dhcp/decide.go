@@ -1,0 +1,184 @@
+package dhcp
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/asset"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/mac"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
+	"github.com/onprem-infra/onprem-infra/shared/port"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/served"
+)
+
+// Snapshot is the input of the decision.
+type Snapshot struct {
+	Orders orders.Orders
+	Links  addr.Snapshot
+	// Programs are those of iPXE that are there, and Missing what hosts of the phase lack.
+	Programs provisioning.Programs
+	Missing  []string
+}
+
+// Observe reads the orders, the machine's addresses, and which of iPXE's programs are there. A
+// machine that is to be off needs the orders alone.
+func (r *Room) Observe(context.Context) (s Snapshot, err error) {
+	defer func() { r.unseen = err }()
+	if s.Orders, err = r.Host.Orders(); err != nil || !s.Orders.Wants(orders.DHCP) {
+		return s, err
+	}
+	if s.Links, err = r.Host.Links(); err != nil {
+		return Snapshot{}, fmt.Errorf("read links: %w", err)
+	}
+	s.Programs, s.Missing = served.Present(r.Plan.Provisioning, provision.Bootstrap,
+		func(program string) bool {
+			return r.Host.Exists(path.Join(layout.TFTP, program)) &&
+				r.Host.Exists(path.Join(layout.HTTP, program))
+		})
+	return s, nil
+}
+
+// Step is what this round does.
+type Step int
+
+// The steps.
+const (
+	Release Step = iota // the server ends
+	Nothing             // there is no network to serve, or no host
+	Wait                // something is missing: the fence closes
+	Serve
+)
+
+// Desired is what the machine should be. The zero value is not applied.
+type Desired struct {
+	Step       Step
+	Generation int64
+	Link       string
+	Server     netip.Addr
+	Filter     bool // DHCP is answered, and not TFTP alone
+	Hosts      []mac.MAC
+	Conf       []byte
+	Files      []asset.File
+	// Unknown are hosts of the orders that the plan does not have in this phase.
+	Unknown []mac.MAC
+	Why     string
+}
+
+// Decide computes what is served. Only hosts that both the orders and the plan's phase have are
+// answered.
+func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
+	d := r.decide(s)
+	d.Generation = s.Orders.Generation
+	return d, loop.Reasons{d.Why}
+}
+
+func (r *Room) decide(s Snapshot) Desired {
+	if !s.Orders.Wants(orders.DHCP) {
+		return Desired{Step: Release, Why: "off: " + reason(s.Orders)}
+	}
+	p := r.Plan.Provisioning
+	d := Desired{Step: Wait, Server: served.Server(p, provision.Bootstrap)}
+	if !d.Server.IsValid() {
+		return Desired{Step: Nothing, Why: "hosts boot virtual media: there is no network to serve"}
+	}
+	d.Link, d.Why = holder(s.Links, d.Server)
+	network, _ := served.Network(p, provision.Bootstrap, served.Place{Link: d.Link,
+		HTTPPort: r.Plan.Ports[port.ProvisioningHTTP], Programs: s.Programs})
+	d.Filter = network.Mode == provisioning.Managed
+	if d.Filter {
+		d.Hosts, d.Unknown = known(s.Orders.Hosts, network.Reservations)
+	}
+	switch {
+	case d.Filter && len(d.Hosts) == 0:
+		d.Step, d.Why = Nothing, "no host is to be answered"
+		return d
+	case d.Link == "":
+		return d
+	case len(s.Missing) > 0:
+		d.Why = fmt.Sprintf("%s is missing below %s or %s: it comes out of the image of Ironic",
+			strings.Join(s.Missing, " and "), layout.TFTP, layout.HTTP)
+		return d
+	}
+	if err := d.render(network); err != nil {
+		d.Why = "its configuration is not valid: " +
+			strings.ReplaceAll(err.Error(), "\n", "; ")
+		return d
+	}
+	d.Step = Serve
+	d.Why = fmt.Sprintf("serves TFTP at %s on %s", d.Server, d.Link)
+	if d.Filter {
+		d.Why = fmt.Sprintf("answers %d hosts at %s on %s", len(d.Hosts), d.Server, d.Link)
+	}
+	return d
+}
+
+// render makes the files. The configuration is that of all hosts of the phase, so that it stays as
+// it is while the set changes: dnsmasq would have to start again. The list has those of the set.
+func (d *Desired) render(network provisioning.Network) error {
+	files, err := provisioning.Files(network, layout.DnsmasqConf)
+	if err != nil {
+		return err
+	}
+	set := network
+	set.Reservations = slices.DeleteFunc(slices.Clone(network.Reservations),
+		func(h provisioning.Reservation) bool { return !slices.Contains(d.Hosts, h.MAC) })
+	for i, f := range files {
+		switch f.Path {
+		case layout.DnsmasqConf:
+			d.Conf = f.Contents
+		case layout.DnsmasqHost:
+			files[i].Contents = provisioning.Hosts(set)
+		}
+	}
+	d.Files = files
+	return nil
+}
+
+// holder is the link that has an address which can be used, or why there is none.
+func holder(links addr.Snapshot, server netip.Addr) (link, why string) {
+	for _, l := range links.Links {
+		for _, a := range l.Addresses {
+			switch {
+			case a.Prefix.Addr() != server:
+			case a.Duplicate:
+				return "", fmt.Sprintf("another host has %s: find it, and take the address from it",
+					server)
+			case a.Tentative:
+				return "", fmt.Sprintf("waits for the end of the probe for another host with %s",
+					server)
+			default:
+				return l.Name, ""
+			}
+		}
+	}
+	return "", fmt.Sprintf("waits for %s, which the part %s adds", server, orders.Address)
+}
+
+// known are the hosts of the orders that the phase has, sorted, and those that it does not have.
+func known(ordered []mac.MAC, phase []provisioning.Reservation) (hosts, unknown []mac.MAC) {
+	all := slices.SortedFunc(slices.Values(ordered), mac.MAC.Compare)
+	for _, m := range slices.Compact(all) {
+		if slices.ContainsFunc(phase, func(h provisioning.Reservation) bool { return h.MAC == m }) {
+			hosts = append(hosts, m)
+		} else {
+			unknown = append(unknown, m)
+		}
+	}
+	return hosts, unknown
+}
+
+func reason(o orders.Orders) string {
+	if o.Why == "" {
+		return "there are no orders"
+	}
+	return o.Why
+}

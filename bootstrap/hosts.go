@@ -1,0 +1,109 @@
+package bootstrap
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provisions"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/hostfile"
+	"github.com/onprem-infra/onprem-infra/shared/secret"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+)
+
+// Provisions reports whether the bootstrap machine of a plan provisions hosts: some of its phase
+// have a BMC, and the plan has an image with Ironic.
+func Provisions(p plan.Plan) bool { return provisions.Runs(p) }
+
+// Options are what the machine gets beside the plan, which has no secrets. The zero value is for a
+// machine that provisions no hosts.
+type Options struct {
+	// Hosts are those of the description, as spec.Parse returns them. Where a cluster.yaml names a
+	// file with an account, the caller reads it into BMC.Username and BMC.Password, by
+	// spec.NewSecret.
+	Hosts []spec.Host
+	// Ignition has the documents that hosts apply at their first boot, by the name of a host or by
+	// its role. That of a host's name is used before that of its role.
+	Ignition map[string][]byte
+	// CA are certificates in PEM by which BMCs are verified; empty for those of the machine.
+	CA string
+	// File is the file of hosts of a machine that has one already. If it is not nil, it is taken as
+	// it is, and the other fields are not used.
+	File []byte
+}
+
+// WrongHosts is the error of AssetsWith for Options that do not fit the hosts that the machine
+// provisions. Each list may be empty, but not all of them.
+type WrongHosts struct {
+	Absent     []string // hosts of the plan that Options.Hosts does not have
+	NoAccount  []string // hosts whose account is in a file that the caller has not read
+	NoDocument []string // hosts without an Ignition document, each as NAME (ROLE)
+	Unknown    []string // keys of Options.Ignition that are no host's name and no role of theirs
+}
+
+func (w WrongHosts) Error() string {
+	var all []string
+	for _, fault := range []struct {
+		names       []string
+		before, fix string
+	}{
+		{w.NoDocument, "no Ignition document is given for ", "give one for each, by the name of " +
+			"the host or by its role"},
+		{w.Unknown, "an Ignition document is given for ", "name a host that the bootstrap " +
+			"machine provisions, or the role of one"},
+		{w.Absent, "the description of these hosts is missing: ", "give the hosts that " +
+			"spec.Parse has returned"},
+		{w.NoAccount, "the account of the BMC is missing for ", "read the file that the " +
+			"description names"},
+	} {
+		if len(fault.names) > 0 {
+			all = append(all, fault.before+strings.Join(fault.names, ", ")+": "+fault.fix)
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
+// file is the file with the secrets of the hosts that the machine provisions, in the order of the
+// plan.
+func (o Options) file(p plan.Plan) ([]byte, error) {
+	if o.File != nil {
+		return o.File, nil
+	}
+	described := map[string]spec.Host{}
+	for _, h := range o.Hosts {
+		described[h.Name] = h
+	}
+	var wrong WrongHosts
+	file, used := hostfile.File{CA: o.CA}, map[string]bool{}
+	for _, h := range provisions.Hosts(p) {
+		d, ok := described[h.Name]
+		if !ok {
+			wrong.Absent = append(wrong.Absent, h.Name)
+		}
+		if d.BMC.Credentials != "" && d.BMC.Password.Empty() {
+			wrong.NoAccount = append(wrong.NoAccount, h.Name)
+		}
+		used[h.Name], used[h.Role] = true, true
+		document := o.Ignition[h.Name]
+		if len(document) == 0 {
+			document = o.Ignition[h.Role]
+		}
+		if len(document) == 0 {
+			wrong.NoDocument = append(wrong.NoDocument, fmt.Sprintf("%s (%s)", h.Name, h.Role))
+		}
+		file.Hosts = append(file.Hosts, hostfile.Host{Name: h.Name, Username: d.BMC.Username,
+			Password: d.BMC.Password, Network: d.Network, Ignition: secret.New(string(document)),
+			RootDisk: d.RootDisk})
+	}
+	for _, key := range slices.Sorted(maps.Keys(o.Ignition)) {
+		if !used[key] {
+			wrong.Unknown = append(wrong.Unknown, key)
+		}
+	}
+	if len(wrong.Absent)+len(wrong.NoAccount)+len(wrong.NoDocument)+len(wrong.Unknown) > 0 {
+		return nil, wrong
+	}
+	return hostfile.Encode(file), nil
+}

@@ -1,0 +1,145 @@
+// Package item lists what the bootstrap machine needs to provision hosts: files of other servers,
+// and files of container images with the places where images have them.
+package item
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/onprem-infra/onprem-infra/shared/container"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/artifact"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+)
+
+// Item is what hosts need: a file of another server, or files of a container image.
+type Item struct {
+	Name string // the key of the description
+	From string // the text there
+
+	Artifact artifact.Artifact // zero for an image
+	Path     string            // of the artifact
+
+	Wanted []Wanted // of the image
+}
+
+// Wanted is a file of an image.
+type Wanted struct {
+	container.Wanted
+	To []string // its places
+	// For is what hosts need the file for. Of the files with one purpose, an image has to have one;
+	// of those with an empty one, none.
+	For string
+}
+
+// The places of ramdisks in images: our own, those of the images from which metal3 and OpenShift
+// copy them, and the name that the agent's own builder gives them.
+func ramdisk(name string) []string {
+	short := strings.TrimPrefix(path.Ext(name), ".")
+	var from []string
+	for _, dir := range []string{"/", "/images/", "/shared/html/images/", "/srv/images/"} {
+		from = append(from, dir+name, dir+"ironic-python-agent."+short)
+	}
+	return from
+}
+
+// Of are what the bootstrap machine of a cluster fetches. The error is a finding about one.
+func Of(p plan.Plan) (items []Item, err error) {
+	file := func(key, to string) error {
+		a, err := artifact.Parse(p.Images[key])
+		if err != nil {
+			return finding(key, err)
+		}
+		if key == spec.OSImage && a.QCOW2() {
+			to = layout.OSQcow2
+		}
+		items = append(items, Item{Name: key, From: p.Images[key], Artifact: a, Path: to})
+		return nil
+	}
+	if image := p.Images[spec.IronicAgentImage]; image != "" {
+		items = append(items, Item{Name: spec.IronicAgentImage, From: image, Wanted: []Wanted{
+			wanted("agent.kernel", ramdisk("agent.kernel"), "the ramdisk's kernel",
+				layout.AgentKernel),
+			wanted("agent.initramfs", ramdisk("agent.initramfs"), "the ramdisk",
+				layout.AgentInitramfs),
+		}})
+	} else if err := file(spec.IronicAgentKernel, layout.AgentKernel); err != nil {
+		return nil, err
+	} else if err := file(spec.IronicAgentInitramfs, layout.AgentInitramfs); err != nil {
+		return nil, err
+	}
+	if err := file(spec.OSImage, layout.OSRaw); err != nil {
+		return nil, err
+	}
+	items = append(items, programs(p))
+	return items, nil
+}
+
+func wanted(name string, from []string, purpose string, to ...string) Wanted {
+	return Wanted{container.Wanted{Name: name, From: from}, to, purpose}
+}
+
+// programs are those of iPXE. Debian's packages, Red Hat's packages and metal3's image have them at
+// different places.
+func programs(p plan.Plan) Item {
+	needs := func(boots ...provision.Boot) bool {
+		return slices.ContainsFunc(p.Provisioning.Hosts, func(h provision.Host) bool {
+			return h.Phase == provision.Bootstrap && slices.Contains(boots, h.Boot)
+		})
+	}
+	bios, uefi := "", ""
+	if needs(provision.PXEBIOS) {
+		bios = "iPXE for BIOS"
+	}
+	if needs(provision.PXEUEFI, provision.UEFIHTTP) {
+		uefi = "iPXE for UEFI"
+	}
+	program := func(name, purpose string, from ...string) Wanted {
+		return wanted(name, from, purpose, path.Join(layout.HTTP, name),
+			path.Join(layout.TFTP, name))
+	}
+	return Item{Name: spec.IronicImage, From: p.Images[spec.IronicImage], Wanted: []Wanted{
+		program(layout.ProgramBIOS, bios, "/tftpboot/undionly.kpxe",
+			"/usr/lib/ipxe/undionly.kpxe", "/usr/share/ipxe/undionly.kpxe"),
+		program(layout.ProgramX64, uefi, "/tftpboot/snponly.efi", "/usr/lib/ipxe/snponly.efi",
+			"/usr/share/ipxe/ipxe-snponly-x86_64.efi", "/usr/lib/ipxe/ipxe.efi"),
+		program(layout.ProgramARM64, uefi, "/tftpboot/arm64-efi/snponly.efi",
+			"/usr/share/ipxe/arm64-efi/snponly.efi", "/usr/lib/ipxe/snponly-arm64.efi",
+			"/usr/lib/ipxe/ipxe-arm64.efi"),
+	}}
+}
+
+// Targets are the files of an item, whether they are there or not.
+func (i Item) Targets() []string {
+	if i.Path != "" {
+		return []string{i.Path}
+	}
+	var all []string
+	for _, w := range i.Wanted {
+		all = append(all, w.To...)
+	}
+	return all
+}
+
+// Missing is a purpose for which an image has no file, by the names of those that it has; empty if
+// it has all.
+func (i Item) Missing(has func(name string) bool) string {
+	got := map[string]bool{}
+	for _, w := range i.Wanted {
+		got[w.For] = got[w.For] || has(w.Name)
+	}
+	for _, w := range i.Wanted {
+		if w.For != "" && !got[w.For] {
+			return w.For
+		}
+	}
+	return ""
+}
+
+func finding(key string, err error) error {
+	return fmt.Errorf("images.%s: %w", key, err)
+}

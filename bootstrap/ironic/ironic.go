@@ -1,0 +1,116 @@
+// Package ironic runs Ironic on the bootstrap machine while the phase machine orders it: it makes
+// what Ironic needs, keeps its container running, and reports when a conductor serves drivers.
+package ironic
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/container"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/ironic"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+)
+
+// Name is the container's.
+const Name = "onprem-ironic"
+
+// Files are what Ironic reads and this room makes, but for the certificate and the account.
+type Files struct{ Config, Template, Script []byte }
+
+// Host is the machine as the room reads and changes it.
+type Host interface {
+	Orders() (orders.Orders, error)
+	Report(orders.Report) error
+	// Identify makes the certificate for the names and the account if they are not there. It
+	// returns the certificate in PEM, whose change needs another Ironic.
+	Identify(names []string) (certificate []byte, err error)
+	// Write makes Ironic's directories, and replaces the files that differ. The archive is what
+	// ramdisks know the certificate by.
+	Write(files Files, archive []byte) error
+	// Trust writes the certificates by which BMCs are verified. Ironic reads them at each use.
+	Trust() error
+	// Serves asks for the hosts whose conductors serve drivers, with the account, of the program
+	// that shows the certificate.
+	Serves(ctx context.Context) (drivers []string, err error)
+	// Closed reports whether nothing listens at Ironic's port.
+	Closed(ctx context.Context) bool
+}
+
+// Daemon keeps Ironic's container.
+type Daemon interface {
+	Ensure(ctx context.Context, spec container.Spec) error
+	Stop(ctx context.Context, name string) error
+	Running() bool
+}
+
+// Options are what a Room needs. The plan has hosts that are provisioned.
+type Options struct {
+	Plan     plan.Plan
+	Host     Host
+	Daemon   Daemon
+	Notifier loop.Notifier
+	Now      func() time.Time
+}
+
+// Room is the bootstrap machine's Ironic. Its methods are the steps of a loop and for one
+// goroutine.
+type Room struct {
+	Options
+	reports *orders.Reporter
+	status  loop.Reporter
+	unseen  error // why the orders were not read last
+
+	drivers, running atomic.Int64
+}
+
+// New makes the room. Nothing happens before its first step.
+func New(o Options) *Room {
+	return &Room{Options: o, reports: orders.NewReporter(orders.Ironic),
+		status: loop.Reporter{Notifier: o.Notifier}}
+}
+
+// Metrics writes what the room's metrics are now. It may be called by any goroutine.
+func (r *Room) Metrics(page *metrics.Page) {
+	page.Add(metrics.IronicRunning, float64(r.running.Load()))
+	page.Add(metrics.IronicDrivers, float64(r.drivers.Load()))
+}
+
+// Container is Ironic's container. It holds no capability: its port is not privileged, and its
+// files are root's. It is another one when what Ironic reads at its start only is another.
+//
+// Ironic uses no proxy. BMCs, ramdisks and the HTTP server are beside it, and Python matches no
+// network of IPv6 in such a list, so that a list of those would not do.
+func Container(p plan.Plan, f Files, certificate []byte) container.Spec {
+	return container.Spec{
+		Name: Name, Image: p.Images[spec.IronicImage],
+		Command: ironic.Command(layout.IronicConf, ironic.Machine()),
+		Mounts: []container.Mount{
+			{Source: layout.State, Target: layout.State},
+			{Source: layout.Run + "/ironic", Target: layout.Run + "/ironic", ReadOnly: true},
+		},
+		Tmpfs: []string{"/tmp", "/run/lock"},
+		Env: map[string]string{
+			"HOME": "/tmp", "LC_ALL": "C.UTF-8", "NO_PROXY": "*", "no_proxy": "*",
+			"ONPREM_CONFIGURATION": digest(f.Config, f.Template, f.Script, certificate),
+		},
+	}
+}
+
+func digest(texts ...[]byte) string {
+	all := make([]string, len(texts))
+	for i, text := range texts {
+		sum := sha256.Sum256(text)
+		all[i] = hex.EncodeToString(sum[:])
+	}
+	sum := sha256.Sum256([]byte(strings.Join(all, "\n")))
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,133 @@
+package ironic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/ironic"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
+)
+
+// Observe reads the orders. A file that cannot be read orders nothing new: what runs goes on.
+func (r *Room) Observe(context.Context) (orders.Orders, error) {
+	o, err := r.Host.Orders()
+	if r.unseen = err; err != nil {
+		return orders.Orders{}, fmt.Errorf("read the orders: %w", err)
+	}
+	return o, nil
+}
+
+// Decision is what Apply does.
+type Decision struct {
+	Orders orders.Orders
+	On     bool
+	Files  Files
+	Names  []string // that the certificate is for
+	// Wrong is why the plan's Ironic cannot be configured; nil if it can.
+	Wrong error
+}
+
+// Decide computes what Ironic is to read.
+func (r *Room) Decide(o orders.Orders) (Decision, loop.Reasons) {
+	d := Decision{Orders: o, On: o.Wants(orders.Ironic), Names: r.Plan.Provisioning.TLSNames}
+	if !d.On {
+		return d, loop.Reasons{"off: the orders do not ask for it"}
+	}
+	s, err := Settings(r.Plan)
+	if d.Wrong = err; err != nil {
+		return d, loop.Reasons{"it cannot be configured"}
+	}
+	d.Files = Files{ironic.Config(s), ironic.Template(s), ironic.Script()}
+	return d, loop.Reasons{"on: " + o.Why}
+}
+
+// Apply follows the decision and reports how far it is. An error is in the report too.
+func (r *Room) Apply(ctx context.Context, d Decision) error {
+	state := orders.Report{Generation: d.Orders.Generation, On: true}
+	var err error
+	if d.On {
+		state.Why, err = r.on(ctx, d)
+		state.Ready = err == nil
+	} else {
+		state.On, err = r.off(ctx)
+		state.Ready, state.Why = err == nil && !state.On, "it does not run"
+	}
+	if err != nil {
+		state.Why = err.Error()
+	}
+	r.count()
+	return errors.Join(err, r.reports.Report(state, r.Now(), r.Host.Report),
+		r.status.Report(true, state.Why))
+}
+
+// count takes for the metrics what runs.
+func (r *Room) count() {
+	r.running.Store(0)
+	if r.Daemon.Running() {
+		r.running.Store(1)
+		return
+	}
+	r.drivers.Store(0)
+}
+
+func (r *Room) on(ctx context.Context, d Decision) (why string, err error) {
+	if d.Wrong != nil {
+		return "", d.Wrong
+	}
+	certificate, err := r.Host.Identify(d.Names)
+	if err != nil {
+		return "", err
+	}
+	if err := r.Host.Trust(); err != nil {
+		return "", err
+	}
+	if err := r.Host.Write(d.Files, ironic.TrustArchive(certificate)); err != nil {
+		return "", err
+	}
+	if err := r.Daemon.Ensure(ctx, Container(r.Plan, d.Files, certificate)); err != nil {
+		return "", err
+	}
+	drivers, err := r.Host.Serves(ctx)
+	r.drivers.Store(int64(len(drivers)))
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("it runs, and does not serve yet: %w", err)
+	case len(drivers) == 0:
+		return "", errNoConductor
+	}
+	return "serves the drivers " + loop.List(drivers), nil
+}
+
+var (
+	errNoConductor = errors.New("the API answers, and no conductor serves a driver yet")
+	errOpen        = errors.New("the container has ended, and a program listens at Ironic's " +
+		"port: end it, `ss -ltnp` names it")
+)
+
+// off reports whether anything of Ironic is there yet. What is not known is there.
+func (r *Room) off(ctx context.Context) (on bool, err error) {
+	if err := r.Daemon.Stop(ctx, Name); err != nil {
+		return true, err
+	}
+	if !r.Host.Closed(ctx) {
+		return true, errOpen
+	}
+	return false, nil
+}
+
+// Leave ends in order. Ironic goes on while the orders ask for it: this may be a restart of this
+// program, and a host whose disk is being written would have to begin again. The next start adopts
+// the container.
+func (r *Room) Leave(ctx context.Context) error {
+	o, err := r.Host.Orders()
+	if err != nil {
+		return fmt.Errorf("read the orders: %w", err)
+	}
+	if o.Wants(orders.Ironic) {
+		return nil
+	}
+	_, err = r.off(ctx)
+	return err
+}

@@ -1,0 +1,133 @@
+package provision
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
+)
+
+// Publish writes what status reads. Without a decision there is nothing new.
+func (r *Room) Publish(_ context.Context, d Desired) error {
+	if d.Progress.Phase == "" {
+		return nil
+	}
+	return errors.Join(r.Host.Show(d.Progress), r.reporter.Report(true, status(d.Progress)))
+}
+
+// status is a line for the service manager.
+func status(p progress.Progress) string {
+	return fmt.Sprintf("phase %s; waiting for %s", p.Phase, p.Waits)
+}
+
+// Apply writes the journal first: what is not there is not done. Then the parts get their orders,
+// and Ironic its requests, those of different hosts at the same time.
+func (r *Room) Apply(ctx context.Context, d Desired) error {
+	if err := r.remember(d.Entries...); err != nil {
+		return err
+	}
+	r.started = true
+	r.watched = d.Watched
+	now, err := r.Host.Orders()
+	if err != nil {
+		return err
+	}
+	if now.Generation != d.Orders.Generation {
+		if err := permitted(r.memory, d.Orders); err != nil {
+			return err
+		}
+		if err := r.Host.WriteOrders(d.Orders); err != nil {
+			return err
+		}
+	}
+	if d.Examine {
+		loop.Wake(r.checks.due)
+	}
+	return r.request(ctx, d)
+}
+
+// remember adds entries to the journal, and then to what the room knows.
+func (r *Room) remember(all ...ledger.Entry) error {
+	if len(all) == 0 {
+		return nil
+	}
+	if err := r.Journal.Append(all...); err != nil {
+		return err
+	}
+	for _, e := range all {
+		r.memory = r.memory.With(e)
+	}
+	return nil
+}
+
+// asking bounds the requests for one host: Ironic asks the BMC for some of them before it answers.
+const asking = 90 * time.Second
+
+// request makes the requests. One that Ironic refuses for good has failed; any other is made again
+// in a later round, such as those for a node that Ironic has locked.
+func (r *Room) request(ctx context.Context, d Desired) error {
+	ctx, cancel := context.WithTimeout(ctx, asking)
+	defer cancel()
+	var mu sync.Mutex
+	var group sync.WaitGroup
+	outcomes := map[string][]ledger.Entry{}
+	var faults []error
+	for name, requests := range d.Requests {
+		group.Go(func() {
+			all, err := r.requestOf(ctx, name, d.Accounts, requests)
+			mu.Lock()
+			defer mu.Unlock()
+			outcomes[name] = all
+			if err != nil {
+				faults = append(faults, err)
+			}
+		})
+	}
+	group.Wait()
+	for _, name := range slices.Sorted(maps.Keys(outcomes)) {
+		if err := r.remember(outcomes[name]...); err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(faults, func(a, b error) int {
+		return slices.Compare([]byte(a.Error()), []byte(b.Error()))
+	})
+	return errors.Join(faults...)
+}
+
+// requestOf makes one host's requests, and returns what came of them.
+func (r *Room) requestOf(
+	ctx context.Context, name, accounts string, requests []node.Request,
+) (all []ledger.Entry, err error) {
+	known := r.memory.Hosts[name]
+	for _, request := range requests {
+		if request.Verb == node.Deploy && known.Never() {
+			return all, fmt.Errorf("%s: its disk was written or its node has joined, and it is "+
+				"not deployed again", name)
+		}
+		e := ledger.Entry{Host: name, Kind: ledger.Done, Verb: request.Verb}
+		err := r.Ironic.Do(ctx, request)
+		e.Time = r.Now()
+		var refusal Refusal
+		switch {
+		case err == nil && ledger.Ends(request.Verb):
+			e.Evidence = accounts
+			all = append(all, e)
+		case errors.As(err, &refusal) && refusal.Refused():
+			e.Kind, e.Cause = ledger.Failed, err.Error()
+			all = append(all, e)
+			return all, fmt.Errorf("%s: %w", name, err)
+		case err != nil:
+			return all, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return all, nil
+}

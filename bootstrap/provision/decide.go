@@ -1,0 +1,279 @@
+package provision
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/bootstrap/provision/machine"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
+)
+
+// Desired is what a round does, in this order.
+type Desired struct {
+	Entries  []ledger.Entry
+	Orders   orders.Orders
+	Examine  bool // a preflight is due
+	Requests map[string][]node.Request
+	Accounts string // which file of accounts Requests are made with
+	Progress progress.Progress
+	Watched  map[string]bool
+}
+
+// Decide makes the next phase of what was seen, the orders of the parts, and each host's next step.
+func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
+	d := &decision{Room: r, Snapshot: s, memory: r.memory}
+	d.Requests, d.Watched = map[string][]node.Request{}, map[string]bool{}
+	d.Progress.Hosts = []progress.Host{}
+	if !r.started {
+		d.record(ledger.Entry{Kind: ledger.Started, Cause: "the program started"})
+	}
+	d.decideHosts()
+	d.advance()
+	d.order()
+	d.report()
+	why := loop.Reasons{fmt.Sprintf("phase %s: %s", d.memory.Phase, d.Progress.Waits)}
+	for _, e := range d.Entries {
+		if e.Kind == ledger.Blocked {
+			why = append(why, e.Host+" is blocked: "+e.Cause)
+		}
+	}
+	r.counted.set(d.Progress, d.memory)
+	return d.Desired, why
+}
+
+// decision is one round's in the making.
+type decision struct {
+	*Room
+	Snapshot
+	Desired
+	memory ledger.Memory // with the entries of this round
+	wait   string        // why the phase does not end
+}
+
+func (d *decision) record(e ledger.Entry) {
+	if e.Time.IsZero() {
+		e.Time = d.Now
+	}
+	d.Entries = append(d.Entries, e)
+	d.memory = d.memory.With(e)
+}
+
+func (d *decision) deploys() bool {
+	return d.memory.Phase == progress.Deploy || d.memory.Phase == progress.Settle
+}
+
+// deadline is when the run ends. A machine without power uses up none of its time: that begins
+// again with each start of the program.
+func (d *decision) deadline() time.Time {
+	begin := d.memory.Deploy
+	if begin.IsZero() {
+		return time.Time{}
+	}
+	if d.memory.Started.After(begin) {
+		begin = d.memory.Started
+	}
+	return begin.Add(d.limit("install"))
+}
+
+// decideHosts makes each host's next step.
+func (d *decision) decideHosts() {
+	if !d.deploys() {
+		d.showHosts()
+		return
+	}
+	if d.Revision != d.memory.Secrets {
+		d.record(ledger.Entry{Kind: ledger.Secrets, Evidence: d.Revision,
+			Cause: "the file of the hosts' accounts is another one"})
+	}
+	d.Desired.Accounts = d.Revision
+	for _, h := range d.hosts() {
+		v := d.view(h)
+		step := machine.Decide(v)
+		for _, e := range step.Entries {
+			d.record(e)
+		}
+		if len(step.Requests) > 0 {
+			d.Requests[h.Name] = step.Requests
+		}
+		if v.Node != nil {
+			d.Watched[h.Name] = v.Node.State.InMotion() && !v.Node.Step.Written() &&
+				!d.memory.Hosts[h.Name].Write.Begun.IsZero()
+		}
+		d.Progress.Hosts = append(d.Progress.Hosts, step.Show)
+	}
+}
+
+// showHosts shows hosts in a phase in which nothing is asked of Ironic.
+func (d *decision) showHosts() {
+	for _, h := range d.hosts() {
+		show := progress.Host{Name: h.Name, MAC: h.MAC, Step: progress.Unknown}
+		if known := d.memory.Hosts[h.Name]; !known.Joined.IsZero() {
+			show.Step, show.Since = progress.Joined, known.Joined
+		}
+		d.Progress.Hosts = append(d.Progress.Hosts, show)
+	}
+}
+
+// view is what is known of one host.
+func (d *decision) view(h provision.Host) machine.View {
+	given, _ := d.Snapshot.Accounts.Of(h.Name)
+	v := machine.View{
+		Host: machine.Host{Plan: h, Hints: given.RootDisk, Username: given.Username,
+			Password: given.Password, Ignition: given.Ignition, CA: d.CA, Image: d.Image,
+			Kernel: d.Kernel, Ramdisk: d.Ramdisk, Accounts: d.Revision},
+		Silent: d.Ironic.Err != nil, Disks: d.Ironic.Disks[h.Name],
+		Joined: joined(h, d.Snapshot.Joined), Known: d.memory.Hosts[h.Name],
+		Trace: d.Traces[h.Name], Watched: d.watched[h.Name], Now: d.Now,
+		Limits: machine.Limits{BootRetry: d.limit("boot-retry"), CallBack: d.limit("call-back"),
+			Started: d.memory.Started, Deadline: d.deadline()},
+	}
+	if n, ok := node.Of(d.Ironic.Nodes, h.Name, h.MAC); ok && !v.Silent {
+		v.Node = &n
+	}
+	return v
+}
+
+// advance begins the next phase if what the present one waits for has come.
+func (d *decision) advance() {
+	evidence, wait := d.ends()
+	if wait != "" || d.memory.Phase == progress.Ended {
+		d.wait = wait
+		return
+	}
+	all := progress.Phases()
+	next := all[slices.Index(all, d.memory.Phase)+1]
+	d.record(ledger.Entry{Kind: ledger.Phase, Phase: next, Evidence: evidence,
+		Cause: fmt.Sprintf("the phase %q has ended", d.memory.Phase)})
+	d.wait = "the parts to follow"
+}
+
+// ends is the evidence that the present phase has ended, or what it waits for.
+func (d *decision) ends() (evidence, wait string) {
+	switch d.memory.Phase {
+	case progress.Address:
+		return d.follow(orders.Address)
+	case progress.Services:
+		if evidence, wait = d.follow(orders.HTTP, orders.Ironic); wait == "" {
+			return d.drivers()
+		}
+	case progress.Preflight:
+		return d.checked()
+	case progress.Deploy:
+		return d.allJoined()
+	case progress.Settle:
+		return d.settled()
+	case progress.DHCPOff:
+		return d.follow(orders.DHCP)
+	case progress.IronicOff:
+		return d.follow(orders.Ironic, orders.HTTP)
+	case progress.AddrOff:
+		return d.follow(orders.Address)
+	}
+	return evidence, wait
+}
+
+// follow is whether parts do what the present orders ask of them.
+func (d *decision) follow(parts ...orders.Part) (evidence, wait string) {
+	evidence = "none of the parts is needed"
+	for _, p := range parts {
+		if !slices.Contains(d.parts(), p) {
+			continue
+		}
+		r := d.Reports[p]
+		switch {
+		case d.Snapshot.Orders.Generation != d.memory.Orders.Generation:
+			return "", "the orders to be written"
+		case r.Follows(d.memory.Orders, d.Now):
+			evidence = fmt.Sprintf("the part %s reports: %s", p, r.Why)
+		case r.Part == "":
+			return "", fmt.Sprintf("the first report of the part %s", p)
+		case d.Now.Sub(r.At) >= orders.Stale:
+			return "", fmt.Sprintf("the part %s, whose last report is of %s", p,
+				r.At.Format(time.TimeOnly))
+		default:
+			return "", fmt.Sprintf("the part %s: %s", p, r.Why)
+		}
+	}
+	return evidence, ""
+}
+
+// drivers is whether Ironic has loaded all that the hosts need. It answers before it has.
+func (d *decision) drivers() (evidence, wait string) {
+	if d.Ironic.Err != nil {
+		return "", fmt.Sprintf("Ironic to answer: %v", d.Ironic.Err)
+	}
+	for _, h := range d.hosts() {
+		if want := machine.Driver(h); !slices.Contains(d.Ironic.Drivers, want) {
+			return "", fmt.Sprintf("Ironic to load its driver %s, which %s needs", want, h.Name)
+		}
+	}
+	return fmt.Sprintf("Ironic has the drivers %s", loop.List(d.Ironic.Drivers)), ""
+}
+
+// checked is whether the preflight has passed.
+func (d *decision) checked() (evidence, wait string) {
+	d.Progress.Blockers, d.Progress.Warnings = d.Result.Blocking, d.Result.Warnings
+	switch {
+	case d.Result.At.IsZero():
+		d.Examine = true
+		return "", "the check of the hosts and their network"
+	case len(d.Result.Blocking) > 0:
+		d.Examine = d.Now.Sub(d.Result.At) >= recheck
+		return "", "what the check found to be fixed: " + loop.List(d.Result.Blocking)
+	}
+	return fmt.Sprintf("the check found nothing that blocks, and warns %d times",
+		len(d.Result.Warnings)), ""
+}
+
+func (d *decision) allJoined() (evidence, wait string) {
+	var missing, blocked []string
+	for _, h := range d.hosts() {
+		switch known := d.memory.Hosts[h.Name]; {
+		case !known.Joined.IsZero():
+		case known.Blocker != "":
+			blocked = append(blocked, h.Name)
+		default:
+			missing = append(missing, h.Name)
+		}
+	}
+	switch {
+	case len(missing) > 0:
+		return "", fmt.Sprintf("%d hosts to join: %s", len(missing), loop.List(missing))
+	case len(blocked) > 0:
+		return "", "a person to fix what blocks " + loop.List(blocked)
+	}
+	return "all hosts have joined the cluster", ""
+}
+
+// settled is whether Ironic works on no node: its work would be cut off.
+func (d *decision) settled() (evidence, wait string) {
+	if d.Ironic.Err != nil {
+		return "", fmt.Sprintf("Ironic to answer: %v", d.Ironic.Err)
+	}
+	for _, n := range d.Ironic.Nodes {
+		if (n.State.InMotion() || n.Locked) && !d.waitsInVain(n) {
+			return "", fmt.Sprintf("Ironic, which works on %s (%s)", n.Name, n.State)
+		}
+	}
+	if len(d.Requests) > 0 {
+		return "", "the requests of Ironic to be made"
+	}
+	return fmt.Sprintf("none of %d nodes is in motion", len(d.Ironic.Nodes)), ""
+}
+
+// waitsInVain reports whether a node waits for the ramdisk of a host that has joined, as after a
+// power cut which took the last changes of Ironic's database: the host runs its own system.
+func (d *decision) waitsInVain(n node.Node) bool {
+	if n.Locked || n.State != node.DeployWait && n.State != node.InspectWait {
+		return false
+	}
+	return slices.ContainsFunc(d.hosts(), func(h provision.Host) bool {
+		return n.Is(h.Name, h.MAC) && !d.memory.Hosts[h.Name].Joined.IsZero()
+	})
+}

@@ -1,0 +1,228 @@
+package machine
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
+)
+
+// act decides the next request, or what the host waits for.
+func (d *decision) act() {
+	d.show.Step = d.step()
+	switch {
+	case d.joined() && (d.Node != nil && !adoptable(d.Node.State)):
+		return // whatever Ironic knows of it: the host is a part of the cluster
+	case d.known.Blocker != "":
+		return
+	case d.late():
+		return
+	case d.Node == nil:
+		d.ask(node.Create, node.Request{MAC: d.card(), Spec: d.Host.spec()})
+		return
+	case d.Node.Locked:
+		d.wait("Ironic to finish what it does with the host", d.known.AskedAt, 0)
+		return
+	}
+	if d.repair() {
+		return
+	}
+	d.advance()
+}
+
+// adoptable are the states in which a joined host still is made known to Ironic.
+func adoptable(s node.State) bool {
+	switch s {
+	case node.Enroll, node.Manageable, node.Available, node.AdoptFailed:
+		return true
+	}
+	return false
+}
+
+// late blocks a host that has not joined when the run ends.
+func (d *decision) late() bool {
+	if d.joined() || d.Limits.Deadline.IsZero() || d.Now.Before(d.Limits.Deadline) {
+		return false
+	}
+	waited := "it has not joined the cluster"
+	if d.Node != nil && d.Node.State != node.Active {
+		waited = fmt.Sprintf("Ironic's state is still %q", d.Node.State)
+	}
+	d.block("it is not deployed within the time of the installation: " + waited + ": " + d.cause())
+	return true
+}
+
+// cause is why a host does not go on, by what was seen of it last.
+func (d *decision) cause() string {
+	switch n := d.Node; {
+	case d.Silent:
+		return "Ironic does not answer: see the journal of its unit"
+	case n == nil:
+		return cmp.Or(d.known.Cause, "Ironic has no node of it")
+	case n.Maintenance.On:
+		return "it is in maintenance: " + cmp.Or(n.Maintenance.Reason, n.Maintenance.Fault)
+	case n.State == node.DeployWait || n.State == node.InspectWait:
+		return d.silence()
+	case n.State == node.Active && !d.known.Write.Doubt.IsZero():
+		return "nothing showed whether its disk was written, so it was started from it and not " +
+			"deployed again: see its console"
+	case n.State == node.Active:
+		return "it has its image, and its operating system did not come up or not into the " +
+			"cluster: see its console"
+	default:
+		return cmp.Or(n.Error, d.known.Cause, d.silence())
+	}
+}
+
+// silence is why a ramdisk has not called back.
+func (d *decision) silence() string {
+	switch t := d.Trace; {
+	case d.called():
+		return "its ramdisk has called back, and does not get on: see its log"
+	case t.Kernel:
+		return "it fetched the ramdisk, which does not reach Ironic: check its network, its " +
+			"clock and the certificate of Ironic"
+	case t.Loaded:
+		return "it fetched a boot program, and no ramdisk: the program does not reach our HTTP " +
+			"server"
+	case t.Asked:
+		return "it asked for an address, and fetched no boot program: its firmware wants another"
+	}
+	return "nothing was received from its card: check the MAC address, the VLAN, the switch port " +
+		"and the boot order"
+}
+
+// repair does what has to come before anything else.
+func (d *decision) repair() bool {
+	n := d.Node
+	switch {
+	case d.known.Accounts != d.Host.Accounts && !n.State.InMotion():
+		d.ask(node.Update, node.Request{Spec: d.Host.spec()})
+		return true
+	case !n.Has(d.card()):
+		d.ask(node.Port, node.Request{MAC: d.card()})
+		return true
+	case n.Maintenance.On && n.Maintenance.Fault == "":
+		d.wait("the end of its maintenance, which a person began: "+n.Maintenance.Reason,
+			d.known.AskedAt, 0)
+		return true
+	case n.Maintenance.On && (!n.State.InMotion() || n.State == node.DeployWait ||
+		n.State == node.InspectWait):
+		// Ironic ignores the ramdisk until then, and sets it again if the cause is still there.
+		d.ask(node.Clear, node.Request{})
+		return true
+	}
+	return false
+}
+
+// ask makes a request, unless it has to wait or was made too often.
+func (d *decision) ask(verb node.Verb, r node.Request) {
+	if d.joined() && (verb == node.Deploy || verb == node.Undeploy) {
+		return
+	}
+	failures := d.known.Failures[verb]
+	if failures >= tries {
+		d.block(fmt.Sprintf("%s has failed %d times: %s", phrase(verb), failures, d.known.Cause))
+		return
+	}
+	next := d.known.FailedAt.Add(pause(failures))
+	if failures > 0 && d.Now.Before(next) {
+		d.wait("the next attempt to "+phrase(verb), d.known.FailedAt, next.Sub(d.known.FailedAt))
+		d.show.Next = progress.Event{What: phrase(verb) + " again", At: next}
+		return
+	}
+	if d.known.Asked == verb && d.Now.Sub(d.since()) > patience {
+		d.fail(verb, cmp.Or(d.known.Cause, "Ironic has not taken the request"))
+		return
+	}
+	if d.known.Asked != verb {
+		d.record(ledger.Entry{Kind: ledger.Asked, Verb: verb, Cause: d.show.State})
+	}
+	r.Verb = verb
+	if d.Node != nil {
+		r.UUID = d.Node.UUID
+	}
+	d.requests = append(d.requests, r)
+	d.wait("Ironic to "+phrase(verb), d.known.AskedAt, patience)
+}
+
+// once makes a request that is not repeated by itself.
+func (d *decision) once(verb node.Verb, why string) {
+	d.record(ledger.Entry{Kind: ledger.Asked, Verb: verb, Cause: why})
+	d.requests = append(d.requests, node.Request{Verb: verb, UUID: d.Node.UUID,
+		Device: d.Host.device()})
+}
+
+// phrase is a verb for people.
+func phrase(v node.Verb) string {
+	switch v {
+	case node.Create:
+		return "enrol the host"
+	case node.Update:
+		return "note the account of its BMC"
+	case node.Port:
+		return "enrol its card"
+	case node.Manage:
+		return "reach its BMC"
+	case node.Inspect:
+		return "inspect the host"
+	case node.Pin:
+		return "note its disk"
+	case node.Provide:
+		return "make the host available"
+	case node.Deploy:
+		return "write its disk"
+	case node.Adopt:
+		return "adopt the host"
+	case node.Undeploy:
+		return "end its failed deployment"
+	case node.Clear:
+		return "end its maintenance"
+	}
+	return string(v)
+}
+
+// block records that a person is needed. A host that has joined needs none.
+func (d *decision) block(why string) {
+	if d.joined() {
+		return
+	}
+	d.record(ledger.Entry{Kind: ledger.Blocked, Cause: why})
+}
+
+// wait shows what the host waits for. Without a limit there is no deadline but that of the run.
+func (d *decision) wait(what string, since time.Time, limit time.Duration) {
+	d.show.Waits, d.show.Since, d.show.Deadline = what, since, d.Limits.Deadline
+	if end := since.Add(limit); limit > 0 && (d.show.Deadline.IsZero() ||
+		end.Before(d.show.Deadline)) {
+		d.show.Deadline = end
+	}
+}
+
+// step is how far the host is.
+func (d *decision) step() progress.Step {
+	switch n := d.Node; {
+	case d.joined():
+		return progress.Joined
+	case n == nil:
+		return progress.Unknown
+	default:
+		switch n.State {
+		case node.Enroll, node.Verifying:
+			return progress.Enrolling
+		case node.Inspecting, node.InspectWait, node.InspectFailed:
+			return progress.Inspect
+		case node.Deploying, node.DeployWait, node.DeployFailed, node.DeployDone:
+			return progress.Deploying
+		case node.Active, node.Adopting, node.AdoptFailed:
+			return progress.Joining
+		}
+		if d.known.Never() {
+			return progress.Joining
+		}
+		return progress.Choose
+	}
+}

@@ -1,0 +1,124 @@
+package machine
+
+import (
+	"cmp"
+
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
+)
+
+// learn records what is seen of the host for the first time.
+func (d *decision) learn() {
+	if d.Joined && !d.joined() {
+		d.record(ledger.Entry{Kind: ledger.Joined, Evidence: "its Node is in the cluster"})
+	}
+	w := &d.known.Write
+	if !w.Intent.IsZero() && w.Fetched.IsZero() && d.Trace.Fetched.After(w.Intent) {
+		d.record(ledger.Entry{Kind: ledger.Fetched, Evidence: "our HTTP server sent all of it"})
+	}
+	if d.Silent {
+		return
+	}
+	if d.Node == nil {
+		if !w.Intent.IsZero() && !d.known.Never() {
+			d.record(ledger.Entry{Kind: ledger.Doubt, Cause: "Ironic has lost the host while it " +
+				"was deployed", Evidence: "Ironic has no node of it"})
+		}
+		return
+	}
+	d.learnWrite()
+	d.learnFailure()
+	if d.Node.Maintenance.On && d.known.Asked == node.Clear &&
+		d.Now.Sub(d.known.AskedAt) >= relapse {
+		d.fail(node.Clear, cmp.Or(d.Node.Maintenance.Reason, d.Node.Maintenance.Fault))
+	}
+}
+
+// learnWrite follows the writing of the disk.
+func (d *decision) learnWrite() {
+	n, w := d.Node, &d.known.Write
+	switch n.State {
+	case node.Deploying, node.DeployWait, node.DeployDone, node.DeployHold, node.Active:
+		if !w.Intent.IsZero() && w.Begun.IsZero() && after(n.Changed, w.Intent) {
+			d.record(ledger.Entry{Kind: ledger.Begun, Evidence: "Ironic: " + string(n.State)})
+		}
+	}
+	switch {
+	case d.known.Never():
+	case n.State == node.Active && d.known.Asked != node.Adopt:
+		d.record(ledger.Entry{Kind: ledger.Written, Evidence: "Ironic: active"})
+	case !w.Begun.IsZero() && n.Step.Written() && n.State != node.DeployFailed:
+		d.record(ledger.Entry{Kind: ledger.Written,
+			Evidence: "Ironic: deploy step " + n.Step.Name})
+	case w.Intent.IsZero():
+	case n.State == node.DeployFailed:
+		d.learnDeployFailed()
+	case !w.Begun.IsZero() && undeployed(n.State):
+		d.record(ledger.Entry{Kind: ledger.Doubt, Cause: "Ironic has forgotten the deployment of " +
+			"the host", Evidence: "Ironic: " + string(n.State)})
+	}
+}
+
+// undeployed are the states of a node on which no deployment has begun.
+func undeployed(s node.State) bool {
+	switch s {
+	case node.Enroll, node.Verifying, node.Manageable, node.Available, node.Inspecting,
+		node.InspectWait, node.InspectFailed, node.Error:
+		return true
+	}
+	return false
+}
+
+// learnDeployFailed decides whether the disk was written before the deployment failed. The failure
+// alone does not show it: the ramdisk writes on by itself while Ironic restarts.
+func (d *decision) learnDeployFailed() {
+	n, w := d.Node, d.known.Write
+	if !after(n.Changed, w.Intent) {
+		return // of the deployment before: this one has not reached Ironic
+	}
+	cause := cmp.Or(n.Error, "Ironic gives no reason")
+	proof := ""
+	switch {
+	case n.Step.Written():
+		d.record(ledger.Entry{Kind: ledger.Written, Cause: cause,
+			Evidence: "Ironic: failed in a step behind " + node.WriteStep})
+		return
+	case n.Step.Index >= 0 && n.Step.Before():
+		proof = "Ironic: failed in a step before " + node.WriteStep
+	case !w.Fetched.IsZero():
+	case d.Watched:
+		proof = "watched: Ironic was not past " + node.WriteStep
+	case !d.Trace.Since.IsZero() && d.Trace.Since.Before(w.Intent):
+		proof = "our HTTP server has not sent the whole image"
+	}
+	if proof != "" {
+		d.record(ledger.Entry{Kind: ledger.Failed, Verb: node.Deploy, Cause: cause,
+			Evidence: proof})
+		return
+	}
+	d.record(ledger.Entry{Kind: ledger.Doubt, Cause: cause,
+		Evidence: "nothing shows how far the ramdisk wrote"})
+}
+
+// verbOf is what was asked of a node whose state reports that it failed.
+var verbOf = map[node.State]node.Verb{
+	node.InspectFailed: node.Inspect, node.AdoptFailed: node.Adopt, node.Error: node.Undeploy,
+	node.CleanFailed: node.Provide,
+}
+
+// learnFailure records that what was asked last has failed. A node that Ironic could not verify is
+// enrolled again.
+func (d *decision) learnFailure() {
+	n := d.Node
+	verb := verbOf[n.State]
+	if n.State == node.Enroll && n.Error != "" {
+		verb = node.Manage
+	}
+	if verb != "" && d.known.Asked == verb && after(n.Changed, d.known.AskedAt) {
+		d.fail(verb, cmp.Or(n.Error, "Ironic gives no reason"))
+	}
+}
+
+func (d *decision) fail(verb node.Verb, cause string) {
+	d.record(ledger.Entry{Kind: ledger.Failed, Verb: verb, Cause: cause})
+}

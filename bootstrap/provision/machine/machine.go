@@ -1,0 +1,149 @@
+// Package machine decides what is asked of Ironic next for one host, from its enrolment until its
+// node has joined the cluster.
+//
+// The state of a host is in Ironic, and what Ironic can lose is in the journal: each round starts
+// from what both have, so that a phase machine that was killed goes on where it was.
+package machine
+
+import (
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/mac"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
+	"github.com/onprem-infra/onprem-infra/shared/rootdisk"
+	"github.com/onprem-infra/onprem-infra/shared/secret"
+)
+
+// Host is one host as it is described.
+type Host struct {
+	Plan     provision.Host
+	Hints    rootdisk.Hints
+	Username secret.Text
+	Password secret.Text
+	Ignition secret.Text
+	CA       string // path of the BMCs' authorities in Ironic's container; may be empty
+	Image    node.Image
+	Kernel   string // URL of the ramdisk's kernel
+	Ramdisk  string // URL of the ramdisk
+	Accounts string // which file of accounts Username and Password are from
+}
+
+// View is what is known of one host at an instant.
+type View struct {
+	Host Host
+	Node *node.Node // nil if Ironic has none
+	// Silent is whether Ironic does not answer: then nothing is known of its node.
+	Silent bool
+	Disks  node.Disks // what the inspection found; nil if that was not read
+	// Joined reports whether its Node is in the cluster.
+	Joined bool
+	Known  ledger.Host // what the journal has of it
+	Trace  Trace
+	// Watched reports whether this program saw in its last round that Ironic deploys the host, and
+	// has not come past the step that writes the disk.
+	Watched bool
+	Now     time.Time
+	Limits  Limits
+}
+
+// Trace is what servers saw of the host.
+type Trace struct {
+	Last    progress.Event
+	Asked   bool      // it asked for an address
+	Loaded  bool      // it fetched a boot program
+	Kernel  bool      // it fetched the ramdisk
+	Fetched time.Time // when it had fetched the image whole; zero if it has not
+	// Since is from when on nothing is missing: older events are lost with a boot of the machine.
+	Since time.Time
+}
+
+// Limits are the times of a run.
+type Limits struct {
+	BootRetry time.Duration // a host whose ramdisk has not called back boots again
+	CallBack  time.Duration
+	Started   time.Time // of the program
+	Deadline  time.Time // of the whole run; zero before it is known
+}
+
+// Times and counts that no plan has.
+const (
+	tries    = 5 // of a verb, until a person is needed
+	boots    = 2 // from the network, beyond the first
+	patience = 5 * time.Minute
+	// answer is how long a BMC may take for the first questions of Ironic: five attempts of a
+	// minute each, as its driver makes.
+	answer = 5 * time.Minute
+	// margin is what Ironic gets beyond its own deadlines, to report that one has passed.
+	margin = 2 * time.Minute
+	// relapse is within which a maintenance that was ended comes again for the same cause.
+	relapse = time.Minute
+)
+
+// pause is how long after so many failures a verb is asked again.
+func pause(failures int) time.Duration {
+	p := 5 * time.Second
+	for range failures - 1 {
+		p *= 3
+	}
+	return min(p, 2*time.Minute)
+}
+
+// Step is what is to happen: the entries come into the journal before the requests are made.
+type Step struct {
+	Entries  []ledger.Entry
+	Requests []node.Request
+	Show     progress.Host
+}
+
+// Decide makes the next step. It is pure: equal views give equal steps.
+func Decide(v View) Step {
+	d := &decision{View: v, known: v.Known}
+	d.show = progress.Host{Name: v.Host.Plan.Name, MAC: v.Host.Plan.MAC, Tries: tries,
+		LastSeen: v.Trace.Last, Step: progress.Unknown, Since: v.Known.AskedAt}
+	if v.Node != nil {
+		d.show.State, d.show.LastError = string(v.Node.State), v.Node.Error
+	}
+	d.learn()
+	if d.Silent {
+		d.show.Step = d.step()
+		if !d.joined() && !d.late() {
+			d.wait("Ironic to answer", d.known.AskedAt, 0)
+		}
+	} else {
+		d.act()
+	}
+	if d.known.Blocker != "" {
+		d.show.Blocker, d.show.Next = d.known.Blocker, progress.Event{}
+	}
+	d.show.Attempts = d.known.Failures[d.known.Asked] + 1
+	return Step{Entries: d.entries, Requests: d.requests, Show: d.show}
+}
+
+// decision is one step in the making.
+type decision struct {
+	View
+	known    ledger.Host // with the entries of this step
+	entries  []ledger.Entry
+	requests []node.Request
+	show     progress.Host
+}
+
+// record adds an entry, from which the rest of the step already follows.
+func (d *decision) record(e ledger.Entry) {
+	e.Time, e.Host = d.Now, d.Host.Plan.Name
+	d.entries = append(d.entries, e)
+	d.known = d.known.With(e)
+}
+
+func (d *decision) joined() bool { return !d.known.Joined.IsZero() }
+
+func (d *decision) card() mac.MAC { return d.Host.Plan.MAC }
+
+// after reports whether a time of Ironic is at or after one of ours. Ironic's have no fractions of
+// a second.
+func after(ironic, ours time.Time) bool {
+	return !ironic.IsZero() && !ironic.Before(ours.Truncate(time.Second))
+}

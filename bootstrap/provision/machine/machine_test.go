@@ -1,0 +1,294 @@
+package machine
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/mac"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
+	"github.com/onprem-infra/onprem-infra/shared/rootdisk"
+	"github.com/onprem-infra/onprem-infra/shared/secret"
+)
+
+var (
+	now  = time.Date(2026, 11, 20, 10, 30, 0, 0, time.UTC)
+	card = mac.MAC{2, 0, 0, 0, 0, 1}
+	disk = node.Pinned{Serial: "S1"}
+)
+
+func ago(d time.Duration) time.Time { return now.Add(-d) }
+
+// view is a host in a state, a minute after it was asked for what leads there.
+func view(s node.State, change ...func(*View)) View {
+	v := View{Now: now, Limits: Limits{BootRetry: 10 * time.Minute, CallBack: 30 * time.Minute, Deadline: now.Add(time.Hour)},
+		Host: Host{Plan: provision.Host{Name: "master-0", MAC: card, BMC: "redfish://192.0.2.1/redfish/v1/Systems/1", Driver: "redfish", BootMode: "UEFI", Boot: provision.PXEUEFI},
+			Username: secret.New("admin"), Password: secret.New("good"), Ignition: secret.New("{}"), Accounts: "1",
+			Image: node.Image{URL: "http://os", SHA256: "ab", Format: "raw"}},
+		Node:  &node.Node{UUID: "u", Name: "master-0", MACs: []mac.MAC{card}, State: s, Changed: ago(30 * time.Second), Step: node.Step{Index: -1}, Disk: disk.String(), Power: node.On},
+		Known: ledger.Host{Accounts: "1", AskedAt: ago(time.Minute), Disk: disk}}
+	for _, f := range change {
+		f(&v)
+	}
+	return v
+}
+
+func asked(verb node.Verb) func(*View) { return func(v *View) { v.Known.Asked = verb } }
+func wrote(w ledger.Write) func(*View) { return func(v *View) { v.Known.Write = w } }
+func failure(text string) func(*View)  { return func(v *View) { v.Node.Error = text } }
+func deployed(v *View) {
+	v.Known.Asked, v.Known.Write = node.Deploy, ledger.Write{Intent: ago(time.Minute), Begun: ago(50 * time.Second)}
+}
+func hasJoined(v *View) { v.Known.Joined = ago(time.Second) }
+
+var steps = []string{"deploy", node.WriteStep, "prepare_instance_boot"}
+
+// TestDecide has one row for each state of a node and what the journal has of it.
+func TestDecide(t *testing.T) {
+	tests := []struct {
+		name string
+		view View
+		want node.Verb   // asked of Ironic; empty for nothing
+		kind ledger.Kind // an entry that is made
+		text string      // in the entry's cause or evidence, or in what it waits for
+	}{
+		{name: "Ironic has no node", view: view("", func(v *View) { v.Node = nil }), want: node.Create},
+		{name: "lost while it was deployed", view: view("", deployed, func(v *View) { v.Node = nil }), want: node.Create, kind: ledger.Doubt, text: "Ironic has no node of it"},
+		{name: "its port is missing", view: view(node.Enroll, func(v *View) { v.Node.MACs = nil }), want: node.Port},
+		{name: "other accounts", view: view(node.Enroll, func(v *View) { v.Known.Accounts = "0" }), want: node.Update},
+		{name: "other accounts, in motion", view: view(node.Verifying, func(v *View) { v.Known.Accounts = "0" })},
+		{name: "locked", view: view(node.Enroll, func(v *View) { v.Node.Locked = true }), text: "Ironic to finish"},
+		{name: "maintenance by a person", view: view(node.Enroll, func(v *View) { v.Node.Maintenance = node.Maintenance{On: true, Reason: "new fan"} }), text: "new fan"},
+		{name: "maintenance by Ironic", view: view(node.CleanFailed, func(v *View) { v.Node.Maintenance = node.Maintenance{On: true, Fault: node.FaultClean} }), want: node.Clear},
+		{name: "enrolled", view: view(node.Enroll), want: node.Manage},
+		{name: "its BMC refused", view: view(node.Enroll, asked(node.Manage), failure("401")), kind: ledger.Failed, text: "401"},
+		{name: "refused before, and not asked yet", view: view(node.Enroll, asked(node.Manage), failure("401"), func(v *View) { v.Node.Changed = ago(2 * time.Minute) }), want: node.Manage},
+		{name: "verifying", view: view(node.Verifying, asked(node.Manage)), text: "its BMC to answer"},
+		{name: "not inspected", view: view(node.Manageable, func(v *View) { v.Known.Disk = node.Pinned{} }), want: node.Inspect},
+		{name: "its disk is another", view: view(node.Manageable, func(v *View) { v.Node.Disk = "" }), want: node.Pin},
+		{name: "its disk is chosen", view: view(node.Manageable), want: node.Provide},
+		{name: "written, to be adopted", view: view(node.Manageable, wrote(ledger.Write{Written: now})), want: node.Adopt},
+		{name: "in doubt, to be adopted", view: view(node.Manageable, wrote(ledger.Write{Doubt: now})), want: node.Adopt},
+		{name: "inspection failed", view: view(node.InspectFailed, asked(node.Inspect), failure("timeout")), kind: ledger.Failed, text: "timeout"},
+		{name: "inspection failed of a written host", view: view(node.InspectFailed, wrote(ledger.Write{Written: now})), want: node.Manage},
+		{name: "cleaning failed", view: view(node.CleanFailed), want: node.Manage},
+		{name: "available", view: view(node.Available), want: node.Deploy},
+		{name: "available without a disk", view: view(node.Available, func(v *View) { v.Node.Disk = "" }), want: node.Manage},
+		{name: "available, asked, not begun", view: view(node.Available, asked(node.Deploy), wrote(ledger.Write{Intent: ago(time.Minute)}), func(v *View) { v.Node.Changed = ago(2 * time.Minute) }), want: node.Deploy},
+		{name: "available although it was deployed", view: view(node.Available, deployed), want: node.Manage, kind: ledger.Doubt, text: "forgotten"},
+		{name: "deploying", view: view(node.Deploying, asked(node.Deploy), wrote(ledger.Write{Intent: ago(time.Minute)})), kind: ledger.Begun},
+		{name: "deploying, past the write", view: view(node.Deploying, deployed, func(v *View) { v.Node.Step = node.Step{Index: 2, Name: steps[2], Names: steps} }), kind: ledger.Written},
+		{name: "fetched whole", view: view(node.DeployWait, deployed, func(v *View) { v.Trace.Fetched = now }), kind: ledger.Fetched},
+		{name: "failed, Ironic is before the write", view: view(node.DeployFailed, deployed, func(v *View) { v.Node.Step = node.Step{Index: 0, Names: steps} }), kind: ledger.Failed, text: "before write_image"},
+		{name: "failed, Ironic is past the write", view: view(node.DeployFailed, deployed, func(v *View) { v.Node.Step = node.Step{Index: 2, Names: steps} }), want: node.Undeploy, kind: ledger.Written},
+		{name: "failed, watched", view: view(node.DeployFailed, deployed, func(v *View) { v.Watched = true }), kind: ledger.Failed, text: "watched"},
+		{name: "failed, watched, and fetched whole", view: view(node.DeployFailed, deployed, func(v *View) { v.Watched, v.Known.Write.Fetched = true, ago(40*time.Second) }), want: node.Undeploy, kind: ledger.Doubt},
+		{name: "failed, not fetched whole", view: view(node.DeployFailed, deployed, func(v *View) { v.Trace.Since = ago(time.Hour) }), kind: ledger.Failed, text: "has not sent the whole image"},
+		{name: "failed after a power cut", view: view(node.DeployFailed, deployed, func(v *View) { v.Trace.Since = ago(20 * time.Second) }), want: node.Undeploy, kind: ledger.Doubt},
+		{name: "failed before, and not asked yet", view: view(node.DeployFailed, asked(node.Deploy), wrote(ledger.Write{Intent: ago(20 * time.Second)})), want: node.Deploy},
+		{name: "failed, and joined", view: view(node.DeployFailed, hasJoined)},
+		{name: "undeployment failed", view: view(node.Error, wrote(ledger.Write{Doubt: now})), want: node.Undeploy},
+		{name: "undeployment failed, and joined", view: view(node.Error, hasJoined)},
+		{name: "adoption failed", view: view(node.AdoptFailed, asked(node.Adopt), wrote(ledger.Write{Doubt: now})), kind: ledger.Failed},
+		{name: "active", view: view(node.Active, deployed), kind: ledger.Written, text: "active"},
+		{name: "active, its power is off", view: view(node.Active, wrote(ledger.Write{Written: now}), func(v *View) { v.Node.Power = node.Off }), want: node.BootDisk},
+		{name: "adopted a while ago", view: view(node.Active, asked(node.Adopt), wrote(ledger.Write{Doubt: now}), func(v *View) { v.Known.AskedAt = ago(11 * time.Minute) }), want: node.BootDisk},
+		{name: "deployed a while ago", view: view(node.Active, asked(node.Deploy), wrote(ledger.Write{Written: now}), func(v *View) { v.Known.AskedAt = ago(11 * time.Minute) }), text: "join the cluster"},
+		{name: "joined", view: view(node.Active, deployed, func(v *View) { v.Joined = true }), kind: ledger.Joined},
+		{name: "joined, unknown to Ironic", view: view("", hasJoined, func(v *View) { v.Node = nil }), want: node.Create},
+		{name: "joined, enrolled anew", view: view(node.Manageable, hasJoined), want: node.Adopt},
+		{name: "joined, available", view: view(node.Available, hasJoined), want: node.Manage},
+		{name: "rescued by a person", view: view(node.Rescue), kind: ledger.Blocked, text: `"rescue"`},
+		{name: "held by a person", view: view(node.DeployHold), kind: ledger.Blocked, text: `"deploy hold"`},
+		{name: "a state of another release", view: view("levitating"), kind: ledger.Blocked, text: `"levitating"`},
+		{name: "blocked", view: view(node.Enroll, func(v *View) { v.Known.Blocker = "no disk" })},
+		{name: "blocked, and joined", view: view(node.Enroll, func(v *View) { v.Known.Blocker, v.Joined = "no disk", true }), want: node.Manage, kind: ledger.Joined},
+		{name: "late", view: view(node.Enroll, func(v *View) { v.Limits.Deadline = now }), kind: ledger.Blocked, text: `still "enroll"`},
+		{name: "Ironic does not answer", view: view("", func(v *View) { v.Node, v.Silent = nil, true }), text: "Ironic to answer"},
+		{name: "Ironic does not answer, late", view: view("", func(v *View) { v.Node, v.Silent, v.Limits.Deadline = nil, true, now }), kind: ledger.Blocked, text: "Ironic does not answer"},
+		{name: "not taken for long", view: view(node.Enroll, asked(node.Manage), func(v *View) { v.Known.AskedAt = ago(patience + time.Second); v.Node.Changed = ago(time.Hour) }), kind: ledger.Failed, text: "not taken"},
+		{name: "not taken for long, but without power", view: view(node.Enroll, asked(node.Manage), func(v *View) {
+			v.Known.AskedAt, v.Limits.Started, v.Node.Changed = ago(time.Hour), ago(time.Second), ago(2*time.Hour)
+		}), want: node.Manage},
+		{name: "to wait after a failure", view: view(node.Enroll, func(v *View) {
+			v.Known.Failures, v.Known.FailedAt = map[node.Verb]int{node.Manage: 2}, ago(14*time.Second)
+		}), text: "next attempt to reach its BMC"},
+		{name: "waited after a failure", view: view(node.Enroll, func(v *View) {
+			v.Known.Failures, v.Known.FailedAt = map[node.Verb]int{node.Manage: 2}, ago(15*time.Second)
+		}), want: node.Manage},
+		{name: "failed too often", view: view(node.Enroll, func(v *View) {
+			v.Known.Failures, v.Known.Cause = map[node.Verb]int{node.Manage: tries}, "401"
+		}), kind: ledger.Blocked, text: "reach its BMC has failed 5 times: 401"},
+		{name: "no call-back", view: view(node.InspectWait, func(v *View) { v.Known.AskedAt = ago(10 * time.Minute) }), want: node.BootNet, kind: ledger.Asked, text: "nothing was received"},
+		{name: "no call-back, the ramdisk was fetched", view: view(node.InspectWait, func(v *View) { v.Known.AskedAt, v.Trace.Kernel = ago(10*time.Minute), true }), want: node.BootNet, text: "does not reach Ironic"},
+		{name: "no call-back, booted again", view: view(node.DeployWait, func(v *View) {
+			v.Known.AskedAt, v.Known.Boots, v.Known.BootedAt = ago(11*time.Minute), 1, ago(time.Minute)
+		}), text: "ramdisk to call back"},
+		{name: "called back", view: view(node.DeployWait, func(v *View) { v.Known.AskedAt, v.Node.Called = ago(15*time.Minute), ago(time.Minute) }), text: "its ramdisk to finish"},
+		{name: "no call-back at all", view: view(node.DeployWait, func(v *View) { v.Known.AskedAt, v.Known.Boots = ago(33*time.Minute), 2 }), kind: ledger.Blocked, text: "after 3 boots"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			step := Decide(tt.view)
+			var got []node.Verb
+			for _, r := range step.Requests {
+				got = append(got, r.Verb)
+			}
+			var want []node.Verb
+			if tt.want != "" {
+				want = append(want, tt.want)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("requests %q, want %q", got, want)
+			}
+			i := slices.IndexFunc(step.Entries, func(e ledger.Entry) bool { return e.Kind == tt.kind })
+			if tt.kind != "" && i < 0 {
+				t.Fatalf("no entry %q: %+v", tt.kind, step.Entries)
+			}
+			text := step.Show.Waits
+			for _, e := range step.Entries {
+				text += e.Cause + e.Evidence
+			}
+			if !strings.Contains(text, tt.text) {
+				t.Errorf("%q, want %q", text, tt.text)
+			}
+			for _, e := range step.Entries {
+				if e.Host != "master-0" || !e.Time.Equal(now) {
+					t.Errorf("%+v", e)
+				}
+			}
+			if step.Show.Name != "master-0" || step.Show.Step == "" {
+				t.Errorf("shown %+v", step.Show)
+			}
+		})
+	}
+}
+
+// Whatever Ironic and the journal have: a disk that may have been written is never written again,
+// and the power of a host that has joined is never switched.
+func TestDecide_Never(t *testing.T) {
+	var writes []ledger.Write
+	for i := range 32 {
+		at := func(bit int) time.Time {
+			if i>>bit&1 == 0 {
+				return time.Time{}
+			}
+			return ago(40 * time.Second)
+		}
+		writes = append(writes, ledger.Write{Intent: at(0), Begun: at(1), Fetched: at(2), Written: at(3), Doubt: at(4)})
+	}
+	for _, s := range append(node.States(), "", "levitating") {
+		for _, w := range writes {
+			for _, joined := range []bool{false, true} {
+				for _, verb := range []node.Verb{"", node.Deploy, node.Adopt, node.Manage, node.Clear} {
+					v := view(s, wrote(w), asked(verb), func(v *View) { v.Joined = joined; v.Node.Power = node.Off })
+					for _, r := range Decide(v).Requests {
+						never := !w.Written.IsZero() || !w.Doubt.IsZero() || joined
+						if never && r.Verb == node.Deploy {
+							t.Errorf("%q, %+v, joined %t: it is deployed", s, w, joined)
+						}
+						if joined && slices.Contains([]node.Verb{node.Undeploy, node.BootNet, node.BootDisk, node.Inspect, node.Provide}, r.Verb) {
+							t.Errorf("%q: a host that has joined gets %q", s, r.Verb)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestChoose(t *testing.T) {
+	big := rootdisk.Disk{Device: "/dev/sda", Serial: "S1", WWN: "w1", Bytes: 100 << 30}
+	other := rootdisk.Disk{Device: "/dev/sdb", Serial: "S2", WWN: "w2", Bytes: 200 << 30}
+	bare := rootdisk.Disk{Device: "/dev/vda", ByPath: "/dev/disk/by-path/p0", Bytes: 100 << 30}
+	tests := []struct {
+		name  string
+		hints rootdisk.Hints
+		disks node.Disks
+		want  node.Pinned
+		block string
+	}{
+		{name: "a hint", hints: rootdisk.Hints{SerialNumber: "s2"}, disks: node.Disks{big, other}, want: node.Pinned{Serial: "S2", WWN: "w2"}},
+		{name: "the only disk", disks: node.Disks{big}, want: node.Pinned{Serial: "S1", WWN: "w1"}},
+		{name: "its path", disks: node.Disks{bare}, want: node.Pinned{ByPath: "/dev/disk/by-path/p0"}},
+		{name: "no hints, two disks", disks: node.Disks{big, other}, block: "serial S1; /dev/sdb"},
+		{name: "two meet the hint", hints: rootdisk.Hints{MinSizeGigabytes: 50}, disks: node.Disks{big, other}, block: "more than one"},
+		{name: "none meets the hint", hints: rootdisk.Hints{SerialNumber: "x"}, disks: node.Disks{big}, block: "serialNumber: x: set others for one of /dev/sda"},
+		{name: "no disks", disks: node.Disks{}, block: "found none"},
+		{name: "nothing stays", disks: node.Disks{{Device: "/dev/vda", Bytes: 100 << 30}}, block: "neither a serial number"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			step := Decide(view(node.Manageable, func(v *View) {
+				v.Known.Disk, v.Node.Inspected, v.Disks, v.Host.Hints = node.Pinned{}, true, tt.disks, tt.hints
+			}))
+			if tt.block != "" {
+				if len(step.Requests) > 0 || !strings.Contains(step.Show.Blocker, tt.block) {
+					t.Errorf("blocker %q, want %q", step.Show.Blocker, tt.block)
+				}
+				return
+			}
+			if len(step.Requests) != 1 || step.Requests[0].Verb != node.Pin || step.Requests[0].Disk != tt.want {
+				t.Errorf("requests %+v, want %+v", step.Requests, tt.want)
+			}
+			if step.Entries[0].Kind != ledger.Disk || *step.Entries[0].Disk != tt.want {
+				t.Errorf("entries %+v", step.Entries)
+			}
+		})
+	}
+}
+
+func TestSpec(t *testing.T) {
+	tests := []struct {
+		name          string
+		bmc, mode     string
+		boot          provision.Boot
+		verify        string
+		driver, iface string
+		capabilities  string
+		info          map[string]any
+	}{
+		{name: "Redfish by PXE", bmc: "redfish://192.0.2.1/redfish/v1/Systems/1", mode: "UEFI", boot: provision.PXEUEFI, verify: "ca", driver: "redfish", iface: "ipxe", capabilities: "boot_mode:uefi",
+			info: map[string]any{"redfish_address": "https://192.0.2.1:443", "redfish_system_id": "/redfish/v1/Systems/1", "redfish_verify_ca": "/ca.pem", "deploy_kernel": "http://k"}},
+		{name: "Redfish without TLS, BIOS", bmc: "redfish+http://[2001:db8::1]:8000/redfish/v1/Systems/1", mode: "legacy", boot: provision.PXEBIOS, verify: "off", driver: "redfish", iface: "ipxe", capabilities: "boot_mode:bios",
+			info: map[string]any{"redfish_address": "http://[2001:db8::1]:8000", "redfish_verify_ca": false}},
+		{name: "virtual media, secure boot", bmc: "redfish-virtualmedia://bmc/redfish/v1/Systems/1", mode: "UEFISecureBoot", boot: provision.VirtualMedia, verify: "ca", driver: "redfish", iface: "redfish-virtual-media", capabilities: "boot_mode:uefi,secure_boot:true"},
+		{name: "Dell", bmc: "idrac-virtualmedia://bmc/redfish/v1/Systems/System.Embedded.1", mode: "UEFI", boot: provision.VirtualMedia, verify: "ca", driver: "idrac", iface: "idrac-redfish-virtual-media", capabilities: "boot_mode:uefi"},
+		{name: "UEFI HTTP", bmc: "redfish-uefihttp://bmc/redfish/v1/Systems/1", mode: "UEFI", boot: provision.UEFIHTTP, verify: "ca", driver: "redfish", iface: "redfish-https", capabilities: "boot_mode:uefi"},
+		{name: "IPMI", bmc: "ipmi://192.0.2.1:6230?privilegelevel=OPERATOR", mode: "UEFI", boot: provision.PXEUEFI, verify: "ca", driver: "ipmi", iface: "ipxe", capabilities: "boot_mode:uefi",
+			info: map[string]any{"ipmi_address": "192.0.2.1", "ipmi_port": "6230", "ipmi_priv_level": "OPERATOR"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			scheme, _, _ := strings.Cut(tt.bmc, ":")
+			driver, _, _ := strings.Cut(scheme, "+")
+			h := Host{Plan: provision.Host{Name: "m", BMC: tt.bmc, Driver: driver, BootMode: tt.mode, Boot: tt.boot, Verify: tt.verify, Kernel: "ip=dhcp"},
+				Username: secret.New("u"), Password: secret.New("p"), CA: "/ca.pem", Kernel: "http://k", Ramdisk: "http://r"}
+			s := h.spec()
+			if s.Driver != tt.driver || Driver(h.Plan) != tt.driver || s.Interfaces["boot_interface"] != tt.iface || s.Properties["capabilities"] != tt.capabilities {
+				t.Errorf("%+v", s)
+			}
+			for key, want := range tt.info {
+				if s.Info[key] != want {
+					t.Errorf("%s is %v, want %v", key, s.Info[key], want)
+				}
+			}
+			if s.Info["kernel_append_params"] != "%default% ip=dhcp" {
+				t.Error("the ramdisk has no arguments for its network")
+			}
+		})
+	}
+}
+
+// The limits of the whole run end every wait that has none of its own.
+func TestDecide_Shows(t *testing.T) {
+	s := Decide(view(node.InspectWait, func(v *View) { v.Trace.Last = progress.Event{What: "kernel fetched", At: ago(10 * time.Second)} }))
+	if s.Show.Waits != "the ramdisk to call back" || !s.Show.Deadline.Equal(ago(time.Minute).Add(30*time.Minute)) || s.Show.LastSeen.What != "kernel fetched" ||
+		!s.Show.Next.At.Equal(now.Add(9*time.Minute)) || s.Show.State != "inspect wait" {
+		t.Errorf("%+v", s.Show)
+	}
+}

@@ -1,0 +1,116 @@
+package provision
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/bootstrap/provision/machine"
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/hostfile"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
+)
+
+// Snapshot is what was seen at an instant.
+type Snapshot struct {
+	Now      time.Time
+	Orders   orders.Orders // those in the file
+	Reports  map[orders.Part]orders.Report
+	Accounts hostfile.File
+	Revision string // of Accounts
+	Image    node.Image
+	Result   Result // of the preflight
+	Joined   []addr.Candidate
+	Traces   map[string]machine.Trace
+	Ironic   Answer
+}
+
+// Answer is what Ironic answered in the phases that ask it.
+type Answer struct {
+	Err     error
+	Drivers []string
+	Nodes   []node.Node
+	Disks   map[string]node.Disks // by host
+}
+
+// Observe reads. The first time it reads the journal, without which nothing is decided.
+func (r *Room) Observe(ctx context.Context) (Snapshot, error) {
+	if !r.read {
+		all, err := r.Journal.Read()
+		if err != nil {
+			return Snapshot{}, err
+		}
+		r.memory, r.read = ledger.Fold(all), true
+	}
+	s := Snapshot{Now: r.Now(), Reports: map[orders.Part]orders.Report{}}
+	var err error
+	if s.Orders, err = r.Host.Orders(); err != nil {
+		return s, err
+	}
+	for _, p := range r.parts() {
+		if s.Reports[p], err = r.Host.Report(p); err != nil {
+			return s, err
+		}
+	}
+	r.checks.mu.Lock()
+	s.Result = r.checks.result
+	r.checks.mu.Unlock()
+	switch r.memory.Phase {
+	case progress.Services:
+		s.Ironic.Drivers, s.Ironic.Err = r.Ironic.Drivers(ctx)
+	case progress.Deploy, progress.Settle:
+		return s, r.observeHosts(ctx, &s)
+	}
+	return s, nil
+}
+
+// observeHosts reads what the hosts' deployment follows from. That Ironic does not answer is no
+// error: it may be starting.
+func (r *Room) observeHosts(ctx context.Context, s *Snapshot) (err error) {
+	if s.Accounts, s.Revision, err = r.Host.Secrets(); err != nil {
+		return err
+	}
+	if s.Image, err = r.Host.Image(); err != nil {
+		return err
+	}
+	if s.Traces, err = r.Host.Traces(); err != nil {
+		return err
+	}
+	s.Joined = r.Joined()
+	if s.Ironic.Nodes, s.Ironic.Err = r.Ironic.Nodes(ctx); s.Ironic.Err != nil {
+		return nil
+	}
+	s.Ironic.Disks = map[string]node.Disks{}
+	for _, h := range r.hosts() {
+		known := r.memory.Hosts[h.Name]
+		n, ok := node.Of(s.Ironic.Nodes, h.Name, h.MAC)
+		if !ok || !n.Inspected || n.State != node.Manageable || known.Blocker != "" ||
+			known.Disk != (node.Pinned{}) {
+			continue
+		}
+		disks, err := r.Ironic.Disks(ctx, n.UUID)
+		if err != nil {
+			s.Ironic.Err = fmt.Errorf("read the inventory of %s: %w", h.Name, err)
+			return nil
+		}
+		s.Ironic.Disks[h.Name] = disks
+	}
+	return nil
+}
+
+// joined reports whether a host's Node is in the cluster: one with its name, whether with a domain
+// or without, or with its address on the provisioning network.
+func joined(h provision.Host, nodes []addr.Candidate) bool {
+	name, _, _ := strings.Cut(strings.ToLower(h.Name), ".")
+	return slices.ContainsFunc(nodes, func(n addr.Candidate) bool {
+		short, _, _ := strings.Cut(strings.ToLower(n.Name), ".")
+		return short == name || h.Address.IsValid() &&
+			slices.Contains(slices.Concat(n.InternalIPs, n.Annotated), h.Address)
+	})
+}

@@ -1,0 +1,73 @@
+package provision
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/onprem-infra/onprem-infra/shared/mac"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
+)
+
+// on is which parts serve in a phase.
+func on(p progress.Phase) []orders.Part {
+	switch p {
+	case progress.Address, progress.IronicOff:
+		return []orders.Part{orders.Address}
+	case progress.Services, progress.Preflight, progress.DHCPOff:
+		return []orders.Part{orders.Address, orders.HTTP, orders.Ironic}
+	case progress.Deploy, progress.Settle:
+		return orders.Parts()
+	}
+	return nil
+}
+
+// order makes the orders of the phase. Their generation grows with each change of them, by what the
+// journal and the file have of it.
+func (d *decision) order() {
+	want := orders.Orders{On: []orders.Part{}, Why: "phase " + string(d.memory.Phase)}
+	for _, p := range on(d.memory.Phase) {
+		if slices.Contains(d.parts(), p) {
+			want.On = append(want.On, p)
+		}
+	}
+	if want.Wants(orders.DHCP) {
+		want.Hosts = slices.Clone(d.Plan.DHCP.Bootstrap)
+	}
+	former := d.memory.Orders
+	if former.Generation > 0 && slices.Equal(former.On, want.On) &&
+		slices.EqualFunc(former.Hosts, want.Hosts, func(a, b mac.MAC) bool { return a == b }) {
+		d.Desired.Orders = former
+		return
+	}
+	want.Generation = max(former.Generation, d.Snapshot.Orders.Generation) + 1
+	d.record(ledger.Entry{Kind: ledger.Orders, Orders: &want, Cause: want.Why})
+	d.Desired.Orders = want
+}
+
+var errAgain = errors.New("a part that has ended for good is ordered on again")
+
+// permitted holds orders to what the journal forbids for good, whatever they were decided from.
+func permitted(m ledger.Memory, o orders.Orders) error {
+	for _, p := range o.On {
+		if !slices.Contains(on(m.Phase), p) {
+			return fmt.Errorf("%w: %s in the phase %q", errAgain, p, m.Phase)
+		}
+	}
+	return nil
+}
+
+// report is what status reads.
+func (d *decision) report() {
+	p := &d.Progress
+	p.Phase, p.Since, p.At, p.Waits = d.memory.Phase, d.memory.Since, d.Now, d.wait
+	if d.memory.Phase == progress.Ended {
+		p.Waits = "nothing: all hosts have joined, and all parts are off"
+	}
+	if d.deploys() {
+		p.Deadline = d.deadline()
+	}
+	p.DHCP, p.Served = d.Desired.Orders.Wants(orders.DHCP), d.Desired.Orders.Hosts
+}

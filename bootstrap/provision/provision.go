@@ -1,0 +1,181 @@
+// Package provision is the phase machine of a bootstrap machine: it orders the parts that provision
+// hosts on and off, has Ironic deploy each control plane host, and ends when all of them have
+// joined the cluster.
+//
+// Each step is in the journal before it has an effect, so that a phase machine that was killed, or
+// lost its power, goes on where it was: no disk is written twice, and DHCP that has ended never
+// begins again.
+package provision
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/bootstrap/provision/machine"
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/hostfile"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
+)
+
+// Host is the bootstrap machine as the room reads and changes it.
+type Host interface {
+	// Orders are those that the parts have now; none after a boot.
+	Orders() (orders.Orders, error)
+	WriteOrders(orders.Orders) error
+	// Report is the last one of a part; the zero report if there is none.
+	Report(orders.Part) (orders.Report, error)
+	// Secrets is the file of the hosts' accounts, and a text that changes with the file. The text
+	// has nothing of its content.
+	Secrets() (file hostfile.File, revision string, err error)
+	// Image is the operating system as the machine serves it, once it does.
+	Image() (node.Image, error)
+	// Traces are what servers saw of hosts, by their names in the plan.
+	Traces() (map[string]machine.Trace, error)
+	// Show writes what status reads.
+	Show(progress.Progress) error
+}
+
+// Ironic is Ironic's API. An error of Do that is a Refusal is final for that request.
+type Ironic interface {
+	Drivers(ctx context.Context) ([]string, error)
+	Nodes(ctx context.Context) ([]node.Node, error)
+	Disks(ctx context.Context, uuid string) (node.Disks, error)
+	Do(ctx context.Context, r node.Request) error
+}
+
+// Refusal is an error of Ironic about the request itself: made again, it fails again.
+type Refusal interface {
+	error
+	Refused() bool
+}
+
+// Journal is the file of the entries.
+type Journal interface {
+	Read() ([]ledger.Entry, error)
+	// Append returns when the entries would outlast a power cut.
+	Append(...ledger.Entry) error
+}
+
+// Preflight checks hosts and their network before DHCP is on. It only reads.
+type Preflight interface {
+	Run(ctx context.Context) (blocking, warnings []string)
+}
+
+// Settings are what the plan and the images give.
+type Settings struct {
+	Plan    *provision.Plan
+	Kernel  string // URL of the ramdisk's kernel
+	Ramdisk string // URL of the ramdisk
+	CA      string // see machine.Host
+}
+
+// Options are what a Room needs.
+type Options struct {
+	Settings
+	Host      Host
+	Ironic    Ironic
+	Journal   Journal
+	Preflight Preflight
+	// Joined are the control plane nodes that the cluster's API tells of.
+	Joined   func() []addr.Candidate
+	Now      func() time.Time
+	Wake     chan<- struct{}
+	Notifier loop.Notifier
+}
+
+// Room is the phase machine. Its methods are the steps of a loop and for one goroutine, but for
+// Check and Metrics.
+type Room struct {
+	Options
+	memory   ledger.Memory
+	read     bool            // the journal
+	started  bool            // this is in the journal
+	watched  map[string]bool // hosts that Ironic deployed in the last round, not yet written
+	checks   preflight
+	reporter loop.Reporter
+	counted  counted
+}
+
+// New makes the room. Nothing happens before its first step.
+func New(o Options) *Room {
+	return &Room{Options: o, watched: map[string]bool{},
+		checks:   preflight{due: make(chan struct{}, 1)},
+		reporter: loop.Reporter{Notifier: o.Notifier}}
+}
+
+// hosts are those that this machine deploys.
+func (r *Room) hosts() (hosts []provision.Host) {
+	for _, h := range r.Plan.Hosts {
+		if h.Phase == provision.Bootstrap && h.BMC != "" {
+			hosts = append(hosts, h)
+		}
+	}
+	return hosts
+}
+
+// parts are those that the plan needs, in the order in which they go on.
+func (r *Room) parts() []orders.Part {
+	return slices.DeleteFunc(orders.Parts(), func(p orders.Part) bool {
+		return p == orders.Address && !r.Plan.CIDR.IsValid() ||
+			p == orders.DHCP && r.Plan.DHCP == nil
+	})
+}
+
+// limit is a deadline of the plan.
+func (r *Room) limit(step string) time.Duration {
+	for _, d := range r.Plan.Deadlines {
+		if d.Step == step {
+			return time.Duration(d.Seconds) * time.Second
+		}
+	}
+	return 0
+}
+
+// preflight is the check before DHCP is on. It runs beside the loop, as it waits for BMCs.
+type preflight struct {
+	due chan struct{}
+
+	mu     sync.Mutex
+	result Result
+}
+
+// Result is what a preflight found.
+type Result struct {
+	At                 time.Time // of its end; zero while there is none
+	Blocking, Warnings []string
+}
+
+// recheck is how long after a preflight that found a blocker the next one begins: a person fixes
+// what it found.
+const recheck = 30 * time.Second
+
+// Check runs a preflight each time the room needs one, until ctx ends. It may be called by one
+// goroutine beside the loop.
+func (r *Room) Check(ctx context.Context) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-r.checks.due:
+		}
+		r.check(ctx)
+		loop.Wake(r.Wake)
+	}
+}
+
+func (r *Room) check(ctx context.Context) {
+	blocking, warnings := r.Preflight.Run(ctx)
+	if ctx.Err() != nil {
+		return
+	}
+	r.checks.mu.Lock()
+	defer r.checks.mu.Unlock()
+	r.checks.result = Result{At: r.Now(), Blocking: blocking, Warnings: warnings}
+}

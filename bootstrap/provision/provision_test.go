@@ -1,0 +1,198 @@
+package provision
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
+	"github.com/onprem-infra/onprem-infra/shared/rootdisk"
+)
+
+// TestRun is an installation in which nothing fails.
+func TestRun(t *testing.T) {
+	r := newRig(1)
+	if !r.until(t.Context(), time.Hour, func() bool { return r.shown.Phase == progress.Ended }) {
+		t.Fatalf("it does not end: %+v\n%s", r.shown, r.file)
+	}
+	if b := r.broken(); len(b) > 0 {
+		t.Errorf("%q", b)
+	}
+	for _, m := range r.world.Machines {
+		if m.Writes != 1 || m.Joined.IsZero() {
+			t.Errorf("%s: %d writes, joined %v", m.Name, m.Writes, m.Joined)
+		}
+	}
+	var phases []progress.Phase
+	for _, e := range r.entries() {
+		if e.Kind == ledger.Phase {
+			phases = append(phases, e.Phase)
+			if e.Cause == "" || e.Time.IsZero() || e.Evidence == "" {
+				t.Errorf("an entry without cause, time or evidence: %+v", e)
+			}
+		}
+	}
+	if want := progress.Phases()[1:]; !slices.Equal(phases, want) {
+		t.Errorf("phases %q, want %q", phases, want)
+	}
+	if took := r.world.Now.Sub(begin); took > 5*time.Minute {
+		t.Errorf("it took %v", took)
+	}
+	if strings.Contains(string(r.file), "good") {
+		t.Error("a password is in the journal")
+	}
+}
+
+// B-01: DHCP answers the hosts that this machine deploys, and no worker.
+func TestRun_DHCPSet(t *testing.T) {
+	r := newRig(1)
+	r.until(t.Context(), time.Minute, func() bool { return r.orders.Wants(orders.DHCP) })
+	if !slices.Equal(r.orders.Hosts, testPlan().DHCP.Bootstrap) || len(r.orders.Hosts) != 3 {
+		t.Errorf("DHCP answers %v", r.orders.Hosts)
+	}
+	if len(r.shown.Hosts) != 3 {
+		t.Errorf("hosts %+v", r.shown.Hosts)
+	}
+}
+
+// Until the preflight has passed no host is answered.
+func TestRun_Preflight(t *testing.T) {
+	r := newRig(1)
+	r.blocking = []string{"another DHCP server answers"}
+	if r.until(t.Context(), 2*time.Minute, func() bool { return r.orders.Wants(orders.DHCP) }) {
+		t.Error("DHCP is on")
+	}
+	if !slices.Equal(r.shown.Blockers, r.blocking) || !strings.Contains(r.shown.Waits, "another DHCP server") {
+		t.Errorf("shown %+v", r.shown)
+	}
+	r.blocking = nil
+	if !r.until(t.Context(), 2*time.Minute, func() bool { return r.orders.Wants(orders.DHCP) }) {
+		t.Error("DHCP is off")
+	}
+}
+
+// After a boot nothing is on before the journal was read, and what has ended stays off.
+func TestRun_EndedStaysOff(t *testing.T) {
+	r := newRig(1)
+	r.until(t.Context(), time.Hour, func() bool { return r.shown.Phase == progress.Ended })
+	r.cut()
+	r.world.Tick()
+	r.boot()
+	if r.until(t.Context(), 5*time.Minute, func() bool { return len(r.orders.On) > 0 }) {
+		t.Errorf("on again: %v", r.orders.On)
+	}
+	if r.shown.Phase != progress.Ended || r.orders.Generation == 0 {
+		t.Errorf("shown %+v, orders %+v", r.shown, r.orders)
+	}
+}
+
+func TestPermitted(t *testing.T) {
+	for phase, parts := range map[progress.Phase][]orders.Part{progress.DHCPOff: {orders.DHCP}, progress.IronicOff: {orders.Ironic},
+		progress.AddrOff: {orders.Address}, progress.Ended: {orders.HTTP}, progress.Preflight: {orders.DHCP}} {
+		if permitted(ledger.Memory{Phase: phase}, orders.Orders{On: parts}) == nil {
+			t.Errorf("%s: %v is permitted", phase, parts)
+		}
+	}
+	if err := permitted(ledger.Memory{Phase: progress.Deploy}, orders.Orders{On: orders.Parts()}); err != nil {
+		t.Error(err)
+	}
+}
+
+// A host that cannot be deployed is a named blocker; the others go on.
+func TestRun_Blockers(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(*rig)
+		want   string
+	}{
+		{"a wrong password", func(r *rig) { r.passwords["master-1"] = "bad" }, "the BMC refuses the account"},
+		{"no disk meets the hints", func(r *rig) { r.hints = rootdisk.Hints{SerialNumber: "S-master-0"} }, "no disk meets the hints serialNumber: S-master-0"},
+		{"two disks meet the hints", func(r *rig) { r.world.Machines[1].Disks = append(r.world.Machines[1].Disks, bigDisk("S2")) }, "more than one disk"},
+		{"it never boots", func(r *rig) { r.world.Machines[1].Deaf = true }, "nothing was received from its card"},
+		{"its disk cannot be written", func(r *rig) { r.world.Machines[1].Broken = 99 }, "failed to write the image"},
+		{"a dead BMC", func(r *rig) { r.world.Machines[1].Dead = true }, "the BMC refuses the account"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := newRig(1)
+			tt.change(r)
+			if !r.until(t.Context(), 3*time.Hour, r.done) {
+				t.Fatalf("no end: %+v", r.shown)
+			}
+			h := r.shown.Hosts[1]
+			if !strings.Contains(h.Blocker, tt.want) || h.Next.What != "" {
+				t.Errorf("blocker %q, want %q", h.Blocker, tt.want)
+			}
+			if r.world.Machines[0].Joined.IsZero() || r.shown.Phase != progress.Deploy || !r.orders.Wants(orders.DHCP) {
+				t.Errorf("another host did not go on: %+v", r.shown)
+			}
+			if b := r.broken(); len(b) > 0 {
+				t.Errorf("%q", b)
+			}
+			// The file with the accounts and hints is corrected, and the host goes on.
+			for _, m := range r.world.Machines {
+				m.Deaf, m.Dead, m.Broken, m.Disks = false, false, 0, m.Disks[:1]
+			}
+			r.passwords["master-1"], r.hints, r.revision = "good", rootdisk.Hints{}, "2"
+			r.restart() // a deadline begins again with the program
+			if !r.until(t.Context(), time.Hour, func() bool { return r.shown.Phase == progress.Ended }) {
+				t.Errorf("not after the correction: %+v", r.shown)
+			}
+		})
+	}
+}
+
+// A host whose first boot from the network is lost boots again, before Ironic's own time is over.
+func TestRun_LostBoot(t *testing.T) {
+	r := newRig(1)
+	r.world.Machines[2].Lost = 1
+	if !r.until(t.Context(), time.Hour, func() bool { return r.shown.Phase == progress.Ended }) {
+		t.Fatalf("no end: %+v", r.shown)
+	}
+	if took := r.world.Now.Sub(begin); took < 10*time.Minute || took > 16*time.Minute {
+		t.Errorf("it took %v", took)
+	}
+	if !slices.ContainsFunc(r.entries(), func(e ledger.Entry) bool {
+		return e.Verb == node.BootNet && strings.Contains(e.Cause, "nothing was received")
+	}) {
+		t.Errorf("no boot was repeated:\n%s", r.file)
+	}
+}
+
+// A host that has joined and that Ironic does not know is adopted.
+func TestRun_LostDatabase(t *testing.T) {
+	r := newRig(1)
+	r.until(t.Context(), time.Hour, func() bool { return !r.world.Machines[0].Joined.IsZero() })
+	r.world.Lose()
+	r.passwords["master-2"] = "good"
+	if !r.until(t.Context(), time.Hour, func() bool { return r.shown.Phase == progress.Ended }) {
+		t.Fatalf("no end: %+v\n%s", r.shown, r.file)
+	}
+	if b := r.broken(); len(b) > 0 {
+		t.Errorf("%q", b)
+	}
+	for _, n := range r.world.Nodes {
+		if n.State != node.Active {
+			t.Errorf("%s is %s", n.Name, n.State)
+		}
+	}
+}
+
+// A part that no longer runs holds the phase up, and is named.
+func TestRun_PartGone(t *testing.T) {
+	r := newRig(1)
+	r.until(t.Context(), time.Minute, func() bool { return r.shown.Phase == progress.Services })
+	r.reports[orders.HTTP] = orders.Report{Part: orders.HTTP, Generation: r.orders.Generation, On: true, Ready: true, At: r.world.Now.Add(-orders.Stale)}
+	s, err := r.room.Observe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, _ := r.room.Decide(s)
+	if !strings.Contains(d.Progress.Waits, "the part http, whose last report") {
+		t.Errorf("waits for %q", d.Progress.Waits)
+	}
+}

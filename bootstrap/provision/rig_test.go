@@ -1,0 +1,323 @@
+package provision
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/bootstrap/provision/machine"
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/mac"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/hostfile"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
+	"github.com/onprem-infra/onprem-infra/shared/rootdisk"
+	"github.com/onprem-infra/onprem-infra/shared/secret"
+	"github.com/onprem-infra/onprem-infra/test/fakeironic"
+)
+
+var begin = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+
+func testPlan() *provision.Plan {
+	p := &provision.Plan{CIDR: netip.MustParsePrefix("172.22.0.0/24"), BootstrapIP: netip.MustParseAddr("172.22.0.2"),
+		DHCP: &provision.DHCP{},
+		Deadlines: []provision.Deadline{{Step: "boot-retry", Seconds: 600}, {Step: "call-back", Seconds: 1800},
+			{Step: "install", Seconds: 3600}}}
+	for i := range 3 {
+		m := mac.MAC{2, 0, 0, 0, 0, byte(i)}
+		p.Hosts = append(p.Hosts, provision.Host{Name: fmt.Sprintf("master-%d", i), Role: "master", Phase: provision.Bootstrap, MAC: m,
+			BMC: "redfish://192.0.2.1/redfish/v1/Systems/" + fmt.Sprint(i), Driver: "redfish", Verify: "ca", BootMode: "UEFI", Boot: provision.PXEUEFI})
+		p.DHCP.Bootstrap = append(p.DHCP.Bootstrap, m)
+	}
+	p.Hosts = append(p.Hosts, provision.Host{Name: "worker-0", Phase: provision.Cluster, MAC: mac.MAC{2, 0, 0, 0, 0, 9}, BMC: "redfish://192.0.2.2"})
+	return p
+}
+
+func bigDisk(serial string) rootdisk.Disk {
+	return rootdisk.Disk{Device: "/dev/sda", Serial: serial, Bytes: 100 << 30}
+}
+
+// rig is a FAKE bootstrap machine with its parts, in virtual time.
+type rig struct {
+	mu        sync.Mutex
+	world     *fakeironic.World
+	room      *Room
+	file      []byte // the journal
+	orders    orders.Orders
+	reports   map[orders.Part]orders.Report
+	follows   map[orders.Part]time.Time // since when a part could follow its orders
+	booted    time.Time
+	off       bool // the bootstrap machine has no power
+	passwords map[string]string
+	revision  string
+	hints     rootdisk.Hints
+	blocking  []string
+	shown     progress.Progress
+	wrong     []string
+
+	seed  uint64
+	kills bool // the program may be killed at any effect
+	calls int
+}
+
+func newRig(seed uint64) *rig {
+	var machines []*fakeironic.Machine
+	r := &rig{seed: seed, revision: "1", passwords: map[string]string{}}
+	for _, h := range testPlan().Hosts[:3] {
+		r.passwords[h.Name] = "good"
+		machines = append(machines, &fakeironic.Machine{Name: h.Name, Password: "good", Disks: []rootdisk.Disk{bigDisk("S-" + h.Name)}})
+	}
+	r.world = fakeironic.New(begin, machines...)
+	r.boot()
+	return r
+}
+
+// boot starts the machine: what is in /run is gone.
+func (r *rig) boot() {
+	r.orders, r.reports, r.follows = orders.Orders{}, map[orders.Part]orders.Report{}, map[orders.Part]time.Time{}
+	r.booted, r.off = r.world.Now, false
+	r.restart()
+}
+
+// cut takes the power away.
+func (r *rig) cut() { r.off, r.room, r.world.Served = true, nil, false; r.world.Stop() }
+
+// restart starts the program anew.
+func (r *rig) restart() {
+	r.room = New(Options{Settings: Settings{Plan: testPlan(), Kernel: "http://k", Ramdisk: "http://r"}, Host: r, Ironic: ironicOf{r}, Journal: journalOf{r},
+		Preflight: r, Joined: r.joined, Now: func() time.Time { return r.world.Now }, Wake: make(chan struct{}, 1), Notifier: silent{}})
+}
+
+type silent struct{}
+
+func (silent) Ready() error        { return nil }
+func (silent) Status(string) error { return nil }
+
+var errKilled = errors.New("killed")
+
+// random is a number below n that follows from the seed and the place, whatever the order of
+// goroutines.
+func (r *rig) random(place string, n uint64) uint64 {
+	h := fnv.New64a()
+	fmt.Fprint(h, r.seed, r.world.Now.Unix(), place)
+	return h.Sum64() / 7 % n
+}
+
+// effect does something that outlasts the program, which may be killed before or after it.
+func (r *rig) effect(place string, do func() error) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.calls++
+	kill := uint64(0)
+	if r.kills {
+		kill = r.random(place, 20)
+	}
+	if kill == 1 {
+		return errKilled
+	}
+	err := do()
+	if kill == 2 {
+		return errKilled
+	}
+	return err
+}
+
+func (r *rig) Orders() (orders.Orders, error) { return r.orders, nil }
+
+func (r *rig) WriteOrders(o orders.Orders) error {
+	return r.effect("orders", func() error {
+		r.orders = o
+		m := ledger.Fold(r.entries())
+		ended := slices.Index(progress.Phases(), m.Phase) >= slices.Index(progress.Phases(), progress.DHCPOff)
+		if ended && o.Wants(orders.DHCP) || m.Phase == progress.Ended && len(o.On) > 0 {
+			r.wrong = append(r.wrong, fmt.Sprintf("orders %v in the phase %s", o.On, m.Phase))
+		}
+		return nil
+	})
+}
+
+func (r *rig) Report(p orders.Part) (orders.Report, error) { return r.reports[p], nil }
+
+func (r *rig) Secrets() (hostfile.File, string, error) {
+	var f hostfile.File
+	for name, password := range r.passwords {
+		f.Hosts = append(f.Hosts, hostfile.Host{Name: name, Username: secret.New("admin"), Password: secret.New(password),
+			Ignition: secret.New(`{"ignition":{"version":"3.4.0"}}`), RootDisk: r.hints})
+	}
+	return f, r.revision, nil
+}
+
+func (r *rig) Image() (node.Image, error) {
+	return node.Image{URL: "http://172.22.0.2:6180/images/os.raw", SHA256: "ab", Format: "raw"}, nil
+}
+
+func (r *rig) Traces() (map[string]machine.Trace, error) {
+	all := map[string]machine.Trace{}
+	for _, m := range r.world.Machines {
+		t := machine.Trace{Since: r.booted}
+		if m.Fetched.After(r.booted) {
+			t.Fetched = m.Fetched
+		}
+		all[m.Name] = t
+	}
+	return all, nil
+}
+
+func (r *rig) Show(p progress.Progress) error { r.shown = p; return nil }
+
+func (r *rig) Run(context.Context) (blocking, warnings []string) { return r.blocking, nil }
+
+func (r *rig) joined() (all []addr.Candidate) {
+	for _, m := range r.world.Machines {
+		if !m.Joined.IsZero() {
+			all = append(all, addr.Candidate{Name: m.Name + ".example.com"})
+		}
+	}
+	return all
+}
+
+type journalOf struct{ r *rig }
+
+func (j journalOf) Read() ([]ledger.Entry, error) { return ledger.Decode(j.r.file) }
+
+func (j journalOf) Append(all ...ledger.Entry) error {
+	return j.r.effect("journal", func() error {
+		for _, e := range all {
+			j.r.file = append(j.r.file, ledger.Encode(e)...)
+		}
+		return nil
+	})
+}
+
+func (r *rig) entries() []ledger.Entry {
+	all, err := ledger.Decode(r.file)
+	if err != nil {
+		panic(err)
+	}
+	return all
+}
+
+type ironicOf struct{ r *rig }
+
+func (i ironicOf) Drivers(context.Context) ([]string, error) {
+	if !i.r.world.Running() {
+		return nil, fakeironic.ErrDown
+	}
+	return []string{"ipmi", "redfish"}, nil
+}
+func (i ironicOf) Nodes(ctx context.Context) ([]node.Node, error) { return i.r.world.All(ctx) }
+func (i ironicOf) Disks(ctx context.Context, id string) (node.Disks, error) {
+	return i.r.world.Inventory(ctx, id)
+}
+func (i ironicOf) Do(ctx context.Context, q node.Request) error {
+	return i.r.effect(string(q.Verb)+q.UUID+q.Spec.Name, func() error { return i.r.world.Do(ctx, q) })
+}
+
+// parts follow their orders two seconds late.
+func (r *rig) parts() {
+	for _, p := range orders.Parts() {
+		report := r.reports[p]
+		if report.Generation != r.orders.Generation && r.follows[p].IsZero() {
+			r.follows[p] = r.world.Now
+		}
+		if !r.follows[p].IsZero() && r.world.Now.Sub(r.follows[p]) >= 2*time.Second {
+			report.Generation, report.On, report.Ready = r.orders.Generation, r.orders.Wants(p), true
+			delete(r.follows, p)
+		}
+		report.Part, report.At, report.Why = p, r.world.Now, "fake"
+		r.reports[p] = report
+	}
+	on := func(p orders.Part) bool { return r.reports[p].On }
+	r.world.Served = on(orders.Address) && on(orders.HTTP) && on(orders.DHCP)
+	if on(orders.Ironic) {
+		r.world.Start()
+	} else {
+		r.world.Stop()
+	}
+	if r.reports[orders.DHCP].On && r.orders.Generation > 0 && !r.orders.Wants(orders.DHCP) && r.follows[orders.DHCP].IsZero() {
+		r.wrong = append(r.wrong, "DHCP is on without orders")
+	}
+}
+
+// second lets a second pass, with one round of the program if it runs.
+func (r *rig) second(ctx context.Context) error {
+	r.world.Tick()
+	if r.off {
+		return nil
+	}
+	r.parts()
+	err := r.round(ctx)
+	if errors.Is(err, errKilled) {
+		r.restart()
+		return nil
+	}
+	return err
+}
+
+func (r *rig) round(ctx context.Context) error {
+	s, err := r.room.Observe(ctx)
+	if err != nil {
+		return err
+	}
+	d, _ := r.room.Decide(s)
+	if err := r.room.Publish(ctx, d); err != nil {
+		return err
+	}
+	err = r.room.Apply(ctx, d)
+	select {
+	case <-r.room.checks.due:
+		r.room.check(ctx)
+	default:
+	}
+	return err
+}
+
+// broken are the rules that were broken.
+func (r *rig) broken() []string {
+	all := slices.Clone(r.wrong)
+	for _, m := range r.world.Machines {
+		for _, w := range m.Wrong {
+			all = append(all, m.Name+": "+w)
+		}
+		if m.Writes > 1 {
+			all = append(all, fmt.Sprintf("%s: %d complete writes", m.Name, m.Writes))
+		}
+	}
+	return all
+}
+
+// done reports whether the run has ended: all parts are off, or each host has joined or a blocker.
+func (r *rig) done() bool {
+	if r.off || r.room == nil || len(r.shown.Hosts) == 0 {
+		return false
+	}
+	if r.shown.Phase == progress.Ended {
+		return true
+	}
+	blocked := false
+	for _, h := range r.shown.Hosts {
+		if h.Step != progress.Joined && h.Blocker == "" {
+			return false
+		}
+		blocked = blocked || h.Blocker != ""
+	}
+	return blocked && r.shown.Phase == progress.Deploy
+}
+
+func (r *rig) until(ctx context.Context, limit time.Duration, done func() bool) bool {
+	for end := r.world.Now.Add(limit); r.world.Now.Before(end); {
+		_ = r.second(ctx) // the loop logs it, and goes on
+		if done() {
+			return true
+		}
+	}
+	return false
+}

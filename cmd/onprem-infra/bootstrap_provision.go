@@ -1,0 +1,228 @@
+//go:build remote
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"os"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/onprem-infra/onprem-infra/bootstrap/provision"
+	deploy "github.com/onprem-infra/onprem-infra/bootstrap/provision/machine"
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	hostevents "github.com/onprem-infra/onprem-infra/shared/host/events"
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect/installation"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect/provisioning"
+	"github.com/onprem-infra/onprem-infra/shared/host/ironic"
+	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/host/ledger"
+	hostorders "github.com/onprem-infra/onprem-infra/shared/host/orders"
+	"github.com/onprem-infra/onprem-infra/shared/host/preflight/targets"
+	"github.com/onprem-infra/onprem-infra/shared/host/readiness"
+	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/port"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/events"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/hostfile"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+)
+
+func runProvisionCommand(std streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "provision",
+		Short: "Install the control plane hosts from the bootstrap machine",
+		Long: `provision orders the parts that install hosts (address, http, ironic, dhcp) on and
+off, has Ironic write the operating system and the Ignition document to each control plane host, and
+ends when all of them have joined the cluster. Each step is in ` + layout.Journal + `
+before it has an effect: after a power cut it goes on, and no disk is written twice.`,
+		Example: `  onprem-infra bootstrap run provision
+  journalctl -u onprem-provision`,
+		Args: cobra.NoArgs,
+	}
+	m := newMachine("bootstrap/provision", std)
+	m.clusterFlag(cmd)
+	kubeconfig := cmd.Flags().String("kubeconfig", "/etc/kubernetes/kubeconfig",
+		"credentials for the machine's own API server; may appear later")
+	cmd.RunE = m.running(std, func(ctx context.Context, p plan.Plan, _ string) error {
+		if p.Provisioning == nil || p.Images[spec.IronicImage] == "" {
+			return errNoIronic
+		}
+		host, err := newProvisionHost(p)
+		if err != nil {
+			return err
+		}
+		nodes := kube.NewBootstrapWatcher(*kubeconfig, m.log)
+		room := provision.New(provision.Options{
+			Settings: provision.Settings{Plan: p.Provisioning, CA: layout.BMCCA,
+				Kernel: host.url("agent.kernel"), Ramdisk: host.url("agent.initramfs")},
+			Host: host, Journal: ledger.Journal, Now: time.Now, Wake: m.wake, Notifier: &m.status,
+			Ironic: ironic.New(ironic.Options{URL: fmt.Sprintf("https://localhost:%d",
+				p.Ports[port.Ironic]), Certificate: layout.Certificate, Account: layout.Account}),
+			Preflight: host,
+			Joined:    func() []addr.Candidate { known, _ := nodes.Nodes(); return known },
+		})
+		m.meter.Add(room.Metrics)
+		m.meter.Add(installed)
+		return runRoom(ctx, m, stepsOf(room), func(ctx context.Context) {
+			m.serve(ctx, p, p.Ports[port.MonitorProvision], nil)
+			m.watchAPI(ctx, "nodes", nodes)
+			m.watch(ctx, "the check of the hosts", room.Check)
+			m.watchFiles(ctx, "reports", host.reports()...)
+		})
+	})
+	return cmd
+}
+
+// installed is how far the installation of hosts is, as status has it.
+func installed(page *metrics.Page) {
+	now := time.Now()
+	if r := installation.Read(inspect.Files{}, now, &inspect.Unseen{}); r != nil {
+		r.Metrics(now).Onto(page)
+	}
+}
+
+// provisionHost is the machine for the room.
+type provisionHost struct {
+	hostorders.Dir
+	plan   plan.Plan
+	images string // URL of their directory
+}
+
+func newProvisionHost(p plan.Plan) (*provisionHost, error) {
+	h := &provisionHost{Dir: hostorders.Run, plan: p}
+	for _, planned := range p.Provisioning.Hosts {
+		at, err := url.Parse(planned.Ironic)
+		if err != nil {
+			continue
+		}
+		if a, err := netip.ParseAddr(at.Hostname()); err == nil {
+			h.images = "http://" + netip.AddrPortFrom(a, p.Ports[port.ProvisioningHTTP]).String() +
+				"/" + path.Base(layout.Images) + "/"
+			return h, nil
+		}
+	}
+	return nil, errors.New("the plan has no host that this machine installs: describe their BMCs")
+}
+
+func (h *provisionHost) url(name string) string { return h.images + name }
+
+func (h *provisionHost) reports() (paths []string) {
+	for _, p := range orders.Parts() {
+		paths = append(paths, h.ReportFile(p))
+	}
+	return paths
+}
+
+func (h *provisionHost) Orders() (orders.Orders, error) { return h.Read() }
+
+func (h *provisionHost) WriteOrders(o orders.Orders) error { return h.Write(o) }
+
+func (h *provisionHost) Report(p orders.Part) (orders.Report, error) { return h.ReadReport(p) }
+
+// Run checks the link and the BMCs, with the accounts of this machine's file.
+func (h *provisionHost) Run(ctx context.Context) (blocking, warnings []string) {
+	ready := readiness.Host{Plan: h.plan.Provisioning, Probes: provisioning.HostProbes(),
+		Machine: true}
+	secrets, _, err := h.Secrets()
+	if err == nil {
+		ready.Targets, err = targets.Planned(h.plan.Provisioning.Hosts, secrets)
+	}
+	if err != nil {
+		return []string{err.Error()}, nil
+	}
+	return ready.Run(ctx)
+}
+
+// Secrets are told apart by what the file system has of their file.
+func (h *provisionHost) Secrets() (hostfile.File, string, error) {
+	info, err := os.Stat(layout.Hosts)
+	if err != nil {
+		return hostfile.File{}, "", fmt.Errorf("read the file of the hosts' secrets: %w", err)
+	}
+	text, err := os.ReadFile(layout.Hosts)
+	if err != nil {
+		return hostfile.File{}, "", fmt.Errorf("read the file of the hosts' secrets: %w", err)
+	}
+	f, err := hostfile.Decode(text)
+	if err != nil {
+		return hostfile.File{}, "", fmt.Errorf("%s: %w", layout.Hosts, err)
+	}
+	return f, fmt.Sprintf("%d bytes of %s", info.Size(),
+		info.ModTime().UTC().Format(time.RFC3339Nano)), nil
+}
+
+// Image is the one that the HTTP server has checked: it writes the digest beside it.
+func (h *provisionHost) Image() (node.Image, error) {
+	for _, format := range []string{"raw", "qcow2"} {
+		name := "os." + format
+		text, err := file.Read(path.Join(layout.Images, name+".sha256"))
+		if err != nil {
+			return node.Image{}, fmt.Errorf("read the digest of the operating system: %w", err)
+		}
+		if sum, _, _ := strings.Cut(strings.TrimSpace(string(text)), " "); sum != "" {
+			return node.Image{URL: h.url(name), SHA256: sum, Format: format}, nil
+		}
+	}
+	return node.Image{}, fmt.Errorf("%s has no operating system with a digest: see the journal "+
+		"of onprem-httpd", layout.Images)
+}
+
+// Traces are what the servers wrote of the hosts since this machine booted.
+func (h *provisionHost) Traces() (map[string]deploy.Trace, error) {
+	var all []events.Event
+	var since time.Time
+	for _, s := range []events.Source{events.DHCP, events.TFTP, events.HTTP} {
+		some, _, err := hostevents.Of(s).Read()
+		if err != nil {
+			return nil, err
+		}
+		if s == events.HTTP && len(some) > 0 {
+			since = some[0].Time
+		}
+		all = append(all, some...)
+	}
+	events.Sort(all)
+	traces := map[string]deploy.Trace{}
+	for _, planned := range h.plan.Provisioning.Hosts {
+		traces[planned.Name] = traceOf(events.Of(all, planned.Name, planned.MAC), since)
+	}
+	return traces, nil
+}
+
+// traceOf is what the events of one host come to. An image that was fetched in part counts as
+// fetched: what is in doubt is not written again.
+func traceOf(all []events.Event, since time.Time) deploy.Trace {
+	t := deploy.Trace{Since: since}
+	for _, e := range all {
+		t.Last = progress.Event{What: string(e.Source) + " " + e.Kind, At: e.Time}
+		switch e.Kind {
+		case "discover", "solicit":
+			t.Asked = true
+		case "program", "script":
+			t.Loaded = true
+		case "kernel", "ramdisk":
+			t.Kernel = true
+		case "image":
+			t.Fetched = e.Time
+		}
+	}
+	return t
+}
+
+func (h *provisionHost) Show(p progress.Progress) error {
+	return file.Write(layout.Progress, progress.Encode(p), 0o644)
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/onprem-infra/onprem-infra/bootstrap"
+	"github.com/onprem-infra/onprem-infra/ignition/verify"
+	"github.com/onprem-infra/onprem-infra/shared/asset"
+	"github.com/onprem-infra/onprem-infra/shared/host/accounts"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provisions"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
+	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+)
+
+const hostIgnition = "host-ignition"
+
+// hostDocuments is the flag --host-ignition.
+type hostDocuments struct{ values []string }
+
+func hostIgnitionFlag(cmd *cobra.Command) *hostDocuments {
+	d := &hostDocuments{}
+	cmd.Flags().StringArrayVar(&d.values, hostIgnition, nil, "Ignition document of a host that "+
+		"the bootstrap machine provisions, as HOST=FILE or ROLE=FILE; a host's own is used before "+
+		"that of its role; may be given more than once")
+	return d
+}
+
+// files are the files that the flag names.
+func (d *hostDocuments) files() (all []string) {
+	for _, value := range d.values {
+		_, file, _ := strings.Cut(value, "=")
+		all = append(all, file)
+	}
+	return all
+}
+
+// read returns the documents by the name of a host or by a role.
+func (d *hostDocuments) read() (map[string][]byte, error) {
+	all := map[string][]byte{}
+	var wrong []error
+	for _, value := range d.values {
+		name, file, _ := strings.Cut(value, "=")
+		if r, err := role.Parse(name); err == nil {
+			name = string(r) // it may be an alias
+		}
+		switch _, twice := all[name]; {
+		case name == "" || file == "":
+			return nil, usage("--%s %q: write the name of a host or its role, = and the file of "+
+				"its Ignition document", hostIgnition, value)
+		case twice:
+			return nil, usage("--%s names %s twice: leave one out", hostIgnition, name)
+		}
+		text, err := readFile(file)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, usage("--%s: there is no file %s: name one that exists", hostIgnition,
+				file)
+		case err != nil:
+			return nil, err
+		case len(text) >= inputLimit:
+			wrong = append(wrong, fmt.Errorf("%s is longer than %d bytes: have the document "+
+				"fetch what is long from a server", file, inputLimit-1))
+		default:
+			if err := verify.Document(text); err != nil {
+				wrong = append(wrong, fmt.Errorf("%s is no Ignition document for %s: %w", file,
+					name, err))
+			}
+		}
+		all[name] = text
+	}
+	if len(wrong) > 0 {
+		return nil, negative(errors.Join(wrong...))
+	}
+	return all, nil
+}
+
+// options are what the bootstrap machine gets beside the plan: nothing if it provisions no hosts.
+func (d *hostDocuments) options(std streams, in *input, p plan.Plan, described spec.Cluster) (
+	o bootstrap.Options, err error) {
+	if o.Ignition, err = d.read(); err != nil {
+		return o, err
+	}
+	if !bootstrap.Provisions(p) {
+		if n := len(provisions.Hosts(p)); n > 0 && len(o.Ignition) == 0 {
+			return o, printMessage(std.err, "onprem-infra: note: the description has BMCs of %d "+
+				"hosts, and no images.%s: the bootstrap machine does not provision these hosts, "+
+				"and another program has to, as OpenShift's installer does\n", n, spec.IronicImage)
+		}
+		return o, nil
+	}
+	o.Hosts = append(o.Hosts, described.Hosts...)
+	logins, findings := accounts.Of(in.file, o.Hosts)
+	for _, f := range findings {
+		_ = printMessage(std.err, "%v\n", f)
+	}
+	if findings.HasErrors() {
+		return o, negative(nil)
+	}
+	for i, login := range logins {
+		o.Hosts[i].BMC.Username, o.Hosts[i].BMC.Password = login.Username, login.Password
+	}
+	if o.CA, err = accounts.PEM(in.file, described.Provisioning); err != nil {
+		err = negative(err)
+	}
+	return o, err
+}
+
+// kept are the options of a bootstrap machine that has its file of hosts, or lacks it.
+func kept(host fs.FS) bootstrap.Options {
+	text, err := fs.ReadFile(host, strings.TrimPrefix(layout.Hosts, "/"))
+	if err != nil {
+		text = nil // the report names a file that cannot be read
+	}
+	return bootstrap.Options{File: append([]byte{}, text...)}
+}
+
+// private reports whether there are files that not everyone may read.
+func private(set asset.Set) bool {
+	for _, f := range set.Files() {
+		if f.Mode&0o004 == 0 {
+			return true
+		}
+	}
+	return false
+}

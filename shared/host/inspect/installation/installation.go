@@ -1,0 +1,176 @@
+// Package installation reports how far a bootstrap machine is with the hosts that it provisions, by
+// what its programs have written, and finds what is in their way.
+package installation
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	eventlog "github.com/onprem-infra/onprem-infra/shared/host/events"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
+	files "github.com/onprem-infra/onprem-infra/shared/host/orders"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/cause"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/events"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/foreign"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
+)
+
+// Report is the part of `status -o json` about hosts that are provisioned. It is public: fields may
+// be added, and none is removed or changes its meaning.
+type Report struct {
+	progress.Progress
+	Hosts   []Host           `json:"hosts"`
+	Stopped bool             `json:"stopped"` // the phase machine reports no more
+	Parts   []Part           `json:"parts"`
+	Foreign []foreign.Server `json:"foreign"` // servers on the network that are none of ours
+}
+
+// Host is a host, and why it goes no further.
+type Host struct {
+	progress.Host
+	Cause string `json:"cause,omitempty"`
+	Do    string `json:"do,omitempty"`
+}
+
+// Part is one of the programs that the phase machine orders.
+type Part struct {
+	orders.Report
+	Wanted bool `json:"wanted"`
+	// Stale means that it reports no more, or never has.
+	Stale bool `json:"stale"`
+}
+
+// Read is what the machine's programs have written; nil if it provisions no hosts.
+func Read(f inspect.Files, now time.Time, unseen *inspect.Unseen) *Report {
+	text, err := read(f.Path(layout.Progress), progress.Most)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var p progress.Progress
+	if err == nil {
+		p, err = progress.Decode(text)
+	}
+	if err != nil {
+		unseen.Add("the progress of provisioning", err)
+		return nil
+	}
+	dir := files.Dir(f.Path(layout.Run))
+	wanted, err := dir.Read()
+	unseen.Add("the orders of the phase machine", err)
+	var reports []orders.Report
+	for _, part := range orders.Parts() {
+		r, err := dir.ReadReport(part)
+		unseen.Add("the report of "+string(part), err)
+		r.Part = part
+		reports = append(reports, r)
+	}
+	var list foreign.List
+	if text, err = read(f.Path(foreign.Path), foreign.MaxFile); err == nil {
+		list, err = foreign.Decode(text)
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		unseen.Add("foreign servers", err)
+	}
+	return Of(p, wanted, reports, Seen{Events: Events(f, unseen), Foreign: list.Servers}, now)
+}
+
+// Events are what all sources have seen of hosts, in the order of their times.
+func Events(f inspect.Files, unseen *inspect.Unseen) (all []events.Event) {
+	for _, s := range events.Sources() {
+		log := eventlog.Log{Path: f.Path(events.Path(s)), Former: f.Path(events.Former(s))}
+		some, broken, err := log.Read()
+		if err == nil && broken > 0 {
+			err = fmt.Errorf("%d lines cannot be read", broken)
+		}
+		unseen.Add("events of "+string(s), err)
+		all = append(all, some...)
+	}
+	events.Sort(all)
+	return all
+}
+
+// read reads a file of bounded size.
+func read(path string, most int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, most+1))
+}
+
+// Seen is what the network shows.
+type Seen struct {
+	Events  []events.Event
+	Foreign []foreign.Server
+}
+
+// Of joins what the programs have written.
+func Of(p progress.Progress, wanted orders.Orders, reports []orders.Report, seen Seen,
+	now time.Time) *Report {
+	r := &Report{Progress: p, Hosts: []Host{}, Parts: []Part{},
+		Stopped: p.Phase != progress.Ended && now.Sub(p.At) >= progress.Late,
+		Foreign: append([]foreign.Server{}, seen.Foreign...)}
+	for _, h := range p.Hosts {
+		host := Host{Host: h}
+		c := cause.Of(events.Of(seen.Events, h.Name, h.MAC), now)
+		if c.Seen != "" && c.At.After(h.LastSeen.At) {
+			host.LastSeen = progress.Event{What: c.Seen, At: c.At}
+		}
+		// Whether a host should have been seen already, only the phase machine knows.
+		if h.Waits != "" && h.Step != progress.Joined && c.Stage != cause.Nothing {
+			host.Cause, host.Do = c.Why, c.Do
+		}
+		r.Hosts = append(r.Hosts, host)
+	}
+	for _, one := range reports {
+		r.Parts = append(r.Parts, Part{Report: one, Wanted: wanted.Wants(one.Part),
+			Stale: now.Sub(one.At) >= orders.Stale})
+	}
+	return r
+}
+
+// recent is how long a foreign server counts after it was seen last.
+const recent = 5 * time.Minute
+
+// Faults are what keeps hosts from being installed, in words.
+func (r *Report) Faults(now time.Time) (all []string) {
+	if r.Stopped {
+		all = append(all, fmt.Sprintf("provisioning stands still: its phase machine has not "+
+			"reported for %s: see 'journalctl -u onprem-provision'", short(now.Sub(r.At))))
+	}
+	for _, b := range r.Blockers {
+		all = append(all, "provisioning is blocked: "+clean(b))
+	}
+	for _, h := range r.Hosts {
+		if h.Blocker != "" {
+			all = append(all, fmt.Sprintf("host %s is not installed: %s", h.Name,
+				clean(h.Blocker)))
+		}
+	}
+	for _, s := range r.Foreign {
+		if now.Sub(s.Last) < recent {
+			all = append(all, fmt.Sprintf("another server answers hosts on the provisioning "+
+				"network: %s: stop it there", clean(server(s))))
+		}
+	}
+	for _, p := range r.Parts {
+		if p.Wanted && p.Stale && r.Phase != progress.Ended {
+			all = append(all, fmt.Sprintf("the part %s of provisioning does not report: see "+
+				"'journalctl -u %s'", p.Part, units[p.Part]))
+		}
+	}
+	return all
+}
+
+// units are the programs of the parts.
+var units = map[orders.Part]string{
+	orders.Address: "onprem-provisioning-interface", orders.HTTP: "onprem-httpd",
+	orders.Ironic: "onprem-ironic", orders.DHCP: "onprem-dnsmasq",
+}

@@ -1,0 +1,146 @@
+package installation
+
+import (
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
+	"github.com/onprem-infra/onprem-infra/shared/mac"
+	"github.com/onprem-infra/onprem-infra/shared/offer"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/events"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/foreign"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
+	"github.com/onprem-infra/onprem-infra/test/golden"
+)
+
+var (
+	start = time.Date(2026, 11, 20, 10, 30, 0, 0, time.UTC)
+	now   = start.Add(10 * time.Minute)
+)
+
+func card(n byte) mac.MAC { return mac.MAC{0x52, 0x54, 0, 0, 0, n} }
+
+// example are three hosts: one goes on, one waits for too long, one is blocked.
+func example() (progress.Progress, orders.Orders, []orders.Report, Seen) {
+	p := progress.Progress{Phase: progress.Deploy, Since: start, At: now.Add(-time.Second), Waits: "2 hosts", DHCP: true,
+		Deadline: start.Add(time.Hour), Served: []mac.MAC{card(1), card(2), card(9)},
+		Blockers: []string{"the disk is full: make room in /var"}, Warnings: []string{"bmc-tls of master-0: the certificate is not verified"},
+		Hosts: []progress.Host{
+			{Name: "master-0", MAC: card(1), Step: progress.Joined},
+			{Name: "master-1", MAC: card(2), Step: progress.Inspect, Waits: "the ramdisk to call back", Since: start, Deadline: start.Add(20 * time.Minute),
+				LastSeen: progress.Event{What: "switched on", At: start}, Next: progress.Event{What: "PXE again", At: start.Add(12 * time.Minute)},
+				LastError: "timeout\x1b[2J\nagain"},
+			{Name: "master-2", MAC: card(3), Step: progress.Enrolling, Blocker: "its BMC rejects the password: correct it"},
+		}}
+	o := orders.Orders{Generation: 4, On: orders.Parts()}
+	var reports []orders.Report
+	for _, part := range orders.Parts() {
+		reports = append(reports, orders.Report{Part: part, Generation: 4, On: true, Ready: true, At: now, Why: "as ordered"})
+	}
+	reports[2].Ready, reports[2].Why = false, "pulls its image"
+	reports[3].At = now.Add(-time.Minute)
+	return p, o, reports, Seen{
+		Events: []events.Event{{Time: start.Add(6*time.Minute + 10*time.Second), Host: "master-1", Source: events.HTTP, Kind: "kernel"}},
+		Foreign: []foreign.Server{{Kind: offer.DHCP, MAC: "52:54:00:00:00:99", Address: netip.MustParseAddr("172.22.0.200"), VLAN: 7, Last: now.Add(-time.Minute)},
+			{Kind: offer.Router, MAC: "52:54:00:00:00:98", Last: now.Add(-time.Hour)}}}
+}
+
+// TestText holds what an operator reads of a run in motion, of one whose phase machine has died, and
+// of one that has ended.
+func TestText(t *testing.T) {
+	p, o, reports, seen := example()
+	text := Of(p, o, reports, seen, now).Text(now)
+	later := now.Add(2 * time.Minute)
+	text += "---\n" + Of(p, o, reports, seen, later).Text(later)
+	ended := progress.Progress{Phase: progress.Ended, Since: start, At: start}
+	text += "---\n" + Of(ended, orders.Orders{}, reports[:0], Seen{}, later).Text(later)
+	golden.Check(t, []byte(text))
+	if strings.Contains(text, "\x1b") {
+		t.Error("it moves the cursor")
+	}
+}
+
+// TestFaults holds what makes a machine not healthy, and that old news do not.
+func TestFaults(t *testing.T) {
+	p, o, reports, seen := example()
+	want := []string{"provisioning is blocked: the disk is full", "host master-2 is not installed: its BMC rejects", "another server answers hosts on the provisioning network: 172.22.0.200", "the part dhcp of provisioning does not report: see 'journalctl -u onprem-dnsmasq'"}
+	got := Of(p, o, reports, seen, now).Faults(now)
+	for i, f := range got {
+		if i >= len(want) || !strings.HasPrefix(f, want[i]) {
+			t.Errorf("fault %d is %q", i, f)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d faults, want %d: %q", len(got), len(want), got)
+	}
+	ended := progress.Progress{Phase: progress.Ended, Since: start, At: start}
+	if got := Of(ended, o, reports, Seen{}, now.Add(time.Hour)).Faults(now.Add(time.Hour)); len(got) > 0 {
+		t.Errorf("a run that has ended: %q", got)
+	}
+	p.Blockers, p.Hosts = nil, nil
+	late := now.Add(progress.Late)
+	if got := Of(p, orders.Orders{}, nil, Seen{}, late).Faults(late); len(got) != 1 || !strings.Contains(got[0], "stands still") {
+		t.Errorf("a phase machine that stopped: %q", got)
+	}
+}
+
+// TestRead holds that files of a machine are joined, that one that is broken costs no other, and that
+// a machine without them provisions nothing.
+func TestRead(t *testing.T) {
+	var unseen inspect.Unseen
+	f := inspect.Files{Root: t.TempDir()}
+	if r := Read(f, now, &unseen); r != nil || len(unseen.List()) > 0 {
+		t.Errorf("without files: %+v, %q", r, unseen.List())
+	}
+	p, o, reports, seen := example()
+	write := func(path string, text []byte) {
+		t.Helper()
+		path = f.Path(path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(layout.Progress, progress.Encode(p))
+	write(layout.Orders, orders.EncodeOrders(o))
+	for _, r := range reports {
+		write(layout.Report(string(r.Part)), orders.EncodeReport(r))
+	}
+	write(foreign.Path, foreign.Encode(foreign.List{Servers: seen.Foreign}))
+	write(events.Path(events.HTTP), append(events.Encode(seen.Events[0]), "broken\n"...))
+	r := Read(f, now, &unseen)
+	if r == nil || r.Text(now) != Of(p, o, reports, seen, now).Text(now) || strings.Join(unseen.List(), "") != "events of http: 1 lines cannot be read" {
+		t.Fatalf("%+v, not seen %q", r, unseen.List())
+	}
+	unseen = inspect.Unseen{}
+	write(layout.Orders, []byte("{"))
+	write(foreign.Path, []byte("{"))
+	if r := Read(f, now, &unseen); r == nil || len(unseen.List()) != 3 {
+		t.Errorf("with broken files: %q", unseen.List())
+	}
+	write(layout.Progress, []byte("{"))
+	unseen = inspect.Unseen{}
+	if r := Read(f, now, &unseen); r != nil || len(unseen.List()) != 1 {
+		t.Errorf("with a broken progress: %+v, %q", r, unseen.List())
+	}
+}
+
+// TestMetrics holds the numbers that alerts go by.
+func TestMetrics(t *testing.T) {
+	p, o, reports, seen := example()
+	v := Of(p, o, reports, seen, now).Metrics(now)
+	if v.Phase != "deploy" || v.Age != 10*time.Minute || !v.DHCP || v.Blockers != 2 || v.Foreign != 1 || len(v.Phases) != 9 || len(v.Steps) != 7 {
+		t.Errorf("%+v", v)
+	}
+	if len(v.Hosts) != 3 || v.Hosts[0].Wait >= 0 || v.Hosts[1].Wait != 10*time.Minute || v.Hosts[2].Step != "enrolling" {
+		t.Errorf("%+v", v.Hosts)
+	}
+}

@@ -1,0 +1,127 @@
+package installation
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/foreign"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
+)
+
+// Text is the report for a person, one line for each thing.
+func (r *Report) Text(now time.Time) string {
+	var text strings.Builder
+	line := func(format string, args ...any) {
+		text.WriteString(clean(fmt.Sprintf("provisioning: "+format, args...)) + "\n")
+	}
+	phase := fmt.Sprintf("phase %s, since %s (%s)", r.Phase, r.Since.UTC().Format(time.TimeOnly)+
+		"Z", short(now.Sub(r.Since)))
+	if r.Waits != "" {
+		phase += ", waits for " + r.Waits
+	}
+	if !r.Deadline.IsZero() && r.Phase != progress.Ended {
+		phase += ", until " + r.Deadline.UTC().Format(time.TimeOnly) + "Z"
+	}
+	line("%s", phase)
+	if r.Stopped {
+		line("what follows is %s old: its phase machine reports no more", short(now.Sub(r.At)))
+	}
+	if r.DHCP {
+		var served []string
+		for _, m := range r.Served {
+			served = append(served, r.host(m.String()))
+		}
+		line("DHCP is on, for %s", strings.Join(served, ", "))
+	} else {
+		line("DHCP is off")
+	}
+	for _, h := range r.Hosts {
+		text.WriteString(clean(h.Line(now)) + "\n")
+		if h.Cause != "" && h.Blocker == "" {
+			text.WriteString(clean(fmt.Sprintf("%s: cause: %s: %s", h.Name, h.Cause, h.Do)) + "\n")
+		}
+		if h.LastError != "" && h.Blocker == "" {
+			text.WriteString(clean(fmt.Sprintf("%s: last error: %s", h.Name, h.LastError)) + "\n")
+		}
+	}
+	for _, b := range r.Blockers {
+		line("BLOCKED: %s", b)
+	}
+	for _, w := range r.Warnings {
+		line("warning: %s", w)
+	}
+	for _, s := range r.Foreign {
+		line("FOREIGN: %s, seen %s ago", server(s), short(now.Sub(s.Last)))
+	}
+	for _, p := range r.Parts {
+		if state := r.state(p); state != "" {
+			line("part %s: %s", p.Part, state)
+		}
+	}
+	return text.String()
+}
+
+// state is what a part does; empty for what needs no line.
+func (r *Report) state(p Part) string {
+	switch {
+	case r.Phase == progress.Ended && !p.On:
+		return ""
+	case p.Stale && p.Wanted:
+		return "STALE: it should be on, and does not report"
+	case p.Stale: // it is off, or its unit has been stopped
+		return ""
+	}
+	state := "off"
+	if p.On {
+		state = "on"
+	}
+	if !p.Ready {
+		state += ", not ready"
+	}
+	return state + ": " + p.Why
+}
+
+// host is the name of the host with a card, or the card if none has it.
+func (r *Report) host(card string) string {
+	for _, h := range r.Hosts {
+		if h.MAC.String() == card {
+			return h.Name
+		}
+	}
+	return card
+}
+
+// server is a foreign server for people.
+func server(s foreign.Server) string {
+	text := fmt.Sprintf("%s by %s", s.MAC, s.Kind)
+	if s.Address.IsValid() {
+		text = s.Address.String() + " (" + s.MAC + ") by " + string(s.Kind)
+	}
+	if s.VLAN != 0 {
+		text += fmt.Sprintf(", VLAN %d", s.VLAN)
+	}
+	return text
+}
+
+// clean is a text in one line that cannot move a terminal's cursor: hosts and BMCs write parts of
+// it.
+func clean(text string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "?"), func(r rune) bool {
+		return unicode.IsSpace(r) || !unicode.IsPrint(r)
+	}), " ")
+}
+
+// short is a duration with its two largest units.
+func short(d time.Duration) string {
+	d = max(d, 0).Round(time.Second)
+	h, m, s := int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60
+	switch {
+	case h > 0:
+		return fmt.Sprintf("%d h %d m", h, m)
+	case m > 0:
+		return fmt.Sprintf("%d m %d s", m, s)
+	}
+	return fmt.Sprintf("%d s", s)
+}

@@ -1,0 +1,93 @@
+// Package orders reads and writes the files by which the phase machine of a bootstrap machine and
+// the parts that provision hosts communicate. Package shared/provisioning/orders describes them.
+package orders
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
+)
+
+// limit is more than the orders for a thousand hosts need, in bytes.
+const limit = 1 << 20
+
+// Dir is the path of the directory of the files, which systemd creates.
+type Dir string
+
+// Run is the directory on a bootstrap machine.
+const Run Dir = layout.Run
+
+// Read returns the orders, none if nobody has written any since the machine booted.
+func Read() (orders.Orders, error) { return Run.Read() }
+
+// Write replaces the orders.
+func Write(o orders.Orders) error { return Run.Write(o) }
+
+// ReadReport returns the last report of a part; the zero report if it has written none since the
+// machine booted.
+func ReadReport(p orders.Part) (orders.Report, error) { return Run.ReadReport(p) }
+
+// WriteReport replaces the report of a part.
+func WriteReport(r orders.Report) error { return Run.WriteReport(r) }
+
+// File is the path of the orders, for those that watch it.
+func (d Dir) File() string { return d.at(layout.Orders) }
+
+// ReportFile is the path of a part's report.
+func (d Dir) ReportFile(p orders.Part) string { return d.at(layout.Report(string(p))) }
+
+func (d Dir) at(path string) string { return filepath.Join(string(d), filepath.Base(path)) }
+
+// Read is Read for another directory.
+func (d Dir) Read() (orders.Orders, error) { return read(d.File(), orders.DecodeOrders) }
+
+// Write is Write for another directory.
+func (d Dir) Write(o orders.Orders) error {
+	return file.Write(d.File(), orders.EncodeOrders(o), 0o644)
+}
+
+// ReadReport is ReadReport for another directory.
+func (d Dir) ReadReport(p orders.Part) (orders.Report, error) {
+	r, err := read(d.ReportFile(p), orders.DecodeReport)
+	if err == nil && r.Part != p && r != (orders.Report{}) {
+		return orders.Report{}, fmt.Errorf("%s is the report of part %q", d.ReportFile(p), r.Part)
+	}
+	return r, err
+}
+
+// WriteReport is WriteReport for another directory.
+func (d Dir) WriteReport(r orders.Report) error {
+	return file.Write(d.ReportFile(r.Part), orders.EncodeReport(r), 0o644)
+}
+
+// read decodes a file. One that does not exist is the zero value.
+func read[T any](path string, decode func([]byte) (T, error)) (T, error) {
+	var none T
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return none, nil
+	}
+	if err != nil {
+		return none, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return none, err
+	}
+	if len(text) > limit {
+		return none, fmt.Errorf("%s is longer than %d bytes", path, limit)
+	}
+	v, err := decode(text)
+	if err != nil {
+		return none, fmt.Errorf("%s: %w", path, err)
+	}
+	return v, nil
+}

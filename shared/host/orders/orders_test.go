@@ -1,0 +1,82 @@
+package orders
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
+)
+
+func TestDir_ReadAsWritten(t *testing.T) {
+	d := Dir(t.TempDir())
+	if o, err := d.Read(); err != nil || !reflect.DeepEqual(o, orders.Orders{}) {
+		t.Errorf("before the first: %+v, %v", o, err)
+	}
+	if r, err := d.ReadReport(orders.HTTP); err != nil || r != (orders.Report{}) {
+		t.Errorf("before the first: %+v, %v", r, err)
+	}
+	want := orders.Orders{Generation: 3, On: []orders.Part{orders.Address, orders.HTTP}, Why: "deploy"}
+	report := orders.Report{Part: orders.HTTP, Generation: 3, On: true, At: time.Unix(1_700_000_000, 0).UTC()}
+	for range 2 { // the second replaces the first
+		if err := d.Write(want); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.WriteReport(report); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := d.Read(); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("read %+v, %v, want %+v", got, err, want)
+		}
+		if got, err := d.ReadReport(orders.HTTP); err != nil || got != report {
+			t.Errorf("read %+v, %v, want %+v", got, err, report)
+		}
+		want.Generation++
+		report.Generation++
+	}
+	if r, err := d.ReadReport(orders.DHCP); err != nil || r != (orders.Report{}) {
+		t.Errorf("one part's report is another's: %+v, %v", r, err)
+	}
+}
+
+func TestDir_Refused(t *testing.T) {
+	d := Dir(t.TempDir())
+	for name, text := range map[string]string{
+		"empty":   "",
+		"cut off": string(orders.EncodeOrders(orders.Orders{Why: "deploy"})[:20]),
+		"long":    `{"version":1,"content":{"why":"` + strings.Repeat("x", limit) + `"}}`,
+	} {
+		for _, path := range []string{d.File(), d.ReportFile(orders.DHCP)} {
+			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if o, err := d.Read(); err == nil || len(o.On) > 0 || !strings.Contains(err.Error(), d.File()) {
+			t.Errorf("%s: %+v, %v, want an error with the file's name", name, o, err)
+		}
+		if r, err := d.ReadReport(orders.DHCP); err == nil || r.Ready {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+	}
+	r := orders.Report{Part: orders.HTTP, Ready: true}
+	if err := os.WriteFile(d.ReportFile(orders.DHCP), orders.EncodeReport(r), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := d.ReadReport(orders.DHCP); err == nil || got.Ready {
+		t.Errorf("the report of another part: %+v, %v", got, err)
+	}
+}
+
+// The paths of a bootstrap machine are those that its other programs know.
+func TestRun_Layout(t *testing.T) {
+	if Run.File() != layout.Orders || Run.ReportFile(orders.DHCP) != layout.Report("dhcp") {
+		t.Errorf("the files are %s and %s", Run.File(), Run.ReportFile(orders.DHCP))
+	}
+	if err := Dir(filepath.Join(t.TempDir(), "absent")).Write(orders.Orders{}); err == nil {
+		t.Error("a directory was created")
+	}
+}

@@ -1,0 +1,160 @@
+// Package cause names why a host that is provisioned goes no further, by the last that was seen of
+// it: a host that asks and fetches nothing has another fault than one that fetches all and never
+// reports.
+package cause
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/events"
+)
+
+// Cause is how far a host is, and why no further.
+type Cause struct {
+	Point
+	// Why is empty while nothing took too long, Do is what to do about it.
+	Why string
+	Do  string
+}
+
+// fault is why a host stays at a stage, and how long it may be there before that is likely.
+type fault struct {
+	after   time.Duration
+	why, do string
+}
+
+// ipxe is how long iPXE needs to find its links and ask for an address; hosts is how long a server
+// needs from power to its firmware's first packet, at most; agent is how long a kernel, its
+// drivers and the ramdisk's programs need.
+const (
+	ipxe  = 90 * time.Second
+	hosts = 5 * time.Minute
+	agent = 5 * time.Minute
+)
+
+var faults = map[Stage]fault{
+	Nothing: {0, "nothing of it has arrived: its port is in another VLAN or forwards nothing yet " +
+		"(spanning tree), or it boots from another device first",
+		"check its boot order, and its switch port: cable, VLAN, edge port (portfast)"},
+	Started: {hosts, "it was switched on and nothing of it has arrived: its port is in another " +
+		"VLAN or forwards nothing yet (spanning tree), or it boots from another device first",
+		"check its boot order, and its switch port: cable, VLAN, edge port (portfast)"},
+	Asked: {30 * time.Second, "it asks for an address, and DHCP did not answer",
+		"see whether DHCP is on, and whether its MAC is the one of the description"},
+	Ignored: {0, "it asks for an address, and is none of the hosts that DHCP answers now",
+		"compare its MAC with that of the description; if it is to boot later, wait"},
+	Answered: {ipxe, "it has an address and was offered no boot program: it does not ask as " +
+		"firmware that boots does, or an operating system runs on it",
+		"switch network boot on in its firmware, on the port with this MAC"},
+	NoProgram: {0, "its firmware is of an architecture for which there is no boot program",
+		"set its firmware to UEFI of 64 bits, or its boot mode in the description"},
+	Offered: {30 * time.Second, "it was offered a boot program and fetched none: its firmware " +
+		"wants another file or is of another architecture, or TFTP and HTTP do not reach it",
+		"compare its boot mode with that of the description, and see that no filter or router " +
+			"is between"},
+	Broken: {0, "a transfer broke off: packets are lost, or their size does not fit the network",
+		"check the MTU of the network, and its switch ports for errors"},
+	Missing: {0, "it asks for a file that is not served: it is not there, or another DHCP server " +
+		"named it",
+		"run 'onprem-infra doctor --provisioning' and see which DHCP servers answer"},
+	Program: {ipxe, "it has the boot program and fetched no script: iPXE has no driver for its " +
+		"card, gets no address, or has no route to this machine",
+		"see its screen; a switch port that waits for LACP drops what iPXE sends"},
+	Script: {ipxe, "iPXE has its script and fetched no kernel: it has no route to the HTTP " +
+		"server, or a filter is between",
+		"see that the HTTP port of this machine is reached from there"},
+	Kernel: {ipxe, "it has the kernel and not the initramfs: the transfer hangs, or its memory " +
+		"is too small", "check the MTU of the network, and that it has 4 GiB at least"},
+	Initramfs: {agent, "it has the ramdisk, which did not ask for an address: it has no driver " +
+		"for its card, or its port has no carrier yet",
+		"see its screen; check the card, and the time that its port needs for a carrier"},
+	Media: {agent, "its BMC fetched the virtual media, and its ramdisk did not call back: it " +
+		"boots another device, or the ramdisk has no network",
+		"see its screen; check secure boot, and the network that the description gives it"},
+	RamdiskUp: {agent, "its ramdisk has a network and did not call back: Ironic is not reached, " +
+		"or its name, its certificate or the host's clock is wrong",
+		"see its screen and its clock; check DNS and the CA that the ramdisk trusts"},
+	Deployed: {15 * time.Minute, "its disk is written and it has not joined: it boots another " +
+		"device, or its Ignition did not end",
+		"see its screen; check its boot order, and that it reaches the API"},
+}
+
+// Of is how far one host is at a time, and why no further. Events are those of this host alone, in
+// any order.
+func Of(all []events.Event, now time.Time) Cause { return ofTrace(Trace(all), now) }
+
+func ofTrace(trace []Point, now time.Time) Cause {
+	c := Cause{Point: Point{Stage: Nothing}}
+	if len(trace) > 0 {
+		c.Point = trace[len(trace)-1]
+	}
+	if c.Stage == Failed {
+		c.Why, c.Do = "Ironic gave up: "+quote(c.Detail), "correct that, and let it be tried again"
+		return c
+	}
+	if again(trace) {
+		c.Why = "its disk is written, and it boots from the network again"
+		c.Do = "put its disk first in the boot order of its firmware"
+		return c
+	}
+	if f, ok := faults[c.Stage]; ok && (c.At.IsZero() || now.Sub(c.At) >= f.after) {
+		c.Why, c.Do = f.why, f.do
+	}
+	switch c.Stage {
+	case NoProgram, Missing, Broken, Offered:
+		if c.Why != "" && c.Detail != "" {
+			c.Why += " (" + quote(c.Detail) + ")"
+		}
+	}
+	return c
+}
+
+// again reports whether a host that is deployed boots from the network by itself.
+func again(trace []Point) bool {
+	deployed := false
+	for _, p := range trace {
+		switch {
+		case p.Stage == Deployed:
+			deployed = true
+		case p.Stage == Started || p.Stage == Joined:
+			deployed = false
+		}
+	}
+	last := len(trace) - 1
+	return deployed && !trace[last].Stage.before(Offered) && trace[last].Stage.before(CalledBack)
+}
+
+// String is a cause for people; empty if there is none.
+func (c Cause) String() string {
+	if c.Why == "" {
+		return ""
+	}
+	return c.Why + ": " + c.Do
+}
+
+// Gap is a boot that led nowhere: the host began another one.
+type Gap struct {
+	Cause
+	Until time.Time // the begin of the next boot
+}
+
+// Gaps are the boots of a host that led nowhere, the oldest first.
+func Gaps(all []events.Event) (gaps []Gap) {
+	trace := Trace(all)
+	for i, p := range trace {
+		if i == 0 || p.Boot == trace[i-1].Boot || !trace[i-1].Stage.before(CalledBack) {
+			continue
+		}
+		c := ofTrace(trace[:i], p.At.Add(hosts)) // it was not going to get further
+		gaps = append(gaps, Gap{c, p.At})
+	}
+	return gaps
+}
+
+// quote is a text from outside.
+func quote(text string) string {
+	const most = 200
+	return fmt.Sprintf("%q", strings.ToValidUTF8(text[:min(len(text), most)], "?"))
+}

@@ -1,0 +1,145 @@
+package cause
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/events"
+	"github.com/onprem-infra/onprem-infra/test/golden"
+)
+
+var start = time.Date(2026, 11, 20, 10, 30, 0, 0, time.UTC)
+
+// story are events ten seconds apart, each "SOURCE KIND DETAIL"; a word that begins with + is a
+// pause in seconds before the next one.
+func story(t testing.TB, lines string) (all []events.Event, end time.Time) {
+	t.Helper()
+	end = start
+	for line := range strings.Lines(lines) {
+		line = strings.TrimSpace(line)
+		if pause, err := time.ParseDuration(strings.TrimPrefix(line, "+")); err == nil {
+			end = end.Add(pause)
+			continue
+		}
+		source, rest, _ := strings.Cut(line, "/")
+		kind, detail, _ := strings.Cut(rest, ": ")
+		if line == "" {
+			continue
+		}
+		end = end.Add(10 * time.Second)
+		all = append(all, events.Event{Time: end, Host: "master-0", Source: events.Source(source), Kind: kind, Detail: detail})
+	}
+	return all, end
+}
+
+const (
+	firmware = "dhcp/discover\ndhcp/offer\ndhcp/program: snponly.efi\n"
+	program  = firmware + "tftp/tftp-sent: snponly.efi\n"
+	scripted = program + "dhcp/discover\ndhcp/program: http://172.22.0.2:6180/boot.ipxe\nhttp/script: boot.ipxe\n"
+	kernel   = scripted + "http/kernel: images/agent.kernel\n"
+	files    = kernel + "http/ramdisk: images/agent.initramfs\n"
+	network  = files + "dhcp/discover\ndhcp/ack\n"
+	back     = network + "ironic/call-back\n"
+	deployed = back + "http/image: images/os.raw\nironic/active\n"
+)
+
+// stories are what may be seen of a host.
+var stories = []struct{ name, lines string }{
+	{"nothing", ""},
+	{"just switched on", "ironic/power on\n+1m"},
+	{"switched on and nothing arrives", "ironic/power on\n+6m"},
+	{"asks and no answer", "dhcp/discover\n+40s"},
+	{"asks and is not to boot now", "dhcp/discover: PXEClient:Arch:00007 ignored"},
+	{"has an address and no program", "dhcp/discover\ndhcp/offer\ndhcp/ack\n+2m"},
+	{"has another architecture", "dhcp/discover\ndhcp/no-program: PXEClient:Arch:00006\ndhcp/offer"},
+	{"is offered a program just now", firmware},
+	{"is offered a program and fetches none", firmware + "+1m"},
+	{"breaks the transfer off", firmware + "tftp/tftp-failed: snponly.efi"},
+	{"asks for a file of another server", firmware + "tftp/tftp-missing: grubx64.efi"},
+	{"has the program and no script", program + "+2m"},
+	{"has its script and no kernel", scripted + "+2m"},
+	{"the kernel is missing", scripted + "http/refused: images/agent.kernel 404"},
+	{"a transfer by HTTP breaks off", scripted + "http/broken: images/agent.initramfs 200"},
+	{"has the kernel and no initramfs", kernel + "+2m"},
+	{"has the ramdisk and no network", files + "+6m"},
+	{"its ramdisk does not call back", network + "+6m"},
+	{"its ramdisk starts", network + "+1m"},
+	{"called back", back + "+9m"},
+	{"Ironic gave up", back + "ironic/deploy failed: no disk \"sda\"\x1b[2J"},
+	{"deployed", deployed + "+1m"},
+	{"deployed and has not joined", deployed + "+16m"},
+	{"deployed and boots from the network", deployed + program},
+	{"joined", deployed + "node/joined: master-0"},
+	{"boots anew after a ramdisk that did not call back", network + "+10m\n" + program},
+	{"inspected, and boots to be deployed", network + "ironic/manageable\nironic/power on\n" + program},
+	{"boots virtual media", "ironic/power on\nhttp/media: redfish/boot-1.iso\n+6m"},
+	{"a source without meaning", "http/head: images/os.raw\nhttp/file: images/os.raw.sha256\ntftp/tftp-sent: 172.22.0.11 autoexec.ipxe\nprovision/inspecting\nironic/inspect wait\ndhcp/decline\n"},
+}
+
+// TestOf holds what an operator reads of each course of events.
+func TestOf(t *testing.T) {
+	var out strings.Builder
+	for _, s := range stories {
+		all, end := story(t, s.lines)
+		c := Of(all, end)
+		fmt.Fprintf(&out, "%s\n  stage: %s, boot %d\n  seen: %s\n  cause: %s\n", s.name, c.Stage, c.Boot, c.Seen, c.String())
+		for _, g := range Gaps(all) {
+			fmt.Fprintf(&out, "  boot %d until %s: %s: %s\n", g.Boot, g.Until.Format(time.TimeOnly), g.Seen, g.Why)
+		}
+	}
+	golden.Check(t, []byte(out.String()))
+}
+
+// TestOf_AnyOrder holds that files of several programs need not be merged before.
+func TestOf_AnyOrder(t *testing.T) {
+	all, end := story(t, network+"+6m")
+	want := Of(all, end)
+	for i := range all {
+		other := append(append([]events.Event{}, all[i:]...), all[:i]...)
+		if got := Of(other, end); got != want {
+			t.Errorf("from event %d on: %+v, want %+v", i, got, want)
+		}
+	}
+	if got := Of(all, start.Add(-time.Hour)); got.Why != "" {
+		t.Errorf("with a clock that was set back: %+v", got)
+	}
+}
+
+// TestFaults holds that every stage at which a host can stay has a cause, and that it ends with what
+// to do.
+func TestFaults(t *testing.T) {
+	for _, s := range order {
+		f, ok := faults[s]
+		switch s {
+		case CalledBack, Image, Failed, Joined: // Ironic's timeouts and errors decide
+			if ok {
+				t.Errorf("%s has two causes", s)
+			}
+			continue
+		}
+		if !ok || f.why == "" || f.do == "" {
+			t.Errorf("%s has no cause", s)
+		}
+	}
+}
+
+func FuzzOf(f *testing.F) {
+	for _, s := range stories {
+		f.Add(s.lines)
+	}
+	f.Fuzz(func(t *testing.T, lines string) {
+		all, end := story(t, lines)
+		c := Of(all, end)
+		if (c.Why == "") != (c.Do == "") {
+			t.Fatalf("%+v has half a cause", c)
+		}
+		if text := c.String() + c.Seen; strings.ContainsAny(text, "\x1b\n\r") {
+			t.Fatalf("%q has control characters", text)
+		}
+		if n := len(Gaps(all)); n > len(all) {
+			t.Fatalf("%d boots of %d events", n, len(all))
+		}
+	})
+}

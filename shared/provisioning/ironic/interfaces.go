@@ -1,0 +1,70 @@
+package ironic
+
+import (
+	"slices"
+	"strings"
+)
+
+// interfaces are what Ironic loads, of what it has. Whatever is not loaded can neither be used by
+// mistake nor fail at the start.
+type interfaces struct {
+	Types, Boots, BIOS, Firmware, Management, Power, Vendor []string
+}
+
+// hardware is Ironic's hardware type for a driver, and what that type has of its own. Empty for a
+// driver that it has not.
+//
+// Ironic's ilo types speak HPE's own protocol; iLO 5 and later speak Redfish, as metal3 has it.
+func hardware(driver string) (kind string, redfish bool) {
+	maker, _, _ := strings.Cut(driver, "-")
+	switch maker {
+	case "ipmi", "libvirt":
+		return "ipmi", false
+	case "idrac":
+		return "idrac", true
+	case "redfish", "ilo5":
+		return "redfish", true
+	}
+	return "", false
+}
+
+// boots are the boot interfaces for a host.
+func boots(kind string, b Boot) []string {
+	switch {
+	case b == VirtualMedia && kind == "idrac":
+		return []string{"idrac-redfish-virtual-media"}
+	case b == VirtualMedia:
+		return []string{"redfish-virtual-media"}
+	case b == UEFIHTTP:
+		// The BMC gives the firmware a URL, or the DHCP server does.
+		return []string{"redfish-https", "http-ipxe"}
+	}
+	return []string{"ipxe"}
+}
+
+func interfacesOf(hosts []Host) interfaces {
+	i := interfaces{BIOS: []string{"no-bios"}, Firmware: []string{"no-firmware"},
+		Vendor: []string{"no-vendor"}}
+	for _, h := range hosts {
+		kind, redfish := hardware(h.Driver)
+		own := "ipmitool"
+		switch {
+		case kind == "idrac":
+			own = "idrac-redfish"
+			i.Vendor = append(i.Vendor, own)
+		case redfish:
+			own = "redfish"
+		}
+		i.Types, i.Boots = append(i.Types, kind), append(i.Boots, boots(kind, h.Boot)...)
+		i.Management, i.Power = append(i.Management, own), append(i.Power, own)
+		if redfish {
+			i.BIOS, i.Firmware = append(i.BIOS, own), append(i.Firmware, "redfish")
+		}
+	}
+	for _, all := range []*[]string{&i.Types, &i.Boots, &i.BIOS, &i.Firmware, &i.Management,
+		&i.Power, &i.Vendor} {
+		slices.Sort(*all)
+		*all = slices.Compact(*all)
+	}
+	return i
+}

@@ -1,0 +1,156 @@
+package ledger
+
+import (
+	"bytes"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/mac"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
+)
+
+func at(s int) time.Time { return time.Date(2026, 11, 20, 10, 0, s, 0, time.UTC) }
+
+// run is a journal in which most kinds occur.
+func run() []Entry {
+	return []Entry{
+		{Time: at(0), Kind: Started},
+		{Time: at(1), Kind: Secrets, Evidence: "1 700"},
+		{Time: at(2), Kind: Phase, Phase: progress.Services},
+		{Time: at(3), Kind: Orders, Orders: &orders.Orders{Generation: 2, On: []orders.Part{orders.Address}, Hosts: []mac.MAC{{2}}, Why: "deploy"}},
+		{Time: at(4), Kind: Phase, Phase: progress.Deploy},
+		{Time: at(5), Kind: Asked, Host: "m0", Verb: node.Create},
+		{Time: at(6), Kind: Done, Host: "m0", Verb: node.Create, Evidence: "1 700"},
+		{Time: at(7), Kind: Asked, Host: "m0", Verb: node.Manage},
+		{Time: at(8), Kind: Failed, Host: "m0", Verb: node.Manage, Cause: "the BMC does not answer"},
+		{Time: at(9), Kind: Disk, Host: "m0", Disk: &node.Pinned{Serial: "S1"}},
+		{Time: at(10), Kind: Asked, Host: "m0", Verb: node.Deploy},
+		{Time: at(11), Kind: Begun, Host: "m0"},
+		{Time: at(12), Kind: Asked, Host: "m0", Verb: node.BootNet},
+		{Time: at(13), Kind: Fetched, Host: "m0"},
+		{Time: at(14), Kind: Blocked, Host: "m1", Cause: "no disk"},
+	}
+}
+
+func TestFold(t *testing.T) {
+	m := Fold(run())
+	h := m.Hosts["m0"]
+	if m.Phase != progress.Deploy || !m.Deploy.Equal(at(4)) || m.Orders.Generation != 2 || m.Secrets != "1 700" || !m.Started.Equal(at(0)) {
+		t.Errorf("the run: %+v", m)
+	}
+	if h.Asked != node.Deploy || !h.AskedAt.Equal(at(10)) || h.Boots != 1 || h.Failures[node.Manage] != 1 || h.Accounts != "1 700" || h.Disk.Serial != "S1" {
+		t.Errorf("the host: %+v", h)
+	}
+	if w := h.Write; !w.Intent.Equal(at(10)) || !w.Begun.Equal(at(11)) || !w.Fetched.Equal(at(13)) || h.Never() {
+		t.Errorf("the write: %+v", w)
+	}
+	if m.Hosts["m1"].Blocker != "no disk" {
+		t.Error("the blocker is lost")
+	}
+	m = m.With(Entry{Time: at(20), Kind: Secrets, Evidence: "2"})
+	if h := m.Hosts["m0"]; len(h.Failures) != 0 || m.Hosts["m1"].Blocker != "" || h.Accounts != "1 700" {
+		t.Errorf("other accounts: %+v", h)
+	}
+}
+
+// Phases never go back, whatever a journal has.
+func TestFold_PhasesGoOn(t *testing.T) {
+	m := Fold([]Entry{{Kind: Phase, Phase: progress.DHCPOff}, {Kind: Phase, Phase: progress.Deploy}})
+	if m.Phase != progress.DHCPOff {
+		t.Errorf("DHCP is on again: %s", m.Phase)
+	}
+}
+
+// A failed deployment is continued; one that may have been complete is not.
+func TestFold_Writes(t *testing.T) {
+	asked, failed := Entry{Time: at(1), Kind: Asked, Host: "m", Verb: node.Deploy}, Entry{Time: at(3), Kind: Failed, Host: "m", Verb: node.Deploy}
+	for _, tt := range []struct {
+		name  string
+		kinds []Kind
+		never bool
+	}{
+		{"failed", nil, false}, {"fetched", []Kind{Fetched}, false}, {"written", []Kind{Begun, Written}, true},
+		{"in doubt", []Kind{Begun, Doubt}, true}, {"joined", []Kind{Joined}, true},
+	} {
+		all := []Entry{asked}
+		for _, k := range tt.kinds {
+			all = append(all, Entry{Time: at(2), Kind: k, Host: "m"})
+		}
+		all = append(all, failed, asked, failed)
+		h := Fold(all).Hosts["m"]
+		if h.Never() != tt.never {
+			t.Errorf("%s: %+v", tt.name, h)
+		}
+		if !tt.never && h.Write != (Write{}) {
+			t.Errorf("%s: the failed write is remembered: %+v", tt.name, h.Write)
+		}
+	}
+}
+
+func TestShorten(t *testing.T) {
+	all := run()
+	for i := range 3 * kept {
+		all = append(all, Entry{Time: at(30 + i), Kind: Started})
+	}
+	short := Shorten(all)
+	if len(short) != kept+1 {
+		t.Errorf("%d lines", len(short))
+	}
+	var file []byte
+	for _, e := range short {
+		file = append(file, Encode(e)...)
+	}
+	read, err := Decode(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := Fold(read), Fold(all); !reflect.DeepEqual(got, want) {
+		t.Errorf("memory %+v\nwant %+v", got, want)
+	}
+	if Shorten(nil) != nil {
+		t.Error("an empty journal has lines")
+	}
+}
+
+func TestDecode(t *testing.T) {
+	var file []byte
+	for _, e := range run() {
+		file = append(file, Encode(e)...)
+	}
+	got, err := Decode(append(bytes.Clone(file), `{"time":"2026-11-20T1`...))
+	if err != nil || !reflect.DeepEqual(got, run()) {
+		t.Errorf("with a torn line: %v, %v", got, err)
+	}
+	for line, want := range map[string]string{
+		"{}\n": "no kind", `{"kind":"phase","phase":"x"}` + "\n": `no phase "x"`, `{"kind":"orders"}` + "\n": "no orders",
+		`{"kind":"disk"}` + "\n": "no disk", `{"kind":"whole"}` + "\n": "no memory", "x\n": "line 16",
+		`{"kind":"started","cause":"` + strings.Repeat("x", MaxLine) + "\"}\n": "more than",
+	} {
+		if _, err := Decode(append(bytes.Clone(file), line...)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.40q: %v, want %q", line, err, want)
+		}
+	}
+	if e := Encode(Entry{Kind: Failed, Cause: strings.Repeat("ü", MaxLine)}); len(e) > 2*maxText {
+		t.Errorf("a line of %d bytes", len(e))
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	for _, e := range run() {
+		f.Add(Encode(e))
+	}
+	f.Add([]byte(`{"kind":"whole","memory":{"Phase":"deploy"}}` + "\n" + `{"kind":"begun","host":"m"}` + "\n"))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		all, err := Decode(file)
+		if err != nil {
+			return
+		}
+		if short := Shorten(all); len(short) > 0 && !reflect.DeepEqual(Fold(short), Fold(all)) {
+			t.Fatal("a shortened journal has another memory")
+		}
+	})
+}

@@ -1,0 +1,176 @@
+package ledger
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
+)
+
+// Memory is what follows from a journal.
+type Memory struct {
+	Phase   progress.Phase // the last that began
+	Since   time.Time      // of Phase
+	Deploy  time.Time      // when DHCP was first allowed; zero if it never was
+	Started time.Time      // of the program, the last time
+	Orders  orders.Orders
+	Secrets string // which file of accounts; empty for none yet
+	Hosts   map[string]Host
+}
+
+// Host is what follows for one host.
+type Host struct {
+	Asked    node.Verb // what Ironic was asked last, empty once that has failed
+	AskedAt  time.Time
+	Boots    int // boots from the network beyond the first, for what was asked last
+	BootedAt time.Time
+	Failures map[node.Verb]int
+	FailedAt time.Time
+	Cause    string // of the last failure
+	Accounts string // which file of accounts Ironic has its account from
+	Disk     node.Pinned
+	Write    Write
+	DiskBoot time.Time // when it was last started from its disk by a request
+	Joined   time.Time
+	Blocker  string // empty for none
+}
+
+// Write is what is known of the writing of a host's disk.
+//
+// A write begins with the entry Asked of a deployment, which is in the journal before Ironic is
+// asked. It is complete when the disk has the whole image and the whole config drive, as then the
+// host may boot from it and become a part of the cluster. Until then nothing has ever run from that
+// disk. So a deployment that failed before, and is asked for again, is the same write continued,
+// not a second one. A disk of which it cannot be shown that it was not written counts as written:
+// its host is adopted and boots from it, and is never deployed again.
+type Write struct {
+	Intent  time.Time // zero for none
+	Begun   time.Time
+	Fetched time.Time
+	Written time.Time
+	Doubt   time.Time
+}
+
+// Never reports whether the disk may not be written any more.
+func (h Host) Never() bool {
+	return !h.Write.Written.IsZero() || !h.Write.Doubt.IsZero() || !h.Joined.IsZero()
+}
+
+// Fold is the memory of a journal.
+func Fold(all []Entry) Memory {
+	m := Memory{Phase: progress.Address, Hosts: map[string]Host{}}
+	for _, e := range all {
+		m = m.With(e)
+	}
+	return m
+}
+
+// With is the memory after one more entry. It shares nothing with m that either changes.
+func (m Memory) With(e Entry) Memory {
+	switch e.Kind {
+	case Whole:
+		m = *e.Memory
+		if m.Hosts == nil {
+			m.Hosts = map[string]Host{}
+		}
+		return m
+	case Started:
+		m.Started = e.Time
+		return m
+	case Phase:
+		if slices.Index(progress.Phases(), e.Phase) < slices.Index(progress.Phases(), m.Phase) {
+			return m // phases only go on: what has ended never begins again
+		}
+		m.Phase, m.Since = e.Phase, e.Time
+		if e.Phase == progress.Deploy && m.Deploy.IsZero() {
+			m.Deploy = e.Time
+		}
+		return m
+	case Orders:
+		m.Orders = *e.Orders
+		return m
+	case Secrets:
+		m.Secrets = e.Evidence
+		hosts := map[string]Host{}
+		for name, h := range m.Hosts {
+			h.Blocker, h.Failures, h.Cause, h.FailedAt = "", nil, "", time.Time{}
+			if h.Write == (Write{}) {
+				h.Disk = node.Pinned{} // the file has the hints too
+			}
+			hosts[name] = h
+		}
+		m.Hosts = hosts
+		return m
+	}
+	m.Hosts = maps.Clone(m.Hosts)
+	m.Hosts[e.Host] = m.Hosts[e.Host].With(e)
+	return m
+}
+
+// With is what is known of a host after one more entry about it.
+func (h Host) With(e Entry) Host {
+	switch e.Kind {
+	case Asked:
+		h = h.asked(e)
+	case Done:
+		if e.Verb == node.Create || e.Verb == node.Update {
+			h.Accounts = e.Evidence
+		}
+		if h.Asked == e.Verb && Ends(e.Verb) {
+			h.Asked = ""
+		}
+	case Failed:
+		h.Failures = maps.Clone(h.Failures)
+		if h.Failures == nil {
+			h.Failures = map[node.Verb]int{}
+		}
+		h.Failures[e.Verb]++
+		h.FailedAt, h.Cause = e.Time, e.Cause
+		if h.Asked == e.Verb {
+			h.Asked = ""
+		}
+		if e.Verb == node.Deploy && h.Write.Written.IsZero() && h.Write.Doubt.IsZero() {
+			h.Write = Write{}
+		}
+	case Disk:
+		h.Disk = *e.Disk
+	case Begun:
+		h.Write.Begun = e.Time
+	case Fetched:
+		h.Write.Fetched = e.Time
+	case Written:
+		h.Write.Written = e.Time
+	case Doubt:
+		h.Write.Doubt = e.Time
+	case Joined:
+		h.Joined, h.Blocker = e.Time, ""
+	case Blocked:
+		h.Blocker = e.Cause
+	}
+	return h
+}
+
+// Ends reports whether a verb is over when Ironic has answered. The others then begin.
+func Ends(v node.Verb) bool {
+	return v == node.Create || v == node.Update || v == node.Port || v == node.Pin
+}
+
+func (h Host) asked(e Entry) Host {
+	switch e.Verb {
+	case node.BootNet:
+		h.Boots, h.BootedAt = h.Boots+1, e.Time
+		return h
+	case node.BootDisk:
+		h.DiskBoot = e.Time
+		return h
+	case node.Deploy:
+		if h.Write.Written.IsZero() && h.Write.Doubt.IsZero() {
+			h.Write = Write{Intent: e.Time}
+		}
+	}
+	h.Asked, h.AskedAt, h.Boots, h.BootedAt = e.Verb, e.Time, 0, time.Time{}
+	return h
+}

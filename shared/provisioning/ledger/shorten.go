@@ -1,0 +1,15 @@
+package ledger
+
+// kept is how many lines a shortened journal keeps for readers.
+const kept = 500
+
+// Shorten is a journal with the same memory: the last lines, for readers, and one that has the
+// memory. Equal journals give equal ones.
+func Shorten(all []Entry) []Entry {
+	if len(all) == 0 {
+		return nil
+	}
+	memory := Fold(all)
+	short := append([]Entry{}, all[max(0, len(all)-kept):]...)
+	return append(short, Entry{Time: all[len(all)-1].Time, Kind: Whole, Memory: &memory})
+}

@@ -1,0 +1,29 @@
+package orders
+
+import (
+	"bytes"
+	"testing"
+)
+
+// FuzzDecode holds that any file is read as something that is written and read alike, or not at
+// all.
+func FuzzDecode(f *testing.F) {
+	f.Add(EncodeOrders(Orders{Generation: 1, On: Parts(), Why: "deploy"}))
+	f.Add(EncodeReport(Report{Part: DHCP, On: true, Why: "answers"}))
+	f.Add([]byte(`{"version":1,"content":{"hosts":["52:54:00:00:00:01"],"on":["http"]}}`))
+	f.Add([]byte(`{"version":1,"content":[]}`))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		if o, err := DecodeOrders(file); err == nil {
+			text := EncodeOrders(o)
+			if again, err := DecodeOrders(text); err != nil || !bytes.Equal(EncodeOrders(again), text) {
+				t.Errorf("%q is %+v, then %+v, %v", file, o, again, err)
+			}
+		}
+		if r, err := DecodeReport(file); err == nil {
+			text := EncodeReport(r)
+			if again, err := DecodeReport(text); err != nil || !bytes.Equal(EncodeReport(again), text) {
+				t.Errorf("%q is %+v, then %+v, %v", file, r, again, err)
+			}
+		}
+	})
+}

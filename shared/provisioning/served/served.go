@@ -1,0 +1,162 @@
+// Package served is what one phase serves on the provisioning network, as it follows from the plan
+// of a cluster: the server's address, the hosts with their own ones, and what they get to boot.
+package served
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
+	plans "github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
+)
+
+// Place is where a phase serves.
+type Place struct {
+	Link     string // of the network that hosts boot from, on the machine that serves
+	HTTPPort uint16
+	Programs provisioning.Programs
+}
+
+// Server is the address of a phase on the network that hosts boot from; it is not valid where there
+// is no such network.
+func Server(p *provision.Plan, phase provision.Phase) netip.Addr {
+	switch {
+	case p == nil || p.Network == plans.Disabled || p.Network == "":
+		return netip.Addr{}
+	case phase == provision.Bootstrap && p.Address != plans.One:
+		return p.BootstrapIP
+	}
+	return p.IP
+}
+
+// Other is the address of the other phase's server, which may answer its own hosts on the network
+// at the same time. It is not valid if both phases have one address, which one host holds at a
+// time: a second host that answers from it is none of the cluster's.
+func Other(p *provision.Plan, phase provision.Phase) netip.Addr {
+	other := provision.Bootstrap
+	if phase == provision.Bootstrap {
+		other = provision.Cluster
+	}
+	if a := Server(p, other); a != Server(p, phase) {
+		return a
+	}
+	return netip.Addr{}
+}
+
+// Network is what a phase serves: all of its hosts. ok is false where hosts boot from no network.
+//
+// Where both phases have one address the server is authoritative, so that a request for the address
+// is one to either. Where they have two it is not: a server of the cluster that is not ours answers
+// all hosts, and this one would refuse what that one grants.
+//
+// Hosts without a reservation have a pool in the phase of the cluster only, if the plan has one for
+// them: the bootstrap machine answers the hosts that it installs, and no others.
+func Network(
+	p *provision.Plan, phase provision.Phase, at Place,
+) (n provisioning.Network, ok bool) {
+	server := Server(p, phase)
+	if !server.IsValid() {
+		return n, false
+	}
+	n = provisioning.Network{Interface: at.Link, Server: server, Prefix: p.CIDR,
+		Mode: provisioning.Unmanaged, HTTPPort: at.HTTPPort, Programs: at.Programs,
+		Authoritative: p.Address == plans.One,
+		Paths: provisioning.Paths{Hosts: layout.DnsmasqHost, Leases: Leases, TFTP: layout.TFTP,
+			HTTP: layout.HTTP, Log: layout.DnsmasqLog}}
+	for _, h := range p.Hosts {
+		if h.Phase == phase {
+			n.Reservations = append(n.Reservations,
+				provisioning.Reservation{MAC: h.MAC, Address: h.Address, Name: h.Name})
+		}
+	}
+	nameHosts(n.Reservations)
+	d := p.DHCP
+	if d == nil {
+		return n, true
+	}
+	n.Mode, n.Lease = provisioning.Managed, time.Duration(d.LeaseSeconds)*time.Second
+	for i := range n.Reservations {
+		n.Reservations[i].Bits = d.Block
+	}
+	if phase == provision.Cluster && d.Unknown == plans.Pool {
+		n.Pool = &provisioning.Range{First: d.First, Last: d.Last}
+	}
+	family := func(a netip.Addr) bool { return a.Is4() == server.Is4() }
+	for _, a := range d.DNS {
+		if family(a) {
+			n.DNS = append(n.DNS, a)
+		}
+	}
+	if d.Gateway.IsValid() && d.Gateway.Is4() && server.Is4() {
+		n.Gateway = d.Gateway
+	}
+	for _, text := range p.NTP { // DHCP has no names of time servers, and ours has one family
+		if a, err := netip.ParseAddr(text); err == nil && family(a) &&
+			!slices.Contains(n.NTP, a) {
+			n.NTP = append(n.NTP, a)
+		}
+	}
+	return n, true
+}
+
+// Leases is dnsmasq's file of leases. It has a directory of its own, which a container gets.
+const Leases = layout.Leases + "/dnsmasq.leases"
+
+// nameHosts makes the names of hosts single labels. One that cannot be, or that another host would
+// have too, is left out: the host is known by its card.
+func nameHosts(all []provisioning.Reservation) {
+	seen := map[string]int{}
+	for i, r := range all {
+		label, _, _ := strings.Cut(strings.ToLower(r.Name), ".")
+		if !provisioning.IsName(label) {
+			label = ""
+		}
+		all[i].Name = label
+		seen[label]++
+	}
+	for i, r := range all {
+		if seen[r.Name] > 1 {
+			all[i].Name = ""
+		}
+	}
+}
+
+// Programs are the paths of iPXE's programs below both roots.
+func Programs() provisioning.Programs {
+	return provisioning.Programs{BIOS: "undionly.kpxe", X64: "snponly.efi",
+		ARM64: "arm64-efi/snponly.efi"}
+}
+
+// Present are those of the programs that exist, and missing what hosts of a phase need beside them.
+// Which architecture a host with UEFI has is not planned: one program for UEFI is enough for the
+// phase to begin, and dnsmasq's log names a host without one.
+func Present(
+	p *provision.Plan, phase provision.Phase, exists func(path string) bool,
+) (programs provisioning.Programs, missing []string) {
+	programs = Programs()
+	for _, path := range []*string{&programs.BIOS, &programs.X64, &programs.ARM64} {
+		if !exists(*path) {
+			*path = ""
+		}
+	}
+	needs := func(ways ...provision.Boot) bool {
+		return slices.ContainsFunc(p.Hosts, func(h provision.Host) bool {
+			return h.Phase == phase && slices.Contains(ways, h.Boot)
+		})
+	}
+	if programs.BIOS == "" && needs(provision.PXEBIOS) {
+		missing = append(missing, Programs().BIOS)
+	}
+	if programs.X64 == "" && programs.ARM64 == "" &&
+		needs(provision.PXEUEFI, provision.UEFIHTTP) {
+		missing = append(missing, Programs().X64)
+	}
+	if programs == (provisioning.Programs{}) { // no host of the phase asks for one
+		programs = Programs()
+	}
+	return programs, missing
+}

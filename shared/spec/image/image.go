@@ -1,0 +1,60 @@
+// Package image reads the references of what hosts run and of what they are provisioned with: of
+// container images, and of files.
+package image
+
+import (
+	"slices"
+
+	"github.com/onprem-infra/onprem-infra/shared/spec/document"
+	"github.com/onprem-infra/onprem-infra/shared/spec/name"
+)
+
+// The keys of references, as a release's images file spells them. RuntimeCfg and those of
+// provisioning are this project's own.
+const (
+	RuntimeCfg           = "baremetalRuntimeCfgImage"
+	CoreDNS              = "corednsImage"
+	HAProxy              = "haproxyImage"
+	IronicAgent          = "ironicAgentImage"
+	IronicAgentInitramfs = "ironicAgentInitramfs"
+	IronicAgentKernel    = "ironicAgentKernel"
+	Ironic               = "ironicImage"
+	Keepalived           = "keepalivedImage"
+	OS                   = "osImage"
+)
+
+// Keys lists them.
+func Keys() []string {
+	return []string{RuntimeCfg, CoreDNS, HAProxy, IronicAgent, IronicAgentInitramfs,
+		IronicAgentKernel, Ironic, Keepalived, OS}
+}
+
+// IsFile reports whether a key is one of files, which are URL@sha256:HEX. All others are of
+// container images.
+func IsFile(key string) bool {
+	return slices.Contains([]string{IronicAgentInitramfs, IronicAgentKernel, OS}, key)
+}
+
+// Read reads the references of a map by their keys. Those that no host can use are reported and
+// left out.
+func Read(r *document.Reader, o document.Map) map[string]string {
+	images := map[string]string{}
+	for _, key := range Keys() {
+		s := r.Text(o.Get(key))
+		if Check(&r.Report, key, s) {
+			images[key] = s.Value
+		}
+	}
+	return images
+}
+
+// Check reports a reference that no host can use, and whether it can be used.
+func Check(r *document.Report, key string, s document.Scalar[string]) bool {
+	before := len(r.Findings)
+	if IsFile(key) {
+		checkFile(r, s)
+	} else {
+		r.Refuse(s, name.NoImage(s.Value))
+	}
+	return s.OK && len(r.Findings) == before
+}
