@@ -234,9 +234,14 @@ func TestAddress_LabPutBack(t *testing.T) {
 			l.until("back", ready)
 		}
 		l.own.IP(l.T, "link set ens4 down\n")
-		macs := l.answers() // the report may be one from before
+		var macs []string // the report may be one from before, and nothing can be sent without a link
 		for end := time.Now().Add(20 * time.Second); len(macs) == 0 && time.Now().Before(end); {
-			macs = l.answers()
+			if err := l.other.In(func() (err error) {
+				macs, err = reach.WhoHas("eth0", l.prefix.Addr())
+				return err
+			}); err != nil {
+				time.Sleep(50 * time.Millisecond)
+			}
 		}
 		if !slices.Equal(macs, []string{ownCard}) {
 			l.Errorf("%q answer for the address after the link was disabled", macs)

@@ -22,6 +22,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/readiness"
 	"github.com/onprem-infra/onprem-infra/shared/offer"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
+	"github.com/onprem-infra/onprem-infra/shared/operator/layout"
 	parts "github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
 )
 
@@ -68,8 +69,15 @@ func doctorHosts(ctx context.Context, std streams, in *input, how printing) erro
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("it was stopped before it had seen all: %w", err)
 	}
+	return printReport(std, how.format, report, len(report.Findings))
+}
+
+// printReport prints a report. Its answer is negative if there are findings.
+func printReport(
+	std streams, format string, report interface{ Text(layout.Width) string }, findings int,
+) error {
 	text := report.Text(width())
-	if how.format == "json" {
+	if format == "json" {
 		all, err := json.MarshalIndent(report, "", "  ")
 		if err != nil {
 			return fmt.Errorf("print the findings: %w", err)
@@ -79,7 +87,7 @@ func doctorHosts(ctx context.Context, std streams, in *input, how printing) erro
 	if _, err := fmt.Fprint(std.out, text); err != nil {
 		return err
 	}
-	if len(report.Findings) > 0 {
+	if findings > 0 {
 		return negative(nil)
 	}
 	return nil
@@ -184,19 +192,5 @@ func (p *provisioningFlags) run(
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("it was stopped before it had seen all: %w", err)
 	}
-	text := report.Text(width())
-	if format == "json" {
-		all, err := json.MarshalIndent(report, "", "  ")
-		if err != nil {
-			return fmt.Errorf("print the findings: %w", err)
-		}
-		text = string(all) + "\n"
-	}
-	if _, err := fmt.Fprint(std.out, text); err != nil {
-		return err
-	}
-	if len(report.Findings) > 0 {
-		return negative(nil)
-	}
-	return nil
+	return printReport(std, format, report, len(report.Findings))
 }

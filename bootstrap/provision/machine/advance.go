@@ -8,9 +8,10 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
 )
 
-// firstCall is how long a ramdisk may take from the end of its inspection to its first report. Ironic
-// goes on with a ramdisk that is up, and fails a deployment that comes before the report; the ramdisk
-// of Debian 13 took 7 s. A host whose power is on without a ramdisk is deployed after that time.
+// firstCall is how long a ramdisk may take from the end of its inspection to its first report.
+// Ironic goes on with a ramdisk that is up, and fails a deployment that comes before the report;
+// the ramdisk of Debian 13 took 7 s. A host whose power is on without a ramdisk is deployed after
+// that time.
 const firstCall = 2 * time.Minute
 
 // advance decides by the node's state. It has an answer for every state of Ironic.

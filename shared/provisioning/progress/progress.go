@@ -156,16 +156,16 @@ func (h Host) Line(now time.Time) string {
 	if h.Waits != "" {
 		wait := h.Name + ": waiting for " + h.Waits
 		if !h.Since.IsZero() {
-			wait += ", " + short(now.Sub(h.Since))
+			wait += ", " + Short(now.Sub(h.Since))
 			if !h.Deadline.IsZero() {
-				wait += " of " + short(h.Deadline.Sub(h.Since))
+				wait += " of " + Short(h.Deadline.Sub(h.Since))
 			}
 		}
 		parts = []string{wait}
 	}
 	if h.LastSeen.What != "" {
 		parts = append(parts, fmt.Sprintf("last seen: %s %s ago", h.LastSeen.What,
-			short(now.Sub(h.LastSeen.At))))
+			Short(now.Sub(h.LastSeen.At))))
 	}
 	if h.Next.What != "" {
 		parts = append(parts, fmt.Sprintf("next: %s at %s", h.Next.What,
@@ -174,8 +174,8 @@ func (h Host) Line(now time.Time) string {
 	return strings.Join(parts, "; ")
 }
 
-// short is a duration with its two largest units: "3 m 50 s".
-func short(d time.Duration) string {
+// Short is a duration with its two largest units: "3 m 50 s".
+func Short(d time.Duration) string {
 	d = max(d, 0).Round(time.Second)
 	h, m, s := int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60
 	switch {

@@ -61,7 +61,7 @@ func TestHost_Line(t *testing.T) {
 
 func TestShort(t *testing.T) {
 	for d, want := range map[time.Duration]string{-time.Second: "0 s", 59 * time.Second: "59 s", time.Hour + time.Minute: "1 h 1 m"} {
-		if got := short(d); got != want {
+		if got := Short(d); got != want {
 			t.Errorf("%s: %q, want %q", d, got, want)
 		}
 	}

@@ -143,7 +143,7 @@ const recent = 5 * time.Minute
 func (r *Report) Faults(now time.Time) (all []string) {
 	if r.Stopped {
 		all = append(all, fmt.Sprintf("provisioning stands still: its phase machine has not "+
-			"reported for %s: see 'journalctl -u onprem-provision'", short(now.Sub(r.At))))
+			"reported for %s: see 'journalctl -u onprem-provision'", progress.Short(now.Sub(r.At))))
 	}
 	for _, b := range r.Blockers {
 		all = append(all, "provisioning is blocked: "+clean(b))

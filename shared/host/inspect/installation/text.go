@@ -17,7 +17,7 @@ func (r *Report) Text(now time.Time) string {
 		text.WriteString(clean(fmt.Sprintf("provisioning: "+format, args...)) + "\n")
 	}
 	phase := fmt.Sprintf("phase %s, since %s (%s)", r.Phase, r.Since.UTC().Format(time.TimeOnly)+
-		"Z", short(now.Sub(r.Since)))
+		"Z", progress.Short(now.Sub(r.Since)))
 	if r.Waits != "" {
 		phase += ", waits for " + r.Waits
 	}
@@ -26,7 +26,8 @@ func (r *Report) Text(now time.Time) string {
 	}
 	line("%s", phase)
 	if r.Stopped {
-		line("what follows is %s old: its phase machine reports no more", short(now.Sub(r.At)))
+		line("what follows is %s old: its phase machine reports no more",
+			progress.Short(now.Sub(r.At)))
 	}
 	if r.DHCP {
 		var served []string
@@ -53,7 +54,7 @@ func (r *Report) Text(now time.Time) string {
 		line("warning: %s", w)
 	}
 	for _, s := range r.Foreign {
-		line("FOREIGN: %s, seen %s ago", server(s), short(now.Sub(s.Last)))
+		line("FOREIGN: %s, seen %s ago", server(s), progress.Short(now.Sub(s.Last)))
 	}
 	for _, p := range r.Parts {
 		if state := r.state(p); state != "" {
@@ -111,17 +112,4 @@ func clean(text string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "?"), func(r rune) bool {
 		return unicode.IsSpace(r) || !unicode.IsPrint(r)
 	}), " ")
-}
-
-// short is a duration with its two largest units.
-func short(d time.Duration) string {
-	d = max(d, 0).Round(time.Second)
-	h, m, s := int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60
-	switch {
-	case h > 0:
-		return fmt.Sprintf("%d h %d m", h, m)
-	case m > 0:
-		return fmt.Sprintf("%d m %d s", m, s)
-	}
-	return fmt.Sprintf("%d s", s)
 }
