@@ -73,7 +73,7 @@ func TestProvisioned(t *testing.T) {
 	}
 	for unit, most := range map[string]string{
 		"onprem-provisioning-interface.service": "21", "onprem-httpd.service": "19", "onprem-ironic.service": "19",
-		"onprem-dnsmasq.service": "24", "onprem-provision.service": "16",
+		"onprem-dnsmasq.service": "24", "onprem-provision.service": "19",
 	} {
 		path := filepath.Join(root, "etc/systemd/system", unit)
 		if !slices.Contains(units, unit) {
