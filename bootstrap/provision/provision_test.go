@@ -112,7 +112,7 @@ func TestRun_Blockers(t *testing.T) {
 		{"a wrong password", func(r *rig) { r.passwords["master-1"] = "bad" }, "the BMC refuses the account"},
 		{"no disk meets the hints", func(r *rig) { r.hints = rootdisk.Hints{SerialNumber: "S-master-0"} }, "no disk meets the hints serialNumber: S-master-0"},
 		{"two disks meet the hints", func(r *rig) { r.world.Machines[1].Disks = append(r.world.Machines[1].Disks, bigDisk("S2")) }, "more than one disk"},
-		{"it never boots", func(r *rig) { r.world.Machines[1].Deaf = true }, "nothing was received from its card"},
+		{"it never boots", func(r *rig) { r.world.Machines[1].Unbooted = true }, "nothing was received from its card"},
 		{"its disk cannot be written", func(r *rig) { r.world.Machines[1].Broken = 99 }, "failed to write the image"},
 		{"a dead BMC", func(r *rig) { r.world.Machines[1].Dead = true }, "the BMC refuses the account"},
 	}
@@ -135,7 +135,7 @@ func TestRun_Blockers(t *testing.T) {
 			}
 			// The file with the accounts and hints is corrected, and the host goes on.
 			for _, m := range r.world.Machines {
-				m.Deaf, m.Dead, m.Broken, m.Disks = false, false, 0, m.Disks[:1]
+				m.Unbooted, m.Dead, m.Broken, m.Disks = false, false, 0, m.Disks[:1]
 			}
 			r.passwords["master-1"], r.hints, r.revision = "good", rootdisk.Hints{}, "2"
 			r.restart() // a deadline begins again with the program

@@ -203,8 +203,8 @@ func (h *provisionHost) Traces() (map[string]deploy.Trace, error) {
 	return traces, nil
 }
 
-// traceOf is what the events of one host come to. An image that was fetched in part counts as
-// fetched: what is in doubt is not written again.
+// traceOf is what the events of one host come to. A range of the image counts as the image, as what
+// is in doubt is not written again; a transfer that broke off does not.
 func traceOf(all []events.Event, since time.Time) deploy.Trace {
 	t := deploy.Trace{Since: since}
 	for _, e := range all {

@@ -101,7 +101,7 @@ func readyHost(std streams, in *input, own files) (h readiness.Host, err error) 
 		h.Unseen = append(h.Unseen, fmt.Sprintf("whether this is a bootstrap machine: %v", err))
 	}
 	if h.Machine {
-		now, err := orders.Read()
+		now, err := orders.Run.Read()
 		if err != nil {
 			h.Unseen = append(h.Unseen, fmt.Sprintf("whether DHCP is on: %v", err))
 		}

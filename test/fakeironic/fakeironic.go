@@ -33,7 +33,7 @@ type Machine struct {
 	Password string // that its BMC wants
 	Dead     bool   // its BMC does not answer
 	Lost     int    // so many boots from the network fail
-	Deaf     bool   // none ever succeeds
+	Unbooted bool   // no boot from the network ever succeeds
 	Disks    []rootdisk.Disk
 	Broken   int // so many writes fail half-way
 
@@ -183,7 +183,7 @@ func (m *Machine) tick(w *World) {
 
 // boot is what comes of a boot from the network.
 func (m *Machine) boot(w *World) {
-	if !w.Served || m.Deaf || m.Lost > 0 {
+	if !w.Served || m.Unbooted || m.Lost > 0 {
 		m.Lost--
 		m.net = false // the firmware gives up, and tries the disk
 		m.since = w.Now

@@ -55,7 +55,7 @@ type Trace struct {
 	Asked   bool      // it asked for an address
 	Loaded  bool      // it fetched a boot program
 	Kernel  bool      // it fetched the ramdisk
-	Fetched time.Time // when it had fetched the image whole; zero if it has not
+	Fetched time.Time // when it had fetched the image or a range of it; zero if it has not
 	// Since is from when on nothing is missing: older events are lost with a boot of the machine.
 	Since time.Time
 }

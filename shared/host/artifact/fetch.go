@@ -10,7 +10,6 @@ import (
 	"hash"
 	"io"
 
-	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/artifact"
 )
 
@@ -157,6 +156,3 @@ func (r *arriving) Read(into []byte) (n int, err error) {
 	}
 	return n, err
 }
-
-// Forget removes what is left of a transfer that will not be continued.
-func Forget(path string) error { return file.Remove(partOf(path)) }

@@ -24,19 +24,6 @@ type Dir string
 // Run is the directory on a bootstrap machine.
 const Run Dir = layout.Run
 
-// Read returns the orders, none if nobody has written any since the machine booted.
-func Read() (orders.Orders, error) { return Run.Read() }
-
-// Write replaces the orders.
-func Write(o orders.Orders) error { return Run.Write(o) }
-
-// ReadReport returns the last report of a part; the zero report if it has written none since the
-// machine booted.
-func ReadReport(p orders.Part) (orders.Report, error) { return Run.ReadReport(p) }
-
-// WriteReport replaces the report of a part.
-func WriteReport(r orders.Report) error { return Run.WriteReport(r) }
-
 // File is the path of the orders, for those that watch it.
 func (d Dir) File() string { return d.at(layout.Orders) }
 
@@ -45,15 +32,16 @@ func (d Dir) ReportFile(p orders.Part) string { return d.at(layout.Report(string
 
 func (d Dir) at(path string) string { return filepath.Join(string(d), filepath.Base(path)) }
 
-// Read is Read for another directory.
+// Read returns the orders, none if nobody has written any since the machine booted.
 func (d Dir) Read() (orders.Orders, error) { return read(d.File(), orders.DecodeOrders) }
 
-// Write is Write for another directory.
+// Write replaces the orders.
 func (d Dir) Write(o orders.Orders) error {
 	return file.Write(d.File(), orders.EncodeOrders(o), 0o644)
 }
 
-// ReadReport is ReadReport for another directory.
+// ReadReport returns the last report of a part; the zero report if it has written none since the
+// machine booted.
 func (d Dir) ReadReport(p orders.Part) (orders.Report, error) {
 	r, err := read(d.ReportFile(p), orders.DecodeReport)
 	if err == nil && r.Part != p && r != (orders.Report{}) {
@@ -62,7 +50,7 @@ func (d Dir) ReadReport(p orders.Part) (orders.Report, error) {
 	return r, err
 }
 
-// WriteReport is WriteReport for another directory.
+// WriteReport replaces the report of a part.
 func (d Dir) WriteReport(r orders.Report) error {
 	return file.Write(d.ReportFile(r.Part), orders.EncodeReport(r), 0o644)
 }

@@ -132,7 +132,7 @@ func TestBootstrap_Ironic(t *testing.T) {
 	}{
 		{"without TLS", nil, (*httptest.Server).Start, true},
 		{"with TLS", nil, (*httptest.Server).StartTLS, true},
-		{"with TLS, and deaf without it", func(l net.Listener) net.Listener { return deaf{l} }, (*httptest.Server).StartTLS, true},
+		{"with TLS alone", func(l net.Listener) net.Listener { return encrypted{l} }, (*httptest.Server).StartTLS, true},
 		{"none", nil, func(s *httptest.Server) { s.Listener.Close() }, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -157,10 +157,10 @@ func TestBootstrap_Ironic(t *testing.T) {
 	}
 }
 
-// deaf closes each connection whose first byte begins no handshake of TLS.
-type deaf struct{ net.Listener }
+// encrypted closes each connection whose first byte begins no handshake of TLS.
+type encrypted struct{ net.Listener }
 
-func (d deaf) Accept() (net.Conn, error) {
+func (d encrypted) Accept() (net.Conn, error) {
 	for {
 		conn, err := d.Listener.Accept()
 		if err != nil {

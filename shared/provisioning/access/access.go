@@ -3,11 +3,9 @@
 package access
 
 import (
-	"errors"
 	"fmt"
 	"net/netip"
 	"path"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -78,7 +76,7 @@ func kindOf(file string) Kind {
 	return File
 }
 
-// String is the detail of an event. Parse reads it.
+// String is the detail of an event, for people.
 func (a Access) String() string {
 	how, more := "http", ""
 	if a.TLS {
@@ -101,54 +99,4 @@ func cut(file string) string {
 		return file[:most]
 	}
 	return file
-}
-
-var errNone = errors.New("it is no request of the HTTP server")
-
-// Parse reads the detail of an event, without its time.
-func Parse(detail string) (a Access, err error) {
-	client, rest, ok := strings.Cut(detail, " ")
-	how, rest, ok2 := strings.Cut(rest, " ")
-	method, rest, ok3 := strings.Cut(rest, " ")
-	quoted, err := strconv.QuotedPrefix(rest)
-	if !ok || !ok2 || !ok3 || err != nil {
-		return Access{}, errNone
-	}
-	a = Access{TLS: how == "https", Method: method}
-	if a.Client, err = netip.ParseAddr(client); err != nil {
-		return Access{}, errNone
-	}
-	if a.File, err = strconv.Unquote(quoted); err != nil {
-		return Access{}, errNone
-	}
-	return a, a.parseNumbers(strings.TrimPrefix(rest, quoted))
-}
-
-func (a *Access) parseNumbers(text string) error {
-	text, a.Broken = strings.CutSuffix(text, " broken")
-	words := strings.Fields(text)
-	if len(words) < 5 || words[2] != "bytes" || words[3] != "in" {
-		return errNone
-	}
-	var errs [3]error
-	a.Status, errs[0] = strconv.Atoi(strings.TrimSuffix(words[0], ","))
-	a.Bytes, errs[1] = strconv.ParseInt(words[1], 10, 64)
-	a.Took, errs[2] = time.ParseDuration(words[4])
-	if errors.Join(errs[:]...) != nil {
-		return errNone
-	}
-	rest := words[5:]
-	if len(rest) > 0 && rest[0] == "broken" {
-		a.Broken, rest = true, rest[1:]
-	}
-	if len(rest) == 3 && rest[0] == "in" && rest[2] == "requests" {
-		count, err := strconv.Atoi(rest[1])
-		if a.Count, rest = count, nil; err != nil {
-			return errNone
-		}
-	}
-	if len(rest) > 0 {
-		return errNone
-	}
-	return nil
 }
