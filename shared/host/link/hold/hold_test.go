@@ -93,15 +93,15 @@ func TestAdd(t *testing.T) {
 // TestMakeLinkLocal holds that a link gets its link-local address back.
 func TestMakeLinkLocal(t *testing.T) {
 	ns := netns.New(t)
-	ns.IP(t, "link add ens4 type veth peer name far\nlink set far up\nlink set ens4 up\n-6 addr flush dev ens4\n")
+	ns.IP(t, "link add ens4 address 52:54:00:00:00:10 type veth peer name far\nlink set far up\nlink set ens4 up\n-6 addr flush dev ens4\n")
 	if l, _ := state(t, ns); len(l.Addresses) > 0 {
 		t.Fatalf("%+v, want no address", l)
 	}
 	if err := ns.In(func() error { return MakeLinkLocal("ens4") }); err != nil {
 		t.Fatal(err)
 	}
-	if l, _ := state(t, ns); len(l.Addresses) != 1 || !l.Addresses[0].Prefix.Addr().IsLinkLocalUnicast() {
-		t.Errorf("%+v, want a link-local address", l)
+	if l, _ := state(t, ns); len(l.Addresses) != 1 || l.Addresses[0].Prefix.String() != "fe80::5054:ff:fe00:10/64" {
+		t.Errorf("%+v, want the link-local address of its card", l)
 	}
 }
 
