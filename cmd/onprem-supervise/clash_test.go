@@ -19,16 +19,16 @@ func TestForeignVIPs(t *testing.T) {
 	other := newSupervisor(t, keepalived, "192.0.2.7", "2001:db8::7")
 	other.start(l.neighbour)
 	other.propose(others.Replace(router(other.dir, 11, 90, "0.1", "", "")))
-	other.untilMaster(5 * time.Second)
+	other.untilMaster(10 * time.Second)
 
 	s := newRealKeepalived(t)
 	s.start(l.host)
 	s.propose(router(s.dir, 10, 70, "0.1", "", ""))
-	s.untilMaster(5 * time.Second)
+	s.untilMaster(10 * time.Second)
 	held := l.watch(t)
-	held.until(t, "with both VIPs", 5*time.Second, 2)
+	held.until(t, "with both VIPs", 10*time.Second, 2)
 	higher := s.propose(router(s.dir, 10, 110, "0.1", "", ""))
-	s.until("reloaded", 5*time.Second,
+	s.until("reloaded", 10*time.Second,
 		func(st supervised.Status) bool { return st.Applied == higher })
 	time.Sleep(2 * time.Second) // several master-down times
 	if n := held.low(); n != 2 {

@@ -194,7 +194,7 @@ func TestFarAdverts(t *testing.T) {
 			}
 			end := attacks(t, l.neighbour, "ens3", config.Instances, peer, 255)
 			defer end()
-			s.until("backup of both", 5*time.Second, func(st supervised.Status) bool {
+			s.until("backup of both", 10*time.Second, func(st supervised.Status) bool {
 				return st.Instances[string(config.Instances[0].Name)].State == supervised.Backup &&
 					st.Instances[string(config.Instances[1].Name)].State == supervised.Backup
 			})

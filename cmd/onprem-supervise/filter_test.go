@@ -67,12 +67,12 @@ func TestFarAdverts_NoRules(t *testing.T) {
 	s := newRealKeepalived(t)
 	s.start(l.host)
 	s.propose(fast(s.dir))
-	s.untilMaster(5 * time.Second)
-	s.until("the status has the failing task", 5*time.Second, func(st supervised.Status) bool {
+	s.untilMaster(10 * time.Second)
+	s.until("the status has the failing task", 10*time.Second, func(st supervised.Status) bool {
 		return len(st.Troubles) == 1 && strings.HasPrefix(st.Troubles[0],
 			"drop adverts that have passed a router: ")
 	})
 	end()
-	s.until("it can", 5*time.Second,
+	s.until("it can", 10*time.Second,
 		func(st supervised.Status) bool { return len(st.Troubles) == 0 })
 }

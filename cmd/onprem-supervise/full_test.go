@@ -106,13 +106,13 @@ func TestFullRunDirectory_Holder(t *testing.T) {
 	fill := s.onSmallDisk()
 	s.start(l.host)
 	s.propose(withBonus(fast(s.dir), s.dir, "demo_API_0"))
-	s.untilMaster(5 * time.Second)
+	s.untilMaster(10 * time.Second)
 	free := fill()
 	l.host.IP(t, "link set ens3 down\n")
-	s.untilState("demo_API_0", supervised.Fault, 3*time.Second)
+	s.untilState("demo_API_0", supervised.Fault, 10*time.Second)
 	s.untilBonus("demo_API_0", "-1\n")
 	l.host.IP(t, "link set ens3 up\naddr replace 2001:db8::10/64 dev ens3 nodad\n")
-	s.until("master with its bonus", 5*time.Second, func(st supervised.Status) bool {
+	s.until("master with its bonus", 10*time.Second, func(st supervised.Status) bool {
 		i := st.Instances["demo_API_0"]
 		return i.State == supervised.Master && i.Priority == 80
 	})
@@ -121,7 +121,7 @@ func TestFullRunDirectory_Holder(t *testing.T) {
 	}
 	free()
 	s.propose(fast(s.dir) + "# other\n")
-	s.until("other", 5*time.Second, func(st supervised.Status) bool {
+	s.until("other", 10*time.Second, func(st supervised.Status) bool {
 		return st.Refused == nil &&
 			len(st.Troubles) == 0
 	})
@@ -136,7 +136,7 @@ func TestFullRunDirectory_Start(t *testing.T) {
 	fill := s.onSmallDisk()
 	s.start(l.host)
 	s.propose(fast(s.dir))
-	s.untilMaster(5 * time.Second)
+	s.untilMaster(10 * time.Second)
 	s.cmd.Process.Kill()
 	<-s.ended
 	fill()
@@ -150,7 +150,7 @@ func TestFullRunDirectory_Start(t *testing.T) {
 	held.until(t, "without what is left", 5*time.Second, 0)
 	held.until(t, "with both VIPs", 10*time.Second, 2)
 	t.Logf("both VIPs after %s", time.Since(begin))
-	again.untilMaster(2 * time.Second)
+	again.untilMaster(10 * time.Second)
 	if err := syscall.Kill(again.vrrpPID(), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func TestHealth(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.start(l.host)
-	s.until("there", 5*time.Second, func(st supervised.Status) bool { return st.Instances != nil })
+	s.until("there", 10*time.Second, func(st supervised.Status) bool { return st.Instances != nil })
 	await(t, "a port that is taken is not named", 5*time.Second, func() bool {
 		return s.log.count("serve the health port") > 0
 	})
@@ -60,7 +60,7 @@ func TestHealth_IdleConnections(t *testing.T) {
 	s := newRealKeepalived(t)
 	s.cmd.Args = append([]string{s.cmd.Args[0], "--health", "127.0.0.1:9458"}, s.cmd.Args[1:]...)
 	s.start(l.host)
-	s.until("there", 5*time.Second, func(st supervised.Status) bool { return st.Instances != nil })
+	s.until("there", 10*time.Second, func(st supervised.Status) bool { return st.Instances != nil })
 	untilAnswer(t, l.host, "200", 5*time.Second)
 	for _, idle := range []int{6, 100} {
 		for range idle {

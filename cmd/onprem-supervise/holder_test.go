@@ -83,7 +83,7 @@ func TestHolder_KeepsItsVIP(t *testing.T) {
 	l := newLAN(t)
 	holder, other := newRealKeepalived(t), newRealKeepalived(t)
 	holder.startRanked(l, 10, worse, "0.1")
-	holder.untilAt(supervised.Master, worse+healthy+bonus, 5*time.Second)
+	holder.untilAt(supervised.Master, worse+healthy+bonus, 10*time.Second)
 	if err := os.Mkdir(other.path(supervised.HolderDir), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -91,21 +91,21 @@ func TestHolder_KeepsItsVIP(t *testing.T) {
 		put(t, other.path(supervised.HolderTrack(fmt.Sprint("demo_API_", i))), "1\n")
 	}
 	other.startRanked(l, 11, better, "0.1")
-	other.untilAt(supervised.Backup, better+healthy, 5*time.Second)
+	other.untilAt(supervised.Backup, better+healthy, 10*time.Second)
 	time.Sleep(time.Second) // more than two master-down times
 	if n := other.takeovers(); n != 0 {
 		t.Errorf("it took the VIP over from a holder of equal health, %d times", n)
 	}
 
 	here, there := l.watch(t), watch(t, l.neighbour)
-	here.until(t, "with both VIPs", 5*time.Second, 2)
+	here.until(t, "with both VIPs", 10*time.Second, 2)
 	holder.health(false)
-	took := there.until(t, "taken over", 5*time.Second, 2)
+	took := there.until(t, "taken over", 10*time.Second, 2)
 	t.Logf("a holder that is not healthy any more loses the VIPs after %s", took)
-	other.untilAt(supervised.Master, better+healthy+bonus, time.Second)
-	holder.untilAt(supervised.Backup, worse, time.Second)
+	other.untilAt(supervised.Master, better+healthy+bonus, 10*time.Second)
+	holder.untilAt(supervised.Backup, worse, 10*time.Second)
 	holder.health(true)
-	holder.untilAt(supervised.Backup, worse+healthy, time.Second)
+	holder.untilAt(supervised.Backup, worse+healthy, 10*time.Second)
 	if n := holder.takeovers(); n != 2 {
 		t.Errorf("the first holder became MASTER %d times, want once for each VIP", n)
 	}
@@ -136,13 +136,13 @@ func TestRestarted_DoesNotPreempt(t *testing.T) {
 				t.Fatal("the holder does not advertise")
 			}
 			tt.kill(holder)
-			other.untilAt(supervised.Master, worse+healthy+bonus, 5*time.Second)
-			holder.untilAt(supervised.Backup, better+healthy, 5*time.Second)
+			other.untilAt(supervised.Master, worse+healthy+bonus, 10*time.Second)
+			holder.untilAt(supervised.Backup, better+healthy, 10*time.Second)
 			time.Sleep(2 * time.Second) // more than a master-down time
 			if n := holder.takeovers(); n != 2 {
 				t.Errorf("it became MASTER %d times, want once for each VIP", n)
 			}
-			other.untilAt(supervised.Master, worse+healthy+bonus, time.Second)
+			other.untilAt(supervised.Master, worse+healthy+bonus, 10*time.Second)
 		})
 	}
 }
@@ -155,11 +155,11 @@ func TestRestarted_Alone(t *testing.T) {
 	held := l.watch(t)
 	s := newRealKeepalived(t)
 	s.startRanked(l, 10, better, "0.1")
-	s.untilAt(supervised.Master, better+healthy+bonus, 5*time.Second)
+	s.untilAt(supervised.Master, better+healthy+bonus, 10*time.Second)
 	s.signalAll(syscall.SIGKILL)
 	held.until(t, "without the VIPs", 5*time.Second, 0)
 	t.Logf("both VIPs again after %s", held.until(t, "with both VIPs again", 20*time.Second, 2))
-	s.untilAt(supervised.Master, better+healthy+bonus, 5*time.Second)
+	s.untilAt(supervised.Master, better+healthy+bonus, 10*time.Second)
 }
 
 // TestContinue_BeforeAdvertsAreMissed has a signal stop keepalived, or its VRRP process alone, at
@@ -169,9 +169,9 @@ func TestContinue_BeforeAdvertsAreMissed(t *testing.T) {
 	l := newLAN(t)
 	holder, other := newRealKeepalived(t), newRealKeepalived(t)
 	holder.startRanked(l, 10, better, "0.15")
-	holder.untilAt(supervised.Master, better+healthy+bonus, 5*time.Second)
+	holder.untilAt(supervised.Master, better+healthy+bonus, 10*time.Second)
 	other.startRanked(l, 11, worse, "0.15")
-	other.untilAt(supervised.Backup, worse+healthy, 5*time.Second)
+	other.untilAt(supervised.Backup, worse+healthy, 10*time.Second)
 	for round := range 6 {
 		if round%2 == 0 {
 			syscall.Kill(holder.vrrpPID(), syscall.SIGSTOP)
@@ -206,7 +206,7 @@ func TestElectionDuringATest(t *testing.T) {
 	s.propose(tracks + strings.Replace(serving, "while :", `while ! [ -e "$DIR/elected" ]; do sleep 0.02 & wait; done
 echo 'INSTANCE "a" MASTER 70' >"$FIFO"
 while :`, 1))
-	s.untilState("a", supervised.Backup, 5*time.Second)
+	s.untilState("a", supervised.Backup, 10*time.Second)
 	holds("-1\n")
 	s.propose(tracks + serving + "# slow\n")
 	// keepalived, what it waits for, and the test
@@ -226,15 +226,15 @@ func TestReload_KeepsTheVIP(t *testing.T) {
 	l := newLAN(t)
 	holder, other := newRealKeepalived(t), newRealKeepalived(t)
 	holder.startRanked(l, 10, better, "0.3")
-	holder.untilAt(supervised.Master, better+healthy+bonus, 5*time.Second)
+	holder.untilAt(supervised.Master, better+healthy+bonus, 10*time.Second)
 	other.startRanked(l, 11, between, "0.3")
-	other.untilAt(supervised.Backup, between+healthy, 5*time.Second)
+	other.untilAt(supervised.Backup, between+healthy, 10*time.Second)
 	held := l.watch(t)
-	held.until(t, "with both VIPs", 5*time.Second, 2)
+	held.until(t, "with both VIPs", 10*time.Second, 2)
 	for round := range 6 {
 		rank := []int{worse, better}[round%2]
 		holder.propose(ranked(holder.dir, 10, rank, "0.3"))
-		holder.untilAt(supervised.Master, rank+healthy+bonus, 5*time.Second)
+		holder.untilAt(supervised.Master, rank+healthy+bonus, 10*time.Second)
 		time.Sleep(1200 * time.Millisecond) // more than a master-down time
 	}
 	if n := other.takeovers(); n != 0 || held.low() != 2 {
@@ -263,7 +263,7 @@ func TestUnserved(t *testing.T) {
 	begin := time.Now()
 	holder.health(false)
 	put(t, holder.path(supervised.UnservedFile), both)
-	took := there.until(t, "taken over", 5*time.Second, 2)
+	took := there.until(t, "taken over", 10*time.Second, 2)
 	t.Logf("released and taken over after %s", took)
 	if !l.adverts.received(netip.MustParseAddr("192.0.2.11"), 0, begin, time.Second) {
 		t.Error("no advert of priority 0 was received")
@@ -271,13 +271,13 @@ func TestUnserved(t *testing.T) {
 	if took >= 3*500*time.Millisecond {
 		t.Errorf("the other one waited for adverts: %s", took)
 	}
-	other.untilAt(supervised.Master, worse+healthy+bonus, 5*time.Second)
+	other.untilAt(supervised.Master, worse+healthy+bonus, 10*time.Second)
 	holder.untilAt(supervised.Backup, better, 10*time.Second)
 
 	here := l.watch(t)
 	other.signalAll(syscall.SIGKILL)
 	here.until(t, "with both VIPs again", 10*time.Second, 2)
-	holder.untilAt(supervised.Master, better+bonus, 5*time.Second)
+	holder.untilAt(supervised.Master, better+bonus, 10*time.Second)
 	other.untilAt(supervised.Backup, worse+healthy-bonus, 10*time.Second)
 	if n := holder.log.count("release the VIP"); n != 2 {
 		t.Errorf("it gave up %d times, want once for each VIP", n)
@@ -296,14 +296,14 @@ func TestUnserved_Alone(t *testing.T) {
 	l := newLAN(t)
 	s := newRealKeepalived(t)
 	s.startRanked(l, 10, better, "0.1")
-	s.untilAt(supervised.Master, better+healthy+bonus, 5*time.Second)
+	s.untilAt(supervised.Master, better+healthy+bonus, 10*time.Second)
 	held := l.watch(t)
-	held.until(t, "with both VIPs", 5*time.Second, 2)
+	held.until(t, "with both VIPs", 10*time.Second, 2)
 	s.health(false)
 	put(t, s.path(supervised.UnservedFile), both)
 	held.until(t, "without the VIPs", 5*time.Second, 0)
-	t.Logf("both VIPs again after %s", held.until(t, "with both VIPs again", 5*time.Second, 2))
-	s.untilAt(supervised.Master, better+bonus, 5*time.Second)
+	t.Logf("both VIPs again after %s", held.until(t, "with both VIPs again", 10*time.Second, 2))
+	s.untilAt(supervised.Master, better+bonus, 10*time.Second)
 	time.Sleep(time.Second)
 	if n := s.log.count("release the VIP"); n != 2 || held.low() != 2 {
 		t.Errorf("it gave up %d times, want once for each VIP, and holds %d at the least", n,

@@ -66,7 +66,7 @@ func TestInotify_OneLeft(t *testing.T) {
 		return len(st.Troubles) == 1 && strings.HasPrefix(st.Troubles[0], "watch files: ")
 	})
 	want := s.propose(text + "# other\n")
-	s.until("reloaded", 5*time.Second,
+	s.until("reloaded", 10*time.Second,
 		func(st supervised.Status) bool { return st.Applied == want })
 	if st := s.status(); st.Restarts != 0 || st.Instances["demo_API_0"].State != supervised.Master {
 		t.Errorf("got %+v", st)

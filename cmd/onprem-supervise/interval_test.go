@@ -83,7 +83,7 @@ func TestForgedInterval(t *testing.T) {
 	s := newRealKeepalived(t)
 	s.start(l.host)
 	s.propose(config(s.dir, "0.1", "192.0.2.11", "2001:db8::11"))
-	s.untilMaster(5 * time.Second)
+	s.untilMaster(10 * time.Second)
 	for _, tt := range []struct {
 		name, instance, vip string
 		interval            uint16 // in centiseconds
@@ -97,7 +97,7 @@ func TestForgedInterval(t *testing.T) {
 			forge(t, l.neighbour, tt.vip, tt.interval)
 			s.untilState(tt.instance, supervised.Backup, time.Second)
 			t.Logf("silent for %s", s.untilState(tt.instance, supervised.Master, 3*time.Second))
-			s.untilMaster(2 * time.Second)
+			s.untilMaster(10 * time.Second)
 			time.Sleep(time.Second) // so that the next undoing is not delayed by this one
 		})
 	}
@@ -109,10 +109,10 @@ func TestForgedInterval_Backup(t *testing.T) {
 	s, holder := newRealKeepalived(t), newRealKeepalived(t)
 	holder.start(l.neighbour)
 	holder.propose(router(holder.dir, 11, 80, "0.1", "192.0.2.10", "2001:db8::10"))
-	holder.untilMaster(5 * time.Second)
+	holder.untilMaster(10 * time.Second)
 	s.start(l.host)
 	s.propose(config(s.dir, "0.1", "192.0.2.11", "2001:db8::11"))
-	s.untilState("demo_API_0", supervised.Backup, 5*time.Second)
+	s.untilState("demo_API_0", supervised.Backup, 10*time.Second)
 	time.Sleep(500 * time.Millisecond) // it has received the holder's adverts
 	holder.cmd.Process.Kill()          // and all of its process namespace
 	<-holder.ended
@@ -160,11 +160,11 @@ func TestForeignInterval_OtherLink(t *testing.T) {
 	s, holder := newRealKeepalived(t), newRealKeepalived(t)
 	holder.start(l.neighbour)
 	holder.propose(router(holder.dir, 11, 80, "0.1", "", ""))
-	holder.untilMaster(5 * time.Second)
+	holder.untilMaster(10 * time.Second)
 	s.start(l.host)
 	s.propose(config(s.dir, "0.1", "", ""))
 	for _, instance := range []string{"demo_API_0", "demo_API_1"} {
-		s.untilState(instance, supervised.Backup, 5*time.Second)
+		s.untilState(instance, supervised.Backup, 10*time.Second)
 	}
 	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		forgeTo(t, other, netip.MustParseAddr("198.51.100.11"),
@@ -186,7 +186,7 @@ func TestForeignInterval_Brake(t *testing.T) {
 	s := newRealKeepalived(t)
 	s.start(l.host)
 	s.propose(config(s.dir, "0.1", "192.0.2.11", "2001:db8::11"))
-	s.untilMaster(5 * time.Second)
+	s.untilMaster(10 * time.Second)
 	for end := time.Now().Add(9 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		forge(t, l.neighbour, vip4, 4095)
 	}

@@ -42,11 +42,11 @@ func pair(t *testing.T, peer int, flags ...string) (l lan, holder, other *superv
 	holder.start(l.host)
 	other.start(l.neighbour)
 	holder.propose(router(holder.dir, 10, 70, "0.1", "192.0.2.11", "2001:db8::11"))
-	holder.untilMaster(5 * time.Second)
+	holder.untilMaster(10 * time.Second)
 	other.propose(router(other.dir, 11, 60, "0.1", fmt.Sprint("192.0.2.", peer),
 		fmt.Sprint("2001:db8::", peer)))
-	other.untilState("demo_API_0", supervised.Backup, 5*time.Second)
-	other.untilState("demo_API_1", supervised.Backup, 5*time.Second)
+	other.untilState("demo_API_0", supervised.Backup, 10*time.Second)
+	other.untilState("demo_API_1", supervised.Backup, 10*time.Second)
 	return l, holder, other
 }
 
@@ -57,12 +57,12 @@ func left(st supervised.Status) bool { return st.Leaving == supervised.Left && s
 func TestRelease_InOrder(t *testing.T) {
 	l, holder, other := pair(t, 10)
 	here, there := l.watch(t), watch(t, l.neighbour)
-	here.until(t, "with both VIPs", 5*time.Second, 2)
+	here.until(t, "with both VIPs", 10*time.Second, 2)
 	put(t, holder.path(supervised.LeaveFile), "")
-	holder.until("asked", time.Second,
+	holder.until("asked", 10*time.Second,
 		func(st supervised.Status) bool { return st.Leaving != supervised.Stays })
-	there.until(t, "taken over", 5*time.Second, 2)
-	took := holder.until("left", 3*time.Second, left)
+	there.until(t, "taken over", 10*time.Second, 2)
+	took := holder.until("left", 10*time.Second, left)
 	t.Logf("both VIPs over there, and %s later left here", took)
 	here.until(t, "without the VIPs", 5*time.Second, 0)
 	if got := holder.read(supervised.TrackDir, supervised.LeaveTrack); got != "1\n" {
@@ -77,7 +77,7 @@ func TestRelease_InOrder(t *testing.T) {
 	if err := os.Remove(holder.path(supervised.LeaveFile)); err != nil {
 		t.Fatal(err)
 	}
-	holder.untilMaster(5 * time.Second)
+	holder.untilMaster(10 * time.Second)
 	if st := holder.status(); st.Leaving != supervised.Stays || st.Restarts != 0 {
 		t.Errorf("back with %+v", st)
 	}
@@ -89,13 +89,13 @@ func TestRelease_InOrder(t *testing.T) {
 func TestRelease_SuccessorNotReceived(t *testing.T) {
 	l, holder, _ := pair(t, 99)
 	here, there := l.watch(t), watch(t, l.neighbour)
-	here.until(t, "with both VIPs", 5*time.Second, 2)
+	here.until(t, "with both VIPs", 10*time.Second, 2)
 	begin := time.Now()
 	put(t, holder.path(supervised.LeaveFile), "")
-	there.until(t, "taken over", 5*time.Second, 2)
+	there.until(t, "taken over", 10*time.Second, 2)
 	here.until(t, "without the VIPs", 4*time.Second, 0)
 	t.Logf("left unheard after %s", time.Since(begin))
-	holder.until("left", 3*time.Second, left)
+	holder.until("left", 10*time.Second, left)
 	if !l.adverts.received(netip.MustParseAddr("192.0.2.11"), 0, begin, time.Second) {
 		t.Error("no advert of priority 0 was received")
 	}
@@ -110,15 +110,15 @@ func TestRelease_Patience(t *testing.T) {
 	s.cmd.Args = slices.Insert(s.cmd.Args, 1, "--patience", patience.String())
 	s.start(l.host)
 	s.propose(fast(s.dir))
-	s.untilMaster(3 * time.Second)
-	held.until(t, "with both VIPs", 5*time.Second, 2)
+	s.untilMaster(10 * time.Second)
+	held.until(t, "with both VIPs", 10*time.Second, 2)
 	begin := time.Now()
 	put(t, s.path(supervised.LeaveFile), "")
 	held.until(t, "without the VIPs", patience+3*time.Second, 0)
 	if took := time.Since(begin); took < patience {
 		t.Errorf("it left after %v", took)
 	}
-	s.until("left", 3*time.Second, left)
+	s.until("left", 10*time.Second, left)
 }
 
 // TestYieldsOnTerm holds what SIGTERM does to a holder with --yield-on-term: it holds the VIPs
@@ -140,12 +140,12 @@ func TestYieldsOnTerm(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			l, holder, other := pair(t, tt.peer, tt.flags...)
 			here, there := l.watch(t), watch(t, l.neighbour)
-			here.until(t, "with both VIPs", 5*time.Second, 2)
+			here.until(t, "with both VIPs", 10*time.Second, 2)
 			ends := []*supervisor{holder, other}[tt.ends]
 			begin := time.Now()
 			ends.cmd.Process.Signal(syscall.SIGTERM)
 			if tt.ends == 0 {
-				there.until(t, "taken over", 3*time.Second, 2)
+				there.until(t, "taken over", 10*time.Second, 2)
 				here.until(t, "without the VIPs", 4*time.Second, 0)
 			}
 			if code := ends.wait(8 * time.Second); code != 0 {
@@ -178,7 +178,7 @@ func TestYieldsOnTerm(t *testing.T) {
 func TestRelease_Backup(t *testing.T) {
 	_, holder, other := pair(t, 10)
 	put(t, other.path(supervised.LeaveFile), "")
-	other.until("left", 3*time.Second, left)
+	other.until("left", 10*time.Second, left)
 	if st := holder.status(); st.Instances["demo_API_0"].State != supervised.Master {
 		t.Errorf("the holder is %+v", st.Instances)
 	}
@@ -191,7 +191,7 @@ func TestSilentMonitor(t *testing.T) {
 	s := newFakeKeepalived(t)
 	s.start(netns.New(t))
 	s.propose(serving)
-	s.untilState("a", supervised.Backup, 2*time.Second)
+	s.untilState("a", supervised.Backup, 10*time.Second)
 	for path, text := range map[string]string{"lb": "1\n", "both": "1\n"} {
 		put(t, s.path(supervised.TrackDir, path), text)
 	}
@@ -217,7 +217,7 @@ func TestSilentMonitor(t *testing.T) {
 		t.Errorf("keepalived was touched: %+v", st)
 	}
 	put(t, s.path(supervised.HeartbeatFile), "8\n")
-	s.until("the monitor runs again", 3*time.Second,
+	s.until("the monitor runs again", 10*time.Second,
 		func(st supervised.Status) bool { return !st.MonitorStale })
 	if err := os.MkdirAll(s.path(supervised.TrackDir), 0o755); err != nil {
 		t.Fatal(err)
@@ -236,17 +236,17 @@ func TestOrphan(t *testing.T) {
 	held := l.watch(t)
 	s := newRealKeepalived(t)
 	s.start(l.host)
-	s.until("there", 5*time.Second, func(st supervised.Status) bool { return st.Instances != nil })
+	s.until("there", 10*time.Second, func(st supervised.Status) bool { return st.Instances != nil })
 	const alike = "addr add 192.0.2.50/32 dev lo\naddr add 2001:db8::55/128 dev lo\n"
 	const both = "addr add 192.0.2.5/24 dev lo\naddr add 2001:db8::5/64 dev lo\n"
 	l.host.IP(t, alike+both)
-	held.until(t, "with both strays", 5*time.Second, 2)
+	held.until(t, "with both strays", 10*time.Second, 2)
 	t.Logf("without an instance: gone after %s", held.until(t, "without orphans", 5*time.Second, 0))
 	one, _, _ := strings.Cut(fast(s.dir), "vrrp_instance demo_API_1")
 	s.propose(one)
-	s.untilState("demo_API_0", supervised.Master, 5*time.Second)
+	s.untilState("demo_API_0", supervised.Master, 10*time.Second)
 	l.host.IP(t, "addr add 2001:db8::5/64 dev lo\n")
-	held.until(t, "with an orphan beside the VIP", 5*time.Second, 2)
+	held.until(t, "with an orphan beside the VIP", 10*time.Second, 2)
 	t.Logf("beside an instance: gone after %s", held.until(t, "without the orphan", 5*time.Second, 1))
 	time.Sleep(1500 * time.Millisecond)
 	if held.low() != 1 || s.status().Restarts != 0 {
@@ -285,9 +285,9 @@ func TestSessionsEnd(t *testing.T) {
 			others = append(others, connect(t, l.host, client, "192.0.2.10:6444",
 				"192.0.2.10:6444"))
 			here, there := l.watch(t), watch(t, l.neighbour)
-			here.until(t, "with both VIPs", 5*time.Second, 2)
+			here.until(t, "with both VIPs", 10*time.Second, 2)
 			way.move(holder)
-			there.until(t, "taken over", 5*time.Second, 2)
+			there.until(t, "taken over", 10*time.Second, 2)
 			moved := time.Now()
 			for i, c := range vips {
 				c.SetReadDeadline(moved.Add(600 * time.Millisecond))
@@ -327,7 +327,7 @@ func TestSuccessorsSessions(t *testing.T) {
 	other := connect(t, l.host, l.neighbour, "192.0.2.10:6444", "192.0.2.10:6444")
 	there := watch(t, l.neighbour)
 	l.host.IP(t, "link set ens3 down\n")
-	there.until(t, "taken over", 5*time.Second, 2)
+	there.until(t, "taken over", 10*time.Second, 2)
 	for _, c := range own {
 		c.SetReadDeadline(time.Now().Add(600 * time.Millisecond))
 		if _, err := c.Read(make([]byte, 1)); !errors.Is(err, unix.ECONNABORTED) {
@@ -350,7 +350,7 @@ func TestServesOn(t *testing.T) {
 	client.IP(t, fmt.Sprintf("neigh replace %s lladdr %s nud permanent dev ens3\n", vip4,
 		hardware(t, l.host)))
 	for range 5 {
-		holder.untilMaster(5 * time.Second)
+		holder.untilMaster(10 * time.Second)
 		put(t, holder.path(supervised.LeaveFile), "")
 		held, connected := true, false
 		for end := time.Now().Add(5 * time.Second); held && time.Now().Before(end); {
@@ -374,7 +374,7 @@ func TestServesOn(t *testing.T) {
 		if connected {
 			return
 		}
-		other.untilMaster(5 * time.Second)
+		other.untilMaster(10 * time.Second)
 		os.Remove(holder.path(supervised.LeaveFile))
 	}
 	t.Error("a connection to the VIP that had just gone was not taken")
@@ -427,13 +427,13 @@ func TestReloadWithHealth(t *testing.T) {
 	}
 	s.start(l.host)
 	s.propose(healthy(11))
-	s.untilMaster(5 * time.Second)
-	s.until("with its bonus", time.Second,
+	s.untilMaster(10 * time.Second)
+	s.until("with its bonus", 10*time.Second,
 		func(st supervised.Status) bool { return st.Instances["demo_API_0"].Priority == 60 })
 	held := l.watch(t)
-	held.until(t, "with both VIPs", 5*time.Second, 2)
+	held.until(t, "with both VIPs", 10*time.Second, 2)
 	want := s.propose(healthy(12))
-	s.until("reloaded", 2*time.Second,
+	s.until("reloaded", 10*time.Second,
 		func(st supervised.Status) bool { return st.Applied == want })
 	time.Sleep(1500 * time.Millisecond) // longer than the supervisor leaves a VIP without a MASTER
 	if st := s.status(); st.Instances["demo_API_0"] != (supervised.Instance{State: supervised.Master, Priority: 60}) {

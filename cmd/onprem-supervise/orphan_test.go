@@ -51,7 +51,7 @@ func outlived(t *testing.T) (taken, gone time.Duration) {
 	l, holder, _ := pair(t, 10)
 	outlive(t, holder, l.host)
 	here, there := l.watch(t), watch(t, l.neighbour)
-	here.until(t, "with both VIPs", 5*time.Second, 2)
+	here.until(t, "with both VIPs", 10*time.Second, 2)
 	// longer than a VIP outlives its supervisor: one that lives is none
 	time.Sleep(500 * time.Millisecond)
 	if n := here.low(); n != 2 {
@@ -59,7 +59,7 @@ func outlived(t *testing.T) (taken, gone time.Duration) {
 	}
 	begin := time.Now()
 	holder.cmd.Process.Kill() // the first process of its process namespace: keepalived goes with it
-	there.until(t, "taken over", 5*time.Second, 2)
+	there.until(t, "taken over", 10*time.Second, 2)
 	if n := here.low(); n != 2 {
 		t.Errorf("the VIPs left before another router had them: %d", n)
 	}

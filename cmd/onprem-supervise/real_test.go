@@ -99,10 +99,10 @@ addr add 2001:db8::55/128 dev ens3 nodad
 	}
 	begin := time.Now()
 	s.propose(config(s.dir, "1", "224.0.0.18", "ff02::12"))
-	s.untilState("demo_API_0", supervised.Backup, 2*time.Second)
+	s.untilState("demo_API_0", supervised.Backup, 10*time.Second)
 	held.until(t, "with both VIPs", 6*time.Second, 2)
 	t.Logf("candidate to both VIPs on the host: %s", time.Since(begin))
-	s.untilMaster(5 * time.Second)
+	s.untilMaster(10 * time.Second)
 	if !l.adverts.received(netip.MustParseAddr("224.0.0.18"), 70, begin, 2*time.Second) {
 		t.Error("no advert of priority 70 came to the group")
 	}
@@ -110,7 +110,7 @@ addr add 2001:db8::55/128 dev ens3 nodad
 	// The first peer becomes known: the reload must not drop a VIP.
 	begin = time.Now()
 	want := s.propose(config(s.dir, "1", "192.0.2.11", "2001:db8::11"))
-	s.until("reloaded", 2*time.Second,
+	s.until("reloaded", 10*time.Second,
 		func(st supervised.Status) bool { return st.Applied == want })
 	if !l.adverts.received(netip.MustParseAddr("192.0.2.11"), 70, begin, 3*time.Second) {
 		t.Error("no advert came to the peer after the reload")
@@ -118,7 +118,7 @@ addr add 2001:db8::55/128 dev ens3 nodad
 	if held.low() != 2 {
 		t.Errorf("the reload dropped a VIP: only %d held", held.low())
 	}
-	s.untilMaster(5 * time.Second)
+	s.untilMaster(10 * time.Second)
 
 	begin = time.Now()
 	s.cmd.Process.Signal(syscall.SIGTERM)
@@ -147,21 +147,21 @@ func TestAdopt_AcceptsUnknownPeers(t *testing.T) {
 	holder, other := newRealKeepalived(t), newRealKeepalived(t)
 	holder.start(l.neighbour)
 	holder.propose(router(holder.dir, 11, 70, "0.1", "192.0.2.10", "2001:db8::10"))
-	holder.untilMaster(5 * time.Second)
+	holder.untilMaster(10 * time.Second)
 	former := router(other.dir, 10, 60, "0.1", "192.0.2.99", "2001:db8::99")
 	closed := strings.NewReplacer("    unicast_peer", "    check_unicast_src\n    unicast_peer",
 		"::99\n", "::99 min_ttl 255\n", ".99\n", ".99 min_ttl 255\n").Replace(former)
 	put(t, other.config, closed)
 	other.start(l.host)
 	for _, instance := range []string{"demo_API_0", "demo_API_1"} {
-		other.untilState(instance, supervised.Backup, 5*time.Second)
+		other.untilState(instance, supervised.Backup, 10*time.Second)
 	}
 	time.Sleep(2 * time.Second) // five times as long as it takes to take a VIP
 	if n := other.takeovers(); n != 0 {
 		t.Errorf("%d instances were MASTER beside the VIPs' holder", n)
 	}
 	want := other.propose(closed) // now by the monitor
-	other.until("running", 5*time.Second,
+	other.until("running", 10*time.Second,
 		func(st supervised.Status) bool { return st.Applied == want })
 }
 
@@ -174,10 +174,10 @@ func TestReload_MulticastToUnicast(t *testing.T) {
 	s := newRealKeepalived(t)
 	s.start(l.host)
 	s.propose(config(s.dir, "0.1", "", ""))
-	s.untilMaster(3 * time.Second)
-	held.until(t, "with both VIPs", 5*time.Second, 2)
+	s.untilMaster(10 * time.Second)
+	held.until(t, "with both VIPs", 10*time.Second, 2)
 	want := s.propose(config(s.dir, "0.1", "192.0.2.11", "2001:db8::11"))
-	s.until("reloaded", 2*time.Second,
+	s.until("reloaded", 10*time.Second,
 		func(st supervised.Status) bool { return st.Applied == want })
 	time.Sleep(time.Second)
 	if held.low() == 2 {
@@ -192,10 +192,10 @@ func TestRefuses_KeepsTheVIP(t *testing.T) {
 	s := newRealKeepalived(t)
 	s.start(l.host)
 	good := s.propose(fast(s.dir))
-	s.untilMaster(3 * time.Second)
-	held.until(t, "with both VIPs", 5*time.Second, 2)
+	s.untilMaster(10 * time.Second)
+	held.until(t, "with both VIPs", 10*time.Second, 2)
 	bad := s.propose(strings.ReplaceAll(fast(s.dir), "ens3", "ens9"))
-	s.until("refused", 2*time.Second, func(st supervised.Status) bool {
+	s.until("refused", 10*time.Second, func(st supervised.Status) bool {
 		return st.Refused != nil &&
 			st.Refused.Candidate == bad
 	})
@@ -225,7 +225,7 @@ func TestFault_WithoutALink(t *testing.T) {
 		return s.log.count("continue keepalived") > 0 && !slices.Contains(states(s), "T")
 	})
 	l.host.IP(t, "link set ens3 up\n") // and no IPv6 address, which the link has lost
-	s.untilState("demo_API_0", supervised.Master, 5*time.Second)
+	s.untilState("demo_API_0", supervised.Master, 10*time.Second)
 	if got := s.status().Restarts; got != 0 {
 		t.Errorf("%d restarts", got)
 	}
@@ -239,13 +239,13 @@ func TestExit_Killed(t *testing.T) {
 	s := newRealKeepalived(t)
 	s.start(l.host)
 	s.propose(fast(s.dir))
-	s.untilMaster(3 * time.Second)
-	held.until(t, "with both VIPs", 5*time.Second, 2)
+	s.untilMaster(10 * time.Second)
+	held.until(t, "with both VIPs", 10*time.Second, 2)
 	s.signalAll(syscall.SIGKILL)
 	t.Logf("kill of keepalived to both VIPs off the host: %s", held.until(t, "without the VIPs",
 		time.Second, 0))
-	held.until(t, "with both VIPs again", 3*time.Second, 2)
-	s.untilMaster(5 * time.Second)
+	held.until(t, "with both VIPs again", 10*time.Second, 2)
+	s.untilMaster(10 * time.Second)
 	if got := s.status().Restarts; got != 1 {
 		t.Errorf("%d restarts, want 1", got)
 	}
@@ -254,7 +254,7 @@ func TestExit_Killed(t *testing.T) {
 		t.Logf("kill of its VRRP process to both VIPs off the host: %s",
 			held.until(t, "without the VIPs", time.Second, 0))
 		held.until(t, "with both VIPs again", 6*time.Second, 2)
-		s.untilMaster(5 * time.Second)
+		s.untilMaster(10 * time.Second)
 	}
 	if got := s.status().Restarts; got != 1 {
 		t.Errorf("%d restarts, want still 1", got)
@@ -269,8 +269,8 @@ func newHolder(t *testing.T) (lan, *holding, *supervisor) {
 	s := newRealKeepalived(t)
 	s.start(l.host)
 	s.propose(fast(s.dir))
-	s.untilMaster(3 * time.Second)
-	held.until(t, "with both VIPs", 5*time.Second, 2)
+	s.untilMaster(10 * time.Second)
+	held.until(t, "with both VIPs", 10*time.Second, 2)
 	return l, held, s
 }
 
@@ -309,14 +309,14 @@ func TestKill_Hanging(t *testing.T) {
 	t.Parallel()
 	_, held, s := newHolder(t)
 	time.Sleep(3 * time.Second) // some beats of a healthy one
-	if held.until(t, "with both VIPs", 5*time.Second, 2); s.status().Restarts != 0 {
+	if held.until(t, "with both VIPs", 10*time.Second, 2); s.status().Restarts != 0 {
 		t.Fatal("a healthy keepalived was killed")
 	}
 	trace(t, s.vrrpPID())
 	t.Logf("hang of keepalived to both VIPs off the host: %s", held.until(t, "without the VIPs",
 		20*time.Second, 0))
-	held.until(t, "with both VIPs again", 3*time.Second, 2)
-	s.untilMaster(5 * time.Second)
+	held.until(t, "with both VIPs again", 10*time.Second, 2)
+	s.untilMaster(10 * time.Second)
 	if got := s.status().Restarts; got != 1 {
 		t.Errorf("%d restarts, want 1", got)
 	}
@@ -370,8 +370,8 @@ func TestKill_StoppedAgain(t *testing.T) {
 	t.Logf("stop of keepalived to both VIPs off the host: %s", held.until(t, "without the VIPs",
 		5*time.Second, 0))
 	<-done
-	held.until(t, "with both VIPs again", 3*time.Second, 2)
-	s.untilMaster(5 * time.Second)
+	held.until(t, "with both VIPs again", 10*time.Second, 2)
+	s.untilMaster(10 * time.Second)
 	if got := s.status().Restarts; got != 1 {
 		t.Errorf("%d restarts, want 1", got)
 	}
@@ -406,7 +406,7 @@ func TestRunsWithoutAnInstance(t *testing.T) {
 	s.start(l.host)
 	s.propose("global_defs {\n    vrrp_notify_fifo " + filepath.Join(s.dir, supervised.NotifyFIFO) +
 		"\n    vrrp_notify_priority_changes true\n}\n")
-	s.until("started", 5*time.Second, func(st supervised.Status) bool { return st.PID != 0 })
+	s.until("started", 10*time.Second, func(st supervised.Status) bool { return st.PID != 0 })
 	first := s.status().PID
 	for end := time.Now().Add(33 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		if st := s.status(); st.PID != first || st.Restarts != 0 {
@@ -414,5 +414,5 @@ func TestRunsWithoutAnInstance(t *testing.T) {
 		}
 	}
 	s.propose(fast(s.dir))
-	s.untilMaster(5 * time.Second)
+	s.untilMaster(10 * time.Second)
 }

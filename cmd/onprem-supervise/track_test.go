@@ -20,9 +20,9 @@ func TestTrackedDirectories_Removed(t *testing.T) {
 	s := newRealKeepalived(t)
 	s.start(l.host)
 	s.propose(fast(s.dir))
-	s.untilMaster(5 * time.Second)
+	s.untilMaster(10 * time.Second)
 	held := l.watch(t)
-	held.until(t, "with both VIPs", 5*time.Second, 2)
+	held.until(t, "with both VIPs", 10*time.Second, 2)
 	dirs := []string{supervised.TrackDir, supervised.HolderDir, supervised.FaultDir}
 	for _, dir := range dirs {
 		if err := os.RemoveAll(filepath.Join(s.dir, dir)); err != nil {
@@ -30,7 +30,7 @@ func TestTrackedDirectories_Removed(t *testing.T) {
 		}
 	}
 	want := s.propose(fast(s.dir) + "# another\n")
-	s.until("accepted", 5*time.Second,
+	s.until("accepted", 10*time.Second,
 		func(st supervised.Status) bool { return st.Applied == want })
 	for _, dir := range dirs {
 		if _, err := os.Stat(filepath.Join(s.dir, dir)); errors.Is(err, os.ErrNotExist) {
@@ -56,13 +56,13 @@ func TestTrackedDirectories_BeforeTheTest(t *testing.T) {
 	}
 	s.start(netns.New(t))
 	first := s.propose(serving)
-	s.until("running", 5*time.Second,
+	s.until("running", 10*time.Second,
 		func(st supervised.Status) bool { return st.Applied == first })
 	if err := os.RemoveAll(filepath.Join(s.dir, supervised.FaultDir)); err != nil {
 		t.Fatal(err)
 	}
 	next := s.propose(serving + "# another\n")
-	s.until("running", 5*time.Second,
+	s.until("running", 10*time.Second,
 		func(st supervised.Status) bool { return st.Applied == next })
 	if n := s.log.count("refuse configuration"); n != 0 {
 		t.Errorf("keepalived refused a configuration %d times", n)

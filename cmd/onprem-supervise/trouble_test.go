@@ -44,7 +44,7 @@ func TestTroubles_Clean(t *testing.T) {
 				t.Fatal(err)
 			}
 			tt.kill(s)
-			s.untilLogged(tt.logged, 2*time.Second)
+			s.untilLogged(tt.logged, 10*time.Second)
 			s.untilLogged(`task="write the status"`, 10*time.Second)
 			time.Sleep(time.Second)
 			if err := unix.Prlimit(pid, unix.RLIMIT_NOFILE, &normal, nil); err != nil {
@@ -77,8 +77,8 @@ func TestTroubles_PIDFile(t *testing.T) {
 	})
 	s.start(l.host)
 	s.propose(fast(s.dir))
-	s.untilMaster(5 * time.Second)
-	s.untilLogged("remove old pid files", time.Second)
+	s.untilMaster(10 * time.Second)
+	s.untilLogged("remove old pid files", 10*time.Second)
 	s.until("without troubles", 5*time.Second,
 		func(st supervised.Status) bool { return len(st.Troubles) == 0 })
 }
@@ -93,7 +93,7 @@ func TestStay_Unwritable(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, leave, "")
-	s.until("asked", time.Second,
+	s.until("asked", 10*time.Second,
 		func(st supervised.Status) bool { return st.Leaving == supervised.Asked })
 	if err := os.Remove(track); err != nil {
 		t.Fatal(err)
@@ -104,7 +104,7 @@ func TestStay_Unwritable(t *testing.T) {
 	if err := os.Remove(leave); err != nil {
 		t.Fatal(err)
 	}
-	s.until("the status has the failing task", 2*time.Second, func(st supervised.Status) bool {
+	s.until("the status has the failing task", 10*time.Second, func(st supervised.Status) bool {
 		return len(st.Troubles) == 1 && strings.HasPrefix(st.Troubles[0],
 			"follow the request to leave: ")
 	})
@@ -115,7 +115,7 @@ func TestStay_Unwritable(t *testing.T) {
 	if err := os.RemoveAll(track); err != nil {
 		t.Fatal(err)
 	}
-	s.until("it stays", 3*time.Second,
+	s.until("it stays", 10*time.Second,
 		func(st supervised.Status) bool {
 			return st.Leaving == supervised.Stays &&
 				len(st.Troubles) == 0

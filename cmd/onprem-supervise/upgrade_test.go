@@ -84,7 +84,7 @@ func TestUpgrade(t *testing.T) {
 			one := u.formerProposes(s, "192.0.2.11", "2001:db8::11")
 			s.untilMaster(10 * time.Second)
 			held := u.lan.watch(t)
-			held.until(t, "with both VIPs", 5*time.Second, 2)
+			held.until(t, "with both VIPs", 10*time.Second, 2)
 
 			u.proposes(s, one, "192.0.2.11", "2001:db8::11")
 			u.settled(s, held, one, 0)
@@ -122,7 +122,7 @@ func (u upgrade) adopts() {
 	s.start(u.lan.host)
 	s.untilMaster(10 * time.Second)
 	held := u.lan.watch(u.T)
-	held.until(u.T, "with both VIPs", time.Second, 2)
+	held.until(u.T, "with both VIPs", 10*time.Second, 2)
 	if text, err := os.ReadFile(s.config); err != nil || bytes.Contains(text,
 		[]byte("check_unicast_src")) {
 		u.Errorf("it runs on %v\n%s", err, text)
@@ -213,7 +213,7 @@ func (u upgrade) proposes(s *supervisor, same string, other ...string) (digest s
 // settled waits until a configuration runs, and longer than an election takes.
 func (u upgrade) settled(s *supervisor, held *holding, digest string, reloads int) {
 	u.Helper()
-	s.until("running", 5*time.Second,
+	s.until("running", 10*time.Second,
 		func(st supervised.Status) bool { return st.Applied == digest })
 	time.Sleep(1500 * time.Millisecond)
 	st := s.status()

@@ -34,9 +34,9 @@ func TestBackup_KnowsItsPeers(t *testing.T) {
 	third.IP(t, "addr add 192.0.2.12/24 dev ens3\naddr add 2001:db8::12/64 dev ens3 nodad\n")
 	holder, other := newRealKeepalived(t), newRealKeepalived(t)
 	holder.startRanked(l, 11, better, "0.1")
-	holder.untilAt(supervised.Master, better+healthy+bonus, 5*time.Second)
+	holder.untilAt(supervised.Master, better+healthy+bonus, 10*time.Second)
 	other.startRanked(l, 10, worse, "0.1")
-	other.untilAt(supervised.Backup, worse+healthy, 5*time.Second)
+	other.untilAt(supervised.Backup, worse+healthy, 10*time.Second)
 	other.propose(strings.NewReplacer("        192.0.2.11\n",
 		"        192.0.2.11\n        192.0.2.12\n", "        2001:db8::11\n",
 		"        2001:db8::11\n        2001:db8::12\n").
