@@ -36,6 +36,10 @@ func (r *Room) Apply(ctx context.Context, d Desired) error {
 	}
 	r.started = true
 	r.watched = d.Watched
+	unnoted := r.Host.Note(d.Events...) // keeps no host from being deployed
+	if unnoted == nil {
+		maps.Copy(r.noted, d.Noted)
+	}
 	now, err := r.Host.Orders()
 	if err != nil {
 		return err
@@ -51,7 +55,7 @@ func (r *Room) Apply(ctx context.Context, d Desired) error {
 	if d.Examine {
 		loop.Wake(r.checks.due)
 	}
-	return r.request(ctx, d)
+	return errors.Join(r.request(ctx, d), unnoted)
 }
 
 // remember adds entries to the journal, and then to what the room knows.

@@ -8,6 +8,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/bootstrap/provision/machine"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/events"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
@@ -23,12 +24,15 @@ type Desired struct {
 	Accounts string // which file of accounts Requests are made with
 	Progress progress.Progress
 	Watched  map[string]bool
+	Events   []events.Event // what happened to hosts
+	Noted    map[string]noted
 }
 
 // Decide makes the next phase of what was seen, the orders of the parts, and each host's next step.
 func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	d := &decision{Room: r, Snapshot: s, memory: r.memory}
 	d.Requests, d.Watched = map[string][]node.Request{}, map[string]bool{}
+	d.Noted = map[string]noted{}
 	d.Progress.Hosts = []progress.Host{}
 	if !r.started {
 		d.record(ledger.Entry{Kind: ledger.Started, Cause: "the program started"})
@@ -43,7 +47,7 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 			why = append(why, e.Host+" is blocked: "+e.Cause)
 		}
 	}
-	r.counted.set(d.Progress, d.memory)
+	r.counted.set(d.memory)
 	return d.Desired, why
 }
 
@@ -98,6 +102,7 @@ func (d *decision) decideHosts() {
 		for _, e := range step.Entries {
 			d.record(e)
 		}
+		d.note(v, step.Entries)
 		if len(step.Requests) > 0 {
 			d.Requests[h.Name] = step.Requests
 		}
@@ -112,7 +117,11 @@ func (d *decision) decideHosts() {
 // showHosts shows hosts in a phase in which nothing is asked of Ironic.
 func (d *decision) showHosts() {
 	for _, h := range d.hosts() {
-		show := progress.Host{Name: h.Name, MAC: h.MAC, Step: progress.Unknown}
+		show := progress.Host{Name: h.Name, MAC: h.MAC, Step: progress.Unknown,
+			Retries: d.memory.Hosts[h.Name].Retries}
+		if d.memory.Deploy.IsZero() {
+			show.Waits = fmt.Sprintf("the phase %s", progress.Deploy)
+		}
 		if known := d.memory.Hosts[h.Name]; !known.Joined.IsZero() {
 			show.Step, show.Since = progress.Joined, known.Joined
 		}

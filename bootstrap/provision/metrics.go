@@ -1,6 +1,7 @@
 package provision
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -12,23 +13,15 @@ import (
 // counted is what metrics report of a run, for any goroutine.
 type counted struct {
 	mu       sync.Mutex
-	phase    progress.Phase
-	since    time.Time
 	failures int // of requests, over all hosts
-	// durations are how long the phases that have ended took, in this run of the program.
-	durations map[progress.Phase]time.Duration
+	// took is how long the phases took that have ended, over restarts too.
+	took map[progress.Phase]time.Duration
 }
 
-func (c *counted) set(p progress.Progress, m ledger.Memory) {
+func (c *counted) set(m ledger.Memory) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.durations == nil {
-		c.durations = map[progress.Phase]time.Duration{}
-	}
-	if c.phase != "" && c.phase != p.Phase && !c.since.IsZero() {
-		c.durations[c.phase] = p.At.Sub(c.since)
-	}
-	c.phase, c.since, c.failures = p.Phase, p.Since, 0
+	c.took, c.failures = maps.Clone(m.Took), 0
 	for _, h := range m.Hosts {
 		for _, n := range h.Failures {
 			c.failures += n
@@ -42,7 +35,7 @@ func (r *Room) Metrics(page *metrics.Page) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, p := range progress.Phases() {
-		if took, ended := c.durations[p]; ended {
+		if took, ended := c.took[p]; ended {
 			page.Add(metrics.ProvisionSeconds, took.Seconds(), string(p))
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/events"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/hostfile"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
@@ -38,6 +39,8 @@ type Host interface {
 	Image() (node.Image, error)
 	// Traces are what servers saw of hosts, by their names in the plan.
 	Traces() (map[string]machine.Trace, error)
+	// Note writes what happened to hosts, for people.
+	Note(...events.Event) error
 	// Show writes what status reads.
 	Show(progress.Progress) error
 }
@@ -98,6 +101,7 @@ type Room struct {
 	read     bool            // the journal
 	started  bool            // this is in the journal
 	watched  map[string]bool // hosts that Ironic deployed in the last round, not yet written
+	noted    map[string]noted
 	checks   preflight
 	reporter loop.Reporter
 	counted  counted
@@ -105,7 +109,7 @@ type Room struct {
 
 // New makes the room. Nothing happens before its first step.
 func New(o Options) *Room {
-	return &Room{Options: o, watched: map[string]bool{},
+	return &Room{Options: o, watched: map[string]bool{}, noted: map[string]noted{},
 		checks:   preflight{due: make(chan struct{}, 1)},
 		reporter: loop.Reporter{Notifier: o.Notifier}}
 }

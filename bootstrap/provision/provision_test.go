@@ -112,7 +112,7 @@ func TestRun_Blockers(t *testing.T) {
 		{"a wrong password", func(r *rig) { r.passwords["master-1"] = "bad" }, "the BMC refuses the account"},
 		{"no disk meets the hints", func(r *rig) { r.hints = rootdisk.Hints{SerialNumber: "S-master-0"} }, "no disk meets the hints serialNumber: S-master-0"},
 		{"two disks meet the hints", func(r *rig) { r.world.Machines[1].Disks = append(r.world.Machines[1].Disks, bigDisk("S2")) }, "more than one disk"},
-		{"it never boots", func(r *rig) { r.world.Machines[1].Unbooted = true }, "nothing was received from its card"},
+		{"it never boots", func(r *rig) { r.world.Machines[1].Unbooted = true }, "nothing of it has arrived"},
 		{"its disk cannot be written", func(r *rig) { r.world.Machines[1].Broken = 99 }, "failed to write the image"},
 		{"a dead BMC", func(r *rig) { r.world.Machines[1].Dead = true }, "the BMC refuses the account"},
 	}
@@ -157,7 +157,7 @@ func TestRun_LostBoot(t *testing.T) {
 		t.Errorf("it took %v", took)
 	}
 	if !slices.ContainsFunc(r.entries(), func(e ledger.Entry) bool {
-		return e.Verb == node.BootNet && strings.Contains(e.Cause, "nothing was received")
+		return e.Verb == node.BootNet && strings.Contains(e.Cause, "nothing of it has arrived")
 	}) {
 		t.Errorf("no boot was repeated:\n%s", r.file)
 	}

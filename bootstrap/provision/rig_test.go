@@ -14,6 +14,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/cause"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/events"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/hostfile"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
@@ -61,6 +63,7 @@ type rig struct {
 	hints     rootdisk.Hints
 	blocking  []string
 	shown     progress.Progress
+	happened  []events.Event // since the machine booted
 	wrong     []string
 
 	seed  uint64
@@ -83,7 +86,7 @@ func newRig(seed uint64) *rig {
 // boot starts the machine: what is in /run is gone.
 func (r *rig) boot() {
 	r.orders, r.reports, r.follows = orders.Orders{}, map[orders.Part]orders.Report{}, map[orders.Part]time.Time{}
-	r.booted, r.off = r.world.Now, false
+	r.booted, r.off, r.happened = r.world.Now, false, nil
 	r.restart()
 }
 
@@ -162,13 +165,18 @@ func (r *rig) Image() (node.Image, error) {
 func (r *rig) Traces() (map[string]machine.Trace, error) {
 	all := map[string]machine.Trace{}
 	for _, m := range r.world.Machines {
-		t := machine.Trace{Since: r.booted}
+		t := machine.Trace{Since: r.booted, Cause: cause.Of(events.Of(r.happened, m.Name), r.world.Now)}
 		if m.Fetched.After(r.booted) {
 			t.Fetched = m.Fetched
 		}
 		all[m.Name] = t
 	}
 	return all, nil
+}
+
+func (r *rig) Note(all ...events.Event) error {
+	r.happened = append(r.happened, all...)
+	return nil
 }
 
 func (r *rig) Show(p progress.Progress) error { r.shown = p; return nil }

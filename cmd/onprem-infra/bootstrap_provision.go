@@ -32,6 +32,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/access"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/cause"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/events"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/hostfile"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
@@ -185,7 +187,7 @@ func (h *provisionHost) Image() (node.Image, error) {
 func (h *provisionHost) Traces() (map[string]deploy.Trace, error) {
 	var all []events.Event
 	var since time.Time
-	for _, s := range []events.Source{events.DHCP, events.TFTP, events.HTTP} {
+	for _, s := range events.Sources() {
 		some, _, err := hostevents.Of(s).Read()
 		if err != nil {
 			return nil, err
@@ -198,29 +200,35 @@ func (h *provisionHost) Traces() (map[string]deploy.Trace, error) {
 	events.Sort(all)
 	traces := map[string]deploy.Trace{}
 	for _, planned := range h.plan.Provisioning.Hosts {
-		traces[planned.Name] = traceOf(events.Of(all, planned.Name, planned.MAC), since)
+		of := events.Of(all, planned.Name, planned.MAC)
+		traces[planned.Name] = deploy.Trace{Cause: cause.Of(of, time.Now()), Since: since,
+			Fetched: fetched(of)}
 	}
 	return traces, nil
 }
 
-// traceOf is what the events of one host come to. A range of the image counts as the image, as what
-// is in doubt is not written again; a transfer that broke off does not.
-func traceOf(all []events.Event, since time.Time) deploy.Trace {
-	t := deploy.Trace{Since: since}
+// fetched is when a host had fetched the image last; zero if it has not. A range of the image
+// counts as the image, as what is in doubt is not written again; a transfer that broke off does
+// not.
+func fetched(all []events.Event) (at time.Time) {
 	for _, e := range all {
-		t.Last = progress.Event{What: string(e.Source) + " " + e.Kind, At: e.Time}
-		switch e.Kind {
-		case "discover", "solicit":
-			t.Asked = true
-		case "program", "script":
-			t.Loaded = true
-		case "kernel", "ramdisk":
-			t.Kernel = true
-		case "image":
-			t.Fetched = e.Time
+		if e.Source == events.HTTP && e.Kind == string(access.Image) {
+			at = e.Time
 		}
 	}
-	return t
+	return at
+}
+
+// Note appends to the file of each event's source.
+func (h *provisionHost) Note(all ...events.Event) (err error) {
+	of := map[events.Source][]events.Event{}
+	for _, e := range all {
+		of[e.Source] = append(of[e.Source], e)
+	}
+	for _, s := range events.Sources() {
+		err = errors.Join(err, hostevents.Of(s).Append(of[s]...))
+	}
+	return err
 }
 
 func (h *provisionHost) Show(p progress.Progress) error {

@@ -79,20 +79,10 @@ func (d *decision) cause() string {
 
 // silence is why a ramdisk has not called back.
 func (d *decision) silence() string {
-	switch t := d.Trace; {
-	case d.called():
+	if d.called() {
 		return "its ramdisk has called back, and does not get on: see its log"
-	case t.Kernel:
-		return "it fetched the ramdisk, which does not reach Ironic: check its network, its " +
-			"clock and the certificate of Ironic"
-	case t.Loaded:
-		return "it fetched a boot program, and no ramdisk: the program does not reach our HTTP " +
-			"server"
-	case t.Asked:
-		return "it asked for an address, and fetched no boot program: its firmware wants another"
 	}
-	return "nothing was received from its card: check the MAC address, the VLAN, the switch port " +
-		"and the boot order"
+	return cmp.Or(d.Trace.Cause.String(), "the last that was seen of it: "+d.Trace.Cause.Seen)
 }
 
 // repair does what has to come before anything else.

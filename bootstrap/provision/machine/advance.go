@@ -135,7 +135,7 @@ func (d *decision) ramdisk() {
 	case d.known.Boots < boots && !d.Now.Before(next):
 		d.once(node.BootNet, "its ramdisk has not called back: "+d.silence())
 	case d.known.Boots < boots:
-		d.show.Next = progress.Event{What: "boot from the network again", At: next}
+		d.show.Next = progress.Event{What: d.Host.again(), At: next}
 	case d.Now.Sub(d.since()) > d.Limits.CallBack+margin:
 		d.block(fmt.Sprintf("its ramdisk has not called back after %d boots: %s", boots+1,
 			d.silence()))

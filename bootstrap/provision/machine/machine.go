@@ -10,6 +10,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/cause"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
@@ -51,11 +52,8 @@ type View struct {
 
 // Trace is what servers saw of the host.
 type Trace struct {
-	Last    progress.Event
-	Asked   bool      // it asked for an address
-	Loaded  bool      // it fetched a boot program
-	Kernel  bool      // it fetched the ramdisk
-	Fetched time.Time // when it had fetched the image or a range of it; zero if it has not
+	Cause   cause.Cause // how far its last boot got, and why no further
+	Fetched time.Time   // when it had fetched the image or a range of it; zero if it has not
 	// Since is from when on nothing is missing: older events are lost with a boot of the machine.
 	Since time.Time
 }
@@ -102,7 +100,8 @@ type Step struct {
 func Decide(v View) Step {
 	d := &decision{View: v, known: v.Known}
 	d.show = progress.Host{Name: v.Host.Plan.Name, MAC: v.Host.Plan.MAC, Tries: tries,
-		LastSeen: v.Trace.Last, Step: progress.Unknown, Since: v.Known.AskedAt}
+		LastSeen: progress.Event{What: v.Trace.Cause.Seen, At: v.Trace.Cause.At},
+		Step:     progress.Unknown, Since: v.Known.AskedAt}
 	if v.Node != nil {
 		d.show.State, d.show.LastError = string(v.Node.State), v.Node.Error
 	}
@@ -118,7 +117,7 @@ func Decide(v View) Step {
 	if d.known.Blocker != "" {
 		d.show.Blocker, d.show.Next = d.known.Blocker, progress.Event{}
 	}
-	d.show.Attempts = d.known.Failures[d.known.Asked] + 1
+	d.show.Attempts, d.show.Retries = d.known.Failures[d.known.Asked]+1, d.known.Retries
 	return Step{Entries: d.entries, Requests: d.requests, Show: d.show}
 }
 

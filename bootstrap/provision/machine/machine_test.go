@@ -8,9 +8,10 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/cause"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/events"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
-	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
 	"github.com/onprem-infra/onprem-infra/shared/rootdisk"
 	"github.com/onprem-infra/onprem-infra/shared/secret"
 )
@@ -30,11 +31,20 @@ func view(s node.State, change ...func(*View)) View {
 			Username: secret.New("admin"), Password: secret.New("good"), Ignition: secret.New("{}"), Accounts: "1",
 			Image: node.Image{URL: "http://os", SHA256: "ab", Format: "raw"}},
 		Node:  &node.Node{UUID: "u", Name: "master-0", MACs: []mac.MAC{card}, State: s, Changed: ago(30 * time.Second), Step: node.Step{Index: -1}, Disk: disk.String(), Power: node.On},
-		Known: ledger.Host{Accounts: "1", AskedAt: ago(time.Minute), Disk: disk}}
+		Known: ledger.Host{Accounts: "1", AskedAt: ago(time.Minute), Disk: disk}, Trace: Trace{Cause: cause.Of(nil, now)}}
 	for _, f := range change {
 		f(&v)
 	}
 	return v
+}
+
+// fetched is the cause of a host that has fetched files ten minutes ago, and did nothing since.
+func fetched(kinds ...string) cause.Cause {
+	var all []events.Event
+	for _, k := range kinds {
+		all = append(all, events.Event{Time: ago(10 * time.Minute), Source: events.HTTP, Kind: k})
+	}
+	return cause.Of(all, now)
 }
 
 func asked(verb node.Verb) func(*View) { return func(v *View) { v.Known.Asked = verb } }
@@ -126,8 +136,8 @@ func TestDecide(t *testing.T) {
 		{name: "failed too often", view: view(node.Enroll, func(v *View) {
 			v.Known.Failures, v.Known.Cause = map[node.Verb]int{node.Manage: tries}, "401"
 		}), kind: ledger.Blocked, text: "reach its BMC has failed 5 times: 401"},
-		{name: "no call-back", view: view(node.InspectWait, func(v *View) { v.Known.AskedAt = ago(10 * time.Minute) }), want: node.BootNet, kind: ledger.Asked, text: "nothing was received"},
-		{name: "no call-back, the ramdisk was fetched", view: view(node.InspectWait, func(v *View) { v.Known.AskedAt, v.Trace.Kernel = ago(10*time.Minute), true }), want: node.BootNet, text: "does not reach Ironic"},
+		{name: "no call-back", view: view(node.InspectWait, func(v *View) { v.Known.AskedAt = ago(10 * time.Minute) }), want: node.BootNet, kind: ledger.Asked, text: "nothing of it has arrived"},
+		{name: "no call-back, the ramdisk was fetched", view: view(node.InspectWait, func(v *View) { v.Known.AskedAt, v.Trace.Cause = ago(10*time.Minute), fetched("kernel", "ramdisk") }), want: node.BootNet, text: "it has the ramdisk, which did not ask for an address"},
 		{name: "no call-back, booted again", view: view(node.DeployWait, func(v *View) {
 			v.Known.AskedAt, v.Known.Boots, v.Known.BootedAt = ago(11*time.Minute), 1, ago(time.Minute)
 		}), text: "ramdisk to call back"},
@@ -289,7 +299,9 @@ func TestSpec(t *testing.T) {
 
 // The limits of the whole run end every wait that has none of its own.
 func TestDecide_Shows(t *testing.T) {
-	s := Decide(view(node.InspectWait, func(v *View) { v.Trace.Last = progress.Event{What: "kernel fetched", At: ago(10 * time.Second)} }))
+	s := Decide(view(node.InspectWait, func(v *View) {
+		v.Trace.Cause = cause.Cause{Point: cause.Point{Seen: "kernel fetched", At: ago(10 * time.Second)}}
+	}))
 	if s.Show.Waits != "the ramdisk to call back" || !s.Show.Deadline.Equal(ago(time.Minute).Add(30*time.Minute)) || s.Show.LastSeen.What != "kernel fetched" ||
 		!s.Show.Next.At.Equal(now.Add(9*time.Minute)) || s.Show.State != "inspect wait" {
 		t.Errorf("%+v", s.Show)

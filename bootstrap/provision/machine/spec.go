@@ -72,6 +72,17 @@ func (h Host) device() string {
 	return "pxe"
 }
 
+// again is a further boot of the ramdisk, for people.
+func (h Host) again() string {
+	switch h.Plan.Boot {
+	case provision.VirtualMedia:
+		return "virtual media again"
+	case provision.UEFIHTTP:
+		return "UEFI HTTP boot again"
+	}
+	return "PXE again"
+}
+
 func (h Host) capabilities(a bmc.Address) string {
 	switch h.Plan.BootMode {
 	case machine.Legacy:

@@ -99,7 +99,7 @@ func All() []Family {
 		DHCPServing, DHCPHosts, DHCPAnswers, DHCPIgnored, DHCPForeign,
 		IronicRunning, IronicDrivers,
 		InstallPhase, InstallPhaseAge, InstallDHCP, InstallHosts, InstallBlockers, InstallForeign,
-		InstallAttempts, InstallWait,
+		InstallRetries, InstallWait,
 		ProvisionSeconds, ProvisionFailures,
 	}
 }

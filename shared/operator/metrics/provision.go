@@ -3,7 +3,7 @@ package metrics
 // What a bootstrap machine reports of its own work on the hosts that it installs.
 var (
 	ProvisionSeconds = gauge("onprem_provision_phase_seconds",
-		"How long each phase that has ended took, since the program started.", "phase")
+		"How long each phase took that has ended.", "phase")
 	ProvisionFailures = gauge("onprem_provision_failures",
 		"Requests that failed, over all hosts, since their accounts last changed.")
 )

@@ -16,8 +16,8 @@ var (
 	InstallForeign = gauge("onprem_provisioning_foreign_servers",
 		"Servers on the provisioning network that are none of the cluster's, seen within the last "+
 			"minutes.")
-	InstallAttempts = counter("onprem_provisioning_attempts_total",
-		"How often the installation of a host was started.", "host")
+	InstallRetries = counter("onprem_provisioning_retries_total",
+		"Requests for a host that failed, and boots of it that were repeated.", "host")
 	InstallWait = gauge("onprem_provisioning_wait_seconds",
 		"How long a host has waited for its next step.", "host")
 )
@@ -36,7 +36,7 @@ type Provisioning struct {
 // InstalledHost is a host of the plan.
 type InstalledHost struct {
 	Name, Step string
-	Attempts   int
+	Retries    int
 	Wait       time.Duration // negative if it waits for nothing
 }
 
@@ -57,7 +57,7 @@ func (v Provisioning) Onto(p *Page) {
 	p.Add(InstallBlockers, float64(v.Blockers))
 	p.Add(InstallForeign, float64(v.Foreign))
 	for _, h := range v.Hosts {
-		p.Add(InstallAttempts, float64(h.Attempts), h.Name)
+		p.Add(InstallRetries, float64(h.Retries), h.Name)
 		if h.Wait >= 0 {
 			p.Add(InstallWait, h.Wait.Seconds(), h.Name)
 		}

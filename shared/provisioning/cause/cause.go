@@ -79,6 +79,9 @@ var faults = map[Stage]fault{
 	Deployed: {15 * time.Minute, "its disk is written and it has not joined: it boots another " +
 		"device, or its Ignition did not end",
 		"see its screen; check its boot order, and that it reaches the API"},
+	System: {15 * time.Minute, "its operating system runs, and it has not joined: its Ignition " +
+		"did not end, or it does not reach the API",
+		"see its screen and its journal; check its network and the names of the API there"},
 }
 
 // Of is how far one host is at a time, and why no further. Events are those of this host alone, in

@@ -34,13 +34,14 @@ const (
 	Image      Stage = "image" // it fetches the operating system
 	Failed     Stage = "failed"
 	Deployed   Stage = "deployed"
+	System     Stage = "system" // its operating system asks for an address
 	Joined     Stage = "joined"
 )
 
 // order has the stages as they follow each other in a boot.
 var order = []Stage{Nothing, Started, Asked, Ignored, Answered, NoProgram, Offered, Broken, Missing,
 	Program, Script, Kernel, Initramfs, Media, RamdiskUp, CalledBack, Image, Failed, Deployed,
-	Joined}
+	System, Joined}
 
 // before reports whether a stage comes before another one.
 func (s Stage) before(other Stage) bool {
@@ -110,6 +111,8 @@ func wire(now Stage, e events.Event) (p Point, again bool) {
 		bootlog.Confirm, bootlog.Inform, bootlog.InfoRequest:
 		ignored := strings.HasSuffix(e.Detail, "ignored")
 		switch {
+		case now == Deployed && !byFirmware(e.Detail):
+			p.Stage, p.Seen = System, "its operating system asked for an address"
 		case ignored && booting:
 			p.Stage, p.Seen = Ignored, "asked for an address and got no answer"
 		case ignored || !booting && !ramdisk(now):
@@ -152,6 +155,15 @@ func wire(now Stage, e events.Event) (p Point, again bool) {
 		return Point{}, false
 	}
 	return p, again
+}
+
+// byFirmware reports whether a message of DHCP is of firmware that boots from the network, or of
+// iPXE: by the vendor class that a system does not send, or its number over IPv6 (RFC 5970).
+func byFirmware(detail string) bool {
+	return strings.Contains(detail, "PXEClient") || strings.Contains(detail, "HTTPClient") ||
+		slices.ContainsFunc(strings.Fields(detail), func(word string) bool {
+			return word == "iPXE" || word == "343"
+		})
 }
 
 // ramdisk reports whether the next to ask for an address is the ramdisk.

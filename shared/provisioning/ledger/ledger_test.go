@@ -154,3 +154,34 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// TestRetries holds that what was tried again stays counted: neither another request, nor other
+// accounts, nor a shortened journal takes it back.
+func TestRetries(t *testing.T) {
+	at := time.Unix(1_700_000_000, 0).UTC()
+	var all []Entry
+	for _, e := range []Entry{
+		{Kind: Asked, Verb: node.Manage}, {Kind: Failed, Verb: node.Manage}, {Kind: Asked, Verb: node.Inspect}, {Kind: Asked, Verb: node.BootNet},
+		{Kind: Secrets}, {Kind: Failed, Verb: node.Inspect}, {Kind: Asked, Verb: node.Deploy}, {Kind: Asked, Verb: node.BootDisk},
+	} {
+		if e.Time = at; e.Kind != Secrets {
+			e.Host = "m"
+		}
+		all = append(all, e)
+	}
+	short := Shorten(all)
+	if a, b := Fold(all).Hosts["m"].Retries, Fold(short[len(short)-1:]).Hosts["m"].Retries; a != 3 || b != 3 {
+		t.Errorf("%d retries, %d after it was shortened", a, b)
+	}
+}
+
+// TestMemory_Took holds how long each phase took, and that a memory shares nothing with the next one.
+func TestMemory_Took(t *testing.T) {
+	at := time.Unix(1_700_000_000, 0).UTC()
+	first := Fold([]Entry{{Time: at, Kind: Started}, {Time: at.Add(2 * time.Second), Kind: Phase, Phase: progress.Services}})
+	second := first.With(Entry{Time: at.Add(9 * time.Second), Kind: Phase, Phase: progress.Preflight})
+	second = second.With(Entry{Time: at.Add(20 * time.Second), Kind: Started})
+	if first.Took[progress.Address] != 2*time.Second || len(first.Took) != 1 || second.Took[progress.Services] != 7*time.Second || len(second.Took) != 2 {
+		t.Errorf("%v, then %v", first.Took, second.Took)
+	}
+}

@@ -12,10 +12,12 @@ import (
 
 // Memory is what follows from a journal.
 type Memory struct {
-	Phase   progress.Phase // the last that began
-	Since   time.Time      // of Phase
-	Deploy  time.Time      // when DHCP was first allowed; zero if it never was
-	Started time.Time      // of the program, the last time
+	Phase progress.Phase // the last that began
+	Since time.Time      // of Phase; of the first one, of the program's first start
+	// Took is how long each phase took that has ended.
+	Took    map[progress.Phase]time.Duration
+	Deploy  time.Time // when DHCP was first allowed; zero if it never was
+	Started time.Time // of the program, the last time
 	Orders  orders.Orders
 	Secrets string // which file of accounts; empty for none yet
 	Hosts   map[string]Host
@@ -36,6 +38,7 @@ type Host struct {
 	DiskBoot time.Time // when it was last started from its disk by a request
 	Joined   time.Time
 	Blocker  string // empty for none
+	Retries  int    // requests that failed, and boots that were repeated, over the whole run
 }
 
 // Write is what is known of the writing of a host's disk.
@@ -79,10 +82,20 @@ func (m Memory) With(e Entry) Memory {
 		return m
 	case Started:
 		m.Started = e.Time
+		if m.Since.IsZero() {
+			m.Since = e.Time
+		}
 		return m
 	case Phase:
 		if slices.Index(progress.Phases(), e.Phase) < slices.Index(progress.Phases(), m.Phase) {
 			return m // phases only go on: what has ended never begins again
+		}
+		if e.Phase != m.Phase && !m.Since.IsZero() {
+			m.Took = maps.Clone(m.Took)
+			if m.Took == nil {
+				m.Took = map[progress.Phase]time.Duration{}
+			}
+			m.Took[m.Phase] = e.Time.Sub(m.Since)
 		}
 		m.Phase, m.Since = e.Phase, e.Time
 		if e.Phase == progress.Deploy && m.Deploy.IsZero() {
@@ -128,6 +141,7 @@ func (h Host) With(e Entry) Host {
 			h.Failures = map[node.Verb]int{}
 		}
 		h.Failures[e.Verb]++
+		h.Retries++
 		h.FailedAt, h.Cause = e.Time, e.Cause
 		if h.Asked == e.Verb {
 			h.Asked = ""
@@ -161,7 +175,7 @@ func Ends(v node.Verb) bool {
 func (h Host) asked(e Entry) Host {
 	switch e.Verb {
 	case node.BootNet:
-		h.Boots, h.BootedAt = h.Boots+1, e.Time
+		h.Boots, h.BootedAt, h.Retries = h.Boots+1, e.Time, h.Retries+1
 		return h
 	case node.BootDisk:
 		h.DiskBoot = e.Time

@@ -90,6 +90,8 @@ type Host struct {
 	// Attempts is how often its provisioning was started, and Tries how often it may be.
 	Attempts int `json:"attempts"`
 	Tries    int `json:"tries"`
+	// Retries counts what failed and was asked for again, and boots that were repeated.
+	Retries int `json:"retries"`
 	// Blocker is why it will not be deployed without a person, empty if it may be.
 	Blocker string `json:"blocker,omitempty"`
 	// LastError is Ironic's, or that of the last call to it.
@@ -169,7 +171,7 @@ func (h Host) Line(now time.Time) string {
 	}
 	if h.Next.What != "" {
 		parts = append(parts, fmt.Sprintf("next: %s at %s", h.Next.What,
-			h.Next.At.Format("15:04:05")))
+			h.Next.At.UTC().Format("15:04")))
 	}
 	return strings.Join(parts, "; ")
 }

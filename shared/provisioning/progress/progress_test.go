@@ -46,7 +46,7 @@ func TestHost_Line(t *testing.T) {
 	h := example().Hosts[0]
 	now := start.Add(4 * time.Minute)
 	if got, want := h.Line(now), "master-1: waiting for the ramdisk to call back, 4 m of 20 m; "+
-		"last seen: kernel fetched 3 m 50 s ago; next: PXE again at 10:42:00"; got != want {
+		"last seen: kernel fetched 3 m 50 s ago; next: PXE again at 10:42"; got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 	h = Host{Name: "m", Step: Joined}

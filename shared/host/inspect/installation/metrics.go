@@ -18,7 +18,7 @@ func (r *Report) Metrics(now time.Time) metrics.Provisioning {
 		v.Steps = append(v.Steps, string(s))
 	}
 	for _, h := range r.Hosts {
-		host := metrics.InstalledHost{Name: h.Name, Step: string(h.Step), Attempts: h.Attempts,
+		host := metrics.InstalledHost{Name: h.Name, Step: string(h.Step), Retries: h.Retries,
 			Wait: -1}
 		if h.Waits != "" && !h.Since.IsZero() {
 			host.Wait = max(0, now.Sub(h.Since))

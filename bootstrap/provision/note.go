@@ -1,0 +1,71 @@
+package provision
+
+import (
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/bootstrap/provision/machine"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/events"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
+)
+
+// noted is what the events have of a host's node, so that they have each change once. After a
+// restart of the program the present state is an event again, of the same time.
+type noted struct {
+	state  node.State
+	called time.Time // the request whose ramdisk has called back
+}
+
+// note makes events of what happened to a host: states of its node, the first report of a ramdisk,
+// boots that are asked for, and its Node in the cluster.
+func (d *decision) note(v machine.View, entries []ledger.Entry) {
+	h := v.Host.Plan
+	add := func(at time.Time, source events.Source, kind, detail string) {
+		if at.IsZero() || at.After(d.Now) {
+			at = d.Now
+		}
+		d.Events = append(d.Events, events.Event{Time: at, Host: h.Name, MAC: h.MAC,
+			Source: source, Kind: kind, Detail: detail})
+	}
+	last := d.noted[h.Name]
+	if n := v.Node; n != nil {
+		if n.State != last.state {
+			last.state = n.State
+			add(n.Changed, events.Ironic, string(n.State), n.Error)
+		}
+		asked := v.Known.AskedAt
+		awaited := v.Known.Asked == node.Inspect || v.Known.Asked == node.Deploy
+		if awaited && last.called != asked && !n.Called.Before(asked.Truncate(time.Second)) {
+			last.called = asked
+			add(n.Called, events.Ironic, "call-back", "")
+		}
+	}
+	d.Noted[h.Name] = last
+	for _, e := range entries {
+		switch boot := boots(e, v.Node); {
+		case boot != "":
+			add(d.Now, events.Provision, boot, e.Cause)
+		case e.Kind == ledger.Joined:
+			add(d.Now, events.Node, "joined", e.Evidence)
+		}
+	}
+}
+
+// boots is the boot that an entry asks for; empty for none. A deployment goes on with the ramdisk
+// of the inspection if that runs.
+func boots(e ledger.Entry, n *node.Node) string {
+	if e.Kind != ledger.Asked {
+		return ""
+	}
+	switch e.Verb {
+	case node.BootNet, node.BootDisk:
+		return string(e.Verb)
+	case node.Inspect:
+		return "boot to be inspected"
+	case node.Deploy:
+		if n.Power != node.On || n.Called.IsZero() {
+			return "boot to be deployed"
+		}
+	}
+	return ""
+}
