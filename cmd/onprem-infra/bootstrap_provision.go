@@ -92,7 +92,8 @@ before it has an effect: after a power cut it goes on, and no disk is written tw
 // installed is how far the installation of hosts is, as status has it.
 func installed(page *metrics.Page) {
 	now := time.Now()
-	if r := installation.Read(inspect.Files{}, now, &inspect.Unseen{}); r != nil {
+	r := installation.Read(inspect.Files{}, nil, now, &inspect.Unseen{})
+	if r != nil && !r.At.IsZero() {
 		r.Metrics(now).Onto(page)
 	}
 }

@@ -29,7 +29,8 @@ as this host's monitor has received the adverts. Without a monitor, only root re
 
 On a bootstrap machine that installs hosts it also reports how far each of them is, what it waits
 for, what was seen of it last and why it goes no further, whether DHCP is on and for which hosts,
-and other servers that answer there. Whatever blocks the installation is DEGRADED.
+and other servers that answer there. Whatever blocks the installation is DEGRADED, and named in the
+verdict. Times are UTC. After a boot, until the phase machine reports, root sees how far it was.
 
 Its first line is a verdict, for people and for alerts, with a reason:
 

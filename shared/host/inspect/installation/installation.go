@@ -12,11 +12,14 @@ import (
 
 	eventlog "github.com/onprem-infra/onprem-infra/shared/host/events"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
+	journal "github.com/onprem-infra/onprem-infra/shared/host/ledger"
 	files "github.com/onprem-infra/onprem-infra/shared/host/orders"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/cause"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/events"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/foreign"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
 )
@@ -46,23 +49,31 @@ type Part struct {
 	Stale bool `json:"stale"`
 }
 
-// Read is what the machine's programs have written; nil if it provisions no hosts.
-func Read(f inspect.Files, now time.Time, unseen *inspect.Unseen) *Report {
+// Read is what the machine's programs have written; nil if it provisions no hosts. Those of the
+// plan are shown until the phase machine reports for the first time since the machine's boot.
+func Read(f inspect.Files, planned []provision.Host, now time.Time,
+	unseen *inspect.Unseen) *Report {
+	dir := files.Dir(f.Path(layout.Run))
+	wanted, unread := dir.Read()
 	text, err := read(f.Path(layout.Progress), progress.Most)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
 	var p progress.Progress
-	if err == nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		var there bool
+		if there, err = f.Exists(layout.Hosts); there {
+			p = unreported(f, planned, unseen)
+			p.DHCP, p.Served = wanted.Wants(orders.DHCP), wanted.Hosts
+		} else if err == nil {
+			return nil
+		}
+	case err == nil:
 		p, err = progress.Decode(text)
 	}
 	if err != nil {
 		unseen.Add("the progress of provisioning", err)
 		return nil
 	}
-	dir := files.Dir(f.Path(layout.Run))
-	wanted, err := dir.Read()
-	unseen.Add("the orders of the phase machine", err)
+	unseen.Add("the orders of the phase machine", unread)
 	var reports []orders.Report
 	for _, part := range orders.Parts() {
 		r, err := dir.ReadReport(part)
@@ -78,6 +89,31 @@ func Read(f inspect.Files, now time.Time, unseen *inspect.Unseen) *Report {
 		unseen.Add("foreign servers", err)
 	}
 	return Of(p, wanted, reports, Seen{Events: Events(f, unseen), Foreign: list.Servers}, now)
+}
+
+// unreported is how far a machine was at the end of its journal, if that can be read.
+func unreported(f inspect.Files, planned []provision.Host,
+	unseen *inspect.Unseen) progress.Progress {
+	p := progress.Progress{Waits: "the first report of its phase machine"}
+	entries, err := journal.File(f.Path(layout.Journal)).Read()
+	unseen.Add("how far provisioning was when this machine started", err)
+	memory := ledger.Fold(entries)
+	if err == nil {
+		p.Phase, p.Since = memory.Phase, memory.Since
+	}
+	if p.Phase == progress.Ended {
+		p.Waits = ""
+	}
+	for _, h := range planned {
+		known := memory.Hosts[h.Name]
+		show := progress.Host{Name: h.Name, MAC: h.MAC, Step: progress.Unknown,
+			Waits: p.Waits, Retries: known.Retries, Blocker: known.Blocker}
+		if !known.Joined.IsZero() {
+			show.Step, show.Waits = progress.Joined, ""
+		}
+		p.Hosts = append(p.Hosts, show)
+	}
+	return p
 }
 
 // Events are what all sources have seen of hosts, in the order of their times.
@@ -115,7 +151,7 @@ type Seen struct {
 func Of(p progress.Progress, wanted orders.Orders, reports []orders.Report, seen Seen,
 	now time.Time) *Report {
 	r := &Report{Progress: p, Hosts: []Host{}, Parts: []Part{},
-		Stopped: p.Phase != progress.Ended && now.Sub(p.At) >= progress.Late,
+		Stopped: p.Phase != progress.Ended && !p.At.IsZero() && now.Sub(p.At) >= progress.Late,
 		Foreign: append([]foreign.Server{}, seen.Foreign...)}
 	for _, h := range p.Hosts {
 		host := Host{Host: h}
@@ -141,6 +177,10 @@ const recent = 5 * time.Minute
 
 // Faults are what keeps hosts from being installed, in words.
 func (r *Report) Faults(now time.Time) (all []string) {
+	if r.At.IsZero() && r.Phase != progress.Ended {
+		all = append(all, "provisioning does not go on: its phase machine has not reported "+
+			"since this machine started: see 'journalctl -u onprem-provision'")
+	}
 	if r.Stopped {
 		all = append(all, fmt.Sprintf("provisioning stands still: its phase machine has not "+
 			"reported for %s: see 'journalctl -u onprem-provision'", progress.Short(now.Sub(r.At))))

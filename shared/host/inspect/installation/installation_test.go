@@ -1,6 +1,7 @@
 package installation
 
 import (
+	"fmt"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -11,9 +12,11 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/offer"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/events"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/foreign"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
 	"github.com/onprem-infra/onprem-infra/test/golden"
@@ -95,20 +98,11 @@ func TestFaults(t *testing.T) {
 func TestRead(t *testing.T) {
 	var unseen inspect.Unseen
 	f := inspect.Files{Root: t.TempDir()}
-	if r := Read(f, now, &unseen); r != nil || len(unseen.List()) > 0 {
+	if r := Read(f, nil, now, &unseen); r != nil || len(unseen.List()) > 0 {
 		t.Errorf("without files: %+v, %q", r, unseen.List())
 	}
 	p, o, reports, seen := example()
-	write := func(path string, text []byte) {
-		t.Helper()
-		path = f.Path(path)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, text, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	write := func(path string, text []byte) { writeFile(t, f.Path(path), text) }
 	write(layout.Progress, progress.Encode(p))
 	write(layout.Orders, orders.EncodeOrders(o))
 	for _, r := range reports {
@@ -116,19 +110,19 @@ func TestRead(t *testing.T) {
 	}
 	write(foreign.Path, foreign.Encode(foreign.List{Servers: seen.Foreign}))
 	write(events.Path(events.HTTP), append(events.Encode(seen.Events[0]), "broken\n"...))
-	r := Read(f, now, &unseen)
+	r := Read(f, nil, now, &unseen)
 	if r == nil || r.Text(now) != Of(p, o, reports, seen, now).Text(now) || strings.Join(unseen.List(), "") != "events of http: 1 lines cannot be read" {
 		t.Fatalf("%+v, not seen %q", r, unseen.List())
 	}
 	unseen = inspect.Unseen{}
 	write(layout.Orders, []byte("{"))
 	write(foreign.Path, []byte("{"))
-	if r := Read(f, now, &unseen); r == nil || len(unseen.List()) != 3 {
+	if r := Read(f, nil, now, &unseen); r == nil || len(unseen.List()) != 3 {
 		t.Errorf("with broken files: %q", unseen.List())
 	}
 	write(layout.Progress, []byte("{"))
 	unseen = inspect.Unseen{}
-	if r := Read(f, now, &unseen); r != nil || len(unseen.List()) != 1 {
+	if r := Read(f, nil, now, &unseen); r != nil || len(unseen.List()) != 1 {
 		t.Errorf("with a broken progress: %+v, %q", r, unseen.List())
 	}
 }
@@ -143,4 +137,59 @@ func TestMetrics(t *testing.T) {
 	if len(v.Hosts) != 3 || v.Hosts[0].Wait >= 0 || v.Hosts[1].Wait != 10*time.Minute || v.Hosts[2].Step != "enrolling" {
 		t.Errorf("%+v", v.Hosts)
 	}
+}
+
+func writeFile(t *testing.T, path string, text []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestRead_Unreported holds what is shown before the phase machine's first round since a boot: how
+// far the journal was, a line for each host of the plan, and that something is wrong until it
+// reports, but for a run that has ended.
+func TestRead_Unreported(t *testing.T) {
+	planned := []provision.Host{{Name: "master-0", MAC: card(1)}, {Name: "master-1", MAC: card(2)}}
+	at := start.Add(5 * time.Minute)
+	begun := []ledger.Entry{{Time: start, Kind: ledger.Started}, {Time: at, Kind: ledger.Phase, Phase: progress.Deploy}}
+	of := func(kind ledger.Kind, host, cause string) ledger.Entry {
+		return ledger.Entry{Time: at, Kind: kind, Host: host, Cause: cause}
+	}
+	var out strings.Builder
+	for _, tt := range []struct {
+		name    string
+		entries []ledger.Entry
+		torn    string // instead of a journal
+	}{
+		{name: "its first boot"},
+		{name: "booted in the midst", entries: append(begun, of(ledger.Joined, "master-0", ""), of(ledger.Blocked, "master-1", "no disk meets the hints"))},
+		{name: "booted after the end", entries: append(begun, of(ledger.Joined, "master-0", ""), of(ledger.Joined, "master-1", ""), ledger.Entry{Time: at, Kind: ledger.Phase, Phase: progress.Ended})},
+		{name: "a journal that cannot be read", torn: "{}\n"},
+	} {
+		f, unseen := inspect.Files{Root: t.TempDir()}, inspect.Unseen{}
+		writeFile(t, f.Path(layout.Hosts), []byte("{}"))
+		text := []byte(tt.torn)
+		for _, e := range tt.entries {
+			text = append(text, ledger.Encode(e)...)
+		}
+		if len(text) > 0 {
+			writeFile(t, f.Path(layout.Journal), text)
+		}
+		r := Read(f, planned, now, &unseen)
+		if r == nil {
+			t.Fatalf("%s: nothing is shown", tt.name)
+		}
+		fmt.Fprintf(&out, "--- %s\n%s", tt.name, r.Text(now))
+		for _, fault := range r.Faults(now) {
+			fmt.Fprintf(&out, "FAULT %s\n", fault)
+		}
+		for _, what := range unseen.List() {
+			fmt.Fprintf(&out, "not seen: %s\n", strings.ReplaceAll(what, f.Root, ""))
+		}
+	}
+	golden.Check(t, []byte(out.String()))
 }

@@ -1,6 +1,7 @@
 package installation
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -16,8 +17,11 @@ func (r *Report) Text(now time.Time) string {
 	line := func(format string, args ...any) {
 		text.WriteString(clean(fmt.Sprintf("provisioning: "+format, args...)) + "\n")
 	}
-	phase := fmt.Sprintf("phase %s, since %s (%s)", r.Phase, r.Since.UTC().Format(time.TimeOnly)+
-		"Z", progress.Short(now.Sub(r.Since)))
+	phase := "phase " + cmp.Or(string(r.Phase), "not known")
+	if !r.Since.IsZero() {
+		phase += fmt.Sprintf(", since %s (%s)", r.Since.UTC().Format(time.TimeOnly)+"Z",
+			progress.Short(now.Sub(r.Since)))
+	}
 	if r.Waits != "" {
 		phase += ", waits for " + r.Waits
 	}

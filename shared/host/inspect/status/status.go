@@ -12,6 +12,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/installation"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provisions"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
@@ -52,7 +53,7 @@ func Inspect(ctx context.Context, host *inspect.Inspector) Report {
 	r.StaticPods, err = i.staticPods()
 	unseen.Add("static pods", err)
 	r.At = i.Now().UTC()
-	r.Provisioning = installation.Read(i.Files, r.At, unseen)
+	r.Provisioning = installation.Read(i.Files, provisions.Hosts(p), r.At, unseen)
 	r.Unseen = unseen.List()
 	r.Verdict = i.verdict(r, unread == nil)
 	return r
