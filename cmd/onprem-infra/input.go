@@ -173,13 +173,15 @@ func unreadable(err error) error {
 }
 
 // readFile reads no more of a file than tells that it is too long.
-func readFile(path string) ([]byte, error) {
+func readFile(path string) ([]byte, error) { return readUpTo(path, inputLimit) }
+
+func readUpTo(path string, limit int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("%w: name a file that can be read", err)
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, inputLimit))
+	text, err := io.ReadAll(io.LimitReader(f, limit))
 	if err != nil {
 		return nil, fmt.Errorf("%w: name a file that can be read", err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -13,8 +14,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/operator/chronicle"
+	"github.com/onprem-infra/onprem-infra/shared/operator/chronicle/install"
 	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
+	"github.com/onprem-infra/onprem-infra/shared/operator/timeline"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/events"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
 )
 
 // reporting is what the verb was asked for.
@@ -28,6 +34,12 @@ const reportLong = `report puts the journals of several hosts side by side and d
 each virtual IP when: one picture for each time at which one moved, the last ones first, as
 "simulate" draws its runs. Every host keeps a journal, /var/lib/onprem-infra/journal.jsonl: when it
 held which VIP, and why.
+
+Of a bootstrap machine that installs hosts it also draws the installation: a lane for each host with
+what dnsmasq, the HTTP server and Ironic saw of it until its Node joined, and the cause of each boot
+that led nowhere. That machine keeps a journal, ` + layout.Journal + `,
+for root, and events in ` + layout.Run + `/events-*.jsonl, which are gone
+after a boot. Both are JOURNALs too, in one file or several.
 
 A JOURNAL is a file, HOST=FILE if the file's name is not the host's, or - for standard input. There
 a line "==> HOST <==" begins the journal of each host. Without a JOURNAL it is this host's.
@@ -43,6 +55,9 @@ func reportCommand(std streams) *cobra.Command {
 		Long:  reportLong,
 		Example: `  onprem-infra report --out vip.html
   onprem-infra report -o text
+  ssh root@bootstrap cat ` + layout.Journal + ` \
+    '` + layout.Run + `/events-*.jsonl' >installation.jsonl
+  onprem-infra report --out hosts.html installation.jsonl
   onprem-infra report --out vip.html master-0=/tmp/m0.jsonl master-1=m1.jsonl --ahead master-1=7s
   for h in master-0 master-1 master-2; do
     echo "==> $h <=="; ssh "$h" cat /var/lib/onprem-infra/journal.jsonl
@@ -66,65 +81,152 @@ func reportCommand(std streams) *cobra.Command {
 		if r.last < 1 {
 			return usage("--last is 1 or more")
 		}
-		hosts, err := readJournals(std, args)
+		all, err := readJournals(std, args)
 		if err != nil {
 			return err
 		}
-		if err := setClocks(hosts, r.ahead); err != nil {
+		if err := setClocks(all.hosts, r.ahead); err != nil {
 			return err
 		}
-		page, err := chronicle.Page(hosts, r.last)
+		vips, installed, err := all.pages(std, r.last)
 		if err != nil {
 			return negative(err)
 		}
 		w.reads(journalFiles(args)...)
-		if form == "text" {
-			text := wrapped(page.Note) + "\n" + tabled(page.Head, page.Cells())
-			return w.document([]byte(text), unmarked)
+		switch {
+		case form == "text":
+			return w.text(vips, installed)
+		case vips == nil:
+			return w.page(*installed)
+		case installed != nil:
+			vips.More = append(vips.More, *installed)
 		}
-		return w.page(page)
+		return w.page(*vips)
 	}
 	return cmd
 }
 
-// readJournals reads what the command line names, or this host's own journal.
-func readJournals(std streams, args []string) (hosts []chronicle.Host, err error) {
+// journals are what hosts have written down.
+type journals struct {
+	hosts     []chronicle.Host
+	installed install.Record
+}
+
+// pages draw them: the VIPs of hosts, and the installation of hosts; nil for what there is not.
+func (j journals) pages(std streams, last int) (vips, installed *timeline.Page, err error) {
+	if !j.installed.Empty() {
+		page := install.Page(j.installed)
+		installed = &page
+	}
+	if installed != nil && len(j.hosts) == 0 {
+		return nil, installed, nil
+	}
+	page, err := chronicle.Page(j.hosts, last)
+	switch {
+	case err == nil:
+		return &page, installed, nil
+	case installed == nil:
+		return nil, nil, err
+	}
+	return nil, installed, printMessage(std.err, "%v\n", err)
+}
+
+// text is what the pages have beside their pictures.
+func (w *writing) text(vips, installed *timeline.Page) error {
+	var parts []string
+	if vips != nil {
+		parts = append(parts, wrapped(vips.Note)+"\n"+tabled(vips.Head, vips.Cells()))
+	}
+	if installed != nil {
+		parts = append(parts, install.Text(*installed, width()))
+	}
+	return w.document([]byte(strings.Join(parts, "\n")), unmarked)
+}
+
+// readJournals reads what the command line names, or this host's own journals.
+func readJournals(std streams, args []string) (all journals, err error) {
 	if len(args) == 0 {
 		name, err := os.Hostname()
 		if err != nil {
-			return nil, err
+			return all, err
 		}
-		args = []string{name + "=" + journal.Path}
+		for _, path := range ownJournals() {
+			args = append(args, name+"="+path)
+		}
 	}
 	stdin := false
 	for _, arg := range args {
 		name, path := journalName(arg)
-		texts := map[string][]byte{}
-		if path == "-" {
-			if stdin {
-				return nil, usage("standard input is read once: name it once")
+		if path != "-" {
+			text, err := readJournal(path)
+			if err == nil {
+				err = all.add(std, name, text)
 			}
-			stdin = true
-			texts, err = readTogether(std, name)
-		} else {
-			texts[name], err = readJournal(path)
-		}
-		if err != nil {
-			return nil, err
-		}
-		for name, text := range texts {
-			if slices.ContainsFunc(hosts, func(h chronicle.Host) bool { return h.Name == name }) {
-				return nil, usage(
-					"there are two journals of host %s: name their hosts, as HOST=FILE", name)
-			}
-			j, err := journal.Decode(text)
 			if err != nil {
-				_ = printMessage(std.err, "%s: %v\n", name, err) // the rest holds
+				return all, err
 			}
-			hosts = append(hosts, chronicle.Host{Name: name, Entries: j.Entries()})
+			continue
+		}
+		if stdin {
+			return all, usage("standard input is read once: name it once")
+		}
+		stdin = true
+		if err := all.addTogether(std, name); err != nil {
+			return all, err
 		}
 	}
-	return hosts, nil
+	return all, nil
+}
+
+// add takes in a file of a host with lines of journals of any kind.
+func (j *journals) add(std streams, name string, text []byte) error {
+	rest := j.take(std, name, text)
+	if len(bytes.TrimSpace(rest)) == 0 && len(text) > 0 {
+		return nil
+	}
+	return j.addVIPs(std, name, rest)
+}
+
+// take takes in the lines about the installation of hosts, and returns the others. Lines that
+// cannot be read cost no other.
+func (j *journals) take(std streams, name string, text []byte) []byte {
+	rest, broken := j.installed.Take(text)
+	if broken > 0 {
+		_ = printMessage(std.err, "%s: %d lines of the installation of hosts cannot be read\n",
+			name, broken)
+	}
+	return rest
+}
+
+// addVIPs takes in the journal of a host's VIPs.
+func (j *journals) addVIPs(std streams, name string, text []byte) error {
+	if slices.ContainsFunc(j.hosts, func(h chronicle.Host) bool { return h.Name == name }) {
+		return usage("there are two journals of host %s: name their hosts, as HOST=FILE", name)
+	}
+	own, err := journal.Decode(text)
+	if err != nil {
+		_ = printMessage(std.err, "%s: %v\n", name, err)
+	}
+	j.hosts = append(j.hosts, chronicle.Host{Name: name, Entries: own.Entries()})
+	return nil
+}
+
+// ownJournals are the files of this host: its journal, and what a bootstrap machine has written of
+// the installation of hosts. Without any of the latter the former has to be there.
+func ownJournals() (paths []string) {
+	installation := []string{layout.Journal}
+	for _, s := range events.Sources() {
+		installation = append(installation, events.Former(s), events.Path(s))
+	}
+	paths = slices.DeleteFunc(append([]string{journal.Path}, installation...),
+		func(path string) bool {
+			there, err := file.Exists(path)
+			return err == nil && !there
+		})
+	if len(paths) == 0 {
+		return []string{journal.Path}
+	}
+	return paths
 }
 
 // journalName splits HOST=FILE. Without HOST the file has the name of its host.
@@ -142,7 +244,7 @@ func journalName(arg string) (name, path string) {
 // journalFiles are the files that the command line names, or this host's own journal.
 func journalFiles(args []string) (files []string) {
 	if len(args) == 0 {
-		return []string{journal.Path}
+		return ownJournals()
 	}
 	for _, arg := range args {
 		_, path := journalName(arg)
@@ -151,8 +253,11 @@ func journalFiles(args []string) (files []string) {
 	return files
 }
 
+// journalLimit is above what the journals of a whole cluster have.
+const journalLimit = 16 * inputLimit
+
 func readJournal(path string) ([]byte, error) {
-	text, err := readFile(path)
+	text, err := readUpTo(path, journalLimit)
 	if errors.Is(err, fs.ErrNotExist) {
 		if path == journal.Path {
 			return nil, fmt.Errorf("this host has no journal, %s: it has held no VIP yet, or is "+
@@ -163,17 +268,25 @@ func readJournal(path string) ([]byte, error) {
 	return text, err
 }
 
-// readTogether reads the journals on standard input.
-func readTogether(std streams, name string) (map[string][]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(std.in, 16*inputLimit))
+// addTogether takes in the journals on standard input.
+func (j *journals) addTogether(std streams, name string) error {
+	text, err := io.ReadAll(io.LimitReader(std.in, journalLimit))
 	if err != nil {
-		return nil, unreadable(err)
+		return unreadable(err)
 	}
-	texts, err := chronicle.Split(text, name)
+	texts, err := chronicle.Split(j.take(std, "standard input", text), name)
 	if err != nil {
-		return nil, usage("%w", err)
+		return usage("%w", err)
 	}
-	return texts, nil
+	for name, text := range texts {
+		if len(bytes.TrimSpace(text)) == 0 && !j.installed.Empty() {
+			continue // its lines were about the installation
+		}
+		if err := j.addVIPs(std, name, text); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // setClocks reads HOST=DURATION for each host.

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
@@ -33,7 +34,7 @@ func (d *decision) choose() {
 		return
 	}
 	d.record(ledger.Entry{Kind: ledger.Disk, Disk: &pinned, Evidence: disk.String(),
-		Cause: "hints " + d.Host.Hints.String()})
+		Cause: "hints " + cmp.Or(d.Host.Hints.String(), "none")})
 	d.ask(node.Pin, node.Request{Disk: pinned})
 }
 

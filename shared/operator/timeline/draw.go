@@ -132,9 +132,21 @@ func (c *canvas) axis(top, bottom float64) {
 	c.y = bottom + 20
 }
 
+// long are round times of which seconds are none.
+var long = []time.Duration{time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute,
+	20 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 6 * time.Hour, 12 * time.Hour}
+
 // tick is a round time of which no more than a dozen fit.
 func tick(all time.Duration) time.Duration {
 	least := float64(all) / 12
+	if all > 10*time.Minute {
+		for _, t := range long {
+			if float64(t) >= least {
+				return t
+			}
+		}
+		return (all / 12).Truncate(12*time.Hour) + 12*time.Hour
+	}
 	base := math.Pow(10, math.Floor(math.Log10(least)))
 	for _, times := range []float64{1, 2, 5} {
 		if base*times >= least {
@@ -146,6 +158,10 @@ func tick(all time.Duration) time.Duration {
 
 func clock(at, step time.Duration) string {
 	switch {
+	case step >= time.Hour:
+		return fmt.Sprintf("%d h", at/time.Hour)
+	case step >= time.Minute:
+		return fmt.Sprintf("%d m", at/time.Minute)
 	case step >= time.Second:
 		return fmt.Sprintf("%d s", at/time.Second)
 	case step >= 100*time.Millisecond:

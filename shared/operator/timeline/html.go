@@ -17,6 +17,8 @@ type Page struct {
 	Head      []string // of a table above the pictures; none for no table
 	Rows      []TableRow
 	Timelines []Timeline
+	// More are further pages of the same file, each with a title and a table of its own.
+	More []Page
 }
 
 // TableRow is a row of a page's table.
@@ -55,23 +57,33 @@ func (p Page) Write(w io.Writer) error {
 	title := html.EscapeString(p.Title)
 	fmt.Fprintf(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"+mark+
 		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"+
-		"<title>%s</title>\n<style>%s</style></head><body>\n<h1>%s</h1>\n", title, style(), title)
-	paragraph(out, p.Note)
-	p.table(out)
-	for i, t := range p.Timelines {
-		fmt.Fprintf(out, "<section id=\"%s\"><h2>%s</h2>\n", anchor(i), html.EscapeString(t.Title))
-		paragraph(out, t.Note)
-		wide(out, t.Title, draw(t))
-		if len(p.Head) > 0 {
-			fmt.Fprint(out, "<p class=\"back\"><a href=\"#table\">Back to the table</a></p>\n")
-		}
-		fmt.Fprint(out, "</section>\n")
+		"<title>%s</title>\n<style>%s</style></head><body>\n", title, style())
+	for i, part := range append([]Page{p}, p.More...) {
+		part.body(out, i+1)
 	}
 	fmt.Fprint(out, "</body></html>\n")
 	if err := out.Flush(); err != nil {
 		return fmt.Errorf("write the picture: %w", err)
 	}
 	return nil
+}
+
+// body writes the n-th page of a file.
+func (p Page) body(out io.Writer, n int) {
+	fmt.Fprintf(out, "<h1>%s</h1>\n", html.EscapeString(p.Title))
+	paragraph(out, p.Note)
+	p.table(out, n)
+	for i, t := range p.Timelines {
+		fmt.Fprintf(out, "<section id=\"%s\"><h2>%s</h2>\n", anchor(n, i),
+			html.EscapeString(t.Title))
+		paragraph(out, t.Note)
+		wide(out, t.Title, draw(t))
+		if len(p.Head) > 0 {
+			fmt.Fprintf(out, "<p class=\"back\"><a href=\"#%s\">Back to the table</a></p>\n",
+				tableAnchor(n))
+		}
+		fmt.Fprint(out, "</section>\n")
+	}
 }
 
 func paragraph(out io.Writer, text string) {
@@ -87,26 +99,35 @@ func wide(out io.Writer, label, content string) {
 		html.EscapeString(label), content)
 }
 
-// anchor names the i-th picture of a page.
-func anchor(i int) string { return fmt.Sprintf("picture-%d", i+1) }
+// anchor names the i-th picture of the n-th page of a file.
+func anchor(n, i int) string { return of(n, fmt.Sprintf("picture-%d", i+1)) }
+
+func tableAnchor(n int) string { return of(n, "table") }
+
+func of(n int, name string) string {
+	if n == 1 {
+		return name
+	}
+	return fmt.Sprintf("page-%d-%s", n, name)
+}
 
 // anchorOf names the picture with a title; empty where there is none.
-func (p Page) anchorOf(title string) string {
+func (p Page) anchorOf(n int, title string) string {
 	for i, t := range p.Timelines {
 		if title != "" && t.Title == title {
-			return anchor(i)
+			return anchor(n, i)
 		}
 	}
 	return ""
 }
 
-func (p Page) table(out io.Writer) {
+func (p Page) table(out io.Writer, n int) {
 	if len(p.Head) == 0 {
 		return
 	}
 	var text strings.Builder
 	classes := p.classes()
-	text.WriteString("<table id=\"table\">\n<thead><tr>")
+	fmt.Fprintf(&text, "<table id=\"%s\">\n<thead><tr>", tableAnchor(n))
 	for i, cell := range p.Head {
 		fmt.Fprintf(&text, `<th scope="col"%s>%s</th>`, classes[i], html.EscapeString(cell))
 	}
@@ -119,7 +140,7 @@ func (p Page) table(out io.Writer) {
 		text.WriteString(row)
 		for i, cell := range r.Cells {
 			cell = html.EscapeString(cell)
-			if to := p.anchorOf(r.Picture); i == 0 && to != "" {
+			if to := p.anchorOf(n, r.Picture); i == 0 && to != "" {
 				cell = fmt.Sprintf("<a href=\"#%s\">%s</a>", to, cell)
 			}
 			fmt.Fprintf(&text, "<td%s>%s</td>", classes[i], cell)

@@ -75,6 +75,17 @@ const (
 	Away  Tone = "off, cut off or stopped"
 )
 
+// The tones of a host that is installed, and of what installs it.
+const (
+	Stuck   Tone = "got no further"
+	Boots   Tone = "boots from the network"
+	Ramdisk Tone = "runs its ramdisk"
+	Image   Tone = "gets its operating system"
+	Disk    Tone = "starts from its disk"
+	Joined  Tone = "has joined"
+	Active  Tone = "on"
+)
+
 // known is a tone with its colour, and the one that it has on a dark screen.
 type known struct {
 	tone         Tone
@@ -86,6 +97,9 @@ var tones = []known{
 	{Refused, "#b2182b", "#ff6b6b"}, {Late, "#b8650a", "#f0a04b"}, {Reset, "#762a83", "#c78fd3"},
 	{Failed, "#c8503d", "#f08a78"}, {Served, "#3f8f47", "#6cc274"}, {Bad, "#c8503d", "#f08a78"},
 	{Good, "#56a14f", "#5da35b"}, {Holds, "#2166ac", "#6aa9e9"}, {Away, "#8a8f96", "#7d838b"},
+	{Stuck, "#b2182b", "#ff6b6b"}, {Boots, "#7a5c9e", "#b79ad6"}, {Ramdisk, "#2166ac", "#6aa9e9"},
+	{Image, "#b8650a", "#f0a04b"}, {Disk, "#8a6d1a", "#c9a94a"}, {Joined, "#3f8f47", "#6cc274"},
+	{Active, "#57708a", "#8fa9c2"},
 }
 
 func index(t Tone) int { return slices.IndexFunc(tones, func(k known) bool { return k.tone == t }) }

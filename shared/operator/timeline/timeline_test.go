@@ -382,3 +382,33 @@ func TestAnything(t *testing.T) {
 		}
 	}
 }
+
+// TestTick holds that the axis of a long picture counts in minutes and hours, and that none is crowded.
+func TestTick(t *testing.T) {
+	for all, want := range map[time.Duration]string{
+		time.Minute: "5 s", 10 * time.Minute: "50 s", 11 * time.Minute: "1 m", 25 * time.Minute: "5 m", 3 * time.Hour: "20 m", 30 * time.Hour: "6 h", 20 * 24 * time.Hour: "48 h",
+	} {
+		step := tick(all)
+		if got := clock(step, step); got != want || all/step > 12 {
+			t.Errorf("%v: %s, %d ticks, want %s", all, got, all/step, want)
+		}
+	}
+}
+
+// TestPage_More holds that links of a file with several pages lead to the right ones.
+func TestPage_More(t *testing.T) {
+	one := Page{Title: "one", Head: []string{"at"}, Rows: []TableRow{{Cells: []string{"1"}, Picture: "p"}}, Timelines: []Timeline{{Title: "p", End: time.Second}}}
+	two := one
+	two.Title = "two"
+	one.More = []Page{two}
+	var out strings.Builder
+	if err := one.Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`<h1>one</h1>`, `<h1>two</h1>`, `id="table"`, `id="page-2-table"`, `id="picture-1"`, `id="page-2-picture-1"`,
+		`<a href="#picture-1">`, `<a href="#page-2-picture-1">`, `<a href="#table">`, `<a href="#page-2-table">`} {
+		if strings.Count(out.String(), want) != 1 {
+			t.Errorf("%s is there %d times:\n%s", want, strings.Count(out.String(), want), out.String())
+		}
+	}
+}

@@ -53,6 +53,8 @@ type Point struct {
 	At    time.Time
 	Stage Stage
 	Seen  string // for people
+	// Source is what saw it.
+	Source events.Source
 	// Detail is what the source added. It comes from the network: print it quoted.
 	Detail string
 	Boot   int // the first boot is 1
@@ -72,7 +74,7 @@ func Trace(all []events.Event) (trace []Point) {
 		if again && len(trace) > 0 {
 			boot++
 		}
-		p.At, p.Boot, now = e.Time, boot, p.Stage
+		p.At, p.Boot, p.Source, now = e.Time, boot, e.Source, p.Stage
 		trace = append(trace, p)
 	}
 	return trace

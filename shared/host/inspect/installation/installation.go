@@ -14,6 +14,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	journal "github.com/onprem-infra/onprem-infra/shared/host/ledger"
 	files "github.com/onprem-infra/onprem-infra/shared/host/orders"
+	report "github.com/onprem-infra/onprem-infra/shared/operator/layout"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/cause"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/events"
@@ -186,18 +187,18 @@ func (r *Report) Faults(now time.Time) (all []string) {
 			"reported for %s: see 'journalctl -u onprem-provision'", progress.Short(now.Sub(r.At))))
 	}
 	for _, b := range r.Blockers {
-		all = append(all, "provisioning is blocked: "+clean(b))
+		all = append(all, "provisioning is blocked: "+report.Clean(b))
 	}
 	for _, h := range r.Hosts {
 		if h.Blocker != "" {
 			all = append(all, fmt.Sprintf("host %s is not installed: %s", h.Name,
-				clean(h.Blocker)))
+				report.Clean(h.Blocker)))
 		}
 	}
 	for _, s := range r.Foreign {
 		if now.Sub(s.Last) < recent {
 			all = append(all, fmt.Sprintf("another server answers hosts on the provisioning "+
-				"network: %s: stop it there", clean(server(s))))
+				"network: %s: stop it there", report.Clean(server(s))))
 		}
 	}
 	for _, p := range r.Parts {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
 
+	"github.com/onprem-infra/onprem-infra/shared/operator/layout"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/foreign"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
 )
@@ -14,9 +14,10 @@ import (
 // Text is the report for a person, one line for each thing.
 func (r *Report) Text(now time.Time) string {
 	var text strings.Builder
-	line := func(format string, args ...any) {
-		text.WriteString(clean(fmt.Sprintf("provisioning: "+format, args...)) + "\n")
+	host := func(format string, args ...any) {
+		text.WriteString(layout.Clean(fmt.Sprintf(format, args...)) + "\n")
 	}
+	line := func(format string, args ...any) { host("provisioning: "+format, args...) }
 	phase := "phase " + cmp.Or(string(r.Phase), "not known")
 	if !r.Since.IsZero() {
 		phase += fmt.Sprintf(", since %s (%s)", r.Since.UTC().Format(time.TimeOnly)+"Z",
@@ -43,12 +44,12 @@ func (r *Report) Text(now time.Time) string {
 		line("DHCP is off")
 	}
 	for _, h := range r.Hosts {
-		text.WriteString(clean(h.Line(now)) + "\n")
+		host("%s", h.Line(now))
 		if h.Cause != "" && h.Blocker == "" {
-			text.WriteString(clean(fmt.Sprintf("%s: cause: %s: %s", h.Name, h.Cause, h.Do)) + "\n")
+			host("%s: cause: %s: %s", h.Name, h.Cause, h.Do)
 		}
 		if h.LastError != "" && h.Blocker == "" {
-			text.WriteString(clean(fmt.Sprintf("%s: last error: %s", h.Name, h.LastError)) + "\n")
+			host("%s: last error: %s", h.Name, h.LastError)
 		}
 	}
 	for _, b := range r.Blockers {
@@ -108,12 +109,4 @@ func server(s foreign.Server) string {
 		text += fmt.Sprintf(", VLAN %d", s.VLAN)
 	}
 	return text
-}
-
-// clean is a text in one line that cannot move a terminal's cursor: hosts and BMCs write parts of
-// it.
-func clean(text string) string {
-	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "?"), func(r rune) bool {
-		return unicode.IsSpace(r) || !unicode.IsPrint(r)
-	}), " ")
 }

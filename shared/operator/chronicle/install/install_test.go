@@ -1,0 +1,205 @@
+package install
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/mac"
+	"github.com/onprem-infra/onprem-infra/shared/operator/layout"
+	"github.com/onprem-infra/onprem-infra/shared/operator/timeline"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/events"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
+	"github.com/onprem-infra/onprem-infra/test/golden"
+)
+
+var begin = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+
+// after is so many seconds after the begin.
+func after(seconds int) time.Time { return begin.Add(time.Duration(seconds) * time.Second) }
+
+func card(n byte) mac.MAC { return mac.MAC{0x52, 0x54, 0, 0, 0, n} }
+
+func event(at int, host byte, source events.Source, kind, detail string) events.Event {
+	return events.Event{Time: after(at), Host: fmt.Sprintf("master-%d", host), MAC: card(host), Source: source, Kind: kind, Detail: detail}
+}
+
+// example is an installation of three hosts, of which one joins after a boot that led nowhere, one
+// does not call back, and one is blocked; a fourth card asks that is none of a host.
+func example() Record {
+	entry := func(at int, kind ledger.Kind, change ledger.Entry) ledger.Entry {
+		change.Time, change.Kind = after(at), kind
+		return change
+	}
+	r := Record{Entries: []ledger.Entry{
+		entry(0, ledger.Started, ledger.Entry{Cause: "the program started"}),
+		entry(20, ledger.Phase, ledger.Entry{Phase: progress.Services, Cause: `the phase "address" has ended`}),
+		entry(60, ledger.Phase, ledger.Entry{Phase: progress.Deploy, Evidence: "the check found nothing that blocks, and warns 0 times"}),
+		entry(60, ledger.Orders, ledger.Entry{Orders: &orders.Orders{Generation: 3, On: orders.Parts()}}),
+		entry(65, ledger.Asked, ledger.Entry{Host: "master-0", Verb: node.Inspect, Cause: "manageable"}),
+		entry(66, ledger.Failed, ledger.Entry{Host: "master-2", Verb: node.Manage, Cause: "401 \x1b[2J from its BMC"}),
+		entry(300, ledger.Started, ledger.Entry{}),
+		entry(665, ledger.Asked, ledger.Entry{Host: "master-0", Verb: node.BootNet, Cause: "its ramdisk has not called back"}),
+		entry(760, ledger.Disk, ledger.Entry{Host: "master-0", Disk: &node.Pinned{Serial: "S1"}, Cause: "hints none", Evidence: "sda"}),
+		entry(900, ledger.Written, ledger.Entry{Host: "master-0", Evidence: "Ironic: active"}),
+		entry(950, ledger.Blocked, ledger.Entry{Host: "master-2", Cause: "reach its BMC has failed 5 times: 401"}),
+		entry(990, ledger.Joined, ledger.Entry{Host: "master-0", Evidence: "its Node is in the cluster"}),
+	}}
+	boot := func(at int, host byte) {
+		r.Events = append(r.Events, event(at, host, events.DHCP, "discover", "PXEClient:Arch:00007"), event(at+1, host, events.DHCP, "offer", "172.22.0.11"),
+			event(at+1, host, events.DHCP, "program", "snponly.efi"), event(at+2, host, events.TFTP, "tftp-sent", "snponly.efi"))
+	}
+	ramdisk := func(at int, host byte) {
+		boot(at, host)
+		r.Events = append(r.Events, event(at+8, host, events.HTTP, "script", "boot.ipxe"), event(at+10, host, events.HTTP, "kernel", "images/agent.kernel"),
+			event(at+20, host, events.HTTP, "ramdisk", "images/agent.initramfs"), event(at+40, host, events.DHCP, "discover", ""))
+	}
+	for i := range byte(2) {
+		r.Events = append(r.Events, event(65, i, events.Provision, "boot to be inspected", ""), event(64, i, events.Ironic, "manageable", ""), event(66, i, events.Ironic, "inspect wait", ""))
+	}
+	boot(80, 0)
+	ramdisk(85, 1)
+	r.Events = append(r.Events, event(665, 0, events.Provision, "boot from the network", ""))
+	ramdisk(670, 0)
+	r.Events = append(r.Events, event(750, 0, events.Ironic, "call-back", ""), event(750, 0, events.Ironic, "manageable", ""), event(800, 0, events.Ironic, "deploying", ""),
+		event(850, 0, events.HTTP, "image", "images/os.raw"), event(900, 0, events.Ironic, "active", ""), event(940, 0, events.DHCP, "request", "172.22.0.11"), event(990, 0, events.Node, "joined", ""),
+		events.Event{Time: after(100), MAC: card(9), Source: events.DHCP, Kind: "discover", Detail: "PXEClient:Arch:00007 ignored"})
+	return r
+}
+
+// textOf is a page for a terminal.
+func textOf(p timeline.Page) string { return Text(p, layout.Of(0)) }
+
+// lanes are a picture's, a line a row.
+func lanes(t timeline.Timeline) string {
+	var out strings.Builder
+	for _, m := range t.Marks {
+		fmt.Fprintf(&out, "mark %s %s\n", m.At, m.Label)
+	}
+	for _, l := range t.Lanes {
+		fmt.Fprintf(&out, "%s\n", l.Name)
+		for _, r := range l.Rows {
+			for _, s := range r.Spans {
+				fmt.Fprintf(&out, "  %s %s..%s %s: %s\n", r.Name, s.From, s.To, s.Tone, s.Label)
+			}
+		}
+	}
+	return out.String()
+}
+
+// TestPage holds what an operator reads of an installation: each host's lane, the cause of each boot
+// that led nowhere, and where the others stand.
+func TestPage(t *testing.T) {
+	p := Page(example())
+	golden.Check(t, []byte(p.Title+"\n"+textOf(p)+"\n"+lanes(p.Timelines[0])))
+	alarms := 0
+	for _, r := range p.Rows {
+		if r.Alarm {
+			alarms++
+		}
+	}
+	if alarms != 5 {
+		t.Errorf("%d alarms", alarms)
+	}
+	var html bytes.Buffer
+	if err := p.Write(&html); err != nil {
+		t.Fatal(err)
+	}
+	picture := html.String()[strings.Index(html.String(), "<svg"):]
+	decoder := xml.NewDecoder(strings.NewReader(picture[:strings.Index(picture, "</svg>")+6]))
+	for {
+		if _, err := decoder.Token(); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestPage_AfterBoot holds what is left of the picture if the machine has lost the events.
+func TestPage_AfterBoot(t *testing.T) {
+	r := example()
+	r.Events = nil
+	p := Page(r)
+	golden.Check(t, []byte(textOf(p)+"\n"+lanes(p.Timelines[0])))
+}
+
+// TestPage_Shortened holds that a host that joined before the journal was shortened has joined.
+func TestPage_Shortened(t *testing.T) {
+	short := ledger.Shorten(example().Entries)
+	p := Page(Record{Entries: short[len(short)-1:]})
+	if !strings.HasPrefix(p.Note, "1 of 2 hosts joined the cluster") {
+		t.Error(p.Note)
+	}
+}
+
+// TestPage_Many holds that a network with many other machines does not hide the hosts.
+func TestPage_Many(t *testing.T) {
+	r := example()
+	for i := range byte(50) {
+		r.Events = append(r.Events, events.Event{Time: after(100), MAC: card(100 + i), Source: events.DHCP, Kind: "discover", Detail: "ignored"})
+	}
+	p := Page(r)
+	if n := len(p.Timelines[0].Lanes); n != 1+3+mostUnknown || !strings.Contains(p.Note, "none of a host of the plan: 51;") {
+		t.Errorf("%d lanes: %s", n, p.Note)
+	}
+}
+
+// TestTake holds that lines tell what they are, in any order and twice, and that a broken one costs no
+// other.
+func TestTake(t *testing.T) {
+	want := example()
+	var file []byte
+	for i, e := range want.Events {
+		file = append(file, events.Encode(e)...)
+		if i < len(want.Entries) {
+			file = append(file, ledger.Encode(want.Entries[i])...)
+		}
+	}
+	others := "{\"at\":\"2026-01-02T03:04:00Z\",\"instance\":\"one_API_0\",\"state\":\"BACKUP\",\"kind\":\"x\"}\nno line of ours\n"
+	var got Record
+	rest, broken := got.Take(append([]byte(others), file...))
+	if string(rest) != others || broken != 0 {
+		t.Errorf("rest %q, %d broken", rest, broken)
+	}
+	rest, broken = got.Take([]byte("{\"kind\":\"levitated\"}\n{\"source\":\"telnet\",\"kind\":\"x\"}\n" + string(file) + string(file[:len(file)-9])))
+	if broken != 2 || len(rest) == 0 {
+		t.Errorf("%d broken, rest %q", broken, rest)
+	}
+	if a, b := textOf(Page(got)), textOf(Page(want)); a != b {
+		t.Errorf("read\n%s\nwant\n%s", a, b)
+	}
+}
+
+// FuzzPage holds that nothing in the files moves a cursor or breaks the picture.
+func FuzzPage(f *testing.F) {
+	var file []byte
+	for _, e := range example().Events {
+		file = append(file, events.Encode(e)...)
+	}
+	for _, e := range example().Entries {
+		file = append(file, ledger.Encode(e)...)
+	}
+	f.Add(file)
+	f.Add([]byte(`{"time":"2026-11-20T10:00:00Z","source":"dhcp","kind":"discover","detail":"\u001b[2J","host":"\u001b"}`))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		var r Record
+		if _, _ = r.Take(file); r.Empty() {
+			return
+		}
+		p := Page(r)
+		if s := textOf(p); strings.ContainsAny(s, "\x1b\r") {
+			t.Errorf("%q", s)
+		}
+		if err := p.Write(io.Discard); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -1,0 +1,129 @@
+// Package install draws how a bootstrap machine installed hosts, by the journal of its phase
+// machine and the events of its programs: a lane for each host, and why a boot led nowhere.
+package install
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/events"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
+)
+
+// Record is what a bootstrap machine has written of an installation.
+type Record struct {
+	Entries []ledger.Entry
+	Events  []events.Event
+}
+
+// Empty reports whether there is nothing to draw.
+func (r Record) Empty() bool { return len(r.Entries)+len(r.Events) == 0 }
+
+// Take takes the lines of the phase machine's journal and of events out of a text, and adds them to
+// the record. It returns the other lines, and how many of those that it took cannot be read.
+func (r *Record) Take(text []byte) (rest []byte, broken int) {
+	for line := range bytes.Lines(text) {
+		var of struct {
+			Instance string
+			Source   events.Source
+			Kind     string
+		}
+		err := json.Unmarshal(line, &of)
+		switch {
+		case err != nil || of.Instance != "" || of.Kind == "":
+			rest = append(rest, line...)
+		case of.Source != "":
+			some, bad := events.Decode(line)
+			r.Events, broken = append(r.Events, some...), broken+bad
+		default:
+			some, err := ledger.Decode(append(bytes.TrimSpace(line), '\n'))
+			if err != nil {
+				broken++
+			}
+			r.Entries = append(r.Entries, some...)
+		}
+	}
+	return rest, broken
+}
+
+// sorted is the record in the order of times, without what stands in it twice: files may be named
+// twice, and a program that restarts writes the present state again.
+func (r Record) sorted() Record {
+	all := Record{slices.Clone(r.Entries), slices.Clone(r.Events)}
+	slices.SortStableFunc(all.Entries,
+		func(a, b ledger.Entry) int { return a.Time.Compare(b.Time) })
+	seen := map[string]bool{}
+	all.Entries = slices.DeleteFunc(all.Entries, func(e ledger.Entry) bool {
+		line := string(ledger.Encode(e))
+		again := seen[line]
+		seen[line] = true
+		return again
+	})
+	events.Sort(all.Events)
+	once := map[events.Event]bool{}
+	all.Events = slices.DeleteFunc(all.Events, func(e events.Event) bool {
+		e.Time = e.Time.UTC()
+		again := once[e]
+		once[e] = true
+		return again
+	})
+	return all
+}
+
+// lost are events that the journal still shows after a boot of the machine, with which the events
+// themselves are gone.
+func (r Record) lost() (all []events.Event) {
+	for _, e := range r.Entries {
+		if len(r.Events) > 0 && !e.Time.Before(r.Events[0].Time) {
+			break
+		}
+		if source, kind := shows(e); kind != "" {
+			all = append(all, events.Event{Time: e.Time, Host: e.Host, Source: source, Kind: kind})
+		}
+	}
+	return all
+}
+
+// shows is the event that an entry shows; none if kind is empty.
+func shows(e ledger.Entry) (source events.Source, kind string) {
+	switch e.Kind {
+	case ledger.Asked:
+		switch e.Verb {
+		case node.BootNet, node.BootDisk:
+			return events.Provision, string(e.Verb)
+		case node.Inspect:
+			return events.Provision, "boot to be inspected"
+		}
+	case ledger.Disk:
+		return events.Ironic, "call-back" // an inspection found it
+	case ledger.Fetched:
+		return events.HTTP, "image"
+	case ledger.Written:
+		return events.Ironic, string(node.Active)
+	case ledger.Joined:
+		return events.Node, "joined"
+	}
+	return "", ""
+}
+
+// span is from the first line of a record to the last.
+func (r Record) span() (begin, end time.Time) {
+	add := func(at time.Time) {
+		if begin.IsZero() || at.Before(begin) {
+			begin = at
+		}
+		if at.After(end) {
+			end = at
+		}
+	}
+	for _, e := range r.Entries {
+		add(e.Time)
+	}
+	for _, e := range r.Events {
+		add(e.Time)
+	}
+	return begin, end
+}
