@@ -41,7 +41,8 @@ there are stated by --provisioning-server. Another host may see more: switches a
 With --provisioning it joins two reports about the hosts to be installed. It inspects the link of
 the provisioning network, whose values come from the description of -c, or from the files of the
 bootstrap machine, and asks the BMCs as "hosts" does. A host that has no such link, or cannot reach
-a BMC, reports that as not seen: on the bootstrap machine it is wrong.
+a BMC, reports that as not seen: on the bootstrap machine it is wrong. When the machine has ended to
+provision, by its journal, the addresses of the network and its DHCP server are the cluster's.
 
 Exit code 0: nothing is wrong; 1: something is. With -o json it prints one object; its fields stay:
   at, cluster, live, nodeIPs, checks[] (their names, in the order of causes),

@@ -23,7 +23,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/offer"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 	"github.com/onprem-infra/onprem-infra/shared/operator/layout"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
 	parts "github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
 )
 
 // provisioningFlags are what a user states of a link on which hosts are to be installed.
@@ -63,9 +65,12 @@ func doctorHosts(ctx context.Context, std streams, in *input, how printing) erro
 	if err != nil {
 		return err
 	}
-	progress := startProgress(std, how.quiet, "asking the provisioning network and the BMCs")
+	line := startProgress(std, how.quiet, "asking the provisioning network and the BMCs")
+	host.Done = func(done, all int) {
+		line.Step("asking the provisioning network and the BMCs: %d of %d BMCs are done", done, all)
+	}
 	report := host.Examine(ctx)
-	progress.Done()
+	line.Done()
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("it was stopped before it had seen all: %w", err)
 	}
@@ -106,6 +111,13 @@ func readyHost(std streams, in *input, own files) (h readiness.Host, err error) 
 			h.Unseen = append(h.Unseen, fmt.Sprintf("whether DHCP is on: %v", err))
 		}
 		h.Serves = now.Wants(parts.DHCP)
+	}
+	if h.Machine {
+		entries, err := own.journal.Read()
+		if err != nil {
+			h.Unseen = append(h.Unseen, fmt.Sprintf("whether provisioning has ended: %v", err))
+		}
+		h.Ended = ledger.Fold(entries).Phase == progress.Ended
 	}
 	if in.file == "" {
 		if h.Plan, err = own.plan(std); err != nil {
@@ -186,9 +198,9 @@ func (p *provisioningFlags) run(
 	if wanted.Live, err = file.Exists(m.cluster); err != nil {
 		return err
 	}
-	progress := startProgress(std, quiet, "asking which servers answer on "+p.link)
+	line := startProgress(std, quiet, "asking which servers answer on "+p.link)
 	report := diagnose.Provisioning(ctx, provisioning.HostProbes(), wanted)
-	progress.Done()
+	line.Done()
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("it was stopped before it had seen all: %w", err)
 	}

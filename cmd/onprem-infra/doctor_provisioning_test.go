@@ -13,9 +13,12 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/diagnose"
 	"github.com/onprem-infra/onprem-infra/shared/host/readiness"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
 	"github.com/onprem-infra/onprem-infra/test/fakebmc"
 	"github.com/onprem-infra/onprem-infra/test/lab"
 	"github.com/onprem-infra/onprem-infra/test/need"
@@ -135,8 +138,21 @@ func TestReadyHost(t *testing.T) {
 	own := machineFiles(t, file, "Pl4ntedS3cret")
 	std := streams{out: io.Discard, err: io.Discard}
 	here, err := readyHost(std, &input{}, own)
-	if err != nil || !here.Machine || here.Plan == nil || len(here.Targets) != 1 || len(here.Unseen) > 0 {
+	if err != nil || !here.Machine || here.Ended || here.Targets[0].Want.Running || here.Plan == nil || len(here.Targets) != 1 || len(here.Unseen) > 0 {
 		t.Errorf("on the machine: %+v, %v", here, err)
+	}
+	begun := []ledger.Entry{{Kind: ledger.Phase, Phase: progress.Deploy}, {Kind: ledger.Joined, Host: "m0", Time: time.Unix(1, 0)}}
+	if err := own.journal.Append(begun...); err != nil {
+		t.Fatal(err)
+	}
+	if h, err := readyHost(std, &input{}, own); err != nil || h.Ended || !h.Targets[0].Want.Running {
+		t.Errorf("with a host that has joined: %+v, %v", h, err)
+	}
+	if err := own.journal.Append(ledger.Entry{Kind: ledger.Phase, Phase: progress.Ended}); err != nil {
+		t.Fatal(err)
+	}
+	if h, err := readyHost(std, &input{}, own); err != nil || !h.Ended || len(h.Unseen) > 0 {
+		t.Errorf("after the end: %+v, %v", h, err)
 	}
 	there, err := readyHost(std, &input{file: file}, files{cluster: "/nonexistent/c", hosts: "/nonexistent/h"})
 	if err != nil || there.Machine || there.Plan == nil || len(there.Targets) != 1 {

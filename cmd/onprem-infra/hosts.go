@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/accounts"
+	"github.com/onprem-infra/onprem-infra/shared/host/ledger"
 	"github.com/onprem-infra/onprem-infra/shared/host/preflight"
 	"github.com/onprem-infra/onprem-infra/shared/host/preflight/report"
 	"github.com/onprem-infra/onprem-infra/shared/host/preflight/targets"
@@ -16,6 +17,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/hostfile"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
+	memory "github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
@@ -75,9 +77,11 @@ func hostsRun(cmd *cobra.Command, std streams, part func(report.Report) (string,
 		}
 		ctx, cancel := untilStopped(cmd.Context())
 		defer cancel()
-		progress := startProgress(std, *quiet, "asking the BMCs of the hosts")
-		found := report.Examine(ctx, ask)
-		progress.Done()
+		line := startProgress(std, *quiet, "asking the BMCs of the hosts")
+		found := report.Examine(ctx, ask, func(done, all int) {
+			line.Step("asking the BMCs of the hosts: %d of %d are done", done, all)
+		})
+		line.Done()
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("it was stopped before it had seen all: %w", err)
 		}
@@ -100,9 +104,12 @@ func hostsRun(cmd *cobra.Command, std streams, part func(report.Report) (string,
 }
 
 // files are those of the bootstrap machine that verbs read where no description is named.
-type files struct{ cluster, hosts string }
+type files struct {
+	cluster, hosts string
+	journal        ledger.File
+}
 
-var ownFiles = files{cluster: plan.Path, hosts: layout.Hosts}
+var ownFiles = files{cluster: plan.Path, hosts: layout.Hosts, journal: ledger.Journal}
 
 // hostTargets are the hosts whose BMCs are asked: those of a description, or of this machine.
 func hostTargets(std streams, in *input, own files) ([]preflight.Target, error) {
@@ -145,7 +152,8 @@ func (f files) plan(std streams) (*provision.Plan, error) {
 	return p.Provisioning, nil
 }
 
-// targets are the hosts that this machine provisions, with the accounts of its file of secrets.
+// targets are the hosts that this machine provisions, with the accounts of its file of secrets. Those
+// that have joined the cluster are to run; by a journal that cannot be read none has.
 func (f files) targets(p *provision.Plan) ([]preflight.Target, error) {
 	text, err := readFile(f.hosts)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -162,7 +170,13 @@ func (f files) targets(p *provision.Plan) ([]preflight.Target, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.hosts, err)
 	}
-	return targets.Planned(p.Hosts, secrets)
+	all, err := targets.Planned(p.Hosts, secrets)
+	entries, _ := f.journal.Read()
+	known := memory.Fold(entries).Hosts
+	for i, t := range all {
+		all[i].Want.Running = !known[t.Host].Joined.IsZero()
+	}
+	return all, err
 }
 
 // describedTargets are the hosts of a description. Findings about the files that it names are

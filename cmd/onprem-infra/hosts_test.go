@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	hostledger "github.com/onprem-infra/onprem-infra/shared/host/ledger"
 	"github.com/onprem-infra/onprem-infra/shared/host/preflight/report"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/hostfile"
@@ -126,7 +127,7 @@ func machineFiles(t *testing.T, described, password string) files {
 		t.Fatal(findings)
 	}
 	dir := t.TempDir()
-	own := files{cluster: filepath.Join(dir, "cluster.json"), hosts: filepath.Join(dir, "hosts.json")}
+	own := files{cluster: filepath.Join(dir, "cluster.json"), hosts: filepath.Join(dir, "hosts.json"), journal: hostledger.File(filepath.Join(dir, "journal.jsonl"))}
 	p, err := plan.Compile(cluster)
 	if err != nil {
 		t.Fatal(err)
@@ -162,7 +163,7 @@ func TestHostTargets_Machine(t *testing.T) {
 	if err != nil || len(ask) != 1 {
 		t.Fatalf("%v, %v: %s", ask, err, said.String())
 	}
-	if found := report.Examine(t.Context(), ask); found.Hosts[0].Ready != "yes, but: bmc-tls" || found.Hosts[0].RootDisk == "-" ||
+	if found := report.Examine(t.Context(), ask, nil); found.Hosts[0].Ready != "yes, but: bmc-tls" || found.Hosts[0].RootDisk == "-" ||
 		!strings.Contains(found.Hosts[0].Firmware, "firmware ") {
 		t.Errorf("%+v", found)
 	}

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/host/diagnose"
 	"github.com/onprem-infra/onprem-infra/shared/progress"
+	"github.com/onprem-infra/onprem-infra/test/fakebmc"
 	"github.com/onprem-infra/onprem-infra/test/fakehost"
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
@@ -77,5 +79,33 @@ func TestProgress_Doctor(t *testing.T) {
 	if !ok || !strings.Contains(first, erased+"first inspection: 1 of ") || !strings.Contains(second, erased+"second inspection: 1 of ") ||
 		!strings.HasSuffix(second, erased) {
 		t.Errorf("%q", shown.String())
+	}
+}
+
+// TestProgress_Hosts holds that a person at a terminal sees how many BMCs have been asked, and that
+// nobody else does.
+func TestProgress_Hosts(t *testing.T) {
+	script := need.Command(t, "script")
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := describedBMC(t, "Pl4ntedS3cret", fakebmc.Options{Machines: []fakebmc.Machine{fakebmc.Sample(1)}})
+	for verb, want := range map[string]string{
+		"hosts":                 "asking the BMCs of the hosts: 1 of 1 are done (",
+		"hosts disks":           "asking the BMCs of the hosts: 1 of 1 are done (",
+		"doctor --provisioning": "asking the provisioning network and the BMCs: 1 of 1 BMCs are done (",
+	} {
+		for _, quiet := range []string{"", " -q"} {
+			cmd := exec.CommandContext(t.Context(), script, "-qec", self+" "+verb+quiet+" -c "+config, "/dev/null")
+			cmd.Env = append(os.Environ(), "ONPREM_INFRA_BE=1", "TERM=xterm")
+			out, err := cmd.CombinedOutput()
+			if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
+				t.Fatal(err)
+			}
+			if strings.Contains(string(out), erased+want) != (quiet == "") || !strings.Contains(string(out), "m0") {
+				t.Errorf("%s%s: %q", verb, quiet, out)
+			}
+		}
 	}
 }

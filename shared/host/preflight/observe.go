@@ -7,6 +7,7 @@ import (
 	"context"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/ipmi"
@@ -93,7 +94,12 @@ type Facts struct {
 type Options struct {
 	AtOnce int           // BMCs at a time; 0 for 10
 	Wait   time.Duration // for an answer to a ping; 0 for a second
+	// Done is called when one more of all hosts has been asked, by any goroutine; it may be nil.
+	Done Done
 }
+
+// Done takes how many of all hosts have been asked.
+type Done func(done, all int)
 
 const atOnce = 10
 
@@ -105,12 +111,16 @@ func Observe(ctx context.Context, targets []Target, o Options) []Facts {
 	}
 	facts, places := make([]Facts, len(targets)), make(chan struct{}, o.AtOnce)
 	var wg sync.WaitGroup
+	var done atomic.Int64
 	for _, group := range groups(targets) {
 		wg.Go(func() {
 			places <- struct{}{}
 			defer func() { <-places }()
 			for _, i := range group {
 				facts[i] = observe(ctx, targets[i], o)
+				if n := done.Add(1); o.Done != nil {
+					o.Done(int(n), len(targets))
+				}
 			}
 		})
 	}

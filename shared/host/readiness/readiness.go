@@ -25,6 +25,10 @@ type Host struct {
 	Machine bool
 	// Serves means that DHCP is on here, and has its ports.
 	Serves bool
+	// Ended means that this machine has provisioned its hosts, and gave the network to the cluster.
+	Ended bool
+	// Done is called when one more of the BMCs has been asked; it may be nil.
+	Done preflight.Done
 	// Unseen are reasons why the facts above are not complete.
 	Unseen []string
 }
@@ -33,6 +37,14 @@ type Host struct {
 func (h Host) wanted() facts.Provisioning {
 	p := h.Plan
 	f := facts.Provisioning{Mode: offer.Mode(p.Network), CIDR: p.CIDR, Live: h.Serves}
+	for _, m := range p.MACs {
+		f.Expected.MACs = append(f.Expected.MACs, m.String())
+	}
+	if h.Ended { // the addresses are the cluster's, and so is the DHCP server
+		f.Expected.Addresses = slices.DeleteFunc([]netip.Addr{p.IP},
+			func(a netip.Addr) bool { return !a.IsValid() })
+		return f
+	}
 	own := p.IP
 	if p.BootstrapIP.IsValid() {
 		own = p.BootstrapIP
@@ -45,9 +57,6 @@ func (h Host) wanted() facts.Provisioning {
 		if a.IsValid() && !slices.Contains(f.Own, a) {
 			f.Own = append(f.Own, a)
 		}
-	}
-	for _, m := range p.MACs {
-		f.Expected.MACs = append(f.Expected.MACs, m.String())
 	}
 	return f
 }

@@ -61,9 +61,16 @@ func (h Host) has(network string, ports ...uint16) Host {
 	return h
 }
 
+// taken has another host answer for each address.
+func (h Host) taken() Host {
+	h.Probes.WhoHas = func(string, netip.Addr) ([]string, error) { return []string{"52:54:00:00:00:99"}, nil }
+	return h
+}
+
 // TestRun holds what keeps DHCP off, what does not, and what another machine cannot see.
 func TestRun(t *testing.T) {
 	elsewhere := func(h Host) Host { h.Machine = false; return h }
+	ended := func(h Host) Host { h.Ended = true; return h }
 	serves := func(h Host) Host { h.Serves = true; return h }
 	other := addr.Ethernet{Name: "ens3", MAC: "52:54:00:00:00:07", MTU: 1500, Enabled: true, Carrier: true,
 		Addresses: []netip.Prefix{netip.MustParsePrefix("172.22.0.9/16")}}
@@ -76,6 +83,11 @@ func TestRun(t *testing.T) {
 		{"all is well", host(), []string{"-"}},
 		{"another DHCP server", host().answers("172.22.0.200"), []string{"dhcp-foreign", "-"}},
 		{"the cluster's server answers too early", host().answers("172.22.0.3"), []string{"dhcp-foreign", "-"}},
+		{"the cluster's server answers after the end", ended(host().answers("172.22.0.3")), []string{"-"}},
+		{"our own server answers after the end", ended(host().answers("172.22.0.2")), []string{"dhcp-foreign", "-"}},
+		{"the cluster has its address after the end", ended(host().taken()), []string{"-"}},
+		{"the cluster has its address too early", host().taken(), []string{"prov-taken", "prov-taken", "-"}},
+		{"a program has the port of DHCP after the end", ended(host().has("udp", 67)), []string{"-"}},
 		{"our own server answers", serves(host().answers("172.22.0.2")), []string{"-"}},
 		{"the cluster's server, seen from elsewhere", elsewhere(host().answers("172.22.0.3")), []string{"-"}},
 		{"no link", host(addr.Ethernet{Name: "eth0", MAC: "52:54:00:00:00:02"}), []string{"prov-link", "-"}},

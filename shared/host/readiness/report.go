@@ -60,7 +60,7 @@ func (h Host) Examine(ctx context.Context) Report {
 	var unseen inspect.Unseen
 	var bmcs report.Report
 	var asked sync.WaitGroup
-	asked.Go(func() { bmcs = report.Examine(ctx, h.Targets) })
+	asked.Go(func() { bmcs = report.Examine(ctx, h.Targets, h.Done) })
 	wire := h.wire(ctx, &r, &unseen)
 	asked.Wait()
 	r.Hosts = append(r.Hosts, bmcs.Hosts...)
@@ -100,7 +100,10 @@ func (h Host) wire(ctx context.Context, r *Report, unseen *inspect.Unseen) (foun
 	if f.Link != nil {
 		r.Link = f.Link.Name
 	}
-	if h.Machine && !h.Serves { // its other services may run already
+	switch {
+	case h.Ended: // nothing here needs a port any more
+		f.Ports = nil
+	case h.Machine && !h.Serves: // its other services may run already
 		f.Ports = slices.DeleteFunc(f.Ports,
 			func(p facts.HeldPort) bool { return p.Network != "udp" })
 	}

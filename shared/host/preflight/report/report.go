@@ -23,9 +23,10 @@ type Report struct {
 	seen []preflight.Facts
 }
 
-// Examine asks all BMCs, and judges what they report.
-func Examine(ctx context.Context, targets []preflight.Target) Report {
-	seen, now := preflight.Observe(ctx, targets, preflight.Options{}), time.Now().UTC()
+// Examine asks all BMCs, and judges what they report. done may be nil.
+func Examine(ctx context.Context, targets []preflight.Target, done preflight.Done) Report {
+	seen := preflight.Observe(ctx, targets, preflight.Options{Done: done})
+	now := time.Now().UTC()
 	found := preflight.Judge(seen, now)
 	return Report{At: now, Hosts: append([]Row{}, Rows(seen, found)...),
 		Findings: append([]preflight.Finding{}, found...), seen: seen}
