@@ -152,8 +152,8 @@ func (f files) plan(std streams) (*provision.Plan, error) {
 	return p.Provisioning, nil
 }
 
-// targets are the hosts that this machine provisions, with the accounts of its file of secrets. Those
-// that have joined the cluster are to run; by a journal that cannot be read none has.
+// targets are the hosts that this machine provisions, with the accounts of its file of secrets.
+// Those that have joined the cluster are to run; by a journal that cannot be read none has.
 func (f files) targets(p *provision.Plan) ([]preflight.Target, error) {
 	text, err := readFile(f.hosts)
 	if errors.Is(err, fs.ErrNotExist) {
