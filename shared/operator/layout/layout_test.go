@@ -42,3 +42,12 @@ func TestNarrow(t *testing.T) {
 		}
 	}
 }
+
+// TestClean holds that a text from outside stays in its line and moves no cursor.
+func TestClean(t *testing.T) {
+	for text, want := range map[string]string{"a  b\n\tc": "a b c", "\x1b[2Jx\r": "[2Jx", "é\xff": "é?", "\u202eabc": "abc", "": ""} {
+		if got := Clean(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

@@ -20,6 +20,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/judge"
 	width "github.com/onprem-infra/onprem-infra/shared/operator/layout"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -187,6 +188,19 @@ func TestInspect_Provisioning(t *testing.T) {
 	}
 	if text := r.Text(width.Of(200)); !strings.Contains(text, "\nmaster-1: blocked: its BMC is dead") || !strings.Contains(text, "\nprovisioning: DHCP is off\n") {
 		t.Error(text)
+	}
+}
+
+// TestInspect_ProvisioningUnreported holds that a machine that is to install hosts is not healthy
+// before its phase machine reports, and that each host of the plan has its line.
+func TestInspect_ProvisioningUnreported(t *testing.T) {
+	p := fakehost.Plan(t, vrrp.ProfileLan)
+	p.Provisioning = &provision.Plan{Hosts: []provision.Host{{Name: "master-0", Phase: provision.Bootstrap, BMC: "redfish://192.0.2.1"}, {Name: "worker-0", Phase: provision.Cluster, BMC: "redfish://192.0.2.2"}}}
+	r := status.Inspect(t.Context(), fakehost.New(t, p, map[string]string{layout.Hosts: "{}"}))
+	text := r.Text(width.Of(200))
+	if !strings.Contains(text, "\nmaster-0: waiting for the first report of its phase machine\n") || strings.Contains(text, "worker-0") ||
+		!slices.ContainsFunc(r.Verdict.Why, func(why string) bool { return strings.HasPrefix(why, "provisioning does not go on: ") }) {
+		t.Errorf("%+v\n%s", r.Verdict, text)
 	}
 }
 
