@@ -114,6 +114,7 @@ var elsewhere = map[string]string{
 	"onprem-infra ignition --role=bootstrap --host-ignition": "TestSecretsOfHosts_InOneFile",
 	"onprem-infra status":                                    "TestStatus",
 	"cp -r master/. / &&":                                    "TestLongKubeadm",
+	"ssh root@bootstrap cat":                                 "TestScript",
 	"sed -n 's/^enable //p'":                                 "TestLongKubeadm",
 	"kubeadm init":                                           "TestLongKubeadm",
 	"kubectl apply --recursive -f":                           "TestLongKubeadm",
@@ -133,6 +134,7 @@ var recipes = []string{"debootstrap ", "lib=", "for daemon in ", "install -D ", 
 // before it have left.
 var readmeNeeds = map[string]string{
 	"onprem-infra diff --role=master -c /etc/onprem-infra/cluster.json":                   "rm -rf node host && onprem-infra render --role=master -c install-config.yaml --images images.json --out node && cp -r node host",
+	"onprem-infra report --out hosts.html installation.jsonl":                             `echo '{"time":"2026-01-02T03:04:05Z","kind":"started"}' >installation.jsonl`,
 	"onprem-infra report --out vip.html master-0.jsonl":                                   `for n in 0 1 2; do echo '{"at":"2026-01-02T03:04:05Z","instance":"a","state":"BACKUP"}' >master-$n.jsonl; done; echo '{"at":"2026-01-02T03:05:05Z","instance":"a","state":"MASTER"}' >>master-0.jsonl`,
 	"onprem-infra render --role=master -c cluster.yaml --images images.json --timing lan": "rm -rf tree && onprem-infra render --role=master -c cluster.yaml --images images.json --timing vm --out tree",
 }

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -56,6 +57,29 @@ func deployed(v *View) {
 func hasJoined(v *View) { v.Known.Joined = ago(time.Second) }
 
 var steps = []string{"deploy", node.WriteStep, "prepare_instance_boot"}
+
+// waits are how the waits begin that the operator's page explains.
+func waits(t *testing.T) (all []string) {
+	t.Helper()
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, found := strings.Cut(string(text), "| A host waits for |")
+	for line := range strings.Lines(table) {
+		cells := strings.Split(line, "|")
+		if strings.TrimSpace(line) == "" {
+			break
+		}
+		for _, begin := range strings.Split(cells[1], ";") {
+			all = append(all, strings.TrimSpace(begin))
+		}
+	}
+	if !found || len(all) < 10 || slices.Contains(all, "") {
+		t.Fatalf("the table has %q", all)
+	}
+	return all
+}
 
 // TestDecide has one row for each state of a node and what the journal has of it.
 func TestDecide(t *testing.T) {
@@ -144,9 +168,13 @@ func TestDecide(t *testing.T) {
 		{name: "called back", view: view(node.DeployWait, func(v *View) { v.Known.AskedAt, v.Node.Called = ago(15*time.Minute), ago(time.Minute) }), text: "its ramdisk to finish"},
 		{name: "no call-back at all", view: view(node.DeployWait, func(v *View) { v.Known.AskedAt, v.Known.Boots = ago(33*time.Minute), 2 }), kind: ledger.Blocked, text: "after 3 boots"},
 	}
+	documented := waits(t)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			step := Decide(tt.view)
+			if w := step.Show.Waits; w != "" && !slices.ContainsFunc(documented, func(begin string) bool { return strings.HasPrefix(w, begin) }) {
+				t.Errorf("bootstrap/README.md does not say what to do if a host waits for %q", w)
+			}
 			var got []node.Verb
 			for _, r := range step.Requests {
 				got = append(got, r.Verb)

@@ -1,7 +1,9 @@
 package cause
 
 import (
+	"cmp"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -145,4 +147,33 @@ func FuzzOf(f *testing.F) {
 			t.Fatalf("%d boots of %d events", n, len(all))
 		}
 	})
+}
+
+// TestFaults_Documented holds that the operator's page explains each course of events that stands
+// still.
+func TestFaults_Documented(t *testing.T) {
+	text, err := os.ReadFile("../../../bootstrap/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, found := strings.Cut(string(text), "| Last seen |")
+	explained := map[string]bool{}
+	for line := range strings.Lines(table) {
+		if strings.TrimSpace(line) == "" {
+			break
+		}
+		for _, seen := range strings.Split(strings.Split(line, "|")[1], ";") {
+			explained[strings.TrimSpace(seen)] = true
+		}
+	}
+	for _, s := range stories {
+		all, end := story(t, s.lines)
+		c := Of(all, end)
+		if c.Stage == Failed || c.Why == "" {
+			continue
+		}
+		if seen := cmp.Or(c.Seen, "nothing"); !found || !explained[seen] {
+			t.Errorf("%s: bootstrap/README.md does not explain %q", s.name, seen)
+		}
+	}
 }
