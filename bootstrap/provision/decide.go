@@ -132,12 +132,13 @@ func (d *decision) showHosts() {
 // view is what is known of one host.
 func (d *decision) view(h provision.Host) machine.View {
 	given, _ := d.Snapshot.Accounts.Of(h.Name)
+	as, isJoined := joined(h, d.Snapshot.Joined)
 	v := machine.View{
 		Host: machine.Host{Plan: h, Hints: given.RootDisk, Username: given.Username,
 			Password: given.Password, Ignition: given.Ignition, CA: d.CA, Image: d.Image,
 			Kernel: d.Kernel, Ramdisk: d.Ramdisk, Accounts: d.Revision},
 		Silent: d.Ironic.Err != nil, Disks: d.Ironic.Disks[h.Name],
-		Joined: joined(h, d.Snapshot.Joined), Known: d.memory.Hosts[h.Name],
+		Joined: isJoined, Addresses: as.InternalIPs, Known: d.memory.Hosts[h.Name],
 		Trace: d.Traces[h.Name], Watched: d.watched[h.Name], Now: d.Now,
 		Limits: machine.Limits{BootRetry: d.limit("boot-retry"), CallBack: d.limit("call-back"),
 			Started: d.memory.Started, Deadline: d.deadline()},

@@ -104,13 +104,17 @@ func (r *Room) observeHosts(ctx context.Context, s *Snapshot) (err error) {
 	return nil
 }
 
-// joined reports whether a host's Node is in the cluster: one with its name, whether with a domain
-// or without, or with its address on the provisioning network.
-func joined(h provision.Host, nodes []addr.Candidate) bool {
+// joined is a host's Node in the cluster: one with its name, whether with a domain or without, or
+// with its address on the provisioning network.
+func joined(h provision.Host, nodes []addr.Candidate) (addr.Candidate, bool) {
 	name, _, _ := strings.Cut(strings.ToLower(h.Name), ".")
-	return slices.ContainsFunc(nodes, func(n addr.Candidate) bool {
+	i := slices.IndexFunc(nodes, func(n addr.Candidate) bool {
 		short, _, _ := strings.Cut(strings.ToLower(n.Name), ".")
 		return short == name || h.Address.IsValid() &&
 			slices.Contains(slices.Concat(n.InternalIPs, n.Annotated), h.Address)
 	})
+	if i < 0 {
+		return addr.Candidate{}, false
+	}
+	return nodes[i], true
 }

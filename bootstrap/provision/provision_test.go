@@ -1,6 +1,7 @@
 package provision
 
 import (
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -25,6 +26,17 @@ func TestRun(t *testing.T) {
 	for _, m := range r.world.Machines {
 		if m.Writes != 1 || m.Joined.IsZero() {
 			t.Errorf("%s: %d writes, joined %v", m.Name, m.Writes, m.Joined)
+		}
+	}
+	joined := map[string][]netip.Addr{}
+	for _, e := range r.entries() {
+		if e.Kind == ledger.Joined {
+			joined[e.Host] = e.Addresses
+		}
+	}
+	for i, m := range r.world.Machines {
+		if !slices.Equal(joined[m.Name], []netip.Addr{nodeIP(i)}) {
+			t.Errorf("%s joined with %v", m.Name, joined[m.Name])
 		}
 	}
 	var phases []progress.Phase

@@ -183,10 +183,13 @@ func (r *rig) Show(p progress.Progress) error { r.shown = p; return nil }
 
 func (r *rig) Run(context.Context) (blocking, warnings []string) { return r.blocking, nil }
 
+// nodeIP is the address of a machine's Node.
+func nodeIP(machine int) netip.Addr { return netip.AddrFrom4([4]byte{192, 0, 2, byte(20 + machine)}) }
+
 func (r *rig) joined() (all []addr.Candidate) {
-	for _, m := range r.world.Machines {
+	for i, m := range r.world.Machines {
 		if !m.Joined.IsZero() {
-			all = append(all, addr.Candidate{Name: m.Name + ".example.com"})
+			all = append(all, addr.Candidate{Name: m.Name + ".example.com", InternalIPs: []netip.Addr{nodeIP(i)}})
 		}
 	}
 	return all

@@ -39,7 +39,8 @@ Of a bootstrap machine that installs hosts it also draws the installation: a lan
 what dnsmasq, the HTTP server and Ironic saw of it until its Node joined, and the cause of each boot
 that led nowhere. That machine keeps a journal, ` + layout.Journal + `,
 for root, and events in ` + layout.Run + `/events-*.jsonl, which are gone
-after a boot. Both are JOURNALs too, in one file or several.
+after a boot. Both are JOURNALs too, in one file or several, and so is the log of OpenShift's
+machine config server, which has the first request of each host's Ignition.
 
 A JOURNAL is a file, HOST=FILE if the file's name is not the host's, or - for standard input. There
 a line "==> HOST <==" begins the journal of each host. Without a JOURNAL it is this host's.

@@ -10,7 +10,8 @@ import (
 // learn records what is seen of the host for the first time.
 func (d *decision) learn() {
 	if d.Joined && !d.joined() {
-		d.record(ledger.Entry{Kind: ledger.Joined, Evidence: "its Node is in the cluster"})
+		d.record(ledger.Entry{Kind: ledger.Joined, Evidence: "its Node is in the cluster",
+			Addresses: d.Addresses})
 	}
 	w := &d.known.Write
 	if !w.Intent.IsZero() && w.Fetched.IsZero() && d.Trace.Fetched.After(w.Intent) {

@@ -6,6 +6,7 @@
 package machine
 
 import (
+	"net/netip"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/mac"
@@ -39,10 +40,11 @@ type View struct {
 	// Silent is whether Ironic does not answer: then nothing is known of its node.
 	Silent bool
 	Disks  node.Disks // what the inspection found; nil if that was not read
-	// Joined reports whether its Node is in the cluster.
-	Joined bool
-	Known  ledger.Host // what the journal has of it
-	Trace  Trace
+	// Joined reports whether its Node is in the cluster, with these addresses.
+	Joined    bool
+	Addresses []netip.Addr
+	Known     ledger.Host // what the journal has of it
+	Trace     Trace
 	// Watched reports whether this program saw in its last round that Ironic deploys the host, and
 	// has not come past the step that writes the disk.
 	Watched bool

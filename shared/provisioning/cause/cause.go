@@ -82,6 +82,10 @@ var faults = map[Stage]fault{
 	System: {15 * time.Minute, "its operating system runs, and it has not joined: its Ignition " +
 		"did not end, or it does not reach the API",
 		"see its screen and its journal; check its network and the names of the API there"},
+	Fetched: {15 * time.Minute, "its Ignition has its document, and it has not joined: its " +
+		"Ignition or its kubelet did not come to their ends",
+		"see its screen and its journal; check which images it pulls, and whether its " +
+			"certificate request waits for approval"},
 }
 
 // Of is how far one host is at a time, and why no further. Events are those of this host alone, in

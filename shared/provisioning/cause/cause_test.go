@@ -75,6 +75,7 @@ var stories = []struct{ name, lines string }{
 	{"deployed and boots from the network", deployed + program},
 	{"its system runs", deployed + "dhcp/discover: 172.22.0.11 MSFT 5.0\n+1m"},
 	{"its system runs and has not joined", deployed + "dhcp/request: 172.22.0.11\n+16m"},
+	{"its Ignition got its document", deployed + "ignition/master: 192.0.2.21\n+16m"},
 	{"deployed, and its firmware asks", deployed + "dhcp/discover: PXEClient:Arch:00007:UNDI:003016\ndhcp/solicit: 343\ndhcp/discover: 172.22.0.11 PXEClient iPXE\n+1m"},
 	{"joined", deployed + "node/joined: master-0"},
 	{"boots anew after a ramdisk that did not call back", network + "+10m\n" + program},

@@ -34,14 +34,15 @@ const (
 	Image      Stage = "image" // it fetches the operating system
 	Failed     Stage = "failed"
 	Deployed   Stage = "deployed"
-	System     Stage = "system" // its operating system asks for an address
+	System     Stage = "system"  // its operating system asks for an address
+	Fetched    Stage = "fetched" // its Ignition got its document
 	Joined     Stage = "joined"
 )
 
 // order has the stages as they follow each other in a boot.
 var order = []Stage{Nothing, Started, Asked, Ignored, Answered, NoProgram, Offered, Broken, Missing,
 	Program, Script, Kernel, Initramfs, Media, RamdiskUp, CalledBack, Image, Failed, Deployed,
-	System, Joined}
+	System, Fetched, Joined}
 
 // before reports whether a stage comes before another one.
 func (s Stage) before(other Stage) bool {
@@ -93,6 +94,9 @@ func next(now Stage, e events.Event) (p Point, again bool) {
 		if starts(e.Kind) {
 			return Point{Stage: Started, Seen: "switched on"}, true
 		}
+	case events.Ignition:
+		return Point{Stage: Fetched, Seen: "its Ignition fetched its document", Detail: e.Detail},
+			false
 	case events.Node:
 		return Point{Stage: Joined, Seen: "node " + word(e.Kind), Detail: e.Detail}, false
 	}

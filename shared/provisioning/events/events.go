@@ -28,6 +28,10 @@ const (
 	Provision Source = "provision" // the phase machine
 )
 
+// Ignition is what a host's Ignition asked of the machine config server, by that server's log. No
+// program of ours writes a file of it.
+const Ignition Source = "ignition"
+
 // Sources lists all of them.
 func Sources() []Source { return []Source{DHCP, TFTP, HTTP, Ironic, Node, Provision} }
 

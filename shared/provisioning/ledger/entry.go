@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/netip"
 	"slices"
 	"time"
 
@@ -58,6 +59,8 @@ type Entry struct {
 	Orders   *orders.Orders `json:"orders,omitempty"`
 	Disk     *node.Pinned   `json:"disk,omitempty"`
 	Memory   *Memory        `json:"memory,omitempty"`
+	// Addresses are those of the Node, of Joined alone.
+	Addresses []netip.Addr `json:"addresses,omitempty"`
 }
 
 // MaxLine is the longest line in bytes, and MaxFile the size at which a file is rewritten.

@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -187,7 +188,7 @@ func FuzzPage(f *testing.F) {
 	for _, e := range example().Entries {
 		file = append(file, ledger.Encode(e)...)
 	}
-	f.Add(file)
+	f.Add(append(file, served...))
 	f.Add([]byte(`{"time":"2026-11-20T10:00:00Z","source":"dhcp","kind":"discover","detail":"\u001b[2J","host":"\u001b"}`))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		var r Record
@@ -202,4 +203,45 @@ func FuzzPage(f *testing.F) {
 			t.Error(err)
 		}
 	})
+}
+
+// served is a log of OpenShift's machine config server, as 'crictl logs' and kubelet's files have it.
+const served = `I1120 09:39:27.135474       1 bootstrap.go:37] Version: v4.14.0-202311021650.p0.g9b1e0d2.assembly.stream-dirty
+I1120 09:39:27.135786       1 api.go:72] Launching server on :22624
+I1120 10:15:42.536108       1 api.go:117] Pool master requested by address:"192.0.2.20:40148" User-Agent:"Ignition/2.14.0" Accept-Header: "application/vnd.coreos.ignition+json;version=3.3.0, */*;q=0.1"
+2026-11-20T10:15:43.000000000+00:00 stderr F I1120 10:15:43.000001       1 api.go:117] Pool master requested by address:"[2001:db8::21]:40148" User-Agent:"Ignition/2.14.0" Accept-Header: ""
+I1120 10:15:44.536230       1 api.go:117] Pool master requested by address:"192.0.2.9:1" User-Agent:"curl/7.76.1" Accept-Header: "*/*"
+I1120 10:15:45.543396       1 api.go:117] Pool master requested by address:"none" User-Agent:"Ignition/2.14.0"
+E1120 10:15:46.543396       1 api.go:183] couldn't convert config
+`
+
+// TestFetches holds that a request of Ignition belongs to the host whose Node has its address, and is
+// not lost if none has it; and that nothing else of that log is read.
+func TestFetches(t *testing.T) {
+	r := example()
+	for i, e := range r.Entries {
+		if e.Kind == ledger.Joined {
+			r.Entries[i].Addresses = []netip.Addr{netip.MustParseAddr("192.0.2.20"), netip.MustParseAddr("2001:db8::20")}
+		}
+	}
+	rest, broken := r.Take([]byte(served))
+	if len(rest) > 0 || broken != 0 || len(r.Fetches) != 2 {
+		t.Fatalf("rest %q, %d broken, %+v", rest, broken, r.Fetches)
+	}
+	text := textOf(Page(r))
+	for _, want := range []string{"\n2026-11-20 10:15:42Z master-0 ignition: its Ignition fetched its document: 192.0.2.20\n",
+		"\n2026-11-20 10:15:43Z 2001:db8::21 ignition: its Ignition fetched its document: the pool master\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if l := lanes(Page(r).Timelines[0]); !strings.Contains(l, "starts from its disk: its Ignition fetched its document") {
+		t.Error(l)
+	}
+	// At the end of a year the log counts on in the next one.
+	r = Record{Entries: []ledger.Entry{{Time: time.Date(2026, 12, 31, 23, 50, 0, 0, time.UTC), Kind: ledger.Started}}}
+	r.Take([]byte(strings.ReplaceAll(served, "I1120", "I0101")))
+	if text := textOf(Page(r)); !strings.Contains(text, "2027-01-01 10:15:42Z 192.0.2.20 ignition") {
+		t.Error(text)
+	}
 }

@@ -42,6 +42,12 @@ func Page(r Record) timeline.Page {
 	for _, h := range hosts {
 		rows = append(rows, h.rows(end, len(r.Entries) > 0)...)
 	}
+	for _, e := range r.Events {
+		if e.Source == events.Ignition && e.Host == "" {
+			rows = append(rows, row{at: e.Time, host: e.Detail, source: string(e.Source),
+				what: "its Ignition fetched its document", why: "the pool " + e.Kind})
+		}
+	}
 	slices.SortStableFunc(rows, func(a, b row) int { return a.at.Compare(b.at) })
 	for _, one := range rows {
 		page.Rows = append(page.Rows, timeline.TableRow{Picture: picture.Title, Alarm: one.alarm,

@@ -103,7 +103,7 @@ func tone(s cause.Stage) timeline.Tone {
 	switch s {
 	case cause.Joined:
 		return timeline.Joined
-	case cause.Deployed, cause.System:
+	case cause.Deployed, cause.System, cause.Fetched:
 		return timeline.Disk
 	case cause.Image:
 		return timeline.Image

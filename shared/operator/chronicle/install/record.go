@@ -17,9 +17,10 @@ import (
 type Record struct {
 	Entries []ledger.Entry
 	Events  []events.Event
+	Fetches []Fetch
 }
 
-// Empty reports whether there is nothing to draw.
+// Empty reports whether there is nothing to draw. Requests alone belong to no host.
 func (r Record) Empty() bool { return len(r.Entries)+len(r.Events) == 0 }
 
 // Take takes the lines of the phase machine's journal and of events out of a text, and adds them to
@@ -32,7 +33,11 @@ func (r *Record) Take(text []byte) (rest []byte, broken int) {
 			Kind     string
 		}
 		err := json.Unmarshal(line, &of)
+		fetch, logged := readFetch(string(line))
 		switch {
+		case logged && fetch.From.IsValid():
+			r.Fetches = append(r.Fetches, fetch)
+		case logged:
 		case err != nil || of.Instance != "" || of.Kind == "":
 			rest = append(rest, line...)
 		case of.Source != "":
@@ -52,7 +57,8 @@ func (r *Record) Take(text []byte) (rest []byte, broken int) {
 // sorted is the record in the order of times, without what stands in it twice: files may be named
 // twice, and a program that restarts writes the present state again.
 func (r Record) sorted() Record {
-	all := Record{slices.Clone(r.Entries), slices.Clone(r.Events)}
+	all := Record{Entries: slices.Clone(r.Entries),
+		Events: append(slices.Clone(r.Events), r.fetched()...)}
 	slices.SortStableFunc(all.Entries,
 		func(a, b ledger.Entry) int { return a.Time.Compare(b.Time) })
 	seen := map[string]bool{}
@@ -76,8 +82,10 @@ func (r Record) sorted() Record {
 // lost are events that the journal still shows after a boot of the machine, with which the events
 // themselves are gone.
 func (r Record) lost() (all []events.Event) {
+	first := slices.IndexFunc(r.Events,
+		func(e events.Event) bool { return e.Source != events.Ignition })
 	for _, e := range r.Entries {
-		if len(r.Events) > 0 && !e.Time.Before(r.Events[0].Time) {
+		if first >= 0 && !e.Time.Before(r.Events[first].Time) {
 			break
 		}
 		if source, kind := shows(e); kind != "" {
