@@ -99,6 +99,9 @@ func ofTrace(trace []Point, now time.Time) Cause {
 	}
 	if c.Stage == Failed {
 		c.Why, c.Do = "Ironic gave up: "+quote(c.Detail), "correct that, and let it be tried again"
+		if f, ok := faults[stayed(trace)]; ok {
+			c.Why, c.Do = f.why+"; "+c.Why, f.do
+		}
 		return c
 	}
 	if again(trace) {
@@ -116,6 +119,23 @@ func ofTrace(trace []Point, now time.Time) Cause {
 		}
 	}
 	return c
+}
+
+// stayed is the stage at which the last boot stayed for too long before Ironic gave up; Failed if
+// its ramdisk had called back, or if Ironic did not wait for it.
+func stayed(trace []Point) Stage {
+	last := trace[len(trace)-1]
+	for i := len(trace) - 1; i >= 0 && trace[i].Boot == last.Boot; i-- {
+		switch p := trace[i]; {
+		case p.Stage == Failed:
+			last = p
+		case p.Stage.before(CalledBack) && last.At.Sub(p.At) >= faults[p.Stage].after:
+			return p.Stage
+		default:
+			return Failed
+		}
+	}
+	return Failed
 }
 
 // again reports whether a host that is deployed boots from the network by itself.
@@ -151,7 +171,10 @@ type Gap struct {
 func Gaps(all []events.Event) (gaps []Gap) {
 	trace := Trace(all)
 	for i, p := range trace {
-		if i == 0 || p.Boot == trace[i-1].Boot || !trace[i-1].Stage.before(CalledBack) {
+		if i == 0 || p.Boot == trace[i-1].Boot {
+			continue
+		}
+		if s := trace[i-1].Stage; s != Failed && !s.before(CalledBack) {
 			continue
 		}
 		c := ofTrace(trace[:i], p.At.Add(hosts)) // it was not going to get further

@@ -35,14 +35,14 @@ func (r Record) picture(hosts []host) timeline.Timeline {
 		t.Lanes = append(t.Lanes, r.machine(at, t.End))
 	}
 	for _, h := range hosts {
-		t.Lanes = append(t.Lanes, h.lane(at, all))
+		t.Lanes = append(t.Lanes, h.lane(at, all, t.End))
 	}
 	return t
 }
 
 // machine is the lane of the phase machine.
 func (r Record) machine(at func(time.Time) time.Duration, end time.Duration) timeline.Lane {
-	phases := timeline.Row{Name: "phase", Thick: true}
+	phases := timeline.Row{Thick: true}
 	dhcp := timeline.Row{Name: "DHCP on"}
 	next := func(row *timeline.Row, from time.Duration, label string, on bool) {
 		if n := len(row.Spans); n > 0 && row.Spans[n-1].To > from {
@@ -66,11 +66,15 @@ func (r Record) machine(at func(time.Time) time.Duration, end time.Duration) tim
 	return timeline.Lane{Name: "bootstrap machine", Rows: []timeline.Row{phases, dhcp}}
 }
 
-// lane is that of a host: how far each boot got, and Ironic's states.
-func (h host) lane(at func(time.Time) time.Duration, end time.Duration) timeline.Lane {
-	far := timeline.Row{Name: "seen last", Thick: true}
+// lane is that of a host: how far each boot got, and Ironic's states. What is known ends with the
+// record; a host that has joined stays joined to the edge of the picture.
+func (h host) lane(at func(time.Time) time.Duration, end, edge time.Duration) timeline.Lane {
+	far := timeline.Row{Thick: true} // its name would hide that of the host
 	for i, p := range h.trace {
 		to := end
+		if p.Stage == cause.Joined {
+			to = edge
+		}
 		if i+1 < len(h.trace) {
 			to = at(h.trace[i+1].At)
 		}
