@@ -52,7 +52,7 @@ With -o json it prints one object; its fields stay as they are:
   provisioning{}, on a bootstrap machine that installs hosts:
               phase, since, at, waits, deadline, dhcp, served[], blockers[], warnings[], stopped,
               hosts[]{name,mac,step,state,waits,since,deadline,lastSeen,next,attempts,tries,
-                      blocker,lastError,cause,do},
+                      retries,blocker,lastError,cause,do},
               parts[]{part,wanted,on,ready,stale,since,at,why}, foreign[]{kind,mac,address,last}
   names[]     name, want, answers, right
   clashes[]   kind, instance, for, link, id, vip, who{address,mac}, better{address,mac}, version,
