@@ -87,6 +87,20 @@ func TestRun_Preflight(t *testing.T) {
 	}
 }
 
+// Ironic answers before it has loaded its drivers, and refuses what is asked of one.
+func TestRun_NoDriverYet(t *testing.T) {
+	r := newRig(1)
+	r.drivers = []string{"ipmi"}
+	past := func() bool { return r.shown.Phase != progress.Address && r.shown.Phase != progress.Services }
+	if r.until(t.Context(), 2*time.Minute, past) || !strings.Contains(r.shown.Waits, "Ironic to load its driver redfish, which master-0 needs") {
+		t.Errorf("shown %+v", r.shown)
+	}
+	r.drivers = []string{"ipmi", "redfish"}
+	if !r.until(t.Context(), time.Minute, past) {
+		t.Errorf("not after the driver: %+v", r.shown)
+	}
+}
+
 // After a boot nothing is on before the journal was read, and what has ended stays off.
 func TestRun_EndedStaysOff(t *testing.T) {
 	r := newRig(1)

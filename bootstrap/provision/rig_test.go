@@ -62,6 +62,7 @@ type rig struct {
 	revision  string
 	hints     rootdisk.Hints
 	blocking  []string
+	drivers   []string // that Ironic has loaded
 	shown     progress.Progress
 	happened  []events.Event // since the machine booted
 	wrong     []string
@@ -73,7 +74,7 @@ type rig struct {
 
 func newRig(seed uint64) *rig {
 	var machines []*fakeironic.Machine
-	r := &rig{seed: seed, revision: "1", passwords: map[string]string{}}
+	r := &rig{seed: seed, revision: "1", passwords: map[string]string{}, drivers: []string{"ipmi", "redfish"}}
 	for _, h := range testPlan().Hosts[:3] {
 		r.passwords[h.Name] = "good"
 		machines = append(machines, &fakeironic.Machine{Name: h.Name, Password: "good", Disks: []rootdisk.Disk{bigDisk("S-" + h.Name)}})
@@ -222,7 +223,7 @@ func (i ironicOf) Drivers(context.Context) ([]string, error) {
 	if !i.r.world.Running() {
 		return nil, fakeironic.ErrDown
 	}
-	return []string{"ipmi", "redfish"}, nil
+	return i.r.drivers, nil
 }
 func (i ironicOf) Nodes(ctx context.Context) ([]node.Node, error) { return i.r.world.All(ctx) }
 func (i ironicOf) Disks(ctx context.Context, id string) (node.Disks, error) {

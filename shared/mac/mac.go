@@ -19,15 +19,9 @@ var (
 		"the address of the one that boots")
 )
 
-// bare is the number of digits in an address without separators.
-const bare = 12
-
 // Parse reads any usual spelling: six pairs of digits with colons or dashes, three groups of four
 // with dots, or twelve digits, in any case.
 func Parse(text string) (MAC, error) {
-	if len(text) == bare {
-		text = fmt.Sprintf("%s.%s.%s", text[:4], text[4:8], text[8:])
-	}
 	hw, err := net.ParseMAC(text)
 	if err != nil || len(hw) != len(MAC{}) {
 		return MAC{}, ErrNoMAC

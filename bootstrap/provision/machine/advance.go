@@ -98,6 +98,11 @@ func (d *decision) deploy() {
 	if d.known.Never() {
 		return
 	}
+	if d.Host.Ignition.Empty() {
+		d.block("the file of the hosts' accounts has no Ignition document of it, without which " +
+			"it would boot and never join: write the file again, with --host-ignition")
+		return
+	}
 	d.ask(node.Deploy, node.Request{Image: d.Host.Image,
 		Drive: node.Drive{Name: d.Host.Plan.Name, UserData: d.Host.Ignition}})
 }

@@ -116,6 +116,7 @@ func TestDecide(t *testing.T) {
 		{name: "available, on without a ramdisk", view: view(node.Available, func(v *View) { v.Node.Changed = ago(3 * time.Minute) }), want: node.Deploy},
 		{name: "available without a disk", view: view(node.Available, func(v *View) { v.Node.Disk = "" }), want: node.Manage},
 		{name: "available, asked, not begun", view: view(node.Available, asked(node.Deploy), wrote(ledger.Write{Intent: ago(time.Minute)}), func(v *View) { v.Node.Changed = ago(2 * time.Minute) }), want: node.Deploy},
+		{name: "available, without an Ignition document", view: view(node.Available, func(v *View) { v.Node.Power, v.Host.Ignition = node.Off, secret.Text{} }), kind: ledger.Blocked, text: "no Ignition document"},
 		{name: "available although it was deployed", view: view(node.Available, deployed), want: node.Manage, kind: ledger.Doubt, text: "forgotten"},
 		{name: "deploying", view: view(node.Deploying, asked(node.Deploy), wrote(ledger.Write{Intent: ago(time.Minute)})), kind: ledger.Begun},
 		{name: "deploying, past the write", view: view(node.Deploying, deployed, func(v *View) { v.Node.Step = node.Step{Index: 2, Name: steps[2], Names: steps} }), kind: ledger.Written},
@@ -178,6 +179,9 @@ func TestDecide(t *testing.T) {
 			var got []node.Verb
 			for _, r := range step.Requests {
 				got = append(got, r.Verb)
+				if h := tt.view.Host; r.Verb == node.Deploy && (r.Image != h.Image || r.Drive != node.Drive{Name: h.Plan.Name, UserData: h.Ignition}) {
+					t.Errorf("deployed with %+v and %+v", r.Image, r.Drive)
+				}
 			}
 			var want []node.Verb
 			if tt.want != "" {

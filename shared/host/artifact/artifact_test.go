@@ -237,6 +237,28 @@ func TestFetch_NoRanges(t *testing.T) {
 	p.holds(t, a, content)
 }
 
+// A slow line takes as long as it takes: only its silence ends a transfer.
+func TestFetch_Slow(t *testing.T) {
+	p, o := newPlace(t), serve(t, random(24))
+	p.Silence = time.Second
+	o.answer = func(o *origin, w http.ResponseWriter, _ *http.Request) bool {
+		for piece := range slices.Chunk(o.content, 2) {
+			_, _ = w.Write(piece)
+			w.(http.Flusher).Flush()
+			time.Sleep(p.Silence / 6)
+		}
+		return true
+	}
+	a := artifact.Artifact{URL: o.URL + "/os.raw", SHA256: sum(o.content)}
+	if err := p.get(t, a); err != nil {
+		t.Fatal(err)
+	}
+	p.holds(t, a, o.content)
+	if n := len(o.asked()); n != 1 {
+		t.Errorf("asked %d times", n)
+	}
+}
+
 // TestFetch_KeepsTheFormer holds that whatever goes wrong, a good file of before stays.
 func TestFetch_KeepsTheFormer(t *testing.T) {
 	former, content := random(1000), random(100_000)
