@@ -85,7 +85,7 @@ func TestProvisioning(t *testing.T) {
 }
 
 // TestProvisioning_Directories holds that each part may write where package layout has its files,
-// and that no directory is lost when one of the units stops.
+// that no directory is lost when one of the units stops, and that systemd makes none with secrets.
 func TestProvisioning_Directories(t *testing.T) {
 	units := all(t)
 	for name, dirs := range map[string][]string{
@@ -110,6 +110,9 @@ func TestProvisioning_Directories(t *testing.T) {
 		for _, dir := range made {
 			if path.Clean(dir) != dir || dir == "/run/onprem-infra" || dir == "/var/lib/onprem-infra" {
 				t.Errorf("%s: %s is more than its own", name, dir)
+			}
+			if slices.Contains([]string{layout.Ironic, path.Dir(layout.Key), path.Dir(layout.Account)}, dir) {
+				t.Errorf("%s: systemd lets every user read %s, which has secrets", name, dir)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package provision
 
 import (
+	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -40,7 +41,11 @@ func TestRun(t *testing.T) {
 		}
 	}
 	var phases []progress.Phase
+	var on []string // which parts are, from one order to the next
 	for _, e := range r.entries() {
+		if e.Kind == ledger.Orders {
+			on = append(on, fmt.Sprint(e.Orders.On))
+		}
 		if e.Kind == ledger.Phase {
 			phases = append(phases, e.Phase)
 			if e.Cause == "" || e.Time.IsZero() || e.Evidence == "" {
@@ -50,6 +55,10 @@ func TestRun(t *testing.T) {
 	}
 	if want := progress.Phases()[1:]; !slices.Equal(phases, want) {
 		t.Errorf("phases %q, want %q", phases, want)
+	}
+	want := []string{"[address]", "[address http ironic]", "[address http ironic dhcp]", "[address http ironic]", "[address]", "[]"}
+	if !slices.Equal(on, want) {
+		t.Errorf("on are %q, want %q", on, want)
 	}
 	if took := r.world.Now.Sub(begin); took > 5*time.Minute {
 		t.Errorf("it took %v", took)

@@ -64,22 +64,30 @@ func TestComplete(t *testing.T) {
 
 // TestNamed holds that each named test exists, and each subtest in some text of its package.
 func TestNamed(t *testing.T) {
-	known := map[string]tests{}
 	for _, c := range chapters(t) {
 		for _, s := range c.Scars {
 			for _, test := range s.Tests {
-				if _, ok := known[test.Room]; !ok {
-					known[test.Room] = testsOf(t, test.Room)
-				}
-				function, sub, _ := strings.Cut(test.Name, "/")
-				if !slices.Contains(known[test.Room].functions, function) {
-					t.Errorf("%s: there is no %s in %s", s.ID, function, test.Room)
-				}
-				if sub != "" && !slices.Contains(known[test.Room].texts, sub) {
-					t.Errorf("%s: no test in %s is called %q", s.ID, test.Room, sub)
-				}
+				test.exists(t, s.ID)
 			}
 		}
+	}
+}
+
+// known are the tests of the rooms that were looked into.
+var known = map[string]tests{}
+
+// exists holds that the test that row names is there.
+func (k Test) exists(t *testing.T, row string) {
+	t.Helper()
+	if _, ok := known[k.Room]; !ok {
+		known[k.Room] = testsOf(t, k.Room)
+	}
+	function, sub, _ := strings.Cut(k.Name, "/")
+	if !slices.Contains(known[k.Room].functions, function) {
+		t.Errorf("%s: there is no %s in %s", row, function, k.Room)
+	}
+	if sub != "" && !slices.Contains(known[k.Room].texts, sub) {
+		t.Errorf("%s: no test in %s is called %q", row, k.Room, sub)
 	}
 }
 

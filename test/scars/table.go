@@ -79,20 +79,28 @@ func readScar(line string) (s Scar, err error) {
 		cells[i] = strings.ReplaceAll(strings.TrimSpace(cell), bar, "|")
 	}
 	s.ID, s.Was, s.Open = cells[1], cells[2], cells[5]
-	for text := range strings.SplitSeq(cells[3], "<br>") {
-		room, name, ok := strings.Cut(strings.TrimPrefix(text, "`"), "` ")
-		switch {
-		case text == "":
-		case !ok:
-			return s, fmt.Errorf("the test %q: want `ROOM` TestName", text)
-		default:
-			s.Tests = append(s.Tests, Test{Room: room, Name: name})
-		}
+	if s.Tests, err = readTests(cells[3]); err != nil {
+		return s, err
 	}
 	if cells[4] != "" {
 		s.Defect, err = readDefect(strings.Trim(cells[4], "`"))
 	}
 	return s, err
+}
+
+// readTests reads the tests of a cell.
+func readTests(cell string) (all []Test, err error) {
+	for text := range strings.SplitSeq(cell, "<br>") {
+		room, name, ok := strings.Cut(strings.TrimPrefix(text, "`"), "` ")
+		switch {
+		case text == "":
+		case !ok:
+			return nil, fmt.Errorf("the test %q: want `ROOM` TestName", text)
+		default:
+			all = append(all, Test{Room: room, Name: name})
+		}
+	}
+	return all, nil
 }
 
 // readDefect reads OPERATOR DECLARATION NODE [VALUE].

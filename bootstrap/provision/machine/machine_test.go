@@ -146,6 +146,9 @@ func TestDecide(t *testing.T) {
 		{name: "blocked", view: view(node.Enroll, func(v *View) { v.Known.Blocker = "no disk" })},
 		{name: "blocked, and joined", view: view(node.Enroll, func(v *View) { v.Known.Blocker, v.Joined = "no disk", true }), want: node.Manage, kind: ledger.Joined},
 		{name: "late", view: view(node.Enroll, func(v *View) { v.Limits.Deadline = now }), kind: ledger.Blocked, text: `still "enroll"`},
+		{name: "late, its power cannot be switched", view: view(node.Active, func(v *View) {
+			v.Limits.Deadline, v.Node.Maintenance = now, node.Maintenance{On: true, Fault: node.FaultPower, Reason: "the BMC does not answer"}
+		}), kind: ledger.Blocked, text: "it is in maintenance: the BMC does not answer"},
 		{name: "Ironic does not answer", view: view("", func(v *View) { v.Node, v.Silent = nil, true }), text: "Ironic to answer"},
 		{name: "Ironic does not answer, late", view: view("", func(v *View) { v.Node, v.Silent, v.Limits.Deadline = nil, true, now }), kind: ledger.Blocked, text: "Ironic does not answer"},
 		{name: "not taken for long", view: view(node.Enroll, asked(node.Manage), func(v *View) { v.Known.AskedAt = ago(patience + time.Second); v.Node.Changed = ago(time.Hour) }), kind: ledger.Failed, text: "not taken"},
