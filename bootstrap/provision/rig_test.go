@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/bootstrap/provision/machine"
@@ -63,9 +64,14 @@ type rig struct {
 	hints     rootdisk.Hints
 	blocking  []string
 	drivers   []string // that Ironic has loaded
+	pulled    bool     // the cable of the provisioning network
+	full      bool     // the machine's disk
+	started   time.Time
 	shown     progress.Progress
 	happened  []events.Event // since the machine booted
 	wrong     []string
+	journal   ledger.Memory // of file, as it was when it had so many bytes
+	folded    int
 
 	seed  uint64
 	kills bool // the program may be killed at any effect
@@ -96,6 +102,7 @@ func (r *rig) cut() { r.off, r.room, r.world.Served = true, nil, false; r.world.
 
 // restart starts the program anew.
 func (r *rig) restart() {
+	r.started = r.world.Now
 	r.room = New(Options{Settings: Settings{Plan: testPlan(), Kernel: "http://k", Ramdisk: "http://r"}, Host: r, Ironic: ironicOf{r}, Journal: journalOf{r},
 		Preflight: r, Joined: r.joined, Now: func() time.Time { return r.world.Now }, Wake: make(chan struct{}, 1), Notifier: silent{}})
 }
@@ -139,7 +146,7 @@ func (r *rig) Orders() (orders.Orders, error) { return r.orders, nil }
 func (r *rig) WriteOrders(o orders.Orders) error {
 	return r.effect("orders", func() error {
 		r.orders = o
-		m := ledger.Fold(r.entries())
+		m := r.memory()
 		ended := slices.Index(progress.Phases(), m.Phase) >= slices.Index(progress.Phases(), progress.DHCPOff)
 		if ended && o.Wants(orders.DHCP) || m.Phase == progress.Ended && len(o.On) > 0 {
 			r.wrong = append(r.wrong, fmt.Sprintf("orders %v in the phase %s", o.On, m.Phase))
@@ -202,6 +209,9 @@ func (j journalOf) Read() ([]ledger.Entry, error) { return ledger.Decode(j.r.fil
 
 func (j journalOf) Append(all ...ledger.Entry) error {
 	return j.r.effect("journal", func() error {
+		if j.r.full {
+			return syscall.ENOSPC
+		}
 		for _, e := range all {
 			j.r.file = append(j.r.file, ledger.Encode(e)...)
 		}
@@ -248,7 +258,7 @@ func (r *rig) parts() {
 		r.reports[p] = report
 	}
 	on := func(p orders.Part) bool { return r.reports[p].On }
-	r.world.Served = on(orders.Address) && on(orders.HTTP) && on(orders.DHCP)
+	r.world.Served = on(orders.Address) && on(orders.HTTP) && on(orders.DHCP) && !r.pulled
 	if on(orders.Ironic) {
 		r.world.Start()
 	} else {
@@ -259,6 +269,41 @@ func (r *rig) parts() {
 	}
 }
 
+// memory is what the journal has.
+func (r *rig) memory() ledger.Memory {
+	if r.folded != len(r.file) || r.folded == 0 {
+		r.journal, r.folded = ledger.Fold(r.entries()), len(r.file)
+	}
+	return r.journal
+}
+
+// judge holds what must be true in each second: DHCP is off once the journal has its end, and a run
+// whose time is over has a blocker for each host that has not joined.
+func (r *rig) judge() {
+	m := r.memory()
+	past := func(p progress.Phase) bool {
+		return slices.Index(progress.Phases(), m.Phase) >= slices.Index(progress.Phases(), p)
+	}
+	if past(progress.IronicOff) && (r.reports[orders.DHCP].On || r.world.Served) {
+		r.wrong = append(r.wrong, fmt.Sprintf("%s: DHCP is on in the phase %s", r.world.Now.Format(time.TimeOnly), m.Phase))
+	}
+	began := m.Deploy
+	if r.started.After(began) {
+		began = r.started
+	}
+	if m.Phase != progress.Deploy || r.full || !r.world.Now.After(began.Add(time.Hour+overtime)) {
+		return
+	}
+	for _, h := range testPlan().Hosts[:3] {
+		if known := m.Hosts[h.Name]; known.Joined.IsZero() && known.Blocker == "" {
+			r.wrong = append(r.wrong, fmt.Sprintf("%s: the time is over, and %s has neither joined nor a blocker", r.world.Now.Format(time.TimeOnly), h.Name))
+		}
+	}
+}
+
+// overtime is what a program needs to see that its time is over, however often it is killed then.
+const overtime = time.Minute
+
 // second lets a second pass, with one round of the program if it runs.
 func (r *rig) second(ctx context.Context) error {
 	r.world.Tick()
@@ -266,6 +311,7 @@ func (r *rig) second(ctx context.Context) error {
 		return nil
 	}
 	r.parts()
+	r.judge()
 	err := r.round(ctx)
 	if errors.Is(err, errKilled) {
 		r.restart()
