@@ -67,6 +67,7 @@ type rig struct {
 	pulled    bool     // the cable of the provisioning network
 	full      bool     // the machine's disk
 	started   time.Time
+	complete  map[string]time.Time // when a disk first was
 	shown     progress.Progress
 	happened  []events.Event // since the machine booted
 	wrong     []string
@@ -80,7 +81,7 @@ type rig struct {
 
 func newRig(seed uint64) *rig {
 	var machines []*fakeironic.Machine
-	r := &rig{seed: seed, revision: "1", passwords: map[string]string{}, drivers: []string{"ipmi", "redfish"}}
+	r := &rig{seed: seed, revision: "1", passwords: map[string]string{}, complete: map[string]time.Time{}, drivers: []string{"ipmi", "redfish"}}
 	for _, h := range testPlan().Hosts[:3] {
 		r.passwords[h.Name] = "good"
 		machines = append(machines, &fakeironic.Machine{Name: h.Name, Password: "good", Disks: []rootdisk.Disk{bigDisk("S-" + h.Name)}})
@@ -287,11 +288,14 @@ func (r *rig) judge() {
 	if past(progress.IronicOff) && (r.reports[orders.DHCP].On || r.world.Served) {
 		r.wrong = append(r.wrong, fmt.Sprintf("%s: DHCP is on in the phase %s", r.world.Now.Format(time.TimeOnly), m.Phase))
 	}
+	if r.full {
+		r.started = r.world.Now // it has not begun before that is in the journal
+	}
 	began := m.Deploy
 	if r.started.After(began) {
 		began = r.started
 	}
-	if m.Phase != progress.Deploy || r.full || !r.world.Now.After(began.Add(time.Hour+overtime)) {
+	if m.Phase != progress.Deploy || !r.world.Now.After(began.Add(time.Hour+overtime)) {
 		return
 	}
 	for _, h := range testPlan().Hosts[:3] {
@@ -307,6 +311,11 @@ const overtime = time.Minute
 // second lets a second pass, with one round of the program if it runs.
 func (r *rig) second(ctx context.Context) error {
 	r.world.Tick()
+	for _, m := range r.world.Machines {
+		if m.Writes > 0 && r.complete[m.Name].IsZero() {
+			r.complete[m.Name] = r.world.Now
+		}
+	}
 	if r.off {
 		return nil
 	}

@@ -14,21 +14,45 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/fakeironic"
 )
 
-// fault is one thing that happens to a run: at a time, or so long after a phase has begun.
+// fault is one thing that happens to a run, so long after its start or after what from says.
 type fault struct {
-	at    time.Duration
-	phase progress.Phase
-	what  string
-	do    func(*rig)
+	at   time.Duration
+	from func(*rig) time.Time // zero before that has happened
+	what string
+	do   func(*rig)
 }
 
-// due reports whether the fault happens now.
-func (f fault) due(now time.Time, began map[progress.Phase]time.Time) bool {
-	from := begin
-	if f.phase != "" {
-		from = began[f.phase]
+// pending reports whether the fault is still to come, and due whether it comes now.
+func (f fault) pending(r *rig) (pending, due bool) {
+	from := f.from(r)
+	pending = f.do != nil && !from.IsZero()
+	return pending, pending && !r.off && !r.world.Now.Before(from.Add(f.at))
+}
+
+func start(*rig) time.Time { return begin }
+
+// during is when a phase began, while it lasts.
+func during(p progress.Phase) func(*rig) time.Time {
+	return func(r *rig) time.Time {
+		switch m := r.memory(); {
+		case m.Phase != p:
+			return time.Time{}
+		case m.Since.IsZero(): // the first
+			return begin
+		default:
+			return m.Since
+		}
 	}
-	return f.do != nil && !from.IsZero() && !now.Before(from.Add(f.at))
+}
+
+// deployment is when the deployment of a host was asked for.
+func deployment(m int) func(*rig) time.Time {
+	return func(r *rig) time.Time { return r.memory().Hosts[r.world.Machines[m].Name].Write.Intent }
+}
+
+// complete is when the disk of a host was first complete, whoever knows of it.
+func complete(m int) func(*rig) time.Time {
+	return func(r *rig) time.Time { return r.complete[r.world.Machines[m].Name] }
 }
 
 // The words by which the faults are counted.
@@ -55,59 +79,70 @@ func schedule(random *rand.Rand) (all []fault) {
 	within := func(d time.Duration) time.Duration {
 		return time.Duration(random.Int64N(int64(d))).Truncate(time.Second)
 	}
-	add := func(what string, latest time.Duration, do func(*rig)) time.Duration {
-		all = append(all, fault{at: within(latest), what: what, do: do})
-		return all[len(all)-1].at
+	when := func(from func(*rig) time.Time, at time.Duration, what string, do func(*rig)) {
+		all = append(all, fault{at: at, from: from, what: what, do: do})
 	}
-	then := func(at time.Duration, do func(*rig)) { all = append(all, fault{at: at, what: "", do: do}) }
-	for range 1 + random.IntN(4) {
+	add := func(what string, latest time.Duration, do func(*rig)) time.Duration {
+		at := within(latest)
+		when(start, at, what, do)
+		return at
+	}
+	then := func(at time.Duration, do func(*rig)) { when(start, at, "", do) }
+	for range 2 + random.IntN(4) {
 		m := random.IntN(3)
-		switch random.IntN(15) {
-		case 0, 1: // the commonest of all
+		// A disk is written and its host boots within 75 s of the request, and within 12 s of its last
+		// byte Ironic knows it.
+		writing, soon := deployment(m), 75*time.Second
+		if random.IntN(2) == 0 {
+			writing, soon = complete(m), 12*time.Second
+		}
+		switch random.IntN(16) {
+		case 0:
 			add(powerCut, 8*time.Minute, (*rig).cut)
-		case 2, 3, 4:
+		case 1, 2:
+			when(writing, within(soon), powerCut, (*rig).cut)
+		case 3, 4, 5:
 			phases := progress.Phases()
-			f := fault{phase: phases[random.IntN(len(phases))], at: within(4 * time.Second), what: powerCut, do: (*rig).cut}
-			if f.phase == progress.Deploy {
-				f.at = within(4 * time.Minute)
-			}
-			all = append(all, f)
-		case 5:
-			add(lostData, 8*time.Minute, func(r *rig) { r.cut(); r.world.Lose() })
+			when(during(phases[random.IntN(len(phases))]), within(2*time.Second), powerCut, (*rig).cut)
 		case 6:
+			when(writing, within(soon), lostData, func(r *rig) { r.cut(); r.world.Lose() })
+		case 7:
 			var database []fakeironic.Node
-			add("", 4*time.Minute, func(r *rig) { database = r.world.Snapshot() })
-			add(formerData, 8*time.Minute, func(r *rig) {
+			at := within(soon)
+			when(writing, at/2, "", func(r *rig) { database = r.world.Snapshot() })
+			when(writing, at, formerData, func(r *rig) {
 				if r.cut(); database != nil {
 					r.world.Restore(database)
 				}
 			})
-		case 7:
-			add(ironicEnds, 8*time.Minute, func(r *rig) { r.world.Stop() })
 		case 8:
+			when(writing, within(soon), ironicEnds, func(r *rig) { r.world.Stop() })
+		case 9:
 			add(flap, 8*time.Minute, func(r *rig) {
 				if mm := r.world.Machines[m]; mm.Joined.IsZero() {
 					mm.Power(r.world.Now, false, false)
 				}
 			})
-		case 9:
+		case 10:
 			add(password, 4*time.Minute, func(r *rig) { r.world.Machines[m].Password = "new" })
 			if random.IntN(2) == 0 {
-				add("", 20*time.Minute, func(r *rig) { r.correct(func() { r.passwords[r.world.Machines[m].Name] = r.world.Machines[m].Password }) })
+				add("", 20*time.Minute, func(r *rig) {
+					r.correct(func() { r.passwords[r.world.Machines[m].Name] = r.world.Machines[m].Password })
+				})
 			}
-		case 10:
+		case 11:
 			add(lostBoot, time.Second, func(r *rig) { r.world.Machines[m].Lost = 1 + random.IntN(2) })
 			add(badDisk, time.Second, func(r *rig) { r.world.Machines[m].Broken = random.IntN(2) })
-		case 11:
+		case 12:
 			at := add(foreign, time.Minute, func(r *rig) { r.blocking = []string{"another DHCP server answers"} })
 			then(at+within(10*time.Minute), func(r *rig) { r.blocking = nil })
-		case 12:
+		case 13:
 			at := add(wrongHint, time.Second, func(r *rig) { r.hints = rootdisk.Hints{SerialNumber: "S-master-1"} })
 			then(at+within(20*time.Minute), func(r *rig) { r.correct(func() { r.hints = rootdisk.Hints{} }) })
-		case 13:
+		case 14:
 			at := add(diskFull, 6*time.Minute, func(r *rig) { r.full = true })
 			then(at+within(3*time.Minute), func(r *rig) { r.full = false })
-		case 14:
+		case 15:
 			at := add(cable, 6*time.Minute, func(r *rig) { r.pulled = true })
 			then(at+time.Minute, func(r *rig) { r.pulled = false })
 		}
@@ -126,22 +161,19 @@ func (r *rig) correct(change func()) {
 // happens: no disk is written twice or after its host has joined, DHCP never answers after its end
 // is in the journal, and each run ends within its time with all hosts deployed or a named blocker.
 func TestSchedules(t *testing.T) {
-	const seeds = 100
+	const seeds = 150
 	deployed, happened, cuts := 0, map[string]int{}, map[progress.Phase]int{}
 	for seed := range uint64(seeds) {
 		r := newRig(seed)
 		r.kills = seed%2 == 0
 		random := rand.New(rand.NewPCG(seed, 16))
-		all, began := schedule(random), map[progress.Phase]time.Time{}
+		all := schedule(random)
 		var back, last time.Time
 		ended := r.until(t.Context(), 6*time.Hour, func() bool {
-			phase, now := r.memory().Phase, r.world.Now
-			if began[phase].IsZero() && r.shown.Phase != "" {
-				began[phase] = now
-			}
-			waits := false
+			phase, now, waits := r.memory().Phase, r.world.Now, false
 			for i, f := range all {
-				if f.due(now, began) && !r.off {
+				pending, due := f.pending(r)
+				if due {
 					f.do(r)
 					if all[i].do, last = nil, now; f.what != "" {
 						happened[f.what]++
@@ -150,7 +182,7 @@ func TestSchedules(t *testing.T) {
 						cuts[phase]++
 					}
 				}
-				waits = waits || all[i].do != nil && (f.phase == "" || f.phase == phase)
+				waits = waits || pending && !due
 			}
 			switch {
 			case r.off && back.IsZero():
@@ -176,8 +208,8 @@ func TestSchedules(t *testing.T) {
 			}
 		}
 		if t.Failed() {
-			for _, f := range schedule(rand.New(rand.NewPCG(seed, 16))) {
-				t.Logf("%v %s %s", f.at, f.phase, f.what)
+			for i, f := range schedule(rand.New(rand.NewPCG(seed, 16))) {
+				t.Logf("%v %s, happened %t", f.at, f.what, all[i].do == nil)
 			}
 			t.Fatalf("%s", r.file)
 		}
