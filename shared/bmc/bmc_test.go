@@ -69,6 +69,14 @@ func TestParse_Twins(t *testing.T) {
 	}
 }
 
+func TestParse_Privilege(t *testing.T) {
+	for text, want := range map[string]string{"ipmi://h": "", "ipmi://h?privilegelevel=ADMINISTRATOR": "", "ipmi://h?privilegelevel=USER": "USER"} {
+		if a, err := bmc.Parse(text); err != nil || a.Privilege != want {
+			t.Errorf("%s asks for the privilege %q, %v", text, a.Privilege, err)
+		}
+	}
+}
+
 const secret = "s3cret"
 
 func TestParse_Refuses(t *testing.T) {

@@ -63,6 +63,32 @@ func TestChoose(t *testing.T) {
 	}
 }
 
+// TestChoose_Edges holds what there is of no disk, of one, and of disks of which all hide the same.
+func TestChoose_Edges(t *testing.T) {
+	small, least := Disk{Name: "small", Bytes: 4*gib - 1}, Disk{Name: "least", Serial: "S1", Bytes: 4 * gib}
+	c := Hints{}.Choose([]Disk{small, least})
+	if d, ok := c.Chosen(); !ok || d.Name != "least" {
+		t.Errorf("chosen %v, %t", d, ok)
+	}
+	if d, ok := c.RunnerUp(); ok {
+		t.Errorf("behind the only disk comes %v", d)
+	}
+	if c = (Hints{SerialNumber: "S9"}).Choose([]Disk{least}); len(c.Refused) != 1 {
+		t.Errorf("%+v", c)
+	}
+	if d, ok := c.Chosen(); ok {
+		t.Errorf("chosen of none: %v", d)
+	}
+	c = Hints{HCTL: "0:0:0:0", WWNVendorExtension: "0x1"}.Choose([]Disk{least})
+	if len(c.Fit) != 1 || len(c.Unjudged) != 2 {
+		t.Errorf("%+v", c)
+	}
+	c = Hints{MinSizeGigabytes: 9}.Choose([]Disk{{Bytes: 8*gib + gib/2}})
+	if len(c.Refused) != 1 || c.Refused[0].Why != "has 8.5 GiB" {
+		t.Errorf("%+v", c.Refused)
+	}
+}
+
 // TestChoose_KernelNames has an inventory from inside the host, which knows all.
 func TestChoose_KernelNames(t *testing.T) {
 	disks := []Disk{

@@ -98,6 +98,12 @@ func TestDecide(t *testing.T) {
 		{name: "locked", view: view(node.Enroll, func(v *View) { v.Node.Locked = true }), text: "Ironic to finish"},
 		{name: "maintenance by a person", view: view(node.Enroll, func(v *View) { v.Node.Maintenance = node.Maintenance{On: true, Reason: "new fan"} }), text: "new fan"},
 		{name: "maintenance by Ironic", view: view(node.CleanFailed, func(v *View) { v.Node.Maintenance = node.Maintenance{On: true, Fault: node.FaultClean} }), want: node.Clear},
+		{name: "maintenance by Ironic, just ended", view: view(node.CleanFailed, asked(node.Clear), func(v *View) {
+			v.Node.Maintenance, v.Known.AskedAt = node.Maintenance{On: true, Fault: node.FaultClean}, ago(relapse-time.Second)
+		}), want: node.Clear},
+		{name: "maintenance by Ironic, ended and there again", view: view(node.CleanFailed, asked(node.Clear), func(v *View) {
+			v.Node.Maintenance = node.Maintenance{On: true, Fault: node.FaultClean}
+		}), kind: ledger.Failed, text: node.FaultClean},
 		{name: "enrolled", view: view(node.Enroll), want: node.Manage},
 		{name: "its BMC refused", view: view(node.Enroll, asked(node.Manage), failure("401")), kind: ledger.Failed, text: "401"},
 		{name: "refused before, and not asked yet", view: view(node.Enroll, asked(node.Manage), failure("401"), func(v *View) { v.Node.Changed = ago(2 * time.Minute) }), want: node.Manage},
@@ -146,6 +152,9 @@ func TestDecide(t *testing.T) {
 		{name: "blocked", view: view(node.Enroll, func(v *View) { v.Known.Blocker = "no disk" })},
 		{name: "blocked, and joined", view: view(node.Enroll, func(v *View) { v.Known.Blocker, v.Joined = "no disk", true }), want: node.Manage, kind: ledger.Joined},
 		{name: "late", view: view(node.Enroll, func(v *View) { v.Limits.Deadline = now }), kind: ledger.Blocked, text: `still "enroll"`},
+		{name: "late, no call-back", view: view(node.InspectWait, func(v *View) { v.Limits.Deadline, v.Node.Error = now, "an old error" }), kind: ledger.Blocked, text: "nothing was received"},
+		{name: "late, its disk is written", view: view(node.Active, wrote(ledger.Write{Written: now}), func(v *View) { v.Limits.Deadline = now }), kind: ledger.Blocked, text: "it has its image"},
+		{name: "late, its disk is in doubt", view: view(node.Active, wrote(ledger.Write{Doubt: now}), func(v *View) { v.Limits.Deadline = now }), kind: ledger.Blocked, text: "nothing showed whether its disk was written"},
 		{name: "late, its power cannot be switched", view: view(node.Active, func(v *View) {
 			v.Limits.Deadline, v.Node.Maintenance = now, node.Maintenance{On: true, Fault: node.FaultPower, Reason: "the BMC does not answer"}
 		}), kind: ledger.Blocked, text: "it is in maintenance: the BMC does not answer"},
@@ -182,6 +191,10 @@ func TestDecide(t *testing.T) {
 			var got []node.Verb
 			for _, r := range step.Requests {
 				got = append(got, r.Verb)
+				known := tt.view.Known.Asked == r.Verb && r.Verb != node.BootNet && r.Verb != node.BootDisk
+				if noted := slices.ContainsFunc(step.Entries, func(e ledger.Entry) bool { return e.Kind == ledger.Asked && e.Verb == r.Verb }); noted == known {
+					t.Errorf("%s comes into the journal: %t", r.Verb, noted)
+				}
 				if h := tt.view.Host; r.Verb == node.Deploy && (r.Image != h.Image || r.Drive != node.Drive{Name: h.Plan.Name, UserData: h.Ignition}) {
 					t.Errorf("deployed with %+v and %+v", r.Image, r.Drive)
 				}
@@ -325,6 +338,13 @@ func TestSpec(t *testing.T) {
 					t.Errorf("%s is %v, want %v", key, s.Info[key], want)
 				}
 			}
+			if _, media := s.Info["external_http_url"]; media {
+				t.Error("a medium, and the plan has no address for it")
+			}
+			h.Plan.Media = "https://192.0.2.5:6183"
+			if info := h.spec().Info; s.Driver != "ipmi" && info["external_http_url"] != h.Plan.Media {
+				t.Errorf("the medium is at %v", info["external_http_url"])
+			}
 			if s.Info["kernel_append_params"] != "%default% ip=dhcp" {
 				t.Error("the ramdisk has no arguments for its network")
 			}
@@ -338,7 +358,11 @@ func TestDecide_Shows(t *testing.T) {
 		v.Trace.Cause = cause.Cause{Point: cause.Point{Seen: "kernel fetched", At: ago(10 * time.Second)}}
 	}))
 	if s.Show.Waits != "the ramdisk to call back" || !s.Show.Deadline.Equal(ago(time.Minute).Add(30*time.Minute)) || s.Show.LastSeen.What != "kernel fetched" ||
-		!s.Show.Next.At.Equal(now.Add(9*time.Minute)) || s.Show.State != "inspect wait" {
+		!s.Show.Next.At.Equal(now.Add(9*time.Minute)) || s.Show.State != "inspect wait" || s.Show.Attempts != 1 {
 		t.Errorf("%+v", s.Show)
+	}
+	s = Decide(view(node.InspectWait, asked(node.Inspect), func(v *View) { v.Known.Failures = map[node.Verb]int{node.Inspect: 2, node.Manage: 4} }))
+	if s.Show.Attempts != 3 || s.Show.Tries != tries {
+		t.Errorf("attempt %d of %d, want 3", s.Show.Attempts, s.Show.Tries)
 	}
 }

@@ -77,11 +77,10 @@ func cut(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
-	text = text[:limit]
-	for len(text) > 0 && !utf8.ValidString(text[len(text)-1:]) && len(text) > limit-utf8.UTFMax {
-		text = text[:len(text)-1]
+	for limit > 0 && !utf8.RuneStart(text[limit]) {
+		limit--
 	}
-	return text
+	return text[:limit]
 }
 
 // Decode reads the lines of a file, in its order. It leaves out lines that are none of ours, as

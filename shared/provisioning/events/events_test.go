@@ -30,6 +30,9 @@ func TestEncode_Bounded(t *testing.T) {
 	for _, text := range []string{strings.Repeat("\x00", 4096), strings.Repeat("é", 4096), strings.Repeat("<\"\n", 4096), "\xff\xfe"} {
 		line := Encode(Event{Time: time.Date(20000, 1, 1, 0, 0, 0, 0, time.UTC), Host: text, Source: TFTP, Kind: text, Detail: text})
 		all, broken := Decode(line)
+		if len(all) == 1 && text[0] == 0xc3 && (strings.Contains(all[0].Detail+all[0].Host, "\ufffd") || len(all[0].Detail) < maxText-1 || len(all[0].Host) != maxName-1) {
+			t.Errorf("%.20q: cut within a character, or too short: %d and %d bytes", text, len(all[0].Detail), len(all[0].Host))
+		}
 		if len(line) > MaxLine || bytes.Count(line, []byte("\n")) != 1 || len(all) != 1 || broken != 0 || !utf8.ValidString(all[0].Detail) {
 			t.Errorf("%.20q: %d bytes, read %d, broken %d", text, len(line), len(all), broken)
 		}

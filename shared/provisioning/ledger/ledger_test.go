@@ -57,6 +57,45 @@ func TestFold(t *testing.T) {
 	}
 }
 
+// What an answer or a failure ends is the request that it belongs to, and no other.
+func TestHost_With(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		asked    node.Verb
+		e        Entry
+		left     node.Verb // that is asked of Ironic afterwards
+		accounts string
+	}{
+		{"enrolled", node.Create, Entry{Kind: Done, Verb: node.Create, Evidence: "2"}, "", "2"},
+		{"noted", node.Update, Entry{Kind: Done, Verb: node.Update, Evidence: "2"}, "", "2"},
+		{"a card enrolled", node.Port, Entry{Kind: Done, Verb: node.Port, Evidence: "2"}, "", "1"},
+		{"a disk noted", node.Pin, Entry{Kind: Done, Verb: node.Pin, Evidence: "2"}, "", "1"},
+		{"answered, and it has begun", node.Manage, Entry{Kind: Done, Verb: node.Manage, Evidence: "2"}, node.Manage, "1"},
+		{"another one is answered", node.Manage, Entry{Kind: Done, Verb: node.Update, Evidence: "2"}, node.Manage, "2"},
+		{"failed", node.Manage, Entry{Kind: Failed, Verb: node.Manage}, "", "1"},
+		{"another one failed", node.Deploy, Entry{Kind: Failed, Verb: node.Clear}, node.Deploy, "1"},
+	} {
+		h := Host{Asked: tt.asked, Accounts: "1"}.With(tt.e)
+		if h.Asked != tt.left || h.Accounts != tt.accounts {
+			t.Errorf("%s: asked %q, accounts %s", tt.name, h.Asked, h.Accounts)
+		}
+	}
+}
+
+// Another file of accounts has other hints, so that a disk is chosen anew. One that is being written
+// stays the same.
+func TestFold_OtherHints(t *testing.T) {
+	disk := Entry{Kind: Disk, Host: "m", Disk: &node.Pinned{Serial: "S1"}}
+	m := Fold([]Entry{disk, {Kind: Secrets, Evidence: "2"}})
+	if d := m.Hosts["m"].Disk; d != (node.Pinned{}) {
+		t.Errorf("the disk is still %v", d)
+	}
+	m = Fold([]Entry{disk, {Time: at(1), Kind: Asked, Host: "m", Verb: node.Deploy}, {Kind: Secrets, Evidence: "2"}})
+	if d := m.Hosts["m"].Disk; d != *disk.Disk {
+		t.Errorf("the disk that is written is %v", d)
+	}
+}
+
 // Phases never go back, whatever a journal has.
 func TestFold_PhasesGoOn(t *testing.T) {
 	m := Fold([]Entry{{Kind: Phase, Phase: progress.DHCPOff}, {Kind: Phase, Phase: progress.Deploy}})
