@@ -16,7 +16,9 @@ PREFIX ?= /usr/local
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GREMLINS := github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
 # Rooms whose results depend on their arguments alone: any change of them is a test's to notice.
-PURE := $(addprefix shared/,vrrp vrrp/proof plan plan/bound plan/rollout spec spec/document spec/installer spec/name spec/network spec/setting keepalived corefile election release bonus health addr addr/peer) cluster/haproxy
+PURE := $(addprefix shared/,vrrp vrrp/proof plan plan/bound plan/rollout spec spec/document spec/installer spec/name spec/network spec/setting keepalived corefile election release bonus health addr addr/peer \
+	mac bmc rootdisk plan/provision $(addprefix provisioning/,access arch artifact bootlog cause events foreign hostfile ironic ledger node orders progress served)) \
+	bootstrap/provision/machine cluster/haproxy
 
 export CGO_ENABLED := 0
 # Hosts of a cluster may be older than this machine.

@@ -165,6 +165,9 @@ func TestRun_Blockers(t *testing.T) {
 			if r.world.Machines[0].Joined.IsZero() || r.shown.Phase != progress.Deploy || !r.orders.Wants(orders.DHCP) {
 				t.Errorf("another host did not go on: %+v", r.shown)
 			}
+			if !strings.Contains(r.shown.Waits, "a person to fix what blocks ") || !strings.Contains(r.shown.Waits, "master-1") {
+				t.Errorf("it waits for %s", r.shown.Waits)
+			}
 			if b := r.broken(); len(b) > 0 {
 				t.Errorf("%q", b)
 			}

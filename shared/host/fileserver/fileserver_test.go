@@ -16,6 +16,7 @@ import (
 	"math/big"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -351,6 +352,41 @@ func TestServe_Limit(t *testing.T) {
 	}
 }
 
+// TestLimit_All holds that there is a limit for all clients together, and that nothing is kept of
+// those that have left.
+func TestLimit_All(t *testing.T) {
+	var l limit
+	client := func(i int) netip.Addr { return netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}) }
+	for i := range maxConnections {
+		if !l.take(client(i)) {
+			t.Fatalf("connection %d is refused", i)
+		}
+	}
+	if l.take(client(maxConnections)) {
+		t.Errorf("more than %d connections", maxConnections)
+	}
+	l.free(client(0))
+	if !l.take(client(maxConnections)) {
+		t.Error("a connection that has ended still counts")
+	}
+	for i := range maxConnections {
+		l.free(client(i + 1))
+	}
+	if l.count() != 0 || len(l.of) != 0 {
+		t.Errorf("%d connections and %d clients are left", l.count(), len(l.of))
+	}
+}
+
+// TestSending_Write holds that an answer of several pieces arrives whole and is counted.
+func TestSending_Write(t *testing.T) {
+	to := httptest.NewRecorder()
+	s := &sending{ResponseWriter: to, control: http.NewResponseController(to), within: time.Second}
+	text := bytes.Repeat([]byte("0123456"), chunk/3)
+	if n, err := s.Write(text); n != len(text) || err != nil || s.bytes != int64(n) || !bytes.Equal(to.Body.Bytes(), text) {
+		t.Errorf("wrote %d of %d, counted %d, %v", n, len(text), s.bytes, err)
+	}
+}
+
 // TestServe_Slow holds that a client that sends or takes nothing loses its connection, and is
 // reported as one that has not got its file.
 func TestServe_Slow(t *testing.T) {
@@ -388,8 +424,9 @@ func (s *site) reported() []access.Access {
 
 func TestOpen(t *testing.T) {
 	s := openSite(t)
-	if err := s.Open(t.Context(), s.addresses()); err != nil || s.Err() != nil {
-		t.Errorf("open again: %v, %v", err, s.Err())
+	opened := s.open
+	if err := s.Open(t.Context(), s.addresses()); err != nil || s.Err() != nil || s.open != opened {
+		t.Errorf("open again: %v, %v, connections are closed: %t", err, s.Err(), s.open != opened)
 	}
 	c, err := net.Dial("tcp", s.plain.String())
 	if err != nil {

@@ -96,7 +96,7 @@ func TestRead(t *testing.T) {
 	case len(s.Disks) != 2 || !s.DisksSeen || s.Disks[0].WWN != "5002538F00000001" ||
 		*s.Disks[0].Rotational || !*s.Disks[1].Rotational || s.Disks[1].Bytes != 8e12:
 		t.Errorf("disks %+v", s.Disks)
-	case len(f.Manager.Media) != 2 || !f.Manager.Media[0].CD() || f.Manager.Media[1].CD():
+	case len(f.Manager.Media) != 2 || !f.Manager.Media[0].CD() || f.Manager.Media[1].CD() || f.Manager.Media[0].Inserted || f.Manager.Media[1].Inserted:
 		t.Errorf("manager %+v", f.Manager)
 	}
 }
