@@ -15,7 +15,7 @@ import (
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/test/cache"
-	"github.com/onprem-infra/onprem-infra/test/vm"
+	"github.com/onprem-infra/onprem-infra/test/debian"
 )
 
 // suite is the oldest Debian whose Ironic inspects hosts by its own agent.
@@ -52,7 +52,7 @@ func Root(ctx context.Context, log *slog.Logger) (string, error) {
 	names := strings.Join(packages, " ")
 	sum := sha256.Sum256([]byte(suite + install + names))
 	return cache.Dir(fmt.Sprintf("ironic-%s-%x", suite, sum[:6]), func(dir string) error {
-		mirror, err := vm.Mirror(ctx)
+		mirror, err := debian.Mirror(ctx)
 		if err != nil {
 			return err
 		}

@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/test/cache"
+	"github.com/onprem-infra/onprem-infra/test/debian"
 )
 
 // packages are what the root file system holds beside a minimal Debian: an init, a container
@@ -67,7 +68,7 @@ func Root(ctx context.Context, log *slog.Logger) (string, error) {
 func RootOf(ctx context.Context, suite string, log *slog.Logger) (string, error) {
 	sum := sha256.Sum256([]byte(suite + presets + install + strings.Join(slices.Concat(packages, latePackages), ",")))
 	return cache.Dir(fmt.Sprintf("rootfs-%s-%x", suite, sum[:6]), func(dir string) error {
-		mirror, err := Mirror(ctx)
+		mirror, err := debian.Mirror(ctx)
 		if err != nil {
 			return err
 		}

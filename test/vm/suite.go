@@ -1,10 +1,8 @@
 package vm
 
 import (
-	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 )
@@ -42,19 +40,4 @@ func codename(release string) string {
 		}
 	}
 	return ""
-}
-
-// Mirror is where this machine's own packages come from: every release is there.
-func Mirror(ctx context.Context) (string, error) {
-	out, err := exec.CommandContext(ctx, "apt-get", "indextargets", "--format",
-		"$(REPO_URI) $(CODENAME) $(COMPONENT)", "Created-By: Packages", "Origin: Debian").Output()
-	if err != nil {
-		return "", fmt.Errorf("ask apt for its mirror: %w", err)
-	}
-	for line := range strings.Lines(string(out)) {
-		if f := strings.Fields(line); len(f) == 3 && slices.Contains(Suites, f[1]) && f[2] == "main" {
-			return f[0], nil
-		}
-	}
-	return "", fmt.Errorf("ask apt for its mirror: none has main of %s", strings.Join(Suites, " or "))
 }
