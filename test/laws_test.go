@@ -78,7 +78,7 @@ var formats = []string{"shared/keepalived", "shared/corefile", "shared/resolvcon
 // laws is the table of the house: arrows point down only. A room that no law names is an error, so
 // that a new room says where it stands.
 var laws = []law{
-	{room: "shared/addr", why: "leaf"},
+	{room: "shared/addr", own: []string{"shared/mac"}, why: "leaf"},
 	{room: "shared/addr/peer", own: []string{"shared/addr"}, why: "leaf; a node's addresses decide alone"},
 	{room: "shared/advert", own: []string{"shared/vrrp"}, why: "leaf"},
 	{room: "shared/asset", why: "leaf"},
@@ -108,7 +108,7 @@ var laws = []law{
 	{room: "shared/operator/metrics/program", own: []string{"shared/loop", "shared/operator/metrics"}, why: "what a program counts of itself is the same for all of them"},
 	{room: "shared/near", why: "leaf"},
 	{room: "shared/notice", why: "leaf"},
-	{room: "shared/offer", why: "leaf"},
+	{room: "shared/offer", own: []string{"shared/mac"}, why: "leaf"},
 	{room: "shared/port", why: "leaf"},
 	{room: "shared/record", why: "leaf"},
 	{room: "shared/redirect", own: []string{"shared/port"}, why: "leaf"},
@@ -198,8 +198,9 @@ var laws = []law{
 	{room: "shared/host/file", own: []string{"shared/loop"}, foreign: []string{"github.com/google/renameio", "github.com/fsnotify/fsnotify", "golang.org/x/sys"}, why: "files: one writer, one watcher"},
 	{room: "shared/host/proc", own: append([]string{"shared/loop"}, leaves...), foreign: []string{"golang.org/x/sys"}, why: "processes: by pidfd, and as their parent"},
 	{room: "shared/host/link", own: append([]string{"shared/loop"}, leaves...), foreign: []string{"github.com/vishvananda/netlink", "golang.org/x/sys"}, why: "the only door to netlink, with those below it"},
-	{room: "shared/host/nft", own: leaves, foreign: []string{"github.com/google/nftables", "github.com/mdlayher/netlink", "golang.org/x/sys"}, why: "the only door to netfilter"},
-	{room: "shared/host/nft/dhcp", own: []string{"shared/mac"}, foreign: []string{"github.com/google/nftables", "golang.org/x/sys"}, why: "part of the door to netfilter: one purpose's table"},
+	{room: "shared/host/nft", own: append([]string{"shared/host/nft/listed"}, leaves...), foreign: []string{"github.com/google/nftables", "github.com/mdlayher/netlink", "golang.org/x/sys"}, why: "the only door to netfilter"},
+	{room: "shared/host/nft/dhcp", own: []string{"shared/host/nft/listed", "shared/mac"}, foreign: []string{"github.com/google/nftables", "golang.org/x/sys"}, why: "part of the door to netfilter: one purpose's table"},
+	{room: "shared/host/nft/listed", foreign: []string{"github.com/google/nftables"}, why: "part of the door to netfilter: it compares, and asks the kernel nothing"},
 	{room: "shared/host/haproxy", own: []string{"shared/loop"}, why: "HAProxy's sockets"},
 	{room: "shared/host/identity", own: []string{"shared/host/file", "shared/host/localhost", "shared/provisioning/hostfile", "shared/provisioning/layout", "shared/secret"}, foreign: []string{"golang.org/x/crypto/bcrypt"},
 		why: "the secrets of Ironic that a machine makes: it starts no Ironic"},

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/netip"
 	"slices"
 	"strings"
@@ -20,6 +19,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/provisioning"
 	"github.com/onprem-infra/onprem-infra/shared/host/orders"
 	"github.com/onprem-infra/onprem-infra/shared/host/readiness"
+	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/offer"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 	"github.com/onprem-infra/onprem-infra/shared/operator/layout"
@@ -168,8 +168,8 @@ func (p *provisioningFlags) wanted() (facts.Provisioning, error) {
 	for _, text := range p.servers {
 		if a, err := netip.ParseAddr(text); err == nil {
 			f.Expected.Addresses = append(f.Expected.Addresses, a)
-		} else if mac, err := net.ParseMAC(text); err == nil {
-			f.Expected.MACs = append(f.Expected.MACs, mac.String())
+		} else if m, err := mac.Parse(text); err == nil {
+			f.Expected.MACs = append(f.Expected.MACs, m)
 		} else {
 			return f, usage("--provisioning-server %q is neither an address nor a MAC", text)
 		}

@@ -2,16 +2,17 @@ package addr
 
 import (
 	"fmt"
-	"net"
 	"net/netip"
 	"slices"
 	"strings"
+
+	"github.com/onprem-infra/onprem-infra/shared/mac"
 )
 
 // Ethernet is one network interface as its hardware is seen.
 type Ethernet struct {
 	Name      string
-	MAC       string // in lower case, with colons
+	MAC       mac.MAC
 	MTU       int
 	Enabled   bool // administratively up
 	Carrier   bool
@@ -37,13 +38,13 @@ func FindEthernet(all []Ethernet, named string, own ...netip.Addr) (Ethernet, er
 			return e, nil
 		}
 	}
-	mac, err := net.ParseMAC(named)
+	card, err := mac.Parse(named)
 	if err != nil {
 		return Ethernet{}, fmt.Errorf("no link has the name %s; there are: %s", named, names(all))
 	}
-	found := filter(all, func(e Ethernet) bool { return e.MAC == mac.String() })
+	found := filter(all, func(e Ethernet) bool { return e.MAC == card })
 	if len(found) == 0 {
-		return Ethernet{}, fmt.Errorf("no link has the MAC %s; there are: %s", mac, names(all))
+		return Ethernet{}, fmt.Errorf("no link has the MAC %s; there are: %s", card, names(all))
 	}
 	for _, narrow := range []func(Ethernet) bool{
 		func(e Ethernet) bool { return e.has(own) },
@@ -55,7 +56,7 @@ func FindEthernet(all []Ethernet, named string, own ...netip.Addr) (Ethernet, er
 		}
 	}
 	if len(found) > 1 {
-		return Ethernet{}, fmt.Errorf("several links have the MAC %s: %s", mac, names(found))
+		return Ethernet{}, fmt.Errorf("several links have the MAC %s: %s", card, names(found))
 	}
 	return found[0], nil
 }

@@ -3,11 +3,11 @@
 package offer
 
 import (
-	"net"
 	"net/netip"
 	"slices"
-	"strings"
 	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/mac"
 )
 
 // Kind is by what a server configures hosts.
@@ -127,9 +127,9 @@ func (l *List) Add(s Server) {
 	}
 }
 
-func (l *List) ofHost(mac string) (count int) {
+func (l *List) ofHost(card string) (count int) {
 	for _, s := range l.all {
-		if s.MAC == mac {
+		if s.MAC == card {
 			count++
 		}
 	}
@@ -143,7 +143,7 @@ func (l *List) Servers() (all []Server, more bool) { return slices.Clone(l.all),
 // Expected are the servers that may answer on a link, by any address or any MAC of theirs.
 type Expected struct {
 	Addresses []netip.Addr
-	MACs      []string // as net.HardwareAddr prints them
+	MACs      []mac.MAC
 }
 
 // Has reports whether a server is one of them.
@@ -156,18 +156,10 @@ func (e Expected) Has(s Server) bool {
 }
 
 // HasMAC reports whether a MAC is one of theirs, in whatever form it was written.
-func (e Expected) HasMAC(mac string) bool {
-	return mac != "" && slices.ContainsFunc(e.MACs, func(m string) bool {
-		return canonical(m) == canonical(mac)
-	})
+func (e Expected) HasMAC(text string) bool {
+	m, err := mac.Parse(text)
+	return err == nil && slices.Contains(e.MACs, m)
 }
 
 // Empty reports whether no server is expected.
 func (e Expected) Empty() bool { return len(e.Addresses)+len(e.MACs) == 0 }
-
-func canonical(mac string) string {
-	if parsed, err := net.ParseMAC(mac); err == nil {
-		return parsed.String()
-	}
-	return strings.ToLower(mac)
-}

@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"testing"
 	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/mac"
 )
 
 var (
@@ -33,10 +35,10 @@ func TestExpected(t *testing.T) {
 		{"by another address", address("172.22.0.2"), first, false},
 		{"by an address in long form", address("fe80:0000:0000:0000:0000:0000:0000:0002"), second, true},
 		{"by an address with a zone", address("fe80::2%eth0"), second, true},
-		{"by MAC", Expected{MACs: []string{"52:54:00:00:53:01"}}, first, true},
-		{"P-24: by MAC in capitals", Expected{MACs: []string{"52-54-00-00-53-0A"}}, Server{MAC: "52:54:00:00:53:0a"}, true},
-		{"by another MAC", Expected{MACs: []string{"52:54:00:00:53:01"}}, second, false},
-		{"a server without a MAC", Expected{MACs: []string{""}}, Server{}, false},
+		{"by MAC", Expected{MACs: []mac.MAC{{0x52, 0x54, 0, 0, 0x53, 1}}}, first, true},
+		{"P-24: by MAC in capitals", Expected{MACs: []mac.MAC{{0x52, 0x54, 0, 0, 0x53, 0x0a}}}, Server{MAC: "52-54-00-00-53-0A"}, true},
+		{"by another MAC", Expected{MACs: []mac.MAC{{0x52, 0x54, 0, 0, 0x53, 1}}}, second, false},
+		{"a server without a MAC", Expected{MACs: []mac.MAC{{}}}, Server{}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := tt.expected.Has(tt.server); got != tt.want {

@@ -193,7 +193,7 @@ func TestRoom_Renamed(t *testing.T) {
 func TestRoom_MovesToABridge(t *testing.T) {
 	d := held(t, four)
 	d.card("ens4").Port = true
-	d.cards = append(d.cards, addr.Ethernet{Name: "br0", MAC: cardMAC, Enabled: true, Carrier: true})
+	d.cards = append(d.cards, addr.Ethernet{Name: "br0", MAC: theCard(), Enabled: true, Carrier: true})
 	d.expect("delete 3 172.22.0.2/24", true, false, "belongs to br0")
 	d.expect("ask br0, add br0 172.22.0.2/24, announce br0", false, false, "asks")
 	d.expect("", true, true, "on br0")

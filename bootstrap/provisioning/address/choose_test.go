@@ -21,7 +21,7 @@ func TestChoose(t *testing.T) {
 		reason string // of an error
 	}{
 		{name: "by MAC, whatever its case", want: "ens4 172.22.0.2/24"},
-		{name: "no such card", host: func(h *fakeHost) { h.card("ens4").MAC = otherMAC },
+		{name: "no such card", host: func(h *fakeHost) { h.card("ens4").MAC = mac.MAC{2} },
 			reason: "no link has the MAC 52:54:00:00:00:10; there are: ens3 (52:54:00:00:00:03), ens4"},
 		{name: "one of two that are listed", plan: func(p *plan.Plan) {
 			p.Provisioning.MACs = append([]mac.MAC{second}, p.Provisioning.MACs...)
@@ -30,22 +30,22 @@ func TestChoose(t *testing.T) {
 			p.Provisioning.MACs = append(p.Provisioning.MACs, second)
 		}, host: func(h *fakeHost) {
 			h.card("ens4").Carrier = false
-			h.cards = append(h.cards, addr.Ethernet{Name: "br0", MAC: second.String(), Carrier: true})
+			h.cards = append(h.cards, addr.Ethernet{Name: "br0", MAC: second, Carrier: true})
 		}, want: "br0 172.22.0.2/24"},
 		{name: "both are listed, one has the address", plan: func(p *plan.Plan) {
 			p.Provisioning.MACs = append(p.Provisioning.MACs, second)
 		}, host: func(h *fakeHost) {
 			h.card("ens4").Addresses = []netip.Prefix{four}
 			h.card("ens4").Carrier = false
-			h.cards = append(h.cards, addr.Ethernet{Name: "br0", MAC: second.String(), Carrier: true})
+			h.cards = append(h.cards, addr.Ethernet{Name: "br0", MAC: second, Carrier: true})
 		}, want: "ens4 172.22.0.2/24"},
 		{name: "both are listed and have carrier", plan: func(p *plan.Plan) {
 			p.Provisioning.MACs = append(p.Provisioning.MACs, second)
 		}, host: func(h *fakeHost) {
-			h.cards = append(h.cards, addr.Ethernet{Name: "br0", MAC: second.String(), Carrier: true})
+			h.cards = append(h.cards, addr.Ethernet{Name: "br0", MAC: second, Carrier: true})
 		}, reason: "ens4, br0 have MACs of the plan"},
 		{name: "a VLAN has the same MAC", host: func(h *fakeHost) {
-			h.cards = append(h.cards, addr.Ethernet{Name: "br0", MAC: cardMAC, Carrier: true})
+			h.cards = append(h.cards, addr.Ethernet{Name: "br0", MAC: theCard(), Carrier: true})
 		}, reason: "several links have the MAC"},
 		{name: "by name without a MAC", plan: func(p *plan.Plan) {
 			p.Provisioning.MACs, p.Provisioning.Interface = nil, "ens4"

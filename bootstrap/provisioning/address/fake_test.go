@@ -170,15 +170,14 @@ var (
 	off  = orders.Orders{Generation: 5, Why: "all are deployed"}
 )
 
+// theCard is that of the provisioning network.
+func theCard() mac.MAC { return mac.MAC{0x52, 0x54, 0, 0, 0, 0x10} }
+
 // planOf is one of a cluster with two provisioning addresses, and this one for its bootstrap
 // machine.
 func planOf(own netip.Prefix) plan.Plan {
-	m, err := mac.Parse(strings.ToUpper(cardMAC))
-	if err != nil {
-		panic(err)
-	}
 	return plan.Plan{Provisioning: &provision.Plan{Network: provisioning.Managed, CIDR: own.Masked(),
-		Address: provisioning.Two, BootstrapIP: own.Addr(), MACs: []mac.MAC{m}}}
+		Address: provisioning.Two, BootstrapIP: own.Addr(), MACs: []mac.MAC{theCard()}}}
 }
 
 // machine is a fake host with the card of the provisioning network, down and without an address,
@@ -186,9 +185,9 @@ func planOf(own netip.Prefix) plan.Plan {
 func machine() *fakeHost {
 	return &fakeHost{now: time.Unix(1_700_000_000, 0), orders: on, fails: map[string]error{},
 		index: map[string]int{"ens3": 2, "ens4": 3, "br0": 4}, cards: []addr.Ethernet{
-			{Name: "ens3", MAC: "52:54:00:00:00:03", Enabled: true, Carrier: true,
+			{Name: "ens3", MAC: mac.MAC{0x52, 0x54, 0, 0, 0, 3}, Enabled: true, Carrier: true,
 				Addresses: []netip.Prefix{netip.MustParsePrefix("192.0.2.10/24")}},
-			{Name: "ens4", MAC: cardMAC, Carrier: true},
+			{Name: "ens4", MAC: theCard(), Carrier: true},
 		}}
 }
 

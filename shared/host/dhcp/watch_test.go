@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	cards "github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/offer"
 	"github.com/onprem-infra/onprem-infra/test/lab"
 )
@@ -83,8 +84,12 @@ func TestWatch(t *testing.T) {
 	t.Parallel()
 	n := newNetwork(t)
 	first, second := mac(t, n.first), mac(t, n.second)
+	known, err := cards.Parse(first)
+	if err != nil {
+		t.Fatal(err)
+	}
 	w := watch(t, n.own, Watcher{Link: "eth0", Repeat: time.Minute,
-		Expected: func() offer.Expected { return offer.Expected{MACs: []string{strings.ToUpper(first)}} }})
+		Expected: func() offer.Expected { return offer.Expected{MACs: []cards.MAC{known}} }})
 	w.began(t, true)
 	dnsmasq(t, n.first, pool4, pool6, "--enable-ra", "--no-ping")
 	dnsmasq(t, n.second, pool4, pool6, "--enable-ra", "--no-ping")

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/mac"
 )
 
 // Ethernets are the host's Ethernet links, real and virtual, in the kernel's order.
@@ -26,7 +27,7 @@ func Ethernets() ([]addr.Ethernet, error) {
 			continue
 		}
 		one := addr.Ethernet{
-			Name: a.Name, MAC: a.HardwareAddr.String(), MTU: a.MTU, Port: a.MasterIndex != 0,
+			Name: a.Name, MAC: mac.MAC(a.HardwareAddr), MTU: a.MTU, Port: a.MasterIndex != 0,
 			Enabled: a.RawFlags&unix.IFF_UP != 0, Carrier: a.RawFlags&unix.IFF_LOWER_UP != 0,
 		}
 		for _, have := range addresses {

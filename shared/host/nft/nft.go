@@ -3,14 +3,12 @@
 package nft
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/google/nftables"
-	"github.com/google/nftables/expr"
 
+	"github.com/onprem-infra/onprem-infra/shared/host/nft/listed"
 	"github.com/onprem-infra/onprem-infra/shared/redirect"
 )
 
@@ -123,33 +121,9 @@ func (want chain) is(c *nftables.Conn, have *nftables.Chain) (bool, error) {
 		return false, fmt.Errorf("list netfilter rules of %s %s: %w",
 			have.Table.Name, want.name, err)
 	}
-	return equalRules(rules, want.rules)
-}
-
-func equalRules(have []*nftables.Rule, want [][]expr.Any) (bool, error) {
-	if len(have) != len(want) {
-		return false, nil
+	same, err := listed.Equal(rules, want.rules)
+	if err != nil {
+		return false, fmt.Errorf("compare %s %s: %w", have.Table.Name, want.name, err)
 	}
-	for i, rule := range have {
-		a, errA := encode(rule.Exprs)
-		b, errB := encode(want[i])
-		if err := errors.Join(errA, errB); err != nil || !bytes.Equal(a, b) {
-			return false, err
-		}
-	}
-	return true, nil
-}
-
-// encode is a rule as bytes, the same for one that we made and for the same one as the kernel lists
-// it.
-func encode(exprs []expr.Any) ([]byte, error) {
-	var out []byte
-	for _, e := range exprs {
-		b, err := expr.Marshal(byte(table.Family), e)
-		if err != nil {
-			return nil, fmt.Errorf("read a netfilter rule of %s: %w", tableName, err)
-		}
-		out = append(out, b...)
-	}
-	return out, nil
+	return same, nil
 }

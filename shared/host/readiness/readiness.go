@@ -37,9 +37,7 @@ type Host struct {
 func (h Host) wanted() facts.Provisioning {
 	p := h.Plan
 	f := facts.Provisioning{Mode: offer.Mode(p.Network), CIDR: p.CIDR, Live: h.Serves}
-	for _, m := range p.MACs {
-		f.Expected.MACs = append(f.Expected.MACs, m.String())
-	}
+	f.Expected.MACs = slices.Clone(p.MACs)
 	if h.Ended { // the addresses are the cluster's, and so is the DHCP server
 		f.Expected.Addresses = slices.DeleteFunc([]netip.Addr{p.IP},
 			func(a netip.Addr) bool { return !a.IsValid() })
@@ -67,7 +65,7 @@ func (h Host) wanted() facts.Provisioning {
 func (h Host) choose(links []addr.Ethernet) string {
 	p := h.Plan
 	for _, m := range p.MACs {
-		if slices.ContainsFunc(links, func(e addr.Ethernet) bool { return e.MAC == m.String() }) {
+		if slices.ContainsFunc(links, func(e addr.Ethernet) bool { return e.MAC == m }) {
 			return m.String()
 		}
 	}

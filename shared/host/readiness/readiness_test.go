@@ -21,7 +21,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/golden"
 )
 
-const ownMAC = "52:54:00:00:00:01"
+var ownMAC = mac.MAC{0x52, 0x54, 0, 0, 0, 1}
 
 var ip = netip.MustParseAddr
 
@@ -72,7 +72,7 @@ func TestRun(t *testing.T) {
 	elsewhere := func(h Host) Host { h.Machine = false; return h }
 	ended := func(h Host) Host { h.Ended = true; return h }
 	serves := func(h Host) Host { h.Serves = true; return h }
-	other := addr.Ethernet{Name: "ens3", MAC: "52:54:00:00:00:07", MTU: 1500, Enabled: true, Carrier: true,
+	other := addr.Ethernet{Name: "ens3", MAC: mac.MAC{0x52, 0x54, 0, 0, 0, 7}, MTU: 1500, Enabled: true, Carrier: true,
 		Addresses: []netip.Prefix{netip.MustParsePrefix("172.22.0.9/16")}}
 	own := addr.Ethernet{Name: "ens4", MAC: ownMAC, MTU: 1500, Enabled: true, Carrier: true}
 	for _, tt := range []struct {
@@ -90,8 +90,8 @@ func TestRun(t *testing.T) {
 		{"a program has the port of DHCP after the end", ended(host().has("udp", 67)), []string{"-"}},
 		{"our own server answers", serves(host().answers("172.22.0.2")), []string{"-"}},
 		{"the cluster's server, seen from elsewhere", elsewhere(host().answers("172.22.0.3")), []string{"-"}},
-		{"no link", host(addr.Ethernet{Name: "eth0", MAC: "52:54:00:00:00:02"}), []string{"prov-link", "-"}},
-		{"no link elsewhere", elsewhere(host(addr.Ethernet{Name: "ens4", MAC: "52:54:00:00:00:02"})), []string{"-", "not seen: the provisioning network"}},
+		{"no link", host(addr.Ethernet{Name: "eth0", MAC: mac.MAC{0x52, 0x54, 0, 0, 0, 2}}), []string{"prov-link", "-"}},
+		{"no link elsewhere", elsewhere(host(addr.Ethernet{Name: "ens4", MAC: mac.MAC{0x52, 0x54, 0, 0, 0, 2}})), []string{"-", "not seen: the provisioning network"}},
 		{"the link by an address elsewhere", elsewhere(host(other).answers("172.22.0.200")), []string{"dhcp-foreign", "-"}},
 		{"the network on two links", host(own, other), []string{"prov-overlap", "-"}},
 		{"a port of DHCP is taken", host().has("udp", 67), []string{"prov-ports", "-"}},

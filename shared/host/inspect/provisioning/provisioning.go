@@ -89,7 +89,7 @@ func (p Probes) Inspect(
 			macs, err := p.WhoHas(chosen.Name, a)
 			unseen.Add(fmt.Sprintf("which hosts have %s", a), err)
 			f.Holders[i] = facts.AddressHolder{Address: a, MACs: slices.DeleteFunc(macs,
-				func(mac string) bool { return mac == chosen.MAC })}
+				func(mac string) bool { return mac == chosen.MAC.String() })}
 		})
 	}
 	all.Wait()

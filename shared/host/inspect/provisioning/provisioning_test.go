@@ -11,6 +11,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/offer"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 	"github.com/onprem-infra/onprem-infra/test/lab"
@@ -25,7 +26,7 @@ const (
 func healthy() Probes {
 	return Probes{
 		Links: func() ([]addr.Ethernet, error) {
-			return []addr.Ethernet{{Name: "ens3", MAC: ownMAC, MTU: 1500, Enabled: true, Carrier: true,
+			return []addr.Ethernet{{Name: "ens3", MAC: mac.MAC{2, 0, 0, 0, 0x53, 1}, MTU: 1500, Enabled: true, Carrier: true,
 				Addresses: []netip.Prefix{netip.MustParsePrefix("172.22.0.1/24")}}}, nil
 		},
 		Servers:   func(context.Context, string) ([]offer.Server, bool, error) { return nil, false, nil },
@@ -150,14 +151,14 @@ func TestHostProbes(t *testing.T) {
 	}
 	if err := self.Do(func() (err error) {
 		if links, err = p.Links(); err == nil {
-			f.Named = links[0].MAC
+			f.Named = links[0].MAC.String()
 			f = p.Inspect(context.Background(), f, &unseen)
 		}
 		return err
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if len(f.Holders) != 1 || len(f.Holders[0].MACs) != 1 || f.Holders[0].MACs[0] == f.Link.MAC {
+	if len(f.Holders) != 1 || len(f.Holders[0].MACs) != 1 || f.Holders[0].MACs[0] == f.Link.MAC.String() {
 		t.Errorf("%s is held by %+v", taken, f.Holders)
 	}
 	if len(f.Ports) != 1 || f.Ports[0].Number != 67 || !strings.HasPrefix(f.Ports[0].Program, "provisioning.te") {

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/google/nftables"
-	"github.com/google/nftables/expr"
 	"golang.org/x/sys/unix"
 
+	"github.com/onprem-infra/onprem-infra/shared/host/nft/listed"
 	"github.com/onprem-infra/onprem-infra/shared/mac"
 )
 
@@ -183,36 +183,13 @@ func holdsRules(c *nftables.Conn, f Filter) (bool, error) {
 		if err != nil {
 			return false, fmt.Errorf("list netfilter rules of %s: %w", tableName, err)
 		}
-		if same, err := equalRules(have, rules(f)[chain.Name]); err != nil || !same {
-			return false, err
+		same, err := listed.Equal(have, rules(f)[chain.Name])
+		if err != nil {
+			return false, fmt.Errorf("compare table %s: %w", tableName, err)
+		}
+		if !same {
+			return false, nil
 		}
 	}
 	return found == 2, nil
-}
-
-func equalRules(have []*nftables.Rule, want [][]expr.Any) (bool, error) {
-	if len(have) != len(want) {
-		return false, nil
-	}
-	for i, rule := range have {
-		a, errA := encode(rule.Exprs)
-		b, errB := encode(want[i])
-		if err := errors.Join(errA, errB); err != nil || !bytes.Equal(a, b) {
-			return false, err
-		}
-	}
-	return true, nil
-}
-
-// encode is a rule as bytes, the same for one that we made and for the same one as the kernel lists
-// it.
-func encode(exprs []expr.Any) (out []byte, err error) {
-	for _, e := range exprs {
-		b, err := expr.Marshal(byte(nftables.TableFamilyINet), e)
-		if err != nil {
-			return nil, fmt.Errorf("read a netfilter rule of %s: %w", tableName, err)
-		}
-		out = append(out, b...)
-	}
-	return out, nil
 }

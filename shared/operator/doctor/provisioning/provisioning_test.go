@@ -7,11 +7,14 @@ import (
 	"testing"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/offer"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 )
 
 const ownMAC, otherMAC = "52:54:00:00:53:01", "52:54:00:00:53:02"
+
+var card = mac.MAC{0x52, 0x54, 0, 0, 0x53, 1} // ownMAC
 
 func server(kind offer.Kind, mac string, change ...func(*offer.Server)) offer.Server {
 	s := offer.Server{Kind: kind, Message: "OFFER", MAC: mac, Source: netip.MustParseAddr("172.22.0.9")}
@@ -29,12 +32,12 @@ func asksPXE(s *offer.Server)   { s.Offered.AsksPXE = true }
 func tagged(s *offer.Server)    { s.VLAN = 100 }
 func leads(s *offer.Server)     { s.Offered.DefaultRoute = true }
 func relayed(s *offer.Server)   { s.ID = netip.MustParseAddr("198.51.100.1") }
-func expectOwn() offer.Expected { return offer.Expected{MACs: []string{ownMAC}} }
+func expectOwn() offer.Expected { return offer.Expected{MACs: []mac.MAC{card}} }
 
 // TestExamine holds which servers, links and ports are found wrong in each mode, and how much that
 // matters.
 func TestExamine(t *testing.T) {
-	good := addr.Ethernet{Name: "ens3", MAC: ownMAC, MTU: 1500, Enabled: true, Carrier: true}
+	good := addr.Ethernet{Name: "ens3", MAC: card, MTU: 1500, Enabled: true, Carrier: true}
 	linkWith := func(change func(*addr.Ethernet)) *addr.Ethernet { e := good; change(&e); return &e }
 	mtu := func(n int) *addr.Ethernet { return linkWith(func(e *addr.Ethernet) { e.MTU = n }) }
 	servers := func(mode offer.Mode, expected offer.Expected, all ...offer.Server) facts.Provisioning {
