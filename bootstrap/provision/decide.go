@@ -72,15 +72,20 @@ func (d *decision) deploys() bool {
 	return d.memory.Phase == progress.Deploy || d.memory.Phase == progress.Settle
 }
 
-// deadline is when the run ends. A machine without power uses up none of its time: that begins
-// again with each start of the program.
-func (d *decision) deadline() time.Time {
+// deadline is when the run ends for some hosts. A machine without power uses up none of its time:
+// that begins again with each start of the program, and for a host that may be written anew.
+func (d *decision) deadline(hosts ...string) time.Time {
 	begin := d.memory.Deploy
 	if begin.IsZero() {
 		return time.Time{}
 	}
 	if d.memory.Started.After(begin) {
 		begin = d.memory.Started
+	}
+	for _, name := range hosts {
+		if allowed := d.memory.Hosts[name].Allowed; allowed.After(begin) {
+			begin = allowed
+		}
 	}
 	return begin.Add(d.limit("install"))
 }
@@ -138,10 +143,11 @@ func (d *decision) view(h provision.Host) machine.View {
 			Password: given.Password, Ignition: given.Ignition, CA: d.CA, Image: d.Image,
 			Kernel: d.Kernel, Ramdisk: d.Ramdisk, Accounts: d.Revision},
 		Silent: d.Ironic.Err != nil, Disks: d.Ironic.Disks[h.Name],
-		Joined: isJoined, Addresses: as.InternalIPs, Known: d.memory.Hosts[h.Name],
+		Joined: isJoined, Addresses: as.InternalIPs, Listed: d.Listed,
+		Rewrite: d.Rewrites[h.Name], Known: d.memory.Hosts[h.Name],
 		Trace: d.Traces[h.Name], Watched: d.watched[h.Name], Now: d.Now,
 		Limits: machine.Limits{BootRetry: d.limit("boot-retry"), CallBack: d.limit("call-back"),
-			Started: d.memory.Started, Deadline: d.deadline()},
+			Started: d.memory.Started, Deadline: d.deadline(h.Name)},
 	}
 	if n, ok := node.Of(d.Ironic.Nodes, h.Name, h.MAC); ok && !v.Silent {
 		v.Node = &n

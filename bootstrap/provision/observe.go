@@ -27,6 +27,8 @@ type Snapshot struct {
 	Image    node.Image
 	Result   Result // of the preflight
 	Joined   []addr.Candidate
+	Listed   bool                      // Joined is what the API has listed
+	Rewrites map[string]orders.Rewrite // by host
 	Traces   map[string]machine.Trace
 	Ironic   Answer
 }
@@ -82,7 +84,13 @@ func (r *Room) observeHosts(ctx context.Context, s *Snapshot) (err error) {
 	if s.Traces, err = r.Host.Traces(); err != nil {
 		return err
 	}
-	s.Joined = r.Joined()
+	s.Rewrites = map[string]orders.Rewrite{}
+	for _, h := range r.hosts() {
+		if s.Rewrites[h.Name], err = r.Host.Rewrite(h.Name); err != nil {
+			return err
+		}
+	}
+	s.Joined, s.Listed = r.Joined()
 	if s.Ironic.Nodes, s.Ironic.Err = r.Ironic.Nodes(ctx); s.Ironic.Err != nil {
 		return nil
 	}

@@ -3,6 +3,7 @@ package provision
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/onprem-infra/onprem-infra/shared/mac"
@@ -67,7 +68,7 @@ func (d *decision) report() {
 		p.Waits = "nothing: all hosts have joined, and all parts are off"
 	}
 	if d.deploys() {
-		p.Deadline = d.deadline()
+		p.Deadline = d.deadline(slices.Collect(maps.Keys(d.memory.Hosts))...)
 	}
 	p.DHCP, p.Served = d.Desired.Orders.Wants(orders.DHCP), d.Desired.Orders.Hosts
 }

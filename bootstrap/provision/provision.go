@@ -41,6 +41,8 @@ type Host interface {
 	Traces() (map[string]machine.Trace, error)
 	// Note writes what happened to hosts, for people.
 	Note(...events.Event) error
+	// Rewrite is what a person allows for a host; the zero value for nothing.
+	Rewrite(host string) (orders.Rewrite, error)
 	// Show writes what status reads.
 	Show(progress.Progress) error
 }
@@ -86,8 +88,8 @@ type Options struct {
 	Ironic    Ironic
 	Journal   Journal
 	Preflight Preflight
-	// Joined are the control plane nodes that the cluster's API tells of.
-	Joined   func() []addr.Candidate
+	// Joined are the control plane nodes that the cluster's API has listed, and whether it has.
+	Joined   func() (nodes []addr.Candidate, listed bool)
 	Now      func() time.Time
 	Wake     chan<- struct{}
 	Notifier loop.Notifier

@@ -159,10 +159,11 @@ func (r *rig) correct(change func()) {
 // TestSchedules runs installations through power cuts in every phase, restarts, lost databases,
 // faults of BMCs and machines, and kills of the program before and after any effect. Whatever
 // happens: no disk is written twice or after its host has joined, DHCP never answers after its end
-// is in the journal, and each run ends within its time with all hosts deployed or a named blocker.
+// is in the journal, and each run ends within its time with all hosts deployed or a named blocker. A
+// person then allows the disks that count as written to be written anew, and they are.
 func TestSchedules(t *testing.T) {
 	const seeds = 150
-	deployed, happened, cuts := 0, map[string]int{}, map[progress.Phase]int{}
+	deployed, anew, happened, cuts := 0, 0, map[string]int{}, map[progress.Phase]int{}
 	for seed := range uint64(seeds) {
 		r := newRig(seed)
 		r.kills = seed%2 == 0
@@ -202,6 +203,9 @@ func TestSchedules(t *testing.T) {
 		if r.shown.Phase == progress.Ended {
 			deployed++
 		}
+		if ended {
+			anew += r.allowAll(t)
+		}
 		for _, h := range r.shown.Hosts {
 			if h.Blocker != "" {
 				t.Logf("seed %d: %s: %s", seed, h.Name, h.Blocker)
@@ -214,7 +218,7 @@ func TestSchedules(t *testing.T) {
 			t.Fatalf("%s", r.file)
 		}
 	}
-	t.Logf("%d of %d runs ended with all hosts deployed, the others with a named blocker", deployed, seeds)
+	t.Logf("%d of %d runs ended with all hosts deployed, the others with a named blocker; %d disks written anew", deployed, seeds, anew)
 	for _, what := range faults {
 		if t.Logf("%3d times %s", happened[what], what); happened[what] == 0 {
 			t.Errorf("it never happens: %s", what)
@@ -227,8 +231,8 @@ func TestSchedules(t *testing.T) {
 		}
 	}
 	t.Logf("power cuts by phase: %s", strings.Join(words, ", "))
-	if deployed < seeds/2 {
-		t.Errorf("%d runs deployed: the schedules test little", deployed)
+	if deployed < seeds/2 || anew == 0 {
+		t.Errorf("%d runs deployed, %d disks written anew: the schedules test little", deployed, anew)
 	}
 	for _, what := range slices.Sorted(maps.Keys(happened)) {
 		if !slices.Contains(faults, what) {

@@ -17,7 +17,6 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/bootstrap/provision"
 	deploy "github.com/onprem-infra/onprem-infra/bootstrap/provision/machine"
-	"github.com/onprem-infra/onprem-infra/shared/addr"
 	hostevents "github.com/onprem-infra/onprem-infra/shared/host/events"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
@@ -75,7 +74,7 @@ before it has an effect: after a power cut it goes on, and no disk is written tw
 			Ironic: ironic.New(ironic.Options{URL: fmt.Sprintf("https://localhost:%d",
 				p.Ports[port.Ironic]), Certificate: layout.Certificate, Account: layout.Account}),
 			Preflight: host,
-			Joined:    func() []addr.Candidate { known, _ := nodes.Nodes(); return known },
+			Joined:    nodes.Nodes,
 		})
 		m.meter.Add(room.Metrics)
 		m.meter.Add(installed)
@@ -83,7 +82,7 @@ before it has an effect: after a power cut it goes on, and no disk is written tw
 			m.serve(ctx, p, p.Ports[port.MonitorProvision], nil)
 			m.watchAPI(ctx, "nodes", nodes)
 			m.watch(ctx, "the check of the hosts", room.Check)
-			m.watchFiles(ctx, "reports", host.reports()...)
+			m.watchFiles(ctx, "reports", host.watched()...)
 		})
 	})
 	return cmd
@@ -123,9 +122,13 @@ func newProvisionHost(p plan.Plan) (*provisionHost, error) {
 
 func (h *provisionHost) url(name string) string { return h.images + name }
 
-func (h *provisionHost) reports() (paths []string) {
+// watched are the files at whose changes the phase machine looks again.
+func (h *provisionHost) watched() (paths []string) {
 	for _, p := range orders.Parts() {
 		paths = append(paths, h.ReportFile(p))
+	}
+	for _, planned := range h.plan.Provisioning.Hosts {
+		paths = append(paths, h.RewriteFile(planned.Name))
 	}
 	return paths
 }
@@ -133,6 +136,10 @@ func (h *provisionHost) reports() (paths []string) {
 func (h *provisionHost) Orders() (orders.Orders, error) { return h.Read() }
 
 func (h *provisionHost) WriteOrders(o orders.Orders) error { return h.Write(o) }
+
+func (h *provisionHost) Rewrite(host string) (orders.Rewrite, error) {
+	return h.ReadRewrite(host)
+}
 
 func (h *provisionHost) Report(p orders.Part) (orders.Report, error) { return h.ReadReport(p) }
 

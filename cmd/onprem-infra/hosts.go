@@ -10,6 +10,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/host/accounts"
 	"github.com/onprem-infra/onprem-infra/shared/host/ledger"
+	"github.com/onprem-infra/onprem-infra/shared/host/orders"
 	"github.com/onprem-infra/onprem-infra/shared/host/preflight"
 	"github.com/onprem-infra/onprem-infra/shared/host/preflight/report"
 	"github.com/onprem-infra/onprem-infra/shared/host/preflight/targets"
@@ -60,7 +61,7 @@ The exit codes are those of hosts. With -o json it prints an array:
 		rows := r.Disks()
 		return report.DiskTable(width(), rows), rows
 	})
-	cmd.AddCommand(disks)
+	cmd.AddCommand(disks, rewriteCommand(std, ownFiles))
 	return cmd
 }
 
@@ -107,9 +108,11 @@ func hostsRun(cmd *cobra.Command, std streams, part func(report.Report) (string,
 type files struct {
 	cluster, hosts string
 	journal        ledger.File
+	run            orders.Dir
 }
 
-var ownFiles = files{cluster: plan.Path, hosts: layout.Hosts, journal: ledger.Journal}
+var ownFiles = files{cluster: plan.Path, hosts: layout.Hosts, journal: ledger.Journal,
+	run: orders.Run}
 
 // hostTargets are the hosts whose BMCs are asked: those of a description, or of this machine.
 func hostTargets(std streams, in *input, own files) ([]preflight.Target, error) {

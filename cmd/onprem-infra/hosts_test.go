@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	hostledger "github.com/onprem-infra/onprem-infra/shared/host/ledger"
+	"github.com/onprem-infra/onprem-infra/shared/host/orders"
 	"github.com/onprem-infra/onprem-infra/shared/host/preflight/report"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/hostfile"
@@ -127,7 +128,8 @@ func machineFiles(t *testing.T, described, password string) files {
 		t.Fatal(findings)
 	}
 	dir := t.TempDir()
-	own := files{cluster: filepath.Join(dir, "cluster.json"), hosts: filepath.Join(dir, "hosts.json"), journal: hostledger.File(filepath.Join(dir, "journal.jsonl"))}
+	own := files{cluster: filepath.Join(dir, "cluster.json"), hosts: filepath.Join(dir, "hosts.json"),
+		journal: hostledger.File(filepath.Join(dir, "journal.jsonl")), run: orders.Dir(dir)}
 	p, err := plan.Compile(cluster)
 	if err != nil {
 		t.Fatal(err)

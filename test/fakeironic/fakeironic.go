@@ -34,6 +34,7 @@ type Machine struct {
 	Dead     bool   // its BMC does not answer
 	Lost     int    // so many boots from the network fail
 	Unbooted bool   // no boot from the network ever succeeds
+	Stuck    bool   // its operating system never gets into the cluster
 	Disks    []rootdisk.Disk
 	Broken   int // so many writes fail half-way
 
@@ -49,6 +50,7 @@ type Machine struct {
 	Fetched time.Time
 	Writes  int
 	bootsOK bool // the disk is complete
+	givenUp bool // a person allows it to be written once more
 	Joined  time.Time
 	Wrong   []string // what must never happen
 }
@@ -174,7 +176,7 @@ func (m *Machine) tick(w *World) {
 	case !m.On:
 	case m.net && m.call.IsZero() && up >= Firmware:
 		m.boot(w)
-	case !m.net && m.bootsOK && m.Joined.IsZero() && up >= OS:
+	case !m.net && m.bootsOK && !m.Stuck && m.Joined.IsZero() && up >= OS:
 		m.Joined = w.Now
 	case !m.write.IsZero():
 		m.writes(w)
@@ -206,15 +208,18 @@ func (m *Machine) writes(w *World) {
 	}
 }
 
+// GiveUp is a person's leave to write the disk once more. It counts writes from now on.
+func (m *Machine) GiveUp() { m.Writes, m.givenUp = 0, true }
+
 // begin begins a write of the disk.
 func (m *Machine) begin(w *World) {
-	if m.bootsOK {
+	if m.bootsOK && !m.givenUp {
 		m.Wrong = append(m.Wrong, fmt.Sprintf("%s: a disk that is complete is written again", w.Now.Format(time.TimeOnly)))
 	}
 	if !m.Joined.IsZero() {
 		m.Wrong = append(m.Wrong, fmt.Sprintf("%s: the disk of a host that has joined is written", w.Now.Format(time.TimeOnly)))
 	}
-	m.bootsOK, m.write, m.failed = false, w.Now, false
+	m.bootsOK, m.givenUp, m.write, m.failed = false, false, w.Now, false
 }
 
 // reset is Ironic's use of the BMC's power.

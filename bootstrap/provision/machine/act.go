@@ -27,7 +27,7 @@ func (d *decision) act() {
 		d.wait("Ironic to finish what it does with the host", d.known.AskedAt, 0)
 		return
 	}
-	if d.repair() {
+	if d.repair() || d.known.Anew && d.endFormer() {
 		return
 	}
 	d.advance()
@@ -168,7 +168,7 @@ func phrase(v node.Verb) string {
 	case node.Adopt:
 		return "adopt the host"
 	case node.Undeploy:
-		return "end its failed deployment"
+		return "end its deployment"
 	case node.Clear:
 		return "end its maintenance"
 	}
@@ -180,8 +180,14 @@ func (d *decision) block(why string) {
 	if d.joined() {
 		return
 	}
+	if d.known.Never() {
+		why += "; to have its disk written anew: " + Rewrite(d.Host.Plan.Name)
+	}
 	d.record(ledger.Entry{Kind: ledger.Blocked, Cause: why})
 }
+
+// Rewrite is the command by which a person allows a host's disk to be written anew.
+func Rewrite(host string) string { return "onprem-infra hosts rewrite " + host + " --yes" }
 
 // wait shows what the host waits for. Without a limit there is no deadline but that of the run.
 func (d *decision) wait(what string, since time.Time, limit time.Duration) {
@@ -208,7 +214,9 @@ func (d *decision) step() progress.Step {
 		case node.Deploying, node.DeployWait, node.DeployFailed, node.DeployDone:
 			return progress.Deploying
 		case node.Active, node.Adopting, node.AdoptFailed:
-			return progress.Joining
+			if !d.known.Anew {
+				return progress.Joining
+			}
 		}
 		if d.known.Never() {
 			return progress.Joining

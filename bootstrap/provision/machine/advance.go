@@ -39,7 +39,7 @@ func (d *decision) advance() {
 	case node.Cleaning, node.CleanWait:
 		d.await("Ironic to make it available", d.Limits.CallBack)
 	case node.Available:
-		if adopt || n.Disk == "" {
+		if adopt || n.Disk != d.known.Disk.String() {
 			d.ask(node.Manage, node.Request{})
 			return
 		}
@@ -59,7 +59,7 @@ func (d *decision) advance() {
 		}
 		d.deploy()
 	case node.Deleting, node.Deleted:
-		d.await("Ironic to end its failed deployment", d.Limits.CallBack)
+		d.await("Ironic to end its deployment", d.Limits.CallBack)
 	case node.Error:
 		d.ask(node.Undeploy, node.Request{})
 	case node.Adopting:
@@ -72,6 +72,19 @@ func (d *decision) advance() {
 		d.block(fmt.Sprintf("Ironic's state is %q, which this machine never asks for: end what "+
 			"was begun there", n.State))
 	}
+}
+
+// endFormer ends the deployment before, of a host whose disk is to be written anew.
+func (d *decision) endFormer() bool {
+	switch d.Node.State {
+	case node.Active, node.DeployWait, node.DeployFailed:
+		d.ask(node.Undeploy, node.Request{})
+	case node.AdoptFailed:
+		d.ask(node.Manage, node.Request{})
+	default:
+		return false
+	}
+	return true
 }
 
 // manageable chooses the disk by what the inspection found, and adopts a host that has its image.

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"cmp"
+	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
@@ -27,12 +28,29 @@ func (d *decision) learn() {
 		}
 		return
 	}
-	d.learnWrite()
+	if !d.known.Anew {
+		d.learnWrite()
+	}
 	d.learnFailure()
 	if d.Node.Maintenance.On && d.known.Asked == node.Clear &&
 		d.Now.Sub(d.known.AskedAt) >= relapse {
 		d.fail(node.Clear, cmp.Or(d.Node.Maintenance.Reason, d.Node.Maintenance.Fault))
 	}
+}
+
+// allow records that the disk may be written anew. The times of the new deployment follow from the
+// entry, so that it begins with the next round.
+func (d *decision) allow() {
+	d.record(ledger.Entry{Kind: ledger.Allowed, Cause: d.Rewrite.Why,
+		Evidence: "asked for at " + d.Rewrite.At.UTC().Format(time.RFC3339)})
+	d.show.Step = d.step()
+	d.wait("its deployment to begin anew", d.Now, 0)
+}
+
+// allowed reports whether a person allows the disk, as it is now, to be written anew.
+func (d *decision) allowed() bool {
+	barred := d.known.Barred()
+	return !d.joined() && !barred.IsZero() && barred.Equal(d.Rewrite.Barred)
 }
 
 // learnWrite follows the writing of the disk.

@@ -14,6 +14,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/cause"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
 	"github.com/onprem-infra/onprem-infra/shared/rootdisk"
 	"github.com/onprem-infra/onprem-infra/shared/secret"
@@ -40,11 +41,14 @@ type View struct {
 	// Silent is whether Ironic does not answer: then nothing is known of its node.
 	Silent bool
 	Disks  node.Disks // what the inspection found; nil if that was not read
-	// Joined reports whether its Node is in the cluster, with these addresses.
-	Joined    bool
-	Addresses []netip.Addr
-	Known     ledger.Host // what the journal has of it
-	Trace     Trace
+	// Joined reports whether its Node is in the cluster, with these addresses. Listed reports
+	// whether the cluster's API has listed its nodes.
+	Joined, Listed bool
+	Addresses      []netip.Addr
+	// Rewrite is what a person allows; the zero value for nothing.
+	Rewrite orders.Rewrite
+	Known   ledger.Host // what the journal has of it
+	Trace   Trace
 	// Watched reports whether this program saw in its last round that Ironic deploys the host, and
 	// has not come past the step that writes the disk.
 	Watched bool
@@ -108,16 +112,23 @@ func Decide(v View) Step {
 		d.show.State, d.show.LastError = string(v.Node.State), v.Node.Error
 	}
 	d.learn()
-	if d.Silent {
+	switch {
+	case d.allowed() && d.Listed:
+		d.allow()
+	case d.Silent:
 		d.show.Step = d.step()
 		if !d.joined() && !d.late() {
 			d.wait("Ironic to answer", d.known.AskedAt, 0)
 		}
-	} else {
+	default:
 		d.act()
 	}
 	if d.known.Blocker != "" {
 		d.show.Blocker, d.show.Next = d.known.Blocker, progress.Event{}
+		if d.allowed() {
+			d.show.Blocker += "; a person allows it, and the cluster's API has not listed its " +
+				"nodes yet, of which the host may be one"
+		}
 	}
 	d.show.Attempts, d.show.Retries = d.known.Failures[d.known.Asked]+1, d.known.Retries
 	return Step{Entries: d.entries, Requests: d.requests, Show: d.show}

@@ -13,6 +13,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/events"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
 	"github.com/onprem-infra/onprem-infra/shared/rootdisk"
 	"github.com/onprem-infra/onprem-infra/shared/secret"
 )
@@ -55,6 +56,14 @@ func deployed(v *View) {
 	v.Known.Asked, v.Known.Write = node.Deploy, ledger.Write{Intent: ago(time.Minute), Begun: ago(50 * time.Second)}
 }
 func hasJoined(v *View) { v.Known.Joined = ago(time.Second) }
+
+func inDoubt(v *View) { v.Known.Write = ledger.Write{Doubt: ago(time.Minute)} }
+func anew(v *View) {
+	v.Known.Disk, v.Known.Anew, v.Known.Allowed = node.Pinned{}, true, ago(time.Second)
+}
+func allowedAnew(v *View) {
+	v.Listed, v.Rewrite = true, orders.Rewrite{Host: "master-0", Barred: ago(time.Minute), At: ago(time.Second), Why: "no boot device"}
+}
 
 var steps = []string{"deploy", node.WriteStep, "prepare_instance_boot"}
 
@@ -149,10 +158,22 @@ func TestDecide(t *testing.T) {
 		{name: "rescued by a person", view: view(node.Rescue), kind: ledger.Blocked, text: `"rescue"`},
 		{name: "held by a person", view: view(node.DeployHold), kind: ledger.Blocked, text: `"deploy hold"`},
 		{name: "a state of another release", view: view("levitating"), kind: ledger.Blocked, text: `"levitating"`},
+		{name: "allowed anew", view: view(node.Active, inDoubt, allowedAnew), kind: ledger.Allowed, text: "no boot device"},
+		{name: "allowed anew, the API has listed nothing", view: view(node.Active, inDoubt, allowedAnew, func(v *View) { v.Listed = false }), text: "join the cluster"},
+		{name: "allowed anew, another write", view: view(node.Active, inDoubt, allowedAnew, func(v *View) { v.Rewrite.Barred = ago(2 * time.Minute) }), text: "join the cluster"},
+		{name: "allowed anew, and joined", view: view(node.Active, inDoubt, allowedAnew, func(v *View) { v.Joined = true }), kind: ledger.Joined},
+		{name: "allowed anew, Ironic does not answer", view: view("", inDoubt, allowedAnew, func(v *View) { v.Node, v.Silent = nil, true }), kind: ledger.Allowed},
+		{name: "anew, active", view: view(node.Active, anew), want: node.Undeploy},
+		{name: "anew, active, and joined", view: view(node.Active, anew, hasJoined)},
+		{name: "anew, waits for a ramdisk", view: view(node.DeployWait, anew), want: node.Undeploy},
+		{name: "anew, failed behind the write", view: view(node.DeployFailed, anew, func(v *View) { v.Node.Step = node.Step{Index: 2, Names: steps} }), want: node.Undeploy},
+		{name: "anew, adoption failed", view: view(node.AdoptFailed, anew), want: node.Manage},
+		{name: "anew, lost", view: view("", anew, func(v *View) { v.Node = nil }), want: node.Create},
+		{name: "anew, undeployed", view: view(node.Available, anew), want: node.Manage},
 		{name: "blocked", view: view(node.Enroll, func(v *View) { v.Known.Blocker = "no disk" })},
 		{name: "blocked, and joined", view: view(node.Enroll, func(v *View) { v.Known.Blocker, v.Joined = "no disk", true }), want: node.Manage, kind: ledger.Joined},
 		{name: "late", view: view(node.Enroll, func(v *View) { v.Limits.Deadline = now }), kind: ledger.Blocked, text: `still "enroll"`},
-		{name: "late, no call-back", view: view(node.InspectWait, func(v *View) { v.Limits.Deadline, v.Node.Error = now, "an old error" }), kind: ledger.Blocked, text: "nothing was received"},
+		{name: "late, no call-back", view: view(node.InspectWait, func(v *View) { v.Limits.Deadline, v.Node.Error = now, "an old error" }), kind: ledger.Blocked, text: "nothing of it has arrived"},
 		{name: "late, its disk is written", view: view(node.Active, wrote(ledger.Write{Written: now}), func(v *View) { v.Limits.Deadline = now }), kind: ledger.Blocked, text: "it has its image"},
 		{name: "late, its disk is in doubt", view: view(node.Active, wrote(ledger.Write{Doubt: now}), func(v *View) { v.Limits.Deadline = now }), kind: ledger.Blocked, text: "nothing showed whether its disk was written"},
 		{name: "late, its power cannot be switched", view: view(node.Active, func(v *View) {

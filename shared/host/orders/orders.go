@@ -55,6 +55,27 @@ func (d Dir) WriteReport(r orders.Report) error {
 	return file.Write(d.ReportFile(r.Part), orders.EncodeReport(r), 0o644)
 }
 
+// ProgressFile is the path of what the phase machine reports of itself.
+func (d Dir) ProgressFile() string { return d.at(layout.Progress) }
+
+// RewriteFile is the path of what a person allows for a host.
+func (d Dir) RewriteFile(host string) string { return d.at("rewrite-" + host + ".json") }
+
+// ReadRewrite returns what a person allows for a host; the zero value if that is nothing, or was
+// before the machine booted.
+func (d Dir) ReadRewrite(host string) (orders.Rewrite, error) {
+	r, err := read(d.RewriteFile(host), orders.DecodeRewrite)
+	if err == nil && r.Host != host && r != (orders.Rewrite{}) {
+		return orders.Rewrite{}, fmt.Errorf("%s is about the host %q", d.RewriteFile(host), r.Host)
+	}
+	return r, err
+}
+
+// WriteRewrite allows it. Only the directory's owner may.
+func (d Dir) WriteRewrite(r orders.Rewrite) error {
+	return file.Write(d.RewriteFile(r.Host), orders.EncodeRewrite(r), 0o644)
+}
+
 // read decodes a file. One that does not exist is the zero value.
 func read[T any](path string, decode func([]byte) (T, error)) (T, error) {
 	var none T

@@ -38,12 +38,13 @@ const (
 	Written Kind = "written" // its disk has the image and the config drive
 	Doubt   Kind = "doubt"   // nothing shows whether its disk was written
 	Joined  Kind = "joined"  // its Node is in the cluster
+	Allowed Kind = "allowed" // a person allows its disk to be written anew
 	Blocked Kind = "blocked" // it needs a person
 )
 
 func kinds() []Kind {
 	return []Kind{Whole, Started, Phase, Orders, Secrets, Asked, Done, Failed, Disk, Begun, Fetched,
-		Written, Doubt, Joined, Blocked}
+		Written, Doubt, Joined, Allowed, Blocked}
 }
 
 // Entry is one line.

@@ -113,6 +113,7 @@ func TestFold_Writes(t *testing.T) {
 		never bool
 	}{
 		{"failed", nil, false}, {"fetched", []Kind{Fetched}, false}, {"written", []Kind{Begun, Written}, true},
+		{"allowed", []Kind{Begun, Doubt, Allowed}, false}, {"allowed, and joined", []Kind{Begun, Doubt, Allowed, Joined}, true},
 		{"in doubt", []Kind{Begun, Doubt}, true}, {"joined", []Kind{Joined}, true},
 	} {
 		all := []Entry{asked}

@@ -37,8 +37,11 @@ type Host struct {
 	Write    Write
 	DiskBoot time.Time // when it was last started from its disk by a request
 	Joined   time.Time
-	Blocker  string // empty for none
-	Retries  int    // requests that failed, and boots that were repeated, over the whole run
+	Blocker  string    // empty for none
+	Retries  int       // requests that failed, and boots that were repeated, over the whole run
+	Allowed  time.Time // when a person last allowed its disk to be written anew
+	// Anew is whether that is still to be asked: what Ironic knows is of the deployment before.
+	Anew bool
 }
 
 // Write is what is known of the writing of a host's disk.
@@ -48,7 +51,7 @@ type Host struct {
 // host may boot from it and become a part of the cluster. Until then nothing has ever run from that
 // disk. So a deployment that failed before, and is asked for again, is the same write continued,
 // not a second one. A disk of which it cannot be shown that it was not written counts as written:
-// its host is adopted and boots from it, and is never deployed again.
+// its host is adopted and boots from it, and is never deployed again, unless a person allows it.
 type Write struct {
 	Intent  time.Time // zero for none
 	Begun   time.Time
@@ -58,8 +61,15 @@ type Write struct {
 }
 
 // Never reports whether the disk may not be written any more.
-func (h Host) Never() bool {
-	return !h.Write.Written.IsZero() || !h.Write.Doubt.IsZero() || !h.Joined.IsZero()
+func (h Host) Never() bool { return !h.Barred().IsZero() || !h.Joined.IsZero() }
+
+// Barred is since when the disk counts as written; zero if it does not. It names one write of the
+// disk: what a person allows after it is not allowed after the next one.
+func (h Host) Barred() time.Time {
+	if !h.Write.Doubt.IsZero() {
+		return h.Write.Doubt
+	}
+	return h.Write.Written
 }
 
 // Fold is the memory of a journal.
@@ -161,6 +171,10 @@ func (h Host) With(e Entry) Host {
 		h.Write.Doubt = e.Time
 	case Joined:
 		h.Joined, h.Blocker = e.Time, ""
+	case Allowed:
+		h.Write, h.Disk, h.DiskBoot = Write{}, node.Pinned{}, time.Time{}
+		h.Asked, h.Failures, h.Cause, h.FailedAt, h.Blocker = "", nil, "", time.Time{}, ""
+		h.Allowed, h.Anew = e.Time, true
 	case Blocked:
 		h.Blocker = e.Cause
 	}
@@ -181,6 +195,7 @@ func (h Host) asked(e Entry) Host {
 		h.DiskBoot = e.Time
 		return h
 	case node.Deploy:
+		h.Anew = false
 		if h.Write.Written.IsZero() && h.Write.Doubt.IsZero() {
 			h.Write = Write{Intent: e.Time}
 		}

@@ -1,5 +1,5 @@
 // Package orders has what the phase machine orders of the parts of a bootstrap machine that
-// provision hosts, and what each part reports.
+// provision hosts, what each part reports, and what a person allows the phase machine.
 //
 // The parts are programs of their own. They read and write files of a directory that is empty after
 // a boot: without orders every part is off, so that a machine that lost its power answers no host

@@ -1,0 +1,148 @@
+package provision
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/bootstrap/provision/machine"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
+	"github.com/onprem-infra/onprem-infra/test/fakeironic"
+)
+
+// allowAll is a person who allows all disks that bar their hosts to be written anew, in a run that
+// has ended with blockers. It returns how many hosts then joined.
+func (r *rig) allowAll(t *testing.T) (joined int) {
+	t.Helper()
+	var hosts []string
+	known := ledger.Fold(r.entries()).Hosts
+	for _, m := range r.world.Machines {
+		if h := known[m.Name]; h.Blocker != "" && h.Never() {
+			r.passwords[m.Name] = m.Password
+			r.revision += "x"
+			r.allow(m)
+			hosts = append(hosts, m.Name)
+		}
+	}
+	r.until(t.Context(), 3*time.Hour, func() bool { return r.done() && len(hosts) > 0 })
+	for _, m := range r.world.Machines {
+		switch {
+		case !slices.Contains(hosts, m.Name):
+		case m.Joined.IsZero() || m.Writes != 1:
+			t.Errorf("seed %d: %s was allowed to be written anew: %d writes, joined %v", r.seed, m.Name, m.Writes, m.Joined)
+		default:
+			joined++
+		}
+	}
+	return joined
+}
+
+// doubtful is a run in which all hosts are blocked, as nothing shows whether their disks were written:
+// the database is lost while their ramdisks write, with the power. The others than master-1 then join.
+func doubtful(t *testing.T) *rig {
+	t.Helper()
+	r := newRig(1)
+	m := r.world.Machines[1]
+	m.Stuck = true
+	r.until(t.Context(), time.Hour, func() bool { return !ledger.Fold(r.entries()).Hosts[m.Name].Write.Begun.IsZero() })
+	r.cut()
+	r.world.Lose()
+	r.world.Tick()
+	r.boot()
+	if !r.until(t.Context(), 3*time.Hour, r.done) {
+		t.Fatalf("no end: %+v", r.shown)
+	}
+	h := r.shown.Hosts[1]
+	if known := ledger.Fold(r.entries()).Hosts[m.Name]; known.Write.Doubt.IsZero() || !strings.Contains(h.Blocker, machine.Rewrite(m.Name)) {
+		t.Fatalf("it is not in doubt, or its blocker does not name the command: %+v %+v", known, h)
+	}
+	for _, other := range []int{0, 2} {
+		r.world.Machines[other].Joined = r.world.Now
+	}
+	return r
+}
+
+// A disk that is in doubt, or that has an operating system which does not come up, is written anew
+// when a person allows it, and then never again.
+func TestRun_Rewrite(t *testing.T) {
+	stuck := func(t *testing.T) *rig {
+		r := newRig(1)
+		r.world.Machines[1].Stuck = true
+		if !r.until(t.Context(), 3*time.Hour, r.done) || !strings.Contains(r.shown.Hosts[1].Blocker, machine.Rewrite("master-1")) {
+			t.Fatalf("no end, or no command: %+v", r.shown)
+		}
+		return r
+	}
+	for name, blocked := range map[string]func(*testing.T) *rig{"in doubt": doubtful, "written": stuck} {
+		t.Run(name, func(t *testing.T) {
+			r := blocked(t)
+			// The disk that the hints mean is another one by now.
+			m := r.world.Machines[1]
+			m.Disks = append(m.Disks[:0], bigDisk("S-new"))
+			if r.until(t.Context(), time.Hour, func() bool { return m.Writes > 1 || !m.Joined.IsZero() }) {
+				t.Fatal("its disk is written without a person")
+			}
+			r.allow(m)
+			at := r.world.Now
+			if !r.until(t.Context(), time.Hour, func() bool { m.Stuck = m.Writes == 0; return r.shown.Phase == progress.Ended }) {
+				t.Fatalf("it does not end: %+v\n%s", r.shown, r.file)
+			}
+			if b := r.broken(); len(b) > 0 || m.Writes != 1 {
+				t.Errorf("%q, %d writes", b, m.Writes)
+			}
+			if took := r.world.Now.Sub(at); took > 10*time.Minute {
+				t.Errorf("it took %v", took)
+			}
+			i := slices.IndexFunc(r.entries(), func(e ledger.Entry) bool { return e.Kind == ledger.Allowed })
+			if e := r.entries()[max(i, 0)]; e.Host != m.Name || e.Cause != "a person asked for it" || e.Evidence == "" || e.Time.IsZero() {
+				t.Errorf("journal %+v", e)
+			}
+			if n := r.world.Nodes[slices.IndexFunc(r.world.Nodes, func(n *fakeironic.Node) bool { return n.Name == m.Name })]; n.Disk != (node.Pinned{Serial: "S-new"}).String() {
+				t.Errorf("its disk is %s", n.Disk)
+			}
+		})
+	}
+}
+
+// What a person allows is for the disk as it was then.
+func TestRun_RewriteOnce(t *testing.T) {
+	r := doubtful(t)
+	m := r.world.Machines[1]
+	r.allow(m)
+	allowed := r.rewrites[m.Name]
+	r.until(t.Context(), time.Hour, func() bool { return m.Writes == 1 })
+	r.until(t.Context(), 3*time.Hour, r.done)
+	r.rewrites[m.Name] = allowed
+	if r.until(t.Context(), 2*time.Hour, func() bool { return m.Writes != 1 || r.shown.Hosts[1].Blocker == "" }) {
+		t.Errorf("%d writes, %+v", m.Writes, r.shown.Hosts[1])
+	}
+	if b := r.broken(); len(b) > 0 {
+		t.Errorf("%q", b)
+	}
+}
+
+// A host that has joined is not written, whatever a person allows, and until the cluster's API has
+// listed its nodes none is.
+func TestRun_RewriteJoined(t *testing.T) {
+	r := doubtful(t)
+	m := r.world.Machines[1]
+	r.allow(m)
+	r.unlisted = true
+	if r.until(t.Context(), time.Minute, func() bool { return r.shown.Hosts[1].Blocker == "" }) {
+		t.Errorf("the API has not listed its nodes: %+v", r.shown.Hosts[1])
+	}
+	if h := r.shown.Hosts[1]; !strings.Contains(h.Blocker, "a person allows it") {
+		t.Errorf("nothing tells why it waits: %+v", h)
+	}
+	r.unlisted = false
+	m.Joined = r.world.Now
+	if !r.until(t.Context(), time.Hour, func() bool { return r.shown.Phase == progress.Ended }) {
+		t.Fatalf("no end: %+v", r.shown)
+	}
+	if b := r.broken(); len(b) > 0 || m.Writes != 0 {
+		t.Errorf("%q, %d writes", b, m.Writes)
+	}
+}
