@@ -93,7 +93,7 @@ var laws = []law{
 	{room: "shared/host/preflight/report", own: []string{"shared/host/preflight", "shared/host/redfish", "shared/operator/layout", "shared/rootdisk"}, why: "what is printed of findings, which others make"},
 	{room: "shared/host/preflight/targets", own: []string{"shared/bmc", "shared/host/preflight", "shared/host/redfish", "shared/host/redfish/wire", "shared/mac", "shared/plan/provision", "shared/provisioning/hostfile", "shared/secret", "shared/spec", "shared/spec/machine", "shared/spec/provisioning/grammar"},
 		why: "joins what a description has of a host and what preflight asks; neither knows the other"},
-	{room: "shared/host/readiness", own: slices.Concat([]string{"shared/host/inspect", "shared/host/inspect/provisioning", "shared/host/preflight", "shared/host/preflight/report", "shared/operator/doctor/provisioning", "shared/operator/facts", "shared/operator/layout", "shared/plan/provision"}, leaves),
+	{room: "shared/host/readiness", own: slices.Concat([]string{"shared/host/inspect", "shared/host/inspect/provisioning", "shared/host/preflight", "shared/host/preflight/report", "shared/operator/doctor/provisioning", "shared/operator/facts", "shared/operator/layout", "shared/plan/provision", "shared/provisioning/artifact"}, leaves),
 		why: "joins what the link shows and what the BMCs report, for a person and for the phase machine alike"},
 	{room: "shared/host/accounts", own: []string{"shared/secret", "shared/spec", "shared/spec/provisioning", "shared/spec/provisioning/grammar"}, why: "the files that a description names beside itself"},
 	{room: "shared/comment", why: "leaf; every format has comments"},

@@ -120,9 +120,11 @@ func readyHost(std streams, in *input, own files) (h readiness.Host, err error) 
 		h.Ended = ledger.Fold(entries).Phase == progress.Ended
 	}
 	if in.file == "" {
-		if h.Plan, err = own.plan(std); err != nil {
+		p, err := own.compiled(std)
+		if err != nil {
 			return h, err
 		}
+		h.Plan, h.Files = p.Provisioning, wantedFiles(p, h.Machine)
 		if h.Targets, err = own.targets(h.Plan); err != nil {
 			h.Unseen = append(h.Unseen, fmt.Sprintf("the BMCs of the hosts: %v", err))
 		}
@@ -140,6 +142,7 @@ func readyHost(std streams, in *input, own files) (h readiness.Host, err error) 
 		return h, negative(errors.New("no host of the description has a BMC: write hosts with " +
 			"bmc.address"))
 	}
+	h.Files = wantedFiles(p, h.Machine)
 	h.Targets, err = describedTargets(std, described, in.file)
 	return h, err
 }

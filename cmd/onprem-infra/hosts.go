@@ -132,27 +132,32 @@ func hostTargets(std streams, in *input, own files) ([]preflight.Target, error) 
 
 // plan is how the hosts of the cluster are provisioned to which this machine belongs.
 func (f files) plan(std streams) (*provision.Plan, error) {
+	p, err := f.compiled(std)
+	return p.Provisioning, err
+}
+
+// compiled is the plan of that cluster.
+func (f files) compiled(std streams) (p plan.Plan, err error) {
 	text, err := readFile(f.cluster)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, usage("this host has no %s, so it is no bootstrap machine: name a description "+
+		return p, usage("this host has no %s, so it is no bootstrap machine: name a description "+
 			"with -c", f.cluster)
 	}
 	if err != nil {
-		return nil, err
+		return p, err
 	}
 	described, err := parseCluster(std, &input{}, f.cluster, text)
 	if err != nil {
-		return nil, err
+		return p, err
 	}
-	p, err := compile(described)
-	if err != nil {
-		return nil, err
+	if p, err = compile(described); err != nil {
+		return p, err
 	}
 	if p.Provisioning == nil {
-		return nil, negative(errors.New("no host of this machine's cluster has a BMC: name a " +
+		return p, negative(errors.New("no host of this machine's cluster has a BMC: name a " +
 			"description with -c"))
 	}
-	return p.Provisioning, nil
+	return p, nil
 }
 
 // targets are the hosts that this machine provisions, with the accounts of its file of secrets.

@@ -151,11 +151,11 @@ func (j *judge) judgeMedia() {
 	}
 }
 
-// ramdisk is what Ironic's ramdisk needs, in GiB.
-const ramdisk = 4
+// RamdiskGiB is the memory that Ironic's ramdisk needs.
+const RamdiskGiB = 4
 
 func (j *judge) judgeMemory() {
-	need := max(ramdisk, j.Target.Want.MemoryGiB)
+	need := max(RamdiskGiB, j.Target.Want.MemoryGiB)
 	switch have := j.Redfish.System.MemoryGiB; {
 	case have == 0:
 		j.add(CheckMemory, Unseen, "check it at the machine", "the BMC reports no memory")

@@ -27,6 +27,7 @@ type Host struct {
 	Serves bool
 	// Ended means that this machine has provisioned its hosts, and gave the network to the cluster.
 	Ended bool
+	Files Files
 	// Done is called when one more of the BMCs has been asked; it may be nil.
 	Done preflight.Done
 	// Unseen are reasons why the facts above are not complete.

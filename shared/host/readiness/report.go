@@ -53,12 +53,13 @@ const (
 // checkClock is this host's own clock.
 const checkClock = "clock"
 
-// Examine asks the link and the BMCs at the same time. It takes some seconds.
+// Examine asks for the files, then the link and the BMCs at the same time. It takes some seconds.
 func (h Host) Examine(ctx context.Context) Report {
 	r := Report{At: time.Now().UTC(), Mode: offer.Mode(h.Plan.Network), Servers: []offer.Server{},
 		Hosts: []report.Row{}, Findings: []Finding{}, Checks: names()}
 	var unseen inspect.Unseen
 	var bmcs report.Report
+	h.files(ctx, &r)
 	var asked sync.WaitGroup
 	asked.Go(func() { bmcs = report.Examine(ctx, h.Targets, h.Done) })
 	wire := h.wire(ctx, &r, &unseen)
@@ -68,7 +69,7 @@ func (h Host) Examine(ctx context.Context) Report {
 		r.Findings = append(r.Findings, f)
 	}
 	r.Findings = append(r.Findings, wire...)
-	r.Unseen = append(append([]string{}, h.Unseen...), unseen.List()...)
+	r.Unseen = slices.Concat([]string{}, h.Unseen, r.Unseen, unseen.List())
 	for _, f := range bmcs.Findings {
 		h.addBMC(&r, f)
 	}
@@ -136,7 +137,7 @@ func (h Host) addBMC(r *Report, f preflight.Finding) {
 
 // names are those of all checks, as findings come.
 func names() (all []string) {
-	all = append(all, checkClock)
+	all = append(all, checkClock, checkImage)
 	for _, n := range judge.All() {
 		all = append(all, string(n))
 	}

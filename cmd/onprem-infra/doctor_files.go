@@ -1,0 +1,49 @@
+//go:build remote
+
+package main
+
+import (
+	"path/filepath"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/bootstrap"
+	"github.com/onprem-infra/onprem-infra/bootstrap/http/item"
+	"github.com/onprem-infra/onprem-infra/shared/host/artifact"
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/host/readiness"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
+)
+
+// wantedFiles are those that the bootstrap machine has still to fetch. What is wrong with their
+// texts is a finding of validate.
+func wantedFiles(p plan.Plan, machine bool) (f readiness.Files) {
+	if !bootstrap.Provisions(p) {
+		return f
+	}
+	items, err := item.Of(p)
+	if err != nil {
+		return f
+	}
+	store := &artifact.Store{Silence: imageSilence}
+	f.Size = store.Size
+	if machine {
+		f.Free = func() (uint64, error) {
+			free, _, err := file.Room(filepath.Dir(filepath.Dir(layout.State)))
+			return free, err
+		}
+	}
+	for _, i := range items {
+		if i.Path == "" {
+			continue
+		}
+		if there, err := file.Exists(i.Path); machine && err == nil && there {
+			continue
+		}
+		f.Wanted = append(f.Wanted, readiness.File{Key: i.Name, Artifact: i.Artifact})
+	}
+	return f
+}
+
+// imageSilence is how long a server of images may take to answer.
+const imageSilence = 10 * time.Second
