@@ -66,7 +66,7 @@ type law struct {
 // leaves need nothing but the standard library and a leaf below them, so every other room may use
 // them.
 var leaves = []string{
-	"shared/addr", "shared/addr/peer", "shared/advert", "shared/asset", "shared/bonus", "shared/clash", "shared/comment", "shared/container", "shared/health", "shared/mac", "shared/near", "shared/notice", "shared/offer", "shared/port", "shared/record", "shared/redirect", "shared/release", "shared/role", "shared/secret", "shared/subnet",
+	"shared/addr", "shared/addr/peer", "shared/advert", "shared/asset", "shared/bonus", "shared/clash", "shared/comment", "shared/container", "shared/health", "shared/lldp", "shared/mac", "shared/near", "shared/notice", "shared/offer", "shared/port", "shared/record", "shared/redirect", "shared/release", "shared/role", "shared/secret", "shared/subnet",
 	"shared/supervised", "shared/vrrp", "shared/vrrp/proof",
 }
 
@@ -109,6 +109,7 @@ var laws = []law{
 	{room: "shared/near", why: "leaf"},
 	{room: "shared/notice", why: "leaf"},
 	{room: "shared/offer", own: []string{"shared/mac"}, why: "leaf"},
+	{room: "shared/lldp", why: "leaf; what a frame means"},
 	{room: "shared/port", why: "leaf"},
 	{room: "shared/record", why: "leaf"},
 	{room: "shared/redirect", own: []string{"shared/port"}, why: "leaf"},
@@ -190,7 +191,7 @@ var laws = []law{
 		why: "one room for each side of a host; what is wrong with it is another's matter"},
 	{room: "shared/host/inspect/installation", own: append([]string{"shared/host/events", "shared/host/inspect", "shared/host/ledger", "shared/host/orders", "shared/operator/layout", "shared/operator/metrics", "shared/plan/provision", "shared/provisioning/cause", "shared/provisioning/events", "shared/provisioning/foreign", "shared/provisioning/layout", "shared/provisioning/ledger", "shared/provisioning/orders", "shared/provisioning/progress"}, leaves...),
 		why: "it reads what the programs write that provision hosts, and asks none of them"},
-	{room: "shared/host/inspect/provisioning", own: slices.Concat([]string{"shared/host/dhcp", "shared/host/inspect", "shared/host/link", "shared/host/proc", "shared/host/reach", "shared/operator/facts"}, leaves),
+	{room: "shared/host/inspect/provisioning", own: slices.Concat([]string{"shared/host/dhcp", "shared/host/inspect", "shared/host/link", "shared/host/lldp", "shared/host/proc", "shared/host/reach", "shared/operator/facts"}, leaves),
 		why: "it asks the link on which hosts are installed; what is wrong there is another's matter"},
 	{room: "shared/operator/doctor/provisioning", own: append([]string{"shared/operator/facts"}, leaves...), why: "findings about a link, without a plan: it may not exist yet"},
 	{room: "shared/host/diagnose", own: slices.Concat([]string{"shared/election", "shared/host/inspect", "shared/host/inspect/", "shared/operator/doctor", "shared/operator/doctor/provisioning", "shared/operator/drift", "shared/operator/facts", "shared/operator/layout", "shared/plan", "shared/progress"}, leaves),
@@ -223,6 +224,7 @@ var laws = []law{
 		why: "adverts are judged where they are received"},
 	{room: "shared/host/output", own: []string{"shared/asset", "shared/host/file"}, why: "the one place that writes what a verb has made"},
 	{room: "shared/host/capture", own: append([]string{"shared/host/socket"}, leaves...), foreign: []string{"golang.org/x/sys"}, why: "sockets that receive VRRP and nothing else"},
+	{room: "shared/host/lldp", own: []string{"shared/host/socket", "shared/lldp"}, foreign: []string{"golang.org/x/sys"}, why: "a socket that receives announcements, and sends none"},
 	{room: "shared/host/dhcp", own: []string{"shared/host/dhcp/wire", "shared/host/socket", "shared/offer"}, foreign: []string{"golang.org/x/net/bpf", "golang.org/x/sys"}, why: "sockets that ask and receive servers of a link; what an answer means for a cluster is another's matter"},
 	{room: "shared/host/dhcp/wire", own: []string{"shared/host/socket", "shared/offer"}, foreign: []string{"github.com/insomniacslk/dhcp/", "github.com/mdlayher/ndp"}, why: "the only door to DHCP's and neighbour discovery's packets; it sends none"},
 	{room: "shared/host/events", own: []string{"shared/provisioning/events"}, why: "the one writer and reader of files of events"},

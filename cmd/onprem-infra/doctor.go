@@ -36,7 +36,9 @@ the link, and VRRP reach them.
 With --provisioning-link it inspects only the link on which bare machines are to be installed: its
 carrier, MTU and ports, and which servers would boot such a machine. It asks as one does, by DHCP,
 ProxyDHCP, DHCPv6 and router solicitation, for some seconds, and takes no lease. Servers that belong
-there are stated by --provisioning-server. Another host may see more: switches and VLANs decide.
+there are stated by --provisioning-server. Another host may see more: switches and VLANs decide. If
+the switch announces itself by LLDP meanwhile, its name, port and VLAN are printed; it does so every
+30 s, and --lldp waits for it.
 
 With --provisioning it joins two reports about the hosts to be installed. It inspects the link of
 the provisioning network, whose values come from the description of -c, or from the files of the
@@ -51,7 +53,8 @@ show after a transfer alone.
 Exit code 0: nothing is wrong; 1: something is. With -o json it prints one object; its fields stay:
   at, cluster, live, nodeIPs, checks[] (their names, in the order of causes),
   findings[]{check,` + "looked" + `,seen,do}, unseen[] (what could not be inspected, in words)
-Of a provisioning link these are: at, link, mode, servers[], checks[], findings[], unseen[]; each
+Of a provisioning link these are: at, link, mode, servers[], checks[], findings[], unseen[], and
+switch{chassis,system,port,description,announced,untagged,vlans} if it announced itself; each
 finding also has severity (error or warning) and vantage (from where it was seen). With
 --provisioning there is also hosts[], as "hosts" prints it, and a finding about a host names it in
 host.`
@@ -94,7 +97,8 @@ func doctorCommand(std streams) *cobra.Command {
 			return link.run(ctx, std, m, *format, quiet)
 		}
 		if hosts {
-			return doctorHosts(ctx, std, in, printing{*format, quiet})
+			patience, progress := link.patience()
+			return doctorHosts(ctx, std, in, printing{*format, quiet, patience, progress})
 		}
 		host, err := doctorHost(std, m, in)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -33,6 +34,18 @@ type provisioningFlags struct {
 	link, mode       string
 	servers, address []string
 	mtu              int
+	lldp             bool
+}
+
+// announces is how long a switch is waited for: it announces itself every 30 s.
+const announces = 35 * time.Second
+
+// patience is how long to wait for the switch, and progress what the progress line has for it.
+func (p *provisioningFlags) patience() (wait time.Duration, progress string) {
+	if !p.lldp {
+		return 0, ""
+	}
+	return announces, fmt.Sprintf(", and waiting for the switch (LLDP), %s at most", announces)
 }
 
 func (p *provisioningFlags) register(cmd *cobra.Command) {
@@ -50,6 +63,8 @@ func (p *provisioningFlags) register(cmd *cobra.Command) {
 		"address or MAC of a server that may answer there; may be given several times")
 	flags.StringArrayVar(&p.address, "provisioning-address", nil,
 		"address that no other host may have there; may be given several times")
+	flags.BoolVar(&p.lldp, "lldp", false,
+		"wait until the switch names the port of the provisioning link, 35 s at most")
 	flags.IntVar(&p.mtu, "provisioning-mtu", 0, "MTU that the link should have")
 }
 
@@ -57,6 +72,9 @@ func (p *provisioningFlags) register(cmd *cobra.Command) {
 type printing struct {
 	format string
 	quiet  bool
+	// patience is how long to wait for the switch, and progress what the progress line has for it.
+	patience time.Duration
+	progress string
 }
 
 // doctorHosts inspects what the installation of hosts needs.
@@ -65,9 +83,11 @@ func doctorHosts(ctx context.Context, std streams, in *input, how printing) erro
 	if err != nil {
 		return err
 	}
-	line := startProgress(std, how.quiet, "asking the provisioning network and the BMCs")
+	host.Probes.Patience = how.patience
+	asking := "asking the provisioning network and the BMCs" + how.progress
+	line := startProgress(std, how.quiet, asking)
 	host.Done = func(done, all int) {
-		line.Step("asking the provisioning network and the BMCs: %d of %d BMCs are done", done, all)
+		line.Step("%s: %d of %d BMCs are done", asking, done, all)
 	}
 	report := host.Examine(ctx)
 	line.Done()
@@ -154,7 +174,7 @@ func (p *provisioningFlags) check(cmd *cobra.Command) (err error) {
 		case err != nil:
 		case of && p.link == "":
 			err = usage("--%s takes --provisioning-link: name the link", f.Name)
-		case p.link != "" && !of && f.Name != "output" && f.Name != "quiet":
+		case p.link != "" && !of && !slices.Contains([]string{"output", "quiet", "lldp"}, f.Name):
 			err = usage("--provisioning-link inspects that link alone: leave --%s out", f.Name)
 		}
 	})
@@ -201,8 +221,10 @@ func (p *provisioningFlags) run(
 	if wanted.Live, err = file.Exists(m.cluster); err != nil {
 		return err
 	}
-	line := startProgress(std, quiet, "asking which servers answer on "+p.link)
-	report := diagnose.Provisioning(ctx, provisioning.HostProbes(), wanted)
+	probes, waits := provisioning.HostProbes(), ""
+	probes.Patience, waits = p.patience()
+	line := startProgress(std, quiet, "asking which servers answer on "+p.link+waits)
+	report := diagnose.Provisioning(ctx, probes, wanted)
 	line.Done()
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("it was stopped before it had seen all: %w", err)

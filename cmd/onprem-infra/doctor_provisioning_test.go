@@ -126,7 +126,7 @@ func TestDoctorProvisioningJSON(t *testing.T) {
 		}
 	}
 	out, code = inspectLink(t, own, "--provisioning-link", "eth0", "--provisioning-mode", "unmanaged")
-	if code != 0 || !strings.Contains(out, "10 checks: nothing is wrong") {
+	if code != 0 || !strings.Contains(out, "11 checks: nothing is wrong") {
 		t.Errorf("exit code %d:\n%s", code, out)
 	}
 }

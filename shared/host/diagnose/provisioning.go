@@ -8,6 +8,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/provisioning"
+	"github.com/onprem-infra/onprem-infra/shared/lldp"
 	"github.com/onprem-infra/onprem-infra/shared/offer"
 	judge "github.com/onprem-infra/onprem-infra/shared/operator/doctor/provisioning"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
@@ -24,6 +25,7 @@ type ProvisioningReport struct {
 	Checks   []judge.Name    `json:"checks"`
 	Findings []judge.Finding `json:"findings"`
 	Unseen   []string        `json:"unseen"`
+	Switch   *lldp.Neighbor  `json:"switch,omitempty"` // as it announces itself by LLDP
 }
 
 // Provisioning inspects a link on which hosts are to be installed. The facts have what should be.
@@ -36,6 +38,7 @@ func Provisioning(
 		At: time.Now().UTC(), Link: f.Named, Mode: f.Mode, Checks: judge.All(),
 		Servers:  append([]offer.Server{}, f.Servers...),
 		Findings: append([]judge.Finding{}, judge.Examine(f)...), Unseen: unseen.List(),
+		Switch: f.Switch,
 	}
 	if f.Link != nil {
 		r.Link = f.Link.Name
@@ -50,6 +53,9 @@ func (r ProvisioningReport) Text(width layout.Width) string {
 		r.At.Format(time.DateTime+"Z"))
 	for _, s := range r.Servers {
 		fmt.Fprintf(&rest, "received: %s\n", judge.Describe(s))
+	}
+	if r.Switch != nil {
+		fmt.Fprintf(&rest, "received: %s\n", r.Switch)
 	}
 	rest.WriteString(count(len(r.Checks), len(r.Findings)))
 	for i, f := range r.Findings {

@@ -13,6 +13,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/preflight"
 	"github.com/onprem-infra/onprem-infra/shared/host/preflight/report"
+	"github.com/onprem-infra/onprem-infra/shared/lldp"
 	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/offer"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
@@ -39,6 +40,7 @@ func host(links ...addr.Ethernet) Host {
 			Listeners: func() ([]link.Listener, error) { return nil, nil },
 			Programs:  func(uint32) []string { return []string{"dnsmasq"} },
 			Index:     func(string) int { return 4 },
+			Switch:    func(context.Context, string) (*lldp.Neighbor, error) { return nil, nil },
 		}}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/preflight"
 	"github.com/onprem-infra/onprem-infra/shared/host/preflight/report"
+	"github.com/onprem-infra/onprem-infra/shared/lldp"
 	"github.com/onprem-infra/onprem-infra/shared/offer"
 	judge "github.com/onprem-infra/onprem-infra/shared/operator/doctor/provisioning"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
@@ -28,6 +29,7 @@ type Report struct {
 	Checks   []string       `json:"checks"`
 	Findings []Finding      `json:"findings"`
 	Unseen   []string       `json:"unseen"`
+	Switch   *lldp.Neighbor `json:"switch,omitempty"` // as it announces itself by LLDP
 }
 
 // Finding is one thing that is wrong.
@@ -108,7 +110,7 @@ func (h Host) wire(ctx context.Context, r *Report, unseen *inspect.Unseen) (foun
 		f.Ports = slices.DeleteFunc(f.Ports,
 			func(p facts.HeldPort) bool { return p.Network != "udp" })
 	}
-	r.Servers = append(r.Servers, f.Servers...)
+	r.Servers, r.Switch = append(r.Servers, f.Servers...), f.Switch
 	for _, one := range judge.Examine(f) {
 		found = append(found, Finding{Check: string(one.Check), Severity: string(one.Severity),
 			Fault: one.Fault, Vantage: one.Vantage})
@@ -207,6 +209,9 @@ func (r Report) Text(width layout.Width) string {
 	}
 	for _, s := range r.Servers {
 		fmt.Fprintf(&rest, "received: %s\n", judge.Describe(s))
+	}
+	if r.Switch != nil {
+		fmt.Fprintf(&rest, "received: %s\n", r.Switch)
 	}
 	switch n := len(r.Findings); n {
 	case 0:

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/lldp"
 	"github.com/onprem-infra/onprem-infra/shared/offer"
 )
 
@@ -25,6 +26,7 @@ type Provisioning struct {
 	Servers []offer.Server
 	Holders []AddressHolder
 	Ports   []HeldPort
+	Switch  *lldp.Neighbor // nil if it announced nothing meanwhile
 }
 
 // AddressHolder is an address and the other hosts that answer for it.

@@ -11,13 +11,16 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/host/dhcp"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	hostlldp "github.com/onprem-infra/onprem-infra/shared/host/lldp"
 	"github.com/onprem-infra/onprem-infra/shared/host/proc"
 	"github.com/onprem-infra/onprem-infra/shared/host/reach"
+	"github.com/onprem-infra/onprem-infra/shared/lldp"
 	"github.com/onprem-infra/onprem-infra/shared/offer"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 )
@@ -30,6 +33,9 @@ type Probes struct {
 	Listeners func() ([]link.Listener, error)
 	Programs  func(inode uint32) []string
 	Index     func(link string) int
+	Switch    func(ctx context.Context, link string) (*lldp.Neighbor, error)
+	// Patience is how long to wait for the switch; 0 for as long as other facts take.
+	Patience time.Duration
 }
 
 // HostProbes ask this host, and its network as a host that boots would.
@@ -37,6 +43,7 @@ func HostProbes() Probes {
 	return Probes{
 		Links: link.Ethernets, Servers: dhcp.Probe{}.Ask, WhoHas: reach.WhoHas,
 		Listeners: link.Listeners, Programs: proc.OfSocket, Index: index,
+		Switch: hostlldp.Wait,
 	}
 }
 
@@ -71,6 +78,7 @@ func (p Probes) Inspect(
 		unseen.Add("the network of "+chosen.Name, errors.New("the link is down or has no carrier"))
 		return f
 	}
+	port := p.port(ctx, chosen.Name)
 	var all sync.WaitGroup
 	all.Go(func() {
 		var more bool
@@ -93,7 +101,35 @@ func (p Probes) Inspect(
 		})
 	}
 	all.Wait()
+	if f.Switch, err = port(); err == nil && f.Switch == nil && p.Patience > 0 {
+		err = fmt.Errorf("no switch announced itself by LLDP to %s within %s: enable LLDP on its "+
+			"port; if the link is a bridge or a bond, name one of its ports", chosen.Name,
+			p.Patience)
+	}
+	unseen.Add("the switch port", err)
 	return f
+}
+
+// port begins to wait for what the switch announces, and returns a function that ends it.
+func (p Probes) port(ctx context.Context, link string) func() (*lldp.Neighbor, error) {
+	var stop context.CancelFunc
+	if p.Patience > 0 {
+		ctx, stop = context.WithTimeout(ctx, p.Patience)
+	} else {
+		ctx, stop = context.WithCancel(ctx)
+	}
+	var announced *lldp.Neighbor
+	var err error
+	var waiting sync.WaitGroup
+	waiting.Go(func() { announced, err = p.Switch(ctx, link) })
+	return func() (*lldp.Neighbor, error) {
+		if p.Patience == 0 {
+			stop()
+		}
+		waiting.Wait()
+		stop()
+		return announced, err
+	}
 }
 
 // needed are the ports of the installation's services.

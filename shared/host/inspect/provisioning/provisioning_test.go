@@ -7,10 +7,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/lldp"
 	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/offer"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
@@ -34,6 +36,7 @@ func healthy() Probes {
 		Listeners: func() ([]link.Listener, error) { return nil, nil },
 		Programs:  func(uint32) []string { return nil },
 		Index:     func(string) int { return 3 },
+		Switch:    func(context.Context, string) (*lldp.Neighbor, error) { return nil, nil },
 	}
 }
 
@@ -88,6 +91,48 @@ func TestInspect(t *testing.T) {
 }
 
 // TestInspect_Ports holds which sockets are in a service's way.
+// TestInspect_Switch holds that a switch is waited for as long as the other facts take, and longer if a
+// person asks for it.
+func TestInspect_Switch(t *testing.T) {
+	leaf := &lldp.Neighbor{Chassis: "leaf-1", Port: "p7"}
+	for _, tt := range []struct {
+		name     string
+		after    time.Duration // that the switch announces itself
+		patience time.Duration
+		want     *lldp.Neighbor
+		unseen   string
+	}{
+		{"meanwhile", 0, 0, leaf, ""},
+		{"not meanwhile", time.Minute, 0, nil, ""},
+		{"waited for", 300 * time.Millisecond, 10 * time.Second, leaf, ""},
+		{"waited for in vain", time.Minute, 300 * time.Millisecond, nil, "the switch port: no switch announced itself by LLDP to ens3 within 300ms"},
+	} {
+		p := healthy()
+		p.Servers = func(context.Context, string) ([]offer.Server, bool, error) {
+			time.Sleep(100 * time.Millisecond)
+			return nil, false, nil
+		}
+		p.Patience = tt.patience
+		p.Switch = func(ctx context.Context, link string) (*lldp.Neighbor, error) {
+			select {
+			case <-ctx.Done():
+				return nil, nil
+			case <-time.After(tt.after):
+				return leaf, nil
+			}
+		}
+		var unseen inspect.Unseen
+		begin := time.Now()
+		f := p.Inspect(t.Context(), facts.Provisioning{Named: "ens3"}, &unseen)
+		if f.Switch != tt.want || !strings.HasPrefix(strings.Join(unseen.List(), ""), tt.unseen) || (tt.unseen == "") != (len(unseen.List()) == 0) {
+			t.Errorf("%s: %v, not seen: %q", tt.name, f.Switch, unseen.List())
+		}
+		if took := time.Since(begin); took > 5*time.Second {
+			t.Errorf("%s: it took %v", tt.name, took)
+		}
+	}
+}
+
 func TestInspect_Ports(t *testing.T) {
 	for _, tt := range []struct {
 		network, local string

@@ -80,6 +80,16 @@ func overlap(f facts.Provisioning) (out []fault) {
 	return out
 }
 
+// vlan is what a switch announces of its port: firmware sends and receives frames without a tag.
+func vlan(f facts.Provisioning) []fault {
+	if f.Switch == nil || !f.Switch.Announced || f.Switch.Untagged != 0 {
+		return nil
+	}
+	return []fault{{Warning, f.Switch.String(), "it announces no VLAN for frames without a tag " +
+		"(LLDP)", "make the provisioning network the untagged (native) VLAN of this port, and of " +
+		"those of the hosts: firmware boots without a tag"}}
+}
+
 func ports(f facts.Provisioning) (out []fault) {
 	if f.Live {
 		return nil

@@ -17,6 +17,7 @@ const (
 	CheckMTU         Name = "prov-mtu"     // its MTU is too small, or not the stated one
 	CheckTaken       Name = "prov-taken"   // another host has the provisioning address
 	CheckOverlap     Name = "prov-overlap" // another link has the provisioning network
+	CheckVLAN        Name = "prov-vlan"    // the switch takes no frames without a tag
 	CheckPorts       Name = "prov-ports"   // another program has a port that provisioning needs
 	CheckDHCPForeign Name = "dhcp-foreign" // a DHCP server answers that is not expected
 	CheckDHCPProxy   Name = "dhcp-proxy"   // a ProxyDHCP server answers that is not expected
@@ -57,7 +58,7 @@ type fault struct {
 // checks are all, in the order of their names above.
 var checks = []check{
 	{CheckLink, link}, {CheckMTU, mtu}, {CheckTaken, taken}, {CheckOverlap, overlap},
-	{CheckPorts, ports},
+	{CheckVLAN, vlan}, {CheckPorts, ports},
 	{CheckDHCPForeign, foreign}, {CheckDHCPProxy, proxies}, {CheckRAForeign, routers},
 	{CheckRADefault, defaultRoutes}, {CheckDHCPMissing, missing},
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/lldp"
 	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/offer"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
@@ -58,6 +59,9 @@ func TestExamine(t *testing.T) {
 	}{
 		{"nothing was inspected", facts.Provisioning{}, "", ""},
 		{"all is well", with(func(*facts.Provisioning) {}), "", ""},
+		{"a switch port without an untagged VLAN", with(func(f *facts.Provisioning) { f.Switch = &lldp.Neighbor{Chassis: "c", Port: "p7", Announced: true} }), "prov-vlan warning", `port "p7"`},
+		{"a switch port with one", with(func(f *facts.Provisioning) { f.Switch = &lldp.Neighbor{Announced: true, Untagged: 100} }), "", ""},
+		{"a switch that does not announce VLANs", with(func(f *facts.Provisioning) { f.Switch = &lldp.Neighbor{} }), "", ""},
 		{"no link", facts.Provisioning{NoLink: "no link has the name ens3"}, "prov-link error", "no link has the name ens3"},
 		{"a link that is down", with(func(f *facts.Provisioning) {
 			f.Link = linkWith(func(e *addr.Ethernet) { e.Enabled, e.Carrier = false, false })
