@@ -295,7 +295,7 @@ func TestRoom_Story(t *testing.T) {
 		if got := after(time.Second); !got.Ready || got.Why != "serves at 172.22.0.2:6180; over TLS at port 6183 once Ironic's certificate is there" || r.Judge("images/os.raw", false) != Served {
 			t.Errorf("when all is there: %+v", got)
 		}
-		want := "6180 arm64-efi/snponly.efi, 6180 images/agent.initramfs, 6180 images/agent.kernel, 6180 images/os.raw, 6180 snponly.efi, 6180 undionly.kpxe"
+		want := "6180 arm64-efi/snponly.efi, 6180 images/agent.initramfs, 6180 images/agent.kernel, 6180 images/esp.img, 6180 images/os.raw, 6180 snponly.efi, 6180 undionly.kpxe"
 		m.do(func() { m.asked = nil })
 		after(askAgain + time.Second)
 		if got := strings.Join(slices.Sorted(slices.Values(m.asked)), ", "); got != want {

@@ -36,6 +36,9 @@ type Host interface {
 	// Write makes Ironic's directories, and replaces the files that differ. The archive is what
 	// ramdisks know the certificate by.
 	Write(files Files, archive []byte) error
+	// Loader is where the boot loader of virtual media reads its configuration. It is an error
+	// until the file is fetched.
+	Loader() (string, error)
 	// Trust writes the certificates by which BMCs are verified. Ironic reads them at each use.
 	Trust() error
 	// Serves asks for the hosts whose conductors serve drivers, with the account, of the program
@@ -68,6 +71,8 @@ type Room struct {
 	reports *orders.Reporter
 	status  loop.Reporter
 	unseen  error // why the orders were not read last
+	grub    string
+	loader  error // why grub is not known
 
 	drivers, running atomic.Int64
 }

@@ -28,6 +28,7 @@ type machine struct {
 	fails       map[string]error // by step
 	steps       []string
 	files       Files
+	grub        string
 	drivers     []string
 	open        bool // something listens at Ironic's port
 	runs        []container.Spec
@@ -56,6 +57,8 @@ func (m *machine) Write(f Files, archive []byte) error {
 	}
 	return m.step("write")
 }
+
+func (m *machine) Loader() (string, error) { return m.grub, m.step("loader") }
 
 func (m *machine) Trust() error { return m.step("trust") }
 
@@ -200,6 +203,26 @@ func TestRoom_Faults(t *testing.T) {
 	}
 }
 
+// Where a host boots by virtual media, Ironic waits for the boot loader, and writes its configuration
+// where that reads it.
+func TestRoom_Loader(t *testing.T) {
+	m := &machine{certificate: "c", orders: on, drivers: []string{"redfish"}, grub: "EFI/centos/grub.cfg",
+		fails: map[string]error{"loader": errors.New("esp.img is not fetched yet")}}
+	r, _ := room(m)
+	if report, err := m.round(t, r); err != nil || !report.Ready || slices.Contains(m.steps, "loader") {
+		t.Errorf("without such a host: %+v, %v, %q", report, err, m.steps)
+	}
+	h := &r.Plan.Provisioning.Hosts[0]
+	h.Driver, h.Boot, h.Media = "redfish-virtualmedia", provision.VirtualMedia, "https://192.0.2.5:6183/"
+	if report, err := m.round(t, r); err == nil || report.Ready || !strings.Contains(report.Why, "is not fetched yet") || slices.Contains(m.steps, "ensure") {
+		t.Errorf("before it is fetched: %+v, %v, %q", report, err, m.steps)
+	}
+	m.fails = nil
+	if report, err := m.round(t, r); err != nil || !report.Ready || !strings.Contains(string(m.files.Config), "\ngrub_config_path = EFI/centos/grub.cfg\n") {
+		t.Errorf("after it is fetched: %+v, %v", report, err)
+	}
+}
+
 // What Ironic reads at its start only makes another container, and nothing else does.
 func TestRoom_Replaces(t *testing.T) {
 	m := &machine{orders: on, certificate: "one", drivers: []string{"redfish"}}
@@ -253,17 +276,17 @@ func TestContainer(t *testing.T) {
 
 func TestSettings(t *testing.T) {
 	p := thePlan()
-	s, err := Settings(p)
+	s, err := Settings(p, "EFI/centos/grub.cfg")
 	if err != nil || len(s.Hosts) != 1 || s.API != netip.MustParseAddrPort("172.22.0.2:6385") ||
 		s.HTTP != netip.MustParseAddrPort("172.22.0.2:6180") || s.Times.CallBack != 30*time.Minute || s.Times.Retry != 10*time.Minute || s.Media.IsValid() {
 		t.Errorf("%+v, %v", s, err)
 	}
 	p.Provisioning.Hosts[0].Boot, p.Provisioning.Hosts[0].Media = provision.VirtualMedia, "https://192.0.2.5:6183"
-	if s, err = Settings(p); err != nil || s.Media.String() != "192.0.2.5:6183" {
+	if s, err = Settings(p, "EFI/centos/grub.cfg"); err != nil || s.Media.String() != "192.0.2.5:6183" {
 		t.Errorf("%+v, %v", s, err)
 	}
 	p.Provisioning.Hosts[0].Ironic = "https://ironic.example.com"
-	if _, err = Settings(p); err == nil || !strings.Contains(err.Error(), `host "master-0"`) {
+	if _, err = Settings(p, "EFI/centos/grub.cfg"); err == nil || !strings.Contains(err.Error(), `host "master-0"`) {
 		t.Errorf("%v", err)
 	}
 	m := &machine{orders: on}

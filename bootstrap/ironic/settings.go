@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,8 +19,11 @@ import (
 const heartbeat = 30 * time.Second
 
 // Settings are those of the Ironic of a bootstrap machine: for the hosts of its phase alone.
-func Settings(p plan.Plan) (ironic.Settings, error) {
-	s := ironic.Settings{Paths: ironic.Machine(), Times: times(p.Provisioning.Deadlines)}
+//
+// The last argument is where the boot loader of virtual media reads its configuration, if a host
+// boots that way.
+func Settings(p plan.Plan, grub string) (ironic.Settings, error) {
+	s := ironic.Settings{Paths: ironic.Machine(), Times: times(p.Provisioning.Deadlines), GRUB: grub}
 	for _, h := range p.Provisioning.Hosts {
 		if h.Phase != provision.Bootstrap {
 			continue
@@ -38,6 +42,13 @@ func Settings(p plan.Plan) (ironic.Settings, error) {
 	}
 	s.HTTP = netip.AddrPortFrom(s.API.Addr(), p.Ports[port.ProvisioningHTTP])
 	return s, s.Validate()
+}
+
+// media reports whether a host of this machine's phase boots by virtual media.
+func media(p plan.Plan) bool {
+	return slices.ContainsFunc(p.Provisioning.Hosts, func(h provision.Host) bool {
+		return h.Phase == provision.Bootstrap && h.Boot == provision.VirtualMedia
+	})
 }
 
 func boot(b provision.Boot) ironic.Boot {

@@ -1,6 +1,7 @@
 package ironic
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,9 @@ func (r *Room) Observe(context.Context) (orders.Orders, error) {
 	o, err := r.Host.Orders()
 	if r.unseen = err; err != nil {
 		return orders.Orders{}, fmt.Errorf("read the orders: %w", err)
+	}
+	if r.grub, r.loader = "", nil; o.Wants(orders.Ironic) && media(r.Plan) {
+		r.grub, r.loader = r.Host.Loader()
 	}
 	return o, nil
 }
@@ -35,8 +39,8 @@ func (r *Room) Decide(o orders.Orders) (Decision, loop.Reasons) {
 	if !d.On {
 		return d, loop.Reasons{"off: the orders do not ask for it"}
 	}
-	s, err := Settings(r.Plan)
-	if d.Wrong = err; err != nil {
+	s, err := Settings(r.Plan, r.grub)
+	if d.Wrong = cmp.Or(r.loader, err); d.Wrong != nil {
 		return d, loop.Reasons{"it cannot be configured"}
 	}
 	d.Files = Files{ironic.Config(s), ironic.Template(s), ironic.Script()}

@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"net"
 	"os"
 	"path"
@@ -106,6 +108,29 @@ func (h *ironicHost) Identify(names []string) ([]byte, error) {
 		return nil, err
 	}
 	return os.ReadFile(h.files.Certificate)
+}
+
+// Loader reads the file system that the HTTP server has fetched, which is of a few megabytes.
+func (h *ironicHost) Loader() (string, error) {
+	const most = 64 << 20
+	f, err := os.Open(layout.Loader)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("%s is not fetched yet: see the journal of onprem-httpd",
+			layout.Loader)
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the boot loader of virtual media: %w", err)
+	}
+	defer f.Close()
+	esp, err := io.ReadAll(io.LimitReader(f, most))
+	if err != nil {
+		return "", fmt.Errorf("read the boot loader of virtual media: %w", err)
+	}
+	grub, err := config.GRUBConfig(esp)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w: choose another ironicImage", layout.Loader, err)
+	}
+	return grub, nil
 }
 
 func (h *ironicHost) Trust() error { return h.bmcs.Write(layout.BMCCA) }

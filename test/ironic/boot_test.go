@@ -1,11 +1,15 @@
 package ironic
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io/fs"
+	"log/slog"
 	"net/http"
 	"net/netip"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,8 +17,85 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ironic"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
+	"github.com/onprem-infra/onprem-infra/test/debian"
 	"github.com/onprem-infra/onprem-infra/test/fakebmc"
+	"github.com/onprem-infra/onprem-infra/test/need"
 )
+
+// bootLoader is the file system of a boot loader: a real GRUB, whose configuration Debian's own tools
+// have built in as /EFI/onprem.
+func bootLoader(t *testing.T) []byte {
+	t.Helper()
+	need.Root(t)
+	tools, err := debian.Tools.Root(t.Context(), slog.Default())
+	if err != nil {
+		need.Missing(t, "needs a root file system with GRUB: "+err.Error())
+	}
+	dir := t.TempDir()
+	if err := tools.Run(t.Context(), []string{dir}, "sh", "-euc", `cd "$1"
+grub-mkimage -O x86_64-efi -p /EFI/onprem -o BOOTX64.EFI iso9660 fat linux normal configfile
+truncate -s 4M esp.img
+mkfs.msdos -F 12 -n ESP_IMAGE esp.img
+mmd -i esp.img ::EFI ::EFI/BOOT
+mcopy -i esp.img BOOTX64.EFI ::EFI/BOOT/`, "sh", dir); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "esp.img"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// holds judges the ISO that Ironic made: kernel, ramdisk and boot loader are those of the images, the
+// loader finds its configuration, and the ramdisk gets the certificate of Ironic.
+func holds(t *testing.T, s *Server, iso, grub string, loader []byte) {
+	t.Helper()
+	dir := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), "unshare", "--mount", "--propagation", "private", "sh", "-euc",
+		`mount --bind "$2" "$1/mnt"; chroot "$1" xorriso -osirrox on -indev /mnt/boot.iso -extract / /mnt/tree`, "sh", root(t), dir)
+	text, err := os.ReadFile(iso)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "boot.iso"), string(text))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("read the ISO: %v: %s", err, out)
+	}
+	read := func(path string) string {
+		text, err := os.ReadFile(filepath.Join(dir, "tree", path))
+		if err != nil {
+			t.Errorf("the ISO: %v", err)
+		}
+		return string(text)
+	}
+	for path, want := range map[string]string{"vmlinuz": strings.Repeat("agent.kernel", 100), "initrd": strings.Repeat("agent.initramfs", 100),
+		"boot/grub/efiboot.img": string(loader)} {
+		if read(path) != want {
+			t.Errorf("the ISO has another %s", path)
+		}
+	}
+	for _, want := range []string{"/vmlinuz", "/initrd", "ipa-insecure=0", "ipa-api-url=" + s.URL} {
+		if config := read(grub); !strings.Contains(config, want) {
+			t.Errorf("no %q in %s:\n%s", want, grub, config)
+		}
+	}
+	certificate, err := os.ReadFile(filepath.Join(s.State, strings.TrimPrefix(s.Settings.Paths.Certificate, layout.State)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := false
+	_ = filepath.WalkDir(filepath.Join(dir, "tree"), func(path string, e fs.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			content, err := os.ReadFile(path)
+			found = found || err == nil && bytes.Contains(content, bytes.TrimSpace(certificate))
+		}
+		return nil
+	})
+	if !found {
+		t.Error("no file of the ISO has the certificate of Ironic")
+	}
+}
 
 // TestLongBoot has Ironic boot a FAKE machine by PXE and one by virtual media, whose BMC it
 // verifies. It does so without a capability, and writes nowhere but below its own directories.
@@ -22,16 +103,22 @@ func TestLongBoot(t *testing.T) {
 	bmc := fakebmc.New(fakebmc.Options{User: "admin", Password: "p4ss-W0rd", Vendor: "FAKE", Product: "FAKE",
 		Machines: []fakebmc.Machine{fakebmc.Sample(1), fakebmc.Sample(2)}})
 	running := fakebmc.Start(t, bmc, fakebmc.Certificate{})
+	loader := bootLoader(t)
+	grub, err := ironic.GRUBConfig(loader)
+	if err != nil || grub != "EFI/onprem/grub.cfg" {
+		t.Fatalf("a real GRUB reads %q, %v", grub, err)
+	}
 	s := Start(t, Options{
 		Settings: func(s *ironic.Settings) {
 			s.Hosts = []ironic.Host{{Driver: "redfish", Boot: ironic.PXE}, {Driver: "redfish-virtualmedia", Boot: ironic.VirtualMedia}}
-			s.Media = netip.MustParseAddrPort("192.0.2.5:6183")
+			s.Media, s.GRUB = netip.MustParseAddrPort("192.0.2.5:6183"), grub
 		},
 		Before: func(state, _ string) {
 			write(t, filepath.Join(state, strings.TrimPrefix(layout.BMCCA, layout.State)), string(running.PEM))
-			for _, name := range []string{"agent.kernel", "agent.initramfs", "esp.img"} {
+			for _, name := range []string{"agent.kernel", "agent.initramfs"} {
 				write(t, filepath.Join(state, "http/images", name), strings.Repeat(name, 100))
 			}
+			write(t, filepath.Join(state, "http/images", ironic.LoaderFile), string(loader))
 		},
 	})
 	pxe := enrol(t, s, running.URL, 1, "ipxe")
@@ -59,6 +146,7 @@ func TestLongBoot(t *testing.T) {
 			t.Errorf("%s: %v: the HTTP server cannot read it", path, err)
 		}
 	}
+	holds(t, s, filepath.Join(s.State, "http/redfish/boot-"+medium+".iso"), grub, loader)
 	inserted := ""
 	for _, r := range bmc.Requests() {
 		if strings.HasSuffix(r.Path, "InsertMedia") {

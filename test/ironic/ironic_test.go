@@ -26,7 +26,7 @@ func everything(t *testing.T) ironic.Settings {
 		"ilo5-virtualmedia": ironic.VirtualMedia, "redfish-uefihttp": ironic.UEFIHTTP, "ilo5-redfish": ironic.PXE, "libvirt": ironic.PXE} {
 		s.Hosts = append(s.Hosts, ironic.Host{Driver: driver, Boot: b})
 	}
-	s.Media = netip.MustParseAddrPort("192.0.2.5:6183")
+	s.Media, s.GRUB = netip.MustParseAddrPort("192.0.2.5:6183"), "EFI/centos/grub.cfg"
 	return s
 }
 

@@ -83,7 +83,7 @@ func wanted(name string, from []string, purpose string, to ...string) Wanted {
 	return Wanted{container.Wanted{Name: name, From: from}, to, purpose}
 }
 
-// programs are those of iPXE. Debian's packages, Red Hat's packages and metal3's image have them at
+// programs are those of iPXE, and the boot loader of virtual media. Debian's packages, Red Hat's packages and metal3's image have them at
 // different places.
 func programs(p plan.Plan) Item {
 	needs := func(boots ...provision.Boot) bool {
@@ -91,12 +91,15 @@ func programs(p plan.Plan) Item {
 			return h.Phase == provision.Bootstrap && slices.Contains(boots, h.Boot)
 		})
 	}
-	bios, uefi := "", ""
+	bios, uefi, media := "", "", ""
 	if needs(provision.PXEBIOS) {
 		bios = "iPXE for BIOS"
 	}
 	if needs(provision.PXEUEFI, provision.UEFIHTTP) {
 		uefi = "iPXE for UEFI"
+	}
+	if needs(provision.VirtualMedia) {
+		media = "the boot loader of virtual media"
 	}
 	program := func(name, purpose string, from ...string) Wanted {
 		return wanted(name, from, purpose, path.Join(layout.HTTP, name),
@@ -110,6 +113,8 @@ func programs(p plan.Plan) Item {
 		program(layout.ProgramARM64, uefi, "/tftpboot/arm64-efi/snponly.efi",
 			"/usr/share/ipxe/arm64-efi/snponly.efi", "/usr/lib/ipxe/snponly-arm64.efi",
 			"/usr/lib/ipxe/ipxe-arm64.efi"),
+		wanted("esp.img", []string{"/templates/uefi_esp_x86_64.img", "/templates/uefi_esp.img",
+			"/tmp/uefi_esp.img", "/tmp/esp.img", "/esp.img"}, media, layout.Loader),
 	}}
 }
 

@@ -36,7 +36,7 @@ func TestOf(t *testing.T) {
 		}
 		return all
 	}
-	programs := "ironicImage [" + layout.HTTP + "/undionly.kpxe " + layout.TFTP + "/undionly.kpxe " + layout.HTTP + "/snponly.efi " + layout.TFTP + "/snponly.efi " + layout.HTTP + "/arm64-efi/snponly.efi " + layout.TFTP + "/arm64-efi/snponly.efi]"
+	programs := "ironicImage [" + layout.HTTP + "/undionly.kpxe " + layout.TFTP + "/undionly.kpxe " + layout.HTTP + "/snponly.efi " + layout.TFTP + "/snponly.efi " + layout.HTTP + "/arm64-efi/snponly.efi " + layout.TFTP + "/arm64-efi/snponly.efi " + layout.Loader + "]"
 	got, err := Of(examplePlan(provision.PXEUEFI))
 	if want := []string{"ironicAgentImage [" + layout.AgentKernel + " " + layout.AgentInitramfs + "]", "osImage [" + layout.OSRaw + "]", programs}; err != nil || !slices.Equal(names(got), want) {
 		t.Errorf("%q, %v, want %q", names(got), err, want)
@@ -75,7 +75,8 @@ func TestMissing(t *testing.T) {
 		{provision.UEFIHTTP, []string{"arm64-efi/snponly.efi"}, ""},
 		{provision.PXEBIOS, []string{"snponly.efi"}, "iPXE for BIOS"},
 		{provision.PXEBIOS, []string{"undionly.kpxe"}, ""},
-		{provision.VirtualMedia, nil, ""},
+		{provision.VirtualMedia, []string{"snponly.efi"}, "the boot loader of virtual media"},
+		{provision.VirtualMedia, []string{"esp.img"}, ""},
 	} {
 		if got := missing(tt.boot, tt.has...); got != tt.want {
 			t.Errorf("%s with %v lacks %q, want %q", tt.boot, tt.has, got, tt.want)

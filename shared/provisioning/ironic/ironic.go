@@ -45,6 +45,7 @@ type Settings struct {
 	API   netip.AddrPort // where ramdisks report, by TLS
 	HTTP  netip.AddrPort // the HTTP server of the document root, as hosts reach it
 	Media netip.AddrPort // the same by TLS, as BMCs reach it; not valid if no host boots that way
+	GRUB  string         // GRUBConfig of the boot loader of Media
 	Hosts []Host
 	Times Times
 	Paths Paths
@@ -115,6 +116,7 @@ type page struct {
 	Settings
 	interfaces
 	Listen, URL, Kernel string
+	Loader              string
 	IPv6                bool
 	Stop                time.Duration
 }
@@ -139,7 +141,7 @@ type page struct {
 //     it, by virtual media in files that Ironic puts there.
 func Config(s Settings) []byte {
 	p := page{Settings: s, interfaces: interfacesOf(s.Hosts), Listen: "0.0.0.0",
-		URL: "https://" + s.API.String(), IPv6: s.API.Addr().Is6(), Stop: stop,
+		URL: "https://" + s.API.String(), Loader: LoaderFile, IPv6: s.API.Addr().Is6(), Stop: stop,
 		Kernel: strings.Join([]string{quiet, carrier, "ipa-insecure=0"}, " ")}
 	if p.IPv6 {
 		p.Listen = "::"

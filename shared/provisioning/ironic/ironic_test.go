@@ -36,7 +36,7 @@ func TestRender(t *testing.T) {
 		"virtual-media-ipv6": with(func(s *Settings) {
 			s.API, s.HTTP = netip.MustParseAddrPort("[fd00:22::2]:6385"), netip.MustParseAddrPort("[fd00:22::2]:6180")
 			s.Hosts = []Host{{"redfish-virtualmedia", VirtualMedia}, {"idrac-virtualmedia", VirtualMedia}, {"redfish-uefihttp", UEFIHTTP}}
-			s.Media = netip.MustParseAddrPort("[2001:db8::5]:6183")
+			s.Media, s.GRUB = netip.MustParseAddrPort("[2001:db8::5]:6183"), "EFI/centos/grub.cfg"
 		}),
 	} {
 		t.Run(name, func(t *testing.T) {

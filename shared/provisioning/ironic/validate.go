@@ -65,6 +65,9 @@ func (j *judge) hosts(s Settings) {
 	switch {
 	case media:
 		j.address("media", s.Media)
+		if !plainPath.MatchString(s.GRUB) {
+			j.find("grub", "%q is not the path of a boot loader's configuration", s.GRUB)
+		}
 	case s.Media.IsValid():
 		j.find("media", "no host boots by virtual media: leave %s out", s.Media)
 	}

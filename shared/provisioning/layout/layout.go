@@ -52,7 +52,8 @@ func Report(part string) string { return Run + "/report-" + part + ".json" }
 const (
 	AgentKernel    = Images + "/agent.kernel"
 	AgentInitramfs = Images + "/agent.initramfs"
-	OSRaw          = Images + "/os.raw" // the operating system is one of the two
+	Loader         = Images + "/esp.img" // of hosts that boot by virtual media
+	OSRaw          = Images + "/os.raw"  // the operating system is one of the two
 	OSQcow2        = Images + "/os.qcow2"
 	Digest         = ".sha256"
 )
