@@ -7,10 +7,12 @@ import (
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provisions"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/hostfile"
 	"github.com/onprem-infra/onprem-infra/shared/secret"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/spec/machine"
 )
 
 // Provisions reports whether the bootstrap machine of a plan provisions hosts: some of its phase
@@ -41,6 +43,14 @@ type WrongHosts struct {
 	NoAccount  []string // hosts whose account is in a file that the caller has not read
 	NoDocument []string // hosts without an Ignition document, each as NAME (ROLE)
 	Unknown    []string // keys of Options.Ignition that are no host's name and no role of theirs
+	Pinned     []string // hosts whose BMC is known by a digest, which Ironic cannot verify
+	Legacy     []string // hosts whose firmware does not boot the medium that Ironic makes
+}
+
+// none reports whether nothing is wrong.
+func (w WrongHosts) none() bool {
+	return len(w.Absent)+len(w.NoAccount)+len(w.NoDocument)+len(w.Unknown)+len(w.Pinned)+
+		len(w.Legacy) == 0
 }
 
 func (w WrongHosts) Error() string {
@@ -55,6 +65,12 @@ func (w WrongHosts) Error() string {
 			"machine provisions, or the role of one"},
 		{w.Absent, "the description of these hosts is missing: ", "give the hosts that " +
 			"spec.Parse has returned"},
+		{w.Pinned, "the BMC is known by the digest of its certificate (pin:) for ", "Ironic " +
+			"verifies by authorities alone: if the certificate is self-signed and names the " +
+			"address of the BMC, put it into bmcCA and leave verify out, else give the BMC one " +
+			"that does"},
+		{w.Legacy, "a medium that legacy firmware boots is not made for ", "choose the boot " +
+			"mode UEFI, or a BMC address by which the host boots over the network"},
 		{w.NoAccount, "the account of the BMC is missing for ", "read the file that the " +
 			"description names"},
 	} {
@@ -85,6 +101,12 @@ func (o Options) file(p plan.Plan) ([]byte, error) {
 		if d.BMC.Credentials != "" && d.BMC.Password.Empty() {
 			wrong.NoAccount = append(wrong.NoAccount, h.Name)
 		}
+		if strings.HasPrefix(h.Verify, machine.VerifyPin) {
+			wrong.Pinned = append(wrong.Pinned, h.Name)
+		}
+		if h.Boot == provision.VirtualMedia && h.BootMode == machine.Legacy {
+			wrong.Legacy = append(wrong.Legacy, h.Name)
+		}
 		used[h.Name], used[h.Role] = true, true
 		document := o.Ignition[h.Name]
 		if len(document) == 0 {
@@ -94,7 +116,7 @@ func (o Options) file(p plan.Plan) ([]byte, error) {
 			wrong.NoDocument = append(wrong.NoDocument, fmt.Sprintf("%s (%s)", h.Name, h.Role))
 		}
 		file.Hosts = append(file.Hosts, hostfile.Host{Name: h.Name, Username: d.BMC.Username,
-			Password: d.BMC.Password, Network: d.Network, Ignition: secret.New(string(document)),
+			Password: d.BMC.Password, Ignition: secret.New(string(document)),
 			RootDisk: d.RootDisk})
 	}
 	for _, key := range slices.Sorted(maps.Keys(o.Ignition)) {
@@ -102,7 +124,7 @@ func (o Options) file(p plan.Plan) ([]byte, error) {
 			wrong.Unknown = append(wrong.Unknown, key)
 		}
 	}
-	if len(wrong.Absent)+len(wrong.NoAccount)+len(wrong.NoDocument)+len(wrong.Unknown) > 0 {
+	if !wrong.none() {
 		return nil, wrong
 	}
 	return hostfile.Encode(file), nil

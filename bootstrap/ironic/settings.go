@@ -23,7 +23,8 @@ const heartbeat = 30 * time.Second
 // The last argument is where the boot loader of virtual media reads its configuration, if a host
 // boots that way.
 func Settings(p plan.Plan, grub string) (ironic.Settings, error) {
-	s := ironic.Settings{Paths: ironic.Machine(), Times: times(p.Provisioning.Deadlines), GRUB: grub}
+	s := ironic.Settings{Paths: ironic.Machine(), Times: times(p.Provisioning.Deadlines),
+		GRUB: grub}
 	for _, h := range p.Provisioning.Hosts {
 		if h.Phase != provision.Bootstrap {
 			continue

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,6 +14,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 	"github.com/onprem-infra/onprem-infra/shared/host/accounts"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provisions"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -96,6 +98,9 @@ func (d *hostDocuments) options(std streams, in *input, p plan.Plan, described s
 		return o, nil
 	}
 	o.Hosts = append(o.Hosts, described.Hosts...)
+	if err := noteNetworks(std, p, described.Hosts); err != nil {
+		return o, err
+	}
 	logins, findings := accounts.Of(in.file, o.Hosts)
 	for _, f := range findings {
 		_ = printMessage(std.err, "%v\n", f)
@@ -110,6 +115,25 @@ func (d *hostDocuments) options(std streams, in *input, p plan.Plan, described s
 		err = negative(err)
 	}
 	return o, err
+}
+
+// noteNetworks names the hosts whose described network no part of the bootstrap machine applies: a
+// host takes its network, as all of its configuration, from its Ignition document.
+func noteNetworks(std streams, p plan.Plan, described []spec.Host) error {
+	var names []string
+	for _, h := range described {
+		if !h.Network.Empty() && slices.ContainsFunc(provisions.Hosts(p),
+			func(planned provision.Host) bool { return planned.Name == h.Name }) {
+			names = append(names, h.Name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return printMessage(std.err, "onprem-infra: note: the description has a network for %s, which "+
+		"the bootstrap machine does not apply: have the host's Ignition document bring it, such "+
+		"as a file below /etc/nmstate or /etc/NetworkManager/system-connections\n",
+		strings.Join(names, ", "))
 }
 
 // kept are the options of a bootstrap machine that has its file of hosts, or lacks it.

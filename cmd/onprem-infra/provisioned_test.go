@@ -95,6 +95,9 @@ func TestSecretsOfHosts_InOneFile(t *testing.T) {
 		"as Butane": append([]string{"ignition", "-c", configs[0], "-o", "butane"}, with...),
 	} {
 		o := invoke(t, "", args...)
+		if !strings.Contains(o.err, "note: the description has a network for m0, which the bootstrap machine does not apply") {
+			t.Errorf("%s: no note about the host's network: %s", name, o.err)
+		}
 		if found, _, err := ignition.Find([]byte(o.out), layout.Hosts); err != nil || !strings.Contains(string(found), planted) || strings.Contains(o.err, planted) {
 			t.Errorf("%s: %v, the document lacks the file of hosts, or a message has a secret: %s", name, err, o.err)
 		}

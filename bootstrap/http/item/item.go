@@ -83,8 +83,8 @@ func wanted(name string, from []string, purpose string, to ...string) Wanted {
 	return Wanted{container.Wanted{Name: name, From: from}, to, purpose}
 }
 
-// programs are those of iPXE, and the boot loader of virtual media. Debian's packages, Red Hat's packages and metal3's image have them at
-// different places.
+// programs are those of iPXE, and the boot loader of virtual media. Debian's packages, Red Hat's
+// packages and metal3's image have them at different places.
 func programs(p plan.Plan) Item {
 	needs := func(boots ...provision.Boot) bool {
 		return slices.ContainsFunc(p.Provisioning.Hosts, func(h provision.Host) bool {

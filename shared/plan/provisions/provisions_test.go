@@ -2,7 +2,6 @@ package provisions
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -10,12 +9,11 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// planned is a plan with a host of each kind, and images.
-func planned(images ...string) plan.Plan {
+// withHosts has one host of each kind: of both phases, with a BMC and without.
+func withHosts(images ...string) plan.Plan {
 	p := plan.Plan{Images: map[string]string{}, Provisioning: &provision.Plan{Hosts: []provision.Host{
-		{Name: "master-0", Phase: provision.Bootstrap, BMC: "redfish://192.0.2.1"},
-		{Name: "master-1", Phase: provision.Bootstrap}, // a person installs it
-		{Name: "worker-0", Phase: provision.Cluster, BMC: "redfish://192.0.2.2"},
+		{Name: "m0", Phase: provision.Bootstrap, BMC: "redfish://192.0.2.1"}, {Name: "m1", Phase: provision.Bootstrap},
+		{Name: "w0", Phase: provision.Cluster, BMC: "redfish://192.0.2.2"}, {Name: "m2", Phase: provision.Bootstrap, BMC: "ipmi://192.0.2.3"},
 	}}}
 	for _, key := range images {
 		p.Images[key] = "x"
@@ -23,51 +21,63 @@ func planned(images ...string) plan.Plan {
 	return p
 }
 
-// TestHosts holds that the bootstrap machine provisions no host of the cluster's phase, and none that
-// it cannot reach; and that asking changes no plan.
+// TestHosts holds which hosts the bootstrap machine provisions, and that the plan stays as it is.
 func TestHosts(t *testing.T) {
-	p := planned()
-	for range 2 {
-		if got := Hosts(p); len(got) != 1 || got[0].Name != "master-0" || len(p.Provisioning.Hosts) != 3 || p.Provisioning.Hosts[1].Name != "master-1" {
-			t.Errorf("%+v of %+v", got, p.Provisioning.Hosts)
-		}
+	p := withHosts()
+	var names []string
+	for _, h := range Hosts(p) {
+		names = append(names, h.Name)
 	}
-	if got := Hosts(plan.Plan{}); got != nil {
+	if !slices.Equal(names, []string{"m0", "m2"}) || len(p.Provisioning.Hosts) != 4 || p.Provisioning.Hosts[1].Name != "m1" {
+		t.Errorf("%q of %+v", names, p.Provisioning.Hosts)
+	}
+	if got := Hosts(plan.Plan{}); len(got) != 0 {
 		t.Errorf("without provisioning: %+v", got)
 	}
 }
 
-// TestRuns holds that nothing runs without Ironic's image, nor without hosts.
+// TestRuns holds that it does so with an image that has Ironic alone, and if there are such hosts.
 func TestRuns(t *testing.T) {
-	none := planned(spec.IronicImage)
-	none.Provisioning.Hosts = none.Provisioning.Hosts[1:]
-	if !Runs(planned(spec.IronicImage)) || Runs(planned(spec.OSImage)) || Runs(none) || Runs(plan.Plan{Images: map[string]string{spec.IronicImage: "x"}}) {
-		t.Error("the machine provisions when it is not to, or does not when it is")
+	workers := withHosts(spec.IronicImage)
+	workers.Provisioning.Hosts = workers.Provisioning.Hosts[1:3]
+	for name, tt := range map[string]struct {
+		plan plan.Plan
+		want bool
+	}{
+		"with Ironic": {withHosts(spec.IronicImage), true}, "without": {withHosts(spec.OSImage, spec.IronicAgentImage), false},
+		"no host": {workers, false}, "nothing": {plan.Plan{Images: map[string]string{spec.IronicImage: "x"}}, false},
+	} {
+		if got := Runs(tt.plan); got != tt.want {
+			t.Errorf("%s: %t", name, got)
+		}
 	}
 }
 
-// TestNeeds holds which images have to be there: those of the ramdisk by one of two ways.
+// TestNeeds holds that the ramdisk comes from one image, or from two files: whoever names one file needs
+// the other.
 func TestNeeds(t *testing.T) {
-	for _, tt := range []struct {
-		name   string
+	image := []string{spec.IronicImage, spec.IronicAgentImage, spec.OSImage}
+	files := []string{spec.IronicImage, spec.IronicAgentKernel, spec.IronicAgentInitramfs, spec.OSImage}
+	all := append(slices.Clone(files), spec.IronicAgentImage)
+	for name, tt := range map[string]struct {
 		plan   plan.Plan
 		wanted bool
-		want   string
+		want   []string
 	}{
-		{"not wanted", planned(), false, ""},
-		{"wanted", planned(), true, "ironicImage ironicAgentImage osImage"},
-		{"one file of the ramdisk", planned(spec.IronicAgentKernel), true, "ironicImage ironicAgentKernel ironicAgentInitramfs osImage"},
-		{"no hosts", plan.Plan{}, true, ""},
+		"nothing is named": {withHosts(), true, image}, "the kernel": {withHosts(spec.IronicAgentKernel), true, files},
+		"the initramfs": {withHosts(spec.IronicAgentInitramfs, spec.IronicAgentImage), true, files},
+		"not wanted":    {withHosts(spec.IronicAgentKernel), false, nil}, "no hosts": {plan.Plan{}, true, nil},
 	} {
-		var got []string
-		all := Needs(tt.plan, tt.wanted)
-		for _, n := range all {
+		var needed, known []string
+		for _, n := range Needs(tt.plan, tt.wanted) {
+			known = append(known, n.Key)
 			if n.Needed {
-				got = append(got, n.Key)
+				needed = append(needed, n.Key)
 			}
 		}
-		if strings.Join(got, " ") != tt.want || len(all) != 5 || slices.ContainsFunc(all, func(n plan.Need) bool { return n.Key == "" }) {
-			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		slices.Sort(known)
+		if !slices.Equal(needed, tt.want) || !slices.Equal(known, slices.Sorted(slices.Values(all))) {
+			t.Errorf("%s: needs %q of %q, want %q", name, needed, known, tt.want)
 		}
 	}
 }

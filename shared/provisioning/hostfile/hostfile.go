@@ -1,6 +1,6 @@
 // Package hostfile is the one file with the secrets of the hosts that a bootstrap machine
-// provisions: the accounts of their BMCs, their networks, and the Ignition documents that they get.
-// No other file of ours has them.
+// provisions: the accounts of their BMCs, and the Ignition documents that they get. No other file
+// of ours has them.
 package hostfile
 
 import (
@@ -28,7 +28,6 @@ type File struct {
 type Host struct {
 	Name               string
 	Username, Password secret.Text
-	Network            secret.Text // a state of nmstate in YAML; it may be empty
 	Ignition           secret.Text // the document that the host applies at its first boot
 	RootDisk           rootdisk.Hints
 }
@@ -54,7 +53,6 @@ type host struct {
 	Name     string         `json:"name"`
 	Username string         `json:"username"`
 	Password string         `json:"password"`
-	Network  string         `json:"network,omitempty"`
 	Ignition string         `json:"ignition"`
 	RootDisk rootdisk.Hints `json:"rootDisk"`
 }
@@ -64,7 +62,7 @@ func Encode(f File) []byte {
 	out := file{Version: version, By: by, CA: f.CA, Hosts: []host{}}
 	for _, h := range f.Hosts {
 		out.Hosts = append(out.Hosts, host{h.Name, h.Username.Reveal(), h.Password.Reveal(),
-			h.Network.Reveal(), h.Ignition.Reveal(), h.RootDisk})
+			h.Ignition.Reveal(), h.RootDisk})
 	}
 	text, err := json.MarshalIndent(out, "", "  ")
 	if err != nil {
@@ -88,7 +86,7 @@ func Decode(text []byte) (File, error) {
 	f := File{CA: in.CA}
 	for _, h := range in.Hosts {
 		f.Hosts = append(f.Hosts, Host{h.Name, secret.New(h.Username), secret.New(h.Password),
-			secret.New(h.Network), secret.New(h.Ignition), h.RootDisk})
+			secret.New(h.Ignition), h.RootDisk})
 	}
 	return f, nil
 }

@@ -11,7 +11,7 @@ import (
 
 func example() File {
 	return File{CA: "PEM", Hosts: []Host{{Name: "master-0", Username: secret.New("admin"), Password: secret.New("p4ss-W0rd"),
-		Network: secret.New("interfaces: []"), Ignition: secret.New(`{"ignition":{}}`), RootDisk: rootdisk.Hints{SerialNumber: "A1"}}}}
+		Ignition: secret.New(`{"ignition":{}}`), RootDisk: rootdisk.Hints{SerialNumber: "A1"}}}}
 }
 
 func TestFile_ReadAsWritten(t *testing.T) {
@@ -21,7 +21,7 @@ func TestFile_ReadAsWritten(t *testing.T) {
 	}
 	h, ok := f.Of("master-0")
 	if !ok || h.Password.Reveal() != "p4ss-W0rd" || h.Username.Reveal() != "admin" || h.Ignition.Reveal() != `{"ignition":{}}` ||
-		h.Network.Reveal() != "interfaces: []" || h.RootDisk.SerialNumber != "A1" {
+		h.RootDisk.SerialNumber != "A1" {
 		t.Errorf("%+v is not what was written", h)
 	}
 	if _, ok := f.Of("master-1"); ok {

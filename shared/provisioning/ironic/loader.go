@@ -23,8 +23,8 @@ const (
 // plainPrefix is a directory as distributions have it: /EFI/centos, /boot/grub.
 var plainPrefix = regexp.MustCompile(`^(/[A-Za-z0-9._-]+)+$`)
 
-var errNoLoader = errors.New("it has no GRUB for EFI with a directory on the medium that it boots " +
-	"from, so that Ironic does not know where to write its configuration")
+var errNoLoader = errors.New("it has no GRUB for EFI with a directory on the medium that it " +
+	"boots from, so that Ironic does not know where to write its configuration")
 
 // GRUBConfig is the path of the configuration that the GRUB in a boot loader's file system reads,
 // on the medium that it boots from. Each distribution's GRUB has another one built in.
