@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"net/netip"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -30,6 +31,8 @@ type Files struct{ Config, Template, Script []byte }
 type Host interface {
 	Orders() (orders.Orders, error)
 	Report(orders.Report) error
+	// Has reports whether the machine has an address.
+	Has(address netip.Addr) (bool, error)
 	// Identify makes the certificate for the names and the account if they are not there. It
 	// returns the certificate in PEM, whose change needs another Ironic.
 	Identify(names []string) (certificate []byte, err error)

@@ -28,6 +28,7 @@ type machine struct {
 	fails       map[string]error // by step
 	steps       []string
 	files       Files
+	own         netip.Addr
 	grub        string
 	drivers     []string
 	open        bool // something listens at Ironic's port
@@ -57,6 +58,8 @@ func (m *machine) Write(f Files, archive []byte) error {
 	}
 	return m.step("write")
 }
+
+func (m *machine) Has(a netip.Addr) (bool, error) { return a == m.own, m.step("has") }
 
 func (m *machine) Loader() (string, error) { return m.grub, m.step("loader") }
 
@@ -200,6 +203,31 @@ func TestRoom_Faults(t *testing.T) {
 	r, _ := room(m)
 	if _, err := m.round(t, r); err == nil || m.steps != nil {
 		t.Errorf("orders that cannot be read: %v, %v", err, m.steps)
+	}
+}
+
+// With a provisioning network Ironic listens at the machine's address there, and starts once the machine
+// has it. What runs goes on while the address is away.
+func TestRoom_Bound(t *testing.T) {
+	m := &machine{certificate: "c", orders: on, drivers: []string{"redfish"}}
+	r, _ := room(m)
+	own := netip.MustParseAddr("172.22.0.2")
+	if report, err := m.round(t, r); err != nil || !report.Ready || !strings.Contains(string(m.files.Config), "\nhost_ip = 0.0.0.0\n") {
+		t.Errorf("at a VIP: %+v, %v", report, err)
+	}
+	m = &machine{certificate: "c", orders: on, drivers: []string{"redfish"}}
+	r, _ = room(m)
+	r.Plan.Provisioning.BootstrapIP = own
+	if report, err := m.round(t, r); err == nil || report.Ready || !strings.Contains(report.Why, "no address 172.22.0.2 yet") || slices.Contains(m.steps, "ensure") {
+		t.Errorf("without its address: %+v, %v, %q", report, err, m.steps)
+	}
+	m.own = own
+	if report, err := m.round(t, r); err != nil || !report.Ready || !strings.Contains(string(m.files.Config), "\nhost_ip = 172.22.0.2\n") {
+		t.Errorf("with its address: %+v, %v", report, err)
+	}
+	m.own = netip.Addr{}
+	if report, err := m.round(t, r); err == nil || report.Ready || !m.running || slices.Contains(m.steps, "stop") {
+		t.Errorf("while its address is away: %+v, %v, %q", report, err, m.steps)
 	}
 }
 

@@ -41,6 +41,7 @@ func Settings(p plan.Plan, grub string) (ironic.Settings, error) {
 			return ironic.Settings{}, fmt.Errorf("host %q: the URL of media: %w", h.Name, err)
 		}
 	}
+	s.Bound = p.Provisioning.Own().IsValid()
 	s.HTTP = netip.AddrPortFrom(s.API.Addr(), p.Ports[port.ProvisioningHTTP])
 	return s, s.Validate()
 }

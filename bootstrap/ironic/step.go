@@ -80,6 +80,12 @@ func (r *Room) on(ctx context.Context, d Decision) (why string, err error) {
 	if d.Wrong != nil {
 		return "", d.Wrong
 	}
+	if own := r.Plan.Provisioning.Own(); own.IsValid() {
+		if has, err := r.Host.Has(own); err != nil || !has {
+			return "", cmp.Or(err, fmt.Errorf("the machine has no address %s yet, at which "+
+				"Ironic listens", own))
+		}
+	}
 	certificate, err := r.Host.Identify(d.Names)
 	if err != nil {
 		return "", err

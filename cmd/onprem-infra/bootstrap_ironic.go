@@ -9,8 +9,10 @@ import (
 	"io"
 	"io/fs"
 	"net"
+	"net/netip"
 	"os"
 	"path"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -89,19 +91,32 @@ type ironicHost struct {
 	files identity.Files
 	asker *identity.Asker
 	bmcs  *identity.BMCs
+	host  string // at which it listens, or localhost
 	port  uint16
 }
 
 func newIronicHost(p plan.Plan) *ironicHost {
 	files, number := identity.Machine(), p.Ports[port.Ironic]
-	return &ironicHost{dir: hostorders.Run, files: files, port: number,
-		asker: &identity.Asker{Files: files, Port: number},
+	at := p.Provisioning.IronicHost()
+	return &ironicHost{dir: hostorders.Run, files: files, host: at, port: number,
+		asker: &identity.Asker{Files: files, Host: at, Port: number},
 		bmcs:  &identity.BMCs{Hosts: layout.Hosts}}
 }
 
 func (h *ironicHost) Orders() (orders.Orders, error) { return h.dir.Read() }
 
 func (h *ironicHost) Report(r orders.Report) error { return h.dir.WriteReport(r) }
+
+func (*ironicHost) Has(a netip.Addr) (bool, error) {
+	all, err := net.InterfaceAddrs()
+	if err != nil {
+		return false, fmt.Errorf("list this machine's addresses: %w", err)
+	}
+	return slices.ContainsFunc(all, func(own net.Addr) bool {
+		p, err := netip.ParsePrefix(own.String())
+		return err == nil && p.Addr().Unmap() == a
+	}), nil
+}
 
 func (h *ironicHost) Identify(names []string) ([]byte, error) {
 	if _, err := h.files.Ensure(names, time.Now()); err != nil {
@@ -172,7 +187,7 @@ func (h *ironicHost) Serves(ctx context.Context) ([]string, error) {
 func (h *ironicHost) Closed(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, ironicAnswer)
 	defer cancel()
-	conn, err := localhost.Dial(ctx, "tcp", net.JoinHostPort("localhost", fmt.Sprint(h.port)))
+	conn, err := localhost.Dial(ctx, "tcp", net.JoinHostPort(h.host, fmt.Sprint(h.port)))
 	if err != nil {
 		return true
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/netip"
 	"net/url"
 	"os"
@@ -71,8 +72,9 @@ before it has an effect: after a power cut it goes on, and no disk is written tw
 			Settings: provision.Settings{Plan: p.Provisioning, CA: layout.BMCCA,
 				Kernel: host.url("agent.kernel"), Ramdisk: host.url("agent.initramfs")},
 			Host: host, Journal: ledger.Journal, Now: time.Now, Wake: m.wake, Notifier: &m.status,
-			Ironic: ironic.New(ironic.Options{URL: fmt.Sprintf("https://localhost:%d",
-				p.Ports[port.Ironic]), Certificate: layout.Certificate, Account: layout.Account}),
+			Ironic: ironic.New(ironic.Options{URL: "https://" + net.JoinHostPort(
+				p.Provisioning.IronicHost(), fmt.Sprint(p.Ports[port.Ironic])),
+				Certificate: layout.Certificate, Account: layout.Account}),
 			Preflight: host,
 			Joined:    nodes.Nodes,
 		})

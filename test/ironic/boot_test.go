@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/netip"
 	"os"
@@ -111,6 +112,7 @@ func TestLongBoot(t *testing.T) {
 	s := Start(t, Options{
 		Settings: func(s *ironic.Settings) {
 			s.Hosts = []ironic.Host{{Driver: "redfish", Boot: ironic.PXE}, {Driver: "redfish-virtualmedia", Boot: ironic.VirtualMedia}}
+			s.Bound = true
 			s.Media, s.GRUB = netip.MustParseAddrPort("192.0.2.5:6183"), grub
 		},
 		Before: func(state, _ string) {
@@ -121,6 +123,11 @@ func TestLongBoot(t *testing.T) {
 			write(t, filepath.Join(state, "http/images", ironic.LoaderFile), string(loader))
 		},
 	})
+	elsewhere := netip.AddrPortFrom(netip.MustParseAddr("127.0.0.2"), s.Settings.API.Port())
+	if conn, err := net.DialTimeout("tcp", elsewhere.String(), time.Second); err == nil {
+		conn.Close()
+		t.Errorf("it listens at %s, not only at %s", elsewhere, s.Settings.API)
+	}
 	pxe := enrol(t, s, running.URL, 1, "ipxe")
 	medium := enrol(t, s, running.URL, 2, "redfish-virtual-media")
 	for _, node := range []string{pxe, medium} {

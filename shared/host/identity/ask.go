@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strconv"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
 )
@@ -19,9 +20,10 @@ import (
 const most = 1 << 20
 
 // Asker asks the Ironic of this machine. It speaks to the program that shows the certificate of
-// Files and to no other, by the loopback, and through no proxy. It is for one goroutine.
+// Files and to no other, and through no proxy. It is for one goroutine.
 type Asker struct {
 	Files Files
+	Host  string // localhost or an address of this machine, at which Ironic listens
 	Port  uint16
 
 	client *http.Client
@@ -74,7 +76,7 @@ func (a *Asker) get(ctx context.Context, path string, as *Account) ([]byte, erro
 		return nil, err
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet,
-		fmt.Sprintf("https://localhost:%d%s", a.Port, path), nil)
+		"https://"+net.JoinHostPort(a.Host, strconv.Itoa(int(a.Port)))+path, nil)
 	if err != nil {
 		return nil, err
 	}

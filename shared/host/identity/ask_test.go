@@ -25,7 +25,7 @@ func serve(t *testing.T, own, files Files, handler http.HandlerFunc) *Asker {
 	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, 0)
 	server.StartTLS()
 	t.Cleanup(server.Close)
-	return &Asker{Files: files, Port: uint16(server.Listener.Addr().(*net.TCPAddr).Port)}
+	return &Asker{Files: files, Host: "localhost", Port: uint16(server.Listener.Addr().(*net.TCPAddr).Port)}
 }
 
 func made(t *testing.T) Files {

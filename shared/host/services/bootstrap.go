@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/netip"
 	"sync"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provisions"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/release"
 )
@@ -34,7 +36,11 @@ func NewBootstrap(
 	p plan.Plan, path string, heirs func() []netip.Addr, log *slog.Logger,
 ) *Bootstrap {
 	access, number := kubeconfig.NewAccess(path, log), p.Ports[port.API]
-	ironic := fmt.Sprintf("://localhost:%d/v1", p.Ports[port.Ironic])
+	host := "localhost" // at which another installer's listens too
+	if provisions.Runs(p) {
+		host = p.Provisioning.IronicHost()
+	}
+	ironic := "://" + net.JoinHostPort(host, fmt.Sprint(p.Ports[port.Ironic])) + "/v1"
 	return &Bootstrap{
 		port: number, heirs: heirs, access: access, log: log,
 		api: probe.NewAPI(fmt.Sprintf("localhost:%d", number), access.Client),

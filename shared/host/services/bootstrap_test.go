@@ -20,8 +20,10 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/release"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
 // apiAt starts a FAKE API server at an address of the loopback that answers every question with
@@ -154,6 +156,31 @@ func TestBootstrap_Ironic(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Our own Ironic listens at the machine's address on the provisioning network alone, and is asked there.
+func TestBootstrap_IronicAtItsAddress(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.2:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	server.Listener.Close()
+	server.Listener = listener
+	server.StartTLS()
+	defer server.Close()
+	p := plan.Plan{Ports: map[string]uint16{port.API: 1, port.Ironic: uint16(listener.Addr().(*net.TCPAddr).Port)},
+		Images: map[string]string{}, Provisioning: &provision.Plan{BootstrapIP: netip.MustParseAddr("127.0.0.2"),
+			Hosts: []provision.Host{{Name: "m0", Phase: provision.Bootstrap, BMC: "redfish://192.0.2.1"}}}}
+	for _, ours := range []bool{true, false} {
+		if delete(p.Images, spec.IronicImage); ours {
+			p.Images[spec.IronicImage] = "r/ironic:1"
+		}
+		b := NewBootstrap(p, "", func() []netip.Addr { return nil }, slog.New(slog.DiscardHandler))
+		if got := b.Ironic(t.Context()); got != ours {
+			t.Errorf("ours %t: Ironic() = %t", ours, got)
+		}
 	}
 }
 

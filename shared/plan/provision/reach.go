@@ -41,6 +41,15 @@ func (p *Plan) Own() netip.Addr {
 	return p.BootstrapIP
 }
 
+// IronicHost is where programs of the bootstrap machine reach its Ironic: at Own, at which alone it
+// listens then, and else at the loopback.
+func (p *Plan) IronicHost() string {
+	if own := p.Own(); own.IsValid() {
+		return own.String()
+	}
+	return "localhost"
+}
+
 // ironic is the address at which the ramdisks of a phase reach Ironic: on the provisioning network
 // if there is one, so that they need no router and no other network, and else the API VIP. It is of
 // the family of the network that they boot from.

@@ -43,6 +43,7 @@ type Times struct {
 // Settings are what one Ironic serves, and where.
 type Settings struct {
 	API   netip.AddrPort // where ramdisks report, by TLS
+	Bound bool           // it listens at the address of API alone, which the machine has
 	HTTP  netip.AddrPort // the HTTP server of the document root, as hosts reach it
 	Media netip.AddrPort // the same by TLS, as BMCs reach it; not valid if no host boots that way
 	GRUB  string         // GRUBConfig of the boot loader of Media
@@ -127,8 +128,9 @@ type page struct {
 // What the text relies on, of Ironic 29 to 38:
 //   - API and conductor are one process, without a message bus. Its name must stay: at its start a
 //     conductor gives back the locks that it held under its name.
-//   - The API listens at all addresses: the machine's programs ask it at the loopback, and ramdisks
-//     at an address that may come later, such as a VIP.
+//   - The API listens at one address, or at all of them: it has one option for it. Where hosts
+//     reach it at a VIP, which may come later, it listens at all, and programs ask it at the
+//     loopback.
 //   - Without debug neither requests nor options are logged. Tarballs of a ramdisk's logs may have
 //     an Ignition document in them: they are kept on this machine, of failed hosts only.
 //   - It never switches a host on or off because its power differs from what was recorded.
@@ -143,7 +145,10 @@ func Config(s Settings) []byte {
 	p := page{Settings: s, interfaces: interfacesOf(s.Hosts), Listen: "0.0.0.0",
 		URL: "https://" + s.API.String(), Loader: LoaderFile, IPv6: s.API.Addr().Is6(), Stop: stop,
 		Kernel: strings.Join([]string{quiet, carrier, "ipa-insecure=0"}, " ")}
-	if p.IPv6 {
+	switch {
+	case s.Bound:
+		p.Listen = s.API.Addr().String()
+	case p.IPv6:
 		p.Listen = "::"
 	}
 	return execute("conf", p)
