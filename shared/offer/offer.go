@@ -4,6 +4,7 @@ package offer
 
 import (
 	"net/netip"
+	"net/url"
 	"slices"
 	"time"
 
@@ -146,13 +147,29 @@ type Expected struct {
 	MACs      []mac.MAC
 }
 
-// Has reports whether a server is one of them.
+// Has reports whether a server is one of them. A server of DHCPv6 sends from a link-local address
+// that follows from its card, and names no other: it is known by the address from which it has
+// hosts fetch their boot file. Whoever sends hosts there has them boot what belongs there.
 func (e Expected) Has(s Server) bool {
+	boots := netip.Addr{}
+	if s.Kind == DHCPv6 {
+		boots = bootServer(s.Offered.BootFile)
+	}
 	same := func(a netip.Addr) bool {
 		a = a.Unmap().WithZone("")
-		return a == s.ID || a == s.Source
+		return a == s.ID || a == s.Source || a == boots
 	}
 	return e.HasMAC(s.MAC) || slices.ContainsFunc(e.Addresses, same)
+}
+
+// bootServer is the address of a boot file's URL; invalid if that is none.
+func bootServer(file string) netip.Addr {
+	at, err := url.Parse(file)
+	if err != nil {
+		return netip.Addr{}
+	}
+	a, _ := netip.ParseAddr(at.Hostname())
+	return a.Unmap()
 }
 
 // HasMAC reports whether a MAC is one of theirs, in whatever form it was written.

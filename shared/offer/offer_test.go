@@ -39,6 +39,11 @@ func TestExpected(t *testing.T) {
 		{"P-24: by MAC in capitals", Expected{MACs: []mac.MAC{{0x52, 0x54, 0, 0, 0x53, 0x0a}}}, Server{MAC: "52-54-00-00-53-0A"}, true},
 		{"by another MAC", Expected{MACs: []mac.MAC{{0x52, 0x54, 0, 0, 0x53, 1}}}, second, false},
 		{"a server without a MAC", Expected{MACs: []mac.MAC{{}}}, Server{}, false},
+		{"DHCPv6 by the server of its boot file", address("fd00:22::3"), Server{Kind: DHCPv6, Source: netip.MustParseAddr("fe80::3"), Offered: Offered{BootFile: "tftp://[fd00:22::3]/snponly.efi"}}, true},
+		{"DHCPv6 by the server of another boot file", address("fd00:22::3"), Server{Kind: DHCPv6, Source: netip.MustParseAddr("fe80::3"), Offered: Offered{BootFile: "tftp://[fd00:22::4]/snponly.efi"}}, false},
+		{"DHCPv6 without a boot file", address("fd00:22::3"), Server{Kind: DHCPv6, Source: netip.MustParseAddr("fe80::3")}, false},
+		{"DHCPv6 with a boot file that is no URL", address("fd00:22::3"), Server{Kind: DHCPv6, Offered: Offered{BootFile: "://\x00"}}, false},
+		{"DHCP names its address itself", address("172.22.0.1"), Server{Kind: DHCP, Source: netip.MustParseAddr("172.22.0.9"), Offered: Offered{BootFile: "http://172.22.0.1/x"}}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := tt.expected.Has(tt.server); got != tt.want {

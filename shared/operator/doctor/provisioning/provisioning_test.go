@@ -62,6 +62,9 @@ func TestExamine(t *testing.T) {
 		{"a switch port without an untagged VLAN", with(func(f *facts.Provisioning) { f.Switch = &lldp.Neighbor{Chassis: "c", Port: "p7", Announced: true} }), "prov-vlan warning", `port "p7"`},
 		{"a switch port with one", with(func(f *facts.Provisioning) { f.Switch = &lldp.Neighbor{Announced: true, Untagged: 100} }), "", ""},
 		{"a switch that does not announce VLANs", with(func(f *facts.Provisioning) { f.Switch = &lldp.Neighbor{} }), "", ""},
+		{"the cluster's DHCPv6 server and its router", servers(offer.Managed, offer.Expected{Addresses: []netip.Addr{netip.MustParseAddr("fd00:22::3")}},
+			server(offer.Router, otherMAC), server(offer.DHCPv6, otherMAC, func(s *offer.Server) { s.Offered.BootFile = "http://[fd00:22::3]:6180/boot.ipxe" })), "", ""},
+		{"its router alone", servers(offer.Managed, offer.Expected{Addresses: []netip.Addr{netip.MustParseAddr("fd00:22::3")}}, server(offer.Router, otherMAC)), "ra-foreign error", ""},
 		{"no link", facts.Provisioning{NoLink: "no link has the name ens3"}, "prov-link error", "no link has the name ens3"},
 		{"a link that is down", with(func(f *facts.Provisioning) {
 			f.Link = linkWith(func(e *addr.Ethernet) { e.Enabled, e.Carrier = false, false })

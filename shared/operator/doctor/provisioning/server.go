@@ -21,10 +21,18 @@ var kinds = map[offer.Kind]string{
 	offer.Router: "router advertisements",
 }
 
-// unexpected are the servers of these kinds that are not expected.
+// unexpected are the servers of these kinds that are not expected. The router advertisements of an
+// expected server of DHCPv6 show no more than its card.
 func unexpected(f facts.Provisioning, kinds ...offer.Kind) (out []offer.Server) {
+	expected := f.Expected
+	expected.MACs = slices.Clone(expected.MACs)
 	for _, s := range f.Servers {
-		if slices.Contains(kinds, s.Kind) && !f.Expected.Has(s) {
+		if s.Kind == offer.DHCPv6 && expected.Has(s) {
+			expected.MACs = append(expected.MACs, s.MAC)
+		}
+	}
+	for _, s := range f.Servers {
+		if slices.Contains(kinds, s.Kind) && !expected.Has(s) {
 			out = append(out, s)
 		}
 	}
