@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/offer"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 )
@@ -27,8 +28,8 @@ func unexpected(f facts.Provisioning, kinds ...offer.Kind) (out []offer.Server) 
 	expected := f.Expected
 	expected.MACs = slices.Clone(expected.MACs)
 	for _, s := range f.Servers {
-		if s.Kind == offer.DHCPv6 && expected.Has(s) {
-			expected.MACs = append(expected.MACs, s.MAC)
+		if card, err := mac.Parse(s.MAC); err == nil && s.Kind == offer.DHCPv6 && expected.Has(s) {
+			expected.MACs = append(expected.MACs, card)
 		}
 	}
 	for _, s := range f.Servers {
