@@ -115,7 +115,8 @@ func (c *canvas) marks() {
 // axis draws the time below the lanes, and its lines through them.
 func (c *canvas) axis(top, bottom float64) {
 	step := tick(c.t.End - c.t.Begin)
-	for at := c.t.Begin.Truncate(step); at <= c.t.End; at += step {
+	for n := range 2 * ticks { // a time at the end of all times has no next one
+		at := c.t.Begin.Truncate(step) + time.Duration(n)*step
 		if !c.shown(at) {
 			continue
 		}
@@ -136,16 +137,19 @@ func (c *canvas) axis(top, bottom float64) {
 var long = []time.Duration{time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute,
 	20 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 6 * time.Hour, 12 * time.Hour}
 
-// tick is a round time of which no more than a dozen fit.
+// ticks is how many times fit on the axis.
+const ticks = 12
+
+// tick is a round time of which no more than those fit.
 func tick(all time.Duration) time.Duration {
-	least := float64(all) / 12
+	least := float64(all) / ticks
 	if all > 10*time.Minute {
 		for _, t := range long {
 			if float64(t) >= least {
 				return t
 			}
 		}
-		return (all / 12).Truncate(12*time.Hour) + 12*time.Hour
+		return (all / ticks).Truncate(12*time.Hour) + 12*time.Hour
 	}
 	base := math.Pow(10, math.Floor(math.Log10(least)))
 	for _, times := range []float64{1, 2, 5} {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -409,6 +410,15 @@ func TestPage_More(t *testing.T) {
 		`<a href="#picture-1">`, `<a href="#page-2-picture-1">`, `<a href="#table">`, `<a href="#page-2-table">`} {
 		if strings.Count(out.String(), want) != 1 {
 			t.Errorf("%s is there %d times:\n%s", want, strings.Count(out.String(), want), out.String())
+		}
+	}
+}
+
+// TestAxis_Ends holds that a picture to the end of all times is drawn.
+func TestAxis_Ends(t *testing.T) {
+	for _, end := range []time.Duration{math.MaxInt64, math.MaxInt64 - 1, math.MaxInt64 / 2} {
+		if text := page(t, Timeline{Begin: -1, End: end - 1, Lanes: []Lane{{Name: "a"}}}); !strings.Contains(text, "</svg>") {
+			t.Errorf("%v: %s", end, text)
 		}
 	}
 }

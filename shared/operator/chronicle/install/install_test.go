@@ -245,3 +245,21 @@ func TestFetches(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// TestPage_Clock holds that lines of before the clock was set leave the picture readable, and that no
+// time, as that of a line whose time could not be written, keeps the page from ending.
+func TestPage_Clock(t *testing.T) {
+	want := Page(example()).Timelines[0]
+	for _, wrong := range []time.Time{{}, time.Unix(60, 0), begin.AddDate(0, -1, 0)} {
+		r := example()
+		r.Entries = append(r.Entries, ledger.Entry{Time: wrong, Kind: ledger.Started})
+		r.Events = append(r.Events, events.Event{Time: wrong, Host: "master-0", Source: events.Ironic, Kind: "enroll"})
+		p := Page(r)
+		if got := p.Timelines[0]; got.Begin != want.Begin || got.End != want.End || len(p.Rows) < len(Page(example()).Rows)+2 {
+			t.Errorf("%v: from %v to %v, want %v to %v; %d rows", wrong, got.Begin, got.End, want.Begin, want.End, len(p.Rows))
+		}
+		if err := p.Write(io.Discard); err != nil {
+			t.Error(err)
+		}
+	}
+}

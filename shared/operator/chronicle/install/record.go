@@ -117,21 +117,25 @@ func shows(e ledger.Entry) (source events.Source, kind string) {
 	return "", ""
 }
 
-// span is from the first line of a record to the last.
+// quiet is a rest in which a clock was set right, or another installation began: what was before it
+// would leave no room in the picture.
+const quiet = 7 * 24 * time.Hour
+
+// span is from the first line of a record to the last, behind the last long rest.
 func (r Record) span() (begin, end time.Time) {
-	add := func(at time.Time) {
-		if begin.IsZero() || at.Before(begin) {
-			begin = at
-		}
-		if at.After(end) {
-			end = at
-		}
-	}
+	var all []time.Time
 	for _, e := range r.Entries {
-		add(e.Time)
+		all = append(all, e.Time)
 	}
 	for _, e := range r.Events {
-		add(e.Time)
+		all = append(all, e.Time)
+	}
+	slices.SortFunc(all, time.Time.Compare)
+	for _, at := range all {
+		if begin.IsZero() || at.Sub(end) > quiet {
+			begin = at
+		}
+		end = at
 	}
 	return begin, end
 }
