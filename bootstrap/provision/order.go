@@ -35,7 +35,7 @@ func (d *decision) order() {
 		}
 	}
 	if want.Wants(orders.DHCP) {
-		want.Hosts = slices.Clone(d.Plan.DHCP.Bootstrap)
+		want.Hosts = d.served()
 	}
 	former := d.memory.Orders
 	if former.Generation > 0 && slices.Equal(former.On, want.On) &&
@@ -70,5 +70,7 @@ func (d *decision) report() {
 	if d.deploys() {
 		p.Deadline = d.deadline(slices.Collect(maps.Keys(d.memory.Hosts))...)
 	}
-	p.DHCP, p.Served = d.Desired.Orders.Wants(orders.DHCP), d.Desired.Orders.Hosts
+	if d.Plan.DHCP != nil {
+		p.DHCP, p.Served = d.Desired.Orders.Wants(orders.DHCP), d.Desired.Orders.Hosts
+	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/bootstrap/provision/machine"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/events"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/hostfile"
@@ -126,12 +127,24 @@ func (r *Room) hosts() (hosts []provision.Host) {
 	return hosts
 }
 
-// parts are those that the plan needs, in the order in which they go on.
+// parts are those that the plan needs, in the order in which they go on. On a provisioning network
+// with a DHCP server of the user's, dnsmasq still gives boot programs.
 func (r *Room) parts() []orders.Part {
 	return slices.DeleteFunc(orders.Parts(), func(p orders.Part) bool {
-		return p == orders.Address && !r.Plan.CIDR.IsValid() ||
-			p == orders.DHCP && r.Plan.DHCP == nil
+		return p == orders.Address && !r.Plan.Own().IsValid() ||
+			p == orders.DHCP && !r.Plan.CIDR.IsValid()
 	})
+}
+
+// served are the hosts of this phase, which DHCP answers.
+func (r *Room) served() (all []mac.MAC) {
+	for _, h := range r.Plan.Hosts {
+		if h.Phase == provision.Bootstrap {
+			all = append(all, h.MAC)
+		}
+	}
+	slices.SortFunc(all, mac.MAC.Compare)
+	return all
 }
 
 // limit is a deadline of the plan.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
@@ -65,6 +66,41 @@ func TestRun(t *testing.T) {
 	}
 	if strings.Contains(string(r.file), "good") {
 		t.Error("a password is in the journal")
+	}
+}
+
+// Each mode of the network has its parts.
+func TestRoom_Parts(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(*provision.Plan)
+		want   []orders.Part
+	}{
+		"managed":                  {func(*provision.Plan) {}, orders.Parts()},
+		"unmanaged":                {func(p *provision.Plan) { p.DHCP = nil }, orders.Parts()},
+		"disabled":                 {func(p *provision.Plan) { p.DHCP, p.CIDR, p.BootstrapIP = nil, netip.Prefix{}, netip.Addr{} }, []orders.Part{orders.HTTP, orders.Ironic}},
+		"disabled, with addresses": {func(p *provision.Plan) { p.DHCP, p.CIDR = nil, netip.Prefix{} }, []orders.Part{orders.Address, orders.HTTP, orders.Ironic}},
+	} {
+		p := testPlan()
+		tt.change(p)
+		r := New(Options{Settings: Settings{Plan: p}})
+		if got := r.parts(); !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %v, want %v", name, got, tt.want)
+		}
+		if got := r.served(); !slices.Equal(got, testPlan().DHCP.Bootstrap) {
+			t.Errorf("%s: %v are served", name, got)
+		}
+	}
+}
+
+// Where the user has a DHCP server, dnsmasq still gives boot programs, and is not shown as one.
+func TestRun_Unmanaged(t *testing.T) {
+	r := newRig(1)
+	r.room.Plan.DHCP = nil
+	if !r.until(t.Context(), time.Minute, func() bool { return r.orders.Wants(orders.DHCP) }) || len(r.orders.Hosts) != 3 {
+		t.Fatalf("orders %+v: no host gets a boot program", r.orders)
+	}
+	if r.shown.DHCP || len(r.shown.Served) > 0 {
+		t.Errorf("DHCP is shown as on, for %v", r.shown.Served)
 	}
 }
 
