@@ -6,12 +6,12 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/onprem-infra/onprem-infra/shared/clash"
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
@@ -173,17 +173,4 @@ func unreadable(err error) error {
 }
 
 // readFile reads no more of a file than tells that it is too long.
-func readFile(path string) ([]byte, error) { return readUpTo(path, inputLimit) }
-
-func readUpTo(path string, limit int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("%w: name a file that can be read", err)
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, limit))
-	if err != nil {
-		return nil, fmt.Errorf("%w: name a file that can be read", err)
-	}
-	return text, nil
-}
+func readFile(path string) ([]byte, error) { return file.ReadGiven(path, inputLimit) }

@@ -258,7 +258,7 @@ func journalFiles(args []string) (files []string) {
 const journalLimit = 16 * inputLimit
 
 func readJournal(path string) ([]byte, error) {
-	text, err := readUpTo(path, journalLimit)
+	text, err := file.ReadGiven(path, journalLimit)
 	if errors.Is(err, fs.ErrNotExist) {
 		if path == journal.Path {
 			return nil, fmt.Errorf("this host has no journal, %s: it has held no VIP yet, or is "+

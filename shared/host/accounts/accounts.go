@@ -7,11 +7,11 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/grammar"
@@ -48,7 +48,7 @@ func Of(description string, hosts []spec.Host) ([]grammar.Account, spec.Findings
 
 // one reads a file. Finding has the place where the description names it.
 func one(path string, at spec.Finding) (grammar.Account, spec.Findings) {
-	text, err := read(path)
+	text, err := file.ReadGiven(path, limit)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		at.Text = fmt.Sprintf("there is no file %s: write username: and password: into it", path)
@@ -87,7 +87,7 @@ func certificates(description string, s provisioning.Settings) (*x509.CertPool, 
 		}
 		name = beside(description, s.BMCCAFile)
 		var err error
-		if text, err = read(name); err != nil {
+		if text, err = file.ReadGiven(name, limit); err != nil {
 			return nil, "", fmt.Errorf("the certificates that verify BMCs: %w", err)
 		}
 	}
@@ -96,20 +96,6 @@ func certificates(description string, s provisioning.Settings) (*x509.CertPool, 
 		return nil, "", fmt.Errorf("%s has no certificate: write one or more in PEM", name)
 	}
 	return pool, string(text), nil
-}
-
-// read reads a file of which no more than limit bytes can be right.
-func read(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("%w: name a file that can be read", err)
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, limit))
-	if err != nil {
-		return nil, fmt.Errorf("%w: name a file that can be read", err)
-	}
-	return text, nil
 }
 
 // beside is a path as the description means it.

@@ -2,6 +2,8 @@ package file
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 )
@@ -28,6 +30,21 @@ func Read(path string) ([]byte, error) {
 		return nil, nil
 	}
 	return text, err
+}
+
+// ReadGiven reads a file that a person has named, and no more of it than limit bytes, so that a
+// device without an end is read too. Its error says what to do.
+func ReadGiven(path string, limit int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("%w: name a file that can be read", err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, limit))
+	if err != nil {
+		return nil, fmt.Errorf("%w: name a file that can be read", err)
+	}
+	return text, nil
 }
 
 // Remove removes a file, if it exists.

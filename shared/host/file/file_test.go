@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -220,5 +221,28 @@ func TestWrite_AlikeErrors(t *testing.T) {
 	if first == nil || second == nil || first.Error() != second.Error() ||
 		!errors.Is(first, fs.ErrNotExist) {
 		t.Errorf("%v, then %v", first, second)
+	}
+}
+
+func TestReadGiven(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a")
+	if err := os.WriteFile(path, []byte("0123456789"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for limit, want := range map[int64]string{4: "0123", 10: "0123456789", 99: "0123456789"} {
+		if text, err := ReadGiven(path, limit); err != nil || string(text) != want {
+			t.Errorf("%d bytes: %q, %v", limit, text, err)
+		}
+	}
+	if text, err := ReadGiven("/dev/zero", 100); err != nil || len(text) != 100 {
+		t.Errorf("a device without an end: %d bytes, %v", len(text), err)
+	}
+	for _, none := range []string{path + "x", filepath.Dir(path)} {
+		if _, err := ReadGiven(none, 9); err == nil || !strings.Contains(err.Error(), "name a file that can be read") || !strings.Contains(err.Error(), none) {
+			t.Errorf("%s: %v", none, err)
+		}
+	}
+	if _, err := ReadGiven(path+"x", 9); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no file: %v", err)
 	}
 }
