@@ -19,8 +19,8 @@ func TestCredentials(t *testing.T) {
 		code int
 	}{
 		"right":            {"username: Pl4ntedS3cret\npassword: Pl4ntedS3cret\n", 0o600, "", 0},
-		"missing":          {"", 0, "DIR/cluster.yaml: error: spec.hosts[0].bmc.credentials.file: there is no file DIR/bmc.yaml: write username: and password: into it\n", 1},
-		"others read it":   {"username: Pl4ntedS3cret\npassword: Pl4ntedS3cret\n", 0o644, "DIR/cluster.yaml: warning: spec.hosts[0].bmc.credentials.file: others can read DIR/bmc.yaml: run chmod 600 DIR/bmc.yaml\n", 0},
+		"missing":          {"", 0, "DIR/cluster.yaml:16:80: error: spec.hosts[0].bmc.credentials.file: there is no file DIR/bmc.yaml: write username: and password: into it\n", 1},
+		"others read it":   {"username: Pl4ntedS3cret\npassword: Pl4ntedS3cret\n", 0o644, "DIR/cluster.yaml:16:80: warning: spec.hosts[0].bmc.credentials.file: others can read DIR/bmc.yaml: run chmod 600 DIR/bmc.yaml\n", 0},
 		"empty password":   {"username: Pl4ntedS3cret\npassword: ''\n", 0o600, "DIR/bmc.yaml:2:11: error: password: is empty: write the text\n", 1},
 		"no password":      {"username: Pl4ntedS3cret\n", 0o600, "DIR/bmc.yaml:1:1: error: password: is missing: write password: and the text\n", 1},
 		"another field":    {"username: a\npassword: b\nPl4ntedS3cret: Pl4ntedS3cret\n", 0o600, "DIR/bmc.yaml:3:1: error: document: has a field beside username and password: remove it\n", 1},

@@ -37,7 +37,9 @@ func Of(description string, hosts []spec.Host) ([]grammar.Account, spec.Findings
 		account, known := read[path]
 		if !known {
 			var wrong spec.Findings
-			account, wrong = one(path, spec.Finding{File: description, Severity: spec.Error,
+			at := h.BMC.CredentialsAt
+			account, wrong = one(path, spec.Finding{File: description, Line: at.Line,
+				Column: at.Column, Severity: spec.Error,
 				Path: fmt.Sprintf("spec.hosts[%d].bmc.credentials.file", i)})
 			read[path], findings = account, append(findings, wrong...)
 		}

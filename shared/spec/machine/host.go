@@ -7,6 +7,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/rootdisk"
 	"github.com/onprem-infra/onprem-infra/shared/secret"
+	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 )
 
 // Host is a machine that a cluster description lists. Zero values mean "not set".
@@ -28,6 +29,7 @@ type BMC struct {
 	// Username and Password stand in an install-config.
 	Username, Password secret.Text
 	Credentials        string // the file that has them, of a cluster.yaml
+	CredentialsAt      document.Place
 	Verify             string // ca, off, or pin: and the SHA-256 of its certificate
 }
 

@@ -151,6 +151,9 @@ func (h Hosts) Values() (hosts []Host) {
 				Password: m.bmc.password.Value, Credentials: m.bmc.credentials.Value,
 				Verify: m.bmc.verify.Value},
 		})
+		if m.bmc.credentials.Value != "" {
+			hosts[len(hosts)-1].BMC.CredentialsAt = m.bmc.credentials.At
+		}
 		if m.network.content != nil {
 			hosts[len(hosts)-1].Network = m.network.text
 		}
