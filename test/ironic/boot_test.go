@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -21,6 +22,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/debian"
 	"github.com/onprem-infra/onprem-infra/test/fakebmc"
 	"github.com/onprem-infra/onprem-infra/test/need"
+	"github.com/onprem-infra/onprem-infra/test/qemuhost"
+	"github.com/onprem-infra/onprem-infra/test/ramdisk"
 )
 
 // bootLoader is the file system of a boot loader: a real GRUB, whose configuration Debian's own tools
@@ -50,7 +53,7 @@ mcopy -i esp.img BOOTX64.EFI ::EFI/BOOT/`, "sh", dir); err != nil {
 
 // holds judges the ISO that Ironic made: kernel, ramdisk and boot loader are those of the images, the
 // loader finds its configuration, and the ramdisk gets the certificate of Ironic.
-func holds(t *testing.T, s *Server, iso, grub string, loader []byte) {
+func holds(t *testing.T, s *Server, iso, grub string, kernel, loader []byte) {
 	t.Helper()
 	dir := t.TempDir()
 	cmd := exec.CommandContext(t.Context(), "unshare", "--mount", "--propagation", "private", "sh", "-euc",
@@ -70,7 +73,7 @@ func holds(t *testing.T, s *Server, iso, grub string, loader []byte) {
 		}
 		return string(text)
 	}
-	for path, want := range map[string]string{"vmlinuz": strings.Repeat("agent.kernel", 100), "initrd": strings.Repeat("agent.initramfs", 100),
+	for path, want := range map[string]string{"vmlinuz": string(kernel), "initrd": initramfs,
 		"boot/grub/efiboot.img": string(loader)} {
 		if read(path) != want {
 			t.Errorf("the ISO has another %s", path)
@@ -98,6 +101,32 @@ func holds(t *testing.T, s *Server, iso, grub string, loader []byte) {
 	}
 }
 
+// initramfs is no file system: a kernel that has loaded it ends.
+var initramfs = strings.Repeat("agent.initramfs", 100)
+
+// starts boots a bare machine with UEFI firmware from an ISO, until its kernel prints its command line.
+func starts(t *testing.T, iso, argument string) {
+	t.Helper()
+	served := httptest.NewServer(http.FileServer(http.Dir(filepath.Dir(iso))))
+	defer served.Close()
+	host, err := qemuhost.New(t.Context(), qemuhost.Options{Name: "m", MAC: "52:54:00:00:00:09", UUID: "00000000-0000-0000-0000-000000000009", Dir: t.TempDir(), Log: slog.Default()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer host.Close()
+	begin := time.Now()
+	if err := host.Power(fakebmc.Change{On: true, Boot: "Cd", Mode: "UEFI", Media: served.URL + "/" + filepath.Base(iso)}); err != nil {
+		t.Fatal(err)
+	}
+	for !strings.Contains(host.Console(), argument) {
+		if time.Since(begin) > 3*time.Minute {
+			t.Fatalf("no kernel starts from the ISO:\n%s\n%s", host.Console(), host.Errors())
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+	t.Logf("from the medium to the kernel: %v", time.Since(begin).Round(time.Second))
+}
+
 // TestLongBoot has Ironic boot a FAKE machine by PXE and one by virtual media, whose BMC it
 // verifies. It does so without a capability, and writes nowhere but below its own directories.
 func TestLongBoot(t *testing.T) {
@@ -105,6 +134,14 @@ func TestLongBoot(t *testing.T) {
 		Machines: []fakebmc.Machine{fakebmc.Sample(1), fakebmc.Sample(2)}})
 	running := fakebmc.Start(t, bmc, fakebmc.Certificate{})
 	loader := bootLoader(t)
+	files, err := ramdisk.Build(t.Context(), slog.Default())
+	if err != nil {
+		need.Missing(t, "needs a kernel: "+err.Error())
+	}
+	kernel, err := os.ReadFile(files.Kernel)
+	if err != nil {
+		t.Fatal(err)
+	}
 	grub, err := ironic.GRUBConfig(loader)
 	if err != nil || grub != "EFI/onprem/grub.cfg" {
 		t.Fatalf("a real GRUB reads %q, %v", grub, err)
@@ -117,9 +154,8 @@ func TestLongBoot(t *testing.T) {
 		},
 		Before: func(state, _ string) {
 			write(t, filepath.Join(state, strings.TrimPrefix(layout.BMCCA, layout.State)), string(running.PEM))
-			for _, name := range []string{"agent.kernel", "agent.initramfs"} {
-				write(t, filepath.Join(state, "http/images", name), strings.Repeat(name, 100))
-			}
+			write(t, filepath.Join(state, "http/images/agent.kernel"), string(kernel))
+			write(t, filepath.Join(state, "http/images/agent.initramfs"), initramfs)
 			write(t, filepath.Join(state, "http/images", ironic.LoaderFile), string(loader))
 		},
 	})
@@ -153,7 +189,8 @@ func TestLongBoot(t *testing.T) {
 			t.Errorf("%s: %v: the HTTP server cannot read it", path, err)
 		}
 	}
-	holds(t, s, filepath.Join(s.State, "http/redfish/boot-"+medium+".iso"), grub, loader)
+	holds(t, s, filepath.Join(s.State, "http/redfish/boot-"+medium+".iso"), grub, kernel, loader)
+	starts(t, filepath.Join(s.State, "http/redfish/boot-"+medium+".iso"), "ipa-api-url="+s.URL)
 	inserted := ""
 	for _, r := range bmc.Requests() {
 		if strings.HasSuffix(r.Path, "InsertMedia") {
@@ -178,7 +215,11 @@ func write(t *testing.T, path, content string) {
 // enrol makes a node with a port, and returns its UUID.
 func enrol(t *testing.T, s *Server, bmc string, machine int, boot string) string {
 	t.Helper()
-	body := fmt.Sprintf(`{"name":"master-%d","driver":"redfish","boot_interface":%q,"driver_info":{"redfish_address":%q,"redfish_system_id":"/redfish/v1/Systems/%s","redfish_username":"admin","redfish_password":"p4ss-W0rd","redfish_verify_ca":%q},"properties":{"capabilities":"boot_mode:uefi"}}`,
+	console := "" // the kernel reports there, and on no screen
+	if boot == "redfish-virtual-media" {
+		console = `"kernel_append_params":"%%default%% console=ttyS0 panic=-1",`
+	}
+	body := fmt.Sprintf(`{"name":"master-%d","driver":"redfish","boot_interface":%q,"driver_info":{`+console+`"redfish_address":%q,"redfish_system_id":"/redfish/v1/Systems/%s","redfish_username":"admin","redfish_password":"p4ss-W0rd","redfish_verify_ca":%q},"properties":{"capabilities":"boot_mode:uefi"}}`,
 		machine, boot, bmc, fakebmc.Sample(machine).ID, layout.BMCCA)
 	code, answer, err := s.Do(t.Context(), http.MethodPost, "/v1/nodes", []byte(body))
 	var node struct{ UUID string }
