@@ -125,6 +125,15 @@ func IPv6Of(ip netip.Addr) netip.Addr {
 // prefix6 is that with the length of the machine network's prefix.
 func prefix6(ip netip.Addr) netip.Prefix { return netip.PrefixFrom(IPv6Of(ip), 64) }
 
+// BMCIP is for a host on the switch that has BMCs: the cluster's certificate is for it too.
+var BMCIP = netip.MustParseAddr("192.0.2.7")
+
+// Certificate is the cluster's, which CA (PEM) has signed.
+func (c *Chain) Certificate() (pair tls.Certificate, ca []byte, err error) {
+	pair, err = tls.X509KeyPair(c.identity.cert, c.identity.key)
+	return pair, c.identity.ca, err
+}
+
 // Adverts listens to the VRRP adverts on the switch.
 func (c *Chain) Adverts() (*lab.Adverts, error) { return c.lab.Adverts() }
 

@@ -32,7 +32,7 @@ func newIdentity() (identity, error) {
 		NotBefore: ca.NotBefore, NotAfter: ca.NotAfter,
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 		DNSNames:    []string{"localhost", "api." + Zone, "api-int." + Zone},
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback, APIVIP.AsSlice(), APIVIP6.AsSlice(), BootstrapIP.AsSlice(), registryIP.AsSlice()},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback, APIVIP.AsSlice(), APIVIP6.AsSlice(), BootstrapIP.AsSlice(), registryIP.AsSlice(), BMCIP.AsSlice()},
 	}
 	caKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

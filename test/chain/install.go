@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -73,20 +74,28 @@ func (c *Chain) Compile(ctx context.Context, families string) (document []byte, 
 	if c.Replicas > 0 {
 		config = bytes.Replace(config, []byte("\n  replicas: 3"), fmt.Appendf(nil, "\n  replicas: %d%s", c.Replicas, fencing(c.Replicas)), 1)
 	}
-	images, err := json.MarshalIndent(map[string]string{
+	return c.CompileOf(ctx, config, nil)
+}
+
+// CompileOf is Compile of an install-config, with further images and flags.
+func (c *Chain) CompileOf(ctx context.Context, config []byte, more map[string]string, flags ...string) (document []byte, took time.Duration, err error) {
+	named := map[string]string{
 		"keepalivedImage": c.image(keepalivedImage), "corednsImage": c.image(corednsImage), "baremetalRuntimeCfgImage": c.image(ownImage),
 		"haproxyImage": haproxyImage,
-	}, "", "  ")
+	}
+	maps.Copy(named, more)
+	images, err := json.MarshalIndent(named, "", "  ")
 	if err != nil {
 		return nil, 0, err
 	}
 	for name, content := range map[string][]byte{"install-config.yaml": config, "images.json": images} {
-		if err := os.WriteFile(c.file(name), content, 0o644); err != nil {
+		if err := os.WriteFile(c.file(name), content, 0o600); err != nil {
 			return nil, 0, err
 		}
 	}
+	args := []string{"ignition", "--role=bootstrap", "-c", c.file("install-config.yaml"), "--images", c.file("images.json"), c.timing()}
 	start := time.Now()
-	document, err = c.ours(ctx, "ignition", "--role=bootstrap", "-c", c.file("install-config.yaml"), "--images", c.file("images.json"), c.timing())
+	document, err = c.ours(ctx, append(args, flags...)...)
 	return document, time.Since(start), err
 }
 

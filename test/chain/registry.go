@@ -119,5 +119,11 @@ func (c *Chain) Credentials(ctx context.Context, password string) error {
 // KeepalivedImage is keepalived's image as the machine knows it.
 func (c *Chain) KeepalivedImage() string { return c.image(keepalivedImage) }
 
+// Add has the registry serve an image of registry.MakeImage too, and returns its name by its digest.
+func (r *Registry) Add(name, dir string) (string, error) {
+	digest, err := r.Registry.Add(name, dir)
+	return RegistryAddress + "/" + name + "@" + digest, err
+}
+
 // OwnImage is the image with our programs as the machine knows it.
 func (c *Chain) OwnImage() string { return c.image(ownImage) }

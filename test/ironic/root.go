@@ -16,6 +16,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/test/cache"
 	"github.com/onprem-infra/onprem-infra/test/debian"
+	"github.com/onprem-infra/onprem-infra/test/registry"
 )
 
 // suite is the oldest Debian whose Ironic inspects hosts by its own agent.
@@ -84,4 +85,16 @@ func run(cmd *exec.Cmd) error {
 		return fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args[:2], " "), err, text[max(0, len(text)-most):])
 	}
 	return nil
+}
+
+// Image is a directory with a container image of the root, as registry.MakeImage has it.
+func Image(ctx context.Context, log *slog.Logger) (string, error) {
+	root, err := Root(ctx, log)
+	if err != nil {
+		return "", err
+	}
+	return cache.Dir("image-of-"+filepath.Base(root), func(dir string) error {
+		log.Info("make a container image", "root", filepath.Base(root), "why", "none in the cache")
+		return registry.MakeImage(ctx, root, dir)
+	})
 }

@@ -44,7 +44,7 @@ func TestLongChain(t *testing.T) {
 }
 
 func install(t *testing.T, k kind, files ramdisk.Files, image osimage.Image) {
-	l := newLab(t)
+	l := newLab(t, server)
 	reported := l.receive(t)
 	times := newLaps(t)
 	h := l.addHost(t, 1, k)
@@ -59,7 +59,7 @@ func install(t *testing.T, k kind, files ramdisk.Files, image osimage.Image) {
 	t.Logf("%q", h.stages())
 	d.to(t, "provide", "available", nil)
 	d.meet(t)
-	d.deploy(t, image, "worker-7", "applied to "+k.name)
+	d.deploy(t, image, "worker-7", "applied to "+k.name, l.reports)
 	times.lap("active")
 	select {
 	case got := <-reported:

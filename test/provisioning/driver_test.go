@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -123,7 +124,7 @@ func (d *driver) meet(t *testing.T) {
 }
 
 // deploy writes the image, with a document for its first boot.
-func (d *driver) deploy(t *testing.T, image osimage.Image, hostname, marker string) {
+func (d *driver) deploy(t *testing.T, image osimage.Image, hostname, marker string, reports netip.AddrPort) {
 	t.Helper()
 	document, err := osimage.Document(hostname, marker, "http://"+reports.String()+"/")
 	if err != nil {

@@ -37,6 +37,22 @@ func logger() *slog.Logger { return slog.New(slog.NewTextHandler(os.Stderr, nil)
 // addHost plugs in a machine with a number, and starts its BMC.
 func (l lab) addHost(t *testing.T, n byte, k kind) *host {
 	t.Helper()
+	h := l.machine(t, n, k)
+	if k.ipmi {
+		h.serveIPMI(t, l, n)
+		return h
+	}
+	h.bmc = netip.AddrPortFrom(numbered(bmcs, 1), 8000+uint16(n))
+	l.serve(t, h.bmc, h.BMC())
+	h.driver = "redfish"
+	h.access = map[string]any{"redfish_address": "http://" + h.bmc.String(), "redfish_system_id": "/redfish/v1/Systems/1",
+		"redfish_username": qemuhost.User, "redfish_password": qemuhost.Password}
+	return h
+}
+
+// machine plugs in a machine with a number.
+func (l lab) machine(t *testing.T, n byte, k kind) *host {
+	t.Helper()
 	h := &host{kind: k, mac: fmt.Sprintf("52:54:00:22:00:%02x", n), address: numbered(prefix, 10+n)}
 	var err error
 	h.Host, err = qemuhost.New(t.Context(), qemuhost.Options{
@@ -54,15 +70,6 @@ func (l lab) addHost(t *testing.T, n byte, k kind) *host {
 			t.Logf("console of %s:\n%s\nqemu:\n%s", h.name, last(h.Console(), 20000), last(h.Errors(), 4000))
 		}
 	})
-	if k.ipmi {
-		h.serveIPMI(t, l, n)
-		return h
-	}
-	h.bmc = netip.AddrPortFrom(numbered(bmcs, 1), 8000+uint16(n))
-	l.serve(t, h.bmc, h.BMC())
-	h.driver = "redfish"
-	h.access = map[string]any{"redfish_address": "http://" + h.bmc.String(), "redfish_system_id": "/redfish/v1/Systems/1",
-		"redfish_username": qemuhost.User, "redfish_password": qemuhost.Password}
 	return h
 }
 

@@ -27,12 +27,13 @@ import (
 // plugged.
 const link = "prov0"
 
-// Addresses: the bootstrap machine and its hosts on the provisioning network, and the BMCs.
+// Addresses: the bootstrap machine, its hosts and a machine beside it on the provisioning network,
+// and the BMCs.
 var (
-	prefix  = netip.MustParsePrefix("172.22.0.0/24")
-	server  = netip.MustParseAddr("172.22.0.2")
-	bmcs    = netip.MustParsePrefix("198.51.100.0/24")
-	reports = netip.AddrPortFrom(server, 8088)
+	prefix = netip.MustParsePrefix("172.22.0.0/24")
+	server = netip.MustParseAddr("172.22.0.2")
+	beside = netip.MustParseAddr("172.22.0.250")
+	bmcs   = netip.MustParsePrefix("198.51.100.0/24")
 )
 
 // number is a port's.
@@ -51,20 +52,21 @@ func numbered(p netip.Prefix, n byte) netip.Addr {
 	return netip.AddrFrom4(b)
 }
 
-// lab is the bootstrap machine's end of all networks.
+// lab is one end of all networks: the bootstrap machine's, or that of a machine beside it.
 type lab struct {
 	netns.Namespace
-	client *http.Client // of the network
+	client  *http.Client   // of the network
+	reports netip.AddrPort // where operating systems report
 }
 
-func newLab(t *testing.T) lab {
+func newLab(t *testing.T, at netip.Addr) lab {
 	t.Helper()
-	l := lab{Namespace: netns.New(t)}
+	l := lab{Namespace: netns.New(t), reports: netip.AddrPortFrom(at, 8088)}
 	l.IP(t, fmt.Sprintf(`link set lo up
 		link add %[1]s type bridge forward_delay 0
 		addr add %[2]s/%[3]d dev %[1]s
 		link set %[1]s up
-		addr add %[4]s/%[3]d dev lo`, link, server, prefix.Bits(), numbered(bmcs, 1)))
+		addr add %[4]s/%[3]d dev lo`, link, at, prefix.Bits(), numbered(bmcs, 1)))
 	l.client = &http.Client{Transport: &http.Transport{
 		DialContext: func(ctx context.Context, network, address string) (c net.Conn, err error) {
 			err = l.In(func() error {
@@ -124,7 +126,7 @@ func (l lab) plug(t *testing.T, name string) *qemuhost.Tap {
 func (l lab) receive(t *testing.T) <-chan string {
 	t.Helper()
 	received := make(chan string, 10)
-	l.serve(t, reports, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	l.serve(t, l.reports, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		text, _ := io.ReadAll(io.LimitReader(r.Body, 1<<10)) // what came is compared
 		received <- r.RemoteAddr[:strings.LastIndex(r.RemoteAddr, ":")] + " " + string(text)
 	}))
