@@ -99,8 +99,13 @@ func TestProvisioning_Directories(t *testing.T) {
 		for _, dir := range values(t, units[name].Contents, "Service", "RuntimeDirectory") {
 			made = append(made, "/run/"+dir)
 		}
-		for _, dir := range values(t, units[name].Contents, "Service", "StateDirectory") {
+		kept := values(t, units[name].Contents, "Service", "StateDirectory")
+		for _, dir := range kept {
 			made = append(made, "/var/lib/"+dir)
+		}
+		// Each start of a unit gives the directories its mode, so all of them have the same.
+		if mode := strings.Join(values(t, units[name].Contents, "Service", "StateDirectoryMode"), ""); len(kept) > 0 && mode != "0700" {
+			t.Errorf("%s: StateDirectoryMode=%s: users of the machine read the passwords of BMCs", name, mode)
 		}
 		for _, file := range dirs {
 			if !slices.ContainsFunc(made, func(dir string) bool { return strings.HasPrefix(file, dir+"/") || file == dir }) {
