@@ -12,7 +12,7 @@ import (
 
 // everywhere are programs of every Debian, which may not be without them, and those that the README
 // asks for.
-var everywhere = []string{"sh", "bash", "cp", "sleep", "true", "unshare", "nsenter", "chroot", "apt-get", "go", "make", "git", "mv", "nice", "script"}
+var everywhere = []string{"sh", "bash", "cp", "tar", "sleep", "true", "unshare", "nsenter", "chroot", "apt-get", "go", "make", "git", "mv", "nice", "script"}
 
 // withOthers are programs that come with a package which is installed for another one.
 var withOthers = map[string]string{"ignition-validate": "ignition", "systemctl": "systemd", "ss": "iproute2", "python3": "python3-sushy"}

@@ -11,9 +11,14 @@ import (
 
 // Register makes the machine's API list a master.
 func (c *Chain) Register(ctx context.Context, m *Master) error {
+	return c.RegisterNode(ctx, m.Name, m.ip)
+}
+
+// RegisterNode makes the machine's API list a control plane node of which there is nothing else.
+func (c *Chain) RegisterNode(ctx context.Context, name string, ip netip.Addr) error {
 	body, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"name": m.Name, "labels": map[string]string{"node-role.kubernetes.io/master": "", "node-role.kubernetes.io/control-plane": ""}},
-		"status":   map[string]any{"addresses": []map[string]string{{"type": "Hostname", "address": m.Name}, {"type": "InternalIP", "address": m.ip.String()}}},
+		"metadata": map[string]any{"name": name, "labels": map[string]string{"node-role.kubernetes.io/master": "", "node-role.kubernetes.io/control-plane": ""}},
+		"status":   map[string]any{"addresses": []map[string]string{{"type": "Hostname", "address": name}, {"type": "InternalIP", "address": ip.String()}}},
 	})
 	if err != nil {
 		return err

@@ -25,21 +25,10 @@ import (
 // enrolled, inspected and written by one boot of the ramdisk, and then starts from its
 // disk, with the trap as it was.
 func TestLongChain(t *testing.T) {
-	if os.Getenv("ONPREM_INFRA_LONG") != "1" {
-		t.Skip("takes minutes: ONPREM_INFRA_LONG=1 asks for it")
-	}
-	need.Root(t)
-	need.Command(t, "debootstrap")
-	files, err := ramdisk.Build(t.Context(), logger())
-	if err != nil {
-		need.Missing(t, fmt.Sprintf("needs a ramdisk: %v", err))
-	}
-	image, err := osimage.Build(t.Context(), logger())
-	if err != nil {
-		need.Missing(t, fmt.Sprintf("needs an operating system: %v", err))
-	}
+	needLong(t)
+	p := built(t)
 	for _, k := range []kind{{name: "bios-redfish", legacy: true}, {name: "uefi-redfish"}, {name: "bios-ipmi", legacy: true, ipmi: true}} {
-		t.Run(k.name, func(t *testing.T) { install(t, k, files, image) })
+		t.Run(k.name, func(t *testing.T) { install(t, k, p.Files, p.Image) })
 	}
 }
 

@@ -16,9 +16,10 @@ import (
 
 // kind is a way to boot a machine and to reach its BMC.
 type kind struct {
-	name   string
-	legacy bool
-	ipmi   bool
+	name     string
+	legacy   bool
+	ipmi     bool
+	memoryMB int // 0 for that of package qemuhost
 }
 
 // host is a bare machine of the lab, which is off, and its BMC.
@@ -56,7 +57,7 @@ func (l lab) machine(t *testing.T, n byte, k kind) *host {
 	h := &host{kind: k, mac: fmt.Sprintf("52:54:00:22:00:%02x", n), address: numbered(prefix, 10+n)}
 	var err error
 	h.Host, err = qemuhost.New(t.Context(), qemuhost.Options{
-		Name: k.name, MAC: h.mac, UUID: fmt.Sprintf("11111111-1111-4111-8111-1111111111%02x", n), Legacy: k.legacy,
+		Name: k.name, MAC: h.mac, UUID: fmt.Sprintf("11111111-1111-4111-8111-1111111111%02x", n), Legacy: k.legacy, MemoryMB: k.memoryMB,
 		Dir: t.TempDir(), Card: l.plug(t, fmt.Sprintf("tap%d", n)), Client: l.client, Log: logger(),
 	})
 	if err != nil {

@@ -23,6 +23,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/need"
 	"github.com/onprem-infra/onprem-infra/test/osimage"
 	"github.com/onprem-infra/onprem-infra/test/qemuhost"
+	"github.com/onprem-infra/onprem-infra/test/ramdisk"
 	"github.com/onprem-infra/onprem-infra/test/registry"
 )
 
@@ -57,7 +58,10 @@ type site struct {
 }
 
 // payload are the files of this machine that hosts boot and get.
-type payload struct{ kernel, initramfs, image string }
+type payload struct {
+	ramdisk.Files
+	osimage.Image
+}
 
 // newSite makes a machine that is ready to boot. Hosts are plugged in by add, before install.
 func newSite(t *testing.T) *site {
@@ -196,7 +200,7 @@ func (s *site) serveFiles(p payload) map[string]string {
 	host, err := s.Host("mirror", mirror)
 	s.must(err)
 	mux, images := http.NewServeMux(), map[string]string{}
-	for key, path := range map[string]string{"ironicAgentKernel": p.kernel, "ironicAgentInitramfs": p.initramfs, "osImage": p.image} {
+	for key, path := range map[string]string{"ironicAgentKernel": p.Kernel, "ironicAgentInitramfs": p.Initramfs, "osImage": p.Path} {
 		content, err := os.ReadFile(path)
 		s.must(err)
 		name := filepath.Base(path)

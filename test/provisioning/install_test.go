@@ -1,0 +1,113 @@
+package provisioning
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
+	"github.com/onprem-infra/onprem-infra/test/need"
+	"github.com/onprem-infra/onprem-infra/test/osimage"
+	"github.com/onprem-infra/onprem-infra/test/ramdisk"
+)
+
+// needLong skips a test that takes many minutes, unless it is asked for.
+func needLong(t *testing.T) {
+	t.Helper()
+	if os.Getenv("ONPREM_INFRA_LONG") != "1" {
+		t.Skip("takes minutes: ONPREM_INFRA_LONG=1 asks for it")
+	}
+}
+
+// built are the real files that hosts boot and get.
+func built(t *testing.T) payload {
+	t.Helper()
+	need.Root(t)
+	need.Command(t, "debootstrap")
+	files, err := ramdisk.Build(t.Context(), logger())
+	if err != nil {
+		need.Missing(t, fmt.Sprintf("needs a ramdisk: %v", err))
+	}
+	image, err := osimage.Build(t.Context(), logger())
+	if err != nil {
+		need.Missing(t, fmt.Sprintf("needs an operating system: %v", err))
+	}
+	return payload{files, image}
+}
+
+// machines plugs in so many empty machines that start by BIOS.
+func (s *site) machines(n int) {
+	s.t.Helper()
+	var hosts []*host
+	for i := range n {
+		k := kind{name: fmt.Sprintf("master-%d", i), legacy: true, memoryMB: 4096}
+		hosts = append(hosts, s.wire.machine(s.t, byte(1+i), k))
+	}
+	s.add(hosts...)
+}
+
+// TestLongInstall takes one empty machine from a bootstrap machine's boot to an operating system
+// with its document, by the bootstrap machine's own units alone.
+func TestLongInstall(t *testing.T) {
+	needLong(t)
+	files := built(t)
+	s := newSite(t)
+	s.machines(1)
+	s.install(files)
+	s.must(s.Boot(t.Context()))
+	s.laps.lap("systemd runs")
+	s.must(s.Kubeconfig(t.Context()))
+	m := s.members[0]
+	for _, step := range []progress.Step{progress.Inspect, progress.Deploying, progress.Joining} {
+		s.at(m.name, patience(), step)
+	}
+	s.reports(m)
+	s.installed(m)
+	s.ends(t)
+}
+
+// reports waits until the operating systems of these hosts have reported, and has each join then.
+func (s *site) reports(members ...*member) {
+	s.t.Helper()
+	missing := map[string]*member{}
+	for _, m := range members {
+		missing[fmt.Sprintf("%s %s %s", m.address, m.name, m.applied)] = m
+	}
+	for len(missing) > 0 {
+		select {
+		case text := <-s.reported:
+			m := missing[text]
+			if m == nil {
+				s.t.Errorf("an operating system reports %q", text)
+				continue
+			}
+			delete(missing, text)
+			s.laps.lap("%s reports", m.name)
+			s.join(m)
+		case <-time.After(patience()):
+			s.t.Fatalf("no report of %v", missing)
+		}
+	}
+}
+
+// installed holds that each disk was written once, that the trap is as it was, and that a host
+// started from nothing else.
+func (s *site) installed(members ...*member) {
+	s.t.Helper()
+	written := s.written()
+	for _, m := range members {
+		var from []string
+		for _, c := range m.Starts() {
+			from = append(from, c.Boot)
+		}
+		if !slices.Equal(from, []string{"Pxe", "Hdd"}) || written[m.name] != 1 {
+			s.t.Errorf("%s started from %v, its disk was written %d times", m.name, from, written[m.name])
+		}
+		s.must(m.Close())
+		if whole, err := m.TrapIsWhole(); err != nil || !whole {
+			s.t.Errorf("the trap of %s is whole: %v, %v", m.name, whole, err)
+		}
+	}
+}
