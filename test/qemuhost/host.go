@@ -19,6 +19,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -270,16 +271,28 @@ func (h *Host) start(c fakebmc.Change) error {
 	if err != nil {
 		return err
 	}
-	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("start qemu: %w", err)
-	}
-	if _, err := io.WriteString(in, `{"execute":"qmp_capabilities"}`+"\n"); err != nil {
-		return errors.Join(fmt.Errorf("qemu has ended: %w: %s", err, h.Errors()), cmd.Wait())
-	}
 	r := &run{qmp: in, cmd: cmd, ended: make(chan struct{})}
+	began := make(chan error)
+	go func() {
+		// qemu gets its signal when the thread ends that has started it, so no other goroutine may
+		// end that thread before.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		if err == nil {
+			if _, err = io.WriteString(in, `{"execute":"qmp_capabilities"}`+"\n"); err != nil {
+				err = errors.Join(err, cmd.Wait())
+			}
+		}
+		if began <- err; err == nil {
+			h.follow(r, events)
+		}
+	}()
+	if err := <-began; err != nil {
+		return fmt.Errorf("start qemu: %w: %s", err, h.Errors())
+	}
 	h.running, h.starts = r, append(h.starts, c)
 	h.options.Log.Info("started", "host", h.options.Name, "from", c.Boot, "mode", c.Mode, "start", len(h.starts))
-	go h.follow(r, events)
 	return nil
 }
 
