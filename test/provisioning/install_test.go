@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -60,9 +61,7 @@ func TestLongInstall(t *testing.T) {
 	s.laps.lap("systemd runs")
 	s.must(s.Kubeconfig(t.Context()))
 	m := s.members[0]
-	for _, step := range []progress.Step{progress.Inspect, progress.Deploying, progress.Joining} {
-		s.at(m.name, patience(), step)
-	}
+	s.at(m.name, patience(), progress.Joining)
 	s.reports(m)
 	s.installed(m)
 	s.ends(t)
@@ -102,7 +101,8 @@ func (s *site) installed(members ...*member) {
 		for _, c := range m.Starts() {
 			from = append(from, c.Boot)
 		}
-		if !slices.Equal(from, []string{"Pxe", "Hdd"}) || written[m.name] != 1 {
+		want := append(slices.Repeat([]string{"Pxe"}, 1+m.lost), "Hdd")
+		if !slices.Equal(from, want) || written[m.name] != 1 {
 			s.t.Errorf("%s started from %v, its disk was written %d times", m.name, from, written[m.name])
 		}
 		s.must(m.Close())
@@ -110,4 +110,24 @@ func (s *site) installed(members ...*member) {
 			s.t.Errorf("the trap of %s is whole: %v, %v", m.name, whole, err)
 		}
 	}
+}
+
+// TestLongThree installs three machines, of which one gets no answer at its first boot from the
+// network: it boots again while the others are installed.
+func TestLongThree(t *testing.T) {
+	const wire = "tap2" // of master-1
+	s := started(t, 3, func(s *site) { s.wire.IP(s.t, "link set "+wire+" nomaster") })
+	lost := s.members[1]
+	lost.lost = 1
+	s.await(patience(), func() error {
+		if !strings.Contains(lost.Console(), "No bootable device") {
+			return fmt.Errorf("%s has not given up its first boot: %s", lost.name, last(lost.Console(), 1000))
+		}
+		return nil
+	})
+	s.laps.lap("%s has given up its first boot", lost.name)
+	s.wire.IP(t, "link set "+wire+" master "+link)
+	s.reports(s.members...)
+	s.installed(s.members...)
+	s.ends(t)
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"slices"
 	"strings"
 	"time"
 
@@ -51,10 +50,10 @@ func (s *site) progress() (progress.Progress, error) {
 	return progress.Decode([]byte(text))
 }
 
-// at waits until a host is at one of the steps, and notes when it passes each.
-func (s *site) at(name string, within time.Duration, steps ...progress.Step) {
+// at waits until a host is at a step, and notes what it waits for until then.
+func (s *site) at(name string, within time.Duration, step progress.Step) {
 	s.t.Helper()
-	var last progress.Step
+	var before string
 	s.await(within, func() error {
 		p, err := s.progress()
 		if err != nil {
@@ -64,11 +63,11 @@ func (s *site) at(name string, within time.Duration, steps ...progress.Step) {
 			if h.Name != name {
 				continue
 			}
-			if h.Step != last {
-				last = h.Step
-				s.laps.lap("%s: %s", name, h.Step)
+			if now := fmt.Sprintf("%s, %s: %s", p.Phase, h.Step, h.Waits); now != before {
+				before = now
+				s.laps.lap("%s: %s", name, now)
 			}
-			if slices.Contains(steps, h.Step) {
+			if h.Step == step {
 				return nil
 			}
 			return fmt.Errorf("phase %s, waiting for %s; %s", p.Phase, p.Waits, h.Line(p.At))

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
 	"github.com/onprem-infra/onprem-infra/test/chain"
@@ -40,6 +41,30 @@ func TestUnits(t *testing.T) {
 	t.Run("secrets stay where they belong", s.keepsSecrets)
 	t.Run("units and containers have the least privilege", s.isConfined)
 	t.Run("all ends in order", s.ends)
+}
+
+// TestLongFull boots a machine whose disk has no room for the operating system: the status names
+// the cause, and it goes on by itself once there is room.
+func TestLongFull(t *testing.T) {
+	needLong(t)
+	s := newSite(t)
+	s.add(&host{kind: kind{name: "master-0", legacy: true}, mac: "52:54:00:22:00:01"})
+	p := placeholders(t)
+	s.must(os.Truncate(p.Path, 64<<20))
+	s.install(p)
+	s.must(s.Machine.Write("/etc/fstab", []byte("tmpfs "+layout.State+" tmpfs size=16m,mode=0700 0 0\n"), 0o644), s.Boot(t.Context()))
+	s.laps.lap("systemd runs")
+	s.await(time.Minute, func() error {
+		p, err := s.progress()
+		if err == nil && (p.Phase != progress.Services || !strings.Contains(p.Waits, "no space left on device")) {
+			err = fmt.Errorf("phase %s, waiting for %s", p.Phase, p.Waits)
+		}
+		return err
+	})
+	s.laps.lap("the status says that there is no room")
+	s.sh("mount -o remount,size=256m " + layout.State)
+	s.at("master-0", 3*time.Minute, progress.Inspect)
+	s.ends(t)
 }
 
 // placeholders are files of which none is ever booted.
@@ -115,6 +140,9 @@ func (s *site) isConfined(t *testing.T) {
 		if exposure, err := strconv.ParseFloat(strings.Fields(rest + " none")[0], 64); err != nil || exposure > 2.5 {
 			t.Errorf("%s: %q, want an exposure of 2.5 at most", unit, line)
 		}
+	}
+	if log := s.sh("podman logs onprem-ironic 2>&1"); !strings.Contains(log, "ironic.") || strings.Contains(log, "GET /v1") {
+		t.Errorf("Ironic logs each request, or nothing: %s", last(log, 1000))
 	}
 	for name, want := range map[string]string{
 		"onprem-ironic":  "false [] true host",

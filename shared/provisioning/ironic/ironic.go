@@ -131,8 +131,9 @@ type page struct {
 //   - The API listens at one address, or at all of them: it has one option for it. Where hosts
 //     reach it at a VIP, which may come later, it listens at all, and programs ask it at the
 //     loopback.
-//   - Without debug neither requests nor options are logged. Tarballs of a ramdisk's logs may have
-//     an Ignition document in them: they are kept on this machine, of failed hosts only.
+//   - Without debug no options are logged, and with its server's level no requests: this machine's
+//     programs make some ten a second. Tarballs of a ramdisk's logs may have an Ignition document
+//     in them: they are kept on this machine, of failed hosts only.
 //   - It never switches a host on or off because its power differs from what was recorded.
 //   - The boot script that it writes into the document root at each start has another name than
 //     ours.

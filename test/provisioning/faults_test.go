@@ -1,0 +1,220 @@
+package provisioning
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/nftables"
+	"github.com/vishvananda/netns"
+
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
+	"github.com/onprem-infra/onprem-infra/test/fakebmc"
+	"github.com/onprem-infra/onprem-infra/test/need"
+)
+
+// plug pulls the bootstrap machine's cable out of the provisioning network, or puts it back.
+func (s *site) plug(state string) {
+	s.t.Helper()
+	s.wire.IP(s.t, "link set "+cable+" "+state)
+}
+
+// cutPower takes the machine's power away in the midst of whatever it does. No other machine gets a
+// packet of it any more, and its kernel loses what it had of the network.
+func (s *site) cutPower() {
+	s.t.Helper()
+	s.plug("down")
+	s.must(s.CutPower(), s.Bootstrap.Do(func() error {
+		for _, args := range [][]string{{"link", "set", card, "down"}, {"addr", "flush", "dev", card}} {
+			if out, err := exec.Command("ip", args...).CombinedOutput(); err != nil {
+				return fmt.Errorf("ip %s: %w: %s", strings.Join(args, " "), err, out)
+			}
+		}
+		return nil
+	}))
+	ns, err := netns.GetFromPath(s.Bootstrap.Path())
+	s.must(err)
+	defer ns.Close()
+	rules, err := nftables.New(nftables.WithNetNSFd(int(ns)))
+	s.must(err)
+	rules.FlushRuleset()
+	s.must(rules.Flush())
+	s.laps.lap("the power is cut")
+}
+
+// restorePower has the machine boot again.
+func (s *site) restorePower() {
+	s.t.Helper()
+	s.plug("up")
+	s.must(s.RestorePower(s.t.Context()))
+	s.laps.lap("systemd runs again")
+}
+
+// onDisk waits until a host's disk has so many bytes.
+func (s *site) onDisk(m *member, bytes int64) {
+	s.t.Helper()
+	s.await(patience(), func() error {
+		info, err := os.Stat(m.Disk())
+		if err != nil {
+			return err
+		}
+		if have := info.Sys().(*syscall.Stat_t).Blocks * 512; have < bytes {
+			return fmt.Errorf("the disk of %s has %d bytes, want %d", m.name, have, bytes)
+		}
+		return nil
+	})
+	s.laps.lap("the disk of %s has %d MB", m.name, bytes>>20)
+}
+
+// started is a site with so many empty machines, whose bootstrap machine runs.
+func started(t *testing.T, n int, change func(*site)) *site {
+	t.Helper()
+	needLong(t)
+	files := built(t)
+	s := newSite(t)
+	s.machines(n)
+	if change != nil {
+		change(s)
+	}
+	s.install(files)
+	s.must(s.Boot(t.Context()))
+	s.laps.lap("systemd runs")
+	s.must(s.Kubeconfig(t.Context()))
+	return s
+}
+
+// TestLongPowerCut cuts the bootstrap machine's power while a disk is being written: it is not
+// written a second time, and the host is installed.
+func TestLongPowerCut(t *testing.T) {
+	s := started(t, 1, nil)
+	m := s.members[0]
+	s.at(m.name, patience(), progress.Deploying)
+	s.onDisk(m, 32<<20)
+	s.cutPower()
+	time.Sleep(5 * time.Second)
+	s.restorePower()
+	s.at(m.name, patience(), progress.Joining)
+	s.reports(m)
+	s.installed(m)
+	s.ends(t)
+	// Nothing of it begins again with the machine.
+	s.cutPower()
+	s.restorePower()
+	s.phase(progress.Ended, time.Minute)
+	s.await(10*time.Second, s.off)
+}
+
+// TestLongFaults has, while one host is installed: Ironic killed, another DHCP server on the link,
+// and the bootstrap machine's cable pulled for a minute while the disk is being written.
+func TestLongFaults(t *testing.T) {
+	s := started(t, 1, nil)
+	m := s.members[0]
+	s.at(m.name, patience(), progress.Inspect)
+	s.killIronic()
+	s.at(m.name, patience(), progress.Deploying)
+	s.serveForeign()
+	s.onDisk(m, 32<<20)
+	s.plug("down")
+	s.laps.lap("the cable is pulled")
+	time.Sleep(time.Minute)
+	s.plug("up")
+	s.laps.lap("the cable is back")
+	s.at(m.name, patience(), progress.Joining)
+	s.reports(m)
+	s.installed(m)
+	s.ends(t)
+}
+
+// killIronic kills Ironic, and waits until it serves again.
+func (s *site) killIronic() {
+	s.t.Helper()
+	const pid = `podman inspect --format '{{.State.Pid}}' onprem-ironic`
+	before := s.sh(pid)
+	s.sh("kill -9 " + before)
+	s.laps.lap("Ironic is killed")
+	s.await(time.Minute, func() error {
+		out, err := s.VM.Run(s.t.Context(), "sh", "-c", pid)
+		if now := strings.TrimSpace(out); err != nil || now == before || now == "0" {
+			return fmt.Errorf("Ironic's process was %s and is %q, %v", before, now, err)
+		}
+		report := s.sh("cat " + layout.Report("ironic"))
+		if !strings.Contains(report, `"ready":true`) {
+			return errors.New(report)
+		}
+		return nil
+	})
+	s.laps.lap("Ironic serves again")
+}
+
+// serveForeign starts another DHCP server on the link, and holds that it is named soon after its
+// first packet.
+func (s *site) serveForeign() {
+	s.t.Helper()
+	s.wire.IP(s.t, fmt.Sprintf(`link add foreign type veth peer name foreign0
+		link set foreign master %s up
+		addr add 172.22.0.251/24 dev foreign0
+		link set foreign0 up`, link))
+	cmd := exec.Command(need.Command(s.t, "dnsmasq"), "--keep-in-foreground", "--conf-file=/dev/null", "--port=0", "--no-ping", "--bind-interfaces",
+		"--interface=foreign0", "--except-interface=lo", "--dhcp-range=172.22.0.200,172.22.0.240,1h",
+		"--dhcp-leasefile="+s.t.TempDir()+"/leases", "--pid-file=", "--log-facility=/dev/null")
+	s.must(s.wire.In(cmd.Start))
+	s.t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	if !s.offered(unknownMAC, 4*time.Second) {
+		s.t.Error("the foreign DHCP server does not answer")
+	}
+	s.await(2*time.Second, func() error {
+		log := s.sh("journalctl --no-pager -u onprem-dnsmasq")
+		if !strings.Contains(log, "another server configures hosts of this network") || !strings.Contains(log, "172.22.0.251") {
+			return errors.New("the foreign DHCP server is not named")
+		}
+		return nil
+	})
+	s.laps.lap("the foreign DHCP server is named")
+}
+
+// TestLongBlockers has a host whose hint fits no disk, and one whose BMC gets another password while
+// it is inspected: each is blocked by a cause that names it.
+func TestLongBlockers(t *testing.T) {
+	s := started(t, 2, func(s *site) { s.members[0].serial = "no-such-disk" })
+	wrong, changed := s.members[0], s.members[1]
+	s.at(changed.name, patience(), progress.Inspect)
+	changed.control.Set(fakebmc.Quirks{PasswordAfter: 1})
+	s.laps.lap("the password of the BMC of %s is another one", changed.name)
+	s.blocked(wrong, "no-such-disk")
+	s.blocked(changed, "401")
+	if n := s.written()[wrong.name]; n != 0 {
+		t.Errorf("a disk of %s was written %d times", wrong.name, n)
+	}
+}
+
+// blocked waits until a host is blocked by a cause with a text.
+func (s *site) blocked(m *member, text string) {
+	s.t.Helper()
+	s.await(patience(), func() error {
+		p, err := s.progress()
+		if err != nil {
+			return err
+		}
+		for _, h := range p.Hosts {
+			if h.Name == m.name && h.Blocker == "" {
+				return fmt.Errorf("%s is not blocked: %s", m.name, h.Line(p.At))
+			}
+			if h.Name == m.name && !strings.Contains(h.Blocker, text) {
+				s.t.Errorf("%s is blocked by %q, want %q in it", m.name, h.Blocker, text)
+			}
+		}
+		return nil
+	})
+	for _, e := range s.journal() {
+		if e.Kind == ledger.Blocked && e.Host == m.name {
+			s.laps.lap("%s is blocked: %s", m.name, e.Cause)
+		}
+	}
+}
