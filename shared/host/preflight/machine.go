@@ -155,12 +155,15 @@ func (j *judge) judgeMedia() {
 const RamdiskGiB = 4
 
 func (j *judge) judgeMemory() {
-	need := max(RamdiskGiB, j.Target.Want.MemoryGiB)
+	need, fix := float64(RamdiskGiB), "add memory"
+	if of := j.Target.Want.MemoryGiB; of > need {
+		need, fix = of, "add memory, or use a raw image"
+	}
 	switch have := j.Redfish.System.MemoryGiB; {
 	case have == 0:
 		j.add(CheckMemory, Unseen, "check it at the machine", "the BMC reports no memory")
 	case have < need:
-		j.add(CheckMemory, Error, "add memory, or use a raw image",
+		j.add(CheckMemory, Error, fix,
 			"the machine has %.1f GiB, and its deployment needs %.1f", have, need)
 	}
 }
