@@ -15,7 +15,6 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/bootstrap/daemon"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
-	"github.com/onprem-infra/onprem-infra/shared/host/podman"
 	"github.com/onprem-infra/onprem-infra/shared/host/proc"
 	"github.com/onprem-infra/onprem-infra/shared/host/systemd"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
@@ -45,7 +44,8 @@ type machine struct {
 	described spec.Cluster // parsed by load
 	socket    string       // podman's
 	authFile  string
-	inPod     bool // kubelet runs the daemon, in this program's pod
+	pullLock  string // see puller
+	inPod     bool   // kubelet runs the daemon, in this program's pod
 
 	static string // the manifest of a static pod that replaces this program; empty in that pod
 	stop   func() // stops the program in order; set by running
@@ -131,7 +131,7 @@ func (m *machine) load(std streams) (plan.Plan, string, error) {
 // keeper keeps one container. Its probe and preparation may be nil.
 func (m *machine) keeper(probe daemon.Probe, prepare func() error) *daemon.Keeper {
 	return daemon.New(daemon.Options{
-		Engine:   podman.New(m.socket),
+		Engine:   m.puller(),
 		Open:     func(pid int) (daemon.Process, error) { return proc.Open(pid) },
 		Find:     func(command []string) (daemon.Process, error) { return proc.First(command) },
 		Wake:     m.wake,

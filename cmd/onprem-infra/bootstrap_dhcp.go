@@ -66,6 +66,7 @@ listed.`,
 		Args: cobra.NoArgs,
 	}
 	m := containerFlags(cmd, std, "bootstrap/dhcp")
+	m.pullLock = layout.Pull
 	cmd.RunE = m.running(std, func(ctx context.Context, p plan.Plan, _ string) error {
 		if p.Provisioning == nil || p.Images[spec.IronicImage] == "" {
 			return errNoDHCP

@@ -20,7 +20,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/fileserver"
 	hostorders "github.com/onprem-infra/onprem-infra/shared/host/orders"
-	"github.com/onprem-infra/onprem-infra/shared/host/podman"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/access"
@@ -42,6 +41,7 @@ secret is served without TLS, and no file whose digest is not the right one.`,
 		Args: cobra.NoArgs,
 	}
 	m := containerFlags(cmd, std, "bootstrap/http")
+	m.pullLock = layout.Pull
 	cmd.RunE = m.running(std, func(ctx context.Context, p plan.Plan, _ string) error {
 		if p.Provisioning == nil {
 			return errors.New("the hosts of this cluster are not provisioned: describe their " +
@@ -73,7 +73,7 @@ func (m *machine) httpRoom(p plan.Plan) (room *httproom.Room, err error) {
 		Plan: p, Host: httpHost{hostorders.Run}, Server: httpServer{server},
 		Supplier: &httpItems{
 			store:  &hostartifact.Store{Records: layout.Sources},
-			engine: podman.New(m.socket), auth: m.authFile, work: layout.State,
+			engine: m.puller(), auth: m.authFile, work: layout.State,
 		},
 		Notifier: &m.status, Wake: m.wake, Now: time.Now, Log: m.log,
 	})

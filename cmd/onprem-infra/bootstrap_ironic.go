@@ -56,6 +56,7 @@ stops, unless the orders are off.`,
 		Args: cobra.NoArgs,
 	}
 	m := containerFlags(cmd, std, "bootstrap/ironic")
+	m.pullLock = layout.Pull
 	cmd.RunE = m.running(std, func(ctx context.Context, p plan.Plan, _ string) error {
 		if p.Provisioning == nil || p.Images[spec.IronicImage] == "" {
 			return errNoIronic

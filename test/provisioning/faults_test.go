@@ -165,7 +165,11 @@ func (s *site) serveForeign() {
 		"--interface=foreign0", "--except-interface=lo", "--dhcp-range=172.22.0.200,172.22.0.240,1h",
 		"--dhcp-leasefile="+s.t.TempDir()+"/leases", "--pid-file=", "--log-facility=/dev/null")
 	s.must(s.wire.In(cmd.Start))
-	s.t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	s.foreign = true
+	s.t.Cleanup(func() {
+		_ = cmd.Process.Kill() // it may have ended
+		_ = cmd.Wait()
+	})
 	if !s.offered(unknownMAC, 4*time.Second) {
 		s.t.Error("the foreign DHCP server does not answer")
 	}

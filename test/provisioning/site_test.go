@@ -54,7 +54,9 @@ type site struct {
 	wire     lab // of the provisioning network
 	members  []*member
 	plan     plan.Plan
+	registry *chain.Registry
 	reported <-chan string
+	foreign  bool // another DHCP server is on the provisioning network
 	laps     *laps
 }
 
@@ -125,10 +127,10 @@ func (s *site) install(p payload) {
 	s.laps = newLaps(t)
 	s.must(s.Build(ctx), s.Images(ctx, need.Command(t, "keepalived")))
 	s.laps.lap("our programs and images are built")
-	from, err := s.Supply(ctx)
+	s.registry, err = s.Supply(ctx)
 	s.must(err)
 	config, images, flags := s.describe(), s.serveFiles(p), s.documents()
-	images["ironicImage"], err = from.Add("ironic", image)
+	images["ironicImage"], err = s.registry.Add("ironic", image)
 	s.must(err)
 	s.laps.lap("the registry has all images")
 	document, took, err := s.CompileOf(ctx, config, images, flags...)

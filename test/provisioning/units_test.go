@@ -37,6 +37,7 @@ func TestUnits(t *testing.T) {
 	s.await(30*time.Second, func() error { return s.switchedOn(s.members[0]) })
 	s.laps.lap("master-0 is switched on, to boot from the network")
 
+	t.Run("Ironic's image is pulled once", s.pullsOnce)
 	t.Run("DHCP answers the hosts of the set alone", s.answers)
 	t.Run("secrets stay where they belong", s.keepsSecrets)
 	t.Run("units and containers have the least privilege", s.isConfined)
@@ -88,6 +89,26 @@ func (s *site) switchedOn(m *member) error {
 		}
 	}
 	return errors.New("the BMC was not asked to start " + m.name)
+}
+
+// pullsOnce holds that the two units which need Ironic's image first do not transfer it twice.
+func (s *site) pullsOnce(t *testing.T) {
+	requests, err := s.registry.Requests()
+	s.must(err)
+	blobs := map[string]int{}
+	for _, r := range requests {
+		if strings.HasPrefix(r, "GET /v2/ironic/blobs/") {
+			blobs[r]++
+		}
+	}
+	for blob, times := range blobs {
+		if times != 1 {
+			t.Errorf("%d times %s", times, blob)
+		}
+	}
+	if len(blobs) != 2 { // the layer and the configuration
+		t.Errorf("requests for %d blobs of Ironic's image, want 2: %q", len(blobs), requests)
+	}
 }
 
 // unknownMAC is of no host of the description.
@@ -177,7 +198,7 @@ func (s *site) ends(t *testing.T) {
 		return nil
 	})
 	s.await(10*time.Second, s.off)
-	if s.offered(s.members[0].mac, 4*time.Second) {
+	if !s.foreign && s.offered(s.members[0].mac, 4*time.Second) {
 		t.Error("DHCP answers after its end")
 	}
 	if out := s.sh("ip -br addr show dev eth0"); !strings.Contains(out, chain.APIVIP.String()) {

@@ -42,6 +42,8 @@ const (
 	DnsmasqHost = Run + "/dnsmasq/hosts"
 	DnsmasqLog  = Run + "/dnsmasq/dnsmasq.log"
 	IronicConf  = Run + "/ironic/ironic.conf"
+	// Pull is what the programs lock that run what is in one image: one of them pulls it.
+	Pull = Run + "/pull.lock"
 )
 
 // Report is the file in which a part reports.
