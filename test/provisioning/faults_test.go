@@ -15,6 +15,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
 	"github.com/onprem-infra/onprem-infra/test/fakebmc"
 	"github.com/onprem-infra/onprem-infra/test/need"
@@ -109,6 +110,35 @@ func TestLongPowerCut(t *testing.T) {
 	s.restorePower()
 	s.phase(progress.Ended, time.Minute)
 	s.await(10*time.Second, s.off)
+}
+
+// TestLongPowerCuts cuts the power while Ironic's image is being pulled, and while a host waits for
+// its ramdisk: the run goes on where it was. Nothing boots on the host.
+func TestLongPowerCuts(t *testing.T) {
+	needLong(t)
+	s := newSite(t)
+	s.add(&host{kind: kind{name: "master-0", legacy: true}, mac: "52:54:00:22:00:01"})
+	s.install(placeholders(t))
+	s.must(s.Boot(t.Context()))
+	s.laps.lap("systemd runs")
+	s.phase(progress.Services, time.Minute)
+	time.Sleep(3 * time.Second)
+	s.cutPower()
+	s.restorePower()
+	s.at("master-0", 4*time.Minute, progress.Inspect)
+	s.cutPower()
+	s.restorePower()
+	s.at("master-0", 4*time.Minute, progress.Inspect)
+	n := map[ledger.Kind]int{}
+	for _, e := range s.journal() {
+		if e.Kind == ledger.Started || e.Kind == ledger.Asked && e.Verb == node.Create {
+			n[e.Kind]++
+		}
+	}
+	if n[ledger.Started] != 3 || n[ledger.Asked] != 1 {
+		t.Errorf("the program started %d times and asked for the host's node %d times, want 3 and 1", n[ledger.Started], n[ledger.Asked])
+	}
+	s.ends(t)
 }
 
 // TestLongFaults has, while one host is installed: Ironic killed, another DHCP server on the link,

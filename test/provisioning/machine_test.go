@@ -11,6 +11,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/dhcp/wire"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
 )
 
@@ -103,7 +104,7 @@ func (s *site) journal() []ledger.Entry {
 func (s *site) written() map[string]int {
 	n := map[string]int{}
 	for _, e := range s.journal() {
-		if e.Kind == ledger.Asked && e.Verb == "deploy" {
+		if e.Kind == ledger.Asked && e.Verb == node.Deploy {
 			n[e.Host]++
 		}
 	}
