@@ -35,10 +35,10 @@ func makeGroups(name string) error {
 }
 
 // removeGroups removes the branches, leaves first. The kernel releases a group a moment after its
-// last process.
+// last process, which on a busy machine takes seconds to end when it was killed.
 func removeGroups(name string) error {
 	var err error
-	for range 100 {
+	for range 500 {
 		err = nil
 		for _, tree := range groupTrees() {
 			err = errors.Join(err, removeGroup(filepath.Join(tree, name)))
