@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
 	"github.com/onprem-infra/onprem-infra/shared/rootdisk"
 	"github.com/onprem-infra/onprem-infra/test/fakeironic"
@@ -146,6 +147,15 @@ func schedule(random *rand.Rand) (all []fault) {
 			at := add(cable, 6*time.Minute, func(r *rig) { r.pulled = true })
 			then(at+time.Minute, func(r *rig) { r.pulled = false })
 		}
+	}
+	for range random.IntN(3) {
+		add("a person allows the disks that count as written", 10*time.Minute, func(r *rig) {
+			for _, m := range r.world.Machines {
+				if h := ledger.Fold(r.entries()).Hosts[m.Name]; h.MayBeGivenUp() && m.Joined.IsZero() {
+					r.allow(m)
+				}
+			}
+		})
 	}
 	return all
 }

@@ -32,8 +32,9 @@ The host is switched off, its disk chosen anew by the hints of today, and the ho
 new time limit. onprem-provision begins within seconds, and notes time and cause in its journal.
 What is allowed once is for one deployment.
 
-It refuses a host whose node has joined the cluster, and one whose disk needs no leave. Exit code 0:
-it is allowed; 1: it is refused; 2: --yes is missing; 3: the bootstrap machine does not work.`,
+It refuses a host whose node has joined the cluster, one whose disk is complete until the time for
+joining is over, and one whose disk needs no leave. Exit code 0: it is allowed; 1: it is refused;
+2: --yes is missing; 3: the bootstrap machine does not work.`,
 		Example: `  onprem-infra hosts rewrite master-1 --yes --why "no boot device"
   onprem-infra status`,
 		Args: cobra.ExactArgs(1),
@@ -112,6 +113,9 @@ func (f files) barred(name string) (since time.Time, err error) {
 	case !known.Never():
 		return since, negativef("the disk of %s counts as not written, so it is written without "+
 			"a person's leave: see 'onprem-infra status'", name)
+	case !known.MayBeGivenUp():
+		return since, negativef("the disk of %s is complete, and the host may join the cluster "+
+			"yet: wait until it does, or is blocked: see 'onprem-infra status'", name)
 	default:
 		return known.Barred(), nil
 	}

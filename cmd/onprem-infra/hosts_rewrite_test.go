@@ -21,6 +21,8 @@ func TestHostsRewrite(t *testing.T) {
 	phase := ledger.Entry{Time: at, Kind: ledger.Phase, Phase: progress.Deploy}
 	asked := ledger.Entry{Time: at.Add(time.Second), Kind: ledger.Asked, Host: "m0", Verb: node.Deploy}
 	doubt := ledger.Entry{Time: at.Add(2 * time.Second), Kind: ledger.Doubt, Host: "m0"}
+	written := ledger.Entry{Time: doubt.Time, Kind: ledger.Written, Host: "m0"}
+	late := ledger.Entry{Time: at.Add(3 * time.Second), Kind: ledger.Blocked, Host: "m0", Cause: "it has not joined"}
 	joined := ledger.Entry{Time: at.Add(3 * time.Second), Kind: ledger.Joined, Host: "m0"}
 	ended := ledger.Entry{Time: at.Add(4 * time.Second), Kind: ledger.Phase, Phase: progress.Ended}
 	for name, tt := range map[string]struct {
@@ -30,12 +32,14 @@ func TestHostsRewrite(t *testing.T) {
 		code    int
 		want    string
 	}{
-		"in doubt":      {[]ledger.Entry{phase, asked, doubt}, 0, []string{"m0", "--yes", "--why", "no boot device"}, 0, "will be written anew"},
-		"without --yes": {[]ledger.Entry{phase, asked, doubt}, 0, []string{"m0"}, 2, "add --yes"},
-		"joined":        {[]ledger.Entry{phase, asked, doubt, joined}, 0, []string{"m0", "--yes"}, 1, "m0 joined the cluster at 2026-11-20T10:00:03Z"},
-		"not written":   {[]ledger.Entry{phase, asked}, 0, []string{"m0", "--yes"}, 1, "counts as not written"},
-		"all is over":   {[]ledger.Entry{phase, asked, doubt, ended}, 0, []string{"m0", "--yes"}, 1, `it is "ended"`},
-		"another name":  {[]ledger.Entry{phase, asked, doubt}, 0, []string{"mo", "--yes"}, 1, "it deploys m0"},
+		"in doubt":           {[]ledger.Entry{phase, asked, doubt}, 0, []string{"m0", "--yes", "--why", "no boot device"}, 0, "will be written anew"},
+		"without --yes":      {[]ledger.Entry{phase, asked, doubt}, 0, []string{"m0"}, 2, "add --yes"},
+		"joined":             {[]ledger.Entry{phase, asked, doubt, joined}, 0, []string{"m0", "--yes"}, 1, "m0 joined the cluster at 2026-11-20T10:00:03Z"},
+		"complete, in time":  {[]ledger.Entry{phase, asked, written}, 0, []string{"m0", "--yes"}, 1, "may join the cluster yet"},
+		"complete, and late": {[]ledger.Entry{phase, asked, written, late}, 0, []string{"m0", "--yes", "--why", "no boot device"}, 0, "will be written anew"},
+		"not written":        {[]ledger.Entry{phase, asked}, 0, []string{"m0", "--yes"}, 1, "counts as not written"},
+		"all is over":        {[]ledger.Entry{phase, asked, doubt, ended}, 0, []string{"m0", "--yes"}, 1, `it is "ended"`},
+		"another name":       {[]ledger.Entry{phase, asked, doubt}, 0, []string{"mo", "--yes"}, 1, "it deploys m0"},
 		"a phase machine that stands still": {[]ledger.Entry{phase, asked, doubt}, progress.Late, []string{"m0", "--yes"}, 3,
 			"onprem-provision does not run"},
 	} {

@@ -208,8 +208,14 @@ func (m *Machine) writes(w *World) {
 	}
 }
 
-// GiveUp is a person's leave to write the disk once more. It counts writes from now on.
-func (m *Machine) GiveUp() { m.Writes, m.givenUp = 0, true }
+// GiveUp is a person's leave to write the disk once more. It counts writes from now on, without one
+// that has begun.
+func (m *Machine) GiveUp() {
+	m.Writes, m.givenUp = 0, true
+	if !m.write.IsZero() {
+		m.Writes = -1
+	}
+}
 
 // begin begins a write of the disk.
 func (m *Machine) begin(w *World) {

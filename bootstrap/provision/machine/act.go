@@ -27,7 +27,7 @@ func (d *decision) act() {
 		d.wait("Ironic to finish what it does with the host", d.known.AskedAt, 0)
 		return
 	}
-	if d.repair() || d.known.Anew && d.endFormer() {
+	if d.outdated() || d.repair() || d.known.Anew && d.endFormer() {
 		return
 	}
 	d.advance()
@@ -83,6 +83,18 @@ func (d *decision) silence() string {
 		return "its ramdisk has called back, and does not get on: see its log"
 	}
 	return cmp.Or(d.Trace.Cause.String(), "the last that was seen of it: "+d.Trace.Cause.Seen)
+}
+
+// outdated ends a deployment that Ironic's database still has, and that the journal knows to be
+// over: a power cut took the last changes of the database. If the ramdisk still runs, Ironic has it
+// write the disk again, without a request.
+func (d *decision) outdated() bool {
+	n := d.Node
+	if d.joined() || !d.known.Never() || n.State != node.DeployWait || n.Step.Written() {
+		return false
+	}
+	d.ask(node.Undeploy, node.Request{})
+	return true
 }
 
 // repair does what has to come before anything else.

@@ -49,8 +49,7 @@ func (d *decision) allow() {
 
 // allowed reports whether a person allows the disk, as it is now, to be written anew.
 func (d *decision) allowed() bool {
-	barred := d.known.Barred()
-	return !d.joined() && !barred.IsZero() && barred.Equal(d.Rewrite.Barred)
+	return d.known.MayBeGivenUp() && d.known.Barred().Equal(d.Rewrite.Barred)
 }
 
 // learnWrite follows the writing of the disk.

@@ -125,7 +125,7 @@ func Decide(v View) Step {
 	}
 	if d.known.Blocker != "" {
 		d.show.Blocker, d.show.Next = d.known.Blocker, progress.Event{}
-		if d.allowed() {
+		if d.allowed() && !d.Listed {
 			d.show.Blocker += "; a person allows it, and the cluster's API has not listed its " +
 				"nodes yet, of which the host may be one"
 		}

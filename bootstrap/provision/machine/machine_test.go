@@ -161,8 +161,17 @@ func TestDecide(t *testing.T) {
 		{name: "allowed anew", view: view(node.Active, inDoubt, allowedAnew), kind: ledger.Allowed, text: "no boot device"},
 		{name: "allowed anew, the API has listed nothing", view: view(node.Active, inDoubt, allowedAnew, func(v *View) { v.Listed = false }), text: "join the cluster"},
 		{name: "allowed anew, another write", view: view(node.Active, inDoubt, allowedAnew, func(v *View) { v.Rewrite.Barred = ago(2 * time.Minute) }), text: "join the cluster"},
+		{name: "allowed anew, complete, in time", view: view(node.Active, inDoubt, allowedAnew, func(v *View) { v.Known.Write = ledger.Write{Written: ago(time.Minute)} }), text: "join the cluster"},
+		{name: "allowed anew, complete, and late", view: view(node.Active, inDoubt, allowedAnew, func(v *View) {
+			v.Known.Write, v.Known.Blocker = ledger.Write{Written: ago(time.Minute)}, "late"
+		}), kind: ledger.Allowed},
 		{name: "allowed anew, and joined", view: view(node.Active, inDoubt, allowedAnew, func(v *View) { v.Joined = true }), kind: ledger.Joined},
 		{name: "allowed anew, Ironic does not answer", view: view("", inDoubt, allowedAnew, func(v *View) { v.Node, v.Silent = nil, true }), kind: ledger.Allowed},
+		{name: "waits although it is written, by an old database", view: view(node.DeployWait, deployed, func(v *View) { v.Known.Write.Written = ago(40 * time.Second) }), want: node.Undeploy},
+		{name: "waits behind the write", view: view(node.DeployWait, deployed, func(v *View) {
+			v.Known.Write.Written, v.Node.Step = ago(40*time.Second), node.Step{Index: 2, Name: steps[2], Names: steps}
+		}), text: "ramdisk to call back"},
+		{name: "waits, and has joined", view: view(node.DeployWait, deployed, hasJoined)},
 		{name: "anew, active", view: view(node.Active, anew), want: node.Undeploy},
 		{name: "anew, active, and joined", view: view(node.Active, anew, hasJoined)},
 		{name: "anew, waits for a ramdisk", view: view(node.DeployWait, anew), want: node.Undeploy},

@@ -72,6 +72,13 @@ func (h Host) Barred() time.Time {
 	return h.Write.Written
 }
 
+// MayBeGivenUp reports whether a person may allow the disk to be written anew. One that is known to
+// be complete may not before its host is blocked: the host may join at any instant.
+func (h Host) MayBeGivenUp() bool {
+	return h.Joined.IsZero() && (!h.Write.Doubt.IsZero() || !h.Write.Written.IsZero() &&
+		h.Blocker != "")
+}
+
 // Fold is the memory of a journal.
 func Fold(all []Entry) Memory {
 	m := Memory{Phase: progress.Address, Hosts: map[string]Host{}}
