@@ -47,8 +47,8 @@ a BMC, reports that as not seen: on the bootstrap machine it is wrong. When the 
 provision, by its journal, the addresses of the network and its DHCP server are the cluster's.
 
 With --images it also asks for the files that hosts need (osImage, the ramdisk), without fetching
-them: whether they are there, and whether the machine's disk and the hosts' memory have room. Digests
-show after a transfer alone.
+them: whether they are there, and whether the machine's disk and the hosts' memory have room.
+Digests show after a transfer alone.
 
 Exit code 0: nothing is wrong; 1: something is. With -o json it prints one object; its fields stay:
   at, cluster, live, nodeIPs, checks[] (their names, in the order of causes),

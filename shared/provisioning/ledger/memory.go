@@ -37,9 +37,14 @@ type Host struct {
 	Write    Write
 	DiskBoot time.Time // when it was last started from its disk by a request
 	Joined   time.Time
-	Blocker  string    // empty for none
-	Retries  int       // requests that failed, and boots that were repeated, over the whole run
-	Allowed  time.Time // when a person last allowed its disk to be written anew
+	Blocker  string // empty for none
+	Retries  int    // requests that failed, and boots that were repeated, over the whole run
+	Permission
+}
+
+// Permission is what a person allowed last for a host's disk.
+type Permission struct {
+	Allowed time.Time // when it was allowed to be written anew; zero for never
 	// Anew is whether that is still to be asked: what Ironic knows is of the deployment before.
 	Anew bool
 }
