@@ -70,10 +70,11 @@ const (
 	wrongHint  = "the hints of the root disk are wrong"
 	diskFull   = "the disk is full"
 	cable      = "the cable is pulled"
+	allowed    = "a person allows the disks that count as written"
 )
 
 // faults are all of them.
-var faults = []string{powerCut, lostData, formerData, ironicEnds, flap, password, lostBoot, badDisk, foreign, wrongHint, diskFull, cable}
+var faults = []string{powerCut, lostData, formerData, ironicEnds, flap, password, lostBoot, badDisk, foreign, wrongHint, diskFull, cable, allowed}
 
 // schedule is what happens in a run, from its seed.
 func schedule(random *rand.Rand) (all []fault) {
@@ -149,7 +150,7 @@ func schedule(random *rand.Rand) (all []fault) {
 		}
 	}
 	for range random.IntN(3) {
-		add("a person allows the disks that count as written", 10*time.Minute, func(r *rig) {
+		add(allowed, 10*time.Minute, func(r *rig) {
 			for _, m := range r.world.Machines {
 				if h := ledger.Fold(r.entries()).Hosts[m.Name]; h.MayBeGivenUp() && m.Joined.IsZero() {
 					r.allow(m)
