@@ -131,6 +131,13 @@ func (b *BMC) Set(q Quirks) {
 	b.quirks = q
 }
 
+// EndSessions ends all of them, as a BMC does whose account gets another password.
+func (b *BMC) EndSessions() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	clear(b.sessions)
+}
+
 // Requests are all that were received.
 func (b *BMC) Requests() []Request {
 	b.mu.Lock()

@@ -237,6 +237,7 @@ func TestLongBlockers(t *testing.T) {
 	s.sh("sed -i 's/no-such-disk/" + disk + "/' " + layout.Hosts)
 	s.at(changed.name, patience(), progress.Inspect)
 	changed.control.Set(fakebmc.Quirks{PasswordAfter: 1})
+	changed.control.EndSessions()
 	s.laps.lap("the password of the BMC of %s is another one", changed.name)
 	s.reports(wrong)
 	s.blocked(changed, "401")

@@ -57,7 +57,7 @@ func TestLongFull(t *testing.T) {
 	s.laps.lap("systemd runs")
 	s.await(time.Minute, func() error {
 		p, err := s.progress()
-		if err == nil && (p.Phase != progress.Services || !strings.Contains(p.Waits, "no space left on device")) {
+		if err == nil && (p.Phase != progress.Services || !strings.Contains(p.Waits, "is full (64 MB are missing of it): make room there")) {
 			err = fmt.Errorf("phase %s, waiting for %s", p.Phase, p.Waits)
 		}
 		return err
