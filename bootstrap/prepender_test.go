@@ -73,7 +73,7 @@ func (s sandbox) read(path string) string {
 }
 
 func (s sandbox) command(script string, args ...string) *exec.Cmd {
-	ctx, cancel := context.WithTimeout(s.t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(s.t.Context(), 2*time.Minute)
 	s.t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, "/bin/sh", append([]string{script}, args...)...)
 	cmd.Env = s.env
