@@ -38,7 +38,7 @@ func (b *BMC) openSession(w http.ResponseWriter, in object, q Quirks) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
-	case in["UserName"] != b.options.User || in["Password"] != b.options.Password:
+	case b.changed(q) || in["UserName"] != b.options.User || in["Password"] != b.options.Password:
 		fail(w, http.StatusUnauthorized, "InsufficientPrivilege", "wrong user or password")
 		return
 	case q.SessionLimit > 0 && len(b.sessions)+q.OtherSessions >= q.SessionLimit:

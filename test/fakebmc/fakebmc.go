@@ -205,7 +205,7 @@ func (b *BMC) authorized(w http.ResponseWriter, r *http.Request, q Quirks) bool 
 	token := b.sessions[r.Header.Get("X-Auth-Token")]
 	open := len(b.sessions) + q.OtherSessions
 	b.answers++
-	changed := q.PasswordAfter > 0 && b.answers > q.PasswordAfter
+	changed := b.changed(q)
 	b.mu.Unlock()
 	user, password, _ := r.BasicAuth()
 	message := "the request is not authorized"
@@ -227,6 +227,9 @@ func (b *BMC) authorized(w http.ResponseWriter, r *http.Request, q Quirks) bool 
 	}
 	return false
 }
+
+// changed reports whether another password counts by now. The lock is held.
+func (b *BMC) changed(q Quirks) bool { return q.PasswordAfter > 0 && b.answers > q.PasswordAfter }
 
 // find is the machine of an ID.
 func (b *BMC) find(id string) *machine {

@@ -108,3 +108,28 @@ func TestShutdown(t *testing.T) {
 		t.Errorf("a machine that the BMC does not know starts from %+v", got)
 	}
 }
+
+// TestSessions holds that a session outlives a change of the password until the BMC ends it, and
+// that the old password opens no other one.
+func TestSessions(t *testing.T) {
+	bmc := New(Options{User: "admin", Password: "password", Machines: []Machine{Sample(1)}})
+	r := Start(t, bmc, Certificate{})
+	login := object{"UserName": "admin", "Password": "password"}
+	if status, _ := call(t, r, "POST", sessionsPath, login); status != http.StatusCreated {
+		t.Fatalf("login: %d", status)
+	}
+	bmc.mu.Lock()
+	open := len(bmc.sessions)
+	bmc.mu.Unlock()
+	bmc.Set(Quirks{PasswordAfter: 1})
+	for range 2 { // requests count whether they are granted or not
+		call(t, r, "GET", "/redfish/v1/Systems/1", nil)
+	}
+	if status, _ := call(t, r, "POST", sessionsPath, login); status != http.StatusUnauthorized {
+		t.Errorf("login with the old password: %d, want 401", status)
+	}
+	bmc.EndSessions()
+	if open != 1 || len(bmc.sessions) != 0 {
+		t.Errorf("%d sessions before, and %d after their end", open, len(bmc.sessions))
+	}
+}
