@@ -94,7 +94,7 @@ func (s *site) reports(members ...*member) {
 }
 
 // installed holds that each disk was written once, that the trap is as it was, and that a host
-// started from nothing else.
+// started from nothing else than the network, as often as it may, and then its disk.
 func (s *site) installed(members ...*member) {
 	s.t.Helper()
 	written := s.written()
@@ -103,8 +103,8 @@ func (s *site) installed(members ...*member) {
 		for _, c := range m.Starts() {
 			from = append(from, c.Boot)
 		}
-		want := append(slices.Repeat([]string{"Pxe"}, 1+m.lost), "Hdd")
-		if !slices.Equal(from, want) || written[m.name] != 1 {
+		most := append(slices.Repeat([]string{"Pxe"}, 1+m.lost), "Hdd")
+		if n := max(len(from), 2); n > len(most) || !slices.Equal(from, most[len(most)-n:]) || written[m.name] != 1 {
 			s.t.Errorf("%s started from %v, its disk was written %d times", m.name, from, written[m.name])
 		}
 		s.must(m.Close())

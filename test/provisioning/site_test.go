@@ -43,7 +43,7 @@ type member struct {
 	control *fakebmc.BMC
 	serial  string // of its root disk, as the description names it
 	applied string // what its operating system reports once its document is applied
-	lost    int    // boots from the network that come to nothing
+	lost    int    // boots from the network that may come to nothing
 }
 
 // site is a bootstrap machine that provisions hosts, with all that is around it: a registry, a
