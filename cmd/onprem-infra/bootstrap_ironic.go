@@ -12,7 +12,6 @@ import (
 	"net/netip"
 	"os"
 	"path"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,6 +20,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/bootstrap/ironic"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/identity"
+	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
 	hostorders "github.com/onprem-infra/onprem-infra/shared/host/orders"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -92,7 +92,8 @@ type ironicHost struct {
 	files identity.Files
 	asker *identity.Asker
 	bmcs  *identity.BMCs
-	host  string // at which it listens, or localhost
+	own   netip.Addr // at which alone it listens; invalid for the loopback
+	host  string     // own, or localhost
 	port  uint16
 }
 
@@ -100,6 +101,7 @@ func newIronicHost(p plan.Plan) *ironicHost {
 	files, number := identity.Machine(), p.Ports[port.Ironic]
 	at := p.Provisioning.IronicHost()
 	return &ironicHost{dir: hostorders.Run, files: files, host: at, port: number,
+		own:   p.Provisioning.Own(),
 		asker: &identity.Asker{Files: files, Host: at, Port: number},
 		bmcs:  &identity.BMCs{Hosts: layout.Hosts}}
 }
@@ -109,14 +111,8 @@ func (h *ironicHost) Orders() (orders.Orders, error) { return h.dir.Read() }
 func (h *ironicHost) Report(r orders.Report) error { return h.dir.WriteReport(r) }
 
 func (*ironicHost) Has(a netip.Addr) (bool, error) {
-	all, err := net.InterfaceAddrs()
-	if err != nil {
-		return false, fmt.Errorf("list this machine's addresses: %w", err)
-	}
-	return slices.ContainsFunc(all, func(own net.Addr) bool {
-		p, err := netip.ParsePrefix(own.String())
-		return err == nil && p.Addr().Unmap() == a
-	}), nil
+	_, here, err := link.Holder(a)
+	return here, err
 }
 
 func (h *ironicHost) Identify(names []string) ([]byte, error) {
@@ -185,7 +181,13 @@ func (h *ironicHost) Serves(ctx context.Context) ([]string, error) {
 	return drivers, err
 }
 
+// Closed connects to no address that this machine does not have: the cluster's Ironic may be there.
 func (h *ironicHost) Closed(ctx context.Context) bool {
+	if h.own.IsValid() {
+		if here, err := h.Has(h.own); err == nil && !here {
+			return true
+		}
+	}
 	ctx, cancel := context.WithTimeout(ctx, ironicAnswer)
 	defer cancel()
 	conn, err := localhost.Dial(ctx, "tcp", net.JoinHostPort(h.host, fmt.Sprint(h.port)))

@@ -35,8 +35,11 @@ type Either struct {
 }
 
 // Probe is nil if one of both answers. It begins with the one that answered last: a server logs
-// each connection of the wrong kind.
+// each connection of the wrong kind. Both share one budget, as a server refuses the wrong kind at
+// once: one that hangs costs one timeout.
 func (e *Either) Probe(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, budget)
+	defer cancel()
 	first, second := e.Plain, e.Secure
 	secure := e.last.Load()
 	if secure {

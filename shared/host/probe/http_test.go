@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
@@ -80,4 +81,21 @@ func TestHTTPFindsLocalhostByItself(t *testing.T) {
 		}
 		server.Close()
 	}
+}
+
+// A server that hangs costs one budget, though it may be asked in two ways: five such probes release the VIP.
+func TestEither_Hangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hangs := func(ctx context.Context, _, _ string) (net.Conn, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		e := &Either{Plain: NewHTTP("http://192.0.2.1/v1", hangs), Secure: NewUntrusted("https://192.0.2.1/v1", hangs)}
+		for range 3 {
+			begin := time.Now()
+			if err := e.Probe(t.Context()); err == nil || time.Since(begin) != budget {
+				t.Errorf("Probe() = %v after %v, want an error after %v", err, time.Since(begin), budget)
+			}
+		}
+	})
 }

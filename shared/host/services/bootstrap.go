@@ -10,6 +10,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
+	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -25,6 +26,7 @@ type Bootstrap struct {
 	access *kubeconfig.Access
 	api    *probe.API
 	ironic *probe.Either
+	own    netip.Addr // at which alone our Ironic listens; invalid if it is the loopback's
 
 	log    *slog.Logger
 	logged string // of the API
@@ -36,13 +38,14 @@ func NewBootstrap(
 	p plan.Plan, path string, heirs func() []netip.Addr, log *slog.Logger,
 ) *Bootstrap {
 	access, number := kubeconfig.NewAccess(path, log), p.Ports[port.API]
-	host := "localhost" // at which another installer's listens too
+	host := "localhost" // where another installer's Ironic listens, too
+	var own netip.Addr
 	if provisions.Runs(p) {
-		host = p.Provisioning.IronicHost()
+		host, own = p.Provisioning.IronicHost(), p.Provisioning.Own()
 	}
 	ironic := "://" + net.JoinHostPort(host, fmt.Sprint(p.Ports[port.Ironic])) + "/v1"
 	return &Bootstrap{
-		port: number, heirs: heirs, access: access, log: log,
+		port: number, heirs: heirs, access: access, own: own, log: log,
 		api: probe.NewAPI(fmt.Sprintf("localhost:%d", number), access.Client),
 		ironic: &probe.Either{Plain: probe.NewHTTP("http"+ironic, localhost.Dial),
 			Secure: probe.NewUntrusted("https"+ironic, localhost.Dial)},
@@ -59,8 +62,17 @@ func (b *Bootstrap) API(ctx context.Context) health.API {
 	return state
 }
 
-// Ironic reports whether Ironic answers, ours with TLS or that of another installer without.
-func (b *Bootstrap) Ironic(ctx context.Context) bool { return b.ironic.Probe(ctx) == nil }
+// Ironic reports whether Ironic answers, ours with TLS or that of another installer without. At an
+// address that this machine does not have, no Ironic of its own listens: the cluster's may, which
+// gets the address later.
+func (b *Bootstrap) Ironic(ctx context.Context) bool {
+	if b.own.IsValid() {
+		if _, here, err := link.Holder(b.own); err == nil && !here {
+			return false
+		}
+	}
+	return b.ironic.Probe(ctx) == nil
+}
 
 // Heir asks the API servers of all control plane nodes side by side. They must show a certificate
 // as the local one does.

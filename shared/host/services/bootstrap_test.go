@@ -160,27 +160,40 @@ func TestBootstrap_Ironic(t *testing.T) {
 }
 
 // Our own Ironic listens at the machine's address on the provisioning network alone, and is asked there.
+// At an address that the machine has given up the cluster's Ironic answers, which does not hold the VIP
+// here: no link has 127.0.0.2, though a server can listen there.
 func TestBootstrap_IronicAtItsAddress(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.2:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	server.Listener.Close()
-	server.Listener = listener
-	server.StartTLS()
-	defer server.Close()
-	p := plan.Plan{Ports: map[string]uint16{port.API: 1, port.Ironic: uint16(listener.Addr().(*net.TCPAddr).Port)},
-		Images: map[string]string{}, Provisioning: &provision.Plan{BootstrapIP: netip.MustParseAddr("127.0.0.2"),
-			Hosts: []provision.Host{{Name: "m0", Phase: provision.Bootstrap, BMC: "redfish://192.0.2.1"}}}}
-	for _, ours := range []bool{true, false} {
-		if delete(p.Images, spec.IronicImage); ours {
+	const another = "127.0.0.3"
+	for _, tt := range []struct {
+		name             string
+		listens, address string // of the server, and of the machine
+		ours, want       bool
+	}{
+		{"ours, at its address", "127.0.0.1", "127.0.0.1", true, true},
+		{"ours does not run", another, "127.0.0.1", true, false},
+		{"the cluster's, at an address that was this machine's", "127.0.0.2", "127.0.0.2", true, false},
+		{"another installer's, at the loopback", "127.0.0.1", "127.0.0.2", false, true},
+		{"no one's, at an address that is not asked", another, "127.0.0.2", false, false},
+	} {
+		listener, err := net.Listen("tcp", tt.listens+":0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+		server.Listener.Close()
+		server.Listener = listener
+		server.StartTLS()
+		p := plan.Plan{Ports: map[string]uint16{port.API: 1, port.Ironic: uint16(listener.Addr().(*net.TCPAddr).Port)},
+			Images: map[string]string{}, Provisioning: &provision.Plan{BootstrapIP: netip.MustParseAddr(tt.address),
+				Hosts: []provision.Host{{Name: "m0", Phase: provision.Bootstrap, BMC: "redfish://192.0.2.1"}}}}
+		if tt.ours {
 			p.Images[spec.IronicImage] = "r/ironic:1"
 		}
 		b := NewBootstrap(p, "", func() []netip.Addr { return nil }, slog.New(slog.DiscardHandler))
-		if got := b.Ironic(t.Context()); got != ours {
-			t.Errorf("ours %t: Ironic() = %t", ours, got)
+		if got := b.Ironic(t.Context()); got != tt.want {
+			t.Errorf("%s: Ironic() = %t, want %t", tt.name, got, tt.want)
 		}
+		server.Close()
 	}
 }
 
