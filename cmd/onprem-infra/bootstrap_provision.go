@@ -145,10 +145,15 @@ func (h *provisionHost) Rewrite(host string) (orders.Rewrite, error) {
 
 func (h *provisionHost) Report(p orders.Part) (orders.Report, error) { return h.ReadReport(p) }
 
-// Run checks the link and the BMCs, with the accounts of this machine's file.
+// ready is what Run checks beside the BMCs.
+func (h *provisionHost) ready() readiness.Host {
+	return readiness.Host{Plan: h.plan.Provisioning, Probes: provisioning.HostProbes(),
+		Machine: true, Files: wantedFiles(h.plan, true)}
+}
+
+// Run checks the files, the link and the BMCs, with the accounts of this machine's file.
 func (h *provisionHost) Run(ctx context.Context) (blocking, warnings []string) {
-	ready := readiness.Host{Plan: h.plan.Provisioning, Probes: provisioning.HostProbes(),
-		Machine: true}
+	ready := h.ready()
 	secrets, _, err := h.Secrets()
 	if err == nil {
 		ready.Targets, err = targets.Planned(h.plan.Provisioning.Hosts, secrets)

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"time"
 
@@ -15,8 +16,11 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
 )
 
-// wantedFiles are those that the bootstrap machine has still to fetch. What is wrong with their
-// texts is a finding of validate.
+// imageSilence is how long a server of images may take to answer.
+const imageSilence = 10 * time.Second
+
+// wantedFiles are those that the bootstrap machine fetches, as they are on this machine if it is
+// that one. What is wrong with their texts is a finding of validate.
 func wantedFiles(p plan.Plan, machine bool) (f readiness.Files) {
 	if !bootstrap.Provisions(p) {
 		return f
@@ -34,16 +38,17 @@ func wantedFiles(p plan.Plan, machine bool) (f readiness.Files) {
 		}
 	}
 	for _, i := range items {
-		if i.Path == "" {
-			continue
+		if i.Path != "" {
+			f.Wanted = append(f.Wanted, wantedFile(i, machine))
 		}
-		if there, err := file.Exists(i.Path); machine && err == nil && there {
-			continue
-		}
-		f.Wanted = append(f.Wanted, readiness.File{Key: i.Name, Artifact: i.Artifact})
 	}
 	return f
 }
 
-// imageSilence is how long a server of images may take to answer.
-const imageSilence = 10 * time.Second
+func wantedFile(i item.Item, machine bool) readiness.File {
+	f := readiness.File{Key: i.Name, Artifact: i.Artifact}
+	if there, err := os.Stat(i.Path); machine && err == nil {
+		f.Here = there.Size()
+	}
+	return f
+}

@@ -1,10 +1,15 @@
+//go:build remote
+
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/onprem-infra/onprem-infra/bootstrap/http/item"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/test/fakebmc"
@@ -35,6 +40,11 @@ func TestWantedFiles(t *testing.T) {
 		}
 		for _, machine := range []bool{true, false} {
 			f := wantedFiles(p, machine)
+			if machine {
+				if before := (&provisionHost{plan: p}).ready(); len(before.Files.Wanted) != len(f.Wanted) || !before.Machine {
+					t.Errorf("%v: before DHCP is on %d files are checked, want %d", tt.images, len(before.Files.Wanted), len(f.Wanted))
+				}
+			}
 			var got []string
 			for _, one := range f.Wanted {
 				got = append(got, one.Key)
@@ -47,6 +57,23 @@ func TestWantedFiles(t *testing.T) {
 					t.Errorf("%d bytes are free, %v", free, err)
 				}
 			}
+		}
+	}
+}
+
+// TestWantedFile_Here holds that a file which the bootstrap machine has fetched counts with its size there.
+func TestWantedFile_Here(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "os.qcow2")
+	i := item.Item{Name: spec.OSImage, Path: path}
+	if f := wantedFile(i, true); f.Here != 0 {
+		t.Errorf("it is not fetched, and has %d bytes", f.Here)
+	}
+	if err := os.WriteFile(path, make([]byte, 123), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for machine, want := range map[bool]int64{true: 123, false: 0} {
+		if f := wantedFile(i, machine); f.Here != want || f.Key != spec.OSImage {
+			t.Errorf("on the machine %t: %+v, want %d bytes", machine, f, want)
 		}
 	}
 }

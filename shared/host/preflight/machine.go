@@ -164,6 +164,6 @@ func (j *judge) judgeMemory() {
 		j.add(CheckMemory, Unseen, "check it at the machine", "the BMC reports no memory")
 	case have < need:
 		j.add(CheckMemory, Error, fix,
-			"the machine has %.1f GiB, and its deployment needs %.1f", have, need)
+			"the machine has %.1f GiB, and its deployment needs at least %.1f", have, need)
 	}
 }

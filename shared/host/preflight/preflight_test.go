@@ -196,7 +196,7 @@ func TestJudge(t *testing.T) {
 		"ports of the chassis": {quirk(fakebmc.Quirks{Adapters: true}), nil},
 		"media inserted": {machine(func(m *fakebmc.Machine) { m.Media = "http://192.0.2.1/old.iso" }),
 			[]string{"virtual-media warning old.iso"}},
-		"little memory": {machine(func(m *fakebmc.Machine) { m.MemoryGiB = 2 }), []string{"memory error 2.0 GiB, and its deployment needs 4.0: add memory (from"}},
+		"little memory": {machine(func(m *fakebmc.Machine) { m.MemoryGiB = 2 }), []string{"memory error 2.0 GiB, and its deployment needs at least 4.0: add memory (from"}},
 		"no disk meets": {hints(rootdisk.Hints{SerialNumber: "none"}), []string{"root-disk error no disk meets serialNumber: none"}},
 		"several meet":  {hints(rootdisk.Hints{MinSizeGigabytes: 100}), []string{"root-disk error such as serialNumber: D0001-1"}},
 		"no hints":      {hints(rootdisk.Hints{}), []string{"root-disk warning takes the smallest disk: Bay 1"}},

@@ -43,7 +43,7 @@ func TestFiles(t *testing.T) {
 		h.Machine = !tt.elsewhere
 		h.Plan.Network = "disabled" // the link is another test's
 		h.Targets = []preflight.Target{{Host: "m0"}}
-		h.Files = Files{Wanted: []File{{"osImage", artifact.Artifact{URL: tt.url, SHA256: strings.Repeat("a", 64)}}},
+		h.Files = Files{Wanted: []File{{Key: "osImage", Artifact: artifact.Artifact{URL: tt.url, SHA256: strings.Repeat("a", 64)}}},
 			Size: func(context.Context, artifact.Artifact) (int64, error) { return tt.size, tt.err }}
 		if !tt.elsewhere {
 			h.Files.Free = func() (uint64, error) { return tt.free, nil }
@@ -63,6 +63,29 @@ func TestFiles(t *testing.T) {
 		}
 		if need := h.Targets[0].Want.MemoryGiB; need != tt.memory {
 			t.Errorf("%s: %v GiB of memory, want %v", tt.name, need, tt.memory)
+		}
+	}
+}
+
+// TestFiles_Here holds that a file which is fetched counts for the memory of hosts alone: it is not asked
+// for, and has its room. The largest image counts, and what a target wants already.
+func TestFiles_Here(t *testing.T) {
+	h := host()
+	sum := strings.Repeat("a", 64)
+	h.Targets = []preflight.Target{{Host: "m0"}, {Host: "m1", Want: preflight.Want{MemoryGiB: 32}}}
+	h.Files = Files{Wanted: []File{
+		{Key: "osImage", Artifact: artifact.Artifact{URL: "https://images.example.com/os.qcow2.gz", SHA256: sum}, Here: 8 << 30},
+		{Key: "another", Artifact: artifact.Artifact{URL: "https://images.example.com/small.qcow2", SHA256: sum}, Here: 1 << 30}},
+		Size: func(context.Context, artifact.Artifact) (int64, error) { return 0, errors.New("it was asked for") },
+		Free: func() (uint64, error) { return 0, nil }}
+	var r Report
+	h.files(t.Context(), &r)
+	if len(r.Findings) != 0 || len(r.Unseen) != 0 {
+		t.Errorf("findings %v, not seen %v", r.Findings, r.Unseen)
+	}
+	for i, want := range []float64{preflight.RamdiskGiB + 8, 32} {
+		if got := h.Targets[i].Want.MemoryGiB; got != want {
+			t.Errorf("%s: %v GiB of memory, want %v", h.Targets[i].Host, got, want)
 		}
 	}
 }

@@ -44,10 +44,7 @@ func (h Host) wanted() facts.Provisioning {
 			func(a netip.Addr) bool { return !a.IsValid() })
 		return f
 	}
-	own := p.IP
-	if p.BootstrapIP.IsValid() {
-		own = p.BootstrapIP
-	}
+	own := p.Own()
 	for _, a := range []netip.Addr{own, p.IP} {
 		// The cluster's own server answers too early as long as this machine provisions.
 		if a.IsValid() && (a == own || !h.Machine) {
