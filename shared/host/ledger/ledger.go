@@ -22,8 +22,11 @@ type File string
 // Journal is that of a bootstrap machine.
 const Journal File = layout.Journal
 
-// mode: causes may have what Ironic reported of a BMC.
-const mode = 0o600
+// mode: causes may have what Ironic reported of a BMC. The directory's is that of the units.
+const (
+	mode    = 0o600
+	dirMode = 0o700
+)
 
 // Read reads all entries; none if there is no file. A last line that a power cut has torn is no
 // entry.
@@ -88,7 +91,7 @@ func (f File) Append(all ...ledger.Entry) error {
 func (f File) add(lines []byte, whole int64, first bool) error {
 	dir := filepath.Dir(string(f))
 	if first {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
+		if err := os.MkdirAll(dir, dirMode); err != nil {
 			return err
 		}
 	}

@@ -34,7 +34,10 @@ func TestFile(t *testing.T) {
 	if all, err := f.Read(); err != nil || !reflect.DeepEqual(all, want) {
 		t.Errorf("%v, %v", all, err)
 	}
-	if info, err := os.Stat(string(f)); err != nil || info.Mode() != mode {
+	if info, err := os.Stat(string(f)); err != nil || info.Mode() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+	if info, err := os.Stat(filepath.Dir(string(f))); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("%v, %v", info, err)
 	}
 }
