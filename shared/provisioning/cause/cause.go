@@ -155,8 +155,8 @@ func again(trace []Point) bool {
 
 // String is a cause for people; empty if there is none.
 func (c Cause) String() string {
-	if c.Why == "" {
-		return ""
+	if c.Why == "" || c.Do == "" {
+		return c.Why
 	}
 	return c.Why + ": " + c.Do
 }

@@ -101,11 +101,8 @@ func (h host) stuck() string {
 	case h.blocker != "":
 		return h.blocker
 	}
-	return text(h.last)
+	return h.last.String()
 }
-
-// text is a cause for people, with what to do if that is known.
-func text(c cause.Cause) string { return strings.TrimSuffix(c.String(), ": ") }
 
 // ironic are the states of the host's node, each once.
 func (h host) ironic() (all []events.Event) {

@@ -144,7 +144,7 @@ func (h host) rows(end time.Time, journal bool) (all []row) {
 	}
 	for _, g := range h.gaps {
 		add(g.Until, "", fmt.Sprintf("boot %d led nowhere, %s after: %s", g.Boot,
-			progress.Short(g.Until.Sub(g.At)), g.Seen), text(g.Cause), true)
+			progress.Short(g.Until.Sub(g.At)), g.Seen), g.Cause.String(), true)
 	}
 	switch why := h.stuck(); {
 	case why == "" || h.blocker != "":
