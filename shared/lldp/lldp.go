@@ -47,8 +47,8 @@ const (
 	vlanName = "\x00\x80\xc2\x03"
 )
 
-// Parse reads a frame behind its Ethernet header. An announcement with a time to live of 0 is a
-// port's farewell: it is an error too, as nothing of it holds any longer.
+// Parse reads a frame behind its Ethernet header. An announcement with a time to live of 0 is the
+// last one of a port that stops: it is an error too, as nothing of it holds any longer.
 func Parse(frame []byte) (n Neighbor, err error) {
 	var got []int
 	for {

@@ -149,7 +149,7 @@ type Expected struct {
 
 // Has reports whether a server is one of them. A server of DHCPv6 sends from a link-local address
 // that follows from its card, and names no other: it is known by the address from which it has
-// hosts fetch their boot file. Whoever sends hosts there has them boot what belongs there.
+// hosts fetch their boot file. A server that names it has hosts boot what belongs there.
 func (e Expected) Has(s Server) bool {
 	boots := netip.Addr{}
 	if s.Kind == DHCPv6 {
