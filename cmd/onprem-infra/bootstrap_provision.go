@@ -25,7 +25,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/provisioning"
 	"github.com/onprem-infra/onprem-infra/shared/host/ironic"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
-	"github.com/onprem-infra/onprem-infra/shared/host/ledger"
+	hostledger "github.com/onprem-infra/onprem-infra/shared/host/ledger"
 	hostorders "github.com/onprem-infra/onprem-infra/shared/host/orders"
 	"github.com/onprem-infra/onprem-infra/shared/host/preflight/targets"
 	"github.com/onprem-infra/onprem-infra/shared/host/readiness"
@@ -70,8 +70,9 @@ before it has an effect: after a power cut it goes on, and no disk is written tw
 		nodes := kube.NewBootstrapWatcher(*kubeconfig, m.log)
 		room := provision.New(provision.Options{
 			Settings: provision.Settings{Plan: p.Provisioning, CA: layout.BMCCA,
-				Kernel: host.url("agent.kernel"), Ramdisk: host.url("agent.initramfs")},
-			Host: host, Journal: ledger.Journal, Now: time.Now, Wake: m.wake, Notifier: &m.status,
+				Kernel: host.url(layout.AgentKernel), Ramdisk: host.url(layout.AgentInitramfs)},
+			Host: host, Journal: hostledger.Journal, Now: time.Now, Wake: m.wake,
+			Notifier: &m.status,
 			Ironic: ironic.New(ironic.Options{URL: "https://" + net.JoinHostPort(
 				p.Provisioning.IronicHost(), fmt.Sprint(p.Ports[port.Ironic])),
 				Certificate: layout.Certificate, Account: layout.Account}),
@@ -122,7 +123,8 @@ func newProvisionHost(p plan.Plan) (*provisionHost, error) {
 	return nil, errors.New("the plan has no host that this machine installs: describe their BMCs")
 }
 
-func (h *provisionHost) url(name string) string { return h.images + name }
+// url is where hosts fetch a file below layout.Images.
+func (h *provisionHost) url(file string) string { return h.images + path.Base(file) }
 
 // watched are the files at whose changes the phase machine looks again.
 func (h *provisionHost) watched() (paths []string) {
@@ -184,14 +186,14 @@ func (h *provisionHost) Secrets() (hostfile.File, string, error) {
 
 // Image is the one that the HTTP server has checked: it writes the digest beside it.
 func (h *provisionHost) Image() (node.Image, error) {
-	for _, format := range []string{"raw", "qcow2"} {
-		name := "os." + format
-		text, err := file.Read(path.Join(layout.Images, name+".sha256"))
+	for _, image := range []string{layout.OSRaw, layout.OSQcow2} {
+		text, err := file.Read(image + layout.Digest)
 		if err != nil {
 			return node.Image{}, fmt.Errorf("read the digest of the operating system: %w", err)
 		}
 		if sum, _, _ := strings.Cut(strings.TrimSpace(string(text)), " "); sum != "" {
-			return node.Image{URL: h.url(name), SHA256: sum, Format: format}, nil
+			return node.Image{URL: h.url(image), SHA256: sum,
+				Format: strings.TrimPrefix(path.Ext(image), ".")}, nil
 		}
 	}
 	return node.Image{}, fmt.Errorf("%s has no operating system with a digest: see the journal "+

@@ -156,7 +156,7 @@ func TestLongBoot(t *testing.T) {
 			write(t, filepath.Join(state, strings.TrimPrefix(layout.BMCCA, layout.State)), string(running.PEM))
 			write(t, filepath.Join(state, "http/images/agent.kernel"), string(kernel))
 			write(t, filepath.Join(state, "http/images/agent.initramfs"), initramfs)
-			write(t, filepath.Join(state, "http/images", ironic.LoaderFile), string(loader))
+			write(t, filepath.Join(state, "http/images", filepath.Base(layout.Loader)), string(loader))
 		},
 	})
 	elsewhere := netip.AddrPortFrom(netip.MustParseAddr("127.0.0.2"), s.Settings.API.Port())

@@ -61,11 +61,10 @@ func Of(p plan.Plan) (items []Item, err error) {
 		return nil
 	}
 	if image := p.Images[spec.IronicAgentImage]; image != "" {
+		kernel, initramfs := path.Base(layout.AgentKernel), path.Base(layout.AgentInitramfs)
 		items = append(items, Item{Name: spec.IronicAgentImage, From: image, Wanted: []Wanted{
-			wanted("agent.kernel", ramdisk("agent.kernel"), "the ramdisk's kernel",
-				layout.AgentKernel),
-			wanted("agent.initramfs", ramdisk("agent.initramfs"), "the ramdisk",
-				layout.AgentInitramfs),
+			wanted(kernel, ramdisk(kernel), "the ramdisk's kernel", layout.AgentKernel),
+			wanted(initramfs, ramdisk(initramfs), "the ramdisk", layout.AgentInitramfs),
 		}})
 	} else if err := file(spec.IronicAgentKernel, layout.AgentKernel); err != nil {
 		return nil, err
@@ -113,8 +112,9 @@ func programs(p plan.Plan) Item {
 		program(layout.ProgramARM64, uefi, "/tftpboot/arm64-efi/snponly.efi",
 			"/usr/share/ipxe/arm64-efi/snponly.efi", "/usr/lib/ipxe/snponly-arm64.efi",
 			"/usr/lib/ipxe/ipxe-arm64.efi"),
-		wanted("esp.img", []string{"/templates/uefi_esp_x86_64.img", "/templates/uefi_esp.img",
-			"/tmp/uefi_esp.img", "/tmp/esp.img", "/esp.img"}, media, layout.Loader),
+		wanted(path.Base(layout.Loader), []string{"/templates/uefi_esp_x86_64.img",
+			"/templates/uefi_esp.img", "/tmp/uefi_esp.img", "/tmp/esp.img", "/esp.img"}, media,
+			layout.Loader),
 	}}
 }
 

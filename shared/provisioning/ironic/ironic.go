@@ -7,6 +7,7 @@ import (
 	_ "embed"
 	"fmt"
 	"net/netip"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -144,7 +145,8 @@ type page struct {
 //     it, by virtual media in files that Ironic puts there.
 func Config(s Settings) []byte {
 	p := page{Settings: s, interfaces: interfacesOf(s.Hosts), Listen: "0.0.0.0",
-		URL: "https://" + s.API.String(), Loader: LoaderFile, IPv6: s.API.Addr().Is6(), Stop: stop,
+		URL: "https://" + s.API.String(), Loader: path.Base(layout.Loader),
+		IPv6: s.API.Addr().Is6(), Stop: stop,
 		Kernel: strings.Join([]string{quiet, carrier, "ipa-insecure=0"}, " ")}
 	switch {
 	case s.Bound:

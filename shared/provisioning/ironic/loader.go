@@ -7,10 +7,6 @@ import (
 	"regexp"
 )
 
-// LoaderFile is the name of the boot loader's file system, below Paths.Images. Ironic puts it into
-// the ISO that it makes of kernel and ramdisk for a host that boots by virtual media.
-const LoaderFile = "esp.img"
-
 // What a GRUB for EFI has behind its code (include/grub/kernel.h): the magic number of a list of
 // modules, padding, and the list's offset and size; of each module its type and size.
 const (
