@@ -236,7 +236,7 @@ var laws = []law{
 	{room: "shared/host/reach", own: []string{"shared/host/socket"}, foreign: []string{"golang.org/x/sys"}, why: "packets that probe the network and nothing else"},
 	{room: "shared/host/inpod", own: append([]string{"shared/host/", "shared/keepalived", "shared/plan"}, leaves...), why: "processes that kubelet starts: a room orders them as it orders containers"},
 	{room: "shared/host/members", own: slices.Concat([]string{"cluster/candidates", "cluster/vip", "cluster/vip/", "shared/host/kube", "shared/host/link", "shared/loop", "shared/plan"}, leaves), why: "the API's objects as the rooms of a node's VIPs read them"},
-	{room: "shared/host/orders", own: []string{"shared/host/file", "shared/provisioning/layout", "shared/provisioning/orders"}, why: "the files between the phase machine and the parts: it follows no orders"},
+	{room: "shared/host/orders", own: []string{"shared/host/file", "shared/provisioning/layout", "shared/provisioning/orders", "shared/provisioning/progress"}, why: "the files between the phase machine and the parts: it follows no orders"},
 	{room: "shared/host/memory", own: append([]string{"shared/host/file"}, leaves...), why: "the files by which a program resumes"},
 	{room: "shared/host/services", own: append([]string{"cluster/haproxy", "cluster/vip/probes", "shared/host/", "shared/plan", "shared/plan/provisions", "shared/spec"}, leaves...), why: "it says where a plan's services are; what their answers mean is another's matter"},
 	{room: "shared/host/node", own: slices.Concat([]string{"cluster/migrate", "cluster/vip", "cluster/vip/nodestate", "shared/election", "shared/host/", "shared/plan"}, leaves), why: "a node's files and links, for whichever of its programs needs them"},

@@ -18,14 +18,14 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/diagnose"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/provisioning"
-	"github.com/onprem-infra/onprem-infra/shared/host/orders"
+	hostorders "github.com/onprem-infra/onprem-infra/shared/host/orders"
 	"github.com/onprem-infra/onprem-infra/shared/host/readiness"
 	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/offer"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 	"github.com/onprem-infra/onprem-infra/shared/operator/layout"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
-	parts "github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
 )
 
@@ -126,18 +126,18 @@ func readyHost(std streams, in *input, own files) (h readiness.Host, err error) 
 		h.Unseen = append(h.Unseen, fmt.Sprintf("whether this is a bootstrap machine: %v", err))
 	}
 	if h.Machine {
-		now, err := orders.Run.Read()
+		now, err := hostorders.Run.Read()
 		if err != nil {
 			h.Unseen = append(h.Unseen, fmt.Sprintf("whether DHCP is on: %v", err))
 		}
-		h.Serves = now.Wants(parts.DHCP)
+		h.Serves = now.Wants(orders.DHCP)
 	}
+	var known ledger.Memory
 	if h.Machine {
-		entries, err := own.journal.Read()
-		if err != nil {
+		if known, err = own.memory(); err != nil {
 			h.Unseen = append(h.Unseen, fmt.Sprintf("whether provisioning has ended: %v", err))
 		}
-		h.Ended = ledger.Fold(entries).Phase == progress.Ended
+		h.Ended = known.Phase == progress.Ended
 	}
 	if in.file == "" {
 		p, err := own.compiled(std)
@@ -145,7 +145,7 @@ func readyHost(std streams, in *input, own files) (h readiness.Host, err error) 
 			return h, err
 		}
 		h.Plan, h.Files = p.Provisioning, wantedFiles(p, h.Machine)
-		if h.Targets, err = own.targets(h.Plan); err != nil {
+		if h.Targets, err = own.targets(h.Plan, known); err != nil {
 			h.Unseen = append(h.Unseen, fmt.Sprintf("the BMCs of the hosts: %v", err))
 		}
 		return h, nil

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/accounts"
-	"github.com/onprem-infra/onprem-infra/shared/host/ledger"
-	"github.com/onprem-infra/onprem-infra/shared/host/orders"
+	hostledger "github.com/onprem-infra/onprem-infra/shared/host/ledger"
+	hostorders "github.com/onprem-infra/onprem-infra/shared/host/orders"
 	"github.com/onprem-infra/onprem-infra/shared/host/preflight"
 	"github.com/onprem-infra/onprem-infra/shared/host/preflight/report"
 	"github.com/onprem-infra/onprem-infra/shared/host/preflight/targets"
@@ -18,7 +18,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/hostfile"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
-	memory "github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
@@ -107,12 +107,12 @@ func hostsRun(cmd *cobra.Command, std streams, part func(report.Report) (string,
 // files are those of the bootstrap machine that verbs read where no description is named.
 type files struct {
 	cluster, hosts string
-	journal        ledger.File
-	run            orders.Dir
+	journal        hostledger.File
+	run            hostorders.Dir
 }
 
-var ownFiles = files{cluster: plan.Path, hosts: layout.Hosts, journal: ledger.Journal,
-	run: orders.Run}
+var ownFiles = files{cluster: plan.Path, hosts: layout.Hosts, journal: hostledger.Journal,
+	run: hostorders.Run}
 
 // hostTargets are the hosts whose BMCs are asked: those of a description, or of this machine.
 func hostTargets(std streams, in *input, own files) ([]preflight.Target, error) {
@@ -121,7 +121,12 @@ func hostTargets(std streams, in *input, own files) ([]preflight.Target, error) 
 		if err != nil {
 			return nil, err
 		}
-		return own.targets(p)
+		known, err := own.memory()
+		if err != nil {
+			_ = printMessage(std.err, "onprem-infra: note: which hosts have joined the cluster "+
+				"is not known, so all are checked as hosts to deploy: %v\n", err)
+		}
+		return own.targets(p, known)
 	}
 	described, err := loadCluster(std, in)
 	if err != nil {
@@ -160,9 +165,18 @@ func (f files) compiled(std streams) (p plan.Plan, err error) {
 	return p, nil
 }
 
+// memory is what the phase machine knows by its journal; nothing if there is an error.
+func (f files) memory() (ledger.Memory, error) {
+	all, err := f.journal.Read()
+	if errors.Is(err, fs.ErrPermission) {
+		err = fmt.Errorf("%s is for root alone: run the command as root", f.journal)
+	}
+	return ledger.Fold(all), err
+}
+
 // targets are the hosts that this machine provisions, with the accounts of its file of secrets.
-// Those that have joined the cluster are to run; by a journal that cannot be read none has.
-func (f files) targets(p *provision.Plan) ([]preflight.Target, error) {
+// Those that have joined the cluster are to run.
+func (f files) targets(p *provision.Plan, known ledger.Memory) ([]preflight.Target, error) {
 	text, err := readFile(f.hosts)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("this host has no %s, so it provisions no hosts: run the command "+
@@ -179,10 +193,8 @@ func (f files) targets(p *provision.Plan) ([]preflight.Target, error) {
 		return nil, fmt.Errorf("%s: %w", f.hosts, err)
 	}
 	all, err := targets.Planned(p.Hosts, secrets)
-	entries, _ := f.journal.Read()
-	known := memory.Fold(entries).Hosts
 	for i, t := range all {
-		all[i].Want.Running = !known[t.Host].Joined.IsZero()
+		all[i].Want.Running = !known.Hosts[t.Host].Joined.IsZero()
 	}
 	return all, err
 }

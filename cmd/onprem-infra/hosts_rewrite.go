@@ -2,10 +2,7 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -14,7 +11,6 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/near"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
-	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
 )
@@ -33,8 +29,8 @@ new time limit. onprem-provision begins within seconds, and notes time and cause
 What is allowed once is for one deployment.
 
 It refuses a host whose node has joined the cluster, one whose disk is complete until the time for
-joining is over, and one whose disk needs no leave. Exit code 0: it is allowed; 1: it is refused;
-2: --yes is missing; 3: the bootstrap machine does not work.`,
+joining is over, and one whose disk needs no permission. Exit code 0: it is allowed; 1: it is
+refused; 2: --yes is missing; 3: the bootstrap machine does not work.`,
 		Example: `  onprem-infra hosts rewrite master-1 --yes --why "no boot device"
   onprem-infra status`,
 		Args: cobra.ExactArgs(1),
@@ -94,14 +90,10 @@ func deployed(p *provision.Plan, name string) (string, error) {
 // barred is since when the disk of a host may not be written, by the journal, or why no person can
 // allow it.
 func (f files) barred(name string) (since time.Time, err error) {
-	all, err := f.journal.Read()
-	if errors.Is(err, fs.ErrPermission) {
-		return since, fmt.Errorf("%s is for root alone: run the command as root", f.journal)
-	}
+	m, err := f.memory()
 	if err != nil {
 		return since, err
 	}
-	m := ledger.Fold(all)
 	switch known := m.Hosts[name]; {
 	case !known.Joined.IsZero():
 		return since, negativef("%s joined the cluster at %s, and the disk of a node is never "+
@@ -112,7 +104,7 @@ func (f files) barred(name string) (since time.Time, err error) {
 			"'onprem-infra status'", progress.Deploy, m.Phase)
 	case !known.Never():
 		return since, negativef("the disk of %s counts as not written, so it is written without "+
-			"a person's leave: see 'onprem-infra status'", name)
+			"a person's permission: see 'onprem-infra status'", name)
 	case !known.MayBeGivenUp():
 		return since, negativef("the disk of %s is complete, and the host may join the cluster "+
 			"yet: wait until it does, or is blocked: see 'onprem-infra status'", name)
@@ -123,11 +115,7 @@ func (f files) barred(name string) (since time.Time, err error) {
 
 // works is an error unless the phase machine reports.
 func (f files) works(now time.Time) error {
-	text, err := os.ReadFile(f.run.ProgressFile())
-	var p progress.Progress
-	if err == nil {
-		p, err = progress.Decode(text)
-	}
+	p, err := f.run.ReadProgress()
 	if err == nil && now.Sub(p.At) >= progress.Late {
 		err = fmt.Errorf("it last reported %s ago", progress.Short(now.Sub(p.At)))
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/host/orders"
+	hostorders "github.com/onprem-infra/onprem-infra/shared/host/orders"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
@@ -78,7 +78,7 @@ func TestHostsRewrite(t *testing.T) {
 
 // TestHostsRewrite_Torn holds that a file of nothing allows nothing.
 func TestHostsRewrite_Torn(t *testing.T) {
-	dir := orders.Dir(t.TempDir())
+	dir := hostorders.Dir(t.TempDir())
 	for _, text := range []string{"", "{}", `{"version":1,"content":{"host":"m0"}}`, `{"version":1,"content":{"host":"m1","barred":"2026-11-20T10:00:03Z"}}`} {
 		if err := os.WriteFile(dir.RewriteFile("m0"), []byte(text), 0o644); err != nil {
 			t.Fatal(err)

@@ -7,12 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	hostledger "github.com/onprem-infra/onprem-infra/shared/host/ledger"
-	"github.com/onprem-infra/onprem-infra/shared/host/orders"
+	hostorders "github.com/onprem-infra/onprem-infra/shared/host/orders"
 	"github.com/onprem-infra/onprem-infra/shared/host/preflight/report"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/hostfile"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
 	"github.com/onprem-infra/onprem-infra/shared/secret"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/test/fakebmc"
@@ -129,7 +131,7 @@ func machineFiles(t *testing.T, described, password string) files {
 	}
 	dir := t.TempDir()
 	own := files{cluster: filepath.Join(dir, "cluster.json"), hosts: filepath.Join(dir, "hosts.json"),
-		journal: hostledger.File(filepath.Join(dir, "journal.jsonl")), run: orders.Dir(dir)}
+		journal: hostledger.File(filepath.Join(dir, "journal.jsonl")), run: hostorders.Dir(dir)}
 	p, err := plan.Compile(cluster)
 	if err != nil {
 		t.Fatal(err)
@@ -189,5 +191,27 @@ func TestHostTargets_Machine(t *testing.T) {
 	}
 	if _, err := hostTargets(std, &input{}, own); err == nil || strings.Contains(err.Error(), "S3cret") {
 		t.Errorf("a broken file: %v", err)
+	}
+}
+
+// TestHostTargets_Journal holds which hosts are to run, by the journal, and that one which cannot be read
+// is named: it is not known then.
+func TestHostTargets_Journal(t *testing.T) {
+	own := machineFiles(t, describedBMC(t, "x", fakebmc.Options{Machines: []fakebmc.Machine{fakebmc.Sample(1)}}), "x")
+	joined := string(ledger.Encode(ledger.Entry{Time: time.Unix(1, 0), Kind: ledger.Joined, Host: "m0"}))
+	for _, tt := range []struct {
+		journal string
+		running bool
+		note    string
+	}{{"", false, ""}, {joined, true, ""}, {"{}\n" + joined, false, "which hosts have joined the cluster is not known"}} {
+		if err := os.WriteFile(string(own.journal), []byte(tt.journal), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var said strings.Builder
+		ask, err := hostTargets(streams{out: &said, err: &said}, &input{}, own)
+		if err != nil || len(ask) != 1 || ask[0].Want.Running != tt.running || tt.note == "" && said.Len() > 0 ||
+			!strings.Contains(strings.Join(strings.Fields(said.String()), " "), tt.note) {
+			t.Errorf("%q: %+v, %v: %s", tt.journal, ask, err, said.String())
+		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
 )
 
 // limit is more than the orders for a thousand hosts need, in bytes.
@@ -58,6 +59,20 @@ func (d Dir) WriteReport(r orders.Report) error {
 // ProgressFile is the path of what the phase machine reports of itself.
 func (d Dir) ProgressFile() string { return d.at(layout.Progress) }
 
+// ReadProgress returns what the phase machine has reported of itself. It is an fs.ErrNotExist if it
+// has reported nothing since the machine booted.
+func (d Dir) ReadProgress() (progress.Progress, error) {
+	text, err := bounded(d.ProgressFile(), progress.Most)
+	if err != nil {
+		return progress.Progress{}, err
+	}
+	p, err := progress.Decode(text)
+	if err != nil {
+		return progress.Progress{}, fmt.Errorf("%s: %w", d.ProgressFile(), err)
+	}
+	return p, nil
+}
+
 // RewriteFile is the path of what a person allows for a host.
 func (d Dir) RewriteFile(host string) string { return d.at("rewrite-" + host + ".json") }
 
@@ -79,24 +94,30 @@ func (d Dir) WriteRewrite(r orders.Rewrite) error {
 // read decodes a file. One that does not exist is the zero value.
 func read[T any](path string, decode func([]byte) (T, error)) (T, error) {
 	var none T
-	f, err := os.Open(path)
+	text, err := bounded(path, limit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return none, nil
 	}
 	if err != nil {
 		return none, err
 	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err != nil {
-		return none, err
-	}
-	if len(text) > limit {
-		return none, fmt.Errorf("%s is longer than %d bytes", path, limit)
-	}
 	v, err := decode(text)
 	if err != nil {
 		return none, fmt.Errorf("%s: %w", path, err)
 	}
 	return v, nil
+}
+
+// bounded reads a file of at most so many bytes.
+func bounded(path string, most int) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, int64(most)+1))
+	if err == nil && len(text) > most {
+		err = fmt.Errorf("%s is longer than %d bytes", path, most)
+	}
+	return text, err
 }

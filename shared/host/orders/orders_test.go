@@ -1,6 +1,8 @@
 package orders
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
 )
 
 func TestDir_ReadAsWritten(t *testing.T) {
@@ -78,5 +81,28 @@ func TestRun_Layout(t *testing.T) {
 	}
 	if err := Dir(filepath.Join(t.TempDir(), "absent")).Write(orders.Orders{}); err == nil {
 		t.Error("a directory was created")
+	}
+}
+
+// TestDir_Progress holds that what the phase machine reports is read whole or not at all, and never
+// without a bound.
+func TestDir_Progress(t *testing.T) {
+	d := Dir(t.TempDir())
+	if _, err := d.ReadProgress(); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("without a file: %v", err)
+	}
+	text := string(progress.Encode(progress.Progress{Phase: progress.Deploy}))
+	for _, tt := range []struct{ text, want string }{
+		{text, ""},
+		{text[:len(text)/2], d.ProgressFile()},
+		{text + strings.Repeat(" ", progress.Most), "longer than"},
+	} {
+		if err := os.WriteFile(d.ProgressFile(), []byte(tt.text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		p, err := d.ReadProgress()
+		if tt.want == "" && (err != nil || p.Phase != progress.Deploy) || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+			t.Errorf("%d bytes: %+v, %v, want %q", len(tt.text), p, err, tt.want)
+		}
 	}
 }

@@ -12,9 +12,9 @@ import (
 
 	eventlog "github.com/onprem-infra/onprem-infra/shared/host/events"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
-	journal "github.com/onprem-infra/onprem-infra/shared/host/ledger"
-	files "github.com/onprem-infra/onprem-infra/shared/host/orders"
-	report "github.com/onprem-infra/onprem-infra/shared/operator/layout"
+	hostledger "github.com/onprem-infra/onprem-infra/shared/host/ledger"
+	hostorders "github.com/onprem-infra/onprem-infra/shared/host/orders"
+	terminal "github.com/onprem-infra/onprem-infra/shared/operator/layout"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/cause"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/events"
@@ -54,12 +54,10 @@ type Part struct {
 // plan are shown until the phase machine reports for the first time since the machine's boot.
 func Read(f inspect.Files, planned []provision.Host, now time.Time,
 	unseen *inspect.Unseen) *Report {
-	dir := files.Dir(f.Path(layout.Run))
+	dir := hostorders.Dir(f.Path(layout.Run))
 	wanted, unread := dir.Read()
-	text, err := read(f.Path(layout.Progress), progress.Most)
-	var p progress.Progress
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	p, err := dir.ReadProgress()
+	if errors.Is(err, fs.ErrNotExist) {
 		var there bool
 		if there, err = f.Exists(layout.Hosts); there {
 			p = unreported(f, planned, unseen)
@@ -67,8 +65,6 @@ func Read(f inspect.Files, planned []provision.Host, now time.Time,
 		} else if err == nil {
 			return nil
 		}
-	case err == nil:
-		p, err = progress.Decode(text)
 	}
 	if err != nil {
 		unseen.Add("the progress of provisioning", err)
@@ -83,7 +79,8 @@ func Read(f inspect.Files, planned []provision.Host, now time.Time,
 		reports = append(reports, r)
 	}
 	var list foreign.List
-	if text, err = read(f.Path(foreign.Path), foreign.MaxFile); err == nil {
+	text, err := read(f.Path(foreign.Path), foreign.MaxFile)
+	if err == nil {
 		list, err = foreign.Decode(text)
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -96,7 +93,7 @@ func Read(f inspect.Files, planned []provision.Host, now time.Time,
 func unreported(f inspect.Files, planned []provision.Host,
 	unseen *inspect.Unseen) progress.Progress {
 	p := progress.Progress{Waits: "the first report of its phase machine"}
-	entries, err := journal.File(f.Path(layout.Journal)).Read()
+	entries, err := hostledger.File(f.Path(layout.Journal)).Read()
 	unseen.Add("how far provisioning was when this machine started", err)
 	memory := ledger.Fold(entries)
 	if err == nil {
@@ -187,18 +184,18 @@ func (r *Report) Faults(now time.Time) (all []string) {
 			"reported for %s: see 'journalctl -u onprem-provision'", progress.Short(now.Sub(r.At))))
 	}
 	for _, b := range r.Blockers {
-		all = append(all, "provisioning is blocked: "+report.Clean(b))
+		all = append(all, "provisioning is blocked: "+terminal.Clean(b))
 	}
 	for _, h := range r.Hosts {
 		if h.Blocker != "" {
 			all = append(all, fmt.Sprintf("host %s is not installed: %s", h.Name,
-				report.Clean(h.Blocker)))
+				terminal.Clean(h.Blocker)))
 		}
 	}
 	for _, s := range r.Foreign {
 		if now.Sub(s.Last) < recent {
 			all = append(all, fmt.Sprintf("another server answers hosts on the provisioning "+
-				"network: %s: stop it there", report.Clean(server(s))))
+				"network: %s: stop it there", terminal.Clean(server(s))))
 		}
 	}
 	for _, p := range r.Parts {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/operator/layout"
+	terminal "github.com/onprem-infra/onprem-infra/shared/operator/layout"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/foreign"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
 )
@@ -15,7 +15,7 @@ import (
 func (r *Report) Text(now time.Time) string {
 	var text strings.Builder
 	host := func(format string, args ...any) {
-		text.WriteString(layout.Clean(fmt.Sprintf(format, args...)) + "\n")
+		text.WriteString(terminal.Clean(fmt.Sprintf(format, args...)) + "\n")
 	}
 	line := func(format string, args ...any) { host("provisioning: "+format, args...) }
 	phase := "phase " + cmp.Or(string(r.Phase), "not known")
