@@ -193,8 +193,12 @@ func (j *journals) add(std streams, name string, text []byte) error {
 func (j *journals) take(std streams, name string, text []byte) []byte {
 	rest, broken := j.installed.Take(text)
 	if broken > 0 {
-		_ = printMessage(std.err, "%s: %d lines of the installation of hosts cannot be read\n",
-			name, broken)
+		lines := "lines"
+		if broken == 1 {
+			lines = "line"
+		}
+		_ = printMessage(std.err, "%s: %d %s of the installation of hosts cannot be read\n",
+			name, broken, lines)
 	}
 	return rest
 }

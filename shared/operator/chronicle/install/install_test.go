@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -132,6 +133,20 @@ func TestPage_AfterBoot(t *testing.T) {
 	golden.Check(t, []byte(textOf(p)+"\n"+lanes(p.Timelines[0])))
 }
 
+// TestPage_Allowed holds that a disk that is written anew was allowed to be, and when.
+func TestPage_Allowed(t *testing.T) {
+	r := example()
+	r.Entries = append(r.Entries, ledger.Entry{Time: after(970), Kind: ledger.Allowed, Host: "master-2", Cause: "no boot device", Evidence: "a person"})
+	p := Page(r)
+	i := slices.IndexFunc(p.Rows, func(r timeline.TableRow) bool { return r.Cells[3] == "a person allows its disk to be written anew" })
+	if i < 0 || !p.Rows[i].Alarm || p.Rows[i].Cells[1] != "master-2" || p.Rows[i].Cells[4] != "no boot device; a person" {
+		t.Errorf("row %d in\n%s", i, textOf(p))
+	}
+	if l := lanes(p.Timelines[0]); !strings.Contains(l, "mark 16m10s master-2 allowed anew\n") {
+		t.Error(l)
+	}
+}
+
 // TestPage_Shortened holds that a host that joined before the journal was shortened has joined.
 func TestPage_Shortened(t *testing.T) {
 	short := ledger.Shorten(example().Entries)
@@ -171,8 +186,22 @@ func TestTake(t *testing.T) {
 		t.Errorf("rest %q, %d broken", rest, broken)
 	}
 	rest, broken = got.Take([]byte("{\"kind\":\"levitated\"}\n{\"source\":\"telnet\",\"kind\":\"x\"}\n" + string(file) + string(file[:len(file)-9])))
-	if broken != 2 || len(rest) == 0 {
+	if broken != 3 || len(rest) != 0 {
 		t.Errorf("%d broken, rest %q", broken, rest)
+	}
+	// What is cut off belongs to what stands before it.
+	cut, vip := string(file[:len(file)-9]), others[:strings.Index(others, "\n")+1]
+	for text, want := range map[string]struct {
+		rest   string
+		broken int
+	}{
+		"": {}, cut + "\n" + string(file): {"", 1}, string(file) + "\n" + cut: {"\n", 1}, vip + vip[:40]: {vip + vip[:40], 0},
+		cut + "\n==> m <==\n" + vip[:40]: {"==> m <==\n" + vip[:40], 1}, string(file) + vip + vip[:40]: {vip + vip[:40], 0},
+	} {
+		rest, broken := (&Record{}).Take([]byte(text))
+		if string(rest) != want.rest || broken != want.broken {
+			t.Errorf("%q: rest %q, %d broken, want %+v", text[max(0, len(text)-99):], rest, broken, want)
+		}
 	}
 	if a, b := textOf(Page(got)), textOf(Page(want)); a != b {
 		t.Errorf("read\n%s\nwant\n%s", a, b)

@@ -115,6 +115,8 @@ func entry(e ledger.Entry) (row, bool) {
 		one.what = "its disk is written"
 	case ledger.Doubt:
 		one.what, one.alarm = "its disk may be written", true
+	case ledger.Allowed:
+		one.what, one.alarm = "a person allows its disk to be written anew", true
 	case ledger.Joined:
 		one.what = "it has joined the cluster"
 	case ledger.Blocked:

@@ -29,6 +29,9 @@ func (r Record) picture(hosts []host) timeline.Timeline {
 			}
 		case ledger.Blocked:
 			t.Marks = append(t.Marks, timeline.Mark{At: at(e.Time), Label: e.Host + " blocked"})
+		case ledger.Allowed:
+			t.Marks = append(t.Marks, timeline.Mark{At: at(e.Time),
+				Label: e.Host + " allowed anew"})
 		}
 	}
 	if len(r.Entries) > 0 {

@@ -24,8 +24,11 @@ type Record struct {
 func (r Record) Empty() bool { return len(r.Entries)+len(r.Events) == 0 }
 
 // Take takes the lines of the phase machine's journal and of events out of a text, and adds them to
-// the record. It returns the other lines, and how many of those that it took cannot be read.
+// the record. It returns the other lines, and how many of those that it took cannot be read. A line
+// that a power cut or a full disk has cut off belongs to what stands before it; one with "==>"
+// begins the journal of another host.
 func (r *Record) Take(text []byte) (rest []byte, broken int) {
+	ours := false
 	for line := range bytes.Lines(text) {
 		var of struct {
 			Instance string
@@ -38,17 +41,21 @@ func (r *Record) Take(text []byte) (rest []byte, broken int) {
 		case logged && fetch.From.IsValid():
 			r.Fetches = append(r.Fetches, fetch)
 		case logged:
-		case err != nil || of.Instance != "" || of.Kind == "":
+		case len(bytes.TrimSpace(line)) == 0:
 			rest = append(rest, line...)
+		case err != nil && ours && !bytes.HasPrefix(line, []byte("==>")):
+			broken++
+		case err != nil || of.Instance != "" || of.Kind == "":
+			rest, ours = append(rest, line...), false
 		case of.Source != "":
 			some, bad := events.Decode(line)
-			r.Events, broken = append(r.Events, some...), broken+bad
+			r.Events, broken, ours = append(r.Events, some...), broken+bad, true
 		default:
 			some, err := ledger.Decode(append(bytes.TrimSpace(line), '\n'))
 			if err != nil {
 				broken++
 			}
-			r.Entries = append(r.Entries, some...)
+			r.Entries, ours = append(r.Entries, some...), true
 		}
 	}
 	return rest, broken
