@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"net/netip"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/bootstrap/provision/machine"
 	"github.com/onprem-infra/onprem-infra/shared/host/events"
 	"github.com/onprem-infra/onprem-infra/shared/host/ledger"
 	"github.com/onprem-infra/onprem-infra/shared/mac"
@@ -15,6 +17,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/layout"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/access"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/bootlog"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/cause"
 	kept "github.com/onprem-infra/onprem-infra/shared/provisioning/events"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
 	"github.com/onprem-infra/onprem-infra/test/golden"
@@ -47,6 +50,27 @@ func (s *servers) Note(all ...kept.Event) error {
 		}
 	}
 	return s.rig.Note(all...)
+}
+
+// Traces are what the files have by now of each host.
+func (s *servers) Traces() (map[string]machine.Trace, error) {
+	all, err := s.rig.Traces()
+	if err != nil {
+		return nil, err
+	}
+	var seen []kept.Event
+	for _, source := range kept.Sources() {
+		some, _, err := s.file(source).Read()
+		if err != nil {
+			return nil, err
+		}
+		seen = append(seen, slices.DeleteFunc(some, func(e kept.Event) bool { return e.Time.After(s.world.Now) })...)
+	}
+	for name, trace := range all {
+		trace.Cause = cause.Of(kept.Of(seen, name), s.world.Now)
+		all[name] = trace
+	}
+	return all, nil
 }
 
 // boots is a boot from the network: firmware, iPXE and the ramdisk. One that the machine loses ends
