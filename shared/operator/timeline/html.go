@@ -100,11 +100,12 @@ func wide(out io.Writer, label, content string) {
 }
 
 // anchor names the i-th picture of the n-th page of a file.
-func anchor(n, i int) string { return of(n, fmt.Sprintf("picture-%d", i+1)) }
+func anchor(n, i int) string { return pageAnchor(n, fmt.Sprintf("picture-%d", i+1)) }
 
-func tableAnchor(n int) string { return of(n, "table") }
+func tableAnchor(n int) string { return pageAnchor(n, "table") }
 
-func of(n int, name string) string {
+// pageAnchor is a name within the n-th page of a file.
+func pageAnchor(n int, name string) string {
 	if n == 1 {
 		return name
 	}

@@ -72,7 +72,7 @@ var faults = map[Stage]fault{
 		"see its screen; check the card, and the time that its port needs for a carrier"},
 	Media: {agent, "its BMC fetched the virtual media, and its ramdisk did not call back: it " +
 		"boots another device, or the ramdisk has no network",
-		"see its screen; check secure boot, and the network that the description gives it"},
+		"see its screen; check secure boot, and that its network has DHCP"},
 	RamdiskUp: {agent, "its ramdisk has a network and did not call back: Ironic is not reached, " +
 		"or its name, its certificate or the host's clock is wrong",
 		"see its screen and its clock; check DNS and the CA that the ramdisk trusts"},
@@ -153,7 +153,7 @@ func again(trace []Point) bool {
 	return deployed && !trace[last].Stage.before(Offered) && trace[last].Stage.before(CalledBack)
 }
 
-// String is a cause for people; empty if there is none.
+// String is a cause for people, with what to do if that is known; empty if there is none.
 func (c Cause) String() string {
 	if c.Why == "" || c.Do == "" {
 		return c.Why

@@ -36,6 +36,15 @@ func story(t testing.TB, lines string) (all []events.Event, end time.Time) {
 	return all, end
 }
 
+// TestCause_String holds that a cause reads well without a remedy, too.
+func TestCause_String(t *testing.T) {
+	for want, c := range map[string]Cause{"": {Do: "see"}, "lost": {Why: "lost"}, "lost: see": {Why: "lost", Do: "see"}} {
+		if got := c.String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 const (
 	firmware = "dhcp/discover\ndhcp/offer\ndhcp/program: snponly.efi\n"
 	program  = firmware + "tftp/tftp-sent: snponly.efi\n"
