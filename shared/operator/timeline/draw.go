@@ -14,6 +14,7 @@ const (
 	gutter  = 150.0 // names, left of the plot
 	plot    = width - gutter - 20
 	letter  = 6.4 // of the text in the picture
+	longest = 17  // name of a lane that fits beside the plot, in letters
 	markRow = 15.0
 	rowThin = 8.0
 	rowFat  = 18.0

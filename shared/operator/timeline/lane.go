@@ -9,6 +9,9 @@ import (
 func (c *canvas) lane(l Lane) {
 	top := c.y
 	c.text(0, top+13, "start", ` font-size="13" font-weight="600"`, l.Name)
+	if float64(len([]rune(l.Name))) > longest {
+		c.y += 18 // the strips begin below the name
+	}
 	for _, row := range l.Rows {
 		c.row(row)
 	}

@@ -21,9 +21,10 @@ a{color:var(--link)}:focus-visible{outline:3px solid var(--link);outline-offset:
 table{border-collapse:collapse;margin:14px 0}
 th,td{padding:4px 14px 4px 0;border-bottom:1px solid var(--rule);text-align:left;vertical-align:top}
 td:first-child{white-space:nowrap}td:last-child{min-width:11em}
+td:nth-child(2):not(.number){min-width:8em}
 .number{text-align:right;font-variant-numeric:tabular-nums}
 tr.alarm td{color:var(--alarm);font-weight:600}
-svg{display:block;width:100%;min-width:760px;height:auto}section{break-inside:avoid}
+svg{display:block;width:100%;min-width:1000px;height:auto}section{break-inside:avoid}
 text{fill:var(--ink)}.dim{fill:var(--dim)}.inside{fill:var(--inside)}
 .loud{fill:var(--alarm)}.track{fill:var(--track)}
 .rule{stroke:var(--rule)}.mark{stroke:var(--ink);stroke-dasharray:3 3}

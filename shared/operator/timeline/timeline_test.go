@@ -173,6 +173,25 @@ func TestMarks(t *testing.T) {
 	}
 }
 
+// TestLane_LongName holds that no strip covers the name of its host.
+func TestLane_LongName(t *testing.T) {
+	for name, covered := range map[string]bool{"bootstrap machine": false, "52:54:00:00:00:09": false, "openshift-master-0.ostest.example.com": true} {
+		line := Timeline{End: time.Second, Lanes: []Lane{{Name: name, Rows: []Row{{Thick: true}}}}}
+		var base, top float64
+		for _, s := range shapes(t, page(t, line)) {
+			if s.name == "text" && s.text == name {
+				base = s.number(t, "y")
+			}
+			if s.attr["class"] == "track" {
+				top = s.number(t, "y")
+			}
+		}
+		if below := top > base; base == 0 || top == 0 || below != covered {
+			t.Errorf("%s: the name is at %v, its strip begins at %v", name, base, top)
+		}
+	}
+}
+
 // TestCurve holds that numbers of several lanes can be compared, and that a host which is off has
 // none.
 func TestCurve(t *testing.T) {

@@ -19,6 +19,7 @@ type host struct {
 	unknown bool // a card that is none of a host of the plan
 	joined  time.Time
 	blocker string
+	blocked time.Time // the last time; zero if the entry is not in the record
 	retries int
 	seen    []events.Event
 	trace   []cause.Point
@@ -57,6 +58,11 @@ func (r Record) hosts(end time.Time) (all []host, others int) {
 	for _, name := range slices.Sorted(maps.Keys(named)) {
 		h := host{name: name, joined: known[name].Joined, blocker: known[name].Blocker,
 			retries: known[name].Retries, seen: events.Of(seen, name)}
+		for _, e := range r.Entries {
+			if e.Kind == ledger.Blocked && e.Host == name && h.blocker != "" {
+				h.blocked = e.Time
+			}
+		}
 		all = append(all, h.traced(since, end))
 	}
 	cards := slices.SortedFunc(maps.Keys(unknown),

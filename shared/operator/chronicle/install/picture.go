@@ -90,6 +90,10 @@ func (h host) lane(at func(time.Time) time.Duration, end, edge time.Duration) ti
 		}
 		far.Spans = append(far.Spans, s)
 	}
+	if len(h.trace) == 0 && !h.blocked.IsZero() {
+		far.Spans = append(far.Spans, timeline.Span{From: at(h.blocked), To: end,
+			Tone: timeline.Stuck, Label: "needs a person"})
+	}
 	states := timeline.Row{Name: "Ironic"}
 	all := h.ironic()
 	for i, e := range all {
