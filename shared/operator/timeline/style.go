@@ -30,7 +30,8 @@ text{fill:var(--ink)}.dim{fill:var(--dim)}.inside{fill:var(--inside)}
 .rule{stroke:var(--rule)}.mark{stroke:var(--ink);stroke-dasharray:3 3}
 .curve{fill:none;stroke:var(--ink);stroke-width:1.3}
 .band{fill:var(--alarm);fill-opacity:.14;stroke:var(--alarm);stroke-width:1;pointer-events:none}
-@media(max-width:600px){body{margin:12px auto;padding:0 10px}h1{font-size:19px}}
+@media(max-width:600px){body{margin:12px auto;padding:0 10px}h1{font-size:19px}
+td:first-child{white-space:normal;min-width:6.5em}}
 @media print{body{max-width:none;margin:0}.back{display:none}.wide{overflow:visible}
 svg{min-width:0}a{color:inherit;text-decoration:none}
 *{print-color-adjust:exact;-webkit-print-color-adjust:exact}}`
