@@ -52,7 +52,7 @@ func holdDocument(t *testing.T, file, begin, end, want string) {
 func referenced(root *cobra.Command) (verbs []*cobra.Command) {
 	everyCommand(root, func(c *cobra.Command) {
 		switch {
-		case !c.IsAvailableCommand(), c.HasSubCommands(), c.Name() == "help", c.Parent().Name() == "completion":
+		case c == root, !c.IsAvailableCommand(), holdsOthers(c), c.Name() == "help", c.Parent().Name() == "completion":
 			return
 		}
 		verbs = append(verbs, c)
@@ -60,6 +60,9 @@ func referenced(root *cobra.Command) (verbs []*cobra.Command) {
 	slices.SortFunc(verbs, func(a, b *cobra.Command) int { return strings.Compare(a.CommandPath(), b.CommandPath()) })
 	return verbs
 }
+
+// holdsOthers reports whether a command does nothing itself: its examples are theirs.
+func holdsOthers(c *cobra.Command) bool { return c.HasSubCommands() && c.Example == examplesOf(c) }
 
 // verbTitle is the heading of a verb's section.
 func verbTitle(c *cobra.Command) string {
@@ -83,8 +86,7 @@ func verbReference(root *cobra.Command) string {
 		fmt.Fprintf(&out, "\n### %s\n\n", verbTitle(c))
 		c.InitDefaultHelpFlag()
 		fmt.Fprintf(&out, "```\n%s\n```\n\n", strings.TrimSuffix(c.UseLine(), " [flags]"))
-		above := c.Parent()
-		if above.Long != "" && above != c.Root() {
+		if above := c.Parent(); above.Long != "" && holdsOthers(above) && above != c.Root() {
 			out.WriteString(asMarkdown(above.Long) + "\n\n")
 		}
 		if c.Long != "" {
