@@ -22,7 +22,8 @@ type File string
 // Journal is that of a bootstrap machine.
 const Journal File = layout.Journal
 
-// mode: causes may have what Ironic reported of a BMC. The directory's is that of the units.
+// mode: nobody else needs it. It is no secret: events have the same causes, for all users. The
+// directory's is that of the units.
 const (
 	mode    = 0o600
 	dirMode = 0o700
