@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -177,7 +178,7 @@ func (f files) memory() (ledger.Memory, error) {
 // targets are the hosts that this machine provisions, with the accounts of its file of secrets.
 // Those that have joined the cluster are to run.
 func (f files) targets(p *provision.Plan, known ledger.Memory) ([]preflight.Target, error) {
-	text, err := readFile(f.hosts)
+	text, err := os.ReadFile(f.hosts)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("this host has no %s, so it provisions no hosts: run the command "+
 			"on the bootstrap machine, or name a description with -c", f.hosts)

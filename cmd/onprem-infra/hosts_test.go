@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -213,5 +214,22 @@ func TestHostTargets_Journal(t *testing.T) {
 			!strings.Contains(strings.Join(strings.Fields(said.String()), " "), tt.note) {
 			t.Errorf("%q: %+v, %v: %s", tt.journal, ask, err, said.String())
 		}
+	}
+}
+
+// TestHostTargets_Long holds that the file of secrets may be longer than a description: it has the
+// hosts' Ignition documents.
+func TestHostTargets_Long(t *testing.T) {
+	own := machineFiles(t, describedBMC(t, "x", fakebmc.Options{Machines: []fakebmc.Machine{fakebmc.Sample(1)}}), "x")
+	secrets, err := hostfile.Decode(readAll(t, own.hosts))
+	if err != nil {
+		t.Fatal(err)
+	}
+	secrets.Hosts[0].Ignition = secret.New(`{"ignition":{"version":"3.4.0"},"x":"` + strings.Repeat("x", inputLimit) + `"}`)
+	if err := os.WriteFile(own.hosts, hostfile.Encode(secrets), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if ask, err := hostTargets(streams{out: io.Discard, err: io.Discard}, &input{}, own); err != nil || len(ask) != 1 {
+		t.Errorf("%d hosts: %.200v", len(ask), err)
 	}
 }

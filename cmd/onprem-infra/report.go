@@ -270,14 +270,21 @@ func readJournal(path string) ([]byte, error) {
 		}
 		return nil, usage("there is no journal %s: a host keeps one at %s", path, journal.Path)
 	}
+	if errors.Is(err, file.ErrLong) {
+		return nil, usage("%w: name the journals of fewer hosts", err)
+	}
 	return text, err
 }
 
 // addTogether takes in the journals on standard input.
 func (j *journals) addTogether(std streams, name string) error {
-	text, err := io.ReadAll(io.LimitReader(std.in, journalLimit))
+	text, err := io.ReadAll(io.LimitReader(std.in, journalLimit+1))
 	if err != nil {
 		return unreadable(err)
+	}
+	if len(text) > journalLimit {
+		return usage("standard input has more than %d bytes: name the journals of fewer hosts",
+			journalLimit)
 	}
 	texts, err := chronicle.Split(j.take(std, "standard input", text), name)
 	if err != nil {

@@ -32,17 +32,24 @@ func Read(path string) ([]byte, error) {
 	return text, err
 }
 
+// ErrLong is the error of a file that is longer than its reader allows.
+var ErrLong = errors.New("the file is too long")
+
 // ReadGiven reads a file that a person has named, and no more of it than limit bytes, so that a
-// device without an end is read too. Its error says what to do.
+// device without an end is read too. Its error says what to do. A longer file is ErrLong, beside
+// its first limit bytes.
 func ReadGiven(path string, limit int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("%w: name a file that can be read", err)
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, limit))
+	text, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err != nil {
 		return nil, fmt.Errorf("%w: name a file that can be read", err)
+	}
+	if int64(len(text)) > limit {
+		return text[:limit], fmt.Errorf("%s: %w: %d bytes at most", path, ErrLong, limit)
 	}
 	return text, nil
 }

@@ -229,12 +229,13 @@ func TestReadGiven(t *testing.T) {
 	if err := os.WriteFile(path, []byte("0123456789"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for limit, want := range map[int64]string{4: "0123", 10: "0123456789", 99: "0123456789"} {
-		if text, err := ReadGiven(path, limit); err != nil || string(text) != want {
+	for limit, want := range map[int64]string{4: "0123", 9: "012345678", 10: "0123456789", 99: "0123456789"} {
+		text, err := ReadGiven(path, limit)
+		if string(text) != want || errors.Is(err, ErrLong) != (limit < 10) || err != nil && !strings.HasPrefix(err.Error(), path+": the file is too long") {
 			t.Errorf("%d bytes: %q, %v", limit, text, err)
 		}
 	}
-	if text, err := ReadGiven("/dev/zero", 100); err != nil || len(text) != 100 {
+	if text, err := ReadGiven("/dev/zero", 100); !errors.Is(err, ErrLong) || len(text) != 100 {
 		t.Errorf("a device without an end: %d bytes, %v", len(text), err)
 	}
 	for _, none := range []string{path + "x", filepath.Dir(path)} {
