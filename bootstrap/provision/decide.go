@@ -73,7 +73,7 @@ func (d *decision) deploys() bool {
 }
 
 // deadline is when the run ends for some hosts. A machine without power uses up none of its time:
-// that begins again with each start of the program, and for a host that may be written anew.
+// that begins again with each start of the program, and for a host with what a person did for it.
 func (d *decision) deadline(hosts ...string) time.Time {
 	begin := d.memory.Deploy
 	if begin.IsZero() {
@@ -83,8 +83,8 @@ func (d *decision) deadline(hosts ...string) time.Time {
 		begin = d.memory.Started
 	}
 	for _, name := range hosts {
-		if allowed := d.memory.Hosts[name].Allowed; allowed.After(begin) {
-			begin = allowed
+		if since := d.memory.Hosts[name].Since(); since.After(begin) {
+			begin = since
 		}
 	}
 	return begin.Add(d.limit("install"))

@@ -98,7 +98,7 @@ func (r *Room) observeHosts(ctx context.Context, s *Snapshot) (err error) {
 	for _, h := range r.hosts() {
 		known := r.memory.Hosts[h.Name]
 		n, ok := node.Of(s.Ironic.Nodes, h.Name, h.MAC)
-		if !ok || !n.Inspected || n.State != node.Manageable || known.Blocker != "" ||
+		if !ok || n.Inspected.IsZero() || n.State != node.Manageable || known.Blocker != "" ||
 			known.Disk != (node.Pinned{}) {
 			continue
 		}

@@ -212,7 +212,6 @@ func TestRun_Blockers(t *testing.T) {
 				m.Unbooted, m.Dead, m.Broken, m.Disks = false, false, 0, m.Disks[:1]
 			}
 			r.passwords["master-1"], r.hints, r.revision = "good", rootdisk.Hints{}, "2"
-			r.restart() // a deadline begins again with the program
 			if !r.until(t.Context(), time.Hour, func() bool { return r.shown.Phase == progress.Ended }) {
 				t.Errorf("not after the correction: %+v", r.shown)
 			}

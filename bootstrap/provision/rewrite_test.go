@@ -10,6 +10,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
+	"github.com/onprem-infra/onprem-infra/shared/rootdisk"
 	"github.com/onprem-infra/onprem-infra/test/fakeironic"
 )
 
@@ -149,5 +150,45 @@ func TestRun_RewriteJoined(t *testing.T) {
 	}
 	if b := r.broken(); len(b) > 0 || m.Writes != 0 {
 		t.Errorf("%q, %d writes", b, m.Writes)
+	}
+}
+
+// A person who excludes a disk that could not be written, with other hints, has it written no more.
+// That holds whenever the hints come: before the last attempt has failed, or after it.
+func TestRun_OtherHints(t *testing.T) {
+	for name, when := range map[string]func(ledger.Host) bool{
+		"after the last attempt": func(h ledger.Host) bool { return h.Blocker != "" },
+		"between attempts":       func(h ledger.Host) bool { return h.Failures[node.Deploy] == 1 && h.Write == (ledger.Write{}) },
+		"within an attempt":      func(h ledger.Host) bool { return h.Failures[node.Deploy] == 1 && !h.Write.Begun.IsZero() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(1)
+			m := r.world.Machines[1]
+			m.Broken, m.Disks = 99, append(m.Disks, bigDisk("S-good"))
+			r.hints = rootdisk.Hints{SerialNumber: "S-master-1"}
+			for _, i := range []int{0, 2} {
+				r.world.Machines[i].Joined = r.world.Now
+			}
+			if !r.until(t.Context(), time.Hour, func() bool { return when(r.memory().Hosts[m.Name]) }) {
+				t.Fatalf("it does not happen: %+v", r.shown)
+			}
+			r.correct(func() { r.hints = rootdisk.Hints{SerialNumber: "S-good"} })
+			asked := r.memory().Hosts[m.Name].Write.Intent
+			r.until(t.Context(), time.Hour, func() bool { // a further attempt
+				w := r.memory().Hosts[m.Name].Write.Intent
+				return !w.IsZero() && !w.Equal(asked)
+			})
+			m.Broken = 0
+			n := r.world.Nodes[slices.IndexFunc(r.world.Nodes, func(n *fakeironic.Node) bool { return n.Name == m.Name })]
+			if n.Disk != (node.Pinned{Serial: "S-good"}).String() {
+				t.Errorf("the disk that is written is %s", n.Disk)
+			}
+			if !r.until(t.Context(), time.Hour, func() bool { return r.shown.Phase == progress.Ended }) {
+				t.Errorf("no end: %+v", r.shown)
+			}
+			if b := r.broken(); len(b) > 0 {
+				t.Errorf("%q", b)
+			}
+		})
 	}
 }

@@ -315,8 +315,8 @@ func (r *rig) judge() {
 	}
 	for _, h := range testPlan().Hosts[:3] {
 		known, began := m.Hosts[h.Name], began
-		if known.Allowed.After(began) {
-			began = known.Allowed
+		if since := known.Since(); since.After(began) {
+			began = since
 		}
 		if r.world.Now.After(began.Add(time.Hour+overtime)) && known.Joined.IsZero() && known.Blocker == "" {
 			r.wrong = append(r.wrong, fmt.Sprintf("%s: the time is over, and %s has neither joined nor a blocker", r.world.Now.Format(time.TimeOnly), h.Name))

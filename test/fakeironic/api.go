@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
 	"github.com/onprem-infra/onprem-infra/shared/secret"
@@ -109,7 +110,7 @@ func (n *Node) change(w *World, r node.Request) error {
 		n.Image = r.Image.URL
 		n.step(0)
 	case node.Inspect:
-		n.Inspected = false
+		n.Inspected = time.Time{}
 	}
 	n.Error = ""
 	n.to(w.Now, to)
@@ -135,8 +136,8 @@ func (w *World) Inventory(_ context.Context, uuid string) (node.Disks, error) {
 		return nil, ErrDown
 	}
 	for _, n := range w.Nodes {
-		if n.UUID == uuid && n.Inspected {
-			return append(node.Disks{}, n.machine.Disks...), nil
+		if n.UUID == uuid && !n.Inspected.IsZero() {
+			return append(node.Disks{}, n.disks...), nil
 		}
 	}
 	return nil, Refusal{"404: there is no inventory"}

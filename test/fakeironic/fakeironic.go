@@ -70,9 +70,10 @@ type Node struct {
 	node.Node
 	machine  *Machine
 	password string
-	asked    bool      // its ramdisk was asked to write
-	until    time.Time // of the present work
-	wrongs   int       // BMC errors in a row
+	disks    node.Disks // that its last inspection found
+	asked    bool       // its ramdisk was asked to write
+	until    time.Time  // of the present work
+	wrongs   int        // BMC errors in a row
 	checked  time.Time
 	retry    time.Time
 }

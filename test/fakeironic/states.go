@@ -1,6 +1,7 @@
 package fakeironic
 
 import (
+	"slices"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
@@ -35,7 +36,10 @@ func (n *Node) tick(w *World) {
 	case node.InspectWait:
 		switch {
 		case calls:
-			n.after(w, 3*time.Second, func() { n.Inspected = true; n.to(w.Now, node.Manageable) })
+			n.after(w, 3*time.Second, func() {
+				n.Inspected, n.disks = w.Now.Truncate(time.Second), slices.Clone(m.Disks)
+				n.to(w.Now, node.Manageable)
+			})
 		case w.Now.Sub(n.Changed) > callBack && !n.Maintenance.On:
 			n.fail(w.Now, node.InspectFailed, "timeout reached while inspecting the node")
 		}

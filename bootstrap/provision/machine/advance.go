@@ -53,7 +53,7 @@ func (d *decision) advance() {
 	case node.DeployWait:
 		d.ramdisk()
 	case node.DeployFailed:
-		if adopt {
+		if adopt || n.Disk != d.known.Disk.String() { // its disk is then chosen anew
 			d.ask(node.Undeploy, node.Request{})
 			return
 		}
@@ -87,12 +87,13 @@ func (d *decision) endFormer() bool {
 	return true
 }
 
-// manageable chooses the disk by what the inspection found, and adopts a host that has its image.
+// manageable chooses the disk by what an inspection found, and adopts a host that has its image.
+// A person who was needed may have replaced disks, so that the inspection is of the time after.
 func (d *decision) manageable(adopt bool) {
 	switch n := d.Node; {
 	case adopt:
 		d.ask(node.Adopt, node.Request{Image: d.Host.Image})
-	case d.known.Disk == (node.Pinned{}) && !n.Inspected:
+	case d.known.Disk == (node.Pinned{}) && !after(n.Inspected, d.known.Since()):
 		d.ask(node.Inspect, node.Request{})
 	case d.known.Disk == (node.Pinned{}) && d.Disks == nil:
 		d.wait("Ironic to report what its inspection found", d.known.AskedAt, 0)

@@ -118,6 +118,13 @@ func TestDecide(t *testing.T) {
 		{name: "refused before, and not asked yet", view: view(node.Enroll, asked(node.Manage), failure("401"), func(v *View) { v.Node.Changed = ago(2 * time.Minute) }), want: node.Manage},
 		{name: "verifying", view: view(node.Verifying, asked(node.Manage)), text: "its BMC to answer"},
 		{name: "not inspected", view: view(node.Manageable, func(v *View) { v.Known.Disk = node.Pinned{} }), want: node.Inspect},
+		{name: "inspected before its disk was allowed to be written anew", view: view(node.Manageable, anew, func(v *View) { v.Node.Inspected = ago(time.Minute) }), want: node.Inspect},
+		{name: "inspected before other hints", view: view(node.Manageable, func(v *View) {
+			v.Known.Disk, v.Known.Renewed, v.Node.Inspected = node.Pinned{}, ago(time.Second), ago(time.Minute)
+		}), want: node.Inspect},
+		{name: "inspected after other hints", view: view(node.Manageable, func(v *View) {
+			v.Known.Disk, v.Known.Renewed, v.Node.Inspected = node.Pinned{}, ago(time.Minute), ago(time.Second)
+		}), text: "Ironic to report"},
 		{name: "its disk is another", view: view(node.Manageable, func(v *View) { v.Node.Disk = "" }), want: node.Pin},
 		{name: "its disk is chosen", view: view(node.Manageable), want: node.Provide},
 		{name: "written, to be adopted", view: view(node.Manageable, wrote(ledger.Write{Written: now})), want: node.Adopt},
@@ -143,6 +150,8 @@ func TestDecide(t *testing.T) {
 		{name: "failed, not fetched whole", view: view(node.DeployFailed, deployed, func(v *View) { v.Trace.Since = ago(time.Hour) }), kind: ledger.Failed, text: "has not sent the whole image"},
 		{name: "failed after a power cut", view: view(node.DeployFailed, deployed, func(v *View) { v.Trace.Since = ago(20 * time.Second) }), want: node.Undeploy, kind: ledger.Doubt},
 		{name: "failed before, and not asked yet", view: view(node.DeployFailed, asked(node.Deploy), wrote(ledger.Write{Intent: ago(20 * time.Second)})), want: node.Deploy},
+		{name: "failed, and other hints", view: view(node.DeployFailed, func(v *View) { v.Known.Disk = node.Pinned{} }), want: node.Undeploy},
+		{name: "failed, and another disk is chosen", view: view(node.DeployFailed, func(v *View) { v.Known.Disk = node.Pinned{Serial: "S2"} }), want: node.Undeploy},
 		{name: "failed, and joined", view: view(node.DeployFailed, hasJoined)},
 		{name: "undeployment failed", view: view(node.Error, wrote(ledger.Write{Doubt: now})), want: node.Undeploy},
 		{name: "undeployment failed, and joined", view: view(node.Error, hasJoined)},
@@ -315,7 +324,7 @@ func TestChoose(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			step := Decide(view(node.Manageable, func(v *View) {
-				v.Known.Disk, v.Node.Inspected, v.Disks, v.Host.Hints = node.Pinned{}, true, tt.disks, tt.hints
+				v.Known.Disk, v.Node.Inspected, v.Disks, v.Host.Hints = node.Pinned{}, ago(time.Second), tt.disks, tt.hints
 			}))
 			if tt.block != "" {
 				if len(step.Requests) > 0 || !strings.Contains(step.Show.Blocker, tt.block) {

@@ -101,7 +101,7 @@ func TestNodes(t *testing.T) {
 	}
 	at := func(s int, ns int) time.Time { return time.Date(2026, 11, 20, 10, 0, s, ns, time.UTC) }
 	want := []node.Node{
-		{UUID: "u1", Name: "master-0", State: node.Enroll, Step: node.Step{Index: -1}, Inspected: true},
+		{UUID: "u1", Name: "master-0", State: node.Enroll, Step: node.Step{Index: -1}, Inspected: at(0, 0).Add(-time.Hour)},
 		{UUID: "u2", Name: "master-1", State: node.DeployWait, Changed: at(1, 0), Maintenance: node.Maintenance{On: true, Fault: node.FaultPower, Reason: "x"},
 			Locked: true, Power: node.On, Called: at(2, 123000), Disk: `{"serial":"S1"}`, Image: "http://os", MACs: []mac.MAC{{0x52, 0x54, 0, 0, 0, 1}},
 			Step: node.Step{Index: 1, Name: "write_image", Names: []string{"deploy", "write_image"}}},

@@ -120,7 +120,7 @@ type (
 func (s seen) node(cards []ports.Port) node.Node {
 	n := node.Node{UUID: s.UUID, Name: s.Name, State: s.State, Changed: s.Changed.Time,
 		Error: s.Error, Locked: s.Reservation != "", Power: s.Power, Called: s.Internal.Beat.Time,
-		Inspected: !s.Inspected.IsZero(), Image: s.Instance.Image,
+		Inspected: s.Inspected.Time, Image: s.Instance.Image,
 		Maintenance: node.Maintenance{On: s.Maintenance, Fault: s.Fault, Reason: s.Reason},
 		Step:        node.Step{Index: -1, Name: s.DeployStep.Step}}
 	if s.Properties.Disk != (node.Pinned{}) {

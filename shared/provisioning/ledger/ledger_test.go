@@ -90,9 +90,41 @@ func TestFold_OtherHints(t *testing.T) {
 	if d := m.Hosts["m"].Disk; d != (node.Pinned{}) {
 		t.Errorf("the disk is still %v", d)
 	}
-	m = Fold([]Entry{disk, {Time: at(1), Kind: Asked, Host: "m", Verb: node.Deploy}, {Kind: Secrets, Evidence: "2"}})
+	m = Fold([]Entry{disk, {Time: at(1), Kind: Asked, Host: "m", Verb: node.Deploy}, {Time: at(2), Kind: Secrets, Evidence: "2"}})
 	if d := m.Hosts["m"].Disk; d != *disk.Disk {
 		t.Errorf("the disk that is written is %v", d)
+	}
+	m = m.With(Entry{Time: at(3), Kind: Failed, Host: "m", Verb: node.Deploy})
+	if d := m.Hosts["m"].Disk; d != (node.Pinned{}) {
+		t.Errorf("the disk that is to be written next is %v", d)
+	}
+	m = m.With(disk).With(Entry{Time: at(4), Kind: Asked, Host: "m", Verb: node.Deploy}).With(Entry{Time: at(5), Kind: Failed, Host: "m", Verb: node.Deploy})
+	if d := m.Hosts["m"].Disk; d != *disk.Disk {
+		t.Errorf("the disk that is written again is %v", d)
+	}
+}
+
+// A host that may still be written has its time anew with another file of accounts. One that counts as
+// written has not.
+func TestFold_Renewed(t *testing.T) {
+	for _, tt := range []struct {
+		kinds []Kind
+		want  time.Time
+	}{
+		{[]Kind{Blocked, Secrets}, at(2)}, {[]Kind{Written, Secrets}, time.Time{}}, {[]Kind{Doubt, Secrets}, time.Time{}}, {[]Kind{Joined, Secrets}, time.Time{}},
+		{[]Kind{Doubt, Allowed}, at(2)}, {[]Kind{Doubt, Allowed, Secrets}, at(3)}, {[]Kind{Secrets, Doubt, Allowed}, at(3)}, {[]Kind{Blocked}, time.Time{}},
+	} {
+		var all []Entry
+		for i, k := range tt.kinds {
+			e := Entry{Time: at(1 + i), Kind: k, Host: "m"}
+			if k == Secrets {
+				e.Host = ""
+			}
+			all = append(all, e)
+		}
+		if got := Fold(all).Hosts["m"].Since(); !got.Equal(tt.want) {
+			t.Errorf("%v: since %v, want %v", tt.kinds, got, tt.want)
+		}
 	}
 }
 

@@ -39,14 +39,26 @@ type Host struct {
 	Joined   time.Time
 	Blocker  string // empty for none
 	Retries  int    // requests that failed, and boots that were repeated, over the whole run
-	Permission
+	Person
 }
 
-// Permission is what a person allowed last for a host's disk.
-type Permission struct {
-	Allowed time.Time // when it was allowed to be written anew; zero for never
+// Person is what a person did last for a host.
+type Person struct {
+	// Renewed is when another file with its account and hints came while its disk could be written;
+	// zero for never.
+	Renewed time.Time
+	Allowed time.Time // when its disk was allowed to be written anew; zero for never
 	// Anew is whether that is still to be asked: what Ironic knows is of the deployment before.
 	Anew bool
+}
+
+// Since is since when the host is tried with what a person did last: its time is counted from then,
+// and its disk chosen from what an inspection found after that. Zero for nothing.
+func (p Person) Since() time.Time {
+	if p.Renewed.After(p.Allowed) {
+		return p.Renewed
+	}
+	return p.Allowed
 }
 
 // Write is what is known of the writing of a host's disk.
@@ -132,6 +144,9 @@ func (m Memory) With(e Entry) Memory {
 		hosts := map[string]Host{}
 		for name, h := range m.Hosts {
 			h.Blocker, h.Failures, h.Cause, h.FailedAt = "", nil, "", time.Time{}
+			if !h.Never() {
+				h.Renewed = e.Time
+			}
 			if h.Write == (Write{}) {
 				h.Disk = node.Pinned{} // the file has the hints too
 			}
@@ -169,6 +184,9 @@ func (h Host) With(e Entry) Host {
 			h.Asked = ""
 		}
 		if e.Verb == node.Deploy && h.Write.Written.IsZero() && h.Write.Doubt.IsZero() {
+			if h.Renewed.After(h.Write.Intent) {
+				h.Disk = node.Pinned{} // that of the former hints
+			}
 			h.Write = Write{}
 		}
 	case Disk:

@@ -23,7 +23,7 @@ type Node struct {
 	Power       Power
 	Step        Step
 	Called      time.Time // when its ramdisk last reported; zero if it never did
-	Inspected   bool      // since it was made
+	Inspected   time.Time // when its last inspection ended, zero if none has
 	Disk        string    // that its image goes to: properties.root_device as a text
 	Image       string    // instance_info.image_source
 }
