@@ -61,6 +61,8 @@ func (w *World) Do(_ context.Context, r node.Request) error {
 		n.Disk = r.Disk.String()
 	case node.Clear:
 		n.Maintenance, n.wrongs = node.Maintenance{}, 0
+	case node.Hold:
+		n.Maintenance = node.Maintenance{On: true, Reason: node.HoldReason}
 	case node.BootNet, node.BootDisk:
 		if !n.reset(w, true, r.Verb == node.BootNet) {
 			return errors.New("the BMC does not answer")

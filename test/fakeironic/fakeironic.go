@@ -157,6 +157,9 @@ func (m *Machine) Power(now time.Time, on, net bool) {
 	m.call, m.write, m.failed = time.Time{}, time.Time{}, false
 }
 
+// Since is when its power was last switched.
+func (m *Machine) Since() time.Time { return m.since }
+
 // Tick lets a second pass.
 func (w *World) Tick() {
 	w.Now = w.Now.Add(time.Second)

@@ -5,14 +5,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	api "github.com/onprem-infra/onprem-infra/shared/host/ironic"
-	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ironic"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
-	"github.com/onprem-infra/onprem-infra/shared/secret"
 	"github.com/onprem-infra/onprem-infra/test/fakebmc"
 )
 
@@ -31,51 +27,11 @@ func TestLongRewrite(t *testing.T) {
 			}
 		},
 	})
-	outside := func(path string) string { return filepath.Join(s.State, strings.TrimPrefix(path, layout.State)) }
-	a := api.New(api.Options{URL: s.URL, Certificate: outside(layout.Certificate), Account: outside(layout.Account)})
-	card, err := mac.Parse(fakebmc.Sample(1).Ports[0].MAC)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := newAsker(t, s)
+	do := func(r node.Request) { t.Helper(); a.do(t, r) }
+	await := func(want node.State) node.Node { t.Helper(); return a.await(t, want) }
 	image := node.Image{URL: fmt.Sprintf("http://%s/images/os.raw", s.Settings.HTTP), SHA256: strings.Repeat("ab", 32), Format: "raw"}
-	do := func(r node.Request) {
-		t.Helper()
-		for end := time.Now().Add(time.Minute); ; time.Sleep(200 * time.Millisecond) {
-			all, err := a.Nodes(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if n, ok := node.Of(all, "master-0", card); ok {
-				r.UUID = n.UUID
-			}
-			if err = a.Do(t.Context(), r); err == nil {
-				return
-			}
-			if time.Now().After(end) {
-				t.Fatalf("%s: %v", r.Verb, err)
-			}
-		}
-	}
-	await := func(want node.State) (n node.Node) {
-		t.Helper()
-		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
-			all, err := a.Nodes(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if n, _ = node.Of(all, "master-0", card); n.State == want && !n.Locked {
-				return n
-			}
-		}
-		t.Fatalf("it is %q, want %q: %s", n.State, want, n.Error)
-		return n
-	}
-	do(node.Request{Verb: node.Create, MAC: card, Spec: node.Spec{Name: "master-0", Driver: "redfish",
-		Interfaces: map[string]string{"deploy_interface": "direct", "boot_interface": "ipxe", "network_interface": "noop", "bios_interface": "no-bios",
-			"raid_interface": "no-raid", "inspect_interface": "agent", "firmware_interface": "no-firmware"},
-		Info: map[string]any{"redfish_address": running.URL, "redfish_system_id": "/redfish/v1/Systems/" + fakebmc.Sample(1).ID, "redfish_username": secret.New("admin"),
-			"redfish_password": secret.New("p4ss-W0rd"), "redfish_verify_ca": layout.BMCCA},
-		Properties: map[string]string{"capabilities": "boot_mode:uefi"}}})
+	a.create(t, running.URL)
 	do(node.Request{Verb: node.Manage})
 	await(node.Manageable)
 	do(node.Request{Verb: node.Pin, Disk: node.Pinned{Serial: "S1"}})

@@ -14,6 +14,8 @@ import (
 func (d *decision) act() {
 	d.show.Step = d.step()
 	switch {
+	case d.hold():
+		return
 	case d.joined() && (d.Node != nil && !adoptable(d.Node.State)):
 		return // whatever Ironic knows of it: the host is a part of the cluster
 	case d.known.Blocker != "":
@@ -85,12 +87,29 @@ func (d *decision) silence() string {
 	return cmp.Or(d.Trace.Cause.String(), "the last that was seen of it: "+d.Trace.Cause.Seen)
 }
 
-// outdated ends a deployment that Ironic's database still has, and that the journal knows to be
-// over: a power cut took the last changes of the database. If the ramdisk still runs, Ironic has it
-// write the disk again, without a request.
-func (d *decision) outdated() bool {
+// revived reports whether Ironic's database still has a deployment that the journal knows to be
+// over: a power cut took the last changes of the database. If a ramdisk runs, or the host boots
+// from the network, Ironic has it write the disk again, without a request.
+func (d *decision) revived() bool {
 	n := d.Node
-	if d.joined() || !d.known.Never() || n.State != node.DeployWait || n.Step.Written() {
+	return n != nil && n.State == node.DeployWait && !n.Step.Written() &&
+		(d.known.Never() || n.Maintenance.Held())
+}
+
+// hold has Ironic ignore the ramdisk of a host with such a deployment that has joined, or that is
+// blocked: to end the deployment would switch the host off.
+func (d *decision) hold() bool {
+	if !d.revived() || !d.joined() && d.known.Blocker == "" || d.Node.Maintenance.On ||
+		d.Node.Locked || d.known.Failures[node.Hold] >= tries {
+		return false
+	}
+	d.ask(node.Hold, node.Request{})
+	return true
+}
+
+// outdated ends such a deployment of any other host.
+func (d *decision) outdated() bool {
+	if d.joined() || !d.revived() {
 		return false
 	}
 	d.ask(node.Undeploy, node.Request{})
@@ -107,7 +126,7 @@ func (d *decision) repair() bool {
 	case !n.Has(d.card()):
 		d.ask(node.Port, node.Request{MAC: d.card()})
 		return true
-	case n.Maintenance.On && n.Maintenance.Fault == "":
+	case n.Maintenance.On && n.Maintenance.Fault == "" && !n.Maintenance.Held():
 		d.wait("the end of its maintenance, which a person began: "+n.Maintenance.Reason,
 			d.known.AskedAt, 0)
 		return true
@@ -183,6 +202,8 @@ func phrase(v node.Verb) string {
 		return "end its deployment"
 	case node.Clear:
 		return "end its maintenance"
+	case node.Hold:
+		return "ignore its ramdisk"
 	}
 	return string(v)
 }

@@ -58,6 +58,10 @@ func deployed(v *View) {
 func hasJoined(v *View) { v.Known.Joined = ago(time.Second) }
 
 func inDoubt(v *View) { v.Known.Write = ledger.Write{Doubt: ago(time.Minute)} }
+func held(v *View) {
+	v.Node.Maintenance = node.Maintenance{On: true, Reason: node.HoldReason}
+}
+func blocked(v *View) { v.Known.Blocker = "late" }
 func anew(v *View) {
 	v.Known.Disk, v.Known.Anew, v.Known.Allowed = node.Pinned{}, true, ago(time.Second)
 }
@@ -180,7 +184,18 @@ func TestDecide(t *testing.T) {
 		{name: "waits behind the write", view: view(node.DeployWait, deployed, func(v *View) {
 			v.Known.Write.Written, v.Node.Step = ago(40*time.Second), node.Step{Index: 2, Name: steps[2], Names: steps}
 		}), text: "ramdisk to call back"},
-		{name: "waits, and has joined", view: view(node.DeployWait, deployed, hasJoined)},
+		{name: "waits, and has joined", view: view(node.DeployWait, deployed, hasJoined), want: node.Hold, text: "Ironic to ignore its ramdisk"},
+		{name: "waits, and has joined, and is locked", view: view(node.DeployWait, deployed, hasJoined, func(v *View) { v.Node.Locked = true })},
+		{name: "waits, has joined, and is held", view: view(node.DeployWait, deployed, hasJoined, held)},
+		{name: "waits, and is blocked", view: view(node.DeployWait, inDoubt, blocked), want: node.Hold},
+		{name: "waits, is blocked, and is held", view: view(node.DeployWait, inDoubt, blocked, held)},
+		{name: "waits, is blocked, and cannot be held", view: view(node.DeployWait, inDoubt, blocked, func(v *View) { v.Known.Failures = map[node.Verb]int{node.Hold: tries} })},
+		{name: "waits, and is blocked, not written", view: view(node.DeployWait, deployed, blocked)},
+		{name: "waits, and its blocker is corrected", view: view(node.DeployWait, inDoubt, held), want: node.Undeploy},
+		{name: "held, and allowed anew", view: view(node.DeployWait, anew, held), want: node.Undeploy},
+		{name: "held, and undeployed", view: view(node.Available, anew, held), want: node.Clear},
+		{name: "held, undeployed, in doubt", view: view(node.Available, inDoubt, held), want: node.Clear},
+		{name: "held, and is undeployed", view: view(node.Deleting, anew, held), text: "Ironic to end"},
 		{name: "anew, active", view: view(node.Active, anew), want: node.Undeploy},
 		{name: "anew, active, and joined", view: view(node.Active, anew, hasJoined)},
 		{name: "anew, waits for a ramdisk", view: view(node.DeployWait, anew), want: node.Undeploy},

@@ -163,6 +163,7 @@ func TestDo(t *testing.T) {
 		{node.Request{Verb: node.Deploy, Image: image, Drive: node.Drive{Name: "m", UserData: secret.New("IGN")}}, []string{`PATCH`, `image_os_hash_algo","value":"sha256"`, `PUT`, `"user_data":"IGN"`, `"target":"active"`}},
 		{node.Request{Verb: node.Adopt, Image: image}, []string{`PATCH`, `image_source`, `"target":"adopt"`}},
 		{node.Request{Verb: node.Clear}, []string{`DELETE /v1/nodes/u/maintenance`}},
+		{node.Request{Verb: node.Hold}, []string{`PUT /v1/nodes/u/maintenance {"reason":"onprem-infra: `}},
 		{node.Request{Verb: node.BootNet, Device: "pxe"}, []string{`management/boot_device {"boot_device":"pxe","persistent":false}`, `states/power {"target":"rebooting"}`}},
 		{node.Request{Verb: node.BootDisk}, []string{`"boot_device":"disk","persistent":true`, `"rebooting"`}},
 	}

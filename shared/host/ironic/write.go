@@ -59,6 +59,9 @@ func do(ctx context.Context, c *gophercloud.ServiceClient, r node.Request) error
 		return change(nodes.ProvisionStateOpts{Target: nodes.TargetAdopt})
 	case node.Clear:
 		return nodes.UnsetMaintenance(ctx, c, r.UUID).ExtractErr()
+	case node.Hold:
+		return nodes.SetMaintenance(ctx, c, r.UUID,
+			nodes.MaintenanceOpts{Reason: node.HoldReason}).ExtractErr()
 	case node.BootNet:
 		return boot(ctx, c, r.UUID, nodes.BootDeviceOpts{BootDevice: r.Device})
 	case node.BootDisk:

@@ -213,7 +213,11 @@ func (h Host) With(e Entry) Host {
 
 // Ends reports whether a verb is over when Ironic has answered. The others then begin.
 func Ends(v node.Verb) bool {
-	return v == node.Create || v == node.Update || v == node.Port || v == node.Pin
+	switch v {
+	case node.Create, node.Update, node.Port, node.Pin, node.Hold:
+		return true
+	}
+	return false
 }
 
 func (h Host) asked(e Entry) Host {

@@ -35,6 +35,12 @@ type Maintenance struct {
 	Reason string
 }
 
+// HoldReason is the reason of the maintenance that Hold sets.
+const HoldReason = "onprem-infra: its disk counts as written, and its ramdisk must not write it"
+
+// Held reports whether Hold has set it.
+func (m Maintenance) Held() bool { return m.On && m.Fault == "" && m.Reason == HoldReason }
+
 // The faults by which Ironic itself sets maintenance.
 const (
 	FaultPower  = "power failure"

@@ -24,6 +24,7 @@ const (
 	Undeploy Verb = "undeploy"
 	Abort    Verb = "abort"
 	Clear    Verb = "clear" // end its maintenance
+	Hold     Verb = "hold"  // by a maintenance: what its ramdisk reports has no effect
 	BootNet  Verb = "boot from the network"
 	BootDisk Verb = "boot from the disk"
 )
