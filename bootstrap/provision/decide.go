@@ -147,7 +147,8 @@ func (d *decision) view(h provision.Host) machine.View {
 		Rewrite: d.Rewrites[h.Name], Known: d.memory.Hosts[h.Name],
 		Trace: d.Traces[h.Name], Watched: d.watched[h.Name], Now: d.Now,
 		Limits: machine.Limits{BootRetry: d.limit("boot-retry"), CallBack: d.limit("call-back"),
-			Started: d.memory.Started, Deadline: d.deadline(h.Name)},
+			Install: d.limit("install"), Started: d.memory.Started,
+			Deadline: d.deadline(h.Name)},
 	}
 	if n, ok := node.Of(d.Ironic.Nodes, h.Name, h.MAC); ok && !v.Silent {
 		v.Node = &n

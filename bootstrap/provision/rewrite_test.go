@@ -130,6 +130,23 @@ func TestRun_RewriteOnce(t *testing.T) {
 	}
 }
 
+// What a person allows is void after the time of an installation: meanwhile the cluster's API had not
+// listed its nodes.
+func TestRun_RewriteVoid(t *testing.T) {
+	r := doubtful(t)
+	m := r.world.Machines[1]
+	r.unlisted = true
+	r.allow(m)
+	r.until(t.Context(), time.Hour+time.Minute, func() bool { return false })
+	if h := r.shown.Hosts[1]; h.Blocker == "" || strings.Contains(h.Blocker, "a person allows it") {
+		t.Errorf("it still is allowed: %+v", h)
+	}
+	r.unlisted = false
+	if r.until(t.Context(), 2*time.Hour, func() bool { return m.Writes != 0 || r.shown.Hosts[1].Blocker == "" }) {
+		t.Errorf("%d writes, %+v", m.Writes, r.shown.Hosts[1])
+	}
+}
+
 // A host that has joined is not written, whatever a person allows, and until the cluster's API has
 // listed its nodes none is.
 func TestRun_RewriteJoined(t *testing.T) {

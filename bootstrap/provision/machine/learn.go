@@ -47,9 +47,11 @@ func (d *decision) allow() {
 	d.wait("its deployment to begin anew", d.Now, 0)
 }
 
-// allowed reports whether a person allows the disk, as it is now, to be written anew.
+// allowed reports whether a person allows the disk, as it is now, to be written anew. What was
+// allowed longer ago than an installation takes had reasons that nobody has looked at since.
 func (d *decision) allowed() bool {
-	return d.known.MayBeGivenUp() && d.known.Barred().Equal(d.Rewrite.Barred)
+	return d.known.MayBeGivenUp() && d.known.Barred().Equal(d.Rewrite.Barred) &&
+		d.Now.Sub(d.Rewrite.At) < d.Limits.Install
 }
 
 // learnWrite follows the writing of the disk.

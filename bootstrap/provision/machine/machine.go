@@ -68,8 +68,9 @@ type Trace struct {
 type Limits struct {
 	BootRetry time.Duration // a host whose ramdisk has not called back boots again
 	CallBack  time.Duration
-	Started   time.Time // of the program
-	Deadline  time.Time // of the whole run; zero before it is known
+	Install   time.Duration // of a whole installation
+	Started   time.Time     // of the program
+	Deadline  time.Time     // of the whole run; zero before it is known
 }
 
 // Times and counts that no plan has.

@@ -28,7 +28,7 @@ func ago(d time.Duration) time.Time { return now.Add(-d) }
 
 // view is a host in a state, a minute after it was asked for what leads there.
 func view(s node.State, change ...func(*View)) View {
-	v := View{Now: now, Limits: Limits{BootRetry: 10 * time.Minute, CallBack: 30 * time.Minute, Deadline: now.Add(time.Hour)},
+	v := View{Now: now, Limits: Limits{BootRetry: 10 * time.Minute, CallBack: 30 * time.Minute, Install: time.Hour, Deadline: now.Add(time.Hour)},
 		Host: Host{Plan: provision.Host{Name: "master-0", MAC: card, BMC: "redfish://192.0.2.1/redfish/v1/Systems/1", Driver: "redfish", BootMode: "UEFI", Boot: provision.PXEUEFI},
 			Username: secret.New("admin"), Password: secret.New("good"), Ignition: secret.New("{}"), Accounts: "1",
 			Image: node.Image{URL: "http://os", SHA256: "ab", Format: "raw"}},
@@ -174,6 +174,7 @@ func TestDecide(t *testing.T) {
 		{name: "allowed anew", view: view(node.Active, inDoubt, allowedAnew), kind: ledger.Allowed, text: "no boot device"},
 		{name: "allowed anew, the API has listed nothing", view: view(node.Active, inDoubt, allowedAnew, func(v *View) { v.Listed = false }), text: "join the cluster"},
 		{name: "allowed anew, another write", view: view(node.Active, inDoubt, allowedAnew, func(v *View) { v.Rewrite.Barred = ago(2 * time.Minute) }), text: "join the cluster"},
+		{name: "allowed anew, long ago", view: view(node.Active, inDoubt, allowedAnew, func(v *View) { v.Rewrite.At = ago(time.Hour) }), text: "join the cluster"},
 		{name: "allowed anew, complete, in time", view: view(node.Active, inDoubt, allowedAnew, func(v *View) { v.Known.Write = ledger.Write{Written: ago(time.Minute)} }), text: "join the cluster"},
 		{name: "allowed anew, complete, and late", view: view(node.Active, inDoubt, allowedAnew, func(v *View) {
 			v.Known.Write, v.Known.Blocker = ledger.Write{Written: ago(time.Minute)}, "late"
