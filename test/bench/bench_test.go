@@ -15,6 +15,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan/bound"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 	"github.com/onprem-infra/onprem-infra/test/lab"
+	"github.com/onprem-infra/onprem-infra/test/provisioning"
 	"github.com/onprem-infra/onprem-infra/test/traffic"
 )
 
@@ -129,6 +130,7 @@ func TestParse(t *testing.T) {
 		{"-run (", "-run"},
 		{"-profile fast", `no profile "fast"`},
 		{"-n 0", "one repetition"},
+		{"-hosts 0", "one bare machine"},
 		{"-nodes 3,x", "no number of Nodes"},
 		{"more", "no arguments"},
 	} {
@@ -147,6 +149,33 @@ func TestParse(t *testing.T) {
 	if all, _ := parse(nil); !all.only.MatchString("load") || !all.only.MatchString("power-loss") {
 		t.Error("without -run not all is measured")
 	}
+	for args, want := range map[string][2]int{"": {10, 5}, "-n 7": {7, 7}} {
+		if o, err := parse(strings.Fields(args)); err != nil || o.runs != want[0] || o.installs != want[1] {
+			t.Errorf("%q: %d repetitions and %d installations, %v, want %v", args, o.runs, o.installs, err, want)
+		}
+	}
+	if all := names(); all[len(all)-1] != installing {
+		t.Errorf("the longest is not the last one: %v", all)
+	}
+}
+
+// TestSumStages has each stage of three installations by itself, and nothing of none.
+func TestSumStages(t *testing.T) {
+	var all []map[provisioning.Stage]time.Duration
+	for _, n := range []time.Duration{70, 50, 60} {
+		all = append(all, map[provisioning.Stage]time.Duration{provisioning.Inspect: n * time.Second, provisioning.AllOff: (300 - n) * time.Second})
+	}
+	found := sumStages(2, 1, all)
+	if len(found) != len(provisioning.Stages()) {
+		t.Fatalf("%d stages", len(found))
+	}
+	want := stageResult{Scenario: installing, Stage: "inspect", Hosts: 2, Runs: 3, MinMs: 50e3, MedianMs: 60e3, MaxMs: 70e3, Errors: 1}
+	if got := found[slices.Index(provisioning.Stages(), provisioning.Inspect)]; got != want {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	if found := sumStages(2, 1, nil); found != nil {
+		t.Errorf("of nothing: %v", found)
+	}
 }
 
 // TestTables has every table show what it was given, a line for each profile.
@@ -161,6 +190,7 @@ func TestTables(t *testing.T) {
 			[]string{"lan", "0.70", "keepalived/keepalived", "0.25", "4000"}},
 		"costs, lost": {costTable([]cost{{Profile: "lan", Seconds: 60, Execs: 4, Lost: 1}}), []string{"4 or more"}},
 		"scale":       {scaleTable([]scale{{Profile: "vm", Host: "worker-0", Nodes: 5000, RSS: map[string]int{"keepalived/keepalived-monitor": 31000}}}), []string{"vm", "worker-0", "5000", "31000"}},
+		"stages":      {stageTable([]stageResult{{Stage: "first-boot", Hosts: 2, Runs: 3, MinMs: 61e3, MedianMs: 90e3, MaxMs: 120e3, Errors: 4}}), []string{"first-boot", "of 2 bare machines", "of 3 runs", "and 4 that", "1 m 1 s   1 m 30 s   2 m"}},
 		"load":        {loadTable([]load{{Profile: "lan", Load: "16 forking loops", Late: make([]int, len(limits)+1), LateMax: 12.5}}), []string{"16 forking loops", "12.5"}},
 	} {
 		for _, want := range tt.want {
@@ -169,7 +199,7 @@ func TestTables(t *testing.T) {
 			}
 		}
 	}
-	if text := resultTable(nil) + costTable(nil) + scaleTable(nil) + loadTable(nil); text != "" {
+	if text := resultTable(nil) + costTable(nil) + scaleTable(nil) + loadTable(nil) + stageTable(nil); text != "" {
 		t.Errorf("of nothing: %q", text)
 	}
 }

@@ -32,6 +32,8 @@ type options struct {
 	load     time.Duration
 	forks    time.Duration
 	nodes    []int
+	installs int
+	hosts    int
 }
 
 func main() {
@@ -54,7 +56,8 @@ func parse(args []string) (o options, err error) {
 	profiles := flags.String("profile", "lan,compat", "timing profiles, side by side: lan, vm, compat")
 	only := flags.String("run", ".", "regular expression of what is measured: "+strings.Join(names(), ", "))
 	nodes := flags.String("nodes", "3,500,5000", "numbers of Node objects for scale")
-	flags.IntVar(&o.runs, "n", 10, "repetitions of each scenario")
+	flags.IntVar(&o.runs, "n", 10, "repetitions of each scenario, and of the installation, which has 5 without this flag")
+	flags.IntVar(&o.hosts, "hosts", 3, "how many bare machines the installation installs at once")
 	flags.StringVar(&o.file, "o", "bin/bench.jsonl", "file that gets a JSON object a line, each as soon as it is known")
 	flags.StringVar(&o.html, "html", "bin/bench.html", "file that gets the table of the scenarios, and a picture of the worst repetition of each")
 	flags.DurationVar(&o.steady, "steady", time.Minute, "how long nothing happens in the scenario steady")
@@ -63,6 +66,12 @@ func parse(args []string) (o options, err error) {
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
+	o.installs = 5
+	flags.Visit(func(f *flag.Flag) {
+		if f.Name == "n" {
+			o.installs = o.runs
+		}
+	})
 	if o.only, err = regexp.Compile("^(?:" + *only + ")$"); err != nil || *only == "." {
 		o.only, err = regexp.Compile(*only)
 	}
@@ -85,8 +94,8 @@ func parse(args []string) (o options, err error) {
 		}
 		o.nodes = append(o.nodes, n)
 	}
-	if o.runs < 1 || flags.NArg() > 0 {
-		return o, fmt.Errorf("one repetition at least, and no arguments: %v", flags.Args())
+	if o.runs < 1 || o.hosts < 1 || flags.NArg() > 0 {
+		return o, fmt.Errorf("one repetition and one bare machine at least, and no arguments: %v", flags.Args())
 	}
 	return o, nil
 }

@@ -23,13 +23,15 @@ type run struct {
 	costs    []cost
 	scales   []scale
 	loads    []load
+	stages   []stageResult
 }
 
 // The names of what is measured beside the scenarios.
 const (
-	steady  = "steady"
-	scaling = "scale"
-	loaded  = "load"
+	steady     = "steady"
+	scaling    = "scale"
+	loaded     = "load"
+	installing = "installation"
 )
 
 // names are everything that can be measured, in this order.
@@ -37,7 +39,7 @@ func names() (all []string) {
 	for _, s := range scenarios() {
 		all = append(all, s.name)
 	}
-	return append(all, steady, scaling, loaded)
+	return append(all, steady, scaling, loaded, installing)
 }
 
 // all measures one thing after the other, each under every profile. What fails is reported, and the
@@ -55,7 +57,7 @@ func (r *run) all(ctx context.Context) error {
 	for _, one := range []struct {
 		name string
 		f    func(context.Context) error
-	}{{steady, r.steadyAll}, {scaling, r.scaleAll}, {loaded, r.loadAll}} {
+	}{{steady, r.steadyAll}, {scaling, r.scaleAll}, {loaded, r.loadAll}, {installing, r.installAll}} {
 		if r.only.MatchString(one.name) && ctx.Err() == nil {
 			errs = append(errs, one.f(ctx))
 		}
@@ -122,7 +124,7 @@ func (r *run) write(object any) {
 
 // print prints the tables of what was measured.
 func (r *run) print(to io.Writer) {
-	for _, table := range []string{resultTable(r.results), costTable(r.costs), scaleTable(r.scales), loadTable(r.loads)} {
+	for _, table := range []string{resultTable(r.results), costTable(r.costs), scaleTable(r.scales), loadTable(r.loads), stageTable(r.stages)} {
 		if table = strings.TrimRight(table, "\n"); table != "" {
 			fmt.Fprintf(to, "%s\n\n", table)
 		}

@@ -75,7 +75,7 @@ func (s *site) onDisk(m *member, bytes int64) {
 }
 
 // started is a site with so many empty machines, whose bootstrap machine runs.
-func started(t *testing.T, n int, change func(*site)) *site {
+func started(t testing.TB, n int, change func(*site)) *site {
 	t.Helper()
 	needLong(t)
 	files := built(t)
@@ -85,6 +85,7 @@ func started(t *testing.T, n int, change func(*site)) *site {
 		change(s)
 	}
 	s.install(files)
+	s.up = time.Now()
 	s.must(s.Boot(t.Context()))
 	s.laps.lap("systemd runs")
 	s.must(s.Kubeconfig(t.Context()))

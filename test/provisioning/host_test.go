@@ -52,7 +52,7 @@ func (l lab) addHost(t *testing.T, n byte, k kind) *host {
 }
 
 // machine plugs in a machine with a number.
-func (l lab) machine(t *testing.T, n byte, k kind) *host {
+func (l lab) machine(t testing.TB, n byte, k kind) *host {
 	t.Helper()
 	h := &host{kind: k, mac: fmt.Sprintf("52:54:00:22:00:%02x", n), address: numbered(prefix, 10+n)}
 	var err error
@@ -116,12 +116,12 @@ func last(text string, n int) string { return text[max(0, len(text)-n):] }
 
 // laps are the times of stages.
 type laps struct {
-	t     *testing.T
+	t     testing.TB
 	began time.Time
 	last  time.Time
 }
 
-func newLaps(t *testing.T) *laps {
+func newLaps(t testing.TB) *laps {
 	now := time.Now()
 	return &laps{t, now, now}
 }

@@ -15,15 +15,15 @@ import (
 )
 
 // needLong skips a test that takes many minutes, unless it is asked for.
-func needLong(t *testing.T) {
+func needLong(t testing.TB) {
 	t.Helper()
-	if os.Getenv("ONPREM_INFRA_LONG") != "1" {
-		t.Skip("takes minutes: ONPREM_INFRA_LONG=1 asks for it")
+	if os.Getenv(long) != "1" {
+		t.Skip("takes minutes: " + long + "=1 asks for it")
 	}
 }
 
 // built are the real files that hosts boot and get.
-func built(t *testing.T) payload {
+func built(t testing.TB) payload {
 	t.Helper()
 	need.Root(t)
 	need.Command(t, "debootstrap")

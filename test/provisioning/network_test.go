@@ -59,7 +59,7 @@ type lab struct {
 	reports netip.AddrPort // where operating systems report
 }
 
-func newLab(t *testing.T, at netip.Addr) lab {
+func newLab(t testing.TB, at netip.Addr) lab {
 	t.Helper()
 	l := lab{Namespace: netns.New(t), reports: netip.AddrPortFrom(at, 8088)}
 	l.IP(t, fmt.Sprintf(`link set lo up
@@ -80,7 +80,7 @@ func newLab(t *testing.T, at netip.Addr) lab {
 }
 
 // listen listens in the network.
-func (l lab) listen(t *testing.T, at netip.AddrPort) (listener net.Listener) {
+func (l lab) listen(t testing.TB, at netip.AddrPort) (listener net.Listener) {
 	t.Helper()
 	err := l.In(func() (err error) {
 		listener, err = net.Listen("tcp", at.String())
@@ -93,7 +93,7 @@ func (l lab) listen(t *testing.T, at netip.AddrPort) (listener net.Listener) {
 }
 
 // serve serves until the test ends.
-func (l lab) serve(t *testing.T, at netip.AddrPort, handler http.Handler) {
+func (l lab) serve(t testing.TB, at netip.AddrPort, handler http.Handler) {
 	t.Helper()
 	s := &http.Server{Handler: handler}
 	listener := l.listen(t, at)
@@ -107,7 +107,7 @@ func (l lab) serve(t *testing.T, at netip.AddrPort, handler http.Handler) {
 }
 
 // plug makes a wire into the provisioning network.
-func (l lab) plug(t *testing.T, name string) *qemuhost.Tap {
+func (l lab) plug(t testing.TB, name string) *qemuhost.Tap {
 	t.Helper()
 	var tap *qemuhost.Tap
 	err := l.In(func() (err error) {
@@ -123,7 +123,7 @@ func (l lab) plug(t *testing.T, name string) *qemuhost.Tap {
 }
 
 // receive receives what operating systems report.
-func (l lab) receive(t *testing.T) <-chan string {
+func (l lab) receive(t testing.TB) <-chan string {
 	t.Helper()
 	received := make(chan string, 10)
 	l.serve(t, l.reports, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

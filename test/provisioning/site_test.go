@@ -50,10 +50,11 @@ type member struct {
 // mirror, the BMCs, and the provisioning network.
 type site struct {
 	*chain.Chain
-	t        *testing.T
+	t        testing.TB
 	wire     lab // of the provisioning network
 	members  []*member
 	plan     plan.Plan
+	up       time.Time // when the machine was switched on, of a site that is started
 	registry *chain.Registry
 	reported <-chan string
 	foreign  bool // another DHCP server is on the provisioning network
@@ -67,7 +68,7 @@ type payload struct {
 }
 
 // newSite makes a machine that is ready to boot. Hosts are plugged in by add, before install.
-func newSite(t *testing.T) *site {
+func newSite(t testing.TB) *site {
 	t.Helper()
 	need.Root(t)
 	for _, name := range []string{"debootstrap", "systemd-nspawn", "podman", "ip", "unshare", "nsenter", "make", registry.Program} {

@@ -41,7 +41,7 @@ func TestUnits(t *testing.T) {
 	t.Run("DHCP answers the hosts of the set alone", s.answers)
 	t.Run("secrets stay where they belong", s.keepsSecrets)
 	t.Run("units and containers have the least privilege", s.isConfined)
-	t.Run("all ends in order", s.ends)
+	t.Run("all ends in order", func(t *testing.T) { s.ends(t) })
 }
 
 // TestLongFull boots a machine whose disk has no room for the operating system: the status names
@@ -178,7 +178,7 @@ func (s *site) isConfined(t *testing.T) {
 
 // ends has all hosts join: DHCP, Ironic with the HTTP server, and the address go, in that order and
 // for good.
-func (s *site) ends(t *testing.T) {
+func (s *site) ends(t testing.TB) {
 	s.must(s.Kubeconfig(t.Context()))
 	for _, m := range s.members {
 		s.join(m)
