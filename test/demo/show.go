@@ -38,6 +38,7 @@ func (s *show) run() error {
 		{"The node that holds the VIP loses its power", s.cutPower},
 		{"What an observer outside of all machines saw, every 10 ms", s.timeline},
 		{"What was measured, beside what the plan had computed", s.report},
+		{"A bare machine is installed: a bootstrap machine with Ironic, DHCP and HTTP, and an empty disk", s.install},
 	} {
 		if err := s.do(scene.title, scene.f); err != nil {
 			return err

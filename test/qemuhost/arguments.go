@@ -17,7 +17,7 @@ func (h *Host) arguments(c fakebmc.Change) ([]string, error) {
 	o := h.options
 	disk, trap := o.Serials()
 	args := []string{
-		"-name", o.Name, "-machine", "q35,accel=tcg,graphics=off", "-cpu", "qemu64", "-smp", "1",
+		"-name", o.Name, "-machine", "q35,accel=" + accelerators(KVM()) + ",graphics=off", "-cpu", "qemu64", "-smp", "1",
 		"-m", fmt.Sprint(o.MemoryMB), "-nodefaults", "-display", "none", "-vga", "none",
 		// A reset ends this process, so that the next one has the boot order of then.
 		"-action", "reboot=shutdown", "-qmp", "stdio",

@@ -1,9 +1,9 @@
-// Package qemuhost has bare machines for tests: qemu without an accelerator, of which a BMC switches
-// the power and chooses what they boot from. Each has an empty disk, and a second one as a trap: it
-// is smaller, and has a file system with data.
+// Package qemuhost has bare machines for tests: qemu, of which a BMC switches the power and chooses
+// what they boot from. Each has an empty disk, and a second one as a trap: it is smaller, and has a
+// file system with data.
 //
-// The machine on which tests run has no use of KVM, so a guest is some ten times slower than its
-// processor. Its firmware, network card and disks are those that virtual machines usually have.
+// Where this machine has no use of KVM, a guest is some ten times slower than the processor. Its
+// firmware, network card and disks are those that virtual machines usually have.
 package qemuhost
 
 import (
