@@ -98,7 +98,10 @@ func TestInstallationAlerts(t *testing.T) {
 				v.Foreign = 1
 			}
 		}, []string{"OnpremProvisioningForeignServer"}},
-		{"a ramdisk does not call back", func(minute int, v *metrics.Provisioning) { *v = good(0); v.Hosts[0].Wait = time.Duration(minute) * time.Minute },
+		{"a ramdisk does not call back", func(minute int, v *metrics.Provisioning) {
+			*v = good(0)
+			v.Hosts[0].Wait = time.Duration(minute) * time.Minute
+		},
 			[]string{"OnpremProvisioningHostWaits"}},
 		{"a step fails again and again", func(minute int, v *metrics.Provisioning) { v.Hosts[0].Retries = minute / 4 }, []string{"OnpremProvisioningRetries"}},
 		{"a phase does not end", func(minute int, v *metrics.Provisioning) {
