@@ -191,12 +191,3 @@ func TestFaults_Documented(t *testing.T) {
 		}
 	}
 }
-
-// TestCause_String holds that a cause without a remedy ends with its reason.
-func TestCause_String(t *testing.T) {
-	for want, c := range map[string]Cause{"": {Do: "look"}, "it is off": {Why: "it is off"}, "it is off: switch it on": {Why: "it is off", Do: "switch it on"}} {
-		if got := c.String(); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-}
