@@ -41,6 +41,8 @@ const report = {
   numbers: Object.keys(columns).length,
   ragged: Object.values(columns).filter(edges => Math.max(...edges) - Math.min(...edges) > 1).length,
   ground: light(ground),
+  covered: all('svg text[font-size="13"]').filter(e => { const a = e.getBoundingClientRect(); return [...e.parentNode.querySelectorAll('rect')].some(r => { const b = r.getBoundingClientRect(); return a.right > b.left && b.right > a.left && a.bottom > b.top && b.bottom > a.top }) }).length,
+  small: all('svg text').filter(e => e.textContent && e.getBoundingClientRect().height < 9).length,
 };
 const out = document.createElement('pre');
 out.id = 'report';
@@ -60,45 +62,56 @@ type report struct {
 	Numbers   int     // columns of numbers
 	Ragged    int     // those of them that are not aligned
 	Ground    float64 // luminance of the page, 0 to 1
+	Covered   int     // names of lanes that a shape touches
+	Small     int     // texts of pictures that are less than 9 pixels high
 }
 
-// TestLongPages has Chromium show the page of simulate at the widths of a phone, a tablet and a
-// laptop, in light and dark colours. The pictures of it are artifacts of the test.
+// TestLongPages has Chromium show pages at the widths of a phone, a tablet and a laptop, in light and
+// dark colours: one of simulate, and one of report with an installation of hosts. The pictures of them
+// are artifacts of the test.
 func TestLongPages(t *testing.T) {
 	if os.Getenv(long) != "1" {
 		t.Skipf("needs a browser: make e2e, or %s=1, asks for it", long)
 	}
 	browser := need.Command(t, "chromium")
-	page := write(t)
-	for _, width := range []int{360, 768, 1366} {
-		for _, dark := range []bool{false, true} {
-			name := fmt.Sprintf("%d", width)
-			if dark {
-				name += "-dark"
+	for _, page := range write(t) {
+		for _, width := range []int{360, 768, 1366} {
+			for _, dark := range []bool{false, true} {
+				name := fmt.Sprintf("%s-%d", page.name, width)
+				if dark {
+					name += "-dark"
+				}
+				t.Run(name, func(t *testing.T) {
+					b := window{browser: browser, width: width, dark: dark}
+					r := b.measure(t, page.file)
+					if r.Overflow > 0 || r.Links < 20 || r.Lost > 0 || r.Unfocused > 0 || r.Numbers < page.numbers || r.Ragged > 0 || r.Covered > 0 || r.Small > 0 {
+						t.Errorf("%+v", r)
+					}
+					if r.Text < 4.5 || r.Inside < 4.5 || r.Shapes < 3 {
+						t.Errorf("contrast of text %.1f, inside of shapes %.1f, of shapes %.1f", r.Text, r.Inside, r.Shapes)
+					}
+					if dark != (r.Ground < 0.2) {
+						t.Errorf("the page's luminance is %.2f", r.Ground)
+					}
+					b.run(t, "--screenshot="+filepath.Join(t.ArtifactDir(), name+".png"), page.file)
+				})
 			}
-			t.Run(name, func(t *testing.T) {
-				b := window{browser: browser, width: width, dark: dark}
-				r := b.measure(t, page)
-				if r.Overflow > 0 || r.Links < 20 || r.Lost > 0 || r.Unfocused > 0 || r.Numbers < 5 || r.Ragged > 0 {
-					t.Errorf("%+v", r)
-				}
-				if r.Text < 4.5 || r.Inside < 4.5 || r.Shapes < 3 {
-					t.Errorf("contrast of text %.1f, inside of shapes %.1f, of shapes %.1f", r.Text, r.Inside, r.Shapes)
-				}
-				if dark != (r.Ground < 0.2) {
-					t.Errorf("the page's luminance is %.2f", r.Ground)
-				}
-				b.run(t, "--screenshot="+filepath.Join(t.ArtifactDir(), name+".png"), page)
-			})
 		}
 	}
 }
 
-// write makes a page by the program itself.
-func write(t *testing.T) string {
+// page is a file, and how many columns of numbers it has at least.
+type page struct {
+	name, file string
+	numbers    int
+}
+
+// write makes pages by the program itself.
+func write(t *testing.T) []page {
 	t.Helper()
 	dir := t.TempDir()
-	program, cluster, page := filepath.Join(dir, "onprem-infra"), filepath.Join(dir, "cluster.yaml"), filepath.Join(dir, "page.html")
+	program, cluster := filepath.Join(dir, "onprem-infra"), filepath.Join(dir, "cluster.yaml")
+	simulated, installed := filepath.Join(dir, "simulated.html"), filepath.Join(dir, "installed.html")
 	command := func(name string, args ...string) []byte {
 		t.Helper()
 		out, err := exec.CommandContext(t.Context(), name, args...).Output()
@@ -111,8 +124,9 @@ func write(t *testing.T) string {
 	if err := os.WriteFile(cluster, command(program, "example", "cluster"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	command(program, "simulate", "-c", cluster, "--phases", "10", "--schedules", "10", "--html", page)
-	return page
+	command(program, "simulate", "-c", cluster, "--phases", "10", "--schedules", "10", "--html", simulated)
+	command(program, "report", "--out", installed, "testdata/installation.jsonl")
+	return []page{{"simulate", simulated, 5}, {"report", installed, 0}}
 }
 
 // window is a browser's window.
