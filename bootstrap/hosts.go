@@ -47,6 +47,46 @@ type WrongHosts struct {
 	Legacy     []string // hosts whose firmware does not boot the medium that Ironic makes
 }
 
+const (
+	fixPinned = "Ironic verifies by authorities alone: if the certificate is self-signed and " +
+		"names the address of the BMC, put it into bmcCA and leave verify out, else give the " +
+		"BMC one that does"
+	fixLegacy = "choose the boot mode UEFI, or a BMC address by which the host boots over the " +
+		"network"
+)
+
+func pinned(h provision.Host) bool { return strings.HasPrefix(h.Verify, machine.VerifyPin) }
+
+func legacyMedium(h provision.Host) bool {
+	return h.Boot == provision.VirtualMedia && h.BootMode == machine.Legacy
+}
+
+// Unfit are findings about those of a description's hosts that the bootstrap machine of its plan
+// provisions, and that its Ironic cannot install. AssetsWith has them in WrongHosts, without their
+// places.
+func Unfit(p plan.Plan, described []spec.Host) (all spec.Findings) {
+	if !Provisions(p) {
+		return nil
+	}
+	for _, h := range provisions.Hosts(p) {
+		i := slices.IndexFunc(described, func(d spec.Host) bool { return d.Name == h.Name })
+		if i < 0 {
+			continue
+		}
+		if at := described[i].BMC.VerifyAt; pinned(h) {
+			all = append(all, spec.Finding{File: at.File, Line: at.Line, Column: at.Column,
+				Severity: spec.Error, Path: at.Path, Text: "is a digest of the BMC's " +
+					"certificate, and the bootstrap machine provisions the host: " + fixPinned})
+		}
+		if at := described[i].BootModeAt; legacyMedium(h) {
+			all = append(all, spec.Finding{File: at.File, Line: at.Line, Column: at.Column,
+				Severity: spec.Error, Path: at.Path, Text: "the medium by which the bootstrap " +
+					"machine provisions the host does not boot by legacy firmware: " + fixLegacy})
+		}
+	}
+	return all
+}
+
 // none reports whether nothing is wrong.
 func (w WrongHosts) none() bool {
 	return len(w.Absent)+len(w.NoAccount)+len(w.NoDocument)+len(w.Unknown)+len(w.Pinned)+
@@ -65,12 +105,8 @@ func (w WrongHosts) Error() string {
 			"machine provisions, or the role of one"},
 		{w.Absent, "the description of these hosts is missing: ", "give the hosts that " +
 			"spec.Parse has returned"},
-		{w.Pinned, "the BMC is known by the digest of its certificate (pin:) for ", "Ironic " +
-			"verifies by authorities alone: if the certificate is self-signed and names the " +
-			"address of the BMC, put it into bmcCA and leave verify out, else give the BMC one " +
-			"that does"},
-		{w.Legacy, "a medium that legacy firmware boots is not made for ", "choose the boot " +
-			"mode UEFI, or a BMC address by which the host boots over the network"},
+		{w.Pinned, "the BMC is known by the digest of its certificate (pin:) for ", fixPinned},
+		{w.Legacy, "a medium that legacy firmware boots is not made for ", fixLegacy},
 		{w.NoAccount, "the account of the BMC is missing for ", "read the file that the " +
 			"description names"},
 	} {
@@ -101,10 +137,10 @@ func (o Options) file(p plan.Plan) ([]byte, error) {
 		if d.BMC.Credentials != "" && d.BMC.Password.Empty() {
 			wrong.NoAccount = append(wrong.NoAccount, h.Name)
 		}
-		if strings.HasPrefix(h.Verify, machine.VerifyPin) {
+		if pinned(h) {
 			wrong.Pinned = append(wrong.Pinned, h.Name)
 		}
-		if h.Boot == provision.VirtualMedia && h.BootMode == machine.Legacy {
+		if legacyMedium(h) {
 			wrong.Legacy = append(wrong.Legacy, h.Name)
 		}
 		used[h.Name], used[h.Role] = true, true

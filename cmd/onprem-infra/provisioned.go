@@ -102,6 +102,7 @@ func (d *hostDocuments) options(std streams, in *input, p plan.Plan, described s
 		return o, err
 	}
 	logins, findings := accounts.Of(in.file, o.Hosts)
+	findings = append(findings, bootstrap.Unfit(p, described.Hosts)...)
 	for _, f := range findings {
 		_ = printMessage(std.err, "%v\n", f)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -226,6 +227,45 @@ func TestHostIgnition_Missing(t *testing.T) {
 	}
 	if o := invoke(t, "", "ignition", "--role=master", "-c", configs[0], "--images", images); o.code != 0 || strings.Contains(o.err, "ironicImage") {
 		t.Errorf("a node: exit %d, %s", o.code, o.err)
+	}
+}
+
+// TestHosts_Unfit holds that hosts which Ironic cannot install are findings with their places, where the
+// images have Ironic; another program may install them.
+func TestHosts_Unfit(t *testing.T) {
+	dir, configs, flags := provisionedInputs(t)
+	flags = append(flags, "--host-ignition", "master="+filepath.Join(dir, "master.ign"))
+	replace := func(config, old, now string) (line int) {
+		text := string(readAll(t, config))
+		before, _, found := strings.Cut(text, old)
+		if !found {
+			t.Fatalf("%s has no %q", config, old)
+		}
+		if err := os.WriteFile(config, []byte(strings.Replace(text, old, now, 1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Count(before+now, "\n") + 1
+	}
+	pin := replace(configs[1], "credentials: {file: bmc.yaml}}", "credentials: {file: bmc.yaml}, verify: 'pin:"+strings.Repeat("ab", 32)+"'}")
+	legacy := replace(configs[0], "bmc: {address: 'redfish://bmc-0", "bootMode: legacy\n      bmc: {address: 'redfish-virtualmedia://bmc-0") - 1
+	for _, tt := range []struct {
+		config, path, want string
+		line               int
+	}{
+		{configs[1], "spec.hosts[0].bmc.verify", "Ironic verifies by authorities alone", pin},
+		{configs[0], "platform.baremetal.hosts[0].bootMode", "choose the boot mode UEFI", legacy},
+	} {
+		for _, verb := range []string{"render", "ignition"} {
+			o := invoke(t, "", append([]string{verb, "-c", tt.config, "--out", filepath.Join(dir, "out")}, flags...)...)
+			said := strings.Join(strings.Fields(o.err), " ")
+			if o.code != 1 || !strings.Contains(said, fmt.Sprintf("%s:%d:", tt.config, tt.line)) ||
+				!strings.Contains(said, ": error: "+tt.path+": ") || !strings.Contains(said, tt.want) {
+				t.Errorf("%s %s: exit %d: %s", verb, filepath.Base(tt.config), o.code, o.err)
+			}
+		}
+		if o := invoke(t, "", "validate", "-c", tt.config); o.code != 0 {
+			t.Errorf("without ironicImage: exit %d: %s", o.code, o.out)
+		}
 	}
 }
 

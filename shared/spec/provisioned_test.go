@@ -10,6 +10,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/bmc"
 	"github.com/onprem-infra/onprem-infra/shared/mac"
 	hidden "github.com/onprem-infra/onprem-infra/shared/secret"
+	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 	"github.com/onprem-infra/onprem-infra/shared/spec/machine"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
 )
@@ -114,6 +115,7 @@ func TestProvisionedInstallConfig(t *testing.T) {
 		RootDisk: machine.RootDisk{DeviceName: "/dev/disk/by-path/pci-0", MinSizeGigabytes: 100, Rotational: &no},
 		Network:  hidden.New("interfaces:\n    - name: eno1\n      mac-address: '52:54:00:00:00:04'\n      mtu: 1500\n"),
 	}
+	host.BootModeAt = document.Place{File: "c", Line: 38, Column: 17, Path: "platform.baremetal.hosts[3].bootMode"}
 	if !reflect.DeepEqual(cluster.Hosts[3], host) {
 		t.Errorf("got  %+v %q\nwant %+v", cluster.Hosts[3], cluster.Hosts[3].Network.Reveal(), host)
 	}

@@ -17,6 +17,7 @@ type Host struct {
 	BootMACAddress  string // of the card that boots, as it is written
 	BMC             BMC
 	BootMode        string // UEFI, UEFISecureBoot, legacy
+	BootModeAt      document.Place
 	RootDisk        RootDisk
 	HardwareProfile string // of an install-config only
 	// Network is a state of nmstate as YAML. It may hold passwords, of 802.1X for example.
@@ -31,6 +32,7 @@ type BMC struct {
 	Credentials        string // the file that has them, of a cluster.yaml
 	CredentialsAt      document.Place
 	Verify             string // ca, off, or pin: and the SHA-256 of its certificate
+	VerifyAt           document.Place
 }
 
 // RootDisk is what the disk must be that a host is installed on. All that is set holds together.

@@ -151,11 +151,18 @@ func (h Hosts) Values() (hosts []Host) {
 				Password: m.bmc.password.Value, Credentials: m.bmc.credentials.Value,
 				Verify: m.bmc.verify.Value},
 		})
+		last := &hosts[len(hosts)-1]
 		if m.bmc.credentials.Value != "" {
-			hosts[len(hosts)-1].BMC.CredentialsAt = m.bmc.credentials.At
+			last.BMC.CredentialsAt = m.bmc.credentials.At
+		}
+		if m.bmc.verify.Value != "" {
+			last.BMC.VerifyAt = m.bmc.verify.At
+		}
+		if m.bootMode.Value != "" {
+			last.BootModeAt = m.bootMode.At
 		}
 		if m.network.content != nil {
-			hosts[len(hosts)-1].Network = m.network.text
+			last.Network = m.network.text
 		}
 	}
 	return hosts
