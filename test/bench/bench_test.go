@@ -190,7 +190,7 @@ func TestTables(t *testing.T) {
 			[]string{"lan", "0.70", "keepalived/keepalived", "0.25", "4000"}},
 		"costs, lost": {costTable([]cost{{Profile: "lan", Seconds: 60, Execs: 4, Lost: 1}}), []string{"4 or more"}},
 		"scale":       {scaleTable([]scale{{Profile: "vm", Host: "worker-0", Nodes: 5000, RSS: map[string]int{"keepalived/keepalived-monitor": 31000}}}), []string{"vm", "worker-0", "5000", "31000"}},
-		"stages":      {stageTable([]stageResult{{Stage: "first-boot", Hosts: 2, Runs: 3, MinMs: 61e3, MedianMs: 90e3, MaxMs: 120e3, Errors: 4}}), []string{"first-boot", "of 2 bare machines", "of 3 runs", "and 4 that", "1 m 1 s   1 m 30 s   2 m"}},
+		"stages":      {stageTable([]stageResult{{Stage: "first-boot", Hosts: 2, Runs: 3, MinMs: 61e3, MedianMs: 90e3, MaxMs: 120e3, Errors: 4}}), []string{"first-boot", "hosts 2, runs 3, did not end 4", "1 m 1 s   1 m 30 s   2 m"}},
 		"load":        {loadTable([]load{{Profile: "lan", Load: "16 forking loops", Late: make([]int, len(limits)+1), LateMax: 12.5}}), []string{"16 forking loops", "12.5"}},
 	} {
 		for _, want := range tt.want {

@@ -73,6 +73,6 @@ func stageTable(all []stageResult) string {
 		}
 		rows = append(rows, row)
 	}
-	return table(fmt.Sprintf("The installation of %d bare machines in qemu, of %d runs, and %d that did not end; all-reported and all-off are counted from when\n"+
-		"the bootstrap machine is switched on, each other stage from the end of the one before, all by the last host", all[0].Hosts, all[0].Runs, all[0].Errors), rows)
+	return table(fmt.Sprintf("The installation of bare machines in qemu: hosts %d, runs %d, did not end %d. all-reported and all-off are counted from when\n"+
+		"the bootstrap machine is switched on, each other stage from the end of the one before, and all by the last host", all[0].Hosts, all[0].Runs, all[0].Errors), rows)
 }

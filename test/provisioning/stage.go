@@ -52,6 +52,7 @@ func Measure(ctx context.Context, hosts int, log io.Writer) (map[Stage]time.Dura
 	// go does not end its test, so the group is ended.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = 10 * time.Second // a process that is left may have the output
 	if err := cmd.Run(); err != nil {
 		return nil, fmt.Errorf("install %d bare machines: %w", hosts, err)
 	}
