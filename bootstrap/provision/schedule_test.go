@@ -71,10 +71,11 @@ const (
 	diskFull   = "the disk is full"
 	cable      = "the cable is pulled"
 	allowed    = "a person allows the disks that count as written"
+	common     = "power cut of all, the database is that of before, and hosts boot from the network"
 )
 
 // faults are all of them.
-var faults = []string{powerCut, lostData, formerData, ironicEnds, flap, password, lostBoot, badDisk, foreign, wrongHint, diskFull, cable, allowed}
+var faults = []string{powerCut, lostData, formerData, ironicEnds, flap, password, lostBoot, badDisk, foreign, wrongHint, diskFull, cable, allowed, common}
 
 // schedule is what happens in a run, from its seed.
 func schedule(random *rand.Rand) (all []fault) {
@@ -157,6 +158,26 @@ func schedule(random *rand.Rand) (all []fault) {
 				}
 			}
 		})
+	}
+	if random.IntN(6) == 0 {
+		// One host has joined by then, and another is late.
+		m := random.IntN(3)
+		var database []fakeironic.Node
+		then(0, func(r *rig) { r.world.Machines[(m+1)%3].Lost = 1 })
+		when(deployment(m), 5*time.Second+within(20*time.Second), "", func(r *rig) { database = r.world.Snapshot() })
+		power := func(r *rig, on bool) {
+			for _, m := range r.world.Machines {
+				m.Power(r.world.Now, on, on)
+			}
+		}
+		at := time.Minute + within(time.Minute)
+		when(complete(m), at, common, func(r *rig) {
+			if r.cut(); database != nil {
+				r.world.Restore(database)
+			}
+			power(r, false)
+		})
+		when(complete(m), at+time.Second, "", func(r *rig) { power(r, true) }) // once the bootstrap machine is up
 	}
 	return all
 }

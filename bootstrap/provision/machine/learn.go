@@ -71,6 +71,9 @@ func (d *decision) learnWrite() {
 		d.record(ledger.Entry{Kind: ledger.Written,
 			Evidence: "Ironic: deploy step " + n.Step.Name})
 	case w.Intent.IsZero():
+	case !w.Fetched.IsZero() && n.Step.Before():
+		d.record(ledger.Entry{Kind: ledger.Doubt, Evidence: "Ironic: deploy step " + n.Step.Name,
+			Cause: "Ironic's database is older than what the host has fetched"})
 	case n.State == node.DeployFailed:
 		d.learnDeployFailed()
 	case !w.Begun.IsZero() && undeployed(n.State):

@@ -182,6 +182,12 @@ func TestDecide(t *testing.T) {
 		{name: "allowed anew, and joined", view: view(node.Active, inDoubt, allowedAnew, func(v *View) { v.Joined = true }), kind: ledger.Joined},
 		{name: "allowed anew, Ironic does not answer", view: view("", inDoubt, allowedAnew, func(v *View) { v.Node, v.Silent = nil, true }), kind: ledger.Allowed},
 		{name: "waits although it is written, by an old database", view: view(node.DeployWait, deployed, func(v *View) { v.Known.Write.Written = ago(40 * time.Second) }), want: node.Undeploy},
+		{name: "waits before the write, and fetched whole, by an old database", view: view(node.DeployWait, deployed, func(v *View) {
+			v.Known.Write.Fetched, v.Node.Step = ago(40*time.Second), node.Step{Index: 0, Name: steps[0], Names: steps}
+		}), want: node.Undeploy, kind: ledger.Doubt, text: "database is older"},
+		{name: "failed before the write, and fetched whole, by an old database", view: view(node.DeployFailed, deployed, func(v *View) {
+			v.Known.Write.Fetched, v.Node.Step = ago(40*time.Second), node.Step{Index: 0, Name: steps[0], Names: steps}
+		}), want: node.Undeploy, kind: ledger.Doubt, text: "database is older"},
 		{name: "waits behind the write", view: view(node.DeployWait, deployed, func(v *View) {
 			v.Known.Write.Written, v.Node.Step = ago(40*time.Second), node.Step{Index: 2, Name: steps[2], Names: steps}
 		}), text: "ramdisk to call back"},
