@@ -25,8 +25,9 @@ host that does not join is blocked. Run the command there, as root, when the hos
 that it will not join. What is on the disk is lost.
 
 The host is switched off, its disk chosen anew by the hints of today, and the host deployed within a
-new time limit. onprem-provision begins within seconds, and notes time and cause in its journal.
-What is allowed once is for one deployment.
+new time limit, after another inspection. onprem-provision begins within seconds, and notes time and
+cause in its journal. What is allowed once is for one deployment. If that cannot begin, as while the
+cluster's API does not list its nodes, the permission ends with the time of an installation.
 
 It refuses a host whose node has joined the cluster, one whose disk is complete until the time for
 joining is over, and one whose disk needs no permission. Exit code 0: it is allowed; 1: it is

@@ -212,7 +212,7 @@ func (m *Machine) writes(w *World) {
 	}
 }
 
-// GiveUp is a person's leave to write the disk once more. It counts writes from now on, without one
+// GiveUp is a person's permission to write the disk once more. It counts writes from now on, without one
 // that has begun.
 func (m *Machine) GiveUp() {
 	m.Writes, m.givenUp = 0, true
