@@ -89,6 +89,8 @@ func (s *site) reports(members ...*member) {
 			s.join(m)
 		case <-time.After(patience()):
 			s.t.Fatalf("no report of %v", missing)
+		case <-s.t.Context().Done():
+			s.t.Fatal(s.t.Context().Err())
 		}
 	}
 }

@@ -49,10 +49,10 @@ func Measure(ctx context.Context, hosts int, log io.Writer) (map[Stage]time.Dura
 		"github.com/onprem-infra/onprem-infra/test/provisioning", "-hosts", strconv.Itoa(hosts))
 	cmd.Env = append(os.Environ(), need.Require+"=1", long+"=1")
 	cmd.Stdout, cmd.Stderr = io.MultiWriter(&out, log), log
-	// go does not end its test, so the group is ended.
+	// The group is go and its test, which ends in order. A terminal interrupts another group.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-	cmd.WaitDelay = 10 * time.Second // a process that is left may have the output
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }
+	cmd.WaitDelay = time.Minute
 	if err := cmd.Run(); err != nil {
 		return nil, fmt.Errorf("install %d bare machines: %w", hosts, err)
 	}

@@ -1,9 +1,12 @@
 package provisioning
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"maps"
+	"os"
+	"os/signal"
 	"strings"
 	"testing"
 	"time"
@@ -17,12 +20,14 @@ var hosts = flag.Int("hosts", 3, "how many bare machines BenchmarkInstallation i
 // BenchmarkInstallation takes bare machines from the switching on of a bootstrap machine to
 // operating systems with their documents, and reports the seconds of each stage.
 func BenchmarkInstallation(b *testing.B) {
+	ctx, stop := signal.NotifyContext(b.Context(), os.Interrupt)
+	defer stop()
 	for range b.N {
-		s := started(b, *hosts, nil)
+		s := started(bounded{b, ctx}, *hosts, nil)
 		s.reports(s.members...)
 		reported := time.Now()
 		s.installed(s.members...)
-		s.ends(b)
+		s.ends(s.t)
 		var names []string
 		for _, m := range s.members {
 			names = append(names, m.name)
@@ -35,6 +40,14 @@ func BenchmarkInstallation(b *testing.B) {
 	}
 	b.ReportMetric(0, "ns/op") // it has the making of images
 }
+
+// bounded is a test that an interrupt ends in order, with its machines.
+type bounded struct {
+	testing.TB
+	ctx context.Context
+}
+
+func (b bounded) Context() context.Context { return b.ctx }
 
 // stages are how long an installation took, by what the phase machine has written down and by when
 // the last operating system had reported.
