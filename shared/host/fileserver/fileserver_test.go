@@ -195,7 +195,7 @@ func TestServe_Paths(t *testing.T) {
 func TestServe_Requests(t *testing.T) {
 	s := openSite(t)
 	content := strings.Repeat("0123456789", 100)
-	for _, tt := range []struct {
+	for n, tt := range []struct {
 		request string
 		code    int
 		header  string
@@ -219,6 +219,12 @@ func TestServe_Requests(t *testing.T) {
 		name, value, _ := strings.Cut(tt.header, ": ")
 		if code != tt.code || header.Get(name) != value && name != "" || tt.body != "*" && body != tt.body {
 			t.Errorf("%.60q: %d, %v, %.40q; want %d, %s", tt.request, code, header, body, tt.code, tt.header)
+		}
+		// A request is reported after its answer; one that is none is not.
+		for end := time.Now().Add(10 * time.Second); len(s.reported()) <= n && code != 431 && code != 400; time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("%.60q is not reported", tt.request)
+			}
 		}
 	}
 	s.mu.Lock()
