@@ -135,8 +135,15 @@ func TestNodeLife(t *testing.T) {
 	check("and the pod was started anew")
 	c.api.Up()
 
-	if err := n.Signal("coredns/coredns-monitor", syscall.SIGKILL); err != nil {
-		t.Fatal(err)
+	// CoreDNS answers by its files before the monitor's container runs.
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		err := n.Signal("coredns/coredns-monitor", syscall.SIGKILL)
+		if err == nil {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal(err)
+		}
 	}
 	check("the monitor was killed")
 	if err := n.Signal("coredns/coredns", syscall.SIGKILL); err != nil {
