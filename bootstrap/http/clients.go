@@ -11,7 +11,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/port"
-	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
 )
 
 // clients knows hosts by the addresses from which they and their BMCs ask.
@@ -59,19 +58,13 @@ func (c clients) of(client netip.Addr) (name string, card mac.MAC) {
 // the provisioning network; without such a network, its address there or the API VIPs. Over TLS
 // they are the same and, as BMCs are in other networks, those from which BMCs fetch their media.
 func Addresses(p plan.Plan) (plain, tls []netip.AddrPort) {
-	own := p.Provisioning.BootstrapIP
-	if p.Provisioning.Address == provisioning.One {
-		own = p.Provisioning.IP
-	}
+	own := p.Provisioning.Own()
 	at := []netip.Addr{own}
 	if !own.IsValid() {
 		at = slices.Clone(p.VIPs.API)
 	}
 	secure := slices.Clone(at)
-	for _, h := range p.Provisioning.Hosts {
-		if h.Phase != provision.Bootstrap || h.Media == "" {
-			continue
-		}
+	for _, h := range p.Provisioning.OfPhase(provision.Bootstrap) {
 		if u, err := url.Parse(h.Media); err == nil {
 			if a, err := netip.ParseAddr(u.Hostname()); err == nil && !slices.Contains(secure, a) {
 				secure = append(secure, a)

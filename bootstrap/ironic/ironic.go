@@ -74,8 +74,6 @@ type Room struct {
 	reports *orders.Reporter
 	status  loop.Reporter
 	unseen  error // why the orders were not read last
-	grub    string
-	loader  error // why grub is not known
 
 	drivers, running atomic.Int64
 }

@@ -25,10 +25,7 @@ const heartbeat = 30 * time.Second
 func Settings(p plan.Plan, grub string) (ironic.Settings, error) {
 	s := ironic.Settings{Paths: ironic.Machine(), Times: times(p.Provisioning.Deadlines),
 		GRUB: grub}
-	for _, h := range p.Provisioning.Hosts {
-		if h.Phase != provision.Bootstrap {
-			continue
-		}
+	for _, h := range p.Provisioning.OfPhase(provision.Bootstrap) {
 		s.Hosts = append(s.Hosts, ironic.Host{Driver: h.Driver, Boot: boot(h.Boot)})
 		var err error
 		if s.API, err = address(h.Ironic); err != nil {
@@ -48,9 +45,8 @@ func Settings(p plan.Plan, grub string) (ironic.Settings, error) {
 
 // media reports whether a host of this machine's phase boots by virtual media.
 func media(p plan.Plan) bool {
-	return slices.ContainsFunc(p.Provisioning.Hosts, func(h provision.Host) bool {
-		return h.Phase == provision.Bootstrap && h.Boot == provision.VirtualMedia
-	})
+	return slices.ContainsFunc(p.Provisioning.OfPhase(provision.Bootstrap),
+		func(h provision.Host) bool { return h.Boot == provision.VirtualMedia })
 }
 
 func boot(b provision.Boot) ironic.Boot {

@@ -11,16 +11,23 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
 )
 
-// Observe reads the orders. A file that cannot be read orders nothing new: what runs goes on.
-func (r *Room) Observe(context.Context) (orders.Orders, error) {
-	o, err := r.Host.Orders()
-	if r.unseen = err; err != nil {
-		return orders.Orders{}, fmt.Errorf("read the orders: %w", err)
+// Snapshot is what was seen at an instant.
+type Snapshot struct {
+	orders.Orders
+	GRUB   string // where the boot loader of virtual media reads its configuration
+	NoGRUB error  // why that is not known
+}
+
+// Observe reads the orders, and the boot loader where a host needs it. Orders that cannot be read
+// order nothing new: what runs goes on.
+func (r *Room) Observe(context.Context) (s Snapshot, err error) {
+	if s.Orders, err = r.Host.Orders(); err != nil {
+		err = fmt.Errorf("read the orders: %w", err)
+	} else if s.Wants(orders.Ironic) && media(r.Plan) {
+		s.GRUB, s.NoGRUB = r.Host.Loader()
 	}
-	if r.grub, r.loader = "", nil; o.Wants(orders.Ironic) && media(r.Plan) {
-		r.grub, r.loader = r.Host.Loader()
-	}
-	return o, nil
+	r.unseen = err
+	return s, err
 }
 
 // Decision is what Apply does.
@@ -34,17 +41,18 @@ type Decision struct {
 }
 
 // Decide computes what Ironic is to read.
-func (r *Room) Decide(o orders.Orders) (Decision, loop.Reasons) {
-	d := Decision{Orders: o, On: o.Wants(orders.Ironic), Names: r.Plan.Provisioning.TLSNames}
+func (r *Room) Decide(seen Snapshot) (Decision, loop.Reasons) {
+	d := Decision{Orders: seen.Orders, On: seen.Wants(orders.Ironic),
+		Names: r.Plan.Provisioning.TLSNames}
 	if !d.On {
 		return d, loop.Reasons{"off: the orders do not ask for it"}
 	}
-	s, err := Settings(r.Plan, r.grub)
-	if d.Wrong = cmp.Or(r.loader, err); d.Wrong != nil {
+	s, err := Settings(r.Plan, seen.GRUB)
+	if d.Wrong = cmp.Or(seen.NoGRUB, err); d.Wrong != nil {
 		return d, loop.Reasons{"it cannot be configured"}
 	}
 	d.Files = Files{ironic.Config(s), ironic.Template(s), ironic.Script()}
-	return d, loop.Reasons{"on: " + o.Why}
+	return d, loop.Reasons{"on: " + seen.Why}
 }
 
 // Apply follows the decision and reports how far it is. An error is in the report too.

@@ -101,7 +101,7 @@ func (d *decision) decideHosts() {
 			Cause: "the file of the hosts' accounts is another one"})
 	}
 	d.Desired.Accounts = d.Revision
-	for _, h := range d.hosts() {
+	for _, h := range d.Plan.Deployed() {
 		v := d.view(h)
 		step := machine.Decide(v)
 		for _, e := range step.Entries {
@@ -121,7 +121,7 @@ func (d *decision) decideHosts() {
 
 // showHosts shows hosts in a phase in which nothing is asked of Ironic.
 func (d *decision) showHosts() {
-	for _, h := range d.hosts() {
+	for _, h := range d.Plan.Deployed() {
 		show := progress.Host{Name: h.Name, MAC: h.MAC, Step: progress.Unknown,
 			Retries: d.memory.Hosts[h.Name].Retries}
 		if d.memory.Deploy.IsZero() {
@@ -225,7 +225,7 @@ func (d *decision) drivers() (evidence, wait string) {
 	if d.Ironic.Err != nil {
 		return "", fmt.Sprintf("Ironic to answer: %v", d.Ironic.Err)
 	}
-	for _, h := range d.hosts() {
+	for _, h := range d.Plan.Deployed() {
 		if want := machine.Driver(h); !slices.Contains(d.Ironic.Drivers, want) {
 			return "", fmt.Sprintf("Ironic to load its driver %s, which %s needs", want, h.Name)
 		}
@@ -250,7 +250,7 @@ func (d *decision) checked() (evidence, wait string) {
 
 func (d *decision) allJoined() (evidence, wait string) {
 	var missing, blocked []string
-	for _, h := range d.hosts() {
+	for _, h := range d.Plan.Deployed() {
 		switch known := d.memory.Hosts[h.Name]; {
 		case !known.Joined.IsZero():
 		case known.Blocker != "":
@@ -290,7 +290,7 @@ func (d *decision) waitsInVain(n node.Node) bool {
 	if n.Locked || n.State != node.DeployWait && n.State != node.InspectWait {
 		return false
 	}
-	return slices.ContainsFunc(d.hosts(), func(h provision.Host) bool {
+	return slices.ContainsFunc(d.Plan.Deployed(), func(h provision.Host) bool {
 		return n.Is(h.Name, h.MAC) && !d.memory.Hosts[h.Name].Joined.IsZero()
 	})
 }

@@ -35,7 +35,7 @@ func (d *decision) note(v machine.View, entries []ledger.Entry) {
 		}
 		asked := v.Known.AskedAt
 		awaited := v.Known.Asked == node.Inspect || v.Known.Asked == node.Deploy
-		if awaited && last.called != asked && !n.Called.Before(asked.Truncate(time.Second)) {
+		if awaited && last.called != asked && node.After(n.Called, asked) {
 			last.called = asked
 			add(n.Called, events.Ironic, "call-back", "")
 		}

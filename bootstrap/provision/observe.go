@@ -85,7 +85,7 @@ func (r *Room) observeHosts(ctx context.Context, s *Snapshot) (err error) {
 		return err
 	}
 	s.Rewrites = map[string]orders.Rewrite{}
-	for _, h := range r.hosts() {
+	for _, h := range r.Plan.Deployed() {
 		if s.Rewrites[h.Name], err = r.Host.Rewrite(h.Name); err != nil {
 			return err
 		}
@@ -95,7 +95,7 @@ func (r *Room) observeHosts(ctx context.Context, s *Snapshot) (err error) {
 		return nil
 	}
 	s.Ironic.Disks = map[string]node.Disks{}
-	for _, h := range r.hosts() {
+	for _, h := range r.Plan.Deployed() {
 		known := r.memory.Hosts[h.Name]
 		n, ok := node.Of(s.Ironic.Nodes, h.Name, h.MAC)
 		if !ok || n.Inspected.IsZero() || n.State != node.Manageable || known.Blocker != "" ||

@@ -117,16 +117,6 @@ func New(o Options) *Room {
 		reporter: loop.Reporter{Notifier: o.Notifier}}
 }
 
-// hosts are those that this machine deploys.
-func (r *Room) hosts() (hosts []provision.Host) {
-	for _, h := range r.Plan.Hosts {
-		if h.Phase == provision.Bootstrap && h.BMC != "" {
-			hosts = append(hosts, h)
-		}
-	}
-	return hosts
-}
-
 // parts are those that the plan needs, in the order in which they go on. On a provisioning network
 // with a DHCP server of the user's, dnsmasq still gives boot programs.
 func (r *Room) parts() []orders.Part {
@@ -138,10 +128,8 @@ func (r *Room) parts() []orders.Part {
 
 // served are the hosts of this phase, which DHCP answers.
 func (r *Room) served() (all []mac.MAC) {
-	for _, h := range r.Plan.Hosts {
-		if h.Phase == provision.Bootstrap {
-			all = append(all, h.MAC)
-		}
+	for _, h := range r.Plan.OfPhase(provision.Bootstrap) {
+		all = append(all, h.MAC)
 	}
 	slices.SortFunc(all, mac.MAC.Compare)
 	return all

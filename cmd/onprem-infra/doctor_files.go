@@ -33,7 +33,11 @@ func wantedFiles(p plan.Plan, machine bool) (f readiness.Files) {
 	f.Size = store.Size
 	if machine {
 		f.Free = func() (uint64, error) {
-			free, _, err := file.Room(filepath.Dir(filepath.Dir(layout.State)))
+			dir := layout.State // it may be a file system of its own
+			if there, err := file.Exists(dir); err == nil && !there {
+				dir = filepath.Dir(filepath.Dir(dir))
+			}
+			free, _, err := file.Room(dir)
 			return free, err
 		}
 	}

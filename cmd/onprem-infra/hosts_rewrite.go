@@ -72,10 +72,8 @@ refused; 2: --yes is missing; 3: the bootstrap machine does not work.`,
 // deployed is the name of a host that this machine deploys.
 func deployed(p *provision.Plan, name string) (string, error) {
 	var names []string
-	for _, h := range p.Hosts {
-		if h.Phase == provision.Bootstrap && h.BMC != "" {
-			names = append(names, h.Name)
-		}
+	for _, h := range p.Deployed() {
+		names = append(names, h.Name)
 	}
 	if slices.Contains(names, name) {
 		return name, nil

@@ -86,9 +86,8 @@ func wanted(name string, from []string, purpose string, to ...string) Wanted {
 // packages and metal3's image have them at different places.
 func programs(p plan.Plan) Item {
 	needs := func(boots ...provision.Boot) bool {
-		return slices.ContainsFunc(p.Provisioning.Hosts, func(h provision.Host) bool {
-			return h.Phase == provision.Bootstrap && slices.Contains(boots, h.Boot)
-		})
+		return slices.ContainsFunc(p.Provisioning.OfPhase(provision.Bootstrap),
+			func(h provision.Host) bool { return slices.Contains(boots, h.Boot) })
 	}
 	bios, uefi, media := "", "", ""
 	if needs(provision.PXEBIOS) {

@@ -93,7 +93,7 @@ func (d *decision) manageable(adopt bool) {
 	switch n := d.Node; {
 	case adopt:
 		d.ask(node.Adopt, node.Request{Image: d.Host.Image})
-	case d.known.Disk == (node.Pinned{}) && !after(n.Inspected, d.known.Since()):
+	case d.known.Disk == (node.Pinned{}) && !node.After(n.Inspected, d.known.Since()):
 		d.ask(node.Inspect, node.Request{})
 	case d.known.Disk == (node.Pinned{}) && d.Disks == nil:
 		d.wait("Ironic to report what its inspection found", d.known.AskedAt, 0)
@@ -135,7 +135,7 @@ func (d *decision) active() {
 }
 
 // called reports whether the ramdisk has called back since it was asked for.
-func (d *decision) called() bool { return after(d.Node.Called, d.since()) }
+func (d *decision) called() bool { return node.After(d.Node.Called, d.since()) }
 
 // ramdisk waits for the ramdisk to call back. A boot may be lost, to a switch port that is not up
 // yet or to a firmware that has given up: the host then boots again.

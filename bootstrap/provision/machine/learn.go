@@ -59,7 +59,7 @@ func (d *decision) learnWrite() {
 	n, w := d.Node, &d.known.Write
 	switch n.State {
 	case node.Deploying, node.DeployWait, node.DeployDone, node.DeployHold, node.Active:
-		if !w.Intent.IsZero() && w.Begun.IsZero() && after(n.Changed, w.Intent) {
+		if !w.Intent.IsZero() && w.Begun.IsZero() && node.After(n.Changed, w.Intent) {
 			d.record(ledger.Entry{Kind: ledger.Begun, Evidence: "Ironic: " + string(n.State)})
 		}
 	}
@@ -96,7 +96,7 @@ func undeployed(s node.State) bool {
 // alone does not show it: the ramdisk writes on by itself while Ironic restarts.
 func (d *decision) learnDeployFailed() {
 	n, w := d.Node, d.known.Write
-	if !after(n.Changed, w.Intent) {
+	if !node.After(n.Changed, w.Intent) {
 		return // of the deployment before: this one has not reached Ironic
 	}
 	cause := cmp.Or(n.Error, "Ironic gives no reason")
@@ -137,7 +137,7 @@ func (d *decision) learnFailure() {
 	if n.State == node.Enroll && n.Error != "" {
 		verb = node.Manage
 	}
-	if verb != "" && d.known.Asked == verb && after(n.Changed, d.known.AskedAt) {
+	if verb != "" && d.known.Asked == verb && node.After(n.Changed, d.known.AskedAt) {
 		d.fail(verb, cmp.Or(n.Error, "Ironic gives no reason"))
 	}
 }

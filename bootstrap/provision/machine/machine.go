@@ -154,9 +154,3 @@ func (d *decision) record(e ledger.Entry) {
 func (d *decision) joined() bool { return !d.known.Joined.IsZero() }
 
 func (d *decision) card() mac.MAC { return d.Host.Plan.MAC }
-
-// after reports whether a time of Ironic is at or after one of ours. Ironic's have no fractions of
-// a second.
-func after(ironic, ours time.Time) bool {
-	return !ironic.IsZero() && !ironic.Before(ours.Truncate(time.Second))
-}

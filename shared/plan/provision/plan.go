@@ -4,6 +4,7 @@ package provision
 
 import (
 	"net/netip"
+	"slices"
 
 	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
@@ -27,6 +28,16 @@ type Plan struct {
 	TLSNames  []string   `json:"tlsNames"`
 	Deadlines []Deadline `json:"deadlines"`
 	Proof     []string   `json:"proof"`
+}
+
+// OfPhase are the hosts of a phase.
+func (p *Plan) OfPhase(phase Phase) []Host {
+	return slices.DeleteFunc(slices.Clone(p.Hosts), func(h Host) bool { return h.Phase != phase })
+}
+
+// Deployed are the hosts that the bootstrap machine deploys: those of its phase that have a BMC.
+func (p *Plan) Deployed() []Host {
+	return slices.DeleteFunc(p.OfPhase(Bootstrap), func(h Host) bool { return h.BMC == "" })
 }
 
 // DHCP is what the server of the provisioning network answers.

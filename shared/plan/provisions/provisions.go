@@ -3,8 +3,6 @@
 package provisions
 
 import (
-	"slices"
-
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -15,9 +13,7 @@ func Hosts(p plan.Plan) []provision.Host {
 	if p.Provisioning == nil {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(p.Provisioning.Hosts), func(h provision.Host) bool {
-		return h.Phase != provision.Bootstrap || h.BMC == ""
-	})
+	return p.Provisioning.Deployed()
 }
 
 // Runs reports whether the bootstrap machine provisions these hosts. Without an image that has

@@ -101,3 +101,9 @@ type Disks []rootdisk.Disk
 
 // Before reports whether the disk is not written yet: that step is still to come.
 func (s Step) Before() bool { return s.Index >= 0 && s.Index < slices.Index(s.Names, WriteStep) }
+
+// After reports whether a time of Ironic is at or after one of ours. Ironic's have no fractions of
+// a second.
+func After(ironic, ours time.Time) bool {
+	return !ironic.IsZero() && !ironic.Before(ours.Truncate(time.Second))
+}
