@@ -68,8 +68,23 @@ func TestAll(t *testing.T) {
 		}
 	}
 	out, failed, tested = run(filepath.Join(dir, "go"), "long")
-	if last := "./test/pages"; failed || !slices.Contains(tested, "./test/e2e") || !slices.Contains(tested, last) {
-		t.Errorf("the long groups (failed: %v) test %v, want those from ./test/e2e to %s\n%s", failed, tested, last, out)
+	if failed || !slices.Contains(tested, "./test/e2e") {
+		t.Errorf("the long groups (failed: %v) test %v, want ./test/e2e among them\n%s", failed, tested, out)
+	}
+	for _, p := range rooms(t) {
+		files, err := filepath.Glob(filepath.Join(p.Dir, "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range files {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(string(text), "\nfunc TestLong") && !slices.Contains(tested, "./"+p.room()) {
+				t.Errorf("the long tests of %s are in no group: %v", name, tested)
+			}
+		}
 	}
 	if out, failed, _ := run("true"); failed || strings.Contains(out, "failed:") {
 		t.Errorf("nothing fails, and it ends (failed: %v) with\n%s", failed, out)
