@@ -39,6 +39,25 @@ func newAsker(t *testing.T, s *Server) *asker {
 	return &asker{api.New(api.Options{URL: s.URL, Certificate: outside(layout.Certificate), Account: outside(layout.Account)}), card}
 }
 
+// withBMC starts an Ironic that knows a host whose BMC is a FAKE.
+func withBMC(t *testing.T) (*Server, *asker) {
+	t.Helper()
+	bmc := fakebmc.New(fakebmc.Options{User: "admin", Password: "p4ss-W0rd", Vendor: "FAKE", Product: "FAKE", Machines: []fakebmc.Machine{fakebmc.Sample(1)}})
+	running := fakebmc.Start(t, bmc, fakebmc.Certificate{})
+	s := Start(t, Options{
+		Settings: func(s *ironic.Settings) { s.Hosts = []ironic.Host{{Driver: "redfish", Boot: ironic.PXE}} },
+		Before: func(state, _ string) {
+			write(t, filepath.Join(state, strings.TrimPrefix(layout.BMCCA, layout.State)), string(running.PEM))
+			for _, name := range []string{"agent.kernel", "agent.initramfs"} {
+				write(t, filepath.Join(state, "http/images", name), name)
+			}
+		},
+	})
+	a := newAsker(t, s)
+	a.create(t, running.URL)
+	return s, a
+}
+
 // now is the node as it is; the zero node if there is none.
 func (a *asker) now(t *testing.T) node.Node {
 	t.Helper()
@@ -145,21 +164,9 @@ func (a *agent) reports(t *testing.T, s *Server, n node.Node) {
 // asks for a host whose disk counts as written. The deployment ends in maintenance, and the maintenance
 // after it. The ramdisk of the next deployment is then asked for the first step.
 func TestLongHold(t *testing.T) {
-	bmc := fakebmc.New(fakebmc.Options{User: "admin", Password: "p4ss-W0rd", Vendor: "FAKE", Product: "FAKE", Machines: []fakebmc.Machine{fakebmc.Sample(1)}})
-	running := fakebmc.Start(t, bmc, fakebmc.Certificate{})
 	images := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "image") }))
 	defer images.Close()
-	s := Start(t, Options{
-		Settings: func(s *ironic.Settings) { s.Hosts = []ironic.Host{{Driver: "redfish", Boot: ironic.PXE}} },
-		Before: func(state, _ string) {
-			write(t, filepath.Join(state, strings.TrimPrefix(layout.BMCCA, layout.State)), string(running.PEM))
-			for _, name := range []string{"agent.kernel", "agent.initramfs"} {
-				write(t, filepath.Join(state, "http/images", name), name)
-			}
-		},
-	})
-	a := newAsker(t, s)
-	a.create(t, running.URL)
+	s, a := withBMC(t)
 	a.do(t, node.Request{Verb: node.Manage})
 	a.await(t, node.Manageable)
 	a.do(t, node.Request{Verb: node.Pin, Disk: node.Pinned{Serial: "S1"}})

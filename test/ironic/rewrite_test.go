@@ -2,36 +2,20 @@ package ironic
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/onprem-infra/onprem-infra/shared/provisioning/ironic"
-	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
-	"github.com/onprem-infra/onprem-infra/test/fakebmc"
 )
 
 // TestLongRewrite has the real Ironic do what the phase machine asks for when a person allows the disk
 // of a host to be written anew: an adopted host is switched off, is available again, and nothing of it
 // looks like a deployment whose image is written.
 func TestLongRewrite(t *testing.T) {
-	bmc := fakebmc.New(fakebmc.Options{User: "admin", Password: "p4ss-W0rd", Vendor: "FAKE", Product: "FAKE", Machines: []fakebmc.Machine{fakebmc.Sample(1)}})
-	running := fakebmc.Start(t, bmc, fakebmc.Certificate{})
-	s := Start(t, Options{
-		Settings: func(s *ironic.Settings) { s.Hosts = []ironic.Host{{Driver: "redfish", Boot: ironic.PXE}} },
-		Before: func(state, _ string) {
-			write(t, filepath.Join(state, strings.TrimPrefix(layout.BMCCA, layout.State)), string(running.PEM))
-			for _, name := range []string{"agent.kernel", "agent.initramfs"} {
-				write(t, filepath.Join(state, "http/images", name), name)
-			}
-		},
-	})
-	a := newAsker(t, s)
+	s, a := withBMC(t)
 	do := func(r node.Request) { t.Helper(); a.do(t, r) }
 	await := func(want node.State) node.Node { t.Helper(); return a.await(t, want) }
 	image := node.Image{URL: fmt.Sprintf("http://%s/images/os.raw", s.Settings.HTTP), SHA256: strings.Repeat("ab", 32), Format: "raw"}
-	a.create(t, running.URL)
 	do(node.Request{Verb: node.Manage})
 	await(node.Manageable)
 	do(node.Request{Verb: node.Pin, Disk: node.Pinned{Serial: "S1"}})
