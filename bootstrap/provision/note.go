@@ -37,7 +37,7 @@ func (d *decision) note(v machine.View, entries []ledger.Entry) {
 		awaited := v.Known.Asked == node.Inspect || v.Known.Asked == node.Deploy
 		if awaited && last.called != asked && node.After(n.Called, asked) {
 			last.called = asked
-			add(n.Called, events.Ironic, "call-back", "")
+			add(n.Called, events.Ironic, events.CallBack, "")
 		}
 	}
 	d.Noted[h.Name] = last
@@ -46,7 +46,7 @@ func (d *decision) note(v machine.View, entries []ledger.Entry) {
 		case boot != "":
 			add(d.Now, events.Provision, boot, e.Cause)
 		case e.Kind == ledger.Joined:
-			add(d.Now, events.Node, "joined", e.Evidence)
+			add(d.Now, events.Node, events.Joined, e.Evidence)
 		}
 	}
 }
@@ -61,10 +61,10 @@ func boots(e ledger.Entry, n *node.Node) string {
 	case node.BootNet, node.BootDisk:
 		return string(e.Verb)
 	case node.Inspect:
-		return "boot to be inspected"
+		return events.BootInspect
 	case node.Deploy:
 		if n.Power != node.On || n.Called.IsZero() {
-			return "boot to be deployed"
+			return events.BootDeploy
 		}
 	}
 	return ""

@@ -59,8 +59,8 @@ const (
 // stories are what may be seen of a host.
 var stories = []struct{ name, lines string }{
 	{"nothing", ""},
-	{"just switched on", "ironic/power on\n+1m"},
-	{"switched on and nothing arrives", "ironic/power on\n+6m"},
+	{"just switched on", "provision/boot to be inspected\n+1m"},
+	{"switched on and nothing arrives", "provision/boot to be inspected\n+6m"},
 	{"asks and no answer", "dhcp/discover\n+40s"},
 	{"asks and is not to boot now", "dhcp/discover: PXEClient:Arch:00007 ignored"},
 	{"has an address and no program", "dhcp/discover\ndhcp/offer\ndhcp/ack\n+2m"},
@@ -92,9 +92,9 @@ var stories = []struct{ name, lines string }{
 	{"deployed, and its firmware asks", deployed + "dhcp/discover: PXEClient:Arch:00007:UNDI:003016\ndhcp/solicit: 343\ndhcp/discover: 172.22.0.11 PXEClient iPXE\n+1m"},
 	{"joined", deployed + "node/joined: master-0"},
 	{"boots anew after a ramdisk that did not call back", network + "+10m\n" + program},
-	{"inspected, and boots to be deployed", network + "ironic/manageable\nironic/power on\n" + program},
-	{"boots virtual media", "ironic/power on\nhttp/media: redfish/boot-1.iso\n+6m"},
-	{"a source without meaning", "http/head: images/os.raw\nhttp/file: images/os.raw.sha256\ntftp/tftp-sent: 172.22.0.11 autoexec.ipxe\nprovision/inspecting\nironic/inspect wait\ndhcp/decline\n"},
+	{"inspected, and boots to be deployed", network + "ironic/manageable\nprovision/boot to be inspected\n" + program},
+	{"boots virtual media", "provision/boot to be inspected\nhttp/media: redfish/boot-1.iso\n+6m"},
+	{"a source without meaning", "http/head: images/os.raw\nhttp/file: images/os.raw.sha256\ntftp/tftp-sent: 172.22.0.11 autoexec.ipxe\nironic/inspect wait\ndhcp/decline\ntelnet/opened\n"},
 }
 
 // TestOf holds what an operator reads of each course of events.

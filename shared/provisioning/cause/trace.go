@@ -89,11 +89,9 @@ func next(now Stage, e events.Event) (p Point, again bool) {
 	case events.HTTP:
 		return fetched(now, e)
 	case events.Ironic:
-		return ironic(now, e)
-	case events.Provision:
-		if starts(e.Kind) {
-			return Point{Stage: Started, Seen: "switched on"}, true
-		}
+		return ironic(now, e), false
+	case events.Provision: // each is a boot
+		return Point{Stage: Started, Seen: "switched on"}, true
 	case events.Ignition:
 		return Point{Stage: Fetched, Seen: "its Ignition fetched its document", Detail: e.Detail},
 			false
@@ -101,10 +99,6 @@ func next(now Stage, e events.Event) (p Point, again bool) {
 		return Point{Stage: Joined, Seen: "node " + word(e.Kind), Detail: e.Detail}, false
 	}
 	return Point{}, false
-}
-
-func starts(kind string) bool {
-	return kind == "power on" || kind == "power-on" || strings.HasPrefix(kind, "boot")
 }
 
 // wire is an event of DHCP or TFTP. Firmware, iPXE and the ramdisk each ask for an address: which
@@ -207,25 +201,21 @@ func fetched(now Stage, e events.Event) (p Point, again bool) {
 }
 
 // ironic is a state that Ironic's node came to, or what the ramdisk told Ironic.
-func ironic(now Stage, e events.Event) (p Point, again bool) {
+func ironic(now Stage, e events.Event) (p Point) {
 	p = Point{Detail: e.Detail}
-	switch kind := strings.ToLower(e.Kind); {
-	case starts(kind):
-		return Point{Stage: Started, Seen: "switched on"}, true
+	switch kind := e.Kind; {
 	case kind == "active":
 		p.Stage, p.Seen = Deployed, "deployed"
 	case strings.HasSuffix(kind, "failed"), kind == "error":
 		p.Stage, p.Seen = Failed, "Ironic: "+kind
-	case strings.Contains(kind, "call-back") && !strings.Contains(kind, "wait"),
-		strings.Contains(kind, "callback") && !strings.Contains(kind, "wait"),
-		kind == "heartbeat":
+	case kind == events.CallBack:
 		p.Stage, p.Seen = CalledBack, "the ramdisk called back"
 	case (kind == "manageable" || kind == "available") && !now.before(Kernel):
 		p.Stage, p.Seen = CalledBack, "inspected"
 	default:
-		return Point{}, false
+		return Point{}
 	}
-	return p, false
+	return p
 }
 
 // word is a short text from outside.

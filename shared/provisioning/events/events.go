@@ -35,6 +35,15 @@ const Ignition Source = "ignition"
 // Sources lists all of them.
 func Sources() []Source { return []Source{DHCP, TFTP, HTTP, Ironic, Node, Provision} }
 
+// The kinds of what the phase machine sees, beside the states of Ironic's nodes. Each event of
+// Provision is a boot.
+const (
+	CallBack    = "call-back" // of Ironic: the ramdisk has reported
+	BootInspect = "boot to be inspected"
+	BootDeploy  = "boot to be deployed"
+	Joined      = "joined" // of Node
+)
+
 // Event is one thing that happened to a host. Its texts come from the network: print them quoted.
 type Event struct {
 	Time time.Time `json:"time"`

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/mac"
@@ -113,7 +112,7 @@ func (h host) stuck() string {
 // ironic are the states of the host's node, each once.
 func (h host) ironic() (all []events.Event) {
 	for _, e := range h.seen {
-		if e.Source == events.Ironic && !strings.EqualFold(e.Kind, "call-back") {
+		if e.Source == events.Ironic && e.Kind != events.CallBack {
 			all = append(all, e)
 		}
 	}

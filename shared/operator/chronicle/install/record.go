@@ -110,16 +110,16 @@ func shows(e ledger.Entry) (source events.Source, kind string) {
 		case node.BootNet, node.BootDisk:
 			return events.Provision, string(e.Verb)
 		case node.Inspect:
-			return events.Provision, "boot to be inspected"
+			return events.Provision, events.BootInspect
 		}
 	case ledger.Disk:
-		return events.Ironic, "call-back" // an inspection found it
+		return events.Ironic, events.CallBack // an inspection found it
 	case ledger.Fetched:
 		return events.HTTP, "image"
 	case ledger.Written:
 		return events.Ironic, string(node.Active)
 	case ledger.Joined:
-		return events.Node, "joined"
+		return events.Node, events.Joined
 	}
 	return "", ""
 }
