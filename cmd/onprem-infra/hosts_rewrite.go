@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/near"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
@@ -31,7 +32,7 @@ cluster's API does not list its nodes, the permission ends with the time of an i
 
 It refuses a host whose node has joined the cluster, one whose disk is complete until the time for
 joining is over, and one whose disk needs no permission. Exit code 0: it is allowed; 1: it is
-refused; 2: --yes is missing; 3: the bootstrap machine does not work.`,
+refused; 2: --yes is missing; 3: this host is no bootstrap machine that works.`,
 		Example: `  onprem-infra hosts rewrite master-1 --yes --why "no boot device"
   onprem-infra status`,
 		Args: cobra.ExactArgs(1),
@@ -39,6 +40,13 @@ refused; 2: --yes is missing; 3: the bootstrap machine does not work.`,
 	yes := cmd.Flags().Bool("yes", false, "lose what is on the disk")
 	why := cmd.Flags().String("why", "", "why, for the journal")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		switch there, err := file.Exists(own.cluster); {
+		case err != nil:
+			return err
+		case !there:
+			return fmt.Errorf("this host has no %s, so it is no bootstrap machine: run the "+
+				"command there", own.cluster)
+		}
 		p, err := own.plan(std)
 		if err != nil {
 			return err

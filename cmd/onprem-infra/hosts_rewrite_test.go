@@ -2,7 +2,10 @@ package main
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -73,6 +76,20 @@ func TestHostsRewrite(t *testing.T) {
 				t.Errorf("it allows %+v", got)
 			}
 		})
+	}
+}
+
+// TestHostsRewrite_Elsewhere holds that another host leads to the bootstrap machine, and not to a flag
+// that the verb does not have.
+func TestHostsRewrite_Elsewhere(t *testing.T) {
+	cmd := rewriteCommand(streams{out: io.Discard, err: io.Discard}, files{cluster: filepath.Join(t.TempDir(), "cluster.json")})
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	markHostFailures(cmd)
+	cmd.SetArgs([]string{"m0", "--yes"})
+	err := cmd.ExecuteContext(t.Context())
+	var code exitError
+	if !errors.As(err, &code) || code.code != 3 || !strings.Contains(err.Error(), "run the command there") {
+		t.Errorf("%+v", err)
 	}
 }
 
