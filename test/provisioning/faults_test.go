@@ -74,13 +74,13 @@ func (s *site) onDisk(m *member, bytes int64) {
 	s.laps.lap("the disk of %s has %d MB", m.name, bytes>>20)
 }
 
-// started is a site with so many empty machines, whose bootstrap machine runs.
-func started(t testing.TB, n int, change func(*site)) *site {
+// started is a site with empty machines of these kinds, whose bootstrap machine runs.
+func started(t testing.TB, kinds []kind, change func(*site)) *site {
 	t.Helper()
 	needLong(t)
 	files := built(t)
 	s := newSite(t)
-	s.machines(n)
+	s.machines(kinds...)
 	if change != nil {
 		change(s)
 	}
@@ -95,7 +95,7 @@ func started(t testing.TB, n int, change func(*site)) *site {
 // TestLongPowerCut cuts the bootstrap machine's power while a disk is being written: it is not
 // written a second time, and the host is installed.
 func TestLongPowerCut(t *testing.T) {
-	s := started(t, 1, nil)
+	s := started(t, bios(1), nil)
 	m := s.members[0]
 	s.at(m.name, patience(), progress.Deploying)
 	s.onDisk(m, 32<<20)
@@ -142,10 +142,50 @@ func TestLongPowerCuts(t *testing.T) {
 	s.ends(t)
 }
 
+// TestLongEachPhase cuts the power once in each phase: each boot goes on with the phase in which the
+// power was cut. Some phases last a few milliseconds, so one part hangs at its start until the power is
+// cut. Nothing boots on the host.
+func TestLongEachPhase(t *testing.T) {
+	needLong(t)
+	s := newSite(t)
+	s.add(&host{kind: kind{name: "master-0", legacy: true}, mac: "52:54:00:22:00:01"})
+	s.install(placeholders(t))
+	hangs := map[progress.Phase]string{progress.Address: "provisioning-interface",
+		progress.Services: "ironic", progress.DHCPOff: "dnsmasq", progress.IronicOff: "ironic",
+		progress.AddrOff: "provisioning-interface"}
+	for _, want := range progress.Phases() {
+		unit, hung := hangs[want]
+		if hung {
+			s.must(s.Machine.Write(late(unit), []byte("[Service]\nExecStartPre=/bin/sleep infinity\n"), 0o644))
+		}
+		if want == progress.Address {
+			s.must(s.Boot(t.Context()), s.Kubeconfig(t.Context()))
+		} else {
+			s.restorePower()
+		}
+		if want == progress.Settle {
+			s.at("master-0", 4*time.Minute, progress.Inspect)
+			s.join(s.members[0])
+		}
+		s.phase(want, 2*time.Minute)
+		if want == progress.Ended {
+			break
+		}
+		s.cutPower()
+		if hung {
+			s.must(s.Machine.Write(late(unit), nil, 0o644))
+		}
+	}
+	s.ends(t)
+}
+
+// late is the file that changes how a unit starts.
+func late(unit string) string { return "/etc/systemd/system/onprem-" + unit + ".service.d/late.conf" }
+
 // TestLongFaults has, while one host is installed: Ironic killed, another DHCP server on the link,
 // and the bootstrap machine's cable pulled for a minute while the disk is being written.
 func TestLongFaults(t *testing.T) {
-	s := started(t, 1, nil)
+	s := started(t, bios(1), nil)
 	m := s.members[0]
 	s.at(m.name, patience(), progress.Inspect)
 	m.lost = 1 // Ironic fails an inspection that it has begun when it ends
@@ -220,7 +260,7 @@ func (s *site) serveForeign() {
 // the run goes on by itself. The second blocks its host by a cause that names it, and the other host
 // is installed.
 func TestLongBlockers(t *testing.T) {
-	s := started(t, 2, func(s *site) { s.members[0].serial = "no-such-disk" })
+	s := started(t, bios(2), func(s *site) { s.members[0].serial = "no-such-disk" })
 	wrong, changed := s.members[0], s.members[1]
 	s.await(patience(), func() error {
 		p, err := s.progress()

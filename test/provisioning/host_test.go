@@ -40,7 +40,10 @@ func (l lab) addHost(t *testing.T, n byte, k kind) *host {
 	t.Helper()
 	h := l.machine(t, n, k)
 	if k.ipmi {
-		h.serveIPMI(t, l, n)
+		h.serveIPMI(t, netip.AddrPortFrom(numbered(bmcs, 1), 6230+uint16(n)), l.In)
+		h.driver = "ipmi"
+		h.access = map[string]any{"ipmi_address": h.bmc.Addr().String(), "ipmi_port": fmt.Sprint(h.bmc.Port()),
+			"ipmi_username": qemuhost.User, "ipmi_password": qemuhost.Password}
 		return h
 	}
 	h.bmc = netip.AddrPortFrom(numbered(bmcs, 1), 8000+uint16(n))
@@ -75,10 +78,10 @@ func (l lab) machine(t testing.TB, n byte, k kind) *host {
 }
 
 // serveIPMI starts ipmi_sim as the machine's BMC.
-func (h *host) serveIPMI(t *testing.T, l lab, n byte) {
+func (h *host) serveIPMI(t testing.TB, at netip.AddrPort, in func(func() error) error) {
 	t.Helper()
-	h.bmc = netip.AddrPortFrom(numbered(bmcs, 1), 6230+uint16(n))
-	bmc, err := h.OpenIPMI(need.Command(t, "ipmi_sim"), h.bmc, l.In)
+	h.bmc = at
+	bmc, err := h.OpenIPMI(need.Command(t, "ipmi_sim"), at, in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,9 +90,6 @@ func (h *host) serveIPMI(t *testing.T, l lab, n byte) {
 			t.Error(err)
 		}
 	})
-	h.driver = "ipmi"
-	h.access = map[string]any{"ipmi_address": h.bmc.Addr().String(), "ipmi_port": fmt.Sprint(h.bmc.Port()),
-		"ipmi_username": qemuhost.User, "ipmi_password": qemuhost.Password}
 }
 
 // mode is how Ironic calls the firmware.

@@ -38,16 +38,19 @@ func built(t testing.TB) payload {
 	return payload{files, image}
 }
 
-// machines plugs in so many empty machines that start by BIOS.
-func (s *site) machines(n int) {
+// machines plugs in empty machines of these kinds, with names of their own.
+func (s *site) machines(kinds ...kind) {
 	s.t.Helper()
 	var hosts []*host
-	for i := range n {
-		k := kind{name: fmt.Sprintf("master-%d", i), legacy: true, memoryMB: 4096}
+	for i, k := range kinds {
+		k.name, k.memoryMB = fmt.Sprintf("master-%d", i), 4096
 		hosts = append(hosts, s.wire.machine(s.t, byte(1+i), k))
 	}
 	s.add(hosts...)
 }
+
+// bios are so many kinds of a machine that starts by BIOS, with Redfish.
+func bios(n int) []kind { return slices.Repeat([]kind{{legacy: true}}, n) }
 
 // TestLongInstall takes one empty machine from a bootstrap machine's boot to an operating system
 // with its document, by the bootstrap machine's own units alone.
@@ -55,7 +58,7 @@ func TestLongInstall(t *testing.T) {
 	needLong(t)
 	files := built(t)
 	s := newSite(t)
-	s.machines(1)
+	s.machines(bios(1)...)
 	s.install(files)
 	s.must(s.Boot(t.Context()))
 	s.laps.lap("systemd runs")
@@ -116,11 +119,19 @@ func (s *site) installed(members ...*member) {
 	}
 }
 
+// TestLongKinds installs a machine that starts by UEFI, and one whose BMC is reached by IPMI.
+func TestLongKinds(t *testing.T) {
+	s := started(t, []kind{{}, {legacy: true, ipmi: true}}, nil)
+	s.reports(s.members...)
+	s.installed(s.members...)
+	s.ends(t)
+}
+
 // TestLongThree installs three machines, of which one gets no answer at its first boot from the
 // network: it boots again while the others are installed.
 func TestLongThree(t *testing.T) {
 	const wire = "tap2" // of master-1
-	s := started(t, 3, func(s *site) { s.wire.IP(s.t, "link set "+wire+" nomaster") })
+	s := started(t, bios(3), func(s *site) { s.wire.IP(s.t, "link set "+wire+" nomaster") })
 	lost := s.members[1]
 	lost.lost = 1
 	s.await(patience(), func() error {

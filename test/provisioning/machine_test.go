@@ -129,10 +129,10 @@ func (s *site) offered(mac string, within time.Duration) (answered bool) {
 	return answered
 }
 
-// join has the cluster's API list a host as a node.
+// join has the cluster's API list a host as a node. The API may have started just now.
 func (s *site) join(m *member) {
 	s.t.Helper()
-	s.must(s.RegisterNode(s.t.Context(), m.name, m.address))
+	s.await(30*time.Second, func() error { return s.RegisterNode(s.t.Context(), m.name, m.address) })
 }
 
 // off holds that nothing of the parts is left on the machine.

@@ -46,6 +46,14 @@ type member struct {
 	lost    int    // boots from the network that may come to nothing
 }
 
+// url is the address of its BMC, as the description has it.
+func (m *member) url() string {
+	if m.ipmi {
+		return "ipmi://" + m.bmc.String()
+	}
+	return "redfish://" + m.bmc.String() + "/redfish/v1/Systems/1"
+}
+
 // site is a bootstrap machine that provisions hosts, with all that is around it: a registry, a
 // mirror, the BMCs, and the provisioning network.
 type site struct {
@@ -187,8 +195,8 @@ platform:
       bootMACAddress: %s
       bootMode: %s
       rootDeviceHints: {serialNumber: %s}
-      bmc: {address: 'redfish://%s/redfish/v1/Systems/1', username: %s, password: %s}
-`, m.name, m.mac, map[bool]string{true: "legacy", false: "UEFI"}[m.legacy], m.serial, m.bmc, qemuhost.User, qemuhost.Password)
+      bmc: {address: '%s', username: %s, password: %s}
+`, m.name, m.mac, map[bool]string{true: "legacy", false: "UEFI"}[m.legacy], m.serial, m.url(), qemuhost.User, qemuhost.Password)
 	}
 	text.WriteString(`pullSecret: '{"auths": {"registry.example.com": {"auth": "c2VjcmV0"}}}'` + "\n")
 	return []byte(text.String())
@@ -260,7 +268,11 @@ func (s *site) add(hosts ...*host) {
 			m.control = h.BMC()
 		}
 		m.bmc = netip.AddrPortFrom(chain.BMCIP, 8000+uint16(i))
-		s.serve(on, m.bmc.Port(), m.control, &pair)
+		if h.ipmi {
+			h.serveIPMI(s.t, m.bmc, on.Do)
+		} else {
+			s.serve(on, m.bmc.Port(), m.control, &pair)
+		}
 		s.members = append(s.members, m)
 	}
 }

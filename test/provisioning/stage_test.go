@@ -23,7 +23,7 @@ func BenchmarkInstallation(b *testing.B) {
 	ctx, stop := signal.NotifyContext(b.Context(), os.Interrupt)
 	defer stop()
 	for range b.N {
-		s := started(bounded{b, ctx}, *hosts, nil)
+		s := started(bounded{b, ctx}, bios(*hosts), nil)
 		s.reports(s.members...)
 		reported := time.Now()
 		s.installed(s.members...)
