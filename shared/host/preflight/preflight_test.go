@@ -170,7 +170,7 @@ func TestJudge(t *testing.T) {
 		}), []string{"bmc-reach unseen fields of their own"}},
 		"no route": {target(func(t *Target, _ fakebmc.Running) { t.Service.URL = "https://[fe80::1%25nosuchlink]" }),
 			[]string{"bmc-reach unseen run the checks on a host that reaches"}},
-		"unknown CA":  {verify(wire.Verify{}), []string{"bmc-tls error set verify: pin:", "bmc-login unseen not sent"}},
+		"unknown CA":  {verify(wire.Verify{}), []string{"bmc-tls error add it or its CA to bmcCA", "bmc-login unseen not sent"}},
 		"another pin": {verify(wire.Verify{Mode: wire.ByPin, Pin: "00"}), []string{"bmc-tls error another certificate", "bmc-login unseen"}},
 		"the pin":     {verify(wire.Verify{Mode: wire.ByPin}), nil},
 		"off":         {verify(wire.Verify{Mode: wire.Off}), []string{"bmc-tls warning not verified"}},

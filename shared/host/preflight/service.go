@@ -1,6 +1,7 @@
 package preflight
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -39,16 +40,18 @@ func (j *judge) judgeTLS() {
 			"the password crosses the network unencrypted")
 		return
 	}
-	pin := "pin:" + chain.Pin
+	// Not a pin: Ironic verifies by authorities, of which a certificate that signs itself is one.
+	trust := fmt.Sprintf("compare its SHA-256 %s at the BMC, and add it or its CA to bmcCA "+
+		"(bmcVerifyCA of an install-config)", chain.Pin)
 	switch {
 	case !chain.Trusted && mode == wire.ByPin:
-		j.add(CheckTLS, Error, "find out why; if the BMC's owner changed it, set verify: "+pin,
+		j.add(CheckTLS, Error, "find out why; if the BMC's owner changed it, set verify: pin:"+chain.Pin,
 			"the BMC presents another certificate than the pinned one, and got no password")
 	case !chain.Trusted:
-		j.add(CheckTLS, Error, "add its CA; or compare its SHA-256 at the BMC and set verify: "+pin,
+		j.add(CheckTLS, Error, trust,
 			"the certificate is not trusted (%s), and the BMC got no password", chain.Problem)
 	case mode == wire.Off:
-		j.add(CheckTLS, Warning, "set verify: "+pin,
+		j.add(CheckTLS, Warning, trust+", and no longer switch the verification off",
 			"the certificate is not verified: any host in the BMC's place gets the password")
 	}
 	switch left := chain.Until.Sub(j.now); {
