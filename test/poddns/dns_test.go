@@ -38,6 +38,10 @@ func TestChanges(t *testing.T) {
 	}
 	c.api.Register("worker-0", nil, moves[0])
 	n.soon("worker-0."+zone, dns.TypeA, moves[0], 5*time.Second)
+	before, err := query.Dropped(n.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
 	load, err := query.Start(c.api.Host, "192.0.2.10:53", 500, func(i int) query.Question {
 		switch i % 3 {
 		case 0:
@@ -66,8 +70,13 @@ func TestChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d queries, %d changes of a node's address and as many of the name server: %d lost, the slowest %v; in force after %v and %v at most",
-		len(outcome.Answers), rounds, outcome.Lost(), outcome.Slowest().Round(time.Millisecond), longest(node), longest(upstream))
+	after, err := query.Dropped(n.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	outcome.Dropped = after - before
+	t.Logf("%d queries, %d changes of a node's address and as many of the name server: %d lost, %d dropped by the kernel, the slowest %v; in force after %v and %v at most",
+		len(outcome.Answers), rounds, outcome.Lost(), outcome.Dropped, outcome.Slowest().Round(time.Millisecond), longest(node), longest(upstream))
 	if err := outcome.Err(); err != nil || longest(node) > inForce || longest(upstream) > inForce {
 		t.Errorf("%v; in force after %v and %v, want %v at most", err, longest(node), longest(upstream), inForce)
 	}
