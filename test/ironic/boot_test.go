@@ -19,37 +19,11 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ironic"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
-	"github.com/onprem-infra/onprem-infra/test/debian"
 	"github.com/onprem-infra/onprem-infra/test/fakebmc"
 	"github.com/onprem-infra/onprem-infra/test/need"
 	"github.com/onprem-infra/onprem-infra/test/qemuhost"
 	"github.com/onprem-infra/onprem-infra/test/ramdisk"
 )
-
-// bootLoader is the file system of a boot loader: a real GRUB, whose configuration Debian's own tools
-// have built in as /EFI/onprem.
-func bootLoader(t *testing.T) []byte {
-	t.Helper()
-	need.Root(t)
-	tools, err := debian.Tools.Root(t.Context(), slog.Default())
-	if err != nil {
-		need.Missing(t, "needs a root file system with GRUB: "+err.Error())
-	}
-	dir := t.TempDir()
-	if err := tools.Run(t.Context(), []string{dir}, "sh", "-euc", `cd "$1"
-grub-mkimage -O x86_64-efi -p /EFI/onprem -o BOOTX64.EFI iso9660 fat linux normal configfile
-truncate -s 4M esp.img
-mkfs.msdos -F 12 -n ESP_IMAGE esp.img
-mmd -i esp.img ::EFI ::EFI/BOOT
-mcopy -i esp.img BOOTX64.EFI ::EFI/BOOT/`, "sh", dir); err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(filepath.Join(dir, "esp.img"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
-}
 
 // holds judges the ISO that Ironic made: kernel, ramdisk and boot loader are those of the images, the
 // loader finds its configuration, and the ramdisk gets the certificate of Ironic.
@@ -133,7 +107,15 @@ func TestLongBoot(t *testing.T) {
 	bmc := fakebmc.New(fakebmc.Options{User: "admin", Password: "p4ss-W0rd", Vendor: "FAKE", Product: "FAKE",
 		Machines: []fakebmc.Machine{fakebmc.Sample(1), fakebmc.Sample(2)}})
 	running := fakebmc.Start(t, bmc, fakebmc.Certificate{})
-	loader := bootLoader(t)
+	need.Root(t)
+	dir, err := loader(t.Context(), slog.Default())
+	if err != nil {
+		need.Missing(t, "needs a root file system with GRUB: "+err.Error())
+	}
+	esp, err := os.ReadFile(filepath.Join(dir, loaderFile))
+	if err != nil {
+		t.Fatal(err)
+	}
 	files, err := ramdisk.Build(t.Context(), slog.Default())
 	if err != nil {
 		need.Missing(t, "needs a kernel: "+err.Error())
@@ -142,7 +124,7 @@ func TestLongBoot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	grub, err := ironic.GRUBConfig(loader)
+	grub, err := ironic.GRUBConfig(esp)
 	if err != nil || grub != "EFI/onprem/grub.cfg" {
 		t.Fatalf("a real GRUB reads %q, %v", grub, err)
 	}
@@ -156,7 +138,7 @@ func TestLongBoot(t *testing.T) {
 			write(t, filepath.Join(state, strings.TrimPrefix(layout.BMCCA, layout.State)), string(running.PEM))
 			write(t, filepath.Join(state, "http/images/agent.kernel"), string(kernel))
 			write(t, filepath.Join(state, "http/images/agent.initramfs"), initramfs)
-			write(t, filepath.Join(state, "http/images", filepath.Base(layout.Loader)), string(loader))
+			write(t, filepath.Join(state, "http/images", filepath.Base(layout.Loader)), string(esp))
 		},
 	})
 	elsewhere := netip.AddrPortFrom(netip.MustParseAddr("127.0.0.2"), s.Settings.API.Port())
@@ -189,7 +171,7 @@ func TestLongBoot(t *testing.T) {
 			t.Errorf("%s: %v: the HTTP server cannot read it", path, err)
 		}
 	}
-	holds(t, s, filepath.Join(s.State, "http/redfish/boot-"+medium+".iso"), grub, kernel, loader)
+	holds(t, s, filepath.Join(s.State, "http/redfish/boot-"+medium+".iso"), grub, kernel, esp)
 	starts(t, filepath.Join(s.State, "http/redfish/boot-"+medium+".iso"), "ipa-api-url="+s.URL)
 	inserted := ""
 	for _, r := range bmc.Requests() {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -191,7 +192,8 @@ func TestLongFaults(t *testing.T) {
 	m.lost = 1 // Ironic fails an inspection that it has begun when it ends
 	s.killIronic()
 	s.at(m.name, patience(), progress.Deploying)
-	s.serveForeign()
+	s.serveForeign(s.dnsmasq())
+	s.named()
 	s.onDisk(m, 32<<20)
 	s.plug("down")
 	s.laps.lap("the cable is pulled")
@@ -225,34 +227,99 @@ func (s *site) killIronic() {
 	s.laps.lap("Ironic serves again")
 }
 
-// serveForeign starts another DHCP server on the link, and holds that it is named soon after its
-// first packet.
-func (s *site) serveForeign() {
-	s.t.Helper()
-	s.wire.IP(s.t, fmt.Sprintf(`link add foreign type veth peer name foreign0
-		link set foreign master %s up
-		addr add 172.22.0.251/24 dev foreign0
-		link set foreign0 up`, link))
-	cmd := exec.Command(need.Command(s.t, "dnsmasq"), "--keep-in-foreground", "--conf-file=/dev/null", "--port=0", "--no-ping", "--bind-interfaces",
+// foreignIP is the address of another server on the provisioning network.
+const foreignIP = "172.22.0.251"
+
+// dnsmasq is another DHCP server on the provisioning network.
+func (s *site) dnsmasq() *exec.Cmd {
+	return exec.Command(need.Command(s.t, "dnsmasq"), "--keep-in-foreground", "--conf-file=/dev/null", "--port=0", "--no-ping", "--bind-interfaces",
 		"--interface=foreign0", "--except-interface=lo", "--dhcp-range=172.22.0.200,172.22.0.240,1h",
 		"--dhcp-leasefile="+s.t.TempDir()+"/leases", "--pid-file=", "--log-facility=/dev/null")
-	s.must(s.wire.In(cmd.Start))
-	s.foreign = true
-	s.t.Cleanup(func() {
-		_ = cmd.Process.Kill() // it may have ended
-		_ = cmd.Wait()
-	})
-	if !s.offered(unknownMAC, 4*time.Second) {
-		s.t.Error("the foreign DHCP server does not answer")
+}
+
+// kea is one of another make. Its directories are fixed when it is built, below /run, which it gets
+// for itself.
+func (s *site) kea() *exec.Cmd {
+	s.t.Helper()
+	const script = `mount -t tmpfs tmpfs /run && mkdir -p /run/kea /run/lock/kea && exec "$0" "$@"`
+	dir := s.t.TempDir()
+	file := dir + "/kea.conf"
+	s.must(os.WriteFile(file, []byte(`{"Dhcp4": {"interfaces-config": {"interfaces": ["foreign0"]},
+		"lease-database": {"type": "memfile", "persist": false},
+		"subnet4": [{"subnet": "172.22.0.0/24", "pools": [{"pool": "172.22.0.200-172.22.0.240"}]}]}}`), 0o644))
+	cmd := exec.Command("unshare", "--mount", "sh", "-c", script, need.Command(s.t, "kea-dhcp4"), "-c", file)
+	cmd.Env = append(os.Environ(), "KEA_PIDFILE_DIR="+dir, "KEA_LOCKFILE_DIR="+dir, "KEA_DHCP_DATA_DIR="+dir)
+	return cmd
+}
+
+// serveForeign plugs another DHCP server in, and waits until it answers.
+func (s *site) serveForeign(server *exec.Cmd) (end func()) {
+	s.t.Helper()
+	if !s.foreign {
+		s.wire.IP(s.t, fmt.Sprintf(`link add foreign type veth peer name foreign0
+			link set foreign master %s up
+			addr add %s/24 dev foreign0
+			link set foreign0 up`, link, foreignIP))
 	}
+	s.foreign = true
+	s.must(s.wire.In(server.Start))
+	end = sync.OnceFunc(func() {
+		_ = server.Process.Kill() // it may have ended
+		_ = server.Wait()
+	})
+	s.t.Cleanup(end)
+	s.await(30*time.Second, func() error {
+		if !s.offered(unknownMAC, 2*time.Second) {
+			return errors.New("the foreign DHCP server does not answer")
+		}
+		return nil
+	})
+	return end
+}
+
+// named holds that the part DHCP names the other DHCP server soon after its first packet.
+func (s *site) named() {
+	s.t.Helper()
 	s.await(2*time.Second, func() error {
-		log := s.sh("journalctl --no-pager -u onprem-dnsmasq")
-		if !strings.Contains(log, "another server configures hosts of this network") || !strings.Contains(log, "172.22.0.251") {
+		log := s.sh("journalctl --no-pager -b -u onprem-dnsmasq")
+		if !strings.Contains(log, "another server configures hosts of this network") || !strings.Contains(log, foreignIP) {
 			return errors.New("the foreign DHCP server is not named")
 		}
 		return nil
 	})
 	s.laps.lap("the foreign DHCP server is named")
+}
+
+// TestLongForeign has another DHCP server, of either make, on the link before the bootstrap machine
+// boots, and while the hosts are deployed: the first one blocks, and the run goes on by itself once it
+// is gone. The second one is named. Nothing boots on the host.
+func TestLongForeign(t *testing.T) {
+	needLong(t)
+	for name, server := range map[string]func(*site) *exec.Cmd{"dnsmasq": (*site).dnsmasq, "Kea": (*site).kea} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			s.add(&host{kind: kind{name: "master-0", legacy: true}, mac: "52:54:00:22:00:01"})
+			s.install(placeholders(t))
+			end := s.serveForeign(server(s))
+			s.must(s.Boot(t.Context()))
+			s.await(4*time.Minute, func() error {
+				p, err := s.progress()
+				if text := strings.Join(p.Blockers, "; "); err == nil && !strings.Contains(text, foreignIP) {
+					err = fmt.Errorf("phase %s, waiting for %s, blocked by %q", p.Phase, p.Waits, text)
+				}
+				return err
+			})
+			s.laps.lap("it blocks")
+			if s.sh("podman ps -q -f name=onprem-dnsmasq") != "" {
+				t.Error("dnsmasq was started beside it")
+			}
+			end()
+			s.at("master-0", 4*time.Minute, progress.Inspect)
+			s.serveForeign(server(s))
+			s.named()
+			s.ends(t)
+		})
+	}
 }
 
 // TestLongBlockers has a hint that fits no disk, and a BMC that gets another password while its host

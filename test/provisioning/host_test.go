@@ -19,7 +19,8 @@ type kind struct {
 	name     string
 	legacy   bool
 	ipmi     bool
-	memoryMB int // 0 for that of package qemuhost
+	media    bool // boots its ramdisk by virtual media
+	memoryMB int  // 0 for that of package qemuhost
 }
 
 // host is a bare machine of the lab, which is off, and its BMC.

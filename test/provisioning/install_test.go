@@ -99,7 +99,8 @@ func (s *site) reports(members ...*member) {
 }
 
 // installed holds that each disk was written once, that the trap is as it was, and that a host
-// started from nothing else than the network, as often as it may, and then its disk.
+// started from nothing else than the network or its virtual medium, as often as it may, and then its
+// disk.
 func (s *site) installed(members ...*member) {
 	s.t.Helper()
 	written := s.written()
@@ -108,7 +109,11 @@ func (s *site) installed(members ...*member) {
 		for _, c := range m.Starts() {
 			from = append(from, c.Boot)
 		}
-		most := append(slices.Repeat([]string{"Pxe"}, 1+m.lost), "Hdd")
+		ramdisk := "Pxe"
+		if m.media {
+			ramdisk = "Cd"
+		}
+		most := append(slices.Repeat([]string{ramdisk}, 1+m.lost), "Hdd")
 		if n := max(len(from), 2); n > len(most) || !slices.Equal(from, most[len(most)-n:]) || written[m.name] != 1 {
 			s.t.Errorf("%s started from %v, its disk was written %d times", m.name, from, written[m.name])
 		}
@@ -119,9 +124,10 @@ func (s *site) installed(members ...*member) {
 	}
 }
 
-// TestLongKinds installs a machine that starts by UEFI, and one whose BMC is reached by IPMI.
+// TestLongKinds installs a machine that starts by UEFI, one whose BMC is reached by IPMI, and one that
+// gets its ramdisk as a virtual medium.
 func TestLongKinds(t *testing.T) {
-	s := started(t, []kind{{}, {legacy: true, ipmi: true}}, nil)
+	s := started(t, []kind{{}, {legacy: true, ipmi: true}, {media: true}}, nil)
 	s.reports(s.members...)
 	s.installed(s.members...)
 	s.ends(t)

@@ -30,9 +30,9 @@ const (
 // object is a JSON object.
 type object = map[string]any
 
-// MakeImage makes an image of a root file system, as files of a directory: its first use in a
-// registry is as quick as any other.
-func MakeImage(ctx context.Context, root, dir string) error {
+// MakeImage makes an image of a root file system and of more files at its top, as files of a
+// directory: its first use in a registry is as quick as any other.
+func MakeImage(ctx context.Context, root, dir string, more ...string) error {
 	f, err := os.Create(filepath.Join(dir, layerFile))
 	if err != nil {
 		return err
@@ -43,7 +43,11 @@ func MakeImage(ctx context.Context, root, dir string) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, "tar", "--numeric-owner", "--exclude=./dev", "--exclude=./proc", "--exclude=./sys", "-C", root, "-c", ".")
+	args := []string{"--numeric-owner", "--exclude=./dev", "--exclude=./proc", "--exclude=./sys", "-c", "-C", root, "."}
+	for _, file := range more {
+		args = append(args, "-C", filepath.Dir(file), "./"+filepath.Base(file))
+	}
+	cmd := exec.CommandContext(ctx, "tar", args...)
 	cmd.Stdout = io.MultiWriter(zip, content)
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("archive %s: %w", root, err)
