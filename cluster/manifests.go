@@ -2,8 +2,10 @@ package cluster
 
 import (
 	"fmt"
+	"io/fs"
 	"strings"
 
+	"github.com/onprem-infra/onprem-infra/cluster/metal3"
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 	"github.com/onprem-infra/onprem-infra/shared/object"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -13,8 +15,13 @@ import (
 // Without pods of ours there are none. It needs no images.
 func Manifests(p plan.Plan) (asset.Set, error) {
 	b := asset.Builder{By: "cluster"}
+	addOwn(&b, p)
+	return b.Set()
+}
+
+func addOwn(b *asset.Builder, p plan.Plan) {
 	if len(p.VIPs.API) == 0 {
-		return b.Set()
+		return
 	}
 	for i, o := range Objects(p) {
 		about := o.About()
@@ -24,5 +31,35 @@ func Manifests(p plan.Plan) (asset.Set, error) {
 		}
 		b.File(fmt.Sprintf("/%02d-%s.yaml", i+1, name), 0o644, object.Encode(o))
 	}
+}
+
+// ManifestsWith are Manifests, and beside them the objects of the hosts, if the cluster has
+// operators that provision some. The files of kind Secret have mode 0600. The error for hosts is a
+// metal3.WrongHosts.
+func ManifestsWith(p plan.Plan, g metal3.Given) (asset.Set, error) {
+	b := asset.Builder{By: "cluster"}
+	addOwn(&b, p)
+	objects, err := metal3.Objects(p, g)
+	if err != nil {
+		return asset.Set{}, err
+	}
+	for _, o := range objects {
+		path, mode := hostFile(o)
+		b.File(path, mode, object.Encode(o))
+	}
 	return b.Set()
+}
+
+// hostFile is the file of an object of the hosts: what names another one is applied after it.
+func hostFile(o object.Object) (path string, mode fs.FileMode) {
+	about := o.About()
+	switch o.(type) {
+	case object.Provisioning:
+		return "/10-provisioning.yaml", 0o644
+	case object.ConfigMap:
+		return "/11-configmap-" + about.Metadata.Name + ".yaml", 0o644
+	case object.Secret:
+		return "/20-secret-" + about.Metadata.Name + ".yaml", 0o600
+	}
+	return "/30-baremetalhost-" + about.Metadata.Name + ".yaml", 0o644
 }

@@ -12,6 +12,7 @@ import (
 
 // revealing are the shipped files that may read the text of a secret, each with its reason.
 var revealing = map[string]string{
+	"cluster/metal3/metal3.go":                 "OpenShift's operators read the accounts of BMCs and the networks of hosts in Secrets",
 	"shared/host/ironic/ironic.go":             "the account of Ironic's API is sent to it",
 	"shared/host/ironic/write.go":              "Ironic wants the accounts of BMCs and the config drive",
 	"shared/provisioning/hostfile/hostfile.go": "it is the one file that has them",

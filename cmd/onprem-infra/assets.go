@@ -64,6 +64,10 @@ func loadAssets(std streams, in *input, kind role.Role, l *live, d *hostDocument
 	if err != nil {
 		return plan.Plan{}, asset.Set{}, err
 	}
+	if kind == ofCluster {
+		set, err := clusterGoods(std, in, p, described, d.infraID)
+		return p, set, err
+	}
 	var o bootstrap.Options
 	if kind == role.Bootstrap {
 		if o, err = d.options(std, in, p, described); err != nil {
@@ -87,13 +91,10 @@ func hostGoods(p plan.Plan, kind role.Role, o bootstrap.Options) (asset.Set, err
 	return set, err
 }
 
-// goods are everything that a host of a role gets, or the cluster itself.
+// goods are everything that a host of a role gets.
 func goods(p plan.Plan, r role.Role, o bootstrap.Options) (asset.Set, error) {
-	switch r {
-	case role.Bootstrap:
+	if r == role.Bootstrap {
 		return bootstrap.AssetsWith(p, o)
-	case ofCluster:
-		return cluster.Manifests(p)
 	}
 	return cluster.Assets(p, r)
 }

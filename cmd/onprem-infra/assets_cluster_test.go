@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/base64"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,7 +14,7 @@ import (
 func TestRenderCluster(t *testing.T) {
 	config, _ := exampleFilesIn(t)
 	out := filepath.Join(t.TempDir(), "manifests")
-	must(t, "", "render", "--role=cluster", "-c", config, "--out", out)
+	must(t, "", "render", "--role=cluster", "-c", config, "--out", out, "--infra-id", "ostest-x7k2p")
 	entries, err := os.ReadDir(out)
 	if err != nil {
 		t.Fatal(err)
@@ -59,6 +60,64 @@ func TestPlanFilesByRole(t *testing.T) {
 		}
 		if !strings.Contains(files, "/etc/kubernetes/manifests/haproxy.yaml") {
 			t.Error("the files of a master lack HAProxy's pod")
+		}
+	}
+}
+
+// TestRenderCluster_Hosts holds that OpenShift's operators get the hosts of a description, with the
+// accounts of their BMCs in files that only their owner may read, and that the directory can be
+// written again.
+func TestRenderCluster_Hosts(t *testing.T) {
+	dir := t.TempDir()
+	config, out := filepath.Join(dir, "install-config.yaml"), filepath.Join(dir, "manifests")
+	if err := os.WriteFile(config, []byte(plantedConfig), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := func(want string, more ...string) {
+		t.Helper()
+		o := invoke(t, "", append([]string{"render", "--role=cluster", "-c", config, "--out", out}, more...)...)
+		if warned := strings.Contains(o.err, "without --infra-id"); o.code != 0 || warned != (len(more) == 0) || strings.Contains(o.out+o.err, planted) {
+			t.Errorf("%v: exit %d, %s%s", more, o.code, o.out, o.err)
+		}
+		text, err := os.ReadFile(filepath.Join(out, "30-baremetalhost-m0.yaml"))
+		if got := strings.Contains(string(text), "name: prod-x7k2p-master-0\n"); err != nil || got != (want != "") {
+			t.Errorf("%v: %v\n%s", more, err, text)
+		}
+	}
+	run("")
+	run("prod-x7k2p-master-0", "--infra-id", "prod-x7k2p")
+	secret := base64.StdEncoding.EncodeToString([]byte(planted))
+	var held []string
+	for _, name := range []string{"10-provisioning", "20-secret-m0-bmc-secret", "20-secret-m0-network-config-secret", "20-secret-w0-bmc-secret", "30-baremetalhost-m0", "30-baremetalhost-w0"} {
+		path := filepath.Join(out, name+".yaml")
+		text, err := os.ReadFile(path)
+		info, statErr := os.Stat(path)
+		if err != nil || statErr != nil {
+			t.Error(err, statErr)
+			continue
+		}
+		if strings.Contains(string(text), secret) {
+			held = append(held, name)
+		}
+		if private := info.Mode() == 0o600; private != strings.HasPrefix(name, "20-") || strings.Contains(string(text), planted) {
+			t.Errorf("%s with mode %v:\n%s", name, info.Mode(), text)
+		}
+	}
+	if want := []string{"20-secret-m0-bmc-secret", "20-secret-w0-bmc-secret"}; !slices.Equal(held, want) {
+		t.Errorf("the password is in %v, want %v", held, want)
+	}
+	plain := filepath.Join(dir, "plain.yaml")
+	before, _, _ := strings.Cut(plantedConfig, "    hosts:\n")
+	if err := os.WriteFile(plain, []byte(before), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, args := range map[string][]string{
+		"of a host":     {"--role=worker", "-c", config},
+		"without hosts": {"--role=cluster", "-c", plain},
+	} {
+		o := invoke(t, "", append(append([]string{"render"}, args...), "--out", filepath.Join(dir, "other"), "--infra-id", "x")...)
+		if o.code != exitUsage || !strings.Contains(o.err, "--infra-id is for ") {
+			t.Errorf("%s: exit %d, %s", name, o.code, o.err)
 		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/onprem-infra/onprem-infra/bootstrap"
+	"github.com/onprem-infra/onprem-infra/cluster"
+	"github.com/onprem-infra/onprem-infra/cluster/metal3"
 	"github.com/onprem-infra/onprem-infra/ignition/verify"
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 	"github.com/onprem-infra/onprem-infra/shared/host/accounts"
@@ -23,8 +25,11 @@ import (
 
 const hostIgnition = "host-ignition"
 
-// hostDocuments is the flag --host-ignition.
-type hostDocuments struct{ values []string }
+// hostDocuments are the flags --host-ignition and, of render, --infra-id.
+type hostDocuments struct {
+	values  []string
+	infraID string
+}
 
 func hostIgnitionFlag(cmd *cobra.Command) *hostDocuments {
 	d := &hostDocuments{}
@@ -97,25 +102,61 @@ func (d *hostDocuments) options(std streams, in *input, p plan.Plan, described s
 		}
 		return o, nil
 	}
-	o.Hosts = append(o.Hosts, described.Hosts...)
 	if err := noteNetworks(std, p, described.Hosts); err != nil {
 		return o, err
 	}
-	logins, findings := accounts.Of(in.file, o.Hosts)
-	findings = append(findings, bootstrap.Unfit(p, described.Hosts)...)
-	for _, f := range findings {
+	o.Hosts, o.CA, err = secretsOf(std, in, described, bootstrap.Unfit(p, described.Hosts)...)
+	return o, err
+}
+
+// secretsOf are the described hosts with the accounts of their BMCs, and the certificates by which
+// these are verified. It prints what is wrong with the files that have them, and other findings.
+func secretsOf(std streams, in *input, described spec.Cluster, findings ...spec.Finding) (
+	hosts []spec.Host, ca string, err error) {
+	hosts = append(hosts, described.Hosts...)
+	logins, wrong := accounts.Of(in.file, hosts)
+	wrong = append(wrong, findings...)
+	for _, f := range wrong {
 		_ = printMessage(std.err, "%v\n", f)
 	}
-	if findings.HasErrors() {
-		return o, negative(nil)
+	if wrong.HasErrors() {
+		return nil, "", negative(nil)
 	}
 	for i, login := range logins {
-		o.Hosts[i].BMC.Username, o.Hosts[i].BMC.Password = login.Username, login.Password
+		hosts[i].BMC.Username, hosts[i].BMC.Password = login.Username, login.Password
 	}
-	if o.CA, err = accounts.PEM(in.file, described.Provisioning); err != nil {
+	if ca, err = accounts.PEM(in.file, described.Provisioning); err != nil {
 		err = negative(err)
 	}
-	return o, err
+	return hosts, ca, err
+}
+
+// clusterGoods are the objects of the cluster, with those of the hosts that its operators know.
+func clusterGoods(std streams, in *input, p plan.Plan, described spec.Cluster, infraID string) (
+	asset.Set, error) {
+	if !metal3.Knows(p) {
+		if infraID != "" {
+			return asset.Set{}, usage("--infra-id is for a cluster that provisions hosts: this " +
+				"one has no host with a BMC, or no operators for it")
+		}
+		return cluster.Manifests(p)
+	}
+	hosts, ca, err := secretsOf(std, in, described)
+	if err != nil {
+		return asset.Set{}, err
+	}
+	if infraID == "" {
+		if err := printMessage(std.err, "onprem-infra: warning: without --infra-id the hosts of "+
+			"the control plane belong to no Machine, and OpenShift may take a worker's host for "+
+			"one: give the infraID of the installer's metadata.json\n"); err != nil {
+			return asset.Set{}, err
+		}
+	}
+	set, err := cluster.ManifestsWith(p, metal3.Given{Hosts: hosts, CA: ca, InfraID: infraID})
+	if errors.As(err, new(metal3.WrongHosts)) {
+		err = negative(err)
+	}
+	return set, err
 }
 
 // noteNetworks names the hosts whose described network no part of the bootstrap machine applies: a

@@ -36,7 +36,9 @@ Ignition documents, which --host-ignition names. Only its owner may read it: kee
 safe.
 
 The role cluster is not a host's: its files are the objects that the cluster must have once, for
-"kubectl apply".`
+"kubectl apply". If OpenShift provisions hosts of it, these are among them, with the accounts of
+their BMCs in Secrets that only their owner may read; --infra-id ties those of the control plane to
+the installer's Machines.`
 
 func renderCommand(std streams) *cobra.Command {
 	var prune bool
@@ -56,6 +58,8 @@ func renderCommand(std streams) *cobra.Command {
 	name := roleFlag(cmd, ofCluster)
 	there := liveFlags(cmd)
 	documents := hostIgnitionFlag(cmd)
+	cmd.Flags().StringVar(&documents.infraID, "infra-id", "", "with --role=cluster, infraID of "+
+		"the installer's metadata.json: the hosts of the control plane belong to its Machines")
 	w := writingFlags(cmd, std, "directory to write below, made when it is not there")
 	cmd.Flags().BoolVar(&prune, "prune", false,
 		"remove files of ours that a host of this role does not get")
@@ -66,6 +70,9 @@ func renderCommand(std streams) *cobra.Command {
 		kind, err := parseRole(*name, ofCluster)
 		if err != nil {
 			return err
+		}
+		if documents.infraID != "" && kind != ofCluster {
+			return usage("--infra-id is for --role=cluster")
 		}
 		there.inTree(w.place.Path)
 		p, set, err := loadAssets(std, in, kind, there, documents)

@@ -30,7 +30,9 @@ type Flavour struct {
 	// Around means that OpenShift's own units run beside ours: they configure a bridge and the
 	// network, empty storage, update the system.
 	Around bool
-	Founds bool // the first control plane node has no bootstrap machine before it
+	// Machines means that operators of bare hosts and of Machines run in the cluster.
+	Machines bool
+	Founds   bool // the first control plane node has no bootstrap machine before it
 }
 
 // Of is the distribution of a platform's clusters if the user names none: OpenShift gives virtual
@@ -93,7 +95,7 @@ func openShift(platform spec.Platform) Flavour {
 		KubeletGate:    "10-mco-on-prem-wait-resolv.conf",
 		ResolvMarker:   "/run/resolv-prepender-kni-conf-done",
 		ResolvedDropIn: "/etc/systemd/resolved.conf.d/60-kni.conf",
-		MachineConfig:  true, Routers: true, Around: true,
+		MachineConfig:  true, Routers: true, Around: true, Machines: true,
 	}
 	if platform == spec.None {
 		f.Namespace = platform.Short() + "-infra"

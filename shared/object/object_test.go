@@ -33,6 +33,8 @@ func TestExact(t *testing.T) {
 		"a cluster role": object.Role{Head: about(object.RBAC, "ClusterRole", ""), Rules: rules},
 		"a binding":      bound("Role"),
 		"one everywhere": bound("ClusterRole"),
+		"a secret":       object.Secret{Head: about(object.Core, "Secret", "here"), Data: map[string]string{"k": "dg=="}},
+		"a config map":   object.ConfigMap{Head: about(object.Core, "ConfigMap", "here"), Data: map[string]string{"k": "v"}},
 		"a pod":          object.Pod{Head: about(object.Core, "Pod", "here"), Spec: fullest()},
 	} {
 		t.Run(name, func(t *testing.T) {

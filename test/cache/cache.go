@@ -71,6 +71,11 @@ func administrators(ctx context.Context, program string) (string, error) {
 	return thirdParty(ctx, "kubeadm", program, "k8s.io/kubernetes/cmd/"+program)
 }
 
+// Metal3Judge is the path of a program that reads BareMetalHosts as metal3's API does, built from
+// test/third_party/metal3 at the first call: about a minute, and the modules are downloaded. The
+// working directory must be in the project.
+func Metal3Judge(ctx context.Context) (string, error) { return thirdParty(ctx, "metal3", "judge", ".") }
+
 func kubernetes(ctx context.Context, program string) (string, error) {
 	return thirdParty(ctx, "kubernetes", program, "k8s.io/kubernetes/cmd/"+program)
 }

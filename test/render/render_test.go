@@ -13,6 +13,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/bootstrap"
 	"github.com/onprem-infra/onprem-infra/cluster"
+	"github.com/onprem-infra/onprem-infra/cluster/metal3"
 	"github.com/onprem-infra/onprem-infra/ignition"
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -102,7 +103,7 @@ func rendered(input txtar.File, images []byte) []txtar.File {
 		}
 		entries = append(entries, tree(string(r), set, written)...)
 	}
-	set, err := cluster.Manifests(p)
+	set, err := cluster.ManifestsWith(p, metal3.Given{Hosts: described.Hosts, InfraID: "ostest-x7k2p"})
 	if err != nil {
 		return findings(err)
 	}

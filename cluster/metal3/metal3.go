@@ -1,0 +1,203 @@
+// Package metal3 makes the objects by which OpenShift's operators know the hosts of a cluster:
+// those that the bootstrap machine has provisioned, and those that the cluster is to provision.
+package metal3
+
+import (
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/onprem-infra/onprem-infra/shared/object"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
+	"github.com/onprem-infra/onprem-infra/shared/secret"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/spec/machine"
+	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
+)
+
+// namespace is where OpenShift's operators have hosts and machines.
+const namespace = "openshift-machine-api"
+
+// Paused keeps metal3 from a host. The handover removes it from the hosts that the cluster
+// provisions.
+const Paused = "baremetalhost.metal3.io/paused"
+
+// roleLabel is by what OpenShift's installer counts the hosts of the control plane.
+const roleLabel = "installer.openshift.io/role"
+
+// Given is what the objects have beside the plan, which has no secrets.
+type Given struct {
+	// Hosts are those of the description, as spec.Parse returns them, with their accounts.
+	Hosts []spec.Host
+	// CA are certificates in PEM by which BMCs are verified; empty for those of the machine.
+	CA string
+	// InfraID begins the names of the Machines of OpenShift's installer, which metadata.json has.
+	// Without it hosts of the control plane belong to no Machine.
+	InfraID string
+}
+
+// Knows reports whether the plan provisions hosts of a cluster that has such operators.
+func Knows(p plan.Plan) bool { return p.Provisioning != nil && p.Flavour().Machines }
+
+// WrongHosts is the error of Objects for hosts of the plan of which no object can be made. Each
+// list may be empty, but not all of them.
+type WrongHosts struct {
+	Absent    []string // those that Given does not have
+	NoAccount []string // whose account is in a file that the caller has not read
+	Pinned    []string // whose BMC is known by a digest, which Ironic cannot verify
+}
+
+func (w WrongHosts) Error() string {
+	var all []string
+	for _, fault := range []struct {
+		names       []string
+		before, fix string
+	}{
+		{w.Absent, "the description of these hosts is missing: ", "give the hosts that " +
+			"spec.Parse has returned"},
+		{w.NoAccount, "the account of the BMC is missing for ", "read the file that the " +
+			"description names"},
+		{w.Pinned, "the BMC is known by the digest of its certificate (pin:) for ", "Ironic " +
+			"verifies by authorities alone: put the certificate or its CA into bmcCA, and leave " +
+			"verify out"},
+	} {
+		if len(fault.names) > 0 {
+			all = append(all, fault.before+strings.Join(fault.names, ", ")+": "+fault.fix)
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
+// Objects are the objects, in the order of application; none if the plan provisions no hosts, or if
+// the cluster has no such operators. Those of kind Secret are secret. The error is WrongHosts.
+func Objects(p plan.Plan, g Given) ([]object.Object, error) {
+	if !Knows(p) {
+		return nil, nil
+	}
+	all := []object.Object{operator(*p.Provisioning)}
+	if g.CA != "" {
+		all = append(all, object.ConfigMap{Head: about(object.Core, "ConfigMap", "bmc-verify-ca"),
+			Data: map[string]string{"verify_ca.crt": g.CA}})
+	}
+	var wrong WrongHosts
+	nth := map[string]int{}
+	for _, planned := range p.Provisioning.Hosts {
+		i := slices.IndexFunc(g.Hosts, func(h spec.Host) bool { return h.Name == planned.Name })
+		if i < 0 {
+			wrong.Absent = append(wrong.Absent, planned.Name)
+			continue
+		}
+		described := g.Hosts[i]
+		if described.BMC.Credentials != "" && described.BMC.Password.Empty() {
+			wrong.NoAccount = append(wrong.NoAccount, planned.Name)
+		}
+		if strings.HasPrefix(planned.Verify, machine.VerifyPin) {
+			wrong.Pinned = append(wrong.Pinned, planned.Name)
+		}
+		all = append(all, host(planned, described, g.machine(planned, nth))...)
+	}
+	if len(wrong.Absent)+len(wrong.NoAccount)+len(wrong.Pinned) > 0 {
+		return nil, wrong
+	}
+	return all, nil
+}
+
+func about(version, kind, name string) object.Head {
+	return object.Head{APIVersion: version, Kind: kind, Metadata: object.Meta{
+		Name: name, Namespace: namespace,
+		Labels: map[string]string{"app.kubernetes.io/managed-by": "onprem-infra"},
+	}}
+}
+
+// operator is the one object of its kind, whose name is fixed.
+func operator(p provision.Plan) object.Object {
+	s := object.ProvisioningSpec{AdditionalNTPServers: p.NTP,
+		ProvisioningNetwork: map[provisioning.Mode]string{provisioning.Managed: "Managed",
+			provisioning.Unmanaged: "Unmanaged", provisioning.Disabled: "Disabled"}[p.Network]}
+	if p.Network != provisioning.Disabled {
+		s.ProvisioningIP, s.ProvisioningNetworkCIDR = p.IP.String(), p.CIDR.String()
+		s.ProvisioningInterface = p.Interface
+		for _, h := range p.OfPhase(provision.Bootstrap) {
+			s.ProvisioningMACAddresses = append(s.ProvisioningMACAddresses, h.MAC.String())
+		}
+		// BMCs are not on the provisioning network.
+		s.VirtualMediaViaExternalNetwork = slices.ContainsFunc(p.OfPhase(provision.Cluster),
+			func(h provision.Host) bool { return h.Boot == provision.VirtualMedia })
+	}
+	if d := p.DHCP; d != nil && p.Network == provisioning.Managed {
+		s.ProvisioningDHCPRange = d.First.String() + "," + d.Last.String()
+		if d.Gateway.IsValid() {
+			s.ProvisioningNetworkGateway = d.Gateway.String()
+		}
+	}
+	head := about(object.Metal3, "Provisioning", "provisioning-configuration")
+	head.Metadata.Namespace = ""
+	return object.Provisioning{Head: head, Spec: s}
+}
+
+// machine is the Machine that a host of the control plane belongs to. Without it the controller of
+// Machines would choose any host for it that is available, such as a worker's.
+func (g Given) machine(h provision.Host, nth map[string]int) *object.Reference {
+	if h.Phase != provision.Bootstrap {
+		return nil
+	}
+	n := nth[h.Role]
+	nth[h.Role]++
+	if g.InfraID == "" {
+		return nil
+	}
+	return &object.Reference{APIVersion: "machine.openshift.io/v1beta1", Kind: "Machine",
+		Namespace: namespace, Name: fmt.Sprintf("%s-%s-%d", g.InfraID, h.Role, n)}
+}
+
+// host is a host, with the Secrets that it names.
+func host(planned provision.Host, described spec.Host, of *object.Reference) (
+	all []object.Object) {
+	h := object.BareMetalHost{Head: about(object.Metal3, "BareMetalHost", planned.Name),
+		Spec: object.BareMetalHostSpec{Online: true, ConsumerRef: of,
+			ExternallyProvisioned: planned.Phase == provision.Bootstrap,
+			BootMode:              planned.BootMode, RootDeviceHints: hints(described.RootDisk)}}
+	if planned.MAC.IsCard() {
+		h.Spec.BootMACAddress = planned.MAC.String()
+	}
+	h.Metadata.Labels[roleLabel] = "control-plane"
+	if planned.Role == machine.Worker {
+		h.Metadata.Labels[roleLabel] = planned.Role
+	}
+	if planned.Phase == provision.Cluster {
+		h.Metadata.Annotations = map[string]string{Paused: "until the handover"}
+	}
+	if planned.BMC != "" {
+		account := object.Secret{Head: about(object.Core, "Secret", planned.Name+"-bmc-secret"),
+			Data: map[string]string{"username": encoded(described.BMC.Username),
+				"password": encoded(described.BMC.Password)}}
+		h.Spec.BMC = &object.BMC{Address: planned.BMC, CredentialsName: account.Metadata.Name,
+			DisableCertificateVerification: planned.Verify == machine.VerifyOff}
+		all = append(all, account)
+	}
+	if !described.Network.Empty() {
+		network := object.Secret{
+			Head: about(object.Core, "Secret", planned.Name+"-network-config-secret"),
+			Data: map[string]string{"nmstate": encoded(described.Network)}}
+		h.Spec.NetworkDataName = network.Metadata.Name
+		all = append(all, network)
+	}
+	return append(all, h)
+}
+
+func encoded(text secret.Text) string {
+	return base64.StdEncoding.EncodeToString([]byte(text.Reveal()))
+}
+
+// hints are those of metal3, which have the same names.
+func hints(h machine.RootDisk) *object.RootDeviceHints {
+	if h.None() {
+		return nil
+	}
+	return &object.RootDeviceHints{DeviceName: h.DeviceName, HCTL: h.HCTL,
+		MinSizeGigabytes: h.MinSizeGigabytes, Model: h.Model, Rotational: h.Rotational,
+		SerialNumber: h.SerialNumber, Vendor: h.Vendor, WWN: h.WWN,
+		WWNVendorExtension: h.WWNVendorExtension, WWNWithExtension: h.WWNWithExtension}
+}

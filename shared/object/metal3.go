@@ -1,0 +1,71 @@
+package object
+
+// Metal3 is the API of bare hosts, and of OpenShift's operator for them.
+const Metal3 = "metal3.io/v1alpha1"
+
+// Provisioning tells OpenShift's cluster-baremetal-operator how hosts are provisioned.
+type Provisioning struct {
+	Head `yaml:",inline"`
+	Spec ProvisioningSpec `yaml:"spec"`
+}
+
+// ProvisioningSpec is empty where its network has no such field.
+type ProvisioningSpec struct {
+	AdditionalNTPServers           []string `yaml:"additionalNTPServers,omitempty"`
+	ProvisioningDHCPRange          string   `yaml:"provisioningDHCPRange,omitempty"`
+	ProvisioningIP                 string   `yaml:"provisioningIP,omitempty"`
+	ProvisioningInterface          string   `yaml:"provisioningInterface,omitempty"`
+	ProvisioningMACAddresses       []string `yaml:"provisioningMacAddresses,omitempty"`
+	ProvisioningNetwork            string   `yaml:"provisioningNetwork"`
+	ProvisioningNetworkCIDR        string   `yaml:"provisioningNetworkCIDR,omitempty"`
+	ProvisioningNetworkGateway     string   `yaml:"provisioningNetworkGateway,omitempty"`
+	VirtualMediaViaExternalNetwork bool     `yaml:"virtualMediaViaExternalNetwork,omitempty"`
+	WatchAllNamespaces             bool     `yaml:"watchAllNamespaces"`
+}
+
+// BareMetalHost is a host that metal3 provisions, or knows as provisioned.
+type BareMetalHost struct {
+	Head `yaml:",inline"`
+	Spec BareMetalHostSpec `yaml:"spec"`
+}
+
+// BareMetalHostSpec specifies a host.
+type BareMetalHostSpec struct {
+	BMC                   *BMC             `yaml:"bmc,omitempty"`
+	BootMACAddress        string           `yaml:"bootMACAddress,omitempty"`
+	BootMode              string           `yaml:"bootMode,omitempty"`
+	ConsumerRef           *Reference       `yaml:"consumerRef,omitempty"`
+	ExternallyProvisioned bool             `yaml:"externallyProvisioned,omitempty"`
+	Online                bool             `yaml:"online"`
+	NetworkDataName       string           `yaml:"preprovisioningNetworkDataName,omitempty"`
+	RootDeviceHints       *RootDeviceHints `yaml:"rootDeviceHints,omitempty"`
+}
+
+// BMC is how a host is switched on. The account is in a Secret of the host's namespace.
+type BMC struct {
+	Address                        string `yaml:"address"`
+	CredentialsName                string `yaml:"credentialsName"`
+	DisableCertificateVerification bool   `yaml:"disableCertificateVerification,omitempty"`
+}
+
+// Reference names another object.
+type Reference struct {
+	APIVersion string `yaml:"apiVersion"`
+	Kind       string `yaml:"kind"`
+	Name       string `yaml:"name"`
+	Namespace  string `yaml:"namespace"`
+}
+
+// RootDeviceHints is what the disk must be that a host is installed on.
+type RootDeviceHints struct {
+	DeviceName         string `yaml:"deviceName,omitempty"`
+	HCTL               string `yaml:"hctl,omitempty"`
+	MinSizeGigabytes   int    `yaml:"minSizeGigabytes,omitempty"`
+	Model              string `yaml:"model,omitempty"`
+	Rotational         *bool  `yaml:"rotational,omitempty"`
+	SerialNumber       string `yaml:"serialNumber,omitempty"`
+	Vendor             string `yaml:"vendor,omitempty"`
+	WWN                string `yaml:"wwn,omitempty"`
+	WWNVendorExtension string `yaml:"wwnVendorExtension,omitempty"`
+	WWNWithExtension   string `yaml:"wwnWithExtension,omitempty"`
+}
