@@ -45,7 +45,8 @@ func (j *judge) judgeTLS() {
 		"(bmcVerifyCA of an install-config)", chain.Pin)
 	switch {
 	case !chain.Trusted && mode == wire.ByPin:
-		j.add(CheckTLS, Error, "find out why; if the BMC's owner changed it, set verify: pin:"+chain.Pin,
+		j.add(CheckTLS, Error,
+			"find out why; if the BMC's owner changed it, set verify: pin:"+chain.Pin,
 			"the BMC presents another certificate than the pinned one, and got no password")
 	case !chain.Trusted:
 		j.add(CheckTLS, Error, trust,
