@@ -356,6 +356,25 @@ func TestRoom_Faults(t *testing.T) {
 	}
 }
 
+// TestRoom_FailedIsFailed holds that a fault lasts until an attempt has succeeded: one that is under
+// way is no recovery.
+func TestRoom_FailedIsFailed(t *testing.T) {
+	m := &machine{here: map[string]bool{spec.IronicImage: true, spec.IronicAgentImage: true}, orders: on}
+	m.supply = func(ctx context.Context, _ item.Item, _ func(done, total int64)) error {
+		if len(m.supplied) == 1 {
+			return errors.New("the server is down")
+		}
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	run(t, m, func(r *Room, after func(time.Duration) orders.Report) {
+		after(10 * time.Second)
+		if err := r.Apply(t.Context(), Desired{On: true}); len(m.supplied) != 2 || err == nil || !strings.Contains(err.Error(), "the server is down") {
+			t.Errorf("at attempt %d: %v", len(m.supplied), err)
+		}
+	})
+}
+
 // TestRoom_Changed holds that a file that is changed behind our back is not served, and not left.
 func TestRoom_Changed(t *testing.T) {
 	m := &machine{here: map[string]bool{spec.IronicImage: true, spec.IronicAgentImage: true, spec.OSImage: true}, orders: on}

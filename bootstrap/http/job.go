@@ -49,7 +49,7 @@ type job struct {
 	files []File
 	done  int64
 	total int64
-	err   error // of the last attempt
+	err   error // of the last attempt that ended; nil once one has succeeded
 	until time.Time
 	delay time.Duration
 	end   context.CancelFunc // nil while no attempt is under way

@@ -157,9 +157,7 @@ func (r *Room) Apply(ctx context.Context, d Desired) error {
 	}
 	for _, j := range r.jobs {
 		j.start(ctx, r.Supplier)
-		if s := j.status(); s.State == Failed {
-			failed = errors.Join(failed, s.Err)
-		}
+		failed = errors.Join(failed, j.status().Err)
 	}
 	if r.open {
 		failed = errors.Join(failed, r.ask(ctx, d.Certificate))
