@@ -18,13 +18,14 @@ func importable() map[string][]string {
 	yaml, unit := "go.yaml.in/yaml/v3", "github.com/coreos/go-systemd/v22/unit"
 	bmc, errs := "github.com/metal3-io/baremetal-operator/pkg/hardwareutils/bmc", "github.com/pkg/errors"
 	return map[string][]string{
-		"shared/role":  nil,
-		"shared/asset": nil,
-		"shared/spec":  {yaml, bmc, errs},
-		"shared/plan":  {yaml, bmc, errs},
-		"bootstrap":    {yaml, unit, bmc, errs},
-		"cluster":      {yaml, unit, bmc, errs},
-		"ignition":     {yaml, unit, bmc, errs, "github.com/coreos/", "github.com/vincent-petithory/dataurl"},
+		"shared/role":    nil,
+		"shared/asset":   nil,
+		"shared/spec":    {yaml, bmc, errs},
+		"shared/plan":    {yaml, bmc, errs},
+		"bootstrap":      {yaml, unit, bmc, errs},
+		"cluster":        {yaml, unit, bmc, errs},
+		"cluster/metal3": {yaml, bmc, errs},
+		"ignition":       {yaml, unit, bmc, errs, "github.com/coreos/", "github.com/vincent-petithory/dataurl"},
 	}
 }
 
