@@ -54,8 +54,10 @@ func open(ctx context.Context, profile string, bootstrap bool) (_ *stage, err er
 	if s.observer, err = s.Observe(); err != nil {
 		return nil, err
 	}
-	s.crowd, err = s.AttendMeasured(ctx)
-	return s, err
+	if s.crowd, err = s.AttendMeasured(ctx); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 func (s *stage) close() error {

@@ -24,7 +24,7 @@ const (
 // nameServer is a name server of the network that the machine stands in.
 type nameServer struct {
 	server *dns.Server
-	done   chan error
+	done   chan error // has the error of the end, and is closed then
 }
 
 // serveNames answers on a host whose addresses are self and the IPv6 one that goes with it.
@@ -43,7 +43,10 @@ func serveNames(host *lab.Host, self netip.Addr) (*nameServer, error) {
 		// The client may have gone.
 		_ = w.WriteMsg(answer(asked, q))
 	})}
-	go func() { n.done <- n.server.ActivateAndServe() }()
+	go func() {
+		n.done <- n.server.ActivateAndServe()
+		close(n.done)
+	}()
 	select {
 	case <-started:
 		return n, nil

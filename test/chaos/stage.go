@@ -67,8 +67,10 @@ func Open(ctx context.Context, log *slog.Logger, timing string, masters int) (_ 
 			return nil, err
 		}
 	}
-	s.open, err = s.StartClosed(ctx)
-	return s, err
+	if s.open, err = s.StartClosed(ctx); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // OpenGates starts the nodes' API servers, and returns when one of the nodes has the VIP.
