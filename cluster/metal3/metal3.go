@@ -27,6 +27,12 @@ const Paused = "baremetalhost.metal3.io/paused"
 // roleLabel is by what OpenShift's installer counts the hosts of the control plane.
 const roleLabel = "installer.openshift.io/role"
 
+// The Secrets of a host begin with its name.
+const (
+	accountSuffix = "-bmc-secret"
+	networkSuffix = "-network-config-secret"
+)
+
 // Given is what the objects have beside the plan, which has no secrets.
 type Given struct {
 	// Hosts are those of the description, as spec.Parse returns them, with their accounts.
@@ -104,6 +110,25 @@ func Objects(p plan.Plan, g Given) ([]object.Object, error) {
 	return all, nil
 }
 
+// HostObjects are those of Objects that belong to one host, for a cluster that runs: the host is
+// not paused. There are none for a host that the plan does not have.
+func HostObjects(p plan.Plan, g Given, name string) (own []object.Object, err error) {
+	all, err := Objects(p, g)
+	if err != nil {
+		return nil, err
+	}
+	names := []string{name, name + accountSuffix, name + networkSuffix}
+	for _, o := range all {
+		if h, ok := o.(object.BareMetalHost); ok {
+			delete(h.Metadata.Annotations, Paused)
+		}
+		if o.About().Kind != "ConfigMap" && slices.Contains(names, o.About().Metadata.Name) {
+			own = append(own, o)
+		}
+	}
+	return own, nil
+}
+
 func about(version, kind, name string) object.Head {
 	return object.Head{APIVersion: version, Kind: kind, Metadata: object.Meta{
 		Name: name, Namespace: namespace,
@@ -170,7 +195,7 @@ func host(planned provision.Host, described spec.Host, of *object.Reference) (
 		h.Metadata.Annotations = map[string]string{Paused: "until the handover"}
 	}
 	if planned.BMC != "" {
-		account := object.Secret{Head: about(object.Core, "Secret", planned.Name+"-bmc-secret"),
+		account := object.Secret{Head: about(object.Core, "Secret", planned.Name+accountSuffix),
 			Data: map[string]string{"username": encoded(described.BMC.Username),
 				"password": encoded(described.BMC.Password)}}
 		h.Spec.BMC = &object.BMC{Address: planned.BMC, CredentialsName: account.Metadata.Name,
@@ -179,7 +204,7 @@ func host(planned provision.Host, described spec.Host, of *object.Reference) (
 	}
 	if !described.Network.Empty() {
 		network := object.Secret{
-			Head: about(object.Core, "Secret", planned.Name+"-network-config-secret"),
+			Head: about(object.Core, "Secret", planned.Name+networkSuffix),
 			Data: map[string]string{"nmstate": encoded(described.Network)}}
 		h.Spec.NetworkDataName = network.Metadata.Name
 		all = append(all, network)

@@ -62,7 +62,8 @@ The exit codes are those of hosts. With -o json it prints an array:
 		rows := r.Disks()
 		return report.DiskTable(width(), rows), rows
 	})
-	cmd.AddCommand(disks, rewriteCommand(std, ownFiles))
+	cmd.AddCommand(disks, rewriteCommand(std, ownFiles), hostAddCommand(std),
+		hostRemoveCommand(std))
 	return cmd
 }
 

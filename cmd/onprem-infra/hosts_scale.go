@@ -1,0 +1,173 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/onprem-infra/onprem-infra/cluster/metal3"
+	"github.com/onprem-infra/onprem-infra/shared/distribution"
+	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/host/machines"
+	"github.com/onprem-infra/onprem-infra/shared/object"
+	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+)
+
+// scaling are the flags of the verbs by which hosts come and go.
+type scaling struct {
+	std        streams
+	kubeconfig string
+	apply      bool
+}
+
+func scalingFlags(cmd *cobra.Command, std streams) *scaling {
+	s := &scaling{std: std}
+	cmd.Flags().StringVar(&s.kubeconfig, "kubeconfig", "",
+		"an administrator's credentials (default: the file that KUBECONFIG names)")
+	cmd.Flags().BoolVar(&s.apply, "apply", false, "do the steps instead of printing them")
+	return s
+}
+
+const scaleExit = `Exit code 0: the steps are printed, or done; 1: refused, with the reason; 2:
+wrong usage; 3: the cluster's API does not answer.`
+
+func hostAddCommand(std streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "add NAME -c FILE",
+		Short: "Print or do the steps by which a host becomes a node",
+		Long: `add prints the steps by which OpenShift's operators make a node of a host that a
+description lists: its objects, its inspection, a Machine more, its deployment. With --apply it
+does them, and prints each one as it begins. It may be ended at any time and called again: it goes
+on with the step that is next.
+
+It refuses a host of another program's, and all hosts while the bootstrap machine still provisions.
+
+` + scaleExit,
+		Example: `  onprem-infra hosts add worker-2 -c install-config.yaml
+  onprem-infra hosts add worker-2 -c install-config.yaml --machineset prod-x7k2p-worker-0 --apply`,
+		Args: cobra.ExactArgs(1),
+	}
+	in, s := inputFlags(cmd), scalingFlags(cmd, std)
+	set := cmd.Flags().String("machineset", "", "the MachineSet that the host is to belong to "+
+		"(default: the only one)")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		flavour, objects, err := hostObjects(std, in, args[0])
+		if err != nil {
+			return err
+		}
+		return s.run(cmd.Context(), args[0], flavour, objects,
+			func(w scale.World) (scale.Step, error) { return scale.Add(w, *set) })
+	}
+	return cmd
+}
+
+func hostRemoveCommand(std streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "remove NAME",
+		Short: "Print or do the steps by which a host leaves the cluster",
+		Long: `remove prints the steps by which a worker leaves a cluster of OpenShift: its own
+Machine is marked, so that no other one goes when its MachineSet gets a replica less; its node is
+drained, its disk wiped, its power off, and its objects are deleted. With --apply it does them, and
+prints each one as it begins. It may be ended at any time and called again: it goes on with the step
+that is next.
+
+It refuses a host of the control plane, and names etcd's quorum if that would be lost; the last node
+with a ready ingress router; and a host whose MachineSet follows the number of hosts.
+
+` + scaleExit,
+		Example: `  onprem-infra hosts remove worker-1
+  onprem-infra hosts remove worker-1 --apply`,
+		Args: cobra.ExactArgs(1),
+	}
+	s := scalingFlags(cmd, std)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		flavour := distribution.FlavourOf(spec.OpenShift, spec.BareMetal)
+		return s.run(cmd.Context(), args[0], flavour, nil, scale.Remove)
+	}
+	return cmd
+}
+
+// hostObjects are the objects of one host of a description.
+func hostObjects(std streams, in *input, name string) (
+	distribution.Flavour, []object.Object, error) {
+	described, err := loadCluster(std, in)
+	if err != nil {
+		return distribution.Flavour{}, nil, err
+	}
+	p, err := compile(described)
+	if err != nil {
+		return distribution.Flavour{}, nil, err
+	}
+	if !metal3.Knows(p) || !slices.ContainsFunc(p.Provisioning.Hosts,
+		func(h provision.Host) bool { return h.Name == name && h.BMC != "" }) {
+		return distribution.Flavour{}, nil, negativef("%s has no host %q with a BMC that "+
+			"OpenShift's operators provision: add it there", in.file, name)
+	}
+	hosts, ca, err := secretsOf(std, in, described)
+	if err != nil {
+		return distribution.Flavour{}, nil, err
+	}
+	objects, err := metal3.HostObjects(p, metal3.Given{Hosts: hosts, CA: ca}, name)
+	if err != nil {
+		err = negative(err)
+	}
+	return p.Flavour(), objects, err
+}
+
+// run prints the steps, or does them.
+func (s *scaling) run(ctx context.Context, host string, flavour distribution.Flavour,
+	objects []object.Object, next scale.Next) error {
+	path := cmp.Or(s.kubeconfig, os.Getenv("KUBECONFIG"))
+	if path == "" {
+		return usage("name an administrator's credentials by --kubeconfig, or set KUBECONFIG")
+	}
+	api := machines.Client{API: kube.NewAPI(path, slog.New(slog.DiscardHandler)),
+		ControlPlane: flavour.ControlPlaneLabel, Namespace: flavour.Namespace}
+	ctx, cancel := untilStopped(ctx)
+	defer cancel()
+	err := s.steps(ctx, api, host, objects, next)
+	if errors.As(err, new(scale.Refusal)) {
+		return negative(err)
+	}
+	return err
+}
+
+func (s *scaling) steps(ctx context.Context, api machines.Client, host string,
+	objects []object.Object, next scale.Next) error {
+	if s.apply {
+		return api.Run(ctx, host, next, objects, func(step scale.Step, failed error) {
+			text := step.Text(host)
+			if failed != nil {
+				text = "tried again: " + failed.Error()
+			}
+			_ = printMessage(s.std.out, "%s %s\n", time.Now().Format(time.TimeOnly), text)
+		})
+	}
+	w, err := api.World(ctx, host)
+	if err != nil {
+		return err
+	}
+	all, err := scale.Foresee(w, next)
+	if err != nil {
+		return err
+	}
+	for i, step := range all {
+		text := fmt.Sprintf("%2d. %s\n", i+1, step.Text(host))
+		if command := step.Command(host); command != "" {
+			text += "      " + command + "\n"
+		}
+		if _, err := fmt.Fprint(s.std.out, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}

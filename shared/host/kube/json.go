@@ -1,0 +1,49 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+)
+
+// mergePatch is the content type of a change by the fields that it has (RFC 7396).
+const mergePatch = "application/merge-patch+json"
+
+// JSON makes one request for an object, or a list of them, of a type that other programs have
+// brought to the API: its answer is read into out, unless that is nil. Path begins with /api or
+// /apis. Body is encoded, and a merge patch where the method is PATCH; nil is none. found is false
+// if there is no such object, which is no error. It takes at most half a minute, and is not tried
+// again.
+func (a *API) JSON(ctx context.Context, method, path string, body, out any) (
+	found bool, err error) {
+	found = true
+	err = a.call(ctx, schema.GroupVersion{Version: "v1"}, fmt.Sprintf("%s %s", method, path),
+		func(ctx context.Context, api *rest.RESTClient) error {
+			ask := api.Verb(method).RequestURI(path).SetHeader("Accept", "application/json")
+			if body != nil {
+				text, err := json.Marshal(body)
+				if err != nil {
+					return err
+				}
+				kind := "application/json"
+				if method == "PATCH" {
+					kind = mergePatch
+				}
+				ask = ask.SetHeader("Content-Type", kind).Body(text)
+			}
+			text, err := ask.Do(ctx).Raw()
+			if apierrors.IsNotFound(err) {
+				found = false
+				return nil
+			}
+			if err != nil || out == nil {
+				return err
+			}
+			return json.Unmarshal(text, out)
+		})
+	return found && err == nil, err
+}

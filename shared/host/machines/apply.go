@@ -1,0 +1,98 @@
+package machines
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/onprem-infra/onprem-infra/shared/object"
+	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
+)
+
+// Apply does a step that does not wait. Objects are those of the host, which Create writes.
+func (c Client) Apply(
+	ctx context.Context, host string, s scale.Step, objects []object.Object,
+) error {
+	annotate := func(path, key string, value any) error {
+		return c.patch(ctx, path, map[string]any{"metadata": map[string]any{
+			"annotations": map[string]any{key: value}}})
+	}
+	switch s.Action {
+	case scale.Create:
+		return c.create(ctx, objects)
+	case scale.Release:
+		return annotate(hostPath+host, paused, nil)
+	case scale.Raise, scale.Lower:
+		// Another one may have changed the replicas since they were read: the API compares.
+		return c.patch(ctx, setPath+"/"+s.Set, map[string]any{
+			"metadata": map[string]any{"resourceVersion": s.Version},
+			"spec":     map[string]any{"replicas": s.Replicas}})
+	case scale.Mark:
+		return annotate(machinePath+"/"+s.Machine, scale.DeleteFirst, "yes")
+	case scale.Discard:
+		return c.delete(ctx, machinePath+"/"+s.Machine)
+	case scale.Off:
+		return c.patch(ctx, hostPath+host, map[string]any{"spec": map[string]any{"online": false}})
+	case scale.Delete:
+		return c.delete(ctx, hostPath+host)
+	}
+	return nil
+}
+
+// Forget deletes the Secrets of a host that is gone.
+func (c Client) Forget(ctx context.Context, host string) error {
+	return errors.Join(c.delete(ctx, secretPath+"/"+host+"-bmc-secret"),
+		c.delete(ctx, secretPath+"/"+host+"-network-config-secret"))
+}
+
+func (c Client) patch(ctx context.Context, path string, change map[string]any) error {
+	found, err := c.API.JSON(ctx, http.MethodPatch, path, change, nil)
+	if err == nil && !found {
+		return fmt.Errorf("change %s: it does not exist any more", path)
+	}
+	return err
+}
+
+func (c Client) delete(ctx context.Context, path string) error {
+	_, err := c.API.JSON(ctx, http.MethodDelete, path, nil, nil)
+	return err
+}
+
+// create makes objects that do not exist.
+func (c Client) create(ctx context.Context, objects []object.Object) error {
+	for _, o := range objects {
+		about := o.About()
+		collection := secretPath
+		if about.Kind == "BareMetalHost" {
+			collection = hostPath[:len(hostPath)-1]
+		}
+		found, err := c.API.JSON(ctx, http.MethodGet, collection+"/"+about.Metadata.Name, nil, nil)
+		if err != nil {
+			return err
+		}
+		if found {
+			continue
+		}
+		body, err := plain(o)
+		if err == nil {
+			_, err = c.API.JSON(ctx, http.MethodPost, collection, body, nil)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// plain is an object as JSON: its types know YAML alone.
+func plain(o object.Object) (json.RawMessage, error) {
+	var fields map[string]any
+	if err := yaml.Unmarshal(object.Encode(o), &fields); err != nil {
+		return nil, fmt.Errorf("read a manifest of ours: %w", err)
+	}
+	return json.Marshal(fields)
+}

@@ -1,0 +1,95 @@
+package scale
+
+import "slices"
+
+// Next is Add or Remove.
+type Next func(World) (Step, error)
+
+// Foresee is all steps from a world on, if nothing fails: the decisions themselves, in a world in
+// which each step has the effect that it is meant to have. The last one is done. The error is a
+// Refusal.
+func Foresee(w World, next Next) (all []Step, err error) {
+	w.Sets, w.Nodes = slices.Clone(w.Sets), slices.Clone(w.Nodes)
+	const most = 32 // a host goes through ten
+	for range most {
+		s, err := next(w)
+		if err != nil {
+			return nil, err
+		}
+		if all = append(all, s); s.Done {
+			return all, nil
+		}
+		w.done(s)
+	}
+	panic("scale: the steps have no end")
+}
+
+// done is the world after a step.
+func (w *World) done(s Step) {
+	h, set := &w.Host, &Set{}
+	for i := range w.Sets {
+		if w.Sets[i].Name == s.Set {
+			set = &w.Sets[i]
+		}
+	}
+	if m := w.Machine; m != nil {
+		changed := *m // the caller has the former one
+		w.Machine = &changed
+	}
+	switch s.Action {
+	case Create:
+		h.Exists, h.Online = true, true
+	case Release:
+		h.Paused = false
+	case Raise, Lower:
+		set.Replicas = s.Replicas
+	case Mark:
+		w.Machine.Marked = true
+	case Discard:
+		w.Machine.Deleting = true
+	case Off:
+		h.Online, h.On = false, false
+	case Delete:
+		h.Exists = false
+	default:
+		w.comes()
+	}
+}
+
+// comes is what a step waits for.
+func (w *World) comes() {
+	h := &w.Host
+	for i := range w.Sets {
+		switch s := &w.Sets[i]; {
+		case s.Replicas > s.Live:
+			s.Live, s.Free = s.Replicas, s.Free+s.Replicas-s.Live
+			return
+		case s.Replicas < s.Live && w.Machine != nil && w.Machine.Set == s.Name:
+			s.Live, w.Machine.Deleting = s.Replicas, true
+			return
+		}
+	}
+	switch {
+	case h.Problem != "":
+		h.Problem = ""
+	case w.Machine != nil && w.Machine.Deleting:
+		w.Machine, h.State, h.Online, h.On = nil, "available", false, false
+	case w.Machine != nil && w.Machine.Node == "":
+		w.Machine.Node, h.State = h.Name, "provisioned"
+		w.Nodes = append(w.Nodes, Node{Name: h.Name, Ready: true})
+	case w.Machine != nil:
+		for i := range w.Nodes {
+			if w.Nodes[i].Name == w.Machine.Node {
+				w.Nodes[i].Ready = true
+				return
+			}
+		}
+		w.Nodes = append(w.Nodes, Node{Name: w.Machine.Node, Ready: true})
+	case h.State != "available":
+		h.State = "available"
+	case h.On:
+		h.On = false
+	default:
+		w.Machine = &Machine{}
+	}
+}

@@ -1,0 +1,58 @@
+package scale
+
+import "fmt"
+
+// Namespace is where OpenShift has hosts, Machines and MachineSets.
+const Namespace = "openshift-machine-api"
+
+// DeleteFirst marks the Machine that its MachineSet deletes first.
+const DeleteFirst = "machine.openshift.io/delete-machine"
+
+// Text is what a step does, or waits for, to a host.
+func (s Step) Text(host string) string {
+	switch s.Action {
+	case Create:
+		return fmt.Sprintf("create host %s, with the Secrets that it names", host)
+	case Release:
+		return fmt.Sprintf("let metal3 begin with host %s", host)
+	case Raise:
+		return fmt.Sprintf("have MachineSet %s make a Machine: %d replicas", s.Set, s.Replicas)
+	case Mark:
+		return fmt.Sprintf("mark Machine %s to be the one that goes", s.Machine)
+	case Lower:
+		return fmt.Sprintf("have MachineSet %s delete it: %d replicas", s.Set, s.Replicas)
+	case Discard:
+		return fmt.Sprintf("delete Machine %s, which belongs to no MachineSet", s.Machine)
+	case Off:
+		return fmt.Sprintf("switch host %s off", host)
+	case Delete:
+		return fmt.Sprintf("delete host %s, and the Secrets that it names", host)
+	}
+	if s.Done {
+		return "done"
+	}
+	return "wait for " + s.Waits
+}
+
+// Command is how kubectl does a step; empty for one that waits, and for Create, whose objects
+// "render --role=cluster" writes.
+func (s Step) Command(host string) string {
+	const kubectl = "kubectl --namespace " + Namespace + " "
+	switch s.Action {
+	case Release:
+		return kubectl + "annotate bmh " + host + " baremetalhost.metal3.io/paused-"
+	case Raise, Lower:
+		return fmt.Sprintf(kubectl+"scale machinesets.machine.openshift.io %s --replicas=%d", s.Set,
+			s.Replicas)
+	case Mark:
+		return kubectl + "annotate machines.machine.openshift.io " + s.Machine + " " +
+			DeleteFirst + "=yes"
+	case Discard:
+		return kubectl + "delete machines.machine.openshift.io " + s.Machine
+	case Off:
+		return kubectl + "patch bmh " + host + ` --type=merge --patch='{"spec":{"online":false}}'`
+	case Delete:
+		return kubectl + "delete bmh " + host
+	}
+	return ""
+}
