@@ -20,10 +20,6 @@ import (
 // namespace is where OpenShift's operators have hosts and machines.
 const namespace = "openshift-machine-api"
 
-// Paused keeps metal3 from a host. The handover removes it from the hosts that the cluster
-// provisions.
-const Paused = "baremetalhost.metal3.io/paused"
-
 // roleLabel is by what OpenShift's installer counts the hosts of the control plane.
 const roleLabel = "installer.openshift.io/role"
 
@@ -120,7 +116,7 @@ func HostObjects(p plan.Plan, g Given, name string) (own []object.Object, err er
 	names := []string{name, name + accountSuffix, name + networkSuffix}
 	for _, o := range all {
 		if h, ok := o.(object.BareMetalHost); ok {
-			delete(h.Metadata.Annotations, Paused)
+			delete(h.Metadata.Annotations, object.Paused)
 		}
 		if o.About().Kind != "ConfigMap" && slices.Contains(names, o.About().Metadata.Name) {
 			own = append(own, o)
@@ -192,7 +188,7 @@ func host(planned provision.Host, described spec.Host, of *object.Reference) (
 		h.Metadata.Labels[roleLabel] = planned.Role
 	}
 	if planned.Phase == provision.Cluster {
-		h.Metadata.Annotations = map[string]string{Paused: "until the handover"}
+		h.Metadata.Annotations = map[string]string{object.Paused: object.UntilHandover}
 	}
 	if planned.BMC != "" {
 		account := object.Secret{Head: about(object.Core, "Secret", planned.Name+accountSuffix),

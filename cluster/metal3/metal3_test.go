@@ -122,7 +122,7 @@ func TestObjects_Hosts(t *testing.T) {
 		if !reflect.DeepEqual(got.Spec, want.spec) {
 			t.Errorf("%s: %s", name, object.Encode(got.Spec))
 		}
-		if _, paused := got.Metadata.Annotations[Paused]; paused != want.paused || got.Metadata.Labels[roleLabel] != want.label || got.Metadata.Namespace != "openshift-machine-api" {
+		if _, paused := got.Metadata.Annotations[object.Paused]; paused != want.paused || got.Metadata.Labels[roleLabel] != want.label || got.Metadata.Namespace != "openshift-machine-api" {
 			t.Errorf("%s: %+v", name, got.Metadata)
 		}
 	}

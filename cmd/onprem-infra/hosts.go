@@ -63,7 +63,7 @@ The exit codes are those of hosts. With -o json it prints an array:
 		return report.DiskTable(width(), rows), rows
 	})
 	cmd.AddCommand(disks, rewriteCommand(std, ownFiles), hostAddCommand(std),
-		hostRemoveCommand(std))
+		hostRemoveCommand(std), hostReleaseCommand(std))
 	return cmd
 }
 

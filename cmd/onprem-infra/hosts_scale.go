@@ -96,6 +96,48 @@ with a ready ingress router; and a host whose MachineSet follows the number of h
 	return cmd
 }
 
+func hostReleaseCommand(std streams) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "release",
+		Short: "Let the cluster provision the hosts that wait for the bootstrap machine to end",
+		Long: `release lets OpenShift's operators begin with the hosts that "render --role=cluster"
+has paused: once the bootstrap machine has ended, and the cluster's own Ironic is ready. They begin
+in batches of 50, the next one when nine of ten have been inspected; a host that has a problem keeps
+no other one waiting. A host that a person has paused stays paused. It prints the batches, and with
+--apply it waits and does them. It may be ended at any time and called again.
+
+` + scaleExit,
+		Example: `  onprem-infra hosts release
+  onprem-infra hosts release --apply`,
+		Args: cobra.NoArgs,
+	}
+	s := scalingFlags(cmd, std)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		api, err := s.client(distribution.FlavourOf(spec.OpenShift, spec.BareMetal))
+		if err != nil {
+			return err
+		}
+		ctx, cancel := untilStopped(cmd.Context())
+		defer cancel()
+		if s.apply {
+			return api.Release(ctx, func(round scale.Round, failed error) {
+				s.print(round.Text(), failed)
+			})
+		}
+		f, err := api.Fleet(ctx)
+		if err != nil {
+			return err
+		}
+		for i, round := range scale.ForeseeRelease(f) {
+			if _, err := fmt.Fprintf(std.out, "%2d. %s\n", i+1, round.Text()); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return cmd
+}
+
 // hostObjects are the objects of one host of a description.
 func hostObjects(std streams, in *input, name string) (
 	distribution.Flavour, []object.Object, error) {
@@ -123,35 +165,51 @@ func hostObjects(std streams, in *input, name string) (
 	return p.Flavour(), objects, err
 }
 
+// client is for the cluster's API.
+func (s *scaling) client(flavour distribution.Flavour) (*machines.Client, error) {
+	path := cmp.Or(s.kubeconfig, os.Getenv("KUBECONFIG"))
+	if path == "" {
+		return nil, usage("name an administrator's credentials by --kubeconfig, or " +
+			"set KUBECONFIG")
+	}
+	return &machines.Client{API: kube.NewAPI(path, slog.New(slog.DiscardHandler)),
+		ControlPlane: flavour.ControlPlaneLabel, Namespace: flavour.Namespace}, nil
+}
+
+// print prints what begins now, or what will be tried again.
+func (s *scaling) print(text string, failed error) {
+	if failed != nil {
+		text = "tried again: " + failed.Error()
+	}
+	_ = printMessage(s.std.out, "%s %s\n", time.Now().Format(time.TimeOnly), text)
+}
+
 // run prints the steps, or does them.
 func (s *scaling) run(ctx context.Context, host string, flavour distribution.Flavour,
 	objects []object.Object, next scale.Next) error {
-	path := cmp.Or(s.kubeconfig, os.Getenv("KUBECONFIG"))
-	if path == "" {
-		return usage("name an administrator's credentials by --kubeconfig, or set KUBECONFIG")
+	api, err := s.client(flavour)
+	if err != nil {
+		return err
 	}
-	api := machines.Client{API: kube.NewAPI(path, slog.New(slog.DiscardHandler)),
-		ControlPlane: flavour.ControlPlaneLabel, Namespace: flavour.Namespace}
 	ctx, cancel := untilStopped(ctx)
 	defer cancel()
-	err := s.steps(ctx, api, host, objects, next)
+	if s.apply {
+		err = api.Run(ctx, host, next, objects, func(step scale.Step, failed error) {
+			s.print(step.Text(host), failed)
+		})
+	} else {
+		err = s.foresee(ctx, api, host, next)
+	}
 	if errors.As(err, new(scale.Refusal)) {
 		return negative(err)
 	}
 	return err
 }
 
-func (s *scaling) steps(ctx context.Context, api machines.Client, host string,
-	objects []object.Object, next scale.Next) error {
-	if s.apply {
-		return api.Run(ctx, host, next, objects, func(step scale.Step, failed error) {
-			text := step.Text(host)
-			if failed != nil {
-				text = "tried again: " + failed.Error()
-			}
-			_ = printMessage(s.std.out, "%s %s\n", time.Now().Format(time.TimeOnly), text)
-		})
-	}
+// foresee prints all steps.
+func (s *scaling) foresee(
+	ctx context.Context, api *machines.Client, host string, next scale.Next,
+) error {
 	w, err := api.World(ctx, host)
 	if err != nil {
 		return err

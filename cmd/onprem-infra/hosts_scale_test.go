@@ -17,7 +17,8 @@ import (
 type openShift struct {
 	mu      sync.Mutex
 	answers map[string]string
-	asked   []string // what was changed, with its body
+	asked   []string         // what was changed, with its body
+	after   func(*openShift) // called after a change
 }
 
 func newOpenShift() *openShift {
@@ -39,6 +40,9 @@ func (o *openShift) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet {
 		body, _ := io.ReadAll(r.Body)
 		o.asked = append(o.asked, r.Method+" "+r.URL.Path+" "+string(body))
+		if o.after != nil {
+			defer o.after(o)
+		}
 	}
 	text, ok := o.answers[r.URL.Path]
 	if !ok {
@@ -93,6 +97,29 @@ func TestHostsScale_Prints(t *testing.T) {
 	}
 	if len(api.asked) > 0 {
 		t.Errorf("it changed %q", api.asked)
+	}
+}
+
+// TestHostsRelease holds that the batches are printed, and that --apply lets the hosts begin that wait
+// for the handover, and no other.
+func TestHostsRelease(t *testing.T) {
+	api := newOpenShift()
+	kubeconfig := api.kubeconfig(t)
+	const hosts = "/apis/metal3.io/v1alpha1/namespaces/openshift-machine-api/baremetalhosts"
+	paused := func(name, why string) string {
+		return fmt.Sprintf(`{"metadata":{"name":%q,"annotations":{"baremetalhost.metal3.io/paused":%q}}}`, name, why)
+	}
+	api.answers[hosts] = `{"items":[` + paused("w1", "until the handover") + "," + paused("w2", "a person's") + `]}`
+	o := invoke(t, "", "hosts", "release", "--kubeconfig", kubeconfig)
+	if want := " 1. wait for the cluster's own Ironic to be ready (the Deployment metal3)\n 2. let metal3 begin with 1 hosts: w1\n 3. done\n"; o.code != 0 || o.out != want || len(api.asked) > 0 {
+		t.Errorf("exit %d\n%s%s%q", o.code, o.out, o.err, api.asked)
+	}
+	api.answers["/apis/apps/v1/namespaces/openshift-machine-api/deployments/metal3"] = `{"status":{"readyReplicas":1}}`
+	api.answers[hosts+"/w1"] = "{}"
+	api.after = func(o *openShift) { o.answers[hosts] = `{"items":[]}` }
+	o = invoke(t, "", "hosts", "release", "--apply", "--kubeconfig", kubeconfig)
+	if want := "PATCH " + hosts + `/w1 {"metadata":{"annotations":{"baremetalhost.metal3.io/paused":null}}}`; o.code != 0 || !strings.HasSuffix(o.out, " done\n") || strings.Join(api.asked, "\n") != want {
+		t.Errorf("exit %d\n%s%s%q", o.code, o.out, o.err, api.asked)
 	}
 }
 

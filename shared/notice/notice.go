@@ -26,8 +26,10 @@ const MostCandidates = 64
 const (
 	candidatesKey = "candidates"
 	addressesKey  = "addresses"
-	beatKey       = "beat"
 )
+
+// Beat is the key of the bootstrap machine's heartbeat: a machine that runs changes its value.
+const Beat = "beat"
 
 // Bounds on what is read, far above what is written.
 const (
@@ -129,7 +131,7 @@ func EncodeBootstrap(addresses []netip.Addr, beat uint64) map[string]string {
 	if err != nil {
 		return nil
 	}
-	return map[string]string{addressesKey: string(text), beatKey: strconv.FormatUint(beat, 10)}
+	return map[string]string{addressesKey: string(text), Beat: strconv.FormatUint(beat, 10)}
 }
 
 // ReadBootstrap accepts all of the data or nothing of it.
@@ -142,8 +144,8 @@ func ReadBootstrap(
 	if err := validate(addresses, cluster, map[netip.Addr]bool{}); err != nil {
 		return nil, 0, fmt.Errorf("%s: %w", addressesKey, err)
 	}
-	if beat, err = strconv.ParseUint(data[beatKey], 10, 64); err != nil {
-		return nil, 0, fmt.Errorf("%s: %q is no number", beatKey, clip(data[beatKey]))
+	if beat, err = strconv.ParseUint(data[Beat], 10, 64); err != nil {
+		return nil, 0, fmt.Errorf("%s: %q is no number", Beat, clip(data[Beat]))
 	}
 	return addresses, beat, nil
 }

@@ -3,6 +3,13 @@ package object
 // Metal3 is the API of bare hosts, and of OpenShift's operator for them.
 const Metal3 = "metal3.io/v1alpha1"
 
+// Paused is the annotation that keeps metal3 from a host, and UntilHandover its value on the hosts
+// that wait for the bootstrap machine to end.
+const (
+	Paused        = "baremetalhost.metal3.io/paused"
+	UntilHandover = "until the handover"
+)
+
 // Provisioning tells OpenShift's cluster-baremetal-operator how hosts are provisioned.
 type Provisioning struct {
 	Head `yaml:",inline"`

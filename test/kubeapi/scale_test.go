@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,6 +22,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/machines"
+	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/object"
 	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -118,7 +120,7 @@ func (o *operators) run(ctx context.Context) {
 func (o *operators) hosts() {
 	for _, h := range o.list(hostsOf) {
 		name := h.Metadata.Name
-		if _, paused := h.Metadata.Annotations[metal3.Paused]; paused || h.Spec.ExternallyProvisioned {
+		if _, paused := h.Metadata.Annotations[object.Paused]; paused || h.Spec.ExternallyProvisioned {
 			continue
 		}
 		switch state, owned := h.Status.Provisioning.State, h.Spec.ConsumerRef != nil; {
@@ -215,7 +217,7 @@ platform:
     - {name: master-0, role: master, bootMACAddress: '52:54:00:00:01:00', bmc: {address: 'ipmi://192.0.2.100', username: admin, password: p4ss}}
 `
 	for i := range n {
-		text += fmt.Sprintf("    - {name: w%d, role: worker, bootMACAddress: '52:54:00:00:00:0%d', bmc: {address: 'ipmi://192.0.2.11%[1]d', username: admin, password: p4ss}}\n", i, i+1)
+		text += fmt.Sprintf("    - {name: w%d, role: worker, bootMACAddress: '52:54:00:00:00:%02x', bmc: {address: 'ipmi://192.0.2.%d', username: admin, password: p4ss}}\n", i, i+1, 110+i)
 	}
 	c, findings := spec.Parse("install-config.yaml", []byte(text+"pullSecret: x\n"), spec.Knobs{})
 	if findings.HasErrors() {
@@ -228,6 +230,28 @@ platform:
 	return p, c.Hosts
 }
 
+// clientOf is the product's, of an administrator.
+func clientOf(t *testing.T, c *Cluster, s *Server) *machines.Client {
+	t.Helper()
+	id, err := c.Sign(Admin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := os.WriteFile(kubeconfig, c.Kubeconfig(s.URL(), id), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return &machines.Client{API: kube.NewAPI(kubeconfig, slog.New(slog.DiscardHandler)), ControlPlane: label, Namespace: ours}
+}
+
+// start has the operators run until the returned function is called.
+func (o *operators) start() (end func()) {
+	ctx, stop := context.WithCancel(o.t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); o.run(ctx) }()
+	return func() { stop(); <-ended }
+}
+
 // TestScale adds hosts to a cluster and removes them again, through a real API, with FAKE operators.
 // Whatever does the steps is ended again and again, and begins anew.
 func TestScale(t *testing.T) {
@@ -237,19 +261,9 @@ func TestScale(t *testing.T) {
 		aNode("master-0", "192.0.2.20", map[string]string{label: ""}), aNode("master-1", "192.0.2.21", map[string]string{label: ""}), aNode("master-2", "192.0.2.22", map[string]string{label: ""}))
 	o := &operators{t: t, api: s.Admin(), r: rand.New(rand.NewPCG(1, 1))}
 	o.do(http.MethodPost, setsOf, fields{"apiVersion": "machine.openshift.io/v1beta1", "kind": "MachineSet", "metadata": fields{"name": "prod-worker"}, "spec": fields{"replicas": 0}})
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() { defer close(ended); o.run(ctx) }()
-	defer func() { stop(); <-ended }()
-	id, err := c.Sign(Admin())
-	if err != nil {
-		t.Fatal(err)
-	}
-	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := os.WriteFile(kubeconfig, c.Kubeconfig(s.URL(), id), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	client := machines.Client{API: kube.NewAPI(kubeconfig, slog.New(slog.DiscardHandler)), ControlPlane: label, Namespace: ours}
+	end := o.start()
+	defer end()
+	client := clientOf(t, c, s)
 	p, hosts := workers(t, 4)
 	objects := func(name string) []object.Object {
 		all, err := metal3.HostObjects(p, metal3.Given{Hosts: hosts}, name)
@@ -292,8 +306,7 @@ func TestScale(t *testing.T) {
 	}
 	did := to("w2", scale.Remove, nil)
 	t.Logf("w2 left after %s: %s", time.Since(begin).Round(time.Second), strings.Join(did, "; "))
-	stop()
-	<-ended
+	end()
 	if !slices.Equal(o.wiped, []string{"w2"}) {
 		t.Errorf("wiped: %v", o.wiped)
 	}
@@ -308,5 +321,87 @@ func TestScale(t *testing.T) {
 	}
 	if w, err := client.World(t.Context(), "w2"); err != nil || w.Sets[0].Replicas != 2 || w.Sets[0].Live != 2 {
 		t.Errorf("%+v, %v", w, err)
+	}
+}
+
+// TestRelease has sixty hosts wait for the handover: none begins while the bootstrap machine
+// provisions or the cluster's Ironic is not ready, and then no more than a batch at once.
+func TestRelease(t *testing.T) {
+	const all = 60
+	c, s := Local(t, Server{})
+	kinds(t, s)
+	apply(t, s, aNamespace(scale.Namespace), aNamespace(ours))
+	p, hosts := workers(t, all)
+	objects, err := metal3.Objects(p, metal3.Given{Hosts: hosts})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &operators{t: t, api: s.Admin(), r: rand.New(rand.NewPCG(1, 1))}
+	for _, one := range objects {
+		if h, ok := one.(object.BareMetalHost); ok {
+			o.do(http.MethodPost, hostsOf, fields{"apiVersion": h.APIVersion, "kind": h.Kind, "metadata": fields{"name": h.Metadata.Name, "annotations": h.Metadata.Annotations},
+				"spec": fields{"online": h.Spec.Online, "externallyProvisioned": h.Spec.ExternallyProvisioned}})
+		}
+	}
+	// begun are the hosts that were let go, and of these those that have not been inspected.
+	begun := func() (n, busy int) {
+		for _, h := range o.list(hostsOf) {
+			if _, paused := h.Metadata.Annotations[object.Paused]; paused || h.Spec.ExternallyProvisioned {
+				continue
+			}
+			if n++; h.Status.Provisioning.State != "available" {
+				busy++
+			}
+		}
+		return n, busy
+	}
+	notices := "/api/v1/namespaces/" + ours + "/configmaps"
+	here := notice.EncodeBootstrap([]netip.Addr{netip.MustParseAddr("192.0.2.10")}, 1)
+	o.do(http.MethodPost, notices, fields{"apiVersion": "v1", "kind": "ConfigMap", "metadata": fields{"name": notice.Bootstrap}, "data": here})
+	client := clientOf(t, c, s)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	rounds, done := make(chan scale.Round, 100), make(chan error, 1)
+	go func() {
+		done <- client.Release(ctx, func(round scale.Round, failed error) {
+			if failed != nil {
+				t.Error(failed)
+			}
+			rounds <- round
+		})
+	}()
+	next := func(want string) {
+		t.Helper()
+		select {
+		case round := <-rounds:
+			if !strings.Contains(round.Text(), want) {
+				t.Errorf("%s, want %s", round.Text(), want)
+			}
+		case <-time.After(30 * time.Second):
+			t.Fatalf("nothing, want %s", want)
+		}
+	}
+	next("the bootstrap machine to end")
+	o.do(http.MethodPatch, notices+"/"+notice.Bootstrap, fields{"data": notice.EncodeBootstrap(nil, 2)})
+	next("own Ironic to be ready")
+	if n, _ := begun(); n != 0 {
+		t.Errorf("%d hosts have begun", n)
+	}
+	labels := fields{"app": "metal3"}
+	o.do(http.MethodPost, "/apis/apps/v1/namespaces/"+scale.Namespace+"/deployments", fields{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": fields{"name": "metal3"},
+		"spec": fields{"selector": fields{"matchLabels": labels}, "template": fields{"metadata": fields{"labels": labels}, "spec": fields{"containers": []fields{{"name": "i", "image": "i"}}}}}})
+	o.do(http.MethodPatch, "/apis/apps/v1/namespaces/"+scale.Namespace+"/deployments/metal3/status", fields{"status": fields{"replicas": 1, "readyReplicas": 1}})
+	next(fmt.Sprintf("with %d hosts", scale.Batch))
+	next(fmt.Sprintf("%d hosts to be inspected", scale.Batch))
+	if n, busy := begun(); n != scale.Batch || busy != scale.Batch {
+		t.Errorf("%d hosts have begun, %d are not inspected", n, busy)
+	}
+	end := o.start()
+	defer end()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if n, _ := begun(); n != all {
+		t.Errorf("%d hosts have begun", n)
 	}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // Apply does a step that does not wait. Objects are those of the host, which Create writes.
-func (c Client) Apply(
+func (c *Client) Apply(
 	ctx context.Context, host string, s scale.Step, objects []object.Object,
 ) error {
 	annotate := func(path, key string, value any) error {
@@ -24,8 +24,8 @@ func (c Client) Apply(
 	switch s.Action {
 	case scale.Create:
 		return c.create(ctx, objects)
-	case scale.Release:
-		return annotate(hostPath+host, paused, nil)
+	case scale.Resume:
+		return annotate(hostPath+host, object.Paused, nil)
 	case scale.Raise, scale.Lower:
 		// Another one may have changed the replicas since they were read: the API compares.
 		return c.patch(ctx, setPath+"/"+s.Set, map[string]any{
@@ -44,12 +44,12 @@ func (c Client) Apply(
 }
 
 // Forget deletes the Secrets of a host that is gone.
-func (c Client) Forget(ctx context.Context, host string) error {
+func (c *Client) Forget(ctx context.Context, host string) error {
 	return errors.Join(c.delete(ctx, secretPath+"/"+host+"-bmc-secret"),
 		c.delete(ctx, secretPath+"/"+host+"-network-config-secret"))
 }
 
-func (c Client) patch(ctx context.Context, path string, change map[string]any) error {
+func (c *Client) patch(ctx context.Context, path string, change map[string]any) error {
 	found, err := c.API.JSON(ctx, http.MethodPatch, path, change, nil)
 	if err == nil && !found {
 		return fmt.Errorf("change %s: it does not exist any more", path)
@@ -57,13 +57,13 @@ func (c Client) patch(ctx context.Context, path string, change map[string]any) e
 	return err
 }
 
-func (c Client) delete(ctx context.Context, path string) error {
+func (c *Client) delete(ctx context.Context, path string) error {
 	_, err := c.API.JSON(ctx, http.MethodDelete, path, nil, nil)
 	return err
 }
 
 // create makes objects that do not exist.
-func (c Client) create(ctx context.Context, objects []object.Object) error {
+func (c *Client) create(ctx context.Context, objects []object.Object) error {
 	for _, o := range objects {
 		about := o.About()
 		collection := secretPath

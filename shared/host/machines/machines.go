@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
+	"github.com/onprem-infra/onprem-infra/shared/object"
 	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
 )
 
@@ -20,18 +22,26 @@ type API interface {
 	JSON(ctx context.Context, method, path string, body, out any) (found bool, err error)
 }
 
-// Client reads and changes what the API has of one host.
+// Client reads and changes what the API has of hosts.
 type Client struct {
 	API API
 	// ControlPlane is the label of a control plane node, and Namespace that of our objects.
 	ControlPlane, Namespace string
+
+	beat  string    // of the bootstrap machine
+	since time.Time // that beat, by the clock of this machine
 }
+
+// stale is how long the bootstrap machine's heartbeat stands still until it counts as gone: it was
+// removed without an end.
+const stale = 2 * time.Minute
 
 // The paths of OpenShift's objects.
 const (
 	inNamespace = "/namespaces/" + scale.Namespace + "/"
 	hostPath    = "/apis/metal3.io/v1alpha1" + inNamespace + "baremetalhosts/"
 	machinePath = "/apis/machine.openshift.io/v1beta1" + inNamespace + "machines"
+	ironicPath  = "/apis/apps/v1" + inNamespace + "deployments/metal3"
 	setPath     = "/apis/machine.openshift.io/v1beta1" + inNamespace + "machinesets"
 	secretPath  = "/api/v1" + inNamespace + "secrets"
 )
@@ -41,7 +51,6 @@ const (
 	hostOf     = "metal3.io/BareMetalHost"      // on a Machine, the host that it has
 	follows    = "metal3.io/autoscale-to-hosts" // on a MachineSet
 	roleOf     = "machine.openshift.io/cluster-api-machine-role"
-	paused     = "baremetalhost.metal3.io/paused"
 	machineSet = "MachineSet"
 )
 
@@ -117,7 +126,7 @@ type list[T any] struct {
 }
 
 // World is what the API has, seen from a host.
-func (c Client) World(ctx context.Context, name string) (w scale.World, err error) {
+func (c *Client) World(ctx context.Context, name string) (w scale.World, err error) {
 	w.Host.Name = name
 	var consumer string
 	if w.Host, consumer, err = c.host(ctx, name); err != nil {
@@ -150,22 +159,51 @@ func (c Client) World(ctx context.Context, name string) (w scale.World, err erro
 }
 
 // host is a host, and the Machine that it names.
-func (c Client) host(ctx context.Context, name string) (
+func (c *Client) host(ctx context.Context, name string) (
 	out scale.Host, consumer string, err error) {
-	out.Name = name
 	var h host
 	out.Exists, err = c.API.JSON(ctx, http.MethodGet, hostPath+name, nil, &h)
 	if err != nil || !out.Exists {
+		out.Name = name
 		return out, "", err
 	}
-	_, out.Paused = h.Metadata.Annotations[paused]
-	out.State, out.Problem = h.Status.Provisioning.State, h.Status.ErrorMessage
-	out.On, out.Online = h.Status.PoweredOn, h.Spec.Online
-	out.External = h.Spec.ExternallyProvisioned
+	if out = h.read(); out.Name == "" {
+		out.Name = name
+	}
 	if of := h.Spec.ConsumerRef; of != nil && of.Kind == "Machine" {
 		consumer = of.Name
 	}
 	return out, consumer, nil
+}
+
+func (h host) read() scale.Host {
+	why, is := h.Metadata.Annotations[object.Paused]
+	return scale.Host{Name: h.Metadata.Name, Exists: true, State: h.Status.Provisioning.State,
+		Problem: h.Status.ErrorMessage, On: h.Status.PoweredOn, Online: h.Spec.Online, Paused: is,
+		Handover: is && why == object.UntilHandover, External: h.Spec.ExternallyProvisioned}
+}
+
+// Fleet is what the API has of all hosts.
+func (c *Client) Fleet(ctx context.Context) (f scale.Fleet, err error) {
+	var hosts list[host]
+	_, err = c.API.JSON(ctx, http.MethodGet, hostPath[:len(hostPath)-1], nil, &hosts)
+	if err != nil {
+		return f, err
+	}
+	for _, h := range hosts.Items {
+		f.Hosts = append(f.Hosts, h.read())
+	}
+	var ironic struct {
+		Status struct {
+			ReadyReplicas int `json:"readyReplicas"`
+		} `json:"status"`
+	}
+	if _, err = c.API.JSON(ctx, http.MethodGet, ironicPath, nil, &ironic); err != nil {
+		return f, err
+	}
+	f.Ironic = ironic.Status.ReadyReplicas > 0
+	f.Bootstrap, err = c.bootstrap(ctx)
+	return f, err
 }
 
 func (s set) read(all []machine) scale.Set {
@@ -187,7 +225,7 @@ func (s set) read(all []machine) scale.Set {
 }
 
 // nodes reads the nodes that count: those of the control plane, and the host's own.
-func (c Client) nodes(ctx context.Context, w *scale.World) error {
+func (c *Client) nodes(ctx context.Context, w *scale.World) error {
 	const path = "/api/v1/nodes"
 	var control list[node]
 	all := path + "?labelSelector=" + c.ControlPlane
@@ -211,7 +249,7 @@ func (c Client) nodes(ctx context.Context, w *scale.World) error {
 }
 
 // rest reads on which nodes ingress routers are ready, and whether the bootstrap machine is there.
-func (c Client) rest(ctx context.Context, w *scale.World) error {
+func (c *Client) rest(ctx context.Context, w *scale.World) error {
 	var slicesOf list[struct {
 		Endpoints []struct {
 			NodeName   string
@@ -236,11 +274,22 @@ func (c Client) rest(ctx context.Context, w *scale.World) error {
 	}
 	slices.Sort(w.Ingress)
 	w.Ingress = slices.Compact(w.Ingress)
+	w.Bootstrap, err = c.bootstrap(ctx)
+	return err
+}
+
+// bootstrap reports whether the bootstrap machine has published itself, has not left, and beats.
+func (c *Client) bootstrap(ctx context.Context) (bool, error) {
 	var published struct {
 		Data map[string]string `json:"data"`
 	}
-	path = fmt.Sprintf("/api/v1/namespaces/%s/configmaps/%s", c.Namespace, notice.Bootstrap)
-	found, err = c.API.JSON(ctx, http.MethodGet, path, nil, &published)
-	w.Bootstrap = found && !notice.BootstrapLeft(published.Data)
-	return err
+	path := fmt.Sprintf("/api/v1/namespaces/%s/configmaps/%s", c.Namespace, notice.Bootstrap)
+	found, err := c.API.JSON(ctx, http.MethodGet, path, nil, &published)
+	if err != nil || !found || notice.BootstrapLeft(published.Data) {
+		return false, err
+	}
+	if beat := published.Data[notice.Beat]; beat != c.beat || c.since.IsZero() {
+		c.beat, c.since = beat, time.Now()
+	}
+	return time.Since(c.since) < stale, nil
 }

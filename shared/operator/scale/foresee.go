@@ -39,7 +39,7 @@ func (w *World) done(s Step) {
 	switch s.Action {
 	case Create:
 		h.Exists, h.Online = true, true
-	case Release:
+	case Resume:
 		h.Paused = false
 	case Raise, Lower:
 		set.Replicas = s.Replicas

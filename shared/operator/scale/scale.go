@@ -30,6 +30,7 @@ type Host struct {
 	On       bool   // has power
 	Online   bool   // is to have power
 	Paused   bool
+	Handover bool // is paused until the handover, by render
 	External bool // was provisioned by another program than metal3
 }
 
@@ -65,7 +66,7 @@ type Action string
 // The actions. The zero value waits.
 const (
 	Create  Action = "create"  // the host, and the Secrets that it names
-	Release Action = "release" // the host: metal3 begins with it
+	Resume  Action = "resume"  // the host: metal3 begins with it
 	Raise   Action = "raise"   // the replicas of Set to Replicas
 	Mark    Action = "mark"    // Machine, to be the one that its set deletes
 	Lower   Action = "lower"   // the replicas of Set to Replicas
@@ -130,7 +131,7 @@ func Add(w World, wanted string) (Step, error) {
 	case !h.Exists:
 		return Step{Action: Create}, nil
 	case h.Paused:
-		return Step{Action: Release}, nil
+		return Step{Action: Resume}, nil
 	case w.Machine != nil:
 		return w.joins()
 	case h.Problem != "":

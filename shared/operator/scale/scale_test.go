@@ -81,7 +81,7 @@ func TestAdd(t *testing.T) {
 		text   string // of the wait or of the refusal
 	}{
 		"no host":              {func(w *World) {}, "", Create, ""},
-		"paused":               {func(w *World) { w.Host = Host{Name: "w1", Exists: true, Paused: true} }, "", Release, ""},
+		"paused":               {func(w *World) { w.Host = Host{Name: "w1", Exists: true, Paused: true} }, "", Resume, ""},
 		"bootstrap provisions": {func(w *World) { w.Bootstrap = true }, "", "", "still provisions hosts"},
 		"external":             {func(w *World) { w.Host.Exists, w.Host.External = true, true }, "", "", "another program"},
 		"new":                  {func(w *World) { w.Host.Exists = true }, "", "", "to inspect the host and to prepare it; it is new"},
@@ -201,7 +201,7 @@ func TestForesee_AnyWorld(t *testing.T) {
 					s.Action == Lower && (s.Replicas != set.Live-1 || set.Replicas < set.Live || !w.Machine.Marked),
 					s.Action == Delete && (w.Machine != nil || w.Host.On || w.Host.Online),
 					way == "add" && slices.Contains([]Action{Mark, Lower, Discard, Off, Delete}, s.Action),
-					way == "remove" && slices.Contains([]Action{Create, Release, Raise}, s.Action):
+					way == "remove" && slices.Contains([]Action{Create, Resume, Raise}, s.Action):
 					t.Fatalf("%s: %+v in %+v", way, s, w)
 				}
 				return s, err
@@ -221,7 +221,7 @@ func TestForesee_AnyWorld(t *testing.T) {
 
 // TestText holds that each step is described, and that kubectl can do each but the first.
 func TestText(t *testing.T) {
-	for _, a := range []Action{Create, Release, Raise, Mark, Lower, Discard, Off, Delete} {
+	for _, a := range []Action{Create, Resume, Raise, Mark, Lower, Discard, Off, Delete} {
 		s := Step{Action: a, Machine: "m1", Set: "set1", Replicas: 3}
 		text, command := s.Text("w1"), s.Command("w1")
 		if text == "" || strings.HasPrefix(text, "wait") || (command == "") != (a == Create) {

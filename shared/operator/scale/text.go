@@ -13,7 +13,7 @@ func (s Step) Text(host string) string {
 	switch s.Action {
 	case Create:
 		return fmt.Sprintf("create host %s, with the Secrets that it names", host)
-	case Release:
+	case Resume:
 		return fmt.Sprintf("let metal3 begin with host %s", host)
 	case Raise:
 		return fmt.Sprintf("have MachineSet %s make a Machine: %d replicas", s.Set, s.Replicas)
@@ -39,7 +39,7 @@ func (s Step) Text(host string) string {
 func (s Step) Command(host string) string {
 	const kubectl = "kubectl --namespace " + Namespace + " "
 	switch s.Action {
-	case Release:
+	case Resume:
 		return kubectl + "annotate bmh " + host + " baremetalhost.metal3.io/paused-"
 	case Raise, Lower:
 		return fmt.Sprintf(kubectl+"scale machinesets.machine.openshift.io %s --replicas=%d", s.Set,

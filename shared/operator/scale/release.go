@@ -1,0 +1,94 @@
+package scale
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Batch is how many hosts begin at once: each fetches a ramdisk and an image from one server, and
+// Ironic's own guide begins with 50.
+const Batch = 50
+
+// Fleet is what the API has of all hosts.
+type Fleet struct {
+	Hosts     []Host // by name
+	Bootstrap bool   // the bootstrap machine still provisions hosts of the cluster
+	Ironic    bool   // the cluster's own Ironic is ready
+}
+
+// Round is what is next for the hosts that wait for the handover.
+type Round struct {
+	Release []string // hosts that may begin now
+	Waits   string   // what it waits for, if it only waits
+	Done    bool     // no host waits any more
+}
+
+// Text is what the round does, or waits for.
+func (t Round) Text() string {
+	switch {
+	case t.Done:
+		return "done"
+	case len(t.Release) > 0:
+		return fmt.Sprintf("let metal3 begin with %d hosts: %s", len(t.Release),
+			strings.Join(t.Release, ", "))
+	}
+	return "wait for " + t.Waits
+}
+
+// Release is the next round: hosts begin in batches, and the next one when nine of ten hosts of the
+// last have been inspected or have a problem. A host that hangs keeps no other one waiting.
+func Release(f Fleet) Round {
+	var waiting, begun []string
+	for _, h := range f.Hosts {
+		switch {
+		case h.Handover:
+			waiting = append(waiting, h.Name)
+		case h.beginning():
+			begun = append(begun, h.Name)
+		}
+	}
+	slices.Sort(waiting)
+	switch {
+	case len(waiting) == 0:
+		return Round{Done: true}
+	case f.Bootstrap:
+		return Round{Waits: "the bootstrap machine to end, or to be silent for 2 minutes"}
+	case !f.Ironic:
+		return Round{Waits: "the cluster's own Ironic to be ready (the Deployment metal3)"}
+	case len(begun) > Batch/10:
+		return Round{Waits: fmt.Sprintf("%d hosts to be inspected", len(begun))}
+	}
+	return Round{Release: waiting[:min(Batch, len(waiting))]}
+}
+
+// beginning reports whether a host has not yet got so far that it no longer loads the servers.
+func (h Host) beginning() bool {
+	if h.Paused || h.External || h.Problem != "" {
+		return false
+	}
+	return slices.Contains([]string{"", "registering", "inspecting"}, h.State)
+}
+
+// ForeseeRelease is all rounds from now on, if nothing fails.
+func ForeseeRelease(f Fleet) (all []Round) {
+	f.Hosts = slices.Clone(f.Hosts)
+	for {
+		t := Release(f)
+		if all = append(all, t); t.Done {
+			return all
+		}
+		for i := range f.Hosts {
+			h := &f.Hosts[i]
+			switch {
+			case slices.Contains(t.Release, h.Name):
+				h.Handover, h.Paused = false, false
+			case f.Ironic && !f.Bootstrap && h.beginning():
+				h.State = "available"
+			}
+		}
+		if f.Ironic = f.Ironic || !f.Bootstrap; f.Bootstrap {
+			f.Bootstrap = false
+		}
+	}
+}

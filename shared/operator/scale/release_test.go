@@ -1,0 +1,75 @@
+package scale
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// fleet has masters that were provisioned already, and workers of which the first have begun.
+func fleet(waiting int, begun ...Host) Fleet {
+	f := Fleet{Ironic: true, Hosts: []Host{{Name: "m0", Exists: true, External: true}}}
+	for i := range waiting {
+		f.Hosts = append(f.Hosts, Host{Name: fmt.Sprintf("w%03d", i), Exists: true, Paused: true, Handover: true})
+	}
+	return Fleet{Hosts: append(f.Hosts, begun...), Ironic: true}
+}
+
+// some are hosts in a state.
+func some(n int, h Host) (all []Host) {
+	for i := range n {
+		h.Name, h.Exists = fmt.Sprintf("b%03d", i), true
+		all = append(all, h)
+	}
+	return all
+}
+
+// TestRelease holds what each round waits for, and how many hosts begin.
+func TestRelease(t *testing.T) {
+	for name, tt := range map[string]struct {
+		f       Fleet
+		release int
+		text    string
+	}{
+		"nobody waits":       {fleet(0), 0, "done"},
+		"bootstrap":          {Fleet{Hosts: fleet(3).Hosts, Ironic: true, Bootstrap: true}, 0, "wait for the bootstrap machine to end"},
+		"no Ironic":          {Fleet{Hosts: fleet(3).Hosts}, 0, "wait for the cluster's own Ironic"},
+		"few":                {fleet(3), 3, "let metal3 begin with 3 hosts: w000, w001, w002"},
+		"many":               {fleet(120), 50, "with 50 hosts: w000"},
+		"six begin":          {fleet(3, some(6, Host{State: "inspecting"})...), 0, "wait for 6 hosts to be inspected"},
+		"five begin":         {fleet(3, some(5, Host{State: "registering"})...), 3, "with 3 hosts"},
+		"some hang":          {fleet(3, some(50, Host{Problem: "no such BMC"})...), 3, "with 3 hosts"},
+		"a person's pause":   {fleet(0, some(2, Host{Paused: true})...), 0, "done"},
+		"of another program": {fleet(2, some(9, Host{External: true})...), 2, "with 2 hosts"},
+		"are inspected":      {fleet(2, some(50, Host{State: "preparing"})...), 2, "with 2 hosts"},
+	} {
+		got := Release(tt.f)
+		if len(got.Release) != tt.release || !strings.HasPrefix(got.Text(), tt.text) && !strings.Contains(got.Text(), tt.text) {
+			t.Errorf("%s: %d: %s, want %d: %s", name, len(got.Release), got.Text(), tt.release, tt.text)
+		}
+	}
+}
+
+// TestForeseeRelease holds that all hosts begin, each once.
+func TestForeseeRelease(t *testing.T) {
+	for _, n := range []int{0, 1, 49, 50, 51, 333} {
+		f := Fleet{Hosts: fleet(n).Hosts, Bootstrap: n%2 == 1}
+		times, batches := map[string]int{}, 0
+		for _, round := range ForeseeRelease(f) {
+			for _, name := range round.Release {
+				times[name]++
+			}
+			if len(round.Release) > 0 {
+				batches++
+			}
+		}
+		if len(times) != n || batches != (n+Batch-1)/Batch {
+			t.Errorf("%d hosts of %d began, in %d batches", len(times), n, batches)
+		}
+		for name, k := range times {
+			if k != 1 {
+				t.Errorf("%s began %d times", name, k)
+			}
+		}
+	}
+}
