@@ -14,7 +14,7 @@ import (
 func TestRenderCluster(t *testing.T) {
 	config, _ := exampleFilesIn(t)
 	out := filepath.Join(t.TempDir(), "manifests")
-	must(t, "", "render", "--role=cluster", "-c", config, "--out", out, "--infra-id", "ostest-x7k2p")
+	must(t, "", "render", "--role=cluster", "-c", config, "--out", out)
 	entries, err := os.ReadDir(out)
 	if err != nil {
 		t.Fatal(err)
@@ -23,7 +23,7 @@ func TestRenderCluster(t *testing.T) {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	if !slices.Contains(names, "01-namespace.yaml") || len(names) < 5 {
+	if !slices.Contains(names, "01-namespace.yaml") || len(names) < 5 || slices.Contains(names, "10-provisioning.yaml") {
 		t.Errorf("wrote %q", names)
 	}
 	text, err := os.ReadFile(filepath.Join(out, "01-namespace.yaml"))
@@ -68,15 +68,12 @@ func TestPlanFilesByRole(t *testing.T) {
 // accounts of their BMCs in files that only their owner may read, and that the directory can be
 // written again.
 func TestRenderCluster_Hosts(t *testing.T) {
-	dir := t.TempDir()
-	config, out := filepath.Join(dir, "install-config.yaml"), filepath.Join(dir, "manifests")
-	if err := os.WriteFile(config, []byte(plantedConfig), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	dir, configs, flags := provisionedInputs(t)
+	config, out, images := configs[0], filepath.Join(dir, "manifests"), flags[1:]
 	run := func(want string, more ...string) {
 		t.Helper()
 		o := invoke(t, "", append([]string{"render", "--role=cluster", "-c", config, "--out", out}, more...)...)
-		if warned := strings.Contains(o.err, "without --infra-id"); o.code != 0 || warned != (len(more) == 0) || strings.Contains(o.out+o.err, planted) {
+		if warned := strings.Contains(o.err, "without --infra-id"); o.code != 0 || warned != (want == "") || strings.Contains(o.out+o.err, planted) {
 			t.Errorf("%v: exit %d, %s%s", more, o.code, o.out, o.err)
 		}
 		text, err := os.ReadFile(filepath.Join(out, "30-baremetalhost-m0.yaml"))
@@ -84,7 +81,7 @@ func TestRenderCluster_Hosts(t *testing.T) {
 			t.Errorf("%v: %v\n%s", more, err, text)
 		}
 	}
-	run("")
+	run("", images...)
 	run("prod-x7k2p-master-0", "--infra-id", "prod-x7k2p")
 	secret := base64.StdEncoding.EncodeToString([]byte(planted))
 	var held []string

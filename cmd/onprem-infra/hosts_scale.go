@@ -19,6 +19,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/object"
 	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
+	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
@@ -49,7 +50,8 @@ description lists: its objects, its inspection, a Machine more, its deployment. 
 does them, and prints each one as it begins. It may be ended at any time and called again: it goes
 on with the step that is next.
 
-It refuses a host of another program's, and all hosts while the bootstrap machine still provisions.
+It refuses a host of another program's, and any host while others are available too: OpenShift
+chooses one of them. It waits while the bootstrap machine still provisions.
 
 ` + scaleExit,
 		Example: `  onprem-infra hosts add worker-2 -c install-config.yaml
@@ -80,8 +82,9 @@ drained, its disk wiped, its power off, and its objects are deleted. With --appl
 prints each one as it begins. It may be ended at any time and called again: it goes on with the step
 that is next.
 
-It refuses a host of the control plane, and names etcd's quorum if that would be lost; the last node
-with a ready ingress router; and a host whose MachineSet follows the number of hosts.
+It refuses a member of etcd, and names the quorum if that would be lost; the last node with a ready
+ingress router; a node that no Machine would drain; and a host whose Machine would not be the one
+that goes, or whose disk another Machine would take.
 
 ` + scaleExit,
 		Example: `  onprem-infra hosts remove worker-1
@@ -102,9 +105,9 @@ func hostReleaseCommand(std streams) *cobra.Command {
 		Short: "Let the cluster provision the hosts that wait for the bootstrap machine to end",
 		Long: `release lets OpenShift's operators begin with the hosts that "render --role=cluster"
 has paused: once the bootstrap machine has ended, and the cluster's own Ironic is ready. They begin
-in batches of 50, the next one when nine of ten have been inspected; a host that has a problem keeps
-no other one waiting. A host that a person has paused stays paused. It prints the batches, and with
---apply it waits and does them. It may be ended at any time and called again.
+in batches of 50, the next one when nine of ten have been inspected; one of which metal3 reports a
+problem keeps no other waiting. A host that a person has paused stays paused. It prints the batches,
+and with --apply it waits and does them. It may be ended at any time and called again.
 
 ` + scaleExit,
 		Example: `  onprem-infra hosts release
@@ -150,8 +153,11 @@ func hostObjects(std streams, in *input, name string) (
 		return distribution.Flavour{}, nil, err
 	}
 	if !metal3.Knows(p) || !slices.ContainsFunc(p.Provisioning.Hosts,
-		func(h provision.Host) bool { return h.Name == name && h.BMC != "" }) {
-		return distribution.Flavour{}, nil, negativef("%s has no host %q with a BMC that "+
+		func(h provision.Host) bool {
+			return h.Name == name && h.BMC != "" && h.Phase == provision.Cluster &&
+				h.Role == string(role.Worker)
+		}) {
+		return distribution.Flavour{}, nil, negativef("%s has no worker %q with a BMC that "+
 			"OpenShift's operators provision: add it there", in.file, name)
 	}
 	hosts, ca, err := secretsOf(std, in, described)
@@ -217,6 +223,9 @@ func (s *scaling) foresee(
 	all, err := scale.Foresee(w, next)
 	if err != nil {
 		return err
+	}
+	if all[0].Done && !w.Host.Exists {
+		return machines.NoHost(host)
 	}
 	for i, step := range all {
 		text := fmt.Sprintf("%2d. %s\n", i+1, step.Text(host))

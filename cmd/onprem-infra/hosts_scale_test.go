@@ -21,10 +21,12 @@ type openShift struct {
 	after   func(*openShift) // called after a change
 }
 
+const hostsAt = "/apis/metal3.io/v1alpha1/namespaces/openshift-machine-api/baremetalhosts"
+
 func newOpenShift() *openShift {
 	const machines = "/apis/machine.openshift.io/v1beta1/namespaces/openshift-machine-api/"
 	return &openShift{answers: map[string]string{
-		"/apis/metal3.io/v1alpha1/namespaces/openshift-machine-api/baremetalhosts/w0": `{"metadata":{"name":"w0"},"spec":{"online":true,"consumerRef":{"kind":"Machine","name":"prod-a"}},"status":{"poweredOn":true,"provisioning":{"state":"provisioned"}}}`,
+		hostsAt:                  `{"items":[{"metadata":{"name":"w0"},"spec":{"online":true,"consumerRef":{"kind":"Machine","name":"prod-a"}},"status":{"poweredOn":true,"provisioning":{"state":"provisioned"}}}]}`,
 		machines + "machines":    `{"items":[{"metadata":{"name":"prod-a","annotations":{"metal3.io/BareMetalHost":"openshift-machine-api/w0"},"ownerReferences":[{"kind":"MachineSet","name":"prod"}]},"status":{"nodeRef":{"name":"w0"}}}]}`,
 		machines + "machinesets": `{"items":[{"metadata":{"name":"prod","resourceVersion":"7"},"spec":{"replicas":1}}]}`,
 		"/api/v1/nodes":          `{"items":[{"metadata":{"name":"m0","labels":{"node-role.kubernetes.io/master":""}},"status":{"conditions":[{"type":"Ready","status":"True"}]}}]}`,
@@ -105,7 +107,7 @@ func TestHostsScale_Prints(t *testing.T) {
 func TestHostsRelease(t *testing.T) {
 	api := newOpenShift()
 	kubeconfig := api.kubeconfig(t)
-	const hosts = "/apis/metal3.io/v1alpha1/namespaces/openshift-machine-api/baremetalhosts"
+	const hosts = hostsAt
 	paused := func(name, why string) string {
 		return fmt.Sprintf(`{"metadata":{"name":%q,"annotations":{"baremetalhost.metal3.io/paused":%q}}}`, name, why)
 	}
@@ -127,8 +129,7 @@ func TestHostsRelease(t *testing.T) {
 func TestHostsScale_Apply(t *testing.T) {
 	api := newOpenShift()
 	kubeconfig := api.kubeconfig(t)
-	const host = "/apis/metal3.io/v1alpha1/namespaces/openshift-machine-api/baremetalhosts/w0"
-	delete(api.answers, host)
+	api.answers[hostsAt] = `{"items":[]}`
 	for _, name := range []string{"w0-bmc-secret", "w0-network-config-secret"} {
 		api.answers["/api/v1/namespaces/openshift-machine-api/secrets/"+name] = "{}"
 	}
@@ -156,19 +157,27 @@ func TestHostsScale_Refused(t *testing.T) {
 		code int
 		want string
 	}{
-		"last router":    {[]string{"hosts", "remove", "w0", "--kubeconfig", kubeconfig}, 1, "the only one with a ready ingress router"},
-		"and with apply": {[]string{"hosts", "remove", "w0", "--apply", "--kubeconfig", kubeconfig}, 1, "the only one with a ready ingress router"},
-		"no credentials": {[]string{"hosts", "remove", "w0"}, 2, "--kubeconfig"},
-		"no such file":   {[]string{"hosts", "remove", "w0", "--kubeconfig", nowhere}, 3, nowhere},
-		"no such host":   {[]string{"hosts", "add", "w7", "-c", config, "--kubeconfig", kubeconfig}, 1, `no host "w7"`},
-		"no name":        {[]string{"hosts", "remove", "--kubeconfig", kubeconfig}, 2, "NAME is missing"},
+		"last router":          {[]string{"hosts", "remove", "w0", "--kubeconfig", kubeconfig}, 1, "the only one with a ready ingress router"},
+		"and with apply":       {[]string{"hosts", "remove", "w0", "--apply", "--kubeconfig", kubeconfig}, 1, "the only one with a ready ingress router"},
+		"no credentials":       {[]string{"hosts", "remove", "w0"}, 2, "--kubeconfig"},
+		"no such file":         {[]string{"hosts", "remove", "w0", "--kubeconfig", nowhere}, 3, nowhere},
+		"no such host":         {[]string{"hosts", "add", "w7", "-c", config, "--kubeconfig", kubeconfig}, 1, `no worker "w7"`},
+		"of the control plane": {[]string{"hosts", "add", "m0", "-c", config, "--kubeconfig", kubeconfig}, 1, `no worker "m0"`},
+		"a typing error":       {[]string{"hosts", "remove", "w9", "--kubeconfig", kubeconfig}, 1, "the cluster has no host w9"},
+		"and it with apply":    {[]string{"hosts", "remove", "w9", "--apply", "--kubeconfig", kubeconfig}, 1, "the cluster has no host w9"},
+		"an empty name":        {[]string{"hosts", "remove", "", "--apply", "--kubeconfig", kubeconfig}, 1, `"" is no name of a host`},
+		"a path":               {[]string{"hosts", "remove", "../machines/prod-a", "--apply", "--kubeconfig", kubeconfig}, 1, "is no name of a host"},
+		"no file, with apply":  {[]string{"hosts", "remove", "w0", "--apply", "--kubeconfig", nowhere}, 3, nowhere},
+		"no name":              {[]string{"hosts", "remove", "--kubeconfig", kubeconfig}, 2, "NAME is missing"},
 	} {
 		o := invoke(t, "", tt.args...)
 		if o.code != tt.code || !strings.Contains(o.err, tt.want) {
 			t.Errorf("%s: exit %d, want %d: %s%s", name, o.code, tt.code, o.out, o.err)
 		}
 	}
-	if len(api.asked) > 0 {
-		t.Errorf("it changed %q", api.asked)
+	for _, asked := range api.asked {
+		if !strings.Contains(asked, "/secrets/w9-") {
+			t.Errorf("it changed %q", asked)
+		}
 	}
 }

@@ -141,6 +141,14 @@ func clusterGoods(std streams, in *input, p plan.Plan, described spec.Cluster, i
 		}
 		return cluster.Manifests(p)
 	}
+	if infraID == "" && !provisions.Runs(p) {
+		if err := printMessage(std.err, "onprem-infra: note: the description has BMCs, and no "+
+			"images.%s: OpenShift's installer provisions these hosts and writes their objects; "+
+			"with --infra-id they are among these\n", spec.IronicImage); err != nil {
+			return asset.Set{}, err
+		}
+		return cluster.Manifests(p)
+	}
 	hosts, ca, err := secretsOf(std, in, described)
 	if err != nil {
 		return asset.Set{}, err

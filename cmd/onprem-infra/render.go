@@ -36,9 +36,9 @@ Ignition documents, which --host-ignition names. Only its owner may read it: kee
 safe.
 
 The role cluster is not a host's: its files are the objects that the cluster must have once, for
-"kubectl apply". If OpenShift provisions hosts of it, these are among them, with the accounts of
-their BMCs in Secrets that only their owner may read; --infra-id ties those of the control plane to
-the installer's Machines.`
+"kubectl apply". With --infra-id, or an image with Ironic, the hosts of an OpenShift cluster are
+among them, with the accounts of their BMCs in Secrets that only their owner may read; --infra-id
+ties those of the control plane to the installer's Machines.`
 
 func renderCommand(std streams) *cobra.Command {
 	var prune bool

@@ -306,6 +306,10 @@ func TestScale(t *testing.T) {
 	}
 	did := to("w2", scale.Remove, nil)
 	t.Logf("w2 left after %s: %s", time.Since(begin).Round(time.Second), strings.Join(did, "; "))
+	may := machines.Client{API: kube.NewAPI(c.kubelet(t, s, "w0"), slog.New(slog.DiscardHandler)), ControlPlane: label, Namespace: ours}
+	if err := may.Run(t.Context(), "w0", scale.Remove, nil, func(scale.Step, error) {}); err == nil || !strings.Contains(err.Error(), "forbidden") || !errors.As(err, new(kube.Refused)) {
+		t.Errorf("without a right: %v", err)
+	}
 	end()
 	if !slices.Equal(o.wiped, []string{"w2"}) {
 		t.Errorf("wiped: %v", o.wiped)

@@ -13,6 +13,16 @@ import (
 // mergePatch is the content type of a change by the fields that it has (RFC 7396).
 const mergePatch = "application/merge-patch+json"
 
+// Refused is an answer that does not change by asking again: the credentials may not, or the object
+// is wrong.
+type Refused struct{ error }
+
+// Final tells it from an error that passes.
+func (Refused) Final() bool { return true }
+
+// Unwrap is the API's own error.
+func (r Refused) Unwrap() error { return r.error }
+
 // JSON makes one request for an object, or a list of them, of a type that other programs have
 // brought to the API: its answer is read into out, unless that is nil. Path begins with /api or
 // /apis. Body is encoded, and a merge patch where the method is PATCH; nil is none. found is false
@@ -35,7 +45,8 @@ func (a *API) JSON(ctx context.Context, method, path string, body, out any) (
 				}
 				ask = ask.SetHeader("Content-Type", kind).Body(text)
 			}
-			text, err := ask.Do(ctx).Raw()
+			answer := ask.Do(ctx)
+			err := answer.Error() // with the API's reason, which Raw does not read
 			if apierrors.IsNotFound(err) {
 				found = false
 				return nil
@@ -43,7 +54,15 @@ func (a *API) JSON(ctx context.Context, method, path string, body, out any) (
 			if err != nil || out == nil {
 				return err
 			}
+			text, err := answer.Raw()
+			if err != nil {
+				return err
+			}
 			return json.Unmarshal(text, out)
 		})
+	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || apierrors.IsInvalid(err) ||
+		apierrors.IsBadRequest(err) {
+		err = Refused{err}
+	}
 	return found && err == nil, err
 }

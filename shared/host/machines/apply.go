@@ -34,19 +34,24 @@ func (c *Client) Apply(
 	case scale.Mark:
 		return annotate(machinePath+"/"+s.Machine, scale.DeleteFirst, "yes")
 	case scale.Discard:
-		return c.delete(ctx, machinePath+"/"+s.Machine)
+		_, err := c.delete(ctx, machinePath+"/"+s.Machine)
+		return err
 	case scale.Off:
 		return c.patch(ctx, hostPath+host, map[string]any{"spec": map[string]any{"online": false}})
 	case scale.Delete:
-		return c.delete(ctx, hostPath+host)
+		_, err := c.delete(ctx, hostPath+host)
+		return err
 	}
 	return nil
 }
 
-// Forget deletes the Secrets of a host that is gone.
-func (c *Client) Forget(ctx context.Context, host string) error {
-	return errors.Join(c.delete(ctx, secretPath+"/"+host+"-bmc-secret"),
-		c.delete(ctx, secretPath+"/"+host+"-network-config-secret"))
+// Forget deletes the Secrets of a host that is gone. any reports whether there was one.
+func (c *Client) Forget(ctx context.Context, host string) (any bool, err error) {
+	for _, suffix := range []string{"-bmc-secret", "-network-config-secret"} {
+		found, one := c.delete(ctx, secretPath+"/"+host+suffix)
+		any, err = any || found, errors.Join(err, one)
+	}
+	return any, err
 }
 
 func (c *Client) patch(ctx context.Context, path string, change map[string]any) error {
@@ -57,29 +62,34 @@ func (c *Client) patch(ctx context.Context, path string, change map[string]any) 
 	return err
 }
 
-func (c *Client) delete(ctx context.Context, path string) error {
-	_, err := c.API.JSON(ctx, http.MethodDelete, path, nil, nil)
-	return err
+func (c *Client) delete(ctx context.Context, path string) (found bool, err error) {
+	return c.API.JSON(ctx, http.MethodDelete, path, nil, nil)
 }
 
-// create makes objects that do not exist.
+// create makes the objects of a host. A Secret that an earlier trial has left gets the data of now.
 func (c *Client) create(ctx context.Context, objects []object.Object) error {
 	for _, o := range objects {
 		about := o.About()
 		collection := secretPath
 		if about.Kind == "BareMetalHost" {
-			collection = hostPath[:len(hostPath)-1]
+			collection = hostsPath
 		}
-		found, err := c.API.JSON(ctx, http.MethodGet, collection+"/"+about.Metadata.Name, nil, nil)
+		path := collection + "/" + about.Metadata.Name
+		body, err := plain(o)
 		if err != nil {
 			return err
 		}
-		if found {
-			continue
-		}
-		body, err := plain(o)
-		if err == nil {
-			_, err = c.API.JSON(ctx, http.MethodPost, collection, body, nil)
+		found, err := c.API.JSON(ctx, http.MethodGet, path, nil, nil)
+		switch {
+		case err != nil:
+		case !found:
+			found, err = c.API.JSON(ctx, http.MethodPost, collection, body, nil)
+			if err == nil && !found {
+				err = fmt.Errorf("create %s: the API has no such collection: name the kubeconfig "+
+					"of a cluster of OpenShift on bare metal", path)
+			}
+		case about.Kind == "Secret":
+			_, err = c.API.JSON(ctx, http.MethodPatch, path, body, nil)
 		}
 		if err != nil {
 			return err

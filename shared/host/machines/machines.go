@@ -7,6 +7,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
+	"regexp"
 	"slices"
 	"time"
 
@@ -39,7 +41,8 @@ const stale = 2 * time.Minute
 // The paths of OpenShift's objects.
 const (
 	inNamespace = "/namespaces/" + scale.Namespace + "/"
-	hostPath    = "/apis/metal3.io/v1alpha1" + inNamespace + "baremetalhosts/"
+	hostsPath   = "/apis/metal3.io/v1alpha1" + inNamespace + "baremetalhosts"
+	hostPath    = hostsPath + "/"
 	machinePath = "/apis/machine.openshift.io/v1beta1" + inNamespace + "machines"
 	ironicPath  = "/apis/apps/v1" + inNamespace + "deployments/metal3"
 	setPath     = "/apis/machine.openshift.io/v1beta1" + inNamespace + "machinesets"
@@ -51,6 +54,7 @@ const (
 	hostOf     = "metal3.io/BareMetalHost"      // on a Machine, the host that it has
 	follows    = "metal3.io/autoscale-to-hosts" // on a MachineSet
 	roleOf     = "machine.openshift.io/cluster-api-machine-role"
+	arbiters   = "node-role.kubernetes.io/arbiter"
 	machineSet = "MachineSet"
 )
 
@@ -62,6 +66,9 @@ type meta struct {
 	ResourceVersion   string            `json:"resourceVersion"`
 	OwnerReferences   []struct{ Kind, Name string }
 }
+
+// marked reports whether a Machine is to go first. OpenShift ignores a mark without a value.
+func (m meta) marked() bool { return m.Annotations[scale.DeleteFirst] != "" }
 
 type host struct {
 	Metadata meta `json:"metadata"`
@@ -82,10 +89,23 @@ type host struct {
 type machine struct {
 	Metadata meta `json:"metadata"`
 	Status   struct {
-		NodeRef struct {
+		ErrorReason  string `json:"errorReason"`
+		ErrorMessage string `json:"errorMessage"`
+		NodeRef      struct {
 			Name string `json:"name"`
 		} `json:"nodeRef"`
 	} `json:"status"`
+}
+
+// first reports whether its MachineSet deletes the Machine before another one.
+func (m machine) first() bool {
+	return m.Metadata.marked() || m.Status.ErrorReason != "" || m.Status.ErrorMessage != ""
+}
+
+func (m machine) read() *scale.Machine {
+	return &scale.Machine{Name: m.Metadata.Name, Set: m.set(), Node: m.Status.NodeRef.Name,
+		Control: m.Metadata.Labels[roleOf] != "" && m.Metadata.Labels[roleOf] != "worker",
+		Marked:  m.Metadata.marked(), Deleting: m.Metadata.DeletionTimestamp != ""}
 }
 
 // set is the MachineSet that a Machine belongs to.
@@ -114,7 +134,8 @@ type node struct {
 
 func (n node) read(control string) scale.Node {
 	_, is := n.Metadata.Labels[control]
-	out := scale.Node{Name: n.Metadata.Name, Control: is}
+	_, arbiter := n.Metadata.Labels[arbiters]
+	out := scale.Node{Name: n.Metadata.Name, Control: is || arbiter}
 	for _, c := range n.Status.Conditions {
 		out.Ready = out.Ready || c.Type == "Ready" && c.Status == "True"
 	}
@@ -127,68 +148,92 @@ type list[T any] struct {
 
 // World is what the API has, seen from a host.
 func (c *Client) World(ctx context.Context, name string) (w scale.World, err error) {
-	w.Host.Name = name
-	var consumer string
-	if w.Host, consumer, err = c.host(ctx, name); err != nil {
+	if err := plainName(name); err != nil {
 		return w, err
 	}
-	var all list[machine]
-	var sets list[set]
-	for path, out := range map[string]any{machinePath: &all, setPath: &sets} {
-		if _, err := c.API.JSON(ctx, http.MethodGet, path, nil, out); err != nil {
-			return w, err
+	var all list[host]
+	_, err = c.API.JSON(ctx, http.MethodGet, hostsPath, nil, &all)
+	if err != nil {
+		return w, err
+	}
+	w.Host.Name = name
+	for _, h := range all.Items {
+		switch is := h.read(); {
+		case is.Name == name:
+			w.Host = is
+		case is.State == "available" && is.Consumer == "" && is.Problem == "" && !is.Paused &&
+			!is.External:
+			w.Spares = append(w.Spares, is.Name)
 		}
 	}
-	for _, m := range all.Items {
-		has := m.Metadata.Annotations[hostOf] == scale.Namespace+"/"+name
-		if has || m.Metadata.Name == consumer {
-			_, marked := m.Metadata.Annotations[scale.DeleteFirst]
-			w.Machine = &scale.Machine{Name: m.Metadata.Name, Set: m.set(),
-				Node: m.Status.NodeRef.Name, Control: m.Metadata.Labels[roleOf] == "master",
-				Marked: marked, Deleting: m.Metadata.DeletionTimestamp != ""}
-		}
+	if err := c.machines(ctx, &w); err != nil {
+		return w, err
 	}
-	for _, s := range sets.Items {
-		w.Sets = append(w.Sets, s.read(all.Items))
-	}
-	slices.SortFunc(w.Sets, func(a, b scale.Set) int { return cmp.Compare(a.Name, b.Name) })
 	if err := c.nodes(ctx, &w); err != nil {
 		return w, err
 	}
 	return w, c.rest(ctx, &w)
 }
 
-// host is a host, and the Machine that it names.
-func (c *Client) host(ctx context.Context, name string) (
-	out scale.Host, consumer string, err error) {
-	var h host
-	out.Exists, err = c.API.JSON(ctx, http.MethodGet, hostPath+name, nil, &h)
-	if err != nil || !out.Exists {
-		out.Name = name
-		return out, "", err
+// plainName is an error for what cannot be a host's name: it becomes a part of a path, and without
+// one a request would be about all hosts.
+func plainName(name string) error {
+	if !names.MatchString(name) || len(name) > 253 {
+		return scale.Refusal{Text: fmt.Sprintf("%q is no name of a host", name)}
 	}
-	if out = h.read(); out.Name == "" {
-		out.Name = name
+	return nil
+}
+
+var names = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`)
+
+// machines reads the MachineSets, and the Machine that the host belongs to: the one that it names,
+// or else the one that names it.
+func (c *Client) machines(ctx context.Context, w *scale.World) error {
+	var all list[machine]
+	var sets list[set]
+	for path, out := range map[string]any{machinePath: &all, setPath: &sets} {
+		if _, err := c.API.JSON(ctx, http.MethodGet, path, nil, out); err != nil {
+			return err
+		}
 	}
-	if of := h.Spec.ConsumerRef; of != nil && of.Kind == "Machine" {
-		consumer = of.Name
+	for _, m := range all.Items {
+		switch {
+		case w.Host.Consumer == "Machine "+m.Metadata.Name:
+			if w.Machine != nil {
+				w.Other = w.Machine.Name
+			}
+			w.Machine = m.read()
+		case m.Metadata.Annotations[hostOf] != scale.Namespace+"/"+w.Host.Name:
+		case w.Machine != nil:
+			w.Other = m.Metadata.Name
+		default:
+			w.Machine = m.read()
+		}
 	}
-	return out, consumer, nil
+	for _, s := range sets.Items {
+		w.Sets = append(w.Sets, s.read(all.Items))
+	}
+	slices.SortFunc(w.Sets, func(a, b scale.Set) int { return cmp.Compare(a.Name, b.Name) })
+	return nil
 }
 
 func (h host) read() scale.Host {
 	why, is := h.Metadata.Annotations[object.Paused]
-	return scale.Host{Name: h.Metadata.Name, Exists: true, State: h.Status.Provisioning.State,
+	out := scale.Host{Name: h.Metadata.Name, Exists: true, State: h.Status.Provisioning.State,
 		Problem: h.Status.ErrorMessage, On: h.Status.PoweredOn, Online: h.Spec.Online, Paused: is,
 		Handover: is && why == object.UntilHandover, External: h.Spec.ExternallyProvisioned}
+	if of := h.Spec.ConsumerRef; of != nil {
+		out.Consumer = of.Kind + " " + of.Name
+	}
+	return out
 }
 
-// Fleet is what the API has of all hosts.
-func (c *Client) Fleet(ctx context.Context) (f scale.Fleet, err error) {
+// Fleet is what the API has of all hosts; the zero value with an error.
+func (c *Client) Fleet(ctx context.Context) (scale.Fleet, error) {
+	var f scale.Fleet
 	var hosts list[host]
-	_, err = c.API.JSON(ctx, http.MethodGet, hostPath[:len(hostPath)-1], nil, &hosts)
-	if err != nil {
-		return f, err
+	if _, err := c.API.JSON(ctx, http.MethodGet, hostsPath, nil, &hosts); err != nil {
+		return scale.Fleet{}, err
 	}
 	for _, h := range hosts.Items {
 		f.Hosts = append(f.Hosts, h.read())
@@ -198,12 +243,15 @@ func (c *Client) Fleet(ctx context.Context) (f scale.Fleet, err error) {
 			ReadyReplicas int `json:"readyReplicas"`
 		} `json:"status"`
 	}
-	if _, err = c.API.JSON(ctx, http.MethodGet, ironicPath, nil, &ironic); err != nil {
-		return f, err
+	if _, err := c.API.JSON(ctx, http.MethodGet, ironicPath, nil, &ironic); err != nil {
+		return scale.Fleet{}, err
 	}
 	f.Ironic = ironic.Status.ReadyReplicas > 0
-	f.Bootstrap, err = c.bootstrap(ctx)
-	return f, err
+	var err error
+	if f.Bootstrap, err = c.bootstrap(ctx); err != nil {
+		return scale.Fleet{}, err
+	}
+	return f, nil
 }
 
 func (s set) read(all []machine) scale.Set {
@@ -220,6 +268,9 @@ func (s set) read(all []machine) scale.Set {
 		if out.Live++; m.Metadata.Annotations[hostOf] == "" {
 			out.Free++
 		}
+		if m.first() {
+			out.Before = append(out.Before, m.Metadata.Name)
+		}
 	}
 	return out
 }
@@ -227,13 +278,15 @@ func (s set) read(all []machine) scale.Set {
 // nodes reads the nodes that count: those of the control plane, and the host's own.
 func (c *Client) nodes(ctx context.Context, w *scale.World) error {
 	const path = "/api/v1/nodes"
-	var control list[node]
-	all := path + "?labelSelector=" + c.ControlPlane
-	if _, err := c.API.JSON(ctx, http.MethodGet, all, nil, &control); err != nil {
-		return err
-	}
-	for _, n := range control.Items {
-		w.Nodes = append(w.Nodes, n.read(c.ControlPlane))
+	for _, label := range []string{c.ControlPlane, arbiters} {
+		var members list[node]
+		all := path + "?labelSelector=" + url.QueryEscape(label)
+		if _, err := c.API.JSON(ctx, http.MethodGet, all, nil, &members); err != nil {
+			return err
+		}
+		for _, n := range members.Items {
+			w.Nodes = add(w.Nodes, n.read(c.ControlPlane))
+		}
 	}
 	own := w.Host.Name
 	if w.Machine != nil && w.Machine.Node != "" {
@@ -241,11 +294,18 @@ func (c *Client) nodes(ctx context.Context, w *scale.World) error {
 	}
 	var n node
 	found, err := c.API.JSON(ctx, http.MethodGet, path+"/"+own, nil, &n)
-	known := slices.ContainsFunc(w.Nodes, func(n scale.Node) bool { return n.Name == own })
-	if found && !known {
-		w.Nodes = append(w.Nodes, n.read(c.ControlPlane))
+	if found {
+		w.Nodes = add(w.Nodes, n.read(c.ControlPlane))
 	}
 	return err
+}
+
+// add adds a node that is not among them.
+func add(nodes []scale.Node, n scale.Node) []scale.Node {
+	if slices.ContainsFunc(nodes, func(o scale.Node) bool { return o.Name == n.Name }) {
+		return nodes
+	}
+	return append(nodes, n)
 }
 
 // rest reads on which nodes ingress routers are ready, and whether the bootstrap machine is there.

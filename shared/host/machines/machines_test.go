@@ -1,6 +1,7 @@
 package machines
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,20 +22,23 @@ import (
 // fake is a FAKE API: answers by path, and what was asked to change. test/kubeapi has a real one.
 type fake struct {
 	answers map[string]string
-	fails   error
+	fails   map[string]error // by path, "" for every one
 	changed []string
+	// noCollection answers that there is nothing to create an object in.
+	noCollection bool
 }
 
 func (f *fake) JSON(_ context.Context, method, path string, body, out any) (bool, error) {
-	if f.fails != nil {
-		return false, f.fails
-	}
 	path, _, _ = strings.Cut(path, "?")
+	if err := cmp.Or(f.fails[""], f.fails[path]); err != nil {
+		return false, err
+	}
 	if method != http.MethodGet {
 		text, _ := json.Marshal(body)
 		f.changed = append(f.changed, fmt.Sprintf("%s %s %s", method, path, text))
 	}
 	text, ok := f.answers[path]
+	ok = ok || method == http.MethodPost && !f.noCollection
 	if !ok || out == nil {
 		return ok, nil
 	}
@@ -51,32 +55,74 @@ func client(answers map[string]string) (*Client, *fake) {
 // TestWorld holds what is read of each object.
 func TestWorld(t *testing.T) {
 	c, _ := client(map[string]string{
-		hostPath + "w0": `{"metadata":{"name":"w0","annotations":{"baremetalhost.metal3.io/paused":"until the handover"}},"spec":{"online":true,"externallyProvisioned":true,"consumerRef":{"kind":"Machine","name":"a"}},
-			"status":{"errorMessage":"no such BMC","poweredOn":true,"provisioning":{"state":"provisioned"}}}`,
+		hostsPath: `{"items":[{"metadata":{"name":"w0","annotations":{"baremetalhost.metal3.io/paused":"until the handover"}},"spec":{"online":true,"externallyProvisioned":true,"consumerRef":{"kind":"Machine","name":"a"}},
+			"status":{"errorMessage":"no such BMC","poweredOn":true,"provisioning":{"state":"provisioned"}}},
+			{"metadata":{"name":"w1"},"status":{"provisioning":{"state":"available"}}},
+			{"metadata":{"name":"w2"},"status":{"provisioning":{"state":"available"},"errorMessage":"x"}},
+			{"metadata":{"name":"w3"},"spec":{"consumerRef":{"kind":"Machine","name":"z"}},"status":{"provisioning":{"state":"available"}}}]}`,
 		machinePath: `{"items":[{"metadata":{"name":"a","labels":{"machine.openshift.io/cluster-api-machine-role":"master"},"annotations":{"machine.openshift.io/delete-machine":"yes"},"deletionTimestamp":"2026-01-01T00:00:00Z","ownerReferences":[{"kind":"MachineSet","name":"s"}]},"status":{"nodeRef":{"name":"n0"}}},
 			{"metadata":{"name":"b","annotations":{"metal3.io/BareMetalHost":"openshift-machine-api/w1"},"ownerReferences":[{"kind":"MachineSet","name":"s"}]}},
-			{"metadata":{"name":"c","ownerReferences":[{"kind":"MachineSet","name":"s"}]}}]}`,
+			{"metadata":{"name":"c","annotations":{"machine.openshift.io/delete-machine":""},"ownerReferences":[{"kind":"MachineSet","name":"s"}]}},
+			{"metadata":{"name":"d","annotations":{"machine.openshift.io/delete-machine":"yes","metal3.io/BareMetalHost":"openshift-machine-api/w0"},"ownerReferences":[{"kind":"MachineSet","name":"s"}]}},
+			{"metadata":{"name":"e","annotations":{"metal3.io/BareMetalHost":"x/w7"},"ownerReferences":[{"kind":"MachineSet","name":"s"}]},"status":{"errorReason":"InvalidConfiguration"}}]}`,
 		setPath:            `{"items":[{"metadata":{"name":"t"}},{"metadata":{"name":"s","resourceVersion":"7","annotations":{"metal3.io/autoscale-to-hosts":""}},"spec":{"replicas":3}}]}`,
-		"/api/v1/nodes":    `{"items":[{"metadata":{"name":"m0","labels":{"control":""}},"status":{"conditions":[{"type":"Ready","status":"False"}]}}]}`,
+		"/api/v1/nodes":    `{"items":[{"metadata":{"name":"a0","labels":{"node-role.kubernetes.io/arbiter":""}}},{"metadata":{"name":"m0","labels":{"control":""}},"status":{"conditions":[{"type":"Ready","status":"False"}]}}]}`,
 		"/api/v1/nodes/n0": `{"metadata":{"name":"n0"},"status":{"conditions":[{"type":"Ready","status":"True"}]}}`,
 		"/apis/discovery.k8s.io/v1/namespaces/openshift-ingress/endpointslices": `{"items":[{"endpoints":[{"nodeName":"n1"},{"nodeName":"n2","conditions":{"ready":false}},{"nodeName":"n0","conditions":{"ready":true}}]},{"endpoints":[{"nodeName":"n1"}]}]}`,
 		bootstrapPath: `{"data":{"addresses":"[\"192.0.2.1\"]","beat":"1"}}`,
 	})
 	got, err := c.World(t.Context(), "w0")
 	want := scale.World{
-		Host:      scale.Host{Name: "w0", Exists: true, State: "provisioned", Problem: "no such BMC", On: true, Online: true, Paused: true, Handover: true, External: true},
+		Host:      scale.Host{Name: "w0", Exists: true, State: "provisioned", Problem: "no such BMC", On: true, Online: true, Paused: true, Handover: true, External: true, Consumer: "Machine a"},
+		Other:     "d",
+		Spares:    []string{"w1"},
 		Machine:   &scale.Machine{Name: "a", Set: "s", Node: "n0", Control: true, Marked: true, Deleting: true},
-		Sets:      []scale.Set{{Name: "s", Version: "7", Replicas: 3, Live: 2, Free: 1, Follows: true}, {Name: "t", Replicas: 1}},
-		Nodes:     []scale.Node{{Name: "m0", Control: true}, {Name: "n0", Ready: true}},
+		Sets:      []scale.Set{{Name: "s", Version: "7", Replicas: 3, Live: 4, Free: 1, Before: []string{"d", "e"}, Follows: true}, {Name: "t", Replicas: 1}},
+		Nodes:     []scale.Node{{Name: "a0", Control: true}, {Name: "m0", Control: true}, {Name: "n0", Ready: true}},
 		Ingress:   []string{"n0", "n1"},
 		Bootstrap: true,
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v\nwant %+v", got, err, want)
 	}
-	if w, err := c.World(t.Context(), "w1"); err != nil || w.Host != (scale.Host{Name: "w1"}) || w.Machine == nil || w.Machine.Name != "b" {
+	if w, err := c.World(t.Context(), "w1"); err != nil || w.Host.State != "available" || w.Machine == nil || w.Machine.Name != "b" || w.Other != "" {
 		t.Errorf("a host whose Machine names it: %+v, %v", w, err)
 	}
+}
+
+// TestWorld_Names holds that what is no host's name reaches no path.
+func TestWorld_Names(t *testing.T) {
+	for _, name := range []string{"", "/", "..", "a/b", "a?b", "A", "-a", "a-", "a b", "a%2f", strings.Repeat("a", 254)} {
+		c, f := client(nil)
+		f.fails = map[string]error{"": errors.New("it asks")}
+		if _, err := c.World(t.Context(), name); !errors.As(err, new(scale.Refusal)) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	c, _ := client(nil)
+	if _, err := c.World(t.Context(), "worker-0.example.com"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRelease_NotSeen holds that no host begins while it is not known whether the bootstrap machine
+// lives.
+func TestRelease_NotSeen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		waiting := `{"items":[{"metadata":{"name":"w0","annotations":{"baremetalhost.metal3.io/paused":"until the handover"}}}]}`
+		c, f := client(map[string]string{hostsPath: waiting, hostPath + "w0": "{}", ironicPath: `{"status":{"readyReplicas":1}}`,
+			bootstrapPath: `{"data":{"addresses":"[\"192.0.2.1\"]","beat":"1"}}`})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		done := make(chan error, 1)
+		go func() { done <- c.Release(ctx, func(scale.Round, error) {}) }()
+		time.Sleep(3 * every)
+		synctest.Wait()
+		f.fails = map[string]error{bootstrapPath: errors.New("timeout")}
+		if err := <-done; !errors.Is(err, context.DeadlineExceeded) || len(f.changed) > 0 {
+			t.Errorf("%v, %q", err, f.changed)
+		}
+	})
 }
 
 // TestFleet_Bootstrap holds that a bootstrap machine that was removed without an end counts as gone
@@ -140,36 +186,73 @@ func TestApply(t *testing.T) {
 		object.Secret{Head: object.Head{Kind: "Secret", Metadata: object.Meta{Name: "w0-bmc-secret"}}},
 		object.BareMetalHost{Head: object.Head{Kind: "BareMetalHost", Metadata: object.Meta{Name: "w0"}}},
 	}
-	if err := c.Apply(t.Context(), "w0", scale.Step{Action: scale.Create}, objects); err != nil || len(f.changed) != 1 || !strings.HasPrefix(f.changed[0], "POST "+hostPath[:len(hostPath)-1]+` {"apiVersion":`) {
+	if err := c.Apply(t.Context(), "w0", scale.Step{Action: scale.Create}, objects); err != nil || len(f.changed) != 2 || !strings.HasPrefix(f.changed[1], "POST "+hostsPath+` {"apiVersion":`) {
 		t.Errorf("%q, %v", f.changed, err)
+	}
+	if want := "PATCH " + secretPath + "/w0-bmc-secret "; !strings.HasPrefix(f.changed[0], want) {
+		t.Errorf("an earlier Secret stays: %q", f.changed)
+	}
+	c, f = client(nil)
+	if f.noCollection = true; c.Apply(t.Context(), "w0", scale.Step{Action: scale.Create}, objects) == nil {
+		t.Error("a host was created in an API that has none")
 	}
 	if c, _ := client(nil); c.Apply(t.Context(), "w0", scale.Step{Action: scale.Off}, nil) == nil {
 		t.Error("a host that is gone was switched off")
 	}
 }
 
-// TestRun_TriedAgain holds that a fault of the API is reported once and ends nothing, and that a
-// refusal does.
+// refused is a FAKE answer that does not change.
+type refused struct{ error }
+
+func (refused) Final() bool { return true }
+
+// TestRun_TriedAgain holds that a fault of the API is reported once and ends nothing, but for one at
+// the first look, and one that does not change.
 func TestRun_TriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, f := client(map[string]string{})
-		f.fails = errors.New("the API is away")
+		here := `{"items":[{"metadata":{"name":"w0"},"status":{"provisioning":{"state":"deprovisioning"}}}]}`
+		away := map[string]error{"": errors.New("the API is away")}
+		c, f := client(map[string]string{hostsPath: here, secretPath + "/w0-bmc-secret": "{}"})
 		var reported []string
-		done := make(chan error, 1)
-		go func() {
-			done <- c.Run(t.Context(), "w0", scale.Remove, nil, func(s scale.Step, failed error) {
-				reported = append(reported, fmt.Sprintf("%s %v", s.Text("w0"), failed))
-			})
-		}()
+		report := func(s scale.Step, failed error) {
+			reported = append(reported, fmt.Sprintf("%s, %v", s.Text("w0"), failed))
+		}
+		run := func(next scale.Next) chan error {
+			done := make(chan error, 1)
+			go func() { done <- c.Run(t.Context(), "w0", next, nil, report) }()
+			return done
+		}
+		done := run(scale.Remove)
+		time.Sleep(3 * every)
+		synctest.Wait()
+		f.fails = away
 		time.Sleep(10 * every)
 		synctest.Wait()
-		f.fails = nil
-		if err := <-done; err != nil || !slices.Equal(reported, []string{"wait for  the API is away", "done <nil>"}) {
+		f.fails, f.answers[hostsPath] = nil, `{"items":[]}`
+		want := []string{"wait for metal3 to wipe the host's disk; it is deprovisioning, <nil>", "wait for , the API is away", "done, <nil>"}
+		if err := <-done; err != nil || !slices.Equal(reported, want) {
 			t.Errorf("%q, %v", reported, err)
 		}
+		f.fails = away
+		if err := <-run(scale.Remove); err == nil || err.Error() != "the API is away" {
+			t.Errorf("at the first look: %v", err)
+		}
+		f.fails, f.answers[hostsPath] = nil, here
+		done = run(scale.Remove)
+		time.Sleep(3 * every)
+		synctest.Wait()
+		f.fails = map[string]error{hostsPath: refused{errors.New("forbidden")}}
+		if err := <-done; err == nil || err.Error() != "forbidden" {
+			t.Errorf("a final answer: %v", err)
+		}
+		f.fails = nil
 		refuse := func(scale.World) (scale.Step, error) { return scale.Step{}, scale.Refusal{Text: "no"} }
-		if err := c.Run(t.Context(), "w0", refuse, nil, func(scale.Step, error) {}); err == nil || err.Error() != "no" {
-			t.Error(err)
+		if err := <-run(refuse); err == nil || err.Error() != "no" {
+			t.Errorf("a refusal: %v", err)
+		}
+		f.answers = map[string]string{}
+		if err := <-run(scale.Remove); !errors.As(err, new(scale.Refusal)) {
+			t.Errorf("no such host: %v", err)
 		}
 	})
 }

@@ -3,6 +3,7 @@ package machines
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/object"
@@ -12,32 +13,76 @@ import (
 // every is the time between two looks at the API. What is waited for takes minutes.
 const every = 2 * time.Second
 
-// Run does the steps of a host until they are done, or one is refused. Report gets each step that
-// differs from the one before it, and what keeps the API from being read or changed, which is tried
-// again.
+// final is an answer of the API that does not change by asking again, as to a change that it
+// refuses.
+type final interface{ Final() bool }
+
+func ends(err error) bool {
+	var f final
+	return errors.As(err, new(scale.Refusal)) || errors.As(err, &f) && f.Final()
+}
+
+// Run does the steps of a host until they are done, or one is refused, by the decision or by the
+// API. Report gets each step that differs from the one before it, and what keeps the API from being
+// read or changed, which is tried again once it has answered.
 func (c *Client) Run(ctx context.Context, host string, next scale.Next, objects []object.Object,
 	report func(step scale.Step, failed error)) error {
 	var last scale.Step
-	var trouble string
-	for {
-		s, err := c.round(ctx, host, next, objects, func(s scale.Step) {
-			if s != last {
-				report(s, nil)
-			}
-			last = s
-		})
+	did := false
+	one := func(ctx context.Context) (bool, error) {
+		w, err := c.World(ctx, host)
+		if err != nil {
+			return false, err
+		}
+		s, err := next(w)
+		if err == nil && s.Done && !w.Host.Exists {
+			err = c.gone(ctx, host, did)
+		}
+		if err != nil {
+			return false, err
+		}
+		if s != last {
+			report(s, nil)
+		}
+		last, did = s, true
+		return s.Done, c.Apply(ctx, host, s, objects)
+	}
+	return until(ctx, one, func(err error) { report(scale.Step{}, err) })
+}
+
+// NoHost is the refusal for a host that the API does not have.
+func NoHost(host string) scale.Refusal {
+	return scale.Refusal{Text: fmt.Sprintf("the cluster has no host %s", host)}
+}
+
+// gone deletes what is left of a host that is gone. If nothing is, and nothing was done before,
+// there was no such host.
+func (c *Client) gone(ctx context.Context, host string, did bool) error {
+	found, err := c.Forget(ctx, host)
+	if err == nil && !found && !did {
+		return NoHost(host)
+	}
+	return err
+}
+
+// until repeats rounds until one is the last, or ends by an error that another round would have
+// too. The first round has to succeed: a wrong kubeconfig is not tried again.
+func until(ctx context.Context, round func(context.Context) (last bool, err error),
+	failed func(error)) error {
+	for first, trouble := true, ""; ; first = false {
+		last, err := round(ctx)
 		switch {
-		case errors.As(err, new(scale.Refusal)):
-			return err
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case err == nil && s.Done:
+		case err != nil && (first || ends(err)):
+			return err
+		case err == nil && last:
 			return nil
 		case err == nil:
 			trouble = ""
 		case err.Error() != trouble:
 			trouble = err.Error()
-			report(scale.Step{}, err)
+			failed(err)
 		}
 		select {
 		case <-ctx.Done():
@@ -47,50 +92,25 @@ func (c *Client) Run(ctx context.Context, host string, next scale.Next, objects 
 	}
 }
 
-// round does one step.
-func (c *Client) round(ctx context.Context, host string, next scale.Next, objects []object.Object,
-	begin func(scale.Step)) (scale.Step, error) {
-	w, err := c.World(ctx, host)
-	if err != nil {
-		return scale.Step{}, err
-	}
-	s, err := next(w)
-	if err != nil {
-		return s, err
-	}
-	begin(s)
-	if s.Done && !w.Host.Exists {
-		return s, c.Forget(ctx, host)
-	}
-	return s, c.Apply(ctx, host, s, objects)
-}
-
 // Release has hosts begin that wait for the handover, until none waits. Report is as that of Run.
-func (c *Client) Release(ctx context.Context, report func(round scale.Round, failed error)) error {
-	var last string
-	for {
+func (c *Client) Release(
+	ctx context.Context, report func(round scale.Round, failed error),
+) error {
+	var text string
+	one := func(ctx context.Context) (bool, error) {
 		f, err := c.Fleet(ctx)
+		if err != nil {
+			return false, err // without the whole of it nothing begins
+		}
 		round := scale.Release(f)
-		if text := round.Text(); err == nil && text != last {
-			last = text
+		if round.Text() != text {
+			text = round.Text()
 			report(round, nil)
 		}
 		for _, name := range round.Release {
 			err = errors.Join(err, c.Apply(ctx, name, scale.Step{Action: scale.Resume}, nil))
 		}
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case err == nil && round.Done:
-			return nil
-		case err != nil && err.Error() != last:
-			last = err.Error()
-			report(scale.Round{}, err)
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(every):
-		}
+		return round.Done, err
 	}
+	return until(ctx, one, func(err error) { report(scale.Round{}, err) })
 }

@@ -59,6 +59,10 @@ func (w *World) done(s Step) {
 // comes is what a step waits for.
 func (w *World) comes() {
 	h := &w.Host
+	if w.Bootstrap {
+		w.Bootstrap = false
+		return
+	}
 	for i := range w.Sets {
 		switch s := &w.Sets[i]; {
 		case s.Replicas > s.Live:
@@ -67,13 +71,18 @@ func (w *World) comes() {
 		case s.Replicas < s.Live && w.Machine != nil && w.Machine.Set == s.Name:
 			s.Live, w.Machine.Deleting = s.Replicas, true
 			return
+		case s.Replicas < s.Live && w.Machine == nil:
+			s.Live = s.Replicas
+			return
 		}
 	}
 	switch {
 	case h.Problem != "":
 		h.Problem = ""
 	case w.Machine != nil && w.Machine.Deleting:
-		w.Machine, h.State, h.Online, h.On = nil, "available", false, false
+		gone := w.Machine.Node
+		w.Nodes = slices.DeleteFunc(w.Nodes, func(n Node) bool { return n.Name == gone })
+		w.Machine, h.State, h.Consumer, h.Online, h.On = nil, "available", "", false, false
 	case w.Machine != nil && w.Machine.Node == "":
 		w.Machine.Node, h.State = h.Name, "provisioned"
 		w.Nodes = append(w.Nodes, Node{Name: h.Name, Ready: true})

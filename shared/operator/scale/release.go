@@ -37,7 +37,7 @@ func (t Round) Text() string {
 }
 
 // Release is the next round: hosts begin in batches, and the next one when nine of ten hosts of the
-// last have been inspected or have a problem. A host that hangs keeps no other one waiting.
+// last have been inspected, or have a problem that metal3 reports.
 func Release(f Fleet) Round {
 	var waiting, begun []string
 	for _, h := range f.Hosts {
@@ -53,7 +53,7 @@ func Release(f Fleet) Round {
 	case len(waiting) == 0:
 		return Round{Done: true}
 	case f.Bootstrap:
-		return Round{Waits: "the bootstrap machine to end, or to be silent for 2 minutes"}
+		return Round{Waits: untilEnded}
 	case !f.Ironic:
 		return Round{Waits: "the cluster's own Ironic to be ready (the Deployment metal3)"}
 	case len(begun) > Batch/10:

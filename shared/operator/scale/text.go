@@ -26,7 +26,8 @@ func (s Step) Text(host string) string {
 	case Off:
 		return fmt.Sprintf("switch host %s off", host)
 	case Delete:
-		return fmt.Sprintf("delete host %s, and the Secrets that it names", host)
+		return fmt.Sprintf("delete host %s, and the Secrets %[1]s-bmc-secret and "+
+			"%[1]s-network-config-secret", host)
 	}
 	if s.Done {
 		return "done"
@@ -52,7 +53,8 @@ func (s Step) Command(host string) string {
 	case Off:
 		return kubectl + "patch bmh " + host + ` --type=merge --patch='{"spec":{"online":false}}'`
 	case Delete:
-		return kubectl + "delete bmh " + host
+		return fmt.Sprintf(kubectl+"delete bmh %s && kubectl --namespace %s delete secrets "+
+			"--ignore-not-found %[1]s-bmc-secret %[1]s-network-config-secret", host, Namespace)
 	}
 	return ""
 }

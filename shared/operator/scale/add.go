@@ -1,0 +1,97 @@
+package scale
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Add is the next step by which a host becomes a node. Wanted is the MachineSet that it is to
+// belong to; empty for the only one. The error is a Refusal.
+func Add(w World, wanted string) (Step, error) {
+	h := w.Host
+	if err := w.disputed(); err != nil {
+		return Step{}, err
+	}
+	switch {
+	case h.External:
+		return refuse("host %s was provisioned by another program than metal3: it is a node, or "+
+			"becomes one without this", h.Name)
+	case w.Bootstrap:
+		return wait(untilEnded)
+	case !h.Exists:
+		return Step{Action: Create}, nil
+	case h.Handover:
+		return Step{Action: Resume}, nil
+	case h.Paused:
+		return refuse("a person has paused host %s: remove its annotation "+
+			"baremetalhost.metal3.io/paused first", h.Name)
+	case w.Machine != nil:
+		return w.joins()
+	case h.Consumer != "":
+		return refuse("host %s belongs to %s, which is no Machine that there is", h.Name,
+			h.Consumer)
+	case h.Problem != "":
+		return wait("what metal3 reports to be fixed in the host or its Secrets: %s", h.Problem)
+	case h.State != "available":
+		return wait("metal3 to inspect the host and to prepare it; it is %s", h.state())
+	case len(w.Spares) > 0:
+		return refuse("OpenShift chooses any host that is available, and these are too: %s: pause "+
+			"or remove them first", strings.Join(w.Spares, ", "))
+	}
+	s, err := w.choose(wanted)
+	switch {
+	case err != nil:
+		return Step{}, err
+	case s.Follows:
+		return wait("the replicas of MachineSet %s to follow the number of hosts", s.Name)
+	case s.Replicas > s.Live:
+		return wait("MachineSet %s to make its Machine", s.Name)
+	case s.Replicas < s.Live:
+		return wait("MachineSet %s to delete a Machine that was to go before", s.Name)
+	case s.Free > 0:
+		return wait("a Machine of MachineSet %s to take the host", s.Name)
+	}
+	return Step{Action: Raise, Set: s.Name, Version: s.Version, Replicas: s.Live + 1}, nil
+}
+
+// untilEnded is what all wait for that begin with a host.
+const untilEnded = "the bootstrap machine to end, or to be silent for 2 minutes"
+
+// joins is what a host that belongs to a Machine waits for.
+func (w World) joins() (Step, error) {
+	m := w.Machine
+	if m.Deleting {
+		return refuse("host %s belongs to the Machine %s, which is being deleted: wait until it "+
+			"is gone", w.Host.Name, m.Name)
+	}
+	n, ok := w.node(m.Node)
+	switch {
+	case m.Node == "" || !ok:
+		return wait("the host to be written, to boot and to join; it is %s", w.Host.state())
+	case !n.Ready:
+		return wait("node %s to be Ready", n.Name)
+	}
+	return Step{Done: true}, nil
+}
+
+// choose is the MachineSet that a host is to belong to.
+func (w World) choose(wanted string) (Set, error) {
+	names := make([]string, len(w.Sets))
+	for i, s := range w.Sets {
+		names[i] = s.Name
+	}
+	all := strings.Join(names, ", ")
+	s, ok := w.set(wanted)
+	switch {
+	case ok:
+		return s, nil
+	case len(w.Sets) == 0:
+		return Set{}, Refusal{"the cluster has no MachineSet: create one for its workers"}
+	case wanted != "":
+		return Set{}, Refusal{fmt.Sprintf("there is no MachineSet %s: choose one of %s", wanted,
+			all)}
+	case len(w.Sets) > 1:
+		return Set{}, Refusal{"the cluster has several MachineSets: choose one of " + all}
+	}
+	return w.Sets[0], nil
+}
