@@ -128,7 +128,7 @@ func HostObjects(p plan.Plan, g Given, name string) (own []object.Object, err er
 func about(version, kind, name string) object.Head {
 	return object.Head{APIVersion: version, Kind: kind, Metadata: object.Meta{
 		Name: name, Namespace: namespace,
-		Labels: map[string]string{"app.kubernetes.io/managed-by": "onprem-infra"},
+		Labels: map[string]string{object.ManagedBy: object.Us},
 	}}
 }
 

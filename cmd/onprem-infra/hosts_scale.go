@@ -123,13 +123,13 @@ and with --apply it waits and does them. It may be ended at any time and called 
 		ctx, cancel := untilStopped(cmd.Context())
 		defer cancel()
 		if s.apply {
-			return api.Release(ctx, func(round scale.Round, failed error) {
+			return refusal(api.Release(ctx, func(round scale.Round, failed error) {
 				s.print(round.Text(), failed)
-			})
+			}))
 		}
 		f, err := api.Fleet(ctx)
 		if err != nil {
-			return err
+			return refusal(err)
 		}
 		for i, round := range scale.ForeseeRelease(f) {
 			if _, err := fmt.Fprintf(std.out, "%2d. %s\n", i+1, round.Text()); err != nil {
@@ -206,7 +206,12 @@ func (s *scaling) run(ctx context.Context, host string, flavour distribution.Fla
 	} else {
 		err = s.foresee(ctx, api, host, next)
 	}
-	if errors.As(err, new(scale.Refusal)) {
+	return refusal(err)
+}
+
+// refusal is a negative answer where the decision or the API has refused.
+func refusal(err error) error {
+	if errors.As(err, new(scale.Refusal)) || errors.As(err, new(kube.Refused)) {
 		return negative(err)
 	}
 	return err

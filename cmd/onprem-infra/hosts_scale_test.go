@@ -81,9 +81,9 @@ func TestHostsScale_Prints(t *testing.T) {
 		want []string
 	}{
 		"remove": {[]string{"hosts", "remove", "w0"}, []string{"1. mark Machine prod-a", "annotate machines.machine.openshift.io prod-a machine.openshift.io/delete-machine=yes",
-			"2. have MachineSet prod delete it: 0 replicas", "scale machinesets.machine.openshift.io prod --replicas=0", "wait for Machine prod-a to drain its node", "delete host w0", "delete bmh w0", "done"}},
-		"add": {[]string{"hosts", "add", "w1", "-c", config}, []string{"1. create host w1, with the Secrets", "wait for metal3 to inspect the host", "have MachineSet prod make a Machine: 2 replicas",
-			"scale machinesets.machine.openshift.io prod --replicas=2", "wait for the host to be written, to boot and to join", "done"}},
+			"2. have MachineSet prod delete it: 0 replicas", "scale machinesets.machine.openshift.io prod --current-replicas=1 --replicas=0", "wait for Machine prod-a to drain its node", "delete host w0", "delete bmh w0", "done"}},
+		"add": {[]string{"hosts", "add", "w1", "-c", config}, []string{"1. create host w1, with its Secrets", "wait for metal3 to inspect the host", "have MachineSet prod make a Machine: 2 replicas",
+			"scale machinesets.machine.openshift.io prod --current-replicas=1 --replicas=2", "wait for the host to be written, to boot and to join", "done"}},
 	} {
 		o := invoke(t, "", append(tt.args, "--kubeconfig", kubeconfig)...)
 		rest, found := o.out, true
@@ -131,7 +131,7 @@ func TestHostsScale_Apply(t *testing.T) {
 	kubeconfig := api.kubeconfig(t)
 	api.answers[hostsAt] = `{"items":[]}`
 	for _, name := range []string{"w0-bmc-secret", "w0-network-config-secret"} {
-		api.answers["/api/v1/namespaces/openshift-machine-api/secrets/"+name] = "{}"
+		api.answers["/api/v1/namespaces/openshift-machine-api/secrets/"+name] = `{"metadata":{"labels":{"app.kubernetes.io/managed-by":"onprem-infra"}}}`
 	}
 	o := invoke(t, "", "hosts", "remove", "w0", "--apply", "--kubeconfig", kubeconfig)
 	if o.code != 0 || !strings.HasSuffix(o.out, " done\n") {

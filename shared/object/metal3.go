@@ -10,6 +10,13 @@ const (
 	UntilHandover = "until the handover"
 )
 
+// ManagedBy is the label that names the program that has written an object, and Us its value on
+// ours.
+const (
+	ManagedBy = "app.kubernetes.io/managed-by"
+	Us        = "onprem-infra"
+)
+
 // Provisioning tells OpenShift's cluster-baremetal-operator how hosts are provisioned.
 type Provisioning struct {
 	Head `yaml:",inline"`

@@ -45,11 +45,20 @@ func (c *Client) Apply(
 	return nil
 }
 
-// Forget deletes the Secrets of a host that is gone. any reports whether there was one.
+// Forget deletes the Secrets of a host that is gone, as far as they are ours. any reports whether
+// there was one.
 func (c *Client) Forget(ctx context.Context, host string) (any bool, err error) {
 	for _, suffix := range []string{"-bmc-secret", "-network-config-secret"} {
-		found, one := c.delete(ctx, secretPath+"/"+host+suffix)
-		any, err = any || found, errors.Join(err, one)
+		path := secretPath + "/" + host + suffix
+		var is struct {
+			Metadata meta `json:"metadata"`
+		}
+		_, one := c.API.JSON(ctx, http.MethodGet, path, nil, &is)
+		if one == nil && is.Metadata.Labels[object.ManagedBy] == object.Us {
+			any = true
+			_, one = c.delete(ctx, path)
+		}
+		err = errors.Join(err, one)
 	}
 	return any, err
 }

@@ -54,9 +54,13 @@ const (
 	hostOf     = "metal3.io/BareMetalHost"      // on a Machine, the host that it has
 	follows    = "metal3.io/autoscale-to-hosts" // on a MachineSet
 	roleOf     = "machine.openshift.io/cluster-api-machine-role"
+	formerMark = "machine.openshift.io/cluster-api-delete-machine" // by the policy Oldest
 	arbiters   = "node-role.kubernetes.io/arbiter"
 	machineSet = "MachineSet"
 )
+
+// etcd are the roles of Machines that have a member of it.
+var etcd = []string{"master", "control-plane", "arbiter"}
 
 type meta struct {
 	Name              string            `json:"name"`
@@ -69,6 +73,9 @@ type meta struct {
 
 // marked reports whether a Machine is to go first. OpenShift ignores a mark without a value.
 func (m meta) marked() bool { return m.Annotations[scale.DeleteFirst] != "" }
+
+// deletes reports whether an object is being deleted.
+func (m meta) deletes() bool { return m.DeletionTimestamp != "" }
 
 type host struct {
 	Metadata meta `json:"metadata"`
@@ -99,13 +106,14 @@ type machine struct {
 
 // first reports whether its MachineSet deletes the Machine before another one.
 func (m machine) first() bool {
-	return m.Metadata.marked() || m.Status.ErrorReason != "" || m.Status.ErrorMessage != ""
+	return m.Metadata.marked() || m.Metadata.Annotations[formerMark] != "" ||
+		m.Status.ErrorReason != "" || m.Status.ErrorMessage != ""
 }
 
 func (m machine) read() *scale.Machine {
 	return &scale.Machine{Name: m.Metadata.Name, Set: m.set(), Node: m.Status.NodeRef.Name,
-		Control: m.Metadata.Labels[roleOf] != "" && m.Metadata.Labels[roleOf] != "worker",
-		Marked:  m.Metadata.marked(), Deleting: m.Metadata.DeletionTimestamp != ""}
+		Control: slices.Contains(etcd, m.Metadata.Labels[roleOf]),
+		Marked:  m.Metadata.marked(), Deleting: m.Metadata.deletes()}
 }
 
 // set is the MachineSet that a Machine belongs to.
@@ -121,7 +129,8 @@ func (m machine) set() string {
 type set struct {
 	Metadata meta `json:"metadata"`
 	Spec     struct {
-		Replicas *int `json:"replicas"`
+		Replicas     *int   `json:"replicas"`
+		DeletePolicy string `json:"deletePolicy"`
 	} `json:"spec"`
 }
 
@@ -162,7 +171,7 @@ func (c *Client) World(ctx context.Context, name string) (w scale.World, err err
 		case is.Name == name:
 			w.Host = is
 		case is.State == "available" && is.Consumer == "" && is.Problem == "" && !is.Paused &&
-			!is.External:
+			!is.External && !is.Deleting:
 			w.Spares = append(w.Spares, is.Name)
 		}
 	}
@@ -210,6 +219,11 @@ func (c *Client) machines(ctx context.Context, w *scale.World) error {
 			w.Machine = m.read()
 		}
 	}
+	for _, m := range all.Items {
+		if !m.Metadata.deletes() && m.Metadata.Annotations[hostOf] == "" {
+			w.Idle = append(w.Idle, scale.Idle{Name: m.Metadata.Name, Set: m.set()})
+		}
+	}
 	for _, s := range sets.Items {
 		w.Sets = append(w.Sets, s.read(all.Items))
 	}
@@ -221,7 +235,8 @@ func (h host) read() scale.Host {
 	why, is := h.Metadata.Annotations[object.Paused]
 	out := scale.Host{Name: h.Metadata.Name, Exists: true, State: h.Status.Provisioning.State,
 		Problem: h.Status.ErrorMessage, On: h.Status.PoweredOn, Online: h.Spec.Online, Paused: is,
-		Handover: is && why == object.UntilHandover, External: h.Spec.ExternallyProvisioned}
+		Handover: is && why == object.UntilHandover, External: h.Spec.ExternallyProvisioned,
+		Deleting: h.Metadata.deletes()}
 	if of := h.Spec.ConsumerRef; of != nil {
 		out.Consumer = of.Kind + " " + of.Name
 	}
@@ -261,14 +276,12 @@ func (s set) read(all []machine) scale.Set {
 		out.Replicas = *s.Spec.Replicas
 	}
 	_, out.Follows = s.Metadata.Annotations[follows]
+	out.Oldest = s.Spec.DeletePolicy == "Oldest"
 	for _, m := range all {
-		if m.set() != out.Name || m.Metadata.DeletionTimestamp != "" {
+		if m.set() != out.Name || m.Metadata.deletes() {
 			continue
 		}
-		if out.Live++; m.Metadata.Annotations[hostOf] == "" {
-			out.Free++
-		}
-		if m.first() {
+		if out.Live++; m.first() {
 			out.Before = append(out.Before, m.Metadata.Name)
 		}
 	}

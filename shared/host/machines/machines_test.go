@@ -59,13 +59,16 @@ func TestWorld(t *testing.T) {
 			"status":{"errorMessage":"no such BMC","poweredOn":true,"provisioning":{"state":"provisioned"}}},
 			{"metadata":{"name":"w1"},"status":{"provisioning":{"state":"available"}}},
 			{"metadata":{"name":"w2"},"status":{"provisioning":{"state":"available"},"errorMessage":"x"}},
+			{"metadata":{"name":"w4","deletionTimestamp":"2026-01-01T00:00:00Z"},"status":{"provisioning":{"state":"available"}}},
 			{"metadata":{"name":"w3"},"spec":{"consumerRef":{"kind":"Machine","name":"z"}},"status":{"provisioning":{"state":"available"}}}]}`,
 		machinePath: `{"items":[{"metadata":{"name":"a","labels":{"machine.openshift.io/cluster-api-machine-role":"master"},"annotations":{"machine.openshift.io/delete-machine":"yes"},"deletionTimestamp":"2026-01-01T00:00:00Z","ownerReferences":[{"kind":"MachineSet","name":"s"}]},"status":{"nodeRef":{"name":"n0"}}},
 			{"metadata":{"name":"b","annotations":{"metal3.io/BareMetalHost":"openshift-machine-api/w1"},"ownerReferences":[{"kind":"MachineSet","name":"s"}]}},
 			{"metadata":{"name":"c","annotations":{"machine.openshift.io/delete-machine":""},"ownerReferences":[{"kind":"MachineSet","name":"s"}]}},
 			{"metadata":{"name":"d","annotations":{"machine.openshift.io/delete-machine":"yes","metal3.io/BareMetalHost":"openshift-machine-api/w0"},"ownerReferences":[{"kind":"MachineSet","name":"s"}]}},
+			{"metadata":{"name":"f","annotations":{"machine.openshift.io/cluster-api-delete-machine":"x","metal3.io/BareMetalHost":"x/w8"},"ownerReferences":[{"kind":"MachineSet","name":"t"}]}},
+			{"metadata":{"name":"g","labels":{"machine.openshift.io/cluster-api-machine-role":"infra"}}},
 			{"metadata":{"name":"e","annotations":{"metal3.io/BareMetalHost":"x/w7"},"ownerReferences":[{"kind":"MachineSet","name":"s"}]},"status":{"errorReason":"InvalidConfiguration"}}]}`,
-		setPath:            `{"items":[{"metadata":{"name":"t"}},{"metadata":{"name":"s","resourceVersion":"7","annotations":{"metal3.io/autoscale-to-hosts":""}},"spec":{"replicas":3}}]}`,
+		setPath:            `{"items":[{"metadata":{"name":"t"}},{"metadata":{"name":"s","resourceVersion":"7","annotations":{"metal3.io/autoscale-to-hosts":""}},"spec":{"replicas":3,"deletePolicy":"Oldest"}}]}`,
 		"/api/v1/nodes":    `{"items":[{"metadata":{"name":"a0","labels":{"node-role.kubernetes.io/arbiter":""}}},{"metadata":{"name":"m0","labels":{"control":""}},"status":{"conditions":[{"type":"Ready","status":"False"}]}}]}`,
 		"/api/v1/nodes/n0": `{"metadata":{"name":"n0"},"status":{"conditions":[{"type":"Ready","status":"True"}]}}`,
 		"/apis/discovery.k8s.io/v1/namespaces/openshift-ingress/endpointslices": `{"items":[{"endpoints":[{"nodeName":"n1"},{"nodeName":"n2","conditions":{"ready":false}},{"nodeName":"n0","conditions":{"ready":true}}]},{"endpoints":[{"nodeName":"n1"}]}]}`,
@@ -75,9 +78,10 @@ func TestWorld(t *testing.T) {
 	want := scale.World{
 		Host:      scale.Host{Name: "w0", Exists: true, State: "provisioned", Problem: "no such BMC", On: true, Online: true, Paused: true, Handover: true, External: true, Consumer: "Machine a"},
 		Other:     "d",
+		Idle:      []scale.Idle{{Name: "c", Set: "s"}, {Name: "g"}},
 		Spares:    []string{"w1"},
 		Machine:   &scale.Machine{Name: "a", Set: "s", Node: "n0", Control: true, Marked: true, Deleting: true},
-		Sets:      []scale.Set{{Name: "s", Version: "7", Replicas: 3, Live: 4, Free: 1, Before: []string{"d", "e"}, Follows: true}, {Name: "t", Replicas: 1}},
+		Sets:      []scale.Set{{Name: "s", Version: "7", Replicas: 3, Live: 4, Before: []string{"d", "e"}, Follows: true, Oldest: true}, {Name: "t", Replicas: 1, Live: 1, Before: []string{"f"}}},
 		Nodes:     []scale.Node{{Name: "a0", Control: true}, {Name: "m0", Control: true}, {Name: "n0", Ready: true}},
 		Ingress:   []string{"n0", "n1"},
 		Bootstrap: true,
@@ -212,7 +216,7 @@ func TestRun_TriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		here := `{"items":[{"metadata":{"name":"w0"},"status":{"provisioning":{"state":"deprovisioning"}}}]}`
 		away := map[string]error{"": errors.New("the API is away")}
-		c, f := client(map[string]string{hostsPath: here, secretPath + "/w0-bmc-secret": "{}"})
+		c, f := client(map[string]string{hostsPath: here, secretPath + "/w0-bmc-secret": `{"metadata":{"labels":{"app.kubernetes.io/managed-by":"onprem-infra"}}}`})
 		var reported []string
 		report := func(s scale.Step, failed error) {
 			reported = append(reported, fmt.Sprintf("%s, %v", s.Text("w0"), failed))

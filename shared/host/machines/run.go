@@ -24,9 +24,12 @@ func ends(err error) bool {
 
 // Run does the steps of a host until they are done, or one is refused, by the decision or by the
 // API. Report gets each step that differs from the one before it, and what keeps the API from being
-// read or changed, which is tried again once it has answered.
+// read or changed, which is tried again. The first look has to succeed: a wrong kubeconfig is not.
 func (c *Client) Run(ctx context.Context, host string, next scale.Next, objects []object.Object,
 	report func(step scale.Step, failed error)) error {
+	if _, err := c.World(ctx, host); err != nil {
+		return err
+	}
 	var last scale.Step
 	did := false
 	one := func(ctx context.Context) (bool, error) {
@@ -66,15 +69,16 @@ func (c *Client) gone(ctx context.Context, host string, did bool) error {
 }
 
 // until repeats rounds until one is the last, or ends by an error that another round would have
-// too. The first round has to succeed: a wrong kubeconfig is not tried again.
+// too.
 func until(ctx context.Context, round func(context.Context) (last bool, err error),
 	failed func(error)) error {
-	for first, trouble := true, ""; ; first = false {
+	trouble := ""
+	for {
 		last, err := round(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case err != nil && (first || ends(err)):
+		case ends(err):
 			return err
 		case err == nil && last:
 			return nil
@@ -96,6 +100,9 @@ func until(ctx context.Context, round func(context.Context) (last bool, err erro
 func (c *Client) Release(
 	ctx context.Context, report func(round scale.Round, failed error),
 ) error {
+	if _, err := c.Fleet(ctx); err != nil {
+		return err
+	}
 	var text string
 	one := func(ctx context.Context) (bool, error) {
 		f, err := c.Fleet(ctx)

@@ -2,6 +2,7 @@ package scale
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -16,20 +17,35 @@ func Add(w World, wanted string) (Step, error) {
 	case h.External:
 		return refuse("host %s was provisioned by another program than metal3: it is a node, or "+
 			"becomes one without this", h.Name)
+	case h.Deleting:
+		return wait("host %s to be gone, as it is being deleted; it is %s", h.Name, h.state())
 	case w.Bootstrap:
 		return wait(untilEnded)
+	case w.Machine != nil:
+		return w.joins(wanted)
+	case h.Consumer != "":
+		return refuse("host %s belongs to %s, which is no Machine that there is", h.Name,
+			h.Consumer)
+	case h.Paused && !h.Handover:
+		return refuse("a person has paused host %s: remove its annotation "+
+			"baremetalhost.metal3.io/paused first", h.Name)
+	case slices.Contains([]string{"provisioned", "provisioning", "unmanaged"}, h.State):
+		return refuse("host %s is %s and belongs to no Machine: it becomes a node without this, "+
+			"or not at all", h.Name, h.State)
+	}
+	s, err := w.choose(wanted)
+	if err != nil {
+		return Step{}, err
+	}
+	own, others := w.idle(s.Name)
+	switch {
+	case len(others) > 0:
+		return refuse("Machines of another kind have no host, and one of them would take this "+
+			"one: %s: give them theirs, or delete them first", strings.Join(others, ", "))
 	case !h.Exists:
 		return Step{Action: Create}, nil
 	case h.Handover:
 		return Step{Action: Resume}, nil
-	case h.Paused:
-		return refuse("a person has paused host %s: remove its annotation "+
-			"baremetalhost.metal3.io/paused first", h.Name)
-	case w.Machine != nil:
-		return w.joins()
-	case h.Consumer != "":
-		return refuse("host %s belongs to %s, which is no Machine that there is", h.Name,
-			h.Consumer)
 	case h.Problem != "":
 		return wait("what metal3 reports to be fixed in the host or its Secrets: %s", h.Problem)
 	case h.State != "available":
@@ -37,18 +53,13 @@ func Add(w World, wanted string) (Step, error) {
 	case len(w.Spares) > 0:
 		return refuse("OpenShift chooses any host that is available, and these are too: %s: pause "+
 			"or remove them first", strings.Join(w.Spares, ", "))
-	}
-	s, err := w.choose(wanted)
-	switch {
-	case err != nil:
-		return Step{}, err
 	case s.Follows:
 		return wait("the replicas of MachineSet %s to follow the number of hosts", s.Name)
 	case s.Replicas > s.Live:
 		return wait("MachineSet %s to make its Machine", s.Name)
 	case s.Replicas < s.Live:
 		return wait("MachineSet %s to delete a Machine that was to go before", s.Name)
-	case s.Free > 0:
+	case len(own) > 0:
 		return wait("a Machine of MachineSet %s to take the host", s.Name)
 	}
 	return Step{Action: Raise, Set: s.Name, Version: s.Version, Replicas: s.Live + 1}, nil
@@ -58,11 +69,18 @@ func Add(w World, wanted string) (Step, error) {
 const untilEnded = "the bootstrap machine to end, or to be silent for 2 minutes"
 
 // joins is what a host that belongs to a Machine waits for.
-func (w World) joins() (Step, error) {
+func (w World) joins(wanted string) (Step, error) {
 	m := w.Machine
-	if m.Deleting {
+	switch {
+	case m.Deleting:
 		return refuse("host %s belongs to the Machine %s, which is being deleted: wait until it "+
 			"is gone", w.Host.Name, m.Name)
+	case m.Control:
+		return refuse("host %s was taken by the Machine %s, which is no worker's", w.Host.Name,
+			m.Name)
+	case wanted != "" && m.Set != wanted:
+		return refuse("host %s belongs to the Machine %s of MachineSet %s, not of %s", w.Host.Name,
+			m.Name, m.Set, wanted)
 	}
 	n, ok := w.node(m.Node)
 	switch {

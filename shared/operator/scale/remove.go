@@ -81,25 +81,33 @@ func (w World) leaves(m Machine) (Step, error) {
 	before := slices.DeleteFunc(slices.Clone(s.Before), func(name string) bool {
 		return name == m.Name
 	})
+	_, idle := w.idle("")
 	switch {
-	case m.Deleting:
-		return wait("Machine %s to drain its node, and metal3 to wipe the host's disk; it is %s",
-			m.Name, w.Host.state())
-	case m.Set == "":
-		return Step{Action: Discard, Machine: m.Name}, nil
-	case !ok:
+	case len(idle) > 0:
+		return refuse("Machines have no host, and one would take this host as soon as it is "+
+			"wiped: %s: delete them first, with a replica less of their MachineSet",
+			strings.Join(idle, ", "))
+	case m.Set != "" && !ok:
 		return refuse("Machine %s belongs to the MachineSet %s, which does not exist", m.Name,
 			m.Set)
 	case s.Follows:
 		return refuse("the replicas of MachineSet %s follow the number of hosts: remove its "+
 			"annotation metal3.io/autoscale-to-hosts first, or the host is taken again", s.Name)
+	case m.Deleting && s.Replicas > s.Live:
+		return refuse("MachineSet %s makes another Machine for %s, which would take the host as "+
+			"soon as it is wiped: lower its replicas to %d first", s.Name, m.Name, s.Live)
+	case m.Deleting:
+		return wait("Machine %s to drain its node, and metal3 to wipe the host's disk; it is %s",
+			m.Name, w.Host.state())
+	case m.Set == "":
+		return Step{Action: Discard, Machine: m.Name}, nil
+	case s.Oldest:
+		return refuse("MachineSet %s deletes its oldest Machine, which may go before one that is "+
+			"marked: set its deletePolicy to Random first", s.Name)
 	case len(before) > 0:
 		return refuse("MachineSet %s could delete another Machine, which is marked or has failed: "+
 			"%s: let that one go first, or remove its annotation %s", s.Name,
 			strings.Join(before, ", "), DeleteFirst)
-	case s.Free > 0:
-		return refuse("MachineSet %s has %d Machines without a host, and one would take this host "+
-			"as soon as it is wiped: lower its replicas first", s.Name, s.Free)
 	case s.Replicas > s.Live:
 		return wait("MachineSet %s to make a Machine that was asked for before", s.Name)
 	case !m.Marked:
@@ -115,6 +123,8 @@ func (w World) alone() (Step, error) {
 	h := w.Host
 	_, isNode := w.node(h.Name)
 	switch {
+	case h.Deleting:
+		return wait("metal3 to forget the host; it is %s", h.state())
 	case h.Consumer != "":
 		return refuse("host %s belongs to %s, which is no Machine that there is: nothing would "+
 			"drain its node", h.Name, h.Consumer)
@@ -126,8 +136,6 @@ func (w World) alone() (Step, error) {
 			"first, so that metal3 wipes its disk", h.Name, h.State)
 	case h.State == "deprovisioning":
 		return wait("metal3 to wipe the host's disk; it is %s", h.state())
-	case h.State == "deleting" || h.State == "powering off before delete":
-		return wait("metal3 to forget the host; it is %s", h.state())
 	case h.Problem != "":
 		// Its BMC may never answer again, and metal3 switches a host off before it forgets it.
 		return Step{Action: Delete}, nil

@@ -16,7 +16,9 @@ type World struct {
 	Machine *Machine
 	Other   string
 	Sets    []Set // of all MachineSets, by name
-	Nodes   []Node
+	// Idle are the Machines without a host: each takes any host that is available.
+	Idle  []Idle
+	Nodes []Node
 	// Spares are other hosts that a new Machine could take.
 	Spares []string
 	// Ingress are the nodes with a ready ingress router; nil if that is not known.
@@ -37,6 +39,7 @@ type Host struct {
 	Paused   bool
 	Handover bool // is paused until the handover, by render
 	External bool // was provisioned by another program than metal3
+	Deleting bool
 }
 
 // Machine is a Machine of OpenShift.
@@ -49,17 +52,21 @@ type Machine struct {
 	Deleting bool
 }
 
+// Idle is a Machine without a host, and its MachineSet; empty without one.
+type Idle struct{ Name, Set string }
+
 // Set is a MachineSet.
 type Set struct {
 	Name, Version string // the version is the API's, of the object
 	Replicas      int
 	Live          int // Machines that are not being deleted
-	Free          int // of these, those without a host
 	// Before are those of these that the set deletes before a Machine that is not marked: marked
 	// themselves, or failed.
 	Before []string
 	// Follows means that a controller makes Replicas the number of hosts.
 	Follows bool
+	// Oldest means that it deletes the oldest Machine, and one that is marked not always before.
+	Oldest bool
 }
 
 // Node is a node of the cluster. Control is a member of etcd: of the control plane, or an arbiter.
@@ -73,14 +80,14 @@ type Action string
 
 // The actions. The zero value waits.
 const (
-	Create  Action = "create"  // the host, and the Secrets that it names
+	Create  Action = "create"  // the host, and its Secrets
 	Resume  Action = "resume"  // the host: metal3 begins with it
 	Raise   Action = "raise"   // the replicas of Set to Replicas
 	Mark    Action = "mark"    // Machine, to be the one that its set deletes
 	Lower   Action = "lower"   // the replicas of Set to Replicas
 	Discard Action = "discard" // Machine, which belongs to no set
 	Off     Action = "off"     // the host's power
-	Delete  Action = "delete"  // the host, and the Secrets that it names
+	Delete  Action = "delete"  // the host, and its Secrets if they are ours
 )
 
 // Step is what is next.
@@ -123,6 +130,18 @@ func (w World) set(name string) (Set, bool) {
 		return Set{}, false
 	}
 	return w.Sets[i], true
+}
+
+// idle are the names of the Machines without a host: those of one MachineSet, and all others.
+func (w World) idle(set string) (own, others []string) {
+	for _, m := range w.Idle {
+		if set != "" && m.Set == set {
+			own = append(own, m.Name)
+		} else {
+			others = append(others, m.Name)
+		}
+	}
+	return own, others
 }
 
 // state is a host's state for people, with what metal3 reports of it.

@@ -51,6 +51,13 @@ func TestForesee_Story(t *testing.T) {
 	if got := actions(added); err != nil || got != "create - raise - - - done" {
 		t.Errorf("add: %s (%v)", got, err)
 	}
+	waits := fresh()
+	waits.Host = Host{Name: "w1", Exists: true, Paused: true, Handover: true}
+	waits.Bootstrap = true
+	released, err := Foresee(waits, func(w World) (Step, error) { return Add(w, "") })
+	if got := actions(released); err != nil || got != "- resume - raise - - - done" {
+		t.Errorf("add after the handover: %s (%v)", got, err)
+	}
 	removed, err := Foresee(running(), Remove)
 	if got := actions(removed); err != nil || got != "mark lower - - delete done" {
 		t.Errorf("remove: %s (%v)", got, err)
@@ -83,9 +90,14 @@ func TestAdd(t *testing.T) {
 	}{
 		"no host":                {func(w *World) {}, "", Create, ""},
 		"waits for the handover": {func(w *World) { w.Host = Host{Name: "w1", Exists: true, Paused: true, Handover: true} }, "", Resume, ""},
-		"paused by a person":     {func(w *World) { *w = running(); w.Host.Paused = true }, "", "", "a person has paused host w1"},
+		"paused by a person":     {func(w *World) { w.Host.Exists, w.Host.Paused = true, true }, "", "", "a person has paused host w1"},
 		"two Machines claim it":  {func(w *World) { *w = running(); w.Other = "prod-worker-a" }, "", "", "prod-worker-b and prod-worker-a both claim"},
 		"of another consumer":    {func(w *World) { w.Host.Exists, w.Host.Consumer = true, "HostClaim x" }, "", "", "belongs to HostClaim x"},
+		"is deleted":             {func(w *World) { w.Host.Exists, w.Host.Deleting, w.Host.State = true, true, "available" }, "", "", "to be gone, as it is being deleted"},
+		"provisioned by hand":    {func(w *World) { w.Host.Exists, w.Host.State = true, "provisioned" }, "", "", "is provisioned and belongs to no Machine"},
+		"of another set":         {func(w *World) { *w = running() }, "other", "", "of MachineSet prod-worker, not of other"},
+		"taken by a master":      {func(w *World) { *w = running(); w.Machine.Control = true }, "", "", "which is no worker's"},
+		"a master's waits":       {func(w *World) { w.Idle = []Idle{{"master-0", ""}} }, "", "", "one of them would take this one: master-0"},
 		"a spare":                {func(w *World) { w.Host.Exists, w.Host.State, w.Spares = true, "available", []string{"w8", "w9"} }, "", "", "these are too: w8, w9"},
 		"another one goes":       {func(w *World) { w.Host.Exists, w.Host.State, w.Sets[0].Replicas = true, "available", 0 }, "", "", "to delete a Machine that was to go before"},
 		"bootstrap provisions":   {func(w *World) { w.Bootstrap = true }, "", "", "the bootstrap machine to end"},
@@ -94,7 +106,7 @@ func TestAdd(t *testing.T) {
 		"wrong":                  {func(w *World) { w.Host.Exists, w.Host.Problem = true, "no such BMC" }, "", "", "to be fixed in the host or its Secrets: no such BMC"},
 		"available":              {func(w *World) { w.Host.Exists, w.Host.State = true, "available" }, "", Raise, ""},
 		"its Machine is made":    {func(w *World) { w.Host.Exists, w.Host.State, w.Sets[0].Replicas = true, "available", 2 }, "", "", "to make its Machine"},
-		"a Machine waits":        {func(w *World) { w.Host.Exists, w.Host.State, w.Sets[0].Free = true, "available", 1 }, "", "", "to take the host"},
+		"a Machine waits":        {func(w *World) { w.Host.Exists, w.Host.State, w.Idle = true, "available", []Idle{{"a", "prod-worker"}} }, "", "", "to take the host"},
 		"replicas follow":        {func(w *World) { w.Host.Exists, w.Host.State, w.Sets[0].Follows = true, "available", true }, "", "", "to follow the number"},
 		"no set":                 {func(w *World) { w.Host.Exists, w.Host.State, w.Sets = true, "available", nil }, "", "", "has no MachineSet"},
 		"two sets": {func(w *World) {
@@ -139,30 +151,37 @@ func TestRemove(t *testing.T) {
 		"a node":             {func(w *World) {}, Mark, ""},
 		"marked":             {func(w *World) { w.Machine.Marked = true }, Lower, ""},
 		"lowered":            {func(w *World) { w.Machine.Marked, w.Sets[0].Replicas = true, 1 }, "", "to delete Machine prod-worker-b"},
-		"goes":               {func(w *World) { w.Machine.Deleting = true }, "", "to drain its node"},
+		"goes":               {func(w *World) { w.Machine.Deleting = true; w.Sets[0].Replicas, w.Sets[0].Live = 1, 1 }, "", "to drain its node"},
 		"of no set":          {func(w *World) { w.Machine.Set = "" }, Discard, ""},
 		"of a set that went": {func(w *World) { w.Machine.Set = "gone" }, "", "which does not exist"},
 		"replicas follow":    {func(w *World) { w.Sets[0].Follows = true }, "", "autoscale-to-hosts"},
 		"is wiped":           {func(w *World) { alone(w); w.Host.State = "deprovisioning" }, "", "to wipe the host's disk"},
-		"is deleted":         {func(w *World) { alone(w); w.Host.State = "deleting" }, "", "to forget the host"},
-		"is on":              {func(w *World) { alone(w); w.Host.Online, w.Host.On = true, true }, Off, ""},
-		"goes off":           {func(w *World) { alone(w); w.Host.On = true }, "", "to be off"},
-		"is off":             {alone, Delete, ""},
-		"its BMC is dead":    {func(w *World) { alone(w); w.Host.On, w.Host.Problem = true, "no answer" }, Delete, ""},
-		"is wiped, slowly":   {func(w *World) { alone(w); w.Host.State, w.Host.Problem = "deprovisioning", "no answer" }, "", "metal3 reports: no answer"},
-		"of no Machine":      {func(w *World) { alone(w); w.Host.State, w.Host.Online = "provisioned", true }, "", "without a Machine that would drain"},
-		"a node of none":     {func(w *World) { w.Machine = nil; w.Host.State = "available" }, "", "is a node, and belongs to no Machine"},
-		"its Machine went":   {func(w *World) { alone(w); w.Host.Consumer = "Machine prod-worker-b" }, "", "belongs to Machine prod-worker-b"},
-		"two claim it":       {func(w *World) { w.Other = "prod-worker-a" }, "", "both claim host w1"},
-		"another is marked":  {func(w *World) { w.Sets[0].Before = []string{"prod-worker-a", "prod-worker-b"} }, "", "could delete another Machine, which is marked or has failed: prod-worker-a:"},
-		"only it is marked":  {func(w *World) { w.Machine.Marked = true; w.Sets[0].Before = []string{"prod-worker-b"} }, Lower, ""},
-		"one without a host": {func(w *World) { w.Sets[0].Free = 1 }, "", "one would take this host"},
-		"one is made":        {func(w *World) { w.Sets[0].Replicas = 3 }, "", "to make a Machine that was asked for before"},
-		"an arbiter":         {func(w *World) { w.Machine.Control, w.Machine.Set = true, "" }, "", "OpenShift's own procedure"},
-		"of another program": {func(w *World) { w.Host.External = true }, "", "by the means of that program"},
-		"paused":             {func(w *World) { w.Host.Paused = true }, "", "remove the annotation"},
-		"last ingress":       {func(w *World) { w.Ingress = []string{"w1"} }, "", "nothing serves the ingress VIP"},
-		"another's ingress":  {func(w *World) { w.Ingress = []string{"w0"} }, Mark, ""},
+		"is deleted": {func(w *World) {
+			alone(w)
+			w.Host.State, w.Host.Deleting, w.Host.Problem = "deleting", true, "no answer"
+		}, "", "to forget the host; it is deleting, and metal3 reports: no answer"},
+		"is on":                        {func(w *World) { alone(w); w.Host.Online, w.Host.On = true, true }, Off, ""},
+		"goes off":                     {func(w *World) { alone(w); w.Host.On = true }, "", "to be off"},
+		"is off":                       {alone, Delete, ""},
+		"its BMC is dead":              {func(w *World) { alone(w); w.Host.On, w.Host.Problem = true, "no answer" }, Delete, ""},
+		"is wiped, slowly":             {func(w *World) { alone(w); w.Host.State, w.Host.Problem = "deprovisioning", "no answer" }, "", "metal3 reports: no answer"},
+		"of no Machine":                {func(w *World) { alone(w); w.Host.State, w.Host.Online = "provisioned", true }, "", "without a Machine that would drain"},
+		"a node of none":               {func(w *World) { w.Machine = nil; w.Host.State = "available" }, "", "is a node, and belongs to no Machine"},
+		"its Machine went":             {func(w *World) { alone(w); w.Host.Consumer = "Machine prod-worker-b" }, "", "belongs to Machine prod-worker-b"},
+		"two claim it":                 {func(w *World) { w.Other = "prod-worker-a" }, "", "both claim host w1"},
+		"another is marked":            {func(w *World) { w.Sets[0].Before = []string{"prod-worker-a", "prod-worker-b"} }, "", "could delete another Machine, which is marked or has failed: prod-worker-a:"},
+		"only it is marked":            {func(w *World) { w.Machine.Marked = true; w.Sets[0].Before = []string{"prod-worker-b"} }, Lower, ""},
+		"one without a host":           {func(w *World) { w.Idle = []Idle{{"a", "other"}} }, "", "one would take this host"},
+		"one of no set without a host": {func(w *World) { w.Machine.Set, w.Idle = "", []Idle{{"a", ""}} }, "", "one would take this host"},
+		"it goes, and another comes":   {func(w *World) { w.Machine.Deleting = true; w.Sets[0].Live = 1 }, "", "lower its replicas to 1 first"},
+		"it goes, replicas follow":     {func(w *World) { w.Machine.Deleting, w.Sets[0].Follows = true, true }, "", "autoscale-to-hosts"},
+		"the oldest goes":              {func(w *World) { w.Sets[0].Oldest = true }, "", "set its deletePolicy to Random"},
+		"one is made":                  {func(w *World) { w.Sets[0].Replicas = 3 }, "", "to make a Machine that was asked for before"},
+		"an arbiter":                   {func(w *World) { w.Machine.Control, w.Machine.Set = true, "" }, "", "OpenShift's own procedure"},
+		"of another program":           {func(w *World) { w.Host.External = true }, "", "by the means of that program"},
+		"paused":                       {func(w *World) { w.Host.Paused = true }, "", "remove the annotation"},
+		"last ingress":                 {func(w *World) { w.Ingress = []string{"w1"} }, "", "nothing serves the ingress VIP"},
+		"another's ingress":            {func(w *World) { w.Ingress = []string{"w0"} }, Mark, ""},
 		"quorum": {func(w *World) {
 			w.Host.Name, w.Host.External, w.Machine.Node, w.Nodes[1].Ready = "m0", true, "m0", false
 		},
@@ -198,14 +217,18 @@ func TestForesee_AnyWorld(t *testing.T) {
 	ended := 0
 	for range 20000 {
 		w := running()
-		w.Host = Host{Name: "w1", Exists: yes(), On: yes(), Online: yes(), Paused: r.IntN(8) == 0, External: r.IntN(8) == 0,
+		w.Host = Host{Name: "w1", Exists: yes(), On: yes(), Online: yes(), Paused: r.IntN(4) == 0, Handover: yes(), External: r.IntN(8) == 0, Deleting: r.IntN(8) == 0,
 			State: pick("", "registering", "inspecting", "available", "provisioning", "provisioned", "deprovisioning", "deleting"), Problem: pick("", "", "x")}
+		w.Host.Handover = w.Host.Handover && w.Host.Paused
 		if yes() || !w.Host.Exists {
 			w.Machine = nil
 		} else {
 			w.Machine = &Machine{Name: "prod-worker-b", Set: pick("prod-worker", "prod-worker", "", "gone"), Node: pick("", "w1", "m0"), Marked: yes(), Deleting: yes()}
 		}
-		w.Sets[0] = Set{Name: "prod-worker", Replicas: r.IntN(3), Live: r.IntN(3), Free: r.IntN(6) / 5, Follows: r.IntN(8) == 0}
+		w.Sets[0] = Set{Name: "prod-worker", Replicas: r.IntN(3), Live: r.IntN(3), Follows: r.IntN(8) == 0, Oldest: r.IntN(8) == 0}
+		if r.IntN(6) == 0 {
+			w.Idle = []Idle{{"i", pick("", "prod-worker", "other")}}
+		}
 		w.Bootstrap = r.IntN(8) == 0
 		if r.IntN(8) == 0 {
 			w.Sets[0].Before = []string{"prod-worker-a"}
@@ -228,8 +251,9 @@ func TestForesee_AnyWorld(t *testing.T) {
 				s, err := next(w)
 				set, _ := w.set(s.Set)
 				switch {
-				case s.Action == Raise && (s.Replicas != set.Replicas+1 || set.Replicas != set.Live || set.Free > 0),
-					s.Action == Lower && (s.Replicas != set.Replicas-1 || set.Replicas != set.Live || !w.Machine.Marked || len(set.Before) > 0),
+				case s.Action == Raise && (s.Replicas != set.Replicas+1 || set.Replicas != set.Live || len(w.Idle) > 0),
+					s.Action == Lower && (s.Replicas != set.Replicas-1 || set.Replicas != set.Live || !w.Machine.Marked || len(set.Before) > 0 || len(w.Idle) > 0),
+					s.Action == Discard && len(w.Idle) > 0,
 					s.Action == Delete && (w.Machine != nil || (w.Host.On || w.Host.Online) && w.Host.Problem == ""),
 					slices.Contains([]Action{Off, Delete}, s.Action) && w.Host.State == "provisioned",
 					slices.Contains([]Action{Off, Delete, Discard, Mark, Lower}, s.Action) && w.Other != "",

@@ -12,7 +12,7 @@ const DeleteFirst = "machine.openshift.io/delete-machine"
 func (s Step) Text(host string) string {
 	switch s.Action {
 	case Create:
-		return fmt.Sprintf("create host %s, with the Secrets that it names", host)
+		return fmt.Sprintf("create host %s, with its Secrets", host)
 	case Resume:
 		return fmt.Sprintf("let metal3 begin with host %s", host)
 	case Raise:
@@ -43,8 +43,13 @@ func (s Step) Command(host string) string {
 	case Resume:
 		return kubectl + "annotate bmh " + host + " baremetalhost.metal3.io/paused-"
 	case Raise, Lower:
-		return fmt.Sprintf(kubectl+"scale machinesets.machine.openshift.io %s --replicas=%d", s.Set,
-			s.Replicas)
+		now := s.Replicas - 1
+		if s.Action == Lower {
+			now = s.Replicas + 1
+		}
+		// Replicas that another one has changed meanwhile are left alone.
+		return fmt.Sprintf(kubectl+"scale machinesets.machine.openshift.io %s "+
+			"--current-replicas=%d --replicas=%d", s.Set, now, s.Replicas)
 	case Mark:
 		return kubectl + "annotate machines.machine.openshift.io " + s.Machine + " " +
 			DeleteFirst + "=yes"
