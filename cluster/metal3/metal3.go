@@ -17,17 +17,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
 )
 
-// namespace is where OpenShift's operators have hosts and machines.
-const namespace = "openshift-machine-api"
-
 // roleLabel is by what OpenShift's installer counts the hosts of the control plane.
 const roleLabel = "installer.openshift.io/role"
-
-// The Secrets of a host begin with its name.
-const (
-	accountSuffix = "-bmc-secret"
-	networkSuffix = "-network-config-secret"
-)
 
 // Given is what the objects have beside the plan, which has no secrets.
 type Given struct {
@@ -106,29 +97,37 @@ func Objects(p plan.Plan, g Given) ([]object.Object, error) {
 	return all, nil
 }
 
-// HostObjects are those of Objects that belong to one host, for a cluster that runs: the host is
-// not paused. There are none for a host that the plan does not have.
+// HostObjects are the objects of one host, for a cluster that runs: the host is not paused. There
+// are none for a host that the plan does not have. What is wrong with others does not count.
 func HostObjects(p plan.Plan, g Given, name string) (own []object.Object, err error) {
+	if !Knows(p) {
+		return nil, nil
+	}
+	one := *p.Provisioning
+	one.Hosts = slices.DeleteFunc(slices.Clone(one.Hosts), func(h provision.Host) bool {
+		return h.Name != name
+	})
+	p.Provisioning, g.CA = &one, ""
 	all, err := Objects(p, g)
 	if err != nil {
 		return nil, err
 	}
-	names := []string{name, name + accountSuffix, name + networkSuffix}
 	for _, o := range all {
-		if h, ok := o.(object.BareMetalHost); ok {
+		switch h := o.(type) {
+		case object.Provisioning:
+			continue
+		case object.BareMetalHost:
 			delete(h.Metadata.Annotations, object.Paused)
 		}
-		if o.About().Kind != "ConfigMap" && slices.Contains(names, o.About().Metadata.Name) {
-			own = append(own, o)
-		}
+		own = append(own, o)
 	}
 	return own, nil
 }
 
 func about(version, kind, name string) object.Head {
 	return object.Head{APIVersion: version, Kind: kind, Metadata: object.Meta{
-		Name: name, Namespace: namespace,
-		Labels: map[string]string{object.ManagedBy: object.Us},
+		Name: name, Namespace: object.MachineNamespace,
+		Labels: map[string]string{object.ManagedBy: object.Program},
 	}}
 }
 
@@ -169,8 +168,8 @@ func (g Given) machine(h provision.Host, nth map[string]int) *object.Reference {
 	if g.InfraID == "" {
 		return nil
 	}
-	return &object.Reference{APIVersion: "machine.openshift.io/v1beta1", Kind: "Machine",
-		Namespace: namespace, Name: fmt.Sprintf("%s-%s-%d", g.InfraID, h.Role, n)}
+	return &object.Reference{APIVersion: object.Machine, Kind: "Machine",
+		Namespace: object.MachineNamespace, Name: fmt.Sprintf("%s-%s-%d", g.InfraID, h.Role, n)}
 }
 
 // host is a host, with the Secrets that it names.
@@ -191,7 +190,7 @@ func host(planned provision.Host, described spec.Host, of *object.Reference) (
 		h.Metadata.Annotations = map[string]string{object.Paused: object.UntilHandover}
 	}
 	if planned.BMC != "" {
-		account := object.Secret{Head: about(object.Core, "Secret", planned.Name+accountSuffix),
+		account := object.Secret{Head: about(object.Core, "Secret", object.AccountOf(planned.Name)),
 			Data: map[string]string{"username": encoded(described.BMC.Username),
 				"password": encoded(described.BMC.Password)}}
 		h.Spec.BMC = &object.BMC{Address: planned.BMC, CredentialsName: account.Metadata.Name,
@@ -200,7 +199,7 @@ func host(planned provision.Host, described spec.Host, of *object.Reference) (
 	}
 	if !described.Network.Empty() {
 		network := object.Secret{
-			Head: about(object.Core, "Secret", planned.Name+networkSuffix),
+			Head: about(object.Core, "Secret", object.NetworkOf(planned.Name)),
 			Data: map[string]string{"nmstate": encoded(described.Network)}}
 		h.Spec.NetworkDataName = network.Metadata.Name
 		all = append(all, network)

@@ -212,6 +212,28 @@ func TestObjects_Wrong(t *testing.T) {
 	}
 }
 
+// TestHostObjects holds that a host comes with its Secrets alone, and is not paused, whatever is
+// wrong with others.
+func TestHostObjects(t *testing.T) {
+	p, hosts := compiled(t)
+	p.Provisioning.Hosts[0].Verify = "pin:" + strings.Repeat("0", 64)
+	objects, err := HostObjects(p, Given{Hosts: hosts[3:], CA: "CERTIFICATES"}, "w0")
+	var got []string
+	for _, o := range objects {
+		about := o.About()
+		got = append(got, about.Kind+" "+about.Metadata.Name)
+		if _, paused := about.Metadata.Annotations[object.Paused]; paused {
+			t.Errorf("%s is paused", about.Metadata.Name)
+		}
+	}
+	if want := []string{"Secret w0-bmc-secret", "Secret w0-network-config-secret", "BareMetalHost w0"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v", got, err)
+	}
+	if len(p.Provisioning.Hosts) != len(hosts) {
+		t.Error("the plan has changed")
+	}
+}
+
 // TestObjects_None holds that a cluster without such operators gets none of their objects.
 func TestObjects_None(t *testing.T) {
 	p, hosts := compiled(t)

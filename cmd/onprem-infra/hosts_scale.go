@@ -160,11 +160,14 @@ func hostObjects(std streams, in *input, name string) (
 		return distribution.Flavour{}, nil, negativef("%s has no worker %q with a BMC that "+
 			"OpenShift's operators provision: add it there", in.file, name)
 	}
-	hosts, ca, err := secretsOf(std, in, described)
+	described.Hosts = slices.DeleteFunc(slices.Clone(described.Hosts), func(h spec.Host) bool {
+		return h.Name != name // the others' files need not be here
+	})
+	hosts, _, err := secretsOf(std, in, described)
 	if err != nil {
 		return distribution.Flavour{}, nil, err
 	}
-	objects, err := metal3.HostObjects(p, metal3.Given{Hosts: hosts, CA: ca}, name)
+	objects, err := metal3.HostObjects(p, metal3.Given{Hosts: hosts}, name)
 	if err != nil {
 		err = negative(err)
 	}

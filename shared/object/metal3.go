@@ -1,7 +1,12 @@
 package object
 
-// Metal3 is the API of bare hosts, and of OpenShift's operator for them.
-const Metal3 = "metal3.io/v1alpha1"
+// Metal3 is the API of bare hosts, and of OpenShift's operator for them; Machine that of the
+// Machines that hosts belong to. OpenShift has both in MachineNamespace.
+const (
+	Metal3           = "metal3.io/v1alpha1"
+	Machine          = "machine.openshift.io/v1beta1"
+	MachineNamespace = "openshift-machine-api"
+)
 
 // Paused is the annotation that keeps metal3 from a host, and UntilHandover its value on the hosts
 // that wait for the bootstrap machine to end.
@@ -10,12 +15,17 @@ const (
 	UntilHandover = "until the handover"
 )
 
-// ManagedBy is the label that names the program that has written an object, and Us its value on
-// ours.
+// ManagedBy is the label that names the program that has written an object, and Program this one.
 const (
 	ManagedBy = "app.kubernetes.io/managed-by"
-	Us        = "onprem-infra"
+	Program   = "onprem-infra"
 )
+
+// AccountOf names the Secret with the account of a host's BMC, as OpenShift's installer does.
+func AccountOf(host string) string { return host + "-bmc-secret" }
+
+// NetworkOf names the Secret with a host's network, as OpenShift's installer does.
+func NetworkOf(host string) string { return host + "-network-config-secret" }
 
 // Provisioning tells OpenShift's cluster-baremetal-operator how hosts are provisioned.
 type Provisioning struct {

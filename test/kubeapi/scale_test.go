@@ -65,9 +65,9 @@ type operators struct {
 }
 
 const (
-	hostsOf    = "/apis/metal3.io/v1alpha1/namespaces/" + scale.Namespace + "/baremetalhosts"
-	machinesOf = "/apis/machine.openshift.io/v1beta1/namespaces/" + scale.Namespace + "/machines"
-	setsOf     = "/apis/machine.openshift.io/v1beta1/namespaces/" + scale.Namespace + "/machinesets"
+	hostsOf    = "/apis/metal3.io/v1alpha1/namespaces/" + object.MachineNamespace + "/baremetalhosts"
+	machinesOf = "/apis/machine.openshift.io/v1beta1/namespaces/" + object.MachineNamespace + "/machines"
+	setsOf     = "/apis/machine.openshift.io/v1beta1/namespaces/" + object.MachineNamespace + "/machinesets"
 	taken      = "metal3.io/BareMetalHost"
 )
 
@@ -190,8 +190,8 @@ func (o *operators) machines() {
 				continue
 			}
 			host := free[o.r.IntN(len(free))].Metadata.Name
-			o.do(http.MethodPatch, hostsOf+"/"+host, fields{"spec": fields{"online": true, "consumerRef": fields{"apiVersion": "machine.openshift.io/v1beta1", "kind": "Machine", "name": name, "namespace": scale.Namespace}}})
-			o.do(http.MethodPatch, machinesOf+"/"+name, fields{"metadata": fields{"annotations": fields{taken: scale.Namespace + "/" + host}}})
+			o.do(http.MethodPatch, hostsOf+"/"+host, fields{"spec": fields{"online": true, "consumerRef": fields{"apiVersion": "machine.openshift.io/v1beta1", "kind": "Machine", "name": name, "namespace": object.MachineNamespace}}})
+			o.do(http.MethodPatch, machinesOf+"/"+name, fields{"metadata": fields{"annotations": fields{taken: object.MachineNamespace + "/" + host}}})
 		case own >= 0 && hosts[own].Status.Provisioning.State == "provisioned" && m.Status.NodeRef.Name == "":
 			o.do(http.MethodPost, "/api/v1/nodes", fields{"apiVersion": "v1", "kind": "Node", "metadata": fields{"name": host},
 				"status": fields{"conditions": []fields{{"type": "Ready", "status": "True"}}}})
@@ -257,7 +257,7 @@ func (o *operators) start() (end func()) {
 func TestScale(t *testing.T) {
 	c, s := Local(t, Server{})
 	kinds(t, s)
-	apply(t, s, aNamespace(scale.Namespace), aNamespace(health.RouterNamespace),
+	apply(t, s, aNamespace(object.MachineNamespace), aNamespace(health.RouterNamespace),
 		aNode("master-0", "192.0.2.20", map[string]string{label: ""}), aNode("master-1", "192.0.2.21", map[string]string{label: ""}), aNode("master-2", "192.0.2.22", map[string]string{label: ""}))
 	o := &operators{t: t, api: s.Admin(), r: rand.New(rand.NewPCG(1, 1))}
 	o.do(http.MethodPost, setsOf, fields{"apiVersion": "machine.openshift.io/v1beta1", "kind": "MachineSet", "metadata": fields{"name": "prod-worker"}, "spec": fields{"replicas": 0}})
@@ -317,7 +317,7 @@ func TestScale(t *testing.T) {
 	for name, want := range map[string]bool{"w0": true, "w1": true, "w2": false, "w3": false} {
 		var n corev1.Node
 		node := s.Admin().Do(t.Context(), http.MethodGet, "/api/v1/nodes/"+name, nil, &n) == nil
-		secret := s.Admin().Do(t.Context(), http.MethodGet, "/api/v1/namespaces/"+scale.Namespace+"/secrets/"+name+"-bmc-secret", nil, nil) == nil
+		secret := s.Admin().Do(t.Context(), http.MethodGet, "/api/v1/namespaces/"+object.MachineNamespace+"/secrets/"+name+"-bmc-secret", nil, nil) == nil
 		host := s.Admin().Do(t.Context(), http.MethodGet, hostsOf+"/"+name, nil, nil) == nil
 		if node != want || secret != want || host != want {
 			t.Errorf("%s: node %v, Secret %v, host %v; want %v", name, node, secret, host, want)
@@ -334,7 +334,7 @@ func TestRelease(t *testing.T) {
 	const all = 60
 	c, s := Local(t, Server{})
 	kinds(t, s)
-	apply(t, s, aNamespace(scale.Namespace), aNamespace(ours))
+	apply(t, s, aNamespace(object.MachineNamespace), aNamespace(ours))
 	p, hosts := workers(t, all)
 	objects, err := metal3.Objects(p, metal3.Given{Hosts: hosts})
 	if err != nil {
@@ -392,9 +392,9 @@ func TestRelease(t *testing.T) {
 		t.Errorf("%d hosts have begun", n)
 	}
 	labels := fields{"app": "metal3"}
-	o.do(http.MethodPost, "/apis/apps/v1/namespaces/"+scale.Namespace+"/deployments", fields{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": fields{"name": "metal3"},
+	o.do(http.MethodPost, "/apis/apps/v1/namespaces/"+object.MachineNamespace+"/deployments", fields{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": fields{"name": "metal3"},
 		"spec": fields{"selector": fields{"matchLabels": labels}, "template": fields{"metadata": fields{"labels": labels}, "spec": fields{"containers": []fields{{"name": "i", "image": "i"}}}}}})
-	o.do(http.MethodPatch, "/apis/apps/v1/namespaces/"+scale.Namespace+"/deployments/metal3/status", fields{"status": fields{"replicas": 1, "readyReplicas": 1}})
+	o.do(http.MethodPatch, "/apis/apps/v1/namespaces/"+object.MachineNamespace+"/deployments/metal3/status", fields{"status": fields{"replicas": 1, "readyReplicas": 1}})
 	next(fmt.Sprintf("with %d hosts", scale.Batch))
 	next(fmt.Sprintf("%d hosts to be inspected", scale.Batch))
 	if n, busy := begun(); n != scale.Batch || busy != scale.Batch {

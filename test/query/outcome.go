@@ -29,8 +29,9 @@ type Outcome struct {
 func (o Outcome) Err() error {
 	var errs []error
 	var late []time.Duration
+	lost := o.Lost() > o.Dropped
 	for i, a := range o.Answers {
-		if late = append(late, a.Late); a.Lost() && o.Lost() > o.Dropped {
+		if late = append(late, a.Late); lost && a.Lost() {
 			errs = append(errs, fmt.Errorf("question %d, %s: lost after %s, rcode %d, %q, want one of %q", i, a.Name, a.Took, a.Rcode, a.Text, a.Want))
 		}
 	}

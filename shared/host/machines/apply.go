@@ -48,13 +48,13 @@ func (c *Client) Apply(
 // Forget deletes the Secrets of a host that is gone, as far as they are ours. any reports whether
 // there was one.
 func (c *Client) Forget(ctx context.Context, host string) (any bool, err error) {
-	for _, suffix := range []string{"-bmc-secret", "-network-config-secret"} {
-		path := secretPath + "/" + host + suffix
+	for _, name := range []string{object.AccountOf(host), object.NetworkOf(host)} {
+		path := secretPath + "/" + name
 		var is struct {
 			Metadata meta `json:"metadata"`
 		}
 		_, one := c.API.JSON(ctx, http.MethodGet, path, nil, &is)
-		if one == nil && is.Metadata.Labels[object.ManagedBy] == object.Us {
+		if one == nil && is.Metadata.Labels[object.ManagedBy] == object.Program {
 			any = true
 			_, one = c.delete(ctx, path)
 		}

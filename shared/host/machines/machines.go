@@ -40,120 +40,14 @@ const stale = 2 * time.Minute
 
 // The paths of OpenShift's objects.
 const (
-	inNamespace = "/namespaces/" + scale.Namespace + "/"
-	hostsPath   = "/apis/metal3.io/v1alpha1" + inNamespace + "baremetalhosts"
+	inNamespace = "/namespaces/" + object.MachineNamespace + "/"
+	hostsPath   = "/apis/" + object.Metal3 + inNamespace + "baremetalhosts"
 	hostPath    = hostsPath + "/"
-	machinePath = "/apis/machine.openshift.io/v1beta1" + inNamespace + "machines"
+	machinePath = "/apis/" + object.Machine + inNamespace + "machines"
+	setPath     = "/apis/" + object.Machine + inNamespace + "machinesets"
 	ironicPath  = "/apis/apps/v1" + inNamespace + "deployments/metal3"
-	setPath     = "/apis/machine.openshift.io/v1beta1" + inNamespace + "machinesets"
 	secretPath  = "/api/v1" + inNamespace + "secrets"
 )
-
-// What other programs write.
-const (
-	hostOf     = "metal3.io/BareMetalHost"      // on a Machine, the host that it has
-	follows    = "metal3.io/autoscale-to-hosts" // on a MachineSet
-	roleOf     = "machine.openshift.io/cluster-api-machine-role"
-	formerMark = "machine.openshift.io/cluster-api-delete-machine" // by the policy Oldest
-	arbiters   = "node-role.kubernetes.io/arbiter"
-	machineSet = "MachineSet"
-)
-
-// etcd are the roles of Machines that have a member of it.
-var etcd = []string{"master", "control-plane", "arbiter"}
-
-type meta struct {
-	Name              string            `json:"name"`
-	Annotations       map[string]string `json:"annotations"`
-	Labels            map[string]string `json:"labels"`
-	DeletionTimestamp string            `json:"deletionTimestamp"`
-	ResourceVersion   string            `json:"resourceVersion"`
-	OwnerReferences   []struct{ Kind, Name string }
-}
-
-// marked reports whether a Machine is to go first. OpenShift ignores a mark without a value.
-func (m meta) marked() bool { return m.Annotations[scale.DeleteFirst] != "" }
-
-// deletes reports whether an object is being deleted.
-func (m meta) deletes() bool { return m.DeletionTimestamp != "" }
-
-type host struct {
-	Metadata meta `json:"metadata"`
-	Spec     struct {
-		Online                bool `json:"online"`
-		ExternallyProvisioned bool `json:"externallyProvisioned"`
-		ConsumerRef           *struct{ Kind, Name string }
-	} `json:"spec"`
-	Status struct {
-		ErrorMessage string `json:"errorMessage"`
-		PoweredOn    bool   `json:"poweredOn"`
-		Provisioning struct {
-			State string `json:"state"`
-		} `json:"provisioning"`
-	} `json:"status"`
-}
-
-type machine struct {
-	Metadata meta `json:"metadata"`
-	Status   struct {
-		ErrorReason  string `json:"errorReason"`
-		ErrorMessage string `json:"errorMessage"`
-		NodeRef      struct {
-			Name string `json:"name"`
-		} `json:"nodeRef"`
-	} `json:"status"`
-}
-
-// first reports whether its MachineSet deletes the Machine before another one.
-func (m machine) first() bool {
-	return m.Metadata.marked() || m.Metadata.Annotations[formerMark] != "" ||
-		m.Status.ErrorReason != "" || m.Status.ErrorMessage != ""
-}
-
-func (m machine) read() *scale.Machine {
-	return &scale.Machine{Name: m.Metadata.Name, Set: m.set(), Node: m.Status.NodeRef.Name,
-		Control: slices.Contains(etcd, m.Metadata.Labels[roleOf]),
-		Marked:  m.Metadata.marked(), Deleting: m.Metadata.deletes()}
-}
-
-// set is the MachineSet that a Machine belongs to.
-func (m machine) set() string {
-	for _, o := range m.Metadata.OwnerReferences {
-		if o.Kind == machineSet {
-			return o.Name
-		}
-	}
-	return ""
-}
-
-type set struct {
-	Metadata meta `json:"metadata"`
-	Spec     struct {
-		Replicas     *int   `json:"replicas"`
-		DeletePolicy string `json:"deletePolicy"`
-	} `json:"spec"`
-}
-
-type node struct {
-	Metadata meta `json:"metadata"`
-	Status   struct {
-		Conditions []struct{ Type, Status string } `json:"conditions"`
-	} `json:"status"`
-}
-
-func (n node) read(control string) scale.Node {
-	_, is := n.Metadata.Labels[control]
-	_, arbiter := n.Metadata.Labels[arbiters]
-	out := scale.Node{Name: n.Metadata.Name, Control: is || arbiter}
-	for _, c := range n.Status.Conditions {
-		out.Ready = out.Ready || c.Type == "Ready" && c.Status == "True"
-	}
-	return out
-}
-
-type list[T any] struct {
-	Items []T `json:"items"`
-}
 
 // World is what the API has, seen from a host.
 func (c *Client) World(ctx context.Context, name string) (w scale.World, err error) {
@@ -212,7 +106,7 @@ func (c *Client) machines(ctx context.Context, w *scale.World) error {
 				w.Other = w.Machine.Name
 			}
 			w.Machine = m.read()
-		case m.Metadata.Annotations[hostOf] != scale.Namespace+"/"+w.Host.Name:
+		case m.Metadata.Annotations[hostOf] != object.MachineNamespace+"/"+w.Host.Name:
 		case w.Machine != nil:
 			w.Other = m.Metadata.Name
 		default:
@@ -229,18 +123,6 @@ func (c *Client) machines(ctx context.Context, w *scale.World) error {
 	}
 	slices.SortFunc(w.Sets, func(a, b scale.Set) int { return cmp.Compare(a.Name, b.Name) })
 	return nil
-}
-
-func (h host) read() scale.Host {
-	why, is := h.Metadata.Annotations[object.Paused]
-	out := scale.Host{Name: h.Metadata.Name, Exists: true, State: h.Status.Provisioning.State,
-		Problem: h.Status.ErrorMessage, On: h.Status.PoweredOn, Online: h.Spec.Online, Paused: is,
-		Handover: is && why == object.UntilHandover, External: h.Spec.ExternallyProvisioned,
-		Deleting: h.Metadata.deletes()}
-	if of := h.Spec.ConsumerRef; of != nil {
-		out.Consumer = of.Kind + " " + of.Name
-	}
-	return out
 }
 
 // Fleet is what the API has of all hosts; the zero value with an error.
@@ -267,25 +149,6 @@ func (c *Client) Fleet(ctx context.Context) (scale.Fleet, error) {
 		return scale.Fleet{}, err
 	}
 	return f, nil
-}
-
-func (s set) read(all []machine) scale.Set {
-	// The API's default is one replica.
-	out := scale.Set{Name: s.Metadata.Name, Version: s.Metadata.ResourceVersion, Replicas: 1}
-	if s.Spec.Replicas != nil {
-		out.Replicas = *s.Spec.Replicas
-	}
-	_, out.Follows = s.Metadata.Annotations[follows]
-	out.Oldest = s.Spec.DeletePolicy == "Oldest"
-	for _, m := range all {
-		if m.set() != out.Name || m.Metadata.deletes() {
-			continue
-		}
-		if out.Live++; m.first() {
-			out.Before = append(out.Before, m.Metadata.Name)
-		}
-	}
-	return out
 }
 
 // nodes reads the nodes that count: those of the control plane, and the host's own.
@@ -331,12 +194,8 @@ func (c *Client) rest(ctx context.Context, w *scale.World) error {
 	}]
 	path := "/apis/discovery.k8s.io/v1/namespaces/" + health.RouterNamespace +
 		"/endpointslices?labelSelector=kubernetes.io/service-name%3D" + health.RouterService
-	found, err := c.API.JSON(ctx, http.MethodGet, path, nil, &slicesOf)
-	if err != nil {
+	if _, err := c.API.JSON(ctx, http.MethodGet, path, nil, &slicesOf); err != nil {
 		return err
-	}
-	if found {
-		w.Ingress = []string{}
 	}
 	for _, s := range slicesOf.Items {
 		for _, e := range s.Endpoints {
@@ -347,6 +206,7 @@ func (c *Client) rest(ctx context.Context, w *scale.World) error {
 	}
 	slices.Sort(w.Ingress)
 	w.Ingress = slices.Compact(w.Ingress)
+	var err error
 	w.Bootstrap, err = c.bootstrap(ctx)
 	return err
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/onprem-infra/onprem-infra/shared/object"
 )
 
 // Add is the next step by which a host becomes a node. Wanted is the MachineSet that it is to
@@ -27,8 +29,8 @@ func Add(w World, wanted string) (Step, error) {
 		return refuse("host %s belongs to %s, which is no Machine that there is", h.Name,
 			h.Consumer)
 	case h.Paused && !h.Handover:
-		return refuse("a person has paused host %s: remove its annotation "+
-			"baremetalhost.metal3.io/paused first", h.Name)
+		return refuse("a person has paused host %s: remove its annotation %s first",
+			h.Name, object.Paused)
 	case slices.Contains([]string{"provisioned", "provisioning", "unmanaged"}, h.State):
 		return refuse("host %s is %s and belongs to no Machine: it becomes a node without this, "+
 			"or not at all", h.Name, h.State)

@@ -25,27 +25,28 @@ type Round struct {
 }
 
 // Text is what the round does, or waits for.
-func (t Round) Text() string {
+func (r Round) Text() string {
 	switch {
-	case t.Done:
+	case r.Done:
 		return "done"
-	case len(t.Release) > 0:
-		return fmt.Sprintf("let metal3 begin with %d hosts: %s", len(t.Release),
-			strings.Join(t.Release, ", "))
+	case len(r.Release) > 0:
+		return fmt.Sprintf("let metal3 begin with %d hosts: %s", len(r.Release),
+			strings.Join(r.Release, ", "))
 	}
-	return "wait for " + t.Waits
+	return "wait for " + r.Waits
 }
 
 // Release is the next round: hosts begin in batches, and the next one when nine of ten hosts of the
 // last have been inspected, or have a problem that metal3 reports.
 func Release(f Fleet) Round {
-	var waiting, begun []string
+	var waiting []string
+	begun := 0
 	for _, h := range f.Hosts {
 		switch {
 		case h.Handover:
 			waiting = append(waiting, h.Name)
 		case h.beginning():
-			begun = append(begun, h.Name)
+			begun++
 		}
 	}
 	slices.Sort(waiting)
@@ -56,8 +57,8 @@ func Release(f Fleet) Round {
 		return Round{Waits: untilEnded}
 	case !f.Ironic:
 		return Round{Waits: "the cluster's own Ironic to be ready (the Deployment metal3)"}
-	case len(begun) > Batch/10:
-		return Round{Waits: fmt.Sprintf("%d hosts to be inspected", len(begun))}
+	case begun > Batch/10:
+		return Round{Waits: fmt.Sprintf("%d hosts to be inspected", begun)}
 	}
 	return Round{Release: waiting[:min(Batch, len(waiting))]}
 }
@@ -74,21 +75,19 @@ func (h Host) beginning() bool {
 func ForeseeRelease(f Fleet) (all []Round) {
 	f.Hosts = slices.Clone(f.Hosts)
 	for {
-		t := Release(f)
-		if all = append(all, t); t.Done {
+		r := Release(f)
+		if all = append(all, r); r.Done {
 			return all
 		}
 		for i := range f.Hosts {
 			h := &f.Hosts[i]
 			switch {
-			case slices.Contains(t.Release, h.Name):
+			case slices.Contains(r.Release, h.Name):
 				h.Handover, h.Paused = false, false
 			case f.Ironic && !f.Bootstrap && h.beginning():
 				h.State = "available"
 			}
 		}
-		if f.Ironic = f.Ironic || !f.Bootstrap; f.Bootstrap {
-			f.Bootstrap = false
-		}
+		f.Bootstrap, f.Ironic = false, f.Ironic || !f.Bootstrap
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/onprem-infra/onprem-infra/shared/object"
 )
 
 // Remove is the next step by which a host leaves: its node is drained, its disk wiped, its power
@@ -15,7 +17,7 @@ func Remove(w World) (Step, error) {
 		return Step{Done: true}, nil
 	case h.Paused:
 		return refuse("host %s is paused: metal3 would not wipe it: remove the annotation "+
-			"baremetalhost.metal3.io/paused first", h.Name)
+			"%s first", h.Name, object.Paused)
 	}
 	if err := w.disputed(); err != nil {
 		return Step{}, err

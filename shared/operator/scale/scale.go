@@ -21,7 +21,7 @@ type World struct {
 	Nodes []Node
 	// Spares are other hosts that a new Machine could take.
 	Spares []string
-	// Ingress are the nodes with a ready ingress router; nil if that is not known.
+	// Ingress are the nodes with a ready ingress router.
 	Ingress []string
 	// Bootstrap means that the bootstrap machine still provisions hosts of the cluster.
 	Bootstrap bool

@@ -1,9 +1,10 @@
 package scale
 
-import "fmt"
+import (
+	"fmt"
 
-// Namespace is where OpenShift has hosts, Machines and MachineSets.
-const Namespace = "openshift-machine-api"
+	"github.com/onprem-infra/onprem-infra/shared/object"
+)
 
 // DeleteFirst marks the Machine that its MachineSet deletes first.
 const DeleteFirst = "machine.openshift.io/delete-machine"
@@ -26,8 +27,8 @@ func (s Step) Text(host string) string {
 	case Off:
 		return fmt.Sprintf("switch host %s off", host)
 	case Delete:
-		return fmt.Sprintf("delete host %s, and the Secrets %[1]s-bmc-secret and "+
-			"%[1]s-network-config-secret", host)
+		return fmt.Sprintf("delete host %s, and the Secrets %s and %s", host,
+			object.AccountOf(host), object.NetworkOf(host))
 	}
 	if s.Done {
 		return "done"
@@ -38,10 +39,10 @@ func (s Step) Text(host string) string {
 // Command is how kubectl does a step; empty for one that waits, and for Create, whose objects
 // "render --role=cluster" writes.
 func (s Step) Command(host string) string {
-	const kubectl = "kubectl --namespace " + Namespace + " "
+	const kubectl = "kubectl --namespace " + object.MachineNamespace + " "
 	switch s.Action {
 	case Resume:
-		return kubectl + "annotate bmh " + host + " baremetalhost.metal3.io/paused-"
+		return kubectl + "annotate bmh " + host + " " + object.Paused + "-"
 	case Raise, Lower:
 		now := s.Replicas - 1
 		if s.Action == Lower {
@@ -58,8 +59,9 @@ func (s Step) Command(host string) string {
 	case Off:
 		return kubectl + "patch bmh " + host + ` --type=merge --patch='{"spec":{"online":false}}'`
 	case Delete:
-		return fmt.Sprintf(kubectl+"delete bmh %s && kubectl --namespace %s delete secrets "+
-			"--ignore-not-found %[1]s-bmc-secret %[1]s-network-config-secret", host, Namespace)
+		return kubectl + "delete bmh " + host + " && " + kubectl +
+			"delete secrets --ignore-not-found " + object.AccountOf(host) + " " +
+			object.NetworkOf(host)
 	}
 	return ""
 }
