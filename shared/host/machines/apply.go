@@ -11,6 +11,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/object"
 	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
+	"github.com/onprem-infra/onprem-infra/shared/operator/workers/objects"
 )
 
 // Apply does a step that does not wait. Objects are those of the host, which Create writes.
@@ -51,7 +52,7 @@ func (c *Client) Forget(ctx context.Context, host string) (any bool, err error) 
 	for _, name := range []string{object.AccountOf(host), object.NetworkOf(host)} {
 		path := secretPath + "/" + name
 		var is struct {
-			Metadata meta `json:"metadata"`
+			Metadata objects.Meta `json:"metadata"`
 		}
 		_, one := c.API.JSON(ctx, http.MethodGet, path, nil, &is)
 		if one == nil && is.Metadata.Labels[object.ManagedBy] == object.Program {

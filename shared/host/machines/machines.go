@@ -16,6 +16,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/object"
 	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
+	"github.com/onprem-infra/onprem-infra/shared/operator/workers/objects"
 )
 
 // API makes one request to the cluster's API.
@@ -45,7 +46,8 @@ const (
 	hostPath    = hostsPath + "/"
 	machinePath = "/apis/" + object.Machine + inNamespace + "machines"
 	setPath     = "/apis/" + object.Machine + inNamespace + "machinesets"
-	ironicPath  = "/apis/apps/v1" + inNamespace + "deployments/metal3"
+	nodePath    = "/api/v1/nodes"
+	ironicPath  = "/apis/apps/v1" + inNamespace + "deployments/" + objects.Ironic
 	secretPath  = "/api/v1" + inNamespace + "secrets"
 )
 
@@ -54,14 +56,14 @@ func (c *Client) World(ctx context.Context, name string) (w scale.World, err err
 	if err := plainName(name); err != nil {
 		return w, err
 	}
-	var all list[host]
+	var all list[objects.Host]
 	_, err = c.API.JSON(ctx, http.MethodGet, hostsPath, nil, &all)
 	if err != nil {
 		return w, err
 	}
 	w.Host.Name = name
 	for _, h := range all.Items {
-		switch is := h.read(); {
+		switch is := h.Scale(); {
 		case is.Name == name:
 			w.Host = is
 		case is.State == "available" && is.Consumer == "" && is.Problem == "" && !is.Paused &&
@@ -92,7 +94,7 @@ var names = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`)
 // machines reads the MachineSets, and the Machine that the host belongs to: the one that it names,
 // or else the one that names it.
 func (c *Client) machines(ctx context.Context, w *scale.World) error {
-	var all list[machine]
+	var all list[objects.Machine]
 	var sets list[set]
 	for path, out := range map[string]any{machinePath: &all, setPath: &sets} {
 		if _, err := c.API.JSON(ctx, http.MethodGet, path, nil, out); err != nil {
@@ -105,17 +107,17 @@ func (c *Client) machines(ctx context.Context, w *scale.World) error {
 			if w.Machine != nil {
 				w.Other = w.Machine.Name
 			}
-			w.Machine = m.read()
-		case m.Metadata.Annotations[hostOf] != object.MachineNamespace+"/"+w.Host.Name:
+			w.Machine = m.Scale()
+		case m.Metadata.Annotations[objects.HostOf] != object.MachineNamespace+"/"+w.Host.Name:
 		case w.Machine != nil:
 			w.Other = m.Metadata.Name
 		default:
-			w.Machine = m.read()
+			w.Machine = m.Scale()
 		}
 	}
 	for _, m := range all.Items {
-		if !m.Metadata.deletes() && m.Metadata.Annotations[hostOf] == "" {
-			w.Idle = append(w.Idle, scale.Idle{Name: m.Metadata.Name, Set: m.set()})
+		if !m.Metadata.Deletes() && m.Metadata.Annotations[objects.HostOf] == "" {
+			w.Idle = append(w.Idle, scale.Idle{Name: m.Metadata.Name, Set: m.Set()})
 		}
 	}
 	for _, s := range sets.Items {
@@ -128,18 +130,14 @@ func (c *Client) machines(ctx context.Context, w *scale.World) error {
 // Fleet is what the API has of all hosts; the zero value with an error.
 func (c *Client) Fleet(ctx context.Context) (scale.Fleet, error) {
 	var f scale.Fleet
-	var hosts list[host]
+	var hosts list[objects.Host]
 	if _, err := c.API.JSON(ctx, http.MethodGet, hostsPath, nil, &hosts); err != nil {
 		return scale.Fleet{}, err
 	}
 	for _, h := range hosts.Items {
-		f.Hosts = append(f.Hosts, h.read())
+		f.Hosts = append(f.Hosts, h.Scale())
 	}
-	var ironic struct {
-		Status struct {
-			ReadyReplicas int `json:"readyReplicas"`
-		} `json:"status"`
-	}
+	var ironic objects.Deployment
 	if _, err := c.API.JSON(ctx, http.MethodGet, ironicPath, nil, &ironic); err != nil {
 		return scale.Fleet{}, err
 	}
@@ -153,25 +151,24 @@ func (c *Client) Fleet(ctx context.Context) (scale.Fleet, error) {
 
 // nodes reads the nodes that count: those of the control plane, and the host's own.
 func (c *Client) nodes(ctx context.Context, w *scale.World) error {
-	const path = "/api/v1/nodes"
-	for _, label := range []string{c.ControlPlane, arbiters} {
-		var members list[node]
-		all := path + "?labelSelector=" + url.QueryEscape(label)
+	for _, label := range []string{c.ControlPlane, objects.Arbiters} {
+		var members list[objects.Node]
+		all := nodePath + "?labelSelector=" + url.QueryEscape(label)
 		if _, err := c.API.JSON(ctx, http.MethodGet, all, nil, &members); err != nil {
 			return err
 		}
 		for _, n := range members.Items {
-			w.Nodes = add(w.Nodes, n.read(c.ControlPlane))
+			w.Nodes = add(w.Nodes, n.Scale(c.ControlPlane))
 		}
 	}
 	own := w.Host.Name
 	if w.Machine != nil && w.Machine.Node != "" {
 		own = w.Machine.Node
 	}
-	var n node
-	found, err := c.API.JSON(ctx, http.MethodGet, path+"/"+own, nil, &n)
+	var n objects.Node
+	found, err := c.API.JSON(ctx, http.MethodGet, nodePath+"/"+own, nil, &n)
 	if found {
-		w.Nodes = add(w.Nodes, n.read(c.ControlPlane))
+		w.Nodes = add(w.Nodes, n.Scale(c.ControlPlane))
 	}
 	return err
 }
@@ -213,16 +210,33 @@ func (c *Client) rest(ctx context.Context, w *scale.World) error {
 
 // bootstrap reports whether the bootstrap machine has published itself, has not left, and beats.
 func (c *Client) bootstrap(ctx context.Context) (bool, error) {
-	var published struct {
-		Data map[string]string `json:"data"`
+	p, found, err := c.published(ctx)
+	return found && err == nil && c.beats(p), err
+}
+
+// beats reports whether the bootstrap machine has not left, and beats.
+func (c *Client) beats(p published) bool {
+	if notice.BootstrapLeft(p.Data) {
+		return false
 	}
-	path := fmt.Sprintf("/api/v1/namespaces/%s/configmaps/%s", c.Namespace, notice.Bootstrap)
-	found, err := c.API.JSON(ctx, http.MethodGet, path, nil, &published)
-	if err != nil || !found || notice.BootstrapLeft(published.Data) {
-		return false, err
-	}
-	if beat := published.Data[notice.Beat]; beat != c.beat || c.since.IsZero() {
+	if beat := p.Data[notice.Beat]; beat != c.beat || c.since.IsZero() {
 		c.beat, c.since = beat, time.Now()
 	}
-	return time.Since(c.since) < stale, nil
+	return time.Since(c.since) < stale
+}
+
+// published is the bootstrap machine's object. ManagedFields are the API's: when which program
+// changed it last.
+type published struct {
+	Metadata struct {
+		ManagedFields []struct{ Time time.Time } `json:"managedFields"`
+	} `json:"metadata"`
+	Data map[string]string `json:"data"`
+}
+
+// published reads what the bootstrap machine has published of itself.
+func (c *Client) published(ctx context.Context) (p published, found bool, err error) {
+	path := fmt.Sprintf("/api/v1/namespaces/%s/configmaps/%s", c.Namespace, notice.Bootstrap)
+	found, err = c.API.JSON(ctx, http.MethodGet, path, nil, &p)
+	return p, found, err
 }

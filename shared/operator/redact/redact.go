@@ -59,12 +59,28 @@ var (
 func (s *secrets) hide(text []byte) []byte {
 	text = privateKey.ReplaceAllFunc(text, func(key []byte) []byte { return s.number(key) })
 	for _, kind := range []*regexp.Regexp{userInfo, bearer, named} {
-		text = kind.ReplaceAllFunc(text, func(all []byte) []byte {
-			at := kind.FindSubmatchIndex(all)
-			return slices.Concat(all[at[2]:at[3]], s.number(all[at[4]:at[5]]), all[at[5]:])
-		})
+		text = s.replace(kind, text)
 	}
 	return text
+}
+
+// replace hides one kind of secrets.
+func (s *secrets) replace(kind *regexp.Regexp, text []byte) []byte {
+	return kind.ReplaceAllFunc(text, func(all []byte) []byte {
+		at := kind.FindSubmatchIndex(all)
+		return slices.Concat(all[at[2]:at[3]], s.number(all[at[4]:at[5]]), all[at[5]:])
+	})
+}
+
+// Message is what another program reports, in one visible line, without the accounts in its
+// addresses and headers.
+func Message(text string) string {
+	var s secrets
+	all := []byte(text)
+	for _, kind := range []*regexp.Regexp{userInfo, bearer} {
+		all = s.replace(kind, all)
+	}
+	return OneLine(strings.ToValidUTF8(string(all), "?"))
 }
 
 // number stands for a secret. One that has been hidden already stays as it is.

@@ -65,3 +65,19 @@ func TestText(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 }
+
+// TestMessage holds that what another program reports shows no account, keeps its other words, and is
+// one line that moves no cursor.
+func TestMessage(t *testing.T) {
+	for text, want := range map[string]string{
+		"GET redfish://admin:hunter2@192.0.2.9/1: 401":      "GET redfish://(secret-1)@192.0.2.9/1: 401",
+		"sent Authorization: Basic aHVudGVyMjpodW50ZXIy to": "sent Authorization: Basic (secret-1) to",
+		"BMC CredentialsRef secret doesn't exist":           "BMC CredentialsRef secret doesn't exist",
+		"one\n two\x1b[2J\xff":                              "one two\\x1b[2J?",
+		"":                                                  "",
+	} {
+		if got := Message(text); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+	}
+}

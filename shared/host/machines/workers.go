@@ -1,0 +1,74 @@
+package machines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/operator/workers"
+	"github.com/onprem-infra/onprem-infra/shared/operator/workers/objects"
+)
+
+// silent is how long ago the bootstrap machine's object was changed, by the API's clock and this
+// machine's, until the machine counts as gone for whatever reads it once. The two clocks may
+// differ.
+const silent = 5 * time.Minute
+
+// Workers is what the API has of the hosts that the cluster provisions, at a time of this machine's
+// clock. It only reads.
+func (c *Client) Workers(ctx context.Context, now time.Time) (workers.World, error) {
+	var w workers.World
+	var hosts list[objects.Host]
+	var machines list[objects.Machine]
+	var nodes list[objects.Node]
+	var ironic objects.Deployment
+	found, err := c.API.JSON(ctx, http.MethodGet, hostsPath, nil, &hosts)
+	if err == nil && !found {
+		err = errors.New("the cluster's API has no BareMetalHosts: its hosts are provisioned by " +
+			"another program than metal3")
+	}
+	if err != nil {
+		return w, err
+	}
+	for path, out := range map[string]any{machinePath: &machines, nodePath: &nodes,
+		ironicPath: &ironic} {
+		if _, err := c.API.JSON(ctx, http.MethodGet, path, nil, out); err != nil {
+			return w, err
+		}
+	}
+	if w.Bootstrap, err = c.provisions(ctx, now); err != nil {
+		return w, fmt.Errorf("read whether the bootstrap machine has ended: %w", err)
+	}
+	for _, h := range hosts.Items {
+		host, odd := h.Worker()
+		w.Hosts, w.Unread = append(w.Hosts, host), append(w.Unread, odd...)
+	}
+	for _, m := range machines.Items {
+		w.Machines = append(w.Machines, m.Worker())
+	}
+	for _, n := range nodes.Items {
+		node, odd := n.Worker()
+		w.Nodes, w.Unread = append(w.Nodes, node), append(w.Unread, odd...)
+	}
+	is, odd := ironic.Ironic()
+	w.Ironic, w.Unread = is, append(w.Unread, odd...)
+	return w, nil
+}
+
+// provisions reports whether the bootstrap machine still provisions. Release sees that it is silent
+// by its beats; whatever reads once has the time of the last one.
+func (c *Client) provisions(ctx context.Context, now time.Time) (bool, error) {
+	p, found, err := c.published(ctx)
+	if err != nil || !found || !c.beats(p) {
+		return false, err
+	}
+	var last time.Time
+	for _, f := range p.Metadata.ManagedFields {
+		if f.Time.After(last) {
+			last = f.Time
+		}
+	}
+	return last.IsZero() || now.Sub(last) < silent, nil
+}

@@ -1,0 +1,185 @@
+package workers
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
+	"github.com/onprem-infra/onprem-infra/test/golden"
+)
+
+var now = time.Date(2026, 11, 20, 10, 30, 0, 0, time.UTC)
+
+// ago is so many minutes before now.
+func ago(minutes int) time.Time { return now.Add(-time.Duration(minutes) * time.Minute) }
+
+// of is a host of the cluster in one of metal3's states, that has power.
+func of(name, state string, change func(*Host)) Host {
+	h := Host{Host: scale.Host{Name: name, Exists: true, State: state, On: true, Online: true}, Operational: "OK", Updated: ago(1),
+		Register: Operation{ago(60), ago(59)}, Inspect: Operation{ago(59), ago(50)}, Provision: Operation{ago(40), ago(20)}}
+	if change != nil {
+		change(&h)
+	}
+	return h
+}
+
+// taken has a host belong to the Machine of its name.
+func taken(h *Host) { h.Consumer = "Machine m-" + h.Name }
+
+// failed has metal3 report an error of a kind, so many times.
+func failed(kind, text string, times int) func(*Host) {
+	return func(h *Host) {
+		h.Fault, h.Problem, h.Failures, h.Operational, h.Updated = kind, text, times, "error", ago(4)
+	}
+}
+
+// example has a host in each state that an operator can meet.
+func example() World {
+	w := World{Ironic: Ironic{Ready: true, Since: ago(70)}, Hosts: []Host{
+		of("a-joined", "provisioned", taken),
+		of("b-waiting", "", func(h *Host) { h.Paused, h.Handover = true, true }),
+		of("c-new", "", func(h *Host) { h.Register = Operation{}; h.On = false }),
+		of("d-registering", "registering", func(h *Host) { h.Register = Operation{Start: ago(2)} }),
+		of("e-no-bmc", "registering", failed("registration error", "MAC address 52:54 conflicts\n\x1b[2J", 3)),
+		of("f-inspecting", "inspecting", func(h *Host) { h.Inspect = Operation{Start: ago(4)} }),
+		of("g-again", "inspecting", func(h *Host) { h.Inspect, h.Failures, h.Updated = Operation{Start: ago(50)}, 1, ago(4) }),
+		of("h-failed", "inspecting", failed("inspection error", "timeout reached while inspecting the node", 1)),
+		of("i-stuck", "inspecting", func(h *Host) { h.Inspect = Operation{Start: ago(36)} }),
+		of("j-preparing", "preparing", nil),
+		of("k-spare", "available", nil),
+		of("l-chosen", "available", taken),
+		of("m-provisioning", "provisioning", func(h *Host) { h.Provision = Operation{Start: ago(12)} }),
+		of("n-delayed", "provisioning", func(h *Host) { h.Provision, h.Operational = Operation{Start: ago(100)}, "delayed" }),
+		of("o-booting", "provisioned", func(h *Host) { h.Provision.End = ago(3) }),
+		of("p-lost", "provisioned", nil),
+		of("q-off", "provisioned", func(h *Host) { h.On = false }),
+		of("r-new-node", "provisioned", taken),
+		of("s-sick-node", "provisioned", nil),
+		of("t-wiped", "deprovisioning", func(h *Host) { h.Deprovision = Operation{Start: ago(5)} }),
+		of("u-deleted", "deleting", nil),
+		of("v-deleted-soon", "provisioned", func(h *Host) { h.Deleting = true }),
+		of("w-paused", "inspecting", func(h *Host) { h.Paused = true; h.Problem = "old" }),
+		of("x-unmanaged", "unmanaged", nil),
+		of("y-strange", "levitating\x1b", nil),
+		of("master-0", "externally provisioned", func(h *Host) { h.External = true }),
+		of("master-1", "externally provisioned", nil),
+		of("master-2", "registering", func(h *Host) { h.External = true; failed("power management error", "401", 2)(h) }),
+		of("z-future", "inspecting", func(h *Host) { h.Inspect = Operation{Start: now.AddDate(1, 0, 0)} }),
+	}}
+	w.Machines = []Machine{
+		{Machine: scale.Machine{Name: "m-a-joined", Set: "s", Node: "node-a"}, Host: "a-joined"},
+		{Machine: scale.Machine{Name: "m-idle", Set: "s"}}, {Machine: scale.Machine{Name: "m-goes", Set: "s", Deleting: true}}, {Machine: scale.Machine{Name: "m-master"}},
+		{Machine: scale.Machine{Name: "m-k"}, Host: "o-booting", Problem: "InvalidConfiguration"},
+		{Machine: scale.Machine{Name: "m-r-new-node", Set: "s", Node: "r"}},
+	}
+	w.Nodes = []Node{{Name: "node-a", Created: ago(15), Ready: true, Since: ago(14)}, {Name: "r", Created: ago(2), Since: ago(2)},
+		{Name: "s-sick-node", Created: ago(25), Since: ago(25)}, {Name: "a-joined"}, {Name: "t-wiped", Ready: true}, {Name: "master-1", Ready: true}}
+	return w
+}
+
+// TestReport holds the lines that an operator reads of hosts in each state, and what of them is a
+// fault.
+func TestReport(t *testing.T) {
+	r := Of(example(), now)
+	text := r.Text(now)
+	for _, f := range r.Faults() {
+		text += "FAULT " + f + "\n"
+	}
+	golden.Check(t, []byte(text))
+	if strings.Contains(text, "\x1b") {
+		t.Error("it moves the cursor")
+	}
+	if r.Joined != 1 || r.External != 3 || r.Handover.Hosts != 26 || r.Handover.Released != 25 || !slices.Equal(r.Idle, []string{"m-idle"}) {
+		t.Errorf("%d joined, %d external, %+v, idle %q", r.Joined, r.External, r.Handover, r.Idle)
+	}
+}
+
+// TestStates holds that each state of metal3, and any other text, has one meaning, and that none but
+// its own makes a host one that has joined: "externally provisioned" and "deprovisioning" have the
+// word provisioned too.
+func TestStates(t *testing.T) {
+	node := []Node{{Name: "w", Ready: true}}
+	for _, tt := range []struct {
+		state string
+		want  Step
+		own   bool
+	}{
+		{"", Registering, true}, {"registering", Registering, true}, {"inspecting", Inspecting, true}, {"preparing", Preparing, true},
+		{"available", Available, true}, {"ready", Available, true}, {"match profile", Available, true}, {"provisioning", Provisioning, true},
+		{"provisioned", Joined, true}, {"deprovisioning", Leaving, true}, {"powering off before delete", Leaving, true}, {"deleting", Leaving, true},
+		{"unmanaged", Unmanaged, true}, {"externally provisioned", External, false}, {"deprovisioned", Unknown, true}, {"Provisioned", Unknown, true}, {"servicing", Unknown, true},
+	} {
+		h := Host{Host: scale.Host{Name: "w", State: tt.state}}
+		w := World{Hosts: []Host{h}, Nodes: node}
+		if got := w.Worker(h, now).Step; got != tt.want || !slices.Contains(Steps(), got) {
+			t.Errorf("%q is %q, want %q", tt.state, got, tt.want)
+		}
+		if h.Own() != tt.own || h.Written() != (tt.state == "provisioned") {
+			t.Errorf("%q: own %v, written %v", tt.state, h.Own(), h.Written())
+		}
+		r := Of(w, now)
+		if joined := tt.want == Joined; (r.Joined == 1) != joined || (r.Handover.Hosts == 1) != tt.own {
+			t.Errorf("%q: %+v", tt.state, r)
+		}
+	}
+	for state := range states {
+		if stateOf(Host{Host: scale.Host{State: state}}).does == "" {
+			t.Errorf("%q does nothing", state)
+		}
+	}
+	// Another program's host never counts, whatever its state.
+	for state := range states {
+		h := Host{Host: scale.Host{Name: "w", State: state, External: true}}
+		if r := Of(World{Hosts: []Host{h}, Nodes: node}, now); r.Joined != 0 || r.External != 1 || r.Handover.Hosts != 0 {
+			t.Errorf("external, %q: %+v", state, r)
+		}
+	}
+}
+
+// TestHandover holds the phases of the handover, and when a person has to go on.
+func TestHandover(t *testing.T) {
+	hosts := func(waiting, inspected, begun int) (all []Host) {
+		for i := range waiting + inspected + begun {
+			h := Host{Host: scale.Host{Name: fmt.Sprintf("w%02d", i)}}
+			switch {
+			case i < waiting:
+				h.Paused, h.Handover = true, true
+			case i < waiting+inspected:
+				h.State = "available"
+			default:
+				h.State = "inspecting"
+			}
+			all = append(all, h)
+		}
+		return append(all, Host{Host: scale.Host{Name: "m0", State: "externally provisioned", External: true}})
+	}
+	for _, tt := range []struct {
+		name  string
+		w     World
+		phase Phase
+		text  string
+		fault string
+	}{
+		{"the bootstrap machine provisions", World{Hosts: hosts(4, 0, 0), Bootstrap: true, Ironic: Ironic{Ready: true}}, OnBootstrap, "the bootstrap machine still provisions, 0 of 4 hosts are released", ""},
+		{"nothing waits, and it provisions", World{Hosts: hosts(0, 0, 2), Bootstrap: true}, OnBootstrap, "the bootstrap machine still provisions, 2 of 2 hosts are released", ""},
+		{"it has ended", World{Hosts: hosts(4, 0, 0)}, IronicStart, "the bootstrap machine has ended, and the cluster's own Ironic is not ready (the Deployment metal3), 0 of 4 hosts are released", ""},
+		{"Ironic does not come", World{Hosts: hosts(4, 0, 0), Ironic: Ironic{Since: ago(12)}}, IronicStart, "the bootstrap machine has ended", "the cluster's own Ironic has not been ready for 12 m: see 'kubectl --namespace openshift-machine-api get pods'"},
+		{"Ironic restarts", World{Hosts: hosts(0, 1, 0), Ironic: Ironic{Since: ago(4)}}, IronicStart, "the bootstrap machine has ended", ""},
+		{"they may begin", World{Hosts: hosts(60, 0, 0), Ironic: Ironic{Ready: true}}, Releasing, "0 of 60 hosts are released, 50 wait for 'onprem-infra hosts release --apply'", "50 hosts wait for the handover, and nothing is in their way: run 'onprem-infra hosts release --apply'"},
+		{"a batch is under way", World{Hosts: hosts(10, 30, 20), Ironic: Ironic{Ready: true}}, Releasing, "50 of 60 hosts are released, the next ones wait for 20 hosts to be inspected", ""},
+		{"all are released", World{Hosts: hosts(0, 3, 1), Ironic: Ironic{Ready: true}}, Done, "the handover is done, 4 of 4 hosts are released", ""},
+		{"a cluster without workers", World{Hosts: hosts(0, 0, 0)}, IronicStart, "the cluster provisions no host", ""},
+	} {
+		r := Of(tt.w, now)
+		if r.Handover.Phase != tt.phase || !strings.HasPrefix(r.Handover.Text(), tt.text) || !slices.Contains(Phases(), r.Handover.Phase) {
+			t.Errorf("%s: %s, %q", tt.name, r.Handover.Phase, r.Handover.Text())
+		}
+		faults := strings.Join(r.Faults(), "; ")
+		if (faults == "") != (tt.fault == "") || !strings.HasPrefix(faults, tt.fault) {
+			t.Errorf("%s: faults %q, want %q", tt.name, faults, tt.fault)
+		}
+	}
+}
