@@ -14,6 +14,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/cluster/metal3"
 	"github.com/onprem-infra/onprem-infra/shared/distribution"
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/machines"
 	"github.com/onprem-infra/onprem-infra/shared/object"
@@ -181,8 +182,23 @@ func (s *scaling) client(flavour distribution.Flavour) (*machines.Client, error)
 		return nil, usage("name an administrator's credentials by --kubeconfig, or " +
 			"set KUBECONFIG")
 	}
-	return &machines.Client{API: kube.NewAPI(path, slog.New(slog.DiscardHandler)),
-		ControlPlane: flavour.ControlPlaneLabel, Namespace: flavour.Namespace}, nil
+	return machinesOf(path, flavour), nil
+}
+
+// machinesOf is for the API of which a kubeconfig has credentials.
+func machinesOf(kubeconfig string, flavour distribution.Flavour) *machines.Client {
+	return &machines.Client{API: kube.NewAPI(kubeconfig, slog.New(slog.DiscardHandler)),
+		ControlPlane: flavour.ControlPlaneLabel, Namespace: flavour.Namespace}
+}
+
+// hostsAPI is for an API that is asked beside other things: a kubeconfig that is not there would
+// be one fault of many.
+func hostsAPI(kubeconfig string, flavour distribution.Flavour) (*machines.Client, error) {
+	there, err := file.Exists(kubeconfig)
+	if err == nil && !there {
+		err = usage("there is no file %s: name an administrator's kubeconfig", kubeconfig)
+	}
+	return machinesOf(kubeconfig, flavour), err
 }
 
 // print prints what begins now, or what will be tried again.

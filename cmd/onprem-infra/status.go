@@ -23,14 +23,21 @@ const everyStatus = 2 * time.Second
 const statusLong = `status reports what this host sees of the cluster's VIPs: for each VIP its
 holder, this host's state and priority with their reasons, the API servers behind this node's
 balancer, the answers of its DNS server, and routers that disturb its elections. It works on the
-bootstrap machine and on every node, changes nothing, and asks no API server. It needs no privilege,
-as this host's monitor has received the adverts. Without a monitor, only root receives them
-(capability NET_RAW). It lists what it could not see.
+bootstrap machine and on every node, changes nothing, and asks no API server unless you name
+credentials with --kubeconfig. It needs no privilege, as this host's monitor has received the
+adverts. Without a monitor, only root receives them (capability NET_RAW). It lists what it could not
+see.
 
 On a bootstrap machine that installs hosts it also reports how far each of them is, what it waits
 for, what was seen of it last and why it goes no further, whether DHCP is on and for which hosts,
 and other servers that answer there. Whatever blocks the installation is DEGRADED, and named in the
 verdict. Times are UTC. After a boot, until the phase machine reports, root sees how far it was.
+
+With --kubeconfig it also reports the hosts that a cluster of OpenShift provisions by its own
+operators: how far the bootstrap machine has handed over, how many hosts have joined, and for each
+other one what is done with it, for how long, and the last error of metal3. A host that needs a
+person is DEGRADED, and named in the verdict. A node's own credentials may not read that: name an
+administrator's. With -c and a description it works on any machine that reaches the API.
 
 Its first line is a verdict, for people and for alerts, with a reason:
 
@@ -54,6 +61,11 @@ With -o json it prints one object; its fields stay as they are:
               hosts[]{name,mac,step,state,waits,since,deadline,lastSeen,next,attempts,tries,
                       retries,blocker,lastError,cause,do},
               parts[]{part,wanted,on,ready,stale,since,at,why}, foreign[]{kind,mac,address,last}
+  workers{}, with --kubeconfig:
+              handover{phase,hosts,released,waits,ready[]}, joined, external,
+              hosts[]{name,step,state,does,since,deadline,poweredOn,operationalStatus,attempt,
+                      machine,errorType,lastError,failedAt,cause,do}, machinesWithoutHost[];
+              phase is one of bootstrap, ironic, releasing, done
   names[]     name, want, answers, right
   clashes[]   kind, instance, for, link, id, vip, who{address,mac}, better{address,mac}, version,
               intervalMs, priority, vips, last, free; kind is one of foreign-router,
@@ -70,12 +82,15 @@ func statusCommand(std streams) *cobra.Command {
 		Long:  statusLong,
 		Example: `  onprem-infra status
   onprem-infra status --watch
+  onprem-infra status --kubeconfig ~/kubeconfig
   onprem-infra status >/dev/null || echo "check $(hostname)"
   onprem-infra status -o json | jq '.vips[] | {vip, holder}'`,
 		Args: cobra.NoArgs,
 	}
 	m := monitorFlags(cmd, "status", std)
 	var watch bool
+	kubeconfig := cmd.Flags().String("kubeconfig", "", "an administrator's credentials, to report "+
+		"the hosts that the cluster provisions")
 	format := formatFlag(cmd, "text or json", "text", "json")
 	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "report again every two seconds")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -83,9 +98,16 @@ func statusCommand(std streams) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		host := inspect.New(node.Current(p, m.log))
+		if *kubeconfig != "" {
+			api, err := hostsAPI(*kubeconfig, p.Flavour())
+			if err != nil {
+				return err
+			}
+			host.Workers = api.Workers
+		}
 		ctx, cancel := untilStopped(cmd.Context())
 		defer cancel()
-		host := inspect.New(node.Current(p, m.log))
 		if !watch {
 			r := status.Inspect(ctx, host)
 			if err := ctx.Err(); err != nil {

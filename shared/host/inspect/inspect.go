@@ -14,6 +14,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/capture"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
+	"github.com/onprem-infra/onprem-infra/shared/operator/workers"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
@@ -38,6 +39,9 @@ type Probes struct {
 	Backends  func(ctx context.Context) ([]haproxy.Stat, error)
 	// of this host's name server
 	Lookup func(ctx context.Context, name string) ([]netip.Addr, error)
+	// Workers is what the cluster's API has at a time of the hosts that it provisions; nil if that
+	// is not asked for: a node's own credentials may not read it.
+	Workers func(ctx context.Context, now time.Time) (workers.World, error)
 }
 
 // New inspects this host.

@@ -8,6 +8,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/installation"
 	"github.com/onprem-infra/onprem-infra/shared/operator/judge"
+	"github.com/onprem-infra/onprem-infra/shared/operator/workers"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
@@ -27,14 +28,21 @@ type Report struct {
 	Balancer []Backend `json:"balancer,omitempty"` // the API servers behind this node's HAProxy
 	Names    []Name    `json:"names,omitempty"`    // that this host's own name server answers
 
-	// Provisioning is that of hosts, of a bootstrap machine alone.
-	Provisioning *installation.Report `json:"provisioning,omitempty"`
+	Hosts
 
 	Clashes []clash.Finding `json:"clashes"`         // what disturbs the elections
 	Reach   string          `json:"hears,omitempty"` // which adverts reach this host, in words
 	Unseen  []string        `json:"unseen"`          // what could not be inspected, and why
 
 	failed struct{ balancer, names bool } // they did not answer
+}
+
+// Hosts are those that are provisioned.
+type Hosts struct {
+	// Provisioning is by a bootstrap machine, as this host is one.
+	Provisioning *installation.Report `json:"provisioning,omitempty"`
+	// Workers are the hosts that the cluster provisions; nil if its API was not asked.
+	Workers *workers.Report `json:"workers,omitempty"`
 }
 
 // Node is this host as a node of the cluster.

@@ -2,6 +2,8 @@ package status_test
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"net/netip"
 	"slices"
 	"strings"
@@ -19,6 +21,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/status"
 	"github.com/onprem-infra/onprem-infra/shared/operator/judge"
 	width "github.com/onprem-infra/onprem-infra/shared/operator/layout"
+	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
+	"github.com/onprem-infra/onprem-infra/shared/operator/workers"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
@@ -242,4 +246,55 @@ func TestInspect_Concurrent(t *testing.T) {
 			t.Errorf("%+v", r.Verdict)
 		}
 	})
+}
+
+// TestInspect_Workers holds that hosts that the cluster provisions are reported where its API was
+// asked, that one with an error is in the verdict and names what to do, and that an API that does not
+// answer costs nothing else.
+func TestInspect_Workers(t *testing.T) {
+	p := fakehost.Plan(t, vrrp.ProfileLan)
+	host := fakehost.New(t, p, fakehost.Holder(p))
+	asked := host.Now()
+	worker := func(name, state string) workers.Host {
+		return workers.Host{Host: scale.Host{Name: name, State: state, On: true}, Inspect: workers.Operation{Start: asked.Add(-4 * time.Minute)}}
+	}
+	broken := worker("worker-2", "inspecting")
+	broken.Fault, broken.Problem, broken.Failures = "inspection error", "timeout", 1
+	host.Workers = func(_ context.Context, now time.Time) (workers.World, error) {
+		if !now.Equal(asked) {
+			t.Errorf("asked at %v", now)
+		}
+		return workers.World{Ironic: workers.Ironic{Ready: true}, Hosts: []workers.Host{worker("worker-0", "provisioned"), worker("worker-1", "inspecting"), broken},
+			Nodes: []workers.Node{{Name: "worker-0", Ready: true}}, Unread: []string{"host worker-9: no time"}}, nil
+	}
+	r := status.Inspect(t.Context(), host)
+	text := r.Text(width.Of(200))
+	for _, want := range []string{"\nworkers: the handover is done, 3 of 3 hosts are released\n", "\nworkers: 1 of 3 hosts have joined\n", "\nworker-1: being inspected, 4 m of 30 m; power on\n",
+		"\nworker-2: being inspected, 4 m; power on; attempt 1 failed: timeout\n", "\nworker-2: to do: see its console", "\nnot seen: hosts that the cluster provisions: host worker-9: no time\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if r.Verdict.Level != judge.Degraded || !slices.ContainsFunc(r.Verdict.Why, func(why string) bool {
+		return strings.HasPrefix(why, "host worker-2 is not installed: inspection error: timeout: see its console")
+	}) {
+		t.Errorf("%+v", r.Verdict)
+	}
+	var typed struct{ Workers *workers.Report }
+	if line, err := json.Marshal(r); err != nil || json.Unmarshal(line, &typed) != nil || typed.Workers == nil || typed.Workers.Hosts[0].Step != workers.Inspecting ||
+		!typed.Workers.Hosts[0].Deadline.Equal(asked.Add(26*time.Minute)) || typed.Workers.Hosts[1].ErrorType != "inspection error" || typed.Workers.Handover.Phase != workers.Done {
+		t.Errorf("%s, %v", line, err)
+	}
+
+	host.Workers = func(context.Context, time.Time) (workers.World, error) {
+		return workers.World{}, errors.New("forbidden")
+	}
+	r = status.Inspect(t.Context(), host)
+	if text := r.Text(width.Of(200)); r.Workers != nil || strings.Contains(text, "workers:") || !strings.Contains(text, "\nnot seen: hosts that the cluster provisions: forbidden\n") {
+		t.Errorf("%s", text)
+	}
+	host.Workers = nil
+	if r = status.Inspect(t.Context(), host); r.Workers != nil || strings.Contains(strings.Join(r.Unseen, "\n"), "hosts that") {
+		t.Errorf("not asked for: %+v", r)
+	}
 }

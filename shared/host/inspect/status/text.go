@@ -42,6 +42,9 @@ func (r Report) Text(width layout.Width) string {
 	if r.Provisioning != nil {
 		rest.WriteString(r.Provisioning.Text(r.At))
 	}
+	if r.Workers != nil {
+		rest.WriteString(r.Workers.Text(r.At))
+	}
 	for _, path := range r.StaticPods {
 		fmt.Fprintf(&rest,
 			"kubelet runs a daemon instead of ours, from %s: see onprem-infra doctor\n",

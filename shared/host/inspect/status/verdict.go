@@ -49,5 +49,8 @@ func (i inspector) verdict(r Report, links bool) judge.Verdict {
 	if r.Provisioning != nil {
 		f.Provisioning = r.Provisioning.Faults(r.At)
 	}
+	if r.Workers != nil {
+		f.Provisioning = append(f.Provisioning, r.Workers.Faults()...)
+	}
 	return judge.Of(f)
 }
