@@ -119,6 +119,7 @@ var elsewhere = map[string]string{
 	"kubeadm init":                                           "TestLongKubeadm",
 	"kubectl apply --recursive -f":                           "TestLongKubeadm",
 	"kubectl get nodes -o":                                   "TestMigrate",
+	"kubectl get bmh,":                                       "TestWorkers",
 	"kubectl label node NAME":                                "TestHostileKubelet",
 	"kubectl --namespace openshift-kni-infra":                "TestCandidates_Rollback",
 	"kubectl annotate node":                                  "TestCandidates_Rollback",
@@ -135,6 +136,7 @@ var recipes = []string{"debootstrap ", "lib=", "for daemon in ", "install -D ", 
 var readmeNeeds = map[string]string{
 	"onprem-infra diff --role=master -c /etc/onprem-infra/cluster.json":                   "rm -rf node host && onprem-infra render --role=master -c install-config.yaml --images images.json --out node && cp -r node host",
 	"onprem-infra report --out hosts.html installation.jsonl":                             `echo '{"time":"2026-01-02T03:04:05Z","kind":"started"}' >installation.jsonl`,
+	"onprem-infra report --out workers.html installation.jsonl workers.json":              `echo '{"time":"2026-01-02T03:04:05Z","kind":"started"}' >installation.jsonl; echo '{"apiVersion":"metal3.io/v1alpha1","kind":"BareMetalHost","metadata":{"name":"worker-0"}}' >workers.json`,
 	"onprem-infra report --out vip.html master-0.jsonl":                                   `for n in 0 1 2; do echo '{"at":"2026-01-02T03:04:05Z","instance":"a","state":"BACKUP"}' >master-$n.jsonl; done; echo '{"at":"2026-01-02T03:05:05Z","instance":"a","state":"MASTER"}' >>master-0.jsonl`,
 	"onprem-infra render --role=master -c cluster.yaml --images images.json --timing lan": "rm -rf tree && onprem-infra render --role=master -c cluster.yaml --images images.json --timing vm --out tree",
 }
@@ -250,7 +252,7 @@ func hasTests(t *testing.T, page, command string) {
 // TestReadmeCommands.
 func TestReadmeElsewhere(t *testing.T) {
 	var all strings.Builder
-	for _, dir := range []string{".", "../../test/e2e", "../../test/podvip"} {
+	for _, dir := range []string{".", "../../test/e2e", "../../test/podvip", "../../test/kubeapi"} {
 		files, err := filepath.Glob(dir + "/*_test.go")
 		if err != nil {
 			t.Fatal(err)

@@ -42,6 +42,12 @@ for root, and events in ` + layout.Run + `/events-*.jsonl, which are gone
 after a boot. Both are JOURNALs too, in one file or several, and so is the log of OpenShift's
 machine config server, which has the first request of each host's Ignition.
 
+Of a cluster of OpenShift it draws how its own operators provisioned the other hosts, from the
+objects that kubectl has saved as below: a lane for each host, how long each phase took, and the
+last error of metal3. With the Deployment metal3 among them it shows when the cluster's own Ironic
+was ready. metal3 keeps the last time of each phase alone: of a host that was registered again, a
+file that was saved before has the first one.
+
 A JOURNAL is a file, HOST=FILE if the file's name is not the host's, or - for standard input. There
 a line "==> HOST <==" begins the journal of each host. Without a JOURNAL it is this host's.
 
@@ -59,6 +65,8 @@ func reportCommand(std streams) *cobra.Command {
   ssh root@bootstrap cat ` + layout.Journal + ` \
     '` + layout.Run + `/events-*.jsonl' >installation.jsonl
   onprem-infra report --out hosts.html installation.jsonl
+  kubectl get bmh,machines.machine.openshift.io,nodes,deployments -A -o json >workers.json
+  onprem-infra report --out hosts.html installation.jsonl workers.json
   onprem-infra report --out vip.html master-0=/tmp/m0.jsonl master-1=m1.jsonl --ahead master-1=7s
   for h in master-0 master-1 master-2; do
     echo "==> $h <=="; ssh "$h" cat /var/lib/onprem-infra/journal.jsonl
@@ -119,8 +127,13 @@ func (j journals) pages(std streams, last int) (vips, installed *timeline.Page, 
 		page := install.Page(j.installed)
 		installed = &page
 	}
-	if installed != nil && len(j.hosts) == 0 {
+	switch {
+	case len(j.hosts) > 0:
+	case installed != nil:
 		return nil, installed, nil
+	case len(j.installed.Saved) > 0:
+		return nil, nil, errors.New("no BareMetalHost is among the objects: there is nothing to " +
+			"draw")
 	}
 	page, err := chronicle.Page(j.hosts, last)
 	switch {
@@ -181,11 +194,24 @@ func readJournals(std streams, args []string) (all journals, err error) {
 
 // add takes in a file of a host with lines of journals of any kind.
 func (j *journals) add(std streams, name string, text []byte) error {
+	if j.takeObjects(std, name, text) {
+		return nil
+	}
 	rest := j.take(std, name, text)
 	if len(bytes.TrimSpace(rest)) == 0 && len(text) > 0 {
 		return nil
 	}
 	return j.addVIPs(std, name, rest)
+}
+
+// takeObjects takes in a text of objects of the cluster's API, and reports whether it is one. What
+// cannot be read costs nothing else.
+func (j *journals) takeObjects(std streams, name string, text []byte) bool {
+	unread, ours := j.installed.TakeObjects(text)
+	for _, what := range unread {
+		_ = printMessage(std.err, "%s: %s\n", name, what)
+	}
+	return ours
 }
 
 // take takes in the lines about the installation of hosts, and returns the others. Lines that
@@ -285,6 +311,9 @@ func (j *journals) addTogether(std streams, name string) error {
 	if len(text) > journalLimit {
 		return usage("standard input has more than %d bytes: name the journals of fewer hosts",
 			journalLimit)
+	}
+	if j.takeObjects(std, "standard input", text) {
+		return nil
 	}
 	texts, err := chronicle.Split(j.take(std, "standard input", text), name)
 	if err != nil {

@@ -39,6 +39,9 @@ func kinds(t *testing.T, s *Server) {
 		group, version, kind := k[0], k[1], k[2]
 		plural := strings.ToLower(kind) + "s"
 		names := fields{"kind": kind, "plural": plural, "singular": strings.ToLower(kind)}
+		if kind == "BareMetalHost" {
+			names["shortNames"] = []string{"bmh", "bmhost"}
+		}
 		crd := fields{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": fields{"name": plural + "." + group},
 			"spec": fields{"group": group, "names": names, "scope": "Namespaced", "versions": []fields{{"name": version, "served": true, "storage": true,
 				"schema": fields{"openAPIV3Schema": fields{"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}}}}
@@ -102,8 +105,22 @@ func (o *operators) do(method, path string, body fields) {
 	}
 }
 
-func (o *operators) state(host, state string, on bool) {
-	o.do(http.MethodPatch, hostsOf+"/"+host, fields{"status": fields{"poweredOn": on, "provisioning": fields{"state": state}}})
+// history are the keys of metal3's operationHistory, by the state in which each goes on.
+var history = map[string]string{"registering": "register", "inspecting": "inspect", "provisioning": "provision", "deprovisioning": "deprovision"}
+
+// state has a host go to a state, with the times that baremetal-operator notes.
+func (o *operators) state(h object3, state string, on bool) {
+	now, former := time.Now().UTC().Format(time.RFC3339), h.Status.Provisioning.State
+	times := fields{}
+	if state != former {
+		if ended := history[former]; ended != "" {
+			times[ended] = fields{"end": now}
+		}
+		if begun := history[state]; begun != "" {
+			times[begun] = fields{"start": now, "end": nil}
+		}
+	}
+	o.do(http.MethodPatch, hostsOf+"/"+h.Metadata.Name, fields{"status": fields{"poweredOn": on, "lastUpdated": now, "operationalStatus": "OK", "provisioning": fields{"state": state}, "operationHistory": times}})
 }
 
 // run goes on until the test ends.
@@ -125,20 +142,22 @@ func (o *operators) hosts() {
 		}
 		switch state, owned := h.Status.Provisioning.State, h.Spec.ConsumerRef != nil; {
 		case state == "":
-			o.state(name, "inspecting", true)
+			o.state(h, "registering", false)
+		case state == "registering":
+			o.state(h, "inspecting", true)
 		case state == "inspecting":
-			o.state(name, "available", h.Spec.Online)
+			o.state(h, "available", h.Spec.Online)
 		case state == "available" && owned:
-			o.state(name, "provisioning", true)
+			o.state(h, "provisioning", true)
 		case state == "provisioning":
-			o.state(name, "provisioned", true)
+			o.state(h, "provisioned", true)
 		case state == "provisioned" && !owned:
-			o.state(name, "deprovisioning", true)
+			o.state(h, "deprovisioning", true)
 		case state == "deprovisioning":
 			o.wiped = append(o.wiped, name)
-			o.state(name, "available", h.Spec.Online)
+			o.state(h, "available", h.Spec.Online)
 		case h.Status.PoweredOn != h.Spec.Online:
-			o.state(name, state, h.Spec.Online)
+			o.state(h, state, h.Spec.Online)
 		}
 	}
 }
@@ -194,7 +213,7 @@ func (o *operators) machines() {
 			o.do(http.MethodPatch, machinesOf+"/"+name, fields{"metadata": fields{"annotations": fields{taken: object.MachineNamespace + "/" + host}}})
 		case own >= 0 && hosts[own].Status.Provisioning.State == "provisioned" && m.Status.NodeRef.Name == "":
 			o.do(http.MethodPost, "/api/v1/nodes", fields{"apiVersion": "v1", "kind": "Node", "metadata": fields{"name": host},
-				"status": fields{"conditions": []fields{{"type": "Ready", "status": "True"}}}})
+				"status": fields{"conditions": []fields{{"type": "Ready", "status": "True", "lastTransitionTime": time.Now().UTC().Format(time.RFC3339)}}}})
 			o.do(http.MethodPatch, machinesOf+"/"+name, fields{"status": fields{"nodeRef": fields{"name": host}}})
 		}
 	}

@@ -16,6 +16,8 @@ import (
 type host struct {
 	name    string
 	unknown bool // a card that is none of a host of the plan
+	// cluster means that the cluster provisions the host, and knows why it goes no further.
+	cluster bool
 	joined  time.Time
 	blocker string
 	blocked time.Time // the last time; zero if the entry is not in the record
@@ -55,8 +57,9 @@ func (r Record) hosts(end time.Time) (all []host, others int) {
 		since = lost[len(lost)-1].Time.Add(1)
 	}
 	for _, name := range slices.Sorted(maps.Keys(named)) {
-		h := host{name: name, joined: known[name].Joined, blocker: known[name].Blocker,
-			retries: known[name].Retries, seen: events.Of(seen, name)}
+		h := host{name: name, cluster: r.fleet.Has(name), joined: known[name].Joined,
+			blocker: known[name].Blocker, retries: known[name].Retries,
+			seen: events.Of(seen, name)}
 		for _, e := range r.Entries {
 			if e.Kind == ledger.Blocked && e.Host == name && h.blocker != "" {
 				h.blocked = e.Time
@@ -101,7 +104,7 @@ func (h host) traced(since, end time.Time) host {
 // stuck is why the host went no further at the end of the record; empty if it did or was in time.
 func (h host) stuck() string {
 	switch {
-	case !h.joined.IsZero():
+	case !h.joined.IsZero() || h.cluster:
 		return ""
 	case h.blocker != "":
 		return h.blocker

@@ -219,9 +219,13 @@ func FuzzPage(f *testing.F) {
 	}
 	f.Add(append(file, served...))
 	f.Add([]byte(`{"time":"2026-11-20T10:00:00Z","source":"dhcp","kind":"discover","detail":"\u001b[2J","host":"\u001b"}`))
+	f.Add([]byte(kubectl))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		var r Record
-		if _, _ = r.Take(file); r.Empty() {
+		if _, ours := r.TakeObjects(file); !ours {
+			r.Take(file)
+		}
+		if r.Empty() {
 			return
 		}
 		p := Page(r)
@@ -290,5 +294,48 @@ func TestPage_Clock(t *testing.T) {
 		if err := p.Write(io.Discard); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// kubectl is what kubectl has saved of a cluster after the example: a host that has joined, one that
+// goes no further, which the bootstrap machine had seen before, and one that waits.
+const kubectl = `{"apiVersion":"v1","items":[
+{"apiVersion":"metal3.io/v1alpha1","kind":"BareMetalHost","metadata":{"name":"worker-0"},"status":{"lastUpdated":"2026-11-20T10:50:00Z","provisioning":{"state":"provisioned"},"operationHistory":
+ {"register":{"start":"2026-11-20T10:20:00Z","end":"2026-11-20T10:20:30Z"},"inspect":{"start":"2026-11-20T10:20:30Z","end":"2026-11-20T10:26:00Z"},"provision":{"start":"2026-11-20T10:27:00Z","end":"2026-11-20T10:39:00Z"}}}},
+{"apiVersion":"metal3.io/v1alpha1","kind":"BareMetalHost","metadata":{"name":"worker-1"},"status":{"lastUpdated":"2026-11-20T10:50:00Z","errorType":"inspection error","errorMessage":"at https://admin:p4ss@192.0.2.9\u001b[2J","errorCount":1,"provisioning":{"state":"inspecting"},"operationHistory":
+ {"register":{"start":"2026-11-20T10:20:02Z","end":"2026-11-20T10:20:30Z"},"inspect":{"start":"2026-11-20T10:20:30Z"}}}},
+{"apiVersion":"metal3.io/v1alpha1","kind":"BareMetalHost","metadata":{"name":"worker-2","annotations":{"baremetalhost.metal3.io/paused":"until the handover"}}},
+{"apiVersion":"metal3.io/v1alpha1","kind":"BareMetalHost","metadata":{"name":"master-0"},"spec":{"externallyProvisioned":true},"status":{"provisioning":{"state":"externally provisioned"}}},
+{"apiVersion":"v1","kind":"Node","metadata":{"name":"worker-0","creationTimestamp":"2026-11-20T10:44:00Z"},"status":{"conditions":[{"type":"Ready","status":"True","lastTransitionTime":"2026-11-20T10:45:00Z"}]}},
+{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"metal3","namespace":"openshift-machine-api"},"status":{"readyReplicas":1,"conditions":[{"type":"Available","status":"True","lastTransitionTime":"2026-11-20T10:19:00Z"}]}}
+],"kind":"List"}`
+
+// TestPage_Cluster holds that the cluster's hosts are in the same picture and table as those of the
+// bootstrap machine, with the time from its end to the cluster's Ironic and its first hosts; that a
+// host that both have seen has one lane; and that the objects alone are a page too.
+func TestPage_Cluster(t *testing.T) {
+	r := example()
+	r.Entries = append(r.Entries, ledger.Entry{Time: after(1000), Kind: ledger.Phase, Phase: progress.Ended})
+	r.Events = append(r.Events, events.Event{Time: after(110), Host: "worker-1", MAC: card(7), Source: events.DHCP, Kind: "discover", Detail: "PXEClient:Arch:00007 ignored"})
+	if unread, ours := r.TakeObjects([]byte(kubectl)); !ours || len(unread) > 0 {
+		t.Fatalf("%v, %q", ours, unread)
+	}
+	p := Page(r)
+	text := p.Title + "\n" + textOf(p) + "\n" + lanes(p.Timelines[0])
+	var alone Record
+	alone.TakeObjects([]byte(kubectl))
+	only := Page(alone)
+	golden.Check(t, []byte(text+"--- alone\n"+only.Title+"\n"+textOf(only)+"\n"+lanes(only.Timelines[0])))
+	if strings.Count(text, "\nworker-1\n") != 1 || strings.ContainsAny(text, "\x1b") || strings.Contains(text, "p4ss") {
+		t.Error(text)
+	}
+	var waiting Record
+	waiting.TakeObjects([]byte(`{"apiVersion":"metal3.io/v1alpha1","kind":"BareMetalHost","metadata":{"name":"w","annotations":{"baremetalhost.metal3.io/paused":"until the handover"}}}`))
+	if p := Page(waiting); waiting.Empty() || p.Title != "Installation of hosts" || !strings.HasPrefix(p.Note, "0 of 1 hosts that the cluster provisions joined. Hosts that wait for the handover: 1.") || p.Write(io.Discard) != nil {
+		t.Errorf("%+v", p)
+	}
+	var none Record
+	if none.TakeObjects([]byte(`{"apiVersion":"v1","kind":"Node","metadata":{"name":"n"}}`)); !none.Empty() {
+		t.Errorf("%+v", none)
 	}
 }

@@ -26,12 +26,15 @@ type row struct {
 func Page(r Record) timeline.Page {
 	r = r.sorted()
 	begin, end := r.span()
-	hosts, others := r.hosts(end)
+	hosts, others := r.hosts(r.until())
 	picture := r.picture(hosts)
 	page := timeline.Page{
-		Title: "Installation of hosts, " + begin.UTC().Format(time.DateTime) + "Z",
+		Title: "Installation of hosts",
 		Head:  []string{"UTC", "host", "source", "what", "why"},
-		Note:  note(hosts, others), Timelines: []timeline.Timeline{picture},
+		Note:  r.note(hosts, others), Timelines: []timeline.Timeline{picture},
+	}
+	if !begin.IsZero() {
+		page.Title += ", " + begin.UTC().Format(time.DateTime) + "Z"
 	}
 	var rows []row
 	for _, e := range r.Entries {
@@ -40,13 +43,16 @@ func Page(r Record) timeline.Page {
 		}
 	}
 	for _, h := range hosts {
-		rows = append(rows, h.rows(end, len(r.Entries) > 0)...)
+		rows = append(rows, h.rows(r.until(), len(r.Entries) > 0)...)
 	}
 	for _, e := range r.Events {
 		if e.Source == events.Ignition && e.Host == "" {
 			rows = append(rows, row{at: e.Time, host: e.Detail, source: string(e.Source),
 				what: "its Ignition fetched its document", why: "the pool " + e.Kind})
 		}
+	}
+	for _, e := range r.fleet.Rows(r.ended(), end) {
+		rows = append(rows, row{e.At, e.Host, e.Source, e.What, e.Why, e.Alarm})
 	}
 	slices.SortStableFunc(rows, func(a, b row) int { return a.at.Compare(b.at) })
 	for _, one := range rows {
@@ -57,15 +63,27 @@ func Page(r Record) timeline.Page {
 	return page
 }
 
+// ended is when provisioning ended on the bootstrap machine; zero if it has not, or if that is not
+// in the record.
+func (r Record) ended() time.Time {
+	for _, e := range r.Entries {
+		if e.Kind == ledger.Phase && e.Phase == progress.Ended {
+			return e.Time
+		}
+	}
+	return time.Time{}
+}
+
 // note counts the hosts, and names each that has not joined.
-func note(hosts []host, others int) string {
+func (r Record) note(hosts []host, others int) string {
 	joined, known, boots, cards := 0, 0, 0, 0
-	var waits []string
+	var parts, waits []string
 	for _, h := range hosts {
 		boots += len(h.gaps)
 		switch {
 		case h.unknown:
 			cards++
+		case h.cluster:
 		case !h.joined.IsZero():
 			known, joined = known+1, joined+1
 		default:
@@ -74,7 +92,10 @@ func note(hosts []host, others int) string {
 			waits = append(waits, h.name+" has not joined: "+why)
 		}
 	}
-	parts := []string{fmt.Sprintf("%d of %d hosts joined the cluster", joined, known)}
+	machine := len(r.Entries)+len(r.Events) > 0
+	if machine {
+		parts = append(parts, fmt.Sprintf("%d of %d hosts joined the cluster", joined, known))
+	}
 	if boots > 0 {
 		parts = append(parts, fmt.Sprintf("Boots that led nowhere: %d", boots))
 	}
@@ -83,8 +104,14 @@ func note(hosts []host, others int) string {
 		parts = append(parts, fmt.Sprintf("Cards that were seen and are none of a host of the "+
 			"plan: %d; compare their MACs with the description", cards+others))
 	}
-	parts = append(parts, "Times are those of the bootstrap machine's clock.")
-	return layout.Clean(strings.Join(parts, ". "))
+	times := "Times"
+	if !r.fleet.Empty() {
+		parts, times = append(parts, r.fleet.Notes()...), "Other times"
+	}
+	if machine {
+		parts = append(parts, times+" are those of the bootstrap machine's clock")
+	}
+	return layout.Clean(strings.Join(parts, ". ")) + "."
 }
 
 // entry is a line of the journal as a row, if it is news to a reader.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/operator/chronicle/fleet"
 	"github.com/onprem-infra/onprem-infra/shared/operator/timeline"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/cause"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
@@ -12,7 +13,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
 )
 
-// picture is the lanes: the phase machine's, and one for each host.
+// picture is the lanes: the phase machine's, one for each host, and those of the cluster.
 func (r Record) picture(hosts []host) timeline.Timeline {
 	begin, end := r.span()
 	all := end.Sub(begin)
@@ -34,11 +35,24 @@ func (r Record) picture(hosts []host) timeline.Timeline {
 				Label: e.Host + " allowed anew"})
 		}
 	}
+	known, edge := at(r.until()), t.End
+	if known < all {
+		edge = known // the cluster's hosts are known for longer
+	}
 	if len(r.Entries) > 0 {
-		t.Lanes = append(t.Lanes, r.machine(at, t.End))
+		t.Lanes = append(t.Lanes, r.machine(at, edge))
 	}
 	for _, h := range hosts {
-		t.Lanes = append(t.Lanes, h.lane(at, all, t.End))
+		t.Lanes = append(t.Lanes, h.lane(at, known, t.End))
+	}
+	for _, l := range r.fleet.Lanes(fleet.Frame{At: at, End: all, Edge: t.End}) {
+		// The bootstrap machine may have seen the host before.
+		i := slices.IndexFunc(t.Lanes, func(o timeline.Lane) bool { return o.Name == l.Name })
+		if i < 0 {
+			t.Lanes = append(t.Lanes, l)
+			continue
+		}
+		t.Lanes[i].Rows = append(t.Lanes[i].Rows, l.Rows...)
 	}
 	return t
 }

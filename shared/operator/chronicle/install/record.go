@@ -1,5 +1,6 @@
-// Package install draws how a bootstrap machine installed hosts, by the journal of its phase
-// machine and the events of its programs: a lane for each host, and why a boot led nowhere.
+// Package install draws how hosts were installed: by a bootstrap machine, by the journal of its
+// phase machine and the events of its programs; and by the cluster after it, by the objects of its
+// API. It has a lane for each host, and why a boot led nowhere.
 package install
 
 import (
@@ -8,20 +9,39 @@ import (
 	"slices"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/operator/chronicle/fleet"
+	"github.com/onprem-infra/onprem-infra/shared/operator/workers"
+	"github.com/onprem-infra/onprem-infra/shared/operator/workers/objects"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/events"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
 )
 
-// Record is what a bootstrap machine has written of an installation.
+// Record is what a bootstrap machine has written of an installation, and what was saved of the
+// cluster's API.
 type Record struct {
 	Entries []ledger.Entry
 	Events  []events.Event
 	Fetches []Fetch
+	Saved   []workers.World // one for each file
+
+	fleet fleet.Fleet // of Saved, once the record is sorted
 }
 
-// Empty reports whether there is nothing to draw. Requests alone belong to no host.
-func (r Record) Empty() bool { return len(r.Entries)+len(r.Events) == 0 }
+// Empty reports whether there is nothing to draw. Requests and Nodes alone belong to no host.
+func (r Record) Empty() bool {
+	return len(r.Entries)+len(r.Events) == 0 && fleet.Of(r.Saved...).Empty()
+}
+
+// TakeObjects takes in a text of objects of the cluster's API. ours is false for a text that is
+// none, such as a journal. unread is what of it cannot be read, in words.
+func (r *Record) TakeObjects(text []byte) (unread []string, ours bool) {
+	w, ours := objects.Decode(text)
+	if ours {
+		r.Saved = append(r.Saved, w)
+	}
+	return w.Unread, ours
+}
 
 // Take takes the lines of the phase machine's journal and of events out of a text, and adds them to
 // the record. It returns the other lines, and how many of those that it took cannot be read. A line
@@ -65,7 +85,7 @@ func (r *Record) Take(text []byte) (rest []byte, broken int) {
 // twice, and a program that restarts writes the present state again.
 func (r Record) sorted() Record {
 	all := Record{Entries: slices.Clone(r.Entries),
-		Events: append(slices.Clone(r.Events), r.fetched()...)}
+		Events: append(slices.Clone(r.Events), r.fetched()...), fleet: fleet.Of(r.Saved...)}
 	slices.SortStableFunc(all.Entries,
 		func(a, b ledger.Entry) int { return a.Time.Compare(b.Time) })
 	seen := map[string]bool{}
@@ -75,6 +95,8 @@ func (r Record) sorted() Record {
 		seen[line] = true
 		return again
 	})
+	_, end := all.span()
+	all.fleet = all.fleet.Until(end)
 	events.Sort(all.Events)
 	once := map[events.Event]bool{}
 	all.Events = slices.DeleteFunc(all.Events, func(e events.Event) bool {
@@ -124,19 +146,34 @@ func shows(e ledger.Entry) (source events.Source, kind string) {
 	return "", ""
 }
 
-// quiet is a rest in which a clock was set right, or another installation began: what was before it
-// would leave no room in the picture.
-const quiet = 7 * 24 * time.Hour
-
-// span is from the first line of a record to the last, behind the last long rest.
-func (r Record) span() (begin, end time.Time) {
-	var all []time.Time
+// times are those of what the bootstrap machine has written.
+func (r Record) times() (all []time.Time) {
 	for _, e := range r.Entries {
 		all = append(all, e.Time)
 	}
 	for _, e := range r.Events {
 		all = append(all, e.Time)
 	}
+	return all
+}
+
+// until is when the bootstrap machine wrote last: what its hosts did later is not known. Without a
+// machine it is the end of the record.
+func (r Record) until() time.Time {
+	if all := r.times(); len(all) > 0 {
+		return slices.MaxFunc(all, time.Time.Compare)
+	}
+	_, end := r.span()
+	return end
+}
+
+// quiet is a rest in which a clock was set right, or another installation began: what was before it
+// would leave no room in the picture.
+const quiet = 7 * 24 * time.Hour
+
+// span is from the first line of a record to the last, behind the last long rest.
+func (r Record) span() (begin, end time.Time) {
+	all := append(r.times(), r.fleet.Times()...)
 	slices.SortFunc(all, time.Time.Compare)
 	for _, at := range all {
 		if begin.IsZero() || at.Sub(end) > quiet {
