@@ -84,7 +84,7 @@ func (d *decoder) document() (ours bool, err error) {
 	for d.in.More() {
 		key, err := d.in.Token()
 		if err != nil {
-			return ours, err
+			return ours, cut(err)
 		}
 		switch key {
 		case "items":

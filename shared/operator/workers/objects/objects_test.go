@@ -106,6 +106,8 @@ func TestDecode_Wrong(t *testing.T) {
 		"cut behind an object":      {saved[:strings.Index(saved, "        {\"apiVersion\": \"v1\", \"kind\": \"Node")], "line 11: what follows cannot be read: the file ends within an object", 1},
 		"cut before its end":        {saved[:strings.Index(saved, `    "kind": "List"`)], "what follows cannot be read: the file ends within an object", 1},
 		"cut within a first string": {`{"apiVersion": "v`, "line 1: what follows cannot be read: the file ends within an object", 0},
+		"an object begins":          {saved + "{", "line 20: what follows cannot be read: the file ends within an object", 1},
+		"a key begins":              {saved + `{"a`, "what follows cannot be read: the file ends within an object", 1},
 		"no JSON behind it":         {saved + "error: the server does not answer", "what follows cannot be read: invalid character 'e'", 1},
 		"YAML":                      {"apiVersion: v1\nitems: []\n", "it is YAML: save the objects with 'kubectl get -o json'", 0},
 		"items that are no list":    {`{"apiVersion":"v1","items":{"a":1}}`, "its items are no list", 0},
