@@ -25,6 +25,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/status"
 	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
+	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
+	"github.com/onprem-infra/onprem-infra/shared/operator/workers"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -255,6 +257,10 @@ func watched(t *testing.T, p plan.Plan, files map[string]string) {
 		}
 		return nil, nil
 	}
+	host.Workers = func(context.Context, time.Time) (workers.World, error) {
+		waits := scale.Host{Name: "w0", State: "inspecting"}
+		return workers.World{Hosts: []workers.Host{{Host: waits}}}, nil
+	}
 	var out strings.Builder
 	if err := watchStatus(ctx, streams{out: &out}, host, "json"); err != nil {
 		t.Fatal(err)
@@ -267,7 +273,7 @@ func watched(t *testing.T, p plan.Plan, files map[string]string) {
 		t.Fatalf("%d lines", len(lines))
 	}
 	for _, line := range lines {
-		if !json.Valid([]byte(line)) {
+		if !json.Valid([]byte(line)) || !strings.Contains(line, `"hosts":[{"name":"w0","step":"inspecting",`) {
 			t.Errorf("no JSON: %s", line)
 		}
 	}

@@ -1,6 +1,7 @@
 package workers
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -95,6 +96,18 @@ func TestReport(t *testing.T) {
 	if r.Joined != 1 || r.External != 3 || r.Handover.Hosts != 26 || r.Handover.Released != 25 || !slices.Equal(r.Idle, []string{"m-idle"}) {
 		t.Errorf("%d joined, %d external, %+v, idle %q", r.Joined, r.External, r.Handover, r.Idle)
 	}
+}
+
+// TestReport_JSON holds the names of fields, by which programs read a report.
+func TestReport_JSON(t *testing.T) {
+	w := example()
+	w.Hosts = slices.DeleteFunc(w.Hosts, func(h Host) bool { return h.Name != "f-inspecting" && h.Name != "h-failed" && h.Name != "a-joined" })
+	w.Hosts[1].Consumer = "Machine m-idle"
+	text, err := json.MarshalIndent(Of(w, now), "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, text)
 }
 
 // TestStates holds that each state of metal3, and any other text, has one meaning, and that none but

@@ -32,9 +32,11 @@ func (f Fleet) handover(p Frame) timeline.Lane {
 	l := timeline.Lane{Name: "cluster"}
 	begins := timeline.Row{Thick: true}
 	for _, b := range f.batches() {
-		begins.Spans = append(begins.Spans, timeline.Span{From: p.At(b[0].ops[0].Start),
-			To: p.At(b[len(b)-1].ops[0].Start), Tone: timeline.Active, Label: count(len(b))})
+		from, to := p.At(b[0].ops[0].Start), p.At(b[len(b)-1].ops[0].Start)
+		begins.Spans = append(begins.Spans, timeline.Span{From: from, To: max(to, from+p.Edge/50),
+			Tone: timeline.Active, Label: count(len(b))})
 	}
+	begins.Spans = clipped(begins.Spans)
 	if len(begins.Spans) > 0 {
 		l.Rows = append(l.Rows, begins)
 	}
@@ -133,10 +135,10 @@ func (h host) stuck(all []timeline.Span, p Frame) []timeline.Span {
 	}
 	from := p.End
 	switch n := len(h.ops); {
-	case !h.is.FailedAt.IsZero():
-		from = p.At(h.is.FailedAt)
 	case n > 0:
 		from = p.At(cmp.Or(h.ops[n-1].End, h.ops[n-1].Start))
+	case !h.is.FailedAt.IsZero():
+		from = p.At(h.is.FailedAt)
 	}
 	return append(all, timeline.Span{From: from, To: p.End, Tone: timeline.Stuck,
 		Label: "needs a person"})

@@ -1,7 +1,11 @@
 package objects
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -10,6 +14,8 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
 	"github.com/onprem-infra/onprem-infra/shared/operator/workers"
+	"github.com/onprem-infra/onprem-infra/test/cache"
+	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
 // at is a time of the morning of the saved objects.
@@ -137,6 +143,39 @@ func TestDecode_Wrong(t *testing.T) {
 	}
 	if w, _ := Decode([]byte(`{"items":[` + many.String()[1:] + `]}`)); len(w.Unread) > mostUnread {
 		t.Errorf("%d lines", len(w.Unread))
+	}
+}
+
+// TestLongJudge has metal3's own types read a host with each field of its status that is read here.
+func TestLongJudge(t *testing.T) {
+	if os.Getenv("ONPREM_INFRA_LONG") == "" {
+		t.Skip("set ONPREM_INFRA_LONG=1: metal3's types are built, a minute")
+	}
+	judge, err := cache.Metal3Judge(t.Context())
+	if err != nil {
+		need.Missing(t, err.Error())
+	}
+	var list struct{ Items []json.RawMessage }
+	if err := json.Unmarshal([]byte(saved), &list); err != nil {
+		t.Fatal(err)
+	}
+	host := strings.NewReplacer("admin:p4ss@", "", `"online": true,`, `"online": true, "bootMACAddress": "52:54:00:00:00:01",`).Replace(string(list.Items[0]))
+	path := filepath.Join(t.TempDir(), "host.yaml")
+	judged := func(text string) (string, error) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.CommandContext(t.Context(), judge, path).CombinedOutput()
+		return string(out), err
+	}
+	if out, err := judged(host); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+	for _, field := range []string{"errorCount", "errorType", "errorMessage", "lastUpdated", "operationalStatus", "poweredOn", "operationHistory", "register", "inspect", "provision", "deprovision", "start", "end", "state", "consumerRef", "online"} {
+		wrong := strings.Replace(host, `"`+field+`":`, `"`+field+`s":`, 1)
+		if out, err := judged(wrong); err == nil || wrong == host {
+			t.Errorf("the judge takes another name than %s: %s", field, out)
+		}
 	}
 }
 
