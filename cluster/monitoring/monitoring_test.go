@@ -13,10 +13,13 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/onprem-infra/onprem-infra/shared/bmc"
 	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/spec/machine"
+	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
 	"github.com/onprem-infra/onprem-infra/test/golden"
 )
 
@@ -55,6 +58,34 @@ func TestAssets(t *testing.T) {
 	all := files(t, compiled(t, nil))
 	for _, path := range slices.Sorted(maps.Keys(all)) {
 		t.Run(strings.TrimPrefix(path, "/"), func(t *testing.T) { golden.Check(t, all[path]) })
+	}
+}
+
+// TestRules_ProvisioningAddress holds that an address which no node has without Ironic is no VIP
+// without a holder: it has an alert of its own, that may wait.
+func TestRules_ProvisioningAddress(t *testing.T) {
+	address, _ := bmc.Parse("ipmi://198.51.100.1") // it is one
+	shared := func(c *spec.Cluster) {
+		c.Distribution, c.Provisioning.Network = spec.Kubernetes, provisioning.Managed
+		c.Hosts = []spec.Host{{Name: "m0", BootMACAddress: "52:54:00:00:00:01", BMC: machine.BMC{Address: address, Credentials: "/etc/bmc"}}}
+	}
+	for name, change := range map[string]func(*spec.Cluster){"shared": shared, "none": nil} {
+		exprs := map[string]string{}
+		for _, r := range rules(compiled(t, change)) {
+			exprs[r.Alert] = r.Expr
+		}
+		own, ok := exprs["OnpremProvisioningWithoutHolder"]
+		if ok != (name == "shared") || ok && !strings.Contains(own, `172\\.22\\.0\\.3`) {
+			t.Errorf("%s: its own alert %t: %s", name, ok, own)
+		}
+		for _, alert := range []string{"OnpremVIPWithoutHolder", "OnpremVIPGap"} {
+			if strings.Contains(exprs[alert], "172") || !strings.Contains(exprs[alert], "192") {
+				t.Errorf("%s: %s is %s", name, alert, exprs[alert])
+			}
+		}
+		if strings.Contains(exprs["OnpremVIPTwoHolders"], "172") != ok {
+			t.Errorf("%s: %s", name, exprs["OnpremVIPTwoHolders"])
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package monitoring
 import (
 	_ "embed"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,7 +23,7 @@ type alarm struct{ Alert, Expr, For, Severity, Summary, Description string }
 
 // rules are all rules, with thresholds by the cluster's timing.
 func rules(p plan.Plan) (out []rule) {
-	var texts struct{ Managed, All, Provisioned []alarm }
+	var texts struct{ Managed, All, Provisioned, Shared []alarm }
 	decode(rulesText, &texts)
 	values := values(p)
 	add := func(a alarm) {
@@ -39,6 +40,9 @@ func rules(p plan.Plan) (out []rule) {
 	}
 	if p.Provisioning != nil {
 		texts.All = append(texts.All, texts.Provisioned...)
+	}
+	if len(p.VIPs.Provisioning) > 0 {
+		texts.All = append(texts.All, texts.Shared...)
 	}
 	for _, a := range texts.All {
 		add(a)
@@ -67,7 +71,9 @@ var misread = fmt.Sprintf(
 // values replaces the words in capitals of rules.yaml.
 func values(p plan.Plan) *strings.Replacer {
 	advert, gap := p.Timing.Model.Advert, longestGap(p)
-	return strings.NewReplacer("VIPS", these(p.VIPs.All()), "MISREAD", strconv.Quote(misread),
+	return strings.NewReplacer("VIPS", these(p.VIPs.All()),
+		"SERVED", these(slices.Concat(p.VIPs.API, p.VIPs.Ingress, p.VIPs.DNS)),
+		"BOOTS", these(p.VIPs.Provisioning), "MISREAD", strconv.Quote(misread),
 		"TWO_ADVERTS", seconds(2*advert), "LONGEST_GAP", seconds(gap), "TWICE_THE_GAP",
 		seconds(2*gap),
 		"ON_THE_HOST", "Run 'onprem-infra status' on the host, and 'onprem-infra doctor'.")

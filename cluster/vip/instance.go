@@ -11,6 +11,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/plan/sharing"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
@@ -49,14 +51,44 @@ func (r *Room) instance(
 	if inst, err = e.Instance(v, on, e.Scheme.Base); err != nil {
 		return inst, "", err
 	}
+	at := on.Link
+	if e.Kind == vrrp.Provisioning {
+		if at, err = r.setDevice(v, &inst, s); err != nil {
+			return inst, "", err
+		}
+		at += ", adverts on " + on.Link
+	}
 	mode := "multicast as the cluster asks"
 	if e.Unicast {
 		if mode, err = r.setPeers(e, v, &inst); err != nil {
 			return inst, "", err
 		}
 	}
-	why = fmt.Sprintf("%s on %s: %s, %s", v.Address, on.Link, on.Why, mode)
+	why = fmt.Sprintf("%s on %s: %s, %s", v.Address, at, on.Why, mode)
 	return inst, why, r.start(e, v, on, s)
+}
+
+// setDevice puts the provisioning address on the node's card of that network, and names the card.
+// Another machine that has the address keeps it. It may be a node that the description does not
+// list: so a node that has the address stays a candidate, and one that receives its adverts.
+func (r *Room) setDevice(
+	v election.VIP, inst *keepalived.Instance, s Snapshot,
+) (name string, err error) {
+	card, err := sharing.Card(r.plan.Provisioning, s.Cards)
+	if err != nil {
+		return "", err
+	}
+	state := s.Status.Instances[string(v.Instance)].State
+	elected := state == supervised.Master || state == supervised.Backup
+	switch other := s.Occupant; {
+	case elected || s.runs(v.Instance) && other.Other == "":
+	case other.Other != "":
+		return "", fmt.Errorf("the machine %s has it, which is no host of the cluster: the "+
+			"bootstrap machine, until it has installed the control plane", other.Other)
+	case !other.Known:
+		return "", errors.New("it is not known yet whether another machine has it")
+	}
+	return card.Name, v.SetDevice(inst, card.Name)
 }
 
 // setPeers gives an instance its peers, and names them. If the cluster may have one node only, it

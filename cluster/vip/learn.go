@@ -86,6 +86,8 @@ func (r *Room) elections() []election.Election {
 		e := &all[i]
 		e.Past, e.Nodes = &r.past, member.Plain(member.ControlPlane(r.memory.Nodes))
 		switch {
+		case e.Kind == vrrp.Provisioning:
+			e.Closed = r.named
 		case e.Kind != vrrp.Ingress:
 			e.Alone, e.Closed = r.first && e.Kind == vrrp.API, r.memory.BootstrapGone && r.named
 		case WatchesAll(r.plan):
@@ -98,10 +100,10 @@ func (r *Room) elections() []election.Election {
 	return all
 }
 
-// bootstrapPeers are the bootstrap machine's addresses that are peers for a VIP. It never holds the
-// ingress VIP.
+// bootstrapPeers are the bootstrap machine's addresses that are peers for a VIP, if it has a router
+// in the election's group.
 func (r *Room) bootstrapPeers(e election.Election, v election.VIP, self netip.Addr) []netip.Addr {
-	if e.Kind == vrrp.Ingress {
+	if e.Bootstrap == 0 {
 		return nil
 	}
 	return r.boot.Peers(v.Address, r.plan.MachineNetworks, append(r.plan.VIPs.All(), self))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip/bootpeer"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/occupant"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
@@ -19,12 +20,14 @@ import (
 type Snapshot struct {
 	At           time.Time
 	Links        addr.Snapshot
+	Cards        []addr.Ethernet // only where nodes share an address on the provisioning network
 	Agreed       []netip.Addr
 	Remote       bool
 	Status       supervised.Status
 	Served       bool
 	OtherRouters clash.Snapshot // only where they decide which instance may start
-	Self         string         // the Node that the kubelet's credentials name; empty for none
+	Occupant     occupant.Finding
+	Self         string // the Node that the kubelet's credentials name; empty for none
 
 	Nodes      Answer[[]member.Node]
 	Candidates Answer[[]notice.Candidate]
@@ -46,6 +49,14 @@ func (r *Room) Observe(context.Context) (Snapshot, error) {
 	var err error
 	if s.Links, err = o.Host.Links(); err != nil {
 		return Snapshot{}, fmt.Errorf("read links: %w", err)
+	}
+	if len(r.plan.VIPs.Provisioning) > 0 {
+		if s.Cards, err = o.Host.Cards(); err != nil {
+			return Snapshot{}, fmt.Errorf("read the Ethernet links: %w", err)
+		}
+	}
+	if o.Occupant != nil {
+		s.Occupant = o.Occupant.Found()
 	}
 	if s.Agreed, s.Remote, err = o.Host.Agreed(); err != nil {
 		return Snapshot{}, fmt.Errorf("read the node's agreed addresses: %w", err)

@@ -23,6 +23,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/vip/bootpeer"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/occupant"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/addr/peer"
 	"github.com/onprem-infra/onprem-infra/shared/election"
@@ -49,6 +50,9 @@ type Host interface {
 	supervised.Supervisor
 	election.Listener
 	Links() (addr.Snapshot, error)
+	// Cards are the host's Ethernet links. They are read only where nodes share an address on the
+	// provisioning network.
+	Cards() ([]addr.Ethernet, error)
 	// Agreed are the addresses by which other programs know the node.
 	Agreed() (addresses []netip.Addr, remote bool, err error)
 	// Track writes a check's state for keepalived; fault: the check has no weight.
@@ -96,6 +100,9 @@ type Founding interface {
 	End()
 }
 
+// Occupant reports whether a machine outside of the cluster has the provisioning address.
+type Occupant interface{ Found() occupant.Finding }
+
 // Options are what a Room needs.
 type Options struct {
 	Plan      plan.Plan        // with what it migrates from
@@ -107,6 +114,7 @@ type Options struct {
 	Cluster   Cluster
 	Health    Health
 	Founding  Founding        // nil if this node cannot be the first one
+	Occupant  Occupant        // nil if nodes share no provisioning address
 	Changed   func(plan.Plan) // called once the migration's plan is in force
 	After     func(time.Duration)
 	Now       func() time.Time

@@ -12,6 +12,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/vip/bootpeer"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/occupant"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/election"
@@ -49,6 +50,8 @@ type world struct {
 	at   time.Time
 
 	links  addr.Snapshot
+	cards  []addr.Ethernet
+	other  occupant.Finding
 	agreed []netip.Addr
 	remote bool
 	status supervised.Status
@@ -82,6 +85,10 @@ type world struct {
 }
 
 func (w *world) Links() (addr.Snapshot, error) { return w.links, w.broken }
+
+func (w *world) Found() occupant.Finding { return w.other }
+
+func (w *world) Cards() ([]addr.Ethernet, error) { return w.cards, w.broken }
 
 func (w *world) Agreed() ([]netip.Addr, bool, error) { return w.agreed, w.remote, nil }
 
@@ -186,7 +193,7 @@ func newWorld(t *testing.T, c spec.Cluster, r role.Role) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, plan: p, at: time.Unix(1000, 0), passes: map[vrrp.CheckName]bool{}, tracks: map[string]bool{}, served: true, nodes: answered(nodes(3, 2))}
+	w := &world{t: t, plan: p, at: time.Unix(1000, 0), passes: map[vrrp.CheckName]bool{}, tracks: map[string]bool{}, served: true, other: occupant.Finding{Known: true}, nodes: answered(nodes(3, 2))}
 	w.links = addr.Snapshot{Links: []addr.Link{{Index: 2, Name: "eth0", Up: true, Addresses: []addr.Address{
 		{Prefix: netip.MustParsePrefix("192.0.2.11/24")}, {Prefix: netip.MustParsePrefix("2001:db8::11/64")},
 	}}}}
@@ -198,7 +205,7 @@ func newWorld(t *testing.T, c spec.Cluster, r role.Role) *world {
 func (w *world) restart(r role.Role, m nodestate.Memory) {
 	w.room = New(Options{
 		Plan: w.plan, Role: r, Header: "header", Memory: m,
-		Migration: migrate.New(w.plan, migrate.Usual(), w.moved), Host: w, Cluster: w, Health: w,
+		Migration: migrate.New(w.plan, migrate.Usual(), w.moved), Host: w, Cluster: w, Health: w, Occupant: w,
 		Founding: w.founding, After: func(time.Duration) {}, Changed: func(plan.Plan) { w.changed++ }, Now: func() time.Time { return w.at },
 	})
 }

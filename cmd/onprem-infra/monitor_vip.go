@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/founding"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/occupant"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/probes"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/publish"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
@@ -22,11 +24,14 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/members"
 	"github.com/onprem-infra/onprem-infra/shared/host/meter"
 	"github.com/onprem-infra/onprem-infra/shared/host/node"
+	"github.com/onprem-infra/onprem-infra/shared/host/reach"
 	"github.com/onprem-infra/onprem-infra/shared/host/recorder"
 	"github.com/onprem-infra/onprem-infra/shared/host/services"
+	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/plan/rollout"
+	"github.com/onprem-infra/onprem-infra/shared/plan/sharing"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -86,17 +91,17 @@ func monitorVIP(
 	if resumed, err := rollout.Resume(m.described, kept.Speaks); err == nil {
 		p = resumed
 	}
-	way := migrate.New(p, clock, kept)
-	wanted := p
+	way, wanted := migrate.New(p, clock, kept), p
 	p, now := way.Pending(time.Now()), way.InForce(time.Now())
 	access := kubeconfig.NewAccess(m.credentials(p), m.log)
 	made := nodeChecks(m, host, now, r, r == role.Master && !known.Open,
 		probes.New(services.Node(p, access)))
 	seen := members.New(p, r, m.api(p), m.log)
 	counted := newVIPMeter(m, meter.Options{Plan: now, Host: host, Passes: made.Passes}, seen)
+	occupied := newOccupant(m, p, r)
 	options := vip.Options{
 		Plan: wanted, Role: r, Header: header, Memory: known, Migration: way,
-		Host: host, Cluster: seen, Health: made, After: m.later, Now: time.Now,
+		Host: host, Cluster: seen, Health: made, After: m.later, Now: time.Now, Occupant: occupied,
 		Changed: func(p plan.Plan) {
 			made.Retime(p.Timing.Model)
 			counted.SetPlan(p)
@@ -117,6 +122,7 @@ func monitorVIP(
 		followRights(ctx, m, host, func() []inspect.MissingRight {
 			return inspect.RefusedRights(p, r, seen.API.Refused())
 		})
+		m.watch(ctx, "which machine has the provisioning address", occupied.Run)
 		if first != nil {
 			m.watch(ctx, "whether this node is the first one", first.Run)
 		}
@@ -192,6 +198,37 @@ func newFounding(
 	return founding.New(founding.Options{
 		VIPs: p.VIPs.API, Prober: services.NewFirst(p, access), Wake: m.wake, Log: m.log,
 	})
+}
+
+// newOccupant asks nothing where nodes share no provisioning address, or this node may not have it.
+func newOccupant(m *monitor, p plan.Plan, r role.Role) *occupant.Watch {
+	if len(p.VIPs.Provisioning) == 0 || r != role.Master {
+		return occupant.New(occupant.Options{})
+	}
+	var cards []mac.MAC
+	for _, h := range p.Provisioning.Hosts {
+		if h.Role == string(role.Master) {
+			cards = append(cards, h.MAC)
+		}
+	}
+	return occupant.New(occupant.Options{Address: p.VIPs.Provisioning[0], Hosts: cards,
+		Network: bootNetwork{p}, Wake: m.wake, Log: m.log})
+}
+
+// bootNetwork is the node's network from which hosts boot.
+type bootNetwork struct{ plan plan.Plan }
+
+func (n bootNetwork) Card() (string, error) {
+	all, err := link.Ethernets()
+	if err != nil {
+		return "", err
+	}
+	card, err := sharing.Card(n.plan.Provisioning, all)
+	return card.Name, err
+}
+
+func (bootNetwork) WhoHas(link string, address netip.Addr) ([]string, error) {
+	return reach.WhoHas(link, address)
 }
 
 // vipAlive is the monitor's own health: its loop makes rounds and its checks are made. The

@@ -53,6 +53,8 @@ func (r *ranked) Listen([]clash.Instance) {}
 
 func (r *ranked) OtherRouters() clash.Snapshot { return clash.Snapshot{} }
 
+func (*ranked) Cards() ([]addr.Ethernet, error) { return nil, nil }
+
 func (r *ranked) Links() (addr.Snapshot, error) {
 	return addr.Snapshot{Links: []addr.Link{{Index: 2, Name: "eth0", Up: true, Addresses: []addr.Address{{Prefix: netip.MustParsePrefix(r.address + "/24")}}}}}, nil
 }

@@ -12,7 +12,7 @@ import (
 )
 
 func vrIDsCommand(std streams) *cobra.Command {
-	dns := false
+	dns, provisioning := false, false
 	cmd := &cobra.Command{
 		Use:   "vr-ids NAME",
 		Short: "Print the virtual router IDs of a cluster of that name",
@@ -20,7 +20,7 @@ func vrIDsCommand(std streams) *cobra.Command {
 on one network must not share any: compare before installing, and choose others with vrids in
 cluster.yaml or --vrid if they do.`,
 		Example: `  onprem-infra vr-ids mycluster
-  onprem-infra vr-ids --dns mycluster`,
+  onprem-infra vr-ids --dns --provisioning mycluster`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			name := args[0]
@@ -38,11 +38,21 @@ cluster.yaml or --vrid if they do.`,
 			if dns {
 				text += fmt.Sprintf("DNSVirtualRouterID: %d\n", vrrp.DNSID(name, api, ingress))
 			}
+			if provisioning {
+				others := []vrrp.ID{api, ingress}
+				if dns {
+					others = append(others, vrrp.DNSID(name, api, ingress))
+				}
+				text += fmt.Sprintf("ProvisioningVirtualRouterID: %d\n",
+					vrrp.ProvisioningID(name, others...))
+			}
 			_, err = io.WriteString(std.out, text)
 			return err
 		},
 	}
 	cmd.Flags().BoolVar(
 		&dns, "dns", false, "print that of a DNS VIP too, which a cluster.yaml may ask for")
+	cmd.Flags().BoolVar(&provisioning, "provisioning", false,
+		"print that of the provisioning address too, which nodes share with address: one")
 	return cmd
 }

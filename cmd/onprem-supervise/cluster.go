@@ -27,6 +27,10 @@ func clusterVIPs(path string) ([]netip.Addr, error) {
 		Spec struct {
 			APIVIPs, IngressVIPs []netip.Addr
 			DNSVIP               netip.Addr
+			Provisioning         struct {
+				Address string
+				IP      netip.Addr
+			}
 		}
 	}
 	if err := json.Unmarshal(text, &cluster); err != nil {
@@ -35,6 +39,15 @@ func clusterVIPs(path string) ([]netip.Addr, error) {
 	vips := append(cluster.Spec.APIVIPs, cluster.Spec.IngressVIPs...)
 	if cluster.Spec.DNSVIP.IsValid() {
 		vips = append(vips, cluster.Spec.DNSVIP)
+	}
+	// The address on the provisioning network is a VIP where nodes share it, and elect its holder
+	// by an API VIP of its family (package plan).
+	own, family := cluster.Spec.Provisioning, func(vip netip.Addr) bool {
+		return vip.Is4() == cluster.Spec.Provisioning.IP.Is4()
+	}
+	if own.Address == "one" && own.IP.IsValid() &&
+		slices.ContainsFunc(cluster.Spec.APIVIPs, family) {
+		vips = append(vips, own.IP)
 	}
 	if len(vips) == 0 {
 		return nil, fmt.Errorf("read the cluster's VIPs in %s: it names none", path)

@@ -95,7 +95,8 @@ func Propose(
 	for _, id := range have {
 		used = append(used, id)
 	}
-	for _, kind := range []vrrp.Kind{vrrp.API, vrrp.Ingress, vrrp.DNS} {
+	for _, kind := range []vrrp.Kind{vrrp.API, vrrp.Ingress, vrrp.DNS,
+		vrrp.Provisioning} {
 		id, ok := have[kind]
 		if !ok || !slices.Contains(clashing, id) {
 			continue

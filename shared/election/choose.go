@@ -21,7 +21,7 @@ type Observation struct {
 
 // Choose finds the interface of a VIP and the local host's address there.
 func (e Election) Choose(v VIP, o Observation) (addr.Choice, error) {
-	return addr.ForVIP(o.Links, v.Address, e.vips, o.Agreed)
+	return addr.ForVIP(o.Links, v.Via, e.vips, o.Agreed)
 }
 
 // Chooser chooses as an Election does, and keeps each choice for AddressGap. The zero value is

@@ -24,7 +24,7 @@ type Election struct {
 	ID        vrrp.ID
 	VIPs      []VIP
 	Scheme    plan.PriorityScheme // the priority scheme of the nodes that may hold a VIP
-	Bootstrap vrrp.Priority       // of the bootstrap machine, which never holds the ingress VIP
+	Bootstrap vrrp.Priority       // of the bootstrap machine; 0 if it has no router in this group
 	Timing    vrrp.Timing
 	Unicast   bool
 	Together  bool // both families of a VIP must be on one host: they are addresses of one port
@@ -42,7 +42,12 @@ type Election struct {
 // VIP is one virtual IP of an election. There is at most one a family, and each is a virtual router
 // of its own.
 type VIP struct {
-	Address  netip.Addr
+	Address netip.Addr
+	// Via is the address by which hosts choose the interface for adverts, and their peers: the VIP
+	// itself, or for the provisioning address the API VIP of its family, as hosts have no address
+	// of their own on that network.
+	Via      netip.Addr
+	Bits     int // the prefix length of a VIP on a device of its own; 0 of others
 	Instance vrrp.InstanceName
 	Version  vrrp.Version
 	Password vrrp.AuthPass // VRRPv2's; empty in version 3, which has none (RFC 5798 9)
@@ -60,8 +65,13 @@ func Of(p plan.Plan) []Election {
 			Kind: vrrp.DNS, ID: v.DNS.ID, Scheme: *v.DNSNodes, Bootstrap: v.DNSBootstrapPriority,
 		})
 	}
+	if v.ProvisioningNodes != nil {
+		all = append(all, Election{Kind: vrrp.Provisioning, ID: v.Provisioning.ID,
+			Scheme: *v.ProvisioningNodes})
+	}
 	addresses := map[vrrp.Kind][]netip.Addr{
 		vrrp.API: p.VIPs.API, vrrp.Ingress: p.VIPs.Ingress, vrrp.DNS: p.VIPs.DNS,
+		vrrp.Provisioning: p.VIPs.Provisioning,
 	}
 	for n := range all {
 		e := &all[n]
@@ -70,7 +80,10 @@ func Of(p plan.Plan) []Election {
 		e.vips, e.networks = p.VIPs.All(), p.MachineNetworks
 		for i, a := range addresses[e.Kind] {
 			name := vrrp.Name(p.Cluster.Name, e.Kind, i)
-			vip := VIP{Address: a, Instance: name, Version: e.Timing.Version(a)}
+			vip := VIP{Address: a, Via: a, Instance: name, Version: e.Timing.Version(a)}
+			if e.Kind == vrrp.Provisioning {
+				vip.Via, vip.Bits = ofFamily(p.VIPs.API, a), p.Provisioning.CIDR.Bits()
+			}
 			if vip.Version == vrrp.V2 {
 				vip.Password = vrrp.CompatAuth(p.Cluster.Name, e.Kind)
 			}
@@ -80,13 +93,18 @@ func Of(p plan.Plan) []Election {
 	return all
 }
 
-// For are the elections in which a host of a role may be a candidate. The bootstrap machine never
-// holds the ingress VIP, and workers hold no other one.
+// ofFamily is the VIP of the family of an address. A plan has the one only with the other.
+func ofFamily(vips []netip.Addr, a netip.Addr) netip.Addr {
+	return vips[slices.IndexFunc(vips, func(vip netip.Addr) bool { return vip.Is4() == a.Is4() })]
+}
+
+// For are the elections in which a host of a role may be a candidate. The bootstrap machine is one
+// only where it has a priority, and workers hold no VIP but the ingress VIP.
 func For(p plan.Plan, r role.Role) []Election {
 	return slices.DeleteFunc(Of(p), func(e Election) bool {
 		switch r {
 		case role.Bootstrap:
-			return e.Kind == vrrp.Ingress
+			return e.Bootstrap == 0
 		case role.Master:
 			return false
 		default:

@@ -45,6 +45,13 @@ func (e Election) Instance(v VIP, on addr.Choice, base vrrp.Priority) (keepalive
 	return inst, nil
 }
 
+// SetDevice puts a VIP of an instance on a device of its own.
+func (v VIP) SetDevice(inst *keepalived.Instance, name string) (err error) {
+	inst.Device, err = keepalived.ParseInterface(name)
+	inst.Bits = v.Bits
+	return err
+}
+
 // SetPeers gives a unicast instance its peers, without the local host, and closes it to other
 // routers if the election is closed. Without a peer it advertises to the group, and so to any
 // router.

@@ -34,14 +34,14 @@ func (e Election) Members(v VIP, own netip.Addr) []netip.Addr {
 	}
 	members = members[:min(len(members), MostMembers)]
 	for _, c := range e.Candidates {
-		members = append(members, slices.DeleteFunc(c.Members(v.Address, own), e.isVIP)...)
+		members = append(members, slices.DeleteFunc(c.Members(v.Via, own), e.isVIP)...)
 	}
 	slices.SortFunc(members, netip.Addr.Compare)
 	return slices.Compact(members)
 }
 
 func (e Election) addresses(n addr.Candidate, v VIP, own netip.Addr) []netip.Addr {
-	return peer.All(n, v.Address, own, e.vips, e.networks)
+	return peer.All(n, v.Via, own, e.vips, e.networks)
 }
 
 func (e Election) isVIP(a netip.Addr) bool { return slices.Contains(e.vips, a) }

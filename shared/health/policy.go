@@ -37,6 +37,12 @@ func DefaultRouter() Policy {
 	return Policy{Interval: 5 * time.Second, Timeout: 4900 * time.Millisecond, Rise: 3, Fall: 2}
 }
 
+// Ironic is the check of a node's Ironic. It works at installations of minutes, and may answer late
+// while it does; a host asks for an address for a minute and more.
+func Ironic() Policy {
+	return Policy{Interval: 2 * time.Second, Timeout: 1900 * time.Millisecond, Rise: 2, Fall: 5}
+}
+
 // Detects is the longest time from a fault to the verdict, if the first probe of it takes so long
 // and each later one so long. The fault may come right after a probe that passed, an interval
 // before the first one.

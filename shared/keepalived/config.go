@@ -90,9 +90,14 @@ type Instance struct {
 	// instance is in FAULT.
 	Peers []netip.Addr `json:"peers,omitempty"`
 	// AuthPass is empty for none (VRRPv3 has no authentication, RFC 5798 9).
-	AuthPass vrrp.AuthPass    `json:"authPass,omitempty"`
-	VIP      netip.Addr       `json:"vip"`
-	Checks   []vrrp.CheckName `json:"checks,omitempty"`
+	AuthPass vrrp.AuthPass `json:"authPass,omitempty"`
+	VIP      netip.Addr    `json:"vip"`
+	// Device has the VIP if it is another interface than the one that adverts are sent on; empty
+	// for that one. Without the device, or without its carrier, the instance is in FAULT. Bits is
+	// the VIP's prefix length there, by which the host reaches the others of its network.
+	Device Interface        `json:"device,omitempty"`
+	Bits   int              `json:"bits,omitempty"`
+	Checks []vrrp.CheckName `json:"checks,omitempty"`
 	// Tracks are of Config.Tracks; every instance also tracks Config.Leave.
 	Tracks []vrrp.CheckName `json:"tracks,omitempty"`
 	// Grouped means that it is a member of a SyncGroup, which tracks for it.

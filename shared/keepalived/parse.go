@@ -117,13 +117,23 @@ func (v *values) instance(b block) Instance {
 		v.refuse(fmt.Errorf("instance %q has %d VIPs", i.Name, len(vips)))
 	}
 	for _, words := range vips {
-		text, _, _ := strings.Cut(words[0], "/")
+		text, bits, _ := strings.Cut(words[0], "/")
 		i.VIP = v.address(text)
+		if len(words) > 2 && words[1] == "dev" && Interface(words[2]) != i.Interface {
+			i.Device, i.Bits = Interface(words[2]), v.bits(bits)
+		}
 	}
 	for _, words := range b.block("track_script").lines {
 		i.Checks = append(i.Checks, vrrp.CheckName(words[0]))
 	}
 	return i
+}
+
+// bits reads a prefix length; whether it is one of the family is for Validate.
+func (v *values) bits(text string) int {
+	n, err := strconv.Atoi(text)
+	v.refuse(err)
+	return n
 }
 
 // number reads a keyword's whole number, of an absolute value of most at most.

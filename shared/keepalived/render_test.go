@@ -64,8 +64,18 @@ func goldens() map[string]Config {
 		"tracked":           tracked(),
 		"ranked":            ranked(),
 		"subsecond-adverts": {Instances: []Instance{fast(bootstrap("ostest_API_0", "192.0.2.5"))}},
+		"device":            onDevice(),
 		"nothing":           {},
 	}
+}
+
+// onDevice has VIPs of both families on another interface than the one of their adverts.
+func onDevice() Config {
+	ipv4, ipv6 := bootstrap("ostest_PROVISIONING_0", "172.22.0.3"), bootstrap("ostest_PROVISIONING_1", "fd00:22::3")
+	ipv4 = unicast(ipv4, "192.0.2.10", "192.0.2.11")
+	ipv6 = unicast(ipv6, "2001:db8::10", "2001:db8::11")
+	ipv4.Device, ipv4.Bits, ipv6.Device, ipv6.Bits = "eno2", 24, "eno2", 64
+	return Config{Header: header, NotifyFIFO: fifo, Leave: leave, Instances: []Instance{ipv4, ipv6}}
 }
 
 // ranked is the first of three control plane nodes under timing vm.

@@ -67,6 +67,7 @@ func (i Instance) validate() error {
 	if !i.VIP.IsValid() {
 		wrong = append(wrong, errors.New("it has no VIP"))
 	}
+	wrong = append(wrong, i.device())
 	for _, p := range i.Peers {
 		if !p.IsValid() {
 			wrong = append(wrong, errors.New("a peer has no address"))
@@ -76,6 +77,21 @@ func (i Instance) validate() error {
 		wrong = append(wrong, errors.New("its password has other characters than names"))
 	}
 	return errors.Join(wrong...)
+}
+
+// device checks where the VIP is, if that is not the instance's interface.
+func (i Instance) device() error {
+	if i.Device == "" {
+		if i.Bits != 0 {
+			return fmt.Errorf("prefix length %d without a device", i.Bits)
+		}
+		return nil
+	}
+	_, err := ParseInterface(string(i.Device))
+	if i.Bits < 1 || i.Bits > i.VIP.BitLen() {
+		err = errors.Join(err, fmt.Errorf("prefix length %d is none of %s", i.Bits, i.VIP))
+	}
+	return err
 }
 
 func word[T ~string](what string, name T) error {

@@ -9,6 +9,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/plan/bound"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
+	"github.com/onprem-infra/onprem-infra/shared/plan/sharing"
+	"github.com/onprem-infra/onprem-infra/shared/plan/size"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/record"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -25,6 +27,9 @@ func Compile(c spec.Cluster) (Plan, error) {
 	policy := flavourFor(c).Policy(timing.Policy())
 	if c.DNSVIP.IsValid() {
 		policy = policy.WithDNS()
+	}
+	if sharing.Has(c) {
+		policy = policy.WithProvisioning()
 	}
 	p, err := compile(c, timing, policy)
 	if before, migrates := c.Before(); migrates && err == nil {
@@ -44,6 +49,10 @@ func compile(c spec.Cluster, timing vrrp.Timing, policy vrrp.Policy) (Plan, erro
 	if err := readable(c); err != nil {
 		return Plan{}, fmt.Errorf("compile cluster %q: %w", c.Name, err)
 	}
+	if c.VRIDs[string(vrrp.Provisioning)] != 0 && !sharing.Has(c) {
+		return Plan{}, fmt.Errorf("compile cluster %q: spec.vrids.provisioning: the nodes share "+
+			"no provisioning address: remove it, or write address: one", c.Name)
+	}
 	proven, err := proof.Prove(policy)
 	if err := errors.Join(proof.CheckTiming(timing), err); err != nil {
 		return Plan{}, fmt.Errorf("compile cluster %q: %w", c.Name, err)
@@ -61,7 +70,7 @@ func compile(c spec.Cluster, timing vrrp.Timing, policy vrrp.Policy) (Plan, erro
 		VIPs:            VIPs{API: c.APIVIPs, Ingress: c.IngressVIPs, Assumed: assumed},
 		Services: Services{
 			LoadBalancer: c.LoadBalancer, DNSRecords: c.DNSRecords, MDNS: c.MDNS,
-			Metrics: c.Metrics, EtcdMembers: membersOf(c),
+			Metrics: c.Metrics, EtcdMembers: size.Members(c),
 		},
 		VRRP:    elections(c, policy, proven),
 		Ports:   ports(c),
@@ -74,10 +83,13 @@ func compile(c spec.Cluster, timing vrrp.Timing, policy vrrp.Policy) (Plan, erro
 	if c.DNSVIP.IsValid() {
 		p.VIPs.DNS = append(p.VIPs.DNS, c.DNSVIP)
 	}
-	p.Timing = paces(p, timing, policy)
 	if p.Provisioning, err = provision.Of(c); err != nil {
 		return Plan{}, fmt.Errorf("compile the provisioning of cluster %q: %w", c.Name, err)
 	}
+	if sharing.Has(c) {
+		p.VIPs.Provisioning = append(p.VIPs.Provisioning, p.Provisioning.IP)
+	}
+	p.Timing = paces(p, timing, policy)
 	return p, nil
 }
 
@@ -111,6 +123,10 @@ func elections(c spec.Cluster, policy vrrp.Policy, proven proof.Proof) VRRP {
 		v.DNS, v.DNSNodes = Router{ID: ids[vrrp.DNS]}, &nodes
 		v.DNSBootstrapPriority = policy.BootstrapDNS
 	}
+	if sharing.Has(c) {
+		nodes := schemeOf(policy.Provisioning, proven.ProvisioningMax)
+		v.Provisioning, v.ProvisioningNodes = Router{ID: ids[vrrp.Provisioning]}, &nodes
+	}
 	return v
 }
 
@@ -124,6 +140,10 @@ func routers(c spec.Cluster) map[vrrp.Kind]vrrp.ID {
 	}
 	if c.DNSVIP.IsValid() && ids[vrrp.DNS] == 0 {
 		ids[vrrp.DNS] = vrrp.DNSID(c.Name, ids[vrrp.API], ids[vrrp.Ingress])
+	}
+	if sharing.Has(c) && ids[vrrp.Provisioning] == 0 {
+		ids[vrrp.Provisioning] = vrrp.ProvisioningID(c.Name, ids[vrrp.API], ids[vrrp.Ingress],
+			ids[vrrp.DNS])
 	}
 	return ids
 }
@@ -145,7 +165,8 @@ func paces(p Plan, timing vrrp.Timing, policy vrrp.Policy) Timing {
 		vrrp.Patience(vrrp.V3, timing.Advert))
 	bounds := []bound.Bound{}
 	if p.LoadBalancer == spec.Managed {
-		bounds = bound.Bounds(p.VIPs.API, p.VIPs.Ingress, p.VIPs.DNS, policy, timing)
+		bounds = bound.Bounds(bound.VIPs{API: p.VIPs.API, Ingress: p.VIPs.Ingress, DNS: p.VIPs.DNS,
+			Provisioning: p.VIPs.Provisioning}, policy, timing)
 	}
 	return Timing{
 		Profile:          timing.Profile,

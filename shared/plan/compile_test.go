@@ -8,9 +8,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/bmc"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/plan/bound"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/spec/machine"
+	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 	"github.com/onprem-infra/onprem-infra/test/golden"
 )
@@ -179,7 +182,7 @@ func TestCompileRejects(t *testing.T) {
 		{"VRID of nothing", func(c *spec.Cluster) { c.VRIDs = map[string]uint8{"dns": 3} }, []string{"spec.vrids.dns: there is no virtual router of that name"}},
 		{"VRID of the DNS VIP hits another", func(c *spec.Cluster) {
 			c.DNSVIP, c.VRIDs = netip.MustParseAddr("192.0.2.7"), map[string]uint8{"dns": 93}
-		}, []string{"spec.vrids.dns: virtual router ID 93 is that of the API or ingress too"}},
+		}, []string{"spec.vrids.dns: virtual router ID 93 is that of ingress too"}},
 		{"timing", func(c *spec.Cluster) { c.Timing = "fast" }, []string{`spec.timing: "fast" is not known: write one of lan, vm, compat`}},
 		{"mode", func(c *spec.Cluster) { c.VRRP = "broadcast" }, []string{`spec.vrrp: "broadcast" is not known`}},
 		{"API VIP alone", func(c *spec.Cluster) { c.IngressVIPs = nil }, []string{"spec.ingressVIPs: no virtual IP is given for ingress"}},
@@ -265,13 +268,18 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestProbes holds that the plan describes the probe of every check of the policy.
+// TestProbes holds that the plan describes the probe of every check of the policy: those of an
+// OpenShift cluster, and of one whose nodes share a provisioning address.
 func TestProbes(t *testing.T) {
+	address, _ := bmc.Parse("ipmi://198.51.100.1") // it is one
 	for _, timing := range vrrp.Profiles() {
 		c := smallest()
 		c.Timing, c.DNSVIP = timing.Profile, netip.MustParseAddr("192.0.2.7")
+		probes := mustCompile(t, c).Timing.Probes
+		c.Distribution, c.Provisioning.Network = spec.Kubernetes, provisioning.Managed
+		c.Hosts = []spec.Host{{Name: "m0", BootMACAddress: "52:54:00:00:00:01", BMC: machine.BMC{Address: address, Credentials: "/etc/bmc"}}}
 		found := map[string]bound.Probe{}
-		for _, l := range mustCompile(t, c).Timing.Probes {
+		for _, l := range append(probes, mustCompile(t, c).Timing.Probes...) {
 			found[l.What] = l
 		}
 		for name, p := range timing.Checks {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/distribution"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
+	"github.com/onprem-infra/onprem-infra/shared/plan/size"
 	"github.com/onprem-infra/onprem-infra/shared/record"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -24,7 +25,7 @@ func complete(c spec.Cluster) spec.Cluster {
 	c.MachineNetworks, c.DNSClients = masked(c.MachineNetworks), masked(c.DNSClients)
 	c.Platform = cmp.Or(c.Platform, spec.None)
 	c.Distribution = cmp.Or(c.Distribution, distribution.Of(c.Platform))
-	c.Topology = topologyOf(c)
+	c.Topology = size.Topology(c)
 	if c.LoadBalancer = cmp.Or(c.LoadBalancer, spec.Managed); len(c.APIVIPs) == 0 {
 		c.LoadBalancer = spec.UserManaged // without an API VIP there is nothing to balance
 	}
@@ -35,8 +36,8 @@ func complete(c spec.Cluster) spec.Cluster {
 	if c.Metrics == spec.MetricsLocalhost {
 		c.Metrics = ""
 	}
-	c.Hosts = provision.WithRoles(c, usual(c.Topology))
-	c.ControlPlaneReplicas = sizeOf(c)
+	c.Hosts = provision.WithRoles(c, size.Usual(c.Topology))
+	c.ControlPlaneReplicas = size.Kept(c)
 	flavour := flavourFor(c)
 	c.Nodes = spec.Nodes{
 		Namespace:              cmp.Or(c.Nodes.Namespace, flavour.Namespace),
@@ -46,19 +47,6 @@ func complete(c spec.Cluster) spec.Cluster {
 		ControlPlaneLabel:      cmp.Or(c.Nodes.ControlPlaneLabel, flavour.ControlPlaneLabel),
 	}
 	return c
-}
-
-// topologyOf derives the shape of the control plane from its size if the user does not name one. An
-// arbiter does not follow from the size, so an input with an arbiter names the topology.
-func topologyOf(c spec.Cluster) spec.Topology {
-	size := spec.HighlyAvailable
-	switch c.ControlPlaneReplicas {
-	case 1:
-		size = spec.SingleReplica
-	case 2:
-		size = spec.DualReplica
-	}
-	return cmp.Or(c.Topology, size)
 }
 
 // withAssumedVIPs adds the virtual IPs that the installer takes on OpenStack if the input has none,
@@ -76,45 +64,6 @@ func withAssumedVIPs(c spec.Cluster) (spec.Cluster, []string) {
 		c.IngressVIPs, assumed = []netip.Addr{ingress}, append(assumed, "ingress")
 	}
 	return c, assumed
-}
-
-// membersOf is the number of etcd's members in a complete cluster whose nodes announce them. A list
-// of fewer makes a cluster of another size. An arbiter counts, though it announces nothing: the
-// list of such a cluster is never complete.
-func membersOf(c spec.Cluster) int {
-	members := cmp.Or(c.ControlPlaneReplicas, usual(c.Topology))
-	switch {
-	case c.MDNS == "":
-		return 0
-	case c.Topology == spec.HighlyAvailableArbiter:
-		return members + 1
-	}
-	return members
-}
-
-// usual is the size of a control plane of which only the topology is known.
-func usual(t spec.Topology) int {
-	switch t {
-	case spec.SingleReplica:
-		return 1
-	case spec.DualReplica, spec.HighlyAvailableArbiter:
-		return 2
-	}
-	return 3
-}
-
-// sizeOf is the control plane's size if hosts need it and it does not follow from the topology,
-// else 0. OpenShift's hosts do not get it: its operator writes their file and does not know the
-// size. etcd there has not queried DNS for its members since 4.5.
-func sizeOf(c spec.Cluster) int {
-	if provision.Spares(c) {
-		return c.ControlPlaneReplicas
-	}
-	if c.MDNS == "" || c.Distribution == spec.OpenShift ||
-		c.ControlPlaneReplicas == usual(c.Topology) {
-		return 0
-	}
-	return c.ControlPlaneReplicas
 }
 
 // timingOf is the timing of a platform: virtual machines share their hosts with others.

@@ -105,6 +105,9 @@ type VIPs struct {
 	API     []netip.Addr `json:"api"`
 	Ingress []netip.Addr `json:"ingress"`
 	DNS     []netip.Addr `json:"dns,omitempty"` // at most one
+	// Provisioning is the address on the provisioning network that control plane nodes share; at
+	// most one.
+	Provisioning []netip.Addr `json:"provisioning,omitempty"`
 	// Assumed names the VIPs that the input lacks, "api" and "ingress": they are the hosts 5 and 7
 	// of the first machine network, which the installer takes too.
 	Assumed []string `json:"assumed,omitempty"`
@@ -112,7 +115,9 @@ type VIPs struct {
 
 // All are every VIP of the cluster, in a list of its own. None of them is ever a host's own
 // address.
-func (v VIPs) All() []netip.Addr { return slices.Concat(v.API, v.Ingress, v.DNS) }
+func (v VIPs) All() []netip.Addr {
+	return slices.Concat(v.API, v.Ingress, v.DNS, v.Provisioning)
+}
 
 // VRRP is everything that the elections of the cluster need.
 type VRRP struct {
@@ -128,8 +133,12 @@ type VRRP struct {
 	DNS                  Router          `json:"dns,omitzero"`
 	DNSBootstrapPriority vrrp.Priority   `json:"dnsBootstrapPriority,omitempty"`
 	DNSNodes             *PriorityScheme `json:"dnsNodes,omitempty"`
-	Margin               int             `json:"margin"`
-	Proof                []string        `json:"proof"`
+	// The same of the provisioning address, where nodes share it. The bootstrap machine has no
+	// router in this group.
+	Provisioning      Router          `json:"provisioning,omitzero"`
+	ProvisioningNodes *PriorityScheme `json:"provisioningNodes,omitempty"`
+	Margin            int             `json:"margin"`
+	Proof             []string        `json:"proof"`
 }
 
 // Router is one virtual router, the same for both families.

@@ -74,7 +74,7 @@ func Check(c Cluster) Findings {
 			image.Check(r, key, s)
 		}
 	}
-	d.settings.Check(r, c.Name, c.DNSVIP.IsValid())
+	d.settings.Check(r, c.Name, c.DNSVIP.IsValid(), c.Provisioning.Network != "")
 	d.validate(r)
 	return r.Findings.First()
 }

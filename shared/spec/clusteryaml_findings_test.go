@@ -58,7 +58,7 @@ c:8:28: error: spec.vrids.ingress: 256 is no virtual router ID: choose a number 
 		{"vrids unknown", edit{"  platform: none", "  platform: none\n  vrids: {dns: 7}"}, `c:8:16: error: spec.vrids.dns: there is no virtual router of that name: write api or ingress`},
 		{"vrids of a DNS VIP", edit{"  platform: none", "  platform: none\n  dnsVIP: 192.0.2.7\n  vrids: {dns: 0, arp: 9}"}, `c:9:16: error: spec.vrids.dns: 0 is no virtual router ID: choose a number from 1 to 255
 c:9:24: error: spec.vrids.arp: there is no virtual router of that name: write api, ingress or dns`},
-		{"vrid of a DNS VIP that another has", edit{"  platform: none", "  platform: none\n  dnsVIP: 192.0.2.7\n  vrids: {dns: 33}"}, `c:9:16: error: spec.vrids.dns: virtual router ID 33 is that of the API or ingress too: choose another number`},
+		{"vrid of a DNS VIP that another has", edit{"  platform: none", "  platform: none\n  dnsVIP: 192.0.2.7\n  vrids: {dns: 33}"}, `c:9:16: error: spec.vrids.dns: virtual router ID 33 is that of ingress too: choose another number`},
 		{"vrid of a DNS VIP", edit{"  platform: none", "  platform: none\n  dnsVIP: 192.0.2.7\n  vrids: {dns: 34}"}, ``},
 		{"vrids are a list", edit{"  platform: none", "  platform: none\n  vrids: [1, 2]"}, `c:8:10: error: spec.vrids: want a map, got a list: write a map here`},
 		{"vrid in quotes", edit{"  platform: none", "  platform: none\n  vrids: {api: '7'}"}, `c:8:16: error: spec.vrids.api: want a whole number, got a string: write a whole number here`},

@@ -15,7 +15,7 @@ func Parse(name string, text []byte, knobs Knobs) (Cluster, Findings) {
 	r := document.NewReader(name, "an install-config or a cluster.yaml")
 	d, ok := readDraft(r, text)
 	d.settings.Replace(&r.Report, knobs)
-	d.settings.Check(&r.Report, d.name.Value, d.DNS.Given)
+	d.settings.Check(&r.Report, d.name.Value, d.DNS.Given, d.provisioning.Given)
 	if ok {
 		d.validate(&r.Report)
 	}

@@ -7,14 +7,7 @@ const CheckDNS CheckName = "dns"
 
 // DNSID is the virtual router ID of a cluster's DNS VIP, from 1 to 255. OpenShift's former clusters
 // with a DNS VIP have the same: a function of the name, raised above the cluster's other IDs.
-func DNSID(cluster string, others ...ID) ID {
-	id := ID(Fletcher8(cluster+"-"+string(DNS))) + 1
-	for slices.Contains(others, id) {
-		id++
-		id = max(id, 1) // 255 is followed by 0, which is no ID
-	}
-	return id
-}
+func DNSID(cluster string, others ...ID) ID { return idBeside(cluster, DNS, others) }
 
 // WithDNS is the policy of a cluster with a DNS VIP. The bootstrap machine holds it first, whatever
 // works there. The candidates are control plane nodes whose own name server answers, no workers.

@@ -1,6 +1,9 @@
 package vrrp
 
-import "errors"
+import (
+	"errors"
+	"slices"
+)
 
 // Fletcher8 is the checksum that virtual router IDs are made of: two sums modulo 15 over the bytes,
 // the sum of sums in the high nibble. Additions wrap at 8 bits, which shows for bytes above 241
@@ -25,6 +28,17 @@ func IDs(cluster string) (api, ingress ID, err error) {
 	}
 	api, ingress = pair(cluster, Fletcher8)
 	return api, ingress, nil
+}
+
+// idBeside is the ID of one more kind of VIP: a function of the name, raised above the cluster's
+// other IDs.
+func idBeside(cluster string, kind Kind, others []ID) ID {
+	id := ID(Fletcher8(cluster+"-"+string(kind))) + 1
+	for slices.Contains(others, id) {
+		id++
+		id = max(id, 1) // 255 is followed by 0, which is no ID
+	}
+	return id
 }
 
 // pair makes the two IDs with a checksum. The one is added because 0 is a possible checksum and no

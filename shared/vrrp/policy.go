@@ -55,6 +55,10 @@ type Policy struct {
 	// The same for the DNS VIP, on control plane nodes; without weights there is none, see WithDNS.
 	BootstrapDNS Priority
 	DNS          Candidates
+
+	// Provisioning are the candidates for the provisioning address; without weights there are none,
+	// see WithProvisioning.
+	Provisioning Candidates
 }
 
 // Compat is the policy of OpenShift clusters of today.
@@ -187,6 +191,7 @@ func (c Candidates) Lowest() Priority {
 // Serving is the lowest priority of a node that serves what the VIP is for: it has the last rank,
 // and nothing but its service counts for it.
 func (c Candidates) Serving() Priority {
-	all := Signals{LB: true, Router: true, RouterReady: true, DefaultRouter: true, DNS: true}
+	all := Signals{LB: true, Router: true, RouterReady: true, DefaultRouter: true, DNS: true,
+		Ironic: true}
 	return Priority(c.Sum(len(c.Ranks)-1, 0, all.Passes))
 }

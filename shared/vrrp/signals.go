@@ -9,6 +9,7 @@ type Signals struct {
 	RouterReady   bool // it is not draining
 	DefaultRouter bool // it is the default router
 	DNS           bool // the node's own name server answers
+	Ironic        bool // the node's Ironic answers
 }
 
 // Passes reports whether a check passes; never if nothing drives it.
@@ -40,6 +41,8 @@ func (s Signals) judge(check CheckName) (passes, driven bool) {
 		return s.DefaultRouter, true
 	case CheckDNS:
 		return s.DNS, true
+	case CheckIronic:
+		return s.Ironic, true
 	default:
 		return false, false
 	}

@@ -128,6 +128,7 @@ func checks(balancer, router, standard health.Policy) map[CheckName]health.Polic
 		CheckIngress: router, CheckIngressReady: router,
 		CheckDNS:            router, // nothing else can serve in its place either
 		CheckDefaultIngress: standard,
+		CheckIronic:         health.Ironic(),
 	}
 }
 

@@ -38,6 +38,9 @@ const (
 	API     Kind = "api"
 	Ingress Kind = "ingress"
 	DNS     Kind = "dns" // where a cluster has one
+
+	// Provisioning is the address from which bare hosts are installed, where the nodes share it.
+	Provisioning Kind = "provisioning"
 )
 
 // CheckName names a health check in a configuration: lower-case letters, digits and underscores.

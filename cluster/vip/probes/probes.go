@@ -42,6 +42,7 @@ type Options struct {
 	Redirected func() (bool, error)                 // whether the redirect to the balancer is there
 	Pods       func(context.Context) ([]Pod, error) // of this node
 	NameServer func(context.Context) error
+	Ironic     func(context.Context) error // nil if nodes share no address from which hosts boot
 }
 
 // Prober probes the services of a node.
@@ -89,6 +90,8 @@ func (p *Prober) Probe(ctx context.Context, check vrrp.CheckName) (health.Findin
 			return health.Failed, fmt.Sprintf("the node's name server: %v", err)
 		}
 		return health.Passed, "the node's name server answers"
+	case vrrp.CheckIronic:
+		return p.probeIronic(ctx)
 	default:
 		return health.Untold, fmt.Sprintf("there is no check %q", check)
 	}
@@ -99,6 +102,16 @@ func answers(ctx context.Context, server HTTP, what string) (health.Finding, str
 		return health.Failed, fmt.Sprintf("%s: %s", what, unanswered(err))
 	}
 	return health.Passed, what + " answers"
+}
+
+func (p *Prober) probeIronic(ctx context.Context) (health.Finding, string) {
+	if p.options.Ironic == nil {
+		return health.Failed, "the cluster's nodes share no address from which hosts boot"
+	}
+	if err := p.options.Ironic(ctx); err != nil {
+		return health.Failed, "Ironic: " + unanswered(err)
+	}
+	return health.Passed, "Ironic answers"
 }
 
 // unanswered is why a server of this node did not answer. A port without a listener is the common

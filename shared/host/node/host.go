@@ -54,6 +54,9 @@ func (h Host) Watched() []string {
 // Links is Snapshot.
 func (h Host) Links() (addr.Snapshot, error) { return h.Snapshot() }
 
+// Cards are the node's Ethernet links.
+func (h Host) Cards() ([]addr.Ethernet, error) { return link.Ethernets() }
+
 // Files are this node's, for inspection.
 func (h Host) Files() inspect.Files { return inspect.Files{Root: h.Root} }
 

@@ -65,7 +65,7 @@ func New(o Options) *Recorder {
 		name := string(v.Instance)
 		r.vips[name] = v.Address
 		for _, weight := range e.Scheme.Checks {
-			if e.Kind == vrrp.Ingress && weight.Fault {
+			if weight.Fault {
 				r.bars[name] = append(r.bars[name], string(weight.Check))
 			}
 		}

@@ -56,6 +56,12 @@ func Node(p plan.Plan, access *kubeconfig.Access) probes.Options {
 	if o.OpenShift {
 		o.Router = ingress(port.RouterStats, "/healthz")
 	}
+	if len(p.VIPs.Provisioning) > 0 {
+		ironic := fmt.Sprintf("://localhost:%d/v1", p.Ports[port.Ironic])
+		either := probe.Either{Plain: probe.NewHTTP("http"+ironic, seldom),
+			Secure: probe.NewUntrusted("https"+ironic, seldom)}
+		o.Ironic = either.Probe
+	}
 	if p.Flavour().MachineConfig {
 		url := fmt.Sprintf("https://localhost:%d/healthz", p.Ports[port.MachineConfig])
 		o.MachineConfig = probe.NewUntrusted(url, dial)

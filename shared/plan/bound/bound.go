@@ -21,25 +21,32 @@ type Bound struct {
 	Why      string `json:"why"`
 }
 
+// VIPs are the VIPs of a cluster, by kind. Where one has none, it has no bounds of it.
+type VIPs struct{ API, Ingress, DNS, Provisioning []netip.Addr }
+
 // Bounds are the worst cases of the elections and of the balancer, for the VIPs that a cluster has.
-func Bounds(api, ingress, dns []netip.Addr, policy vrrp.Policy, timing vrrp.Timing) []Bound {
+func Bounds(vips VIPs, policy vrrp.Policy, timing vrrp.Timing) []Bound {
 	found := []Bound{}
-	if len(api) > 0 {
-		e := newElection(timing, api, policy.ControlPlane)
+	if len(vips.API) > 0 {
+		e := newElection(timing, vips.API, policy.ControlPlane)
 		found = append(found, e.holder("", "API")...)
 		found = append(found, e.keepalived()...)
 		found = append(found, e.balancer()...)
 		found = append(found, e.bootstrap()...)
 	}
-	if len(ingress) > 0 {
-		e := newElection(timing, ingress, policy.Ingress)
+	if len(vips.Ingress) > 0 {
+		e := newElection(timing, vips.Ingress, policy.Ingress)
 		found = append(found, e.holder("ingress-", "ingress")...)
 		found = append(found, e.router())
 	}
-	if len(dns) > 0 {
-		e := newElection(timing, dns, policy.DNS)
+	if len(vips.DNS) > 0 {
+		e := newElection(timing, vips.DNS, policy.DNS)
 		found = append(found, e.holder("dns-", "DNS")...)
 		found = append(found, e.nameServer(), e.handover("dns-"))
+	}
+	if len(vips.Provisioning) > 0 {
+		e := newElection(timing, vips.Provisioning, policy.Provisioning)
+		found = append(found, e.provisioning()...)
 	}
 	return found
 }

@@ -25,7 +25,8 @@ func Probes(policy vrrp.Policy, timing vrrp.Timing) []Probe {
 			TimeoutMs: Milliseconds(p.Timeout), Fall: p.Fall, Rise: p.Rise,
 			DetectsMs: Milliseconds(detects(p))})
 	}
-	for _, c := range []vrrp.Candidates{policy.ControlPlane, policy.Ingress, policy.DNS} {
+	for _, c := range []vrrp.Candidates{policy.ControlPlane, policy.Ingress, policy.DNS,
+		policy.Provisioning} {
 		for _, w := range c.Weights {
 			add("node's monitor", string(w.Check), timing.Checks[w.Check])
 		}

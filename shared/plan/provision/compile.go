@@ -67,12 +67,18 @@ func Compile(in Input) (*Plan, error) {
 	return p, nil
 }
 
+// CIDR is the provisioning network of settings that have one.
+func CIDR(s provisioning.Settings) netip.Prefix {
+	if s.CIDR.IsValid() {
+		return s.CIDR.Masked()
+	}
+	return subnet.Default()
+}
+
 // addresses completes the network and the addresses on it.
 func (p *Plan) addresses(in Input) {
 	s := in.Settings
-	if p.CIDR = s.CIDR.Masked(); !s.CIDR.IsValid() {
-		p.CIDR = subnet.Default()
-	}
+	p.CIDR = CIDR(s)
 	p.Address = cmp.Or(s.Address, provisioning.One)
 	if s.Address == "" && in.OpenShift {
 		p.Address = provisioning.Two

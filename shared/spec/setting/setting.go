@@ -85,16 +85,16 @@ func numbers(r *document.Reader, o document.Map) map[string]document.Scalar[int]
 	return numbers
 }
 
-// Check checks the settings. name is the cluster's, empty if it is not known, and dns means that
-// its name servers have a virtual IP.
-func (s Settings) Check(r *document.Report, name string, dns bool) {
+// Check checks the settings. name is the cluster's, empty if it is not known; dns means that
+// its name servers have a virtual IP, and provisioning that its hosts are provisioned.
+func (s Settings) Check(r *document.Report, name string, dns, provisioning bool) {
 	r.OneOf(s.Timing, Timings()...)
 	r.OneOf(s.VRRP, string(Unicast), string(Multicast))
 	r.OneOf(s.MDNS, string(MDNSEnabled), string(MDNSDisabled))
 	r.OneOf(s.Metrics, string(MetricsLocalhost), string(MetricsNode))
 	r.OneOf(s.Clash, policies()...)
 	s.checkFormer(r)
-	checkVRIDs(r, s.VRIDs, name, dns)
+	checkVRIDs(r, s.VRIDs, name, others(dns, provisioning))
 	checkPorts(r, s.Ports)
 }
 
@@ -121,19 +121,34 @@ func (s Settings) checkFormer(r *document.Report) {
 	}
 }
 
+// others are the virtual routers that a cluster may have beside those of the API and ingress.
+func others(dns, provisioning bool) (all []string) {
+	if dns {
+		all = append(all, "dns")
+	}
+	if provisioning {
+		all = append(all, "provisioning")
+	}
+	return all
+}
+
 // checkVRIDs checks the virtual router IDs that the user chose, beside those that follow from the
-// name. That of the DNS VIP makes way for the other two unless it is chosen itself.
-func checkVRIDs(r *document.Report, chosen map[string]document.Scalar[int], name string, dns bool) {
+// name. Those of the others make way for the first two unless they are chosen themselves.
+func checkVRIDs(
+	r *document.Report, chosen map[string]document.Scalar[int], name string, others []string,
+) {
 	ids := map[string]int{}
 	if api, ingress, err := vrrp.IDs(name); err == nil {
 		ids["api"], ids["ingress"] = int(api), int(ingress)
 	}
+	known := append([]string{"api", "ingress"}, others...)
 	for _, router := range slices.Sorted(maps.Keys(chosen)) {
 		s := chosen[router]
 		switch {
-		case router != "api" && router != "ingress" && (router != "dns" || !dns):
-			r.Errorf(s.At, "there is no virtual router of that name: write %s",
-				map[bool]string{true: "api, ingress or dns", false: "api or ingress"}[dns])
+		case !slices.Contains(known, router):
+			last := len(known) - 1
+			r.Errorf(s.At, "there is no virtual router of that name: write %s or %s",
+				strings.Join(known[:last], ", "), known[last])
 		case s.OK && (s.Value < 1 || s.Value > 255):
 			r.Errorf(s.At, "%d is no virtual router ID: choose a number from 1 to 255", s.Value)
 		case s.OK:
@@ -145,9 +160,14 @@ func checkVRIDs(r *document.Report, chosen map[string]document.Scalar[int], name
 		r.Errorf(at, "the API and ingress would both use virtual router ID %d: choose two "+
 			"different numbers", api)
 	}
-	if id := ids["dns"]; id != 0 && (id == ids["api"] || id == ids["ingress"]) {
-		r.Errorf(chosen["dns"].At,
-			"virtual router ID %d is that of the API or ingress too: choose another number", id)
+	for n, router := range known[2:] {
+		id := ids[router]
+		for _, other := range known[:2+n] {
+			if id != 0 && id == ids[other] {
+				r.Errorf(chosen[router].At, "virtual router ID %d is that of %s too: choose "+
+					"another number", id, other)
+			}
+		}
 	}
 }
 

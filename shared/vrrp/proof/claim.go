@@ -93,6 +93,20 @@ func dnsClaims(c vrrp.Candidates) []claim {
 		func(s vrrp.Signals) vrrp.Signals { return s }))
 }
 
+func provisioningClaims(c vrrp.Candidates) []claim {
+	claims := []claim{sorts("a node on which Ironic answers", "one on which it does not",
+		func(s vrrp.Signals) bool { return s.Ironic },
+		func(s vrrp.Signals) bool { return !s.Ironic })}
+	if equals(c) {
+		return claims
+	}
+	holder := holds("a node of equal health and any rank",
+		func(s vrrp.Signals) vrrp.Signals { return s })
+	// without Ironic it is no candidate
+	holder.isBetter = func(n node) bool { return n.holder && n.Ironic }
+	return append(claims, holder)
+}
+
 // counts reports whether the cluster has what a check judges.
 func counts(c vrrp.Candidates, check vrrp.CheckName) bool {
 	return !slices.Contains(c.Absent, check)

@@ -18,6 +18,7 @@ type Proof struct {
 	ControlPlaneMax vrrp.Priority // the highest of a control plane node for the API VIP
 	IngressMax      vrrp.Priority // the highest of any node for the ingress VIP
 	DNSMax          vrrp.Priority // the highest for the DNS VIP; 0 where there is none
+	ProvisioningMax vrrp.Priority // the same for the provisioning address
 	Margin          int           // what the bootstrap machine is above ControlPlaneMax
 	Statements      []string
 }
@@ -30,18 +31,25 @@ type Proof struct {
 //   - Where there are ranks or a bonus, the holder keeps the VIP against every node of equal
 //     health.
 //   - The same holds for the DNS VIP, if the cluster has one.
+//   - Only a node on which Ironic answers holds the provisioning address, if nodes share one. The
+//     bootstrap machine has it without an election, and no node is a candidate then.
 //   - VRRP can announce every priority that can occur, also that of a node that has just started.
 func Prove(p vrrp.Policy) (Proof, error) {
 	api := election{p.ControlPlane, "control plane", controlPlaneClaims(p.ControlPlane),
 		controlPlaneSignals()}
 	ingress := election{p.Ingress, "ingress", ingressClaims(p.Ingress), ingressSignals()}
 	dns := election{p.DNS, "DNS", dnsClaims(p.DNS), []vrrp.Signals{{}, {DNS: true}}}
-	hasDNS := len(p.DNS.Weights) > 0
+	ironic := election{p.Provisioning, "provisioning", provisioningClaims(p.Provisioning),
+		[]vrrp.Signals{{}, {Ironic: true}}}
+	hasDNS, hasIronic := len(p.DNS.Weights) > 0, len(p.Provisioning.Weights) > 0
 	wrong := errors.Join(api.wellFormed(), ingress.wellFormed(),
 		inRange("bootstrap", int(p.Bootstrap), fmt.Sprint(p.Bootstrap)))
 	if hasDNS {
 		wrong = errors.Join(wrong, dns.wellFormed(), inRange("bootstrap DNS", int(p.BootstrapDNS),
 			fmt.Sprint(p.BootstrapDNS)))
+	}
+	if hasIronic {
+		wrong = errors.Join(wrong, ironic.wellFormed())
 	}
 	if wrong != nil {
 		return Proof{}, wrong // numbers out of range cannot be compared
@@ -63,6 +71,12 @@ func Prove(p vrrp.Policy) (Proof, error) {
 		proof.DNSMax = vrrp.Priority(top)
 		show(dns.below(p.BootstrapDNS, "for the DNS VIP ", " for the DNS VIP"))
 		show(dns.keep())
+	}
+	if hasIronic {
+		top, sum, _ = highest(ironic.Candidates)
+		proof.ProvisioningMax = vrrp.Priority(top)
+		show([]string{"the highest priority for the provisioning address is " + sum}, nil)
+		show(ironic.keep())
 	}
 	if wrong != nil {
 		return Proof{}, wrong

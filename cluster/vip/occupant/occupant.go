@@ -1,0 +1,115 @@
+// Package occupant watches whether a machine outside of the cluster's nodes answers for their
+// provisioning address.
+//
+// The bootstrap machine does while it installs the control plane, whose nodes come up one after the
+// other meanwhile, and have no adverts of it: it holds the address by itself, whatever becomes of
+// its keepalived. So no node is a candidate while a machine answers that is none of the control
+// plane's hosts. The bootstrap machine, for its part, does not take an address for which a node
+// answers.
+package occupant
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/mac"
+)
+
+// interval is the time between two questions. Each is one packet to all hosts of the network.
+const interval = 5 * time.Second
+
+// Network is the node's provisioning network.
+type Network interface {
+	// Card names the node's link there.
+	Card() (link string, err error)
+	// WhoHas are the MACs of all other hosts of a link that answer for an address. It takes a
+	// second.
+	WhoHas(link string, address netip.Addr) ([]string, error)
+}
+
+// Finding is what is known.
+type Finding struct {
+	Known bool   // the network was asked
+	Other string // the MAC of a machine that has the address; empty for none
+}
+
+// Options are what a Watch needs. Without an address it asks nothing.
+type Options struct {
+	Address netip.Addr
+	Hosts   []mac.MAC // the cards of the control plane's hosts on that network
+	Network Network
+	Wake    chan<- struct{} // asks for a round when the finding changes
+	Log     *slog.Logger
+}
+
+// Watch asks for as long as it runs. Its methods may be called by several goroutines.
+type Watch struct {
+	options Options
+
+	mu      sync.Mutex
+	finding Finding
+}
+
+// New makes a Watch that has asked nothing yet.
+func New(o Options) *Watch { return &Watch{options: o} }
+
+// Found is the last finding.
+func (w *Watch) Found() Finding {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.finding
+}
+
+// Run asks until ctx ends. A network that cannot be asked leaves the finding as it is.
+func (w *Watch) Run(ctx context.Context) error {
+	if !w.options.Address.IsValid() {
+		<-ctx.Done()
+		return nil
+	}
+	var logged loop.News
+	for range loop.Every(ctx, interval) {
+		found, err := w.ask()
+		if text := fmt.Sprint(found, err); ctx.Err() == nil && logged.Is(text) {
+			w.options.Log.Info("asked for the provisioning address", "address",
+				w.options.Address, "other_machine", found.Other, "error", err)
+		}
+		if err == nil {
+			w.note(found)
+		}
+	}
+	return nil
+}
+
+func (w *Watch) note(found Finding) {
+	w.mu.Lock()
+	changed := w.finding != found
+	w.finding = found
+	w.mu.Unlock()
+	if changed {
+		loop.Wake(w.options.Wake)
+	}
+}
+
+func (w *Watch) ask() (Finding, error) {
+	link, err := w.options.Network.Card()
+	if err != nil {
+		return Finding{}, err
+	}
+	all, err := w.options.Network.WhoHas(link, w.options.Address)
+	if err != nil {
+		return Finding{}, err
+	}
+	found := Finding{Known: true}
+	for _, text := range all {
+		if m, err := mac.Parse(text); err != nil || !slices.Contains(w.options.Hosts, m) {
+			found.Other = text
+		}
+	}
+	return found, nil
+}
