@@ -10,9 +10,12 @@ import (
 	"testing"
 
 	"github.com/onprem-infra/onprem-infra/shared/asset"
+	"github.com/onprem-infra/onprem-infra/shared/bmc"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/spec/machine"
+	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
 )
 
 // served is a cluster with all images.
@@ -45,6 +48,14 @@ func dual(c *spec.Cluster) {
 	c.IngressVIPs = []netip.Addr{
 		netip.MustParseAddr("192.0.2.6"), netip.MustParseAddr("2001:db8::6"),
 	}
+}
+
+// provisions is a cluster of any Kubernetes whose nodes share the provisioning address.
+func provisions(c *spec.Cluster) {
+	address, _ := bmc.Parse("ipmi://198.51.100.1") // it is one
+	c.Distribution, c.Provisioning.Network = spec.Kubernetes, provisioning.Managed
+	c.Hosts = []spec.Host{{Name: "w0", Role: machine.Worker, BootMACAddress: "52:54:00:00:00:01", BMC: machine.BMC{Address: address, Credentials: "/etc/bmc"}}}
+	c.Images[spec.IronicImage] = "r/ironic:1"
 }
 
 func userManaged(c *spec.Cluster) { c.LoadBalancer = spec.UserManaged }

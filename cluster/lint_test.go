@@ -42,10 +42,11 @@ const k3s = "/var/lib/rancher/k3s/agent"
 var nodes = sync.OnceValues(func() ([]node, error) {
 	kinds := map[string]func(*spec.Cluster){
 		"managed": func(*spec.Cluster) {}, "dual-stack": dual, "user-managed": userManaged,
-		"without VIPs":   func(c *spec.Cluster) { c.APIVIPs, c.IngressVIPs = nil, nil },
-		"today's":        func(c *spec.Cluster) { c.Timing = vrrp.ProfileCompat },
-		"multicast DNS":  func(c *spec.Cluster) { c.MDNS = spec.MDNSEnabled },
-		"any Kubernetes": func(c *spec.Cluster) { c.Distribution = spec.Kubernetes },
+		"without VIPs":    func(c *spec.Cluster) { c.APIVIPs, c.IngressVIPs = nil, nil },
+		"today's":         func(c *spec.Cluster) { c.Timing = vrrp.ProfileCompat },
+		"multicast DNS":   func(c *spec.Cluster) { c.MDNS = spec.MDNSEnabled },
+		"any Kubernetes":  func(c *spec.Cluster) { c.Distribution = spec.Kubernetes },
+		"hosts that boot": provisions,
 		"elsewhere": func(c *spec.Cluster) {
 			c.Nodes = spec.Nodes{Namespace: "infra", Kubeconfig: "/etc/kubernetes/kubelet.conf", KubeletUnit: "k3s.service", ControlPlaneLabel: "a/b",
 				CertificateDirectories: []string{"/var/lib/k0s/pki"}}
@@ -66,7 +67,7 @@ var nodes = sync.OnceValues(func() ([]node, error) {
 			if kind == "without VIPs" && platform != spec.VSphere && platform != spec.Nutanix {
 				continue // no such cluster
 			}
-			if kind == "any Kubernetes" && platform != spec.BareMetal {
+			if (kind == "any Kubernetes" || kind == "hosts that boot") && platform != spec.BareMetal {
 				continue // but for what else depends on the platform they are all alike
 			}
 			for topology, size := range shapes {
@@ -259,6 +260,9 @@ func TestConfinement(t *testing.T) {
 		"haproxy-prepare": {"NET_ADMIN"},
 		"coredns":         {"NET_BIND_SERVICE"}, // port 53
 		"coredns-monitor": {"KILL"},             // what CoreDNS has not
+		// port 67; frames to hosts without an address; the neighbours of those
+		"dnsmasq":         {"NET_ADMIN", "NET_BIND_SERVICE", "NET_RAW"},
+		"dnsmasq-monitor": {"NET_ADMIN", "NET_RAW"}, // the fence; other servers of the link
 	}
 	eachPod(t, func(t *testing.T, n node, p *corev1.Pod) {
 		for _, c := range slices.Concat(p.Spec.InitContainers, p.Spec.Containers) {
@@ -440,7 +444,8 @@ func TestOwnRun(t *testing.T) {
 // has been told, and every monitor the cluster's decisions, the way to the API and its memory.
 func TestDecisionMounts(t *testing.T) {
 	eachContainer(t, func(t *testing.T, p *corev1.Pod, c corev1.Container) {
-		if !strings.HasSuffix(c.Name, "-monitor") && !strings.HasSuffix(c.Name, "-prepare") {
+		asks := strings.HasSuffix(c.Name, "-monitor") || strings.HasSuffix(c.Name, "-prepare")
+		if !asks || c.Name == "dnsmasq-monitor" { // whose orders follow from this host alone
 			return
 		}
 		want := []string{
@@ -468,6 +473,7 @@ func TestDecisionMounts(t *testing.T) {
 func TestConventions(t *testing.T) {
 	apps := map[string]string{
 		keepalived: "vrrp", haproxy: "api-lb", coredns: "coredns", publisher: "mdns",
+		boots: "provisioning",
 	}
 	eachPod(t, func(t *testing.T, n node, p *corev1.Pod) {
 		short, openShift := n.plan.Platform.Short(), n.plan.Distribution == spec.OpenShift

@@ -12,6 +12,8 @@ import (
 	vrrpd "github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/programs"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
@@ -23,6 +25,7 @@ const (
 	haproxy    = "haproxy"
 	coredns    = "coredns"
 	publisher  = "mdns-publisher"
+	boots      = "provisioning"
 )
 
 // program is ours in its own image.
@@ -44,6 +47,8 @@ var (
 	coreDNSDir    = pod.Volume{Name: "coredns-conf", Host: "/etc/coredns"}
 	networkNames  = pod.Volume{Name: "networkmanager", Host: "/run/NetworkManager"}
 	hostnameDir   = pod.Volume{Name: "hostname", Host: "/run/onprem-infra/mdns"}
+	bootFiles     = pod.Volume{Name: "boot-files"}
+	bootRun       = pod.Volume{Name: "boot-run"}
 	resolvedNames = pod.Volume{Name: "resolved", Host: "/run/systemd/resolve"}
 )
 
@@ -59,6 +64,9 @@ func pods(p plan.Plan, r role.Role) []pod.Static {
 	}
 	if runs.DNS {
 		list = append(list, corednsPod(p, r))
+	}
+	if runs.Boots {
+		list = append(list, bootsPod(p))
 	}
 	if runs.MDNS {
 		list = append(list, publisherPod(p, r))
@@ -202,6 +210,41 @@ func publisherPod(p plan.Plan, r role.Role) pod.Static {
 			Command: []string{program, "monitor", "mdns", "--role=" + string(r)},
 			Mounts:  []pod.Mount{{Volume: clusterFile}, {Volume: nodeIP}, {Volume: hostnameDir}},
 			Startup: started(p, port.MonitorMDNS), Liveness: alive(p, port.MonitorMDNS),
+		}},
+	}
+}
+
+// bootsPod answers hosts that boot, on the node with the provisioning address. dnsmasq runs while
+// its monitor orders it: its parent in the same container is a copy of keepalived's supervisor.
+func bootsPod(p plan.Plan) pod.Static {
+	reads := pod.Mount{Volume: bootFiles, Path: layout.State}
+	writes := reads
+	writes.Writable = true
+	shared := pod.Mount{Volume: bootRun, Path: layout.Run, Writable: true}
+	ironic := p.Images[spec.IronicImage]
+	return pod.Static{
+		Name: boots, Namespace: p.Namespace, Annotations: p.Flavour().PodAnnotations,
+		App: p.Flavour().Short + "-infra-provisioning",
+		Init: []pod.Container{
+			pod.InstallSupervisor(p.Images[spec.RuntimeCfgImage]),
+			{Name: "boot-programs", Image: ironic, Command: programs.Copy(),
+				Mounts: []pod.Mount{writes}},
+		},
+		Containers: []pod.Container{{
+			Name: "dnsmasq", Image: ironic,
+			Command: append([]string{pod.Supervisor, "--order", layout.Ordered, "--"},
+				layout.Dnsmasq()...),
+			// Ports below 1024; frames to hosts without an address; the kernel's neighbours of
+			// those hosts.
+			Capabilities: []string{"NET_ADMIN", "NET_BIND_SERVICE", "NET_RAW"},
+			Mounts:       []pod.Mount{pod.SupervisorMount(), writes, shared},
+		}, {
+			Name: "dnsmasq-monitor", Image: p.Images[spec.RuntimeCfgImage],
+			Command: []string{program, "monitor", "dhcp"},
+			// NET_ADMIN: the packet filter around dnsmasq. NET_RAW: it watches for other servers.
+			Capabilities: []string{"NET_ADMIN", "NET_RAW"},
+			Mounts:       []pod.Mount{{Volume: clusterFile}, writes, shared},
+			Startup:      started(p, port.MonitorDHCP), Liveness: alive(p, port.MonitorDHCP),
 		}},
 	}
 }

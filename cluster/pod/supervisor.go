@@ -21,11 +21,14 @@ func InstallSupervisor(image string) Container {
 	}
 }
 
+// SupervisorMount is where a container finds the supervisor.
+func SupervisorMount() Mount { return Mount{Volume: supervisor, Path: path.Dir(Supervisor)} }
+
 // SupervisorMounts are the directories in memory of keepalived's container: its /run is its own, as
 // two keepalived that start with a shared one lock the same file.
 func SupervisorMounts() []Mount {
 	return []Mount{
-		{Volume: supervisor, Path: path.Dir(Supervisor)},
+		SupervisorMount(),
 		{Volume: run, Path: "/run", Writable: true},
 		{Volume: tmp, Path: "/tmp", Writable: true},
 	}

@@ -5,27 +5,20 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net/netip"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/onprem-infra/onprem-infra/bootstrap/daemon"
-	"github.com/onprem-infra/onprem-infra/bootstrap/dhcp"
-	"github.com/onprem-infra/onprem-infra/shared/asset"
+	"github.com/onprem-infra/onprem-infra/shared/bootserver"
+	host "github.com/onprem-infra/onprem-infra/shared/host/bootserver"
 	servers "github.com/onprem-infra/onprem-infra/shared/host/dhcp"
 	hostevents "github.com/onprem-infra/onprem-infra/shared/host/events"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
-	"github.com/onprem-infra/onprem-infra/shared/host/link"
-	filter "github.com/onprem-infra/onprem-infra/shared/host/nft/dhcp"
 	hostorders "github.com/onprem-infra/onprem-infra/shared/host/orders"
-	"github.com/onprem-infra/onprem-infra/shared/host/probe"
 	"github.com/onprem-infra/onprem-infra/shared/host/tail"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
-	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/offer"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
@@ -39,12 +32,6 @@ import (
 )
 
 const (
-	// dnsmasqStart is more than dnsmasq needs until its first answer on a busy machine, and
-	// dnsmasqAnswer more than a running one needs.
-	dnsmasqStart  = 3 * time.Second
-	dnsmasqAnswer = time.Second
-	// everyAnswer is the time between two answers: dnsmasq logs each of them.
-	everyAnswer = 10 * time.Second
 	// everyLine is how late an event may be, and maxLog the size of dnsmasq's log in bytes.
 	everyLine = 250 * time.Millisecond
 	maxLog    = 1 << 20
@@ -65,7 +52,7 @@ listed.`,
   journalctl -u onprem-dnsmasq`,
 		Args: cobra.NoArgs,
 	}
-	m := containerFlags(cmd, std, "bootstrap/dhcp")
+	m := containerFlags(cmd, std, "shared/bootserver")
 	m.pullLock = layout.Pull
 	cmd.RunE = m.running(std, func(ctx context.Context, p plan.Plan, _ string) error {
 		if p.Provisioning == nil || p.Images[spec.IronicImage] == "" {
@@ -84,56 +71,53 @@ func (m *machine) runDHCP(ctx context.Context, p plan.Plan) error {
 	if err != nil {
 		m.log.Warn("forget the foreign servers of an earlier run", "error", err)
 	}
-	seen := dhcp.NewSeen(p.Provisioning, former)
-	host := dhcpHost{dir: hostorders.Run, follower: &servers.Follower{Watcher: servers.Watcher{
-		Expected: seen.Expected, Repeat: everyServer, Listens: m.listens,
-		Report: func(s offer.Server) { m.foreign(seen, s) }}}}
-	room := dhcp.New(dhcp.Options{Plan: p, Host: host, Fence: dhcpFence{},
-		Daemon: m.dnsmasqKeeper(p, host), Notifier: &m.status, Now: time.Now})
+	seen := bootserver.NewSeen(p.Provisioning, provision.Bootstrap, former)
+	room := bootserver.New(bootserver.Options{Plan: p, Phase: provision.Bootstrap,
+		Host:  dhcpHost{Host: m.bootHost(seen), dir: hostorders.Run},
+		Fence: host.Fence{}, Daemon: m.dnsmasqKeeper(p), Notifier: &m.status, Now: time.Now})
 	m.meter.Add(room.Metrics)
 	m.meter.Add(seen.Metrics)
 	return runRoom(ctx, m, stepsOf(room), func(ctx context.Context) {
 		m.serve(ctx, p, p.Ports[port.MonitorDHCP], nil)
 		m.watchLinks(ctx)
-		m.watchFiles(ctx, "orders", host.dir.File())
-		m.watch(ctx, "dnsmasq's log", func(ctx context.Context) error {
-			return keepEvents(ctx, seen, func() error {
-				room.Reopen()
-				loop.Wake(m.wake)
-				return nil
-			})
+		m.watchFiles(ctx, "orders", hostorders.Run.File())
+		m.followLog(ctx, room, seen)
+	})
+}
+
+// bootHost is the machine, which reports foreign servers to seen.
+func (m *machine) bootHost(seen *bootserver.Seen) host.Host {
+	return host.Host{Servers: &servers.Follower{Watcher: servers.Watcher{
+		Expected: seen.Expected, Repeat: everyServer, Listens: m.listens,
+		Report: func(s offer.Server) { m.foreign(seen, s) }}}}
+}
+
+// followLog keeps what dnsmasq logs of hosts.
+func (m *machine) followLog(ctx context.Context, room *bootserver.Room, seen *bootserver.Seen) {
+	m.watch(ctx, "dnsmasq's log", func(ctx context.Context) error {
+		return keepEvents(ctx, seen, func() error {
+			room.Reopen()
+			loop.Wake(m.wake)
+			return nil
 		})
 	})
 }
 
-// dnsmasqKeeper keeps dnsmasq's container, whose probe is an answer over TFTP: it takes no lease,
-// and dnsmasq has one loop for everything.
-func (m *machine) dnsmasqKeeper(p plan.Plan, host dhcpHost) *daemon.Keeper {
-	server := served.Server(p.Provisioning, provision.Bootstrap)
-	var next time.Time
-	return m.keeper(func(ctx context.Context, _ daemon.Process) error {
-		if time.Now().Before(next) {
-			return nil
+// dnsmasqKeeper keeps dnsmasq's container.
+func (m *machine) dnsmasqKeeper(p plan.Plan) *daemon.Keeper {
+	alive := host.Alive(served.Server(p.Provisioning, provision.Bootstrap))
+	probe := func(ctx context.Context, _ daemon.Process) error { return alive(ctx) }
+	return m.keeper(probe, makeServed)
+}
+
+// makeServed makes the directories that dnsmasq needs.
+func makeServed() error {
+	for _, dir := range []string{layout.Leases, layout.TFTP} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
 		}
-		ctx, cancel := context.WithTimeout(ctx, dnsmasqAnswer)
-		defer cancel()
-		err := host.ask(ctx, server, dhcp.Asked)
-		switch {
-		case errors.As(err, new(probe.TFTPRefused)), err == nil: // it works
-			next = time.Now().Add(everyAnswer)
-			return nil
-		case ctx.Err() != nil:
-			return fmt.Errorf("it does not answer over TFTP within %v", dnsmasqAnswer)
-		}
-		return err
-	}, func() error {
-		for _, dir := range []string{layout.Leases, layout.TFTP} {
-			if err := os.MkdirAll(dir, 0o755); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // listens logs that servers of the link are not watched, and that they are again.
@@ -147,7 +131,7 @@ func (m *machine) listens(err error) {
 
 // foreign keeps that a server of the link is none of the cluster's. Hosts of the set get answers of
 // both: which of them a host takes is up to the host.
-func (m *machine) foreign(seen *dhcp.Seen, s offer.Server) {
+func (m *machine) foreign(seen *bootserver.Seen, s offer.Server) {
 	list, first := seen.Foreign(s)
 	if first != nil {
 		m.log.Warn("another server configures hosts of this network", "kind", first.Kind,
@@ -168,7 +152,7 @@ func readForeign() (foreign.List, error) {
 }
 
 // keepEvents keeps what dnsmasq logs of hosts until ctx ends.
-func keepEvents(ctx context.Context, seen *dhcp.Seen, reopen func() error) error {
+func keepEvents(ctx context.Context, seen *bootserver.Seen, reopen func() error) error {
 	log := tail.Log{Path: layout.DnsmasqLog, Limit: maxLog, Reopen: reopen}
 	defer log.Close()
 	for range loop.Every(ctx, everyLine) {
@@ -187,66 +171,12 @@ func keepEvents(ctx context.Context, seen *dhcp.Seen, reopen func() error) error
 	return nil
 }
 
-// dhcpHost is the machine for the room.
+// dhcpHost is the bootstrap machine for the room.
 type dhcpHost struct {
-	link.Network
-	dir      hostorders.Dir
-	follower *servers.Follower
+	host.Host
+	dir hostorders.Dir
 }
 
 func (h dhcpHost) Orders() (orders.Orders, error) { return h.dir.Read() }
 
 func (h dhcpHost) Report(r orders.Report) error { return h.dir.WriteReport(r) }
-
-func (dhcpHost) Exists(path string) bool { return file.Regular(path) }
-
-func (dhcpHost) Write(f asset.File) (changed bool, err error) {
-	if err := os.MkdirAll(filepath.Dir(f.Path), 0o755); err != nil {
-		return false, err
-	}
-	return file.WriteIfChanged(f.Path, f.Contents, f.Mode)
-}
-
-func (h dhcpHost) Watch(link string) { h.follower.Watch(link) }
-
-// Answers waits until a new dnsmasq has opened its port.
-func (h dhcpHost) Answers(ctx context.Context, server netip.Addr, file string) error {
-	ctx, cancel := context.WithTimeout(ctx, dnsmasqStart)
-	defer cancel()
-	for {
-		err := func() error {
-			ctx, cancel := context.WithTimeout(ctx, dnsmasqStart/10)
-			defer cancel()
-			return h.ask(ctx, server, file)
-		}()
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
-}
-
-// tftpPort is fixed: hosts have no other.
-const tftpPort = 69
-
-func (dhcpHost) ask(ctx context.Context, server netip.Addr, file string) error {
-	return probe.TFTP(ctx, netip.AddrPortFrom(server, tftpPort), file)
-}
-
-// dhcpFence is the machine's packet filter.
-type dhcpFence struct{}
-
-func (dhcpFence) Keep(link string, hosts []mac.MAC) error {
-	_, err := filter.Keep(filter.Filter{Link: link, Hosts: hosts, Fenced: true})
-	return err
-}
-
-func (dhcpFence) Allow(d time.Duration) error { return filter.Allow(d) }
-
-func (dhcpFence) Close() error { return filter.Close() }
-
-func (dhcpFence) Remove() error { return filter.Remove() }

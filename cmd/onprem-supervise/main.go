@@ -17,12 +17,14 @@ import (
 	"syscall"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/host/ordered"
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise"
 )
 
 const usage = `usage: onprem-supervise --config FILE --run-dir DIR
          {--vip ADDRESS... | --cluster FILE} [--health ADDRESS:PORT]
          [--yield-on-term] [--patience DURATION] [--real-time] -- KEEPALIVED [FLAG]...
+       onprem-supervise --order DIR -- DAEMON [FLAG]...
        onprem-supervise --install FILE
 
 Keeps KEEPALIVED running in the foreground with FILE as its configuration. A configuration put into
@@ -40,6 +42,9 @@ taken over, for 4.2 s at most with the slowest timing.
 With --real-time keepalived's VRRP process is scheduled before all that are not real-time, where
 the kernel permits.
 
+With --order it keeps any DAEMON running while a program beside it orders that by a file in DIR, and
+writes there what runs.
+
 With --install it only copies itself to FILE.
 `
 
@@ -56,6 +61,9 @@ func main() {
 func run(ctx context.Context, args []string, stderr io.Writer) int {
 	if len(args) == 2 && args[0] == "--install" {
 		return status(stderr, install(args[1]))
+	}
+	if len(args) > 3 && args[0] == "--order" && args[2] == "--" {
+		return status(stderr, follow(ctx, args[1], args[3:], stderr))
 	}
 	o, cluster, err := options(args)
 	if errors.Is(err, flag.ErrHelp) {
@@ -83,6 +91,13 @@ func status(stderr io.Writer, err error) int {
 		return 3
 	}
 	return 0
+}
+
+// follow keeps a daemon running while it is ordered.
+func follow(ctx context.Context, dir string, command []string, stderr io.Writer) error {
+	p := ordered.Parent{Dir: dir, Command: command,
+		Log: slog.New(slog.NewTextHandler(stderr, nil)).With("room", "shared/host/ordered")}
+	return p.Run(ctx)
 }
 
 // install copies this program, whole or not at all: it is not in an image of keepalived, so a

@@ -15,6 +15,8 @@ type Rooms struct {
 	VIP bool // it may hold a VIP: keepalived
 	LB  bool // it balances the API: HAProxy
 	DNS bool // it answers for the cluster's names: CoreDNS
+	// Boots means that it may have the provisioning address, and answers hosts that boot then.
+	Boots bool
 	// MDNS means that it announces itself by multicast DNS, with or without VIPs.
 	MDNS bool
 
@@ -31,10 +33,12 @@ func (p Plan) NodeRuns(r role.Role) Rooms {
 		return Rooms{MDNS: mdns}
 	}
 	return Rooms{
-		MDNS:     mdns,
-		VIP:      r == role.Master || r == role.Worker,
-		LB:       r == role.Master,
-		DNS:      r == role.Master || r == role.Worker || r == role.Arbiter,
+		MDNS: mdns,
+		VIP:  r == role.Master || r == role.Worker,
+		LB:   r == role.Master,
+		DNS:  r == role.Master || r == role.Worker || r == role.Arbiter,
+		Boots: r == role.Master && len(p.VIPs.Provisioning) > 0 &&
+			p.Images[spec.IronicImage] != "",
 		Disabled: p.LoadBalancer == spec.UserManaged,
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"syscall"
 
 	"github.com/vishvananda/netns"
+
+	"github.com/onprem-infra/onprem-infra/shared/mac"
 )
 
 // Host is one host of the lab.
@@ -144,4 +146,17 @@ func (h *Host) On() error {
 		commands = append(commands, add)
 	}
 	return ipBatch(h.namespace, commands...)
+}
+
+// Wire connects the host to the switch of another lab too, by a card of this name and MAC without
+// an address, as a machine has that is on two networks.
+func (h *Host) Wire(other *Lab, name string, card mac.MAC) error {
+	port := fmt.Sprintf("%s.%s", h.port(), name)
+	if err := ipBatch(other.prefix+"switch",
+		fmt.Sprintf("link add %s type veth peer name %s address %s netns %s", port, name, card,
+			h.namespace),
+		fmt.Sprintf("link set %s master br0 up", port)); err != nil {
+		return err
+	}
+	return ipBatch(h.namespace, fmt.Sprintf("link set %s up", name))
 }

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/bootstrap/dhcp"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/asset"
+	"github.com/onprem-infra/onprem-infra/shared/bootserver"
 	"github.com/onprem-infra/onprem-infra/shared/container"
 	servers "github.com/onprem-infra/onprem-infra/shared/host/dhcp"
 	filters "github.com/onprem-infra/onprem-infra/shared/host/nft/dhcp"
@@ -192,7 +192,7 @@ func (m *provisioner) kill() {
 }
 
 // round is one of the room's.
-func (m *provisioner) round(r *dhcp.Room) {
+func (m *provisioner) round(r *bootserver.Room) {
 	m.t.Helper()
 	s, err := r.Observe(m.t.Context())
 	if err != nil {
@@ -216,8 +216,8 @@ func TestRoom(t *testing.T) {
 	l := lab.New(t)
 	m := newProvisioner(t, add(t, l, "bootstrap", "172.22.0.2/24"), "172.22.0.2/24")
 	p := planOf(netip.MustParsePrefix("172.22.0.0/24"), "172.22.0.2", "172.22.0.3")
-	o := dhcp.Options{Plan: p, Host: m, Fence: m, Daemon: m, Notifier: m, Now: time.Now}
-	r := dhcp.New(o)
+	o := bootserver.Options{Plan: p, Phase: provision.Bootstrap, Host: m, Fence: m, Daemon: m, Notifier: m, Now: time.Now}
+	r := bootserver.New(o)
 	w := openWire(t, add(t, l, "client"))
 	asks := func(number byte) string { return kinds(w.ask(t, discover(t, card(number)))) }
 	// ask asks while rounds go on, as the fence needs them.
@@ -251,11 +251,11 @@ func TestRoom(t *testing.T) {
 	}
 	// The program is killed: dnsmasq goes on, and its answers end within the time of the fence.
 	m.round(r)
-	time.Sleep(dhcp.Open + 500*time.Millisecond)
+	time.Sleep(bootserver.Open + 500*time.Millisecond)
 	if got := asks(11); got != "" || !m.Running() {
 		t.Errorf("without the program host 11 got %q, dnsmasq runs: %t", got, m.Running())
 	}
-	r = dhcp.New(o) // and is started again beside it
+	r = bootserver.New(o) // and is started again beside it
 	ask("OFFER 172.22.0.11", 11)
 	m.orders = orders.Orders{Generation: 3}
 	m.round(r)
@@ -266,7 +266,7 @@ func TestRoom(t *testing.T) {
 }
 
 // errorOf is what keeps the room from its orders.
-func errorOf(m *provisioner, _ *dhcp.Room) error {
+func errorOf(m *provisioner, _ *bootserver.Room) error {
 	if !m.last.Ready && !strings.Contains(m.last.Why, "no host of this phase") {
 		return errors.New(m.last.Why)
 	}
@@ -280,8 +280,8 @@ func TestRoom_Events(t *testing.T) {
 	l := lab.New(t)
 	m := newProvisioner(t, add(t, l, "bootstrap", "172.22.0.2/24"), "172.22.0.2/24")
 	p := planOf(netip.MustParsePrefix("172.22.0.0/24"), "172.22.0.2", "172.22.0.3")
-	r := dhcp.New(dhcp.Options{Plan: p, Host: m, Fence: m, Daemon: m, Notifier: m, Now: time.Now})
-	seen := dhcp.NewSeen(p.Provisioning, foreign.List{})
+	r := bootserver.New(bootserver.Options{Plan: p, Phase: provision.Bootstrap, Host: m, Fence: m, Daemon: m, Notifier: m, Now: time.Now})
+	seen := bootserver.NewSeen(p.Provisioning, provision.Bootstrap, foreign.List{})
 	log := tail.Log{Path: m.path(layout.DnsmasqLog), Limit: 1000, Reopen: func() error {
 		r.Reopen()
 		m.round(r)
@@ -318,7 +318,7 @@ func TestRoom_Events(t *testing.T) {
 		t.Errorf("kept %+v", all)
 	}
 	for _, e := range all {
-		if strings.Contains(e.Detail, dhcp.Asked) {
+		if strings.Contains(e.Detail, bootserver.Asked) {
 			t.Errorf("the room's own probe is kept: %+v", e)
 		}
 	}
@@ -357,7 +357,7 @@ func TestRoom_Foreign(t *testing.T) {
 			on := add(t, l, "bootstrap", tt.own)
 			p := planOf(netip.MustParsePrefix(tt.own).Masked(),
 				netip.MustParsePrefix(tt.own).Addr().String(), "172.22.0.3")
-			seen := dhcp.NewSeen(p.Provisioning, foreign.List{})
+			seen := bootserver.NewSeen(p.Provisioning, provision.Bootstrap, foreign.List{})
 			var mu sync.Mutex
 			at := map[offer.Kind]time.Time{}
 			listens := make(chan struct{}, 8)

@@ -156,6 +156,9 @@ func (l *lan) node(i int, r role.Role) *node {
 	}
 	files := []asset.File{{Path: plan.Path, Mode: 0o644, Contents: plan.Encode(l.plan)}, {Path: l.plan.Kubeconfig, Mode: 0o600, Contents: l.api.Kubeconfig()}}
 	for _, f := range set.Files() {
+		if strings.HasSuffix(f.Path, "/manifests/provisioning.yaml") {
+			files = append(files, f)
+		}
 		if strings.HasSuffix(f.Path, "/manifests/keepalived.yaml") {
 			role := "    - --role=" + string(r) + "\n"
 			for _, arg := range l.monitor {
@@ -164,8 +167,8 @@ func (l *lan) node(i int, r role.Role) *node {
 			files = append(files, f)
 		}
 	}
-	if len(files) != 3 {
-		l.t.Fatal("there is no manifest of keepalived")
+	if boots := r == role.Master && l.plan.Images[spec.IronicImage] != ""; len(files) != 3 && !boots || boots && len(files) != 4 {
+		l.t.Fatal("there is no manifest of keepalived, or of what answers hosts that boot")
 	}
 	if err := n.Write(files...); err != nil {
 		l.t.Fatal(err)
@@ -253,8 +256,9 @@ func (n *node) start() {
 func (n *node) end() {
 	n.l.t.Cleanup(func() {
 		if n.l.t.Failed() {
-			for _, container := range []string{"keepalived-monitor", "keepalived"} {
-				n.l.t.Logf("%s/%s says:\n%s", n.Host.Name, container, n.Log("keepalived/"+container))
+			for _, container := range []string{"keepalived/keepalived-monitor", "keepalived/keepalived", "provisioning/dnsmasq-monitor",
+				"provisioning/dnsmasq"} {
+				n.l.t.Logf("%s/%s says:\n%s", n.Host.Name, container, n.Log(container))
 			}
 		}
 		if err := n.Stop(); err != nil {

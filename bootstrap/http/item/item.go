@@ -13,6 +13,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/artifact"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/programs"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
@@ -74,7 +75,7 @@ func Of(p plan.Plan) (items []Item, err error) {
 	if err := file(spec.OSImage, layout.OSRaw); err != nil {
 		return nil, err
 	}
-	items = append(items, programs(p))
+	items = append(items, bootPrograms(p))
 	return items, nil
 }
 
@@ -82,9 +83,8 @@ func wanted(name string, from []string, purpose string, to ...string) Wanted {
 	return Wanted{container.Wanted{Name: name, From: from}, to, purpose}
 }
 
-// programs are those of iPXE, and the boot loader of virtual media. Debian's packages, Red Hat's
-// packages and metal3's image have them at different places.
-func programs(p plan.Plan) Item {
+// bootPrograms are those of iPXE, and the boot loader of virtual media.
+func bootPrograms(p plan.Plan) Item {
 	needs := func(boots ...provision.Boot) bool {
 		return slices.ContainsFunc(p.Provisioning.OfPhase(provision.Bootstrap),
 			func(h provision.Host) bool { return slices.Contains(boots, h.Boot) })
@@ -99,18 +99,12 @@ func programs(p plan.Plan) Item {
 	if needs(provision.VirtualMedia) {
 		media = "the boot loader of virtual media"
 	}
-	program := func(name, purpose string, from ...string) Wanted {
-		return wanted(name, from, purpose, path.Join(layout.HTTP, name),
-			path.Join(layout.TFTP, name))
+	program := func(of programs.Program, purpose string) Wanted {
+		return wanted(of.Name, of.From, purpose, of.To()...)
 	}
 	return Item{Name: spec.IronicImage, From: p.Images[spec.IronicImage], Wanted: []Wanted{
-		program(layout.ProgramBIOS, bios, "/tftpboot/undionly.kpxe",
-			"/usr/lib/ipxe/undionly.kpxe", "/usr/share/ipxe/undionly.kpxe"),
-		program(layout.ProgramX64, uefi, "/tftpboot/snponly.efi", "/usr/lib/ipxe/snponly.efi",
-			"/usr/share/ipxe/ipxe-snponly-x86_64.efi", "/usr/lib/ipxe/ipxe.efi"),
-		program(layout.ProgramARM64, uefi, "/tftpboot/arm64-efi/snponly.efi",
-			"/usr/share/ipxe/arm64-efi/snponly.efi", "/usr/lib/ipxe/snponly-arm64.efi",
-			"/usr/lib/ipxe/ipxe-arm64.efi"),
+		program(programs.BIOS(), bios), program(programs.X64(), uefi),
+		program(programs.ARM64(), uefi),
 		wanted(path.Base(layout.Loader), []string{"/templates/uefi_esp_x86_64.img",
 			"/templates/uefi_esp.img", "/tmp/uefi_esp.img", "/tmp/esp.img", "/esp.img"}, media,
 			layout.Loader),

@@ -62,7 +62,7 @@ func TestOf(t *testing.T) {
 // TestMissing holds that an image needs a program for the hosts of this machine, and no other.
 func TestMissing(t *testing.T) {
 	missing := func(boot provision.Boot, has ...string) string {
-		return programs(examplePlan(boot)).Missing(func(name string) bool { return slices.Contains(has, name) })
+		return bootPrograms(examplePlan(boot)).Missing(func(name string) bool { return slices.Contains(has, name) })
 	}
 	for _, tt := range []struct {
 		boot provision.Boot

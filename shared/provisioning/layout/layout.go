@@ -42,6 +42,8 @@ const (
 	DnsmasqHost = Run + "/dnsmasq/hosts"
 	DnsmasqLog  = Run + "/dnsmasq/dnsmasq.log"
 	IronicConf  = Run + "/ironic/ironic.conf"
+	// Ordered is where a node's DHCP server is ordered.
+	Ordered = Run + "/dhcp"
 	// Pull is what the programs lock that run what is in one image: one of them pulls it.
 	Pull = Run + "/pull.lock"
 )
@@ -76,3 +78,6 @@ const (
 
 // Sources has of each file that was fetched where it came from, and its digest.
 const Sources = State + "/sources"
+
+// Dnsmasq is dnsmasq's command.
+func Dnsmasq() []string { return []string{"dnsmasq", "-C", DnsmasqConf} }

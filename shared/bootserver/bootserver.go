@@ -1,5 +1,7 @@
-// Package dhcp runs dnsmasq on the bootstrap machine: it answers the hosts that the phase machine
-// orders, and no others, while the packet filter lets its answers out.
+// Package bootserver runs dnsmasq on the host that has the provisioning address: it answers the
+// hosts that are ordered, and no others, while the packet filter lets its answers out. On the
+// bootstrap machine the phase machine orders them; in the cluster they are those of the plan, while
+// the node has the address.
 //
 // The order of its steps keeps a host from an answer that it must not have. Going on, requests are
 // filtered by their MAC before dnsmasq runs, and the fence for answers opens last. Going off, the
@@ -7,7 +9,7 @@
 //
 // dnsmasq goes on over a restart of this program, as a host may be in the middle of a transfer. The
 // fence closes by itself within Open if this program does not come back.
-package dhcp
+package bootserver
 
 import (
 	"context"
@@ -26,6 +28,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -78,7 +81,8 @@ type Daemon interface {
 
 // Options are what a Room needs. Only Plan and Host are needed to decide.
 type Options struct {
-	Plan     plan.Plan // of a cluster whose hosts are provisioned
+	Plan     plan.Plan       // of a cluster whose hosts are provisioned
+	Phase    provision.Phase // whose hosts are answered
 	Host     Host
 	Fence    Fence
 	Daemon   Daemon
@@ -86,7 +90,7 @@ type Options struct {
 	Now      func() time.Time
 }
 
-// Room is the bootstrap machine's DHCP server. Its methods are the steps of a loop and for one
+// Room is a host's DHCP server. Its methods are the steps of a loop and for one
 // goroutine, but for Metrics and Reopen.
 type Room struct {
 	Options
@@ -126,7 +130,7 @@ func Container(p plan.Plan, conf []byte) container.Spec {
 	return container.Spec{
 		Name:    containerName,
 		Image:   p.Images[spec.IronicImage],
-		Command: []string{"dnsmasq", "-C", layout.DnsmasqConf},
+		Command: layout.Dnsmasq(),
 		Mounts: []container.Mount{
 			{Source: run, Target: run}, // the log is written there
 			{Source: leases, Target: leases},

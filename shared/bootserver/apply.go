@@ -1,4 +1,4 @@
-package dhcp
+package bootserver
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package dhcp
+package bootserver
 
 import (
 	"context"
@@ -12,7 +12,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/mac"
-	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
@@ -39,7 +38,7 @@ func (r *Room) Observe(context.Context) (s Snapshot, err error) {
 	if s.Links, err = r.Host.Links(); err != nil {
 		return Snapshot{}, fmt.Errorf("read links: %w", err)
 	}
-	s.Programs, s.Missing = served.Present(r.Plan.Provisioning, provision.Bootstrap,
+	s.Programs, s.Missing = served.Present(r.Plan.Provisioning, r.Phase,
 		func(program string) bool {
 			return r.Host.Exists(path.Join(layout.TFTP, program)) &&
 				r.Host.Exists(path.Join(layout.HTTP, program))
@@ -86,12 +85,12 @@ func (r *Room) decide(s Snapshot) Desired {
 		return Desired{Step: Release, Why: "off: " + reason(s.Orders)}
 	}
 	p := r.Plan.Provisioning
-	d := Desired{Step: Wait, Server: served.Server(p, provision.Bootstrap)}
+	d := Desired{Step: Wait, Server: served.Server(p, r.Phase)}
 	if !d.Server.IsValid() {
 		return Desired{Step: Nothing, Why: "hosts boot virtual media: there is no network to serve"}
 	}
-	d.Link, d.Why = holder(s.Links, d.Server)
-	network, _ := served.Network(p, provision.Bootstrap, served.Place{Link: d.Link,
+	d.Link, d.Why = Holder(s.Links, d.Server)
+	network, _ := served.Network(p, r.Phase, served.Place{Link: d.Link,
 		HTTPPort: r.Plan.Ports[port.ProvisioningHTTP], Programs: s.Programs})
 	d.Filter = network.Mode == provisioning.Managed
 	if d.Filter {
@@ -143,8 +142,8 @@ func (d *Desired) render(network provisioning.Network) error {
 	return nil
 }
 
-// holder is the link that has an address which can be used, or why there is none.
-func holder(links addr.Snapshot, server netip.Addr) (link, why string) {
+// Holder is the link that has an address which can be used, or why there is none.
+func Holder(links addr.Snapshot, server netip.Addr) (link, why string) {
 	for _, l := range links.Links {
 		for _, a := range l.Addresses {
 			switch {
@@ -160,7 +159,7 @@ func holder(links addr.Snapshot, server netip.Addr) (link, why string) {
 			}
 		}
 	}
-	return "", fmt.Sprintf("waits for %s, which the part %s adds", server, orders.Address)
+	return "", fmt.Sprintf("waits for %s", server)
 }
 
 // known are the hosts of the orders that the phase has, sorted, and those that it does not have.

@@ -1,4 +1,4 @@
-package dhcp
+package bootserver
 
 import (
 	"net/netip"
@@ -38,9 +38,9 @@ type Seen struct {
 }
 
 // NewSeen has seen nothing but what former is: the list of foreign servers of an earlier run.
-func NewSeen(p *provision.Plan, former foreign.List) *Seen {
+func NewSeen(p *provision.Plan, phase provision.Phase, former foreign.List) *Seen {
 	s := &Seen{names: map[mac.MAC]string{}, list: former,
-		server: served.Server(p, provision.Bootstrap), other: served.Other(p, provision.Bootstrap),
+		server: served.Server(p, phase), other: served.Other(p, phase),
 		answered: map[bootlog.Kind]uint64{}, reported: map[offer.Kind]uint64{}}
 	for _, h := range p.Hosts {
 		s.names[h.MAC] = h.Name

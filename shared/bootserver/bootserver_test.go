@@ -1,4 +1,4 @@
-package dhcp
+package bootserver
 
 import (
 	"errors"
@@ -28,8 +28,8 @@ func TestDecide(t *testing.T) {
 		{"off", plans.Managed, func(h *fakeHost) { h.off() }, Release, "off: all hosts are installed"},
 		{"other parts are on", plans.Managed, func(h *fakeHost) { h.orders.On = []orders.Part{orders.Address, orders.HTTP} }, Release, "off: deploy"},
 		{"on", plans.Managed, func(*fakeHost) {}, Serve, "answers 2 hosts at 172.22.0.2 on eno2"},
-		{"no address", plans.Managed, func(h *fakeHost) { h.address = "" }, Wait, "waits for 172.22.0.2, which the part address adds"},
-		{"the cluster's address", plans.Managed, func(h *fakeHost) { h.address = "172.22.0.3/24" }, Wait, "waits for 172.22.0.2, which"},
+		{"no address", plans.Managed, func(h *fakeHost) { h.address = "" }, Wait, "waits for 172.22.0.2"},
+		{"the cluster's address", plans.Managed, func(h *fakeHost) { h.address = "172.22.0.3/24" }, Wait, "waits for 172.22.0.2"},
 		{"an address that is probed", plans.Managed, func(h *fakeHost) { h.state = addr.Address{Tentative: true} }, Wait, "waits for the end of the probe"},
 		{"an address of another host", plans.Managed, func(h *fakeHost) { h.state = addr.Address{Tentative: true, Duplicate: true} }, Wait, "another host has 172.22.0.2: find it"},
 		{"no program", plans.Managed, func(h *fakeHost) { h.absent = []string{".efi"} }, Wait, "snponly.efi is missing below " + layout.TFTP},

@@ -1,4 +1,4 @@
-package dhcp
+package bootserver
 
 import (
 	"net/netip"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/offer"
 	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/events"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/foreign"
 	plans "github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
@@ -26,7 +27,7 @@ Nov 24 00:24:57 dnsmasq[1]: read /run/hosts`
 // TestSeen_Lines holds that what hosts did is kept with their names, and the room's own probes are
 // not.
 func TestSeen_Lines(t *testing.T) {
-	s := NewSeen(planned(plans.Managed).Provisioning, foreign.List{})
+	s := NewSeen(planned(plans.Managed).Provisioning, provision.Bootstrap, foreign.List{})
 	at := time.Unix(1_700_000_000, 0)
 	all := s.Lines(at, strings.Split(boot, "\n"))
 	var got []string
@@ -56,7 +57,7 @@ func TestSeen_Lines(t *testing.T) {
 // TestSeen_Foreign holds that a server is new once, over restarts too.
 func TestSeen_Foreign(t *testing.T) {
 	p := planned(plans.Managed).Provisioning
-	s := NewSeen(p, foreign.List{})
+	s := NewSeen(p, provision.Bootstrap, foreign.List{})
 	o := offer.Server{Kind: offer.DHCP, MAC: "02:00:00:00:00:01", ID: netip.MustParseAddr("172.22.0.9"), Last: time.Unix(1, 0)}
 	list, first := s.Foreign(o)
 	if first == nil || first.Address != o.ID || len(list.Servers) != 1 {
@@ -65,7 +66,7 @@ func TestSeen_Foreign(t *testing.T) {
 	if list, first = s.Foreign(o); first != nil || list.Servers[0].Count != 2 {
 		t.Errorf("again %v, %+v", first, list)
 	}
-	if list, first = NewSeen(p, list).Foreign(o); first != nil || list.Servers[0].Count != 3 {
+	if list, first = NewSeen(p, provision.Bootstrap, list).Foreign(o); first != nil || list.Servers[0].Count != 3 {
 		t.Errorf("after a restart %v, %+v", first, list)
 	}
 	if page := pageOf(s); !strings.Contains(page, `onprem_dhcp_foreign_total{kind="dhcp"} 2`) || !strings.Contains(page, `onprem_dhcp_foreign_total{kind="dhcpv6"} 0`) {
@@ -75,7 +76,7 @@ func TestSeen_Foreign(t *testing.T) {
 		t.Errorf("expected are %+v", expected)
 	}
 	p.Address = plans.One
-	if expected := NewSeen(p, foreign.List{}).Expected(); !expected.Empty() {
+	if expected := NewSeen(p, provision.Bootstrap, foreign.List{}).Expected(); !expected.Empty() {
 		t.Errorf("with one address %+v is expected of another host", expected)
 	}
 }

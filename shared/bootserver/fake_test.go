@@ -1,4 +1,4 @@
-package dhcp
+package bootserver
 
 import (
 	"context"
@@ -217,7 +217,7 @@ func (h *fakeHost) off() {
 func newRoom(t *testing.T, mode plans.Mode) (*Room, *fakeHost) {
 	t.Helper()
 	h := &fakeHost{t: t, address: "172.22.0.2/24", files: map[string]string{}, now: time.Unix(1_700_000_000, 0)}
-	return New(Options{Plan: planned(mode), Host: h, Fence: h, Daemon: h, Notifier: h, Now: h.Now}), h
+	return New(Options{Plan: planned(mode), Phase: provision.Bootstrap, Host: h, Fence: h, Daemon: h, Notifier: h, Now: h.Now}), h
 }
 
 // round is one of the loop's, a second after the last.

@@ -1,0 +1,180 @@
+// Package child keeps one process running whose parent is this program, as the first process of a
+// container: it starts, replaces, signals and stops it. The process cannot outlive the program, as
+// the kernel ends all processes of a container with the first one.
+package child
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/container"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
+)
+
+const (
+	// grace is how long the process may take to end after SIGTERM.
+	grace = 5 * time.Second
+	// stable is how long it must run for its next start to come at once.
+	stable = 10 * time.Second
+	// soonest and latest are the time between the starts of one that ends early.
+	soonest, latest = time.Second, 30 * time.Second
+	// failures is how many probes in a row fail before the process is replaced.
+	failures = 3
+)
+
+// Options are what a Keeper needs.
+type Options struct {
+	// Probe is of the running process's liveness; nil: that it runs counts.
+	Probe func(context.Context) error
+	Wake  chan<- struct{} // asks for a round when the process ends
+	Log   *slog.Logger
+}
+
+// Keeper keeps a process running. Its methods are for one goroutine.
+type Keeper struct {
+	options Options
+
+	process *process // nil before the first start
+	digest  string   // of its specification
+	failed  int      // probes in a row
+	pause   time.Duration
+	next    time.Time // before which nothing is started
+}
+
+// process is a started process.
+type process struct {
+	*os.Process
+	started time.Time
+	done    chan struct{} // closed after its end
+	ended   error         // how
+}
+
+// New makes a Keeper that has started nothing.
+func New(o Options) *Keeper { return &Keeper{options: o} }
+
+// Running reports whether the process runs.
+func (k *Keeper) Running() bool {
+	if k.process == nil {
+		return false
+	}
+	select {
+	case <-k.process.done:
+		return false
+	default:
+		return true
+	}
+}
+
+// Ensure makes the command of a specification run, with its environment beside this program's. The
+// rest of the specification is for engines of containers. A process of another specification is
+// replaced. The error is why it does not run, or that it does not answer.
+func (k *Keeper) Ensure(ctx context.Context, spec container.Spec) error {
+	if k.Running() && k.digest == spec.Digest() {
+		return k.probe(ctx, spec.Name)
+	}
+	if k.Running() {
+		k.options.Log.Info("replace", "process", spec.Name, "why", "its configuration changed")
+		if err := k.Stop(ctx, spec.Name); err != nil {
+			return err
+		}
+	}
+	if err := k.recordEnd(spec.Name); err != nil {
+		return err
+	}
+	return k.start(spec)
+}
+
+// probe replaces a process that does not answer: the next Ensure starts another one.
+func (k *Keeper) probe(ctx context.Context, name string) error {
+	if k.options.Probe == nil {
+		return nil
+	}
+	err := k.options.Probe(ctx)
+	if err == nil || ctx.Err() != nil {
+		k.failed = 0
+		return err
+	}
+	if k.failed++; k.failed < failures {
+		return err
+	}
+	k.failed = 0
+	return errors.Join(err, k.Stop(ctx, name))
+}
+
+// recordEnd is an error while a process that ended early is not to be started again yet.
+func (k *Keeper) recordEnd(name string) error {
+	if p := k.process; p != nil {
+		k.process = nil
+		if time.Since(p.started) >= stable {
+			k.pause = 0
+		} else {
+			k.pause = min(max(2*k.pause, soonest), latest)
+			k.next = time.Now().Add(k.pause)
+		}
+		k.options.Log.Warn("ended", "process", name, "how", p.ended, "started_again_in", k.pause)
+	}
+	if wait := time.Until(k.next); wait > 0 {
+		return fmt.Errorf("%s ended soon after its start, and is started again in %v: its log, "+
+			"above, has the reason", name, wait.Round(time.Second))
+	}
+	return nil
+}
+
+func (k *Keeper) start(spec container.Spec) error {
+	cmd := exec.Command(spec.Command[0], spec.Command[1:]...)
+	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+	cmd.Env = os.Environ()
+	for name, value := range spec.Env {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start %s: %w", spec.Name, err)
+	}
+	p := &process{Process: cmd.Process, started: time.Now(), done: make(chan struct{})}
+	k.process, k.digest, k.failed = p, spec.Digest(), 0
+	k.options.Log.Info("started", "process", spec.Name, "pid", p.Pid)
+	go func() {
+		p.ended = cmd.Wait()
+		close(p.done)
+		loop.Wake(k.options.Wake)
+	}()
+	return nil
+}
+
+// Signal sends a signal to the process. It is os.ErrProcessDone if none runs.
+func (k *Keeper) Signal(sig syscall.Signal) error {
+	if !k.Running() {
+		return os.ErrProcessDone
+	}
+	return k.process.Signal(sig)
+}
+
+// Stop ends the process and waits for its end: by SIGTERM, and by SIGKILL after the grace time or
+// when ctx ends. That none runs is no error.
+func (k *Keeper) Stop(ctx context.Context, _ string) error {
+	if !k.Running() {
+		return nil
+	}
+	p := k.process
+	k.process, k.pause, k.next = nil, 0, time.Time{} // its end is no failure
+	if err := p.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("end process %d: %w", p.Pid, err)
+	}
+	select {
+	case <-p.done:
+		return nil
+	case <-ctx.Done():
+	case <-time.After(grace):
+	}
+	if err := p.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("kill process %d: %w", p.Pid, err)
+	}
+	<-p.done
+	return nil
+}

@@ -1,0 +1,160 @@
+package child
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/container"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
+)
+
+// script is a specification of a real process that runs a shell script.
+func script(text string, env ...string) container.Spec {
+	s := container.Spec{Name: "one", Command: []string{"/bin/sh", "-c", text}, Env: map[string]string{}}
+	for i := 0; i+1 < len(env); i += 2 {
+		s.Env[env[i]] = env[i+1]
+	}
+	return s
+}
+
+func keeper(t *testing.T, o Options) *Keeper {
+	t.Helper()
+	o.Wake, o.Log = loop.NewWake(), slog.New(slog.DiscardHandler)
+	k := New(o)
+	t.Cleanup(func() {
+		if err := k.Stop(t.Context(), "one"); err != nil {
+			t.Error(err)
+		}
+	})
+	return k
+}
+
+// pid waits for the number that a script has written.
+func pid(t *testing.T, file string) int {
+	t.Helper()
+	for range 500 {
+		text, _ := os.ReadFile(file)
+		if n, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil {
+			return n
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatal("the process has not started")
+	return 0
+}
+
+func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
+
+// TestEnsure holds that one process runs, the same while its specification is, and another one for
+// another specification, and that Stop ends it also if it ignores SIGTERM.
+func TestEnsure(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	k := keeper(t, Options{})
+	one := script("trap '' TERM; echo $$ >"+dir+"/one; while :; do sleep 0.1; done", "A", "1")
+	if k.Running() || !errors.Is(k.Signal(syscall.SIGHUP), os.ErrProcessDone) {
+		t.Error("it runs before it was started")
+	}
+	for range 3 {
+		if err := k.Ensure(t.Context(), one); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := pid(t, dir+"/one")
+	if err := k.Signal(0); err != nil || !k.Running() || !alive(first) {
+		t.Errorf("process %d does not run: %v", first, err)
+	}
+	other := script("echo $$ >" + filepath.Join(dir, "other") + "; exec sleep 100")
+	begun := time.Now()
+	if err := k.Ensure(t.Context(), other); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(begun); took < grace || alive(first) {
+		t.Errorf("process %d, which ignores SIGTERM, was replaced after %v, and lives: %t", first, took, alive(first))
+	}
+	second := pid(t, dir+"/other")
+	if err := k.Stop(t.Context(), "one"); err != nil || k.Running() || alive(second) {
+		t.Errorf("stopped: %v, runs %t", err, alive(second))
+	}
+	if err := k.Ensure(t.Context(), other); err != nil {
+		t.Errorf("a process that was stopped does not start at once: %v", err)
+	}
+}
+
+// TestEnsure_EndsEarly holds that a process which ends at once is not started again and again, and
+// that its end asks for a round.
+func TestEnsure_EndsEarly(t *testing.T) {
+	t.Parallel()
+	dir, wake := t.TempDir(), loop.NewWake()
+	k := New(Options{Wake: wake, Log: slog.New(slog.DiscardHandler)})
+	s := script("echo x >>" + dir + "/starts; exit 3")
+	starts := func() int {
+		text, _ := os.ReadFile(dir + "/starts")
+		return strings.Count(string(text), "x")
+	}
+	if err := k.Ensure(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	<-wake
+	for range 20 {
+		if err := k.Ensure(t.Context(), s); err == nil || !strings.Contains(err.Error(), "ended soon after its start") {
+			t.Fatalf("error %v", err)
+		}
+	}
+	if n := starts(); n != 1 {
+		t.Errorf("%d starts at once", n)
+	}
+	time.Sleep(soonest + 100*time.Millisecond)
+	if err := k.Ensure(t.Context(), s); err != nil {
+		t.Errorf("after %v: %v", soonest, err)
+	}
+	<-wake
+	if n := starts(); n != 2 {
+		t.Errorf("%d starts after %v", n, soonest)
+	}
+	if err := k.Ensure(t.Context(), container.Spec{Name: "none", Command: []string{dir + "/no-such-program"}}); err == nil {
+		t.Error("a program that is not there runs")
+	}
+}
+
+// TestEnsure_Probe holds that a process which does not answer is replaced, and not for one late
+// answer.
+func TestEnsure_Probe(t *testing.T) {
+	t.Parallel()
+	var fails error
+	k := keeper(t, Options{Probe: func(context.Context) error { return fails }})
+	s := script("exec sleep 100")
+	if err := k.Ensure(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	first := k.process
+	fails = errors.New("silent")
+	for range failures - 1 {
+		if err := k.Ensure(t.Context(), s); !errors.Is(err, fails) {
+			t.Errorf("error %v", err)
+		}
+	}
+	fails = nil
+	if err := k.Ensure(t.Context(), s); err != nil || k.process != first {
+		t.Errorf("replaced for late answers: %v", err)
+	}
+	fails = errors.New("silent")
+	for range failures {
+		_ = k.Ensure(t.Context(), s) // it is silent
+	}
+	if k.Running() || alive(first.Pid) {
+		t.Error("it goes on without an answer")
+	}
+	fails = nil
+	if err := k.Ensure(t.Context(), s); err != nil || !k.Running() {
+		t.Errorf("not started anew: %v", err)
+	}
+}

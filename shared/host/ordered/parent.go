@@ -1,0 +1,150 @@
+// Package ordered keeps a daemon running in one container while a program of another one orders it,
+// by a file in a directory that both have: its contents are the order, and another order is another
+// process. The daemon's image needs nothing for that but a copy of onprem-supervise, and the
+// program that orders needs no right over other processes.
+package ordered
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/container"
+	"github.com/onprem-infra/onprem-infra/shared/host/child"
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
+)
+
+const (
+	// orderName and stateName are the files of the directory.
+	orderName = "order.json"
+	stateName = "state.json"
+	// every is the longest time between two rounds of the parent.
+	every = time.Second
+	// leaving is how long the daemon may take to end with its parent.
+	leaving = 6 * time.Second
+)
+
+// order is what the daemon is to be. Each change of it is another process, but for Signals.
+type order struct {
+	Digest string `json:"digest"`
+	Run    int    `json:"run"` // counts processes that were ordered anew
+	// Hangups and Reopens count SIGHUP and SIGUSR2, which the process gets once for each.
+	Hangups int `json:"hangups,omitempty"`
+	Reopens int `json:"reopens,omitempty"`
+}
+
+// same reports whether two orders are for one process.
+func (o order) same(other order) bool { return o.Digest == other.Digest && o.Run == other.Run }
+
+// state is what the parent reports.
+type state struct {
+	Order   order  `json:"order"`
+	Running bool   `json:"running"`
+	Why     string `json:"why,omitempty"` // it does not run
+}
+
+// Parent runs a daemon as long as there is an order, and reports what runs.
+type Parent struct {
+	Dir     string   // of the files
+	Command []string // of the daemon
+	Log     *slog.Logger
+
+	keeper *child.Keeper
+	given  order // to the running process
+}
+
+// Run works until ctx ends, and ends the daemon then.
+func (p *Parent) Run(ctx context.Context) error {
+	if err := os.MkdirAll(p.Dir, 0o755); err != nil {
+		return err
+	}
+	wake := loop.NewWake()
+	p.keeper = child.New(child.Options{Wake: wake, Log: p.Log})
+	watching, end := context.WithCancel(ctx)
+	defer end()
+	lost := make(chan error, 1)
+	go func() { lost <- file.Watch(watching, []string{filepath.Join(p.Dir, orderName)}, wake) }()
+	for ctx.Err() == nil {
+		if err := p.round(ctx); err != nil {
+			p.Log.Warn("report the state", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+		case err := <-lost:
+			if ctx.Err() == nil {
+				return fmt.Errorf("watch for orders: %w", err)
+			}
+		case <-wake:
+		case <-time.After(every):
+		}
+	}
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaving)
+	defer cancel()
+	return errors.Join(p.keeper.Stop(last, p.Command[0]), p.report(state{Why: "its parent ends"}))
+}
+
+// round does what is ordered, and reports it.
+func (p *Parent) round(ctx context.Context) error {
+	wanted, err := readJSON[order](filepath.Join(p.Dir, orderName))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = p.keeper.Stop(ctx, p.Command[0])
+		p.given = order{}
+		if err == nil {
+			err = errNoOrder
+		}
+	} else if err == nil {
+		err = p.follow(ctx, wanted)
+	}
+	s := state{Order: wanted, Running: err == nil && p.keeper.Running()}
+	if err != nil {
+		s.Why = err.Error()
+	}
+	return p.report(s)
+}
+
+var errNoOrder = errors.New("nothing is ordered")
+
+// follow has the process of an order run, and passes on the signals that it has not got.
+func (p *Parent) follow(ctx context.Context, wanted order) error {
+	spec := container.Spec{Name: p.Command[0], Command: p.Command,
+		Env: map[string]string{"ONPREM_ORDER": fmt.Sprint(wanted.Digest, " ", wanted.Run)}}
+	if err := p.keeper.Ensure(ctx, spec); err != nil {
+		return err
+	}
+	if !p.given.same(wanted) {
+		p.given = wanted // a new process has read all that a signal would have it read
+		return nil
+	}
+	for _, s := range signals(p.given, wanted) {
+		if err := p.keeper.Signal(s); err != nil {
+			return fmt.Errorf("signal %s: %w", p.Command[0], err)
+		}
+	}
+	p.given = wanted
+	return nil
+}
+
+// report writes the state if it is another one.
+func (p *Parent) report(s state) error {
+	text, _ := json.Marshal(s) // texts, numbers and bits always encode
+	_, err := file.WriteIfChanged(filepath.Join(p.Dir, stateName), append(text, '\n'), 0o644)
+	return err
+}
+
+func readJSON[T any](path string) (v T, err error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return v, err
+	}
+	if err := json.Unmarshal(text, &v); err != nil {
+		return v, fmt.Errorf("%s: %w", path, err)
+	}
+	return v, nil
+}

@@ -1,0 +1,59 @@
+// Package programs has where images keep iPXE's boot programs: Debian's packages, Red Hat's
+// packages and metal3's image have them at different places.
+package programs
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
+)
+
+// Program is a boot program.
+type Program struct {
+	Name string   // below the document roots
+	From []string // where images have it, the best first
+}
+
+// BIOS is for firmware of the former kind.
+func BIOS() Program {
+	return Program{layout.ProgramBIOS, []string{"/tftpboot/undionly.kpxe",
+		"/usr/lib/ipxe/undionly.kpxe", "/usr/share/ipxe/undionly.kpxe"}}
+}
+
+// X64 is for UEFI on x86_64.
+func X64() Program {
+	return Program{layout.ProgramX64, []string{"/tftpboot/snponly.efi",
+		"/usr/lib/ipxe/snponly.efi", "/usr/share/ipxe/ipxe-snponly-x86_64.efi",
+		"/usr/lib/ipxe/ipxe.efi"}}
+}
+
+// ARM64 is for UEFI on aarch64.
+func ARM64() Program {
+	return Program{layout.ProgramARM64, []string{"/tftpboot/arm64-efi/snponly.efi",
+		"/usr/share/ipxe/arm64-efi/snponly.efi", "/usr/lib/ipxe/snponly-arm64.efi",
+		"/usr/lib/ipxe/ipxe-arm64.efi"}}
+}
+
+// To are a program's places below both document roots.
+func (p Program) To() []string {
+	return []string{path.Join(layout.HTTP, p.Name), path.Join(layout.TFTP, p.Name)}
+}
+
+// Copy is the command by which a container of an image copies the programs that it has to their
+// places, with the directory of leases. The image has a POSIX shell and coreutils. One that it
+// lacks is no error: which are needed follows from the hosts.
+func Copy() []string {
+	var script strings.Builder
+	fmt.Fprintf(&script, "set -e\nmkdir -p %s\n", layout.Leases)
+	for _, p := range []Program{BIOS(), X64(), ARM64()} {
+		fmt.Fprintf(&script, "for from in %s; do\n    test -f $from || continue\n",
+			strings.Join(p.From, " "))
+		for _, to := range p.To() {
+			fmt.Fprintf(&script, "    mkdir -p %s\n    cp $from %s\n", path.Dir(to), to)
+		}
+		script.WriteString("    break\ndone\n")
+	}
+	return []string{"/bin/sh", "-c", script.String()}
+}

@@ -1,0 +1,393 @@
+package podvip
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/insomniacslk/dhcp/dhcpv4"
+	"golang.org/x/sys/unix"
+
+	"github.com/onprem-infra/onprem-infra/shared/mac"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+	"github.com/onprem-infra/onprem-infra/test/lab"
+	"github.com/onprem-infra/onprem-infra/test/need"
+	"github.com/onprem-infra/onprem-infra/test/pods"
+	"github.com/onprem-infra/onprem-infra/test/vm"
+)
+
+const provisioningVIP = "172.22.0.3"
+
+// hostCard is the card of the n-th host on the provisioning network; the last one is the worker's.
+func hostCard(n int) mac.MAC { return mac.MAC{0x52, 0x54, 0, 0x22, 0, byte(n)} }
+
+const workerCard = 9
+
+// site is a cluster whose nodes share an address on a provisioning network of its own, with a
+// worker that asks for an address there all the time.
+type site struct {
+	*lan
+	network *lab.Lab
+	ironic  map[string]func() // ends the FAKE Ironic of a node that has one
+	worker  *worker
+}
+
+// withDnsmasq adds an image that has dnsmasq, a shell, the shell's commands and a boot program.
+func (l *lan) withDnsmasq(name string) {
+	l.t.Helper()
+	program := filepath.Join(l.dir, "snponly.efi")
+	if err := os.WriteFile(program, []byte("x"), 0o644); err != nil {
+		l.t.Fatal(err)
+	}
+	tree := map[string]string{"usr/lib/ipxe/snponly.efi": program, "etc/passwd": "/etc/passwd", "etc/group": "/etc/group"}
+	for path, command := range map[string]string{"usr/sbin/dnsmasq": "dnsmasq", "bin/sh": "sh", "bin/cp": "cp", "bin/mkdir": "mkdir"} {
+		file, err := filepath.EvalSymlinks(need.Command(l.t, command))
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		linked, err := vm.Linked(l.t.Context(), file)
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		maps.Copy(tree, linked)
+		tree[path] = file
+	}
+	l.images[name] = filepath.Join(l.dir, "image-ironic")
+	if err := pods.Image(l.images[name], tree); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+func openSite(t *testing.T) *site {
+	t.Helper()
+	need.Command(t, "dnsmasq")
+	l := open(t, vrrp.ProfileLan)
+	description := fmt.Sprintf(`{apiVersion: onprem-infra.io/v1alpha1, kind: Cluster, metadata: {name: ostest}, spec: {
+  baseDomain: example.com, platform: baremetal, distribution: kubernetes, controlPlaneReplicas: 3, timing: lan,
+  machineNetworks: [192.0.2.0/24], apiVIPs: [%s], ingressVIPs: [192.0.2.6],
+  provisioning: {network: managed},
+  hosts: [{name: m1, role: master, bootMAC: '%s', bmc: {address: 'ipmi://198.51.100.1'}},
+    {name: m2, role: master, bootMAC: '%s', bmc: {address: 'ipmi://198.51.100.2'}},
+    {name: m3, role: master, bootMAC: '%s', bmc: {address: 'ipmi://198.51.100.3'}},
+    {name: w1, role: worker, bootMAC: '%s', bmc: {address: 'ipmi://198.51.100.4'}}]}}`,
+		apiVIP, hostCard(1), hostCard(2), hostCard(3), hostCard(workerCard))
+	c, findings := spec.Parse("cluster.yaml", []byte(description), spec.Knobs{})
+	if findings.HasErrors() {
+		t.Fatal(findings)
+	}
+	c.Images = maps.Clone(l.plan.Images)
+	c.Images[spec.IronicImage] = "ironic:1"
+	l.withDnsmasq("ironic:1")
+	var err error
+	if l.plan, err = plan.Compile(c); err != nil {
+		t.Fatal(err)
+	}
+	s := &site{lan: l, network: lab.New(t), ironic: map[string]func(){}}
+	for i := range 3 {
+		n := l.node(i+1, role.Master)
+		if err := n.Host.Wire(s.network, "eno2", hostCard(i+1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, n := range l.nodes {
+		n.end()
+		n.start()
+		n.balancer.Store(&balancer{up: true, check: "L7OK"})
+	}
+	s.worker = s.ask()
+	return s
+}
+
+// startIronic has a FAKE Ironic answer on a node: only that it answers counts here.
+func (s *site) startIronic(on *lab.Host) {
+	s.t.Helper()
+	listener, err := on.Listen("127.0.0.1:6385")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	fake := &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})}
+	go func() { _ = fake.Serve(listener) }() // it ends with the test
+	s.ironic[on.Name] = func() {
+		delete(s.ironic, on.Name)
+		_ = fake.Close()
+	}
+	s.t.Cleanup(func() { _ = fake.Close() })
+}
+
+// worker is a host that asks for an address again and again, and what it is answered.
+type worker struct {
+	mu      sync.Mutex
+	offers  []time.Time
+	strange []string // answers that differ
+}
+
+// every is the time between two questions.
+const every = 20 * time.Millisecond
+
+// ask begins to ask, until the end of the test. Its frames have the MAC of the worker.
+func (s *site) ask() *worker {
+	s.t.Helper()
+	host := s.add("w1", "192.0.2.50")
+	if err := host.Wire(s.network, "eno2", hostCard(workerCard)); err != nil {
+		s.t.Fatal(err)
+	}
+	var conn net.PacketConn
+	if err := host.Do(func() (err error) {
+		fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+		if err != nil {
+			return err
+		}
+		f := os.NewFile(uintptr(fd), "worker")
+		defer f.Close()
+		if err := errors.Join(unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_BROADCAST, 1), unix.BindToDevice(fd, "eno2"),
+			unix.Bind(fd, &unix.SockaddrInet4{Port: 68})); err != nil {
+			return err
+		}
+		conn, err = net.FilePacketConn(f)
+		return err
+	}); err != nil {
+		s.t.Fatal(err)
+	}
+	w, done := &worker{}, make(chan struct{})
+	s.t.Cleanup(func() { close(done); conn.Close() })
+	card := hostCard(workerCard)
+	all := s.plan.Provisioning.Hosts
+	reserved := all[len(all)-1].Address.String()
+	question, err := dhcpv4.NewDiscovery(net.HardwareAddr(card[:]), dhcpv4.WithBroadcast(true))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	go func() {
+		to := &net.UDPAddr{IP: net.IPv4bcast, Port: 67}
+		for {
+			select {
+			case <-done:
+				return
+			case <-time.After(every):
+				_, _ = conn.WriteTo(question.ToBytes(), to) // a silent network is what is measured
+			}
+		}
+	}()
+	go func() {
+		buffer := make([]byte, 1500)
+		for {
+			n, from, err := conn.ReadFrom(buffer)
+			if err != nil {
+				return
+			}
+			answer, err := dhcpv4.FromBytes(buffer[:n])
+			text := fmt.Sprint(err)
+			if err == nil {
+				text = fmt.Sprintf("%s: %s for %s by %s", from, answer.MessageType(), answer.YourIPAddr, answer.ServerIdentifier())
+			}
+			w.note(text, err == nil && answer.MessageType() == dhcpv4.MessageTypeOffer &&
+				answer.ServerIdentifier().String() == provisioningVIP && answer.YourIPAddr.String() == reserved)
+		}
+	}()
+	return w
+}
+
+func (w *worker) note(text string, good bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if good {
+		w.offers = append(w.offers, time.Now())
+	} else if !slices.Contains(w.strange, text) {
+		w.strange = append(w.strange, text)
+	}
+}
+
+// last is when the worker was answered last.
+func (w *worker) last() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.offers) == 0 {
+		return time.Time{}
+	}
+	return w.offers[len(w.offers)-1]
+}
+
+func (w *worker) answeredAfter(at time.Time) bool { return w.last().After(at) }
+
+// silence is the longest time without an answer after an instant.
+func (w *worker) silence(after time.Time) (longest time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	before := after
+	for _, at := range w.offers {
+		if at.Before(after) {
+			before = at
+			continue
+		}
+		longest, before = max(longest, at.Sub(before)), at
+	}
+	return longest
+}
+
+// wrong are the answers that differ from those of the plan.
+func (w *worker) wrong() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.strange)
+}
+
+// bound is what the plan states for a failure.
+func (s *site) bound(scenario string) time.Duration {
+	for _, b := range s.plan.Timing.Bounds {
+		if b.Scenario == scenario {
+			return time.Duration(b.Ms) * time.Millisecond
+		}
+	}
+	s.t.Fatalf("the plan has no bound %s", scenario)
+	return 0
+}
+
+// holders watches which nodes have the provisioning address.
+func (s *site) holders() *lab.Observer {
+	s.t.Helper()
+	var hosts []*lab.Host
+	for _, n := range s.nodes {
+		hosts = append(hosts, n.Host)
+	}
+	observer, err := lab.Observe(netip.MustParseAddr(provisioningVIP), 5*time.Millisecond, hosts...)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { observer.Stop() })
+	return observer
+}
+
+// cables sets both links of a node up or down.
+func (s *site) cables(of *lab.Host, state string) {
+	s.t.Helper()
+	for _, card := range []string{"eth0", "eno2"} {
+		if out, err := of.Command(s.t.Context(), "ip", "link", "set", card, state).CombinedOutput(); err != nil {
+			s.t.Fatalf("%v: %s", err, out)
+		}
+	}
+}
+
+// TestProvisioning is a cluster whose nodes share the provisioning address. No node has it before
+// Ironic answers on one, which then answers the worker; when Ironic moves, address and answers
+// follow it. All answers are the same, whichever node gives them.
+func TestProvisioning(t *testing.T) {
+	t.Parallel() // it waits most of the time
+	s := openSite(t)
+	observer := s.holders()
+	first, second := s.nodes[0].Host, s.nodes[1].Host
+	for _, n := range s.nodes {
+		s.until(n.Host.Name+" stands for the address", time.Minute, func() bool { _, there := n.status().Instances["ostest_PROVISIONING_0"]; return there })
+	}
+	if !s.worker.last().IsZero() || len(observer.Holders()) > 0 {
+		t.Errorf("%v have the address without Ironic, and the worker was answered at %v", observer.Holders(), s.worker.last())
+	}
+	s.startIronic(first)
+	s.until("the worker is answered", time.Minute, func() bool { return !s.worker.last().IsZero() })
+	if got := observer.Holders(); !slices.Equal(got, []string{first.Name}) {
+		t.Errorf("Ironic answers on %s, and %v have the address", first.Name, got)
+	}
+	s.ironic[first.Name]()
+	s.until("nobody has the address", time.Minute, func() bool { return len(observer.Holders()) == 0 })
+	gone := time.Now()
+	time.Sleep(time.Second)
+	if s.worker.answeredAfter(gone.Add(200 * time.Millisecond)) {
+		t.Error("the worker is answered, and no node has the address")
+	}
+	s.startIronic(second)
+	s.until("the worker is answered again", time.Minute, func() bool { return s.worker.answeredAfter(gone.Add(time.Second)) })
+	if got := observer.Holders(); !slices.Equal(got, []string{second.Name}) {
+		t.Errorf("Ironic answers on %s, and %v have the address", second.Name, got)
+	}
+	if doubles := observer.Stop().Doubles(); len(doubles) > 0 {
+		t.Errorf("two nodes have the address: %v", doubles)
+	}
+	if wrong := s.worker.wrong(); len(wrong) > 0 {
+		t.Errorf("answers that differ: %q", wrong)
+	}
+}
+
+// TestLongDHCPSilence measures how long the worker gets no answer: when the holder of the address
+// vanishes while Ironic answers on another node too, and when Ironic moves. No answer differs.
+func TestLongDHCPSilence(t *testing.T) {
+	if os.Getenv("ONPREM_INFRA_LONG") == "" {
+		t.Skip("set ONPREM_INFRA_LONG=1, as make e2e does")
+	}
+	const times = 10
+	s := openSite(t)
+	observer := s.holders()
+	holder := func() (*lab.Host, *lab.Host) {
+		for i, n := range s.nodes[:2] {
+			if slices.Equal(observer.Holders(), []string{n.Host.Name}) {
+				return n.Host, s.nodes[1-i].Host
+			}
+		}
+		return nil, nil
+	}
+	settled := func() bool {
+		h, _ := holder()
+		return h != nil && s.worker.answeredAfter(time.Now().Add(-2*every))
+	}
+	// noise is what a busy machine adds: its processes run late.
+	const noise = 300 * time.Millisecond
+	report := func(scenario string, all []time.Duration) {
+		slices.Sort(all)
+		bound := s.bound(scenario)
+		t.Logf("%s: %v at least, %v in the middle, %v at most; computed %v", scenario, all[0], all[len(all)/2], all[len(all)-1], bound)
+		if all[len(all)-1] > bound+noise+every {
+			t.Errorf("%s: %v without an answer, computed %v", scenario, all[len(all)-1], bound)
+		}
+	}
+	s.startIronic(s.nodes[0].Host)
+	s.startIronic(s.nodes[1].Host)
+	s.until("the worker is answered", time.Minute, settled)
+	var silent []time.Duration
+	for range times {
+		time.Sleep(2 * time.Second)
+		lost, other := holder()
+		begun := time.Now()
+		s.cables(lost, "down")
+		s.until(other.Name+" answers", time.Minute, func() bool { h, _ := holder(); return h == other && s.worker.answeredAfter(begun.Add(2*every)) })
+		time.Sleep(time.Second)
+		silent = append(silent, s.worker.silence(begun))
+		s.cables(lost, "up")
+		s.until("the node that was lost stands by", time.Minute, func() bool {
+			for _, n := range s.nodes[:2] {
+				if n.Host == lost {
+					return n.status().Instances["ostest_PROVISIONING_0"].State == "BACKUP"
+				}
+			}
+			return false
+		})
+	}
+	report("provisioning-power-loss", silent)
+
+	from, to := holder()
+	s.ironic[to.Name]()
+	time.Sleep(15 * time.Second) // that is noticed
+	silent = nil
+	for range times {
+		s.ironic[from.Name]()
+		s.until("nobody has the address", time.Minute, func() bool { return len(observer.Holders()) == 0 })
+		begun := time.Now()
+		s.startIronic(to)
+		s.until(to.Name+" answers", time.Minute, func() bool { return s.worker.answeredAfter(begun) })
+		silent = append(silent, s.worker.silence(begun))
+		from, to = to, from
+	}
+	report("provisioning-move", silent)
+	if wrong := s.worker.wrong(); len(wrong) > 0 {
+		t.Errorf("answers that differ: %q", wrong)
+	}
+}
