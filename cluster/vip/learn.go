@@ -103,7 +103,7 @@ func (r *Room) elections() []election.Election {
 // bootstrapPeers are the bootstrap machine's addresses that are peers for a VIP, if it has a router
 // in the election's group.
 func (r *Room) bootstrapPeers(e election.Election, v election.VIP, self netip.Addr) []netip.Addr {
-	if e.Bootstrap == 0 {
+	if !e.Bootstraps() {
 		return nil
 	}
 	return r.boot.Peers(v.Address, r.plan.MachineNetworks, append(r.plan.VIPs.All(), self))

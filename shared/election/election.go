@@ -98,13 +98,16 @@ func ofFamily(vips []netip.Addr, a netip.Addr) netip.Addr {
 	return vips[slices.IndexFunc(vips, func(vip netip.Addr) bool { return vip.Is4() == a.Is4() })]
 }
 
-// For are the elections in which a host of a role may be a candidate. The bootstrap machine is one
-// only where it has a priority, and workers hold no VIP but the ingress VIP.
+// Bootstraps reports whether the bootstrap machine has a router in an election's group.
+func (e Election) Bootstraps() bool { return e.Kind == vrrp.API || e.Kind == vrrp.DNS }
+
+// For are the elections in which a host of a role may be a candidate. Workers hold no VIP but the
+// ingress VIP.
 func For(p plan.Plan, r role.Role) []Election {
 	return slices.DeleteFunc(Of(p), func(e Election) bool {
 		switch r {
 		case role.Bootstrap:
-			return e.Bootstrap == 0
+			return !e.Bootstraps()
 		case role.Master:
 			return false
 		default:
