@@ -63,6 +63,25 @@ func compute(t *testing.T, s simulate.Scenario, c schedule.Cluster, widest time.
 	return gap, dark
 }
 
+// patience is how long a scenario is tried again on a machine whose other work shows in the figures.
+const patience = 5 * time.Minute
+
+// awaitCalm waits until the machine runs this process in time for a second, or for a minute.
+func awaitCalm() {
+	const pause = 10 * time.Millisecond
+	for range 60 {
+		late := time.Duration(0)
+		for range 100 {
+			at := time.Now()
+			time.Sleep(pause)
+			late = max(late, time.Since(at)-pause)
+		}
+		if late < noise/2 {
+			return
+		}
+	}
+}
+
 // shared are the scenarios of the measurements that a cluster without a bootstrap machine can have.
 var shared = []string{"power-loss", "api-crash", "api-hang", "lb-crash", "graceful", "vrrp-kill", "both-kill", "reboot"}
 
@@ -84,15 +103,16 @@ func TestLongAgree(t *testing.T) {
 				t.Fatal("nobody knows how to simulate it")
 			}
 			gap, dark := compute(t, s, c, widest)
-			for i, tries := 0, 0; i < measured; tries++ {
+			for i, begun := 0, time.Now(); i < measured; {
 				th.T = t
 				th.openGates()
 				r, err := th.stage.Execute(t.Context(), s.Run(c, uint64(i+1)).Schedule)
 				if err != nil {
 					t.Fatalf("%v\n%s", err, Explain(r, nil))
 				}
-				if r.Late > noise && tries < 4*measured {
+				if r.Late > noise && time.Since(begun) < patience {
 					t.Logf("nothing was measured, as the observers were late by %v; once more", round(r.Late))
+					awaitCalm()
 					continue
 				}
 				i++
@@ -136,7 +156,7 @@ func TestLongAgreeBefore(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s, _ := simulate.Find(tt.name)
 			gap, dark := compute(t, s, schedule.Of(l.Plan.Timing.Model), narrow(l.Plan))
-			for i, tries := 0, 0; i < measured; tries++ {
+			for i, begun := 0, time.Now(); i < measured; {
 				_, err := o.Wait(t.Context(), l.Bootstrap.Name)
 				must(t, err)
 				must(t, l.Settled(t.Context()))
@@ -146,8 +166,9 @@ func TestLongAgreeBefore(t *testing.T) {
 				must(t, tt.fault())
 				time.Sleep(time.Until(begin.Add(drain + time.Second)))
 				requests := crowd.Probes.So().Since(begin.Add(-2 * sample))
-				if pause := requests.Pause(); pause > noise && tries < 4*measured {
+				if pause := requests.Pause(); pause > noise && time.Since(begun) < patience {
 					t.Logf("nothing was measured, as the client asked nothing for %v; once more", round(pause))
+					awaitCalm()
 					must(t, tt.heal())
 					continue
 				}
