@@ -243,7 +243,7 @@ func bootsPod(p plan.Plan) pod.Static {
 			Command: []string{program, "monitor", "dhcp"},
 			// NET_ADMIN: the packet filter around dnsmasq. NET_RAW: it watches for other servers.
 			Capabilities: []string{"NET_ADMIN", "NET_RAW"},
-			Mounts:       []pod.Mount{{Volume: clusterFile}, writes, shared},
+			Mounts:       []pod.Mount{{Volume: clusterFile}, {Volume: nodeIP}, writes, shared},
 			Startup:      started(p, port.MonitorDHCP), Liveness: alive(p, port.MonitorDHCP),
 		}},
 	}

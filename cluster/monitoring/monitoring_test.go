@@ -16,6 +16,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/bmc"
 	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/spec/machine"
@@ -85,6 +86,26 @@ func TestRules_ProvisioningAddress(t *testing.T) {
 		}
 		if strings.Contains(exprs["OnpremVIPTwoHolders"], "172") != ok {
 			t.Errorf("%s: %s", name, exprs["OnpremVIPTwoHolders"])
+		}
+	}
+}
+
+// TestMonitors_DHCP holds that the monitor of a node's DHCP server is scraped where nodes have one,
+// and that the bootstrap machine's, at the same port, is no target of theirs.
+func TestMonitors_DHCP(t *testing.T) {
+	address, _ := bmc.Parse("ipmi://198.51.100.1") // it is one
+	for name, image := range map[string]string{"with the image": "r/ironic:1", "without": ""} {
+		p := compiled(t, func(c *spec.Cluster) {
+			c.Distribution, c.Provisioning.Network = spec.Kubernetes, provisioning.Managed
+			c.Hosts = []spec.Host{{Name: "m0", BootMACAddress: "52:54:00:00:00:01", BMC: machine.BMC{Address: address, Credentials: "/etc/bmc"}}}
+			c.Images = map[string]string{}
+			if image != "" {
+				c.Images[spec.IronicImage] = image
+			}
+		})
+		scraped := slices.ContainsFunc(monitors(p), func(m monitor) bool { return m.container == "dnsmasq-monitor" && m.port == p.Ports[port.MonitorDHCP] })
+		if scraped != (image != "") {
+			t.Errorf("%s: scraped %t", name, scraped)
 		}
 	}
 }

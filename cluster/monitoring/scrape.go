@@ -7,6 +7,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/object"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
+	"github.com/onprem-infra/onprem-infra/shared/role"
 )
 
 // monitor is a container of our pods that serves metrics, and its port.
@@ -20,8 +21,13 @@ func monitors(p plan.Plan) []monitor {
 	for _, m := range []struct{ container, port string }{
 		{"keepalived-monitor", port.MonitorVIP}, {"haproxy-monitor", port.MonitorLB},
 		{"coredns-monitor", port.MonitorDNS}, {"mdns-publisher", port.MonitorMDNS},
+		{"dnsmasq-monitor", port.MonitorDHCP},
 	} {
-		if number := p.Ports[m.port]; number != 0 {
+		number := p.Ports[m.port]
+		if m.port == port.MonitorDHCP && !p.NodeRuns(role.Master).Boots {
+			continue // the port is that of the bootstrap machine's server too
+		}
+		if number != 0 {
 			out = append(out, monitor{m.container, number})
 		}
 	}

@@ -67,6 +67,11 @@ var onNodes = []rule{
 		"kubelet begins the pod anew: the node withdraws its multicast DNS announcements, and " +
 			"announces itself again",
 		"kubelet starts the pod: this node announces itself by multicast DNS"},
+	{pods + "provisioning.yaml", Restart,
+		"kubelet begins the pod anew: if this node has the provisioning address, hosts that " +
+			"boot get no answer meanwhile, and a transfer that breaks off has to begin again",
+		"kubelet starts the pod: this node answers hosts that boot while it has the " +
+			"provisioning address"},
 	{"/etc/kubernetes/disabled-manifests/*", Nothing,
 		"no program reads it", ""},
 	{"/etc/kubernetes/static-pod-resources/keepalived/scripts/*", Nothing,
