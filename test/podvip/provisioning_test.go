@@ -42,6 +42,7 @@ type site struct {
 	network *lab.Lab
 	ironic  map[string]func() // ends the FAKE Ironic of a node that has one
 	worker  *worker
+	beside  *lab.Host // a machine that is no host of the cluster; nil for none
 }
 
 // withDnsmasq adds an image that has dnsmasq, a shell, the shell's commands and a boot program.
@@ -70,7 +71,11 @@ func (l *lan) withDnsmasq(name string) {
 	}
 }
 
-func openSite(t *testing.T) *site {
+func openSite(t *testing.T) *site { t.Helper(); return openSiteBeside(t, "") }
+
+// openSiteBeside makes a site with one more machine on the provisioning network, which is no host of
+// the cluster and has an address there; without an address there is none.
+func openSiteBeside(t *testing.T, address string) *site {
 	t.Helper()
 	need.Command(t, "dnsmasq")
 	l := open(t, vrrp.ProfileLan)
@@ -95,6 +100,15 @@ func openSite(t *testing.T) *site {
 		t.Fatal(err)
 	}
 	s := &site{lan: l, network: lab.New(t), ironic: map[string]func(){}}
+	if address != "" {
+		s.beside = l.add("boot", "192.0.2.60")
+		if err := s.beside.Wire(s.network, "eno2", hostCard(99)); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := s.beside.Command(t.Context(), "ip", "address", "add", address, "dev", "eno2").CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
 	for i := range 3 {
 		n := l.node(i+1, role.Master)
 		if err := n.Host.Wire(s.network, "eno2", hostCard(i+1)); err != nil {
@@ -316,6 +330,33 @@ func TestProvisioning(t *testing.T) {
 	if wrong := s.worker.wrong(); len(wrong) > 0 {
 		t.Errorf("answers that differ: %q", wrong)
 	}
+}
+
+// TestProvisioning_Occupied holds that a machine of another make which has the address keeps it, as
+// the bootstrap machine does while it installs the control plane, whether Ironic answers on a node
+// or not; and that a node takes it when the machine has left.
+func TestProvisioning_Occupied(t *testing.T) {
+	t.Parallel() // it waits most of the time
+	s := openSiteBeside(t, provisioningVIP+"/24")
+	observer := s.holders()
+	s.startIronic(s.nodes[0].Host)
+	for _, n := range s.nodes {
+		s.until(n.Host.Name+" stands for the API VIP", time.Minute, func() bool { _, there := n.status().Instances["ostest_API_0"]; return there })
+	}
+	time.Sleep(10 * time.Second) // Ironic's check passes, and every node has asked for the address
+	for _, n := range s.nodes {
+		if _, there := n.status().Instances["ostest_PROVISIONING_0"]; there {
+			t.Errorf("%s stands for an address that another machine has", n.Host.Name)
+		}
+	}
+	if holders := observer.Holders(); len(holders) > 0 {
+		t.Errorf("%v have the address beside another machine", holders)
+	}
+	if out, err := s.beside.Command(t.Context(), "ip", "address", "flush", "dev", "eno2").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	s.until("the node with Ironic has it", time.Minute, func() bool { return slices.Equal(observer.Holders(), []string{s.nodes[0].Host.Name}) })
+	s.until("the worker is answered", time.Minute, func() bool { return !s.worker.last().IsZero() })
 }
 
 // TestLongDHCPSilence measures how long the worker gets no answer: when the holder of the address
