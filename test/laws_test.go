@@ -66,7 +66,7 @@ type law struct {
 // leaves need nothing but the standard library and a leaf below them, so every other room may use
 // them.
 var leaves = []string{
-	"shared/addr", "shared/addr/peer", "shared/advert", "shared/asset", "shared/bonus", "shared/clash", "shared/comment", "shared/container", "shared/health", "shared/lldp", "shared/mac", "shared/near", "shared/notice", "shared/offer", "shared/port", "shared/record", "shared/redirect", "shared/release", "shared/role", "shared/secret", "shared/subnet",
+	"shared/addr", "shared/addr/peer", "shared/advert", "shared/asset", "shared/bonus", "shared/clash", "shared/comment", "shared/container", "shared/endpoint", "shared/health", "shared/lldp", "shared/mac", "shared/near", "shared/notice", "shared/offer", "shared/port", "shared/record", "shared/redirect", "shared/release", "shared/role", "shared/secret", "shared/subnet",
 	"shared/supervised", "shared/vrrp", "shared/vrrp/proof",
 }
 
@@ -98,6 +98,7 @@ var laws = []law{
 	{room: "shared/host/accounts", own: []string{"shared/host/file", "shared/secret", "shared/spec", "shared/spec/provisioning", "shared/spec/provisioning/grammar"}, why: "the files that a description names beside itself"},
 	{room: "shared/comment", why: "leaf; every format has comments"},
 	{room: "shared/container", why: "leaf"},
+	{room: "shared/endpoint", why: "leaf"},
 	{room: "shared/health", why: "leaf"},
 	{room: "shared/operator/journal", own: []string{"shared/supervised"}, why: "leaf"},
 	{room: "shared/operator/metrics", own: []string{"shared/clash", "shared/loop", "shared/supervised", "shared/vrrp"}, why: "counts what it is given, and knows no plan"},
@@ -177,13 +178,14 @@ var laws = []law{
 	{room: "shared/spec/network", own: []string{"shared/spec/document", "shared/spec/name", "shared/spec/platform"}, why: "rules that compare addresses need nothing else of a description"},
 	{room: "shared/spec/platform", why: "leaf"},
 	{room: "shared/spec/setting", own: []string{"shared/clash", "shared/port", "shared/spec/document", "shared/vrrp"}, why: "settings are judged without the cluster's own data"},
-	{room: "shared/distribution", own: []string{"shared/port", "shared/spec", "shared/vrrp"}, why: "facts about two kinds of cluster, for those that plan one"},
-	{room: "shared/plan", own: append([]string{"shared/distribution", "shared/plan/bound", "shared/plan/provision", "shared/plan/sharing", "shared/plan/size", "shared/spec"}, leaves...), why: "compiling is pure"},
+	{room: "shared/distribution", own: []string{"shared/endpoint", "shared/object", "shared/port", "shared/spec", "shared/vrrp"}, why: "facts about two kinds of cluster, for those that plan one"},
+	{room: "shared/plan", own: append([]string{"shared/distribution", "shared/plan/bound", "shared/plan/ports", "shared/plan/provision", "shared/plan/sharing", "shared/plan/size", "shared/spec"}, leaves...), why: "compiling is pure"},
 	{room: "shared/plan/provisions", own: []string{"shared/plan", "shared/plan/provision", "shared/spec"}, why: "a question about plans that both the command line and the rooms of the bootstrap machine ask"},
 	{room: "shared/plan/sharing", own: []string{"shared/addr", "shared/distribution", "shared/mac", "shared/plan/provision", "shared/spec", "shared/spec/provisioning"}, why: "a question about descriptions that the plan and the rooms of a node ask"},
 	{room: "shared/plan/size", own: []string{"shared/plan/provision", "shared/spec"}, why: "a decision about descriptions, of which the plan is made"},
 	{room: "shared/plan/rollout", own: []string{"shared/notice", "shared/plan", "shared/spec"}, why: "what a live cluster can be given: pure, of two plans"},
 	{room: "shared/plan/provision", own: append([]string{"shared/bmc", "shared/spec", "shared/spec/machine", "shared/spec/provisioning", "shared/spec/provisioning/grammar"}, leaves...), why: "hosts, networks and times alone decide how hosts are provisioned"},
+	{room: "shared/plan/ports", own: []string{"shared/distribution", "shared/port", "shared/spec", "shared/spec/provisioning"}, why: "which ports a cluster uses follows from its description alone"},
 	{room: "shared/plan/bound", own: []string{"shared/health", "shared/vrrp"}, why: "leaf; a bound follows from timers and priorities alone"},
 	{room: "shared/election", own: append([]string{"shared/keepalived", "shared/plan", "shared/spec"}, leaves...), why: "what a VRRP group is, for whoever decides, reports or simulates: pure, of plan and observation"},
 	{room: "shared/operator/redact", foreign: []string{"github.com/rogpeppe/go-internal/diff"}, why: "leaf; texts of any file"},

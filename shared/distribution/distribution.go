@@ -5,6 +5,8 @@ package distribution
 import (
 	"cmp"
 
+	"github.com/onprem-infra/onprem-infra/shared/endpoint"
+	"github.com/onprem-infra/onprem-infra/shared/object"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -32,7 +34,15 @@ type Flavour struct {
 	Around bool
 	// Machines means that operators of bare hosts and of Machines run in the cluster.
 	Machines bool
-	Founds   bool // the first control plane node has no bootstrap machine before it
+	// Ironic is that of the cluster, not the bootstrap machine's; the zero value where none runs.
+	Ironic Ironic
+	Founds bool // the first control plane node has no bootstrap machine before it
+}
+
+// Ironic is a Service for the pod of an Ironic, and which of its ports is which.
+type Ironic struct {
+	endpoint.Service
+	API, VirtualMedia endpoint.Wanted
 }
 
 // Of is the distribution of a platform's clusters if the user names none: OpenShift gives virtual
@@ -96,11 +106,28 @@ func openShift(platform spec.Platform) Flavour {
 		ResolvMarker:   "/run/resolv-prepender-kni-conf-done",
 		ResolvedDropIn: "/etc/systemd/resolved.conf.d/60-kni.conf",
 		MachineConfig:  true, Routers: true, Around: true, Machines: true,
+		// cluster-baremetal-operator deploys it, and names the ports so.
+		Ironic: Ironic{
+			Service: endpoint.Service{Namespace: object.MachineNamespace, Name: "metal3-state"},
+			API: endpoint.Wanted{Name: "ironic",
+				Numbers: numbers(port.IronicBackend, port.Ironic)},
+			VirtualMedia: endpoint.Wanted{Name: "vmedia-https",
+				Numbers: numbers(port.VirtualMedia)},
+		},
 	}
 	if platform == spec.None {
 		f.Namespace = platform.Short() + "-infra"
 	}
 	return f
+}
+
+// numbers are those of ports that no cluster can choose.
+func numbers(names ...string) (all []uint16) {
+	for _, name := range names {
+		p, _ := port.Lookup(name)
+		all = append(all, p.Number)
+	}
+	return all
 }
 
 // Policy is a timing's policy without checks of what the cluster does not have: they would never

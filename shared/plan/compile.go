@@ -8,10 +8,10 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/plan/bound"
+	"github.com/onprem-infra/onprem-infra/shared/plan/ports"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/plan/sharing"
 	"github.com/onprem-infra/onprem-infra/shared/plan/size"
-	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/record"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -73,7 +73,7 @@ func compile(c spec.Cluster, timing vrrp.Timing, policy vrrp.Policy) (Plan, erro
 			Metrics: c.Metrics, EtcdMembers: size.Members(c),
 		},
 		VRRP:    elections(c, policy, proven),
-		Ports:   ports(c),
+		Ports:   ports.Of(c, flavourFor(c)),
 		Records: record.Cluster(zone, c.APIVIPs, c.IngressVIPs),
 		Images:  copied(c.Images),
 		Nodes:   c.Nodes,
@@ -146,16 +146,6 @@ func routers(c spec.Cluster) map[vrrp.Kind]vrrp.ID {
 			ids[vrrp.DNS])
 	}
 	return ids
-}
-
-// ports are the ports that the cluster uses.
-func ports(c spec.Cluster) map[string]uint16 {
-	numbers, flavour := port.Numbers(c.Ports), flavourFor(c)
-	maps.DeleteFunc(numbers, func(name string, _ uint16) bool {
-		return !flavour.Uses(name) || c.Provisioning.Network == "" && port.Provisions(name) ||
-			c.MDNS == "" && (name == port.MDNS || name == port.MonitorMDNS)
-	})
-	return numbers
 }
 
 // paces are the profile in numbers, with what follows from it. Behind a balancer of the user's own

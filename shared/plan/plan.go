@@ -9,6 +9,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/plan/bound"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
+	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/record"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -190,6 +191,10 @@ func (p Plan) BootstrapRuns() (vip, dns bool) {
 	vip = p.LoadBalancer == spec.Managed
 	return vip, vip || p.Platform != spec.VSphere
 }
+
+// BalancesIronic reports whether the balancer also serves the cluster's own Ironic: its API and its
+// virtual media at the API VIP. Only then the plan has the ports for it.
+func (p Plan) BalancesIronic() bool { return p.Ports[port.IronicLB] != 0 }
 
 // AnswersFromMDNS reports whether the cluster's name servers answer for nodes from their mDNS
 // announcements. Only our own image has the plugin for it, and a CoreDNS without the plugin does

@@ -45,6 +45,12 @@ const (
 	Ironic           = "ironic"
 	ProvisioningHTTP = "provisioning-http" // boot files and images, on the provisioning network
 	VirtualMedia     = "virtual-media"     // ISOs over TLS, fetched by BMCs
+	// the balanced Ironic and virtual media of the cluster, where traffic for the VIP's ports of
+	// these names is redirected to
+	IronicLB       = "ironic-lb"
+	VirtualMediaLB = "virtual-media-lb"
+	// the provisioning API of the cluster's pod, where proxies of its operator have the port ironic
+	IronicBackend    = "ironic-backend"
 	MonitorAddress   = "monitor-address"   // metrics of the bootstrap machine's address
 	MonitorDHCP      = "monitor-dhcp"      // metrics of the bootstrap machine's DHCP server
 	MonitorHTTP      = "monitor-http"      // metrics of the server of the two
@@ -76,6 +82,9 @@ func All() []Port {
 		{Ironic, 6385, "Ironic", false},
 		{ProvisioningHTTP, 6180, "onprem-infra bootstrap run http", false},
 		{VirtualMedia, 6183, "onprem-infra bootstrap run http", false},
+		{IronicLB, 9448, "HAProxy", true},
+		{VirtualMediaLB, 9449, "HAProxy", true},
+		{IronicBackend, 6388, "Ironic", false},
 		{MonitorAddress, 9471, "onprem-infra bootstrap run address", true},
 		{MonitorDHCP, 9463, "onprem-infra bootstrap run dhcp", true},
 		{MonitorHTTP, 9464, "onprem-infra bootstrap run http", true},
@@ -89,6 +98,11 @@ func All() []Port {
 func Provisions(name string) bool {
 	return slices.Contains([]string{MonitorAddress, MonitorDHCP, MonitorHTTP, MonitorIronic,
 		MonitorProvision}, name)
+}
+
+// BalancesIronic reports whether a port is of clusters alone whose balancer serves Ironic.
+func BalancesIronic(name string) bool {
+	return name == IronicLB || name == VirtualMediaLB || name == IronicBackend
 }
 
 // Lookup finds a port by name.

@@ -10,7 +10,7 @@ var others = map[uint16]string{
 	9537: "CRI-O", 10010: "CRI-O", 10248: "kubelet", 10250: "kubelet", 10251: "kube-scheduler", 10256: "kube-proxy",
 	10257: "kube-controller-manager", 10258: "cloud-controller-manager", 10259: "kube-scheduler", 10357: "cluster-policy-controller",
 	10443: "ingress router", 10444: "ingress router", 11443: "kube-scheduler's recovery", 22624: "machine-config-server without TLS",
-	6181: "image cache", 6388: "Ironic", 8084: "Ironic", 9447: "baremetal-operator",
+	6181: "image cache", 8084: "Ironic", 9447: "baremetal-operator",
 	9608: "Ironic", 5050: "Ironic inspector", 60000: "baremetal-operator",
 }
 
@@ -46,6 +46,7 @@ func TestNumbers(t *testing.T) {
 		"machine-config-lb": 9446, "coredns-health": 18080, "dns": 53, "router-stats": 1936, "ingress-http": 80, "ingress-https": 443,
 		"ironic": 6385, "monitor-vip": 9455, "monitor-lb": 9456, "monitor-dns": 9457, "monitor-mdns": 9459, "mdns": 5353, "supervise": 9458,
 		"provisioning-http": 6180, "virtual-media": 6183, "monitor-dhcp": 9463, "monitor-http": 9464,
+		"ironic-lb": 9448, "virtual-media-lb": 9449, "ironic-backend": 6388,
 	} {
 		if p, ok := Lookup(name); !ok || p.Number != want {
 			t.Errorf("port %s is %d (%v), want %d", name, p.Number, ok, want)

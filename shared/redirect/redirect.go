@@ -71,6 +71,24 @@ func Of(vips []netip.Addr, networks []netip.Prefix, ports map[string]uint16) Rul
 	return r
 }
 
+// Ironic are the rules of a control plane node whose balancer serves the cluster's Ironic: hosts
+// that are provisioned, and their BMCs, reach its API and its virtual media by the API VIP. They
+// are apart from those of Of, as the one may have to go while the other stays. ports are the
+// plan's; a cluster that does not balance Ironic has none of these rules.
+func Ironic(vips []netip.Addr, ports map[string]uint16) Rules {
+	var r Rules
+	for _, vip := range slices.SortedFunc(slices.Values(vips), netip.Addr.Compare) {
+		for _, p := range []struct{ from, to string }{
+			{port.Ironic, port.IronicLB}, {port.VirtualMedia, port.VirtualMediaLB},
+		} {
+			if to := ports[p.to]; to != 0 {
+				r.Redirects = append(r.Redirects, Redirect{VIP: vip, From: ports[p.from], To: to})
+			}
+		}
+	}
+	return r
+}
+
 // Off are the rules while the balancer does not serve: connections to a VIP go to this node's own
 // API server, and the closed ports stay closed.
 func (r Rules) Off() Rules { return Rules{Closed: r.Closed} }

@@ -82,3 +82,21 @@ func TestWithoutMachineConfig(t *testing.T) {
 		t.Errorf("got %+v, off %+v", got, got.Off())
 	}
 }
+
+// TestIronic holds that hosts of any network reach Ironic and the virtual media through the
+// balancer, at every VIP, and that a cluster which does not balance them redirects nothing.
+func TestIronic(t *testing.T) {
+	v4, v6 := netip.MustParseAddr("192.0.2.5"), netip.MustParseAddr("2001:db8::5")
+	ports := port.Numbers(map[string]uint16{port.VirtualMediaLB: 9999})
+	want := Rules{Redirects: []Redirect{
+		{v4, 6385, 9448, nil}, {v4, 6183, 9999, nil}, {v6, 6385, 9448, nil}, {v6, 6183, 9999, nil},
+	}}
+	if got := Ironic(addrs("2001:db8::5", "192.0.2.5"), ports); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v\nwant %+v", got, want)
+	}
+	delete(ports, port.IronicLB)
+	delete(ports, port.VirtualMediaLB)
+	if got := Ironic(addrs("192.0.2.5"), ports); !reflect.DeepEqual(got, Rules{}) {
+		t.Errorf("without Ironic: %+v", got)
+	}
+}

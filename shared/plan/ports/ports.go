@@ -1,0 +1,33 @@
+// Package ports decides which ports a cluster uses, and their numbers.
+package ports
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/onprem-infra/onprem-infra/shared/distribution"
+	"github.com/onprem-infra/onprem-infra/shared/port"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
+)
+
+// Of are the ports that a complete cluster uses.
+func Of(c spec.Cluster, flavour distribution.Flavour) map[string]uint16 {
+	numbers, balances := port.Numbers(c.Ports), balancesIronic(c, flavour)
+	maps.DeleteFunc(numbers, func(name string, _ uint16) bool {
+		return !flavour.Uses(name) || c.Provisioning.Network == "" && port.Provisions(name) ||
+			!balances && port.BalancesIronic(name) ||
+			c.MDNS == "" && (name == port.MDNS || name == port.MonitorMDNS)
+	})
+	return numbers
+}
+
+// balancesIronic reports whether hosts reach the cluster's own Ironic by the API VIP, and the
+// balancer is ours: without a provisioning network no other address leads there.
+func balancesIronic(c spec.Cluster, flavour distribution.Flavour) bool {
+	return c.Provisioning.Network == provisioning.Disabled && flavour.Ironic.Name != "" &&
+		c.LoadBalancer == spec.Managed && len(c.APIVIPs) > 0 &&
+		slices.ContainsFunc(c.Hosts, func(h spec.Host) bool {
+			return h.BMC.Address.String() != ""
+		})
+}
