@@ -1,12 +1,10 @@
 package kube
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
 	discoveryv1 "k8s.io/api/discovery/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/kube/watch"
 )
@@ -20,12 +18,8 @@ type Endpoints struct {
 // Endpoints watches the EndpointSlices of one service. The API sends no others.
 func (a *API) Endpoints(namespace, service string) *Endpoints {
 	return &Endpoints{watch.New(watch.Options[*discoveryv1.EndpointSlice, []string]{
-		API: a.watch,
-		Kind: watch.Kind{
-			Title: fmt.Sprintf("endpoints of %s/%s", namespace, service),
-			Group: discoveryv1.SchemeGroupVersion, Resource: "endpointslices", Namespace: namespace,
-			Labels: labels.Set{discoveryv1.LabelServiceName: service}.String(),
-		},
+		API:  a.watch,
+		Kind: slicesOf(namespace, service),
 		Read: func(s *discoveryv1.EndpointSlice) ([]string, bool) {
 			return readyOn(s), s.Labels[discoveryv1.LabelServiceName] == service
 		},
