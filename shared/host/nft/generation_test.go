@@ -31,13 +31,13 @@ func TestMemo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.FlushTable(&table)
+		c.FlushTable(API.kernels())
 		if err := c.Flush(); err != nil {
 			t.Fatal(err)
 		}
 		holds(t, "somebody has flushed it", rules(), false)
 		ensure(t, rules(), true)
-		c.AddTable(&nftables.Table{Name: "another", Family: table.Family})
+		c.AddTable(&nftables.Table{Name: "another", Family: API.kernels().Family})
 		if err := c.Flush(); err != nil {
 			t.Fatal(err)
 		}

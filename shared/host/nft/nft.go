@@ -12,9 +12,22 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/redirect"
 )
 
-var table = nftables.Table{Name: tableName, Family: nftables.TableFamilyINet}
+// Table is one of our tables that redirect connections, by its name, in the family of both IP
+// families.
+type Table string
 
-// Ensure makes our table hold exactly these rules and reports whether it changed it. A table that
+// The tables of redirects. The balancer's two are apart, as each may have to go while the other
+// stays.
+const (
+	API    Table = "onprem-infra"
+	Ironic Table = "onprem-infra-ironic"
+)
+
+func (t Table) kernels() *nftables.Table {
+	return &nftables.Table{Name: string(t), Family: nftables.TableFamilyINet}
+}
+
+// Ensure makes the table hold exactly these rules and reports whether it changed it. A table that
 // differs in any way is replaced as a whole by one transaction, also by concurrent callers: no
 // packet meets a part of the rules. The bytes that the kernel keeps are compared, so that only
 // content counts.
@@ -22,24 +35,44 @@ var table = nftables.Table{Name: tableName, Family: nftables.TableFamilyINet}
 // Connections that were redirected before stay so, whatever the rules become: the kernel keeps each
 // one's own rewriting as long as there are chains for it and a rule that needs connection tracking.
 // So these stay when nothing is redirected.
-func Ensure(r redirect.Rules) (changed bool, err error) {
-	c, same, err := holds(r)
+func (t Table) Ensure(r redirect.Rules) (changed bool, err error) {
+	c, same, err := t.holds(r)
 	if err != nil || same {
 		return false, err
 	}
-	replace(c, &table, chains(r))
+	replace(c, t.kernels(), chains(r))
 	if err := c.Flush(); err != nil {
-		return false, fmt.Errorf("replace table %s: %w", tableName, err)
+		return false, fmt.Errorf("replace table %s: %w", t, err)
 	}
 	return true, nil
 }
 
-// Present reports whether our table holds exactly these rules. An error means that it cannot be
+// Present reports whether the table holds exactly these rules. An error means that it cannot be
 // known, never that they are absent.
-func Present(r redirect.Rules) (bool, error) {
-	_, same, err := holds(r)
+func (t Table) Present(r redirect.Rules) (bool, error) {
+	_, same, err := t.holds(r)
 	return same, err
 }
+
+// Remove removes the table, and reports whether there was one. Connections that its rules have
+// redirected are no longer rewritten.
+func (t Table) Remove() (removed bool, err error) {
+	c, err := connect()
+	if err != nil {
+		return false, err
+	}
+	n, err := removeTable(c, t.kernels())
+	if err != nil {
+		return false, fmt.Errorf("remove table %s: %w", t, err)
+	}
+	return n > 0, nil
+}
+
+// Ensure is that of the table API.
+func Ensure(r redirect.Rules) (changed bool, err error) { return API.Ensure(r) }
+
+// Present is that of the table API.
+func Present(r redirect.Rules) (bool, error) { return API.Present(r) }
 
 func connect() (*nftables.Conn, error) {
 	c, err := nftables.New()
@@ -83,18 +116,18 @@ func (want chain) add(c *nftables.Conn, t *nftables.Table) {
 	}
 }
 
-// holds reports whether our table holds these rules, over a connection that it returns.
-func holds(r redirect.Rules) (c *nftables.Conn, same bool, err error) {
+// holds reports whether the table holds these rules, over a connection that it returns.
+func (t Table) holds(r redirect.Rules) (c *nftables.Conn, same bool, err error) {
 	if c, err = connect(); err != nil {
 		return nil, false, err
 	}
-	all, err := c.ListChainsOfTableFamily(table.Family)
+	all, err := c.ListChainsOfTableFamily(t.kernels().Family)
 	if err != nil {
 		return c, false, fmt.Errorf("list netfilter chains: %w", err)
 	}
 	have := map[string]*nftables.Chain{}
 	for _, ch := range all {
-		if ch.Table.Name == tableName && ch.Table.Family == table.Family {
+		if ch.Table.Name == string(t) && ch.Table.Family == t.kernels().Family {
 			have[ch.Name] = ch
 		}
 	}

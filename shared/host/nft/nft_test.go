@@ -115,7 +115,7 @@ func TestForeignHand(t *testing.T) {
 		do   func(c *nftables.Conn, chains map[string]*nftables.Chain)
 	}{
 		{"a rule more", func(c *nftables.Conn, ch map[string]*nftables.Chain) {
-			c.AddRule(&nftables.Rule{Table: &table, Chain: ch["prerouting"],
+			c.AddRule(&nftables.Rule{Table: API.kernels(), Chain: ch["prerouting"],
 				Exprs: []expr.Any{&expr.Verdict{Kind: expr.VerdictAccept}}})
 		}},
 		{"an empty chain", func(c *nftables.Conn,
@@ -123,7 +123,7 @@ func TestForeignHand(t *testing.T) {
 			c.FlushChain(ch["output"])
 		}},
 		{"a chain more", func(c *nftables.Conn, _ map[string]*nftables.Chain) {
-			c.AddChain(&nftables.Chain{Name: "more", Table: &table})
+			c.AddChain(&nftables.Chain{Name: "more", Table: API.kernels()})
 		}},
 		{"a chain less", func(c *nftables.Conn, ch map[string]*nftables.Chain) {
 			c.FlushChain(ch["input"])
@@ -132,11 +132,11 @@ func TestForeignHand(t *testing.T) {
 		{"a chain that drops", func(c *nftables.Conn, ch map[string]*nftables.Chain) {
 			drop := nftables.ChainPolicyDrop
 			c.FlushChain(ch["input"])
-			c.AddChain(&nftables.Chain{Name: "input", Table: &table, Type: nftables.ChainTypeFilter,
+			c.AddChain(&nftables.Chain{Name: "input", Table: API.kernels(), Type: nftables.ChainTypeFilter,
 				Hooknum:  nftables.ChainHookInput,
 				Priority: nftables.ChainPriorityFilter, Policy: &drop})
 		}},
-		{"no table", func(c *nftables.Conn, _ map[string]*nftables.Chain) { c.DelTable(&table) }},
+		{"no table", func(c *nftables.Conn, _ map[string]*nftables.Chain) { c.DelTable(API.kernels()) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			within(t, func(t *testing.T) {
@@ -147,7 +147,7 @@ func TestForeignHand(t *testing.T) {
 				}
 				byName := map[string]*nftables.Chain{}
 				for _, want := range chains(rules()) {
-					byName[want.name] = &nftables.Chain{Name: want.name, Table: &table}
+					byName[want.name] = &nftables.Chain{Name: want.name, Table: API.kernels()}
 				}
 				tt.do(c, byName)
 				if err := c.Flush(); err != nil {
@@ -184,7 +184,7 @@ func TestConcurrent(t *testing.T) {
 				return err
 			}
 			for _, want := range chains(rules()) {
-				got, err := c.GetRules(&table, &nftables.Chain{Name: want.name, Table: &table})
+				got, err := c.GetRules(API.kernels(), &nftables.Chain{Name: want.name, Table: API.kernels()})
 				if err != nil {
 					return err
 				}

@@ -13,9 +13,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/redirect"
 )
 
-// tableName is the one table that is ours, in the family of both IP families.
-const tableName = "onprem-infra"
-
 // Every comparison uses the 16-byte register; NAT reads its port from the second one.
 const register, second = unix.NFT_REG_1, unix.NFT_REG_2
 
