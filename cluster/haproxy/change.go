@@ -6,31 +6,23 @@ import (
 	"slices"
 )
 
-// Change are the commands that give a running HAProxy with these stats the configuration's members,
-// by backend and in order; none if it has them. A new member is down until it has passed its
+// Change are the commands that give a running HAProxy with these stats the configuration's servers,
+// by backend and in order; none if it has them. A new server is down until it has passed its
 // checks: it is enabled without weight, set down, and only then given its weight, so that it gets
-// no connection between two commands. Connections to a removed member end by themselves.
+// no connection between two commands. Connections to a removed member end by themselves. Those to
+// an Ironic end when another one gets its slot, which would hide where they lead.
 func Change(c Config, stats []Stat) [][]string {
 	var all [][]string
-	for _, b := range []struct {
-		name    string
-		port    uint16
-		checked bool
-	}{
-		{Masters, c.Ports.API, true},
-		{MastersOpen, c.Ports.API, false},
-		{MachineConfig, c.Ports.MachineConfig, true},
-		{MachineConfigOpen, c.Ports.MachineConfig, false},
-	} {
+	for _, b := range c.backends() {
 		var commands []string
-		for i, a := range c.Members {
+		for i, wanted := range b.servers {
 			at := slices.IndexFunc(stats, func(s Stat) bool {
 				return s.Backend == b.name && s.Server == Server(i)
 			})
-			if at < 0 || b.port == 0 {
+			if at < 0 {
 				continue // another structure
 			}
-			commands = append(commands, move(stats[at], a, b.port, b.checked)...)
+			commands = append(commands, move(stats[at], wanted, b.checked)...)
 		}
 		if len(commands) > 0 {
 			all = append(all, commands)
@@ -39,23 +31,25 @@ func Change(c Config, stats []Stat) [][]string {
 	return all
 }
 
-func move(s Stat, member netip.Addr, port uint16, checked bool) (commands []string) {
+func move(s Stat, wanted netip.AddrPort, checked bool) (commands []string) {
 	set := func(format string, values ...any) {
 		commands = append(commands,
 			fmt.Sprintf("set server %s/%s ", s.Backend, s.Server)+fmt.Sprintf(format, values...))
 	}
-	wanted := usable(member)
-	same := !s.Disabled() && s.Address == netip.AddrPortFrom(member.WithZone(""), port)
-	if wanted && same || !wanted && s.Disabled() {
+	used := usable(wanted.Addr())
+	if used && !s.Disabled() && s.Address == wanted || !used && s.Disabled() {
 		return nil
 	}
 	if !s.Disabled() {
 		set("state maint")
 	}
-	if !wanted {
+	if !used {
 		return commands
 	}
-	set("addr %s port %d", member.WithZone(""), port)
+	if IsIronic(s.Backend) && s.Sessions > 0 && s.Address != wanted {
+		commands = append(commands, Shut(s))
+	}
+	set("addr %s port %d", wanted.Addr(), wanted.Port())
 	if !checked {
 		set("state ready")
 		return commands
@@ -67,13 +61,27 @@ func move(s Stat, member netip.Addr, port uint16, checked bool) (commands []stri
 	return commands
 }
 
-// Cut lists the servers, as BACKEND/SERVER, whose sessions must be closed because no process
+// Shut is the command that ends the sessions of a server.
+func Shut(s Stat) string { return "shutdown sessions server " + s.Backend + "/" + s.Server }
+
+// Ended are the servers of Ironic that still have sessions, and whose pod has ended or is about to:
+// none of alive has their address. If the pod's host has lost its power, nothing else ends these
+// sessions. One that is only not ready keeps them, as a transfer may go on.
+func Ended(stats []Stat, alive []netip.Addr) (ended []Stat) {
+	for _, s := range stats {
+		if IsIronic(s.Backend) && s.Sessions > 0 && !slices.Contains(alive, s.Address.Addr()) {
+			ended = append(ended, s)
+		}
+	}
+	return ended
+}
+
+// Cut lists the servers of the API whose sessions must be closed because no process
 // answers them, so that clients do not wait for a timeout. Such a server is down because no
 // connection succeeds, or has been down for hung seconds because TLS handshakes time out. A server
 // that drains, or whose readiness is slow, keeps its sessions. No sessions are cut if no other
 // server is up.
-func Cut(stats []Stat) []string {
-	var cut []string
+func Cut(stats []Stat) (cut []Stat) {
 	for _, s := range stats {
 		if s.Backend != Masters || s.Up() || s.Disabled() {
 			continue
@@ -89,7 +97,7 @@ func Cut(stats []Stat) []string {
 		for _, o := range stats {
 			if (o.Backend == Masters || o.Backend == MastersOpen) &&
 				o.Server == s.Server && o.Address == s.Address && o.Sessions > 0 {
-				cut = append(cut, o.Backend+"/"+o.Server)
+				cut = append(cut, o)
 			}
 		}
 	}

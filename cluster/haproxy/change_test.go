@@ -10,10 +10,10 @@ import (
 
 // running is HAProxy's statistics for a configuration that it runs with.
 func running(c Config) (stats []Stat) {
-	for backend, port := range map[string]uint16{Masters: c.Ports.API, MastersOpen: c.Ports.API, MachineConfig: c.Ports.MachineConfig, MachineConfigOpen: c.Ports.MachineConfig} {
-		for i, a := range c.Members {
-			s := Stat{Backend: backend, Server: Server(i), Address: netip.AddrPortFrom(a, port), Status: "UP", Check: "L7OK"}
-			if !a.IsValid() {
+	for _, b := range c.backends() {
+		for i, at := range b.servers {
+			s := Stat{Backend: b.name, Server: Server(i), Address: at, Status: "UP", Check: "L7OK"}
+			if !at.IsValid() {
 				s.Address, s.Status, s.Check = Free, "MAINT", ""
 			}
 			stats = append(stats, s)
@@ -81,11 +81,12 @@ func TestCut(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.stat.Backend, tt.stat.Server, tt.stat.Address, tt.stat.Sessions = Masters, "s0", a, 7
-			got := Cut([]Stat{
+			got := names(Cut([]Stat{
 				tt.stat, {Backend: Masters, Server: "s1", Address: b, Status: "UP", Check: tt.other, Sessions: 7},
 				{Backend: MastersOpen, Server: "s0", Address: a, Status: "no check", Sessions: 2}, {Backend: MastersOpen, Server: "s1", Address: b, Status: "no check", Sessions: 2},
 				{Backend: MachineConfig, Server: "s0", Status: "DOWN", Check: "L4CON", Sessions: 7},
-			})
+				{Backend: IronicAPI, Server: "s0", Status: "DOWN", Check: "L4CON", Sessions: 7},
+			}))
 			var want []string
 			if tt.want {
 				want = []string{"masters/s0", "masters-open/s0"}
@@ -95,6 +96,14 @@ func TestCut(t *testing.T) {
 			}
 		})
 	}
+}
+
+// names are these servers, as BACKEND/SERVER.
+func names(stats []Stat) (all []string) {
+	for _, s := range stats {
+		all = append(all, s.Backend+"/"+s.Server)
+	}
+	return all
 }
 
 // TestStates holds that a server is up for a new worker only when it was for the former one, and

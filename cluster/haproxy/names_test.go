@@ -21,7 +21,7 @@ func sections(config []byte, kinds ...string) (names []string) {
 // and that the backends have the names that a former release's running configuration has: the
 // monitor asks and changes that one until it has reloaded HAProxy.
 func TestSectionNames(t *testing.T) {
-	backends := []string{Masters, MastersOpen, MachineConfig, MachineConfigOpen}
+	backends := []string{Masters, MastersOpen, MachineConfig, MachineConfigOpen, IronicAPI, VirtualMedia}
 	for name, config := range goldens() {
 		t.Run(name, func(t *testing.T) {
 			text := Render(config)
@@ -37,7 +37,7 @@ func TestSectionNames(t *testing.T) {
 			}
 		})
 	}
-	want := []string{"masters", "masters-open", "machine-config", "machine-config-open"}
+	want := []string{"masters", "masters-open", "machine-config", "machine-config-open", "ironic", "virtual-media"}
 	if !slices.Equal(backends, want) {
 		t.Errorf("the backends are %v; a HAProxy of the former release has %v", backends, want)
 	}

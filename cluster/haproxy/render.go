@@ -28,8 +28,11 @@ type page struct {
 	Any, Dual          string       // the wildcard address, and the option for both families
 	VIPs, VIPs6        []netip.Addr // by family
 	Host, Verify, Pace string
-	API, MachineConfig []string // the servers
+	lines
 }
+
+// lines are the servers of each backend.
+type lines struct{ API, MachineConfig, Ironic, VirtualMedia []string }
 
 // Render writes the configuration. Equal values give equal bytes.
 //
@@ -62,6 +65,8 @@ type page struct {
 //   - A free slot has an address without a listener, and is disabled.
 //   - A host may allow fewer files than 45,000 connections need: a smaller balancer is better than
 //     none.
+//   - Ironic's frontends reset a connection at once if no pod is ready, by a rule that runs before
+//     the connection is accepted into a session. Their backends have no last resort.
 //   - Without members nothing is balanced, and the ports that report readiness are closed.
 func Render(c Config) []byte {
 	return execute(parsed(), words(c))
@@ -87,8 +92,10 @@ func words(c Config) page {
 		Pace: fmt.Sprintf("inter %dms fastinter %dms fall %d rise %d",
 			c.Server.Inter.Milliseconds(), c.Server.FastInter.Milliseconds(),
 			c.Server.Fall, c.Server.Rise),
-		API:           servers(c.Members, c.Ports.API),
-		MachineConfig: servers(c.Members, c.Ports.MachineConfig),
+		lines: lines{
+			API: servers(c.at(c.Ports.API)), MachineConfig: servers(c.at(c.Ports.MachineConfig)),
+			Ironic: servers(c.Ironic.API), VirtualMedia: servers(c.Ironic.VirtualMedia),
+		},
 	}
 	if c.IPv6 {
 		p.Any, p.Dual = "::", " v4v6"
@@ -122,11 +129,11 @@ func Server(slot int) string { return "s" + strconv.Itoa(slot) }
 // disabled.
 var Free = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), 1)
 
-func servers(members []netip.Addr, port uint16) []string {
+func servers(slots []netip.AddrPort) []string {
 	var out []string
-	for i, a := range members {
-		if usable(a) {
-			out = append(out, Server(i)+" "+netip.AddrPortFrom(a.WithZone(""), port).String())
+	for i, at := range slots {
+		if usable(at.Addr()) {
+			out = append(out, Server(i)+" "+at.String())
 		} else {
 			out = append(out, Server(i)+" "+Free.String()+" disabled")
 		}

@@ -32,6 +32,23 @@ func cluster(vips []netip.Addr, members ...string) Config {
 	}
 }
 
+// balance has the configuration balance Ironic, whose one pod is at these sockets; empty ones are
+// none.
+func (c *Config) balance(api, media string) {
+	c.Ports.IronicLB, c.Ports.VirtualMediaLB = 9448, 9449
+	c.Ironic = Ironic{API: PlaceAt(nil, sockets(api)), VirtualMedia: PlaceAt(nil, sockets(media))}
+}
+
+// sockets are these; an empty text is none.
+func sockets(texts ...string) []netip.AddrPort {
+	var out []netip.AddrPort
+	for _, text := range texts {
+		s, _ := netip.ParseAddrPort(text)
+		out = append(out, s)
+	}
+	return out
+}
+
 func trusting(c Config, name record.Name) Config {
 	c.Trust = Trust{CAFile: "/etc/haproxy/ca-0123456789ab.crt", Name: name}
 	return c
@@ -46,7 +63,14 @@ func goldens() map[string]Config {
 	moved.Ports = Ports{LB: 7445, Ready: 7444, Monitor: 7454, Stats: 27445, MachineConfigLB: 7446, API: 7443, MachineConfig: 22623}
 	alone := cluster(v4, "192.0.2.10", "192.0.2.11", "192.0.2.12")
 	alone.Ports.MachineConfig, alone.Ports.MachineConfigLB = 0, 0
+	ironic := trusting(cluster(slices.Concat(v4, v6), "192.0.2.10", "192.0.2.11", "192.0.2.12"), "api-int.ostest.example.com")
+	ironic.balance("192.0.2.11:6388", "192.0.2.11:6183")
+	unready := cluster(v4, "192.0.2.10")
+	unready.balance("", "")
+	unready.IPv6 = false
 	return map[string]Config{
+		"ironic":            ironic,
+		"ironic-unready":    unready,
 		"no-machine-config": alone,
 		"three":             trusting(cluster(v4, "192.0.2.10", "192.0.2.11", "192.0.2.12"), "api-int.ostest.example.com"),
 		"ipv6":              trusting(cluster(v6, "2001:db8::10", "2001:db8::11", "2001:db8::12"), ""),
@@ -101,6 +125,7 @@ func TestStructure(t *testing.T) {
 		{"no IPv6", func(c *Config) { c.IPv6 = false }, false},
 		{"another CA", func(c *Config) { c.Trust.CAFile = "/etc/haproxy/ca-1.crt" }, false},
 		{"another name", func(c *Config) { c.Trust.Name = "api-int.lab.example.com" }, false},
+		{"Ironic is balanced", func(c *Config) { c.balance("192.0.2.11:6388", "192.0.2.11:6183") }, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			changed := base()

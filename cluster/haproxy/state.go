@@ -3,7 +3,6 @@ package haproxy
 import (
 	"bytes"
 	"fmt"
-	"net/netip"
 )
 
 // The fields of a line of HAProxy's server states, version 1, that are not always the same:
@@ -24,16 +23,11 @@ const (
 func States(c Config, stats []Stat) []byte {
 	var out bytes.Buffer
 	out.WriteString(stateHead)
-	for _, b := range []struct {
-		name   string
-		port   uint16
-		weight int
-	}{{Masters, c.Ports.API, weight}, {MachineConfig, c.Ports.MachineConfig, 1}} {
-		for i, a := range c.Members {
-			if !usable(a) || b.port == 0 {
+	for _, b := range c.backends() {
+		for i, at := range b.servers {
+			if !b.checked || !usable(at.Addr()) {
 				continue
 			}
-			at := netip.AddrPortFrom(a.WithZone(""), b.port)
 			// Stopped, no result, one check short of rise; or running, passed, as high as rise and
 			// fall allow.
 			operational, since, status, result, count := 0, 0, 1, 0, c.Server.Rise-1

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/netip"
 	"reflect"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
+	"github.com/onprem-infra/onprem-infra/shared/redirect"
 )
 
 // Modes of the files. HAProxy's configuration holds no secret.
@@ -31,17 +33,17 @@ func (r *Room) Apply(ctx context.Context, d Desired) error {
 	if err != nil {
 		err = fmt.Errorf("redirect the VIP's connections: %w", err)
 	}
-	err = errors.Join(err, r.sweep())
+	err = errors.Join(err, d.Ironic.Fault, r.ironic.Apply(d.Ironic.Rules), r.sweep())
 	switch {
 	case d.Fault != nil:
 		return errors.Join(err, d.Fault)
 	case d.Blind:
-		return errors.Join(err, r.write(r.accepted(d), nil))
+		return errors.Join(err, r.ironic.Remember(d.Ironic), r.write(r.accepted(d), nil))
 	}
 	if r.Host.Now().Before(r.next) && reflect.DeepEqual(d.Config, r.applied) {
 		return err
 	}
-	return errors.Join(err, r.configure(ctx, d))
+	return errors.Join(err, r.ironic.Remember(d.Ironic), r.configure(ctx, d))
 }
 
 // Prepare writes the first files, before HAProxy starts. If something cannot be read, the files of
@@ -67,15 +69,19 @@ func (r *Room) Leave(context.Context) error { return r.ClosePorts() }
 // redirects nothing.
 func (r *Room) ClosePorts() error {
 	_, err := r.Filter.Ensure(r.redirects().Off())
-	return err
+	return errors.Join(err, r.ironic.Apply(redirect.Rules{}))
 }
 
-// sweep removes, once, the leftovers of other balancers.
+// sweep removes, once, the leftovers of other balancers, and of a time in which the cluster had
+// Ironic balanced.
 func (r *Room) sweep() error {
 	if r.clean {
 		return nil
 	}
 	if _, err := r.Filter.RemoveLeftovers(); err != nil {
+		return err
+	}
+	if err := r.ironic.Sweep(); err != nil {
 		return err
 	}
 	r.clean = true
@@ -113,7 +119,7 @@ func (r *Room) configure(ctx context.Context, d Desired) error {
 	if stats, err = r.change(ctx, d.Config, stats); err != nil {
 		return err
 	}
-	if err := r.cut(ctx, stats); err != nil {
+	if err := r.cut(ctx, stats, d.Ironic.Alive); err != nil {
 		return err
 	}
 	r.applied, r.next = wanted, r.Host.Now().Add(often)
@@ -143,11 +149,16 @@ func (r *Room) change(
 	return stats, nil
 }
 
-// cut ends the sessions of servers that no longer answer.
-func (r *Room) cut(ctx context.Context, stats []haproxy.Stat) error {
-	for _, server := range haproxy.Cut(stats) {
-		if err := r.Daemon.Command(ctx, "shutdown sessions server "+server); err != nil {
-			return fmt.Errorf("end the sessions of %s: %w", server, err)
+// cut ends the sessions of servers that no longer answer, and of Ironic's pods that have ended:
+// alive are the others' addresses, nil if they are not known.
+func (r *Room) cut(ctx context.Context, stats []haproxy.Stat, alive []netip.Addr) error {
+	cut := haproxy.Cut(stats)
+	if alive != nil {
+		cut = append(cut, haproxy.Ended(stats, alive)...)
+	}
+	for _, server := range cut {
+		if err := r.Daemon.Command(ctx, haproxy.Shut(server)); err != nil {
+			return fmt.Errorf("end the sessions of %s/%s: %w", server.Backend, server.Server, err)
 		}
 	}
 	return nil
@@ -159,12 +170,14 @@ func (r *Room) accepted(d Desired) Desired {
 	if refused := r.still(); refused == "" || !r.runs || refused != haproxy.Structure(d.Config) {
 		return d
 	}
-	members := d.Config.Members
-	if len(members) != len(r.force.Members) {
-		return Desired{Config: r.force, Rules: d.Rules}
-	}
+	members, ironic := d.Config.Members, d.Config.Ironic
 	d.Config, d.CA = r.force, nil // its CA is in its file already
-	d.Config.Members = members
+	if len(members) == len(r.force.Members) {
+		d.Config.Members = members
+	}
+	if ironic.Slots() == r.force.Ironic.Slots() {
+		d.Config.Ironic = ironic
+	}
 	return d
 }
 

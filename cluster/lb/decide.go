@@ -34,6 +34,7 @@ func (r *Room) Observe(ctx context.Context) (Snapshot, error) {
 		s.Nodes, s.Synced = r.Nodes.Nodes()
 	}
 	s.Fault = errors.Join(r.recall(), r.own(&s), r.certificates(&s))
+	s.Ironic = r.ironic.Observe(ctx, s.Late)
 	s.Before = r.slots
 	return s, nil
 }
@@ -84,13 +85,19 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 			LB: ports[port.LB], Ready: ports[port.LBReady], Monitor: ports[port.LBMonitor],
 			Stats: ports[port.LBStats], MachineConfigLB: ports[port.MachineConfigLB],
 			API: ports[port.API], MachineConfig: ports[port.MachineConfig],
+			IronicLB: ports[port.IronicLB], VirtualMediaLB: ports[port.VirtualMediaLB],
 		},
 	}}
 	reasons := loop.Reasons{why}
 	d.Config.Trust, d.CA, why = trusted(s)
 	reasons = append(reasons, why)
 	d.Rules, why = r.rules(s)
-	return d, append(reasons, why)
+	reasons = append(reasons, why)
+	if d.Ironic, why = r.ironic.Decide(s.Ironic, hosts(s)); why != "" {
+		reasons = append(reasons, why)
+	}
+	d.Config.Ironic = d.Ironic.Servers
+	return d, reasons
 }
 
 func (r *Room) members(s Snapshot) ([]netip.Addr, string) {
@@ -114,6 +121,16 @@ func (r *Room) members(s Snapshot) ([]netip.Addr, string) {
 			loop.List(known(slots)))
 	}
 	return slots, "members " + loop.List(known(slots))
+}
+
+// hosts are all addresses of the control plane's nodes; nil until the API has named some.
+func hosts(s Snapshot) (all []netip.Addr) {
+	for _, n := range s.Nodes {
+		if s.Synced {
+			all = append(append(all, n.InternalIPs...), n.Annotated...)
+		}
+	}
+	return all
 }
 
 // known are the members without the free slots, sorted.
@@ -145,21 +162,12 @@ func trusted(s Snapshot) (haproxy.Trust, []byte, string) {
 	return t, s.CA, "checks verify certificates"
 }
 
-// rules follow HAProxy's health at once: the redirect is removed at the first refused connection or
-// unhealthy answer. Several probes in a row may time out, as on a busy machine, before HAProxy
-// counts as failed.
+// rules follow HAProxy's health.
 func (r *Room) rules(s Snapshot) (redirect.Rules, string) {
-	if s.Late {
-		r.late++
-	} else {
-		r.late, r.on = 0, s.Healthy
-	}
-	if r.late >= r.Plan.Timing.Model.Redirect.Fall {
-		r.on = false
-	}
+	on := r.on.Take(s.Healthy, s.Late, r.Plan.Timing.Model.Redirect.Fall)
 	all := r.redirects()
 	switch {
-	case r.on:
+	case on:
 		return all, "the VIP's connections go through HAProxy"
 	case s.Late:
 		return all.Off(),

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
+	"github.com/onprem-infra/onprem-infra/cluster/lb/ironic"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/redirect"
@@ -55,12 +56,14 @@ type Daemon interface {
 	// Healthy reports whether HAProxy has a server that is up; false if HAProxy does not run. An
 	// error means that the probe timed out.
 	Healthy(ctx context.Context) (bool, error)
+	ironic.Daemon
 }
 
 // Filter is the packet filter.
 type Filter interface {
 	Ensure(redirect.Rules) (changed bool, err error)
 	RemoveLeftovers() (removed []string, err error)
+	ironic.Filter
 }
 
 // Snapshot is all that the decision depends on.
@@ -75,6 +78,7 @@ type Snapshot struct {
 	Healthy bool
 	Late    bool  // the probe of HAProxy timed out
 	Fault   error // why something else could not be read
+	Ironic  ironic.Seen
 }
 
 // Desired is the desired state of HAProxy and of the redirect.
@@ -84,6 +88,7 @@ type Desired struct {
 	Rules  redirect.Rules
 	Blind  bool  // HAProxy does not answer: it gets no commands
 	Fault  error // why the configuration stays as it is
+	Ironic ironic.Wanted
 }
 
 // Options are what a Room needs.
@@ -91,7 +96,8 @@ type Options struct {
 	Plan   plan.Plan
 	Header string // the line of provenance for rendered files
 	Host   Host
-	Nodes  Nodes // nil while the API cannot be asked
+	Nodes  Nodes       // nil while the API cannot be asked
+	Pods   ironic.Pods // nil while the API cannot be asked, or if Ironic is not balanced
 	Trust  Trust
 	Daemon Daemon // nil before HAProxy is there
 	Filter Filter
@@ -104,8 +110,8 @@ type Room struct {
 
 	slots   []netip.Addr
 	loaded  bool
-	on      bool           // the redirect, as last decided
-	late    int            // probes in a row that timed out
+	on      redirect.Latch // of the API
+	ironic  *ironic.Room
 	applied haproxy.Config // what HAProxy accepted last
 	next    time.Time      // when to check it again
 	force   haproxy.Config // the running configuration
@@ -122,5 +128,7 @@ func New(o Options) *Room {
 		r.meter = &meter{Daemon: o.Daemon, Filter: o.Filter}
 		r.Daemon, r.Filter = r.meter, r.meter
 	}
+	r.ironic = ironic.New(ironic.Options{Plan: o.Plan, Host: o.Host, Pods: o.Pods,
+		Daemon: r.Daemon, Filter: r.Filter})
 	return r
 }

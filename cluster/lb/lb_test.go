@@ -19,6 +19,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/endpoint"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/redirect"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -50,15 +51,27 @@ type world struct {
 	rules redirect.Rules
 	plan  plan.Plan
 	room  *Room
+
+	pods         []endpoint.Endpoint // of Ironic
+	podsSynced   bool
+	serves       bool // HAProxy has Ironic's frontends
+	servesLate   error
+	asks         int // for that
+	ironic       redirect.Rules
+	withoutTable bool // of Ironic's rules: it was removed
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t *testing.T) *world { return worldOf(t, func(*spec.Cluster) {}) }
+
+func worldOf(t *testing.T, change func(*spec.Cluster)) *world {
 	t.Helper()
-	p, err := plan.Compile(spec.Cluster{
+	c := spec.Cluster{
 		Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, ControlPlaneReplicas: 3,
 		MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
 		APIVIPs:         []netip.Addr{netip.MustParseAddr("192.0.2.5")}, IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")},
-	})
+	}
+	change(&c)
+	p, err := plan.Compile(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +82,7 @@ func newWorld(t *testing.T) *world {
 
 // restart is another monitor on the same machine.
 func (w *world) restart() {
-	w.room = New(Options{Plan: w.plan, Header: "header", Host: w, Nodes: w, Trust: w, Daemon: w, Filter: packets{w}})
+	w.room = New(Options{Plan: w.plan, Header: "header", Host: w, Nodes: w, Pods: ironicPods{w}, Trust: w, Daemon: w, Filter: packets{w}})
 }
 
 func (w *world) Read(path string) ([]byte, error) {
@@ -113,6 +126,9 @@ func (w *world) Command(_ context.Context, commands ...string) error {
 			s := &w.stats[i]
 			rest, ours := strings.CutPrefix(c, fmt.Sprintf("set server %s/%s ", s.Backend, s.Server))
 			f := strings.Fields(rest)
+			if c == fmt.Sprintf("shutdown sessions server %s/%s", s.Backend, s.Server) {
+				s.Sessions = 0
+			}
 			switch {
 			case !ours:
 			case f[0] == "addr":

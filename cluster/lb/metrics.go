@@ -24,7 +24,7 @@ func (m *meter) Running(ctx context.Context) (string, bool, error) {
 	structure, running, err := m.Daemon.Running(ctx)
 	m.note(func(s *metrics.Balancer) {
 		if s.Running = running && err == nil; !s.Running {
-			s.Servers = nil
+			s.Servers, s.Ironic = nil, nil
 		}
 	})
 	return structure, running, err
@@ -42,14 +42,19 @@ func (m *meter) Healthy(ctx context.Context) (bool, error) {
 func (m *meter) Stats(ctx context.Context) ([]haproxy.Stat, error) {
 	stats, err := m.Daemon.Stats(ctx)
 	var servers []metrics.Server
+	var ironic []metrics.IronicServer
 	for _, s := range stats {
-		if s.Backend == haproxy.Masters && !s.Disabled() {
-			servers = append(servers,
-				metrics.Server{Name: s.Server, Address: s.Address.String(), Up: s.Up(),
-					Sessions: s.Sessions})
+		one := metrics.Server{Name: s.Server, Address: s.Address.String(), Up: s.Up(),
+			Sessions: s.Sessions}
+		switch {
+		case s.Disabled():
+		case s.Backend == haproxy.Masters:
+			servers = append(servers, one)
+		case haproxy.IsIronic(s.Backend):
+			ironic = append(ironic, metrics.IronicServer{Backend: s.Backend, Server: one})
 		}
 	}
-	m.note(func(s *metrics.Balancer) { s.Servers = servers })
+	m.note(func(s *metrics.Balancer) { s.Servers, s.Ironic = servers, ironic })
 	return stats, err
 }
 
@@ -69,8 +74,19 @@ func (m *meter) Ensure(r redirect.Rules) (bool, error) {
 			}
 			// The room asks nothing more of a HAProxy that hangs.
 			if s.Redirect = wanted; !wanted && m.late {
-				s.Running, s.Servers = false, nil
+				s.Running, s.Servers, s.Ironic = false, nil, nil
 			}
+		})
+	}
+	return changed, err
+}
+
+func (m *meter) EnsureIronic(r redirect.Rules) (bool, error) {
+	changed, err := m.Filter.EnsureIronic(r)
+	if err == nil {
+		m.note(func(s *metrics.Balancer) {
+			on := len(r.Redirects) > 0
+			s.IronicRedirect = &on
 		})
 	}
 	return changed, err

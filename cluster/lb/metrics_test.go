@@ -34,6 +34,9 @@ func (h *hasHAProxy) Stats(context.Context) ([]haproxy.Stat, error) { return h.s
 func (h *hasHAProxy) Ensure(redirect.Rules) (bool, error)           { return h.changed, nil }
 func (h *hasHAProxy) Reload(context.Context, string) (bool, error)  { return false, nil }
 func (h *hasHAProxy) RemoveLeftovers() ([]string, error)            { return nil, nil }
+func (h *hasHAProxy) EnsureIronic(redirect.Rules) (bool, error)     { return h.changed, nil }
+func (h *hasHAProxy) RemoveIronic() error                           { return nil }
+func (h *hasHAProxy) ServesIronic(context.Context) (bool, error)    { return true, nil }
 func server(name, status string, sessions int) haproxy.Stat {
 	return haproxy.Stat{Backend: haproxy.Masters, Server: name, Status: status, Sessions: sessions, Address: netip.MustParseAddrPort("192.0.2.11:6443")}
 }
@@ -76,5 +79,34 @@ func TestMetrics(t *testing.T) {
 	page = pageOf(b)
 	if promtext.Has(t, page, "onprem_lb_running 0", "onprem_lb_redirect 0"); len(promtext.Lines(page, "onprem_lb_backend_up{")) != 0 {
 		t.Errorf("servers of a HAProxy that is gone:\n%s", page)
+	}
+}
+
+// TestMetrics_Ironic holds what is reported of Ironic's servers, and that a balancer without them
+// reports nothing of them.
+func TestMetrics_Ironic(t *testing.T) {
+	at := netip.MustParseAddrPort("192.0.2.11:6388")
+	h := &hasHAProxy{running: true, stats: []haproxy.Stat{server("m0", "UP", 7)}}
+	b := &meter{Daemon: h, Filter: h}
+	ctx := t.Context()
+	_, _ = b.Stats(ctx)
+	if page := pageOf(b); len(promtext.Lines(page, "onprem_lb_ironic")) != 0 {
+		t.Errorf("without Ironic:\n%s", page)
+	}
+	h.stats = append(h.stats, haproxy.Stat{Backend: haproxy.IronicAPI, Server: "s0", Address: at, Status: "UP", Sessions: 2},
+		haproxy.Stat{Backend: haproxy.VirtualMedia, Server: "s0", Address: at, Status: "DOWN"}, haproxy.Stat{Backend: haproxy.IronicAPI, Server: "s1", Status: "MAINT"})
+	_, _ = b.Stats(ctx)
+	_, _ = b.EnsureIronic(redirect.Rules{Redirects: []redirect.Redirect{{}}})
+	promtext.Has(t, pageOf(b), "onprem_lb_ironic_redirect 1", `onprem_lb_ironic_up{backend="ironic",server="s0",address="192.0.2.11:6388"} 1`,
+		`onprem_lb_ironic_sessions{backend="ironic",server="s0",address="192.0.2.11:6388"} 2`, `onprem_lb_ironic_up{backend="virtual-media",server="s0",address="192.0.2.11:6388"} 0`)
+	if n := len(promtext.Lines(pageOf(b), "onprem_lb_ironic_up{")); n != 2 {
+		t.Errorf("%d servers, want those that are in use", n)
+	}
+	_, _ = b.EnsureIronic(redirect.Rules{})
+	promtext.Has(t, pageOf(b), "onprem_lb_ironic_redirect 0")
+	h.running = false
+	_, _, _ = b.Running(ctx)
+	if n := len(promtext.Lines(pageOf(b), "onprem_lb_ironic_up{")); n != 0 {
+		t.Errorf("%d servers of a HAProxy that is gone", n)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"text/template"
 
@@ -29,6 +30,7 @@ var parsed = sync.OnceValue(func() *template.Template {
 // row is a row of panels.yaml.
 type row struct {
 	Title  string
+	Ironic bool // of clusters whose balancers serve Ironic
 	Panels []panel
 }
 
@@ -73,10 +75,11 @@ func place(rows []row) (placed []panel) {
 
 // dashboard shows a cluster, with the holders of the VIPs at the top.
 func dashboard(p plan.Plan) []byte {
+	shown := slices.DeleteFunc(rows(), func(r row) bool { return r.Ironic && !p.BalancesIronic() })
 	var page, out bytes.Buffer
 	err := parsed().Execute(&page, map[string]any{
 		"Cluster": p.Cluster.Name, "UID": "onprem-" + short(p.Cluster.Name),
-		"VIPs": these(p.VIPs.All()), "Panels": place(rows()),
+		"VIPs": these(p.VIPs.All()), "Panels": place(shown),
 	})
 	if err == nil {
 		err = json.Indent(&out, page.Bytes(), "", "  ")

@@ -209,6 +209,7 @@ func named(expr string) []string {
 func TestRules_NameOurMetrics(t *testing.T) {
 	p := compiled(t, nil)
 	p.Provisioning = &provision.Plan{}
+	p.Ports = port.Numbers(nil) // with those of Ironic
 	known, used := map[string]metrics.Family{}, map[string]bool{}
 	for _, f := range metrics.All() {
 		known[f.Name] = f
@@ -263,6 +264,7 @@ func TestAlerts_NameTheRemedy(t *testing.T) {
 	seen := map[string]bool{}
 	p := compiled(t, nil)
 	p.Provisioning = &provision.Plan{}
+	p.Ports = port.Numbers(nil) // with those of Ironic
 	for _, r := range rules(p) {
 		if !regexp.MustCompile(`^Onprem[A-Z][A-Za-z]+$`).MatchString(r.Alert) || seen[r.Alert] &&
 			r.Alert != "OnpremVIPUnwatched" {
@@ -364,5 +366,24 @@ func TestDashboardStructure(t *testing.T) {
 		for _, each := range targets {
 			is(t, title, each.(map[string]any), grafana.target)
 		}
+	}
+}
+
+// TestIronic holds that rules and panels about Ironic are of clusters alone whose balancers serve
+// it.
+func TestIronic(t *testing.T) {
+	p := compiled(t, nil)
+	has := func() (rule, panel bool) {
+		for _, r := range rules(p) {
+			rule = rule || strings.Contains(r.Expr, "onprem_lb_ironic")
+		}
+		return rule, bytes.Contains(dashboard(p), []byte("onprem_lb_ironic"))
+	}
+	if rule, panel := has(); rule || panel {
+		t.Errorf("without Ironic: rules %t, panels %t", rule, panel)
+	}
+	p.Ports = port.Numbers(nil)
+	if rule, panel := has(); !rule || !panel {
+		t.Errorf("with Ironic: rules %t, panels %t", rule, panel)
 	}
 }

@@ -23,7 +23,7 @@ type alarm struct{ Alert, Expr, For, Severity, Summary, Description string }
 
 // rules are all rules, with thresholds by the cluster's timing.
 func rules(p plan.Plan) (out []rule) {
-	var texts struct{ Managed, All, Provisioned, Shared []alarm }
+	var texts struct{ Managed, All, Provisioned, Shared, Ironic []alarm }
 	decode(rulesText, &texts)
 	values := values(p)
 	add := func(a alarm) {
@@ -43,6 +43,9 @@ func rules(p plan.Plan) (out []rule) {
 	}
 	if len(p.VIPs.Provisioning) > 0 {
 		texts.All = append(texts.All, texts.Shared...)
+	}
+	if p.BalancesIronic() {
+		texts.All = append(texts.All, texts.Ironic...)
 	}
 	for _, a := range texts.All {
 		add(a)

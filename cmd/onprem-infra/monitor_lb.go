@@ -29,7 +29,9 @@ func monitorLBCommand(std streams) *cobra.Command {
 		Short: "Keep a control plane node's HAProxy configured",
 		Long: `lb writes haproxy.cfg, keeps the backend servers of the running HAProxy equal to the
 control plane nodes, and redirects connections to the API VIP to HAProxy while it has a healthy
-server. With --once it writes the files from what this machine knows without the API, and ends.`,
+server. If hosts are provisioned without a provisioning network, it does the same for the cluster's
+Ironic: HAProxy passes connections for the VIP's ports 6385 and 6183 to the pod that is ready.
+With --once it writes the files from what this machine knows without the API, and ends.`,
 		Example: `  onprem-infra monitor lb
   onprem-infra monitor lb --once`,
 		Args: cobra.NoArgs,
@@ -76,15 +78,25 @@ func monitorLB(ctx context.Context, m *monitor, o lb.Options) error {
 	// A running migration changes nothing here: the probe of HAProxy is the same under every
 	// timing.
 	p := node.Current(o.Plan, m.log)
-	nodes := kube.NewAPI(m.credentials(p), m.log).ControlPlane(p.ControlPlaneLabel)
+	api := kube.NewAPI(m.credentials(p), m.log)
+	nodes := api.ControlPlane(p.ControlPlaneLabel)
 	every := p.Timing.Model.Redirect.Interval // HAProxy's exit wakes the monitor earlier
 	o.Plan, o.Nodes, o.Daemon = p, nodes, services.NewHAProxy(p)
+	var pods *kube.Pods // of Ironic
+	if p.BalancesIronic() {
+		pods = api.Pods(p.Flavour().Ironic.Service)
+		o.Pods = pods
+		m.meter.Follow("ironic", pods.LastReceived)
+	}
 	room := lb.New(o)
 	m.meter.Add(room.Metrics)
 	m.meter.Follow("nodes", nodes.LastReceived)
 	return runInPod(ctx, m, m.credentials(p), stepsOf(room), every, func(ctx context.Context) {
 		m.serve(ctx, p, p.Ports[port.MonitorLB], m.alive)
 		m.watchAPI(ctx, "nodes", nodes)
+		if pods != nil {
+			m.watchAPI(ctx, "Ironic's pods", pods)
+		}
 		m.watch(ctx, "HAProxy", func(ctx context.Context) error {
 			return haproxyd.Follow(ctx, haproxy.Run.Socket(), m.wake)
 		})

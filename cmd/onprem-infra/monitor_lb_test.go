@@ -76,12 +76,15 @@ func TestBalancerIsAskedInside(t *testing.T) {
 	if healthy, err := services.NewHAProxy(p).Healthy(t.Context()); !healthy || err != nil {
 		t.Errorf("the redirect's monitor: %v, %v", healthy, err)
 	}
+	if serves, err := services.NewHAProxy(p).ServesIronic(t.Context()); !serves || err != nil {
+		t.Errorf("the redirect of Ironic: %v, %v", serves, err)
+	}
 	own := services.Node(p, nil)
 	own.Redirected = func() (bool, error) { return true, nil }
 	if found, why := probes.New(own).Probe(t.Context(), vrrp.CheckLB); found != health.Passed {
 		t.Errorf("the VIP's monitor: %v, %s", found, why)
 	}
-	if !asked["/haproxy_monitor"] || !asked["/haproxy_ready"] {
+	if !asked["/haproxy_monitor"] || !asked["/haproxy_ready"] || !asked["/haproxy_ironic"] {
 		t.Errorf("asked for %v", asked)
 	}
 }

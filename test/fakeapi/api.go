@@ -38,6 +38,10 @@ func NewAPI(file string) (*API, error) {
 	if err != nil {
 		return nil, err
 	}
+	endpointSlices, err := newStore("")
+	if err != nil {
+		return nil, err
+	}
 	a := &API{ServeMux: http.NewServeMux(), nodes: nodes}
 	a.readyz.Store("ok")
 	a.credentials.Store("accepted")
@@ -55,16 +59,18 @@ func NewAPI(file string) (*API, error) {
 			"major": "1", "minor": "0", "gitVersion": "v1.0.0-fake",
 		})
 	})
-	a.serve("/api/v1/nodes", resource{nodes, "Node"})
-	// Namespaces are not distinguished: there is one bootstrap machine.
-	a.serve("/api/v1/namespaces/{namespace}/configmaps", resource{configMaps, "ConfigMap"})
+	a.serve("/api/v1/nodes", resource{nodes, "Node", "v1"})
+	// Namespaces are not distinguished: there is one bootstrap machine, and one Ironic.
+	a.serve("/api/v1/namespaces/{namespace}/configmaps", resource{configMaps, "ConfigMap", "v1"})
+	a.serve("/apis/discovery.k8s.io/v1/namespaces/{namespace}/endpointslices",
+		resource{endpointSlices, "EndpointSlice", "discovery.k8s.io/v1"})
 	return a, nil
 }
 
 // resource is a kind of object that the API serves.
 type resource struct {
 	*store
-	kind string
+	kind, version string
 }
 
 // serve serves a resource at a path.
@@ -132,7 +138,7 @@ func (res resource) create(w http.ResponseWriter, r *http.Request) {
 		))
 		return
 	}
-	o["kind"], o["apiVersion"] = res.kind, "v1"
+	o["kind"], o["apiVersion"] = res.kind, res.version
 	stored, err := res.put(o)
 	if err != nil {
 		failure(w, http.StatusInternalServerError, "InternalError", err.Error())
@@ -207,7 +213,7 @@ func (res resource) listOrWatch(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	reply(w, http.StatusOK, map[string]any{
-		"kind": res.kind + "List", "apiVersion": "v1",
+		"kind": res.kind + "List", "apiVersion": res.version,
 		"metadata": map[string]string{"resourceVersion": strconv.Itoa(version)}, "items": items,
 	})
 }

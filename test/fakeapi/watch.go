@@ -83,7 +83,8 @@ func (res resource) bookmarkAt(version int, annotations map[string]string) event
 		meta["annotations"] = annotations
 	}
 	return event{
-		Type: "BOOKMARK", Object: object{"kind": res.kind, "apiVersion": "v1", "metadata": meta},
+		Type:   "BOOKMARK",
+		Object: object{"kind": res.kind, "apiVersion": res.version, "metadata": meta},
 	}
 }
 

@@ -63,15 +63,23 @@ type world struct {
 
 func open(t *testing.T) *world {
 	t.Helper()
+	return openOf(t, func(*spec.Cluster) {})
+}
+
+// openOf is open for a cluster that differs.
+func openOf(t *testing.T, change func(*spec.Cluster)) *world {
+	t.Helper()
 	need.Root(t)
 	need.Command(t, "runc")
-	p, err := plan.Compile(spec.Cluster{
+	c := spec.Cluster{
 		Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, ControlPlaneReplicas: 3, Timing: vrrp.ProfileCompat,
 		MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8::/64")},
 		APIVIPs:         []netip.Addr{netip.MustParseAddr(vip), netip.MustParseAddr(vip6)},
 		IngressVIPs:     []netip.Addr{netip.MustParseAddr("192.0.2.6"), netip.MustParseAddr("2001:db8::6")},
 		Images:          map[string]string{spec.RuntimeCfgImage: "ours", spec.HAProxyImage: "haproxy", spec.KeepalivedImage: "k", spec.CoreDNSImage: "c"},
-	})
+	}
+	change(&c)
+	p, err := plan.Compile(c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,3 +21,15 @@ func (f Filter) RemoveLeftovers() ([]string, error) {
 	}
 	return removed, err
 }
+
+// EnsureIronic writes the rules of Ironic that differ.
+func (Filter) EnsureIronic(r redirect.Rules) (bool, error) { return nft.Ironic.Ensure(r) }
+
+// RemoveIronic removes the rules of Ironic.
+func (f Filter) RemoveIronic() error {
+	removed, err := nft.Ironic.Remove()
+	if removed {
+		f.Log.Info("removed the redirect to Ironic, which is not balanced any more")
+	}
+	return err
+}

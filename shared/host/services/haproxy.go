@@ -14,13 +14,15 @@ import (
 // HAProxy is the HAProxy of a node's pod.
 type HAProxy struct {
 	health string        // URL of its health check
+	ironic string        // URL that answers if it serves Ironic
 	answer time.Duration // the probe's timeout
 }
 
 // NewHAProxy probes a port of the loopback: no other host can use up its connections.
 func NewHAProxy(p plan.Plan) HAProxy {
-	url := fmt.Sprintf("http://127.0.0.1:%d/haproxy_monitor", p.Ports[port.LBStats])
-	return HAProxy{url, p.Timing.Model.Redirect.Timeout}
+	url := fmt.Sprintf("http://127.0.0.1:%d/", p.Ports[port.LBStats])
+	return HAProxy{health: url + "haproxy_monitor", ironic: url + "haproxy_ironic",
+		answer: p.Timing.Model.Redirect.Timeout}
 }
 
 // Running reports the structure of the running configuration; false if none runs.
@@ -55,4 +57,9 @@ func (HAProxy) Reload(ctx context.Context, structure string) (bool, error) {
 // Healthy reports whether it passes its health check.
 func (d HAProxy) Healthy(ctx context.Context) (bool, error) {
 	return haproxyd.Healthy(ctx, d.health, d.answer)
+}
+
+// ServesIronic reports whether it has the frontends of Ironic.
+func (d HAProxy) ServesIronic(ctx context.Context) (bool, error) {
+	return haproxyd.Healthy(ctx, d.ironic, d.answer)
 }

@@ -43,7 +43,8 @@ func full() *Page {
 		Checks: []CheckState{{Name: vrrp.CheckLB, Passes: true, Changes: 3}},
 		Daemon: &Daemon{Running: true, Restarts: 1, Reloads: 2, Refused: true},
 	}.Onto(p)
-	Balancer{Running: true, Redirect: true, Lost: 2, Reloads: 1, Servers: []Server{{"m0", "192.0.2.11:6443", true, 12}, {"m1", "192.0.2.12:6443", false, 0}}}.Onto(p)
+	Balancer{Running: true, Redirect: true, Lost: 2, Reloads: 1, Servers: []Server{{"m0", "192.0.2.11:6443", true, 12}, {"m1", "192.0.2.12:6443", false, 0}},
+		IronicRedirect: new(true), Ironic: []IronicServer{{"ironic", Server{"s0", "192.0.2.11:6388", true, 3}}, {"virtual-media", Server{"s0", "192.0.2.11:6183", false, 0}}}}.Onto(p)
 	Names{Running: true, Source: FromMemory, Nodes: 5, Upstreams: 2, Reloads: 4, Stale: 2 * time.Second}.Onto(p)
 	Files{Serving: true, Requests: []Requests{{"kernel", 3}, {"image", 0}}, Sent: 62914560, Connections: 2, Items: []Fetched{{"osImage", true, 300_000_000}, {"ironicAgentImage", false, 0}}}.Onto(p)
 	Announcement{"established": 1, "lost": 0}.Onto(p)

@@ -93,6 +93,7 @@ func All() []Family {
 		VIPGapLast, AdvertAge, AdvertJitter, Clashes,
 		Check, CheckChanges, GateOpen, Running, Restarts, Reloads, Refused, Leaving, NodesKnown,
 		LBRunning, LBRedirect, LBLost, LBReloads, LBUp, LBSessions,
+		LBIronicRedirect, LBIronicUp, LBIronicSessions,
 		HTTPServing, HTTPRequests, HTTPSent, HTTPConnections, HTTPItemReady, HTTPItemBytes,
 		DNSRunning, DNSNodes, DNSUpstreams, DNSSource, DNSReloads, DNSStale, Announced,
 		ProvisioningAddress, ProvisioningTaken, ProvisioningRestored,

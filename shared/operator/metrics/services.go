@@ -77,6 +77,14 @@ var (
 		"1 when HAProxy sends new connections to the API server.", "server", "address")
 	LBSessions = gauge("onprem_lb_backend_sessions", "Open connections to the API server.",
 		"server", "address")
+	// Only where the balancer serves the cluster's Ironic.
+	LBIronicRedirect = gauge("onprem_lb_ironic_redirect",
+		"1 while connections to Ironic's ports of the API VIP go through HAProxy.")
+	LBIronicUp = gauge("onprem_lb_ironic_up",
+		"1 when HAProxy sends new connections to the pod of Ironic.", "backend", "server",
+		"address")
+	LBIronicSessions = gauge("onprem_lb_ironic_sessions", "Open connections to the pod of Ironic.",
+		"backend", "server", "address")
 )
 
 // Balancer is a node's HAProxy.
@@ -84,6 +92,8 @@ type Balancer struct {
 	Running, Redirect bool
 	Lost, Reloads     uint64
 	Servers           []Server // of the API, as HAProxy last reported
+	IronicRedirect    *bool    // nil if it does not serve Ironic
+	Ironic            []IronicServer
 }
 
 // Server is an API server behind HAProxy. There are no more than HAProxy has places for.
@@ -91,6 +101,12 @@ type Server struct {
 	Name, Address string
 	Up            bool
 	Sessions      int
+}
+
+// IronicServer is a port of a pod of Ironic behind HAProxy.
+type IronicServer struct {
+	Backend string // HAProxy's
+	Server
 }
 
 // Onto adds the metrics to a page.
@@ -102,5 +118,12 @@ func (b Balancer) Onto(p *Page) {
 	for _, s := range b.Servers {
 		p.Flag(LBUp, s.Up, s.Name, s.Address)
 		p.Add(LBSessions, float64(s.Sessions), s.Name, s.Address)
+	}
+	if b.IronicRedirect != nil {
+		p.Flag(LBIronicRedirect, *b.IronicRedirect)
+	}
+	for _, s := range b.Ironic {
+		p.Flag(LBIronicUp, s.Up, s.Backend, s.Name, s.Address)
+		p.Add(LBIronicSessions, float64(s.Sessions), s.Backend, s.Name, s.Address)
 	}
 }
