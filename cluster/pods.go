@@ -152,7 +152,8 @@ func balanced(p plan.Plan) []pod.Port {
 	var list []pod.Port
 	for _, named := range []struct{ name, port string }{
 		{"lb", port.LB}, {"mcs-lb", port.MachineConfigLB}, {"lb-ready", port.LBReady},
-		{"lb-monitor", port.LBMonitor},
+		{"lb-monitor", port.LBMonitor}, {"ironic-lb", port.IronicLB},
+		{"vmedia-lb", port.VirtualMediaLB},
 	} {
 		if number := p.Ports[named.port]; number != 0 {
 			list = append(list, pod.Port{Name: named.name, Number: number})

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/onprem-infra/onprem-infra/shared/object"
-	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
 // rows are the cells of a table of SECURITY.md between two comments, without the head.
@@ -44,7 +43,7 @@ func of(resource string, names []string) string {
 // TestReadme_Rights holds that SECURITY.md names each right that the rendered objects give, and no
 // other, and what a node does without it.
 func TestReadme_Rights(t *testing.T) {
-	p := compiled(t, func(*spec.Cluster) {})
+	p := compiled(t, withoutProvisioningNetwork)
 	var given, without [][]string
 	for _, o := range Objects(p) {
 		r, ok := o.(object.Role)
@@ -90,7 +89,7 @@ func TestReadme_Rights(t *testing.T) {
 // TestRights_Never holds that no kubelet is given a right to make or remove an object, or one over
 // all objects of a kind that it may write.
 func TestRights_Never(t *testing.T) {
-	for _, r := range Rights(compiled(t, func(*spec.Cluster) {})) {
+	for _, r := range Rights(compiled(t, withoutProvisioningNetwork)) {
 		for _, verb := range r.Verbs {
 			if verb != "update" && !slices.Contains(read(), verb) || verb == "update" &&
 				len(r.Names) == 0 {

@@ -62,6 +62,16 @@ func Rights(p plan.Plan) []Right {
 				"with a ready router may be missing",
 		})
 	}
+	if p.BalancesIronic() {
+		all = append(all, Right{
+			// Their names are made by the cluster, so that none can be listed here.
+			Verbs: read(), Group: object.DiscoveryGroup, Resource: "endpointslices",
+			Namespace: p.Flavour().Ironic.Namespace,
+			Roles:     []role.Role{role.Master},
+			Without: "it passes no connection to the cluster's Ironic: the API VIP's ports 6385 " +
+				"and 6183 are left to what else serves them there",
+		})
+	}
 	return all
 }
 

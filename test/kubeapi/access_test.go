@@ -259,15 +259,19 @@ func rights(t *testing.T, c *Cluster, s *Server) {
 		{false, "list", "", "secrets", health.RouterNamespace, ""},
 	} {
 		for verb := range strings.FieldsSeq(tt.verbs) {
-			review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
-				Verb: verb, Group: tt.group, Resource: tt.resource, Namespace: tt.namespace, Name: tt.name,
-			}}}
-			if err := kubelet.Do(t.Context(), http.MethodPost, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", review, review); err != nil {
-				t.Fatal(err)
-			}
-			if review.Status.Allowed != tt.may {
-				t.Errorf("a kubelet may %s %s %s/%s: %v, want %v", verb, tt.resource, tt.namespace, tt.name, review.Status.Allowed, tt.may)
-			}
+			allowed(t, kubelet, tt.may, authorizationv1.ResourceAttributes{Verb: verb, Group: tt.group, Resource: tt.resource, Namespace: tt.namespace, Name: tt.name})
 		}
+	}
+}
+
+// allowed asks the API whether a kubelet may do something.
+func allowed(t *testing.T, kubelet *Client, want bool, what authorizationv1.ResourceAttributes) {
+	t.Helper()
+	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &what}}
+	if err := kubelet.Do(t.Context(), http.MethodPost, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", review, review); err != nil {
+		t.Fatal(err)
+	}
+	if review.Status.Allowed != want {
+		t.Errorf("a kubelet may %s %s %s/%s: %v, want %v", what.Verb, what.Resource, what.Namespace, what.Name, review.Status.Allowed, want)
 	}
 }
