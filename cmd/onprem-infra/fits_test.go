@@ -48,6 +48,7 @@ func TestStatusFitsATerminal(t *testing.T) {
 		r.VIPs = append(r.VIPs, v)
 	}
 	r.Balancer = []status.Backend{{Name: "master-0.ostest.example.com", Address: netip.AddrPortFrom(longest(2), 6443), Status: "DOWN", Sessions: 12345}}
+	r.Ironic = []status.Backend{{Of: "virtual-media", Name: "s0", Address: netip.AddrPortFrom(longest(2), 6183), Status: "DOWN 1/3", Sessions: 12345}}
 	r.Names = []status.Name{{Name: "api-int.ostest.example.com", Want: []netip.Addr{longest(3)}, Answers: []netip.Addr{longest(4), longest(5)}}}
 	text := r.Text(width())
 	for _, line := range tooWide(text) {

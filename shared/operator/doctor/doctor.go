@@ -48,6 +48,7 @@ const (
 	CheckHAProxy       Name = "haproxy"        // the balancer does not answer
 	CheckBalancer      Name = "balancer"       // no backend is healthy, and an API server is ready
 	CheckRedirect      Name = "redirect"       // connections are not redirected to the balancer
+	CheckIronic        Name = "ironic"         // a ready pod of Ironic is not reached
 	CheckTracked       Name = "tracked"        // the tracked result of a check is wrong
 	CheckNeighbours    Name = "neighbours"     // a neighbour sends a VIP's packets elsewhere
 	CheckNoHolder      Name = "no-holder"      // no host answers for the API's VIP
@@ -89,8 +90,9 @@ var checks = []check{
 	{CheckPeers, vips.Peers}, {CheckOneWay, vips.OneWay}, {CheckHolders, vips.Holders},
 	{CheckKeepalived, daemons.Keepalived}, {CheckAPIServers, daemons.APIServers},
 	{CheckHAProxy, daemons.HAProxy}, {CheckBalancer, daemons.Balancer},
-	{CheckRedirect, daemons.Redirect}, {CheckTracked, daemons.Tracked},
-	{CheckNeighbours, vips.Neighbours}, {CheckNoHolder, vips.NoHolder}, {CheckPorts, ports},
+	{CheckRedirect, daemons.Redirect}, {CheckIronic, daemons.Ironic},
+	{CheckTracked, daemons.Tracked}, {CheckNeighbours, vips.Neighbours},
+	{CheckNoHolder, vips.NoHolder}, {CheckPorts, ports},
 	{CheckReach, vips.Reach}, {CheckMTU, vips.MTU}, {CheckVRRPPasses, vips.VRRPPasses},
 	{CheckUpstreamSelf, daemons.UpstreamSelf}, {CheckUpstreamNone, daemons.Upstream},
 	{CheckCoreDNS, daemons.CoreDNS}, {CheckNames, daemons.Names},

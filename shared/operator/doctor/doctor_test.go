@@ -792,6 +792,15 @@ var cases = []struct {
 		"it is not there, though HAProxy serves",
 	},
 	{CheckRedirect, "cannot be seen", func(f *facts.Facts) { f.Daemons.Redirected = nil }, ""},
+	{CheckIronic, "its pod is not reached", func(f *facts.Facts) {
+		f.Daemons.Balancer.Ironic = []facts.IronicPod{
+			{Of: "ironic", Address: netip.MustParseAddrPort("192.0.2.11:6388"), Up: true, Check: "L4OK"},
+			{Of: "virtual-media", Address: netip.MustParseAddrPort("192.0.2.11:6183"), Check: "L4TOUT"},
+		}
+	}, "the API reports it as ready, and no connection to 192.0.2.11:6183 succeeds: L4TOUT"},
+	{CheckIronic, "its pod is reached", func(f *facts.Facts) {
+		f.Daemons.Balancer.Ironic = []facts.IronicPod{{Of: "ironic", Address: netip.MustParseAddrPort("192.0.2.11:6388"), Up: true, Check: "L4OK"}}
+	}, ""},
 	{CheckTracked, "a check stands that fails", func(f *facts.Facts) {
 		f.Daemons.Checks[0].Passes, f.Daemons.Checks[0].Why = false, "connection refused"
 	}, "keepalived has that it passes, and it does not pass: connection refused"},

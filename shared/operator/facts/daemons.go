@@ -51,6 +51,16 @@ type Monitor struct {
 type Balancer struct {
 	Fault string   // why it does not answer; empty if it does
 	Up    []string // its healthy backends
+	// Ironic are the pods of the cluster's Ironic that the API reports as ready.
+	Ironic []IronicPod
+}
+
+// IronicPod is a port of such a pod, as HAProxy's check finds it.
+type IronicPod struct {
+	Of      string // HAProxy's backend
+	Address netip.AddrPort
+	Up      bool
+	Check   string // HAProxy's word
 }
 
 // Server is one of the control plane's API servers.

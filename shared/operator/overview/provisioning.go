@@ -6,12 +6,14 @@ import (
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/operator/layout"
-	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/spec/machine"
 )
 
 // provisioning is which host is answered in which phase, how it boots, and where it reports.
-func provisioning(p *provision.Plan, width layout.Width) string {
+func provisioning(whole plan.Plan, width layout.Width) string {
+	p := whole.Provisioning
 	network := string(p.Network)
 	if p.CIDR.IsValid() {
 		network += " " + p.CIDR.String()
@@ -22,6 +24,10 @@ func provisioning(p *provision.Plan, width layout.Width) string {
 		servers = fmt.Sprintf("bootstrap machine %s, cluster %s", p.BootstrapIP, p.IP)
 	case p.IP.IsValid():
 		servers = p.IP.String() + " in both phases"
+	}
+	if whole.BalancesIronic() {
+		servers += fmt.Sprintf("; the cluster's by HAProxy's ports %d and %d",
+			whole.Ports[port.IronicLB], whole.Ports[port.VirtualMediaLB])
 	}
 	names, texts := []string{"provisioning", "Ironic"}, []string{network, servers}
 	if d := p.DHCP; d != nil {

@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"github.com/onprem-infra/onprem-infra/shared/operator/layout"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
+	"github.com/onprem-infra/onprem-infra/shared/port"
 )
 
 // TestProvisioning_Block holds that a plan over IPv6 shows the addresses that a host has, and not
@@ -14,11 +16,22 @@ import (
 func TestProvisioning_Block(t *testing.T) {
 	p := &provision.Plan{Network: "managed", DHCP: &provision.DHCP{Block: 124},
 		Hosts: []provision.Host{{Name: "m0", Address: netip.MustParseAddr("fd00::10")}}}
-	if text := provisioning(p, layout.Width(100)); !strings.Contains(text, " fd00::10/124\n") {
+	if text := provisioning(plan.Plan{Provisioning: p}, layout.Width(100)); !strings.Contains(text, " fd00::10/124\n") {
 		t.Errorf("no block in\n%s", text)
 	}
 	p.DHCP.Block, p.Hosts[0].Address = 0, netip.MustParseAddr("172.22.0.10")
-	if text := provisioning(p, layout.Width(100)); !strings.Contains(text, " 172.22.0.10\n") {
+	if text := provisioning(plan.Plan{Provisioning: p}, layout.Width(100)); !strings.Contains(text, " 172.22.0.10\n") {
 		t.Errorf("no address in\n%s", text)
+	}
+}
+
+// TestProvisioning_Balanced holds that a plan states by which ports the cluster's Ironic is reached.
+func TestProvisioning_Balanced(t *testing.T) {
+	const want = "the API VIP's holder; the cluster's by HAProxy's ports 9448 and 9449\n"
+	for ports, balanced := range map[*map[string]uint16]bool{new(port.Numbers(nil)): true, {}: false} {
+		text := provisioning(plan.Plan{Provisioning: &provision.Plan{Network: "disabled"}, Ports: *ports}, layout.Width(100))
+		if strings.Contains(text, want) != balanced || !strings.Contains(text, "the API VIP's holder") {
+			t.Errorf("balanced %t:\n%s", balanced, text)
+		}
 	}
 }

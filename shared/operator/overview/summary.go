@@ -23,7 +23,7 @@ func (v View) Summary(width layout.Width) string {
 	}
 	text.WriteString("\n" + width.Facts(v.facts()))
 	if v.Provisioning != nil {
-		text.WriteString("\n" + provisioning(v.Provisioning, width) + v.Bootstrap.text(width))
+		text.WriteString("\n" + provisioning(v.Plan, width) + v.Bootstrap.text(width))
 	}
 	var rows [][]string
 	for _, b := range v.Timing.Bounds {

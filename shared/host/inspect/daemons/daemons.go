@@ -117,7 +117,12 @@ func (i Inspector) Balancer(ctx context.Context) (b *facts.Balancer, redirected 
 		b.Fault = err.Error()
 	}
 	for _, s := range stats {
-		if s.Backend == haproxy.Masters && !s.Disabled() && s.Up() {
+		switch {
+		case s.Disabled():
+		case haproxy.IsIronic(s.Backend):
+			b.Ironic = append(b.Ironic, facts.IronicPod{Of: s.Backend, Address: s.Address,
+				Up: s.Up(), Check: s.Check})
+		case s.Backend == haproxy.Masters && s.Up():
 			b.Up = append(b.Up, s.Server)
 		}
 	}

@@ -23,10 +23,10 @@ type Report struct {
 	Mode    string        `json:"mode"`   // unicast or multicast
 
 	Node
-	VIPs     []VIP     `json:"vips"`
-	Daemon   *Daemon   `json:"keepalived,omitempty"`
-	Balancer []Backend `json:"balancer,omitempty"` // the API servers behind this node's HAProxy
-	Names    []Name    `json:"names,omitempty"`    // that this host's own name server answers
+	VIPs   []VIP   `json:"vips"`
+	Daemon *Daemon `json:"keepalived,omitempty"`
+	Balanced
+	Names []Name `json:"names,omitempty"` // that this host's own name server answers
 
 	Hosts
 
@@ -126,8 +126,17 @@ type Daemon struct {
 	Troubles []string `json:"troubles,omitempty"`
 }
 
+// Balanced is what is behind this node's HAProxy.
+type Balanced struct {
+	Balancer []Backend `json:"balancer,omitempty"` // the API servers
+	// Ironic are the ready pods of the cluster's Ironic, each at either of its services; nil if
+	// HAProxy does not serve them, or does not answer.
+	Ironic []Backend `json:"ironic,omitzero"`
+}
+
 // Backend is a server behind the balancer.
 type Backend struct {
+	Of       string         `json:"of,omitempty"` // ironic or virtual-media; else it is of the API
 	Name     string         `json:"name"`
 	Address  netip.AddrPort `json:"address,omitzero"`
 	Status   string         `json:"status"` // HAProxy's word

@@ -69,23 +69,32 @@ func daemon(s supervised.Status) *Daemon {
 	return d
 }
 
-// balancer has the API servers behind this node's HAProxy.
-func (i inspector) balancer(ctx context.Context) (out []Backend, err error) {
+// balancer has the API servers behind this node's HAProxy, and the pods of the cluster's Ironic.
+func (i inspector) balancer(ctx context.Context) (b Balanced, err error) {
 	if i.Plan.LoadBalancer != spec.Managed {
-		return nil, nil
+		return b, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, inspect.Timeout)
 	defer cancel()
 	stats, err := i.Backends(ctx)
+	if err == nil && i.Plan.BalancesIronic() {
+		b.Ironic = []Backend{}
+	}
 	for _, s := range stats {
-		if s.Backend == haproxy.Masters && !s.Disabled() {
-			out = append(out, Backend{
-				Name: s.Server, Address: s.Address, Status: s.Status, Up: s.Up(), Check: s.Check,
-				Sessions: s.Sessions,
-			})
+		one := Backend{
+			Name: s.Server, Address: s.Address, Status: s.Status, Up: s.Up(), Check: s.Check,
+			Sessions: s.Sessions,
+		}
+		switch {
+		case s.Disabled():
+		case s.Backend == haproxy.Masters:
+			b.Balancer = append(b.Balancer, one)
+		case haproxy.IsIronic(s.Backend):
+			one.Of = s.Backend
+			b.Ironic = append(b.Ironic, one)
 		}
 	}
-	return out, err
+	return b, err
 }
 
 // names are what this host's own name server answers for the cluster's names, until it fails once.

@@ -75,7 +75,7 @@ func (i inspector) ask(ctx context.Context, r *Report, unseen *inspect.Unseen) *
 	var all sync.WaitGroup
 	all.Go(func() { state = i.routers(ctx, r.VIPs, &fromRouters) })
 	all.Go(func() { i.holders(ctx, r.VIPs, &fromHolders) })
-	all.Go(func() { r.Balancer, errBalancer = i.balancer(ctx) })
+	all.Go(func() { r.Balanced, errBalancer = i.balancer(ctx) })
 	all.Go(func() { r.Names, errNames = i.names(ctx) })
 	all.Go(func() { known = i.workers(ctx, &fromAPI) })
 	all.Wait()

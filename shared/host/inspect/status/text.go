@@ -205,10 +205,7 @@ func hostText(r Report) string {
 		text.WriteString(
 			"gate open: this node has seen the API work, and is a candidate for its VIP\n")
 	}
-	for _, s := range r.Balancer {
-		fmt.Fprintf(&text, "balancer: %s %s %s, %d sessions\n", s.Name, s.Address, s.Status,
-			s.Sessions)
-	}
+	text.WriteString(r.Balanced.text())
 	for _, n := range r.Names {
 		verdict := ""
 		if !n.Right {
@@ -219,6 +216,23 @@ func hostText(r Report) string {
 	}
 	if len(r.VIPs) > 0 {
 		fmt.Fprintf(&text, "routers: this host %s\n", r.Reach)
+	}
+	return text.String()
+}
+
+// text are the lines of what is behind HAProxy.
+func (b Balanced) text() string {
+	var text strings.Builder
+	for _, s := range b.Balancer {
+		fmt.Fprintf(&text, "balancer: %s %s %s, %d sessions\n", s.Name, s.Address, s.Status,
+			s.Sessions)
+	}
+	for _, s := range b.Ironic {
+		fmt.Fprintf(&text, "balancer: %s %s %s %s, %d sessions\n", s.Of, s.Name, s.Address,
+			s.Status, s.Sessions)
+	}
+	if b.Ironic != nil && len(b.Ironic) == 0 {
+		text.WriteString("balancer: no pod of Ironic is ready: connections to it are reset\n")
 	}
 	return text.String()
 }

@@ -164,6 +164,24 @@ func Redirect(f facts.Facts) (out facts.Faults) {
 	return out
 }
 
+// Ironic finds a pod of the cluster's Ironic that the API reports as ready, and that this node does
+// not reach.
+func Ironic(f facts.Facts) (out facts.Faults) {
+	if f.Daemons.Balancer == nil {
+		return out
+	}
+	for _, p := range f.Daemons.Balancer.Ironic {
+		if !p.Up {
+			out.Add(fmt.Sprintf("the pod of Ironic behind this node's HAProxy (%s)", p.Of),
+				fmt.Sprintf("the API reports it as ready, and no connection to %s succeeds: %s",
+					p.Address, p.Check),
+				"read the log of that pod, and check for a firewall between the two nodes: hosts "+
+					"that are provisioned are refused meanwhile")
+		}
+	}
+	return out
+}
+
 // Tracked compares the result of each check that keepalived has with a probe of now.
 func Tracked(f facts.Facts) (out facts.Faults) {
 	result := map[bool]string{true: "passes", false: "does not pass"}
