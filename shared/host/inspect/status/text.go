@@ -76,7 +76,8 @@ func verdictText(width layout.Width, v judge.Verdict) string {
 func electionText(v VIP, now time.Time) string {
 	var text strings.Builder
 	if v.Why != "" {
-		fmt.Fprintf(&text, "%s: %s here%s: %s\n", v.Address, v.State, since(v.Since, now), v.Why)
+		fmt.Fprintf(&text, "%s: %s here%s: %s\n", v.Address, v.State,
+			layout.Since(v.Since, now), v.Why)
 	}
 	var counts, not []string
 	for _, p := range v.Parts {
@@ -86,12 +87,14 @@ func electionText(v VIP, now time.Time) string {
 			continue // it adds nothing
 		case p.Fault:
 			not = append(not,
-				p.Name+" (without it this host is no candidate)"+since(p.Since, now)+because(p.Why))
+				p.Name+" (without it this host is no candidate)"+
+					layout.Since(p.Since, now)+because(p.Why))
 		case p.Counts:
 			counts = append(counts, part)
 		case p.Name != "holder":
 			not = append(not,
-				fmt.Sprintf("%s (%d)%s%s", p.Name, p.Adds, since(p.Since, now), because(p.Why)))
+				fmt.Sprintf("%s (%d)%s%s", p.Name, p.Adds, layout.Since(p.Since, now),
+					because(p.Why)))
 		}
 	}
 	if len(counts) > 0 {
@@ -142,30 +145,6 @@ func because(why string) string {
 		return ""
 	}
 	return ": " + why
-}
-
-// since is a time with its age.
-func since(t, now time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return fmt.Sprintf(" since %s (%s)", t.Format(time.DateTime+"Z"), age(now.Sub(t)))
-}
-
-// age is a duration in the two largest units that it has.
-func age(d time.Duration) string {
-	const day = 24 * time.Hour
-	switch {
-	case d < 0:
-		return "in the future"
-	case d < time.Minute:
-		return fmt.Sprintf("%d s ago", d/time.Second)
-	case d < time.Hour:
-		return fmt.Sprintf("%d min %d s ago", d/time.Minute, d%time.Minute/time.Second)
-	case d < day:
-		return fmt.Sprintf("%d h %d min ago", d/time.Hour, d%time.Hour/time.Minute)
-	}
-	return fmt.Sprintf("%d d %d h ago", d/day, d%day/time.Hour)
 }
 
 // hostText is the rest of a report.

@@ -1,4 +1,4 @@
-package status
+package layout
 
 import (
 	"testing"
@@ -12,7 +12,7 @@ func TestAge(t *testing.T) {
 		3*time.Hour + 59*time.Minute: "3 h 59 min ago", 49 * time.Hour: "2 d 1 h ago",
 		-time.Second: "in the future",
 	} {
-		if got := age(d); got != want {
+		if got := Age(d); got != want {
 			t.Errorf("%v: got %q, want %q", d, got, want)
 		}
 	}

@@ -1,0 +1,30 @@
+package layout
+
+import (
+	"fmt"
+	"time"
+)
+
+// Since is a time in words with its age, to stand behind a state; empty for none.
+func Since(t, now time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf(" since %s (%s)", t.Format(time.DateTime+"Z"), Age(now.Sub(t)))
+}
+
+// Age is a duration in the two largest units that it has.
+func Age(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case d < 0:
+		return "in the future"
+	case d < time.Minute:
+		return fmt.Sprintf("%d s ago", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%d min %d s ago", d/time.Minute, d%time.Minute/time.Second)
+	case d < day:
+		return fmt.Sprintf("%d h %d min ago", d/time.Hour, d%time.Hour/time.Minute)
+	}
+	return fmt.Sprintf("%d d %d h ago", d/day, d%day/time.Hour)
+}
