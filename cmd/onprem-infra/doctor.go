@@ -73,7 +73,8 @@ func doctorCommand(std streams) *cobra.Command {
 	}
 	in := inputFlags(cmd)
 	imagesFlag(cmd, in)
-	m := &monitor{machine: &machine{log: quiet(), cluster: plan.Path}}
+	m := &monitor{machine: &machine{log: quiet(), cluster: plan.Path,
+		meter: newMeter("doctor")}}
 	var peers []string
 	var joins, quiet, hosts bool
 	var link provisioningFlags
