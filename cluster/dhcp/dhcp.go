@@ -1,6 +1,6 @@
 // Package dhcp decides when a node of a cluster answers hosts that boot: while it has the address
 // that the nodes share on the provisioning network, which is where Ironic answers. The server is on
-// no other node, and off before the address is given up in order.
+// no other node.
 package dhcp
 
 import (

@@ -53,7 +53,7 @@ func rules(p plan.Plan) (out []rule) {
 	if p.LoadBalancer != spec.Managed {
 		return out
 	}
-	for _, v := range p.VIPs.All() {
+	for _, v := range slices.Concat(p.VIPs.API, p.VIPs.Ingress, p.VIPs.DNS) {
 		add(alarm{
 			Alert: "OnpremVIPUnwatched", For: "10m", Severity: "warning",
 			Expr:    fmt.Sprintf(`absent(onprem_vip_holder{vip="%s"})`, v),

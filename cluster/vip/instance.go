@@ -69,8 +69,9 @@ func (r *Room) instance(
 }
 
 // setDevice puts the provisioning address on the node's card of that network, and names the card.
-// Another machine that has the address keeps it. It may be a node that the description does not
-// list: so a node that has the address stays a candidate, and one that receives its adverts.
+// Another machine that has the address keeps it, and gets it from a node that has it too: a
+// bootstrap machine that was away comes back with half a control plane. It may be a node that the
+// description does not list: so a node that receives the adverts of a holder stays a candidate.
 func (r *Room) setDevice(
 	v election.VIP, inst *keepalived.Instance, s Snapshot,
 ) (name string, err error) {
@@ -78,10 +79,9 @@ func (r *Room) setDevice(
 	if err != nil {
 		return "", err
 	}
-	state := s.Status.Instances[string(v.Instance)].State
-	elected := state == supervised.Master || state == supervised.Backup
+	waits := s.Status.Instances[string(v.Instance)].State == supervised.Backup
 	switch other := s.Occupant; {
-	case elected || s.runs(v.Instance) && other.Other == "":
+	case waits || s.runs(v.Instance) && other.Other == "":
 	case other.Other != "":
 		return "", fmt.Errorf("the machine %s has it, which is no host of the cluster: the "+
 			"bootstrap machine, until it has installed the control plane", other.Other)

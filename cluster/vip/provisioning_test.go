@@ -61,7 +61,7 @@ func TestProvisioning_Instance(t *testing.T) {
 
 // TestProvisioning_Occupied holds that a machine which is no host of the cluster keeps the address,
 // as the bootstrap machine does until it has installed the control plane: also while nobody knows
-// yet, and from a node that waits for Ironic. A node that has the address keeps it too.
+// yet, from a node that waits for Ironic, and from one that has the address too.
 func TestProvisioning_Occupied(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -75,7 +75,7 @@ func TestProvisioning_Occupied(t *testing.T) {
 		{"occupied, and elected by the nodes", occupant.Finding{Known: true, Other: "52:54:00:00:00:99"}, supervised.Backup, ""},
 		{"occupied", occupant.Finding{Known: true, Other: "52:54:00:00:00:99"}, "", "the machine 52:54:00:00:00:99 has it"},
 		{"occupied, while it waits", occupant.Finding{Known: true, Other: "52:54:00:00:00:99"}, supervised.Fault, "the machine 52:54:00:00:00:99 has it"},
-		{"occupied, while it holds it", occupant.Finding{Known: true, Other: "52:54:00:00:00:99"}, supervised.Master, ""},
+		{"occupied, while it holds it", occupant.Finding{Known: true, Other: "52:54:00:00:00:99"}, supervised.Master, "the machine 52:54:00:00:00:99 has it"},
 	} {
 		w := newWorld(t, provisioned(), role.Master)
 		w.cards, w.other = []addr.Ethernet{{Name: "eno2", MAC: card(1)}}, tt.found

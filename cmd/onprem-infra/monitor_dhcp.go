@@ -13,6 +13,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/dhcp"
 	"github.com/onprem-infra/onprem-infra/shared/bootserver"
 	host "github.com/onprem-infra/onprem-infra/shared/host/bootserver"
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/ordered"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
@@ -36,12 +37,21 @@ first.`,
 	}
 	m := monitorFlags(cmd, "cluster/dhcp", std)
 	cmd.RunE = m.running(std, func(ctx context.Context, p plan.Plan, _ string) error {
-		if len(p.VIPs.Provisioning) == 0 {
-			return errNotShared
+		if len(p.VIPs.Provisioning) == 0 { // it may have had one until a moment ago
+			return errors.Join(errNotShared, endDHCP(ctx))
 		}
 		return monitorDHCP(ctx, m, p)
 	})
 	return cmd
+}
+
+// endDHCP ends what an earlier run of this program has left on, if there is any.
+func endDHCP(ctx context.Context) error {
+	if there, err := file.Exists(layout.Ordered); err != nil || !there {
+		return err
+	}
+	off := &ordered.Daemon{Dir: layout.Ordered}
+	return errors.Join(host.Fence{}.Close(), off.Stop(ctx, "dnsmasq"), host.Fence{}.Remove())
 }
 
 var errNotShared = errors.New("the nodes of this cluster share no address on a provisioning " +

@@ -24,12 +24,13 @@ type Candidacy struct {
 }
 
 // Gate is the eligibility gate. The node's own service and rank count for every VIP but that of the
-// ingress, whose candidates another list names.
+// ingress, whose candidates another list names. The provisioning address is Ironic's, wherever that
+// runs: its one candidate needs no rank of its own.
 func Gate(c Candidacy) Eligibility {
 	switch {
 	case c.Kind != vrrp.Ingress && !c.APISeen:
 		return APINotSeen
-	case c.Kind != vrrp.Ingress && c.RanksTaken:
+	case c.Kind != vrrp.Ingress && c.Kind != vrrp.Provisioning && c.RanksTaken:
 		return RanksTaken
 	case c.Unicast && !c.Named:
 		return NotNamed

@@ -92,9 +92,10 @@ type Instance struct {
 	// AuthPass is empty for none (VRRPv3 has no authentication, RFC 5798 9).
 	AuthPass vrrp.AuthPass `json:"authPass,omitempty"`
 	VIP      netip.Addr    `json:"vip"`
-	// Device has the VIP if it is another interface than the one that adverts are sent on; empty
-	// for that one. Without the device, or without its carrier, the instance is in FAULT. Bits is
-	// the VIP's prefix length there, by which the host reaches the others of its network.
+	// Device has the VIP if it is in a network in which the host has no other address; empty for
+	// the interface that adverts are sent on, which it may be too. Without the device, or without
+	// its carrier, the instance is in FAULT. Bits is the VIP's prefix length there, by which the
+	// host reaches the others of its network.
 	Device Interface        `json:"device,omitempty"`
 	Bits   int              `json:"bits,omitempty"`
 	Checks []vrrp.CheckName `json:"checks,omitempty"`

@@ -119,7 +119,7 @@ func (v *values) instance(b block) Instance {
 	for _, words := range vips {
 		text, bits, _ := strings.Cut(words[0], "/")
 		i.VIP = v.address(text)
-		if len(words) > 2 && words[1] == "dev" && Interface(words[2]) != i.Interface {
+		if len(words) > 2 && words[1] == "dev" {
 			i.Device, i.Bits = Interface(words[2]), v.bits(bits)
 		}
 	}

@@ -49,7 +49,7 @@ vrrp_instance one {
 `))
 	want := Config{Instances: []Instance{{
 		Name: "one", Interface: "ens3", ID: 7, Version: vrrp.V2, Priority: 100,
-		Advert: time.Second, VIP: addrs("192.0.2.5")[0],
+		Advert: time.Second, VIP: addrs("192.0.2.5")[0], Device: "ens3", Bits: 24,
 	}}}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v\ngot  %+v\nwant %+v", err, got, want)

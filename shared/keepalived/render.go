@@ -44,7 +44,8 @@ var parsed = sync.OnceValue(func() *template.Template {
 //     hosts there and has no other address; for the same reason an IPv6 one is not deprecated. It
 //     has no label: dnsmasq asks the kernel for an interface's address (SIOCGIFADDR), which names
 //     none whose label is another than the interface's name. Adverts are sent on the instance's
-//     interface all the same. keepalived does not follow the device's state unless it is tracked.
+//     interface all the same. keepalived does not follow the device's state unless it
+//     is tracked, and refuses to track the instance's own interface.
 //   - The sum of a priority and its weights is kept within 1 to 254, and a weight of -254 would be
 //     FAULT: -253 takes every priority to 1. A router that is demoted in that way advertises until
 //     it receives an advert of a better one.

@@ -65,6 +65,7 @@ func goldens() map[string]Config {
 		"ranked":            ranked(),
 		"subsecond-adverts": {Instances: []Instance{fast(bootstrap("ostest_API_0", "192.0.2.5"))}},
 		"device":            onDevice(),
+		"device-own":        onOwnDevice(),
 		"nothing":           {},
 	}
 }
@@ -76,6 +77,15 @@ func onDevice() Config {
 	ipv6 = unicast(ipv6, "2001:db8::10", "2001:db8::11")
 	ipv4.Device, ipv4.Bits, ipv6.Device, ipv6.Bits = "eno2", 24, "eno2", 64
 	return Config{Header: header, NotifyFIFO: fifo, Leave: leave, Instances: []Instance{ipv4, ipv6}}
+}
+
+// onOwnDevice is the same of a host with one card for both networks.
+func onOwnDevice() Config {
+	c := onDevice()
+	for i := range c.Instances {
+		c.Instances[i].Device = c.Instances[i].Interface
+	}
+	return c
 }
 
 // ranked is the first of three control plane nodes under timing vm.

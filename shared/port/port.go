@@ -52,7 +52,7 @@ const (
 	// the provisioning API of the cluster's pod, where proxies of its operator have the port ironic
 	IronicBackend    = "ironic-backend"
 	MonitorAddress   = "monitor-address"   // metrics of the bootstrap machine's address
-	MonitorDHCP      = "monitor-dhcp"      // metrics of the bootstrap machine's DHCP server
+	MonitorDHCP      = "monitor-dhcp"      // health and metrics of the DHCP server of either phase
 	MonitorHTTP      = "monitor-http"      // metrics of the server of the two
 	MonitorProvision = "monitor-provision" // metrics of the phase machine
 	MonitorIronic    = "monitor-ironic"    // metrics of the bootstrap machine's Ironic
@@ -86,7 +86,7 @@ func All() []Port {
 		{VirtualMediaLB, 9449, "HAProxy", true},
 		{IronicBackend, 6388, "Ironic", false},
 		{MonitorAddress, 9471, "onprem-infra bootstrap run address", true},
-		{MonitorDHCP, 9463, "onprem-infra bootstrap run dhcp", true},
+		{MonitorDHCP, 9463, "onprem-infra bootstrap run dhcp, monitor dhcp", true},
 		{MonitorHTTP, 9464, "onprem-infra bootstrap run http", true},
 		{MonitorProvision, 9465, "onprem-infra bootstrap run provision", true},
 		{MonitorIronic, 9462, "onprem-infra bootstrap run ironic", true},

@@ -40,7 +40,7 @@ func node(t *testing.T) *lab.Host {
 func nodeIn(t *testing.T, l *lab.Lab) *lab.Host {
 	t.Helper()
 	host := add(t, l, "node", "192.0.2.10/24", "2001:db8::10/64")
-	for _, args := range []string{"link set eth0 down", "link set eth0 name enp1s0", "link set enp1s0 up", "link add a-name-of-15-ch type veth peer name other", "link set a-name-of-15-ch up"} {
+	for _, args := range []string{"link set eth0 down", "link set eth0 name enp1s0", "link set enp1s0 up", "link add a-name-of-15-ch type veth peer name other", "link set a-name-of-15-ch up", "link add eno2 type veth peer name beyond", "link set eno2 up"} {
 		if out, err := host.Command(t.Context(), "ip", strings.Fields(args)...).CombinedOutput(); err != nil {
 			t.Fatalf("ip %s: %v\n%s", args, err, out)
 		}

@@ -355,7 +355,7 @@ func TestProvisioning_Occupied(t *testing.T) {
 	if out, err := s.beside.Command(t.Context(), "ip", "address", "flush", "dev", "eno2").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	s.until("the node with Ironic has it", time.Minute, func() bool { return slices.Equal(observer.Holders(), []string{s.nodes[0].Host.Name}) })
+	s.until("the node with Ironic has it", 3*time.Minute, func() bool { return slices.Equal(observer.Holders(), []string{s.nodes[0].Host.Name}) })
 	s.until("the worker is answered", time.Minute, func() bool { return !s.worker.last().IsZero() })
 }
 

@@ -21,8 +21,14 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/mac"
 )
 
-// interval is the time between two questions. Each is one packet to all hosts of the network.
-const interval = 5 * time.Second
+const (
+	// interval is the time between two questions. Each is one packet to all hosts of the network.
+	interval = 5 * time.Second
+	// first is how many questions in a row are without an answer until the address counts as free,
+	// and after how many it does again if a machine has answered: that one may be paused, or
+	// reboot.
+	first, after = 2, 12
+)
 
 // Network is the node's provisioning network.
 type Network interface {
@@ -35,8 +41,8 @@ type Network interface {
 
 // Finding is what is known.
 type Finding struct {
-	Known bool   // the network was asked
-	Other string // the MAC of a machine that has the address; empty for none
+	Known bool   // whether the address is free: it was asked for often enough
+	Other string // the MAC of a machine that has the address, or had it a moment ago
 }
 
 // Options are what a Watch needs. Without an address it asks nothing.
@@ -51,6 +57,8 @@ type Options struct {
 // Watch asks for as long as it runs. Its methods may be called by several goroutines.
 type Watch struct {
 	options Options
+
+	silent int // questions in a row without an answer; for Run alone
 
 	mu      sync.Mutex
 	finding Finding
@@ -74,16 +82,33 @@ func (w *Watch) Run(ctx context.Context) error {
 	}
 	var logged loop.News
 	for range loop.Every(ctx, interval) {
-		found, err := w.ask()
+		other, err := w.ask()
+		found := w.weigh(other, err)
 		if text := fmt.Sprint(found, err); ctx.Err() == nil && logged.Is(text) {
 			w.options.Log.Info("asked for the provisioning address", "address",
 				w.options.Address, "other_machine", found.Other, "error", err)
 		}
-		if err == nil {
-			w.note(found)
-		}
+		w.note(found)
 	}
 	return nil
+}
+
+// weigh is the finding after one more question.
+func (w *Watch) weigh(other string, err error) Finding {
+	before := w.Found()
+	switch {
+	case err != nil:
+		w.silent = 0
+		return before
+	case other != "":
+		w.silent = 0
+		return Finding{Known: true, Other: other}
+	}
+	w.silent++
+	if enough := map[bool]int{true: first, false: after}[before.Other == ""]; w.silent < enough {
+		return before
+	}
+	return Finding{Known: true}
 }
 
 func (w *Watch) note(found Finding) {
@@ -96,20 +121,20 @@ func (w *Watch) note(found Finding) {
 	}
 }
 
-func (w *Watch) ask() (Finding, error) {
+// ask is the MAC of a machine that has the address and is none of the hosts; empty for none.
+func (w *Watch) ask() (other string, err error) {
 	link, err := w.options.Network.Card()
 	if err != nil {
-		return Finding{}, err
+		return "", err
 	}
 	all, err := w.options.Network.WhoHas(link, w.options.Address)
 	if err != nil {
-		return Finding{}, err
+		return "", err
 	}
-	found := Finding{Known: true}
 	for _, text := range all {
 		if m, err := mac.Parse(text); err != nil || !slices.Contains(w.options.Hosts, m) {
-			found.Other = text
+			other = text
 		}
 	}
-	return found, nil
+	return other, nil
 }

@@ -63,12 +63,13 @@ func TestWatch(t *testing.T) {
 			{"a node", []string{node}, nil, nil, Finding{Known: true}, false},
 			{"the bootstrap machine", []string{node, stranger}, nil, nil, Finding{Known: true, Other: stranger}, true},
 			{"the link is down", nil, nil, errors.New("network is down"), Finding{Known: true, Other: stranger}, false},
-			{"it has left", nil, nil, nil, Finding{Known: true}, true},
+			{"it is silent for a moment", nil, nil, nil, Finding{Known: true, Other: stranger}, false},
+			{"it is back", []string{stranger}, nil, nil, Finding{Known: true, Other: stranger}, false},
 		} {
 			n.mu.Lock()
 			n.answers, n.card, n.no = step.answers, step.card, step.no
 			n.mu.Unlock()
-			time.Sleep(2 * interval)
+			time.Sleep((first + 1) * interval)
 			synctest.Wait()
 			woken := false
 			select {
@@ -79,6 +80,19 @@ func TestWatch(t *testing.T) {
 			if got := w.Found(); got != step.want || woken != step.woken {
 				t.Errorf("%s: %+v, woken %t, want %+v, %t", step.name, got, woken, step.want, step.woken)
 			}
+		}
+		n.mu.Lock()
+		n.answers = nil
+		n.mu.Unlock()
+		time.Sleep((after - 1) * interval)
+		synctest.Wait()
+		if got := w.Found(); got.Other == "" {
+			t.Error("it has left for good after a moment")
+		}
+		time.Sleep(2 * interval)
+		synctest.Wait()
+		if got := w.Found(); got != (Finding{Known: true}) {
+			t.Errorf("it has left, and %+v is found", got)
 		}
 		before := n.asked
 		time.Sleep(time.Minute)

@@ -27,6 +27,8 @@ var Named = map[string]struct {
 		"a router of the default ingress controller runs here, as the kubelet reports"},
 	"dns": {vrrp.CheckDNS,
 		"this node's own name server answers; a DNS VIP depends on it"},
+	"ironic": {vrrp.CheckIronic,
+		"Ironic answers on this node; the provisioning address depends on it"},
 }
 
 // Find finds a check. Underscores count as hyphens: names in keepalived's configuration have

@@ -52,12 +52,17 @@ type Part struct {
 	Why    string    `json:"why,omitempty"`  // the check's last result
 }
 
-// VIPs are the cluster's VIPs, with what this host is in the election of each. The last journal
-// entry of an instance explains its state.
+// VIPs are the cluster's VIPs, with what this host is in the election of each; without the
+// provisioning address on a host that does not stand for it. The last journal entry of an instance
+// explains its state.
 func (i *Inspector) VIPs(
 	o election.Observation, status supervised.Status, entries []journal.Entry,
 ) (out []VIP) {
 	for e, virtual := range election.All(i.Plan) {
+		_, runs := status.Instances[string(virtual.Instance)]
+		if e.Kind == vrrp.Provisioning && !runs {
+			continue // it is on a network of which other hosts may know nothing
+		}
 		v := i.vip(e, virtual, o, status)
 		for _, entry := range entries {
 			if entry.Clash != "" || entry.Instance != string(v.Instance) {
@@ -81,6 +86,9 @@ func (i *Inspector) vip(
 	out := VIP{Address: v.Address, For: e.Kind, ID: e.ID, Instance: v.Instance, Link: on.Link}
 	out.Router = e.ClashInstance(v, on, nil)
 	out.Here = o.Links.LinkOf(v.Address) != ""
+	if e.Kind == vrrp.Provisioning { // adverts are on one network, and the address on another
+		out.Link, out.Router.Near = o.Links.LinkOf(v.Address), false
+	}
 	if now, ok := status.Instances[string(v.Instance)]; ok {
 		out.State, out.Priority = now.State, now.Priority
 		out.Parts = i.parts(e, o, out, status)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -50,8 +49,9 @@ func signals(before, now order) (all []syscall.Signal) {
 // until the daemon runs.
 func (d *Daemon) Ensure(ctx context.Context, spec container.Spec) error {
 	d.resume()
-	if d.order.Digest != spec.Digest() {
-		d.order.Digest = spec.Digest()
+	if d.order.Digest != spec.Digest() || !d.order.On {
+		d.order.On, d.order.Digest = true, spec.Digest()
+		d.order.Run++
 		return d.write(ctx)
 	}
 	if !d.Running() {
@@ -146,17 +146,25 @@ func (d *Daemon) Signal(sig syscall.Signal) error {
 	return d.write(context.Background())
 }
 
-// Stop takes the order back, and waits until the daemon has ended.
+// Stop orders the daemon off, and waits until it has ended. A parent that has not begun yet reads
+// that when it does.
 func (d *Daemon) Stop(ctx context.Context, _ string) error {
 	d.resume()
-	if err := os.Remove(d.path(orderName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if d.order.On || d.order == (order{}) {
+		d.order.On = false
+		d.order.Run++
+	}
+	text, _ := json.Marshal(d.order) // texts, numbers and bits always encode
+	if _, err := file.WriteIfChanged(d.path(orderName), append(text, '\n'), 0o644); err != nil {
 		return err
 	}
-	d.order.Run++ // the next one is another process
-	if s := d.state(); s == (state{}) {
-		return nil // no parent has begun yet
+	if d.state() == (state{}) {
+		return nil
 	}
-	return d.await(ctx, func() bool { return !d.state().Running })
+	return d.await(ctx, func() bool {
+		s := d.state()
+		return s.Order == d.order && !s.Running
+	})
 }
 
 func (d *Daemon) path(name string) string { return filepath.Join(d.Dir, name) }

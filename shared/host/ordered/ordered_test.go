@@ -48,7 +48,7 @@ func start(t *testing.T, dir string) *beside {
 func (b *beside) says(want string) {
 	b.t.Helper()
 	got := ""
-	for range 300 {
+	for range 3000 {
 		text, _ := os.ReadFile(b.log)
 		if got = strings.Join(strings.Fields(string(text)), " "); got == want {
 			return

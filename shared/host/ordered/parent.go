@@ -27,21 +27,26 @@ const (
 	stateName = "state.json"
 	// every is the longest time between two rounds of the parent.
 	every = time.Second
+	// watchPause is the time until a watch that failed is tried again.
+	watchPause = time.Minute
 	// leaving is how long the daemon may take to end with its parent.
 	leaving = 6 * time.Second
 )
 
-// order is what the daemon is to be. Each change of it is another process, but for Signals.
+// order is what the daemon is to be. Each change is another process, but for that of a signal.
 type order struct {
+	On     bool   `json:"on"`
 	Digest string `json:"digest"`
-	Run    int    `json:"run"` // counts processes that were ordered anew
+	Run    int    `json:"run"` // counts processes, so that no two orders for one are alike
 	// Hangups and Reopens count SIGHUP and SIGUSR2, which the process gets once for each.
 	Hangups int `json:"hangups,omitempty"`
 	Reopens int `json:"reopens,omitempty"`
 }
 
 // same reports whether two orders are for one process.
-func (o order) same(other order) bool { return o.Digest == other.Digest && o.Run == other.Run }
+func (o order) same(other order) bool {
+	return o.On == other.On && o.Digest == other.Digest && o.Run == other.Run
+}
 
 // state is what the parent reports.
 type state struct {
@@ -69,18 +74,13 @@ func (p *Parent) Run(ctx context.Context) error {
 	p.keeper = child.New(child.Options{Wake: wake, Log: p.Log})
 	watching, end := context.WithCancel(ctx)
 	defer end()
-	lost := make(chan error, 1)
-	go func() { lost <- file.Watch(watching, []string{filepath.Join(p.Dir, orderName)}, wake) }()
+	go p.watch(watching, wake)
 	for ctx.Err() == nil {
 		if err := p.round(ctx); err != nil {
 			p.Log.Warn("report the state", "error", err)
 		}
 		select {
 		case <-ctx.Done():
-		case err := <-lost:
-			if ctx.Err() == nil {
-				return fmt.Errorf("watch for orders: %w", err)
-			}
 		case <-wake:
 		case <-time.After(every):
 		}
@@ -90,14 +90,27 @@ func (p *Parent) Run(ctx context.Context) error {
 	return errors.Join(p.keeper.Stop(last, p.Command[0]), p.report(state{Why: "its parent ends"}))
 }
 
+// watch wakes when the order changes. Without inotify the order is read at intervals alone.
+func (p *Parent) watch(ctx context.Context, wake chan struct{}) {
+	for ctx.Err() == nil {
+		err := file.Watch(ctx, []string{filepath.Join(p.Dir, orderName)}, wake)
+		if ctx.Err() == nil {
+			p.Log.Warn("watch for orders: the file is read at intervals", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(watchPause):
+		}
+	}
+}
+
 // round does what is ordered, and reports it.
 func (p *Parent) round(ctx context.Context) error {
 	wanted, err := readJSON[order](filepath.Join(p.Dir, orderName))
-	if errors.Is(err, fs.ErrNotExist) {
-		err = p.keeper.Stop(ctx, p.Command[0])
-		p.given = order{}
-		if err == nil {
-			err = errNoOrder
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !wanted.On {
+		p.given = wanted
+		if err = p.keeper.Stop(ctx, p.Command[0]); err == nil {
+			err = errNotOrdered
 		}
 	} else if err == nil {
 		err = p.follow(ctx, wanted)
@@ -109,7 +122,7 @@ func (p *Parent) round(ctx context.Context) error {
 	return p.report(s)
 }
 
-var errNoOrder = errors.New("nothing is ordered")
+var errNotOrdered = errors.New("it is ordered off")
 
 // follow has the process of an order run, and passes on the signals that it has not got.
 func (p *Parent) follow(ctx context.Context, wanted order) error {

@@ -1,5 +1,5 @@
 // Package layout has the paths that the programs of a bootstrap machine share while it provisions
-// hosts.
+// hosts, and those of a node that answers hosts which boot.
 package layout
 
 // What outlives a reboot.

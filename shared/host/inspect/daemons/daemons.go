@@ -96,6 +96,7 @@ func (i Inspector) Monitors(ctx context.Context) (out []facts.Monitor) {
 		{"vip (container keepalived-monitor)", port.MonitorVIP, i.RunsVIP()},
 		{"lb (container haproxy-monitor)", port.MonitorLB, i.Rooms.LB},
 		{"dns (container coredns-monitor)", port.MonitorDNS, i.Rooms.DNS},
+		{"dhcp (container dnsmasq-monitor)", port.MonitorDHCP, i.Rooms.Boots},
 	}
 	out = make([]facts.Monitor, len(all))
 	inspect.Each(all, func(n int, m monitor) {

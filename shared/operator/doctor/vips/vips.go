@@ -173,11 +173,22 @@ func Stale(f facts.Facts) (out facts.Faults) {
 		if why != "" {
 			out.Add(title(v)+" on this host",
 				fmt.Sprintf("its kernel has it%s, and %s", on(v), why),
-				fmt.Sprintf("remove it: ip address del %s/%d dev %s",
-					v.Address, v.Address.BitLen(), cmp.Or(v.Link, "LINK")))
+				"remove it: ip address del "+held(f, v))
 		}
 	}
 	return out
+}
+
+// held is an address as this host has it, with its link, as words of iproute2's.
+func held(f facts.Facts, v facts.VIP) string {
+	for _, l := range f.Host.Links.Links {
+		for _, a := range l.Addresses {
+			if a.Prefix.Addr() == v.Address {
+				return fmt.Sprintf("%s dev %s", a.Prefix, l.Name)
+			}
+		}
+	}
+	return fmt.Sprintf("%s/%d dev %s", v.Address, v.Address.BitLen(), cmp.Or(v.Link, "LINK"))
 }
 
 // NoHolder reports on the API's VIPs only: that of ingress has no holder while no router runs.
