@@ -1,15 +1,19 @@
 package inspect_test
 
 import (
+	"fmt"
 	"net/netip"
 	"slices"
 	"testing"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/bmc"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/spec/machine"
+	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 	"github.com/onprem-infra/onprem-infra/test/fakehost"
@@ -60,6 +64,49 @@ func TestVIPs_RankOfBothFamilies(t *testing.T) {
 		if v.For == vrrp.Ingress &&
 			(len(v.Parts) == 0 || slices.ContainsFunc(v.Parts, unexplained)) {
 			t.Errorf("%s: %+v", v.Address, v.Parts)
+		}
+	}
+}
+
+// TestVIPs_Provisioning holds that the provisioning address is a matter of hosts that stand for it
+// alone, and that its link is the one that has it, not the one of the adverts: a bootstrap machine
+// has it without keepalived, and no other host has a network in which to ask for it.
+func TestVIPs_Provisioning(t *testing.T) {
+	address, _ := bmc.Parse("ipmi://198.51.100.1") // it is one
+	c := spec.Cluster{Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, Distribution: spec.Kubernetes, ControlPlaneReplicas: 3,
+		APIVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.5")}, IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")},
+		Hosts: []spec.Host{{Name: "m0", BootMACAddress: "52:54:00:00:00:01", BMC: machine.BMC{Address: address, Credentials: "/etc/bmc"}}}}
+	c.Provisioning.Network = provisioning.Managed
+	p, err := plan.Compile(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := func(index int, name, prefix string) addr.Link {
+		return addr.Link{Index: index, Name: name, Up: true, Addresses: []addr.Address{{Prefix: netip.MustParsePrefix(prefix)}}}
+	}
+	machines, boots := link(2, "eth0", "192.0.2.11/24"), link(3, "eno2", "172.22.0.3/24")
+	for _, tt := range []struct {
+		name  string
+		state supervised.State
+		links []addr.Link
+		want  string
+	}{
+		{"a bootstrap machine", "", []addr.Link{machines, boots}, "none"},
+		{"a node without Ironic", supervised.Fault, []addr.Link{machines}, "FAULT, on \"\", here false, near false"},
+		{"the holder", supervised.Master, []addr.Link{machines, boots}, "MASTER, on \"eno2\", here true, near false"},
+	} {
+		status := supervised.Status{Instances: map[string]supervised.Instance{}}
+		if tt.state != "" {
+			status.Instances["ostest_PROVISIONING_0"] = supervised.Instance{State: tt.state}
+		}
+		got := "none"
+		for _, v := range fakehost.New(t, p, nil).VIPs(election.Observation{Links: addr.Snapshot{Links: tt.links}}, status, nil) {
+			if v.For == vrrp.Provisioning {
+				got = fmt.Sprintf("%s, on %q, here %t, near %t", v.State, v.Link, v.Here, v.Router.Near)
+			}
+		}
+		if got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
 		}
 	}
 }
