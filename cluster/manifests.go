@@ -43,6 +43,10 @@ func ManifestsWith(p plan.Plan, g metal3.Given) (asset.Set, error) {
 	if err != nil {
 		return asset.Set{}, err
 	}
+	if metal3.Runs(p) {
+		o := namespace(p, metal3.Namespace(p))
+		b.File("/12-namespace-"+o.About().Metadata.Name+".yaml", 0o644, object.Encode(o))
+	}
 	for _, o := range objects {
 		path, mode := hostFile(o)
 		b.File(path, mode, object.Encode(o))

@@ -15,7 +15,7 @@ const kubelets = "system:nodes"
 
 // Objects are the objects that must exist once in a cluster, in the order of application.
 func Objects(p plan.Plan) []object.Object {
-	return append([]object.Object{namespace(p)}, Grants(p)...)
+	return append([]object.Object{namespace(p, p.Namespace)}, Grants(p)...)
 }
 
 // Grants are the objects that give Rights: a role and its binding for each namespace.
@@ -39,7 +39,7 @@ func Grants(p plan.Plan) (objects []object.Object) {
 
 // namespace lets pods use the host's network and files, and run on the CPUs that are reserved for
 // the cluster's own work.
-func namespace(p plan.Plan) object.Object {
+func namespace(p plan.Plan, name string) object.Object {
 	const level = "privileged"
 	labels := map[string]string{
 		"pod-security.kubernetes.io/enforce": level, "pod-security.kubernetes.io/audit": level,
@@ -48,7 +48,7 @@ func namespace(p plan.Plan) object.Object {
 	maps.Copy(labels, p.Flavour().NamespaceLabels)
 	return object.Namespace{Head: object.Head{APIVersion: object.Core, Kind: "Namespace",
 		Metadata: object.Meta{
-			Name:        p.Namespace,
+			Name:        name,
 			Annotations: p.Flavour().NamespaceAnnotations,
 			Labels:      labels,
 		}}}

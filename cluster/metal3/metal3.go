@@ -1,5 +1,6 @@
-// Package metal3 makes the objects by which OpenShift's operators know the hosts of a cluster:
-// those that the bootstrap machine has provisioned, and those that the cluster is to provision.
+// Package metal3 makes the objects by which a cluster's operators know its hosts: those that the
+// bootstrap machine has provisioned, and those that the cluster is to provision. OpenShift has such
+// operators; in a cluster of any Kubernetes metal3 runs beside our own Ironic.
 package metal3
 
 import (
@@ -11,6 +12,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/object"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
+	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/secret"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/spec/machine"
@@ -27,12 +29,26 @@ type Given struct {
 	// CA are certificates in PEM by which BMCs are verified; empty for those of the machine.
 	CA string
 	// InfraID begins the names of the Machines of OpenShift's installer, which metadata.json has.
-	// Without it hosts of the control plane belong to no Machine.
+	// Without it hosts of the control plane belong to no Machine. Only OpenShift has Machines.
 	InfraID string
 }
 
 // Knows reports whether the plan provisions hosts of a cluster that has such operators.
-func Knows(p plan.Plan) bool { return p.Provisioning != nil && p.Flavour().Machines }
+func Knows(p plan.Plan) bool {
+	return p.Provisioning != nil && (p.Flavour().Machines || Runs(p))
+}
+
+// Runs reports whether Ironic runs in the cluster by our own objects: on a control plane node, all
+// of which share the address at which hosts reach it.
+func Runs(p plan.Plan) bool { return p.NodeRuns(role.Master).Boots }
+
+// Namespace is where a cluster has the objects of its hosts.
+func Namespace(p plan.Plan) string {
+	if p.Flavour().Machines {
+		return object.MachineNamespace
+	}
+	return object.HostNamespace
+}
 
 // WrongHosts is the error of Objects for hosts of the plan of which no object can be made. Each
 // list may be empty, but not all of them.
@@ -40,6 +56,8 @@ type WrongHosts struct {
 	Absent    []string // those that Given does not have
 	NoAccount []string // whose account is in a file that the caller has not read
 	Pinned    []string // whose BMC is known by a digest, which Ironic cannot verify
+	// Media are those that boot by virtual media, where nothing balances that at the API VIP.
+	Media []string
 }
 
 func (w WrongHosts) Error() string {
@@ -55,6 +73,9 @@ func (w WrongHosts) Error() string {
 		{w.Pinned, "the BMC is known by the digest of its certificate (pin:) for ", "Ironic " +
 			"verifies by authorities alone: put the certificate or its CA into bmcCA, and leave " +
 			"verify out"},
+		{w.Media, "in a cluster of any Kubernetes no node serves virtual media at the API VIP, " +
+			"from which the BMC would fetch it, for ", "use a bmc.address by which the host " +
+			"boots by PXE, such as redfish://"},
 	} {
 		if len(fault.names) > 0 {
 			all = append(all, fault.before+strings.Join(fault.names, ", ")+": "+fault.fix)
@@ -69,9 +90,14 @@ func Objects(p plan.Plan, g Given) ([]object.Object, error) {
 	if !Knows(p) {
 		return nil, nil
 	}
-	all := []object.Object{operator(*p.Provisioning)}
-	if g.CA != "" {
-		all = append(all, object.ConfigMap{Head: about(object.Core, "ConfigMap", "bmc-verify-ca"),
+	openShift := p.Flavour().Machines
+	var all []object.Object
+	if openShift {
+		all = append(all, operator(*p.Provisioning))
+	}
+	if openShift && g.CA != "" {
+		all = append(all, object.ConfigMap{
+			Head: about(Namespace(p), object.Core, "ConfigMap", "bmc-verify-ca"),
 			Data: map[string]string{"verify_ca.crt": g.CA}})
 	}
 	var wrong WrongHosts
@@ -89,9 +115,19 @@ func Objects(p plan.Plan, g Given) ([]object.Object, error) {
 		if strings.HasPrefix(planned.Verify, machine.VerifyPin) {
 			wrong.Pinned = append(wrong.Pinned, planned.Name)
 		}
-		all = append(all, host(planned, described, g.machine(planned, nth))...)
+		if !openShift && planned.Phase == provision.Cluster &&
+			planned.Boot == provision.VirtualMedia {
+			wrong.Media = append(wrong.Media, planned.Name)
+		}
+		n := nth[planned.Role]
+		nth[planned.Role]++
+		own := host(Namespace(p), planned, described)
+		if openShift {
+			adopt(own, planned, g.machine(planned, n))
+		}
+		all = append(all, own...)
 	}
-	if len(wrong.Absent)+len(wrong.NoAccount)+len(wrong.Pinned) > 0 {
+	if len(wrong.Absent)+len(wrong.NoAccount)+len(wrong.Pinned)+len(wrong.Media) > 0 {
 		return nil, wrong
 	}
 	return all, nil
@@ -124,9 +160,9 @@ func HostObjects(p plan.Plan, g Given, name string) (own []object.Object, err er
 	return own, nil
 }
 
-func about(version, kind, name string) object.Head {
+func about(namespace, version, kind, name string) object.Head {
 	return object.Head{APIVersion: version, Kind: kind, Metadata: object.Meta{
-		Name: name, Namespace: object.MachineNamespace,
+		Name: name, Namespace: namespace,
 		Labels: map[string]string{object.ManagedBy: object.Program},
 	}}
 }
@@ -152,45 +188,50 @@ func operator(p provision.Plan) object.Object {
 			s.ProvisioningNetworkGateway = d.Gateway.String()
 		}
 	}
-	head := about(object.Metal3, "Provisioning", "provisioning-configuration")
-	head.Metadata.Namespace = ""
+	head := about("", object.Metal3, "Provisioning", "provisioning-configuration")
 	return object.Provisioning{Head: head, Spec: s}
 }
 
-// machine is the Machine that a host of the control plane belongs to. Without it the controller of
-// Machines would choose any host for it that is available, such as a worker's.
-func (g Given) machine(h provision.Host, nth map[string]int) *object.Reference {
-	if h.Phase != provision.Bootstrap {
-		return nil
-	}
-	n := nth[h.Role]
-	nth[h.Role]++
-	if g.InfraID == "" {
+// machine is the Machine that a host of the control plane belongs to, the n-th of its role. Without
+// it the controller of Machines would choose any host for it that is available, such as a worker's.
+func (g Given) machine(h provision.Host, n int) *object.Reference {
+	if h.Phase != provision.Bootstrap || g.InfraID == "" {
 		return nil
 	}
 	return &object.Reference{APIVersion: object.Machine, Kind: "Machine",
 		Namespace: object.MachineNamespace, Name: fmt.Sprintf("%s-%s-%d", g.InfraID, h.Role, n)}
 }
 
-// host is a host, with the Secrets that it names.
-func host(planned provision.Host, described spec.Host, of *object.Reference) (
-	all []object.Object) {
-	h := object.BareMetalHost{Head: about(object.Metal3, "BareMetalHost", planned.Name),
-		Spec: object.BareMetalHostSpec{Online: true, ConsumerRef: of,
-			ExternallyProvisioned: planned.Phase == provision.Bootstrap,
-			BootMode:              planned.BootMode, RootDeviceHints: hints(described.RootDisk)}}
-	if planned.MAC.IsCard() {
-		h.Spec.BootMACAddress = planned.MAC.String()
+// adopt gives a host what OpenShift has beside metal3.
+func adopt(own []object.Object, planned provision.Host, of *object.Reference) {
+	h, ok := own[len(own)-1].(object.BareMetalHost)
+	if !ok {
+		return
 	}
 	h.Metadata.Labels[roleLabel] = "control-plane"
 	if planned.Role == machine.Worker {
 		h.Metadata.Labels[roleLabel] = planned.Role
 	}
+	h.Spec.ConsumerRef = of
+	own[len(own)-1] = h
+}
+
+// host is a host, behind the Secrets that it names.
+func host(namespace string, planned provision.Host, described spec.Host) (all []object.Object) {
+	h := object.BareMetalHost{
+		Head: about(namespace, object.Metal3, "BareMetalHost", planned.Name),
+		Spec: object.BareMetalHostSpec{Online: true,
+			ExternallyProvisioned: planned.Phase == provision.Bootstrap,
+			BootMode:              planned.BootMode, RootDeviceHints: hints(described.RootDisk)}}
+	if planned.MAC.IsCard() {
+		h.Spec.BootMACAddress = planned.MAC.String()
+	}
 	if planned.Phase == provision.Cluster {
 		h.Metadata.Annotations = map[string]string{object.Paused: object.UntilHandover}
 	}
 	if planned.BMC != "" {
-		account := object.Secret{Head: about(object.Core, "Secret", object.AccountOf(planned.Name)),
+		account := object.Secret{
+			Head: about(namespace, object.Core, "Secret", object.AccountOf(planned.Name)),
 			Data: map[string]string{"username": encoded(described.BMC.Username),
 				"password": encoded(described.BMC.Password)}}
 		h.Spec.BMC = &object.BMC{Address: planned.BMC, CredentialsName: account.Metadata.Name,
@@ -199,7 +240,7 @@ func host(planned provision.Host, described spec.Host, of *object.Reference) (
 	}
 	if !described.Network.Empty() {
 		network := object.Secret{
-			Head: about(object.Core, "Secret", object.NetworkOf(planned.Name)),
+			Head: about(namespace, object.Core, "Secret", object.NetworkOf(planned.Name)),
 			Data: map[string]string{"nmstate": encoded(described.Network)}}
 		h.Spec.NetworkDataName = network.Metadata.Name
 		all = append(all, network)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/object"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/secret"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/test/cache"
 	"github.com/onprem-infra/onprem-infra/test/need"
@@ -287,5 +288,73 @@ func TestLongJudge(t *testing.T) {
 	}
 	if good != 5 {
 		t.Errorf("%d hosts", good)
+	}
+}
+
+// own is a cluster of any Kubernetes whose nodes share the provisioning address.
+const own = `{apiVersion: onprem-infra.io/v1alpha1, kind: Cluster, metadata: {name: prod}, spec: {
+  baseDomain: example.com, platform: baremetal, distribution: kubernetes, controlPlaneReplicas: 1,
+  machineNetworks: [192.0.2.0/24], apiVIPs: [192.0.2.5], ingressVIPs: [192.0.2.6],
+  provisioning: {network: managed}, images: {ironicImage: 'r/ironic:1'}, hosts: [
+    {name: m0, role: master, bootMAC: '52:54:00:00:00:01', bmc: {address: 'redfish-virtualmedia://198.51.100.1/redfish/v1/Systems/1', credentials: {file: m0.yaml}}},
+    {name: w0, role: worker, bootMAC: '52:54:00:00:00:02', bmc: {address: 'ipmi://198.51.100.2', credentials: {file: w0.yaml}}},
+    {name: w1, role: worker, bootMAC: '52:54:00:00:00:03', bmc: {address: 'redfish://198.51.100.3/redfish/v1/Systems/1', credentials: {file: w1.yaml}}}]}}`
+
+// anyKubernetes is its plan after replacements, with hosts whose accounts have been read.
+func anyKubernetes(t *testing.T, replace ...string) (plan.Plan, []spec.Host) {
+	t.Helper()
+	c, findings := spec.Parse("cluster.yaml", []byte(strings.NewReplacer(replace...).Replace(own)), spec.Knobs{})
+	if findings.HasErrors() {
+		t.Fatal(findings)
+	}
+	p, err := plan.Compile(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, h := range c.Hosts {
+		c.Hosts[i].BMC.Username, c.Hosts[i].BMC.Password = secret.New("admin"), secret.New("p4ss-"+h.Name)
+	}
+	return p, c.Hosts
+}
+
+// TestObjects_AnyKubernetes holds that without OpenShift the hosts are the same but for what is
+// OpenShift's alone, in the namespace of the cluster's Ironic.
+func TestObjects_AnyKubernetes(t *testing.T) {
+	p, hosts := anyKubernetes(t)
+	all := made(t, Given{Hosts: hosts, CA: "CERTIFICATES\n", InfraID: "must-not-appear"}, p)
+	if len(all) != 6 {
+		t.Errorf("%d objects, want a host and a Secret each", len(all))
+	}
+	for name, o := range all {
+		head := o.About()
+		if head.Metadata.Namespace != "onprem-infra-metal3" || len(head.Metadata.Labels) != 1 {
+			t.Errorf("%s: %+v", name, head.Metadata)
+		}
+		h, ok := o.(object.BareMetalHost)
+		if !ok {
+			continue
+		}
+		master := head.Metadata.Name == "m0"
+		if _, paused := head.Metadata.Annotations[object.Paused]; paused == master || h.Spec.ExternallyProvisioned != master || h.Spec.ConsumerRef != nil || !h.Spec.Online {
+			t.Errorf("%s: %s", name, object.Encode(h))
+		}
+	}
+	if s, _ := all["Secret w0-bmc-secret"].(object.Secret); s.Data["password"] != base64.StdEncoding.EncodeToString([]byte("p4ss-w0")) {
+		t.Errorf("%+v", s.Data)
+	}
+}
+
+// TestObjects_AnyKubernetesRefused holds that a worker is refused whose BMC could fetch no medium,
+// and that nothing is made where Ironic does not run in the cluster.
+func TestObjects_AnyKubernetesRefused(t *testing.T) {
+	p, hosts := anyKubernetes(t, "redfish://198.51.100.3", "redfish-virtualmedia://198.51.100.3")
+	if _, err := Objects(p, Given{Hosts: hosts}); err == nil || !strings.Contains(err.Error(), "virtual media at the API VIP, from which the BMC would fetch it, for w1: use a bmc.address by which the host boots by PXE") {
+		t.Errorf("got %v", err)
+	}
+	for name, replace := range map[string][2]string{"without Ironic": {"images: {ironicImage: 'r/ironic:1'}, ", ""}, "without a network": {"provisioning: {network: managed}", "provisioning: {network: disabled}"}} {
+		p, hosts := anyKubernetes(t, replace[0], replace[1], "ipmi://198.51.100.2", "redfish-virtualmedia://198.51.100.2/redfish/v1/Systems/1", "redfish://", "redfish-virtualmedia://")
+		if got, err := Objects(p, Given{Hosts: hosts}); err != nil || len(got) > 0 || Knows(p) {
+			t.Errorf("%s: %d objects, %v", name, len(got), err)
+		}
 	}
 }

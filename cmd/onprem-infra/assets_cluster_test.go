@@ -118,3 +118,49 @@ func TestRenderCluster_Hosts(t *testing.T) {
 		}
 	}
 }
+
+// TestRender_HostsOfAnyKubernetes holds that a cluster of any Kubernetes in which Ironic runs gets
+// the objects of its hosts, with a password for the owner's eyes alone, and that it has no Machines.
+func TestRender_HostsOfAnyKubernetes(t *testing.T) {
+	dir := t.TempDir()
+	config, account := filepath.Join(dir, "cluster.yaml"), filepath.Join(dir, "account.yaml")
+	for path, text := range map[string]string{account: "username: admin\npassword: " + planted + "\n", config: `
+apiVersion: onprem-infra.io/v1alpha1
+kind: Cluster
+metadata: {name: prod}
+spec:
+  baseDomain: example.com
+  platform: baremetal
+  distribution: kubernetes
+  controlPlaneReplicas: 1
+  machineNetworks: [192.0.2.0/24]
+  apiVIPs: [192.0.2.5]
+  ingressVIPs: [192.0.2.6]
+  provisioning: {network: managed}
+  images: {ironicImage: 'r/ironic:1', baremetalRuntimeCfgImage: 'r/o:1', ironicAgentImage: 'r/agent:1',
+    osImage: 'http://192.0.2.9/os.raw@sha256:` + strings.Repeat("0", 64) + `'}
+  hosts:
+  - {name: m0, role: master, bootMAC: '52:54:00:00:00:01', bmc: {address: 'ipmi://198.51.100.1', credentials: {file: account.yaml}}}
+  - {name: w0, role: worker, bootMAC: '52:54:00:00:00:02', bmc: {address: 'ipmi://198.51.100.2', credentials: {file: account.yaml}}}
+`} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out := filepath.Join(dir, "out")
+	args := []string{"render", "--role=cluster", "-c", config, "--out", out}
+	if o := invoke(t, "", args...); o.code != 0 || strings.Contains(o.out+o.err, planted) || strings.Contains(o.err, "infra-id") {
+		t.Fatalf("exit %d: %s%s", o.code, o.out, o.err)
+	}
+	for _, name := range []string{"12-namespace-onprem-infra-metal3", "20-secret-w0-bmc-secret", "30-baremetalhost-m0", "30-baremetalhost-w0"} {
+		info, err := os.Stat(filepath.Join(out, name+".yaml"))
+		if err != nil {
+			t.Error(err)
+		} else if private := info.Mode() == 0o600; private != strings.HasPrefix(name, "20-secret") {
+			t.Errorf("%s has mode %v", name, info.Mode())
+		}
+	}
+	if o := invoke(t, "", append(args, "--infra-id", "x")...); o.code != exitUsage || !strings.Contains(o.err, "--infra-id is for OpenShift") {
+		t.Errorf("with Machines: exit %d: %s", o.code, o.err)
+	}
+}

@@ -153,7 +153,7 @@ func hostObjects(std streams, in *input, name string) (
 	if err != nil {
 		return distribution.Flavour{}, nil, err
 	}
-	if !metal3.Knows(p) || !slices.ContainsFunc(p.Provisioning.Hosts,
+	if !p.Flavour().Machines || !metal3.Knows(p) || !slices.ContainsFunc(p.Provisioning.Hosts,
 		func(h provision.Host) bool {
 			return h.Name == name && h.BMC != "" && h.Phase == provision.Cluster &&
 				h.Role == string(role.Worker)

@@ -141,7 +141,12 @@ func clusterGoods(std streams, in *input, p plan.Plan, described spec.Cluster, i
 		}
 		return cluster.Manifests(p)
 	}
-	if infraID == "" && !provisions.Runs(p) {
+	openShift := p.Flavour().Machines
+	if infraID != "" && !openShift {
+		return asset.Set{}, usage("--infra-id is for OpenShift: no other Kubernetes has Machines " +
+			"of its installer")
+	}
+	if openShift && infraID == "" && !provisions.Runs(p) {
 		if err := printMessage(std.err, "onprem-infra: note: the description has BMCs, and no "+
 			"images.%s: OpenShift's installer provisions these hosts and writes their objects; "+
 			"with --infra-id they are among these\n", spec.IronicImage); err != nil {
@@ -153,7 +158,7 @@ func clusterGoods(std streams, in *input, p plan.Plan, described spec.Cluster, i
 	if err != nil {
 		return asset.Set{}, err
 	}
-	if infraID == "" {
+	if openShift && infraID == "" {
 		if err := printMessage(std.err, "onprem-infra: warning: without --infra-id the hosts of "+
 			"the control plane belong to no Machine, and OpenShift may take a worker's host for "+
 			"one: give the infraID of the installer's metadata.json\n"); err != nil {

@@ -38,7 +38,8 @@ safe.
 The role cluster is not a host's: its files are the objects that the cluster must have once, for
 "kubectl apply". With --infra-id, or an image with Ironic, the hosts of an OpenShift cluster are
 among them, with the accounts of their BMCs in Secrets that only their owner may read; --infra-id
-ties those of the control plane to the installer's Machines.`
+ties those of the control plane to the installer's Machines. In a cluster of any other Kubernetes
+they are there with an image with Ironic, if the nodes share the provisioning address.`
 
 func renderCommand(std streams) *cobra.Command {
 	var prune bool

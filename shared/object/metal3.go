@@ -6,6 +6,8 @@ const (
 	Metal3           = "metal3.io/v1alpha1"
 	Machine          = "machine.openshift.io/v1beta1"
 	MachineNamespace = "openshift-machine-api"
+	// HostNamespace has the hosts of a cluster of any other Kubernetes, with what provisions them.
+	HostNamespace = "onprem-infra-metal3"
 )
 
 // Paused is the annotation that keeps metal3 from a host, and UntilHandover its value on the hosts
