@@ -21,6 +21,7 @@ const (
 // coarse are the rooms, constructors and types above the grain, each with its reason.
 var coarse = map[string]string{
 	"shared/spec.Cluster":         "one field for each field of a cluster.yaml; importers set them in literals",
+	"shared/plan/provision.Plan":  "one field for each value that plan prints of provisioning",
 	"shared/keepalived.Instance":  "one field for each statement of keepalived's block",
 	"bootstrap/provision":         "phases, orders and requests are one loop; what concerns one host is in machine",
 	"bootstrap/provision/machine": "one answer for each state of Ironic; a half of them would not show that none is missing",

@@ -302,21 +302,10 @@ func TestContainer(t *testing.T) {
 	}
 }
 
-func TestSettings(t *testing.T) {
+// TestRoom_Settings holds that a plan without settings for Ironic is reported, with its host.
+func TestRoom_Settings(t *testing.T) {
 	p := thePlan()
-	s, err := Settings(p, "EFI/centos/grub.cfg")
-	if err != nil || len(s.Hosts) != 1 || s.API != netip.MustParseAddrPort("172.22.0.2:6385") ||
-		s.HTTP != netip.MustParseAddrPort("172.22.0.2:6180") || s.Times.CallBack != 30*time.Minute || s.Times.Retry != 10*time.Minute || s.Media.IsValid() {
-		t.Errorf("%+v, %v", s, err)
-	}
-	p.Provisioning.Hosts[0].Boot, p.Provisioning.Hosts[0].Media = provision.VirtualMedia, "https://192.0.2.5:6183"
-	if s, err = Settings(p, "EFI/centos/grub.cfg"); err != nil || s.Media.String() != "192.0.2.5:6183" {
-		t.Errorf("%+v, %v", s, err)
-	}
 	p.Provisioning.Hosts[0].Ironic = "https://ironic.example.com"
-	if _, err = Settings(p, "EFI/centos/grub.cfg"); err == nil || !strings.Contains(err.Error(), `host "master-0"`) {
-		t.Errorf("%v", err)
-	}
 	m := &machine{orders: on}
 	r, _ := room(m)
 	r.Plan = p

@@ -7,6 +7,8 @@ import (
 	"fmt"
 
 	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/conductor"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ironic"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
 )
@@ -23,7 +25,7 @@ type Snapshot struct {
 func (r *Room) Observe(context.Context) (s Snapshot, err error) {
 	if s.Orders, err = r.Host.Orders(); err != nil {
 		err = fmt.Errorf("read the orders: %w", err)
-	} else if s.Wants(orders.Ironic) && media(r.Plan) {
+	} else if s.Wants(orders.Ironic) && conductor.Media(r.Plan, provision.Bootstrap) {
 		s.GRUB, s.NoGRUB = r.Host.Loader()
 	}
 	r.unseen = err
@@ -47,7 +49,7 @@ func (r *Room) Decide(seen Snapshot) (Decision, loop.Reasons) {
 	if !d.On {
 		return d, loop.Reasons{"off: the orders do not ask for it"}
 	}
-	s, err := Settings(r.Plan, seen.GRUB)
+	s, err := conductor.Settings(r.Plan, provision.Bootstrap, seen.GRUB)
 	if d.Wrong = cmp.Or(seen.NoGRUB, err); d.Wrong != nil {
 		return d, loop.Reasons{"it cannot be configured"}
 	}

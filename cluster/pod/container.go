@@ -2,6 +2,7 @@ package pod
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -10,15 +11,37 @@ import (
 
 // source creates a directory of the host that does not exist: a pod would wait for it for ever.
 func source(v Volume) object.VolumeSource {
-	if v.Host == "" {
-		return object.VolumeSource{EmptyDir: &object.EmptyDir{Medium: "Memory", SizeLimit: memory}}
+	switch {
+	case v.Host != "":
+		kind := "DirectoryOrCreate"
+		if v.File {
+			kind = "File"
+		}
+		return object.VolumeSource{HostPath: &object.HostPath{Path: v.Host, Type: kind}}
+	case v.Disk:
+		return object.VolumeSource{EmptyDir: &object.EmptyDir{}}
+	case v.ConfigMap != "":
+		return object.VolumeSource{ConfigMap: &object.NamedSource{Name: v.ConfigMap}}
+	case v.Claim != "":
+		return object.VolumeSource{Claim: &object.Claim{ClaimName: v.Claim}}
+	case v.Secret != "":
+		s := &object.SecretSource{SecretName: v.Secret, DefaultMode: new(int32(0o440))}
+		for _, key := range v.Keys {
+			s.Items = append(s.Items, object.Item{Key: key, Path: key})
+		}
+		return object.VolumeSource{Secret: s}
+	case v.Account:
+		return object.VolumeSource{Projected: &object.Projected{Sources: []object.Projection{
+			{Token: &object.Token{Path: "token", ExpirationSeconds: int64(token / time.Second)}},
+			{ConfigMap: &object.NamedSource{Name: "kube-root-ca.crt",
+				Items: []object.Item{{Key: "ca.crt", Path: "ca.crt"}}}},
+		}}}
 	}
-	kind := "DirectoryOrCreate"
-	if v.File {
-		kind = "File"
-	}
-	return object.VolumeSource{HostPath: &object.HostPath{Path: v.Host, Type: kind}}
+	return object.VolumeSource{EmptyDir: &object.EmptyDir{Medium: "Memory", SizeLimit: memory}}
 }
+
+// token is how long a token lasts; kubelet replaces it before.
+const token = time.Hour
 
 func container(c Container) object.Container {
 	return object.Container{
@@ -26,6 +49,7 @@ func container(c Container) object.Container {
 		Image:                    c.Image,
 		ImagePullPolicy:          "IfNotPresent",
 		Command:                  c.Command,
+		Env:                      variables(c.Env),
 		TerminationMessagePolicy: "FallbackToLogsOnError",
 		Resources: &object.Resources{
 			Requests: map[string]string{"cpu": "100m", "memory": "200Mi"},
@@ -43,6 +67,14 @@ func container(c Container) object.Container {
 		LivenessProbe:  ending(probe(c.Liveness)),
 		ReadinessProbe: probe(c.Readiness),
 	}
+}
+
+// variables are sorted by name.
+func variables(env map[string]string) (list []object.Variable) {
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		list = append(list, object.Variable{Name: name, Value: env[name]})
+	}
+	return list
 }
 
 // volumeMounts are sorted by path, so that none hides another below it.
@@ -90,6 +122,9 @@ func probe(p *Probe) *object.Probe {
 		return nil
 	}
 	get := &object.HTTPGet{Path: p.Path, Port: int32(p.Port), Scheme: "HTTP"}
+	if p.TLS {
+		get.Scheme = "HTTPS"
+	}
 	if p.Host.IsValid() {
 		get.Host = p.Host.String()
 	}

@@ -28,6 +28,7 @@ type Container struct {
 	Command      []string // replaces the image's entry point
 	Capabilities []string // without CAP_
 	Mounts       []Mount
+	Env          map[string]string
 	Ports        []Port // on which it listens for other hosts
 
 	// The other two run only after Startup has passed. Liveness kills the container, Readiness only
@@ -35,14 +36,23 @@ type Container struct {
 	Startup, Liveness, Readiness *Probe
 }
 
-// Volume is a directory or a file of the host, or a directory in memory that exists as long as the
-// pod.
+// Volume is a directory or a file of the host, an object of the API, or a directory that exists as
+// long as the pod. At most one of the fields beside Name and File is set; without one it is a
+// directory in memory.
 type Volume struct {
 	Name string
-	Host string // path on the host; empty for a directory in memory
+	Host string // path on the host
 	// File is set for a file, for which the pod waits. If the file is replaced, the pod keeps the
 	// former one; if it is written in place, the pod sees the new contents.
 	File bool
+
+	Disk      bool   // on the node's disk
+	ConfigMap string // its name
+	Secret    string // its name
+	Claim     string // the name of a PersistentVolumeClaim
+	// Account is for the token of the pod's service account, and the CA of the API.
+	Account bool
+	Keys    []string // of a Secret; none: all
 }
 
 // Mount puts a volume into a container, with later mounts of the host below it.
@@ -72,6 +82,7 @@ type Port struct {
 type Probe struct {
 	Host     netip.Addr // the zero value is the pod's address
 	Port     uint16
+	TLS      bool // whichever certificate is shown
 	Path     string
 	Every    time.Duration // whole seconds
 	Timeout  time.Duration // whole seconds

@@ -41,7 +41,7 @@ func document(s Static) object.Pod {
 		AutomountServiceAccountToken:  new(false),
 		EnableServiceLinks:            new(false),
 		SecurityContext:               confinement(s),
-		Volumes:                       volumes(s),
+		Volumes:                       volumes(s.Init, s.Containers),
 	}
 	if s.Processes {
 		spec.ShareProcessNamespace = new(true)
@@ -70,24 +70,25 @@ func confinement(s Static) *object.PodSecurityContext {
 		RunAsGroup:     new(int64(0)),
 		SeccompProfile: &object.SeccompProfile{Type: "RuntimeDefault"},
 	}
-	if slices.ContainsFunc(mounts(s), func(m Mount) bool { return m.Volume.Host != "" }) {
+	onHost := func(m Mount) bool { return m.Volume.Host != "" }
+	if slices.ContainsFunc(mounts(s.Init, s.Containers), onHost) {
 		c.SELinuxOptions = &object.SELinuxOptions{Type: "spc_t"}
 	}
 	return c
 }
 
-func mounts(s Static) []Mount {
+func mounts(init, containers []Container) []Mount {
 	var all []Mount
-	for _, c := range slices.Concat(s.Init, s.Containers) {
+	for _, c := range slices.Concat(init, containers) {
 		all = append(all, c.Mounts...)
 	}
 	return all
 }
 
 // volumes are those of all mounts, by name, each once.
-func volumes(s Static) []object.Volume {
+func volumes(init, containers []Container) []object.Volume {
 	var list []object.Volume
-	for _, m := range mounts(s) {
+	for _, m := range mounts(init, containers) {
 		if !slices.ContainsFunc(list, func(v object.Volume) bool {
 			return v.Name == m.Volume.Name
 		}) {

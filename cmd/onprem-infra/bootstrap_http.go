@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	httproom "github.com/onprem-infra/onprem-infra/bootstrap/http"
-	"github.com/onprem-infra/onprem-infra/bootstrap/http/item"
+	"github.com/onprem-infra/onprem-infra/shared/bootfiles"
+	"github.com/onprem-infra/onprem-infra/shared/bootfiles/item"
 	"github.com/onprem-infra/onprem-infra/shared/container"
 	hostartifact "github.com/onprem-infra/onprem-infra/shared/host/artifact"
 	hostevents "github.com/onprem-infra/onprem-infra/shared/host/events"
@@ -21,6 +21,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/fileserver"
 	hostorders "github.com/onprem-infra/onprem-infra/shared/host/orders"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/access"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/events"
@@ -40,7 +41,7 @@ secret is served without TLS, and no file whose digest is not the right one.`,
   journalctl -u onprem-httpd`,
 		Args: cobra.NoArgs,
 	}
-	m := containerFlags(cmd, std, "bootstrap/http")
+	m := containerFlags(cmd, std, "shared/bootfiles")
 	m.pullLock = layout.Pull
 	cmd.RunE = m.running(std, func(ctx context.Context, p plan.Plan, _ string) error {
 		if p.Provisioning == nil {
@@ -60,23 +61,25 @@ secret is served without TLS, and no file whose digest is not the right one.`,
 	return cmd
 }
 
-// httpRoom is the room on a host. The server asks the room which files it serves.
-func (m *machine) httpRoom(p plan.Plan) (room *httproom.Room, err error) {
-	server := fileserver.New(fileserver.Options{
+// httpRoom is the room on a bootstrap machine.
+func (m *machine) httpRoom(p plan.Plan) (*bootfiles.Room, error) {
+	return m.filesRoom(bootfiles.Options{Plan: p, Phase: provision.Bootstrap,
+		Host: httpHost{hostorders.Run}}, m.puller())
+}
+
+// filesRoom completes a room, whose server asks it which files it serves.
+func (m *machine) filesRoom(o bootfiles.Options, engine images) (room *bootfiles.Room, err error) {
+	o.Server = httpServer{fileserver.New(fileserver.Options{
 		Root: layout.HTTP, Certificate: layout.Certificate, Key: layout.Key, Log: m.log,
 		Judge: func(name string, tls bool) fileserver.Verdict {
 			return fileserver.Verdict(room.Judge(name, tls))
 		},
 		Ended: func(a access.Access) { room.Ended(a) },
-	})
-	room, err = httproom.New(httproom.Options{
-		Plan: p, Host: httpHost{hostorders.Run}, Server: httpServer{server},
-		Supplier: &httpItems{
-			store:  &hostartifact.Store{Records: layout.Sources},
-			engine: m.puller(), auth: m.authFile, work: layout.State,
-		},
-		Notifier: &m.status, Wake: m.wake, Now: time.Now, Log: m.log,
-	})
+	})}
+	o.Supplier = &httpItems{store: &hostartifact.Store{Records: layout.Sources},
+		engine: engine, auth: m.authFile, work: layout.State}
+	o.Notifier, o.Wake, o.Now, o.Log = &m.status, m.wake, time.Now, m.log
+	room, err = bootfiles.New(o)
 	return room, err
 }
 
@@ -129,7 +132,7 @@ func source(of item.Item) string {
 	return of.From
 }
 
-func (h *httpItems) Check(of item.Item) ([]httproom.File, error) {
+func (h *httpItems) Check(of item.Item) ([]bootfiles.File, error) {
 	files, err := h.store.Check(of.Name, source(of))
 	if errors.Is(err, hostartifact.ErrAbsent) {
 		return nil, nil
@@ -138,7 +141,7 @@ func (h *httpItems) Check(of item.Item) ([]httproom.File, error) {
 }
 
 func (h *httpItems) Supply(ctx context.Context, of item.Item,
-	progress func(done, total int64)) ([]httproom.File, error) {
+	progress func(done, total int64)) ([]bootfiles.File, error) {
 	if of.Path != "" {
 		files, err := h.store.Fetch(ctx, of.Name, of.Artifact, of.Path, progress)
 		return roomFiles(files), err
@@ -185,7 +188,7 @@ func (h *httpItems) extract(ctx context.Context, of item.Item) ([]hostartifact.F
 }
 
 // Same compares what the kernel knows of files: a file that was written has another time or size.
-func (h *httpItems) Same(files []httproom.File) bool {
+func (h *httpItems) Same(files []bootfiles.File) bool {
 	for _, f := range files {
 		info, err := os.Stat(f.Path)
 		if err != nil || !info.Mode().IsRegular() || info.Size() != f.Size ||
@@ -196,10 +199,10 @@ func (h *httpItems) Same(files []httproom.File) bool {
 	return true
 }
 
-func roomFiles(files []hostartifact.File) []httproom.File {
-	var all []httproom.File
+func roomFiles(files []hostartifact.File) []bootfiles.File {
+	var all []bootfiles.File
 	for _, f := range files {
-		one := httproom.File{Path: f.Path, Size: f.Size}
+		one := bootfiles.File{Path: f.Path, Size: f.Size}
 		if info, err := os.Stat(f.Path); err == nil {
 			one.Changed = info.ModTime()
 		}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onprem-infra/onprem-infra/bootstrap/http/item"
+	"github.com/onprem-infra/onprem-infra/shared/bootfiles/item"
 	"github.com/onprem-infra/onprem-infra/shared/container"
 	hostartifact "github.com/onprem-infra/onprem-infra/shared/host/artifact"
 )

@@ -8,11 +8,12 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/bootstrap"
-	"github.com/onprem-infra/onprem-infra/bootstrap/http/item"
+	"github.com/onprem-infra/onprem-infra/shared/bootfiles/item"
 	"github.com/onprem-infra/onprem-infra/shared/host/artifact"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/readiness"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
 )
 
@@ -25,7 +26,7 @@ func wantedFiles(p plan.Plan, machine bool) (f readiness.Files) {
 	if !bootstrap.Provisions(p) {
 		return f
 	}
-	items, err := item.Of(p)
+	items, err := item.Of(p, provision.Bootstrap)
 	if err != nil {
 		return f
 	}

@@ -30,14 +30,15 @@ const monitorBound = time.Minute
 // monitorVerbs run in a node's static pods, one beside each daemon, and on the node itself.
 func monitorVerbs(std streams) *cobra.Command {
 	cmd := group("monitor", "Keep one of a node's daemons configured",
-		monitorDHCPCommand(std), monitorDNSCommand(std), monitorLBCommand(std),
-		monitorMDNSCommand(std), monitorResolvCommand(std), monitorVIPCommand(std))
+		monitorDHCPCommand(std), monitorDNSCommand(std), monitorHTTPCommand(std),
+		monitorIronicCommand(std), monitorLBCommand(std), monitorMDNSCommand(std),
+		monitorResolvCommand(std), monitorVIPCommand(std))
 	cmd.Long = `monitor follows the host and the cluster's API, and keeps a daemon of this node
 configured. The files of 'ignition' and 'render' start it: dhcp, dns, lb and vip run in static pods,
-one beside each daemon, mdns in a pod of its own, resolv in a systemd unit. A daemon continues when
-its monitor ends, but for that of dhcp. Logs go to standard error. A monitor in a pod ends with exit
-code 0 on SIGTERM, and when the cluster description changes: kubelet then starts it with the new
-one.`
+one beside each daemon, mdns in a pod of its own, resolv in a systemd unit; http and ironic run in
+the pod of the cluster's Ironic. A daemon continues when its monitor ends, but for that of dhcp.
+Logs go to standard error. A monitor in a pod ends with exit code 0 on SIGTERM, and when the cluster
+description changes: kubelet then starts it with the new one.`
 	return cmd
 }
 

@@ -11,6 +11,8 @@ const (
 	CoreGroup      = ""
 	RBACGroup      = "rbac.authorization.k8s.io"
 	DiscoveryGroup = "discovery.k8s.io"
+	Metal3Group    = "metal3.io"
+	LeaseGroup     = "coordination.k8s.io"
 )
 
 // Namespace holds objects of one purpose.
@@ -42,9 +44,10 @@ type Binding struct {
 
 // Subject is what gets rights, such as a Group of users.
 type Subject struct {
-	APIGroup string `yaml:"apiGroup"`
-	Kind     string `yaml:"kind"`
-	Name     string `yaml:"name"`
+	APIGroup  string `yaml:"apiGroup,omitempty"` // empty for a ServiceAccount
+	Kind      string `yaml:"kind"`
+	Name      string `yaml:"name"`
+	Namespace string `yaml:"namespace,omitempty"`
 }
 
 // RoleRef names a role.

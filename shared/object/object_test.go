@@ -35,7 +35,17 @@ func TestExact(t *testing.T) {
 		"one everywhere": bound("ClusterRole"),
 		"a secret":       object.Secret{Head: about(object.Core, "Secret", "here"), Data: map[string]string{"k": "dg=="}},
 		"a config map":   object.ConfigMap{Head: about(object.Core, "ConfigMap", "here"), Data: map[string]string{"k": "v"}},
-		"a pod":          object.Pod{Head: about(object.Core, "Pod", "here"), Spec: fullest()},
+		"an account":     object.ServiceAccount{Head: about(object.Core, "ServiceAccount", "here"), AutomountToken: new(false)},
+		"a service": object.Service{Head: about(object.Core, "Service", "here"), Spec: object.ServiceSpec{
+			Ports: []object.ServicePort{{Name: "p", Port: 1, Protocol: "TCP", TargetPort: 2}}, Selector: map[string]string{"a": "b"}}},
+		"a deployment": object.Deployment{Head: about(object.Apps, "Deployment", "here"), Spec: object.DeploymentSpec{
+			Replicas: new(int32(1)), Selector: object.Selector{MatchLabels: map[string]string{"a": "b"}}, Strategy: object.Strategy{Type: "Recreate"},
+			Template: object.PodTemplate{Metadata: object.Meta{Labels: map[string]string{"a": "b"}}, Spec: fullest()}}},
+		"a policy": object.NetworkPolicy{Head: about(object.Networking, "NetworkPolicy", "here"), Spec: object.NetworkPolicySpec{
+			Egress: []object.Egress{{Ports: []object.PolicyPort{{Port: 53, Protocol: "UDP"}}}}, PodSelector: object.Selector{MatchLabels: map[string]string{"a": "b"}}, PolicyTypes: []string{"Egress"}}},
+		"a binding of an account": object.Binding{Head: about(object.RBAC, "RoleBinding", "here"), RoleRef: object.RoleRef{APIGroup: object.RBACGroup, Kind: "Role", Name: "n"},
+			Subjects: []object.Subject{{Kind: "ServiceAccount", Name: "s", Namespace: "here"}}},
+		"a pod": object.Pod{Head: about(object.Core, "Pod", "here"), Spec: fullest()},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := manifest.Exact(object.Encode(o)); err != nil {
@@ -53,6 +63,7 @@ func fullest() object.PodSpec {
 	}
 	container := object.Container{
 		Name: "c", Image: "i", ImagePullPolicy: "Always", Command: []string{"a", "-1"},
+		Env:                      []object.Variable{{Name: "E", Value: "v"}},
 		TerminationMessagePolicy: "File",
 		Resources: &object.Resources{
 			Requests: map[string]string{"cpu": "100m", "memory": "200Mi"},
@@ -71,12 +82,13 @@ func fullest() object.PodSpec {
 	}
 	return object.PodSpec{
 		HostNetwork: true, ShareProcessNamespace: new(false), DNSPolicy: "Default",
-		Tolerations: []object.Toleration{{Operator: "Exists"}},
-		Priority:    new(int32(2000001000)), PriorityClassName: "p",
+		Tolerations:        []object.Toleration{{Operator: "Exists", Key: "k", Effect: "NoExecute", TolerationSeconds: new(int64(30))}},
+		ServiceAccountName: "s", NodeSelector: map[string]string{"c": "d"},
+		Priority: new(int32(2000001000)), PriorityClassName: "p",
 		TerminationGracePeriodSeconds: new(int64(0)),
 		AutomountServiceAccountToken:  new(false), EnableServiceLinks: new(false),
 		SecurityContext: &object.PodSecurityContext{
-			RunAsUser: new(int64(0)), RunAsGroup: new(int64(0)),
+			RunAsUser: new(int64(0)), RunAsGroup: new(int64(0)), RunAsNonRoot: new(false), FSGroup: new(int64(1)),
 			SeccompProfile: &object.SeccompProfile{Type: "RuntimeDefault"},
 			SELinuxOptions: &object.SELinuxOptions{Type: "spc_t"},
 		},
@@ -87,6 +99,16 @@ func fullest() object.PodSpec {
 			{Name: "e", VolumeSource: object.VolumeSource{
 				EmptyDir: &object.EmptyDir{Medium: "Memory", SizeLimit: "64Mi"},
 			}},
+			{Name: "c", VolumeSource: object.VolumeSource{
+				ConfigMap: &object.NamedSource{Name: "n", Items: []object.Item{{Key: "k", Path: "p"}}},
+			}},
+			{Name: "s", VolumeSource: object.VolumeSource{
+				Secret: &object.SecretSource{SecretName: "n", DefaultMode: new(int32(0o400)), Items: []object.Item{{Key: "k", Path: "p"}}},
+			}},
+			{Name: "p", VolumeSource: object.VolumeSource{Claim: &object.Claim{ClaimName: "n"}}},
+			{Name: "t", VolumeSource: object.VolumeSource{Projected: &object.Projected{Sources: []object.Projection{
+				{Token: &object.Token{Path: "token", ExpirationSeconds: 3600}}, {ConfigMap: &object.NamedSource{Name: "n"}},
+			}}}},
 		},
 		InitContainers: []object.Container{container}, Containers: []object.Container{container},
 	}

@@ -14,9 +14,11 @@ type PodSpec struct {
 	EnableServiceLinks            *bool               `yaml:"enableServiceLinks,omitempty"`
 	HostNetwork                   bool                `yaml:"hostNetwork,omitempty"`
 	InitContainers                []Container         `yaml:"initContainers,omitempty"`
+	NodeSelector                  map[string]string   `yaml:"nodeSelector,omitempty"`
 	Priority                      *int32              `yaml:"priority,omitempty"`
 	PriorityClassName             string              `yaml:"priorityClassName,omitempty"`
 	SecurityContext               *PodSecurityContext `yaml:"securityContext,omitempty"`
+	ServiceAccountName            string              `yaml:"serviceAccountName,omitempty"`
 	ShareProcessNamespace         *bool               `yaml:"shareProcessNamespace,omitempty"`
 	TerminationGracePeriodSeconds *int64              `yaml:"terminationGracePeriodSeconds,omitempty"`
 	Tolerations                   []Toleration        `yaml:"tolerations,omitempty"`
@@ -25,12 +27,17 @@ type PodSpec struct {
 
 // Toleration lets a pod stay on a host with a taint.
 type Toleration struct {
-	Operator string `yaml:"operator,omitempty"`
+	Effect            string `yaml:"effect,omitempty"`
+	Key               string `yaml:"key,omitempty"`
+	Operator          string `yaml:"operator,omitempty"`
+	TolerationSeconds *int64 `yaml:"tolerationSeconds,omitempty"`
 }
 
 // PodSecurityContext is the user, group and labels of a pod.
 type PodSecurityContext struct {
+	FSGroup        *int64          `yaml:"fsGroup,omitempty"`
 	RunAsGroup     *int64          `yaml:"runAsGroup,omitempty"`
+	RunAsNonRoot   *bool           `yaml:"runAsNonRoot,omitempty"`
 	RunAsUser      *int64          `yaml:"runAsUser,omitempty"`
 	SELinuxOptions *SELinuxOptions `yaml:"seLinuxOptions,omitempty"`
 	SeccompProfile *SeccompProfile `yaml:"seccompProfile,omitempty"`
@@ -54,8 +61,53 @@ type Volume struct {
 
 // VolumeSource is the source of a volume; one field is set.
 type VolumeSource struct {
-	EmptyDir *EmptyDir `yaml:"emptyDir,omitempty"`
-	HostPath *HostPath `yaml:"hostPath,omitempty"`
+	ConfigMap *NamedSource  `yaml:"configMap,omitempty"`
+	EmptyDir  *EmptyDir     `yaml:"emptyDir,omitempty"`
+	HostPath  *HostPath     `yaml:"hostPath,omitempty"`
+	Claim     *Claim        `yaml:"persistentVolumeClaim,omitempty"`
+	Projected *Projected    `yaml:"projected,omitempty"`
+	Secret    *SecretSource `yaml:"secret,omitempty"`
+}
+
+// NamedSource is a ConfigMap, as files of these items or of all.
+type NamedSource struct {
+	Items []Item `yaml:"items,omitempty"`
+	Name  string `yaml:"name"`
+}
+
+// SecretSource is a Secret, as files of these items or of all. DefaultMode is that of the files.
+type SecretSource struct {
+	DefaultMode *int32 `yaml:"defaultMode,omitempty"`
+	Items       []Item `yaml:"items,omitempty"`
+	SecretName  string `yaml:"secretName"`
+}
+
+// Item is the file of a key.
+type Item struct {
+	Key  string `yaml:"key"`
+	Path string `yaml:"path"`
+}
+
+// Claim is a PersistentVolumeClaim of the pod's namespace.
+type Claim struct {
+	ClaimName string `yaml:"claimName"`
+}
+
+// Projected is several sources in one directory.
+type Projected struct {
+	Sources []Projection `yaml:"sources"`
+}
+
+// Projection is one of them; one field is set.
+type Projection struct {
+	ConfigMap *NamedSource `yaml:"configMap,omitempty"`
+	Token     *Token       `yaml:"serviceAccountToken,omitempty"`
+}
+
+// Token is a token of the pod's service account, which kubelet replaces before it ends.
+type Token struct {
+	ExpirationSeconds int64  `yaml:"expirationSeconds,omitempty"`
+	Path              string `yaml:"path"`
 }
 
 // HostPath is a path on the host.
@@ -73,6 +125,7 @@ type EmptyDir struct {
 // Container runs one command of an image.
 type Container struct {
 	Command                  []string         `yaml:"command,omitempty"`
+	Env                      []Variable       `yaml:"env,omitempty"`
 	Image                    string           `yaml:"image,omitempty"`
 	ImagePullPolicy          string           `yaml:"imagePullPolicy,omitempty"`
 	LivenessProbe            *Probe           `yaml:"livenessProbe,omitempty"`
@@ -84,6 +137,12 @@ type Container struct {
 	StartupProbe             *Probe           `yaml:"startupProbe,omitempty"`
 	TerminationMessagePolicy string           `yaml:"terminationMessagePolicy,omitempty"`
 	VolumeMounts             []VolumeMount    `yaml:"volumeMounts,omitempty"`
+}
+
+// Variable is a variable of the environment.
+type Variable struct {
+	Name  string `yaml:"name"`
+	Value string `yaml:"value,omitempty"`
 }
 
 // Resources are quantities by name, such as 100m of cpu.

@@ -78,32 +78,38 @@ func (n Network) programDirs() (dirs []string) {
 const by = "shared/provisioning"
 
 // Files are what the host that serves the network has, sorted by path: the configuration of
-// dnsmasq at conf, its list of hosts, and iPXE's scripts below both roots. A host of another phase
-// has no script. The findings of Validate are its error.
+// dnsmasq at conf, its list of hosts, and Scripts. The findings of Validate are its error.
 func Files(n Network, conf string) ([]asset.File, error) {
 	if err := n.Validate(); err != nil {
 		return nil, err
 	}
-	file := func(p string, contents []byte) asset.File {
-		return asset.File{Path: p, Mode: 0o644, Contents: contents, By: by}
-	}
-	files := []asset.File{
-		file(conf, Dnsmasq(n)),
-		file(path.Join(n.Paths.HTTP, bootScript), bootText),
-	}
-	for _, dir := range n.programDirs() {
-		files = append(files, file(path.Join(dir, autoexec), autoexecText))
-	}
+	files := append(Scripts(n), file(conf, Dnsmasq(n)))
 	if n.Mode == Managed {
 		files = append(files, file(n.Paths.Hosts, Hosts(n)))
+	}
+	slices.SortFunc(files, byPath)
+	return files, nil
+}
+
+// Scripts are iPXE's scripts below both roots, sorted by path. A host of another phase has none.
+func Scripts(n Network) []asset.File {
+	files := []asset.File{file(path.Join(n.Paths.HTTP, bootScript), bootText)}
+	for _, dir := range n.programDirs() {
+		files = append(files, file(path.Join(dir, autoexec), autoexecText))
 	}
 	for _, r := range n.Reservations {
 		name := path.Join(n.Paths.HTTP, hostScripts, hyphens(r.MAC)+".ipxe")
 		files = append(files, file(name, HostScript(r)))
 	}
-	slices.SortFunc(files, func(a, b asset.File) int { return strings.Compare(a.Path, b.Path) })
-	return files, nil
+	slices.SortFunc(files, byPath)
+	return files
 }
+
+func file(p string, contents []byte) asset.File {
+	return asset.File{Path: p, Mode: 0o644, Contents: contents, By: by}
+}
+
+func byPath(a, b asset.File) int { return strings.Compare(a.Path, b.Path) }
 
 // hyphens is an address as iPXE's ${mac:hexhyp} writes it.
 func hyphens(m mac.MAC) string { return strings.ReplaceAll(m.String(), ":", "-") }

@@ -23,6 +23,8 @@ const (
 	IronicAgentKernel    = image.IronicAgentKernel
 	IronicAgentInitramfs = image.IronicAgentInitramfs
 	OSImage              = image.OS
+	// BaremetalOperatorImage is that of metal3's operator, in clusters of any Kubernetes.
+	BaremetalOperatorImage = image.BaremetalOperator
 )
 
 // ParseImages reads a JSON file of image references by key. A release's own file names many more

@@ -108,6 +108,9 @@ func collection(kind schema.GroupVersionKind, namespace string) string {
 	if namespace != "" {
 		path += "/namespaces/" + namespace
 	}
+	if name, ok := strings.CutSuffix(strings.ToLower(kind.Kind), "y"); ok {
+		return path + "/" + name + "ies"
+	}
 	return path + "/" + strings.ToLower(kind.Kind) + "s"
 }
 

@@ -93,23 +93,32 @@ const cost = bcrypt.MinCost
 
 // makeAccount makes an account as a file, and its line for Ironic.
 func makeAccount() (file, line []byte, err error) {
+	a, line, err := newAccount()
+	if err != nil {
+		return nil, nil, err
+	}
+	if file, err = json.Marshal(a); err != nil {
+		return nil, nil, err
+	}
+	return append(file, '\n'), line, nil
+}
+
+// newAccount makes an account, and its line for Ironic.
+func newAccount() (a account, line []byte, err error) {
 	password := make([]byte, passwordLength)
 	for i := range password {
 		n, err := rand.Int(rand.Reader, big.NewInt(int64(len(letters))))
 		if err != nil {
-			return nil, nil, err
+			return a, nil, err
 		}
 		password[i] = letters[n.Int64()]
 	}
 	hash, err := bcrypt.GenerateFromPassword(password, cost)
 	if err != nil {
-		return nil, nil, err
+		return a, nil, err
 	}
-	file, err = json.Marshal(account{username, string(password)})
-	if err != nil {
-		return nil, nil, err
-	}
-	return append(file, '\n'), slices.Concat([]byte(username+":"), marked(hash), []byte("\n")), nil
+	line = slices.Concat([]byte(username+":"), marked(hash), []byte("\n"))
+	return account{username, string(password)}, line, nil
 }
 
 // Ironic takes hashes as htpasswd marks them. Package bcrypt writes the mark of the same hash that

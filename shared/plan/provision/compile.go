@@ -36,7 +36,8 @@ func Compile(in Input) (*Plan, error) {
 		return nil, nil
 	}
 	p := &Plan{Network: s.Network, Interface: s.Interface, MACs: slices.Clone(s.MACs),
-		NTP: slices.Clone(s.DHCP.NTP), BMCCAFile: s.BMCCAFile, BootstrapIP: s.BootstrapIP, IP: s.IP}
+		NTP: slices.Clone(s.DHCP.NTP), BMCCAFile: s.BMCCAFile, VolumeClaim: s.VolumeClaim,
+		BootstrapIP: s.BootstrapIP, IP: s.IP}
 	if s.Network != provisioning.Disabled {
 		p.addresses(in)
 	}

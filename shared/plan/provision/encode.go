@@ -15,6 +15,7 @@ func (p *Plan) Fields() (settings map[string]any, hosts []map[string]any) {
 	set(settings, "ip", valid(p.IP))
 	set(settings, "bootstrapIP", valid(p.BootstrapIP))
 	set(settings, "bmcCA", p.BMCCAFile)
+	set(settings, "volumeClaim", p.VolumeClaim)
 	if len(p.MACs) > 0 {
 		settings["macs"] = texts(p.MACs)
 	}

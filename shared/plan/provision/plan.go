@@ -22,6 +22,7 @@ type Plan struct {
 	DHCP        *DHCP                `json:"dhcp,omitempty"` // nil if no server of ours answers
 	NTP         []string             `json:"ntp,omitempty"`
 	BMCCAFile   string               `json:"bmcCA,omitempty"`
+	VolumeClaim string               `json:"volumeClaim,omitempty"`
 	Hosts       []Host               `json:"hosts"`
 	// NoProxy are what Ironic reaches without a proxy, and TLSNames what its certificate is for.
 	NoProxy   []string   `json:"noProxy"`

@@ -8,7 +8,7 @@ import (
 // interfaces are what Ironic loads, of what it has. Whatever is not loaded can neither be used by
 // mistake nor fail at the start.
 type interfaces struct {
-	Types, Boots, BIOS, Firmware, Management, Power, Vendor []string
+	Types, Boots, BIOS, Deploy, Firmware, Management, Power, RAID, Vendor []string
 }
 
 // hardware is Ironic's hardware type for a driver, and what that type has of its own. Empty for a
@@ -42,10 +42,16 @@ func boots(kind string, b Boot) []string {
 	return []string{"ipxe"}
 }
 
-func interfacesOf(hosts []Host) interfaces {
+// interfacesOf are those for the hosts. metal3's operator names interfaces that the bootstrap
+// machine does not.
+func interfacesOf(s Settings) interfaces {
 	i := interfaces{BIOS: []string{"no-bios"}, Firmware: []string{"no-firmware"},
-		Vendor: []string{"no-vendor"}}
-	for _, h := range hosts {
+		Deploy: []string{"direct"}, RAID: []string{"no-raid"}, Vendor: []string{"no-vendor"}}
+	if s.Operator {
+		i.Deploy = []string{"direct", "custom-agent", "ramdisk"}
+		i.RAID = append(i.RAID, "agent")
+	}
+	for _, h := range s.Hosts {
 		kind, redfish := hardware(h.Driver)
 		own := "ipmitool"
 		switch {
@@ -60,9 +66,15 @@ func interfacesOf(hosts []Host) interfaces {
 		if redfish {
 			i.BIOS, i.Firmware = append(i.BIOS, own), append(i.Firmware, "redfish")
 		}
+		if s.Operator {
+			i.Vendor = append(i.Vendor, own)
+			if redfish {
+				i.RAID = append(i.RAID, own)
+			}
+		}
 	}
 	for _, all := range []*[]string{&i.Types, &i.Boots, &i.BIOS, &i.Firmware, &i.Management,
-		&i.Power, &i.Vendor} {
+		&i.Power, &i.RAID, &i.Vendor} {
 		slices.Sort(*all)
 		*all = slices.Compact(*all)
 	}

@@ -1,9 +1,11 @@
-// Package ironic renders what the Ironic of a bootstrap machine reads: its configuration, the iPXE
-// script that it makes for each host, and the files by which a ramdisk knows its certificate.
+// Package ironic renders what Ironic reads, of the bootstrap machine or of the cluster: its
+// configuration, the iPXE script that it makes for each host, and the files by which a ramdisk
+// knows its certificate.
 package ironic
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"fmt"
 	"net/netip"
@@ -32,6 +34,8 @@ const (
 type Host struct {
 	Driver string // the scheme of its BMC's address
 	Boot   Boot
+	// Adopted means that it is installed already: Ironic switches it, and boots it by nothing.
+	Adopted bool
 }
 
 // Times are how long Ironic waits.
@@ -51,17 +55,23 @@ type Settings struct {
 	Hosts []Host
 	Times Times
 	Paths Paths
+	// Operator means that metal3's operator orders what this Ironic does, and not the bootstrap
+	// machine. It chooses interfaces for each host, and hosts are cleaned between two uses.
+	Operator bool
+	// Six means that programs reach Ironic over IPv6 too, where it is not Bound.
+	Six bool
 }
 
 // Paths are where Ironic finds its files. It writes below State, HTTP and TFTP only, which must be
 // one file system, as it links between them.
 type Paths struct {
 	State, HTTP, TFTP, Images  string
+	Data                       string // has the database; empty for State
 	Certificate, Key, Htpasswd string
 	Template, Script           string // of iPXE
 }
 
-// Machine are the paths on a bootstrap machine.
+// Machine are the paths on a bootstrap machine, and in the cluster's containers.
 func Machine() Paths {
 	return Paths{
 		State: layout.Ironic, HTTP: layout.HTTP, TFTP: layout.TFTP, Images: layout.Images,
@@ -71,7 +81,7 @@ func Machine() Paths {
 }
 
 // Database is Ironic's database.
-func (p Paths) Database() string { return p.State + "/ironic.sqlite" }
+func (p Paths) Database() string { return cmp.Or(p.Data, p.State) + "/ironic.sqlite" }
 
 // TrustFile is the name of what TrustArchive makes, below Paths.Images.
 const TrustFile = "ironic-trust.img"
@@ -135,24 +145,27 @@ type page struct {
 //   - Without debug no options are logged, and with its server's level no requests: this machine's
 //     programs make some ten a second. Tarballs of a ramdisk's logs may have an Ignition document
 //     in them: they are kept on this machine, of failed hosts only.
+//   - metal3's operator chooses how a host is written: an image of a disk, its own steps, or a
+//     system in memory. It may set up RAID. What it names and Ironic has not loaded fails the host.
 //   - It never switches a host on or off because its power differs from what was recorded.
 //   - The boot script that it writes into the document root at each start has another name than
 //     ours.
-//   - No host is cleaned by itself: that erases the signatures of all its disks, also of those with
-//     data.
+//   - The bootstrap machine cleans no host by itself: that erases the signatures of all its disks,
+//     also of those with data. metal3's operator asks for it with each host that it gives up or
+//     takes in, unless its automatedCleaningMode is "disabled". Whole disks are never overwritten.
 //   - The ramdisk's argument for its network is not here but in each node: some take one only.
 //   - A ramdisk gets the certificate, and refuses any other server: by iPXE in an archive beside
 //     it, by virtual media in files that Ironic puts there.
 func Config(s Settings) []byte {
-	p := page{Settings: s, interfaces: interfacesOf(s.Hosts), Listen: "0.0.0.0",
+	p := page{Settings: s, interfaces: interfacesOf(s), Listen: "0.0.0.0",
 		URL: "https://" + s.API.String(), Loader: path.Base(layout.Loader),
 		IPv6: s.API.Addr().Is6(), Stop: stop,
 		Kernel: strings.Join([]string{quiet, carrier, "ipa-insecure=0"}, " ")}
 	switch {
 	case s.Bound:
 		p.Listen = s.API.Addr().String()
-	case p.IPv6:
-		p.Listen = "::"
+	case p.IPv6, s.Six:
+		p.Listen = "::" // the kernel and Ironic's server take both families then
 	}
 	return execute("conf", p)
 }

@@ -18,7 +18,7 @@ import (
 func valid() Settings {
 	return Settings{
 		API: netip.MustParseAddrPort("172.22.0.2:6385"), HTTP: netip.MustParseAddrPort("172.22.0.2:6180"),
-		Hosts: []Host{{"redfish", PXE}, {"ipmi", PXE}, {"redfish", PXE}},
+		Hosts: []Host{{Driver: "redfish", Boot: PXE}, {Driver: "ipmi", Boot: PXE}, {Driver: "redfish", Boot: PXE}},
 		Times: Times{CallBack: 30 * time.Minute, Retry: 10 * time.Minute, Heartbeat: 30 * time.Second},
 		Paths: Machine(),
 	}
@@ -35,8 +35,12 @@ func TestRender(t *testing.T) {
 		"pxe": valid(),
 		"virtual-media-ipv6": with(func(s *Settings) {
 			s.API, s.HTTP = netip.MustParseAddrPort("[fd00:22::2]:6385"), netip.MustParseAddrPort("[fd00:22::2]:6180")
-			s.Hosts = []Host{{"redfish-virtualmedia", VirtualMedia}, {"idrac-virtualmedia", VirtualMedia}, {"redfish-uefihttp", UEFIHTTP}}
+			s.Hosts = []Host{{Driver: "redfish-virtualmedia", Boot: VirtualMedia}, {Driver: "idrac-virtualmedia", Boot: VirtualMedia}, {Driver: "redfish-uefihttp", Boot: UEFIHTTP}}
 			s.Media, s.GRUB = netip.MustParseAddrPort("[2001:db8::5]:6183"), "EFI/centos/grub.cfg"
+		}),
+		"cluster": with(func(s *Settings) {
+			s.Operator, s.Six = true, true
+			s.Hosts = append(s.Hosts, Host{"idrac-virtualmedia", VirtualMedia, true}, Host{"redfish-virtualmedia", VirtualMedia, true})
 		}),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -56,9 +60,9 @@ func TestConfig_Interfaces(t *testing.T) {
 		want  []string
 		never []string
 	}{
-		{[]Host{{"ipmi", PXE}}, []string{"enabled_hardware_types = ipmi\n", "enabled_boot_interfaces = ipxe\n", "enabled_power_interfaces = ipmitool\n"}, []string{"idrac", "redfish,", "bootloader", "external_http_url"}},
-		{[]Host{{"idrac-redfish", PXE}}, []string{"enabled_hardware_types = idrac\n", "enabled_management_interfaces = idrac-redfish\n", "enabled_vendor_interfaces = idrac-redfish,no-vendor\n"}, []string{"ipmitool\n"}},
-		{[]Host{{"ilo5-redfish", PXE}, {"redfish-uefihttp", UEFIHTTP}}, []string{"enabled_hardware_types = redfish\n", "enabled_boot_interfaces = http-ipxe,ipxe,redfish-https\n"}, []string{"ilo"}},
+		{[]Host{{Driver: "ipmi", Boot: PXE}}, []string{"enabled_hardware_types = ipmi\n", "enabled_boot_interfaces = ipxe\n", "enabled_power_interfaces = ipmitool\n"}, []string{"idrac", "redfish,", "bootloader", "external_http_url"}},
+		{[]Host{{Driver: "idrac-redfish", Boot: PXE}}, []string{"enabled_hardware_types = idrac\n", "enabled_management_interfaces = idrac-redfish\n", "enabled_vendor_interfaces = idrac-redfish,no-vendor\n"}, []string{"ipmitool\n"}},
+		{[]Host{{Driver: "ilo5-redfish", Boot: PXE}, {Driver: "redfish-uefihttp", Boot: UEFIHTTP}}, []string{"enabled_hardware_types = redfish\n", "enabled_boot_interfaces = http-ipxe,ipxe,redfish-https\n"}, []string{"ilo"}},
 	} {
 		text := string(Config(with(func(s *Settings) { s.Hosts = tt.hosts })))
 		for _, line := range tt.want {

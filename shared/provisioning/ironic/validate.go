@@ -1,6 +1,7 @@
 package ironic
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -60,7 +61,7 @@ func (j *judge) hosts(s Settings) {
 		case h.Boot != PXE && !redfish:
 			j.find("hosts", "the driver %q boots by PXE only, not by %s", h.Driver, h.Boot)
 		}
-		media = media || h.Boot == VirtualMedia
+		media = media || h.Boot == VirtualMedia && !h.Adopted
 	}
 	switch {
 	case media:
@@ -92,7 +93,8 @@ func (j *judge) times(t Times) {
 }
 
 func (j *judge) paths(p Paths) {
-	for _, f := range [][2]string{{"state", p.State}, {"http", p.HTTP}, {"tftp", p.TFTP},
+	for _, f := range [][2]string{{"state", p.State}, {"data", cmp.Or(p.Data, p.State)},
+		{"http", p.HTTP}, {"tftp", p.TFTP},
 		{"images", p.Images}, {"certificate", p.Certificate}, {"key", p.Key},
 		{"htpasswd", p.Htpasswd}, {"template", p.Template}, {"script", p.Script}} {
 		if !path.IsAbs(f[1]) || path.Clean(f[1]) != f[1] || !plainPath.MatchString(f[1]) {

@@ -13,6 +13,9 @@ const (
 	// Ironic has Ironic's database, and Leases dnsmasq's leases.
 	Ironic = State + "/ironic"
 	Leases = State + "/leases"
+	// Database is where the cluster's Ironic has its database. It may be a volume of its own: what
+	// else Ironic keeps it links to HTTP, and no file is linked from one file system to another.
+	Database = State + "/database"
 	// Journal is what the phase machine did and why, a JSON object a line.
 	Journal = State + "/journal.jsonl"
 )
@@ -78,6 +81,9 @@ const (
 
 // Sources has of each file that was fetched where it came from, and its digest.
 const Sources = State + "/sources"
+
+// Copied has what the cluster's pod has copied out of its images, before it is checked and served.
+const Copied = State + "/copied"
 
 // Dnsmasq is dnsmasq's command.
 func Dnsmasq() []string { return []string{"dnsmasq", "-C", DnsmasqConf} }

@@ -1,5 +1,6 @@
-// Package programs has where images keep iPXE's boot programs: Debian's packages, Red Hat's
-// packages and metal3's image have them at different places.
+// Package programs has where images keep what hosts boot: iPXE's programs, the ramdisk, and the
+// boot loader of virtual media. Debian's packages, Red Hat's packages and metal3's images have them at
+// different places.
 package programs
 
 import (
@@ -34,6 +35,22 @@ func ARM64() Program {
 	return Program{layout.ProgramARM64, []string{"/tftpboot/arm64-efi/snponly.efi",
 		"/usr/share/ipxe/arm64-efi/snponly.efi", "/usr/lib/ipxe/snponly-arm64.efi",
 		"/usr/lib/ipxe/ipxe-arm64.efi"}}
+}
+
+// Ramdisk is where images have a file of the ramdisk, by its name: our own, those of the images
+// from which metal3 and OpenShift copy them, and the name that the agent's own builder gives them.
+func Ramdisk(name string) (from []string) {
+	short := strings.TrimPrefix(path.Ext(name), ".")
+	for _, dir := range []string{"/", "/images/", "/shared/html/images/", "/srv/images/"} {
+		from = append(from, dir+name, dir+"ironic-python-agent."+short)
+	}
+	return from
+}
+
+// Loader is where images have the boot loader of virtual media.
+func Loader() []string {
+	return []string{"/templates/uefi_esp_x86_64.img", "/templates/uefi_esp.img",
+		"/tmp/uefi_esp.img", "/tmp/esp.img", "/esp.img"}
 }
 
 // To are a program's places below both document roots.

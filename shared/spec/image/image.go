@@ -12,6 +12,7 @@ import (
 // The keys of references, as a release's images file spells them. RuntimeCfg and those of
 // provisioning are this project's own.
 const (
+	BaremetalOperator    = "baremetalOperatorImage"
 	RuntimeCfg           = "baremetalRuntimeCfgImage"
 	CoreDNS              = "corednsImage"
 	HAProxy              = "haproxyImage"
@@ -25,8 +26,8 @@ const (
 
 // Keys lists them.
 func Keys() []string {
-	return []string{RuntimeCfg, CoreDNS, HAProxy, IronicAgent, IronicAgentInitramfs,
-		IronicAgentKernel, Ironic, Keepalived, OS}
+	return []string{BaremetalOperator, RuntimeCfg, CoreDNS, HAProxy, IronicAgent,
+		IronicAgentInitramfs, IronicAgentKernel, Ironic, Keepalived, OS}
 }
 
 // IsFile reports whether a key is one of files, which are URL@sha256:HEX. All others are of

@@ -45,6 +45,9 @@ func (d *Draft) Check(r *document.Report, around Around) {
 	if d.link.OK {
 		r.Refuse(d.link, grammar.NoLink(d.link.Value))
 	}
+	if d.extra.claim.OK && name.NoHost(d.extra.claim.Value) != "" {
+		r.Refuse(d.extra.claim, "is not an object's name: write that of a PersistentVolumeClaim")
+	}
 	d.checkNetwork(r, around)
 	d.checkAddresses(r, around)
 	if mode == Managed {

@@ -26,8 +26,9 @@ type Draft struct {
 	two                    bool // the bootstrap machine has an address of its own; after Check
 }
 
-// extra is what an install-config alone has.
+// extra is what one kind of document alone has: claim a cluster.yaml, and else an install-config.
 type extra struct {
+	claim  document.Scalar[string]
 	only   []only
 	static static
 }
@@ -57,6 +58,7 @@ func managed() []Mode  { return []Mode{Managed} }
 func (d Draft) exclusive() []only {
 	all := []only{
 		{d.cidr.At, d.cidr.Given, networks()}, {d.link.At, d.link.Given, networks()},
+		{d.extra.claim.At, d.extra.claim.Given, networks()},
 		{d.sharing.At, d.sharing.Given, networks()},
 		{d.dhcp.unknown.At, d.dhcp.unknown.Given, managed()},
 		{d.dhcp.rng.At, d.dhcp.rng.Given, managed()},
@@ -76,7 +78,7 @@ func (d Draft) Values() Settings {
 	}
 	s := Settings{
 		Network: d.Mode(), CIDR: d.cidr.Value, Interface: d.link.Value,
-		IP: d.ip.Value, BootstrapIP: d.bootstrapIP.Value,
+		IP: d.ip.Value, BootstrapIP: d.bootstrapIP.Value, VolumeClaim: d.extra.claim.Value,
 		DHCP: DHCP{Unknown: d.dhcp.unknown.Value, First: d.dhcp.first, Last: d.dhcp.last,
 			Lease: d.dhcp.lease.Value, Gateway: d.dhcp.gateway.Value},
 	}

@@ -26,6 +26,7 @@ func GivenSettings(r *document.Report, s Settings) Draft {
 	d := Draft{At: document.Field("provisioning"), Given: s.Network != "",
 		network: text("network", string(s.Network)), sharing: text("address", string(s.Address)),
 		link: text("interface", s.Interface), ca: text("bmcCA", s.BMCCAFile),
+		extra:       extra{claim: text("volumeClaim", s.VolumeClaim)},
 		cidr:        grammar.As(r, valid("cidr", s.CIDR), grammar.CIDR),
 		ip:          grammar.As(r, valid("ip", s.IP), grammar.Addr),
 		bootstrapIP: grammar.As(r, valid("bootstrapIP", s.BootstrapIP), grammar.Addr),

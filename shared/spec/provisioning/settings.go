@@ -40,6 +40,7 @@ type Settings struct {
 	DHCP        DHCP
 	BMCCA       string // certificates in PEM that BMCs are verified by, of an install-config
 	BMCCAFile   string // a file of them, of a cluster.yaml
+	VolumeClaim string // for the database of the Ironic that runs in the cluster
 }
 
 // DHCP is what the server answers.
@@ -58,6 +59,5 @@ const (
 	Pool   = "pool"
 )
 
-// PoolFactor is how many addresses a range has for each host if others get addresses too: firmware,
-// boot program and ramdisk of one host may count as three clients.
+// PoolFactor is how many addresses a pool has for each host: its stages may count as clients apart.
 const PoolFactor = 3

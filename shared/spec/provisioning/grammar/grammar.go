@@ -29,6 +29,16 @@ func As[T any](r *document.Report, s document.Scalar[string],
 	return typed
 }
 
+// All reads each text of a list as As does.
+func All[T any](r *document.Reader, list document.Value,
+	parse func(string) (T, string)) (all []document.Scalar[T]) {
+	elements, _ := r.List(list)
+	for _, e := range elements {
+		all = append(all, As(&r.Report, r.Text(e), parse))
+	}
+	return all
+}
+
 // Addr reads the address of a host.
 func Addr(text string) (netip.Addr, string) {
 	addr, err := netip.ParseAddr(text)

@@ -1,4 +1,4 @@
-package http
+package bootfiles
 
 import (
 	"context"
@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/bootstrap/http/item"
+	"github.com/onprem-infra/onprem-infra/shared/bootfiles/item"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 )

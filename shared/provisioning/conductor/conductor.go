@@ -1,4 +1,6 @@
-package ironic
+// Package conductor decides the settings of a phase's Ironic, as they follow from the plan of a
+// cluster: where it answers, which hosts it can install, and how long it waits.
+package conductor
 
 import (
 	"fmt"
@@ -12,21 +14,30 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ironic"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
 )
 
 // heartbeat is how often a ramdisk reports at least. Each change of a host waits for a report, with
 // Ironic's own default up to two minutes.
 const heartbeat = 30 * time.Second
 
-// Settings are those of the Ironic of a bootstrap machine: for the hosts of its phase alone.
+// Settings are those of the Ironic of a phase. That of the bootstrap machine knows the hosts of its
+// phase alone; that of the cluster knows all of them, as it switches control plane nodes too.
 //
-// The last argument is where the boot loader of virtual media reads its configuration, if a host
-// boots that way.
-func Settings(p plan.Plan, grub string) (ironic.Settings, error) {
+// The last argument is where the boot loader of virtual media reads its configuration, if a host of
+// the phase boots that way.
+func Settings(p plan.Plan, phase provision.Phase, grub string) (ironic.Settings, error) {
 	s := ironic.Settings{Paths: ironic.Machine(), Times: times(p.Provisioning.Deadlines),
-		GRUB: grub}
-	for _, h := range p.Provisioning.OfPhase(provision.Bootstrap) {
-		s.Hosts = append(s.Hosts, ironic.Host{Driver: h.Driver, Boot: boot(h.Boot)})
+		GRUB: grub, Operator: phase == provision.Cluster}
+	for _, h := range p.Provisioning.Hosts {
+		own := h.Phase == phase
+		if own || s.Operator && h.BMC != "" {
+			s.Hosts = append(s.Hosts, ironic.Host{Driver: h.Driver, Boot: boot(h.Boot),
+				Adopted: !own})
+		}
+		if !own {
+			continue
+		}
 		var err error
 		if s.API, err = address(h.Ironic); err != nil {
 			return ironic.Settings{}, fmt.Errorf("host %q: Ironic's URL: %w", h.Name, err)
@@ -38,14 +49,20 @@ func Settings(p plan.Plan, grub string) (ironic.Settings, error) {
 			return ironic.Settings{}, fmt.Errorf("host %q: the URL of media: %w", h.Name, err)
 		}
 	}
-	s.Bound = p.Provisioning.Own().IsValid()
+	if own := p.Provisioning.IP; s.Operator && own.IsValid() {
+		s.API = netip.AddrPortFrom(own, p.Ports[port.Ironic]) // also without a host to install
+		s.Paths.Data = layout.Database
+	}
+	s.Bound = !s.Operator && p.Provisioning.Own().IsValid()
+	s.Six = slices.ContainsFunc(p.MachineNetworks,
+		func(n netip.Prefix) bool { return n.Addr().Is6() })
 	s.HTTP = netip.AddrPortFrom(s.API.Addr(), p.Ports[port.ProvisioningHTTP])
 	return s, s.Validate()
 }
 
-// media reports whether a host of this machine's phase boots by virtual media.
-func media(p plan.Plan) bool {
-	return slices.ContainsFunc(p.Provisioning.OfPhase(provision.Bootstrap),
+// Media reports whether a host of a phase boots by virtual media.
+func Media(p plan.Plan, phase provision.Phase) bool {
+	return slices.ContainsFunc(p.Provisioning.OfPhase(phase),
 		func(h provision.Host) bool { return h.Boot == provision.VirtualMedia })
 }
 

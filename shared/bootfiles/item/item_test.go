@@ -37,14 +37,14 @@ func TestOf(t *testing.T) {
 		return all
 	}
 	programs := "ironicImage [" + layout.HTTP + "/undionly.kpxe " + layout.TFTP + "/undionly.kpxe " + layout.HTTP + "/snponly.efi " + layout.TFTP + "/snponly.efi " + layout.HTTP + "/arm64-efi/snponly.efi " + layout.TFTP + "/arm64-efi/snponly.efi " + layout.Loader + "]"
-	got, err := Of(examplePlan(provision.PXEUEFI))
+	got, err := Of(examplePlan(provision.PXEUEFI), provision.Bootstrap)
 	if want := []string{"ironicAgentImage [" + layout.AgentKernel + " " + layout.AgentInitramfs + "]", "osImage [" + layout.OSRaw + "]", programs}; err != nil || !slices.Equal(names(got), want) {
 		t.Errorf("%q, %v, want %q", names(got), err, want)
 	}
 	got, err = Of(changed(func(m map[string]string) {
 		delete(m, spec.IronicAgentImage)
 		m[spec.IronicAgentKernel], m[spec.IronicAgentInitramfs], m[spec.OSImage] = image("k"), image("i"), image("os.qcow2")
-	}))
+	}), provision.Bootstrap)
 	if want := []string{"ironicAgentKernel [" + layout.AgentKernel + "]", "ironicAgentInitramfs [" + layout.AgentInitramfs + "]", "osImage [" + layout.OSQcow2 + "]", programs}; err != nil || !slices.Equal(names(got), want) {
 		t.Errorf("%q, %v, want %q", names(got), err, want)
 	}
@@ -53,7 +53,7 @@ func TestOf(t *testing.T) {
 		"ironicAgentKernel":    func(m map[string]string) { delete(m, spec.IronicAgentImage) },
 		"ironicAgentInitramfs": func(m map[string]string) { delete(m, spec.IronicAgentImage); m[spec.IronicAgentKernel] = image("k") },
 	} {
-		if _, err := Of(changed(change)); err == nil || !strings.HasPrefix(err.Error(), "images."+key+": it has no digest") {
+		if _, err := Of(changed(change), provision.Bootstrap); err == nil || !strings.HasPrefix(err.Error(), "images."+key+": it has no digest") {
 			t.Errorf("%s: %v", key, err)
 		}
 	}
@@ -62,7 +62,7 @@ func TestOf(t *testing.T) {
 // TestMissing holds that an image needs a program for the hosts of this machine, and no other.
 func TestMissing(t *testing.T) {
 	missing := func(boot provision.Boot, has ...string) string {
-		return bootPrograms(examplePlan(boot)).Missing(func(name string) bool { return slices.Contains(has, name) })
+		return bootPrograms(examplePlan(boot), provision.Bootstrap).Missing(func(name string) bool { return slices.Contains(has, name) })
 	}
 	for _, tt := range []struct {
 		boot provision.Boot
@@ -82,7 +82,7 @@ func TestMissing(t *testing.T) {
 			t.Errorf("%s with %v lacks %q, want %q", tt.boot, tt.has, got, tt.want)
 		}
 	}
-	items, err := Of(examplePlan(provision.PXEUEFI))
+	items, err := Of(examplePlan(provision.PXEUEFI), provision.Bootstrap)
 	if err != nil || items[0].Missing(func(name string) bool { return name == "agent.kernel" }) != "the ramdisk" {
 		t.Errorf("a kernel alone is enough: %v", err)
 	}

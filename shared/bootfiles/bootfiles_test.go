@@ -1,4 +1,4 @@
-package http
+package bootfiles
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/bootstrap/http/item"
+	"github.com/onprem-infra/onprem-infra/shared/bootfiles/item"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
@@ -69,6 +69,13 @@ func TestOpen_Secrets(t *testing.T) {
 	}
 }
 
+// TestAddresses_OfNode holds that a node serves at all of its addresses, as one of them comes later.
+func TestAddresses_OfNode(t *testing.T) {
+	if plain, tls := Addresses(examplePlan(nil), provision.Cluster); fmt.Sprint(plain, tls) != "[0.0.0.0:6180] [0.0.0.0:6183]" {
+		t.Errorf("%v, %v", plain, tls)
+	}
+}
+
 func TestAddresses(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(*plan.Plan)
@@ -87,7 +94,7 @@ func TestAddresses(t *testing.T) {
 			p.Provisioning.Hosts[0].Media = "https://[2001:db8::5]:6183"
 		}, "[192.0.2.5:6180 [2001:db8::5]:6180] [192.0.2.5:6183 [2001:db8::5]:6183]"},
 	} {
-		if plain, tls := Addresses(examplePlan(tt.change)); fmt.Sprint(plain, " ", tls) != tt.want {
+		if plain, tls := Addresses(examplePlan(tt.change), provision.Bootstrap); fmt.Sprint(plain, " ", tls) != tt.want {
 			t.Errorf("%s: %v %v, want %s", name, plain, tls, tt.want)
 		}
 	}
@@ -231,7 +238,7 @@ func run(t *testing.T, m *machine, drive func(r *Room, after func(time.Duration)
 	synctest.Test(t, func(t *testing.T) {
 		m.same = true
 		wake := loop.NewWake()
-		r, err := New(Options{Plan: examplePlan(nil), Host: m, Server: m, Supplier: m, Notifier: m, Wake: wake, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+		r, err := New(Options{Plan: examplePlan(nil), Phase: provision.Bootstrap, Host: m, Server: m, Supplier: m, Notifier: m, Wake: wake, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)
 		}

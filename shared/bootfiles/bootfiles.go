@@ -1,7 +1,7 @@
-// Package http serves what hosts fetch from the bootstrap machine while they are provisioned: it
-// fetches the ramdisk, the operating system and iPXE, checks their digests, and opens the ports
-// while the phase machine orders it.
-package http
+// Package bootfiles serves what hosts fetch while they are provisioned: it fetches the ramdisk, the
+// operating system and iPXE, checks their digests, and opens the ports while it is ordered. It runs
+// beside the Ironic of either phase.
+package bootfiles
 
 import (
 	"context"
@@ -12,10 +12,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/bootstrap/http/item"
+	"github.com/onprem-infra/onprem-infra/shared/bootfiles/item"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/access"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/events"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
@@ -48,6 +49,7 @@ type Server interface {
 // Options are what a Room needs. The plan's hosts are provisioned.
 type Options struct {
 	Plan     plan.Plan
+	Phase    provision.Phase // whose hosts are served
 	Host     Host
 	Server   Server
 	Supplier Supplier
@@ -57,7 +59,7 @@ type Options struct {
 	Log      *slog.Logger
 }
 
-// Room is the bootstrap machine's HTTP server. Its steps are for one goroutine.
+// Room is the HTTP server. Its steps are for one goroutine.
 type Room struct {
 	Options
 	jobs    []*job
@@ -82,7 +84,7 @@ var kinds = [...]access.Kind{access.Script, access.Program, access.Kernel, acces
 
 // New makes the room. Nothing happens before its first step. The error is a finding about an image.
 func New(o Options) (*Room, error) {
-	items, err := item.Of(o.Plan)
+	items, err := item.Of(o.Plan, o.Phase)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-// Package item lists what the bootstrap machine needs to provision hosts: files of other servers,
+// Package item lists what a phase needs to provision hosts: files of other servers,
 // and files of container images with the places where images have them.
 package item
 
@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/container"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -37,19 +36,8 @@ type Wanted struct {
 	For string
 }
 
-// The places of ramdisks in images: our own, those of the images from which metal3 and OpenShift
-// copy them, and the name that the agent's own builder gives them.
-func ramdisk(name string) []string {
-	short := strings.TrimPrefix(path.Ext(name), ".")
-	var from []string
-	for _, dir := range []string{"/", "/images/", "/shared/html/images/", "/srv/images/"} {
-		from = append(from, dir+name, dir+"ironic-python-agent."+short)
-	}
-	return from
-}
-
-// Of are what the bootstrap machine of a cluster fetches. The error is a finding about one.
-func Of(p plan.Plan) (items []Item, err error) {
+// Of are what a phase of a cluster fetches. The error is a finding about one.
+func Of(p plan.Plan, phase provision.Phase) (items []Item, err error) {
 	file := func(key, to string) error {
 		a, err := artifact.Parse(p.Images[key])
 		if err != nil {
@@ -64,8 +52,8 @@ func Of(p plan.Plan) (items []Item, err error) {
 	if image := p.Images[spec.IronicAgentImage]; image != "" {
 		kernel, initramfs := path.Base(layout.AgentKernel), path.Base(layout.AgentInitramfs)
 		items = append(items, Item{Name: spec.IronicAgentImage, From: image, Wanted: []Wanted{
-			wanted(kernel, ramdisk(kernel), "the ramdisk's kernel", layout.AgentKernel),
-			wanted(initramfs, ramdisk(initramfs), "the ramdisk", layout.AgentInitramfs),
+			wanted(kernel, programs.Ramdisk(kernel), "the ramdisk's kernel", layout.AgentKernel),
+			wanted(initramfs, programs.Ramdisk(initramfs), "the ramdisk", layout.AgentInitramfs),
 		}})
 	} else if err := file(spec.IronicAgentKernel, layout.AgentKernel); err != nil {
 		return nil, err
@@ -75,7 +63,7 @@ func Of(p plan.Plan) (items []Item, err error) {
 	if err := file(spec.OSImage, layout.OSRaw); err != nil {
 		return nil, err
 	}
-	items = append(items, bootPrograms(p))
+	items = append(items, bootPrograms(p, phase))
 	return items, nil
 }
 
@@ -84,9 +72,9 @@ func wanted(name string, from []string, purpose string, to ...string) Wanted {
 }
 
 // bootPrograms are those of iPXE, and the boot loader of virtual media.
-func bootPrograms(p plan.Plan) Item {
+func bootPrograms(p plan.Plan, phase provision.Phase) Item {
 	needs := func(boots ...provision.Boot) bool {
-		return slices.ContainsFunc(p.Provisioning.OfPhase(provision.Bootstrap),
+		return slices.ContainsFunc(p.Provisioning.OfPhase(phase),
 			func(h provision.Host) bool { return slices.Contains(boots, h.Boot) })
 	}
 	bios, uefi, media := "", "", ""
@@ -105,8 +93,7 @@ func bootPrograms(p plan.Plan) Item {
 	return Item{Name: spec.IronicImage, From: p.Images[spec.IronicImage], Wanted: []Wanted{
 		program(programs.BIOS(), bios), program(programs.X64(), uefi),
 		program(programs.ARM64(), uefi),
-		wanted(path.Base(layout.Loader), []string{"/templates/uefi_esp_x86_64.img",
-			"/templates/uefi_esp.img", "/tmp/uefi_esp.img", "/tmp/esp.img", "/esp.img"}, media,
+		wanted(path.Base(layout.Loader), programs.Loader(), media,
 			layout.Loader),
 	}}
 }

@@ -1,4 +1,4 @@
-package http
+package bootfiles
 
 import (
 	"context"
@@ -101,7 +101,7 @@ func reason(o orders.Orders) string {
 }
 
 func (r *Room) serving(certificate bool) string {
-	plain, secure := Addresses(r.Plan)
+	plain, secure := Addresses(r.Plan, r.Phase)
 	text := fmt.Sprintf("serves at %s, and over TLS at %s", loop.List(plain), loop.List(secure))
 	if !certificate {
 		text = fmt.Sprintf("serves at %s; over TLS at port %s once Ironic's certificate is there",
@@ -147,7 +147,7 @@ func (r *Room) Apply(ctx context.Context, d Desired) error {
 		r.off()
 		return failed
 	}
-	plain, secure := Addresses(r.Plan)
+	plain, secure := Addresses(r.Plan, r.Phase)
 	if err := r.Server.Open(ctx, plain, secure); err != nil {
 		r.changed(false)
 		r.asked = asked{err: err}
@@ -197,7 +197,7 @@ func (r *Room) ask(ctx context.Context, certificate bool) error {
 }
 
 func (r *Room) askFor(ctx context.Context, files []File, certificate bool) error {
-	plain, secure := Addresses(r.Plan)
+	plain, secure := Addresses(r.Plan, r.Phase)
 	if !certificate {
 		secure = nil
 	}

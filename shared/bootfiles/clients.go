@@ -1,4 +1,4 @@
-package http
+package bootfiles
 
 import (
 	"net/netip"
@@ -54,10 +54,18 @@ func (c clients) of(client netip.Addr) (name string, card mac.MAC) {
 	return best.Name, best.MAC
 }
 
-// Addresses are where the server answers. Over plain HTTP these are the machine's own address on
-// the provisioning network; without such a network, its address there or the API VIPs. Over TLS
-// they are the same and, as BMCs are in other networks, those from which BMCs fetch their media.
-func Addresses(p plan.Plan) (plain, tls []netip.AddrPort) {
+// Addresses are where the server of a phase answers. In the cluster these are all of a node's: the
+// address of the provisioning network comes to the node after Ironic answers there, and may go.
+//
+// On the bootstrap machine, over plain HTTP they are its own address on the provisioning network;
+// without such a network, its address there or the API VIPs. Over TLS they are the same and, as
+// BMCs are in other networks, those from which BMCs fetch their media.
+func Addresses(p plan.Plan, phase provision.Phase) (plain, tls []netip.AddrPort) {
+	if phase == provision.Cluster {
+		// Go listens at every address of both families then.
+		all := []netip.Addr{netip.IPv4Unspecified()}
+		return with(all, p.Ports[port.ProvisioningHTTP]), with(all, p.Ports[port.VirtualMedia])
+	}
 	own := p.Provisioning.Own()
 	at := []netip.Addr{own}
 	if !own.IsValid() {
