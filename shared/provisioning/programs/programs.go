@@ -1,6 +1,6 @@
 // Package programs has where images keep what hosts boot: iPXE's programs, the ramdisk, and the
-// boot loader of virtual media. Debian's packages, Red Hat's packages and metal3's images have them at
-// different places.
+// boot loader of virtual media. Debian's packages, Red Hat's packages and metal3's images have them
+// at different places.
 package programs
 
 import (

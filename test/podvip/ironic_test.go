@@ -1,0 +1,277 @@
+package podvip
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/onprem-infra/onprem-infra/cluster"
+	"github.com/onprem-infra/onprem-infra/cluster/metal3"
+	"github.com/onprem-infra/onprem-infra/shared/asset"
+	"github.com/onprem-infra/onprem-infra/shared/object"
+	"github.com/onprem-infra/onprem-infra/shared/secret"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/test/ironic"
+	"github.com/onprem-infra/onprem-infra/test/kubeapi"
+	"github.com/onprem-infra/onprem-infra/test/manifest"
+	"github.com/onprem-infra/onprem-infra/test/need"
+)
+
+const ironicPod = "metal3-ironic"
+
+// withIronic takes Debian's Ironic for the image of Ironic: its root, over which the mount points of
+// containers are made, so that the kept one stays as it is.
+func (s *site) withIronic(name string) {
+	s.t.Helper()
+	need.Command(s.t, "debootstrap")
+	root, err := ironic.Root(s.t.Context(), slog.Default())
+	if err != nil {
+		need.Missing(s.t, fmt.Sprintf("needs a root file system with Ironic: %v", err))
+	}
+	layers := filepath.Join(s.dir, "ironic-layers")
+	for _, dir := range []string{"upper", "work", "merged"} {
+		if err := os.MkdirAll(filepath.Join(layers, dir), 0o755); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	merged := filepath.Join(layers, "merged")
+	s.run("mount", "-t", "overlay", "overlay", "-o", fmt.Sprintf("lowerdir=%s,upperdir=%s/upper,workdir=%s/work", root, layers, layers), merged)
+	s.t.Cleanup(func() { _ = exec.Command("umount", "-l", merged).Run() }) // the directory goes with the test
+	s.images[name] = merged
+}
+
+func (s *site) run(name string, args ...string) {
+	s.t.Helper()
+	if out, err := exec.CommandContext(s.t.Context(), name, args...).CombinedOutput(); err != nil {
+		s.t.Fatalf("%s %v: %v: %s", name, args, err, out)
+	}
+}
+
+// realAPI is a real API server on a host of its own, with the objects of the cluster's Ironic.
+type realAPI struct {
+	*kubeapi.Cluster
+	server     *kubeapi.Server
+	deployment appsv1.Deployment
+	data       map[string]string // of the ConfigMap
+}
+
+const realAPIAt = "192.0.2.91"
+
+func (s *site) realAPI() *realAPI {
+	s.t.Helper()
+	if err := kubeapi.Programs(s.t.Context()); err != nil {
+		need.Missing(s.t, "needs kube-apiserver: "+err.Error())
+	}
+	need.Command(s.t, "etcd")
+	host, dir := s.add("api2", realAPIAt), filepath.Join(s.dir, "api2")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		s.t.Fatal(err)
+	}
+	c, err := kubeapi.Open(s.t.Context(), kubeapi.Config{Dir: dir, Etcd: host})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { _ = c.Close() })
+	server, err := c.Add(kubeapi.Server{Name: "api2", Place: host, Address: netip.MustParseAddrPort(realAPIAt + ":6443")})
+	if err == nil {
+		err = server.Start(s.t.Context())
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	a := &realAPI{Cluster: c, server: server}
+	var described []spec.Host
+	for _, h := range s.plan.Provisioning.Hosts {
+		d := spec.Host{Name: h.Name}
+		d.BMC.Username, d.BMC.Password = secret.New("admin"), secret.New("p4ss-of-a-bmc")
+		described = append(described, d)
+	}
+	set, err := cluster.ManifestsWith(s.plan, metal3.Given{Hosts: described})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, f := range set.Files() {
+		o, err := manifest.Object(f.Contents)
+		if err != nil {
+			continue // a host: its type is metal3's
+		}
+		if err := server.Apply(s.t.Context(), o); err != nil {
+			s.t.Fatal(err)
+		}
+		switch one := o.(type) {
+		case *appsv1.Deployment:
+			a.deployment = *one
+		case *corev1.ConfigMap:
+			a.data = one.Data
+		}
+	}
+	return a
+}
+
+// identity is what the Secret has.
+func (a *realAPI) identity(t *testing.T) map[string][]byte {
+	t.Helper()
+	var s corev1.Secret
+	if err := a.server.Admin().Do(t.Context(), http.MethodGet, "/api/v1/namespaces/"+object.HostNamespace+"/secrets/"+ironicPod, nil, &s); err != nil {
+		t.Fatal(err)
+	}
+	return s.Data
+}
+
+// schedule puts the Deployment's pod onto a node as a static pod. What kubelet makes of an object of
+// the API is in a directory of the node: the ConfigMap, a token and the CA.
+func (a *realAPI) schedule(t *testing.T, n *node) {
+	t.Helper()
+	template := a.deployment.Spec.Template
+	pod := corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: *template.Spec.DeepCopy()}
+	pod.APIVersion, pod.Kind, pod.Name, pod.Namespace = "v1", "Pod", ironicPod, object.HostNamespace
+	var request authenticationv1.TokenRequest
+	if err := a.server.Admin().Do(t.Context(), http.MethodPost, "/api/v1/namespaces/"+object.HostNamespace+"/serviceaccounts/"+pod.Spec.ServiceAccountName+"/token", &request, &request); err != nil {
+		t.Fatal(err)
+	}
+	files := []asset.File{{Path: "/kubelet/account/token", Mode: 0o600, Contents: []byte(request.Status.Token)}, {Path: "/kubelet/account/ca.crt", Mode: 0o644, Contents: a.CA()}}
+	for name, text := range a.data {
+		files = append(files, asset.File{Path: "/kubelet/configuration/" + name, Mode: 0o644, Contents: []byte(text)})
+	}
+	for i, v := range pod.Spec.Volumes {
+		if v.ConfigMap != nil || v.Projected != nil {
+			pod.Spec.Volumes[i].VolumeSource = corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/kubelet/" + v.Name}}
+		}
+	}
+	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i := range containers {
+			containers[i].Env = append(containers[i].Env, corev1.EnvVar{Name: "KUBERNETES_SERVICE_HOST", Value: realAPIAt}, corev1.EnvVar{Name: "KUBERNETES_SERVICE_PORT", Value: "6443"})
+		}
+	}
+	text, err := yaml.Marshal(pod)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files = append(files, asset.File{Path: "/etc/kubernetes/manifests/metal3-ironic.yaml", Mode: 0o600, Contents: text})
+	if err := n.Write(files...); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	if err := n.Start(ctx); err != nil {
+		t.Fatalf("%v\n%s", err, n.Log(ironicPod+"/prepare"))
+	}
+}
+
+// TestLongIronicInCluster runs the Deployment's pod with the real Ironic on one of three nodes, as its
+// manifest confines it, with an identity that it makes in a real API. Ironic serves drivers over TLS to
+// the account that was made; the shared address comes to its node; a host finds its scripts there, and
+// no secret. On another node the pod has the same identity.
+func TestLongIronicInCluster(t *testing.T) {
+	s := openSite(t)
+	s.withIronic("ironic-real:1")
+	s.plan.Images[spec.IronicAgentImage], s.plan.Images[spec.OSImage] = "ironic-real:1", "file:///none/os.raw@sha256:"+strings.Repeat("0", 64)
+	inPods := s.plan
+	inPods.Images = map[string]string{}
+	for key, image := range s.plan.Images {
+		inPods.Images[key] = image
+	}
+	inPods.Images[spec.IronicImage] = "ironic-real:1"
+	s.plan = inPods
+	api := s.realAPI()
+	observer := s.holders()
+	n := s.nodes[0]
+	t.Cleanup(func() {
+		if t.Failed() {
+			for _, name := range []string{"copy-ramdisk", "copy-programs", "prepare", "ironic", "http"} {
+				t.Logf("%s says:\n%s", name, n.Log(ironicPod+"/"+name))
+			}
+		}
+	})
+	if len(api.identity(t)) > 0 {
+		t.Fatal("the Secret has data before the pod has run")
+	}
+	api.schedule(t, n)
+	own := api.identity(t)
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(own["tls.crt"]) {
+		t.Fatal("the Secret has no certificate")
+	}
+	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DialContext: n.Host.Dial, DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: roots, ServerName: "localhost"}}}
+	get := func(url string, login bool) (int, string) {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if login {
+			request.SetBasicAuth(string(own["username"]), string(own["password"]))
+		}
+		answer, err := client.Do(request)
+		if err != nil {
+			return 0, err.Error()
+		}
+		defer answer.Body.Close()
+		text, err := io.ReadAll(answer.Body)
+		if err != nil {
+			return 0, err.Error()
+		}
+		return answer.StatusCode, string(text)
+	}
+	took := s.until("Ironic serves its driver", 3*time.Minute, func() bool {
+		var list struct{ Drivers []struct{ Name string } }
+		code, text := get("https://127.0.0.1:6385/v1/drivers", true)
+		return code == http.StatusOK && json.Unmarshal([]byte(text), &list) == nil && len(list.Drivers) == 1 && list.Drivers[0].Name == "ipmi"
+	})
+	t.Logf("Ironic serves %v after its pod's first containers", took)
+	if code, text := get("https://127.0.0.1:6385/v1/nodes", false); code != http.StatusUnauthorized {
+		t.Errorf("without the account: %d %s", code, text)
+	}
+	s.until("the worker is answered", time.Minute, func() bool { return !s.worker.last().IsZero() })
+	if got := observer.Holders(); !slices.Equal(got, []string{n.Host.Name}) {
+		t.Errorf("Ironic answers on %s, and %v have the address", n.Host.Name, got)
+	}
+	at := "http://" + provisioningVIP + ":6180/"
+	for name, want := range map[string]int{"boot.ipxe": 200, "hosts/52-54-00-22-00-09.ipxe": 200, "hosts/52-54-00-22-00-01.ipxe": 404, "images/ironic-trust.img": 200,
+		"ironic.sqlite": 404, "../database/ironic.sqlite": 404, "../tls/ironic.key": 404, "images/agent.kernel": 503} {
+		if code, text := get(at+name, false); code != want {
+			t.Errorf("%s: %d %s, want %d", name, code, text, want)
+		}
+	}
+	if code, text := get("https://"+provisioningVIP+":6183/redfish/none.iso", false); code != http.StatusNotFound {
+		t.Errorf("media over TLS: %d %s", code, text)
+	}
+	for _, container := range []string{"prepare", "ironic", "http"} {
+		for _, key := range []string{"password", "tls.key", "htpasswd"} {
+			if strings.Contains(n.Log(ironicPod+"/"+container), strings.TrimSpace(string(own[key]))) {
+				t.Errorf("%s logs the %s", container, key)
+			}
+		}
+	}
+	if err := n.Stop(ironicPod); err != nil {
+		t.Fatal(err)
+	}
+	n = s.nodes[1]
+	api.schedule(t, n)
+	if again := api.identity(t); len(again) != 5 || string(again["password"]) != string(own["password"]) || string(again["tls.crt"]) != string(own["tls.crt"]) {
+		t.Error("the pod has another identity on another node")
+	}
+	s.until("Ironic serves on the other node", 3*time.Minute, func() bool {
+		client.Transport.(*http.Transport).DialContext = n.Host.Dial
+		code, _ := get("https://127.0.0.1:6385/v1/drivers", true)
+		return code == http.StatusOK
+	})
+	s.until("the address follows", time.Minute, func() bool { return slices.Equal(observer.Holders(), []string{n.Host.Name}) })
+}
