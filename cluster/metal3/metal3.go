@@ -121,7 +121,10 @@ func Objects(p plan.Plan, g Given) ([]object.Object, error) {
 		}
 		n := nth[planned.Role]
 		nth[planned.Role]++
-		own := host(Namespace(p), planned, described)
+		// Without OpenShift nothing keeps metal3's operator from a host of the control plane that
+		// the bootstrap machine still installs: it would switch it.
+		waits := planned.Phase == provision.Cluster || !openShift
+		own := host(Namespace(p), planned, described, waits)
 		if openShift {
 			adopt(own, planned, g.machine(planned, n))
 		}
@@ -216,8 +219,9 @@ func adopt(own []object.Object, planned provision.Host, of *object.Reference) {
 	own[len(own)-1] = h
 }
 
-// host is a host, behind the Secrets that it names.
-func host(namespace string, planned provision.Host, described spec.Host) (all []object.Object) {
+// host is a host, behind the Secrets that it names. One that waits does so for the handover.
+func host(namespace string, planned provision.Host, described spec.Host, waits bool) (
+	all []object.Object) {
 	h := object.BareMetalHost{
 		Head: about(namespace, object.Metal3, "BareMetalHost", planned.Name),
 		Spec: object.BareMetalHostSpec{Online: true,
@@ -226,7 +230,7 @@ func host(namespace string, planned provision.Host, described spec.Host) (all []
 	if planned.MAC.IsCard() {
 		h.Spec.BootMACAddress = planned.MAC.String()
 	}
-	if planned.Phase == provision.Cluster {
+	if waits {
 		h.Metadata.Annotations = map[string]string{object.Paused: object.UntilHandover}
 	}
 	if planned.BMC != "" {

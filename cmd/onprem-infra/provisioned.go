@@ -165,11 +165,28 @@ func clusterGoods(std streams, in *input, p plan.Plan, described spec.Cluster, i
 			return asset.Set{}, err
 		}
 	}
+	if err := noteWorkload(std, p); err != nil {
+		return asset.Set{}, err
+	}
 	set, err := cluster.ManifestsWith(p, metal3.Given{Hosts: hosts, CA: ca, InfraID: infraID})
 	if errors.As(err, new(metal3.WrongHosts)) {
 		err = negative(err)
 	}
 	return set, err
+}
+
+// noteWorkload names what has to be there before the objects of a cluster in which Ironic runs.
+func noteWorkload(std streams, p plan.Plan) error {
+	if !metal3.Runs(p) {
+		return nil
+	}
+	text := "onprem-infra: note: apply the CRDs of metal3 first, out of config/base/crds of your " +
+		"baremetal-operator's release"
+	if p.Images[spec.BaremetalOperatorImage] == "" {
+		text += fmt.Sprintf("; the operator itself is not among these objects without images.%s",
+			spec.BaremetalOperatorImage)
+	}
+	return printMessage(std.err, "%s\n", text)
 }
 
 // noteNetworks names the hosts whose described network no part of the bootstrap machine applies: a
