@@ -3,7 +3,6 @@ package kubeapi
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"os"
@@ -219,7 +218,7 @@ func accounts(t *testing.T, c *Cluster, s *Server) {
 			}
 			_ = answer.Body.Close()
 			if answer.StatusCode != want {
-				t.Error(fmt.Sprintf("%s: %s: %d, want %d", account, call, answer.StatusCode, want))
+				t.Errorf("%s: %s: %d, want %d", account, call, answer.StatusCode, want)
 			}
 		}
 	}

@@ -11,13 +11,13 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
 	appsv1 "k8s.io/api/apps/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -53,16 +53,12 @@ func (s *site) withIronic(name string) {
 		}
 	}
 	merged := filepath.Join(layers, "merged")
-	s.run("mount", "-t", "overlay", "overlay", "-o", fmt.Sprintf("lowerdir=%s,upperdir=%s/upper,workdir=%s/work", root, layers, layers), merged)
-	s.t.Cleanup(func() { _ = exec.Command("umount", "-l", merged).Run() }) // the directory goes with the test
-	s.images[name] = merged
-}
-
-func (s *site) run(name string, args ...string) {
-	s.t.Helper()
-	if out, err := exec.CommandContext(s.t.Context(), name, args...).CombinedOutput(); err != nil {
-		s.t.Fatalf("%s %v: %v: %s", name, args, err, out)
+	options := fmt.Sprintf("lowerdir=%s,upperdir=%s/upper,workdir=%s/work", root, layers, layers)
+	if err := unix.Mount("overlay", merged, "overlay", 0, options); err != nil {
+		s.t.Fatal(err)
 	}
+	s.t.Cleanup(func() { _ = unix.Unmount(merged, unix.MNT_DETACH) }) // the directory goes with the test
+	s.images[name] = merged
 }
 
 // realAPI is a real API server on a host of its own, with the objects of the cluster's Ironic.
