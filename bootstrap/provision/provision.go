@@ -177,6 +177,15 @@ func (r *Room) Check(ctx context.Context) error {
 	}
 }
 
+// CheckDue runs the preflight if the room needs one, for a caller that has no goroutine for Check.
+func (r *Room) CheckDue(ctx context.Context) {
+	select {
+	case <-r.checks.due:
+		r.check(ctx)
+	default:
+	}
+}
+
 func (r *Room) check(ctx context.Context) {
 	blocking, warnings := r.Preflight.Run(ctx)
 	if ctx.Err() != nil {

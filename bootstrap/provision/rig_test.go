@@ -358,11 +358,7 @@ func (r *rig) round(ctx context.Context) error {
 		return err
 	}
 	err = r.room.Apply(ctx, d)
-	select {
-	case <-r.room.checks.due:
-		r.room.check(ctx)
-	default:
-	}
+	r.room.CheckDue(ctx)
 	return err
 }
 

@@ -69,9 +69,7 @@ func (r *Room) instance(
 }
 
 // setDevice puts the provisioning address on the node's card of that network, and names the card.
-// Another machine that has the address keeps it, and gets it from a node that has it too: a
-// bootstrap machine that was away comes back with half a control plane. It may be a node that the
-// description does not list: so a node that receives the adverts of a holder stays a candidate.
+// Another machine that has the address keeps it.
 func (r *Room) setDevice(
 	v election.VIP, inst *keepalived.Instance, s Snapshot,
 ) (name string, err error) {
@@ -80,13 +78,8 @@ func (r *Room) setDevice(
 		return "", err
 	}
 	waits := s.Status.Instances[string(v.Instance)].State == supervised.Backup
-	switch other := s.Occupant; {
-	case waits || s.runs(v.Instance) && other.Other == "":
-	case other.Other != "":
-		return "", fmt.Errorf("the machine %s has it, which is no host of the cluster: the "+
-			"bootstrap machine, until it has installed the control plane", other.Other)
-	case !other.Known:
-		return "", errors.New("it is not known yet whether another machine has it")
+	if err := s.Occupant.Bars(waits, s.runs(v.Instance)); err != nil {
+		return "", err
 	}
 	return card.Name, v.SetDevice(inst, card.Name)
 }

@@ -10,6 +10,7 @@ package occupant
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/netip"
@@ -22,8 +23,8 @@ import (
 )
 
 const (
-	// interval is the time between two questions. Each is one packet to all hosts of the network.
-	interval = 5 * time.Second
+	// Interval is the time between two questions. Each is one packet to all hosts of the network.
+	Interval = 5 * time.Second
 	// first is how many questions in a row are without an answer until the address counts as free,
 	// and after how many it does again if a machine has answered: that one may be paused, or
 	// reboot.
@@ -39,10 +40,58 @@ type Network interface {
 	WhoHas(link string, address netip.Addr) ([]string, error)
 }
 
-// Finding is what is known.
+// Finding is what is known. The zero value is nothing yet.
 type Finding struct {
 	Known bool   // whether the address is free: it was asked for often enough
 	Other string // the MAC of a machine that has the address, or had it a moment ago
+
+	silent int // questions in a row without an answer
+}
+
+// Next is the finding after one more question: other is the MAC of the machine that answered, empty
+// for none, and failed means that the question could not be asked.
+func (f Finding) Next(other string, failed bool) Finding {
+	switch {
+	case failed:
+		f.silent = 0
+		return f
+	case other != "":
+		return Finding{Known: true, Other: other}
+	}
+	f.silent++
+	if enough := map[bool]int{true: first, false: after}[f.Other == ""]; f.silent >= enough {
+		f.Known, f.Other = true, ""
+	}
+	return f
+}
+
+// Bars is why a node is no candidate, nil if it may be one. waits is whether its router waits for
+// the adverts of a holder, and runs whether it has one. Another machine that has the address keeps
+// it, and gets it from a node that has it too: a bootstrap machine that was away comes back with
+// half a control plane. It may be a node that the description does not list: so a node that
+// receives the adverts of a holder stays a candidate.
+func (f Finding) Bars(waits, runs bool) error {
+	switch {
+	case waits || runs && f.Other == "":
+		return nil
+	case f.Other != "":
+		return fmt.Errorf("the machine %s has it, which is no host of the cluster: the "+
+			"bootstrap machine, until it has installed the control plane", f.Other)
+	case !f.Known:
+		return errors.New("it is not known yet whether another machine has it")
+	}
+	return nil
+}
+
+// Stranger is which of the MACs that answer for the address is none of the control plane's hosts;
+// empty for none.
+func Stranger(all []string, hosts []mac.MAC) (other string) {
+	for _, text := range all {
+		if m, err := mac.Parse(text); err != nil || !slices.Contains(hosts, m) {
+			other = text
+		}
+	}
+	return other
 }
 
 // Options are what a Watch needs. Without an address it asks nothing.
@@ -57,8 +106,6 @@ type Options struct {
 // Watch asks for as long as it runs. Its methods may be called by several goroutines.
 type Watch struct {
 	options Options
-
-	silent int // questions in a row without an answer; for Run alone
 
 	mu      sync.Mutex
 	finding Finding
@@ -81,10 +128,10 @@ func (w *Watch) Run(ctx context.Context) error {
 		return nil
 	}
 	var logged loop.News
-	for range loop.Every(ctx, interval) {
+	for range loop.Every(ctx, Interval) {
 		other, err := w.ask()
-		found := w.weigh(other, err)
-		if text := fmt.Sprint(found, err); ctx.Err() == nil && logged.Is(text) {
+		found := w.Found().Next(other, err != nil)
+		if text := fmt.Sprint(found.Known, found.Other, err); ctx.Err() == nil && logged.Is(text) {
 			w.options.Log.Info("asked for the provisioning address", "address",
 				w.options.Address, "other_machine", found.Other, "error", err)
 		}
@@ -93,27 +140,9 @@ func (w *Watch) Run(ctx context.Context) error {
 	return nil
 }
 
-// weigh is the finding after one more question.
-func (w *Watch) weigh(other string, err error) Finding {
-	before := w.Found()
-	switch {
-	case err != nil:
-		w.silent = 0
-		return before
-	case other != "":
-		w.silent = 0
-		return Finding{Known: true, Other: other}
-	}
-	w.silent++
-	if enough := map[bool]int{true: first, false: after}[before.Other == ""]; w.silent < enough {
-		return before
-	}
-	return Finding{Known: true}
-}
-
 func (w *Watch) note(found Finding) {
 	w.mu.Lock()
-	changed := w.finding != found
+	changed := w.finding.Known != found.Known || w.finding.Other != found.Other
 	w.finding = found
 	w.mu.Unlock()
 	if changed {
@@ -131,10 +160,5 @@ func (w *Watch) ask() (other string, err error) {
 	if err != nil {
 		return "", err
 	}
-	for _, text := range all {
-		if m, err := mac.Parse(text); err != nil || !slices.Contains(w.options.Hosts, m) {
-			other = text
-		}
-	}
-	return other, nil
+	return Stranger(all, w.options.Hosts), nil
 }

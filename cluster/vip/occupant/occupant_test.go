@@ -69,7 +69,7 @@ func TestWatch(t *testing.T) {
 			n.mu.Lock()
 			n.answers, n.card, n.no = step.answers, step.card, step.no
 			n.mu.Unlock()
-			time.Sleep((first + 1) * interval)
+			time.Sleep((first + 1) * Interval)
 			synctest.Wait()
 			woken := false
 			select {
@@ -77,27 +77,27 @@ func TestWatch(t *testing.T) {
 				woken = true
 			default:
 			}
-			if got := w.Found(); got != step.want || woken != step.woken {
+			if got := w.Found(); got.Known != step.want.Known || got.Other != step.want.Other || woken != step.woken {
 				t.Errorf("%s: %+v, woken %t, want %+v, %t", step.name, got, woken, step.want, step.woken)
 			}
 		}
 		n.mu.Lock()
 		n.answers = nil
 		n.mu.Unlock()
-		time.Sleep((after - 1) * interval)
+		time.Sleep((after - 1) * Interval)
 		synctest.Wait()
 		if got := w.Found(); got.Other == "" {
 			t.Error("it has left for good after a moment")
 		}
-		time.Sleep(2 * interval)
+		time.Sleep(2 * Interval)
 		synctest.Wait()
-		if got := w.Found(); got != (Finding{Known: true}) {
+		if got := w.Found(); !got.Known || got.Other != "" {
 			t.Errorf("it has left, and %+v is found", got)
 		}
 		before := n.asked
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if asked := n.asked - before; asked != int(time.Minute/interval) {
+		if asked := n.asked - before; asked != int(time.Minute/Interval) {
 			t.Errorf("asked %d times in a minute", asked)
 		}
 		end()
