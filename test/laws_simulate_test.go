@@ -30,6 +30,15 @@ var ofTheProduct = []struct {
 	{"shared/election.Gate", []string{"cluster/vip"}, "whether a node may run for a VIP"},
 	{"shared/supervised.Backoff", []string{"shared/host/supervise/daemon"},
 		"when keepalived starts again after it has exited"},
+	{"bootstrap/provision.New", []string{"cmd/onprem-infra"},
+		"what the bootstrap machine does in which phase, and with each host"},
+	{"bootstrap/provisioning/address.New", []string{"cmd/onprem-infra"}, "whether it takes its address"},
+	{"shared/bootserver.New", []string{"cmd/onprem-infra"}, "when a DHCP server is on, and behind which filter"},
+	{"shared/provisioning/served.Network", []string{"shared/bootserver"}, "what a host is answered"},
+	{"cluster/dhcp.Orders", []string{"cmd/onprem-infra"}, "which node answers hosts that boot"},
+	{"cluster/vip/occupant.Finding.Bars", []string{"cluster/vip"},
+		"whether a node is a candidate for the provisioning address"},
+	{"shared/operator/scale.Release", []string{"shared/host/machines"}, "when the workers may begin"},
 }
 
 // TestLawsSimulatorRunsTheProduct holds S-05: the simulator makes no decision of its own where the product
@@ -87,6 +96,10 @@ var timed = map[string]string{
 	"row.go":               "what a client's measurement resolves",
 	"table.go":             "how many lines a person reads",
 	"scenario.go":          "when the faults of a scenario begin, and how long they last",
+
+	"provisioning/world/machine.go":   "what machines and programs of others take",
+	"provisioning/schedule/random.go": "when random faults begin, and how long they last",
+	"provisioning/scenario.go":        "when the faults of a scenario begin, and how long they last",
 }
 
 // TestLawsSimulatorThresholds holds that the simulator has no interval, timeout or threshold of

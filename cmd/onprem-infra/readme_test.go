@@ -18,6 +18,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
 	"github.com/onprem-infra/onprem-infra/test/need"
+	"github.com/onprem-infra/onprem-infra/test/provisioned"
 )
 
 const repository = "../.."
@@ -134,6 +135,7 @@ var recipes = []string{"debootstrap ", "lib=", "for daemon in ", "install -D ", 
 // readmeNeeds is what a command finds in the directory where its reader is, beside what the commands
 // before it have left.
 var readmeNeeds = map[string]string{
+	"onprem-infra simulate -c cluster.yaml --provisioning":                                "mkdir -p hosts && cd hosts && cat >cluster.yaml <<'END'\n" + provisioned.Describe("one") + "END",
 	"onprem-infra diff --role=master -c /etc/onprem-infra/cluster.json":                   "rm -rf node host && onprem-infra render --role=master -c install-config.yaml --images images.json --out node && cp -r node host",
 	"onprem-infra report --out hosts.html installation.jsonl":                             `echo '{"time":"2026-01-02T03:04:05Z","kind":"started"}' >installation.jsonl`,
 	"onprem-infra report --out workers.html installation.jsonl workers.json":              `echo '{"time":"2026-01-02T03:04:05Z","kind":"started"}' >installation.jsonl; echo '{"apiVersion":"metal3.io/v1alpha1","kind":"BareMetalHost","metadata":{"name":"worker-0"}}' >workers.json`,

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -24,6 +25,8 @@ type simulation struct {
 	seed      uint64
 	phases    int
 	schedules int
+
+	provisioning bool // and not elections
 }
 
 const simulateLong = `simulate runs the elections of a cluster's API virtual IP in virtual time:
@@ -34,7 +37,20 @@ with 1 if a rule breaks: two hosts that run keepalived hold the VIP, or none doe
 the bound; a node takes the VIP over before it has seen the API work. A seed that is named in the
 output repeats the same run.
 
+With --provisioning it runs the installation of hosts instead: the bootstrap machine with its phase
+machine and DHCP server, the hosts' firmware and ramdisks, Ironic, the nodes that share the
+provisioning address, and the release of the workers. It prints how long it takes until all hosts
+have joined, whatever fails meanwhile, and exits with 1 if a rule breaks: two different answers to a
+host, a disk that is written twice, a run without an end. A line of --schedule is
+[AFTER+]TIME KIND HOST [for TIME], as in: deploy+90s power-off bootstrap for 1m.
+
 The scenarios; those of a VIP that the cluster does not have are left out:
+
+`
+
+// provisioningScenarios comes between the scenarios of both kinds.
+const provisioningScenarios = `
+With --provisioning:
 
 `
 
@@ -43,13 +59,16 @@ func simulateCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "simulate -c FILE [SCENARIO]",
 		Short: "Simulate failures of a cluster in virtual time, and print the outage of each",
-		Long:  simulateLong + scenarioMeanings(),
+		Long:  simulateLong + scenarioMeanings() + provisioningScenarios + installMeanings(),
 		Example: `  onprem-infra simulate -c install-config.yaml
   onprem-infra simulate -c install-config.yaml --timing lan power-loss --html power-loss.html
-  onprem-infra simulate -c cluster.yaml --schedules 100000`,
+  onprem-infra simulate -c cluster.yaml --schedules 100000
+  onprem-infra simulate -c install-config.yaml --provisioning --phases 20`,
 		Args: cobra.MaximumNArgs(1),
-		ValidArgsFunction: cobra.FixedCompletions(scenarioNames(),
-			cobra.ShellCompDirectiveNoFileComp),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]cobra.Completion,
+			cobra.ShellCompDirective) {
+			return s.names(), cobra.ShellCompDirectiveNoFileComp
+		},
 	}
 	in := inputFlags(cmd)
 	flags := cmd.Flags()
@@ -64,6 +83,8 @@ func simulateCommand(std streams) *cobra.Command {
 	flags.IntVar(&s.phases, "phases", 200, "how often each scenario runs")
 	flags.IntVar(&s.schedules, "schedules", 1000,
 		"how many random schedules run when no scenario is named")
+	flags.BoolVar(&s.provisioning, "provisioning", false,
+		"simulate how hosts are installed, and not elections")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := s.check(args, cmd.Flags().Changed("schedules")); err != nil {
 			return err
@@ -79,6 +100,9 @@ func simulateCommand(std streams) *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if s.provisioning {
+			return s.install(std, p, args)
+		}
 		simulated, err := simulate.ClusterOf(p, cluster.ControlPlaneReplicas)
 		if err != nil {
 			return negative(err)
@@ -89,6 +113,14 @@ func simulateCommand(std streams) *cobra.Command {
 		return s.run(std, p, simulated, args)
 	}
 	return cmd
+}
+
+// names are the scenarios that can be named.
+func (s simulation) names() []cobra.Completion {
+	if s.provisioning {
+		return installNames()
+	}
+	return scenarioNames()
 }
 
 func scenarioNames() (names []cobra.Completion) {
@@ -114,16 +146,18 @@ func (s simulation) check(args []string, schedules bool) error {
 	case s.html == "-":
 		return usage("--html - is standard output, which takes the table: name a file, ./- if it " +
 			"is called so")
+	case s.provisioning && s.html != "":
+		return usage("--html draws elections: leave it out beside --provisioning")
 	case s.schedule != "" && (len(args) > 0 || schedules || *s.format != "text"):
 		return usage("--schedule runs alone: name no scenario beside it, no --schedules, and " +
 			"no -o json")
 	}
 	if len(args) > 0 {
-		if _, ok := simulate.Find(args[0]); !ok {
-			if name := near.Word(args[0], scenarioNames()); name != "" {
+		if all := s.names(); !slices.Contains(all, args[0]) {
+			if name := near.Word(args[0], all); name != "" {
 				return usage("there is no scenario %q: is it %s that you mean?", args[0], name)
 			}
-			return usage("there is no scenario %q; there are: %s", args[0], words(scenarioNames()))
+			return usage("there is no scenario %q; there are: %s", args[0], words(all))
 		}
 	}
 	return nil

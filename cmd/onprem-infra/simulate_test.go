@@ -10,9 +10,11 @@ import (
 	"testing"
 
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/provisioning"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+	"github.com/onprem-infra/onprem-infra/test/provisioned"
 )
 
 // simulated is a command line of the verb for an example cluster.
@@ -190,5 +192,70 @@ func TestSimulateFails(t *testing.T) {
 		if (err == nil) != row.OK || strings.Contains(errs.String(), "reboot: a rule") == row.OK {
 			t.Errorf("%+v: %v, %s%s", row, err, out.String(), errs.String())
 		}
+	}
+}
+
+// TestSimulateProvisioning holds that the scenarios of installations run on both kinds of clusters,
+// that equal seeds give equal output, and that one schedule runs alone.
+func TestSimulateProvisioning(t *testing.T) {
+	for sharing := range provisioned.Sharings() {
+		run := func(args ...string) outcome {
+			return invoke(t, provisioned.Describe(sharing), append([]string{"simulate", "--provisioning", "-c", "-", "--phases", "2", "--schedules", "20"}, args...)...)
+		}
+		o := run("-o", "json")
+		if again := run("-o", "json"); o.code != 0 || o.err != "" || again != o {
+			t.Fatalf("%s: %+v\n%+v", sharing, o, again)
+		}
+		if other := run("-o", "json", "--seed", "77"); other.out == o.out {
+			t.Errorf("%s: the seed is nothing", sharing)
+		}
+		var names []string
+		for line := range strings.Lines(o.out) {
+			var r provisioning.Row
+			if err := json.Unmarshal([]byte(line), &r); err != nil || !r.OK || r.Max <= 0 || !r.Simulated {
+				t.Errorf("%s: %v: %s", sharing, err, line)
+			}
+			names = append(names, r.Scenario)
+		}
+		if want := append(installNames(), "random"); !slices.Equal(names, want) {
+			t.Errorf("%s: scenarios %v, want %v", sharing, names, want)
+		}
+		if o := run("ironic-moves"); o.code != 0 || !strings.HasPrefix(o.out, "scenario") || !strings.Contains(o.out, "\nok: 2 runs, no rule broken\n") || strings.Contains(o.out, "foreign-dhcp") {
+			t.Errorf("%s: %+v", sharing, o)
+		}
+	}
+	config := filepath.Join(t.TempDir(), "cluster.yaml")
+	if err := os.WriteFile(config, []byte(provisioned.Describe("one")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		text string
+		code int
+		want string
+	}{
+		{"seed 5\ndeploy+1m power-off bootstrap for 1m\n", 0, "all hosts have joined after"},
+		{"1s power-off master-9 for 1m\n", 1, "power-off is not for master-9, but for bootstrap, holder, master-0"},
+	} {
+		o := invoke(t, tt.text, "simulate", "--provisioning", "-c", config, "--schedule", "-")
+		if o.code != tt.code || !strings.Contains(o.out+o.err, tt.want) {
+			t.Errorf("%+v, want exit %d and %q", o, tt.code, tt.want)
+		}
+	}
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"power-loss"}, `there is no scenario "power-loss"`},
+		{[]string{"ironic-move"}, "is it ironic-moves that you mean?"},
+		{[]string{"--html", "x.html"}, "leave it out beside --provisioning"},
+	} {
+		o := invoke(t, "", append([]string{"simulate", "--provisioning", "-c", "-"}, tt.args...)...)
+		if o.code != exitUsage || !strings.Contains(o.err, tt.want) {
+			t.Errorf("%v: %+v, want %q", tt.args, o, tt.want)
+		}
+	}
+	o := invoke(t, must(t, "", "example", "cluster"), "simulate", "--provisioning", "-c", "-")
+	if o.code != 1 || !strings.Contains(o.err, "there is nothing to simulate") {
+		t.Errorf("%+v", o)
 	}
 }

@@ -1,0 +1,148 @@
+package cluster
+
+import (
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/provisioning/ironic"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/provisioning/schedule"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/provisioning/world"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
+)
+
+// schedulable reports whether Kubernetes can start a pod on a node.
+func (c *Cluster) schedulable(h *world.Host) bool {
+	return h.Up && h.Seat.Programs && h.Links.Machine == 0 && c.w.API(world.Site(h.Index))
+}
+
+// Pod is the start of Ironic's pod, wherever Kubernetes runs it now.
+func (c *Cluster) Pod() {
+	w := c.w
+	p := &w.Pod
+	was := p.Node
+	if p.Node < 0 || !c.schedulable(w.Hosts[p.Node]) || p.Forced {
+		p.Node = c.choose()
+	}
+	p.Forced = false
+	if p.Node < 0 {
+		w.Soon(world.PodStarts, world.Event{Kind: world.EvPod, Gen: p.Gen})
+		return
+	}
+	h := w.Hosts[p.Node]
+	w.Note(h.Plan.Name, "runs the cluster's Ironic")
+	if was != p.Node && was >= 0 && !w.Keeps {
+		ironic.Forget(w, provision.Cluster)
+	}
+	p.Runs, h.Seat.Ironic = true, true
+	c.evict()
+	if !w.Shared() {
+		s := h.Seat.Server
+		c.setAddress(h, true)
+		s.Running, s.Renews = true, true
+		w.Mark(schedule.Taken)
+	}
+	ironic.Start(w, provision.Cluster)
+	c.wake()
+	if !c.metal3 {
+		c.metal3 = true
+		w.Soon(world.Polls, world.Event{Kind: world.EvMetal3})
+	}
+}
+
+// choose is a node for the pod: another one than where it is, if it has to move; -1 for none.
+func (c *Cluster) choose() int {
+	var all []int
+	for _, h := range c.w.Hosts[:c.w.Nodes] {
+		if c.schedulable(h) && (!c.w.Pod.Forced || h.Index != c.w.Pod.Node) {
+			all = append(all, h.Index)
+		}
+	}
+	if len(all) == 0 {
+		return -1
+	}
+	return all[c.w.Random.IntN(len(all))]
+}
+
+// stop ends a pod of Ironic on a node.
+func (c *Cluster) stop(h *world.Host) {
+	if !h.Seat.Ironic {
+		return
+	}
+	h.Seat.Ironic = false
+	if !c.w.Shared() {
+		c.setAddress(h, false)
+		h.Seat.Server.Running, h.Seat.Server.Renews = false, false
+	}
+	c.wake()
+}
+
+// evict ends pods on nodes that Kubernetes reaches and wants them on no more.
+func (c *Cluster) evict() {
+	for _, h := range c.w.Hosts[:c.w.Nodes] {
+		if h.Index != c.w.Pod.Node && c.schedulable(h) {
+			c.stop(h)
+		}
+	}
+}
+
+// Changed follows a change of a host's power or cables.
+func (c *Cluster) Changed(h *world.Host) {
+	w := c.w
+	if h.Seat == nil {
+		return
+	}
+	lost := !h.Up || h.Links.Machine > 0
+	if w.Pod.Node == h.Index {
+		if !h.Up {
+			w.Pod.Runs = false
+		}
+		if lost {
+			w.At(w.Now+w.Take(world.Misses)+world.Tolerates, world.Event{Kind: world.EvMissed,
+				Gen: w.Pod.Gen})
+		}
+	} else if !lost {
+		w.Soon(world.Polls, world.Event{Kind: world.EvMissed, Gen: w.Pod.Gen})
+	}
+	c.wake()
+	c.Elect()
+}
+
+// Missed is Kubernetes' look at the node of the pod: one that it still misses loses it.
+func (c *Cluster) Missed() {
+	w := c.w
+	if w.Pod.Node < 0 {
+		return
+	}
+	c.evict()
+	if h := w.Hosts[w.Pod.Node]; c.schedulable(h) {
+		return
+	}
+	c.move()
+}
+
+// Kill ends Ironic, which starts again on its node. It may forget all.
+func (c *Cluster) Kill(forgets bool) {
+	p := &c.w.Pod
+	if !p.Runs {
+		return
+	}
+	p.Runs = false
+	p.Gen++
+	c.stop(c.w.Hosts[p.Node])
+	if forgets {
+		ironic.Forget(c.w, provision.Cluster)
+	}
+	c.w.Soon(world.Starts, world.Event{Kind: world.EvPod, Gen: p.Gen})
+}
+
+// Move has Kubernetes run it on another node.
+func (c *Cluster) Move() {
+	if c.w.Pod.Runs {
+		c.stop(c.w.Hosts[c.w.Pod.Node])
+		c.move()
+	}
+}
+
+func (c *Cluster) move() {
+	p := &c.w.Pod
+	p.Runs, p.Forced = false, true
+	p.Gen++
+	c.w.Soon(world.PodStarts, world.Event{Kind: world.EvPod, Gen: p.Gen})
+}

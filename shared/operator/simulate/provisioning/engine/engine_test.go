@@ -1,0 +1,233 @@
+package engine
+
+import (
+	"os"
+	"reflect"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/provisioning/rules"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/provisioning/schedule"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/provisioning/world"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
+	"github.com/onprem-infra/onprem-infra/test/provisioned"
+)
+
+func simulated(t testing.TB, sharing string) schedule.Cluster {
+	t.Helper()
+	c, err := schedule.Of(provisioned.Plan(t, sharing))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// faults is a schedule of a text, without a seed.
+func faults(t *testing.T, c schedule.Cluster, text string) schedule.Schedule {
+	t.Helper()
+	s, err := schedule.Parse(text)
+	if err == nil {
+		err = s.Check(c)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestRun holds that an installation without a fault ends with every host, in the order of phases and
+// steps, and that workers begin after the bootstrap machine has ended.
+func TestRun(t *testing.T) {
+	for sharing := range provisioned.Sharings() {
+		c := simulated(t, sharing)
+		for seed := range uint64(20) {
+			r := Run(c, schedule.Schedule{Seed: seed})
+			if r.Joined < 0 || r.Wasted > 0 || len(r.Broken)+len(r.Blocked)+r.Rewritten > 0 {
+				t.Fatalf("%s, seed %d:\n%s", sharing, seed, r.Text())
+			}
+			var last time.Duration
+			for _, p := range progress.Phases()[1:] {
+				at, ok := r.Marks[schedule.PhaseMark(p)]
+				if !ok || at < last {
+					t.Errorf("%s, seed %d: the phase %s begins at %v, the one before it at %v", sharing, seed, p, at, last)
+				}
+				last = at
+			}
+			for _, h := range c.Workers() {
+				for _, s := range schedule.Steps() {
+					at, ok := r.Marks[schedule.Mark(h.Name, s)]
+					if !ok || at < last {
+						t.Errorf("%s, seed %d: %s is at %s at %v, the bootstrap machine has ended at %v", sharing, seed, h.Name, s, at, last)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestRun_Equal holds that equal seeds give equal results, though requests for several hosts are made
+// at the same time.
+func TestRun_Equal(t *testing.T) {
+	c := simulated(t, "one")
+	for seed := range uint64(20) {
+		s := schedule.Random(seed, c)
+		if a, b := Run(c, s), Run(simulated(t, "one"), s); !reflect.DeepEqual(a, b) {
+			t.Errorf("seed %d:\n%s\nand then\n%s", seed, a.Text(), b.Text())
+		}
+	}
+}
+
+// TestDefects holds that each rule finds a defect of what it is about, in a schedule in which the
+// sound product breaks none.
+func TestDefects(t *testing.T) {
+	for _, tt := range []struct {
+		rule     string
+		sharing  string
+		defect   schedule.Defect
+		schedule string
+	}{
+		{rules.OneAnswer, "one", schedule.OtherAnswers, ""},
+		{rules.OwnPhase, "one", schedule.Unfiltered, "deploy+30s stray-boot worker-0"},
+		{rules.OwnPhase, "one", schedule.Unfiltered, "taken+30s stray-boot master-1"},
+		{rules.OwnPhase, "two", schedule.TooEarly, "master-2:called+5s power-off master-2 for 5m0s"},
+		{rules.OneAnswer, "two", schedule.TooEarly, "master-2:called+5s power-off master-2 for 5m0s"},
+		{rules.WrittenOne, "one", schedule.Forgetful, "master-0:system+1s power-off bootstrap for 30s"},
+		{rules.OneServer, "one", schedule.Unwatched, "master-2:called+5s power-off master-2 for 5m0s"},
+		{rules.OneServer, "two", schedule.TooEarly, "master-2:called+5s power-off master-2 for 5m0s"},
+		{rules.WithIP, "one", schedule.Unfenced, "taken+1m0s move-ironic pod"},
+		{rules.Ends, "one", schedule.Stuck, "deploy+1m0s power-off bootstrap for 30s\n1s kill-phases bootstrap for 1s"},
+		{rules.SameEnd, "one", schedule.Stuck, "deploy+1m0s power-off bootstrap for 30s"},
+	} {
+		c := simulated(t, tt.sharing)
+		broken := func(d schedule.Defect) (found bool) {
+			c.Defect = d
+			for seed := range uint64(20) {
+				s := faults(t, c, tt.schedule)
+				s.Seed = seed
+				r := Run(c, s)
+				if d == schedule.Sound && len(r.Broken) > 0 {
+					t.Errorf("%s: seed %d, no defect: %v", tt.rule, seed, r.Broken)
+				}
+				found = found || slices.ContainsFunc(r.Broken, func(b world.Broken) bool { return b.Rule == tt.rule })
+			}
+			return found
+		}
+		broken(schedule.Sound)
+		if !broken(tt.defect) {
+			t.Errorf("defect %d, %s: the rule %q does not find it", tt.defect, tt.sharing, tt.rule)
+		}
+	}
+}
+
+// TestOccupied holds that nodes leave the address to the bootstrap machine until it has ended, also
+// where their Ironic runs before.
+func TestOccupied(t *testing.T) {
+	c := simulated(t, "one")
+	c.Defect = schedule.TooEarly
+	for seed := range uint64(100) {
+		s := faults(t, c, "master-2:called+5s power-off master-2 for 5m0s")
+		s.Seed = seed
+		r := Run(c, s)
+		if len(r.Broken) > 0 || r.Joined < 0 || r.Marks[schedule.Taken] < r.Marks["address-off"] {
+			t.Errorf("seed %d:\n%s", seed, r.Text())
+		}
+	}
+}
+
+// TestDoubt holds in which way the end after a power cut may differ: a host in the midst of whose
+// deployment the bootstrap machine lost its power is named, with what a person can do.
+func TestDoubt(t *testing.T) {
+	c := simulated(t, "one")
+	named := 0
+	for seed := range uint64(300) {
+		s := faults(t, c, "master-0:writing+1s power-off bootstrap for 30s")
+		s.Seed = seed
+		r := Run(c, s)
+		if len(r.Broken) > 0 {
+			t.Fatalf("seed %d:\n%s", seed, r.Text())
+		}
+		if r.Joined < 0 {
+			named++
+		}
+	}
+	if named == 0 || named > 30 {
+		t.Errorf("%d of 300 runs end with a host that is named", named)
+	}
+}
+
+// some is how many schedules the normal run has of each kind of cluster, and all how many the long one
+// has.
+const (
+	some = 1000
+	all  = 100_000
+)
+
+// runAll runs random schedules on every processor, and reports what broke and what happened.
+func runAll(t *testing.T, c schedule.Cluster, runs uint64) {
+	t.Helper()
+	var next atomic.Uint64
+	var mu sync.Mutex
+	var crowd sync.WaitGroup
+	var broken []world.Result
+	joined, named, rewritten := 0, 0, 0
+	for range runtime.GOMAXPROCS(0) {
+		crowd.Go(func() {
+			for seed := next.Add(1) - 1; seed < runs; seed = next.Add(1) - 1 {
+				r := Run(c, schedule.Random(seed, c))
+				mu.Lock()
+				if len(r.Broken) > 0 {
+					if broken = append(broken, r); len(broken) > 5 {
+						next.Store(runs)
+					}
+				}
+				if rewritten += r.Rewritten; r.Joined >= 0 {
+					joined++
+				}
+				if len(r.Blocked) > 0 {
+					named++
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	crowd.Wait()
+	for _, r := range broken {
+		t.Errorf("%v\n%s", r.Schedule, r.Text())
+	}
+	t.Logf("%d of %d runs ended with all hosts, %d with a host that is named; %d disks rewritten by metal3", joined, runs, named, rewritten)
+	if uint64(joined) < runs*9/10 || named == 0 {
+		t.Errorf("the schedules test little")
+	}
+}
+
+// TestRandom runs random schedules on both kinds of cluster.
+func TestRandom(t *testing.T) {
+	for sharing := range provisioned.Sharings() {
+		runAll(t, simulated(t, sharing), some)
+	}
+}
+
+// TestLongRandom runs as many as the claim is about.
+func TestLongRandom(t *testing.T) {
+	if os.Getenv("ONPREM_INFRA_LONG") == "" {
+		t.Skip("set ONPREM_INFRA_LONG=1, as make e2e does")
+	}
+	for sharing := range provisioned.Sharings() {
+		begin := time.Now()
+		runAll(t, simulated(t, sharing), all)
+		t.Logf("address %s: %v", sharing, time.Since(begin).Round(time.Second))
+	}
+}
+
+// BenchmarkRandom is a run of a random schedule.
+func BenchmarkRandom(b *testing.B) {
+	c := simulated(b, "one")
+	b.ReportAllocs()
+	for seed := uint64(0); b.Loop(); seed++ {
+		Run(c, schedule.Random(seed, c))
+	}
+}
