@@ -23,6 +23,7 @@ var coarse = map[string]string{
 	"shared/spec.Cluster":         "one field for each field of a cluster.yaml; importers set them in literals",
 	"shared/plan/provision.Plan":  "one field for each value that plan prints of provisioning",
 	"shared/keepalived.Instance":  "one field for each statement of keepalived's block",
+	"shared/host/kube":            "one file for each kind of object; all of them use one connection, its retries and its errors",
 	"bootstrap/provision":         "phases, orders and requests are one loop; what concerns one host is in machine",
 	"bootstrap/provision/machine": "one answer for each state of Ironic; a half of them would not show that none is missing",
 	"shared/operator/metrics":     "one file for each program's metrics; All, which the documents are made of, needs them in one room",

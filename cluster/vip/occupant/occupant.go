@@ -83,9 +83,9 @@ func (f Finding) Bars(waits, runs bool) error {
 	return nil
 }
 
-// Stranger is which of the MACs that answer for the address is none of the control plane's hosts;
+// Outsider is which of the MACs that answer for the address is none of the control plane's hosts;
 // empty for none.
-func Stranger(all []string, hosts []mac.MAC) (other string) {
+func Outsider(all []string, hosts []mac.MAC) (other string) {
 	for _, text := range all {
 		if m, err := mac.Parse(text); err != nil || !slices.Contains(hosts, m) {
 			other = text
@@ -160,5 +160,5 @@ func (w *Watch) ask() (other string, err error) {
 	if err != nil {
 		return "", err
 	}
-	return Stranger(all, w.options.Hosts), nil
+	return Outsider(all, w.options.Hosts), nil
 }

@@ -27,7 +27,7 @@ func (c *Cluster) Ask(h *world.Host) {
 	for _, other := range w.Hosts[:w.Nodes] {
 		cards = append(cards, other.Plan.MAC)
 	}
-	s.Found = s.Found.Next(occupant.Stranger(macs, cards), false)
+	s.Found = s.Found.Next(occupant.Outsider(macs, cards), false)
 	waits := s.Instance && s.Latch.Passes && !s.Master
 	was := s.Instance
 	s.Instance = s.Found.Bars(waits, s.Instance) == nil
