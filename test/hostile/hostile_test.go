@@ -99,7 +99,7 @@ spec:
   apiVIPs: [192.0.2.5]
   ingressVIPs: [192.0.2.6]
   images: {keepalivedImage: r.example.com/k:1, haproxyImage: r.example.com/h:1, corednsImage: r.example.com/c:1, baremetalRuntimeCfgImage: r.example.com/o:1}
-  provisioning: {network: managed, address: two, ip: 172.22.0.3, bootstrapIP: 172.22.0.2}
+  provisioning: {network: managed, address: two, ip: 172.22.0.3, bootstrapIP: 172.22.0.2, volumeClaim: ironic}
   hosts:
   - name: m0
     role: master
@@ -371,7 +371,7 @@ func fullest() spec.Cluster {
 		Timing: "compat", VRRP: spec.Unicast, OnClash: clash.Refuse, MigrateFrom: spec.Former{Timing: "vm", VRRP: spec.Multicast}, VRIDs: map[string]uint8{"api": 9, "ingress": 10}, Ports: map[string]uint16{"lb": 9460},
 		Hosts: []spec.Host{{Name: "m0", Role: "master", BootMACAddress: "52:54:00:00:00:01", BootMode: machine.UEFI,
 			BMC: machine.BMC{Address: controller, Credentials: "bmc.yaml", Verify: machine.VerifyCA}, RootDisk: machine.RootDisk{Model: "m"}}},
-		Provisioning: provisioning.Settings{Network: provisioning.Managed, Interface: "eno1", BMCCAFile: "ca.pem", DHCP: provisioning.DHCP{NTP: []string{"time.example.com"}}},
+		Provisioning: provisioning.Settings{Network: provisioning.Managed, Interface: "eno1", BMCCAFile: "ca.pem", VolumeClaim: "ironic", DHCP: provisioning.DHCP{NTP: []string{"time.example.com"}}},
 		MDNS:         spec.MDNSEnabled, Metrics: spec.MetricsNode, Distribution: spec.OpenShift,
 		Nodes: spec.Nodes{
 			Namespace: "infra", Kubeconfig: "/etc/kubernetes/kubelet.conf", KubeletUnit: "kubelet.service", ControlPlaneLabel: "example.com/head",

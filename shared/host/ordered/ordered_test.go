@@ -26,7 +26,8 @@ func start(t *testing.T, dir string) *beside {
 	b := &beside{t: t, dir: dir, log: filepath.Join(dir, "log")}
 	script := "trap 'echo hup >>" + b.log + "' HUP; trap 'echo usr2 >>" + b.log + "' USR2; trap 'echo term >>" + b.log + "; exit 0' TERM; echo start >>" +
 		b.log + "; while :; do sleep 0.02; done"
-	p := &Parent{Dir: dir, Command: []string{"/bin/sh", "-c", script}, Log: slog.New(slog.DiscardHandler)}
+	// A shell cannot trap what its parent ignores, as those of nohup ignore SIGHUP.
+	p := &Parent{Dir: dir, Command: []string{"env", "--default-signal=HUP,USR2", "/bin/sh", "-c", script}, Log: slog.New(slog.DiscardHandler)}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- p.Run(ctx) }()
