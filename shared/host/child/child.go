@@ -24,16 +24,12 @@ const (
 	stable = 10 * time.Second
 	// soonest and latest are the time between the starts of one that ends early.
 	soonest, latest = time.Second, 30 * time.Second
-	// failures is how many probes in a row fail before the process is replaced.
-	failures = 3
 )
 
 // Options are what a Keeper needs.
 type Options struct {
-	// Probe is of the running process's liveness; nil: that it runs counts.
-	Probe func(context.Context) error
-	Wake  chan<- struct{} // asks for a round when the process ends
-	Log   *slog.Logger
+	Wake chan<- struct{} // asks for a round when the process ends
+	Log  *slog.Logger
 }
 
 // Keeper keeps a process running. Its methods are for one goroutine.
@@ -42,7 +38,6 @@ type Keeper struct {
 
 	process *process // nil before the first start
 	digest  string   // of its specification
-	failed  int      // probes in a row
 	pause   time.Duration
 	next    time.Time // before which nothing is started
 }
@@ -73,10 +68,10 @@ func (k *Keeper) Running() bool {
 
 // Ensure makes the command of a specification run, with its environment beside this program's. The
 // rest of the specification is for engines of containers. A process of another specification is
-// replaced. The error is why it does not run, or that it does not answer.
+// replaced. The error is why it does not run.
 func (k *Keeper) Ensure(ctx context.Context, spec container.Spec) error {
 	if k.Running() && k.digest == spec.Digest() {
-		return k.probe(ctx, spec.Name)
+		return nil
 	}
 	if k.Running() {
 		k.options.Log.Info("replace", "process", spec.Name, "why", "its configuration changed")
@@ -88,23 +83,6 @@ func (k *Keeper) Ensure(ctx context.Context, spec container.Spec) error {
 		return err
 	}
 	return k.start(spec)
-}
-
-// probe replaces a process that does not answer: the next Ensure starts another one.
-func (k *Keeper) probe(ctx context.Context, name string) error {
-	if k.options.Probe == nil {
-		return nil
-	}
-	err := k.options.Probe(ctx)
-	if err == nil || ctx.Err() != nil {
-		k.failed = 0
-		return err
-	}
-	if k.failed++; k.failed < failures {
-		return err
-	}
-	k.failed = 0
-	return errors.Join(err, k.Stop(ctx, name))
 }
 
 // recordEnd is an error while a process that ended early is not to be started again yet.
@@ -137,7 +115,7 @@ func (k *Keeper) start(spec container.Spec) error {
 		return fmt.Errorf("start %s: %w", spec.Name, err)
 	}
 	p := &process{Process: cmd.Process, started: time.Now(), done: make(chan struct{})}
-	k.process, k.digest, k.failed = p, spec.Digest(), 0
+	k.process, k.digest = p, spec.Digest()
 	k.options.Log.Info("started", "process", spec.Name, "pid", p.Pid)
 	go func() {
 		p.ended = cmd.Wait()

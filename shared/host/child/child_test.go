@@ -1,7 +1,6 @@
 package child
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"os"
@@ -25,10 +24,9 @@ func script(text string, env ...string) container.Spec {
 	return s
 }
 
-func keeper(t *testing.T, o Options) *Keeper {
+func keeper(t *testing.T) *Keeper {
 	t.Helper()
-	o.Wake, o.Log = loop.NewWake(), slog.New(slog.DiscardHandler)
-	k := New(o)
+	k := New(Options{Wake: loop.NewWake(), Log: slog.New(slog.DiscardHandler)})
 	t.Cleanup(func() {
 		if err := k.Stop(t.Context(), "one"); err != nil {
 			t.Error(err)
@@ -58,7 +56,7 @@ func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
 func TestEnsure(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	k := keeper(t, Options{})
+	k := keeper(t)
 	one := script("trap '' TERM; echo $$ >"+dir+"/one; while :; do sleep 0.1; done", "A", "1")
 	if k.Running() || !errors.Is(k.Signal(syscall.SIGHUP), os.ErrProcessDone) {
 		t.Error("it runs before it was started")
@@ -122,39 +120,5 @@ func TestEnsure_EndsEarly(t *testing.T) {
 	}
 	if err := k.Ensure(t.Context(), container.Spec{Name: "none", Command: []string{dir + "/no-such-program"}}); err == nil {
 		t.Error("a program that is not there runs")
-	}
-}
-
-// TestEnsure_Probe holds that a process which does not answer is replaced, and not for one late
-// answer.
-func TestEnsure_Probe(t *testing.T) {
-	t.Parallel()
-	var fails error
-	k := keeper(t, Options{Probe: func(context.Context) error { return fails }})
-	s := script("exec sleep 100")
-	if err := k.Ensure(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
-	first := k.process
-	fails = errors.New("silent")
-	for range failures - 1 {
-		if err := k.Ensure(t.Context(), s); !errors.Is(err, fails) {
-			t.Errorf("error %v", err)
-		}
-	}
-	fails = nil
-	if err := k.Ensure(t.Context(), s); err != nil || k.process != first {
-		t.Errorf("replaced for late answers: %v", err)
-	}
-	fails = errors.New("silent")
-	for range failures {
-		_ = k.Ensure(t.Context(), s) // it is silent
-	}
-	if k.Running() || alive(first.Pid) {
-		t.Error("it goes on without an answer")
-	}
-	fails = nil
-	if err := k.Ensure(t.Context(), s); err != nil || !k.Running() {
-		t.Errorf("not started anew: %v", err)
 	}
 }
