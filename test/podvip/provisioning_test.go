@@ -1,21 +1,16 @@
 package podvip
 
 import (
-	"errors"
 	"fmt"
 	"maps"
-	"net"
 	"net/http"
 	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
+	"strings"
 	"testing"
 	"time"
-
-	"github.com/insomniacslk/dhcp/dhcpv4"
-	"golang.org/x/sys/unix"
 
 	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -28,12 +23,36 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/vm"
 )
 
-const provisioningVIP = "172.22.0.3"
+const (
+	provisioningVIP = "172.22.0.3"
+	group           = "ostest_PROVISIONING_0" // keepalived's name of the instance
+)
 
-// hostCard is the card of the n-th host on the provisioning network; the last one is the worker's.
+// hostCard is the card of the n-th host on the provisioning network: nodes are 1 to 3, workers follow.
 func hostCard(n int) mac.MAC { return mac.MAC{0x52, 0x54, 0, 0x22, 0, byte(n)} }
 
-const workerCard = 9
+const (
+	nodes   = 3
+	workers = 6
+)
+
+// workerCard is the card of the n-th worker.
+func workerCard(n int) mac.MAC { return hostCard(nodes + n) }
+
+// described are the hosts of the cluster as cluster.yaml has them.
+func described() (all []string) {
+	host := func(name, role string, card mac.MAC) {
+		all = append(all, fmt.Sprintf("{name: %s, role: %s, bootMAC: '%s', bmc: {address: 'ipmi://198.51.100.%d'}}",
+			name, role, card, card[5]))
+	}
+	for n := range nodes {
+		host(fmt.Sprintf("m%d", n+1), "master", hostCard(n+1))
+	}
+	for n := range workers {
+		host(fmt.Sprintf("w%d", n+1), "worker", workerCard(n+1))
+	}
+	return all
+}
 
 // site is a cluster whose nodes share an address on a provisioning network of its own, with a
 // worker that asks for an address there all the time.
@@ -83,11 +102,7 @@ func openSiteBeside(t *testing.T, address string) *site {
   baseDomain: example.com, platform: baremetal, distribution: kubernetes, controlPlaneReplicas: 3, timing: lan,
   machineNetworks: [192.0.2.0/24], apiVIPs: [%s], ingressVIPs: [192.0.2.6],
   provisioning: {network: managed},
-  hosts: [{name: m1, role: master, bootMAC: '%s', bmc: {address: 'ipmi://198.51.100.1'}},
-    {name: m2, role: master, bootMAC: '%s', bmc: {address: 'ipmi://198.51.100.2'}},
-    {name: m3, role: master, bootMAC: '%s', bmc: {address: 'ipmi://198.51.100.3'}},
-    {name: w1, role: worker, bootMAC: '%s', bmc: {address: 'ipmi://198.51.100.4'}}]}}`,
-		apiVIP, hostCard(1), hostCard(2), hostCard(3), hostCard(workerCard))
+  hosts: [%s]}}`, apiVIP, strings.Join(described(), ", "))
 	c, findings := spec.Parse("cluster.yaml", []byte(description), spec.Knobs{})
 	if findings.HasErrors() {
 		t.Fatal(findings)
@@ -140,123 +155,6 @@ func (s *site) startIronic(on *lab.Host) {
 	s.t.Cleanup(func() { _ = fake.Close() })
 }
 
-// worker is a host that asks for an address again and again, and what it is answered.
-type worker struct {
-	mu      sync.Mutex
-	offers  []time.Time
-	strange []string // answers that differ
-}
-
-// every is the time between two questions.
-const every = 20 * time.Millisecond
-
-// ask begins to ask, until the end of the test. Its frames have the MAC of the worker.
-func (s *site) ask() *worker {
-	s.t.Helper()
-	host := s.add("w1", "192.0.2.50")
-	if err := host.Wire(s.network, "eno2", hostCard(workerCard)); err != nil {
-		s.t.Fatal(err)
-	}
-	var conn net.PacketConn
-	if err := host.Do(func() (err error) {
-		fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
-		if err != nil {
-			return err
-		}
-		f := os.NewFile(uintptr(fd), "worker")
-		defer f.Close()
-		if err := errors.Join(unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_BROADCAST, 1), unix.BindToDevice(fd, "eno2"),
-			unix.Bind(fd, &unix.SockaddrInet4{Port: 68})); err != nil {
-			return err
-		}
-		conn, err = net.FilePacketConn(f)
-		return err
-	}); err != nil {
-		s.t.Fatal(err)
-	}
-	w, done := &worker{}, make(chan struct{})
-	s.t.Cleanup(func() { close(done); conn.Close() })
-	card := hostCard(workerCard)
-	all := s.plan.Provisioning.Hosts
-	reserved := all[len(all)-1].Address.String()
-	question, err := dhcpv4.NewDiscovery(net.HardwareAddr(card[:]), dhcpv4.WithBroadcast(true))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	go func() {
-		to := &net.UDPAddr{IP: net.IPv4bcast, Port: 67}
-		for {
-			select {
-			case <-done:
-				return
-			case <-time.After(every):
-				_, _ = conn.WriteTo(question.ToBytes(), to) // a silent network is what is measured
-			}
-		}
-	}()
-	go func() {
-		buffer := make([]byte, 1500)
-		for {
-			n, from, err := conn.ReadFrom(buffer)
-			if err != nil {
-				return
-			}
-			answer, err := dhcpv4.FromBytes(buffer[:n])
-			text := fmt.Sprint(err)
-			if err == nil {
-				text = fmt.Sprintf("%s: %s for %s by %s", from, answer.MessageType(), answer.YourIPAddr, answer.ServerIdentifier())
-			}
-			w.note(text, err == nil && answer.MessageType() == dhcpv4.MessageTypeOffer &&
-				answer.ServerIdentifier().String() == provisioningVIP && answer.YourIPAddr.String() == reserved)
-		}
-	}()
-	return w
-}
-
-func (w *worker) note(text string, good bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if good {
-		w.offers = append(w.offers, time.Now())
-	} else if !slices.Contains(w.strange, text) {
-		w.strange = append(w.strange, text)
-	}
-}
-
-// last is when the worker was answered last.
-func (w *worker) last() time.Time {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if len(w.offers) == 0 {
-		return time.Time{}
-	}
-	return w.offers[len(w.offers)-1]
-}
-
-func (w *worker) answeredAfter(at time.Time) bool { return w.last().After(at) }
-
-// silence is the longest time without an answer after an instant.
-func (w *worker) silence(after time.Time) (longest time.Duration) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	before := after
-	for _, at := range w.offers {
-		if at.Before(after) {
-			before = at
-			continue
-		}
-		longest, before = max(longest, at.Sub(before)), at
-	}
-	return longest
-}
-
-// wrong are the answers that differ from those of the plan.
-func (w *worker) wrong() []string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return slices.Clone(w.strange)
-}
-
 // bound is what the plan states for a failure.
 func (s *site) bound(scenario string) time.Duration {
 	for _, b := range s.plan.Timing.Bounds {
@@ -283,6 +181,16 @@ func (s *site) holders() *lab.Observer {
 	return observer
 }
 
+// holder is the node that alone has the address, or nil.
+func (s *site) holder(observer *lab.Observer) *node {
+	for _, n := range s.nodes {
+		if slices.Equal(observer.Holders(), []string{n.Host.Name}) {
+			return n
+		}
+	}
+	return nil
+}
+
 // cables sets both links of a node up or down.
 func (s *site) cables(of *lab.Host, state string) {
 	s.t.Helper()
@@ -302,7 +210,7 @@ func TestProvisioning(t *testing.T) {
 	observer := s.holders()
 	first, second := s.nodes[0].Host, s.nodes[1].Host
 	for _, n := range s.nodes {
-		s.until(n.Host.Name+" stands for the address", time.Minute, func() bool { _, there := n.status().Instances["ostest_PROVISIONING_0"]; return there })
+		s.until(n.Host.Name+" stands for the address", time.Minute, func() bool { _, there := n.status().Instances[group]; return there })
 	}
 	if !s.worker.last().IsZero() || len(observer.Holders()) > 0 {
 		t.Errorf("%v have the address without Ironic, and the worker was answered at %v", observer.Holders(), s.worker.last())
@@ -345,7 +253,7 @@ func TestProvisioning_Occupied(t *testing.T) {
 	}
 	time.Sleep(10 * time.Second) // Ironic's check passes, and every node has asked for the address
 	for _, n := range s.nodes {
-		if _, there := n.status().Instances["ostest_PROVISIONING_0"]; there {
+		if _, there := n.status().Instances[group]; there {
 			t.Errorf("%s stands for an address that another machine has", n.Host.Name)
 		}
 	}
@@ -369,10 +277,11 @@ func TestLongDHCPSilence(t *testing.T) {
 	s := openSite(t)
 	observer := s.holders()
 	holder := func() (*lab.Host, *lab.Host) {
-		for i, n := range s.nodes[:2] {
-			if slices.Equal(observer.Holders(), []string{n.Host.Name}) {
-				return n.Host, s.nodes[1-i].Host
-			}
+		switch s.holder(observer) {
+		case s.nodes[0]:
+			return s.nodes[0].Host, s.nodes[1].Host
+		case s.nodes[1]:
+			return s.nodes[1].Host, s.nodes[0].Host
 		}
 		return nil, nil
 	}
@@ -406,7 +315,7 @@ func TestLongDHCPSilence(t *testing.T) {
 		s.until("the node that was lost stands by", time.Minute, func() bool {
 			for _, n := range s.nodes[:2] {
 				if n.Host == lost {
-					return n.status().Instances["ostest_PROVISIONING_0"].State == "BACKUP"
+					return n.status().Instances[group].State == "BACKUP"
 				}
 			}
 			return false
