@@ -174,10 +174,15 @@ type worker struct {
 // every is the time between two questions.
 const every = 20 * time.Millisecond
 
-// ask begins to ask, until the end of the test.
+// ask has the worker ask, until the end of the test.
 func (s *site) ask() *worker {
 	s.t.Helper()
-	c := s.plug(s.add("w1", "192.0.2.50"), workerCard(1))
+	return s.askAs(s.plug(s.add("w1", "192.0.2.50"), workerCard(1)), s.reserved("w1"))
+}
+
+// askAs has a host ask, which is to get an address.
+func (s *site) askAs(c *card, address string) *worker {
+	s.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	s.t.Cleanup(cancel)
 	question := discovery(s.t, c)
@@ -187,12 +192,12 @@ func (s *site) ask() *worker {
 			time.Sleep(every)
 		}
 	}()
-	w, reserved := &worker{}, s.reserved("w1")
+	w := &worker{}
 	go func() {
 		for ctx.Err() == nil {
 			if a, ok := c.receive(); ok {
 				w.note(a, a.MessageType() == dhcpv4.MessageTypeOffer && a.ServerIdentifier().String() == provisioningVIP &&
-					a.YourIPAddr.String() == reserved)
+					a.YourIPAddr.String() == address)
 			}
 		}
 	}()
