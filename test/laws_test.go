@@ -66,14 +66,14 @@ type law struct {
 // leaves need nothing but the standard library and a leaf below them, so every other room may use
 // them.
 var leaves = []string{
-	"shared/addr", "shared/addr/peer", "shared/advert", "shared/asset", "shared/bonus", "shared/clash", "shared/comment", "shared/container", "shared/endpoint", "shared/health", "shared/lldp", "shared/mac", "shared/near", "shared/notice", "shared/offer", "shared/port", "shared/record", "shared/redirect", "shared/release", "shared/role", "shared/secret", "shared/subnet",
+	"shared/addr", "shared/addr/peer", "shared/advert", "shared/asset", "shared/bgp", "shared/bgp/proof", "shared/bonus", "shared/clash", "shared/comment", "shared/container", "shared/endpoint", "shared/health", "shared/lldp", "shared/mac", "shared/near", "shared/notice", "shared/offer", "shared/port", "shared/record", "shared/redirect", "shared/release", "shared/role", "shared/secret", "shared/subnet",
 	"shared/supervised", "shared/vrrp", "shared/vrrp/proof",
 }
 
 // simulated is the state on which each simulated program works.
 var simulated = []string{"shared/operator/simulate/schedule", "shared/operator/simulate/trace", "shared/operator/simulate/world"}
 
-var formats = []string{"shared/keepalived", "shared/corefile", "shared/resolvconf"}
+var formats = []string{"shared/frr", "shared/keepalived", "shared/corefile", "shared/resolvconf"}
 
 // laws is the table of the house: arrows point down only. A room that no law names is an error, so
 // that a new room says where it stands.
@@ -82,8 +82,12 @@ var laws = []law{
 	{room: "shared/addr/peer", own: []string{"shared/addr"}, why: "leaf; a node's addresses decide alone"},
 	{room: "shared/advert", own: []string{"shared/vrrp"}, why: "leaf"},
 	{room: "shared/asset", why: "leaf"},
+	{room: "shared/bgp", why: "leaf"},
+	{room: "shared/bgp/proof", own: []string{"shared/bgp"}, why: "leaf"},
 	{room: "shared/bonus", own: []string{"shared/supervised"}, why: "leaf"},
 	{room: "shared/clash", own: []string{"shared/advert", "shared/vrrp"}, why: "leaf"},
+	{room: "shared/frr", own: []string{"shared/bgp", "shared/secret"}, why: "a format knows no host"},
+	{room: "shared/host/frr", own: []string{"shared/frr", "shared/secret"}, why: "the only way to FRR's daemons: it knows no cluster"},
 	{room: "shared/host/ipmi", why: "packets to BMCs and nothing else: it knows no host and no description"},
 	{room: "shared/host/redfish", own: []string{"shared/host/redfish/wire", "shared/rootdisk"}, why: "what a BMC reports, without a judgement"},
 	{room: "shared/host/redfish/wire", why: "single documents of a BMC: it knows no resource"},

@@ -1,0 +1,118 @@
+package bgp_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/bgp"
+)
+
+func TestParseASN(t *testing.T) {
+	for text, want := range map[string]bgp.ASN{"64512": 64512, "1.10": 65546, "0": 0, "4294967295": 4294967295, "65535.65535": 4294967295} {
+		if got, err := bgp.ParseASN(text); err != nil || got != want {
+			t.Errorf("%s: %d, %v, want %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "AS64512", "4294967296", "-1", "1.65536", "1.", ".1", "1.2.3", "64512 ", "1e3"} {
+		if got, err := bgp.ParseASN(text); err == nil || !strings.Contains(err.Error(), "autonomous system") {
+			t.Errorf("%q: %d, %v", text, got, err)
+		}
+	}
+}
+
+// TestASN holds which numbers are for what, at the edges of each range.
+func TestASN(t *testing.T) {
+	for n, want := range map[bgp.ASN]string{0: "reserved", 1: "", 23455: "", 23456: "reserved", 64495: "", 64496: "documented", 64511: "documented",
+		64512: "private", 65534: "private", 65535: "reserved", 65536: "documented", 65551: "documented", 65552: "",
+		4199999999: "", 4200000000: "private", 4294967294: "private", 4294967295: "reserved"} {
+		got := ""
+		for kind, is := range map[string]bool{"reserved": n.Reserved() != "", "private": n.Private(), "documented": n.Documented()} {
+			if is {
+				got += kind
+			}
+		}
+		if got != want {
+			t.Errorf("%d is %q, want %q", n, got, want)
+		}
+	}
+}
+
+// TestProfiles holds that no profile contradicts itself, and within which time each notices a loss.
+func TestProfiles(t *testing.T) {
+	want := map[string]time.Duration{bgp.ProfileLan: 300 * time.Millisecond, bgp.ProfileVM: 900 * time.Millisecond, bgp.ProfileHold: 3 * time.Second}
+	for _, p := range bgp.Profiles() {
+		if wrong := p.Wrong(); len(wrong) > 0 || p.Detection() != want[p.Profile] {
+			t.Errorf("%s: %q, detects within %v", p.Profile, wrong, p.Detection())
+		}
+		if got, ok := bgp.TimingOf(p.Profile); !ok || got != p {
+			t.Errorf("%s: %+v, %v", p.Profile, got, ok)
+		}
+		delete(want, p.Profile)
+	}
+	if _, ok := bgp.TimingOf("compat"); ok || len(want) > 0 {
+		t.Errorf("missing: %v", want)
+	}
+}
+
+func TestTiming_Wrong(t *testing.T) {
+	const s, ms = time.Second, time.Millisecond
+	for name, tt := range map[string]struct {
+		timing bgp.Timing
+		want   []string // a part of each finding
+	}{
+		"holds":                 {bgp.Timing{Keepalive: 3 * s, Hold: 9 * s, BFD: bgp.BFD{Interval: 50 * ms, Multiplier: 2}}, nil},
+		"no hold time":          {bgp.Timing{Keepalive: s}, []string{"below 3s", "do not fit"}},
+		"short hold time":       {bgp.Timing{Keepalive: s, Hold: 2 * s}, []string{"below 3s", "write 1s"}},
+		"keepalive too seldom":  {bgp.Timing{Keepalive: 4 * s, Hold: 9 * s}, []string{"write 3s"}},
+		"no whole seconds":      {bgp.Timing{Keepalive: 1500 * ms, Hold: 4500 * ms}, []string{"4.5s are not", "1.5s are not"}},
+		"BFD too fast":          {bgp.Timing{Keepalive: s, Hold: 3 * s, BFD: bgp.BFD{Interval: 49 * ms, Multiplier: 3}}, []string{"every 50ms or more"}},
+		"BFD of one packet":     {bgp.Timing{Keepalive: s, Hold: 3 * s, BFD: bgp.BFD{Interval: 100 * ms, Multiplier: 1}}, []string{"2 packets or more"}},
+		"BFD that never counts": {bgp.Timing{Keepalive: s, Hold: 3 * s, BFD: bgp.BFD{Interval: s, Multiplier: 3}}, []string{"not before the hold time"}},
+	} {
+		got := tt.timing.Wrong()
+		if len(got) != len(tt.want) {
+			t.Errorf("%s: %q", name, got)
+			continue
+		}
+		for i := range got {
+			if !strings.Contains(got[i], tt.want[i]) {
+				t.Errorf("%s: %q, want %q", name, got[i], tt.want[i])
+			}
+		}
+	}
+	if got := (bgp.Timing{Hold: s, BFD: bgp.BFD{Interval: s, Multiplier: 3}}).Detection(); got != s {
+		t.Errorf("the hold time ends first: %v", got)
+	}
+}
+
+// TestOfNode holds the grades of a fabric with leaves and spines, which other machines' paths are
+// compared with.
+func TestOfNode(t *testing.T) {
+	both, own := bgp.Health{Balancer: true, API: true}, bgp.Health{API: true}
+	for _, tt := range []struct {
+		policy  bgp.Policy
+		rank    int
+		health  bgp.Health
+		leaving bool
+		want    bgp.Grade
+	}{
+		{bgp.Policy{Depth: 1}, 0, both, false, 0},
+		{bgp.Policy{Depth: 1}, 2, own, false, 1},
+		{bgp.Policy{Depth: 1}, 0, both, true, 4},
+		{bgp.Policy{Depth: 1, Bootstrap: true}, 0, both, false, 4},
+		{bgp.Policy{Depth: 1, Bootstrap: true}, 0, own, true, 8},
+		{bgp.Policy{Depth: 2, Bootstrap: true}, 0, both, false, 6},
+		{bgp.Policy{Depth: 1, Ranks: 3}, 0, both, false, 0},
+		{bgp.Policy{Depth: 1, Ranks: 3}, 2, both, false, 8},
+		{bgp.Policy{Depth: 1, Ranks: 3}, 7, both, false, 8},  // beyond the last rank
+		{bgp.Policy{Depth: 1, Ranks: 3}, -1, both, false, 0}, // none
+	} {
+		if got, ok := tt.policy.OfNode(tt.rank, tt.health, tt.leaving); !ok || got != tt.want {
+			t.Errorf("%+v: %d, %v", tt, got, ok)
+		}
+	}
+	if _, ok := (bgp.Policy{}).OfNode(0, bgp.Health{}, false); ok {
+		t.Error("a node without a service announces")
+	}
+}

@@ -1,0 +1,103 @@
+package bgp
+
+import (
+	"fmt"
+	"time"
+)
+
+// Timing is one profile: how a router finds out that a host is gone.
+type Timing struct {
+	Profile string
+	// BFD are the packets by which a router finds out soon; the zero value for none.
+	BFD BFD
+	// Keepalive is the time between two messages of a session that has nothing else to send, and
+	// Hold the time without any after which a router ends it (RFC 4271, 4.2): whole seconds.
+	Keepalive, Hold time.Duration
+}
+
+// BFD is bidirectional forwarding detection in both directions (RFC 5880).
+type BFD struct {
+	Interval   time.Duration // between two packets
+	Multiplier int           // so many missing packets end a session
+}
+
+// Detection is within which time a peer that sends nothing any more is taken for gone; 0 for none.
+func (b BFD) Detection() time.Duration { return b.Interval * time.Duration(b.Multiplier) }
+
+// The names of the profiles.
+const (
+	ProfileLan  = "lan"  // switches and hosts that answer in time: 3 packets of 100 ms
+	ProfileVM   = "vm"   // virtual machines, or switches that allow 300 ms at least
+	ProfileHold = "hold" // routers without BFD: the session's own timers alone
+)
+
+// Connect is the time between two attempts to reach a router. FRR's own default is two minutes,
+// which a host would wait after its router has started anew.
+const Connect = time.Second
+
+// Profiles are all timings, the fastest first.
+func Profiles() []Timing {
+	session := Timing{Keepalive: 3 * time.Second, Hold: 9 * time.Second}
+	lan, vm := session, session
+	lan.Profile, lan.BFD = ProfileLan, BFD{100 * time.Millisecond, 3}
+	vm.Profile, vm.BFD = ProfileVM, BFD{300 * time.Millisecond, 3}
+	return []Timing{lan, vm, {Profile: ProfileHold, Keepalive: time.Second, Hold: 3 * time.Second}}
+}
+
+// TimingOf finds a profile by its name.
+func TimingOf(profile string) (Timing, bool) {
+	for _, t := range Profiles() {
+		if t.Profile == profile {
+			return t, true
+		}
+	}
+	return Timing{}, false
+}
+
+// Detection is within which time a router finds out that a host is gone, if its wire stays up.
+func (t Timing) Detection() time.Duration {
+	if d := t.BFD.Detection(); d > 0 {
+		return min(d, t.Hold)
+	}
+	return t.Hold
+}
+
+// The bounds of timers.
+const (
+	ShortestHold = 3 * time.Second // RFC 4271, 4.2; 0 would be for ever
+	ShortestBFD  = 50 * time.Millisecond
+)
+
+// Wrong are the contradictions of timers, with what to do. source: RFC 4271, 4.2 and 4.4; RFC 5882,
+// 4.3 for BFD that a session's own timers make useless.
+func (t Timing) Wrong() (all []string) {
+	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+	if t.Hold < ShortestHold {
+		add("a hold time of %v is below %v, the shortest that BGP has: write %v or more", t.Hold,
+			ShortestHold, ShortestHold)
+	}
+	if t.Keepalive < time.Second || 3*t.Keepalive > t.Hold {
+		add("messages every %v do not fit three times into the hold time of %v, so that one lost "+
+			"message ends the session: write %v", t.Keepalive, t.Hold,
+			max(t.Hold/3, time.Second).Truncate(time.Second))
+	}
+	for _, d := range []time.Duration{t.Hold, t.Keepalive} {
+		if d%time.Second != 0 {
+			add("%v are not whole seconds, which BGP has: write %v", d,
+				max(d.Truncate(time.Second), time.Second))
+		}
+	}
+	if t.BFD == (BFD{}) {
+		return all
+	}
+	if t.BFD.Interval < ShortestBFD || t.BFD.Multiplier < 2 {
+		add("BFD of %d packets every %v ends sessions of hosts that are busy for an instant: "+
+			"write 2 packets or more, every %v or more", t.BFD.Multiplier, t.BFD.Interval,
+			ShortestBFD)
+	}
+	if t.BFD.Detection() >= t.Hold {
+		add("BFD detects a loss after %v, not before the hold time of %v ends: write a shorter "+
+			"interval, or leave BFD out", t.BFD.Detection(), t.Hold)
+	}
+	return all
+}

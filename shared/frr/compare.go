@@ -1,0 +1,59 @@
+package frr
+
+import (
+	"slices"
+	"strings"
+)
+
+// Compare compares what a daemon says that it has ("show running-config") with a configuration.
+// Missing is what it has not, and extra what it has beyond that of the same kinds: in its process,
+// its lists, maps and profiles, whatever their names. Neither has secrets.
+func Compare(d Daemon, c Config, running string) (missing, extra []string) {
+	has := parse(running)
+	for _, s := range c.Sections(d) {
+		for _, l := range s.Lines {
+			place := strings.Join(append(slices.Clone(s.Enter), l.reveal()), "\n")
+			if i := slices.Index(has, place); i >= 0 {
+				has = slices.Delete(has, i, i+1)
+				continue
+			}
+			missing = append(missing, strings.Join(append(slices.Clone(s.Enter), l.String()), ": "))
+		}
+		for i := range s.Enter { // FRR writes no lines of a section that has none
+			place := strings.Join(s.Enter[:i+1], "\n")
+			has = slices.DeleteFunc(has, func(h string) bool { return h == place })
+		}
+	}
+	for _, h := range has {
+		if kind, _, _ := strings.Cut(h, " "); slices.Contains([]string{"router", "route-map", "bfd",
+			"ip", "ipv6"}, strings.TrimSpace(kind)) {
+			extra = append(extra, hide(strings.ReplaceAll(h, "\n", ": ")))
+		}
+	}
+	return missing, extra
+}
+
+// hide takes a password out of a line of which nothing else is known.
+func hide(l string) string {
+	before, _, found := strings.Cut(l, " password ")
+	if !found {
+		return l
+	}
+	return before + " password [hidden]"
+}
+
+// parse reads a configuration as FRR writes it: a line for each setting, behind the lines of its
+// section, each on a line of its own. Sections have lines of their own too.
+func parse(running string) (all []string) {
+	var sections []string
+	for text := range strings.Lines(running) {
+		l := strings.TrimSpace(text)
+		if l == "" || l == "!" || l == "end" || l == "exit" || l == "exit-address-family" {
+			continue
+		}
+		depth := len(text) - len(strings.TrimLeft(text, " "))
+		sections = append(sections[:min(depth, len(sections))], l)
+		all = append(all, strings.Join(sections, "\n"))
+	}
+	return all
+}

@@ -1,0 +1,67 @@
+// Package frr has the configuration of FRR's daemons on a host that announces VIPs: its model, its
+// text, the commands that lead from one to another while sessions last, and what the daemons
+// report.
+//
+// Nothing of it is a file that FRR reads: the commands go to the daemons' sockets one by one, each
+// with an answer of its own, and what the daemons then have is read back. A file would be read with
+// its mistakes left out, and replaying one resets sessions.
+package frr
+
+import (
+	"net/netip"
+
+	"github.com/onprem-infra/onprem-infra/shared/bgp"
+	"github.com/onprem-infra/onprem-infra/shared/secret"
+)
+
+// Daemon is one of FRR's programs.
+type Daemon string
+
+// The daemons, in the order in which they start.
+const (
+	Zebra Daemon = "zebra" // interfaces and routes
+	BGP   Daemon = "bgpd"
+	BFD   Daemon = "bfdd"
+)
+
+// Daemons are all of them.
+func Daemons() []Daemon { return []Daemon{Zebra, BGP, BFD} }
+
+// Config is what the daemons of a host are to do. Peers and VIPs have an order, and each is there
+// once.
+type Config struct {
+	ASN    bgp.ASN
+	Router netip.Addr // the host's identifier: an IPv4 address of its own
+	Timing bgp.Timing
+	// VIPs are those that the host may ever announce; nothing else leaves it, and nothing else is
+	// taken from routers. Announced are those that it announces now, with their grades.
+	VIPs        []netip.Addr
+	Announced   map[netip.Addr]bgp.Grade
+	Communities []string // of each route: 64512:100
+	Peers       []Peer
+}
+
+// Peer is a router with which the host has a session.
+type Peer struct {
+	Address   netip.Addr // of the router; or
+	Interface string     // on which the router is the only one, without a number (RFC 5549)
+	ASN       bgp.ASN    // 0 for whichever the router has, unless it is the host's own
+	Password  secret.Text
+	Source    netip.Addr // of the host's own end; the zero value leaves it to the kernel
+	// Hops is how many routers are between, plus one; 0 and 1 for none. TTLSecurity has packets
+	// dropped that come from further away (RFC 5082); the router must do the same.
+	Hops        int
+	TTLSecurity bool
+}
+
+// Name is how FRR names the session.
+func (p Peer) Name() string {
+	if p.Interface != "" {
+		return p.Interface
+	}
+	return p.Address.String()
+}
+
+// carries reports whether a session carries routes of a family: its own, and both where it has no
+// address.
+func (p Peer) carries(six bool) bool { return p.Interface != "" || p.Address.Is6() == six }

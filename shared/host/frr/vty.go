@@ -1,0 +1,137 @@
+// Package frr speaks with FRR's daemons over their sockets. It is the only way to them: vtysh and
+// frr-reload are programs of their own that read files, and reset sessions.
+package frr
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/frr"
+)
+
+// Daemon is a connection to a daemon. It is for one goroutine.
+type Daemon struct {
+	name frr.Daemon
+	conn net.Conn
+}
+
+// Dial connects to a daemon whose sockets are in a directory. The connection may do everything: who
+// may open the socket is a matter of its directory.
+func Dial(ctx context.Context, dir string, name frr.Daemon) (*Daemon, error) {
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, "unix", filepath.Join(dir, string(name)+".vty"))
+	if err != nil {
+		return nil, fmt.Errorf("reach %s: %w", name, err)
+	}
+	d := &Daemon{name: name, conn: conn}
+	if _, err := d.Show(ctx, "enable"); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+// Close ends the connection.
+func (d *Daemon) Close() error { return d.conn.Close() }
+
+// Show does a command that changes nothing, and returns what the daemon says to it.
+func (d *Daemon) Show(ctx context.Context, command string) (string, error) {
+	code, text, err := d.ask(ctx, command)
+	if err == nil && code != success {
+		err = fmt.Errorf("%s: %q: %w", d.name, command, refusal{code, text})
+	}
+	return text, err
+}
+
+// Apply does commands in their order. If the daemon refuses a setting, those after it are done all
+// the same: each is one of its own. It ends where the daemon refuses a section, as what follows
+// would have another meaning elsewhere. The errors of all that were refused come back together,
+// without secrets.
+func (d *Daemon) Apply(ctx context.Context, commands []frr.Command) error {
+	var wrong []error
+	for _, c := range commands {
+		code, text, err := d.ask(ctx, c.Reveal())
+		if err != nil {
+			return errors.Join(append(wrong, err)...) // nothing can be asked any more
+		}
+		if code != success {
+			text = strings.ReplaceAll(text, c.Reveal(), c.String())
+			wrong = append(wrong, fmt.Errorf("%s: %q: %w", d.name, c.String(),
+				refusal{code, text}))
+		}
+		if code != success && c.Section {
+			_, _, err := d.ask(ctx, "end")
+			return errors.Join(append(wrong, err)...)
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+// Codes of answers (lib/command.h of FRR). All but success are refusals.
+const (
+	success = 0
+	unknown = 2
+)
+
+// refusal is a daemon's answer to a command that it has not done.
+type refusal struct {
+	code byte
+	text string
+}
+
+func (r refusal) Error() string {
+	what := "refused"
+	if r.code == unknown {
+		what = "is no command of this release of FRR"
+	}
+	if text := strings.Join(strings.Fields(strings.TrimLeft(r.text, "%")), " "); text != "" {
+		return fmt.Sprintf("%s (code %d): %s", what, r.code, text)
+	}
+	return fmt.Sprintf("%s (code %d)", what, r.code)
+}
+
+// patience is how long a daemon may take for an answer: it does one thing at a time, and has much
+// to do when sessions come up.
+const patience = 2 * time.Second
+
+// largest is the largest answer: what is read is a configuration, or the state of some sessions.
+const largest = 4 << 20
+
+// ask sends a command and reads the answer: a text without zero bytes, three of these, and a code
+// (lib/vty.c of FRR, vtysh_read and vtysh_write).
+func (d *Daemon) ask(ctx context.Context, command string) (byte, string, error) {
+	if i := strings.IndexAny(command, "\x00\r\n"); i >= 0 {
+		return 0, "", fmt.Errorf("ask %s: a command has a line break or a zero byte", d.name)
+	}
+	deadline := time.Now().Add(patience)
+	if until, ok := ctx.Deadline(); ok && until.Before(deadline) {
+		deadline = until
+	}
+	if err := d.conn.SetDeadline(deadline); err != nil {
+		return 0, "", fmt.Errorf("ask %s: %w", d.name, err)
+	}
+	if _, err := d.conn.Write(append([]byte(command), 0)); err != nil {
+		return 0, "", fmt.Errorf("ask %s: %w", d.name, err)
+	}
+	var answer []byte
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := d.conn.Read(buffer)
+		answer = append(answer, buffer[:n]...)
+		text, code := answer[:max(len(answer)-4, 0)], answer[max(len(answer)-4, 0):]
+		if len(code) == 4 && bytes.HasPrefix(code, []byte{0, 0, 0}) {
+			return code[3], string(text), nil
+		}
+		switch {
+		case err != nil:
+			return 0, "", fmt.Errorf("ask %s: %w", d.name, err)
+		case len(answer) > largest:
+			return 0, "", fmt.Errorf("ask %s: the answer has more than %d bytes", d.name, largest)
+		}
+	}
+}
