@@ -86,7 +86,12 @@ var laws = []law{
 	{room: "shared/bgp/proof", own: []string{"shared/bgp"}, why: "leaf"},
 	{room: "shared/bonus", own: []string{"shared/supervised"}, why: "leaf"},
 	{room: "shared/clash", own: []string{"shared/advert", "shared/vrrp"}, why: "leaf"},
+	{room: "shared/speak", own: []string{"shared/bgp"}, why: "what a host announces follows from what is observed: pure, and of no daemon"},
+	{room: "shared/spoken", own: []string{"shared/bgp", "shared/frr", "shared/secret", "shared/speak"}, why: "files that two programs of a host share"},
+	{room: "shared/host/speak", own: []string{"shared/bgp", "shared/container", "shared/frr", "shared/host/child", "shared/frr/report", "shared/host/file", "shared/host/frr", "shared/host/link/loopback", "shared/loop", "shared/secret", "shared/speak", "shared/spoken"}, why: "FRR's parent does what is decided, and decides nothing"},
 	{room: "shared/frr", own: []string{"shared/bgp", "shared/secret"}, why: "a format knows no host"},
+	{room: "shared/frr/report", own: []string{"shared/bgp"}, why: "answers are read without a daemon"},
+	{room: "shared/host/link/loopback", foreign: []string{"github.com/vishvananda/netlink", "golang.org/x/sys/unix"}, why: "one interface of the host, for whoever has addresses there"},
 	{room: "shared/host/frr", own: []string{"shared/frr", "shared/secret"}, why: "the only way to FRR's daemons: it knows no cluster"},
 	{room: "shared/host/ipmi", why: "packets to BMCs and nothing else: it knows no host and no description"},
 	{room: "shared/host/redfish", own: []string{"shared/host/redfish/wire", "shared/rootdisk"}, why: "what a BMC reports, without a judgement"},
@@ -331,6 +336,7 @@ var laws = []law{
 	{room: "cluster/mco/static", own: slices.Concat([]string{"cluster/pod", "shared/keepalived", "shared/plan", "shared/spec"}, leaves), why: "a decision about static pods, which depends only on the plan"},
 	{room: "cluster/monitoring", own: slices.Concat([]string{"shared/object", "shared/plan", "shared/spec"}, leaves), foreign: []string{"go.yaml.in/yaml/v3"},
 		why: "documents of another program; importable by an installer: pure, no envelope, no host"},
+	{room: "cmd/onprem-speak", own: []string{"shared/host/speak"}, why: "a small static binary in every container of FRR"},
 	{room: "cmd/onprem-supervise", own: []string{"shared/host/file", "shared/host/ordered", "shared/host/supervise", "shared/loop", "shared/supervised"}, why: "a small static binary in every keepalived container"},
 	{room: "cmd/onprem-sbom", why: "it reads programs, and is none that is shipped"},
 	{room: "cmd/onprem-infra", own: []string{"bootstrap", "bootstrap/", "cluster", "cluster/", "ignition", "ignition/verify", "shared/"},
@@ -382,17 +388,17 @@ func TestLawsImports(t *testing.T) {
 	}
 }
 
-// TestLawsSupervisor keeps keepalived's parent small: it is in every keepalived container and must
-// start when nothing else does.
+// TestLawsSupervisor keeps the parents of keepalived and FRR small: they are in every container of these
+// and must start when nothing else does.
 func TestLawsSupervisor(t *testing.T) {
 	for _, p := range rooms(t) {
-		if p.room() != "cmd/onprem-supervise" {
+		if p.room() != "cmd/onprem-supervise" && p.room() != "cmd/onprem-speak" {
 			continue
 		}
 		for _, dep := range p.Deps {
 			for _, ban := range []string{"k8s.io/", "github.com/containers/", "net/http", "github.com/spf13/cobra"} {
 				if dep == ban || strings.HasSuffix(ban, "/") && strings.HasPrefix(dep, ban) {
-					t.Errorf("onprem-supervise depends on %s", dep)
+					t.Errorf("%s depends on %s", p.room(), dep)
 				}
 			}
 		}

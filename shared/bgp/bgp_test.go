@@ -48,6 +48,9 @@ func TestProfiles(t *testing.T) {
 		if got, ok := bgp.TimingOf(p.Profile); !ok || got != p {
 			t.Errorf("%s: %+v, %v", p.Profile, got, ok)
 		}
+		if got, least := p.PowerLoss(1), want[p.Profile]+120*time.Millisecond; got != least {
+			t.Errorf("%s: a power loss costs %v, computed %v", p.Profile, got, least)
+		}
 		delete(want, p.Profile)
 	}
 	if _, ok := bgp.TimingOf("compat"); ok || len(want) > 0 {
@@ -114,5 +117,28 @@ func TestOfNode(t *testing.T) {
 	}
 	if _, ok := (bgp.Policy{}).OfNode(0, bgp.Health{}, false); ok {
 		t.Error("a node without a service announces")
+	}
+}
+
+// TestDemotions holds that each grade moves the routers whose other way is longer than that of those
+// before by what a level of the fabric adds, and that the last one moves all.
+func TestDemotions(t *testing.T) {
+	for depth := range 4 {
+		p := bgp.Policy{Depth: depth, Bootstrap: true}
+		from, _ := p.OfNode(0, bgp.Health{Balancer: true}, false)
+		steps := p.Demotions(from)
+		if len(steps) != depth+1 || steps[depth] != p.Leaving() {
+			t.Fatalf("depth %d: %v", depth, steps)
+		}
+		for i, g := range steps {
+			// A router whose way to another host of the same grade is 2*k systems longer moves at the
+			// step after the k-th, and not before.
+			for k := range depth + 1 {
+				moves, want := g > from+bgp.Grade(2*k), k <= i
+				if moves != want {
+					t.Errorf("depth %d, grade %d after %d: a router with a way longer by %d moves: %v", depth, g, from, 2*k, moves)
+				}
+			}
+		}
 	}
 }

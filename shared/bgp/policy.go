@@ -88,3 +88,14 @@ func (p Policy) OfNode(rank int, h Health, leaving bool) (g Grade, ok bool) {
 	}
 	return g, true
 }
+
+// Demotions are the grades by which a host with a grade leaves, one after the other, each when all
+// routers have followed the one before. First those routers move to other hosts that have another
+// way of the same length, then those whose other way is longer, the host's own leaf last: a leaf
+// that moved while spines still send to it would send their packets back to them.
+func (p Policy) Demotions(from Grade) (all []Grade) {
+	for level := range p.Depth {
+		all = append(all, from+Grade(2*level+1))
+	}
+	return append(all, max(p.Leaving(), from))
+}

@@ -101,3 +101,14 @@ func (t Timing) Wrong() (all []string) {
 	}
 	return all
 }
+
+// Pass is how long a router takes until it has passed on what it was told and uses it: FRR collects
+// changes for 50 ms, and then has the kernel's routes changed.
+const Pass = 60 * time.Millisecond
+
+// PowerLoss is how long connections may still be led to a host that has lost its power, while the
+// wire at its router stays up: until the router finds out, and the routers behind that one follow.
+// Depth is that of a Policy.
+func (t Timing) PowerLoss(depth int) time.Duration {
+	return t.Detection() + Pass*time.Duration(depth+1)
+}

@@ -17,15 +17,16 @@ import (
 // Daemon is one of FRR's programs.
 type Daemon string
 
-// The daemons, in the order in which they start.
+// The daemons.
 const (
-	Zebra Daemon = "zebra" // interfaces and routes
-	BGP   Daemon = "bgpd"
+	Zebra Daemon = "zebra" // interfaces and routes; the others speak with each other through it
 	BFD   Daemon = "bfdd"
+	BGP   Daemon = "bgpd"
 )
 
-// Daemons are all of them.
-func Daemons() []Daemon { return []Daemon{Zebra, BGP, BFD} }
+// Daemons are all of them, in the order in which they start: sessions that bgpd has before the
+// others listen are without BFD for ever.
+func Daemons() []Daemon { return []Daemon{Zebra, BFD, BGP} }
 
 // Config is what the daemons of a host are to do. Peers and VIPs have an order, and each is there
 // once.
@@ -62,6 +63,6 @@ func (p Peer) Name() string {
 	return p.Address.String()
 }
 
-// carries reports whether a session carries routes of a family: its own, and both where it has no
+// Carries reports whether a session carries routes of a family: its own, and both where it has no
 // address.
-func (p Peer) carries(six bool) bool { return p.Interface != "" || p.Address.Is6() == six }
+func (p Peer) Carries(six bool) bool { return p.Interface != "" || p.Address.Is6() == six }

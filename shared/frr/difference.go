@@ -37,6 +37,7 @@ func Difference(d Daemon, from, to Config) []Command {
 	for _, s := range slices.Backward(have) {
 		b.reduce(s, want)
 	}
+	b.open(want)
 	if len(b.commands) == 0 {
 		return nil
 	}
@@ -72,7 +73,8 @@ func named(of []Section, name string) (s Section, ok bool) {
 // batch are commands in the making.
 type batch struct {
 	commands []Command
-	maps     bool // a map has changed
+	maps     bool     // a map has changed
+	made     []string // sessions
 }
 
 func (b *batch) add(text string) { b.commands = append(b.commands, Command{Text: text}) }
@@ -99,8 +101,28 @@ func (b *batch) enrich(s Section, have []Section) {
 			}
 		}
 		b.commands = append(b.commands, Command{Text: l.Text, Secret: l.Secret})
+		if name, ok := session(l); ok && !slices.ContainsFunc(former.Lines, func(f Line) bool {
+			return f.Key == l.Key
+		}) {
+			b.add("neighbor " + name + " shutdown")
+			b.made = append(b.made, name)
+		}
 	}
 	b.leave(s)
+}
+
+// open has sessions begin that were made shut: one that begins before it has its families is ended
+// by the router, and the next attempt is a second later.
+func (b *batch) open(want []Section) {
+	if len(b.made) == 0 {
+		return
+	}
+	i := slices.IndexFunc(want, inRouter)
+	b.enter(want[i])
+	for _, name := range b.made {
+		b.add("no neighbor " + name + " shutdown")
+	}
+	b.leave(want[i])
 }
 
 // reduce removes what a section has and the wanted one has not.

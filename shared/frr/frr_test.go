@@ -138,6 +138,8 @@ func TestConfigure(t *testing.T) {
 				known[words[1]] = true
 			case len(words) > 1 && words[1] == "prefix-list":
 				known[words[2]] = true
+			case len(words) > 2 && words[2] == "access-list":
+				known[words[3]] = true
 			case words[0] == "match":
 				if !known[words[len(words)-1]] {
 					t.Errorf("%s: %q names a list that is not there yet", name, command.Text)

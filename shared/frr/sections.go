@@ -15,6 +15,7 @@ const (
 	outMap  = "onprem-out"
 	inMap   = "onprem-in"
 	noneMap = "onprem-none"
+	ownPath = "onprem-own"
 	profile = "onprem"
 )
 
@@ -31,6 +32,8 @@ const ownInPath = 10
 //   - Without "no bgp network import-check" a VIP is announced while the kernel has its address:
 //     bgpd then goes by zebra, and announces on if that has died.
 //   - A session without a policy exchanges nothing (RFC 8212): each has a map in both directions.
+//   - What one router tells would go on to the others, and lead them through this host, so only a
+//     path without a number leaves: the host's own.
 //   - With graceful restart a router keeps routes of a host that has lost its power, for two
 //     minutes by default.
 //   - "bfd profile" alone is read back as two lines, of which one is then missing here.
@@ -100,6 +103,7 @@ func (c Config) lists() []Section {
 		top.Lines = append(top.Lines, line(fmt.Sprintf("%s prefix-list %s seq 5", family, name),
 			"permit", prefix(vip)))
 	}
+	top.Lines = append(top.Lines, line("bgp as-path access-list "+ownPath+" seq 5", "permit", "^$"))
 	return []Section{top}
 }
 
@@ -115,7 +119,7 @@ func (c Config) maps() (all []Section) {
 		match := line(fmt.Sprintf("match %s address prefix-list", family), name)
 		match.No = "no " + match.Text
 		out, in := mapSection(outMap, "permit", 10*(i+1)), mapSection(inMap, "permit", 10*(i+1))
-		out.Lines = append(out.Lines, match)
+		out.Lines = append(out.Lines, match, line("match as-path", ownPath))
 		if n := c.Announced[vip]; n > 0 {
 			own := strings.TrimSpace(strings.Repeat(fmt.Sprintf("%d ", c.ASN), int(n)))
 			prepend := line("set as-path prepend", own)
@@ -220,7 +224,7 @@ func (c Config) family(router string, six bool, vips []netip.Addr) Section {
 		}
 	}
 	for _, p := range c.Peers {
-		if name := "neighbor " + p.Name(); p.carries(six) {
+		if name := "neighbor " + p.Name(); p.Carries(six) {
 			s.Lines = append(s.Lines, line(name+" activate"),
 				line(name+" allowas-in", ownInPath),
 				line(fmt.Sprintf("%s route-map %s in", name, inMap)),

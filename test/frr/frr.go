@@ -32,7 +32,7 @@ type Daemons struct {
 // a router does.
 func Start(t testing.TB, on *lab.Host, listens bool) *Daemons {
 	t.Helper()
-	d := &Daemons{Dir: directory(t), t: t}
+	d := &Daemons{Dir: Directory(t), t: t}
 	for _, name := range frr.Daemons() {
 		need.File(t, programs+string(name))
 		args := []string{"-f", "/dev/null", "-P", "0", "--log", "file:" + d.Dir + "/" + string(name) + ".log",
@@ -72,8 +72,8 @@ func Start(t testing.TB, on *lab.Host, listens bool) *Daemons {
 	return d
 }
 
-// directory is a directory of the user as which the daemons run. The test's own one is not for them.
-func directory(t testing.TB) string {
+// Directory is a directory of the user as which the daemons run. The test's own one is not for them.
+func Directory(t testing.TB) string {
 	t.Helper()
 	account, err := user.Lookup("frr")
 	if err != nil {

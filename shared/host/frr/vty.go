@@ -97,7 +97,7 @@ func (r refusal) Error() string {
 
 // patience is how long a daemon may take for an answer: it does one thing at a time, and has much
 // to do when sessions come up.
-const patience = 2 * time.Second
+const patience = time.Second
 
 // largest is the largest answer: what is read is a configuration, or the state of some sessions.
 const largest = 4 << 20

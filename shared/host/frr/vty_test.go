@@ -89,13 +89,13 @@ func TestShow(t *testing.T) {
 		want   string // of the text, or of the error
 		fails  bool
 	}{
-		"an answer":        {answer("one\ntwo\n", 0), "one\ntwo\n", false},
-		"an empty one":     {answer("", 0), "", false},
-		"refused":          {answer("% Invalid value\n", 13), `bgpd: "show it": refused (code 13): Invalid value`, true},
-		"unknown":          {answer("% [BGP] Unknown command: show it\n", 2), "no command of this release", true},
-		"the end":          {nil, "EOF", true},
-		"half an answer":   {[]byte("half"), "timeout", true},
-		"without an end":   {bytes.Repeat([]byte("x"), 200), "timeout", true},
+		"an answer":      {answer("one\ntwo\n", 0), "one\ntwo\n", false},
+		"an empty one":   {answer("", 0), "", false},
+		"refused":        {answer("% Invalid value\n", 13), `bgpd: "show it": refused (code 13): Invalid value`, true},
+		"unknown":        {answer("% [BGP] Unknown command: show it\n", 2), "no command of this release", true},
+		"the end":        {nil, "EOF", true},
+		"half an answer": {[]byte("half"), "timeout", true},
+		"without an end": {bytes.Repeat([]byte("x"), 200), "timeout", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

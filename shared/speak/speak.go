@@ -1,0 +1,255 @@
+// Package speak decides what a host announces to its routers: when a VIP's address and its route
+// come and go, and in which order, so that no router sends to a host what it does not serve, and a
+// host that leaves loses no connection.
+package speak
+
+import (
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/bgp"
+)
+
+// Wish is what a host's monitor wants of its speaker.
+type Wish struct {
+	Beat time.Time            // when the monitor was alive last
+	VIPs map[netip.Addr]Route // that the host serves
+	// Leaving asks for the end of all in order.
+	Leaving bool
+}
+
+// Route is how a host announces a VIP.
+type Route struct {
+	Grade     bgp.Grade
+	Demotions []bgp.Grade // the grades by which it leaves, see bgp.Policy
+}
+
+// Observed is what a round has seen.
+type Observed struct {
+	Now  time.Time
+	Wish Wish
+	// Ready reports whether routes that are announced now would stay: a session is established, and
+	// BFD, if it is used there, has been up for a second. A session that comes up before BFD falls
+	// once more (FRR#17337).
+	Ready bool
+	// Advertised are the VIPs that some router has from this host.
+	Advertised map[netip.Addr]bool
+	// Others are the VIPs to which a router knows another way than through this host.
+	Others map[netip.Addr]bool
+}
+
+// Phase is where a VIP is on a host.
+type Phase string
+
+// The phases. A VIP that the host does not serve, and whose address is away, is Idle.
+const (
+	Idle      Phase = "idle"
+	Waiting   Phase = "waiting" // for a session, or for the time after a withdrawal
+	Announced Phase = "announced"
+	Demoted   Phase = "demoted"   // announced behind all others, before it is withdrawn
+	Withdrawn Phase = "withdrawn" // its address goes when no router sends to it any more
+)
+
+// VIP is one VIP's state.
+type VIP struct {
+	Phase Phase
+	Since time.Time
+	Clear time.Time // since when no router has it any more; zero while one has
+	Step  int       // of the demotions
+	Begun time.Time // when that step was made
+	Other time.Time // since when a router has told of another way, at the last step
+	// Lost are when the VIP was withdrawn in the last minutes because the host did not serve it.
+	Lost []time.Time
+}
+
+// The times of a host. Routers pass on a withdrawal after 50 to 110 ms each.
+const (
+	// Silence is how long a monitor may be silent before its host leaves.
+	Silence = 10 * time.Second
+	// Linger is how long an address outlives its route: packets are under way, and routers further
+	// away have the route for some tenths of a second.
+	Linger = time.Second
+	// Patience is how long a host that leaves waits to be told of another way to a VIP, and Settle
+	// how long it then goes on: a router tells of its new way before it uses it, and those behind
+	// it follow. A host that withdrew at once lost some connections where it was its rack's last.
+	Patience = 1500 * time.Millisecond
+	Settle   = 400 * time.Millisecond
+	// Obedience is within which time the daemon must have withdrawn what it is told to. It takes
+	// 50 ms to begin, and shares its host's processor.
+	Obedience = 600 * time.Millisecond
+	// memory is how long a withdrawal counts for the time until the next announcement.
+	memory = 5 * time.Minute
+	// latest is the longest such time; the first one is a second, and each further withdrawal
+	// doubles it.
+	latest = 30 * time.Second
+)
+
+// State is the memory of a speaker, by VIP.
+type State map[netip.Addr]VIP
+
+// Decision is what is to be so now.
+type Decision struct {
+	Announced map[netip.Addr]bgp.Grade
+	Addresses []netip.Addr // on the host, sorted
+	State     State
+	// Disobeyed are VIPs that a router still has too long after the daemon was to withdraw them.
+	// Only its end withdraws them then.
+	Disobeyed []netip.Addr
+	// Again is when something is due without a further event; the zero time for never.
+	Again time.Time
+	// Left reports that everything has ended in order.
+	Left bool
+}
+
+// Decide makes the next state of every VIP.
+func Decide(vips []netip.Addr, before State, o Observed) Decision {
+	d := &decision{Observed: o, Decision: Decision{Announced: map[netip.Addr]bgp.Grade{},
+		State: State{}, Left: true}}
+	stale := o.Now.Sub(o.Wish.Beat) > Silence
+	d.leaving = o.Wish.Leaving || stale
+	if !stale {
+		d.due(o.Wish.Beat.Add(Silence + time.Millisecond))
+	}
+	for vip, was := range before {
+		if was.Phase != Idle && !slices.Contains(vips, vip) {
+			vips = append(slices.Clone(vips), vip) // it is none of the cluster's any more
+		}
+	}
+	for _, vip := range vips {
+		was, known := before[vip]
+		if !known {
+			was = VIP{Phase: Idle, Since: o.Now}
+		}
+		is := d.next(vip, was)
+		if is.Phase != was.Phase {
+			is.Since = o.Now
+		}
+		d.State[vip] = is
+		d.apply(vip, is)
+	}
+	slices.SortFunc(d.Addresses, netip.Addr.Compare)
+	d.Left = d.Left && d.leaving
+	return d.Decision
+}
+
+// decision is a decision in the making.
+type decision struct {
+	Observed
+	Decision
+	leaving bool
+}
+
+func (d *decision) due(at time.Time) {
+	if at.After(d.Now) && (d.Again.IsZero() || at.Before(d.Again)) {
+		d.Again = at
+	}
+}
+
+// after reports whether something has lasted for so long, and has the speaker look again then.
+func (d *decision) after(since time.Time, lasts time.Duration) bool {
+	if d.Now.Sub(since) >= lasts {
+		return true
+	}
+	d.due(since.Add(lasts))
+	return false
+}
+
+// next is the phase that follows.
+func (d *decision) next(vip netip.Addr, v VIP) VIP {
+	_, serves := d.Wish.VIPs[vip]
+	v.Lost = slices.DeleteFunc(slices.Clone(v.Lost), func(t time.Time) bool {
+		return d.Now.Sub(t) > memory
+	})
+	switch v.Phase {
+	case Idle, Waiting:
+		switch {
+		case !serves || d.leaving:
+			v.Phase = Idle
+		case d.Ready && d.risen(v):
+			v.Phase = Announced
+		default:
+			v.Phase = Waiting
+		}
+	case Announced:
+		switch {
+		case !serves:
+			v.Phase, v.Lost = Withdrawn, append(v.Lost, d.Now)
+		case d.leaving:
+			v.Phase, v.Step, v.Begun, v.Other = Demoted, 0, d.Now, time.Time{}
+		}
+	case Demoted:
+		switch {
+		case !serves:
+			v.Phase = Withdrawn
+		case !d.leaving: // the monitor is back
+			v.Phase = Announced
+		default:
+			v = d.demote(vip, v)
+		}
+	case Withdrawn:
+		switch {
+		case d.Advertised[vip]:
+			v.Clear = time.Time{}
+			if d.after(v.Since, Obedience) {
+				d.Disobeyed = append(d.Disobeyed, vip)
+			}
+		case v.Clear.IsZero():
+			v.Clear = d.Now
+			d.due(d.Now.Add(Linger))
+		case d.after(v.Clear, Linger):
+			v.Phase, v.Clear = Idle, time.Time{}
+			if serves && !d.leaving {
+				d.due(d.Now.Add(time.Millisecond)) // it may begin again
+			}
+		}
+	}
+	return v
+}
+
+// demote goes one step further when routers have followed the last one.
+func (d *decision) demote(vip netip.Addr, v VIP) VIP {
+	if v.Step+1 < len(d.Wish.VIPs[vip].Demotions) {
+		if d.after(v.Begun, Settle) {
+			v.Step, v.Begun = v.Step+1, d.Now
+		}
+		return v
+	}
+	switch {
+	case !d.Others[vip]:
+		v.Other = time.Time{}
+	case v.Other.IsZero():
+		v.Other = d.Now
+	}
+	if !v.Other.IsZero() && d.after(v.Other, Settle) || d.after(v.Begun, Patience) {
+		v.Phase = Withdrawn
+	}
+	return v
+}
+
+// risen reports whether a VIP has been away long enough: a host that flaps moves connections of
+// others each time, and routers that damp flaps mute it for minutes (RFC 2439).
+func (d *decision) risen(v VIP) bool {
+	if len(v.Lost) == 0 {
+		return true
+	}
+	wait := time.Second << min(len(v.Lost)-1, 10)
+	return d.after(v.Lost[len(v.Lost)-1], min(wait, latest))
+}
+
+// apply is what a phase means.
+func (d *decision) apply(vip netip.Addr, v VIP) {
+	if v.Phase != Idle {
+		d.Left = false
+	}
+	route := d.Wish.VIPs[vip]
+	switch {
+	case v.Phase == Announced, v.Phase == Demoted && v.Step >= len(route.Demotions):
+		d.Announced[vip] = route.Grade
+	case v.Phase == Demoted:
+		d.Announced[vip] = route.Demotions[v.Step]
+	}
+	if v.Phase != Idle {
+		d.Addresses = append(d.Addresses, vip)
+	}
+}

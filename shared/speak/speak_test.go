@@ -1,0 +1,207 @@
+package speak
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/bgp"
+)
+
+var (
+	vip   = netip.MustParseAddr("198.51.100.5")
+	epoch = time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
+)
+
+// step is what a speaker sees, and what it is to do.
+type step struct {
+	at     time.Duration
+	serves bool
+	grade  bgp.Grade
+	leaves bool
+	ready  bool
+	told   bool // some router has the VIP
+	others bool
+	beat   time.Duration // of the monitor; 0 for now
+
+	phase   Phase
+	said    int // the announced grade; -1 for none
+	address bool
+	again   time.Duration // from the begin; 0 for not within the monitor's silence
+	left    bool
+}
+
+func play(t *testing.T, name string, steps []step) {
+	t.Helper()
+	var state State
+	for i, s := range steps {
+		beat := s.at
+		if s.beat != 0 {
+			beat = s.beat
+		}
+		o := Observed{Now: epoch.Add(s.at), Ready: s.ready, Advertised: map[netip.Addr]bool{vip: s.told}, Others: map[netip.Addr]bool{vip: s.others},
+			Wish: Wish{Beat: epoch.Add(beat), Leaving: s.leaves, VIPs: map[netip.Addr]Route{}}}
+		if s.serves {
+			o.Wish.VIPs[vip] = Route{Grade: s.grade, Demotions: []bgp.Grade{s.grade + 1, 8}}
+		}
+		d := Decide([]netip.Addr{vip}, state, o)
+		state = d.State
+		said, announced := d.Announced[vip]
+		if !announced {
+			said = -1
+		}
+		again := time.Duration(0)
+		if !d.Again.IsZero() && d.Again.Before(epoch.Add(beat+Silence)) {
+			again = d.Again.Sub(epoch)
+		}
+		if state[vip].Phase != s.phase || int(said) != s.said || slices.Contains(d.Addresses, vip) != s.address || again != s.again || d.Left != s.left {
+			t.Fatalf("%s, step %d: %s, announced %d, addresses %v, again %v, left %v; want %+v", name, i, state[vip].Phase, said, d.Addresses, again, d.Left, s)
+		}
+	}
+}
+
+// TestDecide holds the life of a VIP on a host.
+func TestDecide(t *testing.T) {
+	const s, ms = time.Second, time.Millisecond
+	for name, steps := range map[string][]step{
+		"cold start": {
+			{at: 0, phase: Idle, said: -1},
+			{at: 1 * s, ready: true, phase: Idle, said: -1},
+			{at: 2 * s, serves: true, grade: 4, phase: Waiting, said: -1, address: true}, // no session
+			{at: 3 * s, serves: true, grade: 4, ready: true, phase: Announced, said: 4, address: true},
+			{at: 4 * s, serves: true, grade: 5, ready: true, told: true, phase: Announced, said: 5, address: true},
+			{at: 5 * s, serves: true, grade: 5, phase: Announced, said: 5, address: true}, // the sessions fell
+		},
+		"health is lost": {
+			{at: 0, serves: true, ready: true, phase: Announced, said: 0, address: true},
+			{at: 1 * s, ready: true, told: true, phase: Withdrawn, said: -1, address: true},
+			{at: 1100 * ms, ready: true, told: true, phase: Withdrawn, said: -1, address: true, again: 1600 * ms},
+			{at: 1150 * ms, ready: true, phase: Withdrawn, said: -1, address: true, again: 2150 * ms},
+			{at: 2149 * ms, ready: true, phase: Withdrawn, said: -1, address: true, again: 2150 * ms},
+			{at: 2150 * ms, ready: true, phase: Idle, said: -1},
+			{at: 2200 * ms, serves: true, ready: true, phase: Announced, said: 0, address: true}, // a second after the loss
+		},
+		"it flaps": {
+			{at: 0, serves: true, ready: true, phase: Announced, said: 0, address: true},
+			{at: 1 * s, ready: true, phase: Withdrawn, said: -1, address: true},
+			{at: 1 * s, ready: true, phase: Withdrawn, said: -1, address: true, again: 2 * s},
+			{at: 2 * s, serves: true, ready: true, phase: Idle, said: -1, again: 2001 * ms},
+			{at: 2 * s, serves: true, ready: true, phase: Announced, said: 0, address: true},
+			{at: 3 * s, ready: true, phase: Withdrawn, said: -1, address: true},
+			{at: 3 * s, ready: true, phase: Withdrawn, said: -1, address: true, again: 4 * s},
+			{at: 4 * s, serves: true, ready: true, phase: Idle, said: -1, again: 4001 * ms},
+			{at: 4 * s, serves: true, ready: true, phase: Waiting, said: -1, address: true, again: 5 * s},
+			{at: 5 * s, serves: true, ready: true, phase: Announced, said: 0, address: true},
+			{at: 6 * s, ready: true, phase: Withdrawn, said: -1, address: true},
+			{at: 7 * s, ready: true, phase: Withdrawn, said: -1, address: true, again: 8 * s},
+			{at: 8 * s, serves: true, ready: true, phase: Idle, said: -1, again: 8001 * ms},
+			{at: 8 * s, serves: true, ready: true, phase: Waiting, said: -1, address: true, again: 10 * s},
+			{at: 400 * s, serves: true, ready: true, phase: Announced, said: 0, address: true},
+			{at: 401 * s, ready: true, phase: Withdrawn, said: -1, address: true}, // the former ones are forgotten
+			{at: 402 * s, ready: true, phase: Withdrawn, said: -1, address: true, again: 403 * s},
+			{at: 403 * s, ready: true, phase: Idle, said: -1},
+			{at: 403 * s, serves: true, ready: true, phase: Announced, said: 0, address: true},
+		},
+		"it leaves, and is told of another way": {
+			{at: 0, serves: true, ready: true, phase: Announced, said: 0, address: true},
+			{at: 600 * ms, serves: true, leaves: true, ready: true, told: true, phase: Demoted, said: 1, address: true},
+			{at: 700 * ms, serves: true, leaves: true, ready: true, told: true, others: true, phase: Demoted, said: 1, address: true, again: 1 * s},
+			{at: 1 * s, serves: true, leaves: true, ready: true, told: true, phase: Demoted, said: 8, address: true},
+			{at: 1300 * ms, serves: true, leaves: true, ready: true, told: true, phase: Demoted, said: 8, address: true, again: 2500 * ms},
+			{at: 1400 * ms, serves: true, leaves: true, ready: true, told: true, others: true, phase: Demoted, said: 8, address: true, again: 1800 * ms},
+			{at: 1500 * ms, serves: true, leaves: true, ready: true, told: true, phase: Demoted, said: 8, address: true, again: 2500 * ms}, // it is gone
+			{at: 1600 * ms, serves: true, leaves: true, ready: true, told: true, others: true, phase: Demoted, said: 8, address: true, again: 2 * s},
+			{at: 2000 * ms, serves: true, leaves: true, ready: true, told: true, others: true, phase: Withdrawn, said: -1, address: true},
+			{at: 2100 * ms, serves: true, leaves: true, ready: true, phase: Withdrawn, said: -1, address: true, again: 3100 * ms},
+			{at: 3100 * ms, serves: true, leaves: true, ready: true, phase: Idle, said: -1, left: true},
+		},
+		"it leaves, and is the last one": {
+			{at: 0, serves: true, ready: true, phase: Announced, said: 0, address: true},
+			{at: 1 * s, serves: true, leaves: true, ready: true, told: true, phase: Demoted, said: 1, address: true},
+			{at: 1400 * ms, serves: true, leaves: true, ready: true, told: true, phase: Demoted, said: 8, address: true},
+			{at: 2900 * ms, serves: true, leaves: true, ready: true, told: true, phase: Withdrawn, said: -1, address: true},
+		},
+		"its monitor is silent, and is back": {
+			{at: 0, serves: true, ready: true, phase: Announced, said: 0, address: true},
+			{at: 10 * s, serves: true, ready: true, beat: 1, phase: Announced, said: 0, address: true},
+			{at: 10*s + 2, serves: true, ready: true, told: true, beat: 1, phase: Demoted, said: 1, address: true},
+			{at: 10100 * ms, serves: true, ready: true, told: true, phase: Announced, said: 0, address: true},
+		},
+		"it starts while it is to leave": {
+			{at: 0, serves: true, leaves: true, ready: true, phase: Idle, said: -1, left: true},
+		},
+	} {
+		play(t, name, steps)
+	}
+}
+
+// TestDecide_Disobeyed holds that a daemon which does not withdraw is found.
+func TestDecide_Disobeyed(t *testing.T) {
+	o := Observed{Now: epoch, Ready: true, Wish: Wish{Beat: epoch, VIPs: map[netip.Addr]Route{vip: {}}}}
+	d := Decide([]netip.Addr{vip}, nil, o)
+	o.Wish.VIPs, o.Advertised = nil, map[netip.Addr]bool{vip: true}
+	for at, want := range map[time.Duration]int{0: 0, Obedience - 1: 0, Obedience: 1} {
+		lost := Decide([]netip.Addr{vip}, d.State, o)
+		late := o
+		late.Now = epoch.Add(at)
+		if got := Decide([]netip.Addr{vip}, lost.State, late); len(got.Disobeyed) != want {
+			t.Errorf("after %v: %v", at, got.Disobeyed)
+		}
+	}
+	if gone := Decide(nil, d.State, o); gone.State[vip].Phase != Withdrawn {
+		t.Errorf("a VIP that is none any more: %+v", gone.State)
+	}
+}
+
+// TestDecide_Always holds over random lives: no route is without its address, no address ends within
+// a second of its route, what the host does not serve is not announced in the same round, and a
+// host that leaves comes to its end.
+func TestDecide_Always(t *testing.T) {
+	for seed := range uint64(3000) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		var state State
+		now, clear := epoch, time.Time{}
+		told, held := false, false
+		wish := Wish{}
+		for i := range 60 {
+			now = now.Add(time.Duration(random.IntN(700)) * time.Millisecond)
+			if i > 50 {
+				wish.Leaving, now = true, now.Add(time.Second)
+			} else if random.IntN(4) == 0 {
+				wish.VIPs = map[netip.Addr]Route{}
+				if random.IntN(2) == 0 {
+					wish.VIPs[vip] = Route{Grade: bgp.Grade(random.IntN(6)), Demotions: []bgp.Grade{7, 8}}
+				}
+				wish.Leaving = random.IntN(5) == 0
+			}
+			if random.IntN(20) > 0 {
+				wish.Beat = now
+			}
+			d := Decide([]netip.Addr{vip}, state, Observed{Now: now, Wish: wish, Ready: random.IntN(5) > 0, Advertised: map[netip.Addr]bool{vip: told},
+				Others: map[netip.Addr]bool{vip: random.IntN(3) == 0}})
+			_, announced := d.Announced[vip]
+			_, serves := wish.VIPs[vip]
+			address := slices.Contains(d.Addresses, vip)
+			fail := func(what string) {
+				t.Fatalf("seed %d, round %d: %s: %+v", seed, i, what, d)
+			}
+			switch {
+			case announced && !address:
+				fail("a route without its address")
+			case announced && !serves:
+				fail("a route of what it does not serve")
+			case held && !address && (told || now.Sub(clear) < Linger):
+				fail(fmt.Sprintf("the address ends %v after the route", now.Sub(clear)))
+			case i == 59 && !d.Left:
+				fail("it does not end")
+			}
+			if told && !announced {
+				clear = now
+			}
+			state, told, held = d.State, announced, address
+		}
+	}
+}

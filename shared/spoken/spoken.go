@@ -1,0 +1,189 @@
+// Package spoken has the files by which a host's monitor and its speaker know of each other: what
+// the host is to announce, how it reaches its routers, and what the speaker reports.
+package spoken
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/bgp"
+	"github.com/onprem-infra/onprem-infra/shared/frr"
+	"github.com/onprem-infra/onprem-infra/shared/secret"
+	"github.com/onprem-infra/onprem-infra/shared/speak"
+)
+
+// The files of a speaker's directory.
+const (
+	ConfigFile = "config.json" // by the monitor, and without secrets
+	WishFile   = "wish.json"   // by the monitor, once a second at least
+	LeaveFile  = "leave"       // while it exists, everything ends in order
+	StatusFile = "status.json" // by the speaker
+)
+
+// version is that of the files. With another one the fields mean something else.
+const version = 1
+
+// Config is how a host reaches its routers, as a file has it.
+type Config struct {
+	ASN         bgp.ASN
+	Router      netip.Addr
+	Timing      bgp.Timing
+	VIPs        []netip.Addr
+	Communities []string `json:",omitempty"`
+	Peers       []Peer
+}
+
+// Peer is a router, without its password.
+type Peer struct {
+	Address     netip.Addr `json:",omitzero"`
+	Interface   string     `json:",omitempty"`
+	ASN         bgp.ASN    `json:",omitempty"`
+	Source      netip.Addr `json:",omitzero"`
+	Hops        int        `json:",omitempty"`
+	TTLSecurity bool       `json:",omitempty"`
+}
+
+// With is the configuration for FRR, with the passwords by the names of peers. A password of no
+// peer is left out.
+func (c Config) With(passwords map[string]secret.Text) frr.Config {
+	out := frr.Config{ASN: c.ASN, Router: c.Router, Timing: c.Timing, VIPs: slices.Clone(c.VIPs),
+		Communities: slices.Clone(c.Communities)}
+	for _, p := range c.Peers {
+		peer := frr.Peer{Address: p.Address, Interface: p.Interface, ASN: p.ASN, Source: p.Source,
+			Hops: p.Hops, TTLSecurity: p.TTLSecurity}
+		peer.Password = passwords[peer.Name()]
+		out.Peers = append(out.Peers, peer)
+	}
+	return out
+}
+
+// Route is a VIP that a host serves.
+type Route struct {
+	VIP       netip.Addr
+	Grade     bgp.Grade
+	Demotions []bgp.Grade // the grades by which it leaves, one after the other
+}
+
+// Wish is what a monitor wants.
+type Wish struct {
+	Beat   time.Time
+	Routes []Route
+}
+
+// Speak is the wish for the decision, and whether the host is to leave.
+func (w Wish) Speak(leaving bool) speak.Wish {
+	out := speak.Wish{Beat: w.Beat, Leaving: leaving, VIPs: map[netip.Addr]speak.Route{}}
+	for _, r := range w.Routes {
+		out.VIPs[r.VIP] = speak.Route{Grade: r.Grade, Demotions: slices.Clone(r.Demotions)}
+	}
+	return out
+}
+
+// Status is what a speaker reports.
+type Status struct {
+	At       time.Time
+	Daemons  []Daemon
+	Sessions []Session
+	VIPs     []VIP
+	Left     bool     // all has ended in order
+	Troubles []string `json:",omitempty"` // what does not work now
+}
+
+// Daemon is one of FRR's programs.
+type Daemon struct {
+	Name    frr.Daemon
+	Running bool
+	Starts  int // since the speaker has started
+}
+
+// Session is a session with a router.
+type Session struct {
+	Peer  string
+	State string
+	Since time.Time `json:",omitzero"` // it is established
+	BFD   string    `json:",omitempty"`
+	// Why is what ended the last session.
+	Why  string `json:",omitempty"`
+	Code string `json:",omitempty"` // of a notification
+	// Advertised are the VIPs that the router has from this host.
+	Advertised []netip.Addr
+}
+
+// VIP is where a VIP is.
+type VIP struct {
+	VIP    netip.Addr
+	Phase  speak.Phase
+	Since  time.Time
+	Grade  bgp.Grade // while it is announced
+	Others []Other   `json:",omitempty"`
+}
+
+// Other is another host of which a router told that it has the VIP.
+type Other struct {
+	Session   string
+	Announcer netip.Addr `json:",omitzero"` // none for a host that is not the cluster's
+	Length    int        // of the path
+}
+
+// Encode writes one of the files.
+func Encode[T Config | Wish | Status](v T) []byte {
+	text, err := json.MarshalIndent(struct {
+		Version int
+		Is      T
+	}{version, v}, "", "  ")
+	if err != nil {
+		panic("spoken: texts, numbers and times cannot fail to marshal: " + err.Error())
+	}
+	return append(text, '\n')
+}
+
+// Decode reads one of the files, all of it or nothing.
+func Decode[T Config | Wish | Status](text []byte) (T, error) {
+	var f struct {
+		Version int
+		Is      T
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	err := d.Decode(&f)
+	if _, more := d.Token(); err == nil && !errors.Is(more, io.EOF) {
+		err = errors.New("more follows it")
+	}
+	if err == nil && f.Version != version {
+		err = fmt.Errorf("its version is %d, this release reads %d", f.Version, version)
+	}
+	if err != nil {
+		var none T
+		return none, fmt.Errorf("read %T: %w", none, err)
+	}
+	return f.Is, nil
+}
+
+// Passwords reads lines of a peer's name and its password. Empty lines, and those that begin with
+// #, are left out. No error has a password.
+func Passwords(text string) (map[string]secret.Text, error) {
+	all := map[string]secret.Text{}
+	for i, line := range bytes.Split([]byte(text), []byte("\n")) {
+		words := bytes.Fields(line)
+		switch {
+		case len(words) == 0 || words[0][0] == '#':
+		case len(words) != 2:
+			return nil, fmt.Errorf("line %d: write a router's address or interface, a blank and "+
+				"its password, which has no blank", i+1)
+		case len(words[1]) > longest:
+			return nil, fmt.Errorf("line %d: the password has more than %d bytes, the most that "+
+				"a kernel takes (RFC 2385)", i+1, longest)
+		default:
+			all[string(words[0])] = secret.New(string(words[1]))
+		}
+	}
+	return all, nil
+}
+
+const longest = 80

@@ -1,0 +1,208 @@
+package fabric
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/bgp"
+	"github.com/onprem-infra/onprem-infra/shared/frr"
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/spoken"
+	daemons "github.com/onprem-infra/onprem-infra/test/frr"
+	"github.com/onprem-infra/onprem-infra/test/lab"
+)
+
+// Node is a host that announces the VIPs by onprem-speak, and serves them by HTTP with its name.
+type Node struct {
+	*lab.Host
+	Dir     string // of the speaker's files
+	Sockets string
+	f       *Fabric
+	rack    int
+	program string // the speaker
+	speaker *exec.Cmd
+	ended   chan struct{} // closed after its end
+	serves  atomic.Bool
+	grade   atomic.Int32
+	stop    context.CancelFunc // of its monitor
+}
+
+// Build builds the speaker.
+func Build(t testing.TB) (program string) {
+	t.Helper()
+	program = filepath.Join(t.TempDir(), "onprem-speak")
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", program, "github.com/onprem-infra/onprem-infra/cmd/onprem-speak")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("build the speaker: %v\n%s", err, out)
+	}
+	return program
+}
+
+// Node adds a node to a rack, with a FAKE monitor, which says what the test wants, and a speaker.
+func (f *Fabric) Node(program, name string, rack, number int) *Node {
+	f.t.Helper()
+	n := &Node{Host: f.Host(name, rack, number), Dir: f.t.TempDir(), Sockets: daemons.Directory(f.t), f: f, rack: rack, program: program}
+	four, _ := RackAddress(rack, number)
+	c := f.Config(rack, number)
+	config := spoken.Config{ASN: c.ASN, Router: four.Addr(), Timing: c.Timing, VIPs: c.VIPs}
+	for _, p := range c.Peers {
+		config.Peers = append(config.Peers, spoken.Peer{Address: p.Address, ASN: p.ASN})
+	}
+	f.must(file.Write(filepath.Join(n.Dir, spoken.ConfigFile), spoken.Encode(config), 0o644))
+	n.wish()
+	n.listen()
+	f.must(n.Start())
+	ctx, cancel := context.WithCancel(context.Background())
+	n.stop = cancel
+	f.t.Cleanup(cancel)
+	go func() {
+		for ctx.Err() == nil {
+			n.wish()
+			time.Sleep(500 * time.Millisecond)
+		}
+	}()
+	f.t.Cleanup(func() {
+		n.End()
+		if f.t.Failed() {
+			log, _ := os.ReadFile(n.Dir + "/log")
+			status, _ := os.ReadFile(filepath.Join(n.Dir, spoken.StatusFile))
+			f.t.Logf("%s:\n%s\n%s", name, log, status)
+		}
+	})
+	return n
+}
+
+// Start starts the speaker.
+func (n *Node) Start() error {
+	log, err := os.OpenFile(n.Dir+"/log", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	n.speaker = n.Command(context.Background(), n.program, "--run-dir", n.Dir, "--sockets", n.Sockets)
+	n.speaker.Stdout, n.speaker.Stderr = log, log
+	if err := n.speaker.Start(); err != nil {
+		return err
+	}
+	speaker, ended := n.speaker, make(chan struct{})
+	n.ended = ended
+	go func() { _ = speaker.Wait(); close(ended) }()
+	return nil
+}
+
+// End ends the speaker in order.
+func (n *Node) End() {
+	n.f.t.Helper()
+	_ = n.speaker.Process.Signal(syscall.SIGTERM) // which may have ended
+	select {
+	case <-n.ended:
+	case <-time.After(20 * time.Second):
+		_ = syscall.Kill(-n.speaker.Process.Pid, syscall.SIGKILL)
+		n.f.t.Errorf("the speaker of %s does not end", n.Name)
+	}
+}
+
+// Serve has the node serve the VIPs with a grade, or not serve them.
+func (n *Node) Serve(serves bool, grade bgp.Grade) {
+	n.f.t.Helper()
+	n.serves.Store(serves)
+	n.grade.Store(int32(grade))
+	n.wish()
+}
+
+// Leave has the speaker leave in order, and Return ends that.
+func (n *Node) Leave() {
+	n.f.t.Helper()
+	n.f.must(os.WriteFile(filepath.Join(n.Dir, spoken.LeaveFile), nil, 0o644))
+}
+
+// Return ends what Leave began.
+func (n *Node) Return() {
+	n.f.t.Helper()
+	n.f.must(os.Remove(filepath.Join(n.Dir, spoken.LeaveFile)))
+}
+
+// Kill kills a daemon of FRR.
+func (n *Node) Kill(name frr.Daemon) {
+	n.f.t.Helper()
+	text, err := os.ReadFile(filepath.Join(n.Sockets, string(name)+".pid"))
+	n.f.must(err)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	n.f.must(err)
+	n.f.must(syscall.Kill(pid, syscall.SIGKILL))
+}
+
+// starts is how often the speaker has started a daemon.
+func (n *Node) starts(name frr.Daemon) int {
+	for _, d := range n.Status().Daemons {
+		if d.Name == name {
+			return d.Starts
+		}
+	}
+	return 0
+}
+
+// Cut is a loss of power: the wire goes, and then all processes.
+func (n *Node) Cut() {
+	n.f.t.Helper()
+	n.f.must(n.Off())
+	n.f.must(syscall.Kill(-n.speaker.Process.Pid, syscall.SIGKILL))
+	<-n.ended
+}
+
+// Power ends what Cut began.
+func (n *Node) Power() error {
+	leaf4, leaf6 := RackAddress(n.rack, 1)
+	return errors.Join(n.On(), n.Route(leaf4.Addr()), n.Route(leaf6.Addr()), n.Start())
+}
+
+// Silence ends the monitor: its last wish is left.
+func (n *Node) Silence() { n.stop() }
+
+func (n *Node) wish() {
+	w := spoken.Wish{Beat: time.Now()}
+	policy := bgp.Policy{Depth: 1, Bootstrap: true}
+	if n.serves.Load() {
+		for _, vip := range []netip.Addr{VIP4, VIP6} {
+			grade := bgp.Grade(n.grade.Load())
+			w.Routes = append(w.Routes, spoken.Route{VIP: vip, Grade: grade, Demotions: policy.Demotions(grade)})
+		}
+	}
+	if err := file.Write(filepath.Join(n.Dir, spoken.WishFile), spoken.Encode(w), 0o644); err != nil {
+		n.f.t.Errorf("write the wish: %v", err)
+	}
+}
+
+// Status is what the speaker reports.
+func (n *Node) Status() (s spoken.Status) {
+	text, err := os.ReadFile(filepath.Join(n.Dir, spoken.StatusFile))
+	if err != nil {
+		return s
+	}
+	s, err = spoken.Decode[spoken.Status](text)
+	n.f.must(err)
+	return s
+}
+
+// listen answers each request to any address with the host's name.
+func (n *Node) listen() {
+	n.f.t.Helper()
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, n.Name) })}
+	listener, err := n.Listen("[::]:6443")
+	n.f.must(err)
+	go func() { _ = server.Serve(listener) }() // it ends with the test
+	n.f.t.Cleanup(func() { _ = server.Close() })
+}

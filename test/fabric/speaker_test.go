@@ -1,0 +1,139 @@
+package fabric
+
+import (
+	"net/netip"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/bgp"
+	"github.com/onprem-infra/onprem-infra/shared/frr"
+	"github.com/onprem-infra/onprem-infra/shared/speak"
+	"github.com/onprem-infra/onprem-infra/shared/spoken"
+	"github.com/onprem-infra/onprem-infra/test/traffic"
+)
+
+// until waits for something.
+func until(t *testing.T, what string, within time.Duration, done func() bool) time.Duration {
+	t.Helper()
+	begun := time.Now()
+	for !done() {
+		if time.Since(begun) > within {
+			t.Fatalf("%s: not within %v", what, within)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	return time.Since(begun)
+}
+
+func (n *Node) phase(vip netip.Addr) speak.Phase {
+	for _, v := range n.Status().VIPs {
+		if v.VIP == vip {
+			return v.Phase
+		}
+	}
+	return ""
+}
+
+// clients open a connection to the VIP every 10 ms.
+func (f *Fabric) clients(vip netip.Addr, patience time.Duration) *traffic.Prober {
+	return traffic.Probe(f.Client.Dial, "http://"+netip.AddrPortFrom(vip, 6443).String()+"/", nil, 10*time.Millisecond, patience)
+}
+
+// rack is a fabric with two nodes in its first rack and one in the second, which all announce.
+func rack(t *testing.T, profile string) (f *Fabric, n [3]*Node) {
+	t.Helper()
+	timing, ok := bgp.TimingOf(profile)
+	if !ok {
+		t.Fatalf("there is no profile %s", profile)
+	}
+	f = Open(t, timing)
+	program := Build(t)
+	n = [3]*Node{f.Node(program, "n1", 1, 11), f.Node(program, "n2", 1, 12), f.Node(program, "n3", 2, 13)}
+	for _, one := range n {
+		until(t, "sessions of "+one.Name, 30*time.Second, func() bool {
+			s := one.Status().Sessions
+			return len(s) == 2 && !slices.ContainsFunc(s, func(s spoken.Session) bool {
+				return s.State != "Established" || s.BFD != "Up" && timing.BFD != (bgp.BFD{})
+			})
+		})
+	}
+	for _, vip := range []netip.Addr{VIP4, VIP6} {
+		if got := f.Nexthops(f.Spine, vip); len(got) > 0 {
+			t.Errorf("routes lead to hosts that serve nothing: %v", got)
+		}
+	}
+	for _, one := range n {
+		one.Serve(true, 4)
+	}
+	for _, vip := range []netip.Addr{VIP4, VIP6} {
+		f.spread(vip, 2, 2)
+	}
+	return f, n
+}
+
+// spread waits until the spine has so many ways to a VIP, and the first leaf so many to its rack.
+func (f *Fabric) spread(vip netip.Addr, spine, leaf int) {
+	f.t.Helper()
+	begun := time.Now()
+	for len(f.Nexthops(f.Spine, vip)) != spine || len(f.Nexthops(f.Leaves[0], vip)) != leaf {
+		if time.Since(begun) > 40*time.Second {
+			f.t.Fatalf("%v: the spine has the ways %v, not %d, and leaf1 %v, not %d", vip, f.Nexthops(f.Spine, vip), spine, f.Nexthops(f.Leaves[0], vip), leaf)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// unharmed holds that clients of a VIP are all served while something happens. Their patience is
+// below the second after which a lost packet is sent again, and bears a busy machine.
+func (f *Fabric) unharmed(vip netip.Addr, what string, during func()) {
+	f.t.Helper()
+	clients := f.clients(vip, 900*time.Millisecond)
+	time.Sleep(300 * time.Millisecond)
+	begun := time.Now()
+	during()
+	time.Sleep(500 * time.Millisecond)
+	all := clients.Stop()
+	if failed := all.Unserved(); len(failed) > 0 {
+		f.t.Errorf("%s: %d of %d requests are not served, the first one %v after its begin: %v", what, len(failed), len(all),
+			failed[0].Start.Sub(begun), failed[0].Err)
+	}
+}
+
+// TestSpeaker holds the life of a node's routes with real FRR: nothing before it serves; and clients that
+// are all served while a node of two loses its health, a node leaves that is the last of its rack,
+// and while daemons die.
+func TestSpeaker(t *testing.T) {
+	t.Parallel()
+	f, n := rack(t, bgp.ProfileLan)
+	for _, vip := range []netip.Addr{VIP4, VIP6} {
+		f.unharmed(vip, "n1 loses its health", func() {
+			n[0].Serve(false, 0)
+			f.spread(vip, 2, 1)
+			until(t, "its address is away", 5*time.Second, func() bool { return n[0].phase(vip) == speak.Idle })
+		})
+		n[0].Serve(true, 4)
+		f.spread(vip, 2, 2)
+	}
+	f.unharmed(VIP4, "n3 leaves", func() {
+		n[2].Leave()
+		until(t, "n3 has left", 10*time.Second, func() bool { return n[2].Status().Left })
+		f.spread(VIP4, 1, 2)
+	})
+	n[2].Return()
+	f.spread(VIP4, 2, 2)
+	for _, daemon := range frr.Daemons() {
+		f.unharmed(VIP4, string(daemon)+" of n1 is killed", func() {
+			before := n[0].starts(daemon)
+			n[0].Kill(daemon)
+			until(t, "it is started again", 10*time.Second, func() bool { return n[0].starts(daemon) == before+1 })
+			until(t, "its routes are back", 20*time.Second, func() bool {
+				s := n[0].Status().Sessions
+				return !slices.ContainsFunc(s, func(s spoken.Session) bool {
+					return s.State != "Established" || s.BFD != "Up" || len(s.Advertised) != 1
+				})
+			})
+		})
+	}
+	f.spread(VIP4, 2, 2)
+}
