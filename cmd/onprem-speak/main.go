@@ -18,13 +18,14 @@ import (
 )
 
 const usage = `usage: onprem-speak --run-dir DIR --sockets DIR [--passwords FILE] [--programs DIR]
-         [-- FLAG...]
+         [--real-time] [-- FLAG...]
 
 Keeps FRR's zebra, bgpd and bfdd running, which are in DIR of --programs (/usr/lib/frr), each with
 the FLAGs. What they are to do is in files of the run directory: config.json, without the routers'
 passwords, and wish.json, which counts for 10 s. status.json shows what they do.
 FILE of --passwords has a line for each router: its address or the interface, a blank, the password.
 The daemons' own sockets are in DIR of --sockets, which their user must own.
+With --real-time bfdd is scheduled before all that are not real-time, where the kernel permits.
 While the file leave exists in the run directory, and on SIGTERM, routers are led to other hosts,
 routes are withdrawn, and the VIPs removed, in this order. It ends within 5 s of SIGTERM.
 `
@@ -63,6 +64,7 @@ func options(args []string) (o speak.Options, err error) {
 	flags.StringVar(&o.Sockets, "sockets", "", "")
 	flags.StringVar(&o.Passwords, "passwords", "", "")
 	flags.StringVar(&o.Programs, "programs", "/usr/lib/frr", "")
+	flags.BoolVar(&o.RealTime, "real-time", false, "")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}

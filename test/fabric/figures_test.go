@@ -75,6 +75,7 @@ func (f *Fabric) cost(event func()) (last time.Duration, failed int) {
 	time.Sleep(f.timing.PowerLoss(1) + time.Second)
 	for _, r := range clients.Stop().Since(begun).Unserved() {
 		last, failed = max(last, r.Start.Sub(begun)), failed+1
+		f.t.Logf("%s %v after it began: %v", r.Outcome, r.Start.Sub(begun).Round(time.Millisecond), r.Err)
 	}
 	return last, failed
 }

@@ -92,7 +92,7 @@ func (n *Node) Start() error {
 		return err
 	}
 	defer log.Close()
-	n.speaker = n.Command(context.Background(), n.program, "--run-dir", n.Dir, "--sockets", n.Sockets)
+	n.speaker = n.Command(context.Background(), n.program, "--run-dir", n.Dir, "--sockets", n.Sockets, "--real-time")
 	n.speaker.Stdout, n.speaker.Stderr = log, log
 	if err := n.speaker.Start(); err != nil {
 		return err

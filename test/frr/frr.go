@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/onprem-infra/onprem-infra/shared/frr"
 	host "github.com/onprem-infra/onprem-infra/shared/host/frr"
 	"github.com/onprem-infra/onprem-infra/test/lab"
@@ -51,6 +53,12 @@ func Start(t testing.TB, on *lab.Host, listens bool) *Daemons {
 		cmd := on.Command(ctx, programs+string(name), args...)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
+		}
+		if name == frr.BFD { // as a switch, which does this in hardware
+			attr := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_RR, Priority: 10}
+			if err := unix.SchedSetAttr(cmd.Process.Pid, &attr, 0); err != nil {
+				t.Logf("bfdd on %s is not real-time: %v", on.Name, err)
+			}
 		}
 		t.Cleanup(func() { cancel(); _ = cmd.Wait() }) // it was killed
 		socket := filepath.Join(d.Dir, string(name)+".vty")

@@ -125,6 +125,14 @@ func (k *Keeper) start(spec container.Spec) error {
 	return nil
 }
 
+// PID is the process, 0 if none runs.
+func (k *Keeper) PID() int {
+	if !k.Running() {
+		return 0
+	}
+	return k.process.Pid
+}
+
 // Signal sends a signal to the process. It is os.ErrProcessDone if none runs.
 func (k *Keeper) Signal(sig syscall.Signal) error {
 	if !k.Running() {

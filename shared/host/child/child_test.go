@@ -58,7 +58,7 @@ func TestEnsure(t *testing.T) {
 	dir := t.TempDir()
 	k := keeper(t)
 	one := script("trap '' TERM; echo $$ >"+dir+"/one; while :; do sleep 0.1; done", "A", "1")
-	if k.Running() || !errors.Is(k.Signal(syscall.SIGHUP), os.ErrProcessDone) {
+	if k.Running() || k.PID() != 0 || !errors.Is(k.Signal(syscall.SIGHUP), os.ErrProcessDone) {
 		t.Error("it runs before it was started")
 	}
 	for range 3 {
@@ -67,7 +67,7 @@ func TestEnsure(t *testing.T) {
 		}
 	}
 	first := pid(t, dir+"/one")
-	if err := k.Signal(0); err != nil || !k.Running() || !alive(first) {
+	if err := k.Signal(0); err != nil || !k.Running() || !alive(first) || k.PID() != first {
 		t.Errorf("process %d does not run: %v", first, err)
 	}
 	other := script("echo $$ >" + filepath.Join(dir, "other") + "; exec sleep 100")

@@ -14,6 +14,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/frr"
 	"github.com/onprem-infra/onprem-infra/shared/host/child"
 	host "github.com/onprem-infra/onprem-infra/shared/host/frr"
+	"github.com/onprem-infra/onprem-infra/shared/host/proc"
 )
 
 // daemons are FRR's, and what each of them has been given.
@@ -83,6 +84,9 @@ func (d *daemons) ensure(ctx context.Context, c frr.Config) error {
 		if !running {
 			one.starts++
 			one.forget()
+			if name == frr.BFD && d.RealTime {
+				wrong = append(wrong, realTime(one.keeper.PID()))
+			}
 		}
 		wanted := c
 		wanted.Announced = one.has.Announced
@@ -91,6 +95,14 @@ func (d *daemons) ensure(ctx context.Context, c frr.Config) error {
 		wrong = append(wrong, err)
 	}
 	return errors.Join(wrong...)
+}
+
+func realTime(pid int) error {
+	p, err := proc.Open(pid)
+	if err != nil {
+		return err
+	}
+	return errors.Join(p.RealTime(), p.Close())
 }
 
 // announce has the VIPs announced, and no others.

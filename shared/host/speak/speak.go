@@ -32,7 +32,10 @@ type Options struct {
 	Passwords string   // file of the routers' passwords; empty for none
 	Programs  string   // directory of FRR's programs
 	Flags     []string // for each of them
-	Log       *slog.Logger
+	// RealTime schedules bfdd before all that is not real-time, where the kernel permits it:
+	// routers end the sessions of a host whose packets come three tenths of a second late.
+	RealTime bool
+	Log      *slog.Logger
 }
 
 const (

@@ -1,0 +1,215 @@
+package routing
+
+import (
+	"net/netip"
+	"slices"
+
+	"github.com/onprem-infra/onprem-infra/shared/bgp"
+	"github.com/onprem-infra/onprem-infra/shared/bgp/proof"
+	"github.com/onprem-infra/onprem-infra/shared/spec/document"
+	"github.com/onprem-infra/onprem-infra/shared/spec/name"
+	"github.com/onprem-infra/onprem-infra/shared/spec/network"
+	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/grammar"
+)
+
+// Around is what the rules depend on.
+type Around struct {
+	Addresses    network.Addresses
+	ControlPlane int // nodes, 0 if that is not known
+}
+
+// Management is the document's, or the default.
+func (d Draft) Management() Management {
+	if d.management.Value == "" {
+		return VRRP
+	}
+	return Management(d.management.Value)
+}
+
+// Check holds the settings to the rules.
+func (d Draft) Check(r *document.Report, around Around) {
+	r.OneOf(d.management, string(VRRP), string(BGP), string(Both))
+	speaks := d.Management() == BGP || d.Management() == Both
+	switch {
+	case speaks && !d.Given:
+		r.Errorf(d.management.At, "%s needs the hosts' own number and their routers: add bgp",
+			d.Management())
+		return
+	case d.Given && d.Management() == VRRP:
+		r.Errorf(d.At, "has no effect without vipManagement: add vipManagement: bgp, or remove it")
+		return
+	case !speaks || !d.Given:
+		return
+	}
+	d.checkSession(r)
+	d.checkPolicy(r, around)
+	if !d.whole || len(d.racks) == 0 {
+		if len(d.racks) == 0 {
+			r.Errorf(d.At, "has no racks: add one for each network of hosts")
+		}
+		return
+	}
+	for i, rack := range d.racks {
+		d.checkRack(r, rack, d.racks[:i], around)
+	}
+	d.checkVIPs(r, around)
+	d.checkMachines(r, around)
+}
+
+// checkSession holds what is the same of all sessions.
+func (d Draft) checkSession(r *document.Report) {
+	switch asn := d.asn; {
+	case !asn.Given:
+		r.Errorf(d.At, "has no asn: write the number of the hosts, such as asn: 64512")
+	case asn.OK && !asn.Value.Private() && !asn.Value.Documented():
+		r.Warnf(asn.At, "%d is a public number: write one of 64512 to 65534 unless it is yours",
+			asn.Value)
+	}
+	r.OneOf(d.mode, ECMP, Preferred)
+	var profiles []string
+	for _, t := range bgp.Profiles() {
+		profiles = append(profiles, t.Profile)
+	}
+	r.OneOf(d.timing, profiles...)
+	for _, c := range d.communities {
+		r.Refuse(c, parseCommunity(c.Value))
+	}
+}
+
+// checkPolicy holds that there is a proof for the grades.
+func (d Draft) checkPolicy(r *document.Report, around Around) {
+	if d.depth.OK && (d.depth.Value < 0 || d.depth.Value > mostDepth) {
+		r.Errorf(d.depth.At, "%d is no number of levels above the racks' routers: write 1 for a "+
+			"spine, 2 with super-spines", d.depth.Value)
+		return
+	}
+	p := bgp.Policy{Depth: d.depth.Value, Bootstrap: true}
+	if d.mode.Value == Preferred {
+		p.Ranks = max(around.ControlPlane, 1)
+	}
+	if _, err := proof.Prove(p); err != nil {
+		r.Errorf(d.mode.At, "the hosts' paths become too long: %v", err)
+	}
+}
+
+// checkRack holds a rack to its own rules, and apart from those before it.
+func (d Draft) checkRack(r *document.Report, one rack, before []rack, around Around) {
+	switch {
+	case !one.name.Given && !one.network.Given:
+		r.Errorf(one.at, "has neither a network nor a name: write the network of its hosts")
+	case one.name.OK && name.NoHost(one.name.Value) != "":
+		r.Refuse(one.name, "is no name of a rack: write letters, digits and dashes")
+	}
+	for _, other := range before {
+		if one.name.OK && one.name.Value == other.name.Value {
+			r.Errorf(one.name.At, "is the name of another rack too, %s: choose another one",
+				other.name.At.Where())
+		}
+		if one.network.OK && other.network.OK && one.network.Value.Overlaps(other.network.Value) {
+			r.Errorf(one.network.At, "%s overlaps %s, %s: a host would be in two racks",
+				one.network.Value, other.network.Value, other.network.At.Where())
+		}
+	}
+	if n := one.network; n.OK && len(around.Addresses.Machines.All) > 0 &&
+		!slices.ContainsFunc(around.Addresses.Machines.All, func(m network.Network) bool {
+			return m.Prefix.Bits() <= n.Value.Bits() && m.Prefix.Overlaps(n.Value)
+		}) {
+		r.Errorf(n.At, "%s is in no machine network, so no host has an address in it: add it to "+
+			"machineNetworks, or correct it", n.Value)
+	}
+	for i, p := range one.peers {
+		d.checkPeer(r, p, one)
+		if j := slices.IndexFunc(one.peers[:i], p.same); j >= 0 {
+			r.Errorf(p.at, "is the same router as the one %s: remove one of the two",
+				one.peers[j].at.Where())
+		}
+	}
+}
+
+// same reports whether two routers are one.
+func (p peer) same(other peer) bool {
+	return p.address.OK && p.address.Value == other.address.Value ||
+		p.link.OK && p.link.Value == other.link.Value
+}
+
+// checkPeer holds a router to its own rules.
+func (d Draft) checkPeer(r *document.Report, p peer, of rack) {
+	switch {
+	case p.address.Given == p.link.Given:
+		r.Errorf(p.at, "is known by its address or by the host's interface: write one of the two")
+	case p.link.OK:
+		r.Refuse(p.link, grammar.NoLink(p.link.Value))
+	}
+	switch {
+	case !p.asn.Given:
+		r.Errorf(p.at, "has no asn: write the router's number, or asn: external for any but the "+
+			"hosts' own")
+	case p.number != 0 && d.asn.OK && p.number == d.asn.Value:
+		r.Errorf(p.asn.At, "is the hosts' own number: routers of it would keep the VIPs to "+
+			"themselves (iBGP); give the hosts another one")
+	}
+	if h := p.hops; h.OK && (h.Value < 1 || h.Value > 254) {
+		r.Errorf(h.At, "%d is no distance: write 1 for a router on the host's own network",
+			h.Value)
+	}
+	if p.link.Given && p.hops.Value > 1 {
+		r.Errorf(p.hops.At, "a router at the other end of an interface is 1 away: remove it, or "+
+			"write its address")
+	}
+	if a := p.address; a.OK && of.network.OK && p.hops.Value < 2 &&
+		a.Value.Is4() == of.network.Value.Addr().Is4() && !of.network.Value.Contains(a.Value) {
+		r.Errorf(a.At, "%s is not in the network of its rack, %s, so that packets for it leave "+
+			"by a router: write hops: 2 if that is so", a.Value, of.network.Value)
+	}
+	if s := p.source; s.OK && p.address.OK && s.Value.Is4() != p.address.Value.Is4() {
+		r.Errorf(s.At, "%s is of another family than the router's address %s", s.Value,
+			p.address.Value)
+	}
+}
+
+// checkVIPs holds that each virtual IP can be announced from each rack, and that it is where its
+// management needs it.
+func (d Draft) checkVIPs(r *document.Report, around Around) {
+	for _, vip := range slices.Concat(around.Addresses.API.All, around.Addresses.Ingress.All,
+		around.Addresses.DNS.All) {
+		in := slices.IndexFunc(around.Addresses.Machines.All, func(n network.Network) bool {
+			return n.Prefix.Contains(vip.Addr)
+		})
+		switch {
+		case d.Management() == BGP && in >= 0:
+			r.Errorf(vip.At, "%s is in the machine network %s, %s, whose hosts ask for it on "+
+				"their own link, where no host answers: choose an address outside of all of them, "+
+				"or write vipManagement: both", vip.Addr, around.Addresses.Machines.All[in].Prefix,
+				around.Addresses.Machines.All[in].At.Where())
+		case d.Management() == Both && in < 0 && around.Addresses.Machines.Given:
+			r.Errorf(vip.At, "%s is in no machine network, so that VRRP cannot move it: choose "+
+				"an address of one, or write vipManagement: bgp", vip.Addr)
+		}
+		for _, rack := range d.racks {
+			if len(rack.peers) > 0 && !carries(rack.peers, vip.Addr) {
+				r.Errorf(rack.at, "no router of it has an address of the family of the virtual "+
+					"IP %s, %s: add one, or a router by its interface", vip.Addr, vip.At.Where())
+			}
+		}
+	}
+}
+
+func carries(peers []peer, vip netip.Addr) bool {
+	return slices.ContainsFunc(peers, func(p peer) bool {
+		return p.link.Given || !p.address.OK || p.address.Value.Is4() == vip.Is4()
+	})
+}
+
+// checkMachines holds that every host finds its rack.
+func (d Draft) checkMachines(r *document.Report, around Around) {
+	if slices.ContainsFunc(d.racks, func(one rack) bool { return one.name.Given }) {
+		return // hosts may be in racks by their names
+	}
+	for _, m := range around.Addresses.Machines.All {
+		if !slices.ContainsFunc(d.racks, func(one rack) bool {
+			return !one.network.OK || one.network.Value.Overlaps(m.Prefix)
+		}) {
+			r.Errorf(m.At, "%s has no rack in bgp, so its hosts have no router: add one", m.Prefix)
+		}
+	}
+}

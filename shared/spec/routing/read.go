@@ -1,0 +1,175 @@
+package routing
+
+import (
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"github.com/onprem-infra/onprem-infra/shared/bgp"
+	"github.com/onprem-infra/onprem-infra/shared/spec/document"
+	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/grammar"
+)
+
+// Draft is the settings of a document, each value with its place.
+type Draft struct {
+	management document.Scalar[string]
+
+	At    document.Place // of the section for BGP
+	Given bool
+
+	asn          document.Scalar[bgp.ASN]
+	mode, timing document.Scalar[string]
+	depth        document.Scalar[int]
+	communities  []document.Scalar[string]
+	racks        []rack
+	whole        bool // all racks could be read
+}
+
+// rack is a rack with its places.
+type rack struct {
+	at      document.Place
+	name    document.Scalar[string]
+	network document.Scalar[netip.Prefix]
+	peers   []peer
+}
+
+// peer is a router with its places.
+type peer struct {
+	at      document.Place
+	address document.Scalar[netip.Addr]
+	link    document.Scalar[string]
+	asn     document.Scalar[string]
+	number  bgp.ASN
+	source  document.Scalar[netip.Addr]
+	hops    document.Scalar[int]
+	ttl     document.Scalar[bool]
+}
+
+// Read reads both fields of a cluster.yaml, which is strict.
+func Read(r *document.Reader, spec document.Map) Draft {
+	o := r.Map(spec.Get("bgp"))
+	r.Known(o, "asn", "mode", "timing", "fabricDepth", "communities", "racks")
+	d := Draft{management: r.Text(spec.Get("vipManagement")), At: o.At, Given: o.Given || o.Lost,
+		mode: r.Text(o.Get("mode")), timing: r.Text(o.Get("timing")),
+		depth: r.Number(o.Get("fabricDepth"))}
+	if text := number(r, o.Get("asn")); text.Given {
+		d.asn = grammar.As(&r.Report, text, parseASN)
+		d.asn.Given = true
+	}
+	communities, _ := r.List(o.Get("communities"))
+	for _, e := range communities {
+		d.communities = append(d.communities, r.Text(e))
+	}
+	racks, ok := r.List(o.Get("racks"))
+	d.whole = ok
+	if len(racks) > mostRacks {
+		r.Errorf(racks[mostRacks].At, "is one rack too many: list %d at most", mostRacks)
+		racks, d.whole = racks[:mostRacks], false
+	}
+	for _, e := range racks {
+		d.racks = append(d.racks, readRack(r, e))
+	}
+	return d
+}
+
+func readRack(r *document.Reader, v document.Value) rack {
+	o := r.Map(v)
+	r.Known(o, "name", "network", "peers")
+	out := rack{at: o.At, name: r.Text(o.Get("name")),
+		network: grammar.As(&r.Report, r.Text(o.Get("network")), grammar.CIDR)}
+	peers, _ := r.List(o.Get("peers"))
+	if len(peers) > mostPeers {
+		r.Errorf(peers[mostPeers].At, "is one router too many: list %d at most for a rack",
+			mostPeers)
+		peers = peers[:mostPeers]
+	}
+	for _, e := range peers {
+		out.peers = append(out.peers, readPeer(r, e))
+	}
+	return out
+}
+
+func readPeer(r *document.Reader, v document.Value) peer {
+	o := r.Map(v)
+	r.Known(o, "address", "interface", "asn", "source", "hops", "ttlSecurity")
+	p := peer{at: o.At, link: r.Text(o.Get("interface")),
+		address: grammar.As(&r.Report, r.Text(o.Get("address")), grammar.Addr),
+		source:  grammar.As(&r.Report, r.Text(o.Get("source")), grammar.Addr),
+		asn:     number(r, o.Get("asn")), hops: r.Number(o.Get("hops")),
+		ttl: grammar.Bool(r, o.Get("ttlSecurity"))}
+	if p.asn.OK && p.asn.Value != external {
+		p.number = grammar.As(&r.Report, p.asn, parseASN).Value
+	}
+	return p
+}
+
+// number reads an ASN, which is a number to YAML, or text.
+func number(r *document.Reader, v document.Value) document.Scalar[string] {
+	if _, text := v.Word(); text || v.Node == nil {
+		return r.Text(v)
+	}
+	n := r.Number(v)
+	s := document.Scalar[string]{At: n.At, Given: n.Given, OK: n.OK}
+	if n.OK {
+		s.Value = strconv.Itoa(n.Value)
+	}
+	return s
+}
+
+func parseASN(text string) (bgp.ASN, string) {
+	a, err := bgp.ParseASN(text)
+	if err != nil {
+		return 0, "is no number of an autonomous system: write one from 1 to 4294967294, such " +
+			"as 64512"
+	}
+	if why := a.Reserved(); why != "" {
+		return 0, "is not for routers: " + why
+	}
+	return a, ""
+}
+
+// parseCommunity reads a community: two numbers of 16 bits (RFC 1997).
+func parseCommunity(text string) string {
+	high, low, ok := strings.Cut(text, ":")
+	for _, half := range []string{high, low} {
+		if _, err := strconv.ParseUint(half, 10, 16); err != nil {
+			ok = false
+		}
+	}
+	if !ok {
+		return "is no community: write two numbers from 0 to 65535, such as 64512:100"
+	}
+	return ""
+}
+
+// Values are the settings without their places.
+func (d Draft) Values() Settings {
+	s := Settings{Management: Management(d.management.Value)}
+	if !d.Given {
+		return s
+	}
+	s.BGP = BGPSettings{ASN: d.asn.Value, Mode: d.mode.Value, Timing: d.timing.Value,
+		FabricDepth: d.depth.Value}
+	for _, c := range d.communities {
+		s.BGP.Communities = append(s.BGP.Communities, c.Value)
+	}
+	for _, r := range d.racks {
+		out := Rack{Name: r.name.Value, Network: r.network.Value}
+		for _, p := range r.peers {
+			out.Peers = append(out.Peers, Peer{Address: p.address.Value, Interface: p.link.Value,
+				ASN: p.number, Source: p.source.Value, Hops: p.hops.Value,
+				TTLSecurity: p.ttl.Value})
+		}
+		s.BGP.Racks = append(s.BGP.Racks, out)
+	}
+	return s
+}
+
+// String is a rack as findings call it.
+func (r rack) String() string {
+	if r.name.OK {
+		return fmt.Sprintf("the rack %s", document.Quote(r.name.Value))
+	}
+	return fmt.Sprintf("the rack of %s", r.network.Value)
+}

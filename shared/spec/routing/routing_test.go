@@ -1,0 +1,144 @@
+package routing
+
+import (
+	"fmt"
+	"net/netip"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/onprem-infra/onprem-infra/shared/spec/document"
+	"github.com/onprem-infra/onprem-infra/shared/spec/network"
+)
+
+// good is a description of two racks, with a line for each thing, which tests change.
+const good = `vipManagement: bgp
+bgp:
+  asn: 64512
+  mode: ecmp
+  timing: vm
+  fabricDepth: 1
+  communities: ["64512:100"]
+  racks:
+  - network: 10.1.0.0/24
+    peers:
+    - {address: 10.1.0.1, asn: 65101, source: 10.1.0.11, ttlSecurity: true}
+    - {address: 10.1.0.2, asn: "1.10"}
+  - name: second
+    network: 10.2.0.0/24
+    peers:
+    - {interface: enp1s0, asn: external}
+    - {address: 10.9.0.1, asn: 65102, hops: 2}
+`
+
+// around is a cluster with the networks of both racks, and a virtual IP beside them.
+func around(t *testing.T, machines, vips string) Around {
+	t.Helper()
+	r := document.NewReader("around.yaml", "a map")
+	root, ok := r.Read([]byte(fmt.Sprintf("{machines: [%s], vips: [%s]}", machines, vips)))
+	if !ok {
+		t.Fatal(r.Findings)
+	}
+	o := r.Map(root)
+	a := Around{ControlPlane: 3, Addresses: network.Addresses{Machines: network.ReadNetworks(r, o.Get("machines")), API: network.ReadVIPs(r, o.Get("vips"))}}
+	if len(r.Findings) > 0 {
+		t.Fatal(r.Findings)
+	}
+	return a
+}
+
+func check(t *testing.T, text string, a Around) (Settings, []string) {
+	t.Helper()
+	r := document.NewReader("cluster.yaml", "a map")
+	root, ok := r.Read([]byte(text))
+	if !ok {
+		t.Fatal(r.Findings)
+	}
+	d := Read(r, r.Map(root))
+	d.Check(&r.Report, a)
+	var all []string
+	for _, f := range r.Findings.First() {
+		all = append(all, f.String())
+	}
+	return d.Values(), all
+}
+
+func TestRead(t *testing.T) {
+	a := netip.MustParseAddr
+	got, findings := check(t, good, around(t, "10.1.0.0/24, 10.2.0.0/24", "198.51.100.5"))
+	want := Settings{Management: BGP, BGP: BGPSettings{ASN: 64512, Mode: ECMP, Timing: "vm", FabricDepth: 1, Communities: []string{"64512:100"}, Racks: []Rack{
+		{Network: netip.MustParsePrefix("10.1.0.0/24"), Peers: []Peer{{Address: a("10.1.0.1"), ASN: 65101, Source: a("10.1.0.11"), TTLSecurity: true}, {Address: a("10.1.0.2"), ASN: 65546}}},
+		{Name: "second", Network: netip.MustParsePrefix("10.2.0.0/24"), Peers: []Peer{{Interface: "enp1s0"}, {Address: a("10.9.0.1"), ASN: 65102, Hops: 2}}},
+	}}}
+	if len(findings) > 0 || !reflect.DeepEqual(got, want) {
+		t.Errorf("%q\n%+v\nwant\n%+v", findings, got, want)
+	}
+	none, findings := check(t, "{}", around(t, "10.1.0.0/24", "10.1.0.5"))
+	if len(findings) > 0 || !reflect.DeepEqual(none, Settings{}) {
+		t.Errorf("without a word of it: %q, %+v", findings, none)
+	}
+}
+
+// many are so many routers of the first rack.
+func many(n int) (lines string) {
+	for i := range n {
+		lines += fmt.Sprintf("    - {address: 10.1.0.%d, asn: 65101}\n", 20+i)
+	}
+	return lines
+}
+
+// TestCheck holds that each contradiction is found at its line, and nothing else with it.
+func TestCheck(t *testing.T) {
+	const networks, vip = "10.1.0.0/24, 10.2.0.0/24", "198.51.100.5"
+	for name, tt := range map[string]struct {
+		from, to       string
+		networks, vips string
+		want           []string
+	}{
+		"a word that is none":      {"vipManagement: bgp", "vipManagement: ospf", networks, vip, []string{`1:16: error: vipManagement: "ospf" is not known: write one of vrrp, bgp, both`}},
+		"without the section":      {good, "vipManagement: bgp", networks, vip, []string{"1:16: error: vipManagement: bgp needs the hosts' own number"}},
+		"without the word":         {"vipManagement: bgp", "x: 1", networks, vip, []string{"has no effect without vipManagement"}},
+		"no number":                {"  asn: 64512\n", "", networks, vip, []string{"has no asn"}},
+		"a reserved number":        {"asn: 64512", "asn: 23456", networks, vip, []string{"3:8: error: bgp.asn: \"23456\" is not for routers: 23456 stands for"}},
+		"a public number":          {"asn: 64512", "asn: 3320", networks, vip, []string{"3:8: warning: bgp.asn: 3320 is a public number"}},
+		"no number at all":         {"asn: 64512", "asn: AS64512", networks, vip, []string{`"AS64512" is no number of an autonomous system`}},
+		"a mode that is none":      {"mode: ecmp", "mode: active", networks, vip, []string{"write one of ecmp, preferred"}},
+		"a profile that is none":   {"timing: vm", "timing: compat", networks, vip, []string{"write one of lan, vm, hold"}},
+		"a depth that is none":     {"fabricDepth: 1", "fabricDepth: 4", networks, vip, []string{"4 is no number of levels"}},
+		"a community that is none": {`"64512:100"`, `"64512:65536"`, networks, vip, []string{"is no community"}},
+		"a misspelt field":         {"fabricDepth", "fabricdepth", networks, vip, []string{"spell it fabricDepth"}},
+		"no racks":                 {good[strings.Index(good, "  racks:"):], "", networks, vip, []string{"has no racks"}},
+		"racks that overlap":       {"network: 10.2.0.0/24", "network: 10.1.0.128/25", networks, vip, []string{"10.1.0.128/25 overlaps 10.1.0.0/24, at line 9"}},
+		"a rack without a place":   {"  - name: second\n    network: 10.2.0.0/24\n", "  -\n", networks, vip, []string{"has neither a network nor a name"}},
+		"a name that is none":      {"name: second", "name: Rack_2", networks, vip, []string{"is no name of a rack"}},
+		"a network of no host":     {"network: 10.2.0.0/24", "network: 10.3.0.0/24", "10.1.0.0/24", vip, []string{"10.3.0.0/24 is in no machine network"}},
+		"hosts without a rack":     {"  - name: second\n    network", "  - network", networks + ", 10.7.0.0/24", vip, []string{"10.7.0.0/24 has no rack in bgp"}},
+		"a router outside":         {"address: 10.1.0.2", "address: 10.7.0.1", networks, vip, []string{"10.7.0.1 is not in the network of its rack, 10.1.0.0/24"}},
+		"a router twice":           {"address: 10.1.0.2", "address: 10.1.0.1", networks, vip, []string{"is the same router as the one at line 11"}},
+		"a router of no kind":      {"interface: enp1s0, ", "", networks, vip, []string{"is known by its address or by the host's interface"}},
+		"a router of both kinds":   {"interface: enp1s0", "interface: enp1s0, address: 10.2.0.1", networks, vip, []string{"is known by its address or by the host's interface"}},
+		"no interface":             {"interface: enp1s0", "interface: a/b", networks, vip, []string{"is no name of a network interface"}},
+		"a router without number":  {", asn: external", "", networks, vip, []string{"has no asn"}},
+		"the hosts' own number":    {"asn: 65101", "asn: 64512", networks, vip, []string{"is the hosts' own number"}},
+		"a distance that is none":  {"hops: 2", "hops: 0", networks, vip, []string{"0 is no distance", "10.9.0.1 is not in the network of its rack"}},
+		"hops over an interface":   {"asn: external", "asn: external, hops: 3", networks, vip, []string{"a router at the other end of an interface is 1 away"}},
+		"a source of the other":    {"source: 10.1.0.11", "source: '2001:db8::1'", networks, vip, []string{"2001:db8::1 is of another family"}},
+		"a VIP inside":             {"x", "x", networks, "10.2.0.5", []string{"10.2.0.5 is in the machine network 10.2.0.0/24"}},
+		"both, and a VIP outside":  {"vipManagement: bgp", "vipManagement: both", networks, vip, []string{"198.51.100.5 is in no machine network"}},
+		"both, and a VIP inside":   {"vipManagement: bgp", "vipManagement: both", networks, "10.1.0.5", nil},
+		"a family without router":  {"x", "x", networks + ", 2001:db8::/64", vip + ", '2001:db8:9::5'", []string{"no router of it has an address of the family of the virtual IP 2001:db8:9::5"}},
+		"gateways":                 {"    peers:\n    - {address: 10.1.0.1, asn: 65101, source: 10.1.0.11, ttlSecurity: true}\n    - {address: 10.1.0.2, asn: \"1.10\"}\n", "", networks, vip, nil},
+		"nine routers":             {`    - {address: 10.1.0.2, asn: "1.10"}`, many(8), networks, vip, []string{"is one router too many"}},
+		"paths too long":           {"mode: ecmp\n  timing: vm\n  fabricDepth: 1", "mode: preferred\n  timing: vm\n  fabricDepth: 3", networks, vip, nil},
+	} {
+		a := around(t, tt.networks, tt.vips)
+		_, got := check(t, strings.Replace(good, tt.from, tt.to, 1), a)
+		matched := len(got) >= len(tt.want) && (len(tt.want) > 0 || len(got) == 0)
+		for i := range tt.want {
+			matched = matched && strings.Contains(strings.Join(got, "\n"), tt.want[i])
+		}
+		if !matched || len(got) > len(tt.want) {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+}

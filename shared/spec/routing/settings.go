@@ -1,0 +1,70 @@
+// Package routing reads how the hosts of a cluster announce its virtual IPs: by VRRP to the hosts
+// of their own network, by BGP to their routers, or by both.
+package routing
+
+import (
+	"net/netip"
+
+	"github.com/onprem-infra/onprem-infra/shared/bgp"
+)
+
+// Management is by what a virtual IP comes to a host.
+type Management string
+
+// The ways. The zero value is VRRP.
+const (
+	VRRP Management = "vrrp"
+	BGP  Management = "bgp"
+	Both Management = "both"
+)
+
+// The modes of hosts that announce by BGP.
+const (
+	ECMP      = "ecmp"      // all that serve are alike
+	Preferred = "preferred" // one is in front of the others
+)
+
+// Settings are how virtual IPs are announced. Zero values mean "not set".
+type Settings struct {
+	Management Management
+	BGP        BGPSettings
+}
+
+// BGPSettings are those of the hosts' sessions with their routers.
+type BGPSettings struct {
+	ASN         bgp.ASN
+	Mode        string
+	Timing      string // a profile of package bgp
+	FabricDepth int    // levels of routers above those of the racks; see bgp.Policy
+	Communities []string
+	Racks       []Rack
+}
+
+// Rack is a group of hosts that have the same routers.
+type Rack struct {
+	// Name is that of the label or the file by which a host knows its rack; empty for a rack that
+	// is known by its network.
+	Name    string
+	Network netip.Prefix // of its hosts' own addresses; the zero value for a rack of a name
+	Peers   []Peer       // none: the host's gateways
+}
+
+// Peer is a router.
+type Peer struct {
+	Address     netip.Addr // or
+	Interface   string     // of the host, at whose other end the router is
+	ASN         bgp.ASN    // 0 for whichever it has, but the hosts' own
+	Source      netip.Addr // of the host's end; the zero value leaves it to the kernel
+	Hops        int        // routers between, plus one; 0 for 1
+	TTLSecurity bool
+}
+
+// external is the word for an ASN that is not written.
+const external = "external"
+
+// The bounds of a description.
+const (
+	mostRacks = 256
+	mostPeers = 8 // of a rack
+	mostDepth = 3
+)
