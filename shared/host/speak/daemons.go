@@ -78,7 +78,7 @@ func (d *daemons) ensure(ctx context.Context, c frr.Config) error {
 			continue // the next round starts it
 		}
 		if err := one.keeper.Ensure(ctx, one.spec); err != nil {
-			wrong = append(wrong, err)
+			ready, wrong = false, append(wrong, err)
 			continue
 		}
 		if !running {
