@@ -68,6 +68,17 @@ func TestAdd(t *testing.T) {
 			t.Errorf("the source for %s: %v %s", source, err, out)
 		}
 	}
+	// On a link without an address the kernel takes one of another link's: the loopback's are first.
+	for _, args := range []string{"link add plain type veth peer name beyond", "link set plain up", "link set beyond up", "route add 203.0.113.0/24 dev plain", "route add 2001:db8:77::/64 dev plain"} {
+		if out, err := host.Command(t.Context(), "ip", strings.Fields(args)...).CombinedOutput(); err != nil {
+			t.Fatalf("ip %s: %v: %s", args, err, out)
+		}
+	}
+	for i, to := range []string{"203.0.113.1", "2001:db8:77::1"} {
+		if out, err := host.Command(t.Context(), "ip", "route", "get", to).CombinedOutput(); err != nil || strings.Contains(string(out), "src "+vips[i].String()) {
+			t.Errorf("the source for %s over a link without an address: %v %s", to, err, out)
+		}
+	}
 	for range 2 {
 		do(func() error { return loopback.Remove(vips[0]) })
 	}
