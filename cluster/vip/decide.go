@@ -2,9 +2,11 @@ package vip
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/cluster/migrate"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/absent"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
@@ -18,6 +20,7 @@ import (
 type Desired struct {
 	Unchanged bool // the running configuration stays: nothing better is known
 	Config    keepalived.Config
+	Absent    []absent.Instance // those that Config has not, and could have
 	Memory    nodestate.Memory
 	// the Node on which to report that the bootstrap machine is gone; empty for none
 	ReportGone string
@@ -53,8 +56,14 @@ func (r *Room) configure(s Snapshot) (Desired, loop.Reasons) {
 	}
 	d.Memory, d.Listen = r.memory, r.listen(s)
 	if len(r.memory.Nodes) == 0 && !r.first {
+		const reason = "the API has not named the nodes yet"
+		for _, e := range r.elections() {
+			d.lacks(reason, slices.DeleteFunc(e.VIPs, func(v election.VIP) bool {
+				return s.runs(v.Instance)
+			})...)
+		}
 		d.Unchanged = true
-		return d, loop.Reasons{"the API has not named the nodes yet"}
+		return d, loop.Reasons{reason}
 	}
 	var why loop.Reasons
 	for _, e := range r.elections() {
@@ -64,16 +73,27 @@ func (r *Room) configure(s Snapshot) (Desired, loop.Reasons) {
 		kind := strings.ToUpper(string(e.Kind))
 		switch election.Gate(r.candidacy(e)) {
 		case election.APINotSeen:
-			why = append(why, "no "+kind+" instance: this node has not seen the API work yet")
+			reason := "this node has not seen the API work yet"
+			why = append(why, "no "+kind+" instance: "+reason)
+			d.lacks(reason, e.VIPs...)
 		case election.RanksTaken:
-			why = append(why, fmt.Sprintf("no %s instance: other nodes have all %d ranks%s",
-				kind, len(e.Scheme.Ranks), r.place.Dead))
+			reason := fmt.Sprintf("other nodes have all %d ranks%s", len(e.Scheme.Ranks),
+				r.place.Dead)
+			why = append(why, "no "+kind+" instance: "+reason)
+			d.lacks(reason, e.VIPs...)
 		default:
-			why = append(why, r.addInstances(e, s, &d.Config)...)
+			why = append(why, r.addInstances(e, s, &d)...)
 		}
 	}
 	d.Memory = r.memory // with the instances that start now
 	return d, why
+}
+
+// lacks notes why there are no instances of some VIPs.
+func (d *Desired) lacks(why string, vips ...election.VIP) {
+	for _, v := range vips {
+		d.Absent = append(d.Absent, absent.Instance{Name: v.Instance, Why: why})
+	}
 }
 
 // candidacy is what this node's eligibility depends on, but for the members.

@@ -17,21 +17,20 @@ import (
 )
 
 // addInstances adds this node's instances of an election to a configuration, with what they track.
-func (r *Room) addInstances(
-	e election.Election, s Snapshot, c *keepalived.Config,
-) (why loop.Reasons) {
+func (r *Room) addInstances(e election.Election, s Snapshot, d *Desired) (why loop.Reasons) {
 	var added []keepalived.Instance
 	rank, ranked := r.rank(e, s)
 	for _, v := range e.VIPs {
 		inst, reason, err := r.instance(e, v, s)
 		if err != nil {
 			why = append(why, fmt.Sprintf("no instance for %s: %v", v.Address, err))
+			d.lacks(err.Error(), v)
 			continue
 		}
 		inst.Priority += vrrp.Priority(e.Scheme.Candidates().Rank(rank))
 		why, added = append(why, reason+ranked), append(added, inst)
 	}
-	e.AddInstances(c, added)
+	e.AddInstances(&d.Config, added)
 	return why
 }
 

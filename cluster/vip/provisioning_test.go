@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onprem-infra/onprem-infra/cluster/vip/absent"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/bootpeer"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/occupant"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/bmc"
@@ -101,6 +103,7 @@ func TestProvisioning_NoCandidate(t *testing.T) {
 	}{
 		{"a worker", role.Worker, nil, nil, ""},
 		{"a node without such a card", role.Master, nil, func(w *world) { w.cards = w.cards[:1] }, "no card with the boot MAC of a host"},
+		{"a node to which the API has named no nodes", role.Master, nil, func(w *world) { w.nodes = Answer[[]member.Node]{} }, "the API has not named the nodes yet"},
 		{"a node before it has seen the API", role.Master, nil, func(w *world) { w.served = false }, "no PROVISIONING instance: this node has not seen the API work yet"},
 		{"OpenShift's operator sets it", role.Master, func(c *spec.Cluster) { c.Distribution = spec.OpenShift }, nil, ""},
 		{"no VIP of its family", role.Master, func(c *spec.Cluster) { c.Provisioning.CIDR = prefixes("fd00:22::/64")[0] }, nil, ""},
@@ -120,6 +123,13 @@ func TestProvisioning_NoCandidate(t *testing.T) {
 		}
 		if text := strings.Join(why, "\n"); tt.why != "" && !strings.Contains(text, tt.why) {
 			t.Errorf("%s: %s\nwant %q", tt.name, text, tt.why)
+		}
+		if err := w.room.Publish(t.Context(), d); err != nil {
+			t.Fatal(err)
+		}
+		reported := absent.Why(w.room.Absent(), "ostest_PROVISIONING_0")
+		if (reported != "") != (tt.why != "") || !strings.HasSuffix(tt.why, reported) && !strings.Contains(reported, tt.why) {
+			t.Errorf("%s: reported %q, want %q", tt.name, reported, tt.why)
 		}
 	}
 }

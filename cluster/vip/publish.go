@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/onprem-infra/onprem-infra/cluster/vip/absent"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -27,8 +28,8 @@ func (r *Room) Publish(_ context.Context, d Desired) error {
 	if !r.options.Health.Alive() {
 		return errors.New("the node's checks are stale")
 	}
-	r.beat++
-	if err := host.Beat(r.beat); err != nil {
+	r.reported.beat++
+	if err := host.Beat(r.reported.beat); err != nil {
 		return fmt.Errorf("write the heartbeat: %w", err)
 	}
 	cluster.ClaimRank(d.Claim)
@@ -38,7 +39,16 @@ func (r *Room) Publish(_ context.Context, d Desired) error {
 	if m := d.Migration; m.Announce {
 		cluster.Announce(m.Node, m.Intent)
 	}
+	r.reported.absent.Store(&d.Absent)
 	return nil
+}
+
+// Absent are the instances that this node could have, and has not. Any goroutine may call it.
+func (r *Room) Absent() []absent.Instance {
+	if all := r.reported.absent.Load(); all != nil && *all != nil {
+		return *all
+	}
+	return []absent.Instance{}
 }
 
 // unserved are the instances whose VIPs this node does not serve, by vrrp.Candidates.Unserved.

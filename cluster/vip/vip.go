@@ -17,9 +17,11 @@ package vip
 import (
 	"net/netip"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster/migrate"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/absent"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/bootpeer"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
@@ -121,7 +123,7 @@ type Options struct {
 }
 
 // Room runs the node's part in the VRRP groups. Its methods are the steps of a loop and for one
-// goroutine.
+// goroutine, but for Absent.
 type Room struct {
 	options Options
 	plan    plan.Plan // in force
@@ -140,7 +142,13 @@ type Room struct {
 	place   member.Place // where there are ranks
 
 	proposal supervised.Proposal
-	beat     uint64
+	reported reported
+}
+
+// reported is what a Room reports to other programs.
+type reported struct {
+	beat   uint64
+	absent atomic.Pointer[[]absent.Instance] // for any goroutine
 }
 
 // New makes a room whose plan is the one in force.

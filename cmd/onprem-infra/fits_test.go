@@ -15,6 +15,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/host/diagnose"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect/holder"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/status"
 	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
 	"github.com/onprem-infra/onprem-infra/shared/operator/example"
@@ -39,7 +40,7 @@ func TestStatusFitsATerminal(t *testing.T) {
 	for i, kind := range []vrrp.Kind{vrrp.API, vrrp.Ingress, vrrp.DNS} {
 		v := status.VIP{VIP: inspect.VIP{Address: longest(i), For: kind, State: supervised.Backup, Since: fakehost.Begin,
 			Why: "another router with a higher priority was heard", Priority: 249},
-			Holder: status.Holder{Address: longest(16 + i), MAC: "52:54:00:00:00:10"}}
+			Holder: holder.Holder{Address: longest(16 + i), MAC: "52:54:00:00:00:10"}}
 		v.Adverts = []status.Advert{{From: longest(16 + i), MAC: "52:54:00:00:00:11", Priority: 249, Version: 3, IntervalMs: 1000, AgeMs: 999}}
 		v.Parts = []inspect.Part{{Name: "base", Adds: 31, Counts: true}, {Name: "default_ingress", Adds: 110, Since: fakehost.Begin, Why: "the kubelet names no pod of the default router"}}
 		for n := range 5 {
@@ -60,7 +61,7 @@ func TestStatusFitsATerminal(t *testing.T) {
 		}
 	}
 	r.VIPs = r.VIPs[:1]
-	r.VIPs[0].Address, r.VIPs[0].Holder = netip.MustParseAddr("192.0.2.5"), status.Holder{Self: true}
+	r.VIPs[0].Address, r.VIPs[0].Holder = netip.MustParseAddr("192.0.2.5"), holder.Holder{Self: true}
 	if text := r.Text(width()); !strings.Contains(text, "\nVIP        FOR  HELD BY    HERE    PRIORITY\n192.0.2.5  api  this host  BACKUP  249\n") {
 		t.Errorf("status has no table of short addresses:\n%s", text)
 	}

@@ -119,7 +119,7 @@ func monitorVIP(
 	return runInPod(ctx, m, m.credentials(p), steps, vip.Interval, func(ctx context.Context) {
 		m.serve(ctx, p, p.Ports[port.MonitorVIP], func() error { return vipAlive(m, made) })
 		followChecks(ctx, m, host, made)
-		followRights(ctx, m, host, func() []inspect.MissingRight {
+		followLacks(ctx, m, host, room, func() []inspect.MissingRight {
 			return inspect.RefusedRights(p, r, seen.API.Refused())
 		})
 		m.watch(ctx, "which machine has the provisioning address", occupied.Run)

@@ -6,6 +6,8 @@ import (
 	"context"
 	"log/slog"
 
+	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/absent"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/publish"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
@@ -32,10 +34,16 @@ func followChecks(ctx context.Context, m *monitor, h node.Host, made *checks.Che
 	})
 }
 
-// followRights keeps the file of the rights that the API has refused to this node.
-func followRights(
-	ctx context.Context, m *monitor, h node.Host, missing func() []inspect.MissingRight,
+// followLacks keeps the files of what this node lacks: instances of VIPs, and rights that the API
+// has refused to it.
+func followLacks(
+	ctx context.Context, m *monitor, h node.Host, room *vip.Room,
+	missing func() []inspect.MissingRight,
 ) {
+	m.watch(ctx, "which instances are absent", func(ctx context.Context) error {
+		file := h.At(supervised.RunDir, absent.File)
+		return memory.KeepJSON(ctx, file, "which instances are absent", room.Absent)
+	})
 	m.watch(ctx, "the rights of this node", func(ctx context.Context) error {
 		file := h.At(supervised.RunDir, inspect.RightsFile)
 		return memory.KeepJSON(ctx, file, "which rights this node lacks", missing)

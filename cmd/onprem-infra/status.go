@@ -28,6 +28,10 @@ credentials with --kubeconfig. It needs no privilege, as this host's monitor has
 adverts. Without a monitor, only root receives them (capability NET_RAW). It lists what it could not
 see.
 
+Where nodes share an address on the provisioning network it also reports that one, on every machine
+of the cluster: why this one is no candidate, if it is none, and which host answers for the address
+on this machine's card of that network. To ask there takes a second, and root.
+
 On a bootstrap machine that installs hosts it also reports how far each of them is, what it waits
 for, what was seen of it last and why it goes no further, whether DHCP is on and for which hosts,
 and other servers that answer there. Whatever blocks the installation is DEGRADED, and named in the
@@ -49,8 +53,8 @@ Its first line is a verdict, for people and for alerts, with a reason:
 With -o json it prints one object; its fields stay as they are:
   verdict{level,why[]}
   at, cluster, timing, mode, nodeIPs, nodeIPWhy[]{address,link,why}, remoteWorker, gate
-  vips[]      vip, for, id, instance, link, here, state, since, why, priority,
-              holder{self,mac,address,` + "nobody" + `},
+  vips[]      vip, for, id, instance, link, here, state, since, why, priority, absent,
+              holder{self,mac,host,address,` + "nobody" + `},
               adverts[]{from,mac,priority,version,intervalMs,ageMs},
               peers[]{address,node,ageMs,holds},
               parts[]{name,adds,counts,fault,since,why}

@@ -175,6 +175,11 @@ func New(t *testing.T, p plan.Plan, files map[string]string) *inspect.Inspector 
 		}
 		return addr.Neighbour{MAC: "52:54:00:00:00:0c"}, nil
 	}
+	i.Cards = func() ([]addr.Ethernet, error) { return nil, nil }
+	i.WhoHas = func(link string, address netip.Addr) ([]string, error) {
+		t.Errorf("asked for %s on %s", address, link)
+		return nil, nil
+	}
 	i.Adverts = func(_ context.Context, _ string, receive func(capture.Received)) error {
 		h := Advert(12, p.VRRP.Ingress.ID, 120, p.VIPs.Ingress...)
 		h.At = Begin.Add(time.Hour - 70*time.Millisecond)

@@ -100,7 +100,8 @@ func (h Host) facts(
 		status, err = h.Supervisor()
 		s.Unseen.Add("keepalived", err)
 	}
-	vips := h.VIPs(election.Observation{Links: s.Host.Links, Agreed: s.Host.Agreed}, status, nil)
+	seen := election.Observation{Links: s.Host.Links, Agreed: s.Host.Agreed}
+	vips := inspect.Elected(h.VIPs(seen, status, nil))
 	net := network.Inspector{Scope: s, Probes: h.Network}
 	f := facts.Facts{Plan: h.Plan, Live: h.Live, Joins: h.Joins, Host: s.Host}
 	if f.Network.VIPs = net.VIPs(vips); h.Live {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/absent"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
 	"github.com/onprem-infra/onprem-infra/shared/host/rundir"
@@ -91,6 +92,10 @@ func (h Files) Results() ([]checks.Result, error) {
 
 // MissingRights are the rights that this node lacks, as the VIPs' monitor has written them.
 func (h Files) MissingRights() ([]MissingRight, error) { return list[MissingRight](h, RightsFile) }
+
+// Absent are the VRRP instances that this node could have and has not, as the VIPs' monitor has
+// written them.
+func (h Files) Absent() ([]absent.Instance, error) { return list[absent.Instance](h, absent.File) }
 
 // list reads a list in JSON from the run directory. A list without a file is empty.
 func list[T any](h Files, file string) (all []T, err error) {

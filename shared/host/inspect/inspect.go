@@ -14,6 +14,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/capture"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
+	"github.com/onprem-infra/onprem-infra/shared/host/reach"
 	"github.com/onprem-infra/onprem-infra/shared/operator/workers"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
@@ -35,8 +36,12 @@ type Probes struct {
 	Now       func() time.Time
 	Links     func() (addr.Snapshot, error)
 	Neighbour func(ctx context.Context, link string, vip netip.Addr) (addr.Neighbour, error)
-	Adverts   Adverts
-	Backends  func(ctx context.Context) ([]haproxy.Stat, error)
+	// Cards are the Ethernet links, and WhoHas the MACs of other hosts that answer for an address
+	// on one of them. It takes a second, and needs the privilege to send raw packets.
+	Cards    func() ([]addr.Ethernet, error)
+	WhoHas   func(link string, vip netip.Addr) ([]string, error)
+	Adverts  Adverts
+	Backends func(ctx context.Context) ([]haproxy.Stat, error)
 	// of this host's name server
 	Lookup func(ctx context.Context, name string) ([]netip.Addr, error)
 	// Workers is what the cluster's API has at a time of the hosts that it provisions; nil if that
@@ -50,7 +55,8 @@ func New(p plan.Plan) *Inspector {
 	balancer := probe.NewHTTP(stats, (&net.Dialer{}).DialContext)
 	server := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), p.Ports[port.DNS])
 	return &Inspector{Plan: p, Probes: Probes{
-		Now: time.Now, Links: link.Snapshot, Neighbour: neighbour, Adverts: capture.Adverts,
+		Now: time.Now, Links: link.Snapshot, Neighbour: neighbour,
+		Cards: link.Ethernets, WhoHas: reach.WhoHas, Adverts: capture.Adverts,
 		Backends: func(ctx context.Context) ([]haproxy.Stat, error) {
 			text, err := balancer.Good(ctx)
 			if err != nil {

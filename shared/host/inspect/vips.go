@@ -3,9 +3,11 @@ package inspect
 import (
 	"net/netip"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/cluster/vip/absent"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
@@ -13,6 +15,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
+	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
@@ -36,6 +39,8 @@ type VIP struct {
 	Since    time.Time        `json:"since,omitzero"` // of the state, by the journal
 	Why      string           `json:"why,omitempty"`  // of the state
 	Priority int              `json:"priority,omitempty"`
+	// Absent is why this host is no candidate; empty if it is one, or that is not known
+	Absent string `json:"absent,omitempty"`
 	// of the priority; those that count sum up to it
 	Parts []Part `json:"parts,omitempty"`
 
@@ -52,17 +57,20 @@ type Part struct {
 	Why    string    `json:"why,omitempty"`  // the check's last result
 }
 
-// VIPs are the cluster's VIPs, with what this host is in the election of each; without the
-// provisioning address on a host that does not stand for it. The last journal entry of an instance
-// explains its state.
+// Elected are the VIPs that concern a host without a question to others: not the provisioning
+// address where keepalived has no instance of it. That is on a network of which the host may know
+// nothing.
+func Elected(all []VIP) []VIP {
+	return slices.DeleteFunc(all,
+		func(v VIP) bool { return v.For == vrrp.Provisioning && v.State == "" })
+}
+
+// VIPs are the cluster's VIPs, with what this host is in the election of each. The last journal
+// entry of an instance explains its state.
 func (i *Inspector) VIPs(
 	o election.Observation, status supervised.Status, entries []journal.Entry,
 ) (out []VIP) {
 	for e, virtual := range election.All(i.Plan) {
-		_, runs := status.Instances[string(virtual.Instance)]
-		if e.Kind == vrrp.Provisioning && !runs {
-			continue // it is on a network of which other hosts may know nothing
-		}
 		v := i.vip(e, virtual, o, status)
 		for _, entry := range entries {
 			if entry.Clash != "" || entry.Instance != string(v.Instance) {
@@ -92,8 +100,25 @@ func (i *Inspector) vip(
 	if now, ok := status.Instances[string(v.Instance)]; ok {
 		out.State, out.Priority = now.State, now.Priority
 		out.Parts = i.parts(e, o, out, status)
+	} else {
+		out.Absent = i.absence(v.Instance, e.Kind)
 	}
 	return out
+}
+
+// absence is why this host has no instance: by its monitor, or by what the host is.
+func (i *Inspector) absence(name vrrp.InstanceName, kind vrrp.Kind) string {
+	all, _ := i.Files.Absent() // they are for people, and status does without
+	if why := absent.Why(all, name); why != "" || kind != vrrp.Provisioning {
+		return why
+	}
+	switch i.Files.Role() {
+	case role.Bootstrap:
+		return "the bootstrap machine has it without an election, while it installs hosts"
+	case role.Worker, role.Arbiter:
+		return "the control plane nodes share it"
+	}
+	return ""
 }
 
 // parts are the summands of a priority, from the files that keepalived reads. The rest is a part of

@@ -1,6 +1,7 @@
 package inspect_test
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -91,7 +92,7 @@ func TestVIPs_Provisioning(t *testing.T) {
 		links []addr.Link
 		want  string
 	}{
-		{"a bootstrap machine", "", []addr.Link{machines, boots}, "none"},
+		{"a bootstrap machine", "", []addr.Link{machines, boots}, "no candidate, on \"eno2\", here true, near false"},
 		{"a node without Ironic", supervised.Fault, []addr.Link{machines}, "FAULT, on \"\", here false, near false"},
 		{"the holder", supervised.Master, []addr.Link{machines, boots}, "MASTER, on \"eno2\", here true, near false"},
 	} {
@@ -99,11 +100,15 @@ func TestVIPs_Provisioning(t *testing.T) {
 		if tt.state != "" {
 			status.Instances["ostest_PROVISIONING_0"] = supervised.Instance{State: tt.state}
 		}
-		got := "none"
-		for _, v := range fakehost.New(t, p, nil).VIPs(election.Observation{Links: addr.Snapshot{Links: tt.links}}, status, nil) {
+		got, seen := "none", election.Observation{Links: addr.Snapshot{Links: tt.links}}
+		all := fakehost.New(t, p, nil).VIPs(seen, status, nil)
+		for _, v := range all {
 			if v.For == vrrp.Provisioning {
-				got = fmt.Sprintf("%s, on %q, here %t, near %t", v.State, v.Link, v.Here, v.Router.Near)
+				got = fmt.Sprintf("%s, on %q, here %t, near %t", cmp.Or(string(v.State), "no candidate"), v.Link, v.Here, v.Router.Near)
 			}
+		}
+		if elected := inspect.Elected(all); len(elected) != map[bool]int{true: 2, false: 3}[tt.state == ""] {
+			t.Errorf("%s: %d VIPs concern the host: %+v", tt.name, len(elected), elected)
 		}
 		if got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)

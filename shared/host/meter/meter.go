@@ -129,7 +129,8 @@ func (m *VIPs) Page(page *metrics.Page) {
 		Leaving:  status.Leaving != supervised.Stays,
 		Restarts: uint64(max(status.Restarts, 0)),
 	}}
-	for _, v := range host.VIPs(election.Observation{Links: links, Agreed: agreed}, status, nil) {
+	seen := election.Observation{Links: links, Agreed: agreed}
+	for _, v := range inspect.Elected(host.VIPs(seen, status, nil)) {
 		out.VIPs = append(out.VIPs, metricsOf(v))
 	}
 	var known []kube.Node

@@ -6,6 +6,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect/holder"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/installation"
 	"github.com/onprem-infra/onprem-infra/shared/operator/judge"
 	"github.com/onprem-infra/onprem-infra/shared/operator/workers"
@@ -66,33 +67,10 @@ type AddressReason struct {
 // VIP is one VIP as this host sees it.
 type VIP struct {
 	inspect.VIP
-	Holder  Holder   `json:"holder,omitzero"`   // the host that answers for the VIP
-	Adverts []Advert `json:"adverts,omitempty"` // of other hosts that announce it now
+	Holder  holder.Holder `json:"holder,omitzero"`   // the host that answers for the VIP
+	Adverts []Advert      `json:"adverts,omitempty"` // of other hosts that announce it now
 	// other hosts that may hold it, as this host knows them
 	Peers []Member `json:"peers,omitempty"`
-}
-
-// Holder is the host that answers for a VIP by ARP or neighbour discovery.
-type Holder struct {
-	Self    bool       `json:"self"`
-	MAC     string     `json:"mac,omitempty"`
-	Address netip.Addr `json:"address,omitzero"` // the source of its adverts
-	None    bool       `json:"nobody,omitempty"` // no host answered
-}
-
-// String names the holder for a person.
-func (h Holder) String() string {
-	switch {
-	case h.Self:
-		return "this host"
-	case h.Address.IsValid():
-		return h.Address.String()
-	case h.MAC != "":
-		return h.MAC
-	case h.None:
-		return "no host answers"
-	}
-	return "not seen"
 }
 
 // Advert is the last advert of another host.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect/holder"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
@@ -99,8 +100,8 @@ func (v *VIP) addRouters(s clash.State, names map[netip.Addr]string) {
 				IntervalMs: r.IntervalMs, AgeMs: age,
 			})
 		}
-		if r.Holds && r.MAC != "" && r.MAC == v.Holder.MAC && r.Priority != 0 {
-			v.Holder.Address = r.Address
+		if r.Holds && r.Priority != 0 {
+			v.Holder.Announces(v.For, r.Address, r.MAC)
 		}
 		if !slices.Contains(members, r.Address) {
 			members = append(members, r.Address)
@@ -116,22 +117,10 @@ func (v *VIP) addRouters(s clash.State, names map[netip.Addr]string) {
 // holders asks the network for the holder of each VIP, of all at once.
 func (i inspector) holders(ctx context.Context, vips []VIP, unseen *inspect.Unseen) {
 	failed := make([]error, len(vips))
-	inspect.Each(vips, func(n int, v VIP) { vips[n].Holder, failed[n] = i.holder(ctx, v) })
+	inspect.Each(vips, func(n int, v VIP) {
+		vips[n].Holder, failed[n] = holder.Ask(ctx, i.Inspector, v.VIP)
+	})
 	for n, err := range failed {
 		unseen.Add("the answer for "+vips[n].Address.String(), err)
 	}
-}
-
-// holder asks for one VIP. No host answers this host for an address of its own.
-func (i inspector) holder(ctx context.Context, v VIP) (Holder, error) {
-	if v.Here {
-		return Holder{Self: true}, nil
-	}
-	if !v.Router.Near { // the kernel would send the question to a gateway
-		return Holder{}, errors.New("it is in no network of this host")
-	}
-	bound, cancel := context.WithTimeout(ctx, inspect.Timeout)
-	defer cancel()
-	n, err := i.Neighbour(bound, v.Link, v.Address)
-	return Holder{MAC: n.MAC, None: n.Absent}, err
 }

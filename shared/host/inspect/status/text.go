@@ -8,6 +8,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/operator/judge"
 	"github.com/onprem-infra/onprem-infra/shared/operator/layout"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
 // Text is a report for a person, in lines of that width.
@@ -79,6 +80,9 @@ func electionText(v VIP, now time.Time) string {
 		fmt.Fprintf(&text, "%s: %s here%s: %s\n", v.Address, v.State,
 			layout.Since(v.Since, now), v.Why)
 	}
+	if v.Absent != "" {
+		fmt.Fprintf(&text, "%s: no candidate here: %s\n", v.Address, v.Absent)
+	}
 	var counts, not []string
 	for _, p := range v.Parts {
 		part := fmt.Sprintf("%s %d", p.Name, p.Adds)
@@ -107,10 +111,13 @@ func electionText(v VIP, now time.Time) string {
 	for _, a := range v.Adverts {
 		fmt.Fprintf(&text, "%s: %s announces it by VRRPv%d, priority %d, every %d ms, %d ms ago\n",
 			v.Address, a.From, a.Version, a.Priority, a.IntervalMs, a.AgeMs)
-		if v.Holder.MAC != "" && v.Holder.MAC != a.MAC {
+		switch h := v.Holder; {
+		case v.For == vrrp.Provisioning && h.None:
+			fmt.Fprintf(&text, "%s: but no host answers for it on this host's card\n", v.Address)
+		case v.For == vrrp.Provisioning: // its adverts are of other cards
+		case h.MAC != "" && h.MAC != a.MAC:
 			fmt.Fprintf(&text, "%s: but %s answers for it, and %s announces it\n", v.Address,
-				v.Holder.MAC,
-				a.MAC)
+				h.MAC, a.MAC)
 		}
 	}
 	if len(v.Peers) > 0 {

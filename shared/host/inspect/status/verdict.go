@@ -3,6 +3,7 @@ package status
 import (
 	"github.com/onprem-infra/onprem-infra/cluster"
 	"github.com/onprem-infra/onprem-infra/shared/operator/judge"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
 // verdict judges a report; links is whether this host's links could be read.
@@ -16,6 +17,9 @@ func (i inspector) verdict(r Report, links bool) judge.Verdict {
 		f.Failed = append(f.Failed, "the name server")
 	}
 	for _, v := range r.VIPs {
+		if v.For == vrrp.Provisioning && v.State == "" {
+			continue // it is held only where and while hosts are provisioned
+		}
 		seen := judge.VIP{
 			Address: v.Address, For: v.For, Reached: v.Router.Near || !links, Here: v.Here,
 			NoHolder: v.Holder.None,
