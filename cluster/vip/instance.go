@@ -78,6 +78,9 @@ func (r *Room) setDevice(
 	}
 	waits := s.Status.Instances[string(v.Instance)].State == supervised.Backup
 	if err := s.Occupant.Bars(waits, s.runs(v.Instance)); err != nil {
+		if lack := sharing.Lacks(r.plan.Provisioning, card); !s.Occupant.Known && lack.Seen != "" {
+			err = errors.New(lack.Seen + ": " + lack.Do) // so that no question can be asked there
+		}
 		return "", err
 	}
 	return card.Name, v.SetDevice(inst, card.Name)

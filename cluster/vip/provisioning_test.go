@@ -80,7 +80,7 @@ func TestProvisioning_Occupied(t *testing.T) {
 		{"occupied, while it holds it", occupant.Finding{Known: true, Other: "52:54:00:00:00:99"}, supervised.Master, "the machine 52:54:00:00:00:99 has it"},
 	} {
 		w := newWorld(t, provisioned(), role.Master)
-		w.cards, w.other = []addr.Ethernet{{Name: "eno2", MAC: card(1)}}, tt.found
+		w.cards, w.other = []addr.Ethernet{{Name: "eno2", MAC: card(1), Enabled: true, Carrier: true}}, tt.found
 		if tt.state != "" {
 			w.status = supervised.Status{PID: 1, Instances: map[string]supervised.Instance{"ostest_PROVISIONING_0": {State: tt.state}}}
 		}
@@ -104,6 +104,7 @@ func TestProvisioning_NoCandidate(t *testing.T) {
 		{"a worker", role.Worker, nil, nil, ""},
 		{"a node without such a card", role.Master, nil, func(w *world) { w.cards = w.cards[:1] }, "no card with the boot MAC of a host"},
 		{"a node to which the API has named no nodes", role.Master, nil, func(w *world) { w.nodes = Answer[[]member.Node]{} }, "the API has not named the nodes yet"},
+		{"a node whose card is down", role.Master, nil, func(w *world) { w.other = occupant.Finding{} }, "the card eno2 (52:54:00:00:00:01) of the provisioning network is down: run 'ip link set eno2 up'"},
 		{"a node before it has seen the API", role.Master, nil, func(w *world) { w.served = false }, "no PROVISIONING instance: this node has not seen the API work yet"},
 		{"OpenShift's operator sets it", role.Master, func(c *spec.Cluster) { c.Distribution = spec.OpenShift }, nil, ""},
 		{"no VIP of its family", role.Master, func(c *spec.Cluster) { c.Provisioning.CIDR = prefixes("fd00:22::/64")[0] }, nil, ""},

@@ -10,10 +10,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/onprem-infra/onprem-infra/cluster/card"
 	"github.com/onprem-infra/onprem-infra/cluster/dhcp"
+	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/bootserver"
 	host "github.com/onprem-infra/onprem-infra/shared/host/bootserver"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/host/link/hold"
 	"github.com/onprem-infra/onprem-infra/shared/host/ordered"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
@@ -31,7 +35,11 @@ func monitorDHCPCommand(std streams) *cobra.Command {
 that the nodes share on the provisioning network. dnsmasq answers the hosts that the cluster
 provisions, and no others: the packet filter drops the requests of others, and lets answers out only
 while this program runs. When the address is gone, and before this program ends, the filter closes
-first.`,
+first.
+
+It also has the node's card on that network enabled, once after a start, and gives it a link-local
+address on a network of IPv6: nothing else may configure the card of a node that has no address of
+its own there.`,
 		Example: `  onprem-infra monitor dhcp`,
 		Args:    cobra.NoArgs,
 	}
@@ -84,6 +92,8 @@ func monitorDHCP(ctx context.Context, m *monitor, p plan.Plan) error {
 		m.serve(ctx, p, p.Ports[port.MonitorDHCP], m.alive)
 		m.watchLinks(ctx)
 		m.followLog(ctx, room, seen)
+		kept := &card.Keeper{Plan: p.Provisioning, Network: bootCards{}, Log: m.log}
+		m.watch(ctx, "the card of the provisioning network", kept.Run)
 	})
 }
 
@@ -98,6 +108,13 @@ func (n *bootNode) Orders() (orders.Orders, error) {
 	links, err := n.Links()
 	return dhcp.Orders(n.plan, links, n.leaves.Load()), err
 }
+
+// bootCards are the node's cards, for the room that has one of them ready.
+type bootCards struct{}
+
+func (bootCards) Cards() ([]addr.Ethernet, error) { return link.Ethernets() }
+func (bootCards) SetUp(on string) error           { return hold.SetUp(on) }
+func (bootCards) MakeLinkLocal(on string) error   { return hold.MakeLinkLocal(on) }
 
 // Report reports to no other program: kubelet asks over HTTP.
 func (*bootNode) Report(orders.Report) error { return nil }

@@ -19,6 +19,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
 	"github.com/onprem-infra/onprem-infra/shared/operator/drift"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
+	"github.com/onprem-infra/onprem-infra/shared/plan/sharing"
 	"github.com/onprem-infra/onprem-infra/shared/progress"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
@@ -102,6 +103,7 @@ func (h Host) facts(
 	}
 	seen := election.Observation{Links: s.Host.Links, Agreed: s.Host.Agreed}
 	vips := inspect.Elected(h.VIPs(seen, status, nil))
+	h.bootCard(&s)
 	net := network.Inspector{Scope: s, Probes: h.Network}
 	f := facts.Facts{Plan: h.Plan, Live: h.Live, Joins: h.Joins, Host: s.Host}
 	if f.Network.VIPs = net.VIPs(vips); h.Live {
@@ -155,6 +157,21 @@ func (h Host) inspections(
 		func() { f.Daemons.Checks = d.Checks(ctx) },
 		func() { f.Daemons.Rights = d.MissingRights(ctx) },
 		func() { f.Names.Own, f.Names.Fault = d.Own(ctx) })
+}
+
+// bootCard finds the card on the provisioning network of a node that may have the shared address.
+func (h Host) bootCard(s *inspect.Scope) {
+	if !h.Live || !s.Host.Master || len(h.Plan.VIPs.Provisioning) == 0 {
+		return
+	}
+	all, err := h.Cards()
+	s.Unseen.Add("Ethernet links", err)
+	if err != nil {
+		return
+	}
+	if s.Host.Boots, err = sharing.Card(h.Plan.Provisioning, all); err != nil {
+		s.Host.NoBoots = err.Error()
+	}
 }
 
 // files are those of this host that differ from the plan.

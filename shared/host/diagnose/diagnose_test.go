@@ -14,6 +14,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/cluster/dns"
 	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
+	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/advert"
 	"github.com/onprem-infra/onprem-infra/shared/corefile"
 	"github.com/onprem-infra/onprem-infra/shared/health"
@@ -25,6 +26,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
 	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
 	"github.com/onprem-infra/onprem-infra/shared/operator/drift"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
@@ -72,6 +74,15 @@ func TestDiagnose(t *testing.T) {
 				}
 				return was(on, a)
 			}
+		}},
+		{"the card for provisioning", doctor.CheckBootCard, func(h *diagnose.Host) {
+			h.Plan.VIPs.Provisioning = fakehost.Addresses("172.22.0.3")
+			h.Plan.Provisioning = &provision.Plan{CIDR: netip.MustParsePrefix("172.22.0.0/24"), Interface: "eno2"}
+			h.Cards = func() ([]addr.Ethernet, error) { return []addr.Ethernet{{Name: "eno2"}}, nil }
+		}},
+		{"no card for provisioning", doctor.CheckBootCard, func(h *diagnose.Host) {
+			h.Plan.VIPs.Provisioning = fakehost.Addresses("172.22.0.3")
+			h.Plan.Provisioning = &provision.Plan{CIDR: netip.MustParsePrefix("172.22.0.0/24"), Interface: "eno2"}
 		}},
 		{"an advert", doctor.CheckVRID, func(h *diagnose.Host) {
 			h.Network.Adverts = func(_ context.Context, _ string, receive func(capture.Received)) error {

@@ -22,6 +22,7 @@ const (
 	CheckPrograms      Name = "programs"       // a program is missing, or too old
 	CheckNetwork       Name = "vip-network"    // no link of this host is in a VIP's network
 	CheckNodeAddress   Name = "node-address"   // the node's address is on another link than VIPs
+	CheckBootCard      Name = "prov-card"      // the card for provisioning is missing, or not ready
 	CheckDHCP          Name = "dhcp"           // a DHCP server may give a VIP away
 	CheckTaken         Name = "vip-taken"      // another host has a VIP before the cluster exists
 	CheckForeign       Name = "vip-foreign"    // a host outside the cluster answers for a VIP
@@ -80,7 +81,8 @@ type check struct {
 var checks = []check{
 	{CheckClock, clocks}, {CheckInStep, clockSync}, {CheckKernel, kernel},
 	{CheckPrograms, programs}, {CheckNetwork, vips.OnNetwork},
-	{CheckNodeAddress, vips.NodeAddress}, {CheckDHCP, vips.DHCP}, {CheckTaken, vips.Taken},
+	{CheckNodeAddress, vips.NodeAddress}, {CheckBootCard, vips.Card}, {CheckDHCP, vips.DHCP},
+	{CheckTaken, vips.Taken},
 	{CheckForeign, vips.Foreign}, {CheckVRID, vips.VRID}, {CheckUnknownRouter, vips.UnknownRouter},
 	{CheckVersion, vips.Version}, {CheckInterval, vips.Interval}, {CheckFiles, files},
 	{CheckStatic, statics}, {CheckStale, vips.Stale}, {CheckLimits, limits},

@@ -10,8 +10,10 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
+	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -45,6 +47,12 @@ func ranked(ranks ...string) func(*facts.Facts) {
 		}
 		f.Network.Members[2].Down = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	}
+}
+
+// boots gives the node a card on a provisioning network.
+func boots(f *facts.Facts, enabled bool) {
+	f.Plan.Provisioning = &provision.Plan{CIDR: netip.MustParsePrefix("172.22.0.0/24")}
+	f.Host.Boots = addr.Ethernet{Name: "eno2", MAC: mac.MAC{0x52, 0x54, 0, 0, 0, 0x12}, Enabled: enabled, Carrier: enabled}
 }
 
 // healthy are the facts of 192.0.2.12, one of three control plane nodes: 192.0.2.11 holds the API's
@@ -364,6 +372,10 @@ var cases = []struct {
 	{CheckNetwork, "the plan has it behind a router", func(f *facts.Facts) {
 		f.Network.VIPs[0].Near, f.Network.VIPs[0].Address = false, ip("203.0.113.5")
 	}, ""},
+	{CheckBootCard, "down", func(f *facts.Facts) { boots(f, false) },
+		"the card eno2 (52:54:00:00:00:12) of the provisioning network is down: this node cannot have"},
+	{CheckBootCard, "none", func(f *facts.Facts) { boots(f, true); f.Host.NoBoots = "this node has no card" }, "this node has no card"},
+	{CheckBootCard, "ready", func(f *facts.Facts) { boots(f, true) }, ""},
 	{
 		CheckNodeAddress,
 		"of another link",

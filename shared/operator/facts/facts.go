@@ -28,6 +28,10 @@ type Host struct {
 	Remote bool // a worker on another network, which holds no VIP
 	Links  addr.Snapshot
 	Agreed []netip.Addr // the addresses that the node is known by
+	// Boots is the card on the provisioning network, of a control plane node that shares its
+	// address; the zero value if it was not inspected. NoBoots is why there is none.
+	Boots   addr.Ethernet
+	NoBoots string
 }
 
 // Fault is one thing that a check finds wrong.

@@ -77,6 +77,9 @@ func askCard(i *inspect.Inspector, address netip.Addr) (Holder, error) {
 	if err != nil {
 		return Holder{}, err
 	}
+	if lack := sharing.Lacks(i.Plan.Provisioning, card); lack.Seen != "" {
+		return Holder{}, errors.New(lack.Seen + ": " + lack.Do)
+	}
 	macs, err := i.WhoHas(card.Name, address)
 	if err != nil || len(macs) == 0 {
 		return Holder{None: err == nil}, err

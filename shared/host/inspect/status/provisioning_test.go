@@ -55,8 +55,10 @@ func TestInspect_SharedAddress(t *testing.T) {
 		worker     = "/etc/kubernetes/manifests/keepalived.yaml"
 		statusFile = supervised.RunDir + "/" + supervised.StatusFile
 	)
-	own, other := addr.Ethernet{Name: "eno2", MAC: mac.MAC{0x52, 0x54, 0, 0, 0, 1}}, addr.Ethernet{Name: "eno2", MAC: mac.MAC{2}}
-	installs := addr.Ethernet{Name: "ens4", MAC: mac.MAC{0x52, 0x54, 0, 0, 0, 0x99}}
+	own := addr.Ethernet{Name: "eno2", MAC: mac.MAC{0x52, 0x54, 0, 0, 0, 1}, Enabled: true, Carrier: true}
+	down, other, installs := own, own, own
+	down.Enabled, other.MAC = false, mac.MAC{2}
+	installs.Name, installs.MAC = "ens4", mac.MAC{0x52, 0x54, 0, 0, 0, 0x99}
 	running := string(supervised.Encode(supervised.Status{PID: 9, Instances: map[string]supervised.Instance{
 		"ostest_PROVISIONING_0": {State: supervised.Backup, Priority: 40}}}))
 	for _, tt := range []struct {
@@ -69,9 +71,12 @@ func TestInspect_SharedAddress(t *testing.T) {
 		announced  bool
 		row, text  string // in the report
 	}{
-		{name: "a node whose card is down", role: master, card: own, macs: []string{"52:54:00:00:00:03"},
+		{name: "a node whose card is down", role: master, card: down, announced: true,
 			files: map[string]string{supervised.RunDir + "/" + absent.File: `[{"instance":"ostest_PROVISIONING_0","why":"its card eno2 is down"}]`},
-			row:   "m2 is no candidate", text: "\n172.22.0.3: no candidate here: its card eno2 is down\n"},
+			row:   "192.0.2.12 is no candidate", text: "\n172.22.0.3: no candidate here: its card eno2 is down\n"},
+		{name: "a candidate whose card went down", role: master, card: down, files: map[string]string{statusFile: running},
+			row: "not seen BACKUP 40", text: "\nnot seen: the answer for 172.22.0.3: the card eno2 (52:54:00:00:00:01) of the provisioning network is down: run 'ip link set eno2 up'"},
+		{name: "a node that the API has not named", role: master, card: own, macs: []string{"52:54:00:00:00:03"}, row: "m2 is no candidate"},
 		{name: "a candidate, by adverts", role: master, card: own, files: map[string]string{statusFile: running}, macs: []string{"52:54:00:00:00:03"},
 			announced: true, row: "192.0.2.12 BACKUP 40", text: "\n172.22.0.3: 192.0.2.12 announces it"},
 		{name: "a network that is cut", role: master, card: own, files: map[string]string{statusFile: running}, announced: true,
