@@ -61,7 +61,7 @@ func (r *Room) apply(ctx context.Context, d Desired) error {
 func (r *Room) serve(ctx context.Context, d Desired) error {
 	r.released = false
 	if d.Filter {
-		if err := r.Fence.Keep(d.Link, d.Hosts); err != nil {
+		if err := r.Fence.Keep(d.Link, d.Clients); err != nil {
 			return fmt.Errorf("filter requests by MAC: %w", err)
 		}
 		r.Host.Watch(d.Link)

@@ -59,11 +59,17 @@ type Host interface {
 	Watch(link string)
 }
 
+// Clients are the hosts whose requests a server receives: these, or with Except all but these.
+type Clients struct {
+	Hosts  []mac.MAC
+	Except bool
+}
+
 // Fence is the packet filter around the server.
 type Fence interface {
-	// Keep has the server receive requests of these hosts only, and send none while it is closed.
-	// It is closed at first; a change of the hosts leaves it as it is.
-	Keep(link string, hosts []mac.MAC) error
+	// Keep has the server receive requests of these clients only, and send none while it is
+	// closed. It is closed at first; a change of the hosts leaves it as it is.
+	Keep(link string, from Clients) error
 	// Allow opens it for a time from now.
 	Allow(d time.Duration) error
 	// Close closes it at once, and Remove removes all of it. That there is none is no error.

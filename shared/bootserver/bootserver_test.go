@@ -2,6 +2,7 @@ package bootserver
 
 import (
 	"errors"
+	"net/netip"
 	"slices"
 	"strings"
 	"syscall"
@@ -10,9 +11,11 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/mac"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
 	plans "github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
+	"github.com/onprem-infra/onprem-infra/shared/subnet"
 )
 
 // TestDecide holds what is done in each situation, and the reason that is reported.
@@ -333,5 +336,36 @@ func TestContainer(t *testing.T) {
 	}
 	if want := []string{"CAP_NET_BIND_SERVICE", "CAP_NET_RAW", "CAP_NET_ADMIN"}; !slices.Equal(a.Capabilities, want) || writable != 2 || len(a.Mounts) != 3 {
 		t.Errorf("%+v", a)
+	}
+}
+
+// TestApply_Pool holds that with a pool every host is received but the listed ones that are not
+// answered, also while no listed host is: the bootstrap machine has its own.
+func TestApply_Pool(t *testing.T) {
+	r, h := newRoom(t, plans.Managed)
+	p := r.Plan.Provisioning
+	p.Address, p.IP = plans.One, p.BootstrapIP
+	p.DHCP.Pool = []subnet.Span{{First: netip.MustParseAddr("172.22.0.100"), Last: netip.MustParseAddr("172.22.0.110")}}
+	r.Phase = provision.Cluster
+	for _, tt := range []struct {
+		hosts, dropped []mac.MAC
+		why            string
+	}{
+		{[]mac.MAC{card(3)}, []mac.MAC{card(1), card(2)}, "answers 1 hosts and those that are not listed at 172.22.0.2 on eno2"},
+		{nil, []mac.MAC{card(1), card(2), card(3)}, "answers 0 hosts and those that are not listed"},
+	} {
+		h.on(tt.hosts...)
+		if err := round(t, r, h); err != nil {
+			t.Fatal(err)
+		}
+		if !h.except || !slices.Equal(h.filter, tt.dropped) || !h.open.After(h.now) {
+			t.Errorf("%v: drops %v of all %t, open until %v", tt.hosts, h.filter, h.except, h.open)
+		}
+		if conf := h.files[layout.DnsmasqConf]; !strings.Contains(conf, "\ndhcp-range=172.22.0.100,172.22.0.110,") || strings.Contains(conf, "dhcp-ignore") {
+			t.Errorf("the configuration is\n%s", conf)
+		}
+		if why := h.report().Why; !h.report().Ready || !strings.HasPrefix(why, tt.why) {
+			t.Errorf("%v: %+v", tt.hosts, h.report())
+		}
 	}
 }

@@ -65,6 +65,7 @@ type Desired struct {
 	Server     netip.Addr
 	Filter     bool // DHCP is answered, and not TFTP alone
 	Hosts      []mac.MAC
+	Clients    Clients
 	Conf       []byte
 	Files      []asset.File
 	// Unknown are hosts of the orders that the plan does not have in this phase.
@@ -95,9 +96,10 @@ func (r *Room) decide(s Snapshot) Desired {
 	d.Filter = network.Mode == provisioning.Managed
 	if d.Filter {
 		d.Hosts, d.Unknown = known(s.Orders.Hosts, network.Reservations)
+		d.Clients = r.clients(d.Hosts, len(network.Pool) > 0)
 	}
 	switch {
-	case d.Filter && len(d.Hosts) == 0:
+	case d.Filter && len(d.Hosts) == 0 && !d.Clients.Except:
 		d.Step, d.Why = Nothing, "no host is to be answered"
 		return d
 	case d.Link == "":
@@ -115,9 +117,26 @@ func (r *Room) decide(s Snapshot) Desired {
 	d.Step = Serve
 	d.Why = fmt.Sprintf("serves TFTP at %s on %s", d.Server, d.Link)
 	if d.Filter {
-		d.Why = fmt.Sprintf("answers %d hosts at %s on %s", len(d.Hosts), d.Server, d.Link)
+		d.Why = fmt.Sprintf("answers %d hosts%s at %s on %s", len(d.Hosts),
+			map[bool]string{true: " and those that are not listed"}[d.Clients.Except], d.Server,
+			d.Link)
 	}
 	return d
+}
+
+// clients are the hosts whose requests are received: the answered ones, or where others get
+// addresses of a pool, all but the listed ones that are not answered.
+func (r *Room) clients(answered []mac.MAC, pool bool) Clients {
+	if !pool {
+		return Clients{Hosts: answered}
+	}
+	others := Clients{Except: true}
+	for _, h := range r.Plan.Provisioning.Hosts {
+		if !slices.Contains(answered, h.MAC) {
+			others.Hosts = append(others.Hosts, h.MAC)
+		}
+	}
+	return others
 }
 
 // render makes the files. The configuration is that of all hosts of the phase, so that it stays as

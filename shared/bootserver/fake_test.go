@@ -60,6 +60,7 @@ type fakeHost struct {
 	watched string
 
 	filter  []mac.MAC // nil without a table
+	except  bool
 	link    string
 	open    time.Time // until when
 	kept    int       // changes of the table
@@ -118,7 +119,9 @@ func (h *fakeHost) Answers(_ context.Context, server netip.Addr, file string) er
 	return nil
 }
 
-func (h *fakeHost) Keep(link string, hosts []mac.MAC) error {
+func (h *fakeHost) Keep(link string, from Clients) error {
+	hosts := from.Hosts
+	h.except = from.Except
 	if h.filter == nil || h.link != link {
 		h.open = time.Time{}
 	}

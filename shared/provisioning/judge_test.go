@@ -96,7 +96,9 @@ func random(seed uint64) Network {
 		n.Reservations = append(n.Reservations, r)
 	}
 	if dice.IntN(3) == 0 {
-		n.Pool = &Range{within(n.Prefix, 1024), within(n.Prefix, 1024+dice.IntN(200))}
+		for i := range 1 + dice.IntN(4) {
+			n.Pool = append(n.Pool, Range{within(n.Prefix, 1024*(i+1)), within(n.Prefix, 1024*(i+1)+dice.IntN(200))})
+		}
 	}
 	n.Lease = time.Duration(120+dice.IntN(1<<20)) * time.Second
 	n.MTU = []int{0, 1280, 1500, 9000, 65535}[dice.IntN(5)]

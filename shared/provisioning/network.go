@@ -32,8 +32,8 @@ type Network struct {
 	Mode      Mode
 	// Reservations are the hosts of the phase. In the mode managed, other hosts get no answer.
 	Reservations []Reservation
-	// Pool has addresses for hosts without a reservation; nil for none, and no answer to them.
-	Pool  *Range
+	// Pool has addresses for hosts without a reservation; without one they get no answer.
+	Pool  []Range
 	Lease time.Duration
 	// Gateway is announced over IPv4 only: over IPv6 a router announces itself. Without it no host
 	// gets a default route from here.

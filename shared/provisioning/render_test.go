@@ -73,7 +73,7 @@ func goldens() map[string]Network {
 		"ipv4-everything": with(valid(), func(n *Network) {
 			everything(n)
 			n.Gateway = netip.MustParseAddr("172.22.0.1")
-			n.Pool = &Range{addrs("172.22.0.100")[0], addrs("172.22.0.150")[0]}
+			n.Pool = []Range{{addrs("172.22.0.100")[0], addrs("172.22.0.150")[0]}, {addrs("172.22.0.160")[0], addrs("172.22.0.160")[0]}}
 		}),
 		"ipv4-two-programs": with(valid(), func(n *Network) {
 			n.Programs = Programs{X64: "snponly.efi", ARM64: "snponly-arm64.efi"}
@@ -82,7 +82,7 @@ func goldens() map[string]Network {
 		"ipv6": valid6(),
 		"ipv6-everything": with(valid6(), func(n *Network) {
 			everything(n)
-			n.Pool = &Range{addrs("fd00:22::100")[0], addrs("fd00:22::150")[0]}
+			n.Pool = []Range{{addrs("fd00:22::100")[0], addrs("fd00:22::150")[0]}, {addrs("fd00:22::200")[0], addrs("fd00:22::210")[0]}}
 		}),
 		"unmanaged": with(valid(), func(n *Network) { n.Mode = Unmanaged }),
 	}

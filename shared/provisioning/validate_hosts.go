@@ -84,7 +84,7 @@ func (r Range) overlaps(other Range) bool {
 
 // addresses judges what dnsmasq leases to hosts.
 func (j *judge) addresses() {
-	if len(j.n.Reservations) == 0 && j.n.Pool == nil {
+	if len(j.n.Reservations) == 0 && len(j.n.Pool) == 0 {
 		j.find("reservations", "no host gets an answer: specify the hosts of this phase")
 	}
 	for i, r := range j.n.Reservations {
@@ -117,26 +117,28 @@ func (j *judge) overlaps() {
 	}
 }
 
-// pool judges the range for hosts without a reservation. A reserved address may be in it: dnsmasq
+// pool judges the ranges for hosts without a reservation. A reserved address may be in one: dnsmasq
 // leases it to its host only.
 func (j *judge) pool() {
-	if j.n.Pool == nil {
-		return
+	for i, p := range j.n.Pool {
+		j.poolRange(fmt.Sprintf("pool[%d]", i), p)
 	}
-	p := *j.n.Pool
+}
+
+func (j *judge) poolRange(at string, p Range) {
 	before := len(j.found)
-	j.inside("pool.first", p.First)
-	j.inside("pool.last", p.Last)
+	j.inside(at+".first", p.First)
+	j.inside(at+".last", p.Last)
 	if len(j.found) > before {
 		return
 	}
 	if p.Last.Less(p.First) {
-		j.find("pool", "%s to %s is reversed: specify the lower address first", p.First, p.Last)
+		j.find(at, "%s to %s is reversed: specify the lower address first", p.First, p.Last)
 	}
 	if p.overlaps(Range{j.n.Server, j.n.Server}) {
-		j.find("pool", "it has the server's address %s: specify a range without it", j.n.Server)
+		j.find(at, "it has the server's address %s: specify a range without it", j.n.Server)
 	}
 	if j.n.Gateway.IsValid() && p.overlaps(Range{j.n.Gateway, j.n.Gateway}) {
-		j.find("pool", "it has the gateway's address %s: specify a range without it", j.n.Gateway)
+		j.find(at, "it has the gateway's address %s: specify a range without it", j.n.Gateway)
 	}
 }

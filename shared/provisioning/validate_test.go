@@ -15,7 +15,7 @@ func TestValidate_Findings(t *testing.T) {
 	host := func(n *Network, i int) *Reservation { return &n.Reservations[i] }
 	pool := func(first, last string) func(*Network) {
 		return func(n *Network) {
-			n.Pool = &Range{netip.MustParseAddr(first), netip.MustParseAddr(last)}
+			n.Pool = []Range{{netip.MustParseAddr("172.22.0.240"), netip.MustParseAddr("172.22.0.241")}, {netip.MustParseAddr(first), netip.MustParseAddr(last)}}
 		}
 	}
 	for _, tt := range []struct {
@@ -67,10 +67,10 @@ func TestValidate_Findings(t *testing.T) {
 			"reservations[1].address: 172.22.0.10 is the gateway's"},
 		{"a block over IPv4", func(n *Network) { host(n, 0).Bits = 30 },
 			"reservations[0].address: 172.22.0.11: a block of addresses is for IPv6 only"},
-		{"a pool reversed", pool("172.22.0.20", "172.22.0.19"), "pool: 172.22.0.20 to 172.22.0.19"},
+		{"a pool reversed", pool("172.22.0.20", "172.22.0.19"), "pool[1]: 172.22.0.20 to 172.22.0.19"},
 		{"a pool elsewhere", pool("172.22.0.20", "172.22.1.19"),
-			"pool.last: 172.22.1.19 is not in"},
-		{"a pool with the server", pool("172.22.0.1", "172.22.0.3"), "pool: it has the server's"},
+			"pool[1].last: 172.22.1.19 is not in"},
+		{"a pool with the server", pool("172.22.0.1", "172.22.0.3"), "pool[1]: it has the server's"},
 		{"too short a lease", func(n *Network) { n.Lease = time.Minute }, "lease: 1m0s: specify"},
 		{"too long a lease", func(n *Network) { n.Lease = 1 << 62 }, "lease: "},
 		{"a part of a second", func(n *Network) { n.Lease += time.Millisecond }, "lease: "},
@@ -139,8 +139,8 @@ func finding(t *testing.T, n Network, want string) {
 // TestValidate_AtOnce holds that findings do not hide each other.
 func TestValidate_AtOnce(t *testing.T) {
 	err := Network{Mode: Managed, DNS: make([]netip.Addr, 1), Reservations: make([]Reservation, 1),
-		Pool: &Range{}}.Validate()
-	for _, want := range []string{"interface", "prefix", "reservations[0].mac", "pool.first",
+		Pool: make([]Range, 1)}.Validate()
+	for _, want := range []string{"interface", "prefix", "reservations[0].mac", "pool[0].first",
 		"reservations[0].address", "lease", "dns[0]", "httpPort", "programs", "paths.hosts"} {
 		if err == nil || !strings.Contains("\n"+err.Error(), "\n"+want+": ") {
 			t.Errorf("no finding for %s in:\n%v", want, err)

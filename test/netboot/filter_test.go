@@ -51,6 +51,27 @@ func TestFilter(t *testing.T) {
 	}
 }
 
+// TestFilter_Except holds that a server which receives all but some hosts answers others alone.
+func TestFilter_Except(t *testing.T) {
+	t.Parallel()
+	l := lab.New(t)
+	a := add(t, l, "server", "172.22.0.2/24")
+	if err := a.Do(func() error {
+		_, err := dhcp.Keep(dhcp.Filter{Link: "eth0", Hosts: []mac.MAC{card(10)}, Except: true})
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, a, network4("172.22.0.2", card(10), card(20)))
+	w := openWire(t, add(t, l, "client"))
+	if got := w.one(t, discover(t, card(20))).ServerIdentifier().String(); got != "172.22.0.2" {
+		t.Errorf("another host is answered by %s", got)
+	}
+	if got := w.ask(t, discover(t, card(10))); len(got) != 0 || strings.Contains(s.text(), card(10).String()) {
+		t.Errorf("a host that is left out got %s", kinds(got))
+	}
+}
+
 // TestFilter6 holds what dnsmasq does not do by itself: the rebinding of a host of the other phase
 // is answered by one server.
 func TestFilter6(t *testing.T) {

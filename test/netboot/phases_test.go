@@ -324,8 +324,9 @@ func TestPool(t *testing.T) {
 	t.Parallel()
 	l := lab.New(t)
 	n := network4("172.22.0.2", card(10))
-	n.Pool = &provisioning.Range{First: netip.MustParseAddr("172.22.0.200"),
-		Last: netip.MustParseAddr("172.22.0.201")}
+	n.Pool = []provisioning.Range{
+		{First: netip.MustParseAddr("172.22.0.200"), Last: netip.MustParseAddr("172.22.0.200")},
+		{First: netip.MustParseAddr("172.22.0.202"), Last: netip.MustParseAddr("172.22.0.202")}}
 	serve(t, add(t, l, "server", "172.22.0.2/24"), n)
 	w := openWire(t, add(t, l, "client"))
 	if got := kinds(w.ask(t, discover(t, card(10)))); got != "OFFER 172.22.0.10" {
@@ -335,7 +336,21 @@ func TestPool(t *testing.T) {
 	offer := w.receive(t, patience) // dnsmasq pings the address first
 	if offer == nil || bootFile(offer) != "snponly.efi" ||
 		!strings.HasPrefix(offer.YourIPAddr.String(), "172.22.0.20") {
-		t.Errorf("an unknown host got %v", offer)
+		t.Fatalf("an unknown host got %v", offer)
+	}
+	// both parts of the pool have an address each, so that two hosts get both, and a third none
+	got := map[string]bool{}
+	for number := range byte(3) {
+		w.send(t, discover(t, card(90+number)))
+		if offer := w.receive(t, patience); offer != nil {
+			w.send(t, request(t, offer))
+			if ack := w.receive(t, patience); ack != nil {
+				got[ack.YourIPAddr.String()] = true
+			}
+		}
+	}
+	if len(got) != 2 || !got["172.22.0.200"] || !got["172.22.0.202"] {
+		t.Errorf("three unknown hosts got %v", got)
 	}
 }
 

@@ -133,9 +133,9 @@ func (m *provisioner) Answers(ctx context.Context, server netip.Addr, file strin
 	return err
 }
 
-func (m *provisioner) Keep(link string, hosts []mac.MAC) error {
+func (m *provisioner) Keep(link string, from bootserver.Clients) error {
 	return m.on.Do(func() error {
-		_, err := filters.Keep(filters.Filter{Link: link, Hosts: hosts, Fenced: true})
+		_, err := filters.Keep(filters.Filter{Link: link, Hosts: from.Hosts, Except: from.Except, Fenced: true})
 		return err
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"slices"
 	"sync"
@@ -177,11 +178,12 @@ const every = 20 * time.Millisecond
 // ask has the worker ask, until the end of the test.
 func (s *site) ask() *worker {
 	s.t.Helper()
-	return s.askAs(s.plug(s.add("w1", "192.0.2.50"), workerCard(1)), s.reserved("w1"))
+	reserved := s.reserved("w1")
+	return s.askAs(s.plug(s.add("w1", "192.0.2.50"), workerCard(1)), func(a netip.Addr) bool { return a.String() == reserved })
 }
 
-// askAs has a host ask, which is to get an address.
-func (s *site) askAs(c *card, address string) *worker {
+// askAs has a host ask; right is which addresses it may get.
+func (s *site) askAs(c *card, right func(netip.Addr) bool) *worker {
 	s.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	s.t.Cleanup(cancel)
@@ -196,8 +198,8 @@ func (s *site) askAs(c *card, address string) *worker {
 	go func() {
 		for ctx.Err() == nil {
 			if a, ok := c.receive(); ok {
-				w.note(a, a.MessageType() == dhcpv4.MessageTypeOffer && a.ServerIdentifier().String() == provisioningVIP &&
-					a.YourIPAddr.String() == address)
+				given, _ := netip.AddrFromSlice(a.YourIPAddr.To4()) // else it is none
+				w.note(a, a.MessageType() == dhcpv4.MessageTypeOffer && a.ServerIdentifier().String() == provisioningVIP && right(given))
 			}
 		}
 	}()
@@ -268,4 +270,13 @@ func (w *worker) wrong() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.strange)
+}
+
+// addresses are those that were given, each once, sorted.
+func (w *worker) addresses() (all []string) {
+	for _, a := range w.answers(time.Time{}) {
+		all = append(all, a.YourIPAddr.String())
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }

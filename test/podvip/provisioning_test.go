@@ -16,6 +16,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/subnet"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 	"github.com/onprem-infra/onprem-infra/test/lab"
 	"github.com/onprem-infra/onprem-infra/test/need"
@@ -90,19 +91,20 @@ func (l *lan) withDnsmasq(name string) {
 	}
 }
 
-func openSite(t *testing.T) *site { t.Helper(); return openSiteBeside(t, "") }
+func openSite(t *testing.T) *site { t.Helper(); return openSiteWith(t, "refuse", "") }
 
-// openSiteBeside makes a site with one more machine on the provisioning network, which is no host of
-// the cluster and has an address there; without an address there is none.
-func openSiteBeside(t *testing.T, address string) *site {
+// openSiteWith makes a site with what its servers do with machines that are not listed, and with one
+// more machine on the provisioning network, which is no host of the cluster and has an address
+// there; without an address there is none.
+func openSiteWith(t *testing.T, unknown, address string) *site {
 	t.Helper()
 	need.Command(t, "dnsmasq")
 	l := open(t, vrrp.ProfileLan)
 	description := fmt.Sprintf(`{apiVersion: onprem-infra.io/v1alpha1, kind: Cluster, metadata: {name: ostest}, spec: {
   baseDomain: example.com, platform: baremetal, distribution: kubernetes, controlPlaneReplicas: 3, timing: lan,
   machineNetworks: [192.0.2.0/24], apiVIPs: [%s], ingressVIPs: [192.0.2.6],
-  provisioning: {network: managed},
-  hosts: [%s]}}`, apiVIP, strings.Join(described(), ", "))
+  provisioning: {network: managed, dhcp: {unknown: %s}},
+  hosts: [%s]}}`, apiVIP, unknown, strings.Join(described(), ", "))
 	c, findings := spec.Parse("cluster.yaml", []byte(description), spec.Knobs{})
 	if findings.HasErrors() {
 		t.Fatal(findings)
@@ -210,7 +212,10 @@ func (s *site) cables(of *lab.Host, state string) {
 // follow it. All answers are the same, whichever node gives them.
 func TestProvisioning(t *testing.T) {
 	t.Parallel() // it waits most of the time
-	s := openSite(t)
+	s := openSiteWith(t, "pool", "")
+	unknown := s.askAs(s.plug(s.add("x1", "192.0.2.60"), hostCard(77)), func(a netip.Addr) bool {
+		return slices.ContainsFunc(s.plan.Provisioning.DHCP.Pool, func(r subnet.Span) bool { return !a.Less(r.First) && !r.Last.Less(a) })
+	})
 	observer := s.holders()
 	first, second := s.nodes[0].Host, s.nodes[1].Host
 	for _, n := range s.nodes {
@@ -221,6 +226,7 @@ func TestProvisioning(t *testing.T) {
 	}
 	s.startIronic(first)
 	s.until("the worker is answered", time.Minute, func() bool { return !s.worker.last().IsZero() })
+	s.until("a machine that is not listed is answered", time.Minute, func() bool { return !unknown.last().IsZero() })
 	if got := observer.Holders(); !slices.Equal(got, []string{first.Name}) {
 		t.Errorf("Ironic answers on %s, and %v have the address", first.Name, got)
 	}
@@ -239,8 +245,12 @@ func TestProvisioning(t *testing.T) {
 	if doubles := observer.Stop().Doubles(); len(doubles) > 0 {
 		t.Errorf("two nodes have the address: %v", doubles)
 	}
-	if wrong := s.worker.wrong(); len(wrong) > 0 {
+	if wrong := append(s.worker.wrong(), unknown.wrong()...); len(wrong) > 0 {
 		t.Errorf("answers that differ: %q", wrong)
+	}
+	s.until("the machine that is not listed is answered again", time.Minute, func() bool { return unknown.answeredAfter(gone.Add(time.Second)) })
+	if given := unknown.addresses(); len(given) != 1 {
+		t.Errorf("a machine that is not listed got %v, and each node has the same pool", given)
 	}
 }
 
@@ -249,7 +259,7 @@ func TestProvisioning(t *testing.T) {
 // or not; and that a node takes it when the machine has left.
 func TestProvisioning_Occupied(t *testing.T) {
 	t.Parallel() // it waits most of the time
-	s := openSiteBeside(t, provisioningVIP+"/24")
+	s := openSiteWith(t, "refuse", provisioningVIP+"/24")
 	observer := s.holders()
 	s.startIronic(s.nodes[0].Host)
 	for _, n := range s.nodes {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"net/netip"
 	"os"
 	"slices"
 	"syscall"
@@ -224,7 +225,7 @@ func TestLongSchedules(t *testing.T) {
 	if out, err := s.foreign.Command(t.Context(), "ip", "address", "add", "172.22.0.239/24", "dev", "eno2").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	s.unlisted = s.askAs(s.plug(s.add("unlisted", "192.0.2.70"), hostCard(97)), "")
+	s.unlisted = s.askAs(s.plug(s.add("unlisted", "192.0.2.70"), hostCard(97)), func(netip.Addr) bool { return false })
 	s.startIronic(s.nodes[s.runs].Host)
 	s.until("the worker is answered", time.Minute, func() bool { return !s.worker.last().IsZero() })
 	simulated, err := schedule.Of(s.plan)

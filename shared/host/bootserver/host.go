@@ -18,7 +18,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	filter "github.com/onprem-infra/onprem-infra/shared/host/nft/dhcp"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
-	"github.com/onprem-infra/onprem-infra/shared/mac"
 )
 
 const (
@@ -102,9 +101,10 @@ func Alive(server netip.Addr) func(context.Context) error {
 // Fence is the machine's packet filter around the server.
 type Fence struct{}
 
-// Keep has the server receive requests of these hosts only, and send none while it is closed.
-func (Fence) Keep(link string, hosts []mac.MAC) error {
-	_, err := filter.Keep(filter.Filter{Link: link, Hosts: hosts, Fenced: true})
+// Keep has the server receive requests of these clients only, and send none while it is closed.
+func (Fence) Keep(link string, from bootserver.Clients) error {
+	_, err := filter.Keep(filter.Filter{Link: link, Hosts: from.Hosts, Except: from.Except,
+		Fenced: true})
 	return err
 }
 

@@ -7,9 +7,28 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/operator/layout"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/spec/machine"
 )
+
+// fewParts is how many parts of a pool a summary has.
+const fewParts = 3
+
+// others is what hosts get that are not listed.
+func others(d *provision.DHCP) string {
+	if len(d.Pool) == 0 {
+		return d.Unknown
+	}
+	var parts []string
+	for _, free := range d.Pool[:min(fewParts, len(d.Pool))] {
+		parts = append(parts, fmt.Sprintf("%s-%s", free.First, free.Last))
+	}
+	if more := len(d.Pool) - len(parts); more > 0 {
+		parts = append(parts, fmt.Sprintf("%d more parts of it", more))
+	}
+	return "in the cluster " + strings.Join(parts, ", ")
+}
 
 // provisioning is which host is answered in which phase, how it boots, and where it reports.
 func provisioning(whole plan.Plan, width layout.Width) string {
@@ -33,7 +52,7 @@ func provisioning(whole plan.Plan, width layout.Width) string {
 	if d := p.DHCP; d != nil {
 		names = append(names, "DHCP")
 		texts = append(texts, fmt.Sprintf("%s to %s, lease %d s, other hosts: %s", d.First, d.Last,
-			d.LeaseSeconds, d.Unknown))
+			d.LeaseSeconds, others(d)))
 	}
 	var times []string
 	for _, d := range p.Deadlines {

@@ -9,6 +9,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/port"
+	"github.com/onprem-infra/onprem-infra/shared/subnet"
 )
 
 // TestProvisioning_Block holds that a plan over IPv6 shows the addresses that a host has, and not
@@ -22,6 +23,27 @@ func TestProvisioning_Block(t *testing.T) {
 	p.DHCP.Block, p.Hosts[0].Address = 0, netip.MustParseAddr("172.22.0.10")
 	if text := provisioning(plan.Plan{Provisioning: p}, layout.Width(100)); !strings.Contains(text, " 172.22.0.10\n") {
 		t.Errorf("no address in\n%s", text)
+	}
+}
+
+// TestOthers holds that a plan shows which addresses hosts get that are not listed, and few of many
+// parts.
+func TestOthers(t *testing.T) {
+	a := func(n byte) netip.Addr { return netip.AddrFrom4([4]byte{172, 22, 0, n}) }
+	d := &provision.DHCP{Unknown: "refuse"}
+	if got := others(d); got != "refuse" {
+		t.Errorf("without a pool: %s", got)
+	}
+	d.Unknown = "pool"
+	for n := byte(10); n < 60; n += 10 {
+		d.Pool = append(d.Pool, subnet.Span{First: a(n), Last: a(n + 5)})
+	}
+	const want = "in the cluster 172.22.0.10-172.22.0.15, 172.22.0.20-172.22.0.25, 172.22.0.30-172.22.0.35, 2 more parts of it"
+	if got := others(d); got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	if d.Pool = d.Pool[:1]; others(d) != "in the cluster 172.22.0.10-172.22.0.15" {
+		t.Errorf("one part: %s", others(d))
 	}
 }
 

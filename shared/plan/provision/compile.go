@@ -155,6 +155,10 @@ func (p *Plan) dhcp(in Input) {
 			d.Cluster = append(d.Cluster, h.MAC)
 		}
 	}
+	if d.Unknown == provisioning.Pool {
+		whole := subnet.Span{First: d.First, Last: d.Last}
+		d.Pool = whole.Gaps(append(subnet.Spans(p.taken()), p.reserved()...))
+	}
 	slices.SortFunc(d.Bootstrap, mac.MAC.Compare)
 	slices.SortFunc(d.Cluster, mac.MAC.Compare)
 }

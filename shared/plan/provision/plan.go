@@ -8,6 +8,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
+	"github.com/onprem-infra/onprem-infra/shared/subnet"
 )
 
 // Plan is how a cluster's hosts are provisioned, complete. It has no credentials.
@@ -46,6 +47,9 @@ type DHCP struct {
 	Unknown string     `json:"unknown"`
 	First   netip.Addr `json:"first"`
 	Last    netip.Addr `json:"last"`
+	// Pool are the parts of the range that no host or server has, for hosts that are not listed;
+	// empty if those get no answer.
+	Pool []subnet.Span `json:"pool,omitempty"`
 	// Block is the prefix length of the addresses that each host has over IPv6; 0 over IPv4, where
 	// a host has one.
 	Block        int          `json:"block,omitempty"`

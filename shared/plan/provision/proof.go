@@ -49,13 +49,13 @@ func (p *Plan) prove() ([]string, error) {
 // their first and last ones with those of every other host and server.
 func (p *Plan) proveTable(answered map[mac.MAC]bool) (statement string, err error) {
 	var errs []error
-	type span struct {
-		first, last netip.Addr
-		whose       string
+	type owner struct {
+		subnet.Span
+		whose string
 	}
-	var owners []span
-	for _, t := range p.taken() {
-		owners = append(owners, span{t, t, ""})
+	var owners []owner
+	for _, t := range subnet.Spans(p.taken()) {
+		owners = append(owners, owner{t, ""})
 	}
 	servers := len(owners)
 	for _, h := range p.Hosts {
@@ -63,25 +63,26 @@ func (p *Plan) proveTable(answered map[mac.MAC]bool) (statement string, err erro
 			errs = append(errs, fmt.Errorf("host %q: no server answers %s", h.Name, h.MAC))
 			continue
 		}
-		own := span{h.Address, h.Address, h.Name}
-		if p.DHCP.Block != 0 {
-			own.last = subnet.Last(netip.PrefixFrom(h.Address, p.DHCP.Block))
-		}
-		other := slices.IndexFunc(owners, func(o span) bool {
-			return o.first.Compare(own.last) <= 0 && own.first.Compare(o.last) <= 0
-		})
+		own := owner{p.span(h), h.Name}
+		other := slices.IndexFunc(owners, func(o owner) bool { return o.Overlaps(own.Span) })
 		switch {
 		case other >= servers:
 			errs = append(errs, fmt.Errorf("host %q: %s is %q's too", h.Name, h.Address,
 				owners[other].whose))
 		case other >= 0, !h.Address.IsValid(), h.Address.Less(p.DHCP.First),
-			p.DHCP.Last.Less(own.last), (p.DHCP.Block != 0) != h.Address.Is6(),
+			p.DHCP.Last.Less(own.Last), (p.DHCP.Block != 0) != h.Address.Is6(),
 			p.DHCP.Block != 0 && netip.PrefixFrom(h.Address, p.DHCP.Block).Masked().Addr() !=
 				h.Address:
 			errs = append(errs, fmt.Errorf("host %q: %s is not free in the range", h.Name,
 				h.Address))
 		}
 		owners = append(owners, own)
+	}
+	for _, free := range p.DHCP.Pool {
+		if i := slices.IndexFunc(owners, func(o owner) bool { return o.Overlaps(free) }); i >= 0 {
+			errs = append(errs, fmt.Errorf("the pool's part %s to %s has %s", free.First,
+				free.Last, owners[i].First))
+		}
 	}
 	what := "addresses"
 	if p.DHCP.Block != 0 {

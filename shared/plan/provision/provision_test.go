@@ -36,8 +36,8 @@ func TestAssign_Properties(t *testing.T) {
 			if first.Is6() {
 				each = 16
 			}
-			last := plus(first, (uint64(n)+3)*each+uint64(more)) // room for two servers
-			taken := []netip.Addr{plus(first, uint64(seed)%uint64(n)), last}
+			last := subnet.Plus(first, (uint64(n)+3)*each+uint64(more)) // room for two servers
+			taken := []netip.Addr{subnet.Plus(first, uint64(seed)%uint64(n)), last}
 			hosts := hostsOf(seed, n)
 			table, reversed := assign(first, last, taken, hosts), slices.Clone(hosts)
 			slices.Reverse(reversed)

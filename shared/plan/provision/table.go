@@ -1,7 +1,6 @@
 package provision
 
 import (
-	"encoding/binary"
 	"hash/fnv"
 	"net/netip"
 	"slices"
@@ -44,7 +43,7 @@ func assign(first, last netip.Addr, taken []netip.Addr, hosts []Host) map[mac.MA
 		_, _ = hash.Write(h.MAC[:])
 		number := hash.Sum64() % size
 		for range size {
-			place := nth(places.First, number)
+			place := subnet.Nth(places.First, number)
 			if number = (number + 1) % size; !used[place] {
 				used[place], table[h.MAC] = true, place
 				break
@@ -52,21 +51,4 @@ func assign(first, last netip.Addr, taken []netip.Addr, hosts []Host) map[mac.MA
 		}
 	}
 	return table
-}
-
-// nth is the place so many behind another of its size.
-func nth(first netip.Prefix, n uint64) netip.Prefix {
-	each := uint64(1) << (first.Addr().BitLen() - first.Bits())
-	return netip.PrefixFrom(plus(first.Addr(), n*each), first.Bits())
-}
-
-// plus is the address so many behind another. Ranges are within the last 64 bits.
-func plus(addr netip.Addr, n uint64) netip.Addr {
-	b := addr.As16()
-	binary.BigEndian.PutUint64(b[8:], binary.BigEndian.Uint64(b[8:])+n)
-	sum := netip.AddrFrom16(b)
-	if addr.Is4() {
-		return sum.Unmap()
-	}
-	return sum
 }

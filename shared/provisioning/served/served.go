@@ -53,8 +53,9 @@ func Other(p *provision.Plan, phase provision.Phase) netip.Addr {
 // is one to either. Where they have two it is not: a server of the cluster that is not ours answers
 // all hosts, and this one would refuse what that one grants.
 //
-// Hosts without a reservation have a pool in the phase of the cluster only, if the plan has one for
-// them: the bootstrap machine answers the hosts that it installs, and no others.
+// Hosts that are not listed have the plan's pool in the phase of the cluster only. It has no
+// address that either phase reserves, as a list of hosts has those of its own phase alone. The
+// bootstrap machine answers the hosts that it installs, and no others.
 func Network(
 	p *provision.Plan, phase provision.Phase, at Place,
 ) (n provisioning.Network, ok bool) {
@@ -82,8 +83,10 @@ func Network(
 	for i := range n.Reservations {
 		n.Reservations[i].Bits = d.Block
 	}
-	if phase == provision.Cluster && d.Unknown == plans.Pool {
-		n.Pool = &provisioning.Range{First: d.First, Last: d.Last}
+	if phase == provision.Cluster {
+		for _, free := range d.Pool {
+			n.Pool = append(n.Pool, provisioning.Range(free))
+		}
 	}
 	family := func(a netip.Addr) bool { return a.Is4() == server.Is4() }
 	for _, a := range d.DNS {

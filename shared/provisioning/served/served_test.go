@@ -12,6 +12,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning"
 	plans "github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
+	"github.com/onprem-infra/onprem-infra/shared/subnet"
 )
 
 func addrs(texts ...string) (all []netip.Addr) {
@@ -104,11 +105,12 @@ func TestNetwork_Phases(t *testing.T) {
 }
 
 func TestNetwork_Modes(t *testing.T) {
-	pool := planned(func(p *provision.Plan) { p.DHCP.Unknown = plans.Pool })
+	parts := []subnet.Span{{First: netip.MustParseAddr("172.22.0.100"), Last: netip.MustParseAddr("172.22.0.110")}, {First: netip.MustParseAddr("172.22.0.120"), Last: netip.MustParseAddr("172.22.0.120")}}
+	pool := planned(func(p *provision.Plan) { p.DHCP.Unknown, p.DHCP.Pool = plans.Pool, parts })
 	if n, _ := Network(pool, provision.Bootstrap, place); n.Pool != nil {
 		t.Error("the bootstrap machine has a pool for other hosts")
 	}
-	if n, _ := Network(pool, provision.Cluster, place); n.Pool == nil || n.Pool.Last != pool.DHCP.Last || n.Validate() != nil {
+	if n, _ := Network(pool, provision.Cluster, place); len(n.Pool) != 2 || n.Pool[1].Last != parts[1].Last || n.Validate() != nil {
 		t.Errorf("the pool is %v, %v", n.Pool, n.Validate())
 	}
 	n, ok := Network(planned(func(p *provision.Plan) { p.Network, p.DHCP = plans.Unmanaged, nil }), provision.Bootstrap, place)

@@ -25,6 +25,8 @@ import (
 type Filter struct {
 	Link  string
 	Hosts []mac.MAC // those whose requests are received
+	// Except turns that round: the requests of Hosts are dropped, and those of all others received.
+	Except bool
 	// Fenced drops the server's answers but for the times that Allow opens.
 	Fenced bool
 }

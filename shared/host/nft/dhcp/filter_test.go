@@ -33,6 +33,7 @@ func TestKeep(t *testing.T) {
 		for _, other := range []Filter{
 			{Link: "eth1", Hosts: f.Hosts, Fenced: true}, {Link: "eth0", Hosts: f.Hosts},
 			{Link: "eth0", Hosts: f.Hosts[:1], Fenced: true}, {Link: "eth0", Fenced: true},
+			{Link: "eth0", Hosts: f.Hosts, Except: true, Fenced: true},
 		} {
 			keep(t, other, true)
 			keep(t, other, false)

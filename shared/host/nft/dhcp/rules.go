@@ -32,10 +32,11 @@ func rules(f Filter) map[string][][]expr.Any {
 	all := map[string][][]expr.Any{}
 	for _, p := range ports {
 		all[requests] = append(all[requests], append(udp(expr.MetaKeyIIFNAME, f.Link, toPort, p),
-			load(expr.PayloadBaseLLHeader, etherSource, etherSize), missing(hostsSet), drop()))
+			load(expr.PayloadBaseLLHeader, etherSource, etherSize),
+			lookup(hostsSet, !f.Except), drop()))
 		if f.Fenced {
 			all[answers] = append(all[answers], append(
-				udp(expr.MetaKeyOIFNAME, f.Link, sourcePort, p), missing(openSet), drop()))
+				udp(expr.MetaKeyOIFNAME, f.Link, sourcePort, p), lookup(openSet, true), drop()))
 		}
 	}
 	return all
@@ -61,9 +62,9 @@ func equal(data []byte) expr.Any {
 	return &expr.Cmp{Op: expr.CmpOpEq, Register: register, Data: data}
 }
 
-// missing matches what a set does not have.
-func missing(set string) expr.Any {
-	return &expr.Lookup{SourceRegister: register, SetName: set, Invert: true}
+// lookup matches what a set has, or what is missing there.
+func lookup(set string, missing bool) expr.Any {
+	return &expr.Lookup{SourceRegister: register, SetName: set, Invert: missing}
 }
 
 func drop() expr.Any { return &expr.Verdict{Kind: expr.VerdictDrop} }

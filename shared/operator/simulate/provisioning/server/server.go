@@ -5,6 +5,7 @@ package server
 import (
 	"context"
 	"net/netip"
+	"slices"
 	"syscall"
 	"time"
 
@@ -12,7 +13,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 	"github.com/onprem-infra/onprem-infra/shared/bootserver"
 	"github.com/onprem-infra/onprem-infra/shared/container"
-	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/provisioning/schedule"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/provisioning/world"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
@@ -125,8 +125,16 @@ func (hostOf) Watch(string)                                            {}
 
 type fence struct{ p *Program }
 
-func (f fence) Keep(_ string, hosts []mac.MAC) error {
-	f.p.Server.Kept = hosts
+func (f fence) Keep(_ string, from bootserver.Clients) error {
+	f.p.Server.Kept = from.Hosts
+	if from.Except {
+		f.p.Server.Kept = nil
+		for _, h := range f.p.World.Plan.Provisioning.Hosts {
+			if !slices.Contains(from.Hosts, h.MAC) {
+				f.p.Server.Kept = append(f.p.Server.Kept, h.MAC)
+			}
+		}
+	}
 	return nil
 }
 
