@@ -51,11 +51,11 @@ func (d *Draft) Check(r *document.Report, around Around) {
 	d.checkNetwork(r, around)
 	d.checkAddresses(r, around)
 	if mode == Managed {
-		d.checkRange(r, around)
+		d.checkDHCP(r, len(around.Hosts.Cards()))
 	}
 	d.checkCards(r, around.Hosts.Cards())
 	d.extra.static.check(r, around.Addresses)
-	for _, s := range d.dhcp.ntp {
+	for _, s := range d.dhcp.NTP {
 		if _, err := netip.ParseAddr(s.Value); err != nil && !name.IsHost(s.Value) {
 			r.Refuse(s, "is no time server: write an IP address or a DNS name")
 		}
@@ -124,6 +124,9 @@ func (d Draft) checkNetwork(r *document.Report, around Around) {
 // checkAddresses checks the addresses of the bootstrap machine and the cluster.
 func (d Draft) checkAddresses(r *document.Report, around Around) {
 	one := d.sharing.Value == string(One)
+	if !around.OpenShift {
+		d.checkHolder(r, around.Addresses)
+	}
 	if one && around.OpenShift {
 		r.Errorf(d.sharing.At, "OpenShift's operator sets the provisioning address by itself, "+
 			"beside any holder of a virtual IP: write address: two")

@@ -2,10 +2,10 @@ package provisioning
 
 import (
 	"net/netip"
-	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
+	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/dhcp"
 	"github.com/onprem-infra/onprem-infra/shared/subnet"
 )
 
@@ -20,7 +20,7 @@ type Draft struct {
 	cidr                   document.Scalar[netip.Prefix]
 	ip, bootstrapIP        document.Scalar[netip.Addr]
 	macs                   []document.Scalar[mac.MAC]
-	dhcp                   server
+	dhcp                   dhcp.Server
 	ca                     document.Scalar[string]
 	extra                  extra
 	two                    bool // the bootstrap machine has an address of its own; after Check
@@ -31,17 +31,6 @@ type extra struct {
 	claim  document.Scalar[string]
 	only   []only
 	static static
-}
-
-// server is a DHCP server's settings with their places.
-type server struct {
-	unknown     document.Scalar[string]
-	rng         document.Scalar[string]
-	first, last netip.Addr // of rng, if they could be read
-	gateway     document.Scalar[netip.Addr]
-	lease       document.Scalar[time.Duration]
-	dns         []document.Scalar[netip.Addr]
-	ntp         []document.Scalar[string]
 }
 
 // only is a field that only some modes have.
@@ -60,12 +49,12 @@ func (d Draft) exclusive() []only {
 		{d.cidr.At, d.cidr.Given, networks()}, {d.link.At, d.link.Given, networks()},
 		{d.extra.claim.At, d.extra.claim.Given, networks()},
 		{d.sharing.At, d.sharing.Given, networks()},
-		{d.dhcp.unknown.At, d.dhcp.unknown.Given, managed()},
-		{d.dhcp.rng.At, d.dhcp.rng.Given, managed()},
-		{d.dhcp.lease.At, d.dhcp.lease.Given, managed()},
-		{d.dhcp.gateway.At, d.dhcp.gateway.Given, managed()},
+		{d.dhcp.Unknown.At, d.dhcp.Unknown.Given, managed()},
+		{d.dhcp.Range.At, d.dhcp.Range.Given, managed()},
+		{d.dhcp.Lease.At, d.dhcp.Lease.Given, managed()},
+		{d.dhcp.Gateway.At, d.dhcp.Gateway.Given, managed()},
 	}
-	for _, s := range d.dhcp.dns {
+	for _, s := range d.dhcp.DNS {
 		all = append(all, only{s.At, true, managed()})
 	}
 	return append(all, d.extra.only...)
@@ -79,8 +68,8 @@ func (d Draft) Values() Settings {
 	s := Settings{
 		Network: d.Mode(), CIDR: d.cidr.Value, Interface: d.link.Value,
 		IP: d.ip.Value, BootstrapIP: d.bootstrapIP.Value, VolumeClaim: d.extra.claim.Value,
-		DHCP: DHCP{Unknown: d.dhcp.unknown.Value, First: d.dhcp.first, Last: d.dhcp.last,
-			Lease: d.dhcp.lease.Value, Gateway: d.dhcp.gateway.Value},
+		DHCP: DHCP{Unknown: d.dhcp.Unknown.Value, First: d.dhcp.First, Last: d.dhcp.Last,
+			Lease: d.dhcp.Lease.Value, Gateway: d.dhcp.Gateway.Value},
 	}
 	if s.Network != Disabled {
 		s.Address = Sharing(d.sharing.Value)
@@ -93,10 +82,10 @@ func (d Draft) Values() Settings {
 	for _, m := range d.macs {
 		s.MACs = append(s.MACs, m.Value)
 	}
-	for _, a := range d.dhcp.dns {
+	for _, a := range d.dhcp.DNS {
 		s.DHCP.DNS = append(s.DHCP.DNS, a.Value)
 	}
-	for _, n := range d.dhcp.ntp {
+	for _, n := range d.dhcp.NTP {
 		s.DHCP.NTP = append(s.DHCP.NTP, n.Value)
 	}
 	return s

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
+	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/dhcp"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/grammar"
 )
 
@@ -30,28 +31,28 @@ func GivenSettings(r *document.Report, s Settings) Draft {
 		cidr:        grammar.As(r, valid("cidr", s.CIDR), grammar.CIDR),
 		ip:          grammar.As(r, valid("ip", s.IP), grammar.Addr),
 		bootstrapIP: grammar.As(r, valid("bootstrapIP", s.BootstrapIP), grammar.Addr),
-		dhcp: server{unknown: text("dhcp.unknown", s.DHCP.Unknown),
-			gateway: grammar.As(r, valid("dhcp.gateway", s.DHCP.Gateway), grammar.Addr)},
+		dhcp: dhcp.Server{Unknown: text("dhcp.unknown", s.DHCP.Unknown),
+			Gateway: grammar.As(r, valid("dhcp.gateway", s.DHCP.Gateway), grammar.Addr)},
 	}
 	if s.DHCP.First.IsValid() {
-		d.dhcp.rng = text("dhcp.range", s.DHCP.First.String()+","+s.DHCP.Last.String())
+		d.dhcp.Range = text("dhcp.range", s.DHCP.First.String()+","+s.DHCP.Last.String())
 	}
 	if s.DHCP.Lease != 0 {
-		d.dhcp.lease = grammar.As(r, text("dhcp.lease", s.DHCP.Lease.String()), grammar.Lease)
+		d.dhcp.Lease = grammar.As(r, text("dhcp.lease", s.DHCP.Lease.String()), grammar.Lease)
 	}
 	for i, m := range s.MACs {
 		at := text(fmt.Sprintf("macs[%d]", i), m.String())
 		d.macs = append(d.macs, grammar.As(r, at, grammar.MAC))
 	}
 	for i, a := range s.DHCP.DNS {
-		d.dhcp.dns = append(d.dhcp.dns, grammar.As(r, valid(fmt.Sprintf("dhcp.dns[%d]", i), a),
+		d.dhcp.DNS = append(d.dhcp.DNS, grammar.As(r, valid(fmt.Sprintf("dhcp.dns[%d]", i), a),
 			grammar.Addr))
 	}
 	for i, n := range s.DHCP.NTP {
-		d.dhcp.ntp = append(d.dhcp.ntp, text(fmt.Sprintf("dhcp.ntp[%d]", i), n))
+		d.dhcp.NTP = append(d.dhcp.NTP, text(fmt.Sprintf("dhcp.ntp[%d]", i), n))
 	}
 	r.OneOf(d.network, string(Managed), string(Unmanaged), string(Disabled))
 	r.OneOf(d.sharing, string(One), string(Two))
-	r.OneOf(d.dhcp.unknown, Refuse, Pool)
+	r.OneOf(d.dhcp.Unknown, Refuse, Pool)
 	return d
 }

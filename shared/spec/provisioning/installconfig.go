@@ -6,6 +6,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
+	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/dhcp"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/grammar"
 )
 
@@ -21,7 +22,7 @@ func ReadInstallConfig(r *document.Reader, o document.Map) Draft {
 		ip:          s.clusterIP(),
 		bootstrapIP: grammar.As(&r.Report, s.text("bootstrapProvisioningIP"), grammar.Addr),
 		ca:          s.text("bmcVerifyCA"),
-		dhcp:        server{rng: s.text("provisioningDHCPRange")},
+		dhcp:        dhcp.Server{Range: s.text("provisioningDHCPRange")},
 	}
 	for _, field := range []string{"provisioningMACAddress", "provisioningBridge"} {
 		v := s.value(field)
@@ -30,7 +31,7 @@ func ReadInstallConfig(r *document.Reader, o document.Map) Draft {
 	d.macs = s.cards(d.Mode())
 	clocks, _ := r.List(s.value("additionalNTPServers"))
 	for _, e := range clocks {
-		d.dhcp.ntp = append(d.dhcp.ntp, r.Text(e))
+		d.dhcp.NTP = append(d.dhcp.NTP, r.Text(e))
 	}
 	address := func(name string) document.Scalar[netip.Addr] {
 		return grammar.As(&r.Report, s.text(name), grammar.Addr)
