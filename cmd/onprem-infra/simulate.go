@@ -199,12 +199,13 @@ func (s simulation) run(std streams, p plan.Plan, c schedule.Cluster, args []str
 			return err
 		}
 	}
-	return s.print(std, rows)
+	text := simulate.Table(rows) + "\n" + width().Break("", "", simulate.Legend())
+	return printRows(std, *s.format, rows, text, simulate.Failures(rows))
 }
 
-// print writes the rows, and broken rules to standard error.
-func (s simulation) print(std streams, rows []simulate.Row) error {
-	if *s.format == "json" {
+// printRows writes the rows of a table, which is their text, and broken rules to standard error.
+func printRows[R any](std streams, format string, rows []R, text string, failures []string) error {
+	if format == "json" {
 		enc := json.NewEncoder(std.out)
 		enc.SetEscapeHTML(false)
 		for _, r := range rows {
@@ -212,34 +213,26 @@ func (s simulation) print(std streams, rows []simulate.Row) error {
 				return err
 			}
 		}
-	} else {
-		text := simulate.Table(rows) + "\n" + width().Break("", "", simulate.Legend())
-		if _, err := io.WriteString(std.out, coloured(std.out, text)); err != nil {
-			return err
-		}
-	}
-	failures := simulate.Failures(rows)
-	if len(failures) == 0 {
-		return nil
+	} else if _, err := io.WriteString(std.out, coloured(std.out, text)); err != nil {
+		return err
 	}
 	for _, f := range failures {
 		_ = printMessage(std.err, "onprem-infra: %s\n", f)
 	}
-	return negative(nil)
+	if len(failures) > 0 {
+		return negative(nil)
+	}
+	return nil
 }
 
 // replay runs one schedule.
 func (s simulation) replay(std streams, c schedule.Cluster) error {
-	_, text, err := read(std, s.schedule)
+	faults, err := parsed(std, s.schedule, schedule.Parse, func(f schedule.Schedule) (err error) {
+		c, err = simulate.ForSchedule(c, f)
+		return err
+	})
 	if err != nil {
 		return err
-	}
-	faults, err := schedule.Parse(string(text))
-	if err == nil {
-		c, err = simulate.ForSchedule(c, faults)
-	}
-	if err != nil {
-		return negativef("%s: %w", s.schedule, err)
 	}
 	result := engine.Run(c, faults)
 	if s.html != "" {
@@ -250,10 +243,32 @@ func (s simulation) replay(std streams, c schedule.Cluster) error {
 			return err
 		}
 	}
-	if _, err := io.WriteString(std.out, result.Text()); err != nil {
+	return printRun(std, result.Text(), len(result.Broken))
+}
+
+// parsed is the schedule in a file, checked.
+func parsed[S any](
+	std streams, file string, parse func(text string) (S, error), check func(S) error,
+) (faults S, err error) {
+	_, text, err := read(std, file)
+	if err != nil {
+		return faults, err
+	}
+	if faults, err = parse(string(text)); err == nil {
+		err = check(faults)
+	}
+	if err != nil {
+		return faults, negativef("%s: %w", file, err)
+	}
+	return faults, nil
+}
+
+// printRun writes one run. The exit code is 1 if a rule was broken.
+func printRun(std streams, text string, broken int) error {
+	if _, err := io.WriteString(std.out, text); err != nil {
 		return err
 	}
-	if len(result.Broken) > 0 {
+	if broken > 0 {
 		return negative(nil)
 	}
 	return nil

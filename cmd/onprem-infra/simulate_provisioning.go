@@ -1,9 +1,6 @@
 package main
 
 import (
-	"encoding/json"
-	"io"
-
 	"github.com/spf13/cobra"
 
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/provisioning"
@@ -54,56 +51,18 @@ func (s simulation) install(std streams, p plan.Plan, args []string) error {
 		}))
 	}
 	line.Done()
-	return s.printInstalls(std, c, rows)
-}
-
-// printInstalls writes the rows, and broken rules to standard error.
-func (s simulation) printInstalls(
-	std streams, c schedule.Cluster, rows []provisioning.Row,
-) error {
-	if *s.format == "json" {
-		enc := json.NewEncoder(std.out)
-		enc.SetEscapeHTML(false)
-		for _, r := range rows {
-			if err := enc.Encode(r); err != nil {
-				return err
-			}
-		}
-	} else {
-		text := provisioning.Table(rows) + "\n" + width().Break("", "", provisioning.Legend())
-		if _, err := io.WriteString(std.out, coloured(std.out, text)); err != nil {
-			return err
-		}
-	}
-	failures := provisioning.Failures(c, rows)
-	for _, f := range failures {
-		_ = printMessage(std.err, "onprem-infra: %s\n", f)
-	}
-	if len(failures) > 0 {
-		return negative(nil)
-	}
-	return nil
+	text := provisioning.Table(rows) + "\n" + width().Break("", "", provisioning.Legend())
+	return printRows(std, *s.format, rows, text, provisioning.Failures(c, rows))
 }
 
 // reinstall runs one schedule.
 func (s simulation) reinstall(std streams, c schedule.Cluster) error {
-	_, text, err := read(std, s.schedule)
+	faults, err := parsed(std, s.schedule, schedule.Parse, func(f schedule.Schedule) error {
+		return f.Check(c)
+	})
 	if err != nil {
 		return err
-	}
-	faults, err := schedule.Parse(string(text))
-	if err == nil {
-		err = faults.Check(c)
-	}
-	if err != nil {
-		return negativef("%s: %w", s.schedule, err)
 	}
 	result := engine.Run(c, faults)
-	if _, err := io.WriteString(std.out, result.Text()); err != nil {
-		return err
-	}
-	if len(result.Broken) > 0 {
-		return negative(nil)
-	}
-	return nil
+	return printRun(std, result.Text(), len(result.Broken))
 }

@@ -188,7 +188,8 @@ func TestSimulateUsage(t *testing.T) {
 func TestSimulateFails(t *testing.T) {
 	for _, row := range []simulate.Row{{Scenario: "reboot", OK: true}, {Scenario: "reboot", Broken: []string{"a rule"}}} {
 		var out, errs strings.Builder
-		err := simulation{format: new("text")}.print(streams{out: &out, err: &errs}, []simulate.Row{row})
+		rows := []simulate.Row{row}
+		err := printRows(streams{out: &out, err: &errs}, "text", rows, simulate.Table(rows), simulate.Failures(rows))
 		if (err == nil) != row.OK || strings.Contains(errs.String(), "reboot: a rule") == row.OK {
 			t.Errorf("%+v: %v, %s%s", row, err, out.String(), errs.String())
 		}

@@ -2,13 +2,13 @@ package simulate
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/engine"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/schedule"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/seeds"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/trace"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
 
@@ -94,29 +94,12 @@ func Random(c schedule.Cluster, seed uint64, schedules int, report func(begun in
 		Profile: c.Timing.Profile, Scenario: random, Runs: schedules,
 		Broken: []string{}, Simulated: true,
 	}
-	seeds := make(chan uint64)
-	var mu sync.Mutex
-	var workers sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		workers.Go(func() {
-			for one := range seeds {
-				result := engine.Run(schedule.Trial(one, c))
-				mu.Lock()
-				for _, b := range result.Broken {
-					r.Broken = append(r.Broken, fmt.Sprintf("%v (seed %d)", b, one))
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	for i := range schedules {
-		if i%500 == 0 {
-			report(i)
+	run := func(one uint64) trace.Result { return engine.Run(schedule.Trial(one, c)) }
+	seeds.Each(seed, schedules, run, func(one uint64, result trace.Result) {
+		for _, b := range result.Broken {
+			r.Broken = append(r.Broken, fmt.Sprintf("%v (seed %d)", b, one))
 		}
-		seeds <- seed + uint64(i)
-	}
-	close(seeds)
-	workers.Wait()
+	}, report)
 	slices.Sort(r.Broken)
 	r.OK = len(r.Broken) == 0
 	return r

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/agenda"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/router"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/schedule"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/world"
@@ -26,17 +27,18 @@ func pair(t *testing.T, timing vrrp.Timing) (w *world.World, holder, other *worl
 			other = h
 		}
 	}
-	w.Queue.Events = nil
+	w.Queue = agenda.Queue[world.Event]{}
 	r := &other.Router
 	r.Down = router.MasterDown(w, r)
 	router.Arm(w, other, r.Down)
-	w.Queue.Events = nil
+	w.Queue = agenda.Queue[world.Event]{}
 	return w, holder, other
 }
 
 // adverts are the priorities of the adverts that are on their way to a host.
 func adverts(w *world.World, to *world.Host) (all []int) {
-	for _, e := range w.Queue.Events {
+	for q := w.Queue; !q.Empty(); {
+		e := q.Pop()
 		if e.Kind == world.EvAdvert && int(e.Host) == to.Index {
 			all = append(all, int(e.Arg))
 		}

@@ -2,14 +2,13 @@ package provisioning
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/provisioning/engine"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/provisioning/schedule"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/provisioning/world"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/seeds"
 )
 
 // Row is the result of a scenario, or of all random schedules, as one line of JSON.
@@ -93,26 +92,7 @@ func Measure(s Scenario, c schedule.Cluster, seed uint64, runs int) (row Row, ok
 // time.
 func Random(c schedule.Cluster, seed uint64, schedules int, report func(begun int)) Row {
 	t := newTally(random)
-	seeds := make(chan uint64)
-	var mu sync.Mutex
-	var workers sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		workers.Go(func() {
-			for one := range seeds {
-				r := engine.Run(c, schedule.Random(one, c))
-				mu.Lock()
-				t.add(r)
-				mu.Unlock()
-			}
-		})
-	}
-	for i := range schedules {
-		if i%500 == 0 {
-			report(i)
-		}
-		seeds <- seed + uint64(i)
-	}
-	close(seeds)
-	workers.Wait()
+	run := func(one uint64) world.Result { return engine.Run(c, schedule.Random(one, c)) }
+	seeds.Each(seed, schedules, run, func(_ uint64, r world.Result) { t.add(r) }, report)
 	return t.done()
 }

@@ -1,13 +1,14 @@
 package schedule
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/script"
 )
 
 // MaxLength is how long a schedule may be.
@@ -38,19 +39,8 @@ func (s Schedule) String() string {
 // order. Empty lines and text after # are ignored.
 func Parse(text string) (Schedule, error) {
 	var s Schedule
-	lines := bufio.NewScanner(strings.NewReader(text))
-	for n := 1; lines.Scan(); n++ {
-		line, _, _ := strings.Cut(lines.Text(), "#")
-		words := strings.Fields(line)
-		if len(words) == 0 {
-			continue
-		}
-		if err := s.parseLine(words); err != nil {
-			return Schedule{}, fmt.Errorf("read schedule, line %d: %w", n, err)
-		}
-	}
-	if err := lines.Err(); err != nil {
-		return Schedule{}, fmt.Errorf("read schedule: %w", err)
+	if err := script.Read(text, s.parseLine); err != nil {
+		return Schedule{}, err
 	}
 	if s.Length <= 0 || s.Length > MaxLength {
 		return Schedule{}, fmt.Errorf("read schedule: its length is %v: specify one of at most "+
@@ -61,16 +51,16 @@ func Parse(text string) (Schedule, error) {
 }
 
 func (s *Schedule) parseLine(words []string) (err error) {
-	switch {
-	case len(words) == 2 && words[0] == "seed":
-		s.Seed, err = strconv.ParseUint(words[1], 10, 64)
-	case len(words) == 2 && words[0] == "length":
+	if ok, err := script.Seed(words, &s.Seed); ok {
+		return err
+	}
+	if len(words) == 2 && words[0] == "length" {
 		s.Length, err = time.ParseDuration(words[1])
-	default:
-		var f Fault
-		if f, err = parseFault(words); err == nil {
-			s.Faults = append(s.Faults, f)
-		}
+		return err
+	}
+	f, err := parseFault(words)
+	if err == nil {
+		s.Faults = append(s.Faults, f)
 	}
 	return err
 }

@@ -1,16 +1,11 @@
 package world
 
-import (
-	"cmp"
-	"slices"
-	"time"
-)
+import "time"
 
 // Event is something that is due. A timer that is set anew gets the next generation; an event of an
 // earlier generation has no effect.
 type Event struct {
 	At    time.Duration
-	order uint32 // of those that are due at one time
 	Gen   uint32
 	Arg   int32
 	Kind  EventKind
@@ -81,30 +76,6 @@ const (
 	EvPart                            // of a host starts
 	EvClient                          // a client asks
 )
-
-// queue gives events in the order of time.
-type queue struct {
-	Events []Event // the next one last
-	next   uint32
-}
-
-func (q *queue) Empty() bool { return len(q.Events) == 0 }
-
-func (q *queue) push(e Event) {
-	q.next++
-	e.order = q.next
-	at, _ := slices.BinarySearchFunc(q.Events, e, func(a, b Event) int {
-		return cmp.Or(cmp.Compare(b.At, a.At), cmp.Compare(b.order, a.order))
-	})
-	q.Events = slices.Insert(q.Events, at, e)
-}
-
-func (q *queue) Pop() Event {
-	last := len(q.Events) - 1
-	e := q.Events[last]
-	q.Events = q.Events[:last]
-	return e
-}
 
 // OnGrid is the next time of something periodic.
 func (w *World) OnGrid(phase, every time.Duration) time.Duration {

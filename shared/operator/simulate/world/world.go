@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/agenda"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/schedule"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/trace"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -16,7 +17,7 @@ type World struct {
 	schedule.Cluster
 	Random *rand.Rand
 	Now    time.Duration
-	Queue  queue
+	Queue  agenda.Queue[Event]
 	Hosts  []*Host
 	Boot   *Host // the bootstrap machine, or nil
 	Faults []schedule.Fault
@@ -35,7 +36,7 @@ func New(c schedule.Cluster, s schedule.Schedule) *World {
 	}
 	w := &World{
 		Cluster: c, Random: rand.New(rand.NewPCG(s.Seed, 0x6f6e7072656d)), Faults: s.Faults,
-		Queue: queue{Events: make([]Event, 0, 64)}, Result: trace.Result{Cluster: c, Schedule: s},
+		Queue: agenda.New[Event](64), Result: trace.Result{Cluster: c, Schedule: s},
 	}
 	for i, name := range c.Hosts() {
 		w.Hosts = append(w.Hosts, newHost(w, i, name))
@@ -97,7 +98,7 @@ func (w *World) Between(from, to time.Duration) time.Duration {
 
 func (w *World) At(when time.Duration, e Event) {
 	e.At = when
-	w.Queue.push(e)
+	w.Queue.Push(when, e)
 }
 
 // Clock is the virtual time as a time.Time, for decisions of the product.

@@ -3,12 +3,12 @@
 package schedule
 
 import (
-	"bufio"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/script"
 )
 
 // Kind is a kind of fault.
@@ -91,26 +91,14 @@ func (s Schedule) OnePowerCut() bool {
 // Parse reads a schedule: a line for the seed, and one for each fault. Empty lines and text after #
 // are ignored.
 func Parse(text string) (s Schedule, err error) {
-	lines := bufio.NewScanner(strings.NewReader(text))
-	for n := 1; lines.Scan(); n++ {
-		line, _, _ := strings.Cut(lines.Text(), "#")
-		words := strings.Fields(line)
-		if len(words) == 0 {
-			continue
-		}
-		if err := s.parseLine(words); err != nil {
-			return Schedule{}, fmt.Errorf("read schedule, line %d: %w", n, err)
-		}
-	}
-	if err := lines.Err(); err != nil {
-		return Schedule{}, fmt.Errorf("read schedule: %w", err)
+	if err := script.Read(text, s.parseLine); err != nil {
+		return Schedule{}, err
 	}
 	return s, nil
 }
 
 func (s *Schedule) parseLine(words []string) (err error) {
-	if len(words) == 2 && words[0] == "seed" {
-		s.Seed, err = strconv.ParseUint(words[1], 10, 64)
+	if ok, err := script.Seed(words, &s.Seed); ok {
 		return err
 	}
 	f, err := parseFault(words)

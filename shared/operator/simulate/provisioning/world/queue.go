@@ -1,19 +1,14 @@
 package world
 
-import (
-	"cmp"
-	"slices"
-	"time"
-)
+import "time"
 
 // Event is something that is due. What was set before a generation ended has no effect.
 type Event struct {
-	At    time.Duration
-	order uint32
-	Gen   uint32
-	Arg   int32
-	Host  int16
-	Kind  EventKind
+	At   time.Duration
+	Gen  uint32
+	Arg  int32
+	Host int16
+	Kind EventKind
 }
 
 // EventKind is what an event is about.
@@ -45,35 +40,10 @@ const (
 	EvJudge                   // nothing but the rules
 )
 
-type queue struct {
-	events []Event // the next one last
-	next   uint32
-}
-
-// Empty reports whether nothing is due any more.
-func (q *queue) Empty() bool { return len(q.events) == 0 }
-
-func (q *queue) push(e Event) {
-	q.next++
-	e.order = q.next
-	at, _ := slices.BinarySearchFunc(q.events, e, func(a, b Event) int {
-		return cmp.Or(cmp.Compare(b.At, a.At), cmp.Compare(b.order, a.order))
-	})
-	q.events = slices.Insert(q.events, at, e)
-}
-
-// Pop takes the next event.
-func (q *queue) Pop() Event {
-	last := len(q.events) - 1
-	e := q.events[last]
-	q.events = q.events[:last]
-	return e
-}
-
 // At has an event happen at a time.
 func (w *World) At(when time.Duration, e Event) {
 	e.At = when
-	w.Queue.push(e)
+	w.Queue.Push(when, e)
 }
 
 // After has an event happen after a while.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/mac"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/agenda"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/provisioning/schedule"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
@@ -23,7 +24,7 @@ type World struct {
 	Schedule schedule.Schedule
 	Random   *rand.Rand
 	Now      time.Duration
-	Queue    queue
+	Queue    agenda.Queue[Event]
 	Boot     *Machine
 	Hosts    []*Host // the nodes first
 	Nodes    int     // how many of them the bootstrap machine installs
@@ -46,7 +47,7 @@ var epoch = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 // New is a cluster before anything runs.
 func New(c schedule.Cluster, s schedule.Schedule) *World {
 	w := &World{Cluster: c, Schedule: s, Random: rand.New(rand.NewPCG(s.Seed, 0x776f726c64)),
-		Queue: queue{events: make([]Event, 0, 64)}, Result: newResult(s)}
+		Queue: agenda.New[Event](64), Result: newResult(s)}
 	w.Traits = Traits{Keeps: w.Random.IntN(2) == 0}
 	w.Pod.Node = -1
 	for i, h := range c.Nodes() {
