@@ -42,13 +42,11 @@ func Knows(p plan.Plan) bool {
 // of which share the address at which hosts reach it.
 func Runs(p plan.Plan) bool { return p.NodeRuns(role.Master).Boots }
 
-// Namespace is where a cluster has the objects of its hosts.
-func Namespace(p plan.Plan) string {
-	if p.Flavour().Machines {
-		return object.MachineNamespace
-	}
-	return object.HostNamespace
-}
+// Place is where a cluster has the objects of its hosts.
+func Place(p plan.Plan) object.Place { return p.Flavour().Hosts() }
+
+// Namespace is that of these objects.
+func Namespace(p plan.Plan) string { return Place(p).Namespace }
 
 // WrongHosts is the error of Objects for hosts of the plan of which no object can be made. Each
 // list may be empty, but not all of them.
@@ -250,6 +248,14 @@ func host(namespace string, planned provision.Host, described spec.Host, waits b
 		all = append(all, network)
 	}
 	return append(all, h)
+}
+
+// UserData is the Secret from which metal3 has the document by which a host of any Kubernetes
+// joins.
+func UserData(host string, document secret.Text) object.Secret {
+	return object.Secret{
+		Head: about(object.HostNamespace, object.Core, "Secret", object.UserDataOf(host)),
+		Data: map[string]string{"userData": encoded(document)}}
 }
 
 func encoded(text secret.Text) string {

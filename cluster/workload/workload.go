@@ -16,9 +16,9 @@ import (
 )
 
 // The names of the objects. Those of Ironic have one name, whatever their kind.
-const (
-	Ironic   = "metal3-ironic"
-	Operator = "metal3-operator"
+var (
+	Ironic   = object.AnyHosts().Ironic
+	Operator = object.AnyHosts().Operator
 	// Identity is the Secret with Ironic's certificate and the account of its API. It is applied
 	// empty: so no program needs the right to make Secrets.
 	Identity = Ironic

@@ -130,6 +130,14 @@ func numbers(names ...string) (all []uint16) {
 	return all
 }
 
+// Hosts is where the cluster has the objects of its hosts.
+func (f Flavour) Hosts() object.Place {
+	if f.Machines {
+		return object.OpenShiftHosts()
+	}
+	return object.AnyHosts()
+}
+
 // Policy is a timing's policy without checks of what the cluster does not have: they would never
 // pass.
 func (f Flavour) Policy(p vrrp.Policy) vrrp.Policy {

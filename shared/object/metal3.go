@@ -10,6 +10,33 @@ const (
 	HostNamespace = "onprem-infra-metal3"
 )
 
+// Place is where a cluster has the objects of its hosts, and what provisions them.
+type Place struct {
+	Namespace string
+	Ironic    string // the Deployment of its own Ironic
+	Operator  string // that of metal3's operator
+	Machines  bool   // hosts belong to Machines, whose controller drains their nodes
+}
+
+// OpenShiftHosts is the place in a cluster of OpenShift, by whose operators it is made.
+func OpenShiftHosts() Place {
+	return Place{Namespace: MachineNamespace, Ironic: "metal3",
+		Operator: "metal3-baremetal-operator", Machines: true}
+}
+
+// AnyHosts is the place in a cluster of any other Kubernetes, made by our own objects.
+func AnyHosts() Place {
+	return Place{Namespace: HostNamespace, Ironic: "metal3-ironic", Operator: "metal3-operator"}
+}
+
+// Text names the place for people.
+func (p Place) Text() string {
+	if p.Machines {
+		return "OpenShift, with hosts in the namespace " + p.Namespace
+	}
+	return "any Kubernetes, with hosts in the namespace " + p.Namespace
+}
+
 // Paused is the annotation that keeps metal3 from a host, and UntilHandover its value on the hosts
 // that wait for the bootstrap machine to end.
 const (
@@ -28,6 +55,9 @@ func AccountOf(host string) string { return host + "-bmc-secret" }
 
 // NetworkOf names the Secret with a host's network, as OpenShift's installer does.
 func NetworkOf(host string) string { return host + "-network-config-secret" }
+
+// UserDataOf names the Secret with the document by which a host of any Kubernetes joins.
+func UserDataOf(host string) string { return host + "-user-data-secret" }
 
 // Provisioning tells OpenShift's cluster-baremetal-operator how hosts are provisioned.
 type Provisioning struct {
@@ -65,6 +95,14 @@ type BareMetalHostSpec struct {
 	Online                bool             `yaml:"online"`
 	NetworkDataName       string           `yaml:"preprovisioningNetworkDataName,omitempty"`
 	RootDeviceHints       *RootDeviceHints `yaml:"rootDeviceHints,omitempty"`
+}
+
+// Image is what metal3 writes to a host's disk.
+type Image struct {
+	Checksum     string `yaml:"checksum"` // of ChecksumType, or the URL of a file with it
+	ChecksumType string `yaml:"checksumType"`
+	Format       string `yaml:"format"` // raw or qcow2
+	URL          string `yaml:"url"`
 }
 
 // BMC is how a host is switched on. The account is in a Secret of the host's namespace.

@@ -19,17 +19,17 @@ func (c *Client) Apply(
 	ctx context.Context, host string, s scale.Step, objects []object.Object,
 ) error {
 	annotate := func(path, key string, value any) error {
-		return c.patch(ctx, path, map[string]any{"metadata": map[string]any{
+		return c.Patch(ctx, path, map[string]any{"metadata": map[string]any{
 			"annotations": map[string]any{key: value}}})
 	}
 	switch s.Action {
 	case scale.Create:
-		return c.create(ctx, objects)
+		return c.Create(ctx, objects)
 	case scale.Resume:
-		return annotate(hostPath+host, object.Paused, nil)
+		return annotate(c.Host(host), object.Paused, nil)
 	case scale.Raise, scale.Lower:
 		// Another one may have changed the replicas since they were read: the API compares.
-		return c.patch(ctx, setPath+"/"+s.Set, map[string]any{
+		return c.Patch(ctx, setPath+"/"+s.Set, map[string]any{
 			"metadata": map[string]any{"resourceVersion": s.Version},
 			"spec":     map[string]any{"replicas": s.Replicas}})
 	case scale.Mark:
@@ -38,9 +38,9 @@ func (c *Client) Apply(
 		_, err := c.delete(ctx, machinePath+"/"+s.Machine)
 		return err
 	case scale.Off:
-		return c.patch(ctx, hostPath+host, map[string]any{"spec": map[string]any{"online": false}})
+		return c.Patch(ctx, c.Host(host), map[string]any{"spec": map[string]any{"online": false}})
 	case scale.Delete:
-		_, err := c.delete(ctx, hostPath+host)
+		_, err := c.delete(ctx, c.Host(host))
 		return err
 	}
 	return nil
@@ -49,8 +49,9 @@ func (c *Client) Apply(
 // Forget deletes the Secrets of a host that is gone, as far as they are ours. any reports whether
 // there was one.
 func (c *Client) Forget(ctx context.Context, host string) (any bool, err error) {
-	for _, name := range []string{object.AccountOf(host), object.NetworkOf(host)} {
-		path := secretPath + "/" + name
+	for _, name := range []string{object.AccountOf(host), object.NetworkOf(host),
+		object.UserDataOf(host)} {
+		path := c.Secrets() + "/" + name
 		var is struct {
 			Metadata objects.Meta `json:"metadata"`
 		}
@@ -64,7 +65,8 @@ func (c *Client) Forget(ctx context.Context, host string) (any bool, err error) 
 	return any, err
 }
 
-func (c *Client) patch(ctx context.Context, path string, change map[string]any) error {
+// Patch changes fields of an object that exists (RFC 7396).
+func (c *Client) Patch(ctx context.Context, path string, change map[string]any) error {
 	found, err := c.API.JSON(ctx, http.MethodPatch, path, change, nil)
 	if err == nil && !found {
 		return fmt.Errorf("change %s: it does not exist any more", path)
@@ -76,13 +78,13 @@ func (c *Client) delete(ctx context.Context, path string) (found bool, err error
 	return c.API.JSON(ctx, http.MethodDelete, path, nil, nil)
 }
 
-// create makes the objects of a host. A Secret that an earlier trial has left gets the data of now.
-func (c *Client) create(ctx context.Context, objects []object.Object) error {
+// Create makes the objects of a host. A Secret that an earlier trial has left gets the data of now.
+func (c *Client) Create(ctx context.Context, objects []object.Object) error {
 	for _, o := range objects {
 		about := o.About()
-		collection := secretPath
+		collection := c.Secrets()
 		if about.Kind == "BareMetalHost" {
-			collection = hostsPath
+			collection = c.Hosts()
 		}
 		path := collection + "/" + about.Metadata.Name
 		body, err := plain(o)
@@ -96,7 +98,7 @@ func (c *Client) create(ctx context.Context, objects []object.Object) error {
 			found, err = c.API.JSON(ctx, http.MethodPost, collection, body, nil)
 			if err == nil && !found {
 				err = fmt.Errorf("create %s: the API has no such collection: name the kubeconfig "+
-					"of a cluster of OpenShift on bare metal", path)
+					"of a cluster with metal3's types: %s", path, c.place().Text())
 			}
 		case about.Kind == "Secret":
 			_, err = c.API.JSON(ctx, http.MethodPatch, path, body, nil)

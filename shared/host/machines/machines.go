@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/health"
-	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/object"
 	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
 	"github.com/onprem-infra/onprem-infra/shared/operator/workers/objects"
@@ -28,7 +27,10 @@ type API interface {
 // Client reads and changes what the API has of hosts.
 type Client struct {
 	API API
-	// ControlPlane is the label of a control plane node, and Namespace that of our objects.
+	// Place is where the objects of hosts are; the zero value is OpenShift's.
+	Place object.Place
+	// ControlPlane is the label of a control plane node, and Namespace that of our objects; empty
+	// for whichever has what the bootstrap machine publishes.
 	ControlPlane, Namespace string
 
 	beat  string    // of the bootstrap machine
@@ -39,25 +41,21 @@ type Client struct {
 // removed without an end.
 const stale = 2 * time.Minute
 
-// The paths of OpenShift's objects.
+// The paths of OpenShift's Machines, and of nodes.
 const (
 	inNamespace = "/namespaces/" + object.MachineNamespace + "/"
-	hostsPath   = "/apis/" + object.Metal3 + inNamespace + "baremetalhosts"
-	hostPath    = hostsPath + "/"
 	machinePath = "/apis/" + object.Machine + inNamespace + "machines"
 	setPath     = "/apis/" + object.Machine + inNamespace + "machinesets"
 	nodePath    = "/api/v1/nodes"
-	ironicPath  = "/apis/apps/v1" + inNamespace + "deployments/" + objects.Ironic
-	secretPath  = "/api/v1" + inNamespace + "secrets"
 )
 
 // World is what the API has, seen from a host.
 func (c *Client) World(ctx context.Context, name string) (w scale.World, err error) {
-	if err := plainName(name); err != nil {
+	if err := PlainName(name); err != nil {
 		return w, err
 	}
 	var all list[objects.Host]
-	_, err = c.API.JSON(ctx, http.MethodGet, hostsPath, nil, &all)
+	_, err = c.API.JSON(ctx, http.MethodGet, c.Hosts(), nil, &all)
 	if err != nil {
 		return w, err
 	}
@@ -80,9 +78,9 @@ func (c *Client) World(ctx context.Context, name string) (w scale.World, err err
 	return w, c.rest(ctx, &w)
 }
 
-// plainName is an error for what cannot be a host's name: it becomes a part of a path, and without
+// PlainName is an error for what cannot be a host's name: it becomes a part of a path, and without
 // one a request would be about all hosts.
-func plainName(name string) error {
+func PlainName(name string) error {
 	if !names.MatchString(name) || len(name) > 253 {
 		return scale.Refusal{Text: fmt.Sprintf("%q is no name of a host", name)}
 	}
@@ -125,28 +123,6 @@ func (c *Client) machines(ctx context.Context, w *scale.World) error {
 	}
 	slices.SortFunc(w.Sets, func(a, b scale.Set) int { return cmp.Compare(a.Name, b.Name) })
 	return nil
-}
-
-// Fleet is what the API has of all hosts; the zero value with an error.
-func (c *Client) Fleet(ctx context.Context) (scale.Fleet, error) {
-	var f scale.Fleet
-	var hosts list[objects.Host]
-	if _, err := c.API.JSON(ctx, http.MethodGet, hostsPath, nil, &hosts); err != nil {
-		return scale.Fleet{}, err
-	}
-	for _, h := range hosts.Items {
-		f.Hosts = append(f.Hosts, h.Scale())
-	}
-	var ironic objects.Deployment
-	if _, err := c.API.JSON(ctx, http.MethodGet, ironicPath, nil, &ironic); err != nil {
-		return scale.Fleet{}, err
-	}
-	f.Ironic = ironic.Status.ReadyReplicas > 0
-	var err error
-	if f.Bootstrap, err = c.bootstrap(ctx); err != nil {
-		return scale.Fleet{}, err
-	}
-	return f, nil
 }
 
 // nodes reads the nodes that count: those of the control plane, and the host's own.
@@ -204,39 +180,6 @@ func (c *Client) rest(ctx context.Context, w *scale.World) error {
 	slices.Sort(w.Ingress)
 	w.Ingress = slices.Compact(w.Ingress)
 	var err error
-	w.Bootstrap, err = c.bootstrap(ctx)
+	w.Bootstrap, err = c.Bootstrap(ctx)
 	return err
-}
-
-// bootstrap reports whether the bootstrap machine has published itself, has not left, and beats.
-func (c *Client) bootstrap(ctx context.Context) (bool, error) {
-	p, found, err := c.published(ctx)
-	return found && err == nil && c.beats(p), err
-}
-
-// beats reports whether the bootstrap machine has not left, and beats.
-func (c *Client) beats(p published) bool {
-	if notice.BootstrapLeft(p.Data) {
-		return false
-	}
-	if beat := p.Data[notice.Beat]; beat != c.beat || c.since.IsZero() {
-		c.beat, c.since = beat, time.Now()
-	}
-	return time.Since(c.since) < stale
-}
-
-// published is the bootstrap machine's object. ManagedFields are the API's: when which program
-// changed it last.
-type published struct {
-	Metadata struct {
-		ManagedFields []struct{ Time time.Time } `json:"managedFields"`
-	} `json:"metadata"`
-	Data map[string]string `json:"data"`
-}
-
-// published reads what the bootstrap machine has published of itself.
-func (c *Client) published(ctx context.Context) (p published, found bool, err error) {
-	path := fmt.Sprintf("/api/v1/namespaces/%s/configmaps/%s", c.Namespace, notice.Bootstrap)
-	found, err = c.API.JSON(ctx, http.MethodGet, path, nil, &p)
-	return p, found, err
 }

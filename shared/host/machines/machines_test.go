@@ -45,6 +45,14 @@ func (f *fake) JSON(_ context.Context, method, path string, body, out any) (bool
 	return true, json.Unmarshal([]byte(text), out)
 }
 
+// The paths of OpenShift's hosts.
+const (
+	hostsPath  = "/apis/metal3.io/v1alpha1/namespaces/openshift-machine-api/baremetalhosts"
+	hostPath   = hostsPath + "/"
+	ironicPath = "/apis/apps/v1/namespaces/openshift-machine-api/deployments/metal3"
+	secretPath = "/api/v1/namespaces/openshift-machine-api/secrets"
+)
+
 const bootstrapPath = "/api/v1/namespaces/ours/configmaps/" + notice.Bootstrap
 
 func client(answers map[string]string) (*Client, *fake) {
@@ -259,4 +267,58 @@ func TestRun_TriedAgain(t *testing.T) {
 			t.Errorf("no such host: %v", err)
 		}
 	})
+}
+
+// TestFind holds in which namespace a cluster has its hosts, by what it has itself, and that two of
+// which none is meant are named.
+func TestFind(t *testing.T) {
+	const anyPath = "/apis/metal3.io/v1alpha1/namespaces/onprem-infra-metal3/baremetalhosts"
+	w0, w1, none := `{"items":[{"metadata":{"name":"w0"}}]}`, `{"items":[{"metadata":{"name":"w1"}}]}`, `{"items":[]}`
+	for name, tt := range map[string]struct {
+		answers map[string]string
+		host    string
+		want    object.Place
+		text    string
+	}{
+		"OpenShift":                      {map[string]string{hostsPath: w0, anyPath: none}, "", object.OpenShiftHosts(), ""},
+		"any Kubernetes":                 {map[string]string{hostsPath: none, anyPath: w0}, "", object.AnyHosts(), ""},
+		"any Kubernetes, another host":   {map[string]string{anyPath: w0}, "w9", object.AnyHosts(), ""},
+		"both, and a host of one":        {map[string]string{hostsPath: w0, anyPath: w1}, "w1", object.AnyHosts(), ""},
+		"both":                           {map[string]string{hostsPath: w0, anyPath: w1}, "", object.Place{}, "namespaces openshift-machine-api and onprem-infra-metal3: name its description by -c"},
+		"both, and a host of both":       {map[string]string{hostsPath: w0, anyPath: w0}, "w0", object.Place{}, "name its description by -c"},
+		"no host, and Machines":          {map[string]string{hostsPath: none, "/apis/machine.openshift.io/v1beta1": "{}"}, "w0", object.OpenShiftHosts(), ""},
+		"no host, and nothing else here": {nil, "w0", object.AnyHosts(), ""},
+	} {
+		_, f := client(tt.answers)
+		got, err := Find(t.Context(), f, tt.host)
+		if got != tt.want || tt.text == "" != (err == nil) || err != nil && (!strings.Contains(err.Error(), tt.text) || !errors.As(err, new(scale.Refusal))) {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+	_, f := client(nil)
+	f.fails = map[string]error{anyPath: errors.New("forbidden")}
+	if p, err := Find(t.Context(), f, ""); err == nil || p != (object.Place{}) {
+		t.Errorf("one that is not seen: %+v, %v", p, err)
+	}
+}
+
+// TestFleet_AnyKubernetes holds that hosts of any Kubernetes wait for their own Ironic, and for a
+// bootstrap machine whatever namespace its description has chosen.
+func TestFleet_AnyKubernetes(t *testing.T) {
+	const in = "/namespaces/onprem-infra-metal3/"
+	answers := map[string]string{
+		"/apis/metal3.io/v1alpha1" + in + "baremetalhosts": `{"items":[{"metadata":{"name":"w0"}}]}`,
+		"/apis/apps/v1" + in + "deployments/metal3-ironic": `{"status":{"readyReplicas":1}}`,
+		"/api/v1/configmaps": `{"items":[{"data":{"addresses":"[]","beat":"2"}},{"data":{"addresses":"[\"192.0.2.1\"]","beat":"1"}}]}`,
+	}
+	c, _ := client(answers)
+	c.Place, c.Namespace = object.AnyHosts(), ""
+	f, err := c.Fleet(t.Context())
+	if err != nil || len(f.Hosts) != 1 || !f.Ironic || !f.Bootstrap || f.Deployment != "metal3-ironic" {
+		t.Errorf("%+v, %v", f, err)
+	}
+	answers["/api/v1/configmaps"] = `{"items":[]}`
+	if f, err := c.Fleet(t.Context()); err != nil || f.Bootstrap {
+		t.Errorf("%+v, %v", f, err)
+	}
 }

@@ -39,7 +39,7 @@ func (c *Client) Run(ctx context.Context, host string, next scale.Next, objects 
 		}
 		s, err := next(w)
 		if err == nil && s.Done && !w.Host.Exists {
-			err = c.gone(ctx, host, did)
+			err = c.Gone(ctx, host, did)
 		}
 		if err != nil {
 			return false, err
@@ -50,7 +50,7 @@ func (c *Client) Run(ctx context.Context, host string, next scale.Next, objects 
 		last, did = s, true
 		return s.Done, c.Apply(ctx, host, s, objects)
 	}
-	return until(ctx, one, func(err error) { report(scale.Step{}, err) })
+	return Until(ctx, one, func(err error) { report(scale.Step{}, err) })
 }
 
 // NoHost is the refusal for a host that the API does not have.
@@ -58,9 +58,9 @@ func NoHost(host string) scale.Refusal {
 	return scale.Refusal{Text: fmt.Sprintf("the cluster has no host %s", host)}
 }
 
-// gone deletes what is left of a host that is gone. If nothing is, and nothing was done before,
+// Gone deletes what is left of a host that is gone. If nothing is, and nothing was done before,
 // there was no such host.
-func (c *Client) gone(ctx context.Context, host string, did bool) error {
+func (c *Client) Gone(ctx context.Context, host string, did bool) error {
 	found, err := c.Forget(ctx, host)
 	if err == nil && !found && !did {
 		return NoHost(host)
@@ -68,9 +68,9 @@ func (c *Client) gone(ctx context.Context, host string, did bool) error {
 	return err
 }
 
-// until repeats rounds until one is the last, or ends by an error that another round would have
-// too.
-func until(ctx context.Context, round func(context.Context) (last bool, err error),
+// Until repeats rounds until one is the last, or ends by an error that another round would have
+// too. Failed gets other errors, each once in a row.
+func Until(ctx context.Context, round func(context.Context) (last bool, err error),
 	failed func(error)) error {
 	trouble := ""
 	for {
@@ -119,5 +119,5 @@ func (c *Client) Release(
 		}
 		return round.Done, err
 	}
-	return until(ctx, one, func(err error) { report(scale.Round{}, err) })
+	return Until(ctx, one, func(err error) { report(scale.Round{}, err) })
 }

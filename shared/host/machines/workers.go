@@ -19,12 +19,11 @@ const silent = 5 * time.Minute
 // Workers is what the API has of the hosts that the cluster provisions, at a time of this machine's
 // clock. It only reads.
 func (c *Client) Workers(ctx context.Context, now time.Time) (workers.World, error) {
-	var w workers.World
+	w := workers.World{Place: c.place()}
 	var hosts list[objects.Host]
 	var machines list[objects.Machine]
 	var nodes list[objects.Node]
-	var ironic objects.Deployment
-	found, err := c.API.JSON(ctx, http.MethodGet, hostsPath, nil, &hosts)
+	found, err := c.API.JSON(ctx, http.MethodGet, c.Hosts(), nil, &hosts)
 	if err == nil && !found {
 		err = errors.New("the cluster's API has no BareMetalHosts: its hosts are provisioned by " +
 			"another program than metal3")
@@ -32,11 +31,18 @@ func (c *Client) Workers(ctx context.Context, now time.Time) (workers.World, err
 	if err != nil {
 		return w, err
 	}
-	for path, out := range map[string]any{machinePath: &machines, nodePath: &nodes,
-		ironicPath: &ironic} {
+	more := map[string]any{nodePath: &nodes}
+	if w.Place.Machines {
+		more[machinePath] = &machines
+	}
+	for path, out := range more {
 		if _, err := c.API.JSON(ctx, http.MethodGet, path, nil, out); err != nil {
 			return w, err
 		}
+	}
+	ironic, err := c.Ironic(ctx)
+	if err != nil {
+		return w, err
 	}
 	if w.Bootstrap, err = c.provisions(ctx, now); err != nil {
 		return w, fmt.Errorf("read whether the bootstrap machine has ended: %w", err)

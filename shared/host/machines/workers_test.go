@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/object"
 	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
 	"github.com/onprem-infra/onprem-infra/shared/operator/workers"
 )
@@ -24,6 +25,7 @@ func TestWorkers(t *testing.T) {
 	c, f := client(answers)
 	got, err := c.Workers(t.Context(), begin)
 	want := workers.World{
+		Place:    object.OpenShiftHosts(),
 		Hosts:    []workers.Host{{Host: scale.Host{Name: "w0", Exists: true, State: "inspecting"}, Updated: begin, Inspect: workers.Operation{Start: begin}}},
 		Machines: []workers.Machine{{Machine: scale.Machine{Name: "m"}, Host: "w0"}}, Nodes: []workers.Node{{Name: "w0", Created: begin}},
 		Ironic: workers.Ironic{Ready: true, Since: begin}, Unread: []string{`host w0: status.operationHistory.register.start: "soon" is no time of a cluster`},
@@ -69,5 +71,22 @@ func TestWorkers_Bootstrap(t *testing.T) {
 		if w, err := c.Workers(t.Context(), beat.Add(tt.after)); err != nil || w.Bootstrap != tt.want {
 			t.Errorf("%s: %v, %v", name, w.Bootstrap, err)
 		}
+	}
+}
+
+// TestWorkers_AnyKubernetes holds that the hosts of any Kubernetes are read where they are, and that
+// no Machine is asked for.
+func TestWorkers_AnyKubernetes(t *testing.T) {
+	const in = "/namespaces/onprem-infra-metal3/"
+	c, f := client(map[string]string{
+		"/apis/metal3.io/v1alpha1" + in + "baremetalhosts": `{"items":[{"metadata":{"name":"w0","namespace":"onprem-infra-metal3"},"spec":{"image":{"url":"x"}},"status":{"provisioning":{"state":"available"}}}]}`,
+		nodePath: `{"items":[{"metadata":{"name":"w0.example.com"}}]}`,
+		"/apis/apps/v1" + in + "deployments/metal3-ironic": `{"metadata":{"name":"metal3-ironic"},"status":{"readyReplicas":1}}`,
+	})
+	f.fails = map[string]error{machinePath: errors.New("there are no Machines")}
+	c.Place = object.AnyHosts()
+	w, err := c.Workers(t.Context(), time.Now())
+	if err != nil || !w.Bare() || !w.Ironic.Ready || len(w.Hosts) != 1 || !w.Hosts[0].Image || w.Node(w.Hosts[0]) == nil {
+		t.Errorf("%+v, %v", w, err)
 	}
 }

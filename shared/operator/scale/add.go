@@ -22,7 +22,7 @@ func Add(w World, wanted string) (Step, error) {
 	case h.Deleting:
 		return wait("host %s to be gone, as it is being deleted; it is %s", h.Name, h.state())
 	case w.Bootstrap:
-		return wait(untilEnded)
+		return wait(UntilEnded)
 	case w.Machine != nil:
 		return w.joins(wanted)
 	case h.Consumer != "":
@@ -67,8 +67,8 @@ func Add(w World, wanted string) (Step, error) {
 	return Step{Action: Raise, Set: s.Name, Version: s.Version, Replicas: s.Live + 1}, nil
 }
 
-// untilEnded is what all wait for that begin with a host.
-const untilEnded = "the bootstrap machine to end, or to be silent for 2 minutes"
+// UntilEnded is what all wait for that begin with a host.
+const UntilEnded = "the bootstrap machine to end, or to be silent for 2 minutes"
 
 // joins is what a host that belongs to a Machine waits for.
 func (w World) joins(wanted string) (Step, error) {

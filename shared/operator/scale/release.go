@@ -1,9 +1,12 @@
 package scale
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/onprem-infra/onprem-infra/shared/object"
 )
 
 // Batch is how many hosts begin at once: each fetches a ramdisk and an image from one server, and
@@ -15,6 +18,8 @@ type Fleet struct {
 	Hosts     []Host // by name
 	Bootstrap bool   // the bootstrap machine still provisions hosts of the cluster
 	Ironic    bool   // the cluster's own Ironic is ready
+	// Deployment is the name of that Ironic's; empty for OpenShift's.
+	Deployment string
 }
 
 // Round is what is next for the hosts that wait for the handover.
@@ -54,13 +59,20 @@ func Release(f Fleet) Round {
 	case len(waiting) == 0:
 		return Round{Done: true}
 	case f.Bootstrap:
-		return Round{Waits: untilEnded}
+		return Round{Waits: UntilEnded}
 	case !f.Ironic:
-		return Round{Waits: "the cluster's own Ironic to be ready (the Deployment metal3)"}
+		return Round{Waits: UntilIronic(f.Deployment)}
 	case begun > Batch/10:
 		return Round{Waits: fmt.Sprintf("%d hosts to be inspected", begun)}
 	}
 	return Round{Release: waiting[:min(Batch, len(waiting))]}
+}
+
+// UntilIronic is what hosts wait for that a cluster's own Ironic provisions, with the name of its
+// Deployment.
+func UntilIronic(deployment string) string {
+	return "the cluster's own Ironic to be ready (the Deployment " +
+		cmp.Or(deployment, object.OpenShiftHosts().Ironic) + ")"
 }
 
 // beginning reports whether a host has not yet got so far that it no longer loads the servers.

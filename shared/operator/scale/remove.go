@@ -60,16 +60,8 @@ func (w World) control(node string) bool {
 
 // quorum is why a member of etcd does not leave.
 func (w World) quorum(node string) Refusal {
-	members, others := 0, 0
-	for _, n := range w.Nodes {
-		if n.Control {
-			members++
-		}
-		if n.Control && n.Ready && n.Name != node {
-			others++
-		}
-	}
-	if need := members/2 + 1; others < need {
+	others, members, need := Members(w.Nodes, node)
+	if others < need {
 		return Refusal{fmt.Sprintf("host %s is a member of etcd: without it %d of %d are Ready, "+
 			"and etcd needs %d: repair or add one first", w.Host.Name, others, members, need)}
 	}

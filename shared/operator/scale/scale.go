@@ -6,6 +6,7 @@ package scale
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // World is what the API has, seen from one host.
@@ -112,6 +113,26 @@ func (r Refusal) Error() string { return r.Text }
 
 func refuse(format string, args ...any) (Step, error) {
 	return Step{}, Refusal{fmt.Sprintf(format, args...)}
+}
+
+// OfHost reports whether a node that no Machine names is a host's: it has the host's name, or that
+// with a domain.
+func OfHost(node, host string) bool {
+	return node == host || host != "" && strings.HasPrefix(node, host+".")
+}
+
+// Members counts the members of etcd, and those that are Ready without a node; need is how many it
+// takes for a quorum.
+func Members(nodes []Node, without string) (ready, all, need int) {
+	for _, n := range nodes {
+		if n.Control {
+			all++
+		}
+		if n.Control && n.Ready && n.Name != without {
+			ready++
+		}
+	}
+	return ready, all, all/2 + 1
 }
 
 // node is the node of a name, if there is one.

@@ -29,12 +29,15 @@ type Handover struct {
 	Waits string `json:"waits,omitempty"`
 	// Ready are hosts that may begin now: "hosts release" has them begin.
 	Ready []string `json:"ready,omitempty"`
+
+	deployment string // of the cluster's own Ironic
 }
 
 // handover is decided as "hosts release" does it.
 func (w World) handover() Handover {
-	f := scale.Fleet{Bootstrap: w.Bootstrap, Ironic: w.Ironic.Ready}
-	h := Handover{Phase: Releasing}
+	f := scale.Fleet{Bootstrap: w.Bootstrap, Ironic: w.Ironic.Ready,
+		Deployment: w.place().Ironic}
+	h := Handover{Phase: Releasing, deployment: f.Deployment}
 	for _, host := range w.Hosts {
 		f.Hosts = append(f.Hosts, host.Host)
 		if !host.Own() {
@@ -67,7 +70,7 @@ func (h Handover) Text() string {
 		return "the bootstrap machine still provisions, " + released
 	case h.Phase == IronicStart:
 		return "the bootstrap machine has ended, and the cluster's own Ironic is not ready (the " +
-			"Deployment metal3), " + released
+			"Deployment " + h.deployment + "), " + released
 	case h.Phase == Done:
 		return "the handover is done, " + released
 	case len(h.Ready) > 0:

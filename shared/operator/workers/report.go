@@ -74,8 +74,10 @@ func Of(w World, now time.Time) *Report {
 			"'%s'", len(r.Handover.Ready), release)
 	case r.Handover.Phase == IronicStart && !late.IsZero() && now.Sub(late) >= slack:
 		r.fault = fmt.Sprintf("the cluster's own Ironic has not been ready for %s: see 'kubectl "+
-			"--namespace %s get pods', and the ClusterOperator baremetal",
-			progress.Short(now.Sub(late)), object.MachineNamespace)
+			"--namespace %s get pods'", progress.Short(now.Sub(late)), w.place().Namespace)
+		if !w.Bare() {
+			r.fault += ", and the ClusterOperator baremetal"
+		}
 	}
 	return r
 }
@@ -95,7 +97,7 @@ func (w World) idle() (names []string) {
 
 // Worker is how far a host is at a time.
 func (w World) Worker(h Host, now time.Time) Worker {
-	s := stateOf(h)
+	s := w.state(h)
 	one := Worker{Name: h.Name, State: h.State, Power: h.On, Attempt: h.Failures + 1,
 		Operational: h.Operational, ErrorType: h.Fault, LastError: h.Problem}
 	if m := w.Machine(h); m != nil {
@@ -146,14 +148,14 @@ func known(at, now time.Time) time.Time {
 
 // cause is why a host needs a person, and what to do.
 func (w World) cause(one Worker, h Host, now time.Time) (why, do string) {
-	details := fmt.Sprintf("see 'kubectl --namespace %s describe bmh %s'", object.MachineNamespace,
+	details := fmt.Sprintf("see 'kubectl --namespace %s describe bmh %s'", w.place().Namespace,
 		h.Name)
 	if one.Step == Paused || one.Step == Waiting {
 		return "", "" // metal3 does nothing with it, and what it has reported is old
 	}
 	if h.Problem != "" || h.Operational == "error" {
 		return cmp.Or(h.Fault, "an error") + ": " + cmp.Or(h.Problem, "metal3 has no message"),
-			cmp.Or(remedies[h.Fault], details)
+			cmp.Or(w.remedy(h.Fault), details)
 	}
 	if m := w.Machine(h); m != nil && m.Problem != "" && one.Step != Joined {
 		return "its Machine " + m.Name + " has failed: " + m.Problem, fmt.Sprintf("see 'kubectl "+
@@ -175,5 +177,5 @@ func (w World) cause(one Worker, h Host, now time.Time) (why, do string) {
 			"'kubectl get csr'"
 	}
 	return fmt.Sprintf("it is %s %s, and metal3 reports nothing", one.Does, took), "see the pods " +
-		"metal3 and metal3-baremetal-operator, and its console"
+		w.place().Ironic + " and " + w.place().Operator + ", and its console"
 }

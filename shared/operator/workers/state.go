@@ -2,6 +2,7 @@ package workers
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -100,15 +101,36 @@ func stateOf(h Host) state {
 	return s
 }
 
+// state is stateOf in a cluster: without Machines it is the image for which a free host waits.
+func (w World) state(h Host) state {
+	s := stateOf(h)
+	switch {
+	case !w.Bare() || s.step != Available:
+	case h.Image:
+		s.does = "about to be provisioned"
+	default:
+		s.does = "available: 'onprem-infra hosts add " + h.Name + "' makes a node of it"
+	}
+	return s
+}
+
 // remedies are what to do about a kind of error of metal3.
 var remedies = map[string]string{
 	"registration error": bmcRemedy, "provisioned registration error": bmcRemedy,
 	"power management error": bmcRemedy,
 	"inspection error": "see its console: its ramdisk has to boot, and to reach Ironic; check " +
-		"its boot order, its switch port (VLAN, portfast) and the log of the pod metal3",
+		"its boot order, its switch port (VLAN, portfast) and the log of the pod " + ironicPod,
 	"preparation error": "see its console, and what its object asks of firmware and RAID",
 	"provisioning error": "see its console; check the image, the hints for its disk and the log " +
-		"of the pod metal3",
+		"of the pod " + ironicPod,
+}
+
+// ironicPod stands for the name of the pods of the cluster's own Ironic.
+const ironicPod = "{ironic}"
+
+// remedy is what to do about a kind of error; empty for one that is not known.
+func (w World) remedy(fault string) string {
+	return strings.ReplaceAll(remedies[fault], ironicPod, w.place().Ironic)
 }
 
 const bmcRemedy = "check the BMC's address, account and certificate in the host's object and " +

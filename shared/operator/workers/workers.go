@@ -1,17 +1,20 @@
-// Package workers decides how far the hosts are that a cluster of OpenShift provisions by its own
-// operators, by what its API has of them: what each one waits for, which needs a person, and how
-// far the bootstrap machine has handed provisioning over.
+// Package workers decides how far the hosts are that a cluster provisions by metal3, with Machines
+// of OpenShift or without them, by what its API has of them: what each one waits for, which needs a
+// person, and how far the bootstrap machine has handed provisioning over.
 package workers
 
 import (
 	"slices"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/object"
 	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
 )
 
 // World is what the API has of all hosts.
 type World struct {
+	// Place is where the objects of hosts are; the zero value is OpenShift's.
+	Place    object.Place
 	Hosts    []Host
 	Machines []Machine
 	Nodes    []Node
@@ -39,6 +42,7 @@ type Host struct {
 	Fault string
 	// Operational is metal3's operationalStatus, such as OK, error or delayed.
 	Operational string
+	Image       bool      // metal3 is to write an image to its disk
 	Failures    int       // since the last thing that metal3 ended well
 	Updated     time.Time // when metal3 changed its status last
 
@@ -74,6 +78,17 @@ func (h Host) Own() bool { return !h.External && h.State != externally }
 // Written reports whether metal3 has written the host's disk, and keeps it.
 func (h Host) Written() bool { return h.Own() && h.State == provisioned }
 
+// place is where the objects of hosts are.
+func (w World) place() object.Place {
+	if w.Place == (object.Place{}) {
+		return object.OpenShiftHosts()
+	}
+	return w.Place
+}
+
+// Bare reports whether hosts belong to no Machines, as in a cluster of any Kubernetes.
+func (w World) Bare() bool { return !w.place().Machines }
+
 // Machine is the Machine that a host belongs to; nil without one.
 func (w World) Machine(h Host) *Machine {
 	for _, is := range []func(Machine) bool{
@@ -94,7 +109,11 @@ func (w World) Node(h Host) *Node {
 	if m := w.Machine(h); m != nil && m.Node != "" {
 		name = m.Node
 	}
-	i := slices.IndexFunc(w.Nodes, func(n Node) bool { return n.Name == name })
+	is := func(n Node) bool { return n.Name == name }
+	i := slices.IndexFunc(w.Nodes, is)
+	if i < 0 && w.Bare() {
+		i = slices.IndexFunc(w.Nodes, func(n Node) bool { return scale.OfHost(n.Name, name) })
+	}
 	if i < 0 {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/object"
 	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
 	"github.com/onprem-infra/onprem-infra/test/golden"
 )
@@ -193,6 +194,32 @@ func TestHandover(t *testing.T) {
 		faults := strings.Join(r.Faults(), "; ")
 		if (faults == "") != (tt.fault == "") || !strings.HasPrefix(faults, tt.fault) {
 			t.Errorf("%s: faults %q, want %q", tt.name, faults, tt.fault)
+		}
+	}
+}
+
+// TestReport_AnyKubernetes holds that hosts of any Kubernetes are reported by what they have there:
+// no Machines, their own namespace, and their own Ironic.
+func TestReport_AnyKubernetes(t *testing.T) {
+	w := World{Place: object.AnyHosts(), Ironic: Ironic{Since: ago(20)}, Hosts: []Host{
+		of("a-joined", "provisioned", func(h *Host) { h.Image = true }),
+		of("b-free", "available", nil),
+		of("c-ordered", "available", func(h *Host) { h.Image = true }),
+		of("d-failed", "provisioning", failed("provisioning error", "checksum", 1)),
+		of("e-stuck", "inspecting", func(h *Host) { h.Inspect = Operation{Start: ago(50)} }),
+		of("f-sick", "inspecting", failed("", "x", 1)),
+	}, Nodes: []Node{{Name: "a-joined.example.com", Ready: true, Since: ago(5)}, {Name: "b-free", Ready: true}}}
+	r := Of(w, now)
+	text := r.Text(now) + strings.Join(r.Faults(), "\n")
+	for _, want := range []string{"(the Deployment metal3-ironic)", "1 of 6 hosts have joined", "b-free: available: 'onprem-infra hosts add b-free' makes a node of it", "c-ordered: about to be provisioned",
+		"the log of the pod metal3-ironic", "see the pods metal3-ironic and metal3-operator", "kubectl --namespace onprem-infra-metal3 get pods'", "--namespace onprem-infra-metal3 describe bmh f-sick"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	for _, other := range []string{"openshift", "Machine", "ClusterOperator", "{"} {
+		if strings.Contains(text, other) {
+			t.Errorf("%q in\n%s", other, text)
 		}
 	}
 }

@@ -1,5 +1,5 @@
-// Package fleet draws how a cluster of OpenShift has provisioned hosts by its own operators, by the
-// objects of its API that were saved once or several times.
+// Package fleet draws how a cluster has provisioned hosts by its own operators, by the objects of
+// its API that were saved once or several times.
 package fleet
 
 import (
@@ -24,6 +24,8 @@ type host struct {
 	node *workers.Node
 	ops  []operation // in the order of their begins
 	is   workers.Worker
+	// free is what a host is that was inspected, until metal3 had to write it.
+	free string
 }
 
 // operation is something that metal3 did with a host.
@@ -62,16 +64,22 @@ func Of(saved ...workers.World) Fleet {
 			put(&f.world.Nodes, n, func(o workers.Node) bool { return o.Name == n.Name },
 				func(o workers.Node) bool { return o.Since.After(n.Since) })
 		}
+		f.world.Place = cmp.Or(w.Place, f.world.Place)
 		if w.Ironic != (workers.Ironic{}) {
 			f.world.Ironic = w.Ironic
 		}
+	}
+	free := "until a Machine had it"
+	if f.world.Bare() {
+		free = "until its image was set"
 	}
 	for _, h := range f.world.Hosts {
 		if !h.Own() {
 			f.external++
 			continue
 		}
-		f.hosts = append(f.hosts, host{Host: h, node: f.world.Node(h), ops: once(ops[h.Name])})
+		f.hosts = append(f.hosts, host{Host: h, node: f.world.Node(h),
+			ops: once(ops[h.Name]), free: free})
 	}
 	slices.SortFunc(f.hosts, func(a, b host) int { return cmp.Compare(a.Name, b.Name) })
 	return f

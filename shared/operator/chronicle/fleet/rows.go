@@ -113,7 +113,7 @@ func (h host) took(joined time.Time) string {
 	}
 	part(h.Register.Start, h.Register.End, "registration")
 	part(h.Inspect.Start, h.Inspect.End, "inspection")
-	part(h.Inspect.End, h.Provision.Start, "until a Machine had it")
+	part(h.Inspect.End, h.Provision.Start, h.free)
 	part(h.Provision.Start, h.Provision.End, "provisioning")
 	part(h.Provision.End, h.node.Created, "first boot")
 	part(h.node.Created, joined, "until its Node was Ready")

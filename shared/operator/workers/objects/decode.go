@@ -168,15 +168,19 @@ func (d *decoder) object(text []byte) {
 	group, _, _ := strings.Cut(head.APIVersion, "/")
 	switch head.Kind + "." + group {
 	case "BareMetalHost.metal3.io":
-		err = read(text, func(h Host) { add(d, &d.w.Hosts)(h.Worker()) })
+		err = read(text, func(h Host) {
+			d.place(h.Metadata.Namespace)
+			add(d, &d.w.Hosts)(h.Worker())
+		})
 	case "Machine.machine.openshift.io":
 		err = read(text, func(m Machine) { d.w.Machines = append(d.w.Machines, m.Worker()) })
 	case "Node.v1":
 		err = read(text, func(n Node) { add(d, &d.w.Nodes)(n.Worker()) })
 	case "Deployment.apps":
-		if head.Metadata.Name != Ironic || head.Metadata.Namespace != object.MachineNamespace {
+		if !isIronic(head.Metadata.Namespace, head.Metadata.Name) {
 			return // each cluster has many
 		}
+		d.place(head.Metadata.Namespace)
 		err = read(text, func(o Deployment) {
 			is, odd := o.Ironic()
 			d.unread(odd...)
@@ -194,8 +198,25 @@ func (d *decoder) object(text []byte) {
 	}
 }
 
-// Ironic names the Deployment of the cluster's own Ironic.
-const Ironic = "metal3"
+// isIronic reports whether a Deployment is that of the cluster's own Ironic.
+func isIronic(namespace, name string) bool {
+	return slices.ContainsFunc(places(), func(p object.Place) bool {
+		return p.Namespace == namespace && p.Ironic == name
+	})
+}
+
+func places() []object.Place {
+	return []object.Place{object.OpenShiftHosts(), object.AnyHosts()}
+}
+
+// place notes where the cluster has its hosts, by the first object that is there.
+func (d *decoder) place(namespace string) {
+	for _, p := range places() {
+		if p.Namespace == namespace && d.w.Place == (object.Place{}) {
+			d.w.Place = p
+		}
+	}
+}
 
 // read reads one object of a kind that has a name.
 func read[T any](text []byte, take func(T)) error {

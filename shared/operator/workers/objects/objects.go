@@ -48,9 +48,9 @@ func (m Meta) marked() bool { return m.Annotations[scale.DeleteFirst] != "" }
 // Deletes reports whether an object is being deleted.
 func (m Meta) Deletes() bool { return m.DeletionTimestamp != "" }
 
-// name is unique: with the namespace, unless that is the usual one.
+// name is unique: with the namespace, unless that is one where clusters have their hosts.
 func (m Meta) name() string {
-	if m.Namespace == "" || m.Namespace == object.MachineNamespace {
+	if slices.Contains([]string{"", object.MachineNamespace, object.HostNamespace}, m.Namespace) {
 		return m.Name
 	}
 	return m.Namespace + "/" + m.Name
@@ -69,6 +69,8 @@ type Host struct {
 		Online                bool `json:"online"`
 		ExternallyProvisioned bool `json:"externallyProvisioned"`
 		ConsumerRef           *struct{ Kind, Name string }
+		Image                 *struct{ URL string }
+		CustomDeploy          *struct{ Method string }
 	} `json:"spec"`
 	Status struct {
 		ErrorMessage      string `json:"errorMessage"`
@@ -103,13 +105,18 @@ func (h Host) Scale() scale.Host {
 	return out
 }
 
+// Deploys reports whether metal3 is to write the host's disk, whatever has ordered it.
+func (h Host) Deploys() bool {
+	return h.Spec.Image != nil && h.Spec.Image.URL != "" || h.Spec.CustomDeploy != nil
+}
+
 // Worker is the host with its history. odd are the times that cannot be, in words; they are left
 // out.
 func (h Host) Worker() (out workers.Host, odd []string) {
 	s := h.Status
 	c := clock{of: "host " + h.Metadata.name()}
 	out = workers.Host{Host: h.Scale(), Fault: redact.Message(s.ErrorType),
-		Operational: s.OperationalStatus, Failures: max(0, s.ErrorCount),
+		Image: h.Deploys(), Operational: s.OperationalStatus, Failures: max(0, s.ErrorCount),
 		Updated:     c.time("status.lastUpdated", s.LastUpdated),
 		Register:    c.operation("register", s.OperationHistory.Register),
 		Inspect:     c.operation("inspect", s.OperationHistory.Inspect),
@@ -172,7 +179,10 @@ type condition struct {
 // Node is a node of the cluster.
 type Node struct {
 	Metadata Meta `json:"metadata"`
-	Status   struct {
+	Spec     struct {
+		Unschedulable bool `json:"unschedulable"`
+	} `json:"spec"`
+	Status struct {
 		Conditions []condition `json:"conditions"`
 	} `json:"status"`
 }

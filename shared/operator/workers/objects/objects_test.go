@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/object"
 	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
 	"github.com/onprem-infra/onprem-infra/shared/operator/workers"
 	"github.com/onprem-infra/onprem-infra/test/cache"
@@ -53,6 +54,7 @@ const saved = `{
 func TestDecode(t *testing.T) {
 	w, ours := Decode([]byte(saved))
 	want := workers.World{
+		Place: object.OpenShiftHosts(),
 		Hosts: []workers.Host{{Host: scale.Host{Name: "w0", Exists: true, State: "provisioned", On: true, Online: true, Paused: true, Handover: true, Consumer: "Machine m0",
 			Problem: `GET https://(secret-1)@bmc/1: Authorization: Basic (secret-2) refused \x1b[2J`},
 			Fault: "inspection error", Operational: "error", Failures: 2, Updated: at("10:20:00"), Register: workers.Operation{Start: at("10:00:00"), End: at("10:00:30")},
@@ -204,4 +206,22 @@ func FuzzDecode(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestDecode_AnyKubernetes holds that a file shows by its hosts or its Ironic where the cluster has
+// them, and that another Deployment of the name is none.
+func TestDecode_AnyKubernetes(t *testing.T) {
+	const in = `"namespace": "onprem-infra-metal3"`
+	host := `{"apiVersion": "metal3.io/v1alpha1", "kind": "BareMetalHost", "metadata": {"name": "w0", ` + in + `}, "spec": {"image": {"url": "u"}}, "status": {"provisioning": {"state": "available"}}}`
+	ironic := `{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "metal3-ironic", ` + in + `}, "status": {"readyReplicas": 1}}`
+	other := `{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "metal3", ` + in + `}, "status": {"readyReplicas": 1}}`
+	for text, want := range map[string]workers.World{
+		host:   {Place: object.AnyHosts(), Hosts: []workers.Host{{Host: scale.Host{Name: "w0", Exists: true, State: "available"}, Image: true}}},
+		ironic: {Place: object.AnyHosts(), Ironic: workers.Ironic{Ready: true}},
+		other:  {},
+	} {
+		if w, ours := Decode([]byte(text)); !ours || !reflect.DeepEqual(w, want) {
+			t.Errorf("%s: %+v, want %+v", text, w, want)
+		}
+	}
 }
