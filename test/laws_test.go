@@ -141,6 +141,7 @@ var laws = []law{
 	{room: "shared/operator/chronicle/fleet", own: []string{"shared/operator/timeline", "shared/operator/workers", "shared/provisioning/progress"}, why: "what was saved of an API is drawn without a look at it"},
 	{room: "shared/operator/workers", own: []string{"shared/object", "shared/operator/layout", "shared/operator/scale", "shared/provisioning/progress"}, why: "how far hosts are, by what was read: where that was read is another's matter"},
 	{room: "shared/operator/workers/objects", own: []string{"shared/object", "shared/operator/redact", "shared/operator/scale", "shared/operator/workers"}, why: "the API's objects in JSON, from wherever they come"},
+	{room: "shared/operator/scale/bare", own: []string{"shared/object", "shared/operator/scale"}, why: "which step is next where no Machine is, by what was read: who reads and does it is another's matter"},
 	{room: "shared/operator/scale", own: []string{"shared/object"}, why: "which step is next, by what was read: who reads and does it is another's matter"},
 	{room: "shared/operator/simulate/agenda", why: "leaf; events of any simulation"},
 	{room: "shared/operator/simulate/script", why: "leaf; lines of any schedule"},
