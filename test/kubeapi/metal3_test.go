@@ -3,6 +3,7 @@ package kubeapi
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"os"
@@ -31,16 +32,21 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// ironicCluster is a cluster of any Kubernetes in which Ironic and metal3's operator run.
-func ironicCluster(t *testing.T) (plan.Plan, []spec.Host) {
+// ironicCluster is a cluster of any Kubernetes in which Ironic and metal3's operator run, with the
+// worker w0 and more.
+func ironicCluster(t *testing.T, more ...string) (plan.Plan, []spec.Host) {
 	t.Helper()
+	others := ""
+	for i, name := range more {
+		others += fmt.Sprintf(", {name: %s, role: worker, bootMAC: '52:54:00:00:01:%02x', bmc: {address: 'ipmi://198.51.100.%d', credentials: {file: a}}}", name, i, 10+i)
+	}
 	c, findings := spec.Parse("cluster.yaml", []byte(`{apiVersion: onprem-infra.io/v1alpha1, kind: Cluster, metadata: {name: prod}, spec: {
   baseDomain: example.com, platform: baremetal, distribution: kubernetes, controlPlaneReplicas: 1,
   machineNetworks: [192.0.2.0/24], apiVIPs: [192.0.2.5], ingressVIPs: [192.0.2.6], provisioning: {network: managed, volumeClaim: ironic},
   images: {ironicImage: 'r/ironic:1', baremetalRuntimeCfgImage: 'r/o:1', ironicAgentImage: 'r/agent:1', baremetalOperatorImage: 'r/bmo:1', osImage: 'http://192.0.2.9/os.raw@sha256:`+
 		strings.Repeat("0", 64)+`'},
   hosts: [{name: m0, role: master, bootMAC: '52:54:00:00:00:01', bmc: {address: 'ipmi://198.51.100.1', credentials: {file: a}}},
-    {name: w0, role: worker, bootMAC: '52:54:00:00:00:02', bmc: {address: 'ipmi://198.51.100.2', credentials: {file: a}}}]}}`), spec.Knobs{})
+    {name: w0, role: worker, bootMAC: '52:54:00:00:00:02', bmc: {address: 'ipmi://198.51.100.2', credentials: {file: a}}}`+others+`]}}`), spec.Knobs{})
 	if findings.HasErrors() {
 		t.Fatal(findings)
 	}

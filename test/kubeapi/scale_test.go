@@ -65,6 +65,19 @@ type operators struct {
 	r     *rand.Rand
 	n     int
 	wiped []string
+	// bare, they are those of any Kubernetes: metal3's operator, the kubelets of its hosts, and
+	// what makes a Node Unknown of which the kubelet is gone. There are no Machines.
+	bare bool
+	// before is called when a host is about to be wiped.
+	before func(host string)
+}
+
+// at is where the hosts are.
+func (o *operators) at() string {
+	if o.bare {
+		return bareHostsOf
+	}
+	return hostsOf
 }
 
 const (
@@ -79,6 +92,7 @@ type object3 struct {
 	Spec     struct {
 		Online, ExternallyProvisioned bool
 		ConsumerRef                   *struct{ Name string }
+		Image, UserData               *struct{ URL, Name string }
 		Replicas                      int
 	}
 	Status struct {
@@ -120,27 +134,30 @@ func (o *operators) state(h object3, state string, on bool) {
 			times[begun] = fields{"start": now, "end": nil}
 		}
 	}
-	o.do(http.MethodPatch, hostsOf+"/"+h.Metadata.Name, fields{"status": fields{"poweredOn": on, "lastUpdated": now, "operationalStatus": "OK", "provisioning": fields{"state": state}, "operationHistory": times}})
+	o.do(http.MethodPatch, o.at()+"/"+h.Metadata.Name, fields{"status": fields{"poweredOn": on, "lastUpdated": now, "operationalStatus": "OK", "provisioning": fields{"state": state}, "operationHistory": times}})
 }
 
 // run goes on until the test ends.
 func (o *operators) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		o.hosts()
-		o.sets()
-		o.machines()
+		if o.hosts(); o.bare {
+			o.kubelets()
+		} else {
+			o.sets()
+			o.machines()
+		}
 		time.Sleep(20 * time.Millisecond)
 	}
 }
 
 // hosts is what baremetal-operator does.
 func (o *operators) hosts() {
-	for _, h := range o.list(hostsOf) {
+	for _, h := range o.list(o.at()) {
 		name := h.Metadata.Name
 		if _, paused := h.Metadata.Annotations[object.Paused]; paused || h.Spec.ExternallyProvisioned {
 			continue
 		}
-		switch state, owned := h.Status.Provisioning.State, h.Spec.ConsumerRef != nil; {
+		switch state, owned := h.Status.Provisioning.State, h.Spec.ConsumerRef != nil || h.Spec.Image != nil; {
 		case state == "":
 			o.state(h, "registering", false)
 		case state == "registering":
@@ -154,6 +171,9 @@ func (o *operators) hosts() {
 		case state == "provisioned" && !owned:
 			o.state(h, "deprovisioning", true)
 		case state == "deprovisioning":
+			if o.before != nil {
+				o.before(name)
+			}
 			o.wiped = append(o.wiped, name)
 			o.state(h, "available", h.Spec.Online)
 		case h.Status.PoweredOn != h.Spec.Online:

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onprem-infra/onprem-infra/shared/object"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
@@ -57,6 +58,31 @@ func TestTLSNames(t *testing.T) {
 	for _, want := range []string{"172.22.0.3", "localhost", "metal3-ironic", "metal3-ironic.onprem-infra-metal3", "metal3-ironic.onprem-infra-metal3.svc"} {
 		if !slices.Contains(names, want) {
 			t.Errorf("%s is not among %v", want, names)
+		}
+	}
+}
+
+// TestImage holds what metal3 writes to disks: the image that the server beside Ironic has verified,
+// with the digest of what it serves.
+func TestImage(t *testing.T) {
+	const at, zeros = "http://172.22.0.3:6180/images/", "0000000000000000000000000000000000000000000000000000000000000000"
+	for text, want := range map[string]object.Image{
+		"http://192.0.2.9/x.raw@sha256:" + zeros:      {URL: at + "os.raw", Checksum: zeros, ChecksumType: "sha256", Format: "raw"},
+		"http://192.0.2.9/x.qcow2@sha256:" + zeros:    {URL: at + "os.qcow2", Checksum: zeros, ChecksumType: "sha256", Format: "qcow2"},
+		"http://192.0.2.9/x.raw.gz@sha256:" + zeros:   {URL: at + "os.raw", Checksum: at + "os.raw.sha256", ChecksumType: "sha256", Format: "raw"},
+		"http://192.0.2.9/x.qcow2.gz@sha256:" + zeros: {URL: at + "os.qcow2", Checksum: at + "os.qcow2.sha256", ChecksumType: "sha256", Format: "qcow2"},
+	} {
+		p := compiled(t)
+		p.Images[spec.OSImage] = text
+		if got, err := Image(p); err != nil || got != want {
+			t.Errorf("%s: %+v, %v, want %+v", text, got, err, want)
+		}
+	}
+	for text, want := range map[string]string{"": "images.osImage: it is missing", "http://192.0.2.9/x.raw": "images.osImage: it has no digest"} {
+		p := compiled(t)
+		p.Images[spec.OSImage] = text
+		if _, err := Image(p); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
 }

@@ -3,8 +3,10 @@ package kube
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
@@ -23,6 +25,31 @@ func (Refused) Final() bool { return true }
 // Unwrap is the API's own error.
 func (r Refused) Unwrap() error { return r.error }
 
+// Later is an answer that may be another one at another time: the API has no room for the request,
+// a PodDisruptionBudget does not allow an eviction now, or the object's namespace ends.
+type Later struct{ error }
+
+// Unwrap is the API's own error.
+func (l Later) Unwrap() error { return l.error }
+
+// Why is the API's reason, with that of the budget, if it has one (DisruptionBudget among the
+// causes of a refused eviction).
+func (l Later) Why() string {
+	var status apierrors.APIStatus
+	if !errors.As(l.error, &status) {
+		return l.Error()
+	}
+	of := status.Status()
+	if of.Details != nil {
+		for _, cause := range of.Details.Causes {
+			if cause.Message != "" {
+				return cause.Message
+			}
+		}
+	}
+	return of.Message
+}
+
 // JSON makes one request for an object, or a list of them, of a type that other programs have
 // brought to the API: its answer is read into out, unless that is nil. Path begins with /api or
 // /apis. Body is encoded, and a merge patch where the method is PATCH; nil is none. found is false
@@ -33,7 +60,8 @@ func (a *API) JSON(ctx context.Context, method, path string, body, out any) (
 	found = true
 	err = a.call(ctx, schema.GroupVersion{Version: "v1"}, fmt.Sprintf("%s %s", method, path),
 		func(ctx context.Context, api *rest.RESTClient) error {
-			ask := api.Verb(method).RequestURI(path).SetHeader("Accept", "application/json")
+			ask := api.Verb(method).RequestURI(path).MaxRetries(0).
+				SetHeader("Accept", "application/json")
 			if body != nil {
 				text, err := json.Marshal(body)
 				if err != nil {
@@ -60,6 +88,10 @@ func (a *API) JSON(ctx context.Context, method, path string, body, out any) (
 			}
 			return json.Unmarshal(text, out)
 		})
+	ending := apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
+	if apierrors.IsTooManyRequests(err) || ending {
+		return false, Later{err}
+	}
 	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || apierrors.IsInvalid(err) ||
 		apierrors.IsBadRequest(err) {
 		err = Refused{err}

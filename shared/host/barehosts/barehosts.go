@@ -1,0 +1,204 @@
+// Package barehosts reads what the API of any Kubernetes has of hosts, of their nodes and of the
+// pods there, and does the steps by which a host comes and goes.
+package barehosts
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/host/machines"
+	"github.com/onprem-infra/onprem-infra/shared/object"
+	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
+	"github.com/onprem-infra/onprem-infra/shared/operator/scale/bare"
+	"github.com/onprem-infra/onprem-infra/shared/operator/workers/objects"
+)
+
+// Client reads and changes what the API has of one host. The host's way is Next: whether the pods
+// of its node count is Drains.
+type Client struct {
+	*machines.Client
+	Name string
+	Next bare.Next
+	// Drains means that the host leaves, so that the pods of its node are read.
+	Drains bool
+	// Node is the name of the host's node; empty if it is the host's.
+	Node string
+	// Remote is the label of a node that is on another network than the VIPs.
+	Remote string
+	// Objects are those of a host that comes, and Document the Secret by which it joins.
+	Objects, Document []object.Object
+
+	nodes   []objects.Node // all of them, at read
+	read    time.Time
+	refused map[string]refusal // evictions, by the pod
+}
+
+// every is the time between two reads of all nodes, which are asked for as long as the host has
+// none.
+const every = 15 * time.Second
+
+const nodePath = "/api/v1/nodes"
+
+type list[T any] struct {
+	Metadata struct {
+		Continue string `json:"continue"`
+	} `json:"metadata"`
+	Items []T `json:"items"`
+}
+
+// World is what the API has, seen from the host.
+func (c *Client) World(ctx context.Context) (w bare.World, err error) {
+	if err := machines.PlainName(c.Name); err != nil {
+		return w, err
+	}
+	var hosts list[objects.Host]
+	if _, err := c.API.JSON(ctx, http.MethodGet, c.Hosts(), nil, &hosts); err != nil {
+		return w, err
+	}
+	w.Host.Name = c.Name
+	names := []string{c.Name} // one that comes too
+	for _, h := range hosts.Items {
+		is := h.Scale()
+		if names = append(names, is.Name); is.Name == c.Name {
+			w.Host = bare.Host{Host: is, Image: h.Deploys(), Version: h.Metadata.ResourceVersion}
+		}
+	}
+	ironic, err := c.Ironic(ctx)
+	if err != nil {
+		return w, err
+	}
+	w.Ironic, w.Deployment = ironic.Status.ReadyReplicas > 0, object.AnyHosts().Ironic
+	if w.Bootstrap, err = c.Bootstrap(ctx); err != nil {
+		return w, err
+	}
+	if err := c.node(ctx, &w, names); err != nil || !c.Drains || w.Node == nil {
+		return w, err
+	}
+	return w, c.stays(ctx, &w)
+}
+
+// node reads the host's node, and without it those of which it may be one. Hosts are all of the
+// cluster's.
+func (c *Client) node(ctx context.Context, w *bare.World, hosts []string) error {
+	name := c.Name
+	if c.Node != "" {
+		name = c.Node
+	}
+	if err := machines.PlainName(name); err != nil {
+		return err
+	}
+	var own objects.Node
+	found, err := c.API.JSON(ctx, http.MethodGet, nodePath+"/"+name, nil, &own)
+	if err != nil {
+		return err
+	}
+	if !found {
+		if err := c.all(ctx); err != nil {
+			return err
+		}
+	}
+	if found {
+		w.Node = c.readNode(own)
+		if of := owner(w.Node.Name, hosts); of != c.Name {
+			w.Taken = of
+		}
+		return nil
+	}
+	for _, n := range c.nodes {
+		switch of := owner(n.Metadata.Name, hosts); {
+		case c.Node == "" && of == c.Name:
+			w.Node = c.readNode(n)
+		case of == "" && !c.control(n):
+			w.Unknown = append(w.Unknown, n.Metadata.Name)
+		}
+	}
+	slices.Sort(w.Unknown)
+	return nil
+}
+
+// owner is the host of a node, by their names; empty for none. A host's whole name counts more than
+// the begin of another one's.
+func owner(node string, hosts []string) (best string) {
+	for _, h := range hosts {
+		if scale.OfHost(node, h) && len(h) > len(best) {
+			best = h
+		}
+	}
+	return best
+}
+
+// all reads all nodes, unless it has read them a moment ago.
+func (c *Client) all(ctx context.Context) error {
+	if !c.read.IsZero() && time.Since(c.read) < every {
+		return nil
+	}
+	nodes, err := pages[objects.Node](ctx, c.API, nodePath+"?")
+	if err == nil {
+		c.nodes, c.read = nodes, time.Now()
+	}
+	return err
+}
+
+// controlLabels mark nodes of the control plane, whichever program has installed it.
+var controlLabels = []string{"node-role.kubernetes.io/control-plane",
+	"node-role.kubernetes.io/master", "node-role.kubernetes.io/etcd"}
+
+// labels are those that mark nodes of this cluster's control plane.
+func (c *Client) labels() []string {
+	if c.ControlPlane == "" || slices.Contains(controlLabels, c.ControlPlane) {
+		return controlLabels
+	}
+	return append([]string{c.ControlPlane}, controlLabels...)
+}
+
+func (c *Client) control(n objects.Node) bool {
+	return slices.ContainsFunc(c.labels(), func(label string) bool {
+		return n.Scale(label).Control
+	})
+}
+
+func (c *Client) readNode(n objects.Node) *bare.Node {
+	out := &bare.Node{Node: n.Scale(""), Cordoned: n.Spec.Unschedulable,
+		Leaving: n.Metadata.Annotations[bare.Leaves] == c.Name}
+	out.Control = c.control(n)
+	return out
+}
+
+// members reads the control plane.
+func (c *Client) members(ctx context.Context, w *bare.World) error {
+	for _, label := range c.labels() {
+		nodes, err := pages[objects.Node](ctx, c.API,
+			nodePath+"?labelSelector="+url.QueryEscape(label)+"&")
+		if err != nil {
+			return err
+		}
+		for _, n := range nodes {
+			one := n.Scale(label)
+			if !slices.ContainsFunc(w.Control, func(o scale.Node) bool {
+				return o.Name == one.Name
+			}) {
+				w.Control = append(w.Control, one)
+			}
+		}
+	}
+	return nil
+}
+
+// pages reads a list of any length. Path ends where another parameter may follow.
+func pages[T any](ctx context.Context, api machines.API, path string) (all []T, err error) {
+	const most = "limit=500"
+	for next := ""; ; {
+		var page list[T]
+		if _, err := api.JSON(ctx, http.MethodGet, path+most+next, nil, &page); err != nil {
+			return nil, err
+		}
+		all = append(all, page.Items...)
+		if page.Metadata.Continue == "" {
+			return all, nil
+		}
+		next = "&continue=" + url.QueryEscape(page.Metadata.Continue)
+	}
+}
