@@ -23,6 +23,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/object"
 	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
 	"github.com/onprem-infra/onprem-infra/shared/operator/scale/bare"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/secret"
 )
 
@@ -150,8 +151,15 @@ func TestBareHosts(t *testing.T) {
 	defer end()
 	exists := func(path string) bool { return o.api.Do(t.Context(), http.MethodGet, path, nil, nil) == nil }
 
-	// One that waits for the handover, and one that is not there.
+	// One that waits for the handover, and one that is not there: its description is applied first.
 	for _, name := range []string{"w0", "w1"} {
+		if name == "w1" {
+			if err := client(name, "add").Run(t.Context(), func(text string, _ error) { t.Error(text) }); err == nil || !strings.Contains(err.Error(), "do not know host w1: render the description") {
+				t.Error(err)
+			}
+			p, _ := ironicCluster(t, "w1")
+			o.do(http.MethodPatch, "/api/v1/namespaces/"+object.HostNamespace+"/configmaps/metal3-ironic", fields{"data": fields{"cluster.json": string(plan.Encode(p))}})
+		}
 		did := to(t, func() *barehosts.Client { return client(name, "add") })
 		t.Logf("%s came: %s", name, strings.Join(did, "; "))
 		var kept corev1.Secret

@@ -4,8 +4,11 @@ package barehosts
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"time"
 
@@ -14,6 +17,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
 	"github.com/onprem-infra/onprem-infra/shared/operator/scale/bare"
 	"github.com/onprem-infra/onprem-infra/shared/operator/workers/objects"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
 
 // Client reads and changes what the API has of one host. The host's way is Next: whether the pods
@@ -74,10 +78,40 @@ func (c *Client) World(ctx context.Context) (w bare.World, err error) {
 	if w.Bootstrap, err = c.Bootstrap(ctx); err != nil {
 		return w, err
 	}
-	if err := c.node(ctx, &w, names); err != nil || !c.Drains || w.Node == nil {
+	if err := c.node(ctx, &w, names); err != nil {
 		return w, err
 	}
-	return w, c.stays(ctx, &w)
+	if !c.Drains {
+		w.Unlisted, err = c.unlisted(ctx)
+	} else if w.Node != nil {
+		err = c.stays(ctx, &w)
+	}
+	return w, err
+}
+
+// unlisted reports whether the description that Ironic has lacks the host; false for an Ironic of
+// the user's own, which has none.
+func (c *Client) unlisted(ctx context.Context) (bool, error) {
+	p := object.AnyHosts()
+	var config struct{ Data map[string]string }
+	_, err := c.API.JSON(ctx, http.MethodGet, "/api/v1/namespaces/"+p.Namespace+"/configmaps/"+
+		p.Ironic, nil, &config)
+	text := config.Data[path.Base(plan.Path)]
+	if err != nil || text == "" {
+		return false, err
+	}
+	var described struct {
+		Spec struct {
+			Hosts []struct{ Name string }
+		}
+	}
+	if err := json.Unmarshal([]byte(text), &described); err != nil {
+		return false, fmt.Errorf("read the description in ConfigMap %s/%s: %w", p.Namespace,
+			p.Ironic, err)
+	}
+	return !slices.ContainsFunc(described.Spec.Hosts, func(h struct{ Name string }) bool {
+		return h.Name == c.Name
+	}), nil
 }
 
 // node reads the host's node, and without it those of which it may be one. Hosts are all of the

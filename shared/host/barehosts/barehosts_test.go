@@ -395,3 +395,32 @@ func TestRun(t *testing.T) {
 		t.Errorf("%q, %v", all, err)
 	}
 }
+
+// TestWorld_Unlisted holds that a host is known to be none of Ironic's description, and that an Ironic
+// without ours is asked for nothing.
+func TestWorld_Unlisted(t *testing.T) {
+	const at = "/api/v1/namespaces/onprem-infra-metal3/configmaps/metal3-ironic"
+	for name, tt := range map[string]struct {
+		config   string
+		unlisted bool
+		fault    string
+	}{
+		"described":      {`{"data":{"cluster.json":"{\"spec\":{\"hosts\":[{\"name\":\"w1\"},{\"name\":\"w0\"}]}}"}}`, false, ""},
+		"not described":  {`{"data":{"cluster.json":"{\"spec\":{\"hosts\":[{\"name\":\"w1\"}]}}"}}`, true, ""},
+		"another Ironic": {`{"data":{"x":"y"}}`, false, ""},
+		"cut off":        {`{"data":{"cluster.json":"{\"spec\":"}}`, false, "read the description in ConfigMap onprem-infra-metal3/metal3-ironic"},
+	} {
+		answers := cluster()
+		answers[at] = tt.config
+		c, _ := client(answers)
+		c.Drains = false
+		w, err := c.World(t.Context())
+		if w.Unlisted != tt.unlisted || tt.fault == "" != (err == nil) || err != nil && !strings.Contains(err.Error(), tt.fault) {
+			t.Errorf("%s: %v, %v", name, w.Unlisted, err)
+		}
+		c, f := client(answers)
+		if _, err := c.World(t.Context()); err != nil || slices.Contains(f.read, at) {
+			t.Errorf("%s: a host that goes: %v, read %q", name, err, f.read)
+		}
+	}
+}

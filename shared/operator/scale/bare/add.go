@@ -36,6 +36,10 @@ func Add(w World, image object.Image, given bool) (Step, error) {
 			"all", h.Name, h.State)
 	case !given:
 		return refuse("host %s has no document by which it joins: name one by --user-data", h.Name)
+	case w.Unlisted:
+		return refuse("the cluster's own Ironic and DHCP server do not know host %s: render the "+
+			"description that has it, and apply the files of the cluster and of the control plane "+
+			"nodes first", h.Name)
 	case !h.Exists:
 		return Step{Action: Create}, nil
 	case h.Handover:

@@ -29,6 +29,8 @@ type World struct {
 	// that the cluster's own one is ready, of which Deployment is the name.
 	Bootstrap, Ironic bool
 	Deployment        string
+	// Unlisted means that the description that Ironic and the DHCP server have lacks the host.
+	Unlisted bool
 }
 
 // Host is a BareMetalHost.

@@ -56,6 +56,8 @@ func TestAdd(t *testing.T) {
 		"no document":                  {func(*World) {}, true, "", "name one by --user-data"},
 		"no document, and it is there": {func(w *World) { here(w, "available") }, true, "", "name one by --user-data"},
 		"no document, and an image":    {func(w *World) { here(w, "available"); w.Host.Image = true }, true, "", "to write the host's disk; it is available"},
+		"not described before":         {func(w *World) { w.Unlisted = true }, false, "", "do not know host w1: render the description"},
+		"written, not described":       {func(w *World) { *w = running(); w.Node, w.Unlisted = nil, true }, false, "", "to join as node w1"},
 		"paused until the handover":    {func(w *World) { here(w, ""); w.Host.Paused, w.Host.Handover = true, true }, false, Resume, ""},
 		"paused by a person":           {func(w *World) { here(w, ""); w.Host.Paused = true }, false, "", "a person has paused"},
 		"bootstrap provisions":         {func(w *World) { w.Bootstrap = true }, false, "", "the bootstrap machine to end"},
