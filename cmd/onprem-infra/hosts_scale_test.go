@@ -26,7 +26,8 @@ const hostsAt = "/apis/metal3.io/v1alpha1/namespaces/openshift-machine-api/barem
 func newOpenShift() *openShift {
 	const machines = "/apis/machine.openshift.io/v1beta1/namespaces/openshift-machine-api/"
 	return &openShift{answers: map[string]string{
-		hostsAt:                  `{"items":[{"metadata":{"name":"w0"},"spec":{"online":true,"consumerRef":{"kind":"Machine","name":"prod-a"}},"status":{"poweredOn":true,"provisioning":{"state":"provisioned"}}}]}`,
+		hostsAt: `{"items":[{"metadata":{"name":"w0"},"spec":{"online":true,"consumerRef":{"kind":"Machine","name":"prod-a"}},"status":{"poweredOn":true,"provisioning":{"state":"provisioned"}}}]}`,
+		strings.TrimSuffix(machines, "/namespaces/openshift-machine-api/"): `{"kind":"APIResourceList"}`,
 		machines + "machines":    `{"items":[{"metadata":{"name":"prod-a","annotations":{"metal3.io/BareMetalHost":"openshift-machine-api/w0"},"ownerReferences":[{"kind":"MachineSet","name":"prod"}]},"status":{"nodeRef":{"name":"w0"}}}]}`,
 		machines + "machinesets": `{"items":[{"metadata":{"name":"prod","resourceVersion":"7"},"spec":{"replicas":1}}]}`,
 		"/api/v1/nodes":          `{"items":[{"metadata":{"name":"m0","labels":{"node-role.kubernetes.io/master":""}},"status":{"conditions":[{"type":"Ready","status":"True"}]}}]}`,
@@ -113,7 +114,7 @@ func TestHostsRelease(t *testing.T) {
 	}
 	api.answers[hosts] = `{"items":[` + paused("w1", "until the handover") + "," + paused("w2", "a person's") + `]}`
 	o := invoke(t, "", "hosts", "release", "--kubeconfig", kubeconfig)
-	if want := " 1. wait for the cluster's own Ironic to be ready (the Deployment metal3)\n 2. let metal3 begin with 1 hosts: w1\n 3. done\n"; o.code != 0 || o.out != want || len(api.asked) > 0 {
+	if want := "cluster: OpenShift, with hosts in the namespace openshift-machine-api\n 1. wait for the cluster's own Ironic to be ready (the Deployment metal3)\n 2. let metal3 begin with 1 hosts: w1\n 3. done\n"; o.code != 0 || o.out != want || len(api.asked) > 0 {
 		t.Errorf("exit %d\n%s%s%q", o.code, o.out, o.err, api.asked)
 	}
 	api.answers["/apis/apps/v1/namespaces/openshift-machine-api/deployments/metal3"] = `{"status":{"readyReplicas":1}}`

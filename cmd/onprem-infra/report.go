@@ -42,11 +42,11 @@ for root, and events in ` + layout.Run + `/events-*.jsonl, which are gone
 after a boot. Both are JOURNALs too, in one file or several, and so is the log of OpenShift's
 machine config server, which has the first request of each host's Ignition.
 
-Of a cluster of OpenShift it draws how its own operators provisioned the other hosts, from the
-objects that kubectl has saved as below: a lane for each host, how long each phase took, and the
-last error of metal3. With the Deployment metal3 among them it shows when the cluster's own Ironic
-was ready. metal3 keeps the last time of each phase alone: of a host that was registered again, a
-file that was saved before has the first one.
+It draws how the cluster's own operators provisioned the other hosts, from the objects that kubectl
+has saved as below: a lane for each host, how long each phase took, and the last error of metal3.
+With the Deployment of the cluster's own Ironic among them it shows when that was ready. Only
+OpenShift has Machines: of any other Kubernetes leave them out. metal3 keeps the last time of each
+phase alone: of a host that was registered again, a file that was saved before has the first one.
 
 A JOURNAL is a file, HOST=FILE if the file's name is not the host's, or - for standard input. There
 a line "==> HOST <==" begins the journal of each host. Without a JOURNAL it is this host's.

@@ -93,8 +93,11 @@ func TestNoSecretInAnyOutput(t *testing.T) {
 			"simulate":   {{"--phases", "1", "--schedules", "1"}, {"--phases", "1", "-o", "json", "graceful"}},
 			"doctor":     {{}, {"-o", "json"}},
 			"status":     {{}, {"-o", "json"}},
-			"hosts":      {{}, {"-o", "json"}},                                 // with good inputs: TestHosts
-			"hosts add":  {{"w0", "--kubeconfig", filepath.Join(dir, "none")}}, // with an API: TestHostsScale_Prints
+			"hosts":      {{}, {"-o", "json"}}, // with good inputs: TestHosts
+			// With an API: TestHostsScale_Prints and TestHostsBare_Prints.
+			"hosts add":     {{"w0", "--kubeconfig", filepath.Join(dir, "none")}},
+			"hosts remove":  {{"w0", "--kubeconfig", filepath.Join(dir, "none")}},
+			"hosts release": {{"--kubeconfig", filepath.Join(dir, "none")}},
 		} {
 			// These probe a network once they have a description; what they print comes of that.
 			if slices.Contains([]string{"status", "doctor", "hosts"}, verb) && i < 2 {
@@ -138,7 +141,7 @@ func TestNoSecretInAnyOutput(t *testing.T) {
 // TestNoSecretInAnyOutput_KnowsAllVerbs holds that a new verb which reads a description is searched
 // above, or is one of those that get cluster.json.
 func TestNoSecretInAnyOutput_KnowsAllVerbs(t *testing.T) {
-	searched := []string{"diff", "doctor", "hosts", "hosts add", "hosts disks", "ignition", "monitoring", "plan", "render", "simulate", "status", "validate"}
+	searched := []string{"diff", "doctor", "hosts", "hosts add", "hosts disks", "hosts release", "hosts remove", "ignition", "monitoring", "plan", "render", "simulate", "status", "validate"}
 	everyCommand(newRoot(streams{}), func(c *cobra.Command) {
 		verb := verbTitle(c)
 		if c.Flags().Lookup("cluster") != nil && !slices.Contains(searched, verb) && !slices.Contains(onHosts, verb) {

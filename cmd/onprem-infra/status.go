@@ -37,10 +37,10 @@ for, what was seen of it last and why it goes no further, whether DHCP is on and
 and other servers that answer there. Whatever blocks the installation is DEGRADED, and named in the
 verdict. Times are UTC. After a boot, until the phase machine reports, root sees how far it was.
 
-With --kubeconfig it also reports the hosts that a cluster of OpenShift provisions by its own
-operators: how far the bootstrap machine has handed over, how many hosts have joined, and for each
-other one what is done with it, for how long, and the last error of metal3. A host that needs a
-person is DEGRADED, and named in the verdict. A node's own credentials may not read that: name an
+With --kubeconfig it also reports the hosts that the cluster provisions by its own operators: how
+far the bootstrap machine has handed over, how many hosts have joined, and for each other one what
+is done with it, for how long, and the last error of metal3. A host that needs a person is
+DEGRADED, and named in the verdict. A node's own credentials may not read that: name an
 administrator's. With -c and a description it works on any machine that reaches the API.
 
 Its first line is a verdict, for people and for alerts, with a reason:
