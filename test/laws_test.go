@@ -189,7 +189,7 @@ var laws = []law{
 	{room: "shared/provisioning/conductor", own: append([]string{"shared/plan", "shared/plan/provision", "shared/provisioning/ironic", "shared/provisioning/layout"}, leaves...), why: "a decision for both phases: what a plan means for Ironic's configuration; it looks at no host"},
 	{room: "shared/provisioning/served", own: append([]string{"shared/plan/provision", "shared/provisioning", "shared/provisioning/layout", "shared/spec/provisioning"}, leaves...), why: "a decision for both phases: what a plan means for the format; it sees no host"},
 	{room: "shared/object", foreign: []string{"go.yaml.in/yaml/v3"}, why: "what we write of Kubernetes' objects: importers do without its own types"},
-	{room: "cluster/metal3", own: []string{"shared/object", "shared/plan", "shared/plan/provision", "shared/role", "shared/rootdisk", "shared/secret", "shared/spec", "shared/spec/machine", "shared/spec/provisioning"}, why: "objects of a plan and of what it may not have: it reads no file"},
+	{room: "cluster/metal3", own: []string{"shared/bmc", "shared/object", "shared/plan", "shared/plan/provision", "shared/role", "shared/rootdisk", "shared/secret", "shared/spec", "shared/spec/machine", "shared/spec/provisioning"}, why: "objects of a plan and of what it may not have: it reads no file"},
 	{room: "cluster/pod", own: append([]string{"shared/object"}, leaves...), why: "a format knows no plan: mapping one to the other is a decision"},
 	{room: "shared/spec", own: append([]string{"shared/bmc", "shared/spec/"}, leaves...), why: "input is read without a probe of the host"},
 	{room: "shared/spec/image", own: []string{"shared/spec/document", "shared/spec/name"}, why: "a reference is judged by itself"},

@@ -54,8 +54,11 @@ type WrongHosts struct {
 	Absent    []string // those that Given does not have
 	NoAccount []string // whose account is in a file that the caller has not read
 	Pinned    []string // whose BMC is known by a digest, which Ironic cannot verify
-	// Media are those that boot by virtual media, where nothing balances that at the API VIP.
+	// Media are those that boot by virtual media and whose BMC is of another IP family than that of
+	// others: Ironic gives one address of its node to all.
 	Media []string
+	// Legacy are those of the cluster that would boot such a medium by legacy firmware.
+	Legacy []string
 }
 
 func (w WrongHosts) Error() string {
@@ -71,9 +74,12 @@ func (w WrongHosts) Error() string {
 		{w.Pinned, "the BMC is known by the digest of its certificate (pin:) for ", "Ironic " +
 			"verifies by authorities alone: put the certificate or its CA into bmcCA, and leave " +
 			"verify out"},
-		{w.Media, "in a cluster of any Kubernetes no node serves virtual media at the API VIP, " +
-			"from which the BMC would fetch it, for ", "use a bmc.address by which the host " +
-			"boots by PXE, such as redfish://"},
+		{w.Media, "the BMC fetches virtual media from the node on which Ironic runs, of which " +
+			"all get one address, and is of another IP family than other hosts' for ", "use an " +
+			"address of one family in bmc.address, or one by which the host boots by PXE, such " +
+			"as redfish://"},
+		{w.Legacy, "Ironic makes no virtual media that legacy firmware boots, for ", "choose the " +
+			"boot mode UEFI, or a bmc.address by which the host boots by PXE, such as redfish://"},
 	} {
 		if len(fault.names) > 0 {
 			all = append(all, fault.before+strings.Join(fault.names, ", ")+": "+fault.fix)
@@ -99,6 +105,7 @@ func Objects(p plan.Plan, g Given) ([]object.Object, error) {
 			Data: map[string]string{"verify_ca.crt": g.CA}})
 	}
 	var wrong WrongHosts
+	_, wrong.Media = NodeMedia(p)
 	nth := map[string]int{}
 	for _, planned := range p.Provisioning.Hosts {
 		i := slices.IndexFunc(g.Hosts, func(h spec.Host) bool { return h.Name == planned.Name })
@@ -114,8 +121,8 @@ func Objects(p plan.Plan, g Given) ([]object.Object, error) {
 			wrong.Pinned = append(wrong.Pinned, planned.Name)
 		}
 		if !openShift && planned.Phase == provision.Cluster &&
-			planned.Boot == provision.VirtualMedia {
-			wrong.Media = append(wrong.Media, planned.Name)
+			planned.Boot == provision.VirtualMedia && planned.BootMode == machine.Legacy {
+			wrong.Legacy = append(wrong.Legacy, planned.Name)
 		}
 		n := nth[planned.Role]
 		nth[planned.Role]++
@@ -128,7 +135,7 @@ func Objects(p plan.Plan, g Given) ([]object.Object, error) {
 		}
 		all = append(all, own...)
 	}
-	if len(wrong.Absent)+len(wrong.NoAccount)+len(wrong.Pinned)+len(wrong.Media) > 0 {
+	if wrong.Error() != "" {
 		return nil, wrong
 	}
 	return all, nil

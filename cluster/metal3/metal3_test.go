@@ -345,13 +345,30 @@ func TestObjects_AnyKubernetes(t *testing.T) {
 	}
 }
 
-// TestObjects_AnyKubernetesRefused holds that a worker is refused whose BMC could fetch no medium,
-// and that nothing is made where Ironic does not run in the cluster.
-func TestObjects_AnyKubernetesRefused(t *testing.T) {
-	p, hosts := anyKubernetes(t, "redfish://198.51.100.3", "redfish-virtualmedia://198.51.100.3")
-	if _, err := Objects(p, Given{Hosts: hosts}); err == nil || !strings.Contains(err.Error(), "virtual media at the API VIP, from which the BMC would fetch it, for w1: use a bmc.address by which the host boots by PXE") {
-		t.Errorf("got %v", err)
+// TestObjects_AnyKubernetesMedia holds that a worker boots virtual media, and that one is refused
+// whose BMC or firmware could not.
+func TestObjects_AnyKubernetesMedia(t *testing.T) {
+	const media = "redfish-virtualmedia://"
+	for name, tt := range map[string]struct {
+		replace []string
+		want    string
+	}{
+		"of one family":    {[]string{"redfish://198.51.100.3", media + "198.51.100.3", "ipmi://198.51.100.2", media + "198.51.100.2/redfish/v1/Systems/1"}, ""},
+		"of two":           {[]string{"redfish://198.51.100.3", media + "[2001:db8::3]", "ipmi://198.51.100.2", media + "198.51.100.2/redfish/v1/Systems/1", "apiVIPs: [192.0.2.5]", "apiVIPs: [192.0.2.5, '2001:db8:2::5']", "ingressVIPs: [192.0.2.6]", "ingressVIPs: [192.0.2.6, '2001:db8:2::6']", "[192.0.2.0/24]", "[192.0.2.0/24, '2001:db8:2::/64']"}, "is of another IP family than other hosts' for w1: use an address of one family"},
+		"of legacy":        {[]string{"redfish://198.51.100.3", media + "198.51.100.3", "'52:54:00:00:00:03'", "'52:54:00:00:00:03', bootMode: legacy"}, "no virtual media that legacy firmware boots, for w1: choose the boot mode UEFI"},
+		"legacy, over PXE": {[]string{"redfish://198.51.100.3/redfish/v1/Systems/1", "ipmi://198.51.100.3", "'52:54:00:00:00:03'", "'52:54:00:00:00:03', bootMode: legacy"}, ""},
+		"by name":          {[]string{"redfish://198.51.100.3", media + "bmc.example.com"}, ""},
+	} {
+		p, hosts := anyKubernetes(t, tt.replace...)
+		objects, err := Objects(p, Given{Hosts: hosts})
+		if tt.want == "" && (err != nil || len(objects) != 6) || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+			t.Errorf("%s: %d objects, %v", name, len(objects), err)
+		}
 	}
+}
+
+// TestObjects_AnyKubernetesNone holds that nothing is made where Ironic does not run in the cluster.
+func TestObjects_AnyKubernetesNone(t *testing.T) {
 	for name, replace := range map[string][2]string{"without Ironic": {"images: {ironicImage: 'r/ironic:1'}, ", ""}, "without a network": {"provisioning: {network: managed}", "provisioning: {network: disabled}"}} {
 		p, hosts := anyKubernetes(t, replace[0], replace[1], "ipmi://198.51.100.2", "redfish-virtualmedia://198.51.100.2/redfish/v1/Systems/1", "redfish://", "redfish-virtualmedia://")
 		if got, err := Objects(p, Given{Hosts: hosts}); err != nil || len(got) > 0 || Knows(p) {

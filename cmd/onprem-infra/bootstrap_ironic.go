@@ -122,14 +122,21 @@ func (h *ironicHost) Identify(names []string) ([]byte, error) {
 	return os.ReadFile(h.files.Certificate)
 }
 
-// Loader reads the file system that the HTTP server has fetched, which is of a few megabytes.
+// Loader reads the file system that the HTTP server has fetched.
 func (h *ironicHost) Loader() (string, error) {
-	const most = 64 << 20
-	f, err := os.Open(layout.Loader)
+	grub, err := loaderConfig(layout.Loader)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", fmt.Errorf("%s is not fetched yet: see the journal of onprem-httpd",
 			layout.Loader)
 	}
+	return grub, err
+}
+
+// loaderConfig is where the boot loader of a file system, which is of a few megabytes, reads its
+// configuration.
+func loaderConfig(path string) (string, error) {
+	const most = 64 << 20
+	f, err := os.Open(path)
 	if err != nil {
 		return "", fmt.Errorf("read the boot loader of virtual media: %w", err)
 	}
@@ -140,7 +147,7 @@ func (h *ironicHost) Loader() (string, error) {
 	}
 	grub, err := config.GRUBConfig(esp)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w: choose another ironicImage", layout.Loader, err)
+		return "", fmt.Errorf("%s: %w: choose another ironicImage", path, err)
 	}
 	return grub, nil
 }

@@ -5,10 +5,12 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,12 +18,16 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/metal3"
 	"github.com/onprem-infra/onprem-infra/cluster/workload"
 	"github.com/onprem-infra/onprem-infra/cluster/workload/reads"
+	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/identity"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
+	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/programs"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
 func monitorIronicCommand(std streams) *cobra.Command {
@@ -31,9 +37,10 @@ func monitorIronicCommand(std streams) *cobra.Command {
 		Long: `ironic writes the configuration of the Ironic that runs in the cluster, the scripts
 by which hosts boot, and Ironic's certificate and account, and ends. It makes the certificate and
 the account if the Secret metal3-ironic does not have them yet, or if the certificate ends within a
-year or lacks a name; otherwise they stay, on whichever node the pod runs. It prints neither. It
-runs before Ironic in the pod of the Deployment metal3-ironic, with an account that may change that
-one Secret and nothing else.`,
+year or lacks a name; otherwise they stay, on whichever node the pod runs. It prints neither. If a
+worker boots virtual media, it chooses the node's address from which BMCs fetch them. It runs
+before Ironic in the pod of the Deployment metal3-ironic, with an account that may change that one
+Secret and nothing else.`,
 		Example: `  onprem-infra monitor ironic`,
 		Args:    cobra.NoArgs,
 	}
@@ -49,11 +56,19 @@ one Secret and nothing else.`,
 		if err != nil {
 			return err
 		}
+		links, err := link.Snapshot()
+		if err != nil {
+			return err
+		}
+		on, err := ironicNode(p, links, layout.Copied)
+		if err != nil {
+			return err
+		}
 		own, err := identityOf(ctx, api, p)
 		if err != nil {
 			return err
 		}
-		return writeWorkload(p, own, filepath.Dir(m.cluster))
+		return writeWorkload(p, own, on, filepath.Dir(m.cluster))
 	})
 	return cmd
 }
@@ -81,9 +96,34 @@ func identityOf(ctx context.Context, api *kube.API, p plan.Plan) (own identity.B
 	return own, err
 }
 
+// ironicNode is what Ironic's files have of this node: where BMCs fetch virtual media, if a host
+// boots that way. The node's address in the network of the API VIP is one that they reach as they
+// reach that VIP, and it stays while the pod is here, as no VIP does. Copied has what the pod has
+// copied out of its images.
+func ironicNode(p plan.Plan, links addr.Snapshot, copied string) (on reads.Node, err error) {
+	vip, _ := metal3.NodeMedia(p)
+	if !vip.IsValid() {
+		return on, nil
+	}
+	choice, err := addr.ForVIP(links, vip, append(p.VIPs.All(), p.Provisioning.IP), nil)
+	if err != nil {
+		return on, fmt.Errorf("choose the address from which BMCs fetch virtual media: %w", err)
+	}
+	on.Media = choice.Address
+	loader := filepath.Join(copied, filepath.Base(layout.Loader))
+	on.GRUB, err = loaderConfig(loader)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("images.%s has no boot loader of virtual media (%s): choose another one, "+
+			"or a bmc.address by which hosts boot by PXE", spec.IronicImage,
+			strings.Join(programs.Loader(), ", "))
+	}
+	return on, err
+}
+
 // writeWorkload writes what the other containers read. given has what the pod mounts.
-func writeWorkload(p plan.Plan, own identity.Bundle, given string) error {
-	files, err := reads.Files(p, own[identity.CertificateKey])
+func writeWorkload(p plan.Plan, own identity.Bundle, on reads.Node, given string) error {
+	on.Certificate = own[identity.CertificateKey]
+	files, err := reads.Files(p, on)
 	if err != nil {
 		return err
 	}

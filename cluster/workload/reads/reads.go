@@ -4,6 +4,7 @@ package reads
 
 import (
 	"io/fs"
+	"net/netip"
 	"path"
 
 	"github.com/onprem-infra/onprem-infra/cluster/metal3"
@@ -26,11 +27,20 @@ func TLSNames(p plan.Plan) []string {
 	return append(append([]string{}, p.Provisioning.TLSNames...), workload.Ironic, of, of+".svc")
 }
 
+// Node is what the files have of the node on which Ironic runs.
+type Node struct {
+	Certificate []byte // of Ironic, in PEM
+	// Media is the address from which BMCs fetch virtual media, and GRUB where the boot loader of
+	// these reads its configuration; invalid and empty if no host boots that way.
+	Media netip.Addr
+	GRUB  string
+}
+
 // Files are what Ironic and the server beside it read, but for the identity: the configuration of
-// Ironic, the scripts by which hosts boot, and what ramdisks know the certificate by, which is in
-// PEM. None of them has a secret.
-func Files(p plan.Plan, certificate []byte) ([]asset.File, error) {
-	s, err := conductor.Settings(p, provision.Cluster, "")
+// Ironic, the scripts by which hosts boot, and what ramdisks know the certificate by. None of them
+// has a secret.
+func Files(p plan.Plan, on Node) ([]asset.File, error) {
+	s, err := conductor.OnNode(p, on.Media, on.GRUB)
 	if err != nil {
 		return nil, err
 	}
@@ -45,6 +55,6 @@ func Files(p plan.Plan, certificate []byte) ([]asset.File, error) {
 		file(layout.IronicConf, config.Config(s)),
 		file(s.Paths.Template, config.Template(s)),
 		file(s.Paths.Script, config.Script()),
-		file(path.Join(s.Paths.Images, config.TrustFile), config.TrustArchive(certificate)),
+		file(path.Join(s.Paths.Images, config.TrustFile), config.TrustArchive(on.Certificate)),
 	}, provisioning.Scripts(network)...), nil
 }

@@ -30,7 +30,7 @@ func compiled(t *testing.T) plan.Plan {
 // TestFiles holds that hosts of the cluster find their scripts where dnsmasq's answers name them, that
 // hosts of the control plane have none, and that Ironic can switch these.
 func TestFiles(t *testing.T) {
-	files, err := Files(compiled(t), []byte("CERTIFICATE"))
+	files, err := Files(compiled(t), Node{Certificate: []byte("CERTIFICATE")})
 	if err != nil {
 		t.Fatal(err)
 	}

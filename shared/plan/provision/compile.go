@@ -126,7 +126,9 @@ func (p *Plan) host(in Input, h machine.Host, spare bool) (Host, error) {
 		if err != nil {
 			return planned, err
 		}
-		planned.Media = url(at, portMedia())
+		if !p.movesMedia(in, planned.Phase) {
+			planned.Media = url(at, portMedia())
+		}
 	}
 	return planned, nil
 }

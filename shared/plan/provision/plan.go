@@ -96,7 +96,8 @@ type Host struct {
 	Verify   string     `json:"verify"`
 	BootMode string     `json:"bootMode"`
 	Boot     Boot       `json:"boot"`
-	Ironic   string     `json:"ironic"`          // where the ramdisk reports
-	Media    string     `json:"media,omitempty"` // where the BMC fetches its medium
-	Kernel   string     `json:"kernel"`          // the ramdisk's arguments for its network
+	Ironic   string     `json:"ironic"` // where the ramdisk reports
+	// Media is where the BMC fetches its medium; empty for none, and for the node of Ironic.
+	Media  string `json:"media,omitempty"`
+	Kernel string `json:"kernel"` // the ramdisk's arguments for its network
 }

@@ -85,6 +85,12 @@ func (p *Plan) media(in Input, phase Phase, controller netip.Addr) (netip.Addr, 
 	return netip.Addr{}, errNoMedia
 }
 
+// movesMedia reports whether BMCs fetch the ISOs of a phase from whichever node Ironic runs on, as
+// our own objects have it in a cluster of any Kubernetes: there nothing balances them at a VIP.
+func (p *Plan) movesMedia(in Input, phase Phase) bool {
+	return phase == Cluster && !in.OpenShift && p.Network != provisioning.Disabled
+}
+
 // kernel are the ramdisk's arguments for the network that it boots from.
 func (p *Plan) kernel(in Input) string {
 	networks := in.Machines

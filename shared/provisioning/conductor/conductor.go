@@ -27,8 +27,32 @@ const heartbeat = 30 * time.Second
 // The last argument is where the boot loader of virtual media reads its configuration, if a host of
 // the phase boots that way.
 func Settings(p plan.Plan, phase provision.Phase, grub string) (ironic.Settings, error) {
+	s, err := settings(p, phase)
+	if err != nil {
+		return ironic.Settings{}, err
+	}
+	s.GRUB = grub
+	return s, s.Validate()
+}
+
+// OnNode are the settings of the cluster's Ironic on a node that BMCs reach at an address, from
+// which they fetch virtual media; invalid if no host boots that way. The last argument is as that
+// of Settings.
+func OnNode(p plan.Plan, node netip.Addr, grub string) (ironic.Settings, error) {
+	s, err := settings(p, provision.Cluster)
+	if err != nil {
+		return ironic.Settings{}, err
+	}
+	if s.GRUB = grub; node.IsValid() {
+		s.Media = netip.AddrPortFrom(node, p.Ports[port.VirtualMedia])
+	}
+	return s, s.Validate()
+}
+
+// settings are those that follow from the plan alone.
+func settings(p plan.Plan, phase provision.Phase) (ironic.Settings, error) {
 	s := ironic.Settings{Paths: ironic.Machine(), Times: times(p.Provisioning.Deadlines),
-		GRUB: grub, Operator: phase == provision.Cluster}
+		Operator: phase == provision.Cluster}
 	for _, h := range p.Provisioning.Hosts {
 		own := h.Phase == phase
 		if own || s.Operator && h.BMC != "" {
@@ -57,7 +81,7 @@ func Settings(p plan.Plan, phase provision.Phase, grub string) (ironic.Settings,
 	s.Six = slices.ContainsFunc(p.MachineNetworks,
 		func(n netip.Prefix) bool { return n.Addr().Is6() })
 	s.HTTP = netip.AddrPortFrom(s.API.Addr(), p.Ports[port.ProvisioningHTTP])
-	return s, s.Validate()
+	return s, nil
 }
 
 // Media reports whether a host of a phase boots by virtual media.

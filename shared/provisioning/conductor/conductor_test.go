@@ -66,3 +66,27 @@ func TestSettings_Cluster(t *testing.T) {
 		t.Errorf("without a worker: %+v, %v", s, err)
 	}
 }
+
+// TestOnNode holds that hosts of the cluster that boot virtual media fetch it from the node on which
+// Ironic runs, and that nothing is left out that they need for it.
+func TestOnNode(t *testing.T) {
+	p := thePlan()
+	p.Provisioning.Hosts[1].Driver, p.Provisioning.Hosts[1].Boot = "redfish-virtualmedia", provision.VirtualMedia
+	node := netip.MustParseAddr("192.0.2.21")
+	s, err := OnNode(p, node, grub)
+	if err != nil || s.Media.String() != "192.0.2.21:6183" || s.GRUB != grub || !s.Operator {
+		t.Errorf("%+v, %v", s, err)
+	}
+	for name, err := range map[string]error{
+		"no address":   func() error { _, err := OnNode(p, netip.Addr{}, grub); return err }(),
+		"no loader":    func() error { _, err := OnNode(p, node, ""); return err }(),
+		"no such host": func() error { _, err := OnNode(thePlan(), node, grub); return err }(),
+	} {
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	if s, err := OnNode(thePlan(), netip.Addr{}, ""); err != nil || s.Media.IsValid() {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
