@@ -23,6 +23,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/object"
 	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
 	"github.com/onprem-infra/onprem-infra/shared/operator/scale/bare"
+	workerstate "github.com/onprem-infra/onprem-infra/shared/operator/workers"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/secret"
 )
@@ -170,6 +171,14 @@ func TestBareHosts(t *testing.T) {
 	var h struct{ Spec struct{ Image object.Image } }
 	if err := o.api.Do(t.Context(), http.MethodGet, bareHostsOf+"/w1", nil, &h); err != nil || h.Spec.Image.URL != "http://172.22.0.3:6180/images/os.raw" || h.Spec.Image.Checksum != strings.Repeat("0", 64) || h.Spec.Image.Format != "raw" {
 		t.Errorf("%+v, %v", h, err)
+	}
+
+	seen, err := client("w0", "").Workers(t.Context(), time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := workerstate.Of(seen, time.Now()); r.Joined != 2 || len(r.Hosts) != 1 || r.Hosts[0].Name != "m0" || r.Hosts[0].Step != workerstate.Waiting {
+		t.Errorf("%+v", r)
 	}
 
 	ingress := func(p *corev1.Pod) {

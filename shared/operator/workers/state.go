@@ -84,7 +84,7 @@ const available = "available, and belongs to no Machine"
 func stateOf(h Host) state {
 	s, ok := states[h.State]
 	switch {
-	case h.Handover && h.Own():
+	case h.Handover: // of any Kubernetes also those of the control plane
 		return state{step: Waiting, does: "waiting for the handover"}
 	case h.Paused:
 		return state{step: Paused, does: "paused by a person"}
