@@ -67,7 +67,7 @@ before it has an effect: after a power cut it goes on, and no disk is written tw
 		if err != nil {
 			return err
 		}
-		nodes := kube.NewBootstrapWatcher(*kubeconfig, m.log)
+		nodes := kube.NewBootstrapWatcher(*kubeconfig, m.log, nil)
 		room := provision.New(provision.Options{
 			Settings: provision.Settings{Plan: p.Provisioning, CA: layout.BMCCA,
 				Kernel: host.url(layout.AgentKernel), Ramdisk: host.url(layout.AgentInitramfs)},

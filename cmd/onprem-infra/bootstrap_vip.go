@@ -97,7 +97,7 @@ func runVIP(
 	if err != nil {
 		return err
 	}
-	nodes, kept := kube.NewBootstrapWatcher(kubeconfig, m.log), onHost.Nodes(m.log)
+	nodes, kept := kube.NewBootstrapWatcher(kubeconfig, m.log, nil), onHost.Nodes(m.log)
 	candidates := heirs(nodes.Nodes, kept)
 	prober := services.NewBootstrap(p, kubeconfig,
 		func() []netip.Addr { return vip.Heirs(p, candidates()) }, m.log)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/netip"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
@@ -16,7 +17,10 @@ import (
 )
 
 // API is a cluster's API. All watches of one API share its connections.
-type API struct{ watch watch.API }
+type API struct {
+	watch  watch.API
+	access *kubeconfig.Access
+}
 
 // NewAPI reads nothing yet. The kubeconfig may appear later, and it and the certificates that it
 // names may be replaced. log receives changes of the watched objects, faults of the API, and when
@@ -25,7 +29,14 @@ func NewAPI(path string, log *slog.Logger) *API { return newAPI(path, log, log) 
 
 func newAPI(path string, files, log *slog.Logger) *API {
 	access := kubeconfig.NewWatching(path, files)
-	return &API{watch.API{Load: access.Load, Log: log, Faults: fault.NewLog(log)}}
+	return &API{watch.API{Load: access.Load, Log: log, Faults: fault.NewLog(log)}, access}
+}
+
+// OrAt has requests and watches go to one of these addresses, in their order, if the kubeconfig's
+// server does not accept them. It is called before the first of them.
+func (a *API) OrAt(others func() []netip.AddrPort) *API {
+	a.access.OrAt(others)
+	return a
 }
 
 // Crowd makes all later watches of this API those of one of many hosts, which together could

@@ -102,7 +102,7 @@ func TestWatchOverTLS(t *testing.T) {
 	}))
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	var log bytes.Buffer
-	w := NewBootstrapWatcher(path, slog.New(slog.NewTextHandler(&log, nil)))
+	w := NewBootstrapWatcher(path, slog.New(slog.NewTextHandler(&log, nil)), nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	done, wake := make(chan error, 1), make(chan struct{}, 1)
 	go func() { done <- w.Run(ctx, wake) }()
@@ -153,7 +153,7 @@ func (hanging) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestSilentAPIHoldsNoWriter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := slog.New(slog.DiscardHandler)
-		api := &API{watch.API{Log: log, Faults: fault.NewLog(log), Load: func() (*http.Client, *rest.Config, error) {
+		api := &API{watch: watch.API{Log: log, Faults: fault.NewLog(log), Load: func() (*http.Client, *rest.Config, error) {
 			return &http.Client{Transport: hanging{}}, &rest.Config{Host: "https://api-int.example.com:6443"}, nil
 		}}}
 		began := time.Now()

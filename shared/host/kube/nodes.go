@@ -3,6 +3,7 @@ package kube
 import (
 	"log/slog"
 	"maps"
+	"net/netip"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,9 +18,11 @@ type Watcher struct{ *watch.Cache[Node] }
 // NewBootstrapWatcher watches the control plane's Nodes by either of the labels that mark one, for
 // the bootstrap machine, which serves clusters of any age. No selector can match either of two
 // labels, so the API sends all Nodes and the others are dropped here. An invalid kubeconfig is not
-// logged: the probes of the API log it.
-func NewBootstrapWatcher(path string, log *slog.Logger) *Watcher {
-	api := newAPI(path, slog.New(slog.DiscardHandler), log)
+// logged: the probes of the API log it. Others are as those of OrAt; nil for none.
+func NewBootstrapWatcher(
+	path string, log *slog.Logger, others func() []netip.AddrPort,
+) *Watcher {
+	api := newAPI(path, slog.New(slog.DiscardHandler), log).OrAt(others)
 	return api.nodes("nodes", "", []string{labelControlPlane, labelMaster}, isControlPlane)
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"os"
 	"sync"
 
@@ -23,6 +24,7 @@ type Access struct {
 	path      string
 	protocols []string // that TLS may agree on; nil for HTTP/2 and 1.1
 	log       *slog.Logger
+	others    func() []netip.AddrPort // see OrAt
 
 	mu     sync.Mutex
 	text   []byte            // the kubeconfig from which client and config were made
@@ -45,6 +47,14 @@ func NewAccess(path string, log *slog.Logger) *Access {
 func NewWatching(path string, log *slog.Logger) *Access {
 	silenceClientGo()
 	return &Access{path: path, log: log}
+}
+
+// OrAt has connections go to one of these addresses, in their order, if the kubeconfig's server
+// does not accept them: other API servers of the same cluster, which must show a certificate as
+// that one does. It is called before the first connection, and others by several goroutines.
+func (a *Access) OrAt(others func() []netip.AddrPort) *Access {
+	a.others = others
+	return a
 }
 
 var silenced sync.Once
@@ -111,7 +121,7 @@ func (a *Access) read(text []byte) error {
 	if err != nil {
 		return fmt.Errorf("%s: %v", a.path, err)
 	}
-	config.NextProtos = a.protocols
+	config.NextProtos, config.Dial = a.protocols, a.dial
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return fmt.Errorf("%s: %v", a.path, err)

@@ -63,7 +63,6 @@ func configure(path string) (*rest.Config, error) {
 	if config.ServerName == "" {
 		config.ServerName = server.Hostname()
 	}
-	config.Dial = dial
 	if config.Proxy == nil {
 		// The environment's proxy is for image registries; this API is on the local host or its
 		// network.

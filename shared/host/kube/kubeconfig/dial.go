@@ -40,3 +40,24 @@ func dial(ctx context.Context, network, address string) (net.Conn, error) {
 	}
 	return conn, nil
 }
+
+// acceptWithin bounds the attempt to reach another API server than the kubeconfig's, of which
+// several may be gone.
+const acceptWithin = 2 * time.Second
+
+// dial connects to an address, or to one of the others.
+func (a *Access) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := dial(ctx, network, address)
+	if err == nil || a.others == nil {
+		return conn, err
+	}
+	for _, other := range a.others() {
+		within, cancel := context.WithTimeout(ctx, acceptWithin)
+		conn, failed := dial(within, network, other.String())
+		cancel()
+		if failed == nil {
+			return conn, nil
+		}
+	}
+	return nil, err
+}

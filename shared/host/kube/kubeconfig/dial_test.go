@@ -3,7 +3,14 @@ package kubeconfig
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"log/slog"
 	"net"
+	"net/http"
+	"net/netip"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -51,5 +58,47 @@ func TestDial_PeerLost(t *testing.T) {
 	}
 	if _, err := client.Read(make([]byte, 1)); !errors.Is(err, unix.ECONNRESET) {
 		t.Errorf("the connection that the other side has lost: %v, want a reset", err)
+	}
+}
+
+// TestAccess_OrAt holds that the API is reached at another of its servers while that of the kubeconfig
+// refuses connections, and at its own as soon as that is back; and that another server has to show a
+// certificate as that one does.
+func TestAccess_OrAt(t *testing.T) {
+	answer := func(name string) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, name) })
+	}
+	other := guarded(t, "t", answer("other"))
+	_, port, _ := net.SplitHostPort(other.Listener.Addr().String())
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	text := strings.Replace(kubeconfigFor(other, "127.0.0.9", "t"), "server: ", "tls-server-name: example.com, server: ", 1)
+	others := []netip.AddrPort{netip.MustParseAddrPort("127.0.0.8:" + port), netip.MustParseAddrPort(other.Listener.Addr().String())}
+	ask := func(text string) (string, error) {
+		write(t, path, text)
+		client, err := NewAccess(path, slog.New(slog.DiscardHandler)).OrAt(func() []netip.AddrPort { return others }).Client()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := client.Get("https://127.0.0.9:" + port)
+		if err != nil {
+			return "", err
+		}
+		defer got.Body.Close()
+		body, err := io.ReadAll(got.Body)
+		return string(body), err
+	}
+	if got, err := ask(text); err != nil || got != "other" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got, err := ask(strings.Replace(text, "example.com", "another.name", 1)); err == nil || !strings.Contains(err.Error(), "certificate") {
+		t.Errorf("a certificate for another name: %q, %v", got, err)
+	}
+	guardedAt(t, "127.0.0.9:"+port, "t", answer("own"))
+	if got, err := ask(text); err != nil || got != "own" {
+		t.Errorf("%q, %v", got, err)
+	}
+	others = nil
+	if got, err := ask(text); err != nil || got != "own" {
+		t.Errorf("without others: %q, %v", got, err)
 	}
 }
