@@ -38,7 +38,8 @@ var ofTheProduct = []struct {
 	{"cluster/dhcp.Orders", []string{"cmd/onprem-infra"}, "which node answers hosts that boot"},
 	{"cluster/vip/occupant.Finding.Bars", []string{"cluster/vip"},
 		"whether a node is a candidate for the provisioning address"},
-	{"shared/operator/scale.Release", []string{"shared/host/machines"}, "when the workers may begin"},
+	{"shared/operator/scale.Release", []string{"shared/host/machines", "bootstrap/provision/handover"},
+		"when the workers may begin"},
 }
 
 // TestLawsSimulatorRunsTheProduct holds S-05: the simulator makes no decision of its own where the product

@@ -55,7 +55,7 @@ func (r *Room) Apply(ctx context.Context, d Desired) error {
 	if d.Examine {
 		loop.Wake(r.checks.due)
 	}
-	return errors.Join(r.request(ctx, d), unnoted)
+	return errors.Join(r.request(ctx, d), r.handOver(ctx, d.Handover), unnoted)
 }
 
 // remember adds entries to the journal, and then to what the room knows.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/bootstrap/provision/handover"
 	"github.com/onprem-infra/onprem-infra/bootstrap/provision/machine"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
@@ -26,6 +27,7 @@ type Desired struct {
 	Watched  map[string]bool
 	Events   []events.Event // what happened to hosts
 	Noted    map[string]noted
+	Handover Handing
 }
 
 // Decide makes the next phase of what was seen, the orders of the parts, and each host's next step.
@@ -38,9 +40,12 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 		d.record(ledger.Entry{Kind: ledger.Started, Cause: "the program started"})
 	}
 	d.decideHosts()
-	d.advance()
+	if !d.reverse() {
+		d.advance()
+	}
 	d.order()
 	d.report()
+	d.publish()
 	why := loop.Reasons{fmt.Sprintf("phase %s: %s", d.memory.Phase, d.Progress.Waits)}
 	for _, e := range d.Entries {
 		if e.Kind == ledger.Blocked {
@@ -58,6 +63,8 @@ type decision struct {
 	Desired
 	memory ledger.Memory // with the entries of this round
 	wait   string        // why the phase does not end
+
+	refused []string // why what a person asks of the handover does not follow
 }
 
 func (d *decision) record(e ledger.Entry) {
@@ -191,6 +198,8 @@ func (d *decision) ends() (evidence, wait string) {
 		return d.follow(orders.Ironic, orders.HTTP)
 	case progress.AddrOff:
 		return d.follow(orders.Address)
+	default:
+		return d.handsOver()
 	}
 	return evidence, wait
 }
@@ -264,6 +273,8 @@ func (d *decision) allJoined() (evidence, wait string) {
 		return "", fmt.Sprintf("%d hosts to join: %s", len(missing), loop.List(missing))
 	case len(blocked) > 0:
 		return "", "a person to fix what blocks " + loop.List(blocked)
+	case !d.memory.Held.IsZero():
+		return "", fmt.Sprintf("a person to run '%s'", handover.AgainCommand)
 	}
 	return "all hosts have joined the cluster", ""
 }

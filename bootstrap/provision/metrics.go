@@ -34,7 +34,7 @@ func (r *Room) Metrics(page *metrics.Page) {
 	c := &r.counted
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, p := range progress.Phases() {
+	for _, p := range progress.AllPhases() {
 		if took, ended := c.took[p]; ended {
 			page.Add(metrics.ProvisionSeconds, took.Seconds(), string(p))
 		}

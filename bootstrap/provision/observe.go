@@ -31,6 +31,7 @@ type Snapshot struct {
 	Rewrites map[string]orders.Rewrite // by host
 	Traces   map[string]machine.Trace
 	Ironic   Answer
+	Cluster  Handed
 }
 
 // Answer is what Ironic answered in the phases that ask it.
@@ -67,9 +68,12 @@ func (r *Room) Observe(ctx context.Context) (Snapshot, error) {
 	case progress.Services:
 		s.Ironic.Drivers, s.Ironic.Err = r.Ironic.Drivers(ctx)
 	case progress.Deploy, progress.Settle:
-		return s, r.observeHosts(ctx, &s)
+		if err := r.observeHosts(ctx, &s); err != nil {
+			return s, err
+		}
 	}
-	return s, nil
+	s.Cluster, err = r.observeCluster(ctx, s.Now)
+	return s, err
 }
 
 // observeHosts reads what the hosts' deployment follows from. That Ironic does not answer is no

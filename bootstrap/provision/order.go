@@ -19,7 +19,7 @@ func on(p progress.Phase) []orders.Part {
 		return []orders.Part{orders.Address}
 	case progress.Services, progress.Preflight, progress.DHCPOff:
 		return []orders.Part{orders.Address, orders.HTTP, orders.Ironic}
-	case progress.Deploy, progress.Settle:
+	case progress.Deploy, progress.Settle, progress.Announce:
 		return orders.Parts()
 	}
 	return nil
@@ -63,11 +63,12 @@ func permitted(m ledger.Memory, o orders.Orders) error {
 // report is what status reads.
 func (d *decision) report() {
 	p := &d.Progress
+	p.Warnings = append(p.Warnings, d.refused...)
 	p.Phase, p.Since, p.At, p.Waits = d.memory.Phase, d.memory.Since, d.Now, d.wait
 	if d.memory.Phase == progress.Ended {
 		p.Waits = "nothing: all hosts have joined, and all parts are off"
 	}
-	if d.deploys() {
+	if d.deploys() && d.memory.Held.IsZero() {
 		p.Deadline = d.deadline(slices.Collect(maps.Keys(d.memory.Hosts))...)
 	}
 	if d.Plan.DHCP != nil {

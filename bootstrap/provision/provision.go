@@ -1,6 +1,6 @@
 // Package provision is the phase machine of a bootstrap machine: it orders the parts that provision
-// hosts on and off, has Ironic deploy each control plane host, and ends when all of them have
-// joined the cluster.
+// hosts on and off, has Ironic deploy each control plane host, and hands provisioning over to the
+// cluster when all of them have joined it.
 //
 // Each step is in the journal before it has an effect, so that a phase machine that was killed, or
 // lost its power, goes on where it was: no disk is written twice, and DHCP that has ended never
@@ -13,10 +13,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/bootstrap/provision/handover"
 	"github.com/onprem-infra/onprem-infra/bootstrap/provision/machine"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/mac"
+	"github.com/onprem-infra/onprem-infra/shared/notice"
+	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/events"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/hostfile"
@@ -44,6 +47,8 @@ type Host interface {
 	Note(...events.Event) error
 	// Rewrite is what a person allows for a host; the zero value for nothing.
 	Rewrite(host string) (orders.Rewrite, error)
+	// Reversal is what a person asks of the handover; the zero value for nothing.
+	Reversal() (orders.Reversal, error)
 	// Show writes what status reads.
 	Show(progress.Progress) error
 }
@@ -54,6 +59,21 @@ type Ironic interface {
 	Nodes(ctx context.Context) ([]node.Node, error)
 	Disks(ctx context.Context, uuid string) (node.Disks, error)
 	Do(ctx context.Context, r node.Request) error
+}
+
+// Cluster is the cluster's API, and the network that hosts boot from.
+type Cluster interface {
+	// Published is what the cluster has of the handover; the zero value for nothing.
+	Published(ctx context.Context) (notice.Progress, error)
+	Publish(ctx context.Context, p notice.Progress) error
+	Fleet(ctx context.Context) (scale.Fleet, error)
+	// Pause has OpenShift's operator of metal3 wait, or go on.
+	Pause(ctx context.Context, pause bool) error
+	// Begin lets metal3 begin with hosts.
+	Begin(ctx context.Context, hosts []string) error
+	// Holders are the MACs of the other machines that answer for the address of the cluster's own
+	// Ironic.
+	Holders() ([]string, error)
 }
 
 // Refusal is an error of Ironic about the request itself: made again, it fails again.
@@ -80,6 +100,8 @@ type Settings struct {
 	Kernel  string // URL of the ramdisk's kernel
 	Ramdisk string // URL of the ramdisk
 	CA      string // see machine.Host
+	Name    string // of this machine, for people
+	Own     handover.Cluster
 }
 
 // Options are what a Room needs.
@@ -89,6 +111,7 @@ type Options struct {
 	Ironic    Ironic
 	Journal   Journal
 	Preflight Preflight
+	Cluster   Cluster
 	// Joined are the control plane nodes that the cluster's API has listed, and whether it has.
 	Joined   func() (nodes []addr.Candidate, listed bool)
 	Now      func() time.Time
@@ -108,6 +131,7 @@ type Room struct {
 	checks   preflight
 	reporter loop.Reporter
 	counted  counted
+	handing  handing
 }
 
 // New makes the room. Nothing happens before its first step.

@@ -70,6 +70,8 @@ type rig struct {
 	complete  map[string]time.Time // when a disk first was
 	unlisted  bool                 // the cluster's API does not answer
 	rewrites  map[string]orders.Rewrite
+	reversal  orders.Reversal
+	cluster   fakeCluster
 	shown     progress.Progress
 	happened  []events.Event // since the machine booted
 	wrong     []string
@@ -89,13 +91,14 @@ func newRig(seed uint64) *rig {
 		machines = append(machines, &fakeironic.Machine{Name: h.Name, Password: "good", Disks: []rootdisk.Disk{bigDisk("S-" + h.Name)}})
 	}
 	r.world = fakeironic.New(begin, machines...)
+	r.cluster = newCluster()
 	r.boot()
 	return r
 }
 
 // boot starts the machine: what is in /run is gone.
 func (r *rig) boot() {
-	r.rewrites = map[string]orders.Rewrite{}
+	r.rewrites, r.reversal = map[string]orders.Rewrite{}, orders.Reversal{}
 	r.orders, r.reports, r.follows = orders.Orders{}, map[orders.Part]orders.Report{}, map[orders.Part]time.Time{}
 	r.booted, r.off, r.happened = r.world.Now, false, nil
 	r.restart()
@@ -107,7 +110,7 @@ func (r *rig) cut() { r.off, r.room, r.world.Served = true, nil, false; r.world.
 // restart starts the program anew.
 func (r *rig) restart() {
 	r.started = r.world.Now
-	r.room = New(Options{Settings: Settings{Plan: testPlan(), Kernel: "http://k", Ramdisk: "http://r"}, Host: r, Ironic: ironicOf{r}, Journal: journalOf{r},
+	r.room = New(Options{Settings: Settings{Plan: testPlan(), Kernel: "http://k", Ramdisk: "http://r", Name: "boot", Own: ownCluster()}, Host: r, Cluster: clusterOf{r}, Ironic: ironicOf{r}, Journal: journalOf{r},
 		Preflight: r, Joined: r.joined, Now: func() time.Time { return r.world.Now }, Wake: make(chan struct{}, 1), Notifier: silent{}})
 }
 
@@ -151,7 +154,7 @@ func (r *rig) WriteOrders(o orders.Orders) error {
 	return r.effect("orders", func() error {
 		r.orders = o
 		m := r.memory()
-		ended := slices.Index(progress.Phases(), m.Phase) >= slices.Index(progress.Phases(), progress.DHCPOff)
+		ended := m.Phase.Past(progress.DHCPOff)
 		if ended && o.Wants(orders.DHCP) || m.Phase == progress.Ended && len(o.On) > 0 {
 			r.wrong = append(r.wrong, fmt.Sprintf("orders %v in the phase %s", o.On, m.Phase))
 		}
@@ -297,10 +300,8 @@ func (r *rig) memory() ledger.Memory {
 // whose time is over has a blocker for each host that has not joined.
 func (r *rig) judge() {
 	m := r.memory()
-	past := func(p progress.Phase) bool {
-		return slices.Index(progress.Phases(), m.Phase) >= slices.Index(progress.Phases(), p)
-	}
-	if past(progress.IronicOff) && (r.reports[orders.DHCP].On || r.world.Served) {
+	r.judgeCluster(m)
+	if m.Phase.Past(progress.IronicOff) && (r.reports[orders.DHCP].On || r.world.Served) {
 		r.wrong = append(r.wrong, fmt.Sprintf("%s: DHCP is on in the phase %s", r.world.Now.Format(time.TimeOnly), m.Phase))
 	}
 	if r.full {
@@ -310,7 +311,7 @@ func (r *rig) judge() {
 	if r.started.After(began) {
 		began = r.started
 	}
-	if m.Phase != progress.Deploy {
+	if m.Phase != progress.Deploy || !m.Held.IsZero() {
 		return
 	}
 	for _, h := range testPlan().Hosts[:3] {
@@ -330,6 +331,7 @@ const overtime = time.Minute
 // second lets a second pass, with one round of the program if it runs.
 func (r *rig) second(ctx context.Context) error {
 	r.world.Tick()
+	r.cluster.tick(r.world.Now)
 	for _, m := range r.world.Machines {
 		if m.Writes > 0 && r.complete[m.Name].IsZero() {
 			r.complete[m.Name] = r.world.Now

@@ -1,6 +1,7 @@
 package provision
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
 	"github.com/onprem-infra/onprem-infra/shared/rootdisk"
@@ -71,11 +73,14 @@ const (
 	diskFull   = "the disk is full"
 	cable      = "the cable is pulled"
 	allowed    = "a person allows the disks that count as written"
+	apiAway    = "the cluster's API is away"
+	backAsked  = "a person takes provisioning back"
+	released   = "a person has hosts of the cluster begin"
 	common     = "power cut of all, the database is that of before, and hosts boot from the network"
 )
 
 // faults are all of them.
-var faults = []string{powerCut, lostData, formerData, ironicEnds, flap, password, lostBoot, badDisk, foreign, wrongHint, diskFull, cable, allowed, common}
+var faults = []string{powerCut, lostData, formerData, ironicEnds, flap, password, lostBoot, badDisk, foreign, wrongHint, diskFull, cable, allowed, common, apiAway, backAsked, released}
 
 // schedule is what happens in a run, from its seed.
 func schedule(random *rand.Rand) (all []fault) {
@@ -182,6 +187,55 @@ func schedule(random *rand.Rand) (all []fault) {
 	return all
 }
 
+// handingSchedule is what happens to the handover.
+func handingSchedule(random *rand.Rand) (all []fault) {
+	within := func(d time.Duration) time.Duration {
+		return time.Duration(random.Int64N(int64(d))).Truncate(time.Second)
+	}
+	phases := slices.DeleteFunc(progress.Phases(), func(p progress.Phase) bool { return !p.HandsOver() })
+	for range random.IntN(3) {
+		p := phases[random.IntN(len(phases))]
+		switch random.IntN(4) {
+		case 0:
+			var since time.Time
+			all = append(all, fault{within(2 * time.Second), during(p), apiAway, func(r *rig) { r.cluster.away, since = true, r.world.Now }},
+				fault{within(3 * time.Minute), func(*rig) time.Time { return since }, "", func(r *rig) { r.cluster.away = false }})
+		case 1, 2:
+			all = append(all, fault{within(20 * time.Second), during(p), backAsked, func(r *rig) {
+				if random.IntN(8) > 0 { // else Ironic stays on
+					f, _ := clusterOf{r}.Fleet(context.Background())
+					r.cluster.stop(f.Stop())
+				}
+				r.reverse(true)
+			}})
+			if random.IntN(2) == 0 {
+				all = append(all, fault{within(2 * time.Second), during(progress.TakeBack), powerCut, (*rig).cut})
+			}
+		case 3:
+			all = append(all, fault{within(time.Minute), during(p), released, func(r *rig) {
+				f, _ := clusterOf{r}.Fleet(context.Background())
+				f.Bootstrap = false // it is not seen any more, or left
+				for _, name := range scale.Release(f).Release {
+					r.cluster.free(name, r.world.Now)
+				}
+			}})
+		}
+	}
+	return all
+}
+
+// goOn is a person who has provisioning handed over again, and who starts the cluster's own Ironic that
+// was stopped, until both are done.
+func (r *rig) goOn() {
+	m := r.memory()
+	if !m.Held.IsZero() && r.world.Now.Sub(m.Held) > 6*time.Minute && !r.reversal.Asks(m.HandoverSince, r.world.Now) {
+		r.reverse(false)
+	}
+	if m.Held.IsZero() && m.Phase.Past(progress.Takeover) && !m.HandoverSince.IsZero() && r.world.Now.Sub(m.Since) > 6*time.Minute {
+		r.cluster.operator.Paused, r.cluster.operator.Handover = false, false
+	}
+}
+
 // correct is a person who writes another file of the hosts' accounts.
 func (r *rig) correct(change func()) {
 	change()
@@ -192,15 +246,17 @@ func (r *rig) correct(change func()) {
 // faults of BMCs and machines, and kills of the program before and after any effect. Whatever
 // happens: no disk is written twice or after its host has joined, DHCP never answers after its end
 // is in the journal, and each run ends within its time with all hosts deployed or a named blocker. A
-// person then allows the disks that count as written to be written anew, and they are.
+// person then allows the disks that count as written to be written anew, and they are. The cluster's own
+// Ironic never runs while a part of this machine is on, and no host of the cluster begins then; a person
+// may take provisioning back, and has it handed over again.
 func TestSchedules(t *testing.T) {
 	const seeds = 150
-	deployed, anew, happened, cuts := 0, 0, map[string]int{}, map[progress.Phase]int{}
+	deployed, anew, takenBack, happened, cuts := 0, 0, 0, map[string]int{}, map[progress.Phase]int{}
 	for seed := range uint64(seeds) {
 		r := newRig(seed)
 		r.kills = seed%2 == 0
 		random := rand.New(rand.NewPCG(seed, 16))
-		all := schedule(random)
+		all := append(schedule(random), handingSchedule(rand.New(rand.NewPCG(seed, 17)))...)
 		var back, last time.Time
 		ended := r.until(t.Context(), 6*time.Hour, func() bool {
 			phase, now, waits := r.memory().Phase, r.world.Now, false
@@ -217,6 +273,7 @@ func TestSchedules(t *testing.T) {
 				}
 				waits = waits || pending && !due
 			}
+			r.goOn()
 			switch {
 			case r.off && back.IsZero():
 				back = now.Add(time.Duration(20+random.IntN(100)) * time.Second)
@@ -234,7 +291,11 @@ func TestSchedules(t *testing.T) {
 		}
 		if r.shown.Phase == progress.Ended {
 			deployed++
+			if len(r.cluster.begun) != workers {
+				t.Errorf("seed %d: %d hosts of the cluster have begun", seed, len(r.cluster.begun))
+			}
 		}
+		takenBack += strings.Count(string(r.file), `"kind":"back"`)
 		if ended {
 			anew += r.allowAll(t)
 		}
@@ -244,26 +305,26 @@ func TestSchedules(t *testing.T) {
 			}
 		}
 		if t.Failed() {
-			for i, f := range schedule(rand.New(rand.NewPCG(seed, 16))) {
-				t.Logf("%v %s, happened %t", f.at, f.what, all[i].do == nil)
+			for _, f := range all {
+				t.Logf("%v %s, happened %t", f.at, f.what, f.do == nil)
 			}
 			t.Fatalf("%s", r.file)
 		}
 	}
-	t.Logf("%d of %d runs ended with all hosts deployed, the others with a named blocker; %d disks written anew", deployed, seeds, anew)
+	t.Logf("%d of %d runs ended with all hosts deployed, the others with a named blocker; %d disks written anew, provisioning taken back %d times", deployed, seeds, anew, takenBack)
 	for _, what := range faults {
 		if t.Logf("%3d times %s", happened[what], what); happened[what] == 0 {
 			t.Errorf("it never happens: %s", what)
 		}
 	}
 	var words []string
-	for _, phase := range progress.Phases() {
+	for _, phase := range progress.AllPhases() {
 		if words = append(words, fmt.Sprintf("%s %d", phase, cuts[phase])); cuts[phase] == 0 {
 			t.Errorf("no power cut in the phase %s", phase)
 		}
 	}
 	t.Logf("power cuts by phase: %s", strings.Join(words, ", "))
-	if deployed < seeds/2 || anew == 0 {
+	if deployed < seeds/2 || anew == 0 || takenBack == 0 {
 		t.Errorf("%d runs deployed, %d disks written anew: the schedules test little", deployed, anew)
 	}
 	for _, what := range slices.Sorted(maps.Keys(happened)) {

@@ -175,7 +175,9 @@ func about(namespace, version, kind, name string) object.Head {
 	}}
 }
 
-// operator is the one object of its kind, whose name is fixed.
+// operator is the one object of its kind, whose name is fixed. It waits for the handover: the
+// operator's Ironic would be beside that of the bootstrap machine, and its server of DHCP answers
+// all hosts.
 func operator(p provision.Plan) object.Object {
 	s := object.ProvisioningSpec{AdditionalNTPServers: p.NTP,
 		ProvisioningNetwork: map[provisioning.Mode]string{provisioning.Managed: "Managed",
@@ -196,7 +198,8 @@ func operator(p provision.Plan) object.Object {
 			s.ProvisioningNetworkGateway = d.Gateway.String()
 		}
 	}
-	head := about("", object.Metal3, "Provisioning", "provisioning-configuration")
+	head := about("", object.Metal3, "Provisioning", object.Operator)
+	head.Metadata.Annotations = map[string]string{object.OperatorPaused: object.UntilHandover}
 	return object.Provisioning{Head: head, Spec: s}
 }
 

@@ -165,7 +165,8 @@ func TestObjects_Secrets(t *testing.T) {
 	}
 }
 
-// TestObjects_Provisioning holds what the operator is told, by the provisioning network.
+// TestObjects_Provisioning holds what the operator is told, by the provisioning network, and that it waits
+// for the handover.
 func TestObjects_Provisioning(t *testing.T) {
 	const cards = "52:54:00:00:00:01,52:54:00:00:00:02,52:54:00:00:00:03"
 	disabled := []string{"provisioningNetwork: Managed", "provisioningNetwork: Disabled", "    provisioningNetworkInterface: eno2\n", "",
@@ -185,7 +186,7 @@ func TestObjects_Provisioning(t *testing.T) {
 	} {
 		p, hosts := compiled(t, tt.replace...)
 		o, _ := made(t, Given{Hosts: hosts}, p)["Provisioning provisioning-configuration"].(object.Provisioning)
-		if !reflect.DeepEqual(o.Spec, tt.want) || o.Metadata.Namespace != "" {
+		if !reflect.DeepEqual(o.Spec, tt.want) || o.Metadata.Namespace != "" || o.Metadata.Annotations["provisioning.metal3.io/paused"] != "until the handover" {
 			t.Errorf("%s: %s", name, object.Encode(o))
 		}
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/bootstrap/provision"
 	deploy "github.com/onprem-infra/onprem-infra/bootstrap/provision/machine"
+	"github.com/onprem-infra/onprem-infra/shared/addr"
 	hostevents "github.com/onprem-infra/onprem-infra/shared/host/events"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
@@ -47,10 +48,12 @@ func runProvisionCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "provision",
 		Short: "Install the control plane hosts from the bootstrap machine",
-		Long: `provision orders the parts that install hosts (address, http, ironic, dhcp) on and
-off, has Ironic write the operating system and the Ignition document to each control plane host, and
-ends when all of them have joined the cluster. Each step is in ` + layout.Journal + `
-before it has an effect: after a power cut it goes on, and no disk is written twice.`,
+		Long: `provision orders the parts that install hosts (address, http, ironic, dhcp) on
+and off, and has Ironic write the operating system and the Ignition document to each control plane
+host. When all of them have joined the cluster it hands provisioning over: its parts end, the
+cluster's own Ironic starts, and the cluster's hosts begin in batches. Each step is in
+` + layout.Journal + ` before it has an effect: after a power cut
+it goes on, and no disk is written twice.`,
 		Example: `  onprem-infra bootstrap run provision
   journalctl -u onprem-provision`,
 		Args: cobra.NoArgs,
@@ -67,11 +70,21 @@ before it has an effect: after a power cut it goes on, and no disk is written tw
 		if err != nil {
 			return err
 		}
-		nodes := kube.NewBootstrapWatcher(*kubeconfig, m.log, nil)
+		var nodes *kube.Watcher
+		kept := onHost.Nodes(m.log) // by another program
+		known := func() []addr.Candidate {
+			if all, _ := nodes.Nodes(); len(all) > 0 {
+				return all
+			}
+			return kept
+		}
+		nodes = kube.NewBootstrapWatcher(*kubeconfig, m.log, apiServers(p, known))
 		room := provision.New(provision.Options{
 			Settings: provision.Settings{Plan: p.Provisioning, CA: layout.BMCCA,
-				Kernel: host.url(layout.AgentKernel), Ramdisk: host.url(layout.AgentInitramfs)},
-			Host: host, Journal: hostledger.Journal, Now: time.Now, Wake: m.wake,
+				Kernel: host.url(layout.AgentKernel), Ramdisk: host.url(layout.AgentInitramfs),
+				Name: machineName(), Own: ownCluster(p)},
+			Cluster: handedCluster(p, *kubeconfig, m.log, known),
+			Host:    host, Journal: hostledger.Journal, Now: time.Now, Wake: m.wake,
 			Notifier: &m.status,
 			Ironic: ironic.New(ironic.Options{URL: "https://" + net.JoinHostPort(
 				p.Provisioning.IronicHost(), fmt.Sprint(p.Ports[port.Ironic])),
@@ -89,6 +102,14 @@ before it has an effect: after a power cut it goes on, and no disk is written tw
 		})
 	})
 	return cmd
+}
+
+// machineName is this machine's, for people.
+func machineName() string {
+	if name, err := os.Hostname(); err == nil && name != "" {
+		return name
+	}
+	return "bootstrap"
 }
 
 // installed is how far the installation of hosts is, as status has it.
@@ -134,7 +155,7 @@ func (h *provisionHost) watched() (paths []string) {
 	for _, planned := range h.plan.Provisioning.Hosts {
 		paths = append(paths, h.RewriteFile(planned.Name))
 	}
-	return paths
+	return append(paths, h.ReversalFile())
 }
 
 func (h *provisionHost) Orders() (orders.Orders, error) { return h.Read() }
@@ -144,6 +165,8 @@ func (h *provisionHost) WriteOrders(o orders.Orders) error { return h.Write(o) }
 func (h *provisionHost) Rewrite(host string) (orders.Rewrite, error) {
 	return h.ReadRewrite(host)
 }
+
+func (h *provisionHost) Reversal() (orders.Reversal, error) { return h.ReadReversal() }
 
 func (h *provisionHost) Report(p orders.Part) (orders.Report, error) { return h.ReadReport(p) }
 

@@ -137,7 +137,7 @@ func readyHost(std streams, in *input, own files) (h readiness.Host, err error) 
 		if known, err = own.memory(); err != nil {
 			h.Unseen = append(h.Unseen, fmt.Sprintf("whether provisioning has ended: %v", err))
 		}
-		h.Ended = known.Phase == progress.Ended
+		h.Ended = known.Phase.Past(progress.Unpause)
 	}
 	if in.file == "" {
 		p, err := own.compiled(std)

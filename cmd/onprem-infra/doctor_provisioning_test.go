@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/diagnose"
+	hostledger "github.com/onprem-infra/onprem-infra/shared/host/ledger"
 	"github.com/onprem-infra/onprem-infra/shared/host/readiness"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
@@ -148,11 +149,15 @@ func TestReadyHost(t *testing.T) {
 	if h, err := readyHost(std, &input{}, own); err != nil || h.Ended || !h.Targets[0].Want.Running {
 		t.Errorf("with a host that has joined: %+v, %v", h, err)
 	}
-	if err := own.journal.Append(ledger.Entry{Kind: ledger.Phase, Phase: progress.Ended}); err != nil {
-		t.Fatal(err)
-	}
-	if h, err := readyHost(std, &input{}, own); err != nil || !h.Ended || len(h.Unseen) > 0 {
-		t.Errorf("after the end: %+v, %v", h, err)
+	for phase, ended := range map[progress.Phase]bool{progress.AddrOff: false, progress.Unpause: true, progress.Ended: true} {
+		h := own
+		h.journal += hostledger.File(phase)
+		if err := h.journal.Append(append(begun, ledger.Entry{Kind: ledger.Phase, Phase: phase})...); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := readyHost(std, &input{}, h); err != nil || got.Ended != ended || len(got.Unseen) > 0 {
+			t.Errorf("in the phase %s: %+v, %v", phase, got, err)
+		}
 	}
 	there, err := readyHost(std, &input{file: file}, files{cluster: "/nonexistent/c", hosts: "/nonexistent/h"})
 	if err != nil || there.Machine || there.Plan == nil || len(there.Targets) != 1 {

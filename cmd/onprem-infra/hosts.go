@@ -62,7 +62,8 @@ The exit codes are those of hosts. With -o json it prints an array:
 		rows := r.Disks()
 		return report.DiskTable(width(), rows), rows
 	})
-	cmd.AddCommand(disks, rewriteCommand(std, ownFiles), hostAddCommand(std),
+	cmd.AddCommand(disks, rewriteCommand(std, ownFiles),
+		takeBackCommand(std, ownFiles), handOverCommand(std, ownFiles), hostAddCommand(std),
 		hostRemoveCommand(std), hostReleaseCommand(std))
 	return cmd
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/near"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
@@ -40,12 +39,8 @@ refused; 2: --yes is missing; 3: this host is no bootstrap machine that works.`,
 	yes := cmd.Flags().Bool("yes", false, "lose what is on the disk")
 	why := cmd.Flags().String("why", "", "why, for the journal")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		switch there, err := file.Exists(own.cluster); {
-		case err != nil:
+		if err := own.isBootstrap(); err != nil {
 			return err
-		case !there:
-			return fmt.Errorf("this host has no %s, so it is no bootstrap machine: run the "+
-				"command there", own.cluster)
 		}
 		p, err := own.plan(std)
 		if err != nil {
@@ -127,7 +122,7 @@ func (f files) works(now time.Time) error {
 		err = fmt.Errorf("it last reported %s ago", progress.Short(now.Sub(p.At)))
 	}
 	if err != nil {
-		return fmt.Errorf("onprem-provision does not run, and it would write the disk: see "+
+		return fmt.Errorf("onprem-provision does not run, and it would do it: see "+
 			"'systemctl status onprem-provision': %w", err)
 	}
 	return nil

@@ -144,11 +144,15 @@ func hostReleaseCommand(std streams) *cobra.Command {
 		Short: "Let the cluster provision the hosts that wait for the bootstrap machine to end",
 		Long: `release lets the cluster's operators begin with the hosts that
 "render --role=cluster" has paused: once the bootstrap machine has ended, and the cluster's own
-Ironic is ready. They begin in batches of 50, the next one when nine of ten have been inspected; one
-of which metal3 reports a problem keeps no other waiting. A host that a person has paused stays
-paused. It prints the batches, and with --apply it waits and does them. It may be ended at any time
-and called again. The cluster itself shows whether it is one of OpenShift; -c names its description
-otherwise.
+Ironic is ready. The bootstrap machine does the same by itself as its last step, so this is for one
+that was removed before.
+
+Hosts begin in batches of 50, the next one when nine of ten have been inspected; one of which metal3
+reports a problem keeps no other waiting. A host that a person has paused stays paused. While
+OpenShift's operator of metal3 is paused it waits, and names the command that has it go on: check
+first that the bootstrap machine is off. It prints the batches, and with --apply it waits and does
+them. It may be ended at any time and called again. The cluster itself shows whether it is one of
+OpenShift; -c names its description otherwise.
 
 ` + scaleExit,
 		Example: `  onprem-infra hosts release

@@ -182,3 +182,24 @@ func TestHostsScale_Refused(t *testing.T) {
 		}
 	}
 }
+
+// TestHostsRelease_AnyKubernetes holds that a cluster is known by the Deployment of its own Ironic, and
+// that a paused operator of OpenShift is named with the command that has it go on.
+func TestHostsRelease_AnyKubernetes(t *testing.T) {
+	const waiting = `{"items":[{"metadata":{"name":"w0","annotations":{"baremetalhost.metal3.io/paused":"until the handover"}}}]}`
+	api := &openShift{answers: map[string]string{
+		hostsAt: waiting,
+		"/apis/metal3.io/v1alpha1/provisionings/provisioning-configuration": `{"metadata":{"annotations":{"provisioning.metal3.io/paused":"until the handover"}}}`,
+	}}
+	kubeconfig := api.kubeconfig(t)
+	if o := invoke(t, "", "hosts", "release", "--kubeconfig", kubeconfig); o.code != 0 || !strings.Contains(o.out, "1. wait for OpenShift's operator of metal3, which is paused: run 'kubectl annotate provisionings.metal3.io provisioning-configuration provisioning.metal3.io/paused-'\n 2. wait for the cluster's own Ironic to be ready (the Deployment metal3)\n 3. let metal3 begin with 1 hosts: w0\n 4. done\n") {
+		t.Errorf("exit %d: %s%s", o.code, o.out, o.err)
+	}
+	own := "/apis/metal3.io/v1alpha1/namespaces/onprem-infra-metal3/baremetalhosts"
+	api.answers[own], api.answers["/apis/apps/v1/namespaces/onprem-infra-metal3/deployments/metal3-ironic"] = strings.Replace(waiting, "w0", "w1", 1), `{"status":{"readyReplicas":1}}`
+	api.answers[own+"/w1"] = "{}"
+	api.after = func(o *openShift) { o.answers[own] = `{"items":[{"metadata":{"name":"w1"}}]}` }
+	if o := invoke(t, "", "hosts", "release", "--apply", "--kubeconfig", kubeconfig); o.code != 0 || !strings.HasSuffix(o.out, "done\n") || len(api.asked) != 1 || !strings.HasPrefix(api.asked[0], "PATCH "+own+"/w1 ") {
+		t.Errorf("exit %d: %s%s, %q", o.code, o.out, o.err, api.asked)
+	}
+}

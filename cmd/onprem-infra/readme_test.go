@@ -121,6 +121,7 @@ var elsewhere = map[string]string{
 	"kubectl apply --recursive -f":                           "TestLongKubeadm",
 	"kubectl get nodes -o":                                   "TestMigrate",
 	"kubectl get bmh,":                                       "TestWorkers",
+	"kubectl get configmaps -A":                              "TestWorkers",
 	"kubectl label node NAME":                                "TestHostileKubelet",
 	"kubectl --namespace openshift-kni-infra":                "TestCandidates_Rollback",
 	"kubectl annotate node":                                  "TestCandidates_Rollback",

@@ -44,6 +44,15 @@ const (
 	UntilHandover = "until the handover"
 )
 
+// Operator is the name of the one object of kind Provisioning, and OperatorPaused its annotation
+// that keeps OpenShift's operator from following it. The operator knows it since May 2024
+// (cluster-baremetal-operator, pull request 415); one of a former release follows the object at
+// once.
+const (
+	Operator       = "provisioning-configuration"
+	OperatorPaused = "provisioning.metal3.io/paused"
+)
+
 // ManagedBy is the label that names the program that has written an object, and Program this one.
 const (
 	ManagedBy = "app.kubernetes.io/managed-by"

@@ -36,6 +36,20 @@ func (c *Chain) Readyz(ctx context.Context, mode string) error {
 	return c.call(ctx, http.MethodPut, "/fake/readyz", []byte(mode))
 }
 
+// ConfigMaps sets whether the fake API takes changes of ConfigMaps: accepted or refused.
+func (c *Chain) ConfigMaps(ctx context.Context, mode string) error {
+	return c.call(ctx, http.MethodPut, "/fake/writes", []byte(mode))
+}
+
+// Put makes the fake API hold an object at a path, as another program of the cluster does.
+func (c *Chain) Put(ctx context.Context, path string, object map[string]any) error {
+	body, err := json.Marshal(object)
+	if err != nil {
+		return err
+	}
+	return c.call(ctx, http.MethodPut, path, body)
+}
+
 // call speaks to the fake API server by the machine's own address, so that it does not matter who
 // holds the VIP.
 func (c *Chain) call(ctx context.Context, method, path string, body []byte) error {

@@ -25,10 +25,20 @@ type API struct {
 	nodes       *store
 	readyz      atomic.Value // string: ok, error, shutdown, hang
 	credentials atomic.Value // string: accepted, refused; decides the answer to /version
+	writes      atomic.Value // string: accepted, refused; of ConfigMaps
 }
 
-// NewAPI makes an API that is ready, with the Nodes in file; without a file they are lost when it
-// exits.
+// hosts are the kinds by which OpenShift's operators and metal3 provision hosts, with their paths.
+// Nothing acts on them. Namespaces are not distinguished.
+var hosts = []struct{ kind, version, path string }{
+	{"Provisioning", "metal3.io/v1alpha1", "/apis/metal3.io/v1alpha1/provisionings"},
+	{"BareMetalHost", "metal3.io/v1alpha1",
+		"/apis/metal3.io/v1alpha1/namespaces/{namespace}/baremetalhosts"},
+	{"Deployment", "apps/v1", "/apis/apps/v1/namespaces/{namespace}/deployments"},
+}
+
+// NewAPI makes an API that is ready, with the Nodes in file, and hosts in files beside it; without a
+// file they are lost when it exits.
 func NewAPI(file string) (*API, error) {
 	nodes, err := newStore(file)
 	if err != nil {
@@ -45,6 +55,7 @@ func NewAPI(file string) (*API, error) {
 	a := &API{ServeMux: http.NewServeMux(), nodes: nodes}
 	a.readyz.Store("ok")
 	a.credentials.Store("accepted")
+	a.writes.Store("accepted")
 	a.HandleFunc("GET /readyz", a.ready)
 	a.HandleFunc("PUT /fake/readyz", a.setReady)
 	a.HandleFunc("PUT /fake/credentials", func(w http.ResponseWriter, r *http.Request) {
@@ -59,11 +70,26 @@ func NewAPI(file string) (*API, error) {
 			"major": "1", "minor": "0", "gitVersion": "v1.0.0-fake",
 		})
 	})
-	a.serve("/api/v1/nodes", resource{nodes, "Node", "v1"})
+	a.serve("/api/v1/nodes", resource{store: nodes, kind: "Node", version: "v1"})
+	a.HandleFunc("PUT /fake/writes", func(w http.ResponseWriter, r *http.Request) {
+		setMode(w, r, &a.writes, "accepted", "refused")
+	})
+	for _, k := range hosts {
+		own := file
+		if file != "" {
+			own += "." + strings.ToLower(k.kind)
+		}
+		kept, err := newStore(own)
+		if err != nil {
+			return nil, err
+		}
+		a.serve(k.path, resource{store: kept, kind: k.kind, version: k.version})
+	}
 	// Namespaces are not distinguished: there is one bootstrap machine, and one Ironic.
-	a.serve("/api/v1/namespaces/{namespace}/configmaps", resource{configMaps, "ConfigMap", "v1"})
+	a.serve("/api/v1/namespaces/{namespace}/configmaps",
+		resource{store: configMaps, kind: "ConfigMap", version: "v1", mode: &a.writes})
 	a.serve("/apis/discovery.k8s.io/v1/namespaces/{namespace}/endpointslices",
-		resource{endpointSlices, "EndpointSlice", "discovery.k8s.io/v1"})
+		resource{store: endpointSlices, kind: "EndpointSlice", version: "discovery.k8s.io/v1"})
 	return a, nil
 }
 
@@ -71,6 +97,7 @@ func NewAPI(file string) (*API, error) {
 type resource struct {
 	*store
 	kind, version string
+	mode          *atomic.Value // refused: no object is made or replaced; nil for never
 }
 
 // serve serves a resource at a path.
@@ -131,6 +158,10 @@ func (res resource) read(w http.ResponseWriter, r *http.Request) {
 }
 
 func (res resource) create(w http.ResponseWriter, r *http.Request) {
+	if res.mode != nil && res.mode.Load() == "refused" {
+		failure(w, http.StatusInternalServerError, "InternalError", "no write is accepted")
+		return
+	}
 	o, err := decode(r)
 	if err != nil || o.name() == "" {
 		failure(w, http.StatusBadRequest, "BadRequest", fmt.Sprintf(

@@ -1,8 +1,8 @@
 // Command fakeapi is a FAKE of a cluster's API server and machine config server, for a host under
 // test without a cluster.
 //
-// It serves the requests of the bootstrap phase: /readyz, and list, watch and bookmarks of Nodes.
-// It checks nothing. PUT /fake/readyz sets its mode: "ok", "error" (500 while it serves),
+// It serves the requests of the bootstrap phase: /readyz, list, watch and bookmarks of Nodes, and
+// objects of hosts, on which nothing acts. It checks nothing. PUT /fake/readyz sets its mode: "ok", "error" (500 while it serves),
 // "shutdown" (500, naming the shutdown) or "hang". With -ironic it is a FAKE of the provisioning
 // service instead, with the modes "up" and "hang" by PUT /fake/mode.
 package main
@@ -24,7 +24,8 @@ func main() {
 	key := flag.String("key", "", "PEM file with its key")
 	api := flag.String("api", ":6443", "address of the API")
 	mcs := flag.String("mcs", ":22623", "address of the machine config server")
-	state := flag.String("state", "", "file that keeps the Nodes over a restart, as etcd does")
+	state := flag.String("state", "", "file that keeps the Nodes, and others beside it, over a restart, "+
+		"as etcd does")
 	ironic := flag.String(
 		"ironic", "", "address of an Ironic, which is served without TLS and alone",
 	)

@@ -27,6 +27,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/identity"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/object"
+	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/secret"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -156,6 +157,32 @@ func TestMetal3(t *testing.T) {
 	}
 	identityOnce(t, c, s, p)
 	accounts(t, c, s)
+	released(t, c, s)
+}
+
+// released holds that hosts which render has paused begin once Ironic is ready, as in OpenShift.
+func released(t *testing.T, c *Cluster, s *Server) {
+	t.Helper()
+	client := clientOf(t, c, s)
+	client.Namespace, client.Place = "onprem-infra", object.AnyHosts()
+	const hosts = "/apis/metal3.io/v1alpha1/namespaces/" + object.HostNamespace + "/baremetalhosts"
+	o := &operators{t: t, api: s.Admin()}
+	if f, err := client.Fleet(t.Context()); err != nil || scale.Release(f).Waits != "the cluster's own Ironic to be ready (the Deployment metal3-ironic)" || len(f.Hosts) != 2 || f.Pods != 1 {
+		t.Fatalf("%+v, %v", f, err)
+	}
+	o.do(http.MethodPatch, "/apis/apps/v1/namespaces/"+object.HostNamespace+"/deployments/"+workload.Ironic+"/status", fields{"status": fields{"replicas": 1, "readyReplicas": 1, "availableReplicas": 1}})
+	if err := client.Release(t.Context(), func(_ scale.Round, failed error) {
+		if failed != nil {
+			t.Error(failed)
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range o.list(hosts) {
+		if _, paused := h.Metadata.Annotations[object.Paused]; paused {
+			t.Errorf("%s is still paused", h.Metadata.Name)
+		}
+	}
 }
 
 // identityOnce holds that the first container makes Ironic's identity with its account, keeps it in

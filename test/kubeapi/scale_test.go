@@ -35,15 +35,19 @@ type fields = map[string]any
 // cluster/metal3 holds what is in a host.
 func kinds(t *testing.T, s *Server) {
 	t.Helper()
-	for _, k := range [][3]string{{"metal3.io", "v1alpha1", "BareMetalHost"}, {"machine.openshift.io", "v1beta1", "Machine"}, {"machine.openshift.io", "v1beta1", "MachineSet"}} {
+	for _, k := range [][3]string{{"metal3.io", "v1alpha1", "BareMetalHost"}, {"metal3.io", "v1alpha1", "Provisioning"}, {"machine.openshift.io", "v1beta1", "Machine"}, {"machine.openshift.io", "v1beta1", "MachineSet"}} {
 		group, version, kind := k[0], k[1], k[2]
 		plural := strings.ToLower(kind) + "s"
 		names := fields{"kind": kind, "plural": plural, "singular": strings.ToLower(kind)}
 		if kind == "BareMetalHost" {
 			names["shortNames"] = []string{"bmh", "bmhost"}
 		}
+		scope := "Namespaced"
+		if kind == "Provisioning" {
+			scope = "Cluster"
+		}
 		crd := fields{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": fields{"name": plural + "." + group},
-			"spec": fields{"group": group, "names": names, "scope": "Namespaced", "versions": []fields{{"name": version, "served": true, "storage": true,
+			"spec": fields{"group": group, "names": names, "scope": scope, "versions": []fields{{"name": version, "served": true, "storage": true,
 				"schema": fields{"openAPIV3Schema": fields{"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}}}}
 		if err := s.Admin().Do(t.Context(), http.MethodPost, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd, nil); err != nil {
 			t.Fatal(err)
@@ -108,6 +112,14 @@ func (o *operators) list(path string) []object3 {
 		o.t.Error(err)
 	}
 	return all.Items
+}
+
+// get reads an object; one that is not there leaves out as it is.
+func (o *operators) get(path string, out any) {
+	var refused Refusal
+	if err := o.api.Do(o.t.Context(), http.MethodGet, path, nil, out); err != nil && !(errors.As(err, &refused) && refused.Code == http.StatusNotFound) {
+		o.t.Error(err)
+	}
 }
 
 // do changes an object; one that has gone meanwhile is none of its concern.

@@ -30,8 +30,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
-// saved is what kubectl prints of the cluster's hosts, by the command that the documents have.
-func saved(t *testing.T, c *Cluster, s *Server) []byte {
+// saved is what kubectl prints of objects, by the commands that the documents have.
+func saved(t *testing.T, c *Cluster, s *Server, objects ...string) []byte {
 	t.Helper()
 	kubectl, err := cache.Kubectl(t.Context())
 	if err != nil {
@@ -45,7 +45,7 @@ func saved(t *testing.T, c *Cluster, s *Server) []byte {
 	if err := os.WriteFile(kubeconfig, c.Kubeconfig(s.URL(), id), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), kubectl, "get", "bmh,machines.machine.openshift.io,nodes,deployments", "-A", "-o", "json")
+	cmd := exec.CommandContext(t.Context(), kubectl, append([]string{"get", "-A", "-o", "json"}, objects...)...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig, "HOME="+t.TempDir())
 	text, err := cmd.Output()
 	if err != nil {
@@ -168,6 +168,18 @@ func TestWorkers(t *testing.T) {
 		t.Errorf("%+v, unseen %q", r.Workers.Hosts, r.Unseen)
 	}
 
+	// The bootstrap machine, which has left, has published how far it was; and the operator is paused again.
+	handed := notice.Progress{Phase: "release", Machine: "boot", Waits: "a thing", Since: time.Now(), At: time.Now()}
+	o.do(http.MethodPost, notices, fields{"apiVersion": "v1", "kind": "ConfigMap", "metadata": fields{"name": notice.Handover}, "data": notice.EncodeHandover(handed)})
+	seen("workers: the bootstrap machine boot is in the phase release(, \\d s)?, waits for a thing")
+	host.Now = func() time.Time { return time.Now().Add(10 * time.Minute) }
+	o.do(http.MethodPost, "/apis/metal3.io/v1alpha1/provisionings", fields{"apiVersion": object.Metal3, "kind": "Provisioning", "metadata": fields{"name": object.Operator, "annotations": fields{object.OperatorPaused: object.UntilHandover}}})
+	r = seen("workers: the bootstrap machine has ended, and OpenShift's operator of metal3 is paused, .*", "workers: the bootstrap machine boot is in the phase release, 10 m( \\d s)?; it has not reported for 10 m( \\d s)?, and may be gone")
+	if why := strings.Join(r.Verdict.Why, "\n"); !strings.Contains(why, "OpenShift's operator of metal3 is paused, and no bootstrap machine provisions: check that it is off, and run 'kubectl annotate provisionings.metal3.io provisioning-configuration provisioning.metal3.io/paused-'") {
+		t.Error(why)
+	}
+	host.Now = time.Now
+
 	// A node's own credentials may not read it, and cost nothing else.
 	host.Workers = (&machines.Client{API: kube.NewAPI(c.kubelet(t, s, "w0"), slog.New(slog.DiscardHandler)), ControlPlane: label, Namespace: ours}).Workers
 	if r := seen("not seen: hosts that the cluster provisions: .*forbidden.*"); r.Workers != nil {
@@ -175,14 +187,15 @@ func TestWorkers(t *testing.T) {
 	}
 
 	var report install.Record
-	unread, isOurs := report.TakeObjects(saved(t, c, s))
-	if !isOurs || len(unread) > 0 {
-		t.Fatalf("%v, %q", isOurs, unread)
+	for _, text := range [][]byte{saved(t, c, s, "bmh,machines.machine.openshift.io,nodes,deployments"), saved(t, c, s, "configmaps", "--field-selector", "metadata.name="+notice.Handover)} {
+		if unread, isOurs := report.TakeObjects(text); !isOurs || len(unread) > 0 {
+			t.Fatalf("%v, %q", isOurs, unread)
+		}
 	}
 	page := install.Page(report)
 	text := strings.Join(strings.Fields(install.Text(page, layout.Of(1000))), " ")
 	for _, want := range []string{"2 of 9 hosts that the cluster provisions joined", "metal3: the cluster's own Ironic is ready", "metal3: 3 hosts begin, batch ", "x-failed has not joined: inspection error: at https://(secret-1)@192.0.2.9: timeout: see its console",
-		": its Node is Ready: registration ", "x-leaves metal3: its deprovisioning begins", "Hosts of another program than metal3, as those of the control plane: 2"} {
+		": its Node is Ready: registration ", "bootstrap machine: the phase release begins: as boot published it", "x-leaves metal3: its deprovisioning begins", "Hosts of another program than metal3, as those of the control plane: 2"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

@@ -72,7 +72,7 @@ func stages(up, reported time.Time, names []string, journal []ledger.Entry) (map
 			}
 		}
 	}
-	for _, p := range []progress.Phase{progress.Services, progress.Preflight, progress.Deploy, progress.Ended} {
+	for _, p := range []progress.Phase{progress.Services, progress.Preflight, progress.Deploy, progress.Unpause} {
 		if phases[p].IsZero() {
 			return nil, fmt.Errorf("the journal lacks the phase %q", p)
 		}
@@ -85,7 +85,7 @@ func stages(up, reported time.Time, names []string, journal []ledger.Entry) (map
 		Write:       last[ledger.Written].Sub(last[ledger.Disk]),
 		FirstBoot:   reported.Sub(last[ledger.Written]),
 		AllReported: reported.Sub(up),
-		AllOff:      phases[progress.Ended].Sub(up),
+		AllOff:      phases[progress.Unpause].Sub(up),
 	}, nil
 }
 
@@ -104,14 +104,14 @@ func TestStages(t *testing.T) {
 		{Time: at(150), Kind: ledger.Written, Host: "b"},
 		{Time: at(160), Kind: ledger.Written, Host: "a"},
 		{Time: at(290), Kind: ledger.Phase, Phase: progress.Settle},
-		{Time: at(300), Kind: ledger.Phase, Phase: progress.Ended},
+		{Time: at(300), Kind: ledger.Phase, Phase: progress.Unpause},
 	}
 	want := map[Stage]time.Duration{Address: 2e9, Services: 28e9, Preflight: 1e9, Inspect: 89e9, Write: 40e9, FirstBoot: 120e9, AllReported: 280e9, AllOff: 300e9}
 	got, err := stages(up, at(280), []string{"a", "b"}, journal)
 	if err != nil || !maps.Equal(got, want) {
 		t.Errorf("%v, %v\nwant %v", got, err, want)
 	}
-	for wanted, without := range map[string]int{`"disk" of b`: 5, `"written" of a`: 7, `phase "preflight"`: 2, `phase "ended"`: 9} {
+	for wanted, without := range map[string]int{`"disk" of b`: 5, `"written" of a`: 7, `phase "preflight"`: 2, `phase "unpause"`: 9} {
 		lacking := append(append([]ledger.Entry{}, journal[:without]...), journal[without+1:]...)
 		if _, err := stages(up, at(280), []string{"a", "b"}, lacking); err == nil || !strings.Contains(err.Error(), wanted) {
 			t.Errorf("%v, want an error with %q", err, wanted)

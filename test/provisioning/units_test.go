@@ -183,7 +183,11 @@ func (s *site) ends(t testing.TB) {
 	for _, m := range s.members {
 		s.join(m)
 	}
-	s.phase(progress.Ended, time.Minute)
+	var over bool
+	s.await(30*time.Second, func() (err error) { over, err = s.over(); return err })
+	if !over {
+		s.handsOver(t)
+	}
 	// status shows a phase just before the journal has it.
 	s.await(10*time.Second, func() error {
 		var order []progress.Phase

@@ -66,7 +66,7 @@ func installationRules(t *testing.T) (path string, alerts []string) {
 func TestInstallationAlerts(t *testing.T) {
 	path, alerts := installationRules(t)
 	var phases, steps []string
-	for _, p := range progress.Phases() {
+	for _, p := range progress.AllPhases() {
 		phases = append(phases, string(p))
 	}
 	for _, s := range progress.Steps() {
@@ -109,6 +109,19 @@ func TestInstallationAlerts(t *testing.T) {
 			v.Age = time.Duration(minute) * time.Minute
 		}, []string{"OnpremProvisioningLong"}},
 		{"DHCP stays on", func(_ int, v *metrics.Provisioning) { v.DHCP = true }, []string{"OnpremProvisioningDHCPAfterEnd"}},
+		{"DHCP stays on in the handover", func(minute int, v *metrics.Provisioning) {
+			if v.DHCP = true; minute > 15 {
+				v.Phase = "takeover"
+			}
+		}, []string{"OnpremProvisioningDHCPAfterEnd"}},
+		{"it is taken back", func(minute int, v *metrics.Provisioning) {
+			if minute > 15 {
+				v.Phase, v.Age, v.DHCP = "take back", 0, false
+			}
+			if minute > 20 {
+				v.Phase, v.DHCP = "deploy", true
+			}
+		}, nil},
 		{"it ends without a host", func(_ int, v *metrics.Provisioning) { v.Hosts[0].Step = "joining" }, []string{"OnpremProvisioningEndedWithout"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -52,6 +52,28 @@ func TestRoom_OnAndOff(t *testing.T) {
 	}
 }
 
+// After a reboot the phase machine asks the network which machine has the cluster's address, and the card
+// is down. Without orders, as before that has begun, nothing changes.
+func TestRoom_EnabledWhileOff(t *testing.T) {
+	d := drive(t, planOf(four))
+	d.orders = orders.Orders{}
+	d.expect("", false, true, "off")
+	d.orders = off
+	d.expect("enable ens4", false, true, "off")
+	d.expect("", false, true, "off")
+	if !d.report.Follows(off, d.now) {
+		t.Errorf("%+v", d.report)
+	}
+	snapshot, err := d.Links()
+	if on, err2 := Link(d.p, d.cards, snapshot); err != nil || err2 != nil || on != "ens4" {
+		t.Errorf("the link is %q, %v, %v", on, err, err2)
+	}
+	d.cards = d.cards[:1]
+	if on, err := Link(d.p, d.cards, snapshot); err == nil {
+		t.Errorf("a link %q without the card", on)
+	}
+}
+
 // The probe is asked again, as the other host may have been switched off.
 func TestRoom_Taken(t *testing.T) {
 	d := drive(t, planOf(four))

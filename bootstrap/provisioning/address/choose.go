@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
 )
 
@@ -16,6 +17,14 @@ type target struct {
 	addr.Ethernet
 	link   addr.Link
 	prefix netip.Prefix
+}
+
+// Link names this machine's link on the network that hosts boot from, by the plan and the machine's
+// links of now.
+func Link(p plan.Plan, cards []addr.Ethernet, links addr.Snapshot) (string, error) {
+	r := Room{options: Options{Plan: p}, own: p.Provisioning.Own()}
+	on, err := r.choose(Snapshot{Cards: cards, Links: links})
+	return on.Name, err
 }
 
 // choose finds the card and the prefix length.

@@ -122,6 +122,12 @@ func (r *Room) release(s Snapshot) Desired {
 		d = d.reports(false, "off: %s has no link", r.own)
 	}
 	d.Report.Ready = true
+	// After a reboot the card is down, and the phase machine, which may change no link, asks on it
+	// which machine has the address of the cluster's own Ironic.
+	to, err := r.choose(s)
+	if d.Step == "" && s.Orders.Generation > 0 && err == nil && !to.Enabled {
+		d = d.to(Enable, Claim{}, to.Name)
+	}
 	return d
 }
 

@@ -2,11 +2,10 @@ package machines
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
-	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/object"
 	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
 	"github.com/onprem-infra/onprem-infra/shared/operator/workers/objects"
@@ -36,11 +35,16 @@ func (c *Client) Secrets() string {
 }
 
 // Ironic reads the Deployment of the cluster's own Ironic; the zero value for none.
-func (c *Client) Ironic(ctx context.Context) (d objects.Deployment, err error) {
-	p := c.place()
-	_, err = c.API.JSON(ctx, http.MethodGet,
-		"/apis/apps/v1/namespaces/"+p.Namespace+"/deployments/"+p.Ironic, nil, &d)
+func (c *Client) Ironic(ctx context.Context) (objects.Deployment, error) {
+	d, _, err := c.ironic(ctx)
 	return d, err
+}
+
+func (c *Client) ironic(ctx context.Context) (d objects.Deployment, found bool, err error) {
+	p := c.place()
+	found, err = c.API.JSON(ctx, http.MethodGet,
+		"/apis/apps/v1/namespaces/"+p.Namespace+"/deployments/"+p.Ironic, nil, &d)
+	return d, found, err
 }
 
 // Find is where a cluster has the objects of its hosts, as the cluster itself has them: the place
@@ -89,58 +93,53 @@ func (c *Client) Fleet(ctx context.Context) (scale.Fleet, error) {
 	for _, h := range hosts.Items {
 		f.Hosts = append(f.Hosts, h.Scale())
 	}
-	ironic, err := c.Ironic(ctx)
+	ironic, found, err := c.ironic(ctx)
 	if err != nil {
 		return scale.Fleet{}, err
 	}
-	f.Ironic = ironic.Status.ReadyReplicas > 0
+	if found {
+		f.Ironic, f.Pods = ironic.Status.ReadyReplicas > 0, ironic.Pods()
+	}
+	if f.Operator, err = c.operator(ctx); err != nil {
+		return scale.Fleet{}, err
+	}
 	if f.Bootstrap, err = c.Bootstrap(ctx); err != nil {
 		return scale.Fleet{}, err
 	}
 	return f, nil
 }
 
-// Bootstrap reports whether the bootstrap machine has published itself, has not left, and beats.
-func (c *Client) Bootstrap(ctx context.Context) (bool, error) {
-	p, found, err := c.published(ctx)
-	return found && err == nil && c.beats(p), err
+// operator is whether OpenShift's operator of metal3 is paused. Other clusters have none.
+func (c *Client) operator(ctx context.Context) (scale.Operator, error) {
+	if !c.place().Machines {
+		return scale.Operator{}, nil
+	}
+	var p objects.Provisioning
+	found, err := c.API.JSON(ctx, http.MethodGet, operator, nil, &p)
+	if err != nil || !found {
+		return scale.Operator{}, err
+	}
+	return p.Operator(), nil
 }
 
-// beats reports whether the bootstrap machine has not left, and beats.
-func (c *Client) beats(p published) bool {
-	if notice.BootstrapLeft(p.Data) {
-		return false
+// Pause has OpenShift's operator of metal3 wait for the handover, or go on.
+func (c *Client) Pause(ctx context.Context, pause bool) error {
+	var value any // null takes the annotation off
+	if pause {
+		value = object.UntilHandover
 	}
-	if beat := p.Data[notice.Beat]; beat != c.beat || c.since.IsZero() {
-		c.beat, c.since = beat, time.Now()
+	err := c.Patch(ctx, operator, map[string]any{"metadata": map[string]any{
+		"annotations": map[string]any{object.OperatorPaused: value}}})
+	if err != nil {
+		return fmt.Errorf("pause OpenShift's operator of metal3, or let it go on: %w", err)
 	}
-	return time.Since(c.since) < stale
+	return nil
 }
 
-// published is the bootstrap machine's object. ManagedFields are the API's: when which program
-// changed it last.
-type published struct {
-	Metadata struct {
-		ManagedFields []struct{ Time time.Time } `json:"managedFields"`
-	} `json:"metadata"`
-	Data map[string]string `json:"data"`
-}
-
-// published reads what the bootstrap machine has published of itself. Without a namespace it is
-// sought in all of them: a description may have chosen any.
-func (c *Client) published(ctx context.Context) (p published, found bool, err error) {
-	if c.Namespace != "" {
-		path := fmt.Sprintf("/api/v1/namespaces/%s/configmaps/%s", c.Namespace, notice.Bootstrap)
-		found, err = c.API.JSON(ctx, http.MethodGet, path, nil, &p)
-		return p, found, err
+// Begin lets metal3 begin with hosts that wait for the handover.
+func (c *Client) Begin(ctx context.Context, hosts []string) (err error) {
+	for _, name := range hosts {
+		err = errors.Join(err, c.Apply(ctx, name, scale.Step{Action: scale.Resume}, nil))
 	}
-	var all list[published]
-	_, err = c.API.JSON(ctx, http.MethodGet,
-		"/api/v1/configmaps?fieldSelector=metadata.name%3D"+notice.Bootstrap, nil, &all)
-	for _, one := range all.Items {
-		if !found || notice.BootstrapLeft(p.Data) {
-			p, found = one, true
-		}
-	}
-	return p, found, err
+	return err
 }

@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
-	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/object"
@@ -33,20 +32,16 @@ type Client struct {
 	// for whichever has what the bootstrap machine publishes.
 	ControlPlane, Namespace string
 
-	beat  string    // of the bootstrap machine
-	since time.Time // that beat, by the clock of this machine
+	beats map[string]pulse // of the bootstrap machine, by its objects
 }
 
-// stale is how long the bootstrap machine's heartbeat stands still until it counts as gone: it was
-// removed without an end.
-const stale = 2 * time.Minute
-
-// The paths of OpenShift's Machines, and of nodes.
+// The paths of OpenShift's Machines and operator, and of nodes.
 const (
 	inNamespace = "/namespaces/" + object.MachineNamespace + "/"
 	machinePath = "/apis/" + object.Machine + inNamespace + "machines"
 	setPath     = "/apis/" + object.Machine + inNamespace + "machinesets"
 	nodePath    = "/api/v1/nodes"
+	operator    = "/apis/" + object.Metal3 + "/provisionings/" + object.Operator
 )
 
 // World is what the API has, seen from a host.

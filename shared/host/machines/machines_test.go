@@ -169,6 +169,106 @@ func TestFleet_Bootstrap(t *testing.T) {
 	})
 }
 
+// TestFleet_TakenBack holds that a bootstrap machine that has taken provisioning back provisions although
+// it has left as the holder of the API VIP, until it has published nothing for two minutes; and that one
+// whose parts are off does not.
+func TestFleet_TakenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const path = "/api/v1/namespaces/ours/configmaps/" + notice.Handover
+		c, f := client(map[string]string{bootstrapPath: `{"data":{"addresses":"[]","beat":"4"}}`})
+		publish := func(phase string) {
+			text, _ := json.Marshal(map[string]any{"data": notice.EncodeHandover(notice.Progress{Phase: phase, Machine: "boot", Since: time.Now(), At: time.Now()})})
+			f.answers[path] = string(text)
+		}
+		is := func(want bool, when string) {
+			t.Helper()
+			if fleet, err := c.Fleet(t.Context()); err != nil || fleet.Bootstrap != want {
+				t.Errorf("%s: %v, %v", when, fleet.Bootstrap, err)
+			}
+		}
+		is(false, "nothing is published")
+		for _, phase := range []string{"take back", "deploy", "announce", "address off", "a phase of tomorrow"} {
+			time.Sleep(time.Second)
+			publish(phase)
+			is(true, phase)
+		}
+		time.Sleep(stale - time.Second)
+		is(true, "soon after the last beat")
+		time.Sleep(2 * time.Second)
+		is(false, "silent")
+		for _, phase := range []string{"unpause", "takeover", "release", "ended"} {
+			time.Sleep(time.Second)
+			publish(phase)
+			is(false, phase)
+		}
+		f.answers[path] = `{"data":{"phase":"deploy"}}`
+		is(false, "no program of ours has written it")
+		f.fails = map[string]error{path: errors.New("timeout")}
+		if _, err := c.Fleet(t.Context()); err == nil {
+			t.Error("it is not known, and passes for the end")
+		}
+	})
+}
+
+// TestFleet_Operator holds what is read of the operator and of Ironic's Deployment.
+func TestFleet_Operator(t *testing.T) {
+	for name, tt := range map[string]struct {
+		operator, ironic string
+		want             scale.Fleet
+	}{
+		"neither":          {"", "", scale.Fleet{}},
+		"it waits":         {`{"metadata":{"annotations":{"provisioning.metal3.io/paused":"until the handover"}}}`, `{"spec":{"replicas":0}}`, scale.Fleet{Operator: scale.Operator{Exists: true, Paused: true, Handover: true}}},
+		"a person's pause": {`{"metadata":{"annotations":{"provisioning.metal3.io/paused":""}}}`, `{"spec":{"replicas":0},"status":{"replicas":1}}`, scale.Fleet{Operator: scale.Operator{Exists: true, Paused: true}, Pods: 1}},
+		"it goes on":       {`{"metadata":{}}`, `{"status":{"readyReplicas":1}}`, scale.Fleet{Operator: scale.Operator{Exists: true}, Pods: 1, Ironic: true}},
+	} {
+		answers := map[string]string{operator: tt.operator, ironicPath: tt.ironic}
+		for path, text := range answers {
+			if text == "" {
+				delete(answers, path)
+			}
+		}
+		c, _ := client(answers)
+		tt.want.Deployment = "metal3"
+		if got, err := c.Fleet(t.Context()); err != nil || !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+	c, f := client(map[string]string{operator: "{}"})
+	for _, pause := range []bool{true, false} {
+		if err := c.Pause(t.Context(), pause); err != nil {
+			t.Error(err)
+		}
+	}
+	const patch = "PATCH /apis/metal3.io/v1alpha1/provisionings/provisioning-configuration "
+	if want := []string{patch + `{"metadata":{"annotations":{"provisioning.metal3.io/paused":"until the handover"}}}`, patch + `{"metadata":{"annotations":{"provisioning.metal3.io/paused":null}}}`}; !slices.Equal(f.changed, want) {
+		t.Errorf("%q", f.changed)
+	}
+	if c, _ := client(nil); c.Pause(t.Context(), false) == nil {
+		t.Error("an operator without an object went on")
+	}
+}
+
+// TestFleet_AnyKubernetes holds that a cluster of any Kubernetes has its hosts and its Ironic in another
+// TestBegin holds that hosts of any Kubernetes begin in their own namespace, also if one of them does not,
+// and that OpenShift's objects are not asked for.
+func TestBegin(t *testing.T) {
+	const hosts = "/apis/metal3.io/v1alpha1/namespaces/onprem-infra-metal3/baremetalhosts"
+	c, f := client(map[string]string{
+		hosts: `{"items":[{"metadata":{"name":"w0","namespace":"onprem-infra-metal3","annotations":{"baremetalhost.metal3.io/paused":"until the handover"}}}]}`, hosts + "/w0": "{}",
+		"/apis/apps/v1/namespaces/onprem-infra-metal3/deployments/metal3-ironic": `{"status":{"readyReplicas":1}}`,
+	})
+	c.Place = object.AnyHosts()
+	f.fails = map[string]error{operator: errors.New("it is asked"), hostsPath: errors.New("it is asked"), ironicPath: errors.New("it is asked")}
+	got, err := c.Fleet(t.Context())
+	want := scale.Fleet{Hosts: []scale.Host{{Name: "w0", Exists: true, Paused: true, Handover: true}}, Ironic: true, Pods: 1, Deployment: "metal3-ironic"}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if err := c.Begin(t.Context(), []string{"w0", "w9"}); err == nil || !strings.Contains(err.Error(), hosts+"/w9") || len(f.changed) != 2 || !strings.HasPrefix(f.changed[0], "PATCH "+hosts+"/w0 ") {
+		t.Errorf("%q, %v", f.changed, err)
+	}
+}
+
 // TestApply holds which request does each step.
 func TestApply(t *testing.T) {
 	all := map[string]string{}

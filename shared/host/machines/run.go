@@ -114,10 +114,7 @@ func (c *Client) Release(
 			text = round.Text()
 			report(round, nil)
 		}
-		for _, name := range round.Release {
-			err = errors.Join(err, c.Apply(ctx, name, scale.Step{Action: scale.Resume}, nil))
-		}
-		return round.Done, err
+		return round.Done, c.Begin(ctx, round.Release)
 	}
 	return Until(ctx, one, func(err error) { report(scale.Round{}, err) })
 }

@@ -11,11 +11,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/workers/objects"
 )
 
-// silent is how long ago the bootstrap machine's object was changed, by the API's clock and this
-// machine's, until the machine counts as gone for whatever reads it once. The two clocks may
-// differ.
-const silent = 5 * time.Minute
-
 // Workers is what the API has of the hosts that the cluster provisions, at a time of this machine's
 // clock. It only reads.
 func (c *Client) Workers(ctx context.Context, now time.Time) (workers.World, error) {
@@ -44,8 +39,11 @@ func (c *Client) Workers(ctx context.Context, now time.Time) (workers.World, err
 	if err != nil {
 		return w, err
 	}
-	if w.Bootstrap, err = c.provisions(ctx, now); err != nil {
+	if err := c.handover(ctx, &w, now); err != nil {
 		return w, fmt.Errorf("read whether the bootstrap machine has ended: %w", err)
+	}
+	if w.Operator, err = c.operator(ctx); err != nil {
+		return w, err
 	}
 	for _, h := range hosts.Items {
 		host, odd := h.Worker()
@@ -61,20 +59,4 @@ func (c *Client) Workers(ctx context.Context, now time.Time) (workers.World, err
 	is, odd := ironic.Ironic()
 	w.Ironic, w.Unread = is, append(w.Unread, odd...)
 	return w, nil
-}
-
-// provisions reports whether the bootstrap machine still provisions. Release sees that it is silent
-// by its beats; whatever reads once has the time of the last one.
-func (c *Client) provisions(ctx context.Context, now time.Time) (bool, error) {
-	p, found, err := c.published(ctx)
-	if err != nil || !found || !c.beats(p) {
-		return false, err
-	}
-	var last time.Time
-	for _, f := range p.Metadata.ManagedFields {
-		if f.Time.After(last) {
-			last = f.Time
-		}
-	}
-	return last.IsZero() || now.Sub(last) < silent, nil
 }

@@ -91,6 +91,20 @@ func (d Dir) WriteRewrite(r orders.Rewrite) error {
 	return file.Write(d.RewriteFile(r.Host), orders.EncodeRewrite(r), 0o644)
 }
 
+// ReversalFile is the path of what a person asks of the handover.
+func (d Dir) ReversalFile() string { return d.at("reversal.json") }
+
+// ReadReversal returns what a person asks of the handover; the zero value if that is nothing, or
+// was before the machine booted.
+func (d Dir) ReadReversal() (orders.Reversal, error) {
+	return read(d.ReversalFile(), orders.DecodeReversal)
+}
+
+// WriteReversal asks for it. Only the directory's owner may.
+func (d Dir) WriteReversal(r orders.Reversal) error {
+	return file.Write(d.ReversalFile(), orders.EncodeReversal(r), 0o644)
+}
+
 // read decodes a file. One that does not exist is the zero value.
 func read[T any](path string, decode func([]byte) (T, error)) (T, error) {
 	var none T

@@ -18,9 +18,33 @@ type Fleet struct {
 	Hosts     []Host // by name
 	Bootstrap bool   // the bootstrap machine still provisions hosts of the cluster
 	Ironic    bool   // the cluster's own Ironic is ready
-	// Deployment is the name of that Ironic's; empty for OpenShift's.
+	// Deployment is that of Ironic; empty for OpenShift's. Pods are how many it has or is to have.
 	Deployment string
+	Pods       int
+	Operator   Operator
 }
+
+// Operator is OpenShift's operator of metal3, by its object. The zero value is one without an
+// object, which makes nothing.
+type Operator struct {
+	Exists   bool
+	Paused   bool // it makes nothing, and changes nothing
+	Handover bool // it is paused until the handover, by render
+}
+
+// UntilIronic is what a round waits for if the cluster's own Ironic is not ready.
+func (f Fleet) UntilIronic() string {
+	if f.Deployment != "" && f.Pods == 0 { // OpenShift's operator makes its own
+		return fmt.Sprintf("the cluster's own Ironic: apply the manifest of the Deployment %s, "+
+			"or run 'kubectl --namespace %s scale deployment %[1]s --replicas=1'", f.Deployment,
+			object.HostNamespace)
+	}
+	return fmt.Sprintf("the cluster's own Ironic to be ready (the Deployment %s)",
+		cmp.Or(f.Deployment, "metal3"))
+}
+
+// UntilUnpaused is what a round waits for if OpenShift's operator is paused.
+const UntilUnpaused = "OpenShift's operator of metal3, which is paused: run '" + Unpause + "'"
 
 // Round is what is next for the hosts that wait for the handover.
 type Round struct {
@@ -60,8 +84,10 @@ func Release(f Fleet) Round {
 		return Round{Done: true}
 	case f.Bootstrap:
 		return Round{Waits: UntilEnded}
+	case f.waitsForOperator():
+		return Round{Waits: UntilUnpaused}
 	case !f.Ironic:
-		return Round{Waits: UntilIronic(f.Deployment)}
+		return Round{Waits: f.UntilIronic()}
 	case begun > Batch/10:
 		return Round{Waits: fmt.Sprintf("%d hosts to be inspected", begun)}
 	}
@@ -73,6 +99,24 @@ func Release(f Fleet) Round {
 func UntilIronic(deployment string) string {
 	return "the cluster's own Ironic to be ready (the Deployment " +
 		cmp.Or(deployment, object.OpenShiftHosts().Ironic) + ")"
+}
+
+// waitsForOperator reports whether OpenShift's operator is to go on first. A person may have paused
+// it for another reason, while Ironic works.
+func (f Fleet) waitsForOperator() bool {
+	return f.Operator.Handover || f.Operator.Paused && !f.Ironic
+}
+
+// Begun are the hosts with which metal3 may have begun: those without a pause, but for those that
+// another program has provisioned.
+func (f Fleet) Begun() (names []string) {
+	for _, h := range f.Hosts {
+		if !h.Paused && !h.External {
+			names = append(names, h.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // beginning reports whether a host has not yet got so far that it no longer loads the servers.
@@ -100,6 +144,13 @@ func ForeseeRelease(f Fleet) (all []Round) {
 				h.State = "available"
 			}
 		}
-		f.Bootstrap, f.Ironic = false, f.Ironic || !f.Bootstrap
+		switch {
+		case f.Bootstrap: // it lets the operator go on at its end
+			f.Bootstrap, f.Operator = false, Operator{}
+		case f.waitsForOperator():
+			f.Operator = Operator{}
+		default:
+			f.Ironic = true
+		}
 	}
 }

@@ -31,17 +31,22 @@ func TestRelease(t *testing.T) {
 		release int
 		text    string
 	}{
-		"nobody waits":       {fleet(0), 0, "done"},
-		"bootstrap":          {Fleet{Hosts: fleet(3).Hosts, Ironic: true, Bootstrap: true}, 0, "wait for the bootstrap machine to end"},
-		"no Ironic":          {Fleet{Hosts: fleet(3).Hosts}, 0, "wait for the cluster's own Ironic"},
-		"few":                {fleet(3), 3, "let metal3 begin with 3 hosts: w000, w001, w002"},
-		"many":               {fleet(120), 50, "with 50 hosts: w000"},
-		"six begin":          {fleet(3, some(6, Host{State: "inspecting"})...), 0, "wait for 6 hosts to be inspected"},
-		"five begin":         {fleet(3, some(5, Host{State: "registering"})...), 3, "with 3 hosts"},
-		"some hang":          {fleet(3, some(50, Host{Problem: "no such BMC"})...), 3, "with 3 hosts"},
-		"a person's pause":   {fleet(0, some(2, Host{Paused: true})...), 0, "done"},
-		"of another program": {fleet(2, some(9, Host{External: true})...), 2, "with 2 hosts"},
-		"are inspected":      {fleet(2, some(50, Host{State: "preparing"})...), 2, "with 2 hosts"},
+		"nobody waits":        {fleet(0), 0, "done"},
+		"bootstrap":           {Fleet{Hosts: fleet(3).Hosts, Ironic: true, Bootstrap: true}, 0, "wait for the bootstrap machine to end"},
+		"no Ironic":           {Fleet{Hosts: fleet(3).Hosts}, 0, "wait for the cluster's own Ironic"},
+		"operator paused":     {Fleet{Hosts: fleet(3).Hosts, Ironic: true, Operator: Operator{Exists: true, Paused: true, Handover: true}}, 0, "wait for OpenShift's operator of metal3, which is paused: run 'kubectl annotate provisionings.metal3.io provisioning-configuration provisioning.metal3.io/paused-'"},
+		"paused by a person":  {Fleet{Hosts: fleet(3).Hosts, Ironic: true, Operator: Operator{Exists: true, Paused: true}}, 3, "with 3 hosts"},
+		"that, and no Ironic": {Fleet{Hosts: fleet(3).Hosts, Operator: Operator{Exists: true, Paused: true}}, 0, "wait for OpenShift's operator of metal3"},
+		"another Deployment":  {Fleet{Hosts: fleet(3).Hosts, Deployment: "metal3-ironic", Pods: 1}, 0, "wait for the cluster's own Ironic to be ready (the Deployment metal3-ironic)"},
+		"and without a pod":   {Fleet{Hosts: fleet(3).Hosts, Deployment: "metal3-ironic"}, 0, "wait for the cluster's own Ironic: apply the manifest of the Deployment metal3-ironic, or run 'kubectl --namespace onprem-infra-metal3 scale deployment metal3-ironic --replicas=1'"},
+		"few":                 {fleet(3), 3, "let metal3 begin with 3 hosts: w000, w001, w002"},
+		"many":                {fleet(120), 50, "with 50 hosts: w000"},
+		"six begin":           {fleet(3, some(6, Host{State: "inspecting"})...), 0, "wait for 6 hosts to be inspected"},
+		"five begin":          {fleet(3, some(5, Host{State: "registering"})...), 3, "with 3 hosts"},
+		"some hang":           {fleet(3, some(50, Host{Problem: "no such BMC"})...), 3, "with 3 hosts"},
+		"a person's pause":    {fleet(0, some(2, Host{Paused: true})...), 0, "done"},
+		"of another program":  {fleet(2, some(9, Host{External: true})...), 2, "with 2 hosts"},
+		"are inspected":       {fleet(2, some(50, Host{State: "preparing"})...), 2, "with 2 hosts"},
 	} {
 		got := Release(tt.f)
 		if len(got.Release) != tt.release || !strings.HasPrefix(got.Text(), tt.text) && !strings.Contains(got.Text(), tt.text) {
@@ -53,7 +58,7 @@ func TestRelease(t *testing.T) {
 // TestForeseeRelease holds that all hosts begin, each once.
 func TestForeseeRelease(t *testing.T) {
 	for _, n := range []int{0, 1, 49, 50, 51, 333} {
-		f := Fleet{Hosts: fleet(n).Hosts, Bootstrap: n%2 == 1}
+		f := Fleet{Hosts: fleet(n).Hosts, Bootstrap: n%2 == 1, Operator: Operator{Exists: true, Paused: n%3 > 0, Handover: n%3 == 1}}
 		times, batches := map[string]int{}, 0
 		for _, round := range ForeseeRelease(f) {
 			for _, name := range round.Release {
@@ -71,5 +76,14 @@ func TestForeseeRelease(t *testing.T) {
 				t.Errorf("%s began %d times", name, k)
 			}
 		}
+	}
+}
+
+// TestFleet_Begun holds which hosts metal3 may have begun with.
+func TestFleet_Begun(t *testing.T) {
+	f := fleet(2, some(2, Host{State: "available"})...)
+	f.Hosts = append(f.Hosts, Host{Name: "paused by a person", Paused: true})
+	if got := strings.Join(f.Begun(), " "); got != "b000 b001" {
+		t.Errorf("%q", got)
 	}
 }

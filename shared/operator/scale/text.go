@@ -1,6 +1,7 @@
 package scale
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/onprem-infra/onprem-infra/shared/object"
@@ -8,6 +9,23 @@ import (
 
 // DeleteFirst marks the Machine that its MachineSet deletes first.
 const DeleteFirst = "machine.openshift.io/delete-machine"
+
+// Unpause has OpenShift's operator of metal3 begin, or go on.
+const Unpause = "kubectl annotate provisionings.metal3.io " + object.Operator + " " +
+	object.OperatorPaused + "-"
+
+// Stop has the cluster's own Ironic end, and not begin again.
+func (f Fleet) Stop() string {
+	namespace := object.HostNamespace
+	command := ""
+	if f.Deployment == "" {
+		namespace = object.MachineNamespace
+		command = fmt.Sprintf("kubectl annotate --overwrite provisionings.metal3.io %s %s=%q && ",
+			object.Operator, object.OperatorPaused, object.UntilHandover)
+	}
+	return command + fmt.Sprintf("kubectl --namespace %s scale deployment %s --replicas=0",
+		namespace, cmp.Or(f.Deployment, "metal3"))
+}
 
 // Text is what a step does, or waits for, to a host.
 func (s Step) Text(host string) string {

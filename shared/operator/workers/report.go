@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/object"
+	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
 )
 
@@ -68,18 +69,29 @@ func Of(w World, now time.Time) *Report {
 	}
 	slices.SortFunc(r.Hosts, func(a, b Worker) int { return cmp.Compare(a.Name, b.Name) })
 	r.Idle = append(r.Idle, w.idle()...)
+	r.fault = w.fault(r.Handover, now)
+	return r
+}
+
+// fault is what is wrong with the handover; empty for nothing. What a bootstrap machine does by
+// itself that reports is not.
+func (w World) fault(h Handover, now time.Time) string {
 	switch late := known(w.Ironic.Since, now); {
-	case len(r.Handover.Ready) > 0:
-		r.fault = fmt.Sprintf("%d hosts wait for the handover, and nothing is in their way: run "+
-			"'%s'", len(r.Handover.Ready), release)
-	case r.Handover.Phase == IronicStart && !late.IsZero() && now.Sub(late) >= slack:
-		r.fault = fmt.Sprintf("the cluster's own Ironic has not been ready for %s: see 'kubectl "+
+	case h.Phase == IronicStart && h.Paused && !w.HandsOver:
+		return fmt.Sprintf("OpenShift's operator of metal3 is paused, and no bootstrap machine "+
+			"provisions: check that it is off, and run '%s'", scale.Unpause)
+	case len(h.Ready) > 0 && !h.releases:
+		return fmt.Sprintf("%d hosts wait for the handover, and nothing is in their way: run "+
+			"'%s'", len(h.Ready), release)
+	case h.Phase == IronicStart && !h.Paused && !late.IsZero() && now.Sub(late) >= slack:
+		text := fmt.Sprintf("the cluster's own Ironic has not been ready for %s: see 'kubectl "+
 			"--namespace %s get pods'", progress.Short(now.Sub(late)), w.place().Namespace)
 		if !w.Bare() {
-			r.fault += ", and the ClusterOperator baremetal"
+			text += ", and the ClusterOperator baremetal"
 		}
+		return text
 	}
-	return r
+	return ""
 }
 
 // idle are the Machines of MachineSets that have no host, by name.

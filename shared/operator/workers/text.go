@@ -51,6 +51,9 @@ func (r *Report) Text(now time.Time) string {
 		text.WriteString(layout.Clean(fmt.Sprintf(format, args...)) + "\n")
 	}
 	line("workers: %s", r.Handover.Text())
+	if text := r.Handover.Line(now); text != "" {
+		line("workers: %s", text)
+	}
 	joined := fmt.Sprintf("%d of %d hosts have joined", r.Joined, r.Handover.Hosts)
 	if r.External > 0 {
 		joined += fmt.Sprintf("; %d more belong to another program, as the control plane's do",

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/object"
 	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
 )
@@ -21,6 +22,11 @@ type World struct {
 	Ironic   Ironic
 	// Bootstrap means that the bootstrap machine still provisions hosts of the cluster.
 	Bootstrap bool
+	// Handed is what the bootstrap machine has published of the handover, and HandsOver whether it
+	// did a short time ago.
+	Handed    notice.Progress
+	HandsOver bool
+	Operator  scale.Operator
 	// Unread is what of it cannot be read, in words.
 	Unread []string
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/object"
 	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
 	"github.com/onprem-infra/onprem-infra/test/golden"
@@ -111,6 +112,33 @@ func TestReport_JSON(t *testing.T) {
 	golden.Check(t, text)
 }
 
+// TestHandover_Line holds what is reported of the bootstrap machine by what it has published, and that
+// nothing of that moves a cursor.
+func TestHandover_Line(t *testing.T) {
+	at := notice.Progress{Phase: "takeover", Since: ago(3), Machine: "boot", Waits: "Ironic\x1b[2J", At: ago(1)}
+	for name, tt := range map[string]struct {
+		w    World
+		want string
+	}{
+		"none":          {World{}, ""},
+		"it works":      {World{Handed: at, HandsOver: true}, "workers: the bootstrap machine boot is in the phase takeover, 3 m, waits for Ironic"},
+		"it is silent":  {World{Handed: at}, "workers: the bootstrap machine boot is in the phase takeover, 3 m; it has not reported for 1 m, and may be gone"},
+		"it has ended":  {World{Handed: notice.Progress{Phase: "ended", Since: ago(60), Machine: "boot", Waits: "nothing", At: ago(60)}}, "workers: the bootstrap machine boot is in the phase ended, 1 h 0 m"},
+		"of the future": {World{Handed: notice.Progress{Phase: "release", Since: now.AddDate(1, 0, 0), Machine: "boot", At: now}, HandsOver: true}, "workers: the bootstrap machine boot is in the phase release"},
+	} {
+		text := Of(tt.w, now).Text(now)
+		line := ""
+		for one := range strings.Lines(text) {
+			if strings.HasPrefix(one, "workers: the bootstrap machine boot") {
+				line = strings.TrimSuffix(one, "\n")
+			}
+		}
+		if !strings.HasPrefix(line, tt.want) || (line == "") != (tt.want == "") || strings.Contains(text, "\x1b") {
+			t.Errorf("%s: %q", name, line)
+		}
+	}
+}
+
 // TestStates holds that each state of metal3, and any other text, has one meaning, and that none but
 // its own makes a host one that has joined: "externally provisioned" and "deprovisioning" have the
 // word provisioned too.
@@ -170,6 +198,10 @@ func TestHandover(t *testing.T) {
 		}
 		return append(all, Host{Host: scale.Host{Name: "m0", State: "externally provisioned", External: true}})
 	}
+	pausedUntil := scale.Operator{Exists: true, Paused: true, Handover: true}
+	handed := func(phase string) notice.Progress {
+		return notice.Progress{Phase: phase, Since: ago(3), Machine: "boot", Waits: "a thing", At: ago(7)}
+	}
 	for _, tt := range []struct {
 		name  string
 		w     World
@@ -185,6 +217,17 @@ func TestHandover(t *testing.T) {
 		{"they may begin", World{Hosts: hosts(60, 0, 0), Ironic: Ironic{Ready: true}}, Releasing, "0 of 60 hosts are released, 50 wait for 'onprem-infra hosts release --apply'", "50 hosts wait for the handover, and nothing is in their way: run 'onprem-infra hosts release --apply'"},
 		{"a batch is under way", World{Hosts: hosts(10, 30, 20), Ironic: Ironic{Ready: true}}, Releasing, "50 of 60 hosts are released, the next ones wait for 20 hosts to be inspected", ""},
 		{"all are released", World{Hosts: hosts(0, 3, 1), Ironic: Ironic{Ready: true}}, Done, "the handover is done, 4 of 4 hosts are released", ""},
+		{"the operator is paused, and the machine is gone", World{Hosts: hosts(4, 0, 0), Operator: pausedUntil, Handed: handed("unpause")}, IronicStart, "the bootstrap machine has ended, and OpenShift's operator of metal3 is paused, 0 of 4 hosts are released",
+			"OpenShift's operator of metal3 is paused, and no bootstrap machine provisions: check that it is off, and run 'kubectl annotate provisionings.metal3.io provisioning-configuration provisioning.metal3.io/paused-'"},
+		{"the operator is paused, and no machine was ever seen", World{Hosts: hosts(4, 0, 0), Operator: pausedUntil}, IronicStart, "the bootstrap machine has ended, and OpenShift's operator", "OpenShift's operator of metal3 is paused, and no bootstrap machine provisions"},
+		{"the operator is paused, and Ironic runs all the same", World{Hosts: hosts(4, 0, 0), Operator: pausedUntil, Ironic: Ironic{Ready: true}}, IronicStart, "the bootstrap machine has ended, and OpenShift's operator", "OpenShift's operator of metal3 is paused"},
+		{"the operator is paused, and there are no workers", World{Hosts: hosts(0, 0, 0), Operator: pausedUntil}, IronicStart, "the bootstrap machine has ended, and OpenShift's operator", "OpenShift's operator of metal3 is paused"},
+		{"the operator is paused, while it provisions", World{Hosts: hosts(4, 0, 0), Operator: pausedUntil, Bootstrap: true}, OnBootstrap, "the bootstrap machine still provisions", ""},
+		{"the machine is about to let it go on", World{Hosts: hosts(4, 0, 0), Operator: pausedUntil, Handed: handed("unpause"), HandsOver: true, Bootstrap: true}, IronicStart, "the bootstrap machine has ended, and OpenShift's operator", ""},
+		{"the machine lives, and waits for Ironic", World{Hosts: hosts(4, 0, 0), Handed: handed("takeover"), HandsOver: true, Bootstrap: true, Ironic: Ironic{Since: ago(12)}}, IronicStart, "the bootstrap machine has ended, and the cluster's own Ironic is not ready", "the cluster's own Ironic has not been ready for 12 m"},
+		{"the machine lets them begin", World{Hosts: hosts(60, 0, 0), Handed: handed("release"), HandsOver: true, Bootstrap: true, Ironic: Ironic{Ready: true}}, Releasing, "0 of 60 hosts are released, the bootstrap machine has 50 begin", ""},
+		{"the machine was to let them begin, and is gone", World{Hosts: hosts(60, 0, 0), Handed: handed("release"), Ironic: Ironic{Ready: true}}, Releasing, "0 of 60 hosts are released, 50 wait for 'onprem-infra hosts release --apply'", "50 hosts wait for the handover, and nothing is in their way"},
+		{"provisioning was taken back", World{Hosts: hosts(4, 0, 0), Handed: handed("deploy"), HandsOver: true, Bootstrap: true, Operator: pausedUntil}, OnBootstrap, "the bootstrap machine still provisions", ""},
 		{"a cluster without workers", World{Hosts: hosts(0, 0, 0)}, IronicStart, "the cluster provisions no host", ""},
 	} {
 		r := Of(tt.w, now)

@@ -40,11 +40,15 @@ const (
 	Joined  Kind = "joined"  // its Node is in the cluster
 	Allowed Kind = "allowed" // a person allows its disk to be written anew
 	Blocked Kind = "blocked" // it needs a person
+
+	Released Kind = "released" // Hosts of the cluster may begin
+	Back     Kind = "back"     // a person takes provisioning back from the cluster
+	Again    Kind = "again"    // a person has it handed over again
 )
 
 func kinds() []Kind {
 	return []Kind{Whole, Started, Phase, Orders, Secrets, Asked, Done, Failed, Disk, Begun, Fetched,
-		Written, Doubt, Joined, Allowed, Blocked}
+		Written, Doubt, Joined, Allowed, Blocked, Released, Back, Again}
 }
 
 // Entry is one line.
@@ -62,6 +66,7 @@ type Entry struct {
 	Memory   *Memory        `json:"memory,omitempty"`
 	// Addresses are those of the Node, of Joined alone.
 	Addresses []netip.Addr `json:"addresses,omitempty"`
+	Hosts     []string     `json:"hosts,omitempty"` // of Released alone
 }
 
 // MaxLine is the longest line in bytes, and MaxFile the size at which a file is rewritten.
@@ -106,12 +111,12 @@ func Decode(file []byte) (all []Entry, err error) {
 			err = fmt.Errorf("it has %d bytes, more than %d", len(line), MaxLine)
 		case err == nil && !slices.Contains(kinds(), e.Kind):
 			err = fmt.Errorf("there is no kind %q", e.Kind)
-		case err == nil && e.Kind == Phase && !slices.Contains(progress.Phases(), e.Phase):
+		case err == nil && e.Kind == Phase && !slices.Contains(progress.AllPhases(), e.Phase):
 			err = fmt.Errorf("there is no phase %q", e.Phase)
 		case err == nil && e.Kind == Orders && e.Orders == nil:
 			err = fmt.Errorf("it has no orders")
 		case err == nil && e.Kind == Whole && (e.Memory == nil ||
-			!slices.Contains(progress.Phases(), e.Memory.Phase)):
+			!slices.Contains(progress.AllPhases(), e.Memory.Phase)):
 			err = fmt.Errorf("it has no memory")
 		case err == nil && e.Kind == Disk && e.Disk == nil:
 			err = fmt.Errorf("it has no disk")

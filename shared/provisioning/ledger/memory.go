@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"maps"
-	"slices"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
@@ -15,12 +14,15 @@ type Memory struct {
 	Phase progress.Phase // the last that began
 	Since time.Time      // of Phase; of the first one, of the program's first start
 	// Took is how long each phase took that has ended.
-	Took    map[progress.Phase]time.Duration
-	Deploy  time.Time // when DHCP was first allowed; zero if it never was
+	Took map[progress.Phase]time.Duration
+	// Deploy is when DHCP was first allowed, after that if provisioning was taken back; zero if it
+	// never was.
+	Deploy  time.Time
 	Started time.Time // of the program, the last time
 	Orders  orders.Orders
 	Secrets string // which file of accounts; empty for none yet
 	Hosts   map[string]Host
+	Handover
 }
 
 // Host is what follows for one host.
@@ -121,21 +123,9 @@ func (m Memory) With(e Entry) Memory {
 		}
 		return m
 	case Phase:
-		if slices.Index(progress.Phases(), e.Phase) < slices.Index(progress.Phases(), m.Phase) {
-			return m // phases only go on: what has ended never begins again
-		}
-		if e.Phase != m.Phase && !m.Since.IsZero() {
-			m.Took = maps.Clone(m.Took)
-			if m.Took == nil {
-				m.Took = map[progress.Phase]time.Duration{}
-			}
-			m.Took[m.Phase] = e.Time.Sub(m.Since)
-		}
-		m.Phase, m.Since = e.Phase, e.Time
-		if e.Phase == progress.Deploy && m.Deploy.IsZero() {
-			m.Deploy = e.Time
-		}
-		return m
+		return m.next(e)
+	case Released, Back, Again:
+		return m.handed(e)
 	case Orders:
 		m.Orders = *e.Orders
 		return m

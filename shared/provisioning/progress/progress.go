@@ -18,23 +18,42 @@ import (
 // Phase is what the phase machine does.
 type Phase string
 
-// The phases, in their order. Each of them follows the one before it and never an other.
+// The phases, in their order. Each of them follows the one before it, but for TakeBack, into which
+// a person leads the handover back, and behind which the first one begins again.
 const (
+	TakeBack  Phase = "take back" // the cluster's own Ironic is off before the parts go on again
 	Address   Phase = "address"   // the machine takes its address on the provisioning network
 	Services  Phase = "services"  // its HTTP server and Ironic start
 	Preflight Phase = "preflight" // the hosts and their network are checked
 	Deploy    Phase = "deploy"    // DHCP is on, and hosts are deployed
 	Settle    Phase = "settle"    // all hosts are deployed, and no node of Ironic may be in motion
+	Announce  Phase = "announce"  // the cluster's API has that this machine ends
 	DHCPOff   Phase = "dhcp off"
 	IronicOff Phase = "ironic off" // Ironic and the HTTP server stop
 	AddrOff   Phase = "address off"
-	Ended     Phase = "ended" // nothing is ever on again
+	Unpause   Phase = "unpause"  // OpenShift's operator of metal3 may begin
+	Takeover  Phase = "takeover" // the cluster's own Ironic starts, and takes its address
+	Release   Phase = "release"  // the cluster's hosts begin, in batches
+	Ended     Phase = "ended"    // nothing is ever on again
 )
 
-// Phases lists all of them, in that order.
+// Phases lists those of a run that goes on, in that order: all but TakeBack.
 func Phases() []Phase {
-	return []Phase{Address, Services, Preflight, Deploy, Settle, DHCPOff, IronicOff, AddrOff, Ended}
+	return []Phase{Address, Services, Preflight, Deploy, Settle, Announce, DHCPOff, IronicOff,
+		AddrOff, Unpause, Takeover, Release, Ended}
 }
+
+// AllPhases lists all of them.
+func AllPhases() []Phase { return append([]Phase{TakeBack}, Phases()...) }
+
+// Past reports whether a phase is another one, or comes after it.
+func (p Phase) Past(o Phase) bool {
+	return slices.Index(AllPhases(), p) >= slices.Index(AllPhases(), o)
+}
+
+// HandsOver reports whether a phase is of the handover to the cluster, which a person may lead
+// back.
+func (p Phase) HandsOver() bool { return p.Past(Announce) && p != Ended }
 
 // Step is how far a host is, for people and programs alike.
 type Step string
@@ -137,7 +156,7 @@ func Decode(text []byte) (Progress, error) {
 	case err != nil:
 	case f.Version != version:
 		err = fmt.Errorf("its version is %d, this release reads %d", f.Version, version)
-	case !slices.Contains(Phases(), f.Phase):
+	case !slices.Contains(AllPhases(), f.Phase):
 		err = fmt.Errorf("there is no phase %q", f.Phase)
 	case slices.ContainsFunc(f.Hosts, func(h Host) bool { return h.Name == "" }):
 		err = errors.New("a host has no name")

@@ -11,7 +11,7 @@ import (
 func (r *Report) Metrics(now time.Time) metrics.Provisioning {
 	v := metrics.Provisioning{Phase: string(r.Phase), Age: max(0, now.Sub(r.Since)),
 		DHCP: r.DHCP, Blockers: len(r.Blockers)}
-	for _, p := range progress.Phases() {
+	for _, p := range progress.AllPhases() {
 		v.Phases = append(v.Phases, string(p))
 	}
 	for _, s := range progress.Steps() {

@@ -68,6 +68,12 @@ func Of(saved ...workers.World) Fleet {
 		if w.Ironic != (workers.Ironic{}) {
 			f.world.Ironic = w.Ironic
 		}
+		if w.Operator.Exists {
+			f.world.Operator = w.Operator
+		}
+		if w.Handed.At.After(f.world.Handed.At) {
+			f.world.Handed = w.Handed
+		}
 	}
 	free := "until a Machine had it"
 	if f.world.Bare() {

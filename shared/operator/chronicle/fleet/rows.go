@@ -19,8 +19,9 @@ type Row struct {
 
 // What saw it.
 const (
-	metal3 = "metal3"
-	nodes  = "node"
+	metal3    = "metal3"
+	nodes     = "node"
+	bootstrap = "bootstrap machine"
 )
 
 // mostNames bounds the names of a list in a sentence.
@@ -38,6 +39,10 @@ func (f Fleet) Rows(ended, end time.Time) (all []Row) {
 	if is := f.world.Ironic; is.Ready && !is.Since.IsZero() {
 		all = append(all, Row{At: is.Since, Source: metal3,
 			What: "the cluster's own Ironic is ready", Why: since(is.Since)})
+	}
+	if is := f.world.Handed; is.Phase != "" {
+		all = append(all, Row{At: is.Since, Source: bootstrap, Why: "as " + is.Machine +
+			" published it", What: fmt.Sprintf("the phase %s begins", is.Phase)})
 	}
 	for i, b := range f.batches() {
 		at, why := b[0].ops[0].Start, names(b)
@@ -143,6 +148,9 @@ func (f Fleet) Notes() (all []string) {
 	if len(f.hosts) > 0 {
 		all = append(all, fmt.Sprintf("%d of %d hosts that the cluster provisions joined", joined,
 			len(f.hosts)))
+	}
+	if f.world.Operator.Paused {
+		all = append(all, "OpenShift's operator of metal3 is paused")
 	}
 	if waiting > 0 {
 		all = append(all, fmt.Sprintf("Hosts that wait for the handover: %d", waiting))

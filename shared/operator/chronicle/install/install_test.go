@@ -307,7 +307,9 @@ const kubectl = `{"apiVersion":"v1","items":[
 {"apiVersion":"metal3.io/v1alpha1","kind":"BareMetalHost","metadata":{"name":"worker-2","annotations":{"baremetalhost.metal3.io/paused":"until the handover"}}},
 {"apiVersion":"metal3.io/v1alpha1","kind":"BareMetalHost","metadata":{"name":"master-0"},"spec":{"externallyProvisioned":true},"status":{"provisioning":{"state":"externally provisioned"}}},
 {"apiVersion":"v1","kind":"Node","metadata":{"name":"worker-0","creationTimestamp":"2026-11-20T10:44:00Z"},"status":{"conditions":[{"type":"Ready","status":"True","lastTransitionTime":"2026-11-20T10:45:00Z"}]}},
-{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"metal3","namespace":"openshift-machine-api"},"status":{"readyReplicas":1,"conditions":[{"type":"Available","status":"True","lastTransitionTime":"2026-11-20T10:19:00Z"}]}}
+{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"metal3","namespace":"openshift-machine-api"},"status":{"readyReplicas":1,"conditions":[{"type":"Available","status":"True","lastTransitionTime":"2026-11-20T10:19:00Z"}]}},
+{"apiVersion":"metal3.io/v1alpha1","kind":"Provisioning","metadata":{"name":"provisioning-configuration","annotations":{"provisioning.metal3.io/paused":""}}},
+{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"onprem-infra-provisioning-handover"},"data":{"phase":"release\u001b[2J","machine":"boot","waits":"x","since":"2026-11-20T10:19:30Z","at":"2026-11-20T10:20:30Z"}}
 ],"kind":"List"}`
 
 // TestPage_Cluster holds that the cluster's hosts are in the same picture and table as those of the
@@ -315,7 +317,10 @@ const kubectl = `{"apiVersion":"v1","items":[
 // host that both have seen has one lane; and that the objects alone are a page too.
 func TestPage_Cluster(t *testing.T) {
 	r := example()
-	r.Entries = append(r.Entries, ledger.Entry{Time: after(1000), Kind: ledger.Phase, Phase: progress.Ended})
+	r.Entries = append(r.Entries, ledger.Entry{Time: after(700), Kind: ledger.Phase, Phase: progress.Announce}, ledger.Entry{Time: after(710), Kind: ledger.Phase, Phase: progress.Unpause},
+		ledger.Entry{Time: after(760), Kind: ledger.Back, Cause: "no image"}, ledger.Entry{Time: after(770), Kind: ledger.Phase, Phase: progress.Address}, ledger.Entry{Time: after(800), Kind: ledger.Again, Cause: "it has one"},
+		ledger.Entry{Time: after(900), Kind: ledger.Phase, Phase: progress.Takeover}, ledger.Entry{Time: after(1150), Kind: ledger.Released, Hosts: []string{"worker-0", "worker-1"}},
+		ledger.Entry{Time: after(1200), Kind: ledger.Phase, Phase: progress.Ended})
 	r.Events = append(r.Events, events.Event{Time: after(110), Host: "worker-1", MAC: card(7), Source: events.DHCP, Kind: "discover", Detail: "PXEClient:Arch:00007 ignored"})
 	if unread, ours := r.TakeObjects([]byte(kubectl)); !ours || len(unread) > 0 {
 		t.Fatalf("%v, %q", ours, unread)

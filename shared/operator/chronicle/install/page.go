@@ -63,15 +63,18 @@ func Page(r Record) timeline.Page {
 	return page
 }
 
-// ended is when provisioning ended on the bootstrap machine; zero if it has not, or if that is not
-// in the record.
-func (r Record) ended() time.Time {
+// ended is when the parts of the bootstrap machine were off; zero if they have not been, or if that
+// is not in the record.
+func (r Record) ended() (at time.Time) {
 	for _, e := range r.Entries {
-		if e.Kind == ledger.Phase && e.Phase == progress.Ended {
-			return e.Time
+		switch {
+		case e.Kind == ledger.Back:
+			at = time.Time{}
+		case e.Kind == ledger.Phase && e.Phase.Past(progress.Unpause) && at.IsZero():
+			at = e.Time
 		}
 	}
-	return time.Time{}
+	return at
 }
 
 // note counts the hosts, and names each that has not joined.
@@ -128,6 +131,13 @@ func entry(e ledger.Entry) (row, bool) {
 		if e.Phase == progress.Ended {
 			one.what = "provisioning has ended"
 		}
+	case ledger.Released:
+		one.what = fmt.Sprintf("%d hosts of the cluster may begin", len(e.Hosts))
+		one.why = strings.Join(e.Hosts, ", ")
+	case ledger.Back:
+		one.what, one.alarm = "a person takes provisioning back from the cluster", true
+	case ledger.Again:
+		one.what = "a person has provisioning handed over again"
 	case ledger.Secrets:
 		one.what, one.why = "the file of the hosts' accounts is another one", ""
 	case ledger.Asked:

@@ -1,6 +1,7 @@
 package install
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -33,6 +34,9 @@ func (r Record) picture(hosts []host) timeline.Timeline {
 		case ledger.Allowed:
 			t.Marks = append(t.Marks, timeline.Mark{At: at(e.Time),
 				Label: e.Host + " allowed anew"})
+		case ledger.Released:
+			t.Marks = append(t.Marks, timeline.Mark{At: at(e.Time),
+				Label: fmt.Sprintf("%d hosts may begin", len(e.Hosts))})
 		}
 	}
 	known, edge := at(r.until()), t.End
@@ -74,6 +78,8 @@ func (r Record) machine(at func(time.Time) time.Duration, end time.Duration) tim
 		switch {
 		case i == 0 && e.Kind == ledger.Started:
 			next(&phases, at(e.Time), string(progress.Address), true)
+		case e.Kind == ledger.Back:
+			next(&phases, at(e.Time), string(progress.TakeBack), true)
 		case e.Kind == ledger.Phase:
 			next(&phases, at(e.Time), string(e.Phase), e.Phase != progress.Ended)
 		case e.Kind == ledger.Orders:

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/object"
 	"github.com/onprem-infra/onprem-infra/shared/operator/redact"
 	"github.com/onprem-infra/onprem-infra/shared/operator/workers"
@@ -186,6 +187,13 @@ func (d *decoder) object(text []byte) {
 			d.unread(odd...)
 			d.w.Ironic = is
 		})
+	case "Provisioning.metal3.io":
+		err = read(text, func(p Provisioning) { d.w.Operator = p.Operator() })
+	case "ConfigMap.v1":
+		if head.Metadata.Name != notice.Handover {
+			return // as above
+		}
+		err = read(text, func(c ConfigMap) { d.w.Handed = notice.ReadHandover(c.Data) })
 	default:
 		d.others[fmt.Sprintf("%.60s %.60s", head.APIVersion, head.Kind)]++
 		return

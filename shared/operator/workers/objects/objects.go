@@ -1,6 +1,7 @@
-// Package objects reads what a cluster's API has of hosts, Machines, Nodes and Ironic: the objects
-// of BareMetalHost v1alpha1 (metal3.io), Machine v1beta1 (machine.openshift.io), Node v1 and
-// Deployment apps/v1, in JSON, as the API answers and as "kubectl get -o json" prints them.
+// Package objects reads what a cluster's API has of hosts, Machines, Nodes, Ironic and the
+// handover: the objects of BareMetalHost and Provisioning v1alpha1 (metal3.io), Machine v1beta1
+// (machine.openshift.io), Node v1, Deployment apps/v1 and a ConfigMap v1 of ours, in JSON, as the
+// API answers and as "kubectl get -o json" prints them.
 package objects
 
 import (
@@ -211,10 +212,30 @@ func (n Node) Worker() (out workers.Node, odd []string) {
 	return out, c.odd
 }
 
+// Provisioning is the object of OpenShift's operator of metal3.
+type Provisioning struct {
+	Metadata Meta `json:"metadata"`
+}
+
+// Operator is whether the operator of an object that exists is paused.
+func (p Provisioning) Operator() scale.Operator {
+	why, is := p.Metadata.Annotations[object.OperatorPaused]
+	return scale.Operator{Exists: true, Paused: is, Handover: is && why == object.UntilHandover}
+}
+
+// ConfigMap is one of texts.
+type ConfigMap struct {
+	Data map[string]string `json:"data"`
+}
+
 // Deployment is that of the cluster's own Ironic.
 type Deployment struct {
 	Metadata Meta `json:"metadata"`
-	Status   struct {
+	Spec     struct {
+		Replicas *int `json:"replicas"` // the API's default is 1
+	} `json:"spec"`
+	Status struct {
+		Replicas      int         `json:"replicas"`
 		ReadyReplicas int         `json:"readyReplicas"`
 		Conditions    []condition `json:"conditions"`
 	} `json:"status"`
@@ -230,6 +251,15 @@ func (d Deployment) Ironic() (out workers.Ironic, odd []string) {
 		}
 	}
 	return out, c.odd
+}
+
+// Pods are how many a Deployment that exists has, or is to have.
+func (d Deployment) Pods() int {
+	wanted := 1
+	if d.Spec.Replicas != nil {
+		wanted = *d.Spec.Replicas
+	}
+	return max(wanted, d.Status.Replicas, d.Status.ReadyReplicas)
 }
 
 // clock reads the times of an object.

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/object"
 	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
 	"github.com/onprem-infra/onprem-infra/shared/operator/workers"
@@ -43,7 +44,10 @@ const saved = `{
         {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "w0.example.com", "creationTimestamp": "2026-11-20T10:24:00Z"}, "status": {"conditions": [{"type": "MemoryPressure", "status": "False", "lastTransitionTime": "2026-11-20T10:24:00Z"},
           {"type": "Ready", "status": "True", "lastTransitionTime": "2026-11-20T10:25:00Z"}]}},
         {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "metal3", "namespace": "openshift-machine-api"}, "status": {"readyReplicas": 1, "conditions": [{"type": "Progressing", "status": "True"}, {"type": "Available", "status": "True", "lastTransitionTime": "2026-11-20T09:58:00Z"}]}},
-        {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "metal3", "namespace": "default"}, "status": {}}
+        {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "metal3", "namespace": "default"}, "status": {}},
+        {"apiVersion": "metal3.io/v1alpha1", "kind": "Provisioning", "metadata": {"name": "provisioning-configuration", "annotations": {"provisioning.metal3.io/paused": "until the handover"}}},
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "onprem-infra-provisioning-handover"}, "data": {"phase": "unpause", "machine": "boot", "waits": "x", "since": "2026-11-20T09:50:00Z", "at": "2026-11-20T09:51:00Z"}},
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "another"}, "data": {"phase": "ended", "machine": "boot", "since": "2026-11-20T09:50:00Z", "at": "2026-11-20T09:59:00Z"}}
     ],
     "kind": "List",
     "metadata": {"resourceVersion": ""}
@@ -62,6 +66,7 @@ func TestDecode(t *testing.T) {
 		Machines: []workers.Machine{{Machine: scale.Machine{Name: "m0", Set: "s", Node: "w0.example.com"}, Host: "w0", Problem: "InvalidConfiguration"}},
 		Nodes:    []workers.Node{{Name: "w0.example.com", Created: at("10:24:00"), Ready: true, Since: at("10:25:00")}},
 		Ironic:   workers.Ironic{Ready: true, Since: at("09:58:00")},
+		Operator: scale.Operator{Exists: true, Paused: true, Handover: true}, Handed: notice.Progress{Phase: "unpause", Machine: "boot", Waits: "x", Since: at("09:50:00"), At: at("09:51:00")},
 	}
 	if !ours || !reflect.DeepEqual(w, want) {
 		t.Errorf("%v, %+v\nwant %+v", ours, w, want)
@@ -114,7 +119,7 @@ func TestDecode_Wrong(t *testing.T) {
 		"cut behind an object":      {saved[:strings.Index(saved, "        {\"apiVersion\": \"v1\", \"kind\": \"Node")], "line 11: what follows cannot be read: the file ends within an object", 1},
 		"cut before its end":        {saved[:strings.Index(saved, `    "kind": "List"`)], "what follows cannot be read: the file ends within an object", 1},
 		"cut within a first string": {`{"apiVersion": "v`, "line 1: what follows cannot be read: the file ends within an object", 0},
-		"an object begins":          {saved + "{", "line 20: what follows cannot be read: the file ends within an object", 1},
+		"an object begins":          {saved + "{", "line 23: what follows cannot be read: the file ends within an object", 1},
 		"a key begins":              {saved + `{"a`, "what follows cannot be read: the file ends within an object", 1},
 		"no JSON behind it":         {saved + "error: the server does not answer", "what follows cannot be read: invalid character 'e'", 1},
 		"YAML":                      {"apiVersion: v1\nitems: []\n", "it is YAML: save the objects with 'kubectl get -o json'", 0},

@@ -60,6 +60,7 @@ func (m *Machine) Off() {
 	m.w.Note(schedule.Bootstrap, "off")
 	b.On, b.Program, b.Held, b.HTTP, b.Ironic = false, false, false, false, false
 	b.Boots++
+	b.Lost = m.w.Now
 	*b.Server = world.Server{Name: b.Server.Name, Site: b.Server.Site, Phase: b.Server.Phase}
 	if m.w.Defect == schedule.Forgetful {
 		b.Ledger, b.Memory = nil, ledger.Fold(nil)
@@ -111,9 +112,10 @@ func (m *Machine) KillDHCP() {
 func (m *Machine) StartPhases() {
 	m.room = provision.New(provision.Options{
 		Settings: provision.Settings{Plan: m.w.Plan.Provisioning, Kernel: "http://kernel",
-			Ramdisk: "http://ramdisk"},
+			Ramdisk: "http://ramdisk", Name: schedule.Bootstrap, Own: m.own()},
 		Host: host{m}, Ironic: asked{m}, Journal: journal{m}, Preflight: preflight{m},
-		Joined: m.joined, Now: m.w.Clock, Wake: make(chan struct{}, 1), Notifier: quiet{}})
+		Cluster: api{m},
+		Joined:  m.joined, Now: m.w.Clock, Wake: make(chan struct{}, 1), Notifier: quiet{}})
 	m.boot.Program = true
 	m.Poll()
 }

@@ -59,7 +59,8 @@ func (m *Machine) round() {
 	_ = m.room.Publish(ctx, d)
 	// A request that fails is repeated in a later round, as the product's loop does.
 	failed := m.room.Apply(ctx, d) != nil
-	m.busy = failed || len(d.Entries) > 0 || len(d.Requests) > 0 || d.Examine
+	m.busy = failed || len(d.Entries) > 0 || len(d.Requests) > 0 || d.Examine ||
+		d.Handover.Unpause || len(d.Handover.Begin) > 0
 	for _, h := range m.w.Hosts[:m.w.Nodes] {
 		ironic.Boot(m.w, h)
 		ironic.Settle(m.w, h)
@@ -134,6 +135,9 @@ func (m host) Traces() (map[string]machine.Trace, error) {
 func (host) Note(...events.Event) error { return nil }
 
 func (host) Rewrite(string) (orders.Rewrite, error) { return orders.Rewrite{}, nil }
+
+// Reversal is none: no person leads the handover back.
+func (host) Reversal() (orders.Reversal, error) { return orders.Reversal{}, nil }
 
 func (m host) Show(p progress.Progress) error {
 	m.boot.Shown = p

@@ -91,10 +91,13 @@ func (c *Cluster) Round(h *world.Host) {
 	}
 }
 
-// begin has Kubernetes start Ironic after the end of the bootstrap machine: OpenShift's operator is
-// paused until then, and of any Kubernetes it is asked of the user.
+// begin has Kubernetes start Ironic once all parts of the bootstrap machine are off: OpenShift's
+// operator is paused until then, and of any Kubernetes it is asked of the user.
 func (c *Cluster) begin() {
 	w := c.w
+	if w.Pod.Begun {
+		return
+	}
 	joined := 0
 	for _, h := range w.Hosts[:w.Nodes] {
 		if h.HasJoined() {
@@ -102,13 +105,13 @@ func (c *Cluster) begin() {
 		}
 	}
 	early := w.Defect == schedule.TooEarly || w.Defect == schedule.Unwatched
-	ready := w.Boot.Phase == progress.Ended || early && joined > 0
-	if w.Pod.Begun || !ready {
+	ready := w.Boot.Phase.Past(progress.Unpause) && !w.Pod.Paused || early && joined > 0
+	if !ready {
 		return
 	}
 	w.Pod.Begun = true
 	w.Soon(world.ToCluster, world.Event{Kind: world.EvPod, Gen: w.Pod.Gen})
 }
 
-// Ended is the end of the bootstrap machine's work.
-func (c *Cluster) Ended() { c.begin() }
+// Phase follows a phase of the bootstrap machine.
+func (c *Cluster) Phase() { c.begin() }

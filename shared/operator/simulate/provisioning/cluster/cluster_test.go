@@ -20,6 +20,7 @@ func nodes(t *testing.T, sharing string, phase progress.Phase) (*world.World, *C
 	}
 	w := world.New(of, schedule.Schedule{Seed: 1})
 	w.Boot.On, w.Boot.Phase, w.Boot.Held = true, phase, phase != progress.Ended
+	w.Pod.Paused = w.Pod.Paused && w.Boot.Held // until the bootstrap machine has ended
 	c := New(w)
 	for _, h := range w.Hosts[:w.Nodes] {
 		h.On, h.Up, h.Joined = true, true, 0
@@ -142,7 +143,7 @@ func TestCluster_Bootstrap(t *testing.T) {
 		}
 	}
 	w.Boot.Phase, w.Boot.Held = progress.Ended, false
-	c.Ended()
+	c.Phase()
 	until(w, c, w.Now+15*time.Minute, follows(t, w))
 	if len(serving(w)) != 1 {
 		t.Errorf("%v answer hosts after the end of the bootstrap machine", serving(w))

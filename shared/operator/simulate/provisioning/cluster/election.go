@@ -34,7 +34,7 @@ func (c *Cluster) Ask(h *world.Host) {
 	if was != s.Instance {
 		c.Elect()
 	}
-	if w.Boot.Phase != progress.Ended || !s.Instance {
+	if !w.Boot.Phase.Past(progress.Unpause) || !s.Instance {
 		w.After(occupant.Interval, c.event(world.EvAsk, h))
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/provisioning/ironic"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/provisioning/world"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
-	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
 )
 
 // Metal3 is a round of metal3, and of "hosts release". It goes on until all hosts are provisioned.
@@ -23,16 +22,11 @@ func (c *Cluster) Metal3() {
 	if w.Pod.Node < 0 || !w.API(world.Site(w.Pod.Node)) {
 		return
 	}
-	fleet := scale.Fleet{Bootstrap: w.Boot.Phase != progress.Ended, Ironic: w.Pod.Runs}
-	for _, h := range workers {
-		fleet.Hosts = append(fleet.Hosts, scale.Host{Name: h.Plan.Name, Exists: true,
-			State: h.State(), Problem: h.Metal3.Problem, Paused: h.Metal3.Waits,
-			Handover: h.Metal3.Waits})
-	}
+	// A person runs "hosts release" once the bootstrap machine is gone, which does it itself.
+	fleet := w.Fleet()
+	fleet.Bootstrap = w.Boot.On || w.Now-w.Boot.Lost < world.Silent
 	for _, name := range scale.Release(fleet).Release {
-		for _, h := range workers {
-			h.Metal3.Waits = h.Metal3.Waits && h.Plan.Name != name
-		}
+		w.Begin(name)
 	}
 	for _, h := range workers {
 		if !h.Metal3.Waits && w.Pod.Runs && w.Now >= h.Metal3.Next {

@@ -20,7 +20,6 @@ type run struct {
 	boot    *bootstrap.Machine
 	cluster *cluster.Cluster
 	open    int // faults that have begun and not ended
-	ended   bool
 }
 
 // Run runs a schedule. Equal clusters and schedules give equal results.
@@ -119,7 +118,7 @@ func (r *run) handle(e world.Event) {
 		r.heal(r.Schedule.Faults[e.Arg], int(e.Host))
 	case world.EvPhases:
 		r.boot.Round(e.Gen)
-		r.phases()
+		r.cluster.Phase()
 	case world.EvPart, world.EvPower:
 		if e.Gen == r.Boot.Boots && r.Boot.On {
 			r.ofMachine(e)
@@ -146,14 +145,6 @@ func (r *run) ofMachine(e world.Event) {
 		return
 	}
 	r.boot.Part(e.Arg)
-}
-
-// phases follows the bootstrap machine's phase.
-func (r *run) phases() {
-	if r.Boot.Phase == progress.Ended && !r.ended {
-		r.ended = true
-		r.cluster.Ended()
-	}
 }
 
 // ofHost handles an event of a host: of its boot, its node in Ironic, or its programs.

@@ -35,9 +35,9 @@ func Answered(w *world.World, h *world.Host, s *world.Server, a world.Answer) {
 		w.Break(OneAnswer, "%s gets %s from %s of %s, after %s from %s", h.Plan.Name, a.Address,
 			a.Server, s.Name, first.Address, first.Server)
 	}
-	// A server of OpenShift answers all hosts: once the bootstrap machine has ended, that is its
-	// right.
-	free := s.OpenShift && w.Boot.Phase == progress.Ended
+	// A server of OpenShift answers all hosts: once that of the bootstrap machine is off for good,
+	// that is its right.
+	free := s.OpenShift && w.Boot.Phase.Past(progress.Unpause)
 	if s.Phase != h.Plan.Phase && !free {
 		w.Break(OwnPhase, "%s is answered by %s, which is of the phase %s", h.Plan.Name, s.Name,
 			s.Phase)
@@ -120,10 +120,11 @@ func withAddress(w *world.World, s *world.Server) {
 	}
 }
 
-// idle judges a node with the address whose server is off.
+// idle judges a node with the address whose server is off. Without workers it has no host to
+// answer.
 func idle(w *world.World, h *world.Host) {
 	s := h.Seat.Server
-	if s == nil || s.OpenShift {
+	if s == nil || s.OpenShift || len(w.Workers()) == 0 {
 		return
 	}
 	is := h.On && h.Seat.Address && h.Seat.Programs && s.Program && !w.Serves(s)

@@ -126,6 +126,7 @@ type Pod struct {
 	Runs   bool // Ironic answers
 	Begun  bool // there was one
 	Forced bool // to another node
+	Paused bool // OpenShift's operator, which makes it; other clusters have none
 }
 
 // Metal3 is what the cluster has of a host that it installs.

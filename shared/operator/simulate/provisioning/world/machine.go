@@ -58,6 +58,7 @@ const (
 	PowerFault = 30 * s  // a BMC that has refused for so long is left alone
 	Recovers   = 60 * s  // until Ironic asks it again
 	Tolerates  = 120 * s // a pod of a node that Kubernetes misses
+	Silent     = 120 * s // a bootstrap machine counts as gone ("hosts release")
 	Lapses     = 10 * s  // OpenShift's address on a node whose pod has ended
 	Quiet      = 10 * s  // between two rounds of a program in which nothing can change
 	Overtime   = 60 * s  // that a deadline may be noticed late

@@ -10,6 +10,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/mac"
+	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/agenda"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/provisioning/schedule"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
@@ -49,7 +50,7 @@ func New(c schedule.Cluster, s schedule.Schedule) *World {
 	w := &World{Cluster: c, Schedule: s, Random: rand.New(rand.NewPCG(s.Seed, 0x776f726c64)),
 		Queue: agenda.New[Event](64), Result: newResult(s)}
 	w.Traits = Traits{Keeps: w.Random.IntN(2) == 0}
-	w.Pod.Node = -1
+	w.Pod.Node, w.Pod.Paused = -1, !c.Shared()
 	for i, h := range c.Nodes() {
 		w.Hosts = append(w.Hosts, newHost(i, h))
 		w.Hosts[i].Seat = &Seat{}
@@ -90,6 +91,7 @@ type Links struct {
 // Machine is the bootstrap machine.
 type Machine struct {
 	On      bool
+	Lost    time.Duration // when its power went, the last time
 	Boots   uint32
 	Links   Links
 	Program bool // the phase machine runs
@@ -101,6 +103,7 @@ type Machine struct {
 	Ledger  []ledger.Entry
 	Memory  ledger.Memory
 	Shown   progress.Progress
+	Handed  notice.Progress // what the cluster's API has of it
 }
 
 // Site is a place in the networks: BootSite, or a host by its index.
@@ -182,7 +185,7 @@ func (w *World) Name(s Site) string {
 // API reports whether a node at a site can join, and programs can read who has: some machine serves
 // the cluster's API to it.
 func (w *World) API(s Site) bool {
-	if w.Boot.Phase != progress.Ended && w.Boot.On && w.OnMachineNetwork(s, BootSite) {
+	if !w.Boot.Phase.Past(progress.Unpause) && w.Boot.On && w.OnMachineNetwork(s, BootSite) {
 		return true
 	}
 	serve := 0

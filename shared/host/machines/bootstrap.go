@@ -1,0 +1,136 @@
+package machines
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/notice"
+	"github.com/onprem-infra/onprem-infra/shared/operator/workers"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
+)
+
+const (
+	// stale is how long the bootstrap machine's heartbeat stands still until it counts as gone: it
+	// was removed without an end.
+	stale = 2 * time.Minute
+	// silent is how long ago the bootstrap machine's object was changed, by the API's clock and
+	// this machine's, until the machine counts as gone for whatever reads it once. The two clocks
+	// may differ.
+	silent = 5 * time.Minute
+)
+
+// published is an object of the bootstrap machine. ManagedFields are the API's: when which program
+// changed it last.
+type published struct {
+	Metadata struct {
+		ManagedFields []struct{ Time time.Time } `json:"managedFields"`
+	} `json:"metadata"`
+	Data map[string]string `json:"data"`
+}
+
+// changed is when it was changed last; zero if the API does not note that.
+func (p published) changed() (last time.Time) {
+	for _, f := range p.Metadata.ManagedFields {
+		if f.Time.After(last) {
+			last = f.Time
+		}
+	}
+	return last
+}
+
+// recent reports whether it was changed a short time ago, as far as the API has that.
+func (p published) recent(now time.Time) bool {
+	last := p.changed()
+	return last.IsZero() || now.Sub(last) < silent
+}
+
+// published reads what the bootstrap machine has published in an object. Without a namespace it is
+// sought in all of them: a description may have chosen any.
+func (c *Client) published(ctx context.Context, name string) (p published, found bool, err error) {
+	if c.Namespace != "" {
+		path := fmt.Sprintf("/api/v1/namespaces/%s/configmaps/%s", c.Namespace, name)
+		found, err = c.API.JSON(ctx, http.MethodGet, path, nil, &p)
+		return p, found, err
+	}
+	var all list[published]
+	_, err = c.API.JSON(ctx, http.MethodGet,
+		"/api/v1/configmaps?fieldSelector=metadata.name%3D"+name, nil, &all)
+	for _, one := range all.Items {
+		if !found || notice.BootstrapLeft(p.Data) {
+			p, found = one, true
+		}
+	}
+	return p, found, err
+}
+
+// pulse is a heartbeat, and since when it is the last one by the clock of this machine.
+type pulse struct {
+	beat  string
+	since time.Time
+}
+
+// beating reports whether the heartbeat in an object changes.
+func (c *Client) beating(object, beat string) bool {
+	p, known := c.beats[object]
+	if !known || p.beat != beat {
+		p = pulse{beat, time.Now()}
+		if c.beats == nil {
+			c.beats = map[string]pulse{}
+		}
+		c.beats[object] = p
+	}
+	return time.Since(p.since) < stale
+}
+
+// machine is what the bootstrap machine has published.
+type machine struct {
+	found, handed        bool // the objects exist
+	itself, handover     published
+	holdsVIP, provisions bool // it has not left, or does provision, and beats
+}
+
+// machine reads it.
+func (c *Client) machine(ctx context.Context) (m machine, err error) {
+	if m.itself, m.found, err = c.published(ctx, notice.Bootstrap); err != nil {
+		return machine{}, err
+	}
+	if m.handover, m.handed, err = c.published(ctx, notice.Handover); err != nil {
+		return machine{}, err
+	}
+	m.holdsVIP = m.found && !notice.BootstrapLeft(m.itself.Data) &&
+		c.beating(notice.Bootstrap, m.itself.Data[notice.Beat])
+	// One that has taken provisioning back may have left as the holder of the API VIP.
+	at := notice.ReadHandover(m.handover.Data)
+	m.provisions = at.Phase != "" && !progress.Phase(at.Phase).Past(progress.Unpause) &&
+		c.beating(notice.Handover, at.At.String())
+	return m, nil
+}
+
+// Bootstrap reports whether the bootstrap machine has published that it lives, or provisions, and
+// beats.
+func (c *Client) Bootstrap(ctx context.Context) (bool, error) {
+	m, err := c.machine(ctx)
+	return m.holdsVIP || m.provisions, err
+}
+
+// handover reads how far the bootstrap machine has handed over, and whether it still provisions.
+// Release sees that it is silent by its beats; whatever reads once has the time of the last one.
+func (c *Client) handover(ctx context.Context, w *workers.World, now time.Time) error {
+	m, err := c.machine(ctx)
+	if err != nil {
+		return err
+	}
+	w.Bootstrap = m.holdsVIP && m.itself.recent(now) || m.provisions && m.handover.recent(now)
+	w.Handed = notice.ReadHandover(m.handover.Data)
+	w.HandsOver = w.Handed.Phase != "" && m.handover.recent(now)
+	return nil
+}
+
+// Handover is the data of the object in which the bootstrap machine publishes how far it has handed
+// provisioning over; none if there is no such object.
+func (c *Client) Handover(ctx context.Context) (map[string]string, error) {
+	p, _, err := c.published(ctx, notice.Handover)
+	return p.Data, err
+}

@@ -1,0 +1,81 @@
+package bootstrap
+
+import (
+	"context"
+	"errors"
+
+	"github.com/onprem-infra/onprem-infra/bootstrap/provision/handover"
+	"github.com/onprem-infra/onprem-infra/shared/notice"
+	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/provisioning/world"
+)
+
+// own is what the machine knows of the cluster's own provisioning.
+func (m *Machine) own() handover.Cluster {
+	c := handover.Cluster{Metal3: true, Operator: !m.w.Shared(), Returns: true,
+		Address: m.w.Plan.Provisioning.IP, Cards: map[string]string{}}
+	for _, h := range m.w.Hosts {
+		c.Cards[h.Plan.MAC.String()] = h.Plan.Name
+	}
+	for _, h := range m.w.Workers() {
+		c.Hosts = append(c.Hosts, h.Name)
+	}
+	return c
+}
+
+// api is the cluster's API, as far as the machine reaches it.
+type api struct{ *Machine }
+
+var errNoAPI = errors.New("no API server is reached")
+
+// reached is an error unless an API server is.
+func (a api) reached() error {
+	if !a.w.API(world.BootSite) {
+		return errNoAPI
+	}
+	return nil
+}
+
+func (a api) Published(context.Context) (notice.Progress, error) {
+	return a.boot.Handed, a.reached()
+}
+
+func (a api) Publish(_ context.Context, p notice.Progress) error {
+	if err := a.reached(); err != nil {
+		return err
+	}
+	a.boot.Handed = p
+	return nil
+}
+
+func (a api) Fleet(context.Context) (scale.Fleet, error) {
+	if err := a.reached(); err != nil {
+		return scale.Fleet{}, err
+	}
+	return a.w.Fleet(), nil
+}
+
+func (a api) Pause(_ context.Context, pause bool) error {
+	if err := a.reached(); err != nil {
+		return err
+	}
+	a.w.Pod.Paused = pause
+	return nil
+}
+
+func (a api) Begin(_ context.Context, hosts []string) error {
+	if err := a.reached(); err != nil {
+		return err
+	}
+	for _, name := range hosts {
+		a.w.Begin(name)
+	}
+	return nil
+}
+
+func (a api) Holders() (cards []string, err error) {
+	for _, s := range a.w.WhoHas(world.BootSite, a.w.Plan.Provisioning.IP) {
+		cards = append(cards, a.w.Card(s).String())
+	}
+	return cards, nil
+}

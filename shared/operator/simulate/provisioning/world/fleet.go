@@ -1,0 +1,24 @@
+package world
+
+import "github.com/onprem-infra/onprem-infra/shared/operator/scale"
+
+// Fleet is what the cluster's API has of the hosts that it provisions, and of its own Ironic.
+func (w *World) Fleet() scale.Fleet {
+	f := scale.Fleet{Ironic: w.Pod.Runs,
+		Operator: scale.Operator{Exists: !w.Shared(), Paused: w.Pod.Paused, Handover: w.Pod.Paused}}
+	if w.Pod.Begun {
+		f.Pods = 1
+	}
+	for _, h := range w.Hosts[w.Nodes:] {
+		f.Hosts = append(f.Hosts, scale.Host{Name: h.Plan.Name, Exists: true, State: h.State(),
+			Problem: h.Metal3.Problem, Paused: h.Metal3.Waits, Handover: h.Metal3.Waits})
+	}
+	return f
+}
+
+// Begin lets metal3 begin with a host.
+func (w *World) Begin(name string) {
+	for _, h := range w.Hosts[w.Nodes:] {
+		h.Metal3.Waits = h.Metal3.Waits && h.Plan.Name != name
+	}
+}

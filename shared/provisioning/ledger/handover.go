@@ -1,0 +1,64 @@
+package ledger
+
+import (
+	"maps"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
+)
+
+// Handover is what follows for the handover to the cluster.
+type Handover struct {
+	// HandoverSince is when it began, or a person led it back or on again; zero before. It names
+	// that change: what a person asks for is for the time until the next one.
+	HandoverSince time.Time
+	Held          time.Time // since when a person keeps it from going on; zero if no person does
+	Released      time.Time // when the first hosts of the cluster could begin; zero before
+}
+
+// MayGoBack reports whether the bootstrap machine may still take provisioning back, by what it did
+// itself.
+func (m Memory) MayGoBack() bool { return m.Phase.HandsOver() && m.Released.IsZero() }
+
+// next is the memory once the next phase has begun. Phases only go on, whatever a journal has: what
+// has ended never begins again, but by Back.
+func (m Memory) next(e Entry) Memory {
+	if !e.Phase.Past(m.Phase) {
+		return m
+	}
+	m = m.begin(e.Phase, e.Time)
+	switch {
+	case e.Phase == progress.Deploy && m.Deploy.IsZero():
+		m.Deploy = e.Time
+	case e.Phase == progress.Announce:
+		m.HandoverSince = e.Time
+	}
+	return m
+}
+
+// begin is the memory once a phase has begun.
+func (m Memory) begin(p progress.Phase, at time.Time) Memory {
+	if p != m.Phase && !m.Since.IsZero() {
+		m.Took = maps.Clone(m.Took)
+		if m.Took == nil {
+			m.Took = map[progress.Phase]time.Duration{}
+		}
+		m.Took[m.Phase] = at.Sub(m.Since)
+	}
+	m.Phase, m.Since = p, at
+	return m
+}
+
+// handed is the memory after an entry about the handover.
+func (m Memory) handed(e Entry) Memory {
+	switch {
+	case e.Kind == Released && m.Released.IsZero():
+		m.Released = e.Time
+	case e.Kind == Back && m.MayGoBack():
+		m = m.begin(progress.TakeBack, e.Time)
+		m.Deploy, m.HandoverSince, m.Held = time.Time{}, e.Time, e.Time
+	case e.Kind == Again && !m.Held.IsZero():
+		m.HandoverSince, m.Held = e.Time, time.Time{}
+	}
+	return m
+}
