@@ -88,6 +88,14 @@ func (l *Lab) Add(name string, addresses ...netip.Prefix) (*Host, error) {
 	return h, h.On()
 }
 
+// Plug connects a link to the switch that open makes in the switch's own network, such as a tap.
+func (l *Lab) Plug(link string, open func(link string) error) error {
+	if err := in(l.wires(), func() error { return open(link) }); err != nil {
+		return err
+	}
+	return ipBatch(l.prefix+"switch", fmt.Sprintf("link set %s master br0 up", link))
+}
+
 // Close kills every process in the lab's namespaces, and removes the namespaces.
 func (l *Lab) Close() error {
 	for _, h := range l.hosts {

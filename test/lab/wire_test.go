@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"os/exec"
 	"testing"
 	"time"
 
@@ -318,5 +319,22 @@ func TestReadAdvert(t *testing.T) {
 		if _, ok := readAdvert(whole[:n]); ok {
 			t.Errorf("%d bytes of %d are read", n, len(whole))
 		}
+	}
+}
+
+// TestPlug connects a link that the caller makes: what is on its other end reaches the hosts.
+func TestPlug(t *testing.T) {
+	l := New(t)
+	host, err := l.Add("a", netip.MustParsePrefix("192.0.2.1/24"))
+	must(t, err)
+	other, err := l.Add("b", netip.MustParsePrefix("198.51.100.1/24"))
+	must(t, err)
+	must(t, l.Plug("extra", func(link string) error {
+		return exec.Command("ip", "link", "add", link, "type", "veth", "peer", "name", "eth1", "netns", other.namespace).Run()
+	}))
+	must(t, ipBatch(other.namespace, "address add 192.0.2.2/24 dev eth1", "link set eth1 up"))
+	reaches(t, other, host, "192.0.2.1:9")
+	if err := l.Plug("none", func(string) error { return nil }); err == nil {
+		t.Error("a link that is not there is plugged in")
 	}
 }
