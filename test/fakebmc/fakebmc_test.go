@@ -2,8 +2,10 @@ package fakebmc
 
 import (
 	"bytes"
+	"crypto/x509"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"testing"
 	"time"
 )
@@ -131,5 +133,25 @@ func TestSessions(t *testing.T) {
 	bmc.EndSessions()
 	if open != 1 || len(bmc.sessions) != 0 {
 		t.Errorf("%d sessions before, and %d after their end", open, len(bmc.sessions))
+	}
+}
+
+// TestCertificate holds for which names and addresses a certificate is valid.
+func TestCertificate(t *testing.T) {
+	for name, valid := range map[string][]string{"": {"127.0.0.1", "::1"}, "bmc.example.com": {"bmc.example.com"}, "192.0.2.100": {"192.0.2.100"}} {
+		made, err := Certificate{Name: name}.Make()
+		if err != nil {
+			t.Fatal(err)
+		}
+		leaf, err := x509.ParseCertificate(made.TLS.Certificate[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, at := range []string{"127.0.0.1", "::1", "bmc.example.com", "192.0.2.100"} {
+			_, err := leaf.Verify(x509.VerifyOptions{Roots: made.Pool, DNSName: at})
+			if (err == nil) != slices.Contains(valid, at) {
+				t.Errorf("a certificate for %q at %s: %v", name, at, err)
+			}
+		}
 	}
 }

@@ -20,7 +20,7 @@ import (
 
 // Certificate describes what a BMC presents. The zero value is valid for the loopback.
 type Certificate struct {
-	Name    string        // instead of the loopback's addresses
+	Name    string        // or an address, instead of the loopback's addresses
 	Expired time.Duration // how long ago it ended
 }
 
@@ -54,7 +54,9 @@ func (c Certificate) Make() (Made, error) {
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
 		KeyUsage:    x509.KeyUsageDigitalSignature,
 	}
-	if c.Name != "" {
+	if address := net.ParseIP(c.Name); address != nil {
+		leaf.IPAddresses = []net.IP{address}
+	} else if c.Name != "" {
 		leaf.IPAddresses, leaf.DNSNames = nil, []string{c.Name}
 	}
 	top, err := x509.CreateCertificate(rand.Reader, ca, ca, key.Public(), key)
