@@ -27,6 +27,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/test/fakemetal3"
 )
 
 type fields = map[string]any
@@ -35,29 +36,12 @@ type fields = map[string]any
 // cluster/metal3 holds what is in a host.
 func kinds(t *testing.T, s *Server) {
 	t.Helper()
-	for _, k := range [][3]string{{"metal3.io", "v1alpha1", "BareMetalHost"}, {"metal3.io", "v1alpha1", "Provisioning"}, {"machine.openshift.io", "v1beta1", "Machine"}, {"machine.openshift.io", "v1beta1", "MachineSet"}} {
-		group, version, kind := k[0], k[1], k[2]
-		plural := strings.ToLower(kind) + "s"
-		names := fields{"kind": kind, "plural": plural, "singular": strings.ToLower(kind)}
-		if kind == "BareMetalHost" {
-			names["shortNames"] = []string{"bmh", "bmhost"}
-		}
-		scope := "Namespaced"
-		if kind == "Provisioning" {
-			scope = "Cluster"
-		}
-		crd := fields{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": fields{"name": plural + "." + group},
-			"spec": fields{"group": group, "names": names, "scope": scope, "versions": []fields{{"name": version, "served": true, "storage": true,
-				"schema": fields{"openAPIV3Schema": fields{"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}}}}
-		if err := s.Admin().Do(t.Context(), http.MethodPost, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd, nil); err != nil {
-			t.Fatal(err)
-		}
-		path := fmt.Sprintf("/apis/%s/%s/%s", group, version, plural)
-		for deadline := time.Now().Add(30 * time.Second); s.Admin().Do(t.Context(), http.MethodGet, path, nil, nil) != nil; time.Sleep(50 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatalf("the API does not serve %s", path)
-			}
-		}
+	openShift := func(kind string) fakemetal3.Kind {
+		return fakemetal3.Kind{Group: "machine.openshift.io", Version: "v1beta1", Kind: kind}
+	}
+	operator := fakemetal3.Kind{Group: "metal3.io", Version: "v1alpha1", Kind: "Provisioning", Cluster: true}
+	if err := fakemetal3.Define(t.Context(), s.Admin(), fakemetal3.BareMetalHost(), operator, openShift("Machine"), openShift("MachineSet")); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -131,22 +115,10 @@ func (o *operators) do(method, path string, body fields) {
 	}
 }
 
-// history are the keys of metal3's operationHistory, by the state in which each goes on.
-var history = map[string]string{"registering": "register", "inspecting": "inspect", "provisioning": "provision", "deprovisioning": "deprovision"}
-
 // state has a host go to a state, with the times that baremetal-operator notes.
 func (o *operators) state(h object3, state string, on bool) {
-	now, former := time.Now().UTC().Format(time.RFC3339), h.Status.Provisioning.State
-	times := fields{}
-	if state != former {
-		if ended := history[former]; ended != "" {
-			times[ended] = fields{"end": now}
-		}
-		if begun := history[state]; begun != "" {
-			times[begun] = fields{"start": now, "end": nil}
-		}
-	}
-	o.do(http.MethodPatch, o.at()+"/"+h.Metadata.Name, fields{"status": fields{"poweredOn": on, "lastUpdated": now, "operationalStatus": "OK", "provisioning": fields{"state": state}, "operationHistory": times}})
+	status := fakemetal3.Transition(h.Status.Provisioning.State, state, on, time.Now())
+	o.do(http.MethodPatch, o.at()+"/"+h.Metadata.Name, fields{"status": status})
 }
 
 // run goes on until the test ends.
