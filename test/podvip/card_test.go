@@ -120,21 +120,28 @@ func (c *card) receive() (a answer, ok bool) {
 	if err != nil {
 		return a, false
 	}
-	header, err := ipv4.ParseHeader(buffer[:n])
+	a, ok = answerIn(buffer[:n], from)
+	return a, ok && bytes.Equal(a.ClientHWAddr, c.mac[:])
+}
+
+// answerIn is the DHCP answer in a packet, if it is one.
+func answerIn(packet []byte, from unix.Sockaddr) (a answer, ok bool) {
+	header, err := ipv4.ParseHeader(packet)
 	const udp = 8
-	if err != nil || header.Protocol != unix.IPPROTO_UDP || n < header.Len+udp {
+	if err != nil || header.Protocol != unix.IPPROTO_UDP || len(packet) < header.Len+udp {
 		return a, false
 	}
-	payload := buffer[header.Len:n]
+	payload := packet[header.Len:]
 	if payload[2] != 0 || payload[3] != dhcpv4.ClientPort {
 		return a, false
 	}
 	message, err := dhcpv4.FromBytes(payload[udp:])
-	if err != nil || !bytes.Equal(message.ClientHWAddr, c.mac[:]) {
+	link, known := from.(*unix.SockaddrLinklayer)
+	if err != nil || !known {
 		return a, false
 	}
 	var sender mac.MAC
-	copy(sender[:], from.(*unix.SockaddrLinklayer).Addr[:])
+	copy(sender[:], link.Addr[:])
 	a = answer{DHCPv4: message, at: time.Now(), by: sender.String()}
 	for i := range nodes {
 		if sender == hostCard(i+1) {

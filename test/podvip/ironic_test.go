@@ -21,57 +21,65 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
 	"github.com/onprem-infra/onprem-infra/cluster"
 	"github.com/onprem-infra/onprem-infra/cluster/metal3"
+	"github.com/onprem-infra/onprem-infra/cluster/workload"
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 	"github.com/onprem-infra/onprem-infra/shared/object"
 	"github.com/onprem-infra/onprem-infra/shared/secret"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/test/fakemetal3"
 	"github.com/onprem-infra/onprem-infra/test/ironic"
 	"github.com/onprem-infra/onprem-infra/test/kubeapi"
+	"github.com/onprem-infra/onprem-infra/test/lab"
 	"github.com/onprem-infra/onprem-infra/test/manifest"
 	"github.com/onprem-infra/onprem-infra/test/need"
+	"github.com/onprem-infra/onprem-infra/test/qemuhost"
 )
 
 const ironicPod = "metal3-ironic"
 
 // withIronic takes Debian's Ironic for the image of Ironic: its root, over which the mount points of
 // containers are made, so that the kept one stays as it is.
-func (s *site) withIronic(name string) {
-	s.t.Helper()
-	need.Command(s.t, "debootstrap")
-	root, err := ironic.Root(s.t.Context(), slog.Default())
+func (l *lan) withIronic(name string) {
+	l.t.Helper()
+	need.Command(l.t, "debootstrap")
+	root, err := ironic.Root(l.t.Context(), slog.Default())
 	if err != nil {
-		need.Missing(s.t, fmt.Sprintf("needs a root file system with Ironic: %v", err))
+		need.Missing(l.t, fmt.Sprintf("needs a root file system with Ironic: %v", err))
 	}
-	layers := filepath.Join(s.dir, "ironic-layers")
+	layers := filepath.Join(l.dir, "ironic-layers")
 	for _, dir := range []string{"upper", "work", "merged"} {
 		if err := os.MkdirAll(filepath.Join(layers, dir), 0o755); err != nil {
-			s.t.Fatal(err)
+			l.t.Fatal(err)
 		}
 	}
 	merged := filepath.Join(layers, "merged")
 	options := fmt.Sprintf("lowerdir=%s,upperdir=%s/upper,workdir=%s/work", root, layers, layers)
 	if err := unix.Mount("overlay", merged, "overlay", 0, options); err != nil {
-		s.t.Fatal(err)
+		l.t.Fatal(err)
 	}
-	s.t.Cleanup(func() { _ = unix.Unmount(merged, unix.MNT_DETACH) }) // the directory goes with the test
-	s.images[name] = merged
+	l.t.Cleanup(func() { _ = unix.Unmount(merged, unix.MNT_DETACH) }) // the directory goes with the test
+	l.images[name] = merged
 }
 
 // realAPI is a real API server on a host of its own, with the objects of the cluster's Ironic.
 type realAPI struct {
 	*kubeapi.Cluster
+	host       *lab.Host
 	server     *kubeapi.Server
 	deployment appsv1.Deployment
+	operator   appsv1.Deployment // of metal3's operator, if the plan has its image
 	data       map[string]string // of the ConfigMap
 }
 
 const realAPIAt = "192.0.2.91"
 
-func (s *site) realAPI() *realAPI {
+// realAPI starts it, and applies what render writes. bmcCA verifies BMCs; empty for the image's own.
+func (s *site) realAPI(bmcCA string) *realAPI {
 	s.t.Helper()
 	if err := kubeapi.Programs(s.t.Context()); err != nil {
 		need.Missing(s.t, "needs kube-apiserver: "+err.Error())
@@ -93,28 +101,42 @@ func (s *site) realAPI() *realAPI {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	a := &realAPI{Cluster: c, server: server}
-	var described []spec.Host
-	for _, h := range s.plan.Provisioning.Hosts {
-		d := spec.Host{Name: h.Name}
-		d.BMC.Username, d.BMC.Password = secret.New("admin"), secret.New("p4ss-of-a-bmc")
-		described = append(described, d)
+	a := &realAPI{Cluster: c, host: host, server: server}
+	metal := fakemetal3.BareMetalHost()
+	metal.Status = true
+	if err := fakemetal3.Define(s.t.Context(), server.Admin(), metal); err != nil {
+		s.t.Fatal(err)
 	}
-	set, err := cluster.ManifestsWith(s.plan, metal3.Given{Hosts: described})
+	described := slices.Clone(s.hosts)
+	for i := range described {
+		described[i].BMC.Username, described[i].BMC.Password = secret.New(qemuhost.User), secret.New(qemuhost.Password)
+	}
+	set, err := cluster.ManifestsWith(s.plan, metal3.Given{Hosts: described, CA: bmcCA})
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	for _, f := range set.Files() {
-		o, err := manifest.Object(f.Contents)
-		if err != nil {
-			continue // a host: its type is metal3's
-		}
-		if err := server.Apply(s.t.Context(), o); err != nil {
+		var o unstructured.Unstructured
+		if err := yaml.Unmarshal(f.Contents, &o.Object); err != nil {
 			s.t.Fatal(err)
 		}
-		switch one := o.(type) {
+		if err := server.Apply(s.t.Context(), &o); err != nil {
+			s.t.Fatal(err)
+		}
+		if o.GetKind() != "Deployment" && o.GetKind() != "ConfigMap" {
+			continue
+		}
+		known, err := manifest.Object(f.Contents)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		switch one := known.(type) {
 		case *appsv1.Deployment:
-			a.deployment = *one
+			if one.Name == workload.Operator {
+				a.operator = *one
+			} else {
+				a.deployment = *one
+			}
 		case *corev1.ConfigMap:
 			a.data = one.Data
 		}
@@ -187,7 +209,7 @@ func TestLongIronicInCluster(t *testing.T) {
 	}
 	inPods.Images[spec.IronicImage] = "ironic-real:1"
 	s.plan = inPods
-	api := s.realAPI()
+	api := s.realAPI("")
 	observer := s.holders()
 	n := s.nodes[0]
 	t.Cleanup(func() {

@@ -26,6 +26,7 @@ import (
 
 const (
 	provisioningVIP = "172.22.0.3"
+	besideAt        = "192.0.2.60"            // of the machine that is no host of the cluster
 	group           = "ostest_PROVISIONING_0" // keepalived's name of the instance
 )
 
@@ -40,11 +41,15 @@ const (
 // workerCard is the card of the n-th worker.
 func workerCard(n int) mac.MAC { return hostCard(nodes + n) }
 
-// described are the hosts of the cluster as cluster.yaml has them.
-func described() (all []string) {
+// described are the hosts of the cluster as cluster.yaml has them. bmcs has the BMCs of workers that
+// exist, which start by BIOS; what is there for the others answers nothing.
+func described(bmcs map[string]string) (all []string) {
 	host := func(name, role string, card mac.MAC) {
-		all = append(all, fmt.Sprintf("{name: %s, role: %s, bootMAC: '%s', bmc: {address: 'ipmi://198.51.100.%d'}}",
-			name, role, card, card[5]))
+		bmc, more := fmt.Sprintf("ipmi://198.51.100.%d", card[5]), ""
+		if bmcs[name] != "" {
+			bmc, more = bmcs[name], fmt.Sprintf(", bootMode: legacy, rootDisk: {serialNumber: disk-%s}", name)
+		}
+		all = append(all, fmt.Sprintf("{name: %s, role: %s, bootMAC: '%s', bmc: {address: '%s'}%s}", name, role, card, bmc, more))
 	}
 	for n := range nodes {
 		host(fmt.Sprintf("m%d", n+1), "master", hostCard(n+1))
@@ -60,6 +65,7 @@ func described() (all []string) {
 type site struct {
 	*lan
 	network *lab.Lab
+	hosts   []spec.Host       // as described
 	ironic  map[string]func() // ends the FAKE Ironic of a node that has one
 	worker  *worker
 	beside  *lab.Host // a machine that is no host of the cluster; nil for none
@@ -91,40 +97,51 @@ func (l *lan) withDnsmasq(name string) {
 	}
 }
 
-func openSite(t *testing.T) *site { t.Helper(); return openSiteWith(t, "refuse", "") }
+// siteOptions are what sites differ in.
+type siteOptions struct {
+	// beside is the address on the provisioning network of a machine that is no host of the cluster;
+	// empty for no such machine.
+	beside       string
+	provisioning string            // the section of the description, but network; it begins with a comma
+	bmcs         map[string]string // of workers that exist, by name
+	images       map[string]string // more images of the plan
+	real         bool              // Debian's Ironic is the image of Ironic, with its dnsmasq
+}
 
-// openSiteWith makes a site with what its servers do with machines that are not listed, and with one
-// more machine on the provisioning network, which is no host of the cluster and has an address
-// there; without an address there is none.
-func openSiteWith(t *testing.T, unknown, address string) *site {
+func openSite(t *testing.T) *site { t.Helper(); return openSiteOf(t, siteOptions{}) }
+
+func openSiteOf(t *testing.T, o siteOptions) *site {
 	t.Helper()
 	need.Command(t, "dnsmasq")
 	l := open(t, vrrp.ProfileLan)
 	description := fmt.Sprintf(`{apiVersion: onprem-infra.io/v1alpha1, kind: Cluster, metadata: {name: ostest}, spec: {
   baseDomain: example.com, platform: baremetal, distribution: kubernetes, controlPlaneReplicas: 3, timing: lan,
   machineNetworks: [192.0.2.0/24], apiVIPs: [%s], ingressVIPs: [192.0.2.6],
-  provisioning: {network: managed, dhcp: {unknown: %s}},
-  hosts: [%s]}}`, apiVIP, unknown, strings.Join(described(), ", "))
+  provisioning: {network: managed%s},
+  hosts: [%s]}}`, apiVIP, o.provisioning, strings.Join(described(o.bmcs), ", "))
 	c, findings := spec.Parse("cluster.yaml", []byte(description), spec.Knobs{})
 	if findings.HasErrors() {
 		t.Fatal(findings)
 	}
 	c.Images = maps.Clone(l.plan.Images)
 	c.Images[spec.IronicImage] = "ironic:1"
-	l.withDnsmasq("ironic:1")
+	maps.Copy(c.Images, o.images)
+	if o.real {
+		l.withIronic("ironic:1")
+	} else {
+		l.withDnsmasq("ironic:1")
+	}
 	var err error
 	if l.plan, err = plan.Compile(c); err != nil {
 		t.Fatal(err)
 	}
-	s := &site{lan: l, network: lab.New(t), ironic: map[string]func(){}}
-	if address != "" {
-		s.beside = l.add("boot", "192.0.2.60")
+	s := &site{lan: l, network: lab.New(t), hosts: c.Hosts, ironic: map[string]func(){}}
+	if o.beside != "" {
+		s.beside = l.add("boot", besideAt)
 		if err := s.beside.Wire(s.network, "eno2", hostCard(99)); err != nil {
 			t.Fatal(err)
 		}
-		if out, err := s.beside.Command(t.Context(), "ip", "address", "add", address, "dev", "eno2").CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
+		s.run(s.beside, "ip", "address", "add", o.beside, "dev", "eno2")
 	}
 	for i := range 3 {
 		n := l.node(i+1, role.Master)
@@ -143,6 +160,14 @@ func openSiteWith(t *testing.T, unknown, address string) *site {
 	}
 	s.worker = s.ask()
 	return s
+}
+
+// run runs a command on a host that must work.
+func (l *lan) run(on *lab.Host, name string, args ...string) {
+	l.t.Helper()
+	if out, err := on.Command(l.t.Context(), name, args...).CombinedOutput(); err != nil {
+		l.t.Fatalf("%s %s: %v: %s", name, strings.Join(args, " "), err, out)
+	}
 }
 
 // startIronic has a FAKE Ironic answer on a node: only that it answers counts here.
@@ -212,7 +237,7 @@ func (s *site) cables(of *lab.Host, state string) {
 // follow it. All answers are the same, whichever node gives them.
 func TestProvisioning(t *testing.T) {
 	t.Parallel() // it waits most of the time
-	s := openSiteWith(t, "pool", "")
+	s := openSiteOf(t, siteOptions{provisioning: ", dhcp: {unknown: pool}"})
 	unknown := s.askAs(s.plug(s.add("x1", "192.0.2.60"), hostCard(77)), func(a netip.Addr) bool {
 		return slices.ContainsFunc(s.plan.Provisioning.DHCP.Pool, func(r subnet.Span) bool { return !a.Less(r.First) && !r.Last.Less(a) })
 	})
@@ -259,7 +284,7 @@ func TestProvisioning(t *testing.T) {
 // or not; and that a node takes it when the machine has left.
 func TestProvisioning_Occupied(t *testing.T) {
 	t.Parallel() // it waits most of the time
-	s := openSiteWith(t, "refuse", provisioningVIP+"/24")
+	s := openSiteOf(t, siteOptions{beside: provisioningVIP + "/24"})
 	observer := s.holders()
 	s.startIronic(s.nodes[0].Host)
 	for _, n := range s.nodes {
