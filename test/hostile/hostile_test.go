@@ -8,6 +8,7 @@ import (
 	"go/token"
 	"net/netip"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -308,19 +309,24 @@ func TestEveryField(t *testing.T) {
 	}
 }
 
-// fieldsRead are the names of fields in the code of package spec and of the rooms below it: the last
-// argument of Get and Field, and the spellings of the platforms.
+// fieldsRead are the names of fields in the code of package spec and of the rooms below it by which it
+// reads: the last argument of Get and Field, and the spellings of the platforms.
 func fieldsRead(t *testing.T) []string {
 	t.Helper()
-	files, err := filepath.Glob("../../shared/spec/*.go")
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{.Dir}}", "../../shared/spec").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	below, err := filepath.Glob("../../shared/spec/*/*.go")
-	if err != nil {
-		t.Fatal(err)
+	var files []string
+	for dir := range strings.Lines(string(out)) {
+		if dir = strings.TrimSpace(dir); strings.Contains(dir+"/", "/shared/spec/") {
+			own, err := filepath.Glob(dir + "/*.go")
+			if err != nil {
+				t.Fatal(err)
+			}
+			files = append(files, own...)
+		}
 	}
-	files = append(files, below...)
 	var names []string
 	add := func(e ast.Expr) {
 		if lit, ok := e.(*ast.BasicLit); ok && lit.Kind == token.STRING {

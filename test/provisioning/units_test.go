@@ -205,9 +205,12 @@ func (s *site) ends(t testing.TB) {
 	if !s.foreign && s.offered(s.members[0].mac, 4*time.Second) {
 		t.Error("DHCP answers after its end")
 	}
-	if out := s.sh("ip -br addr show dev eth0"); !strings.Contains(out, chain.APIVIP.String()) {
-		t.Errorf("the API VIP is not on this machine: %s", out)
-	}
+	s.await(time.Minute, func() error { // it may have booted just now, and keepalived with it
+		if out := s.sh("ip -br addr show dev eth0"); !strings.Contains(out, chain.APIVIP.String()) {
+			return fmt.Errorf("the API VIP is not on this machine: %s", out)
+		}
+		return nil
+	})
 	if failed := s.sh("systemctl --failed --no-legend --plain"); failed != "" {
 		t.Errorf("units have failed: %s", failed)
 	}

@@ -34,13 +34,18 @@ type Operator struct {
 
 // UntilIronic is what a round waits for if the cluster's own Ironic is not ready.
 func (f Fleet) UntilIronic() string {
-	if f.Deployment != "" && f.Pods == 0 { // OpenShift's operator makes its own
+	if !f.openShift() && f.Pods == 0 { // OpenShift's operator makes its own
 		return fmt.Sprintf("the cluster's own Ironic: apply the manifest of the Deployment %s, "+
 			"or run 'kubectl --namespace %s scale deployment %[1]s --replicas=1'", f.Deployment,
 			object.HostNamespace)
 	}
-	return fmt.Sprintf("the cluster's own Ironic to be ready (the Deployment %s)",
-		cmp.Or(f.Deployment, "metal3"))
+	return UntilIronic(f.Deployment)
+}
+
+// openShift reports whether the Deployment is that of OpenShift's operator.
+func (f Fleet) openShift() bool {
+	own := object.OpenShiftHosts().Ironic
+	return cmp.Or(f.Deployment, own) == own
 }
 
 // UntilUnpaused is what a round waits for if OpenShift's operator is paused.

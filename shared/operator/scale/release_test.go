@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/onprem-infra/onprem-infra/shared/object"
 )
 
 // fleet has masters that were provisioned already, and workers of which the first have begun.
@@ -38,6 +40,7 @@ func TestRelease(t *testing.T) {
 		"paused by a person":  {Fleet{Hosts: fleet(3).Hosts, Ironic: true, Operator: Operator{Exists: true, Paused: true}}, 3, "with 3 hosts"},
 		"that, and no Ironic": {Fleet{Hosts: fleet(3).Hosts, Operator: Operator{Exists: true, Paused: true}}, 0, "wait for OpenShift's operator of metal3"},
 		"another Deployment":  {Fleet{Hosts: fleet(3).Hosts, Deployment: "metal3-ironic", Pods: 1}, 0, "wait for the cluster's own Ironic to be ready (the Deployment metal3-ironic)"},
+		"OpenShift's by name": {Fleet{Hosts: fleet(3).Hosts, Deployment: "metal3"}, 0, "wait for the cluster's own Ironic to be ready (the Deployment metal3)"},
 		"and without a pod":   {Fleet{Hosts: fleet(3).Hosts, Deployment: "metal3-ironic"}, 0, "wait for the cluster's own Ironic: apply the manifest of the Deployment metal3-ironic, or run 'kubectl --namespace onprem-infra-metal3 scale deployment metal3-ironic --replicas=1'"},
 		"few":                 {fleet(3), 3, "let metal3 begin with 3 hosts: w000, w001, w002"},
 		"many":                {fleet(120), 50, "with 50 hosts: w000"},
@@ -85,5 +88,16 @@ func TestFleet_Begun(t *testing.T) {
 	f.Hosts = append(f.Hosts, Host{Name: "paused by a person", Paused: true})
 	if got := strings.Join(f.Begun(), " "); got != "b000 b001" {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestFleet_Stop holds which command ends which Ironic: OpenShift's operator would start its own again.
+func TestFleet_Stop(t *testing.T) {
+	own := "kubectl --namespace openshift-machine-api scale deployment metal3 --replicas=0"
+	for deployment, want := range map[string]string{"": own, "metal3": own, "metal3-ironic": "kubectl --namespace onprem-infra-metal3 scale deployment metal3-ironic --replicas=0"} {
+		got := Fleet{Deployment: deployment}.Stop()
+		if !strings.HasSuffix(got, want) || strings.Contains(got, object.OperatorPaused) != (want == own) {
+			t.Errorf("%q: %s", deployment, got)
+		}
 	}
 }

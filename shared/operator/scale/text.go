@@ -1,7 +1,6 @@
 package scale
 
 import (
-	"cmp"
 	"fmt"
 
 	"github.com/onprem-infra/onprem-infra/shared/object"
@@ -16,15 +15,14 @@ const Unpause = "kubectl annotate provisionings.metal3.io " + object.Operator + 
 
 // Stop has the cluster's own Ironic end, and not begin again.
 func (f Fleet) Stop() string {
-	namespace := object.HostNamespace
-	command := ""
-	if f.Deployment == "" {
-		namespace = object.MachineNamespace
+	at, command := object.AnyHosts(), ""
+	if f.openShift() {
+		at = object.OpenShiftHosts()
 		command = fmt.Sprintf("kubectl annotate --overwrite provisionings.metal3.io %s %s=%q && ",
 			object.Operator, object.OperatorPaused, object.UntilHandover)
 	}
 	return command + fmt.Sprintf("kubectl --namespace %s scale deployment %s --replicas=0",
-		namespace, cmp.Or(f.Deployment, "metal3"))
+		at.Namespace, at.Ironic)
 }
 
 // Text is what a step does, or waits for, to a host.

@@ -58,7 +58,7 @@ func (w World) off() bool { return progress.Phase(w.Handed.Phase).Past(progress.
 func (w World) handover() Handover {
 	provisions := w.Bootstrap && !w.off()
 	f := scale.Fleet{Bootstrap: provisions, Ironic: w.Ironic.Ready, Operator: w.Operator,
-		Deployment: w.place().Ironic}
+		Deployment: w.place().Ironic, Pods: 1} // which is not read
 	h := Handover{Phase: Releasing, Paused: w.Operator.Paused, Machine: w.machine(),
 		deployment: f.Deployment,
 		releases:   w.HandsOver && w.Handed.Phase == string(progress.Release)}

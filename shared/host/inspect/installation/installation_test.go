@@ -131,7 +131,7 @@ func TestRead(t *testing.T) {
 func TestMetrics(t *testing.T) {
 	p, o, reports, seen := example()
 	v := Of(p, o, reports, seen, now).Metrics(now)
-	if v.Phase != "deploy" || v.Age != 10*time.Minute || !v.DHCP || v.Blockers != 2 || v.Foreign != 1 || len(v.Phases) != 9 || len(v.Steps) != 7 {
+	if v.Phase != "deploy" || v.Age != 10*time.Minute || !v.DHCP || v.Blockers != 2 || v.Foreign != 1 || len(v.Phases) != 14 || len(v.Steps) != 7 {
 		t.Errorf("%+v", v)
 	}
 	if len(v.Hosts) != 3 || v.Hosts[0].Wait >= 0 || v.Hosts[1].Wait != 10*time.Minute || v.Hosts[2].Step != "enrolling" {
