@@ -20,7 +20,7 @@ func Add(w World, wanted string) (Step, error) {
 		return refuse("host %s was provisioned by another program than metal3: it is a node, or "+
 			"becomes one without this", h.Name)
 	case h.Deleting:
-		return wait("host %s to be gone, as it is being deleted; it is %s", h.Name, h.state())
+		return wait("host %s to be gone, as it is being deleted; it is %s", h.Name, h.Situation())
 	case w.Bootstrap:
 		return wait(UntilEnded)
 	case w.Machine != nil:
@@ -51,7 +51,7 @@ func Add(w World, wanted string) (Step, error) {
 	case h.Problem != "":
 		return wait("what metal3 reports to be fixed in the host or its Secrets: %s", h.Problem)
 	case h.State != "available":
-		return wait("metal3 to inspect the host and to prepare it; it is %s", h.state())
+		return wait("metal3 to inspect the host and to prepare it; it is %s", h.Situation())
 	case len(w.Spares) > 0:
 		return refuse("OpenShift chooses any host that is available, and these are too: %s: pause "+
 			"or remove them first", strings.Join(w.Spares, ", "))
@@ -87,7 +87,7 @@ func (w World) joins(wanted string) (Step, error) {
 	n, ok := w.node(m.Node)
 	switch {
 	case m.Node == "" || !ok:
-		return wait("the host to be written, to boot and to join; it is %s", w.Host.state())
+		return wait("the host to be written, to boot and to join; it is %s", w.Host.Situation())
 	case !n.Ready:
 		return wait("node %s to be Ready", n.Name)
 	}

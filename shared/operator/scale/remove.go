@@ -92,7 +92,7 @@ func (w World) leaves(m Machine) (Step, error) {
 			"soon as it is wiped: lower its replicas to %d first", s.Name, m.Name, s.Live)
 	case m.Deleting:
 		return wait("Machine %s to drain its node, and metal3 to wipe the host's disk; it is %s",
-			m.Name, w.Host.state())
+			m.Name, w.Host.Situation())
 	case m.Set == "":
 		return Step{Action: Discard, Machine: m.Name}, nil
 	case s.Oldest:
@@ -118,7 +118,7 @@ func (w World) alone() (Step, error) {
 	_, isNode := w.node(h.Name)
 	switch {
 	case h.Deleting:
-		return wait("metal3 to forget the host; it is %s", h.state())
+		return wait("metal3 to forget the host; it is %s", h.Situation())
 	case h.Consumer != "":
 		return refuse("host %s belongs to %s, which is no Machine that there is: nothing would "+
 			"drain its node", h.Name, h.Consumer)
@@ -129,7 +129,7 @@ func (w World) alone() (Step, error) {
 		return refuse("host %s is %s without a Machine that would drain its node: clear its image "+
 			"first, so that metal3 wipes its disk", h.Name, h.State)
 	case h.State == "deprovisioning":
-		return wait("metal3 to wipe the host's disk; it is %s", h.state())
+		return wait("metal3 to wipe the host's disk; it is %s", h.Situation())
 	case h.Problem != "":
 		// Its BMC may never answer again, and metal3 switches a host off before it forgets it.
 		return Step{Action: Delete}, nil

@@ -165,8 +165,8 @@ func (w World) idle(set string) (own, others []string) {
 	return own, others
 }
 
-// state is a host's state for people, with what metal3 reports of it.
-func (h Host) state() string {
+// Situation is a host's state for people, with what metal3 reports of it.
+func (h Host) Situation() string {
 	text := h.State
 	if text == "" {
 		text = "new"

@@ -15,7 +15,7 @@ func Add(w World, image object.Image, given bool) (Step, error) {
 		return refuse("host %s was provisioned by another program than metal3: it is a node, or "+
 			"becomes one without this", h.Name)
 	case h.Deleting:
-		return wait("host %s to be gone, as it is being deleted; it is %s", h.Name, h.state())
+		return wait("host %s to be gone, as it is being deleted; it is %s", h.Name, h.Situation())
 	case w.Taken != "":
 		return refuse("node %s has the name of host %s: name another node by --node", w.Node.Name,
 			w.Taken)
@@ -57,7 +57,7 @@ func (w World) deploys(image object.Image) (Step, error) {
 	case h.Problem != "":
 		return wait("what metal3 reports to be fixed in the host or its Secrets: %s", h.Problem)
 	case h.State != available && h.State != ready:
-		return wait("metal3 to inspect the host and to prepare it; it is %s", h.state())
+		return wait("metal3 to inspect the host and to prepare it; it is %s", h.Situation())
 	}
 	return Step{Action: Deploy, Image: image, Version: h.Version}, nil
 }
@@ -69,7 +69,7 @@ func (w World) joins() (Step, error) {
 	case h.Paused:
 		return Step{Action: Resume}, nil // it waits for the handover
 	case h.State != provisioned:
-		return wait("metal3 to write the host's disk; it is %s", h.state())
+		return wait("metal3 to write the host's disk; it is %s", h.Situation())
 	case w.Node == nil && len(w.Unknown) > 0:
 		return wait("the host to boot and to join as node %s; of these nodes no host has the "+
 			"name, and --node names one that is this host: %s", h.Name, some(w.Unknown))

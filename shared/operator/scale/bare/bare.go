@@ -102,18 +102,6 @@ func refuse(format string, args ...any) (Step, error) {
 	return Step{}, scale.Refusal{Text: fmt.Sprintf(format, args...)}
 }
 
-// state is a host's state for people, with what metal3 reports of it.
-func (h Host) state() string {
-	text := h.State
-	if text == "" {
-		text = "new"
-	}
-	if h.Problem != "" {
-		text += ", and metal3 reports: " + h.Problem
-	}
-	return text
-}
-
 // The states of a host that metal3 writes or wipes, and of one whose disk it has written.
 const (
 	provisioning   = "provisioning"

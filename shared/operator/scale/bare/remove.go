@@ -29,7 +29,7 @@ func Remove(w World, alone bool) (Step, error) {
 		return refuse("host %s is paused: metal3 would not wipe it: remove the annotation "+
 			"%s first", h.Name, object.Paused)
 	case h.Deleting:
-		return wait("metal3 to forget the host; it is %s", h.state())
+		return wait("metal3 to forget the host; it is %s", h.Situation())
 	case w.Node != nil && alone:
 		return refuse("host %s has the node %s: leave --no-node out", h.Name, w.Node.Name)
 	case w.Node != nil && w.Node.Ready && !w.Node.Leaving && !h.written() &&
@@ -156,7 +156,7 @@ func (w World) wipes() (Step, error) {
 	case !w.Ironic:
 		return wait("%s", scale.UntilIronic(w.Deployment))
 	}
-	return wait("metal3 to wipe the host's disk; it is %s", w.Host.state())
+	return wait("metal3 to wipe the host's disk; it is %s", w.Host.Situation())
 }
 
 // alone is the next step for a host that runs nothing any more.
