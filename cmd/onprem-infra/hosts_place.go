@@ -55,7 +55,7 @@ func ofFlavour(cmd *cobra.Command, hasMachines bool) error {
 }
 
 // flavour is that of the description, or of what the cluster itself shows. Without a description
-// the namespace of our objects is not known, where it can be any.
+// the namespace of our objects is not known: it can be any.
 func (s *scaling) flavour(ctx context.Context, in *input, host string) (
 	f distribution.Flavour, err error) {
 	if in.file != "" {
@@ -74,10 +74,11 @@ func (s *scaling) flavour(ctx context.Context, in *input, host string) (
 	if err != nil {
 		return f, refusal(err)
 	}
+	of := spec.Kubernetes
 	if place.Machines {
-		return distribution.FlavourOf(spec.OpenShift, spec.BareMetal), nil
+		of = spec.OpenShift
 	}
-	f = distribution.FlavourOf(spec.Kubernetes, spec.BareMetal)
+	f = distribution.FlavourOf(of, spec.BareMetal)
 	f.Namespace = ""
 	return f, nil
 }

@@ -183,7 +183,7 @@ func TestHostsScale_Refused(t *testing.T) {
 	}
 }
 
-// TestHostsRelease_AnyKubernetes holds that a cluster is known by the Deployment of its own Ironic, and
+// TestHostsRelease_AnyKubernetes holds that a cluster is known by where its hosts are, and
 // that a paused operator of OpenShift is named with the command that has it go on.
 func TestHostsRelease_AnyKubernetes(t *testing.T) {
 	const waiting = `{"items":[{"metadata":{"name":"w0","annotations":{"baremetalhost.metal3.io/paused":"until the handover"}}}]}`
@@ -196,6 +196,7 @@ func TestHostsRelease_AnyKubernetes(t *testing.T) {
 		t.Errorf("exit %d: %s%s", o.code, o.out, o.err)
 	}
 	own := "/apis/metal3.io/v1alpha1/namespaces/onprem-infra-metal3/baremetalhosts"
+	delete(api.answers, hostsAt)
 	api.answers[own], api.answers["/apis/apps/v1/namespaces/onprem-infra-metal3/deployments/metal3-ironic"] = strings.Replace(waiting, "w0", "w1", 1), `{"status":{"readyReplicas":1}}`
 	api.answers[own+"/w1"] = "{}"
 	api.after = func(o *openShift) { o.answers[own] = `{"items":[{"metadata":{"name":"w1"}}]}` }

@@ -65,8 +65,8 @@ func reportCommand(std streams) *cobra.Command {
   ssh root@bootstrap cat ` + layout.Journal + ` \
     '` + layout.Run + `/events-*.jsonl' >installation.jsonl
   onprem-infra report --out hosts.html installation.jsonl
-  kubectl get bmh,machines.machine.openshift.io,nodes,deployments -A -o json >workers.json
-  onprem-infra report --out hosts.html installation.jsonl workers.json
+  kubectl get bmh,machines.machine.openshift.io,nodes,deployments,provisionings -A -o json >w.json
+  onprem-infra report --out hosts.html installation.jsonl w.json
   onprem-infra report --out vip.html master-0=/tmp/m0.jsonl master-1=m1.jsonl --ahead master-1=7s
   for h in master-0 master-1 master-2; do
     echo "==> $h <=="; ssh "$h" cat /var/lib/onprem-infra/journal.jsonl

@@ -66,7 +66,8 @@ With -o json it prints one object; its fields stay as they are:
                       retries,blocker,lastError,cause,do},
               parts[]{part,wanted,on,ready,stale,since,at,why}, foreign[]{kind,mac,address,last}
   workers{}, with --kubeconfig:
-              handover{phase,hosts,released,waits,ready[]}, joined, external,
+              handover{phase,hosts,released,waits,ready[],operatorPaused,
+              machine{name,phase,since,waits,at,silent}}, joined, external,
               hosts[]{name,step,state,does,since,deadline,poweredOn,operationalStatus,attempt,
                       machine,errorType,lastError,failedAt,cause,do}, machinesWithoutHost[];
               phase is one of bootstrap, ironic, releasing, done

@@ -6,7 +6,9 @@ import (
 )
 
 // Handover names the object in which the bootstrap machine publishes how far it has handed
-// provisioning over. It is for people: no program acts on it, but on what it has seen by itself.
+// provisioning over. It is for people: no program begins, ends or writes anything by it, but by
+// what it has seen by itself. "hosts release" and "hosts add" wait while it has a machine that
+// provisions.
 const Handover = "onprem-infra-provisioning-handover"
 
 // Progress is what that object has. The zero value is none.

@@ -79,9 +79,11 @@ func flavourFor(c spec.Cluster) distribution.Flavour {
 	return distribution.FlavourOf(c.Distribution, cmp.Or(c.Platform, spec.None))
 }
 
-// Flavour is the cluster's.
+// Flavour is the cluster's, with what the description has of its nodes.
 func (p Plan) Flavour() distribution.Flavour {
-	return distribution.FlavourOf(p.Distribution, p.Platform)
+	f := distribution.FlavourOf(p.Distribution, p.Platform)
+	f.Nodes = p.Nodes
+	return f
 }
 
 // familiesOf are the families of the machine networks, else of the API VIPs, the primary one first.

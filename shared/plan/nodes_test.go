@@ -60,3 +60,13 @@ func TestRoles(t *testing.T) {
 		}
 	}
 }
+
+// TestFlavour_Nodes holds that what a description has of nodes is in the flavour too: whatever looks at a
+// cluster by that looks where the cluster's own programs write.
+func TestFlavour_Nodes(t *testing.T) {
+	p := compiled(t, `{apiVersion: onprem-infra.io/v1alpha1, kind: Cluster, metadata: {name: ostest}, spec: {baseDomain: example.com, platform: none,
+  machineNetworks: [192.0.2.0/24], apiVIPs: [192.0.2.5], ingressVIPs: [192.0.2.6], namespace: elsewhere, nodeLabels: {controlPlane: example.com/control}}}`)
+	if f := p.Flavour(); f.Namespace != "elsewhere" || f.ControlPlaneLabel != "example.com/control" {
+		t.Errorf("%+v", f.Nodes)
+	}
+}

@@ -136,10 +136,10 @@ func (f *Fabric) wire(h *lab.Host, to *lab.Lab, card string, addresses ...netip.
 }
 
 // forward makes a router of a host. It spreads connections by their ports too, each router by a
-// secret of its own, as separate machines do.
+// secret of its own, as separate machines do, where the kernel can: the secret needs Linux 6.11.
 func (f *Fabric) forward(h *lab.Host) {
 	f.t.Helper()
-	f.Run(h, "sysctl", "-q", "-w", "net.ipv4.ip_forward=1", "net.ipv6.conf.all.forwarding=1",
+	f.Run(h, "sysctl", "-q", "-e", "-w", "net.ipv4.ip_forward=1", "net.ipv6.conf.all.forwarding=1",
 		"net.ipv4.conf.all.send_redirects=0", "net.ipv4.conf.all.rp_filter=0",
 		"net.ipv4.fib_multipath_hash_policy=3", "net.ipv4.fib_multipath_hash_fields=0x37",
 		"net.ipv6.fib_multipath_hash_policy=1", fmt.Sprintf("net.ipv4.fib_multipath_hash_seed=%d", 7*len(h.Name)+int(h.Name[len(h.Name)-1])))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/bgp"
 	"github.com/onprem-infra/onprem-infra/shared/frr"
+	"github.com/onprem-infra/onprem-infra/test/traffic"
 )
 
 // times is how often each failure is measured.
@@ -73,7 +74,7 @@ func (f *Fabric) cost(event func()) (last time.Duration, failed int) {
 	begun := time.Now()
 	event()
 	time.Sleep(f.timing.PowerLoss(1) + time.Second)
-	for _, r := range clients.Stop().Since(begun).Unserved() {
+	for _, r := range clients.Stop().Since(begun).With(traffic.Refused, traffic.Silent, traffic.Late, traffic.Failed) {
 		last, failed = max(last, r.Start.Sub(begun)), failed+1
 		f.t.Logf("%s %v after it began: %v", r.Outcome, r.Start.Sub(begun).Round(time.Millisecond), r.Err)
 	}

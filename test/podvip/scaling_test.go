@@ -197,10 +197,10 @@ func (c *scaling) order(name string) {
 		c.t.Fatal(err)
 	}
 	type fields = map[string]any
-	c.do(http.MethodPost, "/api/v1/namespaces/"+object.HostNamespace+"/secrets", corev1.Secret{Data: map[string][]byte{"userData": document}, ObjectMeta: metav1.ObjectMeta{Name: name + "-user-data"}}, nil)
+	c.do(http.MethodPost, "/api/v1/namespaces/"+object.HostNamespace+"/secrets", corev1.Secret{Data: map[string][]byte{"userData": document}, ObjectMeta: metav1.ObjectMeta{Name: object.UserDataOf(name)}}, nil)
 	c.do(http.MethodPatch, hostsOf+"/"+name, fields{"metadata": fields{"annotations": fields{object.Paused: nil}}, "spec": fields{
 		"image":    fields{"url": "http://" + provisioningVIP + ":6180/images/os.raw", "checksum": c.image.SHA256, "checksumType": "sha256", "format": "raw"},
-		"userData": fields{"name": name + "-user-data", "namespace": object.HostNamespace}}}, nil)
+		"userData": fields{"name": object.UserDataOf(name), "namespace": object.HostNamespace}}}, nil)
 }
 
 // world is what the API has of the hosts that are installed and of nodes, as the product reads it.
@@ -210,9 +210,8 @@ func (c *scaling) world() (w fleet.World) {
 	var nodes struct{ Items []objects.Node }
 	c.do(http.MethodGet, hostsOf, nil, &hosts)
 	c.do(http.MethodGet, "/api/v1/nodes", nil, &nodes)
-	w.Ironic.Ready = true
+	w.Place, w.Ironic.Ready, w.Ironic.Pods = object.AnyHosts(), true, 1
 	for _, h := range hosts.Items {
-		h.Metadata.Namespace = "" // all are in one
 		if !slices.ContainsFunc(c.machines, func(m *machine) bool { return m.name == h.Metadata.Name }) {
 			continue
 		}

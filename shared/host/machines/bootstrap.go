@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/notice"
@@ -25,6 +26,7 @@ const (
 // changed it last.
 type published struct {
 	Metadata struct {
+		Namespace     string                     `json:"namespace"`
 		ManagedFields []struct{ Time time.Time } `json:"managedFields"`
 	} `json:"metadata"`
 	Data map[string]string `json:"data"`
@@ -46,23 +48,22 @@ func (p published) recent(now time.Time) bool {
 	return last.IsZero() || now.Sub(last) < silent
 }
 
-// published reads what the bootstrap machine has published in an object. Without a namespace it is
-// sought in all of them: a description may have chosen any.
-func (c *Client) published(ctx context.Context, name string) (p published, found bool, err error) {
+// published reads the objects of a name in which the bootstrap machine may have published. Without
+// a namespace they are sought in all of them: a description may have chosen any.
+func (c *Client) published(ctx context.Context, name string) ([]published, error) {
 	if c.Namespace != "" {
+		var p published
 		path := fmt.Sprintf("/api/v1/namespaces/%s/configmaps/%s", c.Namespace, name)
-		found, err = c.API.JSON(ctx, http.MethodGet, path, nil, &p)
-		return p, found, err
+		found, err := c.API.JSON(ctx, http.MethodGet, path, nil, &p)
+		if !found || err != nil {
+			return nil, err
+		}
+		return []published{p}, nil
 	}
 	var all list[published]
-	_, err = c.API.JSON(ctx, http.MethodGet,
+	_, err := c.API.JSON(ctx, http.MethodGet,
 		"/api/v1/configmaps?fieldSelector=metadata.name%3D"+name, nil, &all)
-	for _, one := range all.Items {
-		if !found || notice.BootstrapLeft(p.Data) {
-			p, found = one, true
-		}
-	}
-	return p, found, err
+	return all.Items, err
 }
 
 // pulse is a heartbeat, and since when it is the last one by the clock of this machine.
@@ -86,25 +87,40 @@ func (c *Client) beating(object, beat string) bool {
 
 // machine is what the bootstrap machine has published.
 type machine struct {
-	found, handed        bool // the objects exist
-	itself, handover     published
-	holdsVIP, provisions bool // it has not left, or does provision, and beats
+	handover published       // the last one that was written
+	at       notice.Progress // of that
+	// Those in which it has not left, or does provision, and beats. Of several namespaces one that
+	// is live counts, whatever the others have.
+	holdsVIP, provisions []published
 }
 
 // machine reads it.
 func (c *Client) machine(ctx context.Context) (m machine, err error) {
-	if m.itself, m.found, err = c.published(ctx, notice.Bootstrap); err != nil {
+	itself, err := c.published(ctx, notice.Bootstrap)
+	if err != nil {
 		return machine{}, err
 	}
-	if m.handover, m.handed, err = c.published(ctx, notice.Handover); err != nil {
+	handover, err := c.published(ctx, notice.Handover)
+	if err != nil {
 		return machine{}, err
 	}
-	m.holdsVIP = m.found && !notice.BootstrapLeft(m.itself.Data) &&
-		c.beating(notice.Bootstrap, m.itself.Data[notice.Beat])
-	// One that has taken provisioning back may have left as the holder of the API VIP.
-	at := notice.ReadHandover(m.handover.Data)
-	m.provisions = at.Phase != "" && !progress.Phase(at.Phase).Past(progress.Unpause) &&
-		c.beating(notice.Handover, at.At.String())
+	for _, p := range itself {
+		if !notice.BootstrapLeft(p.Data) &&
+			c.beating(notice.Bootstrap+" "+p.Metadata.Namespace, p.Data[notice.Beat]) {
+			m.holdsVIP = append(m.holdsVIP, p)
+		}
+	}
+	for _, p := range handover {
+		// One that has taken provisioning back may have left as the holder of the API VIP.
+		at := notice.ReadHandover(p.Data)
+		if at.Phase != "" && !progress.Phase(at.Phase).Past(progress.Unpause) &&
+			c.beating(notice.Handover+" "+p.Metadata.Namespace, at.At.String()) {
+			m.provisions = append(m.provisions, p)
+		}
+		if m.at.Phase == "" || at.At.After(m.at.At) {
+			m.handover, m.at = p, at
+		}
+	}
 	return m, nil
 }
 
@@ -112,7 +128,7 @@ func (c *Client) machine(ctx context.Context) (m machine, err error) {
 // beats.
 func (c *Client) Bootstrap(ctx context.Context) (bool, error) {
 	m, err := c.machine(ctx)
-	return m.holdsVIP || m.provisions, err
+	return len(m.holdsVIP)+len(m.provisions) > 0, err
 }
 
 // handover reads how far the bootstrap machine has handed over, and whether it still provisions.
@@ -122,8 +138,9 @@ func (c *Client) handover(ctx context.Context, w *workers.World, now time.Time) 
 	if err != nil {
 		return err
 	}
-	w.Bootstrap = m.holdsVIP && m.itself.recent(now) || m.provisions && m.handover.recent(now)
-	w.Handed = notice.ReadHandover(m.handover.Data)
+	w.Bootstrap = slices.ContainsFunc(slices.Concat(m.holdsVIP, m.provisions),
+		func(p published) bool { return p.recent(now) })
+	w.Handed = m.at
 	w.HandsOver = w.Handed.Phase != "" && m.handover.recent(now)
 	return nil
 }
@@ -131,6 +148,6 @@ func (c *Client) handover(ctx context.Context, w *workers.World, now time.Time) 
 // Handover is the data of the object in which the bootstrap machine publishes how far it has handed
 // provisioning over; none if there is no such object.
 func (c *Client) Handover(ctx context.Context) (map[string]string, error) {
-	p, _, err := c.published(ctx, notice.Handover)
-	return p.Data, err
+	m, err := c.machine(ctx)
+	return m.handover.Data, err
 }

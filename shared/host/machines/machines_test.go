@@ -417,6 +417,15 @@ func TestFleet_AnyKubernetes(t *testing.T) {
 	if err != nil || len(f.Hosts) != 1 || !f.Ironic || !f.Bootstrap || f.Deployment != "metal3-ironic" {
 		t.Errorf("%+v, %v", f, err)
 	}
+	// A machine that provisions counts, whatever is in a namespace before its own, and after a beat is late.
+	answers["/api/v1/configmaps"] = `{"items":[{"metadata":{"namespace":"a"},"data":{"phase":"ended","machine":"x","waits":"","since":"2026-11-20T10:00:00Z","at":"2026-11-20T10:00:00Z"}},
+		{"metadata":{"namespace":"b"},"data":{"phase":"deploy","machine":"boot","waits":"","since":"2026-11-20T10:00:00Z","at":"2026-11-20T10:00:30Z"}}]}`
+	if f, err := c.Fleet(t.Context()); err != nil || !f.Bootstrap {
+		t.Errorf("another namespace hides the machine that provisions: %+v, %v", f, err)
+	}
+	if data, err := c.Handover(t.Context()); err != nil || data["machine"] != "boot" {
+		t.Errorf("the newest one: %v, %v", data, err)
+	}
 	answers["/api/v1/configmaps"] = `{"items":[]}`
 	if f, err := c.Fleet(t.Context()); err != nil || f.Bootstrap {
 		t.Errorf("%+v, %v", f, err)

@@ -35,7 +35,7 @@ func (c *Client) Workers(ctx context.Context, now time.Time) (workers.World, err
 			return w, err
 		}
 	}
-	ironic, err := c.Ironic(ctx)
+	ironic, runs, err := c.ironic(ctx)
 	if err != nil {
 		return w, err
 	}
@@ -57,6 +57,9 @@ func (c *Client) Workers(ctx context.Context, now time.Time) (workers.World, err
 		w.Nodes, w.Unread = append(w.Nodes, node), append(w.Unread, odd...)
 	}
 	is, odd := ironic.Ironic()
+	if runs {
+		is.Pods = ironic.Pods()
+	}
 	w.Ironic, w.Unread = is, append(w.Unread, odd...)
 	return w, nil
 }

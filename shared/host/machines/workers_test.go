@@ -28,7 +28,7 @@ func TestWorkers(t *testing.T) {
 		Place:    object.OpenShiftHosts(),
 		Hosts:    []workers.Host{{Host: scale.Host{Name: "w0", Exists: true, State: "inspecting"}, Updated: begin, Inspect: workers.Operation{Start: begin}}},
 		Machines: []workers.Machine{{Machine: scale.Machine{Name: "m"}, Host: "w0"}}, Nodes: []workers.Node{{Name: "w0", Created: begin}},
-		Ironic: workers.Ironic{Ready: true, Since: begin}, Unread: []string{`host w0: status.operationHistory.register.start: "soon" is no time of a cluster`},
+		Ironic: workers.Ironic{Ready: true, Pods: 1, Since: begin}, Unread: []string{`host w0: status.operationHistory.register.start: "soon" is no time of a cluster`},
 	}
 	if err != nil || !reflect.DeepEqual(got, want) || len(f.changed) > 0 {
 		t.Errorf("%+v, %v, changed %q\nwant %+v", got, err, f.changed, want)

@@ -38,7 +38,8 @@ type Handover struct {
 	Machine *BootstrapMachine `json:"machine,omitempty"`
 
 	deployment string // of the cluster's own Ironic
-	releases   bool   // the bootstrap machine has the hosts begin
+	absent     bool   // it has no pod, and no operator makes one
+	releases   bool   // the bootstrap machine has the hosts begin, now or later
 }
 
 // BootstrapMachine is how far the bootstrap machine is, as it has published it.
@@ -58,10 +59,10 @@ func (w World) off() bool { return progress.Phase(w.Handed.Phase).Past(progress.
 func (w World) handover() Handover {
 	provisions := w.Bootstrap && !w.off()
 	f := scale.Fleet{Bootstrap: provisions, Ironic: w.Ironic.Ready, Operator: w.Operator,
-		Deployment: w.place().Ironic, Pods: 1} // which is not read
+		Deployment: w.place().Ironic, Pods: w.Ironic.Pods}
 	h := Handover{Phase: Releasing, Paused: w.Operator.Paused, Machine: w.machine(),
-		deployment: f.Deployment,
-		releases:   w.HandsOver && w.Handed.Phase == string(progress.Release)}
+		deployment: f.Deployment, absent: w.Bare() && w.Ironic.Pods == 0,
+		releases: w.HandsOver && w.off() && w.Handed.Phase != string(progress.Ended)}
 	for _, host := range w.Hosts {
 		f.Hosts = append(f.Hosts, host.Host)
 		if !host.Own() {
@@ -103,15 +104,19 @@ func (h Handover) Text() string {
 	case h.Phase == IronicStart && h.Paused:
 		return "the bootstrap machine has ended, and OpenShift's operator of metal3 is paused, " +
 			released
-	case h.Hosts == 0:
+	case h.Hosts == 0 && len(h.Ready) == 0 && h.Waits == "":
 		return "the cluster provisions no host"
+	case h.Phase == IronicStart && h.absent:
+		return "the bootstrap machine has ended, and the cluster's own Ironic does not run (the " +
+			"Deployment " + h.deployment + "), " + released
 	case h.Phase == IronicStart:
 		return "the bootstrap machine has ended, and the cluster's own Ironic is not ready (the " +
 			"Deployment " + h.deployment + "), " + released
 	case h.Phase == Done:
 		return "the handover is done, " + released
 	case len(h.Ready) > 0 && h.releases:
-		return fmt.Sprintf("%s, the bootstrap machine has %d begin", released, len(h.Ready))
+		return fmt.Sprintf("%s, the bootstrap machine has %d begin in its phase release", released,
+			len(h.Ready))
 	case len(h.Ready) > 0:
 		return fmt.Sprintf("%s, %d wait for '%s'", released, len(h.Ready), release)
 	}

@@ -83,6 +83,8 @@ func (w World) fault(h Handover, now time.Time) string {
 	case len(h.Ready) > 0 && !h.releases:
 		return fmt.Sprintf("%d hosts wait for the handover, and nothing is in their way: run "+
 			"'%s'", len(h.Ready), release)
+	case h.Phase == IronicStart && h.absent && h.Waits != "" && !w.HandsOver:
+		return "hosts wait for " + h.Waits
 	case h.Phase == IronicStart && !h.Paused && !late.IsZero() && now.Sub(late) >= slack:
 		text := fmt.Sprintf("the cluster's own Ironic has not been ready for %s: see 'kubectl "+
 			"--namespace %s get pods'", progress.Short(now.Sub(late)), w.place().Namespace)

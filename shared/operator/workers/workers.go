@@ -34,6 +34,7 @@ type World struct {
 // Ironic is the Deployment of the cluster's own Ironic. The zero value is one that does not exist.
 type Ironic struct {
 	Ready bool
+	Pods  int       // that its Deployment has, or is to have; 0 without a Deployment
 	Since time.Time // when it became so, or ceased to be; zero if that is not known
 }
 

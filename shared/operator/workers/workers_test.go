@@ -225,6 +225,8 @@ func TestHandover(t *testing.T) {
 		{"the operator is paused, while it provisions", World{Hosts: hosts(4, 0, 0), Operator: pausedUntil, Bootstrap: true}, OnBootstrap, "the bootstrap machine still provisions", ""},
 		{"the machine is about to let it go on", World{Hosts: hosts(4, 0, 0), Operator: pausedUntil, Handed: handed("unpause"), HandsOver: true, Bootstrap: true}, IronicStart, "the bootstrap machine has ended, and OpenShift's operator", ""},
 		{"the machine lives, and waits for Ironic", World{Hosts: hosts(4, 0, 0), Handed: handed("takeover"), HandsOver: true, Bootstrap: true, Ironic: Ironic{Since: ago(12)}}, IronicStart, "the bootstrap machine has ended, and the cluster's own Ironic is not ready", "the cluster's own Ironic has not been ready for 12 m"},
+		{"the machine waits for the address", World{Hosts: hosts(60, 0, 0), Handed: handed("takeover"), HandsOver: true, Bootstrap: true, Ironic: Ironic{Ready: true, Pods: 1}}, Releasing, "0 of 60 hosts are released, the bootstrap machine has 50 begin in its phase release", ""},
+		{"of any Kubernetes, without a pod", World{Place: object.AnyHosts(), Hosts: hosts(4, 0, 0)}, IronicStart, "the bootstrap machine has ended, and the cluster's own Ironic does not run (the Deployment metal3-ironic)", "hosts wait for the cluster's own Ironic: apply the manifest of the Deployment metal3-ironic, or run 'kubectl --namespace onprem-infra-metal3 scale deployment metal3-ironic --replicas=1'"},
 		{"the machine lets them begin", World{Hosts: hosts(60, 0, 0), Handed: handed("release"), HandsOver: true, Bootstrap: true, Ironic: Ironic{Ready: true}}, Releasing, "0 of 60 hosts are released, the bootstrap machine has 50 begin", ""},
 		{"the machine was to let them begin, and is gone", World{Hosts: hosts(60, 0, 0), Handed: handed("release"), Ironic: Ironic{Ready: true}}, Releasing, "0 of 60 hosts are released, 50 wait for 'onprem-infra hosts release --apply'", "50 hosts wait for the handover, and nothing is in their way"},
 		{"provisioning was taken back", World{Hosts: hosts(4, 0, 0), Handed: handed("deploy"), HandsOver: true, Bootstrap: true, Operator: pausedUntil}, OnBootstrap, "the bootstrap machine still provisions", ""},
@@ -244,7 +246,7 @@ func TestHandover(t *testing.T) {
 // TestReport_AnyKubernetes holds that hosts of any Kubernetes are reported by what they have there:
 // no Machines, their own namespace, and their own Ironic.
 func TestReport_AnyKubernetes(t *testing.T) {
-	w := World{Place: object.AnyHosts(), Ironic: Ironic{Since: ago(20)}, Hosts: []Host{
+	w := World{Place: object.AnyHosts(), Ironic: Ironic{Since: ago(20), Pods: 1}, Hosts: []Host{
 		of("a-joined", "provisioned", func(h *Host) { h.Image = true }),
 		of("b-free", "available", nil),
 		of("c-ordered", "available", func(h *Host) { h.Image = true }),

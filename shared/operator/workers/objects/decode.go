@@ -184,6 +184,7 @@ func (d *decoder) object(text []byte) {
 		d.place(head.Metadata.Namespace)
 		err = read(text, func(o Deployment) {
 			is, odd := o.Ironic()
+			is.Pods = o.Pods()
 			d.unread(odd...)
 			d.w.Ironic = is
 		})
@@ -259,7 +260,7 @@ func (d *decoder) ignored() {
 		all = append(all[:most], fmt.Sprintf("%d more kinds", len(all)-most))
 	}
 	if len(all) > 0 {
-		d.unread("objects of other kinds than BareMetalHost, Machine of OpenShift, Node and " +
-			"Deployment are left out: " + strings.Join(all, ", "))
+		d.unread("objects of other kinds than BareMetalHost, Machine of OpenShift, Node, " +
+			"Deployment, Provisioning and ConfigMap are left out: " + strings.Join(all, ", "))
 	}
 }

@@ -65,7 +65,7 @@ func TestDecode(t *testing.T) {
 			Inspect: workers.Operation{Start: at("10:00:30"), End: at("10:06:00")}, Provision: workers.Operation{Start: at("10:07:00"), End: at("10:19:00")}}},
 		Machines: []workers.Machine{{Machine: scale.Machine{Name: "m0", Set: "s", Node: "w0.example.com"}, Host: "w0", Problem: "InvalidConfiguration"}},
 		Nodes:    []workers.Node{{Name: "w0.example.com", Created: at("10:24:00"), Ready: true, Since: at("10:25:00")}},
-		Ironic:   workers.Ironic{Ready: true, Since: at("09:58:00")},
+		Ironic:   workers.Ironic{Ready: true, Pods: 1, Since: at("09:58:00")},
 		Operator: scale.Operator{Exists: true, Paused: true, Handover: true}, Handed: notice.Progress{Phase: "unpause", Machine: "boot", Waits: "x", Since: at("09:50:00"), At: at("09:51:00")},
 	}
 	if !ours || !reflect.DeepEqual(w, want) {
@@ -131,7 +131,7 @@ func TestDecode_Wrong(t *testing.T) {
 		"the year 9999":             {history(`"start":"9999-01-01T00:00:00Z"`), "is no time of a cluster", 1},
 		"the year 1":                {history(`"end":"0001-01-01T00:00:00Z"`), "is no time of a cluster", 1},
 		"an end before its start":   {history(`"start":"2026-11-20T10:00:00Z","end":"2026-11-20T09:00:00Z"`), "status.operationHistory.inspect ends (2026-11-20T09:00:00Z) before it starts (2026-11-20T10:00:00Z)", 1},
-		"other kinds":               {`{"items":[{"apiVersion":"v1","kind":"Pod"},{"apiVersion":"v1","kind":"Pod"},{"apiVersion":"cluster.x-k8s.io/v1beta1","kind":"Machine"},` + fmt.Sprintf(host, "{}") + `]}`, `objects of other kinds than BareMetalHost, Machine of OpenShift, Node and Deployment are left out: 1 of "cluster.x-k8s.io/v1beta1 Machine", 2 of "v1 Pod"`, 1},
+		"other kinds":               {`{"items":[{"apiVersion":"v1","kind":"Pod"},{"apiVersion":"v1","kind":"Pod"},{"apiVersion":"cluster.x-k8s.io/v1beta1","kind":"Machine"},` + fmt.Sprintf(host, "{}") + `]}`, `objects of other kinds than BareMetalHost, Machine of OpenShift, Node, Deployment, Provisioning and ConfigMap are left out: 1 of "cluster.x-k8s.io/v1beta1 Machine", 2 of "v1 Pod"`, 1},
 		"a journal behind it":       {saved + `{"time":"2026-01-02T03:04:05Z","kind":"started"}`, `left out: 1 of "no object of an API"`, 1},
 	} {
 		w, ours := Decode([]byte(tt.text))
@@ -222,7 +222,7 @@ func TestDecode_AnyKubernetes(t *testing.T) {
 	other := `{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "metal3", ` + in + `}, "status": {"readyReplicas": 1}}`
 	for text, want := range map[string]workers.World{
 		host:   {Place: object.AnyHosts(), Hosts: []workers.Host{{Host: scale.Host{Name: "w0", Exists: true, State: "available"}, Image: true}}},
-		ironic: {Place: object.AnyHosts(), Ironic: workers.Ironic{Ready: true}},
+		ironic: {Place: object.AnyHosts(), Ironic: workers.Ironic{Ready: true, Pods: 1}},
 		other:  {},
 	} {
 		if w, ours := Decode([]byte(text)); !ours || !reflect.DeepEqual(w, want) {

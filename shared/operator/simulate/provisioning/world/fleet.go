@@ -1,10 +1,17 @@
 package world
 
-import "github.com/onprem-infra/onprem-infra/shared/operator/scale"
+import (
+	"github.com/onprem-infra/onprem-infra/shared/object"
+	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
+)
 
 // Fleet is what the cluster's API has of the hosts that it provisions, and of its own Ironic.
 func (w *World) Fleet() scale.Fleet {
-	f := scale.Fleet{Ironic: w.Pod.Runs,
+	place := object.OpenShiftHosts()
+	if w.Shared() {
+		place = object.AnyHosts()
+	}
+	f := scale.Fleet{Ironic: w.Pod.Runs, Deployment: place.Ironic,
 		Operator: scale.Operator{Exists: !w.Shared(), Paused: w.Pod.Paused, Handover: w.Pod.Paused}}
 	if w.Pod.Begun {
 		f.Pods = 1
