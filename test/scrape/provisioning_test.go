@@ -111,7 +111,7 @@ func TestInstallationAlerts(t *testing.T) {
 		{"DHCP stays on", func(_ int, v *metrics.Provisioning) { v.DHCP = true }, []string{"OnpremProvisioningDHCPAfterEnd"}},
 		{"DHCP stays on in the handover", func(minute int, v *metrics.Provisioning) {
 			if v.DHCP = true; minute > 15 {
-				v.Phase = "takeover"
+				v.Phase, v.Age = "takeover", 0
 			}
 		}, []string{"OnpremProvisioningDHCPAfterEnd"}},
 		{"it is taken back", func(minute int, v *metrics.Provisioning) {
