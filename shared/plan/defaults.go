@@ -79,10 +79,13 @@ func flavourFor(c spec.Cluster) distribution.Flavour {
 	return distribution.FlavourOf(c.Distribution, cmp.Or(c.Platform, spec.None))
 }
 
-// Flavour is the cluster's, with what the description has of its nodes.
+// Flavour is the cluster's, with what the description has of its nodes; a plan that was not
+// compiled from one has the defaults.
 func (p Plan) Flavour() distribution.Flavour {
 	f := distribution.FlavourOf(p.Distribution, p.Platform)
-	f.Nodes = p.Nodes
+	if p.Namespace != "" {
+		f.Nodes = p.Nodes
+	}
 	return f
 }
 
