@@ -45,7 +45,7 @@ type Fabric struct {
 }
 
 // link is between two routers, or to the client: a switch with two ends.
-func (f *Fabric) link(number int, name string, add func(l *lab.Lab, addresses [2][]netip.Prefix)) {
+func (f *Fabric) link(number int, add func(l *lab.Lab, addresses [2][]netip.Prefix)) {
 	f.t.Helper()
 	l := lab.New(f.t)
 	var ends [2][]netip.Prefix
@@ -70,7 +70,7 @@ func Open(t testing.TB, timing bgp.Timing) *Fabric {
 	f := &Fabric{t: t, timing: timing}
 	var toLeaves [2]*lab.Lab
 	var leafEnds [2][]netip.Prefix
-	f.link(0, "client", func(l *lab.Lab, ends [2][]netip.Prefix) {
+	f.link(0, func(l *lab.Lab, ends [2][]netip.Prefix) {
 		f.Spine.Host = f.add(l, "spine", ends[0]...)
 		f.Client = f.add(l, "client", ends[1]...)
 		for _, e := range ends[0] {
@@ -78,7 +78,7 @@ func Open(t testing.TB, timing bgp.Timing) *Fabric {
 		}
 	})
 	for i := range f.Leaves {
-		f.link(i+1, "core", func(l *lab.Lab, ends [2][]netip.Prefix) {
+		f.link(i+1, func(l *lab.Lab, ends [2][]netip.Prefix) {
 			toLeaves[i], leafEnds[i] = l, ends[1]
 			f.wire(f.Spine.Host, l, fmt.Sprintf("core%d", i+1), ends[0]...)
 		})

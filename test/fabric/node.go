@@ -36,7 +36,6 @@ type Node struct {
 	ended   chan struct{} // closed after its end
 	serves  atomic.Bool
 	grade   atomic.Int32
-	stop    context.CancelFunc // of its monitor
 }
 
 // Build builds the speaker.
@@ -66,7 +65,6 @@ func (f *Fabric) Node(program, name string, rack, number int) *Node {
 	n.listen()
 	f.must(n.Start())
 	ctx, cancel := context.WithCancel(context.Background())
-	n.stop = cancel
 	f.t.Cleanup(cancel)
 	go func() {
 		for ctx.Err() == nil {
@@ -168,9 +166,6 @@ func (n *Node) Power() error {
 	leaf4, leaf6 := RackAddress(n.rack, 1)
 	return errors.Join(n.On(), n.Route(leaf4.Addr()), n.Route(leaf6.Addr()), n.Start())
 }
-
-// Silence ends the monitor: its last wish is left.
-func (n *Node) Silence() { n.stop() }
 
 func (n *Node) wish() {
 	w := spoken.Wish{Beat: time.Now()}

@@ -145,11 +145,3 @@ func (d *Daemons) Try(name frr.Daemon, what func(*host.Daemon) error) error {
 	}
 	return errors.Join(what(c), c.Close())
 }
-
-// Change leads the daemons from one configuration to another.
-func (d *Daemons) Change(from, to frr.Config) {
-	d.t.Helper()
-	for _, name := range frr.Daemons() {
-		d.Apply(name, frr.Difference(name, from, to)...)
-	}
-}

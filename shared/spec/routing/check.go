@@ -83,7 +83,10 @@ func (d Draft) checkPolicy(r *document.Report, around Around) {
 			"spine, 2 with super-spines", d.depth.Value)
 		return
 	}
-	p := bgp.Policy{Depth: d.depth.Value, Bootstrap: true}
+	p := bgp.Policy{Depth: 1, Bootstrap: true} // a spine, unless it is written
+	if d.depth.OK {
+		p.Depth = d.depth.Value
+	}
 	if d.mode.Value == Preferred {
 		p.Ranks = max(around.ControlPlane, 1)
 	}

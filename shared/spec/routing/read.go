@@ -1,7 +1,6 @@
 package routing
 
 import (
-	"fmt"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -164,12 +163,4 @@ func (d Draft) Values() Settings {
 		s.BGP.Racks = append(s.BGP.Racks, out)
 	}
 	return s
-}
-
-// String is a rack as findings call it.
-func (r rack) String() string {
-	if r.name.OK {
-		return fmt.Sprintf("the rack %s", document.Quote(r.name.Value))
-	}
-	return fmt.Sprintf("the rack of %s", r.network.Value)
 }

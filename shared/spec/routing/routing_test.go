@@ -129,7 +129,7 @@ func TestCheck(t *testing.T) {
 		"a family without router":  {"x", "x", networks + ", 2001:db8::/64", vip + ", '2001:db8:9::5'", []string{"no router of it has an address of the family of the virtual IP 2001:db8:9::5"}},
 		"gateways":                 {"    peers:\n    - {address: 10.1.0.1, asn: 65101, source: 10.1.0.11, ttlSecurity: true}\n    - {address: 10.1.0.2, asn: \"1.10\"}\n", "", networks, vip, nil},
 		"nine routers":             {`    - {address: 10.1.0.2, asn: "1.10"}`, many(8), networks, vip, []string{"is one router too many"}},
-		"paths too long":           {"mode: ecmp\n  timing: vm\n  fabricDepth: 1", "mode: preferred\n  timing: vm\n  fabricDepth: 3", networks, vip, nil},
+		"ranks in a deep fabric":   {"mode: ecmp\n  timing: vm\n  fabricDepth: 1", "mode: preferred\n  timing: vm\n  fabricDepth: 3", networks, vip, nil},
 	} {
 		a := around(t, tt.networks, tt.vips)
 		_, got := check(t, strings.Replace(good, tt.from, tt.to, 1), a)
@@ -140,5 +140,15 @@ func TestCheck(t *testing.T) {
 		if !matched || len(got) > len(tt.want) {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
+	}
+}
+
+// TestCheck_Paths holds that a description is refused of which no proof can be made.
+func TestCheck_Paths(t *testing.T) {
+	a := around(t, "10.1.0.0/24, 10.2.0.0/24", "198.51.100.5")
+	a.ControlPlane = 5
+	text := strings.NewReplacer("mode: ecmp", "mode: preferred", "fabricDepth: 1", "fabricDepth: 3").Replace(good)
+	if _, got := check(t, text, a); len(got) != 1 || !strings.Contains(got[0], "4:9: error: bgp.mode: the hosts' paths become too long") {
+		t.Errorf("%q", got)
 	}
 }

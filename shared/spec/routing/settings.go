@@ -35,7 +35,7 @@ type BGPSettings struct {
 	ASN         bgp.ASN
 	Mode        string
 	Timing      string // a profile of package bgp
-	FabricDepth int    // levels of routers above those of the racks; see bgp.Policy
+	FabricDepth int    // levels of routers above those of the racks, see bgp.Policy
 	Communities []string
 	Racks       []Rack
 }
