@@ -73,6 +73,9 @@ func Of(p plan.Plan) []Election {
 		vrrp.API: p.VIPs.API, vrrp.Ingress: p.VIPs.Ingress, vrrp.DNS: p.VIPs.DNS,
 		vrrp.Provisioning: p.VIPs.Provisioning,
 	}
+	if !p.ByVRRP() { // all that serve announce them
+		addresses = map[vrrp.Kind][]netip.Addr{vrrp.Provisioning: p.VIPs.Provisioning}
+	}
 	for n := range all {
 		e := &all[n]
 		e.Timing, e.Unicast = p.Timing.Model, v.Mode != spec.Multicast

@@ -10,6 +10,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan/bound"
 	"github.com/onprem-infra/onprem-infra/shared/plan/ports"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
+	"github.com/onprem-infra/onprem-infra/shared/plan/routed"
 	"github.com/onprem-infra/onprem-infra/shared/plan/sharing"
 	"github.com/onprem-infra/onprem-infra/shared/plan/size"
 	"github.com/onprem-infra/onprem-infra/shared/record"
@@ -78,7 +79,8 @@ func compile(c spec.Cluster, timing vrrp.Timing, policy vrrp.Policy) (Plan, erro
 		Images:  copied(c.Images),
 		Nodes:   c.Nodes,
 		knobs: knobs{timing: c.Timing, mode: c.VRRP, former: c.MigrateFrom, clash: c.OnClash,
-			vrids: copied(c.VRIDs), ports: copied(c.Ports), size: c.ControlPlaneReplicas},
+			vrids: copied(c.VRIDs), ports: copied(c.Ports), size: c.ControlPlaneReplicas,
+			routing: c.Routing},
 	}
 	if c.DNSVIP.IsValid() {
 		p.VIPs.DNS = append(p.VIPs.DNS, c.DNSVIP)
@@ -88,6 +90,9 @@ func compile(c spec.Cluster, timing vrrp.Timing, policy vrrp.Policy) (Plan, erro
 	}
 	if sharing.Has(c) {
 		p.VIPs.Provisioning = append(p.VIPs.Provisioning, p.Provisioning.IP)
+	}
+	if p.Announcing, err = routed.Of(c, timing); err != nil {
+		return Plan{}, fmt.Errorf("compile cluster %q: %w", c.Name, err)
 	}
 	p.Timing = paces(p, timing, policy)
 	return p, nil
@@ -155,8 +160,11 @@ func paces(p Plan, timing vrrp.Timing, policy vrrp.Policy) Timing {
 		vrrp.Patience(vrrp.V3, timing.Advert))
 	bounds := []bound.Bound{}
 	if p.LoadBalancer == spec.Managed {
-		bounds = bound.Bounds(bound.VIPs{API: p.VIPs.API, Ingress: p.VIPs.Ingress, DNS: p.VIPs.DNS,
-			Provisioning: p.VIPs.Provisioning}, policy, timing)
+		elected := bound.VIPs{Provisioning: p.VIPs.Provisioning}
+		if p.ByVRRP() {
+			elected.API, elected.Ingress, elected.DNS = p.VIPs.API, p.VIPs.Ingress, p.VIPs.DNS
+		}
+		bounds = bound.Bounds(elected, policy, timing)
 	}
 	return Timing{
 		Profile:          timing.Profile,

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/distribution"
+	"github.com/onprem-infra/onprem-infra/shared/plan/routed"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
@@ -81,6 +82,7 @@ func Encode(p Plan) []byte {
 	if len(p.knobs.ports) > 0 {
 		cluster["ports"] = p.knobs.ports
 	}
+	routed.AddFields(cluster, p.knobs.routing)
 	if p.Provisioning != nil {
 		cluster["provisioning"], cluster["hosts"] = p.Provisioning.Fields()
 	}

@@ -12,9 +12,11 @@ import (
 
 // Rooms are the parts of the cluster phase that a node has.
 type Rooms struct {
-	VIP bool // it may hold a VIP: keepalived
-	LB  bool // it balances the API: HAProxy
-	DNS bool // it answers for the cluster's names: CoreDNS
+	VIP bool // it may hold a VIP by VRRP: keepalived
+	// Speaks means that it announces VIPs to its routers: FRR.
+	Speaks bool
+	LB     bool // it balances the API: HAProxy
+	DNS    bool // it answers for the cluster's names: CoreDNS
 	// Boots means that it may have the provisioning address, and answers hosts that boot then.
 	Boots bool
 	// MDNS means that it announces itself by multicast DNS, with or without VIPs.
@@ -34,9 +36,11 @@ func (p Plan) NodeRuns(r role.Role) Rooms {
 	}
 	return Rooms{
 		MDNS: mdns,
-		VIP:  r == role.Master || r == role.Worker,
-		LB:   r == role.Master,
-		DNS:  r == role.Master || r == role.Worker || r == role.Arbiter,
+		VIP: p.ByVRRP() && (r == role.Master || r == role.Worker) ||
+			r == role.Master && len(p.VIPs.Provisioning) > 0,
+		Speaks: p.BGP != nil && (r == role.Master || r == role.Worker && len(p.VIPs.Ingress) > 0),
+		LB:     r == role.Master,
+		DNS:    r == role.Master || r == role.Worker || r == role.Arbiter,
 		Boots: r == role.Master && len(p.VIPs.Provisioning) > 0 &&
 			p.Images[spec.IronicImage] != "",
 		Disabled: p.LoadBalancer == spec.UserManaged,

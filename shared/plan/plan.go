@@ -9,6 +9,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/plan/bound"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
+	"github.com/onprem-infra/onprem-infra/shared/plan/routed"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/record"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -56,6 +57,7 @@ type Shape struct {
 	Distribution spec.Distribution `json:"distribution"`
 	Topology     spec.Topology     `json:"topology"`
 	Families     Families          `json:"families"`
+	routed.Announcing
 }
 
 // Services are how the cluster's API and names are served, beside its VIPs.
@@ -70,13 +72,14 @@ type Services struct {
 // knobs are the settings that the user made, not those that follow from the rest. Only they are in
 // cluster.json, so that a host with a newer binary keeps what was asked for and no more.
 type knobs struct {
-	timing string
-	mode   spec.Mode
-	former spec.Former
-	vrids  map[string]uint8
-	ports  map[string]uint16
-	clash  clash.Policy
-	size   int // of the control plane, where something depends on it that the topology leaves open
+	timing  string
+	mode    spec.Mode
+	former  spec.Former
+	vrids   map[string]uint8
+	ports   map[string]uint16
+	clash   clash.Policy
+	routing spec.Routing
+	size    int // of the control plane, where something depends on it that the topology leaves open
 }
 
 // Identity is the cluster's name and where it lives in DNS.
@@ -188,8 +191,8 @@ func (p Plan) BootstrapRuns() (vip, dns bool) {
 	if len(p.VIPs.API) == 0 {
 		return false, false
 	}
-	vip = p.LoadBalancer == spec.Managed
-	return vip, vip || p.Platform != spec.VSphere
+	managed := p.LoadBalancer == spec.Managed
+	return managed && p.ByVRRP(), managed || p.Platform != spec.VSphere
 }
 
 // BalancesIronic reports whether the balancer also serves the cluster's own Ironic: its API and its

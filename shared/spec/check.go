@@ -15,7 +15,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec/network"
 	"github.com/onprem-infra/onprem-infra/shared/spec/platform"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
+	"github.com/onprem-infra/onprem-infra/shared/spec/routing"
 	"github.com/onprem-infra/onprem-infra/shared/spec/setting"
+	"github.com/onprem-infra/onprem-infra/shared/spec/shape"
 )
 
 // Check holds a Cluster to the rules that Parse holds a cluster.yaml to, for one that was made or
@@ -25,9 +27,10 @@ func Check(c Cluster) Findings {
 	d := draft{
 		name: word("clusterDomain", c.Name), domain: word("clusterDomain", c.BaseDomain),
 		distribution: word("distribution", c.Distribution),
-		topology:     word("topology", c.Topology), families: word("families", c.Families),
-		pools: installer.Pools{ControlPlane: count("controlPlaneReplicas", c.ControlPlaneReplicas,
-			c.ControlPlaneReplicas != 0)},
+		families:     word("families", c.Families),
+		shape: shape.Draft{Topology: word("topology", c.Topology), Pools: installer.Pools{
+			ControlPlane: count("controlPlaneReplicas", c.ControlPlaneReplicas,
+				c.ControlPlaneReplicas != 0)}},
 		Addresses: network.Addresses{
 			Platform: c.Platform,
 			Machines: network.GivenNetworks(r, "machineNetworks", c.MachineNetworks),
@@ -61,6 +64,7 @@ func Check(c Cluster) Findings {
 	}
 	d.hosts = machine.GivenHosts(c.Hosts)
 	d.provisioning = provisioning.GivenSettings(r, c.Provisioning)
+	d.routing = routing.GivenSettings(r, c.Routing)
 	if c.DNSVIP.IsValid() {
 		d.DNS = network.GivenVIPs(r, "dnsVIP", []netip.Addr{c.DNSVIP})
 	}

@@ -12,7 +12,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec/network"
 	"github.com/onprem-infra/onprem-infra/shared/spec/platform"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
+	"github.com/onprem-infra/onprem-infra/shared/spec/routing"
 	"github.com/onprem-infra/onprem-infra/shared/spec/setting"
+	"github.com/onprem-infra/onprem-infra/shared/spec/shape"
 )
 
 // The names that identify a cluster.yaml.
@@ -32,13 +34,14 @@ func clusterYAML(r *document.Reader, root document.Map) draft {
 		"controlPlaneReplicas", "families", "machineNetworks", "apiVIPs", "ingressVIPs", "dnsVIP",
 		"dnsClients", "loadBalancer", "dnsRecords", "mdns", "metrics", "images", "namespace",
 		"kubeconfig", "certificateDirectories", "kubeletUnit", "nodeLabels", "timing", "vrrp",
-		"onClash", "migrateFrom", "vrids", "ports", "provisioning", "hosts")
+		"onClash", "migrateFrom", "vrids", "ports", "provisioning", "hosts", "vipManagement",
+		"bgp")
 	r.Known(images, image.Keys()...)
 
 	d := draft{
-		families:     r.Text(spec.Get("families")),
-		topology:     r.Text(spec.Get("topology")),
-		pools:        installer.Pools{ControlPlane: r.Number(spec.Get("controlPlaneReplicas"))},
+		families: r.Text(spec.Get("families")),
+		shape: shape.Draft{Topology: r.Text(spec.Get("topology")),
+			Pools: installer.Pools{ControlPlane: r.Number(spec.Get("controlPlaneReplicas"))}},
 		loadBalancer: r.Text(spec.Get("loadBalancer")),
 		dnsRecords:   r.Text(spec.Get("dnsRecords")),
 		images:       image.Read(r, images),
@@ -57,6 +60,7 @@ func clusterYAML(r *document.Reader, root document.Map) draft {
 	d.name, d.domain = name.Read(r, metadata, spec)
 	d.provisioning = provisioning.ReadOwn(r, spec.Get("provisioning"))
 	d.hosts = machine.Read(r, spec.Get("hosts"), false)
+	d.routing = routing.Read(r, spec)
 	d.CheckClients(&r.Report)
 	if d.loadBalancer.Value == OwnManaged {
 		d.loadBalancer.Value = string(Managed)

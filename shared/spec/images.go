@@ -10,6 +10,7 @@ const (
 	KeepalivedImage = image.Keepalived
 	HAProxyImage    = image.HAProxy
 	CoreDNSImage    = image.CoreDNS
+	FRRImage        = image.FRR
 	RuntimeCfgImage = image.RuntimeCfg
 )
 

@@ -8,6 +8,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec/machine"
 	"github.com/onprem-infra/onprem-infra/shared/spec/network"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
+	"github.com/onprem-infra/onprem-infra/shared/spec/shape"
 )
 
 // spelling is how a platform's section of an install-config names its fields.
@@ -26,7 +27,7 @@ func installConfig(r *document.Reader, root document.Map) draft {
 	d := draft{
 		name:   r.Text(r.Field(r.Map(r.Field(root, "metadata")), "name")),
 		domain: r.Text(r.Field(root, "baseDomain")),
-		pools:  installer.ReadPools(r, root),
+		shape:  shape.Draft{Pools: installer.ReadPools(r, root)},
 	}
 	d.InstallConfig = true
 	d.ReadNetworking(r, r.Map(r.Field(root, "networking")))

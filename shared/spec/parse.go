@@ -32,8 +32,8 @@ func (d draft) cluster() Cluster {
 		BaseDomain:           strings.TrimSuffix(d.domain.Value, "."),
 		Platform:             d.Platform,
 		Distribution:         Distribution(d.distribution.Value),
-		Topology:             d.shape(),
-		ControlPlaneReplicas: d.pools.ControlPlane.Value,
+		Topology:             d.shape.Is(),
+		ControlPlaneReplicas: d.shape.ControlPlane.Value,
 		Families:             d.families.Value,
 		APIVIPs:              network.Addrs(d.Ordered(d.API)),
 		IngressVIPs:          network.Addrs(d.Ordered(d.Ingress)),
@@ -50,6 +50,7 @@ func (d draft) cluster() Cluster {
 		VRIDs: numbers[uint8](d.settings.VRIDs),
 		Ports: numbers[uint16](d.settings.Ports),
 		Hosts: d.hosts.Filled(d.counts()), Provisioning: d.provisioning.Values(),
+		Routing: d.routing.Values(),
 		Nodes: Nodes{
 			Namespace: d.nodes.Namespace.Value, Kubeconfig: d.nodes.Kubeconfig.Value,
 			KubeletUnit: d.nodes.KubeletUnit.Value, ControlPlaneLabel: d.nodes.ControlPlane.Value,

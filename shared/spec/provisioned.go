@@ -14,7 +14,7 @@ func (d *draft) checkProvisioning(r *document.Report) {
 	d.hosts.Check(r, machine.Around{Counts: d.counts(), Sized: d.sized(),
 		NoNetwork: p.Given && p.Mode() == provisioning.Disabled,
 		IPv6:      p.CIDR().IsValid() && p.CIDR().Addr().Is6(),
-		Interface: p.Interface(), Fenced: d.pools.Fenced()})
+		Interface: p.Interface(), Fenced: d.shape.Fenced()})
 	if d.hosts.Provisioned && !p.Given && !p.Lost {
 		r.Errorf(p.At, "is missing beside hosts: write provisioning, with network: disabled if "+
 			"they boot by virtual media")
@@ -31,14 +31,14 @@ func (d *draft) checkProvisioning(r *document.Report) {
 // counts are how many hosts of each role there are, as far as that is written or follows.
 func (d draft) counts() machine.Counts {
 	masters := map[Topology]int{SingleReplica: 1, DualReplica: 2, HighlyAvailableArbiter: 2}
-	c := machine.Counts{Masters: 3, Arbiters: d.pools.Arbiters.Value, Workers: d.pools.Workers()}
-	if n := masters[d.shape()]; n != 0 {
+	c := machine.Counts{Masters: 3, Arbiters: d.shape.Arbiters.Value, Workers: d.shape.Workers()}
+	if n := masters[d.shape.Is()]; n != 0 {
 		c.Masters = n
 	}
-	if d.pools.ControlPlane.OK {
-		c.Masters = d.pools.ControlPlane.Value
+	if d.shape.ControlPlane.OK {
+		c.Masters = d.shape.ControlPlane.Value
 	}
-	if d.shape() == HighlyAvailableArbiter {
+	if d.shape.Is() == HighlyAvailableArbiter {
 		c.Arbiters = max(1, c.Arbiters)
 	}
 	return c
@@ -46,4 +46,4 @@ func (d draft) counts() machine.Counts {
 
 // sized reports whether the size of the control plane is known. An install-config without one has
 // the installer's.
-func (d draft) sized() bool { return d.InstallConfig || d.pools.ControlPlane.OK }
+func (d draft) sized() bool { return d.InstallConfig || d.shape.ControlPlane.OK }

@@ -13,6 +13,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec/platform"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
 	"github.com/onprem-infra/onprem-infra/shared/spec/setting"
+	"github.com/onprem-infra/onprem-infra/shared/spec/shape"
 )
 
 // What the rooms below describe.
@@ -78,15 +79,15 @@ const (
 	Kubernetes Distribution = "kubernetes"
 )
 
-// Topology is the shape of the control plane, spelt as in the Infrastructure object.
-type Topology string
+// Topology is the shape of the control plane.
+type Topology = shape.Topology
 
 // The control plane topologies.
 const (
-	HighlyAvailable        Topology = "HighlyAvailable"
-	HighlyAvailableArbiter Topology = "HighlyAvailableArbiter"
-	DualReplica            Topology = "DualReplica"
-	SingleReplica          Topology = "SingleReplica"
+	HighlyAvailable        = shape.HighlyAvailable
+	HighlyAvailableArbiter = shape.HighlyAvailableArbiter
+	DualReplica            = shape.DualReplica
+	SingleReplica          = shape.SingleReplica
 )
 
 // LoadBalancer is what balances the API.
@@ -139,6 +140,7 @@ type Cluster struct {
 	Hosts                []Host
 	Nodes                Nodes        // of a cluster.yaml only
 	Provisioning         Provisioning // the zero value if hosts are not provisioned
+	Routing              Routing      // the zero value is that of elections by VRRP
 }
 
 // Former is the former settings of a live cluster's elections, which its nodes use until all of

@@ -25,6 +25,11 @@ var allMeanings = []meaning{
 	{[]string{"Timing", "MigrateFrom", "Former"}, ofWay},
 	{[]string{"LoadBalancer"}, ofBalancer},
 	{[]string{"MachineNetworks", "Families"}, ofNetworks},
+	{[]string{"Management"}, differing(Moves, "the VIPs come to hosts in another way: a host of "+
+		"one way is not reached by the other one's clients",
+		func(p plan.Plan) any { return p.Management })},
+	{[]string{"BGP"}, differing(Reload, "sessions with routers that are in both plans last, "+
+		"others begin or end", func(p plan.Plan) any { return p.BGP })},
 	{[]string{"ControlPlaneLabel"}, differing(MayMove, "other Nodes are the control plane from "+
 		"then on: a VIP moves where its holder is none of them",
 		func(p plan.Plan) any { return p.ControlPlaneLabel })},

@@ -15,6 +15,7 @@ const (
 	BaremetalOperator    = "baremetalOperatorImage"
 	RuntimeCfg           = "baremetalRuntimeCfgImage"
 	CoreDNS              = "corednsImage"
+	FRR                  = "frrImage"
 	HAProxy              = "haproxyImage"
 	IronicAgent          = "ironicAgentImage"
 	IronicAgentInitramfs = "ironicAgentInitramfs"
@@ -26,7 +27,7 @@ const (
 
 // Keys lists them.
 func Keys() []string {
-	return []string{BaremetalOperator, RuntimeCfg, CoreDNS, HAProxy, IronicAgent,
+	return []string{BaremetalOperator, RuntimeCfg, CoreDNS, FRR, HAProxy, IronicAgent,
 		IronicAgentInitramfs, IronicAgentKernel, Ironic, Keepalived, OS}
 }
 

@@ -14,6 +14,7 @@ type Addresses struct {
 	Platform      platform.Platform
 	InstallConfig bool // it comes from one, so the installer's rules count too
 	UserManaged   bool // a load balancer of the user's own holds the addresses
+	Routed        bool // hosts announce the addresses to their routers
 
 	Machines     List[Network] // the first one's family is the cluster's primary one
 	Clients      List[Network] // whose hosts may query the name servers besides
@@ -25,7 +26,8 @@ type Addresses struct {
 // Check holds the networks and virtual IPs to the rules that compare them. Those of an OpenStack
 // cluster that the installer takes are held to all of them, and stand where the lists are missing.
 func (a Addresses) Check(r *document.Report) {
-	if a.InstallConfig && a.Platform == platform.OpenStack && !a.UserManaged && a.Machines.Whole {
+	if a.InstallConfig && a.Platform == platform.OpenStack && !a.UserManaged && !a.Routed &&
+		a.Machines.Whole {
 		api, ingress := AssumedVIPs(Prefixes(a.Machines))
 		assume(&a.API, api)
 		assume(&a.Ingress, ingress)
@@ -195,8 +197,10 @@ func (a Addresses) checkPrimary(r *document.Report) {
 }
 
 // anywhere reports whether virtual IPs may be outside the machine networks: a balancer of the
-// user's own may be anywhere.
-func (a Addresses) anywhere() bool { return a.Platform.RoutesVIPs() || a.UserManaged }
+// user's own may be anywhere, and addresses that are announced have rules of their own.
+func (a Addresses) anywhere() bool {
+	return a.Platform.RoutesVIPs() || a.UserManaged || a.Routed
+}
 
 // checkMembership holds virtual IPs to the machine networks, where hosts can add them and
 // neighbours reach them.

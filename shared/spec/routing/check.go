@@ -16,6 +16,9 @@ import (
 type Around struct {
 	Addresses    network.Addresses
 	ControlPlane int // nodes, 0 if that is not known
+	// Elections has the fields of a description that only elections by VRRP use, each with its
+	// place.
+	Elections []document.Scalar[string]
 }
 
 // Management is the document's, or the default.
@@ -26,10 +29,13 @@ func (d Draft) Management() Management {
 	return Management(d.management.Value)
 }
 
+// Speaks reports whether hosts announce virtual IPs to their routers.
+func (d Draft) Speaks() bool { return d.Management() == BGP || d.Management() == Both }
+
 // Check holds the settings to the rules.
 func (d Draft) Check(r *document.Report, around Around) {
 	r.OneOf(d.management, string(VRRP), string(BGP), string(Both))
-	speaks := d.Management() == BGP || d.Management() == Both
+	speaks := d.Speaks()
 	switch {
 	case speaks && !d.Given:
 		r.Errorf(d.management.At, "%s needs the hosts' own number and their routers: add bgp",
@@ -43,6 +49,7 @@ func (d Draft) Check(r *document.Report, around Around) {
 	}
 	d.checkSession(r)
 	d.checkPolicy(r, around)
+	d.checkElections(r, around)
 	if !d.whole || len(d.racks) == 0 {
 		if len(d.racks) == 0 {
 			r.Errorf(d.At, "has no racks: add one for each network of hosts")
@@ -76,20 +83,34 @@ func (d Draft) checkSession(r *document.Report) {
 	}
 }
 
+// checkElections holds that nothing is asked of elections which there are not.
+func (d Draft) checkElections(r *document.Report, around Around) {
+	switch a := around.Addresses; {
+	case a.UserManaged:
+		r.Errorf(d.management.At, "the virtual IPs are those of a load balancer of your own, "+
+			"which no host announces: remove vipManagement, or loadBalancer")
+	case len(a.API.All) == 0 && a.API.Whole:
+		r.Errorf(d.management.At, "there is no virtual IP of the API to announce: add apiVIPs")
+	}
+	if d.Management() != BGP {
+		return
+	}
+	for _, f := range around.Elections {
+		if f.Given {
+			r.Errorf(f.At, "has no effect with vipManagement: bgp, as no host elects the holder "+
+				"of a virtual IP: remove it, or write vipManagement: both")
+		}
+	}
+}
+
 // checkPolicy holds that there is a proof for the grades.
 func (d Draft) checkPolicy(r *document.Report, around Around) {
-	if d.depth.OK && (d.depth.Value < 0 || d.depth.Value > mostDepth) {
+	if d.depth.OK && (d.depth.Value < 1 || d.depth.Value > mostDepth) {
 		r.Errorf(d.depth.At, "%d is no number of levels above the racks' routers: write 1 for a "+
 			"spine, 2 with super-spines", d.depth.Value)
 		return
 	}
-	p := bgp.Policy{Depth: 1, Bootstrap: true} // a spine, unless it is written
-	if d.depth.OK {
-		p.Depth = d.depth.Value
-	}
-	if d.mode.Value == Preferred {
-		p.Ranks = max(around.ControlPlane, 1)
-	}
+	p := BGPSettings{Mode: d.mode.Value, FabricDepth: d.depth.Value}.Policy(around.ControlPlane)
 	if _, err := proof.Prove(p); err != nil {
 		r.Errorf(d.mode.At, "the hosts' paths become too long: %v", err)
 	}

@@ -49,10 +49,10 @@ type peer struct {
 func Read(r *document.Reader, spec document.Map) Draft {
 	o := r.Map(spec.Get("bgp"))
 	r.Known(o, "asn", "mode", "timing", "fabricDepth", "communities", "racks")
-	d := Draft{management: r.Text(spec.Get("vipManagement")), At: o.At, Given: o.Given || o.Lost,
-		mode: r.Text(o.Get("mode")), timing: r.Text(o.Get("timing")),
-		depth: r.Number(o.Get("fabricDepth"))}
-	if text := number(r, o.Get("asn")); text.Given {
+	d := Draft{management: r.Text(spec.Get("vipManagement")), At: o.At,
+		Given: o.Given || o.Lost && spec.Given, mode: r.Text(o.Get("mode")),
+		timing: r.Text(o.Get("timing")), depth: r.Number(o.Get("fabricDepth"))}
+	if text := readASN(r, o.Get("asn")); text.Given {
 		d.asn = grammar.As(&r.Report, text, parseASN)
 		d.asn.Given = true
 	}
@@ -95,7 +95,7 @@ func readPeer(r *document.Reader, v document.Value) peer {
 	p := peer{at: o.At, link: r.Text(o.Get("interface")),
 		address: grammar.As(&r.Report, r.Text(o.Get("address")), grammar.Addr),
 		source:  grammar.As(&r.Report, r.Text(o.Get("source")), grammar.Addr),
-		asn:     number(r, o.Get("asn")), hops: r.Number(o.Get("hops")),
+		asn:     readASN(r, o.Get("asn")), hops: r.Number(o.Get("hops")),
 		ttl: grammar.Bool(r, o.Get("ttlSecurity"))}
 	if p.asn.OK && p.asn.Value != external {
 		p.number = grammar.As(&r.Report, p.asn, parseASN).Value
@@ -103,8 +103,8 @@ func readPeer(r *document.Reader, v document.Value) peer {
 	return p
 }
 
-// number reads an ASN, which is a number to YAML, or text.
-func number(r *document.Reader, v document.Value) document.Scalar[string] {
+// readASN reads an ASN, which is a number to YAML, or text.
+func readASN(r *document.Reader, v document.Value) document.Scalar[string] {
 	if _, text := v.Word(); text || v.Node == nil {
 		return r.Text(v)
 	}

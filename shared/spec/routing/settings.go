@@ -32,12 +32,28 @@ type Settings struct {
 
 // BGPSettings are those of the hosts' sessions with their routers.
 type BGPSettings struct {
-	ASN         bgp.ASN
-	Mode        string
-	Timing      string // a profile of package bgp
-	FabricDepth int    // levels of routers above those of the racks, see bgp.Policy
+	ASN    bgp.ASN
+	Mode   string
+	Timing string // a profile of package bgp
+	// FabricDepth is how many levels of routers are above those of the racks, see bgp.Policy; 0 is
+	// not set: there is one.
+	FabricDepth int
 	Communities []string
 	Racks       []Rack
+}
+
+func (s BGPSettings) none() bool {
+	return s.ASN == 0 && s.Mode == "" && s.Timing == "" && s.FabricDepth == 0 &&
+		len(s.Communities)+len(s.Racks) == 0
+}
+
+// Policy is the scheme of the hosts' grades, with so many nodes of the control plane.
+func (s BGPSettings) Policy(controlPlane int) bgp.Policy {
+	p := bgp.Policy{Depth: max(s.FabricDepth, 1), Bootstrap: true}
+	if s.Mode == Preferred {
+		p.Ranks = max(controlPlane, 1)
+	}
+	return p
 }
 
 // Rack is a group of hosts that have the same routers.

@@ -1,0 +1,136 @@
+package routed
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/onprem-infra/onprem-infra/shared/bgp"
+	"github.com/onprem-infra/onprem-infra/shared/bgp/proof"
+	"github.com/onprem-infra/onprem-infra/shared/plan/bound"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/spec/routing"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+// Speaks reports whether hosts of the cluster announce its VIPs to their routers.
+func Speaks(c spec.Cluster) bool {
+	return c.Routing.Management == routing.BGP || c.Routing.Management == routing.Both
+}
+
+// Of is by what VIPs come to the hosts of a cluster, whose settings have been checked. Checks are
+// how its nodes find out what serves on them.
+func Of(c spec.Cluster, checks vrrp.Timing) (Announcing, error) {
+	a := Announcing{Management: cmp.Or(c.Routing.Management, spec.ByVRRP)}
+	if !Speaks(c) {
+		return a, nil
+	}
+	s := c.Routing.BGP
+	policy := s.Policy(c.ControlPlaneReplicas)
+	proven, err := proof.Prove(policy)
+	if err != nil {
+		return a, fmt.Errorf("spec.bgp: %w", err)
+	}
+	timing, _ := bgp.TimingOf(cmp.Or(s.Timing, usual(c)))
+	p := &Plan{ASN: s.ASN, Mode: cmp.Or(s.Mode, ecmp), Timing: timingOf(timing),
+		FabricDepth: policy.Depth, Communities: slices.Clone(s.Communities),
+		Grades: grades(policy), Proof: proven.Statements, Policy: policy, Model: timing}
+	for _, r := range s.Racks {
+		rack := Rack{Name: r.Name, Network: r.Network}
+		for _, peer := range r.Peers {
+			rack.Peers = append(rack.Peers, Peer(peer))
+		}
+		p.Racks = append(p.Racks, rack)
+	}
+	p.Needs, p.Notes = p.needs(c), p.notes()
+	p.Bounds = p.bounds(checks)
+	a.BGP = p
+	return a, nil
+}
+
+// usual is the timing of a platform: virtual machines share their hosts with others.
+func usual(c spec.Cluster) string {
+	if c.Platform == spec.BareMetal {
+		return bgp.ProfileLan
+	}
+	return bgp.ProfileVM
+}
+
+func timingOf(t bgp.Timing) Timing {
+	return Timing{Profile: t.Profile, BFDIntervalMs: bound.Milliseconds(t.BFD.Interval),
+		BFDMultiplier: t.BFD.Multiplier, KeepaliveS: int(t.Keepalive.Seconds()),
+		HoldS: int(t.Hold.Seconds()), DetectsMs: bound.Milliseconds(t.Detection())}
+}
+
+func grades(p bgp.Policy) Grades {
+	g := Grades{Bootstrap: p.OfBootstrap(false), Leaving: p.Leaving()}
+	for rank := range max(p.Ranks, 1) {
+		best, _ := p.OfNode(rank, bgp.Health{Balancer: true}, false)
+		g.Nodes = append(g.Nodes, best)
+	}
+	own, _ := p.OfNode(0, bgp.Health{API: true}, false)
+	g.OwnAPI = own - g.Nodes[0]
+	return g
+}
+
+// AddFields adds those of a cluster.yaml from which a host compiles the same plan. Defaults of the
+// product are not written, so that a newer release may have others.
+func AddFields(cluster map[string]any, s spec.Routing) {
+	if s.BGP.ASN == 0 {
+		return
+	}
+	fields := map[string]any{"asn": s.BGP.ASN}
+	set(fields, "mode", s.BGP.Mode)
+	set(fields, "timing", s.BGP.Timing)
+	if s.BGP.FabricDepth != 0 {
+		fields["fabricDepth"] = s.BGP.FabricDepth
+	}
+	if len(s.BGP.Communities) > 0 {
+		fields["communities"] = s.BGP.Communities
+	}
+	var racks []map[string]any
+	for _, r := range s.BGP.Racks {
+		rack := map[string]any{}
+		set(rack, "name", r.Name)
+		if r.Network.IsValid() {
+			rack["network"] = r.Network.String()
+		}
+		var peers []map[string]any
+		for _, p := range r.Peers {
+			peers = append(peers, peerFields(p))
+		}
+		if len(peers) > 0 {
+			rack["peers"] = peers
+		}
+		racks = append(racks, rack)
+	}
+	fields["racks"] = racks
+	cluster["vipManagement"], cluster["bgp"] = string(s.Management), fields
+}
+
+func peerFields(p routing.Peer) map[string]any {
+	fields := map[string]any{"asn": "external"}
+	if p.ASN != 0 {
+		fields["asn"] = p.ASN
+	}
+	set(fields, "interface", p.Interface)
+	if p.Address.IsValid() {
+		fields["address"] = p.Address.String()
+	}
+	if p.Source.IsValid() {
+		fields["source"] = p.Source.String()
+	}
+	if p.Hops != 0 {
+		fields["hops"] = p.Hops
+	}
+	if p.TTLSecurity {
+		fields["ttlSecurity"] = true
+	}
+	return fields
+}
+
+func set(fields map[string]any, name, text string) {
+	if text != "" {
+		fields[name] = text
+	}
+}

@@ -1,0 +1,55 @@
+package routed
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+)
+
+// needs are what cannot be proved here: it is in the hands of those who run the routers.
+func (p *Plan) needs(c spec.Cluster) (all []string) {
+	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+	var vips []netip.Prefix
+	for _, v := range slices.Concat(c.APIVIPs, c.IngressVIPs) {
+		vips = append(vips, netip.PrefixFrom(v, v.BitLen()))
+	}
+	if c.DNSVIP.IsValid() {
+		vips = append(vips, netip.PrefixFrom(c.DNSVIP, c.DNSVIP.BitLen()))
+	}
+	add("each router of a rack accepts from AS %d the routes %v, whose paths have up to %d times "+
+		"that number, and passes them on", p.ASN, vips, 1+int(p.Grades.Leaving))
+	add("it has a session with every host of its rack, such as by a range of addresses, with a "+
+		"hold time of %d s", p.Timing.HoldS)
+	if p.Timing.BFDIntervalMs > 0 {
+		add("it does BFD with every host: %d packets, every %d ms; many switches allow 300 ms at "+
+			"least, for which bgp.timing vm is", p.Timing.BFDMultiplier, p.Timing.BFDIntervalMs)
+	}
+	if p.Mode == ecmp {
+		add("all routers spread connections over paths of equal length, also those through " +
+			"different systems (multipath-relax), as many as hosts announce")
+		add("they hash by addresses and ports; where they can, they keep connections in place " +
+			"when a path comes or goes (resilient hashing)")
+	}
+	add("no router damps routes that come and go (RFC 2439), and none keeps those of a host " +
+		"that is gone (the helper of graceful restart): the hosts ask for neither")
+	add("no router removes private numbers from paths towards its hosts; where it can, it sends " +
+		"hosts the paths of others (NX-OS: disable-peer-as-check, Junos: advertise-peer-as), so " +
+		"that a host that leaves sees when another one is used")
+	return all
+}
+
+// notes are what people should know of the mode.
+func (p *Plan) notes() []string {
+	if p.Mode == preferred {
+		return []string{"all connections are at one node: its failure breaks all of them, that " +
+			"of another one none, and its return all of them once more"}
+	}
+	return []string{
+		"a failure breaks the connections of its host, and with routers without resilient " +
+			"hashing up to a quarter of those of the others; a host that returns breaks about " +
+			"half of all long connections once: bgp.mode preferred does not, until the first " +
+			"host returns",
+	}
+}
