@@ -213,7 +213,7 @@ var laws = []law{
 	{room: "shared/plan/size", own: []string{"shared/plan/provision", "shared/spec"}, why: "a decision about descriptions, of which the plan is made"},
 	{room: "shared/plan/rollout", own: []string{"shared/notice", "shared/plan", "shared/spec"}, why: "what a live cluster can be given: pure, of two plans"},
 	{room: "shared/plan/provision", own: append([]string{"shared/bmc", "shared/spec", "shared/spec/machine", "shared/spec/provisioning", "shared/spec/provisioning/grammar"}, leaves...), why: "hosts, networks and times alone decide how hosts are provisioned"},
-	{room: "shared/plan/ports", own: []string{"shared/distribution", "shared/port", "shared/spec", "shared/spec/provisioning"}, why: "which ports a cluster uses follows from its description alone"},
+	{room: "shared/plan/ports", own: []string{"shared/distribution", "shared/plan/routed", "shared/port", "shared/spec", "shared/spec/provisioning"}, why: "which ports a cluster uses follows from its description alone"},
 	{room: "shared/plan/bound", own: []string{"shared/health", "shared/vrrp"}, why: "leaf; a bound follows from timers and priorities alone"},
 	{room: "shared/election", own: append([]string{"shared/keepalived", "shared/plan", "shared/spec"}, leaves...), why: "what a VRRP group is, for whoever decides, reports or simulates: pure, of plan and observation"},
 	{room: "shared/operator/redact", foreign: []string{"github.com/rogpeppe/go-internal/diff"}, why: "leaf; texts of any file"},

@@ -56,6 +56,7 @@ const (
 	MonitorHTTP      = "monitor-http"      // metrics of the server of the two
 	MonitorProvision = "monitor-provision" // metrics of the phase machine
 	MonitorIronic    = "monitor-ironic"    // metrics of the bootstrap machine's Ironic
+	Speaker          = "speaker"           // health and metrics of FRR's parent, on the loopback
 )
 
 // All lists every port, in the order of Names above.
@@ -90,6 +91,7 @@ func All() []Port {
 		{MonitorHTTP, 9464, "onprem-infra bootstrap run http", true},
 		{MonitorProvision, 9465, "onprem-infra bootstrap run provision", true},
 		{MonitorIronic, 9462, "onprem-infra bootstrap run ironic", true},
+		{Speaker, 9466, "onprem-speak", true},
 	}
 }
 

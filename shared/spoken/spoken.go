@@ -18,7 +18,16 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/speak"
 )
 
-// The files of a speaker's directory.
+// The places on a host.
+const (
+	RunDir = "/run/onprem-infra/speak" // of the files below, in both phases
+	// PasswordsFile has the routers' passwords, for root alone; see Passwords.
+	PasswordsFile = "/etc/onprem-infra-speaker/passwords"
+	// RackFile has the name of the host's rack, if it is in one of a name.
+	RackFile = "/etc/onprem-infra/rack"
+)
+
+// The files of RunDir.
 const (
 	ConfigFile = "config.json" // by the monitor, and without secrets
 	WishFile   = "wish.json"   // by the monitor, once a second at least

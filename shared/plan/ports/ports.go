@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/onprem-infra/onprem-infra/shared/distribution"
+	"github.com/onprem-infra/onprem-infra/shared/plan/routed"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
@@ -17,6 +18,7 @@ func Of(c spec.Cluster, flavour distribution.Flavour) map[string]uint16 {
 	maps.DeleteFunc(numbers, func(name string, _ uint16) bool {
 		return !flavour.Uses(name) || c.Provisioning.Network == "" && port.Provisions(name) ||
 			!balances && port.BalancesIronic(name) ||
+			name == port.Speaker && !routed.Speaks(c) ||
 			c.MDNS == "" && (name == port.MDNS || name == port.MonitorMDNS)
 	})
 	return numbers
