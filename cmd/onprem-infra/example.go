@@ -22,11 +22,22 @@ func exampleCommand(std streams) *cobra.Command {
 	}
 	exampleFlags(installConfig, std, example.InstallConfig, platforms)
 	cluster := &cobra.Command{
-		Use:     "cluster",
-		Short:   "Print a cluster.yaml, for any Kubernetes",
-		Example: `  onprem-infra example cluster --families ipv6 > cluster.yaml`,
+		Use:   "cluster",
+		Short: "Print a cluster.yaml, for any Kubernetes",
+		Example: `  onprem-infra example cluster --families ipv6 > cluster.yaml
+  onprem-infra example cluster --vip-management bgp > cluster.yaml`,
 	}
-	exampleFlags(cluster, std, example.Cluster, append([]spec.Platform{spec.None}, platforms...))
+	var management string
+	exampleFlags(cluster, std, func(p spec.Platform, families string) ([]byte, error) {
+		if !slices.Contains(example.Managements(), spec.Management(management)) {
+			return nil, usage("--vip-management %q is not one of: %s", management,
+				words(example.Managements()))
+		}
+		return example.Cluster(p, families, spec.Management(management))
+	}, append([]spec.Platform{spec.None}, platforms...))
+	cluster.Flags().StringVar(&management, "vip-management", string(spec.ByVRRP),
+		"one of "+words(example.Managements()))
+	completes(cluster, "vip-management", example.Managements())
 	images := &cobra.Command{
 		Use:     "images",
 		Short:   "Print a file for --images",

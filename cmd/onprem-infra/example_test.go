@@ -93,16 +93,21 @@ func TestExampleInstallConfig(t *testing.T) {
 func TestExampleCluster(t *testing.T) {
 	for _, platform := range []string{"baremetal", "none", "nutanix", "openstack", "ovirt", "vsphere"} {
 		for _, families := range example.Families() {
-			text := must(t, "", "example", "cluster", "--platform", platform, "--families", families)
-			if out := must(t, text, "validate", "--strict", "-c", "-"); out != "" {
-				t.Errorf("%s %s: %s", platform, families, out)
-			}
-			// What stands behind a # is a field that works.
-			full := strings.ReplaceAll(text, "\n  # ", "\n  ")
-			if out := must(t, full, "validate", "--strict", "-c", "-"); out != "" {
-				t.Errorf("%s %s with every field: %s", platform, families, out)
+			for _, management := range example.Managements() {
+				text := must(t, "", "example", "cluster", "--platform", platform, "--families", families, "--vip-management", string(management))
+				if out := must(t, text, "validate", "--strict", "-c", "-"); out != "" {
+					t.Errorf("%s %s %s: %s", platform, families, management, out)
+				}
+				// What stands behind a # is a field that works.
+				full := strings.NewReplacer("\n  # ", "\n  ", "\n    # ", "\n    ").Replace(text)
+				if out := must(t, full, "validate", "--strict", "-c", "-"); out != "" {
+					t.Errorf("%s %s %s with every field: %s", platform, families, management, out)
+				}
 			}
 		}
+	}
+	if got := invoke(t, "", "example", "cluster", "--vip-management", "ospf"); got.code != exitUsage || !strings.Contains(got.err, `"ospf" is not one of: vrrp, bgp, both`) {
+		t.Errorf("%+v", got)
 	}
 }
 
@@ -120,6 +125,9 @@ func TestExampleText(t *testing.T) {
 				golden(t, kind+"-"+platform+"-"+families, text)
 			}
 		}
+	}
+	for _, management := range []string{"bgp", "both"} {
+		golden(t, "cluster-none-dual-"+management, must(t, "", "example", "cluster", "--families", "dual", "--vip-management", management))
 	}
 }
 

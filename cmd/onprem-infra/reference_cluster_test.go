@@ -123,6 +123,9 @@ func nestedFields(t *testing.T, m nest) (fields []clusterField) {
 			continue
 		case strings.Contains(finding, "want a map"): // of nmstate, whose fields are its own
 			f.value = "map"
+		case strings.Contains(finding, "want a list") && (inner == "racks" || inner == "peers"):
+			fields = append(fields, nestedFields(t, nest{f.name + "[]", m.path + "." + inner + "[0]", fmt.Sprintf(m.form, inner+": [{%s}]")})...)
+			continue
 		case strings.Contains(finding, "want a list"):
 			f.value = "list"
 		case strings.Contains(finding, "want a whole number"):

@@ -2,12 +2,14 @@ package plan
 
 import (
 	"fmt"
+	"net/netip"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/spec/routing"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
@@ -29,6 +31,9 @@ func TestRoundTrip(t *testing.T) {
 			c := c
 			vary.set(&c)
 			t.Run(name+" "+vary.name, func(t *testing.T) {
+				if c.Routing.Management == spec.ByBGP {
+					c.Timing, c.VRRP, c.VRIDs, c.MigrateFrom = "", "", nil, spec.Former{} // which only elections use
+				}
 				p := mustCompile(t, c)
 				text := Encode(p)
 				again := reread(t, text)
@@ -45,7 +50,15 @@ func TestRoundTrip(t *testing.T) {
 
 func inputs() map[string]spec.Cluster {
 	all := map[string]spec.Cluster{
-		"fullest":         fullest(),
+		"fullest": fullest(),
+		"routed":  announcing(spec.ByBGP),
+		"routed, preferred, every field": func() spec.Cluster {
+			c := announcing(spec.ByBGP)
+			c.Routing.BGP.Mode, c.Routing.BGP.Timing, c.Routing.BGP.FabricDepth, c.Routing.BGP.Communities = "preferred", "vm", 2, []string{"64512:100"}
+			c.Routing.BGP.Racks[0].Peers = append(c.Routing.BGP.Racks[0].Peers, routing.Peer{Interface: "eno1"}, routing.Peer{Address: netip.MustParseAddr("192.0.2.9"), ASN: 4200000000, Source: netip.MustParseAddr("192.0.2.8"), Hops: 2, TTLSecurity: true})
+			c.Routing.BGP.Racks = append(c.Routing.BGP.Racks, routing.Rack{Name: "b"})
+			return c
+		}(),
 		"vSphere UPI":     {Name: "a", BaseDomain: "b", Platform: spec.VSphere},
 		"vSphere network": {Name: "a", BaseDomain: "b", Platform: spec.VSphere, MachineNetworks: networks("192.0.2.0/24")},
 	}

@@ -30,6 +30,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/spec/machine"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
+	"github.com/onprem-infra/onprem-infra/shared/spec/routing"
 	"github.com/onprem-infra/onprem-infra/units"
 )
 
@@ -55,10 +56,11 @@ func documents(t *testing.T) map[string]string {
 			"arbiter: {replicas: 1}\n", "").Replace(old),
 		"wide.yaml":        wide,
 		"provisioned.yaml": provisioned,
+		"routed.yaml":      routed,
 	}
 	for _, name := range []string{
 		"install-config-baremetal-dual", "install-config-nutanix-dual", "install-config-openstack-dual", "install-config-ovirt-dual",
-		"install-config-vsphere-dual", "cluster-none-dual", "images",
+		"install-config-vsphere-dual", "cluster-none-dual", "cluster-none-dual-bgp", "cluster-none-dual-both", "images",
 	} {
 		text, err := os.ReadFile(filepath.Join("../../cmd/onprem-infra/testdata/TestExampleText", name+".golden"))
 		if err != nil {
@@ -86,6 +88,32 @@ platform:
     dnsRecordsType: Internal
     loadBalancer: {type: UserManaged}
     hosts: [{name: m0, role: master, bootMACAddress: '52:54:00:00:00:01'}]
+`
+
+// routed has the fields of hosts that announce their VIPs, as far as no example has them.
+const routed = `apiVersion: onprem-infra.io/v1alpha1
+kind: Cluster
+metadata: {name: prod}
+spec:
+  baseDomain: example.com
+  platform: none
+  controlPlaneReplicas: 3
+  machineNetworks: [192.0.2.0/24]
+  apiVIPs: [198.51.100.5]
+  ingressVIPs: [198.51.100.6]
+  vipManagement: bgp
+  bgp:
+    asn: 64512
+    mode: preferred
+    timing: lan
+    fabricDepth: 2
+    communities: ["64512:100"]
+    racks:
+    - name: first
+      network: 192.0.2.0/24
+      peers:
+      - {address: 192.0.2.1, asn: 65101, source: 192.0.2.9, hops: 1, ttlSecurity: true}
+      - {interface: eno1, asn: external}
 `
 
 // provisioned has the fields of hosts that are provisioned, as far as no example has them.
@@ -379,6 +407,9 @@ func fullest() spec.Cluster {
 			BMC: machine.BMC{Address: controller, Credentials: "bmc.yaml", Verify: machine.VerifyCA}, RootDisk: machine.RootDisk{Model: "m"}}},
 		Provisioning: provisioning.Settings{Network: provisioning.Managed, Interface: "eno1", BMCCAFile: "ca.pem", VolumeClaim: "ironic", DHCP: provisioning.DHCP{NTP: []string{"time.example.com"}}},
 		MDNS:         spec.MDNSEnabled, Metrics: spec.MetricsNode, Distribution: spec.OpenShift,
+		Routing: spec.Routing{Management: spec.ByBoth, BGP: routing.BGPSettings{ASN: 64512, Mode: routing.ECMP, Timing: "lan", FabricDepth: 1, Communities: []string{"64512:100"},
+			Racks: []routing.Rack{{Name: "a", Network: netip.MustParsePrefix("192.0.2.0/24"), Peers: []routing.Peer{
+				{Address: netip.MustParseAddr("192.0.2.1"), ASN: 65101, Source: netip.MustParseAddr("192.0.2.9"), Hops: 2, TTLSecurity: true}, {Interface: "eno1"}}}}}},
 		Nodes: spec.Nodes{
 			Namespace: "infra", Kubeconfig: "/etc/kubernetes/kubelet.conf", KubeletUnit: "kubelet.service", ControlPlaneLabel: "example.com/head",
 			CertificateDirectories: []string{"/etc/kubernetes/pki"},
@@ -466,7 +497,7 @@ func poison(t *testing.T, v reflect.Value, name, s string, at *int) (string, boo
 				return where, true
 			}
 		}
-	case reflect.Bool, reflect.Int, reflect.Int64, reflect.Uint8, reflect.Uint16:
+	case reflect.Bool, reflect.Int, reflect.Int64, reflect.Uint8, reflect.Uint16, reflect.Uint32:
 	case reflect.Pointer: // to a truth value
 	default:
 		t.Fatalf("%s is a %s: say here how text gets into one", name, v.Kind())

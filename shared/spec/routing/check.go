@@ -35,6 +35,8 @@ func (d Draft) Speaks() bool { return d.Management() == BGP || d.Management() ==
 // Check holds the settings to the rules.
 func (d Draft) Check(r *document.Report, around Around) {
 	r.OneOf(d.management, string(VRRP), string(BGP), string(Both))
+	r.OneOf(d.mode, ECMP, Preferred)
+	r.OneOf(d.timing, profiles()...)
 	speaks := d.Speaks()
 	switch {
 	case speaks && !d.Given:
@@ -72,15 +74,17 @@ func (d Draft) checkSession(r *document.Report) {
 		r.Warnf(asn.At, "%d is a public number: write one of 64512 to 65534 unless it is yours",
 			asn.Value)
 	}
-	r.OneOf(d.mode, ECMP, Preferred)
-	var profiles []string
-	for _, t := range bgp.Profiles() {
-		profiles = append(profiles, t.Profile)
-	}
-	r.OneOf(d.timing, profiles...)
 	for _, c := range d.communities {
 		r.Refuse(c, parseCommunity(c.Value))
 	}
+}
+
+// profiles are the names of timings.
+func profiles() (names []string) {
+	for _, t := range bgp.Profiles() {
+		names = append(names, t.Profile)
+	}
+	return names
 }
 
 // checkElections holds that nothing is asked of elections which there are not.
@@ -196,16 +200,13 @@ func (d Draft) checkPeer(r *document.Report, p peer, of rack) {
 func (d Draft) checkVIPs(r *document.Report, around Around) {
 	for _, vip := range slices.Concat(around.Addresses.API.All, around.Addresses.Ingress.All,
 		around.Addresses.DNS.All) {
-		in := slices.IndexFunc(around.Addresses.Machines.All, func(n network.Network) bool {
-			return n.Prefix.Contains(vip.Addr)
-		})
+		of, at, linked := d.link(around, vip.Addr)
 		switch {
-		case d.Management() == BGP && in >= 0:
-			r.Errorf(vip.At, "%s is in the machine network %s, %s, whose hosts ask for it on "+
-				"their own link, where no host answers: choose an address outside of all of them, "+
-				"or write vipManagement: both", vip.Addr, around.Addresses.Machines.All[in].Prefix,
-				around.Addresses.Machines.All[in].At.Where())
-		case d.Management() == Both && in < 0 && around.Addresses.Machines.Given:
+		case d.Management() == BGP && linked:
+			r.Errorf(vip.At, "%s is in the network %s, %s, whose hosts ask for it on their own "+
+				"link, where no host answers: choose an address outside of it, or write "+
+				"vipManagement: both", vip.Addr, of, at.Where())
+		case d.Management() == Both && !linked && around.Addresses.Machines.Given:
 			r.Errorf(vip.At, "%s is in no machine network, so that VRRP cannot move it: choose "+
 				"an address of one, or write vipManagement: bgp", vip.Addr)
 		}
@@ -218,21 +219,44 @@ func (d Draft) checkVIPs(r *document.Report, around Around) {
 	}
 }
 
+// link finds the network of hosts that have an address on their own link: one of a rack, or a
+// machine network where racks have names alone.
+func (d Draft) link(around Around, a netip.Addr) (of netip.Prefix, at document.Place, ok bool) {
+	named := false
+	for _, rack := range d.racks {
+		if rack.network.OK && rack.network.Value.Contains(a) {
+			return rack.network.Value, rack.network.At, true
+		}
+		named = named || !rack.network.Given
+	}
+	for _, m := range around.Addresses.Machines.All {
+		if m.Prefix.Contains(a) && (named || d.Management() == Both) {
+			return m.Prefix, m.At, true
+		}
+	}
+	return of, at, false
+}
+
 func carries(peers []peer, vip netip.Addr) bool {
 	return slices.ContainsFunc(peers, func(p peer) bool {
 		return p.link.Given || !p.address.OK || p.address.Value.Is4() == vip.Is4()
 	})
 }
 
-// checkMachines holds that every host finds its rack.
+// checkMachines holds that every host finds its rack: by its address of the family by which racks
+// are known.
 func (d Draft) checkMachines(r *document.Report, around Around) {
 	if slices.ContainsFunc(d.racks, func(one rack) bool { return one.name.Given }) {
 		return // hosts may be in racks by their names
 	}
 	for _, m := range around.Addresses.Machines.All {
-		if !slices.ContainsFunc(d.racks, func(one rack) bool {
-			return !one.network.OK || one.network.Value.Overlaps(m.Prefix)
-		}) {
+		family := func(one rack) bool {
+			return one.network.Value.Addr().Is4() == m.Prefix.Addr().Is4()
+		}
+		if slices.ContainsFunc(d.racks, family) && !slices.ContainsFunc(d.racks,
+			func(one rack) bool {
+				return !one.network.OK || one.network.Value.Overlaps(m.Prefix)
+			}) {
 			r.Errorf(m.At, "%s has no rack in bgp, so its hosts have no router: add one", m.Prefix)
 		}
 	}

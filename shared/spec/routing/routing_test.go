@@ -123,7 +123,7 @@ func TestCheck(t *testing.T) {
 		"a distance that is none":  {"hops: 2", "hops: 0", networks, vip, []string{"0 is no distance", "10.9.0.1 is not in the network of its rack"}},
 		"hops over an interface":   {"asn: external", "asn: external, hops: 3", networks, vip, []string{"a router at the other end of an interface is 1 away"}},
 		"a source of the other":    {"source: 10.1.0.11", "source: '2001:db8::1'", networks, vip, []string{"2001:db8::1 is of another family"}},
-		"a VIP inside":             {"x", "x", networks, "10.2.0.5", []string{"10.2.0.5 is in the machine network 10.2.0.0/24"}},
+		"a VIP inside":             {"x", "x", networks, "10.2.0.5", []string{"10.2.0.5 is in the network 10.2.0.0/24"}},
 		"both, and a VIP outside":  {"vipManagement: bgp", "vipManagement: both", networks, vip, []string{"198.51.100.5 is in no machine network"}},
 		"both, and a VIP inside":   {"vipManagement: bgp", "vipManagement: both", networks, "10.1.0.5", nil},
 		"a family without router":  {"x", "x", networks + ", 2001:db8::/64", vip + ", '2001:db8:9::5'", []string{"no router of it has an address of the family of the virtual IP 2001:db8:9::5"}},
