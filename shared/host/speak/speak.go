@@ -88,6 +88,7 @@ type speaker struct {
 	state      speak.State
 	vips       []netip.Addr // of all configurations so far
 	config     frr.Config   // the last good one
+	links      []string     // of that
 	wish       spoken.Wish
 	advertised map[string]map[netip.Addr]bgp.Grade // by session
 	logged     string                              // the troubles of the last round
@@ -162,7 +163,7 @@ func (s *speaker) read() error {
 	}
 	passwords, errPasswords := s.passwords()
 	if errPasswords == nil {
-		s.config = config.With(passwords)
+		s.config, s.links = config.With(passwords), config.Links
 		for _, vip := range config.VIPs {
 			if !slices.Contains(s.vips, vip) {
 				s.vips = append(s.vips, vip)
@@ -210,7 +211,7 @@ func (s *speaker) apply(ctx context.Context, d speak.Decision) error {
 	}
 	for _, vip := range d.Addresses {
 		if !slices.Contains(held, vip) {
-			wrong = append(wrong, loopback.Add(vip))
+			wrong = append(wrong, s.add(vip))
 		}
 	}
 	announced := d.Announced
@@ -229,6 +230,16 @@ func (s *speaker) apply(ctx context.Context, d speak.Decision) error {
 		}
 	}
 	return errors.Join(wrong...)
+}
+
+// add gives the host an address, which it does not answer for on links where another host may.
+func (s *speaker) add(vip netip.Addr) error {
+	for _, link := range s.links {
+		if err := loopback.Hide(link); err != nil {
+			return err
+		}
+	}
+	return loopback.Add(vip)
 }
 
 func (s *speaker) removeAll() error {

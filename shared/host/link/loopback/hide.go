@@ -1,0 +1,64 @@
+package loopback
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/vishvananda/netlink"
+	"github.com/vishvananda/netlink/nl"
+	"golang.org/x/sys/unix"
+)
+
+// Attributes of a link's IPv4 settings (include/uapi/linux/ip.h and if_link.h of Linux). A
+// container may change them by netlink, while it sees /proc/sys without the right to write.
+const (
+	inetConf    = 1  // IFLA_INET_CONF
+	arpAnnounce = 18 // IPV4_DEVCONF_ARP_ANNOUNCE
+	arpIgnore   = 19 // IPV4_DEVCONF_ARP_IGNORE
+)
+
+// Hide has the host answer ARP on a link for the addresses of that link alone, and never ask with
+// another one as its own. Without it Linux answers for every address that it has on any link, and
+// a host that has a VIP on its loopback interface would answer beside the one that holds it there.
+// IPv6 needs nothing: neighbour discovery answers for the addresses of a link alone.
+//
+// What is stricter already stays so. It needs CAP_NET_ADMIN.
+func Hide(link string) error {
+	var change []*nl.RtAttr
+	for setting, kind := range map[string]int{"arp_ignore": arpIgnore, "arp_announce": arpAnnounce} {
+		want := map[int]byte{arpIgnore: '1', arpAnnounce: '2'}[kind]
+		text, err := os.ReadFile("/proc/sys/net/ipv4/conf/" + link + "/" + setting)
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("hide the loopback interface's addresses on %s: there is no such "+
+				"link", link)
+		}
+		if is := strings.TrimSpace(string(text)); err == nil && len(is) == 1 && is[0] >= want {
+			continue
+		}
+		change = append(change, nl.NewRtAttr(kind, nl.Uint32Attr(uint32(want-'0'))))
+	}
+	if len(change) == 0 {
+		return nil
+	}
+	at, err := netlink.LinkByName(link)
+	if err != nil {
+		return fmt.Errorf("hide the loopback interface's addresses on %s: %w", link, err)
+	}
+	request := nl.NewNetlinkRequest(unix.RTM_SETLINK, unix.NLM_F_ACK)
+	head := nl.NewIfInfomsg(unix.AF_UNSPEC)
+	head.Index = int32(at.Attrs().Index)
+	request.AddData(head)
+	families := nl.NewRtAttr(unix.IFLA_AF_SPEC, nil)
+	conf := families.AddRtAttr(unix.AF_INET, nil).AddRtAttr(inetConf, nil)
+	for _, c := range change {
+		conf.AddChild(c)
+	}
+	request.AddData(families)
+	if _, err := request.Execute(unix.NETLINK_ROUTE, 0); err != nil {
+		return fmt.Errorf("hide the loopback interface's addresses on %s: %w", link, err)
+	}
+	return nil
+}
