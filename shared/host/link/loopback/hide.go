@@ -28,17 +28,20 @@ const (
 // What is stricter already stays so. It needs CAP_NET_ADMIN.
 func Hide(link string) error {
 	var change []*nl.RtAttr
-	for setting, kind := range map[string]int{"arp_ignore": arpIgnore, "arp_announce": arpAnnounce} {
-		want := map[int]byte{arpIgnore: '1', arpAnnounce: '2'}[kind]
-		text, err := os.ReadFile("/proc/sys/net/ipv4/conf/" + link + "/" + setting)
+	for _, c := range []struct {
+		setting string
+		kind    int
+		want    byte
+	}{{"arp_ignore", arpIgnore, '1'}, {"arp_announce", arpAnnounce, '2'}} {
+		text, err := os.ReadFile("/proc/sys/net/ipv4/conf/" + link + "/" + c.setting)
 		if errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("hide the loopback interface's addresses on %s: there is no such "+
 				"link", link)
 		}
-		if is := strings.TrimSpace(string(text)); err == nil && len(is) == 1 && is[0] >= want {
+		if is := strings.TrimSpace(string(text)); err == nil && len(is) == 1 && is[0] >= c.want {
 			continue
 		}
-		change = append(change, nl.NewRtAttr(kind, nl.Uint32Attr(uint32(want-'0'))))
+		change = append(change, nl.NewRtAttr(c.kind, nl.Uint32Attr(uint32(c.want-'0'))))
 	}
 	if len(change) == 0 {
 		return nil
