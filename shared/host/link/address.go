@@ -3,13 +3,16 @@ package link
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/netip"
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 )
 
-// Holder finds the link that has exactly this address, with whatever prefix length.
+// Holder finds the link that has exactly this address, with whatever prefix length. One that the
+// host announces to its routers from its loopback interface (package loopback) is none that a link
+// has: other hosts of that link do not find it here.
 func Holder(address netip.Addr) (link string, ok bool, err error) {
 	held, err := held(address)
 	if err != nil || len(held) == 0 {
@@ -50,11 +53,21 @@ func held(address netip.Addr) ([]netlink.Addr, error) {
 	}
 	var out []netlink.Addr
 	for _, a := range all {
-		if prefix(a.IPNet).Addr() == address {
+		if prefix(a.IPNet).Addr() == address && !announced(a) {
 			out = append(out, a)
 		}
 	}
 	return out, nil
+}
+
+// announced reports whether an address is as package loopback adds it.
+func announced(a netlink.Addr) bool {
+	if a.IP.To4() != nil && a.Scope != unix.RT_SCOPE_HOST ||
+		a.IP.To4() == nil && a.Flags&unix.IFA_F_DEPRECATED == 0 {
+		return false
+	}
+	l, err := netlink.LinkByIndex(a.LinkIndex)
+	return err == nil && l.Attrs().Flags&net.FlagLoopback != 0
 }
 
 // name falls back to the number for a link that has gone meanwhile.

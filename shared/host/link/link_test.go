@@ -133,7 +133,12 @@ addr add 110.0.0.1/32 dev bond0.354
 addr add 2001:db8::1/128 dev ens3 nodad
 addr add 2001:db8::11/64 dev ens3 nodad
 addr add ::ffff:10.0.0.1/128 dev ens3 nodad
+addr add 10.0.0.1/32 dev lo scope host
+addr add 10.0.0.3/32 dev lo scope host
+addr add 10.0.0.4/32 dev lo
+addr add 2001:db8::3/128 dev lo nodad preferred_lft 0 valid_lft forever
 `)
+	// Those of scope host and those deprecated are announced from there, and stay.
 	tests := []struct {
 		address string
 		removed []string
@@ -142,6 +147,9 @@ addr add ::ffff:10.0.0.1/128 dev ens3 nodad
 		{"10.0.0.1", nil},
 		{"2001:db8::1", []string{"2001:db8::1/128 of ens3"}},
 		{"10.0.0.2", nil},
+		{"10.0.0.3", nil},
+		{"10.0.0.4", []string{"10.0.0.4/32 of lo"}},
+		{"2001:db8::3", nil},
 	}
 	for _, tt := range tests {
 		address := netip.MustParseAddr(tt.address)
