@@ -179,8 +179,8 @@ addr add 2001:db8::3/128 dev lo nodad preferred_lft 0 valid_lft forever
 		}
 	}
 	slices.Sort(left)
-	want := []string{"10.0.0.10/24", "10.0.0.11/32", "110.0.0.1/32", "2001:db8::11/64",
-		"::ffff:10.0.0.1/128"}
+	want := []string{"10.0.0.1/32", "10.0.0.10/24", "10.0.0.11/32", "10.0.0.3/32", "110.0.0.1/32", "2001:db8::11/64",
+		"2001:db8::3/128", "::ffff:10.0.0.1/128"}
 	if !slices.Equal(left, want) {
 		t.Errorf("left %q, want %q", left, want)
 	}
