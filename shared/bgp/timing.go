@@ -72,11 +72,11 @@ const (
 // 4.3 for BFD that a session's own timers make useless.
 func (t Timing) Wrong() (all []string) {
 	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
-	if t.Hold < ShortestHold {
+	switch {
+	case t.Hold < ShortestHold:
 		add("a hold time of %v is below %v, the shortest that BGP has: write %v or more", t.Hold,
 			ShortestHold, ShortestHold)
-	}
-	if t.Keepalive < time.Second || 3*t.Keepalive > t.Hold {
+	case t.Keepalive < time.Second || 3*t.Keepalive > t.Hold:
 		add("messages every %v do not fit three times into the hold time of %v, so that one lost "+
 			"message ends the session: write %v", t.Keepalive, t.Hold,
 			max(t.Hold/3, time.Second).Truncate(time.Second))

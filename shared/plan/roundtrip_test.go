@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/spec/routing"
@@ -56,7 +57,8 @@ func inputs() map[string]spec.Cluster {
 			c := announcing(spec.ByBGP)
 			c.Routing.BGP.Mode, c.Routing.BGP.Timing, c.Routing.BGP.FabricDepth, c.Routing.BGP.Communities = "preferred", "vm", 2, []string{"64512:100"}
 			c.Routing.BGP.Racks[0].Peers = append(c.Routing.BGP.Racks[0].Peers, routing.Peer{Interface: "eno1"}, routing.Peer{Address: netip.MustParseAddr("192.0.2.9"), ASN: 4200000000, Source: netip.MustParseAddr("192.0.2.8"), Hops: 2, TTLSecurity: true})
-			c.Routing.BGP.Racks = append(c.Routing.BGP.Racks, routing.Rack{Name: "b"})
+			c.Routing.BGP.Racks = append(c.Routing.BGP.Racks, routing.Rack{Name: "b", Timers: routing.Timers{Hold: 30 * time.Second, Keepalive: 5 * time.Second, Interval: routing.Off}},
+				routing.Rack{Name: "c", Timers: routing.Timers{Timing: "lan", Interval: 150 * time.Millisecond, Multiplier: 4}})
 			return c
 		}(),
 		"vSphere UPI":     {Name: "a", BaseDomain: "b", Platform: spec.VSphere},

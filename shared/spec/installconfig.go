@@ -8,6 +8,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec/machine"
 	"github.com/onprem-infra/onprem-infra/shared/spec/network"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
+	"github.com/onprem-infra/onprem-infra/shared/spec/routing"
 	"github.com/onprem-infra/onprem-infra/shared/spec/shape"
 )
 
@@ -57,6 +58,7 @@ func (d *draft) readSection(r *document.Reader, section document.Map) {
 	}
 	if d.Platform == BareMetal {
 		d.hosts = machine.Read(r, r.Field(section, "hosts"), true)
+		d.routing = routing.ReadInstallConfig(r, section, d.Machines)
 	}
 	if d.hosts.Provisioned {
 		d.provisioning = provisioning.ReadInstallConfig(r, section)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/bgp"
 	"github.com/onprem-infra/onprem-infra/shared/bgp/proof"
@@ -31,17 +32,23 @@ func Of(c spec.Cluster, checks vrrp.Timing) (Announcing, error) {
 	if err != nil {
 		return a, fmt.Errorf("spec.bgp: %w", err)
 	}
-	timing, _ := bgp.TimingOf(cmp.Or(s.Timing, usual(c)))
-	p := &Plan{ASN: s.ASN, Mode: cmp.Or(s.Mode, ecmp), Timing: timingOf(timing),
-		FabricDepth: policy.Depth, Communities: slices.Clone(s.Communities),
-		Grades: grades(policy), Proof: proven.Statements, Policy: policy, Model: timing}
+	profile, _ := bgp.TimingOf(usual(c))
+	all := over(s.Timers, profile)
+	p := &Plan{ASN: s.ASN, Mode: cmp.Or(s.Mode, ecmp), FabricDepth: policy.Depth, Communities: slices.Clone(s.Communities),
+		Grades: grades(policy), Proof: proven.Statements, Policy: policy, Model: all}
 	for _, r := range s.Racks {
-		rack := Rack{Name: r.Name, Network: r.Network}
+		rack := Rack{Name: r.Name, Network: r.Network, Model: over(r.Timers, all)}
+		rack.Timing = timingOf(rack.Model)
 		for _, peer := range r.Peers {
-			rack.Peers = append(rack.Peers, Peer(peer))
+			rack.Peers = append(rack.Peers, Peer{Address: peer.Address, Interface: peer.Interface,
+				ASN: peer.ASN, Source: peer.Source, Hops: peer.Hops,
+				TTLSecurity: peer.TTLSecurity})
 		}
-		p.Racks = append(p.Racks, rack)
+		if p.Racks = append(p.Racks, rack); rack.Model.Detection() > p.Model.Detection() {
+			p.Model = rack.Model
+		}
 	}
+	p.Timing = timingOf(p.Model)
 	p.Needs, p.Notes = p.needs(c), p.notes()
 	p.Bounds = p.bounds(checks)
 	a.BGP = p
@@ -54,6 +61,15 @@ func usual(c spec.Cluster) string {
 		return bgp.ProfileLan
 	}
 	return bgp.ProfileVM
+}
+
+// over are timers in the place of others. With other numbers it is none of the profiles.
+func over(t routing.Timers, base bgp.Timing) bgp.Timing {
+	out := t.Over(base)
+	if profile, _ := bgp.TimingOf(out.Profile); profile != out {
+		out.Profile = ""
+	}
+	return out
 }
 
 func timingOf(t bgp.Timing) Timing {
@@ -81,7 +97,7 @@ func AddFields(cluster map[string]any, s spec.Routing) {
 	}
 	fields := map[string]any{"asn": s.BGP.ASN}
 	set(fields, "mode", s.BGP.Mode)
-	set(fields, "timing", s.BGP.Timing)
+	setTimers(fields, s.BGP.Timers)
 	if s.BGP.FabricDepth != 0 {
 		fields["fabricDepth"] = s.BGP.FabricDepth
 	}
@@ -92,6 +108,7 @@ func AddFields(cluster map[string]any, s spec.Routing) {
 	for _, r := range s.BGP.Racks {
 		rack := map[string]any{}
 		set(rack, "name", r.Name)
+		setTimers(rack, r.Timers)
 		if r.Network.IsValid() {
 			rack["network"] = r.Network.String()
 		}
@@ -106,6 +123,22 @@ func AddFields(cluster map[string]any, s spec.Routing) {
 	}
 	fields["racks"] = racks
 	cluster["vipManagement"], cluster["bgp"] = string(s.Management), fields
+}
+
+func setTimers(fields map[string]any, t routing.Timers) {
+	set(fields, "timing", t.Timing)
+	for name, d := range map[string]time.Duration{"holdTime": t.Hold, "keepaliveTime": t.Keepalive,
+		"bfdInterval": t.Interval} {
+		switch {
+		case d == routing.Off:
+			fields[name] = "none"
+		case d != 0:
+			fields[name] = d.String()
+		}
+	}
+	if t.Multiplier != 0 {
+		fields["bfdMultiplier"] = t.Multiplier
+	}
 }
 
 func peerFields(p routing.Peer) map[string]any {

@@ -39,14 +39,16 @@ type Plan struct {
 	Notes  []string      `json:"notes"`
 	Bounds []bound.Bound `json:"bounds"`
 
-	// Policy and Model are everything that grades and bounds follow from.
+	// Policy and Model are everything that grades and bounds follow from. Model is the timing of
+	// the racks in which it takes longest to find out that a host is gone.
 	Policy bgp.Policy `json:"-"`
 	Model  bgp.Timing `json:"-"`
 }
 
-// Timing is how a router finds out that a host is gone.
+// Timing is how a router finds out that a host is gone. A profile whose numbers are changed has no
+// name.
 type Timing struct {
-	Profile       string `json:"profile"`
+	Profile       string `json:"profile,omitempty"`
 	BFDIntervalMs int    `json:"bfdIntervalMs,omitempty"` // 0 without BFD
 	BFDMultiplier int    `json:"bfdMultiplier,omitempty"`
 	KeepaliveS    int    `json:"keepaliveS"`
@@ -66,7 +68,10 @@ type Grades struct {
 type Rack struct {
 	Name    string       `json:"name,omitempty"`
 	Network netip.Prefix `json:"network,omitzero"`
+	Timing  Timing       `json:"timing"`
 	Peers   []Peer       `json:"peers,omitempty"` // none: the host's gateways
+
+	Model bgp.Timing `json:"-"` // what Timing follows from
 }
 
 // Peer is a router.

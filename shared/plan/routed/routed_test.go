@@ -14,7 +14,7 @@ import (
 
 func cluster(mode, timing string) spec.Cluster {
 	return spec.Cluster{Platform: spec.BareMetal, ControlPlaneReplicas: 3, APIVIPs: []netip.Addr{netip.MustParseAddr("198.51.100.5")},
-		Routing: spec.Routing{Management: spec.ByBGP, BGP: routing.BGPSettings{ASN: 64512, Mode: mode, Timing: timing,
+		Routing: spec.Routing{Management: spec.ByBGP, BGP: routing.BGPSettings{ASN: 64512, Mode: mode, Timers: routing.Timers{Timing: timing},
 			Racks: []routing.Rack{{Network: netip.MustParsePrefix("10.1.1.0/24")}, {Network: netip.MustParsePrefix("10.1.2.0/24"), Name: "b"}, {Name: "c"}}}}}
 }
 

@@ -108,6 +108,8 @@ func served(own ...string) fields {
 }
 
 func baremetalFields() fields {
+	router := anything("peerAddress", "peerASN", "password", "port", "bfdEnabled", "ebgpMultiHop",
+		"holdTime", "keepaliveTime")
 	return served("libvirtURI", "clusterProvisioningIP", "provisioningHostIP",
 		"bootstrapProvisioningIP", "externalBridge", "externalMACAddress", "provisioningNetwork",
 		"provisioningBridge", "provisioningMACAddress", "provisioningNetworkInterface",
@@ -120,7 +122,10 @@ func baremetalFields() fields {
 			"bmc": anything("address", "username", "password", "disableCertificateVerification"),
 			"rootDeviceHints": anything("deviceName", "hctl", "model", "vendor", "serialNumber",
 				"minSizeGigabytes", "wwn", "wwnWithExtension", "wwnVendorExtension", "rotational"),
+			"bgpPeers": router,
 		}),
+		// of a developers' preview
+		"bgpVIPConfig": anything("localASN", "communities").and(fields{"peers": router}),
 	})
 }
 

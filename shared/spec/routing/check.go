@@ -36,7 +36,7 @@ func (d Draft) Speaks() bool { return d.Management() == BGP || d.Management() ==
 func (d Draft) Check(r *document.Report, around Around) {
 	r.OneOf(d.management, string(VRRP), string(BGP), string(Both))
 	r.OneOf(d.mode, ECMP, Preferred)
-	r.OneOf(d.timing, profiles()...)
+	d.timers.check(r, Timers{})
 	speaks := d.Speaks()
 	switch {
 	case speaks && !d.Given:
@@ -61,6 +61,7 @@ func (d Draft) Check(r *document.Report, around Around) {
 	for i, rack := range d.racks {
 		d.checkRack(r, rack, d.racks[:i], around)
 	}
+	d.checkPasswords(r)
 	d.checkVIPs(r, around)
 	d.checkMachines(r, around)
 }
@@ -128,6 +129,7 @@ func (d Draft) checkRack(r *document.Report, one rack, before []rack, around Aro
 	case one.name.OK && name.NoHost(one.name.Value) != "":
 		r.Refuse(one.name, "is no name of a rack: write letters, digits and dashes")
 	}
+	one.timers.check(r, d.timers.values())
 	for _, other := range before {
 		if one.name.OK && one.name.Value == other.name.Value {
 			r.Errorf(one.name.At, "is the name of another rack too, %s: choose another one",
@@ -203,9 +205,13 @@ func (d Draft) checkVIPs(r *document.Report, around Around) {
 		of, at, linked := d.link(around, vip.Addr)
 		switch {
 		case d.Management() == BGP && linked:
-			r.Errorf(vip.At, "%s is in the network %s, %s, whose hosts ask for it on their own "+
-				"link, where no host answers: choose an address outside of it, or write "+
-				"vipManagement: both", vip.Addr, of, at.Where())
+			const text = "%s is in the network %s, %s, whose hosts ask for it on their own " +
+				"link, where no host answers: choose an address outside of it"
+			if d.installConfig { // the installer may want it so
+				r.Warnf(vip.At, text, vip.Addr, of, at.Where())
+				continue
+			}
+			r.Errorf(vip.At, text+", or write vipManagement: both", vip.Addr, of, at.Where())
 		case d.Management() == Both && !linked && around.Addresses.Machines.Given:
 			r.Errorf(vip.At, "%s is in no machine network, so that VRRP cannot move it: choose "+
 				"an address of one, or write vipManagement: bgp", vip.Addr)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/bgp"
+	"github.com/onprem-infra/onprem-infra/shared/secret"
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/grammar"
 )
@@ -17,12 +18,15 @@ type Draft struct {
 	At    document.Place // of the section for BGP
 	Given bool
 
-	asn          document.Scalar[bgp.ASN]
-	mode, timing document.Scalar[string]
-	depth        document.Scalar[int]
-	communities  []document.Scalar[string]
-	racks        []rack
-	whole        bool // all racks could be read
+	asn         document.Scalar[bgp.ASN]
+	mode        document.Scalar[string]
+	timers      timers
+	depth       document.Scalar[int]
+	communities []document.Scalar[string]
+	racks       []rack
+	// installConfig is set for a document of the installer, which has other rules for VIPs.
+	installConfig bool
+	whole         bool // all racks could be read
 }
 
 // rack is a rack with its places.
@@ -30,28 +34,31 @@ type rack struct {
 	at      document.Place
 	name    document.Scalar[string]
 	network document.Scalar[netip.Prefix]
+	timers  timers
 	peers   []peer
 }
 
 // peer is a router with its places.
 type peer struct {
-	at      document.Place
-	address document.Scalar[netip.Addr]
-	link    document.Scalar[string]
-	asn     document.Scalar[string]
-	number  bgp.ASN
-	source  document.Scalar[netip.Addr]
-	hops    document.Scalar[int]
-	ttl     document.Scalar[bool]
+	at       document.Place
+	address  document.Scalar[netip.Addr]
+	link     document.Scalar[string]
+	asn      document.Scalar[string]
+	number   bgp.ASN
+	source   document.Scalar[netip.Addr]
+	password document.Scalar[secret.Text] // of an install-config alone
+	hops     document.Scalar[int]
+	ttl      document.Scalar[bool]
 }
 
 // Read reads both fields of a cluster.yaml, which is strict.
 func Read(r *document.Reader, spec document.Map) Draft {
 	o := r.Map(spec.Get("bgp"))
-	r.Known(o, "asn", "mode", "timing", "fabricDepth", "communities", "racks")
+	r.Known(o, append([]string{"asn", "mode", "fabricDepth", "communities", "racks"},
+		timerFields()...)...)
 	d := Draft{management: r.Text(spec.Get("vipManagement")), At: o.At,
 		Given: o.Given || o.Lost && spec.Given, mode: r.Text(o.Get("mode")),
-		timing: r.Text(o.Get("timing")), depth: r.Number(o.Get("fabricDepth"))}
+		timers: readTimers(r, o), depth: r.Number(o.Get("fabricDepth"))}
 	if text := readASN(r, o.Get("asn")); text.Given {
 		d.asn = grammar.As(&r.Report, text, parseASN)
 		d.asn.Given = true
@@ -74,8 +81,8 @@ func Read(r *document.Reader, spec document.Map) Draft {
 
 func readRack(r *document.Reader, v document.Value) rack {
 	o := r.Map(v)
-	r.Known(o, "name", "network", "peers")
-	out := rack{at: o.At, name: r.Text(o.Get("name")),
+	r.Known(o, append([]string{"name", "network", "peers"}, timerFields()...)...)
+	out := rack{at: o.At, name: r.Text(o.Get("name")), timers: readTimers(r, o),
 		network: grammar.As(&r.Report, r.Text(o.Get("network")), grammar.CIDR)}
 	peers, _ := r.List(o.Get("peers"))
 	if len(peers) > mostPeers {
@@ -144,17 +151,17 @@ func parseCommunity(text string) string {
 
 // Values are the settings without their places.
 func (d Draft) Values() Settings {
-	s := Settings{Management: Management(d.management.Value)}
+	s := Settings{Management: Management(d.management.Value), Passwords: d.passwords()}
 	if !d.Given {
 		return s
 	}
-	s.BGP = BGPSettings{ASN: d.asn.Value, Mode: d.mode.Value, Timing: d.timing.Value,
+	s.BGP = BGPSettings{ASN: d.asn.Value, Mode: d.mode.Value, Timers: d.timers.values(),
 		FabricDepth: d.depth.Value}
 	for _, c := range d.communities {
 		s.BGP.Communities = append(s.BGP.Communities, c.Value)
 	}
 	for _, r := range d.racks {
-		out := Rack{Name: r.name.Value, Network: r.network.Value}
+		out := Rack{Name: r.name.Value, Network: r.network.Value, Timers: r.timers.values()}
 		for _, p := range r.peers {
 			out.Peers = append(out.Peers, Peer{Address: p.address.Value, Interface: p.link.Value,
 				ASN: p.number, Source: p.source.Value, Hops: p.hops.Value,

@@ -66,7 +66,7 @@ func check(t *testing.T, text string, a Around) (Settings, []string) {
 func TestRead(t *testing.T) {
 	a := netip.MustParseAddr
 	got, findings := check(t, good, around(t, "10.1.0.0/24, 10.2.0.0/24", "198.51.100.5"))
-	want := Settings{Management: BGP, BGP: BGPSettings{ASN: 64512, Mode: ECMP, Timing: "vm", FabricDepth: 1, Communities: []string{"64512:100"}, Racks: []Rack{
+	want := Settings{Management: BGP, BGP: BGPSettings{ASN: 64512, Mode: ECMP, Timers: Timers{Timing: "vm"}, FabricDepth: 1, Communities: []string{"64512:100"}, Racks: []Rack{
 		{Network: netip.MustParsePrefix("10.1.0.0/24"), Peers: []Peer{{Address: a("10.1.0.1"), ASN: 65101, Source: a("10.1.0.11"), TTLSecurity: true}, {Address: a("10.1.0.2"), ASN: 65546}}},
 		{Name: "second", Network: netip.MustParsePrefix("10.2.0.0/24"), Peers: []Peer{{Interface: "enp1s0"}, {Address: a("10.9.0.1"), ASN: 65102, Hops: 2}}},
 	}}}
@@ -129,6 +129,11 @@ func TestCheck(t *testing.T) {
 		"a family without router":  {"x", "x", networks + ", 2001:db8::/64", vip + ", '2001:db8:9::5'", []string{"no router of it has an address of the family of the virtual IP 2001:db8:9::5"}},
 		"gateways":                 {"    peers:\n    - {address: 10.1.0.1, asn: 65101, source: 10.1.0.11, ttlSecurity: true}\n    - {address: 10.1.0.2, asn: \"1.10\"}\n", "", networks, vip, nil},
 		"nine routers":             {`    - {address: 10.1.0.2, asn: "1.10"}`, many(8), networks, vip, []string{"is one router too many"}},
+		"timers of a rack":         {"  - name: second\n", "  - name: second\n    timing: hold\n    bfdInterval: none\n    holdTime: 30s\n    keepaliveTime: 5s\n", networks, vip, nil},
+		"a hold time below three":  {"timing: vm", "holdTime: 2s", networks, vip, []string{"a hold time of 2s is below 3s"}},
+		"BFD that is slower":       {"timing: vm", "holdTime: 3s\n  bfdInterval: 1s", networks, vip, []string{"BFD detects a loss after 3s, not before the hold time of 3s ends"}},
+		"BFD that is too fast":     {"  - name: second\n", "  - name: second\n    bfdInterval: 20ms\n", networks, vip, []string{"14:18: error: bgp.racks[1].bfdInterval: BFD of 3 packets every 20ms"}},
+		"a time that is none":      {"timing: vm", "holdTime: 9", networks, vip, []string{"holdTime: want a string"}},
 		"ranks in a deep fabric":   {"mode: ecmp\n  timing: vm\n  fabricDepth: 1", "mode: preferred\n  timing: vm\n  fabricDepth: 3", networks, vip, nil},
 	} {
 		a := around(t, tt.networks, tt.vips)

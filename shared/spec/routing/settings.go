@@ -6,6 +6,7 @@ import (
 	"net/netip"
 
 	"github.com/onprem-infra/onprem-infra/shared/bgp"
+	"github.com/onprem-infra/onprem-infra/shared/secret"
 )
 
 // Management is by what a virtual IP comes to a host.
@@ -28,13 +29,16 @@ const (
 type Settings struct {
 	Management Management
 	BGP        BGPSettings
+	// Passwords are those of routers that an install-config has, by their addresses. No plan has
+	// them.
+	Passwords map[netip.Addr]secret.Text
 }
 
 // BGPSettings are those of the hosts' sessions with their routers.
 type BGPSettings struct {
-	ASN    bgp.ASN
-	Mode   string
-	Timing string // a profile of package bgp
+	ASN  bgp.ASN
+	Mode string
+	Timers
 	// FabricDepth is how many levels of routers are above those of the racks, see bgp.Policy; 0 is
 	// not set: there is one.
 	FabricDepth int
@@ -43,7 +47,7 @@ type BGPSettings struct {
 }
 
 func (s BGPSettings) none() bool {
-	return s.ASN == 0 && s.Mode == "" && s.Timing == "" && s.FabricDepth == 0 &&
+	return s.ASN == 0 && s.Mode == "" && s.Timers == (Timers{}) && s.FabricDepth == 0 &&
 		len(s.Communities)+len(s.Racks) == 0
 }
 
@@ -62,6 +66,7 @@ type Rack struct {
 	// is known by its network.
 	Name    string
 	Network netip.Prefix // of its hosts' own addresses; the zero value for a rack of a name
+	Timers               // in the place of those of all racks
 	Peers   []Peer       // none: the host's gateways
 }
 
