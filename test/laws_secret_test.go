@@ -18,6 +18,7 @@ var revealing = map[string]string{
 	"shared/frr/text.go":                       "a command for a daemon has the password of its router",
 	"shared/host/frr/vty.go":                   "the command is sent to the daemon",
 	"shared/provisioning/hostfile/hostfile.go": "it is the one file that has them",
+	"shared/spec/routing/installconfig.go":     "it compares two of one router, and their lengths, and repeats none",
 	"shared/host/identity/ask.go":              "Ironic wants the account, once its certificate is known",
 	"shared/host/preflight/targets/targets.go": "a BMC wants its account; the reader of Redfish sends it",
 }

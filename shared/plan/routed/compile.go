@@ -34,8 +34,9 @@ func Of(c spec.Cluster, checks vrrp.Timing) (Announcing, error) {
 	}
 	profile, _ := bgp.TimingOf(usual(c))
 	all := over(s.Timers, profile)
-	p := &Plan{ASN: s.ASN, Mode: cmp.Or(s.Mode, ecmp), FabricDepth: policy.Depth, Communities: slices.Clone(s.Communities),
-		Grades: grades(policy), Proof: proven.Statements, Policy: policy, Model: all}
+	p := &Plan{ASN: s.ASN, Mode: cmp.Or(s.Mode, ecmp), FabricDepth: policy.Depth,
+		Communities: slices.Clone(s.Communities),
+		Grades:      grades(policy), Proof: proven.Statements, Policy: policy, Model: all}
 	for _, r := range s.Racks {
 		rack := Rack{Name: r.Name, Network: r.Network, Model: over(r.Timers, all)}
 		rack.Timing = timingOf(rack.Model)

@@ -4,7 +4,6 @@ import (
 	"net/netip"
 	"slices"
 
-	"github.com/onprem-infra/onprem-infra/shared/bgp"
 	"github.com/onprem-infra/onprem-infra/shared/bgp/proof"
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 	"github.com/onprem-infra/onprem-infra/shared/spec/name"
@@ -36,7 +35,7 @@ func (d Draft) Speaks() bool { return d.Management() == BGP || d.Management() ==
 func (d Draft) Check(r *document.Report, around Around) {
 	r.OneOf(d.management, string(VRRP), string(BGP), string(Both))
 	r.OneOf(d.mode, ECMP, Preferred)
-	d.timers.check(r, Timers{})
+	d.timers.Check(r, Timers{})
 	speaks := d.Speaks()
 	switch {
 	case speaks && !d.Given:
@@ -80,14 +79,6 @@ func (d Draft) checkSession(r *document.Report) {
 	}
 }
 
-// profiles are the names of timings.
-func profiles() (names []string) {
-	for _, t := range bgp.Profiles() {
-		names = append(names, t.Profile)
-	}
-	return names
-}
-
 // checkElections holds that nothing is asked of elections which there are not.
 func (d Draft) checkElections(r *document.Report, around Around) {
 	switch a := around.Addresses; {
@@ -129,7 +120,7 @@ func (d Draft) checkRack(r *document.Report, one rack, before []rack, around Aro
 	case one.name.OK && name.NoHost(one.name.Value) != "":
 		r.Refuse(one.name, "is no name of a rack: write letters, digits and dashes")
 	}
-	one.timers.check(r, d.timers.values())
+	one.timers.Check(r, d.timers.Values())
 	for _, other := range before {
 		if one.name.OK && one.name.Value == other.name.Value {
 			r.Errorf(one.name.At, "is the name of another rack too, %s: choose another one",

@@ -5,6 +5,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/grammar"
+	"github.com/onprem-infra/onprem-infra/shared/spec/routing/timers"
 )
 
 // GivenSettings are settings that were made or changed in another way than by a document. Findings
@@ -12,7 +13,7 @@ import (
 func GivenSettings(r *document.Report, s Settings) Draft {
 	d := Draft{management: given("vipManagement", string(s.Management)),
 		At: document.Field("bgp"), Given: !s.BGP.none(), mode: given("bgp.mode", s.BGP.Mode),
-		timers: givenTimers("bgp", s.BGP.Timers), whole: true,
+		timers: timers.Given("bgp", s.BGP.Timers), whole: true,
 		depth: number("bgp.fabricDepth", s.BGP.FabricDepth)}
 	if s.BGP.ASN != 0 {
 		d.asn = grammar.As(r, given("bgp.asn", fmt.Sprint(s.BGP.ASN)), parseASN)
@@ -29,7 +30,7 @@ func GivenSettings(r *document.Report, s Settings) Draft {
 
 func givenRack(r *document.Report, at string, s Rack) rack {
 	out := rack{at: document.Field(at), name: given(at+".name", s.Name),
-		timers:  givenTimers(at, s.Timers),
+		timers:  timers.Given(at, s.Timers),
 		network: grammar.As(r, valid(at+".network", s.Network), grammar.CIDR)}
 	for i, p := range s.Peers {
 		at := fmt.Sprintf("%s.peers[%d]", at, i)

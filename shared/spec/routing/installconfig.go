@@ -11,18 +11,20 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 	"github.com/onprem-infra/onprem-infra/shared/spec/network"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/grammar"
+	"github.com/onprem-infra/onprem-infra/shared/spec/routing/timers"
 )
 
 // mostHops is the distance of a router that may be anywhere.
 const mostHops = 254
 
 // ReadInstallConfig reads the baremetal section of an install-config, whose bgpVIPConfig has the
-// routers of all hosts, and whose hosts may have bgpPeers of their own in place of those. Hosts of a
-// machine network are a rack, and so is each host that has its own.
+// routers of all hosts, and whose hosts may have bgpPeers of their own in place of those. Hosts of
+// a machine network are a rack, and so is each host that has its own.
 //
-// source: OpenShift's enhancement "bgp-vip-management" (a developers' preview). A rack whose routers
-// say nothing of BFD has it here, and has none there.
-func ReadInstallConfig(r *document.Reader, section document.Map, machines network.List[network.Network],
+// source: OpenShift's enhancement "bgp-vip-management" (a developers' preview). A rack whose
+// routers say nothing of BFD has it here, and has none there.
+func ReadInstallConfig(
+	r *document.Reader, section document.Map, machines network.List[network.Network],
 ) Draft {
 	config := r.Map(r.Field(section, "bgpVIPConfig"))
 	if !config.Given {
@@ -38,20 +40,20 @@ func ReadInstallConfig(r *document.Reader, section document.Map, machines networ
 	for _, e := range communities {
 		d.communities = append(d.communities, r.Text(e))
 	}
-	peers, timers := readInstallPeers(r, r.Field(config, "peers"))
+	peers, times := readInstallPeers(r, r.Field(config, "peers"))
 	for _, m := range machines.All {
 		if m.Prefix.Addr().Is4() == machines.All[0].Prefix.Addr().Is4() {
 			d.racks = append(d.racks, rack{at: config.At, peers: near(peers, m, machines),
-				timers: timers, network: document.Given(m.Prefix, m.At)})
+				timers: times, network: document.Given(m.Prefix, m.At)})
 		}
 	}
 	hosts, _ := r.List(r.Field(section, "hosts"))
 	for _, e := range hosts {
 		host := r.Map(e)
 		if own := r.Field(host, "bgpPeers"); own.Given() {
-			peers, timers := readInstallPeers(r, own)
+			peers, times := readInstallPeers(r, own)
 			d.racks = append(d.racks, rack{at: own.At, name: r.Text(r.Field(host, "name")),
-				peers: peers, timers: timers})
+				peers: peers, timers: times})
 		}
 	}
 	return d
@@ -72,9 +74,10 @@ func near(peers []peer, in network.Network, machines network.List[network.Networ
 
 // readInstallPeers reads routers. Each may have timers of its own there; a rack has those of all,
 // which are the shortest.
-func readInstallPeers(r *document.Reader, v document.Value) (peers []peer, t timers) {
+func readInstallPeers(r *document.Reader, v document.Value) (peers []peer,
+	t timers.Draft) {
 	list, _ := r.List(v)
-	t = timers{at: v.At}
+	t = timers.Draft{At: v.At}
 	bfd := []string{}
 	for _, e := range list {
 		o := r.Map(e)
@@ -85,7 +88,8 @@ func readInstallPeers(r *document.Reader, v document.Value) (peers []peer, t tim
 			p.number = grammar.As(&r.Report, p.asn, parseASN).Value
 		}
 		if n := r.Number(r.Field(o, "port")); n.OK && n.Value != 179 {
-			r.Errorf(n.At, "%d is not the port of BGP, 179, which FRR uses here: remove it", n.Value)
+			r.Errorf(n.At, "%d is not the port of BGP, 179, which FRR uses here: remove it",
+				n.Value)
 		}
 		if far := grammar.Bool(r, r.Field(o, "ebgpMultiHop")); far.Value {
 			p.hops = document.Given(mostHops, far.At)
@@ -93,19 +97,20 @@ func readInstallPeers(r *document.Reader, v document.Value) (peers []peer, t tim
 		does := r.Text(r.Field(o, "bfdEnabled"))
 		r.OneOf(does, "true", "false")
 		bfd = append(bfd, does.Value)
-		t.hold = shorter(t.hold, seconds(r, r.Field(o, "holdTime")))
-		t.keepalive = shorter(t.keepalive, seconds(r, r.Field(o, "keepaliveTime")))
+		t.Hold = shorter(t.Hold, seconds(r, r.Field(o, "holdTime")))
+		t.Keepalive = shorter(t.Keepalive, seconds(r, r.Field(o, "keepaliveTime")))
 		if does.OK && does.Value == "false" {
-			t.interval = document.Given(Off, does.At)
+			t.Interval = document.Given(timers.Off, does.At)
 		}
 		peers = append(peers, p)
 	}
 	switch {
-	case t.interval.OK && slices.ContainsFunc(bfd, func(s string) bool { return s != "false" }):
-		r.Warnf(t.interval.At, "a host does BFD with all of its routers or with none: it does none")
-	case len(bfd) > 0 && slices.Contains(bfd, "") && !t.interval.OK:
-		r.Warnf(v.At, "a router without bfdEnabled has BFD here, and has none with OpenShift's own "+
-			"speaker: configure it there, or write bfdEnabled: \"false\"")
+	case t.Interval.OK && slices.ContainsFunc(bfd, func(s string) bool { return s != "false" }):
+		r.Warnf(t.Interval.At, "a host does BFD with all of its routers or with none: it does "+
+			"none")
+	case len(bfd) > 0 && slices.Contains(bfd, "") && !t.Interval.OK:
+		r.Warnf(v.At, "a router without bfdEnabled has BFD here, and has none with OpenShift's "+
+			"own speaker: configure it there, or write bfdEnabled: \"false\"")
 	}
 	return peers, t
 }
@@ -125,7 +130,7 @@ func seconds(r *document.Reader, v document.Value) document.Scalar[time.Duration
 		if n, err := strconv.Atoi(text); err == nil && n > 0 {
 			return time.Duration(n) * time.Second, ""
 		}
-		return span(text)
+		return timers.Span(text)
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/secret"
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/grammar"
+	"github.com/onprem-infra/onprem-infra/shared/spec/routing/timers"
 )
 
 // Draft is the settings of a document, each value with its place.
@@ -20,7 +21,7 @@ type Draft struct {
 
 	asn         document.Scalar[bgp.ASN]
 	mode        document.Scalar[string]
-	timers      timers
+	timers      timers.Draft
 	depth       document.Scalar[int]
 	communities []document.Scalar[string]
 	racks       []rack
@@ -34,7 +35,7 @@ type rack struct {
 	at      document.Place
 	name    document.Scalar[string]
 	network document.Scalar[netip.Prefix]
-	timers  timers
+	timers  timers.Draft
 	peers   []peer
 }
 
@@ -55,10 +56,10 @@ type peer struct {
 func Read(r *document.Reader, spec document.Map) Draft {
 	o := r.Map(spec.Get("bgp"))
 	r.Known(o, append([]string{"asn", "mode", "fabricDepth", "communities", "racks"},
-		timerFields()...)...)
+		timers.Fields()...)...)
 	d := Draft{management: r.Text(spec.Get("vipManagement")), At: o.At,
 		Given: o.Given || o.Lost && spec.Given, mode: r.Text(o.Get("mode")),
-		timers: readTimers(r, o), depth: r.Number(o.Get("fabricDepth"))}
+		timers: timers.Read(r, o), depth: r.Number(o.Get("fabricDepth"))}
 	if text := readASN(r, o.Get("asn")); text.Given {
 		d.asn = grammar.As(&r.Report, text, parseASN)
 		d.asn.Given = true
@@ -81,8 +82,8 @@ func Read(r *document.Reader, spec document.Map) Draft {
 
 func readRack(r *document.Reader, v document.Value) rack {
 	o := r.Map(v)
-	r.Known(o, append([]string{"name", "network", "peers"}, timerFields()...)...)
-	out := rack{at: o.At, name: r.Text(o.Get("name")), timers: readTimers(r, o),
+	r.Known(o, append([]string{"name", "network", "peers"}, timers.Fields()...)...)
+	out := rack{at: o.At, name: r.Text(o.Get("name")), timers: timers.Read(r, o),
 		network: grammar.As(&r.Report, r.Text(o.Get("network")), grammar.CIDR)}
 	peers, _ := r.List(o.Get("peers"))
 	if len(peers) > mostPeers {
@@ -155,13 +156,13 @@ func (d Draft) Values() Settings {
 	if !d.Given {
 		return s
 	}
-	s.BGP = BGPSettings{ASN: d.asn.Value, Mode: d.mode.Value, Timers: d.timers.values(),
+	s.BGP = BGPSettings{ASN: d.asn.Value, Mode: d.mode.Value, Timers: d.timers.Values(),
 		FabricDepth: d.depth.Value}
 	for _, c := range d.communities {
 		s.BGP.Communities = append(s.BGP.Communities, c.Value)
 	}
 	for _, r := range d.racks {
-		out := Rack{Name: r.name.Value, Network: r.network.Value, Timers: r.timers.values()}
+		out := Rack{Name: r.name.Value, Network: r.network.Value, Timers: r.timers.Values()}
 		for _, p := range r.peers {
 			out.Peers = append(out.Peers, Peer{Address: p.address.Value, Interface: p.link.Value,
 				ASN: p.number, Source: p.source.Value, Hops: p.hops.Value,

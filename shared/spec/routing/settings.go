@@ -7,6 +7,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/bgp"
 	"github.com/onprem-infra/onprem-infra/shared/secret"
+	"github.com/onprem-infra/onprem-infra/shared/spec/routing/timers"
 )
 
 // Management is by what a virtual IP comes to a host.
@@ -24,6 +25,12 @@ const (
 	ECMP      = "ecmp"      // all that serve are alike
 	Preferred = "preferred" // one is in front of the others
 )
+
+// Timers are how a router finds out that a host is gone.
+type Timers = timers.Timers
+
+// Off is the interval of hosts that do no BFD.
+const Off = timers.Off
 
 // Settings are how virtual IPs are announced. Zero values mean "not set".
 type Settings struct {
