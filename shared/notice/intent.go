@@ -1,6 +1,7 @@
 package notice
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -58,8 +59,10 @@ func ReadIntent(text string) Intent {
 	return i
 }
 
-// plainWay reports whether a text can be the name of a way: a timing profile and a mode.
+// plainWay reports whether a text can be the name of a way: a timing profile and a mode, and what
+// there is beside VRRP.
 func plainWay(text string) bool {
-	timing, mode, _ := strings.Cut(text, "/")
-	return timing != "" && mode != "" && len(text) <= 64 && strings.Trim(timing+mode, letters) == ""
+	parts := strings.Split(text, "/")
+	return (len(parts) == 2 || len(parts) == 3) && len(text) <= 64 &&
+		!slices.Contains(parts, "") && strings.Trim(strings.Join(parts, ""), letters) == ""
 }

@@ -23,7 +23,7 @@ func TestIntent(t *testing.T) {
 		t.Errorf("another zone gives %q", got)
 	}
 	for _, text := range []string{
-		"", "lan", "lan/", "/unicast", "lan/unicast ", " lan/unicast", "LAN/unicast", "lan/uni/cast", "lan/unicast knows", "lan/unicast knows ",
+		"", "lan", "lan/", "/unicast", "lan/unicast ", " lan/unicast", "LAN/unicast", "lan/uni/ca/st", "lan/unicast knows", "lan/unicast knows ",
 		"lan/unicast knows lan/unicast knows vm/unicast", "lan/unicast from 2026-03-01T12:05:00Z", "lan/unicast knows vm/unicast from ",
 		"lan/unicast knows vm/unicast from noon", "lan/unicast knows vm/unicast from 2026-03-01T12:05:00+01:00",
 		"lan/unicast knows vm/unicast from 2026-03-01T12:05:00.5Z", "lan/unicast knows vm/unicast from 0001-01-01T00:00:00Z", "lan/unicast\nknows",

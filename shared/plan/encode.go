@@ -123,6 +123,9 @@ func formerFields(f spec.Former) map[string]string {
 	if f.VRRP != "" {
 		fields["vrrp"] = string(f.VRRP)
 	}
+	if f.Management != "" {
+		fields["vipManagement"] = string(f.Management)
+	}
 	return fields
 }
 

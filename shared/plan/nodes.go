@@ -38,9 +38,10 @@ func (p Plan) NodeRuns(r role.Role) Rooms {
 		MDNS: mdns,
 		VIP: p.ByVRRP() && (r == role.Master || r == role.Worker) ||
 			r == role.Master && len(p.VIPs.Provisioning) > 0,
-		Speaks: p.BGP != nil && (r == role.Master || r == role.Worker && len(p.VIPs.Ingress) > 0),
-		LB:     r == role.Master,
-		DNS:    r == role.Master || r == role.Worker || r == role.Arbiter,
+		Speaks: (p.BGP != nil || p.Former != nil && p.Former.BGP != nil) &&
+			(r == role.Master || r == role.Worker && len(p.VIPs.Ingress) > 0),
+		LB:  r == role.Master,
+		DNS: r == role.Master || r == role.Worker || r == role.Arbiter,
 		Boots: r == role.Master && len(p.VIPs.Provisioning) > 0 &&
 			p.Images[spec.IronicImage] != "",
 		Disabled: p.LoadBalancer == spec.UserManaged,

@@ -10,6 +10,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan/bound"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/plan/routed"
+	"github.com/onprem-infra/onprem-infra/shared/plan/way"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/record"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -43,9 +44,9 @@ type Plan struct {
 
 // Migration is how a live cluster changes its elections.
 type Migration struct {
-	// MigrateFrom is how the nodes of this live cluster send VRRP until all of them can change;
+	// MigrateFrom is how the nodes of this live cluster hold VIPs until all of them can change;
 	// empty without a migration.
-	MigrateFrom Way `json:"migrateFrom,omitzero"`
+	MigrateFrom way.Way `json:"migrateFrom,omitzero"`
 
 	// Former is the plan that is in force until the migration has happened; nil without one.
 	Former *Plan `json:"-"`
@@ -207,15 +208,10 @@ func (p Plan) AnswersFromMDNS() bool {
 	return p.MDNS == spec.MDNSEnabled && ours != "" && p.Images[spec.CoreDNSImage] == ours
 }
 
-// Way is how the nodes of a cluster send VRRP to each other. Nodes of two ways do not receive each
-// other's adverts, so that there are dual holders.
-type Way struct {
-	Timing string    `json:"timing"` // profile
-	Mode   spec.Mode `json:"vrrp"`
+// Way is how the nodes of a cluster hold VIPs together.
+type Way = way.Way
+
+// Way is how the cluster's nodes hold VIPs, or will after a migration.
+func (p Plan) Way() way.Way {
+	return way.Of(p.Timing.Profile, p.VRRP.Mode, p.Management)
 }
-
-// String is the way in one word, such as "lan/unicast".
-func (w Way) String() string { return w.Timing + "/" + string(w.Mode) }
-
-// Way is how the cluster's nodes send VRRP, or will after a migration.
-func (p Plan) Way() Way { return Way{Timing: p.Timing.Profile, Mode: p.VRRP.Mode} }

@@ -68,6 +68,27 @@ func TestRouted(t *testing.T) {
 	}
 }
 
+// TestRouted_Migration holds that nodes have what both plans need, until the migration is over.
+func TestRouted_Migration(t *testing.T) {
+	c := announcing(spec.ByBoth)
+	c.MigrateFrom.Management = spec.ByVRRP
+	forth := mustCompile(t, c)
+	c = announcing(spec.ByVRRP)
+	c.MigrateFrom.Management = spec.ByBoth
+	back := mustCompile(t, c)
+	for name, p := range map[string]Plan{"forth": forth, "back": back} {
+		if runs := p.NodeRuns(role.Master); !runs.VIP || !runs.Speaks {
+			t.Errorf("%s: %+v", name, runs)
+		}
+		if p.Former == nil || (p.BGP == nil) == (p.Former.BGP == nil) || p.Way() == p.Former.Way() || p.MigrateFrom != p.Former.Way() {
+			t.Errorf("%s: %v, %v", name, p.Way(), p.MigrateFrom)
+		}
+	}
+	if got := forth.Way().String() + " " + back.Way().String(); got != "lan/unicast/both lan/unicast" {
+		t.Error(got)
+	}
+}
+
 func mustFail(t *testing.T, c spec.Cluster) string {
 	t.Helper()
 	if _, err := Compile(c); err != nil {

@@ -37,6 +37,7 @@ func Check(c Cluster) Findings {
 			Clients:  network.GivenNetworks(r, "dnsClients", c.DNSClients),
 			API:      network.GivenVIPs(r, "apiVIPs", c.APIVIPs),
 			Ingress:  network.GivenVIPs(r, "ingressVIPs", c.IngressVIPs),
+			DNS:      dnsVIP(r, c),
 		},
 		loadBalancer: word("loadBalancer", c.LoadBalancer),
 		dnsRecords:   word("dnsRecords", c.DNSRecords),
@@ -46,9 +47,10 @@ func Check(c Cluster) Findings {
 			Metrics: word("metrics", c.Metrics),
 			Clash:   word("onClash", c.OnClash),
 			Former: setting.Former{At: document.Field("migrateFrom"),
-				Given:  c.MigrateFrom != Former{},
-				Timing: word("migrateFrom.timing", c.MigrateFrom.Timing),
-				VRRP:   word("migrateFrom.vrrp", c.MigrateFrom.VRRP)},
+				Given:      c.MigrateFrom != Former{},
+				Timing:     word("migrateFrom.timing", c.MigrateFrom.Timing),
+				VRRP:       word("migrateFrom.vrrp", c.MigrateFrom.VRRP),
+				Management: word("migrateFrom.vipManagement", c.MigrateFrom.Management)},
 			VRIDs: counts("vrids", c.VRIDs), Ports: counts("ports", c.Ports),
 		},
 		nodes: name.Nodes{
@@ -65,9 +67,6 @@ func Check(c Cluster) Findings {
 	d.hosts = machine.GivenHosts(c.Hosts)
 	d.provisioning = provisioning.GivenSettings(r, c.Provisioning)
 	d.routing = routing.GivenSettings(r, c.Routing)
-	if c.DNSVIP.IsValid() {
-		d.DNS = network.GivenVIPs(r, "dnsVIP", []netip.Addr{c.DNSVIP})
-	}
 	r.OneOf(word("platform", c.Platform), append(platform.Installed(), string(None))...)
 	for _, key := range slices.Sorted(maps.Keys(c.Images)) {
 		s := document.Given(c.Images[key], document.Field(document.Step("images", key)))
@@ -99,4 +98,11 @@ func counts[N uint8 | uint16](field string, numbers map[string]N) map[string]doc
 		all[name] = count(document.Step(field, name), int(n), true)
 	}
 	return all
+}
+
+func dnsVIP(r *document.Report, c Cluster) (l network.List[network.VIP]) {
+	if c.DNSVIP.IsValid() {
+		l = network.GivenVIPs(r, "dnsVIP", []netip.Addr{c.DNSVIP})
+	}
+	return l
 }

@@ -32,5 +32,5 @@ func (d *draft) checkRouting(r *document.Report) {
 		}
 	}
 	d.routing.Check(r, routing.Around{Addresses: d.Addresses, Elections: elections,
-		ControlPlane: d.shape.ControlPlane.Value})
+		ControlPlane: d.shape.ControlPlane.Value, Former: s.Former.Management})
 }

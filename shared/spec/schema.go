@@ -146,8 +146,9 @@ type Cluster struct {
 // Former is the former settings of a live cluster's elections, which its nodes use until all of
 // them can change. An empty one has not changed; the zero value is a cluster without a migration.
 type Former struct {
-	Timing string
-	VRRP   Mode
+	Timing     string
+	VRRP       Mode
+	Management Management // ByVRRP or ByBoth
 }
 
 // Before is the cluster as it was before the migration that it describes; ok is false when it
@@ -163,6 +164,12 @@ func (c Cluster) Before() (before Cluster, ok bool) {
 	}
 	if f.VRRP != "" {
 		before.VRRP = f.VRRP
+	}
+	if f.Management != "" {
+		before.Routing.Management = f.Management
+	}
+	if before.Routing.Management == ByVRRP {
+		before.Routing = Routing{} // of which it has no use
 	}
 	return before, true
 }

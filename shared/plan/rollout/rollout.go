@@ -9,13 +9,18 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/plan/way"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
 // words are what makes a way incompatible with others.
 func words(p plan.Plan) string {
-	return fmt.Sprintf("timing %s (VRRPv%d for IPv4, an advert every %d ms), vrrp %s",
+	text := fmt.Sprintf("timing %s (VRRPv%d for IPv4, an advert every %d ms), vrrp %s",
 		p.Timing.Profile, p.Timing.Model.IPv4, p.Timing.AdvertIntervalMs, p.VRRP.Mode)
+	if p.Management != spec.ByVRRP {
+		text += fmt.Sprintf(", vipManagement %s", p.Management)
+	}
+	return text
 }
 
 // Consent is what the user has confirmed for a live cluster whose elections change.
@@ -51,6 +56,11 @@ func Live(there plan.Plan, next spec.Cluster, consent Consent) (spec.Cluster, er
 		return next, nil
 	case wanted.Former != nil && wanted.Former.Way() == there.Way():
 		return next, nil // the description itself has the migration
+	case !consent.Migrate && sameVRRP(wanted, there):
+		return spec.Cluster{}, Incompatible{fmt.Sprintf("its nodes have vipManagement %s, and "+
+			"this description has %s. Nodes get their files one after the other, so that routers would "+
+			"be led to some of them only. Add --migrate: all nodes then change at one instant, "+
+			"once every one of them can", there.Management, wanted.Management)}
 	case !consent.Migrate:
 		return spec.Cluster{}, Incompatible{fmt.Sprintf("its nodes send VRRP with %s, and this "+
 			"description has %s. Nodes get their files one after the other: as long as they send "+
@@ -59,6 +69,11 @@ func Live(there plan.Plan, next spec.Cluster, consent Consent) (spec.Cluster, er
 			"instant, once every one of them can", words(there), words(wanted))}
 	}
 	return migrating(there, wanted, next), nil
+}
+
+// sameVRRP reports whether nodes of two plans receive each other's adverts.
+func sameVRRP(a, b plan.Plan) bool {
+	return a.Timing.Profile == b.Timing.Profile && a.VRRP.Mode == b.VRRP.Mode
 }
 
 // sameIDs refuses another virtual router ID for a VIP that the cluster has. There is no migration
@@ -89,20 +104,28 @@ func sameIDs(there, wanted plan.Plan) error {
 }
 
 // Resume is the plan of a cluster that migrates from the way in which a node has last sent VRRP, as
-// written by plan.Way.String: the node may get a file without the migration before that is over.
+// written by way.Way.String: the node may get a file without the migration before that is over.
 // There is no migration if the way is empty, or the wanted one.
 func Resume(c spec.Cluster, last string) (plan.Plan, error) {
 	wanted, err := plan.Compile(c)
 	if err != nil || wanted.Former != nil || last == "" || last == wanted.Way().String() {
 		return wanted, err
 	}
-	timing, mode, _ := strings.Cut(last, "/")
-	c.Timing, c.VRRP, c.MigrateFrom = timing, spec.Mode(mode), spec.Former{}
-	former, err := plan.Compile(c)
+	is := way.Parse(last)
+	before := c
+	before.Timing, before.VRRP, before.MigrateFrom = is.Timing, is.Mode, spec.Former{}
+	if before.Routing.Management = is.Management; is.Management == "" {
+		before.Routing = spec.Routing{}
+	}
+	former, err := plan.Compile(before)
 	if err != nil {
 		return wanted, nil
 	}
-	return plan.Compile(migrating(former, wanted, c))
+	next, err := plan.Compile(migrating(former, wanted, c))
+	if err != nil {
+		return wanted, nil // there is no way from one to the other
+	}
+	return next, nil
 }
 
 // underWay is Live during a migration.
@@ -130,6 +153,9 @@ func migrating(from, to plan.Plan, next spec.Cluster) spec.Cluster {
 	}
 	if from.VRRP.Mode != to.VRRP.Mode {
 		next.MigrateFrom.VRRP = from.VRRP.Mode
+	}
+	if from.Management != to.Management {
+		next.MigrateFrom.Management, next.Routing.Management = from.Management, to.Management
 	}
 	return next
 }

@@ -18,6 +18,8 @@ type Around struct {
 	// Elections has the fields of a description that only elections by VRRP use, each with its
 	// place.
 	Elections []document.Scalar[string]
+	// Former is by what virtual IPs came to hosts before, of a live cluster that changes.
+	Former document.Scalar[string]
 }
 
 // Management is the document's, or the default.
@@ -36,13 +38,15 @@ func (d Draft) Check(r *document.Report, around Around) {
 	r.OneOf(d.management, string(VRRP), string(BGP), string(Both))
 	r.OneOf(d.mode, ECMP, Preferred)
 	d.timers.Check(r, Timers{})
-	speaks := d.Speaks()
+	d.checkFormer(r, around.Former)
+	former := around.Former.Value == string(Both)
+	speaks := d.Speaks() || former
 	switch {
 	case speaks && !d.Given:
 		r.Errorf(d.management.At, "%s needs the hosts' own number and their routers: add bgp",
 			d.Management())
 		return
-	case d.Given && d.Management() == VRRP:
+	case d.Given && d.Management() == VRRP && !former:
 		r.Errorf(d.At, "has no effect without vipManagement: add vipManagement: bgp, or remove it")
 		return
 	case !speaks || !d.Given:
@@ -63,6 +67,22 @@ func (d Draft) Check(r *document.Report, around Around) {
 	d.checkPasswords(r)
 	d.checkVIPs(r, around)
 	d.checkMachines(r, around)
+}
+
+// checkFormer holds that a live cluster changes in a way in which no client loses the virtual IPs:
+// VRRP moves one of a host's own network, and BGP alone one of none.
+func (d Draft) checkFormer(r *document.Report, former document.Scalar[string]) {
+	r.OneOf(former, string(VRRP), string(Both))
+	switch {
+	case !former.OK:
+	case !d.management.Given:
+		r.Refuse(former, "has no successor: write vipManagement beside migrateFrom")
+	case former.Value == string(d.Management()):
+		r.Refuse(former, "is the vipManagement that is wanted too: leave it out of migrateFrom")
+	case d.Management() == BGP:
+		r.Refuse(former, "does not lead to bgp in place, as the virtual IPs are in the hosts' own "+
+			"networks: write vipManagement: both, to which hosts and routers reach them alike")
+	}
 }
 
 // checkSession holds what is the same of all sessions.

@@ -47,6 +47,34 @@ func around(t *testing.T, machines, vips string) Around {
 	return a
 }
 
+// TestCheckFormer holds which ways a live cluster can go.
+func TestCheckFormer(t *testing.T) {
+	both := strings.Replace(good, "vipManagement: bgp", "vipManagement: both", 1)
+	back := strings.Replace(good, "vipManagement: bgp", "vipManagement: vrrp", 1)
+	for name, tt := range map[string]struct{ text, former, want string }{
+		"to both":           {both, "vrrp", ""},
+		"and back":          {back, "both", ""},
+		"to bgp":            {strings.Replace(good, "x", "x", 1), "both", "does not lead to bgp in place"},
+		"from bgp":          {both, "bgp", `"bgp" is not known: write one of vrrp, both`},
+		"nowhere":           {both, "both", "is the vipManagement that is wanted too"},
+		"without a word":    {strings.Replace(good, "vipManagement: bgp\n", "", 1), "both", "has no successor: write vipManagement"},
+		"back without bgp":  {"vipManagement: vrrp\n", "both", "add bgp"},
+		"without migration": {back, "", "has no effect without vipManagement"},
+	} {
+		vip := "10.1.0.5"
+		if name == "to bgp" {
+			vip = "198.51.100.5"
+		}
+		a := around(t, "10.1.0.0/24, 10.2.0.0/24", vip)
+		if tt.former != "" {
+			a.Former = document.Given(tt.former, document.Field("migrateFrom.vipManagement"))
+		}
+		if _, got := check(t, tt.text, a); (len(got) == 0) != (tt.want == "") || !strings.Contains(strings.Join(got, "\n"), tt.want) {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
 func check(t *testing.T, text string, a Around) (Settings, []string) {
 	t.Helper()
 	r := document.NewReader("cluster.yaml", "a map")

@@ -56,12 +56,14 @@ type Former struct {
 	At           document.Place
 	Given        bool
 	Timing, VRRP document.Scalar[string]
+	// Management is by what VIPs come to hosts; package routing checks it.
+	Management document.Scalar[string]
 }
 
 // Read reads the settings out of the map that they stand in.
 func Read(r *document.Reader, spec document.Map) Settings {
 	former := r.Map(spec.Get("migrateFrom"))
-	r.Known(former, "timing", "vrrp")
+	r.Known(former, "timing", "vrrp", "vipManagement")
 	return Settings{
 		Timing:  r.Text(spec.Get("timing")),
 		VRRP:    r.Text(spec.Get("vrrp")),
@@ -69,7 +71,8 @@ func Read(r *document.Reader, spec document.Map) Settings {
 		Clash:   r.Text(spec.Get("onClash")),
 		Metrics: r.Text(spec.Get("metrics")),
 		Former: Former{At: former.At, Given: former.Given,
-			Timing: r.Text(former.Get("timing")), VRRP: r.Text(former.Get("vrrp"))},
+			Timing: r.Text(former.Get("timing")), VRRP: r.Text(former.Get("vrrp")),
+			Management: r.Text(former.Get("vipManagement"))},
 		VRIDs: numbers(r, r.Map(spec.Get("vrids"))),
 		Ports: numbers(r, r.Map(spec.Get("ports"))),
 	}
@@ -104,8 +107,9 @@ func (s Settings) checkFormer(r *document.Report) {
 	f := s.Former
 	r.OneOf(f.Timing, Timings()...)
 	r.OneOf(f.VRRP, string(Unicast), string(Multicast))
-	if f.Given && !f.Timing.Given && !f.VRRP.Given {
-		r.Errorf(f.At, "is empty: write the former timing or vrrp, or leave migrateFrom out")
+	if f.Given && !f.Timing.Given && !f.VRRP.Given && !f.Management.Given {
+		r.Errorf(f.At, "is empty: write the former timing, vrrp or vipManagement, or leave "+
+			"migrateFrom out")
 	}
 	for _, pair := range []struct {
 		name          string
