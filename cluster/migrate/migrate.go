@@ -88,7 +88,7 @@ func DecodeMemory(text []byte) (Memory, error) {
 type Room struct {
 	plan           plan.Plan
 	former, wanted plan.Way // equal if there is nothing to migrate from
-	faster         bool    // adverts become so
+	faster         bool     // adverts become so
 	lag            time.Duration
 	quiet          bool // nodes that were never on another way announce nothing
 	clock          Clock

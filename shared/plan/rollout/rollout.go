@@ -58,9 +58,9 @@ func Live(there plan.Plan, next spec.Cluster, consent Consent) (spec.Cluster, er
 		return next, nil // the description itself has the migration
 	case !consent.Migrate && sameVRRP(wanted, there):
 		return spec.Cluster{}, Incompatible{fmt.Sprintf("its nodes have vipManagement %s, and "+
-			"this description has %s. Nodes get their files one after the other, so that routers would "+
-			"be led to some of them only. Add --migrate: all nodes then change at one instant, "+
-			"once every one of them can", there.Management, wanted.Management)}
+			"this description has %s. Nodes get their files one after the other, so that "+
+			"routers would be led to some of them only. Add --migrate: all nodes then change "+
+			"at one instant, once every one of them can", there.Management, wanted.Management)}
 	case !consent.Migrate:
 		return spec.Cluster{}, Incompatible{fmt.Sprintf("its nodes send VRRP with %s, and this "+
 			"description has %s. Nodes get their files one after the other: as long as they send "+

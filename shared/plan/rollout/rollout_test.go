@@ -8,6 +8,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/spec/routing"
 )
 
 // smallest is a cluster of which only the necessary is set.
@@ -153,5 +154,34 @@ func TestResume(t *testing.T) {
 	}
 	if _, err := Resume(migrant("fast", "", none), "compat/unicast"); err == nil {
 		t.Error("a timing that does not exist is accepted")
+	}
+}
+
+// TestLive_Routers holds that a live cluster goes from VRRP to both and back with consent alone, and a node that
+// gets its file late goes on from the way in which it was.
+func TestLive_Routers(t *testing.T) {
+	vrrp, both := smallest(), smallest()
+	both.Routing = spec.Routing{Management: spec.ByBoth, BGP: routing.BGPSettings{ASN: 64512, Racks: []routing.Rack{{Network: netip.MustParsePrefix("192.0.2.0/24")}}}}
+	back := both
+	back.Routing.Management = spec.ByVRRP
+	for name, tt := range map[string]struct{ there, next spec.Cluster }{"forth": {vrrp, both}, "back": {both, back}} {
+		if name == "back" { // the description needs the routers until the change is over
+			tt.next.MigrateFrom.Management = spec.ByBoth
+		}
+		there := mustCompile(t, tt.there)
+		if _, err := Live(there, tt.next, Consent{}); name == "forth" && (err == nil || !strings.Contains(err.Error(), "routers would be led to some of them only")) {
+			t.Errorf("%s, without consent: %v", name, err)
+		}
+		got, err := Live(there, tt.next, Consent{Migrate: true})
+		if err != nil || got.MigrateFrom.Management != mustCompile(t, tt.there).Management {
+			t.Errorf("%s: %+v, %v", name, got.MigrateFrom, err)
+		}
+	}
+	p, err := Resume(both, "lan/unicast")
+	if err != nil || p.Former == nil || p.Former.Management != spec.ByVRRP || p.Management != spec.ByBoth {
+		t.Errorf("a node of VRRP alone that gets the new file: %+v, %v", p.Former, err)
+	}
+	if p, err := Resume(vrrp, "lan/unicast/both"); err != nil || p.Former != nil {
+		t.Errorf("a node whose new file has no routers: %+v, %v", p.Former, err)
 	}
 }
