@@ -407,7 +407,7 @@ func fullest() spec.Cluster {
 			BMC: machine.BMC{Address: controller, Credentials: "bmc.yaml", Verify: machine.VerifyCA}, RootDisk: machine.RootDisk{Model: "m"}}},
 		Provisioning: provisioning.Settings{Network: provisioning.Managed, Interface: "eno1", BMCCAFile: "ca.pem", VolumeClaim: "ironic", DHCP: provisioning.DHCP{NTP: []string{"time.example.com"}}},
 		MDNS:         spec.MDNSEnabled, Metrics: spec.MetricsNode, Distribution: spec.OpenShift,
-		Routing: spec.Routing{Management: spec.ByBoth, BGP: routing.BGPSettings{ASN: 64512, Mode: routing.ECMP, Timers: routing.Timers{Timing: "lan"}, FabricDepth: 1, Communities: []string{"64512:100"},
+		Routing: spec.Routing{Management: spec.ByBoth, BGP: routing.BGPSettings{ASN: 64512, Timers: routing.Timers{Timing: "lan"}, FabricDepth: 1, Communities: []string{"64512:100"},
 			Racks: []routing.Rack{{Name: "a", Network: netip.MustParsePrefix("192.0.2.0/24"), Peers: []routing.Peer{
 				{Address: netip.MustParseAddr("192.0.2.1"), ASN: 65101, Source: netip.MustParseAddr("192.0.2.9"), Hops: 2, TTLSecurity: true}, {Interface: "eno1"}}}}}},
 		Nodes: spec.Nodes{

@@ -27,14 +27,14 @@ func Of(c spec.Cluster, checks vrrp.Timing) (Announcing, error) {
 		return a, nil
 	}
 	s := c.Routing.BGP
-	policy := s.Policy(c.ControlPlaneReplicas)
+	policy := c.Routing.Policy(c.ControlPlaneReplicas)
 	proven, err := proof.Prove(policy)
 	if err != nil {
 		return a, fmt.Errorf("spec.bgp: %w", err)
 	}
 	profile, _ := bgp.TimingOf(usual(c))
 	all := over(s.Timers, profile)
-	p := &Plan{ASN: s.ASN, Mode: cmp.Or(s.Mode, ecmp), FabricDepth: policy.Depth,
+	p := &Plan{ASN: s.ASN, Mode: modeOf(c.Routing), FabricDepth: policy.Depth,
 		Communities: slices.Clone(s.Communities),
 		Grades:      grades(policy), Proof: proven.Statements, Policy: policy, Model: all}
 	for _, r := range s.Racks {
@@ -54,6 +54,14 @@ func Of(c spec.Cluster, checks vrrp.Timing) (Announcing, error) {
 	p.Bounds = p.bounds(checks)
 	a.BGP = p
 	return a, nil
+}
+
+// modeOf is the mode in force. Beside elections hosts are ranked by them.
+func modeOf(s spec.Routing) string {
+	if s.Management == routing.Both {
+		return preferred
+	}
+	return cmp.Or(s.BGP.Mode, ecmp)
 }
 
 // usual is the timing of a platform: virtual machines share their hosts with others.

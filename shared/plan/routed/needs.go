@@ -42,7 +42,7 @@ func (p *Plan) needs(c spec.Cluster) (all []string) {
 
 // notes are what people should know of the mode.
 func (p *Plan) notes() []string {
-	if p.Mode == preferred {
+	if p.Mode != ecmp {
 		return []string{"all connections are at one node: its failure breaks all of them, that " +
 			"of another one none, and its return all of them once more"}
 	}

@@ -49,7 +49,7 @@ func around(t *testing.T, machines, vips string) Around {
 
 // TestCheckFormer holds which ways a live cluster can go.
 func TestCheckFormer(t *testing.T) {
-	both := strings.Replace(good, "vipManagement: bgp", "vipManagement: both", 1)
+	both := strings.NewReplacer("vipManagement: bgp", "vipManagement: both", "  mode: ecmp\n", "").Replace(good)
 	back := strings.Replace(good, "vipManagement: bgp", "vipManagement: vrrp", 1)
 	for name, tt := range map[string]struct{ text, former, want string }{
 		"to both":           {both, "vrrp", ""},
@@ -152,8 +152,9 @@ func TestCheck(t *testing.T) {
 		"hops over an interface":   {"asn: external", "asn: external, hops: 3", networks, vip, []string{"a router at the other end of an interface is 1 away"}},
 		"a source of the other":    {"source: 10.1.0.11", "source: '2001:db8::1'", networks, vip, []string{"2001:db8::1 is of another family"}},
 		"a VIP inside":             {"x", "x", networks, "10.2.0.5", []string{"10.2.0.5 is in the network 10.2.0.0/24"}},
-		"both, and a VIP outside":  {"vipManagement: bgp", "vipManagement: both", networks, vip, []string{"198.51.100.5 is in no machine network"}},
-		"both, and a VIP inside":   {"vipManagement: bgp", "vipManagement: both", networks, "10.1.0.5", nil},
+		"both, and a VIP outside":  {"vipManagement: bgp\nbgp:\n  asn: 64512\n  mode: ecmp", "vipManagement: both\nbgp:\n  asn: 64512", networks, vip, []string{"198.51.100.5 is in no machine network"}},
+		"both, and a VIP inside":   {"vipManagement: bgp\nbgp:\n  asn: 64512\n  mode: ecmp", "vipManagement: both\nbgp:\n  asn: 64512", networks, "10.1.0.5", nil},
+		"both, and a mode":         {"vipManagement: bgp", "vipManagement: both", networks, "10.1.0.5", []string{"4:9: error: bgp.mode: has no effect with vipManagement: both"}},
 		"a family without router":  {"x", "x", networks + ", 2001:db8::/64", vip + ", '2001:db8:9::5'", []string{"no router of it has an address of the family of the virtual IP 2001:db8:9::5"}},
 		"gateways":                 {"    peers:\n    - {address: 10.1.0.1, asn: 65101, source: 10.1.0.11, ttlSecurity: true}\n    - {address: 10.1.0.2, asn: \"1.10\"}\n", "", networks, vip, nil},
 		"nine routers":             {`    - {address: 10.1.0.2, asn: "1.10"}`, many(8), networks, vip, []string{"is one router too many"}},

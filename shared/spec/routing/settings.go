@@ -58,10 +58,14 @@ func (s BGPSettings) none() bool {
 		len(s.Communities)+len(s.Racks) == 0
 }
 
-// Policy is the scheme of the hosts' grades, with so many nodes of the control plane.
-func (s BGPSettings) Policy(controlPlane int) bgp.Policy {
-	p := bgp.Policy{Depth: max(s.FabricDepth, 1), Bootstrap: true}
-	if s.Mode == Preferred {
+// Policy is the scheme of the hosts' grades, with so many nodes of the control plane. Where there
+// are elections too, the holder of a virtual IP is in front of all others.
+func (s Settings) Policy(controlPlane int) bgp.Policy {
+	p := bgp.Policy{Depth: max(s.BGP.FabricDepth, 1), Bootstrap: true}
+	switch {
+	case s.Management == Both:
+		p.Ranks = 2
+	case s.BGP.Mode == Preferred:
 		p.Ranks = max(controlPlane, 1)
 	}
 	return p
