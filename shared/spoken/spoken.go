@@ -88,22 +88,28 @@ func (c Config) Wrong() (all []string) {
 		}
 	}
 	for i, p := range c.Peers {
-		name := func(o Peer) string { return frr.Peer{Address: o.Address, Interface: o.Interface}.Name() }
 		switch {
 		case p.Address.IsValid() == (p.Interface != ""):
 			add("Peers[%d]: it has an address and an interface, or neither", i)
 		case p.Interface != "" && !plain(p.Interface):
 			add("Peers[%d]: %q is no interface", i, p.Interface)
-		case slices.IndexFunc(c.Peers, func(o Peer) bool { return name(o) == name(p) }) != i:
-			add("Peers[%d]: %s is there twice", i, name(p))
+		case slices.IndexFunc(c.Peers, func(o Peer) bool { return o.name() == p.name() }) != i:
+			add("Peers[%d]: %s is there twice", i, p.name())
 		}
 	}
 	return all
 }
 
+// name is how FRR names the session.
+func (p Peer) name() string {
+	return frr.Peer{Address: p.Address, Interface: p.Interface}.Name()
+}
+
 // plain reports whether a text is one word of a command.
 func plain(text string) bool {
-	return text != "" && !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
+	return text != "" && !strings.ContainsFunc(text, func(r rune) bool {
+		return r <= ' ' || r > '~'
+	})
 }
 
 // Route is a VIP that a host serves.

@@ -104,6 +104,24 @@ func Directory(t testing.TB) string {
 	return dir
 }
 
+// Open is a directory in which that user may look for others below it.
+func Open(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "frr-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 // Log is what a daemon has logged.
 func (d *Daemons) Log(name frr.Daemon) string {
 	text, err := os.ReadFile(filepath.Join(d.Dir, string(name)+".log"))
