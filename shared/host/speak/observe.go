@@ -50,7 +50,7 @@ func (s *speaker) observe(ctx context.Context) (seen, error) {
 }
 
 func (s *speaker) ask(ctx context.Context, o *seen) error {
-	if !s.daemons.Speaks() {
+	if !s.daemons.Configured(frr.BGP) {
 		return nil // and no router has a route
 	}
 	answer, err := s.daemons.Ask(ctx, report.AskSessions)

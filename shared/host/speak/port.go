@@ -25,6 +25,9 @@ const between = 10 * time.Second
 // use BFD again would reset sessions.
 func (s *speaker) checkPort(c frr.Config) error {
 	pid := s.daemons.PID(frr.BFD)
+	if pid != 0 && !s.daemons.Configured(frr.BFD) {
+		return nil // its own sockets may not be there yet
+	}
 	if s.bfd.taken != "" || c.Timing.BFD == (bgp.BFD{}) ||
 		pid != 0 && pid == s.bfd.pid && time.Since(s.bfd.checked) < between {
 		return nil
@@ -38,11 +41,10 @@ func (s *speaker) checkPort(c frr.Config) error {
 // trouble is what there is to do about it.
 func (b bfd) trouble() error {
 	hold, _ := bgp.TimingOf(bgp.ProfileHold)
-	return fmt.Errorf("BFD cannot be used: this host has taken %s, which receives the packets of "+
-		"this program's sessions too. They are without BFD, and routers find out after %v that "+
-		"the host is gone. Have the other program leave the port to this one, and then start this "+
-		"one anew: it does not use BFD before, as that would reset its sessions", b.taken,
-		hold.Hold)
+	return fmt.Errorf("BFD cannot be used: %s, and receives the packets of this program's "+
+		"sessions too. They are without BFD, and routers find out after %v that the host is gone. "+
+		"Have the other program leave the port to this one, and then start this one anew: it does "+
+		"not use BFD before, as that would reset its sessions", b.taken, hold.Hold)
 }
 
 // without is a configuration without BFD: the sessions' own timers are as short as BGP has them.

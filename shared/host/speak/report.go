@@ -37,6 +37,11 @@ func (s *speaker) report(d speak.Decision, o seen, troubles []error) {
 		}
 		status.VIPs = append(status.VIPs, v)
 	}
+	if !s.target.Router.IsValid() { // the next run must know of them, if this one is killed
+		for _, vip := range s.vips {
+			status.VIPs = append(status.VIPs, spoken.VIP{VIP: vip, Phase: speak.Idle})
+		}
+	}
 	for _, t := range troubles {
 		status.Troubles = append(status.Troubles, strings.Split(t.Error(), "\n")...)
 	}

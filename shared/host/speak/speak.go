@@ -76,8 +76,10 @@ func (s *speaker) round(ctx context.Context, end bool) (again time.Time, left bo
 		note(s.consider(ctx, candidate))
 	}
 	s.configure()
+	starting := false
 	if s.config.Router.IsValid() {
-		note(s.daemons.Ensure(ctx, s.config))
+		starting, err = s.daemons.Ensure(ctx, s.config)
+		note(err)
 	}
 	seen, err := s.observe(ctx)
 	note(err)
@@ -89,7 +91,7 @@ func (s *speaker) round(ctx context.Context, end bool) (again time.Time, left bo
 	if d.Again.IsZero() {
 		d.Again = seen.Now.Add(every)
 	}
-	if s.changed(d) { // what follows of it is asked at once
+	if starting || s.changed(d) { // what follows of it is asked at once
 		d.Again = time.Now().Add(20 * time.Millisecond)
 	}
 	s.state = d.State

@@ -245,7 +245,7 @@ func TestCheckPort(t *testing.T) {
 	}
 	for range 2 {
 		err := s.consider(t.Context(), far)
-		if text := fmt.Sprint(err); !strings.Contains(text, fmt.Sprintf("UDP port 4784 by speak.test (process %d)", os.Getpid())) || !strings.Contains(text, "start this one anew") {
+		if text := fmt.Sprint(err); !strings.Contains(text, fmt.Sprintf("speak.test (process %d) has UDP port 4784", os.Getpid())) || !strings.Contains(text, "start this one anew") {
 			t.Errorf("%v", err)
 		}
 		if err := conn.Close(); err != nil && !errors.Is(err, net.ErrClosed) {

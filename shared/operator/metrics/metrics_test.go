@@ -54,7 +54,7 @@ func full() *Page {
 		Hosts: []InstalledHost{{"master-0", "joined", 1, -1}, {"master-1", "inspecting", 3, 90 * time.Second}}}.Onto(p)
 	p.Add(ProvisionSeconds, 3, "preflight")
 	p.Add(ProvisionFailures, 4)
-	Speaker{Troubles: []string{"no session"}, BFDTaken: "UDP port 3784 by bfdd (process 12)", Daemons: []spoken.Daemon{{Name: "zebra", Running: true, Starts: 1}, {Name: "bgpd", Running: true, Starts: 3}},
+	Speaker{Troubles: []string{"no session"}, BFDTaken: "bfdd (process 12) has UDP port 3784", Daemons: []spoken.Daemon{{Name: "zebra", Running: true, Starts: 1}, {Name: "bgpd", Running: true, Starts: 3}},
 		Sessions: []spoken.Session{{Peer: "192.0.2.1", State: "Established", Since: at, BFD: "Up", Advertised: []netip.Addr{vip}}, {Peer: "enp1s0", State: "Active", BFD: "Down", Flaps: 2}, {Peer: "192.0.2.3", State: "Established", Since: at}},
 		VIPs:     []spoken.VIP{{VIP: vip, Grade: 4, Others: []spoken.Other{{Session: "192.0.2.1", Announcer: a}}}, {VIP: b}}}.Onto(p)
 	p.Flag(IronicRunning, true)

@@ -39,7 +39,7 @@ type Port struct {
 	learned []uint32 // sockets of the process pid; nil before the first check of it
 }
 
-// Taken names what has one of the ports besides the daemon: "UDP port 3784 by bfdd (process 12)";
+// Taken names what has one of the ports besides the daemon: "bfdd (process 12) has UDP port 3784";
 // empty for nothing. PID is the daemon, 0 if it does not run.
 func (p *Port) Taken(ports []uint16, pid int) (string, error) {
 	var all []string
@@ -61,7 +61,7 @@ func (p *Port) Taken(ports []uint16, pid int) (string, error) {
 			return slices.Contains(own, r.Inode) || !slices.Contains(still, r)
 		})
 		if len(receivers) > 0 {
-			all = append(all, fmt.Sprintf("UDP port %d by %s", port, owners(receivers)))
+			all = append(all, fmt.Sprintf("%s has UDP port %d", owners(receivers), port))
 		}
 	}
 	return strings.Join(all, ", "), nil

@@ -35,7 +35,7 @@ func TestTaken(t *testing.T) {
 			t.Fatal(err)
 		}
 		port := uint16(conn.LocalAddr().(*net.UDPAddr).Port)
-		for pid, want := range map[int]string{0: fmt.Sprintf("UDP port %d by bfdport.test (process %d)", port, os.Getpid()), os.Getppid(): "(process ", os.Getpid(): ""} {
+		for pid, want := range map[int]string{0: fmt.Sprintf("bfdport.test (process %d) has UDP port %d", os.Getpid(), port), os.Getppid(): "(process ", os.Getpid(): ""} {
 			got, err := new(Port).Taken([]uint16{1, port}, pid)
 			if err != nil || !strings.Contains(got, want) || (got == "") != (want == "") {
 				t.Errorf("%s, own process %d: %q, %v, want %q", address, pid, got, err, want)

@@ -3,6 +3,7 @@ package daemons
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/container"
 	"github.com/onprem-infra/onprem-infra/shared/frr"
@@ -16,6 +17,7 @@ type daemon struct {
 	spec   container.Spec
 	keeper *child.Keeper
 	starts int
+	begun  time.Time    // the last one
 	conn   *host.Daemon // nil while there is none
 	has    frr.Config   // the zero value after each start
 	fails  int          // questions in a row without an answer

@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"maps"
 	"net/netip"
 	"syscall"
+	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/bgp"
 	"github.com/onprem-infra/onprem-infra/shared/container"
@@ -50,17 +52,18 @@ func (d *Daemons) PID(name frr.Daemon) int { return d.all[name].keeper.PID() }
 // Starts is how often a daemon has been started.
 func (d *Daemons) Starts(name frr.Daemon) int { return d.all[name].starts }
 
-// Speaks reports whether BGP's daemon runs and has a configuration.
-func (d *Daemons) Speaks() bool {
-	one := d.all[frr.BGP]
+// Configured reports whether a daemon runs and has taken its configuration.
+func (d *Daemons) Configured(name frr.Daemon) bool {
+	one := d.all[name]
 	return one.keeper.Running() && one.has.Router.IsValid()
 }
 
 // Ensure keeps the daemons running that a configuration needs, and configures those that have not
-// what it asks for, but for what is announced.
-func (d *Daemons) Ensure(ctx context.Context, c frr.Config) error {
+// what it asks for, but for what is announced. Starting reports that a daemon has just been started
+// and does not listen yet, which is no error.
+func (d *Daemons) Ensure(ctx context.Context, c frr.Config) (starting bool, err error) {
 	if !c.Router.IsValid() {
-		return errors.New("there is no configuration yet")
+		return false, errors.New("there is no configuration yet")
 	}
 	var wrong []error
 	ready := true // the daemons before this one
@@ -79,6 +82,7 @@ func (d *Daemons) Ensure(ctx context.Context, c frr.Config) error {
 		}
 		if !running {
 			one.starts++
+			one.begun = time.Now()
 			one.forget()
 			if name == frr.BFD && d.RealTime {
 				wrong = append(wrong, realTime(one.keeper.PID()))
@@ -88,13 +92,21 @@ func (d *Daemons) Ensure(ctx context.Context, c frr.Config) error {
 		wanted.Announced = one.has.Announced
 		err := one.change(ctx, d.Launcher.Sockets, wanted)
 		ready = ready && err == nil
+		silent := errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED)
+		if silent && time.Since(one.begun) < startup {
+			starting = true
+			continue
+		}
 		wrong = append(wrong, err)
 	}
 	if c.Timing.BFD == (bgp.BFD{}) && ready { // no session needs it any more
 		wrong = append(wrong, d.all[frr.BFD].stop(ctx))
 	}
-	return errors.Join(wrong...)
+	return starting, errors.Join(wrong...)
 }
+
+// startup is within which time a daemon listens; it takes 50 ms on a free machine.
+const startup = 3 * time.Second
 
 func realTime(pid int) error {
 	p, err := proc.Open(pid)

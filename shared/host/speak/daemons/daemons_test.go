@@ -23,12 +23,12 @@ func TestEnsure(t *testing.T) {
 	d := New(Options{Launcher: l, Wake: loop.NewWake(), Log: slog.New(slog.DiscardHandler)})
 	c := frr.Config{ASN: 64512, Router: netip.MustParseAddr("192.0.2.10"), Timing: bgp.Profiles()[0]}
 	for range 2 {
-		err := d.Ensure(t.Context(), c)
+		_, err := d.Ensure(t.Context(), c)
 		if err == nil || !strings.Contains(err.Error(), "zebra") || strings.Contains(err.Error(), "bgpd") {
 			t.Errorf("without programs: %v", err)
 		}
 	}
-	if err := d.Ensure(t.Context(), frr.Config{}); err == nil || !strings.Contains(err.Error(), "no configuration") {
+	if _, err := d.Ensure(t.Context(), frr.Config{}); err == nil || !strings.Contains(err.Error(), "no configuration") {
 		t.Errorf("without a configuration: %v", err)
 	}
 }
