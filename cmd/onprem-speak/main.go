@@ -6,55 +6,52 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 	"io"
 	"log/slog"
-	"os"
-	"os/signal"
-	"runtime"
-	"syscall"
 
+	"github.com/onprem-infra/onprem-infra/shared/host/first"
 	"github.com/onprem-infra/onprem-infra/shared/host/speak"
 )
 
 const usage = `usage: onprem-speak --run-dir DIR --sockets DIR [--passwords FILE] [--programs DIR]
-         [--real-time] [-- FLAG...]
+         [--user NAME] [--health ADDRESS:PORT] [--real-time] [-- FLAG...]
+       onprem-speak --install FILE
 
 Keeps FRR's zebra, bgpd and bfdd running, which are in DIR of --programs (/usr/lib/frr), each with
 the FLAGs. What they are to do is in files of the run directory: config.json, without the routers'
 passwords, and wish.json, which counts for 10 s. status.json shows what they do.
 FILE of --passwords has a line for each router: its address or the interface, a blank, the password.
-The daemons' own sockets are in DIR of --sockets, which their user must own.
+A configuration is first tested by daemons in a network of their own. If they refuse it, the one
+before goes on, and status.json has the command that they refuse.
+The daemons run as NAME (frr) of this root's /etc/passwd. Their own sockets are in DIR of --sockets,
+which is made for that user alone if it is missing. Started as root, this program needs the
+capabilities CHOWN, KILL, NET_ADMIN, NET_BIND_SERVICE, NET_RAW, SETGID, SETUID and SYS_ADMIN;
+started as that user, those of NET_ and SYS_ADMIN.
+If another program of the host receives BFD's packets, sessions are without BFD until this program
+is started anew. status.json has the other one, by its name if this program may read that: it needs
+the host's process namespace and the capability SYS_PTRACE.
+With --health it serves its own health there over HTTP, and at /metrics its metrics. Use an address
+of the loopback.
 With --real-time bfdd is scheduled before all that are not real-time, where the kernel permits.
 While the file leave exists in the run directory, and on SIGTERM, routers are led to other hosts,
-routes are withdrawn, and the VIPs removed, in this order. It ends within 5 s of SIGTERM.
+routes are withdrawn, and the VIPs removed, in this order. It ends within 5 s of SIGTERM. If it is
+killed, the kernel ends the daemons too, and the next start removes VIPs that are left.
+
+With --install it only copies itself to FILE.
 `
 
-func main() {
-	// It does one small task after another: idle threads would be most of what it costs.
-	runtime.GOMAXPROCS(1)
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
-	defer stop()
-	os.Exit(run(ctx, os.Args[1:], os.Stderr))
-}
+func main() { program.Main() }
 
-// run returns the exit status: 0 after an end in order, 2 for wrong usage, 3 if the host keeps it
-// from working.
-func run(ctx context.Context, args []string, stderr io.Writer) int {
+var program = first.Program{Name: "onprem-speak", Usage: usage, Parse: parse}
+
+// parse reads the command line.
+func parse(args []string, log *slog.Logger) (func(context.Context) error, error) {
 	o, err := options(args)
-	if errors.Is(err, flag.ErrHelp) {
-		fmt.Fprint(stderr, usage)
-		return 0
-	} else if err != nil {
-		fmt.Fprintf(stderr, "onprem-speak: %v\n%s", err, usage)
-		return 2
+	if err != nil {
+		return nil, err
 	}
-	o.Log = slog.New(slog.NewTextHandler(stderr, nil)).With("room", "shared/host/speak")
-	if err := speak.Run(ctx, o); err != nil {
-		fmt.Fprintf(stderr, "onprem-speak: %v\n", err)
-		return 3
-	}
-	return 0
+	o.Log = log.With("room", "shared/host/speak")
+	return func(ctx context.Context) error { return speak.Run(ctx, o) }, nil
 }
 
 func options(args []string) (o speak.Options, err error) {
@@ -64,6 +61,8 @@ func options(args []string) (o speak.Options, err error) {
 	flags.StringVar(&o.Sockets, "sockets", "", "")
 	flags.StringVar(&o.Passwords, "passwords", "", "")
 	flags.StringVar(&o.Programs, "programs", "/usr/lib/frr", "")
+	flags.StringVar(&o.User, "user", "frr", "")
+	flags.StringVar(&o.Health, "health", "", "")
 	flags.BoolVar(&o.RealTime, "real-time", false, "")
 	if err := flags.Parse(args); err != nil {
 		return o, err

@@ -65,7 +65,7 @@ func TestNoClusterVIPs(t *testing.T) {
 			}
 		}
 		var printed bytes.Buffer
-		if code := run(t.Context(), []string{"--config", "c", "--run-dir", dir, "--cluster", path,
+		if code := program.Run(t.Context(), []string{"--config", "c", "--run-dir", dir, "--cluster", path,
 			"--", "keepalived"}, &printed); code != 3 || !strings.Contains(printed.String(), want) {
 			t.Errorf("%q: exit code %d, %q; want 3, %q", text, code, printed.String(), want)
 		}

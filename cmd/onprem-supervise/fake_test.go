@@ -547,7 +547,7 @@ func TestUsage(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.args, func(t *testing.T) {
 			var out strings.Builder
-			if code := run(t.Context(), strings.Fields(tt.args), &out); code != tt.code ||
+			if code := program.Run(t.Context(), strings.Fields(tt.args), &out); code != tt.code ||
 				!strings.Contains(out.String(), tt.want) {
 				t.Errorf("got %d %q, want %d and %q", code, out.String(), tt.code, tt.want)
 			}

@@ -401,7 +401,7 @@ func TestInstall(t *testing.T) {
 		t.Errorf("installed %v of %d bytes, want -rwxr-xr-x of %d", info.Mode(),
 			info.Size(), want.Size())
 	}
-	if code := run(t.Context(), []string{"--install", filepath.Join(path, "x")},
+	if code := program.Run(t.Context(), []string{"--install", filepath.Join(path, "x")},
 		os.Stderr); code != 3 {
 		t.Errorf("no place to install: exit status %d", code)
 	}

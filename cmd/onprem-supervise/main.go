@@ -7,16 +7,11 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/netip"
-	"os"
-	"os/signal"
-	"runtime"
-	"syscall"
 
-	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/host/first"
 	"github.com/onprem-infra/onprem-infra/shared/host/ordered"
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise"
 )
@@ -48,67 +43,34 @@ writes there what runs.
 With --install it only copies itself to FILE.
 `
 
-func main() {
-	// It does one small task after another: idle threads would be most of what it costs.
-	runtime.GOMAXPROCS(1)
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
-	defer stop()
-	os.Exit(run(ctx, os.Args[1:], os.Stderr))
-}
+func main() { program.Main() }
 
-// run returns the exit status: 0 after an end in order, 2 for wrong usage, 3 if the host keeps it
-// from working.
-func run(ctx context.Context, args []string, stderr io.Writer) int {
-	if len(args) == 2 && args[0] == "--install" {
-		return status(stderr, install(args[1]))
-	}
+var program = first.Program{Name: "onprem-supervise", Usage: usage, Parse: parse}
+
+// parse reads the command line.
+func parse(args []string, log *slog.Logger) (func(context.Context) error, error) {
 	if len(args) > 3 && args[0] == "--order" && args[2] == "--" {
-		return status(stderr, follow(ctx, args[1], args[3:], stderr))
+		p := ordered.Parent{Dir: args[1], Command: args[3:],
+			Log: log.With("room", "shared/host/ordered")}
+		return p.Run, nil
 	}
 	o, cluster, err := options(args)
-	if errors.Is(err, flag.ErrHelp) {
-		fmt.Fprint(stderr, usage)
-		return 0
-	} else if err != nil {
-		fmt.Fprintf(stderr, "onprem-supervise: %v\n%s", err, usage)
-		return 2
+	if err != nil {
+		return nil, err
 	}
-	o.Log = slog.New(slog.NewTextHandler(stderr, nil)).With("room", "shared/host/supervise")
-	if cluster != "" {
+	o.Log = log.With("room", "shared/host/supervise")
+	return func(ctx context.Context) error {
+		if cluster == "" {
+			return supervise.Run(ctx, o)
+		}
+		var err error
 		if o.VIPs, err = clusterVIPs(cluster); err != nil {
-			return status(stderr, err)
+			return err
 		}
 		same, end := whileSame(ctx, cluster, o.VIPs, o.Log)
 		defer end()
-		ctx = same
-	}
-	return status(stderr, supervise.Run(ctx, o))
-}
-
-func status(stderr io.Writer, err error) int {
-	if err != nil {
-		fmt.Fprintf(stderr, "onprem-supervise: %v\n", err)
-		return 3
-	}
-	return 0
-}
-
-// follow keeps a daemon running while it is ordered.
-func follow(ctx context.Context, dir string, command []string, stderr io.Writer) error {
-	p := ordered.Parent{Dir: dir, Command: command,
-		Log: slog.New(slog.NewTextHandler(stderr, nil)).With("room", "shared/host/ordered")}
-	return p.Run(ctx)
-}
-
-// install copies this program, whole or not at all: it is not in an image of keepalived, so a
-// container of another image puts it there.
-func install(path string) error {
-	self, err := os.ReadFile("/proc/self/exe")
-	if err != nil {
-		return fmt.Errorf("read this program: %w", err)
-	}
-	_, err = file.WriteIfChanged(path, self, 0o755)
-	return err
+		return supervise.Run(same, o)
+	}, nil
 }
 
 // options are those of the command line, and the file that has the VIPs; empty if the command line

@@ -102,7 +102,8 @@ type Decision struct {
 	Left bool
 }
 
-// Decide makes the next state of every VIP.
+// Decide makes the next state of every VIP of the cluster, and of those that still are announced
+// but are the cluster's no longer: they leave.
 func Decide(vips []netip.Addr, before State, o Observed) Decision {
 	d := &decision{Observed: o, Decision: Decision{Announced: map[netip.Addr]bgp.Grade{},
 		State: State{}, Left: true}}
@@ -111,17 +112,18 @@ func Decide(vips []netip.Addr, before State, o Observed) Decision {
 	if !stale {
 		d.due(o.Wish.Beat.Add(Silence + time.Millisecond))
 	}
+	all := slices.Clone(vips)
 	for vip, was := range before {
-		if was.Phase != Idle && !slices.Contains(vips, vip) {
-			vips = append(slices.Clone(vips), vip) // it is none of the cluster's any more
+		if was.Phase != Idle && !slices.Contains(all, vip) {
+			all = append(all, vip)
 		}
 	}
-	for _, vip := range vips {
+	for _, vip := range all {
 		was, known := before[vip]
 		if !known {
 			was = VIP{Phase: Idle, Since: o.Now}
 		}
-		is := d.next(vip, was)
+		is := d.next(vip, was, d.leaving || !slices.Contains(vips, vip))
 		if is.Phase != was.Phase {
 			is.Since = o.Now
 		}
@@ -155,8 +157,8 @@ func (d *decision) after(since time.Time, lasts time.Duration) bool {
 	return false
 }
 
-// next is the phase that follows.
-func (d *decision) next(vip netip.Addr, v VIP) VIP {
+// next is the phase that follows. Leaving is for this VIP.
+func (d *decision) next(vip netip.Addr, v VIP, leaving bool) VIP {
 	_, serves := d.Wish.VIPs[vip]
 	v.Lost = slices.DeleteFunc(slices.Clone(v.Lost), func(t time.Time) bool {
 		return d.Now.Sub(t) > memory
@@ -164,7 +166,7 @@ func (d *decision) next(vip netip.Addr, v VIP) VIP {
 	switch v.Phase {
 	case Idle, Waiting:
 		switch {
-		case !serves || d.leaving:
+		case !serves || leaving:
 			v.Phase = Idle
 		case d.Ready && d.risen(v):
 			v.Phase = Announced
@@ -175,14 +177,14 @@ func (d *decision) next(vip netip.Addr, v VIP) VIP {
 		switch {
 		case !serves:
 			v.Phase, v.Lost = Withdrawn, append(v.Lost, d.Now)
-		case d.leaving:
+		case leaving:
 			v.Phase, v.Step, v.Begun, v.Other = Demoted, 0, d.Now, time.Time{}
 		}
 	case Demoted:
 		switch {
 		case !serves:
 			v.Phase = Withdrawn
-		case !d.leaving: // the monitor is back
+		case !leaving: // the monitor is back
 			v.Phase = Announced
 		default:
 			v = d.demote(vip, v)
@@ -199,7 +201,7 @@ func (d *decision) next(vip netip.Addr, v VIP) VIP {
 			d.due(d.Now.Add(Linger))
 		case d.after(v.Clear, Linger):
 			v.Phase, v.Clear = Idle, time.Time{}
-			if serves && !d.leaving {
+			if serves && !leaving {
 				d.due(d.Now.Add(time.Millisecond)) // it may begin again
 			}
 		}

@@ -156,6 +156,26 @@ func TestDecide_Disobeyed(t *testing.T) {
 	}
 }
 
+// TestDecide_Gone holds that a VIP which is the cluster's no longer leaves as with its host, although the
+// monitor still wants it and the other VIP stays; and is back if it is the cluster's again.
+func TestDecide_Gone(t *testing.T) {
+	other := netip.MustParseAddr("198.51.100.6")
+	route := Route{Demotions: []bgp.Grade{1}}
+	o := Observed{Now: epoch, Ready: true, Wish: Wish{Beat: epoch, VIPs: map[netip.Addr]Route{vip: route, other: route}}}
+	d := Decide([]netip.Addr{vip, other}, nil, o)
+	for i, want := range []Phase{Demoted, Withdrawn, Withdrawn, Withdrawn, Idle, ""} {
+		o.Now = epoch.Add(time.Duration(i) * Patience)
+		o.Wish.Beat, o.Advertised = o.Now, map[netip.Addr]bool{vip: i < 3}
+		d = Decide([]netip.Addr{other}, d.State, o)
+		if got := d.State[vip].Phase; got != want || d.State[other].Phase != Announced || slices.Contains(d.Addresses, vip) != (want != Idle && want != "") || d.Left {
+			t.Fatalf("round %d: %q, want %q: %+v", i, got, want, d)
+		}
+		if back := Decide([]netip.Addr{vip, other}, d.State, o); want == Demoted && back.State[vip].Phase != Announced {
+			t.Errorf("it is the cluster's again: %+v", back.State)
+		}
+	}
+}
+
 // TestDecide_Always holds over random lives: no route is without its address, no address ends within
 // a second of its route, what the host does not serve is not announced in the same round, and a
 // host that leaves comes to its end.

@@ -25,11 +25,12 @@ import (
 func Check(c Cluster) Findings {
 	r := &document.Report{}
 	d := draft{
-		name: word("clusterDomain", c.Name), domain: word("clusterDomain", c.BaseDomain),
-		distribution: word("distribution", c.Distribution),
-		families:     word("families", c.Families),
-		shape: shape.Draft{Topology: word("topology", c.Topology), Pools: installer.Pools{
-			ControlPlane: count("controlPlaneReplicas", c.ControlPlaneReplicas,
+		name:         document.Set("clusterDomain", c.Name),
+		domain:       document.Set("clusterDomain", c.BaseDomain),
+		distribution: document.Set("distribution", c.Distribution),
+		families:     document.Set("families", c.Families),
+		shape: shape.Draft{Topology: document.Set("topology", c.Topology), Pools: installer.Pools{
+			ControlPlane: document.SetNumber("controlPlaneReplicas", c.ControlPlaneReplicas,
 				c.ControlPlaneReplicas != 0)}},
 		Addresses: network.Addresses{
 			Platform: c.Platform,
@@ -39,25 +40,25 @@ func Check(c Cluster) Findings {
 			Ingress:  network.GivenVIPs(r, "ingressVIPs", c.IngressVIPs),
 			DNS:      dnsVIP(r, c),
 		},
-		loadBalancer: word("loadBalancer", c.LoadBalancer),
-		dnsRecords:   word("dnsRecords", c.DNSRecords),
+		loadBalancer: document.Set("loadBalancer", c.LoadBalancer),
+		dnsRecords:   document.Set("dnsRecords", c.DNSRecords),
 		settings: setting.Settings{
-			Timing: word("timing", c.Timing), VRRP: word("vrrp", c.VRRP),
-			MDNS:    word("mdns", c.MDNS),
-			Metrics: word("metrics", c.Metrics),
-			Clash:   word("onClash", c.OnClash),
+			Timing: document.Set("timing", c.Timing), VRRP: document.Set("vrrp", c.VRRP),
+			MDNS:    document.Set("mdns", c.MDNS),
+			Metrics: document.Set("metrics", c.Metrics),
+			Clash:   document.Set("onClash", c.OnClash),
 			Former: setting.Former{At: document.Field("migrateFrom"),
 				Given:      c.MigrateFrom != Former{},
-				Timing:     word("migrateFrom.timing", c.MigrateFrom.Timing),
-				VRRP:       word("migrateFrom.vrrp", c.MigrateFrom.VRRP),
-				Management: word("migrateFrom.vipManagement", c.MigrateFrom.Management)},
+				Timing:     document.Set("migrateFrom.timing", c.MigrateFrom.Timing),
+				VRRP:       document.Set("migrateFrom.vrrp", c.MigrateFrom.VRRP),
+				Management: document.Set("migrateFrom.vipManagement", c.MigrateFrom.Management)},
 			VRIDs: counts("vrids", c.VRIDs), Ports: counts("ports", c.Ports),
 		},
 		nodes: name.Nodes{
-			Namespace:    word("namespace", c.Nodes.Namespace),
-			Kubeconfig:   word("kubeconfig", c.Nodes.Kubeconfig),
-			KubeletUnit:  word("kubeletUnit", c.Nodes.KubeletUnit),
-			ControlPlane: word("nodeLabels.controlPlane", c.Nodes.ControlPlaneLabel),
+			Namespace:    document.Set("namespace", c.Nodes.Namespace),
+			Kubeconfig:   document.Set("kubeconfig", c.Nodes.Kubeconfig),
+			KubeletUnit:  document.Set("kubeletUnit", c.Nodes.KubeletUnit),
+			ControlPlane: document.Set("nodeLabels.controlPlane", c.Nodes.ControlPlaneLabel),
 		},
 	}
 	for i, dir := range c.Nodes.CertificateDirectories {
@@ -67,7 +68,7 @@ func Check(c Cluster) Findings {
 	d.hosts = machine.GivenHosts(c.Hosts)
 	d.provisioning = provisioning.GivenSettings(r, c.Provisioning)
 	d.routing = routing.GivenSettings(r, c.Routing)
-	r.OneOf(word("platform", c.Platform), append(platform.Installed(), string(None))...)
+	r.OneOf(document.Set("platform", c.Platform), append(platform.Installed(), string(None))...)
 	for _, key := range slices.Sorted(maps.Keys(c.Images)) {
 		s := document.Given(c.Images[key], document.Field(document.Step("images", key)))
 		if !slices.Contains(image.Keys(), key) {
@@ -82,20 +83,10 @@ func Check(c Cluster) Findings {
 	return r.Findings.First()
 }
 
-// word is a text that was set unless it is empty.
-func word[S ~string](field string, text S) document.Scalar[string] {
-	return document.Scalar[string]{Value: string(text), At: document.Field(field),
-		Given: text != "", OK: text != ""}
-}
-
-func count(field string, n int, given bool) document.Scalar[int] {
-	return document.Scalar[int]{Value: n, At: document.Field(field), Given: given, OK: given}
-}
-
 func counts[N uint8 | uint16](field string, numbers map[string]N) map[string]document.Scalar[int] {
 	all := map[string]document.Scalar[int]{}
 	for name, n := range numbers {
-		all[name] = count(document.Step(field, name), int(n), true)
+		all[name] = document.SetNumber(document.Step(field, name), int(n), true)
 	}
 	return all
 }

@@ -1,9 +1,6 @@
 package spec
 
 import (
-	"maps"
-	"slices"
-
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 	"github.com/onprem-infra/onprem-infra/shared/spec/routing"
 )
@@ -26,8 +23,8 @@ func (d *draft) checkRouting(r *document.Report) {
 	s := d.settings
 	elections := []document.Scalar[string]{s.Timing, s.VRRP, s.Clash, s.Former.Timing,
 		s.Former.VRRP}
-	for _, kind := range slices.Sorted(maps.Keys(s.VRIDs)) {
-		if n := s.VRIDs[kind]; kind != "provisioning" {
+	for kind, n := range s.VRIDs {
+		if kind != "provisioning" {
 			elections = append(elections, document.Scalar[string]{At: n.At, Given: n.Given})
 		}
 	}

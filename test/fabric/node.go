@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -30,6 +31,7 @@ type Node struct {
 	Dir     string // of the speaker's files
 	Sockets string
 	f       *Fabric
+	config  spoken.Config
 	rack    int
 	program string // the speaker
 	speaker *exec.Cmd
@@ -37,6 +39,9 @@ type Node struct {
 	serves  atomic.Bool
 	grade   atomic.Int32
 }
+
+// Health is where a speaker serves its health and metrics, in its host's network.
+const Health = "127.0.0.1:9466"
 
 // Build builds the speaker.
 func Build(t testing.TB) (program string) {
@@ -53,14 +58,14 @@ func Build(t testing.TB) (program string) {
 // Node adds a node to a rack, with a FAKE monitor, which says what the test wants, and a speaker.
 func (f *Fabric) Node(program, name string, rack, number int) *Node {
 	f.t.Helper()
-	n := &Node{Host: f.Host(name, rack, number), Dir: f.t.TempDir(), Sockets: daemons.Directory(f.t), f: f, rack: rack, program: program}
+	n := &Node{Host: f.Host(name, rack, number), Dir: f.t.TempDir(), Sockets: filepath.Join(daemons.Open(f.t), "sockets"), f: f, rack: rack, program: program}
 	four, _ := RackAddress(rack, number)
 	c := f.Config(rack, number)
-	config := spoken.Config{ASN: c.ASN, Router: four.Addr(), Timing: c.Timing, VIPs: c.VIPs}
+	n.config = spoken.Config{ASN: c.ASN, Router: four.Addr(), Timing: c.Timing, VIPs: c.VIPs}
 	for _, p := range c.Peers {
-		config.Peers = append(config.Peers, spoken.Peer{Address: p.Address, ASN: p.ASN})
+		n.config.Peers = append(n.config.Peers, spoken.Peer{Address: p.Address, ASN: p.ASN})
 	}
-	f.must(file.Write(filepath.Join(n.Dir, spoken.ConfigFile), spoken.Encode(config), 0o644))
+	n.Configure(func(*spoken.Config) {})
 	n.wish()
 	n.listen()
 	f.must(n.Start())
@@ -83,14 +88,27 @@ func (f *Fabric) Node(program, name string, rack, number int) *Node {
 	return n
 }
 
-// Start starts the speaker.
+// Configure changes the speaker's configuration.
+func (n *Node) Configure(change func(*spoken.Config)) {
+	n.f.t.Helper()
+	n.config.VIPs, n.config.Peers = slices.Clone(n.config.VIPs), slices.Clone(n.config.Peers)
+	change(&n.config)
+	n.f.must(file.Write(filepath.Join(n.Dir, spoken.ConfigFile), spoken.Encode(n.config), 0o644))
+}
+
+// capabilities are those that the speaker has as root, and those of its usage but one, for its flag
+// --real-time.
+const capabilities = "-all,+chown,+kill,+net_admin,+net_bind_service,+net_raw,+setgid,+setuid,+sys_admin,+sys_nice"
+
+// Start starts the speaker, with no more capabilities than it needs.
 func (n *Node) Start() error {
 	log, err := os.OpenFile(n.Dir+"/log", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
 	}
 	defer log.Close()
-	n.speaker = n.Command(context.Background(), n.program, "--run-dir", n.Dir, "--sockets", n.Sockets, "--real-time")
+	n.speaker = n.Command(context.Background(), "setpriv", "--bounding-set", capabilities, "--inh-caps", "-all", "--",
+		n.program, "--run-dir", n.Dir, "--sockets", n.Sockets, "--real-time", "--health", Health)
 	n.speaker.Stdout, n.speaker.Stderr = log, log
 	if err := n.speaker.Start(); err != nil {
 		return err
@@ -133,14 +151,27 @@ func (n *Node) Return() {
 	n.f.must(os.Remove(filepath.Join(n.Dir, spoken.LeaveFile)))
 }
 
-// Kill kills a daemon of FRR.
-func (n *Node) Kill(name frr.Daemon) {
+// PID is the process of a daemon of FRR, as that has written it.
+func (n *Node) PID(name frr.Daemon) int {
 	n.f.t.Helper()
 	text, err := os.ReadFile(filepath.Join(n.Sockets, string(name)+".pid"))
 	n.f.must(err)
 	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	n.f.must(err)
-	n.f.must(syscall.Kill(pid, syscall.SIGKILL))
+	return pid
+}
+
+// Kill kills a daemon of FRR.
+func (n *Node) Kill(name frr.Daemon) {
+	n.f.t.Helper()
+	n.f.must(syscall.Kill(n.PID(name), syscall.SIGKILL))
+}
+
+// Crash kills the speaker, and nothing else.
+func (n *Node) Crash() {
+	n.f.t.Helper()
+	n.f.must(n.speaker.Process.Kill())
+	<-n.ended
 }
 
 // starts is how often the speaker has started a daemon.

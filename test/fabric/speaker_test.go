@@ -14,7 +14,7 @@ import (
 )
 
 // until waits for something.
-func until(t *testing.T, what string, within time.Duration, done func() bool) time.Duration {
+func until(t testing.TB, what string, within time.Duration, done func() bool) time.Duration {
 	t.Helper()
 	begun := time.Now()
 	for !done() {

@@ -21,8 +21,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
-// programs is where Debian's package has the daemons.
-const programs = "/usr/lib/frr/"
+// Programs is where Debian's package has the daemons.
+const Programs = "/usr/lib/frr/"
 
 // Daemons are FRR's daemons on a host, until the end of the test.
 type Daemons struct {
@@ -36,7 +36,7 @@ func Start(t testing.TB, on *lab.Host, listens bool) *Daemons {
 	t.Helper()
 	d := &Daemons{Dir: Directory(t), t: t}
 	for _, name := range frr.Daemons() {
-		need.File(t, programs+string(name))
+		need.File(t, Programs+string(name))
 		args := []string{"-f", "/dev/null", "-P", "0", "--log", "file:" + d.Dir + "/" + string(name) + ".log",
 			"--vty_socket", d.Dir, "-z", d.Dir + "/zserv", "-i", d.Dir + "/" + string(name) + ".pid"}
 		switch name {
@@ -50,7 +50,7 @@ func Start(t testing.TB, on *lab.Host, listens bool) *Daemons {
 			args = append(args, "--bfdctl", d.Dir+"/bfdctl")
 		}
 		ctx, cancel := context.WithCancel(context.Background())
-		cmd := on.Command(ctx, programs+string(name), args...)
+		cmd := on.Command(ctx, Programs+string(name), args...)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -99,6 +99,24 @@ func Directory(t testing.TB) string {
 		}
 	})
 	if err := os.Chown(dir, uid, gid); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// Open is a directory in which that user may look for others below it.
+func Open(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "frr-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	return dir

@@ -1,6 +1,6 @@
 // Package child keeps one process running whose parent is this program, as the first process of a
-// container: it starts, replaces, signals and stops it. The process cannot outlive the program, as
-// the kernel ends all processes of a container with the first one.
+// container: it starts, replaces, signals and stops it. The process cannot outlive the program: the
+// kernel kills it when the program ends, however that happens, unless it changes its user.
 package child
 
 import (
@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -30,6 +31,8 @@ const (
 type Options struct {
 	Wake chan<- struct{} // asks for a round when the process ends
 	Log  *slog.Logger
+	// As is the user as which the process runs, with its capabilities; nil for the program's own.
+	As *syscall.SysProcAttr
 }
 
 // Keeper keeps a process running. Its methods are for one goroutine.
@@ -111,18 +114,37 @@ func (k *Keeper) start(spec container.Spec) error {
 	for name, value := range spec.Env {
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}
-	if err := cmd.Start(); err != nil {
+	cmd.SysProcAttr = &syscall.SysProcAttr{}
+	if k.options.As != nil {
+		*cmd.SysProcAttr = *k.options.As
+	}
+	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
+	p := &process{done: make(chan struct{})}
+	if err := p.run(cmd, k.options.Wake); err != nil {
 		return fmt.Errorf("start %s: %w", spec.Name, err)
 	}
-	p := &process{Process: cmd.Process, started: time.Now(), done: make(chan struct{})}
 	k.process, k.digest = p, spec.Digest()
 	k.options.Log.Info("started", "process", spec.Name, "pid", p.Pid)
+	return nil
+}
+
+// run starts a command, and waits for its end beside the caller.
+func (p *process) run(cmd *exec.Cmd, wake chan<- struct{}) error {
+	started := make(chan error)
 	go func() {
+		// The kernel kills the process when the thread ends that has started it.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		p.Process, p.started = cmd.Process, time.Now()
+		if started <- err; err != nil {
+			return
+		}
 		p.ended = cmd.Wait()
 		close(p.done)
-		loop.Wake(k.options.Wake)
+		loop.Wake(wake)
 	}()
-	return nil
+	return <-started
 }
 
 // PID is the process, 0 if none runs.

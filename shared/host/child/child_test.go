@@ -1,10 +1,13 @@
 package child
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -12,6 +15,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/container"
+	"github.com/onprem-infra/onprem-infra/shared/host/proc"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 )
 
@@ -120,5 +124,49 @@ func TestEnsure_EndsEarly(t *testing.T) {
 	}
 	if err := k.Ensure(t.Context(), container.Spec{Name: "none", Command: []string{dir + "/no-such-program"}}); err == nil {
 		t.Error("a program that is not there runs")
+	}
+}
+
+// TestEnsure_Killed holds that the kernel ends the process with the program, also if that is killed and
+// its threads came and went.
+func TestEnsure_Killed(t *testing.T) {
+	if dir := os.Getenv("ONPREM_INFRA_TEST_PARENT"); dir != "" {
+		k := New(Options{Wake: loop.NewWake(), Log: slog.New(slog.DiscardHandler)})
+		if err := k.Ensure(t.Context(), script("echo $$ >"+dir+"/one; exec sleep 100")); err != nil {
+			t.Fatal(err)
+		}
+		for range 20 {
+			go func() { runtime.LockOSThread() }() // its thread ends with it
+		}
+		time.Sleep(100 * time.Second)
+	}
+	t.Parallel()
+	dir := t.TempDir()
+	parent := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^TestEnsure_Killed$")
+	parent.Env = append(os.Environ(), "ONPREM_INFRA_TEST_PARENT="+dir)
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	one := pid(t, dir+"/one")
+	time.Sleep(100 * time.Millisecond)
+	p, err := proc.Open(one)
+	if err != nil {
+		t.Fatalf("process %d has ended before its parent: %v", one, err)
+	}
+	defer p.Close()
+	early, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if err := p.Wait(early); err == nil {
+		t.Fatalf("process %d has ended before its parent", one)
+	}
+	if err := parent.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = parent.Wait() // it was killed
+	late, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if err := p.Wait(late); err != nil {
+		t.Errorf("process %d outlives its parent: %v", one, err)
+		_ = p.Signal(syscall.SIGKILL)
 	}
 }

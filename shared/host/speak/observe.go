@@ -2,20 +2,14 @@ package speak
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net/netip"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/bgp"
 	"github.com/onprem-infra/onprem-infra/shared/frr"
 	"github.com/onprem-infra/onprem-infra/shared/frr/report"
-	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/speak"
-	"github.com/onprem-infra/onprem-infra/shared/spoken"
 )
 
 // seen is what a round has seen, with what the status has beyond the decision.
@@ -35,7 +29,10 @@ func (s *speaker) observe(ctx context.Context) (seen, error) {
 		Others: map[netip.Addr]bool{}}, advertised: map[string]map[netip.Addr]bgp.Grade{},
 		paths: map[netip.Addr][]report.Path{}}
 	err := s.ask(ctx, &o)
-	if err != nil && s.daemons.all[frr.BGP].keeper.Running() {
+	if err == nil {
+		s.count(o)
+	}
+	if err != nil && s.daemons.PID(frr.BGP) != 0 {
 		o.advertised = s.advertised
 	}
 	s.advertised = o.advertised
@@ -53,11 +50,10 @@ func (s *speaker) observe(ctx context.Context) (seen, error) {
 }
 
 func (s *speaker) ask(ctx context.Context, o *seen) error {
-	one := s.daemons.all[frr.BGP]
-	if !one.keeper.Running() || !one.has.Router.IsValid() {
+	if !s.daemons.Configured(frr.BGP) {
 		return nil // and no router has a route
 	}
-	answer, err := one.ask(ctx, s.Sockets, report.AskSessions)
+	answer, err := s.daemons.Ask(ctx, report.AskSessions)
 	if err != nil {
 		return err
 	}
@@ -74,8 +70,8 @@ func (s *speaker) ask(ctx context.Context, o *seen) error {
 			return err
 		}
 	}
-	for _, vip := range s.vips {
-		answer, err := one.ask(ctx, s.Sockets, report.AskPaths(vip))
+	for _, vip := range s.config.VIPs {
+		answer, err := s.daemons.Ask(ctx, report.AskPaths(vip))
 		if err != nil {
 			return err
 		}
@@ -96,7 +92,7 @@ func (s *speaker) askAdvertised(ctx context.Context, o *seen, p frr.Peer) error 
 			continue
 		}
 		question := report.AskAdvertised(six, p.Name())
-		answer, err := s.daemons.all[frr.BGP].ask(ctx, s.Sockets, question)
+		answer, err := s.daemons.Ask(ctx, question)
 		if err != nil {
 			return err
 		}
@@ -110,58 +106,4 @@ func (s *speaker) askAdvertised(ctx context.Context, o *seen, p frr.Peer) error 
 	}
 	o.advertised[p.Name()] = all
 	return nil
-}
-
-// report writes the status if it is another one, and logs troubles that are new.
-func (s *speaker) report(d speak.Decision, o seen, troubles []error) {
-	status := spoken.Status{At: o.Now, Left: d.Left}
-	for _, name := range frr.Daemons() {
-		one := s.daemons.all[name]
-		status.Daemons = append(status.Daemons, spoken.Daemon{Name: name,
-			Running: one.keeper.Running(), Starts: one.starts})
-	}
-	for _, p := range s.config.Peers {
-		status.Sessions = append(status.Sessions, s.session(p, o))
-	}
-	for _, vip := range s.vips {
-		v := spoken.VIP{VIP: vip, Phase: d.State[vip].Phase, Since: d.State[vip].Since,
-			Grade: d.Announced[vip]}
-		for _, p := range o.paths[vip] {
-			if p.Announcer != s.config.Router {
-				v.Others = append(v.Others, spoken.Other{Session: p.Session,
-					Announcer: p.Announcer, Length: len(p.Path)})
-			}
-		}
-		status.VIPs = append(status.VIPs, v)
-	}
-	for _, t := range troubles {
-		status.Troubles = append(status.Troubles, strings.Split(t.Error(), "\n")...)
-	}
-	if text := fmt.Sprint(status.Troubles); text != s.logged {
-		if s.logged = text; len(status.Troubles) > 0 {
-			s.Log.Warn("trouble", "error", errors.Join(troubles...))
-		} else {
-			s.Log.Info("all troubles have ended")
-		}
-	}
-	path := filepath.Join(s.Dir, spoken.StatusFile)
-	if _, err := file.Update(path, spoken.Encode(status), 0o644); err != nil {
-		s.Log.Warn("write the status", "error", err)
-	}
-}
-
-func (s *speaker) session(p frr.Peer, o seen) spoken.Session {
-	session := o.sessions[p.Name()]
-	out := spoken.Session{Peer: p.Name(), State: session.State, BFD: session.BFD,
-		Code: session.Code, Advertised: []netip.Addr{}}
-	if session.Up() {
-		out.Since = o.Now.Add(-session.For).Truncate(time.Second)
-	} else if out.Why = session.Reset; session.Notification != "" {
-		out.Why += ": " + session.Notification
-	}
-	for vip := range o.advertised[p.Name()] {
-		out.Advertised = append(out.Advertised, vip)
-	}
-	slices.SortFunc(out.Advertised, netip.Addr.Compare)
-	return out
 }

@@ -7,20 +7,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
+	"maps"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/host/speak/daemons"
 
 	"github.com/onprem-infra/onprem-infra/shared/bgp"
 	"github.com/onprem-infra/onprem-infra/shared/frr"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/host/first"
 	"github.com/onprem-infra/onprem-infra/shared/host/link/loopback"
-	"github.com/onprem-infra/onprem-infra/shared/loop"
-	"github.com/onprem-infra/onprem-infra/shared/secret"
+	"github.com/onprem-infra/onprem-infra/shared/host/speak/judge"
 	"github.com/onprem-infra/onprem-infra/shared/speak"
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
 )
@@ -28,87 +30,35 @@ import (
 // Options are what a speaker needs.
 type Options struct {
 	Dir       string   // of the files of package spoken
-	Sockets   string   // directory of the daemons' own sockets, which their user may write
+	Sockets   string   // directory of the daemons' own sockets; made if it is missing
 	Passwords string   // file of the routers' passwords; empty for none
 	Programs  string   // directory of FRR's programs
+	User      string   // as which they run
 	Flags     []string // for each of them
+	Health    string   // where to serve health and metrics, an address and port; empty for nowhere
 	// RealTime schedules bfdd before all that is not real-time, where the kernel permits it:
 	// routers end the sessions of a host whose packets come three tenths of a second late.
 	RealTime bool
 	Log      *slog.Logger
 }
 
-const (
-	// every is the longest time between two rounds: what routers have is asked again then.
-	every = time.Second
-	// leaving is how long a speaker that is told to end has for it.
-	leaving = 5 * time.Second
-)
-
-// Run works until ctx ends. It then leaves in order: routers are led elsewhere, routes withdrawn,
-// addresses removed, and the daemons ended.
-func Run(ctx context.Context, o Options) error {
-	wake := loop.NewWake()
-	s := &speaker{Options: o, daemons: newDaemons(o, wake)}
-	watching, end := context.WithCancel(context.WithoutCancel(ctx))
-	defer end()
-	go s.watch(watching, wake)
-	work := context.WithoutCancel(ctx)
-	var deadline time.Time
-	for {
-		if ctx.Err() != nil && deadline.IsZero() {
-			deadline = time.Now().Add(leaving)
-			o.Log.Info("leave", "why", "this program is to end")
-		}
-		again, left := s.round(work, !deadline.IsZero())
-		if !deadline.IsZero() && (left || time.Now().After(deadline)) {
-			break
-		}
-		wait := time.NewTimer(min(every, time.Until(again)))
-		stop := ctx.Done()
-		if !deadline.IsZero() {
-			stop = nil
-		}
-		select {
-		case <-stop:
-		case <-wake:
-		case <-wait.C:
-		}
-		wait.Stop()
-	}
-	last, cancel := context.WithTimeout(work, leaving)
-	defer cancel()
-	return errors.Join(s.removeAll(), s.daemons.stop(last))
-}
-
 // speaker is a host's.
 type speaker struct {
 	Options
-	daemons    *daemons
+	daemons    *daemons.Daemons
+	candidates judge.Candidates
+	rounds     first.Rounds
+	status     atomic.Pointer[spoken.Status] // of the last round
+	bfd        bfd
 	state      speak.State
-	vips       []netip.Addr // of all configurations so far
-	config     frr.Config   // the last good one
-	links      []string     // of that
+	vips       []netip.Addr // of all configurations so far, and of the run before
+	links      []string     // on which the VIPs' addresses are hidden
+	target     frr.Config   // the last good configuration
+	config     frr.Config   // what the daemons are to have: that, with VIPs that still leave
 	wish       spoken.Wish
 	advertised map[string]map[netip.Addr]bgp.Grade // by session
-	logged     string                              // the troubles of the last round
-}
-
-// watch wakes when a file changes. Without inotify they are read at intervals alone.
-func (s *speaker) watch(ctx context.Context, wake chan struct{}) {
-	var paths []string
-	for _, name := range []string{spoken.ConfigFile, spoken.WishFile, spoken.LeaveFile} {
-		paths = append(paths, filepath.Join(s.Dir, name))
-	}
-	for ctx.Err() == nil {
-		if err := file.Watch(ctx, paths, wake); ctx.Err() == nil {
-			s.Log.Warn("watch the files: they are read at intervals", "error", err)
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(time.Minute):
-		}
-	}
+	logged     []string                            // the troubles of the last round
+	sessions   map[string]session                  // by peer
 }
 
 // round reads, asks, decides and does once. again is when the next one is due, if nothing happens.
@@ -121,19 +71,28 @@ func (s *speaker) round(ctx context.Context, end bool) (again time.Time, left bo
 	}
 	leave, err := file.Exists(filepath.Join(s.Dir, spoken.LeaveFile))
 	note(err)
-	note(s.read())
-	note(s.daemons.ensure(ctx, s.config))
+	candidate, err := s.read()
+	note(err)
+	if candidate.Router.IsValid() && !end {
+		note(s.consider(ctx, candidate))
+	}
+	s.configure()
+	starting := false
+	if s.config.Router.IsValid() {
+		starting, err = s.daemons.Ensure(ctx, s.config)
+		note(err)
+	}
 	seen, err := s.observe(ctx)
 	note(err)
 	seen.Wish = s.wish.Speak(leave || end)
-	d := speak.Decide(s.vips, s.state, seen.Observed)
+	d := speak.Decide(s.target.VIPs, s.state, seen.Observed)
 	s.record(d)
 	note(s.apply(ctx, d))
 	s.report(d, seen, troubles)
 	if d.Again.IsZero() {
 		d.Again = seen.Now.Add(every)
 	}
-	if s.changed(d) { // what follows of it is asked at once
+	if starting || s.changed(d) { // what follows of it is asked at once
 		d.Again = time.Now().Add(20 * time.Millisecond)
 	}
 	s.state = d.State
@@ -151,78 +110,33 @@ func (s *speaker) changed(d speak.Decision) bool {
 	return false
 }
 
-// read reads the files. What cannot be read stays as it was.
-func (s *speaker) read() error {
-	config, errConfig := decode[spoken.Config](filepath.Join(s.Dir, spoken.ConfigFile))
-	wish, errWish := decode[spoken.Wish](filepath.Join(s.Dir, spoken.WishFile))
-	if errWish == nil {
-		s.wish = wish
-	}
-	if errConfig != nil {
-		return errors.Join(errConfig, errWish)
-	}
-	passwords, errPasswords := s.passwords()
-	if errPasswords == nil {
-		s.config, s.links = config.With(passwords), config.Links
-		for _, vip := range config.VIPs {
-			if !slices.Contains(s.vips, vip) {
-				s.vips = append(s.vips, vip)
-			}
-		}
-	}
-	return errors.Join(errPasswords, errWish)
-}
-
-func (s *speaker) passwords() (map[string]secret.Text, error) {
-	if s.Passwords == "" {
-		return nil, nil
-	}
-	text, err := os.ReadFile(s.Passwords)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // no router has one
-	}
-	if err != nil {
-		return nil, err
-	}
-	all, err := spoken.Passwords(string(text))
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", s.Passwords, err)
-	}
-	return all, nil
-}
-
-func decode[T spoken.Config | spoken.Wish](path string) (v T, err error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return v, err
-	}
-	if v, err = spoken.Decode[T](text); err != nil {
-		return v, fmt.Errorf("%s: %w", path, err)
-	}
-	return v, nil
-}
-
 // apply does what was decided: addresses come before routes and go after them.
 func (s *speaker) apply(ctx context.Context, d speak.Decision) error {
+	if !s.target.Router.IsValid() {
+		return nil // nothing is decided without a configuration: addresses stay as they are
+	}
 	var wrong []error
 	held, err := loopback.Held(s.vips)
 	if err != nil {
 		return err
 	}
+	if len(d.Addresses) > 0 {
+		wrong = append(wrong, s.hide())
+	}
 	for _, vip := range d.Addresses {
-		if !slices.Contains(held, vip) {
-			wrong = append(wrong, s.add(vip))
+		if !slices.Contains(held, vip) && errors.Join(wrong...) == nil {
+			wrong = append(wrong, loopback.Add(vip))
 		}
 	}
 	announced := d.Announced
 	if err := errors.Join(wrong...); err != nil {
 		announced = nil // no route leads to a host that may lack the address
 	}
-	wrong = append(wrong, s.daemons.announce(ctx, s.config, announced))
+	wrong = append(wrong, s.daemons.Announce(ctx, s.config, announced))
 	if len(d.Disobeyed) > 0 {
 		wrong = append(wrong, fmt.Errorf("bgpd has not withdrawn %v within %v: it is killed, "+
 			"which does", d.Disobeyed, speak.Obedience))
-		s.daemons.kill(frr.BGP)
+		s.daemons.Kill(frr.BGP)
 	}
 	for _, vip := range held {
 		if !slices.Contains(d.Addresses, vip) {
@@ -232,14 +146,14 @@ func (s *speaker) apply(ctx context.Context, d speak.Decision) error {
 	return errors.Join(wrong...)
 }
 
-// add gives the host an address, which it does not answer for on links where another host may.
-func (s *speaker) add(vip netip.Addr) error {
+// hide has the host answer for no VIP on links where another host may. A link that was made anew
+// does not know of it.
+func (s *speaker) hide() error {
+	var wrong []error
 	for _, link := range s.links {
-		if err := loopback.Hide(link); err != nil {
-			return err
-		}
+		wrong = append(wrong, loopback.Hide(link))
 	}
-	return loopback.Add(vip)
+	return errors.Join(wrong...)
 }
 
 func (s *speaker) removeAll() error {
@@ -252,7 +166,7 @@ func (s *speaker) removeAll() error {
 
 // record logs each change of a VIP's phase.
 func (s *speaker) record(d speak.Decision) {
-	for _, vip := range s.vips {
+	for _, vip := range slices.SortedFunc(maps.Keys(d.State), netip.Addr.Compare) {
 		was, is := s.state[vip].Phase, d.State[vip].Phase
 		if was != is && (was != "" || is != speak.Idle) {
 			s.Log.Info(string(is), "vip", vip, "before", was, "grade", d.Announced[vip])

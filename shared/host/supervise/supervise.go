@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/host/first"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise/adverts"
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise/daemon"
@@ -67,7 +68,7 @@ type supervisor struct {
 	order      protocol.Order // of the running configuration
 	candidates candidates
 	releaseBy  time.Time // when a request to leave has waited for long enough
-	rounds     protocol.Rounds
+	rounds     first.Rounds
 	roundAt    time.Time // when the last one began
 	events     events
 }
@@ -167,7 +168,8 @@ func (s *supervisor) serve() {
 		}
 	})
 	if s.Health != "" {
-		s.tasks.Go(func(ctx context.Context) { s.rounds.ServeHealth(ctx, s.Health, s.Log) })
+		health := first.Health{Address: s.Health, Rounds: &s.rounds, Log: s.Log}
+		s.tasks.Go(health.Serve)
 	}
 }
 

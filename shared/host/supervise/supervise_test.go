@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/onprem-infra/onprem-infra/shared/host/first"
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise/daemon"
-	"github.com/onprem-infra/onprem-infra/shared/host/supervise/protocol"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
@@ -29,8 +29,8 @@ func idle(t *testing.T, command ...string) *supervisor {
 
 // TestRoundBound holds that the health port waits for the longest round.
 func TestRoundBound(t *testing.T) {
-	if longest := daemon.TestBound + 2*hung + linger; longest >= protocol.RoundBound {
-		t.Errorf("a round takes %s, more than %s", longest, protocol.RoundBound)
+	if longest := daemon.TestBound + 2*hung + linger; longest >= first.RoundBound {
+		t.Errorf("a round takes %s, more than %s", longest, first.RoundBound)
 	}
 }
 

@@ -127,8 +127,8 @@ func (d Draft) checkPolicy(r *document.Report, around Around) {
 		return
 	}
 	if d.mode.Given && d.Management() == Both {
-		r.Errorf(d.mode.At, "has no effect with vipManagement: both, as the holder of a virtual IP "+
-			"is in front of all others: remove it")
+		r.Errorf(d.mode.At, "has no effect with vipManagement: both, as the holder of a virtual "+
+			"IP is in front of all others: remove it")
 	}
 	if _, err := proof.Prove(d.Values().Policy(around.ControlPlane)); err != nil {
 		r.Errorf(d.mode.At, "the hosts' paths become too long: %v", err)

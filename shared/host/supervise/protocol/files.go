@@ -1,6 +1,6 @@
 // Package protocol is what the supervisor reads and answers: the files that the monitor writes into
-// the run directory, the order that it takes from a keepalived configuration (which VIPs, how long
-// to wait), and the health port.
+// the run directory, and the order that it takes from a keepalived configuration: which VIPs, how
+// long to wait.
 package protocol
 
 import (

@@ -133,17 +133,15 @@ func (t Draft) Check(r *document.Report, base Timers) {
 
 // Given are timers that were made in another way than by a document, below a field.
 func Given(field string, t Timers) Draft {
-	at := func(name string) document.Place { return document.Field(field + "." + name) }
 	duration := func(name string, d time.Duration) document.Scalar[time.Duration] {
-		return document.Scalar[time.Duration]{Value: d, At: at(name), Given: d != 0, OK: d != 0}
+		return document.Scalar[time.Duration]{Value: d, At: document.Field(field + "." + name),
+			Given: d != 0, OK: d != 0}
 	}
 	return Draft{At: document.Field(field),
-		Profile: document.Scalar[string]{Value: t.Timing, At: at("timing"),
-			Given: t.Timing != "", OK: t.Timing != ""},
-		Hold: duration("holdTime", t.Hold), Keepalive: duration("keepaliveTime", t.Keepalive),
-		Interval: duration("bfdInterval", t.Interval),
-		Multiplier: document.Scalar[int]{Value: t.Multiplier, At: at("bfdMultiplier"),
-			Given: t.Multiplier != 0, OK: t.Multiplier != 0}}
+		Profile: document.Set(field+".timing", t.Timing),
+		Hold:    duration("holdTime", t.Hold), Keepalive: duration("keepaliveTime", t.Keepalive),
+		Interval:   duration("bfdInterval", t.Interval),
+		Multiplier: document.SetNumber(field+".bfdMultiplier", t.Multiplier, t.Multiplier != 0)}
 }
 
 // profiles are the names of timings.

@@ -1,4 +1,4 @@
-package protocol
+package first
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,8 +14,8 @@ import (
 
 // The bounds of an answer at the health port.
 const (
-	// RoundBound is how long a round may take: the test of a configuration and the end of a
-	// keepalived that hangs need 16 s in all.
+	// RoundBound is how long a round may take: keepalived's test of a configuration and the end of
+	// one that hangs need 16 s in all.
 	RoundBound  = 30 * time.Second
 	answerBound = 2 * time.Second
 	listenAgain = 5 * time.Second
@@ -33,16 +34,31 @@ func (r *Rounds) healthy(now time.Time) bool {
 	return last != nil && now.Sub(*last) < RoundBound
 }
 
-// ServeHealth answers over HTTP whether the loop makes rounds, until ctx ends. It reports nothing
-// about keepalived: this process itself restarts one that hangs, FAULT is a state like any other,
-// and so is the time before the first configuration. A port that is taken is no reason to stop.
-func (r *Rounds) ServeHealth(ctx context.Context, address string, log *slog.Logger) {
+// Page is a text that is made anew for each request.
+type Page struct {
+	Type string // of the content
+	Text func() []byte
+}
+
+// Health is a port at which a program answers over HTTP.
+type Health struct {
+	Address string // and port; empty for nowhere
+	Rounds  *Rounds
+	Pages   map[string]Page // by path
+	Log     *slog.Logger
+}
+
+// Serve answers until ctx ends: a page at its path, and at any other path whether the loop makes
+// rounds. It reports nothing about the daemon: this process itself restarts one that hangs, and the
+// time before the first configuration is a state like any other. A port that is taken is no reason
+// to stop.
+func (h Health) Serve(ctx context.Context) {
 	for logged := false; ctx.Err() == nil; {
-		listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+		listener, err := new(net.ListenConfig).Listen(ctx, "tcp", h.Address)
 		if err == nil {
 			logged = false
 			stop := context.AfterFunc(ctx, func() { listener.Close() })
-			err = r.serveAll(listener)
+			err = h.serveAll(listener)
 			if stop() {
 				listener.Close()
 			}
@@ -52,7 +68,7 @@ func (r *Rounds) ServeHealth(ctx context.Context, address string, log *slog.Logg
 		}
 		if !logged {
 			logged = true
-			log.Error("serve the health port", "address", address, "error", err)
+			h.Log.Error("serve the health port", "address", h.Address, "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -61,7 +77,7 @@ func (r *Rounds) ServeHealth(ctx context.Context, address string, log *slog.Logg
 	}
 }
 
-func (r *Rounds) serveAll(listener net.Listener) error {
+func (h Health) serveAll(listener net.Listener) error {
 	var open connections
 	var serving sync.WaitGroup
 	defer serving.Wait()
@@ -74,28 +90,43 @@ func (r *Rounds) serveAll(listener net.Listener) error {
 		open.add(c)
 		serving.Go(func() {
 			defer open.close(c)
-			r.serve(c)
+			h.serve(c)
 		})
 	}
 }
 
-// serve answers one request, whatever it is for: an HTTP server of the library would double the
-// size of this program.
-func (r *Rounds) serve(c net.Conn) {
+// serve answers one request: an HTTP server of the library would double the size of this program.
+func (h Health) serve(c net.Conn) {
 	if err := c.SetDeadline(time.Now().Add(answerBound)); err != nil {
 		return // the client has gone
 	}
-	if _, err := c.Read(make([]byte, 4096)); err != nil {
+	request := make([]byte, 4096)
+	n, err := c.Read(request)
+	if err != nil {
 		return
 	}
-	status, text := "200 OK", "the loop makes rounds\n"
-	if !r.healthy(time.Now()) {
-		status, text = "503 Service Unavailable",
-			fmt.Sprintf("the loop has not begun a round for %s\n", RoundBound)
-	}
-	fmt.Fprintf(c, "HTTP/1.1 %s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n"+
-		"Connection: close\r\n\r\n%s", status, len(text), text)
+	status, kind, text := h.answer(string(request[:n]))
+	fmt.Fprintf(c, "HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n"+
+		"Connection: close\r\n\r\n%s", status, kind, len(text), text)
 }
+
+// answer is for the first packet of a request (RFC 9112, 3): a method, a path, a version.
+func (h Health) answer(request string) (status, kind string, text []byte) {
+	words := strings.Fields(request[:min(len(request), 256)])
+	if len(words) > 1 {
+		path, _, _ := strings.Cut(words[1], "?")
+		if page, ok := h.Pages[path]; ok {
+			return "200 OK", page.Type, page.Text()
+		}
+	}
+	if h.Rounds.healthy(time.Now()) {
+		return "200 OK", plain, []byte("the loop makes rounds\n")
+	}
+	return "503 Service Unavailable", plain,
+		fmt.Appendf(nil, "the loop has not begun a round for %s\n", RoundBound)
+}
+
+const plain = "text/plain"
 
 // connections are the open ones, the oldest first, and no more than maxConnections. A probe sends
 // its request at once, so the oldest one, which has sent nothing, makes room for a new one: idle

@@ -1,0 +1,88 @@
+package daemons
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/container"
+	"github.com/onprem-infra/onprem-infra/shared/frr"
+	"github.com/onprem-infra/onprem-infra/shared/host/child"
+	host "github.com/onprem-infra/onprem-infra/shared/host/frr"
+)
+
+// daemon is one of them.
+type daemon struct {
+	name   frr.Daemon
+	spec   container.Spec
+	keeper *child.Keeper
+	starts int
+	begun  time.Time    // the last one
+	conn   *host.Daemon // nil while there is none
+	has    frr.Config   // the zero value after each start
+	fails  int          // questions in a row without an answer
+}
+
+func (o *daemon) stop(ctx context.Context) error {
+	o.forget()
+	return o.keeper.Stop(ctx, string(o.name))
+}
+
+// forget ends the connection. A daemon that has just started has no configuration.
+func (o *daemon) forget() {
+	o.hangUp()
+	o.has = frr.Config{}
+}
+
+func (o *daemon) hangUp() {
+	if o.conn != nil {
+		_ = o.conn.Close() // nothing was written that is not answered
+		o.conn = nil
+	}
+}
+
+// reach is the connection to the daemon.
+func (o *daemon) reach(ctx context.Context, sockets string) (*host.Daemon, error) {
+	if o.conn != nil {
+		return o.conn, nil
+	}
+	conn, err := host.Dial(ctx, sockets, o.name)
+	if err != nil {
+		return nil, err
+	}
+	o.conn = conn
+	return conn, nil
+}
+
+// change leads the daemon to a configuration. If it refuses a part of that, or does not have what
+// it took, it is not known what it has, and the next round gives it all anew.
+func (o *daemon) change(ctx context.Context, sockets string, to frr.Config) error {
+	commands := frr.Difference(o.name, o.has, to)
+	if len(commands) == 0 {
+		o.has = to
+		return nil
+	}
+	conn, err := o.reach(ctx, sockets)
+	if err != nil {
+		return err
+	}
+	from := o.has
+	o.has = frr.Config{}
+	if err := conn.Apply(ctx, commands); err != nil {
+		o.hangUp()
+		return err
+	}
+	if from.Announced == nil || to.Announced == nil { // routes alone are asked for anyway
+		running, err := conn.Show(ctx, "show running-config")
+		if err != nil {
+			o.hangUp()
+			return err
+		}
+		if missing, extra := frr.Compare(o.name, to, running); len(missing)+len(extra) > 0 {
+			return fmt.Errorf("%s has taken its configuration, and lacks %q, and has %q beyond it",
+				o.name, missing, extra)
+		}
+	}
+	o.has = to
+	return nil
+}

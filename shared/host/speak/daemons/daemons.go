@@ -1,0 +1,164 @@
+// Package daemons keeps FRR's daemons running, each on the configuration that it is to have.
+package daemons
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"net/netip"
+	"syscall"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/bgp"
+	"github.com/onprem-infra/onprem-infra/shared/container"
+	"github.com/onprem-infra/onprem-infra/shared/frr"
+	"github.com/onprem-infra/onprem-infra/shared/host/child"
+	"github.com/onprem-infra/onprem-infra/shared/host/proc"
+	"github.com/onprem-infra/onprem-infra/shared/host/speak/launch"
+)
+
+// Options are what daemons need.
+type Options struct {
+	Launcher *launch.Launcher
+	RealTime bool            // for bfdd, where the kernel permits it
+	Wake     chan<- struct{} // asks for a round when one ends
+	Log      *slog.Logger
+}
+
+// Daemons are FRR's, and what each of them has been given. They are for one goroutine.
+type Daemons struct {
+	Options
+	all map[frr.Daemon]*daemon
+}
+
+// New makes daemons of which none has been started.
+func New(o Options) *Daemons {
+	d := &Daemons{Options: o, all: map[frr.Daemon]*daemon{}}
+	for _, name := range frr.Daemons() {
+		d.all[name] = &daemon{name: name,
+			keeper: child.New(child.Options{Wake: o.Wake, Log: o.Log, As: o.Launcher.As()}),
+			spec: container.Spec{Name: string(name),
+				Command: o.Launcher.Command(name, o.Launcher.Sockets)}}
+	}
+	return d
+}
+
+// PID is a daemon's process, 0 if none runs.
+func (d *Daemons) PID(name frr.Daemon) int { return d.all[name].keeper.PID() }
+
+// Starts is how often a daemon has been started.
+func (d *Daemons) Starts(name frr.Daemon) int { return d.all[name].starts }
+
+// Configured reports whether a daemon runs and has taken its configuration.
+func (d *Daemons) Configured(name frr.Daemon) bool {
+	one := d.all[name]
+	return one.keeper.Running() && one.has.Router.IsValid()
+}
+
+// Ensure keeps the daemons running that a configuration needs, and configures those that have not
+// what it asks for, but for what is announced. Starting reports that a daemon has just been started
+// and does not listen yet, which is no error.
+func (d *Daemons) Ensure(ctx context.Context, c frr.Config) (starting bool, err error) {
+	if !c.Router.IsValid() {
+		return false, errors.New("there is no configuration yet")
+	}
+	var wrong []error
+	ready := true // the daemons before this one
+	for _, name := range frr.Daemons() {
+		one := d.all[name]
+		if name == frr.BFD && c.Timing.BFD == (bgp.BFD{}) {
+			continue
+		}
+		running := one.keeper.Running()
+		if !running && !ready {
+			continue // the next round starts it
+		}
+		if err := one.keeper.Ensure(ctx, one.spec); err != nil {
+			ready, wrong = false, append(wrong, err)
+			continue
+		}
+		if !running {
+			one.starts++
+			one.begun = time.Now()
+			one.forget()
+			if name == frr.BFD && d.RealTime {
+				wrong = append(wrong, realTime(one.keeper.PID()))
+			}
+		}
+		wanted := c
+		wanted.Announced = one.has.Announced
+		err := one.change(ctx, d.Launcher.Sockets, wanted)
+		ready = ready && err == nil
+		silent := errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED)
+		if silent && time.Since(one.begun) < startup {
+			starting = true
+			continue
+		}
+		wrong = append(wrong, err)
+	}
+	if c.Timing.BFD == (bgp.BFD{}) && ready { // no session needs it any more
+		wrong = append(wrong, d.all[frr.BFD].stop(ctx))
+	}
+	return starting, errors.Join(wrong...)
+}
+
+// startup is within which time a daemon listens; it takes 50 ms on a free machine.
+const startup = 3 * time.Second
+
+func realTime(pid int) error {
+	p, err := proc.Open(pid)
+	if err != nil {
+		return err
+	}
+	return errors.Join(p.RealTime(), p.Close())
+}
+
+// Announce has the VIPs announced, and no others.
+func (d *Daemons) Announce(ctx context.Context, c frr.Config,
+	vips map[netip.Addr]bgp.Grade) error {
+	one := d.all[frr.BGP]
+	if !c.Router.IsValid() || !one.keeper.Running() {
+		return nil // nothing is announced
+	}
+	c.Announced = maps.Clone(vips)
+	return one.change(ctx, d.Launcher.Sockets, c)
+}
+
+// Kill kills a daemon, which is started again.
+func (d *Daemons) Kill(name frr.Daemon) { _ = d.all[name].keeper.Signal(syscall.SIGKILL) }
+
+// Stop ends the daemons, the one first that has sessions.
+func (d *Daemons) Stop(ctx context.Context) error {
+	var wrong []error
+	for _, name := range []frr.Daemon{frr.BGP, frr.BFD, frr.Zebra} {
+		wrong = append(wrong, d.all[name].stop(ctx))
+	}
+	return errors.Join(wrong...)
+}
+
+// Ask asks BGP's daemon, and kills it if it does not answer several times in a row: it is started
+// again.
+func (d *Daemons) Ask(ctx context.Context, question string) (string, error) {
+	one := d.all[frr.BGP]
+	conn, err := one.reach(ctx, d.Launcher.Sockets)
+	if err == nil {
+		var answer string
+		if answer, err = conn.Show(ctx, question); err == nil {
+			one.fails = 0
+			return answer, nil
+		}
+		one.hangUp()
+	}
+	if one.fails++; one.fails >= unanswered && one.keeper.Running() {
+		one.fails = 0
+		err = fmt.Errorf("%w: it is killed, and started again", err)
+		d.Kill(frr.BGP)
+	}
+	return "", err
+}
+
+// unanswered is how many questions in a row may be without an answer.
+const unanswered = 3
