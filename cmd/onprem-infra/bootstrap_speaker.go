@@ -16,6 +16,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/announcing"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/services"
+	"github.com/onprem-infra/onprem-infra/shared/host/speakdir"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -30,13 +31,13 @@ func runSpeakerCommand(std streams) *cobra.Command {
 		Use:   "speaker",
 		Short: "Announce the API VIP from the bootstrap machine by BGP and hand it over in time",
 		Long: `speaker launches FRR in a container and keeps it configured. It announces the API
-VIP to the routers of the machine's rack by a shorter path than every control plane node, withdraws
-it when Ironic is gone and the machine's own API server is gone too, and hands it over when that announces
-its shutdown while a control plane node is ready: routers move to the nodes before the path is
-withdrawn. It announces again when the API returns, and leaves in order on SIGTERM. A VIP to which
-routers know a path before it was announced from here is left alone until that path is gone. If the
-other host is not to count, pass --assume-free to the program: systemctl edit onprem-speaker, and
-write
+VIP to the routers of the machine's rack by a shorter path than every control plane node,
+withdraws it when Ironic is gone and the machine's own API server is gone too, and hands it over
+when that announces its shutdown while a control plane node is ready: routers move to the nodes
+before the path is withdrawn. It announces again when the API returns, and leaves in order on
+SIGTERM. A VIP to which routers know a path before it was announced from here is left alone until
+that path is gone. If the other host is not to count, pass --assume-free to the program: systemctl
+edit onprem-speaker, and write
 
   [Service]
   ExecStart=
@@ -75,12 +76,12 @@ func runSpeaker(ctx context.Context, m *machine, p plan.Plan, kubeconfig string,
 	prober := services.NewBootstrap(p, kubeconfig,
 		func() []netip.Addr { return speaker.Heirs(p, candidates()) }, m.log)
 	watch := vip.NewWatch(state, prober, ofSpeaker.Remember, m.wake)
-	files := speakerFiles(spoken.RunDir)
+	files := speakdir.Dir(spoken.RunDir)
 	room := speaker.New(speaker.Options{
 		Plan: p, Free: assumed, Notifier: &m.status, Now: time.Now,
 		// onprem-speak works at least once in each interval of the probe.
-		Daemon: m.keeper(daemon.UsesCPU(), files.forgetStatus),
-		Host: &speakerHost{Watch: watch, speakerFiles: files, nodes: nodes,
+		Daemon: m.keeper(daemon.UsesCPU(), files.ForgetStatus),
+		Host: &speakerHost{Watch: watch, Dir: files, nodes: nodes,
 			announced: ofSpeaker.SettledVIPs(m.log)},
 		Nodes: kept,
 	})
@@ -92,6 +93,6 @@ func runSpeaker(ctx context.Context, m *machine, p plan.Plan, kubeconfig string,
 		m.watchLinks(ctx)
 		m.watchAPI(ctx, "nodes", nodes)
 		m.watch(ctx, "the local API", watch.Run)
-		m.watchFiles(ctx, "the speaker", files.at(spoken.StatusFile), spoken.RackFile)
+		m.watchFiles(ctx, "the speaker", files.At(spoken.StatusFile), spoken.RackFile)
 	})
 }
