@@ -24,6 +24,9 @@ const learns = 3 * time.Second
 // fresh is how old a status may be: the speaker writes one each second.
 const fresh = 5 * time.Second
 
+// loopback is where the speaker has the VIPs.
+const loopback = "lo"
+
 // Snapshot is what the decision depends on.
 type Snapshot struct {
 	At        time.Time
@@ -89,8 +92,9 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	case d.Held:
 		var vips []netip.Addr
 		for _, vip := range d.Config.VIPs {
-			wait := ""
-			if !slices.Contains(known, vip) && !slices.Contains(r.options.Free, vip) {
+			wait := r.lacksHolder(vip, s.Links)
+			if wait == "" && !slices.Contains(known, vip) &&
+				!slices.Contains(r.options.Free, vip) {
 				wait = obstacle(vip, d.Config.Peers, s)
 			}
 			if wait == "" {
@@ -107,6 +111,21 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 		d.Routes = announcing.Routes(p, grade, union(nil, known))
 	}
 	return d, why
+}
+
+// lacksHolder is why a VIP is not announced beside VRRP: keepalived of this machine does not hold
+// it yet, maybe because another host of the link does. What has begun goes on.
+func (r *Room) lacksHolder(vip netip.Addr, links addr.Snapshot) string {
+	held := slices.ContainsFunc(links.Links, func(l addr.Link) bool {
+		return l.Name != loopback && slices.ContainsFunc(l.Addresses, func(a addr.Address) bool {
+			return a.Prefix.Addr() == vip
+		})
+	})
+	if held || !r.options.Plan.ByVRRP() || slices.Contains(r.begun, vip) {
+		return ""
+	}
+	return fmt.Sprintf("%s is not announced: keepalived of this machine does not hold it yet",
+		vip)
 }
 
 // obstacle is why a VIP that was never announced from here is not announced yet; empty if nothing

@@ -104,7 +104,7 @@ func (n *notified) Ready() error             { n.ready++; return nil }
 func (n *notified) Status(text string) error { n.status = text; return nil }
 
 // compile is a cluster with a VIP for the API and one for DNS, outside of its network.
-func compile(t *testing.T) plan.Plan {
+func compile(t *testing.T, changes ...func(*spec.Cluster)) plan.Plan {
 	return bootvip.Compile(t, func(c *spec.Cluster) {
 		c.Timing = ""
 		c.APIVIPs, c.IngressVIPs, c.DNSVIP = []netip.Addr{vip}, []netip.Addr{ip("203.0.113.6")}, dns
@@ -112,6 +112,9 @@ func compile(t *testing.T) plan.Plan {
 		c.Routing = spec.Routing{Management: routing.BGP, BGP: routing.BGPSettings{ASN: 64512, Racks: []routing.Rack{
 			{Network: netip.MustParsePrefix("192.0.2.0/24"), Peers: []routing.Peer{{Address: ip("192.0.2.1"), ASN: 65101}, {Address: ip("192.0.2.2"), ASN: 65102}}},
 		}}}
+		for _, change := range changes {
+			change(c)
+		}
 	})
 }
 
@@ -122,9 +125,9 @@ type rig struct {
 	n *notified
 }
 
-func room(t *testing.T) rig {
+func room(t *testing.T, changes ...func(*spec.Cluster)) rig {
 	h, d, n := &fakeHost{links: bootvip.Links("192.0.2.10/24"), verdict: release.Verdict{Hold: true, Why: "it is ready"}, now: noon}, &fakeDaemon{}, &notified{}
-	return rig{New(Options{Plan: compile(t), Host: h, Daemon: d, Notifier: n, Now: func() time.Time { return h.now }}), h, d, n}
+	return rig{New(Options{Plan: compile(t, changes...), Host: h, Daemon: d, Notifier: n, Now: func() time.Time { return h.now }}), h, d, n}
 }
 
 func (r rig) round(t *testing.T) error {
@@ -377,5 +380,32 @@ func TestNodes(t *testing.T) {
 	}
 	if len(r.h.keptNodes) != 2 || len(r.h.keptNodes[1]) != 2 {
 		t.Errorf("kept %v", r.h.keptNodes)
+	}
+}
+
+// TestBoth holds that beside VRRP a VIP is announced from when keepalived holds it, which another host of the
+// link may keep it from, and that it is until the handover.
+func TestBoth(t *testing.T) {
+	api := ip("192.0.2.5")
+	r := room(t, func(c *spec.Cluster) {
+		c.Routing.Management = routing.Both
+		c.APIVIPs, c.IngressVIPs, c.DNSVIP = []netip.Addr{api}, []netip.Addr{ip("192.0.2.6")}, netip.Addr{}
+	})
+	lo := addr.Link{Index: 1, Name: "lo", Up: true, Addresses: []addr.Address{{Prefix: netip.PrefixFrom(api, 32)}}}
+	for _, tt := range []struct {
+		name   string
+		links  addr.Snapshot
+		wished []netip.Addr
+	}{
+		{"not held", bootvip.Links("192.0.2.10/24"), nil},
+		{"on the loopback interface alone", addr.Snapshot{Links: append(bootvip.Links("192.0.2.10/24").Links, lo)}, nil},
+		{"held", bootvip.Links("192.0.2.10/24", "192.0.2.5/32"), []netip.Addr{api}},
+		{"released before this room knows why", bootvip.Links("192.0.2.10/24"), []netip.Addr{api}},
+	} {
+		r.up(time.Minute)
+		r.h.links = tt.links
+		if err := r.round(t); err != nil || !slices.Equal(r.h.wished(), tt.wished) || tt.wished == nil && !strings.Contains(r.n.status, "keepalived of this machine does not hold it") {
+			t.Errorf("%s: wished %v, %q, %v", tt.name, r.h.wished(), r.n.status, err)
+		}
 	}
 }
