@@ -34,17 +34,18 @@ type Options struct {
 	// CA are certificates in PEM by which BMCs are verified; empty for those of the machine.
 	CA string
 	// File is the file of hosts of a machine that has one already. If it is not nil, it is taken as
-	// it is, and the fields above are not used.
+	// it is, and Hosts, Ignition and CA are not used.
 	File []byte
 	// Passwords is the file of the routers' BGP passwords, for a machine that announces VIPs: lines
-	// of a router's address or interface, a blank and its password. Nil for none.
+	// of a router's address or interface, a blank and its password. Nil for none. Beside File it is
+	// that of a machine that has one already, and taken as it is.
 	Passwords []byte
 }
 
 // checkPasswords is an error for a file of passwords that is none, or that no router of the plan
 // needs.
 func (o Options) checkPasswords(p plan.Plan) error {
-	if o.Passwords == nil {
+	if o.Passwords == nil || o.File != nil { // that of a machine is taken as it is, too
 		return nil
 	}
 	if p.BGP == nil {

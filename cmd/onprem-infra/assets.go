@@ -119,11 +119,7 @@ func former(roles []role.Role, next plan.Plan, now *plan.Plan) ownership.Former 
 	}
 	// Whose a file of hosts is does not depend on what it has.
 	assets := func(p plan.Plan, r role.Role) (asset.Set, error) {
-		o := bootstrap.Options{File: []byte{}}
-		if p.BGP != nil {
-			o.Passwords = []byte{}
-		}
-		return goods(p, r, o)
+		return goods(p, r, bootstrap.Options{File: []byte{}, Passwords: []byte{}})
 	}
 	return ownership.Former{Roles: roles, Plans: known, Assets: assets, Paths: paths}
 }

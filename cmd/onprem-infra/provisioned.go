@@ -13,7 +13,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster"
 	"github.com/onprem-infra/onprem-infra/cluster/metal3"
 	"github.com/onprem-infra/onprem-infra/ignition/verify"
-	"github.com/onprem-infra/onprem-infra/shared/announcing"
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 	"github.com/onprem-infra/onprem-infra/shared/host/accounts"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -217,7 +216,7 @@ func noteNetworks(std streams, p plan.Plan, described []spec.Host) error {
 
 // kept are the options of a bootstrap machine that has its file of hosts, or lacks it, and that of
 // passwords.
-func kept(p plan.Plan, host fs.FS) bootstrap.Options {
+func kept(host fs.FS) bootstrap.Options {
 	read := func(path string) []byte {
 		text, err := fs.ReadFile(host, strings.TrimPrefix(path, "/"))
 		if err != nil {
@@ -225,12 +224,8 @@ func kept(p plan.Plan, host fs.FS) bootstrap.Options {
 		}
 		return append([]byte{}, text...)
 	}
-	o := bootstrap.Options{File: append([]byte{}, read(layout.Hosts)...)}
-	if text := read(spoken.PasswordsFile); p.BGP != nil &&
-		announcing.CheckPasswords(*p.BGP, string(text)) == nil {
-		o.Passwords = text
-	}
-	return o
+	return bootstrap.Options{File: append([]byte{}, read(layout.Hosts)...),
+		Passwords: read(spoken.PasswordsFile)}
 }
 
 // private reports whether there are files that not everyone may read.
