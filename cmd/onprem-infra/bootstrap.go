@@ -29,7 +29,8 @@ const everyRound = time.Second
 // hostVerbs are the verbs that run on a host.
 func hostVerbs(std streams) []*cobra.Command {
 	run := group("run", "Run a part of the bootstrap machine, as its systemd units do",
-		runVIPCommand(std), runDNSCommand(std), runAddressCommand(std), runHTTPCommand(std),
+		runVIPCommand(std), runSpeakerCommand(std), runDNSCommand(std), runAddressCommand(std),
+		runHTTPCommand(std),
 		runIronicCommand(std), runDHCPCommand(std), runProvisionCommand(std))
 	return []*cobra.Command{group("bootstrap", "What runs on the bootstrap machine", run),
 		monitorVerbs(std), checkCommand(std), nodeIPCommand(std),

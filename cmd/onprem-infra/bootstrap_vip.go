@@ -55,7 +55,7 @@ does so, pass --assume-free to the program: systemctl edit onprem-keepalived, an
 	free := cmd.Flags().StringArray("assume-free", nil, "an API VIP that no other host holds, "+
 		"whoever answers for it; may be given more than once")
 	cmd.RunE = m.running(std, func(ctx context.Context, p plan.Plan, header string) error {
-		assumed, err := assumedFree(p, *free)
+		assumed, err := assumedFree(election.Addresses(p, role.Bootstrap), *free)
 		if err != nil {
 			return err
 		}
@@ -64,10 +64,9 @@ does so, pass --assume-free to the program: systemctl edit onprem-keepalived, an
 	return cmd
 }
 
-// assumedFree parses the API VIPs that are not probed for another holder.
-func assumedFree(p plan.Plan, texts []string) ([]netip.Addr, error) {
+// assumedFree parses those of all API VIPs that are not probed for another holder.
+func assumedFree(all []netip.Addr, texts []string) ([]netip.Addr, error) {
 	var vips []netip.Addr
-	all := election.Addresses(p, role.Bootstrap)
 	for _, text := range texts {
 		vip, err := netip.ParseAddr(text)
 		if err != nil || !slices.Contains(all, vip) {

@@ -44,7 +44,7 @@ func TestAssumedFree(t *testing.T) {
 		{texts: []string{"api"}, fault: `--assume-free "api": not an API VIP`},
 		{texts: []string{""}, fault: `--assume-free "": not an API VIP`},
 	} {
-		got, err := assumedFree(p, tt.texts)
+		got, err := assumedFree(p.VIPs.API, tt.texts)
 		if len(got) != tt.want || (err == nil) != (tt.fault == "") || err != nil && !strings.Contains(err.Error(), tt.fault) {
 			t.Errorf("%q: %v, %v, want %d and %q", tt.texts, got, err, tt.want, tt.fault)
 		}

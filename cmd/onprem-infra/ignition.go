@@ -30,7 +30,8 @@ a Butane config (fcos 1.3.0), to be read and edited.
 If images has an ironicImage and hosts have a BMC, the bootstrap machine provisions the control
 plane: --host-ignition names the Ignition document that a host, or each host of a role, applies at
 its first boot. The document of the bootstrap machine then has these documents and the accounts of
-the BMCs: a new file gets mode 0600, and what it was printed to must be kept as safely.
+the BMCs: a new file gets mode 0600, and what it was printed to must be kept as safely. The same
+holds for the routers' passwords of --bgp-passwords, where hosts announce VIPs by BGP.
 
 A file that holds a node's document already belongs to a live cluster. If timing or vrrp differ from
 that document, nothing is written: nodes with two VRRP settings do not receive each other's adverts.

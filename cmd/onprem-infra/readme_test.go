@@ -113,6 +113,7 @@ var elsewhere = map[string]string{
 	"onprem-infra doctor":                                    "TestDoctor",
 	"onprem-infra hosts":                                     "TestHosts",
 	"onprem-infra ignition --role=bootstrap --host-ignition": "TestSecretsOfHosts_InOneFile",
+	"onprem-infra ignition --role=bootstrap --bgp-passwords": "TestBGPPasswords",
 	"onprem-infra status":                                    "TestStatus",
 	"cp -r master/. / &&":                                    "TestLongKubeadm",
 	"ssh root@bootstrap cat":                                 "TestScript",

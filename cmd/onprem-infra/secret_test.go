@@ -63,7 +63,7 @@ spec:
 
 // onHosts are the verbs that read a cluster's description on a host and go on until they are ended:
 // they get cluster.json, which is one of the outputs here.
-var onHosts = []string{"bootstrap run address", "bootstrap run dhcp", "bootstrap run http", "bootstrap run ironic", "bootstrap run provision", "bootstrap run dns", "bootstrap run vip", "check", "monitor dhcp", "monitor dns", "monitor http", "monitor ironic", "monitor lb", "monitor mdns", "monitor resolv", "monitor vip",
+var onHosts = []string{"bootstrap run address", "bootstrap run dhcp", "bootstrap run http", "bootstrap run ironic", "bootstrap run provision", "bootstrap run speaker", "bootstrap run dns", "bootstrap run vip", "check", "monitor dhcp", "monitor dns", "monitor http", "monitor ironic", "monitor lb", "monitor mdns", "monitor resolv", "monitor vip",
 	"node-ip set", "node-ip show"}
 
 // TestNoSecretInAnyOutput plants a password in each input, runs each verb that reads a description,

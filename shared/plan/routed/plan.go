@@ -103,6 +103,11 @@ func (p Peer) Name() string {
 	return p.Address.String()
 }
 
+// Has reports whether a rack has a name.
+func (p *Plan) Has(name string) bool {
+	return name != "" && slices.ContainsFunc(p.Racks, func(r Rack) bool { return r.Name == name })
+}
+
 // Find is the rack of a host: that of its name, if it has one, else that in whose network one of
 // its addresses is. The error has what is wrong, and what to do.
 func (p *Plan) Find(name string, addresses []netip.Addr) (Rack, error) {

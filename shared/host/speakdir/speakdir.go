@@ -1,0 +1,63 @@
+// Package speakdir reads and writes the files by which a host's monitor and its speaker know of
+// each other. Package spoken describes them.
+package speakdir
+
+import (
+	"path/filepath"
+
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/spoken"
+)
+
+// Dir is the path of the directory.
+type Dir string
+
+// At is the path of one of the files.
+func (d Dir) At(name string) string { return filepath.Join(string(d), name) }
+
+// Config is the speaker's configuration, the zero value before the first. One of another release
+// is none: it is written anew.
+func (d Dir) Config() (spoken.Config, error) {
+	text, err := file.Read(d.At(spoken.ConfigFile))
+	if err != nil || text == nil {
+		return spoken.Config{}, err
+	}
+	c, err := spoken.Decode[spoken.Config](text)
+	if err != nil {
+		return spoken.Config{}, nil
+	}
+	return c, nil
+}
+
+// Status is the speaker's last one, the zero value before the first.
+func (d Dir) Status() (spoken.Status, error) {
+	text, err := file.Read(d.At(spoken.StatusFile))
+	if err != nil || text == nil {
+		return spoken.Status{}, err
+	}
+	return spoken.Decode[spoken.Status](text)
+}
+
+// ForgetStatus removes that of a speaker that has ended.
+func (d Dir) ForgetStatus() error { return file.Remove(d.At(spoken.StatusFile)) }
+
+// Configure writes how the host reaches its routers.
+func (d Dir) Configure(c spoken.Config) error {
+	_, err := file.WriteIfChanged(d.At(spoken.ConfigFile), spoken.Encode(c), 0o644)
+	return err
+}
+
+// Wish writes what the host announces.
+func (d Dir) Wish(w spoken.Wish) error {
+	_, err := file.Update(d.At(spoken.WishFile), spoken.Encode(w), 0o644)
+	return err
+}
+
+// Leave asks the speaker to leave in order, or withdraws that.
+func (d Dir) Leave(now bool) error {
+	if !now {
+		return file.Remove(d.At(spoken.LeaveFile))
+	}
+	_, err := file.WriteIfChanged(d.At(spoken.LeaveFile), []byte("leave\n"), 0o644)
+	return err
+}

@@ -1,0 +1,73 @@
+package speakdir_test
+
+import (
+	"net/netip"
+	"os"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/bgp"
+	"github.com/onprem-infra/onprem-infra/shared/host/speakdir"
+	"github.com/onprem-infra/onprem-infra/shared/spoken"
+)
+
+// TestDir holds that what is not there yet is the zero value, that each file is read as it was written, and
+// that a configuration of another release is none, while such a status is an error.
+func TestDir(t *testing.T) {
+	d := speakdir.Dir(t.TempDir())
+	c, errConfig := d.Config()
+	s, errStatus := d.Status()
+	if errConfig != nil || errStatus != nil || c.Router.IsValid() || !s.At.IsZero() || d.Leave(false) != nil || d.ForgetStatus() != nil {
+		t.Errorf("of nothing: %+v, %v, %+v, %v", c, errConfig, s, errStatus)
+	}
+	config := spoken.Config{ASN: 64512, Router: netip.MustParseAddr("192.0.2.10"), Timing: bgp.Profiles()[0], VIPs: []netip.Addr{netip.MustParseAddr("198.51.100.5")}}
+	wish := spoken.Wish{Beat: time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)}
+	status := spoken.Status{At: wish.Beat, Left: true}
+	for range 2 {
+		if err := d.Configure(config); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Wish(wish); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Leave(true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write := func(name string, text []byte) {
+		if err := os.WriteFile(d.At(name), text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(spoken.StatusFile, spoken.Encode(status))
+	c, errConfig = d.Config()
+	s, errStatus = d.Status()
+	text, err := os.ReadFile(d.At(spoken.WishFile))
+	if err != nil || string(text) != string(spoken.Encode(wish)) || errConfig != nil || errStatus != nil || c.Router != config.Router || !s.Left {
+		t.Errorf("%+v, %v, %+v, %v, %s", c, errConfig, s, errStatus, text)
+	}
+	if _, err := os.Stat(d.At(spoken.LeaveFile)); err != nil {
+		t.Error(err)
+	}
+	if err := d.Leave(false); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(d.At(spoken.LeaveFile)); !os.IsNotExist(err) {
+		t.Errorf("it is asked to leave: %v", err)
+	}
+	write(spoken.ConfigFile, []byte(`{"Version": 99}`))
+	write(spoken.StatusFile, []byte(`{"Version": 99}`))
+	if c, err := d.Config(); err != nil || !reflect.DeepEqual(c, spoken.Config{}) {
+		t.Errorf("%+v, %v", c, err)
+	}
+	if _, err := d.Status(); err == nil {
+		t.Error("a status of another release is read")
+	}
+	if err := d.ForgetStatus(); err != nil {
+		t.Error(err)
+	}
+	if s, err := d.Status(); err != nil || s.Left {
+		t.Errorf("it is not forgotten: %v", err)
+	}
+}
