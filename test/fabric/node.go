@@ -31,10 +31,12 @@ type Node struct {
 	Sockets string
 	f       *Fabric
 	rack    int
+	config  spoken.Config
 	program string // the speaker
 	speaker *exec.Cmd
 	ended   chan struct{} // closed after its end
 	serves  atomic.Bool
+	answers atomic.Int64 // that its server gave
 	grade   atomic.Int32
 }
 
@@ -56,11 +58,11 @@ func (f *Fabric) Node(program, name string, rack, number int) *Node {
 	n := &Node{Host: f.Host(name, rack, number), Dir: f.t.TempDir(), Sockets: daemons.Directory(f.t), f: f, rack: rack, program: program}
 	four, _ := RackAddress(rack, number)
 	c := f.Config(rack, number)
-	config := spoken.Config{ASN: c.ASN, Router: four.Addr(), Timing: c.Timing, VIPs: c.VIPs}
+	n.config = spoken.Config{ASN: c.ASN, Router: four.Addr(), Timing: c.Timing, VIPs: c.VIPs}
 	for _, p := range c.Peers {
-		config.Peers = append(config.Peers, spoken.Peer{Address: p.Address, ASN: p.ASN})
+		n.config.Peers = append(n.config.Peers, spoken.Peer{Address: p.Address, Interface: p.Interface, ASN: p.ASN})
 	}
-	f.must(file.Write(filepath.Join(n.Dir, spoken.ConfigFile), spoken.Encode(config), 0o644))
+	n.Configure(func(*spoken.Config) {})
 	n.wish()
 	n.listen()
 	f.must(n.Start())
@@ -83,6 +85,25 @@ func (f *Fabric) Node(program, name string, rack, number int) *Node {
 	return n
 }
 
+// Configure changes how the speaker reaches its routers.
+func (n *Node) Configure(change func(*spoken.Config)) {
+	n.f.t.Helper()
+	change(&n.config)
+	n.f.must(file.Write(filepath.Join(n.Dir, spoken.ConfigFile), spoken.Encode(n.config), 0o644))
+}
+
+// Password gives the speaker the password of all its routers.
+func (n *Node) Password(word string) {
+	n.f.t.Helper()
+	var lines string
+	for _, p := range n.f.Config(n.rack, 0).Peers {
+		lines += p.Name() + " " + word + "\n"
+	}
+	n.f.must(file.Write(n.passwords(), []byte(lines), 0o600))
+}
+
+func (n *Node) passwords() string { return filepath.Join(n.Dir, "passwords") }
+
 // Start starts the speaker.
 func (n *Node) Start() error {
 	log, err := os.OpenFile(n.Dir+"/log", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
@@ -90,7 +111,7 @@ func (n *Node) Start() error {
 		return err
 	}
 	defer log.Close()
-	n.speaker = n.Command(context.Background(), n.program, "--run-dir", n.Dir, "--sockets", n.Sockets, "--real-time")
+	n.speaker = n.Command(context.Background(), n.program, "--run-dir", n.Dir, "--sockets", n.Sockets, "--passwords", n.passwords(), "--real-time")
 	n.speaker.Stdout, n.speaker.Stderr = log, log
 	if err := n.speaker.Start(); err != nil {
 		return err
@@ -163,8 +184,7 @@ func (n *Node) Cut() {
 
 // Power ends what Cut began.
 func (n *Node) Power() error {
-	leaf4, leaf6 := RackAddress(n.rack, 1)
-	return errors.Join(n.On(), n.Route(leaf4.Addr()), n.Route(leaf6.Addr()), n.Start())
+	return errors.Join(n.On(), n.f.route(n.Host, n.rack), n.Start())
 }
 
 func (n *Node) wish() {
@@ -195,7 +215,10 @@ func (n *Node) Status() (s spoken.Status) {
 // listen answers each request to any address with the host's name.
 func (n *Node) listen() {
 	n.f.t.Helper()
-	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, n.Name) })}
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		n.answers.Add(1)
+		fmt.Fprint(w, n.Name)
+	})}
 	listener, err := n.Listen("[::]:6443")
 	n.f.must(err)
 	go func() { _ = server.Serve(listener) }() // it ends with the test
