@@ -101,6 +101,9 @@ func (b *batch) enrich(s Section, have []Section) {
 			}
 		}
 		b.commands = append(b.commands, Command{Text: l.Text, Secret: l.Secret})
+		for _, text := range l.Then {
+			b.add(text)
+		}
 		if name, ok := session(l); ok && !slices.ContainsFunc(former.Lines, func(f Line) bool {
 			return f.Key == l.Key
 		}) {

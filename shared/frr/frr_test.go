@@ -50,7 +50,7 @@ func TestDifference(t *testing.T) {
 			"neighbor 192.0.2.1 allowas-in 10", "neighbor 192.0.2.1 route-map onprem-in in", "neighbor 192.0.2.1 route-map onprem-out out",
 			"exit", "exit", "router bgp 64512", "no neighbor 192.0.2.1 shutdown", "exit", "end"}},
 		{"one-leaf", "secret", frr.BGP, []string{"configure terminal", "router bgp 64512", "neighbor 192.0.2.1 password [hidden]",
-			"neighbor 192.0.2.1 ttl-security hops 1", "exit", "end"}},
+			"neighbor 192.0.2.1 ttl-security hops 1", "no neighbor 192.0.2.1 ebgp-multihop", "exit", "end"}},
 		{"secret", "another-secret", frr.BGP, []string{"configure terminal", "router bgp 64512", "neighbor 192.0.2.1 password [hidden]",
 			"no neighbor 192.0.2.1 ttl-security hops 1", "neighbor 192.0.2.1 ebgp-multihop 2", "neighbor 192.0.2.1 update-source 192.0.2.10", "exit", "end"}},
 		{"one-leaf", "vm", frr.BFD, []string{"configure terminal", "bfd", "profile onprem", "receive-interval 300", "transmit-interval 300", "exit", "exit", "end"}},

@@ -36,6 +36,9 @@ const ownInPath = 10
 //     path without a number leaves: the host's own.
 //   - With graceful restart a router keeps routes of a host that has lost its power, for two
 //     minutes by default.
+//   - "ttl-security" alone has FRR take a router that is next to it for one further away, with
+//     which BFD uses another port (RFC 5883) than the router does: "no ebgp-multihop" ends that,
+//     and leaves the security as it is.
 //   - "bfd profile" alone is read back as two lines, of which one is then missing here.
 //   - FRR does not write what is its default, so no line has one: three missing packets, 300 ms
 //     between two of them.
@@ -195,19 +198,31 @@ func (c Config) session(p Peer) (lines []Line) {
 		lines = append(lines, Line{Text: name + " password", Key: name + " password",
 			Secret: p.Password, No: "no " + name + " password"})
 	}
-	switch hops := max(p.Hops, 1); {
-	case p.TTLSecurity: // a session has one of the two
-		lines = append(lines, Line{Text: fmt.Sprintf("%s ttl-security hops %d", name, hops),
-			Key: name + " distance"})
-	case hops > 1:
-		lines = append(lines, Line{Text: fmt.Sprintf("%s ebgp-multihop %d", name, hops),
-			Key: name + " distance"})
-	}
+	lines = append(lines, p.distance()...)
 	if p.Source.IsValid() {
 		lines = append(lines, line(name+" update-source", p.Source))
 	}
 	return append(lines, line(name+" timers", int(c.Timing.Keepalive.Seconds()),
 		int(c.Timing.Hold.Seconds())), line(name+" timers connect", int(bgp.Connect.Seconds())))
+}
+
+// distance is the line of a router's distance, of which a session has one at most, and none for a
+// router that is next to the host.
+func (p Peer) distance() []Line {
+	name, hops := "neighbor "+p.Name(), max(p.Hops, 1)
+	l := Line{Key: name + " distance"}
+	switch {
+	case p.TTLSecurity:
+		l.Text = fmt.Sprintf("%s ttl-security hops %d", name, hops)
+		if hops == 1 {
+			l.Then = []string{fmt.Sprintf("no %s ebgp-multihop", name)}
+		}
+	case hops > 1:
+		l.Text = fmt.Sprintf("%s ebgp-multihop %d", name, hops)
+	default:
+		return nil
+	}
+	return []Line{l}
 }
 
 // family has what is announced, and which sessions carry it.

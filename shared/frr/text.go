@@ -16,6 +16,8 @@ type Line struct {
 	Key string
 	// No undoes the line; empty for "no" and its text.
 	No string
+	// Then are commands that follow the line each time it is made, and are no part of the text.
+	Then []string
 }
 
 // Section is a part of a configuration: lines that have a meaning in one place.

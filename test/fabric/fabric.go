@@ -1,9 +1,11 @@
 // Package fabric is a small routed network with real FRR: a spine, two leaves with a rack each,
 // hosts in the racks, and a client behind the spine. A rack's switch is between its leaf and its
-// hosts, so that a host without power does not take the leaf's port down with it.
+// hosts, so that a host without power does not take the leaf's port down with it. Leaves may be BIRD
+// instead, and differ in other ways.
 package fabric
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -31,17 +33,19 @@ var (
 // Router is a router of the fabric.
 type Router struct {
 	*lab.Host
-	*daemons.Daemons
+	*daemons.Daemons // nil for one that is not FRR
 }
 
-// Fabric is the network. Racks are switches.
+// Fabric is the network. Racks are switches, and each is between one leaf and its hosts.
 type Fabric struct {
 	t      testing.TB
-	Racks  [2]*lab.Lab
+	Racks  []*lab.Lab
 	Spine  Router
-	Leaves [2]Router
+	Leaves []Router
 	Client *lab.Host
+	cores  []*lab.Lab // between the spine and a leaf
 	timing bgp.Timing
+	options
 }
 
 // link is between two routers, or to the client: a switch with two ends.
@@ -58,18 +62,52 @@ func (f *Fabric) link(number int, add func(l *lab.Lab, addresses [2][]netip.Pref
 	add(l, ends)
 }
 
-// RackAddress is a host's address in a rack, of both families. The leaf has number 1.
+// RackAddress is a host's address in a rack, of both families. The leaf has number 1. What a second
+// leaf adds to the first rack has the number 3.
 func RackAddress(rack, number int) (four, six netip.Prefix) {
 	return netip.MustParsePrefix(fmt.Sprintf("10.1.%d.%d/24", rack, number)),
 		netip.MustParsePrefix(fmt.Sprintf("2001:db8:1:%d::%x/64", rack, number))
 }
 
 // Open makes the network without hosts in its racks. All sessions have these timers.
-func Open(t testing.TB, timing bgp.Timing) *Fabric {
+func Open(t testing.TB, timing bgp.Timing, with ...Option) *Fabric {
 	t.Helper()
-	f := &Fabric{t: t, timing: timing}
-	var toLeaves [2]*lab.Lab
-	var leafEnds [2][]netip.Prefix
+	f := &Fabric{t: t, timing: timing, options: options{paths: 8}}
+	for _, option := range with {
+		option(&f.options)
+	}
+	f.build()
+	for i, r := range f.routers() {
+		f.forward(r.Host)
+		if f.foreign && i > 0 {
+			continue
+		}
+		r.Daemons = daemons.Start(t, r.Host, true)
+		r.Apply(frr.BFD, f.profile()...)
+	}
+	f.Spine.Apply(frr.BGP, commands(f.spine())...)
+	for i, leaf := range f.Leaves {
+		if f.foreign {
+			f.bird(leaf.Host, f.birdConfig(i))
+			continue
+		}
+		leaf.Apply(frr.BGP, commands(f.leaf(i))...)
+	}
+	return f
+}
+
+// routers are the spine and the leaves.
+func (f *Fabric) routers() []*Router {
+	all := []*Router{&f.Spine}
+	for i := range f.Leaves {
+		all = append(all, &f.Leaves[i])
+	}
+	return all
+}
+
+// build wires the routers and the client.
+func (f *Fabric) build() {
+	f.t.Helper()
 	f.link(0, func(l *lab.Lab, ends [2][]netip.Prefix) {
 		f.Spine.Host = f.add(l, "spine", ends[0]...)
 		f.Client = f.add(l, "client", ends[1]...)
@@ -77,29 +115,22 @@ func Open(t testing.TB, timing bgp.Timing) *Fabric {
 			f.must(f.Client.Route(e.Addr()))
 		}
 	})
-	for i := range f.Leaves {
-		f.link(i+1, func(l *lab.Lab, ends [2][]netip.Prefix) {
-			toLeaves[i], leafEnds[i] = l, ends[1]
-			f.wire(f.Spine.Host, l, fmt.Sprintf("core%d", i+1), ends[0]...)
+	leaves := 2
+	if f.second {
+		leaves = 3
+	}
+	for i := range leaves {
+		var ends []netip.Prefix
+		f.link(i+1, func(l *lab.Lab, both [2][]netip.Prefix) {
+			f.cores, ends = append(f.cores, l), both[1]
+			f.wire(f.Spine.Host, l, fmt.Sprintf("core%d", i+1), both[0]...)
 		})
-		f.Racks[i] = lab.New(t)
+		f.Racks = append(f.Racks, lab.New(f.t))
 		four, six := RackAddress(i+1, 1)
-		f.Leaves[i].Host = f.add(f.Racks[i], fmt.Sprintf("leaf%d", i+1), four, six)
-		f.wire(f.Leaves[i].Host, toLeaves[i], "core", leafEnds[i]...)
+		f.Leaves = append(f.Leaves, Router{Host: f.add(f.Racks[i], fmt.Sprintf("leaf%d", i+1), four, six)})
+		f.wire(f.Leaves[i].Host, f.cores[i], "core", ends...)
 	}
-	for _, r := range f.routers() {
-		f.forward(r.Host)
-		r.Daemons = daemons.Start(t, r.Host, true)
-		r.Apply(frr.BFD, f.profile()...)
-	}
-	f.Spine.Apply(frr.BGP, commands(f.spine())...)
-	for i := range f.Leaves {
-		f.Leaves[i].Apply(frr.BGP, commands(f.leaf(i))...)
-	}
-	return f
 }
-
-func (f *Fabric) routers() []*Router { return []*Router{&f.Spine, &f.Leaves[0], &f.Leaves[1]} }
 
 func (f *Fabric) must(err error) {
 	f.t.Helper()
@@ -145,92 +176,65 @@ func (f *Fabric) forward(h *lab.Host) {
 		"net.ipv6.fib_multipath_hash_policy=1", fmt.Sprintf("net.ipv4.fib_multipath_hash_seed=%d", 7*len(h.Name)+int(h.Name[len(h.Name)-1])))
 }
 
-// commands are lines of a configuration; sections begin with the words that FRR gives them.
-func commands(lines []string) (all []frr.Command) {
-	all = append(all, frr.Command{Text: "configure terminal", Section: true})
-	for _, l := range lines {
-		all = append(all, frr.Command{Text: l, Section: strings.HasPrefix(l, "router bgp") || strings.HasPrefix(l, "address-family")})
-	}
-	return append(all, frr.Command{Text: "end"})
-}
-
-func (f *Fabric) profile() []frr.Command {
-	if f.timing.BFD == (bgp.BFD{}) {
-		return nil
-	}
-	ms := f.timing.BFD.Interval.Milliseconds()
-	return commands([]string{"bfd", "profile fabric", fmt.Sprintf("detect-multiplier %d", f.timing.BFD.Multiplier),
-		fmt.Sprintf("receive-interval %d", ms), fmt.Sprintf("transmit-interval %d", ms), "exit", "exit"})
-}
-
-// session are the lines of a neighbour of a router, or of a group of them.
-func (f *Fabric) session(name string) (lines []string) {
-	if f.timing.BFD != (bgp.BFD{}) {
-		lines = append(lines, "neighbor "+name+" bfd", "neighbor "+name+" bfd profile fabric")
-	}
-	return append(lines, fmt.Sprintf("neighbor %s timers %d %d", name, int(f.timing.Keepalive.Seconds()), int(f.timing.Hold.Seconds())))
-}
-
-func start(asn bgp.ASN, id string) []string {
-	return []string{fmt.Sprintf("router bgp %d", asn), "bgp router-id " + id, "no bgp default ipv4-unicast", "no bgp ebgp-requires-policy",
-		"bgp bestpath as-path multipath-relax"}
-}
-
-func (f *Fabric) spine() []string {
-	lines := start(SpineASN, "10.0.0.1")
-	var peers [2][]string
-	for i := range f.Leaves {
-		for family, name := range []string{fmt.Sprintf("10.0.%d.2", i+1), fmt.Sprintf("2001:db8:0:%d::2", i+1)} {
-			lines = append(lines, fmt.Sprintf("neighbor %s remote-as %d", name, FirstASN+bgp.ASN(i)), "neighbor "+name+" timers connect 1")
-			lines = append(lines, f.session(name)...)
-			peers[family] = append(peers[family], "neighbor "+name+" activate")
-		}
-	}
-	for family, network := range []string{"10.0.0.0/24", "2001:db8::/64"} {
-		lines = append(lines, "address-family "+[]string{"ipv4", "ipv6"}[family]+" unicast", "network "+network, "maximum-paths 8")
-		lines = append(lines, peers[family]...)
-		lines = append(lines, "exit-address-family")
-	}
-	return append(lines, "exit")
-}
-
-// leaf takes sessions from all of its rack, and a VIP from each of them.
-func (f *Fabric) leaf(i int) []string {
-	lines := start(FirstASN+bgp.ASN(i), fmt.Sprintf("10.0.%d.2", i+1))
-	for family, spine := range []string{fmt.Sprintf("10.0.%d.1", i+1), fmt.Sprintf("2001:db8:0:%d::1", i+1)} {
-		word := []string{"ipv4", "ipv6"}[family]
-		four, six := RackAddress(i+1, 1)
-		rack := []netip.Prefix{four.Masked(), six.Masked()}[family]
-		group := "hosts-" + word
-		lines = append(lines, fmt.Sprintf("neighbor %s remote-as %d", spine, SpineASN), "neighbor "+spine+" timers connect 1",
-			"neighbor "+group+" peer-group", fmt.Sprintf("neighbor %s remote-as %d", group, Hosts))
-		lines = append(lines, f.session(spine)...)
-		lines = append(lines, f.session(group)...)
-		lines = append(lines, fmt.Sprintf("bgp listen range %s peer-group %s", rack, group),
-			"address-family "+word+" unicast", "network "+rack.String(), "maximum-paths 8", "neighbor "+spine+" activate",
-			"neighbor "+group+" activate", "exit-address-family")
-	}
-	return append(lines, "exit")
-}
-
-// Host adds a host to a rack, 1 or 2, with its default route at the leaf.
+// Host adds a host to a rack, 1 or 2, with its default route at the leaf, or at both leaves.
 func (f *Fabric) Host(name string, rack, number int) *lab.Host {
 	f.t.Helper()
 	four, six := RackAddress(rack, number)
 	h := f.add(f.Racks[rack-1], name, four, six)
-	leaf4, leaf6 := RackAddress(rack, 1)
-	f.must(h.Route(leaf4.Addr()))
-	f.must(h.Route(leaf6.Addr()))
+	if f.second && rack == 1 {
+		four, six := RackAddress(3, number)
+		f.wire(h, f.Racks[2], card, four, six)
+		// Without the last two it sends to a leaf whose wire is dead for as long as it has the route.
+		f.Run(h, "sysctl", "-q", "-w", "net.ipv4.fib_multipath_hash_policy=1", "net.ipv6.fib_multipath_hash_policy=1",
+			"net.ipv4.conf.all.ignore_routes_with_linkdown=1", "net.ipv6.conf.all.ignore_routes_with_linkdown=1")
+	}
+	f.must(f.route(h, rack))
 	return h
+}
+
+// card is that of a host's wire to a second leaf.
+const card = "eth1"
+
+// route gives a host its default routes.
+func (f *Fabric) route(h *lab.Host, rack int) error {
+	leaf4, leaf6 := RackAddress(rack, 1)
+	if !f.second || rack != 1 {
+		return errors.Join(h.Route(leaf4.Addr()), h.Route(leaf6.Addr()))
+	}
+	other4, other6 := RackAddress(3, 1)
+	f.Run(h, "ip", "route", "add", "default", "nexthop", "via", leaf4.Addr().String(), "nexthop", "via", other4.Addr().String())
+	f.Run(h, "ip", "route", "add", "default", "nexthop", "via", leaf6.Addr().String(), "nexthop", "via", other6.Addr().String())
+	return nil
 }
 
 // Config is what FRR on a host of a rack is to do, before it announces anything.
 func (f *Fabric) Config(rack, number int) frr.Config {
 	four, _ := RackAddress(rack, number)
-	leaf4, leaf6 := RackAddress(rack, 1)
-	asn := FirstASN + bgp.ASN(rack-1)
-	return frr.Config{ASN: Hosts, Router: four.Addr(), Timing: f.timing, VIPs: []netip.Addr{VIP4, VIP6},
-		Peers: []frr.Peer{{Address: leaf4.Addr(), ASN: asn}, {Address: leaf6.Addr(), ASN: asn}}}
+	c := frr.Config{ASN: Hosts, Router: four.Addr(), Timing: f.timing, VIPs: []netip.Addr{VIP4, VIP6}}
+	if f.unnumbered {
+		c.Peers = []frr.Peer{{Interface: "eth0"}}
+		return c
+	}
+	leaves := []int{rack}
+	if f.second && rack == 1 {
+		leaves = append(leaves, 3)
+	}
+	for _, leaf := range leaves {
+		leaf4, leaf6 := RackAddress(leaf, 1)
+		c.Peers = append(c.Peers, frr.Peer{Address: leaf4.Addr(), ASN: asn(leaf - 1)}, frr.Peer{Address: leaf6.Addr(), ASN: asn(leaf - 1)})
+	}
+	return c
+}
+
+// CutLeaf takes a leaf's power, or gives it again: its hosts, whose wires end in it, lose their links,
+// and the spine, which has a switch between, loses nothing but packets.
+func (f *Fabric) CutLeaf(i int, hosts []*lab.Host, cut bool) {
+	f.t.Helper()
+	f.must(f.Leaves[i].Carrier(f.cores[i], "core", !cut))
+	for _, h := range hosts {
+		f.must(h.Carrier(f.Racks[i], []string{"eth0", "eth0", card}[i], !cut))
+	}
+	f.must(f.Leaves[i].Carrier(f.Racks[i], "eth0", !cut))
 }
 
 // Nexthops are the gateways by which a router reaches an address, as its kernel has them.
@@ -238,7 +242,7 @@ func (f *Fabric) Nexthops(r Router, address netip.Addr) (all []string) {
 	f.t.Helper()
 	out, err := r.Command(f.t.Context(), "ip", "-"+map[bool]string{false: "4", true: "6"}[address.Is6()], "route", "show", address.String()).CombinedOutput()
 	f.must(err)
-	words := strings.Fields(string(out))
+	words := strings.Fields(strings.ReplaceAll(string(out), "via inet6 ", "via ")) // of another family than the address
 	for i, w := range words {
 		if w == "via" && i+1 < len(words) {
 			all = append(all, words[i+1])

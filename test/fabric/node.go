@@ -31,12 +31,13 @@ type Node struct {
 	Dir     string // of the speaker's files
 	Sockets string
 	f       *Fabric
-	config  spoken.Config
 	rack    int
+	config  spoken.Config
 	program string // the speaker
 	speaker *exec.Cmd
 	ended   chan struct{} // closed after its end
 	serves  atomic.Bool
+	answers atomic.Int64 // that its server gave
 	grade   atomic.Int32
 }
 
@@ -63,7 +64,7 @@ func (f *Fabric) Node(program, name string, rack, number int) *Node {
 	c := f.Config(rack, number)
 	n.config = spoken.Config{ASN: c.ASN, Router: four.Addr(), Timing: c.Timing, VIPs: c.VIPs}
 	for _, p := range c.Peers {
-		n.config.Peers = append(n.config.Peers, spoken.Peer{Address: p.Address, ASN: p.ASN})
+		n.config.Peers = append(n.config.Peers, spoken.Peer{Address: p.Address, Interface: p.Interface, ASN: p.ASN})
 	}
 	n.Configure(func(*spoken.Config) {})
 	n.wish()
@@ -96,6 +97,18 @@ func (n *Node) Configure(change func(*spoken.Config)) {
 	n.f.must(file.Write(filepath.Join(n.Dir, spoken.ConfigFile), spoken.Encode(n.config), 0o644))
 }
 
+// Password gives the speaker the password of all its routers.
+func (n *Node) Password(word string) {
+	n.f.t.Helper()
+	var lines string
+	for _, p := range n.f.Config(n.rack, 0).Peers {
+		lines += p.Name() + " " + word + "\n"
+	}
+	n.f.must(file.Write(n.passwords(), []byte(lines), 0o600))
+}
+
+func (n *Node) passwords() string { return filepath.Join(n.Dir, "passwords") }
+
 // capabilities are those that the speaker has as root, and those of its usage but one, for its flag
 // --real-time.
 const capabilities = "-all,+chown,+kill,+net_admin,+net_bind_service,+net_raw,+setgid,+setuid,+sys_admin,+sys_nice"
@@ -108,7 +121,7 @@ func (n *Node) Start() error {
 	}
 	defer log.Close()
 	n.speaker = n.Command(context.Background(), "setpriv", "--bounding-set", capabilities, "--inh-caps", "-all", "--",
-		n.program, "--run-dir", n.Dir, "--sockets", n.Sockets, "--real-time", "--health", Health)
+		n.program, "--run-dir", n.Dir, "--sockets", n.Sockets, "--passwords", n.passwords(), "--real-time", "--health", Health)
 	n.speaker.Stdout, n.speaker.Stderr = log, log
 	if err := n.speaker.Start(); err != nil {
 		return err
@@ -194,8 +207,7 @@ func (n *Node) Cut() {
 
 // Power ends what Cut began.
 func (n *Node) Power() error {
-	leaf4, leaf6 := RackAddress(n.rack, 1)
-	return errors.Join(n.On(), n.Route(leaf4.Addr()), n.Route(leaf6.Addr()), n.Start())
+	return errors.Join(n.On(), n.f.route(n.Host, n.rack), n.Start())
 }
 
 func (n *Node) wish() {
@@ -226,7 +238,10 @@ func (n *Node) Status() (s spoken.Status) {
 // listen answers each request to any address with the host's name.
 func (n *Node) listen() {
 	n.f.t.Helper()
-	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, n.Name) })}
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		n.answers.Add(1)
+		fmt.Fprint(w, n.Name)
+	})}
 	listener, err := n.Listen("[::]:6443")
 	n.f.must(err)
 	go func() { _ = server.Serve(listener) }() // it ends with the test

@@ -26,6 +26,14 @@ func until(t testing.TB, what string, within time.Duration, done func() bool) ti
 	return time.Since(begun)
 }
 
+// established reports whether all sessions are, with their BFD.
+func (n *Node) established() bool {
+	s := n.Status().Sessions
+	return len(s) == len(n.config.Peers) && !slices.ContainsFunc(s, func(s spoken.Session) bool {
+		return s.State != "Established" || s.BFD != "Up" && n.f.timing.BFD != (bgp.BFD{})
+	})
+}
+
 func (n *Node) phase(vip netip.Addr) speak.Phase {
 	for _, v := range n.Status().VIPs {
 		if v.VIP == vip {
@@ -41,22 +49,27 @@ func (f *Fabric) clients(vip netip.Addr, patience time.Duration) *traffic.Prober
 }
 
 // rack is a fabric with two nodes in its first rack and one in the second, which all announce.
-func rack(t *testing.T, profile string) (f *Fabric, n [3]*Node) {
+func rack(t *testing.T, profile string, with ...Option) (f *Fabric, n [3]*Node) {
+	t.Helper()
+	f, n = serving(t, profile, with...)
+	for _, vip := range []netip.Addr{VIP4, VIP6} {
+		f.spread(vip, min(len(f.Leaves), f.paths), min(2, f.paths))
+	}
+	return f, n
+}
+
+// serving is rack, whatever routers make of what the nodes announce.
+func serving(t *testing.T, profile string, with ...Option) (f *Fabric, n [3]*Node) {
 	t.Helper()
 	timing, ok := bgp.TimingOf(profile)
 	if !ok {
 		t.Fatalf("there is no profile %s", profile)
 	}
-	f = Open(t, timing)
+	f = Open(t, timing, with...)
 	program := Build(t)
 	n = [3]*Node{f.Node(program, "n1", 1, 11), f.Node(program, "n2", 1, 12), f.Node(program, "n3", 2, 13)}
 	for _, one := range n {
-		until(t, "sessions of "+one.Name, 30*time.Second, func() bool {
-			s := one.Status().Sessions
-			return len(s) == 2 && !slices.ContainsFunc(s, func(s spoken.Session) bool {
-				return s.State != "Established" || s.BFD != "Up" && timing.BFD != (bgp.BFD{})
-			})
-		})
+		until(t, "sessions of "+one.Name, 30*time.Second, one.established)
 	}
 	for _, vip := range []netip.Addr{VIP4, VIP6} {
 		if got := f.Nexthops(f.Spine, vip); len(got) > 0 {
@@ -65,9 +78,6 @@ func rack(t *testing.T, profile string) (f *Fabric, n [3]*Node) {
 	}
 	for _, one := range n {
 		one.Serve(true, 4)
-	}
-	for _, vip := range []netip.Addr{VIP4, VIP6} {
-		f.spread(vip, 2, 2)
 	}
 	return f, n
 }
@@ -85,12 +95,11 @@ func (f *Fabric) spread(vip netip.Addr, spine, leaf int) {
 }
 
 // unharmed holds that clients of a VIP all get a connection, and an answer, while something happens.
-// Their patience is below the second after which a lost packet is sent again, and bears a busy
-// machine. A connection that is there at the instant at which routers spread them anew may come to
+// A connection that is there at the instant at which routers spread them anew may come to
 // another host, which resets it: that no host can prevent.
 func (f *Fabric) unharmed(vip netip.Addr, what string, during func()) {
 	f.t.Helper()
-	clients := f.clients(vip, 900*time.Millisecond)
+	clients := f.clients(vip, patient)
 	time.Sleep(300 * time.Millisecond)
 	begun := time.Now()
 	during()
@@ -108,6 +117,12 @@ func (f *Fabric) unharmed(vip netip.Addr, what string, during func()) {
 func TestSpeaker(t *testing.T) {
 	t.Parallel()
 	f, n := rack(t, bgp.ProfileLan)
+	f.life(t, n)
+}
+
+// life is what TestSpeaker holds.
+func (f *Fabric) life(t *testing.T, n [3]*Node) {
+	t.Helper()
 	for _, vip := range []netip.Addr{VIP4, VIP6} {
 		f.unharmed(vip, "n1 loses its health", func() {
 			n[0].Serve(false, 0)

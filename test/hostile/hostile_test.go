@@ -57,10 +57,11 @@ func documents(t *testing.T) map[string]string {
 		"wide.yaml":        wide,
 		"provisioned.yaml": provisioned,
 		"routed.yaml":      routed,
+		"preview.yaml":     preview,
 	}
 	for _, name := range []string{
 		"install-config-baremetal-dual", "install-config-nutanix-dual", "install-config-openstack-dual", "install-config-ovirt-dual",
-		"install-config-vsphere-dual", "cluster-none-dual", "cluster-none-dual-bgp", "cluster-none-dual-both", "images",
+		"install-config-vsphere-dual", "cluster-none-dual", "images",
 	} {
 		text, err := os.ReadFile(filepath.Join("../../cmd/onprem-infra/testdata/TestExampleText", name+".golden"))
 		if err != nil {
@@ -101,6 +102,7 @@ spec:
   machineNetworks: [192.0.2.0/24]
   apiVIPs: [198.51.100.5]
   ingressVIPs: [198.51.100.6]
+  images: {frrImage: r.example.com/f:1, haproxyImage: r.example.com/h:1, corednsImage: r.example.com/c:1, baremetalRuntimeCfgImage: r.example.com/o:1}
   vipManagement: bgp
   bgp:
     asn: 64512
@@ -111,9 +113,30 @@ spec:
     racks:
     - name: first
       network: 192.0.2.0/24
+      holdTime: 9s
+      keepaliveTime: 3s
+      bfdInterval: 200ms
+      bfdMultiplier: 4
       peers:
       - {address: 192.0.2.1, asn: 65101, source: 192.0.2.9, hops: 1, ttlSecurity: true}
       - {interface: eno1, asn: external}
+`
+
+// preview has the fields of the installer's developers' preview for hosts that announce their VIPs.
+const preview = `apiVersion: v1
+baseDomain: example.com
+metadata: {name: prod}
+controlPlane: {replicas: 3}
+networking: {machineNetwork: [{cidr: 192.0.2.0/24}]}
+platform:
+  baremetal:
+    apiVIPs: [198.51.100.5]
+    ingressVIPs: [198.51.100.6]
+    bgpVIPConfig:
+      localASN: 64512
+      communities: ["64512:100"]
+      peers: [{peerAddress: 192.0.2.1, peerASN: 65101, password: secret, port: 179, holdTime: 9s, keepaliveTime: 3s, bfdEnabled: "true", ebgpMultiHop: false}]
+    hosts: [{name: m0, role: master, bootMACAddress: '52:54:00:00:00:01', bgpPeers: [{peerAddress: 192.0.2.2, peerASN: 65102, bfdEnabled: "true"}]}]
 `
 
 // provisioned has the fields of hosts that are provisioned, as far as no example has them.
@@ -183,7 +206,7 @@ func parsed(name, text string) (spec.Cluster, spec.Findings) {
 }
 
 func images() map[string]string {
-	return map[string]string{spec.KeepalivedImage: "r/k:1", spec.HAProxyImage: "r/h:1", spec.CoreDNSImage: "r/c:1", spec.RuntimeCfgImage: "r/b:1"}
+	return map[string]string{spec.KeepalivedImage: "r/k:1", spec.HAProxyImage: "r/h:1", spec.CoreDNSImage: "r/c:1", spec.RuntimeCfgImage: "r/b:1", spec.FRRImage: "r/f:1"}
 }
 
 // TestInput puts hostile text into every value and every key of every document.

@@ -160,3 +160,16 @@ func (h *Host) Wire(other *Lab, name string, card mac.MAC) error {
 	}
 	return ipBatch(h.namespace, fmt.Sprintf("link set %s up", name))
 }
+
+// Carrier takes the switch's end of a wire down, or up again, so that the host's card loses its
+// carrier, and keeps its addresses. A card other than eth0 is one of Wire, with that lab's switch.
+func (h *Host) Carrier(at *Lab, card string, up bool) error {
+	port, state := h.port(), "down"
+	if card != "eth0" {
+		port += "." + card
+	}
+	if up {
+		state = "up"
+	}
+	return ipBatch(at.prefix+"switch", fmt.Sprintf("link set %s %s", port, state))
+}

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"os/exec"
+	"strings"
 	"testing"
 	"time"
 
@@ -336,5 +337,31 @@ func TestPlug(t *testing.T) {
 	reaches(t, other, host, "192.0.2.1:9")
 	if err := l.Plug("none", func(string) error { return nil }); err == nil {
 		t.Error("a link that is not there is plugged in")
+	}
+}
+
+// TestCarrier takes the carriers of a host's cards, which keep their addresses.
+func TestCarrier(t *testing.T) {
+	l, second := New(t), New(t)
+	host, err := l.Add("a", netip.MustParsePrefix("192.0.2.1/24"))
+	must(t, err)
+	must(t, host.Wire(second, "eth1", [6]byte{0x52, 0x54, 0, 0, 0, 1}))
+	must(t, ipBatch(host.namespace, "address add 198.51.100.1/24 dev eth1"))
+	for card, at := range map[string]*Lab{"eth0": l, "eth1": second} {
+		for _, up := range []bool{false, true} {
+			must(t, host.Carrier(at, card, up))
+			deadline, text := time.Now().Add(5*time.Second), ""
+			for text == "" || strings.Contains(text, "NO-CARRIER") == up && time.Now().Before(deadline) {
+				out, err := host.Command(t.Context(), "ip", "address", "show", card).CombinedOutput()
+				must(t, err)
+				text = string(out)
+			}
+			if strings.Contains(text, "NO-CARRIER") == up || !strings.Contains(text, "inet ") {
+				t.Errorf("%s, up: %v\n%s", card, up, text)
+			}
+		}
+	}
+	if host.Carrier(l, "eth7", true) == nil {
+		t.Error("a card that is not there has a carrier")
 	}
 }

@@ -20,7 +20,8 @@ func GivenSettings(r *document.Report, s Settings) Draft {
 		d.asn.Given = true
 	}
 	for i, c := range s.BGP.Communities {
-		d.communities = append(d.communities, document.Set(fmt.Sprintf("bgp.communities[%d]", i), c))
+		at := fmt.Sprintf("bgp.communities[%d]", i)
+		d.communities = append(d.communities, document.Set(at, c))
 	}
 	for i, one := range s.BGP.Racks {
 		d.racks = append(d.racks, givenRack(r, fmt.Sprintf("bgp.racks[%d]", i), one))
