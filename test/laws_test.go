@@ -66,7 +66,7 @@ type law struct {
 // leaves need nothing but the standard library and a leaf below them, so every other room may use
 // them.
 var leaves = []string{
-	"shared/addr", "shared/addr/peer", "shared/advert", "shared/asset", "shared/bgp", "shared/bgp/proof", "shared/bonus", "shared/clash", "shared/comment", "shared/container", "shared/endpoint", "shared/health", "shared/lldp", "shared/mac", "shared/near", "shared/notice", "shared/offer", "shared/port", "shared/record", "shared/redirect", "shared/release", "shared/role", "shared/secret", "shared/subnet",
+	"shared/addr", "shared/addr/peer", "shared/advert", "shared/asset", "shared/bgp", "shared/bgp/message", "shared/bgp/proof", "shared/bonus", "shared/clash", "shared/comment", "shared/container", "shared/endpoint", "shared/health", "shared/lldp", "shared/mac", "shared/near", "shared/notice", "shared/offer", "shared/port", "shared/record", "shared/redirect", "shared/release", "shared/role", "shared/secret", "shared/subnet",
 	"shared/supervised", "shared/vrrp", "shared/vrrp/proof",
 }
 
@@ -83,6 +83,8 @@ var laws = []law{
 	{room: "shared/advert", own: []string{"shared/vrrp"}, why: "leaf"},
 	{room: "shared/asset", why: "leaf"},
 	{room: "shared/bgp", why: "leaf"},
+	{room: "shared/bgp/message", own: []string{"shared/bgp"}, why: "leaf; a protocol's bytes and what they mean"},
+	{room: "shared/host/bgpprobe", own: []string{"shared/bgp", "shared/bgp/message", "shared/secret"}, foreign: []string{"golang.org/x/sys/unix"}, why: "asks one router: it knows no cluster"},
 	{room: "shared/bgp/proof", own: []string{"shared/bgp"}, why: "leaf"},
 	{room: "shared/bonus", own: []string{"shared/supervised"}, why: "leaf"},
 	{room: "shared/clash", own: []string{"shared/advert", "shared/vrrp"}, why: "leaf"},
