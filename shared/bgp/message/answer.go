@@ -6,6 +6,7 @@ type Outcome string
 // The outcomes, the best first.
 const (
 	Accepted    Outcome = "accepted"    // it would have a session
+	Connected   Outcome = "connected"   // it takes connections, and was asked for no more
 	Unlike      Outcome = "unlike"      // it would, and its own number is another one
 	Notified    Outcome = "notified"    // it ended the session with a notification
 	Closed      Outcome = "closed"      // it closed the connection without a message

@@ -64,6 +64,17 @@ func Ask(ctx context.Context, q Question) message.Answer {
 	return a
 }
 
+// Connect asks a router for a connection and no more: a host that has a speaker has sessions of its
+// own, which a second OPEN would disturb. It takes 4 s at most.
+func Connect(ctx context.Context, q Question) message.Answer {
+	c, err := q.dial(ctx)
+	if err != nil {
+		return failed(ctx, err)
+	}
+	_ = c.Close() // nothing was written
+	return message.Answer{Outcome: message.Connected}
+}
+
 // read reads until the router acknowledges the OPEN, or ends the session.
 func (q Question) read(c io.Reader) (a message.Answer) {
 	for range most {

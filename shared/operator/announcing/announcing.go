@@ -48,7 +48,7 @@ type Report struct {
 	VIPs    []VIP    `json:"vips"`
 	Routers []Router `json:"routers"`
 
-	bfd bool // it is asked for
+	bfd bool // sessions are to have it
 }
 
 // Speaker is FRR's parent on this host.
@@ -200,6 +200,9 @@ func (r *Report) vip(s Seen, a Address) VIP {
 	}
 	return v
 }
+
+// BFD reports whether sessions are to have BFD.
+func (r Report) BFD() bool { return r.bfd }
 
 // Carries reports whether the session with a router carries routes to an address: sessions by an
 // address carry its family, those by an interface both.

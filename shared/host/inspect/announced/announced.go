@@ -3,18 +3,20 @@
 package announced
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
 
-	"github.com/onprem-infra/onprem-infra/cluster/vip/absent"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/operator/announcing"
 	"github.com/onprem-infra/onprem-infra/shared/plan/routed"
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
@@ -83,10 +85,29 @@ func Report(
 	return announcing.Of(seen)
 }
 
+// unannouncedFile is where the monitor writes why this node does not announce a VIP, below the run
+// directory of VRRP's checks: a list in JSON.
+const unannouncedFile = "checks/unannounced.json"
+
+// unannounced is why a VIP is not announced, by VIP.
+func unannounced(h inspect.Files) map[netip.Addr]string {
+	text, _ := h.Optional(supervised.RunDir, unannouncedFile)
+	var list []struct {
+		VIP netip.Addr `json:"vip"`
+		Why string     `json:"why"`
+	}
+	_ = json.Unmarshal(text, &list) // it is for people, and status does without
+	all := map[netip.Addr]string{}
+	for _, one := range list {
+		all[one.VIP] = one.Why
+	}
+	return all
+}
+
 // addresses are the VIPs that hosts announce, and why this one does not.
 func addresses(i *inspect.Inspector) (all []announcing.Address) {
-	none, _ := i.Files.Absent() // they are for people, and status does without
-	results, _ := i.Files.Results()
+	reasons := unannounced(i.Files)
+	results, _ := i.Files.Results() // they are for people too
 	for _, of := range []struct {
 		kind vrrp.Kind
 		vips []netip.Addr
@@ -94,11 +115,8 @@ func addresses(i *inspect.Inspector) (all []announcing.Address) {
 		{vrrp.API, i.Plan.VIPs.API}, {vrrp.Ingress, i.Plan.VIPs.Ingress},
 		{vrrp.DNS, i.Plan.VIPs.DNS},
 	} {
-		for n, vip := range of.vips {
-			why := absent.Why(none, vrrp.Name(i.Plan.Cluster.Name, of.kind, n))
-			if why == "" {
-				why = failing(results, of.kind)
-			}
+		for _, vip := range of.vips {
+			why := cmp.Or(reasons[vip], failing(results, of.kind))
 			all = append(all, announcing.Address{VIP: vip, For: of.kind, Why: why})
 		}
 	}

@@ -98,4 +98,8 @@ func TestInspect_AnnouncedFiles(t *testing.T) {
 	if why := r.BGP.VIPs[1].Why; why != "the check ingress does not pass: refused" {
 		t.Errorf("%q\n%s", why, r.Text(100))
 	}
+	fakehost.Write(t, host.Files, map[string]string{"/run/onprem-infra/keepalived/checks/unannounced.json": `[{"vip":"198.51.100.6","why":"the ingress router does not run here"}]`})
+	if why := status.Inspect(t.Context(), host).BGP.VIPs[1].Why; why != "the ingress router does not run here" {
+		t.Errorf("%q", why)
+	}
 }
