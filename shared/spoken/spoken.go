@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/bgp"
@@ -33,6 +34,7 @@ const (
 	WishFile   = "wish.json"   // by the monitor, once a second at least
 	LeaveFile  = "leave"       // while it exists, everything ends in order
 	StatusFile = "status.json" // by the speaker
+	LockFile   = "lock"        // locked by the one speaker that uses the directory
 )
 
 // version is that of the files. With another one the fields mean something else.
@@ -72,6 +74,53 @@ func (c Config) With(passwords map[string]secret.Text) frr.Config {
 	return out
 }
 
+// Wrong is what a configuration has that is none, before any daemon is asked. An address may be the
+// zero value, a name have a blank, or a router stand there twice.
+func (c Config) Wrong() (all []string) {
+	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+	if !c.Router.Is4() {
+		add("Router: %q is no IPv4 address, which an identifier is", c.Router)
+	}
+	for _, text := range c.Timing.Wrong() {
+		add("Timing: %s", text)
+	}
+	for i, vip := range c.VIPs {
+		if !vip.IsValid() || vip.Is4In6() || vip.Zone() != "" {
+			add("VIPs[%d]: %q is no address of a VIP", i, vip)
+		} else if slices.Index(c.VIPs, vip) != i {
+			add("VIPs[%d]: %s is there twice", i, vip)
+		}
+	}
+	for i, community := range c.Communities {
+		if !plain(community) {
+			add("Communities[%d]: %q is no community", i, community)
+		}
+	}
+	for i, p := range c.Peers {
+		switch {
+		case p.Address.IsValid() == (p.Interface != ""):
+			add("Peers[%d]: it has an address and an interface, or neither", i)
+		case p.Interface != "" && !plain(p.Interface):
+			add("Peers[%d]: %q is no interface", i, p.Interface)
+		case slices.IndexFunc(c.Peers, func(o Peer) bool { return o.name() == p.name() }) != i:
+			add("Peers[%d]: %s is there twice", i, p.name())
+		}
+	}
+	return all
+}
+
+// name is how FRR names the session.
+func (p Peer) name() string {
+	return frr.Peer{Address: p.Address, Interface: p.Interface}.Name()
+}
+
+// plain reports whether a text is one word of a command.
+func plain(text string) bool {
+	return text != "" && !strings.ContainsFunc(text, func(r rune) bool {
+		return r <= ' ' || r > '~'
+	})
+}
+
 // Route is a VIP that a host serves.
 type Route struct {
 	VIP       netip.Addr
@@ -100,7 +149,10 @@ type Status struct {
 	Daemons  []Daemon
 	Sessions []Session
 	VIPs     []VIP
-	Left     bool     // all has ended in order
+	Left     bool // all has ended in order
+	// BFDTaken names what else than the speaker's daemon receives BFD's packets, because of which
+	// sessions are without BFD until the speaker starts anew; empty for nothing.
+	BFDTaken string   `json:",omitempty"`
 	Troubles []string `json:",omitempty"` // what does not work now
 }
 
@@ -120,6 +172,8 @@ type Session struct {
 	// Why is what ended the last session.
 	Why  string `json:",omitempty"`
 	Code string `json:",omitempty"` // of a notification
+	// Flaps is how often a session has ended since the speaker has started.
+	Flaps int `json:",omitempty"`
 	// Advertised are the VIPs that the router has from this host.
 	Advertised []netip.Addr
 }

@@ -63,3 +63,22 @@ func TestPasswords(t *testing.T) {
 		}
 	}
 }
+
+// TestWrong holds what no daemon need be asked about, all of it at once.
+func TestWrong(t *testing.T) {
+	if got := known.Wrong(); len(got) > 0 {
+		t.Errorf("%q", got)
+	}
+	c := known
+	c.Router, c.Timing.Hold = netip.MustParseAddr("2001:db8::1"), time.Second
+	c.VIPs = []netip.Addr{vip, {}, vip}
+	c.Communities = []string{"64512:100 additive"}
+	c.Peers = []spoken.Peer{{Address: netip.MustParseAddr("192.0.2.1")}, {}, {Address: vip, Interface: "enp1s0"}, {Interface: "enp1s0\nexit"}, {Address: netip.MustParseAddr("192.0.2.1"), ASN: 7}}
+	all := strings.Join(c.Wrong(), "\n")
+	for _, want := range []string{"Router: ", "Timing: a hold time", "VIPs[1]: ", "VIPs[2]: 198.51.100.5 is there twice", "Communities[0]: ", "Peers[1]: it has", "Peers[2]: it has",
+		"Peers[3]: ", "Peers[4]: 192.0.2.1 is there twice"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("%q lacks %q", all, want)
+		}
+	}
+}
