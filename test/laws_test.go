@@ -112,7 +112,7 @@ var laws = []law{
 	{room: "shared/endpoint", why: "leaf"},
 	{room: "shared/health", why: "leaf"},
 	{room: "shared/operator/journal", own: []string{"shared/supervised"}, why: "leaf"},
-	{room: "shared/operator/metrics", own: []string{"shared/clash", "shared/loop", "shared/spoken", "shared/supervised", "shared/vrrp"}, why: "counts what it is given, and knows no plan"},
+	{room: "shared/operator/metrics", own: []string{"shared/clash", "shared/loop", "shared/speak", "shared/spoken", "shared/supervised", "shared/vrrp"}, why: "counts what it is given, and knows no plan"},
 	{room: "shared/bmc", own: []string{"shared/near"}, foreign: []string{"github.com/metal3-io/baremetal-operator/pkg/hardwareutils/bmc"}, why: "the only importer of metal3's reader of BMC addresses"},
 	{room: "shared/mac", why: "leaf"},
 	{room: "shared/secret", why: "leaf"},
