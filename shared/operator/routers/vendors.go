@@ -46,8 +46,8 @@ func eos(l leaf) string {
 	for _, family := range l.families() {
 		if l.carries(family) {
 			out.add("   address-family %s\n      neighbor %s activate\n      neighbor %s "+
-				"route-map onprem-hosts-in in\n      neighbor %s route-map onprem-hosts-out out\n   exit",
-				family, name, name, name)
+				"route-map onprem-hosts-in in\n      neighbor %s route-map onprem-hosts-out "+
+				"out\n   exit", family, name, name, name)
 		}
 	}
 	out.add("exit")
