@@ -16,6 +16,7 @@ var revealing = map[string]string{
 	"shared/host/ironic/ironic.go":             "the account of Ironic's API is sent to it",
 	"shared/host/ironic/write.go":              "Ironic wants the accounts of BMCs and the config drive",
 	"shared/frr/text.go":                       "a command for a daemon has the password of its router",
+	"shared/host/bgpprobe/bgpprobe.go":         "the kernel signs packets by it",
 	"shared/host/frr/vty.go":                   "the command is sent to the daemon",
 	"shared/provisioning/hostfile/hostfile.go": "it is the one file that has them",
 	"shared/spec/routing/installconfig.go":     "it compares two of one router, and their lengths, and repeats none",

@@ -31,6 +31,7 @@ var parsed = sync.OnceValue(func() *template.Template {
 type row struct {
 	Title  string
 	Ironic bool // of clusters whose balancers serve Ironic
+	Routed bool // of clusters whose hosts announce VIPs to their routers
 	Panels []panel
 }
 
@@ -75,7 +76,9 @@ func place(rows []row) (placed []panel) {
 
 // dashboard shows a cluster, with the holders of the VIPs at the top.
 func dashboard(p plan.Plan) []byte {
-	shown := slices.DeleteFunc(rows(), func(r row) bool { return r.Ironic && !p.BalancesIronic() })
+	shown := slices.DeleteFunc(rows(), func(r row) bool {
+		return r.Ironic && !p.BalancesIronic() || r.Routed && p.BGP == nil
+	})
 	var page, out bytes.Buffer
 	err := parsed().Execute(&page, map[string]any{
 		"Cluster": p.Cluster.Name, "UID": "onprem-" + short(p.Cluster.Name),

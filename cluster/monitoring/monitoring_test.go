@@ -17,10 +17,12 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
+	"github.com/onprem-infra/onprem-infra/shared/plan/routed"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/spec/machine"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
+	"github.com/onprem-infra/onprem-infra/shared/spec/routing"
 	"github.com/onprem-infra/onprem-infra/test/golden"
 )
 
@@ -106,6 +108,33 @@ func TestMonitors_DHCP(t *testing.T) {
 		scraped := slices.ContainsFunc(monitors(p), func(m monitor) bool { return m.container == "dnsmasq-monitor" && m.port == p.Ports[port.MonitorDHCP] })
 		if scraped != (image != "") {
 			t.Errorf("%s: scraped %t", name, scraped)
+		}
+	}
+}
+
+// TestRouted holds that rules, panels and targets about routers are of clusters alone whose hosts
+// announce VIPs, and that such a cluster without elections has no rule about them.
+func TestRouted(t *testing.T) {
+	announces := func(c *spec.Cluster) {
+		c.Timing, c.MDNS = "", ""
+		c.APIVIPs, c.IngressVIPs = []netip.Addr{netip.MustParseAddr("198.51.100.5")}, []netip.Addr{netip.MustParseAddr("198.51.100.6")}
+		c.MachineNetworks = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}
+		c.Routing = spec.Routing{Management: routing.BGP, BGP: routing.BGPSettings{ASN: 64512, Racks: []routing.Rack{{Network: c.MachineNetworks[0]}}}}
+	}
+	for name, change := range map[string]func(*spec.Cluster){"announced": announces, "elected": nil} {
+		p := compiled(t, change)
+		rules, panels, targets := string(files(t, p)[RulesFile]), string(files(t, p)[DashboardFile]), string(files(t, p)[ScrapeFile])
+		for what, has := range map[string]bool{"a rule": strings.Contains(rules, "onprem_bgp_session_up"), "a panel": strings.Contains(panels, "onprem_bgp_session_up"),
+			"a target": strings.Contains(targets, "regex: speaker\n") && strings.Contains(targets, ":9466"), "its monitor": strings.Contains(targets, "regex: speaker-monitor\n")} {
+			if has != (name == "announced") {
+				t.Errorf("%s: %s: %t", name, what, has)
+			}
+		}
+		if got := strings.Contains(rules, "onprem_vip_holder"); got != (name == "elected") {
+			t.Errorf("%s: rules about holders: %t", name, got)
+		}
+		if name == "announced" && (!strings.Contains(rules, `absent(onprem_bgp_wanted{vip="198.51.100.5"})`) || !strings.Contains(rules, "onprem_lb_backend_up")) {
+			t.Errorf("%s:\n%s", name, rules)
 		}
 	}
 }
@@ -210,6 +239,7 @@ func TestRules_NameOurMetrics(t *testing.T) {
 	p := compiled(t, nil)
 	p.Provisioning = &provision.Plan{}
 	p.Ports = port.Numbers(nil) // with those of Ironic
+	p.BGP = &routed.Plan{}
 	known, used := map[string]metrics.Family{}, map[string]bool{}
 	for _, f := range metrics.All() {
 		known[f.Name] = f
@@ -265,6 +295,7 @@ func TestAlerts_NameTheRemedy(t *testing.T) {
 	p := compiled(t, nil)
 	p.Provisioning = &provision.Plan{}
 	p.Ports = port.Numbers(nil) // with those of Ironic
+	p.BGP = &routed.Plan{}
 	for _, r := range rules(p) {
 		if !regexp.MustCompile(`^Onprem[A-Z][A-Za-z]+$`).MatchString(r.Alert) || seen[r.Alert] &&
 			r.Alert != "OnpremVIPUnwatched" {

@@ -23,7 +23,7 @@ type alarm struct{ Alert, Expr, For, Severity, Summary, Description string }
 
 // rules are all rules, with thresholds by the cluster's timing.
 func rules(p plan.Plan) (out []rule) {
-	var texts struct{ Managed, All, Provisioned, Shared, Ironic []alarm }
+	var texts struct{ Managed, All, Provisioned, Shared, Ironic, Routed []alarm }
 	decode(rulesText, &texts)
 	values := values(p)
 	add := func(a alarm) {
@@ -36,7 +36,10 @@ func rules(p plan.Plan) (out []rule) {
 		})
 	}
 	if p.LoadBalancer == spec.Managed {
-		texts.All = append(texts.Managed, texts.All...)
+		texts.All = append(slices.DeleteFunc(texts.Managed, elected(p)), texts.All...)
+	}
+	if p.BGP != nil {
+		texts.All = append(texts.All, texts.Routed...)
 	}
 	if p.Provisioning != nil {
 		texts.All = append(texts.All, texts.Provisioned...)
@@ -56,7 +59,7 @@ func rules(p plan.Plan) (out []rule) {
 	for _, v := range slices.Concat(p.VIPs.API, p.VIPs.Ingress, p.VIPs.DNS) {
 		add(alarm{
 			Alert: "OnpremVIPUnwatched", For: "10m", Severity: "warning",
-			Expr:    fmt.Sprintf(`absent(onprem_vip_holder{vip="%s"})`, v),
+			Expr:    fmt.Sprintf(`absent(%s{vip="%s"})`, reported(p), v),
 			Summary: "No host reports the VIP {{ $labels.vip }}.",
 			Description: "Prometheus reaches no monitor of it: check its targets. " +
 				"The VIP itself may be healthy.",
@@ -64,6 +67,23 @@ func rules(p plan.Plan) (out []rule) {
 		out[len(out)-1].Labels["vip"] = v.String() // no two rules are alike
 	}
 	return out
+}
+
+// elected reports whether an alarm is about elections of VIPs, where a cluster has none.
+func elected(p plan.Plan) func(alarm) bool {
+	none := !p.ByVRRP() && len(p.VIPs.Provisioning) == 0
+	return func(a alarm) bool {
+		return none && strings.Contains(a.Expr, "onprem_vip_") &&
+			!strings.Contains(a.Expr, "onprem_vip_gate_open")
+	}
+}
+
+// reported is a metric that each host reports of each VIP.
+func reported(p plan.Plan) string {
+	if p.ByVRRP() {
+		return "onprem_vip_holder"
+	}
+	return "onprem_bgp_wanted"
 }
 
 // misread are the faults by which hosts read adverts differently.

@@ -21,9 +21,12 @@ func monitors(p plan.Plan) []monitor {
 	for _, m := range []struct{ container, port string }{
 		{"keepalived-monitor", port.MonitorVIP}, {"haproxy-monitor", port.MonitorLB},
 		{"coredns-monitor", port.MonitorDNS}, {"mdns-publisher", port.MonitorMDNS},
-		{"dnsmasq-monitor", port.MonitorDHCP},
+		{"dnsmasq-monitor", port.MonitorDHCP}, {"speaker", port.Speaker},
 	} {
 		number := p.Ports[m.port]
+		if m.port == port.MonitorVIP && !p.NodeRuns(role.Master).VIP && p.BGP != nil {
+			m.container = "speaker-monitor"
+		}
 		if m.port == port.MonitorDHCP && !p.NodeRuns(role.Master).Boots {
 			continue // the port is that of the bootstrap machine's server too
 		}

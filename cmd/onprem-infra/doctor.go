@@ -33,6 +33,12 @@ shows how far it is, and what the first inspection found.
 On a plain host, --peer names other hosts of the future cluster: whether packets, those that fill
 the link, and VRRP reach them.
 
+Where hosts announce VIPs to their routers by BGP it also inspects that. On a plain host it opens a
+connection to each router of the host's rack, sends what a speaker would (OPEN), reads the answer
+and closes, so that no session comes up: a wrong AS number, a router that does not know this host
+and a packet filter show before the host exists, and with --bgp-passwords a wrong password. Where a
+speaker runs it asks routers without a session for a connection alone.
+
 With --provisioning-link it inspects only the link on which bare machines are to be installed: its
 carrier, MTU and ports, and which servers would boot such a machine. It asks as one does, by DHCP,
 ProxyDHCP, DHCPv6 and router solicitation, for some seconds, and takes no lease. Servers that belong
@@ -77,11 +83,12 @@ func doctorCommand(std streams) *cobra.Command {
 		meter: newMeter("doctor")}}
 	var peers []string
 	var joins, quiet, hosts bool
-	var link provisioningFlags
+	routers, link := routerSecrets{}, provisioningFlags{}
 	link.register(cmd)
 	format := formatFlag(cmd, "text or json", "text", "json")
 	cmd.Flags().StringArrayVar(&peers, "peer", nil,
 		"address of another host of the future cluster; may be given several times")
+	routers.register(cmd)
 	cmd.Flags().BoolVar(&joins, "joins", false,
 		"the cluster lives, and this plain host will join it: its VIPs may be taken")
 	cmd.Flags().BoolVar(&hosts, "provisioning", false,
@@ -101,7 +108,7 @@ func doctorCommand(std streams) *cobra.Command {
 			patience, progress := link.patience()
 			return doctorHosts(ctx, std, in, printing{*format, quiet, patience, progress})
 		}
-		host, err := doctorHost(std, m, in)
+		host, err := doctorHost(std, m, in, routers)
 		if err != nil {
 			return err
 		}
@@ -155,7 +162,9 @@ func doctorFirst(found []doctor.Finding) string { return diagnose.FirstText(widt
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 // doctorHost is this host as it is, or as it will be.
-func doctorHost(std streams, m *monitor, in *input) (diagnose.Host, error) {
+func doctorHost(
+	std streams, m *monitor, in *input, routers routerSecrets,
+) (diagnose.Host, error) {
 	live, err := file.Exists(m.cluster)
 	if err != nil {
 		return diagnose.Host{}, err
@@ -191,5 +200,6 @@ func doctorHost(std streams, m *monitor, in *input) (diagnose.Host, error) {
 	}
 	host := newDoctor(node.Current(p, m.log), wanted, m)
 	host.Live = live
-	return host, nil
+	host.Passwords, err = routers.read(p)
+	return host, err
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/daemons"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/network"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect/routed"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/system"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
@@ -47,10 +48,13 @@ func newDoctor(p, wanted plan.Plan, m *monitor) diagnose.Host {
 		return network.NodesWithin(
 			ctx, apiTimeout, kube.NewAPI(credentials, m.log).ControlPlane(p.ControlPlaneLabel))
 	}
+	own := daemonProbes(p, host, m)
+	routers := routed.HostProbes()
+	routers.Alive = own.Alive
 	return diagnose.Host{
-		Inspector: host, Pause: diagnose.Pause, System: system.HostProbes(),
+		Inspector: host, Routed: routers, Pause: diagnose.Pause, System: system.HostProbes(),
 		Network: network.HostProbes(p, nodes),
-		Daemons: daemonProbes(p, host, m),
+		Daemons: own,
 		Drift:   func(r role.Role) (drift.Report, error) { return ownDrift(host.Files, wanted, r) },
 	}
 }

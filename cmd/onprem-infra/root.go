@@ -46,8 +46,8 @@ needs; there the same binary runs.`,
 	root.SetErr(std.err)
 	root.AddCommand(diffCommand(std), exampleCommand(std), hostsCommand(std),
 		ignitionCommand(std), manCommand(std), mcoCommand(std), monitoringCommand(std),
-		planCommand(std), renderCommand(std), reportCommand(std), simulateCommand(std),
-		validateCommand(std), versionCommand(std), vrIDsCommand(std))
+		planCommand(std), renderCommand(std), reportCommand(std), routersCommand(std),
+		simulateCommand(std), validateCommand(std), versionCommand(std), vrIDsCommand(std))
 	root.AddCommand(hostVerbs(std)...)
 	root.SetHelpCommand(helpCommand())
 	completionCommand(root)

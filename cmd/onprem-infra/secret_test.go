@@ -90,6 +90,7 @@ func TestNoSecretInAnyOutput(t *testing.T) {
 			"ignition":   {{"--role", "bootstrap", "--images", images}, {"--role", "worker", "--images", images, "-o", "machineconfig"}},
 			"diff":       {{"--role", "master", "--images", images, "--root"}},
 			"monitoring": {{"--out"}},
+			"routers":    {{}, {"--vendor", "junos"}},
 			"simulate":   {{"--phases", "1", "--schedules", "1"}, {"--phases", "1", "-o", "json", "graceful"}},
 			"doctor":     {{}, {"-o", "json"}},
 			"status":     {{}, {"-o", "json"}},
@@ -141,7 +142,7 @@ func TestNoSecretInAnyOutput(t *testing.T) {
 // TestNoSecretInAnyOutput_KnowsAllVerbs holds that a new verb which reads a description is searched
 // above, or is one of those that get cluster.json.
 func TestNoSecretInAnyOutput_KnowsAllVerbs(t *testing.T) {
-	searched := []string{"diff", "doctor", "hosts", "hosts add", "hosts disks", "hosts release", "hosts remove", "ignition", "monitoring", "plan", "render", "simulate", "status", "validate"}
+	searched := []string{"diff", "doctor", "hosts", "hosts add", "hosts disks", "hosts release", "hosts remove", "ignition", "monitoring", "plan", "render", "routers", "simulate", "status", "validate"}
 	everyCommand(newRoot(streams{}), func(c *cobra.Command) {
 		verb := verbTitle(c)
 		if c.Flags().Lookup("cluster") != nil && !slices.Contains(searched, verb) && !slices.Contains(onHosts, verb) {

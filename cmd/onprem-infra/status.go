@@ -28,6 +28,11 @@ credentials with --kubeconfig. It needs no privilege, as this host's monitor has
 adverts. Without a monitor, only root receives them (capability NET_RAW). It lists what it could not
 see.
 
+Where hosts announce the VIPs to their routers by BGP it also reports that: for each VIP whether
+this host is to announce it, with which grade and since when, and why not; for each router the
+session, since when it is up, BFD, which VIPs it has from this host, which paths to other hosts it
+has reported, and why the last session ended; and how FRR's programs do.
+
 Where nodes share an address on the provisioning network it also reports that one, on every machine
 of the cluster: why this one is no candidate, if it is none, and which host answers for the address
 on this machine's card of that network. To ask there takes a second, and root.
@@ -47,7 +52,8 @@ Its first line is a verdict, for people and for alerts, with a reason:
 
   OK        every VIP in this host's networks is held, and nothing is wrong: exit code 0
   DEGRADED  the VIPs are held, and something is wrong: exit code 1
-  DOWN      no host answers for a VIP, or no API server is up behind this node: exit code 1
+  DOWN      no host answers for a VIP, or no API server is up behind this node, or this host has no
+            session with a router, or is to announce a VIP and no router has it: exit code 1
   UNKNOWN   it could not be seen whether a VIP is held: exit code 3, as for a host without a cluster
 
 With -o json it prints one object; its fields stay as they are:
@@ -59,6 +65,14 @@ With -o json it prints one object; its fields stay as they are:
               peers[]{address,node,ageMs,holds},
               parts[]{name,adds,counts,fault,since,why}
   keepalived  running, restarts, leaving, monitorSilent, refused
+  bgp{}, where this host announces VIPs to its routers:
+              asn, mode, rack, noRack,
+              speaker{started,at,silent,monitorSilent,leaving,left,
+              daemons[]{name,running,starts},troubles[]},
+              vips[]{vip,for,phase,since,wanted,why,grade,routers[],
+              others[]{router,host,foreign,length}},
+              routers[]{router,asn,state,up,since,bfd,has[],why,code,means,do};
+              phase is one of idle, waiting, announced, demoted, withdrawn
   balancer[]  name, address, status, up, check, sessions
   provisioning{}, on a bootstrap machine that installs hosts:
               phase, since, at, waits, deadline, dhcp, served[], blockers[], warnings[], stopped,

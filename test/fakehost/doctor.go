@@ -12,18 +12,22 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/dns"
 	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/bgp/message"
 	"github.com/onprem-infra/onprem-infra/shared/corefile"
 	"github.com/onprem-infra/onprem-infra/shared/health"
+	"github.com/onprem-infra/onprem-infra/shared/host/bgpprobe"
 	"github.com/onprem-infra/onprem-infra/shared/host/capture"
 	"github.com/onprem-infra/onprem-infra/shared/host/diagnose"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/daemons"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/network"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect/routed"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/system"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/operator/drift"
+	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -125,6 +129,7 @@ func answer(h *diagnose.Host, p plan.Plan) {
 		}, nil
 	}
 	h.Network, h.System, h.Daemons = networkOf(h, p), systemOf(), daemonsOf(h, p)
+	h.Routed = routedOf(h)
 }
 
 func networkOf(h *diagnose.Host, p plan.Plan) network.Probes {
@@ -173,6 +178,23 @@ func networkOf(h *diagnose.Host, p plan.Plan) network.Probes {
 // Node is a node with one address.
 func Node(name, address string) addr.Candidate {
 	return addr.Candidate{Name: name, InternalIPs: Addresses(address)}
+}
+
+func routedOf(h *diagnose.Host) routed.Probes {
+	return routed.Probes{
+		Alive: h.Daemons.Alive,
+		Ask: func(context.Context, bgpprobe.Question) message.Answer {
+			return message.Answer{Outcome: message.Accepted}
+		},
+		Connect: func(context.Context, bgpprobe.Question) message.Answer {
+			return message.Answer{Outcome: message.Connected}
+		},
+		Echo: h.Network.Echo, MTU: h.Network.MTU,
+		Sockets: func() ([]facts.Socket, error) { return nil, nil },
+		Drops:   func() (facts.Drops, error) { return facts.Drops{}, nil },
+		Filter:  func(string) (int, error) { return 0, nil },
+		Sources: func() ([]facts.Source, error) { return nil, nil },
+	}
 }
 
 func systemOf() system.Probes {

@@ -15,6 +15,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/daemons"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/network"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect/routed"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/system"
 	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
 	"github.com/onprem-infra/onprem-infra/shared/operator/drift"
@@ -22,6 +23,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan/sharing"
 	"github.com/onprem-infra/onprem-infra/shared/progress"
 	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/secret"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
@@ -39,7 +41,10 @@ type Host struct {
 	System  system.Probes
 	Network network.Probes
 	Daemons daemons.Probes
-	Drift   func(r role.Role) (drift.Report, error) // of the host's files from their plan
+	Routed  routed.Probes
+	// Passwords are those of routers, for questions to them before this host has its file.
+	Passwords map[string]secret.Text
+	Drift     func(r role.Role) (drift.Report, error) // of the host's files from their plan
 }
 
 // Progress shows how far a diagnosis is. The zero value shows nothing.
@@ -98,8 +103,9 @@ func (h Host) facts(
 	s.Unseen.Add("the node's addresses", err)
 	var status supervised.Status
 	if h.Live {
-		status, err = h.Supervisor()
-		s.Unseen.Add("keepalived", err)
+		if status, err = h.Supervisor(); s.Rooms.VIP || !s.Rooms.Speaks {
+			s.Unseen.Add("keepalived", err)
+		}
 	}
 	seen := election.Observation{Links: s.Host.Links, Agreed: s.Host.Agreed}
 	vips := inspect.Elected(h.VIPs(seen, status, nil))
@@ -139,6 +145,11 @@ func (h Host) inspections(
 		func() { f.Machine.Kernel, f.Machine.Ranges = m.Kernel(), m.Ranges() },
 		func() { f.Machine.Programs = m.Programs(ctx) },
 		func() { f.Names.Resolver, f.Names.Outside = d.Upstreams(ctx) },
+		func() {
+			r := routed.Inspector{Scope: s, Probes: h.Routed, Host: h.Inspector,
+				Passwords: h.Passwords}
+			f.Routed = r.Routed(ctx)
+		},
 	}
 	if !h.Live {
 		return append(all,

@@ -16,8 +16,10 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/advert"
+	"github.com/onprem-infra/onprem-infra/shared/bgp/message"
 	"github.com/onprem-infra/onprem-infra/shared/corefile"
 	"github.com/onprem-infra/onprem-infra/shared/health"
+	"github.com/onprem-infra/onprem-infra/shared/host/bgpprobe"
 	"github.com/onprem-infra/onprem-infra/shared/host/capture"
 	"github.com/onprem-infra/onprem-infra/shared/host/diagnose"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
@@ -26,6 +28,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
 	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
 	"github.com/onprem-infra/onprem-infra/shared/operator/drift"
+	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -370,5 +373,61 @@ func TestDiagnose_EarlierRelease(t *testing.T) {
 			) {
 			t.Errorf("%s", describe(r))
 		}
+	}
+}
+
+// TestDiagnose_Announcer holds that what is inspected of a host's way to its routers reaches the
+// checks, on a node that announces VIPs and on a plain host.
+func TestDiagnose_Announcer(t *testing.T) {
+	p := fakehost.RoutedPlan(t)
+	p.Images = fakehost.PlanWithImages(t).Images
+	for _, tt := range []struct {
+		name   string
+		live   bool
+		first  doctor.Name // that is found; empty for nothing
+		change func(h *diagnose.Host)
+	}{
+		{"a node", true, "", func(*diagnose.Host) {}},
+		{"a plain host", false, "", func(*diagnose.Host) {}},
+		{"a router refuses the number", false, doctor.CheckNotification, func(h *diagnose.Host) {
+			h.Routed.Ask = func(context.Context, bgpprobe.Question) message.Answer {
+				return message.Answer{Outcome: message.Notified, Notification: &message.Notification{Code: 2, Subcode: 2}}
+			}
+		}},
+		{"a router that is silent", false, doctor.CheckBGPSilent, func(h *diagnose.Host) {
+			h.Routed.Ask = func(context.Context, bgpprobe.Question) message.Answer {
+				return message.Answer{Outcome: message.Silent}
+			}
+		}},
+		{"a speaker that is silent", true, doctor.CheckSpeaker, func(h *diagnose.Host) {
+			now := h.Now()
+			h.Inspector.Now = func() time.Time { return now.Add(9 * time.Second) }
+		}},
+		{"the monitor", true, doctor.CheckMonitors, func(h *diagnose.Host) {
+			h.Daemons.Alive = func(_ context.Context, number uint16, _ string) error {
+				if number == p.Ports[port.MonitorVIP] {
+					return errors.New("refused")
+				}
+				return nil
+			}
+		}},
+		{"BFD's port", true, doctor.CheckBGPPorts, func(h *diagnose.Host) {
+			h.Routed.Sockets = func() ([]facts.Socket, error) { return []facts.Socket{{Network: "udp", Port: 3784}}, nil }
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			host := fakehost.Plain(t, p)
+			if tt.live {
+				host.Live = true
+				fakehost.Write(t, host.Files, fakehost.Announcer(p, nil))
+				host.Network.Nodes = func(context.Context) ([]kube.Node, error) { return nil, nil }
+				host.Drift = func(role.Role) (drift.Report, error) { return drift.Report{}, nil }
+			}
+			tt.change(host)
+			r := host.Diagnose(t.Context(), diagnose.Progress{})
+			if tt.first == "" && len(r.Findings) > 0 || tt.first != "" && (len(r.Findings) == 0 || r.Findings[0].Check != tt.first) {
+				t.Fatalf("%s", describe(r))
+			}
+		})
 	}
 }

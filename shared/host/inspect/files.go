@@ -20,6 +20,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
@@ -117,6 +118,9 @@ const (
 	CoreDNSManifest    = "/etc/kubernetes/manifests/coredns.yaml"
 )
 
+// SpeakerManifest runs FRR on nodes that announce VIPs.
+const SpeakerManifest = "/etc/kubernetes/manifests/speaker.yaml"
+
 // Statics are the manifests on a bootstrap machine that run a daemon instead of our unit.
 func (h Files) Statics() (out []facts.Static, err error) {
 	for _, s := range []facts.Static{
@@ -146,10 +150,12 @@ func (h Files) Role() role.Role {
 		role role.Role
 	}{
 		{"/etc/systemd/system/onprem-keepalived.service", role.Bootstrap},
+		{"/etc/systemd/system/onprem-speaker.service", role.Bootstrap},
 		{"/etc/systemd/system/onprem-coredns.service", role.Bootstrap},
 		{"/etc/systemd/system/onprem-provision.service", role.Bootstrap},
 		{"/etc/kubernetes/manifests/haproxy.yaml", role.Master},
 		{KeepalivedManifest, role.Worker},
+		{SpeakerManifest, role.Worker},
 		{CoreDNSManifest, role.Arbiter},
 	} {
 		if there, err := h.Exists(sign.path); err == nil && there {
@@ -164,11 +170,12 @@ func (h Files) Rooms(p plan.Plan) (runs plan.Rooms) {
 	switch r := h.Role(); {
 	case r == role.Bootstrap:
 		runs.VIP, runs.DNS = p.BootstrapRuns()
+		runs.Speaks = p.BGP != nil && p.LoadBalancer == spec.Managed
 		runs.VIP = runs.VIP && !h.replaced("keepalived")
 		runs.DNS = runs.DNS && !h.replaced("CoreDNS")
 	case r != "":
 		if runs = p.NodeRuns(r); runs.Disabled {
-			runs.VIP, runs.LB = false, false
+			runs.VIP, runs.LB, runs.Speaks = false, false, false
 		}
 	}
 	return runs

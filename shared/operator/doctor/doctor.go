@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/onprem-infra/onprem-infra/shared/operator/doctor/daemons"
+	"github.com/onprem-infra/onprem-infra/shared/operator/doctor/routed"
 	"github.com/onprem-infra/onprem-infra/shared/operator/doctor/vips"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 )
@@ -65,6 +66,27 @@ const (
 	CheckImages        Name = "images"         // an image, or its registry, is not reached
 )
 
+// The names of checks of hosts that announce VIPs to their routers.
+const (
+	CheckSpeaker      Name = "speaker"           // FRR's parent is dead, or stands still
+	CheckRack         Name = "bgp-rack"          // no rack is this host's
+	CheckPasswords    Name = "bgp-passwords"     // the file of passwords is wrong, or read
+	CheckBGPPorts     Name = "bgp-port"          // another program has a port of BGP or BFD
+	CheckBGPSilent    Name = "bgp-silent"        // nothing comes back from a router
+	CheckBGPRefused   Name = "bgp-refused"       // a router takes no session of this host
+	CheckTTL          Name = "bgp-ttl"           // packets of a router come from too far away
+	CheckMD5          Name = "bgp-md5"           // packets of a router are signed otherwise
+	CheckNotification Name = "bgp-notification"  // an end refuses the session, and why
+	CheckBFD          Name = "bgp-bfd"           // a session is up, and its BFD is not
+	CheckBGPMTU       Name = "bgp-mtu"           // full packets do not arrive at a router
+	CheckVIPInSubnet  Name = "bgp-vip-in-subnet" // a VIP is in a network of hosts
+	CheckVIPSource    Name = "vip-source"        // a VIP is the host's own source or identity
+	CheckReversePath  Name = "rp-filter"         // packets by another link are dropped
+	CheckBGPForeign   Name = "bgp-foreign"       // a host outside the cluster announces a VIP
+	CheckNotAnnounced Name = "bgp-not-announced" // a VIP is to be announced, and no router has it
+	CheckNotReported  Name = "bgp-not-reported"  // routers report no path to other hosts
+)
+
 // Finding is one thing that is wrong.
 type Finding struct {
 	Check Name `json:"check"`
@@ -95,6 +117,13 @@ var checks = []check{
 	{CheckRedirect, daemons.Redirect}, {CheckIronic, daemons.Ironic},
 	{CheckTracked, daemons.Tracked}, {CheckNeighbours, vips.Neighbours},
 	{CheckNoHolder, vips.NoHolder}, {CheckPorts, ports},
+	{CheckSpeaker, routed.Speaker}, {CheckRack, routed.Rack}, {CheckPasswords, routed.Passwords},
+	{CheckBGPPorts, routed.Ports}, {CheckBGPSilent, routed.Silent},
+	{CheckBGPRefused, routed.Refused}, {CheckTTL, routed.TTL}, {CheckMD5, routed.MD5},
+	{CheckNotification, routed.Notification}, {CheckBFD, routed.BFD}, {CheckBGPMTU, routed.MTU},
+	{CheckVIPInSubnet, routed.InSubnet}, {CheckVIPSource, routed.Source},
+	{CheckReversePath, routed.ReversePath}, {CheckBGPForeign, routed.Foreign},
+	{CheckNotAnnounced, routed.NotAnnounced}, {CheckNotReported, routed.NotReported},
 	{CheckReach, vips.Reach}, {CheckMTU, vips.MTU}, {CheckVRRPPasses, vips.VRRPPasses},
 	{CheckUpstreamSelf, daemons.UpstreamSelf}, {CheckUpstreamNone, daemons.Upstream},
 	{CheckCoreDNS, daemons.CoreDNS}, {CheckNames, daemons.Names},

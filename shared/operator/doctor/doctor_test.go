@@ -281,14 +281,16 @@ func received(kind clash.Kind) func(*facts.Facts) {
 // both does two things to facts.
 func both(a, b func(*facts.Facts)) func(*facts.Facts) { return func(f *facts.Facts) { a(f); b(f) } }
 
-// cases have for each check some in which it fires, with its text, and some in which it does
-// not though it is near.
-var cases = []struct {
+type testCase struct {
 	check  Name
 	what   string
 	change func(*facts.Facts)
 	seen   string // of the first finding; empty: nothing is found at all
-}{
+}
+
+// cases have for each check some in which it fires, with its text, and some in which it does
+// not though it is near.
+var cases = []testCase{
 	{
 		CheckClock,
 		"five minutes off by the time server",

@@ -20,6 +20,8 @@ type Facts struct {
 	Network Network
 	Daemons Daemons
 	Names   Names
+	// Routed is how the host announces VIPs to its routers; nil if it does not.
+	Routed *Routed
 }
 
 // Host is what the cluster knows this host as.

@@ -41,6 +41,14 @@ type Facts struct {
 	// Provisioning is what keeps hosts from being installed, in words.
 	Provisioning []string
 	Expected     bool // this host is one that runs keepalived
+	// Announced is how this host announces VIPs to its routers; nil if it does not.
+	Announced *Announced
+}
+
+// Announced is what was seen of VIPs that are announced to routers.
+type Announced struct {
+	Down, Degraded []string // what is wrong, in words
+	Held           []string // the VIPs that a host is known to announce, with it, in words
 }
 
 // VIP is one of the cluster's.
@@ -90,6 +98,7 @@ func Of(f Facts) Verdict {
 	j := judgement{}
 	held, far := j.vips(f)
 	j.daemon(f)
+	j.announced(f.Announced)
 	j.servers(f.Servers)
 	for _, service := range f.Failed {
 		j.add(Degraded, "%s of this host does not answer", service)
@@ -118,15 +127,40 @@ func Of(f Facts) Verdict {
 	if v.Level != OK {
 		return v
 	}
-	switch {
-	case len(f.VIPs) == 0:
-		v.Why = append(v.Why, "the cluster has no VIP")
-	case far == len(f.VIPs):
-		v.Why = append(v.Why, "no VIP is in a network of this host")
-	default:
-		v.Why = append(v.Why, "held: "+strings.Join(held, ", "))
-	}
+	v.Why = append(v.Why, well(f, held, far)...)
 	return v
+}
+
+// well are the reasons where nothing is wrong.
+func well(f Facts, held []string, far int) (why []string) {
+	switch a := f.Announced; {
+	case a == nil && len(f.VIPs) == 0:
+		return []string{"the cluster has no VIP"}
+	case a == nil && far == len(f.VIPs):
+		return []string{"no VIP is in a network of this host"}
+	case a != nil && len(a.Held) > 0:
+		why = append(why, "announced: "+strings.Join(a.Held, ", "))
+	case a != nil && len(held) == 0:
+		why = append(why, "the sessions with this host's routers are up, and it is to announce "+
+			"no VIP")
+	}
+	if len(held) > 0 {
+		why = append(why, "held: "+strings.Join(held, ", "))
+	}
+	return why
+}
+
+// announced judges how the VIPs are announced to routers.
+func (j judgement) announced(a *Announced) {
+	if a == nil {
+		return
+	}
+	for _, why := range a.Down {
+		j.add(Down, "%s", why)
+	}
+	for _, why := range a.Degraded {
+		j.add(Degraded, "%s", why)
+	}
 }
 
 // vips judges the VIPs, and returns which are held and how many this host cannot ask for.

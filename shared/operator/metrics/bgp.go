@@ -3,6 +3,7 @@ package metrics
 import (
 	"slices"
 
+	"github.com/onprem-infra/onprem-infra/shared/speak"
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
 )
 
@@ -24,6 +25,10 @@ var (
 			"while it announces none.", "vip")
 	BGPOthers = gauge("onprem_bgp_others",
 		"Paths to the VIP through other hosts that routers have reported.", "vip")
+	BGPWanted = gauge("onprem_bgp_wanted",
+		"1 while this host is to announce the VIP.", "vip")
+	BGPForeign = gauge("onprem_bgp_foreign",
+		"Paths to the VIP through hosts that are not of the cluster.", "vip")
 	BGPStarts   = counter("onprem_bgp_daemon_starts_total", "Starts of FRR's daemon.", "daemon")
 	BGPTroubles = gauge("onprem_bgp_troubles", "What does not work now; the log has the texts.")
 )
@@ -52,6 +57,14 @@ func (s Speaker) Onto(p *Page) {
 			p.Add(BGPGrade, float64(v.Grade), vip)
 		}
 		p.Add(BGPOthers, float64(len(v.Others)), vip)
+		p.Flag(BGPWanted, v.Phase == speak.Waiting || v.Phase == speak.Announced, vip)
+		foreign := 0
+		for _, o := range v.Others {
+			if !o.Announcer.IsValid() {
+				foreign++
+			}
+		}
+		p.Add(BGPForeign, float64(foreign), vip)
 	}
 	for _, d := range s.Daemons {
 		p.Add(BGPStarts, float64(d.Starts), string(d.Name))

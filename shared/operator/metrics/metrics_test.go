@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/clash"
+	"github.com/onprem-infra/onprem-infra/shared/speak"
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -54,9 +55,9 @@ func full() *Page {
 		Hosts: []InstalledHost{{"master-0", "joined", 1, -1}, {"master-1", "inspecting", 3, 90 * time.Second}}}.Onto(p)
 	p.Add(ProvisionSeconds, 3, "preflight")
 	p.Add(ProvisionFailures, 4)
-	Speaker{Troubles: []string{"no session"}, BFDTaken: "bfdd (process 12) has UDP port 3784", Daemons: []spoken.Daemon{{Name: "zebra", Running: true, Starts: 1}, {Name: "bgpd", Running: true, Starts: 3}},
+	Speaker{Troubles: []string{"no session"}, BFDTaken: "UDP port 3784 by bfdd (process 12)", Daemons: []spoken.Daemon{{Name: "zebra", Running: true, Starts: 1}, {Name: "bgpd", Running: true, Starts: 3}},
 		Sessions: []spoken.Session{{Peer: "192.0.2.1", State: "Established", Since: at, BFD: "Up", Advertised: []netip.Addr{vip}}, {Peer: "enp1s0", State: "Active", BFD: "Down", Flaps: 2}, {Peer: "192.0.2.3", State: "Established", Since: at}},
-		VIPs:     []spoken.VIP{{VIP: vip, Grade: 4, Others: []spoken.Other{{Session: "192.0.2.1", Announcer: a}}}, {VIP: b}}}.Onto(p)
+		VIPs:     []spoken.VIP{{VIP: vip, Grade: 4, Phase: speak.Announced, Others: []spoken.Other{{Session: "192.0.2.1", Announcer: a}, {Session: "192.0.2.3"}}}, {VIP: b}}}.Onto(p)
 	p.Flag(IronicRunning, true)
 	p.Add(IronicDrivers, 2)
 	DHCPServer{Serving: true, Hosts: 3}.Onto(p)

@@ -102,7 +102,7 @@ func All() []Family {
 		InstallPhase, InstallPhaseAge, InstallDHCP, InstallHosts, InstallBlockers, InstallForeign,
 		InstallRetries, InstallWait,
 		ProvisionSeconds, ProvisionFailures,
-		BGPSession, BGPFlaps, BGPBFD, BGPBFDTaken, BGPAnnounced, BGPGrade, BGPOthers, BGPStarts,
-		BGPTroubles,
+		BGPSession, BGPFlaps, BGPBFD, BGPBFDTaken, BGPAnnounced, BGPGrade, BGPOthers, BGPWanted,
+		BGPForeign, BGPStarts, BGPTroubles,
 	}
 }

@@ -19,14 +19,21 @@ func (v View) Summary(width layout.Width) string {
 	text.WriteString(width.Wrap(fmt.Sprintf("cluster %s: %s on %s, %s, %s",
 		v.Cluster.Zone, v.Distribution, v.Platform, v.Topology, v.Families)))
 	if rows := vips(v.Plan); len(rows) > 0 {
-		text.WriteString("\n" + width.Table([]string{"VIP", "FOR", "VIRTUAL ROUTER ID"}, rows))
+		head := []string{"VIP", "FOR", "VIRTUAL ROUTER ID"}
+		if !v.ByVRRP() {
+			head[2] = "ANNOUNCED BY"
+		}
+		text.WriteString("\n" + width.Table(head, rows))
 	}
 	text.WriteString("\n" + width.Facts(v.facts()))
 	if v.Provisioning != nil {
 		text.WriteString("\n" + provisioning(v.Plan, width) + v.Bootstrap.text(width))
 	}
+	if v.BGP != nil {
+		text.WriteString("\n" + announced(v.BGP, width))
+	}
 	var rows [][]string
-	for _, b := range v.Timing.Bounds {
+	for _, b := range v.bounds() {
 		rows = append(rows, []string{
 			fmt.Sprintf("%d ms", b.Ms), fmt.Sprintf("%d ms", b.DarkMs), b.Failure,
 		})
@@ -34,14 +41,21 @@ func (v View) Summary(width layout.Width) string {
 	if len(rows) > 0 {
 		text.WriteString("\n" + width.Table([]string{"OVER WITHIN", "NOT SERVED", "FAILURE"}, rows))
 	}
+	proved := "priorities"
+	if !v.ByVRRP() {
+		proved = "grades"
+	}
 	text.WriteString("\n" + width.Break("", "", "This is a summary. The whole plan, with the "+
-		"proof of the priorities, all checks, ports, records and files, is printed with -o yaml "+
+		"proof of the "+proved+", all checks, ports, records and files, is printed with -o yaml "+
 		"or -o json."))
 	return text.String()
 }
 
 // vips are the rows of the VIPs.
 func vips(p plan.Plan) (rows [][]string) {
+	if !p.ByVRRP() {
+		rows = announcers(p)
+	}
 	for e, v := range election.All(p) {
 		id := "none: a load balancer of yours holds it"
 		if p.LoadBalancer != spec.UserManaged {
@@ -66,7 +80,7 @@ func (v View) facts() (names, texts []string) {
 	}
 	add("networks", "%s", cmp.Or(strings.Join(networks, ", "), "none named"))
 	add("load balancer", "%s", v.LoadBalancer)
-	if v.LoadBalancer != spec.UserManaged && len(v.VIPs.All()) > 0 {
+	if v.LoadBalancer != spec.UserManaged && len(v.VIPs.All()) > 0 && v.ByVRRP() {
 		add("VRRP", "%s, timing %s: an advert every %d ms",
 			v.VRRP.Mode, v.Timing.Profile, v.Timing.AdvertIntervalMs)
 		add("priorities",

@@ -92,8 +92,12 @@ func (i Inspector) Monitors(ctx context.Context) (out []facts.Monitor) {
 		name, port string
 		runs       bool
 	}
+	beside := "keepalived"
+	if !i.RunsVIP() {
+		beside = "speaker"
+	}
 	all := []monitor{
-		{"vip (container keepalived-monitor)", port.MonitorVIP, i.RunsVIP()},
+		{"vip (container " + beside + "-monitor)", port.MonitorVIP, i.RunsVIP() || i.Speaks()},
 		{"lb (container haproxy-monitor)", port.MonitorLB, i.Rooms.LB},
 		{"dns (container coredns-monitor)", port.MonitorDNS, i.Rooms.DNS},
 		{"dhcp (container dnsmasq-monitor)", port.MonitorDHCP, i.Rooms.Boots},

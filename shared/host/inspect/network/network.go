@@ -132,7 +132,7 @@ func (i Inspector) reach(ctx context.Context, host netip.Addr) (r facts.Reached)
 			r.Full = 0
 		}
 	}
-	if !i.Live {
+	if !i.Live && i.Plan.ByVRRP() {
 		if arrives, err := i.VRRP(own, host); err == nil && arrives {
 			r.VRRP = facts.VRRPArrives
 		} else if err == nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/holder"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/installation"
+	"github.com/onprem-infra/onprem-infra/shared/operator/announcing"
 	"github.com/onprem-infra/onprem-infra/shared/operator/judge"
 	"github.com/onprem-infra/onprem-infra/shared/operator/workers"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
@@ -55,6 +56,7 @@ type Node struct {
 	Gate       string                 `json:"gate"`
 	StaticPods []string               `json:"staticPods,omitempty"`
 	Rights     []inspect.MissingRight `json:"rights,omitempty"`
+	BGP        *announcing.Report     `json:"bgp,omitempty"` // nil if it announces no VIP
 }
 
 // AddressReason is why the node is known by an address.

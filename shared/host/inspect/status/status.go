@@ -12,6 +12,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect/announced"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/installation"
 	"github.com/onprem-infra/onprem-infra/shared/operator/workers"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provisions"
@@ -37,9 +38,15 @@ func Inspect(ctx context.Context, host *inspect.Inspector) Report {
 	unseen.Add("links and addresses", unread)
 	r.Reasons = i.addressReasons(links, agreed)
 	supervisor, err := i.Supervisor()
-	unseen.Add("keepalived", err)
+	runs := i.Files.Rooms(p)
+	if runs.VIP || !runs.Speaks { // else it has no keepalived
+		unseen.Add("keepalived", err)
+	}
 	if err == nil {
 		r.Daemon = daemon(supervisor)
+	}
+	if runs.Speaks && !remote {
+		r.BGP = new(announced.Report(i.Inspector, links, agreed, unseen))
 	}
 	entries, err := i.journal()
 	unseen.Add("part of the journal", err)

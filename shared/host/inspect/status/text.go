@@ -27,8 +27,10 @@ func (r Report) Text(width layout.Width) string {
 		rows = append(rows,
 			[]string{v.Address.String(), string(v.For), v.Holder.String(), state, priority})
 	}
-	head := []string{"VIP", "FOR", "HELD BY", "HERE", "PRIORITY"}
-	text.WriteString(width.Table(head, rows) + "\n")
+	if len(rows) > 0 || r.BGP == nil {
+		head := []string{"VIP", "FOR", "HELD BY", "HERE", "PRIORITY"}
+		text.WriteString(width.Table(head, rows) + "\n")
+	}
 	var rest strings.Builder
 	for _, f := range r.Clashes {
 		fmt.Fprintf(&rest, "CLASH: %s\n", f)
@@ -38,6 +40,9 @@ func (r Report) Text(width layout.Width) string {
 	}
 	for _, v := range r.VIPs {
 		rest.WriteString(electionText(v, r.At))
+	}
+	if r.BGP != nil {
+		rest.WriteString(r.BGP.Text(r.At))
 	}
 	rest.WriteString(hostText(r))
 	if r.Provisioning != nil {

@@ -40,6 +40,11 @@ func (i inspector) verdict(r Report, links bool) judge.Verdict {
 			Refused: d.Refused != "", Troubles: d.Troubles,
 		}
 	}
+	if r.BGP != nil {
+		wrong := r.BGP.Faults(r.At)
+		f.Announced = &judge.Announced{Down: wrong.Down, Degraded: wrong.Degraded,
+			Held: r.BGP.Held()}
+	}
 	for _, s := range r.Balancer {
 		f.Servers = append(f.Servers, judge.Server{Name: s.Name, Status: s.Status, Up: s.Up})
 	}

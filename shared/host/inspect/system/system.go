@@ -168,7 +168,7 @@ func (i Inspector) Limits() *facts.Limits {
 
 // Ports are those at which our programs will listen.
 func (i Inspector) Ports() (out []facts.Port) {
-	owners := []string{"kube-apiserver", "HAProxy", "CoreDNS", "onprem-supervise"}
+	owners := []string{"kube-apiserver", "HAProxy", "CoreDNS", "onprem-speak", "onprem-supervise"}
 	for _, p := range port.All() {
 		if !slices.Contains(owners, p.Owner) && !strings.HasPrefix(p.Owner, "onprem-infra ") {
 			continue

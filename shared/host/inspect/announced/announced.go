@@ -1,0 +1,143 @@
+// Package announced reads what a host's monitor and its speaker have written of the VIPs that the
+// host announces to its routers.
+package announced
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
+	"github.com/onprem-infra/onprem-infra/shared/operator/announcing"
+	"github.com/onprem-infra/onprem-infra/shared/plan/routed"
+	"github.com/onprem-infra/onprem-infra/shared/spoken"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+// Spoken is one of the files between a host's monitor and its speaker; nil if there is none.
+func Spoken[T spoken.Config | spoken.Wish | spoken.Status](
+	h inspect.Files, name string,
+) (*T, error) {
+	text, err := h.Optional(spoken.RunDir, name)
+	if err != nil || text == nil {
+		return nil, err
+	}
+	is, err := spoken.Decode[T](text)
+	if err != nil {
+		return nil, fmt.Errorf("%s/%s: %w", spoken.RunDir, name, err)
+	}
+	return &is, nil
+}
+
+// Rack is the rack of this host in the plan, by its file and its addresses.
+func Rack(
+	i *inspect.Inspector, links addr.Snapshot, agreed []netip.Addr,
+) (routed.Rack, error) {
+	name, err := i.Files.Optional(spoken.RackFile)
+	if err != nil {
+		return routed.Rack{}, fmt.Errorf("read the name of the host's rack: %w", err)
+	}
+	own := slices.Clone(agreed)
+	if len(own) == 0 {
+		own = ownAddresses(links, i.Plan.VIPs.All())
+	}
+	return i.Plan.BGP.Find(strings.TrimSpace(string(name)), own)
+}
+
+// ownAddresses are the host's addresses that others reach, but for VIPs.
+func ownAddresses(links addr.Snapshot, vips []netip.Addr) (own []netip.Addr) {
+	for _, l := range links.Links {
+		for _, a := range l.Addresses {
+			ip := a.Prefix.Addr()
+			if !ip.IsLoopback() && !ip.IsLinkLocalUnicast() && !slices.Contains(vips, ip) {
+				own = append(own, ip)
+			}
+		}
+	}
+	return own
+}
+
+// Report is how this host announces VIPs; the plan must have that. What cannot be read is
+// noted.
+func Report(
+	i *inspect.Inspector, links addr.Snapshot, agreed []netip.Addr, unseen *inspect.Unseen,
+) announcing.Report {
+	seen := announcing.Seen{Now: i.Now(), Plan: *i.Plan.BGP, VIPs: addresses(i)}
+	rack, err := Rack(i, links, agreed)
+	seen.Rack = rack.String()
+	if err != nil {
+		seen.Rack, seen.NoRack = "", err.Error()
+	}
+	seen.Config, err = Spoken[spoken.Config](i.Files, spoken.ConfigFile)
+	unseen.Add("what the speaker is configured for", err)
+	seen.Wish, err = Spoken[spoken.Wish](i.Files, spoken.WishFile)
+	unseen.Add("what the monitor has this host announce", err)
+	seen.Status, err = Spoken[spoken.Status](i.Files, spoken.StatusFile)
+	unseen.Add("the speaker", err)
+	seen.Leaving, err = i.Files.Exists(spoken.RunDir + "/" + spoken.LeaveFile)
+	unseen.Add("whether this host leaves", err)
+	return announcing.Of(seen)
+}
+
+// unannouncedFile is where the monitor writes why this node does not announce a VIP, below the run
+// directory of VRRP's checks: a list in JSON.
+const unannouncedFile = "checks/unannounced.json"
+
+// unannounced is why a VIP is not announced, by VIP.
+func unannounced(h inspect.Files) map[netip.Addr]string {
+	text, _ := h.Optional(supervised.RunDir, unannouncedFile)
+	var list []struct {
+		VIP netip.Addr `json:"vip"`
+		Why string     `json:"why"`
+	}
+	_ = json.Unmarshal(text, &list) // it is for people, and status does without
+	all := map[netip.Addr]string{}
+	for _, one := range list {
+		all[one.VIP] = one.Why
+	}
+	return all
+}
+
+// addresses are the VIPs that hosts announce, and why this one does not.
+func addresses(i *inspect.Inspector) (all []announcing.Address) {
+	reasons := unannounced(i.Files)
+	results, _ := i.Files.Results() // they are for people too
+	for _, of := range []struct {
+		kind vrrp.Kind
+		vips []netip.Addr
+	}{
+		{vrrp.API, i.Plan.VIPs.API}, {vrrp.Ingress, i.Plan.VIPs.Ingress},
+		{vrrp.DNS, i.Plan.VIPs.DNS},
+	} {
+		for _, vip := range of.vips {
+			why := cmp.Or(reasons[vip], failing(results, of.kind))
+			all = append(all, announcing.Address{VIP: vip, For: of.kind, Why: why})
+		}
+	}
+	return all
+}
+
+// failing are the checks of a kind of VIP that do not pass here, in words.
+func failing(results []checks.Result, kind vrrp.Kind) string {
+	of := map[vrrp.Kind][]vrrp.CheckName{
+		vrrp.API: {vrrp.CheckLB, vrrp.CheckBoth}, vrrp.Ingress: {vrrp.CheckIngress},
+		vrrp.DNS: {vrrp.CheckDNS},
+	}[kind]
+	var bad []string
+	for _, r := range results {
+		if slices.Contains(of, r.Check) && !r.Passes {
+			text := "the check " + string(r.Check) + " does not pass"
+			if r.Why != "" {
+				text += ": " + r.Why
+			}
+			bad = append(bad, text)
+		}
+	}
+	return strings.Join(bad, "; ")
+}

@@ -1,0 +1,183 @@
+package routed
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/host/bgpprobe"
+	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/host/proc"
+	"github.com/onprem-infra/onprem-infra/shared/host/reach"
+	"github.com/onprem-infra/onprem-infra/shared/operator/announcing"
+	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
+	"github.com/onprem-infra/onprem-infra/shared/plan/routed"
+	"github.com/onprem-infra/onprem-infra/shared/secret"
+	"github.com/onprem-infra/onprem-infra/shared/spoken"
+)
+
+// HostProbes ask this host and its network. Alive is given: it knows how this host's servers are
+// asked.
+func HostProbes() Probes {
+	return Probes{Ask: bgpprobe.Ask, Connect: bgpprobe.Connect, Echo: reach.Echo, MTU: mtu,
+		Sockets: sockets, Drops: drops, Filter: filter, Sources: sources, Pause: 2 * time.Second}
+}
+
+// mtu is 0 if it is not known.
+func mtu(name string) int {
+	on, err := net.InterfaceByName(name)
+	if err != nil {
+		return 0
+	}
+	return on.MTU
+}
+
+// speaker is the name of FRR's parent: what it has started is ours.
+const speaker = "onprem-speak"
+
+// Ports are those of BGP, and of BFD near and afar (RFC 4271; RFC 5881, 4; RFC 5883, 5).
+var ports = map[string][]uint16{"tcp": {179}, "udp": {3784, 4784}}
+
+// sockets are those of other programs. A socket of which no owner is seen counts as another's.
+func sockets() (out []facts.Socket, err error) {
+	all, err := link.Listeners()
+	if err != nil {
+		return nil, err
+	}
+	var inodes []uint32
+	all = slices.DeleteFunc(all, func(l link.Listener) bool {
+		return !slices.Contains(ports[l.Network], l.Local.Port())
+	})
+	for _, l := range all {
+		inodes = append(inodes, l.Inode)
+	}
+	if len(inodes) == 0 {
+		return nil, nil
+	}
+	owners := proc.Owners(inodes)
+	for _, l := range all {
+		ours := func(o proc.Owner) bool { return o.Parent == speaker }
+		if slices.ContainsFunc(owners[l.Inode], ours) {
+			continue
+		}
+		s := facts.Socket{Network: l.Network, Port: l.Local.Port()}
+		for _, o := range owners[l.Inode] {
+			s.Owners = append(s.Owners, o.String())
+		}
+		same := func(o facts.Socket) bool {
+			return o.Network == s.Network && o.Port == s.Port && slices.Equal(o.Owners, s.Owners)
+		}
+		if !slices.ContainsFunc(out, same) { // one for each family
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+// drops reads the kernel's counters of this network namespace.
+func drops() (d facts.Drops, err error) {
+	text, err := os.ReadFile("/proc/thread-self/net/netstat")
+	if err != nil {
+		return d, err
+	}
+	return readDrops(text)
+}
+
+// readDrops reads pairs of lines: the names of counters, and their values.
+func readDrops(text []byte) (d facts.Drops, err error) {
+	var names []string
+	for line := range bytes.Lines(text) {
+		words := strings.Fields(string(line))
+		if len(words) == 0 || words[0] != "TcpExt:" {
+			continue
+		}
+		if names == nil {
+			names = words
+			continue
+		}
+		for n, name := range names[:min(len(names), len(words))] {
+			to := map[string]*uint64{"TCPMinTTLDrop": &d.TTL, "TCPMD5NotFound": &d.Unsigned,
+				"TCPMD5Unexpected": &d.Signed, "TCPMD5Failure": &d.Differing}[name]
+			if to == nil {
+				continue
+			}
+			if *to, err = strconv.ParseUint(words[n], 10, 64); err != nil {
+				return d, fmt.Errorf("read the counter %s: %w", name, err)
+			}
+		}
+		return d, nil
+	}
+	return d, errors.New("the kernel has no counters of TCP")
+}
+
+// filter is the stricter one of all links and of this one, as the kernel takes it.
+func filter(link string) (strictest int, err error) {
+	for _, name := range []string{"all", link} {
+		text, err := os.ReadFile("/proc/sys/net/ipv4/conf/" + name + "/rp_filter")
+		if err != nil {
+			return 0, err
+		}
+		value, err := strconv.Atoi(strings.TrimSpace(string(text)))
+		if err != nil {
+			return 0, err
+		}
+		strictest = max(strictest, value)
+	}
+	return strictest, nil
+}
+
+func sources() (out []facts.Source, err error) {
+	all, err := link.Sources()
+	for _, s := range all {
+		out = append(out, facts.Source{VIP: s.Address, Route: s.Route})
+	}
+	return out, err
+}
+
+// passwords are what is wrong with the file of passwords, nil without one, and what it has.
+func (i Inspector) passwords() (p *facts.Passwords, all map[string]secret.Text) {
+	info, err := os.Stat(i.Files.Path(spoken.PasswordsFile))
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			i.Unseen.Add("the passwords of routers", err)
+		}
+		return nil, nil
+	}
+	p = &facts.Passwords{Path: spoken.PasswordsFile, Mode: info.Mode()}
+	text, err := i.Files.Optional(spoken.PasswordsFile)
+	if err != nil {
+		i.Unseen.Add("the passwords of routers", err)
+		return p, nil
+	}
+	all, err = spoken.Passwords(string(text))
+	if err != nil {
+		p.Fault = words(err)
+	}
+	for name := range all {
+		if !i.known(name) {
+			p.Unknown = append(p.Unknown, name)
+		}
+	}
+	slices.Sort(p.Unknown)
+	return p, all
+}
+
+// known reports whether some rack has a router of that name, or may have: gateways have no names.
+func (i Inspector) known(name string) bool {
+	return slices.ContainsFunc(i.Plan.BGP.Racks, func(r routed.Rack) bool {
+		return len(r.Peers) == 0 || slices.ContainsFunc(r.Peers,
+			func(p routed.Peer) bool { return p.Name() == name })
+	})
+}
+
+// isDown reports whether a session of a current report is not up.
+func isDown(f *facts.Routed) func(announcing.Router) bool {
+	return func(r announcing.Router) bool { return f.Report.Speaker.Current() && !r.Up }
+}

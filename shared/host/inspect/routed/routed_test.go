@@ -1,0 +1,142 @@
+package routed_test
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/bgp/message"
+	"github.com/onprem-infra/onprem-infra/shared/host/bgpprobe"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect/routed"
+	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
+	"github.com/onprem-infra/onprem-infra/shared/secret"
+	"github.com/onprem-infra/onprem-infra/shared/spoken"
+	"github.com/onprem-infra/onprem-infra/test/fakehost"
+)
+
+// questions are those that routers were asked.
+type questions struct {
+	mu             sync.Mutex
+	asked, reached []bgpprobe.Question
+}
+
+func (q *questions) add(to *[]bgpprobe.Question, one bgpprobe.Question) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	*to = append(*to, one)
+}
+
+// node is 192.0.2.11, which announces VIPs, or will.
+func node(t *testing.T, live bool, change func(*spoken.Config, *spoken.Wish, *spoken.Status)) (routed.Inspector, *questions) {
+	t.Helper()
+	p := fakehost.RoutedPlan(t)
+	files := map[string]string{}
+	if live {
+		files = fakehost.Announcer(p, change)
+	}
+	host, q := fakehost.New(t, p, files), &questions{}
+	i := routed.Inspector{Host: host, Scope: inspect.Scope{Plan: p, Files: host.Files, Live: live, Rooms: host.Files.Rooms(p), Unseen: &inspect.Unseen{}}}
+	i.Scope.Host.Agreed = fakehost.Addresses("192.0.2.11")
+	i.Scope.Host.Links = fakehost.Links("192.0.2.11/24")
+	i.Scope.Host.Links.Routes = []addr.Route{{Destination: netip.MustParsePrefix("0.0.0.0/0"), Gateway: netip.MustParseAddr("192.0.2.254")}}
+	reads := 0
+	i.Probes = routed.Probes{
+		Alive: func(context.Context, uint16, string) error { return nil },
+		Ask: func(_ context.Context, one bgpprobe.Question) message.Answer {
+			q.add(&q.asked, one)
+			return message.Answer{Outcome: message.Accepted}
+		},
+		Connect: func(_ context.Context, one bgpprobe.Question) message.Answer {
+			q.add(&q.reached, one)
+			return message.Answer{Outcome: message.Silent}
+		},
+		Echo:    func(_, _ netip.Addr, bytes int) (bool, error) { return bytes < 1500, nil },
+		MTU:     func(string) int { return 1500 },
+		Sockets: func() ([]facts.Socket, error) { return []facts.Socket{{Network: "udp", Port: 3784}}, nil },
+		Drops: func() (facts.Drops, error) {
+			reads++
+			return facts.Drops{TTL: uint64(10 * reads), Unsigned: 7}, nil
+		},
+		Filter: func(string) (int, error) { return 1, nil },
+		Sources: func() ([]facts.Source, error) {
+			return []facts.Source{{VIP: p.VIPs.API[0], Route: "default"}, {VIP: netip.MustParseAddr("192.0.2.11"), Route: "192.0.2.0/24"}}, nil
+		},
+	}
+	return i, q
+}
+
+// TestRouted_Plain holds that the routers of the host's rack are asked for a session with what they
+// would be asked for by a speaker.
+func TestRouted_Plain(t *testing.T) {
+	i, q := node(t, false, nil)
+	i.Passwords = map[string]secret.Text{"192.0.2.2": secret.New("s3cret")}
+	i.Plan.BGP.Racks[0].Peers[1].TTLSecurity = true
+	f := i.Routed(t.Context())
+	slices.SortFunc(q.asked, func(a, b bgpprobe.Question) int { return a.Router.Compare(b.Router) })
+	own := message.Open{ASN: 64512, Hold: 9, Router: netip.MustParseAddr("192.0.2.11")}
+	if len(q.asked) != 2 || len(q.reached) != 0 || q.asked[0].Own != own || q.asked[0].ASN != 65101 || !q.asked[0].Password.Empty() ||
+		q.asked[1].Password.Reveal() != "s3cret" || !q.asked[1].TTLSecurity || len(i.Unseen.List()) > 0 {
+		t.Errorf("%+v, unseen %q", q, i.Unseen.List())
+	}
+	want := &facts.Routed{
+		Asked: []facts.Asked{{Router: "192.0.2.1", Answer: message.Answer{Outcome: message.Accepted}}, {Router: "192.0.2.2", Answer: message.Answer{Outcome: message.Accepted}}},
+		Paths: []facts.Path{{Router: "192.0.2.1", Link: "ens3", Full: 1500}, {Router: "192.0.2.2", Link: "ens3", Full: 1500}}, Others: []facts.Socket{{Network: "udp", Port: 3784}},
+		Uplinks: []facts.Uplink{{Link: "ens3", Filter: 1}}, Sources: []facts.Source{{VIP: i.Plan.VIPs.API[0], Route: "default"}},
+	}
+	if !reflect.DeepEqual(f, want) {
+		t.Errorf("%+v\nwant %+v", f, want)
+	}
+	i, q = node(t, false, nil)
+	i.Plan.BGP.Racks[0].Peers = nil
+	if i.Routed(t.Context()); len(q.asked) != 1 || q.asked[0].Router != netip.MustParseAddr("192.0.2.254") {
+		t.Errorf("the host's gateway: %+v", q.asked)
+	}
+	i, q = node(t, false, nil)
+	i.Plan.BGP.Racks[0].Peers[0].Interface = "ens3"
+	if i.Routed(t.Context()); len(q.asked) != 1 || len(i.Unseen.List()) != 1 {
+		t.Errorf("without a number: %+v, unseen %q", q.asked, i.Unseen.List())
+	}
+	i, q = node(t, false, nil)
+	i.Scope.Host.Agreed = fakehost.Addresses("203.0.113.1")
+	if f := i.Routed(t.Context()); len(q.asked) != 0 || !strings.Contains(f.NoRack, "203.0.113.1") {
+		t.Errorf("in no rack: %+v, %+v", q.asked, f)
+	}
+	i, _ = node(t, false, nil)
+	if i.Plan.BGP = nil; i.Routed(t.Context()) != nil {
+		t.Error("by VRRP alone")
+	}
+}
+
+// TestRouted_Live holds that of a host with a speaker only routers without a session are asked, for no
+// more than a connection, and that the kernel's counters are compared then.
+func TestRouted_Live(t *testing.T) {
+	i, q := node(t, true, nil)
+	f := i.Routed(t.Context())
+	if len(q.asked)+len(q.reached) > 0 || f.Report == nil || len(f.Report.Routers) != 2 || f.Drops != (facts.Drops{}) || f.Fault != "" || f.Passwords != nil {
+		t.Errorf("%+v, %+v", q, f)
+	}
+	i, q = node(t, true, func(_ *spoken.Config, _ *spoken.Wish, s *spoken.Status) {
+		s.Sessions[1] = spoken.Session{Peer: "192.0.2.2", State: "Active"}
+	})
+	fakehost.Write(t, i.Files, map[string]string{spoken.PasswordsFile: "192.0.2.2 s3cret\n192.0.2.9 s3cret\n"})
+	i.Alive = func(context.Context, uint16, string) error { return errors.New("refused") }
+	f = i.Routed(t.Context())
+	if len(q.asked) > 0 || len(q.reached) != 1 || q.reached[0].Router != netip.MustParseAddr("192.0.2.2") || q.reached[0].Password.Reveal() != "s3cret" ||
+		f.Drops != (facts.Drops{TTL: 10}) || f.Fault != "refused" {
+		t.Errorf("%+v, %+v", q, f)
+	}
+	if p := f.Passwords; p == nil || p.Mode.Perm() != 0o644 || !slices.Equal(p.Unknown, []string{"192.0.2.9"}) || p.Fault != "" {
+		t.Errorf("%+v", p)
+	}
+	fakehost.Write(t, i.Files, map[string]string{spoken.PasswordsFile: "s3cret\n"})
+	if p := i.Routed(t.Context()).Passwords; p == nil || !strings.Contains(p.Fault, "line 1") || strings.Contains(p.Fault, "s3cret") {
+		t.Errorf("%+v", p)
+	}
+}

@@ -1,0 +1,75 @@
+package facts
+
+import (
+	"io/fs"
+	"net/netip"
+
+	"github.com/onprem-infra/onprem-infra/shared/bgp/message"
+	"github.com/onprem-infra/onprem-infra/shared/operator/announcing"
+)
+
+// Routed is how a host announces VIPs to its routers, or will.
+type Routed struct {
+	// Report is of the monitor's and the speaker's files; nil of a host without a speaker.
+	Report *announcing.Report
+	Fault  string // why the speaker does not answer; empty if it does
+	NoRack string // why no rack of the plan is this host's; empty if one is
+	Asked  []Asked
+	Paths  []Path
+	// Others are sockets of other programs at the ports of BGP and BFD.
+	Others []Socket
+	Drops  Drops
+	// Uplinks are the links on which the host's routers are.
+	Uplinks   []Uplink
+	Sources   []Source
+	Passwords *Passwords // nil without the file
+}
+
+// Asked is a router's answer to a connection of this host.
+type Asked struct {
+	Router string
+	message.Answer
+}
+
+// Path is how packets that fill the link arrive at a router that answers small ones.
+type Path struct {
+	Router string
+	Link   string
+	Full   int // bytes of the packet
+	Whole  bool
+}
+
+// Socket is a port that other programs have.
+type Socket struct {
+	Network string // udp or tcp
+	Port    uint16
+	Owners  []string // as "bird (process 12)"; empty if they are not known
+}
+
+// Drops are TCP packets that the kernel has dropped while sessions did not come up, in two seconds.
+type Drops struct {
+	TTL uint64 // from further away than is allowed (RFC 5082)
+	// By TCP MD5 (RFC 2385): without a signature, with one that is not expected, or with another.
+	Unsigned, Signed, Differing uint64
+}
+
+// Uplink is a link with its filter of sources (rp_filter): 1 drops packets whose answer would leave
+// by another link.
+type Uplink struct {
+	Link   string
+	Filter int
+}
+
+// Source is a route whose packets have a VIP as their source.
+type Source struct {
+	VIP   netip.Addr
+	Route string
+}
+
+// Passwords are the file of the routers' passwords, without any of them.
+type Passwords struct {
+	Path    string
+	Mode    fs.FileMode
+	Fault   string   // why it cannot be read as that; empty if it can
+	Unknown []string // names in it that no rack has
+}
