@@ -46,6 +46,7 @@ func Assets(p plan.Plan, r role.Role) (asset.Set, error) {
 	if err := p.NeedImages(r, []plan.Need{
 		{Key: spec.RuntimeCfgImage, Needed: true},
 		{Key: spec.KeepalivedImage, Needed: runs.VIP},
+		{Key: spec.FRRImage, Needed: runs.Speaks},
 		{Key: spec.HAProxyImage, Needed: runs.LB},
 		{Key: spec.CoreDNSImage, Needed: runs.DNS},
 	}); err != nil {
@@ -96,6 +97,8 @@ func build(p plan.Plan, r role.Role) (asset.Set, error) {
 	}
 	if runs.VIP && !runs.Disabled {
 		scripts(&b, p, r)
+	}
+	if (runs.VIP || runs.Speaks) && !runs.Disabled {
 		b.Units(host(p).VIPLeave()...)
 	}
 	return b.Set()

@@ -59,6 +59,9 @@ func pods(p plan.Plan, r role.Role) []pod.Static {
 	if runs.VIP {
 		list = append(list, keepalivedPod(p, r))
 	}
+	if runs.Speaks {
+		list = append(list, speakerPod(p, r))
+	}
 	if runs.LB {
 		list = append(list, haproxyPod(p))
 	}
@@ -85,10 +88,6 @@ func keepalivedPod(p plan.Plan, r role.Role) pod.Static {
 	// The supervisor writes the candidate configuration after keepalived has tested it.
 	conf := pod.Mount{Volume: keepalivedDir, Path: vrrpd.Dir, Writable: true}
 	shared := pod.Mount{Volume: keepalivedRun, Writable: true}
-	reads := append(monitors(p), shared)
-	if p.Flavour().Routers {
-		reads = append(reads, pod.Mount{Volume: podResources}) // which ingress router runs here
-	}
 	return pod.Static{
 		Name: keepalived, Namespace: p.Namespace, Annotations: p.Flavour().PodAnnotations,
 		App:  p.Flavour().Short + "-infra-vrrp",
@@ -101,18 +100,7 @@ func keepalivedPod(p plan.Plan, r role.Role) pod.Static {
 				pod.SupervisorMounts()...),
 			// Its supervisor answers, and restarts a keepalived that hangs.
 			Startup: started(p, port.Supervise), Liveness: probe(p, port.Supervise, "/healthz", 3),
-		}, {
-			Name: keepalived + "-monitor", Image: p.Images[spec.RuntimeCfgImage],
-			Command: []string{program, "monitor", "vip", "--role=" + string(r)},
-			// NET_ADMIN: it reads the redirect from netfilter and removes orphaned VIPs. NET_RAW:
-			// it receives VRRP from any router, by a socket with a filter. With NET_ADMIN on the
-			// host's network a process can log or change all packets, so NET_RAW adds nothing.
-			// keepalived's supervisor has both, but must not be kept busy by a host that floods the
-			// link.
-			Capabilities: []string{"NET_ADMIN", "NET_RAW"},
-			Mounts:       reads,
-			Startup:      started(p, port.MonitorVIP), Liveness: alive(p, port.MonitorVIP),
-		}},
+		}, vipMonitor(p, r, keepalived)},
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -60,6 +61,22 @@ func TestPasswords(t *testing.T) {
 	for text, want := range map[string]string{"192.0.2.1": "line 1", "\n192.0.2.1 s3cret more": "line 2", "a " + strings.Repeat("s3cret", 14): "80 bytes"} {
 		if _, err := spoken.Passwords(text); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(fmt.Sprint(err), "s3cret") {
 			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// TestCommand holds that the daemon of BFD is real-time where routers end a session within less than
+// a second, and that the container may do that exactly then.
+func TestCommand(t *testing.T) {
+	for _, profile := range bgp.Profiles() {
+		soon := profile.Profile != bgp.ProfileHold
+		command := strings.Join(spoken.Command("/a/onprem-speak", profile, "--health", "127.0.0.1:1"), " ")
+		if !strings.HasPrefix(command, "/a/onprem-speak --run-dir /run/onprem-infra/speak --sockets /run/frr --passwords /etc/onprem-infra-speaker/passwords ") ||
+			!strings.HasSuffix(command, " --health 127.0.0.1:1") || strings.Contains(command, " --real-time") != soon {
+			t.Errorf("%s: %s", profile.Profile, command)
+		}
+		if got := spoken.Capabilities(profile); slices.Contains(got, "SYS_NICE") != soon || !slices.Contains(got, "SYS_ADMIN") {
+			t.Errorf("%s: %v", profile.Profile, got)
 		}
 	}
 }
