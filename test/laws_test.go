@@ -88,6 +88,7 @@ var laws = []law{
 	{room: "shared/clash", own: []string{"shared/advert", "shared/vrrp"}, why: "leaf"},
 	{room: "shared/speak", own: []string{"shared/bgp"}, why: "what a host announces follows from what is observed: pure, and of no daemon"},
 	{room: "shared/spoken", own: []string{"shared/bgp", "shared/frr", "shared/secret", "shared/speak"}, why: "files that two programs of a host share"},
+	{room: "shared/announcing", own: []string{"shared/addr", "shared/bgp", "shared/plan", "shared/plan/routed", "shared/role", "shared/spoken"}, why: "how a host reaches its routers follows from the plan and its links: pure, and of both phases"},
 	{room: "shared/host/speak", own: []string{"shared/bgp", "shared/container", "shared/frr", "shared/host/child", "shared/frr/report", "shared/host/file", "shared/host/frr", "shared/host/link/loopback", "shared/host/proc", "shared/loop", "shared/secret", "shared/speak", "shared/spoken"}, why: "FRR's parent does what is decided, and decides nothing"},
 	{room: "shared/frr", own: []string{"shared/bgp", "shared/secret"}, why: "a format knows no host"},
 	{room: "shared/frr/report", own: []string{"shared/bgp"}, why: "answers are read without a daemon"},

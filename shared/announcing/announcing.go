@@ -1,0 +1,184 @@
+// Package announcing follows from the plan and a host's links how the host reaches its routers, and
+// how it announces the VIPs that it serves. Hosts of both phases go by the same rules.
+package announcing
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/bgp"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/plan/routed"
+	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/spoken"
+)
+
+// Host is what a configuration follows from beside the plan.
+type Host struct {
+	Role  role.Role
+	Rack  string // its name; empty for that in whose network one of its addresses is
+	Links addr.Snapshot
+	// Former is the identifier of the configuration before, if there was one: it stays while the
+	// host has the address that it was made of, as another one would end all sessions.
+	Former netip.Addr
+}
+
+// VIPs are those that a host of a role may ever announce, each once: all of them on a control plane
+// node, those of the API and of DNS on the bootstrap machine, that of ingress on a worker.
+func VIPs(p plan.Plan, r role.Role) []netip.Addr {
+	var all []netip.Addr
+	if r != role.Worker {
+		all = slices.Concat(p.VIPs.API, p.VIPs.DNS)
+	}
+	if r != role.Bootstrap {
+		all = slices.Concat(all, p.VIPs.Ingress)
+	}
+	slices.SortFunc(all, netip.Addr.Compare)
+	return slices.Compact(all)
+}
+
+// Routes announce VIPs with one grade.
+func Routes(p plan.Plan, grade bgp.Grade, vips []netip.Addr) []spoken.Route {
+	var all []spoken.Route
+	for _, vip := range vips {
+		all = append(all, spoken.Route{VIP: vip, Grade: grade,
+			Demotions: p.BGP.Policy.Demotions(grade)})
+	}
+	return all
+}
+
+// Config is a host's configuration, and why it is this one. The plan must have BGP. The error has
+// what the host or the description lacks, and what to do.
+func Config(p plan.Plan, h Host) (c spoken.Config, why string, err error) {
+	own := ownAddresses(h.Links, p.VIPs.All())
+	rack, err := p.BGP.Find(h.Rack, own)
+	if err != nil {
+		return spoken.Config{}, "", err
+	}
+	c = spoken.Config{ASN: p.BGP.ASN, Timing: p.BGP.Model, VIPs: VIPs(p, h.Role),
+		Communities: slices.Clone(p.BGP.Communities)}
+	for _, peer := range rack.Peers {
+		c.Peers = append(c.Peers, spoken.Peer(peer))
+	}
+	from := "its routers"
+	if len(rack.Peers) == 0 {
+		c.Peers, from = gateways(h.Links, c.VIPs), "the gateways of its default routes"
+	}
+	if len(c.Peers) == 0 {
+		return spoken.Config{}, "", fmt.Errorf("rack %s names no peers in bgp.racks, and this "+
+			"host has no default route whose gateway could be one: name them", rack)
+	}
+	var of netip.Addr
+	if c.Router, of, err = identifier(rack, p.MachineNetworks, own, h.Former); err != nil {
+		return spoken.Config{}, "", err
+	}
+	why = fmt.Sprintf("rack %s: %s %s; identifier %s, of the address %s", rack, from,
+		names(c.Peers), c.Router, of)
+	for _, vip := range c.VIPs {
+		if !carried(c.Peers, vip.Is6()) {
+			why += fmt.Sprintf("; no session carries %s: name a router of its family in "+
+				"bgp.racks", vip)
+		}
+	}
+	return c, why, nil
+}
+
+// ownAddresses are those of the host's links that are its own and identify it, in an order that
+// does not depend on the order of links: IPv4 first, those that were first in their network first.
+func ownAddresses(s addr.Snapshot, vips []netip.Addr) []netip.Addr {
+	var first, second []netip.Addr
+	for _, l := range s.Links {
+		for _, a := range l.Addresses {
+			is := a.Prefix.Addr()
+			switch {
+			case !is.IsGlobalUnicast() || a.Tentative || a.Duplicate || slices.Contains(vips, is):
+			case !a.Secondary:
+				first = append(first, is)
+			case is.Is4(): // one of IPv6 is temporary
+				second = append(second, is)
+			}
+		}
+	}
+	slices.SortFunc(first, netip.Addr.Compare)
+	slices.SortFunc(second, netip.Addr.Compare)
+	slices.SortStableFunc(first, func(a, b netip.Addr) int { return a.BitLen() - b.BitLen() })
+	return append(first, second...)
+}
+
+// gateways are the routers of the default routes that are used, as peers of whichever system. One
+// without a global address is known by its link alone, and its session carries both families.
+func gateways(s addr.Snapshot, vips []netip.Addr) (peers []spoken.Peer) {
+	for _, six := range []bool{false, true} {
+		wanted := slices.ContainsFunc(vips, func(v netip.Addr) bool { return v.Is6() == six })
+		lacks := !carried(peers, false)
+		for _, r := range defaults(s.Routes, six) {
+			link := linkName(s.Links, r.LinkIndex)
+			peer := spoken.Peer{Address: r.Gateway}
+			if r.Gateway.IsLinkLocalUnicast() {
+				peer = spoken.Peer{Interface: link}
+			}
+			needed := wanted || peer.Interface != "" && lacks
+			if needed && (peer.Interface != "" || peer.Address.IsValid()) &&
+				!slices.Contains(peers, peer) {
+				peers = append(peers, peer)
+			}
+		}
+	}
+	return peers
+}
+
+// defaults are the default routes of a family with the lowest metric, sorted by gateway.
+func defaults(routes []addr.Route, six bool) []addr.Route {
+	var best []addr.Route
+	for _, r := range routes {
+		d := r.Destination
+		if !d.IsValid() || d.Bits() != 0 || !r.Gateway.IsValid() || d.Addr().Is6() != six {
+			continue
+		}
+		r.Gateway = r.Gateway.WithZone("")
+		if len(best) > 0 && r.Metric < best[0].Metric {
+			best = nil
+		}
+		if len(best) == 0 || r.Metric == best[0].Metric {
+			best = append(best, r)
+		}
+	}
+	slices.SortFunc(best, func(a, b addr.Route) int {
+		if n := a.Gateway.Compare(b.Gateway); n != 0 {
+			return n
+		}
+		return a.LinkIndex - b.LinkIndex
+	})
+	return best
+}
+
+func linkName(links []addr.Link, index int) string {
+	for _, l := range links {
+		if l.Index == index {
+			return l.Name
+		}
+	}
+	return ""
+}
+
+// carried reports whether one of the sessions carries routes of a family.
+func carried(peers []spoken.Peer, six bool) bool {
+	return slices.ContainsFunc(peers, func(p spoken.Peer) bool {
+		return p.Interface != "" || p.Address.Is6() == six
+	})
+}
+
+func names(peers []spoken.Peer) string {
+	var all []string
+	for _, p := range peers {
+		name := routed.Peer(p).Name()
+		if p.ASN != 0 {
+			name = fmt.Sprintf("%s (AS %d)", name, p.ASN)
+		}
+		all = append(all, name)
+	}
+	return strings.Join(all, ", ")
+}
