@@ -14,6 +14,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/record"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/spoken"
 	"github.com/onprem-infra/onprem-infra/units"
 )
 
@@ -35,9 +36,10 @@ func AssetsWith(p plan.Plan, o Options) (asset.Set, error) {
 	vip, dns := p.BootstrapRuns()
 	wanted := provisions.Runs(p) || len(o.Ignition) > 0
 	missing := p.NeedImages(role.Bootstrap, append([]plan.Need{
-		{Key: spec.RuntimeCfgImage, Needed: vip || dns || wanted},
+		{Key: spec.RuntimeCfgImage, Needed: vip || dns || wanted || announces(p)},
 		{Key: spec.KeepalivedImage, Needed: vip},
 		{Key: spec.CoreDNSImage, Needed: dns},
+		{Key: spec.FRRImage, Needed: announces(p)},
 	}, provisions.Needs(p, wanted)...))
 	if lacks := (plan.MissingImages{}); errors.As(missing, &lacks) &&
 		slices.Contains(lacks.Keys, spec.IronicAgentImage) {
@@ -49,22 +51,29 @@ func AssetsWith(p plan.Plan, o Options) (asset.Set, error) {
 	if wanted {
 		hosts, wrong = o.file(p)
 	}
-	if err := errors.Join(wrong, missing); err != nil {
+	if err := errors.Join(wrong, o.checkPasswords(p), missing); err != nil {
 		return asset.Set{}, err
 	}
-	return build(p, hosts)
+	return build(p, hosts, o.Passwords)
+}
+
+// announces reports whether the machine announces VIPs to its routers.
+func announces(p plan.Plan) bool {
+	return p.BGP != nil && len(p.VIPs.API) > 0 && p.LoadBalancer == spec.Managed
 }
 
 // Paths lists the files of AssetsWith, including units. It needs no images, but those of
-// provisioning are listed only if the plan has an image with Ironic.
+// provisioning are listed only if the plan has an image with Ironic. A file of passwords is listed
+// where one may be.
 func Paths(p plan.Plan) ([]string, error) {
-	set, err := build(p, nil)
+	set, err := build(p, nil, []byte{})
 	return set.Paths(), err
 }
 
 // build fails only if two rooms claim one path. The file with the secrets of the hosts is that of a
-// machine that provisions them.
-func build(p plan.Plan, hosts []byte) (asset.Set, error) {
+// machine that provisions them, that with the passwords of routers one of a machine that announces
+// VIPs; nil for none.
+func build(p plan.Plan, hosts, passwords []byte) (asset.Set, error) {
 	below, err := fs.Sub(files, "files")
 	if err != nil {
 		return asset.Set{}, err
@@ -74,13 +83,19 @@ func build(p plan.Plan, hosts []byte) (asset.Set, error) {
 	vip, dns := p.BootstrapRuns()
 	wanted := provisions.Runs(p)
 	host := units.Host{OpenShift: p.Flavour().Around}
-	if vip || dns || wanted {
+	if vip || dns || wanted || announces(p) {
 		b.Goods(units.Installer())
 		b.Units(host.Install(p.Images[spec.RuntimeCfgImage], credentials, units.NetworkOnline))
 		b.Units(host.Podman()...)
 	}
 	if vip {
 		b.Units(host.Keepalived())
+	}
+	if announces(p) {
+		b.Units(host.Speaker())
+		if passwords != nil {
+			b.File(spoken.PasswordsFile, 0o600, passwords)
+		}
 	}
 	if dns {
 		b.Units(host.CoreDNS())

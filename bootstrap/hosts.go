@@ -1,11 +1,13 @@
 package bootstrap
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/onprem-infra/onprem-infra/shared/announcing"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provisions"
@@ -32,8 +34,24 @@ type Options struct {
 	// CA are certificates in PEM by which BMCs are verified; empty for those of the machine.
 	CA string
 	// File is the file of hosts of a machine that has one already. If it is not nil, it is taken as
-	// it is, and the other fields are not used.
+	// it is, and the fields above are not used.
 	File []byte
+	// Passwords is the file of the routers' BGP passwords, for a machine that announces VIPs: lines
+	// of a router's address or interface, a blank and its password. Nil for none.
+	Passwords []byte
+}
+
+// checkPasswords is an error for a file of passwords that is none, or that no router of the plan
+// needs.
+func (o Options) checkPasswords(p plan.Plan) error {
+	if o.Passwords == nil {
+		return nil
+	}
+	if p.BGP == nil {
+		return errors.New("passwords of routers are given, and the cluster's hosts announce no " +
+			"VIP: leave them out")
+	}
+	return announcing.CheckPasswords(*p.BGP, string(o.Passwords))
 }
 
 // WrongHosts is the error of AssetsWith for Options that do not fit the hosts that the machine

@@ -188,6 +188,7 @@ func TestExposure(t *testing.T) {
 	analyze := need.Command(t, "systemd-analyze")
 	explained := map[string]map[string]string{
 		"onprem-keepalived.service": ofListener, "onprem-coredns.service": ofDaemons,
+		"onprem-speaker.service": ofDaemons,
 		"onprem-install.service": ofInstall, "onprem-resolv.service": ofResolv,
 		"onprem-vip-leave.service": ofLeave, "on-prem-resolv-prepender.service": ofPrepender,
 		"nodeip-configuration.service": ofNodeIP, "wait-for-node-ip.service": ofNodeIP,

@@ -46,6 +46,9 @@ func (h Host) Install(image, credentials, online string) asset.Unit {
 // Keepalived holds the API VIP on the bootstrap machine.
 func (h Host) Keepalived() asset.Unit { return h.unit("onprem-keepalived.service", true) }
 
+// Speaker announces the API VIP from the bootstrap machine to its routers.
+func (h Host) Speaker() asset.Unit { return h.unit("onprem-speaker.service", true) }
+
 // CoreDNS answers for the cluster's names on the bootstrap machine.
 func (h Host) CoreDNS() asset.Unit { return h.unit("onprem-coredns.service", true) }
 

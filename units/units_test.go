@@ -22,7 +22,7 @@ func all(t *testing.T) map[string]asset.Unit {
 	install := h.Install("registry.example/onprem-infra:v1", "/root/.docker/config.json", NetworkOnline)
 	units := map[string]asset.Unit{}
 	for _, u := range slices.Concat(
-		[]asset.Unit{install, h.Keepalived(), h.CoreDNS(), h.NodeIP(), h.WaitForNodeIP(), h.WaitForBrEx()},
+		[]asset.Unit{install, h.Keepalived(), h.Speaker(), h.CoreDNS(), h.NodeIP(), h.WaitForNodeIP(), h.WaitForBrEx()},
 		h.Resolv(), h.Podman(), h.VIPLeave(), h.Provisioning(),
 		Host{Kubelet: "another.service"}.ResolvPrepender("10-mco-on-prem-wait-resolv.conf"),
 	) {

@@ -53,6 +53,9 @@ func loadAssets(std streams, in *input, kind role.Role, l *live, d *hostDocument
 		return plan.Plan{}, asset.Set{}, usage("--%s is for --role=bootstrap: the machine of that "+
 			"role provisions hosts", hostIgnition)
 	}
+	if kind != role.Bootstrap && d.passwords.file != "" {
+		return plan.Plan{}, asset.Set{}, usage("--%s is for --role=bootstrap", bgpPasswords)
+	}
 	described, err := loadCluster(std, in)
 	if err != nil {
 		return plan.Plan{}, asset.Set{}, err
@@ -116,7 +119,11 @@ func former(roles []role.Role, next plan.Plan, now *plan.Plan) ownership.Former 
 	}
 	// Whose a file of hosts is does not depend on what it has.
 	assets := func(p plan.Plan, r role.Role) (asset.Set, error) {
-		return goods(p, r, bootstrap.Options{File: []byte{}})
+		o := bootstrap.Options{File: []byte{}}
+		if p.BGP != nil {
+			o.Passwords = []byte{}
+		}
+		return goods(p, r, o)
 	}
 	return ownership.Former{Roles: roles, Plans: known, Assets: assets, Paths: paths}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster"
 	"github.com/onprem-infra/onprem-infra/cluster/metal3"
 	"github.com/onprem-infra/onprem-infra/ignition/verify"
+	"github.com/onprem-infra/onprem-infra/shared/announcing"
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 	"github.com/onprem-infra/onprem-infra/shared/host/accounts"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -21,26 +22,29 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/spoken"
 )
 
 const hostIgnition = "host-ignition"
 
-// hostDocuments are the flags --host-ignition and, of render, --infra-id.
+// hostDocuments are the flags --host-ignition, --bgp-passwords and, of render, --infra-id.
 type hostDocuments struct {
-	values  []string
-	infraID string
+	values    []string
+	passwords *routerPasswords
+	infraID   string
 }
 
 func hostIgnitionFlag(cmd *cobra.Command) *hostDocuments {
-	d := &hostDocuments{}
+	d := &hostDocuments{passwords: bgpPasswordsFlag(cmd)}
 	cmd.Flags().StringArrayVar(&d.values, hostIgnition, nil, "Ignition document of a host that "+
 		"the bootstrap machine provisions, as HOST=FILE or ROLE=FILE; a host's own is used before "+
 		"that of its role; may be given more than once")
 	return d
 }
 
-// files are the files that the flag names.
+// files are the files that the flags name.
 func (d *hostDocuments) files() (all []string) {
+	all = d.passwords.files()
 	for _, value := range d.values {
 		_, file, _ := strings.Cut(value, "=")
 		all = append(all, file)
@@ -91,6 +95,9 @@ func (d *hostDocuments) read() (map[string][]byte, error) {
 // options are what the bootstrap machine gets beside the plan: nothing if it provisions no hosts.
 func (d *hostDocuments) options(std streams, in *input, p plan.Plan, described spec.Cluster) (
 	o bootstrap.Options, err error) {
+	if o.Passwords, err = d.passwords.read(p); err != nil {
+		return o, err
+	}
 	if o.Ignition, err = d.read(); err != nil {
 		return o, err
 	}
@@ -208,13 +215,22 @@ func noteNetworks(std streams, p plan.Plan, described []spec.Host) error {
 		strings.Join(names, ", "))
 }
 
-// kept are the options of a bootstrap machine that has its file of hosts, or lacks it.
-func kept(host fs.FS) bootstrap.Options {
-	text, err := fs.ReadFile(host, strings.TrimPrefix(layout.Hosts, "/"))
-	if err != nil {
-		text = nil // the report names a file that cannot be read
+// kept are the options of a bootstrap machine that has its file of hosts, or lacks it, and that of
+// passwords.
+func kept(p plan.Plan, host fs.FS) bootstrap.Options {
+	read := func(path string) []byte {
+		text, err := fs.ReadFile(host, strings.TrimPrefix(path, "/"))
+		if err != nil {
+			return nil // the report names a file that cannot be read
+		}
+		return append([]byte{}, text...)
 	}
-	return bootstrap.Options{File: append([]byte{}, text...)}
+	o := bootstrap.Options{File: append([]byte{}, read(layout.Hosts)...)}
+	if text := read(spoken.PasswordsFile); p.BGP != nil &&
+		announcing.CheckPasswords(*p.BGP, string(text)) == nil {
+		o.Passwords = text
+	}
+	return o
 }
 
 // private reports whether there are files that not everyone may read.

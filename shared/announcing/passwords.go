@@ -1,0 +1,46 @@
+package announcing
+
+import (
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/onprem-infra/onprem-infra/shared/plan/routed"
+	"github.com/onprem-infra/onprem-infra/shared/spoken"
+)
+
+// UnknownPeers is the error for passwords of routers that no rack has.
+type UnknownPeers struct{ Names []string }
+
+func (e UnknownPeers) Error() string {
+	return fmt.Sprintf("no rack of bgp.racks has a router %s: write the address or the interface "+
+		"by which bgp.racks names it, or remove the line", strings.Join(e.Names, ", "))
+}
+
+// CheckPasswords checks the text of a file of passwords, see spoken.Passwords, for the routers of a
+// plan. The error is an UnknownPeers if only that is wrong. No error has a password.
+func CheckPasswords(p routed.Plan, text string) error {
+	all, err := spoken.Passwords(text)
+	if err != nil {
+		return err
+	}
+	unknown := slices.DeleteFunc(slices.Sorted(maps.Keys(all)), func(name string) bool {
+		return slices.ContainsFunc(p.Racks, func(r routed.Rack) bool { return mayHave(r, name) })
+	})
+	if len(unknown) > 0 {
+		return UnknownPeers{Names: unknown}
+	}
+	return nil
+}
+
+// mayHave reports whether a host of a rack may have a session with the router of a name. Gateways
+// are known on the host alone: by an address in its network, or by its interface.
+func mayHave(r routed.Rack, name string) bool {
+	if len(r.Peers) > 0 {
+		return slices.ContainsFunc(r.Peers, func(p routed.Peer) bool { return p.Name() == name })
+	}
+	a, err := netip.ParseAddr(name)
+	return err != nil || !r.Network.IsValid() || r.Network.Contains(a)
+}

@@ -1,0 +1,37 @@
+package announcing_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/onprem-infra/onprem-infra/shared/announcing"
+)
+
+// TestCheckPasswords holds that a password of a router that no rack has is named, and that a gateway may
+// have one.
+func TestCheckPasswords(t *testing.T) {
+	p := compile(t, nil)
+	for text, want := range map[string][]string{
+		"# none\n": nil,
+		"10.1.1.1 s3cret\nuplink s3cret\n10.1.2.1 s3cret\n": nil, // a peer, an interface, a gateway
+		"10.1.1.9 s3cret\n10.1.1.1 s3cret\n10.9.1.1 s3cret": {"10.1.1.9", "10.9.1.1"},
+		"fd00:3::1 s3cret": nil,
+		"198.51.100.1 six": {"198.51.100.1"},
+	} {
+		err := announcing.CheckPasswords(*p.BGP, text)
+		var unknown announcing.UnknownPeers
+		errors.As(err, &unknown)
+		if (err == nil) != (want == nil) || !slices.Equal(unknown.Names, want) || err != nil && strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	p.BGP.Racks = p.BGP.Racks[:1]
+	if err := announcing.CheckPasswords(*p.BGP, "uplink s3cret"); err == nil {
+		t.Error("an interface where every rack names its routers is known")
+	}
+	if err := announcing.CheckPasswords(*p.BGP, "10.1.1.1"); err == nil || !strings.Contains(err.Error(), "line 1") {
+		t.Errorf("a line without a password: %v", err)
+	}
+}
