@@ -210,7 +210,7 @@ func apart(t *testing.T, p *corev1.Pod) {
 	t.Helper()
 	for _, secret := range p.Spec.Containers {
 		if !slices.ContainsFunc(secret.VolumeMounts, func(m corev1.VolumeMount) bool {
-			return m.MountPath == certificates.Host
+			return m.MountPath == CertificateDirectories(plan.Plan{})[0]
 		}) {
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"path"
 
+	"github.com/onprem-infra/onprem-infra/cluster/monitor"
 	"github.com/onprem-infra/onprem-infra/cluster/pod"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
@@ -23,7 +24,7 @@ var (
 // speakerPod announces VIPs to the node's routers. No probe asks FRR's daemons: a restart of them
 // ends all sessions. Their parent asks them, and answers for itself alone.
 func speakerPod(p plan.Plan, r role.Role) pod.Static {
-	health := netip.AddrPortFrom(loopback, p.Ports[port.Speaker]).String()
+	health := netip.AddrPortFrom(monitor.Loopback, p.Ports[port.Speaker]).String()
 	s := pod.Static{
 		Name: speaker, Namespace: p.Namespace, Annotations: p.Flavour().PodAnnotations,
 		App:  p.Flavour().Short + "-infra-bgp",
@@ -35,7 +36,7 @@ func speakerPod(p plan.Plan, r role.Role) pod.Static {
 			Mounts: append([]pod.Mount{
 				{Volume: speakerRun, Writable: true}, {Volume: passwords},
 			}, pod.SpeakerMounts()...),
-			Startup: started(p, port.Speaker), Liveness: alive(p, port.Speaker),
+			Startup: monitor.Started(p, port.Speaker), Liveness: monitor.Alive(p, port.Speaker),
 		}},
 	}
 	if !p.NodeRuns(r).VIP { // otherwise it is beside keepalived
@@ -47,7 +48,7 @@ func speakerPod(p plan.Plan, r role.Role) pod.Static {
 // vipMonitor is the container of the monitor of VIPs, beside the daemon that it works for.
 func vipMonitor(p plan.Plan, r role.Role, beside string) pod.Container {
 	// What it knows of its checks survives its own end, whichever daemon is there.
-	reads := append(monitors(p), pod.Mount{Volume: keepalivedRun, Writable: true})
+	reads := append(monitor.Mounts(p), pod.Mount{Volume: keepalivedRun, Writable: true})
 	if p.NodeRuns(r).Speaks {
 		reads = append(reads, pod.Mount{Volume: speakerRun, Writable: true})
 	}
@@ -64,6 +65,7 @@ func vipMonitor(p plan.Plan, r role.Role, beside string) pod.Container {
 		// link.
 		Capabilities: []string{"NET_ADMIN", "NET_RAW"},
 		Mounts:       reads,
-		Startup:      started(p, port.MonitorVIP), Liveness: alive(p, port.MonitorVIP),
+		Startup:      monitor.Started(p, port.MonitorVIP),
+		Liveness:     monitor.Alive(p, port.MonitorVIP),
 	}
 }

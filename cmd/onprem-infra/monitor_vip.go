@@ -12,6 +12,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/cluster/migrate"
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/announce"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/founding"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
@@ -108,11 +109,8 @@ func monitorVIP(
 			m.describe(p)
 		},
 	}
-	first := newFounding(m, p, r, known, access)
-	if first != nil {
-		options.Founding = first
-	}
-	room := vip.New(options)
+	announcer, first := newAnnouncer(m, p, made), newFounding(m, p, r, known, access)
+	room := newVIPRoom(options, announcer, first)
 	m.describe(now)
 	steps := stepsOf(room)
 	steps.Observe = observed(room, counted)
@@ -127,7 +125,8 @@ func monitorVIP(
 			m.watch(ctx, "whether this node is the first one", first.Run)
 		}
 		m.watch(ctx, "links", func(ctx context.Context) error { return links.Watch(ctx, m.wake) })
-		followSupervisor(ctx, m, host)
+		followSupervisor(ctx, m, host, p)
+		followAnnouncer(ctx, m, host, announcer)
 		events := publish.NewEvents(seen.API.NodeName, seen.CreateEvent, m.log)
 		m.watch(ctx, "Events of this node", events.Run)
 		m.keepJournal(ctx, host.Listener, counted, recorder.Options{
@@ -141,10 +140,23 @@ func monitorVIP(
 	})
 }
 
+// newVIPRoom makes the room with what is there.
+func newVIPRoom(o vip.Options, announcer *announce.Room, first *founding.Founding) *vip.Room {
+	if announcer != nil {
+		o.Announcer = announcer
+	}
+	if first != nil {
+		o.Founding = first
+	}
+	return vip.New(o)
+}
+
 // newVIPMeter adds the metrics of a node's VIPs to the program's.
 func newVIPMeter(m *monitor, o meter.Options, seen *members.Cluster) *meter.VIPs {
 	o.Checks, o.Nodes = checkNamesOf(o.Plan, m.role), seen.NodeWatch.Known
-	o.Alive = meter.ParentAnswers(o.Plan)
+	if o.Plan.NodeRuns(m.role).VIP {
+		o.Alive = meter.ParentAnswers(o.Plan)
+	}
 	counted := meter.New(o)
 	m.meter.Add(counted.Page)
 	seen.Received(m.meter.Follow)

@@ -19,14 +19,18 @@ func Speaks(c spec.Cluster) bool {
 }
 
 // Of is by what VIPs come to the hosts of a cluster, whose settings have been checked. Checks are
-// how its nodes find out what serves on them.
-func Of(c spec.Cluster, checks vrrp.Timing) (Announcing, error) {
+// how its nodes find out what serves on them, of which so many are the control plane.
+func Of(c spec.Cluster, checks vrrp.Timing, controlPlane int) (Announcing, error) {
 	a := Announcing{Management: cmp.Or(c.Routing.Management, spec.ByVRRP)}
 	if !Speaks(c) {
 		return a, nil
 	}
 	s := c.Routing.BGP
-	policy := s.Policy(c.ControlPlaneReplicas)
+	policy := s.Policy(controlPlane)
+	if c.Routing.Management == routing.Both {
+		// The holder by VRRP is in front of all others, so that all clients reach one host.
+		policy.Ranks = max(policy.Ranks, 2)
+	}
 	proven, err := proof.Prove(policy)
 	if err != nil {
 		return a, fmt.Errorf("spec.bgp: %w", err)
