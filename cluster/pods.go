@@ -192,8 +192,8 @@ func publisherPod(p plan.Plan, r role.Role) pod.Static {
 		App: p.Flavour().Short + "-infra-mdns",
 		Containers: []pod.Container{{
 			Name: publisher, Image: p.Images[spec.RuntimeCfgImage],
-			Command:  []string{program, "monitor", "mdns", "--role=" + string(r)},
-			Mounts:   []pod.Mount{{Volume: monitor.Cluster}, {Volume: monitor.NodeIP}, {
+			Command: []string{program, "monitor", "mdns", "--role=" + string(r)},
+			Mounts: []pod.Mount{{Volume: monitor.Cluster}, {Volume: monitor.NodeIP}, {
 				Volume: hostnameDir,
 			}},
 			Startup:  monitor.Started(p, port.MonitorMDNS),
@@ -231,10 +231,10 @@ func bootsPod(p plan.Plan) pod.Static {
 			Command: []string{program, "monitor", "dhcp"},
 			// NET_ADMIN: the packet filter around dnsmasq. NET_RAW: it watches for other servers.
 			Capabilities: []string{"NET_ADMIN", "NET_RAW"},
-			Mounts:       []pod.Mount{{Volume: monitor.Cluster}, {Volume: monitor.NodeIP}, writes,
+			Mounts: []pod.Mount{{Volume: monitor.Cluster}, {Volume: monitor.NodeIP}, writes,
 				shared},
-			Startup:      monitor.Started(p, port.MonitorDHCP),
-			Liveness:     monitor.Alive(p, port.MonitorDHCP),
+			Startup:  monitor.Started(p, port.MonitorDHCP),
+			Liveness: monitor.Alive(p, port.MonitorDHCP),
 		}},
 	}
 }
