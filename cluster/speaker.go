@@ -1,11 +1,13 @@
 package cluster
 
 import (
+	"io/fs"
 	"net/netip"
 	"path"
 
 	"github.com/onprem-infra/onprem-infra/cluster/monitor"
 	"github.com/onprem-infra/onprem-infra/cluster/pod"
+	"github.com/onprem-infra/onprem-infra/shared/asset"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -67,5 +69,17 @@ func vipMonitor(p plan.Plan, r role.Role, beside string) pod.Container {
 		Mounts:       reads,
 		Startup:      monitor.Started(p, port.MonitorVIP),
 		Liveness:     monitor.Alive(p, port.MonitorVIP),
+	}
+}
+
+// routes adds the files of a node that announces VIPs. Where VRRP moves them too, each such node has
+// them on its loopback interface, and the holder alone may answer ARP for them.
+func routes(b *asset.Builder, p plan.Plan, passwords []byte) {
+	if passwords != nil {
+		b.File(spoken.PasswordsFile, 0o600, passwords)
+	}
+	if p.ByVRRP() {
+		quiet, _ := fs.ReadFile(files, "files/announced.conf") // it is embedded
+		b.File("/etc/sysctl.d/90-onprem-infra.conf", 0o644, quiet)
 	}
 }

@@ -1,11 +1,13 @@
 package cluster
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/onprem-infra/onprem-infra/cluster/pod"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/spoken"
 	"github.com/onprem-infra/onprem-infra/test/golden"
 )
 
@@ -14,5 +16,29 @@ import (
 func TestSpeakerPod(t *testing.T) {
 	for name, change := range map[string]func(*spec.Cluster){"routed": routed, "both": both} {
 		t.Run(name, func(t *testing.T) { golden.Check(t, pod.Render(speakerPod(compiled(t, change), role.Worker))) })
+	}
+}
+
+// TestAssetsWith_Passwords holds that the routers' passwords are in one file for root alone, and that
+// the links of a node answer for their own addresses alone where VRRP moves the VIPs too.
+func TestAssetsWith_Passwords(t *testing.T) {
+	const quiet = "/etc/sysctl.d/90-onprem-infra.conf"
+	for name, change := range map[string]func(*spec.Cluster){"routed": routed, "both": both, "VRRP": func(*spec.Cluster) {}} {
+		set, err := AssetsWith(compiled(t, change), role.Worker, []byte("192.0.2.1 s3cret\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, calm := 0, false
+		for _, f := range set.Tree() {
+			if f.Path == spoken.PasswordsFile && f.Mode == 0o600 {
+				found++
+			} else if bytes.Contains(f.Contents, []byte("s3cret")) {
+				t.Errorf("%s: %s has a password, mode %v", name, f.Path, f.Mode)
+			}
+			calm = calm || f.Path == quiet
+		}
+		if (found == 1) != (name != "VRRP") || calm != (name == "both") {
+			t.Errorf("%s: %d files of passwords; %s: %v", name, found, quiet, calm)
+		}
 	}
 }
