@@ -49,7 +49,6 @@ func speakerPod(p plan.Plan, r role.Role) pod.Static {
 
 // vipMonitor is the container of the monitor of VIPs, beside the daemon that it works for.
 func vipMonitor(p plan.Plan, r role.Role, beside string) pod.Container {
-	// What it knows of its checks survives its own end, whichever daemon is there.
 	reads := append(monitor.Mounts(p), pod.Mount{Volume: keepalivedRun, Writable: true})
 	if p.NodeRuns(r).Speaks {
 		reads = append(reads, pod.Mount{Volume: speakerRun, Writable: true})
@@ -72,8 +71,8 @@ func vipMonitor(p plan.Plan, r role.Role, beside string) pod.Container {
 	}
 }
 
-// routes adds the files of a node that announces VIPs. Where VRRP moves them too, each such node has
-// them on its loopback interface, and the holder alone may answer ARP for them.
+// routes adds the files of a node that announces VIPs. Where VRRP moves them too, each such node
+// has them on its loopback interface, and the holder alone may answer ARP for them.
 func routes(b *asset.Builder, p plan.Plan, passwords []byte) {
 	if passwords != nil {
 		b.File(spoken.PasswordsFile, 0o600, passwords)

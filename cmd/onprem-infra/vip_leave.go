@@ -43,7 +43,7 @@ anything else stops.`,
 		Args: cobra.NoArgs,
 	}
 	dir := cmd.Flags().String("run-dir", supervised.RunDir, "where the supervisor's files are")
-	speaker := cmd.Flags().String("speaker-dir", spoken.RunDir, "where the files of FRR's parent are")
+	speaker := cmd.Flags().String("speaker-dir", spoken.RunDir, "where those of FRR's parent are")
 	bound := cmd.Flags().Duration("timeout", 10*time.Second,
 		"how long to wait until the VIPs are released; the request stays")
 	undo := cmd.Flags().Bool("undo", false, "withdraw the request")
