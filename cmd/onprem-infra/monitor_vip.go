@@ -41,7 +41,7 @@ import (
 func monitorVIPCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "vip",
-		Short: "Keep a node's keepalived configured",
+		Short: "Keep a node's keepalived configured, and its VIPs announced to routers",
 		Long: `vip hands keepalived's configuration to onprem-supervise, with the nodes that the API
 names as peers, and reports to it once a second whether this node's balancer, API server, machine
 config server and ingress router pass their checks. This node is not eligible for the API VIP before
@@ -51,6 +51,11 @@ this program ends.
 Except with timing compat, a control plane node claims a rank for the API VIP, by an annotation of
 its own Node that its kubelet's credentials may write. Of equally healthy nodes the one of the best
 rank takes the VIP over, and the holder keeps it.
+
+Where hosts announce VIPs to their routers (vipManagement bgp or both), it writes once a second for
+onprem-speak which VIPs this node serves, how well, and which routers it has: those of the rack that
+/etc/onprem-infra/rack names, or the label onprem-infra.io/rack of this Node, or else the rack in
+whose network this node has an address. With bgp alone no keepalived has to run.
 
 If the cluster's timing or mode has changed (migrateFrom), this node continues as before until every
 node that may hold a VIP announces on its own Node that it knows the new one, and no node is being

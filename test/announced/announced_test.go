@@ -220,7 +220,9 @@ func (n *node) absent(vip netip.Addr) string {
 // ask is the name of the node that answers a client.
 func ask(from *lab.Host, vip netip.Addr) (string, error) {
 	client := http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true,
-		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) { return from.Dial(ctx, network, address) }}}
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			return from.Dial(ctx, network, address)
+		}}}
 	answer, err := client.Get("http://" + netip.AddrPortFrom(vip, 80).String() + "/")
 	if err != nil {
 		return "", err
