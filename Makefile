@@ -30,11 +30,11 @@ export GOAMD64 := v1
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-build: tools ## the programs, static, in bin: onprem-infra, -supervise, -coredns; sbom.json: of what
-	$(GO) build $(TAGS) -trimpath -ldflags '-s -w' -o bin/ ./cmd/onprem-infra ./cmd/onprem-supervise
+build: tools ## the programs, static, in bin: onprem-infra, -supervise, -speak, -coredns; sbom.json
+	$(GO) build $(TAGS) -trimpath -ldflags '-s -w' -o bin/ ./cmd/onprem-infra ./cmd/onprem-supervise ./cmd/onprem-speak
 	$(GO) build -C $(COREDNS) -trimpath -ldflags '-s -w' -o $(CURDIR)/bin/ .
-	cd bin && sha256sum onprem-infra onprem-supervise | sed 's,  ,&/usr/bin/,' >sha256
-	$(GO) run ./cmd/onprem-sbom bin/onprem-coredns bin/onprem-infra bin/onprem-supervise >bin/sbom.json.new && mv bin/sbom.json.new bin/sbom.json
+	cd bin && sha256sum onprem-infra onprem-supervise onprem-speak | sed 's,  ,&/usr/bin/,' >sha256
+	$(GO) run ./cmd/onprem-sbom bin/onprem-coredns bin/onprem-infra bin/onprem-speak bin/onprem-supervise >bin/sbom.json.new && mv bin/sbom.json.new bin/sbom.json
 
 man: built ## the manual pages, in bin/man, of what has been built
 	$(BIN)/onprem-infra man --out $(BIN)/man/man1

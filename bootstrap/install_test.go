@@ -55,10 +55,15 @@ func newInstallSandbox(t *testing.T) (s sandbox, state sandbox) {
 	return s, state
 }
 
+// shipped are those of an image of this release.
+var shipped = []string{"onprem-infra", "onprem-supervise", "onprem-speak"}
+
 // ship puts programs of a version and their checksums into the image.
-func ship(state sandbox, version string) {
+func ship(state sandbox, version string) { shipOnly(state, version, shipped) }
+
+func shipOnly(state sandbox, version string, shipped []string) {
 	var sums strings.Builder
-	for _, name := range []string{"onprem-infra", "onprem-supervise"} {
+	for _, name := range shipped {
 		text := name + " " + version + "\n"
 		state.write("image/usr/bin/"+name, text)
 		fmt.Fprintf(&sums, "%x  /usr/bin/%s\n", sha256.Sum256([]byte(text)), name)
@@ -66,11 +71,15 @@ func ship(state sandbox, version string) {
 	state.write("image/usr/share/onprem-infra/sha256", sums.String())
 }
 
-// installed holds that both programs of a version are in place, executable, with nothing beside
-// them.
+// installed holds that all programs of a version are in place, executable, with nothing beside them.
 func installed(t *testing.T, s, state sandbox, version string) {
 	t.Helper()
-	for _, name := range []string{"onprem-infra", "onprem-supervise"} {
+	installedOnly(t, s, state, version, shipped)
+}
+
+func installedOnly(t *testing.T, s, state sandbox, version string, shipped []string) {
+	t.Helper()
+	for _, name := range shipped {
 		if got, want := s.read("usr/local/bin/"+name), name+" "+version+"\n"; got != want {
 			t.Errorf("%s holds %q, want %q", name, got, want)
 		}
@@ -78,7 +87,7 @@ func installed(t *testing.T, s, state sandbox, version string) {
 			t.Errorf("%s has mode %v", name, mode)
 		}
 	}
-	s.only("usr/local/bin", "onprem-infra", "onprem-supervise")
+	s.only("usr/local/bin", slices.Sorted(slices.Values(shipped))...)
 	s.only("var/lib/onprem-infra", "installed.sha256")
 	if state.read("created") != "-" {
 		t.Error("the container is still there")
@@ -97,14 +106,29 @@ func TestInstall(t *testing.T) {
 	want := strings.ReplaceAll(`image exists IMAGE
 pull --quiet IMAGE
 create --replace --name onprem-install --network none --pull never IMAGE
+cp onprem-install:/usr/share/onprem-infra/sha256 BIN/sha256
 cp onprem-install:/usr/bin/onprem-infra BIN/onprem-infra
 cp onprem-install:/usr/bin/onprem-supervise BIN/onprem-supervise
-cp onprem-install:/usr/share/onprem-infra/sha256 BIN/sha256
+cp onprem-install:/usr/bin/onprem-speak BIN/onprem-speak
 rm --force --ignore onprem-install
 `, "BIN", s.root+"/usr/local/bin/.onprem-install")
 	if got := state.read("calls"); got != strings.ReplaceAll(want, "IMAGE", image) {
 		t.Errorf("podman was asked for\n%s\nwant\n%s", got, want)
 	}
+}
+
+// TestInstall_Former holds that an image of a former release, which has no onprem-speak, can be
+// installed.
+func TestInstall_Former(t *testing.T) {
+	s, state := newInstallSandbox(t)
+	if err := os.Remove(filepath.Join(state.root, "image/usr/bin/onprem-speak")); err != nil {
+		t.Fatal(err)
+	}
+	shipOnly(state, "v0", shipped[:2])
+	if out, err := s.run(installer); err != nil {
+		t.Fatal(err, out)
+	}
+	installedOnly(t, s, state, "v0", shipped[:2])
 }
 
 // TestInstallAgain starts from what a first run has left.
@@ -522,7 +546,7 @@ func TestInstallLabel(t *testing.T) {
 		t.Fatal(err, out)
 	}
 	work := s.root + "/usr/local/bin/.onprem-install/"
-	if got, want := state.read("labelled"), "-F "+work+"onprem-infra "+work+"onprem-supervise\n"; got != want {
+	if got, want := state.read("labelled"), "-F "+work+"onprem-infra "+work+"onprem-supervise "+work+"onprem-speak\n"; got != want {
 		t.Errorf("restorecon got %q, want %q", got, want)
 	}
 }

@@ -38,7 +38,11 @@ func (n NoSuchRole) Error() string {
 
 // Assets are the files and units of a node, with only the pods that the cluster needs. The error is
 // a plan.MissingImages or a NoSuchRole if the caller can fix it.
-func Assets(p plan.Plan, r role.Role) (asset.Set, error) {
+func Assets(p plan.Plan, r role.Role) (asset.Set, error) { return AssetsWith(p, r, nil) }
+
+// AssetsWith are Assets, and the file of the routers' BGP passwords, mode 0600, if it is not nil:
+// announcing.CheckPasswords says what is wrong with one.
+func AssetsWith(p plan.Plan, r role.Role, passwords []byte) (asset.Set, error) {
 	if err := belongs(p, r); err != nil {
 		return asset.Set{}, err
 	}
@@ -46,20 +50,21 @@ func Assets(p plan.Plan, r role.Role) (asset.Set, error) {
 	if err := p.NeedImages(r, []plan.Need{
 		{Key: spec.RuntimeCfgImage, Needed: true},
 		{Key: spec.KeepalivedImage, Needed: runs.VIP},
+		{Key: spec.FRRImage, Needed: runs.Speaks},
 		{Key: spec.HAProxyImage, Needed: runs.LB},
 		{Key: spec.CoreDNSImage, Needed: runs.DNS},
 	}); err != nil {
 		return asset.Set{}, err
 	}
-	return build(p, r)
+	return build(p, r, passwords)
 }
 
-// Paths lists the files of Assets, including units. It needs no images.
+// Paths lists the files of AssetsWith, including units. It needs no images.
 func Paths(p plan.Plan, r role.Role) ([]string, error) {
 	if err := belongs(p, r); err != nil {
 		return nil, err
 	}
-	set, err := build(p, r)
+	set, err := build(p, r, []byte{})
 	return set.Paths(), err
 }
 
@@ -74,7 +79,7 @@ func belongs(p plan.Plan, r role.Role) error {
 }
 
 // build fails only if two rooms claim one path.
-func build(p plan.Plan, r role.Role) (asset.Set, error) {
+func build(p plan.Plan, r role.Role, passwords []byte) (asset.Set, error) {
 	b := asset.Builder{By: "cluster"}
 	b.File(plan.Path, 0o644, plan.Encode(p))
 	b.Goods(units.Installer())
@@ -96,6 +101,11 @@ func build(p plan.Plan, r role.Role) (asset.Set, error) {
 	}
 	if runs.VIP && !runs.Disabled {
 		scripts(&b, p, r)
+	}
+	if runs.Speaks {
+		routes(&b, passwords)
+	}
+	if (runs.VIP || runs.Speaks) && !runs.Disabled {
 		b.Units(host(p).VIPLeave()...)
 	}
 	return b.Set()

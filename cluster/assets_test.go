@@ -16,6 +16,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/spec/machine"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
+	"github.com/onprem-infra/onprem-infra/shared/spec/routing"
+	"github.com/onprem-infra/onprem-infra/shared/spoken"
 )
 
 // served is a cluster with all images.
@@ -27,6 +29,7 @@ func served() spec.Cluster {
 		Images: map[string]string{
 			spec.KeepalivedImage: "r/keepalived:1", spec.HAProxyImage: "r/haproxy:1",
 			spec.CoreDNSImage: "r/coredns:1", spec.RuntimeCfgImage: "r/own:1",
+			spec.FRRImage: "r/frr:1",
 		},
 	}
 }
@@ -59,6 +62,23 @@ func provisions(c *spec.Cluster) {
 }
 
 func userManaged(c *spec.Cluster) { c.LoadBalancer = spec.UserManaged }
+
+// routed is a cluster whose hosts announce its VIPs to their routers, of two racks.
+func routed(c *spec.Cluster) {
+	c.APIVIPs, c.IngressVIPs = []netip.Addr{netip.MustParseAddr("198.51.100.5")}, []netip.Addr{netip.MustParseAddr("198.51.100.6")}
+	c.MachineNetworks = []netip.Prefix{netip.MustParsePrefix("192.0.2.0/25"), netip.MustParsePrefix("192.0.2.128/25")}
+	c.Routing = spec.Routing{Management: spec.ByBGP, BGP: routing.BGPSettings{ASN: 64512}}
+	for _, n := range c.MachineNetworks {
+		c.Routing.BGP.Racks = append(c.Routing.BGP.Racks, routing.Rack{Network: n, Peers: []routing.Peer{{Address: n.Addr().Next(), ASN: 65101}}})
+	}
+}
+
+// both is such a cluster whose nodes elect holders of the VIPs beside that.
+func both(c *spec.Cluster) {
+	routed(c)
+	c.Routing.Management = spec.ByBoth
+	c.APIVIPs, c.IngressVIPs = []netip.Addr{netip.MustParseAddr("192.0.2.5")}, []netip.Addr{netip.MustParseAddr("192.0.2.6")}
+}
 
 func withoutVIPs(c *spec.Cluster) {
 	c.Platform, c.APIVIPs, c.IngressVIPs = spec.VSphere, nil, nil
@@ -128,6 +148,15 @@ func TestMatrix(t *testing.T) {
 			arbiter(c)
 		}, role.Arbiter, map[string]string{coredns: runs}},
 		{"user-managed vSphere", func(c *spec.Cluster) { userManaged(c); c.Platform = spec.VSphere }, role.Worker, map[string]string{keepalived: waits, coredns: runs}},
+		{"routed master", routed, role.Master, map[string]string{
+			speaker: runs, haproxy: runs, coredns: runs,
+		}},
+		{"routed worker", routed, role.Worker, map[string]string{speaker: runs, coredns: runs}},
+		{"routed arbiter", func(c *spec.Cluster) { routed(c); arbiter(c) }, role.Arbiter, map[string]string{coredns: runs}},
+		{"master both ways", both, role.Master, map[string]string{
+			keepalived: runs, speaker: runs, haproxy: runs, coredns: runs,
+		}},
+		{"worker both ways", both, role.Worker, map[string]string{keepalived: runs, speaker: runs, coredns: runs}},
 		{"master without VIPs", withoutVIPs, role.Master, nothing},
 		{"worker without VIPs", withoutVIPs, role.Worker, nothing},
 		{"arbiter without VIPs", func(
@@ -151,12 +180,13 @@ func TestMatrix(t *testing.T) {
 				t.Errorf("pods %v, want %v", got, tt.want)
 			}
 			// What belongs to a VIP that the node may hold is there with its pod, and only then.
-			for _, f := range []string{
-				"/etc/systemd/system/onprem-vip-leave.service",
-				"/etc/systemd/system/crio-.scope.d/10-onprem-vip-leave.conf",
-				"/etc/kubernetes/static-pod-resources/keepalived/scripts/chk_ingress.sh",
+			held := tt.want[keepalived] == runs
+			for f, want := range map[string]bool{
+				"/etc/systemd/system/onprem-vip-leave.service":                           held || tt.want[speaker] == runs,
+				"/etc/systemd/system/crio-.scope.d/10-onprem-vip-leave.conf":             held || tt.want[speaker] == runs,
+				"/etc/kubernetes/static-pod-resources/keepalived/scripts/chk_ingress.sh": held,
 			} {
-				if got := slices.Contains(paths, f); got != (tt.want[keepalived] == runs) {
+				if got := slices.Contains(paths, f); got != want {
 					t.Errorf("%s is there: %v", f, got)
 				}
 			}
@@ -169,7 +199,14 @@ func TestMatrix(t *testing.T) {
 				}
 			}
 			p.Images = nil
-			if listed, err := Paths(p, tt.role); err != nil || !slices.Equal(listed, paths) {
+			listed, err := Paths(p, tt.role)
+			// It is listed where it may be.
+			passwords := slices.Contains(listed, spoken.PasswordsFile)
+			if speaks := tt.want[speaker] == runs; passwords != speaks || slices.Contains(paths, spoken.PasswordsFile) {
+				t.Errorf("a file of passwords is listed: %v, of a node that speaks: %v", passwords, speaks)
+			}
+			listed = slices.DeleteFunc(listed, func(f string) bool { return f == spoken.PasswordsFile })
+			if err != nil || !slices.Equal(listed, paths) {
 				t.Errorf("Paths lists %v (%v), Assets has %v", listed, err, paths)
 			}
 		})

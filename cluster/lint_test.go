@@ -17,6 +17,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/spec/name"
+	"github.com/onprem-infra/onprem-infra/shared/spoken"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 	"github.com/onprem-infra/onprem-infra/test/manifest"
 )
@@ -46,7 +47,8 @@ var nodes = sync.OnceValues(func() ([]node, error) {
 		"today's":         func(c *spec.Cluster) { c.Timing = vrrp.ProfileCompat },
 		"multicast DNS":   func(c *spec.Cluster) { c.MDNS = spec.MDNSEnabled },
 		"any Kubernetes":  func(c *spec.Cluster) { c.Distribution = spec.Kubernetes },
-		"hosts that boot": provisions,
+		"hosts that boot": provisions, "routed": routed, "both ways": both,
+		"routed hosts that boot": func(c *spec.Cluster) { routed(c); provisions(c) },
 		"elsewhere": func(c *spec.Cluster) {
 			c.Nodes = spec.Nodes{Namespace: "infra", Kubeconfig: "/etc/kubernetes/kubelet.conf", KubeletUnit: "k3s.service", ControlPlaneLabel: "a/b",
 				CertificateDirectories: []string{"/var/lib/k0s/pki"}}
@@ -67,7 +69,7 @@ var nodes = sync.OnceValues(func() ([]node, error) {
 			if kind == "without VIPs" && platform != spec.VSphere && platform != spec.Nutanix {
 				continue // no such cluster
 			}
-			if (kind == "any Kubernetes" || kind == "hosts that boot") && platform != spec.BareMetal {
+			if slices.Contains([]string{"any Kubernetes", "hosts that boot", "routed", "both ways", "routed hosts that boot"}, kind) && platform != spec.BareMetal {
 				continue // but for what else depends on the platform they are all alike
 			}
 			for topology, size := range shapes {
@@ -208,7 +210,7 @@ func apart(t *testing.T, p *corev1.Pod) {
 	t.Helper()
 	for _, secret := range p.Spec.Containers {
 		if !slices.ContainsFunc(secret.VolumeMounts, func(m corev1.VolumeMount) bool {
-			return m.MountPath == certificates.Host
+			return m.MountPath == CertificateDirectories(plan.Plan{})[0]
 		}) {
 			continue
 		}
@@ -255,7 +257,10 @@ func TestConfinement(t *testing.T) {
 		"keepalived": {"NET_ADMIN", "NET_RAW"}, // addresses; gratuitous ARP and VRRP
 		// asks netfilter for the redirect; hears VRRP
 		"keepalived-monitor": {"NET_ADMIN", "NET_RAW"},
-		"haproxy-monitor":    {"NET_ADMIN"}, // makes the redirect
+		// makes FRR's daemons another user's and ends them; FRR starts with no less
+		"speaker":         {"CHOWN", "KILL", "NET_ADMIN", "NET_BIND_SERVICE", "NET_RAW", "SETGID", "SETUID", "SYS_ADMIN", "SYS_NICE"},
+		"speaker-monitor": {"NET_ADMIN", "NET_RAW"}, // the same program as keepalived-monitor
+		"haproxy-monitor": {"NET_ADMIN"},            // makes the redirect
 		// closes a port that takes redirected connections alone
 		"haproxy-prepare": {"NET_ADMIN"},
 		"coredns":         {"NET_BIND_SERVICE"}, // port 53
@@ -267,6 +272,9 @@ func TestConfinement(t *testing.T) {
 	eachPod(t, func(t *testing.T, n node, p *corev1.Pod) {
 		for _, c := range slices.Concat(p.Spec.InitContainers, p.Spec.Containers) {
 			want := uses[c.Name]
+			if c.Name == speaker && (!slices.Contains(c.Command, "--real-time") || n.plan.BGP.Timing.DetectsMs >= 1000) {
+				t.Errorf("%s: %q with a detection of %d ms", n.name, c.Command, n.plan.BGP.Timing.DetectsMs)
+			}
 			if c.Name == keepalived && n.plan.Timing.Model.RealTime {
 				want = append(slices.Clip(want), "SYS_NICE")
 			}
@@ -311,13 +319,15 @@ var hostPaths = map[string]struct {
 	k3s:                              {"certificates that the user lists, and the kubeconfig beside them", nil},
 	"/run/nodeip-configuration":      {"the node's address as kubelet has it (K-19)", nil},
 	"/var/lib/onprem-infra": {"what has to be known again after a reboot", []string{
-		"keepalived-monitor", "haproxy-prepare", "haproxy-monitor", "coredns-prepare",
+		"keepalived-monitor", "speaker-monitor", "haproxy-prepare", "haproxy-monitor", "coredns-prepare",
 		"coredns-monitor",
 	}},
 	"/etc/keepalived": {"keepalived.conf, for operators to read", []string{
 		"keepalived",
 	}},
-	"/run/onprem-infra/keepalived": {"what keepalived's parent and its monitor say to each other, and the order to leave", []string{"keepalived", "keepalived-monitor"}},
+	"/run/onprem-infra/keepalived": {"what keepalived's parent and its monitor say to each other, and the order to leave; what the monitor knows of its checks, wherever it runs", []string{"keepalived", "keepalived-monitor", "speaker-monitor"}},
+	"/run/onprem-infra/speak":      {"what FRR's parent and the monitor say to each other, and the order to leave", []string{"speaker", "keepalived-monitor", "speaker-monitor"}},
+	"/etc/onprem-infra-speaker":    {"the routers' passwords, for FRR's parent alone", nil},
 	"/etc/haproxy": {"haproxy.cfg, for operators to read", []string{
 		"haproxy-prepare", "haproxy-monitor",
 	}},
@@ -423,10 +433,11 @@ func TestMounted(t *testing.T) {
 }
 
 // TestOwnRun holds that keepalived has a /run of its own: while it starts, 2.3.2 or later locks a
-// file there, and ends if another keepalived of the host has locked it (ND-06).
+// file there, and ends if another keepalived of the host has locked it (ND-06). FRR's daemons have
+// their sockets there, and another FRR of the host has the same ones.
 func TestOwnRun(t *testing.T) {
 	eachContainer(t, func(t *testing.T, p *corev1.Pod, c corev1.Container) {
-		if c.Name != keepalived {
+		if c.Name != keepalived && c.Name != speaker {
 			return
 		}
 		own := slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool {
@@ -436,6 +447,53 @@ func TestOwnRun(t *testing.T) {
 		})
 		if !own {
 			t.Errorf("%s has the mounts %+v, and none is a /run of its own", c.Name, c.VolumeMounts)
+		}
+	})
+}
+
+// TestRoutersPasswords holds that one container alone sees the routers' passwords.
+func TestRoutersPasswords(t *testing.T) {
+	seen := 0
+	eachContainer(t, func(t *testing.T, p *corev1.Pod, c corev1.Container) {
+		sees := slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool {
+			return path.Dir(spoken.PasswordsFile) == m.MountPath
+		})
+		if sees {
+			seen++
+		}
+		if sees != (p.Name == speaker && c.Name == speaker) {
+			t.Errorf("%s of %s sees the passwords: %v", c.Name, p.Name, sees)
+		}
+	})
+	if seen == 0 {
+		t.Error("none sees them")
+	}
+}
+
+// TestMonitorOfVIPs holds that one container of a node decides about its VIPs, and that it and each
+// daemon see the files that they have between them.
+func TestMonitorOfVIPs(t *testing.T) {
+	everywhere(t, func(t *testing.T, n node) {
+		monitors := map[string]corev1.Container{}
+		daemons := map[string]bool{}
+		for _, p := range n.pods {
+			for _, c := range p.Spec.Containers {
+				if slices.Contains(c.Command, "vip") {
+					monitors[c.Name] = c
+				}
+				daemons[c.Name] = true
+			}
+		}
+		if want := daemons[keepalived] || daemons[speaker]; (len(monitors) == 1) != want || len(monitors) > 1 {
+			t.Fatalf("%v of %v", monitors, daemons)
+		}
+		for name, c := range monitors {
+			for dir, wanted := range map[string]bool{spoken.RunDir: daemons[speaker], "/run/onprem-infra/keepalived": true} {
+				sees := slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == dir && !m.ReadOnly })
+				if sees != wanted {
+					t.Errorf("%s writes to %s: %v", name, dir, sees)
+				}
+			}
 		}
 	})
 }
@@ -473,7 +531,7 @@ func TestDecisionMounts(t *testing.T) {
 func TestConventions(t *testing.T) {
 	apps := map[string]string{
 		keepalived: "vrrp", haproxy: "api-lb", coredns: "coredns", publisher: "mdns",
-		boots: "provisioning",
+		boots: "provisioning", speaker: "bgp",
 	}
 	eachPod(t, func(t *testing.T, n node, p *corev1.Pod) {
 		short, openShift := n.plan.Platform.Short(), n.plan.Distribution == spec.OpenShift

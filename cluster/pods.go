@@ -1,13 +1,11 @@
 package cluster
 
 import (
-	"fmt"
 	"net/netip"
 	"path"
-	"slices"
-	"time"
 
 	balancer "github.com/onprem-infra/onprem-infra/cluster/haproxy"
+	"github.com/onprem-infra/onprem-infra/cluster/monitor"
 	"github.com/onprem-infra/onprem-infra/cluster/pod"
 	vrrpd "github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -34,12 +32,7 @@ const program = "/usr/bin/onprem-infra"
 // The directories that pods share with the node and with each other. The tests' table has a reason
 // for each.
 var (
-	clusterFile = pod.Volume{Name: "cluster", Host: path.Dir(plan.Path)}
-	// and those of the plan
-	certificates  = pod.Volume{Name: "kubelet-pki", Host: "/var/lib/kubelet/pki"}
 	podResources  = pod.Volume{Name: "pod-resources", Host: "/var/lib/kubelet/pod-resources"}
-	nodeIP        = pod.Volume{Name: "node-ip", Host: "/run/nodeip-configuration"}
-	state         = pod.Volume{Name: "state", Host: "/var/lib/onprem-infra"}
 	keepalivedDir = pod.Volume{Name: "keepalived-conf", Host: vrrpd.HostDir}
 	keepalivedRun = pod.Volume{Name: "keepalived-run", Host: supervised.RunDir}
 	haproxyDir    = pod.Volume{Name: "haproxy-conf", Host: path.Dir(balancer.File)}
@@ -58,6 +51,9 @@ func pods(p plan.Plan, r role.Role) []pod.Static {
 	var list []pod.Static
 	if runs.VIP {
 		list = append(list, keepalivedPod(p, r))
+	}
+	if runs.Speaks {
+		list = append(list, speakerPod(p, r))
 	}
 	if runs.LB {
 		list = append(list, haproxyPod(p))
@@ -78,17 +74,13 @@ func keepalivedPod(p plan.Plan, r role.Role) pod.Static {
 	own := []string{
 		// the only file with the cluster's addresses that other programs may write
 		"--cluster", plan.Path,
-		"--health", netip.AddrPortFrom(loopback, p.Ports[port.Supervise]).String(),
+		"--health", netip.AddrPortFrom(monitor.Loopback, p.Ports[port.Supervise]).String(),
 		"--yield-on-term", // if the pod is replaced, the node goes on to serve
 	}
 	options, capabilities := p.Keepalived()
 	// The supervisor writes the candidate configuration after keepalived has tested it.
 	conf := pod.Mount{Volume: keepalivedDir, Path: vrrpd.Dir, Writable: true}
 	shared := pod.Mount{Volume: keepalivedRun, Writable: true}
-	reads := append(monitors(p), shared)
-	if p.Flavour().Routers {
-		reads = append(reads, pod.Mount{Volume: podResources}) // which ingress router runs here
-	}
 	return pod.Static{
 		Name: keepalived, Namespace: p.Namespace, Annotations: p.Flavour().PodAnnotations,
 		App:  p.Flavour().Short + "-infra-vrrp",
@@ -97,22 +89,12 @@ func keepalivedPod(p plan.Plan, r role.Role) pod.Static {
 			Name: keepalived, Image: p.Images[spec.KeepalivedImage],
 			Command:      supervised.Command(pod.Supervisor, append(own, options...)...),
 			Capabilities: capabilities,
-			Mounts: append([]pod.Mount{{Volume: clusterFile}, conf, shared},
+			Mounts: append([]pod.Mount{{Volume: monitor.Cluster}, conf, shared},
 				pod.SupervisorMounts()...),
 			// Its supervisor answers, and restarts a keepalived that hangs.
-			Startup: started(p, port.Supervise), Liveness: probe(p, port.Supervise, "/healthz", 3),
-		}, {
-			Name: keepalived + "-monitor", Image: p.Images[spec.RuntimeCfgImage],
-			Command: []string{program, "monitor", "vip", "--role=" + string(r)},
-			// NET_ADMIN: it reads the redirect from netfilter and removes orphaned VIPs. NET_RAW:
-			// it receives VRRP from any router, by a socket with a filter. With NET_ADMIN on the
-			// host's network a process can log or change all packets, so NET_RAW adds nothing.
-			// keepalived's supervisor has both, but must not be kept busy by a host that floods the
-			// link.
-			Capabilities: []string{"NET_ADMIN", "NET_RAW"},
-			Mounts:       reads,
-			Startup:      started(p, port.MonitorVIP), Liveness: alive(p, port.MonitorVIP),
-		}},
+			Startup:  monitor.Started(p, port.Supervise),
+			Liveness: monitor.Probe(p, port.Supervise, "/healthz", 3),
+		}, vipMonitor(p, r, keepalived)},
 	}
 }
 
@@ -125,7 +107,7 @@ func haproxyPod(p plan.Plan) pod.Static {
 		Init: []pod.Container{{
 			Name: "haproxy-prepare", Image: own,
 			Command: []string{program, "monitor", "lb", "--once"},
-			Mounts:  append(monitors(p), conf, sockets),
+			Mounts:  append(monitor.Mounts(p), conf, sockets),
 			// the packet filter closes a port before HAProxy opens it
 			Capabilities: []string{"NET_ADMIN"},
 		}},
@@ -135,14 +117,15 @@ func haproxyPod(p plan.Plan) pod.Static {
 			Mounts:  []pod.Mount{{Volume: haproxyDir}, sockets},
 			Ports:   balanced(p),
 			// It is alive without a server, and ready with one.
-			Startup:   probe(p, port.LBStats, "/haproxy_alive", 60),
-			Liveness:  probe(p, port.LBStats, "/haproxy_alive", 3),
-			Readiness: probe(p, port.LBReady, "/haproxy_ready", 3),
+			Startup:   monitor.Probe(p, port.LBStats, "/haproxy_alive", 60),
+			Liveness:  monitor.Probe(p, port.LBStats, "/haproxy_alive", 3),
+			Readiness: monitor.Probe(p, port.LBReady, "/haproxy_ready", 3),
 		}, {
 			Name: haproxy + "-monitor", Image: own, Command: []string{program, "monitor", "lb"},
 			Capabilities: []string{"NET_ADMIN"}, // the redirect's rules
-			Mounts:       append(monitors(p), conf, sockets),
-			Startup:      started(p, port.MonitorLB), Liveness: alive(p, port.MonitorLB),
+			Mounts:       append(monitor.Mounts(p), conf, sockets),
+			Startup:      monitor.Started(p, port.MonitorLB),
+			Liveness:     monitor.Alive(p, port.MonitorLB),
 		}},
 	}
 }
@@ -164,7 +147,7 @@ func balanced(p plan.Plan) []pod.Port {
 
 func corednsPod(p plan.Plan, r role.Role) pod.Static {
 	own, conf := p.Images[spec.RuntimeCfgImage], pod.Mount{Volume: coreDNSDir, Writable: true}
-	reads := append(monitors(p), conf, pod.Mount{Volume: networkNames}, pod.Mount{
+	reads := append(monitor.Mounts(p), conf, pod.Mount{Volume: networkNames}, pod.Mount{
 		Volume: resolvedNames,
 	})
 	return pod.Static{
@@ -186,8 +169,8 @@ func corednsPod(p plan.Plan, r role.Role) pod.Static {
 				{Name: "dns-tcp", Number: p.Ports[port.DNS]},
 				{Name: "health", Number: p.Ports[port.CoreDNSHealth]},
 			},
-			Startup:  probe(p, port.CoreDNSHealth, "/health", 60),
-			Liveness: probe(p, port.CoreDNSHealth, "/health", 3),
+			Startup:  monitor.Probe(p, port.CoreDNSHealth, "/health", 60),
+			Liveness: monitor.Probe(p, port.CoreDNSHealth, "/health", 3),
 		}, {
 			Name: coredns + "-monitor", Image: own,
 			Command: []string{program, "monitor", "dns", "--role=" + string(r)},
@@ -196,7 +179,8 @@ func corednsPod(p plan.Plan, r role.Role) pod.Static {
 			// kubelet's credentials.
 			Capabilities: []string{"KILL"},
 			Mounts:       reads,
-			Startup:      started(p, port.MonitorDNS), Liveness: alive(p, port.MonitorDNS),
+			Startup:      monitor.Started(p, port.MonitorDNS),
+			Liveness:     monitor.Alive(p, port.MonitorDNS),
 		}},
 	}
 }
@@ -209,8 +193,11 @@ func publisherPod(p plan.Plan, r role.Role) pod.Static {
 		Containers: []pod.Container{{
 			Name: publisher, Image: p.Images[spec.RuntimeCfgImage],
 			Command: []string{program, "monitor", "mdns", "--role=" + string(r)},
-			Mounts:  []pod.Mount{{Volume: clusterFile}, {Volume: nodeIP}, {Volume: hostnameDir}},
-			Startup: started(p, port.MonitorMDNS), Liveness: alive(p, port.MonitorMDNS),
+			Mounts: []pod.Mount{{Volume: monitor.Cluster}, {Volume: monitor.NodeIP}, {
+				Volume: hostnameDir,
+			}},
+			Startup:  monitor.Started(p, port.MonitorMDNS),
+			Liveness: monitor.Alive(p, port.MonitorMDNS),
 		}},
 	}
 }
@@ -244,62 +231,16 @@ func bootsPod(p plan.Plan) pod.Static {
 			Command: []string{program, "monitor", "dhcp"},
 			// NET_ADMIN: the packet filter around dnsmasq. NET_RAW: it watches for other servers.
 			Capabilities: []string{"NET_ADMIN", "NET_RAW"},
-			Mounts:       []pod.Mount{{Volume: clusterFile}, {Volume: nodeIP}, writes, shared},
-			Startup:      started(p, port.MonitorDHCP), Liveness: alive(p, port.MonitorDHCP),
+			Mounts: []pod.Mount{{Volume: monitor.Cluster}, {Volume: monitor.NodeIP}, writes,
+				shared},
+			Startup:  monitor.Started(p, port.MonitorDHCP),
+			Liveness: monitor.Alive(p, port.MonitorDHCP),
 		}},
 	}
 }
 
-// monitors are the mounts of every monitor: the cluster description, kubelet's kubeconfig with its
-// certificates, the node's address as kubelet has it, and the state that survives reboots.
-//
-// They see nothing else of kubelet's directory, which holds the secrets and volumes of every pod.
-// kubelet replaces certificates in a directory of their own, which is mounted as a whole. The
-// kubeconfig is mounted as a file, because an administrator's kubeconfig and the keys of the
-// cluster's CAs may be beside it. kubelet has it before it starts a pod and writes it in place. If
-// a program replaces the file, monitors exit and kubelet starts them with the new one. The volume's
-// type has the pod wait for the file; for a container that starts later kubelet checks nothing.
-func monitors(p plan.Plan) []pod.Mount {
-	mounts := []pod.Mount{{Volume: clusterFile}, {Volume: certificates}, {Volume: nodeIP}, {
-		Volume: state, Writable: true,
-	}}
-	for i, dir := range p.CertificateDirectories {
-		mounts = append(mounts, pod.Mount{
-			Volume: pod.Volume{Name: fmt.Sprintf("certificates-%d", i), Host: dir},
-		})
-	}
-	if !Sees(p, p.Kubeconfig) { // otherwise its directory is mounted
-		mounts = append(mounts, pod.Mount{
-			Volume: pod.Volume{Name: "kubeconfig", Host: p.Kubeconfig, File: true},
-		})
-	}
-	return mounts
-}
-
 // Sees reports whether monitors see a file in one of the directories of certificates.
-func Sees(p plan.Plan, file string) bool {
-	return slices.ContainsFunc(CertificateDirectories(p), func(dir string) bool {
-		return spec.Within(file, dir)
-	})
-}
+func Sees(p plan.Plan, file string) bool { return monitor.Sees(p, file) }
 
 // CertificateDirectories are the directories of certificates that monitors see.
-func CertificateDirectories(p plan.Plan) []string {
-	return append([]string{certificates.Host}, p.CertificateDirectories...)
-}
-
-// loopback is where monitors listen for kubelet.
-var loopback = netip.AddrFrom4([4]byte{127, 0, 0, 1})
-
-func probe(p plan.Plan, name, path string, failures int) *pod.Probe {
-	return &pod.Probe{
-		Host: loopback, Port: p.Ports[name], Path: path, Every: 5 * time.Second,
-		Timeout: 5 * time.Second, Failures: failures,
-	}
-}
-
-// alive restarts a monitor that has hung for longer than any of its steps takes.
-func alive(p plan.Plan, name string) *pod.Probe { return probe(p, name, "/healthz", 6) }
-
-// started waits for a monitor as long as a host may need to start all of its pods at once.
-func started(p plan.Plan, name string) *pod.Probe { return probe(p, name, "/healthz", 60) }
+func CertificateDirectories(p plan.Plan) []string { return monitor.CertificateDirectories(p) }

@@ -22,6 +22,7 @@ func TestProbes(t *testing.T) {
 		"keepalived": {port.Supervise}, "keepalived-monitor": {port.MonitorVIP},
 		"haproxy": {port.LBReady, port.LBStats}, "haproxy-monitor": {port.MonitorLB},
 		"coredns": {port.CoreDNSHealth}, "coredns-monitor": {port.MonitorDNS},
+		"speaker": {port.Speaker}, "speaker-monitor": {port.MonitorVIP},
 		"mdns-publisher": {port.MonitorMDNS}, "dnsmasq-monitor": {port.MonitorDHCP},
 	}
 	eachPod(t, func(t *testing.T, n node, p *corev1.Pod) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/cluster/migrate"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/absent"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/announce"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
@@ -26,6 +27,7 @@ type Desired struct {
 	ReportGone string
 	Claim      member.Claim
 	Listen     []clash.Instance // for which to observe other routers
+	Announce   *announce.Seen
 	Migration  migrate.Desired
 }
 
@@ -41,6 +43,9 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	migration := r.migrate(s)
 	d, why := r.configure(s)
 	d.Migration = migration
+	d.Announce = &announce.Seen{Links: s.Links, Agreed: s.Agreed, Remote: s.Remote,
+		Status: s.Status, Open: r.memory.Open, Rank: r.place.Rank, Label: r.memory.Rack,
+		Waits: r.plan.BGP == nil}
 	return d, append(why, migration.Why...)
 }
 
@@ -67,8 +72,8 @@ func (r *Room) configure(s Snapshot) (Desired, loop.Reasons) {
 	}
 	var why loop.Reasons
 	for _, e := range r.elections() {
-		if r.first && e.Kind != vrrp.API {
-			continue // its candidates are not named yet
+		if len(e.VIPs) == 0 || r.first && e.Kind != vrrp.API {
+			continue // nobody is elected, or the candidates are not named yet
 		}
 		kind := strings.ToUpper(string(e.Kind))
 		switch election.Gate(r.candidacy(e)) {

@@ -20,6 +20,9 @@ func (r *Room) learn(s Snapshot) {
 		r.past.Note(member.Plain(r.memory.Nodes), member.Plain(s.Nodes.Is), s.At)
 		r.memory.Nodes, r.named = s.Nodes.Is, true
 	}
+	if rack, ok := member.Rack(s.Nodes.Is, r.findSelf(s)); ok {
+		r.memory.Rack = rack
+	}
 	if s.Candidates.OK {
 		r.memory.Candidates = s.Candidates.Is
 	}
@@ -64,9 +67,6 @@ func (r *Room) claim(s Snapshot) member.Claim {
 // name none it is found by its addresses. A control plane node is looked up among the control plane
 // nodes only: any kubelet can write any address on its own Node.
 func (r *Room) findSelf(s Snapshot) string {
-	if s.Self != "" {
-		return s.Self
-	}
 	nodes := s.Nodes.Is
 	if len(nodes) == 0 {
 		nodes = r.memory.Nodes
@@ -74,7 +74,7 @@ func (r *Room) findSelf(s Snapshot) string {
 	if r.options.Role == role.Master {
 		nodes = member.ControlPlane(nodes)
 	}
-	return member.Self(nodes, s.Links, r.plan.VIPs.All())
+	return cmp.Or(s.Self, member.Self(nodes, s.Links, r.plan.VIPs.All()))
 }
 
 // elections are those in which this node may be a candidate. That of the API is closed if the

@@ -12,7 +12,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// Publish writes the node's checks for keepalived, then a heartbeat, then this node's annotations.
+// Publish writes the node's checks for keepalived, then a heartbeat, then this node's annotations,
+// then what it announces to routers.
 // Without a heartbeat the supervisor drops the node's weight: a monitor that cannot write, or whose
 // checks are stale, counts as dead. The checks need neither the API nor the links.
 func (r *Room) Publish(_ context.Context, d Desired) error {
@@ -40,6 +41,9 @@ func (r *Room) Publish(_ context.Context, d Desired) error {
 		cluster.Announce(m.Node, m.Intent)
 	}
 	r.reported.absent.Store(&d.Absent)
+	if a := r.options.Announcer; a != nil {
+		a.Announce(d.Announce)
+	}
 	return nil
 }
 

@@ -16,12 +16,12 @@ package vip
 
 import (
 	"net/netip"
-	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster/migrate"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/absent"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/announce"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/bootpeer"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
@@ -105,6 +105,12 @@ type Founding interface {
 // Occupant reports whether a machine outside of the cluster has the provisioning address.
 type Occupant interface{ Found() occupant.Finding }
 
+// Announcer announces VIPs to the host's routers.
+type Announcer interface {
+	// Announce is called in each round in which the checks are alive; nil: nothing could be seen.
+	Announce(*announce.Seen)
+}
+
 // Options are what a Room needs.
 type Options struct {
 	Plan      plan.Plan        // with what it migrates from
@@ -117,6 +123,7 @@ type Options struct {
 	Health    Health
 	Founding  Founding        // nil if this node cannot be the first one
 	Occupant  Occupant        // nil if nodes share no provisioning address
+	Announcer Announcer       // nil if no routers know the VIPs
 	Changed   func(plan.Plan) // called once the migration's plan is in force
 	After     func(time.Duration)
 	Now       func() time.Time
@@ -153,13 +160,7 @@ type reported struct {
 
 // New makes a room whose plan is the one in force.
 func New(o Options) *Room {
-	if o.Memory.Started == nil {
-		o.Memory.Started = []vrrp.InstanceName{}
-		if len(o.Memory.Nodes) > 0 { // the run was of a former release, and has started all
-			all := election.Names(o.Plan, vrrp.API, vrrp.Ingress, vrrp.DNS)
-			o.Memory.Started = slices.Sorted(slices.Values(all))
-		}
-	}
+	o.Memory.Resume(election.Names(o.Plan, vrrp.API, vrrp.Ingress, vrrp.DNS))
 	return &Room{
 		options: o, plan: o.Migration.InForce(o.Now()), changed: o.Migration.Changed(o.Now()),
 		memory: o.Memory,

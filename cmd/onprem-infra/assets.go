@@ -53,8 +53,8 @@ func loadAssets(std streams, in *input, kind role.Role, l *live, d *hostDocument
 		return plan.Plan{}, asset.Set{}, usage("--%s is for --role=bootstrap: the machine of that "+
 			"role provisions hosts", hostIgnition)
 	}
-	if kind != role.Bootstrap && d.passwords.file != "" {
-		return plan.Plan{}, asset.Set{}, usage("--%s is for --role=bootstrap", bgpPasswords)
+	if kind == ofCluster && d.passwords.file != "" {
+		return plan.Plan{}, asset.Set{}, usage("--%s is for the role of a host", bgpPasswords)
 	}
 	described, err := loadCluster(std, in)
 	if err != nil {
@@ -73,9 +73,12 @@ func loadAssets(std streams, in *input, kind role.Role, l *live, d *hostDocument
 	}
 	var o bootstrap.Options
 	if kind == role.Bootstrap {
-		if o, err = d.options(std, in, p, described); err != nil {
-			return plan.Plan{}, asset.Set{}, err
-		}
+		o, err = d.options(std, in, p, described)
+	} else {
+		o.Passwords, err = d.passwords.read(p)
+	}
+	if err != nil {
+		return plan.Plan{}, asset.Set{}, err
 	}
 	set, err := hostGoods(p, kind, o)
 	return p, set, err
@@ -99,7 +102,7 @@ func goods(p plan.Plan, r role.Role, o bootstrap.Options) (asset.Set, error) {
 	if r == role.Bootstrap {
 		return bootstrap.AssetsWith(p, o)
 	}
-	return cluster.Assets(p, r)
+	return cluster.AssetsWith(p, r, o.Passwords)
 }
 
 // paths are those of goods.

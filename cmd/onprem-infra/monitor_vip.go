@@ -12,6 +12,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/cluster/migrate"
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/announce"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/founding"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
@@ -40,7 +41,7 @@ import (
 func monitorVIPCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "vip",
-		Short: "Keep a node's keepalived configured",
+		Short: "Keep a node's keepalived configured, and its VIPs announced to routers",
 		Long: `vip hands keepalived's configuration to onprem-supervise, with the nodes that the API
 names as peers, and reports to it once a second whether this node's balancer, API server, machine
 config server and ingress router pass their checks. This node is not eligible for the API VIP before
@@ -50,6 +51,11 @@ this program ends.
 Except with timing compat, a control plane node claims a rank for the API VIP, by an annotation of
 its own Node that its kubelet's credentials may write. Of equally healthy nodes the one of the best
 rank takes the VIP over, and the holder keeps it.
+
+Where hosts announce VIPs to their routers (vipManagement bgp or both), it writes once a second for
+onprem-speak which VIPs this node serves, how well, and which routers it has: those of the rack that
+/etc/onprem-infra/rack names, or the label onprem-infra.io/rack of this Node, or else the rack in
+whose network this node has an address. With bgp alone no keepalived has to run.
 
 If the cluster's timing or mode has changed (migrateFrom), this node continues as before until every
 node that may hold a VIP announces on its own Node that it knows the new one, and no node is being
@@ -108,11 +114,8 @@ func monitorVIP(
 			m.describe(p)
 		},
 	}
-	first := newFounding(m, p, r, known, access)
-	if first != nil {
-		options.Founding = first
-	}
-	room := vip.New(options)
+	announcer, first := newAnnouncer(m, p, made), newFounding(m, p, r, known, access)
+	room := newVIPRoom(options, announcer, first)
 	m.describe(now)
 	steps := stepsOf(room)
 	steps.Observe = observed(room, counted)
@@ -127,7 +130,8 @@ func monitorVIP(
 			m.watch(ctx, "whether this node is the first one", first.Run)
 		}
 		m.watch(ctx, "links", func(ctx context.Context) error { return links.Watch(ctx, m.wake) })
-		followSupervisor(ctx, m, host)
+		followSupervisor(ctx, m, host, p)
+		followAnnouncer(ctx, m, host, announcer)
 		events := publish.NewEvents(seen.API.NodeName, seen.CreateEvent, m.log)
 		m.watch(ctx, "Events of this node", events.Run)
 		m.keepJournal(ctx, host.Listener, counted, recorder.Options{
@@ -141,10 +145,23 @@ func monitorVIP(
 	})
 }
 
+// newVIPRoom makes the room with what is there.
+func newVIPRoom(o vip.Options, announcer *announce.Room, first *founding.Founding) *vip.Room {
+	if announcer != nil {
+		o.Announcer = announcer
+	}
+	if first != nil {
+		o.Founding = first
+	}
+	return vip.New(o)
+}
+
 // newVIPMeter adds the metrics of a node's VIPs to the program's.
 func newVIPMeter(m *monitor, o meter.Options, seen *members.Cluster) *meter.VIPs {
 	o.Checks, o.Nodes = checkNamesOf(o.Plan, m.role), seen.NodeWatch.Known
-	o.Alive = meter.ParentAnswers(o.Plan)
+	if o.Plan.NodeRuns(m.role).VIP {
+		o.Alive = meter.ParentAnswers(o.Plan)
+	}
 	counted := meter.New(o)
 	m.meter.Add(counted.Page)
 	seen.Received(m.meter.Follow)

@@ -50,10 +50,14 @@ func followLacks(
 	})
 }
 
-// followSupervisor wakes the monitor when keepalived's supervisor reports something. It also
-// removes the VIPs of a supervisor that was killed together with its keepalived.
-func followSupervisor(ctx context.Context, m *monitor, h node.Host) {
+// followSupervisor wakes the monitor when keepalived's supervisor reports something, or node-ip has
+// chosen other addresses. It also removes the VIPs of a supervisor that was killed together with
+// its keepalived.
+func followSupervisor(ctx context.Context, m *monitor, h node.Host, p plan.Plan) {
 	m.watchFiles(ctx, "the supervisor", h.Watched()...)
+	if !p.NodeRuns(m.role).VIP {
+		return
+	}
 	m.watch(ctx, "the supervisor's life", func(ctx context.Context) error {
 		return orphans.Outlive(ctx, supervised.RunDir, m.log)
 	})

@@ -76,6 +76,7 @@ func renderCommand(std streams) *cobra.Command {
 			return usage("--infra-id is for --role=cluster")
 		}
 		there.inTree(w.place.Path)
+		documents.passwords.tree = w.place.Path
 		p, set, err := loadAssets(std, in, kind, there, documents)
 		if err != nil {
 			return err

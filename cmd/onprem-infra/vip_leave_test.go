@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,8 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/speak"
+	"github.com/onprem-infra/onprem-infra/shared/spoken"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
@@ -70,7 +73,7 @@ func TestVIPLeave(t *testing.T) {
 			if tt.code != 0 {
 				timeout = "1s"
 			}
-			code := run(t.Context(), []string{"vip", "leave", "--run-dir", dir, "--timeout", timeout}, streams{out: &out, err: &errs})
+			code := run(t.Context(), []string{"vip", "leave", "--run-dir", dir, "--speaker-dir", filepath.Join(dir, "none"), "--timeout", timeout}, streams{out: &out, err: &errs})
 			<-done
 			if code != tt.code || !strings.Contains(out.String(), tt.out) || !strings.Contains(errs.String(), tt.err) {
 				t.Errorf("exit %d\n%s%s", code, out.String(), errs.String())
@@ -79,7 +82,66 @@ func TestVIPLeave(t *testing.T) {
 			if tt.absent != (err != nil) {
 				t.Errorf("the request: %v", err)
 			}
-			if code := run(t.Context(), []string{"vip", "leave", "--undo", "--run-dir", dir}, streams{out: &out, err: &errs}); code != 0 {
+			if code := run(t.Context(), []string{"vip", "leave", "--undo", "--run-dir", dir, "--speaker-dir", filepath.Join(dir, "none")}, streams{out: &out, err: &errs}); code != 0 {
+				t.Errorf("undo: exit %d\n%s", code, errs.String())
+			}
+			if _, err := os.Stat(request); err == nil {
+				t.Error("the request is still there")
+			}
+		})
+	}
+}
+
+// TestVIPLeave_Routers speaks to a FAKE parent of FRR, which is a status file.
+func TestVIPLeave_Routers(t *testing.T) {
+	vip := netip.MustParseAddr("198.51.100.5")
+	announces := func(at time.Time) spoken.Status {
+		return spoken.Status{At: at, VIPs: []spoken.VIP{{VIP: vip, Phase: speak.Announced}}}
+	}
+	for _, tt := range []struct {
+		name     string
+		before   *spoken.Status
+		leaves   bool
+		code     int
+		out, err string
+	}{
+		{name: "it leads its routers away", before: new(announces(time.Now())), leaves: true, out: "198.51.100.5 withdrawn after"},
+		{name: "it never gets there", before: new(announces(time.Now())), code: 3, err: "has not left its routers within 1s"},
+		{name: "it does not run", before: new(announces(time.Now().Add(-time.Minute))), out: "withdrawn after"},
+		{name: "it announced nothing", before: &spoken.Status{At: time.Now(), Left: true}, out: "no VIP was announced here"},
+		{name: "it has not reported yet", out: "no VIP was announced here"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			dir := t.TempDir()
+			put := func(s spoken.Status) {
+				if err := file.Write(filepath.Join(dir, spoken.StatusFile), spoken.Encode(s), 0o644); err != nil {
+					t.Error(err)
+				}
+			}
+			if tt.before != nil {
+				put(*tt.before)
+			}
+			request, done := filepath.Join(dir, spoken.LeaveFile), make(chan struct{})
+			go func() {
+				defer close(done)
+				for _, err := os.Stat(request); tt.leaves && err != nil; _, err = os.Stat(request) {
+					time.Sleep(time.Millisecond)
+				}
+				if tt.leaves {
+					time.Sleep(20 * time.Millisecond)
+					put(spoken.Status{At: time.Now(), Left: true})
+				}
+			}()
+			var out, errs bytes.Buffer
+			code := run(t.Context(), []string{"vip", "leave", "--run-dir", filepath.Join(dir, "none"), "--speaker-dir", dir, "--timeout", "1s"}, streams{out: &out, err: &errs})
+			<-done
+			if code != tt.code || !strings.Contains(out.String(), tt.out) || !strings.Contains(errs.String(), tt.err) || strings.Contains(out.String(), "keepalived") {
+				t.Errorf("exit %d\n%s%s", code, out.String(), errs.String())
+			}
+			if _, err := os.Stat(request); err != nil {
+				t.Errorf("the request: %v", err)
+			}
+			if code := run(t.Context(), []string{"vip", "leave", "--undo", "--run-dir", filepath.Join(dir, "none"), "--speaker-dir", dir}, streams{out: &out, err: &errs}); code != 0 {
 				t.Errorf("undo: exit %d\n%s", code, errs.String())
 			}
 			if _, err := os.Stat(request); err == nil {

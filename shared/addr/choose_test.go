@@ -119,6 +119,8 @@ var choiceCases = []choiceCase{
 	{name: "N-09 a deprecated address", s: links(nic(2, "a", "2001:db8::9/64 deprecated", "2001:db8::10/64")), vip: "2001:db8::5", want: "a 2001:db8::10"},
 	{name: "only link-local", s: links(nic(2, "a", "fe80::1/64")).with(route(2, "default6 via fe80::2")), vip: "fe80::5"},
 	{name: "only link-local, IPv4", s: links(nic(2, "a", "169.254.1.1/16")), vip: "169.254.1.5"},
+	{name: "VIPs that are announced to routers are on lo", s: links(nic(1, "lo", "127.0.0.1/8", "203.0.113.5/32", "203.0.113.6/32"), nic(2, "a", "192.0.2.10/24")).with(route(2, "default via 192.0.2.1")),
+		vip: "203.0.113.5", all: "203.0.113.6", hint: "203.0.113.6", want: "a 192.0.2.10"},
 	{name: "never loopback", s: links(nic(1, "lo", "127.0.0.1/8")), vip: "127.0.0.5"},
 	{name: "N-22 a VLAN name with a dot", s: links(nic(2, "bond0", "192.0.2.10/24"), nic(5, "bond0.354", "198.51.100.10/24")), vip: "198.51.100.5", want: "bond0.354 198.51.100.10"},
 	{name: "the last address of a network", s: links(nic(2, "a", "192.0.2.10/25"), nic(3, "b", "192.0.2.200/25")), vip: "192.0.2.128", want: "b 192.0.2.200"},

@@ -34,6 +34,9 @@ var twins = links(nic(5, "b", "192.0.2.10/24"), nic(4, "a", "198.51.100.10/24"))
 	route(5, "default via 192.0.2.1 metric 100"), route(4, "default via 198.51.100.1 metric 100"))
 
 var nodeCases = []nodeCase{
+	{name: "VIPs that are announced to routers are on lo", s: links(nic(1, "lo", "127.0.0.1/8", "203.0.113.5/32", "2001:db8:99::5/128 deprecated"), nic(2, "a", "192.0.2.10/24", "2001:db8:1::10/64")).with(
+		route(2, "default via 192.0.2.1"), route(2, "default6 via fe80::ff")), vips: "203.0.113.5 2001:db8:99::5", want: "192.0.2.10 2001:db8:1::10"},
+	{name: "a VIP on lo is the hint", s: links(nic(1, "lo", "127.0.0.1/8", "203.0.113.5/32"), nic(2, "a", "192.0.2.10/24")).with(route(2, "default via 192.0.2.1")), hints: "203.0.113.5", vips: "203.0.113.5", want: "192.0.2.10"},
 	{name: "the VIP's network decides", s: dual, vips: "192.0.2.5", want: "192.0.2.10 2001:db8:1::10", local: true, why: "the VIP 192.0.2.5 is in its network 192.0.2.0/24"},
 	{name: "not the uplink's", s: dual, vips: "198.51.100.5", want: "198.51.100.10 2001:db8:2::10", local: true, why: "198.51.100.0/24"},
 	{name: "an IPv6 VIP, IPv4 first all the same", s: dual, vips: "2001:db8:2::5", want: "198.51.100.10 2001:db8:2::10", local: true, why: "the other family's address on ens4"},

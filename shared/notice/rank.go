@@ -7,6 +7,10 @@ import "strconv"
 // kubelet's credentials.
 const Rank = "onprem-infra.io/vrrp-rank"
 
+// RackLabel is the label of a Node by whose value the node knows its rack, where an administrator
+// has named racks.
+const RackLabel = "onprem-infra.io/rack"
+
 // EncodeRank makes the annotation's value.
 func EncodeRank(rank int) string { return strconv.Itoa(rank) }
 

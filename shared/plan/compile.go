@@ -91,7 +91,7 @@ func compile(c spec.Cluster, timing vrrp.Timing, policy vrrp.Policy) (Plan, erro
 	if sharing.Has(c) {
 		p.VIPs.Provisioning = append(p.VIPs.Provisioning, p.Provisioning.IP)
 	}
-	if p.Announcing, err = routed.Of(c, timing); err != nil {
+	if p.Announcing, err = routed.Of(c, timing, size.Of(c)); err != nil {
 		return Plan{}, fmt.Errorf("compile cluster %q: %w", c.Name, err)
 	}
 	p.Timing = paces(p, timing, policy)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -79,6 +80,22 @@ func TestWrong(t *testing.T) {
 		"Peers[3]: ", "Peers[4]: 192.0.2.1 is there twice"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q lacks %q", all, want)
+		}
+	}
+}
+
+// TestCommand holds that the daemon of BFD is real-time where routers end a session within less than
+// a second, and that the container may do that exactly then.
+func TestCommand(t *testing.T) {
+	for _, profile := range bgp.Profiles() {
+		soon := profile.Profile != bgp.ProfileHold
+		command := strings.Join(spoken.Command("/a/onprem-speak", profile, "--health", "127.0.0.1:1"), " ")
+		if !strings.HasPrefix(command, "/a/onprem-speak --run-dir /run/onprem-infra/speak --sockets /run/frr --passwords /etc/onprem-infra-speaker/passwords ") ||
+			!strings.HasSuffix(command, " --health 127.0.0.1:1") || strings.Contains(command, " --real-time") != soon {
+			t.Errorf("%s: %s", profile.Profile, command)
+		}
+		if got := spoken.Capabilities(profile); slices.Contains(got, "SYS_NICE") != soon || !slices.Contains(got, "SYS_ADMIN") {
+			t.Errorf("%s: %v", profile.Profile, got)
 		}
 	}
 }

@@ -20,7 +20,7 @@ var places = []string{
 
 // executed are the files that may have the bit for it.
 var executed = []string{
-	"/usr/local/bin/onprem-infra", "/usr/local/bin/onprem-supervise", "/usr/local/bin/onprem-install",
+	"/usr/local/bin/onprem-infra", "/usr/local/bin/onprem-speak", "/usr/local/bin/onprem-supervise", "/usr/local/bin/onprem-install",
 	"/etc/NetworkManager/dispatcher.d/30-local-dns-prepender",
 }
 

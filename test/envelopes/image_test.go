@@ -103,10 +103,10 @@ func holds(t *testing.T, dir string) {
 			}
 		}
 	}
-	if want := []string{"usr/bin/coredns", "usr/bin/onprem-infra", "usr/bin/onprem-supervise", "usr/share/onprem-infra/sbom.json", "usr/share/onprem-infra/sha256"}; !slices.Equal(files, want) {
+	if want := []string{"usr/bin/coredns", "usr/bin/onprem-infra", "usr/bin/onprem-speak", "usr/bin/onprem-supervise", "usr/share/onprem-infra/sbom.json", "usr/share/onprem-infra/sha256"}; !slices.Equal(files, want) {
 		t.Errorf("the image holds %q, want %q", files, want)
 	}
-	for _, name := range files[:3] {
+	for _, name := range files[:4] {
 		program, err := elf.Open(filepath.Join(dir, "tree", name))
 		if err != nil {
 			t.Fatal(err)

@@ -60,11 +60,11 @@ func TestInstallFromImage(t *testing.T) {
 	if output := run(install); output != "onprem-install: installed from localhost/onprem-infra:judged\n" {
 		t.Errorf("said %q", output)
 	}
-	run(`cmp bin/onprem-infra host/usr/local/bin/onprem-infra && cmp bin/onprem-supervise host/usr/local/bin/onprem-supervise`)
+	run(`cmp bin/onprem-infra host/usr/local/bin/onprem-infra && cmp bin/onprem-supervise host/usr/local/bin/onprem-supervise && cmp bin/onprem-speak host/usr/local/bin/onprem-speak`)
 	if got := run("host/usr/local/bin/onprem-infra vr-ids vmware"); !strings.Contains(got, "109") {
 		t.Errorf("the installed program says %q", got)
 	}
-	if left := run("podman ps --all --quiet; ls -A host/usr/local/bin"); left != "onprem-infra\nonprem-supervise\n" {
+	if left := run("podman ps --all --quiet; ls -A host/usr/local/bin"); left != "onprem-infra\nonprem-speak\nonprem-supervise\n" {
 		t.Errorf("left is\n%s", left)
 	}
 	run("podman rmi --all --force")

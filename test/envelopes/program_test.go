@@ -28,9 +28,9 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// build makes both of our programs, as they are shipped, once.
+// build makes all of our programs but CoreDNS, as they are shipped, once.
 var build = sync.OnceValue(func() error {
-	cmd := exec.Command("go", "build", "-tags", "remote", "-o", programs+"/", "./cmd/onprem-infra", "./cmd/onprem-supervise")
+	cmd := exec.Command("go", "build", "-tags", "remote", "-o", programs+"/", "./cmd/onprem-infra", "./cmd/onprem-speak", "./cmd/onprem-supervise")
 	cmd.Dir = "../.."
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {

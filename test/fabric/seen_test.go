@@ -36,7 +36,7 @@ import (
 func (f *Fabric) plan(leaves [2]bgp.ASN) plan.Plan {
 	f.t.Helper()
 	c := spec.Cluster{Name: "fabric", BaseDomain: "example.com", Platform: spec.BareMetal, ControlPlaneReplicas: 3, APIVIPs: []netip.Addr{VIP4, VIP6},
-		Routing: spec.Routing{Management: routing.BGP, BGP: routing.BGPSettings{ASN: Hosts, Timing: f.timing.Profile}}}
+		Routing: spec.Routing{Management: routing.BGP, BGP: routing.BGPSettings{ASN: Hosts, Timers: routing.Timers{Timing: f.timing.Profile}}}}
 	for i, asn := range leaves {
 		four, six := RackAddress(i+1, 1)
 		c.MachineNetworks = append(c.MachineNetworks, four.Masked(), six.Masked())

@@ -1,7 +1,12 @@
-// Package absent is how a node's monitor reports why keepalived has no instance of a VIP there.
+// Package absent is how a node's monitor reports why keepalived has no instance of a VIP there, or
+// why the node announces no VIP.
 package absent
 
-import "github.com/onprem-infra/onprem-infra/shared/vrrp"
+import (
+	"net/netip"
+
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
 
 // File is where the monitor writes it, below supervised.RunDir: a list of Instance in JSON.
 const File = "checks/absent.json"
@@ -20,4 +25,14 @@ func Why(all []Instance, name vrrp.InstanceName) string {
 		}
 	}
 	return ""
+}
+
+// VIPsFile is where the monitor writes which VIPs the node does not announce to its routers, below
+// supervised.RunDir: a list of VIP in JSON.
+const VIPsFile = "checks/unannounced.json"
+
+// VIP is a VIP that a node could announce to its routers, and does not.
+type VIP struct {
+	VIP netip.Addr `json:"vip"`
+	Why string     `json:"why"` // for people; the wording may change
 }

@@ -23,6 +23,8 @@ type Node struct {
 	// Down is since when the kubelet has not been ready, where there are ranks; zero if it is.
 	Down time.Time `json:"-"`
 
+	// Rack is the name of its rack by its label; empty for none.
+	Rack string `json:"-"`
 	// NoVIP: it never holds a VIP, as an arbiter, or a worker in another network.
 	NoVIP bool `json:"-"`
 	// Intent is what the Node announces about its VRRP timing and mode.
@@ -64,6 +66,15 @@ func Plain(nodes []Node) []addr.Candidate {
 		out[i] = n.Candidate
 	}
 	return out
+}
+
+// Rack is the name of the rack of the Node of a name; ok is false if that is not among the nodes.
+func Rack(nodes []Node, name string) (rack string, ok bool) {
+	i := slices.IndexFunc(nodes, func(n Node) bool { return n.Name == name })
+	if i < 0 {
+		return "", false
+	}
+	return nodes[i].Rack, true
 }
 
 // Self is the name of the Node that has an address of this machine; empty if there is none, as

@@ -23,6 +23,7 @@ type Memory struct {
 	Nodes         []member.Node      `json:"nodes"` // that the API named last
 	Candidates    []notice.Candidate `json:"candidates"`
 	Rank          string             `json:"rank,omitempty"` // the last one of this node
+	Rack          string             `json:"rack,omitempty"` // by the label of this node's Node
 	// Started are the instances that were once started on this node; null in the files of former
 	// releases.
 	Started []vrrp.InstanceName `json:"started"`
@@ -30,10 +31,21 @@ type Memory struct {
 
 // Equal compares two memories.
 func (m Memory) Equal(o Memory) bool {
-	return m.Rank == o.Rank && slices.Equal(m.Started, o.Started) && m.Open == o.Open &&
-		m.BootstrapGone == o.BootstrapGone &&
+	return m.Rank == o.Rank && m.Rack == o.Rack && slices.Equal(m.Started, o.Started) &&
+		m.Open == o.Open && m.BootstrapGone == o.BootstrapGone &&
 		slices.EqualFunc(m.Nodes, o.Nodes, member.Node.Same) &&
 		slices.EqualFunc(m.Candidates, o.Candidates, notice.Candidate.Equal)
+}
+
+// Resume fills in what a former release did not keep: with nodes it has started all instances.
+func (m *Memory) Resume(all []vrrp.InstanceName) {
+	if m.Started != nil {
+		return
+	}
+	m.Started = []vrrp.InstanceName{}
+	if len(m.Nodes) > 0 {
+		m.Started = slices.Sorted(slices.Values(all))
+	}
 }
 
 // Encode writes a memory. Equal memories give equal bytes.

@@ -52,6 +52,7 @@ type Node struct {
 	Gone bool   // of a control plane node: it reports that the bootstrap machine has left for good
 
 	Way     string // its annotation notice.Way, verbatim; empty for none
+	Rack    string // its label notice.RackLabel, verbatim; empty for none
 	State   string // its annotation machineState; empty for none
 	Kubelet string // its version
 }
@@ -61,7 +62,7 @@ func (n Node) Equal(o Node) bool {
 	return n.Candidate.Equal(o.Candidate) && n.Ready == o.Ready &&
 		n.ControlPlane == o.ControlPlane && n.Arbiter == o.Arbiter && n.Remote == o.Remote &&
 		n.Rank == o.Rank && n.Created.Equal(o.Created) && n.List == o.List && n.Gone == o.Gone &&
-		n.Way == o.Way && n.State == o.State && n.Kubelet == o.Kubelet
+		n.Way == o.Way && n.Rack == o.Rack && n.State == o.State && n.Kubelet == o.Kubelet
 }
 
 func labelled(n *corev1.Node, labels ...string) bool {
@@ -78,6 +79,7 @@ func readNode(n *corev1.Node, labels []string) Node {
 		Rank:         n.Annotations[notice.Rank],
 		Created:      n.CreationTimestamp.Time,
 		Way:          n.Annotations[notice.Way],
+		Rack:         n.Labels[notice.RackLabel],
 		State:        n.Annotations[machineState],
 		Kubelet:      n.Status.NodeInfo.KubeletVersion,
 	}

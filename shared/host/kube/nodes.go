@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/fields"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube/watch"
@@ -39,13 +40,24 @@ func (a *API) AllNodes(label string) *Watcher {
 	return a.nodes("all nodes", "", []string{label}, func(Node) bool { return true })
 }
 
+// OneNode watches the Node of a name; label marks those of the control plane. The API sends no
+// other.
+func (a *API) OneNode(name, label string) *Watcher {
+	return a.watchNodes(watch.Kind{
+		Title: "this node", Name: name,
+		Fields: fields.OneTermEqualSelector("metadata.name", name).String(),
+	}, []string{label}, func(n Node) bool { return n.Name == name })
+}
+
 func (a *API) nodes(title, selector string, labels []string, wanted func(Node) bool) *Watcher {
+	return a.watchNodes(watch.Kind{Title: title, Labels: selector, Paged: selector == ""}, labels,
+		wanted)
+}
+
+func (a *API) watchNodes(kind watch.Kind, labels []string, wanted func(Node) bool) *Watcher {
+	kind.Group, kind.Resource = corev1.SchemeGroupVersion, "nodes"
 	return &Watcher{watch.New(watch.Options[*corev1.Node, Node]{
-		API: a.watch,
-		Kind: watch.Kind{
-			Title: title, Group: corev1.SchemeGroupVersion, Resource: "nodes", Labels: selector,
-			Paged: selector == "",
-		},
+		API: a.watch, Kind: kind,
 		Read: func(n *corev1.Node) (Node, bool) {
 			node := readNode(n, labels)
 			return node, wanted(node)

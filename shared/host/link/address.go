@@ -62,7 +62,7 @@ func held(address netip.Addr) ([]netlink.Addr, error) {
 
 // announced reports whether an address is as package loopback adds it.
 func announced(a netlink.Addr) bool {
-	if a.IP.To4() != nil && a.Scope != unix.RT_SCOPE_HOST ||
+	if a.IP.IsLoopback() || a.IP.To4() != nil && a.Scope != unix.RT_SCOPE_HOST ||
 		a.IP.To4() == nil && a.Flags&unix.IFA_F_DEPRECATED == 0 {
 		return false
 	}

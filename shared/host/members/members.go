@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster/candidates"
@@ -18,6 +19,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/plan/routed"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
 
@@ -31,6 +33,9 @@ type Cluster struct {
 	Ranks     *publish.Annotation
 	Intents   *publish.Annotation
 	Gone      *publish.Annotation // that the bootstrap machine is gone
+
+	racks bool                         // this node's own Node has to be asked for the rack's name
+	own   atomic.Pointer[kube.Watcher] // this node's own Node, once its name is known
 
 	plan   plan.Plan
 	ranked bool // nodes have ranks, or are about to
@@ -58,9 +63,9 @@ func New(p plan.Plan, r role.Role, api *kube.API, log *slog.Logger) *Cluster {
 		list: candidates.NewReader(candidates.Cluster(p)),
 	}
 	c.ranked = len(p.VRRP.ControlPlane.Ranks)+len(now.VRRP.ControlPlane.Ranks) > 0
-	c.NodeWatch = api.ControlPlane(p.ControlPlaneLabel)
+	c.NodeWatch, c.racks = api.ControlPlane(p.ControlPlaneLabel), racks(p)
 	if r == role.Master || vip.WatchesAll(p) || migrates {
-		c.NodeWatch = api.AllNodes(p.ControlPlaneLabel)
+		c.NodeWatch, c.racks = api.AllNodes(p.ControlPlaneLabel), false
 	}
 	if !vip.WatchesAll(p) || !vip.WatchesAll(now) {
 		c.List = api.Object(p.Namespace, notice.Candidates)
@@ -74,10 +79,15 @@ func New(p plan.Plan, r role.Role, api *kube.API, log *slog.Logger) *Cluster {
 // Nodes are the nodes that the API has named.
 func (c *Cluster) Nodes() ([]member.Node, bool) {
 	all, known := c.NodeWatch.Known()
+	if own := c.own.Load(); own != nil {
+		one, _ := own.Known()
+		all = append(all, one...)
+	}
 	nodes := make([]member.Node, len(all))
 	for i, n := range all {
 		nodes[i] = member.Node{
 			Candidate: n.Candidate, ControlPlane: n.ControlPlane, NoVIP: n.Arbiter || n.Remote,
+			Rack:   n.Rack,
 			Intent: notice.ReadIntent(n.Way), State: n.State, Kubelet: n.Kubelet,
 		}
 		if c.ranked {
@@ -85,6 +95,12 @@ func (c *Cluster) Nodes() ([]member.Node, bool) {
 		}
 	}
 	return nodes, known
+}
+
+// racks reports whether a node may be in a rack that is known by its name.
+func racks(p plan.Plan) bool {
+	return p.BGP != nil && slices.ContainsFunc(p.BGP.Racks,
+		func(r routed.Rack) bool { return r.Name != "" })
 }
 
 // down is since when a Node's kubelet has not been ready; zero if it is, or if that is not known.

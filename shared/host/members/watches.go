@@ -20,6 +20,11 @@ func (c *Cluster) Watches(wake chan<- struct{}) []Watch {
 		{"nodes", func(ctx context.Context) error { return c.NodeWatch.Run(ctx, wake, written) }},
 		{"how this node uses VRRP", c.Intents.Run},
 	}
+	if c.racks {
+		all = append(all, Watch{"this node's rack", func(ctx context.Context) error {
+			return c.followOwn(ctx, wake)
+		}})
+	}
 	if c.List != nil {
 		all = append(all, Watch{"ingress candidates",
 			func(ctx context.Context) error { return c.List.Run(ctx, wake) }})
@@ -40,6 +45,21 @@ func (c *Cluster) Watches(wake chan<- struct{}) []Watch {
 			return c.KeepCandidates(ctx, self, written)
 		}},
 	)
+}
+
+// followOwn follows this node's own Node where no other watch has it, from when the credentials
+// name it.
+func (c *Cluster) followOwn(ctx context.Context, wake chan<- struct{}) error {
+	for c.Self() == "" {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Second):
+		}
+	}
+	own := c.API.OneNode(c.Self(), c.plan.ControlPlaneLabel)
+	c.own.Store(own)
+	return own.Run(ctx, wake)
 }
 
 // Received gives the state of each watch by its name in the metrics: whether it has synced, and

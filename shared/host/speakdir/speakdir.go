@@ -3,9 +3,13 @@
 package speakdir
 
 import (
+	"context"
+	"fmt"
 	"path/filepath"
+	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
 )
 
@@ -60,4 +64,39 @@ func (d Dir) Leave(now bool) error {
 	}
 	_, err := file.WriteIfChanged(d.At(spoken.LeaveFile), []byte("leave\n"), 0o644)
 	return err
+}
+
+// Silence is how long a speaker that runs reports nothing at most. It reports once a second.
+const Silence = 10 * time.Second
+
+// AwaitLeft waits after a request until the host has left, and returns what the parent reported
+// before. Without a parent that runs there is nothing to wait for.
+func (d Dir) AwaitLeft(ctx context.Context) (before spoken.Status, err error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	wake, watched := loop.NewWake(), make(chan error, 1)
+	go func() { watched <- file.Watch(ctx, []string{d.At(spoken.StatusFile)}, wake) }()
+	silent := time.NewTicker(time.Second)
+	defer silent.Stop()
+	for first := true; ; first = false {
+		s, err := d.Status()
+		if err != nil {
+			return before, err
+		}
+		if first {
+			before = s
+		}
+		if s.At.IsZero() || s.Left || time.Since(s.At) > Silence {
+			return before, nil
+		}
+		select {
+		case <-wake:
+		case <-silent.C:
+		case err := <-watched:
+			if ctx.Err() == nil {
+				return before, fmt.Errorf("wait for FRR's parent: %w", err)
+			}
+			return before, ctx.Err()
+		}
+	}
 }

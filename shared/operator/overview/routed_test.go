@@ -52,7 +52,7 @@ func TestSummary_Announced(t *testing.T) {
 	c.Routing.Management = routing.Both
 	c.APIVIPs, c.IngressVIPs = []netip.Addr{netip.MustParseAddr("10.1.1.5")}, []netip.Addr{netip.MustParseAddr("10.1.1.6")}
 	text = summary()
-	for _, want := range []string{"VIRTUAL ROUTER ID", "priorities", "AS 64512, mode ecmp", "rack b"} {
+	for _, want := range []string{"VIRTUAL ROUTER ID", "priorities", "AS 64512, mode preferred", "rack b"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("with both it lacks %q:\n%s", want, text)
 		}

@@ -20,14 +20,14 @@ func Speaks(c spec.Cluster) bool {
 }
 
 // Of is by what VIPs come to the hosts of a cluster, whose settings have been checked. Checks are
-// how its nodes find out what serves on them.
-func Of(c spec.Cluster, checks vrrp.Timing) (Announcing, error) {
+// how its nodes find out what serves on them, of which so many are the control plane.
+func Of(c spec.Cluster, checks vrrp.Timing, controlPlane int) (Announcing, error) {
 	a := Announcing{Management: cmp.Or(c.Routing.Management, spec.ByVRRP)}
 	if !Speaks(c) {
 		return a, nil
 	}
 	s := c.Routing.BGP
-	policy := c.Routing.Policy(c.ControlPlaneReplicas)
+	policy := c.Routing.Policy(controlPlane)
 	proven, err := proof.Prove(policy)
 	if err != nil {
 		return a, fmt.Errorf("spec.bgp: %w", err)

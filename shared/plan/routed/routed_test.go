@@ -21,7 +21,7 @@ func cluster(mode, timing string) spec.Cluster {
 func of(t *testing.T, c spec.Cluster) *Plan {
 	t.Helper()
 	checks, _ := vrrp.TimingOf(vrrp.ProfileLan)
-	a, err := Of(c, checks)
+	a, err := Of(c, checks, c.ControlPlaneReplicas)
 	if err != nil {
 		t.Fatal(err)
 	}

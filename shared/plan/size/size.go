@@ -7,6 +7,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/spec/routing"
 )
 
 // Topology derives the shape of the control plane from its size if the user does not name one. An
@@ -47,11 +48,15 @@ func Usual(t spec.Topology) int {
 	return 3
 }
 
+// Of is the size of a control plane, whether it is written or not.
+func Of(c spec.Cluster) int { return cmp.Or(c.ControlPlaneReplicas, Usual(c.Topology)) }
+
 // Kept is the control plane's size if hosts need it and it does not follow from the topology,
 // else 0. OpenShift's hosts do not get it: its operator writes their file and does not know the
 // size. etcd there has not queried DNS for its members since 4.5.
 func Kept(c spec.Cluster) int {
-	if provision.Spares(c) {
+	ranked := c.Routing.BGP.Mode == routing.Preferred && Of(c) != Usual(c.Topology)
+	if provision.Spares(c) || ranked {
 		return c.ControlPlaneReplicas
 	}
 	if c.MDNS == "" || c.Distribution == spec.OpenShift ||

@@ -12,8 +12,10 @@ import (
 // mounted are the directories of a host that its pods have in any case.
 var mounted = []string{
 	"/etc/coredns", "/etc/haproxy", "/etc/keepalived", "/etc/onprem-infra",
+	"/etc/onprem-infra-speaker",
 	"/run/NetworkManager", "/run/nodeip-configuration", "/run/onprem-infra/haproxy",
-	"/run/onprem-infra/keepalived", "/run/onprem-infra/mdns", "/run/systemd/resolve",
+	"/run/onprem-infra/keepalived", "/run/onprem-infra/mdns", "/run/onprem-infra/speak",
+	"/run/systemd/resolve",
 	"/var/lib/kubelet/pki", "/var/lib/kubelet/pod-resources", "/var/lib/onprem-infra",
 }
 

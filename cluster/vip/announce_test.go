@@ -1,0 +1,67 @@
+package vip
+
+import (
+	"context"
+	"net/netip"
+	"testing"
+
+	"github.com/onprem-infra/onprem-infra/cluster/vip/announce"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
+	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/spec/routing"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+)
+
+// heard is a FAKE announcer: it remembers what it was told.
+type heard struct{ all []*announce.Seen }
+
+func (h *heard) Announce(s *announce.Seen) { h.all = append(h.all, s) }
+
+// routed is a cluster of which no host elects a holder of a VIP.
+func routed() spec.Cluster {
+	c := cluster()
+	c.Timing = ""
+	c.APIVIPs, c.IngressVIPs = ips("198.51.100.5", "2001:db8:99::5"), ips("198.51.100.6", "2001:db8:99::6")
+	c.Routing = spec.Routing{Management: spec.ByBGP, BGP: routing.BGPSettings{ASN: 64512, Racks: []routing.Rack{{Network: netip.MustParsePrefix("192.0.2.0/24"), Name: "a"}, {Network: netip.MustParsePrefix("2001:db8::/64")}}}}
+	return c
+}
+
+// TestAnnounce holds that the announcer gets in each round what is known, also in one in which nothing
+// could be seen, and nothing while the checks stand still: then the node is to leave. No supervisor of
+// keepalived is needed for that.
+func TestAnnounce(t *testing.T) {
+	w, h := newWorld(t, routed(), role.Master), &heard{}
+	start := func(m nodestate.Memory) {
+		w.restart(role.Master, m)
+		w.room.options.Announcer = h
+	}
+	start(nodestate.Memory{})
+	w.nodes.Is[0].Rack, w.nodes.Is[0].Rank, w.self = "a", "2", "n1"
+	d := w.reconcile()
+	if len(d.Config.Instances)+len(d.Absent) > 0 {
+		t.Errorf("instances of VIPs that nobody holds: %+v", d)
+	}
+	if len(h.all) != 1 || h.all[0].Label != "a" || h.all[0].Rank != 2 || !h.all[0].Open || len(h.all[0].Links.Links) != 1 {
+		t.Fatalf("%+v", h.all)
+	}
+	if err := w.room.Publish(context.Background(), Desired{}); err != nil || len(h.all) != 2 || h.all[1] != nil {
+		t.Errorf("%v, %+v", err, h.all)
+	}
+	w.dead = true
+	if err := w.room.Publish(context.Background(), d); err == nil || len(h.all) != 2 {
+		t.Errorf("the checks stand still: %v, %+v", err, h.all)
+	}
+	w.dead, w.nodes.OK, w.self = false, false, ""
+	start(w.memory)
+	w.status = supervised.Status{}
+	w.reconcile()
+	if last := h.all[len(h.all)-1]; last.Label != "a" || last.Rank != 2 || !last.Open {
+		t.Errorf("after a restart without the API: %+v", last)
+	}
+	w.nodes.OK, w.nodes.Is[0].Rack, w.self = true, "", "n1"
+	w.reconcile()
+	if last := h.all[len(h.all)-1]; last.Label != "" {
+		t.Errorf("the label was removed: %+v", last)
+	}
+}

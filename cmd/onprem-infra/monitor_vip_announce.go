@@ -1,0 +1,42 @@
+//go:build remote
+
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/cluster/vip/absent"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/announce"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
+	"github.com/onprem-infra/onprem-infra/shared/host/memory"
+	"github.com/onprem-infra/onprem-infra/shared/host/node"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/plan/speaks"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
+)
+
+// newAnnouncer is nil where a node of the monitor's role announces no VIPs to routers.
+func newAnnouncer(m *monitor, p plan.Plan, made *checks.Checks) *announce.Room {
+	by, ok := speaks.Of(p)
+	if !ok || !p.NodeRuns(m.role).Speaks {
+		return nil
+	}
+	return announce.New(announce.Options{
+		Plan: by, Role: m.role, Host: node.Speaker{}, Passes: made.Passes,
+		Now: time.Now, Log: m.log,
+	})
+}
+
+// followAnnouncer keeps the file of the VIPs that the node does not announce, and has a change of
+// the rack's name ask for a round.
+func followAnnouncer(ctx context.Context, m *monitor, h node.Host, room *announce.Room) {
+	if room == nil {
+		return
+	}
+	m.watchFiles(ctx, "the rack's name", node.Speaker{}.Watched()...)
+	m.watch(ctx, "which VIPs are not announced", func(ctx context.Context) error {
+		file := h.At(supervised.RunDir, absent.VIPsFile)
+		return memory.KeepJSON(ctx, file, "which VIPs are not announced", room.Absent)
+	})
+}
