@@ -45,7 +45,7 @@ type Phase string
 // The phases. A VIP that the host does not serve, and whose address is away, is Idle.
 const (
 	Idle      Phase = "idle"
-	Waiting   Phase = "waiting" // for a session, or for the time after a withdrawal
+	Waiting   Phase = "waiting" // for a session that stays, or for the time after a withdrawal
 	Announced Phase = "announced"
 	Demoted   Phase = "demoted"   // announced behind all others, before it is withdrawn
 	Withdrawn Phase = "withdrawn" // its address goes when no router sends to it any more
@@ -177,6 +177,10 @@ func (d *decision) next(vip netip.Addr, v VIP) VIP {
 			v.Phase, v.Lost = Withdrawn, append(v.Lost, d.Now)
 		case d.leaving:
 			v.Phase, v.Step, v.Begun, v.Other = Demoted, 0, d.Now, time.Time{}
+		case !d.Ready && !d.Advertised[vip]:
+			// No router has it any more. With the first session it would come, go once when BFD
+			// comes up, and come again: each time routers spread connections anew.
+			v.Phase = Waiting
 		}
 	case Demoted:
 		switch {

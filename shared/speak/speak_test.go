@@ -73,7 +73,15 @@ func TestDecide(t *testing.T) {
 			{at: 2 * s, serves: true, grade: 4, phase: Waiting, said: -1, address: true}, // no session
 			{at: 3 * s, serves: true, grade: 4, ready: true, phase: Announced, said: 4, address: true},
 			{at: 4 * s, serves: true, grade: 5, ready: true, told: true, phase: Announced, said: 5, address: true},
-			{at: 5 * s, serves: true, grade: 5, phase: Announced, said: 5, address: true}, // the sessions fell
+			{at: 5 * s, serves: true, grade: 5, told: true, phase: Announced, said: 5, address: true}, // a session fell, another one stays
+		},
+		"all sessions fall": {
+			{at: 0, serves: true, grade: 4, ready: true, phase: Announced, said: 4, address: true},
+			{at: 50 * ms, serves: true, grade: 4, ready: true, phase: Announced, said: 4, address: true}, // the daemon takes its time
+			{at: 1 * s, serves: true, grade: 4, phase: Waiting, said: -1, address: true},
+			{at: 2 * s, serves: true, grade: 4, phase: Waiting, said: -1, address: true}, // one is up, and BFD is not
+			{at: 3 * s, serves: true, grade: 4, ready: true, phase: Announced, said: 4, address: true},
+			{at: 4 * s, serves: true, grade: 4, leaves: true, phase: Demoted, said: 5, address: true}, // it leaves in order all the same
 		},
 		"health is lost": {
 			{at: 0, serves: true, ready: true, phase: Announced, said: 0, address: true},
