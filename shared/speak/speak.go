@@ -83,6 +83,8 @@ const (
 	// latest is the longest such time; the first one is a second, and each further withdrawal
 	// doubles it.
 	latest = 30 * time.Second
+	// alone is the longest one while no router tells of another way: clients may have none.
+	alone = 2 * time.Second
 )
 
 // State is the memory of a speaker, by VIP.
@@ -166,7 +168,7 @@ func (d *decision) next(vip netip.Addr, v VIP) VIP {
 		switch {
 		case !serves || d.leaving:
 			v.Phase = Idle
-		case d.Ready && d.risen(v):
+		case d.Ready && d.risen(vip, v):
 			v.Phase = Announced
 		default:
 			v.Phase = Waiting
@@ -232,13 +234,17 @@ func (d *decision) demote(vip netip.Addr, v VIP) VIP {
 }
 
 // risen reports whether a VIP has been away long enough: a host that flaps moves connections of
-// others each time, and routers that damp flaps mute it for minutes (RFC 2439).
-func (d *decision) risen(v VIP) bool {
+// others each time, and routers that damp flaps mute it for minutes (RFC 2439). What serves alone
+// is better than nothing.
+func (d *decision) risen(vip netip.Addr, v VIP) bool {
 	if len(v.Lost) == 0 {
 		return true
 	}
-	wait := time.Second << min(len(v.Lost)-1, 10)
-	return d.after(v.Lost[len(v.Lost)-1], min(wait, latest))
+	wait, most := time.Second<<min(len(v.Lost)-1, 10), latest
+	if !d.Others[vip] {
+		most = alone
+	}
+	return d.after(v.Lost[len(v.Lost)-1], min(wait, most))
 }
 
 // apply is what a phase means.

@@ -95,6 +95,22 @@ func TestRun_Handover(t *testing.T) {
 	}
 }
 
+// TestRun_Alone holds that a host which has flapped, and waits for its next announcement, does not do so
+// when it has become the only one that serves.
+func TestRun_Alone(t *testing.T) {
+	c := simulated(t, "two racks")
+	c.Clients = schedule.Ingress
+	var lines []string
+	for _, at := range []string{"5s", "20s", "35s", "60s", "90s", "130s"} {
+		lines = append(lines, at+" kill-router ingress-0 for 3s")
+	}
+	lines = append(lines, "length 200s", "132s power-off ingress-1", "132s power-off ingress-2")
+	r := Run(c, faults(t, c, 1, lines...))
+	if len(r.Broken) > 0 || r.Cost.Last[0] > 132*time.Second || r.Cost.Share == 0 {
+		t.Error(r.Text())
+	}
+}
+
 // TestRun_Circles holds that a circle in racks whose routers have different AS numbers names those.
 func TestRun_Circles(t *testing.T) {
 	f := announced.Fabrics()["two racks"]
