@@ -30,6 +30,7 @@ var ofTheProduct = []struct {
 	{"shared/election.Gate", []string{"cluster/vip"}, "whether a node may run for a VIP"},
 	{"shared/supervised.Backoff", []string{"shared/host/supervise/daemon"},
 		"when keepalived starts again after it has exited"},
+	{"shared/speak.Decide", []string{"shared/host/speak"}, "when a host announces and withdraws a VIP"},
 	{"bootstrap/provision.New", []string{"cmd/onprem-infra"},
 		"what the bootstrap machine does in which phase, and with each host"},
 	{"bootstrap/provisioning/address.New", []string{"cmd/onprem-infra"}, "whether it takes its address"},
@@ -101,6 +102,11 @@ var timed = map[string]string{
 	"provisioning/world/machine.go":   "what machines and programs of others take",
 	"provisioning/schedule/random.go": "when random faults begin, and how long they last",
 	"provisioning/scenario.go":        "when the faults of a scenario begin, and how long they last",
+
+	"routed/world/machine.go":   "what machines, routers and FRR take",
+	"routed/schedule/random.go": "when random faults begin, and how long they last",
+	"routed/scenario.go":        "when the faults of a scenario begin, and how long they last",
+	"routed/row.go":             "what a line of text resolves",
 }
 
 // TestLawsSimulatorThresholds holds that the simulator has no interval, timeout or threshold of

@@ -37,6 +37,13 @@ with 1 if a rule breaks: two hosts that run keepalived hold the VIP, or none doe
 the bound; a node takes the VIP over before it has seen the API work. A seed that is named in the
 output repeats the same run.
 
+If the hosts announce the VIPs to their routers (vipManagement: bgp), there is no election. It runs
+sessions, BFD, the routers' choice of paths, and the decision of each host instead, and prints which
+share of the clients failed, and for how long, beside the bound that the plan states, and how many
+long connections broke. It exits with 1 if a rule breaks, such as: a router leads clients to a host
+that does not serve, for longer than the bound; a node is preferred to the bootstrap machine. A line
+of --schedule is then TIME KIND NAME [for TIME], as in: 5s cut master-0/leaf-0-0 for 3s.
+
 With --provisioning it runs the installation of hosts instead: the bootstrap machine with its phase
 machine and DHCP server, the hosts' firmware and ramdisks, Ironic, the nodes that share the
 provisioning address, and the release of the workers. It prints how long it takes until all hosts
@@ -48,7 +55,13 @@ The scenarios; those of a VIP that the cluster does not have are left out:
 
 `
 
-// provisioningScenarios comes between the scenarios of both kinds.
+// routedScenarios comes before the scenarios of clusters that announce their VIPs.
+const routedScenarios = `
+With vipManagement: bgp:
+
+`
+
+// provisioningScenarios comes before those of installations.
 const provisioningScenarios = `
 With --provisioning:
 
@@ -59,7 +72,8 @@ func simulateCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "simulate -c FILE [SCENARIO]",
 		Short: "Simulate failures of a cluster in virtual time, and print the outage of each",
-		Long:  simulateLong + scenarioMeanings() + provisioningScenarios + installMeanings(),
+		Long: simulateLong + scenarioMeanings() + routedScenarios + routedMeanings() +
+			provisioningScenarios + installMeanings(),
 		Example: `  onprem-infra simulate -c install-config.yaml
   onprem-infra simulate -c install-config.yaml --timing lan power-loss --html power-loss.html
   onprem-infra simulate -c cluster.yaml --schedules 100000
@@ -100,19 +114,30 @@ func simulateCommand(std streams) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if s.provisioning {
-			return s.install(std, p, args)
-		}
-		simulated, err := simulate.ClusterOf(p, cluster.ControlPlaneReplicas)
-		if err != nil {
-			return negative(err)
-		}
-		if s.schedule != "" {
-			return s.replay(std, simulated)
-		}
-		return s.run(std, p, simulated, args)
+		return s.ofPlan(std, p, cluster.ControlPlaneReplicas, args)
 	}
 	return cmd
+}
+
+// ofPlan simulates what a plan has: installations, paths or elections.
+func (s simulation) ofPlan(std streams, p plan.Plan, nodes int, args []string) error {
+	if s.provisioning {
+		return s.install(std, p, args)
+	}
+	if err := s.ofKind(p, args); err != nil {
+		return err
+	}
+	if !p.ByVRRP() {
+		return s.routed(std, p, nodes, args)
+	}
+	simulated, err := simulate.ClusterOf(p, nodes)
+	if err != nil {
+		return negative(err)
+	}
+	if s.schedule != "" {
+		return s.replay(std, simulated)
+	}
+	return s.run(std, p, simulated, args)
 }
 
 // names are the scenarios that can be named.
@@ -120,7 +145,23 @@ func (s simulation) names() []cobra.Completion {
 	if s.provisioning {
 		return installNames()
 	}
-	return scenarioNames()
+	return append(scenarioNames(), routedNames()...)
+}
+
+// ofKind refuses what the cluster's kind of VIPs has not.
+func (s simulation) ofKind(p plan.Plan, args []string) error {
+	if !p.ByVRRP() && s.html != "" {
+		return usage("--html draws elections, and this cluster has none: leave it out")
+	}
+	all := scenarioNames()
+	if !p.ByVRRP() {
+		all = routedNames()
+	}
+	if len(args) > 0 && !slices.Contains(all, args[0]) {
+		return usage("the VIPs of this cluster come to hosts by %s, which has no scenario %q; "+
+			"there are: %s", p.Management, args[0], words(all))
+	}
+	return nil
 }
 
 func scenarioNames() (names []cobra.Completion) {

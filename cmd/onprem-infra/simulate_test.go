@@ -9,12 +9,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onprem-infra/onprem-infra/shared/bgp"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/provisioning"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/routed"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 	"github.com/onprem-infra/onprem-infra/test/provisioned"
+	"github.com/onprem-infra/onprem-infra/test/racks"
 )
 
 // simulated is a command line of the verb for an example cluster.
@@ -257,6 +260,76 @@ func TestSimulateProvisioning(t *testing.T) {
 	}
 	o := invoke(t, must(t, "", "example", "cluster"), "simulate", "--provisioning", "-c", "-")
 	if o.code != 1 || !strings.Contains(o.err, "there is nothing to simulate") {
+		t.Errorf("%+v", o)
+	}
+}
+
+// TestSimulateRouted holds that the scenarios of clusters that announce their VIPs run, that equal seeds
+// give equal output, that a broken bound or rule ends with exit code 1, and that one schedule runs
+// alone.
+func TestSimulateRouted(t *testing.T) {
+	cluster := racks.Fabrics()["two racks"].Describe()
+	run := func(args ...string) outcome {
+		return invoke(t, cluster, append([]string{"simulate", "-c", "-", "--phases", "2", "--schedules", "20"}, args...)...)
+	}
+	o := run("-o", "json")
+	if again := run("-o", "json"); again != o {
+		t.Fatalf("%+v\n%+v", o, again)
+	}
+	if other := run("-o", "json", "--seed", "77"); other.out == o.out {
+		t.Error("the seed is nothing")
+	}
+	var names []string
+	broken := 0
+	for line := range strings.Lines(o.out) {
+		var r routed.Row
+		if err := json.Unmarshal([]byte(line), &r); err != nil || r.Profile != bgp.ProfileLan || !r.Simulated || r.OK != (len(r.Broken) == 0) {
+			t.Errorf("%v: %s", err, line)
+		}
+		if !r.OK {
+			broken++
+		}
+		names = append(names, r.Scenario)
+	}
+	if want := append(routedNames(), "random"); !slices.Equal(names, want) {
+		t.Errorf("scenarios %v, want %v", names, want)
+	}
+	if (o.code == 1) != (broken > 0) || (o.err == "") != (broken == 0) {
+		t.Errorf("%d are broken: %+v", broken, o)
+	}
+	if o := run("bgp-power-loss"); o.code != 0 || !strings.HasPrefix(o.out, "scenario") || !strings.Contains(o.out, "\nok: 1 of 1 within their bounds, no rule broken\n") {
+		t.Errorf("%+v", o)
+	}
+	config := filepath.Join(t.TempDir(), "cluster.yaml")
+	if err := os.WriteFile(config, []byte(cluster), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		text string
+		code int
+		want string
+	}{
+		{"length 20s\n5s power-off master-0\n", 0, "clients"},
+		{"length 20s\n5s power-off master-9\n", 1, "power-off is not for master-9, but for master-0"},
+	} {
+		o := invoke(t, tt.text, "simulate", "-c", config, "--schedule", "-")
+		if o.code != tt.code || !strings.Contains(o.out+o.err, tt.want) {
+			t.Errorf("%+v, want exit %d and %q", o, tt.code, tt.want)
+		}
+	}
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"power-loss"}, `come to hosts by bgp, which has no scenario "power-loss"`},
+		{[]string{"bgp-power-los"}, "is it bgp-power-loss that you mean?"},
+		{[]string{"--html", filepath.Join(t.TempDir(), "x.html")}, "this cluster has none: leave it out"},
+	} {
+		if o := run(tt.args...); o.code != exitUsage || !strings.Contains(o.err, tt.want) {
+			t.Errorf("%v: %+v, want %q", tt.args, o, tt.want)
+		}
+	}
+	if o := simulated(t, "bgp-power-loss"); o.code != exitUsage || !strings.Contains(o.err, "come to hosts by vrrp") {
 		t.Errorf("%+v", o)
 	}
 }

@@ -45,7 +45,7 @@ type Phase string
 // The phases. A VIP that the host does not serve, and whose address is away, is Idle.
 const (
 	Idle      Phase = "idle"
-	Waiting   Phase = "waiting" // for a session, or for the time after a withdrawal
+	Waiting   Phase = "waiting" // for a session that stays, or for the time after a withdrawal
 	Announced Phase = "announced"
 	Demoted   Phase = "demoted"   // announced behind all others, before it is withdrawn
 	Withdrawn Phase = "withdrawn" // its address goes when no router sends to it any more
@@ -83,6 +83,8 @@ const (
 	// latest is the longest such time; the first one is a second, and each further withdrawal
 	// doubles it.
 	latest = 30 * time.Second
+	// alone is the longest one while no router tells of another way: clients may have none.
+	alone = 2 * time.Second
 )
 
 // State is the memory of a speaker, by VIP.
@@ -168,7 +170,7 @@ func (d *decision) next(vip netip.Addr, v VIP, leaving bool) VIP {
 		switch {
 		case !serves || leaving:
 			v.Phase = Idle
-		case d.Ready && d.risen(v):
+		case d.Ready && d.risen(vip, v):
 			v.Phase = Announced
 		default:
 			v.Phase = Waiting
@@ -179,6 +181,10 @@ func (d *decision) next(vip netip.Addr, v VIP, leaving bool) VIP {
 			v.Phase, v.Lost = Withdrawn, append(v.Lost, d.Now)
 		case leaving:
 			v.Phase, v.Step, v.Begun, v.Other = Demoted, 0, d.Now, time.Time{}
+		case !d.Ready && !d.Advertised[vip]:
+			// No router has it any more. With the first session it would come, go once when BFD
+			// comes up, and come again: each time routers spread connections anew.
+			v.Phase = Waiting
 		}
 	case Demoted:
 		switch {
@@ -230,13 +236,17 @@ func (d *decision) demote(vip netip.Addr, v VIP) VIP {
 }
 
 // risen reports whether a VIP has been away long enough: a host that flaps moves connections of
-// others each time, and routers that damp flaps mute it for minutes (RFC 2439).
-func (d *decision) risen(v VIP) bool {
+// others each time, and routers that damp flaps mute it for minutes (RFC 2439). What serves alone
+// is better than nothing.
+func (d *decision) risen(vip netip.Addr, v VIP) bool {
 	if len(v.Lost) == 0 {
 		return true
 	}
-	wait := time.Second << min(len(v.Lost)-1, 10)
-	return d.after(v.Lost[len(v.Lost)-1], min(wait, latest))
+	wait, most := time.Second<<min(len(v.Lost)-1, 10), latest
+	if !d.Others[vip] {
+		most = alone
+	}
+	return d.after(v.Lost[len(v.Lost)-1], min(wait, most))
 }
 
 // apply is what a phase means.

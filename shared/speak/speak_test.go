@@ -73,7 +73,15 @@ func TestDecide(t *testing.T) {
 			{at: 2 * s, serves: true, grade: 4, phase: Waiting, said: -1, address: true}, // no session
 			{at: 3 * s, serves: true, grade: 4, ready: true, phase: Announced, said: 4, address: true},
 			{at: 4 * s, serves: true, grade: 5, ready: true, told: true, phase: Announced, said: 5, address: true},
-			{at: 5 * s, serves: true, grade: 5, phase: Announced, said: 5, address: true}, // the sessions fell
+			{at: 5 * s, serves: true, grade: 5, told: true, phase: Announced, said: 5, address: true}, // a session fell, another one stays
+		},
+		"all sessions fall": {
+			{at: 0, serves: true, grade: 4, ready: true, phase: Announced, said: 4, address: true},
+			{at: 50 * ms, serves: true, grade: 4, ready: true, phase: Announced, said: 4, address: true}, // the daemon takes its time
+			{at: 1 * s, serves: true, grade: 4, phase: Waiting, said: -1, address: true},
+			{at: 2 * s, serves: true, grade: 4, phase: Waiting, said: -1, address: true}, // one is up, and BFD is not
+			{at: 3 * s, serves: true, grade: 4, ready: true, phase: Announced, said: 4, address: true},
+			{at: 4 * s, serves: true, grade: 4, leaves: true, phase: Demoted, said: 5, address: true}, // it leaves in order all the same
 		},
 		"health is lost": {
 			{at: 0, serves: true, ready: true, phase: Announced, said: 0, address: true},
@@ -98,12 +106,29 @@ func TestDecide(t *testing.T) {
 			{at: 6 * s, ready: true, phase: Withdrawn, said: -1, address: true},
 			{at: 7 * s, ready: true, phase: Withdrawn, said: -1, address: true, again: 8 * s},
 			{at: 8 * s, serves: true, ready: true, phase: Idle, said: -1, again: 8001 * ms},
-			{at: 8 * s, serves: true, ready: true, phase: Waiting, said: -1, address: true, again: 10 * s},
+			{at: 8 * s, serves: true, ready: true, others: true, phase: Waiting, said: -1, address: true, again: 10 * s},
 			{at: 400 * s, serves: true, ready: true, phase: Announced, said: 0, address: true},
 			{at: 401 * s, ready: true, phase: Withdrawn, said: -1, address: true}, // the former ones are forgotten
 			{at: 402 * s, ready: true, phase: Withdrawn, said: -1, address: true, again: 403 * s},
 			{at: 403 * s, ready: true, phase: Idle, said: -1},
 			{at: 403 * s, serves: true, ready: true, phase: Announced, said: 0, address: true},
+		},
+		"it flaps, and the other one vanishes": {
+			{at: 0, serves: true, ready: true, phase: Announced, said: 0, address: true},
+			{at: 1 * s, ready: true, phase: Withdrawn, said: -1, address: true},
+			{at: 1 * s, ready: true, phase: Withdrawn, said: -1, address: true, again: 2 * s},
+			{at: 2 * s, ready: true, phase: Idle, said: -1},
+			{at: 2 * s, serves: true, ready: true, phase: Announced, said: 0, address: true},
+			{at: 3 * s, ready: true, phase: Withdrawn, said: -1, address: true},
+			{at: 3 * s, ready: true, phase: Withdrawn, said: -1, address: true, again: 4 * s},
+			{at: 4 * s, ready: true, phase: Idle, said: -1},
+			{at: 6 * s, serves: true, ready: true, phase: Announced, said: 0, address: true},
+			{at: 7 * s, ready: true, phase: Withdrawn, said: -1, address: true},
+			{at: 7 * s, ready: true, phase: Withdrawn, said: -1, address: true, again: 8 * s},
+			{at: 8 * s, ready: true, phase: Idle, said: -1},
+			{at: 8 * s, serves: true, ready: true, others: true, phase: Waiting, said: -1, address: true, again: 11 * s},
+			{at: 8500 * ms, serves: true, ready: true, phase: Waiting, said: -1, address: true, again: 9 * s},
+			{at: 9 * s, serves: true, ready: true, phase: Announced, said: 0, address: true},
 		},
 		"it leaves, and is told of another way": {
 			{at: 0, serves: true, ready: true, phase: Announced, said: 0, address: true},

@@ -1,0 +1,149 @@
+// Package engine runs a schedule of faults in virtual time on a cluster that announces its VIPs.
+package engine
+
+import (
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/routed/clients"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/routed/host"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/routed/rules"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/routed/schedule"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/routed/session"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/routed/world"
+)
+
+// run is a run in the making.
+type run struct {
+	*world.World
+	clients *clients.Clients
+}
+
+// Run runs a schedule. Equal clusters and schedules give equal results.
+func Run(c schedule.Cluster, s schedule.Schedule) world.Result {
+	w := world.New(c, s)
+	r := &run{World: w, clients: clients.New(w)}
+	rules.Begin(w)
+	for i, f := range s.Faults {
+		w.ScheduleAt(f.At, world.Event{Kind: world.EvFault, Arg: int32(i)})
+	}
+	for _, router := range w.Routers {
+		session.Changed(w, router.Box)
+	}
+	for _, h := range w.Hosts {
+		if w.Bootstrap != w.IsMaster(h.Index) && (w.Bootstrap || h.Index > 0) ||
+			w.Announces(h.Index, schedule.Ingress) {
+			host.On(w, h, true)
+		}
+	}
+	w.Settle()
+	for !w.Queue.Empty() {
+		e := w.Queue.Pop()
+		if e.At > s.Length {
+			break
+		}
+		w.Now = e.At
+		r.handle(e)
+		r.follow()
+	}
+	w.Now = s.Length
+	r.clients.End(w)
+	return w.Result
+}
+
+// follow has everything follow what an event has changed.
+func (r *run) follow() {
+	w := r.World
+	if w.Moved {
+		w.Regroup()
+		w.Dirty = true
+	}
+	if w.Dirty {
+		w.Dirty = false
+		w.Settle()
+		for _, h := range w.Hosts {
+			host.Observe(w, h)
+		}
+		r.clients.Follow(w)
+	}
+	rules.Judge(w)
+}
+
+// handle handles an event that is due.
+func (r *run) handle(e world.Event) {
+	w := r.World
+	switch e.Kind {
+	case world.EvFault:
+		r.begin(r.Schedule.Faults[e.Arg], e.Arg)
+	case world.EvHealed:
+		r.heal(r.Schedule.Faults[e.Arg])
+	case world.EvChoose:
+		if router := w.Router(int(e.Box)); router.On && e.Gen == router.Boots {
+			session.Choose(w, router)
+			rules.Chosen(w, router)
+		}
+	case world.EvRoute, world.EvConnect, world.EvMissed, world.EvHold, world.EvBFD:
+		r.ofLink(e, w.Links[e.Box])
+	case world.EvForwards:
+		r.forwards(int(e.Box), e.Gen)
+	default:
+		r.ofHost(e, w.Hosts[e.Box])
+	}
+}
+
+func (r *run) ofLink(e world.Event, l *world.Link) {
+	w := r.World
+	switch e.Kind {
+	case world.EvRoute:
+		session.Receive(w, l, e.Arg, e.Gen)
+	case world.EvConnect:
+		session.Connect(w, l, e.Gen)
+	case world.EvMissed:
+		session.Missed(w, l, int(e.Arg), e.Gen)
+	case world.EvHold:
+		session.Held(w, l, int(e.Arg), e.Gen)
+	case world.EvBFD:
+		session.Risen(w, l, e.Gen)
+	}
+}
+
+// ofHost handles an event of a host's programs.
+func (r *run) ofHost(e world.Event, h *world.Host) {
+	w := r.World
+	switch e.Kind {
+	case world.EvAnnounce:
+		host.Announce(w, h, e.Gen)
+	case world.EvRound:
+		if e.Gen == h.Rounds {
+			host.Round(w, h)
+		}
+	case world.EvRedirect:
+		host.Redirect(w, h, e.Gen)
+	case world.EvPart:
+		if e.Gen == h.Boots {
+			host.Part(w, h, world.Part(e.Arg))
+		}
+	case world.EvOff:
+		if e.Gen == h.Boots {
+			r.off(h)
+		}
+	case world.EvDrained:
+		if e.Gen == h.API.Gen && h.Draining {
+			rules.Fails(w)
+			h.API, h.Draining, w.Dirty = world.Program{Gen: h.API.Gen + 1}, false, true
+		}
+	default:
+		if h.On && h.Watches && e.Gen == h.Starts {
+			ofMonitor(w, h, e)
+		}
+	}
+}
+
+// ofMonitor handles a probe.
+func ofMonitor(w *world.World, h *world.Host, e world.Event) {
+	switch {
+	case e.Kind == world.EvGate:
+		host.Gate(w, h)
+	case h.Index == 0:
+		host.Release(w, h, e.Kind == world.EvLate)
+	default:
+		host.Probe(w, h, int(e.Arg), e.Kind == world.EvLate)
+	}
+}

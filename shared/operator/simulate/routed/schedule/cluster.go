@@ -1,0 +1,121 @@
+package schedule
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/onprem-infra/onprem-infra/shared/bgp"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/plan/routed"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+// Cluster is the cluster to simulate. Its hosts are named bootstrap, master-0 and so on, and
+// ingress-0 and so on; they are spread over the racks of the plan one after the other.
+type Cluster struct {
+	BGP       *routed.Plan
+	Checks    vrrp.Timing // of the nodes' checks
+	Racks     [][]string  // the AS numbers of the routers of each
+	Masters   int
+	Ingress   int  // nodes with an ingress router
+	Bootstrap bool // it announces the API VIP at the beginning, and masters join later
+	Clients   VIP  // which VIP the clients use
+	Flows     int  // connections of clients; 0: none
+	Defect    Defect
+	Topology
+}
+
+// Defect breaks the product on purpose, so that tests hold that each rule finds something.
+type Defect int
+
+// The defects.
+const (
+	Sound     Defect = iota
+	Ungated          // a node announces before it has observed the API
+	Equal            // nodes and the bootstrap machine announce paths of one length
+	Abrupt           // a host that leaves makes its paths no longer before it withdraws
+	Bare             // addresses are removed together with their routes
+	Blind            // the monitor's checks find nothing
+	Forgetful        // a host that has withdrawn announces nothing any more
+)
+
+// The names of hosts.
+const BootstrapName = "bootstrap"
+
+// MasterName is the name of a control plane node.
+func MasterName(i int) string { return fmt.Sprintf("master-%d", i) }
+
+func ingressName(i int) string { return fmt.Sprintf("ingress-%d", i) }
+
+// MaxMasters is the largest simulated control plane, and the largest number of racks.
+const MaxMasters = 16
+
+// Of is the cluster of a plan; the error is why there is nothing to simulate.
+func Of(p plan.Plan, masters int) (c Cluster, err error) {
+	switch {
+	case p.BGP == nil:
+		return c, fmt.Errorf("cluster %s: its hosts announce no VIP to routers, so there is "+
+			"nothing to simulate", p.Cluster.Name)
+	case masters > MaxMasters || len(p.BGP.Racks) > MaxMasters:
+		return c, fmt.Errorf("cluster %s has %d control plane nodes and %d racks: simulate takes "+
+			"%d of each at most", p.Cluster.Name, masters, len(p.BGP.Racks), MaxMasters)
+	}
+	c = Cluster{BGP: p.BGP, Checks: p.Timing.Model, Masters: max(1, masters)}
+	if len(p.VIPs.Ingress) > 0 {
+		c.Ingress = c.Masters
+	}
+	for i, r := range p.BGP.Racks {
+		c.Racks = append(c.Racks, routers(i, r))
+	}
+	if len(c.Racks) == 0 {
+		return c, fmt.Errorf("cluster %s has no racks, so there is nothing to simulate",
+			p.Cluster.Name)
+	}
+	c.Topology = c.topology()
+	return c, nil
+}
+
+// routers are the numbers of a rack's routers. Those of one family are simulated; a rack without
+// any has its gateway.
+func routers(rack int, r routed.Rack) (all []string) {
+	var six []string
+	for i, p := range r.Peers {
+		number := cmp.Or(fmt.Sprint(p.ASN), "0")
+		if p.ASN == 0 {
+			number = fmt.Sprintf("of leaf %d-%d", rack, i)
+		}
+		if p.Address.Is6() {
+			six = append(six, number)
+		} else {
+			all = append(all, number)
+		}
+	}
+	if len(all) == 0 {
+		all = six
+	}
+	if len(all) == 0 {
+		all = []string{fmt.Sprintf("of leaf %d", rack)}
+	}
+	return all
+}
+
+// Policy is the scheme of the grades of a VIP. That of ingress has no bootstrap machine, and its
+// nodes have no ranks.
+func (c Cluster) Policy(v VIP) bgp.Policy {
+	p := c.BGP.Policy
+	if v == Ingress {
+		p.Bootstrap, p.Ranks = false, 0
+	}
+	return p
+}
+
+// IsMaster reports whether a host is a control plane node.
+func (c Cluster) IsMaster(host int) bool { return host > 0 && host <= c.Masters }
+
+// Announces reports whether a host may announce a VIP.
+func (c Cluster) Announces(host int, v VIP) bool {
+	if v == API {
+		return host <= c.Masters
+	}
+	return host > c.Masters && host < c.Hosts
+}

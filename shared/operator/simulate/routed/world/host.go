@@ -1,0 +1,106 @@
+package world
+
+import (
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/health"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/routed/fabric"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/routed/schedule"
+	"github.com/onprem-infra/onprem-infra/shared/release"
+	"github.com/onprem-infra/onprem-infra/shared/speak"
+)
+
+// Host is a host with its programs.
+type Host struct {
+	Index int
+	Rack  int
+	Ports []int // its links
+	Power
+	Services
+	Monitor
+	FRR
+	Speaker
+	Held [2]bool // the VIPs that it has on its loopback device
+}
+
+// Power is whether a host runs.
+type Power struct {
+	On        bool
+	Boots     uint32
+	Joined    bool // as a control plane node
+	Rebooting bool
+}
+
+// Program is a program of others.
+type Program struct {
+	On, Hung bool
+	Gen      uint32
+}
+
+// Services are what serves on a host.
+type Services struct {
+	API, LB, Ingress Program
+	Ready            bool // the API server is ready
+	Backed           bool // the balancer has a server that is up
+	Draining         bool // the API server announces its shutdown
+	Redirect         bool // connections to the API go through the balancer
+	Redirecting      bool // the redirect is about to change
+	Redirects        uint32
+}
+
+// Check is one of a monitor's checks.
+type Check struct {
+	health.Latch
+	Phase   time.Duration // of its probes
+	Pending bool
+	Gen     uint32
+}
+
+// Monitor is a host's monitor, with what it wants of the speaker.
+type Monitor struct {
+	Watches bool // it runs
+	Starts  uint32
+	Beat    time.Duration // its last one, while it does not run
+	Seen    bool          // the gate: it has observed the API
+	Checks  [3]Check
+	Wish    [2]bool
+	Grade   [2]int
+	Release release.State // of the bootstrap machine
+	Yields  bool
+}
+
+// Daemon is a daemon of FRR.
+type Daemon struct {
+	Runs, Frozen bool
+	Gen          uint32
+}
+
+// FRR are a host's daemons, with what bgpd has been told and has received.
+type FRR struct {
+	Zebra, BFD, BGP Daemon
+	Wants, Sent     [2]fabric.Path // what its parent wants, and what it announces
+	In              [2][]fabric.Path
+	Collecting      bool
+}
+
+// Speaker is FRR's parent.
+type Speaker struct {
+	Speaks  bool    // it runs
+	Leaving bool    // it was told to end, or the host is about to
+	Kept    [2]bool // what routers had when bgpd answered last
+	State   speak.State
+	Rounds  uint32
+	Then    schedule.Kind // what follows when it has left
+	For     time.Duration
+}
+
+func newHost(i int, b schedule.Box, ports []int) *Host {
+	h := &Host{Index: i, Rack: b.Rack, Ports: ports}
+	for v := range h.In {
+		h.In[v] = make([]fabric.Path, len(ports))
+	}
+	return h
+}
+
+// Works reports whether bgpd works.
+func (d Daemon) Works() bool { return d.Runs && !d.Frozen }
