@@ -48,7 +48,7 @@ func TestProfiles(t *testing.T) {
 		if got, ok := bgp.TimingOf(p.Profile); !ok || got != p {
 			t.Errorf("%s: %+v, %v", p.Profile, got, ok)
 		}
-		if got, least := p.PowerLoss(1), want[p.Profile]+120*time.Millisecond; got != least {
+		if got, least := p.PowerLoss(1), want[p.Profile]+180*time.Millisecond; got != least {
 			t.Errorf("%s: a power loss costs %v, computed %v", p.Profile, got, least)
 		}
 		delete(want, p.Profile)
@@ -120,23 +120,24 @@ func TestOfNode(t *testing.T) {
 	}
 }
 
-// TestDemotions holds that each grade moves the routers whose other way is longer than that of those
-// before by what a level of the fabric adds, and that the last one moves all.
+// TestDemotions holds that a host leaves by one number after the other, so that no two routers whose ways
+// differ move at once, that the last grade is behind all others, and how many there are at most.
 func TestDemotions(t *testing.T) {
 	for depth := range 4 {
-		p := bgp.Policy{Depth: depth, Bootstrap: true}
-		from, _ := p.OfNode(0, bgp.Health{Balancer: true}, false)
-		steps := p.Demotions(from)
-		if len(steps) != depth+1 || steps[depth] != p.Leaving() {
-			t.Fatalf("depth %d: %v", depth, steps)
-		}
-		for i, g := range steps {
-			// A router whose way to another host of the same grade is 2*k systems longer moves at the
-			// step after the k-th, and not before.
-			for k := range depth + 1 {
-				moves, want := g > from+bgp.Grade(2*k), k <= i
-				if moves != want {
-					t.Errorf("depth %d, grade %d after %d: a router with a way longer by %d moves: %v", depth, g, from, 2*k, moves)
+		for _, ranks := range []int{0, 3, 5} {
+			p := bgp.Policy{Depth: depth, Ranks: ranks, Bootstrap: true}
+			best, _ := p.OfNode(0, bgp.Health{Balancer: true}, false)
+			for _, from := range []bgp.Grade{0, best, p.Leaving() - 1, p.Leaving(), p.Leaving() + 3} {
+				steps := p.Demotions(from)
+				if n := len(steps); n > bgp.MostDemotions || n == 0 || steps[n-1] != max(p.Leaving(), from) {
+					t.Fatalf("%+v from %d: %v", p, from, steps)
+				}
+				before := from
+				for _, g := range steps {
+					if g < before || g == before && from < p.Leaving() || g > before+1 && p.Leaving()-from <= bgp.MostDemotions {
+						t.Errorf("%+v from %d: %v", p, from, steps)
+					}
+					before = g
 				}
 			}
 		}

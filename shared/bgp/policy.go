@@ -89,13 +89,20 @@ func (p Policy) OfNode(rank int, h Health, leaving bool) (g Grade, ok bool) {
 	return g, true
 }
 
+// MostDemotions is how many grades a host has at most by which it leaves.
+const MostDemotions = 12
+
 // Demotions are the grades by which a host with a grade leaves, one after the other, each when all
 // routers have followed the one before. First those routers move to other hosts that have another
 // way of the same length, then those whose other way is longer, the host's own leaf last: a leaf
-// that moved while spines still send to it would send their packets back to them.
+// that moved while spines still send to it would send their packets back to them. Each step is one
+// number, as two leaves of a rack with numbers of their own differ by that, but for a policy with
+// so many ranks that a host would take too long.
 func (p Policy) Demotions(from Grade) (all []Grade) {
-	for level := range p.Depth {
-		all = append(all, from+Grade(2*level+1))
+	last := max(p.Leaving(), from)
+	step := max((last-from+MostDemotions-1)/MostDemotions, 1)
+	for g := from + step; g < last; g += step {
+		all = append(all, g)
 	}
-	return append(all, max(p.Leaving(), from))
+	return append(all, last)
 }

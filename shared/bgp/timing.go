@@ -106,9 +106,10 @@ func (t Timing) Wrong() (all []string) {
 // changes for 50 ms, and then has the kernel's routes changed.
 const Pass = 60 * time.Millisecond
 
+// Follow is within which time all routers follow a change at one leaf: those on the way up, and
+// down again to other racks. Depth is that of a Policy.
+func Follow(depth int) time.Duration { return Pass * time.Duration(2*depth+1) }
+
 // PowerLoss is how long connections may still be led to a host that has lost its power, while the
-// wire at its router stays up: until the router finds out, and the routers behind that one follow.
-// Depth is that of a Policy.
-func (t Timing) PowerLoss(depth int) time.Duration {
-	return t.Detection() + Pass*time.Duration(depth+1)
-}
+// wire at its router stays up: until the router finds out, and all others follow.
+func (t Timing) PowerLoss(depth int) time.Duration { return t.Detection() + Follow(depth) }

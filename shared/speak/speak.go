@@ -87,6 +87,11 @@ const (
 	alone = 2 * time.Second
 )
 
+// Leave is how long a host takes at most to leave in order, by so many demotions.
+func Leave(demotions int) time.Duration {
+	return time.Duration(max(demotions-1, 0))*Settle + Patience + Obedience + Linger
+}
+
 // State is the memory of a speaker, by VIP.
 type State map[netip.Addr]VIP
 

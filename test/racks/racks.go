@@ -25,6 +25,7 @@ type Fabric struct {
 func Fabrics() map[string]Fabric {
 	return map[string]Fabric{
 		"two racks":       {Racks: []int{2, 1}, Depth: 1, Mode: routing.ECMP, Timing: bgp.ProfileLan},
+		"leaves apart":    {Racks: []int{2, 2}, Depth: 1, Mode: routing.ECMP, Timing: bgp.ProfileLan, Apart: true},
 		"one rack":        {Racks: []int{2}, Depth: 1, Mode: routing.ECMP, Timing: bgp.ProfileLan},
 		"three racks":     {Racks: []int{1, 1, 1}, Depth: 1, Mode: routing.ECMP, Timing: bgp.ProfileVM},
 		"ranked":          {Racks: []int{2, 2}, Depth: 1, Mode: routing.Preferred, Timing: bgp.ProfileLan},

@@ -113,6 +113,16 @@ type Path struct {
 	Announcer netip.Addr
 }
 
+// Grade is that of the host which announces the path, whose own number is in it more than once.
+func (p Path) Grade(own bgp.ASN) (g bgp.Grade) {
+	for _, asn := range p.Path {
+		if asn == own {
+			g++
+		}
+	}
+	return max(g-1, 0)
+}
+
 // Paths reads the answer to AskPaths: what routers told, without the host's own route.
 func Paths(answer string, own bgp.ASN) (all []Path, err error) {
 	var raw struct {

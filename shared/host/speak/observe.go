@@ -10,6 +10,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/frr"
 	"github.com/onprem-infra/onprem-infra/shared/frr/report"
 	"github.com/onprem-infra/onprem-infra/shared/speak"
+	"github.com/onprem-infra/onprem-infra/shared/spoken"
 )
 
 // seen is what a round has seen, with what the status has beyond the decision.
@@ -43,10 +44,18 @@ func (s *speaker) observe(ctx context.Context) (seen, error) {
 	}
 	for vip, paths := range o.paths {
 		o.Others[vip] = slices.ContainsFunc(paths, func(p report.Path) bool {
-			return p.Announcer.IsValid() && p.Announcer != s.config.Router
+			return p.Announcer.IsValid() && p.Announcer != s.config.Router &&
+				!s.leaves(vip, p.Grade(s.config.ASN))
 		})
 	}
 	return o, err
+}
+
+// leaves reports whether a host with a grade is about to withdraw a VIP, as this one is then.
+func (s *speaker) leaves(vip netip.Addr, g bgp.Grade) bool {
+	return slices.ContainsFunc(s.wish.Routes, func(r spoken.Route) bool {
+		return r.VIP == vip && len(r.Demotions) > 0 && g >= r.Demotions[len(r.Demotions)-1]
+	})
 }
 
 func (s *speaker) ask(ctx context.Context, o *seen) error {

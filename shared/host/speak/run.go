@@ -15,13 +15,14 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/speak/judge"
 	"github.com/onprem-infra/onprem-infra/shared/host/speak/launch"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/speak"
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
 )
 
 const (
 	// every is the longest time between two rounds: what routers have is asked again then.
 	every = time.Second
-	// leaving is how long a speaker that is told to end has for it.
+	// leaving is how long the daemons of a speaker that ends have for that.
 	leaving = 5 * time.Second
 )
 
@@ -93,6 +94,15 @@ func newSpeaker(o Options, l *launch.Launcher, wake chan<- struct{}) *speaker {
 		sessions:   map[string]session{}}
 }
 
+// longest is how long it takes at most to leave in order.
+func (s *speaker) longest() time.Duration {
+	longest := speak.Leave(0)
+	for _, r := range s.wish.Routes {
+		longest = max(longest, speak.Leave(len(r.Demotions)))
+	}
+	return longest
+}
+
 // loop makes rounds until ctx has ended, and all has been left in order after that.
 func (s *speaker) loop(ctx context.Context, wake <-chan struct{}) {
 	work := context.WithoutCancel(ctx)
@@ -100,7 +110,7 @@ func (s *speaker) loop(ctx context.Context, wake <-chan struct{}) {
 	for {
 		s.rounds.Began(time.Now())
 		if ctx.Err() != nil && deadline.IsZero() {
-			deadline = time.Now().Add(leaving)
+			deadline = time.Now().Add(s.longest() + time.Second)
 			s.Log.Info("leave", "why", "this program is to end")
 		}
 		again, left := s.round(work, !deadline.IsZero())

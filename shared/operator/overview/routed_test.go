@@ -36,7 +36,7 @@ func TestSummary_Announced(t *testing.T) {
 	text := summary()
 	for _, want := range []string{"198.51.100.5  api      the bootstrap machine, and each control plane node that serves", "AS 64512, mode ecmp",
 		"lan: BFD 3 x 100 ms, a message every 3 s, hold time 9 s", "bootstrap machine 0, nodes 4, +1 with", "leaving 8",
-		"rack 10.1.1.0/24", "10.1.1.1 (AS 65101), ens3 (any AS)", "rack b (10.1.2.0/24)", "the hosts' gateways", "420 ms", "routers need"} {
+		"rack 10.1.1.0/24", "10.1.1.1 (AS 65101), ens3 (any AS)", "rack b (10.1.2.0/24)", "the hosts' gateways", "480 ms", "routers need"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("it lacks %q:\n%s", want, text)
 		}

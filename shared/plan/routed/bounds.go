@@ -16,32 +16,38 @@ import (
 // alike.
 func (p *Plan) bounds(checks vrrp.Timing) []bound.Bound {
 	ms := bound.Milliseconds
-	pass := bgp.Pass * time.Duration(p.FabricDepth+1)
-	gone := p.Model.PowerLoss(p.FabricDepth)
+	pass := p.follow()
+	gone := p.Model.Detection() + pass
 	finds := fmt.Sprintf("its routers find out after %d ms, and %d routers pass that on in %d ms "+
-		"each", p.Timing.DetectsMs, p.FabricDepth+1, ms(bgp.Pass))
+		"each%s", p.Timing.DetectsMs, pass/bgp.Pass, ms(bgp.Pass), p.hidden())
 	both, lb := detects(checks.Checks[vrrp.CheckBoth]), detects(checks.Checks[vrrp.CheckLB])
 	ingress := detects(checks.Checks[vrrp.CheckIngress])
-	leaves := ms(speak.Patience + time.Duration(p.FabricDepth)*speak.Settle + speak.Linger)
-	steps := fmt.Sprintf("its paths are made longer from far to near, then withdrawn, then the "+
-		"addresses removed: %d ms at most in all, in which it serves", leaves)
+	leave := func(g bgp.Grade) int { return ms(speak.Leave(len(p.Policy.Demotions(g)))) }
+	leaves, hands := leave(p.Grades.Nodes[0]), leave(p.Grades.Bootstrap)
+	steps := func(within int) string {
+		return fmt.Sprintf("its paths are made longer one number after the other, then withdrawn, "+
+			"then the addresses removed: %d ms at most in all, in which it serves", within)
+	}
 	withdrawn := func(found time.Duration) string {
 		return fmt.Sprintf("%d ms until the monitor's checks fail; then it withdraws, which %d "+
-			"routers pass on in %d ms", ms(found), p.FabricDepth+1, ms(pass))
+			"routers pass on in %d ms", ms(found), pass/bgp.Pass, ms(pass))
 	}
 	all := []bound.Bound{
 		{Scenario: "bgp-power-loss", Failure: "a host vanishes, behind a switch whose port to " +
 			"the router stays up", Ms: ms(gone), DarkMs: ms(gone), Why: finds},
 		{Scenario: "bgp-graceful", Failure: "a host leaves, reboots, or its FRR is replaced",
-			Ms: leaves, Why: steps},
+			Ms: leaves, Why: steps(leaves)},
 		{Scenario: "bgp-daemon-kill", Failure: "a daemon of FRR is killed, and its host lives",
-			Ms: ms(pass), Why: "its end withdraws while the host serves on; " + passes(p, pass)},
+			Ms: ms(gone), DarkMs: ms(pass), Why: fmt.Sprintf("the end of bgpd withdraws, while the "+
+				"host serves on, and routers find out that of bfdd after %d ms; %d routers pass "+
+				"that on in %d ms, of which those above the last host of a rack may send to it "+
+				"after its own", p.Timing.DetectsMs, pass/bgp.Pass, ms(pass))},
 		{Scenario: "bgp-router-loss", Failure: "one of two routers of a host vanishes",
 			Ms: ms(gone), DarkMs: ms(gone), Why: "the routers above it find out by their own " +
 				"timers, assumed to be these: " + finds},
 		{Scenario: "bgp-monitor-kill", Failure: "the monitor of a host dies and does not come back",
 			Ms: ms(speak.Silence) + leaves, Why: fmt.Sprintf("its last wish counts for %d ms; "+
-				"then %s", ms(speak.Silence), steps)},
+				"then %s", ms(speak.Silence), steps(leaves))},
 		{Scenario: "bgp-lb-crash",
 			Failure: "the balancer of a node is killed and does not come back",
 			Ms:      ms(lb + pass), DarkMs: ms(vrrp.Reaction), Why: fmt.Sprintf("its end wakes "+
@@ -50,18 +56,30 @@ func (p *Plan) bounds(checks vrrp.Timing) []bound.Bound {
 		{Scenario: "bgp-node-down", Failure: "the balancer of a node and its own API server fail",
 			Ms: ms(both + pass), DarkMs: ms(both + pass), Why: withdrawn(both)},
 		{Scenario: "bgp-handover", Failure: "the bootstrap's API announces its shutdown, and a " +
-			"control plane node announces", Ms: ms(checks.Bootstrap.Interval) + leaves,
+			"control plane node announces", Ms: ms(checks.Bootstrap.Interval) + hands,
 			Why: fmt.Sprintf("probes are %d ms apart; then %s", ms(checks.Bootstrap.Interval),
-				steps)},
+				steps(hands))},
 	}
 	return append(all, bound.Bound{Scenario: "bgp-router-crash", Failure: "the ingress router of " +
 		"a node fails", Ms: ms(ingress + pass), DarkMs: ms(ingress + pass),
 		Why: withdrawn(ingress)})
 }
 
-func passes(p *Plan, pass time.Duration) string {
-	return fmt.Sprintf("%d routers pass that on in %d ms", p.FabricDepth+1,
-		bound.Milliseconds(pass))
+// follow is within which time all routers follow a change. Where hosts are ranked the path of the
+// next one is hidden behind that of the first: it comes only when the first one's withdrawal has
+// come to its own router.
+func (p *Plan) follow() time.Duration {
+	if p.Policy.Ranks > 0 {
+		return 2*bgp.Follow(p.FabricDepth) - bgp.Pass
+	}
+	return bgp.Follow(p.FabricDepth)
+}
+
+func (p *Plan) hidden() string {
+	if p.Policy.Ranks > 0 {
+		return ", there and back, as the path of the next host is hidden behind it"
+	}
+	return ""
 }
 
 // detects is how long a check takes at most to detect what hangs.

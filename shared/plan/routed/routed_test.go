@@ -47,9 +47,9 @@ func TestOf_Modes(t *testing.T) {
 	}
 }
 
-// TestOf_Timings holds what a power loss costs at most in each profile, computed by hand: detection and two routers of 60 ms.
+// TestOf_Timings holds what a power loss costs at most in each profile, computed by hand: detection and three routers of 60 ms.
 func TestOf_Timings(t *testing.T) {
-	for profile, want := range map[string]int{"": 420, bgp.ProfileLan: 420, bgp.ProfileVM: 1020, bgp.ProfileHold: 3120} {
+	for profile, want := range map[string]int{"": 480, bgp.ProfileLan: 480, bgp.ProfileVM: 1080, bgp.ProfileHold: 3180} {
 		p := of(t, cluster("", profile))
 		if got := find(p.Bounds, "bgp-power-loss"); got.Ms != want || got.DarkMs != want {
 			t.Errorf("%q: %+v, want %d", profile, got, want)

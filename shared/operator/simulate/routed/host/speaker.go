@@ -111,7 +111,7 @@ func asked(w *world.World, h *world.Host, l *world.Link, o *speak.Observed) {
 	for _, v := range schedule.VIPs() {
 		h.Kept[v] = h.Kept[v] || e.Out[v].Any()
 		p := h.In[v][l.Port[0]]
-		other := p.Any() && p.Host() != h.Index
+		other := p.Any() && p.Host() != h.Index && bgp.Grade(p.Grade) < w.Policy(v).Leaving()
 		o.Others[address(v)] = o.Others[address(v)] || other
 	}
 }

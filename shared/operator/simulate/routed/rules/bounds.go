@@ -20,8 +20,7 @@ func follows(w *world.World) time.Duration {
 
 // leaves is how long a host takes at most to leave.
 func leaves(w *world.World) time.Duration {
-	return speak.Patience + time.Duration(w.BGP.FabricDepth)*speak.Settle + speak.Obedience +
-		speak.Linger + world.Slack
+	return speak.Leave(bgp.MostDemotions) + world.Slack
 }
 
 func detects(p health.Policy) time.Duration { return p.Detects(p.Timeout, p.Timeout) }
