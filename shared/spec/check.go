@@ -15,6 +15,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec/network"
 	"github.com/onprem-infra/onprem-infra/shared/spec/platform"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
+	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/grammar"
 	"github.com/onprem-infra/onprem-infra/shared/spec/routing"
 	"github.com/onprem-infra/onprem-infra/shared/spec/setting"
 	"github.com/onprem-infra/onprem-infra/shared/spec/shape"
@@ -25,12 +26,12 @@ import (
 func Check(c Cluster) Findings {
 	r := &document.Report{}
 	d := draft{
-		name:         document.Set("clusterDomain", c.Name),
-		domain:       document.Set("clusterDomain", c.BaseDomain),
-		distribution: document.Set("distribution", c.Distribution),
-		families:     document.Set("families", c.Families),
-		shape: shape.Draft{Topology: document.Set("topology", c.Topology), Pools: installer.Pools{
-			ControlPlane: document.SetNumber("controlPlaneReplicas", c.ControlPlaneReplicas,
+		name:         grammar.Set("clusterDomain", c.Name),
+		domain:       grammar.Set("clusterDomain", c.BaseDomain),
+		distribution: grammar.Set("distribution", c.Distribution),
+		families:     grammar.Set("families", c.Families),
+		shape: shape.Draft{Topology: grammar.Set("topology", c.Topology), Pools: installer.Pools{
+			ControlPlane: grammar.SetNumber("controlPlaneReplicas", c.ControlPlaneReplicas,
 				c.ControlPlaneReplicas != 0)}},
 		Addresses: network.Addresses{
 			Platform: c.Platform,
@@ -40,25 +41,25 @@ func Check(c Cluster) Findings {
 			Ingress:  network.GivenVIPs(r, "ingressVIPs", c.IngressVIPs),
 			DNS:      dnsVIP(r, c),
 		},
-		loadBalancer: document.Set("loadBalancer", c.LoadBalancer),
-		dnsRecords:   document.Set("dnsRecords", c.DNSRecords),
+		loadBalancer: grammar.Set("loadBalancer", c.LoadBalancer),
+		dnsRecords:   grammar.Set("dnsRecords", c.DNSRecords),
 		settings: setting.Settings{
-			Timing: document.Set("timing", c.Timing), VRRP: document.Set("vrrp", c.VRRP),
-			MDNS:    document.Set("mdns", c.MDNS),
-			Metrics: document.Set("metrics", c.Metrics),
-			Clash:   document.Set("onClash", c.OnClash),
+			Timing: grammar.Set("timing", c.Timing), VRRP: grammar.Set("vrrp", c.VRRP),
+			MDNS:    grammar.Set("mdns", c.MDNS),
+			Metrics: grammar.Set("metrics", c.Metrics),
+			Clash:   grammar.Set("onClash", c.OnClash),
 			Former: setting.Former{At: document.Field("migrateFrom"),
 				Given:      c.MigrateFrom != Former{},
-				Timing:     document.Set("migrateFrom.timing", c.MigrateFrom.Timing),
-				VRRP:       document.Set("migrateFrom.vrrp", c.MigrateFrom.VRRP),
-				Management: document.Set("migrateFrom.vipManagement", c.MigrateFrom.Management)},
+				Timing:     grammar.Set("migrateFrom.timing", c.MigrateFrom.Timing),
+				VRRP:       grammar.Set("migrateFrom.vrrp", c.MigrateFrom.VRRP),
+				Management: grammar.Set("migrateFrom.vipManagement", c.MigrateFrom.Management)},
 			VRIDs: counts("vrids", c.VRIDs), Ports: counts("ports", c.Ports),
 		},
 		nodes: name.Nodes{
-			Namespace:    document.Set("namespace", c.Nodes.Namespace),
-			Kubeconfig:   document.Set("kubeconfig", c.Nodes.Kubeconfig),
-			KubeletUnit:  document.Set("kubeletUnit", c.Nodes.KubeletUnit),
-			ControlPlane: document.Set("nodeLabels.controlPlane", c.Nodes.ControlPlaneLabel),
+			Namespace:    grammar.Set("namespace", c.Nodes.Namespace),
+			Kubeconfig:   grammar.Set("kubeconfig", c.Nodes.Kubeconfig),
+			KubeletUnit:  grammar.Set("kubeletUnit", c.Nodes.KubeletUnit),
+			ControlPlane: grammar.Set("nodeLabels.controlPlane", c.Nodes.ControlPlaneLabel),
 		},
 	}
 	for i, dir := range c.Nodes.CertificateDirectories {
@@ -68,7 +69,7 @@ func Check(c Cluster) Findings {
 	d.hosts = machine.GivenHosts(c.Hosts)
 	d.provisioning = provisioning.GivenSettings(r, c.Provisioning)
 	d.routing = routing.GivenSettings(r, c.Routing)
-	r.OneOf(document.Set("platform", c.Platform), append(platform.Installed(), string(None))...)
+	r.OneOf(grammar.Set("platform", c.Platform), append(platform.Installed(), string(None))...)
 	for _, key := range slices.Sorted(maps.Keys(c.Images)) {
 		s := document.Given(c.Images[key], document.Field(document.Step("images", key)))
 		if !slices.Contains(image.Keys(), key) {
@@ -86,7 +87,7 @@ func Check(c Cluster) Findings {
 func counts[N uint8 | uint16](field string, numbers map[string]N) map[string]document.Scalar[int] {
 	all := map[string]document.Scalar[int]{}
 	for name, n := range numbers {
-		all[name] = document.SetNumber(document.Step(field, name), int(n), true)
+		all[name] = grammar.SetNumber(document.Step(field, name), int(n), true)
 	}
 	return all
 }

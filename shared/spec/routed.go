@@ -5,12 +5,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec/routing"
 )
 
-// Routing is how the virtual IPs of a cluster come to hosts, and Management by what.
-type (
-	Routing    = routing.Settings
-	Management = routing.Management
-)
-
 // The ways. The zero value is ByVRRP.
 const (
 	ByVRRP = routing.VRRP

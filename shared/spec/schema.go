@@ -12,6 +12,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec/network"
 	"github.com/onprem-infra/onprem-infra/shared/spec/platform"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
+	"github.com/onprem-infra/onprem-infra/shared/spec/routing"
 	"github.com/onprem-infra/onprem-infra/shared/spec/setting"
 	"github.com/onprem-infra/onprem-infra/shared/spec/shape"
 )
@@ -26,6 +27,8 @@ type (
 	Host     = machine.Host
 	// Provisioning is how the hosts are provisioned.
 	Provisioning = provisioning.Settings
+	Routing      = routing.Settings
+	Management   = routing.Management
 	// Secret is a text that no output has, such as the password of a BMC.
 	Secret = hidden.Text
 )

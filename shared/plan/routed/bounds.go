@@ -38,10 +38,10 @@ func (p *Plan) bounds(checks vrrp.Timing) []bound.Bound {
 		{Scenario: "bgp-graceful", Failure: "a host leaves, reboots, or its FRR is replaced",
 			Ms: leaves, Why: steps(leaves)},
 		{Scenario: "bgp-daemon-kill", Failure: "a daemon of FRR is killed, and its host lives",
-			Ms: ms(gone), DarkMs: ms(pass), Why: fmt.Sprintf("the end of bgpd withdraws, while the "+
-				"host serves on, and routers find out that of bfdd after %d ms; %d routers pass "+
-				"that on in %d ms, of which those above the last host of a rack may send to it "+
-				"after its own", p.Timing.DetectsMs, pass/bgp.Pass, ms(pass))},
+			Ms: ms(gone), DarkMs: ms(pass), Why: fmt.Sprintf("the end of bgpd withdraws, while "+
+				"the host serves on, and routers find out that of bfdd after %d ms; %d routers "+
+				"pass that on in %d ms, of which those above the last host of a rack may send to "+
+				"it after its own", p.Timing.DetectsMs, pass/bgp.Pass, ms(pass))},
 		{Scenario: "bgp-router-loss", Failure: "one of two routers of a host vanishes",
 			Ms: ms(gone), DarkMs: ms(gone), Why: "the routers above it find out by their own " +
 				"timers, assumed to be these: " + finds},

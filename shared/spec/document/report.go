@@ -103,14 +103,3 @@ func Step(path, key string) string {
 	}
 	return path + "." + key
 }
-
-// Set is a text at a field that was made in another way than by a document: given unless it is
-// empty.
-func Set[S ~string](field string, text S) Scalar[string] {
-	return Scalar[string]{Value: string(text), At: Field(field), Given: text != "", OK: text != ""}
-}
-
-// SetNumber is the same of a number.
-func SetNumber(field string, n int, given bool) Scalar[int] {
-	return Scalar[int]{Value: n, At: Field(field), Given: given, OK: given}
-}

@@ -11,17 +11,17 @@ import (
 // GivenSettings are settings that were made or changed in another way than by a document. Findings
 // have the path of the field in a cluster.yaml, and no line.
 func GivenSettings(r *document.Report, s Settings) Draft {
-	d := Draft{management: document.Set("vipManagement", string(s.Management)),
-		At: document.Field("bgp"), Given: !s.BGP.none(), mode: document.Set("bgp.mode", s.BGP.Mode),
+	d := Draft{management: grammar.Set("vipManagement", string(s.Management)),
+		At: document.Field("bgp"), Given: !s.BGP.none(), mode: grammar.Set("bgp.mode", s.BGP.Mode),
 		timers: timers.Given("bgp", s.BGP.Timers), whole: true,
-		depth: document.SetNumber("bgp.fabricDepth", s.BGP.FabricDepth, s.BGP.FabricDepth != 0)}
+		depth: grammar.SetNumber("bgp.fabricDepth", s.BGP.FabricDepth, s.BGP.FabricDepth != 0)}
 	if s.BGP.ASN != 0 {
-		d.asn = grammar.As(r, document.Set("bgp.asn", fmt.Sprint(s.BGP.ASN)), parseASN)
+		d.asn = grammar.As(r, grammar.Set("bgp.asn", fmt.Sprint(s.BGP.ASN)), parseASN)
 		d.asn.Given = true
 	}
 	for i, c := range s.BGP.Communities {
 		at := fmt.Sprintf("bgp.communities[%d]", i)
-		d.communities = append(d.communities, document.Set(at, c))
+		d.communities = append(d.communities, grammar.Set(at, c))
 	}
 	for i, one := range s.BGP.Racks {
 		d.racks = append(d.racks, givenRack(r, fmt.Sprintf("bgp.racks[%d]", i), one))
@@ -30,19 +30,19 @@ func GivenSettings(r *document.Report, s Settings) Draft {
 }
 
 func givenRack(r *document.Report, at string, s Rack) rack {
-	out := rack{at: document.Field(at), name: document.Set(at+".name", s.Name),
+	out := rack{at: document.Field(at), name: grammar.Set(at+".name", s.Name),
 		timers:  timers.Given(at, s.Timers),
 		network: grammar.As(r, valid(at+".network", s.Network), grammar.CIDR)}
 	for i, p := range s.Peers {
 		at := fmt.Sprintf("%s.peers[%d]", at, i)
-		one := peer{at: document.Field(at), link: document.Set(at+".interface", p.Interface),
+		one := peer{at: document.Field(at), link: grammar.Set(at+".interface", p.Interface),
 			address: grammar.As(r, valid(at+".address", p.Address), grammar.Addr),
 			source:  grammar.As(r, valid(at+".source", p.Source), grammar.Addr),
-			asn:     document.Set(at+".asn", external), number: p.ASN,
-			hops: document.SetNumber(at+".hops", p.Hops, p.Hops != 0),
+			asn:     grammar.Set(at+".asn", external), number: p.ASN,
+			hops: grammar.SetNumber(at+".hops", p.Hops, p.Hops != 0),
 			ttl:  document.Scalar[bool]{Value: p.TTLSecurity}}
 		if p.ASN != 0 {
-			one.asn = document.Set(at+".asn", fmt.Sprint(p.ASN))
+			one.asn = grammar.Set(at+".asn", fmt.Sprint(p.ASN))
 			grammar.As(r, one.asn, parseASN)
 		}
 		out.peers = append(out.peers, one)
@@ -55,7 +55,7 @@ func valid(field string, v interface {
 	String() string
 }) document.Scalar[string] {
 	if !v.IsValid() {
-		return document.Set(field, "")
+		return grammar.Set(field, "")
 	}
-	return document.Set(field, v.String())
+	return grammar.Set(field, v.String())
 }

@@ -138,10 +138,10 @@ func Given(field string, t Timers) Draft {
 			Given: d != 0, OK: d != 0}
 	}
 	return Draft{At: document.Field(field),
-		Profile: document.Set(field+".timing", t.Timing),
+		Profile: grammar.Set(field+".timing", t.Timing),
 		Hold:    duration("holdTime", t.Hold), Keepalive: duration("keepaliveTime", t.Keepalive),
 		Interval:   duration("bfdInterval", t.Interval),
-		Multiplier: document.SetNumber(field+".bfdMultiplier", t.Multiplier, t.Multiplier != 0)}
+		Multiplier: grammar.SetNumber(field+".bfdMultiplier", t.Multiplier, t.Multiplier != 0)}
 }
 
 // profiles are the names of timings.
