@@ -19,6 +19,7 @@ var revealing = map[string]string{
 	"shared/host/bgpprobe/bgpprobe.go":         "the kernel signs packets by it",
 	"shared/host/frr/vty.go":                   "the command is sent to the daemon",
 	"shared/provisioning/hostfile/hostfile.go": "it is the one file that has them",
+	"shared/announcing/passwords.go":           "it makes the one file that hosts read them from",
 	"shared/spec/routing/installconfig.go":     "it compares two of one router, and their lengths, and repeats none",
 	"shared/host/identity/ask.go":              "Ironic wants the account, once its certificate is known",
 	"shared/host/preflight/targets/targets.go": "a BMC wants its account; the reader of Redfish sends it",

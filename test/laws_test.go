@@ -90,7 +90,7 @@ var laws = []law{
 	{room: "shared/clash", own: []string{"shared/advert", "shared/vrrp"}, why: "leaf"},
 	{room: "shared/speak", own: []string{"shared/bgp"}, why: "what a host announces follows from what is observed: pure, and of no daemon"},
 	{room: "shared/spoken", own: []string{"shared/bgp", "shared/frr", "shared/secret", "shared/speak"}, why: "files that two programs of a host share"},
-	{room: "shared/announcing", own: []string{"shared/addr", "shared/bgp", "shared/plan", "shared/plan/routed", "shared/role", "shared/spoken"}, why: "how a host reaches its routers follows from the plan and its links: pure, and of both phases"},
+	{room: "shared/announcing", own: []string{"shared/addr", "shared/bgp", "shared/plan", "shared/plan/routed", "shared/role", "shared/spec", "shared/spoken"}, why: "how a host reaches its routers follows from the plan and its links: pure, and of both phases"},
 	{room: "shared/host/speakdir", own: []string{"shared/host/file", "shared/spoken"}, why: "files of one directory: whose they are is another's matter"},
 	{room: "shared/host/speak", own: []string{"shared/bgp", "shared/frr", "shared/frr/report", "shared/host/file", "shared/host/first", "shared/host/link/loopback", "shared/host/speak/", "shared/loop", "shared/operator/metrics", "shared/secret", "shared/speak", "shared/spoken"}, why: "FRR's parent does what is decided, and decides nothing"},
 	{room: "shared/host/speak/bfdport", own: []string{"shared/frr", "shared/host/proc"}, why: "it knows sockets, and starts no daemon"},

@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"net/netip"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
-	"github.com/onprem-infra/onprem-infra/shared/bgp"
 	"github.com/onprem-infra/onprem-infra/shared/container"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/release"
@@ -179,7 +177,7 @@ func TestAnnounce(t *testing.T) {
 		}
 	}
 	last := r.h.wishes[len(r.h.wishes)-1]
-	if !last.Beat.Equal(noon) || last.Routes[1].Grade != 0 || !reflect.DeepEqual(last.Routes[1].Demotions, []bgp.Grade{1, r.options.Plan.BGP.Policy.Leaving()}) {
+	if !last.Beat.Equal(noon) || last.Routes[1].Grade != 0 || !slices.Equal(last.Routes[1].Demotions, r.options.Plan.BGP.Policy.Demotions(0)) {
 		t.Errorf("%+v", last)
 	}
 	if len(r.d.ensured) != 6 || r.h.config.Router != ip("192.0.2.10") || len(r.h.config.Peers) != 2 || !slices.Equal(r.h.kept, []netip.Addr{dns, vip}) {

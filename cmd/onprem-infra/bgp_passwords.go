@@ -11,6 +11,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/announcing"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/plan/speaks"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
 )
 
@@ -38,9 +39,13 @@ func (r *routerPasswords) files() []string {
 }
 
 // read is the text of the file, which has passwords for routers of the plan alone. Without the flag
-// it is that of the host; nil without one. No error has a password.
-func (r *routerPasswords) read(p plan.Plan) ([]byte, error) {
+// it is made of those that the description has, else that of the host; nil without one. No error
+// has a password.
+func (r *routerPasswords) read(p plan.Plan, described spec.Cluster) ([]byte, error) {
 	from := r.file
+	if own := announcing.PasswordsOf(described.Routing); from == "" && own != nil {
+		return own, nil
+	}
 	by, announces := speaks.Of(p)
 	switch {
 	case from != "" && !announces:

@@ -99,3 +99,53 @@ func TestBGPPasswords(t *testing.T) {
 		}
 	}
 }
+
+// TestBGPPasswords_InstallConfig holds that a password of an install-config comes into that file too, and into
+// nothing else that is written or printed.
+func TestBGPPasswords_InstallConfig(t *testing.T) {
+	dir := t.TempDir()
+	config, images := filepath.Join(dir, "install-config.yaml"), filepath.Join(dir, "images.json")
+	text := `apiVersion: v1
+baseDomain: example.com
+metadata: {name: prod}
+controlPlane: {replicas: 3}
+networking: {machineNetwork: [{cidr: 192.0.2.0/24}]}
+platform:
+  baremetal:
+    apiVIPs: [198.51.100.5]
+    ingressVIPs: [198.51.100.6]
+    bgpVIPConfig:
+      localASN: 64512
+      peers: [{peerAddress: 192.0.2.1, peerASN: 65101, password: s3cret, bfdEnabled: "true"}]
+`
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(images, []byte(`{"baremetalRuntimeCfgImage":"r/o:1","corednsImage":"r/c:1","haproxyImage":"r/h:1","frrImage":"r/f:1"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, role := range []string{"bootstrap", "master"} {
+		out := filepath.Join(dir, role)
+		if got := invoke(t, "", "render", "--role="+role, "-c", config, "--images", images, "--out", out); got.code != 0 || strings.Contains(got.out+got.err, "s3cret") {
+			t.Fatalf("%s: %+v", role, got)
+		}
+		err := filepath.WalkDir(out, func(path string, d os.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			if has := strings.Contains(string(text), "s3cret"); has != strings.HasSuffix(path, spoken.PasswordsFile) || has && string(text) != "192.0.2.1 s3cret\n" {
+				t.Errorf("%s: %s has the password: %v", role, path, has)
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	for _, verb := range [][]string{{"validate"}, {"plan"}, {"plan", "-o", "json"}, {"routers"}} {
+		if got := invoke(t, "", append(verb, "-c", config)...); got.code != 0 || strings.Contains(got.out+got.err, "s3cret") {
+			t.Errorf("%v: %+v", verb, got)
+		}
+	}
+}

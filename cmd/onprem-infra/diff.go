@@ -126,7 +126,7 @@ func hostFiles(dir string) (files fs.FS, done func(), err error) {
 // hostDrift is how a host of a role differs from a plan; now is the plan of the cluster.json that
 // it has, nil where there is none.
 func hostDrift(host fs.FS, p plan.Plan, kind role.Role, now *plan.Plan) (drift.Report, error) {
-	set, err := hostGoods(p, kind, kept(host))
+	set, err := hostGoods(p, kind, kept(p, host))
 	if err != nil {
 		return drift.Report{}, err
 	}

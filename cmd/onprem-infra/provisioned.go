@@ -13,11 +13,13 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster"
 	"github.com/onprem-infra/onprem-infra/cluster/metal3"
 	"github.com/onprem-infra/onprem-infra/ignition/verify"
+	"github.com/onprem-infra/onprem-infra/shared/announcing"
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 	"github.com/onprem-infra/onprem-infra/shared/host/accounts"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provisions"
+	"github.com/onprem-infra/onprem-infra/shared/plan/speaks"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -94,7 +96,7 @@ func (d *hostDocuments) read() (map[string][]byte, error) {
 // options are what the bootstrap machine gets beside the plan: nothing if it provisions no hosts.
 func (d *hostDocuments) options(std streams, in *input, p plan.Plan, described spec.Cluster) (
 	o bootstrap.Options, err error) {
-	if o.Passwords, err = d.passwords.read(p); err != nil {
+	if o.Passwords, err = d.passwords.read(p, described); err != nil {
 		return o, err
 	}
 	if o.Ignition, err = d.read(); err != nil {
@@ -216,7 +218,7 @@ func noteNetworks(std streams, p plan.Plan, described []spec.Host) error {
 
 // kept are the options of a bootstrap machine that has its file of hosts, or lacks it, and that of
 // passwords.
-func kept(host fs.FS) bootstrap.Options {
+func kept(p plan.Plan, host fs.FS) bootstrap.Options {
 	read := func(path string) []byte {
 		text, err := fs.ReadFile(host, strings.TrimPrefix(path, "/"))
 		if err != nil {
@@ -224,8 +226,13 @@ func kept(host fs.FS) bootstrap.Options {
 		}
 		return append([]byte{}, text...)
 	}
-	return bootstrap.Options{File: append([]byte{}, read(layout.Hosts)...),
-		Passwords: read(spoken.PasswordsFile)}
+	o := bootstrap.Options{File: append([]byte{}, read(layout.Hosts)...)}
+	by, announces := speaks.Of(p)
+	if text := read(spoken.PasswordsFile); announces &&
+		announcing.CheckPasswords(*by.BGP, string(text)) == nil {
+		o.Passwords = text
+	}
+	return o
 }
 
 // private reports whether there are files that not everyone may read.

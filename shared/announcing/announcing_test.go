@@ -8,7 +8,6 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/announcing"
-	"github.com/onprem-infra/onprem-infra/shared/bgp"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -143,7 +142,7 @@ func TestVIPs(t *testing.T) {
 func TestRoutes(t *testing.T) {
 	p := compile(t, nil)
 	got := announcing.Routes(p, p.BGP.Policy.OfBootstrap(false), p.VIPs.API)
-	if want := []spoken.Route{{VIP: ip("198.51.100.5"), Grade: 0, Demotions: []bgp.Grade{1, p.BGP.Policy.Leaving()}}}; !reflect.DeepEqual(got, want) {
+	if want := []spoken.Route{{VIP: ip("198.51.100.5"), Grade: 0, Demotions: p.BGP.Policy.Demotions(0)}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/plan/routed"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
 )
 
@@ -43,4 +44,14 @@ func mayHave(r routed.Rack, name string) bool {
 	}
 	a, err := netip.ParseAddr(name)
 	return err != nil || !r.Network.IsValid() || r.Network.Contains(a)
+}
+
+// PasswordsOf is the text of the file with the passwords of a description, by the addresses of
+// routers; nil without one.
+func PasswordsOf(r spec.Routing) []byte {
+	var text []byte
+	for _, a := range slices.SortedFunc(maps.Keys(r.Passwords), netip.Addr.Compare) {
+		text = fmt.Appendf(text, "%s %s\n", a, r.Passwords[a].Reveal())
+	}
+	return text
 }

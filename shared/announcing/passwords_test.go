@@ -2,11 +2,15 @@ package announcing_test
 
 import (
 	"errors"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/onprem-infra/onprem-infra/shared/announcing"
+	"github.com/onprem-infra/onprem-infra/shared/secret"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/spoken"
 )
 
 // TestCheckPasswords holds that a password of a router that no rack has is named, and that a gateway may
@@ -33,5 +37,18 @@ func TestCheckPasswords(t *testing.T) {
 	}
 	if err := announcing.CheckPasswords(*p.BGP, "10.1.1.1"); err == nil || !strings.Contains(err.Error(), "line 1") {
 		t.Errorf("a line without a password: %v", err)
+	}
+}
+
+// TestPasswordsOf holds that the passwords of an install-config become the file that hosts read.
+func TestPasswordsOf(t *testing.T) {
+	if text := announcing.PasswordsOf(spec.Routing{}); text != nil {
+		t.Errorf("without one: %q", text)
+	}
+	of := map[netip.Addr]secret.Text{ip("2001:db8::1"): secret.New("b"), ip("192.0.2.1"): secret.New("a")}
+	text := announcing.PasswordsOf(spec.Routing{Passwords: of})
+	got, err := spoken.Passwords(string(text))
+	if string(text) != "192.0.2.1 a\n2001:db8::1 b\n" || err != nil || got["2001:db8::1"].Reveal() != "b" {
+		t.Errorf("%q, %v", text, err)
 	}
 }
