@@ -238,7 +238,7 @@ var laws = []law{
 	{room: "shared/plan/bound", own: []string{"shared/health", "shared/vrrp"}, why: "leaf; a bound follows from timers and priorities alone"},
 	{room: "shared/election", own: append([]string{"shared/keepalived", "shared/plan", "shared/spec"}, leaves...), why: "what a VRRP group is, for whoever decides, reports or simulates: pure, of plan and observation"},
 	{room: "shared/operator/redact", foreign: []string{"github.com/rogpeppe/go-internal/diff"}, why: "leaf; texts of any file"},
-	{room: "shared/operator/ownership", own: append([]string{"shared/plan", "shared/spec"}, leaves...), why: "which files are ours follows from plans and a file system: what a role gets is passed in"},
+	{room: "shared/operator/ownership", own: append([]string{"shared/plan", "shared/plan/speaks", "shared/spec", "shared/spoken"}, leaves...), why: "which files are ours follows from plans and a file system: what a role gets is passed in"},
 	{room: "shared/operator/drift", own: append([]string{"shared/provisioning/layout", "shared/operator/ownership", "shared/operator/redact", "shared/plan", "shared/spec"}, leaves...), foreign: []string{"github.com/rogpeppe/go-internal/diff"}, why: "what a host has beside what it should have: its files come as a file system"},
 	{room: "shared/nameserver", own: append([]string{"shared/corefile", "shared/loop", "shared/plan", "shared/resolvconf"}, leaves...), why: "what the name servers of both phases decide alike"},
 	{room: "shared/operator/routers", own: append([]string{"shared/plan", "shared/plan/routed"}, leaves...), why: "texts of a plan, for people who run routers"},

@@ -45,7 +45,7 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	d.Migration = migration
 	d.Announce = &announce.Seen{Links: s.Links, Agreed: s.Agreed, Remote: s.Remote,
 		Status: s.Status, Open: r.memory.Open, Rank: r.place.Rank, Label: r.memory.Rack,
-		Waits: r.plan.BGP == nil}
+		Name: r.findSelf(s), Waits: r.plan.BGP == nil}
 	return d, append(why, migration.Why...)
 }
 

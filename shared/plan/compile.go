@@ -79,8 +79,7 @@ func compile(c spec.Cluster, timing vrrp.Timing, policy vrrp.Policy) (Plan, erro
 		Images:  copied(c.Images),
 		Nodes:   c.Nodes,
 		knobs: knobs{timing: c.Timing, mode: c.VRRP, former: c.MigrateFrom, clash: c.OnClash,
-			vrids: copied(c.VRIDs), ports: copied(c.Ports), size: c.ControlPlaneReplicas,
-			routing: c.Routing},
+			vrids: copied(c.VRIDs), ports: copied(c.Ports), size: c.ControlPlaneReplicas},
 	}
 	if c.DNSVIP.IsValid() {
 		p.VIPs.DNS = append(p.VIPs.DNS, c.DNSVIP)

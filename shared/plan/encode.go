@@ -82,7 +82,7 @@ func Encode(p Plan) []byte {
 	if len(p.knobs.ports) > 0 {
 		cluster["ports"] = p.knobs.ports
 	}
-	routed.AddFields(cluster, p.knobs.routing)
+	routed.AddFields(cluster, p.Described)
 	if p.Provisioning != nil {
 		cluster["provisioning"], cluster["hosts"] = p.Provisioning.Fields()
 	}

@@ -73,14 +73,13 @@ type Services struct {
 // knobs are the settings that the user made, not those that follow from the rest. Only they are in
 // cluster.json, so that a host with a newer binary keeps what was asked for and no more.
 type knobs struct {
-	timing  string
-	mode    spec.Mode
-	former  spec.Former
-	vrids   map[string]uint8
-	ports   map[string]uint16
-	clash   clash.Policy
-	routing spec.Routing
-	size    int // of the control plane, where something depends on it that the topology leaves open
+	timing string
+	mode   spec.Mode
+	former spec.Former
+	vrids  map[string]uint8
+	ports  map[string]uint16
+	clash  clash.Policy
+	size   int // of the control plane, where something depends on it that the topology leaves open
 }
 
 // Identity is the cluster's name and where it lives in DNS.

@@ -31,6 +31,7 @@ type Seen struct {
 	Open   bool              // it has seen the API work
 	Rank   int               // that it has claimed; negative for none
 	Label  string            // the name of its rack by its Node's label; empty for none
+	Name   string            // of its Node; empty if that is not known
 	Waits  bool              // by the plan in force no VIP is announced: the cluster migrates
 	Status supervised.Status // of keepalived's supervisor; the zero value for none
 }
@@ -48,8 +49,10 @@ type Decision struct {
 	// stays.
 	Config *spoken.Config
 	Routes []spoken.Route
-	Absent []absent.VIP
-	Why    loop.Reasons
+	// Leaving has the host end in order what it announces of Routes, and begin nothing.
+	Leaving bool
+	Absent  []absent.VIP
+	Why     loop.Reasons
 }
 
 // Decide decides what a node of a role announces. The plan's hosts announce its VIPs.
@@ -62,11 +65,10 @@ func Decide(p plan.Plan, r role.Role, s Seen, l Local) Decision {
 		return d.Decision
 	}
 	d.reach(r)
-	if s.Waits {
+	if d.Leaving = s.Waits; s.Waits {
 		const why = "the nodes have not changed over to routers yet, or have changed back"
 		d.lacks(why, announcing.VIPs(p, r)...)
 		d.Why = append(d.Why, why)
-		return d.Decision
 	}
 	if r == role.Master {
 		d.api()
@@ -86,7 +88,7 @@ type decision struct {
 // reach finds the node's routers. While it cannot, those stay that it has.
 func (d *decision) reach(r role.Role) {
 	c, why, err := announcing.Config(d.plan, announcing.Host{Role: r, Links: d.seen.Links,
-		Rack: cmp.Or(d.local.Rack, d.seen.Label), Former: d.local.Former})
+		Rack: cmp.Or(d.local.Rack, d.seen.Label), Name: d.seen.Name, Former: d.local.Former})
 	if err != nil {
 		d.lacks(err.Error(), announcing.VIPs(d.plan, r)...)
 		d.Why = append(d.Why, "no configuration for routers: "+err.Error())

@@ -7,12 +7,15 @@ import (
 	"io/fs"
 	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/plan/speaks"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/spoken"
 )
 
 // Former is what may have written the files of a host before.
@@ -59,7 +62,7 @@ func (f Former) Leftovers(host fs.FS, tree []asset.File) (leave, foreign []strin
 		switch {
 		case err != nil:
 			unread = append(unread, fmt.Errorf("read %s: %w", name, err))
-		case Marked(text) || given[name+string(text)]:
+		case Marked(text) || given[name+string(text)] || f.secret(name):
 			leave = append(leave, name)
 		default:
 			foreign = append(foreign, name)
@@ -69,6 +72,14 @@ func (f Former) Leftovers(host fs.FS, tree []asset.File) (leave, foreign []strin
 		return nil, nil, errors.Join(unread...)
 	}
 	return leave, foreign, nil
+}
+
+// secret reports whether a path is that of the routers' passwords, whose text no plan has.
+func (f Former) secret(name string) bool {
+	return name == spoken.PasswordsFile && slices.ContainsFunc(f.Plans, func(p plan.Plan) bool {
+		_, announces := speaks.Of(p)
+		return announces
+	})
 }
 
 // mostRead bounds what is read of a file; those of a plan are a hundredth of it. A longer one is

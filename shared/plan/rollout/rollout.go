@@ -147,7 +147,10 @@ func underWay(there, wanted plan.Plan, next spec.Cluster, consent Consent) (spec
 // migrating is the description of a migration from one plan to another. Both are written out: the
 // next release may have another default.
 func migrating(from, to plan.Plan, next spec.Cluster) spec.Cluster {
-	next.Timing, next.VRRP, next.MigrateFrom = to.Timing.Profile, to.VRRP.Mode, spec.Former{}
+	next.MigrateFrom = spec.Former{}
+	if to.ByVRRP() {
+		next.Timing, next.VRRP = to.Timing.Profile, to.VRRP.Mode
+	}
 	if from.Timing.Profile != to.Timing.Profile {
 		next.MigrateFrom.Timing = from.Timing.Profile
 	}
@@ -156,6 +159,9 @@ func migrating(from, to plan.Plan, next spec.Cluster) spec.Cluster {
 	}
 	if from.Management != to.Management {
 		next.MigrateFrom.Management, next.Routing.Management = from.Management, to.Management
+	}
+	if from.BGP != nil && to.BGP == nil { // by which hosts announce until then
+		next.Routing.BGP = from.Described.BGP
 	}
 	return next
 }

@@ -185,3 +185,39 @@ func TestLive_Routers(t *testing.T) {
 		t.Errorf("a node whose new file has no routers: %+v, %v", p.Former, err)
 	}
 }
+
+// TestLive_BackWithoutRouters holds that a description by VRRP alone, without a word of routers, leads back from both,
+// and stays that while the change is under way.
+func TestLive_BackWithoutRouters(t *testing.T) {
+	both := smallest()
+	both.Routing = spec.Routing{Management: spec.ByBoth, BGP: routing.BGPSettings{ASN: 64512, Racks: []routing.Rack{{Network: netip.MustParsePrefix("192.0.2.0/24")}}}}
+	next := smallest()
+	next.Routing.Management = spec.ByVRRP
+	back, err := Live(mustCompile(t, both), next, Consent{Migrate: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := mustCompile(t, back)
+	if p.Former == nil || p.Former.BGP == nil || p.BGP != nil || p.Former.BGP.ASN != 64512 {
+		t.Errorf("%+v", back)
+	}
+	again, err := Live(p, next, Consent{})
+	if err != nil || mustCompile(t, again).Former == nil {
+		t.Errorf("under way: %+v, %v", again, err)
+	}
+	over, err := Live(p, next, Consent{Migrated: true})
+	if err != nil || mustCompile(t, over).Former != nil || over.Routing.BGP.ASN != 0 {
+		t.Errorf("over: %+v, %v", over, err)
+	}
+	outside := next
+	outside.Routing = both.Routing
+	outside.Routing.Management = spec.ByBGP
+	outside.APIVIPs, outside.IngressVIPs = []netip.Addr{netip.MustParseAddr("198.51.100.5")}, []netip.Addr{netip.MustParseAddr("198.51.100.6")}
+	c, err := Live(mustCompile(t, next), outside, Consent{Migrate: true})
+	if err == nil {
+		_, err = plan.Compile(c)
+	}
+	if err == nil || !strings.Contains(err.Error(), "does not lead to bgp in place") || strings.Contains(err.Error(), "has no effect") {
+		t.Errorf("to bgp alone: %v", err)
+	}
+}

@@ -22,7 +22,8 @@ func Speaks(c spec.Cluster) bool {
 // Of is by what VIPs come to the hosts of a cluster, whose settings have been checked. Checks are
 // how its nodes find out what serves on them, of which so many are the control plane.
 func Of(c spec.Cluster, checks vrrp.Timing, controlPlane int) (Announcing, error) {
-	a := Announcing{Management: cmp.Or(c.Routing.Management, spec.ByVRRP)}
+	a := Announcing{Management: cmp.Or(c.Routing.Management, spec.ByVRRP), Described: c.Routing}
+	a.Described.Passwords = nil
 	if !Speaks(c) {
 		return a, nil
 	}

@@ -19,6 +19,9 @@ type Announcing struct {
 	Management spec.Management `json:"vipManagement"`
 	// BGP is how hosts announce VIPs to their routers; nil if they do not.
 	BGP *Plan `json:"bgp,omitempty"`
+
+	// Described is what the description has of it, without passwords.
+	Described spec.Routing `json:"-"`
 }
 
 // ByVRRP reports whether hosts elect holders of the VIPs. The provisioning address has one always.

@@ -42,6 +42,10 @@ func (d Draft) Check(r *document.Report, around Around) {
 	former := around.Former.Value == string(Both)
 	speaks := d.Speaks() || former
 	switch {
+	case former && !d.Given:
+		r.Errorf(around.Former.At, "until the change is over hosts announce the virtual IPs by "+
+			"their routers: keep bgp as it is there")
+		return
 	case speaks && !d.Given:
 		r.Errorf(d.management.At, "%s needs the hosts' own number and their routers: add bgp",
 			d.Management())

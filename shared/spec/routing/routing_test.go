@@ -58,7 +58,7 @@ func TestCheckFormer(t *testing.T) {
 		"from bgp":          {both, "bgp", `"bgp" is not known: write one of vrrp, both`},
 		"nowhere":           {both, "both", "is the vipManagement that is wanted too"},
 		"without a word":    {strings.Replace(good, "vipManagement: bgp\n", "", 1), "both", "has no successor: write vipManagement"},
-		"back without bgp":  {"vipManagement: vrrp\n", "both", "add bgp"},
+		"back without bgp":  {"vipManagement: vrrp\n", "both", "keep bgp as it is there"},
 		"without migration": {back, "", "has no effect without vipManagement"},
 	} {
 		vip := "10.1.0.5"
