@@ -141,7 +141,8 @@ type Wish struct {
 
 // Speak is the wish for the decision, and whether the host is to leave.
 func (w Wish) Speak(leaving bool) speak.Wish {
-	out := speak.Wish{Beat: w.Beat, Leaving: leaving || w.Leaving, VIPs: map[netip.Addr]speak.Route{}}
+	out := speak.Wish{Beat: w.Beat, Leaving: leaving || w.Leaving,
+		VIPs: map[netip.Addr]speak.Route{}}
 	for _, r := range w.Routes {
 		out.VIPs[r.VIP] = speak.Route{Grade: r.Grade, Demotions: slices.Clone(r.Demotions)}
 	}
