@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -68,7 +69,10 @@ func Run(ctx context.Context, o Options) error {
 func alone(ctx context.Context, dir string) (unlock func(), err error) {
 	patient, cancel := context.WithTimeout(ctx, 3*leaving)
 	defer cancel()
-	unlock, err = file.Lock(patient, filepath.Join(dir, spoken.LockFile))
+	err = os.MkdirAll(dir, 0o755) // the monitor may come later
+	if err == nil {
+		unlock, err = file.Lock(patient, filepath.Join(dir, spoken.LockFile))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("use the run directory alone: %w", err)
 	}
