@@ -45,6 +45,7 @@ type Fabric struct {
 	Client *lab.Host
 	cores  []*lab.Lab // between the spine and a leaf
 	timing bgp.Timing
+	nodes  []*Node
 	options
 }
 

@@ -32,6 +32,7 @@ type Node struct {
 	Sockets string
 	f       *Fabric
 	rack    int
+	number  int
 	config  spoken.Config
 	program string // the speaker
 	speaker *exec.Cmd
@@ -59,7 +60,8 @@ func Build(t testing.TB) (program string) {
 // Node adds a node to a rack, with a FAKE monitor, which says what the test wants, and a speaker.
 func (f *Fabric) Node(program, name string, rack, number int) *Node {
 	f.t.Helper()
-	n := &Node{Host: f.Host(name, rack, number), Dir: f.t.TempDir(), Sockets: filepath.Join(daemons.Open(f.t), "sockets"), f: f, rack: rack, program: program}
+	n := &Node{Host: f.Host(name, rack, number), Dir: f.t.TempDir(), Sockets: filepath.Join(daemons.Open(f.t), "sockets"), f: f, rack: rack, number: number, program: program}
+	f.nodes = append(f.nodes, n)
 	four, _ := RackAddress(rack, number)
 	c := f.Config(rack, number)
 	n.config = spoken.Config{ASN: c.ASN, Router: four.Addr(), Timing: c.Timing, VIPs: c.VIPs}

@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
+	"net"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -63,9 +63,10 @@ func Start(t testing.TB, on *lab.Host, listens bool) *Daemons {
 		t.Cleanup(func() { cancel(); _ = cmd.Wait() }) // it was killed
 		socket := filepath.Join(d.Dir, string(name)+".vty")
 		for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-			if _, err := os.Stat(socket); err == nil {
+			if conn, err := net.Dial("unix", socket); err == nil {
+				conn.Close()
 				break
-			} else if !errors.Is(err, fs.ErrNotExist) || time.Since(begun) > 20*time.Second {
+			} else if time.Since(begun) > 20*time.Second {
 				t.Fatalf("%s on %s: %v\n%s", name, on.Name, err, d.Log(name))
 			}
 		}
