@@ -15,8 +15,10 @@ import (
 	"github.com/onprem-infra/onprem-infra/bootstrap/vip"
 	"github.com/onprem-infra/onprem-infra/shared/announcing"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/host/recorder"
 	"github.com/onprem-infra/onprem-infra/shared/host/services"
 	"github.com/onprem-infra/onprem-infra/shared/host/speakdir"
+	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -93,6 +95,10 @@ func runSpeaker(ctx context.Context, m *machine, p plan.Plan, kubeconfig string,
 		m.watchLinks(ctx)
 		m.watchAPI(ctx, "nodes", nodes)
 		m.watch(ctx, "the local API", watch.Run)
+		written := recorder.New(recorder.Options{
+			Plan: p, Path: journal.SpeakerPath, Speaker: files, Log: m.log,
+		})
+		m.watch(ctx, "the journal", written.Run)
 		m.watchFiles(ctx, "the speaker", files.At(spoken.StatusFile), spoken.RackFile)
 	})
 }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"net/netip"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip/absent"
@@ -11,8 +12,11 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
 	"github.com/onprem-infra/onprem-infra/shared/host/memory"
 	"github.com/onprem-infra/onprem-infra/shared/host/node"
+	"github.com/onprem-infra/onprem-infra/shared/host/recorder"
+	"github.com/onprem-infra/onprem-infra/shared/host/speakdir"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/plan/speaks"
+	"github.com/onprem-infra/onprem-infra/shared/spoken"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
@@ -26,6 +30,21 @@ func newAnnouncer(m *monitor, p plan.Plan, made *checks.Checks) *announce.Room {
 		Plan: by, Role: m.role, Host: node.Speaker{}, Passes: made.Passes,
 		Now: time.Now, Log: m.log,
 	})
+}
+
+// recordAnnounced has the journal note what the node announces.
+func recordAnnounced(o *recorder.Options, h node.Host, room *announce.Room) {
+	if room == nil {
+		return
+	}
+	o.Speaker = speakdir.Dir(h.At(spoken.RunDir))
+	o.Unannounced = func() map[netip.Addr]string {
+		why := map[netip.Addr]string{}
+		for _, v := range room.Absent() {
+			why[v.VIP] = v.Why
+		}
+		return why
+	}
 }
 
 // followAnnouncer keeps the file of the VIPs that the node does not announce, and has a change of

@@ -20,8 +20,8 @@ func (p *Plan) needs(c spec.Cluster) (all []string) {
 	}
 	add("each router of a rack accepts from AS %d the routes %v, whose paths have up to %d times "+
 		"that number, and passes them on", p.ASN, vips, 1+int(p.Grades.Leaving))
-	add("every router compares the length of paths (no bestpath as-path ignore): hosts say by it " +
-		"which of them is behind the others, and between routers that do not, packets circle")
+	add("every router compares the length of paths (no bestpath as-path ignore): by it hosts are " +
+		"in front of others, and between routers of which some do not, packets circle")
 	add("it has a session with every host of its rack, such as by a range of addresses, with a "+
 		"hold time of %d s", p.Timing.HoldS)
 	if p.Timing.BFDIntervalMs > 0 {
@@ -29,9 +29,9 @@ func (p *Plan) needs(c spec.Cluster) (all []string) {
 			"least, for which bgp.timing vm is", p.Timing.BFDMultiplier, p.Timing.BFDIntervalMs)
 	}
 	if p.secured() {
-		add("where ttlSecurity is set, it asks for the same of hosts; FRR does so only with hosts " +
-			"that it names, each in a peer-group: in a range of addresses it does not, and without " +
-			"a group it does BFD as over several hops (port 4784), which hosts do not")
+		add("where ttlSecurity is set, it asks for the same of hosts; FRR does so only with " +
+			"hosts that it names, each in a peer-group: in a range of addresses it does not, and " +
+			"without a group it does BFD as over several hops (port 4784), which hosts do not")
 	}
 	if p.Mode == ecmp {
 		add("all routers spread connections over paths of equal length, also those through " +
