@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
 	"github.com/onprem-infra/onprem-infra/shared/operator/timeline"
 )
 
@@ -52,15 +53,21 @@ func Page(hosts []Host, last int) (timeline.Page, error) {
 			clockNote(c, hosts)),
 	}
 	for _, i := range slices.Backward(shown) {
-		pictures := map[string]string{} // titles, by instance
+		pictures, gaps := map[string]string{}, map[string][]gap{} // by instance
 		for _, v := range i.MovedVIPs() {
 			t := c.Timeline(i, v)
 			pictures[v.Instance] = t.Title
 			page.Timelines = append(page.Timelines, t)
+			gaps[v.Instance] = i.gaps(v, t)
+			for _, g := range gaps[v.Instance] {
+				if !g.at.Before(i.Begin) && !g.at.After(i.End) { // else another picture has it
+					page.Note += " " + g.text(v)
+				}
+			}
 		}
 		for _, e := range i.Events {
-			page.Rows = append(page.Rows,
-				timeline.TableRow{Picture: pictures[e.Instance], Cells: e.cells()})
+			page.Rows = append(page.Rows, timeline.TableRow{Picture: pictures[e.Instance],
+				Cells: e.cells(), Alarm: e.begins(gaps[e.Instance])})
 		}
 	}
 	return page, nil
@@ -76,6 +83,9 @@ func (e Event) cells() []string {
 		vip = e.VIP.String()
 	}
 	at := e.At.UTC().Format("2006-01-02 15:04:05.000")
+	if e.Kind != journal.OfElection {
+		return append([]string{at, e.Host}, append(e.routedCells(), why)...)
+	}
 	return []string{at, e.Host, vip, string(e.State), fmt.Sprint(e.Priority), why}
 }
 

@@ -19,12 +19,22 @@ const (
 	leastWait = 100 * time.Millisecond
 )
 
-// bands are the times with dual holders, and the longest time without a served request.
+// bands are the times with dual holders, those in which no host announces a VIP that one serves, and
+// the longest time without a served request.
 func (t Timeline) bands() (all []band) {
 	for _, b := range t.dualHolders() {
 		if b.to-b.from >= leastDual {
 			b.label = fmt.Sprintf("dual holders %v", round(b.to-b.from))
 			all = append(all, b)
+		}
+	}
+	for _, g := range t.Gaps {
+		text := fmt.Sprintf("no announcer %v", round(g.To-g.From))
+		if g.Open {
+			text = "no announcer"
+		}
+		if len(g.Serving) > 0 {
+			all = append(all, band{g.From, g.To, text})
 		}
 	}
 	if b := t.longestWait(); b.to-b.from > leastWait {
@@ -41,13 +51,9 @@ func (t Timeline) dualHolders() (all []band) {
 		adds int
 	}
 	var edges []edge
-	for _, lane := range t.Lanes {
-		for _, r := range lane.Rows {
-			for _, s := range r.Spans {
-				if r.Thick && s.Tone == Holds && s.To > s.From {
-					edges = append(edges, edge{s.From, 1}, edge{s.To, -1})
-				}
-			}
+	for _, s := range t.thick() {
+		if s.Tone == Holds && s.To > s.From {
+			edges = append(edges, edge{s.From, 1}, edge{s.To, -1})
 		}
 	}
 	// At equal times ends count first: stretches that touch do not overlap.
