@@ -15,6 +15,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/bootstrap/vip"
 	"github.com/onprem-infra/onprem-infra/shared/announcing"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/host/meter"
 	"github.com/onprem-infra/onprem-infra/shared/host/recorder"
 	"github.com/onprem-infra/onprem-infra/shared/host/services"
 	"github.com/onprem-infra/onprem-infra/shared/host/speakdir"
@@ -88,6 +89,7 @@ func runSpeaker(ctx context.Context, m *machine, p plan.Plan, kubeconfig string,
 		Nodes: kept,
 	})
 	m.meter.Follow("nodes", nodes.LastReceived)
+	m.meter.Add(meter.Speaker(files))
 	return runRoom(ctx, m, stepsOf(room), func(ctx context.Context) {
 		if !p.ByVRRP() { // else keepalived's program has the port
 			m.serve(ctx, p, p.Ports[port.MonitorVIP], nil)

@@ -11,6 +11,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/vip/announce"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
 	"github.com/onprem-infra/onprem-infra/shared/host/memory"
+	"github.com/onprem-infra/onprem-infra/shared/host/meter"
 	"github.com/onprem-infra/onprem-infra/shared/host/node"
 	"github.com/onprem-infra/onprem-infra/shared/host/recorder"
 	"github.com/onprem-infra/onprem-infra/shared/host/speakdir"
@@ -47,12 +48,13 @@ func recordAnnounced(o *recorder.Options, h node.Host, room *announce.Room) {
 	}
 }
 
-// followAnnouncer keeps the file of the VIPs that the node does not announce, and has a change of
-// the rack's name ask for a round.
+// followAnnouncer keeps the file of the VIPs that the node does not announce, serves the speaker's
+// metrics with its own, and has a change of the rack's name ask for a round.
 func followAnnouncer(ctx context.Context, m *monitor, h node.Host, room *announce.Room) {
 	if room == nil {
 		return
 	}
+	m.meter.Add(meter.Speaker(speakdir.Dir(h.At(spoken.RunDir))))
 	m.watchFiles(ctx, "the rack's name", node.Speaker{}.Watched()...)
 	m.watch(ctx, "which VIPs are not announced", func(ctx context.Context) error {
 		file := h.At(supervised.RunDir, absent.VIPsFile)
