@@ -33,9 +33,9 @@ type reporting struct {
 const reportLong = `report puts the journals of several hosts side by side and draws which host held
 each virtual IP when: one picture for each time at which one moved, the last ones first, as
 "simulate" draws its runs. Every host keeps a journal, /var/lib/onprem-infra/journal.jsonl: when it
-held which VIP, and why. Where hosts announce VIPs to their routers by BGP it has when this one did,
-its sessions, and which other hosts routers reported; several hosts that announce a VIP at once are as
-they should be, and report names each time in which none did, and the hosts that served it meanwhile.
+held which VIP, and why. Where hosts announce VIPs to their routers by BGP it has when this one
+did, its sessions, and which other hosts routers reported. Several hosts that announce a VIP at once
+are as they should be; report names each time in which none did, and which hosts served it then.
 
 Of a bootstrap machine that installs hosts it also draws the installation: a lane for each host with
 what dnsmasq, the HTTP server and Ironic saw of it until its Node joined, and the cause of each boot
@@ -257,7 +257,8 @@ func onlyRouted(all []journal.Entry) bool {
 }
 
 // ownJournals are the files of this host: its journal, and what a bootstrap machine has written of
-// VIPs by BGP and of the installation of hosts. Without any of the latter the former has to be there.
+// VIPs by BGP and of the installation of hosts. Without any of the latter the former has to be
+// there.
 func ownJournals() (paths []string) {
 	installation := []string{layout.Journal}
 	for _, s := range events.Sources() {
@@ -329,7 +330,7 @@ func (j *journals) addTogether(std streams, name string) error {
 	if j.takeObjects(std, "standard input", text) {
 		return nil
 	}
-	texts, err := chronicle.Split(j.take(std, "standard input", text), name)
+	texts, err := journal.Split(j.take(std, "standard input", text), name)
 	if err != nil {
 		return usage("%w", err)
 	}

@@ -1,8 +1,6 @@
 package chronicle
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,29 +8,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
 	"github.com/onprem-infra/onprem-infra/shared/operator/timeline"
 )
-
-// Split separates the journals of several hosts in one text. A line "==> HOST <==" begins each of
-// them; name is the host of the lines before the first one, empty if there may be none.
-func Split(text []byte, name string) (map[string][]byte, error) {
-	journals := map[string][]byte{}
-	for line := range bytes.Lines(text) {
-		host, ok := bytes.CutPrefix(bytes.TrimSpace(line), []byte("==> "))
-		if ok && bytes.HasSuffix(host, []byte(" <==")) {
-			name = string(bytes.TrimSpace(bytes.TrimSuffix(host, []byte("<=="))))
-			if _, twice := journals[name]; twice {
-				return nil, fmt.Errorf("standard input has two journals of host %s", name)
-			}
-			journals[name] = nil
-			continue
-		}
-		if name == "" && len(bytes.TrimSpace(line)) > 0 {
-			return nil, errors.New("standard input does not name the journal's host: begin it " +
-				`with a line "==> HOST <==", or write HOST=-`)
-		}
-		journals[name] = append(journals[name], line...)
-	}
-	return journals, nil
-}
 
 // Page draws the last incidents in which a VIP moved, the newest first, above a table of their
 // events.
@@ -53,7 +28,7 @@ func Page(hosts []Host, last int) (timeline.Page, error) {
 			clockNote(c, hosts)),
 	}
 	for _, i := range slices.Backward(shown) {
-		pictures, gaps := map[string]string{}, map[string][]gap{} // by instance
+		pictures, gaps := map[string]string{}, map[string][]gapAt{} // by instance
 		for _, v := range i.MovedVIPs() {
 			t := c.Timeline(i, v)
 			pictures[v.Instance] = t.Title

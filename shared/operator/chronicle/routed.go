@@ -9,6 +9,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
 	"github.com/onprem-infra/onprem-infra/shared/operator/timeline"
+	"github.com/onprem-infra/onprem-infra/shared/operator/timeline/gap"
 	"github.com/onprem-infra/onprem-infra/shared/speak"
 )
 
@@ -36,7 +37,7 @@ func (c Chronicle) routed(mine []Event, v VIP) timeline.Timeline {
 			t.Lanes = append(t.Lanes, lane)
 		}
 	}
-	for _, g := range t.FindGaps() {
+	for _, g := range gap.Find(t) {
 		if !c.elsewhere(zero.Add(g.To), v) {
 			t.Gaps = append(t.Gaps, g)
 			parts = append(parts, strings.TrimSuffix(words(g), "."))
@@ -151,14 +152,14 @@ func (c Chronicle) ends(own []Event, n int, zero time.Time, end time.Duration) t
 	return at.Sub(zero)
 }
 
-// gap is a time in which no host announced a VIP.
-type gap struct {
+// gapAt is a time in which no host announced a VIP.
+type gapAt struct {
 	timeline.Gap
 	at time.Time // of its begin
 }
 
 // gaps are those of an incident's picture.
-func (i Incident) gaps(v VIP, t timeline.Timeline) (all []gap) {
+func (i Incident) gaps(v VIP, t timeline.Timeline) (all []gapAt) {
 	var mine []Event
 	for _, e := range i.Events {
 		if e.Instance == v.Instance {
@@ -167,7 +168,7 @@ func (i Incident) gaps(v VIP, t timeline.Timeline) (all []gap) {
 	}
 	first, _ := moves(mine)
 	for _, g := range t.Gaps {
-		all = append(all, gap{g, first.At.Add(g.From)})
+		all = append(all, gapAt{g, first.At.Add(g.From)})
 	}
 	return all
 }
@@ -183,7 +184,8 @@ func (c Chronicle) elsewhere(at time.Time, v VIP) bool {
 		}
 	}
 	for _, others := range last {
-		if slices.ContainsFunc(others, func(a netip.Addr) bool { return a.IsValid() && !known[a] }) {
+		unknown := func(a netip.Addr) bool { return a.IsValid() && !known[a] }
+		if slices.ContainsFunc(others, unknown) {
 			return true
 		}
 	}
@@ -204,14 +206,14 @@ func words(g timeline.Gap) string {
 }
 
 // text is a gap as a page's note has it.
-func (g gap) text(v VIP) string {
+func (g gapAt) text(v VIP) string {
 	return fmt.Sprintf("%s, %s: %s", v, g.at.UTC().Format("2006-01-02 15:04:05.000Z"), words(g.Gap))
 }
 
 // begins reports whether an event begins a gap in which a host served the VIP.
-func (e Event) begins(gaps []gap) bool {
+func (e Event) begins(gaps []gapAt) bool {
 	return e.Kind == journal.OfRoute && e.lost() && slices.ContainsFunc(gaps,
-		func(g gap) bool { return len(g.Serving) > 0 && g.at.Equal(e.At) })
+		func(g gapAt) bool { return len(g.Serving) > 0 && g.at.Equal(e.At) })
 }
 
 // routedCells are the VIP or router, the state and the grade of an event.

@@ -1,7 +1,6 @@
 package drift
 
 import (
-	"cmp"
 	"fmt"
 	"io/fs"
 	"net/netip"
@@ -11,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/asset"
+	"github.com/onprem-infra/onprem-infra/shared/operator/drift/announced"
+	"github.com/onprem-infra/onprem-infra/shared/operator/drift/effect"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -18,36 +19,25 @@ import (
 )
 
 // Level is how much the host changes when the plan's file replaces its own.
-type Level string
+type Level = effect.Level
 
 // The levels, the least first.
 const (
-	Nothing    Level = "nothing"     // no running process is affected
-	Later      Level = "later"       // it counts from the next boot, or from a restart by hand
-	Reload     Level = "reload"      // a daemon reads its configuration again; all else stays
-	Restart    Level = "restart"     // a pod or a program starts, restarts or ends; the VIPs stay
-	Unknown    Level = "unknown"     // the effect is not known
-	MayMove    Level = "may-move"    // a VIP moves in the case that the text names
-	Moves      Level = "moves"       // a VIP that this host holds moves
-	TwoHolders Level = "two-holders" // for a time a VIP has two holders
+	Nothing    = effect.Nothing
+	Later      = effect.Later
+	Reload     = effect.Reload
+	Restart    = effect.Restart
+	Unknown    = effect.Unknown
+	MayMove    = effect.MayMove
+	Moves      = effect.Moves
+	TwoHolders = effect.TwoHolders
 )
 
 // Levels are all of them, the least first.
-func Levels() []Level {
-	return []Level{Nothing, Later, Reload, Restart, Unknown, MayMove, Moves, TwoHolders}
-}
+func Levels() []Level { return effect.Levels() }
 
 // Effect is one thing that happens.
-type Effect struct {
-	Level Level    `json:"level"`
-	Text  string   `json:"text"`         // for people; the wording may change
-	Of    []string `json:"of,omitempty"` // pods that read their configuration again, or begin anew
-}
-
-// compare orders levels, the least first.
-func (l Level) compare(other Level) int {
-	return cmp.Compare(slices.Index(Levels(), l), slices.Index(Levels(), other))
-}
+type Effect = effect.Effect
 
 // rule is the effect of another text of a file.
 type rule struct {
@@ -115,8 +105,8 @@ var everywhere = []rule{
 	{spoken.PasswordsFile, Reload,
 		"the speaker reads it by itself: a session whose password differs ends, and begins when " +
 			"its router has the same one; the others last",
-		"the speaker reads it by itself: a session that gets a password ends, and begins when its " +
-			"router has the same one"},
+		"the speaker reads it by itself: a session that gets a password ends, and begins when " +
+			"its router has the same one"},
 	{asset.UnitDir + "/onprem-install.service", Later,
 		"it runs at the next boot: until then the program on this host, " +
 			"/usr/local/bin/onprem-infra, stays the one that is there", ""},
@@ -222,7 +212,7 @@ func (w Wanted) readers() (all []string) {
 	reads := map[string]bool{
 		"coredns": true, "keepalived": !w.otherVIPs(),
 		"haproxy": !reflect.DeepEqual(structure(*w.There), structure(w.Plan)),
-		"speaker": w.otherVIPs() || len(ofSessions(*w.There, w.Plan)) > 0,
+		"speaker": w.otherVIPs() || len(announced.Sessions(*w.There, w.Plan)) > 0,
 	}
 	for _, pod := range []string{"coredns", "keepalived", "haproxy", "speaker"} {
 		runs := func(f asset.File) bool { return f.Path == pods+pod+".yaml" }
@@ -252,12 +242,12 @@ func (w Wanted) keepalived(c Change) Effect {
 
 func speaker(c Change) Effect {
 	if c.Kind == Missing {
-		return Effect{Level: Restart, Of: []string{"speaker"}, Text: "kubelet starts the pod: this " +
-			"node announces to its routers the VIPs that it serves"}
+		return Effect{Level: Restart, Of: []string{"speaker"}, Text: "kubelet starts the pod: " +
+			"this node announces to its routers the VIPs that it serves"}
 	}
 	return Effect{Level: Moves, Of: []string{"speaker"}, Text: "kubelet begins the pod anew: the " +
-		"node leads its routers to other nodes, withdraws the VIPs, and announces them again; all " +
-		"of its connections break once"}
+		"node leads its routers to other nodes, withdraws the VIPs, and announces them again; " +
+		"all of its connections break once"}
 }
 
 func (w Wanted) haproxy(c Change) Effect {
@@ -313,10 +303,10 @@ func (w Wanted) within(scenario string) string {
 
 // one is a single effect.
 func one(level Level, format string, args ...any) []Effect {
-	return []Effect{{Level: level, Text: fmt.Sprintf(format, args...)}}
+	return effect.One(level, format, args...)
 }
 
 func worstFirst(effects []Effect) []Effect {
-	slices.SortStableFunc(effects, func(a, b Effect) int { return b.Level.compare(a.Level) })
+	slices.SortStableFunc(effects, func(a, b Effect) int { return b.Level.Compare(a.Level) })
 	return effects
 }

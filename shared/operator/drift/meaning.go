@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/onprem-infra/onprem-infra/shared/operator/drift/announced"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
@@ -25,8 +26,8 @@ var allMeanings = []meaning{
 	{[]string{"Timing", "MigrateFrom", "Former"}, ofWay},
 	{[]string{"LoadBalancer"}, ofBalancer},
 	{[]string{"MachineNetworks", "Families"}, ofNetworks},
-	{[]string{"Management"}, ofManagement},
-	{[]string{"BGP"}, ofSessions},
+	{[]string{"Management"}, announced.Management},
+	{[]string{"BGP"}, announced.Sessions},
 	{[]string{"ControlPlaneLabel"}, differing(MayMove, "other Nodes are the control plane from "+
 		"then on: a VIP moves where its holder is none of them",
 		func(p plan.Plan) any { return p.ControlPlaneLabel })},

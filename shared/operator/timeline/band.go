@@ -19,8 +19,8 @@ const (
 	leastWait = 100 * time.Millisecond
 )
 
-// bands are the times with dual holders, those in which no host announces a VIP that one serves, and
-// the longest time without a served request.
+// bands are the times with dual holders, those in which no host announces a VIP that one serves,
+// and the longest time without a served request.
 func (t Timeline) bands() (all []band) {
 	for _, b := range t.dualHolders() {
 		if b.to-b.from >= leastDual {
@@ -51,9 +51,13 @@ func (t Timeline) dualHolders() (all []band) {
 		adds int
 	}
 	var edges []edge
-	for _, s := range t.thick() {
-		if s.Tone == Holds && s.To > s.From {
-			edges = append(edges, edge{s.From, 1}, edge{s.To, -1})
+	for _, lane := range t.Lanes {
+		for _, r := range lane.Rows {
+			for _, s := range r.Spans {
+				if r.Thick && s.Tone == Holds && s.To > s.From {
+					edges = append(edges, edge{s.From, 1}, edge{s.To, -1})
+				}
+			}
 		}
 	}
 	// At equal times ends count first: stretches that touch do not overlap.

@@ -16,7 +16,7 @@ type Timeline struct {
 	End   time.Duration // what is drawn; lanes may go on before and after it
 	Lanes []Lane
 	Marks []Mark
-	Gaps  []Gap // those of FindGaps that are true
+	Gaps  []Gap // as package gap finds them
 }
 
 // Lane is one host, or all clients.
@@ -108,7 +108,8 @@ var tones = []known{
 	{Stuck, "#b2182b", "#ff6b6b"}, {Boots, "#7a5c9e", "#b79ad6"}, {Ramdisk, "#2166ac", "#6aa9e9"},
 	{Image, "#b8650a", "#f0a04b"}, {Disk, "#8a6d1a", "#c9a94a"}, {Joined, "#3f8f47", "#6cc274"},
 	{Active, "#57708a", "#8fa9c2"},
-	{Announces, "#2166ac", "#6aa9e9"}, {Behind, "#7a5c9e", "#b79ad6"}, {Waits, "#b8650a", "#f0a04b"},
+	{Announces, "#2166ac", "#6aa9e9"}, {Behind, "#7a5c9e", "#b79ad6"},
+	{Waits, "#b8650a", "#f0a04b"},
 }
 
 func index(t Tone) int { return slices.IndexFunc(tones, func(k known) bool { return k.tone == t }) }

@@ -1,4 +1,5 @@
-package drift
+// Package announced finds what a change of how hosts announce VIPs does to one of them.
+package announced
 
 import (
 	"fmt"
@@ -6,61 +7,62 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/onprem-infra/onprem-infra/shared/operator/drift/effect"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/plan/routed"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// ofManagement are the effects of another way by which VIPs come to hosts. Whether hosts with
+// Management are the effects of another way by which VIPs come to hosts. Whether hosts with
 // elections announce the VIPs besides may differ between them: the elections stay as they are.
-func ofManagement(there, next plan.Plan) []Effect {
+func Management(there, next plan.Plan) []effect.Effect {
 	migrates := next.Former != nil && next.Former.Management == there.Management
 	switch {
 	case there.Management == next.Management:
 		return nil
 	case !there.ByVRRP() || !next.ByVRRP():
-		return one(Moves, "the VIPs come to hosts in another way (vipManagement %s, and %s from "+
+		return effect.One(effect.Moves, "the VIPs come to hosts in another way (vipManagement %s, and %s from "+
 			"then on): a host of one way is not reached by the other one's clients. There is no "+
 			"way between the two without an outage but by both, and VIPs in no network of hosts",
 			there.Management, next.Management)
 	case next.Management == spec.ByBoth && migrates:
-		return one(Reload, "the nodes announce the VIPs to their routers too, all from one "+
+		return effect.One(effect.Reload, "the nodes announce the VIPs to their routers too, all from one "+
 			"instant on, once every one of them can: elections and holders stay")
 	case next.Management == spec.ByBoth:
-		return one(Reload, "this node announces the VIPs to its routers too, and the other ones "+
+		return effect.One(effect.Reload, "this node announces the VIPs to its routers too, and the other ones "+
 			"when they have the file: elections and holders stay, and routers are led to nodes "+
 			"with the new file alone meanwhile. render and ignition refuse it without --migrate, "+
 			"with which all begin at one instant")
 	case migrates:
-		return one(MayMove, "the nodes withdraw the VIPs from their routers, all at one instant, "+
+		return effect.One(effect.MayMove, "the nodes withdraw the VIPs from their routers, all at one instant, "+
 			"once every one of them can: elections and holders stay, and clients that reach a VIP "+
 			"by the routers' routes alone are cut off then")
 	}
-	return one(MayMove, "this node withdraws the VIPs from its routers, and the other ones when "+
+	return effect.One(effect.MayMove, "this node withdraws the VIPs from its routers, and the other ones when "+
 		"they have the file: elections and holders stay, and clients that reach a VIP by the "+
 		"routers' routes go to nodes with the old file, and are cut off with the last of those. "+
 		"render and ignition refuse it without --migrate")
 }
 
-// ofSessions are the effects of another way of announcing VIPs, where hosts do before and after it.
+// Sessions are the effects of another way of announcing VIPs, where hosts do before and after it.
 // What a plan proves, demands and notes has none.
-func ofSessions(there, next plan.Plan) (effects []Effect) {
+func Sessions(there, next plan.Plan) (effects []effect.Effect) {
 	a, b := there.BGP, next.BGP
 	if a == nil || b == nil {
 		return nil // the way has changed
 	}
 	if a.ASN != b.ASN {
-		effects = append(effects, one(Moves, "the hosts' AS number, %d, becomes %d: all sessions "+
+		effects = append(effects, effect.One(effect.Moves, "the hosts' AS number, %d, becomes %d: all sessions "+
 			"of this host end, its connections go to other hosts, and those of routers that "+
 			"expect the new number begin", a.ASN, b.ASN)...)
 	}
 	if !reflect.DeepEqual(a.Grades, b.Grades) {
-		effects = append(effects, one(Moves, "paths have another length (%s, and %s from then "+
+		effects = append(effects, effect.One(effect.Moves, "paths have another length (%s, and %s from then "+
 			"on): until all hosts have this file routers send connections to those of the shorter "+
 			"paths alone, and each change breaks some", lengths(*a), lengths(*b))...)
 	}
 	if !slices.Equal(a.Communities, b.Communities) {
-		effects = append(effects, one(Reload, "the routes get the communities %s: sessions last, "+
+		effects = append(effects, effect.One(effect.Reload, "the routes get the communities %s: sessions last, "+
 			"and routers may treat the routes otherwise", some(b.Communities))...)
 	}
 	return append(effects, ofRacks(a.Racks, b.Racks)...)
@@ -76,7 +78,7 @@ func some(words []string) string {
 }
 
 // ofRacks are the effects of other racks, routers and timers. A host is in one of the racks.
-func ofRacks(there, next []routed.Rack) (effects []Effect) {
+func ofRacks(there, next []routed.Rack) (effects []effect.Effect) {
 	kept := 0
 	for _, a := range there {
 		i := slices.IndexFunc(next, func(b routed.Rack) bool {
@@ -89,11 +91,11 @@ func ofRacks(there, next []routed.Rack) (effects []Effect) {
 	}
 	effects = append(effects, ofTimers(there, next)...)
 	if kept < len(there) {
-		effects = append(effects, one(MayMove, "a rack goes, or has another name or network: a "+
+		effects = append(effects, effect.One(effect.MayMove, "a rack goes, or has another name or network: a "+
 			"host that was in it has the routers of another one, or none, and then its "+
 			"connections go to other hosts")...)
 	} else if kept < len(next) {
-		effects = append(effects, one(Reload, "there is one more rack: hosts of the others stay "+
+		effects = append(effects, effect.One(effect.Reload, "there is one more rack: hosts of the others stay "+
 			"as they are")...)
 	}
 	return effects
@@ -101,7 +103,7 @@ func ofRacks(there, next []routed.Rack) (effects []Effect) {
 
 // ofRouters are the effects of other routers of a rack. A session of which anything but a timer
 // differs begins anew.
-func ofRouters(there, next routed.Rack) []Effect {
+func ofRouters(there, next routed.Rack) []effect.Effect {
 	var stay, ends, anew, begin []string
 	for _, p := range there.Peers {
 		i := slices.IndexFunc(next.Peers, func(o routed.Peer) bool { return o.Name() == p.Name() })
@@ -126,14 +128,14 @@ func ofRouters(there, next routed.Rack) []Effect {
 	text := fmt.Sprintf("in the rack %s sessions with routers end (%s), begin (%s) and begin anew "+
 		"(%s)", next, some(ends), some(begin), some(anew))
 	if len(stay) == 0 {
-		return one(Moves, "%s: none lasts, so that connections of its hosts go to other racks "+
+		return effect.One(effect.Moves, "%s: none lasts, so that connections of its hosts go to other racks "+
 			"until one is up", text)
 	}
-	return one(Reload, "%s: those with %s last, and the VIPs stay", text, some(stay))
+	return effect.One(effect.Reload, "%s: those with %s last, and the VIPs stay", text, some(stay))
 }
 
 // ofTimers are the effects of other timers of racks.
-func ofTimers(there, next []routed.Rack) (effects []Effect) {
+func ofTimers(there, next []routed.Rack) (effects []effect.Effect) {
 	var switched, changed []string
 	for _, a := range there {
 		for _, b := range next {
@@ -148,12 +150,12 @@ func ofTimers(there, next []routed.Rack) (effects []Effect) {
 		}
 	}
 	if len(switched) > 0 {
-		effects = append(effects, one(MayMove, "BFD comes or goes (racks: %s): where a session "+
+		effects = append(effects, effect.One(effect.MayMove, "BFD comes or goes (racks: %s): where a session "+
 			"begins anew by that, connections of its host go to other hosts for some seconds, "+
 			"unless another session lasts", some(switched))...)
 	}
 	if len(changed) > 0 {
-		effects = append(effects, one(Reload, "other timers (racks: %s): BFD has its new intervals "+
+		effects = append(effects, effect.One(effect.Reload, "other timers (racks: %s): BFD has its new intervals "+
 			"at once, while sessions last; the hold time counts in each session that begins from "+
 			"then on, as both ends agree on it (RFC 4271, 4.2)", some(changed))...)
 	}
