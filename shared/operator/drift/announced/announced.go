@@ -13,6 +13,17 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
+// What happens to sessions and connections of a host.
+const (
+	reload  = effect.Reload
+	mayMove = effect.MayMove
+	moves   = effect.Moves
+)
+
+func one(level effect.Level, format string, args ...any) []effect.Effect {
+	return effect.One(level, format, args...)
+}
+
 // Management are the effects of another way by which VIPs come to hosts. Whether hosts with
 // elections announce the VIPs besides may differ between them: the elections stay as they are.
 func Management(there, next plan.Plan) []effect.Effect {
@@ -21,24 +32,24 @@ func Management(there, next plan.Plan) []effect.Effect {
 	case there.Management == next.Management:
 		return nil
 	case !there.ByVRRP() || !next.ByVRRP():
-		return effect.One(effect.Moves, "the VIPs come to hosts in another way (vipManagement %s, and %s from "+
+		return one(moves, "the VIPs come to hosts in another way (vipManagement %s, and %s from "+
 			"then on): a host of one way is not reached by the other one's clients. There is no "+
 			"way between the two without an outage but by both, and VIPs in no network of hosts",
 			there.Management, next.Management)
 	case next.Management == spec.ByBoth && migrates:
-		return effect.One(effect.Reload, "the nodes announce the VIPs to their routers too, all from one "+
+		return one(reload, "the nodes announce the VIPs to their routers too, all from one "+
 			"instant on, once every one of them can: elections and holders stay")
 	case next.Management == spec.ByBoth:
-		return effect.One(effect.Reload, "this node announces the VIPs to its routers too, and the other ones "+
+		return one(reload, "this node announces the VIPs to its routers too, and the other ones "+
 			"when they have the file: elections and holders stay, and routers are led to nodes "+
 			"with the new file alone meanwhile. render and ignition refuse it without --migrate, "+
 			"with which all begin at one instant")
 	case migrates:
-		return effect.One(effect.MayMove, "the nodes withdraw the VIPs from their routers, all at one instant, "+
+		return one(mayMove, "the nodes withdraw the VIPs from their routers, all at one instant, "+
 			"once every one of them can: elections and holders stay, and clients that reach a VIP "+
 			"by the routers' routes alone are cut off then")
 	}
-	return effect.One(effect.MayMove, "this node withdraws the VIPs from its routers, and the other ones when "+
+	return one(mayMove, "this node withdraws the VIPs from its routers, and the other ones when "+
 		"they have the file: elections and holders stay, and clients that reach a VIP by the "+
 		"routers' routes go to nodes with the old file, and are cut off with the last of those. "+
 		"render and ignition refuse it without --migrate")
@@ -52,17 +63,17 @@ func Sessions(there, next plan.Plan) (effects []effect.Effect) {
 		return nil // the way has changed
 	}
 	if a.ASN != b.ASN {
-		effects = append(effects, effect.One(effect.Moves, "the hosts' AS number, %d, becomes %d: all sessions "+
+		effects = append(effects, one(moves, "the hosts' AS number, %d, becomes %d: all sessions "+
 			"of this host end, its connections go to other hosts, and those of routers that "+
 			"expect the new number begin", a.ASN, b.ASN)...)
 	}
 	if !reflect.DeepEqual(a.Grades, b.Grades) {
-		effects = append(effects, effect.One(effect.Moves, "paths have another length (%s, and %s from then "+
+		effects = append(effects, one(moves, "paths have another length (%s, and %s from then "+
 			"on): until all hosts have this file routers send connections to those of the shorter "+
 			"paths alone, and each change breaks some", lengths(*a), lengths(*b))...)
 	}
 	if !slices.Equal(a.Communities, b.Communities) {
-		effects = append(effects, effect.One(effect.Reload, "the routes get the communities %s: sessions last, "+
+		effects = append(effects, one(reload, "the routes get the communities %s: sessions last, "+
 			"and routers may treat the routes otherwise", some(b.Communities))...)
 	}
 	return append(effects, ofRacks(a.Racks, b.Racks)...)
@@ -91,11 +102,11 @@ func ofRacks(there, next []routed.Rack) (effects []effect.Effect) {
 	}
 	effects = append(effects, ofTimers(there, next)...)
 	if kept < len(there) {
-		effects = append(effects, effect.One(effect.MayMove, "a rack goes, or has another name or network: a "+
+		effects = append(effects, one(mayMove, "a rack goes, or has another name or network: a "+
 			"host that was in it has the routers of another one, or none, and then its "+
 			"connections go to other hosts")...)
 	} else if kept < len(next) {
-		effects = append(effects, effect.One(effect.Reload, "there is one more rack: hosts of the others stay "+
+		effects = append(effects, one(reload, "there is one more rack: hosts of the others stay "+
 			"as they are")...)
 	}
 	return effects
@@ -128,10 +139,10 @@ func ofRouters(there, next routed.Rack) []effect.Effect {
 	text := fmt.Sprintf("in the rack %s sessions with routers end (%s), begin (%s) and begin anew "+
 		"(%s)", next, some(ends), some(begin), some(anew))
 	if len(stay) == 0 {
-		return effect.One(effect.Moves, "%s: none lasts, so that connections of its hosts go to other racks "+
+		return one(moves, "%s: none lasts, so that connections of its hosts go to other racks "+
 			"until one is up", text)
 	}
-	return effect.One(effect.Reload, "%s: those with %s last, and the VIPs stay", text, some(stay))
+	return one(reload, "%s: those with %s last, and the VIPs stay", text, some(stay))
 }
 
 // ofTimers are the effects of other timers of racks.
@@ -150,12 +161,12 @@ func ofTimers(there, next []routed.Rack) (effects []effect.Effect) {
 		}
 	}
 	if len(switched) > 0 {
-		effects = append(effects, effect.One(effect.MayMove, "BFD comes or goes (racks: %s): where a session "+
+		effects = append(effects, one(mayMove, "BFD comes or goes (racks: %s): where a session "+
 			"begins anew by that, connections of its host go to other hosts for some seconds, "+
 			"unless another session lasts", some(switched))...)
 	}
 	if len(changed) > 0 {
-		effects = append(effects, effect.One(effect.Reload, "other timers (racks: %s): BFD has its new intervals "+
+		effects = append(effects, one(reload, "other timers (racks: %s): BFD has its new intervals "+
 			"at once, while sessions last; the hold time counts in each session that begins from "+
 			"then on, as both ends agree on it (RFC 4271, 4.2)", some(changed))...)
 	}

@@ -62,7 +62,8 @@ func Find(t timeline.Timeline) (all []timeline.Gap) {
 	for i := range all {
 		all[i].Serving = serving(t, all[i])
 	}
-	return slices.DeleteFunc(all, func(g timeline.Gap) bool { return g.To < t.Begin || g.From > t.End })
+	return slices.DeleteFunc(all,
+		func(g timeline.Gap) bool { return g.To < t.Begin || g.From > t.End })
 }
 
 // serving are the lanes that serve the VIP in a gap.
