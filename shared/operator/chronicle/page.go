@@ -33,7 +33,7 @@ func Page(hosts []Host, last int) (timeline.Page, error) {
 			t := c.Timeline(i, v)
 			pictures[v.Instance] = t.Title
 			page.Timelines = append(page.Timelines, t)
-			gaps[v.Instance] = i.gaps(v, t)
+			gaps[v.Instance] = c.gaps(i, v, t)
 			for _, g := range gaps[v.Instance] {
 				if !g.at.Before(i.Begin) && !g.at.After(i.End) { // else another picture has it
 					page.Note += " " + g.text(v)

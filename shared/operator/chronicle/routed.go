@@ -37,11 +37,9 @@ func (c Chronicle) routed(mine []Event, v VIP) timeline.Timeline {
 			t.Lanes = append(t.Lanes, lane)
 		}
 	}
-	for _, g := range gap.Find(t) {
-		if !c.elsewhere(zero.Add(g.To), v) {
-			t.Gaps = append(t.Gaps, g)
-			parts = append(parts, strings.TrimSuffix(words(g), "."))
-		}
+	for _, g := range c.between(t, zero, v) {
+		t.Loud = append(t.Loud, gap.Loud([]gap.Gap{g.Gap})...)
+		parts = append(parts, strings.TrimSuffix(g.String(), "."))
 	}
 	if len(parts) > 0 {
 		t.Note = strings.Join(parts, ". ") + "."
@@ -154,12 +152,25 @@ func (c Chronicle) ends(own []Event, n int, zero time.Time, end time.Duration) t
 
 // gapAt is a time in which no host announced a VIP.
 type gapAt struct {
-	timeline.Gap
+	gap.Gap
 	at time.Time // of its begin
 }
 
+// between are the gaps of a picture.
+func (c Chronicle) between(t timeline.Timeline, zero time.Time, v VIP) (all []gapAt) {
+	for _, g := range gap.Find(t) {
+		if !c.elsewhere(zero.Add(g.To), v) {
+			all = append(all, gapAt{g, zero.Add(g.From)})
+		}
+	}
+	return all
+}
+
 // gaps are those of an incident's picture.
-func (i Incident) gaps(v VIP, t timeline.Timeline) (all []gapAt) {
+func (c Chronicle) gaps(i Incident, v VIP, t timeline.Timeline) []gapAt {
+	if !v.routed() {
+		return nil
+	}
 	var mine []Event
 	for _, e := range i.Events {
 		if e.Instance == v.Instance {
@@ -167,10 +178,7 @@ func (i Incident) gaps(v VIP, t timeline.Timeline) (all []gapAt) {
 		}
 	}
 	first, _ := moves(mine)
-	for _, g := range t.Gaps {
-		all = append(all, gapAt{g, first.At.Add(g.From)})
-	}
-	return all
+	return c.between(t, first.At, v)
 }
 
 // elsewhere reports whether routers reported at a time a host of the cluster of which there is no
@@ -192,22 +200,9 @@ func (c Chronicle) elsewhere(at time.Time, v VIP) bool {
 	return false
 }
 
-// words is a gap in words.
-func words(g timeline.Gap) string {
-	text := fmt.Sprintf("By these journals no host announced it for %v",
-		(g.To - g.From).Round(time.Millisecond))
-	if g.Open {
-		text = "By these journals no host announces it at the end"
-	}
-	if len(g.Serving) == 0 {
-		return text + ", and none served it."
-	}
-	return text + ", while " + strings.Join(g.Serving, ", ") + " served it."
-}
-
 // text is a gap as a page's note has it.
 func (g gapAt) text(v VIP) string {
-	return fmt.Sprintf("%s, %s: %s", v, g.at.UTC().Format("2006-01-02 15:04:05.000Z"), words(g.Gap))
+	return fmt.Sprintf("%s, %s: %s", v, g.at.UTC().Format("2006-01-02 15:04:05.000Z"), g.String())
 }
 
 // begins reports whether an event begins a gap in which a host served the VIP.

@@ -19,8 +19,8 @@ const (
 	leastWait = 100 * time.Millisecond
 )
 
-// bands are the times with dual holders, those in which no host announces a VIP that one serves,
-// and the longest time without a served request.
+// bands are the times with dual holders, the longest time without a served request, and what else a
+// reader must not miss.
 func (t Timeline) bands() (all []band) {
 	for _, b := range t.dualHolders() {
 		if b.to-b.from >= leastDual {
@@ -28,14 +28,8 @@ func (t Timeline) bands() (all []band) {
 			all = append(all, b)
 		}
 	}
-	for _, g := range t.Gaps {
-		text := fmt.Sprintf("no announcer %v", round(g.To-g.From))
-		if g.Open {
-			text = "no announcer"
-		}
-		if len(g.Serving) > 0 {
-			all = append(all, band{g.From, g.To, text})
-		}
+	for _, s := range t.Loud {
+		all = append(all, band{s.From, s.To, s.Label})
 	}
 	if b := t.longestWait(); b.to-b.from > leastWait {
 		b.label = fmt.Sprintf("longest wait %v", round(b.to-b.from))

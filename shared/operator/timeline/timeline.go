@@ -16,7 +16,7 @@ type Timeline struct {
 	End   time.Duration // what is drawn; lanes may go on before and after it
 	Lanes []Lane
 	Marks []Mark
-	Gaps  []Gap // as package gap finds them
+	Loud  []Span // times that a reader must not miss
 }
 
 // Lane is one host, or all clients.

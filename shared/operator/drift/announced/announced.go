@@ -166,9 +166,9 @@ func ofTimers(there, next []routed.Rack) (effects []effect.Effect) {
 			"unless another session lasts", some(switched))...)
 	}
 	if len(changed) > 0 {
-		effects = append(effects, one(reload, "other timers (racks: %s): BFD has its new intervals "+
-			"at once, while sessions last; the hold time counts in each session that begins from "+
-			"then on, as both ends agree on it (RFC 4271, 4.2)", some(changed))...)
+		effects = append(effects, one(reload, "other timers (racks: %s): BFD has its new "+
+			"intervals at once, while sessions last; the hold time counts in each session that "+
+			"begins from then on, as both ends agree on it (RFC 4271, 4.2)", some(changed))...)
 	}
 	return effects
 }

@@ -38,8 +38,8 @@ func TestFind(t *testing.T) {
 	} {
 		line := timeline.Timeline{End: time.Second, Lanes: tt.lanes}
 		var got, bands []string
-		line.Gaps = Find(line)
-		for _, g := range line.Gaps {
+		line.Loud = Loud(Find(line))
+		for _, g := range Find(line) {
 			got = append(got, fmt.Sprintf("%d to %d %v %t", g.From/time.Millisecond, g.To/time.Millisecond, g.Serving, g.Open))
 		}
 		var page strings.Builder
