@@ -16,12 +16,14 @@ type monitor struct {
 	port      uint16
 }
 
+// monitors are the containers to scrape. The daemons' parents answer on the loopback alone: their
+// monitors report what they do.
 func monitors(p plan.Plan) []monitor {
 	var out []monitor
 	for _, m := range []struct{ container, port string }{
 		{"keepalived-monitor", port.MonitorVIP}, {"haproxy-monitor", port.MonitorLB},
 		{"coredns-monitor", port.MonitorDNS}, {"mdns-publisher", port.MonitorMDNS},
-		{"dnsmasq-monitor", port.MonitorDHCP}, {"speaker", port.Speaker},
+		{"dnsmasq-monitor", port.MonitorDHCP},
 	} {
 		number := p.Ports[m.port]
 		if m.port == port.MonitorVIP && !p.NodeRuns(role.Master).VIP && p.BGP != nil {

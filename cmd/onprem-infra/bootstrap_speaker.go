@@ -15,8 +15,11 @@ import (
 	"github.com/onprem-infra/onprem-infra/bootstrap/vip"
 	"github.com/onprem-infra/onprem-infra/shared/announcing"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/host/meter"
+	"github.com/onprem-infra/onprem-infra/shared/host/recorder"
 	"github.com/onprem-infra/onprem-infra/shared/host/services"
 	"github.com/onprem-infra/onprem-infra/shared/host/speakdir"
+	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -86,6 +89,7 @@ func runSpeaker(ctx context.Context, m *machine, p plan.Plan, kubeconfig string,
 		Nodes: kept,
 	})
 	m.meter.Follow("nodes", nodes.LastReceived)
+	m.meter.Add(meter.Speaker(files))
 	return runRoom(ctx, m, stepsOf(room), func(ctx context.Context) {
 		if !p.ByVRRP() { // else keepalived's program has the port
 			m.serve(ctx, p, p.Ports[port.MonitorVIP], nil)
@@ -93,6 +97,10 @@ func runSpeaker(ctx context.Context, m *machine, p plan.Plan, kubeconfig string,
 		m.watchLinks(ctx)
 		m.watchAPI(ctx, "nodes", nodes)
 		m.watch(ctx, "the local API", watch.Run)
+		written := recorder.New(recorder.Options{
+			Plan: p, Path: journal.SpeakerPath, Speaker: files, Log: m.log,
+		})
+		m.watch(ctx, "the journal", written.Run)
 		m.watchFiles(ctx, "the speaker", files.At(spoken.StatusFile), spoken.RackFile)
 	})
 }

@@ -23,10 +23,12 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/node"
 	"github.com/onprem-infra/onprem-infra/shared/host/recorder"
 	"github.com/onprem-infra/onprem-infra/shared/host/services"
+	"github.com/onprem-infra/onprem-infra/shared/host/speakdir"
 	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/spoken"
 )
 
 func runVIPCommand(std streams) *cobra.Command {
@@ -116,6 +118,9 @@ func runVIP(
 	room := vip.New(o)
 	counted := meter.New(meter.Options{Plan: p, Host: node.New(""), Nodes: nodes.Known})
 	m.meter.Add(counted.Page)
+	if p.BGP != nil { // the speaker's program leaves the port to this one
+		m.meter.Add(meter.Speaker(speakdir.Dir(spoken.RunDir)))
+	}
 	m.meter.Follow("nodes", nodes.LastReceived)
 	steps := stepsOf(room)
 	steps.Observe = func(ctx context.Context) (vip.Snapshot, error) {

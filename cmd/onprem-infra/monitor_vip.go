@@ -134,11 +134,13 @@ func monitorVIP(
 		followAnnouncer(ctx, m, host, announcer)
 		events := publish.NewEvents(seen.API.NodeName, seen.CreateEvent, m.log)
 		m.watch(ctx, "Events of this node", events.Run)
-		m.keepJournal(ctx, host.Listener, counted, recorder.Options{
+		recorded := recorder.Options{
 			Plan: p, Run: host.Dir, Path: host.At(journal.Path), Checks: checkNamesOf(p, r),
 			Passes: made.Passes, Announced: host.Listener.Announced, Log: m.log,
 			Report: func(e journal.Entry) { events.Note(change(e)) },
-		})
+		}
+		recordAnnounced(&recorded, host, announcer)
+		m.keepJournal(ctx, host.Listener, counted, recorded)
 		for _, w := range seen.Watches(m.wake) {
 			m.watch(ctx, w.What, w.Run)
 		}

@@ -4,15 +4,20 @@ package main
 
 import (
 	"context"
+	"net/netip"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip/absent"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/announce"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
 	"github.com/onprem-infra/onprem-infra/shared/host/memory"
+	"github.com/onprem-infra/onprem-infra/shared/host/meter"
 	"github.com/onprem-infra/onprem-infra/shared/host/node"
+	"github.com/onprem-infra/onprem-infra/shared/host/recorder"
+	"github.com/onprem-infra/onprem-infra/shared/host/speakdir"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/plan/speaks"
+	"github.com/onprem-infra/onprem-infra/shared/spoken"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
@@ -28,12 +33,28 @@ func newAnnouncer(m *monitor, p plan.Plan, made *checks.Checks) *announce.Room {
 	})
 }
 
-// followAnnouncer keeps the file of the VIPs that the node does not announce, and has a change of
-// the rack's name ask for a round.
+// recordAnnounced has the journal note what the node announces.
+func recordAnnounced(o *recorder.Options, h node.Host, room *announce.Room) {
+	if room == nil {
+		return
+	}
+	o.Speaker = speakdir.Dir(h.At(spoken.RunDir))
+	o.Unannounced = func() map[netip.Addr]string {
+		why := map[netip.Addr]string{}
+		for _, v := range room.Absent() {
+			why[v.VIP] = v.Why
+		}
+		return why
+	}
+}
+
+// followAnnouncer keeps the file of the VIPs that the node does not announce, serves the speaker's
+// metrics with its own, and has a change of the rack's name ask for a round.
 func followAnnouncer(ctx context.Context, m *monitor, h node.Host, room *announce.Room) {
 	if room == nil {
 		return
 	}
+	m.meter.Add(meter.Speaker(speakdir.Dir(h.At(spoken.RunDir))))
 	m.watchFiles(ctx, "the rack's name", node.Speaker{}.Watched()...)
 	m.watch(ctx, "which VIPs are not announced", func(ctx context.Context) error {
 		file := h.At(supervised.RunDir, absent.VIPsFile)

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -70,5 +71,25 @@ func TestJournalBefore(t *testing.T) {
 	got := run(supervised.Master, supervised.Backup)
 	if last := len(got) - 1; last < 1 || !got[last-1].Earlier || !got[last-1].Holder || got[last].Earlier || got[last].Holder {
 		t.Errorf("the second run reported %+v", got)
+	}
+}
+
+// TestJournals_OfSpeaker holds that the two journals of a bootstrap machine, by VRRP and by BGP, are one host's,
+// and that two of one kind are not.
+func TestJournals_OfSpeaker(t *testing.T) {
+	const elected = `{"at":"2026-01-02T03:04:05Z","instance":"ostest_API_0","state":"MASTER"}` + "\n"
+	const routed = `{"at":"2026-01-02T03:04:06Z","instance":"bgp:198.51.100.5","vip":"198.51.100.5","kind":"route","phase":"announced"}` + "\n"
+	for _, tt := range []struct {
+		first, second string
+		entries       int // 0 for an error
+	}{{elected, routed, 2}, {routed, elected, 2}, {elected, elected, 0}, {routed, routed, 0}, {elected + routed, elected, 0}, {elected + routed, routed, 3}} {
+		var j journals
+		var out strings.Builder
+		std := streams{out: &out, err: &out}
+		errFirst := j.addVIPs(std, "bootstrap", []byte(tt.first))
+		err := j.addVIPs(std, "bootstrap", []byte(tt.second))
+		if errFirst != nil || (err == nil) != (tt.entries > 0) || err == nil && (len(j.hosts) != 1 || len(j.hosts[0].Entries) != tt.entries) {
+			t.Errorf("%q, %q: %v, %v, %+v", tt.first, tt.second, errFirst, err, j.hosts)
+		}
 	}
 }

@@ -33,7 +33,9 @@ type reporting struct {
 const reportLong = `report puts the journals of several hosts side by side and draws which host held
 each virtual IP when: one picture for each time at which one moved, the last ones first, as
 "simulate" draws its runs. Every host keeps a journal, /var/lib/onprem-infra/journal.jsonl: when it
-held which VIP, and why.
+held which VIP, and why. Where hosts announce VIPs to their routers by BGP it has when this one
+did, its sessions, and which other hosts routers reported. Several hosts that announce a VIP at once
+are as they should be; report names each time in which none did, and which hosts served it then.
 
 Of a bootstrap machine that installs hosts it also draws the installation: a lane for each host with
 what dnsmasq, the HTTP server and Ironic saw of it until its Node joined, and the cause of each boot
@@ -231,25 +233,38 @@ func (j *journals) take(std streams, name string, text []byte) []byte {
 
 // addVIPs takes in the journal of a host's VIPs.
 func (j *journals) addVIPs(std streams, name string, text []byte) error {
-	if slices.ContainsFunc(j.hosts, func(h chronicle.Host) bool { return h.Name == name }) {
-		return usage("there are two journals of host %s: name their hosts, as HOST=FILE", name)
-	}
 	own, err := journal.Decode(text)
 	if err != nil {
 		_ = printMessage(std.err, "%s: %v\n", name, err)
 	}
-	j.hosts = append(j.hosts, chronicle.Host{Name: name, Entries: own.Entries()})
+	entries := own.Entries()
+	at := slices.IndexFunc(j.hosts, func(h chronicle.Host) bool { return h.Name == name })
+	switch {
+	case at < 0:
+		j.hosts = append(j.hosts, chronicle.Host{Name: name, Entries: entries})
+	case onlyRouted(entries) != onlyRouted(j.hosts[at].Entries): // those of a bootstrap machine
+		j.hosts[at].Entries = append(j.hosts[at].Entries, entries...)
+	default:
+		return usage("there are two journals of host %s: name their hosts, as HOST=FILE", name)
+	}
 	return nil
 }
 
+// onlyRouted reports whether a journal has what a host announces by BGP, and nothing else.
+func onlyRouted(all []journal.Entry) bool {
+	return len(all) > 0 && !slices.ContainsFunc(all,
+		func(e journal.Entry) bool { return e.Kind == journal.OfElection })
+}
+
 // ownJournals are the files of this host: its journal, and what a bootstrap machine has written of
-// the installation of hosts. Without any of the latter the former has to be there.
+// VIPs by BGP and of the installation of hosts. Without any of the latter the former has to be
+// there.
 func ownJournals() (paths []string) {
 	installation := []string{layout.Journal}
 	for _, s := range events.Sources() {
 		installation = append(installation, events.Former(s), events.Path(s))
 	}
-	paths = slices.DeleteFunc(append([]string{journal.Path}, installation...),
+	paths = slices.DeleteFunc(append([]string{journal.Path, journal.SpeakerPath}, installation...),
 		func(path string) bool {
 			there, err := file.Exists(path)
 			return err == nil && !there
@@ -315,7 +330,7 @@ func (j *journals) addTogether(std streams, name string) error {
 	if j.takeObjects(std, "standard input", text) {
 		return nil
 	}
-	texts, err := chronicle.Split(j.take(std, "standard input", text), name)
+	texts, err := journal.Split(j.take(std, "standard input", text), name)
 	if err != nil {
 		return usage("%w", err)
 	}

@@ -16,7 +16,8 @@ equal length as hosts announce. What no snippet holds stands above them, as comm
 
 Give it to those who run the routers: it is a begin for their own configuration, and no program
 applies it. Words in capitals stand for what the description does not have. Passwords are never in
-it. That of FRR is tested with FRR, the others follow the vendors' manuals.`
+it. That of FRR is tested with FRR. Those of EOS, NX-OS and Junos are untested: no device has read
+them, so compare them with the manual of your release.`
 
 func routersCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{

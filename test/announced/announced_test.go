@@ -22,6 +22,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/vip/absent"
 	"github.com/onprem-infra/onprem-infra/shared/bgp"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/spec/routing"
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
@@ -43,7 +44,7 @@ type node struct {
 
 // TestWorkers has two workers in two racks: each announces the ingress VIP while something answers at its
 // ingress port, clients reach those that do, a node that is to leave leaves, and one whose monitor is
-// dead does too.
+// dead does too. A client reads the metrics at a node's address, and report draws what the nodes wrote.
 func TestWorkers(t *testing.T) {
 	need.Root(t)
 	timing, _ := bgp.TimingOf(bgp.ProfileLan)
@@ -80,6 +81,14 @@ func TestWorkers(t *testing.T) {
 	}
 	two.serve()
 	until(t, "ways to both", 30*time.Second, ways(2))
+	router, _ := fabric.RackAddress(1, 1)
+	for _, want := range []string{fmt.Sprintf("onprem_bgp_session_up{peer=%q} 1", router.Addr()), fmt.Sprintf("onprem_bgp_announced{vip=%q,peer=%q} 1", fabric.VIP4, router.Addr())} {
+		four, _ := fabric.RackAddress(1, 11)
+		until(t, want, 20*time.Second, func() bool {
+			text, _ := get(f.Client, netip.AddrPortFrom(four.Addr(), p.Ports[port.MonitorVIP]), "/metrics")
+			return strings.Contains(text, want)
+		})
+	}
 	one.fail()
 	until(t, "the way to n2 alone", 30*time.Second, ways(1))
 	if got, err := ask(f.Client, fabric.VIP4); got != "n2" {
@@ -106,13 +115,35 @@ func TestWorkers(t *testing.T) {
 	if took := time.Since(begun); took < 8*time.Second {
 		t.Errorf("a monitor that is away for %v takes its node out", took)
 	}
+	reported(t, programs, one, two)
+}
+
+// reported holds what report makes of the nodes' journals: each change with its reason, and that no
+// time was without an announcer, though both announced for most of it.
+func reported(t *testing.T, programs string, nodes ...*node) {
+	t.Helper()
+	args := []string{"report", "--last", "99", "-o", "text"}
+	for _, n := range nodes {
+		args = append(args, n.Name+"="+n.dir+"/var/onprem-infra/journal.jsonl")
+	}
+	out, err := exec.CommandContext(t.Context(), programs+"/onprem-infra", args...).CombinedOutput()
+	text := strings.Join(strings.Fields(string(out)), " ")
+	for _, want := range []string{"n1 198.51.100.5 announced", "n2 198.51.100.5 announced", "n1 198.51.100.5 withdrawn no ingress router answers here",
+		"n2 198.51.100.5 demoted", "this host was asked to give it up", "n2 198.51.100.5 withdrawn this host leaves, and routers know another one", "router 10.1.1.1 up the session began"} {
+		if err != nil || !strings.Contains(text, want) {
+			t.Errorf("%v: the report lacks %q", err, want)
+		}
+	}
+	if strings.Contains(text, "no host announce") || t.Failed() {
+		t.Errorf("%s", out)
+	}
 }
 
 // compile is the plan of a cluster whose racks are those of the fabric.
 func compile(t *testing.T) plan.Plan {
 	t.Helper()
 	c := spec.Cluster{
-		Name: "prod", BaseDomain: "example.com", Platform: spec.None, Distribution: spec.Kubernetes, ControlPlaneReplicas: 3,
+		Name: "prod", BaseDomain: "example.com", Platform: spec.None, Distribution: spec.Kubernetes, ControlPlaneReplicas: 3, Metrics: spec.MetricsNode,
 		APIVIPs:     []netip.Addr{netip.MustParseAddr("198.51.100.8"), netip.MustParseAddr("2001:db8:99::8")},
 		IngressVIPs: []netip.Addr{fabric.VIP4, fabric.VIP6},
 		Routing:     spec.Routing{Management: spec.ByBGP, BGP: routing.BGPSettings{ASN: fabric.Hosts, Timers: routing.Timers{Timing: bgp.ProfileLan}}},
@@ -136,7 +167,7 @@ func compile(t *testing.T) plan.Plan {
 func start(t *testing.T, f *fabric.Fabric, p plan.Plan, programs, name string, rack, number int) *node {
 	t.Helper()
 	n := &node{Host: f.Host(name, rack, number), t: t, dir: t.TempDir(), programs: programs}
-	for _, dir := range []string{"run", "var"} {
+	for _, dir := range []string{spoken.RunDir, "var/onprem-infra"} { // which kubelet makes
 		if err := os.MkdirAll(filepath.Join(n.dir, dir), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -219,11 +250,15 @@ func (n *node) absent(vip netip.Addr) string {
 
 // ask is the name of the node that answers a client.
 func ask(from *lab.Host, vip netip.Addr) (string, error) {
+	return get(from, netip.AddrPortFrom(vip, 80), "/")
+}
+
+func get(from *lab.Host, address netip.AddrPort, path string) (string, error) {
 	client := http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 			return from.Dial(ctx, network, address)
 		}}}
-	answer, err := client.Get("http://" + netip.AddrPortFrom(vip, 80).String() + "/")
+	answer, err := client.Get("http://" + address.String() + path)
 	if err != nil {
 		return "", err
 	}

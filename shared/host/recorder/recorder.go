@@ -1,4 +1,5 @@
-// Package recorder keeps a host's journal of the holders of its VIPs in a file.
+// Package recorder keeps a host's journal of its VIPs in a file: of their holders by VRRP, and of
+// what the host announces by BGP.
 package recorder
 
 import (
@@ -17,9 +18,11 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/rundir"
+	"github.com/onprem-infra/onprem-infra/shared/host/speakdir"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/spoken"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
@@ -29,15 +32,20 @@ const maxWaiting = 50
 // Options are what a Recorder needs.
 type Options struct {
 	Plan   plan.Plan
-	Run    rundir.Dir
+	Run    rundir.Dir       // of keepalived's parent; empty for none
 	Path   string           // of the journal
 	Checks []vrrp.CheckName // of the host; none on the bootstrap machine
 	Passes func(vrrp.CheckName) bool
 	// Announced are the other routers that advertise the VIPs; nil if the host does not listen.
 	Announced func() map[string]journal.Announced
-	// Report takes every new entry, and as late those of an earlier run; may be nil.
+	// Report takes every new entry about a VRRP group, and as late those of an earlier run; may be
+	// nil.
 	Report func(journal.Entry)
-	Log    *slog.Logger
+	// Speaker has the files of FRR's parent; empty if this program's journal has nothing of it.
+	Speaker speakdir.Dir
+	// Unannounced is why the host does not announce VIPs; may be nil.
+	Unannounced func() map[netip.Addr]string
+	Log         *slog.Logger
 }
 
 // Recorder keeps the journal. It runs beside the monitor's loop: a disk that hangs must not stop a
@@ -90,7 +98,7 @@ func (r *Recorder) Run(ctx context.Context) error {
 	var watching sync.WaitGroup
 	defer watching.Wait()
 	defer cancel()
-	watching.Go(func() { lost <- file.Watch(ctx, []string{r.options.Run.StatusFile()}, r.wake) })
+	watching.Go(func() { lost <- file.Watch(ctx, r.watched(), r.wake) })
 	for {
 		select {
 		case err := <-lost:
@@ -101,6 +109,17 @@ func (r *Recorder) Run(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// watched are the files that are read.
+func (r *Recorder) watched() (files []string) {
+	if r.options.Run != "" {
+		files = append(files, r.options.Run.StatusFile())
+	}
+	if r.options.Speaker != "" {
+		files = append(files, r.options.Speaker.At(spoken.StatusFile))
+	}
+	return files
 }
 
 // Record observes once, and writes what is new. What cannot be written is written the next time.
@@ -129,6 +148,9 @@ func (r *Recorder) Record() error {
 			r.options.Report(e)
 		}
 	}
+	if err := r.recordAnnouncing(observed.At, observed.Boot); err != nil {
+		return err
+	}
 	if r.saved {
 		return nil
 	}
@@ -141,8 +163,10 @@ func (r *Recorder) Record() error {
 
 func (r *Recorder) observe() (l journal.Observation, err error) {
 	l = journal.Observation{At: time.Now(), VIPs: r.vips, Barred: map[string][]string{}}
-	if l.Status, err = r.options.Run.Status(); err != nil {
-		return l, fmt.Errorf("read the supervisor's status: %w", err)
+	if r.options.Run != "" {
+		if l.Status, err = r.options.Run.Status(); err != nil {
+			return l, fmt.Errorf("read the supervisor's status: %w", err)
+		}
 	}
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -179,7 +203,7 @@ func (r *Recorder) read() {
 			"file", r.options.Path, "error", err)
 	}
 	for _, e := range r.journal.Entries() {
-		if r.options.Report != nil && e.Clash == "" {
+		if r.options.Report != nil && e.Clash == "" && e.Kind == journal.OfElection {
 			e.Late = true
 			r.options.Report(e)
 		}

@@ -63,6 +63,9 @@ type Speaker struct {
 	Left          bool     `json:"left"` // all has ended in order
 	Daemons       []Daemon `json:"daemons"`
 	Troubles      []string `json:"troubles"`
+	// BFDTaken names what else receives BFD's packets: sessions are without BFD until the speaker
+	// starts anew.
+	BFDTaken string `json:"bfdTaken,omitempty"`
 }
 
 // Daemon is one of FRR's programs.
@@ -141,7 +144,7 @@ func speaker(s Seen) Speaker {
 		return out
 	}
 	out.Started, out.At, out.Left = true, s.Status.At.UTC(), s.Status.Left
-	out.Silent = s.Now.Sub(s.Status.At) > Stale
+	out.Silent, out.BFDTaken = s.Now.Sub(s.Status.At) > Stale, s.Status.BFDTaken
 	out.Troubles = append(out.Troubles, s.Status.Troubles...)
 	for _, d := range s.Status.Daemons {
 		out.Daemons = append(out.Daemons, Daemon{string(d.Name), d.Running, d.Starts})

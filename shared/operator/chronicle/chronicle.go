@@ -1,5 +1,6 @@
-// Package chronicle merges the journals of several hosts: which host held each VIP when, how far
-// the hosts' clocks are apart, and a picture of each move of a VIP.
+// Package chronicle merges the journals of several hosts: which host held each VIP when by VRRP,
+// which ones announced it when by BGP, how far the hosts' clocks are apart, and a picture of each
+// move of a VIP.
 package chronicle
 
 import (
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
+	"github.com/onprem-infra/onprem-infra/shared/speak"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
@@ -24,17 +26,29 @@ type Event struct {
 	At     time.Time
 	Host   string
 	Before supervised.State // of the same instance on that host; empty for the first entry
+	Was    speak.Phase      // before, of the same VIP by BGP; empty for the first entry
 	Booted bool             // the host was booted since then
 	journal.Entry
 }
 
-// gained and lost report whether the host took the VIP over, or lost it. A host whose journal
-// begins with a VIP that it holds has not gained it.
+// gained and lost report whether the host took the VIP over or lost it, or began or ended to
+// announce it. A host whose journal begins with a VIP that it has has not gained it.
 func (e Event) gained() bool {
+	if e.Kind == journal.OfRoute {
+		return announced(e.Phase) && !announced(e.Was) && e.Was != ""
+	}
 	return e.State == supervised.Master && e.Before != supervised.Master && e.Before != ""
 }
 
-func (e Event) lost() bool { return e.Before == supervised.Master && e.State != supervised.Master }
+func (e Event) lost() bool {
+	if e.Kind == journal.OfRoute {
+		return announced(e.Was) && !announced(e.Phase)
+	}
+	return e.Before == supervised.Master && e.State != supervised.Master
+}
+
+// announced reports whether routers have a VIP from a host in a phase.
+func announced(p speak.Phase) bool { return p == speak.Announced || p == speak.Demoted }
 
 // quiet is the rest that ends an incident.
 const quiet = time.Minute
@@ -59,16 +73,21 @@ func Of(hosts ...Host) Chronicle {
 	var c Chronicle
 	for _, h := range hosts {
 		c.Hosts = append(c.Hosts, h.Name)
-		last := map[string]journal.Entry{}
+		type about struct {
+			kind           journal.Kind
+			instance, peer string
+		}
+		last := map[about]journal.Entry{}
 		entries := slices.Clone(h.Entries)
 		slices.SortStableFunc(entries, func(a, b journal.Entry) int { return a.At.Compare(b.At) })
 		for _, e := range entries {
-			before := last[e.Instance]
+			same := about{e.Kind, e.Instance, e.Peer}
+			before, known := last[same]
 			c.events = append(c.events, Event{
 				At: e.At.Add(-h.Ahead), Host: h.Name, Entry: e, Before: before.State,
-				Booted: before.State != "" && before.Boot != e.Boot,
+				Was: before.Phase, Booted: known && before.Boot != e.Boot,
 			})
-			last[e.Instance] = e
+			last[same] = e
 		}
 	}
 	slices.Sort(c.Hosts)
@@ -94,15 +113,26 @@ type VIP struct {
 }
 
 func (v VIP) String() string {
+	if v.routed() {
+		return v.Address.String() + " by BGP"
+	}
 	if v.Address.IsValid() {
 		return v.Address.String() + " (" + v.Instance + ")"
 	}
 	return v.Instance
 }
 
+// routed reports whether it is a VIP that hosts announce by BGP.
+func (v VIP) routed() bool {
+	return v.Address.IsValid() && v.Instance == journal.RoutedInstance(v.Address)
+}
+
 // VIPs are the VIPs with events in an incident, by instance.
 func (i Incident) VIPs() (all []VIP) {
 	for _, e := range i.Events {
+		if e.Kind == journal.OfSession {
+			continue // it is of no VIP
+		}
 		at := slices.IndexFunc(all, func(v VIP) bool { return v.Instance == e.Instance })
 		if at < 0 {
 			all, at = append(all, VIP{Instance: e.Instance}), len(all)

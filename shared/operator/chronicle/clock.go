@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
 )
 
 // Clock is how two hosts' clocks differ, by the handovers that both have recorded.
@@ -47,6 +49,7 @@ func clocks(events []Event) (all []Clock) {
 	for _, e := range events {
 		switch {
 		case e.Late: // its time is not known
+		case e.Kind != journal.OfElection: // hosts announce it each for itself
 		case e.gained():
 			gains = append(gains, e)
 		case e.lost():

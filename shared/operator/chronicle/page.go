@@ -1,37 +1,13 @@
 package chronicle
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
 	"github.com/onprem-infra/onprem-infra/shared/operator/timeline"
 )
-
-// Split separates the journals of several hosts in one text. A line "==> HOST <==" begins each of
-// them; name is the host of the lines before the first one, empty if there may be none.
-func Split(text []byte, name string) (map[string][]byte, error) {
-	journals := map[string][]byte{}
-	for line := range bytes.Lines(text) {
-		host, ok := bytes.CutPrefix(bytes.TrimSpace(line), []byte("==> "))
-		if ok && bytes.HasSuffix(host, []byte(" <==")) {
-			name = string(bytes.TrimSpace(bytes.TrimSuffix(host, []byte("<=="))))
-			if _, twice := journals[name]; twice {
-				return nil, fmt.Errorf("standard input has two journals of host %s", name)
-			}
-			journals[name] = nil
-			continue
-		}
-		if name == "" && len(bytes.TrimSpace(line)) > 0 {
-			return nil, errors.New("standard input does not name the journal's host: begin it " +
-				`with a line "==> HOST <==", or write HOST=-`)
-		}
-		journals[name] = append(journals[name], line...)
-	}
-	return journals, nil
-}
 
 // Page draws the last incidents in which a VIP moved, the newest first, above a table of their
 // events.
@@ -52,15 +28,21 @@ func Page(hosts []Host, last int) (timeline.Page, error) {
 			clockNote(c, hosts)),
 	}
 	for _, i := range slices.Backward(shown) {
-		pictures := map[string]string{} // titles, by instance
+		pictures, gaps := map[string]string{}, map[string][]gapAt{} // by instance
 		for _, v := range i.MovedVIPs() {
 			t := c.Timeline(i, v)
 			pictures[v.Instance] = t.Title
 			page.Timelines = append(page.Timelines, t)
+			gaps[v.Instance] = c.gaps(i, v, t)
+			for _, g := range gaps[v.Instance] {
+				if !g.at.Before(i.Begin) && !g.at.After(i.End) { // else another picture has it
+					page.Note += " " + g.text(v)
+				}
+			}
 		}
 		for _, e := range i.Events {
-			page.Rows = append(page.Rows,
-				timeline.TableRow{Picture: pictures[e.Instance], Cells: e.cells()})
+			page.Rows = append(page.Rows, timeline.TableRow{Picture: pictures[e.Instance],
+				Cells: e.cells(), Alarm: e.begins(gaps[e.Instance])})
 		}
 	}
 	return page, nil
@@ -76,6 +58,9 @@ func (e Event) cells() []string {
 		vip = e.VIP.String()
 	}
 	at := e.At.UTC().Format("2006-01-02 15:04:05.000")
+	if e.Kind != journal.OfElection {
+		return append([]string{at, e.Host}, append(e.routedCells(), why)...)
+	}
 	return []string{at, e.Host, vip, string(e.State), fmt.Sprint(e.Priority), why}
 }
 

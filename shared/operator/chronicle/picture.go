@@ -19,6 +19,9 @@ func (c Chronicle) Timeline(i Incident, v VIP) timeline.Timeline {
 			mine = append(mine, e)
 		}
 	}
+	if v.routed() {
+		return c.routed(mine, v)
+	}
 	first, last := moves(mine)
 	zero, end := first.At, last.At.Sub(first.At)
 	t := timeline.Timeline{

@@ -82,6 +82,7 @@ const (
 	CheckVIPInSubnet  Name = "bgp-vip-in-subnet" // a VIP is in a network of hosts
 	CheckVIPSource    Name = "vip-source"        // a VIP is the host's own source or identity
 	CheckReversePath  Name = "rp-filter"         // packets by another link are dropped
+	CheckLinkDown     Name = "bgp-linkdown"      // routes over a link that is down are used
 	CheckBGPForeign   Name = "bgp-foreign"       // a host outside the cluster announces a VIP
 	CheckNotAnnounced Name = "bgp-not-announced" // a VIP is to be announced, and no router has it
 	CheckNotReported  Name = "bgp-not-reported"  // routers report no path to other hosts
@@ -122,7 +123,8 @@ var checks = []check{
 	{CheckBGPRefused, routed.Refused}, {CheckTTL, routed.TTL}, {CheckMD5, routed.MD5},
 	{CheckNotification, routed.Notification}, {CheckBFD, routed.BFD}, {CheckBGPMTU, routed.MTU},
 	{CheckVIPInSubnet, routed.InSubnet}, {CheckVIPSource, routed.Source},
-	{CheckReversePath, routed.ReversePath}, {CheckBGPForeign, routed.Foreign},
+	{CheckReversePath, routed.ReversePath}, {CheckLinkDown, routed.LinkDown},
+	{CheckBGPForeign, routed.Foreign},
 	{CheckNotAnnounced, routed.NotAnnounced}, {CheckNotReported, routed.NotReported},
 	{CheckReach, vips.Reach}, {CheckMTU, vips.MTU}, {CheckVRRPPasses, vips.VRRPPasses},
 	{CheckUpstreamSelf, daemons.UpstreamSelf}, {CheckUpstreamNone, daemons.Upstream},

@@ -105,6 +105,11 @@ var routedCases = []testCase{
 	{CheckBGPPorts, "BFD's, without BFD", announcer(nil, func(f *facts.Facts) {
 		f.Plan.BGP.Timing.BFDIntervalMs, f.Routed.Others = 0, []facts.Socket{{Network: "udp", Port: 3784}}
 	}), ""},
+	{CheckBGPPorts, "BFD's, by the speaker's report", announcer(func(s *announcing.Seen) {
+		s.Status.BFDTaken, s.Status.Sessions[0].BFD, s.Status.Sessions[1].BFD = "UDP port 3784 by bfdd (process 12)", "", ""
+	}, func(f *facts.Facts) {
+		f.Routed.Others = append(f.Routed.Others, facts.Socket{Network: "udp", Port: 3784})
+	}), "another program receives the packets of this host's sessions: UDP port 3784 by bfdd (process 12)"},
 	{CheckBGPSilent, "a plain host", planned(message.Answer{Outcome: message.Silent, Why: "dial tcp: i/o timeout"}), "nothing comes back from its port 179 (TCP)"},
 	{CheckBGPSilent, "no way", planned(message.Answer{Outcome: message.Unreachable, Why: "no route to host"}), "there is no way to it: no route to host"},
 	{CheckBGPSilent, "no answer to an OPEN", planned(message.Answer{Outcome: message.Silent, Why: "it took the connection, and"}), "it took the connection, and"},
@@ -147,6 +152,8 @@ var routedCases = []testCase{
 	{CheckVIPSource, "of none", announcer(nil, nil), ""},
 	{CheckReversePath, "strict on one of two", announcer(nil, func(f *facts.Facts) { f.Routed.Uplinks[1].Filter = 1 }), "it is strict (rp_filter=1)"},
 	{CheckReversePath, "strict on the only one", announcer(nil, func(f *facts.Facts) { f.Routed.Uplinks = []facts.Uplink{{Link: "ens3", Filter: 1}} }), ""},
+	{CheckLinkDown, "one of two", announcer(nil, func(f *facts.Facts) { f.Routed.Uplinks[1].UsedDown = true }), "they are used also while the link is down"},
+	{CheckLinkDown, "the only one", announcer(nil, func(f *facts.Facts) { f.Routed.Uplinks = []facts.Uplink{{Link: "ens3", UsedDown: true}} }), ""},
 	{CheckBGPForeign, "one", announcer(func(s *announcing.Seen) {
 		s.Status.VIPs[0].Others = append(s.Status.VIPs[0].Others, spoken.Other{Session: "192.0.2.2", Length: 3})
 	}, nil), "a host that is not of this cluster announces it"},

@@ -79,7 +79,7 @@ func Compare(root fs.FS, w Wanted) Report {
 	r.Worst = Nothing
 	for _, c := range r.Changes {
 		for _, e := range c.Effects {
-			r.Worst = slices.MaxFunc([]Level{r.Worst, e.Level}, Level.compare)
+			r.Worst = slices.MaxFunc([]Level{r.Worst, e.Level}, Level.Compare)
 		}
 	}
 	return r

@@ -134,7 +134,7 @@ func TestCompare(t *testing.T) {
 			}
 			worst := Nothing
 			for _, c := range r.Changes {
-				worst = slices.MaxFunc([]Level{worst, c.Effects[0].Level}, Level.compare)
+				worst = slices.MaxFunc([]Level{worst, c.Effects[0].Level}, Level.Compare)
 			}
 			if r.Worst != worst {
 				t.Errorf("worst %s, want %s", r.Worst, worst)

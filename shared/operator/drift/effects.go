@@ -1,7 +1,6 @@
 package drift
 
 import (
-	"cmp"
 	"fmt"
 	"io/fs"
 	"net/netip"
@@ -11,42 +10,34 @@ import (
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/asset"
+	"github.com/onprem-infra/onprem-infra/shared/operator/drift/announced"
+	"github.com/onprem-infra/onprem-infra/shared/operator/drift/effect"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
 	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/spoken"
 )
 
 // Level is how much the host changes when the plan's file replaces its own.
-type Level string
+type Level = effect.Level
 
 // The levels, the least first.
 const (
-	Nothing    Level = "nothing"     // no running process is affected
-	Later      Level = "later"       // it counts from the next boot, or from a restart by hand
-	Reload     Level = "reload"      // a daemon reads its configuration again; all else stays
-	Restart    Level = "restart"     // a pod or a program starts, restarts or ends; the VIPs stay
-	Unknown    Level = "unknown"     // the effect is not known
-	MayMove    Level = "may-move"    // a VIP moves in the case that the text names
-	Moves      Level = "moves"       // a VIP that this host holds moves
-	TwoHolders Level = "two-holders" // for a time a VIP has two holders
+	Nothing    = effect.Nothing
+	Later      = effect.Later
+	Reload     = effect.Reload
+	Restart    = effect.Restart
+	Unknown    = effect.Unknown
+	MayMove    = effect.MayMove
+	Moves      = effect.Moves
+	TwoHolders = effect.TwoHolders
 )
 
 // Levels are all of them, the least first.
-func Levels() []Level {
-	return []Level{Nothing, Later, Reload, Restart, Unknown, MayMove, Moves, TwoHolders}
-}
+func Levels() []Level { return effect.Levels() }
 
 // Effect is one thing that happens.
-type Effect struct {
-	Level Level    `json:"level"`
-	Text  string   `json:"text"`         // for people; the wording may change
-	Of    []string `json:"of,omitempty"` // pods that read their configuration again, or begin anew
-}
-
-// compare orders levels, the least first.
-func (l Level) compare(other Level) int {
-	return cmp.Compare(slices.Index(Levels(), l), slices.Index(Levels(), other))
-}
+type Effect = effect.Effect
 
 // rule is the effect of another text of a file.
 type rule struct {
@@ -72,6 +63,8 @@ var onNodes = []rule{
 			"boot get no answer meanwhile, and a transfer that breaks off has to begin again",
 		"kubelet starts the pod: this node answers hosts that boot while it has the " +
 			"provisioning address"},
+	{"/etc/sysctl.d/*", Later,
+		"it counts from the next boot, or after sysctl --system", ""},
 	{"/etc/kubernetes/disabled-manifests/*", Nothing,
 		"no program reads it", ""},
 	{"/etc/kubernetes/static-pod-resources/keepalived/scripts/*", Nothing,
@@ -92,6 +85,9 @@ var onBootstrap = []rule{
 	{asset.UnitDir + "/onprem-keepalived.service", Later,
 		"it counts after systemctl daemon-reload and a restart, by which the API's VIP leaves " +
 			"in order and comes back", ""},
+	{asset.UnitDir + "/onprem-speaker.service", Later,
+		"it counts after systemctl daemon-reload and a restart, by which routers are led to the " +
+			"nodes, and come back", ""},
 	{asset.UnitDir + "/onprem-coredns.service", Later,
 		"it counts after systemctl daemon-reload and a restart, by which this machine's name " +
 			"server is away for some seconds", ""},
@@ -106,6 +102,11 @@ var onBootstrap = []rule{
 
 // everywhere are the rules of all hosts, after those of their own.
 var everywhere = []rule{
+	{spoken.PasswordsFile, Reload,
+		"the speaker reads it by itself: a session whose password differs ends, and begins when " +
+			"its router has the same one; the others last",
+		"the speaker reads it by itself: a session that gets a password ends, and begins when " +
+			"its router has the same one"},
 	{asset.UnitDir + "/onprem-install.service", Later,
 		"it runs at the next boot: until then the program on this host, " +
 			"/usr/local/bin/onprem-infra, stays the one that is there", ""},
@@ -145,6 +146,8 @@ func (w Wanted) effects(c Change, startable bool) []Effect {
 		return []Effect{nodeIP(c)}
 	case c.Path == pods+"keepalived.yaml" && node:
 		return []Effect{w.keepalived(c)}
+	case c.Path == pods+"speaker.yaml" && node:
+		return []Effect{speaker(c)}
 	case c.Path == pods+"haproxy.yaml" && node:
 		return []Effect{w.haproxy(c)}
 	}
@@ -209,8 +212,9 @@ func (w Wanted) readers() (all []string) {
 	reads := map[string]bool{
 		"coredns": true, "keepalived": !w.otherVIPs(),
 		"haproxy": !reflect.DeepEqual(structure(*w.There), structure(w.Plan)),
+		"speaker": w.otherVIPs() || len(announced.Sessions(*w.There, w.Plan)) > 0,
 	}
-	for _, pod := range []string{"coredns", "keepalived", "haproxy"} {
+	for _, pod := range []string{"coredns", "keepalived", "haproxy", "speaker"} {
 		runs := func(f asset.File) bool { return f.Path == pods+pod+".yaml" }
 		if reads[pod] && slices.ContainsFunc(w.Goods.Tree(), runs) {
 			all = append(all, pod)
@@ -234,6 +238,16 @@ func (w Wanted) keepalived(c Change) Effect {
 	}
 	return Effect{Level: Moves, Text: "kubelet begins the pod anew: a VIP that this node holds " +
 		"goes to another one first, " + w.within("reboot"), Of: []string{"keepalived"}}
+}
+
+func speaker(c Change) Effect {
+	if c.Kind == Missing {
+		return Effect{Level: Restart, Of: []string{"speaker"}, Text: "kubelet starts the pod: " +
+			"this node announces to its routers the VIPs that it serves"}
+	}
+	return Effect{Level: Moves, Of: []string{"speaker"}, Text: "kubelet begins the pod anew: the " +
+		"node leads its routers to other nodes, withdraws the VIPs, and announces them again; " +
+		"all of its connections break once"}
 }
 
 func (w Wanted) haproxy(c Change) Effect {
@@ -289,10 +303,10 @@ func (w Wanted) within(scenario string) string {
 
 // one is a single effect.
 func one(level Level, format string, args ...any) []Effect {
-	return []Effect{{Level: level, Text: fmt.Sprintf(format, args...)}}
+	return effect.One(level, format, args...)
 }
 
 func worstFirst(effects []Effect) []Effect {
-	slices.SortStableFunc(effects, func(a, b Effect) int { return b.Level.compare(a.Level) })
+	slices.SortStableFunc(effects, func(a, b Effect) int { return b.Level.Compare(a.Level) })
 	return effects
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/onprem-infra/onprem-infra/shared/operator/drift/announced"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
@@ -25,11 +26,8 @@ var allMeanings = []meaning{
 	{[]string{"Timing", "MigrateFrom", "Former"}, ofWay},
 	{[]string{"LoadBalancer"}, ofBalancer},
 	{[]string{"MachineNetworks", "Families"}, ofNetworks},
-	{[]string{"Management"}, differing(Moves, "the VIPs come to hosts in another way: a host of "+
-		"one way is not reached by the other one's clients",
-		func(p plan.Plan) any { return p.Management })},
-	{[]string{"BGP"}, differing(Reload, "sessions with routers that are in both plans last, "+
-		"others begin or end", func(p plan.Plan) any { return p.BGP })},
+	{[]string{"Management"}, announced.Management},
+	{[]string{"BGP"}, announced.Sessions},
 	{[]string{"ControlPlaneLabel"}, differing(MayMove, "other Nodes are the control plane from "+
 		"then on: a VIP moves where its holder is none of them",
 		func(p plan.Plan) any { return p.ControlPlaneLabel })},
@@ -41,9 +39,7 @@ var allMeanings = []meaning{
 	{[]string{"Namespace"}, differing(Unknown, "what nodes leave for each other in the API is "+
 		"in another namespace from then on: those with the old file do not see it",
 		func(p plan.Plan) any { return p.Namespace })},
-	{[]string{"Ports"}, differing(MayMove, "other ports: while daemons and monitors differ in "+
-		"them checks fail, and a VIP may leave this node",
-		func(p plan.Plan) any { return p.Ports })},
+	{[]string{"Ports"}, ofPorts},
 	{[]string{"Platform", "Distribution", "Topology", "KubeletUnit"}, differing(Unknown,
 		"it is a cluster of another kind: its other effects are not known",
 		func(p plan.Plan) any {
@@ -179,6 +175,10 @@ func ofElections(there, next plan.Plan) (effects []Effect) {
 
 // ofWay are the effects of another VRRP setting.
 func ofWay(there, next plan.Plan) []Effect {
+	if there.Timing.Profile == next.Timing.Profile && there.VRRP.Mode == next.VRRP.Mode ||
+		!there.ByVRRP() || !next.ByVRRP() {
+		return nil // what else differs has effects of its own
+	}
 	switch {
 	case next.Former != nil && (there.Former == nil || there.Way() != next.Way()):
 		return one(MayMove, "the nodes go over from %s to %s, all at one instant, once every "+
@@ -204,4 +204,16 @@ func ofBalancer(there, next plan.Plan) []Effect {
 	}
 	return one(Moves, "the nodes hold the VIPs from then on: a load balancer of yours must have "+
 		"given them up")
+}
+
+// ofPorts are the effects of other ports. One that programs of only one of the plans use is no
+// other one.
+func ofPorts(there, next plan.Plan) []Effect {
+	for name, number := range next.Ports {
+		if is, ok := there.Ports[name]; ok && is != number {
+			return one(MayMove, "other ports: while daemons and monitors differ in them checks "+
+				"fail, and a VIP may leave this node")
+		}
+	}
+	return nil
 }

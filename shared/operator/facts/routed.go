@@ -58,6 +58,9 @@ type Drops struct {
 type Uplink struct {
 	Link   string
 	Filter int
+	// UsedDown means that the kernel sends by routes over the link also while it has no carrier
+	// (ignore_routes_with_linkdown is 0).
+	UsedDown bool
 }
 
 // Source is a route whose packets have a VIP as their source.

@@ -1,4 +1,4 @@
-// Package journal records when a host took a VIP over or lost it, and why.
+// Package journal records when a host took a VIP over or lost it, and why: by VRRP, and by BGP.
 package journal
 
 import (
@@ -22,16 +22,18 @@ const Path = "/var/lib/onprem-infra/journal.jsonl"
 // below some 100 kB.
 const most = 500
 
-// mostClashes is how many of them are clashes: a sender of adverts must not push out other entries.
+// mostClashes is how many of them are clashes, and how many are about sessions with routers and
+// what those report: a sender of adverts, or a router, must not push out other entries.
 const mostClashes = 100
 
 // Entry is one change of a VRRP instance's state on a host or, with Clash, the begin or the end of
-// a disturbance. The form is public: fields may be added.
+// a disturbance. With a Kind it is a change of what the host announces by BGP. The form is public:
+// fields may be added.
 type Entry struct {
 	At       time.Time        `json:"at"` // by the host's clock, in UTC
 	Instance string           `json:"instance"`
 	VIP      netip.Addr       `json:"vip,omitzero"`
-	State    supervised.State `json:"state"`              // since then
+	State    supervised.State `json:"state,omitempty"`    // since then
 	Priority int              `json:"priority"`           // effective, at the time
 	Why      string           `json:"why"`                // for people; the wording may change
 	Other    netip.Addr       `json:"other,omitzero"`     // which had it before, or has it now
@@ -39,6 +41,8 @@ type Entry struct {
 	Clash    string           `json:"clash,omitempty"`    // the disturbance's name in package clash
 	Silent   int              `json:"silentMs,omitempty"` // since Other's last advert, if timed out
 	Late     bool             `json:"late,omitempty"`     // not observed: at any time before
+
+	Announcement
 }
 
 // Observation is what is observed of a host at one time.
@@ -65,6 +69,7 @@ type Journal struct {
 	observed bool
 	failing  map[string][]string // by instance, when its state began, or at first
 	daemon   daemon
+	routed   routed
 }
 
 // daemon identifies a keepalived process.
@@ -121,29 +126,49 @@ func (j *Journal) Disturbed(e Entry) Entry {
 
 // last is an instance's newest change of state, the zero value when there is none.
 func (j *Journal) last(instance string) Entry {
+	return j.newest(Entry{Instance: instance})
+}
+
+// newest is the last entry about the same as another one, the zero value when there is none.
+func (j *Journal) newest(like Entry) Entry {
 	for _, e := range slices.Backward(j.entries) {
-		if e.Instance == instance && e.Clash == "" {
+		if e.Clash == "" && e.about(like) {
 			return e
 		}
 	}
 	return Entry{}
 }
 
-// trim drops the oldest entries, but keeps the newest change of each instance.
+// about reports whether two entries are about the same: one replaces what the other had.
+func (e Entry) about(o Entry) bool {
+	return e.Kind == o.Kind && e.Instance == o.Instance && e.Peer == o.Peer
+}
+
+// beside reports whether an entry is of a kind that others may cause: they are the first to go.
+func (e Entry) beside() bool { return e.Clash != "" || e.Kind == OfSession || e.Kind == OfOthers }
+
+// trim drops the oldest entries, but keeps the newest one about each thing.
 func (j *Journal) trim() {
-	clashes := 0
+	replaced := func(i int) bool {
+		e := j.entries[i]
+		return e.Clash != "" || slices.ContainsFunc(j.entries[i+1:],
+			func(o Entry) bool { return o.Clash == "" && o.about(e) })
+	}
+	clashes, routers := 0, 0
 	for i := len(j.entries) - 1; i >= 0; i-- {
-		if j.entries[i].Clash == "" {
+		count := &routers
+		if j.entries[i].Clash != "" {
+			count = &clashes
+		}
+		if !j.entries[i].beside() {
 			continue
 		}
-		if clashes++; clashes > mostClashes {
+		if *count++; *count > mostClashes && replaced(i) {
 			j.entries = slices.Delete(j.entries, i, i+1)
 		}
 	}
 	for i := 0; len(j.entries) > most && i < len(j.entries); {
-		e := j.entries[i]
-		newer := func(o Entry) bool { return o.Instance == e.Instance && o.Clash == "" }
-		if e.Clash != "" || slices.ContainsFunc(j.entries[i+1:], newer) {
+		if replaced(i) {
 			j.entries = slices.Delete(j.entries, i, i+1)
 		} else {
 			i++
@@ -168,7 +193,7 @@ func (j *Journal) why(before Entry, l Observation, name string) (string, netip.A
 	case supervised.Master:
 		return taken(now, other, l.At), other.By
 	case supervised.Init:
-		return ended(l.Status), netip.Addr{}
+		return endedElection(l.Status), netip.Addr{}
 	case supervised.Fault:
 		if bad := l.Barred[name]; len(bad) > 0 {
 			return "failing here: " + strings.Join(bad, ", "), netip.Addr{}
@@ -246,7 +271,7 @@ func (j *Journal) lost(l Observation, name string, other Announced) string {
 	return why
 }
 
-func ended(s supervised.Status) string {
+func endedElection(s supervised.Status) string {
 	switch {
 	case s.Leaving != supervised.Stays:
 		return "this host was asked to give it up, and has left"
@@ -312,7 +337,12 @@ func (e Entry) valid() error {
 	switch e.State {
 	case supervised.Init, supervised.Backup, supervised.Master, supervised.Fault:
 	default:
-		return fmt.Errorf("the unknown state %q", e.State)
+		if e.Kind == OfElection {
+			return fmt.Errorf("the unknown state %q", e.State)
+		}
+	}
+	if err := e.validRouted(); err != nil {
+		return err
 	}
 	if e.Instance == "" || e.At.IsZero() || e.At.Year() > 9999 {
 		return errors.New("no instance, or no time")

@@ -217,7 +217,7 @@ func TestDisturbed(t *testing.T) {
 	got := j.Disturbed(clash)
 	want := clash
 	want.State, want.Priority = supervised.Master, 100
-	if got != want || j.Entries()[2] != want {
+	if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(j.Entries()[2], want) {
 		t.Errorf("wrote %+v", got)
 	}
 	if added := j.Note(observed(3, supervised.Master, 100, nil)); len(added) > 0 {

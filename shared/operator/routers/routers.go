@@ -16,7 +16,7 @@ import (
 // Vendor is a language of routers.
 type Vendor string
 
-// The vendors.
+// The vendors. What is printed for FRR is tested with FRR; no device has read the others.
 const (
 	FRR   Vendor = "frr"   // FRR, SONiC, Cumulus, VyOS's shell
 	EOS   Vendor = "eos"   // Arista
@@ -109,7 +109,7 @@ func leaves(p plan.Plan) (all []leaf) {
 			peers = []routed.Peer{{}}
 		}
 		for _, peer := range peers {
-			one := leaf{Rack: r, Peer: peer, ASN: peer.ASN, Hosts: b.ASN, Timing: b.Timing,
+			one := leaf{Rack: r, Peer: peer, ASN: peer.ASN, Hosts: b.ASN, Timing: r.Timing,
 				Network: network(p, r, peer), Paths: most, Longest: 1 + int(b.Grades.Leaving),
 				VIPs: slices.Concat(p.VIPs.API, p.VIPs.Ingress, p.VIPs.DNS),
 				ECMP: b.Mode == "ecmp"}

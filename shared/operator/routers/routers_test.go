@@ -40,8 +40,8 @@ func compiled(t *testing.T, peers ...routing.Peer) plan.Plan {
 	return p
 }
 
-// TestText holds what is printed for each vendor; that of FRR is applied to FRR by TestFRR, and the
-// others follow their manuals.
+// TestText holds what is printed for each vendor. That of FRR is applied to FRR by TestFRR; no device has
+// read the others.
 func TestText(t *testing.T) {
 	p := compiled(t, routing.Peer{Address: netip.MustParseAddr("10.1.1.1"), ASN: 65101}, routing.Peer{Address: netip.MustParseAddr("10.1.1.2"), ASN: 65102, TTLSecurity: true})
 	for _, v := range routers.Vendors() {

@@ -100,6 +100,9 @@ func nxos(l leaf) string {
 // number that is in it, unless advertise-peer-as is there.
 func junos(l leaf) string {
 	var out lines
+	if l.Peer.TTLSecurity {
+		out.add("# Junos asks for the hosts' TTL by a firewall filter alone: port 179, ttl-except.")
+	}
 	for _, way := range []string{"in", "out"} {
 		policy := "set policy-options policy-statement onprem-hosts-" + way
 		for _, v := range l.VIPs {
@@ -125,8 +128,10 @@ func junos(l leaf) string {
 		set("multipath multiple-as")
 	}
 	switch {
+	case l.Peer.TTLSecurity && l.Peer.Hops > 1:
+		set("multihop ttl 255")
 	case l.Peer.TTLSecurity:
-		set("ttl %d", 256-max(l.Peer.Hops, 1))
+		set("ttl 255")
 	case l.Peer.Hops > 1:
 		set("multihop ttl %d", l.Peer.Hops)
 	}

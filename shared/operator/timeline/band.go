@@ -19,13 +19,17 @@ const (
 	leastWait = 100 * time.Millisecond
 )
 
-// bands are the times with dual holders, and the longest time without a served request.
+// bands are the times with dual holders, the longest time without a served request, and what else a
+// reader must not miss.
 func (t Timeline) bands() (all []band) {
 	for _, b := range t.dualHolders() {
 		if b.to-b.from >= leastDual {
 			b.label = fmt.Sprintf("dual holders %v", round(b.to-b.from))
 			all = append(all, b)
 		}
+	}
+	for _, s := range t.Loud {
+		all = append(all, band{s.From, s.To, s.Label})
 	}
 	if b := t.longestWait(); b.to-b.from > leastWait {
 		b.label = fmt.Sprintf("longest wait %v", round(b.to-b.from))

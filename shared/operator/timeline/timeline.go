@@ -16,6 +16,7 @@ type Timeline struct {
 	End   time.Duration // what is drawn; lanes may go on before and after it
 	Lanes []Lane
 	Marks []Mark
+	Loud  []Span // times that a reader must not miss
 }
 
 // Lane is one host, or all clients.
@@ -75,6 +76,13 @@ const (
 	Away  Tone = "off, cut off or stopped"
 )
 
+// The tones of a host that announces a VIP by BGP. Several hosts may announce one at the same time.
+const (
+	Announces Tone = "announces the VIP"
+	Behind    Tone = "announces it behind all others"
+	Waits     Tone = "serves it, unannounced"
+)
+
 // The tones of a host that is installed, and of what installs it.
 const (
 	Stuck   Tone = "got no further"
@@ -100,6 +108,8 @@ var tones = []known{
 	{Stuck, "#b2182b", "#ff6b6b"}, {Boots, "#7a5c9e", "#b79ad6"}, {Ramdisk, "#2166ac", "#6aa9e9"},
 	{Image, "#b8650a", "#f0a04b"}, {Disk, "#8a6d1a", "#c9a94a"}, {Joined, "#3f8f47", "#6cc274"},
 	{Active, "#57708a", "#8fa9c2"},
+	{Announces, "#2166ac", "#6aa9e9"}, {Behind, "#7a5c9e", "#b79ad6"},
+	{Waits, "#b8650a", "#f0a04b"},
 }
 
 func index(t Tone) int { return slices.IndexFunc(tones, func(k known) bool { return k.tone == t }) }

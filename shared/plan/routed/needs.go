@@ -20,11 +20,18 @@ func (p *Plan) needs(c spec.Cluster) (all []string) {
 	}
 	add("each router of a rack accepts from AS %d the routes %v, whose paths have up to %d times "+
 		"that number, and passes them on", p.ASN, vips, 1+int(p.Grades.Leaving))
+	add("every router compares the length of paths (no bestpath as-path ignore): by it hosts are " +
+		"in front of others, and between routers of which some do not, packets circle")
 	add("it has a session with every host of its rack, such as by a range of addresses, with a "+
 		"hold time of %d s", p.Timing.HoldS)
 	if p.Timing.BFDIntervalMs > 0 {
 		add("it does BFD with every host: %d packets, every %d ms; many switches allow 300 ms at "+
 			"least, for which bgp.timing vm is", p.Timing.BFDMultiplier, p.Timing.BFDIntervalMs)
+	}
+	if p.secured() {
+		add("where ttlSecurity is set, it asks for the same of hosts; FRR does so only with " +
+			"hosts that it names, each in a peer-group: in a range of addresses it does not, and " +
+			"without a group it does BFD as over several hops (port 4784), which hosts do not")
 	}
 	if p.Mode == ecmp {
 		add("all routers spread connections over paths of equal length, also those through " +
@@ -52,4 +59,11 @@ func (p *Plan) notes() []string {
 			"half of all long connections once: bgp.mode preferred does not, until the first " +
 			"host returns",
 	}
+}
+
+// secured reports whether packets of some router count only if they come from near (RFC 5082).
+func (p *Plan) secured() bool {
+	return slices.ContainsFunc(p.Racks, func(r Rack) bool {
+		return slices.ContainsFunc(r.Peers, func(peer Peer) bool { return peer.TTLSecurity })
+	})
 }

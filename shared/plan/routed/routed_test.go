@@ -47,6 +47,19 @@ func TestOf_Modes(t *testing.T) {
 	}
 }
 
+// TestOf_Needs holds that the routers' people learn that paths are compared by their length, and how FRR does
+// it with hosts that ask for TTL security, where some do.
+func TestOf_Needs(t *testing.T) {
+	c := cluster(preferred, "")
+	if all := strings.Join(of(t, c).Needs, " "); !strings.Contains(all, "no bestpath as-path ignore") || strings.Contains(all, "ttlSecurity") {
+		t.Errorf("%q", all)
+	}
+	c.Routing.BGP.Racks[1].Peers = []routing.Peer{{Address: netip.MustParseAddr("10.1.2.1"), TTLSecurity: true}}
+	if all := strings.Join(of(t, c).Needs, " "); !strings.Contains(all, "where ttlSecurity is set") || !strings.Contains(all, "peer-group") {
+		t.Errorf("%q", all)
+	}
+}
+
 // TestOf_Timings holds what a power loss costs at most in each profile, computed by hand: detection and three routers of 60 ms.
 func TestOf_Timings(t *testing.T) {
 	for profile, want := range map[string]int{"": 480, bgp.ProfileLan: 480, bgp.ProfileVM: 1080, bgp.ProfileHold: 3180} {

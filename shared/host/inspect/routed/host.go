@@ -27,7 +27,8 @@ import (
 // asked.
 func HostProbes() Probes {
 	return Probes{Ask: bgpprobe.Ask, Connect: bgpprobe.Connect, Echo: reach.Echo, MTU: mtu,
-		Sockets: sockets, Drops: drops, Filter: filter, Sources: sources, Pause: 2 * time.Second}
+		Sockets: sockets, Drops: drops, Filter: filter, UsedDown: usedDown,
+		Sources: sources, Pause: 2 * time.Second}
 }
 
 // mtu is 0 if it is not known.
@@ -118,9 +119,19 @@ func readDrops(text []byte) (d facts.Drops, err error) {
 }
 
 // filter is the stricter one of all links and of this one, as the kernel takes it.
-func filter(link string) (strictest int, err error) {
+func filter(link string) (int, error) { return setting(link, "rp_filter") }
+
+// usedDown reports whether neither this link nor all links are told to leave out routes over links
+// without a carrier: the kernel does if one of the two is, when a link loses it.
+func usedDown(link string) (bool, error) {
+	ignores, err := setting(link, "ignore_routes_with_linkdown")
+	return err == nil && ignores == 0, err
+}
+
+// setting is the greater one of a setting of all links and of this one.
+func setting(link, of string) (greatest int, err error) {
 	for _, name := range []string{"all", link} {
-		text, err := os.ReadFile("/proc/sys/net/ipv4/conf/" + name + "/rp_filter")
+		text, err := os.ReadFile("/proc/sys/net/ipv4/conf/" + name + "/" + of)
 		if err != nil {
 			return 0, err
 		}
@@ -128,9 +139,9 @@ func filter(link string) (strictest int, err error) {
 		if err != nil {
 			return 0, err
 		}
-		strictest = max(strictest, value)
+		greatest = max(greatest, value)
 	}
-	return strictest, nil
+	return greatest, nil
 }
 
 func sources() (out []facts.Source, err error) {

@@ -40,8 +40,10 @@ type Probes struct {
 	Sockets func() ([]facts.Socket, error) // of other programs, at the ports of BGP and BFD
 	Drops   func() (facts.Drops, error)    // since the boot
 	Filter  func(link string) (int, error) // of sources
-	Sources func() ([]facts.Source, error) // of routes
-	Pause   time.Duration                  // between two readings of Drops
+	// UsedDown reports whether routes over a link without a carrier are used.
+	UsedDown func(link string) (bool, error)
+	Sources  func() ([]facts.Source, error) // of routes
+	Pause    time.Duration                  // between two readings of Drops
 }
 
 // Routed inspects everything; nil for a host that announces no VIP, and will announce none.
@@ -198,7 +200,9 @@ func (i Inspector) uplinks(peers []routed.Peer) (all []facts.Uplink) {
 		}
 		filter, err := i.Filter(link)
 		i.Unseen.Add("the filter of sources on "+link, err)
-		all = append(all, facts.Uplink{Link: link, Filter: filter})
+		down, err := i.UsedDown(link)
+		i.Unseen.Add("whether routes over "+link+" are used without a carrier", err)
+		all = append(all, facts.Uplink{Link: link, Filter: filter, UsedDown: down})
 	}
 	return all
 }

@@ -64,7 +64,8 @@ func node(t *testing.T, live bool, change func(*spoken.Config, *spoken.Wish, *sp
 			reads++
 			return facts.Drops{TTL: uint64(10 * reads), Unsigned: 7}, nil
 		},
-		Filter: func(string) (int, error) { return 1, nil },
+		Filter:   func(string) (int, error) { return 1, nil },
+		UsedDown: func(link string) (bool, error) { return link == "ens3", nil },
 		Sources: func() ([]facts.Source, error) {
 			return []facts.Source{{VIP: p.VIPs.API[0], Route: "default"}, {VIP: netip.MustParseAddr("192.0.2.11"), Route: "192.0.2.0/24"}}, nil
 		},
@@ -88,7 +89,7 @@ func TestRouted_Plain(t *testing.T) {
 	want := &facts.Routed{
 		Asked: []facts.Asked{{Router: "192.0.2.1", Answer: message.Answer{Outcome: message.Accepted}}, {Router: "192.0.2.2", Answer: message.Answer{Outcome: message.Accepted}}},
 		Paths: []facts.Path{{Router: "192.0.2.1", Link: "ens3", Full: 1500}, {Router: "192.0.2.2", Link: "ens3", Full: 1500}}, Others: []facts.Socket{{Network: "udp", Port: 3784}},
-		Uplinks: []facts.Uplink{{Link: "ens3", Filter: 1}}, Sources: []facts.Source{{VIP: i.Plan.VIPs.API[0], Route: "default"}},
+		Uplinks: []facts.Uplink{{Link: "ens3", Filter: 1, UsedDown: true}}, Sources: []facts.Source{{VIP: i.Plan.VIPs.API[0], Route: "default"}},
 	}
 	if !reflect.DeepEqual(f, want) {
 		t.Errorf("%+v\nwant %+v", f, want)

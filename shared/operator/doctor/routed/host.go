@@ -28,6 +28,14 @@ func Ports(f facts.Facts) (out facts.Faults) {
 	if r == nil {
 		return nil
 	}
+	taken := bfdTaken(f)
+	if taken != "" {
+		out.Add("the port of BFD", "another program receives the packets of this host's sessions: "+
+			taken+". They are without BFD, so that routers find out late that this host is gone",
+			"have the other program be without BFD, or on other addresses, and then have the "+
+				"speaker start anew (the pod speaker; on a bootstrap machine systemctl restart "+
+				"onprem-speaker): it does not use BFD before")
+	}
 	down := slices.ContainsFunc(current(f), func(o announcing.Router) bool { return !o.Up })
 	for _, s := range r.Others {
 		do := programOfBFD
@@ -36,13 +44,23 @@ func Ports(f facts.Facts) (out facts.Faults) {
 			continue // it has sessions of its own
 		case s.Port == portBGP:
 			do = programOfBGP
-		case s.Port != portBFD && s.Port != portBFDAfar || f.Plan.BGP.Timing.BFDIntervalMs == 0:
+		case s.Port != portBFD && s.Port != portBFDAfar || f.Plan.BGP.Timing.BFDIntervalMs == 0,
+			taken != "":
 			continue
 		}
 		out.Add(fmt.Sprintf("port %d (%s)", s.Port, strings.ToUpper(s.Network)),
 			"another program has it: "+owners(s.Owners), do)
 	}
 	return out
+}
+
+// bfdTaken is what else receives BFD's packets by the report of a speaker that runs; empty for
+// nothing.
+func bfdTaken(f facts.Facts) string {
+	if f.Routed == nil || f.Routed.Report == nil || !f.Routed.Report.Speaker.Current() {
+		return ""
+	}
+	return f.Routed.Report.Speaker.BFDTaken
 }
 
 // products are programs that speak BGP, by their names.
@@ -139,6 +157,24 @@ func ReversePath(f facts.Facts) (out facts.Faults) {
 				"host has routers on several links: packets that come by another one than their "+
 				"answers leave by are dropped", fmt.Sprintf("make it loose: sysctl -w "+
 				"net.ipv4.conf.%s.rp_filter=2, and a file in /etc/sysctl.d", u.Link))
+		}
+	}
+	return out
+}
+
+// LinkDown finds uplinks over which the kernel sends although they are down: where routes to both
+// routers are of one metric, answers of some connections go to the one that is gone.
+func LinkDown(f facts.Facts) (out facts.Faults) {
+	if f.Routed == nil || len(f.Routed.Uplinks) < 2 {
+		return nil
+	}
+	for _, u := range f.Routed.Uplinks {
+		if u.UsedDown {
+			out.Add("routes over "+u.Link, "they are used also while the link is down "+
+				"(ignore_routes_with_linkdown=0), and this host has routers on several links: it "+
+				"goes on sending to the one that is gone", fmt.Sprintf("leave them out: sysctl -w "+
+				"net.ipv4.conf.%s.ignore_routes_with_linkdown=1, and a file in /etc/sysctl.d; it "+
+				"counts from when a link goes down", u.Link))
 		}
 	}
 	return out

@@ -133,8 +133,12 @@ func remedy(do string) string {
 // grace is how long after a session BFD may be without being a fault.
 const grace = 5 * time.Second
 
-// BFD finds sessions whose BFD never came up.
+// BFD finds sessions whose BFD never came up. If another program has its packets, the check of
+// ports reports that.
 func BFD(f facts.Facts) (out facts.Faults) {
+	if bfdTaken(f) != "" {
+		return nil
+	}
 	for _, r := range current(f) {
 		if f.Routed.Report.BFD() && r.Up && r.BFD != "Up" &&
 			f.Routed.Report.Speaker.At.Sub(r.Since) > grace {
