@@ -30,8 +30,11 @@ var (
 	routedIngress = netip.MustParseAddr("198.51.100.6")
 )
 
-// routedCluster is one whose hosts announce its VIPs to the neighbour.
-func routedCluster() []byte {
+// routedCluster is one whose hosts announce its VIPs to the neighbour, and hold them by no VRRP.
+func routedCluster() []byte { return announcedCluster("bgp", routedAPI, routedIngress) }
+
+// announcedCluster is one whose hosts announce its VIPs to the neighbour.
+func announcedCluster(management string, api, ingress netip.Addr) []byte {
 	return fmt.Appendf(nil, `apiVersion: onprem-infra.io/v1alpha1
 kind: Cluster
 metadata: {name: %s}
@@ -42,14 +45,14 @@ spec:
   machineNetworks: [192.0.2.0/24]
   apiVIPs: [%s]
   ingressVIPs: [%s]
-  vipManagement: bgp
+  vipManagement: %s
   bgp:
     asn: %d
     timing: lan
     racks:
     - network: 192.0.2.0/24
       peers: [{address: %s, asn: %d}]
-`, chain.Cluster, routedAPI, routedIngress, hostsASN, chain.NeighbourIP, leafASN)
+`, chain.Cluster, api, ingress, management, hostsASN, chain.NeighbourIP, leafASN)
 }
 
 // passwordsFlag is the flag with a file of routers' passwords.

@@ -56,6 +56,46 @@ func TestBootstrapSpeaker(t *testing.T) {
 	t.Run("the VIP leaves in order", func(t *testing.T) { s.leaves(t) })
 }
 
+// TestLongBootstrapBoth boots a bootstrap machine whose VIP is in its own network: keepalived holds it,
+// and FRR announces it then, from the loopback interface too.
+func TestLongBootstrapBoth(t *testing.T) {
+	needLong(t)
+	need.File(t, daemons.Programs+"bgpd")
+	c := fresh(t)
+	must(t, c.Machine.Load(t.Context(), routerImage(t)))
+	document, _, err := c.CompileOf(t.Context(), announcedCluster("both", chain.APIVIP, chain.IngressVIP), nil, passwordsFlag(t))
+	must(t, err)
+	must(t, c.Machine.Ignite(t.Context(), document), c.Equip())
+	l, observer := newLeaf(t, c), observe(t, chain.APIVIP, c.Bootstrap)
+	must(t, c.Boot(t.Context()))
+	wait(t, observer, time.Minute, "bootstrap")
+	eventually(t, 30*time.Second, func() error {
+		if got := l.paths(t, chain.APIVIP); !maps.Equal(got, map[string]int{chain.BootstrapIP.String(): 1}) {
+			return fmt.Errorf("the leaf has %v", got)
+		}
+		return nil
+	})
+	active(t, c, chain.Unit, speakerUnit, dnsUnit, installUnit)
+	serves(t, c)
+	if out := sh(t, c, "systemctl --failed --plain --no-legend; podman ps --format '{{.Names}}' | sort"); out != "onprem-coredns\nonprem-keepalived\nonprem-speaker" {
+		t.Errorf("failed units and containers:\n%s", out)
+	}
+	if out := sh(t, c, "ip -brief address show dev lo"); !strings.Contains(out, chain.APIVIP.String()+"/32") {
+		t.Errorf("the loopback interface has %q", out)
+	}
+	stopUnit(t, c)
+	eventually(t, 20*time.Second, func() error {
+		if text := property(t, c, speakerUnit, "ActiveState"); text != "active" {
+			return fmt.Errorf("without keepalived the unit is %s", text)
+		}
+		return nil
+	})
+	run(t, c, "systemctl", "stop", speakerUnit)
+	if got := l.paths(t, chain.APIVIP); len(got) > 0 {
+		t.Errorf("the leaf has %v", got)
+	}
+}
+
 // announcer is a machine that announces the API VIP.
 type announcer struct {
 	*chain.Chain
