@@ -50,10 +50,10 @@ func (r *Room) Decide(seen Snapshot) (Desired, loop.Reasons, error) {
 }
 
 // remote reports whether the node cannot hold the VIPs: no VIP is in a network of the node. It is
-// false if there are no VIPs or the user's own load balancer has them. On other platforms than bare
-// metal a VIP may be routed to any node. A hint does not count as a VIP.
+// false if there are no VIPs, the user's own load balancer has them, or routers lead to them. On
+// other platforms than bare metal a VIP may be routed to any node. A hint does not count as a VIP.
 func remote(node Node, choice addr.NodeAddresses) bool {
-	return len(node.VIPs) > 0 && !choice.VIPLocal && !node.UserManaged &&
+	return len(node.VIPs) > 0 && !choice.VIPLocal && !node.UserManaged && !node.Routed &&
 		strings.EqualFold(node.Platform, "baremetal")
 }
 

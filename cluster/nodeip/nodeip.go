@@ -46,6 +46,7 @@ type Node struct {
 	addr.Wish
 	Platform    string // as in an install-config, in any case
 	UserManaged bool   // the cluster's load balancer is the user's own, and so are the VIPs
+	Routed      bool   // hosts only announce the VIPs to their routers, from any network
 	KubeletUnit string // NAME.service
 	RemoteLabel string // the key of the label that a remote worker's Node gets
 }

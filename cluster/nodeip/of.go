@@ -12,6 +12,7 @@ func Of(p plan.Plan) Node {
 		Wish:        addr.Wish{VIPs: p.VIPs.All(), PreferIPv6: p.Families.IPv6First()},
 		Platform:    string(p.Platform),
 		UserManaged: p.LoadBalancer == spec.UserManaged,
+		Routed:      !p.ByVRRP(),
 		KubeletUnit: p.KubeletUnit,
 		RemoteLabel: p.Flavour().RemoteLabel,
 	}

@@ -157,6 +157,7 @@ func TestRemote(t *testing.T) {
 		{"the API VIP is local", []string{"192.0.2.5", "203.0.113.7"}, "", nil, false},
 		{"the ingress VIP is local, on another interface", []string{"203.0.113.5", "198.51.100.7"}, "", nil, false},
 		{"the load balancer is the user's", []string{"203.0.113.5"}, "", func(n *Node) { n.UserManaged = true }, false},
+		{"routers lead to the VIPs", []string{"203.0.113.5"}, "", func(n *Node) { n.Routed = true }, false},
 		{"another platform", []string{"203.0.113.5"}, "", func(n *Node) { n.Platform = "vsphere" }, false},
 		{"no platform", []string{"203.0.113.5"}, "", func(n *Node) { n.Platform = "" }, false},
 		{"the platform as the API spells it", []string{"203.0.113.5"}, "", func(n *Node) { n.Platform = "BareMetal" }, true},

@@ -65,3 +65,21 @@ func TestAnnounce(t *testing.T) {
 		t.Errorf("the label was removed: %+v", last)
 	}
 }
+
+// TestAnnounce_Remote holds that a node which can hold no VIP by VRRP, as none is in its networks,
+// announces those that it serves: it learns what that depends on.
+func TestAnnounce_Remote(t *testing.T) {
+	c := cluster()
+	c.Routing = routed().Routing
+	c.Routing.Management = spec.ByBoth
+	w, h := newWorld(t, c, role.Master), &heard{}
+	w.restart(role.Master, nodestate.Memory{})
+	w.room.options.Announcer = h
+	w.remote, w.nodes.Is[0].Rack, w.self = true, "a", "n1"
+	if d := w.reconcile(); len(d.Config.Instances) > 0 {
+		t.Errorf("it holds VIPs: %+v", d.Config.Instances)
+	}
+	if len(h.all) != 1 || h.all[0].Label != "a" || !h.all[0].Open {
+		t.Errorf("%+v", h.all)
+	}
+}

@@ -37,13 +37,14 @@ type Desired struct {
 // If the API has not named the nodes, and no earlier run has kept them, the running configuration
 // stays: an API that is away must not remove the VIPs.
 func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
-	if !s.Remote {
+	// To routers a node announces VIPs that are in none of its networks, too.
+	if announces := r.plan.BGP != nil || r.options.Plan.BGP != nil; announces || !s.Remote {
 		r.learn(s)
 	}
 	migration := r.migrate(s)
 	d, why := r.configure(s)
 	d.Migration = migration
-	d.Announce = &announce.Seen{Links: s.Links, Agreed: s.Agreed, Remote: s.Remote,
+	d.Announce = &announce.Seen{Links: s.Links, Agreed: s.Agreed,
 		Status: s.Status, Open: r.memory.Open, Rank: r.place.Rank, Label: r.memory.Rack,
 		Name: r.findSelf(s), Waits: r.plan.BGP == nil}
 	return d, append(why, migration.Why...)

@@ -25,6 +25,9 @@ const (
 	haproxyImage    = "localhost/haproxy:chain" // on nodes only
 	corednsImage    = "localhost/coredns:chain"
 	ownImage        = "localhost/onprem-infra:chain"
+
+	// FRRImage is that of hosts that announce VIPs, for who loads it.
+	FRRImage = "localhost/frr:chain"
 )
 
 // Source is the directory with go.mod, at or above the working directory.
@@ -79,9 +82,14 @@ func (c *Chain) Compile(ctx context.Context, families string) (document []byte, 
 
 // CompileOf is Compile of an install-config, with further images and flags.
 func (c *Chain) CompileOf(ctx context.Context, config []byte, more map[string]string, flags ...string) (document []byte, took time.Duration, err error) {
+	return c.CompileAnnounced(ctx, config, more, append([]string{c.timing()}, flags...)...)
+}
+
+// CompileAnnounced is CompileOf for a cluster without VRRP, whose timing there is none of.
+func (c *Chain) CompileAnnounced(ctx context.Context, config []byte, more map[string]string, flags ...string) (document []byte, took time.Duration, err error) {
 	named := map[string]string{
 		"keepalivedImage": c.image(keepalivedImage), "corednsImage": c.image(corednsImage), "baremetalRuntimeCfgImage": c.image(ownImage),
-		"haproxyImage": haproxyImage,
+		"haproxyImage": haproxyImage, "frrImage": FRRImage,
 	}
 	maps.Copy(named, more)
 	images, err := json.MarshalIndent(named, "", "  ")
@@ -93,7 +101,7 @@ func (c *Chain) CompileOf(ctx context.Context, config []byte, more map[string]st
 			return nil, 0, err
 		}
 	}
-	args := []string{"ignition", "--role=bootstrap", "-c", c.file("install-config.yaml"), "--images", c.file("images.json"), c.timing()}
+	args := []string{"ignition", "--role=bootstrap", "-c", c.file("install-config.yaml"), "--images", c.file("images.json")}
 	start := time.Now()
 	document, err = c.ours(ctx, append(args, flags...)...)
 	return document, time.Since(start), err
@@ -155,7 +163,7 @@ func (c *Chain) NodeImages(ctx context.Context, keepalived, haproxy string) (map
 	}
 	balancer["usr/sbin/haproxy"] = haproxy
 	own := map[string]string{}
-	for _, program := range []string{"onprem-infra", "onprem-supervise"} {
+	for _, program := range []string{"onprem-infra", "onprem-supervise", "onprem-speak"} {
 		own["usr/bin/"+program] = filepath.Join(c.programs, program)
 	}
 	return map[string]map[string]string{

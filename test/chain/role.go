@@ -16,13 +16,13 @@ func OwnImageSource() (vm.Image, error) {
 }
 
 // CompileRole has our program make the Ignition document of a role's hosts from a cluster.yaml,
-// with the images of NodeImages.
-func (c *Chain) CompileRole(ctx context.Context, role string, cluster []byte) ([]byte, error) {
+// with the images of NodeImages and further flags.
+func (c *Chain) CompileRole(ctx context.Context, role string, cluster []byte, more ...string) ([]byte, error) {
 	flags, err := c.inputs(cluster)
 	if err != nil {
 		return nil, err
 	}
-	return c.ours(ctx, append([]string{"ignition", "--role=" + role}, flags...)...)
+	return c.ours(ctx, append(append([]string{"ignition", "--role=" + role}, flags...), more...)...)
 }
 
 // RenderRole writes, from a cluster.yaml, what a role has as a tree below dir.
@@ -39,6 +39,7 @@ func (c *Chain) RenderRole(ctx context.Context, role string, cluster []byte, dir
 func (c *Chain) inputs(cluster []byte) ([]string, error) {
 	images, err := json.Marshal(map[string]string{
 		"keepalivedImage": keepalivedImage, "haproxyImage": haproxyImage, "corednsImage": corednsImage, "baremetalRuntimeCfgImage": ownImage,
+		"frrImage": FRRImage,
 	})
 	if err != nil {
 		return nil, err

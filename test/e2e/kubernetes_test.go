@@ -135,8 +135,9 @@ type member struct {
 	*vm.Running
 }
 
-// boot has Ignition write a role's disk and switches the machine on. It ends with the test.
-func (k *kubernetes) boot(ctx context.Context, t *testing.T, role string, cluster []byte) *member {
+// boot has Ignition write a role's disk and switches the machine on. It ends with the test. Flags are
+// further ones of the verb that compiles the cluster.
+func (k *kubernetes) boot(ctx context.Context, t *testing.T, role string, cluster []byte, flags ...string) *member {
 	t.Helper()
 	m, err := vm.New(k.root)
 	must(t, err)
@@ -145,7 +146,7 @@ func (k *kubernetes) boot(ctx context.Context, t *testing.T, role string, cluste
 			t.Error(err)
 		}
 	})
-	document, err := k.chain.CompileRole(ctx, role, cluster)
+	document, err := k.chain.CompileRole(ctx, role, cluster, flags...)
 	must(t, err)
 	must(t, m.Ignite(ctx, document))
 	own, err := chain.OwnImageSource()

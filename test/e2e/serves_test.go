@@ -32,7 +32,7 @@ func programs(t *testing.T, c *chain.Chain) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"onprem-infra", "onprem-supervise"} {
+	for _, name := range []string{"onprem-infra", "onprem-speak", "onprem-supervise"} {
 		path := "/usr/local/bin/" + name
 		if mode := run(t, c, "stat", "--format", "%a %U", path); mode != "755 root\n" {
 			t.Errorf("%s: %s", path, mode)

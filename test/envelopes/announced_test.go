@@ -1,13 +1,15 @@
 package envelopes
 
 import (
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/test/manifest"
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
@@ -35,17 +37,8 @@ func TestAnnounced(t *testing.T) {
 	need.Command(t, "ignition-validate")
 	analyze := need.Command(t, "systemd-analyze")
 	dir := t.TempDir()
-	refs := map[string]string{}
-	if err := json.Unmarshal([]byte(ours(t, "", "example", "images")), &refs); err != nil {
-		t.Fatal(err)
-	}
-	refs["frrImage"] = "registry.example.com/frr:1"
-	images, err := json.Marshal(refs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	flags := []string{"--role=bootstrap"}
-	for flag, text := range map[string]string{"-c": announcedConfig, "--images": string(images), "--bgp-passwords": "192.0.2.1 x\n"} {
+	flags := []string{"--role=bootstrap", "--images", images(t)}
+	for flag, text := range map[string]string{"-c": announcedConfig, "--bgp-passwords": "192.0.2.1 x\n"} {
 		path := filepath.Join(dir, "file"+flag)
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -68,5 +61,32 @@ func TestAnnounced(t *testing.T) {
 	unit := filepath.Join(root, "etc/systemd/system/onprem-speaker.service")
 	if err := exec.CommandContext(t.Context(), analyze, "security", "--no-pager", "--offline=true", "--threshold=19", unit).Run(); err != nil {
 		t.Errorf("it gives too much away (systemd-analyze security --offline=true onprem-speaker.service): %v", err)
+	}
+}
+
+// TestManifests has the API's own types read the static pods of every host.
+func TestManifests(t *testing.T) {
+	speakers := 0
+	eachHost(t, func(t *testing.T, input string, r role.Role) {
+		root := render(t, input, images(t), r)
+		pods, err := filepath.Glob(filepath.Join(root, "etc/kubernetes/*manifests/*.yaml"))
+		if err != nil || (len(pods) == 0) == (r != role.Bootstrap) && !strings.Contains(input, "loadBalancer: UserManaged") {
+			t.Fatalf("%d manifests (%v)", len(pods), err)
+		}
+		for _, pod := range pods {
+			text, err := os.ReadFile(pod)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := manifest.Exact(text); err != nil {
+				t.Errorf("%s: %v", filepath.Base(pod), err)
+			}
+			if filepath.Base(pod) == "speaker.yaml" {
+				speakers++
+			}
+		}
+	})
+	if speakers != 4 { // of control plane nodes and workers, with VRRP and without
+		t.Errorf("%d hosts have a pod that announces VIPs", speakers)
 	}
 }

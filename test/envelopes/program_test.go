@@ -2,6 +2,7 @@ package envelopes
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -67,11 +68,20 @@ func ours(t *testing.T, stdin string, args ...string) string {
 	return out.String()
 }
 
-// images writes the example of an images file and returns its path.
+// images writes the example of an images file, with FRR's image, and returns its path.
 func images(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "images.json")
-	if err := os.WriteFile(path, []byte(ours(t, "", "example", "images")), 0o644); err != nil {
+	refs := map[string]string{}
+	if err := json.Unmarshal([]byte(ours(t, "", "example", "images")), &refs); err != nil {
+		t.Fatal(err)
+	}
+	refs["frrImage"] = "registry.example.com/frr:1"
+	text, err := json.Marshal(refs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, text, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -104,6 +114,9 @@ func variants(t *testing.T) map[string]string {
 		"none":           instead(t, managed, "loadBalancer: Managed", "loadBalancer: UserManaged"),
 		"arbiter":        instead(t, managed, "topology: HighlyAvailable ", "topology: HighlyAvailableArbiter "),
 		"any Kubernetes": any,
+		"announced":      announcedConfig,
+		"announced and held": instead(t, instead(t, instead(t, announcedConfig, "vipManagement: bgp", "vipManagement: both"),
+			"[198.51.100.5]", "[192.0.2.5]"), "[198.51.100.6]", "[192.0.2.6]"),
 	}
 }
 

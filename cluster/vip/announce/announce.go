@@ -27,7 +27,6 @@ import (
 type Seen struct {
 	Links  addr.Snapshot
 	Agreed []netip.Addr      // the addresses by which the node's other programs know it
-	Remote bool              // it is a worker apart from the others
 	Open   bool              // it has seen the API work
 	Rank   int               // that it has claimed; negative for none
 	Label  string            // the name of its rack by its Node's label; empty for none
@@ -58,12 +57,6 @@ type Decision struct {
 // Decide decides what a node of a role announces. The plan's hosts announce its VIPs.
 func Decide(p plan.Plan, r role.Role, s Seen, l Local) Decision {
 	d := decision{plan: p, seen: s, local: l}
-	if s.Remote {
-		const why = "a remote worker announces no VIP"
-		d.lacks(why, announcing.VIPs(p, r)...)
-		d.Why = loop.Reasons{why}
-		return d.Decision
-	}
 	d.reach(r)
 	if d.Leaving = s.Waits; s.Waits {
 		const why = "the nodes have not changed over to routers yet, or have changed back"

@@ -121,7 +121,6 @@ func TestRoutes(t *testing.T) {
 		{name: "Kubernetes has no default router", change: kubernetes, role: role.Master, seen: open, passes: all(vrrp.CheckDefaultIngress, vrrp.CheckIngressReady), want: "5:4 7:4 6:0"},
 		{name: "a worker", role: role.Worker, seen: Seen{Rank: -1}, passes: all(), want: "6:0"},
 		{name: "a worker without a router", role: role.Worker, seen: open, passes: all(vrrp.CheckIngress)},
-		{name: "a remote worker", role: role.Worker, seen: Seen{Remote: true}, passes: all()},
 		{name: "nothing serves", role: role.Master, seen: open, passes: func(vrrp.CheckName) bool { return false }},
 		{name: "the best rank", change: preferred, role: role.Master, seen: ranked(0), passes: all(vrrp.CheckIngress), want: "5:4 7:4"},
 		{name: "the second rank", change: preferred, role: role.Master, seen: ranked(1), passes: all(vrrp.CheckIngress), want: "5:8 7:8"},

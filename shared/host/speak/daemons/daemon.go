@@ -2,7 +2,10 @@ package daemons
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"syscall"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/container"
@@ -39,6 +42,16 @@ func (o *daemon) hangUp() {
 		_ = o.conn.Close() // nothing was written that is not answered
 		o.conn = nil
 	}
+}
+
+// startup is within which time a daemon listens; it takes 50 ms on a free machine.
+const startup = 3 * time.Second
+
+// starting reports whether an error is that the daemon does not listen yet, as it has just been
+// started.
+func (o *daemon) starting(err error) bool {
+	silent := errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED)
+	return silent && time.Since(o.begun) < startup
 }
 
 // reach is the connection to the daemon.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"maps"
 	"net/netip"
@@ -92,8 +91,7 @@ func (d *Daemons) Ensure(ctx context.Context, c frr.Config) (starting bool, err 
 		wanted.Announced = one.has.Announced
 		err := one.change(ctx, d.Launcher.Sockets, wanted)
 		ready = ready && err == nil
-		silent := errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED)
-		if silent && time.Since(one.begun) < startup {
+		if one.starting(err) {
 			starting = true
 			continue
 		}
@@ -105,9 +103,6 @@ func (d *Daemons) Ensure(ctx context.Context, c frr.Config) (starting bool, err 
 	return starting, errors.Join(wrong...)
 }
 
-// startup is within which time a daemon listens; it takes 50 ms on a free machine.
-const startup = 3 * time.Second
-
 func realTime(pid int) error {
 	p, err := proc.Open(pid)
 	if err != nil {
@@ -116,7 +111,8 @@ func realTime(pid int) error {
 	return errors.Join(p.RealTime(), p.Close())
 }
 
-// Announce has the VIPs announced, and no others.
+// Announce has the VIPs announced, and no others. A daemon that has just been started and does not
+// listen yet announces nothing, which is no error.
 func (d *Daemons) Announce(ctx context.Context, c frr.Config,
 	vips map[netip.Addr]bgp.Grade) error {
 	one := d.all[frr.BGP]
@@ -124,7 +120,10 @@ func (d *Daemons) Announce(ctx context.Context, c frr.Config,
 		return nil // nothing is announced
 	}
 	c.Announced = maps.Clone(vips)
-	return one.change(ctx, d.Launcher.Sockets, c)
+	if err := one.change(ctx, d.Launcher.Sockets, c); !one.starting(err) {
+		return err
+	}
+	return nil
 }
 
 // Kill kills a daemon, which is started again.
