@@ -129,6 +129,8 @@ type Route struct {
 	VIP       netip.Addr
 	Grade     bgp.Grade
 	Demotions []bgp.Grade // the grades by which it leaves, one after the other
+	Behind    bool        `json:",omitempty"` // see speak.Route, as the next one
+	Ends      bool        `json:",omitempty"`
 }
 
 // Wish is what a monitor wants.
@@ -141,7 +143,8 @@ type Wish struct {
 func (w Wish) Speak(leaving bool) speak.Wish {
 	out := speak.Wish{Beat: w.Beat, Leaving: leaving, VIPs: map[netip.Addr]speak.Route{}}
 	for _, r := range w.Routes {
-		out.VIPs[r.VIP] = speak.Route{Grade: r.Grade, Demotions: slices.Clone(r.Demotions)}
+		out.VIPs[r.VIP] = speak.Route{Grade: r.Grade, Demotions: slices.Clone(r.Demotions),
+			Behind: r.Behind, Ends: r.Ends}
 	}
 	return out
 }
