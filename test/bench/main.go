@@ -128,6 +128,10 @@ func bench(ctx context.Context, o options) (err error) {
 	fmt.Println()
 	b.print(os.Stdout)
 	err = errors.Join(err, file.Close(), b.draw(o.html))
-	fmt.Printf("\n%s altogether; the figures are in %s, the pictures in %s\n", time.Since(begin).Round(time.Second), o.file, o.html)
+	fmt.Printf("\n%s altogether; the figures are in %s", time.Since(begin).Round(time.Second), o.file)
+	if len(b.pictures) > 0 {
+		fmt.Printf(", the pictures in %s", o.html)
+	}
+	fmt.Println()
 	return err
 }

@@ -48,6 +48,9 @@ func TestLongBoth(t *testing.T) {
 	if os.Getenv("ONPREM_INFRA_LONG") == "" {
 		t.Skip("set ONPREM_INFRA_LONG=1, as make e2e does")
 	}
+	if !figures.Wanted(t, figures.Migrate, figures.MigrateBack, figures.NodeDown, figures.PowerLoss) {
+		t.Skip("nothing of it is wanted")
+	}
 	o, times := openBoth(t), figures.Repetitions(t)
 	if figures.Wanted(t, figures.Migrate, figures.MigrateBack) {
 		there, back := sums{}, sums{}
@@ -488,7 +491,7 @@ func (o *both) nodeDown() costs {
 }
 
 // bothNoise is what a busy machine adds.
-const bothNoise = 150 * time.Millisecond
+const bothNoise = 300 * time.Millisecond
 
 // bound is how long not all clients are served at most, by the plan: on the VIP's link by VRRP, else by BGP.
 func (o *both) bound(scenario, kind string) time.Duration {
