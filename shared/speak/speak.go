@@ -23,6 +23,10 @@ type Wish struct {
 type Route struct {
 	Grade     bgp.Grade
 	Demotions []bgp.Grade // the grades by which it leaves, see bgp.Policy
+	// Behind reports that another host is to be in front of this one, which has to announce first.
+	Behind bool
+	// Ends reports that no host announces the VIP from now on, and this one serves it all the same.
+	Ends bool
 }
 
 // Observed is what a round has seen.
@@ -59,6 +63,7 @@ type VIP struct {
 	Step  int       // of the demotions
 	Begun time.Time // when that step was made
 	Other time.Time // since when a router has told of another way, at the last step
+	Able  time.Time // since when it could be announced, and waits for the host in front
 	// Lost are when the VIP was withdrawn in the last minutes because the host did not serve it.
 	Lost []time.Time
 }
@@ -78,6 +83,11 @@ const (
 	// Obedience is within which time the daemon must have withdrawn what it is told to. It takes
 	// 50 ms to begin, and shares its host's processor.
 	Obedience = 600 * time.Millisecond
+	// Precedence is how long a host lets the one in front of it announce first, and Yield how much
+	// longer than others that one announces when all end that. Routers else send connections to
+	// another host for that time, which break when it is over.
+	Precedence = 5 * time.Second
+	Yield      = 2 * time.Second
 	// memory is how long a withdrawal counts for the time until the next announcement.
 	memory = 5 * time.Minute
 	// latest is the longest such time; the first one is a second, and each further withdrawal
@@ -166,37 +176,30 @@ func (d *decision) after(since time.Time, lasts time.Duration) bool {
 
 // next is the phase that follows. Leaving is for this VIP.
 func (d *decision) next(vip netip.Addr, v VIP, leaving bool) VIP {
-	_, serves := d.Wish.VIPs[vip]
+	route, serves := d.Wish.VIPs[vip]
 	v.Lost = slices.DeleteFunc(slices.Clone(v.Lost), func(t time.Time) bool {
 		return d.Now.Sub(t) > memory
 	})
 	switch v.Phase {
 	case Idle, Waiting:
 		switch {
-		case !serves || leaving:
-			v.Phase = Idle
-		case d.Ready && d.risen(vip, v):
-			v.Phase = Announced
+		case !serves || leaving || route.Ends:
+			v.Phase, v.Able = Idle, time.Time{}
+		case !d.Ready:
+			v.Phase, v.Able = Waiting, time.Time{}
+		case d.risen(vip, v) && d.preceded(vip, &v):
+			v.Phase, v.Begun, v.Able = Announced, time.Time{}, time.Time{}
 		default:
 			v.Phase = Waiting
 		}
 	case Announced:
-		switch {
-		case !serves:
-			v.Phase, v.Lost = Withdrawn, append(v.Lost, d.Now)
-		case leaving:
-			v.Phase, v.Step, v.Begun, v.Other = Demoted, 0, d.Now, time.Time{}
-		case !d.Ready && !d.Advertised[vip]:
-			// No router has it any more. With the first session it would come, go once when BFD
-			// comes up, and come again: each time routers spread connections anew.
-			v.Phase = Waiting
-		}
+		v = d.stay(vip, v, leaving)
 	case Demoted:
 		switch {
 		case !serves:
 			v.Phase = Withdrawn
 		case !leaving: // the monitor is back
-			v.Phase = Announced
+			v.Phase, v.Begun = Announced, time.Time{}
 		default:
 			v = d.demote(vip, v)
 		}
@@ -212,10 +215,33 @@ func (d *decision) next(vip netip.Addr, v VIP, leaving bool) VIP {
 			d.due(d.Now.Add(Linger))
 		case d.after(v.Clear, Linger):
 			v.Phase, v.Clear = Idle, time.Time{}
-			if serves && !leaving {
+			if serves && !leaving && !route.Ends {
 				d.due(d.Now.Add(time.Millisecond)) // it may begin again
 			}
 		}
+	}
+	return v
+}
+
+// stay is the phase that follows where a VIP is announced.
+func (d *decision) stay(vip netip.Addr, v VIP, leaving bool) VIP {
+	route, serves := d.Wish.VIPs[vip]
+	switch {
+	case !serves:
+		v.Phase, v.Lost = Withdrawn, append(v.Lost, d.Now)
+	case leaving:
+		v.Phase, v.Step, v.Begun, v.Other = Demoted, 0, d.Now, time.Time{}
+	case !d.Ready && !d.Advertised[vip]:
+		// No router has it any more. With the first session it would come, go once when BFD
+		// comes up, and come again: each time routers spread connections anew.
+		v.Phase = Waiting
+	case route.Ends && v.Begun.IsZero():
+		v.Begun = d.Now
+		d.due(d.Now.Add(Yield))
+	case route.Ends && d.after(v.Begun, Yield):
+		v.Phase = Withdrawn
+	case !route.Ends:
+		v.Begun = time.Time{}
 	}
 	return v
 }
@@ -252,6 +278,17 @@ func (d *decision) risen(vip netip.Addr, v VIP) bool {
 		most = alone
 	}
 	return d.after(v.Lost[len(v.Lost)-1], min(wait, most))
+}
+
+// preceded reports whether the host in front of this one has announced a VIP, or has had its time.
+func (d *decision) preceded(vip netip.Addr, v *VIP) bool {
+	if !d.Wish.VIPs[vip].Behind || d.Others[vip] {
+		return true
+	}
+	if v.Able.IsZero() {
+		v.Able = d.Now
+	}
+	return d.after(v.Able, Precedence)
 }
 
 // apply is what a phase means.

@@ -25,6 +25,8 @@ type step struct {
 	ready  bool
 	told   bool // some router has the VIP
 	others bool
+	behind bool          // the host in front has to announce first
+	ends   bool          // nobody announces it from now on
 	beat   time.Duration // of the monitor; 0 for now
 
 	phase   Phase
@@ -45,7 +47,7 @@ func play(t *testing.T, name string, steps []step) {
 		o := Observed{Now: epoch.Add(s.at), Ready: s.ready, Advertised: map[netip.Addr]bool{vip: s.told}, Others: map[netip.Addr]bool{vip: s.others},
 			Wish: Wish{Beat: epoch.Add(beat), Leaving: s.leaves, VIPs: map[netip.Addr]Route{}}}
 		if s.serves {
-			o.Wish.VIPs[vip] = Route{Grade: s.grade, Demotions: []bgp.Grade{s.grade + 1, 8}}
+			o.Wish.VIPs[vip] = Route{Grade: s.grade, Demotions: []bgp.Grade{s.grade + 1, 8}, Behind: s.behind, Ends: s.ends}
 		}
 		d := Decide([]netip.Addr{vip}, state, o)
 		state = d.State
@@ -74,6 +76,36 @@ func TestDecide(t *testing.T) {
 			{at: 3 * s, serves: true, grade: 4, ready: true, phase: Announced, said: 4, address: true},
 			{at: 4 * s, serves: true, grade: 5, ready: true, told: true, phase: Announced, said: 5, address: true},
 			{at: 5 * s, serves: true, grade: 5, told: true, phase: Announced, said: 5, address: true}, // a session fell, another one stays
+		},
+		"the host in front announces first": {
+			{at: 0, serves: true, grade: 8, behind: true, phase: Waiting, said: -1, address: true}, // no session
+			{at: 3 * s, serves: true, grade: 8, behind: true, ready: true, phase: Waiting, said: -1, address: true, again: 8 * s},
+			{at: 4 * s, serves: true, grade: 8, behind: true, ready: true, others: true, phase: Announced, said: 8, address: true},
+			{at: 5 * s, serves: true, grade: 8, behind: true, ready: true, told: true, phase: Announced, said: 8, address: true}, // that one is gone
+		},
+		"no host is in front": {
+			{at: 0, serves: true, grade: 8, behind: true, ready: true, phase: Waiting, said: -1, address: true, again: 5 * s},
+			{at: 1 * s, serves: true, grade: 8, behind: true, phase: Waiting, said: -1, address: true},
+			{at: 2 * s, serves: true, grade: 8, behind: true, ready: true, phase: Waiting, said: -1, address: true, again: 7 * s},
+			{at: 7 * s, serves: true, grade: 8, behind: true, ready: true, phase: Announced, said: 8, address: true},
+		},
+		"it becomes the host in front": {
+			{at: 0, serves: true, grade: 8, behind: true, ready: true, phase: Waiting, said: -1, address: true, again: 5 * s},
+			{at: 1 * s, serves: true, grade: 4, ready: true, phase: Announced, said: 4, address: true},
+		},
+		"the host in front ends last": {
+			{at: 0, serves: true, grade: 4, ready: true, phase: Announced, said: 4, address: true},
+			{at: 1 * s, serves: true, grade: 4, ready: true, told: true, ends: true, phase: Announced, said: 4, address: true, again: 3 * s},
+			{at: 3 * s, serves: true, grade: 4, ready: true, told: true, ends: true, phase: Withdrawn, said: -1, address: true},
+			{at: 3100 * ms, serves: true, grade: 4, ready: true, ends: true, phase: Withdrawn, said: -1, address: true, again: 4100 * ms},
+			{at: 4100 * ms, serves: true, grade: 4, ready: true, ends: true, phase: Idle, said: -1},
+			{at: 5 * s, serves: true, grade: 4, ready: true, phase: Announced, said: 4, address: true}, // no withdrawal of one that did not serve
+		},
+		"the end is taken back": {
+			{at: 0, serves: true, grade: 4, ready: true, phase: Announced, said: 4, address: true},
+			{at: 1 * s, serves: true, grade: 4, ready: true, told: true, ends: true, phase: Announced, said: 4, address: true, again: 3 * s},
+			{at: 2 * s, serves: true, grade: 4, ready: true, told: true, phase: Announced, said: 4, address: true},
+			{at: 5 * s, serves: true, grade: 4, ready: true, told: true, ends: true, phase: Announced, said: 4, address: true, again: 7 * s},
 		},
 		"all sessions fall": {
 			{at: 0, serves: true, grade: 4, ready: true, phase: Announced, said: 4, address: true},

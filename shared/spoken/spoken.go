@@ -129,22 +129,23 @@ type Route struct {
 	VIP       netip.Addr
 	Grade     bgp.Grade
 	Demotions []bgp.Grade // the grades by which it leaves, one after the other
+	Behind    bool        `json:",omitempty"` // see speak.Route, as the next one
+	Ends      bool        `json:",omitempty"`
 }
 
 // Wish is what a monitor wants.
 type Wish struct {
 	Beat   time.Time
 	Routes []Route
-	// Leaving asks for an end in order of what is announced, as LeaveFile does.
-	Leaving bool `json:",omitempty"`
 }
 
 // Speak is the wish for the decision, and whether the host is to leave.
 func (w Wish) Speak(leaving bool) speak.Wish {
-	out := speak.Wish{Beat: w.Beat, Leaving: leaving || w.Leaving,
+	out := speak.Wish{Beat: w.Beat, Leaving: leaving,
 		VIPs: map[netip.Addr]speak.Route{}}
 	for _, r := range w.Routes {
-		out.VIPs[r.VIP] = speak.Route{Grade: r.Grade, Demotions: slices.Clone(r.Demotions)}
+		out.VIPs[r.VIP] = speak.Route{Grade: r.Grade, Demotions: slices.Clone(r.Demotions),
+			Behind: r.Behind, Ends: r.Ends}
 	}
 	return out
 }

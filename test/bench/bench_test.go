@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -14,6 +16,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/plan/bound"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+	"github.com/onprem-infra/onprem-infra/test/figures"
 	"github.com/onprem-infra/onprem-infra/test/lab"
 	"github.com/onprem-infra/onprem-infra/test/provisioning"
 	"github.com/onprem-infra/onprem-infra/test/traffic"
@@ -118,6 +121,44 @@ func TestLateness(t *testing.T) {
 	}
 }
 
+// TestRouted holds that lines which tests wrote come to the file and the table.
+func TestRouted(t *testing.T) {
+	var sum figures.Sum
+	sum.Add(300*time.Millisecond, 9, 100)
+	sum.Add(0, 0, 100)
+	sum.Add(340*time.Millisecond, 12, 100)
+	var text []byte
+	for _, l := range []figures.Line{
+		{Profile: "bgp/lan", Scenario: figures.AtRest, CPU: 1.25, RSS: 43_008, Seconds: 60}, sum.Line("bgp/lan", figures.PowerLoss, 420*time.Millisecond),
+	} {
+		line, err := json.Marshal(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = append(append(text, line...), '\n')
+	}
+	var out bytes.Buffer
+	r := &run{out: &out}
+	if err := r.readRouted(text); err != nil {
+		t.Fatal(err)
+	}
+	if out.String() != string(text) {
+		t.Errorf("%q, want %q", out.String(), text)
+	}
+	var rows []string
+	for row := range strings.Lines(routedTable(r.routed)) {
+		rows = append(rows, strings.Join(strings.Fields(row), " "))
+	}
+	for _, want := range []string{"bgp-power-loss bgp/lan 3 - 300 340 420 21/300 12", "bgp-steady bgp/lan 0 - - - - 0/0 0 1.2 % of a core and 42.0 MB for 60 s"} {
+		if !slices.Contains(rows, want) {
+			t.Errorf("no row %q in %q", want, rows)
+		}
+	}
+	if err := r.readRouted([]byte("{")); err == nil {
+		t.Error("half a line is read")
+	}
+}
+
 func TestParse(t *testing.T) {
 	for _, tt := range []struct {
 		args string
@@ -129,6 +170,7 @@ func TestParse(t *testing.T) {
 		{"-run power", "none of that name"},
 		{"-run (", "-run"},
 		{"-profile fast", `no profile "fast"`},
+		{"-profile bgp,lan -run bgp-power-loss", ""},
 		{"-n 0", "one repetition"},
 		{"-hosts 0", "one bare machine"},
 		{"-nodes 3,x", "no number of Nodes"},

@@ -24,6 +24,7 @@ import (
 // options are what the command line specifies.
 type options struct {
 	profiles []string
+	routed   bool // measure clusters that announce their VIPs to routers
 	runs     int
 	only     *regexp.Regexp
 	file     string
@@ -53,7 +54,7 @@ func main() {
 // parse reads the command line.
 func parse(args []string) (o options, err error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	profiles := flags.String("profile", "lan,compat", "timing profiles, side by side: lan, vm, compat")
+	profiles := flags.String("profile", "lan,compat", "timing profiles, side by side: lan, vm, compat; and bgp, for VIPs that are announced to routers")
 	only := flags.String("run", ".", "regular expression of what is measured: "+strings.Join(names(), ", "))
 	nodes := flags.String("nodes", "3,500,5000", "numbers of Node objects for scale")
 	flags.IntVar(&o.runs, "n", 10, "repetitions of each scenario, and of the installation, which has 5 without this flag")
@@ -82,6 +83,10 @@ func parse(args []string) (o options, err error) {
 		return o, fmt.Errorf("-run %s: there is none of that name: %s", *only, strings.Join(names(), ", "))
 	}
 	for name := range strings.SplitSeq(*profiles, ",") {
+		if name == routed {
+			o.routed = true
+			continue
+		}
 		if _, ok := vrrp.TimingOf(name); !ok {
 			return o, fmt.Errorf("-profile: there is no profile %q", name)
 		}
@@ -105,8 +110,10 @@ func bench(ctx context.Context, o options) (err error) {
 	if os.Geteuid() != 0 {
 		return errors.New("needs root, for network namespaces and containers")
 	}
-	if err := kubeapi.Programs(ctx); err != nil {
-		return err
+	if len(o.profiles) > 0 {
+		if err := kubeapi.Programs(ctx); err != nil {
+			return err
+		}
 	}
 	if err := errors.Join(os.MkdirAll(filepath.Dir(o.file), 0o755), os.MkdirAll(filepath.Dir(o.html), 0o755)); err != nil {
 		return err
@@ -121,6 +128,10 @@ func bench(ctx context.Context, o options) (err error) {
 	fmt.Println()
 	b.print(os.Stdout)
 	err = errors.Join(err, file.Close(), b.draw(o.html))
-	fmt.Printf("\n%s altogether; the figures are in %s, the pictures in %s\n", time.Since(begin).Round(time.Second), o.file, o.html)
+	fmt.Printf("\n%s altogether; the figures are in %s", time.Since(begin).Round(time.Second), o.file)
+	if len(b.pictures) > 0 {
+		fmt.Printf(", the pictures in %s", o.html)
+	}
+	fmt.Println()
 	return err
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/operator/timeline"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/test/figures"
 )
 
 // run is one run of the bench.
@@ -24,6 +25,7 @@ type run struct {
 	scales   []scale
 	loads    []load
 	stages   []stageResult
+	routed   []figures.Line
 }
 
 // The names of what is measured beside the scenarios.
@@ -39,6 +41,7 @@ func names() (all []string) {
 	for _, s := range scenarios() {
 		all = append(all, s.name)
 	}
+	all = append(all, figures.Scenarios()...)
 	return append(all, steady, scaling, loaded, installing)
 }
 
@@ -61,6 +64,9 @@ func (r *run) all(ctx context.Context) error {
 		if r.only.MatchString(one.name) && ctx.Err() == nil {
 			errs = append(errs, one.f(ctx))
 		}
+	}
+	if r.options.routed && ctx.Err() == nil {
+		errs = append(errs, r.routedAll(ctx))
 	}
 	return errors.Join(append(errs, ctx.Err())...)
 }
@@ -124,7 +130,7 @@ func (r *run) write(object any) {
 
 // print prints the tables of what was measured.
 func (r *run) print(to io.Writer) {
-	for _, table := range []string{resultTable(r.results), costTable(r.costs), scaleTable(r.scales), loadTable(r.loads), stageTable(r.stages)} {
+	for _, table := range []string{resultTable(r.results), costTable(r.costs), scaleTable(r.scales), loadTable(r.loads), stageTable(r.stages), routedTable(r.routed)} {
 		if table = strings.TrimRight(table, "\n"); table != "" {
 			fmt.Fprintf(to, "%s\n\n", table)
 		}

@@ -47,6 +47,9 @@ type Fabric struct {
 	timing bgp.Timing
 	nodes  []*Node
 	options
+
+	unaffected netip.Addr // of a host that other clients ask while something happens; none if it is not valid
+	excused    int        // clients that a busy machine kept waiting, see figures.Unexcused
 }
 
 // link is between two routers, or to the client: a switch with two ends.

@@ -1,47 +1,34 @@
 package fabric
 
 import (
-	"fmt"
+	"net/netip"
 	"os"
-	"slices"
+	"runtime"
 	"testing"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/bgp"
 	"github.com/onprem-infra/onprem-infra/shared/frr"
+	"github.com/onprem-infra/onprem-infra/test/figures"
 	"github.com/onprem-infra/onprem-infra/test/lab"
 	"github.com/onprem-infra/onprem-infra/test/traffic"
 )
 
-// times is how often each failure is measured.
-const times = 10
-
-// figure is what an event costs clients behind the spine, once for each time.
-type figure struct {
-	last   []time.Duration // when the last connection began that failed, after the event
-	failed []int
-}
-
 // measure has something happen many times, and a second after which all is as before.
-func (f *Fabric) measure(patience time.Duration, event, restore func(i int)) (all figure) {
+func (f *Fabric) measure(patience time.Duration, event, restore func(i int)) (all figures.Sum) {
 	f.t.Helper()
-	for i := range times {
-		last, failed := f.cost(patience, func() { event(i) })
-		all.last, all.failed = append(all.last, last), append(all.failed, failed)
+	f.excused = 0
+	for i := range figures.Repetitions(f.t) {
+		all.Add(f.cost(patience, func() { event(i) }))
 		restore(i)
 		time.Sleep(time.Second)
 	}
-	slices.Sort(all.last)
-	slices.Sort(all.failed)
+	all.Excused = f.excused
 	return all
 }
 
-// String has the least, the median and the most.
-func (a figure) String() string {
-	at := func(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
-	return fmt.Sprintf("%d times: %d, %d, %d failed; the last one began after %v, %v, %v (least, median, most)", times, a.failed[0], a.failed[times/2],
-		a.failed[times-1], at(a.last[0]), at(a.last[times/2]), at(a.last[times-1]))
-}
+// named is the name of the fabric's timers in a line.
+func (f *Fabric) named() string { return "bgp/" + f.timing.Profile }
 
 // TestLongFigures measures what failures cost clients behind the spine, with the timers of each profile
 // beside what is computed, and that orderly ends cost nothing.
@@ -51,37 +38,57 @@ func TestLongFigures(t *testing.T) {
 	}
 	for _, timing := range bgp.Profiles() {
 		t.Run(timing.Profile, func(t *testing.T) {
+			if !figures.Wanted(t, figures.PowerLoss) && (timing.Profile != bgp.ProfileLan || !figures.Wanted(t, figures.Leave, figures.Reboot, figures.Upgrade, figures.KillBGP, figures.KillBFD, figures.KillZebra, figures.AtRest, figures.UnderLoad)) {
+				t.Skip("nothing of it is wanted")
+			}
 			f, n := rack(t, timing.Profile)
+			four, _ := RackAddress(1, 12)
+			f.unaffected = four.Addr()
 			of := func(i int) *Node { return n[2*(i%2)] } // of two in its rack, and the only one
-			f.bounded("power loss of a node", f.measure(strict, func(i int) { of(i).Cut() }, func(i int) {
-				f.must(of(i).Power())
-				f.spread(VIP4, 2, 2)
-			}))
+			f.bounded(figures.PowerLoss, func() figures.Sum {
+				return f.measure(strict, func(i int) { of(i).Cut() }, func(i int) {
+					f.must(of(i).Power())
+					f.spread(VIP4, 2, 2)
+				})
+			})
 			if timing.Profile == bgp.ProfileLan {
+				f.rest(n)
 				f.ends(of)
+				f.loaded(n)
 			}
 		})
 		t.Run(timing.Profile+" with two leaves", func(t *testing.T) {
+			if !figures.Wanted(t, figures.RouterLoss) {
+				t.Skip("it is not wanted")
+			}
 			f, n := rack(t, timing.Profile, SecondLeaf())
+			four, _ := RackAddress(2, 13)
+			f.unaffected = four.Addr()
 			hosts := []*lab.Host{n[0].Host, n[1].Host}
-			f.bounded("power loss of a leaf", f.measure(strict, func(i int) { f.CutLeaf(2*(i%2), hosts, true) }, func(i int) {
-				f.CutLeaf(2*(i%2), hosts, false)
-				until(t, "all sessions", 60*time.Second, func() bool { return n[0].established() && n[1].established() })
-				f.spread(VIP4, 3, 2)
-			}))
+			f.bounded(figures.RouterLoss, func() figures.Sum {
+				return f.measure(strict, func(i int) { f.CutLeaf(2*(i%2), hosts, true) }, func(i int) {
+					f.CutLeaf(2*(i%2), hosts, false)
+					until(t, "all sessions", 60*time.Second, func() bool { return n[0].established() && n[1].established() })
+					f.spread(VIP4, 3, 2)
+				})
+			})
 		})
 	}
 }
 
 // bounded holds that a failure costs no more than is computed.
-func (f *Fabric) bounded(what string, all figure) {
+func (f *Fabric) bounded(what string, measure func() figures.Sum) {
 	f.t.Helper()
-	bound := f.timing.PowerLoss(1)
-	f.t.Logf("%s: computed %v; %v", what, bound, all)
-	if last := all.last[times-1]; last > bound+noise {
-		f.t.Errorf("%s costs %v, computed %v", what, last, bound)
+	if !figures.Wanted(f.t, what) {
+		return
 	}
-	if all.failed[times-1] == 0 {
+	bound := f.timing.PowerLoss(1)
+	line := measure().Line(f.named(), what, bound)
+	figures.Write(f.t, line)
+	if most := time.Duration(line.MaxMs * float64(time.Millisecond)); most > bound+noise {
+		f.t.Errorf("%s costs %v, computed %v", what, most, bound)
+	}
+	if line.FailedMax == 0 {
 		f.t.Errorf("%s has cost nothing: it has not happened", what)
 	}
 }
@@ -91,35 +98,106 @@ func (f *Fabric) ends(of func(i int) *Node) {
 	f.t.Helper()
 	back := func(int) { f.spread(VIP4, 2, 2) }
 	wait := func() { time.Sleep(4 * time.Second) }
+	left := func(i int) {
+		of(i).Leave()
+		until(f.t, "it has left", 10*time.Second, func() bool { return of(i).Status().Left })
+	}
+	kill := func(name frr.Daemon) func(int) { return func(i int) { of(i).Kill(name); wait() } }
 	// Each of a killed daemon's sessions ends, zebra's when the next zebra is there: in the last node of a
 	// rack connections fail until leaf and spine have followed. That is half of the clients, of which
 	// one comes every 10 ms.
-	flap := int((2*bgp.Pass + noise) / (10 * time.Millisecond) / 2)
+	pass := 2 * bgp.Pass
 	for _, one := range []struct {
 		what           string
 		event, restore func(i int)
-		most           int // in one time
+		bound          time.Duration // in which clients may fail
 	}{
-		{"the speaker ends, and its next release starts", func(i int) { of(i).End(); f.must(of(i).Start()); wait() }, back, 0},
-		{"reboot", func(i int) {
-			of(i).Leave()
-			until(f.t, "it has left", 10*time.Second, func() bool { return of(i).Status().Left })
-			of(i).Cut()
-			wait()
-		}, func(i int) {
+		{figures.Leave, left, func(i int) { of(i).Return(); back(i) }, 0},
+		{figures.Reboot, func(i int) { left(i); of(i).Cut(); wait() }, func(i int) {
 			of(i).Return()
 			f.must(of(i).Power())
 			back(i)
 		}, 0},
-		{"bgpd killed", func(i int) { of(i).Kill(frr.BGP); wait() }, back, flap},
-		{"bfdd killed", func(i int) { of(i).Kill(frr.BFD); wait() }, back, flap},
-		{"zebra killed", func(i int) { of(i).Kill(frr.Zebra); wait() }, back, flap},
+		{figures.Upgrade, func(i int) { of(i).End(); f.must(of(i).Start()); wait() }, back, 0},
+		{figures.KillBGP, kill(frr.BGP), back, pass},
+		{figures.KillBFD, kill(frr.BFD), back, pass},
+		{figures.KillZebra, kill(frr.Zebra), back, pass},
 	} {
-		all := f.measure(patient, one.event, one.restore)
-		f.t.Logf("%s: %v", one.what, all)
-		if most := all.failed[times-1]; most > one.most {
-			f.t.Errorf("%s: %d failed, want %d at most", one.what, most, one.most)
+		if !figures.Wanted(f.t, one.what) {
+			continue
 		}
+		line := f.measure(patient, one.event, one.restore).Line(f.named(), one.what, one.bound)
+		figures.Write(f.t, line)
+		most := 0
+		if one.bound > 0 {
+			most = int((one.bound + noise) / (10 * time.Millisecond) / 2)
+		}
+		if line.FailedMax > most {
+			f.t.Errorf("%s: %d failed, want %d at most", one.what, line.FailedMax, most)
+		}
+	}
+}
+
+// rest measures the processes of a node's BGP, which announces and is at rest.
+func (f *Fabric) rest(n [3]*Node) {
+	f.t.Helper()
+	if !figures.Wanted(f.t, figures.AtRest) {
+		return
+	}
+	pids := []int{n[0].speaker.Process.Pid}
+	for _, name := range frr.Daemons() {
+		pids = append(pids, n[0].PID(name))
+	}
+	used := func() (seconds float64) {
+		for _, pid := range pids {
+			one, err := figures.Processor(pid)
+			f.must(err)
+			seconds += one
+		}
+		return seconds
+	}
+	before, begun := used(), time.Now()
+	time.Sleep(figures.Lasts(f.t, figures.Rest, time.Minute))
+	line := figures.Line{Profile: f.named(), Scenario: figures.AtRest, Figure: "processes", Runs: 1, Seconds: time.Since(begun).Seconds()}
+	line.CPU = 100 * (used() - before) / line.Seconds
+	for _, pid := range pids {
+		one := figures.Resident(pid)
+		line.RSS += one
+		f.t.Logf("process %d: %d kB", pid, one)
+	}
+	figures.Write(f.t, line)
+	if line.RSS == 0 || line.CPU > 20 {
+		f.t.Errorf("at rest the processes have %.1f %% of a core and %d kB", line.CPU, line.RSS)
+	}
+}
+
+// loaded holds that sessions last while all processors are busy.
+func (f *Fabric) loaded(n [3]*Node) {
+	f.t.Helper()
+	lasts := figures.Lasts(f.t, figures.Load, 10*time.Minute)
+	if !figures.Wanted(f.t, figures.UnderLoad) || lasts == 0 {
+		return
+	}
+	lost := func() (sessions int) {
+		for _, one := range n {
+			for _, s := range one.Status().Sessions {
+				sessions += s.Flaps
+			}
+		}
+		return sessions
+	}
+	before, begun := lost(), time.Now()
+	clients := f.clients(VIP4, patient)
+	stop, err := n[0].Hog(f.t.Context(), lab.Hog{Loops: 3 * runtime.NumCPU(), For: lasts + time.Minute})
+	f.must(err)
+	time.Sleep(lasts)
+	f.must(stop())
+	all := clients.Stop()
+	line := figures.Line{Profile: f.named(), Scenario: figures.UnderLoad, Figure: "sessions lost", Runs: 1, Seconds: time.Since(begun).Seconds(),
+		Lost: lost() - before, Requests: len(all), Failed: len(all.Unserved())}
+	figures.Write(f.t, line)
+	if line.Lost > 0 {
+		f.t.Errorf("%d sessions are lost in %v of load", line.Lost, lasts)
 	}
 }
 
@@ -131,21 +209,33 @@ const (
 	patient = 900 * time.Millisecond
 )
 
-// cost is when the last connection began that failed by something, and how many did.
-func (f *Fabric) cost(patience time.Duration, event func()) (last time.Duration, failed int) {
+// cost is when the last connection began that failed by something, and how many did. Other clients ask a
+// host at its own address meanwhile, to which nothing happens.
+func (f *Fabric) cost(patience time.Duration, event func()) (last time.Duration, failed, requests int) {
 	f.t.Helper()
 	clients := f.clients(VIP4, patience)
+	var control *traffic.Prober
+	if f.unaffected.IsValid() {
+		control = traffic.Probe(f.Client.Dial, "http://"+netip.AddrPortFrom(f.unaffected, 6443).String()+"/", nil, 10*time.Millisecond, strict)
+	}
 	time.Sleep(500 * time.Millisecond)
 	begun := time.Now()
 	event()
 	time.Sleep(f.timing.PowerLoss(1) + time.Second)
 	all := clients.Stop().Since(begun)
+	var others traffic.Requests
+	if control != nil {
+		others = control.Stop()
+	}
+	late := all.With(traffic.Refused, traffic.Silent, traffic.Late, traffic.Failed)
+	bad := figures.Unexcused(late, others)
 	if pause := all.Pause(); pause > 100*time.Millisecond {
 		f.t.Logf("the clients themselves had no processor for %v", pause)
 	}
-	for _, r := range all.With(traffic.Refused, traffic.Silent, traffic.Late, traffic.Failed) {
+	f.excused += len(late) - len(bad)
+	for _, r := range bad {
 		last, failed = max(last, r.Start.Sub(begun)), failed+1
 		f.t.Logf("%s %v after it began: %v", r.Outcome, r.Start.Sub(begun).Round(time.Millisecond), r.Err)
 	}
-	return last, failed
+	return last, failed, len(all)
 }

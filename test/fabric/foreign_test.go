@@ -23,7 +23,7 @@ func TestForeignLeaf(t *testing.T) {
 	t.Parallel()
 	f, n := rack(t, bgp.ProfileLan, Foreign())
 	f.life(t, n)
-	cost, failed := f.cost(strict, func() { n[0].Cut() })
+	cost, failed, _ := f.cost(strict, func() { n[0].Cut() })
 	t.Logf("power loss: the last failed connection of %d begins after %v", failed, cost)
 	if bound := f.timing.PowerLoss(1); cost > bound+noise {
 		t.Errorf("a power loss costs %v, computed %v", cost, bound)

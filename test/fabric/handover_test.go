@@ -12,11 +12,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/bgp"
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/test/fabric"
+	"github.com/onprem-infra/onprem-infra/test/figures"
 	"github.com/onprem-infra/onprem-infra/test/traffic"
 )
-
-// times is how often a handover is measured.
-const times = 10
 
 // installation is a fabric with a bootstrap machine and three nodes, whose monitors are FAKE.
 type installation struct {
@@ -92,7 +90,7 @@ func (i *installation) join() {
 // unharmed holds that clients of both VIPs all get a connection and an answer while something happens. Other
 // clients ask a node at its own address, to which the way is the same for all the time: a request that is late
 // beside a late one of these was kept waiting by a busy machine.
-func (i *installation) unharmed(what string, during func()) {
+func (i *installation) unharmed(what string, during func()) (last time.Duration, unserved, requests int) {
 	i.Helper()
 	probe := func(a netip.Addr) *traffic.Prober {
 		return traffic.Probe(i.Client.Dial, "http://"+netip.AddrPortFrom(a, 6443).String()+"/", nil, 20*time.Millisecond, 900*time.Millisecond)
@@ -115,7 +113,12 @@ func (i *installation) unharmed(what string, during func()) {
 		if len(all) < 10 || len(failed) > 0 {
 			i.Errorf("%s: not served: %d of %d: %+v", what, len(failed), len(all), failed[:min(len(failed), 5)])
 		}
+		unserved, requests = unserved+len(failed), requests+len(all)
+		for _, r := range failed {
+			last = max(last, r.Start.Sub(begun))
+		}
 	}
+	return last, unserved, requests
 }
 
 // handOver has the API announce its shutdown while a node is ready, and waits for the end of FRR.
@@ -187,15 +190,20 @@ func TestLongHandOver(t *testing.T) {
 	if os.Getenv("ONPREM_INFRA_LONG") == "" {
 		t.Skip("set ONPREM_INFRA_LONG=1, as make e2e does")
 	}
-	for name, racks := range map[string][3]int{"nodes in its rack": {1, 1, 2}, "the last one of its rack": {2, 2, 2}} {
-		t.Run(name, func(t *testing.T) {
+	for scenario, racks := range map[string][3]int{figures.Handover: {1, 1, 2}, figures.HandoverAlone: {2, 2, 2}} { // or the last one of its rack
+		t.Run(scenario, func(t *testing.T) {
+			if !figures.Wanted(t, scenario) {
+				t.Skip("it is not wanted")
+			}
 			i := install(t, racks)
 			i.join()
-			for range times {
-				i.unharmed("handover", i.handOver)
+			var sum figures.Sum
+			for range figures.Repetitions(t) {
+				sum.Add(i.unharmed("handover", i.handOver))
 				i.boot.api.Store(int32(health.Ready))
 				i.led(true)
 			}
+			figures.Write(t, sum.Line("bgp/"+bgp.ProfileLan, scenario, 0))
 		})
 	}
 }

@@ -43,7 +43,7 @@ func TestOnePath(t *testing.T) {
 	}
 	first.Return()
 	until(t, first.Name+" announces", 30*time.Second, func() bool { return first.phase(VIP4) == speak.Announced })
-	cost, failed := f.cost(strict, func() { second.Cut() })
+	cost, failed, _ := f.cost(strict, func() { second.Cut() })
 	t.Logf("power loss of the working node: the last failed connection of %d begins after %v", failed, cost)
 	if bound := f.timing.PowerLoss(1); cost > bound+noise {
 		t.Errorf("a power loss costs %v, computed %v", cost, bound)

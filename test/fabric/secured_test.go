@@ -223,7 +223,7 @@ func TestUnnumbered(t *testing.T) {
 		n3.Return()
 		f.reached(f.Spine, vip, 2, 20*time.Second)
 	}
-	cost, failed := f.cost(strict, n1.Cut)
+	cost, failed, _ := f.cost(strict, n1.Cut)
 	t.Logf("power loss: the last failed connection of %d begins after %v", failed, cost)
 	if bound := timing.PowerLoss(1); cost > bound+noise {
 		t.Errorf("a power loss costs %v, computed %v", cost, bound)

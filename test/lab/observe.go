@@ -142,6 +142,10 @@ func (o *Observer) confirmed() ([]string, error) {
 	}), err
 }
 
+// loopback is the index of each network namespace's own link (Linux, LOOPBACK_IFINDEX). A host with
+// an address there may have announced it to its routers, and does not hold it for its neighbours.
+const loopback = 1
+
 func (o *Observer) sample() ([]string, error) {
 	family := netlink.FAMILY_V4
 	if o.vip.Is6() {
@@ -156,7 +160,9 @@ func (o *Observer) sample() ([]string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read addresses of %s: %w", s.host, err)
 		}
-		if slices.ContainsFunc(addrs, func(a netlink.Addr) bool { return isAddr(a.IPNet, o.vip) }) {
+		if slices.ContainsFunc(addrs, func(a netlink.Addr) bool {
+			return a.LinkIndex != loopback && isAddr(a.IPNet, o.vip)
+		}) {
 			holders = append(holders, s.host)
 		}
 	}

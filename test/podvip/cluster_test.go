@@ -46,7 +46,9 @@ type lan struct {
 	plan   plan.Plan
 	images map[string]string
 	api    *apihost.API
-	nodes  []*node // of the control plane
+
+	network string  // of which hosts have addresses, up to the last part
+	nodes   []*node // of the control plane
 
 	monitor []string // more arguments of the VIPs' monitors
 }
@@ -54,11 +56,20 @@ type lan struct {
 // open makes one under a timing profile.
 func open(t *testing.T, timing string) *lan {
 	t.Helper()
+	l := prepare(t, lab.New(t))
+	l.plan = l.compile(plan.Way{Timing: timing, Mode: spec.Unicast}, spec.Former{})
+	l.api = apihost.Start(t, l.add("api", apiAt), apiAt, l.dir)
+	return l
+}
+
+// prepare makes our programs and images, for hosts on a switch.
+func prepare(t *testing.T, on *lab.Lab) *lan {
+	t.Helper()
 	need.Root(t)
 	for _, program := range []string{"runc", "catatonit"} {
 		need.Command(t, program)
 	}
-	l := &lan{t: t, lab: lab.New(t), dir: t.TempDir()}
+	l := &lan{t: t, lab: on, dir: t.TempDir(), network: "192.0.2."}
 	for _, args := range [][]string{
 		{"-o", l.dir + "/onprem-infra", "-tags", "remote", "../../cmd/onprem-infra"}, {"-o", l.dir + "/onprem-supervise", "../../cmd/onprem-supervise"},
 	} {
@@ -83,8 +94,6 @@ func open(t *testing.T, timing string) *lan {
 			t.Fatal(err)
 		}
 	}
-	l.plan = l.compile(plan.Way{Timing: timing, Mode: spec.Unicast}, spec.Former{})
-	l.api = apihost.Start(t, l.add("api", apiAt), apiAt, l.dir)
 	return l
 }
 
@@ -142,7 +151,7 @@ type balancer struct {
 
 func (l *lan) node(i int, r role.Role) *node {
 	l.t.Helper()
-	name, address := fmt.Sprintf("%.1s%d", r, i), fmt.Sprintf("192.0.2.%d", 10+i)
+	name, address := fmt.Sprintf("%.1s%d", r, i), fmt.Sprintf("%s%d", l.network, 10+i)
 	machine, err := pods.New(l.add(name, address), filepath.Join(l.dir, name), l.images)
 	if err != nil {
 		l.t.Fatal(err)

@@ -48,27 +48,47 @@ type Decision struct {
 	// stays.
 	Config *spoken.Config
 	Routes []spoken.Route
-	// Leaving has the host end in order what it announces of Routes, and begin nothing.
-	Leaving bool
-	Absent  []absent.VIP
-	Why     loop.Reasons
+	Absent []absent.VIP
+	Why    loop.Reasons
 }
 
 // Decide decides what a node of a role announces. The plan's hosts announce its VIPs.
 func Decide(p plan.Plan, r role.Role, s Seen, l Local) Decision {
 	d := decision{plan: p, seen: s, local: l}
 	d.reach(r)
-	if d.Leaving = s.Waits; s.Waits {
-		const why = "the nodes have not changed over to routers yet, or have changed back"
-		d.lacks(why, announcing.VIPs(p, r)...)
-		d.Why = append(d.Why, why)
+	if s.Waits {
+		d.end(r)
+		return d.Decision
 	}
+	d.serve(r)
+	return d.Decision
+}
+
+// serve adds the routes of all VIPs of a role.
+func (d *decision) serve(r role.Role) {
 	if r == role.Master {
 		d.api()
 		d.dns()
 	}
 	d.ingress()
-	return d.Decision
+}
+
+// end has nothing announced. Where VRRP elects a holder, that one is the last that withdraws:
+// routers send to it until then, and deliver to it on its link from then on.
+func (d *decision) end(r role.Role) {
+	const why = "the nodes have not changed over to routers yet, or have changed back"
+	if d.plan.Management == spec.ByBoth {
+		held := decision{plan: d.plan, seen: d.seen, local: d.local}
+		held.serve(r)
+		for _, route := range held.Routes {
+			if !route.Behind {
+				route.Ends = true
+				d.Routes = append(d.Routes, route)
+			}
+		}
+	}
+	d.lacks(why, announcing.VIPs(d.plan, r)...)
+	d.Why = append(d.Why, why)
 }
 
 type decision struct {
@@ -158,9 +178,10 @@ func (d *decision) announce(policy bgp.Policy, vips []netip.Addr, rank int, h bg
 		rank = policy.Ranks - 1
 	}
 	for _, vip := range vips {
-		at := rank
+		at, behind := rank, false
 		if d.plan.Management == spec.ByBoth {
-			at = d.behind(d.holds(vip), rank, policy)
+			behind = !d.holds(vip)
+			at = d.behind(!behind, rank, policy)
 		}
 		grade, ok := policy.OfNode(at, h, false)
 		if !ok {
@@ -169,7 +190,7 @@ func (d *decision) announce(policy bgp.Policy, vips []netip.Addr, rank int, h bg
 			continue
 		}
 		d.Routes = append(d.Routes, spoken.Route{VIP: vip, Grade: grade,
-			Demotions: policy.Demotions(grade)})
+			Demotions: policy.Demotions(grade), Behind: behind})
 		d.Why = append(d.Why, fmt.Sprintf("%s announced with grade %d", vip, grade))
 	}
 }

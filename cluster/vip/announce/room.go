@@ -92,7 +92,7 @@ func (r *Room) round() error {
 		r.former = d.Config.Router
 		err = errors.Join(err, o.Host.Configure(*d.Config))
 	}
-	return errors.Join(err, o.Host.Wish(spoken.Wish{Beat: o.Now(), Routes: d.Routes, Leaving: d.Leaving}))
+	return errors.Join(err, o.Host.Wish(spoken.Wish{Beat: o.Now(), Routes: d.Routes}))
 }
 
 // Absent are the VIPs that this node could announce, and does not. Any goroutine may call it.

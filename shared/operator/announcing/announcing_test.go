@@ -65,6 +65,10 @@ func TestFaults(t *testing.T) {
 		{"wanted, and no router has it", func(s *announcing.Seen) {
 			s.Status.Sessions[0].Advertised, s.Status.Sessions[1].Advertised, s.Status.VIPs[0].Phase = nil, nil, speak.Waiting
 		}, "this host is to announce the api VIP 198.51.100.5, and no router has it: it is waiting here", ""},
+		{"the cluster has gone back to VRRP alone", func(s *announcing.Seen) {
+			s.Status.Sessions[0].Advertised, s.Status.Sessions[1].Advertised, s.Status.VIPs[0].Phase = nil, nil, speak.Idle
+			s.Wish.Routes[0].Ends = true
+		}, "", ""},
 		{"one router has it not", func(s *announcing.Seen) { s.Status.Sessions[1].Advertised = nil }, "", "router ens3 does not have the api VIP"},
 		{"a router of another family", func(s *announcing.Seen) {
 			s.Status.Sessions[0].Peer, s.Config.Peers[0].Address, s.Status.Sessions[0].Advertised = "fd00::1", netip.MustParseAddr("fd00::1"), nil

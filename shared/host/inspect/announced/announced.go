@@ -81,7 +81,6 @@ func Report(
 	seen.Status, err = Spoken[spoken.Status](i.Files, spoken.StatusFile)
 	unseen.Add("the speaker", err)
 	seen.Leaving, err = i.Files.Exists(spoken.RunDir + "/" + spoken.LeaveFile)
-	seen.Leaving = seen.Leaving || seen.Wish != nil && seen.Wish.Leaving
 	unseen.Add("whether this host leaves", err)
 	return announcing.Of(seen)
 }
