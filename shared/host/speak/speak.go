@@ -132,7 +132,7 @@ func (s *speaker) apply(ctx context.Context, d speak.Decision) error {
 	if err := errors.Join(wrong...); err != nil {
 		announced = nil // no route leads to a host that may lack the address
 	}
-	wrong = append(wrong, s.daemons.Announce(ctx, s.config, announced))
+	wrong = append(wrong, s.announce(ctx, d.State, announced))
 	if len(d.Disobeyed) > 0 {
 		wrong = append(wrong, fmt.Errorf("bgpd has not withdrawn %v within %v: it is killed, "+
 			"which does", d.Disobeyed, speak.Obedience))
@@ -144,6 +144,17 @@ func (s *speaker) apply(ctx context.Context, d speak.Decision) error {
 		}
 	}
 	return errors.Join(wrong...)
+}
+
+// announce has the VIPs announced, and no others: within the time of a withdrawal, if there is one.
+func (s *speaker) announce(ctx context.Context, state speak.State,
+	vips map[netip.Addr]bgp.Grade) error {
+	if s.withdraws(state) {
+		soon, cancel := context.WithTimeout(ctx, speak.Obedience)
+		defer cancel()
+		ctx = soon
+	}
+	return s.daemons.Announce(ctx, s.config, vips)
 }
 
 // hide has the host answer for no VIP on links where another host may. A link that was made anew

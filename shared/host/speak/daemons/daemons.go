@@ -58,7 +58,14 @@ func (d *Daemons) Configured(name frr.Daemon) bool {
 	return one.keeper.Running() && one.has.Router.IsValid()
 }
 
-// Ensure keeps the daemons running that a configuration needs, and configures those that have not
+// Unknown reports whether a daemon runs, and it is not known what it has of what it was told: what
+// routers have of it then may be what they had before.
+func (d *Daemons) Unknown(name frr.Daemon) bool {
+	one := d.all[name]
+	return one.keeper.Running() && one.told && !one.has.Router.IsValid()
+}
+
+// Ensure begins a round. It keeps the daemons running that a configuration needs, and configures those that have not
 // what it asks for, but for what is announced. Starting reports that a daemon has just been started
 // and does not listen yet, which is no error.
 func (d *Daemons) Ensure(ctx context.Context, c frr.Config) (starting bool, err error) {
@@ -69,6 +76,7 @@ func (d *Daemons) Ensure(ctx context.Context, c frr.Config) (starting bool, err 
 	ready := true // the daemons before this one
 	for _, name := range frr.Daemons() {
 		one := d.all[name]
+		one.silent = false
 		if name == frr.BFD && c.Timing.BFD == (bgp.BFD{}) {
 			continue
 		}
@@ -116,12 +124,13 @@ func realTime(pid int) error {
 	return errors.Join(p.RealTime(), p.Close())
 }
 
-// Announce has the VIPs announced, and no others.
+// Announce has the VIPs announced, and no others. It does nothing if the daemon has not answered in
+// this round, which is an error already.
 func (d *Daemons) Announce(ctx context.Context, c frr.Config,
 	vips map[netip.Addr]bgp.Grade) error {
 	one := d.all[frr.BGP]
-	if !c.Router.IsValid() || !one.keeper.Running() {
-		return nil // nothing is announced
+	if !c.Router.IsValid() || !one.keeper.Running() || one.silent {
+		return nil // nothing is announced, or all as before
 	}
 	c.Announced = maps.Clone(vips)
 	return one.change(ctx, d.Launcher.Sockets, c)
@@ -143,14 +152,10 @@ func (d *Daemons) Stop(ctx context.Context) error {
 // again.
 func (d *Daemons) Ask(ctx context.Context, question string) (string, error) {
 	one := d.all[frr.BGP]
-	conn, err := one.reach(ctx, d.Launcher.Sockets)
+	answer, err := one.show(ctx, d.Launcher.Sockets, question)
 	if err == nil {
-		var answer string
-		if answer, err = conn.Show(ctx, question); err == nil {
-			one.fails = 0
-			return answer, nil
-		}
-		one.hangUp()
+		one.fails = 0
+		return answer, nil
 	}
 	if one.fails++; one.fails >= unanswered && one.keeper.Running() {
 		one.fails = 0

@@ -1,0 +1,69 @@
+package speak
+
+import (
+	"context"
+	"log/slog"
+	"net/netip"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/bgp"
+	"github.com/onprem-infra/onprem-infra/shared/frr"
+	"github.com/onprem-infra/onprem-infra/shared/host/speak/launch"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/speak"
+	"github.com/onprem-infra/onprem-infra/shared/spoken"
+	real "github.com/onprem-infra/onprem-infra/test/frr"
+	"github.com/onprem-infra/onprem-infra/test/need"
+)
+
+// TestObserve_Unknown holds that routers may have what they had of a bgpd which has refused something, until it ends.
+func TestObserve_Unknown(t *testing.T) {
+	t.Parallel()
+	l, err := launch.New(launch.Options{Programs: real.Apart(t), Sockets: filepath.Join(real.Open(t), "sockets"), User: "frr"})
+	if err != nil {
+		need.Missing(t, err.Error())
+	}
+	if err := l.Prepare(); err != nil {
+		need.Missing(t, err.Error())
+	}
+	s := newSpeaker(Options{Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler)}, l, loop.NewWake())
+	t.Cleanup(func() { _ = s.daemons.Stop(context.Background()) }) // it is what the test is about
+	s.config = config.With(nil)
+	s.config.Communities = []string{"64512:99999999"}
+	for begun := time.Now(); !s.daemons.Unknown(frr.BGP); time.Sleep(20 * time.Millisecond) {
+		if _, err := s.daemons.Ensure(t.Context(), s.config); time.Since(begun) > 10*time.Second {
+			t.Fatalf("bgpd has refused nothing: %v", err)
+		}
+	}
+	had := map[string]map[netip.Addr]bgp.Grade{"192.0.2.1": {vip: 4}}
+	s.advertised = had
+	if o, err := s.observe(t.Context()); err != nil || !o.Advertised[vip] || s.sessions["192.0.2.1"].flaps != 0 {
+		t.Errorf("%v, %+v", err, o)
+	}
+	s.daemons.Kill(frr.BGP)
+	for s.daemons.PID(frr.BGP) != 0 {
+		time.Sleep(time.Millisecond)
+	}
+	if o, err := s.observe(t.Context()); err != nil || o.Advertised[vip] {
+		t.Errorf("bgpd has ended: %v, %+v", err, o)
+	}
+}
+
+// TestWithdraws holds when the daemon has to answer soon: while it withdraws something, or is about to.
+func TestWithdraws(t *testing.T) {
+	t.Parallel()
+	s := &speaker{wish: spoken.Wish{Routes: []spoken.Route{{VIP: vip}}}}
+	for want, states := range map[bool][]speak.State{
+		true: {{other: {Phase: speak.Announced}}, {other: {Phase: speak.Demoted}}, {vip: {Phase: speak.Withdrawn}}},
+		false: {nil, {vip: {Phase: speak.Announced}}, {vip: {Phase: speak.Demoted}}, {vip: {Phase: speak.Withdrawn, Clear: time.Now()}},
+			{other: {Phase: speak.Idle}}, {other: {Phase: speak.Waiting}}},
+	} {
+		for _, state := range states {
+			if got := s.withdraws(state); got != want {
+				t.Errorf("%+v: %t", state, got)
+			}
+		}
+	}
+}
