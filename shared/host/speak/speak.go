@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"maps"
 	"net/netip"
@@ -158,11 +159,13 @@ func (s *speaker) announce(ctx context.Context, state speak.State,
 }
 
 // hide has the host answer for no VIP on links where another host may. A link that was made anew
-// does not know of it.
+// does not know of it. On one that has gone it answers for nothing.
 func (s *speaker) hide() error {
 	var wrong []error
 	for _, link := range s.links {
-		wrong = append(wrong, loopback.Hide(link))
+		if err := loopback.Hide(link); !errors.Is(err, fs.ErrNotExist) {
+			wrong = append(wrong, err)
+		}
 	}
 	return errors.Join(wrong...)
 }

@@ -139,6 +139,9 @@ func (d *Daemons) Announce(ctx context.Context, c frr.Config,
 // Kill kills a daemon, which is started again.
 func (d *Daemons) Kill(name frr.Daemon) { _ = d.all[name].keeper.Signal(syscall.SIGKILL) }
 
+// Withdraw ends BGP's daemon, and with it all routes.
+func (d *Daemons) Withdraw(ctx context.Context) error { return d.all[frr.BGP].stop(ctx) }
+
 // Stop ends the daemons, the one first that has sessions.
 func (d *Daemons) Stop(ctx context.Context) error {
 	var wrong []error
