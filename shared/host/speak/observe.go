@@ -24,8 +24,8 @@ type seen struct {
 // steady is how long a session and its BFD are up before routes are announced for the first time.
 const steady = time.Second
 
-// impatience is how long the daemon may take for an answer while a VIP is to be withdrawn: what does
-// not answer then does not withdraw, and is to be killed in time.
+// impatience is how long the daemon may take for an answer while a VIP is to be withdrawn: what
+// does not answer then does not withdraw, and is to be killed in time.
 const impatience = 200 * time.Millisecond
 
 // withdraws reports whether a VIP is announced that is not to be, or no more.
@@ -58,8 +58,8 @@ func (s *speaker) question(ctx context.Context, text string) (string, error) {
 	return s.daemons.Ask(ctx, text)
 }
 
-// observe asks the daemon of BGP. If it does not answer, or it is not known what it has, routers may
-// have what they had.
+// observe asks the daemon of BGP. If it does not answer, or it is not known what it has, routers
+// may have what they had.
 func (s *speaker) observe(ctx context.Context) (seen, error) {
 	o := seen{Observed: speak.Observed{Now: time.Now(), Advertised: map[netip.Addr]bool{},
 		Others: map[netip.Addr]bool{}}, advertised: map[string]map[netip.Addr]bgp.Grade{},

@@ -57,6 +57,7 @@ type speaker struct {
 	target     frr.Config   // the last good configuration
 	config     frr.Config   // what the daemons are to have: that, with VIPs that still leave
 	wish       spoken.Wish
+	heard      time.Time                           // when its monitor was alive last, by this program's clock
 	advertised map[string]map[netip.Addr]bgp.Grade // by session
 	logged     []string                            // the troubles of the last round
 	sessions   map[string]session                  // by peer
@@ -85,7 +86,7 @@ func (s *speaker) round(ctx context.Context, end bool) (again time.Time, left bo
 	}
 	seen, err := s.observe(ctx)
 	note(err)
-	seen.Wish = s.wish.Speak(leave || end)
+	seen.Wish = s.wanted(leave || end)
 	d := speak.Decide(s.target.VIPs, s.state, seen.Observed)
 	s.record(d)
 	note(s.apply(ctx, d))

@@ -26,9 +26,9 @@ const (
 // IPv6 needs nothing: neighbour discovery answers for the addresses of a link alone.
 //
 // What is stricter already stays so. It needs CAP_NET_ADMIN. The settings stay for as long as the
-// link does, also after the addresses have gone: what they were before is not known to a program that
-// was killed since, and a link with them answers for all addresses of its own. A link that there is
-// not is an error of fs.ErrNotExist.
+// link does, also after the addresses have gone: a program that was killed does not know what they
+// were before, and a link with them answers for all addresses of its own. That there is no such
+// link is an error of fs.ErrNotExist.
 func Hide(link string) error {
 	var change []*nl.RtAttr
 	for _, c := range []struct {
