@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip/absent"
@@ -11,8 +12,10 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
 	"github.com/onprem-infra/onprem-infra/shared/host/memory"
 	"github.com/onprem-infra/onprem-infra/shared/host/node"
+	"github.com/onprem-infra/onprem-infra/shared/host/speakdir/abandoned"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/plan/speaks"
+	"github.com/onprem-infra/onprem-infra/shared/spoken"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
@@ -29,8 +32,10 @@ func newAnnouncer(m *monitor, p plan.Plan, made *checks.Checks) *announce.Room {
 }
 
 // followAnnouncer keeps the file of the VIPs that the node does not announce, and has a change of
-// the rack's name ask for a round.
-func followAnnouncer(ctx context.Context, m *monitor, h node.Host, room *announce.Room) {
+// the rack's name ask for a round. It also removes the VIPs that a dead speaker has left.
+func followAnnouncer(
+	ctx context.Context, m *monitor, h node.Host, p plan.Plan, room *announce.Room,
+) {
 	if room == nil {
 		return
 	}
@@ -38,5 +43,9 @@ func followAnnouncer(ctx context.Context, m *monitor, h node.Host, room *announc
 	m.watch(ctx, "which VIPs are not announced", func(ctx context.Context) error {
 		file := h.At(supervised.RunDir, absent.VIPsFile)
 		return memory.KeepJSON(ctx, file, "which VIPs are not announced", room.Absent)
+	})
+	m.watch(ctx, "the speaker's life", func(ctx context.Context) error {
+		return abandoned.Watch(ctx, abandoned.Options{Dir: spoken.RunDir, Log: m.log,
+			VIPs: slices.Concat(p.VIPs.API, p.VIPs.Ingress, p.VIPs.DNS)})
 	})
 }

@@ -41,9 +41,9 @@ func (s *speaker) read() (candidate frr.Config, err error) {
 	return candidate, errors.Join(errPasswords, errWish)
 }
 
-// hear takes a wish into use, and notes when its monitor was alive last by this program's own clock,
-// which no change of the host's time moves: a heartbeat is another time in the file than before. The
-// first one may be of a monitor that has ended long ago.
+// hear takes a wish into use, and notes when its monitor was alive last by this program's own
+// clock, which no change of the host's time moves: a heartbeat is another time in the file than
+// before. The first one may be of a monitor that has ended long ago.
 func (s *speaker) hear(wish spoken.Wish, now time.Time) {
 	first := s.wish.Beat.IsZero()
 	switch {

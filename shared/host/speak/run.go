@@ -97,8 +97,10 @@ func newSpeaker(o Options, l *launch.Launcher, wake chan<- struct{}) *speaker {
 // end ends what has not left in order, which time may have kept from it: no route leads to a host
 // without the address, also then.
 func (s *speaker) end(ctx context.Context) error {
-	withdrawn := s.daemons.Withdraw(ctx)
-	return errors.Join(withdrawn, s.removeAll(), s.daemons.Stop(ctx))
+	var wrong []error
+	wrong = append(wrong, s.daemons.Withdraw(ctx))
+	wrong = append(wrong, s.removeAll())
+	return errors.Join(append(wrong, s.daemons.Stop(ctx))...)
 }
 
 // longest is how long it takes at most to leave in order.

@@ -57,10 +57,11 @@ type speaker struct {
 	target     frr.Config   // the last good configuration
 	config     frr.Config   // what the daemons are to have: that, with VIPs that still leave
 	wish       spoken.Wish
-	heard      time.Time                           // when its monitor was alive last, by this program's clock
 	advertised map[string]map[netip.Addr]bgp.Grade // by session
 	logged     []string                            // the troubles of the last round
 	sessions   map[string]session                  // by peer
+	// heard is when the wish's monitor was alive last, by this program's clock.
+	heard time.Time
 }
 
 // round reads, asks, decides and does once. again is when the next one is due, if nothing happens.

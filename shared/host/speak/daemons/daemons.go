@@ -65,9 +65,9 @@ func (d *Daemons) Unknown(name frr.Daemon) bool {
 	return one.keeper.Running() && one.told && !one.has.Router.IsValid()
 }
 
-// Ensure begins a round. It keeps the daemons running that a configuration needs, and configures those that have not
-// what it asks for, but for what is announced. Starting reports that a daemon has just been started
-// and does not listen yet, which is no error.
+// Ensure begins a round. It keeps the daemons running that a configuration needs, and configures
+// those that have not what it asks for, but for what is announced. Starting reports that a daemon
+// has just been started and does not listen yet, which is no error.
 func (d *Daemons) Ensure(ctx context.Context, c frr.Config) (starting bool, err error) {
 	if !c.Router.IsValid() {
 		return false, errors.New("there is no configuration yet")
