@@ -133,8 +133,8 @@ type Route struct {
 
 // Wish is what a monitor wants.
 type Wish struct {
-	// Beat is the host's time when it was written. The speaker takes a change of it for a heartbeat:
-	// clocks are set.
+	// Beat is the host's time when it was written. A change of it is a heartbeat, whatever the time
+	// is: clocks are set.
 	Beat   time.Time
 	Routes []Route
 }

@@ -79,8 +79,8 @@ const (
 )
 
 // Unanswered reports whether an error means that a daemon has not answered a question on its
-// connection, in time or at all. It is not known then whether it has done what it was told. A
-// refusal is an answer, and a daemon that was not reached has been told nothing.
+// connection, in time or at all. It is not known then whether it has done what was asked. A
+// refusal is an answer, and a daemon that was not reached was given nothing.
 func Unanswered(err error) bool {
 	var s silence
 	return errors.As(err, &s)

@@ -10,7 +10,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/frr"
 	"github.com/onprem-infra/onprem-infra/shared/frr/report"
 	"github.com/onprem-infra/onprem-infra/shared/speak"
-	"github.com/onprem-infra/onprem-infra/shared/spoken"
 )
 
 // seen is what a round has seen, with what the status has beyond the decision.
@@ -28,29 +27,9 @@ const steady = time.Second
 // does not answer then does not withdraw, and is to be killed in time.
 const impatience = 200 * time.Millisecond
 
-// withdraws reports whether a VIP is announced that is not to be, or no more.
-func (s *speaker) withdraws(state speak.State) bool {
-	for vip, v := range state {
-		serves := slices.ContainsFunc(s.wish.Routes, func(r spoken.Route) bool {
-			return r.VIP == vip
-		})
-		switch v.Phase {
-		case speak.Announced, speak.Demoted:
-			if !serves {
-				return true
-			}
-		case speak.Withdrawn:
-			if v.Clear.IsZero() {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // question asks the daemon of BGP one.
 func (s *speaker) question(ctx context.Context, text string) (string, error) {
-	if s.withdraws(s.state) {
+	if s.wish.Withdraws(s.state) {
 		short, cancel := context.WithTimeout(ctx, impatience)
 		defer cancel()
 		ctx = short
@@ -81,22 +60,15 @@ func (s *speaker) observe(ctx context.Context) (seen, error) {
 	for vip, paths := range o.paths {
 		o.Others[vip] = slices.ContainsFunc(paths, func(p report.Path) bool {
 			return p.Announcer.IsValid() && p.Announcer != s.config.Router &&
-				!s.leaves(vip, p.Grade(s.config.ASN))
+				!s.wish.Leaves(vip, p.Grade(s.config.ASN))
 		})
 	}
 	return o, err
 }
 
-// leaves reports whether a host with a grade is about to withdraw a VIP, as this one is then.
-func (s *speaker) leaves(vip netip.Addr, g bgp.Grade) bool {
-	return slices.ContainsFunc(s.wish.Routes, func(r spoken.Route) bool {
-		return r.VIP == vip && len(r.Demotions) > 0 && g >= r.Demotions[len(r.Demotions)-1]
-	})
-}
-
 func (s *speaker) ask(ctx context.Context, o *seen) error {
 	if !s.daemons.Configured(frr.BGP) {
-		return nil // and no router has a route of a daemon that was told nothing
+		return nil // and no router has a route of a daemon that was given nothing
 	}
 	answer, err := s.question(ctx, report.AskSessions)
 	if err != nil {

@@ -14,8 +14,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/link/loopback"
 	"github.com/onprem-infra/onprem-infra/shared/host/speak/launch"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
-	"github.com/onprem-infra/onprem-infra/shared/speak"
-	"github.com/onprem-infra/onprem-infra/shared/spoken"
 	real "github.com/onprem-infra/onprem-infra/test/frr"
 	"github.com/onprem-infra/onprem-infra/test/lab"
 	"github.com/onprem-infra/onprem-infra/test/need"
@@ -58,23 +56,6 @@ func TestObserve_Unknown(t *testing.T) {
 	}
 	if o, err := s.observe(t.Context()); err != nil || o.Advertised[vip] {
 		t.Errorf("bgpd has ended: %v, %+v", err, o)
-	}
-}
-
-// TestWithdraws holds when the daemon has to answer soon: while it withdraws something, or is about to.
-func TestWithdraws(t *testing.T) {
-	t.Parallel()
-	s := &speaker{wish: spoken.Wish{Routes: []spoken.Route{{VIP: vip}}}}
-	for want, states := range map[bool][]speak.State{
-		true: {{other: {Phase: speak.Announced}}, {other: {Phase: speak.Demoted}}, {vip: {Phase: speak.Withdrawn}}},
-		false: {nil, {vip: {Phase: speak.Announced}}, {vip: {Phase: speak.Demoted}}, {vip: {Phase: speak.Withdrawn, Clear: time.Now()}},
-			{other: {Phase: speak.Idle}}, {other: {Phase: speak.Waiting}}},
-	} {
-		for _, state := range states {
-			if got := s.withdraws(state); got != want {
-				t.Errorf("%+v: %t", state, got)
-			}
-		}
 	}
 }
 

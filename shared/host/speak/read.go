@@ -29,7 +29,7 @@ func (s *speaker) read() (candidate frr.Config, err error) {
 	}
 	wish, errWish := decode[spoken.Wish](filepath.Join(s.Dir, spoken.WishFile))
 	if errWish == nil {
-		s.hear(wish, time.Now())
+		s.wish.Receive(wish, time.Now())
 	}
 	if errConfig != nil {
 		return candidate, errors.Join(errConfig, errWish)
@@ -39,26 +39,6 @@ func (s *speaker) read() (candidate frr.Config, err error) {
 		candidate, s.links = config.With(passwords), config.Links
 	}
 	return candidate, errors.Join(errPasswords, errWish)
-}
-
-// hear takes a wish into use, and notes when its monitor was alive last by this program's own
-// clock, which no change of the host's time moves: a heartbeat is another time in the file than
-// before. The first one may be of a monitor that has ended long ago.
-func (s *speaker) hear(wish spoken.Wish, now time.Time) {
-	first := s.wish.Beat.IsZero()
-	switch {
-	case first && now.Sub(wish.Beat) > speak.Silence: // as the host's clock has it
-	case !wish.Beat.Equal(s.wish.Beat):
-		s.heard = now
-	}
-	s.wish = wish
-}
-
-// wanted is the wish for the decision.
-func (s *speaker) wanted(leaving bool) speak.Wish {
-	wish := s.wish.Speak(leaving)
-	wish.Beat = s.heard
-	return wish
 }
 
 // consider takes a configuration into use that FRR does not refuse.

@@ -24,6 +24,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/first"
 	"github.com/onprem-infra/onprem-infra/shared/host/link/loopback"
 	"github.com/onprem-infra/onprem-infra/shared/host/speak/judge"
+	"github.com/onprem-infra/onprem-infra/shared/host/speak/wished"
 	"github.com/onprem-infra/onprem-infra/shared/speak"
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
 )
@@ -56,12 +57,10 @@ type speaker struct {
 	links      []string     // on which the VIPs' addresses are hidden
 	target     frr.Config   // the last good configuration
 	config     frr.Config   // what the daemons are to have: that, with VIPs that still leave
-	wish       spoken.Wish
+	wish       wished.Wish
 	advertised map[string]map[netip.Addr]bgp.Grade // by session
 	logged     []string                            // the troubles of the last round
 	sessions   map[string]session                  // by peer
-	// heard is when the wish's monitor was alive last, by this program's clock.
-	heard time.Time
 }
 
 // round reads, asks, decides and does once. again is when the next one is due, if nothing happens.
@@ -87,7 +86,7 @@ func (s *speaker) round(ctx context.Context, end bool) (again time.Time, left bo
 	}
 	seen, err := s.observe(ctx)
 	note(err)
-	seen.Wish = s.wanted(leave || end)
+	seen.Wish = s.wish.Speak(leave || end)
 	d := speak.Decide(s.target.VIPs, s.state, seen.Observed)
 	s.record(d)
 	note(s.apply(ctx, d))
@@ -152,7 +151,7 @@ func (s *speaker) apply(ctx context.Context, d speak.Decision) error {
 // announce has the VIPs announced, and no others: within the time of a withdrawal, if there is one.
 func (s *speaker) announce(ctx context.Context, state speak.State,
 	vips map[netip.Addr]bgp.Grade) error {
-	if s.withdraws(state) {
+	if s.wish.Withdraws(state) {
 		soon, cancel := context.WithTimeout(ctx, speak.Obedience)
 		defer cancel()
 		ctx = soon

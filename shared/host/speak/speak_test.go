@@ -267,31 +267,3 @@ func TestHide(t *testing.T) {
 		t.Errorf("a link that has gone: %v", err)
 	}
 }
-
-// TestHear holds that a monitor is alive while it writes another time, wherever the host's clock is set; that one which
-// writes nothing more is silent; and that what a monitor left behind before the start is no heartbeat.
-func TestHear(t *testing.T) {
-	start := time.Now()
-	at := func(d time.Duration) time.Time { return start.Add(d) }
-	type beat struct{ now, written, heard time.Duration }
-	const never, s = -time.Hour, time.Second
-	for name, beats := range map[string][]beat{
-		"the clock goes forward":                {{0, 0, 0}, {s, 3600 * s, s}, {2 * s, 3601 * s, 2 * s}, {9 * s, 3601 * s, 2 * s}},
-		"the clock goes back":                   {{0, 0, 0}, {s, -3600 * s, s}, {20 * s, -3600 * s, s}},
-		"it ended after a clock that went back": {{0, 3600 * s, 0}, {20 * s, 3600 * s, 0}},
-		"it ended long ago":                     {{0, -11 * s, never}, {s, -11 * s, never}, {2 * s, 2 * s, 2 * s}},
-		"it ended just now":                     {{0, -9 * s, 0}, {9 * s, -9 * s, 0}},
-	} {
-		one := &speaker{}
-		for i, b := range beats {
-			one.hear(spoken.Wish{Beat: at(b.written).UTC().Round(0)}, at(b.now))
-			want := at(b.heard)
-			if b.heard == never {
-				want = time.Time{}
-			}
-			if got := one.wanted(false).Beat; !got.Equal(want) {
-				t.Errorf("%s, beat %d: %v, want %v", name, i, got.Sub(start), b.heard)
-			}
-		}
-	}
-}

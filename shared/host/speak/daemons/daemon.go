@@ -21,7 +21,7 @@ type daemon struct {
 	begun  time.Time    // the last one
 	conn   *host.Daemon // nil while there is none
 	has    frr.Config   // the zero value after each start, and while it is not known
-	told   bool         // it has been told something since its start
+	given  bool         // it has been given something since its start
 	silent bool         // it has not answered in this round
 	fails  int          // questions in a row without an answer
 }
@@ -34,7 +34,7 @@ func (o *daemon) stop(ctx context.Context) error {
 // forget ends the connection. A daemon that has just started has no configuration.
 func (o *daemon) forget() {
 	o.hangUp()
-	o.has, o.told, o.silent, o.fails = frr.Config{}, false, false, 0
+	o.has, o.given, o.silent, o.fails = frr.Config{}, false, false, 0
 }
 
 func (o *daemon) hangUp() {
@@ -67,7 +67,8 @@ func (o *daemon) reach(ctx context.Context, sockets string) (*host.Daemon, error
 // show asks one question.
 func (o *daemon) show(ctx context.Context, sockets, question string) (string, error) {
 	if o.silent {
-		return "", fmt.Errorf("%s has not answered in this round, and is asked nothing more", o.name)
+		return "", fmt.Errorf("%s has not answered in this round: it is asked nothing more",
+			o.name)
 	}
 	conn, err := o.reach(ctx, sockets)
 	if err != nil {
@@ -97,7 +98,7 @@ func (o *daemon) change(ctx context.Context, sockets string, to frr.Config) erro
 		return err
 	}
 	from := o.has
-	o.has, o.told = frr.Config{}, true
+	o.has, o.given = frr.Config{}, true
 	if err := conn.Apply(ctx, commands); err != nil {
 		return o.failed(err)
 	}
@@ -123,6 +124,6 @@ func (o *daemon) failed(err error) error {
 	}
 	o.lost()
 	_ = o.keeper.Signal(syscall.SIGKILL) // it may have ended
-	return fmt.Errorf("%w: it is not known what %s has of what it was told: it is killed, and "+
+	return fmt.Errorf("%w: it is not known what %s has of what it was given: it is killed, and "+
 		"started again", err, o.name)
 }

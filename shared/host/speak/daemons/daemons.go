@@ -58,11 +58,11 @@ func (d *Daemons) Configured(name frr.Daemon) bool {
 	return one.keeper.Running() && one.has.Router.IsValid()
 }
 
-// Unknown reports whether a daemon runs, and it is not known what it has of what it was told: what
+// Unknown reports whether a daemon runs, and it is not known what it has of what it was given: what
 // routers have of it then may be what they had before.
 func (d *Daemons) Unknown(name frr.Daemon) bool {
 	one := d.all[name]
-	return one.keeper.Running() && one.told && !one.has.Router.IsValid()
+	return one.keeper.Running() && one.given && !one.has.Router.IsValid()
 }
 
 // Ensure begins a round. It keeps the daemons running that a configuration needs, and configures
