@@ -14,7 +14,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/link/loopback"
 	"github.com/onprem-infra/onprem-infra/shared/host/speak/launch"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
-	real "github.com/onprem-infra/onprem-infra/test/frr"
+	programs "github.com/onprem-infra/onprem-infra/test/frr"
 	"github.com/onprem-infra/onprem-infra/test/lab"
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
@@ -22,7 +22,7 @@ import (
 // apart is a speaker whose daemons are real, each in an empty network.
 func apart(t *testing.T) *speaker {
 	t.Helper()
-	l, err := launch.New(launch.Options{Programs: real.Apart(t), Sockets: filepath.Join(real.Open(t), "sockets"), User: "frr"})
+	l, err := launch.New(launch.Options{Programs: programs.Apart(t), Sockets: filepath.Join(programs.Open(t), "sockets"), User: "frr"})
 	if err != nil {
 		need.Missing(t, err.Error())
 	}

@@ -15,7 +15,7 @@ import (
 	host "github.com/onprem-infra/onprem-infra/shared/host/frr"
 	"github.com/onprem-infra/onprem-infra/shared/host/speak/launch"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
-	real "github.com/onprem-infra/onprem-infra/test/frr"
+	programs "github.com/onprem-infra/onprem-infra/test/frr"
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
@@ -28,7 +28,7 @@ var (
 // started are real daemons with a configuration that announces the VIP.
 func started(t *testing.T) *Daemons {
 	t.Helper()
-	l, err := launch.New(launch.Options{Programs: real.Apart(t), Sockets: filepath.Join(real.Open(t), "sockets"), User: "frr"})
+	l, err := launch.New(launch.Options{Programs: programs.Apart(t), Sockets: filepath.Join(programs.Open(t), "sockets"), User: "frr"})
 	if err != nil {
 		need.Missing(t, err.Error())
 	}
@@ -93,8 +93,8 @@ func signal(t *testing.T, pid int, sig syscall.Signal) {
 	}
 }
 
-// TestAnnounce_Stalled holds that a bgpd which stalls while it is told something comes back with all that it is to
-// have, and nothing of before: what it took then is not known, and it refuses to be told all once more.
+// TestAnnounce_Stalled holds that a bgpd which stalls while it is given something comes back with all that it is to
+// have, and nothing of before: what it took then is not known, and it refuses all of it once more.
 func TestAnnounce_Stalled(t *testing.T) {
 	t.Parallel()
 	d := started(t)
@@ -113,7 +113,7 @@ func TestAnnounce_Stalled(t *testing.T) {
 	}
 }
 
-// TestAsk_Hung holds that a bgpd which does not answer costs one wait in each round, that nothing is told it then, and
+// TestAsk_Hung holds that a bgpd which does not answer costs one wait in each round, that it is given nothing then, and
 // that it is killed in the third round.
 func TestAsk_Hung(t *testing.T) {
 	t.Parallel()
