@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip/absent"
@@ -15,6 +16,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/node"
 	"github.com/onprem-infra/onprem-infra/shared/host/recorder"
 	"github.com/onprem-infra/onprem-infra/shared/host/speakdir"
+	"github.com/onprem-infra/onprem-infra/shared/host/speakdir/abandoned"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/plan/speaks"
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
@@ -50,7 +52,10 @@ func recordAnnounced(o *recorder.Options, h node.Host, room *announce.Room) {
 
 // followAnnouncer keeps the file of the VIPs that the node does not announce, serves the speaker's
 // metrics with its own, and has a change of the rack's name ask for a round.
-func followAnnouncer(ctx context.Context, m *monitor, h node.Host, room *announce.Room) {
+// It also removes the VIPs that a dead speaker has left.
+func followAnnouncer(
+	ctx context.Context, m *monitor, h node.Host, p plan.Plan, room *announce.Room,
+) {
 	if room == nil {
 		return
 	}
@@ -59,5 +64,9 @@ func followAnnouncer(ctx context.Context, m *monitor, h node.Host, room *announc
 	m.watch(ctx, "which VIPs are not announced", func(ctx context.Context) error {
 		file := h.At(supervised.RunDir, absent.VIPsFile)
 		return memory.KeepJSON(ctx, file, "which VIPs are not announced", room.Absent)
+	})
+	m.watch(ctx, "the speaker's life", func(ctx context.Context) error {
+		return abandoned.Watch(ctx, abandoned.Options{Dir: spoken.RunDir, Log: m.log,
+			VIPs: slices.Concat(p.VIPs.API, p.VIPs.Ingress, p.VIPs.DNS)})
 	})
 }

@@ -13,7 +13,7 @@ import (
 
 // Wish is what a host's monitor wants of its speaker.
 type Wish struct {
-	Beat time.Time            // when the monitor was alive last
+	Beat time.Time            // when the monitor was alive last, by the clock of Observed.Now
 	VIPs map[netip.Addr]Route // that the host serves
 	// Leaving asks for the end of all in order.
 	Leaving bool

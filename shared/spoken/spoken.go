@@ -135,6 +135,8 @@ type Route struct {
 
 // Wish is what a monitor wants.
 type Wish struct {
+	// Beat is the host's time when it was written. A change of it is a heartbeat, whatever the time
+	// is: clocks are set.
 	Beat   time.Time
 	Routes []Route
 }

@@ -164,3 +164,21 @@ func (d *Daemons) Try(name frr.Daemon, what func(*host.Daemon) error) error {
 	}
 	return errors.Join(what(c), c.Close())
 }
+
+// Apart is a directory of FRR's programs, which are started in empty networks of their own, whatever
+// network starts them.
+func Apart(t testing.TB) (programs string) {
+	t.Helper()
+	programs = filepath.Join(Open(t), "programs")
+	if err := os.Mkdir(programs, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range frr.Daemons() {
+		need.File(t, Programs+string(name))
+		text := "#!/bin/sh\nexec unshare --net " + Programs + string(name) + ` "$@"` + "\n"
+		if err := os.WriteFile(filepath.Join(programs, string(name)), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return programs
+}

@@ -78,6 +78,19 @@ const (
 	unknown = 2
 )
 
+// Unanswered reports whether an error means that a daemon has not answered a question on its
+// connection, in time or at all. It is not known then whether it has done what was asked. A
+// refusal is an answer, and a daemon that was not reached was given nothing.
+func Unanswered(err error) bool {
+	var s silence
+	return errors.As(err, &s)
+}
+
+// silence is in the place of an answer.
+type silence struct{ error }
+
+func (s silence) Unwrap() error { return s.error }
+
 // refusal is a daemon's answer to a command that it has not done.
 type refusal struct {
 	code byte
@@ -112,11 +125,12 @@ func (d *Daemon) ask(ctx context.Context, command string) (byte, string, error) 
 	if until, ok := ctx.Deadline(); ok && until.Before(deadline) {
 		deadline = until
 	}
+	silent := func(why error) error { return silence{fmt.Errorf("ask %s: %w", d.name, why)} }
 	if err := d.conn.SetDeadline(deadline); err != nil {
-		return 0, "", fmt.Errorf("ask %s: %w", d.name, err)
+		return 0, "", silent(err)
 	}
 	if _, err := d.conn.Write(append([]byte(command), 0)); err != nil {
-		return 0, "", fmt.Errorf("ask %s: %w", d.name, err)
+		return 0, "", silent(err)
 	}
 	var answer []byte
 	buffer := make([]byte, 64<<10)
@@ -129,9 +143,9 @@ func (d *Daemon) ask(ctx context.Context, command string) (byte, string, error) 
 		}
 		switch {
 		case err != nil:
-			return 0, "", fmt.Errorf("ask %s: %w", d.name, err)
+			return 0, "", silent(err)
 		case len(answer) > largest:
-			return 0, "", fmt.Errorf("ask %s: the answer has more than %d bytes", d.name, largest)
+			return 0, "", silent(fmt.Errorf("the answer has more than %d bytes", largest))
 		}
 	}
 }

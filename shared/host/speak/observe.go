@@ -10,7 +10,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/frr"
 	"github.com/onprem-infra/onprem-infra/shared/frr/report"
 	"github.com/onprem-infra/onprem-infra/shared/speak"
-	"github.com/onprem-infra/onprem-infra/shared/spoken"
 )
 
 // seen is what a round has seen, with what the status has beyond the decision.
@@ -24,16 +23,32 @@ type seen struct {
 // steady is how long a session and its BFD are up before routes are announced for the first time.
 const steady = time.Second
 
-// observe asks the daemon of BGP. If it does not answer, routers may have what they had.
+// impatience is how long the daemon may take for an answer while a VIP is to be withdrawn: what
+// does not answer then does not withdraw, and is to be killed in time.
+const impatience = 200 * time.Millisecond
+
+// question asks the daemon of BGP one.
+func (s *speaker) question(ctx context.Context, text string) (string, error) {
+	if s.wish.Withdraws(s.state) {
+		short, cancel := context.WithTimeout(ctx, impatience)
+		defer cancel()
+		ctx = short
+	}
+	return s.daemons.Ask(ctx, text)
+}
+
+// observe asks the daemon of BGP. If it does not answer, or it is not known what it has, routers
+// may have what they had.
 func (s *speaker) observe(ctx context.Context) (seen, error) {
 	o := seen{Observed: speak.Observed{Now: time.Now(), Advertised: map[netip.Addr]bool{},
 		Others: map[netip.Addr]bool{}}, advertised: map[string]map[netip.Addr]bgp.Grade{},
 		paths: map[netip.Addr][]report.Path{}}
 	err := s.ask(ctx, &o)
-	if err == nil {
+	unknown := s.daemons.Unknown(frr.BGP)
+	if err == nil && !unknown {
 		s.count(o)
 	}
-	if err != nil && s.daemons.PID(frr.BGP) != 0 {
+	if unknown || err != nil && s.daemons.PID(frr.BGP) != 0 {
 		o.advertised = s.advertised
 	}
 	s.advertised = o.advertised
@@ -45,24 +60,17 @@ func (s *speaker) observe(ctx context.Context) (seen, error) {
 	for vip, paths := range o.paths {
 		o.Others[vip] = slices.ContainsFunc(paths, func(p report.Path) bool {
 			return p.Announcer.IsValid() && p.Announcer != s.config.Router &&
-				!s.leaves(vip, p.Grade(s.config.ASN))
+				!s.wish.Leaves(vip, p.Grade(s.config.ASN))
 		})
 	}
 	return o, err
 }
 
-// leaves reports whether a host with a grade is about to withdraw a VIP, as this one is then.
-func (s *speaker) leaves(vip netip.Addr, g bgp.Grade) bool {
-	return slices.ContainsFunc(s.wish.Routes, func(r spoken.Route) bool {
-		return r.VIP == vip && len(r.Demotions) > 0 && g >= r.Demotions[len(r.Demotions)-1]
-	})
-}
-
 func (s *speaker) ask(ctx context.Context, o *seen) error {
 	if !s.daemons.Configured(frr.BGP) {
-		return nil // and no router has a route
+		return nil // and no router has a route of a daemon that was given nothing
 	}
-	answer, err := s.daemons.Ask(ctx, report.AskSessions)
+	answer, err := s.question(ctx, report.AskSessions)
 	if err != nil {
 		return err
 	}
@@ -80,7 +88,7 @@ func (s *speaker) ask(ctx context.Context, o *seen) error {
 		}
 	}
 	for _, vip := range s.config.VIPs {
-		answer, err := s.daemons.Ask(ctx, report.AskPaths(vip))
+		answer, err := s.question(ctx, report.AskPaths(vip))
 		if err != nil {
 			return err
 		}
@@ -101,7 +109,7 @@ func (s *speaker) askAdvertised(ctx context.Context, o *seen, p frr.Peer) error 
 			continue
 		}
 		question := report.AskAdvertised(six, p.Name())
-		answer, err := s.daemons.Ask(ctx, question)
+		answer, err := s.question(ctx, question)
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/bgp"
 	"github.com/onprem-infra/onprem-infra/shared/frr"
@@ -28,7 +29,7 @@ func (s *speaker) read() (candidate frr.Config, err error) {
 	}
 	wish, errWish := decode[spoken.Wish](filepath.Join(s.Dir, spoken.WishFile))
 	if errWish == nil {
-		s.wish = wish
+		s.wish.Receive(wish, time.Now())
 	}
 	if errConfig != nil {
 		return candidate, errors.Join(errConfig, errWish)

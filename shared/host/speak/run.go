@@ -62,7 +62,7 @@ func Run(ctx context.Context, o Options) error {
 	s.candidates.End()
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaving)
 	defer cancel()
-	return errors.Join(s.removeAll(), s.daemons.Stop(last))
+	return s.end(last)
 }
 
 // alone waits until no other speaker uses the directory: the former one of a pod may end yet.
@@ -96,6 +96,15 @@ func newSpeaker(o Options, l *launch.Launcher, wake chan<- struct{}) *speaker {
 		bfd:        bfd{port: bfdport.Port{UID: l.UID()}},
 		candidates: judge.Candidates{Tester: judge.New(l), Wake: wake},
 		sessions:   map[string]session{}}
+}
+
+// end ends what has not left in order, which time may have kept from it: no route leads to a host
+// without the address, also then.
+func (s *speaker) end(ctx context.Context) error {
+	var wrong []error
+	wrong = append(wrong, s.daemons.Withdraw(ctx))
+	wrong = append(wrong, s.removeAll())
+	return errors.Join(append(wrong, s.daemons.Stop(ctx))...)
 }
 
 // longest is how long it takes at most to leave in order.

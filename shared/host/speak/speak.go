@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"maps"
 	"net/netip"
@@ -23,6 +24,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/first"
 	"github.com/onprem-infra/onprem-infra/shared/host/link/loopback"
 	"github.com/onprem-infra/onprem-infra/shared/host/speak/judge"
+	"github.com/onprem-infra/onprem-infra/shared/host/speak/wished"
 	"github.com/onprem-infra/onprem-infra/shared/speak"
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
 )
@@ -55,7 +57,7 @@ type speaker struct {
 	links      []string     // on which the VIPs' addresses are hidden
 	target     frr.Config   // the last good configuration
 	config     frr.Config   // what the daemons are to have: that, with VIPs that still leave
-	wish       spoken.Wish
+	wish       wished.Wish
 	advertised map[string]map[netip.Addr]bgp.Grade // by session
 	logged     []string                            // the troubles of the last round
 	sessions   map[string]session                  // by peer
@@ -132,7 +134,7 @@ func (s *speaker) apply(ctx context.Context, d speak.Decision) error {
 	if err := errors.Join(wrong...); err != nil {
 		announced = nil // no route leads to a host that may lack the address
 	}
-	wrong = append(wrong, s.daemons.Announce(ctx, s.config, announced))
+	wrong = append(wrong, s.announce(ctx, d.State, announced))
 	if len(d.Disobeyed) > 0 {
 		wrong = append(wrong, fmt.Errorf("bgpd has not withdrawn %v within %v: it is killed, "+
 			"which does", d.Disobeyed, speak.Obedience))
@@ -146,12 +148,25 @@ func (s *speaker) apply(ctx context.Context, d speak.Decision) error {
 	return errors.Join(wrong...)
 }
 
+// announce has the VIPs announced, and no others: within the time of a withdrawal, if there is one.
+func (s *speaker) announce(ctx context.Context, state speak.State,
+	vips map[netip.Addr]bgp.Grade) error {
+	if s.wish.Withdraws(state) {
+		soon, cancel := context.WithTimeout(ctx, speak.Obedience)
+		defer cancel()
+		ctx = soon
+	}
+	return s.daemons.Announce(ctx, s.config, vips)
+}
+
 // hide has the host answer for no VIP on links where another host may. A link that was made anew
-// does not know of it.
+// does not know of it. On one that has gone it answers for nothing.
 func (s *speaker) hide() error {
 	var wrong []error
 	for _, link := range s.links {
-		wrong = append(wrong, loopback.Hide(link))
+		if err := loopback.Hide(link); !errors.Is(err, fs.ErrNotExist) {
+			wrong = append(wrong, err)
+		}
 	}
 	return errors.Join(wrong...)
 }

@@ -259,3 +259,11 @@ func TestCheckPort(t *testing.T) {
 		t.Errorf("%q, %+v", text, s.target.Timing)
 	}
 }
+
+// TestHide holds that a link which has gone is no reason to withdraw: the host answers for nothing there.
+func TestHide(t *testing.T) {
+	s := &speaker{links: []string{"none0"}}
+	if err := s.hide(); err != nil {
+		t.Errorf("a link that has gone: %v", err)
+	}
+}

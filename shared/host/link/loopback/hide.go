@@ -25,7 +25,10 @@ const (
 // a host that has a VIP on its loopback interface would answer beside the one that holds it there.
 // IPv6 needs nothing: neighbour discovery answers for the addresses of a link alone.
 //
-// What is stricter already stays so. It needs CAP_NET_ADMIN.
+// What is stricter already stays so. It needs CAP_NET_ADMIN. The settings stay for as long as the
+// link does, also after the addresses have gone: a program that was killed does not know what they
+// were before, and a link with them answers for all addresses of its own. That there is no such
+// link is an error of fs.ErrNotExist.
 func Hide(link string) error {
 	var change []*nl.RtAttr
 	for _, c := range []struct {
@@ -35,8 +38,7 @@ func Hide(link string) error {
 	}{{"arp_ignore", arpIgnore, '1'}, {"arp_announce", arpAnnounce, '2'}} {
 		text, err := os.ReadFile("/proc/sys/net/ipv4/conf/" + link + "/" + c.setting)
 		if errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("hide the loopback interface's addresses on %s: there is no such "+
-				"link", link)
+			return missing(link)
 		}
 		if is := strings.TrimSpace(string(text)); err == nil && len(is) == 1 && is[0] >= c.want {
 			continue
@@ -47,7 +49,10 @@ func Hide(link string) error {
 		return nil
 	}
 	at, err := netlink.LinkByName(link)
-	if err != nil {
+	var none netlink.LinkNotFoundError
+	if errors.As(err, &none) {
+		return missing(link)
+	} else if err != nil {
 		return fmt.Errorf("hide the loopback interface's addresses on %s: %w", link, err)
 	}
 	request := nl.NewNetlinkRequest(unix.RTM_SETLINK, unix.NLM_F_ACK)
@@ -60,8 +65,15 @@ func Hide(link string) error {
 		conf.AddChild(c)
 	}
 	request.AddData(families)
-	if _, err := request.Execute(unix.NETLINK_ROUTE, 0); err != nil {
+	if _, err := request.Execute(unix.NETLINK_ROUTE, 0); errors.Is(err, unix.ENODEV) {
+		return missing(link) // it has gone meanwhile
+	} else if err != nil {
 		return fmt.Errorf("hide the loopback interface's addresses on %s: %w", link, err)
 	}
 	return nil
+}
+
+func missing(link string) error {
+	return fmt.Errorf("hide the loopback interface's addresses on %s: there is no such link: %w",
+		link, fs.ErrNotExist)
 }

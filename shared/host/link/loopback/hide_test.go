@@ -1,6 +1,8 @@
 package loopback_test
 
 import (
+	"errors"
+	"io/fs"
 	"net/netip"
 	"strings"
 	"testing"
@@ -82,7 +84,7 @@ func TestHide(t *testing.T) {
 		t.Fatalf("routed packets do not reach it: %v", err)
 	}
 	conn.Close()
-	if err := host.Do(func() error { return loopback.Hide("none") }); err == nil || !strings.Contains(err.Error(), "none: there is no such link") {
+	if err := host.Do(func() error { return loopback.Hide("none") }); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "none: there is no such link") {
 		t.Errorf("%v", err)
 	}
 }

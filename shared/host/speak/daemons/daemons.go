@@ -57,9 +57,16 @@ func (d *Daemons) Configured(name frr.Daemon) bool {
 	return one.keeper.Running() && one.has.Router.IsValid()
 }
 
-// Ensure keeps the daemons running that a configuration needs, and configures those that have not
-// what it asks for, but for what is announced. Starting reports that a daemon has just been started
-// and does not listen yet, which is no error.
+// Unknown reports whether a daemon runs, and it is not known what it has of what it was given: what
+// routers have of it then may be what they had before.
+func (d *Daemons) Unknown(name frr.Daemon) bool {
+	one := d.all[name]
+	return one.keeper.Running() && one.given && !one.has.Router.IsValid()
+}
+
+// Ensure begins a round. It keeps the daemons running that a configuration needs, and configures
+// those that have not what it asks for, but for what is announced. Starting reports that a daemon
+// has just been started and does not listen yet, which is no error.
 func (d *Daemons) Ensure(ctx context.Context, c frr.Config) (starting bool, err error) {
 	if !c.Router.IsValid() {
 		return false, errors.New("there is no configuration yet")
@@ -68,6 +75,7 @@ func (d *Daemons) Ensure(ctx context.Context, c frr.Config) (starting bool, err 
 	ready := true // the daemons before this one
 	for _, name := range frr.Daemons() {
 		one := d.all[name]
+		one.silent = false
 		if name == frr.BFD && c.Timing.BFD == (bgp.BFD{}) {
 			continue
 		}
@@ -112,12 +120,13 @@ func realTime(pid int) error {
 }
 
 // Announce has the VIPs announced, and no others. A daemon that has just been started and does not
-// listen yet announces nothing, which is no error.
+// listen yet announces nothing, which is no error, and one that has not answered in this round is an
+// error already.
 func (d *Daemons) Announce(ctx context.Context, c frr.Config,
 	vips map[netip.Addr]bgp.Grade) error {
 	one := d.all[frr.BGP]
-	if !c.Router.IsValid() || !one.keeper.Running() {
-		return nil // nothing is announced
+	if !c.Router.IsValid() || !one.keeper.Running() || one.silent {
+		return nil // nothing is announced, or all as before
 	}
 	c.Announced = maps.Clone(vips)
 	if err := one.change(ctx, d.Launcher.Sockets, c); !one.starting(err) {
@@ -128,6 +137,9 @@ func (d *Daemons) Announce(ctx context.Context, c frr.Config,
 
 // Kill kills a daemon, which is started again.
 func (d *Daemons) Kill(name frr.Daemon) { _ = d.all[name].keeper.Signal(syscall.SIGKILL) }
+
+// Withdraw ends BGP's daemon, and with it all routes.
+func (d *Daemons) Withdraw(ctx context.Context) error { return d.all[frr.BGP].stop(ctx) }
 
 // Stop ends the daemons, the one first that has sessions.
 func (d *Daemons) Stop(ctx context.Context) error {
@@ -142,14 +154,10 @@ func (d *Daemons) Stop(ctx context.Context) error {
 // again.
 func (d *Daemons) Ask(ctx context.Context, question string) (string, error) {
 	one := d.all[frr.BGP]
-	conn, err := one.reach(ctx, d.Launcher.Sockets)
+	answer, err := one.show(ctx, d.Launcher.Sockets, question)
 	if err == nil {
-		var answer string
-		if answer, err = conn.Show(ctx, question); err == nil {
-			one.fails = 0
-			return answer, nil
-		}
-		one.hangUp()
+		one.fails = 0
+		return answer, nil
 	}
 	if one.fails++; one.fails >= unanswered && one.keeper.Running() {
 		one.fails = 0

@@ -1,0 +1,103 @@
+package speak
+
+import (
+	"context"
+	"log/slog"
+	"net/netip"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/bgp"
+	"github.com/onprem-infra/onprem-infra/shared/frr"
+	"github.com/onprem-infra/onprem-infra/shared/host/link/loopback"
+	"github.com/onprem-infra/onprem-infra/shared/host/speak/launch"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
+	programs "github.com/onprem-infra/onprem-infra/test/frr"
+	"github.com/onprem-infra/onprem-infra/test/lab"
+	"github.com/onprem-infra/onprem-infra/test/need"
+)
+
+// apart is a speaker whose daemons are real, each in an empty network.
+func apart(t *testing.T) *speaker {
+	t.Helper()
+	l, err := launch.New(launch.Options{Programs: programs.Apart(t), Sockets: filepath.Join(programs.Open(t), "sockets"), User: "frr"})
+	if err != nil {
+		need.Missing(t, err.Error())
+	}
+	if err := l.Prepare(); err != nil {
+		need.Missing(t, err.Error())
+	}
+	s := newSpeaker(Options{Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler)}, l, loop.NewWake())
+	t.Cleanup(func() { _ = s.daemons.Stop(context.Background()) }) // it may have ended
+	return s
+}
+
+// TestObserve_Unknown holds that routers may have what they had of a bgpd which has refused something, until it ends.
+func TestObserve_Unknown(t *testing.T) {
+	t.Parallel()
+	s := apart(t)
+	s.config = config.With(nil)
+	s.config.Communities = []string{"64512:99999999"}
+	for begun := time.Now(); !s.daemons.Unknown(frr.BGP); time.Sleep(20 * time.Millisecond) {
+		if _, err := s.daemons.Ensure(t.Context(), s.config); time.Since(begun) > 10*time.Second {
+			t.Fatalf("bgpd has refused nothing: %v", err)
+		}
+	}
+	had := map[string]map[netip.Addr]bgp.Grade{"192.0.2.1": {vip: 4}}
+	s.advertised = had
+	if o, err := s.observe(t.Context()); err != nil || !o.Advertised[vip] || s.sessions["192.0.2.1"].flaps != 0 {
+		t.Errorf("%v, %+v", err, o)
+	}
+	s.daemons.Kill(frr.BGP)
+	for s.daemons.PID(frr.BGP) != 0 {
+		time.Sleep(time.Millisecond)
+	}
+	if o, err := s.observe(t.Context()); err != nil || o.Advertised[vip] {
+		t.Errorf("bgpd has ended: %v, %+v", err, o)
+	}
+}
+
+// TestEnd holds that an address outlives a bgpd that does not end for long: routers may have its routes.
+func TestEnd(t *testing.T) {
+	t.Parallel()
+	host, err := lab.New(t).Add("host", netip.MustParsePrefix("192.0.2.10/24"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := func() (all []netip.Addr) {
+		if err := host.Do(func() (err error) { all, err = loopback.Held([]netip.Addr{vip}); return err }); err != nil {
+			t.Error(err)
+		}
+		return all
+	}
+	s := apart(t)
+	s.config, s.vips = config.With(nil), []netip.Addr{vip}
+	for begun := time.Now(); !s.daemons.Configured(frr.BGP); time.Sleep(20 * time.Millisecond) {
+		if _, err := s.daemons.Ensure(t.Context(), s.config); time.Since(begun) > 10*time.Second {
+			t.Fatalf("bgpd has no configuration: %v", err)
+		}
+	}
+	if err := host.Do(func() error { return loopback.Add(vip) }); err != nil {
+		t.Fatal(err)
+	}
+	pid := s.daemons.PID(frr.BGP)
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		ended <- host.Do(func() error { return s.end(ctx) })
+	}()
+	for begun := time.Now(); time.Since(begun) < 700*time.Millisecond; time.Sleep(20 * time.Millisecond) {
+		if len(held()) == 0 {
+			t.Fatal("the address went while bgpd was there")
+		}
+	}
+	if err := <-ended; err != nil || len(held()) > 0 || syscall.Kill(pid, 0) == nil {
+		t.Errorf("at the end: %v, %v", err, held())
+	}
+}

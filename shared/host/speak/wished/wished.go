@@ -1,0 +1,64 @@
+// Package wished keeps what a host's monitor wants of its speaker, and knows when the monitor was
+// alive last.
+package wished
+
+import (
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/bgp"
+	"github.com/onprem-infra/onprem-infra/shared/speak"
+	"github.com/onprem-infra/onprem-infra/shared/spoken"
+)
+
+// Wish is the last one. The zero value is that of no monitor.
+type Wish struct {
+	spoken.Wish
+	received time.Time // when its monitor was alive last, by this program's clock
+}
+
+// Receive takes a wish into use. Now is this program's own clock, which no change of the host's
+// time moves: a heartbeat is another time in the file than before. The first one may be of a
+// monitor that has ended long ago, as the host's clock has it.
+func (w *Wish) Receive(is spoken.Wish, now time.Time) {
+	first := w.Beat.IsZero()
+	switch {
+	case first && now.Sub(is.Beat) > speak.Silence:
+	case !is.Beat.Equal(w.Beat):
+		w.received = now
+	}
+	w.Wish = is
+}
+
+// Speak is the wish for the decision, and whether the host is to leave.
+func (w *Wish) Speak(leaving bool) speak.Wish {
+	is := w.Wish.Speak(leaving)
+	is.Beat = w.received
+	return is
+}
+
+// Leaves reports whether a host with a grade is about to withdraw a VIP, as this one is then.
+func (w *Wish) Leaves(vip netip.Addr, g bgp.Grade) bool {
+	return slices.ContainsFunc(w.Routes, func(r spoken.Route) bool {
+		return r.VIP == vip && len(r.Demotions) > 0 && g >= r.Demotions[len(r.Demotions)-1]
+	})
+}
+
+// Withdraws reports whether a VIP is announced that is not to be, or no more.
+func (w *Wish) Withdraws(state speak.State) bool {
+	for vip, v := range state {
+		serves := slices.ContainsFunc(w.Routes, func(r spoken.Route) bool { return r.VIP == vip })
+		switch v.Phase {
+		case speak.Announced, speak.Demoted:
+			if !serves {
+				return true
+			}
+		case speak.Withdrawn:
+			if v.Clear.IsZero() {
+				return true
+			}
+		}
+	}
+	return false
+}
