@@ -43,7 +43,6 @@ func node(t *testing.T, live bool, change func(*spoken.Config, *spoken.Wish, *sp
 	}
 	host, q := fakehost.New(t, p, files), &questions{}
 	i := routed.Inspector{Host: host, Scope: inspect.Scope{Plan: p, Files: host.Files, Live: live, Rooms: host.Files.Rooms(p), Unseen: &inspect.Unseen{}}}
-	i.Scope.Host.Agreed = fakehost.Addresses("192.0.2.11")
 	i.Scope.Host.Links = fakehost.Links("192.0.2.11/24")
 	i.Scope.Host.Links.Routes = []addr.Route{{Destination: netip.MustParsePrefix("0.0.0.0/0"), Gateway: netip.MustParseAddr("192.0.2.254")}}
 	reads := 0
@@ -104,7 +103,7 @@ func TestRouted_Plain(t *testing.T) {
 		t.Errorf("without a number: %+v, unseen %q", q.asked, i.Unseen.List())
 	}
 	i, q = node(t, false, nil)
-	i.Scope.Host.Agreed = fakehost.Addresses("203.0.113.1")
+	i.Scope.Host.Links = fakehost.Links("203.0.113.1/24")
 	if f := i.Routed(t.Context()); len(q.asked) != 0 || !strings.Contains(f.NoRack, "203.0.113.1") {
 		t.Errorf("in no rack: %+v, %+v", q.asked, f)
 	}

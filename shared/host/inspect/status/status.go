@@ -46,7 +46,7 @@ func Inspect(ctx context.Context, host *inspect.Inspector) Report {
 		r.Daemon = daemon(supervisor)
 	}
 	if runs.Speaks && !remote {
-		r.BGP = new(announced.Report(i.Inspector, links, agreed, unseen))
+		r.BGP = new(announced.Report(i.Inspector, links, unseen))
 	}
 	entries, err := i.journal()
 	unseen.Add("part of the journal", err)
