@@ -184,8 +184,8 @@ func alerted(v judge.Verdict) error {
 	case judge.OK:
 		return nil
 	case judge.Unknown:
-		return errors.New("observe the VIPs: it could not be seen which hosts answer for them: " +
-			"run this on a host of their networks, as root")
+		return errors.New("observe the VIPs: it could not be seen which hosts have them: run this " +
+			"as root on a host of their networks, or on one that announces them")
 	}
 	return negative(nil)
 }

@@ -3,13 +3,16 @@ package status
 import (
 	"github.com/onprem-infra/onprem-infra/cluster"
 	"github.com/onprem-infra/onprem-infra/shared/operator/judge"
+	"github.com/onprem-infra/onprem-infra/shared/plan/speaks"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
 // verdict judges a report; links is whether this host's links could be read.
 func (i inspector) verdict(r Report, links bool) judge.Verdict {
 	runs := i.Files.Rooms(i.Plan)
-	f := judge.Facts{Clashes: r.Clashes, Expected: runs.VIP && !r.Remote}
+	f := judge.Facts{Clashes: r.Clashes, Expected: runs.VIP && !r.Remote,
+		Member: i.Files.Role() != ""}
+	_, f.Routed = speaks.Of(i.Plan)
 	if runs.LB && r.failed.balancer {
 		f.Failed = append(f.Failed, "the balancer")
 	}
