@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -199,7 +200,7 @@ func doctorHost(
 		p = wanted
 	}
 	host := newDoctor(node.Current(p, m.log), wanted, m)
-	host.Live = live
+	host.Live, host.Migration = live, node.New("").Pending(p, time.Now(), m.log)
 	host.Passwords, err = routers.read(p)
 	return host, err
 }

@@ -27,8 +27,9 @@ const Timeout = time.Second
 
 // Inspector inspects a host of a cluster.
 type Inspector struct {
-	Plan  plan.Plan
-	Files Files
+	Plan      plan.Plan  // in force
+	Migration *Migration // nil if none is to come
+	Files     Files
 	Probes
 }
 

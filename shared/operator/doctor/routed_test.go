@@ -103,7 +103,7 @@ var routedCases = []testCase{
 	}), "which one cannot be seen"},
 	{CheckBGPPorts, "BGP's, and a session is down", announcer(down("", ""), nil), "another program has it: bird (process 12), BIRD, as Calico has it"},
 	{CheckBGPPorts, "BFD's, without BFD", announcer(nil, func(f *facts.Facts) {
-		f.Plan.BGP.Timing.BFDIntervalMs, f.Routed.Others = 0, []facts.Socket{{Network: "udp", Port: 3784}}
+		f.Routed.NoBFD, f.Routed.Others = true, []facts.Socket{{Network: "udp", Port: 3784}}
 	}), ""},
 	{CheckBGPSilent, "a plain host", planned(message.Answer{Outcome: message.Silent, Why: "dial tcp: i/o timeout"}), "nothing comes back from its port 179 (TCP)"},
 	{CheckBGPSilent, "no way", planned(message.Answer{Outcome: message.Unreachable, Why: "no route to host"}), "there is no way to it: no route to host"},

@@ -14,6 +14,7 @@ import (
 	decide "github.com/onprem-infra/onprem-infra/shared/announcing"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/operator/announcing"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/plan/routed"
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -48,16 +49,18 @@ func Rack(i *inspect.Inspector, links addr.Snapshot) (routed.Rack, error) {
 	if err != nil {
 		return routed.Rack{}, fmt.Errorf("read the host's name: %w", err)
 	}
-	return decide.Rack(i.Plan, decide.Host{Links: links, Name: name,
+	by, _ := i.Announces()
+	return decide.Rack(by, decide.Host{Links: links, Name: name,
 		Rack: cmp.Or(strings.TrimSpace(string(file)), memory.Rack)})
 }
 
-// Report is how this host announces VIPs; the plan must have that. What cannot be read is
+// Report is how this host announces VIPs; it must do that by its plan. What cannot be read is
 // noted.
 func Report(
 	i *inspect.Inspector, links addr.Snapshot, unseen *inspect.Unseen,
 ) announcing.Report {
-	seen := announcing.Seen{Now: i.Now(), Plan: *i.Plan.BGP, VIPs: addresses(i)}
+	by, _ := i.Announces()
+	seen := announcing.Seen{Now: i.Now(), Plan: *by.BGP, VIPs: addresses(i, by)}
 	rack, err := Rack(i, links)
 	seen.Rack = rack.String()
 	if err != nil {
@@ -85,15 +88,15 @@ func unannounced(h inspect.Files) map[netip.Addr]string {
 }
 
 // addresses are the VIPs that hosts announce, and why this one does not.
-func addresses(i *inspect.Inspector) (all []announcing.Address) {
+func addresses(i *inspect.Inspector, by plan.Plan) (all []announcing.Address) {
 	reasons := unannounced(i.Files)
 	results, _ := i.Files.Results() // they are for people too
 	for _, of := range []struct {
 		kind vrrp.Kind
 		vips []netip.Addr
 	}{
-		{vrrp.API, i.Plan.VIPs.API}, {vrrp.Ingress, i.Plan.VIPs.Ingress},
-		{vrrp.DNS, i.Plan.VIPs.DNS},
+		{vrrp.API, by.VIPs.API}, {vrrp.Ingress, by.VIPs.Ingress},
+		{vrrp.DNS, by.VIPs.DNS},
 	} {
 		for _, vip := range of.vips {
 			why := cmp.Or(reasons[vip], failing(results, of.kind))

@@ -49,7 +49,7 @@ func (i Inspector) Routed(ctx context.Context) *facts.Routed {
 	if i.Plan.BGP == nil || i.Live && !i.Speaks() {
 		return nil
 	}
-	f := &facts.Routed{}
+	f := &facts.Routed{NoBFD: i.Plan.BGP.Timing.BFDIntervalMs == 0}
 	links := i.Scope.Host.Links
 	rack, err := announced.Rack(i.Host, links)
 	if err != nil {

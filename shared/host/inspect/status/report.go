@@ -24,6 +24,9 @@ type Report struct {
 	Timing  string        `json:"timing"` // the profile in force here
 	Mode    string        `json:"mode"`   // unicast or multicast
 
+	// Migration is how the cluster will change at one instant; nil if it will not.
+	Migration *Migration `json:"migration,omitempty"`
+
 	Node
 	VIPs   []VIP   `json:"vips"`
 	Daemon *Daemon `json:"keepalived,omitempty"`

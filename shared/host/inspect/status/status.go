@@ -29,7 +29,7 @@ func Inspect(ctx context.Context, host *inspect.Inspector) Report {
 	p, unseen := i.Plan, &inspect.Unseen{}
 	r := Report{
 		Cluster: p.Cluster.Name, Timing: p.Timing.Profile, Mode: string(p.VRRP.Mode),
-		VIPs: []VIP{}, Clashes: []clash.Finding{}, Node: Node{NodeIPs: []netip.Addr{}},
+		Migration: coming(i.Migration), VIPs: []VIP{}, Clashes: []clash.Finding{}, Node: Node{NodeIPs: []netip.Addr{}},
 	}
 	agreed, remote, err := i.Files.Agreed()
 	unseen.Add("the node's addresses", err)
@@ -38,7 +38,7 @@ func Inspect(ctx context.Context, host *inspect.Inspector) Report {
 	unseen.Add("links and addresses", unread)
 	r.Reasons = i.addressReasons(links, agreed)
 	supervisor, err := i.Supervisor()
-	runs := i.Files.Rooms(p)
+	runs := i.Rooms()
 	if runs.VIP || !runs.Speaks { // else it has no keepalived
 		unseen.Add("keepalived", err)
 	}

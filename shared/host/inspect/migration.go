@@ -1,0 +1,32 @@
+package inspect
+
+import (
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/plan/speaks"
+)
+
+// Migration is how the nodes of this host's cluster will change at one instant.
+type Migration struct {
+	Plan plan.Plan // that comes; its Former is in force on this host
+	At   time.Time // the instant on which the nodes agreed; the zero value before that
+}
+
+// Announces is the plan by which hosts announce VIPs to their routers; ok is false if they do not.
+// Before a migration to it they have sessions, and announce nothing.
+func (i *Inspector) Announces() (by plan.Plan, ok bool) {
+	if i.Migration != nil {
+		return speaks.Of(i.Migration.Plan)
+	}
+	return speaks.Of(i.Plan)
+}
+
+// Rooms are what this host runs.
+func (i *Inspector) Rooms() plan.Rooms {
+	runs := i.Files.Rooms(i.Plan)
+	if i.Migration != nil {
+		runs.Speaks = i.Files.Rooms(i.Migration.Plan).Speaks
+	}
+	return runs
+}
