@@ -104,14 +104,15 @@ func (h Host) Pending(p plan.Plan, now time.Time, log *slog.Logger) *inspect.Mig
 		return nil
 	}
 	kept := h.Migration(log)
-	next := &inspect.Migration{Plan: migrate.New(p, migrate.Usual(), kept).Pending(now)}
-	if next.Plan.Former == nil {
+	next := migrate.New(p, migrate.Usual(), kept).Pending(now)
+	if next.Former == nil {
 		return nil
 	}
+	var at time.Time
 	if kept.To == p.Way().String() {
-		next.At = kept.At
+		at = kept.At
 	}
-	return next
+	return inspect.Coming(next, at)
 }
 
 // OwnAddresses are the addresses that node-ip chose for this host, without VIPs. Before that they

@@ -8,12 +8,14 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	decide "github.com/onprem-infra/onprem-infra/shared/announcing"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/operator/announcing"
+	"github.com/onprem-infra/onprem-infra/shared/operator/judge"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/plan/routed"
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
@@ -75,6 +77,20 @@ func Report(
 	seen.Leaving, err = i.Files.Exists(spoken.RunDir + "/" + spoken.LeaveFile)
 	unseen.Add("whether this host leaves", err)
 	return announcing.Of(seen)
+}
+
+// Counts is what of a report counts for a verdict at a time. Before a migration to routers no client
+// depends on them.
+func Counts(i *inspect.Inspector, r *announcing.Report, now time.Time) *judge.Announced {
+	if r == nil {
+		return nil
+	}
+	wrong := r.Faults(now)
+	a := &judge.Announced{Down: wrong.Down, Degraded: wrong.Degraded, Held: r.Held()}
+	if i.Plan.BGP == nil {
+		a.Down, a.Degraded = nil, append(a.Down, a.Degraded...)
+	}
+	return a
 }
 
 // unannounced is why a VIP is not announced, by VIP.

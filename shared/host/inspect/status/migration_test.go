@@ -63,7 +63,7 @@ func TestInspect_Migration(t *testing.T) {
 			files[path] = text
 		}
 		host := fakehost.New(t, *p.Former, files)
-		host.Migration = &inspect.Migration{Plan: p, At: tt.at}
+		host.Migration = inspect.Coming(p, tt.at)
 		host.Adverts = func(context.Context, string, func(capture.Received)) error { return nil }
 		host.Neighbour = func(context.Context, string, netip.Addr) (addr.Neighbour, error) {
 			return addr.Neighbour{MAC: "52:54:00:00:00:0c"}, nil

@@ -29,11 +29,11 @@ func Inspect(ctx context.Context, host *inspect.Inspector) Report {
 	p, unseen := i.Plan, &inspect.Unseen{}
 	r := Report{
 		Cluster: p.Cluster.Name, Timing: p.Timing.Profile, Mode: string(p.VRRP.Mode),
-		Migration: coming(i.Migration), VIPs: []VIP{}, Clashes: []clash.Finding{}, Node: Node{NodeIPs: []netip.Addr{}},
+		VIPs: []VIP{}, Clashes: []clash.Finding{}, Node: Node{NodeIPs: []netip.Addr{}},
 	}
 	agreed, remote, err := i.Files.Agreed()
 	unseen.Add("the node's addresses", err)
-	r.NodeIPs, r.Remote = append(r.NodeIPs, agreed...), remote
+	r.NodeIPs, r.Remote, r.Migration = append(r.NodeIPs, agreed...), remote, i.Migration
 	links, unread := i.Links()
 	unseen.Add("links and addresses", unread)
 	r.Reasons = i.addressReasons(links, agreed)

@@ -19,7 +19,7 @@ func (r Report) Text(width layout.Width) string {
 	text.WriteString(width.Wrap(fmt.Sprintf("cluster %s, on this host %s, at %s\n",
 		r.Cluster, own, r.At.Format(time.DateTime+"Z"))))
 	if r.Migration != nil {
-		text.WriteString(width.Wrap(r.Migration.text()))
+		text.WriteString(width.Wrap(r.Migration.Text()))
 	}
 	var rows [][]string
 	for _, v := range r.VIPs {

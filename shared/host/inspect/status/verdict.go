@@ -2,6 +2,7 @@ package status
 
 import (
 	"github.com/onprem-infra/onprem-infra/cluster"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect/announced"
 	"github.com/onprem-infra/onprem-infra/shared/operator/judge"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
@@ -42,7 +43,7 @@ func (i inspector) verdict(r Report, links bool) judge.Verdict {
 			Refused: d.Refused != "", Troubles: d.Troubles,
 		}
 	}
-	f.Announced = i.announced(r)
+	f.Announced = announced.Counts(i.Inspector, r.BGP, r.At)
 	for _, s := range r.Balancer {
 		f.Servers = append(f.Servers, judge.Server{Name: s.Name, Status: s.Status, Up: s.Up})
 	}
