@@ -79,8 +79,8 @@ func Report(
 	return announcing.Of(seen)
 }
 
-// Counts is what of a report counts for a verdict at a time. Before a migration to routers no client
-// depends on them.
+// Counts is what of a report counts for a verdict at a time. Before a migration to routers no
+// client depends on them.
 func Counts(i *inspect.Inspector, r *announcing.Report, now time.Time) *judge.Announced {
 	if r == nil {
 		return nil
