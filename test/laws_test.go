@@ -91,7 +91,6 @@ var laws = []law{
 	{room: "shared/speak", own: []string{"shared/bgp"}, why: "what a host announces follows from what is observed: pure, and of no daemon"},
 	{room: "shared/spoken", own: []string{"shared/bgp", "shared/frr", "shared/secret", "shared/speak"}, why: "files that two programs of a host share"},
 	{room: "shared/announcing", own: []string{"shared/addr", "shared/bgp", "shared/plan", "shared/plan/routed", "shared/role", "shared/spec", "shared/spoken"}, why: "how a host reaches its routers follows from the plan and its links: pure, and of both phases"},
-	{room: "shared/host/speakdir", own: []string{"shared/host/file", "shared/spoken"}, why: "files of one directory: whose they are is another's matter"},
 	{room: "shared/host/speak", own: []string{"shared/bgp", "shared/frr", "shared/frr/report", "shared/host/file", "shared/host/first", "shared/host/link/loopback", "shared/host/speak/", "shared/loop", "shared/operator/metrics", "shared/secret", "shared/speak", "shared/spoken"}, why: "FRR's parent does what is decided, and decides nothing"},
 	{room: "shared/host/speak/bfdport", own: []string{"shared/frr", "shared/host/proc"}, why: "it knows sockets, and starts no daemon"},
 	{room: "shared/host/speak/daemons", own: []string{"shared/bgp", "shared/container", "shared/frr", "shared/host/child", "shared/host/frr", "shared/host/proc", "shared/host/speak/launch"}, why: "processes of FRR: what they are to announce is decided elsewhere"},
@@ -250,12 +249,12 @@ var laws = []law{
 	{room: "shared/operator/facts", own: append([]string{"shared/operator/announcing", "shared/plan"}, leaves...), why: "what was seen, for every check and every inspector"},
 	{room: "shared/operator/doctor", own: append([]string{"shared/operator/doctor/", "shared/operator/facts", "shared/plan"}, leaves...), why: "findings follow from facts: another room gathers them"},
 	{room: "shared/operator/doctor/", own: append([]string{"shared/operator/announcing", "shared/operator/facts", "shared/operator/layout", "shared/plan", "shared/plan/sharing", "shared/spec"}, leaves...), why: "findings follow from facts: another room gathers them"},
-	{room: "shared/host/inspect", own: slices.Concat([]string{"cluster", "cluster/haproxy", "cluster/vip", "cluster/vip/", "shared/election", "shared/host/kube", "shared/host/link", "shared/host/capture", "shared/host/probe", "shared/host/reach", "shared/host/rundir", "shared/keepalived", "shared/nameserver", "shared/operator/facts", "shared/operator/journal", "shared/operator/workers", "shared/plan", "shared/spec"}, leaves),
+	{room: "shared/host/inspect", own: slices.Concat([]string{"cluster", "cluster/haproxy", "cluster/vip", "cluster/vip/", "shared/election", "shared/host/kube", "shared/host/link", "shared/host/capture", "shared/host/probe", "shared/host/reach", "shared/host/rundir", "shared/keepalived", "shared/nameserver", "shared/operator/facts", "shared/operator/journal", "shared/operator/workers", "shared/plan", "shared/plan/speaks", "shared/plan/way", "shared/spec"}, leaves),
 		why: "it reads what the programs of both phases have written on a host"},
 	{room: "shared/host/inspect/", own: slices.Concat([]string{"cluster", "cluster/dns", "cluster/haproxy", "cluster/vip", "cluster/vip/", "shared/corefile", "shared/election", "shared/host/", "shared/keepalived", "shared/loop", "shared/operator/announcing", "shared/operator/facts", "shared/operator/journal", "shared/operator/judge", "shared/operator/layout", "shared/operator/workers", "shared/plan", "shared/plan/provision", "shared/plan/provisions", "shared/plan/sharing", "shared/resolvconf", "shared/spec", "shared/spec/image"}, leaves),
 		why: "one room for each side of a host; what is wrong with it is another's matter"},
-	{room: "shared/host/inspect/announced", own: slices.Concat([]string{"cluster/vip/absent", "cluster/vip/checks", "shared/host/inspect", "shared/operator/announcing", "shared/plan/routed", "shared/spoken"}, leaves), why: "it reads what the monitor and the speaker write, and asks none of them"},
-	{room: "shared/host/inspect/routed", own: slices.Concat([]string{"shared/host/bgpprobe", "shared/host/inspect", "shared/host/inspect/announced", "shared/host/link", "shared/host/proc", "shared/host/reach", "shared/operator/announcing", "shared/operator/facts", "shared/plan/routed", "shared/spoken"}, leaves), why: "it asks the host and its routers; what is wrong there is another's matter"},
+	{room: "shared/host/inspect/announced", own: slices.Concat([]string{"cluster/vip/checks", "shared/announcing", "shared/host/inspect", "shared/operator/announcing", "shared/operator/judge", "shared/plan", "shared/plan/routed", "shared/spoken"}, leaves), why: "it reads what the monitor and the speaker write, and asks none of them"},
+	{room: "shared/host/inspect/routed", own: slices.Concat([]string{"shared/announcing", "shared/host/bgpprobe", "shared/host/inspect", "shared/host/inspect/announced", "shared/host/link", "shared/host/proc", "shared/host/reach", "shared/operator/announcing", "shared/operator/facts", "shared/plan/routed", "shared/spoken"}, leaves), why: "it asks the host and its routers; what is wrong there is another's matter"},
 	{room: "shared/host/inspect/installation", own: append([]string{"shared/host/events", "shared/host/inspect", "shared/host/ledger", "shared/host/orders", "shared/operator/layout", "shared/operator/metrics", "shared/plan/provision", "shared/provisioning/cause", "shared/provisioning/events", "shared/provisioning/foreign", "shared/provisioning/layout", "shared/provisioning/ledger", "shared/provisioning/orders", "shared/provisioning/progress"}, leaves...),
 		why: "it reads what the programs write that provision hosts, and asks none of them"},
 	{room: "shared/host/inspect/provisioning", own: slices.Concat([]string{"shared/host/dhcp", "shared/host/inspect", "shared/host/link", "shared/host/lldp", "shared/host/proc", "shared/host/reach", "shared/operator/facts"}, leaves),
@@ -313,7 +312,7 @@ var laws = []law{
 	{room: "shared/host/bootserver", own: []string{"shared/asset", "shared/bootserver", "shared/host/dhcp", "shared/host/file", "shared/host/link", "shared/host/nft/dhcp", "shared/host/probe", "shared/mac"}, why: "the host of the room that answers hosts which boot, in both phases"},
 	{room: "shared/host/memory", own: append([]string{"shared/host/file"}, leaves...), why: "the files by which a program resumes"},
 	{room: "shared/host/services", own: append([]string{"cluster/haproxy", "cluster/vip/probes", "shared/host/", "shared/plan", "shared/plan/provisions", "shared/spec"}, leaves...), why: "it says where a plan's services are; what their answers mean is another's matter"},
-	{room: "shared/host/speakdir", own: []string{"shared/host/file", "shared/loop", "shared/spoken"}, why: "the files by which other programs ask FRR's parent: it is not the parent"},
+	{room: "shared/host/speakdir", own: []string{"shared/host/file", "shared/loop", "shared/spoken"}, why: "the files by which other programs ask FRR's parent: it is not the parent, and whose they are is another's matter"},
 	{room: "shared/host/speakdir/abandoned", own: []string{"shared/host/file", "shared/host/link/loopback", "shared/host/speakdir", "shared/spoken"}, why: "what a dead speaker has left, seen from another process"},
 	{room: "shared/host/node", own: slices.Concat([]string{"cluster/migrate", "cluster/vip", "cluster/vip/nodestate", "shared/election", "shared/host/", "shared/plan", "shared/spoken"}, leaves), why: "a node's files and links, for whichever of its programs needs them"},
 	{room: "shared/host/meter", own: slices.Concat([]string{"shared/election", "shared/host/", "shared/operator/announcing", "shared/operator/metrics", "shared/plan"}, leaves), why: "it reads a host as status does, and knows no room"},
@@ -412,6 +411,13 @@ func lawFor(room string) (law, bool) {
 }
 
 func TestLawsImports(t *testing.T) {
+	seen := map[string]bool{}
+	for _, l := range laws {
+		if seen[l.room] {
+			t.Errorf("%s stands twice in test/laws_test.go: merge the two", l.room)
+		}
+		seen[l.room] = true
+	}
 	for _, p := range rooms(t) {
 		l, ok := lawFor(p.room())
 		if !ok {

@@ -75,7 +75,7 @@ func loadAssets(std streams, in *input, kind role.Role, l *live, d *hostDocument
 	if kind == role.Bootstrap {
 		o, err = d.options(std, in, p, described)
 	} else {
-		o.Passwords, err = d.passwords.read(p, described)
+		o.Passwords, err = d.passwords.read(std, in, p, described)
 	}
 	if err != nil {
 		return plan.Plan{}, asset.Set{}, err

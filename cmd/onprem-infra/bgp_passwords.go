@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -11,6 +12,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/announcing"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/plan/speaks"
+	"github.com/onprem-infra/onprem-infra/shared/secret"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
 )
@@ -23,10 +25,10 @@ type routerPasswords struct {
 	tree string // the directory that is the host's /, whose own file counts without the flag
 }
 
-func bgpPasswordsFlag(cmd *cobra.Command) *routerPasswords {
+func bgpPasswordsFlag(cmd *cobra.Command, does string) *routerPasswords {
 	r := &routerPasswords{}
 	cmd.Flags().StringVar(&r.file, bgpPasswords, "", "file with the routers' BGP passwords: lines "+
-		"of a router's address or interface, a blank and its password; hosts get it with mode 0600")
+		"of a router's address or interface, a blank and its password; "+does)
 	return r
 }
 
@@ -41,7 +43,9 @@ func (r *routerPasswords) files() []string {
 // read is the text of the file, which has passwords for routers of the plan alone. Without the flag
 // it is made of those that the description has, else that of the host; nil without one. No error
 // has a password.
-func (r *routerPasswords) read(p plan.Plan, described spec.Cluster) ([]byte, error) {
+func (r *routerPasswords) read(
+	std streams, in *input, p plan.Plan, described spec.Cluster,
+) ([]byte, error) {
 	from := r.file
 	if own := announcing.PasswordsOf(described.Routing); from == "" && own != nil {
 		return own, nil
@@ -69,5 +73,47 @@ func (r *routerPasswords) read(p plan.Plan, described spec.Cluster) ([]byte, err
 	if err := announcing.CheckPasswords(*by.BGP, string(text)); err != nil {
 		return nil, negative(fmt.Errorf("%s: %w", from, err))
 	}
+	if err := r.checkMode(std, in); err != nil {
+		return nil, err
+	}
 	return append([]byte{}, text...), nil
+}
+
+// checkMode warns of a file of the flag that others than its owner may read. A pipe has no mode.
+func (r *routerPasswords) checkMode(std streams, in *input) error {
+	info, err := os.Stat(r.file)
+	if r.file == "" || err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o077 == 0 {
+		return nil
+	}
+	severity := spec.Warning
+	if in.strict {
+		severity = spec.Error
+	}
+	_ = printMessage(std.err, "%s: %s: --%s: others than its owner may use the file, of mode "+
+		"%04o: run chmod 600 %[1]s\n", r.file, severity, bgpPasswords, info.Mode().Perm())
+	if in.strict {
+		return negative(nil)
+	}
+	return nil
+}
+
+// secrets are what the file has, by router; nil without one.
+func (r *routerPasswords) secrets(
+	std streams, in *input, p plan.Plan, described spec.Cluster,
+) (map[string]secret.Text, error) {
+	text, err := r.read(std, in, p, described)
+	if err != nil || text == nil {
+		return nil, err
+	}
+	return spoken.Passwords(string(text))
+}
+
+// openPasswords warns of passwords in a description, which many read.
+func openPasswords(name string, described spec.Cluster) (all spec.Findings) {
+	if len(described.Routing.Passwords) > 0 {
+		all = append(all, spec.Finding{File: name, Severity: spec.Warning, Path: "bgpVIPConfig",
+			Text: "it has passwords of routers, and a description is read by many: leave them " +
+				"out, and name a file that its owner alone may read with --" + bgpPasswords})
+	}
+	return all
 }

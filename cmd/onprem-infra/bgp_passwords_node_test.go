@@ -49,7 +49,11 @@ func TestBGPPasswords_Nodes(t *testing.T) {
 			holds("10.1.1.1 s3cret\n")
 			call(0, "", render...)
 			holds("10.1.1.1 s3cret\n")
-			call(0, "", "diff", "--role="+role, "-c", cluster, "--root", tree)
+			diff := []string{"diff", "--role=" + role, "-c", cluster, "--root", tree}
+			call(0, "", diff...)
+			call(0, "", append(diff, "--bgp-passwords", good)...)
+			call(1, spoken.PasswordsFile, append(diff, "--bgp-passwords", put("other", "10.1.1.1 s3cret2\n"))...)
+			call(1, "no rack of bgp.racks has a router 10.1.1.9", append(diff, "--bgp-passwords", put("unknown", "10.1.1.9 s3cret\n"))...)
 			if err := os.WriteFile(filepath.Join(tree, spoken.PasswordsFile), []byte("10.1.1.9 s3cret\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -58,6 +62,20 @@ func TestBGPPasswords_Nodes(t *testing.T) {
 			call(0, "", append(render, "--bgp-passwords", good)...)
 			holds("10.1.1.1 s3cret\n")
 		})
+	}
+	open := put("open", "10.1.1.1 s3cret\n")
+	if err := os.Chmod(open, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"render", "--role=master", "-c", cluster, "--bgp-passwords", open, "--out", filepath.Join(dir, "m")}
+	if got := invoke(t, "", args...); got.code != 0 || !strings.Contains(got.err, "warning: --bgp-passwords: others than its owner may use the file, of mode 0640: run chmod 600 "+open) {
+		t.Errorf("%+v", got)
+	}
+	if got := invoke(t, "", append(args, "--strict")...); got.code != 1 || !strings.Contains(got.err, "error: --bgp-passwords") {
+		t.Errorf("%+v", got)
+	}
+	if got := invoke(t, "", append(args, "--strict", "--bgp-passwords", good)...); got.code != 0 || strings.Contains(got.err, bgpPasswords) {
+		t.Errorf("%+v", got)
 	}
 	if got := invoke(t, "", "render", "--role=cluster", "-c", cluster, "--bgp-passwords", good, "--out", filepath.Join(dir, "c")); got.code != 2 || !strings.Contains(got.err, "role of a host") {
 		t.Errorf("%+v", got)

@@ -143,6 +143,10 @@ platform:
 			t.Error(err)
 		}
 	}
+	if got := invoke(t, "", "validate", "--strict", "-c", config); got.code != 1 || !strings.Contains(got.out+got.err, "error: bgpVIPConfig: it has passwords of routers") ||
+		!strings.Contains(got.out+got.err, "--bgp-passwords") {
+		t.Errorf("%+v", got)
+	}
 	for _, verb := range [][]string{{"validate"}, {"plan"}, {"plan", "-o", "json"}, {"routers"}} {
 		if got := invoke(t, "", append(verb, "-c", config)...); got.code != 0 || strings.Contains(got.out+got.err, "s3cret") {
 			t.Errorf("%v: %+v", verb, got)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/onprem-infra/onprem-infra/bootstrap"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/operator/drift"
 	"github.com/onprem-infra/onprem-infra/shared/operator/overview"
@@ -55,6 +56,7 @@ func diffCommand(std streams) *cobra.Command {
 	imagesFlag(cmd, in)
 	name := roleFlag(cmd)
 	there := liveFlags(cmd)
+	passwords := bgpPasswordsFlag(cmd, "the host's must be equal, and without it that one counts")
 	cmd.Flags().StringVar(&root, "root", "/", "directory that is the host's /")
 	format := formatFlag(cmd, "text or json", "text", "json")
 	cmd.RunE = func(*cobra.Command, []string) error {
@@ -67,7 +69,8 @@ func diffCommand(std streams) *cobra.Command {
 			return err
 		}
 		there.inTree(root)
-		report, err := compareRoot(described, kind, there, root)
+		report, err := compareRoot(described, kind, there, root,
+			func(p plan.Plan) ([]byte, error) { return passwords.read(std, in, p, described) })
 		if err != nil {
 			return err
 		}
@@ -83,8 +86,8 @@ func diffCommand(std streams) *cobra.Command {
 }
 
 // compareRoot compares a host's files with what render would write over them.
-func compareRoot(described spec.Cluster, kind role.Role, there *live,
-	root string) (overview.Host, error) {
+func compareRoot(described spec.Cluster, kind role.Role, there *live, root string,
+	passwords func(plan.Plan) ([]byte, error)) (overview.Host, error) {
 	report := overview.Host{Root: root, Role: kind}
 	host, done, err := hostFiles(root)
 	if err != nil {
@@ -110,7 +113,15 @@ func compareRoot(described spec.Cluster, kind role.Role, there *live,
 	if err != nil {
 		return report, err
 	}
-	report.Report, err = hostDrift(host, p, kind, now.plan)
+	o := kept(p, host)
+	given, err := passwords(p)
+	if err != nil {
+		return report, err
+	}
+	if given != nil {
+		o.Passwords = given
+	}
+	report.Report, err = driftOf(host, p, kind, now.plan, o)
 	return report, err
 }
 
@@ -126,7 +137,13 @@ func hostFiles(dir string) (files fs.FS, done func(), err error) {
 // hostDrift is how a host of a role differs from a plan; now is the plan of the cluster.json that
 // it has, nil where there is none.
 func hostDrift(host fs.FS, p plan.Plan, kind role.Role, now *plan.Plan) (drift.Report, error) {
-	set, err := hostGoods(p, kind, kept(p, host))
+	return driftOf(host, p, kind, now, kept(p, host))
+}
+
+// driftOf is hostDrift for a host that gets these options.
+func driftOf(host fs.FS, p plan.Plan, kind role.Role, now *plan.Plan, o bootstrap.Options) (
+	drift.Report, error) {
+	set, err := hostGoods(p, kind, o)
 	if err != nil {
 		return drift.Report{}, err
 	}

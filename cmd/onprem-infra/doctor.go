@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/node"
 	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
 const doctorLong = `doctor finds what is wrong. On a host of a live cluster it inspects what runs
@@ -83,12 +85,12 @@ func doctorCommand(std streams) *cobra.Command {
 		meter: newMeter("doctor")}}
 	var peers []string
 	var joins, quiet, hosts bool
-	routers, link := routerSecrets{}, provisioningFlags{}
+	link := provisioningFlags{}
 	link.register(cmd)
 	format := formatFlag(cmd, "text or json", "text", "json")
 	cmd.Flags().StringArrayVar(&peers, "peer", nil,
 		"address of another host of the future cluster; may be given several times")
-	routers.register(cmd)
+	routers := bgpPasswordsFlag(cmd, "without it those of this host count")
 	cmd.Flags().BoolVar(&joins, "joins", false,
 		"the cluster lives, and this plain host will join it: its VIPs may be taken")
 	cmd.Flags().BoolVar(&hosts, "provisioning", false,
@@ -163,7 +165,7 @@ func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 // doctorHost is this host as it is, or as it will be.
 func doctorHost(
-	std streams, m *monitor, in *input, routers routerSecrets,
+	std streams, m *monitor, in *input, routers *routerPasswords,
 ) (diagnose.Host, error) {
 	live, err := file.Exists(m.cluster)
 	if err != nil {
@@ -174,6 +176,7 @@ func doctorHost(
 			"yet: name the description of its future cluster with -c", m.cluster)
 	}
 	var p, wanted plan.Plan
+	var described spec.Cluster
 	if live {
 		if p, _, err = m.load(std); err != nil {
 			return diagnose.Host{}, err
@@ -181,8 +184,7 @@ func doctorHost(
 		wanted = p
 	}
 	if in.file != "" {
-		described, err := loadCluster(std, in)
-		if err != nil {
+		if described, err = loadCluster(std, in); err != nil {
 			return diagnose.Host{}, err
 		}
 		if live && len(described.Images) == 0 {
@@ -199,7 +201,7 @@ func doctorHost(
 		p = wanted
 	}
 	host := newDoctor(node.Current(p, m.log), wanted, m)
-	host.Live = live
-	host.Passwords, err = routers.read(p)
+	host.Live, host.Migration = live, node.New("").Pending(p, time.Now(), m.log)
+	host.Passwords, err = routers.secrets(std, in, p, described)
 	return host, err
 }

@@ -120,6 +120,7 @@ func parseCluster(std streams, in *input, name string, text []byte) (spec.Cluste
 		maps.Copy(all, images) // the flag wins
 		cluster.Images = all
 	}
+	findings = append(findings, openPasswords(name, cluster)...)
 	if in.strict {
 		findings = findings.Strict()
 	}

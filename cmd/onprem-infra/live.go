@@ -49,7 +49,8 @@ func (l *live) nodes() found {
 func liveFlags(cmd *cobra.Command) *live {
 	l := &live{}
 	cmd.Flags().BoolVar(&l.agreed.Migrate, "migrate", false, "for nodes of a live cluster: where "+
-		"timing or vrrp differ from what is there, all nodes change at one instant")
+		"timing, vrrp or vipManagement differ from what is there, all nodes change at one "+
+		"instant")
 	cmd.Flags().BoolVar(&l.agreed.Migrated, "migrated", false, "for nodes of a live cluster: the "+
 		"last migration has happened on all nodes, and its traces may go")
 	return l

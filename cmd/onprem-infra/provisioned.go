@@ -36,7 +36,7 @@ type hostDocuments struct {
 }
 
 func hostIgnitionFlag(cmd *cobra.Command) *hostDocuments {
-	d := &hostDocuments{passwords: bgpPasswordsFlag(cmd)}
+	d := &hostDocuments{passwords: bgpPasswordsFlag(cmd, "hosts get it with mode 0600")}
 	cmd.Flags().StringArrayVar(&d.values, hostIgnition, nil, "Ignition document of a host that "+
 		"the bootstrap machine provisions, as HOST=FILE or ROLE=FILE; a host's own is used before "+
 		"that of its role; may be given more than once")
@@ -96,7 +96,7 @@ func (d *hostDocuments) read() (map[string][]byte, error) {
 // options are what the bootstrap machine gets beside the plan: nothing if it provisions no hosts.
 func (d *hostDocuments) options(std streams, in *input, p plan.Plan, described spec.Cluster) (
 	o bootstrap.Options, err error) {
-	if o.Passwords, err = d.passwords.read(p, described); err != nil {
+	if o.Passwords, err = d.passwords.read(std, in, p, described); err != nil {
 		return o, err
 	}
 	if o.Ignition, err = d.read(); err != nil {

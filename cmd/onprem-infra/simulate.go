@@ -42,7 +42,8 @@ sessions, BFD, the routers' choice of paths, and the decision of each host inste
 share of the clients failed, and for how long, beside the bound that the plan states, and how many
 long connections broke. It exits with 1 if a rule breaks, such as: a router leads clients to a host
 that does not serve, for longer than the bound; a node is preferred to the bootstrap machine. A line
-of --schedule is then TIME KIND NAME [for TIME], as in: 5s cut master-0/leaf-0-0 for 3s.
+of --schedule is then TIME KIND NAME [for TIME], as in: 5s cut master-0/leaf-0-0 for 3s. With
+vipManagement: both it simulates the elections alone.
 
 With --provisioning it runs the installation of hosts instead: the bootstrap machine with its phase
 machine and DHCP server, the hosts' firmware and ramdisks, Ironic, the nodes that share the

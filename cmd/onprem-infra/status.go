@@ -31,7 +31,8 @@ see.
 Where hosts announce the VIPs to their routers by BGP it also reports that: for each VIP whether
 this host is to announce it, with which grade and since when, and why not; for each router the
 session, since when it is up, BFD, which VIPs it has from this host, which paths to other hosts it
-has reported, and why the last session ended; and how FRR's programs do.
+has reported, and why the last session ended; and how FRR's programs do. Before nodes change at one
+instant (migrateFrom) it reports to what, and when.
 
 Where nodes share an address on the provisioning network it also reports that one, on every machine
 of the cluster: why this one is no candidate, if it is none, and which host answers for the address
@@ -59,6 +60,7 @@ Its first line is a verdict, for people and for alerts, with a reason:
 With -o json it prints one object; its fields stay as they are:
   verdict{level,why[]}
   at, cluster, timing, mode, nodeIPs, nodeIPWhy[]{address,link,why}, remoteWorker, gate
+  migration{} from{timing,vrrp,vipManagement}, to{}, at: a change of all nodes that is to come
   vips[]      vip, for, id, instance, link, here, state, since, why, priority, absent,
               holder{self,mac,host,address,` + "nobody" + `},
               adverts[]{from,mac,priority,version,intervalMs,ageMs},
@@ -118,6 +120,7 @@ func statusCommand(std streams) *cobra.Command {
 			return err
 		}
 		host := inspect.New(node.Current(p, m.log))
+		host.Migration = node.New("").Pending(p, time.Now(), m.log)
 		if *kubeconfig != "" {
 			api, err := hostsAPI(*kubeconfig, p.Flavour())
 			if err != nil {
@@ -184,8 +187,8 @@ func alerted(v judge.Verdict) error {
 	case judge.OK:
 		return nil
 	case judge.Unknown:
-		return errors.New("observe the VIPs: it could not be seen which hosts answer for them: " +
-			"run this on a host of their networks, as root")
+		return errors.New("observe the VIPs: it could not be seen which hosts have them: run " +
+			"this as root on a host of their networks, or on one that announces them")
 	}
 	return negative(nil)
 }

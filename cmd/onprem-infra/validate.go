@@ -30,7 +30,7 @@ that a cluster.yaml names for the accounts of BMCs are read, and nothing of them
 		}
 		cluster, findings := spec.Parse(name, text, in.knobs)
 		_, wrong := accounts.Of(name, cluster.Hosts)
-		findings = append(findings, wrong...)
+		findings = append(append(findings, wrong...), openPasswords(name, cluster)...)
 		if in.strict {
 			findings = findings.Strict()
 		}

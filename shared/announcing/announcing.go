@@ -55,11 +55,7 @@ func Routes(p plan.Plan, grade bgp.Grade, vips []netip.Addr) []spoken.Route {
 // what the host or the description lacks, and what to do.
 func Config(p plan.Plan, h Host) (c spoken.Config, why string, err error) {
 	own := ownAddresses(h.Links, p.VIPs.All())
-	name := h.Rack
-	if name == "" && p.BGP.Has(h.Name) {
-		name = h.Name
-	}
-	rack, err := p.BGP.Find(name, own)
+	rack, err := Rack(p, h)
 	if err != nil {
 		return spoken.Config{}, "", err
 	}
@@ -92,6 +88,17 @@ func Config(p plan.Plan, h Host) (c spoken.Config, why string, err error) {
 		}
 	}
 	return c, why, nil
+}
+
+// Rack is a host's: that of its name, else that which has the host's own name, else that in whose
+// network one of its own addresses is. The plan must have BGP. The error has what is wrong, and
+// what to do.
+func Rack(p plan.Plan, h Host) (routed.Rack, error) {
+	name := h.Rack
+	if name == "" && p.BGP.Has(h.Name) {
+		name = h.Name
+	}
+	return p.BGP.Find(name, ownAddresses(h.Links, p.VIPs.All()))
 }
 
 // linksOf are the links of a network in which a VIP is: other hosts may hold it there.

@@ -168,6 +168,7 @@ func New(t *testing.T, p plan.Plan, files map[string]string) *inspect.Inspector 
 	i := &inspect.Inspector{Plan: p, Files: inspect.Files{Root: t.TempDir()}}
 	Write(t, i.Files, files)
 	i.Now = func() time.Time { return Begin.Add(time.Hour) }
+	i.Hostname = func() (string, error) { return "m0", nil }
 	i.Links = func() (addr.Snapshot, error) { return Links("192.0.2.11/24", "192.0.2.5/32"), nil }
 	i.Neighbour = func(_ context.Context, link string, vip netip.Addr) (addr.Neighbour, error) {
 		if link != "ens3" || vip.String() != "192.0.2.6" {

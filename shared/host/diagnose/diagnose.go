@@ -93,7 +93,7 @@ func (h Host) facts(
 ) (facts.Facts, []string) {
 	s := inspect.Scope{
 		Plan: h.Plan, Files: h.Files, Live: h.Live, Role: h.Files.Role(),
-		Rooms: h.Files.Rooms(h.Plan), Unseen: &inspect.Unseen{},
+		Rooms: h.Rooms(), Unseen: &inspect.Unseen{},
 	}
 	var err error
 	s.Host.Links, err = h.Links()
@@ -146,7 +146,11 @@ func (h Host) inspections(
 		func() { f.Machine.Programs = m.Programs(ctx) },
 		func() { f.Names.Resolver, f.Names.Outside = d.Upstreams(ctx) },
 		func() {
-			r := routed.Inspector{Scope: s, Probes: h.Routed, Host: h.Inspector,
+			to := s
+			if by, ok := h.Announces(); ok {
+				to.Plan = by
+			}
+			r := routed.Inspector{Scope: to, Probes: h.Routed, Host: h.Inspector,
 				Passwords: h.Passwords}
 			f.Routed = r.Routed(ctx)
 		},

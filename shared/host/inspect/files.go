@@ -98,6 +98,10 @@ func (h Files) MissingRights() ([]MissingRight, error) { return list[MissingRigh
 // written them.
 func (h Files) Absent() ([]absent.Instance, error) { return list[absent.Instance](h, absent.File) }
 
+// Unannounced are the VIPs that this node could announce to its routers and does not, as the VIPs'
+// monitor has written them.
+func (h Files) Unannounced() ([]absent.VIP, error) { return list[absent.VIP](h, absent.VIPsFile) }
+
 // list reads a list in JSON from the run directory. A list without a file is empty.
 func list[T any](h Files, file string) (all []T, err error) {
 	text, err := h.Optional(supervised.RunDir, file)

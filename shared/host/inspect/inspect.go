@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"os"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
@@ -26,14 +27,16 @@ const Timeout = time.Second
 
 // Inspector inspects a host of a cluster.
 type Inspector struct {
-	Plan  plan.Plan
-	Files Files
+	Plan      plan.Plan  // in force
+	Migration *Migration // nil if none is to come
+	Files     Files
 	Probes
 }
 
 // Probes are what is asked of others than files, so that a test can answer.
 type Probes struct {
 	Now       func() time.Time
+	Hostname  func() (string, error)
 	Links     func() (addr.Snapshot, error)
 	Neighbour func(ctx context.Context, link string, vip netip.Addr) (addr.Neighbour, error)
 	// Cards are the Ethernet links, and WhoHas the MACs of other hosts that answer for an address
@@ -55,7 +58,7 @@ func New(p plan.Plan) *Inspector {
 	balancer := probe.NewHTTP(stats, (&net.Dialer{}).DialContext)
 	server := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), p.Ports[port.DNS])
 	return &Inspector{Plan: p, Probes: Probes{
-		Now: time.Now, Links: link.Snapshot, Neighbour: neighbour,
+		Now: time.Now, Hostname: os.Hostname, Links: link.Snapshot, Neighbour: neighbour,
 		Cards: link.Ethernets, WhoHas: reach.WhoHas, Adverts: capture.Adverts,
 		Backends: func(ctx context.Context) ([]haproxy.Stat, error) {
 			text, err := balancer.Good(ctx)

@@ -98,6 +98,23 @@ func Current(p plan.Plan, log *slog.Logger) plan.Plan {
 	return migrate.New(p, migrate.Usual(), New("").Migration(log)).InForce(time.Now())
 }
 
+// Pending is the migration that is to come on this node; nil if none is.
+func (h Host) Pending(p plan.Plan, now time.Time, log *slog.Logger) *inspect.Migration {
+	if p.Former == nil {
+		return nil
+	}
+	kept := h.Migration(log)
+	next := migrate.New(p, migrate.Usual(), kept).Pending(now)
+	if next.Former == nil {
+		return nil
+	}
+	var at time.Time
+	if kept.To == p.Way().String() {
+		at = kept.At
+	}
+	return inspect.Coming(next, at)
+}
+
 // OwnAddresses are the addresses that node-ip chose for this host, without VIPs. Before that they
 // are those that it would choose.
 func OwnAddresses(p plan.Plan, port uint16) ([]netip.AddrPort, error) {

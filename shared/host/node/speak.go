@@ -1,14 +1,13 @@
 package node
 
 import (
-	"errors"
-	"io/fs"
 	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/host/speakdir"
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
 )
 
@@ -25,20 +24,19 @@ func (s Speaker) Watched() []string { return []string{s.at(spoken.RackFile)} }
 
 // Rack is what the file of the host's rack has; empty without a file.
 func (s Speaker) Rack() (string, error) {
-	text, err := os.ReadFile(s.at(spoken.RackFile))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", err
-	}
-	return strings.TrimSpace(string(text)), nil
+	text, err := file.Read(s.at(spoken.RackFile))
+	return strings.TrimSpace(string(text)), err
+}
+
+// dir is where the files are, which is made.
+func (s Speaker) dir() (speakdir.Dir, error) {
+	path := s.at(spoken.RunDir)
+	return speakdir.Dir(path), os.MkdirAll(path, 0o755)
 }
 
 // Former is the identifier of the configuration that is there. One that cannot be read is replaced.
 func (s Speaker) Former() netip.Addr {
-	text, err := os.ReadFile(s.at(spoken.RunDir, spoken.ConfigFile))
-	if err != nil {
-		return netip.Addr{}
-	}
-	c, err := spoken.Decode[spoken.Config](text)
+	c, err := speakdir.Dir(s.at(spoken.RunDir)).Config()
 	if err != nil {
 		return netip.Addr{}
 	}
@@ -47,19 +45,18 @@ func (s Speaker) Former() netip.Addr {
 
 // Configure writes how the node reaches its routers.
 func (s Speaker) Configure(c spoken.Config) error {
-	path := s.at(spoken.RunDir, spoken.ConfigFile)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	dir, err := s.dir()
+	if err != nil {
 		return err
 	}
-	_, err := file.WriteIfChanged(path, spoken.Encode(c), 0o644)
-	return err
+	return dir.Configure(c)
 }
 
 // Wish writes what the node announces.
 func (s Speaker) Wish(w spoken.Wish) error {
-	path := s.at(spoken.RunDir, spoken.WishFile)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	dir, err := s.dir()
+	if err != nil {
 		return err
 	}
-	return file.Write(path, spoken.Encode(w), 0o644)
+	return dir.Wish(w)
 }

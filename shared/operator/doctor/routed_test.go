@@ -103,7 +103,7 @@ var routedCases = []testCase{
 	}), "which one cannot be seen"},
 	{CheckBGPPorts, "BGP's, and a session is down", announcer(down("", ""), nil), "another program has it: bird (process 12), BIRD, as Calico has it"},
 	{CheckBGPPorts, "BFD's, without BFD", announcer(nil, func(f *facts.Facts) {
-		f.Plan.BGP.Timing.BFDIntervalMs, f.Routed.Others = 0, []facts.Socket{{Network: "udp", Port: 3784}}
+		f.Routed.NoBFD, f.Routed.Others = true, []facts.Socket{{Network: "udp", Port: 3784}}
 	}), ""},
 	{CheckBGPPorts, "BFD's, by the speaker's report", announcer(func(s *announcing.Seen) {
 		s.Status.BFDTaken, s.Status.Sessions[0].BFD, s.Status.Sessions[1].BFD = "UDP port 3784 by bfdd (process 12)", "", ""

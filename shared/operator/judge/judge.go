@@ -43,7 +43,12 @@ type Facts struct {
 	Expected     bool // this host is one that runs keepalived
 	// Announced is how this host announces VIPs to its routers; nil if it does not.
 	Announced *Announced
+	Routed    bool // hosts of the cluster announce VIPs to their routers
+	Member    bool // this host runs a part of the cluster
 }
+
+// elsewhere reports whether all VIPs are announced to routers, and none by this host.
+func (f Facts) elsewhere() bool { return f.Routed && f.Announced == nil && len(f.VIPs) == 0 }
 
 // Announced is what was seen of VIPs that are announced to routers.
 type Announced struct {
@@ -99,6 +104,10 @@ func Of(f Facts) Verdict {
 	held, far := j.vips(f)
 	j.daemon(f)
 	j.announced(f.Announced)
+	if f.elsewhere() && !f.Member {
+		j.add(Unknown, "it could not be seen whether a host announces the VIPs to its routers: "+
+			"this one has no part of the cluster")
+	}
 	j.servers(f.Servers)
 	for _, service := range f.Failed {
 		j.add(Degraded, "%s of this host does not answer", service)
@@ -134,6 +143,8 @@ func Of(f Facts) Verdict {
 // well are the reasons where nothing is wrong.
 func well(f Facts, held []string, far int) (why []string) {
 	switch a := f.Announced; {
+	case f.elsewhere():
+		return []string{"other hosts announce the VIPs to their routers, and this one does not"}
 	case a == nil && len(f.VIPs) == 0:
 		return []string{"the cluster has no VIP"}
 	case a == nil && far == len(f.VIPs):

@@ -4,19 +4,21 @@ package announced
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	decide "github.com/onprem-infra/onprem-infra/shared/announcing"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/operator/announcing"
+	"github.com/onprem-infra/onprem-infra/shared/operator/judge"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/plan/routed"
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
-	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
@@ -35,41 +37,33 @@ func Spoken[T spoken.Config | spoken.Wish | spoken.Status](
 	return &is, nil
 }
 
-// Rack is the rack of this host in the plan, by its file and its addresses.
-func Rack(
-	i *inspect.Inspector, links addr.Snapshot, agreed []netip.Addr,
-) (routed.Rack, error) {
-	name, err := i.Files.Optional(spoken.RackFile)
+// Rack is the rack of this host in the plan, by the rules of its monitor.
+func Rack(i *inspect.Inspector, links addr.Snapshot) (routed.Rack, error) {
+	file, err := i.Files.Optional(spoken.RackFile)
 	if err != nil {
 		return routed.Rack{}, fmt.Errorf("read the name of the host's rack: %w", err)
 	}
-	own := slices.Clone(agreed)
-	if len(own) == 0 {
-		own = ownAddresses(links, i.Plan.VIPs.All())
+	memory, _, err := i.Files.Memory()
+	if err != nil {
+		return routed.Rack{}, fmt.Errorf("read by which label the host's rack is named: %w", err)
 	}
-	return i.Plan.BGP.Find(strings.TrimSpace(string(name)), own)
+	name, err := i.Hostname()
+	if err != nil {
+		return routed.Rack{}, fmt.Errorf("read the host's name: %w", err)
+	}
+	by, _ := i.Announces()
+	return decide.Rack(by, decide.Host{Links: links, Name: name,
+		Rack: cmp.Or(strings.TrimSpace(string(file)), memory.Rack)})
 }
 
-// ownAddresses are the host's addresses that others reach, but for VIPs.
-func ownAddresses(links addr.Snapshot, vips []netip.Addr) (own []netip.Addr) {
-	for _, l := range links.Links {
-		for _, a := range l.Addresses {
-			ip := a.Prefix.Addr()
-			if !ip.IsLoopback() && !ip.IsLinkLocalUnicast() && !slices.Contains(vips, ip) {
-				own = append(own, ip)
-			}
-		}
-	}
-	return own
-}
-
-// Report is how this host announces VIPs; the plan must have that. What cannot be read is
+// Report is how this host announces VIPs; it must do that by its plan. What cannot be read is
 // noted.
 func Report(
-	i *inspect.Inspector, links addr.Snapshot, agreed []netip.Addr, unseen *inspect.Unseen,
+	i *inspect.Inspector, links addr.Snapshot, unseen *inspect.Unseen,
 ) announcing.Report {
-	seen := announcing.Seen{Now: i.Now(), Plan: *i.Plan.BGP, VIPs: addresses(i)}
-	rack, err := Rack(i, links, agreed)
+	by, _ := i.Announces()
+	seen := announcing.Seen{Now: i.Now(), Plan: *by.BGP, VIPs: addresses(i, by)}
+	rack, err := Rack(i, links)
 	seen.Rack = rack.String()
 	if err != nil {
 		seen.Rack, seen.NoRack = "", err.Error()
@@ -85,18 +79,23 @@ func Report(
 	return announcing.Of(seen)
 }
 
-// unannouncedFile is where the monitor writes why this node does not announce a VIP, below the run
-// directory of VRRP's checks: a list in JSON.
-const unannouncedFile = "checks/unannounced.json"
+// Counts is what of a report counts for a verdict at a time. Before a migration to routers no
+// client depends on them.
+func Counts(i *inspect.Inspector, r *announcing.Report, now time.Time) *judge.Announced {
+	if r == nil {
+		return nil
+	}
+	wrong := r.Faults(now)
+	a := &judge.Announced{Down: wrong.Down, Degraded: wrong.Degraded, Held: r.Held()}
+	if i.Plan.BGP == nil {
+		a.Down, a.Degraded = nil, append(a.Down, a.Degraded...)
+	}
+	return a
+}
 
 // unannounced is why a VIP is not announced, by VIP.
 func unannounced(h inspect.Files) map[netip.Addr]string {
-	text, _ := h.Optional(supervised.RunDir, unannouncedFile)
-	var list []struct {
-		VIP netip.Addr `json:"vip"`
-		Why string     `json:"why"`
-	}
-	_ = json.Unmarshal(text, &list) // it is for people, and status does without
+	list, _ := h.Unannounced() // it is for people, and status does without
 	all := map[netip.Addr]string{}
 	for _, one := range list {
 		all[one.VIP] = one.Why
@@ -105,15 +104,15 @@ func unannounced(h inspect.Files) map[netip.Addr]string {
 }
 
 // addresses are the VIPs that hosts announce, and why this one does not.
-func addresses(i *inspect.Inspector) (all []announcing.Address) {
+func addresses(i *inspect.Inspector, by plan.Plan) (all []announcing.Address) {
 	reasons := unannounced(i.Files)
 	results, _ := i.Files.Results() // they are for people too
 	for _, of := range []struct {
 		kind vrrp.Kind
 		vips []netip.Addr
 	}{
-		{vrrp.API, i.Plan.VIPs.API}, {vrrp.Ingress, i.Plan.VIPs.Ingress},
-		{vrrp.DNS, i.Plan.VIPs.DNS},
+		{vrrp.API, by.VIPs.API}, {vrrp.Ingress, by.VIPs.Ingress},
+		{vrrp.DNS, by.VIPs.DNS},
 	} {
 		for _, vip := range of.vips {
 			why := cmp.Or(reasons[vip], failing(results, of.kind))

@@ -12,13 +12,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/announcing"
 	"github.com/onprem-infra/onprem-infra/shared/host/bgpprobe"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/proc"
 	"github.com/onprem-infra/onprem-infra/shared/host/reach"
-	"github.com/onprem-infra/onprem-infra/shared/operator/announcing"
+	reported "github.com/onprem-infra/onprem-infra/shared/operator/announcing"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
-	"github.com/onprem-infra/onprem-infra/shared/plan/routed"
 	"github.com/onprem-infra/onprem-infra/shared/secret"
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
 )
@@ -167,28 +167,17 @@ func (i Inspector) passwords() (p *facts.Passwords, all map[string]secret.Text) 
 		i.Unseen.Add("the passwords of routers", err)
 		return p, nil
 	}
-	all, err = spoken.Passwords(string(text))
-	if err != nil {
+	err = announcing.CheckPasswords(*i.Plan.BGP, string(text))
+	if unknown := (announcing.UnknownPeers{}); errors.As(err, &unknown) {
+		p.Unknown = unknown.Names
+	} else if err != nil {
 		p.Fault = words(err)
 	}
-	for name := range all {
-		if !i.known(name) {
-			p.Unknown = append(p.Unknown, name)
-		}
-	}
-	slices.Sort(p.Unknown)
+	all, _ = spoken.Passwords(string(text)) // what is wrong in it is in the fault
 	return p, all
 }
 
-// known reports whether some rack has a router of that name, or may have: gateways have no names.
-func (i Inspector) known(name string) bool {
-	return slices.ContainsFunc(i.Plan.BGP.Racks, func(r routed.Rack) bool {
-		return len(r.Peers) == 0 || slices.ContainsFunc(r.Peers,
-			func(p routed.Peer) bool { return p.Name() == name })
-	})
-}
-
 // isDown reports whether a session of a current report is not up.
-func isDown(f *facts.Routed) func(announcing.Router) bool {
-	return func(r announcing.Router) bool { return f.Report.Speaker.Current() && !r.Up }
+func isDown(f *facts.Routed) func(reported.Router) bool {
+	return func(r reported.Router) bool { return f.Report.Speaker.Current() && !r.Up }
 }

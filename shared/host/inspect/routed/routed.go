@@ -51,14 +51,14 @@ func (i Inspector) Routed(ctx context.Context) *facts.Routed {
 	if i.Plan.BGP == nil || i.Live && !i.Speaks() {
 		return nil
 	}
-	f := &facts.Routed{}
+	f := &facts.Routed{NoBFD: i.Plan.BGP.Timing.BFDIntervalMs == 0}
 	links := i.Scope.Host.Links
-	rack, err := announced.Rack(i.Host, links, i.Scope.Host.Agreed)
+	rack, err := announced.Rack(i.Host, links)
 	if err != nil {
 		f.NoRack = err.Error()
 	}
 	if i.Live {
-		f.Report = new(announced.Report(i.Host, links, i.Scope.Host.Agreed, i.Unseen))
+		f.Report = new(announced.Report(i.Host, links, i.Unseen))
 		f.Fault = i.silent(ctx)
 	}
 	own, known := i.passwords()

@@ -43,7 +43,6 @@ func node(t *testing.T, live bool, change func(*spoken.Config, *spoken.Wish, *sp
 	}
 	host, q := fakehost.New(t, p, files), &questions{}
 	i := routed.Inspector{Host: host, Scope: inspect.Scope{Plan: p, Files: host.Files, Live: live, Rooms: host.Files.Rooms(p), Unseen: &inspect.Unseen{}}}
-	i.Scope.Host.Agreed = fakehost.Addresses("192.0.2.11")
 	i.Scope.Host.Links = fakehost.Links("192.0.2.11/24")
 	i.Scope.Host.Links.Routes = []addr.Route{{Destination: netip.MustParsePrefix("0.0.0.0/0"), Gateway: netip.MustParseAddr("192.0.2.254")}}
 	reads := 0
@@ -105,7 +104,7 @@ func TestRouted_Plain(t *testing.T) {
 		t.Errorf("without a number: %+v, unseen %q", q.asked, i.Unseen.List())
 	}
 	i, q = node(t, false, nil)
-	i.Scope.Host.Agreed = fakehost.Addresses("203.0.113.1")
+	i.Scope.Host.Links = fakehost.Links("203.0.113.1/24")
 	if f := i.Routed(t.Context()); len(q.asked) != 0 || !strings.Contains(f.NoRack, "203.0.113.1") {
 		t.Errorf("in no rack: %+v, %+v", q.asked, f)
 	}
@@ -126,15 +125,19 @@ func TestRouted_Live(t *testing.T) {
 	i, q = node(t, true, func(_ *spoken.Config, _ *spoken.Wish, s *spoken.Status) {
 		s.Sessions[1] = spoken.Session{Peer: "192.0.2.2", State: "Active"}
 	})
-	fakehost.Write(t, i.Files, map[string]string{spoken.PasswordsFile: "192.0.2.2 s3cret\n192.0.2.9 s3cret\n"})
+	fakehost.Write(t, i.Files, map[string]string{spoken.PasswordsFile: "192.0.2.2 s3cret\n192.0.2.9 s3cret\n198.51.100.9 s3cret\n"})
 	i.Alive = func(context.Context, uint16, string) error { return errors.New("refused") }
 	f = i.Routed(t.Context())
 	if len(q.asked) > 0 || len(q.reached) != 1 || q.reached[0].Router != netip.MustParseAddr("192.0.2.2") || q.reached[0].Password.Reveal() != "s3cret" ||
 		f.Drops != (facts.Drops{TTL: 10}) || f.Fault != "refused" {
 		t.Errorf("%+v, %+v", q, f)
 	}
-	if p := f.Passwords; p == nil || p.Mode.Perm() != 0o644 || !slices.Equal(p.Unknown, []string{"192.0.2.9"}) || p.Fault != "" {
+	if p := f.Passwords; p == nil || p.Mode.Perm() != 0o644 || !slices.Equal(p.Unknown, []string{"192.0.2.9", "198.51.100.9"}) || p.Fault != "" {
 		t.Errorf("%+v", p)
+	}
+	i.Plan.BGP.Racks[0].Peers = nil // its gateways are in its network
+	if p := i.Routed(t.Context()).Passwords; p == nil || !slices.Equal(p.Unknown, []string{"198.51.100.9"}) {
+		t.Errorf("of gateways: %+v", p)
 	}
 	fakehost.Write(t, i.Files, map[string]string{spoken.PasswordsFile: "s3cret\n"})
 	if p := i.Routed(t.Context()).Passwords; p == nil || !strings.Contains(p.Fault, "line 1") || strings.Contains(p.Fault, "s3cret") {

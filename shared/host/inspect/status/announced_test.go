@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
+	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/host/capture"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
@@ -71,6 +72,27 @@ func TestInspect_Announced(t *testing.T) {
 				t.Errorf("%s, %v", encoded, err)
 			}
 		})
+	}
+}
+
+// TestInspect_AnnouncedByOthers holds what hosts report of VIPs that other hosts announce: one of no cluster
+// cannot see them, and a remote worker is not to announce any.
+func TestInspect_AnnouncedByOthers(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		files map[string]string
+		level judge.Level
+		why   string
+	}{
+		{"a plain host", nil, judge.Unknown, "it could not be seen whether a host announces the VIPs"},
+		{"a remote worker", map[string]string{inspect.SpeakerManifest: "", vip.AgreedDir + "/remote-worker": ""}, judge.OK, "other hosts announce the VIPs"},
+	} {
+		host := announcer(t, nil)
+		host.Files.Root = t.TempDir()
+		fakehost.Write(t, host.Files, tt.files)
+		if r := status.Inspect(t.Context(), host); r.BGP != nil || r.Verdict.Level != tt.level || !strings.HasPrefix(r.Verdict.Why[0], tt.why) {
+			t.Errorf("%s: %+v, %+v", tt.name, r.Verdict, r.BGP)
+		}
 	}
 }
 

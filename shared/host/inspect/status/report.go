@@ -53,7 +53,9 @@ type Node struct {
 	Reasons []AddressReason `json:"nodeIPWhy,omitempty"` // of each of them
 	Remote  bool            `json:"remoteWorker"`        // this node never holds a VIP
 	// GateOpen, GateClosed, or empty if the node has none
-	Gate       string                 `json:"gate"`
+	Gate string `json:"gate"`
+	// Migration is how the cluster will change at one instant; nil if it will not.
+	Migration  *inspect.Migration     `json:"migration,omitempty"`
 	StaticPods []string               `json:"staticPods,omitempty"`
 	Rights     []inspect.MissingRight `json:"rights,omitempty"`
 	BGP        *announcing.Report     `json:"bgp,omitempty"` // nil if it announces no VIP

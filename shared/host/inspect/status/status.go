@@ -33,12 +33,12 @@ func Inspect(ctx context.Context, host *inspect.Inspector) Report {
 	}
 	agreed, remote, err := i.Files.Agreed()
 	unseen.Add("the node's addresses", err)
-	r.NodeIPs, r.Remote = append(r.NodeIPs, agreed...), remote
+	r.NodeIPs, r.Remote, r.Migration = append(r.NodeIPs, agreed...), remote, i.Migration
 	links, unread := i.Links()
 	unseen.Add("links and addresses", unread)
 	r.Reasons = i.addressReasons(links, agreed)
 	supervisor, err := i.Supervisor()
-	runs := i.Files.Rooms(p)
+	runs := i.Rooms()
 	if runs.VIP || !runs.Speaks { // else it has no keepalived
 		unseen.Add("keepalived", err)
 	}
@@ -46,7 +46,7 @@ func Inspect(ctx context.Context, host *inspect.Inspector) Report {
 		r.Daemon = daemon(supervisor)
 	}
 	if runs.Speaks && !remote {
-		r.BGP = new(announced.Report(i.Inspector, links, agreed, unseen))
+		r.BGP = new(announced.Report(i.Inspector, links, unseen))
 	}
 	entries, err := i.journal()
 	unseen.Add("part of the journal", err)

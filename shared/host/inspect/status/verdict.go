@@ -2,14 +2,17 @@ package status
 
 import (
 	"github.com/onprem-infra/onprem-infra/cluster"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect/announced"
 	"github.com/onprem-infra/onprem-infra/shared/operator/judge"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
 // verdict judges a report; links is whether this host's links could be read.
 func (i inspector) verdict(r Report, links bool) judge.Verdict {
-	runs := i.Files.Rooms(i.Plan)
-	f := judge.Facts{Clashes: r.Clashes, Expected: runs.VIP && !r.Remote}
+	runs := i.Rooms()
+	f := judge.Facts{Clashes: r.Clashes, Expected: runs.VIP && !r.Remote,
+		Member: i.Files.Role() != ""}
+	_, f.Routed = i.Announces()
 	if runs.LB && r.failed.balancer {
 		f.Failed = append(f.Failed, "the balancer")
 	}
@@ -40,11 +43,7 @@ func (i inspector) verdict(r Report, links bool) judge.Verdict {
 			Refused: d.Refused != "", Troubles: d.Troubles,
 		}
 	}
-	if r.BGP != nil {
-		wrong := r.BGP.Faults(r.At)
-		f.Announced = &judge.Announced{Down: wrong.Down, Degraded: wrong.Degraded,
-			Held: r.BGP.Held()}
-	}
+	f.Announced = announced.Counts(i.Inspector, r.BGP, r.At)
 	for _, s := range r.Balancer {
 		f.Servers = append(f.Servers, judge.Server{Name: s.Name, Status: s.Status, Up: s.Up})
 	}

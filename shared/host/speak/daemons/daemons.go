@@ -120,8 +120,8 @@ func realTime(pid int) error {
 }
 
 // Announce has the VIPs announced, and no others. A daemon that has just been started and does not
-// listen yet announces nothing, which is no error, and one that has not answered in this round is an
-// error already.
+// listen yet announces nothing, which is no error, and one that has not answered in this round is
+// an error already.
 func (d *Daemons) Announce(ctx context.Context, c frr.Config,
 	vips map[netip.Addr]bgp.Grade) error {
 	one := d.all[frr.BGP]

@@ -44,7 +44,7 @@ func Ports(f facts.Facts) (out facts.Faults) {
 			continue // it has sessions of its own
 		case s.Port == portBGP:
 			do = programOfBGP
-		case s.Port != portBFD && s.Port != portBFDAfar || f.Plan.BGP.Timing.BFDIntervalMs == 0,
+		case s.Port != portBFD && s.Port != portBFDAfar || r.NoBFD,
 			taken != "":
 			continue
 		}

@@ -1,0 +1,49 @@
+package node
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/cluster/migrate"
+	"github.com/onprem-infra/onprem-infra/cluster/vip"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/spec/routing"
+	"github.com/onprem-infra/onprem-infra/test/fakehost"
+)
+
+// TestHost_Pending holds that a migration is to come until its instant, which counts if the nodes agreed on
+// it for this one.
+func TestHost_Pending(t *testing.T) {
+	c := fakehost.Cluster("lan")
+	c.Routing = fakehost.Routed().Routing
+	c.Routing.Management, c.MigrateFrom.Management = routing.Both, spec.ByVRRP
+	p, err := plan.Compile(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := fakehost.Begin.Truncate(5 * time.Minute).Add(5 * time.Minute)
+	for _, tt := range []struct {
+		name    string
+		kept    migrate.Memory
+		now, at time.Time
+		comes   bool
+	}{
+		{"nothing is agreed", migrate.Memory{Speaks: "lan/unicast"}, fakehost.Begin, time.Time{}, true},
+		{"an instant", migrate.Memory{Speaks: "lan/unicast", To: "lan/unicast/both", At: at}, fakehost.Begin, at, true},
+		{"that of another migration", migrate.Memory{Speaks: "lan/unicast", To: "vm/unicast", At: at}, fakehost.Begin, time.Time{}, true},
+		{"it is over", migrate.Memory{Speaks: "lan/unicast", To: "lan/unicast/both", At: at}, at.Add(time.Minute), time.Time{}, false},
+		{"long ago", migrate.Memory{Speaks: "lan/unicast/both"}, fakehost.Begin, time.Time{}, false},
+	} {
+		h := New(t.TempDir())
+		fakehost.Write(t, h.Files(), map[string]string{vip.MigrationPath: string(migrate.EncodeMemory(tt.kept))})
+		got := h.Pending(p, tt.now, slog.New(slog.DiscardHandler))
+		if (got != nil) != tt.comes || got != nil && (!got.At.Equal(tt.at) || got.Plan.Former == nil) {
+			t.Errorf("%s: %+v", tt.name, got)
+		}
+	}
+	if p.Former = nil; New(t.TempDir()).Pending(p, fakehost.Begin, slog.New(slog.DiscardHandler)) != nil {
+		t.Error("a migration without a former plan")
+	}
+}
