@@ -36,7 +36,7 @@ func inputs(t *testing.T) map[string]plan.Plan {
 		}
 		c.Images = map[string]string{}
 		for _, key := range []string{
-			spec.RuntimeCfgImage, spec.KeepalivedImage, spec.HAProxyImage, spec.CoreDNSImage,
+			spec.RuntimeCfgImage, spec.KeepalivedImage, spec.HAProxyImage, spec.CoreDNSImage, spec.FRRImage,
 		} {
 			c.Images[key] = "registry.example.com/onprem:1"
 		}

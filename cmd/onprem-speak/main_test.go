@@ -24,7 +24,7 @@ func TestUsage(t *testing.T) {
 		{"--run-dir " + dir, 2, "--sockets is missing"},
 		{"--run-dir " + dir + " --sockets " + dir + " --no-such-flag", 2, "no-such-flag"},
 		{"--install", 2, "install"},
-		{"--run-dir " + dir + "/none --sockets " + dir + "/s --user root", 3, dir + "/none"},
+		{"--run-dir /proc/none --sockets " + dir + "/s --user root", 3, "/proc/none"},
 		{"--run-dir " + dir + " --sockets " + dir + "/s --user no-such-user", 3, "no-such-user"},
 	} {
 		var out bytes.Buffer

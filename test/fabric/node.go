@@ -169,11 +169,15 @@ func (n *Node) Return() {
 // PID is the process of a daemon of FRR, as that has written it.
 func (n *Node) PID(name frr.Daemon) int {
 	n.f.t.Helper()
-	text, err := os.ReadFile(filepath.Join(n.Sockets, string(name)+".pid"))
-	n.f.must(err)
-	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	n.f.must(err)
-	return pid
+	for begun := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+		text, err := os.ReadFile(filepath.Join(n.Sockets, string(name)+".pid"))
+		n.f.must(err)
+		pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+		if err == nil || time.Since(begun) > 5*time.Second { // it may just be written over
+			n.f.must(err)
+			return pid
+		}
+	}
 }
 
 // Kill kills a daemon of FRR.
@@ -240,8 +244,10 @@ func (n *Node) Status() (s spoken.Status) {
 // listen answers each request to any address with the host's name.
 func (n *Node) listen() {
 	n.f.t.Helper()
-	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		n.answers.Add(1)
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasPrefix(r.Host, "10.1.") { // its own address, which others ask beside
+			n.answers.Add(1)
+		}
 		fmt.Fprint(w, n.Name)
 	})}
 	listener, err := n.Listen("[::]:6443")

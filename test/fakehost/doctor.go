@@ -190,10 +190,11 @@ func routedOf(h *diagnose.Host) routed.Probes {
 			return message.Answer{Outcome: message.Connected}
 		},
 		Echo: h.Network.Echo, MTU: h.Network.MTU,
-		Sockets: func() ([]facts.Socket, error) { return nil, nil },
-		Drops:   func() (facts.Drops, error) { return facts.Drops{}, nil },
-		Filter:  func(string) (int, error) { return 0, nil },
-		Sources: func() ([]facts.Source, error) { return nil, nil },
+		Sockets:  func() ([]facts.Socket, error) { return nil, nil },
+		Drops:    func() (facts.Drops, error) { return facts.Drops{}, nil },
+		Filter:   func(string) (int, error) { return 0, nil },
+		UsedDown: func(string) (bool, error) { return false, nil },
+		Sources:  func() ([]facts.Source, error) { return nil, nil },
 	}
 }
 

@@ -46,8 +46,8 @@ var allMeanings = []meaning{
 			return []any{p.Platform, p.Distribution, p.Topology, p.KubeletUnit}
 		})},
 	// Names, metrics and how hosts are installed change no election; images are in the pods' files.
-	{[]string{"Records", "DNSRecords", "MDNS", "DNSClients", "EtcdMembers", "Images", "Metrics",
-		"Provisioning"}, nil},
+	{[]string{"Described", "Records", "DNSRecords", "MDNS", "DNSClients", "EtcdMembers", "Images",
+		"Metrics", "Provisioning"}, nil},
 }
 
 // meanings are the effects of the parts that differ.

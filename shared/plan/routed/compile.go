@@ -105,7 +105,7 @@ func AddFields(cluster map[string]any, s spec.Routing) {
 	if s.BGP.ASN == 0 {
 		return
 	}
-	fields := map[string]any{"asn": s.BGP.ASN}
+	fields := map[string]any{"asn": fmt.Sprint(s.BGP.ASN)} // text, as "external" is
 	set(fields, "mode", s.BGP.Mode)
 	setTimers(fields, s.BGP.Timers)
 	if s.BGP.FabricDepth != 0 {
@@ -154,7 +154,7 @@ func setTimers(fields map[string]any, t routing.Timers) {
 func peerFields(p routing.Peer) map[string]any {
 	fields := map[string]any{"asn": "external"}
 	if p.ASN != 0 {
-		fields["asn"] = p.ASN
+		fields["asn"] = fmt.Sprint(p.ASN)
 	}
 	set(fields, "interface", p.Interface)
 	if p.Address.IsValid() {

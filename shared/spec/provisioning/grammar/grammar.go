@@ -111,6 +111,7 @@ const maxLink = 15
 // NoLink is why a text is no name of a network interface, empty if it is one.
 func NoLink(text string) string {
 	if text == "" || len(text) > maxLink || strings.ContainsAny(text, "/: \t\n\"'`$\\") ||
+		strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) ||
 		strings.HasPrefix(text, ".") || strings.HasPrefix(text, "-") {
 		return "is no name of a network interface: write one of at most 15 characters, such as " +
 			"enp1s0"
