@@ -61,6 +61,10 @@ func (l *lessee) follow() {
 // exchange asks until the answer of the kind comes, and keeps it.
 func (l *lessee) exchange(ctx context.Context, q *dhcpv4.DHCPv4, to net.IP, want dhcpv4.MessageType) (answer, error) {
 	a, err := l.card.exchange(ctx, q, to)
+	// An offer that comes twice is no answer to a request: clients drop it (RFC 2131, 4.4.1).
+	for err == nil && want == dhcpv4.MessageTypeAck && a.MessageType() == dhcpv4.MessageTypeOffer {
+		a, err = l.card.exchange(ctx, q, to)
+	}
 	if err != nil {
 		return a, err
 	}
