@@ -354,19 +354,6 @@ func TestContainer(t *testing.T) {
 	}
 }
 
-// TestHeirs holds that one node is enough, and that each VIP needs one.
-func TestHeirs(t *testing.T) {
-	p := compile(t)
-	node := addr.Candidate{Name: "m0", InternalIPs: []netip.Addr{ip("192.0.2.11")}}
-	if got := Heirs(p, []addr.Candidate{node, {Name: "m1"}}); !slices.Equal(got, node.InternalIPs) {
-		t.Errorf("%v", got)
-	}
-	p.VIPs.API = append(p.VIPs.API, ip("2001:db8::5"))
-	if got := Heirs(p, []addr.Candidate{node}); len(got) > 0 {
-		t.Errorf("%v", got)
-	}
-}
-
 // TestNodes holds that the nodes are kept when they change, and not forgotten by an API that lists none.
 func TestNodes(t *testing.T) {
 	r := room(t)

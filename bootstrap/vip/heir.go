@@ -10,9 +10,9 @@ import (
 )
 
 // Heirs are the addresses at which control plane nodes would serve the API VIPs, sorted by VIP.
-// There are none while one VIP would have no holder: this machine releases all of them or none, and
-// too few nodes elect no holder.
-func Heirs(p plan.Plan, nodes []addr.Candidate) []netip.Addr {
+// There are none while too few nodes would serve one of them: this machine releases all of them or
+// none. enough is of a number of nodes: those that elect a holder, or a single one by BGP.
+func Heirs(p plan.Plan, nodes []addr.Candidate, enough func(nodes int) bool) []netip.Addr {
 	var heirs []netip.Addr
 	for _, vip := range p.VIPs.API {
 		var known []netip.Addr // one a node
@@ -24,7 +24,7 @@ func Heirs(p plan.Plan, nodes []addr.Candidate) []netip.Addr {
 		}
 		slices.SortFunc(known, netip.Addr.Compare)
 		known = slices.Compact(known)
-		if !p.Elects(len(known)) {
+		if !enough(len(known)) {
 			return nil
 		}
 		heirs = append(heirs, known...)

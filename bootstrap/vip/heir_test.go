@@ -3,6 +3,7 @@ package vip
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,9 +46,24 @@ func TestHeirs(t *testing.T) {
 		{name: "one family of one alone", change: dual, nodes: []addr.Candidate{m(1, "46"), m(2, "4")}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := election.Join(Heirs(compile(t, tt.change), tt.nodes)); got != tt.want {
+			p := compile(t, tt.change)
+			if got := election.Join(Heirs(p, tt.nodes, p.Elects)); got != tt.want {
 				t.Errorf("Heirs() = %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestHeirs_ByRouters holds that one node is enough where none is elected, and that each VIP needs one.
+func TestHeirs_ByRouters(t *testing.T) {
+	one := func(nodes int) bool { return nodes > 0 }
+	node := addr.Candidate{Name: "m1", InternalIPs: []netip.Addr{ip("192.0.2.11")}}
+	p := compile(t, nil)
+	if got := Heirs(p, []addr.Candidate{node, {Name: "m2"}}, one); !slices.Equal(got, node.InternalIPs) {
+		t.Errorf("%v", got)
+	}
+	p.VIPs.API = append(p.VIPs.API, ip("2001:db8::5"))
+	if got := Heirs(p, []addr.Candidate{node}, one); len(got) > 0 {
+		t.Errorf("one family alone: %v", got)
 	}
 }

@@ -77,7 +77,9 @@ func runSpeaker(ctx context.Context, m *machine, p plan.Plan, kubeconfig string,
 	nodes, kept := kube.NewBootstrapWatcher(kubeconfig, m.log, nil), ofSpeaker.Nodes(m.log)
 	candidates := heirs(nodes.Nodes, kept)
 	prober := services.NewBootstrap(p, kubeconfig,
-		func() []netip.Addr { return speaker.Heirs(p, candidates()) }, m.log)
+		func() []netip.Addr {
+			return vip.Heirs(p, candidates(), func(nodes int) bool { return nodes > 0 })
+		}, m.log)
 	watch := vip.NewWatch(state, prober, ofSpeaker.Remember, m.wake)
 	files := speakdir.Dir(spoken.RunDir)
 	room := speaker.New(speaker.Options{

@@ -101,7 +101,7 @@ func runVIP(
 	nodes, kept := kube.NewBootstrapWatcher(kubeconfig, m.log, nil), onHost.Nodes(m.log)
 	candidates := heirs(nodes.Nodes, kept)
 	prober := services.NewBootstrap(p, kubeconfig,
-		func() []netip.Addr { return vip.Heirs(p, candidates()) }, m.log)
+		func() []netip.Addr { return vip.Heirs(p, candidates(), p.Elects) }, m.log)
 	watch := vip.NewWatch(release, prober, onHost.Remember, m.wake)
 	conflicts := conflict.New(conflict.Options{
 		Plan: p, Settled: onHost.SettledVIPs(m.log), Free: assumed, Network: link.Network{},
