@@ -33,9 +33,7 @@ type Route struct {
 type Observed struct {
 	Now  time.Time
 	Wish Wish
-	// Ready reports whether routes that are announced now would stay: a session is established, and
-	// BFD, if it is used there, has been up for a second. A session that comes up before BFD falls
-	// once more (FRR#17337).
+	// Ready reports whether routes that are announced now would stay, by one session at least.
 	Ready bool
 	// Advertised are the VIPs that some router has from this host.
 	Advertised map[netip.Addr]bool
@@ -96,6 +94,22 @@ const (
 	// alone is the longest one while no router tells of another way: clients may have none.
 	alone = 2 * time.Second
 )
+
+// The times of a session until what is announced in it stays.
+const (
+	// Steady is how long it has been up, with BFD: one that comes up before BFD falls once more
+	// (FRR#17337).
+	Steady = time.Second
+	// unspoken is after which time a router whose session is up counts as one without BFD: where
+	// both speak it, that is up some seconds after the session, and takes it down if it fails.
+	unspoken = 15 * time.Second
+)
+
+// Ready reports whether routes that are announced in a session would stay. Lasts is how long it has
+// been up, and bfd whether BFD is up, or not used.
+func Ready(lasts time.Duration, bfd bool) bool {
+	return lasts >= Steady && bfd || lasts >= unspoken
+}
 
 // Leave is how long a host takes at most to leave in order, by so many demotions.
 func Leave(demotions int) time.Duration {

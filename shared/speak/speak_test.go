@@ -282,3 +282,16 @@ func TestDecide_Always(t *testing.T) {
 		}
 	}
 }
+
+// TestReady holds that a host waits for BFD, but not for ever: a router may speak none.
+func TestReady(t *testing.T) {
+	for _, tt := range []struct {
+		lasts time.Duration
+		bfd   bool
+		want  bool
+	}{{Steady - 1, true, false}, {Steady, true, true}, {Steady, false, false}, {unspoken - 1, false, false}, {unspoken, false, true}} {
+		if got := Ready(tt.lasts, tt.bfd); got != tt.want {
+			t.Errorf("%+v: %v", tt, got)
+		}
+	}
+}

@@ -26,6 +26,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/speak"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/spec/routing"
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
@@ -179,7 +180,8 @@ func TestSeen(t *testing.T) {
 	until(t, "BFD down", 30*time.Second, func() bool {
 		return slices.ContainsFunc(n.Status().Sessions, func(s spoken.Session) bool { return s.BFD != "Up" })
 	})
-	expect("without BFD", doctor.CheckBFD, doctor.CheckNotAnnounced) // a host does not announce before BFD is up
+	until(t, "it announces, as to a router that speaks none", 60*time.Second, func() bool { return n.phase(VIP4) == speak.Announced && n.phase(VIP6) == speak.Announced })
+	expect("without BFD", doctor.CheckBFD)
 	leaf.Apply(frr.BFD, commands([]string{"bfd", "profile fabric", "no shutdown", "exit", "exit"})...)
 	until(t, "BFD again", 30*time.Second, up)
 	t.Log("another program has BFD's port")

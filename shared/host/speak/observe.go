@@ -20,9 +20,6 @@ type seen struct {
 	paths      map[netip.Addr][]report.Path
 }
 
-// steady is how long a session and its BFD are up before routes are announced for the first time.
-const steady = time.Second
-
 // impatience is how long the daemon may take for an answer while a VIP is to be withdrawn: what
 // does not answer then does not withdraw, and is to be killed in time.
 const impatience = 200 * time.Millisecond
@@ -82,7 +79,7 @@ func (s *speaker) ask(ctx context.Context, o *seen) error {
 		if !session.Up() {
 			continue
 		}
-		o.Ready = o.Ready || session.For >= steady && (session.BFD == "" || session.BFD == "Up")
+		o.Ready = o.Ready || speak.Ready(session.For, session.BFD == "" || session.BFD == "Up")
 		if err := s.askAdvertised(ctx, o, p); err != nil {
 			return err
 		}

@@ -106,8 +106,8 @@ func asked(w *world.World, h *world.Host, l *world.Link, o *speak.Observed) {
 	if !e.Up {
 		return
 	}
-	steady := w.Now-e.Since >= world.Steady
-	o.Ready = o.Ready || steady && (e.BFD || w.BGP.Model.BFD == (bgp.BFD{}))
+	o.Ready = o.Ready ||
+		speak.Ready(w.Now-e.Since, e.BFD || w.BGP.Model.BFD == (bgp.BFD{}))
 	for _, v := range schedule.VIPs() {
 		h.Kept[v] = h.Kept[v] || e.Out[v].Any()
 		p := h.In[v][l.Port[0]]

@@ -64,7 +64,7 @@ func rises(w *world.World, v int) time.Duration {
 		p = w.Checks.Checks[vrrp.CheckIngress]
 	}
 	return time.Duration(p.Rise+1)*(p.Interval+p.Timeout) + leaves(w) +
-		time.Duration(p.Rise)*bgp.Connect + w.BGP.Model.Detection() + world.Steady + world.Round +
+		time.Duration(p.Rise)*bgp.Connect + w.BGP.Model.Detection() + speak.Steady + world.Round +
 		follows(w)
 }
 

@@ -23,9 +23,6 @@ var (
 // (FRR#17337).
 func Flaps() int { return 50 }
 
-// Steady is how long a session is up before the speaker announces for the first time.
-const Steady = time.Second
-
 // Rounds of a speaker: the longest time between two, and the time to the next one while something
 // changes.
 const (
