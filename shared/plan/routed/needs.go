@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
@@ -22,11 +23,14 @@ func (p *Plan) needs(c spec.Cluster) (all []string) {
 		"that number, and passes them on", p.ASN, vips, 1+int(p.Grades.Leaving))
 	add("every router compares the length of paths (no bestpath as-path ignore): by it hosts are " +
 		"in front of others, and between routers of which some do not, packets circle")
-	add("it has a session with every host of its rack, such as by a range of addresses, with a "+
-		"hold time of %d s", p.Timing.HoldS)
-	if p.Timing.BFDIntervalMs > 0 {
-		add("it does BFD with every host: %d packets, every %d ms; many switches allow 300 ms at "+
-			"least, for which bgp.timing vm is", p.Timing.BFDMultiplier, p.Timing.BFDIntervalMs)
+	add("it has a session with every host of its rack, such as by a range of addresses")
+	for _, g := range p.timings() {
+		t, of := g.Timing, strings.Join(g.racks, ", ")
+		add("its hold time is %d s (%s)", t.HoldS, of)
+		if t.BFDIntervalMs > 0 {
+			add("it does BFD with every host: %d packets, every %d ms (%s); many switches allow "+
+				"300 ms at least, for which timing vm is", t.BFDMultiplier, t.BFDIntervalMs, of)
+		}
 	}
 	if p.secured() {
 		add("where ttlSecurity is set, it asks for the same of hosts; FRR does so only with " +
@@ -44,6 +48,24 @@ func (p *Plan) needs(c spec.Cluster) (all []string) {
 	add("no router removes private numbers from paths towards its hosts; where it can, it sends " +
 		"hosts the paths of others (NX-OS: disable-peer-as-check, Junos: advertise-peer-as), so " +
 		"that a host that leaves sees when another one is used")
+	return all
+}
+
+// timed is a timing, with the racks that have it.
+type timed struct {
+	Timing
+	racks []string
+}
+
+// timings are those that racks have, each once, in the order of the racks.
+func (p *Plan) timings() (all []timed) {
+	for _, r := range p.Racks {
+		i := slices.IndexFunc(all, func(t timed) bool { return t.Timing == r.Timing })
+		if i < 0 {
+			i, all = len(all), append(all, timed{Timing: r.Timing})
+		}
+		all[i].racks = append(all[i].racks, r.String())
+	}
 	return all
 }
 
