@@ -201,6 +201,28 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// TestBesides measures nothing of elections where routers alone are chosen.
+func TestBesides(t *testing.T) {
+	for args, want := range map[string][]string{
+		"":                             {steady, scaling, loaded, installing},
+		"-profile bgp":                 nil,
+		"-profile bgp,lan -run load":   {loaded},
+		"-profile lan -run power-loss": nil,
+	} {
+		o, err := parse(strings.Fields(args))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, p := range (&run{options: o}).besides() {
+			got = append(got, p.name)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q measures %v, want %v", args, got, want)
+		}
+	}
+}
+
 // TestSumStages has each stage of three installations by itself, and nothing of none.
 func TestSumStages(t *testing.T) {
 	var all []map[provisioning.Stage]time.Duration

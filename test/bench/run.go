@@ -57,11 +57,8 @@ func (r *run) all(ctx context.Context) error {
 			}
 		}
 	}
-	for _, one := range []struct {
-		name string
-		f    func(context.Context) error
-	}{{steady, r.steadyAll}, {scaling, r.scaleAll}, {loaded, r.loadAll}, {installing, r.installAll}} {
-		if r.only.MatchString(one.name) && ctx.Err() == nil {
+	for _, one := range r.besides() {
+		if ctx.Err() == nil {
 			errs = append(errs, one.f(ctx))
 		}
 	}
@@ -69,6 +66,21 @@ func (r *run) all(ctx context.Context) error {
 		errs = append(errs, r.routedAll(ctx))
 	}
 	return errors.Join(append(errs, ctx.Err())...)
+}
+
+// besides are what is measured beside the scenarios, of clusters that elect who holds a VIP: there
+// are none if routers alone are chosen.
+func (r *run) besides() (chosen []phase) {
+	if len(r.profiles) == 0 {
+		return nil
+	}
+	all := []phase{{steady, r.steadyAll}, {scaling, r.scaleAll}, {loaded, r.loadAll}, {installing, r.installAll}}
+	return slices.DeleteFunc(all, func(p phase) bool { return !r.only.MatchString(p.name) })
+}
+
+type phase struct {
+	name string
+	f    func(context.Context) error
 }
 
 // measureAll runs scenarios on one cluster, and on a new one when a repetition has failed.
