@@ -42,13 +42,16 @@ func (s *speaker) observe(ctx context.Context) (seen, error) {
 		paths: map[netip.Addr][]report.Path{}}
 	err := s.ask(ctx, &o)
 	unknown := s.daemons.Unknown(frr.BGP)
+	if err != nil || unknown {
+		s.rest.move(o.Now)
+	}
 	if err == nil && !unknown {
 		s.count(o)
 	}
 	if unknown || err != nil && s.daemons.PID(frr.BGP) != 0 {
 		o.advertised = s.advertised
 	}
-	s.advertised = o.advertised
+	s.advertised, s.paths = o.advertised, o.paths
 	for _, vips := range o.advertised {
 		for vip := range vips {
 			o.Advertised[vip] = true
@@ -76,10 +79,21 @@ func (s *speaker) ask(ctx context.Context, o *seen) error {
 	}
 	for _, p := range s.config.Peers {
 		session := o.sessions[p.Name()]
-		if !session.Up() {
+		o.Ready = o.Ready ||
+			session.Up() && speak.Ready(session.For, session.BFD == "" || session.BFD == "Up")
+		if s.another(p.Name(), session, o.Now) {
+			s.rest.move(o.Now)
+		}
+	}
+	if s.rest.counts(o.Now) {
+		o.advertised, o.paths = s.advertised, s.paths
+		return nil
+	}
+	s.rest.asked = o.Now
+	for _, p := range s.config.Peers {
+		if !o.sessions[p.Name()].Up() {
 			continue
 		}
-		o.Ready = o.Ready || speak.Ready(session.For, session.BFD == "" || session.BFD == "Up")
 		if err := s.askAdvertised(ctx, o, p); err != nil {
 			return err
 		}

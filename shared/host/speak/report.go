@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/frr"
+	"github.com/onprem-infra/onprem-infra/shared/frr/report"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/first"
 	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
@@ -79,15 +80,25 @@ const drift = 2 * time.Second
 func (s *speaker) count(o seen) {
 	for _, p := range s.config.Peers {
 		is, was := o.sessions[p.Name()], s.sessions[p.Name()]
-		since := time.Time{}
-		if is.Up() {
-			since = o.Now.Add(-is.For)
-		}
-		if !was.since.IsZero() && (since.IsZero() || since.Sub(was.since) > drift) {
+		if !was.since.IsZero() && s.another(p.Name(), is, o.Now) {
 			was.flaps++
 		}
-		s.sessions[p.Name()] = session{since: since, flaps: was.flaps}
+		s.sessions[p.Name()] = session{since: began(is, o.Now), flaps: was.flaps}
 	}
+}
+
+// another reports whether a peer's session is not the one that was up, or down, before.
+func (s *speaker) another(peer string, is report.Session, now time.Time) bool {
+	was, since := s.sessions[peer].since, began(is, now)
+	return was.IsZero() != since.IsZero() || since.Sub(was) > drift
+}
+
+// began is since when a session is up; zero if it is not.
+func began(is report.Session, now time.Time) time.Time {
+	if !is.Up() {
+		return time.Time{}
+	}
+	return now.Add(-is.For)
 }
 
 // health serves the pace of the rounds, and metrics.

@@ -20,6 +20,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/bgp"
 	"github.com/onprem-infra/onprem-infra/shared/frr"
+	"github.com/onprem-infra/onprem-infra/shared/frr/report"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/first"
 	"github.com/onprem-infra/onprem-infra/shared/host/link/loopback"
@@ -59,8 +60,10 @@ type speaker struct {
 	config     frr.Config   // what the daemons are to have: that, with VIPs that still leave
 	wish       wished.Wish
 	advertised map[string]map[netip.Addr]bgp.Grade // by session
-	logged     []string                            // the troubles of the last round
-	sessions   map[string]session                  // by peer
+	paths      map[netip.Addr][]report.Path
+	rest       rest
+	logged     []string           // the troubles of the last round
+	sessions   map[string]session // by peer
 }
 
 // round reads, asks, decides and does once. again is when the next one is due, if nothing happens.
@@ -94,7 +97,9 @@ func (s *speaker) round(ctx context.Context, end bool) (again time.Time, left bo
 	if d.Again.IsZero() {
 		d.Again = seen.Now.Add(every)
 	}
+	s.rest.decided(seen.Now, d)
 	if starting || s.changed(d) { // what follows of it is asked at once
+		s.rest.move(seen.Now)
 		d.Again = time.Now().Add(20 * time.Millisecond)
 	}
 	s.state = d.State
