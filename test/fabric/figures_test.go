@@ -103,9 +103,10 @@ func (f *Fabric) ends(of func(i int) *Node) {
 		until(f.t, "it has left", 10*time.Second, func() bool { return of(i).Status().Left })
 	}
 	kill := func(name frr.Daemon) func(int) { return func(i int) { of(i).Kill(name); wait() } }
-	// Each of a killed daemon's sessions ends, zebra's when the next zebra is there: in the last node of a
-	// rack connections fail until leaf and spine have followed. That is half of the clients, of which
-	// one comes every 10 ms.
+	// Each of a killed daemon's sessions ends, zebra's when bfdd has come to the next zebra, for which it
+	// tries every 10 s: in the last node of a rack connections fail until leaf and spine have followed.
+	// That is half of the clients, of which one comes every 10 ms.
+	zebra := func(i int) { kill(frr.Zebra)(i); time.Sleep(10 * time.Second) }
 	pass := 2 * bgp.Pass
 	for _, one := range []struct {
 		what           string
@@ -121,7 +122,7 @@ func (f *Fabric) ends(of func(i int) *Node) {
 		{figures.Upgrade, func(i int) { of(i).End(); f.must(of(i).Start()); wait() }, back, 0},
 		{figures.KillBGP, kill(frr.BGP), back, pass},
 		{figures.KillBFD, kill(frr.BFD), back, pass},
-		{figures.KillZebra, kill(frr.Zebra), back, pass},
+		{figures.KillZebra, zebra, back, pass},
 	} {
 		if !figures.Wanted(f.t, one.what) {
 			continue
