@@ -34,7 +34,10 @@ const (
 	WishFile   = "wish.json"   // by the monitor, once a second at least
 	LeaveFile  = "leave"       // while it exists, everything ends in order
 	StatusFile = "status.json" // by the speaker
-	LockFile   = "lock"        // locked by the one speaker that uses the directory
+	// MonitorFile is locked by the monitor from its first wish on (F_OFD_SETLK), and removed by
+	// one that ends in order: one that is there and not locked is of a monitor that has died.
+	MonitorFile = "monitor"
+	LockFile    = "lock" // locked by the one speaker that uses the directory
 )
 
 // version is that of the files. With another one the fields mean something else.
@@ -158,12 +161,23 @@ type Status struct {
 	Daemons  []Daemon
 	Sessions []Session
 	VIPs     []VIP
-	Left     bool // all has ended in order
+	Left     bool    // all has ended in order
+	Monitor  Monitor `json:",omitempty"`
 	// BFDTaken names what else than the speaker's daemon receives BFD's packets, because of which
 	// sessions are without BFD until the speaker starts anew; empty for nothing.
 	BFDTaken string   `json:",omitempty"`
 	Troubles []string `json:",omitempty"` // what does not work now
 }
+
+// Monitor is what a speaker knows of its host's monitor, by its own clock.
+type Monitor string
+
+// What there is to know. One that ends in order, and so may be replaced, works until it is silent.
+const (
+	Works  Monitor = ""
+	Died   Monitor = "died"   // it ended without order, and the VIPs are demoted
+	Silent Monitor = "silent" // it has wanted nothing for speak.Silence, and the host leaves
+)
 
 // Daemon is one of FRR's programs.
 type Daemon struct {

@@ -18,7 +18,8 @@ import (
 
 // report writes the status if it is another one, and logs troubles that are new.
 func (s *speaker) report(d speak.Decision, o seen, troubles []error) {
-	status := spoken.Status{At: o.Now, Left: d.Left, BFDTaken: s.bfd.taken}
+	status := spoken.Status{At: o.Now, Left: d.Left, BFDTaken: s.bfd.taken,
+		Monitor: s.wish.Monitor(d.Silent, s.Log)}
 	for _, name := range frr.Daemons() {
 		status.Daemons = append(status.Daemons, spoken.Daemon{Name: name,
 			Running: s.daemons.PID(name) != 0, Starts: s.daemons.Starts(name)})

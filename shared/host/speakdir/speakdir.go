@@ -51,12 +51,6 @@ func (d Dir) Configure(c spoken.Config) error {
 	return err
 }
 
-// Wish writes what the host announces.
-func (d Dir) Wish(w spoken.Wish) error {
-	_, err := file.Update(d.At(spoken.WishFile), spoken.Encode(w), 0o644)
-	return err
-}
-
 // Leave asks the speaker to leave in order, or withdraws that.
 func (d Dir) Leave(now bool) error {
 	if !now {

@@ -16,6 +16,7 @@ import (
 // that a configuration of another release is none, while such a status is an error.
 func TestDir(t *testing.T) {
 	d := speakdir.Dir(t.TempDir())
+	monitor := speakdir.Monitor{Dir: d}
 	c, errConfig := d.Config()
 	s, errStatus := d.Status()
 	if errConfig != nil || errStatus != nil || c.Router.IsValid() || !s.At.IsZero() || d.Leave(false) != nil || d.ForgetStatus() != nil {
@@ -28,7 +29,7 @@ func TestDir(t *testing.T) {
 		if err := d.Configure(config); err != nil {
 			t.Fatal(err)
 		}
-		if err := d.Wish(wish); err != nil {
+		if err := monitor.Wish(wish); err != nil {
 			t.Fatal(err)
 		}
 		if err := d.Leave(true); err != nil {

@@ -138,6 +138,9 @@ func whyPhase(before Entry, l Announcing, v spoken.VIP) string {
 		case speak.Announced:
 			return fmt.Sprintf("its grade is %d instead of %d", v.Grade, before.Grade)
 		case speak.Demoted:
+			if before.Why == died {
+				return fmt.Sprintf("this host has a monitor again; its grade is %d", v.Grade)
+			}
 			return fmt.Sprintf("this host no longer leaves; its grade is %d", v.Grade)
 		}
 		return fmt.Sprintf("this host serves it, and has sessions with %s; its grade is %d",
@@ -174,9 +177,14 @@ func demoted(l Announcing, v spoken.VIP) string {
 		return "this host was asked to give it up"
 	case !slices.Contains(l.Config.VIPs, v.VIP):
 		return "it is no VIP of the cluster any more"
+	case l.Status.Monitor == spoken.Died:
+		return died
 	}
 	return "this host's monitor was silent"
 }
+
+// died is why a host is behind all others although it serves on.
+const died = "this host's monitor was killed"
 
 func idle(l Announcing, v spoken.VIP) string {
 	switch {

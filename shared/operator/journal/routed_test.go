@@ -73,6 +73,8 @@ func TestNoteAnnouncing(t *testing.T) {
 		{"it leaves, and no other one is seen", []Announcing{announcing(0, d, nil), announcing(1, x, nil)}, []string{"withdrawn this host leaves, and no router has reported another one in time"}},
 		{"it stays after all", []Announcing{announcing(0, d, nil), announcing(1, a, nil)}, []string{"announced this host no longer leaves; its grade is 4 grade 4"}},
 		{"its monitor is silent", []Announcing{announcing(0, a, nil), announcing(1, d, nil)}, []string{"demoted this host's monitor was silent grade 4"}},
+		{"its monitor dies, and another one follows", []Announcing{announcing(0, a, nil), announcing(1, d, func(l *Announcing) { l.Status.Monitor = spoken.Died }), announcing(2, a, nil)},
+			[]string{"demoted this host's monitor was killed grade 4", "announced this host has a monitor again; its grade is 4 grade 4"}},
 		{"the cluster has it no longer", []Announcing{announcing(0, a, nil), announcing(1, d, func(l *Announcing) { l.Config.VIPs = nil }), announcing(2, i, func(l *Announcing) { l.Config.VIPs = nil })},
 			[]string{"demoted it is no VIP of the cluster any more grade 4", "idle the speaker began anew"}},
 		{"the speaker was killed", []Announcing{announcing(0, a, nil), announcing(1, i, down(""))}, []string{"idle the speaker began anew", "10.1.1.1 false the session ended", "10.1.1.2 false the session ended"}},
