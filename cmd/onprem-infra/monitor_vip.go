@@ -136,7 +136,7 @@ func monitorVIP(
 		recorded := recorder.Options{
 			Plan: p, Run: host.Dir, Path: host.At(journal.Path), Checks: checkNamesOf(p, r),
 			Passes: made.Passes, Announced: host.Listener.Announced, Log: m.log,
-			Report: func(e journal.Entry) { events.Note(change(e)) },
+			Report: func(e journal.Entry) { noteEvent(events, e) },
 		}
 		recordAnnounced(&recorded, host, announcer)
 		m.keepJournal(ctx, host.Listener, counted, recorded)

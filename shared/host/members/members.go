@@ -219,5 +219,6 @@ func (c *Cluster) Announce(node string, intent notice.Intent) {
 
 // CreateEvent reports a change as an Event of a Node.
 func (c *Cluster) CreateEvent(ctx context.Context, node string, e publish.Event) error {
-	return c.API.CreateNodeEvent(ctx, node, e.Reason, e.Message, e.At)
+	return c.API.CreateNodeEvent(ctx, node, kube.Event{Reason: e.Reason, Message: e.Message,
+		Warning: e.Warning, At: e.At})
 }
