@@ -30,6 +30,8 @@ type Route struct {
 	Behind bool
 	// Ends reports that no host announces the VIP from now on, and this one serves it all the same.
 	Ends bool
+	// Leaves reports that this host is to leave the VIP in order, and serves it all the same.
+	Leaves bool
 }
 
 // Observed is what a round has seen.
@@ -169,7 +171,7 @@ func Decide(vips []netip.Addr, before State, o Observed) Decision {
 		if !known {
 			was = VIP{Phase: Idle, Since: o.Now}
 		}
-		is := d.next(vip, was, d.leaving || !slices.Contains(vips, vip))
+		is := d.next(vip, was, d.leaving || !slices.Contains(vips, vip) || o.Wish.VIPs[vip].Leaves)
 		if is.Phase != was.Phase {
 			is.Since = o.Now
 		}

@@ -27,6 +27,7 @@ type step struct {
 	others bool
 	behind bool          // the host in front has to announce first
 	ends   bool          // nobody announces it from now on
+	gives  bool          // the host leaves this VIP
 	beat   time.Duration // of the monitor; 0 for now
 	died   bool          // the monitor
 
@@ -48,7 +49,7 @@ func play(t *testing.T, name string, steps []step) {
 		o := Observed{Now: epoch.Add(s.at), Ready: s.ready, Advertised: map[netip.Addr]bool{vip: s.told}, Others: map[netip.Addr]bool{vip: s.others},
 			Wish: Wish{Beat: epoch.Add(beat), Leaving: s.leaves, Died: s.died, VIPs: map[netip.Addr]Route{}}}
 		if s.serves {
-			o.Wish.VIPs[vip] = Route{Grade: s.grade, Demotions: []bgp.Grade{s.grade + 1, 8}, Behind: s.behind, Ends: s.ends}
+			o.Wish.VIPs[vip] = Route{Grade: s.grade, Demotions: []bgp.Grade{s.grade + 1, 8}, Behind: s.behind, Ends: s.ends, Leaves: s.gives}
 		}
 		d := Decide([]netip.Addr{vip}, state, o)
 		state = d.State
@@ -175,6 +176,16 @@ func TestDecide(t *testing.T) {
 			{at: 2000 * ms, serves: true, leaves: true, ready: true, told: true, others: true, phase: Withdrawn, said: -1, address: true},
 			{at: 2100 * ms, serves: true, leaves: true, ready: true, phase: Withdrawn, said: -1, address: true, again: 3100 * ms},
 			{at: 3100 * ms, serves: true, leaves: true, ready: true, phase: Idle, said: -1, left: true},
+		},
+		"it leaves one VIP, and has it again": {
+			{at: 0, serves: true, ready: true, phase: Announced, said: 0, address: true},
+			{at: 1 * s, serves: true, gives: true, ready: true, told: true, phase: Demoted, said: 1, address: true},
+			{at: 1400 * ms, serves: true, gives: true, ready: true, told: true, phase: Demoted, said: 8, address: true},
+			{at: 2900 * ms, serves: true, gives: true, ready: true, told: true, phase: Withdrawn, said: -1, address: true},
+			{at: 3 * s, serves: true, gives: true, ready: true, phase: Withdrawn, said: -1, address: true, again: 4 * s},
+			{at: 4 * s, serves: true, gives: true, ready: true, phase: Idle, said: -1},
+			{at: 5 * s, serves: true, gives: true, ready: true, phase: Idle, said: -1},
+			{at: 6 * s, serves: true, ready: true, phase: Announced, said: 0, address: true},
 		},
 		"it leaves, and is the last one": {
 			{at: 0, serves: true, ready: true, phase: Announced, said: 0, address: true},

@@ -134,6 +134,7 @@ type Route struct {
 	Demotions []bgp.Grade // the grades by which it leaves, one after the other
 	Behind    bool        `json:",omitempty"` // see speak.Route, as the next one
 	Ends      bool        `json:",omitempty"`
+	Leaves    bool        `json:",omitempty"`
 }
 
 // Wish is what a monitor wants.
@@ -150,7 +151,7 @@ func (w Wish) Speak(leaving bool) speak.Wish {
 		VIPs: map[netip.Addr]speak.Route{}}
 	for _, r := range w.Routes {
 		out.VIPs[r.VIP] = speak.Route{Grade: r.Grade, Demotions: slices.Clone(r.Demotions),
-			Behind: r.Behind, Ends: r.Ends}
+			Behind: r.Behind, Ends: r.Ends, Leaves: r.Leaves}
 	}
 	return out
 }

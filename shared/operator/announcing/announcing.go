@@ -179,7 +179,7 @@ func (r *Report) vip(s Seen, a Address) VIP {
 	v := VIP{VIP: a.VIP, For: a.For, Routers: []string{}, Others: []Other{}}
 	if s.Wish != nil && !r.Speaker.MonitorSilent {
 		v.Wanted = slices.ContainsFunc(s.Wish.Routes,
-			func(o spoken.Route) bool { return o.VIP == a.VIP && !o.Ends })
+			func(o spoken.Route) bool { return o.VIP == a.VIP && !o.Ends && !o.Leaves })
 	}
 	if !v.Wanted {
 		v.Why = a.Why

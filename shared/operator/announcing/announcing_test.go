@@ -69,6 +69,10 @@ func TestFaults(t *testing.T) {
 			s.Status.Sessions[0].Advertised, s.Status.Sessions[1].Advertised, s.Status.VIPs[0].Phase = nil, nil, speak.Idle
 			s.Wish.Routes[0].Ends = true
 		}, "", ""},
+		{"VIPs are kept away from the node", func(s *announcing.Seen) {
+			s.Status.Sessions[0].Advertised, s.Status.Sessions[1].Advertised, s.Status.VIPs[0].Phase = nil, nil, speak.Idle
+			s.Wish.Routes[0].Leaves = true
+		}, "", ""},
 		{"one router has it not", func(s *announcing.Seen) { s.Status.Sessions[1].Advertised = nil }, "", "router ens3 does not have the api VIP"},
 		{"a router of another family", func(s *announcing.Seen) {
 			s.Status.Sessions[0].Peer, s.Config.Peers[0].Address, s.Status.Sessions[0].Advertised = "fd00::1", netip.MustParseAddr("fd00::1"), nil

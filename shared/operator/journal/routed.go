@@ -181,6 +181,8 @@ func demoted(l Announcing, v spoken.VIP) string {
 		return "it is no VIP of the cluster any more"
 	case l.Status.Monitor == spoken.Died:
 		return died
+	case l.Why[v.VIP] != "":
+		return l.Why[v.VIP]
 	}
 	return "this host's monitor was silent"
 }

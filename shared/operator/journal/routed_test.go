@@ -86,6 +86,7 @@ func TestNoteAnnouncing(t *testing.T) {
 			bfd("Down")(l)
 			l.Status.Sessions[0].Since, l.Status.Sessions[0].Why = time.Time{}, "BFD down"
 		})}, []string{"10.1.1.1 false BFD down"}},
+		{"VIPs are kept away from it", []Announcing{announcing(0, a, nil), announcing(1, d, func(l *Announcing) { l.Why = map[netip.Addr]string{vip: "a label"} })}, []string{"demoted a label grade 4"}},
 		{"the cluster has it no longer", []Announcing{announcing(0, a, nil), announcing(1, d, func(l *Announcing) { l.Config.VIPs = nil }), announcing(2, i, func(l *Announcing) { l.Config.VIPs = nil })},
 			[]string{"demoted it is no VIP of the cluster any more grade 4", "idle the speaker began anew"}},
 		{"the speaker was killed", []Announcing{announcing(0, a, nil), announcing(1, i, down(""))}, []string{"idle the speaker began anew", "10.1.1.1 false the session ended", "10.1.1.2 false the session ended"}},
