@@ -159,6 +159,7 @@ func (w Wish) Speak(leaving bool) speak.Wish {
 // Status is what a speaker reports.
 type Status struct {
 	At       time.Time
+	Up       time.Duration `json:",omitempty"` // how long the kernel had run then; see By
 	Daemons  []Daemon
 	Sessions []Session
 	VIPs     []VIP
@@ -168,6 +169,28 @@ type Status struct {
 	// sessions are without BFD until the speaker starts anew; empty for nothing.
 	BFDTaken string   `json:",omitempty"`
 	Troubles []string `json:",omitempty"` // what does not work now
+}
+
+// By is the status with its times by the clock as it is now, which may have been set since then. Up
+// is how long the kernel has run by now.
+func (s Status) By(now time.Time, up time.Duration) Status {
+	if s.At.IsZero() || s.Up == 0 {
+		return s // of a former release
+	}
+	at := now.Add(s.Up - up)
+	by := at.Sub(s.At)
+	s.At, s.Sessions, s.VIPs = at, slices.Clone(s.Sessions), slices.Clone(s.VIPs)
+	for i := range s.Sessions {
+		if since := &s.Sessions[i].Since; !since.IsZero() {
+			*since = since.Add(by)
+		}
+	}
+	for i := range s.VIPs {
+		if since := &s.VIPs[i].Since; !since.IsZero() {
+			*since = since.Add(by)
+		}
+	}
+	return s
 }
 
 // Monitor is what a speaker knows of its host's monitor, by its own clock.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/host/uptime"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
 )
@@ -33,13 +34,15 @@ func (d Dir) Config() (spoken.Config, error) {
 	return c, nil
 }
 
-// Status is the speaker's last one, the zero value before the first.
+// Status is the speaker's last one, with times by the clock as it is now; the zero value before the
+// first.
 func (d Dir) Status() (spoken.Status, error) {
 	text, err := file.Read(d.At(spoken.StatusFile))
 	if err != nil || text == nil {
 		return spoken.Status{}, err
 	}
-	return spoken.Decode[spoken.Status](text)
+	s, err := spoken.Decode[spoken.Status](text)
+	return s.By(time.Now(), uptime.Now()), err
 }
 
 // ForgetStatus removes that of a speaker that has ended.
