@@ -106,7 +106,7 @@ func (r *Room) handOver(ctx context.Context, d Desired) error {
 
 // Leave withdraws in order: the speaker does so when it is told to end.
 func (r *Room) Leave(ctx context.Context) error {
-	return r.options.Daemon.Stop(ctx, containerName)
+	return errors.Join(r.options.Daemon.Stop(ctx, containerName), r.options.Host.End())
 }
 
 // announces reports whether a router has every VIP from this machine.

@@ -54,6 +54,8 @@ type Host interface {
 	KeepNodes(nodes []addr.Candidate) error
 	Configure(c spoken.Config) error
 	Wish(w spoken.Wish) error
+	// End has the speaker know that this program ends in order.
+	End() error
 	// Leave asks the speaker to leave in order, or withdraws that. Both may be repeated.
 	Leave(now bool) error
 }

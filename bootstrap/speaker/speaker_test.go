@@ -38,6 +38,7 @@ type fakeHost struct {
 	kept    []netip.Addr
 	wishes  []spoken.Wish
 	leaves  bool
+	ended   int
 	full    bool // it can keep nothing
 	mute    bool // the speaker cannot be asked to leave
 	now     time.Time
@@ -54,6 +55,8 @@ func (h *fakeHost) Status() (spoken.Status, error)                   { return h.
 func (h *fakeHost) Announced() []netip.Addr                          { return h.kept }
 func (h *fakeHost) Configure(c spoken.Config) error                  { h.config = c; return nil }
 func (h *fakeHost) Wish(w spoken.Wish) error                         { h.wishes = append(h.wishes, w); return nil }
+
+func (h *fakeHost) End() error { h.ended++; return nil }
 
 func (h *fakeHost) Keep(vips []netip.Addr) error {
 	if h.full {
@@ -302,7 +305,7 @@ func TestRelease(t *testing.T) {
 	if err := r.round(t); err != nil || r.h.leaves || len(r.h.wished()) > 0 || r.d.stops > 0 || len(r.d.ensured) != 2 || !strings.Contains(r.n.status, "not announced here") {
 		t.Errorf("leaves %v, wished %v, stopped %d, %q, %v", r.h.leaves, r.h.wished(), r.d.stops, r.n.status, err)
 	}
-	if err := r.Leave(t.Context()); err != nil || r.d.stops != 1 {
+	if err := r.Leave(t.Context()); err != nil || r.d.stops != 1 || r.h.ended != 1 {
 		t.Errorf("stopped %d, %v", r.d.stops, err)
 	}
 }

@@ -37,12 +37,12 @@ func TestAnnounce(t *testing.T) {
 		w.room.options.Announcer = h
 	}
 	start(nodestate.Memory{})
-	w.nodes.Is[0].Rack, w.nodes.Is[0].Rank, w.self = "a", "2", "n1"
+	w.nodes.Is[0].Rack, w.nodes.Is[0].Apart, w.nodes.Is[0].Rank, w.self = "a", true, "2", "n1"
 	d := w.reconcile()
 	if len(d.Config.Instances)+len(d.Absent) > 0 {
 		t.Errorf("instances of VIPs that nobody holds: %+v", d)
 	}
-	if len(h.all) != 1 || h.all[0].Label != "a" || h.all[0].Rank != 2 || !h.all[0].Open || len(h.all[0].Links.Links) != 1 {
+	if len(h.all) != 1 || h.all[0].Label != "a" || !h.all[0].Apart || h.all[0].Rank != 2 || !h.all[0].Open || len(h.all[0].Links.Links) != 1 {
 		t.Fatalf("%+v", h.all)
 	}
 	if err := w.room.Publish(context.Background(), Desired{}); err != nil || len(h.all) != 2 || h.all[1] != nil {
@@ -56,13 +56,13 @@ func TestAnnounce(t *testing.T) {
 	start(w.memory)
 	w.status = supervised.Status{}
 	w.reconcile()
-	if last := h.all[len(h.all)-1]; last.Label != "a" || last.Rank != 2 || !last.Open {
+	if last := h.all[len(h.all)-1]; last.Label != "a" || !last.Apart || last.Rank != 2 || !last.Open {
 		t.Errorf("after a restart without the API: %+v", last)
 	}
-	w.nodes.OK, w.nodes.Is[0].Rack, w.self = true, "", "n1"
+	w.nodes.OK, w.nodes.Is[0].Rack, w.nodes.Is[0].Apart, w.self = true, "", false, "n1"
 	w.reconcile()
-	if last := h.all[len(h.all)-1]; last.Label != "" {
-		t.Errorf("the label was removed: %+v", last)
+	if last := h.all[len(h.all)-1]; last.Label != "" || last.Apart {
+		t.Errorf("the labels were removed: %+v", last)
 	}
 }
 

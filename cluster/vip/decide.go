@@ -46,7 +46,7 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	d.Migration = migration
 	d.Announce = &announce.Seen{Links: s.Links, Agreed: s.Agreed,
 		Status: s.Status, Open: r.memory.Open, Rank: r.place.Rank, Label: r.memory.Rack,
-		Name: r.findSelf(s), Waits: r.plan.BGP == nil}
+		Name: r.findSelf(s), Waits: r.plan.BGP == nil, Apart: r.memory.Apart}
 	return d, append(why, migration.Why...)
 }
 

@@ -20,8 +20,8 @@ func (r *Room) learn(s Snapshot) {
 		r.past.Note(member.Plain(r.memory.Nodes), member.Plain(s.Nodes.Is), s.At)
 		r.memory.Nodes, r.named = s.Nodes.Is, true
 	}
-	if rack, ok := member.Rack(s.Nodes.Is, r.findSelf(s)); ok {
-		r.memory.Rack = rack
+	if own, ok := member.Named(s.Nodes.Is, r.findSelf(s)); ok {
+		r.memory.Rack, r.memory.Apart = own.Rack, own.Apart
 	}
 	if s.Candidates.OK {
 		r.memory.Candidates = s.Candidates.Is

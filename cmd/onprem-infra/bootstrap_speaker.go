@@ -86,7 +86,7 @@ func runSpeaker(ctx context.Context, m *machine, p plan.Plan, kubeconfig string,
 		Plan: p, Free: assumed, Notifier: &m.status, Now: time.Now,
 		// onprem-speak works at least once in each interval of the probe.
 		Daemon: m.keeper(daemon.UsesCPU(), files.ForgetStatus),
-		Host: &speakerHost{Watch: watch, Dir: files, nodes: nodes,
+		Host: &speakerHost{Watch: watch, Monitor: &speakdir.Monitor{Dir: files}, nodes: nodes,
 			announced: ofSpeaker.SettledVIPs(m.log)},
 		Nodes: kept,
 	})

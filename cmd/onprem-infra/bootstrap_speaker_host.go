@@ -26,7 +26,7 @@ var ofSpeaker = memory.Bootstrap{State: "/var/lib/onprem-infra/speaker", Run: sp
 type speakerHost struct {
 	link.Network
 	*vip.Watch
-	speakdir.Dir
+	*speakdir.Monitor
 
 	nodes     *kube.Watcher
 	announced []netip.Addr

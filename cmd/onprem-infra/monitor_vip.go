@@ -102,9 +102,8 @@ func monitorVIP(
 	access := kubeconfig.NewAccess(m.credentials(p), m.log)
 	made := nodeChecks(m, host, now, r, r == role.Master && !known.Open,
 		probes.New(services.Node(p, access)))
-	seen := members.New(p, r, m.api(p), m.log)
+	seen, occupied := members.New(p, r, m.api(p), m.log), newOccupant(m, p, r)
 	counted := newVIPMeter(m, meter.Options{Plan: now, Host: host, Passes: made.Passes}, seen)
-	occupied := newOccupant(m, p, r)
 	options := vip.Options{
 		Plan: wanted, Role: r, Header: header, Memory: known, Migration: way,
 		Host: host, Cluster: seen, Health: made, After: m.later, Now: time.Now, Occupant: occupied,
@@ -119,7 +118,7 @@ func monitorVIP(
 	m.describe(now)
 	steps := stepsOf(room)
 	steps.Observe = observed(room, counted)
-	return runInPod(ctx, m, m.credentials(p), steps, vip.Interval, func(ctx context.Context) {
+	run := func(ctx context.Context) {
 		m.serve(ctx, p, p.Ports[port.MonitorVIP], func() error { return vipAlive(m, made) })
 		followChecks(ctx, m, host, made)
 		followLacks(ctx, m, host, room, func() []inspect.MissingRight {
@@ -137,14 +136,15 @@ func monitorVIP(
 		recorded := recorder.Options{
 			Plan: p, Run: host.Dir, Path: host.At(journal.Path), Checks: checkNamesOf(p, r),
 			Passes: made.Passes, Announced: host.Listener.Announced, Log: m.log,
-			Report: func(e journal.Entry) { events.Note(change(e)) },
+			Report: func(e journal.Entry) { noteEvent(events, e) },
 		}
 		recordAnnounced(&recorded, host, announcer)
 		m.keepJournal(ctx, host.Listener, counted, recorded)
 		for _, w := range seen.Watches(m.wake) {
 			m.watch(ctx, w.What, w.Run)
 		}
-	})
+	}
+	return ended(announcer, runInPod(ctx, m, m.credentials(p), steps, vip.Interval, run))
 }
 
 // newVIPRoom makes the room with what is there.

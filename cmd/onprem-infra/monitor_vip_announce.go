@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"net/netip"
 	"slices"
 	"time"
@@ -30,9 +31,17 @@ func newAnnouncer(m *monitor, p plan.Plan, made *checks.Checks) *announce.Room {
 		return nil
 	}
 	return announce.New(announce.Options{
-		Plan: by, Role: m.role, Host: node.Speaker{}, Passes: made.Passes,
+		Plan: by, Role: m.role, Host: &node.Speaker{}, Passes: made.Passes,
 		Now: time.Now, Log: m.log,
 	})
+}
+
+// ended ends the announcer of a monitor in order that ends with an error, or without one.
+func ended(room *announce.Room, err error) error {
+	if room == nil {
+		return err
+	}
+	return errors.Join(err, room.End())
 }
 
 // recordAnnounced has the journal note what the node announces.
@@ -60,7 +69,7 @@ func followAnnouncer(
 		return
 	}
 	m.meter.Add(meter.Speaker(speakdir.Dir(h.At(spoken.RunDir))))
-	m.watchFiles(ctx, "the rack's name", node.Speaker{}.Watched()...)
+	m.watchFiles(ctx, "the rack's name", new(node.Speaker).Watched()...)
 	m.watch(ctx, "which VIPs are not announced", func(ctx context.Context) error {
 		file := h.At(supervised.RunDir, absent.VIPsFile)
 		return memory.KeepJSON(ctx, file, "which VIPs are not announced", room.Absent)

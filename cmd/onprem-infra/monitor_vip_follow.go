@@ -5,6 +5,8 @@ package main
 import (
 	"context"
 	"log/slog"
+	"net/netip"
+	"slices"
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/absent"
@@ -22,6 +24,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise/orphans"
 	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/speak"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
@@ -84,10 +87,22 @@ func (m *machine) keepJournal(
 	})
 }
 
-// change is an entry of the journal as an Event reports it.
-func change(e journal.Entry) publish.Change {
-	return publish.Change{
-		At: e.At, Instance: e.Instance, VIP: e.VIP, Holder: e.State == supervised.Master,
-		Earlier: e.Late, Why: e.Why,
+// noteEvent has an Event made of an entry of the journal, if it is one of a change.
+func noteEvent(events *publish.Events, e journal.Entry) {
+	switch e.Kind {
+	case journal.OfElection:
+		events.Note(publish.Change{At: e.At, Instance: e.Instance, VIP: e.VIP,
+			Holder: e.State == supervised.Master, Earlier: e.Late, Why: e.Why})
+	case journal.OfRoute:
+		behind := e.Phase == speak.Demoted
+		events.NoteRoute(publish.Route{At: e.At, VIP: e.VIP, Behind: behind,
+			Anything: behind || e.Phase == speak.Announced, Earlier: e.Late, Why: e.Why})
+	case journal.OfSession, journal.OfBFD:
+		events.NoteReach(publish.Reach{At: e.At, Router: e.Peer, BFD: e.Kind == journal.OfBFD,
+			Up: e.Up, Earlier: e.Late, Why: e.Why})
+	case journal.OfOthers:
+		foreign := slices.ContainsFunc(e.Others, func(a netip.Addr) bool { return !a.IsValid() })
+		events.NoteOutsider(publish.Outsider{At: e.At, VIP: e.VIP, There: foreign,
+			Earlier: e.Late, Why: e.Why})
 	}
 }

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"log/slog"
 	"path/filepath"
 	"slices"
@@ -52,10 +53,14 @@ func reportState(t *testing.T, h node.Host, state supervised.State) {
 func TestJournalBefore(t *testing.T) {
 	h := onDisk(t, map[string]string{supervised.RunDir + "/empty": "", filepath.Dir(journal.Path) + "/empty": ""})
 	p := fakehost.Plan(t, vrrp.ProfileLan)
-	run := func(states ...supervised.State) (changes []publish.Change) {
+	run := func(states ...supervised.State) (changes []journal.Entry) {
 		w := recorder.New(recorder.Options{
 			Plan: p, Run: h.Dir, Path: h.At(journal.Path), Log: slog.New(slog.DiscardHandler),
-			Report: func(e journal.Entry) { changes = append(changes, change(e)) },
+			Report: func(e journal.Entry) {
+				if e.Kind == journal.OfElection {
+					changes = append(changes, e)
+				}
+			},
 		})
 		for _, s := range states {
 			reportState(t, h, s)
@@ -65,12 +70,58 @@ func TestJournalBefore(t *testing.T) {
 		}
 		return changes
 	}
-	if got := run(supervised.Backup, supervised.Master); len(got) != 2 || got[1].Earlier || !got[1].Holder {
+	if got := run(supervised.Backup, supervised.Master); len(got) != 2 || got[1].Late || got[1].State != supervised.Master {
 		t.Fatalf("the first run reported %+v", got)
 	}
 	got := run(supervised.Master, supervised.Backup)
-	if last := len(got) - 1; last < 1 || !got[last-1].Earlier || !got[last-1].Holder || got[last].Earlier || got[last].Holder {
+	if last := len(got) - 1; last < 1 || !got[last-1].Late || got[last-1].State != supervised.Master || got[last].Late || got[last].State != supervised.Backup {
 		t.Errorf("the second run reported %+v", got)
+	}
+}
+
+// TestNoteEvent holds which entries of a journal become which Events.
+func TestNoteEvent(t *testing.T) {
+	const at, routed = `"at":"2026-01-02T03:04:05Z"`, `,"instance":"bgp:198.51.100.5","vip":"198.51.100.5","kind":`
+	for text, want := range map[string]string{
+		at + `,"instance":"one_API_0","vip":"192.0.2.5","state":"MASTER","why":"alone"`:            "VIPTaken This node holds the VIP 192.0.2.5 (one_API_0): alone",
+		at + `,"instance":"one_API_0","vip":"192.0.2.5","state":"MASTER","late":true`:              "",
+		at + routed + `"route","phase":"announced","why":"it serves"`:                              "VIPAnnounced This node announces the VIP 198.51.100.5 to its routers: it serves",
+		at + routed + `"route","phase":"demoted","why":"it leaves"`:                                "VIPDemoted This node announces the VIP 198.51.100.5 behind all other nodes: it leaves",
+		at + routed + `"route","phase":"demoted","late":true`:                                      "",
+		at + routed + `"route","phase":"waiting"`:                                                  "",
+		at + routed + `"others","others":["","10.1.1.12"],"why":"routers report"`:                  "VIPForeignAnnouncer A host that is not of this cluster announces the VIP 198.51.100.5, and routers send connections there: routers report",
+		at + routed + `"others","others":["10.1.1.12"]`:                                            "",
+		at + `,"instance":"bgp","kind":"session","peer":"10.1.1.1","why":"BFD down"`:               "BGPSessionLost The BGP session with the router 10.1.1.1 is lost: BFD down",
+		at + `,"instance":"bgp","kind":"session","peer":"10.1.1.1","up":true,"why":"it has begun"`: "",
+		at + `,"instance":"bgp","kind":"bfd","peer":"10.1.1.1","why":"it is Down"`:                 "BFDLost BFD with the router 10.1.1.1 is lost: it is Down",
+	} {
+		j, err := journal.Decode([]byte("{" + text + "}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		reported := make(chan string, 9)
+		events := publish.NewEvents(func() (string, error) { return "node-0", nil }, func(_ context.Context, _ string, e publish.Event) error {
+			reported <- e.Reason + " " + e.Message
+			return nil
+		}, slog.New(slog.DiscardHandler))
+		ctx, end := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- events.Run(ctx) }()
+		for _, e := range j.Entries() {
+			noteEvent(events, e)
+		}
+		noteEvent(events, journal.Entry{Instance: "last", State: supervised.Master})
+		got := <-reported
+		if strings.HasPrefix(got, "VIPTaken This node holds the VIP invalid IP (last)") {
+			got = ""
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+		end()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -69,7 +69,7 @@ With -o json it prints one object; its fields stay as they are:
   keepalived  running, restarts, leaving, monitorSilent, refused
   bgp{}, where this host announces VIPs to its routers:
               asn, mode, rack, noRack,
-              speaker{started,at,silent,monitorSilent,leaving,left,
+              speaker{started,at,silent,monitorSilent,monitorDied,leaving,left,
               daemons[]{name,running,starts},troubles[]},
               vips[]{vip,for,phase,since,wanted,why,grade,routers[],
               others[]{router,host,foreign,length}},

@@ -20,9 +20,13 @@ const usage = `usage: onprem-speak --run-dir DIR --sockets DIR [--passwords FILE
 Keeps FRR's zebra, bgpd and bfdd running, which are in DIR of --programs (/usr/lib/frr), each with
 the FLAGs. What they are to do is in files of the run directory: config.json, without the routers'
 passwords, and wish.json, which counts for 10 s. status.json shows what they do.
+The program that writes wish.json holds a lock of the file monitor (F_OFD_SETLK). While the file is
+there and no process has locked it, as that program was killed, paths are longer than those of all
+other hosts until there is another wish. One that ends in order removes the file.
 FILE of --passwords has a line for each router: its address or the interface, a blank, the password.
 A configuration is first tested by daemons in a network of their own. If they refuse it, the one
-before goes on, and status.json has the command that they refuse.
+before goes on, and status.json has the command that they refuse. What the running daemons refuse
+all the same is given to them again after a change, and after 2 s, 4 s and so on up to 5 minutes.
 The daemons run as NAME (frr) of this root's /etc/passwd. Their own sockets are in DIR of --sockets,
 which is made for that user alone if it is missing. Started as root, this program needs the
 capabilities CHOWN, KILL, NET_ADMIN, NET_BIND_SERVICE, NET_RAW, SETGID, SETUID and SYS_ADMIN;

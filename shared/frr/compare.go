@@ -12,8 +12,7 @@ func Compare(d Daemon, c Config, running string) (missing, extra []string) {
 	has := parse(running)
 	for _, s := range c.Sections(d) {
 		for _, l := range s.Lines {
-			place := strings.Join(append(slices.Clone(s.Enter), l.reveal()), "\n")
-			if i := slices.Index(has, place); i >= 0 {
+			if i := slices.Index(has, l.place(s)); i >= 0 {
 				has = slices.Delete(has, i, i+1)
 				continue
 			}
@@ -31,6 +30,11 @@ func Compare(d Daemon, c Config, running string) (missing, extra []string) {
 		}
 	}
 	return missing, extra
+}
+
+// place is where a line of a section is in what parse has read.
+func (l Line) place(s Section) string {
+	return strings.Join(append(slices.Clone(s.Enter), l.reveal()), "\n")
 }
 
 // hide takes a password out of a line of which nothing else is known.

@@ -25,12 +25,30 @@ func (c Command) Reveal() string { return Line{Text: c.Text, Secret: c.Secret}.r
 // none if there is nothing to change. Sessions that both have last. What is new is there before
 // anything names it, and goes after everything that did.
 func Difference(d Daemon, from, to Config) []Command {
-	have, want := from.Sections(d), to.Sections(d)
-	b := &batch{}
+	have, b := from.Sections(d), &batch{}
 	if d == BGP && len(have) > 0 && from.ASN != to.ASN { // a daemon has one number
 		b.add(from.router()[0].Gone)
 		have = slices.DeleteFunc(have, func(s Section) bool { return inRouter(s) })
 	}
+	return b.lead(have, to.Sections(d))
+}
+
+// Repair are the commands for what a daemon has not of a configuration, by what it says that it has
+// ("show running-config"), in their order; none if it has all.
+func Repair(d Daemon, c Config, running string) []Command {
+	has, want := parse(running), c.Sections(d)
+	have := c.Sections(d)
+	for i := range have {
+		s := &have[i]
+		s.Lines = slices.DeleteFunc(slices.Clone(s.Lines), func(l Line) bool {
+			return !slices.Contains(has, l.place(*s))
+		})
+	}
+	return new(batch).lead(have, want)
+}
+
+// lead makes the commands that lead from sections to others.
+func (b *batch) lead(have, want []Section) []Command {
 	for _, s := range want {
 		b.enrich(s, have)
 	}

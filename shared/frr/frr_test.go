@@ -75,6 +75,36 @@ func TestDifference(t *testing.T) {
 	}
 }
 
+// TestRepair holds that a daemon is given what it has not, in its place, that no session ends by it, and that a session
+// which is missing is made as at a start. The daemon's text is the rendered one.
+func TestRepair(t *testing.T) {
+	c := announcers.Configs()["announced"]
+	own := section(string(frr.Render(c)), frr.BGP)
+	without := func(line string) string {
+		rest := strings.Replace(own, line, "", 1)
+		if rest == own {
+			t.Fatalf("there is no %q in %s", line, own)
+		}
+		return rest
+	}
+	for running, want := range map[string][]string{
+		own:                                    nil,
+		without("  network 198.51.100.5/32\n"): {"configure terminal", "router bgp 64512", "address-family ipv4 unicast", "network 198.51.100.5/32", "exit", "exit", "end"},
+		without(" match as-path onprem-own\n"): {"configure terminal", "route-map onprem-out permit 10", "match as-path onprem-own", "exit", "end", "clear bgp ipv4 unicast * soft"},
+	} {
+		if got := texts(frr.Repair(frr.BGP, c, running)); !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if got, want := texts(frr.Repair(frr.BGP, c, "")), texts(frr.Configure(frr.BGP, c)); !slices.Equal(got[:3], want[:3]) || !slices.Contains(got, "no neighbor 192.0.2.1 shutdown") {
+		t.Errorf("%q, want %q", got, want)
+	}
+	secret := announcers.Configs()["secret"]
+	if text := strings.Join(texts(frr.Repair(frr.BGP, secret, own)), " "); !strings.Contains(text, "password [hidden]") || strings.Contains(text, secret.Peers[0].Password.Reveal()) {
+		t.Error(text)
+	}
+}
+
 // TestDifference_Secret holds that commands print no password, and have it for the daemon.
 func TestDifference_Secret(t *testing.T) {
 	c := announcers.Configs()["secret"]

@@ -11,6 +11,10 @@ const Rank = "onprem-infra.io/vrrp-rank"
 // has named racks.
 const RackLabel = "onprem-infra.io/rack"
 
+// ApartLabel is the label of a Node by which an administrator keeps VIPs away from it. No kubelet
+// can set or remove a label of this kind.
+const ApartLabel = "onprem-infra.node-restriction.kubernetes.io/no-vip"
+
 // EncodeRank makes the annotation's value.
 func EncodeRank(rank int) string { return strconv.Itoa(rank) }
 

@@ -17,6 +17,9 @@ type Wish struct {
 	VIPs map[netip.Addr]Route // that the host serves
 	// Leaving asks for the end of all in order.
 	Leaving bool
+	// Died reports that the monitor has ended without order, and that no other one has wanted
+	// anything since. What the host serves by now is not known: it is behind all others.
+	Died bool
 }
 
 // Route is how a host announces a VIP.
@@ -27,6 +30,8 @@ type Route struct {
 	Behind bool
 	// Ends reports that no host announces the VIP from now on, and this one serves it all the same.
 	Ends bool
+	// Leaves reports that this host is to leave the VIP in order, and serves it all the same.
+	Leaves bool
 }
 
 // Observed is what a round has seen.
@@ -49,7 +54,8 @@ const (
 	Idle      Phase = "idle"
 	Waiting   Phase = "waiting" // for a session that stays, or for the time after a withdrawal
 	Announced Phase = "announced"
-	Demoted   Phase = "demoted"   // announced behind all others, before it is withdrawn
+	// Demoted is announced behind all others: before it is withdrawn, or without a monitor.
+	Demoted   Phase = "demoted"
 	Withdrawn Phase = "withdrawn" // its address goes when no router sends to it any more
 )
 
@@ -68,8 +74,11 @@ type VIP struct {
 
 // The times of a host. Routers pass on a withdrawal after 50 to 110 ms each.
 const (
-	// Silence is how long a monitor may be silent before its host leaves.
+	// Silence is how long a monitor may be silent before its host leaves. One that ends in order is
+	// replaced within that.
 	Silence = 10 * time.Second
+	// Notice is within which time the end of a monitor that dies is noticed.
+	Notice = 50 * time.Millisecond
 	// Linger is how long an address outlives its route: packets are under way, and routers further
 	// away have the route for some tenths of a second.
 	Linger = time.Second
@@ -111,6 +120,12 @@ func Ready(lasts time.Duration, bfd bool) bool {
 	return lasts >= Steady && bfd || lasts >= unspoken
 }
 
+// Demote is within which time a host whose monitor has died is behind all others, by so many
+// demotions.
+func Demote(demotions int) time.Duration {
+	return Notice + time.Duration(max(demotions-1, 0))*Settle
+}
+
 // Leave is how long a host takes at most to leave in order, by so many demotions.
 func Leave(demotions int) time.Duration {
 	return time.Duration(max(demotions-1, 0))*Settle + Patience + Obedience + Linger
@@ -131,6 +146,8 @@ type Decision struct {
 	Again time.Time
 	// Left reports that everything has ended in order.
 	Left bool
+	// Silent reports that the monitor has been silent for so long that the host leaves.
+	Silent bool
 }
 
 // Decide makes the next state of every VIP of the cluster, and of those that still are announced
@@ -138,9 +155,9 @@ type Decision struct {
 func Decide(vips []netip.Addr, before State, o Observed) Decision {
 	d := &decision{Observed: o, Decision: Decision{Announced: map[netip.Addr]bgp.Grade{},
 		State: State{}, Left: true}}
-	stale := o.Now.Sub(o.Wish.Beat) > Silence
-	d.leaving = o.Wish.Leaving || stale
-	if !stale {
+	d.Silent = o.Now.Sub(o.Wish.Beat) > Silence
+	d.leaving = o.Wish.Leaving || d.Silent
+	if !d.Silent {
 		d.due(o.Wish.Beat.Add(Silence + time.Millisecond))
 	}
 	all := slices.Clone(vips)
@@ -154,7 +171,7 @@ func Decide(vips []netip.Addr, before State, o Observed) Decision {
 		if !known {
 			was = VIP{Phase: Idle, Since: o.Now}
 		}
-		is := d.next(vip, was, d.leaving || !slices.Contains(vips, vip))
+		is := d.next(vip, was, d.leaving || !slices.Contains(vips, vip) || o.Wish.VIPs[vip].Leaves)
 		if is.Phase != was.Phase {
 			is.Since = o.Now
 		}
@@ -199,7 +216,7 @@ func (d *decision) next(vip netip.Addr, v VIP, leaving bool) VIP {
 		switch {
 		case !serves || leaving || route.Ends:
 			v.Phase, v.Able = Idle, time.Time{}
-		case !d.Ready:
+		case !d.Ready, d.Wish.Died:
 			v.Phase, v.Able = Waiting, time.Time{}
 		case d.risen(vip, v) && d.preceded(vip, &v):
 			v.Phase, v.Begun, v.Able = Announced, time.Time{}, time.Time{}
@@ -212,10 +229,10 @@ func (d *decision) next(vip netip.Addr, v VIP, leaving bool) VIP {
 		switch {
 		case !serves:
 			v.Phase = Withdrawn
-		case !leaving: // the monitor is back
+		case !leaving && !d.Wish.Died: // the monitor is back
 			v.Phase, v.Begun = Announced, time.Time{}
 		default:
-			v = d.demote(vip, v)
+			v = d.demote(vip, v, leaving)
 		}
 	case Withdrawn:
 		switch {
@@ -243,7 +260,7 @@ func (d *decision) stay(vip netip.Addr, v VIP, leaving bool) VIP {
 	switch {
 	case !serves:
 		v.Phase, v.Lost = Withdrawn, append(v.Lost, d.Now)
-	case leaving:
+	case leaving, d.Wish.Died:
 		v.Phase, v.Step, v.Begun, v.Other = Demoted, 0, d.Now, time.Time{}
 	case !d.Ready && !d.Advertised[vip]:
 		// No router has it any more. With the first session it would come, go once when BFD
@@ -260,8 +277,9 @@ func (d *decision) stay(vip netip.Addr, v VIP, leaving bool) VIP {
 	return v
 }
 
-// demote goes one step further when routers have followed the last one.
-func (d *decision) demote(vip netip.Addr, v VIP) VIP {
+// demote goes one step further when routers have followed the last one. After the last one a host
+// that leaves withdraws.
+func (d *decision) demote(vip netip.Addr, v VIP, leaving bool) VIP {
 	if v.Step+1 < len(d.Wish.VIPs[vip].Demotions) {
 		if d.after(v.Begun, Settle) {
 			v.Step, v.Begun = v.Step+1, d.Now
@@ -274,7 +292,7 @@ func (d *decision) demote(vip netip.Addr, v VIP) VIP {
 	case v.Other.IsZero():
 		v.Other = d.Now
 	}
-	if !v.Other.IsZero() && d.after(v.Other, Settle) || d.after(v.Begun, Patience) {
+	if leaving && (!v.Other.IsZero() && d.after(v.Other, Settle) || d.after(v.Begun, Patience)) {
 		v.Phase = Withdrawn
 	}
 	return v

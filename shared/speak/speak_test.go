@@ -27,7 +27,9 @@ type step struct {
 	others bool
 	behind bool          // the host in front has to announce first
 	ends   bool          // nobody announces it from now on
+	gives  bool          // the host leaves this VIP
 	beat   time.Duration // of the monitor; 0 for now
+	died   bool          // the monitor
 
 	phase   Phase
 	said    int // the announced grade; -1 for none
@@ -45,9 +47,9 @@ func play(t *testing.T, name string, steps []step) {
 			beat = s.beat
 		}
 		o := Observed{Now: epoch.Add(s.at), Ready: s.ready, Advertised: map[netip.Addr]bool{vip: s.told}, Others: map[netip.Addr]bool{vip: s.others},
-			Wish: Wish{Beat: epoch.Add(beat), Leaving: s.leaves, VIPs: map[netip.Addr]Route{}}}
+			Wish: Wish{Beat: epoch.Add(beat), Leaving: s.leaves, Died: s.died, VIPs: map[netip.Addr]Route{}}}
 		if s.serves {
-			o.Wish.VIPs[vip] = Route{Grade: s.grade, Demotions: []bgp.Grade{s.grade + 1, 8}, Behind: s.behind, Ends: s.ends}
+			o.Wish.VIPs[vip] = Route{Grade: s.grade, Demotions: []bgp.Grade{s.grade + 1, 8}, Behind: s.behind, Ends: s.ends, Leaves: s.gives}
 		}
 		d := Decide([]netip.Addr{vip}, state, o)
 		state = d.State
@@ -175,6 +177,16 @@ func TestDecide(t *testing.T) {
 			{at: 2100 * ms, serves: true, leaves: true, ready: true, phase: Withdrawn, said: -1, address: true, again: 3100 * ms},
 			{at: 3100 * ms, serves: true, leaves: true, ready: true, phase: Idle, said: -1, left: true},
 		},
+		"it leaves one VIP, and has it again": {
+			{at: 0, serves: true, ready: true, phase: Announced, said: 0, address: true},
+			{at: 1 * s, serves: true, gives: true, ready: true, told: true, phase: Demoted, said: 1, address: true},
+			{at: 1400 * ms, serves: true, gives: true, ready: true, told: true, phase: Demoted, said: 8, address: true},
+			{at: 2900 * ms, serves: true, gives: true, ready: true, told: true, phase: Withdrawn, said: -1, address: true},
+			{at: 3 * s, serves: true, gives: true, ready: true, phase: Withdrawn, said: -1, address: true, again: 4 * s},
+			{at: 4 * s, serves: true, gives: true, ready: true, phase: Idle, said: -1},
+			{at: 5 * s, serves: true, gives: true, ready: true, phase: Idle, said: -1},
+			{at: 6 * s, serves: true, ready: true, phase: Announced, said: 0, address: true},
+		},
 		"it leaves, and is the last one": {
 			{at: 0, serves: true, ready: true, phase: Announced, said: 0, address: true},
 			{at: 1 * s, serves: true, leaves: true, ready: true, told: true, phase: Demoted, said: 1, address: true},
@@ -186,6 +198,41 @@ func TestDecide(t *testing.T) {
 			{at: 10 * s, serves: true, ready: true, beat: 1, phase: Announced, said: 0, address: true},
 			{at: 10*s + 2, serves: true, ready: true, told: true, beat: 1, phase: Demoted, said: 1, address: true},
 			{at: 10100 * ms, serves: true, ready: true, told: true, phase: Announced, said: 0, address: true},
+		},
+		"its monitor dies, and is back": {
+			{at: 0, serves: true, ready: true, phase: Announced, said: 0, address: true},
+			{at: 1 * s, serves: true, ready: true, told: true, beat: 1 * s, died: true, phase: Demoted, said: 1, address: true},
+			{at: 1100 * ms, serves: true, ready: true, told: true, others: true, beat: 1 * s, died: true, phase: Demoted, said: 1, address: true, again: 1400 * ms},
+			{at: 1400 * ms, serves: true, ready: true, told: true, others: true, beat: 1 * s, died: true, phase: Demoted, said: 8, address: true},
+			{at: 9 * s, serves: true, ready: true, told: true, others: true, beat: 1 * s, died: true, phase: Demoted, said: 8, address: true},
+			{at: 9100 * ms, serves: true, ready: true, told: true, phase: Announced, said: 0, address: true},
+		},
+		"its monitor dies, and another one finds that the host does not serve": {
+			{at: 0, serves: true, ready: true, phase: Announced, said: 0, address: true},
+			{at: 1 * s, serves: true, ready: true, told: true, beat: 1 * s, died: true, phase: Demoted, said: 1, address: true},
+			{at: 3 * s, ready: true, told: true, phase: Withdrawn, said: -1, address: true},
+		},
+		"its monitor dies, and none follows": {
+			{at: 0, serves: true, ready: true, phase: Announced, said: 0, address: true},
+			{at: 1 * s, serves: true, ready: true, told: true, beat: 1 * s, died: true, phase: Demoted, said: 1, address: true},
+			{at: 1400 * ms, serves: true, ready: true, told: true, beat: 1 * s, died: true, phase: Demoted, said: 8, address: true},
+			{at: 11 * s, serves: true, ready: true, told: true, beat: 1 * s, died: true, phase: Demoted, said: 8, address: true},
+			{at: 11*s + 1, serves: true, ready: true, told: true, beat: 1 * s, died: true, phase: Withdrawn, said: -1, address: true},
+			{at: 11100 * ms, serves: true, ready: true, beat: 1 * s, died: true, phase: Withdrawn, said: -1, address: true},
+			{at: 12100 * ms, serves: true, ready: true, beat: 1 * s, died: true, phase: Idle, said: -1, left: true},
+			{at: 13 * s, serves: true, ready: true, phase: Announced, said: 0, address: true},
+		},
+		"nothing is announced anew by the wish of a dead monitor": {
+			{at: 0, serves: true, phase: Waiting, said: -1, address: true},
+			{at: 1 * s, serves: true, ready: true, beat: 1, died: true, phase: Waiting, said: -1, address: true},
+			{at: 2 * s, serves: true, ready: true, phase: Announced, said: 0, address: true},
+		},
+		"it leaves when its monitor has died": {
+			{at: 0, serves: true, ready: true, phase: Announced, said: 0, address: true},
+			{at: 1 * s, serves: true, ready: true, told: true, beat: 1 * s, died: true, phase: Demoted, said: 1, address: true},
+			{at: 1400 * ms, serves: true, ready: true, told: true, beat: 1 * s, died: true, phase: Demoted, said: 8, address: true},
+			{at: 1500 * ms, serves: true, leaves: true, ready: true, told: true, beat: 1 * s, died: true, phase: Demoted, said: 8, address: true, again: 2900 * ms},
+			{at: 2900 * ms, serves: true, leaves: true, ready: true, told: true, beat: 1 * s, died: true, phase: Withdrawn, said: -1, address: true},
 		},
 		"it starts while it is to leave": {
 			{at: 0, serves: true, leaves: true, ready: true, phase: Idle, said: -1, left: true},
@@ -257,6 +304,7 @@ func TestDecide_Always(t *testing.T) {
 			if random.IntN(20) > 0 {
 				wish.Beat = now
 			}
+			wish.Died = random.IntN(6) == 0
 			d := Decide([]netip.Addr{vip}, state, Observed{Now: now, Wish: wish, Ready: random.IntN(5) > 0, Advertised: map[netip.Addr]bool{vip: told},
 				Others: map[netip.Addr]bool{vip: random.IntN(3) == 0}})
 			_, announced := d.Announced[vip]
@@ -268,6 +316,8 @@ func TestDecide_Always(t *testing.T) {
 			switch {
 			case announced && !address:
 				fail("a route without its address")
+			case announced && wish.Died && !told:
+				fail("a dead monitor's wish begins a route")
 			case announced && !serves:
 				fail("a route of what it does not serve")
 			case held && !address && (told || now.Sub(clear) < Linger):

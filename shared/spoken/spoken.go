@@ -34,7 +34,10 @@ const (
 	WishFile   = "wish.json"   // by the monitor, once a second at least
 	LeaveFile  = "leave"       // while it exists, everything ends in order
 	StatusFile = "status.json" // by the speaker
-	LockFile   = "lock"        // locked by the one speaker that uses the directory
+	// MonitorFile is locked by the monitor from its first wish on (F_OFD_SETLK), and removed by
+	// one that ends in order: one that is there and not locked is of a monitor that has died.
+	MonitorFile = "monitor"
+	LockFile    = "lock" // locked by the one speaker that uses the directory
 )
 
 // version is that of the files. With another one the fields mean something else.
@@ -131,6 +134,7 @@ type Route struct {
 	Demotions []bgp.Grade // the grades by which it leaves, one after the other
 	Behind    bool        `json:",omitempty"` // see speak.Route, as the next one
 	Ends      bool        `json:",omitempty"`
+	Leaves    bool        `json:",omitempty"`
 }
 
 // Wish is what a monitor wants.
@@ -147,7 +151,7 @@ func (w Wish) Speak(leaving bool) speak.Wish {
 		VIPs: map[netip.Addr]speak.Route{}}
 	for _, r := range w.Routes {
 		out.VIPs[r.VIP] = speak.Route{Grade: r.Grade, Demotions: slices.Clone(r.Demotions),
-			Behind: r.Behind, Ends: r.Ends}
+			Behind: r.Behind, Ends: r.Ends, Leaves: r.Leaves}
 	}
 	return out
 }
@@ -155,15 +159,49 @@ func (w Wish) Speak(leaving bool) speak.Wish {
 // Status is what a speaker reports.
 type Status struct {
 	At       time.Time
+	Up       time.Duration `json:",omitempty"` // how long the kernel had run then; see By
 	Daemons  []Daemon
 	Sessions []Session
 	VIPs     []VIP
-	Left     bool // all has ended in order
+	Left     bool    // all has ended in order
+	Monitor  Monitor `json:",omitempty"`
 	// BFDTaken names what else than the speaker's daemon receives BFD's packets, because of which
 	// sessions are without BFD until the speaker starts anew; empty for nothing.
 	BFDTaken string   `json:",omitempty"`
 	Troubles []string `json:",omitempty"` // what does not work now
 }
+
+// By is the status with its times by the clock as it is now, which may have been set since then. Up
+// is how long the kernel has run by now.
+func (s Status) By(now time.Time, up time.Duration) Status {
+	if s.At.IsZero() || s.Up == 0 {
+		return s // of a former release
+	}
+	at := now.Add(s.Up - up)
+	by := at.Sub(s.At)
+	s.At, s.Sessions, s.VIPs = at, slices.Clone(s.Sessions), slices.Clone(s.VIPs)
+	for i := range s.Sessions {
+		if since := &s.Sessions[i].Since; !since.IsZero() {
+			*since = since.Add(by)
+		}
+	}
+	for i := range s.VIPs {
+		if since := &s.VIPs[i].Since; !since.IsZero() {
+			*since = since.Add(by)
+		}
+	}
+	return s
+}
+
+// Monitor is what a speaker knows of its host's monitor, by its own clock.
+type Monitor string
+
+// What there is to know. One that ends in order, and so may be replaced, works until it is silent.
+const (
+	Works  Monitor = ""
+	Died   Monitor = "died"   // it ended without order, and the VIPs are demoted
+	Silent Monitor = "silent" // it has wanted nothing for speak.Silence, and the host leaves
+)
 
 // Daemon is one of FRR's programs.
 type Daemon struct {

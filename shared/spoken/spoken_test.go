@@ -48,6 +48,27 @@ func TestEncode(t *testing.T) {
 	}
 }
 
+// TestStatus_By holds that the times of a status are by the clock as it is now, however that was set since, and that the
+// one of a former release stays as it is.
+func TestStatus_By(t *testing.T) {
+	const up, age = 5 * time.Hour, 3 * time.Second
+	status := spoken.Status{At: noon, Up: up, Sessions: []spoken.Session{{Peer: "a", Since: noon.Add(-time.Minute)}, {Peer: "b"}},
+		VIPs: []spoken.VIP{{VIP: vip, Since: noon.Add(-time.Hour)}}}
+	for _, now := range []time.Time{noon.Add(age), noon.Add(-8 * time.Hour), noon.Add(8 * time.Hour)} {
+		got := status.By(now, up+age)
+		if now.Sub(got.At) != age || now.Sub(got.Sessions[0].Since) != age+time.Minute || !got.Sessions[1].Since.IsZero() || now.Sub(got.VIPs[0].Since) != age+time.Hour {
+			t.Errorf("%v: %+v", now, got)
+		}
+	}
+	former := status
+	former.Up = 0
+	for _, s := range []spoken.Status{former, {}} {
+		if got := s.By(noon.Add(time.Hour), up); !reflect.DeepEqual(got, s) {
+			t.Errorf("%+v, want %+v", got, s)
+		}
+	}
+}
+
 // TestPasswords holds which lines are read, and that no error has a password.
 func TestPasswords(t *testing.T) {
 	got, err := spoken.Passwords("# of the leaves\n\n192.0.2.1 s3cret\r\n  enp1s0\tanother  \n")

@@ -23,6 +23,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/bgp"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
+	"github.com/onprem-infra/onprem-infra/shared/speak"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/spec/routing"
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
@@ -43,8 +44,8 @@ type node struct {
 }
 
 // TestWorkers has two workers in two racks: each announces the ingress VIP while something answers at its
-// ingress port, clients reach those that do, a node that is to leave leaves, and one whose monitor is
-// dead does too. A client reads the metrics at a node's address, and report draws what the nodes wrote.
+// ingress port, clients reach those that do, a node that is to leave leaves, one whose monitor is
+// replaced stays, and one whose monitor is killed is behind the other at once, and leaves. A client reads the metrics at a node's address, and report draws what the nodes wrote.
 func TestWorkers(t *testing.T) {
 	need.Root(t)
 	timing, _ := bgp.TimingOf(bgp.ProfileLan)
@@ -107,13 +108,23 @@ func TestWorkers(t *testing.T) {
 		t.Errorf("%v: %s", err, out)
 	}
 	until(t, "n2 back", 30*time.Second, ways(2))
-	if err := two.monitor.Process.Kill(); err != nil {
-		t.Fatal(err)
+	one.end(syscall.SIGTERM)
+	for begun := time.Now(); time.Since(begun) < 3*time.Second; time.Sleep(20 * time.Millisecond) {
+		if !ways(2)() || one.status().Monitor != spoken.Works {
+			t.Fatalf("a monitor has ended in order, and after %v routers have %v", time.Since(begun), f.Nexthops(f.Spine, fabric.VIP4))
+		}
 	}
+	one.watch()
+	two.end(syscall.SIGKILL)
 	begun := time.Now()
-	until(t, "the way to n1 alone", 30*time.Second, ways(1))
-	if took := time.Since(begun); took < 8*time.Second {
-		t.Errorf("a monitor that is away for %v takes its node out", took)
+	until(t, "the way to n1 alone", 5*time.Second, ways(1))
+	t.Logf("a monitor is killed, and routers prefer the other node after %v", time.Since(begun))
+	if s := two.status(); s.Monitor != spoken.Died || s.VIPs[0].Phase != speak.Demoted {
+		t.Errorf("%+v", s)
+	}
+	until(t, "n2 leaves", 30*time.Second, func() bool { return two.status().VIPs[0].Phase == speak.Withdrawn })
+	if took := time.Since(begun); took < 8*time.Second || !ways(1)() {
+		t.Errorf("a monitor that is away for %v takes its node out, and routers have %v", took, f.Nexthops(f.Spine, fabric.VIP4))
 	}
 	reported(t, programs, one, two)
 }
@@ -175,11 +186,27 @@ func start(t *testing.T, f *fabric.Fabric, p plan.Plan, programs, name string, r
 	if err := os.WriteFile(n.dir+"/cluster.json", plan.Encode(p), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	n.monitor = n.run("monitor", "vip", "--role=worker", "--cluster", n.dir+"/cluster.json")
-	n.background("monitor", n.monitor)
+	n.watch()
 	sockets := daemons.Directory(t)
 	n.background("speaker", n.Command(context.Background(), programs+"/onprem-speak", "--run-dir", n.dir+spoken.RunDir, "--sockets", sockets, "--real-time"))
 	return n
+}
+
+// watch starts the node's monitor, and end ends it.
+func (n *node) watch() {
+	n.t.Helper()
+	n.monitor = n.run("monitor", "vip", "--role=worker", "--cluster", n.dir+"/cluster.json")
+	n.background("monitor", n.monitor)
+}
+
+func (n *node) end(by syscall.Signal) {
+	n.t.Helper()
+	if err := n.monitor.Process.Signal(by); err != nil {
+		n.t.Fatal(err)
+	}
+	if err := n.monitor.Wait(); err != nil && by == syscall.SIGTERM {
+		n.t.Errorf("the monitor of %s: %v", n.Name, err)
+	}
 }
 
 // run is a command of ours on the node: it sees the node's own /run and /var/lib.

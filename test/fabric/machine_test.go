@@ -27,6 +27,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/release"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/spec/routing"
+	"github.com/onprem-infra/onprem-infra/shared/spoken"
 	"github.com/onprem-infra/onprem-infra/test/fabric"
 	daemons "github.com/onprem-infra/onprem-infra/test/frr"
 	"github.com/onprem-infra/onprem-infra/test/lab"
@@ -36,7 +37,7 @@ import (
 // runs beside it in the place of a container. Its API server is a FAKE, which is what a test says.
 type machine struct {
 	*lab.Host
-	speakdir.Dir
+	*speakdir.Monitor
 	*vip.Watch
 	t       testing.TB
 	program string
@@ -84,7 +85,7 @@ func compile(t testing.TB) plan.Plan {
 // newMachine adds the machine to the first rack, and has its room run until the test ends.
 func newMachine(t testing.TB, f *fabric.Fabric, program string, p plan.Plan) *machine {
 	t.Helper()
-	m := &machine{Host: f.Host("boot", 1, 10), Dir: speakdir.Dir(t.TempDir()), t: t, program: program, sockets: daemons.Directory(t)}
+	m := &machine{Host: f.Host("boot", 1, 10), Monitor: &speakdir.Monitor{Dir: speakdir.Dir(t.TempDir())}, t: t, program: program, sockets: daemons.Directory(t)}
 	m.api.Store(int32(health.Ready))
 	m.listen()
 	log, wake := slog.New(slog.DiscardHandler), loop.NewWake()
@@ -106,6 +107,9 @@ func newMachine(t testing.TB, f *fabric.Fabric, program string, p plan.Plan) *ma
 	t.Cleanup(func() {
 		cancel()
 		running.Wait()
+		if _, err := os.Stat(m.At(spoken.MonitorFile)); err == nil {
+			t.Error("the program has ended in order, and has left its lock behind")
+		}
 		if t.Failed() {
 			text, _ := os.ReadFile(m.At("log"))
 			t.Logf("boot: %s\n%s", m.line.String(), text)

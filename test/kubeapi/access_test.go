@@ -193,8 +193,8 @@ func events(t *testing.T, s *Server, worker *monitor) {
 		t.Fatalf("the node is %q, %v", node, err)
 	}
 	at := time.Now()
-	for _, again := range []time.Duration{0, time.Second} {
-		if err := worker.api.CreateNodeEvent(t.Context(), node, "VIPTaken", "This node holds the VIP 192.0.2.6", at.Add(again)); err != nil {
+	for _, of := range []string{"192.0.2.6", "192.0.2.7", "192.0.2.7"} { // of one instant, and one of them twice
+		if err := worker.api.CreateNodeEvent(t.Context(), node, kube.Event{Reason: "VIPTaken", Message: "This node holds the VIP " + of, At: at, Warning: of == "192.0.2.7"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -202,7 +202,7 @@ func events(t *testing.T, s *Server, worker *monitor) {
 	if err := s.Admin().Do(t.Context(), http.MethodGet, "/api/v1/events?fieldSelector=involvedObject.kind%3DNode,involvedObject.name%3Dworker-0,involvedObject.uid%3Dworker-0", nil, &list); err != nil {
 		t.Fatal(err)
 	}
-	if len(list.Items) != 2 || list.Items[0].Reason != "VIPTaken" || list.Items[0].Type != corev1.EventTypeNormal || list.Items[0].Source.Component != "onprem-infra" {
+	if len(list.Items) != 2 || list.Items[0].Reason != "VIPTaken" || list.Items[0].Type == list.Items[1].Type || list.Items[0].Source.Component != "onprem-infra" {
 		t.Errorf("events of the Node: %+v", list.Items)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/bgp"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -32,6 +33,7 @@ type Seen struct {
 	Label  string            // the name of its rack by its Node's label; empty for none
 	Name   string            // of its Node; empty if that is not known
 	Waits  bool              // by the plan in force no VIP is announced: the cluster migrates
+	Apart  bool              // by a label of its Node, VIPs are kept away from it
 	Status supervised.Status // of keepalived's supervisor; the zero value for none
 }
 
@@ -56,12 +58,28 @@ type Decision struct {
 func Decide(p plan.Plan, r role.Role, s Seen, l Local) Decision {
 	d := decision{plan: p, seen: s, local: l}
 	d.reach(r)
-	if s.Waits {
+	switch {
+	case s.Waits:
 		d.end(r)
-		return d.Decision
+	case s.Apart:
+		d.leave(r)
+	default:
+		d.serve(r)
 	}
-	d.serve(r)
 	return d.Decision
+}
+
+// leave has nothing announced by this node. What it serves it leaves in order.
+func (d *decision) leave(r role.Role) {
+	const why = "the Node has the label " + notice.ApartLabel + ", which keeps VIPs away from it"
+	served := decision{plan: d.plan, seen: d.seen, local: d.local}
+	served.serve(r)
+	for _, route := range served.Routes {
+		route.Leaves = true
+		d.Routes = append(d.Routes, route)
+	}
+	d.lacks(why, announcing.VIPs(d.plan, r)...)
+	d.Why = append(d.Why, why)
 }
 
 // serve adds the routes of all VIPs of a role.

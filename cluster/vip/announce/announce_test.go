@@ -72,7 +72,8 @@ func all(but ...vrrp.CheckName) func(vrrp.CheckName) bool {
 	return func(name vrrp.CheckName) bool { return !slices.Contains(but, name) }
 }
 
-// grades are routes by the last number of their VIPs: b for one behind a holder, e for one that ends after the others.
+// grades are routes by the last number of their VIPs: b for one behind a holder, e for one that ends after the others, l for one that the node
+// leaves.
 func grades(routes []spoken.Route) string {
 	var words []string
 	for _, r := range routes {
@@ -83,6 +84,9 @@ func grades(routes []spoken.Route) string {
 		}
 		if r.Ends {
 			word += "e"
+		}
+		if r.Leaves {
+			word += "l"
 		}
 		words = append(words, word)
 	}
@@ -110,6 +114,8 @@ func TestRoutes(t *testing.T) {
 	dead.Status.PID = 0
 	back := holder("prod_API_0")
 	back.Waits = true
+	kept := holder("prod_API_0")
+	kept.Apart = true
 	for _, tt := range []struct {
 		name   string
 		change func(*spec.Cluster)
@@ -140,6 +146,9 @@ func TestRoutes(t *testing.T) {
 		{name: "its keepalived is dead", change: both, role: role.Master, seen: dead, passes: all(), want: "5:8b 7:8b 6:4b"},
 		{name: "the migration has not happened", change: both, role: role.Master, seen: Seen{Open: true, Waits: true}, passes: all(), want: ""},
 		{name: "the holder, while all go back to VRRP alone", change: both, role: role.Master, seen: back, passes: all(), want: "5:4e"},
+		{name: "VIPs are kept away", role: role.Master, seen: Seen{Open: true, Rank: -1, Apart: true}, passes: all(vrrp.CheckDNS), want: "5:4l 6:0l"},
+		{name: "VIPs are kept away from the holder", change: both, role: role.Master, seen: kept, passes: all(), want: "5:4l 7:8bl 6:4bl"},
+		{name: "VIPs are kept away from a worker that serves none", role: role.Worker, seen: Seen{Apart: true}, passes: all(vrrp.CheckIngress), want: ""},
 		{name: "the holder, while all end BGP alone", role: role.Master, seen: back, passes: all(), want: ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -150,8 +159,10 @@ func TestRoutes(t *testing.T) {
 				t.Errorf("%q, want %q: %s", got, tt.want, d.Why)
 			}
 			for _, vip := range announcing.VIPs(p, tt.role) {
-				announced := slices.ContainsFunc(d.Routes, func(r spoken.Route) bool { return r.VIP == vip && !r.Ends })
-				why := slices.ContainsFunc(d.Absent, func(a absent.VIP) bool { return a.VIP == vip && a.Why != "" })
+				announced := slices.ContainsFunc(d.Routes, func(r spoken.Route) bool { return r.VIP == vip && !r.Ends && !r.Leaves })
+				why := slices.ContainsFunc(d.Absent, func(a absent.VIP) bool {
+					return a.VIP == vip && a.Why != "" && (!tt.seen.Apart || strings.Contains(a.Why, "node-restriction.kubernetes.io/no-vip"))
+				})
 				if announced == why {
 					t.Errorf("%s is announced: %v, and has a reason against it: %v", vip, announced, why)
 				}

@@ -26,6 +26,8 @@ type Host interface {
 	// Configure and Wish write the files for the speaker.
 	Configure(spoken.Config) error
 	Wish(spoken.Wish) error
+	// End has what was announced stay as it is, for a monitor that follows this one.
+	End() error
 }
 
 // Options are what a Room needs.
@@ -93,6 +95,15 @@ func (r *Room) round() error {
 		err = errors.Join(err, o.Host.Configure(*d.Config))
 	}
 	return errors.Join(err, o.Host.Wish(spoken.Wish{Beat: o.Now(), Routes: d.Routes}))
+}
+
+// End ends the room in order, after its last round: routers send here on while another monitor
+// starts. If a monitor ends without it the speaker has other hosts be in front at once.
+func (r *Room) End() error {
+	if err := r.options.Host.End(); err != nil {
+		return fmt.Errorf("end the announcer in order: %w", err)
+	}
+	return nil
 }
 
 // Absent are the VIPs that this node could announce, and does not. Any goroutine may call it.

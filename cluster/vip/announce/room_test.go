@@ -20,6 +20,7 @@ type machine struct {
 	broken  error
 	configs []spoken.Config
 	wishes  []spoken.Wish
+	ended   int
 }
 
 func (m *machine) Rack() (string, error) { return m.rack, m.broken }
@@ -33,6 +34,11 @@ func (m *machine) Configure(c spoken.Config) error {
 
 func (m *machine) Wish(w spoken.Wish) error {
 	m.wishes = append(m.wishes, w)
+	return m.broken
+}
+
+func (m *machine) End() error {
+	m.ended++
 	return m.broken
 }
 
@@ -70,6 +76,9 @@ func TestAnnounce(t *testing.T) {
 		t.Errorf("a name that cannot be read is forgotten: %+v", c)
 	}
 	r.Announce(&seen)
+	if err := r.End(); err == nil || !strings.Contains(err.Error(), "in order: the disk is broken") || m.ended != 1 {
+		t.Errorf("%v, ended %d times", err, m.ended)
+	}
 	if strings.Count(log.String(), "the disk is broken") == 0 || strings.Count(log.String(), "level=WARN") != 1 {
 		t.Errorf("%s", log)
 	}

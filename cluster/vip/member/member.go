@@ -25,6 +25,8 @@ type Node struct {
 
 	// Rack is the name of its rack by its label; empty for none.
 	Rack string `json:"-"`
+	// Apart: an administrator keeps VIPs away from it, by a label.
+	Apart bool `json:"-"`
 	// NoVIP: it never holds a VIP, as an arbiter, or a worker in another network.
 	NoVIP bool `json:"-"`
 	// Intent is what the Node announces about its VRRP timing and mode.
@@ -68,13 +70,13 @@ func Plain(nodes []Node) []addr.Candidate {
 	return out
 }
 
-// Rack is the name of the rack of the Node of a name; ok is false if that is not among the nodes.
-func Rack(nodes []Node, name string) (rack string, ok bool) {
+// Named is the Node of a name; ok is false if that is not among the nodes.
+func Named(nodes []Node, name string) (n Node, ok bool) {
 	i := slices.IndexFunc(nodes, func(n Node) bool { return n.Name == name })
 	if i < 0 {
-		return "", false
+		return Node{}, false
 	}
-	return nodes[i].Rack, true
+	return nodes[i], true
 }
 
 // Self is the name of the Node that has an address of this machine; empty if there is none, as

@@ -24,6 +24,8 @@ type Memory struct {
 	Candidates    []notice.Candidate `json:"candidates"`
 	Rank          string             `json:"rank,omitempty"` // the last one of this node
 	Rack          string             `json:"rack,omitempty"` // by the label of this node's Node
+	// Apart: by a label of its Node, VIPs are kept away from this node.
+	Apart bool `json:"apart,omitempty"`
 	// Started are the instances that were once started on this node; null in the files of former
 	// releases.
 	Started []vrrp.InstanceName `json:"started"`
@@ -31,8 +33,9 @@ type Memory struct {
 
 // Equal compares two memories.
 func (m Memory) Equal(o Memory) bool {
-	return m.Rank == o.Rank && m.Rack == o.Rack && slices.Equal(m.Started, o.Started) &&
-		m.Open == o.Open && m.BootstrapGone == o.BootstrapGone &&
+	return m.Rank == o.Rank && m.Rack == o.Rack && m.Apart == o.Apart &&
+		slices.Equal(m.Started, o.Started) && m.Open == o.Open &&
+		m.BootstrapGone == o.BootstrapGone &&
 		slices.EqualFunc(m.Nodes, o.Nodes, member.Node.Same) &&
 		slices.EqualFunc(m.Candidates, o.Candidates, notice.Candidate.Equal)
 }

@@ -20,6 +20,7 @@ func TestMemory(t *testing.T) {
 		}},
 		"a candidate": {Candidates: []notice.Candidate{{Name: "n2"}}},
 		"the rank":    {Rank: "2"},
+		"the label":   {Apart: true},
 		"an instance": {Started: []vrrp.InstanceName{"ostest_API_0"}},
 	} {
 		text := Encode(m)

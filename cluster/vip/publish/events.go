@@ -12,10 +12,13 @@ import (
 )
 
 const (
-	// maxBurst is how many Events may be made at once, and replenish how soon there may be one
-	// more: a VIP that moves all the time must not fill the API.
+	// maxBurst is how many Events of a subject may be made at once, and replenish how soon there
+	// may be one more: a VIP that moves all the time, or a session that flaps, must not fill the
+	// API, nor keep Events of other subjects from it.
 	maxBurst  = 6
 	replenish = time.Minute
+	// maxRoutes is maxBurst where a node that leaves in order has two Events for each VIP.
+	maxRoutes = 16
 	// maxAge is how long an Event is worth reporting while the API is away.
 	maxAge = 10 * time.Minute
 )
@@ -39,12 +42,30 @@ type Change struct {
 // Event is one Event.
 type Event struct {
 	Reason, Message string
+	Warning         bool // something is wrong
 	At              time.Time
 	noted           time.Time // its age counts from here
 }
 
-// Events makes Events about this node when it takes over or loses a VIP. What cannot be reported is
-// dropped.
+// subject is what Events are about: each one has its own bound.
+type subject string
+
+const (
+	elections subject = "changes"
+	routes    subject = "changes of what this node announces"
+	routers   subject = "changes of sessions with routers"
+	others    subject = "changes of other announcers"
+)
+
+// bound is what is left of a subject's Events.
+type bound struct {
+	dropped int       // since the last one that was reported
+	spent   int       // of a burst
+	since   time.Time // when the last one of them was replenished
+}
+
+// Events makes Events about this node when it takes over or loses a VIP, or announces one or does
+// not, and when it loses a router. What cannot be reported is dropped.
 type Events struct {
 	self   func() (node string, err error)
 	report func(ctx context.Context, node string, e Event) error
@@ -52,11 +73,10 @@ type Events struct {
 	wake   chan struct{}
 
 	mu      sync.Mutex
-	holder  map[string]bool // by instance
+	holder  map[string]bool  // by instance
+	states  map[about]string // of what is announced by BGP
 	waiting []Event
-	dropped int       // since the last one that was reported
-	spent   int       // of maxBurst
-	since   time.Time // when the last one of them was replenished
+	bounds  map[subject]*bound
 }
 
 // NewEvents makes Events that have reported nothing yet.
@@ -65,7 +85,7 @@ func NewEvents(
 	log *slog.Logger,
 ) *Events {
 	return &Events{self: self, report: report, log: log, holder: map[string]bool{},
-		wake: loop.NewWake()}
+		states: map[about]string{}, bounds: map[subject]*bound{}, wake: loop.NewWake()}
 }
 
 // Note takes in a change. A state from before this program started is no change now.
@@ -76,26 +96,39 @@ func (e *Events) Note(c Change) {
 	if e.holder[c.Instance] = c.Holder; c.Holder == was || c.Earlier {
 		return
 	}
-	now := time.Now()
-	event := Event{Taken,
-		fmt.Sprintf("This node holds the VIP %s (%s): %s", c.VIP, c.Instance, c.Why), c.At, now}
+	event := Event{Reason: Taken, At: c.At,
+		Message: fmt.Sprintf("This node holds the VIP %s (%s): %s", c.VIP, c.Instance, c.Why)}
 	if !c.Holder {
 		event.Reason = Lost
 		event.Message = fmt.Sprintf("This node holds the VIP %s (%s) no more: %s", c.VIP,
 			c.Instance, c.Why)
 	}
-	if back := int(now.Sub(e.since) / replenish); back > 0 {
-		e.spent, e.since = max(e.spent-back, 0), now
+	e.add(elections, event)
+}
+
+// add has an Event reported, unless there were too many of its subject.
+func (e *Events) add(of subject, event Event) {
+	event.noted = time.Now()
+	b, most := e.bounds[of], maxBurst
+	if b == nil {
+		b = &bound{}
+		e.bounds[of] = b
 	}
-	if e.spent >= maxBurst {
-		e.dropped++
+	if of == routes {
+		most = maxRoutes
+	}
+	if back := int(event.noted.Sub(b.since) / replenish); back > 0 {
+		b.spent, b.since = max(b.spent-back, 0), event.noted
+	}
+	if b.spent >= most {
+		b.dropped++
 		return
 	}
-	e.spent++
-	if e.dropped > 0 {
-		event.Message += fmt.Sprintf(" (%d changes before were not reported: they were too many)",
-			e.dropped)
-		e.dropped = 0
+	b.spent++
+	if b.dropped > 0 {
+		event.Message += fmt.Sprintf(" (%d %s before were not reported: they were too many)",
+			b.dropped, of)
+		b.dropped = 0
 	}
 	e.waiting = append(e.waiting, event)
 	loop.Wake(e.wake)

@@ -30,9 +30,6 @@ const (
 	labelArbiter      = "node-role.kubernetes.io/arbiter"
 	labelRemote       = "node.openshift.io/remote-worker"
 	labelRemoteOwn    = "onprem-infra.io/remote-worker" // outside OpenShift
-	// labelApart is for an administrator who does not trust a node: no kubelet can set or remove a
-	// label of this kind.
-	labelApart = "onprem-infra.node-restriction.kubernetes.io/no-vip"
 )
 
 // Node is what the cluster phase knows of a Node.
@@ -42,8 +39,9 @@ type Node struct {
 	Since        time.Time // of the last change of Ready; zero if unknown
 	ControlPlane bool
 	Arbiter      bool // holds no VIP and balances nothing
-	// Remote is a worker on another network than the VIPs, or one that an administrator excludes.
-	Remote bool
+	// Remote is a worker on another network than the VIPs, or one that an administrator excludes;
+	// the latter is Apart too.
+	Remote, Apart bool
 
 	Rank    string    // its annotation notice.Rank, verbatim; empty for none
 	Created time.Time // by the API's clock
@@ -61,8 +59,9 @@ type Node struct {
 func (n Node) Equal(o Node) bool {
 	return n.Candidate.Equal(o.Candidate) && n.Ready == o.Ready &&
 		n.ControlPlane == o.ControlPlane && n.Arbiter == o.Arbiter && n.Remote == o.Remote &&
-		n.Rank == o.Rank && n.Created.Equal(o.Created) && n.List == o.List && n.Gone == o.Gone &&
-		n.Way == o.Way && n.Rack == o.Rack && n.State == o.State && n.Kubelet == o.Kubelet
+		n.Apart == o.Apart && n.Rank == o.Rank && n.Created.Equal(o.Created) &&
+		n.List == o.List && n.Gone == o.Gone && n.Way == o.Way && n.Rack == o.Rack &&
+		n.State == o.State && n.Kubelet == o.Kubelet
 }
 
 func labelled(n *corev1.Node, labels ...string) bool {
@@ -75,7 +74,8 @@ func readNode(n *corev1.Node, labels []string) Node {
 		Candidate:    address(n),
 		ControlPlane: labelled(n, labels...),
 		Arbiter:      labelled(n, labelArbiter),
-		Remote:       labelled(n, labelRemote, labelRemoteOwn, labelApart),
+		Remote:       labelled(n, labelRemote, labelRemoteOwn, notice.ApartLabel),
+		Apart:        labelled(n, notice.ApartLabel),
 		Rank:         n.Annotations[notice.Rank],
 		Created:      n.CreationTimestamp.Time,
 		Way:          n.Annotations[notice.Way],

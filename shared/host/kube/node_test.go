@@ -96,6 +96,7 @@ func TestNodeLabels(t *testing.T) {
 		{"any value", either, map[string]string{controlPlane: "true", "node-role.kubernetes.io/worker": ""}, Node{ControlPlane: true}},
 		{"an arbiter", either, map[string]string{"node-role.kubernetes.io/arbiter": ""}, Node{Arbiter: true}},
 		{"a remote worker", either, map[string]string{"node.openshift.io/remote-worker": ""}, Node{Remote: true}},
+		{"one without VIPs", either, map[string]string{"onprem-infra.node-restriction.kubernetes.io/no-vip": ""}, Node{Remote: true, Apart: true}},
 		{"a rack", either, map[string]string{"onprem-infra.io/rack": "b"}, Node{Rack: "b"}},
 		{"the one that counts", []string{master}, map[string]string{master: ""}, Node{ControlPlane: true}},
 		{"the other", []string{master}, map[string]string{controlPlane: ""}, Node{}},

@@ -7,11 +7,14 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"hash/fnv"
+	"io"
 	"strings"
 	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
@@ -51,22 +54,34 @@ func (a *API) NodeName() (string, error) {
 	}
 }
 
-// CreateNodeEvent creates an Event about a Node, which is for people: "kubectl describe node" shows
-// it for an hour. reason is one word in camel case. A kubelet's credentials allow that without any
-// further right. It takes at most half a minute, and is not tried again.
-func (a *API) CreateNodeEvent(
-	ctx context.Context, node, reason, message string, at time.Time,
-) error {
-	when := metav1.NewTime(at)
+// Event is an Event about a Node, for people: "kubectl describe node" shows it for an hour.
+type Event struct {
+	Reason, Message string // one word in camel case, and sentences
+	Warning         bool   // something is wrong
+	At              time.Time
+}
+
+// name is the same for equal Events of a Node alone: several may be of one instant.
+func (e Event) name(node string) string {
+	sum := fnv.New32a()
+	_, _ = io.WriteString(sum, e.Reason+" "+e.Message) // a sum takes everything
+	return fmt.Sprintf("%s.%x.%08x", node, e.At.UnixNano(), sum.Sum32())
+}
+
+// CreateNodeEvent creates an Event about a Node, if it is not there. A kubelet's credentials allow
+// that without any further right. It takes at most half a minute, and is not tried again.
+func (a *API) CreateNodeEvent(ctx context.Context, node string, e Event) error {
+	when, kind := metav1.NewTime(e.At), corev1.EventTypeNormal
+	if e.Warning {
+		kind = corev1.EventTypeWarning
+	}
 	event := &corev1.Event{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: eventsOfNodes, Name: fmt.Sprintf("%s.%x", node, at.UnixNano()),
-		},
+		ObjectMeta: metav1.ObjectMeta{Namespace: eventsOfNodes, Name: e.name(node)},
 		// Programs that show a Node's events search for its name here, as kubelets write it.
 		InvolvedObject: corev1.ObjectReference{
 			APIVersion: "v1", Kind: "Node", Name: node, UID: types.UID(node),
 		},
-		Reason: reason, Message: message, Type: corev1.EventTypeNormal, Count: 1,
+		Reason: e.Reason, Message: e.Message, Type: kind, Count: 1,
 		FirstTimestamp: when, LastTimestamp: when,
 		Source: corev1.EventSource{Component: reporter, Host: node}, ReportingController: reporter,
 		ReportingInstance: node,
@@ -74,7 +89,11 @@ func (a *API) CreateNodeEvent(
 	return a.call(ctx, corev1.SchemeGroupVersion, "create an event about Node "+node,
 		func(ctx context.Context, api *rest.RESTClient) error {
 			events := api.Post().Namespace(eventsOfNodes).Resource("events")
-			return events.Body(event).Do(ctx).Error()
+			err := events.Body(event).Do(ctx).Error()
+			if apierrors.IsAlreadyExists(err) {
+				return nil // the answer to an earlier try was lost
+			}
+			return err
 		})
 }
 

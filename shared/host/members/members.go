@@ -19,7 +19,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
-	"github.com/onprem-infra/onprem-infra/shared/plan/routed"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
 
@@ -34,8 +33,8 @@ type Cluster struct {
 	Intents   *publish.Annotation
 	Gone      *publish.Annotation // that the bootstrap machine is gone
 
-	racks bool                         // this node's own Node has to be asked for the rack's name
-	own   atomic.Pointer[kube.Watcher] // this node's own Node, once its name is known
+	labels bool                         // this node's own Node has to be asked for its labels
+	own    atomic.Pointer[kube.Watcher] // this node's own Node, once its name is known
 
 	plan   plan.Plan
 	ranked bool // nodes have ranks, or are about to
@@ -63,9 +62,9 @@ func New(p plan.Plan, r role.Role, api *kube.API, log *slog.Logger) *Cluster {
 		list: candidates.NewReader(candidates.Cluster(p)),
 	}
 	c.ranked = len(p.VRRP.ControlPlane.Ranks)+len(now.VRRP.ControlPlane.Ranks) > 0
-	c.NodeWatch, c.racks = api.ControlPlane(p.ControlPlaneLabel), racks(p)
+	c.NodeWatch, c.labels = api.ControlPlane(p.ControlPlaneLabel), p.BGP != nil
 	if r == role.Master || vip.WatchesAll(p) || migrates {
-		c.NodeWatch, c.racks = api.AllNodes(p.ControlPlaneLabel), false
+		c.NodeWatch, c.labels = api.AllNodes(p.ControlPlaneLabel), false
 	}
 	if !vip.WatchesAll(p) || !vip.WatchesAll(now) {
 		c.List = api.Object(p.Namespace, notice.Candidates)
@@ -87,7 +86,7 @@ func (c *Cluster) Nodes() ([]member.Node, bool) {
 	for i, n := range all {
 		nodes[i] = member.Node{
 			Candidate: n.Candidate, ControlPlane: n.ControlPlane, NoVIP: n.Arbiter || n.Remote,
-			Rack:   n.Rack,
+			Rack: n.Rack, Apart: n.Apart,
 			Intent: notice.ReadIntent(n.Way), State: n.State, Kubelet: n.Kubelet,
 		}
 		if c.ranked {
@@ -95,12 +94,6 @@ func (c *Cluster) Nodes() ([]member.Node, bool) {
 		}
 	}
 	return nodes, known
-}
-
-// racks reports whether a node may be in a rack that is known by its name.
-func racks(p plan.Plan) bool {
-	return p.BGP != nil && slices.ContainsFunc(p.BGP.Racks,
-		func(r routed.Rack) bool { return r.Name != "" })
 }
 
 // down is since when a Node's kubelet has not been ready; zero if it is, or if that is not known.
@@ -219,5 +212,6 @@ func (c *Cluster) Announce(node string, intent notice.Intent) {
 
 // CreateEvent reports a change as an Event of a Node.
 func (c *Cluster) CreateEvent(ctx context.Context, node string, e publish.Event) error {
-	return c.API.CreateNodeEvent(ctx, node, e.Reason, e.Message, e.At)
+	return c.API.CreateNodeEvent(ctx, node, kube.Event{Reason: e.Reason, Message: e.Message,
+		Warning: e.Warning, At: e.At})
 }

@@ -20,8 +20,8 @@ func (c *Cluster) Watches(wake chan<- struct{}) []Watch {
 		{"nodes", func(ctx context.Context) error { return c.NodeWatch.Run(ctx, wake, written) }},
 		{"how this node uses VRRP", c.Intents.Run},
 	}
-	if c.racks {
-		all = append(all, Watch{"this node's rack", func(ctx context.Context) error {
+	if c.labels {
+		all = append(all, Watch{"this node's own labels", func(ctx context.Context) error {
 			return c.followOwn(ctx, wake)
 		}})
 	}

@@ -14,28 +14,30 @@ import (
 // Speaker is the node's side of the files between its monitor and FRR's parent.
 type Speaker struct {
 	Root string // where the node's files are; empty for the node itself
+
+	monitor speakdir.Monitor
 }
 
 // at is a path of the node.
-func (s Speaker) at(path ...string) string { return s.Root + filepath.Join(path...) }
+func (s *Speaker) at(path ...string) string { return s.Root + filepath.Join(path...) }
 
 // Watched are the files whose changes ask for a round.
-func (s Speaker) Watched() []string { return []string{s.at(spoken.RackFile)} }
+func (s *Speaker) Watched() []string { return []string{s.at(spoken.RackFile)} }
 
 // Rack is what the file of the host's rack has; empty without a file.
-func (s Speaker) Rack() (string, error) {
+func (s *Speaker) Rack() (string, error) {
 	text, err := file.Read(s.at(spoken.RackFile))
 	return strings.TrimSpace(string(text)), err
 }
 
 // dir is where the files are, which is made.
-func (s Speaker) dir() (speakdir.Dir, error) {
+func (s *Speaker) dir() (speakdir.Dir, error) {
 	path := s.at(spoken.RunDir)
 	return speakdir.Dir(path), os.MkdirAll(path, 0o755)
 }
 
 // Former is the identifier of the configuration that is there. One that cannot be read is replaced.
-func (s Speaker) Former() netip.Addr {
+func (s *Speaker) Former() netip.Addr {
 	c, err := speakdir.Dir(s.at(spoken.RunDir)).Config()
 	if err != nil {
 		return netip.Addr{}
@@ -44,7 +46,7 @@ func (s Speaker) Former() netip.Addr {
 }
 
 // Configure writes how the node reaches its routers.
-func (s Speaker) Configure(c spoken.Config) error {
+func (s *Speaker) Configure(c spoken.Config) error {
 	dir, err := s.dir()
 	if err != nil {
 		return err
@@ -53,10 +55,14 @@ func (s Speaker) Configure(c spoken.Config) error {
 }
 
 // Wish writes what the node announces.
-func (s Speaker) Wish(w spoken.Wish) error {
+func (s *Speaker) Wish(w spoken.Wish) error {
 	dir, err := s.dir()
 	if err != nil {
 		return err
 	}
-	return dir.Wish(w)
+	s.monitor.Dir = dir
+	return s.monitor.Wish(w)
 }
+
+// End ends a monitor in order that has wanted something: another one takes over.
+func (s *Speaker) End() error { return s.monitor.End() }

@@ -29,10 +29,15 @@ func (r *Recorder) recordAnnouncing(at time.Time, boot string) (err error) {
 	}
 	for _, e := range r.journal.NoteAnnouncing(l) {
 		r.saved = false
+		if r.options.Report != nil {
+			r.options.Report(e)
+		}
 		switch e.Kind {
 		case journal.OfRoute:
 			r.options.Log.Info("this node announces a VIP, or does not", "vip", e.VIP,
 				"phase", e.Phase, "grade", e.Grade, "why", e.Why)
+		case journal.OfBFD:
+			r.options.Log.Info("BFD with a router", "router", e.Peer, "up", e.Up, "why", e.Why)
 		case journal.OfSession:
 			r.options.Log.Info("a session with a router", "router", e.Peer, "up", e.Up,
 				"why", e.Why)

@@ -3,6 +3,7 @@ package recorder_test
 import (
 	"net/netip"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,7 +29,7 @@ func speaker(t *testing.T, dir speakdir.Dir, phase speak.Phase) {
 var vip = netip.MustParseAddr("198.51.100.5")
 
 // TestRecorder_Speaker holds that what the speaker reports is in the journal beside the VRRP groups, with
-// the reasons of the monitor and of the files, and that Events are made of the groups alone.
+// the reasons of the monitor and of the files, and that all of both is reported.
 func TestRecorder_Speaker(t *testing.T) {
 	n := newNode(t)
 	n.mkdir(t)
@@ -73,8 +74,12 @@ func TestRecorder_Speaker(t *testing.T) {
 	speaker(t, n.Speaker, speak.Withdrawn)
 	expect("withdrawn no server serves 10.1.1.11")
 	end()
-	if len(reported) != 1 || reported[0].State != supervised.Backup {
-		t.Errorf("%+v", reported)
+	var all []string
+	for _, e := range reported {
+		all = append(all, string(e.State)+string(e.Phase))
+	}
+	if slices.Sort(all); !slices.Equal(all, []string{string(supervised.Backup), "announced", "announced", "demoted", "withdrawn"}) {
+		t.Errorf("%q", all)
 	}
 	// A bootstrap machine's speaker has a journal of its own, and no keepalived.
 	own := recorder.Options{Plan: n.Plan, Path: filepath.Join(t.TempDir(), "journal"), Speaker: n.Speaker, Log: n.Log}

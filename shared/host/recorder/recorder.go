@@ -38,7 +38,7 @@ type Options struct {
 	Passes func(vrrp.CheckName) bool
 	// Announced are the other routers that advertise the VIPs; nil if the host does not listen.
 	Announced func() map[string]journal.Announced
-	// Report takes every new entry about a VRRP group, and as late those of an earlier run; may be
+	// Report takes every new entry that is no clash, and as late those of an earlier run; may be
 	// nil.
 	Report func(journal.Entry)
 	// Speaker has the files of FRR's parent; empty if this program's journal has nothing of it.
@@ -203,7 +203,7 @@ func (r *Recorder) read() {
 			"file", r.options.Path, "error", err)
 	}
 	for _, e := range r.journal.Entries() {
-		if r.options.Report != nil && e.Clash == "" && e.Kind == journal.OfElection {
+		if r.options.Report != nil && e.Clash == "" {
 			e.Late = true
 			r.options.Report(e)
 		}

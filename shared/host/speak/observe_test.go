@@ -11,6 +11,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/bgp"
 	"github.com/onprem-infra/onprem-infra/shared/frr"
+	host "github.com/onprem-infra/onprem-infra/shared/host/frr"
 	"github.com/onprem-infra/onprem-infra/shared/host/link/loopback"
 	"github.com/onprem-infra/onprem-infra/shared/host/speak/launch"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
@@ -34,17 +35,32 @@ func apart(t *testing.T) *speaker {
 	return s
 }
 
-// TestObserve_Unknown holds that routers may have what they had of a bgpd which has refused something, until it ends.
+// TestObserve_Unknown holds that routers may have what they had of a bgpd which has something beyond its configuration,
+// until it ends.
 func TestObserve_Unknown(t *testing.T) {
 	t.Parallel()
 	s := apart(t)
 	s.config = config.With(nil)
-	s.config.Communities = []string{"64512:99999999"}
-	for begun := time.Now(); !s.daemons.Unknown(frr.BGP); time.Sleep(20 * time.Millisecond) {
-		if _, err := s.daemons.Ensure(t.Context(), s.config); time.Since(begun) > 10*time.Second {
-			t.Fatalf("bgpd has refused nothing: %v", err)
+	until := func(done func() bool) {
+		t.Helper()
+		for begun := time.Now(); !done(); time.Sleep(20 * time.Millisecond) {
+			if _, err := s.daemons.Ensure(t.Context(), s.config); time.Since(begun) > 10*time.Second {
+				t.Fatalf("bgpd: %v", err)
+			}
 		}
 	}
+	until(func() bool { return s.daemons.Configured(frr.BGP) })
+	conn, err := host.Dial(t.Context(), s.daemons.Launcher.Sockets, frr.BGP)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := conn.Apply(t.Context(), []frr.Command{{Text: "configure terminal"}, {Text: "router bgp 64512"}, {Text: "address-family ipv4 unicast"},
+		{Text: "network 203.0.113.0/24"}, {Text: "end"}}); err != nil {
+		t.Fatal(err)
+	}
+	s.config.Communities = []string{"64512:1"}
+	until(func() bool { return s.daemons.Unknown(frr.BGP) })
 	had := map[string]map[netip.Addr]bgp.Grade{"192.0.2.1": {vip: 4}}
 	s.advertised = had
 	if o, err := s.observe(t.Context()); err != nil || !o.Advertised[vip] || s.sessions["192.0.2.1"].flaps != 0 {

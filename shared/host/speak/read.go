@@ -14,6 +14,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/bgp"
 	"github.com/onprem-infra/onprem-infra/shared/frr"
+	"github.com/onprem-infra/onprem-infra/shared/host/speak/wished"
 	"github.com/onprem-infra/onprem-infra/shared/secret"
 	"github.com/onprem-infra/onprem-infra/shared/speak"
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
@@ -22,6 +23,7 @@ import (
 // read reads the files. What cannot be read stays as it was; the candidate is then the zero value.
 func (s *speaker) read() (candidate frr.Config, err error) {
 	path := filepath.Join(s.Dir, spoken.ConfigFile)
+	dead, errDead := wished.Abandoned(s.Dir) // before its wish is read
 	config, errConfig := decode[spoken.Config](path)
 	if wrong := config.Wrong(); errConfig == nil && len(wrong) > 0 {
 		errConfig = fmt.Errorf("%s: the configuration is refused, and the one before goes on, if "+
@@ -31,6 +33,8 @@ func (s *speaker) read() (candidate frr.Config, err error) {
 	if errWish == nil {
 		s.wish.Receive(wish, time.Now())
 	}
+	s.wish.Miss(dead)
+	errWish = errors.Join(errDead, errWish)
 	if errConfig != nil {
 		return candidate, errors.Join(errConfig, errWish)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/frr/report"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/first"
+	"github.com/onprem-infra/onprem-infra/shared/host/uptime"
 	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 	"github.com/onprem-infra/onprem-infra/shared/speak"
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
@@ -19,7 +20,8 @@ import (
 
 // report writes the status if it is another one, and logs troubles that are new.
 func (s *speaker) report(d speak.Decision, o seen, troubles []error) {
-	status := spoken.Status{At: o.Now, Left: d.Left, BFDTaken: s.bfd.taken}
+	status := spoken.Status{At: o.Now, Up: uptime.Now(), Left: d.Left, BFDTaken: s.bfd.taken,
+		Monitor: s.wish.Monitor(d.Silent, s.Log)}
 	for _, name := range frr.Daemons() {
 		status.Daemons = append(status.Daemons, spoken.Daemon{Name: name,
 			Running: s.daemons.PID(name) != 0, Starts: s.daemons.Starts(name)})

@@ -15,6 +15,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/speak/daemons"
 	"github.com/onprem-infra/onprem-infra/shared/host/speak/judge"
 	"github.com/onprem-infra/onprem-infra/shared/host/speak/launch"
+	"github.com/onprem-infra/onprem-infra/shared/host/speak/wished"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/speak"
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
@@ -55,6 +56,7 @@ func Run(ctx context.Context, o Options) error {
 	defer running.Wait()
 	defer end()
 	running.Go(func() { s.watch(beside, wake) })
+	running.Go(func() { wished.Follow(beside, o.Dir, wake) })
 	if o.Health != "" {
 		running.Go(func() { s.health().Serve(beside) })
 	}

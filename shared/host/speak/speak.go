@@ -109,7 +109,7 @@ func (s *speaker) round(ctx context.Context, end bool) (again time.Time, left bo
 // changed reports whether routers are about to be told something else than they have.
 func (s *speaker) changed(d speak.Decision) bool {
 	for vip, v := range d.State {
-		if v.Phase != s.state[vip].Phase || v.Phase == speak.Demoted ||
+		if v.Phase != s.state[vip].Phase || v.Phase == speak.Demoted && !s.wish.Died() ||
 			v.Phase == speak.Withdrawn && v.Clear.IsZero() {
 			return true
 		}

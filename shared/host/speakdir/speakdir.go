@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/host/uptime"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
 )
@@ -33,13 +34,15 @@ func (d Dir) Config() (spoken.Config, error) {
 	return c, nil
 }
 
-// Status is the speaker's last one, the zero value before the first.
+// Status is the speaker's last one, with times by the clock as it is now; the zero value before the
+// first.
 func (d Dir) Status() (spoken.Status, error) {
 	text, err := file.Read(d.At(spoken.StatusFile))
 	if err != nil || text == nil {
 		return spoken.Status{}, err
 	}
-	return spoken.Decode[spoken.Status](text)
+	s, err := spoken.Decode[spoken.Status](text)
+	return s.By(time.Now(), uptime.Now()), err
 }
 
 // ForgetStatus removes that of a speaker that has ended.
@@ -48,12 +51,6 @@ func (d Dir) ForgetStatus() error { return file.Remove(d.At(spoken.StatusFile)) 
 // Configure writes how the host reaches its routers.
 func (d Dir) Configure(c spoken.Config) error {
 	_, err := file.WriteIfChanged(d.At(spoken.ConfigFile), spoken.Encode(c), 0o644)
-	return err
-}
-
-// Wish writes what the host announces.
-func (d Dir) Wish(w spoken.Wish) error {
-	_, err := file.Update(d.At(spoken.WishFile), spoken.Encode(w), 0o644)
 	return err
 }
 

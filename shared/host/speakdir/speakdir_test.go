@@ -1,6 +1,7 @@
 package speakdir_test
 
 import (
+	"context"
 	"net/netip"
 	"os"
 	"reflect"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/bgp"
 	"github.com/onprem-infra/onprem-infra/shared/host/speakdir"
+	"github.com/onprem-infra/onprem-infra/shared/host/uptime"
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
 )
 
@@ -16,6 +18,7 @@ import (
 // that a configuration of another release is none, while such a status is an error.
 func TestDir(t *testing.T) {
 	d := speakdir.Dir(t.TempDir())
+	monitor := speakdir.Monitor{Dir: d}
 	c, errConfig := d.Config()
 	s, errStatus := d.Status()
 	if errConfig != nil || errStatus != nil || c.Router.IsValid() || !s.At.IsZero() || d.Leave(false) != nil || d.ForgetStatus() != nil {
@@ -28,7 +31,7 @@ func TestDir(t *testing.T) {
 		if err := d.Configure(config); err != nil {
 			t.Fatal(err)
 		}
-		if err := d.Wish(wish); err != nil {
+		if err := monitor.Wish(wish); err != nil {
 			t.Fatal(err)
 		}
 		if err := d.Leave(true); err != nil {
@@ -69,5 +72,40 @@ func TestDir(t *testing.T) {
 	}
 	if s, err := d.Status(); err != nil || s.Left {
 		t.Errorf("it is not forgotten: %v", err)
+	}
+}
+
+// TestAwaitLeft_Clock holds that a wait for a speaker goes by its life, and not by the host's clock: with one that runs it
+// lasts until all has been left, and with one that has died it ends at once, wherever the clock was set meanwhile.
+func TestAwaitLeft_Clock(t *testing.T) {
+	for _, set := range []time.Duration{-8 * time.Hour, 0, 8 * time.Hour} {
+		d := speakdir.Dir(t.TempDir())
+		write := func(s spoken.Status) {
+			s.At = time.Now().Add(set)
+			if err := os.WriteFile(d.At(spoken.StatusFile), spoken.Encode(s), 0o644); err != nil {
+				t.Error(err)
+			}
+		}
+		write(spoken.Status{Up: uptime.Now()})
+		ended := make(chan time.Time, 1)
+		go func() {
+			if _, err := d.AwaitLeft(t.Context()); err != nil {
+				t.Error(err)
+			}
+			ended <- time.Now()
+		}()
+		select {
+		case <-ended:
+			t.Errorf("%v: it did not wait for a speaker that runs", set)
+		case <-time.After(200 * time.Millisecond):
+			write(spoken.Status{Up: uptime.Now(), Left: true})
+			<-ended
+		}
+		write(spoken.Status{Up: uptime.Now() - 11*time.Second})
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		if _, err := d.AwaitLeft(ctx); err != nil {
+			t.Errorf("%v: it waits for a speaker that has died: %v", set, err)
+		}
+		cancel()
 	}
 }

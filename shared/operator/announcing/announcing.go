@@ -57,8 +57,10 @@ type Speaker struct {
 	At      time.Time `json:"at,omitzero"` // of that
 	Silent  bool      `json:"silent"`      // it has written none for some seconds
 	// MonitorSilent means that the host's monitor has asked for nothing for so long that the host
-	// leaves.
+	// leaves, and MonitorDied that it was killed: until another one works the host is behind all
+	// others. Both are by the speaker's own clock, which nobody sets.
 	MonitorSilent bool     `json:"monitorSilent"`
+	MonitorDied   bool     `json:"monitorDied"`
 	Leaving       bool     `json:"leaving"`
 	Left          bool     `json:"left"` // all has ended in order
 	Daemons       []Daemon `json:"daemons"`
@@ -139,10 +141,12 @@ func Of(s Seen) Report {
 
 func speaker(s Seen) Speaker {
 	out := Speaker{Leaving: s.Leaving, Daemons: []Daemon{}, Troubles: []string{},
-		MonitorSilent: s.Wish == nil || s.Now.Sub(s.Wish.Beat) > speak.Silence}
+		MonitorSilent: s.Wish == nil}
 	if s.Status == nil {
 		return out
 	}
+	out.MonitorSilent = out.MonitorSilent || s.Status.Monitor == spoken.Silent
+	out.MonitorDied = s.Status.Monitor == spoken.Died
 	out.Started, out.At, out.Left = true, s.Status.At.UTC(), s.Status.Left
 	out.Silent, out.BFDTaken = s.Now.Sub(s.Status.At) > Stale, s.Status.BFDTaken
 	out.Troubles = append(out.Troubles, s.Status.Troubles...)
@@ -175,7 +179,7 @@ func (r *Report) vip(s Seen, a Address) VIP {
 	v := VIP{VIP: a.VIP, For: a.For, Routers: []string{}, Others: []Other{}}
 	if s.Wish != nil && !r.Speaker.MonitorSilent {
 		v.Wanted = slices.ContainsFunc(s.Wish.Routes,
-			func(o spoken.Route) bool { return o.VIP == a.VIP && !o.Ends })
+			func(o spoken.Route) bool { return o.VIP == a.VIP && !o.Ends && !o.Leaves })
 	}
 	if !v.Wanted {
 		v.Why = a.Why

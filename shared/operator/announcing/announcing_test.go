@@ -69,6 +69,10 @@ func TestFaults(t *testing.T) {
 			s.Status.Sessions[0].Advertised, s.Status.Sessions[1].Advertised, s.Status.VIPs[0].Phase = nil, nil, speak.Idle
 			s.Wish.Routes[0].Ends = true
 		}, "", ""},
+		{"VIPs are kept away from the node", func(s *announcing.Seen) {
+			s.Status.Sessions[0].Advertised, s.Status.Sessions[1].Advertised, s.Status.VIPs[0].Phase = nil, nil, speak.Idle
+			s.Wish.Routes[0].Leaves = true
+		}, "", ""},
 		{"one router has it not", func(s *announcing.Seen) { s.Status.Sessions[1].Advertised = nil }, "", "router ens3 does not have the api VIP"},
 		{"a router of another family", func(s *announcing.Seen) {
 			s.Status.Sessions[0].Peer, s.Config.Peers[0].Address, s.Status.Sessions[0].Advertised = "fd00::1", netip.MustParseAddr("fd00::1"), nil
@@ -81,7 +85,9 @@ func TestFaults(t *testing.T) {
 		{"it is just not silent", func(s *announcing.Seen) { s.Status.At = now.Add(-5 * time.Second) }, "", ""},
 		{"it has never been started", func(s *announcing.Seen) { s.Status = nil }, "this host is to announce 198.51.100.5, and its speaker has not been started", ""},
 		{"it is not needed yet", func(s *announcing.Seen) { s.Status, s.Wish = nil, nil }, "", "the speaker has not been started"},
-		{"the monitor is silent", func(s *announcing.Seen) { s.Wish.Beat = now.Add(-11 * time.Second) }, "", "the speaker receives nothing of the VIPs' monitor"},
+		{"the monitor is silent", func(s *announcing.Seen) { s.Status.Monitor = spoken.Silent }, "", "the speaker receives nothing of the VIPs' monitor"},
+		{"the clock is set, and the monitor works", func(s *announcing.Seen) { s.Wish.Beat = now.Add(-time.Hour) }, "", ""},
+		{"the monitor has died", func(s *announcing.Seen) { s.Status.Monitor = spoken.Died }, "", "the VIPs' monitor was killed on this host"},
 		{"it leaves", func(s *announcing.Seen) {
 			s.Leaving, s.Status.Sessions[0].Advertised, s.Status.Sessions[1].Advertised = true, nil, nil
 		}, "", ""},
@@ -142,7 +148,7 @@ func TestOf(t *testing.T) {
 	for _, change := range []func(*announcing.Seen){
 		func(s *announcing.Seen) { s.Status = nil }, func(s *announcing.Seen) { s.Status.At = now.Add(-time.Hour) }, func(s *announcing.Seen) { s.Leaving = true },
 		func(s *announcing.Seen) { s.Status.Left = true }, func(s *announcing.Seen) { *s = announcing.Seen{Now: now} },
-		func(s *announcing.Seen) { s.Wish = nil }, func(s *announcing.Seen) { s.Status.VIPs[1].Others[0].Announcer = netip.Addr{} },
+		func(s *announcing.Seen) { s.Wish = nil }, func(s *announcing.Seen) { s.Status.Monitor = spoken.Died }, func(s *announcing.Seen) { s.Status.VIPs[1].Others[0].Announcer = netip.Addr{} },
 	} {
 		s := well()
 		change(&s)

@@ -33,6 +33,9 @@ func (r Report) Faults(now time.Time) (f Faults) {
 		return f
 	case s.MonitorSilent:
 		degraded("the speaker receives nothing of the VIPs' monitor, so that this host leaves")
+	case s.MonitorDied:
+		degraded("the VIPs' monitor was killed on this host, which is behind all others until it " +
+			"is back, and leaves after some seconds")
 	}
 	for _, d := range r.Speaker.Daemons {
 		if !d.Running {

@@ -113,6 +113,9 @@ func (s Speaker) text(now time.Time) string {
 		text.WriteString("speaker: it leaves in order\n")
 	case s.MonitorSilent:
 		text.WriteString("speaker: nothing of the VIPs' monitor arrives, so that it leaves\n")
+	case s.MonitorDied:
+		text.WriteString("speaker: the VIPs' monitor was killed, so that this host is behind all " +
+			"others\n")
 	}
 	for _, t := range s.Troubles {
 		fmt.Fprintf(&text, "speaker: %s\n", t)

@@ -130,7 +130,7 @@ func (v VIP) routed() bool {
 // VIPs are the VIPs with events in an incident, by instance.
 func (i Incident) VIPs() (all []VIP) {
 	for _, e := range i.Events {
-		if e.Kind == journal.OfSession {
+		if e.OfRouter() {
 			continue // it is of no VIP
 		}
 		at := slices.IndexFunc(all, func(v VIP) bool { return v.Instance == e.Instance })

@@ -220,12 +220,12 @@ func (e Event) routedCells() []string {
 			grade = fmt.Sprint(e.Grade)
 		}
 		return []string{e.VIP.String(), string(e.Phase), grade}
-	case journal.OfSession:
-		state := "down"
-		if e.Up {
-			state = "up"
+	case journal.OfSession, journal.OfBFD:
+		name := "router " + e.Peer
+		if e.Kind == journal.OfBFD {
+			name = "BFD of " + name
 		}
-		return []string{"router " + e.Peer, state, ""}
+		return []string{name, map[bool]string{false: "down", true: "up"}[e.Up], ""}
 	}
 	return []string{e.VIP.String(), "others", fmt.Sprint(len(e.Others))}
 }

@@ -145,7 +145,12 @@ func (e Entry) about(o Entry) bool {
 }
 
 // beside reports whether an entry is of a kind that others may cause: they are the first to go.
-func (e Entry) beside() bool { return e.Clash != "" || e.Kind == OfSession || e.Kind == OfOthers }
+func (e Entry) beside() bool {
+	return e.Clash != "" || e.Kind == OfOthers || e.OfRouter()
+}
+
+// OfRouter reports whether an entry is about a router, and so of no VIP.
+func (e Entry) OfRouter() bool { return e.Kind == OfSession || e.Kind == OfBFD }
 
 // trim drops the oldest entries, but keeps the newest one about each thing.
 func (j *Journal) trim() {

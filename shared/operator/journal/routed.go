@@ -25,6 +25,7 @@ const (
 	OfRoute    Kind = "route"   // a VIP by BGP: it has a Phase
 	OfSession  Kind = "session" // a session with a router: it has a Peer, and is Up or not
 	OfOthers   Kind = "others"  // which other hosts announce a VIP, as far as routers report it
+	OfBFD      Kind = "bfd"     // BFD of a session that is up: it has a Peer, and is Up or not
 )
 
 // Announcement is what an entry has by BGP.
@@ -77,6 +78,7 @@ func (j *Journal) NoteAnnouncing(l Announcing) (added []Entry) {
 	}
 	for _, s := range l.Status.Sessions {
 		j.noteSession(l, s)
+		j.noteBFD(l, s)
 		j.routed.flaps[s.Peer] = s.Flaps
 	}
 	j.routed.observed = true
@@ -138,6 +140,9 @@ func whyPhase(before Entry, l Announcing, v spoken.VIP) string {
 		case speak.Announced:
 			return fmt.Sprintf("its grade is %d instead of %d", v.Grade, before.Grade)
 		case speak.Demoted:
+			if before.Why == died {
+				return fmt.Sprintf("this host has a monitor again; its grade is %d", v.Grade)
+			}
 			return fmt.Sprintf("this host no longer leaves; its grade is %d", v.Grade)
 		}
 		return fmt.Sprintf("this host serves it, and has sessions with %s; its grade is %d",
@@ -174,9 +179,16 @@ func demoted(l Announcing, v spoken.VIP) string {
 		return "this host was asked to give it up"
 	case !slices.Contains(l.Config.VIPs, v.VIP):
 		return "it is no VIP of the cluster any more"
+	case l.Status.Monitor == spoken.Died:
+		return died
+	case l.Why[v.VIP] != "":
+		return l.Why[v.VIP]
 	}
 	return "this host's monitor was silent"
 }
+
+// died is why a host is behind all others although it serves on.
+const died = "this host's monitor was killed"
 
 func idle(l Announcing, v spoken.VIP) string {
 	switch {
@@ -247,6 +259,32 @@ func (j *Journal) noteSession(l Announcing, s spoken.Session) {
 	j.add(l, e)
 }
 
+// rises is within which time BFD comes up where both sides speak it.
+const rises = 15 * time.Second
+
+// noteBFD notes that a session is up without its BFD, and the end of that. Where BFD ends a session
+// the entry of that has it.
+func (j *Journal) noteBFD(l Announcing, s spoken.Session) {
+	e := Entry{Instance: sessions,
+		Announcement: Announcement{Kind: OfBFD, Peer: s.Peer, Up: s.BFD == "Up"}}
+	before := j.newest(e)
+	known := before.Peer != ""
+	switch lost := known && !before.Up; {
+	case s.Since.IsZero():
+		return
+	case lost && s.BFD == "":
+		e.Up, e.Why = true, "the session does without it"
+	case lost && e.Up:
+		e.Why = "it is up"
+	case !lost && !e.Up && s.BFD != "" && l.At.Sub(s.Since) >= rises:
+		e.Why = fmt.Sprintf("it is %s: the router finds out late that this host is gone", s.BFD)
+	default:
+		return
+	}
+	e.Late = known && !j.routed.observed
+	j.add(l, e)
+}
+
 // ended is what ended a session.
 func ended(s spoken.Session) string {
 	if s.Why == "" {
@@ -291,9 +329,9 @@ func (e Entry) validRouted() error {
 	case e.Kind == OfElection:
 	case e.Kind == OfRoute && !slices.Contains(phases, e.Phase):
 		return fmt.Errorf("the unknown phase %q", e.Phase)
-	case e.Kind == OfSession && e.Peer == "":
+	case (e.Kind == OfSession || e.Kind == OfBFD) && e.Peer == "":
 		return errors.New("a session with no router")
-	case e.Kind == OfRoute, e.Kind == OfSession, e.Kind == OfOthers:
+	case e.Kind == OfRoute, e.Kind == OfSession, e.Kind == OfOthers, e.Kind == OfBFD:
 	default:
 		return fmt.Errorf("the unknown kind %q", e.Kind)
 	}

@@ -43,6 +43,9 @@ func down(why string) func(*Announcing) {
 func TestNoteAnnouncing(t *testing.T) {
 	const i, w, a, d, x = speak.Idle, speak.Waiting, speak.Announced, speak.Demoted, speak.Withdrawn
 	leaving := func(l *Announcing) { l.Leaving = true }
+	bfd := func(state string) func(*Announcing) {
+		return func(l *Announcing) { l.Status.Sessions[0].BFD = state }
+	}
 	others := func(all ...netip.Addr) func(*Announcing) {
 		return func(l *Announcing) {
 			for _, one := range all {
@@ -73,6 +76,17 @@ func TestNoteAnnouncing(t *testing.T) {
 		{"it leaves, and no other one is seen", []Announcing{announcing(0, d, nil), announcing(1, x, nil)}, []string{"withdrawn this host leaves, and no router has reported another one in time"}},
 		{"it stays after all", []Announcing{announcing(0, d, nil), announcing(1, a, nil)}, []string{"announced this host no longer leaves; its grade is 4 grade 4"}},
 		{"its monitor is silent", []Announcing{announcing(0, a, nil), announcing(1, d, nil)}, []string{"demoted this host's monitor was silent grade 4"}},
+		{"its monitor dies, and another one follows", []Announcing{announcing(0, a, nil), announcing(1, d, func(l *Announcing) { l.Status.Monitor = spoken.Died }), announcing(2, a, nil)},
+			[]string{"demoted this host's monitor was killed grade 4", "announced this host has a monitor again; its grade is 4 grade 4"}},
+		{"BFD comes up late", []Announcing{announcing(0, a, bfd("Down")), announcing(14, a, bfd("Down")), announcing(15, a, bfd("Down")), announcing(16, a, bfd("Down")), announcing(17, a, bfd("Up")), announcing(18, a, bfd("Up"))},
+			[]string{"BFD 10.1.1.1 false it is Down: the router finds out late that this host is gone", "BFD 10.1.1.1 true it is up"}},
+		{"BFD is given up", []Announcing{announcing(0, a, nil), announcing(99, a, bfd("Down")), announcing(100, a, nil), announcing(101, a, nil)},
+			[]string{"BFD 10.1.1.1 false it is Down: the router finds out late that this host is gone", "BFD 10.1.1.1 true the session does without it"}},
+		{"a session ends by BFD", []Announcing{announcing(0, a, bfd("Up")), announcing(99, a, func(l *Announcing) {
+			bfd("Down")(l)
+			l.Status.Sessions[0].Since, l.Status.Sessions[0].Why = time.Time{}, "BFD down"
+		})}, []string{"10.1.1.1 false BFD down"}},
+		{"VIPs are kept away from it", []Announcing{announcing(0, a, nil), announcing(1, d, func(l *Announcing) { l.Why = map[netip.Addr]string{vip: "a label"} })}, []string{"demoted a label grade 4"}},
 		{"the cluster has it no longer", []Announcing{announcing(0, a, nil), announcing(1, d, func(l *Announcing) { l.Config.VIPs = nil }), announcing(2, i, func(l *Announcing) { l.Config.VIPs = nil })},
 			[]string{"demoted it is no VIP of the cluster any more grade 4", "idle the speaker began anew"}},
 		{"the speaker was killed", []Announcing{announcing(0, a, nil), announcing(1, i, down(""))}, []string{"idle the speaker began anew", "10.1.1.1 false the session ended", "10.1.1.2 false the session ended"}},
@@ -91,6 +105,8 @@ func TestNoteAnnouncing(t *testing.T) {
 						}
 					case OfSession:
 						text = fmt.Sprintf("%s %t %s", e.Peer, e.Up, e.Why)
+					case OfBFD:
+						text = fmt.Sprintf("BFD %s %t %s", e.Peer, e.Up, e.Why)
 					default:
 						text = fmt.Sprintf("%v %s", e.Others, e.Why)
 					}
@@ -206,6 +222,8 @@ func TestDecode_Announcing(t *testing.T) {
 		`"kind":"others","instance":"bgp:x","others":["","10.1.1.1"]`:      "",
 		`"kind":"route","instance":"bgp:x","phase":"sings"`:                "the unknown phase",
 		`"kind":"session","instance":"bgp"`:                                "no router",
+		`"kind":"bfd","instance":"bgp"`:                                    "no router",
+		`"kind":"bfd","instance":"bgp","peer":"10.1.1.1"`:                  "",
 		`"kind":"opera","instance":"bgp"`:                                  "the unknown kind",
 		`"instance":"bgp"`:                                                 "the unknown state",
 	} {

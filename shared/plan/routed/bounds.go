@@ -24,6 +24,7 @@ func (p *Plan) bounds(checks vrrp.Timing) []bound.Bound {
 	ingress := detects(checks.Checks[vrrp.CheckIngress])
 	leave := func(g bgp.Grade) int { return ms(speak.Leave(len(p.Policy.Demotions(g)))) }
 	leaves, hands := leave(p.Grades.Nodes[0]), leave(p.Grades.Bootstrap)
+	demote := speak.Demote(len(p.Policy.Demotions(p.Grades.Nodes[0])))
 	steps := func(within int) string {
 		return fmt.Sprintf("its paths are made longer one number after the other, then withdrawn, "+
 			"then the addresses removed: %d ms at most in all, in which it serves", within)
@@ -45,9 +46,12 @@ func (p *Plan) bounds(checks vrrp.Timing) []bound.Bound {
 		{Scenario: "bgp-router-loss", Failure: "one of two routers of a host vanishes",
 			Ms: ms(gone), DarkMs: ms(gone), Why: "the routers above it find out by their own " +
 				"timers, assumed to be these: " + finds},
-		{Scenario: "bgp-monitor-kill", Failure: "the monitor of a host dies and does not come back",
-			Ms: ms(speak.Silence) + leaves, Why: fmt.Sprintf("its last wish counts for %d ms; "+
-				"then %s", ms(speak.Silence), steps(leaves))},
+		{Scenario: "bgp-monitor-kill", Failure: "the monitor of a host is killed",
+			Ms: ms(demote + pass), Why: fmt.Sprintf("that is noticed within %d ms; then its paths "+
+				"are made longer one number after the other, and it is behind all others after "+
+				"%d ms at most; routers pass that on in %d ms. It serves on. If it has no monitor "+
+				"again %d ms after the last wish it withdraws", ms(speak.Notice), ms(demote),
+				ms(pass), ms(speak.Silence))},
 		{Scenario: "bgp-lb-crash",
 			Failure: "the balancer of a node is killed and does not come back",
 			Ms:      ms(lb + pass), DarkMs: ms(vrrp.Reaction), Why: fmt.Sprintf("its end wakes "+

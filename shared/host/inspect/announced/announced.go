@@ -14,6 +14,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	decide "github.com/onprem-infra/onprem-infra/shared/announcing"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
+	"github.com/onprem-infra/onprem-infra/shared/host/uptime"
 	"github.com/onprem-infra/onprem-infra/shared/operator/announcing"
 	"github.com/onprem-infra/onprem-infra/shared/operator/judge"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -74,6 +75,9 @@ func Report(
 	unseen.Add("what the monitor has this host announce", err)
 	seen.Status, err = Spoken[spoken.Status](i.Files, spoken.StatusFile)
 	unseen.Add("the speaker", err)
+	if seen.Status != nil {
+		*seen.Status = seen.Status.By(seen.Now, uptime.Now())
+	}
 	seen.Leaving, err = i.Files.Exists(spoken.RunDir + "/" + spoken.LeaveFile)
 	unseen.Add("whether this host leaves", err)
 	return announcing.Of(seen)

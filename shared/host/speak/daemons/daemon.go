@@ -26,6 +26,7 @@ type daemon struct {
 	given  bool         // it has been given something since its start
 	silent bool         // it has not answered in this round
 	fails  int          // questions in a row without an answer
+	lack   lack         // what it has refused; the zero value for nothing
 }
 
 func (o *daemon) stop(ctx context.Context) error {
@@ -36,7 +37,7 @@ func (o *daemon) stop(ctx context.Context) error {
 // forget ends the connection. A daemon that has just started has no configuration.
 func (o *daemon) forget() {
 	o.hangUp()
-	o.has, o.given, o.silent, o.fails = frr.Config{}, false, false, 0
+	o.has, o.given, o.silent, o.fails, o.lack = frr.Config{}, false, false, 0, lack{}
 }
 
 func (o *daemon) hangUp() {
@@ -95,15 +96,18 @@ func (o *daemon) show(ctx context.Context, sockets, question string) (string, er
 	return answer, err
 }
 
-// change leads the daemon to a configuration. If it refuses a part of that, or does not have what
-// it took, it is not known what it has, and the next round gives it all anew. If it does not answer
-// it is killed: what it had could stay, as nothing undoes what is not known. Its end withdraws all,
-// and it starts without anything.
+// change leads the daemon to a configuration. If it refuses a part of that, it has the rest, and
+// that part is given again by repair. If it has something beyond it, that is not known to be
+// harmless: all is given anew. If it does not answer it is killed: what it had could stay, as
+// nothing undoes what is not known. Its end withdraws all, and it starts without anything.
 func (o *daemon) change(ctx context.Context, sockets string, to frr.Config) error {
 	commands := frr.Difference(o.name, o.has, to)
 	if len(commands) == 0 {
 		o.has = to
 		return nil
+	}
+	if !o.has.Router.IsValid() && o.lack.holds(to, time.Now()) {
+		return o.lack.err
 	}
 	conn, err := o.reach(ctx, sockets)
 	if err != nil {
@@ -111,21 +115,70 @@ func (o *daemon) change(ctx context.Context, sockets string, to frr.Config) erro
 	}
 	from := o.has
 	o.has, o.given = frr.Config{}, true
-	if err := conn.Apply(ctx, commands); err != nil {
+	refused := conn.Apply(ctx, commands)
+	if host.Unanswered(refused) {
+		return o.failed(refused)
+	}
+	known := o.lack.err == nil || same(o.lack.of, to) // what it refuses of that
+	if refused == nil && known && from.Announced != nil && to.Announced != nil {
+		o.has = to // routes are asked for anyway
+		return nil
+	}
+	return o.verify(ctx, conn, to, refused, known)
+}
+
+// repair gives the daemon what it has refused, when it is time for that. Sessions last.
+func (o *daemon) repair(ctx context.Context, sockets string) error {
+	if o.lack.err == nil || !o.has.Router.IsValid() || time.Now().Before(o.lack.next) {
+		return o.lack.err
+	}
+	conn, err := o.reach(ctx, sockets)
+	if err != nil {
+		return err
+	}
+	running, err := conn.Show(ctx, runningConfig)
+	if err != nil {
 		return o.failed(err)
 	}
-	if from.Announced == nil || to.Announced == nil { // routes alone are asked for anyway
-		running, err := conn.Show(ctx, "show running-config")
-		if err != nil {
-			return o.failed(err)
-		}
-		if missing, extra := frr.Compare(o.name, to, running); len(missing)+len(extra) > 0 {
-			return fmt.Errorf("%s has taken its configuration, and lacks %q, and has %q beyond it",
-				o.name, missing, extra)
-		}
+	refused := conn.Apply(ctx, frr.Repair(o.name, o.has, running))
+	if host.Unanswered(refused) {
+		return o.failed(refused)
 	}
-	o.has = to
-	return nil
+	return o.verify(ctx, conn, o.has, refused, false)
+}
+
+// runningConfig asks a daemon what it has.
+const runningConfig = "show running-config"
+
+// verify reads back what the daemon has of a configuration, of which it may have refused a part. If
+// it is known what it refuses, that is no news.
+func (o *daemon) verify(ctx context.Context, conn *host.Daemon, to frr.Config, refused error,
+	known bool) error {
+	running, err := conn.Show(ctx, runningConfig)
+	if err != nil {
+		return o.failed(err)
+	}
+	if refused != nil {
+		o.hangUp() // it may be in a section
+	}
+	missing, extra := frr.Compare(o.name, to, running)
+	if len(extra) == 0 {
+		o.has = to
+	} else {
+		o.has = frr.Config{}
+	}
+	switch {
+	case len(missing)+len(extra) == 0:
+		o.lack = lack{}
+		return nil
+	case refused == nil && known && o.lack.err != nil && len(extra) == 0:
+		return nil
+	case refused == nil:
+		refused = fmt.Errorf("%s has taken its configuration, and lacks %q, and has %q beyond it",
+			o.name, missing, extra)
+	}
+	o.lack = o.lack.again(to, refused, time.Now())
+	return o.lack.err
 }
 
 // failed ends the connection after an error of a change, and the daemon if it has not answered.

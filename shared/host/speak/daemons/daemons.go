@@ -98,6 +98,9 @@ func (d *Daemons) Ensure(ctx context.Context, c frr.Config) (starting bool, err 
 		wanted := c
 		wanted.Announced = one.has.Announced
 		err := one.change(ctx, d.Launcher.Sockets, wanted)
+		if err == nil {
+			err = one.repair(ctx, d.Launcher.Sockets)
+		}
 		ready = ready && err == nil
 		if one.starting(err) {
 			starting = true

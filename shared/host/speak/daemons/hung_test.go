@@ -151,17 +151,31 @@ func TestAsk_Hung(t *testing.T) {
 	}
 }
 
-// TestUnknown holds of which daemon it is not known what it has: one that has refused something, until it is started anew.
+// TestUnknown holds of which daemon it is not known what it has: one that has something beyond its configuration, until
+// it is started anew. It is given all anew after a pause, and not in each round.
 func TestUnknown(t *testing.T) {
 	t.Parallel()
 	d := started(t)
 	if d.Unknown(frr.BGP) {
 		t.Error("it is not known although it has taken all")
 	}
+	other(t, d, "configure terminal", "router bgp 64512", "address-family ipv4 unicast", "network 203.0.113.0/24", "exit", "exit", "end")
 	bad := wants
 	bad.Communities = []string{"64512:99999999"}
-	if _, err := d.Ensure(t.Context(), bad); err == nil || host.Unanswered(err) || !d.Unknown(frr.BGP) || d.Configured(frr.BGP) {
-		t.Errorf("it refuses something: %v", err)
+	one := d.all[frr.BGP]
+	var next time.Time
+	for i := range 5 {
+		if _, err := d.Ensure(t.Context(), bad); err == nil || host.Unanswered(err) || !d.Unknown(frr.BGP) || d.Configured(frr.BGP) {
+			t.Errorf("it has something beyond: %v", err)
+		}
+		if err := d.Announce(t.Context(), bad, map[netip.Addr]bgp.Grade{vip: 4}); err == nil {
+			t.Error("it announces all the same")
+		}
+		if i == 0 {
+			next = one.lack.next
+		} else if !one.lack.next.Equal(next) {
+			t.Errorf("round %d: all is given anew in its pause", i)
+		}
 	}
 	d.Kill(frr.BGP)
 	ended(d)

@@ -16,6 +16,9 @@ import (
 type Wish struct {
 	spoken.Wish
 	received time.Time // when its monitor was alive last, by this program's clock
+	dead     bool      // its monitor has left its lock behind
+	last     time.Time // the heartbeat then
+	missed   spoken.Monitor
 }
 
 // Receive takes a wish into use. Now is this program's own clock, which no change of the host's
@@ -34,7 +37,7 @@ func (w *Wish) Receive(is spoken.Wish, now time.Time) {
 // Speak is the wish for the decision, and whether the host is to leave.
 func (w *Wish) Speak(leaving bool) speak.Wish {
 	is := w.Wish.Speak(leaving)
-	is.Beat = w.received
+	is.Beat, is.Died = w.received, w.Died()
 	return is
 }
 

@@ -52,10 +52,13 @@ func TestScenarios(t *testing.T) {
 			}
 			rows[s.Name] = row
 		}
-		for _, cheap := range []string{"bgp-graceful", "bgp-upgrade", "bgp-ingress-graceful", "bgp-handover", "bgp-zebra-kill", "bgp-monitor-kill", "bgp-one-path"} {
+		for _, cheap := range []string{"bgp-graceful", "bgp-upgrade", "bgp-ingress-graceful", "bgp-handover", "bgp-zebra-kill", "bgp-monitor-kill", "bgp-monitor-kill-then", "bgp-monitor-restart", "bgp-one-path"} {
 			if r := rows[cheap]; r.Dark > 0 {
 				t.Errorf("%s, %s costs clients something: %+v", fabric, cheap, r)
 			}
+		}
+		if r := rows["bgp-monitor-restart"]; r.Own+r.Others > 0 {
+			t.Errorf("%s: a monitor that is replaced moves connections: %+v", fabric, r)
 		}
 		for _, dear := range []string{"bgp-power-loss", "bgp-node-down", "bgp-router-crash", "bgp-lb-crash"} {
 			if r := rows[dear]; r.Share == 0 || r.Dark == 0 || r.Bound <= 0 || r.Own == 0 {

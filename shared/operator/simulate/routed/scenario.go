@@ -21,6 +21,7 @@ type Scenario struct {
 	vip    schedule.VIP
 	joins  bool // the bootstrap machine announces at the beginning, and nodes join
 	kinds  []schedule.Kind
+	later  []schedule.Kind                     // that follow some seconds after those
 	only   func(schedule.Cluster, string) bool // what of its targets it can happen to; nil for all
 	lasts  time.Duration
 	length time.Duration
@@ -35,6 +36,9 @@ func Find(name string) (Scenario, bool) {
 	}
 	return Scenario{}, false
 }
+
+// later is when the faults come that follow others: while the last wish of a dead monitor counts.
+const later = 6 * time.Second
 
 // flows are how many clients there are.
 func flows() int { return 240 }
@@ -75,6 +79,9 @@ func (s Scenario) schedule(c schedule.Cluster, seed uint64) (run schedule.Schedu
 	of := targets[random.IntN(len(targets))]
 	for _, k := range s.kinds {
 		run.Faults = append(run.Faults, schedule.Fault{At: at, Kind: k, Of: of, For: s.lasts})
+	}
+	for _, k := range s.later {
+		run.Faults = append(run.Faults, schedule.Fault{At: at + later, Kind: k, Of: of})
 	}
 	if s.kinds[0] == schedule.KeepRoutes {
 		run.Faults = append(run.Faults, schedule.Fault{At: at + time.Second,
@@ -145,10 +152,17 @@ const none = "-"
 
 // daemons are failures of the product's own programs.
 func daemons() []Scenario {
-	const lasts = 20 * time.Second
+	const lasts, restart = 20 * time.Second, 5 * time.Second
 	return []Scenario{
 		{Name: "bgp-monitor-kill", About: "the monitor of a node is killed, and stays away",
 			kinds: one(schedule.KillMonitor), only: on(master), length: lasts},
+		{Name: "bgp-monitor-kill-then", About: "the monitor of a node is killed, and six seconds " +
+			"later its HAProxy and API server", of: "bgp-monitor-kill", only: on(master),
+			kinds: one(schedule.KillMonitor), later: one(schedule.KillLB, schedule.KillAPI),
+			length: lasts},
+		{Name: "bgp-monitor-restart", About: "the monitor of a node ends in order, and is back " +
+			"after five seconds", of: none, kinds: one(schedule.EndMonitor), only: on(master),
+			lasts: restart, length: lasts},
 		{Name: "bgp-daemon-kill", About: "bgpd of a node is killed",
 			kinds: one(schedule.KillBGP), only: on(master), length: lasts},
 		{Name: "bgp-bfdd-kill", About: "bfdd of a node is killed", of: none,

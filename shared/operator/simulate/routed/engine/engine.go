@@ -124,6 +124,8 @@ func (r *run) ofHost(e world.Event, h *world.Host) {
 		if e.Gen == h.Boots {
 			r.off(h)
 		}
+	case world.EvNotice:
+		host.Notice(w, h, e.Gen)
 	case world.EvDrained:
 		if e.Gen == h.API.Gen && h.Draining {
 			rules.Fails(w)

@@ -45,7 +45,7 @@ func (r *run) disturb(k schedule.Kind, box int) {
 	switch k {
 	case schedule.Reboot, schedule.Upgrade, schedule.Join:
 	case schedule.KillLB, schedule.StopLB, schedule.KillAPI, schedule.StopAPI, schedule.EndAPI,
-		schedule.KillRouter, schedule.KillMonitor:
+		schedule.KillRouter, schedule.KillMonitor, schedule.EndMonitor:
 		rules.Fails(r.World)
 	default:
 		rules.Disturb(r.World, box)
@@ -135,6 +135,8 @@ func (r *run) ofPrograms(f schedule.Fault, h *world.Host) {
 	case schedule.KillRouter:
 		stop(&h.Ingress, false)
 	case schedule.KillMonitor:
+		host.KillMonitor(w, h)
+	case schedule.EndMonitor:
 		host.Unwatch(w, h)
 	case schedule.StopBGP:
 		host.Freeze(w, h, true)

@@ -53,7 +53,7 @@ func (r *run) restart(k schedule.Kind, h *world.Host) {
 		host.Part(w, h, world.PartLB)
 	case schedule.KillRouter:
 		host.Part(w, h, world.PartIngress)
-	case schedule.KillMonitor:
+	case schedule.KillMonitor, schedule.EndMonitor:
 		host.Part(w, h, world.PartMonitor)
 	case schedule.StopBGP:
 		host.Freeze(w, h, false)

@@ -138,7 +138,7 @@ func Watch(w *world.World, h *world.Host) {
 	if !h.On || h.Watches {
 		return
 	}
-	h.Watches = true
+	h.Watches, h.Died = true, false
 	h.Starts++
 	for i := range h.Checks {
 		c := &h.Checks[i]
@@ -158,11 +158,27 @@ func Watch(w *world.World, h *world.Host) {
 	Wake(w, h)
 }
 
-// Unwatch ends the monitor.
+// Unwatch ends the monitor, in order.
 func Unwatch(w *world.World, h *world.Host) {
 	if h.Watches {
 		h.Watches, h.Beat = false, w.Now-w.Take(world.Beats)
 		h.Starts++
+	}
+}
+
+// KillMonitor ends it without order, which the speaker notices.
+func KillMonitor(w *world.World, h *world.Host) {
+	if h.Watches {
+		Unwatch(w, h)
+		w.After(w.Take(world.Notices), probe(h, 0, world.EvNotice))
+	}
+}
+
+// Notice has the speaker know that the monitor has died, if no other one has started.
+func Notice(w *world.World, h *world.Host, gen uint32) {
+	if gen == h.Starts && h.On {
+		h.Died = true
+		Wake(w, h)
 	}
 }
 

@@ -60,7 +60,7 @@ func Round(w *world.World, h *world.Host) {
 	if !d.Again.IsZero() {
 		next = min(next, d.Again.Sub(o.Now))
 	}
-	if changes(before, d.State) {
+	if changes(before, d.State, h.Died) {
 		next = world.Next
 	}
 	if d.Left && h.Leaving {
@@ -71,9 +71,9 @@ func Round(w *world.World, h *world.Host) {
 }
 
 // changes reports whether routers are about to be told something else than they have.
-func changes(before, after speak.State) bool {
+func changes(before, after speak.State, died bool) bool {
 	for vip, v := range after {
-		if v.Phase != before[vip].Phase || v.Phase == speak.Demoted ||
+		if v.Phase != before[vip].Phase || v.Phase == speak.Demoted && !died ||
 			v.Phase == speak.Withdrawn && v.Clear.IsZero() {
 			return true
 		}
@@ -122,7 +122,7 @@ func wish(w *world.World, h *world.Host) speak.Wish {
 	if !h.Watches {
 		beat = h.Beat
 	}
-	out := speak.Wish{Beat: world.Time(beat), Leaving: h.Leaving || h.Yields,
+	out := speak.Wish{Beat: world.Time(beat), Leaving: h.Leaving || h.Yields, Died: h.Died,
 		VIPs: map[netip.Addr]speak.Route{}}
 	for _, v := range schedule.VIPs() {
 		if h.Wish[v] {

@@ -31,6 +31,7 @@ const (
 	EndAPI       Kind = "end-api"      // SIGTERM to it: not ready, it serves for a while
 	KillRouter   Kind = "kill-router"  // SIGKILL to the ingress router
 	KillMonitor  Kind = "kill-monitor" // SIGKILL to the monitor of the node's checks
+	EndMonitor   Kind = "end-monitor"  // SIGTERM to it
 	KillBGP      Kind = "kill-bgpd"
 	StopBGP      Kind = "stop-bgpd" // SIGSTOP to it
 	KillBFD      Kind = "kill-bfdd"
@@ -45,8 +46,8 @@ const (
 // Kinds are all of them.
 func Kinds() []Kind {
 	return []Kind{PowerOff, Reboot, Upgrade, Cut, Unplug, FlapBFD, Partition, KillLB, StopLB,
-		KillAPI, StopAPI, EndAPI, KillRouter, KillMonitor, KillBGP, StopBGP, KillBFD, KillZebra,
-		KillSpeaker, IgnoreLength, OnePath, KeepRoutes, Join}
+		KillAPI, StopAPI, EndAPI, KillRouter, KillMonitor, EndMonitor, KillBGP, StopBGP, KillBFD,
+		KillZebra, KillSpeaker, IgnoreLength, OnePath, KeepRoutes, Join}
 }
 
 // Fault is one fault.

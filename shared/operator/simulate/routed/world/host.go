@@ -61,6 +61,7 @@ type Monitor struct {
 	Watches bool // it runs
 	Starts  uint32
 	Beat    time.Duration // its last one, while it does not run
+	Died    bool          // it was killed, and the speaker has noticed that
 	Seen    bool          // the gate: it has observed the API
 	Checks  [3]Check
 	Wish    [2]bool

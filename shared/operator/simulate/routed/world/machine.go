@@ -1,6 +1,10 @@
 package world
 
-import "time"
+import (
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/speak"
+)
 
 // Span is a time that is not always the same.
 type Span struct{ least, most time.Duration }
@@ -37,6 +41,7 @@ var (
 	BootAPI  = Span{2 * s, 5 * s}    // and to its API server
 	Restarts = Span{1000 * ms, 1300 * ms}
 	Beats    = Span{0, time.Second} // since the last beat of a monitor
+	Notices  = Span{0, speak.Notice}
 	Forwards = Span{20 * s, 40 * s} // a router, from its power until it forwards
 	LameDuck = 12 * s               // an API server serves after SIGTERM
 )

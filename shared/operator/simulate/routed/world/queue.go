@@ -33,6 +33,7 @@ const (
 	EvRedirect                  // the monitor sets or removes the redirect
 	EvPart                      // a part of a host starts
 	EvOff                       // a host's power goes, in order
+	EvNotice                    // a speaker notices that the monitor has died
 	EvDrained                   // an API server ends that announced its shutdown
 	EvForwards                  // a router has started
 )

@@ -21,9 +21,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/kubeapi"
 )
 
-// TestRack holds that a worker, which follows the control plane's Nodes alone, knows the label of its
-// own Node where racks have names, by a kubelet's credentials, and each change of it.
-func TestRack(t *testing.T) {
+// TestLabels holds that a worker, which follows the control plane's Nodes alone, knows the labels of its own Node where it
+// may announce VIPs to routers, by a kubelet's credentials, and each change of them.
+func TestLabels(t *testing.T) {
 	c, s := kubeapi.Local(t, kubeapi.Server{})
 	id, err := c.Sign(kubeapi.Node("worker-0"))
 	dir := t.TempDir()
@@ -41,33 +41,33 @@ func TestRack(t *testing.T) {
 	api := func() *kube.API {
 		return kube.NewAPI(filepath.Join(dir, "kubeconfig"), slog.New(slog.DiscardHandler))
 	}
-	for _, p := range []plan.Plan{kubeapi.Plan(), {Shape: plan.Shape{Announcing: routed.Announcing{BGP: &routed.Plan{Racks: named.BGP.Racks[1:]}}}}} {
-		if New(p, role.Worker, api(), slog.New(slog.DiscardHandler)).racks {
-			t.Error("a worker follows its Node for a name that no rack has")
+	for want, p := range map[bool]plan.Plan{false: kubeapi.Plan(), true: {Shape: plan.Shape{Announcing: routed.Announcing{BGP: &routed.Plan{}}}}} {
+		if got := New(p, role.Worker, api(), slog.New(slog.DiscardHandler)).labels; got != want {
+			t.Errorf("a worker follows its Node: %t, and announces VIPs: %t", got, want)
 		}
 	}
-	if New(named, role.Master, api(), slog.New(slog.DiscardHandler)).racks {
+	if New(named, role.Master, api(), slog.New(slog.DiscardHandler)).labels {
 		t.Error("a control plane node follows its Node twice")
 	}
 	cluster, wake := New(named, role.Worker, api(), slog.New(slog.DiscardHandler)), make(chan struct{}, 1)
 	for _, w := range cluster.Watches(wake) {
-		if w.What == "this node's rack" {
+		if w.What == "this node's own labels" {
 			go func() { _ = w.Run(t.Context()) }()
 		}
 	}
-	wants := func(want string) {
+	wants := func(want string, apart bool) {
 		t.Helper()
 		var got []member.Node
 		for begun := time.Now(); time.Since(begun) < 20*time.Second; time.Sleep(20 * time.Millisecond) {
-			if got, _ = cluster.Nodes(); len(got) == 1 && got[0].Name == "worker-0" && got[0].Rack == want {
+			if got, _ = cluster.Nodes(); len(got) == 1 && got[0].Name == "worker-0" && got[0].Rack == want && got[0].Apart == apart {
 				return
 			}
 		}
 		t.Errorf("%+v, want the rack %q", got, want)
 	}
-	wants("a")
-	if err := s.Admin().Do(t.Context(), http.MethodPatch, "/api/v1/nodes/worker-0", map[string]any{"metadata": map[string]any{"labels": map[string]any{notice.RackLabel: "b"}}}, nil); err != nil {
+	wants("a", false)
+	if err := s.Admin().Do(t.Context(), http.MethodPatch, "/api/v1/nodes/worker-0", map[string]any{"metadata": map[string]any{"labels": map[string]any{notice.RackLabel: "b", notice.ApartLabel: ""}}}, nil); err != nil {
 		t.Fatal(err)
 	}
-	wants("b")
+	wants("b", true)
 }

@@ -1,0 +1,73 @@
+package wished
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/speak"
+	"github.com/onprem-infra/onprem-infra/shared/spoken"
+)
+
+// Abandoned reports whether a monitor has left its lock in a directory behind.
+func Abandoned(dir string) (bool, error) {
+	return file.Abandoned(filepath.Join(dir, spoken.MonitorFile))
+}
+
+// Follow wakes when the monitor dies, or its lock is back, until ctx ends: the kernel reports the
+// end of a lock only to programs that wait to have it. What cannot be read is an error of the next
+// round.
+func Follow(ctx context.Context, dir string, wake chan<- struct{}) {
+	tick := time.NewTicker(speak.Notice)
+	defer tick.Stop()
+	for was := false; ; {
+		dead, err := Abandoned(dir)
+		if err == nil && dead != was {
+			was = dead
+			loop.Wake(wake)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// Miss takes what the lock of a monitor has shown before the wish was read: whether its monitor has
+// ended without order. That counts until there is another heartbeat, which may be of a monitor that
+// locks nothing.
+func (w *Wish) Miss(dead bool) {
+	if dead && !w.dead {
+		w.last = w.Beat
+	}
+	w.dead = dead
+}
+
+// Died reports whether the monitor has ended without order, and no other one lives.
+func (w *Wish) Died() bool { return w.dead && w.Beat.Equal(w.last) }
+
+// Monitor is what is known of the monitor, with what was decided about it. It logs a change.
+func (w *Wish) Monitor(silent bool, log *slog.Logger) spoken.Monitor {
+	is := spoken.Works
+	switch {
+	case silent:
+		is = spoken.Silent
+	case w.Died():
+		is = spoken.Died
+	}
+	switch {
+	case is == w.missed:
+	case is == spoken.Works:
+		log.Info("the monitor works again", "before", string(w.missed))
+	case is == spoken.Died:
+		log.Warn("the monitor was killed: this host is behind all others")
+	default:
+		log.Warn("the monitor is silent: this host leaves", "bound", speak.Silence)
+	}
+	w.missed = is
+	return is
+}
