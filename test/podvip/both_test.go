@@ -2,6 +2,7 @@ package podvip
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -185,14 +186,18 @@ func (a *answerer) start() {
 	go func() { _ = server.Serve(listener) }() // it ends with the test
 	a.l.t.Cleanup(func() { _ = server.Close() })
 	a.balancer.Store(&balancer{up: true, check: "L7OK"})
+	if a.stats == nil {
+		a.stats = a.listen(statsAt)
+	}
 }
 
+// fail ends the balancer; the node has no API server.
 func (a *answerer) fail() {
 	a.l.t.Helper()
-	a.balancer.Store(&balancer{})
-	if err := a.server.Close(); err != nil {
+	if err := errors.Join(a.server.Close(), a.stats.Close()); err != nil {
 		a.l.t.Error(err)
 	}
+	a.stats = nil
 }
 
 // route sends a host's packets for others to the leaf.
