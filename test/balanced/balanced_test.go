@@ -87,7 +87,8 @@ func (w *world) measure(scenario string, times int) {
 // happens.
 func (w *world) cost(sum *figures.Sum, unaffected *node, happens func()) {
 	w.t.Helper()
-	const every, patience = 10 * time.Millisecond, 200 * time.Millisecond
+	// Nothing is lost here without an answer, and a busy machine keeps clients waiting.
+	const every, patience = 10 * time.Millisecond, 900 * time.Millisecond
 	clients := traffic.Probe(w.f.Client.Dial, "https://"+netip.AddrPortFrom(fabric.VIP4, 6443).String()+"/readyz", w.trust(), every, patience)
 	control := traffic.Probe(w.f.Client.Dial, "https://"+netip.AddrPortFrom(unaffected.address, 6443).String()+"/readyz", w.trust(), every, patience)
 	time.Sleep(500 * time.Millisecond)
