@@ -26,7 +26,7 @@ func serves(h *world.Host, v schedule.VIP) bool {
 
 // watchPorts has the monitor of a node probe the ports behind its VIPs, if they have closed.
 func watchPorts(w *world.World, h *world.Host) {
-	if h.Index == 0 {
+	if h.Index == 0 || w.Defect == schedule.Waiting {
 		return
 	}
 	for _, v := range schedule.VIPs() {
