@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -37,7 +38,7 @@ const (
 	monitor = "speaker/speaker-monitor"
 )
 
-// node starts a node.
+// node adds a node, with its API server.
 func (w *world) node(rack, number int) {
 	w.t.Helper()
 	name := fmt.Sprintf("n%d", len(w.nodes)+1)
@@ -64,10 +65,21 @@ func (w *world) node(rack, number int) {
 	w.must(n.Write(files...))
 	w.t.Cleanup(n.end)
 	n.startAPI()
-	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
-	defer cancel()
-	w.must(n.Start(ctx))
 	w.nodes = append(w.nodes, n)
+}
+
+// start starts the pods of all nodes side by side.
+func (w *world) start() {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), 2*time.Minute)
+	defer cancel()
+	errs := make([]error, len(w.nodes))
+	var starting sync.WaitGroup
+	for i, n := range w.nodes {
+		starting.Go(func() { errs[i] = n.Start(ctx) })
+	}
+	starting.Wait()
+	w.must(errors.Join(errs...))
 }
 
 func (n *node) end() {

@@ -61,6 +61,7 @@ func open(t *testing.T) *world {
 	for _, n := range []struct{ rack, number int }{{1, 11}, {1, 12}, {2, 13}} {
 		w.node(n.rack, n.number)
 	}
+	w.start()
 	w.until("ways to all nodes", time.Minute, w.spread)
 	return w
 }
