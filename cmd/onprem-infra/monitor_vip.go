@@ -130,7 +130,7 @@ func monitorVIP(
 		}
 		m.watch(ctx, "links", func(ctx context.Context) error { return links.Watch(ctx, m.wake) })
 		followSupervisor(ctx, m, host, p)
-		followAnnouncer(ctx, m, host, p, announcer)
+		followAnnouncer(ctx, m, host, p, announcer, made)
 		events := publish.NewEvents(seen.API.NodeName, seen.CreateEvent, m.log)
 		m.watch(ctx, "Events of this node", events.Run)
 		recorded := recorder.Options{

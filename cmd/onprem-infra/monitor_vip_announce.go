@@ -12,10 +12,12 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/vip/absent"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/announce"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/closed"
 	"github.com/onprem-infra/onprem-infra/shared/host/memory"
 	"github.com/onprem-infra/onprem-infra/shared/host/meter"
 	"github.com/onprem-infra/onprem-infra/shared/host/node"
 	"github.com/onprem-infra/onprem-infra/shared/host/recorder"
+	"github.com/onprem-infra/onprem-infra/shared/host/services"
 	"github.com/onprem-infra/onprem-infra/shared/host/speakdir"
 	"github.com/onprem-infra/onprem-infra/shared/host/speakdir/abandoned"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -31,7 +33,7 @@ func newAnnouncer(m *monitor, p plan.Plan, made *checks.Checks) *announce.Room {
 		return nil
 	}
 	return announce.New(announce.Options{
-		Plan: by, Role: m.role, Host: &node.Speaker{}, Passes: made.Passes,
+		Plan: by, Role: m.role, Host: &node.Speaker{}, Passes: made.Serves,
 		Now: time.Now, Log: m.log,
 	})
 }
@@ -60,14 +62,19 @@ func recordAnnounced(o *recorder.Options, h node.Host, room *announce.Room) {
 }
 
 // followAnnouncer keeps the file of the VIPs that the node does not announce, serves the speaker's
-// metrics with its own, and has a change of the rack's name ask for a round.
-// It also removes the VIPs that a dead speaker has left.
+// metrics with its own, and has a change of the rack's name ask for a round. It watches the ports
+// behind the VIPs. It also removes the VIPs that a dead speaker has left.
 func followAnnouncer(
 	ctx context.Context, m *monitor, h node.Host, p plan.Plan, room *announce.Room,
+	made *checks.Checks,
 ) {
 	if room == nil {
 		return
 	}
+	m.watch(ctx, "the ports behind VIPs", func(ctx context.Context) error {
+		return closed.Run(ctx, closed.Options{Services: services.Closed(p, m.role),
+			Serves: made.Serves, Fail: made.Fail})
+	})
 	m.meter.Add(meter.Speaker(speakdir.Dir(h.At(spoken.RunDir))))
 	m.watchFiles(ctx, "the rack's name", new(node.Speaker).Watched()...)
 	m.watch(ctx, "which VIPs are not announced", func(ctx context.Context) error {

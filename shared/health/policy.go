@@ -10,6 +10,12 @@ type Policy struct {
 	Rise     int           // probes in a row until a failed check passes again; 0 is 1
 }
 
+// Closed is how a node that announces VIPs to routers probes whether a process listens at the ports
+// behind a VIP. The kernel answers a connection on the loopback at once, so that a probe has no
+// timeout, and a refusal proves on the busiest host that nothing listens there. Two probes leave a
+// program the time to close its port and open it again.
+func Closed() Policy { return Policy{Interval: 100 * time.Millisecond, Fall: 2} }
+
 // BootstrapAPI is the check of the bootstrap machine's own API server. A restart of a few seconds
 // must not move the VIP; its end must not leave the VIP on a machine that serves nothing.
 //

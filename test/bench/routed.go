@@ -22,7 +22,7 @@ const routed = "bgp"
 // routedTests are these tests, and routedRooms where they are.
 const routedTests = "^(TestLongFigures|TestLongHandOver|TestLongBoth)$"
 
-var routedRooms = []string{"./test/fabric", "./test/podvip"}
+var routedRooms = []string{"./test/fabric", "./test/balanced", "./test/podvip"}
 
 // routedAll runs the tests, and reads what they have measured, also if one of them fails.
 func (r *run) routedAll(ctx context.Context) (err error) {
@@ -88,7 +88,7 @@ func routedNotes(l figures.Line) string {
 	case figures.AtRest:
 		return fmt.Sprintf("%.1f %% of a core and %.1f MB for %.0f s", l.CPU, float64(l.RSS)/1024, l.Seconds)
 	case figures.UnderLoad:
-		return fmt.Sprintf("%d sessions lost in %.0f s", l.Lost, l.Seconds)
+		return fmt.Sprintf("%d %s in %.0f s", l.Lost, l.Figure, l.Seconds)
 	}
 	return ""
 }

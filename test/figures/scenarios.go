@@ -11,6 +11,7 @@ const (
 	KillBGP       = "bgp-kill-bgpd"
 	KillBFD       = "bgp-kill-bfdd"
 	KillZebra     = "bgp-kill-zebra"
+	LBCrash       = "bgp-lb-crash"  // of a node whose own API server serves
 	NodeDown      = "bgp-node-down" // nothing serves on it any more, and it lives
 	Handover      = "bgp-handover"
 	HandoverAlone = "bgp-handover-alone" // the bootstrap machine is the last host of its rack
@@ -22,6 +23,6 @@ const (
 
 // Scenarios are all.
 func Scenarios() []string {
-	return []string{PowerLoss, RouterLoss, Leave, Reboot, Upgrade, KillBGP, KillBFD, KillZebra, NodeDown, Handover, HandoverAlone, Migrate, MigrateBack,
+	return []string{PowerLoss, RouterLoss, Leave, Reboot, Upgrade, KillBGP, KillBFD, KillZebra, LBCrash, NodeDown, Handover, HandoverAlone, Migrate, MigrateBack,
 		AtRest, UnderLoad}
 }

@@ -141,6 +141,8 @@ type node struct {
 	l        *lan
 	balancer atomic.Pointer[balancer]
 	router   atomic.Bool
+	answers  http.Handler
+	stats    *http.Server // of the FAKE balancer; nil while that has ended
 }
 
 // balancer is what a FAKE balancer says of itself.
@@ -231,18 +233,29 @@ func (n *node) serve() {
 			w.WriteHeader(http.StatusServiceUnavailable)
 		}
 	})
-	for _, address := range []string{"127.0.0.1:9444", "127.0.0.1:29445", "127.0.0.1:1936"} {
-		listener, err := n.Host.Listen(address)
-		if err != nil {
-			n.l.t.Fatal(err)
-		}
-		server := &http.Server{Handler: mux}
-		go func() { _ = server.Serve(listener) }() // it ends with the test
-		n.l.t.Cleanup(func() { _ = server.Close() })
-	}
+	n.answers = mux
+	n.listen("127.0.0.1:9444")
+	n.listen("127.0.0.1:1936")
+	n.stats = n.listen(statsAt)
 	if err := n.redirect(); err != nil {
 		n.l.t.Fatal(err)
 	}
+}
+
+// statsAt is where a balancer serves its statistics.
+const statsAt = "127.0.0.1:29445"
+
+// listen answers at an address of the node's own.
+func (n *node) listen(address string) *http.Server {
+	n.l.t.Helper()
+	listener, err := n.Host.Listen(address)
+	if err != nil {
+		n.l.t.Fatal(err)
+	}
+	server := &http.Server{Handler: n.answers}
+	go func() { _ = server.Serve(listener) }() // it ends with the test
+	n.l.t.Cleanup(func() { _ = server.Close() })
+	return server
 }
 
 func (n *node) redirect() error {

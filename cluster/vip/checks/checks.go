@@ -59,9 +59,16 @@ type Checks struct {
 }
 
 type state struct {
-	latch health.Latch
-	at    time.Time // when the last probe ended
+	latch  health.Latch
+	serves health.Latch // the same, but for what Fail has ended
+	at     time.Time    // when the last probe ended
 	finding
+}
+
+// begun is a state before the first probe.
+func begun(passes, serves bool) state {
+	return state{latch: health.Latch{Passes: passes}, serves: health.Latch{Passes: serves},
+		at: time.Now()}
 }
 
 // finding is what one probe found.
@@ -77,7 +84,8 @@ func New(o Options) *Checks {
 		options: o, retimed: loop.NewWake(), timing: o.Timing, states: map[vrrp.CheckName]state{},
 	}
 	for _, name := range o.Names {
-		c.states[name] = state{latch: health.Latch{Passes: o.Passes(name)}, at: time.Now()}
+		passes := o.Passes(name)
+		c.states[name] = begun(passes, passes)
 	}
 	return c
 }
@@ -97,7 +105,7 @@ func (c *Checks) Retime(t vrrp.Timing) {
 	defer c.mu.Unlock()
 	c.timing = t
 	for name, s := range c.states {
-		c.states[name] = state{latch: health.Latch{Passes: s.latch.Passes}, at: time.Now()}
+		c.states[name] = begun(s.latch.Passes, s.serves.Passes)
 	}
 	loop.Wake(c.retimed)
 }
@@ -107,6 +115,30 @@ func (c *Checks) Passes(check vrrp.CheckName) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.states[check].latch.Passes
+}
+
+// Serves is the state of a check for routers: as Passes, but after Fail the check has to pass anew.
+// Elections do not follow Fail, as their timers are proven with the paces of the checks.
+func (c *Checks) Serves(check vrrp.CheckName) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.states[check].serves.Passes
+}
+
+// Fail has checks serve nothing for routers, without further probes: what they are about has ended.
+func (c *Checks) Fail(why string, names ...vrrp.CheckName) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, name := range names {
+		s, ok := c.states[name]
+		if !ok || !s.serves.Passes {
+			continue
+		}
+		s.serves = health.Latch{}
+		c.states[name] = s
+		c.options.Log.Info("check failed for routers", "check", name, "why", why)
+		loop.Wake(c.options.Wake)
+	}
 }
 
 // Results are the states of all checks, in a fixed order.

@@ -252,3 +252,30 @@ func (p *probes) count() int {
 	defer p.mu.Unlock()
 	return p.made
 }
+
+// TestChecksFail holds that what has ended serves nothing for routers at once, and elections follow the check
+// alone; that it serves again after as many good probes as any failed check needs, and that a check which
+// is not ours is left alone.
+func TestChecksFail(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		prober := &probes{found: health.Passed}
+		c := checking(t, vrrp.CheckLB, true, prober)
+		time.Sleep(10*time.Second + time.Millisecond) // beside the probes
+		c.Fail("it has ended", vrrp.CheckLB, vrrp.CheckDNS)
+		if c.Serves(vrrp.CheckLB) || !c.Passes(vrrp.CheckLB) || c.Serves(vrrp.CheckDNS) {
+			t.Errorf("serves %t, passes %t", c.Serves(vrrp.CheckLB), c.Passes(vrrp.CheckLB))
+		}
+		if took := until(t, func() bool { return c.Serves(vrrp.CheckLB) }); took < 5900*time.Millisecond || took > 6100*time.Millisecond {
+			t.Errorf("serves again after %v, want three probes", took)
+		}
+		prober.set(func() { prober.found = health.Failed })
+		if took := until(t, func() bool { return !c.Serves(vrrp.CheckLB) }); took < 4*time.Second || took > 6100*time.Millisecond || c.Passes(vrrp.CheckLB) {
+			t.Errorf("it falls by probes after %v, passes %t", took, c.Passes(vrrp.CheckLB))
+		}
+		c.Fail("it has ended", vrrp.CheckLB)
+		c.Retime(vrrp.CompatTiming())
+		if c.Serves(vrrp.CheckLB) {
+			t.Error("another pace has it serve")
+		}
+	})
+}

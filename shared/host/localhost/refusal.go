@@ -60,28 +60,35 @@ func (k *Dialer) record(address string, err error) {
 	k.refused[address] = refusal{err, time.Now()}
 }
 
-// isClosed reports whether both loopback addresses refuse connections to a port. It is false if
-// that is not known at once.
+// isClosed is Closed for an address of the local host; false for another host.
 func isClosed(address string) bool {
 	host, text, err := net.SplitHostPort(address)
 	if err != nil || !isLoopback(host) {
 		return false
 	}
 	port, err := strconv.ParseUint(text, 10, 16)
-	if err != nil {
-		return false
-	}
-	four := &unix.SockaddrInet4{Port: int(port), Addr: [4]byte{127, 0, 0, 1}}
-	six := &unix.SockaddrInet6{Port: int(port), Addr: netip.IPv6Loopback().As16()}
-	return refuses(unix.AF_INET, four) && refuses(unix.AF_INET6, six)
+	return err == nil && Closed(uint16(port))
 }
 
-// refuses reports whether an address refuses a connection. On the loopback that is known when
-// connect returns. A family that the host does not have refuses too.
-func refuses(family int, to unix.Sockaddr) bool {
+// Closed reports whether no process listens at a TCP port of this host: both loopback addresses
+// refuse a connection, or there is no IPv6. It is false if that is not known at once: the host may
+// have no socket left for the question. A server that listens gets a connection that is reset.
+func Closed(port uint16) bool {
+	four := &unix.SockaddrInet4{Port: int(port), Addr: [4]byte{127, 0, 0, 1}}
+	if !errors.Is(connect(unix.AF_INET, four), unix.ECONNREFUSED) {
+		return false
+	}
+	six := &unix.SockaddrInet6{Port: int(port), Addr: netip.IPv6Loopback().As16()}
+	err := connect(unix.AF_INET6, six)
+	return errors.Is(err, unix.ECONNREFUSED) || errors.Is(err, unix.EADDRNOTAVAIL) ||
+		errors.Is(err, unix.EAFNOSUPPORT)
+}
+
+// connect asks for a connection. On the loopback its fate is known when the call returns.
+func connect(family int, to unix.Sockaddr) error {
 	fd, err := unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
-		return errors.Is(err, unix.EAFNOSUPPORT)
+		return err
 	}
 	defer unix.Close(fd)
 	err = unix.Connect(fd, to)
@@ -92,5 +99,9 @@ func refuses(family int, to unix.Sockaddr) bool {
 			err = syscall.Errno(number)
 		}
 	}
-	return errors.Is(err, unix.ECONNREFUSED) || errors.Is(err, unix.EADDRNOTAVAIL)
+	if err == nil { // without this each probe would leave a socket for a minute
+		reset := unix.Linger{Onoff: 1}
+		err = unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &reset)
+	}
+	return err
 }

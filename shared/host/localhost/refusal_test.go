@@ -69,3 +69,53 @@ func TestDialer_Refusals(t *testing.T) {
 		t.Error("another host, or none, is reported as refusing")
 	}
 }
+
+// TestClosed holds that a server which listens at one of the addresses alone is found, and that the
+// question leaves nothing behind: the server's end is reset, and no socket waits for its end.
+func TestClosed(t *testing.T) {
+	for _, address := range []string{"127.0.0.1:0", "[::1]:0", "[::]:0"} {
+		listener, err := net.Listen("tcp", address)
+		if err != nil {
+			t.Skip(err)
+		}
+		port := uint16(listener.Addr().(*net.TCPAddr).Port)
+		if Closed(port) {
+			t.Errorf("%s: closed", address)
+		}
+		conn, err := listener.Accept()
+		if err == nil {
+			_, err = conn.Read(make([]byte, 1))
+			conn.Close()
+		}
+		if !errors.Is(err, syscall.ECONNRESET) && !errors.Is(err, syscall.ECONNABORTED) {
+			t.Errorf("%s: the server has %v, want a reset", address, err)
+		}
+		listener.Close()
+		if !Closed(port) {
+			t.Errorf("%s: open without a listener", address)
+		}
+	}
+}
+
+// TestClosed_NoSocket holds that a question which could not be put is no answer: a process that may open no
+// file more finds no port closed, though nothing listens there.
+func TestClosed_NoSocket(t *testing.T) {
+	const port = 1
+	if !Closed(port) {
+		t.Skip("a process listens at port 1")
+	}
+	var was syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &was); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Max: was.Max}); err != nil {
+		t.Fatal(err)
+	}
+	closed := Closed(port)
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &was); err != nil {
+		t.Fatal(err)
+	}
+	if closed {
+		t.Error("closed, and no socket was there for the question")
+	}
+}

@@ -20,18 +20,13 @@ func (p *Plan) bounds(checks vrrp.Timing) []bound.Bound {
 	gone := p.Model.Detection() + pass
 	finds := fmt.Sprintf("its routers find out after %d ms, and %d routers pass that on in %d ms "+
 		"each%s", p.Timing.DetectsMs, pass/bgp.Pass, ms(bgp.Pass), p.hidden())
-	both, lb := detects(checks.Checks[vrrp.CheckBoth]), detects(checks.Checks[vrrp.CheckLB])
-	ingress := detects(checks.Checks[vrrp.CheckIngress])
+	lb := detects(checks.Checks[vrrp.CheckLB])
 	leave := func(g bgp.Grade) int { return ms(speak.Leave(len(p.Policy.Demotions(g)))) }
 	leaves, hands := leave(p.Grades.Nodes[0]), leave(p.Grades.Bootstrap)
 	demote := speak.Demote(len(p.Policy.Demotions(p.Grades.Nodes[0])))
 	steps := func(within int) string {
 		return fmt.Sprintf("its paths are made longer one number after the other, then withdrawn, "+
 			"then the addresses removed: %d ms at most in all, in which it serves", within)
-	}
-	withdrawn := func(found time.Duration) string {
-		return fmt.Sprintf("%d ms until the monitor's checks fail; then it withdraws, which %d "+
-			"routers pass on in %d ms", ms(found), pass/bgp.Pass, ms(pass))
 	}
 	all := []bound.Bound{
 		{Scenario: "bgp-power-loss", Failure: "a host vanishes, behind a switch whose port to " +
@@ -57,16 +52,41 @@ func (p *Plan) bounds(checks vrrp.Timing) []bound.Bound {
 			Ms:      ms(lb + pass), DarkMs: ms(vrrp.Reaction), Why: fmt.Sprintf("its end wakes "+
 				"the monitor, which redirects connections to the node's own API server within "+
 				"%d ms; after %d ms the node's path is made longer", ms(vrrp.Reaction), ms(lb))},
-		{Scenario: "bgp-node-down", Failure: "the balancer of a node and its own API server fail",
-			Ms: ms(both + pass), DarkMs: ms(both + pass), Why: withdrawn(both)},
+		p.ends("bgp-node-down", "the balancer of a node and its own API server end"),
+		p.fails("bgp-node-hang", "the balancer of a node and its own API server hang, or answer "+
+			"that they do not serve", checks.Checks[vrrp.CheckBoth]),
 		{Scenario: "bgp-handover", Failure: "the bootstrap's API announces its shutdown, and a " +
 			"control plane node announces", Ms: ms(checks.Bootstrap.Interval) + hands,
 			Why: fmt.Sprintf("probes are %d ms apart; then %s", ms(checks.Bootstrap.Interval),
 				steps(hands))},
 	}
-	return append(all, bound.Bound{Scenario: "bgp-router-crash", Failure: "the ingress router of " +
-		"a node fails", Ms: ms(ingress + pass), DarkMs: ms(ingress + pass),
-		Why: withdrawn(ingress)})
+	return append(all, p.ends("bgp-router-crash", "the ingress router of a node ends"),
+		p.fails("bgp-router-hang", "the ingress router of a node hangs, or answers that it does "+
+			"not serve", checks.Checks[vrrp.CheckIngress]))
+}
+
+// ends is a failure of which nothing is left that listens.
+func (p *Plan) ends(scenario, failure string) bound.Bound {
+	ports := health.Closed()
+	found := detects(ports) + vrrp.Reaction
+	return p.withdrawn(scenario, failure, found, fmt.Sprintf("every %d ms the monitor probes "+
+		"whether the ports refuse connections; after %d refusals it withdraws within %d ms",
+		bound.Milliseconds(ports.Interval), ports.Fall, bound.Milliseconds(vrrp.Reaction)))
+}
+
+// fails is a failure that a check finds by its time-outs, or by bad answers.
+func (p *Plan) fails(scenario, failure string, check health.Policy) bound.Bound {
+	return p.withdrawn(scenario, failure, detects(check), fmt.Sprintf("%d probes fail, %d ms at "+
+		"most; then the monitor withdraws", check.Fall, bound.Milliseconds(detects(check))))
+}
+
+// withdrawn is a failure of a node that withdraws after some time.
+func (p *Plan) withdrawn(scenario, failure string, after time.Duration, why string) bound.Bound {
+	pass := p.follow()
+	all := bound.Milliseconds(after + pass)
+	return bound.Bound{Scenario: scenario, Failure: failure, Ms: all, DarkMs: all,
+		Why: fmt.Sprintf("%s, which %d routers pass on in %d ms", why, pass/bgp.Pass,
+			bound.Milliseconds(pass))}
 }
 
 // follow is within which time all routers follow a change. Where hosts are ranked the path of the

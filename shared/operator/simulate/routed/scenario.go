@@ -142,6 +142,8 @@ func hosts() []Scenario {
 			kinds: one(schedule.StopLB), length: short},
 		{Name: "bgp-node-down", About: "a node's HAProxy and API server are killed",
 			kinds: one(schedule.KillLB, schedule.KillAPI), length: short},
+		{Name: "bgp-node-hang", About: "a node's HAProxy and API server are stopped by a signal",
+			kinds: one(schedule.StopLB, schedule.StopAPI), length: short},
 		{Name: "bgp-router-crash", About: "the ingress router of a node is killed",
 			vip: schedule.Ingress, kinds: one(schedule.KillRouter), length: short},
 	}

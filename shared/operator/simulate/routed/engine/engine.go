@@ -128,8 +128,8 @@ func (r *run) ofHost(e world.Event, h *world.Host) {
 		host.Notice(w, h, e.Gen)
 	case world.EvDrained:
 		if e.Gen == h.API.Gen && h.Draining {
-			rules.Fails(w)
 			h.API, h.Draining, w.Dirty = world.Program{Gen: h.API.Gen + 1}, false, true
+			rules.Fails(w)
 		}
 	default:
 		if h.On && h.Watches && e.Gen == h.Starts {
@@ -143,6 +143,8 @@ func ofMonitor(w *world.World, h *world.Host, e world.Event) {
 	switch {
 	case e.Kind == world.EvGate:
 		host.Gate(w, h)
+	case e.Kind == world.EvPorts:
+		host.Ports(w, h, schedule.VIP(e.Arg))
 	case h.Index == 0:
 		host.Release(w, h, e.Kind == world.EvLate)
 	default:

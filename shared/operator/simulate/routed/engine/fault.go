@@ -27,13 +27,15 @@ func (r *run) begin(f schedule.Fault, i int32) {
 		r.configure(f, +1)
 	default:
 		box := w.Find(f.Of)
-		r.disturb(f.Kind, box)
+		if !ofService(f.Kind) {
+			r.disturb(f.Kind, box)
+		}
 		if router := w.Router(box); router != nil {
 			r.routerOff(router)
 		} else {
 			r.ofPrograms(f, w.Hosts[box])
 		}
-		r.disturb(f.Kind, box) // a monitor that has died explains more than one that runs
+		r.disturb(f.Kind, box) // what has died explains more, or less, than what runs
 	}
 	if f.For > 0 && f.Kind != schedule.Reboot && f.Kind != schedule.Upgrade {
 		w.After(f.For, world.Event{Kind: world.EvHealed, Arg: i})
@@ -42,14 +44,23 @@ func (r *run) begin(f schedule.Fault, i int32) {
 
 // disturb has the rules know of a fault of a host or a router. What is in order is none.
 func (r *run) disturb(k schedule.Kind, box int) {
-	switch k {
-	case schedule.Reboot, schedule.Upgrade, schedule.Join:
-	case schedule.KillLB, schedule.StopLB, schedule.KillAPI, schedule.StopAPI, schedule.EndAPI,
-		schedule.KillRouter, schedule.KillMonitor, schedule.EndMonitor:
+	switch {
+	case k == schedule.Reboot, k == schedule.Upgrade, k == schedule.Join:
+	case ofService(k):
 		rules.Fails(r.World)
 	default:
 		rules.Disturb(r.World, box)
 	}
+}
+
+// ofService reports whether a fault is one of what serves on a host, or of the monitor.
+func ofService(k schedule.Kind) bool {
+	switch k {
+	case schedule.KillLB, schedule.StopLB, schedule.KillAPI, schedule.StopAPI, schedule.EndAPI,
+		schedule.KillRouter, schedule.KillMonitor, schedule.EndMonitor:
+		return true
+	}
+	return false
 }
 
 // links are the links that a fault is about: one, or those of a rack to the routers above it.

@@ -38,6 +38,9 @@ func (r *run) heal(f schedule.Fault) {
 		} else {
 			r.restart(f.Kind, w.Hosts[box])
 		}
+		if ofService(f.Kind) {
+			r.disturb(f.Kind, box) // what has started may not serve yet
+		}
 	}
 }
 

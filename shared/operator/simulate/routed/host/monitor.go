@@ -62,6 +62,7 @@ func Observe(w *world.World, h *world.Host) {
 			w.After(p.Interval-(w.Now-c.Phase)%p.Interval, probe(h, i, world.EvProbe))
 		}
 	}
+	watchPorts(w, h)
 	redirect(w, h)
 }
 
@@ -147,6 +148,7 @@ func Watch(w *world.World, h *world.Host) {
 			c.Phase = w.Now - c.Phase%p.Interval
 		}
 	}
+	h.Behind = [2]world.Ports{}
 	if w.IsMaster(h.Index) {
 		Gate(w, h)
 	}

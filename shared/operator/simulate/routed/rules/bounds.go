@@ -35,7 +35,11 @@ func service(w *world.World, h *world.Host, v int) time.Duration {
 	if h.Index == 0 {
 		p = w.Checks.Bootstrap
 	}
-	d := detects(p) + bgp.Pass + follows(w) // its own daemon passes it on too
+	d := detects(p)
+	if h.Index > 0 && h.Closed(schedule.VIP(v)) {
+		d = detects(health.Closed())
+	}
+	d += bgp.Pass + follows(w) // its own daemon passes it on too
 	if !h.Watches {
 		d += speak.Silence + leaves(w)
 	}

@@ -37,6 +37,7 @@ const (
 	Bare             // addresses are removed together with their routes
 	Blind            // the monitor's checks find nothing
 	Forgetful        // a host that has withdrawn announces nothing any more
+	Waiting          // the monitor does not probe ports, and its checks alone find an end
 )
 
 // The names of hosts.

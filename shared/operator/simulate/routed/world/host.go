@@ -56,6 +56,13 @@ type Check struct {
 	Gen     uint32
 }
 
+// Ports is whether a monitor is about to probe the ports behind a VIP, and how often it has found
+// them closed.
+type Ports struct {
+	Pending bool
+	Closed  int
+}
+
 // Monitor is a host's monitor, with what it wants of the speaker.
 type Monitor struct {
 	Watches bool // it runs
@@ -64,6 +71,7 @@ type Monitor struct {
 	Died    bool          // it was killed, and the speaker has noticed that
 	Seen    bool          // the gate: it has observed the API
 	Checks  [3]Check
+	Behind  [2]Ports // behind each VIP
 	Wish    [2]bool
 	Grade   [2]int
 	Release release.State // of the bootstrap machine
@@ -93,6 +101,14 @@ type Speaker struct {
 	Rounds  uint32
 	Then    schedule.Kind // what follows when it has left
 	For     time.Duration
+}
+
+// Closed reports whether nothing listens on a host at the ports behind a VIP.
+func (h *Host) Closed(v schedule.VIP) bool {
+	if v == schedule.Ingress {
+		return !h.Ingress.On
+	}
+	return !h.LB.On && !h.API.On
 }
 
 func newHost(i int, b schedule.Box, ports []int) *Host {

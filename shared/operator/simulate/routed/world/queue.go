@@ -28,6 +28,7 @@ const (
 	EvRound                     // a round of a speaker
 	EvProbe                     // a probe of a monitor, with the index of its check
 	EvLate                      // and its timeout
+	EvPorts                     // a probe of the ports behind a VIP
 	EvGate                      // a probe of whether the API works
 	EvRelease                   // a probe of the bootstrap machine
 	EvRedirect                  // the monitor sets or removes the redirect

@@ -1,0 +1,74 @@
+// Package closed watches the ports behind VIPs on a node that announces these to routers. When all
+// of what serves a VIP refuses connections, the node's clients are refused too, and no time-out has
+// to be awaited: the checks fail for routers after two probes, and pass again by their own probes
+// alone. What hangs refuses nothing, and is left to the checks.
+package closed
+
+import (
+	"context"
+
+	"github.com/onprem-infra/onprem-infra/shared/health"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+// Service is what serves VIPs of a kind on this node.
+type Service struct {
+	Name   string           // for people
+	Checks []vrrp.CheckName // that cannot pass without it
+	Closed func() bool      // reports whether all of its ports refuse connections; it does not wait
+}
+
+// Options are what Run needs.
+type Options struct {
+	Services []Service
+	// Serves reports whether a check passes. A service of which none does is not probed.
+	Serves func(vrrp.CheckName) bool
+	Fail   func(why string, checks ...vrrp.CheckName)
+}
+
+// Run probes the ports until ctx ends.
+func Run(ctx context.Context, o Options) error {
+	w := newWatcher(o)
+	for range loop.Every(ctx, health.Closed().Interval) {
+		w.probe()
+	}
+	return nil
+}
+
+// watcher has a latch for each service, which passes while a port is open.
+type watcher struct {
+	Options
+	open []health.Latch
+}
+
+func newWatcher(o Options) *watcher {
+	w := &watcher{Options: o, open: make([]health.Latch, len(o.Services))}
+	for i := range w.open {
+		w.open[i].Passes = true
+	}
+	return w
+}
+
+func (w *watcher) probe() {
+	for i, s := range w.Services {
+		found := health.Passed
+		if w.serves(s) && s.Closed() {
+			found = health.Failed
+		}
+		w.open[i] = w.open[i].Next(found, health.Closed())
+		if !w.open[i].Passes {
+			w.Fail(s.Name+": all ports refuse connections", s.Checks...)
+			w.open[i] = health.Latch{Passes: true}
+		}
+	}
+}
+
+func (w *watcher) serves(s Service) bool {
+	for _, check := range s.Checks {
+		if w.Serves(check) {
+			return true
+		}
+	}
+	return false
+}

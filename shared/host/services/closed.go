@@ -1,0 +1,37 @@
+package services
+
+import (
+	"github.com/onprem-infra/onprem-infra/cluster/vip/closed"
+	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/port"
+	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+// Closed are what serves VIPs on a node of a role, by the ports that its checks probe.
+func Closed(p plan.Plan, r role.Role) (all []closed.Service) {
+	add := func(name string, checks []vrrp.CheckName, ports ...string) {
+		all = append(all, closed.Service{Name: name, Checks: checks, Closed: func() bool {
+			for _, name := range ports {
+				if !localhost.Closed(p.Ports[name]) {
+					return false
+				}
+			}
+			return true
+		}})
+	}
+	if r == role.Master {
+		add("the balancer and the local API", []vrrp.CheckName{vrrp.CheckLB, vrrp.CheckBoth},
+			port.LBStats, port.API)
+		if len(p.VIPs.DNS) > 0 {
+			add("the node's name server", []vrrp.CheckName{vrrp.CheckDNS}, port.DNS)
+		}
+	}
+	ingress := port.IngressHTTP
+	if p.Flavour().Routers {
+		ingress = port.RouterStats
+	}
+	add("the ingress router", []vrrp.CheckName{vrrp.CheckIngress}, ingress)
+	return all
+}
