@@ -16,7 +16,7 @@ import (
 // alike.
 func (p *Plan) bounds(checks vrrp.Timing) []bound.Bound {
 	ms := bound.Milliseconds
-	pass := p.follow()
+	pass := p.Follow()
 	gone := p.Model.Detection() + pass
 	finds := fmt.Sprintf("its routers find out after %d ms, and %d routers pass that on in %d ms "+
 		"each%s", p.Timing.DetectsMs, pass/bgp.Pass, ms(bgp.Pass), p.hidden())
@@ -65,10 +65,10 @@ func (p *Plan) bounds(checks vrrp.Timing) []bound.Bound {
 		Why: withdrawn(ingress)})
 }
 
-// follow is within which time all routers follow a change. Where hosts are ranked the path of the
+// Follow is within which time all routers follow a change. Where hosts are ranked the path of the
 // next one is hidden behind that of the first: it comes only when the first one's withdrawal has
 // come to its own router.
-func (p *Plan) follow() time.Duration {
+func (p *Plan) Follow() time.Duration {
 	if p.Policy.Ranks > 0 {
 		return 2*bgp.Follow(p.FabricDepth) - bgp.Pass
 	}

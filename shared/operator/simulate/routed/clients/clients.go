@@ -83,6 +83,7 @@ func (c *Clients) Follow(w *world.World) {
 		}
 		c.follow(w, f, host, served)
 	}
+	w.Failing = failing
 	w.Result.Cost.Share = max(w.Result.Cost.Share, failing)
 }
 
@@ -134,8 +135,18 @@ func walk(w *world.World, f flow) (host int, served bool) {
 	for range w.Routers {
 		r := w.Routers[at]
 		next := r.Tables[w.Clients].Next
-		if !r.On || len(next) == 0 {
+		switch {
+		case !r.On, len(next) == 0 && w.Elected == "":
 			return -1, false
+		case len(next) == 0 && w.IsHome(r):
+			return w.Delivers(r, int(w.Clients))
+		case len(next) == 0:
+			home := w.Homeward(r)
+			if home == nil {
+				return -1, false
+			}
+			at = home.Box - len(w.Hosts)
+			continue
 		}
 		l := w.Links[r.Ports[next[hash(f.seed, r.Box)%uint64(len(next))]]]
 		if !w.Carries(l) {
