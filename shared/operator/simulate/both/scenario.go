@@ -125,9 +125,7 @@ func (s Scenario) bounds(c schedule.Cluster) (link, routers *bound.Bound) {
 		if s.migrates != "" {
 			routers = &bound.Bound{Ms: int(settles.Milliseconds())}
 		}
-		if s.migrates == schedule.ToVRRP && len(c.Routed.Home) > 1 {
-			// A router above may lead to another rack of the VIP's network, whose router leads back
-			// until it has followed too.
+		if s.migrates == schedule.ToVRRP && !alike(c) {
 			routers.DarkMs = int(bgp.Pass.Milliseconds())
 		}
 	case routers == nil && link != nil: // found out on the host alike, and passed on
@@ -138,6 +136,13 @@ func (s Scenario) bounds(c schedule.Cluster) (link, routers *bound.Bound) {
 			DarkMs: max(link.DarkMs, routers.DarkMs)}
 	}
 	return link, routers
+}
+
+// alike reports whether no two routers of the VIP's network know each other's paths. Others lead to
+// each other when the last path goes, until both have followed.
+func alike(c schedule.Cluster) bool {
+	numbers := c.Routed.Racks[c.Routed.Home[0]]
+	return len(c.Routed.Home) == 1 && len(slices.Compact(slices.Clone(numbers))) == 1
 }
 
 func find(all []bound.Bound, name string) *bound.Bound {

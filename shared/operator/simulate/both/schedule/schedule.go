@@ -139,6 +139,7 @@ func Trial(seed uint64, c Cluster) (Cluster, script.Schedule) {
 	case len(c.Plan.VIPs.DNS) > 0 && d.IntN(5) == 0:
 		kind = vrrp.DNS
 	}
+	c.Elections.Client = elections.ClientPace // balancers find out by its errors too
 	c = c.For(kind)
 	s := elections.Random(seed, c.Elections)
 	for _, f := range routed.Random(seed, c.Routed).Faults {

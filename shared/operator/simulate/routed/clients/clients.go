@@ -5,6 +5,7 @@ package clients
 import (
 	"encoding/binary"
 	"hash/fnv"
+	"math/rand/v2"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/routed/schedule"
@@ -29,9 +30,10 @@ type flow struct {
 	broken bool
 }
 
-// New are the clients of a run.
+// New are the clients of a run. Nothing else in it depends on whether there are any.
 func New(w *world.World) *Clients {
 	c := &Clients{}
+	random := rand.New(rand.NewPCG(w.Schedule.Seed, 0x666c6f7773))
 	var leaves []int
 	for i, b := range w.Boxes[len(w.Hosts):] {
 		if b.Level == schedule.LeafLevel {
@@ -39,11 +41,11 @@ func New(w *world.World) *Clients {
 		}
 	}
 	for i := range w.Flows {
-		f := flow{seed: w.Random.Uint64(), long: -1, inside: i % len(w.Result.Cost.Dark)}
+		f := flow{seed: random.Uint64(), long: -1, inside: i % len(w.Result.Cost.Dark)}
 		if f.inside == 0 {
-			f.entry = w.Tops[w.Random.IntN(len(w.Tops))] - len(w.Hosts)
+			f.entry = w.Tops[random.IntN(len(w.Tops))] - len(w.Hosts)
 		} else {
-			f.entry = leaves[w.Random.IntN(len(leaves))]
+			f.entry = leaves[random.IntN(len(leaves))]
 		}
 		c.flows = append(c.flows, f)
 	}

@@ -210,7 +210,7 @@ func Phase(w *world.World, h *world.Host, v schedule.VIP, was, is speak.Phase) {
 		last(w, h, int(v))
 	}
 	switch {
-	case is == speak.Withdrawn && (was != speak.Demoted || !stays),
+	case is == speak.Withdrawn && (was != speak.Demoted || !stays || !h.Wish[v]),
 		is == speak.Waiting && was == speak.Announced: // its daemon may have announced it anew
 		Lost(w)
 	case is == speak.Demoted && !stays:
