@@ -135,6 +135,13 @@ func TestRun_Reboot(t *testing.T) {
 	for fabric := range racks.Elected() {
 		for seed := range uint64(5) {
 			r := run(t, cluster(t, fabric), seed, "5s reboot holder for 2s")
+			var phases []string
+			for _, n := range r.Routed.Notes {
+				phases = append(phases, strings.TrimPrefix(n.What, "API VIP "))
+			}
+			if want := []string{"demoted", "withdrawn", "idle", "idle", "announced"}; !slices.Equal(slices.DeleteFunc(phases, func(p string) bool { return p == "waiting" }), want) {
+				t.Errorf("%s: %v, want %v", fabric, phases, want)
+			}
 			if r.Routed.Cost.Share > 0 || r.Elections.Moves() != 1 || len(r.Broken()) > 0 {
 				t.Errorf("%s:\n%s", fabric, text(r))
 			}
