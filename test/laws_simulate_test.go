@@ -30,6 +30,7 @@ var ofTheProduct = []struct {
 	{"shared/election.Gate", []string{"cluster/vip"}, "whether a node may run for a VIP"},
 	{"shared/supervised.Backoff", []string{"shared/host/supervise/daemon"},
 		"when keepalived starts again after it has exited"},
+	{"cluster/vip/announce.Decide", nil, "what a node announces to its routers"},
 	{"shared/speak.Decide", []string{"shared/host/speak"}, "when a host announces and withdraws a VIP"},
 	{"bootstrap/provision.New", []string{"cmd/onprem-infra"},
 		"what the bootstrap machine does in which phase, and with each host"},
@@ -96,12 +97,17 @@ var timed = map[string]string{
 	"trace/picture.go":     "the margins of a picture",
 	"trace/result.go":      "what a line of text resolves",
 	"row.go":               "what a client's measurement resolves",
-	"table.go":             "how many lines a person reads",
 	"scenario.go":          "when the faults of a scenario begin, and how long they last",
 
 	"provisioning/world/machine.go":   "what machines and programs of others take",
 	"provisioning/schedule/random.go": "when random faults begin, and how long they last",
 	"provisioning/scenario.go":        "when the faults of a scenario begin, and how long they last",
+
+	"table/table.go": "how many lines a person reads",
+
+	"both/schedule/schedule.go": "when random migrations happen, and how long a run goes on after faults",
+	"both/scenario.go":          "when a migration happens, and how long a run goes on",
+	"both/picture.go":           "the margin of a picture",
 
 	"routed/world/machine.go":   "what machines, routers and FRR take",
 	"routed/schedule/random.go": "when random faults begin, and how long they last",

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"slices"
 
@@ -10,10 +9,12 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/near"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate"
-	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/engine"
-	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/schedule"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/both"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/provisioning"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/routed"
 	"github.com/onprem-infra/onprem-infra/shared/operator/timeline"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
 // simulation is the verb's flags.
@@ -42,8 +43,12 @@ sessions, BFD, the routers' choice of paths, and the decision of each host inste
 share of the clients failed, and for how long, beside the bound that the plan states, and how many
 long connections broke. It exits with 1 if a rule breaks, such as: a router leads clients to a host
 that does not serve, for longer than the bound; a node is preferred to the bootstrap machine. A line
-of --schedule is then TIME KIND NAME [for TIME], as in: 5s cut master-0/leaf-0-0 for 3s. With
-vipManagement: both it simulates the elections alone.
+of --schedule is then TIME KIND NAME [for TIME], as in: 5s cut master-0/leaf-0-0 for 3s.
+
+With vipManagement: both it runs both sides with one history of faults, and prints a table for
+clients on the hosts' own link, and one for clients behind routers. Its scenarios are those of
+elections, those of FRR and of routers, and migrations from vrrp to both and back. Some of its rules
+are: a router prefers another node to the holder; the holder is not the last one that withdraws.
 
 With --provisioning it runs the installation of hosts instead: the bootstrap machine with its phase
 machine and DHCP server, the hosts' firmware and ramdisks, Ironic, the nodes that share the
@@ -62,6 +67,12 @@ With vipManagement: bgp:
 
 `
 
+// bothScenarios comes before those that clusters with both have besides.
+const bothScenarios = `
+With vipManagement: both also:
+
+`
+
 // provisioningScenarios comes before those of installations.
 const provisioningScenarios = `
 With --provisioning:
@@ -73,8 +84,10 @@ func simulateCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "simulate -c FILE [SCENARIO]",
 		Short: "Simulate failures of a cluster in virtual time, and print the outage of each",
-		Long: simulateLong + scenarioMeanings() + routedScenarios + routedMeanings() +
-			provisioningScenarios + installMeanings(),
+		Long: simulateLong + scenarioMeanings(ofElections) + routedScenarios +
+			scenarioMeanings(ofRouters) + bothScenarios +
+			scenarioMeanings(ofBoth, ofElections, ofRouters) + provisioningScenarios +
+			scenarioMeanings(ofInstallations),
 		Example: `  onprem-infra simulate -c install-config.yaml
   onprem-infra simulate -c install-config.yaml --timing lan power-loss --html power-loss.html
   onprem-infra simulate -c cluster.yaml --schedules 100000
@@ -120,33 +133,116 @@ func simulateCommand(std streams) *cobra.Command {
 	return cmd
 }
 
-// ofPlan simulates what a plan has: installations, paths or elections.
-func (s simulation) ofPlan(std streams, p plan.Plan, nodes int, args []string) error {
-	if s.provisioning {
-		return s.install(std, p, args)
+// simulator is one of the simulations, for a cluster.
+type simulator struct {
+	takes   string // how often a scenario runs, for people: a format of the number
+	measure func(name string)
+	random  func(seed uint64, schedules int, report func(begun int))
+	// printed is everything that has been measured; page is nil if nothing can be drawn.
+	printed func() printed
+	page    func() timeline.Page
+	replay  func(std streams, s simulation) (text string, broken int, err error)
+}
+
+// printed is what was measured: rows for JSON, a table with its legend, and broken rules.
+type printed struct {
+	rows     []any
+	table    string
+	legend   []string // paragraphs
+	failures []string
+}
+
+// scenario is a scenario of a simulation, for people.
+type scenario struct{ name, about string }
+
+// simulations are the scenarios of all simulations, by the name of each.
+func simulations() map[string][]scenario {
+	all := map[string][]scenario{}
+	for _, s := range simulate.Scenarios() {
+		all[ofElections] = append(all[ofElections], scenario{s.Name, s.About})
 	}
-	if err := s.ofKind(p, args); err != nil {
-		return err
+	for _, s := range routed.Scenarios() {
+		all[ofRouters] = append(all[ofRouters], scenario{s.Name, s.About})
 	}
-	if !p.ByVRRP() {
-		return s.routed(std, p, nodes, args)
+	for _, s := range both.Scenarios() {
+		all[ofBoth] = append(all[ofBoth], scenario{s.Name, s.About})
 	}
-	simulated, err := simulate.ClusterOf(p, nodes)
-	if err != nil {
-		return negative(err)
+	for _, s := range provisioning.Scenarios() {
+		all[ofInstallations] = append(all[ofInstallations], scenario{s.Name, s.About})
 	}
-	if s.schedule != "" {
-		return s.replay(std, simulated)
+	return all
+}
+
+// The simulations. The first three are named as what brings VIPs to hosts.
+const (
+	ofElections     = string(spec.ByVRRP)
+	ofRouters       = string(spec.ByBGP)
+	ofBoth          = string(spec.ByBoth)
+	ofInstallations = "provisioning"
+)
+
+// scenarioNames are the scenarios of simulations, each once.
+func scenarioNames(simulation ...string) (all []cobra.Completion) {
+	for _, of := range simulation {
+		for _, s := range simulations()[of] {
+			if !slices.Contains(all, s.name) {
+				all = append(all, s.name)
+			}
+		}
 	}
-	return s.run(std, p, simulated, args)
+	return all
+}
+
+// scenarioMeanings are the scenarios of a simulation that others do not have, a line each.
+func scenarioMeanings(simulation string, others ...string) string {
+	var is, means []string
+	known := scenarioNames(others...)
+	for _, s := range simulations()[simulation] {
+		if !slices.Contains(known, s.name) {
+			is, means = append(is, "  "+s.name), append(means, s.about)
+		}
+	}
+	return width().Facts(is, means)
 }
 
 // names are the scenarios that can be named.
 func (s simulation) names() []cobra.Completion {
 	if s.provisioning {
-		return installNames()
+		return scenarioNames(ofInstallations)
 	}
-	return append(scenarioNames(), routedNames()...)
+	return scenarioNames(ofElections, ofRouters, ofBoth)
+}
+
+// ofPlan simulates what a plan has: installations, paths, elections, or both of these.
+func (s simulation) ofPlan(std streams, p plan.Plan, nodes int, args []string) error {
+	of := ofInstallations
+	if !s.provisioning {
+		of = string(p.Management)
+		if err := s.ofKind(p, args); err != nil {
+			return err
+		}
+	}
+	with, err := map[string]func(simulation, plan.Plan, int) (simulator, error){
+		ofElections: simulation.elections, ofRouters: simulation.routed, ofBoth: simulation.both,
+		ofInstallations: simulation.installations,
+	}[of](s, p, nodes)
+	if err != nil {
+		return negative(err)
+	}
+	if s.schedule == "" {
+		return s.run(std, of, with, args)
+	}
+	text, broken, err := with.replay(std, s)
+	if err != nil {
+		return err
+	}
+	if _, err := io.WriteString(std.out, text); err != nil {
+		return err
+	}
+	if broken > 0 {
+		return negative(nil)
+	}
+	return nil
 }
 
 // ofKind refuses what the cluster's kind of VIPs has not.
@@ -154,31 +250,12 @@ func (s simulation) ofKind(p plan.Plan, args []string) error {
 	if !p.ByVRRP() && s.html != "" {
 		return usage("--html draws elections, and this cluster has none: leave it out")
 	}
-	all := scenarioNames()
-	if !p.ByVRRP() {
-		all = routedNames()
-	}
+	all := scenarioNames(string(p.Management))
 	if len(args) > 0 && !slices.Contains(all, args[0]) {
 		return usage("the VIPs of this cluster come to hosts by %s, which has no scenario %q; "+
 			"there are: %s", p.Management, args[0], words(all))
 	}
 	return nil
-}
-
-func scenarioNames() (names []cobra.Completion) {
-	for _, s := range simulate.Scenarios() {
-		names = append(names, s.Name)
-	}
-	return names
-}
-
-// scenarioMeanings are the scenarios, a line each.
-func scenarioMeanings() string {
-	var names, meanings []string
-	for _, s := range simulate.Scenarios() {
-		names, meanings = append(names, "  "+s.Name), append(meanings, s.About)
-	}
-	return width().Facts(names, meanings)
 }
 
 func (s simulation) check(args []string, schedules bool) error {
@@ -206,47 +283,42 @@ func (s simulation) check(args []string, schedules bool) error {
 }
 
 // run runs the scenarios. The exit code is 1 if a rule was broken.
-func (s simulation) run(std streams, p plan.Plan, c schedule.Cluster, args []string) error {
-	page := timeline.Page{
-		Title: fmt.Sprintf("Cluster %s, timing %s, simulated", p.Cluster.Name, p.Timing.Profile),
-		Note: fmt.Sprintf("%d control plane nodes, adverts every %v. Each scenario ran in %d "+
-			"phases; the picture is of the run in which the client waited longest. "+
-			"Times in the table are in ms, as onprem-infra simulate prints them.",
-			c.Masters, c.Timing.Advert, s.phases),
-		Head: simulate.Head(),
-	}
-	var rows []simulate.Row
+func (s simulation) run(std streams, of string, with simulator, args []string) error {
 	line := startProgress(std, s.writes.quiet, "simulating")
-	for _, scenario := range simulate.Scenarios() {
-		if len(args) > 0 && args[0] != scenario.Name || !scenario.Has(p) {
-			continue
+	for _, scenario := range simulations()[of] {
+		if len(args) == 0 || args[0] == scenario.name {
+			line.Step("%s, "+with.takes, scenario.name, s.phases)
+			with.measure(scenario.name)
 		}
-		line.Step("%s, in %d phases", scenario.Name, s.phases)
-		o := simulate.Measure(scenario, c, s.seed, s.phases)
-		rows = append(rows, simulate.NewRow(p, o))
-		page.Timelines = append(page.Timelines, o.Worst.Timeline(o.Scenario, o.About+"."))
 	}
 	if len(args) == 0 && s.schedules > 0 {
-		rows = append(rows, simulate.Random(c, s.seed, s.schedules, func(begun int) {
+		with.random(s.seed, s.schedules, func(begun int) {
 			line.Step("random schedules: %d of %d", begun, s.schedules)
-		}))
+		})
 	}
 	line.Done()
 	if s.html != "" {
-		for _, r := range rows {
-			page.Rows = append(page.Rows,
-				timeline.TableRow{Cells: r.PageCells(), Picture: r.Scenario, Alarm: !r.OK})
-		}
-		if err := s.writes.page(page); err != nil {
+		if err := s.writes.page(with.page()); err != nil {
 			return err
 		}
 	}
-	text := simulate.Table(rows) + "\n" + width().Break("", "", simulate.Legend())
-	return printRows(std, *s.format, rows, text, simulate.Failures(rows))
+	p := with.printed()
+	for _, paragraph := range p.legend {
+		p.table += "\n" + width().Break("", "", paragraph)
+	}
+	return printRows(std, *s.format, p.rows, p.table, p.failures)
+}
+
+// rowsOf are rows for JSON.
+func rowsOf[R any](rows []R) (all []any) {
+	for _, r := range rows {
+		all = append(all, r)
+	}
+	return all
 }
 
 // printRows writes the rows of a table, which is their text, and broken rules to standard error.
-func printRows[R any](std streams, format string, rows []R, text string, failures []string) error {
+func printRows(std streams, format string, rows []any, text string, failures []string) error {
 	if format == "json" {
 		enc := json.NewEncoder(std.out)
 		enc.SetEscapeHTML(false)
@@ -267,27 +339,6 @@ func printRows[R any](std streams, format string, rows []R, text string, failure
 	return nil
 }
 
-// replay runs one schedule.
-func (s simulation) replay(std streams, c schedule.Cluster) error {
-	faults, err := parsed(std, s.schedule, schedule.Parse, func(f schedule.Schedule) (err error) {
-		c, err = simulate.ForSchedule(c, f)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	result := engine.Run(c, faults)
-	if s.html != "" {
-		title := fmt.Sprintf("Schedule of seed %d, timing %s, simulated",
-			faults.Seed, c.Timing.Profile)
-		drawn := []timeline.Timeline{result.Timeline(title, "")}
-		if err := s.writes.page(timeline.Page{Title: title, Timelines: drawn}); err != nil {
-			return err
-		}
-	}
-	return printRun(std, result.Text(), len(result.Broken))
-}
-
 // parsed is the schedule in a file, checked.
 func parsed[S any](
 	std streams, file string, parse func(text string) (S, error), check func(S) error,
@@ -303,15 +354,4 @@ func parsed[S any](
 		return faults, negativef("%s: %w", file, err)
 	}
 	return faults, nil
-}
-
-// printRun writes one run. The exit code is 1 if a rule was broken.
-func printRun(std streams, text string, broken int) error {
-	if _, err := io.WriteString(std.out, text); err != nil {
-		return err
-	}
-	if broken > 0 {
-		return negative(nil)
-	}
-	return nil
 }

@@ -192,7 +192,7 @@ func TestSimulateFails(t *testing.T) {
 	for _, row := range []simulate.Row{{Scenario: "reboot", OK: true}, {Scenario: "reboot", Broken: []string{"a rule"}}} {
 		var out, errs strings.Builder
 		rows := []simulate.Row{row}
-		err := printRows(streams{out: &out, err: &errs}, "text", rows, simulate.Table(rows), simulate.Failures(rows))
+		err := printRows(streams{out: &out, err: &errs}, "text", rowsOf(rows), simulate.Table(rows), simulate.Failures(rows))
 		if (err == nil) != row.OK || strings.Contains(errs.String(), "reboot: a rule") == row.OK {
 			t.Errorf("%+v: %v, %s%s", row, err, out.String(), errs.String())
 		}
@@ -221,7 +221,7 @@ func TestSimulateProvisioning(t *testing.T) {
 			}
 			names = append(names, r.Scenario)
 		}
-		if want := append(installNames(), "random"); !slices.Equal(names, want) {
+		if want := append(scenarioNames(ofInstallations), "random"); !slices.Equal(names, want) {
 			t.Errorf("%s: scenarios %v, want %v", sharing, names, want)
 		}
 		if o := run("ironic-moves"); o.code != 0 || !strings.HasPrefix(o.out, "scenario") || !strings.Contains(o.out, "\nok: 2 runs, no rule broken\n") || strings.Contains(o.out, "foreign-dhcp") {
@@ -291,7 +291,7 @@ func TestSimulateRouted(t *testing.T) {
 		}
 		names = append(names, r.Scenario)
 	}
-	if want := append(routedNames(), "random"); !slices.Equal(names, want) {
+	if want := append(scenarioNames(ofRouters), "random"); !slices.Equal(names, want) {
 		t.Errorf("scenarios %v, want %v", names, want)
 	}
 	if (o.code == 1) != (broken > 0) || (o.err == "") != (broken == 0) {
@@ -330,6 +330,78 @@ func TestSimulateRouted(t *testing.T) {
 		}
 	}
 	if o := simulated(t, "bgp-power-loss"); o.code != exitUsage || !strings.Contains(o.err, "come to hosts by vrrp") {
+		t.Errorf("%+v", o)
+	}
+}
+
+// TestSimulateBoth holds that both sides of a cluster with both are simulated: a row for the clients of
+// each, one for random schedules, equal output for equal seeds, one schedule alone, and a picture with
+// what hosts announced.
+func TestSimulateBoth(t *testing.T) {
+	cluster := racks.Elected()["leaves apart"].Describe()
+	run := func(args ...string) outcome {
+		return invoke(t, cluster, append([]string{"simulate", "-c", "-", "--phases", "2", "--schedules", "20"}, args...)...)
+	}
+	o := run("-o", "json")
+	if again := run("-o", "json"); again != o || o.code != 0 || o.err != "" {
+		t.Fatalf("%+v\n%+v", o, again)
+	}
+	rows := map[string][]string{}
+	for line := range strings.Lines(o.out) {
+		var r struct {
+			Scenario, Clients string
+			OK, Simulated     bool
+			BoundMs           *int
+		}
+		if err := json.Unmarshal([]byte(line), &r); err != nil || !r.OK || !r.Simulated || r.Scenario == "power-loss" && (r.BoundMs == nil || *r.BoundMs <= 0) {
+			t.Errorf("%v: %s", err, line)
+		}
+		rows[r.Scenario] = append(rows[r.Scenario], r.Clients)
+	}
+	for _, name := range scenarioNames(ofBoth) {
+		if has := !strings.Contains(name, "dns") && name != "name-server-crash"; has != slices.Equal(rows[name], []string{"link", "routers"}) {
+			t.Errorf("%s: %v", name, rows[name])
+		}
+	}
+	if !slices.Equal(rows["random"], []string{"both"}) {
+		t.Errorf("random: %v", rows["random"])
+	}
+	dir := t.TempDir()
+	config, picture := filepath.Join(dir, "cluster.yaml"), filepath.Join(dir, "p.html")
+	if err := os.WriteFile(config, []byte(cluster), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		text string
+		code int
+		want string
+	}{
+		{"length 20s\n5s power-off holder\n", 0, "clients"},
+		{"length 20s\n5s migrate vrrp\n", 0, "API VIP idle"},
+		{"length 20s\n5s kill-bgpd leaf-0-0\n", 1, "kill-bgpd is not for leaf-0-0, but for master-0"},
+		{"length 20s\n5s part master-0\n", 1, `there is no fault "part"`},
+	} {
+		o := invoke(t, tt.text, "simulate", "-c", config, "--schedule", "-", "--html", picture)
+		if o.code != tt.code || !strings.Contains(o.out+o.err, tt.want) {
+			t.Errorf("%+v, want exit %d and %q", o, tt.code, tt.want)
+		}
+	}
+	if o := run("power-loss", "--html", picture, "--force"); o.code != 0 || !strings.Contains(o.out, "Clients on the link of the hosts:\n\nscenario") || !strings.Contains(o.out, "\nClients behind routers:\n\nscenario") {
+		t.Errorf("%+v", o)
+	}
+	drawn, err := os.ReadFile(picture)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"to routers", "announces the VIP", "announces it behind all others", "behind routers", "some fail"} {
+		if !strings.Contains(string(drawn), want) {
+			t.Errorf("the picture has no %q", want)
+		}
+	}
+	if o := run("member-change"); o.code != exitUsage || !strings.Contains(o.err, "come to hosts by both, which has no scenario") {
+		t.Errorf("%+v", o)
+	}
+	if o := simulated(t, "vrrp-to-both"); o.code != exitUsage || !strings.Contains(o.err, "come to hosts by vrrp") {
 		t.Errorf("%+v", o)
 	}
 }

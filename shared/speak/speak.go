@@ -34,6 +34,21 @@ type Route struct {
 	Leaves bool
 }
 
+// next is the grade by which a host that leaves makes its path longer than one with a grade, which
+// may be better than the route's: the route has just become another one. It is that grade at the
+// last step.
+func (r Route) next(from bgp.Grade) bgp.Grade {
+	if from < r.Grade {
+		return from + 1
+	}
+	for _, g := range r.Demotions {
+		if g > from {
+			return g
+		}
+	}
+	return from
+}
+
 // Observed is what a round has seen.
 type Observed struct {
 	Now  time.Time
@@ -64,10 +79,13 @@ type VIP struct {
 	Phase Phase
 	Since time.Time
 	Clear time.Time // since when no router has it any more; zero while one has
-	Step  int       // of the demotions
-	Begun time.Time // when that step was made
+	Begun time.Time // when the last step of the demotions was made
 	Other time.Time // since when a router has told of another way, at the last step
-	Able  time.Time // since when it could be announced, and waits for the host in front
+	// Grade is what the VIP is announced with, and Longer since when, where its path is to become
+	// longer than that.
+	Grade  bgp.Grade
+	Longer time.Time
+	Able   time.Time // since when it could be announced, and waits for the host in front
 	// Lost are when the VIP was withdrawn in the last minutes because the host did not serve it.
 	Lost []time.Time
 }
@@ -220,6 +238,7 @@ func (d *decision) next(vip netip.Addr, v VIP, leaving bool) VIP {
 			v.Phase, v.Able = Waiting, time.Time{}
 		case d.risen(vip, v) && d.preceded(vip, &v):
 			v.Phase, v.Begun, v.Able = Announced, time.Time{}, time.Time{}
+			v.Grade, v.Longer = route.Grade, time.Time{}
 		default:
 			v.Phase = Waiting
 		}
@@ -231,6 +250,7 @@ func (d *decision) next(vip netip.Addr, v VIP, leaving bool) VIP {
 			v.Phase = Withdrawn
 		case !leaving && !d.Wish.Died: // the monitor is back
 			v.Phase, v.Begun = Announced, time.Time{}
+			v.Grade, v.Longer = route.Grade, time.Time{}
 		default:
 			v = d.demote(vip, v, leaving)
 		}
@@ -261,7 +281,8 @@ func (d *decision) stay(vip netip.Addr, v VIP, leaving bool) VIP {
 	case !serves:
 		v.Phase, v.Lost = Withdrawn, append(v.Lost, d.Now)
 	case leaving, d.Wish.Died:
-		v.Phase, v.Step, v.Begun, v.Other = Demoted, 0, d.Now, time.Time{}
+		v.Phase, v.Begun, v.Other, v.Longer = Demoted, d.Now, time.Time{}, time.Time{}
+		v.Grade = route.next(v.Grade)
 	case !d.Ready && !d.Advertised[vip]:
 		// No router has it any more. With the first session it would come, go once when BFD
 		// comes up, and come again: each time routers spread connections anew.
@@ -274,15 +295,34 @@ func (d *decision) stay(vip netip.Addr, v VIP, leaving bool) VIP {
 	case !route.Ends:
 		v.Begun = time.Time{}
 	}
+	if v.Phase == Announced {
+		v = d.lengthen(v, route.Grade)
+	}
+	return v
+}
+
+// lengthen makes a path longer by one number after the other, for the reason for which
+// bgp.Policy.Demotions does so: routers that follow a longer step in any order may send packets
+// back to each other. A shorter path counts at once.
+func (d *decision) lengthen(v VIP, to bgp.Grade) VIP {
+	if to <= v.Grade {
+		v.Grade, v.Longer = to, time.Time{}
+		return v
+	}
+	if v.Longer.IsZero() || d.after(v.Longer, Settle) {
+		if v.Grade, v.Longer = v.Grade+1, d.Now; v.Grade < to {
+			d.due(d.Now.Add(Settle))
+		}
+	}
 	return v
 }
 
 // demote goes one step further when routers have followed the last one. After the last one a host
 // that leaves withdraws.
 func (d *decision) demote(vip netip.Addr, v VIP, leaving bool) VIP {
-	if v.Step+1 < len(d.Wish.VIPs[vip].Demotions) {
+	if next := d.Wish.VIPs[vip].next(v.Grade); next > v.Grade {
 		if d.after(v.Begun, Settle) {
-			v.Step, v.Begun = v.Step+1, d.Now
+			v.Grade, v.Begun = next, d.Now
 		}
 		return v
 	}
@@ -328,12 +368,8 @@ func (d *decision) apply(vip netip.Addr, v VIP) {
 	if v.Phase != Idle {
 		d.Left = false
 	}
-	route := d.Wish.VIPs[vip]
-	switch {
-	case v.Phase == Announced, v.Phase == Demoted && v.Step >= len(route.Demotions):
-		d.Announced[vip] = route.Grade
-	case v.Phase == Demoted:
-		d.Announced[vip] = route.Demotions[v.Step]
+	if v.Phase == Announced || v.Phase == Demoted {
+		d.Announced[vip] = v.Grade
 	}
 	if v.Phase != Idle {
 		d.Addresses = append(d.Addresses, vip)

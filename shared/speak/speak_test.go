@@ -292,7 +292,7 @@ func TestDecide_Always(t *testing.T) {
 		wish := Wish{}
 		for i := range 60 {
 			now = now.Add(time.Duration(random.IntN(700)) * time.Millisecond)
-			if i > 50 {
+			if i > 45 {
 				wish.Leaving, now = true, now.Add(time.Second)
 			} else if random.IntN(4) == 0 {
 				wish.VIPs = map[netip.Addr]Route{}
@@ -343,5 +343,50 @@ func TestReady(t *testing.T) {
 		if got := Ready(tt.lasts, tt.bfd); got != tt.want {
 			t.Errorf("%+v: %v", tt, got)
 		}
+	}
+}
+
+// TestDecide_Longer holds that a path becomes longer by one number after the other, and shorter at once:
+// routers that followed a longer step sent packets back to each other.
+func TestDecide_Longer(t *testing.T) {
+	vip, begin := netip.MustParseAddr("198.51.100.5"), time.Date(2026, 11, 26, 10, 0, 0, 0, time.UTC)
+	state, at := State{}, begin
+	for i, step := range []struct {
+		after       time.Duration
+		grade, want bgp.Grade
+		again       time.Duration // until the speaker looks again; 0 for not before the beat
+	}{
+		{0, 4, 4, 0},
+		{time.Second, 8, 5, Settle}, {Settle / 2, 8, 5, Settle / 2}, {Settle / 2, 8, 6, Settle}, {Settle, 8, 7, Settle}, {Settle, 8, 8, 0},
+		{Settle, 4, 4, 0}, {0, 5, 5, 0}, {Settle / 2, 6, 5, Settle / 2}, {Settle / 2, 6, 6, 0}, {0, 6, 6, 0},
+		{Settle / 4, 5, 5, 0}, {0, 9, 6, Settle}, // a new way is as quick as the first one
+	} {
+		at = at.Add(step.after)
+		d := Decide([]netip.Addr{vip}, state, Observed{Now: at, Ready: true, Wish: Wish{Beat: at, VIPs: map[netip.Addr]Route{vip: {Grade: step.grade, Demotions: []bgp.Grade{12}}}}})
+		state = d.State
+		again := d.Again.Sub(at)
+		if again > Silence {
+			again = 0
+		}
+		if d.Announced[vip] != step.want || again != step.again {
+			t.Errorf("step %d: grade %d again after %v, want %d and %v", i, d.Announced[vip], again, step.want, step.again)
+		}
+	}
+}
+
+// TestDecide_LongerWhileItLeaves holds that a host which leaves goes on from where its path is, where its
+// route has just become another one: the holder by VRRP loses the VIP while it leaves.
+func TestDecide_LongerWhileItLeaves(t *testing.T) {
+	vip, at := netip.MustParseAddr("198.51.100.5"), epoch
+	route, state, got := Route{Grade: 1, Demotions: []bgp.Grade{2, 3, 4, 5, 6}}, State{}, []bgp.Grade{}
+	for i := range 9 {
+		if i == 3 {
+			route = Route{Grade: 4, Demotions: []bgp.Grade{5, 6}}
+		}
+		d := Decide([]netip.Addr{vip}, state, Observed{Now: at, Ready: true, Wish: Wish{Beat: at, Leaving: i > 1, VIPs: map[netip.Addr]Route{vip: route}}})
+		got, state, at = append(got, d.Announced[vip]), d.State, at.Add(Settle)
+	}
+	if want := []bgp.Grade{1, 1, 2, 3, 4, 5, 6, 6, 6}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }

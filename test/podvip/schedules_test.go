@@ -235,7 +235,7 @@ func TestLongSchedules(t *testing.T) {
 	for seed := range uint64(seeds) {
 		run := drawn(seed)
 		t.Log(run)
-		if err := run.Check(simulated); err != nil {
+		if err := simulated.Check(run); err != nil {
 			t.Fatal(err)
 		}
 		if r := engine.Run(simulated, run); len(r.Broken) > 0 || r.Joined < 0 {

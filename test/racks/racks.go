@@ -19,6 +19,8 @@ type Fabric struct {
 	Mode   string
 	Timing string
 	Apart  bool // the routers of a rack have different AS numbers
+	Both   bool // hosts elect holders of the VIPs too, in the first rack's network
+	Named  bool // all racks are in that network, and have names
 }
 
 // Fabrics are different ones.
@@ -35,20 +37,43 @@ func Fabrics() map[string]Fabric {
 	}
 }
 
+// Elected are those in which hosts elect holders of the VIPs too.
+func Elected() map[string]Fabric {
+	return map[string]Fabric{
+		"one rack":     {Racks: []int{2}, Depth: 1, Timing: bgp.ProfileLan, Both: true},
+		"leaves apart": {Racks: []int{2, 1}, Depth: 1, Timing: bgp.ProfileLan, Apart: true, Both: true},
+		"stretched":    {Racks: []int{1, 2}, Depth: 1, Timing: bgp.ProfileVM, Both: true, Named: true},
+		"deep":         {Racks: []int{2, 1, 1}, Depth: 2, Timing: bgp.ProfileLan, Both: true},
+		"without BFD":  {Racks: []int{1, 1}, Depth: 1, Timing: bgp.ProfileHold, Both: true},
+	}
+}
+
 // Describe is a description of three control plane nodes in a fabric.
 func (f Fabric) Describe() string {
 	var networks []string
 	racks := ""
 	for i, routers := range f.Racks {
-		networks = append(networks, fmt.Sprintf("10.1.%d.0/24", i))
-		racks += fmt.Sprintf("    - network: 10.1.%d.0/24\n      peers:\n", i)
+		network := i
+		if f.Named {
+			network = 0
+			racks += fmt.Sprintf("    - name: r%d\n      peers:\n", i)
+		} else {
+			racks += fmt.Sprintf("    - network: 10.1.%d.0/24\n      peers:\n", i)
+		}
+		if networks = append(networks, fmt.Sprintf("10.1.%d.0/24", network)); f.Named {
+			networks = networks[:1]
+		}
 		for j := range routers {
 			number := 65100 + 10*i
 			if f.Apart {
 				number += j
 			}
-			racks += fmt.Sprintf("      - {address: 10.1.%d.%d, asn: %d}\n", i, j+1, number)
+			racks += fmt.Sprintf("      - {address: 10.1.%d.%d, asn: %d}\n", network, 10*i+j+10, number)
 		}
+	}
+	vips, management, mode := "198.51.100.", "bgp", "\n    mode: "+f.Mode
+	if f.Both {
+		vips, management, mode = "10.1.0.", "both", ""
 	}
 	return fmt.Sprintf(`apiVersion: onprem-infra.io/v1alpha1
 kind: Cluster
@@ -57,17 +82,16 @@ spec:
   baseDomain: example.com
   platform: baremetal
   controlPlaneReplicas: 3
-  machineNetworks: [%s]
-  apiVIPs: [198.51.100.5]
-  ingressVIPs: [198.51.100.6]
-  vipManagement: bgp
+  machineNetworks: [%[1]s]
+  apiVIPs: [%[2]s5]
+  ingressVIPs: [%[2]s6]
+  vipManagement: %[3]s
   bgp:
-    asn: 64512
-    mode: %s
-    timing: %s
-    fabricDepth: %d
+    asn: 64512%[4]s
+    timing: %[5]s
+    fabricDepth: %[6]d
     racks:
-%s`, strings.Join(networks, ", "), f.Mode, f.Timing, f.Depth, racks)
+%[7]s`, strings.Join(networks, ", "), vips, management, mode, f.Timing, f.Depth, racks)
 }
 
 // Plan is its plan.

@@ -55,5 +55,5 @@ func ForSchedule(c schedule.Cluster, s schedule.Schedule) (schedule.Cluster, err
 		c.Bootstrap = c.Bootstrap || f.Host == schedule.BootstrapName || f.Kind == schedule.Join
 	}
 	c.Client = schedule.ClientPace
-	return c, s.Check(c)
+	return c, c.Check(s)
 }

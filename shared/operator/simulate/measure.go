@@ -14,7 +14,6 @@ type Outcomes struct {
 	Scenario string
 	About    string
 	Runs     int
-	Figure   bool // Wait is what About describes, not the client's longest wait
 
 	Wait                            // the longest wait of the client, or the scenario's figure
 	Dark             time.Duration  // the sum of the client's waits over 100 ms, of the worst run
@@ -26,6 +25,15 @@ type Outcomes struct {
 	Moves            int            // of the VIP, in the run with the most
 	Broken           []trace.Broken // with the seed in its words
 	Worst            trace.Result   // the run of Max
+
+	runs
+}
+
+// runs are the times of each run.
+type runs struct {
+	// figure is what Wait is of a run, and About describes; nil for the client's longest wait.
+	figure        func(trace.Result) (time.Duration, bool)
+	figures, none []time.Duration
 }
 
 // Wait is the range of a time over many runs.
@@ -38,31 +46,46 @@ func waitOf(all []time.Duration) Wait {
 
 // Measure runs a scenario so often, at least once, with seeds from one on.
 func Measure(s Scenario, c schedule.Cluster, seed uint64, runs int) Outcomes {
-	o := Outcomes{Scenario: s.Name, About: s.About, Runs: runs, Figure: s.figure != nil}
-	var figures, none []time.Duration
+	o := s.Begin()
 	for i := range runs {
-		r := s.Run(c, seed+uint64(i))
-		figure, ok := r.LongestGap(), true
-		if s.figure != nil {
-			figure, ok = s.figure(r)
-		}
-		if !ok {
-			r.Broken = append(r.Broken, trace.Broken{
-				Rule: "the scenario comes to its end", Why: "its figure was not reached",
-			})
-		}
-		if len(figures) == 0 || figure > slices.Max(figures) {
-			o.Worst = r
-		}
-		figures = append(figures, figure)
-		none = append(none, r.Longest(func(n int) bool { return n == 0 }))
-		o.add(r)
+		o.Add(s.Run(c, seed+uint64(i)))
 	}
-	o.Wait, o.None = waitOf(figures), waitOf(none)
-	return o
+	return o.Done()
 }
 
-// add counts a run.
+// Begin are the outcomes of a scenario before its first run. That of the zero value has a name at
+// most, and is about the client's longest wait.
+func (s Scenario) Begin() *Outcomes {
+	return &Outcomes{Scenario: s.Name, About: s.About, runs: runs{figure: s.figure}}
+}
+
+// Add counts a run.
+func (o *Outcomes) Add(r trace.Result) {
+	o.Runs++
+	figure, ok := r.LongestGap(), true
+	if o.figure != nil {
+		figure, ok = o.figure(r)
+	}
+	if !ok {
+		r.Broken = append(r.Broken, trace.Broken{
+			Rule: "the scenario comes to its end", Why: "its figure was not reached",
+		})
+	}
+	if len(o.figures) == 0 || figure > slices.Max(o.figures) {
+		o.Worst = r
+	}
+	o.figures = append(o.figures, figure)
+	o.none = append(o.none, r.Longest(func(n int) bool { return n == 0 }))
+	o.add(r)
+}
+
+// Done are the outcomes of all runs.
+func (o *Outcomes) Done() Outcomes {
+	o.Wait, o.None = waitOf(o.figures), waitOf(o.none)
+	return *o
+}
+
+// add sums a run up.
 func (o *Outcomes) add(r trace.Result) {
 	for _, b := range r.Broken {
 		b.Why = fmt.Sprintf("%s (%s, seed %d)", b.Why, o.Scenario, r.Schedule.Seed)

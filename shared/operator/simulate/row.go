@@ -10,6 +10,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/seeds"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/trace"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/plan/bound"
 )
 
 // Row is the result of a scenario, or of all random schedules, as one line of JSON. Times are in
@@ -58,6 +59,16 @@ func tenths(d time.Duration) float64 {
 
 // NewRow compares what a scenario costs with the bound that the plan states for it.
 func NewRow(p plan.Plan, o Outcomes) Row {
+	for _, b := range p.Timing.Bounds {
+		if b.Scenario == o.Scenario {
+			return Within(p, o, &b)
+		}
+	}
+	return Within(p, o, nil)
+}
+
+// Within compares what a scenario costs with a bound; nil for none.
+func Within(p plan.Plan, o Outcomes, b *bound.Bound) Row {
 	r := Row{
 		Profile: p.Timing.Profile, Scenario: o.Scenario, Runs: o.Runs,
 		Waits:  Waits{ms(o.Min), ms(o.Median), ms(o.Max), ms(o.Dark), ms(o.Tail)},
@@ -71,15 +82,12 @@ func NewRow(p plan.Plan, o Outcomes) Row {
 		format += ", but the plan's bound is %d ms (grain %d ms)"
 		r.Broken = append(r.Broken, fmt.Sprintf(format, got, bound, r.Grain))
 	}
-	for _, b := range p.Timing.Bounds {
-		if b.Scenario != o.Scenario {
-			continue
-		}
+	if b != nil {
 		r.Bound = &b.DarkMs
 		if r.Max > b.DarkMs+r.Grain {
 			add("a client waits %d ms", r.Max, b.DarkMs)
 		}
-		if r.Tail > max(b.Ms, b.DarkMs)+r.Grain && !o.Figure {
+		if r.Tail > max(b.Ms, b.DarkMs)+r.Grain && o.figure == nil {
 			add("a request fails %d ms after the fault", r.Tail, b.Ms)
 		}
 	}

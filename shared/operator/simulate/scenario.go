@@ -34,6 +34,11 @@ func Find(name string) (Scenario, bool) {
 
 // Run runs a scenario once. The seed decides the phases.
 func (s Scenario) Run(c schedule.Cluster, seed uint64) trace.Result {
+	return engine.Run(s.Set(c, seed))
+}
+
+// Set is the cluster of a run, and its schedule.
+func (s Scenario) Set(c schedule.Cluster, seed uint64) (schedule.Cluster, schedule.Schedule) {
 	switch c.Kind = s.Kind; c.Kind {
 	case vrrp.Ingress:
 		c.Workers = 3
@@ -46,10 +51,9 @@ func (s Scenario) Run(c schedule.Cluster, seed uint64) trace.Result {
 	c.Client = schedule.ClientPace
 	phase := time.Duration(schedule.NewRand(seed).Int64N(int64(max(time.Second, c.Timing.Advert))))
 	at := 2*time.Second + phase.Round(time.Millisecond)
-	faults := schedule.Schedule{
+	return c, schedule.Schedule{
 		Seed: seed, Length: at + s.after + 3*c.MasterDown(), Faults: s.faults(c, at),
 	}
-	return engine.Run(c, faults)
 }
 
 // Scenarios are all of them: those of the measurements in the order of their table, and then what

@@ -16,7 +16,7 @@ import (
 // alike.
 func (p *Plan) bounds(checks vrrp.Timing) []bound.Bound {
 	ms := bound.Milliseconds
-	pass := p.follow()
+	pass := p.Follow()
 	gone := p.Model.Detection() + pass
 	finds := fmt.Sprintf("its routers find out after %d ms, and %d routers pass that on in %d ms "+
 		"each%s", p.Timing.DetectsMs, pass/bgp.Pass, ms(bgp.Pass), p.hidden())
@@ -82,17 +82,17 @@ func (p *Plan) fails(scenario, failure string, check health.Policy) bound.Bound 
 
 // withdrawn is a failure of a node that withdraws after some time.
 func (p *Plan) withdrawn(scenario, failure string, after time.Duration, why string) bound.Bound {
-	pass := p.follow()
+	pass := p.Follow()
 	all := bound.Milliseconds(after + pass)
 	return bound.Bound{Scenario: scenario, Failure: failure, Ms: all, DarkMs: all,
 		Why: fmt.Sprintf("%s, which %d routers pass on in %d ms", why, pass/bgp.Pass,
 			bound.Milliseconds(pass))}
 }
 
-// follow is within which time all routers follow a change. Where hosts are ranked the path of the
+// Follow is within which time all routers follow a change. Where hosts are ranked the path of the
 // next one is hidden behind that of the first: it comes only when the first one's withdrawal has
 // come to its own router.
-func (p *Plan) follow() time.Duration {
+func (p *Plan) Follow() time.Duration {
 	if p.Policy.Ranks > 0 {
 		return 2*bgp.Follow(p.FabricDepth) - bgp.Pass
 	}

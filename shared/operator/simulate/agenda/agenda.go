@@ -27,6 +27,14 @@ func New[E any](room int) Queue[E] { return Queue[E]{due: make([]entry[E], 0, ro
 // Empty reports whether nothing is due any more.
 func (q *Queue[E]) Empty() bool { return len(q.due) == 0 }
 
+// Next is when the next event is due; ok is false if there is none.
+func (q *Queue[E]) Next() (at time.Duration, ok bool) {
+	if q.Empty() {
+		return 0, false
+	}
+	return q.due[len(q.due)-1].at, true
+}
+
 // Push has an event be due at a time.
 func (q *Queue[E]) Push(at time.Duration, event E) {
 	q.next++

@@ -2,6 +2,8 @@
 package engine
 
 import (
+	"time"
+
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/balancer"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/checks"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/router"
@@ -14,23 +16,49 @@ import (
 
 // Run runs a schedule. Equal clusters and schedules give equal results.
 func Run(c schedule.Cluster, s schedule.Schedule) trace.Result {
-	w := newWorld(c, s)
-	for !w.Queue.Empty() {
-		e := w.Queue.Pop()
-		if e.At > s.Length {
-			break
+	r := Start(c, s)
+	for {
+		if _, ok := r.Due(); !ok {
+			return r.End()
 		}
-		w.Now = e.At
-		handle(w, e)
-		if w.Dirty {
-			w.Dirty = false
-			rules.Judge(w)
-		}
+		r.Step()
 	}
-	w.Now = s.Length
-	rules.Judge(w)
-	w.Finish()
-	return w.Result
+}
+
+// Runner is a run that goes on step by step.
+type Runner struct{ *world.World }
+
+// Start is a run at its begin.
+func Start(c schedule.Cluster, s schedule.Schedule) Runner { return Runner{newWorld(c, s)} }
+
+// Due is when the next step is; ok is false if the run is over.
+func (r Runner) Due() (at time.Duration, ok bool) {
+	at, ok = r.Queue.Next()
+	return at, ok && at <= r.Result.Schedule.Length
+}
+
+// Step does what is due next. Begun is the fault of the schedule that begins with it, by its index;
+// -1 for none.
+func (r Runner) Step() (begun int) {
+	e := r.Queue.Pop()
+	r.Now, begun = e.At, -1
+	if e.Kind == world.EvFault {
+		begun = int(e.Arg)
+	}
+	handle(r.World, e)
+	if r.Dirty {
+		r.Dirty = false
+		rules.Judge(r.World)
+	}
+	return begun
+}
+
+// End ends the run.
+func (r Runner) End() trace.Result {
+	r.Now = r.Result.Schedule.Length
+	rules.Judge(r.World)
+	r.Finish()
+	return r.Result
 }
 
 func newWorld(c schedule.Cluster, s schedule.Schedule) *world.World {

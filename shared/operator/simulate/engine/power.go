@@ -4,9 +4,11 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/balancer"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/checks"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/router"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/schedule"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/supervisor"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/trace"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/world"
+	"github.com/onprem-infra/onprem-infra/shared/release"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -32,7 +34,12 @@ func powerOff(w *world.World, h *world.Host) {
 	s.Backoff = supervised.Backoff{}
 	s.Container.Forget()
 	s.Forget()
+	s.Reported, s.Left = world.Stopped, schedule.Fault{}
 	h.Release.Gen++
+	if h.Role == role.Bootstrap { // after a reboot nothing is held
+		h.Release.State, h.Release.HandingOver = release.Resume(false), false
+		h.Release.Stopped = false
+	}
 	h.Monitor = false
 	checks.Forget(w, h)
 	for i := range h.Checks {
@@ -113,6 +120,11 @@ func startAll(w *world.World, h *world.Host) {
 	start(world.PartRouter, world.BootPods)
 	if w.Kind == vrrp.DNS {
 		start(world.PartDNS, world.BootPods)
+	}
+	if h.Role == role.Bootstrap {
+		start(world.PartAPI, world.BootAPI)
+		w.After(w.Take(world.BootPods),
+			h.Event(world.EvBootstrapProbe, h.Release.Gen).With(supervisor.ProbeBegins))
 	}
 	if h.Role == role.Master {
 		start(world.PartLB, world.BootPods)

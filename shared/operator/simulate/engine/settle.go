@@ -38,6 +38,9 @@ func settle(w *world.World) {
 		}
 	}
 	chooseHolder(w)
+	for _, h := range w.Hosts {
+		h.Supervisor.Reported = h.Router.State
+	}
 	if h := w.Boot; h != nil {
 		w.After(w.Between(0, w.Timing.Bootstrap.Interval),
 			h.Event(world.EvBootstrapProbe, h.Release.Gen).With(supervisor.ProbeBegins))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/routed/schedule"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/routed/world"
+	"github.com/onprem-infra/onprem-infra/shared/plan/bound"
 	"github.com/onprem-infra/onprem-infra/test/racks"
 )
 
@@ -111,14 +112,14 @@ func TestMeasure_Without(t *testing.T) {
 // again.
 func TestTable(t *testing.T) {
 	c := cluster(t, "two racks")
-	one := newTally(c, "bgp-power-loss")
+	one := NewTally(c, "bgp-power-loss")
 	cost := world.Cost{Flows: 10, Share: 5, Own: 3, Others: 1}
 	cost.Dark[0], cost.Last[0] = time.Second, time.Second
-	one.add(world.Result{Cost: cost, Broken: []world.Broken{{At: time.Second, Rule: "R9 a rule", Why: "a reason"}}, Schedule: schedule.Schedule{Seed: 4}})
-	one.within(c.BGP, "bgp-power-loss")
-	two := newTally(c, random)
-	two.add(world.Result{Broken: []world.Broken{{Rule: "R9 a rule", Why: "a reason"}}, Schedule: schedule.Schedule{Seed: 7}})
-	rows := []Row{one.done(), two.done()}
+	one.Add(world.Result{Cost: cost, Broken: []world.Broken{{At: time.Second, Rule: "R9 a rule", Why: "a reason"}}, Schedule: schedule.Schedule{Seed: 4}})
+	one.Within(bound.Bound{Ms: 480, DarkMs: 480})
+	two := NewTally(c, Random)
+	two.Add(world.Result{Broken: []world.Broken{{Rule: "R9 a rule", Why: "a reason"}}, Schedule: schedule.Schedule{Seed: 7}})
+	rows := []Row{one.Done(), two.Done()}
 	_, seven := schedule.Trial(7, c)
 	for _, want := range []string{
 		"FAIL: 2 of 2: bgp-power-loss, random", "bgp-power-loss  FAIL  50 %", "1 random schedules, 1 rules broken",
@@ -129,7 +130,7 @@ func TestTable(t *testing.T) {
 			t.Errorf("%s\nwant %q", text, want)
 		}
 	}
-	good := Random(c, 3, 50, func(int) {})
+	good := Trials(c, 3, 50, func(int) {})
 	if !good.OK || good.Runs != 50 || strings.Contains(Table([]Row{good}), "FAIL") || len(Failures(c, []Row{good})) > 0 {
 		t.Errorf("%+v", good)
 	}

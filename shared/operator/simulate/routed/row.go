@@ -9,7 +9,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/routed/schedule"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/routed/world"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/seeds"
-	"github.com/onprem-infra/onprem-infra/shared/plan/routed"
+	"github.com/onprem-infra/onprem-infra/shared/plan/bound"
 )
 
 // Row is the result of a scenario, or of all random schedules, as one line of JSON. Times are in
@@ -44,25 +44,26 @@ type Times struct {
 	Inside int `json:"insideDarkMaxMs"`
 }
 
-// random is the row of all random schedules.
-const random = "random"
+// Random is the row of all random schedules.
+const Random = "random"
 
 func ms(d time.Duration) int { return int(d.Round(time.Millisecond).Milliseconds()) }
 
-// tally is a row in the making.
-type tally struct {
+// Tally is a row in the making.
+type Tally struct {
 	row               Row
 	last              []time.Duration
 	flows, own, other int
 }
 
-func newTally(c schedule.Cluster, name string) *tally {
-	return &tally{row: Row{Profile: c.BGP.Timing.Profile, Scenario: name, Bound: -1,
+// NewTally is a row before its first run.
+func NewTally(c schedule.Cluster, name string) *Tally {
+	return &Tally{row: Row{Profile: c.BGP.Timing.Profile, Scenario: name, Bound: -1,
 		Grain: ms(world.Slack), Broken: []string{}, Simulated: true}}
 }
 
-// add counts a run.
-func (t *tally) add(r world.Result) {
+// Add counts a run.
+func (t *Tally) Add(r world.Result) {
 	t.row.Runs++
 	if c := r.Cost; c.Flows > 0 {
 		t.last = append(t.last, c.Last[0])
@@ -81,8 +82,11 @@ func percent(part, of int) float64 {
 	return float64(int(all*float64(part)/float64(max(1, of)))) / tenths
 }
 
-// done is the row.
-func (t *tally) done() Row {
+// Break counts a rule that was broken beside those of runs.
+func (t *Tally) Break(text string) { t.row.Broken = append(t.row.Broken, text) }
+
+// Done is the row.
+func (t *Tally) Done() Row {
 	slices.Sort(t.row.Broken)
 	if slices.Sort(t.last); len(t.last) > 0 {
 		t.row.Min, t.row.Max = ms(t.last[0]), ms(t.last[len(t.last)-1])
@@ -93,48 +97,43 @@ func (t *tally) done() Row {
 	return t.row
 }
 
-// within compares what a scenario costs clients behind the fabric with the bound of the plan.
-func (t *tally) within(p *routed.Plan, name string) {
-	for _, b := range p.Bounds {
-		if b.Scenario != name {
-			continue
-		}
-		t.row.Bound = b.DarkMs
-		if t.row.Dark > b.DarkMs+t.row.Grain {
-			t.row.Broken = append(t.row.Broken, fmt.Sprintf("a client fails for %d ms, but the "+
-				"plan's bound is %d ms (grain %d ms)", t.row.Dark, b.DarkMs, t.row.Grain))
-		}
-		if last := ms(slices.Max(append(t.last, 0))); last > max(b.Ms, b.DarkMs)+t.row.Grain {
-			t.row.Broken = append(t.row.Broken, fmt.Sprintf("a client fails %d ms after the "+
-				"fault, but the plan's bound is %d ms (grain %d ms)", last, b.Ms, t.row.Grain))
-		}
+// Within compares what a scenario costs clients behind the fabric with a bound.
+func (t *Tally) Within(b bound.Bound) {
+	t.row.Bound = b.DarkMs
+	if t.row.Dark > b.DarkMs+t.row.Grain {
+		t.row.Broken = append(t.row.Broken, fmt.Sprintf("a client fails for %d ms, but the "+
+			"plan's bound is %d ms (grain %d ms)", t.row.Dark, b.DarkMs, t.row.Grain))
+	}
+	if last := ms(slices.Max(append(t.last, 0))); last > max(b.Ms, b.DarkMs)+t.row.Grain {
+		t.row.Broken = append(t.row.Broken, fmt.Sprintf("a client fails %d ms after the "+
+			"fault, but the plan's bound is %d ms (grain %d ms)", last, b.Ms, t.row.Grain))
 	}
 }
 
 // Measure runs a scenario so often, with seeds from one on; ok is false if the cluster has not what
 // it is about.
 func Measure(s Scenario, c schedule.Cluster, seed uint64, runs int) (row Row, ok bool) {
-	t := newTally(c, s.Name)
+	t := NewTally(c, s.Name)
 	for i := range runs {
 		r, ok := s.Run(c, seed+uint64(i))
 		if !ok {
 			return row, false
 		}
-		t.add(r)
+		t.Add(r)
 	}
-	name := s.of
-	if name == "" {
-		name = s.Name
+	for _, b := range c.BGP.Bounds {
+		if b.Scenario == s.BoundName() {
+			t.Within(b)
+		}
 	}
-	t.within(c.BGP, name)
-	return t.done(), true
+	return t.Done(), true
 }
 
-// Random runs random schedules on all processors. It reports how many it has begun from time to
+// Trials runs random schedules on all processors. It reports how many it has begun from time to
 // time.
-func Random(c schedule.Cluster, seed uint64, schedules int, report func(begun int)) Row {
-	t := newTally(c, random)
+func Trials(c schedule.Cluster, seed uint64, schedules int, report func(begun int)) Row {
+	t := NewTally(c, Random)
 	run := func(one uint64) world.Result { return engine.Run(schedule.Trial(one, c)) }
-	seeds.Each(seed, schedules, run, func(_ uint64, r world.Result) { t.add(r) }, report)
-	return t.done()
+	seeds.Each(seed, schedules, run, func(_ uint64, r world.Result) { t.Add(r) }, report)
+	return t.Done()
 }

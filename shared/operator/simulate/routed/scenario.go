@@ -3,6 +3,7 @@
 package routed
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -17,15 +18,33 @@ type Scenario struct {
 	Name  string
 	About string
 
-	of     string // the bound of the plan; empty for that of the scenario's own name
-	vip    schedule.VIP
-	joins  bool // the bootstrap machine announces at the beginning, and nodes join
-	kinds  []schedule.Kind
-	later  []schedule.Kind                     // that follow some seconds after those
-	only   func(schedule.Cluster, string) bool // what of its targets it can happen to; nil for all
-	lasts  time.Duration
-	length time.Duration
+	of      string // the bound of the plan; empty for that of the scenario's own name
+	vip     schedule.VIP
+	routers bool // it is about the power of a router
+	joins   bool // the bootstrap machine announces at the beginning, and nodes join
+	kinds   []schedule.Kind
+	later   []schedule.Kind                     // that follow some seconds after those
+	only    func(schedule.Cluster, string) bool // what of its targets it can happen to; nil for all
+	lasts   time.Duration
+	length  time.Duration
 }
+
+// OfRouters reports whether a scenario is about FRR, routers or their links, and not about what
+// serves on hosts.
+func (s Scenario) OfRouters() bool {
+	hosts := []schedule.Kind{schedule.PowerOff, schedule.Reboot, schedule.KillLB, schedule.StopLB,
+		schedule.KillAPI, schedule.KillRouter, schedule.KillMonitor, schedule.EndMonitor,
+		schedule.EndAPI}
+	return !slices.Contains(hosts, s.kinds[0]) && s.vip == schedule.API || s.routers
+}
+
+// CutsPower reports whether a host loses its power.
+func (s Scenario) CutsPower() bool {
+	return len(s.kinds) > 0 && s.kinds[0] == schedule.KeepRoutes
+}
+
+// BoundName is the bound of the plan that a scenario has.
+func (s Scenario) BoundName() string { return cmp.Or(s.of, s.Name) }
 
 // Find is a scenario by its name.
 func Find(name string) (Scenario, bool) {
@@ -40,22 +59,22 @@ func Find(name string) (Scenario, bool) {
 // later is when the faults come that follow others: while the last wish of a dead monitor counts.
 const later = 6 * time.Second
 
-// flows are how many clients there are.
-func flows() int { return 240 }
+// Flows are how many clients there are.
+func Flows() int { return 240 }
 
 // Run runs a scenario once; ok is false if the cluster has not what it is about. The seed decides
 // where and when it happens.
 func (s Scenario) Run(c schedule.Cluster, seed uint64) (r world.Result, ok bool) {
-	c.Clients, c.Flows, c.Bootstrap = s.vip, flows(), s.joins
-	run, ok := s.schedule(c, seed)
+	c.Clients, c.Flows, c.Bootstrap = s.vip, Flows(), s.joins
+	run, ok := s.Schedule(c, seed)
 	if !ok {
 		return r, false
 	}
 	return engine.Run(c, run), true
 }
 
-// schedule is that of a seed.
-func (s Scenario) schedule(c schedule.Cluster, seed uint64) (run schedule.Schedule, ok bool) {
+// Schedule is that of a seed.
+func (s Scenario) Schedule(c schedule.Cluster, seed uint64) (run schedule.Schedule, ok bool) {
 	if s.vip == schedule.Ingress && c.Ingress == 0 {
 		return run, false
 	}
@@ -72,20 +91,20 @@ func (s Scenario) schedule(c schedule.Cluster, seed uint64) (run schedule.Schedu
 	if s.joins {
 		for i := range c.Masters {
 			run.Faults = append(run.Faults, schedule.Fault{Kind: schedule.Join,
-				Of: schedule.MasterName(i)})
+				Host: schedule.MasterName(i)})
 		}
 		at += 50 * time.Second
 	}
 	of := targets[random.IntN(len(targets))]
 	for _, k := range s.kinds {
-		run.Faults = append(run.Faults, schedule.Fault{At: at, Kind: k, Of: of, For: s.lasts})
+		run.Faults = append(run.Faults, schedule.Fault{At: at, Kind: k, Host: of, For: s.lasts})
 	}
 	for _, k := range s.later {
-		run.Faults = append(run.Faults, schedule.Fault{At: at + later, Kind: k, Of: of})
+		run.Faults = append(run.Faults, schedule.Fault{At: at + later, Kind: k, Host: of})
 	}
 	if s.kinds[0] == schedule.KeepRoutes {
 		run.Faults = append(run.Faults, schedule.Fault{At: at + time.Second,
-			Kind: schedule.PowerOff, Of: schedule.MasterName(c.Boxes[c.Find(of)].Rack)})
+			Kind: schedule.PowerOff, Host: schedule.MasterName(c.Boxes[c.Find(of)].Rack)})
 	}
 	run.Length = at + s.length
 	return run, true
@@ -196,10 +215,10 @@ func network() []Scenario {
 	const lasts, length = 10 * time.Second, 30 * time.Second
 	return []Scenario{
 		{Name: "bgp-router-loss", About: "the power of one of two routers of a rack is cut",
-			kinds: one(schedule.PowerOff), only: spare, length: length},
+			routers: true, kinds: one(schedule.PowerOff), only: spare, length: length},
 		{Name: "bgp-spine-loss", About: "the power of a router above those of the racks is cut",
-			of: "bgp-router-loss", kinds: one(schedule.PowerOff), only: on("spine-"),
-			length: length},
+			of: "bgp-router-loss", routers: true, kinds: one(schedule.PowerOff),
+			only: on("spine-"), length: length},
 		{Name: "bgp-link-cut", About: "a link of a node loses all packets for ten seconds",
 			of: "bgp-power-loss", kinds: one(schedule.Cut), only: on(master), lasts: lasts,
 			length: length},

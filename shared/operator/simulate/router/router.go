@@ -127,8 +127,9 @@ func SetPriority(w *world.World, h *world.Host, priority int) {
 	}
 }
 
-// NotifySupervisor sends the state to the FIFO.
+// NotifySupervisor sends the state to the FIFO, from which it comes after those before.
 func NotifySupervisor(w *world.World, h *world.Host) {
-	w.After(w.Take(world.Notifies),
-		h.Event(world.EvState, h.Router.Process).With(int32(h.Router.State)))
+	s := &h.Supervisor
+	s.Notified = max(s.Notified, w.Now+w.Take(world.Notifies))
+	w.At(s.Notified, h.Event(world.EvState, h.Router.Process).With(int32(h.Router.State)))
 }

@@ -21,6 +21,10 @@ type Cluster struct {
 	Client    time.Duration // between two requests of a client; 0: no client
 	Shutdown  time.Duration // how long an API server serves after SIGTERM
 
+	// Announces has hosts announce the VIP to routers too, so that one which reboots stops its
+	// programs when it has left those.
+	Announces bool
+
 	// Ungated removes the eligibility gate. Tests hold that this defect is found.
 	Ungated bool
 }

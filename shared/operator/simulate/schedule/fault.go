@@ -1,12 +1,9 @@
 package schedule
 
-import (
-	"fmt"
-	"time"
-)
+import "github.com/onprem-infra/onprem-infra/shared/operator/simulate/script"
 
 // Kind is a kind of fault.
-type Kind string
+type Kind = script.Kind
 
 // The kinds. Those that stop something end after Fault.For, when it is set; what a supervisor or
 // kubelet restarts by itself comes back by itself.
@@ -64,23 +61,6 @@ func labKinds() []Kind {
 // Holder names the host that has the VIP when a fault begins.
 const Holder = "holder"
 
-// Fault is one fault of a host.
-type Fault struct {
-	At     time.Duration
-	Kind   Kind
-	Host   string        // or Holder
-	For    time.Duration // 0: it does not end, or ends by itself
-	Amount int           // of Loss and Duplicate in percent, of Delay and Hog in milliseconds
-}
-
-// String writes a fault as a line of a schedule: 1.5s loss master-0 20 for 3s.
-func (f Fault) String() string {
-	text := fmt.Sprintf("%v %s %s", f.At, f.Kind, f.Host)
-	if f.Amount != 0 {
-		text += fmt.Sprintf(" %d", f.Amount)
-	}
-	if f.For != 0 {
-		text += fmt.Sprintf(" for %v", f.For)
-	}
-	return text
-}
+// Fault is one fault of a host, or of Holder. Its amount is of Loss and Duplicate in percent, of
+// Delay and Hog in milliseconds.
+type Fault = script.Fault

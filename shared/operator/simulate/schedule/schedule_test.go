@@ -36,7 +36,7 @@ func TestParse(t *testing.T) {
 		{name: "no duration", text: "length 1s\n1s loss holder 5 for long\n", err: "line 2"},
 		{name: "half a duration", text: "length 1s\n1s loss holder 5 for\n", err: "nothing is known of that"},
 		{name: "more", text: "length 1s\n1s loss holder 5 for 1s and more\n", err: "nothing is known of that"},
-		{name: "before the beginning", text: "length 1s\n-1s cut holder\n", err: "not negative"},
+		{name: "before the beginning", text: "length 1s\n-1s cut holder\n", err: "times are from 0 to 1h"},
 		{name: "a seed that is none", text: "seed seven\nlength 1s\n", err: "line 1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -64,7 +64,7 @@ func TestScheduleText(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(got, s) {
 			t.Fatalf("seed %d: %v\n%swas read as\n%s", seed, err, s, got)
 		}
-		if err := s.Check(c); err != nil {
+		if err := c.Check(s); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
 		for _, f := range s.Faults {
@@ -77,7 +77,7 @@ func TestScheduleText(t *testing.T) {
 		}
 	}
 	s := Schedule{Faults: []Fault{{Kind: Cut, Host: "master-7"}}}
-	if err := s.Check(Of(vrrp.CompatTiming())); err == nil ||
+	if err := Of(vrrp.CompatTiming()).Check(s); err == nil ||
 		!strings.Contains(err.Error(),
 			"no host master-7, but master-0, master-1, master-2 and holder") {
 		t.Errorf("a host that is not there: %v", err)

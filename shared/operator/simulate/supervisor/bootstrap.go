@@ -47,6 +47,8 @@ func decideRelease(w *world.World, h *world.Host, found health.API) {
 	case verdict.Hold && r.Stopped && s.Stopped:
 		r.Stopped, s.Stopped = false, false
 		Restart(w, h, w.Take(world.Reloading))
+	case verdict.Hold && !held && !r.Stopped: // after a reboot
+		Restart(w, h, w.Take(world.Reloading))
 	case !verdict.Hold && held:
 		r.Stopped = true
 		w.Note(h, map[bool]string{true: "hands over", false: "gives up"}[verdict.Yield])

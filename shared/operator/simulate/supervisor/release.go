@@ -58,10 +58,19 @@ func Stop(w *world.World, h *world.Host, gen uint32) {
 	case schedule.EndKeepalived:
 		w.StartPart(h, world.PartKeepalived, then.For+w.Take(world.Startup))
 	case schedule.Reboot:
-		stopPrograms(w, h)
-		w.After(w.Take(world.Shutdown), h.Event(world.EvPowerOff, 0))
-		BootAfter(w, h, then.For)
+		if s.Left = then; !w.Announces {
+			ShutDown(w, h)
+		}
 	}
+}
+
+// ShutDown has a host reboot that has left.
+func ShutDown(w *world.World, h *world.Host) {
+	then := h.Supervisor.Left
+	h.Supervisor.Left = schedule.Fault{}
+	stopPrograms(w, h)
+	w.After(w.Take(world.Shutdown), h.Event(world.EvPowerOff, 0))
+	BootAfter(w, h, then.For)
 }
 
 // stopPrograms stops the programs beside keepalived in order.

@@ -76,6 +76,7 @@ func ReceiveState(w *world.World, h *world.Host, state world.State, process uint
 	if process != r.Process || !h.On {
 		return
 	}
+	s.Reported = state
 	if s.Releasing && state != world.Master {
 		Stop(w, h, s.Releases)
 		return

@@ -59,6 +59,11 @@ type supervisor struct {
 	After     schedule.Fault // what the leaving is for
 	Dead      bool           // it was killed with keepalived, and has not started again
 	Bonus     bonus.State    // of its instance
+	Reported  State          // of the instance, as others read it
+	Notified  time.Duration  // when the last state comes from keepalived's FIFO
+	// Left is what the host is about to do when it has left its routers too; the zero value for
+	// nothing.
+	Left schedule.Fault
 }
 
 // Forget begins anew after the VRRP process has exited.

@@ -31,7 +31,7 @@ func faults(t *testing.T, c schedule.Cluster, text string) schedule.Schedule {
 	t.Helper()
 	s, err := schedule.Parse(text)
 	if err == nil {
-		err = s.Check(c)
+		err = c.Check(s)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -188,7 +188,7 @@ func End(w *world.World) {
 		w.Break(Ends, "the bootstrap machine is in the phase %q, and these have not joined: %v",
 			w.Boot.Phase, missing)
 	}
-	if w.Schedule.OnePowerCut() && !done && !inDoubt(w) {
+	if schedule.OnePowerCut(w.Schedule) && !done && !inDoubt(w) {
 		w.Break(SameEnd, "the bootstrap machine is in the phase %q, and these have not joined: "+
 			"%v; blocked: %v", w.Boot.Phase, missing, w.Result.Blocked)
 	}

@@ -57,7 +57,7 @@ func (d dice) fault(k Kind) Fault {
 	} else {
 		f.After, f.At = d.marks[d.IntN(len(d.marks))], d.within(20*time.Second)
 	}
-	if !f.instant() { // from five seconds to five minutes
+	if !instant(f) { // from five seconds to five minutes
 		f.For = time.Duration(math.Exp(d.Float64()*math.Log(60)) * float64(5*time.Second)).
 			Round(time.Millisecond)
 	}

@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/script"
 )
 
 // Kind is a kind of fault.
-type Kind string
+type Kind = script.Kind
 
 // The kinds. All but those of one instant end after Fault.For.
 const (
@@ -44,105 +43,37 @@ const (
 	Network   = "network"   // the network that hosts boot from
 )
 
-// Fault is one fault.
-type Fault struct {
-	After string        // what it begins after, see Marks; empty for the begin of the run
-	At    time.Duration // so long after that
-	Kind  Kind
-	Host  string
-	For   time.Duration // 0 for kinds of one instant
-}
+// Fault is one fault, after one of Marks.
+type Fault = script.Fault
 
-// String writes a fault as a line of a schedule: deploy+1.5s power-off bootstrap for 1m0s.
-func (f Fault) String() string {
-	text := f.At.String()
-	if f.After != "" {
-		text = f.After + "+" + text
-	}
-	text += fmt.Sprintf(" %s %s", f.Kind, f.Host)
-	if f.For != 0 {
-		text += " for " + f.For.String()
-	}
-	return text
-}
-
-// Schedule is a list of faults. The seed decides everything else that is random: how long machines
-// take, and what the cluster is like.
-type Schedule struct {
-	Seed   uint64
-	Faults []Fault
-}
-
-// String writes a schedule as Parse reads it.
-func (s Schedule) String() string {
-	var text strings.Builder
-	fmt.Fprintf(&text, "seed %d\n", s.Seed)
-	for _, f := range s.Faults {
-		fmt.Fprintln(&text, f)
-	}
-	return text.String()
-}
+// Schedule is a list of faults. The seed also decides how long machines take, and what the cluster
+// is like.
+type Schedule = script.Schedule
 
 // OnePowerCut reports whether nothing else happens than a power cut of one host.
-func (s Schedule) OnePowerCut() bool {
-	return len(s.Faults) == 1 && s.Faults[0].Kind == PowerOff
+func OnePowerCut(s Schedule) bool { return len(s.Faults) == 1 && s.Faults[0].Kind == PowerOff }
+
+// Parse reads a schedule.
+func Parse(text string) (Schedule, error) {
+	return script.Grammar{Kinds: Kinds(), Longest: Longest, Marks: true, Check: ends}.Parse(text)
 }
 
-// Parse reads a schedule: a line for the seed, and one for each fault. Empty lines and text after #
-// are ignored.
-func Parse(text string) (s Schedule, err error) {
-	if err := script.Read(text, s.parseLine); err != nil {
-		return Schedule{}, err
+// ends refuses a fault that would be there for good.
+func ends(f Fault) error {
+	if f.For == 0 && !instant(f) {
+		return fmt.Errorf("%v: it has to end: add a time, as in: for 30s", f)
 	}
-	return s, nil
-}
-
-func (s *Schedule) parseLine(words []string) (err error) {
-	if ok, err := script.Seed(words, &s.Seed); ok {
-		return err
-	}
-	f, err := parseFault(words)
-	s.Faults = append(s.Faults, f)
-	return err
-}
-
-func parseFault(words []string) (f Fault, err error) {
-	if len(words) != 3 && (len(words) != 5 || words[3] != "for") {
-		return f, fmt.Errorf("%q is not [AFTER+]TIME KIND HOST [for TIME]",
-			strings.Join(words, " "))
-	}
-	at := words[0]
-	if i := strings.LastIndex(at, "+"); i >= 0 {
-		f.After, at = at[:i], at[i+1:]
-	}
-	if f.At, err = time.ParseDuration(at); err != nil {
-		return f, err
-	}
-	f.Kind, f.Host = Kind(words[1]), words[2]
-	if len(words) == 5 {
-		if f.For, err = time.ParseDuration(words[4]); err != nil {
-			return f, err
-		}
-	}
-	switch {
-	case !slices.Contains(Kinds(), f.Kind):
-		return f, fmt.Errorf("there is no fault %q: choose one of %v", f.Kind, Kinds())
-	case f.At < 0 || f.For < 0 || f.At > Longest || f.For > Longest:
-		return f, fmt.Errorf("%v: times are from 0 to %v", f, Longest)
-	case f.For == 0 && !f.instant():
-		return f, fmt.Errorf("%v: it has to end: add a time, as in: for 30s", f)
-	}
-	return f, nil
+	return nil
 }
 
 // instant reports whether a fault is over as soon as it has happened.
-func (f Fault) instant() bool {
+func instant(f Fault) bool {
 	return slices.Contains([]Kind{FlapPower, StrayBoot, KillIronic, LoseDatabase, MoveIronic},
 		f.Kind)
 }
 
 // Check reports faults of what a cluster does not have.
-func (s Schedule) Check(c Cluster) error {
+func (c Cluster) Check(s Schedule) error {
 	for _, f := range s.Faults {
 		if hosts := c.targets(f.Kind); !slices.Contains(hosts, f.Host) {
 			return fmt.Errorf("%v: %s is not for %s, but for %s", f, f.Kind, f.Host,

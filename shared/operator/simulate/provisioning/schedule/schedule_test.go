@@ -46,7 +46,7 @@ func TestParse(t *testing.T) {
 		{"after a step", "worker-1:writing+0s flap-power worker-1\n", Fault{After: "worker-1:writing", Kind: FlapPower, Host: "worker-1"}, ""},
 		{"a kind that is none", "1s explode holder\n", Fault{}, `line 1: there is no fault "explode"`},
 		{"no end", "\n1s power-off holder\n", Fault{}, "line 2: 1s power-off holder: it has to end: add a time, as in: for 30s"},
-		{"no host", "1s cut-boot\n", Fault{}, "is not [AFTER+]TIME KIND HOST [for TIME]"},
+		{"no host", "1s cut-boot\n", Fault{}, "is not [AFTER+]TIME KIND NAME [for TIME]"},
 		{"no time", "soon cut-boot holder for 1s\n", Fault{}, "line 1"},
 		{"too long", "1s cut-boot holder for 3h\n", Fault{}, "times are from 0 to 2h"},
 		{"before the begin", "-1s cut-boot holder for 3s\n", Fault{}, "times are from 0 to 2h"},
@@ -57,7 +57,7 @@ func TestParse(t *testing.T) {
 	} {
 		s, err := Parse(tt.text)
 		if err == nil {
-			err = s.Check(cluster(t))
+			err = cluster(t).Check(s)
 		}
 		if tt.err != "" {
 			if err == nil || !strings.Contains(err.Error(), tt.err) {
@@ -81,13 +81,13 @@ func TestRandom(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(got, s) {
 			t.Fatalf("seed %d: %v\n%swas read as\n%s", seed, err, s, got)
 		}
-		if err := s.Check(c); err != nil {
+		if err := c.Check(s); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
 		for _, f := range s.Faults {
 			seen[f.After], seen[string(f.Kind)+" "+f.Host] = true, true
 		}
-		if s.OnePowerCut() {
+		if OnePowerCut(s) {
 			seen["one"] = true
 		}
 	}
@@ -114,7 +114,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		_ = s.Check(c)
+		_ = c.Check(s)
 		again, err := Parse(s.String())
 		if err != nil || !reflect.DeepEqual(again, s) {
 			t.Fatalf("%v\n%swas read as\n%s", err, s, again)

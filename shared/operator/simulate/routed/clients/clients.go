@@ -5,6 +5,7 @@ package clients
 import (
 	"encoding/binary"
 	"hash/fnv"
+	"math/rand/v2"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/routed/schedule"
@@ -29,9 +30,10 @@ type flow struct {
 	broken bool
 }
 
-// New are the clients of a run.
+// New are the clients of a run. Nothing else in it depends on whether there are any.
 func New(w *world.World) *Clients {
 	c := &Clients{}
+	random := rand.New(rand.NewPCG(w.Schedule.Seed, 0x666c6f7773))
 	var leaves []int
 	for i, b := range w.Boxes[len(w.Hosts):] {
 		if b.Level == schedule.LeafLevel {
@@ -39,11 +41,11 @@ func New(w *world.World) *Clients {
 		}
 	}
 	for i := range w.Flows {
-		f := flow{seed: w.Random.Uint64(), long: -1, inside: i % len(w.Result.Cost.Dark)}
+		f := flow{seed: random.Uint64(), long: -1, inside: i % len(w.Result.Cost.Dark)}
 		if f.inside == 0 {
-			f.entry = w.Tops[w.Random.IntN(len(w.Tops))] - len(w.Hosts)
+			f.entry = w.Tops[random.IntN(len(w.Tops))] - len(w.Hosts)
 		} else {
-			f.entry = leaves[w.Random.IntN(len(leaves))]
+			f.entry = leaves[random.IntN(len(leaves))]
 		}
 		c.flows = append(c.flows, f)
 	}
@@ -83,6 +85,7 @@ func (c *Clients) Follow(w *world.World) {
 		}
 		c.follow(w, f, host, served)
 	}
+	w.Failing = failing
 	w.Result.Cost.Share = max(w.Result.Cost.Share, failing)
 }
 
@@ -134,8 +137,18 @@ func walk(w *world.World, f flow) (host int, served bool) {
 	for range w.Routers {
 		r := w.Routers[at]
 		next := r.Tables[w.Clients].Next
-		if !r.On || len(next) == 0 {
+		switch {
+		case !r.On, len(next) == 0 && w.Elected == "":
 			return -1, false
+		case len(next) == 0 && w.IsHome(r):
+			return w.Delivers(r, int(w.Clients))
+		case len(next) == 0:
+			home := w.Homeward(r)
+			if home == nil {
+				return -1, false
+			}
+			at = home.Box - len(w.Hosts)
+			continue
 		}
 		l := w.Links[r.Ports[next[hash(f.seed, r.Box)%uint64(len(next))]]]
 		if !w.Carries(l) {

@@ -2,6 +2,9 @@
 package engine
 
 import (
+	"slices"
+	"time"
+
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/routed/clients"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/routed/host"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/routed/rules"
@@ -18,38 +21,73 @@ type run struct {
 
 // Run runs a schedule. Equal clusters and schedules give equal results.
 func Run(c schedule.Cluster, s schedule.Schedule) world.Result {
-	w := world.New(c, s)
-	r := &run{World: w, clients: clients.New(w)}
-	rules.Begin(w)
+	r := Start(c, s)
 	for i, f := range s.Faults {
-		w.ScheduleAt(f.At, world.Event{Kind: world.EvFault, Arg: int32(i)})
+		r.ScheduleAt(f.At, world.Event{Kind: world.EvFault, Arg: int32(i)})
 	}
+	for _, h := range r.Hosts {
+		if r.Bootstrap != r.IsMaster(h.Index) && (r.Bootstrap || h.Index > 0) ||
+			r.Announces(h.Index, schedule.Ingress) {
+			host.On(r.World, h, true)
+		}
+	}
+	r.Settle()
+	for {
+		if _, ok := r.Due(); !ok {
+			return r.End()
+		}
+		r.Step()
+	}
+}
+
+// Runner is a run that goes on step by step, and in which routers alone run at first.
+type Runner struct{ run }
+
+// Start is a run at its begin.
+func Start(c schedule.Cluster, s schedule.Schedule) Runner {
+	s.Faults = slices.Clone(s.Faults)
+	w := world.New(c, s)
+	r := Runner{run{World: w, clients: clients.New(w)}}
+	rules.Begin(w)
 	for _, router := range w.Routers {
 		session.Changed(w, router.Box)
 	}
-	for _, h := range w.Hosts {
-		if w.Bootstrap != w.IsMaster(h.Index) && (w.Bootstrap || h.Index > 0) ||
-			w.Announces(h.Index, schedule.Ingress) {
-			host.On(w, h, true)
-		}
-	}
-	w.Settle()
-	for !w.Queue.Empty() {
-		e := w.Queue.Pop()
-		if e.At > s.Length {
-			break
-		}
-		w.Now = e.At
-		r.handle(e)
-		r.follow()
-	}
-	w.Now = s.Length
-	r.clients.End(w)
-	return w.Result
+	return r
 }
 
-// follow has everything follow what an event has changed.
-func (r *run) follow() {
+// Due is when the next step is; ok is false if the run is over.
+func (r Runner) Due() (at time.Duration, ok bool) {
+	at, ok = r.Queue.Next()
+	return at, ok && at <= r.Schedule.Length
+}
+
+// Step does what is due next.
+func (r Runner) Step() {
+	e := r.Queue.Pop()
+	r.Now = e.At
+	r.handle(e)
+	r.Follow()
+}
+
+// Disturb begins a fault of the schedule now, at the host or the part of the network that it has.
+// One of a host whose programs run elsewhere only has clients count from now on.
+func (r Runner) Disturb(i int, f schedule.Fault, elsewhere bool) {
+	if r.Schedule.Faults[i] = f; !elsewhere {
+		r.begin(f, int32(i))
+	} else if f.Kind != schedule.Join {
+		r.clients.Begin(r.World)
+	}
+}
+
+// End ends the run.
+func (r Runner) End() world.Result {
+	r.Now = r.Schedule.Length
+	r.clients.End(r.World)
+	return r.Result
+}
+
+// Follow has everything follow what an event has changed.
+func (r *run) Follow() {
 	w := r.World
 	if w.Moved {
 		w.Regroup()
@@ -59,7 +97,9 @@ func (r *run) follow() {
 		w.Dirty = false
 		w.Settle()
 		for _, h := range w.Hosts {
-			host.Observe(w, h)
+			if w.Elected == "" {
+				host.Observe(w, h)
+			}
 		}
 		r.clients.Follow(w)
 	}

@@ -36,7 +36,7 @@ func faults(t testing.TB, c schedule.Cluster, seed uint64, lines ...string) sche
 	t.Helper()
 	s, err := schedule.Parse("length 90s\n" + strings.Join(lines, "\n"))
 	if err == nil {
-		err = s.Check(c)
+		err = c.Check(s)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 // begin begins a fault.
 func (r *run) begin(f schedule.Fault, i int32) {
 	w := r.World
-	w.Note(f.Of, string(f.Kind))
+	w.Note(f.Host, string(f.Kind))
 	if f.Kind != schedule.Join {
 		r.clients.Begin(w)
 	}
@@ -26,7 +26,7 @@ func (r *run) begin(f schedule.Fault, i int32) {
 	case schedule.IgnoreLength, schedule.OnePath, schedule.KeepRoutes:
 		r.configure(f, +1)
 	default:
-		box := w.Find(f.Of)
+		box := w.Find(f.Host)
 		if !ofService(f.Kind) {
 			r.disturb(f.Kind, box)
 		}
@@ -66,11 +66,11 @@ func ofService(k schedule.Kind) bool {
 // links are the links that a fault is about: one, or those of a rack to the routers above it.
 func (r *run) links(f schedule.Fault) (all []*world.Link) {
 	if f.Kind != schedule.Partition {
-		return append(all, r.Links[r.FindLink(f.Of)])
+		return append(all, r.Links[r.FindLink(f.Host)])
 	}
 	for _, l := range r.Links {
 		b := r.Boxes[l.Boxes[0]]
-		if b.Level == schedule.LeafLevel && fmt.Sprintf("rack-%d", b.Rack) == f.Of {
+		if b.Level == schedule.LeafLevel && fmt.Sprintf("rack-%d", b.Rack) == f.Host {
 			all = append(all, l)
 		}
 	}
@@ -105,7 +105,7 @@ func (r *run) about(l *world.Link) int {
 // configure changes the settings of a router.
 func (r *run) configure(f schedule.Fault, by int) {
 	w := r.World
-	router := w.Router(w.Find(f.Of))
+	router := w.Router(w.Find(f.Host))
 	rules.Disturb(w, router.Box)
 	if f.Kind == schedule.KeepRoutes {
 		if router.Keeps += by; router.Keeps == 0 {
@@ -177,6 +177,9 @@ func (r *run) killSpeaker(h *world.Host) {
 		if !rebooting {
 			r.Start(h, world.PartSpeaker, r.Take(world.Restarts))
 			return
+		}
+		if h.Rebooting = true; r.Elected != "" {
+			return // what runs elsewhere ends the power
 		}
 		r.After(r.Take(world.Shutdown), world.Event{Kind: world.EvOff, Box: int16(h.Index),
 			Gen: h.Boots})

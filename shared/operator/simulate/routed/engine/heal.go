@@ -12,7 +12,7 @@ import (
 // heal ends a fault.
 func (r *run) heal(f schedule.Fault) {
 	w := r.World
-	w.Note(f.Of, "no more "+string(f.Kind))
+	w.Note(f.Host, "no more "+string(f.Kind))
 	w.Dirty = true
 	switch f.Kind {
 	case schedule.Cut, schedule.Unplug, schedule.Partition:
@@ -30,7 +30,7 @@ func (r *run) heal(f schedule.Fault) {
 		r.configure(f, -1)
 	case schedule.FlapBFD, schedule.Join:
 	default:
-		box := w.Find(f.Of)
+		box := w.Find(f.Host)
 		r.disturb(f.Kind, box)
 		if router := w.Router(box); router != nil {
 			w.After(w.Take(world.Forwards), world.Event{Kind: world.EvForwards,

@@ -41,7 +41,7 @@ func Release(w *world.World, h *world.Host, timeout bool) {
 		Heir: release.HeirAmong(heirs)})
 	h.Wish[0] = (v.Hold || v.Yield) && h.Release.Memory().SeenReady
 	h.Yields = v.Yield
-	h.Grade[0] = int(w.Policy(0).OfBootstrap(false))
+	h.Route[0] = route(w, 0, w.Policy(0).OfBootstrap(false))
 	if before != h.Wish[0] || yielded != h.Yields {
 		w.Note(w.Name(h.Index), v.Why)
 		Wake(w, h)

@@ -110,8 +110,10 @@ func leave(w *world.World, h *world.Host) {
 	then := h.Then
 	Silence(w, h)
 	h.Held, w.Dirty = [2]bool{}, true
-	if then == schedule.Reboot {
-		h.Rebooting = true
+	if h.Rebooting = then == schedule.Reboot; h.Rebooting && w.Elected != "" {
+		return // what runs elsewhere ends the power
+	}
+	if h.Rebooting {
 		w.After(w.Take(world.Shutdown), world.Event{Kind: world.EvOff, Box: int16(h.Index),
 			Gen: h.Boots})
 		return

@@ -8,6 +8,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/routed/schedule"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/routed/world"
+	"github.com/onprem-infra/onprem-infra/shared/speak"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
@@ -112,10 +113,15 @@ func Wish(w *world.World, h *world.Host) {
 	seen := h.Seen || w.Defect == schedule.Ungated
 	gate := election.Gate(election.Candidacy{Kind: kind(v), APISeen: seen})
 	ok = ok && gate == election.Eligible
-	if h.Wish[v] != ok || h.Grade[v] != int(grade) {
-		h.Wish[v], h.Grade[v] = ok, int(grade)
+	if h.Wish[v] != ok || h.Route[v].Grade != grade {
+		h.Wish[v], h.Route[v] = ok, route(w, v, grade)
 		Wake(w, h)
 	}
+}
+
+// route is how a host announces a VIP with a grade.
+func route(w *world.World, v schedule.VIP, grade bgp.Grade) speak.Route {
+	return speak.Route{Grade: grade, Demotions: w.Policy(v).Demotions(grade)}
 }
 
 func kind(v schedule.VIP) vrrp.Kind {

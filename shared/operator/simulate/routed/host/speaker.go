@@ -126,12 +126,11 @@ func wish(w *world.World, h *world.Host) speak.Wish {
 		VIPs: map[netip.Addr]speak.Route{}}
 	for _, v := range schedule.VIPs() {
 		if h.Wish[v] {
-			grade := bgp.Grade(h.Grade[v])
-			demotions := w.Policy(v).Demotions(grade)
+			route := h.Route[v]
 			if w.Defect == schedule.Abrupt {
-				demotions = []bgp.Grade{grade}
+				route.Demotions = []bgp.Grade{route.Grade}
 			}
-			out.VIPs[address(v)] = speak.Route{Grade: grade, Demotions: demotions}
+			out.VIPs[address(v)] = route
 		}
 	}
 	return out

@@ -28,8 +28,11 @@ func detects(p health.Policy) time.Duration { return p.Detects(p.Timeout, p.Time
 // service is how long clients are led at most to a host that serves no more, though it runs.
 func service(w *world.World, h *world.Host, v int) time.Duration {
 	check := vrrp.CheckBoth
-	if v == 1 {
+	switch {
+	case v == 1:
 		check = vrrp.CheckIngress
+	case w.Elected == vrrp.DNS:
+		check = vrrp.CheckDNS
 	}
 	p := w.Checks.Checks[check]
 	if h.Index == 0 {
@@ -40,6 +43,10 @@ func service(w *world.World, h *world.Host, v int) time.Duration {
 		d = detects(health.Closed())
 	}
 	d += bgp.Pass + follows(w) // its own daemon passes it on too
+	if w.Elected != "" {
+		// There the balancer finds out first that a server is gone, and its monitor that none is.
+		d += w.Checks.Server.Detects(w.Checks.Server.Inter) + w.Checks.Redirect.Interval
+	}
 	if !h.Watches {
 		d += speak.Silence + leaves(w)
 	}
@@ -67,7 +74,11 @@ func rises(w *world.World, v int) time.Duration {
 	if v == 1 {
 		p = w.Checks.Checks[vrrp.CheckIngress]
 	}
-	return time.Duration(p.Rise+1)*(p.Interval+p.Timeout) + leaves(w) +
+	precedes := time.Duration(0) // VRRP's holder, all others
+	if w.Elected != "" {
+		precedes = speak.Precedence
+	}
+	return precedes + time.Duration(p.Rise+1)*(p.Interval+p.Timeout) + leaves(w) +
 		time.Duration(p.Rise)*bgp.Connect + w.BGP.Model.Detection() + speak.Steady + world.Round +
 		follows(w)
 }

@@ -17,7 +17,7 @@ func circles(w *world.World, v int) {
 	}
 	for _, h := range w.Hosts {
 		p := h.Sent[v]
-		if p.Any() && int(p.Grade) != h.Grade[v] && uneven(w, h, v) {
+		if p.Any() && int(p.Grade) != h.Grade(v) && uneven(w, h, v) {
 			Lost(w)
 		}
 	}

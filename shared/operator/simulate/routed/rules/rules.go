@@ -7,6 +7,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/routed/schedule"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/routed/world"
 	"github.com/onprem-infra/onprem-infra/shared/speak"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
 // The rules.
@@ -24,10 +25,20 @@ const (
 // All are the rules, in their order.
 func All() []string { return []string{Serves, Announced, Last, Bootstrap, Address, Circles} }
 
+// The rules of clusters whose hosts elect a holder by VRRP too.
+const (
+	Front = "R7 no router prefers another node to the holder by VRRP, which knows that it is that"
+	Ends  = "R8 the holder withdraws last when all hosts end announcing"
+)
+
+// Elected are those that hold there besides.
+func Elected() []string { return []string{Front, Ends} }
+
 // Begin makes room for what the rules remember.
 func Begin(w *world.World) {
 	r := &w.Rules
 	r.Cables = make([]time.Duration, len(w.Hosts))
+	r.Front = make([]world.Since, len(w.Routers))
 	for v := range r.Spared {
 		r.Spared[v] = make([]time.Duration, len(w.Hosts))
 		r.Fit[v] = make([]world.Since, len(w.Hosts))
@@ -53,6 +64,9 @@ func Judge(w *world.World) {
 		}
 		announced(w, v)
 		circles(w, v)
+	}
+	if w.Elected != "" {
+		front(w, w.Slot())
 	}
 }
 
@@ -105,7 +119,7 @@ func bare(w *world.World, h *world.Host, l *world.Link, v int) {
 // run, and a router has a session with it.
 func fit(w *world.World, h *world.Host, v int) bool {
 	if !h.On || !h.Speaks || !h.Watches || h.Leaving || h.Yields || !h.Zebra.Runs ||
-		!h.BFD.Works() || !h.BGP.Works() || !h.Wish[v] {
+		!h.BFD.Works() || !h.BGP.Works() || !h.Wish[v] || h.Route[v].Ends {
 		return false
 	}
 	address := h.Held[v]
@@ -192,8 +206,11 @@ func Phase(w *world.World, h *world.Host, v schedule.VIP, was, is speak.Phase) {
 		w.Note(w.Name(h.Index), v.String()+" "+string(is))
 	}
 	announced, stays := others(w, h, int(v))
+	if is == speak.Withdrawn && was == speak.Announced && h.Ends && h.OnLink {
+		last(w, h, int(v))
+	}
 	switch {
-	case is == speak.Withdrawn && (was != speak.Demoted || !stays),
+	case is == speak.Withdrawn && (was != speak.Demoted || !stays || !h.Wish[v]),
 		is == speak.Waiting && was == speak.Announced: // its daemon may have announced it anew
 		Lost(w)
 	case is == speak.Demoted && !stays:
@@ -243,7 +260,7 @@ func known(w *world.World, h *world.Host, v int) bool {
 func uneven(w *world.World, leaving *world.Host, v int) bool {
 	for _, h := range w.Hosts[1:] {
 		p := h.Sent[v]
-		if p.Any() && h != leaving && (int(p.Grade) != h.Grade[v] ||
+		if p.Any() && h != leaving && (int(p.Grade) != h.Grade(v) ||
 			w.IsMaster(h.Index) && !h.Checks[0].Passes) {
 			return true
 		}
@@ -253,7 +270,7 @@ func uneven(w *world.World, leaving *world.Host, v int) bool {
 
 // Announces judges that a host begins to announce.
 func Announces(w *world.World, h *world.Host, v schedule.VIP) {
-	if v == schedule.API && h.Index > 0 && !h.Seen && h.Watches {
+	if v == schedule.API && h.Index > 0 && !h.Seen && h.Watches && w.Elected != vrrp.DNS {
 		w.Break(Bootstrap, "%s announces the %s before it has observed the API", w.Name(h.Index), v)
 	}
 }

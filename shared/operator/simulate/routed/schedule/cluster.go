@@ -3,6 +3,7 @@ package schedule
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/onprem-infra/onprem-infra/shared/bgp"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -22,6 +23,14 @@ type Cluster struct {
 	Clients   VIP  // which VIP the clients use
 	Flows     int  // connections of clients; 0: none
 	Defect    Defect
+	// Elected is the kind of the VIP whose holder VRRP elects besides; empty for none. The hosts'
+	// programs run elsewhere then, and their results are set.
+	Elected vrrp.Kind
+	// Ranked reports whether nodes without the default ingress router have a rank of their own.
+	Ranked bool
+	// Home are the racks that the VIP's network is in, and in which hosts are: all of them, but
+	// where VRRP elects a holder.
+	Home []int
 	Topology
 }
 
@@ -65,15 +74,32 @@ func Of(p plan.Plan, masters int) (c Cluster, err error) {
 	if len(p.VIPs.Ingress) > 0 {
 		c.Ingress = c.Masters
 	}
+	c.Ranked = slices.ContainsFunc(p.VRRP.IngressNodes.Checks,
+		func(w vrrp.Weight) bool { return w.Check == vrrp.CheckDefaultIngress })
 	for i, r := range p.BGP.Racks {
 		c.Racks = append(c.Racks, routers(i, r))
+		if !p.ByVRRP() || !r.Network.IsValid() || slices.ContainsFunc(p.VIPs.API,
+			r.Network.Contains) {
+			c.Home = append(c.Home, i)
+		}
 	}
 	if len(c.Racks) == 0 {
 		return c, fmt.Errorf("cluster %s has no racks, so there is nothing to simulate",
 			p.Cluster.Name)
 	}
+	if len(c.Home) == 0 {
+		return c, fmt.Errorf("cluster %s: the API VIP is in the network of no rack, so there is "+
+			"nothing to simulate", p.Cluster.Name)
+	}
 	c.Topology = c.topology()
 	return c, nil
+}
+
+// Sized is the cluster with so many nodes.
+func (c Cluster) Sized(masters, ingress int) Cluster {
+	c.Masters, c.Ingress = masters, ingress
+	c.Topology = c.topology()
+	return c
 }
 
 // routers are the numbers of a rack's routers. Those of one family are simulated; a rack without
@@ -105,7 +131,13 @@ func routers(rack int, r routed.Rack) (all []string) {
 func (c Cluster) Policy(v VIP) bgp.Policy {
 	p := c.BGP.Policy
 	if v == Ingress {
-		p.Bootstrap, p.Ranks = false, 0
+		p.Bootstrap = false
+		switch {
+		case c.Elected == "":
+			p.Ranks = 0
+		case c.Ranked:
+			p.Ranks++
+		}
 	}
 	return p
 }

@@ -55,11 +55,11 @@ func (d dice) within(most time.Duration) time.Duration {
 // install are control plane nodes that join, and mostly the end of the bootstrap machine's API.
 func (d dice) install() (all []Fault) {
 	for i := range d.Masters {
-		all = append(all, Fault{At: d.within(10 * time.Second), Kind: Join, Of: MasterName(i)})
+		all = append(all, Fault{At: d.within(10 * time.Second), Kind: Join, Host: MasterName(i)})
 	}
 	if d.IntN(4) > 0 {
 		all = append(all, Fault{At: 10*time.Second + d.within(25*time.Second), Kind: EndAPI,
-			Of: BootstrapName})
+			Host: BootstrapName})
 	}
 	return all
 }
@@ -77,7 +77,7 @@ func (d dice) fault(begin time.Duration) Fault {
 		k = PowerOff
 		targets = d.Targets(k)
 	}
-	f := Fault{At: begin + d.within(2*time.Second), Kind: k, Of: targets[d.IntN(len(targets))]}
+	f := Fault{At: begin + d.within(2*time.Second), Kind: k, Host: targets[d.IntN(len(targets))]}
 	switch k {
 	case KillBGP, KillBFD, KillZebra, KillSpeaker, FlapBFD, Upgrade:
 		return f

@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/script"
 )
 
 // Kind is a kind of fault.
-type Kind string
+type Kind = script.Kind
 
 // The kinds. Those that stop something end after Fault.For, when it is set; what a parent or
 // kubelet restarts by itself comes back by itself.
@@ -50,94 +49,22 @@ func Kinds() []Kind {
 		KillZebra, KillSpeaker, IgnoreLength, OnePath, KeepRoutes, Join}
 }
 
-// Fault is one fault.
-type Fault struct {
-	At   time.Duration
-	Kind Kind
-	Of   string        // a host, a router, a link as master-0/leaf-0-0, or a rack as rack-0
-	For  time.Duration // 0: it does not end, or ends by itself
-}
+// Fault is one fault of a host, a router, a link as master-0/leaf-0-0, or a rack as rack-0.
+type Fault = script.Fault
 
-// String writes a fault as a line of a schedule: 1.5s cut master-0/leaf-0-0 for 3s.
-func (f Fault) String() string {
-	text := fmt.Sprintf("%v %s %s", f.At, f.Kind, f.Of)
-	if f.For != 0 {
-		text += fmt.Sprintf(" for %v", f.For)
-	}
-	return text
-}
+// Schedule is a list of faults of a cluster that is settled when it begins.
+type Schedule = script.Schedule
 
-// Schedule is a list of faults of a cluster that is settled when it begins. The seed decides
-// everything else that is random.
-type Schedule struct {
-	Seed   uint64
-	Length time.Duration
-	Faults []Fault
-}
-
-// String writes a schedule as Parse reads it.
-func (s Schedule) String() string {
-	var text strings.Builder
-	fmt.Fprintf(&text, "seed %d\nlength %v\n", s.Seed, s.Length)
-	for _, f := range s.Faults {
-		fmt.Fprintln(&text, f)
-	}
-	return text.String()
-}
-
-// Parse reads a schedule: lines "seed N" and "length TIME", and one for each fault. Empty lines and
-// text after # are ignored.
-func Parse(text string) (s Schedule, err error) {
-	if err := script.Read(text, s.parseLine); err != nil {
-		return Schedule{}, err
-	}
-	if s.Length <= 0 || s.Length > Longest {
-		return Schedule{}, fmt.Errorf("the schedule's length is %v: add a line such as length "+
-			"20s, of at most %v", s.Length, Longest)
-	}
-	return s, nil
-}
-
-func (s *Schedule) parseLine(words []string) (err error) {
-	if ok, err := script.Seed(words, &s.Seed); ok {
-		return err
-	}
-	if len(words) > 1 && words[0] == "length" {
-		s.Length, err = time.ParseDuration(words[1])
-		return err
-	}
-	f, err := parseFault(words)
-	s.Faults = append(s.Faults, f)
-	return err
-}
-
-func parseFault(words []string) (f Fault, err error) {
-	if len(words) != 3 && (len(words) != 5 || words[3] != "for") {
-		return f, fmt.Errorf("%q is not TIME KIND NAME [for TIME]", strings.Join(words, " "))
-	}
-	if f.At, err = time.ParseDuration(words[0]); err != nil {
-		return f, err
-	}
-	f.Kind, f.Of = Kind(words[1]), words[2]
-	if len(words) == 5 {
-		if f.For, err = time.ParseDuration(words[4]); err != nil {
-			return f, err
-		}
-	}
-	switch {
-	case !slices.Contains(Kinds(), f.Kind):
-		return f, fmt.Errorf("there is no fault %q: choose one of %v", f.Kind, Kinds())
-	case f.At < 0 || f.For < 0 || f.At > Longest || f.For > Longest:
-		return f, fmt.Errorf("%v: times are from 0 to %v", f, Longest)
-	}
-	return f, nil
+// Parse reads a schedule.
+func Parse(text string) (Schedule, error) {
+	return script.Grammar{Kinds: Kinds(), Longest: Longest}.Parse(text)
 }
 
 // Check reports faults of what a cluster does not have.
-func (s Schedule) Check(c Cluster) error {
+func (c Cluster) Check(s Schedule) error {
 	for _, f := range s.Faults {
-		if all := c.Targets(f.Kind); !slices.Contains(all, f.Of) {
-			return fmt.Errorf("%v: %s is not for %s, but for %s", f, f.Kind, f.Of,
+		if all := c.Targets(f.Kind); !slices.Contains(all, f.Host) {
+			return fmt.Errorf("%v: %s is not for %s, but for %s", f, f.Kind, f.Host,
 				strings.Join(all, ", "))
 		}
 	}

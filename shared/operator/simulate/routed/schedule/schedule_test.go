@@ -67,8 +67,8 @@ func TestParse(t *testing.T) {
 		want       Fault
 		err        string
 	}{
-		{"a link", "seed 7\n\n1.5s cut master-0/leaf-0-0 for 3s # the cable\n", Fault{At: 1500 * time.Millisecond, Kind: Cut, Of: "master-0/leaf-0-0", For: 3 * time.Second}, ""},
-		{"a rack", "2s partition rack-1\n", Fault{At: 2 * time.Second, Kind: Partition, Of: "rack-1"}, ""},
+		{"a link", "seed 7\n\n1.5s cut master-0/leaf-0-0 for 3s # the cable\n", Fault{At: 1500 * time.Millisecond, Kind: Cut, Host: "master-0/leaf-0-0", For: 3 * time.Second}, ""},
+		{"a rack", "2s partition rack-1\n", Fault{At: 2 * time.Second, Kind: Partition, Host: "rack-1"}, ""},
 		{"a kind that is none", "1s explode master-0\n", Fault{}, `there is no fault "explode"`},
 		{"no host", "1s cut\n", Fault{}, "is not TIME KIND NAME [for TIME]"},
 		{"no time", "soon cut rack-1\n", Fault{}, "line 2"},
@@ -80,7 +80,7 @@ func TestParse(t *testing.T) {
 	} {
 		s, err := Parse("length 20s\n" + tt.text)
 		if err == nil {
-			err = s.Check(cluster(t, "two racks"))
+			err = cluster(t, "two racks").Check(s)
 		}
 		if tt.err != "" {
 			if err == nil || !strings.Contains(err.Error(), tt.err) {
@@ -93,7 +93,7 @@ func TestParse(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"seed 5\n", "length 0s\n", "length 2h\n"} {
-		if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), "add a line such as length 20s") {
+		if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), "as in: length 20s") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -110,11 +110,11 @@ func TestRandom(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(got, s) {
 			t.Fatalf("seed %d: %v\n%swas read as\n%s", seed, err, s, got)
 		}
-		if err := s.Check(c); err != nil {
+		if err := c.Check(s); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
 		for _, f := range s.Faults {
-			seen[string(f.Kind)+" "+f.Of] = true
+			seen[string(f.Kind)+" "+f.Host] = true
 		}
 	}
 	for _, k := range Kinds() {
@@ -136,7 +136,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		_ = s.Check(c)
+		_ = c.Check(s)
 		again, err := Parse(s.String())
 		if err != nil || !reflect.DeepEqual(again, s) {
 			t.Fatalf("%v\n%swas read as\n%s", err, s, again)

@@ -82,12 +82,12 @@ func (c Cluster) topology() (t Topology) {
 		t.Boxes = append(t.Boxes, Box{name, level, rack, number})
 		return len(t.Boxes) - 1
 	}
-	add(BootstrapName, HostLevel, 0, 0)
+	add(BootstrapName, HostLevel, c.Home[0], 0)
 	for i := range c.Masters {
-		add(MasterName(i), HostLevel, i%racks, 0)
+		add(MasterName(i), HostLevel, c.Home[i%len(c.Home)], 0)
 	}
 	for i := range c.Ingress {
-		add(ingressName(i), HostLevel, i%racks, 0)
+		add(ingressName(i), HostLevel, c.Home[i%len(c.Home)], 0)
 	}
 	t.Hosts = len(t.Boxes)
 	bits := numbers{}

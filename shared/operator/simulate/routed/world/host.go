@@ -29,6 +29,7 @@ type Power struct {
 	Boots     uint32
 	Joined    bool // as a control plane node
 	Rebooting bool
+	Cuts      int // faults by which all its links lose all packets
 }
 
 // Program is a program of others.
@@ -46,6 +47,9 @@ type Services struct {
 	Redirect         bool // connections to the API go through the balancer
 	Redirecting      bool // the redirect is about to change
 	Redirects        uint32
+	// Answers and OnLink are of a host whose programs run elsewhere: the VIP's program answers
+	// there, and the host has the VIP on an interface as its holder.
+	Answers, OnLink bool
 }
 
 // Check is one of a monitor's checks.
@@ -73,7 +77,8 @@ type Monitor struct {
 	Checks  [3]Check
 	Behind  [2]Ports // behind each VIP
 	Wish    [2]bool
-	Grade   [2]int
+	Route   [2]speak.Route
+	Ends    bool          // by the plan in force hosts announce nothing any more
 	Release release.State // of the bootstrap machine
 	Yields  bool
 }
@@ -118,6 +123,9 @@ func newHost(i int, b schedule.Box, ports []int) *Host {
 	}
 	return h
 }
+
+// Grade is how much longer the path to a VIP is to be than the shortest one.
+func (m Monitor) Grade(v int) int { return int(m.Route[v].Grade) }
 
 // Works reports whether bgpd works.
 func (d Daemon) Works() bool { return d.Runs && !d.Frozen }

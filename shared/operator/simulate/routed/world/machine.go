@@ -40,6 +40,7 @@ var (
 	Boots    = Span{15 * s, 30 * s}  // from the power to the host's programs
 	BootAPI  = Span{2 * s, 5 * s}    // and to its API server
 	Restarts = Span{1000 * ms, 1300 * ms}
+	Clocks   = Span{0, time.Second} // the clock of a node, behind that of others
 	Beats    = Span{0, time.Second} // since the last beat of a monitor
 	Notices  = Span{0, speak.Notice}
 	Forwards = Span{20 * s, 40 * s} // a router, from its power until it forwards

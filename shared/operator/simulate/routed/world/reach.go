@@ -33,6 +33,9 @@ func (w *World) Settle() {
 	if w.Moved {
 		w.Regroup()
 	}
+	if w.Elected != "" {
+		return
+	}
 	for _, h := range w.Hosts[:w.Masters+1] {
 		h.Ready = h.On && h.API.On && !h.API.Hung && (h.Index == 0 || w.Quorum(h))
 	}
@@ -75,8 +78,10 @@ func (w *World) backed(h *Host) bool {
 // Serves reports whether a connection to a VIP that arrives at a host is served.
 func (w *World) Serves(h *Host, v int) bool {
 	switch {
-	case !h.On || !h.Held[v]:
+	case !h.On || !h.Held[v] && !h.OnLink:
 		return false
+	case w.Elected != "":
+		return h.Answers
 	case v == 1:
 		return h.Ingress.On && !h.Ingress.Hung
 	case h.Index > 0 && h.Redirect:

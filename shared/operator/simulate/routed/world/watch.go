@@ -14,6 +14,8 @@ type Rules struct {
 	Bad    [2][]Since    // by VIP and host: clients are led to it, and it does not serve
 	None   [2][]Since    // by VIP and router: it leads nowhere
 	Circle [2]Since
+	Front  []Since // by router: it prefers another node to the holder
+	Back   Since   // the holder announces as if it were none
 	once   map[string]bool
 }
 

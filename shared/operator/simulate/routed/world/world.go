@@ -10,6 +10,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/agenda"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/routed/fabric"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/routed/schedule"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
 // World is a run.
@@ -26,6 +27,11 @@ type World struct {
 	Moved    bool // what can reach what has changed
 	Rules    Rules
 	Result   Result
+
+	// Neighbour is the host that has the VIP in the neighbour caches of its network, where VRRP
+	// elects a holder; nil for none.
+	Neighbour *Host
+	Failing   int // clients that fail now
 
 	parts []int // by box: the part of the network in which it is
 }
@@ -98,6 +104,14 @@ func New(c schedule.Cluster, s schedule.Schedule) *World {
 		w.Routers = append(w.Routers, r)
 	}
 	return w
+}
+
+// Slot is which of the VIPs VRRP elects a holder of.
+func (w *World) Slot() int {
+	if w.Elected == vrrp.Ingress {
+		return int(schedule.Ingress)
+	}
+	return int(schedule.API)
 }
 
 // Router is the router of a box; nil for a host.

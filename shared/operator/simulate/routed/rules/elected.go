@@ -1,0 +1,86 @@
+package rules
+
+import (
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/bgp"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/routed/schedule"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/routed/world"
+	"github.com/onprem-infra/onprem-infra/shared/speak"
+)
+
+// front judges that clients behind routers go to the holder, where one node alone is that.
+func front(w *world.World, v int) {
+	holder := alone(w)
+	back := &w.Rules.Back
+	back.Set(w.Now, holder != nil && fit(w, holder, v) && holder.Route[v].Behind)
+	if back.For(w.Now, world.Round) && once(w, Front, holder.Index, v) {
+		w.Break(Front, "%s holds the %s since %v, and announces it behind others",
+			w.Name(holder.Index), schedule.VIP(v), world.Short(back.At))
+	}
+	for i, r := range w.Routers {
+		other := -1
+		if holder != nil && r.On && !r.Tables[v].Ignores {
+			other = preferred(w, r, holder, v)
+		}
+		bad := &w.Rules.Front[i]
+		bad.Set(w.Now, other >= 0)
+		if bad.For(w.Now, moves(w)) && once(w, Front, r.Box, v) {
+			w.Break(Front, "%s has a path of %s, which holds the %s, and leads to %s",
+				w.Name(r.Box), w.Name(holder.Index), schedule.VIP(v), w.Name(other))
+		}
+	}
+}
+
+// moves is how long routers take at most to follow the VIP to another holder: the former one's path
+// becomes longer number by number, by a rank in all.
+func moves(w *world.World) time.Duration {
+	return speak.Settle*time.Duration(w.BGP.Policy.Apart()+1) + bgp.Pass + world.Slack
+}
+
+// alone is the one node that has the VIP on its link; nil if there is none, or another one.
+func alone(w *world.World) (holder *world.Host) {
+	for _, h := range w.Hosts {
+		switch {
+		case !h.On || !h.OnLink:
+		case holder != nil || h.Index == 0:
+			return nil
+		default:
+			holder = h
+		}
+	}
+	return holder
+}
+
+// preferred is a node to which a router leads by a path that is longer made than the holder's, of
+// which it has one too; -1 if there is none. A host that leaves, or becomes the holder, is in front
+// of none.
+func preferred(w *world.World, r *world.Router, holder *world.Host, v int) int {
+	t, grade := r.Tables[v], holder.Sent[v].Grade
+	has := false
+	for _, p := range t.In {
+		has = has || p.Any() && p.Host() == holder.Index && p.Grade == grade
+	}
+	if !has || int(grade) != holder.Grade(v) || holder.Route[v].Behind {
+		return -1
+	}
+	for _, port := range t.Next {
+		if p := t.In[port]; p.Any() && p.Host() > 0 && p.Host() != holder.Index &&
+			p.Grade > grade {
+			return p.Host()
+		}
+	}
+	return -1
+}
+
+// last judges that routers have no path of another host when the holder withdraws as all end: they
+// would lead to that host for a moment, and then to the holder on its link.
+func last(w *world.World, h *world.Host, v int) {
+	for _, o := range w.Hosts {
+		if o != h && o.Ends && known(w, o, v) && o.Watches && w.Now > w.Rules.Cables[o.Index] &&
+			w.Now-w.Rules.Idle > follows(w) && once(w, Ends, o.Index, v) {
+			w.Break(Ends, "%s withdraws the %s, which routers have of %s still", w.Name(h.Index),
+				schedule.VIP(v), w.Name(o.Index))
+		}
+	}
+}
