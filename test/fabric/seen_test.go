@@ -181,6 +181,9 @@ func TestSeen(t *testing.T) {
 		f.Leaves[0].Apply(frr.BGP, commands([]string{start(FirstASN, "")[0], fmt.Sprintf("neighbor hosts-ipv4 remote-as %d", asn), "exit"})...)
 	}
 	number(64999)
+	until(t, "the refusal of the other number", 30*time.Second, func() bool { // after that of the session which was
+		return slices.ContainsFunc(n.Status().Sessions, func(s spoken.Session) bool { return s.Code == "0202" })
+	})
 	r := expect("another number", doctor.CheckNotification, doctor.CheckNotAnnounced)
 	if d := faults(r); len(d.Down) != 1 || len(d.Degraded) == 0 || !strings.Contains(d.Degraded[0], "2/2") {
 		t.Errorf("%+v", d)
