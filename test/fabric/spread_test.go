@@ -57,7 +57,6 @@ type spreading struct {
 	n      [3]*Node
 	worker *Node
 	plan   plan.Plan
-	six    bool // the sessions and VIPs of IPv6 count
 }
 
 // hosts are those on which doctor looks, by their names.
