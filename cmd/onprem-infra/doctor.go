@@ -39,7 +39,10 @@ Where hosts announce VIPs to their routers by BGP it also inspects that. On a pl
 connection to each router of the host's rack, sends what a speaker would (OPEN), reads the answer
 and closes, so that no session comes up: a wrong AS number, a router that does not know this host
 and a packet filter show before the host exists, and with --bgp-passwords a wrong password. Where a
-speaker runs it asks routers without a session for a connection alone.
+speaker runs it asks routers without a session for a connection alone. On a host that has a speaker
+and no API VIP, as a worker, it opens up to 128 connections to the VIP's port 10250, as fast as they
+are answered and without a request, to see by the certificates of kubelets to which nodes routers
+spread connections.
 
 With --provisioning-link it inspects only the link on which bare machines are to be installed: its
 carrier, MTU and ports, and which servers would boot such a machine. It asks as one does, by DHCP,
@@ -58,9 +61,11 @@ With --images it also asks for the files that hosts need (osImage, the ramdisk),
 them: whether they are there, and whether the machine's disk and the hosts' memory have room.
 Digests show after a transfer alone.
 
-Exit code 0: nothing is wrong; 1: something is. With -o json it prints one object; its fields stay:
+Exit code 0: nothing is wrong; 1: something is. A finding marked as a warning is nothing wrong. With
+-o json it prints one object; its fields stay:
   at, cluster, live, nodeIPs, checks[] (their names, in the order of causes),
-  findings[]{check,` + "looked" + `,seen,do}, unseen[] (what could not be inspected, in words)
+  findings[]{check,severity,` + "looked" + `,seen,do} (severity: error or warning),
+  unseen[] (what could not be inspected, in words)
 Of a provisioning link these are: at, link, mode, servers[], checks[], findings[], unseen[], and
 switch{chassis,system,port,description,announced,untagged,vlans} if it announced itself; each
 finding also has severity (error or warning) and vantage (from where it was seen). With
@@ -138,7 +143,7 @@ func peerAddresses(peers []string) (out []netip.Addr, err error) {
 	return out, nil
 }
 
-// printDoctor prints a report; findings in it are a negative answer.
+// printDoctor prints a report; errors in it are a negative answer.
 func printDoctor(std streams, r diagnose.Report, format string) error {
 	text := r.Text(width())
 	if format == "json" {
@@ -151,7 +156,7 @@ func printDoctor(std streams, r diagnose.Report, format string) error {
 	if _, err := fmt.Fprint(std.out, text); err != nil {
 		return err
 	}
-	if len(r.Findings) > 0 {
+	if doctor.Errors(r.Findings) {
 		return negative(nil)
 	}
 	return nil

@@ -17,11 +17,16 @@ func TestDoctorJSON(t *testing.T) {
 	var out strings.Builder
 	r := diagnose.Report{
 		Findings: []doctor.Finding{
-			{Check: doctor.CheckStale, Fault: facts.Fault{Subject: "a", Seen: "b", Do: "c"}},
+			{Check: doctor.CheckStale, Severity: doctor.Error, Fault: facts.Fault{Subject: "a", Seen: "b", Do: "c"}},
 		},
 	}
 	if err := printDoctor(streams{out: &out}, r, "json"); err == nil {
 		t.Error("a finding is no negative answer")
+	}
+	warned := diagnose.Report{Findings: []doctor.Finding{{Check: doctor.CheckRacks, Severity: doctor.Warning}}}
+	var text strings.Builder
+	if err := printDoctor(streams{out: &text}, warned, "text"); err != nil || !strings.Contains(text.String(), "nothing is wrong\n\n1. [bgp-racks] warning:") {
+		t.Errorf("a warning is a negative answer: %v\n%s", err, text.String())
 	}
 	var top map[string]any
 	if err := json.Unmarshal([]byte(out.String()), &top); err != nil {
@@ -33,7 +38,7 @@ func TestDoctorJSON(t *testing.T) {
 		}
 	}
 	finding, _ := top["findings"].([]any)[0].(map[string]any)
-	for _, name := range []string{"check", "looked", "seen", "do"} {
+	for _, name := range []string{"check", "severity", "looked", "seen", "do"} {
 		if finding[name] == "" || !strings.Contains(doctorLong, name) {
 			t.Errorf("%s is not in the object, or not in the help", name)
 		}

@@ -72,9 +72,11 @@ With -o json it prints one object; its fields stay as they are:
               speaker{started,at,silent,monitorSilent,monitorDied,leaving,left,
               daemons[]{name,running,starts},troubles[]},
               vips[]{vip,for,phase,since,wanted,why,grade,routers[],
-              others[]{router,host,foreign,length}},
+              others[]{router,host,foreign,length},uses[]{router,use}},
               routers[]{router,asn,state,up,since,bfd,has[],why,code,means,do};
-              phase is one of idle, waiting, announced, demoted, withdrawn
+              phase is one of idle, waiting, announced, demoted, withdrawn;
+              use is which path the router prefers: first (this host's), equal (one as long),
+              behind (a shorter one), none (a longer one: it does not use this host's), unknown
   balancer[]  name, address, status, up, check, sessions
   provisioning{}, on a bootstrap machine that installs hosts:
               phase, since, at, waits, deadline, dhcp, served[], blockers[], warnings[], stopped,

@@ -232,6 +232,8 @@ type VIP struct {
 	Since  time.Time
 	Grade  bgp.Grade // while it is announced
 	Others []Other   `json:",omitempty"`
+	// Own are the sessions whose router reports the path of this host itself.
+	Own []string `json:",omitempty"`
 }
 
 // Other is another host of which a router told that it has the VIP.

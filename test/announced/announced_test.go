@@ -90,6 +90,7 @@ func TestWorkers(t *testing.T) {
 			return strings.Contains(text, want)
 		})
 	}
+	clients(t, f, p, one, two)
 	one.fail()
 	until(t, "the way to n2 alone", 30*time.Second, ways(1))
 	if got, err := ask(f.Client, fabric.VIP4); got != "n2" {
@@ -127,6 +128,42 @@ func TestWorkers(t *testing.T) {
 		t.Errorf("a monitor that is away for %v takes its node out, and routers have %v", took, f.Nexthops(f.Spine, fabric.VIP4))
 	}
 	reported(t, programs, one, two)
+}
+
+// clients holds that nodes count the connections of other hosts with their VIPs, and not their own.
+func clients(t *testing.T, f *fabric.Fabric, p plan.Plan, nodes ...*node) {
+	t.Helper()
+	var open []net.Conn
+	dial := func(from *lab.Host) {
+		c, err := from.Dial(t.Context(), "tcp", netip.AddrPortFrom(fabric.VIP4, 80).String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		open = append(open, c)
+	}
+	for range 6 {
+		dial(f.Client)
+	}
+	for _, n := range nodes {
+		dial(n.Host)
+	}
+	sum := 0
+	until(t, "six clients", 10*time.Second, func() bool {
+		sum = 0
+		for i, n := range nodes {
+			four, _ := fabric.RackAddress(i+1, 11+i)
+			text, _ := get(f.Client, netip.AddrPortFrom(four.Addr(), p.Ports[port.MonitorVIP]), "/metrics")
+			_, rest, _ := strings.Cut(text, fmt.Sprintf("onprem_bgp_clients{vip=%q} ", fabric.VIP4))
+			count := -100
+			_, _ = fmt.Sscan(rest, &count) // it may not be there yet
+			sum += count
+			t.Logf("%s counts %d", n.Name, count)
+		}
+		return sum == len(open)-len(nodes)
+	})
+	for _, c := range open {
+		_ = c.Close()
+	}
 }
 
 // reported holds what report makes of the nodes' journals: each change with its reason, and that no

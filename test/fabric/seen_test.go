@@ -21,6 +21,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/bgpprobe"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/routed"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect/spread"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/operator/announcing"
 	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
@@ -57,30 +58,8 @@ func (f *Fabric) plan(leaves [2]bgp.ASN) plan.Plan {
 // directory of a speaker.
 func (f *Fabric) seen(n *lab.Host, number int, dir string, p plan.Plan) (names []doctor.Name, r *facts.Routed) {
 	f.t.Helper()
-	root, live := f.t.TempDir(), dir != ""
-	if live {
-		f.must(os.MkdirAll(filepath.Join(root, filepath.Dir(spoken.RunDir)), 0o755))
-		f.must(os.Symlink(dir, filepath.Join(root, spoken.RunDir)))
-	}
-	all := facts.Facts{Plan: p, Live: live}
-	f.must(n.Do(func() error {
-		var links addr.Snapshot
-		links, err := link.Snapshot()
-		if err != nil {
-			return err
-		}
-		own, _ := RackAddress(1, number)
-		host := inspect.New(p)
-		host.Files.Root = root
-		i := routed.Inspector{Host: host, Probes: routed.HostProbes(),
-			Scope: inspect.Scope{Plan: p, Files: host.Files, Live: live, Rooms: plan.Rooms{Speaks: true}, Unseen: &inspect.Unseen{}}}
-		i.Scope.Host.Agreed, i.Scope.Host.Links = []netip.Addr{own.Addr()}, links
-		inside(n, &i.Probes) // goroutines are outside of the host
-		i.Alive = func(context.Context, uint16, string) error { return nil }
-		all.Host = i.Scope.Host
-		all.Routed = i.Routed(f.t.Context())
-		return nil
-	}))
+	own, _ := RackAddress(1, number)
+	all := f.examined(n, own.Addr(), dir, facts.Facts{Plan: p, Live: dir != ""})
 	for _, found := range doctor.Examine(all) {
 		if !slices.Contains(names, found.Check) {
 			names = append(names, found.Check)
@@ -88,6 +67,35 @@ func (f *Fabric) seen(n *lab.Host, number int, dir string, p plan.Plan) (names [
 		f.t.Logf("%s: %s: %s", found.Check, found.Subject, found.Seen)
 	}
 	return names, all.Routed
+}
+
+// examined adds what is seen on a host, which is known by an address.
+func (f *Fabric) examined(n *lab.Host, own netip.Addr, dir string, all facts.Facts) facts.Facts {
+	f.t.Helper()
+	p, live := all.Plan, all.Live
+	root := f.t.TempDir()
+	if dir != "" {
+		f.must(os.MkdirAll(filepath.Join(root, filepath.Dir(spoken.RunDir)), 0o755))
+		f.must(os.Symlink(dir, filepath.Join(root, spoken.RunDir)))
+	}
+	f.must(n.Do(func() error {
+		var links addr.Snapshot
+		links, err := link.Snapshot()
+		if err != nil {
+			return err
+		}
+		host := inspect.New(p)
+		host.Files.Root = root
+		i := routed.Inspector{Host: host, Probes: routed.HostProbes(), Nodes: len(all.Network.Members),
+			Scope: inspect.Scope{Plan: p, Files: host.Files, Live: live, Rooms: plan.Rooms{Speaks: true}, Unseen: &inspect.Unseen{}}}
+		i.Scope.Host.Agreed, i.Scope.Host.Links = []netip.Addr{own}, links
+		inside(n, &i.Probes) // goroutines are outside of the host
+		i.Alive = func(context.Context, uint16, string) error { return nil }
+		all.Host = i.Scope.Host
+		all.Routed = i.Routed(f.t.Context())
+		return nil
+	}))
+	return all
 }
 
 // inside has probes ask from a host, whichever thread they are on.
@@ -100,6 +108,10 @@ func inside(n *lab.Host, p *routed.Probes) {
 	p.Connect = func(ctx context.Context, q bgpprobe.Question) (a message.Answer) {
 		_ = n.Do(func() error { a = connect(ctx, q); return nil })
 		return a
+	}
+	p.Spread = func(ctx context.Context, q spread.Question) facts.Spread {
+		q.Dial = n.Dial
+		return spread.Ask(ctx, q)
 	}
 	p.Echo = func(from, to netip.Addr, bytes int) (answers bool, err error) {
 		err = n.Do(func() (err error) { answers, err = echo(from, to, bytes); return err })
@@ -169,6 +181,9 @@ func TestSeen(t *testing.T) {
 		f.Leaves[0].Apply(frr.BGP, commands([]string{start(FirstASN, "")[0], fmt.Sprintf("neighbor hosts-ipv4 remote-as %d", asn), "exit"})...)
 	}
 	number(64999)
+	until(t, "the refusal of the other number", 30*time.Second, func() bool { // after that of the session which was
+		return slices.ContainsFunc(n.Status().Sessions, func(s spoken.Session) bool { return s.Code == "0202" })
+	})
 	r := expect("another number", doctor.CheckNotification, doctor.CheckNotAnnounced)
 	if d := faults(r); len(d.Down) != 1 || len(d.Degraded) == 0 || !strings.Contains(d.Degraded[0], "2/2") {
 		t.Errorf("%+v", d)

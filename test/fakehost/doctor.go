@@ -22,6 +22,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/daemons"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/network"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/routed"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect/spread"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/system"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
@@ -195,6 +196,7 @@ func routedOf(h *diagnose.Host) routed.Probes {
 		Filter:   func(string) (int, error) { return 0, nil },
 		UsedDown: func(string) (bool, error) { return false, nil },
 		Sources:  func() ([]facts.Source, error) { return nil, nil },
+		Spread:   func(context.Context, spread.Question) facts.Spread { return facts.Spread{} },
 	}
 }
 

@@ -65,11 +65,12 @@ type Report struct {
 	Unseen   []string         `json:"unseen"`
 }
 
-// Diagnose inspects the host, and if there are findings inspects it again.
+// Diagnose inspects the host, and if there are errors inspects it again: warnings are of what
+// lasts.
 func (h Host) Diagnose(ctx context.Context, p Progress) Report {
 	seen, unseen := h.facts(ctx, "first inspection", p.Line)
 	found := doctor.Examine(seen)
-	if len(found) > 0 {
+	if doctor.Errors(found) {
 		if p.First != nil {
 			p.Line.Keep(p.First(found))
 		}
@@ -133,6 +134,16 @@ func (h Host) facts(
 	return f, slices.Sorted(slices.Values(s.Unseen.List()))
 }
 
+// controlPlane counts the nodes of the control plane.
+func controlPlane(all []facts.Member) (n int) {
+	for _, m := range all {
+		if m.ControlPlane {
+			n++
+		}
+	}
+	return n
+}
+
 // inspections are those of the host itself: each writes fields of its own.
 func (h Host) inspections(
 	ctx context.Context, f *facts.Facts, s inspect.Scope, status supervised.Status,
@@ -151,7 +162,7 @@ func (h Host) inspections(
 				to.Plan = by
 			}
 			r := routed.Inspector{Scope: to, Probes: h.Routed, Host: h.Inspector,
-				Passwords: h.Passwords}
+				Passwords: h.Passwords, Nodes: controlPlane(f.Network.Members)}
 			f.Routed = r.Routed(ctx)
 		},
 	}

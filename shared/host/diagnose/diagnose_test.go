@@ -23,6 +23,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/capture"
 	"github.com/onprem-infra/onprem-infra/shared/host/diagnose"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect/spread"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
@@ -414,6 +415,14 @@ func TestDiagnose_Announcer(t *testing.T) {
 		{"BFD's port", true, doctor.CheckBGPPorts, func(h *diagnose.Host) {
 			h.Routed.Sockets = func() ([]facts.Socket, error) { return []facts.Socket{{Network: "udp", Port: 3784}}, nil }
 		}},
+		{"routers that lead to one node", true, doctor.CheckWidth, func(h *diagnose.Host) {
+			for _, n := range []string{"11", "12", "13"} {
+				addNode(h, kube.Node{ControlPlane: true, Candidate: fakehost.Node("m"+n, "192.0.2."+n)})
+			}
+			h.Routed.Spread = func(_ context.Context, q spread.Question) facts.Spread {
+				return facts.Spread{VIP: q.VIP, Asked: q.Most, Hosts: []facts.Answerer{{Names: []string{"m12"}, Times: q.Most}}}
+			}
+		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			host := fakehost.Plain(t, p)
@@ -429,5 +438,37 @@ func TestDiagnose_Announcer(t *testing.T) {
 				t.Fatalf("%s", describe(r))
 			}
 		})
+	}
+}
+
+// TestDiagnose_Warning holds that racks which differ are a warning, for which nothing is inspected twice.
+func TestDiagnose_Warning(t *testing.T) {
+	p := fakehost.RoutedPlan(t)
+	p.Images = fakehost.PlanWithImages(t).Images
+	second := p.BGP.Racks[0]
+	second.Network = netip.MustParsePrefix("198.18.0.0/24")
+	p.BGP.Racks = append(p.BGP.Racks, second)
+	host := fakehost.Plain(t, p)
+	host.Live = true
+	fakehost.Write(t, host.Files, fakehost.Announcer(p, nil))
+	host.Network.Nodes = func(context.Context) ([]kube.Node, error) { return nil, nil }
+	host.Drift = func(role.Role) (drift.Report, error) { return drift.Report{}, nil }
+	for name, address := range map[string]string{"m11": "192.0.2.11", "m12": "192.0.2.12", "m13": "198.18.0.13"} {
+		addNode(host, kube.Node{ControlPlane: true, Candidate: fakehost.Node(name, address)})
+	}
+	inspections := 0
+	host.Routed.Sources = func() ([]facts.Source, error) { inspections++; return nil, nil }
+	r := host.Diagnose(t.Context(), diagnose.Progress{})
+	if len(r.Findings) != 1 || r.Findings[0].Check != doctor.CheckRacks || inspections != 1 {
+		t.Errorf("%d inspections: %s", inspections, describe(r))
+	}
+	if text := r.Text(100); !strings.Contains(text, "nothing is wrong") || !strings.Contains(text, "[bgp-racks] warning: the nodes") {
+		t.Errorf("%s", text)
+	}
+	host.Routed.Sockets = func() ([]facts.Socket, error) { return []facts.Socket{{Network: "udp", Port: 3784}}, nil }
+	inspections = 0
+	r = host.Diagnose(t.Context(), diagnose.Progress{})
+	if text := r.Text(100); inspections != 2 || len(r.Findings) != 2 || !strings.Contains(text, "one thing is wrong") {
+		t.Errorf("%d inspections: %s", inspections, text)
 	}
 }

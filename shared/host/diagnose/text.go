@@ -14,7 +14,7 @@ func FirstText(width layout.Width, found []doctor.Finding) string {
 	var text strings.Builder
 	text.WriteString("seen at the first inspection; a second one follows:\n")
 	for _, f := range found {
-		text.WriteString(width.Fold("  ", fmt.Sprintf("[%s] %s", f.Check, f.Seen)))
+		text.WriteString(width.Fold("  ", fmt.Sprintf("[%s] %s%s", f.Check, mark(f), f.Seen)))
 	}
 	return text.String()
 }
@@ -28,16 +28,30 @@ func (r Report) Text(width layout.Width) string {
 	}
 	fmt.Fprintf(&rest, "cluster %s, on %s, at %s\n", r.Cluster, what,
 		r.At.Format(time.DateTime+"Z"))
-	rest.WriteString(count(len(r.Checks), len(r.Findings)))
+	errors := 0
+	for _, f := range r.Findings {
+		if doctor.Errors([]doctor.Finding{f}) {
+			errors++
+		}
+	}
+	rest.WriteString(count(len(r.Checks), errors))
 	for i, f := range r.Findings {
-		fmt.Fprintf(&rest, "\n%d. [%s] %s\nseen: %s\ndo: %s\n", i+1, f.Check, f.Subject,
-			f.Seen, f.Do)
+		fmt.Fprintf(&rest, "\n%d. [%s] %s%s\nseen: %s\ndo: %s\n", i+1, f.Check, mark(f),
+			f.Subject, f.Seen, f.Do)
 	}
 	rest.WriteString(notSeen(r.Unseen))
 	for line := range strings.Lines(rest.String()) {
 		text.WriteString(width.Wrap(line))
 	}
 	return text.String()
+}
+
+// mark is before a finding that is no error.
+func mark(f doctor.Finding) string {
+	if f.Severity == doctor.Warning {
+		return "warning: "
+	}
+	return ""
 }
 
 // count is the line before the findings.

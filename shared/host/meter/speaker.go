@@ -17,5 +17,6 @@ func Speaker(dir speakdir.Dir) func(*metrics.Page) {
 			return
 		}
 		metrics.Speaker(s).Onto(p)
+		clients(p, s)
 	}
 }

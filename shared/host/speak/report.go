@@ -33,10 +33,12 @@ func (s *speaker) report(d speak.Decision, o seen, troubles []error) {
 		v := spoken.VIP{VIP: vip, Phase: d.State[vip].Phase, Since: d.State[vip].Since,
 			Grade: d.Announced[vip]}
 		for _, p := range o.paths[vip] {
-			if p.Announcer != s.config.Router {
-				v.Others = append(v.Others, spoken.Other{Session: p.Session,
-					Announcer: p.Announcer, Length: len(p.Path)})
+			if p.Announcer == s.config.Router {
+				v.Own = append(v.Own, p.Session)
+				continue
 			}
+			v.Others = append(v.Others, spoken.Other{Session: p.Session,
+				Announcer: p.Announcer, Length: len(p.Path)})
 		}
 		status.VIPs = append(status.VIPs, v)
 	}

@@ -90,6 +90,13 @@ type VIP struct {
 	// routers have reported.
 	Routers []string `json:"routers"`
 	Others  []Other  `json:"others"`
+	Uses    []Use    `json:"uses"` // of each router that has it
+}
+
+// Use is what a router does with this host's path to a VIP, as far as it reports that.
+type Use struct {
+	Router string     `json:"router"`
+	Use    spoken.Use `json:"use"`
 }
 
 // Other is a path to another host.
@@ -176,7 +183,7 @@ func (r *Report) router(s spoken.Session) {
 }
 
 func (r *Report) vip(s Seen, a Address) VIP {
-	v := VIP{VIP: a.VIP, For: a.For, Routers: []string{}, Others: []Other{}}
+	v := VIP{VIP: a.VIP, For: a.For, Routers: []string{}, Others: []Other{}, Uses: []Use{}}
 	if s.Wish != nil && !r.Speaker.MonitorSilent {
 		v.Wanted = slices.ContainsFunc(s.Wish.Routes,
 			func(o spoken.Route) bool { return o.VIP == a.VIP && !o.Ends && !o.Leaves })
@@ -203,6 +210,9 @@ func (r *Report) vip(s Seen, a Address) VIP {
 		for _, o := range is.Others {
 			v.Others = append(v.Others, Other{Router: o.Session, Host: o.Announcer,
 				Foreign: !o.Announcer.IsValid(), Length: o.Length})
+		}
+		for _, router := range v.Routers {
+			v.Uses = append(v.Uses, Use{router, is.Use(router)})
 		}
 	}
 	return v

@@ -81,6 +81,14 @@ func TestFaults(t *testing.T) {
 			"router 10.1.1.1, ens3 has the api VIP 198.51.100.5 from this host, which does not serve it"},
 		{"a foreign announcer", func(s *announcing.Seen) { s.Status.VIPs[1].Others[0].Announcer = netip.Addr{} }, "",
 			"a host that is not of this cluster announces the ingress VIP 198.51.100.6, by router 10.1.1.1"},
+		{"a router prefers a longer path", func(s *announcing.Seen) { s.Status.VIPs[0].Others[0].Length = 8 }, "",
+			"router 10.1.1.1 does not use this host's path to the api VIP 198.51.100.5: it prefers a longer one"},
+		{"it does so for some seconds", func(s *announcing.Seen) {
+			s.Status.VIPs[0].Others[0].Length, s.Status.VIPs[0].Since = 8, now.Add(-10*time.Second)
+		}, "", ""},
+		{"its session is new", func(s *announcing.Seen) {
+			s.Status.VIPs[0].Others[0].Length, s.Status.Sessions[0].Since = 8, now.Add(-10*time.Second)
+		}, "", ""},
 		{"the speaker is silent", func(s *announcing.Seen) { s.Status.At = now.Add(-6 * time.Second) }, "", "the speaker is silent: it has reported nothing for 6s"},
 		{"it is just not silent", func(s *announcing.Seen) { s.Status.At = now.Add(-5 * time.Second) }, "", ""},
 		{"it has never been started", func(s *announcing.Seen) { s.Status = nil }, "this host is to announce 198.51.100.5, and its speaker has not been started", ""},
@@ -121,7 +129,7 @@ func TestOf(t *testing.T) {
 	}
 	for _, want := range []string{
 		`"asn":64512,"mode":"ecmp","rack":"10.1.1.0/24"`,
-		`{"vip":"198.51.100.5","for":"api","phase":"announced","since":"2026-11-26T11:59:00Z","wanted":true,"grade":4,"routers":["10.1.1.1"],"others":[{"router":"10.1.1.1","host":"10.1.1.12","foreign":false,"length":6}]}`,
+		`{"vip":"198.51.100.5","for":"api","phase":"announced","since":"2026-11-26T11:59:00Z","wanted":true,"grade":4,"routers":["10.1.1.1"],"others":[{"router":"10.1.1.1","host":"10.1.1.12","foreign":false,"length":6}],"uses":[{"router":"10.1.1.1","use":"equal"}]}`,
 		`{"vip":"198.51.100.6","for":"ingress","phase":"idle","since":"2026-11-26T11:00:00Z","wanted":false,"why":"the check ingress does not pass: refused","routers":[]`,
 		`{"router":"10.1.1.1","asn":65101,"state":"Established","up":true,"since":"2026-11-26T11:00:00Z","bfd":"Up","has":["198.51.100.5"]}`,
 		`{"router":"ens3","state":"Active","up":false,"has":[],"why":"BGP Notification received: Cease/Connection Collision","code":"6/7","means":"there is another session`,
@@ -134,7 +142,7 @@ func TestOf(t *testing.T) {
 	for _, want := range []string{
 		"BGP: AS 64512, mode ecmp, in rack 10.1.1.0/24\n", "198.51.100.5 (api): announced to 10.1.1.1, grade 4, announced",
 		"198.51.100.6 (ingress): not announced here, idle", ": the check ingress does not pass: refused\n",
-		"198.51.100.5: router 10.1.1.1 reports 10.1.1.12, by a path of 6 numbers\n", "router 10.1.1.1 (AS 65101): Established",
+		"198.51.100.5: router 10.1.1.1 reports 10.1.1.12, by a path of 6 numbers\n198.51.100.5: router 10.1.1.1 prefers a path of the same length, and may use this host's beside it\n", "router 10.1.1.1 (AS 65101): Established",
 		"BFD Up, has 198.51.100.5\n", "router ens3 (any AS): Active, BFD off, has no VIP: the last one ended by notification 6/7: there is another session",
 		"speaker: bgpd runs, started 2 times\n",
 	} {

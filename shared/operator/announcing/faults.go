@@ -102,6 +102,10 @@ func (r Report) judgeVIP(v VIP, up int, f *Faults) {
 		f.Degraded = append(f.Degraded, fmt.Sprintf("router %s has %s from this host, which does "+
 			"not serve it", strings.Join(v.Routers, ", "), name))
 	}
+	if unused := r.Unused(v); len(unused) > 0 {
+		f.Degraded = append(f.Degraded, fmt.Sprintf("router %s does not use this host's path to "+
+			"%s: it prefers a longer one", strings.Join(unused, ", "), name))
+	}
 	for _, o := range v.Others {
 		if o.Foreign {
 			f.Degraded = append(f.Degraded, fmt.Sprintf("a host that is not of this cluster "+

@@ -55,7 +55,7 @@ func (v VIP) text(now time.Time) string {
 		fmt.Fprintf(&text, "%s: router %s reports %s, by a path of %d numbers\n", v.VIP, o.Router,
 			host, o.Length)
 	}
-	return text.String()
+	return text.String() + v.uses()
 }
 
 func (r Router) text(now time.Time) string {

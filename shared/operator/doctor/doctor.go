@@ -85,13 +85,42 @@ const (
 	CheckLinkDown     Name = "bgp-linkdown"      // routes over a link that is down are used
 	CheckBGPForeign   Name = "bgp-foreign"       // a host outside the cluster announces a VIP
 	CheckNotAnnounced Name = "bgp-not-announced" // a VIP is to be announced, and no router has it
+	CheckFiltered     Name = "bgp-filtered"      // a router does not use a path, or lacks one
+	CheckWidth        Name = "bgp-width"         // routers send no connection to some nodes
+	CheckRacks        Name = "bgp-racks"         // nodes get different shares, by their racks
 	CheckNotReported  Name = "bgp-not-reported"  // routers report no path to other hosts
 )
 
 // Finding is one thing that is wrong.
 type Finding struct {
-	Check Name `json:"check"`
+	Check    Name     `json:"check"`
+	Severity Severity `json:"severity"`
 	facts.Fault
+}
+
+// Severity is how much a finding matters.
+type Severity string
+
+// The severities.
+const (
+	Error   Severity = "error"
+	Warning Severity = "warning" // it works so, and not as well as it could
+)
+
+// warnings are the checks whose findings are no errors.
+var warnings = []Name{CheckRacks}
+
+// severity is that of a check's findings.
+func (n Name) severity() Severity {
+	if slices.Contains(warnings, n) {
+		return Warning
+	}
+	return Error
+}
+
+// Errors reports whether one of the findings is an error.
+func Errors(all []Finding) bool {
+	return slices.ContainsFunc(all, func(f Finding) bool { return f.Severity != Warning })
 }
 
 // check inspects facts. It reports nothing on what is not in them.
@@ -125,7 +154,9 @@ var checks = []check{
 	{CheckVIPInSubnet, routed.InSubnet}, {CheckVIPSource, routed.Source},
 	{CheckReversePath, routed.ReversePath}, {CheckLinkDown, routed.LinkDown},
 	{CheckBGPForeign, routed.Foreign},
-	{CheckNotAnnounced, routed.NotAnnounced}, {CheckNotReported, routed.NotReported},
+	{CheckNotAnnounced, routed.NotAnnounced}, {CheckFiltered, routed.Filtered},
+	{CheckWidth, routed.Width}, {CheckNotReported, routed.NotReported},
+	{CheckRacks, routed.Racks},
 	{CheckReach, vips.Reach}, {CheckMTU, vips.MTU}, {CheckVRRPPasses, vips.VRRPPasses},
 	{CheckUpstreamSelf, daemons.UpstreamSelf}, {CheckUpstreamNone, daemons.Upstream},
 	{CheckCoreDNS, daemons.CoreDNS}, {CheckNames, daemons.Names},
@@ -147,7 +178,7 @@ func Examine(f facts.Facts) []Finding {
 	var all []Finding
 	for _, c := range checks {
 		for _, fault := range c.find(f) {
-			all = append(all, Finding{c.name, fault})
+			all = append(all, Finding{c.name, c.name.severity(), fault})
 		}
 	}
 	return all

@@ -1056,7 +1056,7 @@ func TestEachBoth(t *testing.T) {
 // alone is none yet.
 func TestLasting(t *testing.T) {
 	finding := func(check Name, subject, seen string) Finding {
-		return Finding{check, facts.Fault{Subject: subject, Seen: seen}}
+		return Finding{check, Error, facts.Fault{Subject: subject, Seen: seen}}
 	}
 	a, b := finding(CheckStale, "x", "3 s"), finding(CheckStale, "y", "")
 	later := a

@@ -167,7 +167,23 @@ var routedCases = []testCase{
 	{CheckNotAnnounced, "the host leaves", announcer(func(s *announcing.Seen) {
 		s.Status.Sessions[0].Advertised, s.Status.Sessions[1].Advertised, s.Leaving = nil, nil, true
 	}, nil), ""},
-	{CheckNotReported, "no router reports another host", announcer(alone, nil), "no router reports one, and the control plane has m1, m3 besides"},
-	{CheckNotReported, "it is the only one", announcer(alone, func(f *facts.Facts) { f.Network.Members = f.Network.Members[1:2] }), ""},
-	{CheckNotReported, "on a worker", announcer(alone, func(f *facts.Facts) { f.Host.Master = false }), ""},
+	{CheckNotReported, "no router reports another host, and this one is behind it", announcer(func(s *announcing.Seen) {
+		alone(s)
+		s.Status.VIPs[0].Grade = 5
+	}, nil), "no router reports one, and the control plane has m1, m3 besides"},
+	{CheckNotReported, "it is the only one", announcer(func(s *announcing.Seen) {
+		alone(s)
+		s.Status.VIPs[0].Grade = 5
+	}, func(f *facts.Facts) { f.Network.Members = f.Network.Members[1:2] }), ""},
+	{CheckNotReported, "routers may prefer this host to others that are alike", announcer(func(s *announcing.Seen) {
+		alone(s)
+		s.Status.VIPs[0].Grade = 4
+	}, nil), ""},
+	{CheckNotReported, "a router reports this host's own path", announcer(func(s *announcing.Seen) {
+		alone(s)
+		s.Status.VIPs[0].Grade, s.Status.VIPs[0].Own = 5, []string{"192.0.2.1"}
+	}, nil), ""},
+	{CheckNotReported, "a worker reaches others, and no router reports them", worker(0, []int{1}, []int{3}, func(f *facts.Facts) { f.Routed.Report.VIPs[0].Others = nil }, "m1", "m2", "m3"),
+		"no router reports one, and the control plane has m1, m2, m3 besides"},
+	{CheckNotReported, "a worker reaches none", worker(0, []int{1}, []int{3}, func(f *facts.Facts) { f.Routed.Report.VIPs[0].Others = nil }), ""},
 }

@@ -24,6 +24,23 @@ type Routed struct {
 	Uplinks   []Uplink
 	Sources   []Source
 	Passwords *Passwords // nil without the file
+	// Spreads are of VIPs that this host does not have, where routers are to spread connections.
+	Spreads []Spread
+}
+
+// Spread is which hosts answer connections to a VIP.
+type Spread struct {
+	VIP    netip.Addr
+	Asked  int // connections, each from another port of this host
+	Failed int
+	Why    string // the last one failed; empty if none did
+	Hosts  []Answerer
+}
+
+// Answerer is a host that has answered, by the names and addresses in its kubelet's certificate.
+type Answerer struct {
+	Names []string
+	Times int
 }
 
 // Asked is a router's answer to a connection of this host.

@@ -25,6 +25,11 @@ var (
 			"while it announces none.", "vip")
 	BGPOthers = gauge("onprem_bgp_others",
 		"Paths to the VIP through other hosts that routers have reported.", "vip")
+	BGPUnused = gauge("onprem_bgp_unused",
+		"1 if the router has the VIP from this host and prefers a longer path: it does not use "+
+			"this host's.", "vip", "peer")
+	BGPClients = gauge("onprem_bgp_clients",
+		"TCP connections of other hosts with the VIP on this host.", "vip")
 	BGPWanted = gauge("onprem_bgp_wanted",
 		"1 while this host is to announce the VIP.", "vip")
 	BGPForeign = gauge("onprem_bgp_foreign",
@@ -52,6 +57,9 @@ func (s Speaker) Onto(p *Page) {
 			has := slices.Contains(one.Advertised, v.VIP)
 			announced = announced || has
 			p.Flag(BGPAnnounced, has, vip, one.Peer)
+			if has {
+				p.Flag(BGPUnused, v.Use(one.Peer) == spoken.UseNone, vip, one.Peer)
+			}
 		}
 		if announced {
 			p.Add(BGPGrade, float64(v.Grade), vip)

@@ -58,6 +58,7 @@ func full() *Page {
 	Speaker{Troubles: []string{"no session"}, BFDTaken: "UDP port 3784 by bfdd (process 12)", Daemons: []spoken.Daemon{{Name: "zebra", Running: true, Starts: 1}, {Name: "bgpd", Running: true, Starts: 3}},
 		Sessions: []spoken.Session{{Peer: "192.0.2.1", State: "Established", Since: at, BFD: "Up", Advertised: []netip.Addr{vip}}, {Peer: "enp1s0", State: "Active", BFD: "Down", Flaps: 2}, {Peer: "192.0.2.3", State: "Established", Since: at}},
 		VIPs:     []spoken.VIP{{VIP: vip, Grade: 4, Phase: speak.Announced, Others: []spoken.Other{{Session: "192.0.2.1", Announcer: a}, {Session: "192.0.2.3"}}}, {VIP: b}}}.Onto(p)
+	p.Add(BGPClients, 7, vip.String())
 	p.Flag(IronicRunning, true)
 	p.Add(IronicDrivers, 2)
 	DHCPServer{Serving: true, Hosts: 3}.Onto(p)

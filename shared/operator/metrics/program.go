@@ -102,7 +102,8 @@ func All() []Family {
 		InstallPhase, InstallPhaseAge, InstallDHCP, InstallHosts, InstallBlockers, InstallForeign,
 		InstallRetries, InstallWait,
 		ProvisionSeconds, ProvisionFailures,
-		BGPSession, BGPFlaps, BGPBFD, BGPBFDTaken, BGPAnnounced, BGPGrade, BGPOthers, BGPWanted,
+		BGPSession, BGPFlaps, BGPBFD, BGPBFDTaken, BGPAnnounced, BGPGrade, BGPOthers, BGPUnused,
+		BGPClients, BGPWanted,
 		BGPForeign, BGPStarts, BGPTroubles,
 	}
 }

@@ -75,12 +75,20 @@ func (p *Plan) notes() []string {
 		return []string{"all connections are at one node: its failure breaks all of them, that " +
 			"of another one none, and its return all of them once more"}
 	}
-	return []string{
+	all := []string{
 		"a failure breaks the connections of its host, and with routers without resilient " +
 			"hashing up to a quarter of those of the others; a host that returns breaks about " +
 			"half of all long connections once: bgp.mode preferred does not, until the first " +
 			"host returns",
+		"routers above the racks spread connections over the racks' routers, and those over " +
+			"their hosts: racks with the same number of hosts that announce a VIP give each the " +
+			"same share, `onprem-infra doctor` on a node prints those of the control plane",
 	}
+	if racks := p.unequal(); racks != "" {
+		all = append(all, "racks have different numbers of routers ("+racks+"): a rack gets "+
+			"connections from outside by the number of its routers, not of its hosts")
+	}
+	return all
 }
 
 // secured reports whether packets of some router count only if they come from near (RFC 5082).

@@ -1,7 +1,10 @@
 package routed
 
 import (
+	"fmt"
+	"math"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,6 +104,55 @@ func TestFind(t *testing.T) {
 		r, err := p.Find(tt.name, []netip.Addr{netip.MustParseAddr("2001:db8::1"), netip.MustParseAddr(tt.address)})
 		if err == nil != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) || err == nil && r.String() != tt.want {
 			t.Errorf("%+v: %v, %v", tt, r, err)
+		}
+	}
+}
+
+// TestShares holds what each host of a rack gets, where routers and hosts of racks differ, and that racks with
+// other numbers of routers are named.
+func TestShares(t *testing.T) {
+	racks := func(mode string, routers ...int) *Plan {
+		c := cluster(mode, "")
+		c.Routing.BGP.Racks = nil
+		for r, n := range routers {
+			rack := routing.Rack{Network: netip.MustParsePrefix(fmt.Sprintf("10.1.%d.0/24", r))}
+			for i := range n {
+				rack.Peers = append(rack.Peers, routing.Peer{Address: netip.MustParseAddr(fmt.Sprintf("10.1.%d.%d", r, i+1)), ASN: 65101})
+			}
+			c.Routing.BGP.Racks = append(c.Routing.BGP.Racks, rack)
+		}
+		return of(t, c)
+	}
+	for _, tt := range []struct {
+		name    string
+		routers []int
+		hosts   map[string]int
+		want    []float64
+		unequal bool
+	}{
+		{"alike", []int{1, 1, 1}, map[string]int{"10.1.0.0/24": 1, "10.1.1.0/24": 1, "10.1.2.0/24": 1}, []float64{33, 33, 33}, false},
+		{"two and one", []int{1, 1}, map[string]int{"10.1.0.0/24": 2, "10.1.1.0/24": 1}, []float64{25, 50}, false},
+		{"two routers and one", []int{2, 1}, map[string]int{"10.1.0.0/24": 1, "10.1.1.0/24": 1}, []float64{67, 33}, true},
+		{"a rack without hosts", []int{1, 3, 1}, map[string]int{"10.1.0.0/24": 2, "10.1.2.0/24": 2}, []float64{25, 25}, true},
+		{"gateways, however many", []int{1, 0}, map[string]int{"10.1.0.0/24": 1, "10.1.1.0/24": 1}, nil, false},
+		{"no hosts", []int{1, 1}, nil, nil, false},
+	} {
+		p := racks("", tt.routers...)
+		var got []float64
+		for _, s := range p.Shares(false, tt.hosts) {
+			got = append(got, math.Round(s.Percent))
+		}
+		if !slices.Equal(got, tt.want) || len(p.Shares(true, tt.hosts)) > 0 {
+			t.Errorf("%s: %v, want %v; by IPv6 %v", tt.name, got, tt.want, p.Shares(true, tt.hosts))
+		}
+		if has := strings.Contains(strings.Join(p.Notes, " "), "different numbers of routers (10.1.0.0/24: "); has != tt.unequal {
+			t.Errorf("%s: %q", tt.name, p.Notes)
+		}
+		if ranked := racks(preferred, tt.routers...); len(ranked.Shares(false, tt.hosts)) > 0 || len(ranked.Notes) != 1 {
+			t.Errorf("%s, ranked: %q", tt.name, ranked.Notes)
+		}
+		if p.FabricDepth = 2; len(p.Shares(false, tt.hosts)) > 0 || p.unequal() != "" {
+			t.Errorf("%s, in a deep fabric: %v", tt.name, p.Shares(false, tt.hosts))
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/announcing"
 	"github.com/onprem-infra/onprem-infra/shared/host/bgpprobe"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect/spread"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/proc"
 	"github.com/onprem-infra/onprem-infra/shared/host/reach"
@@ -28,7 +29,7 @@ import (
 func HostProbes() Probes {
 	return Probes{Ask: bgpprobe.Ask, Connect: bgpprobe.Connect, Echo: reach.Echo, MTU: mtu,
 		Sockets: sockets, Drops: drops, Filter: filter, UsedDown: usedDown,
-		Sources: sources, Pause: 2 * time.Second}
+		Sources: sources, Spread: spread.Ask, Pause: 2 * time.Second}
 }
 
 // mtu is 0 if it is not known.

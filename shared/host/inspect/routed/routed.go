@@ -15,6 +15,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/bgpprobe"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/announced"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect/spread"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 	"github.com/onprem-infra/onprem-infra/shared/plan/routed"
 	"github.com/onprem-infra/onprem-infra/shared/port"
@@ -28,6 +29,8 @@ type Inspector struct {
 	Host *inspect.Inspector
 	// Passwords are those for questions to routers before a host has its file.
 	Passwords map[string]secret.Text
+	// Nodes is how many control plane nodes may announce the API's VIPs.
+	Nodes int
 }
 
 // Probes are what is asked of others than files, so that a test can answer.
@@ -43,7 +46,8 @@ type Probes struct {
 	// UsedDown reports whether routes over a link without a carrier are used.
 	UsedDown func(link string) (bool, error)
 	Sources  func() ([]facts.Source, error) // of routes
-	Pause    time.Duration                  // between two readings of Drops
+	Spread   func(ctx context.Context, q spread.Question) facts.Spread
+	Pause    time.Duration // between two readings of Drops
 }
 
 // Routed inspects everything; nil for a host that announces no VIP, and will announce none.
@@ -71,6 +75,7 @@ func (i Inspector) Routed(ctx context.Context) *facts.Routed {
 	peers := i.peers(rack)
 	f.Uplinks = i.uplinks(peers)
 	i.ask(ctx, f, peers)
+	f.Spreads = i.spreads(ctx)
 	return f
 }
 

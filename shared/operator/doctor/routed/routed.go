@@ -177,34 +177,6 @@ func NotAnnounced(f facts.Facts) (out facts.Faults) {
 
 func title(v announcing.VIP) string { return fmt.Sprintf("the %s VIP %s", v.For, v.VIP) }
 
-// NotReported finds a fabric that does not pass the paths of other hosts back to this one.
-func NotReported(f facts.Facts) (out facts.Faults) {
-	var others []string
-	for _, m := range f.Network.Members {
-		if m.ControlPlane && m.Named && !m.Self && m.Down.IsZero() {
-			others = append(others, m.Name)
-		}
-	}
-	if len(current(f)) == 0 || len(others) == 0 || !f.Host.Master {
-		return nil
-	}
-	announced := false
-	for _, v := range f.Routed.Report.VIPs {
-		announced = announced || len(v.Routers) > 0
-		if len(v.Others) > 0 {
-			return nil
-		}
-	}
-	if announced {
-		out.Add("paths to other hosts", "no router reports one, and the control plane has "+
-			strings.Join(others, ", ")+" besides", "run status on those: if they announce the "+
-			"VIPs, have the routers pass paths of the hosts' AS on to the hosts (NX-OS: "+
-			"disable-peer-as-check, Junos: advertise-peer-as); without that a host that leaves "+
-			"waits, and does not see whether another one is used")
-	}
-	return out
-}
-
 // Foreign finds announcers of a VIP that are not of the cluster.
 func Foreign(f facts.Facts) (out facts.Faults) {
 	if len(current(f)) == 0 {

@@ -1,0 +1,40 @@
+package routed
+
+import (
+	"context"
+	"errors"
+
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect/spread"
+	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
+)
+
+// How many connections are made: with so many for each node, of nodes that are alike none has none
+// by chance.
+const (
+	forEach = 32
+	most    = 128
+)
+
+// spreads are which nodes answer at the API's VIPs, where routers are to spread connections over
+// all that announce them. A host that has a VIP itself reaches no other one by it.
+func (i Inspector) spreads(ctx context.Context) (all []facts.Spread) {
+	if !i.Live || !i.Plan.BGP.Spreads() || i.Nodes < 2 {
+		return nil
+	}
+	for _, vip := range i.Plan.VIPs.API {
+		if i.Scope.Host.Links.LinkOf(vip) == "" {
+			all = append(all, facts.Spread{VIP: vip})
+		}
+	}
+	inspect.Each(all, func(n int, s facts.Spread) {
+		all[n] = i.Spread(ctx, spread.Question{VIP: s.VIP, Port: spread.Kubelet,
+			Most: min(forEach*i.Nodes, most), Enough: i.Nodes})
+	})
+	for _, s := range all {
+		if len(s.Hosts) == 0 && s.Failed > 0 {
+			i.Unseen.Add("which nodes answer at the VIP "+s.VIP.String(), errors.New(s.Why))
+		}
+	}
+	return all
+}
