@@ -109,6 +109,7 @@ func TestInstallGoesOn(t *testing.T) {
 func TestDaemons(t *testing.T) {
 	for name, manifest := range map[string]string{
 		"onprem-keepalived.service": "keepalived", "onprem-coredns.service": "coredns",
+		"onprem-speaker.service": "0000-frr-k8s",
 	} {
 		text := all(t)[name].Contents
 		for _, want := range []struct{ section, key, value string }{
