@@ -379,6 +379,7 @@ var laws = []law{
 	{room: "cluster/mdns", own: slices.Concat([]string{"cluster/mdns/announce", "cluster/mdns/wire", "shared/operator/metrics", "shared/plan", "shared/spec", "shared/loop"}, leaves), why: "a runtime room sees the host through its own interfaces"},
 	{room: "cluster/mco", own: slices.Concat([]string{"cluster", "cluster/mco/static", "cluster/pod", "shared/object", "shared/plan", "shared/plan/rollout", "shared/spec"}, leaves),
 		why: "another program's templates, made of what a node gets; importable by an installer: pure, no envelope, no host"},
+	{room: "cluster/mco/described", own: []string{"shared/announcing", "shared/plan", "shared/plan/routed", "shared/spec", "shared/spec/document", "shared/spec/network", "shared/spec/routing"}, why: "a text of another program becomes a description, by the rules of descriptions alone: pure"},
 	{room: "cluster/mco/static", own: slices.Concat([]string{"cluster/pod", "shared/keepalived", "shared/plan", "shared/spec"}, leaves), why: "a decision about static pods, which depends only on the plan"},
 	{room: "cluster/monitoring", own: slices.Concat([]string{"shared/object", "shared/plan", "shared/spec"}, leaves), foreign: []string{"go.yaml.in/yaml/v3"},
 		why: "documents of another program; importable by an installer: pure, no envelope, no host"},
