@@ -142,6 +142,15 @@ var ofLeave = map[string]string{
 	"UMask=":                           "every user of the machine may read the request",
 }
 
+// ofDescribe are those of the unit that makes two files of one.
+var ofDescribe = map[string]string{
+	"RootDirectory=/RootImage=": "it writes files of the host",
+	"User=/DynamicUser=":        "the files are root's",
+	"PrivateUsers=":             "the files are root's",
+	"DeviceAllow=":              "PrivateDevices= closes it; what is left, to read the clock's device, is ProtectClock='s own doing",
+	"UMask=":                    "each file is written with a mode of its own, and every user of the machine may read one of them",
+}
+
 // ofNodeIP are those of the units around the node's addresses.
 var ofNodeIP = map[string]string{
 	"RootDirectory=/RootImage=":                "it writes drop-ins for the host's own units",
@@ -192,8 +201,8 @@ func TestExposure(t *testing.T) {
 		"onprem-install.service": ofInstall, "onprem-resolv.service": ofResolv,
 		"onprem-vip-leave.service": ofLeave, "on-prem-resolv-prepender.service": ofPrepender,
 		"nodeip-configuration.service": ofNodeIP, "wait-for-node-ip.service": ofNodeIP,
-		"wait-for-br-ex-up.service": ofBrEx,
-		"onprem-httpd.service":      ofProvisioning, "onprem-ironic.service": ofProvisioning,
+		"wait-for-br-ex-up.service": ofBrEx, "onprem-describe.service": ofDescribe,
+		"onprem-httpd.service": ofProvisioning, "onprem-ironic.service": ofProvisioning,
 		"onprem-dnsmasq.service": ofDHCP, "onprem-provision.service": ofProvision,
 		"onprem-provisioning-interface.service": ofInterface,
 	}

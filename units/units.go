@@ -81,6 +81,13 @@ func (h Host) NodeIP() asset.Unit {
 	return h.unit("nodeip-configuration.service", true, rename("Before", kubelet, h.Kubelet))
 }
 
+// Describe makes the description of the cluster out of the Machine Config Operator's, where that
+// has passwords: at each boot before the node's addresses are chosen, and when it changes.
+func (h Host) Describe() []asset.Unit {
+	return []asset.Unit{h.unit("onprem-describe.path", true),
+		h.unit("onprem-describe.service", true)}
+}
+
 // WaitForNodeIP delays kubelet until the node's addresses can be used, if the node's network was
 // configured after they were chosen.
 func (h Host) WaitForNodeIP() asset.Unit {

@@ -23,7 +23,7 @@ func all(t *testing.T) map[string]asset.Unit {
 	units := map[string]asset.Unit{}
 	for _, u := range slices.Concat(
 		[]asset.Unit{install, h.Keepalived(), h.Speaker(), h.CoreDNS(), h.NodeIP(), h.WaitForNodeIP(), h.WaitForBrEx()},
-		h.Resolv(), h.Podman(), h.VIPLeave(), h.Provisioning(),
+		h.Resolv(), h.Podman(), h.VIPLeave(), h.Provisioning(), h.Describe(),
 		Host{Kubelet: "another.service"}.ResolvPrepender("10-mco-on-prem-wait-resolv.conf"),
 	) {
 		units[u.Name] = u
@@ -109,6 +109,7 @@ func TestInstallGoesOn(t *testing.T) {
 func TestDaemons(t *testing.T) {
 	for name, manifest := range map[string]string{
 		"onprem-keepalived.service": "keepalived", "onprem-coredns.service": "coredns",
+		"onprem-speaker.service": "0000-frr-k8s",
 	} {
 		text := all(t)[name].Contents
 		for _, want := range []struct{ section, key, value string }{

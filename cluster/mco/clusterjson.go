@@ -3,6 +3,8 @@ package mco
 import (
 	"fmt"
 	"strings"
+
+	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
 // nodesFields are the expressions of the fields of cluster.json that the cluster decides, for a
@@ -97,8 +99,8 @@ func end(line string) string { return line[len(strings.TrimRight(line, ",\n")):]
 
 // quotedSymbols is expressions for JSON: an expression for a whole string is quoted with its value.
 func quotedSymbols(line string) string {
-	for _, key := range images {
-		line = strings.ReplaceAll(line, `"`+symbol(key)+`"`, quoted(".Images."+key))
+	for _, key := range append(images, spec.FRRImage) {
+		line = strings.ReplaceAll(line, `"`+symbol(key)+`"`, quoted(".Images."+nameOf(key)))
 	}
 	return expressions(line)
 }

@@ -6,16 +6,17 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
 // describe writes a set as the operator reads it: a YAML document for each file and each unit, with
-// the fields of Butane.
-func describe(set asset.Set) map[template]string {
+// the fields of Butane. The set is that of a node by a plan.
+func describe(p plan.Plan, set asset.Set) map[template]string {
 	bodies := map[template]string{}
 	for _, f := range set.Files() {
 		text := text(f.Contents)
 		if f.Path == plan.Path {
-			text = clusterJSON(f.Contents, nodesFields())
+			f, text = description(p, f)
 		}
 		head := fmt.Sprintf("mode: %04o\npath: %q\ncontents:\n", f.Mode, expressions(f.Path))
 		bodies[template{"files", fileTemplate(f.Path)}] = head + block("  inline", text)
@@ -53,8 +54,8 @@ func text(contents []byte) string {
 // systemd's units.
 func expressions(text string) string {
 	pairs := []string{symbol(shortName), "{{ onPremPlatformShortName . }}"}
-	for _, key := range images {
-		pairs = append(pairs, symbol(key), "{{ .Images."+key+" }}")
+	for _, key := range append(images, spec.FRRImage) {
+		pairs = append(pairs, symbol(key), "{{ .Images."+nameOf(key)+" }}")
 	}
 	return strings.NewReplacer(pairs...).Replace(text)
 }

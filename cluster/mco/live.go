@@ -6,18 +6,24 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/onprem-infra/onprem-infra/cluster/mco/theirs"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/plan/rollout"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
 // ClusterFile is the path of cluster.json's template in the tree.
-const ClusterFile = "/templates/" + common + "/" + layer + "/files/cluster.json.yaml"
+const ClusterFile = "/templates/" + theirs.Common + "/" + theirs.Layer +
+	"/files/cluster.json.yaml"
 
 // Live changes the settings of elections so that the nodes of live clusters can adopt them. The
 // clusters use a tree whose ClusterFile is text. It is rollout.Live for each default timing. The
 // error is a rollout.Incompatible if the clusters' nodes would not accept each other's adverts.
 func Live(text []byte, elections spec.Cluster, consent rollout.Consent) (spec.Cluster, error) {
+	if bytes.Contains(text, []byte(byBGP)) && !announces(elections) {
+		return spec.Cluster{}, rollout.Incompatible{Reason: "those whose hosts announce VIPs by " +
+			"BGP would get another cluster.json, and keepalived: add --vip-management bgp"}
+	}
 	var first spec.Cluster
 	// The two have different default timings.
 	for i, platform := range []spec.Platform{spec.BareMetal, spec.VSphere} {

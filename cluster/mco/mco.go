@@ -12,22 +12,18 @@ import (
 	"fmt"
 	"path"
 
-	"github.com/onprem-infra/onprem-infra/cluster"
+	"github.com/onprem-infra/onprem-infra/cluster/mco/theirs"
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-const (
-	layer  = "on-prem" // the operator's directory for the platforms that we serve
-	common = "common"  // its directory for all roles
-)
-
 // Tree is the operator's templates, the manifests of its bootstrap command, and the objects that
 // its image has the cluster apply, by path below their directory. Only these fields of elections
 // count, which are the same for all clusters that use the tree: Timing, VRRP, MigrateFrom, VRIDs,
-// Ports, MDNS and Metrics.
+// Ports, MDNS and Metrics. With Routing.Management BGP the tree is for clusters of both kinds, and
+// for an operator that knows vipManagement.
 func Tree(elections spec.Cluster) (asset.Set, error) {
 	list, err := situations(elections)
 	if err != nil {
@@ -40,12 +36,12 @@ func Tree(elections spec.Cluster) (asset.Set, error) {
 			return asset.Set{}, fmt.Errorf("make templates of role %s: %w", r, err)
 		}
 	}
-	place(&b, texts)
+	place(&b, texts, announces(elections))
 	first, err := situations(atFirst(elections))
 	if err != nil {
 		return asset.Set{}, fmt.Errorf("make manifests of the bootstrap machine: %w", err)
 	}
-	bootstrapManifests(&b, first[0])
+	bootstrapManifests(&b, first)
 	install(&b, first[0])
 	return b.Set()
 }
@@ -69,11 +65,11 @@ type template struct {
 func templates(list []plan.Plan, r role.Role) (map[template]string, error) {
 	bodies, where := map[template]string{}, map[template]presence{}
 	for i, p := range list {
-		set, err := cluster.Assets(p, r)
+		set, err := assets(p, r)
 		if err != nil {
 			return nil, err
 		}
-		for t, body := range describe(set) {
+		for t, body := range describe(p, set) {
 			if other, ok := bodies[t]; ok && other != body {
 				return nil, fmt.Errorf("%s/%s differs between clusters "+
 					"in more than a template can express:\n%s\n%s", t.kind, t.name, other, body)
@@ -82,8 +78,12 @@ func templates(list []plan.Plan, r role.Role) (map[template]string, error) {
 			where[t] |= 1 << i
 		}
 	}
+	among := conditions
+	if list[len(list)-1].BGP != nil {
+		among = routedConditions
+	}
 	for t, body := range bodies {
-		text, err := where[t].around(body)
+		text, err := where[t].around(body, among)
 		if err != nil {
 			return nil, fmt.Errorf("%s/%s: %w", t.kind, t.name, err)
 		}
@@ -95,7 +95,7 @@ func templates(list []plan.Plan, r role.Role) (map[template]string, error) {
 // place puts templates that are the same for all roles into the common directory, and all others
 // into those of the roles. An empty template has the operator leave out the one of a former layer,
 // so each role has an empty one for each template of other roles.
-func place(b *asset.Builder, texts map[role.Role]map[template]string) {
+func place(b *asset.Builder, texts map[role.Role]map[template]string, routed bool) {
 	all := map[template]bool{}
 	for _, of := range texts {
 		for t := range of {
@@ -104,20 +104,20 @@ func place(b *asset.Builder, texts map[role.Role]map[template]string) {
 	}
 	taken := map[string]bool{}
 	put := func(dir string, t template, text string) {
-		at := path.Join("/templates", dir, layer, t.kind, t.name)
+		at := path.Join("/templates", dir, theirs.Layer, t.kind, t.name)
 		b.File(at, 0o644, []byte(text))
 		taken[at] = true
 	}
 	for t := range all {
 		if text, ok := shared(texts, t); ok {
-			put(common, t, text)
+			put(theirs.Common, t, text)
 			continue
 		}
 		for _, r := range role.Nodes() {
 			put(path.Join(string(r), "00-"+string(r)), t, texts[r][t])
 		}
 	}
-	for _, at := range superseded() {
+	for _, at := range theirs.Superseded(routed) {
 		if !taken[at] {
 			b.File(at, 0o644, nil)
 		}

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/onprem-infra/onprem-infra/shared/asset"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
@@ -24,7 +25,7 @@ func TestText(t *testing.T) {
 		if err := set.AddUnit(asset.Unit{Name: "x.service", DropIns: []asset.DropIn{{Name: "y.conf", Contents: []byte(want)}}}); err != nil {
 			t.Fatal(err)
 		}
-		for name, body := range describe(set) {
+		for name, body := range describe(plan.Plan{}, set) {
 			parsed, err := language.New("").Parse(body)
 			if err != nil {
 				t.Fatalf("%q: %v", want, err)
@@ -64,16 +65,27 @@ func TestPresence(t *testing.T) {
 		withoutVIPs:                         "",
 		managed | withoutVIPs:               "",
 	} {
-		got, err := p.around("body")
+		got, err := p.around("body", conditions)
 		if got != want || (err != nil) != (want == "") {
 			t.Errorf("%03b: %q, %v", p, got, err)
 		}
+	}
+	if _, err := presence(announced|withoutVIPs).around("body", routedConditions); err == nil {
+		t.Error("there are words for a set that no file has")
 	}
 }
 
 // TestLogic holds what a template may decide: the text of cluster.json, images, the platform's short name, and whether the whole file is there.
 func TestLogic(t *testing.T) {
-	set, err := Tree(spec.Cluster{})
+	t.Run("vrrp", func(t *testing.T) { decides(t, spec.Cluster{}) })
+	t.Run("bgp", func(t *testing.T) {
+		decides(t, spec.Cluster{Routing: spec.Routing{Management: spec.ByBGP}})
+	})
+}
+
+func decides(t *testing.T, elections spec.Cluster) {
+	t.Helper()
+	set, err := Tree(elections)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +120,8 @@ func TestLogic(t *testing.T) {
 
 // TestBadSettings holds that settings which no cluster can have make no tree.
 func TestBadSettings(t *testing.T) {
-	for _, c := range []spec.Cluster{{Timing: "fast"}, {Ports: map[string]uint16{"dns": 5353}}, {MigrateFrom: spec.Former{Timing: "fast"}}} {
+	for _, c := range []spec.Cluster{{Timing: "fast"}, {Ports: map[string]uint16{"dns": 5353}}, {MigrateFrom: spec.Former{Timing: "fast"}},
+		{Ports: map[string]uint16{"dns": 5353}, Routing: spec.Routing{Management: spec.ByBGP}}} {
 		if set, err := Tree(c); err == nil || len(set.Tree()) > 0 {
 			t.Errorf("%+v: %v", c, err)
 		}

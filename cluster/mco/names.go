@@ -43,31 +43,3 @@ func unitTemplate(u asset.Unit) string {
 	}
 	return cmp.Or(operatorNames[u.Name], u.Name+".yaml")
 }
-
-// superseded are the operator's templates, as of its release 4.22, that ours replace under other
-// names. An empty template leaves each out.
-func superseded() []string {
-	var all []string
-	add := func(dir string, names ...string) {
-		for _, name := range names {
-			all = append(all, path.Join("/templates", dir, name))
-		}
-	}
-	files := path.Join(common, layer, "files")
-	add(files, "configure-ip-forwarding.yaml", "coredns-corefile.yaml", "coredns.yaml",
-		"keepalived-script-default-ingress.yaml", "keepalived.yaml", "resolv-prepender.yaml",
-		"wait-for-br-ex-up.yaml", "wait-for-node-ip.yaml")
-	// The VRRP mode of its monitors, which ours do not read. It has moved from one platform to all,
-	// with different names in different releases.
-	add(files, "keepalived-flip-mode.yaml", "baremetal-keepalived-flip-mode.yaml")
-	add(path.Join(common, "baremetal/files"), "baremetal-keepalived-flip-mode.yaml")
-	add(path.Join(common, "vsphere/units"), "nodeip-configuration-vsphere-upi.service.yaml")
-	// An arbiter has those of a control plane node, with the scripts of keepalived, which it does
-	// not run.
-	for _, role := range []string{"master/00-master", "arbiter/00-arbiter"} {
-		add(path.Join(role, layer, "files"), "haproxy-haproxy.yaml", "keepalived-keepalived.yaml",
-			"keepalived-mcs-script.yaml", "keepalived-script-both.yaml", "keepalived-script.yaml")
-	}
-	add(path.Join("worker/00-worker", layer, "files"), "keepalived-keepalived.yaml")
-	return all
-}

@@ -14,6 +14,7 @@ const (
 	managed     presence = 1 << iota // we balance the API
 	userManaged                      // the VIPs belong to a user-managed balancer
 	withoutVIPs                      // there are none
+	announced                        // hosts announce them by BGP; in a tree with that alone
 )
 
 // symbol stands for a value until an expression replaces it. It needs no quotes in YAML, in units
@@ -26,6 +27,14 @@ const shortName = "shortname"
 // images are the keys of the images that the operator has for us.
 var images = []string{
 	spec.KeepalivedImage, spec.HAProxyImage, spec.CoreDNSImage, spec.RuntimeCfgImage,
+}
+
+// nameOf is the operator's name of an image.
+func nameOf(key string) string {
+	if key == spec.FRRImage {
+		return "frrK8sImage"
+	}
+	return key
 }
 
 // some is a cluster with settings of elections, an arbiter among its roles, and images.
@@ -52,8 +61,12 @@ func situations(elections spec.Cluster) ([]plan.Plan, error) {
 	theirs, none := ours, ours
 	theirs.LoadBalancer = spec.UserManaged
 	none.Platform, none.APIVIPs, none.IngressVIPs = spec.VSphere, nil, nil
+	clusters := []spec.Cluster{ours, theirs, none}
+	if announces(elections) {
+		clusters = append(clusters, routed(elections))
+	}
 	var list []plan.Plan
-	for _, c := range []spec.Cluster{ours, theirs, none} {
+	for _, c := range clusters {
 		p, err := plan.Compile(c)
 		if err != nil {
 			return nil, err
@@ -88,7 +101,7 @@ var conditions = map[presence]string{
 }
 
 // around puts the condition around a template's whole text.
-func (p presence) around(body string) (string, error) {
+func (p presence) around(body string, conditions map[presence]string) (string, error) {
 	condition, ok := conditions[p]
 	switch {
 	case !ok:

@@ -34,7 +34,7 @@ func hostVerbs(std streams) []*cobra.Command {
 		runIronicCommand(std), runDHCPCommand(std), runProvisionCommand(std))
 	return []*cobra.Command{group("bootstrap", "What runs on the bootstrap machine", run),
 		monitorVerbs(std), checkCommand(std), nodeIPCommand(std),
-		statusCommand(std), doctorCommand(std), vipVerbs(std)}
+		statusCommand(std), doctorCommand(std), vipVerbs(std), describeCommand(std)}
 }
 
 // machine is what the rooms on a host share: paths, sockets and watchers.

@@ -14,6 +14,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/bootstrap/speaker"
 	"github.com/onprem-infra/onprem-infra/bootstrap/vip"
 	"github.com/onprem-infra/onprem-infra/shared/announcing"
+	"github.com/onprem-infra/onprem-infra/shared/host/inpod"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/meter"
 	"github.com/onprem-infra/onprem-infra/shared/host/recorder"
@@ -50,7 +52,7 @@ edit onprem-speaker, and write
   journalctl -u onprem-speaker`,
 		Args: cobra.NoArgs,
 	}
-	m := containerFlags(cmd, std, "bootstrap/speaker")
+	m := machineFlags(cmd, std, "bootstrap/speaker", "FRR", inspect.FRRManifest)
 	kubeconfig := cmd.Flags().String("kubeconfig", "/etc/kubernetes/kubeconfig",
 		"credentials for the machine's own API server; may appear later")
 	free := cmd.Flags().StringArray("assume-free", nil, "an API VIP that no other host announces, "+
@@ -66,6 +68,15 @@ edit onprem-speaker, and write
 		return runSpeaker(ctx, m, p, *kubeconfig, assumed)
 	})
 	return cmd
+}
+
+// keeperOfFRR manages FRR: kubelet runs it in a pod, or this program in a container.
+func keeperOfFRR(m *machine, p plan.Plan, files speakdir.Dir) speaker.Daemon {
+	if m.inPod {
+		return inpod.NewSpeaker(p, files.Leave, files.Status)
+	}
+	// onprem-speak works at least once in each interval of the probe.
+	return m.keeper(daemon.UsesCPU(), files.ForgetStatus)
 }
 
 func runSpeaker(ctx context.Context, m *machine, p plan.Plan, kubeconfig string,
@@ -84,8 +95,7 @@ func runSpeaker(ctx context.Context, m *machine, p plan.Plan, kubeconfig string,
 	files := speakdir.Dir(spoken.RunDir)
 	room := speaker.New(speaker.Options{
 		Plan: p, Free: assumed, Notifier: &m.status, Now: time.Now,
-		// onprem-speak works at least once in each interval of the probe.
-		Daemon: m.keeper(daemon.UsesCPU(), files.ForgetStatus),
+		Daemon: keeperOfFRR(m, p, files),
 		Host: &speakerHost{Watch: watch, Monitor: &speakdir.Monitor{Dir: files}, nodes: nodes,
 			announced: ofSpeaker.SettledVIPs(m.log)},
 		Nodes: kept,

@@ -16,6 +16,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/status"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 	"github.com/onprem-infra/onprem-infra/test/fakehost"
 )
@@ -78,5 +80,31 @@ func TestStaticPods(t *testing.T) {
 	runs := host.Files.Rooms(p)
 	if runs.VIP || !runs.DNS || !strings.Contains(report(), inspect.KeepalivedManifest) || strings.Contains(report(), inspect.CoreDNSManifest) {
 		t.Errorf("with the operator's keepalived: %+v, %s", runs, report())
+	}
+}
+
+// TestStaticPods_Speaker distinguishes the operator's own FRR on a bootstrap machine from the pod of our tree.
+func TestStaticPods_Speaker(t *testing.T) {
+	c, findings := spec.Parse("cluster.yaml", []byte(announced), spec.Knobs{})
+	p, err := plan.Compile(c)
+	if err != nil || findings.HasErrors() {
+		t.Fatal(err, findings)
+	}
+	host := fakehost.New(t, p, nil)
+	write := func(path, text string) {
+		t.Helper()
+		fakehost.Write(t, host.Files, map[string]string{path: text})
+	}
+	write("/etc/systemd/system/onprem-speaker.service", "[Unit]\n")
+	if !host.Files.Rooms(p).Speaks {
+		t.Error("without static pods its own unit announces")
+	}
+	write(inspect.FRRManifest, string(pod.Render(static.Speaker(p))))
+	if all, err := host.Files.Statics(); err != nil || len(all) != 1 || !all[0].Ours || !host.Files.Rooms(p).Speaks {
+		t.Errorf("with the pod of ours: %+v, %v", all, err)
+	}
+	write(inspect.FRRManifest, "kind: Pod\nmetadata: {name: frr-k8s}\n")
+	if all, err := host.Files.Statics(); err != nil || len(all) != 1 || all[0].Ours || all[0].Unit != "onprem-speaker.service" || host.Files.Rooms(p).Speaks {
+		t.Errorf("with the operator's own: %+v, %v", all, err)
 	}
 }

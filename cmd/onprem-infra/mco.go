@@ -38,6 +38,12 @@ one after the other must have the same settings. For clusters that exist write w
 is --timing compat for nodes of today's OpenShift. Write over a checkout of the operator itself with
 --force, as its templates have the same names.
 
+With --vip-management bgp the tree is for an operator that knows vipManagement (its function
+isBGPVIPManagement; another operator fails at the first template). It serves clusters of both kinds:
+where hosts announce VIPs by BGP, nodes get FRR instead of keepalived, and the operator's own text
+of routers, with their passwords, in a file that root alone may read. onprem-describe.service makes
+cluster.json and the file of passwords of it.
+
 A directory that holds a tree already belongs to live clusters: if timing or vrrp differ from that
 tree, nothing is written; with --migrate all nodes of a cluster change at one instant. A file that
 does not name onprem-infra, where ours does or is empty, belongs to another program and needs
@@ -52,11 +58,15 @@ func mcoCommand(std streams) *cobra.Command {
 		Example: `  onprem-infra mco --out tree
   cp -r tree/. machine-config-operator
   onprem-infra mco --timing compat --out tree
-  onprem-infra mco --timing lan --migrate --out tree`,
+  onprem-infra mco --timing lan --migrate --out tree
+  onprem-infra mco --vip-management bgp --out tree`,
 		Args: cobra.NoArgs,
 	}
 	in := &input{}
 	knobFlags(cmd, in)
+	management := cmd.Flags().String("vip-management", string(spec.ByVRRP),
+		"for which clusters: vrrp, or bgp for those whose hosts announce VIPs by BGP too")
+	completes(cmd, "vip-management", []spec.Management{spec.ByVRRP, spec.ByBGP})
 	there := liveFlags(cmd)
 	w := writingFlags(cmd, std, "directory to write below, made when it is not there")
 	cmd.RunE = func(*cobra.Command, []string) error {
@@ -71,6 +81,14 @@ func mcoCommand(std streams) *cobra.Command {
 		}
 		if findings.HasErrors() {
 			return in.refused(findings)
+		}
+		switch *management {
+		case string(spec.ByVRRP):
+		case string(spec.ByBGP):
+			elections.Routing.Management = spec.ByBGP
+		default:
+			return usage("--vip-management %q is not known: write %s or %s", *management,
+				spec.ByVRRP, spec.ByBGP)
 		}
 		if elections, err = liveTree(out, elections, there.agreed); err != nil {
 			return err

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
+	"unicode"
 )
 
 // Text is a secret, such as a password. It prints as a fixed word and refuses to be encoded, so
@@ -28,6 +30,14 @@ func (t Text) Reveal() string {
 
 // Empty reports whether there is nothing to hide.
 func (t Text) Empty() bool { return t.text == nil || *t.text == "" }
+
+// Word reports whether a secret is one word: it has no blank and no control character, by which a
+// line of a file or of a command would end within it.
+func (t Text) Word() bool {
+	return !t.Empty() && !strings.ContainsFunc(t.Reveal(), func(c rune) bool {
+		return unicode.IsSpace(c) || unicode.IsControl(c)
+	})
+}
 
 // hidden stands for every secret, whatever its length.
 const hidden = "[hidden]"

@@ -31,6 +31,23 @@ func values() map[string]any {
 		"map": map[string]secret.Text{"a": t}, "interface": []any{t}, "in a struct in a list": []account{a}}
 }
 
+// TestWord holds that a secret ends neither a word nor a line of what it is written into.
+func TestWord(t *testing.T) {
+	for _, text := range []string{"a", "\"'\\#!{}<&>", "\u00fc", "\U0001f600", strings.Repeat("x", 1000)} {
+		if !secret.New(text).Word() {
+			t.Errorf("%q is no word", text)
+		}
+	}
+	for _, text := range []string{"", " ", "a b", "a\tb", "a\nb", "a\rb", "a\x00b", "a\x7f", "\u0085", "\u00a0", "\u2028"} {
+		if secret.New(text).Word() {
+			t.Errorf("%q is a word", text)
+		}
+	}
+	if (secret.Text{}).Word() {
+		t.Error("none is a word")
+	}
+}
+
 // TestPrint prints secrets under every verb, by themselves and inside of other values, also in
 // fields whose methods package fmt does not call.
 func TestPrint(t *testing.T) {

@@ -291,6 +291,9 @@ func Passwords(text string) (map[string]secret.Text, error) {
 		case len(words[1]) > longest:
 			return nil, fmt.Errorf("line %d: the password has more than %d bytes, the most that "+
 				"a kernel takes (RFC 2385)", i+1, longest)
+		case !secret.New(string(words[1])).Word():
+			return nil, fmt.Errorf("line %d: the password has a control character: choose "+
+				"one without", i+1)
 		default:
 			all[string(words[0])] = secret.New(string(words[1]))
 		}

@@ -2,6 +2,7 @@ package matrix
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -21,6 +22,7 @@ type cell struct {
 	families string
 	topology shape
 	noVIPs   bool
+	routed   bool // hosts announce VIPs by BGP; see routedCells
 }
 
 // shape is a control plane as an install-config describes it, and what the Infrastructure object
@@ -46,6 +48,9 @@ func (c cell) String() string {
 		strings.ToLower(string(c.records)), c.families, c.topology.name}
 	if c.noVIPs {
 		words[1] = "without-VIPs"
+	}
+	if c.routed {
+		words = append(words, "by BGP")
 	}
 	return strings.Join(words, " ")
 }
@@ -83,6 +88,9 @@ func (c cell) vips(v4, v6 string) []string {
 	if c.noVIPs {
 		return nil
 	}
+	if c.routed {
+		v4, v6 = strings.Replace(v4, "192.0.2.", "198.51.100.", 1), strings.Replace(v6, "2001:db8:1:", "2001:db8:99:", 1)
+	}
 	return c.inOrder(v4, v6, c.platform == spec.Nutanix || c.platform == spec.OVirt)
 }
 
@@ -103,6 +111,9 @@ var refs = map[string]string{
 	spec.KeepalivedImage: digest("keepalived", "1"), spec.HAProxyImage: digest("haproxy", "2"), spec.CoreDNSImage: digest("coredns", "3"),
 	spec.RuntimeCfgImage: digest("onprem-infra", "4"),
 }
+
+// frrRef is the image of FRR, which not all releases have for us.
+var frrRef = digest("frr", "5")
 
 func digest(name, digit string) string {
 	return "registry.example.com:5000/release/" + name + "@sha256:" + strings.Repeat(digit, 64)
@@ -135,6 +146,9 @@ func (c cell) installConfig() string {
 	}
 	if c.platform != spec.OVirt {
 		fmt.Fprintf(&b, "    dnsRecordsType: %s\n", c.records)
+	}
+	if c.routed {
+		fmt.Fprintf(&b, "    bgpVIPConfig: {localASN: 64512, communities: ['64512:100'], peers: %s}\n", c.peersOf())
 	}
 	return b.String()
 }
@@ -180,7 +194,10 @@ func (c cell) described(t *testing.T) (spec.Cluster, spec.Findings) {
 	if findings.HasErrors() {
 		t.Fatalf("%s: %v\n%s", c, findings, text)
 	}
-	described.Images = refs
+	described.Images = maps.Clone(refs)
+	if c.routed {
+		described.Images[spec.FRRImage] = frrRef
+	}
 	return described, findings
 }
 

@@ -35,13 +35,17 @@ func (c cell) controllerConfig() *controllerConfigSpec {
 	if c.noVIPs && c.platform == spec.VSphere {
 		return config // it has no section of its own then
 	}
-	full := baremetalStatus{APIServerInternalIPs: c.api(), IngressIPs: c.ingress(), LoadBalancer: &loadBalancer{balancerType(c.balancer)}, DNSRecordsType: recordsType(c.records)}
+	full := fullStatus{APIServerInternalIPs: c.api(), IngressIPs: c.ingress(), LoadBalancer: &loadBalancer{balancerType(c.balancer)}, DNSRecordsType: recordsType(c.records)}
 	for _, network := range c.networks() {
 		full.MachineNetworks = append(full.MachineNetworks, cidr(network))
 	}
 	switch c.platform {
 	case spec.BareMetal:
-		status.BareMetal = &full
+		status.BareMetal = &baremetalStatus{fullStatus: full}
+		if c.routed {
+			status.BareMetal.VIPManagement, config.BGPVIPPeersJSON = "BGP", c.peersJSON()
+			config.Images["frrK8sImage"] = frrRef
+		}
 	case spec.OpenStack:
 		status.OpenStack = (*openstackStatus)(&full)
 	case spec.VSphere:

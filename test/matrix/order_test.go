@@ -10,13 +10,14 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/test/beside"
 	"github.com/onprem-infra/onprem-infra/test/openshift"
+	"github.com/onprem-infra/onprem-infra/units"
 )
 
 // eachTree calls f once for each different set of units that a role of some cluster has.
 func eachTree(t *testing.T, f func(t *testing.T, what string, c cell, ours []asset.Unit)) {
 	t.Helper()
 	seen := map[string]bool{}
-	for _, c := range cells() {
+	for _, c := range append(cells(), routedCells()...) {
 		described, _ := c.described(t)
 		p := compiled(t, described)
 		for _, r := range p.Roles() {
@@ -24,6 +25,9 @@ func eachTree(t *testing.T, f func(t *testing.T, what string, c cell, ours []ass
 				continue
 			}
 			list := goods(t, p, r).Units()
+			if c.routed {
+				list = append(list, units.Host{OpenShift: true}.Describe()...)
+			}
 			key := fmt.Sprintf("%s %s %v", c.platform, r, list)
 			if !seen[key] {
 				seen[key] = true
@@ -41,6 +45,8 @@ var sequence = []struct{ earlier, later string }{
 	{"crio-wipe.service", "onprem-install.service"},
 	{"NetworkManager-wait-online.service", "onprem-install.service"},
 	{"onprem-install.service", "nodeip-configuration.service"},
+	{"onprem-install.service", "onprem-describe.service"},
+	{"onprem-describe.service", "nodeip-configuration.service"},
 	{"NetworkManager-wait-online.service", "nodeip-configuration.service"},
 	{"nodeip-configuration.service", "ovs-configuration.service"},
 	{"nodeip-configuration.service", "nmstate-configuration.service"},

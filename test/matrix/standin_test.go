@@ -30,6 +30,8 @@ type controllerConfigSpec struct {
 	IPFamilies ipFamilies
 	Images     map[string]string
 	Proxy      *proxy
+	// BGPVIPPeersJSON is in releases that know vipManagement.
+	BGPVIPPeersJSON string
 }
 
 // renderConfig is what a template is executed on.
@@ -46,6 +48,7 @@ type (
 	balancerType string
 	recordsType  string
 	cidr         string
+	management   string
 
 	proxy          struct{ HTTPProxy, HTTPSProxy, NoProxy string }
 	dns            struct{ Spec struct{ BaseDomain string } }
@@ -67,14 +70,18 @@ type (
 
 	// Which platform's status has which field is the API's: not all have machine networks or a
 	// records type.
-	baremetalStatus struct {
+	fullStatus struct {
 		APIServerInternalIPs, IngressIPs []string
 		LoadBalancer                     *loadBalancer
 		DNSRecordsType                   recordsType
 		MachineNetworks                  []cidr
 	}
-	openstackStatus baremetalStatus
-	vsphereStatus   baremetalStatus
+	baremetalStatus struct {
+		fullStatus
+		VIPManagement management // as BGPVIPPeersJSON
+	}
+	openstackStatus fullStatus
+	vsphereStatus   fullStatus
 	nutanixStatus   struct {
 		APIServerInternalIPs, IngressIPs []string
 		LoadBalancer                     *loadBalancer
@@ -148,10 +155,26 @@ func nodeFuncs() template.FuncMap {
 	return funcs
 }
 
+// routedFuncs are nodeFuncs of a release that knows vipManagement.
+func routedFuncs() template.FuncMap {
+	funcs := nodeFuncs()
+	funcs["isBGPVIPManagement"] = func(c renderConfig) bool { return c.byBGP() }
+	return funcs
+}
+
+// byBGP is the operator's own notion of a cluster whose hosts announce VIPs, whatever balances.
+func (c controllerConfigSpec) byBGP() bool {
+	s := c.Infra.Status.PlatformStatus.BareMetal
+	return s != nil && s.VIPManagement == "BGP" && len(s.APIServerInternalIPs) > 0 && len(s.IngressIPs) > 0
+}
+
 // operator is the stand-in with a tree of templates.
 type operator struct{ templates map[string]*template.Template } // nil for an empty file
 
-func newOperator(tree []asset.File) (operator, error) {
+func newOperator(tree []asset.File) (operator, error) { return operatorWith(tree, nodeFuncs) }
+
+// operatorWith is a release with these functions for nodes' templates.
+func operatorWith(tree []asset.File, nodeFuncs func() template.FuncMap) (operator, error) {
 	o := operator{templates: map[string]*template.Template{}}
 	for _, f := range tree {
 		funcs := nodeFuncs()
@@ -311,7 +334,7 @@ func merged(before, after types.Unit) types.Unit {
 type bootstrapConfig struct {
 	ControllerConfig controllerConfigSpec
 	Infra            infrastructure
-	Images           struct{ KeepalivedBootstrap, CorednsBootstrap, BaremetalRuntimeCfgBootstrap string }
+	Images           struct{ KeepalivedBootstrap, CorednsBootstrap, BaremetalRuntimeCfgBootstrap, FRRK8sBootstrap string }
 }
 
 // bootstrap is what the bootstrap command writes for on-premises networking, by the path that
@@ -319,14 +342,21 @@ type bootstrapConfig struct {
 func (o operator) bootstrap(c *controllerConfigSpec) (map[string]string, error) {
 	config := bootstrapConfig{ControllerConfig: *c, Infra: *c.Infra}
 	config.Images.KeepalivedBootstrap, config.Images.CorednsBootstrap = c.Images["keepalivedImage"], c.Images["corednsImage"]
-	config.Images.BaremetalRuntimeCfgBootstrap = c.Images["baremetalRuntimeCfgImage"]
+	config.Images.BaremetalRuntimeCfgBootstrap, config.Images.FRRK8sBootstrap = c.Images["baremetalRuntimeCfgImage"], c.Images["frrK8sImage"]
 	is := c.common()
 	ours := is.balancer == nil || is.balancer.Type == "OpenShiftManagedDefault"
 	if c.Infra.Status.PlatformStatus.Type == "VSphere" && (!ours || len(is.api) == 0) {
 		return nil, nil
 	}
 	known := map[string]string{"coredns.yaml": "manifests/coredns.yaml", "coredns-corefile.tmpl": "static-pod-resources/coredns/Corefile.tmpl"}
-	if ours {
+	if ours && c.byBGP() {
+		// There are three more, which the pods of the operator's own read.
+		known["0000-frr-k8s.yaml"], known["0010-kube-vip-api.yaml"] = "manifests/0000-frr-k8s.yaml", "manifests/0010-kube-vip-api.yaml"
+		known["frr-peers.json.tmpl"] = "static-pod-resources/frr-k8s/frr-peers.json"
+		if len(is.api) > 1 {
+			known["0011-kube-vip-api-secondary.yaml"] = "manifests/0011-kube-vip-api-secondary.yaml"
+		}
+	} else if ours {
 		known["keepalived.yaml"], known["keepalived.conf.tmpl"] = "manifests/keepalived.yaml", "static-pod-resources/keepalived/keepalived.conf.tmpl"
 	}
 	made := map[string]string{}

@@ -21,6 +21,8 @@ const (
 	resources      = "/etc/kubernetes/static-pod-resources/"
 	KeepalivedFile = resources + "keepalived/keepalived.conf.tmpl"
 	CoreDNSFile    = resources + "coredns/Corefile.tmpl"
+	// RoutersFile has the passwords of routers too, so that the pod makes cluster.json of it first.
+	RoutersFile = resources + "frr-k8s/frr-peers.json"
 )
 
 // Bootstrap are the pods. Each has the daemon and the program that elsewhere runs the daemon by

@@ -115,11 +115,12 @@ func list[T any](h Files, file string) (all []T, err error) {
 // KeepalivedConf is keepalived's configuration, on hosts of either phase.
 const KeepalivedConf = keepalived.HostDir + "/" + keepalived.File
 
-// The manifests that run keepalived and CoreDNS on a bootstrap machine, if they come from
+// The manifests that run keepalived, CoreDNS and FRR on a bootstrap machine, if they come from
 // OpenShift's Machine Config Operator.
 const (
 	KeepalivedManifest = "/etc/kubernetes/manifests/keepalived.yaml"
 	CoreDNSManifest    = "/etc/kubernetes/manifests/coredns.yaml"
+	FRRManifest        = "/etc/kubernetes/manifests/0000-frr-k8s.yaml"
 )
 
 // SpeakerManifest runs FRR on nodes that announce VIPs.
@@ -130,6 +131,7 @@ func (h Files) Statics() (out []facts.Static, err error) {
 	for _, s := range []facts.Static{
 		{Daemon: "keepalived", Unit: "onprem-keepalived.service", Path: KeepalivedManifest},
 		{Daemon: "CoreDNS", Unit: "onprem-coredns.service", Path: CoreDNSManifest},
+		{Daemon: "FRR", Unit: "onprem-speaker.service", Path: FRRManifest},
 	} {
 		text, errRead := h.Optional(s.Path)
 		if err = errors.Join(err, errRead); text != nil {
@@ -174,7 +176,7 @@ func (h Files) Rooms(p plan.Plan) (runs plan.Rooms) {
 	switch r := h.Role(); {
 	case r == role.Bootstrap:
 		runs.VIP, runs.DNS = p.BootstrapRuns()
-		runs.Speaks = p.BGP != nil && p.LoadBalancer == spec.Managed
+		runs.Speaks = p.BGP != nil && p.LoadBalancer == spec.Managed && !h.replaced("FRR")
 		runs.VIP = runs.VIP && !h.replaced("keepalived")
 		runs.DNS = runs.DNS && !h.replaced("CoreDNS")
 	case r != "":

@@ -59,12 +59,15 @@ func ReadInstallConfig(
 	return d
 }
 
-// near are the routers of hosts in a network: those that are in it, and those that are in none. All
-// of them, if there are no such.
+// near are the routers of hosts in a network: those that are in it, and those that are in none of
+// its family, as a host has an address of each. All of them, if there are no such.
 func near(peers []peer, in network.Network, machines network.List[network.Network]) []peer {
 	own := slices.DeleteFunc(slices.Clone(peers), func(p peer) bool {
 		return !in.Prefix.Contains(p.address.Value) && slices.ContainsFunc(machines.All,
-			func(m network.Network) bool { return m.Prefix.Contains(p.address.Value) })
+			func(m network.Network) bool {
+				return m.Prefix.Contains(p.address.Value) &&
+					m.Prefix.Addr().Is4() == in.Prefix.Addr().Is4()
+			})
 	})
 	if len(own) == 0 {
 		return peers
@@ -161,6 +164,8 @@ func (d Draft) checkPasswords(r *document.Report) {
 			if text := p.password.Value.Reveal(); len(text) > 80 || text == "" {
 				r.Errorf(p.password.At, "has %d bytes: write 1 to 80, which a kernel takes "+
 					"(RFC 2385)", len(text))
+			} else if !p.password.Value.Word() {
+				r.Errorf(p.password.At, "has a blank or a control character: choose one without")
 			} else if known && before.password.Value.Reveal() != text {
 				r.Errorf(p.password.At, "differs from that of the same router, %s",
 					fmt.Sprint(before.password.At.Where()))

@@ -66,6 +66,17 @@ func TestReadInstallConfig(t *testing.T) {
 	}
 }
 
+// TestReadInstallConfig_Families holds that hosts of both families have the routers of both.
+func TestReadInstallConfig_Families(t *testing.T) {
+	r := document.NewReader("install-config.yaml", "a map")
+	root, _ := r.Read([]byte("bgpVIPConfig: {localASN: 64512, peers: [{peerAddress: 10.1.0.1, peerASN: 65101}, {peerAddress: 'fd00:1::1', peerASN: 65101}]}\nmachines: [10.1.0.0/24, 'fd00:1::/64']\n"))
+	o := r.Map(root)
+	got := ReadInstallConfig(r, o, network.ReadNetworks(r, o.Get("machines"))).Values().BGP.Racks
+	if len(got) != 1 || len(got[0].Peers) != 2 || got[0].Network != netip.MustParsePrefix("10.1.0.0/24") {
+		t.Errorf("%+v, %v", got, r.Findings)
+	}
+}
+
 // TestInstallConfig_Check holds each contradiction of that spelling at its place, and that no finding repeats a password.
 func TestInstallConfig_Check(t *testing.T) {
 	for name, tt := range map[string]struct{ from, to, vips, want string }{
@@ -77,6 +88,7 @@ func TestInstallConfig_Check(t *testing.T) {
 		"a hold time of none":    {"holdTime: 90s", "holdTime: soon", "198.51.100.5", "holdTime: \"soon\" is no time"},
 		"a hold time too short":  {"holdTime: 9,", "holdTime: 2,", "198.51.100.5", "a hold time of 2s is below 3s"},
 		"two passwords":          {"peerAddress: 10.9.0.1,", "peerAddress: 10.1.0.1, password: another,", "198.51.100.5", "differs from that of the same router, at line 5"},
+		"a blank in a password":  {"password: s3cret", "password: s3 cret", "198.51.100.5", "peers[0].password: has a blank or a control character"},
 		"a password too long":    {"password: s3cret", "password: " + strings.Repeat("s3cret", 14), "198.51.100.5", "has 84 bytes"},
 		"a VIP inside":           {"x", "x", "10.1.0.5", "warning: vips[0]: 10.1.0.5 is in the network"},
 		"a router of no network": {"peerAddress: 10.2.0.1", "peerAddress: 10.7.0.1", "198.51.100.5", "10.7.0.1 is not in the network of its rack"},

@@ -1,0 +1,74 @@
+package described
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// peers is the operator's text of routers: what the installer writes into config.json of the
+// ConfigMap bgp-vip-config. VIPs are in it too; those of the cluster count.
+//
+// source: openshift/installer, pkg/asset/manifests, type bgpVIPConfigJSON.
+type peers struct {
+	ASN         any            `json:"localASN"`
+	Peers       any            `json:"defaultPeers"`
+	Communities any            `json:"communities"`
+	Hosts       map[string]any `json:"hostOverrides"`
+}
+
+// sectionOf is the section of an install-config that says the same. No error has a part of the
+// text.
+func sectionOf(text string) ([]byte, error) {
+	var p peers
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	err := decoder.Decode(&p)
+	if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) {
+		return nil, fmt.Errorf("is no JSON from byte %d on: fix config.json of the ConfigMap "+
+			"bgp-vip-config in openshift-network-operator", syntax.Offset)
+	}
+	if _, more := decoder.Token(); err == nil && !errors.Is(more, io.EOF) {
+		err = errors.New("more follows")
+	}
+	if err != nil {
+		return nil, errors.New("is not one map, or its hostOverrides are none: fix config.json " +
+			"of the ConfigMap bgp-vip-config in openshift-network-operator")
+	}
+	config := map[string]any{}
+	for name, value := range map[string]any{
+		"localASN": p.ASN, "peers": p.Peers, "communities": p.Communities,
+	} {
+		if value != nil {
+			config[name] = spelled(value)
+		}
+	}
+	var hosts []map[string]any
+	for _, name := range slices.Sorted(maps.Keys(p.Hosts)) {
+		hosts = append(hosts, map[string]any{"name": name, "bgpPeers": spelled(p.Hosts[name])})
+	}
+	section := map[string]any{"bgpVIPConfig": config}
+	if len(hosts) > 0 {
+		section["hosts"] = hosts
+	}
+	return json.Marshal(section)
+}
+
+// spelled is a list of routers in an install-config's words: one field is text in the operator's.
+func spelled(value any) any {
+	list, _ := value.([]any)
+	for _, e := range list {
+		router, ok := e.(map[string]any)
+		if !ok {
+			continue
+		}
+		if far := router["ebgpMultiHop"]; far == "true" || far == "false" {
+			router["ebgpMultiHop"] = far == "true"
+		}
+	}
+	return value
+}
