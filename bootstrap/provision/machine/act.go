@@ -107,6 +107,15 @@ func (d *decision) hold() bool {
 	return true
 }
 
+// guard has Ironic ignore the ramdisk of any such host. A maintenance loses nothing, so that it needs
+// no journal.
+func (d *decision) guard() *node.Request {
+	if !d.revived() || d.Node.Maintenance.On || d.Node.Locked {
+		return nil
+	}
+	return &node.Request{Verb: node.Hold, UUID: d.Node.UUID}
+}
+
 // outdated ends such a deployment of any other host.
 func (d *decision) outdated() bool {
 	if d.joined() || !d.revived() {

@@ -82,6 +82,19 @@ func TestHost_With(t *testing.T) {
 	}
 }
 
+// A host that was adopted stays so whatever is asked of it later, until it is deployed.
+func TestHost_Adopted(t *testing.T) {
+	h := Host{}
+	for _, tt := range []struct {
+		verb node.Verb
+		want bool
+	}{{node.Manage, false}, {node.Adopt, true}, {node.Update, true}, {node.Clear, true}, {node.BootDisk, true}, {node.Deploy, false}, {node.Clear, false}} {
+		if h = h.With(Entry{Time: at(1), Kind: Asked, Verb: tt.verb}); h.Adopted != tt.want {
+			t.Errorf("after %q: %t", tt.verb, h.Adopted)
+		}
+	}
+}
+
 // Another file of accounts has other hints, so that a disk is chosen anew. One that is being written
 // stays the same.
 func TestFold_OtherHints(t *testing.T) {

@@ -38,6 +38,7 @@ type Host struct {
 	Disk     node.Pinned
 	Write    Write
 	DiskBoot time.Time // when it was last started from its disk by a request
+	Adopted  bool      // what it runs was not started by Ironic since its disk was written
 	Joined   time.Time
 	Blocker  string // empty for none
 	Retries  int    // requests that failed, and boots that were repeated, over the whole run
@@ -218,8 +219,10 @@ func (h Host) asked(e Entry) Host {
 	case node.BootDisk:
 		h.DiskBoot = e.Time
 		return h
+	case node.Adopt:
+		h.Adopted = true
 	case node.Deploy:
-		h.Anew = false
+		h.Anew, h.Adopted = false, false
 		if h.Write.Written.IsZero() && h.Write.Doubt.IsZero() {
 			h.Write = Write{Intent: e.Time}
 		}
