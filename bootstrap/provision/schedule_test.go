@@ -295,6 +295,11 @@ func run(ctx context.Context, seed uint64) outcome {
 	if o.deployed = r.shown.Phase == progress.Ended; o.deployed && len(r.cluster.begun) != workers {
 		o.wrong = append(o.wrong, fmt.Sprintf("%d hosts of the cluster have begun", len(r.cluster.begun)))
 	}
+	for _, m := range r.world.Machines {
+		if o.deployed && !m.On {
+			o.wrong = append(o.wrong, m.Name+" has joined, and is off")
+		}
+	}
 	o.takenBack = strings.Count(string(r.file), `"kind":"back"`)
 	for _, h := range r.shown.Hosts {
 		if h.Blocker != "" {

@@ -256,7 +256,10 @@ func (n *Node) reset(w *World, on, net bool) bool {
 	if m.Dead || n.password != m.Password {
 		return false
 	}
-	if !m.Joined.IsZero() {
+	// What was asked of Ironic before the host had joined may follow after it, and one that is off may
+	// be switched on.
+	before := n.State == node.Deleting && n.Changed.Before(m.Joined)
+	if !m.Joined.IsZero() && m.On && !before {
 		m.Wrong = append(m.Wrong, fmt.Sprintf("%s: the power of a host that has joined is switched", w.Now.Format(time.TimeOnly)))
 	}
 	m.Power(w.Now, on, net)

@@ -16,6 +16,9 @@ func (d *decision) act() {
 	switch {
 	case d.hold():
 		return
+	case d.leftOff():
+		d.once(node.BootDisk, "it joined while Ironic ended its deployment, and switched it off")
+		return
 	case d.joined() && (d.Node != nil && !adoptable(d.Node.State)):
 		return // whatever Ironic knows of it: the host is a part of the cluster
 	case d.known.Blocker != "":
@@ -42,6 +45,13 @@ func adoptable(s node.State) bool {
 		return true
 	}
 	return false
+}
+
+// leftOff reports whether a host joined a moment before it was switched off for the end of its
+// deployment: it is adopted by then, and was not started since.
+func (d *decision) leftOff() bool {
+	return d.joined() && d.Node != nil && d.Node.State == node.Active && !d.Node.Locked &&
+		d.known.Ended && d.known.Adopted
 }
 
 // late blocks a host that has not joined when the run ends.
@@ -116,12 +126,17 @@ func (d *decision) guard() *node.Request {
 	return &node.Request{Verb: node.Hold, UUID: d.Node.UUID}
 }
 
-// outdated ends such a deployment of any other host.
+// outdated ends such a deployment of any other host. If that has failed before, as the BMC refuses,
+// it is asked for again after a while: until then its ramdisk is ignored.
 func (d *decision) outdated() bool {
-	if d.joined() || !d.revived() {
+	switch {
+	case d.joined() || !d.revived():
 		return false
+	case d.known.Failures[node.Undeploy] > 0 && !d.Node.Maintenance.On:
+		d.ask(node.Hold, node.Request{})
+	default:
+		d.ask(node.Undeploy, node.Request{})
 	}
-	d.ask(node.Undeploy, node.Request{})
 	return true
 }
 

@@ -39,6 +39,7 @@ type Host struct {
 	Write    Write
 	DiskBoot time.Time // when it was last started from its disk by a request
 	Adopted  bool      // what it runs was not started by Ironic since its disk was written
+	Ended    bool      // its deployment was to end, for which Ironic switches it off
 	Joined   time.Time
 	Blocker  string // empty for none
 	Retries  int    // requests that failed, and boots that were repeated, over the whole run
@@ -217,12 +218,14 @@ func (h Host) asked(e Entry) Host {
 		h.Boots, h.BootedAt, h.Retries = h.Boots+1, e.Time, h.Retries+1
 		return h
 	case node.BootDisk:
-		h.DiskBoot = e.Time
+		h.DiskBoot, h.Ended = e.Time, false
 		return h
+	case node.Undeploy:
+		h.Ended, h.Adopted = true, false
 	case node.Adopt:
 		h.Adopted = true
 	case node.Deploy:
-		h.Anew, h.Adopted = false, false
+		h.Anew, h.Adopted, h.Ended = false, false, false
 		if h.Write.Written.IsZero() && h.Write.Doubt.IsZero() {
 			h.Write = Write{Intent: e.Time}
 		}
