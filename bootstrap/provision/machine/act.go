@@ -117,8 +117,8 @@ func (d *decision) hold() bool {
 	return true
 }
 
-// guard has Ironic ignore the ramdisk of any such host. A maintenance loses nothing, so that it needs
-// no journal.
+// guard has Ironic ignore the ramdisk of any such host. A maintenance loses nothing, so that it
+// needs no journal.
 func (d *decision) guard() *node.Request {
 	if !d.revived() || d.Node.Maintenance.On || d.Node.Locked {
 		return nil

@@ -100,8 +100,8 @@ func pause(failures int) time.Duration {
 type Step struct {
 	Entries  []ledger.Entry
 	Requests []node.Request
-	// Guard is to be made where the journal cannot be written, and Requests with it: it keeps a disk
-	// that counts as written from its ramdisk. Nil if no ramdisk may write it.
+	// Guard is to be made if the journal cannot be written, and not Requests: it keeps a disk that
+	// counts as written from its ramdisk. Nil if no ramdisk may write it.
 	Guard *node.Request
 	Show  progress.Host
 }
@@ -135,7 +135,7 @@ func Decide(v View) Step {
 		}
 	}
 	d.show.Attempts, d.show.Retries = d.known.Failures[d.known.Asked]+1, d.known.Retries
-	return Step{Entries: d.entries, Requests: d.requests, Guard: d.guard(), Show: d.show}
+	return Step{d.entries, d.requests, d.guard(), d.show}
 }
 
 // decision is one step in the making.

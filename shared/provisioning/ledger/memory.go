@@ -37,13 +37,18 @@ type Host struct {
 	Accounts string // which file of accounts Ironic has its account from
 	Disk     node.Pinned
 	Write    Write
-	DiskBoot time.Time // when it was last started from its disk by a request
-	Adopted  bool      // what it runs was not started by Ironic since its disk was written
-	Ended    bool      // its deployment was to end, for which Ironic switches it off
 	Joined   time.Time
 	Blocker  string // empty for none
 	Retries  int    // requests that failed, and boots that were repeated, over the whole run
+	Start
 	Person
+}
+
+// Start is whether a host runs the system of its disk, by what was asked of Ironic.
+type Start struct {
+	DiskBoot time.Time // when it was last started from its disk by a request
+	Adopted  bool      // what it runs was not started by Ironic since its disk was written
+	Ended    bool      // its deployment was to end, for which Ironic switches it off
 }
 
 // Person is what a person did last for a host.
