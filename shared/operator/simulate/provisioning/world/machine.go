@@ -51,6 +51,7 @@ var (
 	Woken     = Span{2 * ms, 60 * ms} // a program after the event that it waits for
 	Adds      = Span{1 * ms, 5 * ms}  // keepalived an address, or takes it away
 	Boots     = Span{15 * s, 40 * s}  // from the power of a machine to its programs
+	Commands  = Span{5 * s, 30 * s}   // between two of a person
 )
 
 const (
@@ -66,6 +67,7 @@ const (
 	Hours      = 6 * 60 * m
 	Stalls     = 20 * s // a transfer over a network that is cut breaks
 	Backs      = 30 * s // metal3 tries again what failed
+	Resumes    = 3 * m  // a bootstrap machine that has taken provisioning back serves again
 )
 
 // Large is the size of a disk, on which every image has room.
