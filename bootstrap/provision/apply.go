@@ -32,7 +32,7 @@ func status(p progress.Progress) string {
 // and Ironic its requests, those of different hosts at the same time.
 func (r *Room) Apply(ctx context.Context, d Desired) error {
 	if err := r.remember(d.Entries...); err != nil {
-		return err
+		return errors.Join(err, r.guard(ctx, d.Guards))
 	}
 	r.started = true
 	r.watched = d.Watched
@@ -56,6 +56,16 @@ func (r *Room) Apply(ctx context.Context, d Desired) error {
 		loop.Wake(r.checks.due)
 	}
 	return errors.Join(r.request(ctx, d), r.handOver(ctx, d.Handover), unnoted)
+}
+
+// guard makes the requests of a round of which nothing else is done. They change no host.
+func (r *Room) guard(ctx context.Context, all []node.Request) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, asking)
+	defer cancel()
+	for _, request := range all {
+		err = errors.Join(err, r.Ironic.Do(ctx, request))
+	}
+	return err
 }
 
 // remember adds entries to the journal, and then to what the room knows.

@@ -22,7 +22,8 @@ type Desired struct {
 	Orders   orders.Orders
 	Examine  bool // a preflight is due
 	Requests map[string][]node.Request
-	Accounts string // which file of accounts Requests are made with
+	Guards   []node.Request // instead of Requests, if the journal cannot be written
+	Accounts string         // which file of accounts Requests are made with
 	Progress progress.Progress
 	Watched  map[string]bool
 	Events   []events.Event // what happened to hosts
@@ -100,6 +101,7 @@ func (d *decision) deadline(hosts ...string) time.Time {
 // decideHosts makes each host's next step.
 func (d *decision) decideHosts() {
 	if !d.deploys() {
+		d.guardHosts()
 		d.showHosts()
 		return
 	}
@@ -118,11 +120,28 @@ func (d *decision) decideHosts() {
 		if len(step.Requests) > 0 {
 			d.Requests[h.Name] = step.Requests
 		}
+		if step.Guard != nil {
+			d.Guards = append(d.Guards, *step.Guard)
+		}
 		if v.Node != nil {
 			d.Watched[h.Name] = v.Node.State.InMotion() && !v.Node.Step.Written() &&
 				!d.memory.Hosts[h.Name].Write.Begun.IsZero()
 		}
 		d.Progress.Hosts = append(d.Progress.Hosts, step.Show)
+	}
+}
+
+// guardHosts keeps Ironic from the disks of hosts in the phases in which it is on and deploys none:
+// after a power cut its database may have deployments that are over.
+func (d *decision) guardHosts() {
+	for _, h := range d.Plan.Deployed() {
+		if len(d.Ironic.Nodes) == 0 {
+			return
+		}
+		if guard := machine.Decide(d.view(h)).Guard; guard != nil {
+			d.Requests[h.Name] = []node.Request{*guard}
+			d.Guards = append(d.Guards, *guard)
+		}
 	}
 }
 

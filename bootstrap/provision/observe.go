@@ -71,6 +71,8 @@ func (r *Room) Observe(ctx context.Context) (Snapshot, error) {
 		if err := r.observeHosts(ctx, &s); err != nil {
 			return s, err
 		}
+	case progress.Announce, progress.DHCPOff: // Ironic is on still
+		s.Ironic.Nodes, s.Ironic.Err = r.Ironic.Nodes(ctx)
 	}
 	s.Cluster, err = r.observeCluster(ctx, s.Now)
 	return s, err

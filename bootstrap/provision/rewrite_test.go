@@ -1,6 +1,8 @@
 package provision
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -15,35 +17,45 @@ import (
 )
 
 // allowAll is a person who allows all disks that bar their hosts to be written anew, in a run that
-// has ended with blockers. It returns how many hosts were written
-// and then joined.
-func (r *rig) allowAll(t *testing.T) (joined int) {
-	t.Helper()
+// has ended with blockers. It returns how many hosts were written and then joined, and what went wrong.
+// A corrected file gives a host its time again, so that the person may have to allow its disk once more.
+func (r *rig) allowAll(ctx context.Context) (joined int, wrong []string) {
 	var hosts []string
-	known := ledger.Fold(r.entries()).Hosts
-	for _, m := range r.world.Machines {
-		if h := known[m.Name]; h.Blocker != "" && h.Never() {
+	allow := func() {
+		known := r.memory().Hosts
+		for _, m := range r.world.Machines {
+			h := known[m.Name]
+			if h.Blocker == "" || !h.Never() || r.world.Now.Sub(r.rewrites[m.Name].At) < time.Hour {
+				continue
+			}
 			r.passwords[m.Name] = m.Password
 			r.revision += "x"
 			r.allow(m)
 			hosts = append(hosts, m.Name)
 		}
 	}
+	allow()
 	taken := func() bool { // or it joined before
-		known := ledger.Fold(r.entries()).Hosts
+		known := r.memory().Hosts
 		return !slices.ContainsFunc(hosts, func(name string) bool { return known[name].Allowed.IsZero() && known[name].Joined.IsZero() })
 	}
-	r.until(t.Context(), 3*time.Hour, func() bool { return len(hosts) == 0 || taken() && r.done() })
+	r.until(ctx, 5*time.Hour, func() bool {
+		if len(hosts) == 0 || taken() && r.done() {
+			return true
+		}
+		allow()
+		return false
+	})
 	for _, m := range r.world.Machines {
 		switch {
 		case !slices.Contains(hosts, m.Name):
 		case m.Joined.IsZero() || m.Writes > 1:
-			t.Errorf("seed %d: %s was allowed to be written anew: %d writes, joined %v", r.seed, m.Name, m.Writes, m.Joined)
+			wrong = append(wrong, fmt.Sprintf("%s was allowed to be written anew: %d writes, joined %v", m.Name, m.Writes, m.Joined))
 		case m.Writes == 1: // else it joined before it was switched off
 			joined++
 		}
 	}
-	return joined
+	return joined, wrong
 }
 
 // doubtful is a run in which all hosts are blocked, as nothing shows whether their disks were written:
@@ -212,8 +224,15 @@ func TestRun_OtherHints(t *testing.T) {
 
 // A power cut of all takes the last changes of Ironic's database, and hosts boot from the network.
 // Ironic's node of one that has joined waits for a ramdisk again, as before the disk was written. It
-// must not have the disk written, and the host's power is not switched.
+// must not have the disk written, and the host's power is not switched. The same holds while the journal
+// cannot be written.
 func TestRun_Revived(t *testing.T) {
+	for name, full := range map[string]bool{"": false, "the disk is full": true} {
+		t.Run(name, func(t *testing.T) { testRevived(t, full) })
+	}
+}
+
+func testRevived(t *testing.T, full bool) {
 	r := newRig(1)
 	late := r.world.Machines[1]
 	late.Lost = 1
@@ -241,7 +260,10 @@ func TestRun_Revived(t *testing.T) {
 		m.Power(on, true, true)
 	}
 	r.boot()
+	r.until(t.Context(), time.Second, func() bool { return false })
+	r.full = full
 	r.until(t.Context(), 2*time.Minute, func() bool { return false })
+	r.full = false
 	for _, n := range r.world.Nodes {
 		if n.Name != late.Name && (n.State != node.DeployWait || !n.Maintenance.Held()) {
 			t.Errorf("%s is %q, in maintenance %+v", n.Name, n.State, n.Maintenance)
@@ -258,4 +280,41 @@ func TestRun_Revived(t *testing.T) {
 	if b := r.broken(); len(b) > 0 {
 		t.Errorf("%q", b)
 	}
+}
+
+// The same, while the API keeps the last phase from ending in which hosts are answered, and Ironic is on.
+func TestRun_RevivedAfterDeploy(t *testing.T) {
+	r := newRig(1)
+	r.cluster.away = true
+	var database []fakeironic.Node
+	if !r.until(t.Context(), time.Hour, func() bool {
+		waits := 0
+		for _, n := range r.world.Nodes {
+			if n.State == node.DeployWait && n.Step.Before() {
+				waits++
+			}
+		}
+		if database == nil && waits == len(r.world.Machines) {
+			database = r.world.Snapshot()
+		}
+		return r.memory().Phase == progress.Announce
+	}) || database == nil {
+		t.Fatalf("it does not come to that: %+v", r.shown)
+	}
+	r.cut()
+	r.world.Restore(database)
+	r.world.Tick()
+	for _, m := range r.world.Machines {
+		m.Power(r.world.Now, true, true)
+	}
+	r.boot()
+	r.until(t.Context(), 2*time.Minute, func() bool { return false })
+	for _, n := range r.world.Nodes {
+		if n.State != node.DeployWait || !n.Maintenance.Held() || r.memory().Phase != progress.Announce {
+			t.Errorf("%s is %q in the phase %s, in maintenance %+v", n.Name, n.State, r.memory().Phase, n.Maintenance)
+		}
+	}
+	r.cluster.away = false
+	r.at(t, progress.Ended)
+	r.sound(t)
 }

@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
-	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/seeds"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
 	"github.com/onprem-infra/onprem-infra/shared/rootdisk"
 	"github.com/onprem-infra/onprem-infra/test/fakeironic"
@@ -158,7 +159,7 @@ func schedule(random *rand.Rand) (all []fault) {
 	for range random.IntN(3) {
 		add(allowed, 10*time.Minute, func(r *rig) {
 			for _, m := range r.world.Machines {
-				if h := ledger.Fold(r.entries()).Hosts[m.Name]; h.MayBeGivenUp() && m.Joined.IsZero() {
+				if h := r.memory().Hosts[m.Name]; h.MayBeGivenUp() && m.Joined.IsZero() {
 					r.allow(m)
 				}
 			}
@@ -242,76 +243,119 @@ func (r *rig) correct(change func()) {
 	r.revision += "x"
 }
 
-// TestSchedules runs installations through power cuts in every phase, restarts, lost databases,
-// faults of BMCs and machines, and kills of the program before and after any effect. Whatever
-// happens: no disk is written twice or after its host has joined, DHCP never answers after its end
-// is in the journal, and each run ends within its time with all hosts deployed or a named blocker. A
-// person then allows the disks that count as written to be written anew, and they are. The cluster's own
-// Ironic never runs while a part of this machine is on, and no host of the cluster begins then; a person
-// may take provisioning back, and has it handed over again.
-func TestSchedules(t *testing.T) {
-	const seeds = 150
-	deployed, anew, takenBack, happened, cuts := 0, 0, 0, map[string]int{}, map[progress.Phase]int{}
-	for seed := range uint64(seeds) {
-		r := newRig(seed)
-		r.kills = seed%2 == 0
-		random := rand.New(rand.NewPCG(seed, 16))
-		all := append(schedule(random), handingSchedule(rand.New(rand.NewPCG(seed, 17)))...)
-		var back, last time.Time
-		ended := r.until(t.Context(), 6*time.Hour, func() bool {
-			phase, now, waits := r.memory().Phase, r.world.Now, false
-			for i, f := range all {
-				pending, due := f.pending(r)
-				if due {
-					f.do(r)
-					if all[i].do, last = nil, now; f.what != "" {
-						happened[f.what]++
-					}
-					if r.off {
-						cuts[phase]++
-					}
+// outcome is what came of a schedule.
+type outcome struct {
+	seed            uint64
+	wrong           []string // the rules that were broken
+	blockers        []string
+	deployed        bool
+	anew, takenBack int
+	happened        map[string]int
+	cuts            map[progress.Phase]int
+	faults          []fault
+	file            []byte // the journal
+}
+
+// run runs the schedule of a seed.
+func run(ctx context.Context, seed uint64) outcome {
+	r := newRig(seed)
+	r.kills = seed%2 == 0
+	random := rand.New(rand.NewPCG(seed, 16))
+	all := append(schedule(random), handingSchedule(rand.New(rand.NewPCG(seed, 17)))...)
+	o := outcome{seed: seed, happened: map[string]int{}, cuts: map[progress.Phase]int{}, faults: all}
+	var back, last time.Time
+	ended := r.until(ctx, 6*time.Hour, func() bool {
+		phase, now, waits := r.memory().Phase, r.world.Now, false
+		for i, f := range all {
+			pending, due := f.pending(r)
+			if due {
+				f.do(r)
+				if all[i].do, last = nil, now; f.what != "" {
+					o.happened[f.what]++
 				}
-				waits = waits || pending && !due
+				if r.off {
+					o.cuts[phase]++
+				}
 			}
-			r.goOn()
-			switch {
-			case r.off && back.IsZero():
-				back = now.Add(time.Duration(20+random.IntN(100)) * time.Second)
-			case r.off && !now.Before(back):
-				back = time.Time{}
-				r.boot()
-			}
-			return !waits && now.After(last.Add(time.Minute)) && r.done()
-		})
-		for _, b := range r.broken() {
-			t.Errorf("seed %d: %s", seed, b)
+			waits = waits || pending && !due
 		}
-		if !ended {
-			t.Errorf("seed %d: no end: %+v", seed, r.shown)
+		r.goOn()
+		switch {
+		case r.off && back.IsZero():
+			back = now.Add(time.Duration(20+random.IntN(100)) * time.Second)
+		case r.off && !now.Before(back):
+			back = time.Time{}
+			r.boot()
 		}
-		if r.shown.Phase == progress.Ended {
-			deployed++
-			if len(r.cluster.begun) != workers {
-				t.Errorf("seed %d: %d hosts of the cluster have begun", seed, len(r.cluster.begun))
-			}
-		}
-		takenBack += strings.Count(string(r.file), `"kind":"back"`)
-		if ended {
-			anew += r.allowAll(t)
-		}
-		for _, h := range r.shown.Hosts {
-			if h.Blocker != "" {
-				t.Logf("seed %d: %s: %s", seed, h.Name, h.Blocker)
-			}
-		}
-		if t.Failed() {
-			for _, f := range all {
-				t.Logf("%v %s, happened %t", f.at, f.what, f.do == nil)
-			}
-			t.Fatalf("%s", r.file)
+		return !waits && now.After(last.Add(time.Minute)) && r.done()
+	})
+	if o.wrong = r.broken(); !ended {
+		o.wrong = append(o.wrong, fmt.Sprintf("no end: %+v", r.shown))
+	}
+	if o.deployed = r.shown.Phase == progress.Ended; o.deployed && len(r.cluster.begun) != workers {
+		o.wrong = append(o.wrong, fmt.Sprintf("%d hosts of the cluster have begun", len(r.cluster.begun)))
+	}
+	for _, m := range r.world.Machines {
+		if o.deployed && !m.On {
+			o.wrong = append(o.wrong, m.Name+" has joined, and is off")
 		}
 	}
-	t.Logf("%d of %d runs ended with all hosts deployed, the others with a named blocker; %d disks written anew, provisioning taken back %d times", deployed, seeds, anew, takenBack)
+	o.takenBack = strings.Count(string(r.file), `"kind":"back"`)
+	for _, h := range r.shown.Hosts {
+		if h.Blocker != "" {
+			o.blockers = append(o.blockers, h.Name+": "+h.Blocker)
+		}
+	}
+	if ended {
+		var wrong []string
+		o.anew, wrong = r.allowAll(ctx)
+		o.wrong = append(o.wrong, wrong...)
+	}
+	o.file = r.file
+	return o
+}
+
+// text is an outcome for people.
+func (o outcome) text() string {
+	var text strings.Builder
+	for _, f := range o.faults {
+		fmt.Fprintf(&text, "%v %s, happened %t\n", f.at, f.what, f.do == nil)
+	}
+	return text.String() + string(o.file)
+}
+
+// runAll runs the schedules of so many seeds on every processor. The first ones that broke a rule are
+// shown whole.
+func runAll(t *testing.T, count int) {
+	t.Helper()
+	deployed, anew, takenBack, happened, cuts := 0, 0, 0, map[string]int{}, map[progress.Phase]int{}
+	shown := 0
+	add := func(seed uint64, o outcome) {
+		for _, b := range o.wrong {
+			t.Errorf("seed %d: %s", seed, b)
+		}
+		if len(o.wrong) > 0 && shown < 3 {
+			shown++
+			t.Logf("seed %d:\n%s", seed, o.text())
+		}
+		if o.deployed {
+			deployed++
+		}
+		anew, takenBack = anew+o.anew, takenBack+o.takenBack
+		for what, n := range o.happened {
+			happened[what] += n
+		}
+		for phase, n := range o.cuts {
+			cuts[phase] += n
+		}
+		for _, b := range o.blockers {
+			if testing.Verbose() && count <= some {
+				t.Logf("seed %d: %s", seed, b)
+			}
+		}
+	}
+	seeds.Each(0, count, func(seed uint64) outcome { return run(t.Context(), seed) }, add, func(int) {})
+	t.Logf("%d of %d runs ended with all hosts deployed, the others with a named blocker; %d disks written anew, provisioning taken back %d times", deployed, count, anew, takenBack)
 	for _, what := range faults {
 		if t.Logf("%3d times %s", happened[what], what); happened[what] == 0 {
 			t.Errorf("it never happens: %s", what)
@@ -324,7 +368,7 @@ func TestSchedules(t *testing.T) {
 		}
 	}
 	t.Logf("power cuts by phase: %s", strings.Join(words, ", "))
-	if deployed < seeds/2 || anew == 0 || takenBack == 0 {
+	if deployed < count/2 || anew == 0 || takenBack == 0 {
 		t.Errorf("%d runs deployed, %d disks written anew: the schedules test little", deployed, anew)
 	}
 	for _, what := range slices.Sorted(maps.Keys(happened)) {
@@ -332,4 +376,27 @@ func TestSchedules(t *testing.T) {
 			t.Errorf("%q is not in the list", what)
 		}
 	}
+}
+
+// some is how many schedules the normal run has, and all how many the long one has.
+const (
+	some = 150
+	all  = 10_000
+)
+
+// TestSchedules runs installations through power cuts in every phase, restarts, lost databases,
+// faults of BMCs and machines, and kills of the program before and after any effect. Whatever
+// happens: no disk is written again that a system ran from or that the journal has as written, or after
+// its host has joined, DHCP never answers after its end is in the journal, and each run ends within its time with all hosts deployed or a named blocker. A
+// person then allows the disks that count as written to be written anew, and they are. The cluster's own
+// Ironic never runs while a part of this machine is on, and no host of the cluster begins then; a person
+// may take provisioning back, and has it handed over again.
+func TestSchedules(t *testing.T) { runAll(t, some) }
+
+// TestLongSchedules runs as many as the claim is about.
+func TestLongSchedules(t *testing.T) {
+	if os.Getenv("ONPREM_INFRA_LONG") == "" {
+		t.Skip("set ONPREM_INFRA_LONG=1, as make e2e does")
+	}
+	runAll(t, all)
 }

@@ -45,11 +45,14 @@ type Machine struct {
 	write  time.Time // since when its ramdisk writes; zero if it does not
 	failed bool      // its ramdisk could not write
 
-	// Fetched is when its ramdisk had the image whole, and Writes how often the disk was complete:
-	// with the image and with the config drive.
+	// Fetched is when its ramdisk had the image whole, Writes how often the disk was complete with an
+	// image that was written anew and with the config drive, and Begun how often an image was begun.
 	Fetched time.Time
 	Writes  int
+	Begun   int
+	cached  bool // its ramdisk, which runs, has written the image
 	bootsOK bool // the disk is complete
+	ran     bool // a system was started from it since
 	givenUp bool // a person allows it to be written once more
 	Joined  time.Time
 	Wrong   []string // what must never happen
@@ -154,7 +157,7 @@ func (n *Node) fail(now time.Time, s node.State, form string, values ...any) {
 // Power sets a machine's power, as its BMC or a cable does.
 func (m *Machine) Power(now time.Time, on, net bool) {
 	m.On, m.net, m.since = on, net, now
-	m.call, m.write, m.failed = time.Time{}, time.Time{}, false
+	m.call, m.write, m.failed, m.cached = time.Time{}, time.Time{}, false, false
 }
 
 // Since is when its power was last switched.
@@ -176,6 +179,7 @@ func (w *World) Tick() {
 
 func (m *Machine) tick(w *World) {
 	up := w.Now.Sub(m.since)
+	m.ran = m.ran || m.On && !m.net && m.bootsOK
 	switch {
 	case !m.On:
 	case m.net && m.call.IsZero() && up >= Firmware:
@@ -202,12 +206,15 @@ func (m *Machine) boot(w *World) {
 func (m *Machine) writes(w *World) {
 	took := w.Now.Sub(m.write)
 	switch {
-	case took < Fetch && !w.Served, took >= Fetch/2 && m.Broken > 0:
+	case !m.cached && (took < Fetch && !w.Served || took >= Fetch/2 && m.Broken > 0):
 		m.Broken--
 		m.failed, m.write = true, time.Time{}
 	case took >= Fetch+Drive:
-		m.Writes, m.bootsOK, m.write = m.Writes+1, true, time.Time{}
-	case took >= Fetch && m.Fetched.Before(m.write):
+		m.bootsOK, m.write = true, time.Time{}
+		if !m.cached {
+			m.Writes, m.cached = m.Writes+1, true
+		}
+	case !m.cached && took >= Fetch && m.Fetched.Before(m.write):
 		m.Fetched = w.Now
 	}
 }
@@ -221,15 +228,26 @@ func (m *Machine) GiveUp() {
 	}
 }
 
-// begin begins a write of the disk.
+// begin begins a write of the disk. A ramdisk that has written the image keeps that until it ends,
+// whatever it is asked, and only makes the config drive anew (ironic-python-agent, the command
+// prepare_image of its extension standby). What is lost with a disk is a system that ran from it: a
+// complete one that none was started from is as good written again.
 func (m *Machine) begin(w *World) {
-	if m.bootsOK && !m.givenUp {
-		m.Wrong = append(m.Wrong, fmt.Sprintf("%s: a disk that is complete is written again", w.Now.Format(time.TimeOnly)))
+	wrong := func(what string) {
+		m.Wrong = append(m.Wrong, w.Now.Format(time.TimeOnly)+": "+what)
 	}
-	if !m.Joined.IsZero() {
-		m.Wrong = append(m.Wrong, fmt.Sprintf("%s: the disk of a host that has joined is written", w.Now.Format(time.TimeOnly)))
+	switch {
+	case !m.Joined.IsZero():
+		wrong("the disk of a host that has joined is written")
+	case m.ran && !m.givenUp:
+		wrong("a disk that a system ran from is written again")
 	}
-	m.bootsOK, m.givenUp, m.write, m.failed = false, false, w.Now, false
+	m.bootsOK, m.ran, m.givenUp, m.write, m.failed = false, false, false, w.Now, false
+	if m.cached {
+		m.write = w.Now.Add(-Fetch)
+		return
+	}
+	m.Begun++
 }
 
 // reset is Ironic's use of the BMC's power.
@@ -238,7 +256,10 @@ func (n *Node) reset(w *World, on, net bool) bool {
 	if m.Dead || n.password != m.Password {
 		return false
 	}
-	if !m.Joined.IsZero() {
+	// What was asked of Ironic before the host had joined may follow after it, and one that is off may
+	// be switched on.
+	before := n.State == node.Deleting && n.Changed.Before(m.Joined)
+	if !m.Joined.IsZero() && m.On && !before {
 		m.Wrong = append(m.Wrong, fmt.Sprintf("%s: the power of a host that has joined is switched", w.Now.Format(time.TimeOnly)))
 	}
 	m.Power(w.Now, on, net)

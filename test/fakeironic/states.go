@@ -120,6 +120,10 @@ func (n *Node) written(w *World) {
 	switch {
 	case !n.asked && m.call.IsZero():
 		n.fail(w.Now, node.DeployFailed, "the agent does not answer")
+	case !n.asked && !m.write.IsZero():
+		// It refuses a command beside another: Ironic waits for its next call (AgentInProgress in
+		// ironic/conductor/deployments.py of release 29).
+		n.to(w.Now, node.DeployWait)
 	case !n.asked:
 		m.begin(w)
 		n.asked = true

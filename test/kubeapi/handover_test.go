@@ -234,7 +234,20 @@ func TestHandover(t *testing.T) {
 	if b.memory().Phase != progress.Takeover || len(b.orders.On) > 0 {
 		t.Fatalf("%s, %+v", b.memory().Phase, b.orders)
 	}
+	// Its pod is on a node that does not answer any more. The Deployment does not count it.
+	const pods = "/api/v1/namespaces/" + object.MachineNamespace + "/pods"
+	o.do(http.MethodPost, "/api/v1/namespaces/"+object.MachineNamespace+"/serviceaccounts", fields{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": fields{"name": "default"}})
+	o.do(http.MethodPost, pods, fields{"apiVersion": "v1", "kind": "Pod", "metadata": fields{"name": "metal3-0", "labels": labels},
+		"spec": fields{"nodeName": "m1", "containers": []fields{{"name": "i", "image": "i"}}}})
+	o.do(http.MethodDelete, pods+"/metal3-0", nil)
 	o.do(http.MethodPatch, deployments+"/metal3", fields{"spec": fields{"replicas": 0}}) // and the operator was not paused
+	b.until("refused, as its pod may run on", func() bool {
+		return strings.Contains(strings.Join(b.shown.Warnings, ""), "has not seen the end of the cluster's own Ironic on m1, which may run on there: if that node does not come back, switch it off and run 'kubectl --namespace openshift-machine-api delete pod metal3-0")
+	})
+	if b.memory().Phase != progress.Takeover || len(b.orders.On) > 0 {
+		t.Fatalf("%s, %+v", b.memory().Phase, b.orders)
+	}
+	o.do(http.MethodDelete, pods+"/metal3-0", fields{"apiVersion": "v1", "kind": "DeleteOptions", "gracePeriodSeconds": 0})
 	b.waits(progress.Deploy, "a person to run 'onprem-infra hosts hand-over'")
 	if paused() != object.UntilHandover || !b.orders.Wants(orders.DHCP) {
 		t.Errorf("paused %q, %+v", paused(), b.orders)

@@ -49,6 +49,11 @@ func (c Cluster) inTheWay(v View) string {
 			"writes their disks", len(begun), loop.List(begun))
 	case v.Fleet.Pods > 0:
 		return fmt.Sprintf("the cluster's own Ironic runs: stop it by '%s'", v.Fleet.Stop())
+	case len(v.Fleet.Ending) > 0:
+		pod := v.Fleet.Ending[0]
+		return fmt.Sprintf("Kubernetes has not seen the end of the cluster's own Ironic on %s, "+
+			"which may run on there: if that node does not come back, switch it off and run '%s'",
+			pod.Node, v.Fleet.Drop(pod))
 	case len(v.Holders) > 0 && c.Address.IsValid():
 		return fmt.Sprintf("%s has %s, the address of the cluster's own Ironic: it leaves with "+
 			"that: '%s'", c.machines(v.Holders), c.Address, v.Fleet.Stop())

@@ -16,6 +16,9 @@ func (d *decision) act() {
 	switch {
 	case d.hold():
 		return
+	case d.leftOff():
+		d.once(node.BootDisk, "it joined while Ironic ended its deployment, and switched it off")
+		return
 	case d.joined() && (d.Node != nil && !adoptable(d.Node.State)):
 		return // whatever Ironic knows of it: the host is a part of the cluster
 	case d.known.Blocker != "":
@@ -42,6 +45,13 @@ func adoptable(s node.State) bool {
 		return true
 	}
 	return false
+}
+
+// leftOff reports whether a host joined a moment before it was switched off for the end of its
+// deployment: it is adopted by then, and was not started since.
+func (d *decision) leftOff() bool {
+	return d.joined() && d.Node != nil && d.Node.State == node.Active && !d.Node.Locked &&
+		d.known.Ended && d.known.Adopted
 }
 
 // late blocks a host that has not joined when the run ends.
@@ -107,12 +117,26 @@ func (d *decision) hold() bool {
 	return true
 }
 
-// outdated ends such a deployment of any other host.
-func (d *decision) outdated() bool {
-	if d.joined() || !d.revived() {
-		return false
+// guard has Ironic ignore the ramdisk of any such host. A maintenance loses nothing, so that it
+// needs no journal.
+func (d *decision) guard() *node.Request {
+	if !d.revived() || d.Node.Maintenance.On || d.Node.Locked {
+		return nil
 	}
-	d.ask(node.Undeploy, node.Request{})
+	return &node.Request{Verb: node.Hold, UUID: d.Node.UUID}
+}
+
+// outdated ends such a deployment of any other host. If that has failed before, as the BMC refuses,
+// it is asked for again after a while: until then its ramdisk is ignored.
+func (d *decision) outdated() bool {
+	switch {
+	case d.joined() || !d.revived():
+		return false
+	case d.known.Failures[node.Undeploy] > 0 && !d.Node.Maintenance.On:
+		d.ask(node.Hold, node.Request{})
+	default:
+		d.ask(node.Undeploy, node.Request{})
+	}
 	return true
 }
 

@@ -124,7 +124,7 @@ func (d *decision) deploy() {
 // active waits for the host to join. A host that was adopted, or has lost its power, is started.
 func (d *decision) active() {
 	n := d.Node
-	adopted := !d.known.Write.Doubt.IsZero() || d.known.Asked == node.Adopt
+	adopted := !d.known.Write.Doubt.IsZero() || d.known.Adopted
 	d.await("it to boot from its disk and to join the cluster", 0)
 	switch {
 	case n.Power == node.Off && d.Now.Sub(d.known.DiskBoot) > relapse:

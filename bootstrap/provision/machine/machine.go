@@ -100,7 +100,10 @@ func pause(failures int) time.Duration {
 type Step struct {
 	Entries  []ledger.Entry
 	Requests []node.Request
-	Show     progress.Host
+	// Guard is to be made if the journal cannot be written, and not Requests: it keeps a disk that
+	// counts as written from its ramdisk. Nil if no ramdisk may write it.
+	Guard *node.Request
+	Show  progress.Host
 }
 
 // Decide makes the next step. It is pure: equal views give equal steps.
@@ -132,7 +135,7 @@ func Decide(v View) Step {
 		}
 	}
 	d.show.Attempts, d.show.Retries = d.known.Failures[d.known.Asked]+1, d.known.Retries
-	return Step{Entries: d.entries, Requests: d.requests, Show: d.show}
+	return Step{d.entries, d.requests, d.guard(), d.show}
 }
 
 // decision is one step in the making.

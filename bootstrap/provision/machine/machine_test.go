@@ -2,6 +2,7 @@ package machine
 
 import (
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -94,6 +95,43 @@ func waits(t *testing.T) (all []string) {
 	return all
 }
 
+// TestDecide_Guard holds which hosts' ramdisks Ironic is to ignore where no journal can be written: those of
+// disks that count as written, in a deployment that could write them.
+func TestDecide_Guard(t *testing.T) {
+	written := wrote(ledger.Write{Written: ago(time.Hour)})
+	for name, tt := range map[string]struct {
+		view View
+		want bool
+	}{
+		"it has joined":       {view(node.DeployWait, hasJoined), true},
+		"it is written":       {view(node.DeployWait, written), true},
+		"it is in doubt":      {view(node.DeployWait, inDoubt), true},
+		"it is blocked":       {view(node.DeployWait, written, blocked), true},
+		"it is to be written": {view(node.DeployWait, deployed), false},
+		"it is in doubt now": {view(node.DeployWait, deployed, func(v *View) {
+			v.Known.Write.Fetched, v.Node.Step = ago(time.Second), node.Step{Name: steps[0], Names: steps}
+		}), true},
+		"Ironic is past that":    {view(node.DeployWait, written, func(v *View) { v.Node.Step = node.Step{Index: 2, Name: steps[2], Names: steps} }), false},
+		"nothing waits":          {view(node.Active, written), false},
+		"it is held":             {view(node.DeployWait, written, held), false},
+		"it is locked":           {view(node.DeployWait, written, func(v *View) { v.Node.Locked = true }), false},
+		"there is no node":       {view("", written, func(v *View) { v.Node = nil }), false},
+		"Ironic does not answer": {view("", written, func(v *View) { v.Node, v.Silent = nil, true }), false},
+	} {
+		want := node.Request{}
+		if tt.want {
+			want = node.Request{Verb: node.Hold, UUID: "u"}
+		}
+		var got node.Request
+		if g := Decide(tt.view).Guard; g != nil {
+			got = *g
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
 // TestDecide has one row for each state of a node and what the journal has of it.
 func TestDecide(t *testing.T) {
 	tests := []struct {
@@ -162,6 +200,11 @@ func TestDecide(t *testing.T) {
 		{name: "adoption failed", view: view(node.AdoptFailed, asked(node.Adopt), wrote(ledger.Write{Doubt: now})), kind: ledger.Failed},
 		{name: "active", view: view(node.Active, deployed), kind: ledger.Written, text: "active"},
 		{name: "active, its power is off", view: view(node.Active, wrote(ledger.Write{Written: now}), func(v *View) { v.Node.Power = node.Off }), want: node.BootDisk},
+		{name: "joined as its deployment ended, and adopted", view: view(node.Active, hasJoined, asked(node.Adopt), wrote(ledger.Write{Written: now}), func(v *View) { v.Known.Adopted, v.Known.Ended = true, true }), want: node.BootDisk, text: "it joined while Ironic ended its deployment"},
+		{name: "joined before its deployment was ended", view: view(node.Active, hasJoined, asked(node.Undeploy), wrote(ledger.Write{Written: now}), func(v *View) { v.Known.Ended = true })},
+		{name: "joined, and adopted after a lost database", view: view(node.Active, hasJoined, asked(node.Adopt), wrote(ledger.Write{Written: now}), func(v *View) { v.Known.Adopted = true })},
+		{name: "adopted a while ago, and its maintenance ended since", view: view(node.Active, asked(node.Clear), wrote(ledger.Write{Written: now}), func(v *View) { v.Known.Adopted, v.Known.AskedAt = true, ago(11*time.Minute) }), want: node.BootDisk},
+		{name: "deployed a while ago, and its maintenance ended since", view: view(node.Active, asked(node.Clear), wrote(ledger.Write{Written: now}), func(v *View) { v.Known.AskedAt = ago(11 * time.Minute) }), text: "it to boot from its disk"},
 		{name: "adopted a while ago", view: view(node.Active, asked(node.Adopt), wrote(ledger.Write{Doubt: now}), func(v *View) { v.Known.AskedAt = ago(11 * time.Minute) }), want: node.BootDisk},
 		{name: "deployed a while ago", view: view(node.Active, asked(node.Deploy), wrote(ledger.Write{Written: now}), func(v *View) { v.Known.AskedAt = ago(11 * time.Minute) }), text: "join the cluster"},
 		{name: "joined", view: view(node.Active, deployed, func(v *View) { v.Joined = true }), kind: ledger.Joined},
@@ -182,6 +225,12 @@ func TestDecide(t *testing.T) {
 		{name: "allowed anew, and joined", view: view(node.Active, inDoubt, allowedAnew, func(v *View) { v.Joined = true }), kind: ledger.Joined},
 		{name: "allowed anew, Ironic does not answer", view: view("", inDoubt, allowedAnew, func(v *View) { v.Node, v.Silent = nil, true }), kind: ledger.Allowed},
 		{name: "waits although it is written, by an old database", view: view(node.DeployWait, deployed, func(v *View) { v.Known.Write.Written = ago(40 * time.Second) }), want: node.Undeploy},
+		{name: "waits although it is written, and its deployment could not be ended", view: view(node.DeployWait, deployed, func(v *View) {
+			v.Known.Write.Written, v.Known.Failures, v.Known.FailedAt = ago(40*time.Second), map[node.Verb]int{node.Undeploy: 4}, ago(time.Second)
+		}), want: node.Hold},
+		{name: "the same, and its ramdisk is ignored", view: view(node.DeployWait, deployed, held, func(v *View) {
+			v.Known.Write.Written, v.Known.Failures, v.Known.FailedAt = ago(40*time.Second), map[node.Verb]int{node.Undeploy: 4}, ago(5*time.Minute)
+		}), want: node.Undeploy},
 		{name: "waits before the write, and fetched whole, by an old database", view: view(node.DeployWait, deployed, func(v *View) {
 			v.Known.Write.Fetched, v.Node.Step = ago(40*time.Second), node.Step{Index: 0, Name: steps[0], Names: steps}
 		}), want: node.Undeploy, kind: ledger.Doubt, text: "database is older"},

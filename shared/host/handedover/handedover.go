@@ -11,6 +11,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/machines"
 	"github.com/onprem-infra/onprem-infra/shared/host/reach"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
+	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
 )
 
 // Options are what a Cluster needs.
@@ -34,6 +35,18 @@ type Cluster struct {
 func New(o Options) *Cluster {
 	o.Client.API = o.API
 	return &Cluster{&o.Client, o}
+}
+
+// Fleet is what the API has of all hosts, with the pods of Ironic that may run on.
+func (c *Cluster) Fleet(ctx context.Context) (scale.Fleet, error) {
+	f, err := c.Client.Fleet(ctx)
+	if err != nil {
+		return scale.Fleet{}, err
+	}
+	if f.Ending, err = c.Ending(ctx); err != nil {
+		return scale.Fleet{}, err
+	}
+	return f, nil
 }
 
 // Published is what the cluster has of the handover; the zero value for nothing that is ours.

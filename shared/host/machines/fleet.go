@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
+	"slices"
+	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/object"
 	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
@@ -107,6 +110,29 @@ func (c *Client) Fleet(ctx context.Context) (scale.Fleet, error) {
 		return scale.Fleet{}, err
 	}
 	return f, nil
+}
+
+// Ending are the pods of Ironic that Kubernetes has ended and has not seen end. Those of a
+// Deployment that was deleted are not known.
+func (c *Client) Ending(ctx context.Context) (ending []scale.Pod, err error) {
+	d, found, err := c.ironic(ctx)
+	if err != nil || !found || len(d.Spec.Selector.MatchLabels) == 0 {
+		return nil, err
+	}
+	var labels []string
+	for name, value := range d.Spec.Selector.MatchLabels {
+		labels = append(labels, name+"="+value)
+	}
+	slices.Sort(labels)
+	var pods list[objects.Pod]
+	_, err = c.API.JSON(ctx, http.MethodGet, "/api/v1/namespaces/"+c.place().Namespace+
+		"/pods?labelSelector="+url.QueryEscape(strings.Join(labels, ",")), nil, &pods)
+	for _, p := range pods.Items {
+		if p.Ends() {
+			ending = append(ending, scale.Pod{Name: p.Metadata.Name, Node: p.Spec.NodeName})
+		}
+	}
+	return ending, err
 }
 
 // operator is whether OpenShift's operator of metal3 is paused. Other clusters have none.

@@ -24,11 +24,13 @@ type fake struct {
 	answers map[string]string
 	fails   map[string]error // by path, "" for every one
 	changed []string
+	asked   []string // the whole paths of what was read
 	// noCollection answers that there is nothing to create an object in.
 	noCollection bool
 }
 
 func (f *fake) JSON(_ context.Context, method, path string, body, out any) (bool, error) {
+	f.asked = append(f.asked, path)
 	path, _, _ = strings.Cut(path, "?")
 	if err := cmp.Or(f.fails[""], f.fails[path]); err != nil {
 		return false, err
@@ -245,6 +247,42 @@ func TestFleet_Operator(t *testing.T) {
 	}
 	if c, _ := client(nil); c.Pause(t.Context(), false) == nil {
 		t.Error("an operator without an object went on")
+	}
+}
+
+// TestEnding holds which pods of Ironic may run on though the Deployment does not count them.
+func TestEnding(t *testing.T) {
+	const pods = "/api/v1/namespaces/openshift-machine-api/pods"
+	deployment := `{"spec":{"replicas":0,"selector":{"matchLabels":{"k8s-app":"metal3","a/b":"c"}}}}`
+	ends := `"deletionTimestamp":"2026-01-01T00:00:00Z"`
+	for name, tt := range map[string]struct {
+		ironic, pods string
+		want         []scale.Pod
+	}{
+		"no Deployment":  {"", `{"items":[{"metadata":{"name":"p",` + ends + `},"spec":{"nodeName":"m1"}}]}`, nil},
+		"no labels":      {`{"spec":{}}`, `{"items":[{"metadata":{"name":"p",` + ends + `},"spec":{"nodeName":"m1"}}]}`, nil},
+		"none":           {deployment, `{}`, nil},
+		"it runs":        {deployment, `{"items":[{"metadata":{"name":"p"},"spec":{"nodeName":"m1"},"status":{"phase":"Running"}}]}`, nil},
+		"it ends":        {deployment, `{"items":[{"metadata":{"name":"p",` + ends + `},"spec":{"nodeName":"m1"},"status":{"phase":"Running"}}]}`, []scale.Pod{{Name: "p", Node: "m1"}}},
+		"it has ended":   {deployment, `{"items":[{"metadata":{"name":"p",` + ends + `},"spec":{"nodeName":"m1"},"status":{"phase":"Succeeded"}}]}`, nil},
+		"it has failed":  {deployment, `{"items":[{"metadata":{"name":"p",` + ends + `},"spec":{"nodeName":"m1"},"status":{"phase":"Failed"}}]}`, nil},
+		"it never began": {deployment, `{"items":[{"metadata":{"name":"p",` + ends + `},"status":{"phase":"Pending"}}]}`, nil},
+	} {
+		answers := map[string]string{ironicPath: tt.ironic, pods: tt.pods}
+		if tt.ironic == "" {
+			delete(answers, ironicPath)
+		}
+		c, f := client(answers)
+		if got, err := c.Ending(t.Context()); err != nil || !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+		if asked := slices.Contains(f.asked, pods+"?labelSelector=a%2Fb%3Dc%2Ck8s-app%3Dmetal3"); asked != (tt.ironic == deployment) {
+			t.Errorf("%s: asked %q", name, f.asked)
+		}
+		f.fails = map[string]error{pods: errors.New("forbidden")}
+		if _, err := c.Ending(t.Context()); (err == nil) == (tt.ironic == deployment) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

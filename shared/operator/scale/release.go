@@ -21,8 +21,14 @@ type Fleet struct {
 	// Deployment is that of Ironic; empty for OpenShift's. Pods are how many it has or is to have.
 	Deployment string
 	Pods       int
-	Operator   Operator
+	// Ending are pods of it that Kubernetes has ended and has not seen end, as of a node that it
+	// does not reach: they may run on. Pods has none of them. Not every reader asks for them.
+	Ending   []Pod
+	Operator Operator
 }
+
+// Pod is a pod by its name, and the node on which it runs.
+type Pod struct{ Name, Node string }
 
 // Operator is OpenShift's operator of metal3, by its object. The zero value is one without an
 // object, which makes nothing.

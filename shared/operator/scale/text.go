@@ -25,6 +25,16 @@ func (f Fleet) Stop() string {
 		at.Namespace, at.Ironic)
 }
 
+// Drop has the API forget a pod of the cluster's own Ironic without its node's answer.
+func (f Fleet) Drop(p Pod) string {
+	at := object.AnyHosts()
+	if f.openShift() {
+		at = object.OpenShiftHosts()
+	}
+	return fmt.Sprintf("kubectl --namespace %s delete pod %s --grace-period=0 --force",
+		at.Namespace, p.Name)
+}
+
 // Text is what a step does, or waits for, to a host.
 func (s Step) Text(host string) string {
 	switch s.Action {

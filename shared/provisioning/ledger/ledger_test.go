@@ -82,6 +82,22 @@ func TestHost_With(t *testing.T) {
 	}
 }
 
+// A host that was adopted stays so whatever is asked of it later, until it is deployed or that ends. One
+// whose deployment has ended is off until it is started.
+func TestHost_Adopted(t *testing.T) {
+	h := Host{}
+	for _, tt := range []struct {
+		verb           node.Verb
+		adopted, ended bool
+	}{{node.Manage, false, false}, {node.Adopt, true, false}, {node.Update, true, false}, {node.Clear, true, false}, {node.BootDisk, true, false}, {node.Deploy, false, false},
+		{node.Clear, false, false}, {node.Undeploy, false, true}, {node.Manage, false, true}, {node.Adopt, true, true}, {node.Undeploy, false, true}, {node.Adopt, true, true},
+		{node.BootDisk, true, false}, {node.Undeploy, false, true}, {node.Deploy, false, false}} {
+		if h = h.With(Entry{Time: at(1), Kind: Asked, Verb: tt.verb}); h.Adopted != tt.adopted || h.Ended != tt.ended {
+			t.Errorf("after %q: %t, %t", tt.verb, h.Adopted, h.Ended)
+		}
+	}
+}
+
 // Another file of accounts has other hints, so that a disk is chosen anew. One that is being written
 // stays the same.
 func TestFold_OtherHints(t *testing.T) {

@@ -37,11 +37,18 @@ type Host struct {
 	Accounts string // which file of accounts Ironic has its account from
 	Disk     node.Pinned
 	Write    Write
-	DiskBoot time.Time // when it was last started from its disk by a request
 	Joined   time.Time
 	Blocker  string // empty for none
 	Retries  int    // requests that failed, and boots that were repeated, over the whole run
+	Start
 	Person
+}
+
+// Start is whether a host runs the system of its disk, by what was asked of Ironic.
+type Start struct {
+	DiskBoot time.Time // when it was last started from its disk by a request
+	Adopted  bool      // what it runs was not started by Ironic since its disk was written
+	Ended    bool      // its deployment was to end, for which Ironic switches it off
 }
 
 // Person is what a person did last for a host.
@@ -216,10 +223,14 @@ func (h Host) asked(e Entry) Host {
 		h.Boots, h.BootedAt, h.Retries = h.Boots+1, e.Time, h.Retries+1
 		return h
 	case node.BootDisk:
-		h.DiskBoot = e.Time
+		h.DiskBoot, h.Ended = e.Time, false
 		return h
+	case node.Undeploy:
+		h.Ended, h.Adopted = true, false
+	case node.Adopt:
+		h.Adopted = true
 	case node.Deploy:
-		h.Anew = false
+		h.Anew, h.Adopted, h.Ended = false, false, false
 		if h.Write.Written.IsZero() && h.Write.Doubt.IsZero() {
 			h.Write = Write{Intent: e.Time}
 		}

@@ -23,6 +23,7 @@ type Row struct {
 	Silence   float64 `json:"silenceMaxSeconds"`
 	Wasted    int     `json:"wastedBootsMax"`
 	Rewritten int     `json:"rewritten"`
+	TakenBack int     `json:"takenBack"`
 	// Named are the runs that ended with a host that needs a person.
 	Named     int      `json:"named"`
 	OK        bool     `json:"ok"`
@@ -55,6 +56,7 @@ func (t *tally) add(r world.Result) {
 	row.Nodes = max(row.Nodes, seconds(r.Nodes))
 	row.Silence = max(row.Silence, seconds(r.Silence))
 	row.Wasted, row.Rewritten = max(row.Wasted, r.Wasted), row.Rewritten+r.Rewritten
+	row.TakenBack += r.TakenBack
 	if len(r.Blocked) > 0 {
 		row.Named++
 	}

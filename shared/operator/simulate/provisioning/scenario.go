@@ -104,6 +104,11 @@ func taken() []Scenario {
 			during(schedule.Taken, schedule.CutMachine, schedule.Holder, 4*time.Minute), most},
 		{"boot-network-holder", "the holder is cut from the hosts that boot for a minute",
 			during(schedule.Taken, schedule.CutBoot, schedule.Holder, time.Minute), most},
+		{"take-back", "a person stops the cluster's Ironic, takes provisioning back, and has it " +
+			"handed over again after five minutes", during(schedule.PhaseMark(progress.Takeover),
+			schedule.TakeBack, schedule.Bootstrap, most), 10 * time.Second},
+		{"switch-holder", "the switch of the holder's rack fails for four minutes",
+			during(schedule.Taken, schedule.CutOff, schedule.Holder, 4*time.Minute), most},
 		{"dhcp-killed", "the program of the holder's DHCP server is killed, and starts again " +
 			"after 10 s", during(schedule.Taken, schedule.KillDHCP, schedule.Holder,
 			10*time.Second), most},

@@ -233,12 +233,34 @@ type Deployment struct {
 	Metadata Meta `json:"metadata"`
 	Spec     struct {
 		Replicas *int `json:"replicas"` // the API's default is 1
+		Selector struct {
+			MatchLabels map[string]string `json:"matchLabels"`
+		} `json:"selector"` // of its pods
 	} `json:"spec"`
 	Status struct {
 		Replicas      int         `json:"replicas"`
 		ReadyReplicas int         `json:"readyReplicas"`
 		Conditions    []condition `json:"conditions"`
 	} `json:"status"`
+}
+
+// Pod is one of a Deployment.
+type Pod struct {
+	Metadata Meta `json:"metadata"`
+	Spec     struct {
+		NodeName string `json:"nodeName"`
+	} `json:"spec"`
+	Status struct {
+		Phase string `json:"phase"`
+	} `json:"status"`
+}
+
+// Ends reports whether Kubernetes has ended a pod, and not seen all of its containers end. The
+// status of a Deployment does not count it (Kubernetes API, apps/v1 DeploymentStatus: replicas are
+// "non-terminating pods").
+func (p Pod) Ends() bool {
+	over := p.Status.Phase == "Succeeded" || p.Status.Phase == "Failed"
+	return p.Metadata.Deletes() && p.Spec.NodeName != "" && !over
 }
 
 // Ironic is whether it is ready, and since when. odd is as that of Host.Worker.

@@ -31,6 +31,7 @@ type Machine struct {
 	orders  orders.Orders
 	reports map[orders.Part]orders.Report
 	claim   address.Claim
+	asks    orders.Reversal // what a person asks of the handover
 	booted  time.Time
 	next    time.Duration // of the phase machine's rounds
 	gen     uint32
@@ -67,6 +68,7 @@ func (m *Machine) Off() {
 		ironic.Forget(m.w, planned.Bootstrap)
 	}
 	m.room, m.address, m.dhcp, m.claim = nil, nil, nil, address.Claim{}
+	m.asks = orders.Reversal{}
 }
 
 // event is one of the machine's present boot.
@@ -181,6 +183,9 @@ func (m *Machine) Part(i int32) {
 		}
 	default:
 		on := m.orders.Wants(p)
+		if on && m.boot.Left && m.w.Defect == schedule.Spent {
+			return
+		}
 		if p == orders.HTTP {
 			m.boot.HTTP = on
 		} else if on != m.boot.Ironic {

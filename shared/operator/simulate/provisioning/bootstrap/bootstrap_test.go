@@ -113,3 +113,30 @@ func TestKillIronic(t *testing.T) {
 		t.Errorf("Ironic answers %t, in phase %s", w.Boot.Ironic, w.Boot.Phase)
 	}
 }
+
+// TestAsk holds that what a person asks for is for the handover of then, and is lost with the power.
+func TestAsk(t *testing.T) {
+	w, m := open(t, "one")
+	m.On()
+	until(w, m, 5*time.Minute, func() {})
+	if m.Ask(true); m.Asked() {
+		t.Error("nothing is handed over, and a person takes it back")
+	}
+	w.Boot.Memory.HandoverSince = w.Clock()
+	if m.Ask(true); !m.Asked() {
+		t.Error("a person takes it back, and nothing is asked for")
+	}
+	w.Boot.Memory.HandoverSince = w.Clock().Add(time.Second)
+	if m.Asked() {
+		t.Error("it is asked for after another handover")
+	}
+	if m.Ask(false); !m.Asked() {
+		t.Error("a person hands it over, and nothing is asked for")
+	}
+	if m.Off(); m.Asked() {
+		t.Error("it is asked for after a power cut")
+	}
+	if m.Ask(true); m.Asked() {
+		t.Error("a machine that is off is asked")
+	}
+}

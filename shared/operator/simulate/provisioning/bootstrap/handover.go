@@ -8,6 +8,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/provisioning/world"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
 )
 
 // own is what the machine knows of the cluster's own provisioning.
@@ -72,6 +73,20 @@ func (a api) Begin(_ context.Context, hosts []string) error {
 	}
 	return nil
 }
+
+// Ask is a person who asks to take provisioning back, or to have it handed over again. A machine
+// that is off, or that hands nothing over, is not asked.
+func (m *Machine) Ask(back bool) {
+	of := m.boot.Memory.HandoverSince
+	if !m.Runs() || !m.boot.Program || of.IsZero() {
+		return
+	}
+	m.asks = orders.Reversal{Back: back, Of: of, At: m.w.Clock(), Why: "simulated"}
+	m.Poll()
+}
+
+// Asked reports whether what a person asked for may still follow.
+func (m *Machine) Asked() bool { return m.asks.Asks(m.boot.Memory.HandoverSince, m.w.Clock()) }
 
 func (a api) Holders() (cards []string, err error) {
 	for _, s := range a.w.WhoHas(world.BootSite, a.w.Plan.Provisioning.IP) {

@@ -60,7 +60,7 @@ func (m *Machine) round() {
 	// A request that fails is repeated in a later round, as the product's loop does.
 	failed := m.room.Apply(ctx, d) != nil
 	m.busy = failed || len(d.Entries) > 0 || len(d.Requests) > 0 || d.Examine ||
-		d.Handover.Unpause || len(d.Handover.Begin) > 0
+		d.Handover.Pause || d.Handover.Unpause || len(d.Handover.Begin) > 0
 	for _, h := range m.w.Hosts[:m.w.Nodes] {
 		ironic.Boot(m.w, h)
 		ironic.Settle(m.w, h)
@@ -68,6 +68,7 @@ func (m *Machine) round() {
 	m.room.CheckDue(ctx)
 	if was := m.boot.Phase; was != m.boot.Memory.Phase {
 		m.boot.Phase = m.boot.Memory.Phase
+		m.boot.Left = m.boot.Left || m.boot.Phase.Past(progress.Unpause)
 		m.w.Note(schedule.Bootstrap, "phase "+string(m.boot.Phase))
 		m.w.Mark(schedule.PhaseMark(m.boot.Phase))
 	}
@@ -136,8 +137,7 @@ func (host) Note(...events.Event) error { return nil }
 
 func (host) Rewrite(string) (orders.Rewrite, error) { return orders.Rewrite{}, nil }
 
-// Reversal is none: no person leads the handover back.
-func (host) Reversal() (orders.Reversal, error) { return orders.Reversal{}, nil }
+func (m host) Reversal() (orders.Reversal, error) { return m.asks, nil }
 
 func (m host) Show(p progress.Progress) error {
 	m.boot.Shown = p

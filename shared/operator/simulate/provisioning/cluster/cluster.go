@@ -4,6 +4,7 @@ package cluster
 
 import (
 	"github.com/onprem-infra/onprem-infra/cluster/dhcp"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/occupant"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/provisioning/schedule"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/provisioning/server"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/provisioning/world"
@@ -48,6 +49,7 @@ func (c *Cluster) Seat(h *world.Host) {
 	s.Programs = true
 	if c.w.Shared() {
 		c.StartDHCP(h)
+		s.Asks = true
 		c.w.Soon(world.Woken, c.event(world.EvAsk, h))
 	}
 	if c.w.Pod.Node == h.Index { // its containers start again
@@ -92,7 +94,8 @@ func (c *Cluster) Round(h *world.Host) {
 }
 
 // begin has Kubernetes start Ironic once all parts of the bootstrap machine are off: OpenShift's
-// operator is paused until then, and of any Kubernetes it is asked of the user.
+// operator is paused until then, and of any Kubernetes it is asked of the user. The first time its
+// objects are applied, and its images fetched.
 func (c *Cluster) begin() {
 	w := c.w
 	if w.Pod.Begun {
@@ -105,13 +108,30 @@ func (c *Cluster) begin() {
 		}
 	}
 	early := w.Defect == schedule.TooEarly || w.Defect == schedule.Unwatched
-	ready := w.Boot.Phase.Past(progress.Unpause) && !w.Pod.Paused || early && joined > 0
+	ready := w.Boot.Left && !w.Pod.Paused && !w.Pod.Stopped || early && joined > 0
 	if !ready {
 		return
 	}
-	w.Pod.Begun = true
-	w.Soon(world.ToCluster, world.Event{Kind: world.EvPod, Gen: w.Pod.Gen})
+	span := world.ToCluster
+	if w.Pod.Again {
+		span = world.PodStarts
+	}
+	w.Pod.Begun, w.Pod.Again = true, true
+	w.Soon(span, world.Event{Kind: world.EvPod, Gen: w.Pod.Gen})
 }
 
-// Phase follows a phase of the bootstrap machine.
-func (c *Cluster) Phase() { c.begin() }
+// Phase follows a phase of the bootstrap machine. Nodes ask again which machine has the address
+// when it may have it again.
+func (c *Cluster) Phase() {
+	c.begin()
+	if !c.w.Shared() || c.w.Boot.Phase.Past(progress.Unpause) {
+		return
+	}
+	for _, h := range c.w.Hosts[:c.w.Nodes] {
+		if s := h.Seat; h.On && s.Programs && !s.Asks {
+			s.Asks = true
+			c.w.After(world.Nanoseconds(c.w.Random.Int64N(int64(occupant.Interval))),
+				c.event(world.EvAsk, h))
+		}
+	}
+}

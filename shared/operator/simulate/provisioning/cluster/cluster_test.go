@@ -20,6 +20,7 @@ func nodes(t *testing.T, sharing string, phase progress.Phase) (*world.World, *C
 	}
 	w := world.New(of, schedule.Schedule{Seed: 1})
 	w.Boot.On, w.Boot.Phase, w.Boot.Held = true, phase, phase != progress.Ended
+	w.Boot.Left = !w.Boot.Held
 	w.Pod.Paused = w.Pod.Paused && w.Boot.Held // until the bootstrap machine has ended
 	c := New(w)
 	for _, h := range w.Hosts[:w.Nodes] {
@@ -142,7 +143,7 @@ func TestCluster_Bootstrap(t *testing.T) {
 			t.Errorf("%s has not found the bootstrap machine: %+v", h.Plan.Name, h.Seat)
 		}
 	}
-	w.Boot.Phase, w.Boot.Held = progress.Ended, false
+	w.Boot.Phase, w.Boot.Held, w.Boot.Left = progress.Ended, false, true
 	c.Phase()
 	until(w, c, w.Now+15*time.Minute, follows(t, w))
 	if len(serving(w)) != 1 {
@@ -164,5 +165,45 @@ func TestKillDHCP(t *testing.T) {
 	until(w, c, w.Now+time.Minute, follows(t, w))
 	if got := serving(w); len(got) != 1 || got[0] != h.Index {
 		t.Errorf("%v answer hosts with the program", got)
+	}
+}
+
+// TestStop holds that Ironic ends by a person's command and begins again by another, and that its pod on a
+// node that Kubernetes does not reach runs on until that node is back.
+func TestStop(t *testing.T) {
+	for sharing := range provisioned.Sharings() {
+		w, c := nodes(t, sharing, progress.Ended)
+		until(w, c, 10*time.Minute, func() {})
+		if f := w.Fleet(); f.Pods != 1 || !f.Ironic || len(f.Ending) > 0 {
+			t.Errorf("%s: before, %+v", sharing, f)
+		}
+		c.Stop()
+		if f := w.Fleet(); f.Pods != 0 || f.Ironic || len(f.Ending) != 1 || f.Operator.Paused == w.Shared() {
+			t.Errorf("%s: it is to end, %+v", sharing, f)
+		}
+		until(w, c, w.Now+10*time.Minute, func() {})
+		if f := w.Fleet(); f.Pods != 0 || len(f.Ending) > 0 || len(serving(w)) > 0 {
+			t.Errorf("%s: it has ended, %+v, and %v answer", sharing, f, serving(w))
+		}
+		c.Restart()
+		until(w, c, w.Now+5*time.Minute, func() {})
+		got := serving(w)
+		if f := w.Fleet(); f.Pods != 1 || !f.Ironic || len(got) != 1 {
+			t.Fatalf("%s: it is on again, %+v, and %v answer", sharing, f, got)
+		}
+		h := w.Hosts[got[0]]
+		h.Links.Machine++
+		c.Changed(h)
+		c.Stop()
+		until(w, c, w.Now+10*time.Minute, func() {})
+		if f := w.Fleet(); f.Pods != 0 || len(f.Ending) != 1 || f.Ending[0].Node != h.Plan.Name || len(serving(w)) != 1 {
+			t.Errorf("%s: its node is not reached, %+v, and %v answer", sharing, f, serving(w))
+		}
+		h.Links.Machine--
+		c.Changed(h)
+		until(w, c, w.Now+time.Minute, func() {})
+		if f := w.Fleet(); len(f.Ending) > 0 || len(serving(w)) > 0 {
+			t.Errorf("%s: its node is back, %+v, and %v answer", sharing, f, serving(w))
+		}
 	}
 }

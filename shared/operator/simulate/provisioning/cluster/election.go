@@ -14,6 +14,7 @@ import (
 // ended the answers change nothing for a node that has its router.
 func (c *Cluster) Ask(h *world.Host) {
 	s, w := h.Seat, c.w
+	s.Asks = false
 	if !h.On || !s.Programs {
 		return
 	}
@@ -35,6 +36,7 @@ func (c *Cluster) Ask(h *world.Host) {
 		c.Elect()
 	}
 	if !w.Boot.Phase.Past(progress.Unpause) || !s.Instance {
+		s.Asks = true
 		w.After(occupant.Interval, c.event(world.EvAsk, h))
 	}
 }

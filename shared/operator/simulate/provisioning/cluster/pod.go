@@ -30,7 +30,7 @@ func (c *Cluster) Pod() {
 	if was != p.Node && was >= 0 && !w.Keeps {
 		ironic.Forget(w, provision.Cluster)
 	}
-	p.Runs, h.Seat.Ironic = true, true
+	p.Runs, h.Seat.Ironic, h.Ends = true, true, false
 	c.evict()
 	if !w.Shared() {
 		s := h.Seat.Server
@@ -78,6 +78,7 @@ func (c *Cluster) evict() {
 	for _, h := range c.w.Hosts[:c.w.Nodes] {
 		if h.Index != c.w.Pod.Node && c.schedulable(h) {
 			c.stop(h)
+			h.Ends = false
 		}
 	}
 }
@@ -107,13 +108,15 @@ func (c *Cluster) Changed(h *world.Host) {
 // Missed is Kubernetes' look at the node of the pod: one that it still misses loses it.
 func (c *Cluster) Missed() {
 	w := c.w
+	c.evict()
 	if w.Pod.Node < 0 {
 		return
 	}
-	c.evict()
-	if h := w.Hosts[w.Pod.Node]; c.schedulable(h) {
+	h := w.Hosts[w.Pod.Node]
+	if c.schedulable(h) {
 		return
 	}
+	h.Ends = true
 	c.move()
 }
 
@@ -138,6 +141,30 @@ func (c *Cluster) Move() {
 		c.stop(c.w.Hosts[c.w.Pod.Node])
 		c.move()
 	}
+}
+
+// Stop is a person who has it end, by the command that the product names. Its pod ends in order, on
+// a node that Kubernetes does not reach when that is back.
+func (c *Cluster) Stop() {
+	w, p := c.w, &c.w.Pod
+	p.Stopped, p.Paused = w.Shared(), !w.Shared()
+	p.Begun, p.Runs, p.Forced = false, false, false
+	p.Gen++
+	if p.Node >= 0 {
+		w.Note(w.Hosts[p.Node].Plan.Name, "is to end the cluster's Ironic")
+		w.Hosts[p.Node].Ends = true
+		if !w.Keeps {
+			ironic.Forget(w, provision.Cluster)
+		}
+	}
+	p.Node = -1
+	w.Soon(world.Stops, world.Event{Kind: world.EvMissed, Gen: p.Gen})
+}
+
+// Restart is a person, or a program of the user's, who has it begin again that was stopped.
+func (c *Cluster) Restart() {
+	c.w.Pod.Stopped, c.w.Pod.Paused = false, false
+	c.begin()
 }
 
 func (c *Cluster) move() {

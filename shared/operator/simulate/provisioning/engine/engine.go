@@ -11,6 +11,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/provisioning/rules"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/provisioning/schedule"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/provisioning/world"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
 )
 
@@ -19,7 +20,7 @@ type run struct {
 	*world.World
 	boot    *bootstrap.Machine
 	cluster *cluster.Cluster
-	open    int // faults that have begun and not ended
+	person  person
 }
 
 // Run runs a schedule. Equal clusters and schedules give equal results.
@@ -54,7 +55,7 @@ func Run(c schedule.Cluster, s schedule.Schedule) world.Result {
 // over reports whether nothing is left to happen: no fault lasts or is to come, and all hosts have
 // joined, or a person is needed.
 func (r *run) over() bool {
-	if r.open > 0 {
+	if r.Open > 0 || r.person.acts {
 		return false
 	}
 	for _, f := range r.Schedule.Faults {
@@ -90,6 +91,11 @@ func (r *run) blocked() (all []string) {
 func (r *run) finish() {
 	w := r.World
 	w.Result.Blocked = r.blocked()
+	for _, e := range w.Boot.Ledger {
+		if e.Kind == ledger.Back {
+			w.Result.TakenBack++
+		}
+	}
 	all, nodes := true, true
 	for _, h := range w.Hosts {
 		if !h.HasJoined() {
@@ -133,6 +139,8 @@ func (r *run) handle(e world.Event) {
 		}
 	case world.EvMetal3:
 		r.cluster.Metal3()
+	case world.EvPerson:
+		r.follow()
 	case world.EvJudge:
 	default:
 		r.ofHost(e, r.Hosts[e.Host])

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"os"
 	"reflect"
 	"runtime"
@@ -101,6 +102,10 @@ func TestDefects(t *testing.T) {
 		{rules.WithIP, "one", schedule.Unfenced, "taken+1m0s move-ironic pod"},
 		{rules.Ends, "one", schedule.Stuck, "deploy+1m0s power-off bootstrap for 30s\n1s kill-phases bootstrap for 1s"},
 		{rules.SameEnd, "one", schedule.Stuck, "deploy+1m0s power-off bootstrap for 30s"},
+		{rules.OneAddress, "one", schedule.Unwatched, "master-2:called+5s power-off master-2 for 5m0s"},
+		{rules.OneServer, "two", schedule.Uncounted, cutOff},
+		{rules.Resumed, "one", schedule.Spent, "takeover+5s take-back bootstrap for 10m0s"},
+		{rules.Resumed, "two", schedule.Spent, "takeover+5s take-back bootstrap for 10m0s"},
 	} {
 		c := simulated(t, tt.sharing)
 		broken := func(d schedule.Defect) (found bool) {
@@ -120,6 +125,78 @@ func TestDefects(t *testing.T) {
 		if !broken(tt.defect) {
 			t.Errorf("defect %d, %s: the rule %q does not find it", tt.defect, tt.sharing, tt.rule)
 		}
+	}
+}
+
+// cutOff is a handover that is led back while the node with the cluster's Ironic is cut off, with
+// its pod: no program can end that, and its switch works again later.
+const cutOff = "taken+100ms cut-off holder for 10m0s\ntaken+5s take-back bootstrap for 8m0s"
+
+// TestTakeBack holds that provisioning is taken back in each phase of the handover, with the cluster's
+// Ironic stopped before or not begun, and that all hosts join after it is handed over again.
+func TestTakeBack(t *testing.T) {
+	for sharing := range provisioned.Sharings() {
+		c := simulated(t, sharing)
+		for _, p := range progress.Phases() {
+			if !p.HandsOver() {
+				continue
+			}
+			taken := 0
+			for seed := range uint64(20) {
+				s := faults(t, c, schedule.PhaseMark(p)+"+100ms take-back bootstrap for 5m0s")
+				s.Seed = seed
+				r := Run(c, s)
+				if len(r.Broken) > 0 || r.Joined < 0 || r.Rewritten > 0 || r.TakenBack > 1 {
+					t.Fatalf("%s, %s, seed %d, taken back %d times:\n%s", sharing, p, seed, r.TakenBack, r.Text())
+				}
+				taken += r.TakenBack
+			}
+			if taken < 15 {
+				t.Errorf("%s, %s: taken back in %d of 20 runs", sharing, p, taken)
+			}
+		}
+		for seed := range uint64(20) { // the first host has begun
+			s := faults(t, c, "release+15s take-back bootstrap for 5m0s")
+			s.Seed = seed
+			if r := Run(c, s); len(r.Broken) > 0 || r.Joined < 0 || r.TakenBack > 0 {
+				t.Fatalf("%s, hosts have begun, seed %d, taken back %d times:\n%s", sharing, seed, r.TakenBack, r.Text())
+			}
+		}
+	}
+}
+
+// TestTakeBack_CutOff holds that nothing is taken back while a pod of the cluster's Ironic may still run
+// on a node that Kubernetes does not reach, and that all hosts join all the same.
+func TestTakeBack_CutOff(t *testing.T) {
+	for sharing := range provisioned.Sharings() {
+		c := simulated(t, sharing)
+		for seed := range uint64(50) {
+			// What was asked for is void before the node is back.
+			s := faults(t, c, "taken+100ms cut-off holder for 10m0s\ntaken+5s take-back bootstrap for 3m0s")
+			s.Seed = seed
+			if r := Run(c, s); len(r.Broken) > 0 || r.Joined < 0 || r.TakenBack > 0 {
+				t.Fatalf("%s, seed %d, taken back %d times:\n%s", sharing, seed, r.TakenBack, r.Text())
+			}
+		}
+	}
+}
+
+// TestTakeBack_Started holds that the address stays with one machine where a program of the user's starts
+// the cluster's Ironic again that was stopped, at any time while provisioning is taken back.
+func TestTakeBack_Started(t *testing.T) {
+	c := simulated(t, "one")
+	taken := 0
+	for seed := range uint64(200) {
+		s := faults(t, c, fmt.Sprintf("takeover+5s take-back bootstrap for 6m0s\ntaken-back+%ds start-ironic pod", seed))
+		s.Seed = seed
+		r := Run(c, s)
+		if len(r.Broken) > 0 || r.Joined < 0 {
+			t.Fatalf("seed %d:\n%s", seed, r.Text())
+		}
+		taken += r.TakenBack
+	}
+	if taken < 150 {
+		t.Errorf("taken back in %d of 200 runs", taken)
 	}
 }
 
@@ -167,17 +244,17 @@ const (
 )
 
 // runAll runs random schedules on every processor, and reports what broke and what happened.
-func runAll(t *testing.T, c schedule.Cluster, runs uint64) {
+func runAll(t *testing.T, c schedule.Cluster, runs uint64, random func(uint64, schedule.Cluster) schedule.Schedule) (named, takenBack int) {
 	t.Helper()
 	var next atomic.Uint64
 	var mu sync.Mutex
 	var crowd sync.WaitGroup
 	var broken []world.Result
-	joined, named, rewritten := 0, 0, 0
+	joined, rewritten := 0, 0
 	for range runtime.GOMAXPROCS(0) {
 		crowd.Go(func() {
 			for seed := next.Add(1) - 1; seed < runs; seed = next.Add(1) - 1 {
-				r := Run(c, schedule.Random(seed, c))
+				r := Run(c, random(seed, c))
 				mu.Lock()
 				if len(r.Broken) > 0 {
 					if broken = append(broken, r); len(broken) > 5 {
@@ -187,7 +264,7 @@ func runAll(t *testing.T, c schedule.Cluster, runs uint64) {
 				if rewritten += r.Rewritten; r.Joined >= 0 {
 					joined++
 				}
-				if len(r.Blocked) > 0 {
+				if takenBack += r.TakenBack; len(r.Blocked) > 0 {
 					named++
 				}
 				mu.Unlock()
@@ -198,29 +275,39 @@ func runAll(t *testing.T, c schedule.Cluster, runs uint64) {
 	for _, r := range broken {
 		t.Errorf("%v\n%s", r.Schedule, r.Text())
 	}
-	t.Logf("%d of %d runs ended with all hosts, %d with a host that is named; %d disks rewritten by metal3", joined, runs, named, rewritten)
-	if uint64(joined) < runs*9/10 || named == 0 {
+	t.Logf("%d of %d runs ended with all hosts, %d with a host that is named; %d disks rewritten by metal3; taken back %d times", joined, runs, named, rewritten, takenBack)
+	if uint64(joined) < runs*9/10 {
 		t.Errorf("the schedules test little")
+	}
+	return named, takenBack
+}
+
+// runBoth runs random schedules on both kinds of cluster: of the whole, and of what comes after the
+// handover.
+func runBoth(t *testing.T, runs uint64) {
+	t.Helper()
+	for sharing := range provisioned.Sharings() {
+		begin, c := time.Now(), simulated(t, sharing)
+		if named, back := runAll(t, c, runs, schedule.Random); named == 0 || uint64(back) < runs/50 {
+			t.Errorf("the schedules test little")
+		}
+		t.Logf("address %s: %v", sharing, time.Since(begin).Round(time.Second))
+		if named, _ := runAll(t, c, runs, schedule.RandomAfter); named > 0 {
+			t.Errorf("after the handover %d runs end with a host that is named", named)
+		}
+		t.Logf("address %s, after the handover too: %v", sharing, time.Since(begin).Round(time.Second))
 	}
 }
 
 // TestRandom runs random schedules on both kinds of cluster.
-func TestRandom(t *testing.T) {
-	for sharing := range provisioned.Sharings() {
-		runAll(t, simulated(t, sharing), some)
-	}
-}
+func TestRandom(t *testing.T) { runBoth(t, some) }
 
 // TestLongRandom runs as many as the claim is about.
 func TestLongRandom(t *testing.T) {
 	if os.Getenv("ONPREM_INFRA_LONG") == "" {
 		t.Skip("set ONPREM_INFRA_LONG=1, as make e2e does")
 	}
-	for sharing := range provisioned.Sharings() {
-		begin := time.Now()
-		runAll(t, simulated(t, sharing), all)
-		t.Logf("address %s: %v", sharing, time.Since(begin).Round(time.Second))
-	}
+	runBoth(t, all)
 }
 
 // BenchmarkRandom is a run of a random schedule.

@@ -46,6 +46,15 @@ func (r *run) begin(f schedule.Fault, i int32) {
 	case schedule.MoveIronic:
 		r.cluster.Move()
 		return
+	case schedule.StartIronic:
+		if r.Boot.Left { // before, the user has no objects of it
+			r.cluster.Restart()
+		}
+		return
+	case schedule.TakeBack, schedule.AskBack:
+		r.takeBack(f.Kind == schedule.TakeBack)
+		r.After(f.For, world.Event{Kind: world.EvHealed, Arg: i})
+		return
 	case schedule.Foreign:
 		r.Foreign++
 	default:
@@ -53,7 +62,7 @@ func (r *run) begin(f schedule.Fault, i int32) {
 			return
 		}
 	}
-	r.open++
+	r.Open++
 	r.After(f.For, world.Event{Kind: world.EvHealed, Arg: i, Host: int16(at)})
 }
 
@@ -65,6 +74,9 @@ func (r *run) breaks(f schedule.Fault, at world.Site) bool {
 	case schedule.CutBoot:
 		r.links(at).Boot++
 	case schedule.CutMachine:
+		r.links(at).Machine++
+	case schedule.CutOff:
+		r.links(at).Boot++
 		r.links(at).Machine++
 	case schedule.RefuseBMC:
 		b := &r.Hosts[at].BMC
@@ -144,9 +156,13 @@ func (r *run) changed(at world.Site) {
 
 // heal ends a fault of the machine at which it began.
 func (r *run) heal(f schedule.Fault, index int) {
-	r.open--
 	at := world.Site(index)
 	r.Note(f.Host, "no more "+string(f.Kind))
+	if f.Kind == schedule.TakeBack || f.Kind == schedule.AskBack {
+		r.person.back--
+		return
+	}
+	r.Open--
 	switch f.Kind {
 	case schedule.PowerOff:
 		if at == world.BootSite {
@@ -157,6 +173,9 @@ func (r *run) heal(f schedule.Fault, index int) {
 	case schedule.CutBoot:
 		r.links(at).Boot--
 	case schedule.CutMachine:
+		r.links(at).Machine--
+	case schedule.CutOff:
+		r.links(at).Boot--
 		r.links(at).Machine--
 	case schedule.Foreign:
 		r.Foreign--

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/cluster/vip/occupant"
 	"github.com/onprem-infra/onprem-infra/shared/bootserver"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/provisioning/schedule"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/provisioning/world"
@@ -22,11 +23,14 @@ const (
 	WithIP     = "I5 a server is on where the address is, and nowhere else"
 	Ends       = "I6 each run ends: all hosts have joined, or what blocks them is named"
 	SameEnd    = "I7 after a single power cut the end is the same"
+	OneAddress = "I8 one machine has the provisioning address, but in a partition"
+	Resumed    = "I9 a machine that has taken provisioning back serves, if nothing prevents it"
 )
 
 // All are the rules, in their order.
 func All() []string {
-	return []string{OneAnswer, OwnPhase, WrittenOne, OneServer, WithIP, Ends, SameEnd}
+	return []string{OneAnswer, OwnPhase, WrittenOne, OneServer, WithIP, Ends, SameEnd,
+		OneAddress, Resumed}
 }
 
 // Answered judges an answer that a host gets.
@@ -75,6 +79,8 @@ func Judge(w *world.World) {
 	for _, h := range w.Hosts[:w.Nodes] {
 		idle(w, h)
 	}
+	oneAddress(w)
+	resumed(w)
 	inTime(w)
 }
 
@@ -85,7 +91,8 @@ func oneServer(w *world.World, a, b *world.Server) {
 	}
 	both := w.Serves(a) && w.Serves(b)
 	meet := both && w.OnBootNetwork(a.Site, b.Site) && w.OnMachineNetwork(a.Site, b.Site)
-	if w.Rules.Watch(&w.Rules.Two, a.Name+b.Name).Exceeds(w.Now, meet, settles(w)) {
+	bound := settles(w, a.Site, b.Site)
+	if w.Rules.Watch(&w.Rules.Two, a.Name+b.Name).Exceeds(w.Now, meet, bound) {
 		w.Break(OneServer, "%s and %s answer", b.Name, a.Name)
 	}
 	if !both {
@@ -102,12 +109,19 @@ func oneServer(w *world.World, a, b *world.Server) {
 	}
 }
 
-// settles is how long two routers may take until one of them has given way.
-func settles(w *world.World) time.Duration {
-	if e := w.Election(); e != nil {
-		return vrrp.Patience(e.VIPs[0].Version, e.Timing.Advert)
+// settles is how long two machines may take until one of them has given way: two routers by their
+// adverts. A bootstrap machine has none: a node gives way to it after its next question. Before it
+// has handed over for the first time no node is a candidate beside it.
+func settles(w *world.World, a, b world.Site) time.Duration {
+	e := w.Election()
+	if e == nil {
+		return vrrp.Silence
 	}
-	return vrrp.Silence
+	bound := vrrp.Patience(e.VIPs[0].Version, e.Timing.Advert)
+	if w.Boot.Left && (a == world.BootSite || b == world.BootSite) {
+		bound += occupant.Interval
+	}
+	return bound
 }
 
 // withAddress judges a server without the address: the fence closes by itself.

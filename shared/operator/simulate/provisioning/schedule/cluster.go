@@ -34,6 +34,8 @@ const (
 	Unwatched           // the same, and nodes do not ask whether another machine has the address
 	Unfenced            // the fence stays open, and dnsmasq has the address still, after it went
 	Stuck               // the phase machine does not start again after a power cut
+	Uncounted           // pods that Kubernetes has ended, and cannot reach, count as gone
+	Spent               // the bootstrap machine's parts go on once, and not again after a handover
 )
 
 // Of is the cluster of a plan; the error is why there is nothing to simulate.
@@ -89,8 +91,12 @@ func Steps() []Step {
 	return []Step{Asks, IPXE, Ramdisk, Called, Writing, Written, System, Joined}
 }
 
-// Taken is the mark of the instant at which the cluster's own server is first on.
-const Taken = "taken"
+// Taken is the mark of the instant at which the cluster's own server is first on, and TakenBack
+// that of the one at which provisioning is first taken back.
+const (
+	Taken     = "taken"
+	TakenBack = "taken-back"
+)
 
 // Mark is the name of the instant at which a host first is at a step.
 func Mark(host string, s Step) string { return host + ":" + string(s) }
@@ -98,7 +104,8 @@ func Mark(host string, s Step) string { return host + ":" + string(s) }
 // PhaseMark is the name of the instant at which a phase of the bootstrap machine begins.
 func PhaseMark(p progress.Phase) string {
 	marks := map[progress.Phase]string{progress.DHCPOff: "dhcp-off",
-		progress.IronicOff: "ironic-off", progress.AddrOff: "address-off"}
+		progress.IronicOff: "ironic-off", progress.AddrOff: "address-off",
+		progress.TakeBack: TakenBack}
 	if m := marks[p]; m != "" {
 		return m
 	}
@@ -110,7 +117,7 @@ func (c Cluster) Marks() (all []string) {
 	for _, p := range progress.Phases()[1:] { // the first one begins with the run
 		all = append(all, PhaseMark(p))
 	}
-	all = append(all, Taken)
+	all = append(all, Taken, TakenBack)
 	for _, h := range c.hosts() {
 		for _, s := range Steps() {
 			all = append(all, Mark(h, s))
@@ -136,13 +143,19 @@ func (c Cluster) targets(k Kind) []string {
 		return []string{Network}
 	case RefuseBMC, FlapPower, StrayBoot:
 		return c.hosts()
-	case KillPhases:
+	case KillPhases, TakeBack, AskBack:
 		return []string{Bootstrap}
 	case KillDHCP:
 		return []string{Bootstrap, Holder}
 	case KillIronic, LoseDatabase:
 		return []string{Bootstrap, Pod}
 	case MoveIronic:
+		return []string{Pod}
+	case StartIronic:
+		// OpenShift's operator makes its own, once it is not paused.
+		if !c.Shared() {
+			return nil
+		}
 		return []string{Pod}
 	}
 	return append([]string{Bootstrap, Holder}, c.hosts()...)

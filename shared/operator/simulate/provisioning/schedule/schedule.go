@@ -18,6 +18,7 @@ const (
 	PowerOff     Kind = "power-off"     // the power is cut, and comes back
 	CutMachine   Kind = "cut-machine"   // from the network of the nodes
 	CutBoot      Kind = "cut-boot"      // from the network that hosts boot from
+	CutOff       Kind = "cut-off"       // from both: the switch of its rack fails
 	Foreign      Kind = "foreign-dhcp"  // another DHCP server answers too, and some hosts first
 	RefuseBMC    Kind = "refuse-bmc"    // its BMC refuses what it is asked
 	FlapPower    Kind = "flap-power"    // its BMC cuts the power for an instant
@@ -27,12 +28,18 @@ const (
 	KillIronic   Kind = "kill-ironic"   // it starts again
 	LoseDatabase Kind = "lose-database" // Ironic starts again with nothing known
 	MoveIronic   Kind = "move-ironic"   // Kubernetes runs it on another node
+	StartIronic  Kind = "start-ironic"  // a program of the user's starts it, though it was stopped
+
+	// A person has the bootstrap machine provision again, and later hand over again. Before
+	// TakeBack the cluster's own Ironic is stopped; before AskBack nothing is.
+	TakeBack Kind = "take-back"
+	AskBack  Kind = "ask-back"
 )
 
 // Kinds are all of them.
 func Kinds() []Kind {
-	return []Kind{PowerOff, CutMachine, CutBoot, Foreign, RefuseBMC, FlapPower, StrayBoot,
-		KillPhases, KillDHCP, KillIronic, LoseDatabase, MoveIronic}
+	return []Kind{PowerOff, CutMachine, CutBoot, CutOff, Foreign, RefuseBMC, FlapPower, StrayBoot,
+		KillPhases, KillDHCP, KillIronic, LoseDatabase, MoveIronic, StartIronic, TakeBack, AskBack}
 }
 
 // The hosts of faults that are no names of the plan.
@@ -68,14 +75,18 @@ func ends(f Fault) error {
 
 // instant reports whether a fault is over as soon as it has happened.
 func instant(f Fault) bool {
-	return slices.Contains([]Kind{FlapPower, StrayBoot, KillIronic, LoseDatabase, MoveIronic},
-		f.Kind)
+	return slices.Contains([]Kind{FlapPower, StrayBoot, KillIronic, LoseDatabase, MoveIronic,
+		StartIronic}, f.Kind)
 }
 
 // Check reports faults of what a cluster does not have.
 func (c Cluster) Check(s Schedule) error {
 	for _, f := range s.Faults {
-		if hosts := c.targets(f.Kind); !slices.Contains(hosts, f.Host) {
+		hosts := c.targets(f.Kind)
+		if len(hosts) == 0 {
+			return fmt.Errorf("%v: %s happens to nothing in this cluster", f, f.Kind)
+		}
+		if !slices.Contains(hosts, f.Host) {
 			return fmt.Errorf("%v: %s is not for %s, but for %s", f, f.Kind, f.Host,
 				strings.Join(hosts, ", "))
 		}

@@ -71,6 +71,60 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// TestStartIronic holds that OpenShift's operator, which is paused, starts no Ironic.
+func TestStartIronic(t *testing.T) {
+	const text = "takeover+1s start-ironic pod"
+	c, err := Of(provisioned.Plan(t, "two"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cluster(t).Check(s); err != nil {
+		t.Error(err)
+	}
+	if err := c.Check(s); err == nil || err.Error() != text+": start-ironic happens to nothing in this cluster" {
+		t.Error(err)
+	}
+}
+
+// TestRandomAfter holds that faults of all hosts of the cluster, of its Ironic and of the node that runs
+// it begin after the handover, and none without such hosts.
+func TestRandomAfter(t *testing.T) {
+	c, seen := cluster(t), map[string]bool{}
+	for seed := range uint64(2000) {
+		s := RandomAfter(seed, c)
+		if err := c.Check(s); err != nil || len(s.Faults) == 0 {
+			t.Fatalf("seed %d: %v\n%s", seed, err, s)
+		}
+		for _, f := range s.Faults {
+			if seen[f.After], seen[string(f.Kind)+" "+f.Host] = true, true; f.After == "" {
+				t.Errorf("seed %d: %v", seed, f)
+			}
+		}
+	}
+	want := []string{Taken, "power-off holder", "cut-off holder", "cut-machine holder", "move-ironic pod", "lose-database pod"}
+	for _, h := range c.Workers() {
+		want = append(want, Mark(h.Name, Writing), Mark(h.Name, System), "power-off "+h.Name)
+	}
+	for _, what := range want {
+		if !seen[what] {
+			t.Errorf("never: %q", what)
+		}
+	}
+	p := provisioned.Plan(t, "one")
+	p.Provisioning.Hosts = p.Provisioning.Hosts[:3]
+	c, err := Of(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := RandomAfter(1, c); len(s.Faults) > 0 {
+		t.Errorf("without workers:\n%s", s)
+	}
+}
+
 // TestRandom holds that what is written can be read, that schedules are of what is there, and that
 // faults of all kinds happen at all hosts and after all instants.
 func TestRandom(t *testing.T) {

@@ -3,6 +3,7 @@ package world
 import (
 	"github.com/onprem-infra/onprem-infra/shared/object"
 	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
+	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/provisioning/schedule"
 )
 
 // Fleet is what the cluster's API has of the hosts that it provisions, and of its own Ironic.
@@ -15,6 +16,11 @@ func (w *World) Fleet() scale.Fleet {
 		Operator: scale.Operator{Exists: !w.Shared(), Paused: w.Pod.Paused, Handover: w.Pod.Paused}}
 	if w.Pod.Begun {
 		f.Pods = 1
+	}
+	for _, h := range w.Hosts[:w.Nodes] {
+		if h.Ends && w.Defect != schedule.Uncounted {
+			f.Ending = append(f.Ending, scale.Pod{Name: f.Deployment, Node: h.Plan.Name})
+		}
 	}
 	for _, h := range w.Hosts[w.Nodes:] {
 		f.Hosts = append(f.Hosts, scale.Host{Name: h.Plan.Name, Exists: true, State: h.State(),

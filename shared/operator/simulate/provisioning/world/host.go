@@ -40,6 +40,8 @@ type Host struct {
 	Ironic Node
 	Seat   *Seat  // of a node of the control plane
 	Metal3 Metal3 // of a host that the cluster installs
+	// Ends is whether the API has a pod of Ironic here that is to end, and may not have.
+	Ends bool
 }
 
 func newHost(i int, p provision.Host) *Host {
@@ -113,6 +115,7 @@ type Seat struct {
 	Armed    bool
 	Latch    health.Latch
 	Probing  bool
+	Asks     bool // it is to ask which machine has the address
 	Found    occupant.Finding
 	Ironic   bool // a pod of it runs there
 	Lost     uint32
@@ -124,9 +127,12 @@ type Pod struct {
 	Node   int // -1 for none
 	Gen    uint32
 	Runs   bool // Ironic answers
-	Begun  bool // there was one
+	Begun  bool // it is wanted
+	Again  bool // it was wanted before
 	Forced bool // to another node
 	Paused bool // OpenShift's operator, which makes it; other clusters have none
+	// Stopped is whether a person keeps it off.
+	Stopped bool
 }
 
 // Metal3 is what the cluster has of a host that it installs.

@@ -51,6 +51,7 @@ var (
 	Woken     = Span{2 * ms, 60 * ms} // a program after the event that it waits for
 	Adds      = Span{1 * ms, 5 * ms}  // keepalived an address, or takes it away
 	Boots     = Span{15 * s, 40 * s}  // from the power of a machine to its programs
+	Commands  = Span{5 * s, 30 * s}   // between two of a person
 )
 
 const (
@@ -59,13 +60,13 @@ const (
 	Recovers   = 60 * s  // until Ironic asks it again
 	Tolerates  = 120 * s // a pod of a node that Kubernetes misses
 	Silent     = 120 * s // a bootstrap machine counts as gone ("hosts release")
-	Lapses     = 10 * s  // OpenShift's address on a node whose pod has ended
 	Quiet      = 10 * s  // between two rounds of a program in which nothing can change
 	Overtime   = 60 * s  // that a deadline may be noticed late
 	After      = 90 * s  // a run goes on after its end
 	Hours      = 6 * 60 * m
 	Stalls     = 20 * s // a transfer over a network that is cut breaks
 	Backs      = 30 * s // metal3 tries again what failed
+	Resumes    = 3 * m  // a bootstrap machine that has taken provisioning back serves again
 )
 
 // Large is the size of a disk, on which every image has room.

@@ -37,6 +37,7 @@ const (
 	EvMissed                  // Kubernetes misses a node
 	EvMetal3                  // a round of metal3, and of who releases hosts
 	EvSeat                    // a node's programs start
+	EvPerson                  // a person gives the next command
 	EvJudge                   // nothing but the rules
 )
 

@@ -19,6 +19,7 @@ type Result struct {
 	Wasted   int           // boots from the network that led to nothing
 	// Rewritten are disks of hosts that ran their system, and which metal3 had written anew.
 	Rewritten int
+	TakenBack int      // how often provisioning was
 	Blocked   []string // hosts that need a person, with the reason
 	Broken    []Broken
 	Notes     []Note
@@ -71,8 +72,9 @@ func (r Result) Text() string {
 
 // Rules are what the rules remember of a run.
 type Rules struct {
-	Two, Bare, Idle map[string]*Watch
-	once            []string
+	Two, Bare, Idle, Addresses, Back map[string]*Watch
+
+	once []string
 }
 
 // Once reports whether a name comes for the first time.

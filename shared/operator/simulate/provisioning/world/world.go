@@ -30,6 +30,7 @@ type World struct {
 	Hosts    []*Host // the nodes first
 	Nodes    int     // how many of them the bootstrap machine installs
 	Foreign  int     // servers of others on the network
+	Open     int     // faults that have begun and not ended
 	Pod      Pod
 	Rules    Rules
 	Result   Result
@@ -104,6 +105,7 @@ type Machine struct {
 	Memory  ledger.Memory
 	Shown   progress.Progress
 	Handed  notice.Progress // what the cluster's API has of it
+	Left    bool            // its API server has ended: it has handed over once
 }
 
 // Site is a place in the networks: BootSite, or a host by its index.
@@ -185,7 +187,7 @@ func (w *World) Name(s Site) string {
 // API reports whether a node at a site can join, and programs can read who has: some machine serves
 // the cluster's API to it.
 func (w *World) API(s Site) bool {
-	if !w.Boot.Phase.Past(progress.Unpause) && w.Boot.On && w.OnMachineNetwork(s, BootSite) {
+	if !w.Boot.Left && w.Boot.On && w.OnMachineNetwork(s, BootSite) {
 		return true
 	}
 	serve := 0
