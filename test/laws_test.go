@@ -92,6 +92,7 @@ var laws = []law{
 	{room: "shared/spoken", own: []string{"shared/bgp", "shared/frr", "shared/secret", "shared/speak"}, why: "files that two programs of a host share"},
 	{room: "shared/announcing", own: []string{"shared/addr", "shared/bgp", "shared/plan", "shared/plan/routed", "shared/role", "shared/spec", "shared/spoken"}, why: "how a host reaches its routers follows from the plan and its links: pure, and of both phases"},
 	{room: "shared/host/speak", own: []string{"shared/bgp", "shared/frr", "shared/frr/report", "shared/host/file", "shared/host/first", "shared/host/link/loopback", "shared/host/speak/", "shared/host/uptime", "shared/loop", "shared/operator/metrics", "shared/secret", "shared/speak", "shared/spoken"}, why: "FRR's parent does what is decided, and decides nothing"},
+	{room: "shared/host/speak/answers", own: []string{"shared/bgp", "shared/frr", "shared/frr/report", "shared/speak"}, why: "what was answered, and for how long that counts: it asks nobody"},
 	{room: "shared/host/speak/bfdport", own: []string{"shared/frr", "shared/host/proc"}, why: "it knows sockets, and starts no daemon"},
 	{room: "shared/host/speak/daemons", own: []string{"shared/bgp", "shared/container", "shared/frr", "shared/host/child", "shared/host/frr", "shared/host/proc", "shared/host/speak/launch"}, why: "processes of FRR: what they are to announce is decided elsewhere"},
 	{room: "shared/host/speak/judge", own: []string{"shared/bgp", "shared/frr", "shared/host/frr", "shared/host/speak/launch", "shared/loop"}, why: "it tests, and puts nothing into force"},

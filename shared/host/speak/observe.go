@@ -9,15 +9,15 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/bgp"
 	"github.com/onprem-infra/onprem-infra/shared/frr"
 	"github.com/onprem-infra/onprem-infra/shared/frr/report"
+	"github.com/onprem-infra/onprem-infra/shared/host/speak/answers"
 	"github.com/onprem-infra/onprem-infra/shared/speak"
 )
 
 // seen is what a round has seen, with what the status has beyond the decision.
 type seen struct {
 	speak.Observed
-	sessions   map[string]report.Session
-	advertised map[string]map[netip.Addr]bgp.Grade // by session
-	paths      map[netip.Addr][]report.Path
+	sessions map[string]report.Session
+	routes   answers.Routes
 }
 
 // impatience is how long the daemon may take for an answer while a VIP is to be withdrawn: what
@@ -38,26 +38,27 @@ func (s *speaker) question(ctx context.Context, text string) (string, error) {
 // may have what they had.
 func (s *speaker) observe(ctx context.Context) (seen, error) {
 	o := seen{Observed: speak.Observed{Now: time.Now(), Advertised: map[netip.Addr]bool{},
-		Others: map[netip.Addr]bool{}}, advertised: map[string]map[netip.Addr]bgp.Grade{},
-		paths: map[netip.Addr][]report.Path{}}
+		Others: map[netip.Addr]bool{}}, routes: answers.Routes{
+		Advertised: map[string]map[netip.Addr]bgp.Grade{},
+		Paths:      map[netip.Addr][]report.Path{}}}
 	err := s.ask(ctx, &o)
 	unknown := s.daemons.Unknown(frr.BGP)
 	if err != nil || unknown {
-		s.rest.move(o.Now)
+		s.known.Move(o.Now)
 	}
 	if err == nil && !unknown {
-		s.count(o)
+		s.known.Note(s.config.Peers, o.sessions, o.Now)
 	}
 	if unknown || err != nil && s.daemons.PID(frr.BGP) != 0 {
-		o.advertised = s.advertised
+		o.routes.Advertised = s.known.Advertised
 	}
-	s.advertised, s.paths = o.advertised, o.paths
-	for _, vips := range o.advertised {
+	s.known.Routes = o.routes
+	for _, vips := range o.routes.Advertised {
 		for vip := range vips {
 			o.Advertised[vip] = true
 		}
 	}
-	for vip, paths := range o.paths {
+	for vip, paths := range o.routes.Paths {
 		o.Others[vip] = slices.ContainsFunc(paths, func(p report.Path) bool {
 			return p.Announcer.IsValid() && p.Announcer != s.config.Router &&
 				!s.wish.Leaves(vip, p.Grade(s.config.ASN))
@@ -81,15 +82,13 @@ func (s *speaker) ask(ctx context.Context, o *seen) error {
 		session := o.sessions[p.Name()]
 		o.Ready = o.Ready ||
 			session.Up() && speak.Ready(session.For, session.BFD == "" || session.BFD == "Up")
-		if s.another(p.Name(), session, o.Now) {
-			s.rest.move(o.Now)
-		}
 	}
-	if s.rest.counts(o.Now) {
-		o.advertised, o.paths = s.advertised, s.paths
+	s.known.Compare(s.config.Peers, o.sessions, o.Now)
+	if s.known.Count(o.Now) {
+		o.routes = s.known.Routes
 		return nil
 	}
-	s.rest.asked = o.Now
+	s.known.Ask(o.Now)
 	for _, p := range s.config.Peers {
 		if !o.sessions[p.Name()].Up() {
 			continue
@@ -103,7 +102,7 @@ func (s *speaker) ask(ctx context.Context, o *seen) error {
 		if err != nil {
 			return err
 		}
-		if o.paths[vip], err = report.Paths(answer, s.config.ASN); err != nil {
+		if o.routes.Paths[vip], err = report.Paths(answer, s.config.ASN); err != nil {
 			return err
 		}
 	}
@@ -132,6 +131,6 @@ func (s *speaker) askAdvertised(ctx context.Context, o *seen, p frr.Peer) error 
 			all[vip] = grade
 		}
 	}
-	o.advertised[p.Name()] = all
+	o.routes.Advertised[p.Name()] = all
 	return nil
 }

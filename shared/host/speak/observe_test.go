@@ -62,8 +62,8 @@ func TestObserve_Unknown(t *testing.T) {
 	s.config.Communities = []string{"64512:1"}
 	until(func() bool { return s.daemons.Unknown(frr.BGP) })
 	had := map[string]map[netip.Addr]bgp.Grade{"192.0.2.1": {vip: 4}}
-	s.advertised = had
-	if o, err := s.observe(t.Context()); err != nil || !o.Advertised[vip] || s.sessions["192.0.2.1"].flaps != 0 {
+	s.known.Advertised = had
+	if o, err := s.observe(t.Context()); err != nil || !o.Advertised[vip] || s.known.Flaps("192.0.2.1") != 0 {
 		t.Errorf("%v, %+v", err, o)
 	}
 	s.daemons.Kill(frr.BGP)

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/frr"
-	"github.com/onprem-infra/onprem-infra/shared/frr/report"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/first"
 	"github.com/onprem-infra/onprem-infra/shared/host/uptime"
@@ -32,7 +31,7 @@ func (s *speaker) report(d speak.Decision, o seen, troubles []error) {
 	for _, vip := range slices.SortedFunc(maps.Keys(d.State), netip.Addr.Compare) {
 		v := spoken.VIP{VIP: vip, Phase: d.State[vip].Phase, Since: d.State[vip].Since,
 			Grade: d.Announced[vip]}
-		for _, p := range o.paths[vip] {
+		for _, p := range o.routes.Paths[vip] {
 			if p.Announcer == s.config.Router {
 				v.Own = append(v.Own, p.Session)
 				continue
@@ -71,40 +70,6 @@ func (s *speaker) log(troubles []string) {
 	s.logged = troubles
 }
 
-// session is what is remembered of a peer's session: since when it is up, and how many have ended.
-type session struct {
-	since time.Time // zero while it is down
-	flaps int
-}
-
-// drift is how exact the time is that a daemon reports of a session.
-const drift = 2 * time.Second
-
-// count notes sessions that have ended, also if another one is up by now.
-func (s *speaker) count(o seen) {
-	for _, p := range s.config.Peers {
-		is, was := o.sessions[p.Name()], s.sessions[p.Name()]
-		if !was.since.IsZero() && s.another(p.Name(), is, o.Now) {
-			was.flaps++
-		}
-		s.sessions[p.Name()] = session{since: began(is, o.Now), flaps: was.flaps}
-	}
-}
-
-// another reports whether a peer's session is not the one that was up, or down, before.
-func (s *speaker) another(peer string, is report.Session, now time.Time) bool {
-	was, since := s.sessions[peer].since, began(is, now)
-	return was.IsZero() != since.IsZero() || since.Sub(was) > drift
-}
-
-// began is since when a session is up; zero if it is not.
-func began(is report.Session, now time.Time) time.Time {
-	if !is.Up() {
-		return time.Time{}
-	}
-	return now.Add(-is.For)
-}
-
 // health serves the pace of the rounds, and metrics.
 func (s *speaker) health() first.Health {
 	return first.Health{Address: s.Health, Rounds: &s.rounds, Log: s.Log,
@@ -122,13 +87,13 @@ func (s *speaker) metrics() []byte {
 func (s *speaker) session(p frr.Peer, o seen) spoken.Session {
 	session := o.sessions[p.Name()]
 	out := spoken.Session{Peer: p.Name(), State: session.State, BFD: session.BFD,
-		Code: session.Code, Advertised: []netip.Addr{}, Flaps: s.sessions[p.Name()].flaps}
+		Code: session.Code, Advertised: []netip.Addr{}, Flaps: s.known.Flaps(p.Name())}
 	if session.Up() {
 		out.Since = o.Now.Add(-session.For).Truncate(time.Second)
 	} else if out.Why = session.Reset; session.Notification != "" {
 		out.Why += ": " + session.Notification
 	}
-	for vip := range o.advertised[p.Name()] {
+	for vip := range o.routes.Advertised[p.Name()] {
 		out.Advertised = append(out.Advertised, vip)
 	}
 	slices.SortFunc(out.Advertised, netip.Addr.Compare)

@@ -96,8 +96,7 @@ func newSpeaker(o Options, l *launch.Launcher, wake chan<- struct{}) *speaker {
 	return &speaker{Options: o, daemons: daemons.New(daemons.Options{Launcher: l,
 		RealTime: o.RealTime, Wake: wake, Log: o.Log}),
 		bfd:        bfd{port: bfdport.Port{UID: l.UID()}},
-		candidates: judge.Candidates{Tester: judge.New(l), Wake: wake},
-		sessions:   map[string]session{}}
+		candidates: judge.Candidates{Tester: judge.New(l), Wake: wake}}
 }
 
 // end ends what has not left in order, which time may have kept from it: no route leads to a host

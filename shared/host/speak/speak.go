@@ -16,14 +16,13 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/host/speak/daemons"
-
 	"github.com/onprem-infra/onprem-infra/shared/bgp"
 	"github.com/onprem-infra/onprem-infra/shared/frr"
-	"github.com/onprem-infra/onprem-infra/shared/frr/report"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/first"
 	"github.com/onprem-infra/onprem-infra/shared/host/link/loopback"
+	"github.com/onprem-infra/onprem-infra/shared/host/speak/answers"
+	"github.com/onprem-infra/onprem-infra/shared/host/speak/daemons"
 	"github.com/onprem-infra/onprem-infra/shared/host/speak/judge"
 	"github.com/onprem-infra/onprem-infra/shared/host/speak/wished"
 	"github.com/onprem-infra/onprem-infra/shared/speak"
@@ -59,11 +58,8 @@ type speaker struct {
 	target     frr.Config   // the last good configuration
 	config     frr.Config   // what the daemons are to have: that, with VIPs that still leave
 	wish       wished.Wish
-	advertised map[string]map[netip.Addr]bgp.Grade // by session
-	paths      map[netip.Addr][]report.Path
-	rest       rest
-	logged     []string           // the troubles of the last round
-	sessions   map[string]session // by peer
+	known      answers.Known
+	logged     []string // the troubles of the last round
 }
 
 // round reads, asks, decides and does once. again is when the next one is due, if nothing happens.
@@ -97,9 +93,9 @@ func (s *speaker) round(ctx context.Context, end bool) (again time.Time, left bo
 	if d.Again.IsZero() {
 		d.Again = seen.Now.Add(every)
 	}
-	s.rest.decided(seen.Now, d)
+	s.known.Decide(seen.Now, d)
 	if starting || s.changed(d) { // what follows of it is asked at once
-		s.rest.move(seen.Now)
+		s.known.Move(seen.Now)
 		d.Again = time.Now().Add(20 * time.Millisecond)
 	}
 	s.state = d.State

@@ -18,7 +18,6 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/bgp"
 	"github.com/onprem-infra/onprem-infra/shared/frr"
-	"github.com/onprem-infra/onprem-infra/shared/frr/report"
 	"github.com/onprem-infra/onprem-infra/shared/host/speak/launch"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/speak"
@@ -201,29 +200,6 @@ func TestResume(t *testing.T) {
 	put(t, s.Dir, spoken.StatusFile, spoken.Encode(spoken.Status{VIPs: []spoken.VIP{{VIP: vip}, {VIP: other}}}))
 	if s.resume(); !slices.Equal(s.vips, []netip.Addr{vip, other}) {
 		t.Errorf("%v", s.vips)
-	}
-}
-
-// TestCount holds what a session that has ended is, also if the next one is up in the round after.
-func TestCount(t *testing.T) {
-	s := &speaker{config: config.With(nil), sessions: map[string]session{}}
-	name := s.config.Peers[0].Name()
-	now := time.Now()
-	for i, tt := range []struct {
-		state string
-		up    time.Duration
-		flaps int
-	}{{"Active", 0, 0}, {"Established", 0, 0}, {"Established", 1200 * time.Millisecond, 0}, {"Established", time.Second, 0}, {"Idle", 0, 1}, {"Active", 0, 1}, {"Established", 0, 1},
-		{"Established", 10 * time.Second, 1}, {"Established", 0, 2}} {
-		if tt.up == 10*time.Second {
-			now = now.Add(9 * time.Second)
-		}
-		now = now.Add(time.Second)
-		o := seen{sessions: map[string]report.Session{name: {State: tt.state, For: tt.up}}}
-		o.Now = now
-		if s.count(o); s.sessions[name].flaps != tt.flaps {
-			t.Errorf("%d: %+v: %d", i, tt, s.sessions[name].flaps)
-		}
 	}
 }
 
