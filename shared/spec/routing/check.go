@@ -223,13 +223,13 @@ func (d Draft) checkVIPs(r *document.Report, around Around) {
 		of, at, linked := d.link(around, vip.Addr)
 		switch {
 		case d.Management() == BGP && linked:
-			const text = "%s is in the network %s, %s, whose hosts ask for it on their own " +
-				"link, where no host answers: choose an address outside of it"
-			if d.installConfig { // the installer may want it so
-				r.Warnf(vip.At, text, vip.Addr, of, at.Where())
-				continue
+			other := "or write vipManagement: both"
+			if d.installConfig { // the installer may want it in a machine network
+				other = "in a machine network for virtual IPs alone"
 			}
-			r.Errorf(vip.At, text+", or write vipManagement: both", vip.Addr, of, at.Where())
+			r.Errorf(vip.At, "%s is in the network %s, %s, whose hosts ask for it on their own "+
+				"link, where no host answers: choose an address outside of it, %s", vip.Addr, of,
+				at.Where(), other)
 		case d.Management() == Both && !linked && around.Addresses.Machines.Given:
 			r.Errorf(vip.At, "%s is in no machine network, so that VRRP cannot move it: choose "+
 				"an address of one, or write vipManagement: bgp", vip.Addr)
