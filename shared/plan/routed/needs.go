@@ -45,6 +45,9 @@ func (p *Plan) needs(c spec.Cluster) (all []string) {
 	}
 	add("no router damps routes that come and go (RFC 2439), and none keeps those of a host " +
 		"that is gone (the helper of graceful restart): the hosts ask for neither")
+	add("no router redirects by ICMP on the hosts' networks (Linux: send_redirects=0, EOS and " +
+		"NX-OS: no ip redirects, Junos: no-redirects): a machine of a rack that follows one " +
+		"sends to a single host from then on, also when that is gone")
 	add("no router removes private numbers from paths towards its hosts; where it can, it sends " +
 		"hosts the paths of others (NX-OS: disable-peer-as-check, Junos: advertise-peer-as), so " +
 		"that a host that leaves sees when another one is used")
