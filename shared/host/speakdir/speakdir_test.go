@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/bgp"
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/speakdir"
 	"github.com/onprem-infra/onprem-infra/shared/host/uptime"
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
@@ -82,7 +83,8 @@ func TestAwaitLeft_Clock(t *testing.T) {
 		d := speakdir.Dir(t.TempDir())
 		write := func(s spoken.Status) {
 			s.At = time.Now().Add(set)
-			if err := os.WriteFile(d.At(spoken.StatusFile), spoken.Encode(s), 0o644); err != nil {
+			// As the speaker does: a reader never sees a part of it.
+			if _, err := file.Update(d.At(spoken.StatusFile), spoken.Encode(s), 0o644); err != nil {
 				t.Error(err)
 			}
 		}
