@@ -81,8 +81,8 @@ type VIP struct {
 	Clear time.Time // since when no router has it any more; zero while one has
 	Begun time.Time // when the last step of the demotions was made
 	Other time.Time // since when a router has told of another way, at the last step
-	// Grade is what the VIP is announced with, and Longer since when, where its path is to become
-	// longer than that.
+	// Grade is what the VIP is announced with, and Longer when its path became longer last; zero
+	// since it is announced, or became shorter.
 	Grade  bgp.Grade
 	Longer time.Time
 	Able   time.Time // since when it could be announced, and waits for the host in front
@@ -93,7 +93,7 @@ type VIP struct {
 // The times of a host. Routers pass on a withdrawal after 50 to 110 ms each.
 const (
 	// Silence is how long a monitor may be silent before its host leaves. One that ends in order is
-	// replaced within that.
+	// replaced within that, but for the second time in ten minutes: kubelet waits for longer then.
 	Silence = 10 * time.Second
 	// Notice is within which time the end of a monitor that dies is noticed.
 	Notice = 50 * time.Millisecond
@@ -189,7 +189,7 @@ func Decide(vips []netip.Addr, before State, o Observed) Decision {
 		if !known {
 			was = VIP{Phase: Idle, Since: o.Now}
 		}
-		is := d.next(vip, was, d.leaving || !slices.Contains(vips, vip) || o.Wish.VIPs[vip].Leaves)
+		is := d.next(vip, was, d.leaves(vip, slices.Contains(vips, vip)))
 		if is.Phase != was.Phase {
 			is.Since = o.Now
 		}
@@ -208,6 +208,29 @@ type decision struct {
 	leaving bool
 }
 
+// leave is whether a host leaves a VIP.
+type leave int
+
+const (
+	stays leave = iota
+	// unsure leaves it to others, as nobody knows what the host serves. Without others it stays:
+	// what ends the monitors of all hosts, such as a description that was replaced twice, must not
+	// take a VIP away that all of them serve.
+	unsure
+	leaves
+)
+
+// leaves is that of one VIP, which may be the cluster's no longer.
+func (d *decision) leaves(vip netip.Addr, known bool) leave {
+	switch {
+	case d.Wish.Leaving || !known || d.Wish.VIPs[vip].Leaves:
+		return leaves
+	case d.Silent:
+		return unsure
+	}
+	return stays
+}
+
 func (d *decision) due(at time.Time) {
 	if at.After(d.Now) && (d.Again.IsZero() || at.Before(d.Again)) {
 		d.Again = at
@@ -223,8 +246,9 @@ func (d *decision) after(since time.Time, lasts time.Duration) bool {
 	return false
 }
 
-// next is the phase that follows. Leaving is for this VIP.
-func (d *decision) next(vip netip.Addr, v VIP, leaving bool) VIP {
+// next is the phase that follows.
+func (d *decision) next(vip netip.Addr, v VIP, l leave) VIP {
+	leaving := l != stays
 	route, serves := d.Wish.VIPs[vip]
 	v.Lost = slices.DeleteFunc(slices.Clone(v.Lost), func(t time.Time) bool {
 		return d.Now.Sub(t) > memory
@@ -249,10 +273,10 @@ func (d *decision) next(vip netip.Addr, v VIP, leaving bool) VIP {
 		case !serves:
 			v.Phase = Withdrawn
 		case !leaving && !d.Wish.Died: // the monitor is back
-			v.Phase, v.Begun = Announced, time.Time{}
-			v.Grade, v.Longer = route.Grade, time.Time{}
+			v.Phase, v.Longer, v.Begun = Announced, v.Begun, time.Time{}
+			v = d.lengthen(v, route.Grade)
 		default:
-			v = d.demote(vip, v, leaving)
+			v = d.demote(vip, v, l)
 		}
 	case Withdrawn:
 		switch {
@@ -281,8 +305,13 @@ func (d *decision) stay(vip netip.Addr, v VIP, leaving bool) VIP {
 	case !serves:
 		v.Phase, v.Lost = Withdrawn, append(v.Lost, d.Now)
 	case leaving, d.Wish.Died:
-		v.Phase, v.Begun, v.Other, v.Longer = Demoted, d.Now, time.Time{}, time.Time{}
-		v.Grade = route.next(v.Grade)
+		v.Phase, v.Begun, v.Other = Demoted, d.Now, time.Time{}
+		if d.after(v.Longer, Settle) {
+			v.Grade = route.next(v.Grade)
+		} else {
+			v.Begun = v.Longer
+		}
+		v.Longer = time.Time{}
 	case !d.Ready && !d.Advertised[vip]:
 		// No router has it any more. With the first session it would come, go once when BFD
 		// comes up, and come again: each time routers spread connections anew.
@@ -305,11 +334,10 @@ func (d *decision) stay(vip netip.Addr, v VIP, leaving bool) VIP {
 // bgp.Policy.Demotions does so: routers that follow a longer step in any order may send packets
 // back to each other. A shorter path counts at once.
 func (d *decision) lengthen(v VIP, to bgp.Grade) VIP {
-	if to <= v.Grade {
+	switch {
+	case to < v.Grade:
 		v.Grade, v.Longer = to, time.Time{}
-		return v
-	}
-	if v.Longer.IsZero() || d.after(v.Longer, Settle) {
+	case to > v.Grade && d.after(v.Longer, Settle):
 		if v.Grade, v.Longer = v.Grade+1, d.Now; v.Grade < to {
 			d.due(d.Now.Add(Settle))
 		}
@@ -319,7 +347,7 @@ func (d *decision) lengthen(v VIP, to bgp.Grade) VIP {
 
 // demote goes one step further when routers have followed the last one. After the last one a host
 // that leaves withdraws.
-func (d *decision) demote(vip netip.Addr, v VIP, leaving bool) VIP {
+func (d *decision) demote(vip netip.Addr, v VIP, l leave) VIP {
 	if next := d.Wish.VIPs[vip].next(v.Grade); next > v.Grade {
 		if d.after(v.Begun, Settle) {
 			v.Grade, v.Begun = next, d.Now
@@ -332,7 +360,8 @@ func (d *decision) demote(vip netip.Addr, v VIP, leaving bool) VIP {
 	case v.Other.IsZero():
 		v.Other = d.Now
 	}
-	if leaving && (!v.Other.IsZero() && d.after(v.Other, Settle) || d.after(v.Begun, Patience)) {
+	if l != stays && !v.Other.IsZero() && d.after(v.Other, Settle) ||
+		l == leaves && d.after(v.Begun, Patience) {
 		v.Phase = Withdrawn
 	}
 	return v

@@ -215,12 +215,28 @@ func TestDecide(t *testing.T) {
 		"its monitor dies, and none follows": {
 			{at: 0, serves: true, ready: true, phase: Announced, said: 0, address: true},
 			{at: 1 * s, serves: true, ready: true, told: true, beat: 1 * s, died: true, phase: Demoted, said: 1, address: true},
-			{at: 1400 * ms, serves: true, ready: true, told: true, beat: 1 * s, died: true, phase: Demoted, said: 8, address: true},
-			{at: 11 * s, serves: true, ready: true, told: true, beat: 1 * s, died: true, phase: Demoted, said: 8, address: true},
-			{at: 11*s + 1, serves: true, ready: true, told: true, beat: 1 * s, died: true, phase: Withdrawn, said: -1, address: true},
+			{at: 1400 * ms, serves: true, ready: true, told: true, others: true, beat: 1 * s, died: true, phase: Demoted, said: 8, address: true},
+			{at: 2 * s, serves: true, ready: true, told: true, others: true, beat: 1 * s, died: true, phase: Demoted, said: 8, address: true},
+			{at: 11*s + 1, serves: true, ready: true, told: true, others: true, beat: 1 * s, died: true, phase: Withdrawn, said: -1, address: true},
 			{at: 11100 * ms, serves: true, ready: true, beat: 1 * s, died: true, phase: Withdrawn, said: -1, address: true},
 			{at: 12100 * ms, serves: true, ready: true, beat: 1 * s, died: true, phase: Idle, said: -1, left: true},
 			{at: 13 * s, serves: true, ready: true, phase: Announced, said: 0, address: true},
+		},
+		"the monitors of all hosts die, and one is back": {
+			{at: 0, serves: true, ready: true, phase: Announced, said: 0, address: true},
+			{at: 1 * s, serves: true, ready: true, told: true, beat: 1 * s, died: true, phase: Demoted, said: 1, address: true},
+			{at: 1400 * ms, serves: true, ready: true, told: true, beat: 1 * s, died: true, phase: Demoted, said: 8, address: true},
+			{at: 60 * s, serves: true, ready: true, told: true, beat: 1 * s, died: true, phase: Demoted, said: 8, address: true},
+			{at: 61 * s, serves: true, ready: true, told: true, others: true, beat: 1 * s, died: true, phase: Demoted, said: 8, address: true},
+			{at: 61400 * ms, serves: true, ready: true, told: true, others: true, beat: 1 * s, died: true, phase: Withdrawn, said: -1, address: true},
+		},
+		"its monitor ends in order, and kubelet waits before it starts the next one": {
+			{at: 0, serves: true, ready: true, phase: Announced, said: 0, address: true},
+			{at: 11 * s, serves: true, ready: true, told: true, beat: 1 * s, phase: Announced, said: 0, address: true},
+			{at: 11*s + 1, serves: true, ready: true, told: true, beat: 1 * s, phase: Demoted, said: 1, address: true},
+			{at: 12 * s, serves: true, ready: true, told: true, beat: 1 * s, phase: Demoted, said: 8, address: true},
+			{at: 30 * s, serves: true, ready: true, told: true, beat: 1 * s, phase: Demoted, said: 8, address: true},
+			{at: 31 * s, serves: true, ready: true, told: true, phase: Announced, said: 0, address: true},
 		},
 		"nothing is announced anew by the wish of a dead monitor": {
 			{at: 0, serves: true, phase: Waiting, said: -1, address: true},
@@ -360,6 +376,7 @@ func TestDecide_Longer(t *testing.T) {
 		{time.Second, 8, 5, Settle}, {Settle / 2, 8, 5, Settle / 2}, {Settle / 2, 8, 6, Settle}, {Settle, 8, 7, Settle}, {Settle, 8, 8, 0},
 		{Settle, 4, 4, 0}, {0, 5, 5, 0}, {Settle / 2, 6, 5, Settle / 2}, {Settle / 2, 6, 6, 0}, {0, 6, 6, 0},
 		{Settle / 4, 5, 5, 0}, {0, 9, 6, Settle}, // a new way is as quick as the first one
+		{Settle, 7, 7, 0}, {0, 7, 7, 0}, {Settle / 2, 8, 7, Settle / 2}, {Settle / 2, 8, 8, 0},
 	} {
 		at = at.Add(step.after)
 		d := Decide([]netip.Addr{vip}, state, Observed{Now: at, Ready: true, Wish: Wish{Beat: at, VIPs: map[netip.Addr]Route{vip: {Grade: step.grade, Demotions: []bgp.Grade{12}}}}})
@@ -388,5 +405,31 @@ func TestDecide_LongerWhileItLeaves(t *testing.T) {
 	}
 	if want := []bgp.Grade{1, 1, 2, 3, 4, 5, 6, 6, 6}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// TestDecide_LongerStep holds that routers have followed a step before the next one, whatever asks for it.
+func TestDecide_LongerStep(t *testing.T) {
+	type step struct {
+		after time.Duration
+		grade bgp.Grade // of the wish
+		leave bool
+		died  bool
+		want  bgp.Grade
+	}
+	for name, steps := range map[string][]step{
+		"it leaves while its path becomes longer":         {{0, 1, false, false, 1}, {time.Second, 3, false, false, 2}, {Settle / 2, 3, true, false, 2}, {Settle / 2, 3, true, false, 3}},
+		"its monitor is back with a worse route":          {{0, 1, false, false, 1}, {time.Second, 1, false, true, 2}, {Settle / 2, 4, false, false, 2}, {Settle / 2, 4, false, false, 3}, {Settle, 4, false, false, 4}},
+		"its monitor is back, and the route is as it was": {{0, 1, false, false, 1}, {time.Second, 1, false, true, 2}, {Settle / 2, 1, false, false, 1}},
+	} {
+		vip, at, state := netip.MustParseAddr("198.51.100.5"), epoch, State{}
+		for i, s := range steps {
+			at = at.Add(s.after)
+			d := Decide([]netip.Addr{vip}, state, Observed{Now: at, Ready: true, Wish: Wish{Beat: at, Leaving: s.leave, Died: s.died,
+				VIPs: map[netip.Addr]Route{vip: {Grade: s.grade, Demotions: []bgp.Grade{s.grade + 1, s.grade + 2, s.grade + 3}}}}})
+			if state = d.State; d.Announced[vip] != s.want {
+				t.Errorf("%s, step %d: grade %d, want %d", name, i, d.Announced[vip], s.want)
+			}
+		}
 	}
 }

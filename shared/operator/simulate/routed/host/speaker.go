@@ -16,18 +16,11 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/speak"
 )
 
-// address stands for a VIP in the product's decision.
-func address(v schedule.VIP) netip.Addr {
-	a := netip.IPv4Unspecified().As4()
-	a[len(a)-1] = byte(v + 1)
-	return netip.AddrFrom4(a)
-}
-
 // vips are those that a host may announce.
 func vips(w *world.World, h *world.Host) (all []netip.Addr) {
 	for _, v := range schedule.VIPs() {
 		if w.Announces(h.Index, v) {
-			all = append(all, address(v))
+			all = append(all, world.Address(v))
 		}
 	}
 	return all
@@ -51,7 +44,7 @@ func Round(w *world.World, h *world.Host) {
 	d := speak.Decide(vips(w, h), before, o)
 	h.State = d.State
 	for _, v := range schedule.VIPs() {
-		if was, is := before[address(v)].Phase, d.State[address(v)].Phase; was != is {
+		if was, is := before[world.Address(v)].Phase, d.State[world.Address(v)].Phase; was != is {
 			rules.Phase(w, h, v, was, is)
 		}
 	}
@@ -95,7 +88,7 @@ func observe(w *world.World, h *world.Host) speak.Observed {
 		}
 	}
 	for _, v := range schedule.VIPs() {
-		o.Advertised[address(v)] = h.Kept[v]
+		o.Advertised[world.Address(v)] = h.Kept[v]
 	}
 	return o
 }
@@ -112,7 +105,7 @@ func asked(w *world.World, h *world.Host, l *world.Link, o *speak.Observed) {
 		h.Kept[v] = h.Kept[v] || e.Out[v].Any()
 		p := h.In[v][l.Port[0]]
 		other := p.Any() && p.Host() != h.Index && bgp.Grade(p.Grade) < w.Policy(v).Leaving()
-		o.Others[address(v)] = o.Others[address(v)] || other
+		o.Others[world.Address(v)] = o.Others[world.Address(v)] || other
 	}
 }
 
@@ -130,7 +123,7 @@ func wish(w *world.World, h *world.Host) speak.Wish {
 			if w.Defect == schedule.Abrupt {
 				route.Demotions = []bgp.Grade{route.Grade}
 			}
-			out.VIPs[address(v)] = route
+			out.VIPs[world.Address(v)] = route
 		}
 	}
 	return out
@@ -140,10 +133,10 @@ func wish(w *world.World, h *world.Host) speak.Wish {
 func apply(w *world.World, h *world.Host, d speak.Decision) {
 	var wants [2]fabric.Path
 	for _, v := range schedule.VIPs() {
-		held := slices.Contains(d.Addresses, address(v))
-		if grade, ok := d.Announced[address(v)]; ok {
+		held := slices.Contains(d.Addresses, world.Address(v))
+		if grade, ok := d.Announced[world.Address(v)]; ok {
 			wants[v] = fabric.Announce(h.Index, int(grade))
-		} else if w.Defect == schedule.Bare && d.State[address(v)].Phase == speak.Withdrawn {
+		} else if w.Defect == schedule.Bare && d.State[world.Address(v)].Phase == speak.Withdrawn {
 			held = false
 		}
 		if held != h.Held[v] {

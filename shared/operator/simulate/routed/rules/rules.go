@@ -95,11 +95,17 @@ func serves(w *world.World, h *world.Host, v int) {
 		}
 	}
 	bad := &w.Rules.Bad[v][h.Index]
-	bad.Set(w.Now, led && !(arrives && w.Serves(h, v)))
+	bad.Set(w.Now, led && !(arrives && (w.Serves(h, v) || unwatched(h, v))))
 	if bad.Is && w.Now > max(w.Rules.Spared[v][h.Index], bad.At) && once(w, Serves, h.Index, v) {
 		w.Break(Serves, "clients of the %s are led to %s since %v", schedule.VIP(v),
 			w.Name(h.Index), world.Short(bad.At))
 	}
+}
+
+// unwatched reports whether nobody knows what a host serves, which is behind all others then: a
+// router that leads to it knows none of these.
+func unwatched(h *world.Host, v int) bool {
+	return !h.Watches && h.State[world.Address(schedule.VIP(v))].Phase == speak.Demoted
 }
 
 func once(w *world.World, rule string, box, v int) bool {

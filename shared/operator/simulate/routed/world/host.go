@@ -1,6 +1,8 @@
 package world
 
 import (
+	"net/netip"
+
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/health"
@@ -129,3 +131,10 @@ func (m Monitor) Grade(v int) int { return int(m.Route[v].Grade) }
 
 // Works reports whether bgpd works.
 func (d Daemon) Works() bool { return d.Runs && !d.Frozen }
+
+// Address stands for a VIP in the product's decision.
+func Address(v schedule.VIP) netip.Addr {
+	a := netip.IPv4Unspecified().As4()
+	a[len(a)-1] = byte(v + 1)
+	return netip.AddrFrom4(a)
+}
