@@ -59,17 +59,18 @@ type Checks struct {
 }
 
 type state struct {
-	latch  health.Latch
-	serves health.Latch // the same, but for what Fail has ended
-	at     time.Time    // when the last probe ended
+	latch health.Latch
+	ended bool      // by Fail, and no probe has passed since
+	at    time.Time // when the last probe ended
 	finding
 }
 
 // begun is a state before the first probe.
-func begun(passes, serves bool) state {
-	return state{latch: health.Latch{Passes: passes}, serves: health.Latch{Passes: serves},
-		at: time.Now()}
+func begun(passes, ended bool) state {
+	return state{latch: health.Latch{Passes: passes}, ended: ended, at: time.Now()}
 }
+
+func (s state) serves() bool { return s.latch.Passes && !s.ended }
 
 // finding is what one probe found.
 type finding struct {
@@ -105,7 +106,7 @@ func (c *Checks) Retime(t vrrp.Timing) {
 	defer c.mu.Unlock()
 	c.timing = t
 	for name, s := range c.states {
-		c.states[name] = begun(s.latch.Passes, s.serves.Passes)
+		c.states[name] = begun(s.latch.Passes, s.ended)
 	}
 	loop.Wake(c.retimed)
 }
@@ -117,12 +118,12 @@ func (c *Checks) Passes(check vrrp.CheckName) bool {
 	return c.states[check].latch.Passes
 }
 
-// Serves is the state of a check for routers: as Passes, but after Fail the check has to pass anew.
+// Serves is the state of a check for routers: as Passes, but after Fail a probe has to pass first.
 // Elections do not follow Fail, as their timers are proven with the paces of the checks.
 func (c *Checks) Serves(check vrrp.CheckName) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.states[check].serves.Passes
+	return c.states[check].serves()
 }
 
 // Fail has checks serve nothing for routers, without further probes: what they are about has ended.
@@ -131,10 +132,10 @@ func (c *Checks) Fail(why string, names ...vrrp.CheckName) {
 	defer c.mu.Unlock()
 	for _, name := range names {
 		s, ok := c.states[name]
-		if !ok || !s.serves.Passes {
+		if !ok || !s.serves() {
 			continue
 		}
-		s.serves = health.Latch{}
+		s.ended = true
 		c.states[name] = s
 		c.options.Log.Info("check failed for routers", "check", name, "why", why)
 		loop.Wake(c.options.Wake)

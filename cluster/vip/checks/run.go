@@ -113,7 +113,7 @@ func (c *Checks) note(
 	c.mu.Lock()
 	was := c.states[name]
 	now := state{latch: was.latch.Next(f.found, policy),
-		serves: was.serves.Next(f.found, policy), at: time.Now(), finding: f}
+		ended: was.ended && f.found != health.Passed, at: time.Now(), finding: f}
 	c.states[name] = now
 	c.mu.Unlock()
 	log := c.options.Log
@@ -123,7 +123,7 @@ func (c *Checks) note(
 	if now.latch.Passes != was.latch.Passes {
 		log.Info("check changed", "check", name, "passes", now.latch.Passes, "why", f.why)
 	}
-	if now.latch.Passes != was.latch.Passes || now.serves.Passes != was.serves.Passes {
+	if now.latch.Passes != was.latch.Passes || now.serves() != was.serves() {
 		loop.Wake(c.options.Wake)
 	}
 }
