@@ -78,10 +78,10 @@ func (e *Events) NoteReach(r Reach) {
 	switch {
 	case r.Earlier, !r.Up && was == lost, r.Up && !known:
 	case r.Up && was == lost:
-		e.add(routers, Event{Reason: back, At: r.At,
+		e.add(routers+subject(r.Router), Event{Reason: back, At: r.At,
 			Message: fmt.Sprintf("%s %s is up again: %s", what, r.Router, r.Why)})
 	default:
-		e.add(routers, Event{Reason: lost, At: r.At, Warning: true,
+		e.add(routers+subject(r.Router), Event{Reason: lost, At: r.At, Warning: true,
 			Message: fmt.Sprintf("%s %s is lost: %s", what, r.Router, r.Why)})
 	}
 }

@@ -126,7 +126,27 @@ func TestEvents_AnnouncedBounded(t *testing.T) {
 	if n := count[RouterLost] + count[RouterBack]; n < 60 || n > 70 || count[Announced]+count[Demoted]+count[Withdrawn] != 14 {
 		t.Errorf("%v", count)
 	}
-	if last := got[len(got)-1]; !strings.Contains(last, "changes of sessions with routers before were not reported") {
+	if last := got[len(got)-1]; !strings.Contains(last, "changes of the session with the router 10.1.1.1 before were not reported") {
 		t.Errorf("the last one is %q", last)
+	}
+}
+
+// TestEvents_RoutersBounded holds that the last Event of each router is what is: a node that has lost many of them
+// at once has two for each.
+func TestEvents_RoutersBounded(t *testing.T) {
+	all := []string{"10.1.1.1", "10.1.1.2", "2001:db8:1::1", "2001:db8:1::2"}
+	got := reports(t, func(e *Events) {
+		for _, up := range []bool{true, false, true} {
+			for _, router := range all {
+				e.NoteReach(Reach{At: time.Now(), Router: router, Up: up, Why: "the link"})
+			}
+		}
+	})
+	for _, router := range all {
+		if !slices.ContainsFunc(got, func(text string) bool {
+			return strings.HasPrefix(text, RouterBack+" The BGP session with the router "+router)
+		}) {
+			t.Errorf("%s is not back: %q", router, got)
+		}
 	}
 }

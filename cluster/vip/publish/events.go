@@ -53,7 +53,7 @@ type subject string
 const (
 	elections subject = "changes"
 	routes    subject = "changes of what this node announces"
-	routers   subject = "changes of sessions with routers"
+	routers   subject = "changes of the session with the router " // and its name
 	others    subject = "changes of other announcers"
 )
 
