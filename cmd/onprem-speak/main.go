@@ -38,8 +38,9 @@ With --health it serves its own health there over HTTP, and at /metrics its metr
 of the loopback.
 With --real-time bfdd is scheduled before all that are not real-time, where the kernel permits.
 While the file leave exists in the run directory, and on SIGTERM, routers are led to other hosts,
-routes are withdrawn, and the VIPs removed, in this order. It ends within 5 s of SIGTERM. If it is
-killed, the kernel ends the daemons too, and the next start removes VIPs that are left.
+routes are withdrawn, and the VIPs removed, in this order. It ends when that is done: onprem-infra
+plan has the time as bgp-graceful. If it is killed, the kernel ends the daemons too, and the next
+start removes VIPs that are left.
 
 With --install it only copies itself to FILE.
 `

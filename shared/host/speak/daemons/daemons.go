@@ -101,7 +101,7 @@ func (d *Daemons) Ensure(ctx context.Context, c frr.Config) (starting bool, err 
 		if err == nil {
 			err = one.repair(ctx, d.Launcher.Sockets)
 		}
-		ready = ready && err == nil
+		ready = ready && (err == nil || one.has.Router.IsValid()) // or it lacks lines alone
 		if one.starting(err) {
 			starting = true
 			continue

@@ -94,6 +94,26 @@ func TestEnsure_Refused(t *testing.T) {
 	}
 }
 
+// TestEnsure_RefusedByAnother holds that bgpd is started anew while bfdd has refused a line: the host would announce
+// nothing for as long as that is so.
+func TestEnsure_RefusedByAnother(t *testing.T) {
+	t.Parallel()
+	d := started(t)
+	bad := wants
+	bad.Timing.BFD.Multiplier = 300
+	if _, err := d.Ensure(t.Context(), bad); err == nil || d.all[frr.BFD].lack.err == nil {
+		t.Fatalf("bfdd refuses nothing: %v", err)
+	}
+	for d.Kill(frr.BGP); d.PID(frr.BGP) != 0; {
+		time.Sleep(time.Millisecond)
+	}
+	for begun := time.Now(); d.PID(frr.BGP) == 0 || !d.Configured(frr.BGP) || d.Unknown(frr.BGP); time.Sleep(20 * time.Millisecond) {
+		if _, err := d.Ensure(t.Context(), bad); time.Since(begun) > 20*time.Second {
+			t.Fatalf("bgpd is not back: %v", err)
+		}
+	}
+}
+
 // TestEnsure_Lost holds that a line which a daemon has not is given to it again, and nothing else.
 func TestEnsure_Lost(t *testing.T) {
 	t.Parallel()

@@ -64,7 +64,7 @@ func (w *Wish) Monitor(silent bool, log *slog.Logger) spoken.Monitor {
 	case is == spoken.Works:
 		log.Info("the monitor works again", "before", string(w.missed))
 	case is == spoken.Died:
-		log.Warn("the monitor was killed: this host is behind all others")
+		log.Warn("the monitor was killed: this host goes behind all others")
 	default:
 		log.Warn("the monitor is silent: this host leaves", "bound", speak.Silence)
 	}
