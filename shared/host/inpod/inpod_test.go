@@ -15,6 +15,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/container"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
@@ -29,22 +30,19 @@ func TestKeepalived_Stop(t *testing.T) {
 	defer server.Close()
 	var asked atomic.Int32
 	reads := 0
-	k := &Keepalived{
-		health: probe.NewHTTP(server.URL, dial),
-		leave: func(now bool) error {
-			if !now {
-				t.Error("it takes a request back")
-			}
-			asked.Add(1)
-			return nil
-		},
-		status: func() (supervised.Status, error) {
-			if reads++; reads < 3 {
-				return supervised.Status{PID: 7, Leaving: supervised.Asked}, nil
-			}
-			return supervised.Status{PID: 7, Leaving: supervised.Left}, nil
-		},
-	}
+	k := NewKeepalived(plan.Plan{}, func(now bool) error {
+		if !now {
+			t.Error("it takes a request back")
+		}
+		asked.Add(1)
+		return nil
+	}, func() (supervised.Status, error) {
+		if reads++; reads < 3 {
+			return supervised.Status{PID: 7, Leaving: supervised.Asked}, nil
+		}
+		return supervised.Status{PID: 7, Leaving: supervised.Left}, nil
+	})
+	k.health = probe.NewHTTP(server.URL, dial)
 	if err := k.Stop(t.Context(), "keepalived"); err != nil || asked.Load() != 1 || reads != 3 {
 		t.Errorf("%v; asked %d times, read the status %d times", err, asked.Load(), reads)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/container"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
 )
 
@@ -21,20 +22,17 @@ func TestSpeaker_Stop(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
 	asked, reads := 0, 0
-	s := &Speaker{
-		health: probe.NewHTTP(server.URL, dial),
-		leave: func(now bool) error {
-			if !now {
-				t.Error("it takes a request back")
-			}
-			asked++
-			return nil
-		},
-		status: func() (spoken.Status, error) {
-			reads++
-			return spoken.Status{At: time.Unix(7, 0), Left: reads >= 3}, nil
-		},
-	}
+	s := NewSpeaker(plan.Plan{}, func(now bool) error {
+		if !now {
+			t.Error("it takes a request back")
+		}
+		asked++
+		return nil
+	}, func() (spoken.Status, error) {
+		reads++
+		return spoken.Status{At: time.Unix(7, 0), Left: reads >= 3}, nil
+	})
+	s.health = probe.NewHTTP(server.URL, dial)
 	if err := s.Stop(t.Context(), "speaker"); err != nil || asked != 1 || reads != 3 {
 		t.Errorf("%v; asked %d times, read the status %d times", err, asked, reads)
 	}
