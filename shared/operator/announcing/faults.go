@@ -34,8 +34,8 @@ func (r Report) Faults(now time.Time) (f Faults) {
 	case s.MonitorSilent:
 		degraded("the speaker receives nothing of the VIPs' monitor, so that this host leaves")
 	case s.MonitorDied:
-		degraded("the VIPs' monitor was killed on this host, which goes behind all others until it " +
-			"is back, and after some seconds leaves VIPs to them")
+		degraded("the VIPs' monitor was killed on this host, which goes behind all others until " +
+			"it is back, and after some seconds leaves VIPs to them")
 	}
 	for _, d := range r.Speaker.Daemons {
 		if !d.Running {

@@ -45,8 +45,8 @@ func (p *Plan) bounds(checks vrrp.Timing) []bound.Bound {
 			Ms: ms(demote + pass), Why: fmt.Sprintf("that is noticed within %d ms; then its paths "+
 				"are made longer one number after the other, and it is behind all others after "+
 				"%d ms at most; routers pass that on in %d ms. It serves on. If it has no monitor "+
-				"again %d ms after the last wish it withdraws, unless no other host announces", ms(speak.Notice), ms(demote),
-				ms(pass), ms(speak.Silence))},
+				"again %d ms after the last wish it withdraws, unless no other host announces",
+				ms(speak.Notice), ms(demote), ms(pass), ms(speak.Silence))},
 		{Scenario: "bgp-lb-crash",
 			Failure: "the balancer of a node is killed and does not come back",
 			Ms:      ms(lb + pass), DarkMs: ms(vrrp.Reaction), Why: fmt.Sprintf("its end wakes "+
