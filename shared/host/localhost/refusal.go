@@ -72,7 +72,7 @@ func isClosed(address string) bool {
 
 // Closed reports whether no process listens at a TCP port of this host: both loopback addresses
 // refuse a connection, or there is no IPv6. It is false if that is not known at once: the host may
-// have no socket left for the question. A server that listens gets a connection that is reset.
+// have no socket left for the question. A server that listens gets a connection that ends at once.
 func Closed(port uint16) bool {
 	four := &unix.SockaddrInet4{Port: int(port), Addr: [4]byte{127, 0, 0, 1}}
 	if !errors.Is(connect(unix.AF_INET, four), unix.ECONNREFUSED) {
@@ -98,10 +98,6 @@ func connect(family int, to unix.Sockaddr) error {
 		if number != 0 {
 			err = syscall.Errno(number)
 		}
-	}
-	if err == nil { // without this each probe would leave a socket for a minute
-		reset := unix.Linger{Onoff: 1}
-		err = unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &reset)
 	}
 	return err
 }

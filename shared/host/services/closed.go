@@ -1,7 +1,10 @@
 package services
 
 import (
+	"slices"
+
 	"github.com/onprem-infra/onprem-infra/cluster/vip/closed"
+	"github.com/onprem-infra/onprem-infra/shared/host/link/listening"
 	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
@@ -13,12 +16,9 @@ import (
 func Closed(p plan.Plan, r role.Role) (all []closed.Service) {
 	add := func(name string, checks []vrrp.CheckName, ports ...string) {
 		all = append(all, closed.Service{Name: name, Checks: checks, Closed: func() bool {
-			for _, name := range ports {
-				if !localhost.Closed(p.Ports[name]) {
-					return false
-				}
-			}
-			return true
+			return !slices.ContainsFunc(ports, func(name string) bool {
+				return !refuses(p.Ports[name])
+			})
 		}})
 	}
 	if r == role.Master {
@@ -34,4 +34,11 @@ func Closed(p plan.Plan, r role.Role) (all []closed.Service) {
 	}
 	add("the ingress router", []vrrp.CheckName{vrrp.CheckIngress}, ingress)
 	return all
+}
+
+// refuses reports whether a port of this host refuses connections. A server that listens notices
+// nothing of the question. Where none does connections may be led elsewhere, so one is tried.
+func refuses(port uint16) bool {
+	is, err := listening.At(port)
+	return err == nil && !is && localhost.Closed(port)
 }
