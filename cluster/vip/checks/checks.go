@@ -85,8 +85,7 @@ func New(o Options) *Checks {
 		options: o, retimed: loop.NewWake(), timing: o.Timing, states: map[vrrp.CheckName]state{},
 	}
 	for _, name := range o.Names {
-		passes := o.Passes(name)
-		c.states[name] = begun(passes, passes)
+		c.states[name] = begun(o.Passes(name), false)
 	}
 	return c
 }

@@ -279,3 +279,16 @@ func TestChecksFail(t *testing.T) {
 		}
 	})
 }
+
+// TestChecks_Serve holds that a check serves from the begin if it passed in an earlier run: routers must not be led
+// elsewhere because a monitor was replaced.
+func TestChecks_Serve(t *testing.T) {
+	for _, before := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			c := checking(t, vrrp.CheckLB, before, &probes{found: health.Passed})
+			if c.Serves(vrrp.CheckLB) != before || c.Passes(vrrp.CheckLB) != before {
+				t.Errorf("before %t: serves %t, passes %t", before, c.Serves(vrrp.CheckLB), c.Passes(vrrp.CheckLB))
+			}
+		})
+	}
+}
