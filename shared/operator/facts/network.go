@@ -59,6 +59,16 @@ type Member struct {
 	Down time.Time // since when its kubelet does not work; zero if it works
 }
 
+// ControlPlane is how many members are nodes of the control plane.
+func ControlPlane(members []Member) (n int) {
+	for _, m := range members {
+		if m.ControlPlane {
+			n++
+		}
+	}
+	return n
+}
+
 // Reached is how another host is reached.
 type Reached struct {
 	Host  netip.Addr
