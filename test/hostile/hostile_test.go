@@ -136,7 +136,7 @@ platform:
       localASN: 64512
       communities: ["64512:100"]
       peers: [{peerAddress: 192.0.2.1, peerASN: 65101, password: secret, port: 179, holdTime: 9s, keepaliveTime: 3s, bfdEnabled: "true", ebgpMultiHop: false}]
-    hosts: [{name: m0, role: master, bootMACAddress: '52:54:00:00:00:01', bgpPeers: [{peerAddress: 192.0.2.2, peerASN: 65102, bfdEnabled: "true"}]}]
+    hosts: [{name: m0, role: master, bootMACAddress: '52:54:00:00:00:01', bgpPeers: [{peerAddress: 192.0.2.2, peerASN: 65102, failureDetection: BFD, peerReachability: MultiHop, holdTimeSeconds: 9, keepaliveTimeSeconds: 3}]}]
 `
 
 // provisioned has the fields of hosts that are provisioned, as far as no example has them.

@@ -148,7 +148,7 @@ func (c cell) installConfig() string {
 		fmt.Fprintf(&b, "    dnsRecordsType: %s\n", c.records)
 	}
 	if c.routed {
-		fmt.Fprintf(&b, "    bgpVIPConfig: {localASN: 64512, communities: ['64512:100'], peers: %s}\n", c.peersOf())
+		fmt.Fprintf(&b, "    bgpVIPConfig: {localASN: 64512, communities: ['64512:100'], peers: %s}\n", c.peersOf("failureDetection", "BFD"))
 	}
 	return b.String()
 }

@@ -37,11 +37,11 @@ func routedCells() (all []cell) {
 	return all
 }
 
-// peersOf are the routers, as an install-config and the operator's text both spell them.
-func (c cell) peersOf() string {
+// peersOf are the routers, with the word for BFD of an install-config or of the operator's text.
+func (c cell) peersOf(field, bfd string) string {
 	var all []map[string]any
 	for i, address := range c.inOrder("192.0.2.1", "2001:db8:1::1", false) {
-		peer := map[string]any{"peerAddress": address, "peerASN": 65101, "bfdEnabled": "true"}
+		peer := map[string]any{"peerAddress": address, "peerASN": 65101, field: bfd}
 		if i == 0 {
 			peer["password"] = planted
 		}
@@ -55,7 +55,7 @@ func (c cell) peersOf() string {
 func (c cell) peersJSON() string {
 	api, _ := json.Marshal(c.api())
 	ingress, _ := json.Marshal(c.ingress())
-	return fmt.Sprintf(`{"localASN":64512,"defaultPeers":%s,"communities":["64512:100"],"apiVIPs":%s,"ingressVIPs":%s}`, c.peersOf(), api, ingress)
+	return fmt.Sprintf(`{"localASN":64512,"defaultPeers":%s,"communities":["64512:100"],"apiVIPs":%s,"ingressVIPs":%s}`, c.peersOf("bfdEnabled", "true"), api, ingress)
 }
 
 // routedTree is the tree for an operator that knows vipManagement.

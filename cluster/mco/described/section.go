@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 )
 
 // peers is the operator's text of routers: what the installer writes into config.json of the
@@ -58,7 +60,8 @@ func sectionOf(text string) ([]byte, error) {
 	return json.Marshal(section)
 }
 
-// spelled is a list of routers in an install-config's words: one field is text in the operator's.
+// spelled is a list of routers in an install-config's words: one field is text in the operator's,
+// and a router with which there is no BFD has no word of it there.
 func spelled(value any) any {
 	list, _ := value.([]any)
 	for _, e := range list {
@@ -69,6 +72,19 @@ func spelled(value any) any {
 		if far := router["ebgpMultiHop"]; far == "true" || far == "false" {
 			router["ebgpMultiHop"] = far == "true"
 		}
+		if !has(router, "bfdEnabled") && !has(router, "failureDetection") {
+			router["bfdEnabled"] = "false"
+		}
 	}
 	return value
+}
+
+// has reports whether a map has a field, as the reader of an install-config knows it.
+func has(fields map[string]any, name string) bool {
+	for field := range fields {
+		if document.Fold(field) == document.Fold(name) {
+			return true
+		}
+	}
+	return false
 }

@@ -134,16 +134,6 @@ func (h Host) facts(
 	return f, slices.Sorted(slices.Values(s.Unseen.List()))
 }
 
-// controlPlane counts the nodes of the control plane.
-func controlPlane(all []facts.Member) (n int) {
-	for _, m := range all {
-		if m.ControlPlane {
-			n++
-		}
-	}
-	return n
-}
-
 // inspections are those of the host itself: each writes fields of its own.
 func (h Host) inspections(
 	ctx context.Context, f *facts.Facts, s inspect.Scope, status supervised.Status,
@@ -151,6 +141,7 @@ func (h Host) inspections(
 ) []func() {
 	m := system.Inspector{Scope: s, Probes: h.System}
 	d := daemons.Inspector{Scope: s, Probes: h.Daemons}
+	nodes := facts.ControlPlane(f.Network.Members) // now, as Answers changes members
 	all := []func(){
 		func() { f.Machine.Clocks, f.Machine.Unsynced = m.Clocks(ctx, servers), m.Unsynced() },
 		func() { f.Machine.Kernel, f.Machine.Ranges = m.Kernel(), m.Ranges() },
@@ -162,7 +153,7 @@ func (h Host) inspections(
 				to.Plan = by
 			}
 			r := routed.Inspector{Scope: to, Probes: h.Routed, Host: h.Inspector,
-				Passwords: h.Passwords, Nodes: controlPlane(f.Network.Members)}
+				Passwords: h.Passwords, Nodes: nodes}
 			f.Routed = r.Routed(ctx)
 		},
 	}

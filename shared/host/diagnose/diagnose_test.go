@@ -415,6 +415,14 @@ func TestDiagnose_Announcer(t *testing.T) {
 		{"BFD's port", true, doctor.CheckBGPPorts, func(h *diagnose.Host) {
 			h.Routed.Sockets = func() ([]facts.Socket, error) { return []facts.Socket{{Network: "udp", Port: 3784}}, nil }
 		}},
+		{"routers that do not lead to a node from which VIPs are kept away", true, "", func(h *diagnose.Host) {
+			for _, n := range []string{"11", "12", "13"} {
+				addNode(h, kube.Node{ControlPlane: true, Apart: n == "11", Candidate: fakehost.Node("m"+n, "192.0.2."+n)})
+			}
+			h.Routed.Spread = func(_ context.Context, q spread.Question) facts.Spread {
+				return facts.Spread{VIP: q.VIP, Asked: q.Most, Hosts: []facts.Answerer{{Names: []string{"m12"}, Times: q.Most / 2}, {Names: []string{"m13"}, Times: q.Most / 2}}}
+			}
+		}},
 		{"routers that lead to one node", true, doctor.CheckWidth, func(h *diagnose.Host) {
 			for _, n := range []string{"11", "12", "13"} {
 				addNode(h, kube.Node{ControlPlane: true, Candidate: fakehost.Node("m"+n, "192.0.2."+n)})

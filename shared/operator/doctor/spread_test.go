@@ -94,6 +94,22 @@ func unreported(f *facts.Facts) {
 // down2 has m2 not work.
 func down2(f *facts.Facts) { f.Network.Members[1].Down = at }
 
+// apart2 has VIPs kept away from m2.
+func apart2(f *facts.Facts) { f.Network.Members[1].Apart = true }
+
+// failing has so many of the connections fail.
+func failing(n int) func(*facts.Facts) {
+	return func(f *facts.Facts) { f.Routed.Spreads[0].Failed, f.Routed.Spreads[0].Why = n, "refused" }
+}
+
+// also changes facts after that.
+func also(first, then func(*facts.Facts)) func(*facts.Facts) {
+	return func(f *facts.Facts) {
+		first(f)
+		then(f)
+	}
+}
+
 func init() { cases = slices.Concat(cases, spreadCases) }
 
 var (
@@ -129,6 +145,11 @@ var spreadCases = []testCase{
 		f.Daemons.Servers = nil
 	}), ""},
 	{CheckFiltered, "it comes", worker(0, three, three, nil, "m1"), ""},
+	{CheckFiltered, "VIPs are kept away from a node", worker(0, three, three, also(unreported, apart2)), "none to this one, which m1, m3 should announce"},
+	{CheckNotReported, "VIPs are kept away from all others", announcer(func(s *announcing.Seen) {
+		alone(s)
+		s.Status.VIPs[0].Grade = 5
+	}, func(f *facts.Facts) { f.Network.Members[0].Apart, f.Network.Members[2].Apart = true, true }), ""},
 
 	{CheckWidth, "one of a rack", worker(0, one, []int{3}, nil, "m2"), "of 96 connections from here none came to m1, m3, and 3 nodes are to share them: m2 (96) answered"},
 	{CheckWidth, "two of a rack", worker(0, one, []int{3}, nil, "m2", "m1"), "none came to m3"},
@@ -144,6 +165,10 @@ var spreadCases = []testCase{
 	{CheckWidth, "nothing answers at kubelet's port", worker(0, one, []int{3}, nil), ""},
 	{CheckWidth, "ranked nodes", worker(0, one, []int{3}, func(f *facts.Facts) { f.Plan.BGP.Mode = routing.Preferred }, "m1"), ""},
 	{CheckWidth, "one does not work", worker(0, one, []int{3}, down2, "m1", "m3"), ""},
+	{CheckWidth, "VIPs are kept away from one", worker(0, one, []int{3}, apart2, "m1", "m3"), ""},
+	{CheckWidth, "VIPs are kept away from one, and one is missed", worker(0, one, []int{3}, apart2, "m1"), "none came to m3, and 2 nodes are to share them"},
+	{CheckWidth, "a third of the connections failed", worker(0, one, []int{3}, failing(32), "m1", "m3"), ""},
+	{CheckWidth, "few connections failed", worker(0, one, []int{3}, failing(8), "m1", "m3"), "of 88 connections from here none came to m2"},
 	{CheckWidth, "the API did not answer", worker(0, one, []int{3}, func(f *facts.Facts) {
 		for i := range f.Network.Members {
 			f.Network.Members[i].Named = false
@@ -155,6 +180,7 @@ var spreadCases = []testCase{
 	}, "m1"), ""},
 
 	{CheckRacks, "two and one", master("", two, []int{2, 1}, reporting(0)), "25 % each in rack 10.1.0.0/24 (m1, m2), 50 % each in rack 10.1.1.0/24 (m3)"},
+	{CheckRacks, "two and one, and VIPs are kept away from one of the two", also(master("", two, []int{2, 1}, reporting(0)), apart2), ""},
 	{CheckRacks, "other numbers of routers", master("", []int{2, 1, 1}, three, reporting(0)), "50 % each in rack 10.1.0.0/24 (m1), 25 % each in rack 10.1.1.0/24 (m2), 25 % each in rack 10.1.2.0/24 (m3)"},
 	{CheckRacks, "twice the nodes, and twice the routers", master("", []int{2, 1}, []int{2, 1}, reporting(0)), ""},
 	{CheckRacks, "one each", master("", three, three, reporting(0)), ""},

@@ -54,9 +54,20 @@ type Member struct {
 	ControlPlane bool
 	Self         bool
 	Named        bool // by the API; else by this host's memory or configuration
+	Apart        bool // by a label of its Node VIPs are kept away from it
 
 	Rank string    // in the election of the API VIP, as its Node has it; empty for none
 	Down time.Time // since when its kubelet does not work; zero if it works
+}
+
+// ControlPlane is how many members are nodes of the control plane.
+func ControlPlane(members []Member) (n int) {
+	for _, m := range members {
+		if m.ControlPlane {
+			n++
+		}
+	}
+	return n
 }
 
 // Reached is how another host is reached.

@@ -37,6 +37,13 @@ type Spread struct {
 	Hosts  []Answerer
 }
 
+// Unsure reports whether so many connections failed as may have been those of one of so many nodes,
+// and not all nodes have answered: one that routers use and that does not answer cannot be told
+// from one that they do not use. Half of such a node's share is enough, as shares differ.
+func (s Spread) Unsure(nodes int) bool {
+	return s.Failed > 0 && len(s.Hosts) < nodes && 2*nodes*s.Failed >= s.Asked
+}
+
 // Answerer is a host that has answered, by the names and addresses in its kubelet's certificate.
 type Answerer struct {
 	Names []string

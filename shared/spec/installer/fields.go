@@ -109,7 +109,8 @@ func served(own ...string) fields {
 
 func baremetalFields() fields {
 	router := anything("peerAddress", "peerASN", "password", "port", "bfdEnabled", "ebgpMultiHop",
-		"holdTime", "keepaliveTime")
+		"holdTime", "keepaliveTime", "failureDetection", "peerReachability", "holdTimeSeconds",
+		"keepaliveTimeSeconds")
 	return served("libvirtURI", "clusterProvisioningIP", "provisioningHostIP",
 		"bootstrapProvisioningIP", "externalBridge", "externalMACAddress", "provisioningNetwork",
 		"provisioningBridge", "provisioningMACAddress", "provisioningNetworkInterface",

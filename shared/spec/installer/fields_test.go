@@ -38,3 +38,23 @@ func TestKnownFields(t *testing.T) {
 		}
 	}
 }
+
+// TestKnownFields_Routers holds that the words of newer and of older installers for routers are known, and that
+// another one is reported, of routers of all hosts and of one.
+func TestKnownFields_Routers(t *testing.T) {
+	for name, want := range map[string]string{"failureDetection: BFD": "", `bfdEnabled: "true"`: "", "holdTimeSeconds: 9, keepaliveTimeSeconds: 3": "", "peerReachability: DirectlyConnected": "", "holdTimer: 9": "no such field"} {
+		router := "[{peerAddress: 192.0.2.1, peerASN: 65101, " + name + "}]"
+		text := "apiVersion: v1\nbaseDomain: example.com\nmetadata: {name: prod}\ncontrolPlane: {replicas: 3}\nnetworking: {machineNetwork: [{cidr: 192.0.2.0/24}]}\nplatform:\n  baremetal:\n    apiVIPs: [198.51.100.5]\n" +
+			"    ingressVIPs: [198.51.100.6]\n    bgpVIPConfig: {localASN: 64512, peers: " + router + "}\n    hosts: [{name: m0, role: master, bootMACAddress: '52:54:00:00:00:01', bgpPeers: " + router + "}]\n"
+		_, findings := spec.Parse("c", []byte(text), spec.Knobs{})
+		reported := 0
+		for _, f := range findings {
+			if strings.Contains(f.Text, "no such field") {
+				reported++
+			}
+		}
+		if findings.HasErrors() || reported != map[string]int{"": 0, "no such field": 2}[want] {
+			t.Errorf("%s: %v", name, findings)
+		}
+	}
+}

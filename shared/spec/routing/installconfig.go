@@ -4,13 +4,12 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"strconv"
-	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/secret"
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 	"github.com/onprem-infra/onprem-infra/shared/spec/network"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/grammar"
+	"github.com/onprem-infra/onprem-infra/shared/spec/routing/session"
 	"github.com/onprem-infra/onprem-infra/shared/spec/routing/timers"
 )
 
@@ -75,13 +74,10 @@ func near(peers []peer, in network.Network, machines network.List[network.Networ
 	return own
 }
 
-// readInstallPeers reads routers. Each may have timers of its own there; a rack has those of all,
-// which are the shortest.
-func readInstallPeers(r *document.Reader, v document.Value) (peers []peer,
-	t timers.Draft) {
+// readInstallPeers reads routers. Each may have timers of its own there; a rack has those of all.
+func readInstallPeers(r *document.Reader, v document.Value) (peers []peer, t timers.Draft) {
 	list, _ := r.List(v)
-	t = timers.Draft{At: v.At}
-	bfd := []string{}
+	var all []session.Session
 	for _, e := range list {
 		o := r.Map(e)
 		p := peer{at: o.At, asn: readASN(r, r.Field(o, "peerASN")),
@@ -94,47 +90,13 @@ func readInstallPeers(r *document.Reader, v document.Value) (peers []peer,
 			r.Errorf(n.At, "%d is not the port of BGP, 179, which FRR uses here: remove it",
 				n.Value)
 		}
-		if far := grammar.Bool(r, r.Field(o, "ebgpMultiHop")); far.Value {
-			p.hops = document.Given(mostHops, far.At)
+		with := session.Read(r, o)
+		if with.Far.Value {
+			p.hops = document.Given(mostHops, with.Far.At)
 		}
-		does := r.Text(r.Field(o, "bfdEnabled"))
-		r.OneOf(does, "true", "false")
-		bfd = append(bfd, does.Value)
-		t.Hold = shorter(t.Hold, seconds(r, r.Field(o, "holdTime")))
-		t.Keepalive = shorter(t.Keepalive, seconds(r, r.Field(o, "keepaliveTime")))
-		if does.OK && does.Value == "false" {
-			t.Interval = document.Given(timers.Off, does.At)
-		}
-		peers = append(peers, p)
+		peers, all = append(peers, p), append(all, with)
 	}
-	switch {
-	case t.Interval.OK && slices.ContainsFunc(bfd, func(s string) bool { return s != "false" }):
-		r.Warnf(t.Interval.At, "a host does BFD with all of its routers or with none: it does "+
-			"none")
-	case len(bfd) > 0 && slices.Contains(bfd, "") && !t.Interval.OK:
-		r.Warnf(v.At, "a router without bfdEnabled has BFD here, and has none with OpenShift's "+
-			"own speaker: configure it there, or write bfdEnabled: \"false\"")
-	}
-	return peers, t
-}
-
-// shorter is the shorter one of two times, of which either may not be given.
-func shorter(a, b document.Scalar[time.Duration]) document.Scalar[time.Duration] {
-	if !a.OK || b.OK && b.Value < a.Value {
-		return b
-	}
-	return a
-}
-
-// seconds reads a time as 90s, or as a number of seconds.
-func seconds(r *document.Reader, v document.Value) document.Scalar[time.Duration] {
-	text := readASN(r, v) // a number, or a text
-	return grammar.As(&r.Report, text, func(text string) (time.Duration, string) {
-		if n, err := strconv.Atoi(text); err == nil && n > 0 {
-			return time.Duration(n) * time.Second, ""
-		}
-		return timers.Span(text)
-	})
+	return peers, session.Timers(&r.Report, v.At, all)
 }
 
 // passwords are those of routers that the document has, by their addresses; nil for none.

@@ -46,20 +46,21 @@ func readInstallConfig(t *testing.T, text, vips string) (Settings, []string) {
 // that are in it, one for each host that has routers of its own, and passwords that no plan has.
 func TestReadInstallConfig(t *testing.T) {
 	a := netip.MustParseAddr
-	got, findings := readInstallConfig(t, section, "198.51.100.5")
-	if len(findings) > 0 {
-		t.Fatal(findings)
-	}
-	passwords := got.Passwords
-	got.Passwords = nil
 	timers := Timers{Hold: 9 * time.Second, Keepalive: 3 * time.Second}
 	want := Settings{Management: BGP, BGP: BGPSettings{ASN: 64512, Communities: []string{"64512:100"}, Racks: []Rack{
 		{Network: netip.MustParsePrefix("10.1.0.0/24"), Timers: timers, Peers: []Peer{{Address: a("10.1.0.1"), ASN: 65101}}},
 		{Network: netip.MustParsePrefix("10.2.0.0/24"), Timers: timers, Peers: []Peer{{Address: a("10.2.0.1"), ASN: 65102}}},
 		{Name: "m0", Timers: Timers{Interval: Off}, Peers: []Peer{{Address: a("10.9.0.1"), ASN: 65103, Hops: 254}}},
 	}}}
-	if !reflect.DeepEqual(got, want) || len(passwords) != 1 || passwords[a("10.1.0.1")].Reveal() != "s3cret" {
-		t.Errorf("%+v, %d passwords\nwant\n%+v", got, len(passwords), want)
+	newest := strings.NewReplacer(`bfdEnabled: "true"`, "failureDetection: BFD", `bfdEnabled: "false"`, "failureDetection: HoldTimer", "ebgpMultiHop: true", "peerReachability: MultiHop",
+		"holdTime: 90s", "holdTimeSeconds: 90", "holdTime: 9", "holdTimeSeconds: 9", "keepaliveTime: 3", "keepaliveTimeSeconds: 3").Replace(section)
+	for name, text := range map[string]string{"the former spelling": section, "the newest spelling": newest} {
+		got, findings := readInstallConfig(t, text, "198.51.100.5")
+		passwords := got.Passwords
+		got.Passwords = nil
+		if len(findings) > 0 || !reflect.DeepEqual(got, want) || len(passwords) != 1 || passwords[a("10.1.0.1")].Reveal() != "s3cret" {
+			t.Errorf("%s: %q, %+v, %d passwords\nwant\n%+v", name, findings, got, len(passwords), want)
+		}
 	}
 	if none, findings := readInstallConfig(t, "x: 1\n", "10.1.0.5"); len(findings) > 0 || !reflect.DeepEqual(none, Settings{}) {
 		t.Errorf("without a word of it: %q, %+v", findings, none)
@@ -83,7 +84,7 @@ func TestInstallConfig_Check(t *testing.T) {
 		"another port":           {"holdTime: 90s", "holdTime: 90s, port: 1790", "198.51.100.5", "bgpVIPConfig.peers[0].port: 1790 is not the port of BGP"},
 		"a word that is none":    {`bfdEnabled: "true"}`, `bfdEnabled: "yes"}`, "198.51.100.5", `bfdEnabled: "yes" is not known`},
 		"a truth value":          {`bfdEnabled: "true"}`, `bfdEnabled: true}`, "198.51.100.5", "bfdEnabled: want a string"},
-		"no word of BFD":         {`, bfdEnabled: "true"}`, "}", "198.51.100.5", "warning: bgpVIPConfig.peers: a router without bfdEnabled has BFD here"},
+		"no word of BFD":         {`, bfdEnabled: "true"}`, "}", "198.51.100.5", "warning: bgpVIPConfig.peers: a router without failureDetection, formerly bfdEnabled, has BFD here"},
 		"BFD of one of two":      {`bfdEnabled: "true"}`, `bfdEnabled: "false"}`, "198.51.100.5", "with all of its routers or with none"},
 		"a hold time of none":    {"holdTime: 90s", "holdTime: soon", "198.51.100.5", "holdTime: \"soon\" is no time"},
 		"a hold time too short":  {"holdTime: 9,", "holdTime: 2,", "198.51.100.5", "a hold time of 2s is below 3s"},

@@ -65,7 +65,7 @@ func (i Inspector) Members(ctx context.Context, vips []facts.VIP) (out []facts.M
 	for _, n := range nodes {
 		m := facts.Member{
 			Name: n.Name, Addresses: n.InternalIPs, ControlPlane: n.ControlPlane, Named: true,
-			Rank: n.Rank,
+			Rank: n.Rank, Apart: n.Apart,
 		}
 		if !n.Ready {
 			m.Down = n.Since

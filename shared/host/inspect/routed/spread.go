@@ -2,7 +2,7 @@ package routed
 
 import (
 	"context"
-	"errors"
+	"fmt"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/spread"
@@ -32,8 +32,10 @@ func (i Inspector) spreads(ctx context.Context) (all []facts.Spread) {
 			Most: min(forEach*i.Nodes, most), Enough: i.Nodes})
 	})
 	for _, s := range all {
-		if len(s.Hosts) == 0 && s.Failed > 0 {
-			i.Unseen.Add("which nodes answer at the VIP "+s.VIP.String(), errors.New(s.Why))
+		if s.Unsure(i.Nodes) {
+			i.Unseen.Add("which nodes answer at the VIP "+s.VIP.String(), fmt.Errorf(
+				"%d of %d connections to kubelet's port %d failed: %s", s.Failed, s.Asked,
+				spread.Kubelet, s.Why))
 		}
 	}
 	return all

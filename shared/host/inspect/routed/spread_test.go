@@ -58,3 +58,34 @@ func TestRouted_Spread(t *testing.T) {
 		}
 	}
 }
+
+// TestRouted_Unsure holds that it is not known which nodes routers use where as many connections failed as one
+// node may have had.
+func TestRouted_Unsure(t *testing.T) {
+	for name, tt := range map[string]struct {
+		asked, failed, hosts int
+		want                 string
+	}{
+		"a third":                            {96, 32, 2, "32 of 96 connections to kubelet's port 10250 failed: refused"},
+		"a sixth":                            {96, 16, 2, "16 of 96"},
+		"fewer":                              {96, 15, 2, ""},
+		"none":                               {96, 0, 2, ""},
+		"some, until all nodes answered":     {12, 6, 3, ""},
+		"some, and one node was to be known": {12, 6, 1, "6 of 12"},
+	} {
+		i, _ := node(t, true, nil)
+		i.Scope.Host.Links, i.Nodes = fakehost.Links("192.0.2.11/24"), 3
+		i.Spread = func(_ context.Context, q spread.Question) facts.Spread {
+			s := facts.Spread{VIP: q.VIP, Asked: tt.asked, Failed: tt.failed, Hosts: make([]facts.Answerer, tt.hosts)}
+			if tt.failed > 0 {
+				s.Why = "refused"
+			}
+			return s
+		}
+		i.Routed(t.Context())
+		text := strings.Join(i.Unseen.List(), "\n")
+		if tt.want == "" && strings.Contains(text, "which nodes answer") || !strings.Contains(text, tt.want) {
+			t.Errorf("%s: %q, want %q", name, text, tt.want)
+		}
+	}
+}

@@ -15,8 +15,7 @@ type node struct {
 	rack string
 }
 
-// nodes are those of the control plane that the API names; none if the rack of one cannot be known
-// by its addresses.
+// nodes are those that may announce VIPs; none if the rack of one cannot be known by its addresses.
 func nodes(f facts.Facts) (all []node) {
 	if f.Plan.BGP == nil {
 		return nil
@@ -27,7 +26,7 @@ func nodes(f facts.Facts) (all []node) {
 		}
 	}
 	for _, m := range f.Network.Members {
-		if !m.ControlPlane || !m.Named {
+		if !mayAnnounce(m) {
 			continue
 		}
 		r, err := f.Plan.BGP.Find("", m.Addresses)
@@ -38,6 +37,10 @@ func nodes(f facts.Facts) (all []node) {
 	}
 	return all
 }
+
+// mayAnnounce is of nodes of the control plane that the API names, without those from which an
+// administrator keeps VIPs away.
+func mayAnnounce(m facts.Member) bool { return m.ControlPlane && m.Named && !m.Apart }
 
 // serve leaves out nodes that do not work: they announce nothing.
 func serve(f facts.Facts, all []node) []node {
@@ -78,6 +81,9 @@ func Width(f facts.Facts) (out facts.Faults) {
 			seen = append(seen, fmt.Sprintf("%s (%d)", name, h.Times))
 		}
 		idle := without(near, func(n node) bool { return answered[n.Name] })
+		if s.Unsure(facts.ControlPlane(f.Network.Members)) {
+			continue // it is reported as unseen
+		}
 		if len(near) < 2 || len(s.Hosts) == 0 || answered[""] || len(idle) == 0 {
 			continue
 		}

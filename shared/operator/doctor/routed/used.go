@@ -53,7 +53,7 @@ func others(v announcing.VIP, router string) string {
 	return " (" + strings.Join(all, ", ") + ")"
 }
 
-// ready are the other control plane nodes that the API names, and whose own API server is ready.
+// ready are the other nodes that may announce VIPs, and whose own API server is ready.
 func ready(f facts.Facts) (all []string) {
 	for _, n := range serve(f, members(f)) {
 		for _, s := range f.Daemons.Servers {
@@ -67,10 +67,10 @@ func ready(f facts.Facts) (all []string) {
 	return all
 }
 
-// members are the other nodes of the control plane that the API names, wherever they are.
+// members are the other nodes that may announce VIPs, wherever they are.
 func members(f facts.Facts) (all []node) {
 	for _, m := range f.Network.Members {
-		if m.ControlPlane && m.Named && !m.Self {
+		if mayAnnounce(m) && !m.Self {
 			all = append(all, node{Member: m})
 		}
 	}
