@@ -22,7 +22,7 @@ func At(port uint16) (bool, error) {
 		question.AddData(request{family, port})
 		found, err := question.Execute(unix.NETLINK_SOCK_DIAG, 0)
 		if err != nil && !errors.Is(err, netlink.ErrDumpInterrupted) {
-			return false, fmt.Errorf("look for a listener at port %d: %w", port, err)
+			return false, fmt.Errorf("ask for a listener at port %d: %w", port, err)
 		}
 		if len(found) > 0 {
 			return true, nil
