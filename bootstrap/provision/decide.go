@@ -311,6 +311,12 @@ func (d *decision) settled() (evidence, wait string) {
 	if len(d.Requests) > 0 {
 		return "", "the requests of Ironic to be made"
 	}
+	for _, h := range d.Progress.Hosts {
+		if h.Waits != "" && d.memory.Hosts[h.Name].Ended {
+			return "", fmt.Sprintf("%s, which joined as Ironic was to end its deployment, and "+
+				"awaits %s", h.Name, h.Waits)
+		}
+	}
 	return fmt.Sprintf("none of %d nodes is in motion", len(d.Ironic.Nodes)), ""
 }
 
