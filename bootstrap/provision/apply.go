@@ -12,6 +12,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
 )
 
@@ -31,6 +32,9 @@ func status(p progress.Progress) string {
 // Apply writes the journal first: what is not there is not done. Then the parts get their orders,
 // and Ironic its requests, those of different hosts at the same time.
 func (r *Room) Apply(ctx context.Context, d Desired) error {
+	if d.Unread != nil {
+		return errors.Join(d.Unread, r.guard(ctx, d.Guards))
+	}
 	if err := r.remember(d.Entries...); err != nil {
 		return errors.Join(err, r.guard(ctx, d.Guards))
 	}
@@ -40,17 +44,8 @@ func (r *Room) Apply(ctx context.Context, d Desired) error {
 	if unnoted == nil {
 		maps.Copy(r.noted, d.Noted)
 	}
-	now, err := r.Host.Orders()
-	if err != nil {
-		return err
-	}
-	if now.Generation != d.Orders.Generation {
-		if err := permitted(r.memory, d.Orders); err != nil {
-			return err
-		}
-		if err := r.Host.WriteOrders(d.Orders); err != nil {
-			return err
-		}
+	if err := r.writeOrders(d.Orders); err != nil {
+		return errors.Join(err, r.guard(ctx, d.Guards))
 	}
 	if d.Examine {
 		loop.Wake(r.checks.due)
@@ -58,7 +53,20 @@ func (r *Room) Apply(ctx context.Context, d Desired) error {
 	return errors.Join(r.request(ctx, d), r.handOver(ctx, d.Handover), unnoted)
 }
 
-// guard makes the requests of a round of which nothing else is done. They change no host.
+// writeOrders gives the parts their orders, if those are others than they have.
+func (r *Room) writeOrders(want orders.Orders) error {
+	now, err := r.Host.Orders()
+	if err != nil || now.Generation == want.Generation {
+		return err
+	}
+	if err := permitted(r.memory, want); err != nil {
+		return err
+	}
+	return r.Host.WriteOrders(want)
+}
+
+// guard makes the requests of a round of which nothing else is done. They change no host, and are
+// not in the journal: one that Ironic refuses is made in each round, and would fill it.
 func (r *Room) guard(ctx context.Context, all []node.Request) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, asking)
 	defer cancel()
@@ -88,6 +96,9 @@ const asking = 90 * time.Second
 // request makes the requests. One that Ironic refuses for good has failed; any other is made again
 // in a later round, such as those for a node that Ironic has locked.
 func (r *Room) request(ctx context.Context, d Desired) error {
+	if d.Guarded {
+		return r.guard(ctx, d.Guards)
+	}
 	ctx, cancel := context.WithTimeout(ctx, asking)
 	defer cancel()
 	var mu sync.Mutex

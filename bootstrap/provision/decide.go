@@ -18,11 +18,13 @@ import (
 
 // Desired is what a round does, in this order.
 type Desired struct {
+	Unread   error // why nothing but Guards follows
 	Entries  []ledger.Entry
 	Orders   orders.Orders
 	Examine  bool // a preflight is due
 	Requests map[string][]node.Request
-	Guards   []node.Request // instead of Requests, if the journal cannot be written
+	Guards   []node.Request // in a phase without Requests, or if those cannot be made
+	Guarded  bool           // it is such a phase
 	Accounts string         // which file of accounts Requests are made with
 	Progress progress.Progress
 	Watched  map[string]bool
@@ -35,6 +37,10 @@ type Desired struct {
 func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	d := &decision{Room: r, Snapshot: s, memory: r.memory}
 	d.Requests, d.Watched = map[string][]node.Request{}, map[string]bool{}
+	if s.Unread != nil {
+		d.guardHosts()
+		return Desired{Unread: s.Unread, Guards: d.Guards}, loop.Reasons{"nothing is decided"}
+	}
 	d.Noted = map[string]noted{}
 	d.Progress.Hosts = []progress.Host{}
 	if !r.started {
@@ -134,12 +140,12 @@ func (d *decision) decideHosts() {
 // guardHosts keeps Ironic from the disks of hosts in the phases in which it is on and deploys none:
 // after a power cut its database may have deployments that are over.
 func (d *decision) guardHosts() {
+	d.Guarded = true
 	for _, h := range d.Plan.Deployed() {
 		if len(d.Ironic.Nodes) == 0 {
 			return
 		}
 		if guard := machine.Decide(d.view(h)).Guard; guard != nil {
-			d.Requests[h.Name] = []node.Request{*guard}
 			d.Guards = append(d.Guards, *guard)
 		}
 	}
@@ -310,6 +316,12 @@ func (d *decision) settled() (evidence, wait string) {
 	}
 	if len(d.Requests) > 0 {
 		return "", "the requests of Ironic to be made"
+	}
+	for _, h := range d.Progress.Hosts {
+		if h.Waits != "" && d.memory.Hosts[h.Name].Ended {
+			return "", fmt.Sprintf("%s, which joined as Ironic was to end its deployment, and "+
+				"awaits %s", h.Name, h.Waits)
+		}
 	}
 	return fmt.Sprintf("none of %d nodes is in motion", len(d.Ironic.Nodes)), ""
 }

@@ -20,6 +20,7 @@ import (
 // Snapshot is what was seen at an instant.
 type Snapshot struct {
 	Now      time.Time
+	Unread   error         // why it is not whole; Joined and Ironic are still of this instant
 	Orders   orders.Orders // those in the file
 	Reports  map[orders.Part]orders.Report
 	Accounts hostfile.File
@@ -42,7 +43,9 @@ type Answer struct {
 	Disks   map[string]node.Disks // by host
 }
 
-// Observe reads. The first time it reads the journal, without which nothing is decided.
+// Observe reads. The first time it reads the journal, without which nothing is decided. Of what
+// else cannot be read the snapshot has the error: that a disk is kept from its ramdisk follows from
+// the journal and from Ironic alone.
 func (r *Room) Observe(ctx context.Context) (Snapshot, error) {
 	if !r.read {
 		all, err := r.Journal.Read()
@@ -52,13 +55,22 @@ func (r *Room) Observe(ctx context.Context) (Snapshot, error) {
 		r.memory, r.read = ledger.Fold(all), true
 	}
 	s := Snapshot{Now: r.Now(), Reports: map[orders.Part]orders.Report{}}
-	var err error
+	s.Unread = r.observe(ctx, &s)
+	if s.Unread != nil && slices.Contains(on(r.memory.Phase), orders.Ironic) {
+		s.Joined, s.Listed = r.Joined()
+		s.Ironic.Nodes, s.Ironic.Err = r.Ironic.Nodes(ctx)
+	}
+	return s, nil
+}
+
+// observe reads all that a decision follows from.
+func (r *Room) observe(ctx context.Context, s *Snapshot) (err error) {
 	if s.Orders, err = r.Host.Orders(); err != nil {
-		return s, err
+		return err
 	}
 	for _, p := range r.parts() {
 		if s.Reports[p], err = r.Host.Report(p); err != nil {
-			return s, err
+			return err
 		}
 	}
 	r.checks.mu.Lock()
@@ -68,14 +80,14 @@ func (r *Room) Observe(ctx context.Context) (Snapshot, error) {
 	case progress.Services:
 		s.Ironic.Drivers, s.Ironic.Err = r.Ironic.Drivers(ctx)
 	case progress.Deploy, progress.Settle:
-		if err := r.observeHosts(ctx, &s); err != nil {
-			return s, err
+		if err := r.observeHosts(ctx, s); err != nil {
+			return err
 		}
 	case progress.Announce, progress.DHCPOff: // Ironic is on still
 		s.Ironic.Nodes, s.Ironic.Err = r.Ironic.Nodes(ctx)
 	}
 	s.Cluster, err = r.observeCluster(ctx, s.Now)
-	return s, err
+	return err
 }
 
 // observeHosts reads what the hosts' deployment follows from. That Ironic does not answer is no

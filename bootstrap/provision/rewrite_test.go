@@ -11,6 +11,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/bootstrap/provision/machine"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
 	"github.com/onprem-infra/onprem-infra/shared/rootdisk"
 	"github.com/onprem-infra/onprem-infra/test/fakeironic"
@@ -225,14 +226,18 @@ func TestRun_OtherHints(t *testing.T) {
 // A power cut of all takes the last changes of Ironic's database, and hosts boot from the network.
 // Ironic's node of one that has joined waits for a ramdisk again, as before the disk was written. It
 // must not have the disk written, and the host's power is not switched. The same holds while the journal
-// cannot be written.
+// cannot be written, or a file cannot be read that this does not follow from.
 func TestRun_Revived(t *testing.T) {
-	for name, full := range map[string]bool{"": false, "the disk is full": true} {
-		t.Run(name, func(t *testing.T) { testRevived(t, full) })
+	tests := map[string]func(*rig){"": func(*rig) {}, "the disk is full": func(r *rig) { r.full = true }}
+	for _, file := range []string{"orders", "report", "secrets", "image", "traces", "rewrite"} {
+		tests["no "+file] = func(r *rig) { r.unread = file }
+	}
+	for name, fault := range tests {
+		t.Run(name, func(t *testing.T) { testRevived(t, fault) })
 	}
 }
 
-func testRevived(t *testing.T, full bool) {
+func testRevived(t *testing.T, fault func(*rig)) {
 	r := newRig(1)
 	late := r.world.Machines[1]
 	late.Lost = 1
@@ -261,9 +266,9 @@ func testRevived(t *testing.T, full bool) {
 	}
 	r.boot()
 	r.until(t.Context(), time.Second, func() bool { return false })
-	r.full = full
+	fault(r)
 	r.until(t.Context(), 2*time.Minute, func() bool { return false })
-	r.full = false
+	r.full, r.unread = false, ""
 	for _, n := range r.world.Nodes {
 		if n.Name != late.Name && (n.State != node.DeployWait || !n.Maintenance.Held()) {
 			t.Errorf("%s is %q, in maintenance %+v", n.Name, n.State, n.Maintenance)
@@ -317,4 +322,45 @@ func TestRun_RevivedAfterDeploy(t *testing.T) {
 	r.cluster.away = false
 	r.at(t, progress.Ended)
 	r.sound(t)
+}
+
+// A guard that Ironic refuses is asked for in each round, as a disk is at stake, and leaves no entry.
+func TestRun_GuardRefused(t *testing.T) {
+	r := newRig(1)
+	r.cluster.away = true
+	r.at(t, progress.Announce)
+	for _, n := range r.world.Nodes {
+		n.State, n.Step = node.DeployWait, node.Step{Index: -1}
+	}
+	asked := 0
+	r.refuses = func(q node.Request) error {
+		asked++
+		return fakeironic.Refusal{Text: "400"}
+	}
+	r.until(t.Context(), 3*time.Second, func() bool { return false })
+	size := len(r.file)
+	r.until(t.Context(), 10*time.Second, func() bool { return false })
+	if asked < 10*len(r.world.Nodes) || len(r.file) != size {
+		t.Errorf("%d guards, %d bytes more in the journal:\n%s", asked, len(r.file)-size, r.file[size:])
+	}
+	r.refuses = nil
+	r.until(t.Context(), 2*time.Second, func() bool { return false })
+	for _, n := range r.world.Nodes {
+		if !n.Maintenance.Held() {
+			t.Errorf("%s is not held", n.Name)
+		}
+	}
+}
+
+// Guards are asked for where the parts cannot get their orders.
+func TestApply_GuardWithoutOrders(t *testing.T) {
+	r := newRig(1)
+	r.at(t, progress.Deploy)
+	r.until(t.Context(), 20*time.Second, func() bool { return false })
+	n := r.world.Nodes[0]
+	guards := []node.Request{{Verb: node.Hold, UUID: n.UUID}}
+	again := orders.Orders{Generation: r.orders.Generation + 1, On: []orders.Part{"no such part"}}
+	if err := r.room.Apply(t.Context(), Desired{Orders: again, Guards: guards}); err == nil || !n.Maintenance.Held() {
+		t.Errorf("%v, in maintenance %+v", err, n.Maintenance)
+	}
 }

@@ -79,9 +79,13 @@ type rig struct {
 	journal   ledger.Memory // of file, as it was when it had so many bytes
 	folded    int
 
-	seed  uint64
-	kills bool // the program may be killed at any effect
-	calls int
+	seed   uint64
+	kills  bool // the program may be killed at any effect
+	calls  int
+	starts int    // requests to start a host that has joined
+	unread string // the file that cannot be read
+	// refuses are the answers to a request instead of its effect.
+	refuses func(node.Request) error
 }
 
 func newRig(seed uint64) *rig {
@@ -149,7 +153,15 @@ func (r *rig) effect(place string, do func() error) error {
 	return err
 }
 
-func (r *rig) Orders() (orders.Orders, error) { return r.orders, nil }
+// reads is an error for the file that cannot be read.
+func (r *rig) reads(file string) error {
+	if r.unread == file {
+		return fmt.Errorf("read %s: %w", file, syscall.EIO)
+	}
+	return nil
+}
+
+func (r *rig) Orders() (orders.Orders, error) { return r.orders, r.reads("orders") }
 
 func (r *rig) WriteOrders(o orders.Orders) error {
 	return r.effect("orders", func() error {
@@ -163,7 +175,7 @@ func (r *rig) WriteOrders(o orders.Orders) error {
 	})
 }
 
-func (r *rig) Report(p orders.Part) (orders.Report, error) { return r.reports[p], nil }
+func (r *rig) Report(p orders.Part) (orders.Report, error) { return r.reports[p], r.reads("report") }
 
 func (r *rig) Secrets() (hostfile.File, string, error) {
 	var f hostfile.File
@@ -171,11 +183,11 @@ func (r *rig) Secrets() (hostfile.File, string, error) {
 		f.Hosts = append(f.Hosts, hostfile.Host{Name: name, Username: secret.New("admin"), Password: secret.New(password),
 			Ignition: secret.New(`{"ignition":{"version":"3.4.0"}}`), RootDisk: r.hints})
 	}
-	return f, r.revision, nil
+	return f, r.revision, r.reads("secrets")
 }
 
 func (r *rig) Image() (node.Image, error) {
-	return node.Image{URL: "http://172.22.0.2:6180/images/os.raw", SHA256: "ab", Format: "raw"}, nil
+	return node.Image{URL: "http://172.22.0.2:6180/images/os.raw", SHA256: "ab", Format: "raw"}, r.reads("image")
 }
 
 func (r *rig) Traces() (map[string]machine.Trace, error) {
@@ -187,7 +199,7 @@ func (r *rig) Traces() (map[string]machine.Trace, error) {
 		}
 		all[m.Name] = t
 	}
-	return all, nil
+	return all, r.reads("traces")
 }
 
 func (r *rig) Note(all ...events.Event) error {
@@ -195,7 +207,9 @@ func (r *rig) Note(all ...events.Event) error {
 	return nil
 }
 
-func (r *rig) Rewrite(host string) (orders.Rewrite, error) { return r.rewrites[host], nil }
+func (r *rig) Rewrite(host string) (orders.Rewrite, error) {
+	return r.rewrites[host], r.reads("rewrite")
+}
 
 // allow is a person who allows the disk of a host to be written anew, as the command does.
 func (r *rig) allow(m *fakeironic.Machine) {
@@ -260,7 +274,46 @@ func (i ironicOf) Disks(ctx context.Context, id string) (node.Disks, error) {
 	return i.r.world.Inventory(ctx, id)
 }
 func (i ironicOf) Do(ctx context.Context, q node.Request) error {
-	return i.r.effect(string(q.Verb)+q.UUID+q.Spec.Name, func() error { return i.r.world.Do(ctx, q) })
+	return i.r.effect(string(q.Verb)+q.UUID+q.Spec.Name, func() error {
+		if i.r.refuses != nil {
+			if err := i.r.refuses(q); err != nil {
+				return err
+			}
+		}
+		return i.r.world.Do(ctx, q)
+	})
+}
+
+// starts are how the first request to start a host that has joined comes to nothing: the program is
+// killed before it, its node is locked, its BMC does not answer, or Ironic refuses it for good.
+var starts = []error{errKilled, fakeironic.ErrLocked, errors.New("the BMC does not answer"), fakeironic.Refusal{Text: "400"}}
+
+// startsLate is a world in which the first request to start a host that has joined fails.
+func (r *rig) startsLate(why error) {
+	r.refuses = func(q node.Request) error {
+		if q.Verb != node.BootDisk || r.machine(q.UUID).Joined.IsZero() {
+			return nil
+		}
+		if r.starts++; r.starts > 1 {
+			return nil
+		}
+		return why
+	}
+}
+
+// machine is that of a node.
+func (r *rig) machine(uuid string) *fakeironic.Machine {
+	n := r.world.Nodes[slices.IndexFunc(r.world.Nodes, func(n *fakeironic.Node) bool { return n.UUID == uuid })]
+	return r.world.Machines[slices.IndexFunc(r.world.Machines, func(m *fakeironic.Machine) bool { return m.Name == n.Name })]
+}
+
+// node is that of a machine; nil for none.
+func (r *rig) node(m *fakeironic.Machine) *fakeironic.Node {
+	i := slices.IndexFunc(r.world.Nodes, func(n *fakeironic.Node) bool { return n.Name == m.Name })
+	if i < 0 {
+		return nil
+	}
+	return r.world.Nodes[i]
 }
 
 // parts follow their orders two seconds late.

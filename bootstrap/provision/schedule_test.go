@@ -13,6 +13,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/seeds"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
 	"github.com/onprem-infra/onprem-infra/shared/rootdisk"
 	"github.com/onprem-infra/onprem-infra/test/fakeironic"
@@ -77,11 +78,13 @@ const (
 	apiAway    = "the cluster's API is away"
 	backAsked  = "a person takes provisioning back"
 	released   = "a person has hosts of the cluster begin"
+	joinedLate = "a host joins as its deployment is ended"
+	startFails = "the start of a host that has joined fails"
 	common     = "power cut of all, the database is that of before, and hosts boot from the network"
 )
 
 // faults are all of them.
-var faults = []string{powerCut, lostData, formerData, ironicEnds, flap, password, lostBoot, badDisk, foreign, wrongHint, diskFull, cable, allowed, common, apiAway, backAsked, released}
+var faults = []string{powerCut, lostData, formerData, ironicEnds, flap, password, lostBoot, badDisk, foreign, wrongHint, diskFull, cable, allowed, common, apiAway, backAsked, released, joinedLate, startFails}
 
 // schedule is what happens in a run, from its seed.
 func schedule(random *rand.Rand) (all []fault) {
@@ -225,6 +228,26 @@ func handingSchedule(random *rand.Rand) (all []fault) {
 	return all
 }
 
+// joiningSchedule is a host that joins in the moment in which Ironic ends its deployment. Each machine
+// has that once at most, if it ever comes to that.
+func joiningSchedule(random *rand.Rand) (all []fault) {
+	for m := range 3 {
+		if random.IntN(2) == 0 {
+			continue
+		}
+		ends := func(r *rig) time.Time {
+			mm := r.world.Machines[m]
+			n := r.node(mm)
+			if n == nil || n.State != node.Deleting || !mm.On || !mm.Joined.IsZero() || r.complete[mm.Name].IsZero() {
+				return time.Time{}
+			}
+			return n.Changed
+		}
+		all = append(all, fault{time.Second, ends, joinedLate, func(r *rig) { r.world.Machines[m].Joined = r.world.Now }})
+	}
+	return all
+}
+
 // goOn is a person who has provisioning handed over again, and who starts the cluster's own Ironic that
 // was stopped, until both are done.
 func (r *rig) goOn() {
@@ -261,7 +284,9 @@ func run(ctx context.Context, seed uint64) outcome {
 	r := newRig(seed)
 	r.kills = seed%2 == 0
 	random := rand.New(rand.NewPCG(seed, 16))
+	r.startsLate(starts[seed/2%uint64(len(starts))])
 	all := append(schedule(random), handingSchedule(rand.New(rand.NewPCG(seed, 17)))...)
+	all = append(all, joiningSchedule(rand.New(rand.NewPCG(seed, 18)))...)
 	o := outcome{seed: seed, happened: map[string]int{}, cuts: map[progress.Phase]int{}, faults: all}
 	var back, last time.Time
 	ended := r.until(ctx, 6*time.Hour, func() bool {
@@ -299,6 +324,9 @@ func run(ctx context.Context, seed uint64) outcome {
 		if o.deployed && !m.On {
 			o.wrong = append(o.wrong, m.Name+" has joined, and is off")
 		}
+	}
+	if r.starts > 0 {
+		o.happened[startFails]++
 	}
 	o.takenBack = strings.Count(string(r.file), `"kind":"back"`)
 	for _, h := range r.shown.Hosts {

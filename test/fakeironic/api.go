@@ -64,6 +64,10 @@ func (w *World) Do(_ context.Context, r node.Request) error {
 	case node.Hold:
 		n.Maintenance = node.Maintenance{On: true, Reason: node.HoldReason}
 	case node.BootNet, node.BootDisk:
+		if r.Gently && n.machine.On && n.answers() {
+			n.Power = node.On
+			return nil
+		}
 		if !n.reset(w, true, r.Verb == node.BootNet) {
 			return errors.New("the BMC does not answer")
 		}

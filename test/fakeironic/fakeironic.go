@@ -250,10 +250,13 @@ func (m *Machine) begin(w *World) {
 	m.Begun++
 }
 
+// answers reports whether the BMC takes what Ironic asks of it.
+func (n *Node) answers() bool { return !n.machine.Dead && n.password == n.machine.Password }
+
 // reset is Ironic's use of the BMC's power.
 func (n *Node) reset(w *World, on, net bool) bool {
 	m := n.machine
-	if m.Dead || n.password != m.Password {
+	if !n.answers() {
 		return false
 	}
 	// What was asked of Ironic before the host had joined may follow after it, and one that is off may

@@ -16,8 +16,7 @@ func (d *decision) act() {
 	switch {
 	case d.hold():
 		return
-	case d.leftOff():
-		d.once(node.BootDisk, "it joined while Ironic ended its deployment, and switched it off")
+	case d.start():
 		return
 	case d.joined() && (d.Node != nil && !adoptable(d.Node.State)):
 		return // whatever Ironic knows of it: the host is a part of the cluster
@@ -45,13 +44,6 @@ func adoptable(s node.State) bool {
 		return true
 	}
 	return false
-}
-
-// leftOff reports whether a host joined a moment before it was switched off for the end of its
-// deployment: it is adopted by then, and was not started since.
-func (d *decision) leftOff() bool {
-	return d.joined() && d.Node != nil && d.Node.State == node.Active && !d.Node.Locked &&
-		d.known.Ended && d.known.Adopted
 }
 
 // late blocks a host that has not joined when the run ends.
@@ -195,10 +187,10 @@ func (d *decision) ask(verb node.Verb, r node.Request) {
 }
 
 // once makes a request that is not repeated by itself.
-func (d *decision) once(verb node.Verb, why string) {
-	d.record(ledger.Entry{Kind: ledger.Asked, Verb: verb, Cause: why})
-	d.requests = append(d.requests, node.Request{Verb: verb, UUID: d.Node.UUID,
-		Device: d.Host.device()})
+func (d *decision) once(r node.Request, why string) {
+	d.record(ledger.Entry{Kind: ledger.Asked, Verb: r.Verb, Cause: why})
+	r.UUID, r.Device = d.Node.UUID, d.Host.device()
+	d.requests = append(d.requests, r)
 }
 
 // phrase is a verb for people.

@@ -128,9 +128,10 @@ func (d *decision) active() {
 	d.await("it to boot from its disk and to join the cluster", 0)
 	switch {
 	case n.Power == node.Off && d.Now.Sub(d.known.DiskBoot) > relapse:
-		d.once(node.BootDisk, "its power is off")
+		d.once(node.Request{Verb: node.BootDisk}, "its power is off")
 	case adopted && d.known.DiskBoot.IsZero() && d.Now.Sub(d.known.AskedAt) > d.Limits.BootRetry:
-		d.once(node.BootDisk, "it has not joined since it was adopted: its ramdisk may still run")
+		d.once(node.Request{Verb: node.BootDisk},
+			"it has not joined since it was adopted: its ramdisk may still run")
 	}
 }
 
@@ -152,7 +153,7 @@ func (d *decision) ramdisk() {
 	next := last.Add(d.Limits.BootRetry)
 	switch {
 	case d.known.Boots < boots && !d.Now.Before(next):
-		d.once(node.BootNet, "its ramdisk has not called back: "+d.silence())
+		d.once(node.Request{Verb: node.BootNet}, "its ramdisk has not called back: "+d.silence())
 	case d.known.Boots < boots:
 		d.show.Next = progress.Event{What: d.Host.again(), At: next}
 	case d.Now.Sub(d.since()) > d.Limits.CallBack+margin:

@@ -56,6 +56,9 @@ func failure(text string) func(*View)  { return func(v *View) { v.Node.Error = t
 func deployed(v *View) {
 	v.Known.Asked, v.Known.Write = node.Deploy, ledger.Write{Intent: ago(time.Minute), Begun: ago(50 * time.Second)}
 }
+func leftOff(v *View) {
+	v.Node.Power, v.Known.Adopted, v.Known.Ended, v.Known.Write = node.Off, true, true, ledger.Write{Written: now}
+}
 func hasJoined(v *View) { v.Known.Joined = ago(time.Second) }
 
 func inDoubt(v *View) { v.Known.Write = ledger.Write{Doubt: ago(time.Minute)} }
@@ -200,7 +203,30 @@ func TestDecide(t *testing.T) {
 		{name: "adoption failed", view: view(node.AdoptFailed, asked(node.Adopt), wrote(ledger.Write{Doubt: now})), kind: ledger.Failed},
 		{name: "active", view: view(node.Active, deployed), kind: ledger.Written, text: "active"},
 		{name: "active, its power is off", view: view(node.Active, wrote(ledger.Write{Written: now}), func(v *View) { v.Node.Power = node.Off }), want: node.BootDisk},
-		{name: "joined as its deployment ended, and adopted", view: view(node.Active, hasJoined, asked(node.Adopt), wrote(ledger.Write{Written: now}), func(v *View) { v.Known.Adopted, v.Known.Ended = true, true }), want: node.BootDisk, text: "it joined while Ironic ended its deployment"},
+		{name: "joined as its deployment ended, and adopted", view: view(node.Active, hasJoined, asked(node.Adopt), leftOff), want: node.BootDisk, text: "it joined while Ironic ended its deployment"},
+		{name: "the same, and it was asked for a moment ago", view: view(node.Active, hasJoined, asked(node.Adopt), leftOff, func(v *View) { v.Known.DiskBoot = ago(relapse) }), text: "it to boot from its disk"},
+		{name: "the same, and that had no effect", view: view(node.Active, hasJoined, asked(node.Adopt), leftOff, func(v *View) { v.Known.AskedAt, v.Known.DiskBoot = ago(3*time.Minute), ago(relapse+time.Second) }), want: node.BootDisk},
+		{name: "the same, and its power is not known", view: view(node.Active, hasJoined, asked(node.Adopt), leftOff, func(v *View) { v.Node.Power = "" }), text: "it to boot from its disk"},
+		{name: "the same, and its power was just switched on", view: view(node.Active, hasJoined, asked(node.Adopt), leftOff, func(v *View) { v.Node.Power = node.On }), text: "it to boot from its disk"},
+		{name: "the same, and it runs", view: view(node.Active, hasJoined, asked(node.Adopt), leftOff, func(v *View) {
+			v.Node.Power, v.Known.AskedAt, v.Known.DiskBoot = node.On, ago(3*time.Minute), ago(2*time.Minute)
+		}), kind: ledger.Done, text: "Ironic: power on"},
+		{name: "the same, and the account of its BMC is another", view: view(node.Active, hasJoined, asked(node.Adopt), leftOff, func(v *View) { v.Known.Accounts = "0" }), want: node.Update},
+		{name: "the same, for an hour", view: view(node.Active, hasJoined, asked(node.Adopt), leftOff, func(v *View) { v.Known.AskedAt = ago(time.Hour) })},
+		{name: "the same, for an hour without power", view: view(node.Active, hasJoined, asked(node.Adopt), leftOff, func(v *View) {
+			v.Known.AskedAt, v.Limits.Started = ago(time.Hour), ago(time.Second)
+		}), want: node.BootDisk},
+		{name: "the same, and its power is not known for an hour", view: view(node.Active, hasJoined, asked(node.Adopt), leftOff, func(v *View) {
+			v.Node.Maintenance = node.Maintenance{On: true, Fault: node.FaultPower}
+			v.Known.AskedAt, v.Limits.Started, v.Node.Power = ago(time.Hour), ago(time.Second), ""
+		})},
+		{name: "joined as its deployment ended, before it is adopted", view: view(node.Available, hasJoined, asked(node.Undeploy), leftOff), want: node.BootDisk},
+		{name: "joined as its deployment ended, and was just asked to start", view: view(node.Available, hasJoined, asked(node.Undeploy), leftOff, func(v *View) { v.Known.DiskBoot = now }), want: node.Manage},
+		{name: "joined as its deployment ended, which failed", view: view(node.Error, hasJoined, asked(node.Undeploy), leftOff), want: node.BootDisk},
+		{name: "joined as its deployment ended, by an old database", view: view(node.DeployWait, hasJoined, asked(node.Undeploy), leftOff), want: node.Hold},
+		{name: "joined as its deployment ended, by an old database, and is held", view: view(node.DeployWait, hasJoined, asked(node.Hold), leftOff, held), want: node.BootDisk},
+		{name: "joined as its deployment ends", view: view(node.Deleting, hasJoined, asked(node.Undeploy), leftOff)},
+		{name: "joined, its deployment was never ended, and it is off", view: view(node.Active, hasJoined, asked(node.Undeploy), leftOff, func(v *View) { v.Known.Adopted = false })},
 		{name: "joined before its deployment was ended", view: view(node.Active, hasJoined, asked(node.Undeploy), wrote(ledger.Write{Written: now}), func(v *View) { v.Known.Ended = true })},
 		{name: "joined, and adopted after a lost database", view: view(node.Active, hasJoined, asked(node.Adopt), wrote(ledger.Write{Written: now}), func(v *View) { v.Known.Adopted = true })},
 		{name: "adopted a while ago, and its maintenance ended since", view: view(node.Active, asked(node.Clear), wrote(ledger.Write{Written: now}), func(v *View) { v.Known.Adopted, v.Known.AskedAt = true, ago(11*time.Minute) }), want: node.BootDisk},
@@ -305,6 +331,9 @@ func TestDecide(t *testing.T) {
 				if noted := slices.ContainsFunc(step.Entries, func(e ledger.Entry) bool { return e.Kind == ledger.Asked && e.Verb == r.Verb }); noted == known {
 					t.Errorf("%s comes into the journal: %t", r.Verb, noted)
 				}
+				if joined := !tt.view.Known.Joined.IsZero(); r.Gently != (joined && r.Verb == node.BootDisk) {
+					t.Errorf("%s gently: %t", r.Verb, r.Gently)
+				}
 				if h := tt.view.Host; r.Verb == node.Deploy && (r.Image != h.Image || r.Drive != node.Drive{Name: h.Plan.Name, UserData: h.Ignition}) {
 					t.Errorf("deployed with %+v and %+v", r.Image, r.Drive)
 				}
@@ -340,7 +369,8 @@ func TestDecide(t *testing.T) {
 }
 
 // Whatever Ironic and the journal have: a disk that may have been written is never written again,
-// and the power of a host that has joined is never switched.
+// and the power of a host that has joined is never switched, but for one that is off as Ironic was to
+// end its deployment.
 func TestDecide_Never(t *testing.T) {
 	var writes []ledger.Write
 	for i := range 32 {
@@ -354,16 +384,20 @@ func TestDecide_Never(t *testing.T) {
 	}
 	for _, s := range append(node.States(), "", "levitating") {
 		for _, w := range writes {
-			for _, joined := range []bool{false, true} {
+			for i := range 2 * 2 * 3 {
+				joined, ended, power := i%2 > 0, i/2%2 > 0, []node.Power{node.Off, node.On, ""}[i/4]
 				for _, verb := range []node.Verb{"", node.Deploy, node.Adopt, node.Manage, node.Clear} {
-					v := view(s, wrote(w), asked(verb), func(v *View) { v.Joined = joined; v.Node.Power = node.Off })
+					v := view(s, wrote(w), asked(verb), func(v *View) { v.Joined, v.Node.Power, v.Known.Ended, v.Known.Adopted = joined, power, ended, ended })
 					for _, r := range Decide(v).Requests {
 						never := !w.Written.IsZero() || !w.Doubt.IsZero() || joined
 						if never && r.Verb == node.Deploy {
 							t.Errorf("%q, %+v, joined %t: it is deployed", s, w, joined)
 						}
-						if joined && slices.Contains([]node.Verb{node.Undeploy, node.BootNet, node.BootDisk, node.Inspect, node.Provide}, r.Verb) {
+						if joined && slices.Contains([]node.Verb{node.Undeploy, node.BootNet, node.Inspect, node.Provide}, r.Verb) {
 							t.Errorf("%q: a host that has joined gets %q", s, r.Verb)
+						}
+						if joined && r.Verb == node.BootDisk && (!ended || power != node.Off) {
+							t.Errorf("%q, %q, its deployment to end %t: a host that has joined is switched", s, power, ended)
 						}
 					}
 				}

@@ -166,6 +166,7 @@ func TestDo(t *testing.T) {
 		{node.Request{Verb: node.Hold}, []string{`PUT /v1/nodes/u/maintenance {"reason":"onprem-infra: `}},
 		{node.Request{Verb: node.BootNet, Device: "pxe"}, []string{`management/boot_device {"boot_device":"pxe","persistent":false}`, `states/power {"target":"rebooting"}`}},
 		{node.Request{Verb: node.BootDisk}, []string{`"boot_device":"disk","persistent":true`, `"rebooting"`}},
+		{node.Request{Verb: node.BootDisk, Gently: true}, []string{`"boot_device":"disk","persistent":true`, `"power on"`}},
 	}
 	for _, tt := range tests {
 		t.Run(string(tt.request.Verb), func(t *testing.T) {

@@ -63,9 +63,9 @@ func do(ctx context.Context, c *gophercloud.ServiceClient, r node.Request) error
 		return nodes.SetMaintenance(ctx, c, r.UUID,
 			nodes.MaintenanceOpts{Reason: node.HoldReason}).ExtractErr()
 	case node.BootNet:
-		return boot(ctx, c, r.UUID, nodes.BootDeviceOpts{BootDevice: r.Device})
+		return boot(ctx, c, r, nodes.BootDeviceOpts{BootDevice: r.Device})
 	case node.BootDisk:
-		return boot(ctx, c, r.UUID, nodes.BootDeviceOpts{BootDevice: "disk", Persistent: true})
+		return boot(ctx, c, r, nodes.BootDeviceOpts{BootDevice: "disk", Persistent: true})
 	}
 	target, ok := targets[r.Verb]
 	if !ok {
@@ -102,15 +102,20 @@ func port(ctx context.Context, c *gophercloud.ServiceClient, uuid string, r node
 	return err
 }
 
-// boot sets where the host boots from next, and starts it.
+// boot sets where the host boots from next, and starts it. Ironic asks the BMC before it switches a
+// power on, and does nothing if it is on (node_power_action in ironic/conductor/utils.py).
 func boot(
-	ctx context.Context, c *gophercloud.ServiceClient, uuid string, o nodes.BootDeviceOpts,
+	ctx context.Context, c *gophercloud.ServiceClient, r node.Request, o nodes.BootDeviceOpts,
 ) error {
-	if err := nodes.SetBootDevice(ctx, c, uuid, o).ExtractErr(); err != nil {
+	if err := nodes.SetBootDevice(ctx, c, r.UUID, o).ExtractErr(); err != nil {
 		return err
 	}
-	return nodes.ChangePowerState(ctx, c, uuid,
-		nodes.PowerStateOpts{Target: nodes.Rebooting}).ExtractErr()
+	target := nodes.Rebooting
+	if r.Gently {
+		target = nodes.PowerOn
+	}
+	return nodes.ChangePowerState(ctx, c, r.UUID,
+		nodes.PowerStateOpts{Target: target}).ExtractErr()
 }
 
 func update(

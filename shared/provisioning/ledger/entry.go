@@ -30,7 +30,7 @@ const (
 	Secrets Kind = "secrets" // the file with the hosts' accounts is another one
 
 	Asked   Kind = "asked"   // Verb is about to be asked of Ironic
-	Done    Kind = "done"    // Ironic took Verb, with the accounts of Evidence
+	Done    Kind = "done"    // Ironic took Verb, with the accounts of Evidence; BootDisk: it runs
 	Failed  Kind = "failed"  // Verb failed; of a deployment: and its disk was not written
 	Disk    Kind = "disk"    // the one that the image goes to
 	Begun   Kind = "begun"   // Ironic deploys

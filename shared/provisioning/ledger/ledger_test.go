@@ -91,10 +91,18 @@ func TestHost_Adopted(t *testing.T) {
 		adopted, ended bool
 	}{{node.Manage, false, false}, {node.Adopt, true, false}, {node.Update, true, false}, {node.Clear, true, false}, {node.BootDisk, true, false}, {node.Deploy, false, false},
 		{node.Clear, false, false}, {node.Undeploy, false, true}, {node.Manage, false, true}, {node.Adopt, true, true}, {node.Undeploy, false, true}, {node.Adopt, true, true},
-		{node.BootDisk, true, false}, {node.Undeploy, false, true}, {node.Deploy, false, false}} {
+		{node.BootDisk, true, true}, {node.Undeploy, false, true}, {node.Deploy, false, false}, {node.Undeploy, false, true}} {
 		if h = h.With(Entry{Time: at(1), Kind: Asked, Verb: tt.verb}); h.Adopted != tt.adopted || h.Ended != tt.ended {
 			t.Errorf("after %q: %t, %t", tt.verb, h.Adopted, h.Ended)
 		}
+	}
+	for _, e := range []Entry{{Kind: Failed, Verb: node.BootDisk}, {Kind: Done, Verb: node.Update}} {
+		if h = h.With(e); !h.Ended {
+			t.Errorf("after %+v: it runs", e)
+		}
+	}
+	if h = h.With(Entry{Kind: Done, Verb: node.BootDisk}); h.Ended {
+		t.Error("it was seen to run, and may still be off")
 	}
 }
 

@@ -48,7 +48,9 @@ type Host struct {
 type Start struct {
 	DiskBoot time.Time // when it was last started from its disk by a request
 	Adopted  bool      // what it runs was not started by Ironic since its disk was written
-	Ended    bool      // its deployment was to end, for which Ironic switches it off
+	// Ended is whether its deployment was to end, for which Ironic switches it off, and it was not
+	// seen to run since.
+	Ended bool
 }
 
 // Person is what a person did last for a host.
@@ -166,6 +168,9 @@ func (h Host) With(e Entry) Host {
 		if e.Verb == node.Create || e.Verb == node.Update {
 			h.Accounts = e.Evidence
 		}
+		if e.Verb == node.BootDisk {
+			h.Ended = false
+		}
 		if h.Asked == e.Verb && Ends(e.Verb) {
 			h.Asked = ""
 		}
@@ -223,7 +228,7 @@ func (h Host) asked(e Entry) Host {
 		h.Boots, h.BootedAt, h.Retries = h.Boots+1, e.Time, h.Retries+1
 		return h
 	case node.BootDisk:
-		h.DiskBoot, h.Ended = e.Time, false
+		h.DiskBoot = e.Time // that it runs is not known yet
 		return h
 	case node.Undeploy:
 		h.Ended, h.Adopted = true, false

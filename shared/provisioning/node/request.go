@@ -40,6 +40,8 @@ type Request struct {
 	Drive Drive   // for Deploy
 	// Device is what to boot from once, in Ironic's words, for BootNet.
 	Device string
+	// Gently is whether BootDisk leaves a host alone that has power, whatever was read before.
+	Gently bool
 }
 
 // Spec is how Ironic reaches a host and boots it.

@@ -2,6 +2,7 @@ package bootstrap
 
 import (
 	"context"
+	"errors"
 	"net/netip"
 	"time"
 
@@ -52,15 +53,15 @@ func (m *Machine) Round(gen uint32) {
 func (m *Machine) round() {
 	ctx := context.Background()
 	s, err := m.room.Observe(ctx)
-	if err != nil {
+	if err = errors.Join(err, s.Unread); err != nil {
 		panic("simulate: what is simulated can be read: " + err.Error())
 	}
 	d, _ := m.room.Decide(s)
 	_ = m.room.Publish(ctx, d)
 	// A request that fails is repeated in a later round, as the product's loop does.
 	failed := m.room.Apply(ctx, d) != nil
-	m.busy = failed || len(d.Entries) > 0 || len(d.Requests) > 0 || d.Examine ||
-		d.Handover.Pause || d.Handover.Unpause || len(d.Handover.Begin) > 0
+	m.busy = failed || len(d.Entries) > 0 || len(d.Requests) > 0 || len(d.Guards) > 0 ||
+		d.Examine || d.Handover.Pause || d.Handover.Unpause || len(d.Handover.Begin) > 0
 	for _, h := range m.w.Hosts[:m.w.Nodes] {
 		ironic.Boot(m.w, h)
 		ironic.Settle(m.w, h)
