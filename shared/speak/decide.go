@@ -1,0 +1,87 @@
+package speak
+
+import (
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/bgp"
+)
+
+// Decide makes the next state of every VIP of the cluster, and of those that still are announced
+// but are the cluster's no longer: they leave.
+func Decide(vips []netip.Addr, before State, o Observed) Decision {
+	d := &decision{Observed: o, Decision: Decision{Announced: map[netip.Addr]bgp.Grade{},
+		State: State{}, Left: true}}
+	d.Silent = o.Now.Sub(o.Wish.Beat) > Silence
+	d.leaving = o.Wish.Leaving || d.Silent
+	if !d.Silent {
+		d.due(o.Wish.Beat.Add(Silence + time.Millisecond))
+	}
+	all := slices.Clone(vips)
+	for vip, was := range before {
+		if was.Phase != Idle && !slices.Contains(all, vip) {
+			all = append(all, vip)
+		}
+	}
+	for _, vip := range all {
+		was, known := before[vip]
+		if !known {
+			was = VIP{Phase: Idle, Since: o.Now}
+		}
+		is := d.next(vip, was, d.leaves(vip, slices.Contains(vips, vip)))
+		if is.Phase != was.Phase {
+			is.Since = o.Now
+		}
+		d.State[vip] = is
+		d.apply(vip, is)
+	}
+	slices.SortFunc(d.Addresses, netip.Addr.Compare)
+	d.Left = d.Left && d.leaving
+	return d.Decision
+}
+
+// decision is a decision in the making.
+type decision struct {
+	Observed
+	Decision
+	leaving bool
+}
+
+// leave is whether a host leaves a VIP.
+type leave int
+
+const (
+	stays leave = iota
+	// unsure leaves it to others, as nobody knows what the host serves. Without others it stays:
+	// what ends the monitors of all hosts, such as a description that was replaced twice, must not
+	// take a VIP away that all of them serve.
+	unsure
+	leaves
+)
+
+// leaves is that of one VIP, which may be the cluster's no longer.
+func (d *decision) leaves(vip netip.Addr, known bool) leave {
+	switch {
+	case d.Wish.Leaving || !known || d.Wish.VIPs[vip].Leaves:
+		return leaves
+	case d.Silent:
+		return unsure
+	}
+	return stays
+}
+
+func (d *decision) due(at time.Time) {
+	if at.After(d.Now) && (d.Again.IsZero() || at.Before(d.Again)) {
+		d.Again = at
+	}
+}
+
+// after reports whether something has lasted for so long, and has the speaker look again then.
+func (d *decision) after(since time.Time, lasts time.Duration) bool {
+	if d.Now.Sub(since) >= lasts {
+		return true
+	}
+	d.due(since.Add(lasts))
+	return false
+}
