@@ -198,9 +198,10 @@ type Monitor string
 
 // What there is to know. One that ends in order, and so may be replaced, works until it is silent.
 const (
-	Works  Monitor = ""
-	Died   Monitor = "died"   // it ended without order, and the VIPs are demoted
-	Silent Monitor = "silent" // it has wanted nothing for speak.Silence, and the host leaves
+	Works Monitor = ""
+	Died  Monitor = "died" // it ended without order, and the VIPs are demoted
+	// Silent is one that has wanted nothing for speak.Silence: the host leaves VIPs to others.
+	Silent Monitor = "silent"
 )
 
 // Daemon is one of FRR's programs.

@@ -32,7 +32,8 @@ func (r Report) Faults(now time.Time) (f Faults) {
 	case s.Leaving || s.Left:
 		return f
 	case s.MonitorSilent:
-		degraded("the speaker receives nothing of the VIPs' monitor, so that this host leaves")
+		degraded("the speaker receives nothing of the VIPs' monitor, so that this host " +
+			"leaves VIPs to others")
 	case s.MonitorDied:
 		degraded("the VIPs' monitor was killed on this host, which goes behind all others until " +
 			"it is back, and after some seconds leaves VIPs to them")
