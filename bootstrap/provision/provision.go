@@ -112,7 +112,8 @@ type Options struct {
 	Journal   Journal
 	Preflight Preflight
 	Cluster   Cluster
-	// Joined are the control plane nodes that the cluster's API has listed, and whether it has.
+	// Joined are the nodes of the control plane, and arbiters, that the cluster's API has listed,
+	// and whether it has.
 	Joined   func() (nodes []addr.Candidate, listed bool)
 	Now      func() time.Time
 	Wake     chan<- struct{}

@@ -73,12 +73,12 @@ it goes on, and no disk is written twice.`,
 		var nodes *kube.Watcher
 		kept := onHost.Nodes(m.log) // by another program
 		known := func() []addr.Candidate {
-			if all, _ := nodes.Nodes(); len(all) > 0 {
+			if all := nodes.Members(); len(all) > 0 {
 				return all
 			}
 			return kept
 		}
-		nodes = kube.NewBootstrapWatcher(*kubeconfig, m.log, apiServers(p, known))
+		nodes = kube.NewInstalledWatcher(*kubeconfig, m.log, apiServers(p, known))
 		room := provision.New(provision.Options{
 			Settings: provision.Settings{Plan: p.Provisioning, CA: layout.BMCCA,
 				Kernel: host.url(layout.AgentKernel), Ramdisk: host.url(layout.AgentInitramfs),
