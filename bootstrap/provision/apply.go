@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
@@ -48,7 +47,7 @@ func (r *Room) Apply(ctx context.Context, d Desired) error {
 		return errors.Join(err, r.guard(ctx, d.Guards))
 	}
 	if d.Examine {
-		loop.Wake(r.checks.due)
+		r.examine()
 	}
 	return errors.Join(r.request(ctx, d), r.handOver(ctx, d.Handover), unnoted)
 }

@@ -269,12 +269,12 @@ func (d *decision) drivers() (evidence, wait string) {
 
 // checked is whether the preflight has passed.
 func (d *decision) checked() (evidence, wait string) {
-	d.Progress.Blockers, d.Progress.Warnings = d.Result.Blocking, d.Result.Warnings
-	switch {
-	case d.Result.At.IsZero():
+	if d.Result.At.IsZero() || !d.Result.Of.Equal(d.memory.Since) {
 		d.Examine = true
 		return "", "the check of the hosts and their network"
-	case len(d.Result.Blocking) > 0:
+	}
+	d.Progress.Blockers, d.Progress.Warnings = d.Result.Blocking, d.Result.Warnings
+	if len(d.Result.Blocking) > 0 {
 		d.Examine = d.Now.Sub(d.Result.At) >= recheck
 		return "", "what the check found to be fixed: " + loop.List(d.Result.Blocking)
 	}

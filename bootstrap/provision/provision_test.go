@@ -1,11 +1,14 @@
 package provision
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
@@ -268,4 +271,61 @@ func TestRun_PartGone(t *testing.T) {
 	if !strings.Contains(d.Progress.Waits, "the part http, whose last report") {
 		t.Errorf("waits for %q", d.Progress.Waits)
 	}
+}
+
+// slow is a FAKE preflight that takes as long as a test wants.
+type slow struct{ begins, ends chan struct{} }
+
+func (s slow) Run(context.Context) (blocking, warnings []string) {
+	s.begins <- struct{}{}
+	<-s.ends
+	return nil, nil
+}
+
+// TestCheck_Once holds that a preflight that is asked for in each round while it runs is made once: BMCs
+// have room for few logins.
+func TestCheck_Once(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, checks := newRig(1), slow{make(chan struct{}), make(chan struct{})}
+		r.at(t, progress.Services)
+		r.room.Preflight = checks
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go func() { _ = r.room.Check(ctx) }()
+		round := func() {
+			r.world.Tick()
+			r.parts()
+			s, err := r.room.Observe(ctx)
+			d, _ := r.room.Decide(s)
+			if err := errors.Join(err, r.room.Publish(ctx, d), r.room.Apply(ctx, d)); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		begun := 0
+		for range 60 {
+			select {
+			case <-checks.begins:
+				begun++
+			default:
+			}
+			round()
+		}
+		if begun != 1 || r.memory().Phase != progress.Preflight {
+			t.Fatalf("%d checks have begun, in the phase %s", begun, r.memory().Phase)
+		}
+		checks.ends <- struct{}{}
+		synctest.Wait()
+		for range 10 {
+			round()
+		}
+		select {
+		case <-checks.begins:
+			t.Error("another check has begun")
+		default:
+		}
+		if !r.orders.Wants(orders.DHCP) {
+			t.Errorf("shown %+v", r.shown)
+		}
+	})
 }
