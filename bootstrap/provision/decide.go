@@ -169,7 +169,7 @@ func (d *decision) showHosts() {
 // view is what is known of one host.
 func (d *decision) view(h provision.Host) machine.View {
 	given, _ := d.Snapshot.Accounts.Of(h.Name)
-	as, isJoined := joined(h, d.Snapshot.Joined)
+	as, isJoined := d.joined(h)
 	v := machine.View{
 		Host: machine.Host{Plan: h, Hints: given.RootDisk, Username: given.Username,
 			Password: given.Password, Ignition: given.Ignition, CA: d.CA, Image: d.Image,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/bootstrap/provision/machine"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/hostfile"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
@@ -130,17 +131,39 @@ func (r *Room) observeHosts(ctx context.Context, s *Snapshot) (err error) {
 	return nil
 }
 
-// joined is a host's Node in the cluster: one with its name, whether with a domain or without, or
-// with its address on the provisioning network.
-func joined(h provision.Host, nodes []addr.Candidate) (addr.Candidate, bool) {
-	name, _, _ := strings.Cut(strings.ToLower(h.Name), ".")
-	i := slices.IndexFunc(nodes, func(n addr.Candidate) bool {
-		short, _, _ := strings.Cut(strings.ToLower(n.Name), ".")
-		return short == name || h.Address.IsValid() &&
+// joined is a host's Node in the cluster: one with its name, or with its address on the
+// provisioning network.
+func (d *decision) joined(h provision.Host) (addr.Candidate, bool) {
+	own := d.Plan.Deployed()
+	i := slices.IndexFunc(d.Snapshot.Joined, func(n addr.Candidate) bool {
+		return owner(n.Name, own) == h.Name || h.Address.IsValid() &&
 			slices.Contains(slices.Concat(n.InternalIPs, n.Annotated), h.Address)
 	})
 	if i < 0 {
 		return addr.Candidate{}, false
 	}
-	return nodes[i], true
+	return d.Snapshot.Joined[i], true
+}
+
+// owner is the host of a Node, by their names; empty if it is none or may be several. The Node may
+// have a domain behind the name of the host, or another domain, or none. A whole name counts more:
+// hosts may differ in what is behind the first dot alone.
+func owner(of string, hosts []provision.Host) (name string) {
+	label := func(name string) string {
+		first, _, _ := strings.Cut(strings.ToLower(name), ".")
+		return first
+	}
+	var alike []string
+	for _, h := range hosts {
+		if scale.OfHost(strings.ToLower(of), strings.ToLower(h.Name)) && len(h.Name) > len(name) {
+			name = h.Name
+		}
+		if label(h.Name) == label(of) {
+			alike = append(alike, h.Name)
+		}
+	}
+	if name == "" && len(alike) == 1 {
+		name = alike[0]
+	}
+	return name
 }

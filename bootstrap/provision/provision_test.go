@@ -329,3 +329,30 @@ func TestCheck_Once(t *testing.T) {
 		}
 	})
 }
+
+// TestOwner holds of which host a Node is.
+func TestOwner(t *testing.T) {
+	for _, tt := range []struct{ node, hosts, want string }{
+		{"master-0", "master-0 master-1", "master-0"},
+		{"Master-0.example.com", "master-0 master-1", "master-0"},
+		{"master-0", "master-0.example.com master-1.example.com", "master-0.example.com"},
+		{"master-0.other.example", "master-0.example.com master-1.example.com", "master-0.example.com"},
+		{"master-00", "master-0", ""},
+		{"m.rack-1", "m.rack-1 m.rack-2", "m.rack-1"},
+		{"m.rack-2.example.com", "m.rack-1 m.rack-2", "m.rack-2"},
+		{"m.rack-2", "m m.rack-2", "m.rack-2"},
+		{"m.rack-2", "m.rack-2 m", "m.rack-2"},
+		{"m.rack-3", "m m.rack-2", "m"},
+		{"m", "m.rack-1 m.rack-2", ""},
+		{"m.example.com", "m.rack-1 m.rack-2", ""},
+		{"", "m", ""},
+	} {
+		var hosts []provision.Host
+		for name := range strings.FieldsSeq(tt.hosts) {
+			hosts = append(hosts, provision.Host{Name: name})
+		}
+		if got := owner(tt.node, hosts); got != tt.want {
+			t.Errorf("the Node %q is of %q, want %q of %s", tt.node, got, tt.want, tt.hosts)
+		}
+	}
+}
