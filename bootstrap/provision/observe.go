@@ -2,7 +2,6 @@ package provision
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -42,6 +41,7 @@ type Answer struct {
 	Drivers []string
 	Nodes   []node.Node
 	Disks   map[string]node.Disks // by host
+	NoDisks map[string]error      // why those of a host were not read
 }
 
 // Observe reads. The first time it reads the journal, without which nothing is decided. Of what
@@ -91,8 +91,11 @@ func (r *Room) observe(ctx context.Context, s *Snapshot) (err error) {
 	return err
 }
 
+// inventories bounds what is read of inspections in a round.
+const inventories = 20 * time.Second
+
 // observeHosts reads what the hosts' deployment follows from. That Ironic does not answer is no
-// error: it may be starting.
+// error: it may be starting. An inventory that cannot be read keeps its host alone from going on.
 func (r *Room) observeHosts(ctx context.Context, s *Snapshot) (err error) {
 	if s.Accounts, s.Revision, err = r.Host.Secrets(); err != nil {
 		return err
@@ -113,7 +116,9 @@ func (r *Room) observeHosts(ctx context.Context, s *Snapshot) (err error) {
 	if s.Ironic.Nodes, s.Ironic.Err = r.Ironic.Nodes(ctx); s.Ironic.Err != nil {
 		return nil
 	}
-	s.Ironic.Disks = map[string]node.Disks{}
+	ctx, cancel := context.WithTimeout(ctx, inventories)
+	defer cancel()
+	s.Ironic.Disks, s.Ironic.NoDisks = map[string]node.Disks{}, map[string]error{}
 	for _, h := range r.Plan.Deployed() {
 		known := r.memory.Hosts[h.Name]
 		n, ok := node.Of(s.Ironic.Nodes, h.Name, h.MAC)
@@ -121,12 +126,11 @@ func (r *Room) observeHosts(ctx context.Context, s *Snapshot) (err error) {
 			known.Disk != (node.Pinned{}) {
 			continue
 		}
-		disks, err := r.Ironic.Disks(ctx, n.UUID)
-		if err != nil {
-			s.Ironic.Err = fmt.Errorf("read the inventory of %s: %w", h.Name, err)
-			return nil
+		if disks, err := r.Ironic.Disks(ctx, n.UUID); err == nil {
+			s.Ironic.Disks[h.Name] = disks
+		} else {
+			s.Ironic.NoDisks[h.Name] = err
 		}
-		s.Ironic.Disks[h.Name] = disks
 	}
 	return nil
 }

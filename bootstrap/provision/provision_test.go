@@ -330,6 +330,24 @@ func TestCheck_Once(t *testing.T) {
 	})
 }
 
+// TestRun_NoInventory holds that a host whose inventory Ironic does not give keeps no other host from
+// being deployed, and what a person reads of it.
+func TestRun_NoInventory(t *testing.T) {
+	r := newRig(1)
+	r.lost = "master-0"
+	joined := func() bool { return !r.world.Machines[1].Joined.IsZero() && !r.world.Machines[2].Joined.IsZero() }
+	if !r.until(t.Context(), 50*time.Minute, joined) {
+		t.Fatalf("the other hosts do not join: %+v", r.shown)
+	}
+	if got := r.shown.Hosts[0]; got.Waits != "Ironic to report what its inspection found: 404: there is no inventory" {
+		t.Errorf("it waits for %q", got.Waits)
+	}
+	if !r.until(t.Context(), time.Hour, r.done) || !strings.HasSuffix(r.shown.Hosts[0].Blocker, "what its inspection found cannot be read: 404: there is no inventory") {
+		t.Errorf("shown %+v", r.shown.Hosts[0])
+	}
+	r.sound(t)
+}
+
 // TestOwner holds of which host a Node is.
 func TestOwner(t *testing.T) {
 	for _, tt := range []struct{ node, hosts, want string }{

@@ -83,7 +83,8 @@ type rig struct {
 	kills  bool // the program may be killed at any effect
 	calls  int
 	starts int    // requests to start a host that has joined
-	unread string // the file that cannot be read
+	unread string // the file that cannot be read, or written
+	lost   string // the host whose inventory Ironic does not have
 	// refuses are the answers to a request instead of its effect.
 	refuses func(node.Request) error
 }
@@ -271,6 +272,9 @@ func (i ironicOf) Drivers(context.Context) ([]string, error) {
 }
 func (i ironicOf) Nodes(ctx context.Context) ([]node.Node, error) { return i.r.world.All(ctx) }
 func (i ironicOf) Disks(ctx context.Context, id string) (node.Disks, error) {
+	if i.r.lost != "" && i.r.machine(id).Name == i.r.lost {
+		return nil, fakeironic.Refusal{Text: "404: there is no inventory"}
+	}
 	return i.r.world.Inventory(ctx, id)
 }
 func (i ironicOf) Do(ctx context.Context, q node.Request) error {
