@@ -15,12 +15,15 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
 )
 
-// Publish writes what status reads. Without a decision there is nothing new.
+// Publish writes what status reads. Without a decision there is nothing new. That it cannot be
+// written keeps no host from being deployed, or from being guarded: Apply returns that error.
 func (r *Room) Publish(_ context.Context, d Desired) error {
-	if d.Progress.Phase == "" {
-		return nil
+	r.unshown = nil
+	if d.Progress.Phase != "" {
+		r.unshown = errors.Join(r.Host.Show(d.Progress),
+			r.reporter.Report(true, status(d.Progress)))
 	}
-	return errors.Join(r.Host.Show(d.Progress), r.reporter.Report(true, status(d.Progress)))
+	return nil
 }
 
 // status is a line for the service manager.
@@ -31,6 +34,10 @@ func status(p progress.Progress) string {
 // Apply writes the journal first: what is not there is not done. Then the parts get their orders,
 // and Ironic its requests, those of different hosts at the same time.
 func (r *Room) Apply(ctx context.Context, d Desired) error {
+	return errors.Join(r.apply(ctx, d), r.unshown)
+}
+
+func (r *Room) apply(ctx context.Context, d Desired) error {
 	if d.Unread != nil {
 		return errors.Join(d.Unread, r.guard(ctx, d.Guards))
 	}

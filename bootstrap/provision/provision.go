@@ -131,6 +131,7 @@ type Room struct {
 	noted    map[string]noted
 	checks   preflight
 	reporter loop.Reporter
+	unshown  error // why the last round could not be shown
 	counted  counted
 	handing  handing
 }

@@ -330,6 +330,18 @@ func TestCheck_Once(t *testing.T) {
 	})
 }
 
+// TestRun_Unshown holds that hosts are deployed, and provisioning is handed over, though what status reads
+// cannot be written.
+func TestRun_Unshown(t *testing.T) {
+	r := newRig(1)
+	r.unread = "progress"
+	if err := r.second(t.Context()); err == nil || !strings.Contains(err.Error(), "read progress: input/output error") {
+		t.Errorf("the round reports %v", err)
+	}
+	r.at(t, progress.Ended)
+	r.sound(t)
+}
+
 // TestRun_NoInventory holds that a host whose inventory Ironic does not give keeps no other host from
 // being deployed, and what a person reads of it.
 func TestRun_NoInventory(t *testing.T) {

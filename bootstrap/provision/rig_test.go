@@ -219,7 +219,7 @@ func (r *rig) allow(m *fakeironic.Machine) {
 	m.GiveUp()
 }
 
-func (r *rig) Show(p progress.Progress) error { r.shown = p; return nil }
+func (r *rig) Show(p progress.Progress) error { r.shown = p; return r.reads("progress") }
 
 func (r *rig) Run(context.Context) (blocking, warnings []string) { return r.blocking, nil }
 
