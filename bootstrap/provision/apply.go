@@ -122,7 +122,11 @@ func (r *Room) request(ctx context.Context, d Desired) error {
 			}
 		})
 	}
-	group.Wait()
+	done := make(chan struct{})
+	go func() { group.Wait(); close(done) }()
+	if err := r.showUntil(done, d.Progress); err != nil {
+		faults = append(faults, err)
+	}
 	for _, name := range slices.Sorted(maps.Keys(outcomes)) {
 		if err := r.remember(outcomes[name]...); err != nil {
 			return err
@@ -132,6 +136,22 @@ func (r *Room) request(ctx context.Context, d Desired) error {
 		return slices.Compare([]byte(a.Error()), []byte(b.Error()))
 	})
 	return errors.Join(faults...)
+}
+
+// showUntil shows the same again and again until something is done: a program that waits for a slow
+// BMC is not to be taken for one that has stopped.
+func (r *Room) showUntil(done <-chan struct{}, p progress.Progress) (err error) {
+	ticker := time.NewTicker(progress.Late / 3)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-done:
+			return err
+		case <-ticker.C:
+			p.At = r.Now()
+			err = r.Host.Show(p)
+		}
+	}
 }
 
 // requestOf makes one host's requests, and returns what came of them.

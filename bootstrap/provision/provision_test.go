@@ -386,3 +386,53 @@ func TestOwner(t *testing.T) {
 		}
 	}
 }
+
+// slowBMC is a FAKE Ironic that asks a BMC for a minute before it answers.
+type slowBMC struct{ Ironic }
+
+func (s slowBMC) Do(ctx context.Context, q node.Request) error {
+	select {
+	case <-time.After(time.Minute):
+		return s.Ironic.Do(ctx, q)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// shows is the rig with what was shown at which time.
+type shows struct {
+	*rig
+	times []time.Time
+}
+
+func (s *shows) Show(p progress.Progress) error {
+	s.times = append(s.times, p.At)
+	return s.rig.Show(p)
+}
+
+// TestRun_SlowBMC holds that the program is not taken for one that has stopped while a BMC is slow.
+func TestRun_SlowBMC(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(1)
+		r.at(t, progress.Deploy)
+		shown, began := &shows{rig: r}, time.Now()
+		r.room.Host, r.room.Ironic = shown, slowBMC{r.room.Ironic}
+		r.room.Now = func() time.Time { return r.world.Now.Add(time.Since(began)) }
+		slow := false
+		for range 5 {
+			began, shown.times = time.Now(), nil
+			_ = r.second(t.Context()) // some requests take too long
+			took, last := time.Since(began), r.world.Now
+			for _, at := range append(shown.times, last.Add(took)) {
+				if at.Sub(last) >= progress.Late/2 {
+					t.Errorf("it is shown at %s, and then at %s", last, at)
+				}
+				last = at
+			}
+			slow = slow || took >= time.Minute
+		}
+		if !slow {
+			t.Error("no BMC was slow")
+		}
+	})
+}
