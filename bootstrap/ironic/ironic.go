@@ -73,7 +73,6 @@ type Room struct {
 	Options
 	reports *orders.Reporter
 	status  loop.Reporter
-	unseen  error // why the orders were not read last
 
 	drivers, running atomic.Int64
 }

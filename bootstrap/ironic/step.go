@@ -28,7 +28,6 @@ func (r *Room) Observe(context.Context) (s Snapshot, err error) {
 	} else if s.Wants(orders.Ironic) && conductor.Media(r.Plan, provision.Bootstrap) {
 		s.GRUB, s.NoGRUB = r.Host.Loader()
 	}
-	r.unseen = err
 	return s, err
 }
 

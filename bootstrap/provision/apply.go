@@ -9,19 +9,21 @@ import (
 	"sync"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
 )
 
-// Publish writes what status reads. Without a decision there is nothing new.
+// Publish writes what status reads. Without a decision there is nothing new. That it cannot be
+// written keeps no host from being deployed, or from being guarded: Apply returns that error.
 func (r *Room) Publish(_ context.Context, d Desired) error {
-	if d.Progress.Phase == "" {
-		return nil
+	r.unshown = nil
+	if d.Progress.Phase != "" {
+		r.unshown = errors.Join(r.Host.Show(d.Progress),
+			r.reporter.Report(true, status(d.Progress)))
 	}
-	return errors.Join(r.Host.Show(d.Progress), r.reporter.Report(true, status(d.Progress)))
+	return nil
 }
 
 // status is a line for the service manager.
@@ -32,6 +34,10 @@ func status(p progress.Progress) string {
 // Apply writes the journal first: what is not there is not done. Then the parts get their orders,
 // and Ironic its requests, those of different hosts at the same time.
 func (r *Room) Apply(ctx context.Context, d Desired) error {
+	return errors.Join(r.apply(ctx, d), r.unshown)
+}
+
+func (r *Room) apply(ctx context.Context, d Desired) error {
 	if d.Unread != nil {
 		return errors.Join(d.Unread, r.guard(ctx, d.Guards))
 	}
@@ -48,7 +54,7 @@ func (r *Room) Apply(ctx context.Context, d Desired) error {
 		return errors.Join(err, r.guard(ctx, d.Guards))
 	}
 	if d.Examine {
-		loop.Wake(r.checks.due)
+		r.examine()
 	}
 	return errors.Join(r.request(ctx, d), r.handOver(ctx, d.Handover), unnoted)
 }
@@ -116,7 +122,11 @@ func (r *Room) request(ctx context.Context, d Desired) error {
 			}
 		})
 	}
-	group.Wait()
+	done := make(chan struct{})
+	go func() { group.Wait(); close(done) }()
+	if err := r.showUntil(done, d.Progress); err != nil {
+		faults = append(faults, err)
+	}
 	for _, name := range slices.Sorted(maps.Keys(outcomes)) {
 		if err := r.remember(outcomes[name]...); err != nil {
 			return err
@@ -126,6 +136,22 @@ func (r *Room) request(ctx context.Context, d Desired) error {
 		return slices.Compare([]byte(a.Error()), []byte(b.Error()))
 	})
 	return errors.Join(faults...)
+}
+
+// showUntil shows the same again and again until something is done: a program that waits for a slow
+// BMC is not to be taken for one that has stopped.
+func (r *Room) showUntil(done <-chan struct{}, p progress.Progress) (err error) {
+	ticker := time.NewTicker(progress.Late / 3)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-done:
+			return err
+		case <-ticker.C:
+			p.At = r.Now()
+			err = r.Host.Show(p)
+		}
+	}
 }
 
 // requestOf makes one host's requests, and returns what came of them.

@@ -169,13 +169,14 @@ func (d *decision) showHosts() {
 // view is what is known of one host.
 func (d *decision) view(h provision.Host) machine.View {
 	given, _ := d.Snapshot.Accounts.Of(h.Name)
-	as, isJoined := joined(h, d.Snapshot.Joined)
+	as, isJoined := d.joined(h)
 	v := machine.View{
 		Host: machine.Host{Plan: h, Hints: given.RootDisk, Username: given.Username,
 			Password: given.Password, Ignition: given.Ignition, CA: d.CA, Image: d.Image,
 			Kernel: d.Kernel, Ramdisk: d.Ramdisk, Accounts: d.Revision},
 		Silent: d.Ironic.Err != nil, Disks: d.Ironic.Disks[h.Name],
-		Joined: isJoined, Addresses: as.InternalIPs, Listed: d.Listed,
+		NoDisks: d.Ironic.NoDisks[h.Name],
+		Joined:  isJoined, Addresses: as.InternalIPs, Listed: d.Listed,
 		Rewrite: d.Rewrites[h.Name], Known: d.memory.Hosts[h.Name],
 		Trace: d.Traces[h.Name], Watched: d.watched[h.Name], Now: d.Now,
 		Limits: machine.Limits{BootRetry: d.limit("boot-retry"), CallBack: d.limit("call-back"),
@@ -269,12 +270,12 @@ func (d *decision) drivers() (evidence, wait string) {
 
 // checked is whether the preflight has passed.
 func (d *decision) checked() (evidence, wait string) {
-	d.Progress.Blockers, d.Progress.Warnings = d.Result.Blocking, d.Result.Warnings
-	switch {
-	case d.Result.At.IsZero():
+	if d.Result.At.IsZero() || !d.Result.Of.Equal(d.memory.Since) {
 		d.Examine = true
 		return "", "the check of the hosts and their network"
-	case len(d.Result.Blocking) > 0:
+	}
+	d.Progress.Blockers, d.Progress.Warnings = d.Result.Blocking, d.Result.Warnings
+	if len(d.Result.Blocking) > 0 {
 		d.Examine = d.Now.Sub(d.Result.At) >= recheck
 		return "", "what the check found to be fixed: " + loop.List(d.Result.Blocking)
 	}

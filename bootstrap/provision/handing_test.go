@@ -289,3 +289,19 @@ func TestTakeBack_Void(t *testing.T) {
 		}
 	}
 }
+
+// TestTakeBack_Preflight holds that the hosts and their network are checked again before DHCP is on again:
+// what was found the first time is of another network, as a server of the cluster may answer there now.
+func TestTakeBack_Preflight(t *testing.T) {
+	r := newRig(1)
+	r.at(t, progress.Announce)
+	r.blocking = []string{"another DHCP server answers"}
+	r.reverse(true)
+	r.at(t, progress.Preflight)
+	if waits := r.still(t, time.Hour); waits != "what the check found to be fixed: another DHCP server answers" || r.orders.Wants(orders.DHCP) {
+		t.Errorf("waits for %q, DHCP is ordered on: %t", waits, r.orders.Wants(orders.DHCP))
+	}
+	r.blocking = nil
+	r.at(t, progress.Deploy)
+	r.sound(t)
+}

@@ -2,13 +2,13 @@ package provision
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/bootstrap/provision/machine"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/hostfile"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
@@ -41,6 +41,7 @@ type Answer struct {
 	Drivers []string
 	Nodes   []node.Node
 	Disks   map[string]node.Disks // by host
+	NoDisks map[string]error      // why those of a host were not read
 }
 
 // Observe reads. The first time it reads the journal, without which nothing is decided. Of what
@@ -90,8 +91,11 @@ func (r *Room) observe(ctx context.Context, s *Snapshot) (err error) {
 	return err
 }
 
+// inventories bounds what is read of inspections in a round.
+const inventories = 20 * time.Second
+
 // observeHosts reads what the hosts' deployment follows from. That Ironic does not answer is no
-// error: it may be starting.
+// error: it may be starting. An inventory that cannot be read keeps its host alone from going on.
 func (r *Room) observeHosts(ctx context.Context, s *Snapshot) (err error) {
 	if s.Accounts, s.Revision, err = r.Host.Secrets(); err != nil {
 		return err
@@ -112,7 +116,9 @@ func (r *Room) observeHosts(ctx context.Context, s *Snapshot) (err error) {
 	if s.Ironic.Nodes, s.Ironic.Err = r.Ironic.Nodes(ctx); s.Ironic.Err != nil {
 		return nil
 	}
-	s.Ironic.Disks = map[string]node.Disks{}
+	ctx, cancel := context.WithTimeout(ctx, inventories)
+	defer cancel()
+	s.Ironic.Disks, s.Ironic.NoDisks = map[string]node.Disks{}, map[string]error{}
 	for _, h := range r.Plan.Deployed() {
 		known := r.memory.Hosts[h.Name]
 		n, ok := node.Of(s.Ironic.Nodes, h.Name, h.MAC)
@@ -120,27 +126,48 @@ func (r *Room) observeHosts(ctx context.Context, s *Snapshot) (err error) {
 			known.Disk != (node.Pinned{}) {
 			continue
 		}
-		disks, err := r.Ironic.Disks(ctx, n.UUID)
-		if err != nil {
-			s.Ironic.Err = fmt.Errorf("read the inventory of %s: %w", h.Name, err)
-			return nil
+		if disks, err := r.Ironic.Disks(ctx, n.UUID); err == nil {
+			s.Ironic.Disks[h.Name] = disks
+		} else {
+			s.Ironic.NoDisks[h.Name] = err
 		}
-		s.Ironic.Disks[h.Name] = disks
 	}
 	return nil
 }
 
-// joined is a host's Node in the cluster: one with its name, whether with a domain or without, or
-// with its address on the provisioning network.
-func joined(h provision.Host, nodes []addr.Candidate) (addr.Candidate, bool) {
-	name, _, _ := strings.Cut(strings.ToLower(h.Name), ".")
-	i := slices.IndexFunc(nodes, func(n addr.Candidate) bool {
-		short, _, _ := strings.Cut(strings.ToLower(n.Name), ".")
-		return short == name || h.Address.IsValid() &&
+// joined is a host's Node in the cluster: one with its name, or with its address on the
+// provisioning network.
+func (d *decision) joined(h provision.Host) (addr.Candidate, bool) {
+	own := d.Plan.Deployed()
+	i := slices.IndexFunc(d.Snapshot.Joined, func(n addr.Candidate) bool {
+		return owner(n.Name, own) == h.Name || h.Address.IsValid() &&
 			slices.Contains(slices.Concat(n.InternalIPs, n.Annotated), h.Address)
 	})
 	if i < 0 {
 		return addr.Candidate{}, false
 	}
-	return nodes[i], true
+	return d.Snapshot.Joined[i], true
+}
+
+// owner is the host of a Node, by their names; empty if it is none or may be several. The Node may
+// have a domain behind the name of the host, or another domain, or none. A whole name counts more:
+// hosts may differ in what is behind the first dot alone.
+func owner(of string, hosts []provision.Host) (name string) {
+	label := func(name string) string {
+		first, _, _ := strings.Cut(strings.ToLower(name), ".")
+		return first
+	}
+	var alike []string
+	for _, h := range hosts {
+		if scale.OfHost(strings.ToLower(of), strings.ToLower(h.Name)) && len(h.Name) > len(name) {
+			name = h.Name
+		}
+		if label(h.Name) == label(of) {
+			alike = append(alike, h.Name)
+		}
+	}
+	if name == "" && len(alike) == 1 {
+		name = alike[0]
+	}
+	return name
 }

@@ -112,7 +112,8 @@ type Options struct {
 	Journal   Journal
 	Preflight Preflight
 	Cluster   Cluster
-	// Joined are the control plane nodes that the cluster's API has listed, and whether it has.
+	// Joined are the nodes of the control plane, and arbiters, that the cluster's API has listed,
+	// and whether it has.
 	Joined   func() (nodes []addr.Candidate, listed bool)
 	Now      func() time.Time
 	Wake     chan<- struct{}
@@ -130,6 +131,7 @@ type Room struct {
 	noted    map[string]noted
 	checks   preflight
 	reporter loop.Reporter
+	unshown  error // why the last round could not be shown
 	counted  counted
 	handing  handing
 }
@@ -174,13 +176,25 @@ type preflight struct {
 	due chan struct{}
 
 	mu     sync.Mutex
+	of     time.Time // see Result
 	result Result
 }
 
 // Result is what a preflight found.
 type Result struct {
+	// Of is when the phase began that it is for: after a person has taken provisioning back, that
+	// phase comes again, and the network may be another.
+	Of                 time.Time
 	At                 time.Time // of its end; zero while there is none
 	Blocking, Warnings []string
+}
+
+// examine has a preflight run for the present phase.
+func (r *Room) examine() {
+	r.checks.mu.Lock()
+	r.checks.of = r.memory.Since
+	r.checks.mu.Unlock()
+	loop.Wake(r.checks.due)
 }
 
 // recheck is how long after a preflight that found a blocker the next one begins: a person fixes
@@ -197,6 +211,10 @@ func (r *Room) Check(ctx context.Context) error {
 		case <-r.checks.due:
 		}
 		r.check(ctx)
+		select {
+		case <-r.checks.due: // asked for while it ran
+		default:
+		}
 		loop.Wake(r.Wake)
 	}
 }
@@ -211,11 +229,14 @@ func (r *Room) CheckDue(ctx context.Context) {
 }
 
 func (r *Room) check(ctx context.Context) {
+	r.checks.mu.Lock()
+	of := r.checks.of
+	r.checks.mu.Unlock()
 	blocking, warnings := r.Preflight.Run(ctx)
 	if ctx.Err() != nil {
 		return
 	}
 	r.checks.mu.Lock()
 	defer r.checks.mu.Unlock()
-	r.checks.result = Result{At: r.Now(), Blocking: blocking, Warnings: warnings}
+	r.checks.result = Result{Of: of, At: r.Now(), Blocking: blocking, Warnings: warnings}
 }

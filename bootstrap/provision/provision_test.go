@@ -1,11 +1,14 @@
 package provision
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
@@ -268,4 +271,168 @@ func TestRun_PartGone(t *testing.T) {
 	if !strings.Contains(d.Progress.Waits, "the part http, whose last report") {
 		t.Errorf("waits for %q", d.Progress.Waits)
 	}
+}
+
+// slow is a FAKE preflight that takes as long as a test wants.
+type slow struct{ begins, ends chan struct{} }
+
+func (s slow) Run(context.Context) (blocking, warnings []string) {
+	s.begins <- struct{}{}
+	<-s.ends
+	return nil, nil
+}
+
+// TestCheck_Once holds that a preflight that is asked for in each round while it runs is made once: BMCs
+// have room for few logins.
+func TestCheck_Once(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, checks := newRig(1), slow{make(chan struct{}), make(chan struct{})}
+		r.at(t, progress.Services)
+		r.room.Preflight = checks
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go func() { _ = r.room.Check(ctx) }()
+		round := func() {
+			r.world.Tick()
+			r.parts()
+			s, err := r.room.Observe(ctx)
+			d, _ := r.room.Decide(s)
+			if err := errors.Join(err, r.room.Publish(ctx, d), r.room.Apply(ctx, d)); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		begun := 0
+		for range 60 {
+			select {
+			case <-checks.begins:
+				begun++
+			default:
+			}
+			round()
+		}
+		if begun != 1 || r.memory().Phase != progress.Preflight {
+			t.Fatalf("%d checks have begun, in the phase %s", begun, r.memory().Phase)
+		}
+		checks.ends <- struct{}{}
+		synctest.Wait()
+		for range 10 {
+			round()
+		}
+		select {
+		case <-checks.begins:
+			t.Error("another check has begun")
+		default:
+		}
+		if !r.orders.Wants(orders.DHCP) {
+			t.Errorf("shown %+v", r.shown)
+		}
+	})
+}
+
+// TestRun_Unshown holds that hosts are deployed, and provisioning is handed over, though what status reads
+// cannot be written.
+func TestRun_Unshown(t *testing.T) {
+	r := newRig(1)
+	r.unread = "progress"
+	if err := r.second(t.Context()); err == nil || !strings.Contains(err.Error(), "read progress: input/output error") {
+		t.Errorf("the round reports %v", err)
+	}
+	r.at(t, progress.Ended)
+	r.sound(t)
+}
+
+// TestRun_NoInventory holds that a host whose inventory Ironic does not give keeps no other host from
+// being deployed, and what a person reads of it.
+func TestRun_NoInventory(t *testing.T) {
+	r := newRig(1)
+	r.lost = "master-0"
+	joined := func() bool { return !r.world.Machines[1].Joined.IsZero() && !r.world.Machines[2].Joined.IsZero() }
+	if !r.until(t.Context(), 50*time.Minute, joined) {
+		t.Fatalf("the other hosts do not join: %+v", r.shown)
+	}
+	if got := r.shown.Hosts[0]; got.Waits != "Ironic to report what its inspection found: 404: there is no inventory" {
+		t.Errorf("it waits for %q", got.Waits)
+	}
+	if !r.until(t.Context(), time.Hour, r.done) || !strings.HasSuffix(r.shown.Hosts[0].Blocker, "what its inspection found cannot be read: 404: there is no inventory") {
+		t.Errorf("shown %+v", r.shown.Hosts[0])
+	}
+	r.sound(t)
+}
+
+// TestOwner holds of which host a Node is.
+func TestOwner(t *testing.T) {
+	for _, tt := range []struct{ node, hosts, want string }{
+		{"master-0", "master-0 master-1", "master-0"},
+		{"Master-0.example.com", "master-0 master-1", "master-0"},
+		{"master-0", "master-0.example.com master-1.example.com", "master-0.example.com"},
+		{"master-0.other.example", "master-0.example.com master-1.example.com", "master-0.example.com"},
+		{"master-00", "master-0", ""},
+		{"m.rack-1", "m.rack-1 m.rack-2", "m.rack-1"},
+		{"m.rack-2.example.com", "m.rack-1 m.rack-2", "m.rack-2"},
+		{"m.rack-2", "m m.rack-2", "m.rack-2"},
+		{"m.rack-2", "m.rack-2 m", "m.rack-2"},
+		{"m.rack-3", "m m.rack-2", "m"},
+		{"m", "m.rack-1 m.rack-2", ""},
+		{"m.example.com", "m.rack-1 m.rack-2", ""},
+		{"", "m", ""},
+	} {
+		var hosts []provision.Host
+		for name := range strings.FieldsSeq(tt.hosts) {
+			hosts = append(hosts, provision.Host{Name: name})
+		}
+		if got := owner(tt.node, hosts); got != tt.want {
+			t.Errorf("the Node %q is of %q, want %q of %s", tt.node, got, tt.want, tt.hosts)
+		}
+	}
+}
+
+// slowBMC is a FAKE Ironic that asks a BMC for a minute before it answers.
+type slowBMC struct{ Ironic }
+
+func (s slowBMC) Do(ctx context.Context, q node.Request) error {
+	select {
+	case <-time.After(time.Minute):
+		return s.Ironic.Do(ctx, q)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// shows is the rig with what was shown at which time.
+type shows struct {
+	*rig
+	times []time.Time
+}
+
+func (s *shows) Show(p progress.Progress) error {
+	s.times = append(s.times, p.At)
+	return s.rig.Show(p)
+}
+
+// TestRun_SlowBMC holds that the program is not taken for one that has stopped while a BMC is slow.
+func TestRun_SlowBMC(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(1)
+		r.at(t, progress.Deploy)
+		shown, began := &shows{rig: r}, time.Now()
+		r.room.Host, r.room.Ironic = shown, slowBMC{r.room.Ironic}
+		r.room.Now = func() time.Time { return r.world.Now.Add(time.Since(began)) }
+		slow := false
+		for range 5 {
+			began, shown.times = time.Now(), nil
+			_ = r.second(t.Context()) // some requests take too long
+			took, last := time.Since(began), r.world.Now
+			for _, at := range append(shown.times, last.Add(took)) {
+				if at.Sub(last) >= progress.Late/2 {
+					t.Errorf("it is shown at %s, and then at %s", last, at)
+				}
+				last = at
+			}
+			slow = slow || took >= time.Minute
+		}
+		if !slow {
+			t.Error("no BMC was slow")
+		}
+	})
 }

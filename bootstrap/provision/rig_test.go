@@ -83,7 +83,8 @@ type rig struct {
 	kills  bool // the program may be killed at any effect
 	calls  int
 	starts int    // requests to start a host that has joined
-	unread string // the file that cannot be read
+	unread string // the file that cannot be read, or written
+	lost   string // the host whose inventory Ironic does not have
 	// refuses are the answers to a request instead of its effect.
 	refuses func(node.Request) error
 }
@@ -218,7 +219,7 @@ func (r *rig) allow(m *fakeironic.Machine) {
 	m.GiveUp()
 }
 
-func (r *rig) Show(p progress.Progress) error { r.shown = p; return nil }
+func (r *rig) Show(p progress.Progress) error { r.shown = p; return r.reads("progress") }
 
 func (r *rig) Run(context.Context) (blocking, warnings []string) { return r.blocking, nil }
 
@@ -271,6 +272,9 @@ func (i ironicOf) Drivers(context.Context) ([]string, error) {
 }
 func (i ironicOf) Nodes(ctx context.Context) ([]node.Node, error) { return i.r.world.All(ctx) }
 func (i ironicOf) Disks(ctx context.Context, id string) (node.Disks, error) {
+	if i.r.lost != "" && i.r.machine(id).Name == i.r.lost {
+		return nil, fakeironic.Refusal{Text: "404: there is no inventory"}
+	}
 	return i.r.world.Inventory(ctx, id)
 }
 func (i ironicOf) Do(ctx context.Context, q node.Request) error {

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/bootstrap/provision"
 	deploy "github.com/onprem-infra/onprem-infra/bootstrap/provision/machine"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/bootfiles/item"
 	hostevents "github.com/onprem-infra/onprem-infra/shared/host/events"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
@@ -32,6 +34,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/readiness"
 	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	hostplan "github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/access"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/cause"
@@ -73,12 +76,12 @@ it goes on, and no disk is written twice.`,
 		var nodes *kube.Watcher
 		kept := onHost.Nodes(m.log) // by another program
 		known := func() []addr.Candidate {
-			if all, _ := nodes.Nodes(); len(all) > 0 {
+			if all := nodes.Members(); len(all) > 0 {
 				return all
 			}
 			return kept
 		}
-		nodes = kube.NewBootstrapWatcher(*kubeconfig, m.log, apiServers(p, known))
+		nodes = kube.NewInstalledWatcher(*kubeconfig, m.log, apiServers(p, known))
 		room := provision.New(provision.Options{
 			Settings: provision.Settings{Plan: p.Provisioning, CA: layout.BMCCA,
 				Kernel: host.url(layout.AgentKernel), Ramdisk: host.url(layout.AgentInitramfs),
@@ -128,9 +131,11 @@ type provisionHost struct {
 	images string // URL of their directory
 }
 
+// newProvisionHost takes where hosts reach this machine from those that it installs: others reach
+// the cluster's Ironic, which may have another address.
 func newProvisionHost(p plan.Plan) (*provisionHost, error) {
 	h := &provisionHost{Dir: hostorders.Run, plan: p}
-	for _, planned := range p.Provisioning.Hosts {
+	for _, planned := range p.Provisioning.Deployed() {
 		at, err := url.Parse(planned.Ironic)
 		if err != nil {
 			continue
@@ -208,19 +213,27 @@ func (h *provisionHost) Secrets() (hostfile.File, string, error) {
 }
 
 // Image is the one that the HTTP server has checked: it writes the digest beside it.
-func (h *provisionHost) Image() (node.Image, error) {
-	for _, image := range []string{layout.OSRaw, layout.OSQcow2} {
-		text, err := file.Read(image + layout.Digest)
-		if err != nil {
-			return node.Image{}, fmt.Errorf("read the digest of the operating system: %w", err)
-		}
-		if sum, _, _ := strings.Cut(strings.TrimSpace(string(text)), " "); sum != "" {
-			return node.Image{URL: h.url(image), SHA256: sum,
-				Format: strings.TrimPrefix(path.Ext(image), ".")}, nil
-		}
+func (h *provisionHost) Image() (node.Image, error) { return h.image(layout.Images) }
+
+// image is that of the description. One of the other format may be left of a former one.
+func (h *provisionHost) image(dir string) (node.Image, error) {
+	items, err := item.Of(h.plan, hostplan.Bootstrap)
+	if err != nil {
+		return node.Image{}, err
 	}
-	return node.Image{}, fmt.Errorf("%s has no operating system with a digest: see the journal "+
-		"of onprem-httpd", layout.Images)
+	i := slices.IndexFunc(items, func(i item.Item) bool { return i.Name == spec.OSImage })
+	image := path.Join(dir, path.Base(items[i].Path)) // each plan has one
+	text, err := file.Read(image + layout.Digest)
+	if err != nil {
+		return node.Image{}, fmt.Errorf("read the digest of the operating system: %w", err)
+	}
+	sum, _, _ := strings.Cut(strings.TrimSpace(string(text)), " ")
+	if sum == "" {
+		return node.Image{}, fmt.Errorf("%s has no digest beside it: see the journal of "+
+			"onprem-httpd", image)
+	}
+	return node.Image{URL: h.url(image), SHA256: sum,
+		Format: strings.TrimPrefix(path.Ext(image), ".")}, nil
 }
 
 // Traces are what the servers wrote of the hosts since this machine booted.

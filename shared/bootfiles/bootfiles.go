@@ -66,16 +66,18 @@ type Room struct {
 	managed map[string]*job // by the name of a file below the root
 	clients clients
 
-	reporter *orders.Reporter
-	notifier loop.Reporter
-	open     bool
-	asked    asked
+	reporter   *orders.Reporter
+	notifier   loop.Reporter
+	open       bool
+	asked      asked
+	unreported error // why the last report was not written
 
-	sum    access.Sum
-	counts [len(kinds)]atomic.Uint64
-	sent   atomic.Uint64
-	serves atomic.Bool
-	links  atomic.Int64
+	sum       access.Sum
+	unwritten []events.Event // as the disk was full
+	counts    [len(kinds)]atomic.Uint64
+	sent      atomic.Uint64
+	serves    atomic.Bool
+	links     atomic.Int64
 }
 
 // kinds are those of requests, for the metrics.

@@ -129,6 +129,7 @@ type machine struct {
 	certificate bool
 	happened    []events.Event
 	full        error // of the disk with the events
+	noReport    error // why no report can be written
 
 	open   bool
 	openAt string
@@ -156,14 +157,21 @@ func (m *machine) Orders() (o orders.Orders, err error) {
 	m.do(func() { o = m.orders })
 	return o, nil
 }
-func (m *machine) Report(r orders.Report) error {
-	m.do(func() { m.reports = append(m.reports, r) })
-	return nil
+func (m *machine) Report(r orders.Report) (err error) {
+	m.do(func() {
+		if err = m.noReport; err == nil {
+			m.reports = append(m.reports, r)
+		}
+	})
+	return err
 }
 func (m *machine) Certificate() (is bool) { m.do(func() { is = m.certificate }); return is }
 func (m *machine) Append(all ...events.Event) error {
+	if m.full != nil {
+		return m.full
+	}
 	m.do(func() { m.happened = append(m.happened, all...) })
-	return m.full
+	return nil
 }
 func (m *machine) Open(_ context.Context, plain, tls []netip.AddrPort) error {
 	if m.port != nil {
@@ -447,13 +455,44 @@ func TestRoom_Requests(t *testing.T) {
 	})
 }
 
-// TestRoom_NoEvents holds that a full disk for events keeps no host from its files.
+// TestRoom_NoEvents holds that a full disk for events keeps no host from its files, and that what happened
+// meanwhile is written later.
 func TestRoom_NoEvents(t *testing.T) {
 	m := &machine{here: map[string]bool{spec.IronicImage: true, spec.IronicAgentImage: true, spec.OSImage: true}, orders: on, full: errors.New("no space")}
+	run(t, m, func(r *Room, after func(time.Duration) orders.Report) {
+		for i := range 3 * maxUnwritten {
+			a := access.Access{At: time.Now(), Client: netip.MustParseAddr("172.22.0.11"), Method: "GET", File: "images/os.raw", Status: 200}
+			if i > 0 {
+				a.File = fmt.Sprint(i)
+			}
+			r.Ended(a)
+			if i%100 == 0 {
+				after(time.Second)
+			}
+		}
+		if got := after(2 * time.Second); !got.Ready || len(r.unwritten) > maxUnwritten {
+			t.Errorf("%+v, %d events are kept", got, len(r.unwritten))
+		}
+		m.do(func() { m.full = nil })
+		if after(2 * time.Second); len(m.happened) != maxUnwritten || m.happened[0].Kind != "image" {
+			t.Errorf("%d events, the first %+v", len(m.happened), m.happened[:min(1, len(m.happened))])
+		}
+	})
+}
+
+// TestRoom_NoReport holds that a report that cannot be written keeps no host from its files.
+func TestRoom_NoReport(t *testing.T) {
+	m := &machine{here: map[string]bool{spec.IronicImage: true, spec.IronicAgentImage: true, spec.OSImage: true}, orders: on, noReport: errors.New("no space")}
 	run(t, m, func(_ *Room, after func(time.Duration) orders.Report) {
+		time.Sleep(2 * time.Second)
+		m.do(func() {
+			if !m.open || len(m.asked) == 0 {
+				t.Errorf("open %t, asked for %q", m.open, m.asked)
+			}
+			m.noReport = nil
+		})
 		if got := after(2 * time.Second); !got.Ready {
 			t.Errorf("%+v", got)
 		}
-		m.do(func() { m.full = nil })
 	})
 }

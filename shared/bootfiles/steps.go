@@ -129,20 +129,23 @@ func (s Status) String() string {
 }
 
 // Publish reports to the phase machine. If nothing could be observed there is nothing to report,
-// and the last report becomes old.
+// and the last report becomes old. That it cannot be written keeps no host from its files: Apply
+// returns that error.
 func (r *Room) Publish(_ context.Context, d Desired) error {
 	if d.Report.Why == "" {
 		return nil
 	}
-	if err := r.reporter.Report(d.Report, r.Now(), r.Host.Report); err != nil {
-		return fmt.Errorf("report to the phase machine: %w", err)
+	err := r.reporter.Report(d.Report, r.Now(), r.Host.Report)
+	if err != nil {
+		err = fmt.Errorf("report to the phase machine: %w", err)
 	}
-	return r.notifier.Report(true, d.Report.Why)
+	r.unreported = errors.Join(err, r.notifier.Report(true, d.Report.Why))
+	return nil
 }
 
 // Apply opens the ports and fetches what is missing, or closes them.
 func (r *Room) Apply(ctx context.Context, d Desired) error {
-	failed := r.record()
+	failed := errors.Join(r.record(), r.unreported)
 	if !d.On {
 		r.off()
 		return failed
@@ -225,10 +228,14 @@ func (r *Room) askFor(ctx context.Context, files []File, certificate bool) error
 	return nil
 }
 
-// record writes which requests have ended.
+// maxUnwritten bounds the events that wait until they can be written.
+const maxUnwritten = 1000
+
+// record writes which requests have ended. What cannot be written is written later: without a line
+// about its image a host counts as one that has not fetched it.
 func (r *Room) record() error {
 	all, missed := r.sum.Take(r.Now())
-	var happened []events.Event
+	happened := r.unwritten
 	for _, a := range all {
 		name, card := r.clients.of(a.Client)
 		happened = append(happened, events.Event{Time: a.At, Host: name, MAC: card,
@@ -238,7 +245,11 @@ func (r *Room) record() error {
 	if missed > 0 {
 		r.Log.Warn("more different requests than are followed", "requests", missed)
 	}
-	return r.Host.Append(happened...)
+	err := r.Host.Append(happened...)
+	if r.unwritten = nil; err != nil {
+		r.unwritten = happened[:min(len(happened), maxUnwritten)]
+	}
+	return err
 }
 
 // off ends what is under way and frees the ports.

@@ -13,7 +13,8 @@ import (
 )
 
 // Publish repeats the last report, so that it is not taken for that of a program which has gone. A
-// machine that cannot be observed is not ready, whatever it was before: its fence closes.
+// machine that cannot be observed is not ready, whatever it was before: its fence closes. A report
+// that cannot be written closes no fence: Apply reports too, and returns that error.
 func (r *Room) Publish(context.Context, Desired) error {
 	state := r.last
 	if state.Part == "" && r.unseen == nil {
@@ -23,7 +24,11 @@ func (r *Room) Publish(context.Context, Desired) error {
 		r.serving.Store(false)
 		state.Ready, state.Why = false, r.unseen.Error()
 	}
-	return r.reports.Report(state, r.Now(), r.Host.Report)
+	err := r.reports.Report(state, r.Now(), r.Host.Report)
+	if r.unseen == nil {
+		return nil
+	}
+	return err
 }
 
 // Apply makes the machine what was decided, and reports that. It runs every round and changes only

@@ -317,6 +317,22 @@ func TestPublish(t *testing.T) {
 	}
 }
 
+// TestPublish_Unreported holds that hosts are answered though no report can be written.
+func TestPublish_Unreported(t *testing.T) {
+	r, h := newRoom(t, plans.Managed)
+	h.noReport = errors.New("no space left")
+	h.on(card(1))
+	for range int(2 * Open / time.Second) {
+		if err := round(t, r, h); err == nil || err.Error() != "no space left" || len(h.answers()) != 1 {
+			t.Fatalf("%v, answers %v", err, h.answers())
+		}
+	}
+	h.noReport = nil
+	if err := round(t, r, h); err != nil || !h.report().Follows(h.orders, h.now) {
+		t.Errorf("%v, reported %+v", err, h.report())
+	}
+}
+
 // TestContainer holds the least privilege that dnsmasq works with, and that directories are
 // mounted: a file that is replaced would stay the old one.
 func TestContainer(t *testing.T) {

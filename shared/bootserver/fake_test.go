@@ -48,16 +48,17 @@ func planned(mode plans.Mode) plan.Plan {
 // fakeHost is a FAKE: a machine with its packet filter and its container, whose state a test sets.
 // It fails the test if a step of the room breaks the order that protects hosts.
 type fakeHost struct {
-	t       *testing.T
-	orders  orders.Orders
-	broken  error // of the orders
-	address string
-	state   addr.Address
-	absent  []string // programs
-	files   map[string]string
-	full    string // a path that cannot be written
-	reports []orders.Report
-	watched string
+	t        *testing.T
+	orders   orders.Orders
+	broken   error // of the orders
+	address  string
+	state    addr.Address
+	absent   []string // programs
+	files    map[string]string
+	full     string // a path that cannot be written
+	noReport error  // why no report can be written
+	reports  []orders.Report
+	watched  string
 
 	filter  []mac.MAC // nil without a table
 	except  bool
@@ -78,11 +79,16 @@ type fakeHost struct {
 }
 
 func (h *fakeHost) Orders() (orders.Orders, error) { return h.orders, h.broken }
-func (h *fakeHost) Report(r orders.Report) error   { h.reports = append(h.reports, r); return nil }
 func (h *fakeHost) Watch(link string)              { h.watched = link }
 func (h *fakeHost) Now() time.Time                 { return h.now }
 func (h *fakeHost) Ready() error                   { return nil }
 func (h *fakeHost) Status(string) error            { return nil }
+func (h *fakeHost) Report(r orders.Report) error {
+	if h.noReport == nil {
+		h.reports = append(h.reports, r)
+	}
+	return h.noReport
+}
 func (h *fakeHost) Exists(path string) bool {
 	return !slices.ContainsFunc(h.absent, func(a string) bool { return strings.HasSuffix(path, a) })
 }

@@ -70,6 +70,8 @@ func (d *decision) cause() string {
 		return "it is in maintenance: " + cmp.Or(n.Maintenance.Reason, n.Maintenance.Fault)
 	case n.State == node.DeployWait || n.State == node.InspectWait:
 		return d.silence()
+	case d.NoDisks != nil:
+		return "what its inspection found cannot be read: " + d.NoDisks.Error()
 	case n.State == node.Active && !d.known.Write.Doubt.IsZero():
 		return "nothing showed whether its disk was written, so it was started from it and not " +
 			"deployed again: see its console"

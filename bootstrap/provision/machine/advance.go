@@ -96,7 +96,11 @@ func (d *decision) manageable(adopt bool) {
 	case d.known.Disk == (node.Pinned{}) && !node.After(n.Inspected, d.known.Since()):
 		d.ask(node.Inspect, node.Request{})
 	case d.known.Disk == (node.Pinned{}) && d.Disks == nil:
-		d.wait("Ironic to report what its inspection found", d.known.AskedAt, 0)
+		what := "Ironic to report what its inspection found"
+		if d.NoDisks != nil {
+			what += ": " + d.NoDisks.Error()
+		}
+		d.wait(what, d.known.AskedAt, 0)
 	case d.known.Disk == (node.Pinned{}):
 		d.choose()
 	case n.Disk != d.known.Disk.String():

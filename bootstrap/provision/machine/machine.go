@@ -41,6 +41,8 @@ type View struct {
 	// Silent is whether Ironic does not answer: then nothing is known of its node.
 	Silent bool
 	Disks  node.Disks // what the inspection found; nil if that was not read
+	// NoDisks is why that could not be read; nil if it was, or need not be.
+	NoDisks error
 	// Joined reports whether its Node is in the cluster, with these addresses. Listed reports
 	// whether the cluster's API has listed its nodes.
 	Joined, Listed bool

@@ -398,6 +398,41 @@ func TestFetch_LocalFile(t *testing.T) {
 	}
 }
 
+// TestFetch_InItsPlace holds that a file that is in its place, without a record, needs no room for another
+// one, and that a link there becomes a file.
+func TestFetch_InItsPlace(t *testing.T) {
+	content := random(2 * between)
+	a := artifact.Artifact{URL: "http://192.0.2.1/os.raw", SHA256: sum(content)}
+	for name, put := range map[string]func(p place) error{
+		"a file": func(p place) error {
+			p.room = func(string) (uint64, error) { return 0, nil }
+			return os.WriteFile(p.path, content, 0o600)
+		},
+		"and a former part": func(p place) error {
+			p.room = func(string) (uint64, error) { return 0, nil }
+			return errors.Join(os.WriteFile(p.path, content, 0o600), os.WriteFile(partOf(p.path), content[:100], 0o600))
+		},
+		"a link": func(p place) error {
+			own := filepath.Join(t.TempDir(), "own.raw")
+			return errors.Join(os.WriteFile(own, content, 0o600), os.Symlink(own, p.path))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t)
+			if err := errors.Join(os.Mkdir(filepath.Dir(p.path), 0o755), put(p)); err != nil {
+				t.Fatal(err)
+			}
+			if err := p.get(t, a); err != nil {
+				t.Fatal(err)
+			}
+			p.holds(t, a, content)
+			if info, err := os.Lstat(p.path); err != nil || info.Mode() != 0o644 {
+				t.Errorf("%v, %v", info.Mode(), err)
+			}
+		})
+	}
+}
+
 // TestCheck_AfterAPowerCut holds that a record is trusted as far as the bytes on the disk.
 func TestCheck_AfterAPowerCut(t *testing.T) {
 	content := random(100_000)

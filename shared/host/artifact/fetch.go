@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"os"
 
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/artifact"
 )
@@ -50,13 +51,24 @@ func (s *Store) Fetch(ctx context.Context, item string, a artifact.Artifact, pat
 // same.
 func Source(a artifact.Artifact) string { return "sha256:" + a.SHA256 }
 
-// present makes a file its own part if it is in its place already, without a record.
+// present makes a file its own part if it is in its place already, without a record: the disk may
+// have no room for it twice. What a link leads to is copied.
 func (s *Store) present(a artifact.Artifact, path string) (File, error) {
-	sum, _, err := digest(path)
+	sum, size, err := digest(path)
 	if err != nil || a.Compressed() || sum != a.SHA256 {
 		return File{}, errors.Join(ErrAbsent, err)
 	}
-	return s.copy(Staged{From: path, To: path})
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+		return s.copy(Staged{From: path, To: path})
+	}
+	if err := os.Rename(path, partOf(path)); err != nil {
+		return File{}, err
+	}
+	w, err := s.create(path, true)
+	if err != nil {
+		return File{}, err
+	}
+	return File{path, sum, size}, w.end(nil, true)
 }
 
 func (s *Store) fetch(ctx context.Context, a artifact.Artifact, path string, report Progress) (

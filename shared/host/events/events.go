@@ -49,7 +49,12 @@ func (l Log) append(lines []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(lines)
+	whole, err := f.Seek(0, io.SeekEnd)
+	if err == nil {
+		if _, err = f.Write(lines); err != nil {
+			err = errors.Join(err, f.Truncate(whole)) // a torn line would spoil the next one
+		}
+	}
 	return errors.Join(err, f.Close())
 }
 

@@ -3,10 +3,15 @@ package events
 import (
 	"fmt"
 	"os"
+	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/events"
 )
@@ -58,5 +63,41 @@ func TestLog_Fault(t *testing.T) {
 	}
 	if _, _, err := l.Read(); err == nil {
 		t.Error("a file below a file was read")
+	}
+}
+
+// TestLog_Torn has the kernel refuse the rest of a line: of this process, which runs this test alone, no
+// file may be longer than a limit. What is written next is whole.
+func TestLog_Torn(t *testing.T) {
+	if os.Getenv("LIMITED") == "" {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestLog_Torn$", "-test.v")
+		cmd.Env = append(os.Environ(), "LIMITED=1")
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS") {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return
+	}
+	dir := t.TempDir()
+	l := Log{Path: filepath.Join(dir, "now"), Former: filepath.Join(dir, "former")}
+	limit := func(bytes uint64) {
+		if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: bytes, Max: unix.RLIM_INFINITY}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e := events.Event{Time: time.Unix(1, 0), Source: events.HTTP, Kind: "image", Detail: strings.Repeat("x", 200)}
+	if err := l.Append(e); err != nil {
+		t.Fatal(err)
+	}
+	signal.Ignore(syscall.SIGXFSZ)
+	limit(uint64(len(events.Encode(e)) * 3 / 2))
+	if err := l.Append(e); err == nil {
+		t.Error("there was room")
+	}
+	limit(unix.RLIM_INFINITY)
+	if err := l.Append(e); err != nil {
+		t.Fatal(err)
+	}
+	if all, broken, err := l.Read(); len(all) != 2 || broken != 0 || err != nil {
+		t.Errorf("%d events, %d broken, %v", len(all), broken, err)
 	}
 }

@@ -140,6 +140,48 @@ func TestWatchOverTLS(t *testing.T) {
 	}
 }
 
+// TestInstalledWatcher holds that the program which installs hosts sees the Nodes of arbiters too, and that
+// it asks none of them for the API.
+func TestInstalledWatcher(t *testing.T) {
+	text := secured(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("watch") == "true" {
+			<-r.Context().Done()
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, strings.Replace(nodeList, `"items":[`, `"items":[
+{"metadata":{"name":"arbiter-0","labels":{"node-role.kubernetes.io/arbiter":""}},"status":{"addresses":[{"type":"InternalIP","address":"192.0.2.15"}]}},`, 1))
+	}))
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for made, want := range map[*Watcher]string{
+		NewInstalledWatcher(path, slog.New(slog.DiscardHandler), nil): "arbiter-0 master-0 master-1",
+		NewBootstrapWatcher(path, slog.New(slog.DiscardHandler), nil): "master-0 master-1",
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		done, wake := make(chan error, 1), make(chan struct{}, 1)
+		go func() { done <- made.Run(ctx, wake) }()
+		if !woken(wake, 3*time.Second) {
+			t.Fatal("no wake-up within 3 s")
+		}
+		names := func(all []addr.Candidate) string {
+			var words []string
+			for _, n := range all {
+				words = append(words, n.Name)
+			}
+			return strings.Join(words, " ")
+		}
+		all, _ := made.Nodes()
+		if got, members := names(all), names(made.Members()); got != want || members != "master-0 master-1" {
+			t.Errorf("Nodes() = %s, want %s; Members() = %s", got, want, members)
+		}
+		cancel()
+		<-done
+	}
+}
+
 // hanging takes requests and never answers.
 type hanging struct{}
 

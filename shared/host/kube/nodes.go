@@ -23,8 +23,23 @@ type Watcher struct{ *watch.Cache[Node] }
 func NewBootstrapWatcher(
 	path string, log *slog.Logger, others func() []netip.AddrPort,
 ) *Watcher {
+	return bootstrapNodes(path, log, others, isControlPlane)
+}
+
+// NewInstalledWatcher is NewBootstrapWatcher with the Nodes of arbiters, for the program that
+// installs both.
+func NewInstalledWatcher(
+	path string, log *slog.Logger, others func() []netip.AddrPort,
+) *Watcher {
+	return bootstrapNodes(path, log, others,
+		func(n Node) bool { return n.ControlPlane || n.Arbiter })
+}
+
+func bootstrapNodes(
+	path string, log *slog.Logger, others func() []netip.AddrPort, wanted func(Node) bool,
+) *Watcher {
 	api := newAPI(path, slog.New(slog.DiscardHandler), log).OrAt(others)
-	return api.nodes("nodes", "", []string{labelControlPlane, labelMaster}, isControlPlane)
+	return api.nodes("nodes", "", []string{labelControlPlane, labelMaster}, wanted)
 }
 
 func isControlPlane(n Node) bool { return n.ControlPlane }
@@ -87,4 +102,15 @@ func (w *Watcher) Nodes() (nodes []addr.Candidate, synced bool) {
 		nodes = append(nodes, n.Candidate)
 	}
 	return nodes, synced
+}
+
+// Members are those of Nodes that are of the control plane.
+func (w *Watcher) Members() (members []addr.Candidate) {
+	known, _ := w.Known()
+	for _, n := range known {
+		if n.ControlPlane {
+			members = append(members, n.Candidate)
+		}
+	}
+	return members
 }

@@ -35,11 +35,13 @@ type transaction struct {
 // was written. It returns false for a line that reports nothing of a host.
 func (r *Reader) Line(at time.Time, line string) (Event, bool) {
 	e := Event{Time: at}
-	if text, ok := after(line, "dnsmasq-tftp"); ok {
-		return e, r.tftp(&e, text)
+	file, isTFTP := after(line, "dnsmasq-tftp")
+	text, isDHCP := after(line, "dnsmasq-dhcp")
+	// Behind its name a program writes what clients choose, such as their class: the first counts.
+	if isTFTP && len(file) > len(text) {
+		return e, r.tftp(&e, file)
 	}
-	text, ok := after(line, "dnsmasq-dhcp")
-	if !ok {
+	if !isDHCP {
 		return e, false
 	}
 	number, rest, _ := strings.Cut(text, " ")

@@ -212,6 +212,25 @@ func TestShorten(t *testing.T) {
 	}
 }
 
+// TestShorten_LongLines holds that a journal of long lines is shorter than a file, also if each new line
+// has it shortened again.
+func TestShorten_LongLines(t *testing.T) {
+	all, long := run(), Entry{Time: at(30), Kind: Failed, Host: "m0", Verb: node.Inspect, Cause: strings.Repeat("<", maxText)}
+	for range kept {
+		all = append(all, long)
+	}
+	for range 50 {
+		all = Shorten(append(all, long))
+		size := 0
+		for _, e := range all {
+			size += len(Encode(e))
+		}
+		if size > MaxFile || len(all) < 3 {
+			t.Fatalf("%d lines of %d bytes", len(all), size)
+		}
+	}
+}
+
 func TestDecode(t *testing.T) {
 	var file []byte
 	for _, e := range run() {

@@ -133,7 +133,7 @@ func (s *Server) checkRoom(r *document.Report, a Around) {
 	}
 }
 
-// checkGateway holds a gateway to the network.
+// checkGateway holds a gateway to the network. DHCPv6 has no option for one (RFC 8415, section 21).
 func (s *Server) checkGateway(r *document.Report, a Around) {
 	g := s.Gateway
 	if !a.CIDR.Contains(g.Value) || g.Value == a.CIDR.Addr() || g.Value == subnet.Last(a.CIDR) {
@@ -147,5 +147,9 @@ func (s *Server) checkGateway(r *document.Report, a Around) {
 				"the router's", g.Value)
 			return
 		}
+	}
+	if g.Value.Is6() {
+		r.Warnf(g.At, "has no effect, as hosts learn routers of IPv6 from their advertisements: "+
+			"remove it, and have the router advertise itself if hosts need one")
 	}
 }
