@@ -172,9 +172,11 @@ func (l *Listener) reconcile() error {
 		return listens && now.Sub(at) >= settled
 	})
 	for _, i := range l.wanted {
-		if own := status.Instances[string(i.Name)]; failed == nil {
-			l.observer.Self(i.Name, own.State == supervised.Master, vrrp.Priority(own.Priority), now)
+		if failed != nil {
+			break // what this host does is what it did
 		}
+		own := status.Instances[string(i.Name)]
+		l.observer.Self(i.Name, own.State == supervised.Master, vrrp.Priority(own.Priority), now)
 	}
 	all := l.observer.Findings(now)
 	l.mu.Unlock()

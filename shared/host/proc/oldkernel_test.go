@@ -17,7 +17,7 @@ const oldKernel = "ONPREM_PROC_TEST_OLD_KERNEL"
 // FAKE: a seccomp filter refuses them, as this machine's kernel has them.
 func TestOpen_OldKernel(t *testing.T) {
 	if os.Getenv(oldKernel) == "" {
-		again := exec.Command("/proc/self/exe", "-test.run=^(TestOpen_OldKernel|TestWaitSeesTheEnd|TestWaitEndsWithItsContext)$")
+		again := exec.Command(os.Args[0], "-test.run=^(TestOpen_OldKernel|TestWaitSeesTheEnd|TestWaitEndsWithItsContext)$")
 		again.Env = append(os.Environ(), oldKernel+"=1")
 		if out, err := again.CombinedOutput(); err != nil {
 			t.Errorf("%v\n%s", err, out)

@@ -51,7 +51,7 @@ const without = "ONPREM_RUNDIR_TEST_NO_INOTIFY"
 // without one.
 func TestAwaitLeft(t *testing.T) {
 	if os.Getenv(without) == "" {
-		again := exec.Command("/proc/self/exe", "-test.run=^TestAwaitLeft$", "-test.v")
+		again := exec.Command(os.Args[0], "-test.run=^TestAwaitLeft$", "-test.v")
 		again.Env = append(os.Environ(), without+"=1")
 		one := []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}
 		again.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER, UidMappings: one, GidMappings: one}
