@@ -89,7 +89,8 @@ func (r *Room) sweep() error {
 }
 
 // configure gives HAProxy the configuration: by commands if only members differ, by a reload
-// otherwise. It always writes the file first, in case HAProxy starts in between.
+// otherwise. It always writes the file first, in case HAProxy starts in between. On a full disk
+// members change all the same, and sessions of dead servers are cut.
 func (r *Room) configure(ctx context.Context, d Desired) error {
 	r.next = time.Time{}
 	wanted := d.Config
@@ -112,14 +113,13 @@ func (r *Room) configure(ctx context.Context, d Desired) error {
 		}
 		return r.reload(ctx, d, stats)
 	}
-	if err := r.write(d, nil); err != nil {
-		return err
-	}
+	err = r.write(d, nil)
 	r.force, r.runs, r.refused = d.Config, true, r.still()
-	if stats, err = r.change(ctx, d.Config, stats); err != nil {
-		return err
+	stats, failed := r.change(ctx, d.Config, stats)
+	if failed == nil {
+		failed = r.cut(ctx, stats, d.Ironic.Alive)
 	}
-	if err := r.cut(ctx, stats, d.Ironic.Alive); err != nil {
+	if err = errors.Join(err, failed); err != nil {
 		return err
 	}
 	r.applied, r.next = wanted, r.Host.Now().Add(often)
@@ -197,7 +197,7 @@ func (r *Room) reload(ctx context.Context, d Desired, stats []haproxy.Stat) erro
 	if err != nil {
 		return err
 	}
-	if err := r.write(d, stats); err != nil {
+	if err := r.writeFiles(d, stats); err != nil {
 		return err
 	}
 	wanted := haproxy.Structure(d.Config)
@@ -219,25 +219,29 @@ func (r *Room) reload(ctx context.Context, d Desired, stats []haproxy.Stat) erro
 	return errors.Join(err, r.write(d, nil))
 }
 
-// write writes all files that a starting HAProxy reads, and last the members for a time without the
-// API. stats are those of the running worker before a reload; nil without one.
+// write writes all files that a starting HAProxy reads, and the members for a time without the API.
+// stats are those of the running worker before a reload; nil without one.
 func (r *Room) write(d Desired, stats []haproxy.Stat) error {
+	failed := r.writeFiles(d, stats)
+	text, _ := json.Marshal(r.slots) // addresses always encode
+	if _, err := r.Host.Write(Memory, append(text, '\n'), readable); err != nil {
+		failed = errors.Join(failed, fmt.Errorf("remember the members: %w", err))
+	}
+	return failed
+}
+
+// writeFiles writes what HAProxy reads.
+func (r *Room) writeFiles(d Desired, stats []haproxy.Stat) error {
+	r.slots = d.Config.Members
 	if len(d.CA) > 0 {
 		if _, err := r.Host.Write(string(d.Config.Trust.CAFile), d.CA, readable); err != nil {
 			return err
 		}
 	}
-	r.slots = d.Config.Members
 	states := haproxy.States(d.Config, stats)
 	if _, err := r.Host.Write(haproxy.Run.State(), states, private); err != nil {
 		return err
 	}
-	if _, err := r.Host.Write(haproxy.File, haproxy.Render(d.Config), readable); err != nil {
-		return err
-	}
-	text, _ := json.Marshal(r.slots) // addresses always encode
-	if _, err := r.Host.Write(Memory, append(text, '\n'), readable); err != nil {
-		return fmt.Errorf("remember the members: %w", err)
-	}
-	return nil
+	_, err := r.Host.Write(haproxy.File, haproxy.Render(d.Config), readable)
+	return err
 }

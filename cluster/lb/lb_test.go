@@ -415,8 +415,8 @@ func TestFaultsApart(t *testing.T) {
 			if len(w.rules.Redirects) == 0 {
 				t.Error("the redirect waits for it")
 			}
-			stay := at != "filter" && at != "leftovers" && at != "command"
-			if follow := len(w.commands) > 0; follow == stay || stay && w.members() != "192.0.2.10" && at != haproxy.File {
+			stay := at == "running" || at == "trust" || at == OwnAddress || at == Memory
+			if follow := len(w.commands) > 0; follow == stay || stay && w.members() != "192.0.2.10" {
 				t.Errorf("the members follow: %t, the file has %s", follow, w.members())
 			}
 			delete(w.fault, at)
@@ -425,6 +425,38 @@ func TestFaultsApart(t *testing.T) {
 				t.Errorf("afterwards: members %q", got)
 			}
 		})
+	}
+}
+
+// TestFullDisk holds that HAProxy gets other members where nothing can be written, that a structure for which only the
+// members cannot be remembered is loaded, and that both are written later.
+func TestFullDisk(t *testing.T) {
+	full := errors.New("no space left on device")
+	w := newWorld(t)
+	w.named("192.0.2.10")
+	w.well()
+	w.start()
+	w.well()
+	for _, at := range []string{haproxy.File, haproxy.Run.State(), Memory} {
+		w.fault[at] = full
+	}
+	w.named("192.0.2.10", "192.0.2.11")
+	if err := w.reconcile(); !errors.Is(err, full) || len(w.commands) == 0 || w.members() != "192.0.2.10" {
+		t.Errorf("%v, %d commands, the file has %s", err, len(w.commands), w.members())
+	}
+	w.fault = map[string]error{Memory: full}
+	var nine []string
+	for i := range 9 {
+		nine = append(nine, fmt.Sprintf("192.0.2.%d", 10+i))
+	}
+	w.named(nine...)
+	if err := w.reconcile(); !errors.Is(err, full) || w.reloads != 1 || w.members() != strings.Join(nine, " ") {
+		t.Errorf("%v, %d reloads, the file has %s", err, w.reloads, w.members())
+	}
+	clear(w.fault)
+	w.well()
+	if text := w.files[Memory]; !strings.Contains(text, nine[8]) || w.reloads != 1 {
+		t.Errorf("it remembers %s, %d reloads", text, w.reloads)
 	}
 }
 

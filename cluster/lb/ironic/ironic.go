@@ -63,8 +63,8 @@ type Seen struct {
 type Wanted struct {
 	Servers haproxy.Ironic // by slot
 	Rules   redirect.Rules
-	Known   bool         // the API has said where Ironic is, or that it is nowhere
-	Alive   []netip.Addr // of pods whose sessions go on; nil if the API has not said that now
+	Known   bool         // the API has reported where Ironic is, or that it is nowhere
+	Alive   []netip.Addr // of pods whose sessions go on; nil if the API does not report that now
 	Fault   error        // what is reported, and stops nothing
 }
 
@@ -83,7 +83,7 @@ type Room struct {
 	Options
 	slots    haproxy.Ironic
 	loaded   bool
-	recalled bool // slots are what the API said, in this boot
+	recalled bool // slots are what the API reported, in this boot
 	on       redirect.Latch
 }
 
@@ -119,7 +119,7 @@ func (r *Room) recall() error {
 		return fmt.Errorf("read where Ironic was in an earlier run: %w", err)
 	}
 	var slots haproxy.Ironic
-	if len(text) > 0 && json.Unmarshal(text, &slots) == nil { // a broken file says nothing
+	if len(text) > 0 && json.Unmarshal(text, &slots) == nil { // a broken file is none
 		r.slots, r.recalled = slots, true
 	}
 	r.loaded = true
@@ -128,10 +128,10 @@ func (r *Room) recall() error {
 
 // Decide gives connections to the pods that are ready and do not end. hosts are the addresses of
 // the control plane's nodes, where Ironic runs; nil if they are not known. A kubelet can report a
-// pod with any labels, so pods of other hosts do not count. As long as the API has not said where
-// pods and hosts are, connections go where they went, or nowhere: then the VIP's ports are left to
-// whatever else serves them on the host. The text is empty in a cluster that does not balance
-// Ironic.
+// pod with any labels, so pods of other hosts do not count. As long as the API has not reported
+// where pods and hosts are, connections go where they went, or nowhere: then the VIP's ports are
+// left to whatever else serves them on the host. The text is empty in a cluster that does not
+// balance Ironic.
 func (r *Room) Decide(s Seen, hosts []netip.Addr) (Wanted, string) {
 	if !r.Plan.BalancesIronic() {
 		return Wanted{}, ""
@@ -190,7 +190,7 @@ func (r *Room) Apply(rules redirect.Rules) error {
 	return nil
 }
 
-// Remember keeps what the API has said.
+// Remember keeps what the API has reported.
 func (r *Room) Remember(w Wanted) error {
 	if !w.Known {
 		return nil

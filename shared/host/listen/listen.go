@@ -4,6 +4,7 @@ package listen
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -123,8 +124,10 @@ func (l *Listener) Announced() map[string]journal.Announced {
 	return out
 }
 
-// Follow listens until ctx ends.
+// Follow listens until ctx ends. What it cannot read or write is logged, and keeps it from nothing
+// else: on a host whose disks are full it listens too.
 func (l *Listener) Follow(ctx context.Context, outputs Outputs) error {
+	var logged loop.News
 	ctx, cancel := context.WithCancel(ctx)
 	var listening sync.WaitGroup
 	defer listening.Wait()
@@ -139,8 +142,8 @@ func (l *Listener) Follow(ctx context.Context, outputs Outputs) error {
 			asked = now
 			l.askNeighbours()
 		}
-		if err := l.reconcile(); err != nil {
-			return err
+		if err := l.reconcile(); err != nil && logged.Is(err.Error()) {
+			l.Log.Warn("report other routers", "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -158,9 +161,9 @@ func (l *Listener) Follow(ctx context.Context, outputs Outputs) error {
 }
 
 func (l *Listener) reconcile() error {
-	status, err := l.Status()
-	if err != nil {
-		return fmt.Errorf("read the supervisor's status: %w", err)
+	status, failed := l.Status()
+	if failed != nil {
+		failed = fmt.Errorf("read the supervisor's status: %w", failed)
 	}
 	l.mu.Lock()
 	now := time.Now()
@@ -169,6 +172,9 @@ func (l *Listener) reconcile() error {
 		return listens && now.Sub(at) >= settled
 	})
 	for _, i := range l.wanted {
+		if failed != nil {
+			break // what this host does is what it did
+		}
 		own := status.Instances[string(i.Name)]
 		l.observer.Self(i.Name, own.State == supervised.Master, vrrp.Priority(own.Priority), now)
 	}
@@ -176,12 +182,16 @@ func (l *Listener) reconcile() error {
 	l.mu.Unlock()
 	changed := l.report(all, now)
 	if !changed && now.Sub(l.wrote) < everyState {
-		return nil
+		return failed
 	}
+	return errors.Join(failed, l.writeState(now))
+}
+
+func (l *Listener) writeState(now time.Time) error {
 	if err := os.MkdirAll(filepath.Dir(l.StateFile), 0o755); err != nil {
 		return fmt.Errorf("make a directory for the listener's state: %w", err)
 	}
-	if err := file.Write(l.StateFile, clash.EncodeState(l.State()), 0o644); err != nil {
+	if _, err := file.Update(l.StateFile, clash.EncodeState(l.State()), 0o644); err != nil {
 		return err
 	}
 	l.wrote = now

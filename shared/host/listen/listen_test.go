@@ -37,6 +37,7 @@ type bench struct {
 	mu       sync.Mutex
 	state    supervised.State
 	broken   error // why the link receives nothing
+	unread   error // why the supervisor's status cannot be read
 	entries  []journal.Entry
 	answers  addr.Neighbour
 	received int // adverts
@@ -138,8 +139,9 @@ func (b *bench) status() (s supervised.Status, err error) {
 				"ostest_API_0": {State: b.state, Priority: 100},
 			},
 		}
+		err = b.unread
 	})
-	return s, nil
+	return s, err
 }
 
 func (b *bench) receiveAdverts(ctx context.Context, _ string, receive func(capture.Received)) error {
@@ -316,6 +318,43 @@ func TestFollow_LinkFails(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		if s := l.State(); len(s.Since) > 0 || len(s.Failed) > 0 {
 			t.Errorf("it listens where there is no election: %+v", s)
+		}
+	})
+}
+
+// TestFollow_NoState holds that a state which cannot be written, and a supervisor's status that cannot be read, keep
+// the listener from nothing else, and are logged once. FAKE: a file is where the state's directory was.
+func TestFollow_NoState(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newBench(t)
+		dir := filepath.Dir(l.StateFile)
+		if err := errors.Join(os.RemoveAll(dir), os.WriteFile(dir, nil, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		l.set(func() { l.unread = errors.New("the status is of another release") })
+		time.Sleep(clash.ListenTime + 2*time.Second)
+		if ok, why := l.Snapshot().May(clash.Refuse, l.wanted[0], false); !ok {
+			t.Error(why)
+		}
+		l.announce("192.0.2.99", "192.0.2.77", nil)
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		l.set(func() {
+			if l.received != 1 || l.findings != 1 || len(l.entries) != 1 {
+				t.Errorf("others have taken %d adverts, %d findings and %d entries", l.received, l.findings, len(l.entries))
+			}
+		})
+		if l.logs.count("the listener's state") != 1 || l.logs.count("of another release") > 2 {
+			t.Errorf("logged\n%s", l.logs.String())
+		}
+		l.set(func() { l.unread = nil })
+		if err := os.Remove(dir); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(3 * time.Second)
+		synctest.Wait()
+		if got := l.kinds(); len(got) != 1 {
+			t.Errorf("the state file has %q", got)
 		}
 	})
 }

@@ -18,7 +18,7 @@ type candidatesHost struct {
 	namespace string
 	self      string // this node's Node
 	nodes     *kube.Watcher
-	routers   *kube.Endpoints // nil where nobody runs routers as OpenShift does
+	routers   *kube.Endpoints // nil where no router runs as in OpenShift
 	former    *kube.Object
 }
 

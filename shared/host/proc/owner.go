@@ -19,8 +19,8 @@ type Owner struct {
 // String is the process in words, as "bird (process 12)".
 func (o Owner) String() string { return fmt.Sprintf("%s (process %d)", o.Name, o.PID) }
 
-// Owners are the processes that have sockets open, by their inodes. It sees processes of this
-// process namespace, and as root those of all users.
+// Owners are the processes that have sockets open, by their inodes, in the order of their numbers.
+// It sees processes of this process namespace, and as root those of all users.
 func Owners(inodes []uint32) map[uint32][]Owner {
 	wanted := map[string]uint32{}
 	for _, inode := range inodes {
@@ -36,6 +36,9 @@ func Owners(inodes []uint32) map[uint32][]Owner {
 		}
 		pid, _ := strconv.Atoi(strings.Split(fd, "/")[2])
 		o := Owner{PID: pid, Name: name(pid)}
+		if o.Name == "" {
+			continue // it has ended meanwhile
+		}
 		if text, err := status(pid, "PPid"); err == nil {
 			if parent, err := strconv.Atoi(text); err == nil && parent > 0 {
 				o.Parent = name(parent)
@@ -44,6 +47,9 @@ func Owners(inodes []uint32) map[uint32][]Owner {
 		if !slices.Contains(owners[inode], o) {
 			owners[inode] = append(owners[inode], o)
 		}
+	}
+	for _, all := range owners {
+		slices.SortFunc(all, func(a, b Owner) int { return a.PID - b.PID })
 	}
 	return owners
 }

@@ -24,9 +24,12 @@ type Process struct {
 // there is none. The number may have been recycled before Open: a caller that needs certainty
 // checks the process that it opened before signalling it.
 func Open(pid int) (*Process, error) {
-	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
+	fd, err := unix.PidfdOpen(pid, 0) // kernels before 5.10 have no flags
 	if err != nil {
 		return nil, fmt.Errorf("open process %d: %w", pid, done(err))
+	}
+	if err := unix.SetNonblock(fd, true); err != nil {
+		return nil, errors.Join(fmt.Errorf("open process %d: %w", pid, err), unix.Close(fd))
 	}
 	return &Process{PID: pid, fd: os.NewFile(uintptr(fd), fmt.Sprintf("pidfd %d", pid))}, nil
 }

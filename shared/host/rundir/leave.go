@@ -3,9 +3,9 @@ package rundir
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
+	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
@@ -43,13 +43,19 @@ func (d Dir) RequestLeave() error {
 // WithdrawLeave withdraws any request.
 func (d Dir) WithdrawLeave() error { return remove(d.at(supervised.LeaveFile)) }
 
+// pollInterval is the time between two reads of a status that cannot be watched.
+const pollInterval = time.Second
+
 // AwaitLeft waits until the VIPs are released, and returns the status from before. Its error is
-// ctx's if that ends first.
+// ctx's if that ends first. On a host without an inotify instance it reads at intervals.
 func (d Dir) AwaitLeft(ctx context.Context) (before supervised.Status, err error) {
-	ctx, stop := context.WithCancel(ctx)
+	watching, stop := context.WithCancel(ctx)
 	defer stop()
-	wake, watched := loop.NewWake(), make(chan error, 1)
-	go func() { watched <- file.Watch(ctx, []string{d.StatusFile()}, wake) }()
+	wake, tick := loop.NewWake(), time.NewTicker(pollInterval)
+	defer tick.Stop()
+	go func() {
+		_ = file.Watch(watching, []string{d.StatusFile()}, wake) // without it the ticks remain
+	}()
 	for first := true; ; first = false {
 		status, err := d.Status()
 		if err != nil {
@@ -64,10 +70,8 @@ func (d Dir) AwaitLeft(ctx context.Context) (before supervised.Status, err error
 		}
 		select {
 		case <-wake:
-		case err := <-watched:
-			if ctx.Err() == nil {
-				return before, fmt.Errorf("wait for the supervisor: %w", err)
-			}
+		case <-tick.C:
+		case <-ctx.Done():
 			return before, ctx.Err()
 		}
 	}

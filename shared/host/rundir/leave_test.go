@@ -1,9 +1,15 @@
 package rundir
 
 import (
+	"context"
+	"errors"
 	"os"
+	"os/exec"
+	"syscall"
 	"testing"
+	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
@@ -35,5 +41,60 @@ func TestSetLeave(t *testing.T) {
 		if _, err := os.Stat(dir.at(supervised.LeaveFile)); (err == nil) != step.there {
 			t.Errorf("%s: %v", step.name, err)
 		}
+	}
+}
+
+// without has a run of this test program have no inotify instance.
+const without = "ONPREM_RUNDIR_TEST_NO_INOTIFY"
+
+// TestAwaitLeft holds that a wait lasts until the VIPs are released or its context ends, with an inotify instance and
+// without one.
+func TestAwaitLeft(t *testing.T) {
+	if os.Getenv(without) == "" {
+		again := exec.Command(os.Args[0], "-test.run=^TestAwaitLeft$", "-test.v")
+		again.Env = append(os.Environ(), without+"=1")
+		one := []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}
+		again.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER, UidMappings: one, GidMappings: one}
+		if out, err := again.CombinedOutput(); err != nil {
+			t.Errorf("without inotify: %v\n%s", err, out)
+		}
+	} else if err := os.WriteFile("/proc/sys/user/max_inotify_instances", []byte("0"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	dir := Dir(t.TempDir())
+	write := func(s supervised.Status) {
+		t.Helper()
+		if _, err := file.Update(dir.StatusFile(), supervised.Encode(s), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(supervised.Status{PID: 7, Restarts: 1})
+	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := dir.AwaitLeft(short); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a supervisor that has not left: %v", err)
+	}
+	type left struct {
+		before supervised.Status
+		err    error
+	}
+	ended := make(chan left, 1)
+	go func() {
+		before, err := dir.AwaitLeft(t.Context())
+		ended <- left{before, err}
+	}()
+	select {
+	case is := <-ended:
+		t.Fatalf("it has not waited: %+v", is)
+	case <-time.After(200 * time.Millisecond):
+	}
+	write(supervised.Status{Restarts: 2, Leaving: supervised.Left})
+	select {
+	case is := <-ended:
+		if is.err != nil || is.before.Restarts != 1 {
+			t.Errorf("got %+v", is)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("it waits for what has happened")
 	}
 }

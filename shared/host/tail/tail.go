@@ -24,7 +24,8 @@ type Log struct {
 	Path string
 	// Limit is the size from which the file is replaced, in bytes.
 	Limit int64
-	// Reopen has the other program open its file again: it gets a new one.
+	// Reopen has the other program open its file again: it gets a new one. It is called until there
+	// is one.
 	Reopen func() error
 
 	open     *os.File
@@ -100,7 +101,9 @@ func (l *Log) next() error {
 	info, err := os.Stat(l.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil // the other program is about to make it
+		// The other program is about to make it, or does not know that it must: this program may
+		// have ended right after it gave the file its former name.
+		return l.Reopen()
 	case err != nil:
 		return err
 	case inode(info) != l.id:

@@ -133,6 +133,28 @@ func TestLines_LateWriter(t *testing.T) {
 	expect(t, l, "new")
 }
 
+// TestLines_LostReopen holds that the other program opens its file again also if this one has ended before it could
+// ask for that, or has asked in vain: its former file would grow for ever.
+func TestLines_LostReopen(t *testing.T) {
+	l, w := newLog(t, 4)
+	if err := w.reopen(); err != nil {
+		t.Fatal(err)
+	}
+	w.write("one\n")
+	l.Reopen = func() error { return os.ErrProcessDone }
+	if got, err := l.Lines(); err == nil || !slices.Equal(got, []string{"one"}) {
+		t.Fatalf("got %q, %v", got, err)
+	}
+	l.Close()
+	l = &Log{Path: l.Path, Limit: l.Limit, Reopen: w.reopen}
+	defer l.Close()
+	w.write("two\n")
+	expect(t, l, "two")
+	w.write("new\n")
+	expect(t, l)
+	expect(t, l, "new")
+}
+
 // TestLines_Long holds that a line without an end takes no memory, and costs no later line.
 func TestLines_Long(t *testing.T) {
 	l, w := newLog(t, 1<<30)

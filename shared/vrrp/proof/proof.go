@@ -102,7 +102,7 @@ func (e election) below(bootstrap vrrp.Priority, before, after string) ([]string
 			"%d; lower the weights' sum below %d or raise the bootstrap's priority above %d",
 			after, sum, bootstrap, int(bootstrap)-int(e.Base), top)
 	}
-	depends := "its checks, ranks and who is the holder"
+	depends := "its checks, ranks and which one is the holder"
 	if equals(e.Candidates) {
 		depends = "its checks"
 	}

@@ -29,11 +29,13 @@ const (
 //     fault that is fixed in this way moves no VIP.
 //   - The balancer drops a server that hangs in time.
 //   - The bootstrap machine is described as it is.
-func CheckTiming(t vrrp.Timing) error { return checkTiming(t, t.Policy().WithDNS()) }
+func CheckTiming(t vrrp.Timing) error {
+	return checkTiming(t, t.Policy().WithDNS().WithProvisioning())
+}
 
 func checkTiming(t vrrp.Timing, p vrrp.Policy) error {
 	wrong := []error{adverts(t), steps(t, p.ControlPlane)}
-	for _, c := range []vrrp.Candidates{p.ControlPlane, p.Ingress, p.DNS} {
+	for _, c := range []vrrp.Candidates{p.ControlPlane, p.Ingress, p.DNS, p.Provisioning} {
 		for _, w := range c.Weights {
 			wrong = append(wrong, paced(w.Check, t.Checks[w.Check]))
 		}

@@ -94,6 +94,9 @@ var wrongTimers = []struct {
 	{"K-49: one success", vrrp.ProfileVM,
 		made(vrrp.CheckLB, func(p *health.Policy) { p.Rise = 1 }),
 		"check lb changes its state after 6 failures and 1 successes"},
+	{"a check of the provisioning address", vrrp.ProfileLan,
+		made(vrrp.CheckIronic, func(p *health.Policy) { p.Timeout = p.Interval }),
+		"check ironic may take 2s and is made every 2s"},
 	{"the bootstrap machine", vrrp.ProfileLan,
 		func(t *vrrp.Timing, _ *vrrp.Policy) { t.Bootstrap.Fall = 3 },
 		"the probe of the bootstrap's API is"},
@@ -117,7 +120,7 @@ func TestCheckRefuses(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			timing, _ := vrrp.TimingOf(tt.of)
 			timing.Checks = maps.Clone(timing.Checks)
-			policy := timing.Policy()
+			policy := timing.Policy().WithDNS().WithProvisioning()
 			tt.change(&timing, &policy)
 			err := checkTiming(timing, policy)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {

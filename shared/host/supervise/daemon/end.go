@@ -43,6 +43,7 @@ func (d *Daemon) Exit() (startAfter time.Duration) {
 // Forget is for a keepalived of which no process is left. Another one starts after a pause.
 func (d *Daemon) Forget(startAfter time.Duration) {
 	d.run = nil
+	d.Tasks.Note(follow, nil)
 	d.startAt = time.Now().Add(startAfter)
 }
 

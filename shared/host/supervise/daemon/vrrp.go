@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"os"
 	"strconv"
 	"strings"
@@ -32,6 +33,9 @@ func (d *Daemon) NoteReport() {
 	d.followVRRP()
 }
 
+// follow is a task.
+const follow = "follow keepalived's VRRP process"
+
 // followVRRP finds the process that advertises, once keepalived has named it. Its end leaves the
 // VIP behind, and keepalived starts another one only after a pause that grows.
 func (d *Daemon) followVRRP() {
@@ -41,9 +45,13 @@ func (d *Daemon) followVRRP() {
 	}
 	pid, ok := d.vrrpPID()
 	if !ok {
-		return // not there yet: the next report will find it
+		return // not there yet
 	}
 	vrrp, err := proc.Open(pid)
+	if errors.Is(err, os.ErrProcessDone) {
+		return
+	}
+	d.Tasks.Note(follow, err)
 	if err != nil {
 		return
 	}
@@ -62,7 +70,7 @@ func (d *Daemon) followVRRP() {
 		defer close(done)
 		defer vrrp.Close()
 		if err := vrrp.Wait(ctx); err != nil && ctx.Err() == nil {
-			d.Log.Error("follow keepalived's VRRP process", "error", err)
+			d.Log.Error(follow, "error", err)
 		}
 	})
 	d.Tasks.Go(func(context.Context) { d.watchStops(r.PID, pid, done) })
@@ -121,7 +129,11 @@ func (d *Daemon) Check(now time.Time, active bool, instances int) error {
 		return nil
 	}
 	r.checkAt = now.Add(pace.Beat)
-	found := observation{active: active, silent: !r.reported && instances > 0,
+	if r.reported {
+		d.followVRRP() // it may not have been found at a report
+	}
+	// Of a process that is not known it is not known either whether it does anything.
+	found := observation{active: active && r.vrrp != nil, silent: !r.reported && instances > 0,
 		stopped: proc.Held(r.PID)}
 	if r.vrrp != nil {
 		cpu, err := r.vrrp.CPU()

@@ -12,7 +12,7 @@ import (
 // MaxLength is how long a schedule may be.
 const MaxLength = time.Hour
 
-// MostAmount is the largest amount of a fault: a second in milliseconds, and more than all percent.
+// MostAmount is the largest amount of a fault: a second in milliseconds.
 const MostAmount = 1000
 
 // lameDuck is how long an API server serves after SIGTERM.
@@ -25,7 +25,29 @@ type Schedule = script.Schedule
 // Parse reads a schedule.
 func Parse(text string) (Schedule, error) {
 	return script.Grammar{Kinds: Kinds(), Hidden: labKinds(), Longest: MaxLength,
-		Amounts: MostAmount}.Parse(text)
+		Amounts: MostAmount, Check: CheckAmount}.Parse(text)
+}
+
+// CheckAmount refuses a fault that lacks its amount, as it would change nothing, and an amount
+// that a kind does not have.
+func CheckAmount(f Fault) error {
+	switch f.Kind {
+	case Loss, Duplicate:
+		if f.Amount < 1 || f.Amount > 100 {
+			return fmt.Errorf("%v: specify 1 to 100 percent after %s, as in: %s %s 20", f, f.Host,
+				f.Kind, f.Host)
+		}
+	case Delay, Hog:
+		if f.Amount < 1 {
+			return fmt.Errorf("%v: specify 1 to %d milliseconds after %s, as in: %s %s 20", f,
+				MostAmount, f.Host, f.Kind, f.Host)
+		}
+	default:
+		if f.Amount != 0 {
+			return fmt.Errorf("%v: %s has no amount: leave %d out", f, f.Kind, f.Amount)
+		}
+	}
+	return nil
 }
 
 // Check reports faults of hosts that a cluster does not have.

@@ -18,10 +18,10 @@ import (
 func Release(w *world.World, h *world.Host, then schedule.Fault, atOnce bool) {
 	r, s := &h.Router, &h.Supervisor
 	s.After = then
-	s.Releases++
 	if s.Releasing && !atOnce {
-		return
+		return // the patience of the first request goes on
 	}
+	s.Releases++
 	s.Releasing = true
 	if !r.Runs || r.State != world.Master || atOnce {
 		Stop(w, h, s.Releases)

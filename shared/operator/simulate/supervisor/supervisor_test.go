@@ -177,3 +177,21 @@ func TestRelease_Waits(t *testing.T) {
 		}
 	}
 }
+
+// TestRelease_Again holds that a second request leaves the first one's patience as it is: a holder from which no host
+// takes the VIP over ends all the same.
+func TestRelease_Again(t *testing.T) {
+	w := ready(t, func(*schedule.Cluster) {})
+	h := w.Hosts[0]
+	h.Router.Runs, h.Router.State = true, world.Master
+	Release(w, h, schedule.Fault{}, false)
+	Release(w, h, schedule.Fault{}, false)
+	for !w.Queue.Empty() {
+		if e := w.Queue.Pop(); e.Kind == world.EvReleaseTimeout {
+			Stop(w, h, e.Gen)
+		}
+	}
+	if !h.Supervisor.Stopped || h.Supervisor.Releasing {
+		t.Errorf("it waits for ever: %+v", h.Supervisor)
+	}
+}

@@ -32,3 +32,18 @@ func TestFigures(t *testing.T) {
 		t.Errorf("outage %v, want 400ms: no request was served any more", got)
 	}
 }
+
+// TestTimeline_Marks holds that what happens at one time is one mark, which names each host.
+func TestTimeline_Marks(t *testing.T) {
+	at := 300 * time.Millisecond
+	r := Result{Schedule: schedule.Schedule{Length: time.Second, Faults: []schedule.Fault{{At: at}}}, Notes: []Note{
+		{At: at, Host: "master-0", Text: "kill-lb"}, {At: at, Host: "master-0", Text: "kill-api"},
+		{At: at, Host: "master-1", Text: "kill-lb"}, {At: at, Host: "master-1", Text: "leaves"},
+		{At: 2 * at, Host: "master-1", Text: "MASTER"},
+	}}
+	marks := r.Timeline("", "").Marks
+	if len(marks) != 2 || marks[0].Label != "master-0 kill-lb, kill-api, master-1 kill-lb, leaves" ||
+		marks[1].Label != "master-1 MASTER" {
+		t.Errorf("%+v", marks)
+	}
+}

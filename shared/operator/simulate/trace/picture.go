@@ -41,6 +41,7 @@ func (r Result) Timeline(title, note string) timeline.Timeline {
 
 // marks are the faults and the state changes that followed.
 func (r Result) marks(zero time.Duration) (marks []timeline.Mark) {
+	host := "" // of the last text
 	elections := []string{
 		"MASTER", "leaves", "hands over", "gives up", "boots", "has seen the API work",
 	}
@@ -50,11 +51,16 @@ func (r Result) marks(zero time.Duration) (marks []timeline.Mark) {
 			continue
 		}
 		mark := timeline.Mark{At: n.At - zero, Label: n.Host + " " + n.Text}
-		if last := len(marks) - 1; last >= 0 && marks[last].At == mark.At {
+		last := len(marks) - 1
+		switch {
+		case last < 0 || marks[last].At != mark.At:
+			marks = append(marks, mark)
+		case n.Host == host:
 			marks[last].Label += ", " + n.Text
-			continue
+		default:
+			marks[last].Label += ", " + mark.Label
 		}
-		marks = append(marks, mark)
+		host = n.Host
 	}
 	return marks
 }

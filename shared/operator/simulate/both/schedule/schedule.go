@@ -69,7 +69,7 @@ func (c Cluster) ForRouters(f script.Fault) bool {
 // Parse reads a schedule.
 func Parse(text string) (script.Schedule, error) {
 	return script.Grammar{Kinds: Kinds(), Longest: elections.MaxLength,
-		Amounts: elections.MostAmount}.Parse(text)
+		Amounts: elections.MostAmount, Check: elections.CheckAmount}.Parse(text)
 }
 
 // Check reports faults of what a cluster does not have.
