@@ -94,23 +94,12 @@ func (s *speaker) round(ctx context.Context, end bool) (again time.Time, left bo
 		d.Again = seen.Now.Add(every)
 	}
 	s.known.Decide(seen.Now, d)
-	if starting || s.changed(d) { // what follows of it is asked at once
+	if starting || d.Soon { // what follows of it is asked at once
 		s.known.Move(seen.Now)
 		d.Again = time.Now().Add(20 * time.Millisecond)
 	}
 	s.state = d.State
 	return d.Again, d.Left
-}
-
-// changed reports whether routers are about to be told something else than they have.
-func (s *speaker) changed(d speak.Decision) bool {
-	for vip, v := range d.State {
-		if v.Phase != s.state[vip].Phase || v.Phase == speak.Demoted && !s.wish.Died() ||
-			v.Phase == speak.Withdrawn && v.Clear.IsZero() {
-			return true
-		}
-	}
-	return false
 }
 
 // apply does what was decided: addresses come before routes and go after them.
