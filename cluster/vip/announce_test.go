@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip/announce"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -67,7 +68,8 @@ func TestAnnounce(t *testing.T) {
 }
 
 // TestAnnounce_Remote holds that a node which can hold no VIP by VRRP, as none is in its networks,
-// announces those that it serves: it learns what that depends on.
+// announces those that it serves: it learns what that depends on. It claims no rank, and is not in
+// front of nodes that have one.
 func TestAnnounce_Remote(t *testing.T) {
 	c := cluster()
 	c.Routing = routed().Routing
@@ -79,7 +81,23 @@ func TestAnnounce_Remote(t *testing.T) {
 	if d := w.reconcile(); len(d.Config.Instances) > 0 {
 		t.Errorf("it holds VIPs: %+v", d.Config.Instances)
 	}
-	if len(h.all) != 1 || h.all[0].Label != "a" || !h.all[0].Open {
+	if len(h.all) != 1 || h.all[0].Label != "a" || !h.all[0].Open || h.all[0].Rank != member.NoRank {
 		t.Errorf("%+v", h.all)
+	}
+}
+
+// TestAnnounce_Ranks holds that nodes claim no more ranks than routers know, where those go by them: with the ranks that
+// are left after nodes were replaced all would be the last one.
+func TestAnnounce_Ranks(t *testing.T) {
+	c := routed()
+	for mode, want := range map[string]string{routing.Preferred: "[{n1 0}]", routing.ECMP: "[]"} {
+		c.Routing.BGP.Mode = mode
+		w, h := newWorld(t, c, role.Master), &heard{}
+		w.restart(role.Master, nodestate.Memory{})
+		w.room.options.Announcer = h
+		w.nodes, w.self = answered(aged("3", "2", "1")), "n1"
+		if w.reconcile(); w.claimed() != want {
+			t.Errorf("%s: claims %s, want %s", mode, w.claimed(), want)
+		}
 	}
 }

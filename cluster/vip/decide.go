@@ -14,6 +14,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/plan/speaks"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
@@ -83,7 +84,7 @@ func (r *Room) configure(s Snapshot) (Desired, loop.Reasons) {
 			why = append(why, "no "+kind+" instance: "+reason)
 			d.lacks(reason, e.VIPs...)
 		case election.RanksTaken:
-			reason := fmt.Sprintf("other nodes have all %d ranks%s", len(e.Scheme.Ranks),
+			reason := fmt.Sprintf("other nodes have all %d ranks%s", speaks.Ranks(r.plan),
 				r.place.Dead)
 			why = append(why, "no "+kind+" instance: "+reason)
 			d.lacks(reason, e.VIPs...)

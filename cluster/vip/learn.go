@@ -8,6 +8,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
+	"github.com/onprem-infra/onprem-infra/shared/plan/speaks"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
@@ -47,8 +48,7 @@ func (r *Room) learn(s Snapshot) {
 // the change. The node claims only once the API has named the nodes, which may have changed their
 // ranks.
 func (r *Room) claim(s Snapshot) member.Claim {
-	ranks := cmp.Or(len(r.plan.VRRP.ControlPlane.Ranks),
-		len(r.options.Plan.VRRP.ControlPlane.Ranks))
+	ranks := cmp.Or(speaks.Ranks(r.plan), speaks.Ranks(r.options.Plan))
 	if ranks == 0 {
 		return member.Claim{}
 	}

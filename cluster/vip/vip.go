@@ -163,8 +163,8 @@ func New(o Options) *Room {
 	o.Memory.Resume(election.Names(o.Plan, vrrp.API, vrrp.Ingress, vrrp.DNS))
 	return &Room{
 		options: o, plan: o.Migration.InForce(o.Now()), changed: o.Migration.Changed(o.Now()),
-		memory: o.Memory,
-		kept:   loop.NewKept("keep what is known of the cluster", o.Memory, nodestate.Memory.Equal),
+		memory: o.Memory, place: member.Place{Rank: member.NoRank, Free: member.NoRank},
+		kept: loop.NewKept("keep what is known of the cluster", o.Memory, nodestate.Memory.Equal),
 		moved: loop.NewKept("keep how this node speaks VRRP", o.Migration.Kept(),
 			migrate.Memory.Equal),
 	}

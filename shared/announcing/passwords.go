@@ -27,23 +27,48 @@ func CheckPasswords(p routed.Plan, text string) error {
 	if err != nil {
 		return err
 	}
-	unknown := slices.DeleteFunc(slices.Sorted(maps.Keys(all)), func(name string) bool {
-		return slices.ContainsFunc(p.Racks, func(r routed.Rack) bool { return mayHave(r, name) })
-	})
+	var unknown []string
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		may := func(r routed.Rack) bool { return mayHave(r, name) }
+		if swapped(p, name, all[name].Reveal()) {
+			unknown = append(unknown, hidden)
+		} else if !slices.ContainsFunc(p.Racks, may) {
+			unknown = append(unknown, name)
+		}
+	}
 	if len(unknown) > 0 {
 		return UnknownPeers{Names: unknown}
 	}
 	return nil
 }
 
+// hidden is in the place of a name that may be a password.
+const hidden = "[hidden: its line seems to have the password first]"
+
+// swapped reports whether a line has the password in the place of the router: that is neither an
+// address nor named in a rack, and what is in the place of the password is.
+func swapped(p routed.Plan, name, password string) bool {
+	router := func(text string) bool {
+		_, err := netip.ParseAddr(text)
+		return err == nil ||
+			slices.ContainsFunc(p.Racks, func(r routed.Rack) bool { return namesPeer(r, text) })
+	}
+	return !router(name) && router(password)
+}
+
 // mayHave reports whether a host of a rack may have a session with the router of a name. Gateways
 // are known on the host alone: by an address in its network, or by its interface.
 func mayHave(r routed.Rack, name string) bool {
 	if len(r.Peers) > 0 {
-		return slices.ContainsFunc(r.Peers, func(p routed.Peer) bool { return p.Name() == name })
+		return namesPeer(r, name)
 	}
 	a, err := netip.ParseAddr(name)
 	return err != nil || !r.Network.IsValid() || r.Network.Contains(a)
+}
+
+// namesPeer reports whether a rack names a router of that name.
+func namesPeer(r routed.Rack, name string) bool {
+	return slices.ContainsFunc(r.Peers, func(p routed.Peer) bool { return p.Name() == name })
 }
 
 // PasswordsOf is the text of the file with the passwords of a description, by the addresses of

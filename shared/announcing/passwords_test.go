@@ -31,7 +31,15 @@ func TestCheckPasswords(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
+	for _, text := range []string{"10.1.1.1 a\ns3cret 10.1.1.2\n", "s3cret fd00:3::1", "s3cret uplink"} {
+		if err := announcing.CheckPasswords(*p.BGP, text); err == nil || !strings.Contains(err.Error(), "the password first") || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
 	p.BGP.Racks = p.BGP.Racks[:1]
+	if err := announcing.CheckPasswords(*p.BGP, "s3cret 10.1.1.2"); err == nil || strings.Contains(err.Error(), "s3cret") {
+		t.Errorf("where every rack names its routers: %v", err)
+	}
 	if err := announcing.CheckPasswords(*p.BGP, "uplink s3cret"); err == nil {
 		t.Error("an interface where every rack names its routers is known")
 	}

@@ -194,7 +194,7 @@ func withoutSessions(gone []Line, wanted []Section) (rest []Line) {
 func session(l Line) (name string, ok bool) {
 	rest, ok := strings.CutPrefix(l.Key, "neighbor ")
 	name, is := strings.CutSuffix(rest, " remote-as")
-	return name, ok && is
+	return strings.TrimSuffix(name, " interface"), ok && is
 }
 
 func (b *batch) enter(s Section) {

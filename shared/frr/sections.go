@@ -184,11 +184,10 @@ func (c Config) session(p Peer) (lines []Line) {
 	if p.ASN != 0 {
 		as = fmt.Sprint(p.ASN)
 	}
-	made := Line{Text: fmt.Sprintf("%s remote-as %s", name, as), Key: name + " remote-as",
-		No: "no " + name}
-	if p.Interface != "" {
-		made.Text = fmt.Sprintf("%s interface remote-as %s", name, as)
-		made.No = "no " + made.Text
+	made := line(name+" remote-as", as)
+	made.No = "no " + name
+	if p.Interface != "" { // another number takes its place, while "no" ends the session
+		made = line(name+" interface remote-as", as)
 	}
 	lines = append(lines, made)
 	if c.Timing.BFD != (bgp.BFD{}) {

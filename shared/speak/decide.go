@@ -29,12 +29,13 @@ func Decide(vips []netip.Addr, before State, o Observed) Decision {
 		if !known {
 			was = VIP{Phase: Idle, Since: o.Now}
 		}
-		is := d.next(vip, was, d.leaves(vip, slices.Contains(vips, vip)))
+		l := d.leaves(vip, slices.Contains(vips, vip))
+		is := d.next(vip, was, l)
 		if is.Phase != was.Phase {
 			is.Since = o.Now
 		}
 		d.State[vip] = is
-		d.apply(vip, is)
+		d.apply(vip, before[vip].Phase, is, l)
 	}
 	slices.SortFunc(d.Addresses, netip.Addr.Compare)
 	d.Left = d.Left && d.leaving

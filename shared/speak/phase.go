@@ -113,6 +113,7 @@ func (d *decision) demote(vip netip.Addr, v VIP, l leave) VIP {
 	if next := d.Wish.VIPs[vip].next(v.Grade); next > v.Grade {
 		if d.after(v.Begun, Settle) {
 			v.Grade, v.Begun = next, d.Now
+			d.due(d.Now.Add(Settle))
 		}
 		return v
 	}
@@ -154,8 +155,11 @@ func (d *decision) preceded(vip netip.Addr, v *VIP) bool {
 	return d.after(v.Able, Precedence)
 }
 
-// apply is what a phase means.
-func (d *decision) apply(vip netip.Addr, v VIP) {
+// apply is what a phase means. A host that is demoted and does not leave may be that for long, and
+// each of its steps has a time.
+func (d *decision) apply(vip netip.Addr, was Phase, v VIP, l leave) {
+	d.Soon = d.Soon || v.Phase != was || v.Phase == Demoted && l == leaves ||
+		v.Phase == Withdrawn && v.Clear.IsZero()
 	if v.Phase != Idle {
 		d.Left = false
 	}

@@ -100,8 +100,11 @@ type Decision struct {
 	// Disobeyed are VIPs that a router still has too long after the daemon was to withdraw them.
 	// Only its end withdraws them then.
 	Disobeyed []netip.Addr
-	// Again is when something is due without a further event; the zero time for never.
+	// Again is when something is due without a further event; the zero time for never. Soon reports
+	// that routers are about to be told something else than they have, or to pass it on: what
+	// follows of that is to be observed at once.
 	Again time.Time
+	Soon  bool
 	// Left reports that everything has ended in order.
 	Left bool
 	// Silent reports that the monitor has been silent for so long that the host leaves.

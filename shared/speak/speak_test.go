@@ -168,7 +168,7 @@ func TestDecide(t *testing.T) {
 			{at: 0, serves: true, ready: true, phase: Announced, said: 0, address: true},
 			{at: 600 * ms, serves: true, leaves: true, ready: true, told: true, phase: Demoted, said: 1, address: true},
 			{at: 700 * ms, serves: true, leaves: true, ready: true, told: true, others: true, phase: Demoted, said: 1, address: true, again: 1 * s},
-			{at: 1 * s, serves: true, leaves: true, ready: true, told: true, phase: Demoted, said: 8, address: true},
+			{at: 1 * s, serves: true, leaves: true, ready: true, told: true, phase: Demoted, said: 8, address: true, again: 1400 * ms},
 			{at: 1300 * ms, serves: true, leaves: true, ready: true, told: true, phase: Demoted, said: 8, address: true, again: 2500 * ms},
 			{at: 1400 * ms, serves: true, leaves: true, ready: true, told: true, others: true, phase: Demoted, said: 8, address: true, again: 1800 * ms},
 			{at: 1500 * ms, serves: true, leaves: true, ready: true, told: true, phase: Demoted, said: 8, address: true, again: 2500 * ms}, // it is gone
@@ -180,7 +180,7 @@ func TestDecide(t *testing.T) {
 		"it leaves one VIP, and has it again": {
 			{at: 0, serves: true, ready: true, phase: Announced, said: 0, address: true},
 			{at: 1 * s, serves: true, gives: true, ready: true, told: true, phase: Demoted, said: 1, address: true},
-			{at: 1400 * ms, serves: true, gives: true, ready: true, told: true, phase: Demoted, said: 8, address: true},
+			{at: 1400 * ms, serves: true, gives: true, ready: true, told: true, phase: Demoted, said: 8, address: true, again: 1800 * ms},
 			{at: 2900 * ms, serves: true, gives: true, ready: true, told: true, phase: Withdrawn, said: -1, address: true},
 			{at: 3 * s, serves: true, gives: true, ready: true, phase: Withdrawn, said: -1, address: true, again: 4 * s},
 			{at: 4 * s, serves: true, gives: true, ready: true, phase: Idle, said: -1},
@@ -190,7 +190,7 @@ func TestDecide(t *testing.T) {
 		"it leaves, and is the last one": {
 			{at: 0, serves: true, ready: true, phase: Announced, said: 0, address: true},
 			{at: 1 * s, serves: true, leaves: true, ready: true, told: true, phase: Demoted, said: 1, address: true},
-			{at: 1400 * ms, serves: true, leaves: true, ready: true, told: true, phase: Demoted, said: 8, address: true},
+			{at: 1400 * ms, serves: true, leaves: true, ready: true, told: true, phase: Demoted, said: 8, address: true, again: 1800 * ms},
 			{at: 2900 * ms, serves: true, leaves: true, ready: true, told: true, phase: Withdrawn, said: -1, address: true},
 		},
 		"its monitor is silent, and is back": {
@@ -203,7 +203,7 @@ func TestDecide(t *testing.T) {
 			{at: 0, serves: true, ready: true, phase: Announced, said: 0, address: true},
 			{at: 1 * s, serves: true, ready: true, told: true, beat: 1 * s, died: true, phase: Demoted, said: 1, address: true},
 			{at: 1100 * ms, serves: true, ready: true, told: true, others: true, beat: 1 * s, died: true, phase: Demoted, said: 1, address: true, again: 1400 * ms},
-			{at: 1400 * ms, serves: true, ready: true, told: true, others: true, beat: 1 * s, died: true, phase: Demoted, said: 8, address: true},
+			{at: 1400 * ms, serves: true, ready: true, told: true, others: true, beat: 1 * s, died: true, phase: Demoted, said: 8, address: true, again: 1800 * ms},
 			{at: 9 * s, serves: true, ready: true, told: true, others: true, beat: 1 * s, died: true, phase: Demoted, said: 8, address: true},
 			{at: 9100 * ms, serves: true, ready: true, told: true, phase: Announced, said: 0, address: true},
 		},
@@ -215,7 +215,7 @@ func TestDecide(t *testing.T) {
 		"its monitor dies, and none follows": {
 			{at: 0, serves: true, ready: true, phase: Announced, said: 0, address: true},
 			{at: 1 * s, serves: true, ready: true, told: true, beat: 1 * s, died: true, phase: Demoted, said: 1, address: true},
-			{at: 1400 * ms, serves: true, ready: true, told: true, others: true, beat: 1 * s, died: true, phase: Demoted, said: 8, address: true},
+			{at: 1400 * ms, serves: true, ready: true, told: true, others: true, beat: 1 * s, died: true, phase: Demoted, said: 8, address: true, again: 1800 * ms},
 			{at: 2 * s, serves: true, ready: true, told: true, others: true, beat: 1 * s, died: true, phase: Demoted, said: 8, address: true},
 			{at: 11*s + 1, serves: true, ready: true, told: true, others: true, beat: 1 * s, died: true, phase: Withdrawn, said: -1, address: true},
 			{at: 11100 * ms, serves: true, ready: true, beat: 1 * s, died: true, phase: Withdrawn, said: -1, address: true},
@@ -225,7 +225,7 @@ func TestDecide(t *testing.T) {
 		"the monitors of all hosts die, and one is back": {
 			{at: 0, serves: true, ready: true, phase: Announced, said: 0, address: true},
 			{at: 1 * s, serves: true, ready: true, told: true, beat: 1 * s, died: true, phase: Demoted, said: 1, address: true},
-			{at: 1400 * ms, serves: true, ready: true, told: true, beat: 1 * s, died: true, phase: Demoted, said: 8, address: true},
+			{at: 1400 * ms, serves: true, ready: true, told: true, beat: 1 * s, died: true, phase: Demoted, said: 8, address: true, again: 1800 * ms},
 			{at: 60 * s, serves: true, ready: true, told: true, beat: 1 * s, died: true, phase: Demoted, said: 8, address: true},
 			{at: 61 * s, serves: true, ready: true, told: true, others: true, beat: 1 * s, died: true, phase: Demoted, said: 8, address: true},
 			{at: 61400 * ms, serves: true, ready: true, told: true, others: true, beat: 1 * s, died: true, phase: Withdrawn, said: -1, address: true},
@@ -246,7 +246,7 @@ func TestDecide(t *testing.T) {
 		"it leaves when its monitor has died": {
 			{at: 0, serves: true, ready: true, phase: Announced, said: 0, address: true},
 			{at: 1 * s, serves: true, ready: true, told: true, beat: 1 * s, died: true, phase: Demoted, said: 1, address: true},
-			{at: 1400 * ms, serves: true, ready: true, told: true, beat: 1 * s, died: true, phase: Demoted, said: 8, address: true},
+			{at: 1400 * ms, serves: true, ready: true, told: true, beat: 1 * s, died: true, phase: Demoted, said: 8, address: true, again: 1800 * ms},
 			{at: 1500 * ms, serves: true, leaves: true, ready: true, told: true, beat: 1 * s, died: true, phase: Demoted, said: 8, address: true, again: 2900 * ms},
 			{at: 2900 * ms, serves: true, leaves: true, ready: true, told: true, beat: 1 * s, died: true, phase: Withdrawn, said: -1, address: true},
 		},
@@ -430,6 +430,47 @@ func TestDecide_LongerStep(t *testing.T) {
 			if state = d.State; d.Announced[vip] != s.want {
 				t.Errorf("%s, step %d: grade %d, want %d", name, i, d.Announced[vip], s.want)
 			}
+		}
+	}
+}
+
+// TestDecide_Paced holds within which time a host whose monitor has died is behind all others, where its speaker decides
+// when something is due and once a second, and that it decides no more often from then on, also when the monitor is silent.
+func TestDecide_Paced(t *testing.T) {
+	route := Route{Grade: 4, Demotions: []bgp.Grade{5, 6, 7, 8}}
+	const soon, every = 20 * time.Millisecond, time.Second
+	for name, o := range map[string]Observed{
+		"it has died":  {Wish: Wish{Beat: epoch.Add(Silence), Died: true}},
+		"it is silent": {Wish: Wish{Beat: epoch.Add(-2 * Silence)}},
+	} {
+		o.Ready, o.Advertised, o.Wish.VIPs = true, map[netip.Addr]bool{vip: true}, map[netip.Addr]Route{vip: route}
+		state, behind, rounds := State{vip: {Phase: Announced, Grade: 4}}, time.Duration(0), 0
+		for at := time.Duration(0); at < 9*time.Second; rounds++ {
+			o.Now = epoch.Add(at)
+			d := Decide([]netip.Addr{vip}, state, o)
+			if state = d.State; behind == 0 && d.Announced[vip] == 8 {
+				behind = at
+			}
+			wait := every
+			if !d.Again.IsZero() {
+				wait = min(wait, d.Again.Sub(o.Now))
+			}
+			if d.Soon {
+				wait = soon
+			}
+			at += wait
+		}
+		if behind == 0 || behind > Demote(len(route.Demotions)) {
+			t.Errorf("%s: the host is behind all others after %v, not within %v", name, behind, Demote(len(route.Demotions)))
+		}
+		if rounds > 16 {
+			t.Errorf("%s: %d rounds", name, rounds)
+		}
+	}
+	leaving := Observed{Now: epoch, Ready: true, Wish: Wish{Beat: epoch, Leaving: true, VIPs: map[netip.Addr]Route{vip: route}}}
+	for phase, want := range map[Phase]bool{Announced: true, Demoted: true, Withdrawn: false, Idle: false} {
+		if d := Decide([]netip.Addr{vip}, State{vip: {Phase: phase, Since: epoch, Clear: epoch, Begun: epoch}}, leaving); d.Soon != want {
+			t.Errorf("it leaves, and is %s: soon %v", phase, d.Soon)
 		}
 	}
 }

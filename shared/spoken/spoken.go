@@ -278,8 +278,9 @@ func Decode[T Config | Wish | Status](text []byte) (T, error) {
 	return f.Is, nil
 }
 
-// Passwords reads lines of a peer's name and its password. Empty lines, and those that begin with
-// #, are left out. No error has a password.
+// Passwords reads lines of a peer's name and its password, by the names as peers have them: an
+// address may be written in another form. Empty lines, and those that begin with #, are left out.
+// No error has a password.
 func Passwords(text string) (map[string]secret.Text, error) {
 	all := map[string]secret.Text{}
 	for i, line := range bytes.Split([]byte(text), []byte("\n")) {
@@ -296,7 +297,11 @@ func Passwords(text string) (map[string]secret.Text, error) {
 			return nil, fmt.Errorf("line %d: the password has a control character: choose "+
 				"one without", i+1)
 		default:
-			all[string(words[0])] = secret.New(string(words[1]))
+			name := string(words[0])
+			if a, err := netip.ParseAddr(name); err == nil {
+				name = a.String()
+			}
+			all[name] = secret.New(string(words[1]))
 		}
 	}
 	return all, nil

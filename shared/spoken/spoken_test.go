@@ -71,8 +71,8 @@ func TestStatus_By(t *testing.T) {
 
 // TestPasswords holds which lines are read, and that no error has a password.
 func TestPasswords(t *testing.T) {
-	got, err := spoken.Passwords("# of the leaves\n\n192.0.2.1 s3cret\r\n  enp1s0\tanother  \n")
-	if err != nil || len(got) != 2 || got["192.0.2.1"].Reveal() != "s3cret" || got["enp1s0"].Reveal() != "another" {
+	got, err := spoken.Passwords("# of the leaves\n\n192.0.2.1 s3cret\r\n  enp1s0\tanother  \n2001:DB8:0::1 third\n")
+	if err != nil || len(got) != 3 || got["192.0.2.1"].Reveal() != "s3cret" || got["enp1s0"].Reveal() != "another" || got["2001:db8::1"].Reveal() != "third" {
 		t.Errorf("%v, %v", got, err)
 	}
 	c := known.With(map[string]secret.Text{"192.0.2.1": secret.New("s3cret"), "203.0.113.9": secret.New("of none")})

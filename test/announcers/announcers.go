@@ -63,6 +63,11 @@ func Configs() map[string]frr.Config {
 			c.Peers = []frr.Peer{{Interface: "enp1s0"}}
 			c.Announced = map[netip.Addr]bgp.Grade{VIP4: 0, VIP6: 0}
 		}),
+		"another-unnumbered": with(func(c *frr.Config) {
+			c.VIPs = append(c.VIPs, VIP6)
+			c.Peers = []frr.Peer{{Interface: "enp1s0", ASN: 65101}}
+			c.Announced = map[netip.Addr]bgp.Grade{VIP4: 0, VIP6: 0}
+		}),
 		"secret": with(func(c *frr.Config) {
 			c.Peers[0].Password, c.Peers[0].TTLSecurity = secret.New("s3cret-of-a-leaf"), true
 		}),

@@ -91,12 +91,18 @@ func TestSpeaker_Monitor(t *testing.T) {
 		end = n[0].monitor()
 	})
 	f.unharmed(VIP4, "a monitor is killed", func() {
+		begun := time.Now()
 		end(syscall.SIGKILL)
 		moved := until(t, "the spine prefers the other node", 5*time.Second, func() bool { return len(f.Nexthops(f.Spine, VIP4)) == 1 })
 		if t.Logf("the spine prefers the other node after %v", moved); moved > time.Second {
 			t.Errorf("the spine prefers the other node after %v", moved)
 		}
 		until(t, "its rack's router prefers it too", 5*time.Second, func() bool { return n[0].announces(VIP4) == 8 })
+		if behind := time.Since(begun); behind > 2*time.Second { // a step each 0.4 s
+			t.Errorf("it is behind all others after %v", behind)
+		} else {
+			t.Logf("it is behind all others after %v", behind)
+		}
 		if s := n[0].Status(); s.Monitor != spoken.Died || n[0].phase(VIP4) != speak.Demoted || !n[0].held(VIP4) {
 			t.Errorf("%+v", s)
 		}

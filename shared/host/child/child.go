@@ -88,7 +88,8 @@ func (k *Keeper) Ensure(ctx context.Context, spec container.Spec) error {
 	return k.start(spec)
 }
 
-// recordEnd is an error while a process that ended early is not to be started again yet.
+// recordEnd is an error while a process that ended early is not to be started again yet. It is the
+// same one for all of that time, so that callers report it once.
 func (k *Keeper) recordEnd(name string) error {
 	if p := k.process; p != nil {
 		k.process = nil
@@ -100,9 +101,9 @@ func (k *Keeper) recordEnd(name string) error {
 		}
 		k.options.Log.Warn("ended", "process", name, "how", p.ended, "started_again_in", k.pause)
 	}
-	if wait := time.Until(k.next); wait > 0 {
-		return fmt.Errorf("%s ended soon after its start, and is started again in %v: its log, "+
-			"above, has the reason", name, wait.Round(time.Second))
+	if time.Now().Before(k.next) {
+		return fmt.Errorf("%s ended soon after its start, and is started again %v after its end: "+
+			"its log, above, has the reason", name, k.pause)
 	}
 	return nil
 }

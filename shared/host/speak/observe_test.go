@@ -2,9 +2,12 @@ package speak
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"maps"
 	"net/netip"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -15,6 +18,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/link/loopback"
 	"github.com/onprem-infra/onprem-infra/shared/host/speak/launch"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/speak"
 	programs "github.com/onprem-infra/onprem-infra/test/frr"
 	"github.com/onprem-infra/onprem-infra/test/lab"
 	"github.com/onprem-infra/onprem-infra/test/need"
@@ -115,5 +119,27 @@ func TestEnd(t *testing.T) {
 	}
 	if err := <-ended; err != nil || len(held()) > 0 || syscall.Kill(pid, 0) == nil {
 		t.Errorf("at the end: %v, %v", err, held())
+	}
+}
+
+// TestAdd holds that a VIP whose address the kernel refuses is not announced, and that the others are; also where it is not
+// known which addresses the host has.
+func TestAdd(t *testing.T) {
+	t.Parallel()
+	host, err := lab.New(t).Add("host", netip.MustParsePrefix("192.0.2.10/24"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := netip.MustParseAddr("ff02::99")
+	d := speak.Decision{Addresses: []netip.Addr{vip, refused}, Announced: map[netip.Addr]bgp.Grade{vip: 4, refused: 4}}
+	for range 2 {
+		var announced map[netip.Addr]bgp.Grade
+		err := host.Do(func() (err error) { announced, err = new(speaker).add(d, nil); return err })
+		if want := map[netip.Addr]bgp.Grade{vip: 4}; !maps.Equal(announced, want) || !strings.Contains(fmt.Sprint(err), refused.String()) || strings.Contains(fmt.Sprint(err), vip.String()) {
+			t.Errorf("%v, %v", announced, err)
+		}
+	}
+	if len(d.Announced) != 2 {
+		t.Errorf("the decision is another one: %v", d.Announced)
 	}
 }

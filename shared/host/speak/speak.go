@@ -94,7 +94,7 @@ func (s *speaker) round(ctx context.Context, end bool) (again time.Time, left bo
 		d.Again = seen.Now.Add(every)
 	}
 	s.known.Decide(seen.Now, d)
-	if starting || s.changed(d) { // what follows of it is asked at once
+	if starting || d.Soon { // what follows of it is asked at once
 		s.known.Move(seen.Now)
 		d.Again = time.Now().Add(20 * time.Millisecond)
 	}
@@ -102,40 +102,14 @@ func (s *speaker) round(ctx context.Context, end bool) (again time.Time, left bo
 	return d.Again, d.Left
 }
 
-// changed reports whether routers are about to be told something else than they have.
-func (s *speaker) changed(d speak.Decision) bool {
-	for vip, v := range d.State {
-		if v.Phase != s.state[vip].Phase || v.Phase == speak.Demoted && !s.wish.Died() ||
-			v.Phase == speak.Withdrawn && v.Clear.IsZero() {
-			return true
-		}
-	}
-	return false
-}
-
 // apply does what was decided: addresses come before routes and go after them.
 func (s *speaker) apply(ctx context.Context, d speak.Decision) error {
 	if !s.target.Router.IsValid() {
 		return nil // nothing is decided without a configuration: addresses stay as they are
 	}
-	var wrong []error
-	held, err := loopback.Held(s.vips)
-	if err != nil {
-		return err
-	}
-	if len(d.Addresses) > 0 {
-		wrong = append(wrong, s.hide())
-	}
-	for _, vip := range d.Addresses {
-		if !slices.Contains(held, vip) && errors.Join(wrong...) == nil {
-			wrong = append(wrong, loopback.Add(vip))
-		}
-	}
-	announced := d.Announced
-	if err := errors.Join(wrong...); err != nil {
-		announced = nil // no route leads to a host that may lack the address
-	}
-	wrong = append(wrong, s.announce(ctx, d.State, announced))
+	held, errHeld := loopback.Held(s.vips)
+	announced, errAdded := s.add(d, held)
+	wrong := []error{errHeld, errAdded, s.announce(ctx, d.State, announced)}
 	if len(d.Disobeyed) > 0 {
 		wrong = append(wrong, fmt.Errorf("bgpd has not withdrawn %v within %v: it is killed, "+
 			"which does", d.Disobeyed, speak.Obedience))
@@ -147,6 +121,30 @@ func (s *speaker) apply(ctx context.Context, d speak.Decision) error {
 		}
 	}
 	return errors.Join(wrong...)
+}
+
+// add adds the addresses that the host lacks, all of them if it is not known which it has, and
+// returns what it may announce: no route leads to a host that may lack the address, or that may
+// answer for it on a link.
+func (s *speaker) add(d speak.Decision, held []netip.Addr) (
+	announced map[netip.Addr]bgp.Grade, err error) {
+	if len(d.Addresses) > 0 {
+		err = s.hide()
+	}
+	if err != nil {
+		return nil, err
+	}
+	announced = maps.Clone(d.Announced)
+	for _, vip := range d.Addresses {
+		if slices.Contains(held, vip) {
+			continue
+		}
+		if failed := loopback.Add(vip); failed != nil {
+			delete(announced, vip)
+			err = errors.Join(err, failed)
+		}
+	}
+	return announced, err
 }
 
 // announce has the VIPs announced, and no others: within the time of a withdrawal, if there is one.

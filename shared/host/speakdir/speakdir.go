@@ -4,7 +4,6 @@ package speakdir
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"time"
 
@@ -69,10 +68,18 @@ const Silence = 10 * time.Second
 // AwaitLeft waits after a request until the host has left, and returns what the parent reported
 // before. Without a parent that runs there is nothing to wait for.
 func (d Dir) AwaitLeft(ctx context.Context) (before spoken.Status, err error) {
+	return d.awaitLeft(ctx, file.Watch)
+}
+
+// awaitLeft reads the status when it may have changed, and once a second: a host on which much is
+// watched may have no inotify instance left.
+func (d Dir) awaitLeft(
+	ctx context.Context, watch func(context.Context, []string, chan<- struct{}) error,
+) (before spoken.Status, err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	wake, watched := loop.NewWake(), make(chan error, 1)
-	go func() { watched <- file.Watch(ctx, []string{d.At(spoken.StatusFile)}, wake) }()
+	wake := loop.NewWake()
+	go func() { _ = watch(ctx, []string{d.At(spoken.StatusFile)}, wake) }()
 	silent := time.NewTicker(time.Second)
 	defer silent.Stop()
 	for first := true; ; first = false {
@@ -89,10 +96,7 @@ func (d Dir) AwaitLeft(ctx context.Context) (before spoken.Status, err error) {
 		select {
 		case <-wake:
 		case <-silent.C:
-		case err := <-watched:
-			if ctx.Err() == nil {
-				return before, fmt.Errorf("wait for FRR's parent: %w", err)
-			}
+		case <-ctx.Done():
 			return before, ctx.Err()
 		}
 	}

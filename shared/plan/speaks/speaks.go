@@ -14,3 +14,14 @@ func Of(p plan.Plan) (by plan.Plan, ok bool) {
 	}
 	return plan.Plan{}, false
 }
+
+// Ranks are how many ranks control plane nodes claim; 0 if they have none. Where routers alone go
+// by them there are no more than paths have: nodes beyond the last one would be alike, and after
+// nodes were replaced all of them could be.
+func Ranks(p plan.Plan) int {
+	ranks := len(p.VRRP.ControlPlane.Ranks)
+	if p.BGP != nil && !p.ByVRRP() && p.BGP.Policy.Ranks > 0 {
+		return min(ranks, p.BGP.Policy.Ranks)
+	}
+	return ranks
+}

@@ -65,7 +65,13 @@ func addresses() ([]netlink.Addr, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := netlink.AddrList(lo, netlink.FAMILY_ALL)
+	var all []netlink.Addr
+	for range 10 { // the kernel lists those of all interfaces, which may change meanwhile
+		all, err = netlink.AddrList(lo, netlink.FAMILY_ALL)
+		if !errors.Is(err, netlink.ErrDumpInterrupted) {
+			break
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("list the addresses of the loopback interface: %w", err)
 	}

@@ -54,10 +54,10 @@ func (k *Known) Ask(now time.Time) { k.asked = now }
 func (k *Known) Move(now time.Time) { k.moved = now }
 
 // Decide notes what was decided. Another announcement than before moves, and so does a VIP that
-// waits for what routers know.
+// waits for what routers know: to be announced, or without a monitor to be withdrawn.
 func (k *Known) Decide(now time.Time, d speak.Decision) {
 	waits := slices.ContainsFunc(slices.Collect(maps.Values(d.State)), func(v speak.VIP) bool {
-		return v.Phase == speak.Waiting
+		return v.Phase == speak.Waiting || v.Phase == speak.Demoted && d.Silent
 	})
 	if waits || !maps.Equal(k.announced, d.Announced) {
 		k.Move(now)

@@ -37,6 +37,8 @@ func TestDecide(t *testing.T) {
 	decision := func(phase speak.Phase, g bgp.Grade) speak.Decision {
 		return speak.Decision{State: speak.State{vip: {Phase: phase}}, Announced: map[netip.Addr]bgp.Grade{vip: g}}
 	}
+	silent := decision(speak.Demoted, 4)
+	silent.Silent = true
 	before, now := time.Now(), time.Now().Add(time.Minute)
 	for _, tt := range []struct {
 		name  string
@@ -46,6 +48,8 @@ func TestDecide(t *testing.T) {
 		{"the same", decision(speak.Announced, 4), false},
 		{"a longer path", decision(speak.Announced, 5), true},
 		{"waiting", decision(speak.Waiting, 4), true},
+		{"behind all others", decision(speak.Demoted, 4), false},
+		{"behind all others, until another one is known", silent, true},
 		{"withdrawn", speak.Decision{}, true},
 	} {
 		var k Known

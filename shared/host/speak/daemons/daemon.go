@@ -120,7 +120,7 @@ func (o *daemon) change(ctx context.Context, sockets string, to frr.Config) erro
 		return o.failed(refused)
 	}
 	known := o.lack.err == nil || same(o.lack.of, to) // what it refuses of that
-	if refused == nil && known && from.Announced != nil && to.Announced != nil {
+	if refused == nil && known && from.Announced != nil && to.Announced != nil && same(from, to) {
 		o.has = to // routes are asked for anyway
 		return nil
 	}

@@ -129,6 +129,23 @@ func TestEnsure_Lost(t *testing.T) {
 	}
 }
 
+// TestEnsure_Changed holds that what a daemon has is read back after each change of its configuration, also while a VIP is
+// announced.
+func TestEnsure_Changed(t *testing.T) {
+	t.Parallel()
+	d := started(t)
+	other(t, d, "configure terminal", "router bgp 64512", "no neighbor 192.0.2.1 timers connect", "end")
+	changed := wants
+	changed.Communities = []string{"64512:7"}
+	if _, err := d.Ensure(t.Context(), changed); err == nil || !strings.Contains(err.Error(), `lacks ["router bgp 64512: neighbor 192.0.2.1 timers connect 1"]`) {
+		t.Errorf("what it has lost is not found: %v", err)
+	}
+	d.all[frr.BGP].lack.next = time.Now()
+	if _, err := d.Ensure(t.Context(), changed); err != nil || !strings.Contains(running(t, d), "timers connect 1") {
+		t.Errorf("it is not given again: %v", err)
+	}
+}
+
 // other gives bgpd commands that are not ours.
 func other(t *testing.T, d *Daemons, commands ...string) {
 	t.Helper()

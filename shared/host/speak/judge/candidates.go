@@ -33,6 +33,7 @@ type candidate struct {
 func (c *Candidates) Consider(ctx context.Context, config frr.Config) (good bool, trouble error) {
 	if c.last != nil && !reflect.DeepEqual(c.last.config, config) {
 		c.last.cancel()
+		c.last.config = frr.Config{} // one that is the candidate again is tested anew
 		if !c.last.tested() {
 			return false, nil // its end wakes; daemons of two tests have the same sockets
 		}

@@ -53,7 +53,7 @@ func Round(w *world.World, h *world.Host) {
 	if !d.Again.IsZero() {
 		next = min(next, d.Again.Sub(o.Now))
 	}
-	if changes(before, d.State, h.Died) {
+	if d.Soon {
 		next = world.Next
 	}
 	if d.Left && h.Leaving {
@@ -61,17 +61,6 @@ func Round(w *world.World, h *world.Host) {
 		return
 	}
 	again(w, h, next)
-}
-
-// changes reports whether routers are about to be told something else than they have.
-func changes(before, after speak.State, died bool) bool {
-	for vip, v := range after {
-		if v.Phase != before[vip].Phase || v.Phase == speak.Demoted && !died ||
-			v.Phase == speak.Withdrawn && v.Clear.IsZero() {
-			return true
-		}
-	}
-	return false
 }
 
 // observe is what a round sees: what bgpd answers, or if it does not answer, what it did before.
