@@ -57,6 +57,16 @@ func (m Meta) name() string {
 	return m.Namespace + "/" + m.Name
 }
 
+// owner is the object of a kind that this one belongs to; empty for none.
+func (m Meta) owner(kind string) string {
+	for _, o := range m.OwnerReferences {
+		if o.Kind == kind {
+			return o.Name
+		}
+	}
+	return ""
+}
+
 // operation is a pair of times.
 type operation struct {
 	Start string `json:"start"`
@@ -161,14 +171,7 @@ func (m Machine) Worker() workers.Machine {
 }
 
 // Set is the MachineSet that a Machine belongs to.
-func (m Machine) Set() string {
-	for _, o := range m.Metadata.OwnerReferences {
-		if o.Kind == machineSet {
-			return o.Name
-		}
-	}
-	return ""
-}
+func (m Machine) Set() string { return m.Metadata.owner(machineSet) }
 
 // condition is one of an object's conditions.
 type condition struct {
@@ -233,34 +236,12 @@ type Deployment struct {
 	Metadata Meta `json:"metadata"`
 	Spec     struct {
 		Replicas *int `json:"replicas"` // the API's default is 1
-		Selector struct {
-			MatchLabels map[string]string `json:"matchLabels"`
-		} `json:"selector"` // of its pods
 	} `json:"spec"`
 	Status struct {
 		Replicas      int         `json:"replicas"`
 		ReadyReplicas int         `json:"readyReplicas"`
 		Conditions    []condition `json:"conditions"`
 	} `json:"status"`
-}
-
-// Pod is one of a Deployment.
-type Pod struct {
-	Metadata Meta `json:"metadata"`
-	Spec     struct {
-		NodeName string `json:"nodeName"`
-	} `json:"spec"`
-	Status struct {
-		Phase string `json:"phase"`
-	} `json:"status"`
-}
-
-// Ends reports whether Kubernetes has ended a pod, and not seen all of its containers end. The
-// status of a Deployment does not count it (Kubernetes API, apps/v1 DeploymentStatus: replicas are
-// "non-terminating pods").
-func (p Pod) Ends() bool {
-	over := p.Status.Phase == "Succeeded" || p.Status.Phase == "Failed"
-	return p.Metadata.Deletes() && p.Spec.NodeName != "" && !over
 }
 
 // Ironic is whether it is ready, and since when. odd is as that of Host.Worker.
