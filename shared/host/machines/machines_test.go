@@ -139,6 +139,17 @@ func TestRelease_NotSeen(t *testing.T) {
 	})
 }
 
+// reading lets a time pass in which the fleet is read again and again, as "hosts release" does.
+func reading(t *testing.T, c *Client, d time.Duration) {
+	t.Helper()
+	for end := time.Now().Add(d); time.Now().Before(end); {
+		time.Sleep(min(every, time.Until(end)))
+		if _, err := c.Fleet(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestFleet_Bootstrap holds that a bootstrap machine that was removed without an end counts as gone
 // after two minutes without a heartbeat, and one that left at once.
 func TestFleet_Bootstrap(t *testing.T) {
@@ -156,17 +167,23 @@ func TestFleet_Bootstrap(t *testing.T) {
 		is(false, "none")
 		beat(`["192.0.2.1"]`, 1)
 		is(true, "the first beat")
-		time.Sleep(stale - time.Second)
+		reading(t, c, stale-time.Second)
 		is(true, "soon")
 		beat(`["192.0.2.1"]`, 2)
 		is(true, "another beat")
-		time.Sleep(stale - time.Second)
+		reading(t, c, stale-time.Second)
 		is(true, "soon after that")
-		time.Sleep(2 * time.Second)
+		reading(t, c, 2*time.Second)
 		is(false, "silent")
 		beat(`["192.0.2.1"]`, 3)
 		is(true, "again")
-		beat(`[]`, 4)
+		time.Sleep(2 * stale) // the API does not answer, to the bootstrap machine neither
+		is(true, "after an outage of the API")
+		reading(t, c, stale)
+		is(false, "silent after that")
+		beat(`["192.0.2.1"]`, 4)
+		is(true, "once more")
+		beat(`[]`, 5)
 		is(false, "left")
 	})
 }
@@ -194,9 +211,9 @@ func TestFleet_TakenBack(t *testing.T) {
 			publish(phase)
 			is(true, phase)
 		}
-		time.Sleep(stale - time.Second)
+		reading(t, c, stale-time.Second)
 		is(true, "soon after the last beat")
-		time.Sleep(2 * time.Second)
+		reading(t, c, 2*time.Second)
 		is(false, "silent")
 		for _, phase := range []string{"unpause", "takeover", "release", "ended"} {
 			time.Sleep(time.Second)
