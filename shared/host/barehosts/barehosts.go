@@ -74,7 +74,7 @@ func (c *Client) World(ctx context.Context) (w bare.World, err error) {
 	if err != nil {
 		return w, err
 	}
-	w.Ironic, w.Deployment = ironic.Status.ReadyReplicas > 0, object.AnyHosts().Ironic
+	w.Ironic, w.Deployment = ironic.Ready(), object.AnyHosts().Ironic
 	if w.Bootstrap, err = c.Bootstrap(ctx); err != nil {
 		return w, err
 	}

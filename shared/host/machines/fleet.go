@@ -98,7 +98,7 @@ func (c *Client) Fleet(ctx context.Context) (scale.Fleet, error) {
 		return scale.Fleet{}, err
 	}
 	if found {
-		f.Ironic, f.Pods = ironic.Status.ReadyReplicas > 0, ironic.Pods()
+		f.Ironic, f.Pods = ironic.Ready(), ironic.Pods()
 	}
 	if f.Operator, err = c.operator(ctx); err != nil {
 		return scale.Fleet{}, err

@@ -244,10 +244,13 @@ type Deployment struct {
 	} `json:"status"`
 }
 
+// Ready reports whether one of its pods is ready.
+func (d Deployment) Ready() bool { return d.Status.ReadyReplicas > 0 }
+
 // Ironic is whether it is ready, and since when. odd is as that of Host.Worker.
 func (d Deployment) Ironic() (out workers.Ironic, odd []string) {
 	c := clock{of: "Deployment " + d.Metadata.Name}
-	out.Ready = d.Status.ReadyReplicas > 0
+	out.Ready = d.Ready()
 	for _, is := range d.Status.Conditions {
 		if is.Type == "Available" && (is.Status == "True") == out.Ready {
 			out.Since = c.time("the condition Available", is.LastTransitionTime)
