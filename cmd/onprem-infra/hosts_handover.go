@@ -33,9 +33,10 @@ hosts of the control plane. No disk of a host that has joined is written. It sta
 hand-over' has it handed over again. Run the command on the bootstrap machine, as root.
 
 It refuses once a host of the cluster may have begun, whichever program let it; while the cluster's
-own Ironic runs, or has its address: it names the command that stops that; while a pod of it that
-was stopped may run on, on a node that Kubernetes does not reach; and without a provisioning
-network, as hosts then reach Ironic at the API VIP, which a node has by then.
+own Ironic runs, or has its address: it names the command that stops that; while a pod of it may run
+on, as its Deployment alone was deleted, or as Kubernetes does not reach its node; and without a
+provisioning network, as hosts then reach Ironic at the API VIP, which a node has by then.
+Kubernetes forgets the pods of a Node that is deleted: switch such a machine off before.
 onprem-provision checks the same again before anything goes on, begins within seconds, and notes
 time and cause in its journal. What did not follow within five minutes is void.
 

@@ -168,6 +168,13 @@ func TestBareHosts(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, kept.Data, err)
 		}
 	}
+	again := client("w1", "add")
+	for _, document := range []string{joins, joins + "# a new token\n"} {
+		again.Document = []object.Object{metal3.UserData("w1", secret.New(document))}
+		if w, err := again.World(t.Context()); err != nil || w.Outdated != (document != joins) {
+			t.Errorf("%q: outdated %v, %v", document, w.Outdated, err)
+		}
+	}
 	var h struct{ Spec struct{ Image object.Image } }
 	if err := o.api.Do(t.Context(), http.MethodGet, bareHostsOf+"/w1", nil, &h); err != nil || h.Spec.Image.URL != "http://172.22.0.3:6180/images/os.raw" || h.Spec.Image.Checksum != strings.Repeat("0", 64) || h.Spec.Image.Format != "raw" {
 		t.Errorf("%+v, %v", h, err)
@@ -202,6 +209,20 @@ func TestBareHosts(t *testing.T) {
 	refused("m0", "remove", "a member of etcd: without it 1 of 3 are Ready, and etcd needs 2")
 	o.do(http.MethodPost, "/api/v1/nodes", fields{"apiVersion": "v1", "kind": "Node", "metadata": fields{"name": "x9"}})
 	refused("x9", "remove", "no host of that name")
+	// A node of another name is known without being named again.
+	o.do(http.MethodPatch, "/api/v1/nodes/x9/status", fields{"status": fields{"conditions": []fields{{"type": "Ready", "status": "True"}}}})
+	named := client("w1", "add")
+	named.Node = "x9"
+	if err := named.Run(t.Context(), func(_ string, failed error) {
+		if failed != nil {
+			t.Error(failed)
+		}
+	}); err != nil {
+		t.Error(err)
+	}
+	if w, err := client("w1", "remove").World(t.Context()); err != nil || w.Node == nil || w.Node.Name != "x9" {
+		t.Errorf("%+v, %v", w.Node, err)
+	}
 	o.do(http.MethodPatch, bareHostsOf+"/w1", fields{"spec": fields{"consumerRef": fields{"kind": "Metal3Machine", "name": "z"}}})
 	refused("w1", "remove", "belongs to Metal3Machine z")
 	refused("w0", "as a kubelet", "forbidden")

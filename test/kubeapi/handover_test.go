@@ -224,30 +224,33 @@ func TestHandover(t *testing.T) {
 
 	// The operator starts Ironic, which is not ready. Provisioning is taken back once it is stopped.
 	const deployments = "/apis/apps/v1/namespaces/" + object.MachineNamespace + "/deployments"
-	labels := fields{"app": "metal3"}
-	o.do(http.MethodPost, deployments, fields{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": fields{"name": "metal3"},
-		"spec": fields{"selector": fields{"matchLabels": labels}, "template": fields{"metadata": fields{"labels": labels}, "spec": fields{"containers": []fields{{"name": "i", "image": "i"}}}}}})
+	deployed := func() {
+		labels := fields{"app": "metal3"}
+		o.do(http.MethodPost, deployments, fields{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": fields{"name": "metal3"},
+			"spec": fields{"selector": fields{"matchLabels": labels}, "template": fields{"metadata": fields{"labels": labels}, "spec": fields{"containers": []fields{{"name": "i", "image": "i"}}}}}})
+	}
+	deployed()
 	b.reverse(true)
-	b.until("refused", func() bool {
-		return strings.Contains(strings.Join(b.shown.Warnings, ""), "the cluster's own Ironic runs: stop it by")
-	})
-	if b.memory().Phase != progress.Takeover || len(b.orders.On) > 0 {
-		t.Fatalf("%s, %+v", b.memory().Phase, b.orders)
+	refused := func(why string) {
+		t.Helper()
+		b.until("refused: "+why, func() bool { return strings.Contains(strings.Join(b.shown.Warnings, ""), why) })
+		if b.memory().Phase != progress.Takeover || len(b.orders.On) > 0 {
+			t.Fatalf("%s, %+v", b.memory().Phase, b.orders)
+		}
 	}
-	// Its pod is on a node that does not answer any more. The Deployment does not count it.
-	const pods = "/api/v1/namespaces/" + object.MachineNamespace + "/pods"
+	refused("the cluster's own Ironic runs: stop it by")
+	// The Deployment is deleted, and what it has made is not. Then the pod is ended, on a node that does
+	// not answer any more. No Deployment counts it.
+	const pods, pod = "/api/v1/namespaces/" + object.MachineNamespace + "/pods", "metal3-5d4f-x7k2p"
 	o.do(http.MethodPost, "/api/v1/namespaces/"+object.MachineNamespace+"/serviceaccounts", fields{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": fields{"name": "default"}})
-	o.do(http.MethodPost, pods, fields{"apiVersion": "v1", "kind": "Pod", "metadata": fields{"name": "metal3-0", "labels": labels},
+	o.do(http.MethodPost, pods, fields{"apiVersion": "v1", "kind": "Pod", "metadata": fields{"name": pod, "labels": fields{"app": "metal3", "pod-template-hash": "5d4f"},
+		"ownerReferences": []fields{{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "metal3-5d4f", "uid": "6d0a8a5e-0d5c-4a6c-9a07-1d1f6a3f0001"}}},
 		"spec": fields{"nodeName": "m1", "containers": []fields{{"name": "i", "image": "i"}}}})
-	o.do(http.MethodDelete, pods+"/metal3-0", nil)
-	o.do(http.MethodPatch, deployments+"/metal3", fields{"spec": fields{"replicas": 0}}) // and the operator was not paused
-	b.until("refused, as its pod may run on", func() bool {
-		return strings.Contains(strings.Join(b.shown.Warnings, ""), "has not seen the end of the cluster's own Ironic on m1, which may run on there: if that node does not come back, switch it off and run 'kubectl --namespace openshift-machine-api delete pod metal3-0")
-	})
-	if b.memory().Phase != progress.Takeover || len(b.orders.On) > 0 {
-		t.Fatalf("%s, %+v", b.memory().Phase, b.orders)
-	}
-	o.do(http.MethodDelete, pods+"/metal3-0", fields{"apiVersion": "v1", "kind": "DeleteOptions", "gracePeriodSeconds": 0})
+	o.do(http.MethodDelete, deployments+"/metal3", nil)
+	refused("the cluster's own Ironic runs in the pod " + pod + ", without its Deployment: stop it by 'kubectl --namespace openshift-machine-api delete replicaset metal3-5d4f'")
+	o.do(http.MethodDelete, pods+"/"+pod, nil)
+	refused("has not seen the end of the cluster's own Ironic on m1, which may run on there: if that node does not come back, switch it off and run 'kubectl --namespace openshift-machine-api delete pod " + pod)
+	o.do(http.MethodDelete, pods+"/"+pod, fields{"apiVersion": "v1", "kind": "DeleteOptions", "gracePeriodSeconds": 0})
 	b.waits(progress.Deploy, "a person to run 'onprem-infra hosts hand-over'")
 	if paused() != object.UntilHandover || !b.orders.Wants(orders.DHCP) {
 		t.Errorf("paused %q, %+v", paused(), b.orders)
@@ -259,7 +262,7 @@ func TestHandover(t *testing.T) {
 
 	b.reverse(false)
 	b.at(progress.Takeover)
-	o.do(http.MethodPatch, deployments+"/metal3", fields{"spec": fields{"replicas": 1}})
+	deployed()
 	o.do(http.MethodPatch, deployments+"/metal3/status", fields{"status": fields{"replicas": 1, "readyReplicas": 1, "availableReplicas": 1}})
 	if n := begun(); n != 0 {
 		t.Errorf("%d hosts have begun", n)

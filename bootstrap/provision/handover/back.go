@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
 )
@@ -49,16 +50,24 @@ func (c Cluster) inTheWay(v View) string {
 			"writes their disks", len(begun), loop.List(begun))
 	case v.Fleet.Pods > 0:
 		return fmt.Sprintf("the cluster's own Ironic runs: stop it by '%s'", v.Fleet.Stop())
-	case len(v.Fleet.Ending) > 0:
-		pod := v.Fleet.Ending[0]
-		return fmt.Sprintf("Kubernetes has not seen the end of the cluster's own Ironic on %s, "+
-			"which may run on there: if that node does not come back, switch it off and run '%s'",
-			pod.Node, v.Fleet.Drop(pod))
+	case len(v.Fleet.MayRun) > 0:
+		return uncounted(v.Fleet, v.Fleet.MayRun[0])
 	case len(v.Holders) > 0 && c.Address.IsValid():
 		return fmt.Sprintf("%s has %s, the address of the cluster's own Ironic: it leaves with "+
 			"that: '%s'", c.machines(v.Holders), c.Address, v.Fleet.Stop())
 	}
 	return ""
+}
+
+// uncounted is what to do about a pod of the cluster's own Ironic that no Deployment counts.
+func uncounted(f scale.Fleet, pod scale.Pod) string {
+	if !pod.Ended {
+		return fmt.Sprintf("the cluster's own Ironic runs in the pod %s, without its Deployment: "+
+			"stop it by '%s'", pod.Name, f.Drop(pod))
+	}
+	return fmt.Sprintf("Kubernetes has not seen the end of the cluster's own Ironic on %s, which "+
+		"may run on there: if that node does not come back, switch it off and run '%s'", pod.Node,
+		f.Drop(pod))
 }
 
 // TakeBack waits until nothing of the cluster provisions hosts, and has OpenShift's operator wait

@@ -33,7 +33,8 @@ var (
 	goesOn   = scale.Operator{Exists: true}
 	byPerson = scale.Operator{Exists: true, Paused: true}
 	errAway  = errors.New("connection refused")
-	lost     = []scale.Pod{{Name: "metal3-0", Node: "m1"}}
+	loose    = []scale.Pod{{Name: "metal3-5d4f-x7k2p", Node: "m1", ReplicaSet: "metal3-5d4f"}}
+	lost     = []scale.Pod{{Name: "metal3-5d4f-x7k2p", Node: "m1", Ended: true, ReplicaSet: "metal3-5d4f"}}
 )
 
 // TestCluster holds, phase by phase, what is seen, what the phase waits for, and what it does.
@@ -76,7 +77,8 @@ func TestCluster(t *testing.T) {
 		"taken back, the operator works": {Cluster.TakeBack, own, View{Fleet: scale.Fleet{Hosts: hosts(), Operator: goesOn, Pods: 1}}, Next{Waits: "OpenShift's operator of metal3 to be paused", Pause: true}},
 		"taken back, Ironic runs":        {Cluster.TakeBack, own, View{Fleet: scale.Fleet{Hosts: hosts(), Operator: paused, Pods: 1}}, Next{Waits: "the cluster: the cluster's own Ironic runs: stop it by 'kubectl annotate --overwrite provisionings"}},
 		"taken back, the address stays":  {Cluster.TakeBack, own, View{Fleet: scale.Fleet{Hosts: hosts(), Operator: paused}, Holders: []string{"02:00:00:00:00:01"}}, Next{Waits: "the cluster: m0 (02:00:00:00:00:01) has 172.22.0.3"}},
-		"taken back, a pod may run on":   {Cluster.TakeBack, own, View{Fleet: scale.Fleet{Hosts: hosts(), Operator: paused, Ending: lost}}, Next{Waits: "the cluster: Kubernetes has not seen the end of the cluster's own Ironic on m1"}},
+		"taken back, a pod may run on":   {Cluster.TakeBack, own, View{Fleet: scale.Fleet{Hosts: hosts(), Operator: paused, MayRun: lost}}, Next{Waits: "the cluster: Kubernetes has not seen the end of the cluster's own Ironic on m1"}},
+		"taken back, no Deployment":      {Cluster.TakeBack, own, View{Fleet: scale.Fleet{Hosts: hosts(), Operator: paused, MayRun: loose}}, Next{Waits: "the cluster: the cluster's own Ironic runs in the pod metal3-5d4f-x7k2p, without its Deployment"}},
 		"taken back, a host has begun":   {Cluster.TakeBack, own, View{Fleet: scale.Fleet{Hosts: hosts(begun), Operator: goesOn}}, Next{Waits: "'onprem-infra hosts hand-over': metal3 may have begun with 1 hosts (w0)"}},
 		"taken back, and all is off":     {Cluster.TakeBack, own, View{Fleet: scale.Fleet{Hosts: hosts(), Operator: byPerson}}, Next{Evidence: "the cluster's own Ironic is off"}},
 		"taken back from another":        {Cluster.TakeBack, foreign, View{Err: errAway}, Next{Evidence: Foreign}},
@@ -126,7 +128,8 @@ func TestRefusal(t *testing.T) {
 		"a person released":       {own, in(progress.Takeover), with(func(v *View) { begun(v.Fleet.Hosts) }), "metal3 may have begun with 1 hosts (w0)"},
 		"Ironic runs":             {own, in(progress.Takeover), with(func(v *View) { v.Fleet.Pods = 1 }), "the cluster's own Ironic runs: stop it by 'kubectl annotate --overwrite provisionings.metal3.io provisioning-configuration provisioning.metal3.io/paused=\"until the handover\" && kubectl --namespace openshift-machine-api scale deployment metal3 --replicas=0'"},
 		"of any Kubernetes":       {own, in(progress.Takeover), with(func(v *View) { v.Fleet.Pods, v.Fleet.Deployment = 1, "metal3-ironic" }), "the cluster's own Ironic runs: stop it by 'kubectl --namespace onprem-infra-metal3 scale deployment metal3-ironic --replicas=0'"},
-		"a pod may run on":        {own, in(progress.Takeover), with(func(v *View) { v.Fleet.Ending = lost }), "Kubernetes has not seen the end of the cluster's own Ironic on m1, which may run on there: if that node does not come back, switch it off and run 'kubectl --namespace openshift-machine-api delete pod metal3-0 --grace-period=0 --force'"},
+		"a pod may run on":        {own, in(progress.Takeover), with(func(v *View) { v.Fleet.MayRun = lost }), "Kubernetes has not seen the end of the cluster's own Ironic on m1, which may run on there: if that node does not come back, switch it off and run 'kubectl --namespace openshift-machine-api delete pod metal3-5d4f-x7k2p --grace-period=0 --force'"},
+		"no Deployment counts it": {own, in(progress.Takeover), with(func(v *View) { v.Fleet.MayRun = loose }), "the cluster's own Ironic runs in the pod metal3-5d4f-x7k2p, without its Deployment: stop it by 'kubectl --namespace openshift-machine-api delete replicaset metal3-5d4f'"},
 		"it has its address":      {own, in(progress.Takeover), with(func(v *View) { v.Holders = []string{"02:00:00:00:00:09"} }), "02:00:00:00:00:09 has 172.22.0.3"},
 		"the API is away":         {own, in(progress.Takeover), View{Err: errAway}, "it is not known whether hosts of the cluster have begun: connection refused"},
 		"no provisioning network": {noNetwork, in(progress.Takeover), good, "without a provisioning network"},

@@ -3,9 +3,11 @@
 package barehosts
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"path"
@@ -63,30 +65,49 @@ func (c *Client) World(ctx context.Context) (w bare.World, err error) {
 		return w, err
 	}
 	w.Host.Name = c.Name
-	names := []string{c.Name} // one that comes too
+	known := []scale.Host{{Name: c.Name}} // one that comes too
+	ours := false                         // the document that it has
 	for _, h := range hosts.Items {
 		is := h.Scale()
-		if names = append(names, is.Name); is.Name == c.Name {
+		if known = append(known, is); is.Name == c.Name {
 			w.Host = bare.Host{Host: is, Image: h.Deploys(), Version: h.Metadata.ResourceVersion}
+			ours = h.Spec.UserData != nil && h.Spec.UserData.Name == object.UserDataOf(c.Name)
 		}
 	}
 	ironic, err := c.Ironic(ctx)
 	if err != nil {
 		return w, err
 	}
-	w.Ironic, w.Deployment = ironic.Status.ReadyReplicas > 0, object.AnyHosts().Ironic
+	w.Ironic, w.Deployment = ironic.Ready(), object.AnyHosts().Ironic
 	if w.Bootstrap, err = c.Bootstrap(ctx); err != nil {
 		return w, err
 	}
-	if err := c.node(ctx, &w, names); err != nil {
+	if err := c.node(ctx, &w, known); err != nil {
 		return w, err
 	}
-	if !c.Drains {
-		w.Unlisted, err = c.unlisted(ctx)
-	} else if w.Node != nil {
+	switch {
+	case c.Drains && w.Node != nil:
 		err = c.stays(ctx, &w)
+	case !c.Drains:
+		if w.Unlisted, err = c.unlisted(ctx); err == nil && ours {
+			w.Outdated, err = c.outdated(ctx)
+		}
 	}
 	return w, err
+}
+
+// outdated reports whether the host's Secret has another document than the given one; false if none
+// is given.
+func (c *Client) outdated(ctx context.Context) (bool, error) {
+	for _, o := range c.Document {
+		given, _ := o.(object.Secret)
+		var is struct{ Data map[string]string }
+		_, err := c.API.JSON(ctx, http.MethodGet, c.Secrets()+"/"+o.About().Metadata.Name, nil, &is)
+		if err != nil || !maps.Equal(is.Data, given.Data) {
+			return err == nil, err
+		}
+	}
+	return false, nil
 }
 
 // unlisted reports whether the description that Ironic has lacks the host; false for an Ironic of
@@ -116,11 +137,8 @@ func (c *Client) unlisted(ctx context.Context) (bool, error) {
 
 // node reads the host's node, and without it those of which it may be one. Hosts are all of the
 // cluster's.
-func (c *Client) node(ctx context.Context, w *bare.World, hosts []string) error {
-	name := c.Name
-	if c.Node != "" {
-		name = c.Node
-	}
+func (c *Client) node(ctx context.Context, w *bare.World, hosts []scale.Host) error {
+	name := cmp.Or(c.Node, w.Host.Host.Node, c.Name)
 	if err := machines.PlainName(name); err != nil {
 		return err
 	}
@@ -153,12 +171,15 @@ func (c *Client) node(ctx context.Context, w *bare.World, hosts []string) error 
 	return nil
 }
 
-// owner is the host of a node, by their names; empty for none. A host's whole name counts more than
-// the begin of another one's.
-func owner(node string, hosts []string) (best string) {
+// owner is the host of a node, as a person has named it, or by their names; empty for none. A
+// host's whole name counts more than the begin of another one's.
+func owner(node string, hosts []scale.Host) (best string) {
 	for _, h := range hosts {
-		if scale.OfHost(node, h) && len(h) > len(best) {
-			best = h
+		if h.Node == node {
+			return h.Name
+		}
+		if scale.OfHost(node, h.Name) && len(h.Name) > len(best) {
+			best = h.Name
 		}
 	}
 	return best

@@ -43,7 +43,7 @@ func (c *Cluster) Fleet(ctx context.Context) (scale.Fleet, error) {
 	if err != nil {
 		return scale.Fleet{}, err
 	}
-	if f.Ending, err = c.Ending(ctx); err != nil {
+	if f.MayRun, err = c.IronicPods(ctx); err != nil {
 		return scale.Fleet{}, err
 	}
 	return f, nil

@@ -16,6 +16,9 @@ const (
 	// stale is how long the bootstrap machine's heartbeat stands still until it counts as gone: it
 	// was removed without an end.
 	stale = 2 * time.Minute
+	// unread is how long nothing may have been read for that. The machine writes every 30 s, so
+	// that it does not look gone after an outage of the API that is shorter.
+	unread = stale / 4
 	// silent is how long ago the bootstrap machine's object was changed, by the API's clock and
 	// this machine's, until the machine counts as gone for whatever reads it once. The two clocks
 	// may differ.
@@ -66,23 +69,27 @@ func (c *Client) published(ctx context.Context, name string) ([]published, error
 	return all.Items, err
 }
 
-// pulse is a heartbeat, and since when it is the last one by the clock of this machine.
+// pulse is a heartbeat, since when it is the last one by the clock of this machine, and when it was
+// read last.
 type pulse struct {
-	beat  string
-	since time.Time
+	beat        string
+	since, read time.Time
 }
 
-// beating reports whether the heartbeat in an object changes.
+// beating reports whether the heartbeat in an object changes. While the API does not answer, the
+// bootstrap machine cannot change it either: that time does not count.
 func (c *Client) beating(object, beat string) bool {
+	now := time.Now()
 	p, known := c.beats[object]
-	if !known || p.beat != beat {
-		p = pulse{beat, time.Now()}
-		if c.beats == nil {
-			c.beats = map[string]pulse{}
-		}
-		c.beats[object] = p
+	if !known || p.beat != beat || now.Sub(p.read) > unread {
+		p.beat, p.since = beat, now
 	}
-	return time.Since(p.since) < stale
+	if c.beats == nil {
+		c.beats = map[string]pulse{}
+	}
+	p.read = now
+	c.beats[object] = p
+	return now.Sub(p.since) < stale
 }
 
 // machine is what the bootstrap machine has published.

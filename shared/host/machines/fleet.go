@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
-	"slices"
-	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/object"
 	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
@@ -101,7 +98,7 @@ func (c *Client) Fleet(ctx context.Context) (scale.Fleet, error) {
 		return scale.Fleet{}, err
 	}
 	if found {
-		f.Ironic, f.Pods = ironic.Status.ReadyReplicas > 0, ironic.Pods()
+		f.Ironic, f.Pods = ironic.Ready(), ironic.Pods()
 	}
 	if f.Operator, err = c.operator(ctx); err != nil {
 		return scale.Fleet{}, err
@@ -112,27 +109,20 @@ func (c *Client) Fleet(ctx context.Context) (scale.Fleet, error) {
 	return f, nil
 }
 
-// Ending are the pods of Ironic that Kubernetes has ended and has not seen end. Those of a
-// Deployment that was deleted are not known.
-func (c *Client) Ending(ctx context.Context) (ending []scale.Pod, err error) {
-	d, found, err := c.ironic(ctx)
-	if err != nil || !found || len(d.Spec.Selector.MatchLabels) == 0 {
-		return nil, err
-	}
-	var labels []string
-	for name, value := range d.Spec.Selector.MatchLabels {
-		labels = append(labels, name+"="+value)
-	}
-	slices.Sort(labels)
+// IronicPods are the pods of the cluster's own Ironic that may run, whether its Deployment exists
+// or not.
+func (c *Client) IronicPods(ctx context.Context) (all []scale.Pod, err error) {
+	p := c.place()
 	var pods list[objects.Pod]
-	_, err = c.API.JSON(ctx, http.MethodGet, "/api/v1/namespaces/"+c.place().Namespace+
-		"/pods?labelSelector="+url.QueryEscape(strings.Join(labels, ",")), nil, &pods)
-	for _, p := range pods.Items {
-		if p.Ends() {
-			ending = append(ending, scale.Pod{Name: p.Metadata.Name, Node: p.Spec.NodeName})
+	_, err = c.API.JSON(ctx, http.MethodGet, "/api/v1/namespaces/"+p.Namespace+
+		"/pods?labelSelector="+objects.TemplateHash, nil, &pods)
+	for _, one := range pods.Items {
+		if one.Of(p.Ironic) && one.MayRun() {
+			all = append(all, scale.Pod{Name: one.Metadata.Name, Node: one.Spec.NodeName,
+				Ended: one.Metadata.Deletes(), ReplicaSet: one.ReplicaSet()})
 		}
 	}
-	return ending, err
+	return all, err
 }
 
 // operator is whether OpenShift's operator of metal3 is paused. Other clusters have none.

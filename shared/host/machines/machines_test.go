@@ -139,6 +139,17 @@ func TestRelease_NotSeen(t *testing.T) {
 	})
 }
 
+// reading lets a time pass in which the fleet is read again and again, as "hosts release" does.
+func reading(t *testing.T, c *Client, d time.Duration) {
+	t.Helper()
+	for end := time.Now().Add(d); time.Now().Before(end); {
+		time.Sleep(min(every, time.Until(end)))
+		if _, err := c.Fleet(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestFleet_Bootstrap holds that a bootstrap machine that was removed without an end counts as gone
 // after two minutes without a heartbeat, and one that left at once.
 func TestFleet_Bootstrap(t *testing.T) {
@@ -156,17 +167,23 @@ func TestFleet_Bootstrap(t *testing.T) {
 		is(false, "none")
 		beat(`["192.0.2.1"]`, 1)
 		is(true, "the first beat")
-		time.Sleep(stale - time.Second)
+		reading(t, c, stale-time.Second)
 		is(true, "soon")
 		beat(`["192.0.2.1"]`, 2)
 		is(true, "another beat")
-		time.Sleep(stale - time.Second)
+		reading(t, c, stale-time.Second)
 		is(true, "soon after that")
-		time.Sleep(2 * time.Second)
+		reading(t, c, 2*time.Second)
 		is(false, "silent")
 		beat(`["192.0.2.1"]`, 3)
 		is(true, "again")
-		beat(`[]`, 4)
+		time.Sleep(2 * stale) // the API does not answer, to the bootstrap machine neither
+		is(true, "after an outage of the API")
+		reading(t, c, stale)
+		is(false, "silent after that")
+		beat(`["192.0.2.1"]`, 4)
+		is(true, "once more")
+		beat(`[]`, 5)
 		is(false, "left")
 	})
 }
@@ -194,9 +211,9 @@ func TestFleet_TakenBack(t *testing.T) {
 			publish(phase)
 			is(true, phase)
 		}
-		time.Sleep(stale - time.Second)
+		reading(t, c, stale-time.Second)
 		is(true, "soon after the last beat")
-		time.Sleep(2 * time.Second)
+		reading(t, c, 2*time.Second)
 		is(false, "silent")
 		for _, phase := range []string{"unpause", "takeover", "release", "ended"} {
 			time.Sleep(time.Second)
@@ -250,38 +267,42 @@ func TestFleet_Operator(t *testing.T) {
 	}
 }
 
-// TestEnding holds which pods of Ironic may run on though the Deployment does not count them.
-func TestEnding(t *testing.T) {
+// TestIronicPods holds which pods of Ironic may run though its Deployment counts none, or is gone.
+func TestIronicPods(t *testing.T) {
 	const pods = "/api/v1/namespaces/openshift-machine-api/pods"
-	deployment := `{"spec":{"replicas":0,"selector":{"matchLabels":{"k8s-app":"metal3","a/b":"c"}}}}`
-	ends := `"deletionTimestamp":"2026-01-01T00:00:00Z"`
+	const ended, hash, set = `"deletionTimestamp":"2026-01-01T00:00:00Z"`, `"labels":{"pod-template-hash":"5d4f"}`, `"ownerReferences":[{"kind":"ReplicaSet","name":"metal3-5d4f"}]`
+	const onNode, running = `"spec":{"nodeName":"m1"}`, `"status":{"phase":"Running"}`
+	pod := func(name string, meta []string, more ...string) string {
+		meta = append([]string{`"name":"` + name + `"`}, meta...)
+		return "{" + strings.Join(append([]string{`"metadata":{` + strings.Join(meta, ",") + "}"}, more...), ",") + "}"
+	}
+	const own = "metal3-5d4f-x7k2p"
 	for name, tt := range map[string]struct {
-		ironic, pods string
-		want         []scale.Pod
+		pod  string
+		want []scale.Pod
 	}{
-		"no Deployment":  {"", `{"items":[{"metadata":{"name":"p",` + ends + `},"spec":{"nodeName":"m1"}}]}`, nil},
-		"no labels":      {`{"spec":{}}`, `{"items":[{"metadata":{"name":"p",` + ends + `},"spec":{"nodeName":"m1"}}]}`, nil},
-		"none":           {deployment, `{}`, nil},
-		"it runs":        {deployment, `{"items":[{"metadata":{"name":"p"},"spec":{"nodeName":"m1"},"status":{"phase":"Running"}}]}`, nil},
-		"it ends":        {deployment, `{"items":[{"metadata":{"name":"p",` + ends + `},"spec":{"nodeName":"m1"},"status":{"phase":"Running"}}]}`, []scale.Pod{{Name: "p", Node: "m1"}}},
-		"it has ended":   {deployment, `{"items":[{"metadata":{"name":"p",` + ends + `},"spec":{"nodeName":"m1"},"status":{"phase":"Succeeded"}}]}`, nil},
-		"it has failed":  {deployment, `{"items":[{"metadata":{"name":"p",` + ends + `},"spec":{"nodeName":"m1"},"status":{"phase":"Failed"}}]}`, nil},
-		"it never began": {deployment, `{"items":[{"metadata":{"name":"p",` + ends + `},"status":{"phase":"Pending"}}]}`, nil},
+		"it was ended":           {pod(own, []string{hash, set, ended}, onNode, running), []scale.Pod{{Name: own, Node: "m1", Ended: true, ReplicaSet: "metal3-5d4f"}}},
+		"it runs":                {pod(own, []string{hash, set}, onNode, running), []scale.Pod{{Name: own, Node: "m1", ReplicaSet: "metal3-5d4f"}}},
+		"its ReplicaSet is gone": {pod(own, []string{hash}, onNode, running), []scale.Pod{{Name: own, Node: "m1"}}},
+		"it waits for a node":    {pod(own, []string{hash, set}, `"status":{"phase":"Pending"}`), []scale.Pod{{Name: own, ReplicaSet: "metal3-5d4f"}}},
+		"its node is not seen":   {pod(own, []string{hash, set, ended}, onNode, `"status":{"phase":"Unknown"}`), []scale.Pod{{Name: own, Node: "m1", Ended: true, ReplicaSet: "metal3-5d4f"}}},
+		"it has ended":           {pod(own, []string{hash, set, ended}, onNode, `"status":{"phase":"Succeeded"}`), nil},
+		"it has failed":          {pod(own, []string{hash, set}, onNode, `"status":{"phase":"Failed"}`), nil},
+		"it never began":         {pod(own, []string{hash, set, ended}, `"status":{"phase":"Pending"}`), nil},
+		"the operator's":         {pod("metal3-baremetal-operator-5d4f-x7k2p", []string{hash}, onNode, running), nil},
+		"of no Deployment":       {pod(own, nil, onNode, running), nil},
+		"another template's":     {pod("metal3-77aa-x7k2p", []string{hash}, onNode, running), nil},
 	} {
-		answers := map[string]string{ironicPath: tt.ironic, pods: tt.pods}
-		if tt.ironic == "" {
-			delete(answers, ironicPath)
-		}
-		c, f := client(answers)
-		if got, err := c.Ending(t.Context()); err != nil || !slices.Equal(got, tt.want) {
+		c, f := client(map[string]string{pods: `{"items":[` + tt.pod + `]}`}) // and no Deployment
+		if got, err := c.IronicPods(t.Context()); err != nil || !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
-		if asked := slices.Contains(f.asked, pods+"?labelSelector=a%2Fb%3Dc%2Ck8s-app%3Dmetal3"); asked != (tt.ironic == deployment) {
+		if !slices.Contains(f.asked, pods+"?labelSelector=pod-template-hash") {
 			t.Errorf("%s: asked %q", name, f.asked)
 		}
 		f.fails = map[string]error{pods: errors.New("forbidden")}
-		if _, err := c.Ending(t.Context()); (err == nil) == (tt.ironic == deployment) {
-			t.Errorf("%s: %v", name, err)
+		if _, err := c.IronicPods(t.Context()); err == nil {
+			t.Errorf("%s: it is not known, and passes for none", name)
 		}
 	}
 }

@@ -48,7 +48,7 @@ type secrets struct{ known map[string]int }
 var (
 	privateKey = regexp.MustCompile(
 		`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|\z)`)
-	userInfo = regexp.MustCompile(`(://)([^/\s"'@]+)(@)`)
+	userInfo = regexp.MustCompile(`(://)([^/\s"']+)(@)`) // with each @ of a password
 	bearer   = regexp.MustCompile(`(?i)(\b(?:bearer|basic)\s+)([A-Za-z0-9+/_.=-]{8,})`)
 	named    = regexp.MustCompile(`(?i)([a-z0-9_.-]*` +
 		`(?:passw(?:or)?d|auth_pass|passphrase|secret|token|api_?key|credential|private_?key|` +

@@ -10,6 +10,7 @@ func TestSecrets(t *testing.T) {
 	for _, tt := range []struct{ name, is, want, secret string }{
 		{"a password in an address", "HTTP_PROXY=http://user:hunter2@proxy\n", "HTTP_PROXY=http://proxy\n", "hunter2"},
 		{"only in an address", "http://user:hunter2@proxy\n", "http://user:hunter3@proxy\n", "hunter"},
+		{"a password with an @", "http://user:hunter@2@proxy\n", "http://proxy\n", "2@proxy"},
 		{"a variable", "API_TOKEN=hunter2\n", "API_TOKEN=\n", "hunter2"},
 		{"YAML", "  password: hunter2\n", "  password: hunter3\n", "hunter"},
 		{"JSON", `{"clientSecret": "hunter 2", "x": 1}`, `{"x": 1}`, "hunter 2"},
@@ -71,6 +72,7 @@ func TestText(t *testing.T) {
 func TestMessage(t *testing.T) {
 	for text, want := range map[string]string{
 		"GET redfish://admin:hunter2@192.0.2.9/1: 401":      "GET redfish://(secret-1)@192.0.2.9/1: 401",
+		"GET https://admin:hunt@er2@192.0.2.9/1, for a@b":   "GET https://(secret-1)@192.0.2.9/1, for a@b",
 		"sent Authorization: Basic aHVudGVyMjpodW50ZXIy to": "sent Authorization: Basic (secret-1) to",
 		"BMC CredentialsRef secret doesn't exist":           "BMC CredentialsRef secret doesn't exist",
 		"one\n two\x1b[2J\xff":                              "one two\\x1b[2J?",

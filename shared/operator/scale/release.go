@@ -21,14 +21,19 @@ type Fleet struct {
 	// Deployment is that of Ironic; empty for OpenShift's. Pods are how many it has or is to have.
 	Deployment string
 	Pods       int
-	// Ending are pods of it that Kubernetes has ended and has not seen end, as of a node that it
-	// does not reach: they may run on. Pods has none of them. Not every reader asks for them.
-	Ending   []Pod
+	// MayRun are the pods of it that may run. Pods lacks those that Kubernetes has ended and has
+	// not seen end, as of a node that it does not reach, and all those of a Deployment that was
+	// deleted. Not every reader asks for them.
+	MayRun   []Pod
 	Operator Operator
 }
 
 // Pod is a pod by its name, and the node on which it runs.
-type Pod struct{ Name, Node string }
+type Pod struct {
+	Name, Node string
+	Ended      bool   // Kubernetes has ended it, and has not seen its end
+	ReplicaSet string // by which it is started anew; empty for none
+}
 
 // Operator is OpenShift's operator of metal3, by its object. The zero value is one without an
 // object, which makes nothing.

@@ -101,3 +101,18 @@ func TestFleet_Stop(t *testing.T) {
 		}
 	}
 }
+
+// TestFleet_Drop holds which command ends a pod for good: a ReplicaSet would start it anew.
+func TestFleet_Drop(t *testing.T) {
+	for want, p := range map[string]Pod{
+		"delete pod p --grace-period=0 --force": {Name: "p", Node: "m1", Ended: true, ReplicaSet: "r"},
+		"delete replicaset r":                   {Name: "p", Node: "m1", ReplicaSet: "r"},
+		"delete pod p":                          {Name: "p", Node: "m1"},
+	} {
+		for deployment, namespace := range map[string]string{"": "openshift-machine-api", "metal3-ironic": "onprem-infra-metal3"} {
+			if got := (Fleet{Deployment: deployment}).Drop(p); got != "kubectl --namespace "+namespace+" "+want {
+				t.Errorf("%+v: %s", p, got)
+			}
+		}
+	}
+}

@@ -25,14 +25,20 @@ func (f Fleet) Stop() string {
 		at.Namespace, at.Ironic)
 }
 
-// Drop has the API forget a pod of the cluster's own Ironic without its node's answer.
+// Drop has a pod of the cluster's own Ironic end that no Deployment counts, or has the API forget
+// one that was ended, without its node's answer.
 func (f Fleet) Drop(p Pod) string {
-	at := object.AnyHosts()
+	at, what := object.AnyHosts(), "pod "+p.Name
 	if f.openShift() {
 		at = object.OpenShiftHosts()
 	}
-	return fmt.Sprintf("kubectl --namespace %s delete pod %s --grace-period=0 --force",
-		at.Namespace, p.Name)
+	switch {
+	case p.Ended:
+		what += " --grace-period=0 --force"
+	case p.ReplicaSet != "":
+		what = "replicaset " + p.ReplicaSet
+	}
+	return fmt.Sprintf("kubectl --namespace %s delete %s", at.Namespace, what)
 }
 
 // Text is what a step does, or waits for, to a host.

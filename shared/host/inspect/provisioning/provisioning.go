@@ -138,6 +138,7 @@ var needed = []facts.HeldPort{
 	{Number: 69, Network: "udp", Needs: "TFTP"},
 	{Number: 547, Network: "udp", Needs: "DHCPv6"},
 	{Number: 6180, Network: "tcp", Needs: "images by HTTP"},
+	{Number: 6183, Network: "tcp", Needs: "virtual media"},
 	{Number: 6385, Network: "tcp", Needs: "Ironic"},
 }
 

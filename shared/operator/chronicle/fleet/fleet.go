@@ -45,11 +45,13 @@ const (
 	deprovision
 )
 
-// Of joins what was saved, the oldest first. Each host is as it was saved last; what metal3 has
+// Of joins what was saved, in any order. Each object is as it was saved last; what metal3 has
 // forgotten since an earlier time is kept.
 func Of(saved ...workers.World) Fleet {
 	var f Fleet
 	ops := map[string][]operation{}
+	saved = slices.SortedStableFunc(slices.Values(saved),
+		func(a, b workers.World) int { return latest(a).Compare(latest(b)) })
 	for _, w := range saved {
 		for _, h := range w.Hosts {
 			ops[h.Name] = append(ops[h.Name], operations(h)...)
@@ -89,6 +91,18 @@ func Of(saved ...workers.World) Fleet {
 	}
 	slices.SortFunc(f.hosts, func(a, b host) int { return cmp.Compare(a.Name, b.Name) })
 	return f
+}
+
+// latest is the last time that a world has: it was saved then, or later.
+func latest(w workers.World) time.Time {
+	times := []time.Time{w.Ironic.Since, w.Handed.At}
+	for _, h := range w.Hosts {
+		times = append(times, h.Updated)
+	}
+	for _, n := range w.Nodes {
+		times = append(times, n.Since)
+	}
+	return slices.MaxFunc(times, time.Time.Compare)
 }
 
 // put puts one object in the place of an older one, or adds it. newer reports whether another one

@@ -92,7 +92,9 @@ func TestFleet(t *testing.T) {
 func TestOf_Saved(t *testing.T) {
 	early := workers.World{Hosts: []workers.Host{of("w0", "provisioning", op(1, 2), op(2, 7), op(8, -1))}}
 	early.Hosts[0].Updated = m(8)
-	late := workers.World{Hosts: []workers.Host{of("w0", "provisioned", op(30, 31), op(2, 7), op(8, 20))}, Nodes: []workers.Node{{Name: "w0", Created: m(25), Ready: true, Since: m(26)}}}
+	early.Operator, early.Ironic = scale.Operator{Exists: true, Paused: true}, workers.Ironic{Pods: 1, Since: m(7)}
+	late := workers.World{Hosts: []workers.Host{of("w0", "provisioned", op(30, 31), op(2, 7), op(8, 20))}, Nodes: []workers.Node{{Name: "w0", Created: m(25), Ready: true, Since: m(26)}},
+		Operator: scale.Operator{Exists: true}, Ironic: workers.Ironic{Ready: true, Pods: 1, Since: m(9)}}
 	alone := text(Of(late), time.Time{})
 	if !strings.Contains(alone, "w0 metal3: it was registered again: when it was so first is not known: metal3's operationHistory keeps the last time alone\n") {
 		t.Error(alone)
@@ -104,6 +106,9 @@ func TestOf_Saved(t *testing.T) {
 		}
 	}
 	if strings.Contains(both, "is not known") || strings.Count(both, "8m0s false w0 metal3: its provisioning begins") != 1 {
+		t.Error(both)
+	}
+	if strings.Contains(both, "is paused") || !strings.Contains(both, "the cluster's own Ironic is ready") {
 		t.Error(both)
 	}
 	if swapped := text(Of(late, early), time.Time{}); swapped != both {

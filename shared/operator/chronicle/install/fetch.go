@@ -43,9 +43,12 @@ func readFetch(line string) (f Fetch, ok bool) {
 }
 
 // fetched are the requests as events, those of hosts that have joined with their names. Their year
-// is that of the record's begin, or the next one.
+// is that of the record's begin, or the next one; without a begin there are none.
 func (r Record) fetched() (all []events.Event) {
 	begin, _ := r.span()
+	if begin.IsZero() {
+		return nil
+	}
 	hosts := map[netip.Addr]string{}
 	for _, e := range r.Entries {
 		if e.Kind == ledger.Joined {

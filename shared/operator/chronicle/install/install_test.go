@@ -271,6 +271,39 @@ func TestFetches(t *testing.T) {
 	if l := lanes(Page(r).Timelines[0]); !strings.Contains(l, "starts from its disk: its Ignition fetched its document") {
 		t.Error(l)
 	}
+	// A host that comes a month later changes nothing but the table.
+	want := Page(example())
+	r = example()
+	r.Take([]byte(strings.ReplaceAll(served, "I1120", "I1229")))
+	p := Page(r)
+	if text := textOf(p); p.Timelines[0].End != want.Timelines[0].End || p.Note != want.Note ||
+		!strings.HasSuffix(text, "\n2026-12-29 10:15:43Z 2001:db8::21 ignition: its Ignition fetched its document: the pool master\n") || strings.Contains(text, "936 h") {
+		t.Errorf("to %v, want %v:\n%s", p.Timelines[0].End, want.Timelines[0].End, text)
+	}
+	// One that has joined and asks again after the record's end has no span that ends before it begins.
+	r = example()
+	for i, e := range r.Entries {
+		if e.Kind == ledger.Joined {
+			r.Entries[i].Addresses = []netip.Addr{netip.MustParseAddr("192.0.2.20")}
+		}
+	}
+	r.Take([]byte(strings.ReplaceAll(served, "I1120 10", "I1120 11")))
+	for _, l := range Page(r).Timelines[0].Lanes {
+		for _, row := range l.Rows {
+			for _, s := range row.Spans {
+				if s.To < s.From {
+					t.Errorf("%s: %+v", l.Name, s)
+				}
+			}
+		}
+	}
+	// Without a bootstrap machine the year is that of the cluster's hosts.
+	r = Record{}
+	r.TakeObjects([]byte(kubectl))
+	r.Take([]byte(served))
+	if text := textOf(Page(r)); !strings.Contains(text, "\n2026-11-20 10:15:42Z 192.0.2.20 ignition") || strings.Contains(text, "0 of 0 hosts") {
+		t.Error(text)
+	}
 	// At the end of a year the log counts on in the next one.
 	r = Record{Entries: []ledger.Entry{{Time: time.Date(2026, 12, 31, 23, 50, 0, 0, time.UTC), Kind: ledger.Started}}}
 	r.Take([]byte(strings.ReplaceAll(served, "I1120", "I0101")))

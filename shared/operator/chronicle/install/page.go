@@ -95,7 +95,7 @@ func (r Record) note(hosts []host, others int) string {
 			waits = append(waits, h.name+" has not joined: "+why)
 		}
 	}
-	machine := len(r.Entries)+len(r.Events) > 0
+	machine := len(r.times()) > 0
 	if machine {
 		parts = append(parts, fmt.Sprintf("%d of %d hosts joined the cluster", joined, known))
 	}

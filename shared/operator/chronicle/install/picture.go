@@ -94,7 +94,7 @@ func (r Record) machine(at func(time.Time) time.Duration, end time.Duration) tim
 func (h host) lane(at func(time.Time) time.Duration, end, edge time.Duration) timeline.Lane {
 	far := timeline.Row{Thick: true} // its name would hide that of the host
 	for i, p := range h.trace {
-		to := end
+		to := max(end, at(p.At)) // the log of the machine config server may go on for longer
 		if p.Stage == cause.Joined {
 			to = edge
 		}

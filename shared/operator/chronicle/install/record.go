@@ -84,8 +84,9 @@ func (r *Record) Take(text []byte) (rest []byte, broken int) {
 // sorted is the record in the order of times, without what stands in it twice: files may be named
 // twice, and a program that restarts writes the present state again.
 func (r Record) sorted() Record {
+	r.fleet = fleet.Of(r.Saved...)
 	all := Record{Entries: slices.Clone(r.Entries),
-		Events: append(slices.Clone(r.Events), r.fetched()...), fleet: fleet.Of(r.Saved...)}
+		Events: append(slices.Clone(r.Events), r.fetched()...), fleet: r.fleet}
 	slices.SortStableFunc(all.Entries,
 		func(a, b ledger.Entry) int { return a.Time.Compare(b.Time) })
 	seen := map[string]bool{}
@@ -146,13 +147,16 @@ func shows(e ledger.Entry) (source events.Source, kind string) {
 	return "", ""
 }
 
-// times are those of what the bootstrap machine has written.
+// times are those of what the bootstrap machine has written. The log of the machine config server
+// is none of its own, and goes on for as long as the cluster gets hosts.
 func (r Record) times() (all []time.Time) {
 	for _, e := range r.Entries {
 		all = append(all, e.Time)
 	}
 	for _, e := range r.Events {
-		all = append(all, e.Time)
+		if e.Source != events.Ignition {
+			all = append(all, e.Time)
+		}
 	}
 	return all
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/onprem-infra/onprem-infra/shared/offer"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 )
 
@@ -95,6 +96,9 @@ func ports(f facts.Provisioning) (out []fault) {
 		return nil
 	}
 	for _, p := range f.Ports {
+		if idle(f.Mode, p.Number) {
+			continue
+		}
 		holder := p.Program
 		if holder == "" {
 			holder = "a program that is not visible from here"
@@ -110,4 +114,16 @@ func ports(f facts.Provisioning) (out []fault) {
 			fmt.Sprintf("port %d/%s (%s)", p.Number, p.Network, p.Needs), holder + " has it", fix})
 	}
 	return out
+}
+
+// idle reports whether no service of ours takes a port in a mode: DHCP is the user's if it is not
+// managed, and without a network of its own firmware fetches nothing by TFTP.
+func idle(m offer.Mode, number uint16) bool {
+	switch number {
+	case 67, 547:
+		return m == offer.Unmanaged || m == offer.Disabled
+	case 69:
+		return m == offer.Disabled
+	}
+	return false
 }

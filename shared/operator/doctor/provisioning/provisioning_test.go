@@ -94,6 +94,15 @@ func TestExamine(t *testing.T) {
 		{"a port that a hidden program has", with(func(f *facts.Provisioning) {
 			f.Ports = []facts.HeldPort{{Number: 6385, Network: "tcp", Needs: "Ironic"}}
 		}), "prov-ports error", "not visible from here has it"},
+		{"the port of the user's own DHCP server", with(func(f *facts.Provisioning) {
+			f.Mode, f.Asked, f.Ports = offer.Unmanaged, false, []facts.HeldPort{{Number: 67, Network: "udp", Needs: "DHCP"}, {Number: 547, Network: "udp", Needs: "DHCPv6"}}
+		}), "", ""},
+		{"the port of TFTP, and the user's own DHCP server", with(func(f *facts.Provisioning) {
+			f.Mode, f.Asked, f.Ports = offer.Unmanaged, false, []facts.HeldPort{{Number: 69, Network: "udp", Needs: "TFTP"}}
+		}), "prov-ports error", "port 69/udp"},
+		{"the ports of what hosts with virtual media alone do not need", with(func(f *facts.Provisioning) {
+			f.Mode, f.Asked, f.Ports = offer.Disabled, false, []facts.HeldPort{{Number: 67, Network: "udp", Needs: "DHCP"}, {Number: 69, Network: "udp", Needs: "TFTP"}}
+		}), "", ""},
 		{"a port that the installation's own service has", with(func(f *facts.Provisioning) {
 			f.Live, f.Ports = true, []facts.HeldPort{{Number: 6385, Network: "tcp", Needs: "Ironic"}}
 		}), "", ""},

@@ -24,6 +24,13 @@ func (s Step) Text(host string) string {
 	case Deploy:
 		return fmt.Sprintf("have metal3 write %s to host %s, with the document by which it joins",
 			s.Image.URL, host)
+	case Renew:
+		return fmt.Sprintf("replace the document by which host %s joins", host)
+	case Note:
+		if s.Node == "" {
+			return fmt.Sprintf("forget which node host %s was", host)
+		}
+		return fmt.Sprintf("note that node %s is host %s", s.Node, host)
 	case Cordon:
 		return fmt.Sprintf("cordon node %s, so that no pod comes to it", s.Node)
 	case Evict:
@@ -60,6 +67,14 @@ func (s Step) Command(host string) string {
 		secret := object.UserDataOf(host)
 		return kubectl + "create secret generic " + secret + " --from-file=userData=FILE && " +
 			patch(Deployed(host, s.Image))
+	case Renew:
+		return kubectl + "create secret generic " + object.UserDataOf(host) +
+			" --from-file=userData=FILE --dry-run=client -o yaml | kubectl apply -f -"
+	case Note:
+		if s.Node == "" {
+			return kubectl + "annotate bmh " + host + " " + object.NodeOf + "-"
+		}
+		return kubectl + "annotate --overwrite bmh " + host + " " + object.NodeOf + "=" + s.Node
 	case Cordon:
 		return "kubectl cordon " + s.Node + " && kubectl annotate node " + s.Node + " " + Leaves +
 			"=" + host

@@ -57,6 +57,16 @@ func (m Meta) name() string {
 	return m.Namespace + "/" + m.Name
 }
 
+// owner is the object of a kind that this one belongs to; empty for none.
+func (m Meta) owner(kind string) string {
+	for _, o := range m.OwnerReferences {
+		if o.Kind == kind {
+			return o.Name
+		}
+	}
+	return ""
+}
+
 // operation is a pair of times.
 type operation struct {
 	Start string `json:"start"`
@@ -72,6 +82,7 @@ type Host struct {
 		ConsumerRef           *struct{ Kind, Name string }
 		Image                 *struct{ URL string }
 		CustomDeploy          *struct{ Method string }
+		UserData              *struct{ Name string }
 	} `json:"spec"`
 	Status struct {
 		ErrorMessage      string `json:"errorMessage"`
@@ -99,7 +110,8 @@ func (h Host) Scale() scale.Host {
 	out := scale.Host{Name: h.Metadata.name(), Exists: true, State: h.Status.Provisioning.State,
 		Problem: redact.Message(h.Status.ErrorMessage), On: h.Status.PoweredOn,
 		Online: h.Spec.Online, Paused: is, Handover: is && why == object.UntilHandover,
-		External: h.Spec.ExternallyProvisioned, Deleting: h.Metadata.Deletes()}
+		External: h.Spec.ExternallyProvisioned, Deleting: h.Metadata.Deletes(),
+		Node: h.Metadata.Annotations[object.NodeOf]}
 	if of := h.Spec.ConsumerRef; of != nil {
 		out.Consumer = of.Kind + " " + of.Name
 	}
@@ -161,14 +173,7 @@ func (m Machine) Worker() workers.Machine {
 }
 
 // Set is the MachineSet that a Machine belongs to.
-func (m Machine) Set() string {
-	for _, o := range m.Metadata.OwnerReferences {
-		if o.Kind == machineSet {
-			return o.Name
-		}
-	}
-	return ""
-}
+func (m Machine) Set() string { return m.Metadata.owner(machineSet) }
 
 // condition is one of an object's conditions.
 type condition struct {
@@ -233,9 +238,6 @@ type Deployment struct {
 	Metadata Meta `json:"metadata"`
 	Spec     struct {
 		Replicas *int `json:"replicas"` // the API's default is 1
-		Selector struct {
-			MatchLabels map[string]string `json:"matchLabels"`
-		} `json:"selector"` // of its pods
 	} `json:"spec"`
 	Status struct {
 		Replicas      int         `json:"replicas"`
@@ -244,29 +246,13 @@ type Deployment struct {
 	} `json:"status"`
 }
 
-// Pod is one of a Deployment.
-type Pod struct {
-	Metadata Meta `json:"metadata"`
-	Spec     struct {
-		NodeName string `json:"nodeName"`
-	} `json:"spec"`
-	Status struct {
-		Phase string `json:"phase"`
-	} `json:"status"`
-}
-
-// Ends reports whether Kubernetes has ended a pod, and not seen all of its containers end. The
-// status of a Deployment does not count it (Kubernetes API, apps/v1 DeploymentStatus: replicas are
-// "non-terminating pods").
-func (p Pod) Ends() bool {
-	over := p.Status.Phase == "Succeeded" || p.Status.Phase == "Failed"
-	return p.Metadata.Deletes() && p.Spec.NodeName != "" && !over
-}
+// Ready reports whether one of its pods is ready.
+func (d Deployment) Ready() bool { return d.Status.ReadyReplicas > 0 }
 
 // Ironic is whether it is ready, and since when. odd is as that of Host.Worker.
 func (d Deployment) Ironic() (out workers.Ironic, odd []string) {
 	c := clock{of: "Deployment " + d.Metadata.Name}
-	out.Ready = d.Status.ReadyReplicas > 0
+	out.Ready = d.Ready()
 	for _, is := range d.Status.Conditions {
 		if is.Type == "Available" && (is.Status == "True") == out.Ready {
 			out.Since = c.time("the condition Available", is.LastTransitionTime)

@@ -174,15 +174,15 @@ func TestStop(t *testing.T) {
 	for sharing := range provisioned.Sharings() {
 		w, c := nodes(t, sharing, progress.Ended)
 		until(w, c, 10*time.Minute, func() {})
-		if f := w.Fleet(); f.Pods != 1 || !f.Ironic || len(f.Ending) > 0 {
+		if f := w.Fleet(); f.Pods != 1 || !f.Ironic || len(f.MayRun) > 0 {
 			t.Errorf("%s: before, %+v", sharing, f)
 		}
 		c.Stop()
-		if f := w.Fleet(); f.Pods != 0 || f.Ironic || len(f.Ending) != 1 || f.Operator.Paused == w.Shared() {
+		if f := w.Fleet(); f.Pods != 0 || f.Ironic || len(f.MayRun) != 1 || f.Operator.Paused == w.Shared() {
 			t.Errorf("%s: it is to end, %+v", sharing, f)
 		}
 		until(w, c, w.Now+10*time.Minute, func() {})
-		if f := w.Fleet(); f.Pods != 0 || len(f.Ending) > 0 || len(serving(w)) > 0 {
+		if f := w.Fleet(); f.Pods != 0 || len(f.MayRun) > 0 || len(serving(w)) > 0 {
 			t.Errorf("%s: it has ended, %+v, and %v answer", sharing, f, serving(w))
 		}
 		c.Restart()
@@ -196,13 +196,13 @@ func TestStop(t *testing.T) {
 		c.Changed(h)
 		c.Stop()
 		until(w, c, w.Now+10*time.Minute, func() {})
-		if f := w.Fleet(); f.Pods != 0 || len(f.Ending) != 1 || f.Ending[0].Node != h.Plan.Name || len(serving(w)) != 1 {
+		if f := w.Fleet(); f.Pods != 0 || len(f.MayRun) != 1 || f.MayRun[0].Node != h.Plan.Name || len(serving(w)) != 1 {
 			t.Errorf("%s: its node is not reached, %+v, and %v answer", sharing, f, serving(w))
 		}
 		h.Links.Machine--
 		c.Changed(h)
 		until(w, c, w.Now+time.Minute, func() {})
-		if f := w.Fleet(); len(f.Ending) > 0 || len(serving(w)) > 0 {
+		if f := w.Fleet(); len(f.MayRun) > 0 || len(serving(w)) > 0 {
 			t.Errorf("%s: its node is back, %+v, and %v answer", sharing, f, serving(w))
 		}
 	}

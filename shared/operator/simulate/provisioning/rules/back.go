@@ -37,7 +37,7 @@ func resumed(w *world.World) {
 	}
 	fleet := w.Fleet()
 	begins := !m.Held.IsZero() && m.Phase != progress.TakeBack && b.On && b.Program &&
-		w.Open == 0 && fleet.Pods == 0 && len(fleet.Ending) == 0 && len(fleet.Begun()) == 0 &&
+		w.Open == 0 && fleet.Pods == 0 && len(fleet.MayRun) == 0 && len(fleet.Begun()) == 0 &&
 		len(w.WhoHas(world.BootSite, w.Plan.Provisioning.IP)) == 0
 	watch := w.Rules.Watch(&w.Rules.Back, "bootstrap")
 	if watch.Exceeds(w.Now, begins && !w.Serves(b.Server), world.Resumes) {

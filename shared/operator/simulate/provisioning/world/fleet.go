@@ -19,7 +19,8 @@ func (w *World) Fleet() scale.Fleet {
 	}
 	for _, h := range w.Hosts[:w.Nodes] {
 		if h.Ends && w.Defect != schedule.Uncounted {
-			f.Ending = append(f.Ending, scale.Pod{Name: f.Deployment, Node: h.Plan.Name})
+			f.MayRun = append(f.MayRun, scale.Pod{Name: f.Deployment, Node: h.Plan.Name,
+				Ended: true})
 		}
 	}
 	for _, h := range w.Hosts[w.Nodes:] {
