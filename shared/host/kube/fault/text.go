@@ -1,10 +1,14 @@
 package fault
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
+	"fmt"
 	"net"
 	"net/url"
 	"regexp"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
@@ -38,12 +42,16 @@ func plain(err error) string {
 	return text
 }
 
-// Stable drops the parts that differ at each attempt, the request and the local port, so that an
-// error that persists has one text.
+// Stable drops the parts that differ at each attempt, so that an error that persists has one text:
+// the request, the local port, and the time at which a certificate was not valid.
 func Stable(err error) error {
 	var answer *apierrors.StatusError
 	if errors.As(err, &answer) {
 		return answer
+	}
+	var invalid x509.CertificateInvalidError
+	if errors.As(err, &invalid) && invalid.Reason == x509.Expired {
+		return &tls.CertificateVerificationError{Err: withoutNow(invalid)}
 	}
 	var target *url.Error
 	if errors.As(err, &target) {
@@ -54,4 +62,15 @@ func Stable(err error) error {
 		op.Source = nil
 	}
 	return err
+}
+
+// withoutNow has the times between which a certificate is valid in place of the time that is not
+// between them: it may be the certificate or this host's clock that is wrong.
+func withoutNow(invalid x509.CertificateInvalidError) x509.CertificateInvalidError {
+	invalid.Detail = ""
+	if c := invalid.Cert; c != nil {
+		invalid.Detail = fmt.Sprintf("it is valid from %s until %s",
+			c.NotBefore.UTC().Format(time.RFC3339), c.NotAfter.UTC().Format(time.RFC3339))
+	}
+	return invalid
 }

@@ -1,11 +1,14 @@
 package fault
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
 	"net/url"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -32,5 +35,24 @@ func TestStableAnswers(t *testing.T) {
 	answer := apierrors.NewForbidden(corev1.Resource("nodes"), "", errors.New("no"))
 	if a, b := Stable(answer).Error(), Stable(fmt.Errorf("failed to list: %w", answer)).Error(); a != b {
 		t.Errorf("%q and %q, want one text", a, b)
+	}
+}
+
+// A certificate that is not valid now is reported with the time of the attempt, which is another
+// one at each attempt. The times of the certificate stay: the host's clock may be wrong.
+func TestStableExpired(t *testing.T) {
+	from := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	at := func(now time.Time) error {
+		c := &x509.Certificate{NotBefore: from, NotAfter: from.AddDate(1, 0, 0)}
+		return fmt.Errorf("failed to list *v1.Node: %w", &url.Error{Op: "Get", URL: "https://api:6443", Err: &tls.CertificateVerificationError{
+			Err: x509.CertificateInvalidError{Cert: c, Reason: x509.Expired, Detail: "current time " + now.Format(time.RFC3339) + " is after"},
+		}})
+	}
+	const want = "tls: failed to verify certificate: x509: certificate has expired or is not yet valid: " +
+		"it is valid from 2026-01-02T03:04:05Z until 2027-01-02T03:04:05Z"
+	for i := range 2 {
+		if got := Stable(at(from.AddDate(2, 0, i))).Error(); got != want {
+			t.Errorf("attempt %d: %q, want %q", i, got, want)
+		}
 	}
 }
