@@ -5,7 +5,6 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"regexp"
 	"time"
@@ -29,13 +28,14 @@ var (
 	// cutOff matches the errors of a connection that was cut, in whatever state it was.
 	cutOff = regexp.MustCompile(`software caused connection abort|connection reset by peer|` +
 		`broken pipe|unexpected EOF|client connection lost|GOAWAY|use of closed network connection`)
-	ports = regexp.MustCompile(`(\d|\]):\d+->`)
+	// source matches the local address and port of a connection, before those of its peer.
+	source = regexp.MustCompile(`\S+:\d+->`)
 )
 
 // plain is an error without the parts that differ at each attempt, and a short text if a connection
 // was cut, as every move of a VIP does.
 func plain(err error) string {
-	text := ports.ReplaceAllString(Stable(err).Error(), "$1->")
+	text := source.ReplaceAllString(Stable(err).Error(), "")
 	if cutOff.MatchString(text) {
 		return "the connection was cut"
 	}
@@ -43,7 +43,8 @@ func plain(err error) string {
 }
 
 // Stable drops the parts that differ at each attempt, so that an error that persists has one text:
-// the request, the local port, and the time at which a certificate was not valid.
+// the request, the local port, also that of a query for a name, and the time at which a certificate
+// was not valid.
 func Stable(err error) error {
 	var answer *apierrors.StatusError
 	if errors.As(err, &answer) {
@@ -57,12 +58,21 @@ func Stable(err error) error {
 	if errors.As(err, &target) {
 		err = target.Err
 	}
-	var op *net.OpError
-	if errors.As(err, &op) {
-		op.Source = nil
+	if text := source.ReplaceAllString(err.Error(), ""); text != err.Error() {
+		return stable{err, text}
 	}
 	return err
 }
+
+// stable is an error with another text. The error itself may be one that several requests got.
+type stable struct {
+	error
+	text string
+}
+
+func (s stable) Error() string { return s.text }
+
+func (s stable) Unwrap() error { return s.error }
 
 // withoutNow has the times between which a certificate is valid in place of the time that is not
 // between them: it may be the certificate or this host's clock that is wrong.

@@ -27,6 +27,9 @@ func TestStableErrors(t *testing.T) {
 		if err.Error() != want {
 			t.Errorf("attempt %d: %q, want %q", i, err, want)
 		}
+		if op := (*net.OpError)(nil); !errors.As(err, &op) || op.Source == nil {
+			t.Errorf("attempt %d: the error itself was changed, which another request may have got", i)
+		}
 	}
 }
 
@@ -53,6 +56,21 @@ func TestStableExpired(t *testing.T) {
 	for i := range 2 {
 		if got := Stable(at(from.AddDate(2, 0, i))).Error(); got != want {
 			t.Errorf("attempt %d: %q, want %q", i, got, want)
+		}
+	}
+}
+
+// The text of a name server that refuses a query has the local port of the query.
+func TestStableLookup(t *testing.T) {
+	refused := func(port int) error {
+		return &url.Error{Op: "Get", URL: "https://api-int.example.com:6443", Err: &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{
+			Err: fmt.Sprintf("read udp [2001:db8::10]:%d->[2001:db8::10]:53: read: connection refused", port), Name: "api-int.example.com", Server: "[2001:db8::10]:53",
+		}}}
+	}
+	const want = "dial tcp: lookup api-int.example.com on [2001:db8::10]:53: read udp [2001:db8::10]:53: read: connection refused"
+	for i, err := range []error{Stable(refused(40001)), Stable(refused(40002))} {
+		if err.Error() != want {
+			t.Errorf("attempt %d: %q, want %q", i, err, want)
 		}
 	}
 }
