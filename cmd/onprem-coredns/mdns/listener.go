@@ -3,6 +3,7 @@ package mdns
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"net"
 	"net/netip"
@@ -59,6 +60,7 @@ type place struct {
 type session struct {
 	end  context.CancelFunc
 	done chan struct{}
+	link *atomic.Pointer[wire.Link] // of the place now
 }
 
 func (s session) stop() {
@@ -78,7 +80,8 @@ func (l *listener) stop() {
 	l.running.Wait()
 }
 
-// run keeps one session for each interface, and starts another one when an interface has changed.
+// run keeps one session for each interface, and starts another one when packets have to leave it in
+// another way.
 func (l *listener) run(ctx context.Context) {
 	open := map[string]session{}
 	ticker := time.NewTicker(rescan)
@@ -99,15 +102,18 @@ func (l *listener) run(ctx context.Context) {
 			}
 		}
 		for key, p := range now {
-			if _, there := open[key]; there {
+			s, there := open[key]
+			if there {
+				s.link.Store(&p.link)
 				continue
 			}
 			listening, end := context.WithCancel(ctx)
-			s := session{end: end, done: make(chan struct{})}
+			s = session{end: end, done: make(chan struct{}), link: new(atomic.Pointer[wire.Link])}
+			s.link.Store(&p.link)
 			open[key] = s
 			go func() {
 				defer close(s.done)
-				if err := l.listen(listening, p); err != nil {
+				if err := l.listen(listening, p, s.link); err != nil {
 					log.Warningf("listen on %s: %v", p.name, err)
 				}
 			}()
@@ -163,17 +169,14 @@ func (p *place) add(prefix netip.Prefix, bind netip.Addr) {
 	p.ipv6 = p.ipv6 || a.Is6() && a.IsLinkLocalUnicast()
 }
 
-// key identifies an interface as long as it has the same addresses.
+// key identifies an interface and the way in which packets leave it. Its other addresses do not
+// count: they come and go with VIPs, and all that is known would be asked for again.
 func (p place) key() string {
-	words := []string{p.name}
-	for _, prefix := range p.link {
-		words = append(words, prefix.String())
-	}
-	return strings.Join(words, " ")
+	return fmt.Sprintf("%d %s %v %v", p.index, p.name, p.from4, p.ipv6)
 }
 
 // listen receives and asks on one interface until ctx ends.
-func (l *listener) listen(ctx context.Context, p place) error {
+func (l *listener) listen(ctx context.Context, p place, link *atomic.Pointer[wire.Link]) error {
 	packets, failed := make(chan wire.Packet, 256), make(chan error, 2)
 	where := multicast.Where{Index: p.index, From4: p.from4, IPv6: p.ipv6}
 	v4, v6 := wire.Groups()
@@ -205,6 +208,7 @@ func (l *listener) listen(ctx context.Context, p place) error {
 			return err
 		case packet := <-packets:
 			began = time.Now()
+			b.Move(*link.Load())
 			receive(b, packet, packets)
 		case <-timer.C:
 			began = time.Now()
