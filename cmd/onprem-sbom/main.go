@@ -13,6 +13,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -136,9 +137,11 @@ func ours(info *debug.BuildInfo) component {
 	return c
 }
 
+// module is a module by its package URL, in which a version is percent-encoded (purl-spec): the plus
+// sign of v2.0.0+incompatible would be read as a blank.
 func module(path, version, sum string) component {
-	url := "pkg:golang/" + path + "@" + version
-	c := component{Type: "library", Ref: url, Name: path, Version: version, PURL: url}
+	name := "pkg:golang/" + path + "@" + url.QueryEscape(version)
+	c := component{Type: "library", Ref: name, Name: path, Version: version, PURL: name}
 	if sum != "" {
 		c.Properties = []property{{Name: "go:sum", Value: sum}}
 	}
