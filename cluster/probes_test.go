@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/onprem-infra/onprem-infra/cluster/dns"
 	balancer "github.com/onprem-infra/onprem-infra/cluster/haproxy"
 	"github.com/onprem-infra/onprem-infra/cluster/pod"
 	"github.com/onprem-infra/onprem-infra/shared/port"
@@ -156,4 +157,21 @@ func TestHostPorts(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestCoreDNSIsFound holds that CoreDNS's monitor finds it by the command that the pod runs. Without it the
+// monitor could not have it read a new Corefile, and CoreDNS does not look for one by itself.
+func TestCoreDNSIsFound(t *testing.T) {
+	found := 0
+	eachContainer(t, func(t *testing.T, _ *corev1.Pod, c corev1.Container) {
+		if c.Name != coredns {
+			return
+		}
+		if found++; !slices.Equal(c.Command, dns.Command()) {
+			t.Errorf("it runs %q, and its monitor searches for %q", c.Command, dns.Command())
+		}
+	})
+	if found == 0 {
+		t.Error("no pod has CoreDNS")
+	}
 }

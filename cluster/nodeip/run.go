@@ -53,8 +53,10 @@ func (r *Room) choose(ctx context.Context, anew bool) (want Desired, err error) 
 	if err != nil {
 		return want, Unusable{err}
 	}
+	addresses := []netip.Addr{want.Kept} // whichever would be chosen now
 	if !want.Kept.IsValid() {
-		for _, a := range want.Choice.Addresses {
+		addresses = want.Choice.Addresses
+		for _, a := range addresses {
 			if !a.Is6() || a.Is4In6() {
 				continue
 			}
@@ -63,7 +65,7 @@ func (r *Room) choose(ctx context.Context, anew bool) (want Desired, err error) 
 			}
 		}
 	}
-	r.log.Info("decide", "addresses", loop.List(want.Choice.Addresses), "why", why.String())
+	r.log.Info("decide", "addresses", loop.List(addresses), "why", why.String())
 	return want, nil
 }
 

@@ -85,7 +85,7 @@ func TestSetWrites(t *testing.T) {
 // choice stays.
 func TestSetOnce(t *testing.T) {
 	host := newMemory(routed(link(2, "ens3", "192.0.2.10/24", "2001:db8::10/64")))
-	logger, _ := log(t)
+	logger, lines := log(t)
 	set := func() Desired {
 		t.Helper()
 		host.order = nil
@@ -99,6 +99,9 @@ func TestSetOnce(t *testing.T) {
 	host.links = routed(link(7, "br-ex", "192.0.2.99/24"))
 	if want := set(); len(host.order) > 0 || host.files[Primary] != "192.0.2.10" || want.Kept != netip.MustParseAddr("192.0.2.10") {
 		t.Fatalf("a second run wrote %v: %q", host.order, host.files)
+	}
+	if strings.Contains(lines.String(), "192.0.2.99") {
+		t.Errorf("the log has an address that was not chosen:\n%s", lines.String())
 	}
 	for _, corrupt := range []string{"", "192.0.2.10\n", "half of an addre", "192.0.2.300"} {
 		host.files[Primary] = corrupt

@@ -13,6 +13,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -82,7 +83,7 @@ type property struct {
 	Value string `json:"value"`
 }
 
-// list reads the programs. They are of one toolchain and one module.
+// list reads the programs. The module of the last one names the bill.
 func list(programs []string) (bill, error) {
 	b := bill{Format: "CycloneDX", Spec: "1.5", Version: 1}
 	if len(programs) == 0 {
@@ -136,9 +137,11 @@ func ours(info *debug.BuildInfo) component {
 	return c
 }
 
+// module is a module by its package URL, in which a version is percent-encoded (purl-spec): the
+// plus sign of v2.0.0+incompatible would be read as a blank.
 func module(path, version, sum string) component {
-	url := "pkg:golang/" + path + "@" + version
-	c := component{Type: "library", Ref: url, Name: path, Version: version, PURL: url}
+	name := "pkg:golang/" + path + "@" + url.QueryEscape(version)
+	c := component{Type: "library", Ref: name, Name: path, Version: version, PURL: name}
 	if sum != "" {
 		c.Properties = []property{{Name: "go:sum", Value: sum}}
 	}

@@ -72,4 +72,8 @@ func TestModule(t *testing.T) {
 		!slices.Equal(c.Properties, []property{{"go:sum", "h1:x"}}) {
 		t.Errorf("%+v", c)
 	}
+	c = module("example.com/b", "v2.0.0+incompatible", "")
+	if c.PURL != "pkg:golang/example.com/b@v2.0.0%2Bincompatible" || c.Version != "v2.0.0+incompatible" {
+		t.Errorf("%+v", c)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onprem-infra/onprem-infra/bootstrap/dns"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -67,5 +68,31 @@ func TestBootstrap_ImagesDirectory(t *testing.T) {
 	}
 	if !found {
 		t.Errorf("%s is not in the host's %s: %+v", config, keepalived.HostDir, daemon.Mounts)
+	}
+}
+
+// TestBootstrap_CoreDNSIsFound holds that our program finds CoreDNS by the command that the pod runs: it
+// sends it a signal after a new Corefile.
+func TestBootstrap_CoreDNSIsFound(t *testing.T) {
+	p, err := plan.Compile(spec.Cluster{
+		Name: "prod", BaseDomain: "example.com", Platform: spec.BareMetal,
+		APIVIPs:     []netip.Addr{netip.MustParseAddr("192.0.2.5")},
+		IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := false
+	for _, one := range Bootstrap(p) {
+		for _, c := range one.Containers {
+			if want := dns.Container(p).Command; c.Name == "coredns" {
+				if found = true; !slices.Equal(c.Command, want) {
+					t.Errorf("it runs %q, and our program searches for %q", c.Command, want)
+				}
+			}
+		}
+	}
+	if !found {
+		t.Error("no pod has CoreDNS")
 	}
 }

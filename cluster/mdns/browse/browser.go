@@ -118,6 +118,10 @@ func New(link wire.Link, wish Wish, jitter wire.Jitter) *Browser {
 	}
 }
 
+// Move sets this host's addresses on the link. What is known stays: another address, such as a VIP
+// that comes or goes, is no other link.
+func (b *Browser) Move(link wire.Link) { b.link = link }
+
 // Receive handles a packet. It accepts only multicast responses from hosts on the link. Call Tick
 // after it.
 func (b *Browser) Receive(now time.Time, p wire.Packet) {

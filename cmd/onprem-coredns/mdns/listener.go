@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"math/rand/v2"
-	"net"
 	"net/netip"
 	"slices"
 	"strings"
@@ -46,19 +45,11 @@ type listener struct {
 	received map[string]*known // by the key of the place
 }
 
-// place is an interface with its addresses.
-type place struct {
-	index int
-	name  string
-	link  wire.Link
-	from4 netip.Addr
-	ipv6  bool
-}
-
 // session is the goroutine that listens at one place.
 type session struct {
 	end  context.CancelFunc
 	done chan struct{}
+	link *atomic.Pointer[wire.Link] // of the place now
 }
 
 func (s session) stop() {
@@ -78,39 +69,17 @@ func (l *listener) stop() {
 	l.running.Wait()
 }
 
-// run keeps one session for each interface, and starts another one when an interface has changed.
+// run keeps one session for each interface, and starts another one when packets have to leave it in
+// another way.
 func (l *listener) run(ctx context.Context) {
 	open := map[string]session{}
 	ticker := time.NewTicker(rescan)
 	defer ticker.Stop()
 	for ctx.Err() == nil {
-		now := l.places()
-		for key, s := range open {
-			_, there := now[key]
-			select {
-			case <-s.done:
-				there = false
-			default:
-			}
-			if !there {
-				s.stop()
-				delete(open, key)
-				l.publish(key, nil)
-			}
-		}
-		for key, p := range now {
-			if _, there := open[key]; there {
-				continue
-			}
-			listening, end := context.WithCancel(ctx)
-			s := session{end: end, done: make(chan struct{})}
-			open[key] = s
-			go func() {
-				defer close(s.done)
-				if err := l.listen(listening, p); err != nil {
-					log.Warningf("listen on %s: %v", p.name, err)
-				}
-			}()
+		if now, err := l.places(); err != nil { // what is open stays
+			log.Warningf("list interfaces: %v", err)
+		} else {
+			l.follow(ctx, open, now)
 		}
 		select {
 		case <-ctx.Done():
@@ -122,58 +91,42 @@ func (l *listener) run(ctx context.Context) {
 	}
 }
 
-// places are the interfaces to listen on, by key: the one that has the address to bind to, or all
-// that can send to a group.
-func (l *listener) places() map[string]place {
-	links, err := net.Interfaces()
-	if err != nil {
-		log.Warningf("list interfaces: %v", err)
-		return nil
+// follow ends the sessions of places that are no longer there, and starts those of new ones.
+func (l *listener) follow(ctx context.Context, open map[string]session, now map[string]place) {
+	for key, s := range open {
+		_, there := now[key]
+		select {
+		case <-s.done:
+			there = false
+		default:
+		}
+		if !there {
+			s.stop()
+			delete(open, key)
+			l.publish(key, nil)
+		}
 	}
-	all := map[string]place{}
-	const wanted = net.FlagUp | net.FlagMulticast
-	for _, i := range links {
-		if i.Flags&wanted != wanted || i.Flags&net.FlagLoopback != 0 {
+	for key, p := range now {
+		s, there := open[key]
+		if there {
+			s.link.Store(&p.link)
 			continue
 		}
-		p := place{index: i.Index, name: i.Name}
-		addresses, err := i.Addrs()
-		if err != nil {
-			continue // it has just gone
-		}
-		for _, a := range addresses {
-			if prefix, err := netip.ParsePrefix(a.String()); err == nil {
-				p.add(prefix, l.bind)
+		listening, end := context.WithCancel(ctx)
+		s = session{end: end, done: make(chan struct{}), link: new(atomic.Pointer[wire.Link])}
+		s.link.Store(&p.link)
+		open[key] = s
+		go func() {
+			defer close(s.done)
+			if err := l.listen(listening, p, s.link); err != nil {
+				log.Warningf("listen on %s: %v", p.name, err)
 			}
-		}
-		if (!l.bind.IsValid() || p.link.Own(l.bind)) && (p.from4.IsValid() || p.ipv6) {
-			all[p.key()] = p
-		}
+		}()
 	}
-	return all
-}
-
-// add adds an address. Packets come from the one to bind to, if the interface has it.
-func (p *place) add(prefix netip.Prefix, bind netip.Addr) {
-	a := prefix.Addr().WithZone("")
-	p.link = append(p.link, netip.PrefixFrom(a, prefix.Bits()))
-	if a.Is4() && (!p.from4.IsValid() || a == bind) {
-		p.from4 = a
-	}
-	p.ipv6 = p.ipv6 || a.Is6() && a.IsLinkLocalUnicast()
-}
-
-// key identifies an interface as long as it has the same addresses.
-func (p place) key() string {
-	words := []string{p.name}
-	for _, prefix := range p.link {
-		words = append(words, prefix.String())
-	}
-	return strings.Join(words, " ")
 }
 
 // listen receives and asks on one interface until ctx ends.
-func (l *listener) listen(ctx context.Context, p place) error {
+func (l *listener) listen(ctx context.Context, p place, link *atomic.Pointer[wire.Link]) error {
 	packets, failed := make(chan wire.Packet, 256), make(chan error, 2)
 	where := multicast.Where{Index: p.index, From4: p.from4, IPv6: p.ipv6}
 	v4, v6 := wire.Groups()
@@ -205,6 +158,7 @@ func (l *listener) listen(ctx context.Context, p place) error {
 			return err
 		case packet := <-packets:
 			began = time.Now()
+			b.Move(*link.Load())
 			receive(b, packet, packets)
 		case <-timer.C:
 			began = time.Now()

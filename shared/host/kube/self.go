@@ -107,7 +107,8 @@ func (a *API) Annotate(ctx context.Context, node, key, value string) error {
 	if err != nil {
 		return err
 	}
-	what := fmt.Sprintf("annotate Node %s with %s=%s", node, key, value)
+	// Without the value: it may be a list of all nodes, and another one at each attempt.
+	what := fmt.Sprintf("annotate Node %s with %s", node, key)
 	return a.call(ctx, corev1.SchemeGroupVersion, what,
 		func(ctx context.Context, api *rest.RESTClient) error {
 			return api.Patch(types.MergePatchType).Resource("nodes").Name(node).Body(patch).

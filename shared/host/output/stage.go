@@ -27,6 +27,10 @@ func (s *stage) add(f asset.File) error {
 		return err
 	}
 	from := path.Join(path.Dir(to), fmt.Sprintf(".%s.%d", path.Base(to), os.Getpid()))
+	// A run that was killed may have left one: in a container every run has the same PID.
+	if err := s.root.Remove(from); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	file, err := s.root.OpenFile(from, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err

@@ -1,10 +1,13 @@
 package fault
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
-	"net"
+	"fmt"
 	"net/url"
 	"regexp"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
@@ -25,33 +28,59 @@ var (
 	// cutOff matches the errors of a connection that was cut, in whatever state it was.
 	cutOff = regexp.MustCompile(`software caused connection abort|connection reset by peer|` +
 		`broken pipe|unexpected EOF|client connection lost|GOAWAY|use of closed network connection`)
-	ports = regexp.MustCompile(`(\d|\]):\d+->`)
+	// source matches the local address and port of a connection, before those of its peer.
+	source = regexp.MustCompile(`\S+:\d+->`)
 )
 
 // plain is an error without the parts that differ at each attempt, and a short text if a connection
 // was cut, as every move of a VIP does.
 func plain(err error) string {
-	text := ports.ReplaceAllString(Stable(err).Error(), "$1->")
+	text := source.ReplaceAllString(Stable(err).Error(), "")
 	if cutOff.MatchString(text) {
 		return "the connection was cut"
 	}
 	return text
 }
 
-// Stable drops the parts that differ at each attempt, the request and the local port, so that an
-// error that persists has one text.
+// Stable drops the parts that differ at each attempt, so that an error that persists has one text:
+// the request, the local port, also that of a query for a name, and the time at which a certificate
+// was not valid.
 func Stable(err error) error {
 	var answer *apierrors.StatusError
 	if errors.As(err, &answer) {
 		return answer
 	}
+	var invalid x509.CertificateInvalidError
+	if errors.As(err, &invalid) && invalid.Reason == x509.Expired {
+		return &tls.CertificateVerificationError{Err: withoutNow(invalid)}
+	}
 	var target *url.Error
 	if errors.As(err, &target) {
 		err = target.Err
 	}
-	var op *net.OpError
-	if errors.As(err, &op) {
-		op.Source = nil
+	if text := source.ReplaceAllString(err.Error(), ""); text != err.Error() {
+		return stable{err, text}
 	}
 	return err
+}
+
+// stable is an error with another text. The error itself may be one that several requests got.
+type stable struct {
+	error
+	text string
+}
+
+func (s stable) Error() string { return s.text }
+
+func (s stable) Unwrap() error { return s.error }
+
+// withoutNow has the times between which a certificate is valid in place of the time that is not
+// between them: it may be the certificate or this host's clock that is wrong.
+func withoutNow(invalid x509.CertificateInvalidError) x509.CertificateInvalidError {
+	invalid.Detail = ""
+	if c := invalid.Cert; c != nil {
+		invalid.Detail = fmt.Sprintf("it is valid from %s until %s",
+			c.NotBefore.UTC().Format(time.RFC3339), c.NotAfter.UTC().Format(time.RFC3339))
+	}
+	return invalid
 }

@@ -50,8 +50,9 @@ func NewWatching(path string, log *slog.Logger) *Access {
 }
 
 // OrAt has connections go to one of these addresses, in their order, if the kubeconfig's server
-// does not accept them: other API servers of the same cluster, which must show a certificate as
-// that one does. It is called before the first connection, and others by several goroutines.
+// does not accept them within acceptWithin: other API servers of the same cluster, which must show
+// a certificate as that one does. It is called before the first connection, and others by several
+// goroutines.
 func (a *Access) OrAt(others func() []netip.AddrPort) *Access {
 	a.others = others
 	return a

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/localhost"
@@ -41,23 +42,39 @@ func dial(ctx context.Context, network, address string) (net.Conn, error) {
 	return conn, nil
 }
 
-// acceptWithin bounds the attempt to reach another API server than the kubeconfig's, of which
-// several may be gone.
+// acceptWithin bounds each attempt where there is another API server to try: of several some may be
+// gone, and one may not even refuse a connection. Without the bound the first of those would take
+// all of a request's time.
 const acceptWithin = 2 * time.Second
 
 // dial connects to an address, or to one of the others.
 func (a *Access) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	conn, err := dial(ctx, network, address)
-	if err == nil || a.others == nil {
-		return conn, err
+	others := a.beside()
+	if len(others) == 0 {
+		return dial(ctx, network, address)
 	}
-	for _, other := range a.others() {
-		within, cancel := context.WithTimeout(ctx, acceptWithin)
-		conn, failed := dial(within, network, other.String())
-		cancel()
-		if failed == nil {
+	conn, err := accepted(ctx, network, address)
+	if err == nil {
+		return conn, nil
+	}
+	for _, other := range others {
+		if conn, failed := accepted(ctx, network, other.String()); failed == nil {
 			return conn, nil
 		}
 	}
 	return nil, err
+}
+
+// beside are the API servers to try beside the kubeconfig's.
+func (a *Access) beside() []netip.AddrPort {
+	if a.others == nil {
+		return nil
+	}
+	return a.others()
+}
+
+func accepted(ctx context.Context, network, address string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, acceptWithin)
+	defer cancel()
+	return dial(ctx, network, address)
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
@@ -101,4 +102,72 @@ func TestAccess_OrAt(t *testing.T) {
 	if got, err := ask(text); err != nil || got != "own" {
 		t.Errorf("without others: %q, %v", got, err)
 	}
+}
+
+// TestAccess_OrAt_Silent has a server that neither accepts nor refuses connections, as that of a VIP which
+// no router knows a path to: a request has time left for another server. Without another one it has all of
+// the time for this one.
+func TestAccess_OrAt_Silent(t *testing.T) {
+	other := guarded(t, "t", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "other") }))
+	port := silent(t)
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	text := strings.Replace(kubeconfigFor(other, "127.0.0.9", "t"), "server: ", "tls-server-name: example.com, server: ", 1)
+	write(t, path, text)
+	others := []netip.AddrPort{netip.MustParseAddrPort(other.Listener.Addr().String())}
+	client, err := NewAccess(path, slog.New(slog.DiscardHandler)).OrAt(func() []netip.AddrPort { return others }).Client()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func() (string, error) {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*acceptWithin)
+		defer cancel()
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("https://127.0.0.9:%d", port), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := client.Do(request)
+		if err != nil {
+			return "", err
+		}
+		defer got.Body.Close()
+		body, err := io.ReadAll(got.Body)
+		return string(body), err
+	}
+	if got, err := ask(); err != nil || got != "other" {
+		t.Errorf("%q, %v, want the other server's answer", got, err)
+	}
+	utilnet.CloseIdleConnectionsFor(client.Transport)
+	others = nil
+	began := time.Now()
+	if got, err := ask(); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) < 2*acceptWithin {
+		t.Errorf("without others: %q, %v after %v, want the end of the request", got, err, time.Since(began))
+	}
+}
+
+// silent is a port of 127.0.0.9 at which the kernel drops connections: as many wait to be accepted as may.
+func silent(t *testing.T) (port int) {
+	t.Helper()
+	at := [4]byte{127, 0, 0, 9}
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Close(fd) })
+	if err := errors.Join(unix.Bind(fd, &unix.SockaddrInet4{Addr: at}), unix.Listen(fd, 0)); err != nil {
+		t.Fatal(err)
+	}
+	name, err := unix.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	port = name.(*unix.SockaddrInet4).Port
+	for range 8 {
+		conn, err := net.DialTimeout("tcp", fmt.Sprintf("127.0.0.9:%d", port), 200*time.Millisecond)
+		if err != nil {
+			return port
+		}
+		t.Cleanup(func() { conn.Close() })
+	}
+	t.Fatal("a full queue accepts connections")
+	return 0
 }

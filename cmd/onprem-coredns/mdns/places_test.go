@@ -1,0 +1,83 @@
+package mdns
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/test/need"
+	"github.com/onprem-infra/onprem-infra/test/netns"
+)
+
+// TestAddresses_All holds that the addresses are those that Go's own library finds, on each kind of link.
+func TestAddresses_All(t *testing.T) {
+	need.Root(t)
+	ns := netns.New(t)
+	ns.IP(t, "link set lo up\nlink add eth0 type veth peer name peer0\nlink set eth0 addrgenmode none\nlink set peer0 addrgenmode none\nlink set peer0 up\n"+
+		"link set eth0 up\naddress add fe80::1/64 dev eth0 nodad\naddress add 192.0.2.1/24 dev eth0\naddress add 192.0.2.5/32 dev eth0\naddress add 2001:db8::1/64 dev eth0 nodad\n"+
+		"address add 198.51.100.1 peer 198.51.100.2/32 dev peer0\naddress add 2001:db8:1::1 peer 2001:db8:1::2/128 dev peer0")
+	if err := ns.In(func() error {
+		got, err := addresses()
+		if err != nil {
+			return err
+		}
+		want := map[int][]netip.Prefix{}
+		links, err := net.Interfaces()
+		if err != nil {
+			return err
+		}
+		for _, l := range links {
+			all, err := l.Addrs()
+			if err != nil {
+				return err
+			}
+			for _, a := range all {
+				want[l.Index] = append(want[l.Index], netip.MustParsePrefix(a.String()))
+			}
+		}
+		if len(want) != 3 || !reflect.DeepEqual(got, want) {
+			t.Errorf("got  %v\nwant %v", got, want)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestPlaces_Many holds that a node with an interface for each of 250 pods does not spend its time on
+// listing them every two seconds: it took half a second each.
+func TestPlaces_Many(t *testing.T) {
+	need.Root(t)
+	const pods, most = 250, 50 * time.Millisecond
+	ns := netns.New(t)
+	var batch strings.Builder
+	for i := range pods {
+		fmt.Fprintf(&batch, "link add pod%d type veth peer name in%d\nlink set pod%d up\nlink set in%d up\naddress add fe80::1/64 dev pod%d nodad\n", i, i, i, i, i)
+	}
+	ns.IP(t, batch.String()+"link add eth0 type veth peer name peer0\nlink set peer0 up\nlink set eth0 up\naddress add 192.0.2.1/24 dev eth0")
+	l := &listener{settings: settings{bind: netip.MustParseAddr("192.0.2.1")}}
+	best := time.Hour
+	if err := ns.In(func() error {
+		for range 5 {
+			began := time.Now()
+			places, err := l.places()
+			if err != nil {
+				return err
+			}
+			if best = min(best, time.Since(began)); len(places) != 1 {
+				t.Errorf("%d places, want that of the address", len(places))
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if best > most {
+		t.Errorf("it took %v, want %v at most", best, most)
+	}
+	t.Logf("%d interfaces took %v", 2*pods, best)
+}
