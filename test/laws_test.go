@@ -227,7 +227,7 @@ var laws = []law{
 	{room: "shared/spec/shape", own: []string{"shared/spec/document", "shared/spec/installer"}, why: "rules about numbers of nodes"},
 	{room: "shared/spec/routing/timers", own: []string{"shared/bgp", "shared/spec/document", "shared/spec/provisioning/grammar"}, why: "rules about numbers of BGP and BFD"},
 	{room: "shared/spec/routing/session", own: []string{"shared/spec/document", "shared/spec/provisioning/grammar", "shared/spec/routing/timers"}, why: "two spellings of the same fields, which know no cluster"},
-	{room: "shared/spec/routing", own: []string{"shared/bgp", "shared/bgp/proof", "shared/secret", "shared/spec/document", "shared/spec/name", "shared/spec/network", "shared/spec/provisioning/grammar", "shared/spec/routing/session", "shared/spec/routing/timers"}, why: "rules that compare routers with networks and virtual IPs"},
+	{room: "shared/spec/routing", own: []string{"shared/bgp", "shared/bgp/proof", "shared/secret", "shared/spec/document", "shared/spec/name", "shared/spec/network", "shared/spec/platform", "shared/spec/provisioning/grammar", "shared/spec/routing/session", "shared/spec/routing/timers"}, why: "rules that compare routers with networks and virtual IPs"},
 	{room: "shared/spec/name", own: []string{"shared/record", "shared/spec/document"}, why: "a grammar knows no cluster"},
 	{room: "shared/spec/network", own: []string{"shared/spec/document", "shared/spec/name", "shared/spec/platform"}, why: "rules that compare addresses need nothing else of a description"},
 	{room: "shared/spec/platform", why: "leaf"},

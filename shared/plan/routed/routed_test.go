@@ -63,6 +63,16 @@ func TestOf_Needs(t *testing.T) {
 	}
 }
 
+// TestOf_Communities holds that communities have the order in which FRR has them, so that no host takes that for a
+// difference.
+func TestOf_Communities(t *testing.T) {
+	c := cluster("", "")
+	c.Routing.BGP.Communities = []string{"64512:200", "64512:100", "64512:200"}
+	if got := of(t, c).Communities; !slices.Equal(got, []string{"64512:100", "64512:200"}) {
+		t.Errorf("%q", got)
+	}
+}
+
 // TestOf_Timings holds what a power loss costs at most in each profile, computed by hand: detection and three routers of 60 ms.
 func TestOf_Timings(t *testing.T) {
 	for profile, want := range map[string]int{"": 480, bgp.ProfileLan: 480, bgp.ProfileVM: 1080, bgp.ProfileHold: 3180} {
