@@ -35,7 +35,7 @@ func Of(c spec.Cluster, checks vrrp.Timing, controlPlane int) (Announcing, error
 	all := over(s.Timers, routing.Usual(c.Platform))
 	p := &Plan{ASN: s.ASN, Mode: modeOf(c.Routing), FabricDepth: policy.Depth,
 		Communities: bgp.Communities(s.Communities),
-		Grades:      grades(policy), Proof: proven.Statements, Policy: policy, Model: all}
+		Grades:      grades(policy), Proof: proven.Statements, Policy: policy}
 	for _, r := range s.Racks {
 		rack := Rack{Name: r.Name, Network: r.Network, Model: over(r.Timers, all)}
 		rack.Timing = timingOf(rack.Model)

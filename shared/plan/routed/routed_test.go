@@ -88,6 +88,18 @@ func TestOf_Timings(t *testing.T) {
 	if c.Platform = spec.VSphere; of(t, c).Timing.Profile != bgp.ProfileVM {
 		t.Error("virtual machines have the timing of bare metal")
 	}
+	mixed := cluster("", bgp.ProfileVM)
+	mixed.Routing.BGP.Racks = mixed.Routing.BGP.Racks[:2]
+	mixed.Routing.BGP.Racks[0].Timing, mixed.Routing.BGP.Racks[1].Timing = bgp.ProfileHold, bgp.ProfileLan
+	if p := of(t, mixed); p.Model.Profile != bgp.ProfileHold || p.Timing.Profile != bgp.ProfileHold || p.Fastest().Profile != bgp.ProfileLan {
+		t.Errorf("two racks: the slowest timing is %+v, the fastest %+v", p.Model, p.Fastest())
+	}
+	for i := range mixed.Routing.BGP.Racks {
+		mixed.Routing.BGP.Racks[i].Timing = bgp.ProfileLan
+	}
+	if p := of(t, mixed); p.Model.Profile != bgp.ProfileLan {
+		t.Errorf("no rack has the timing %+v", p.Model)
+	}
 	for _, b := range of(t, cluster("", "")).Bounds {
 		if b.Ms < b.DarkMs || b.Why == "" || b.Failure == "" {
 			t.Errorf("%+v", b)
