@@ -34,8 +34,8 @@ func speakerPod(p plan.Plan, r role.Role) pod.Static {
 		Init: []pod.Container{pod.InstallSpeaker(p.Images[spec.RuntimeCfgImage])},
 		Containers: []pod.Container{{
 			Name: speaker, Image: p.Images[spec.FRRImage],
-			Command:      spoken.Command(pod.Speaker, by.BGP.Model, "--health", health),
-			Capabilities: spoken.Capabilities(by.BGP.Model),
+			Command:      spoken.Command(pod.Speaker, by.BGP.Fastest(), "--health", health),
+			Capabilities: spoken.Capabilities(by.BGP.Fastest()),
 			Mounts: append([]pod.Mount{
 				{Volume: speakerRun, Writable: true}, {Volume: passwords},
 			}, pod.SpeakerMounts()...),

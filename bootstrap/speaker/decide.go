@@ -24,9 +24,6 @@ const learns = 3 * time.Second
 // fresh is how old a status may be: the speaker writes one each second.
 const fresh = 5 * time.Second
 
-// loopback is where the speaker has the VIPs.
-const loopback = "lo"
-
 // Snapshot is what the decision depends on.
 type Snapshot struct {
 	At        time.Time
@@ -116,12 +113,7 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 // lacksHolder is why a VIP is not announced beside VRRP: keepalived of this machine does not hold
 // it yet, maybe because another host of the link does. What has begun goes on.
 func (r *Room) lacksHolder(vip netip.Addr, links addr.Snapshot) string {
-	held := slices.ContainsFunc(links.Links, func(l addr.Link) bool {
-		return l.Name != loopback && slices.ContainsFunc(l.Addresses, func(a addr.Address) bool {
-			return a.Prefix.Addr() == vip
-		})
-	})
-	if held || !r.options.Plan.ByVRRP() || slices.Contains(r.begun, vip) {
+	if links.HolderOf(vip) != "" || !r.options.Plan.ByVRRP() || slices.Contains(r.begun, vip) {
 		return ""
 	}
 	return fmt.Sprintf("%s is not announced: keepalived of this machine does not hold it yet",

@@ -102,14 +102,14 @@ func New(o Options) *Room {
 // Container is FRR's container for the cluster of p.
 func Container(p plan.Plan) container.Spec {
 	const inside = "/usr/bin/onprem-speak"
-	capabilities := spoken.Capabilities(p.BGP.Model)
+	capabilities := spoken.Capabilities(p.BGP.Fastest())
 	for i, name := range capabilities {
 		capabilities[i] = "CAP_" + name
 	}
 	return container.Spec{
 		Name:    containerName,
 		Image:   p.Images[spec.FRRImage],
-		Command: spoken.Command(inside, p.BGP.Model, "--health", healthAt(p)),
+		Command: spoken.Command(inside, p.BGP.Fastest(), "--health", healthAt(p)),
 		Mounts: []container.Mount{
 			{Source: program, Target: inside, ReadOnly: true},
 			{Source: passwordsDir, Target: passwordsDir, ReadOnly: true},

@@ -61,6 +61,18 @@ func (s Snapshot) LinkOf(a netip.Addr) string {
 	return ""
 }
 
+// Loopback is the interface from which a host announces addresses to its routers.
+const Loopback = "lo"
+
+// HolderOf names the link on which other hosts find an address here; it is empty if none has it, or
+// the loopback interface alone.
+func (s Snapshot) HolderOf(a netip.Addr) string {
+	s.Links = slices.DeleteFunc(slices.Clone(s.Links), func(l Link) bool {
+		return l.Name == Loopback
+	})
+	return s.LinkOf(a)
+}
+
 // Candidate is one node with its addresses in the cluster's API, in the API's order.
 type Candidate struct {
 	Name string

@@ -229,3 +229,16 @@ func TestLinkOf(t *testing.T) {
 		}
 	}
 }
+
+// TestHolderOf holds that an address of the loopback interface is none that other hosts find, unless a link has it too.
+func TestHolderOf(t *testing.T) {
+	s := links(nic(1, "lo", "192.0.2.5/32", "192.0.2.6/32"), nic(2, "a", "192.0.2.10/24", "192.0.2.6/32"))
+	for text, want := range map[string]string{"192.0.2.5": "", "192.0.2.6": "a", "192.0.2.10": "a", "192.0.2.7": ""} {
+		if got := s.HolderOf(ip(text)); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+	if s.LinkOf(ip("192.0.2.5")) != "lo" || len(s.Links) != 2 {
+		t.Errorf("changed: %+v", s)
+	}
+}

@@ -66,7 +66,7 @@ func Config(p plan.Plan, h Host) (c spoken.Config, why string, err error) {
 	}
 	from := "its routers"
 	if len(rack.Peers) == 0 {
-		c.Peers, from = gateways(h.Links, c.VIPs), "the gateways of its default routes"
+		c.Peers, from = Gateways(h.Links, c.VIPs), "the gateways of its default routes"
 	}
 	if len(c.Peers) == 0 {
 		return spoken.Config{}, "", fmt.Errorf("rack %s names no peers in bgp.racks, and this "+
@@ -136,9 +136,10 @@ func ownAddresses(s addr.Snapshot, vips []netip.Addr) []netip.Addr {
 	return append(first, second...)
 }
 
-// gateways are the routers of the default routes that are used, as peers of whichever system. One
-// without a global address is known by its link alone, and its session carries both families.
-func gateways(s addr.Snapshot, vips []netip.Addr) (peers []spoken.Peer) {
+// Gateways are the routers of the default routes that are used, as peers of whichever system, of a
+// host whose rack names none. One without a global address is known by its link alone, and its
+// session carries both families.
+func Gateways(s addr.Snapshot, vips []netip.Addr) (peers []spoken.Peer) {
 	for _, six := range []bool{false, true} {
 		wanted := slices.ContainsFunc(vips, func(v netip.Addr) bool { return v.Is6() == six })
 		lacks := !carried(peers, false)

@@ -1,6 +1,7 @@
 package bgp_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,6 +39,27 @@ func TestASN(t *testing.T) {
 	}
 }
 
+// TestCommunities holds which are reserved, and the order and the spelling that FRR has.
+func TestCommunities(t *testing.T) {
+	for text, reserved := range map[string]bool{"0:0": true, "0:1": false, "0:65535": false, "1:0": false, "64512:100": false, "65534:65535": false, "65535:0": true, "65535:65281": true} {
+		if c, err := bgp.ParseCommunity(text); err != nil || c.Reserved() != reserved || c.String() != text {
+			t.Errorf("%s is %s, reserved %v, %v", text, c, c.Reserved(), err)
+		}
+	}
+	for _, text := range []string{"", "64512", "64512:", ":1", "65536:1", "1:65536", "1:2:3", "+1:1", "no-export"} {
+		if c, err := bgp.ParseCommunity(text); err == nil || !strings.Contains(err.Error(), "is no community") {
+			t.Errorf("%q is %s, %v", text, c, err)
+		}
+	}
+	got := bgp.Communities([]string{"64512:200", "64512:0100", "100:9", "64512:200"})
+	if want := []string{"100:9", "64512:100", "64512:200"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := bgp.Communities(nil); got != nil {
+		t.Errorf("%q of none", got)
+	}
+}
+
 // TestProfiles holds that no profile contradicts itself, and within which time each notices a loss.
 func TestProfiles(t *testing.T) {
 	want := map[string]time.Duration{bgp.ProfileLan: 300 * time.Millisecond, bgp.ProfileVM: 900 * time.Millisecond, bgp.ProfileHold: 3 * time.Second}
@@ -71,6 +93,12 @@ func TestTiming_Wrong(t *testing.T) {
 		"no whole seconds":      {bgp.Timing{Keepalive: 1500 * ms, Hold: 4500 * ms}, []string{"4.5s are not", "1.5s are not"}},
 		"BFD too fast":          {bgp.Timing{Keepalive: s, Hold: 3 * s, BFD: bgp.BFD{Interval: 49 * ms, Multiplier: 3}}, []string{"every 50ms or more"}},
 		"BFD of one packet":     {bgp.Timing{Keepalive: s, Hold: 3 * s, BFD: bgp.BFD{Interval: 100 * ms, Multiplier: 1}}, []string{"2 packets or more"}},
+		"long hold time":        {bgp.Timing{Keepalive: s, Hold: 65536 * s}, []string{"above 18h12m15s"}},
+		"longest hold time":     {bgp.Timing{Keepalive: s, Hold: 65535 * s}, nil},
+		"endless keepalive":     {bgp.Timing{Keepalive: 972222 * time.Hour, Hold: 9 * s}, []string{"write 3s"}},
+		"BFD of many packets":   {bgp.Timing{Keepalive: s, Hold: 90 * s, BFD: bgp.BFD{Interval: 100 * ms, Multiplier: 256}}, []string{"write 255 packets at most"}},
+		"BFD beyond all time":   {bgp.Timing{Keepalive: s, Hold: 90 * s, BFD: bgp.BFD{Interval: 100 * ms, Multiplier: 1 << 37}}, []string{"write 255 packets at most"}},
+		"BFD that is too slow":  {bgp.Timing{Keepalive: s, Hold: 900 * s, BFD: bgp.BFD{Interval: 61 * s, Multiplier: 2}}, []string{"every 1m0s at most"}},
 		"BFD that never counts": {bgp.Timing{Keepalive: s, Hold: 3 * s, BFD: bgp.BFD{Interval: s, Multiplier: 3}}, []string{"not before the hold time"}},
 	} {
 		got := tt.timing.Wrong()

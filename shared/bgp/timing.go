@@ -66,6 +66,11 @@ func (t Timing) Detection() time.Duration {
 const (
 	ShortestHold = 3 * time.Second // RFC 4271, 4.2; 0 would be for ever
 	ShortestBFD  = 50 * time.Millisecond
+	// A message has 16 bits for the seconds of a hold time (RFC 4271, 4.2), and a packet of BFD has
+	// 8 for the multiplier (RFC 5880, 4.1). FRR has no longer interval than a minute.
+	LongestHold    = 65535 * time.Second
+	LongestBFD     = time.Minute
+	MostMultiplier = 255
 )
 
 // Wrong are the contradictions of timers, with what to do. source: RFC 4271, 4.2 and 4.4; RFC 5882,
@@ -76,7 +81,10 @@ func (t Timing) Wrong() (all []string) {
 	case t.Hold < ShortestHold:
 		add("a hold time of %v is below %v, the shortest that BGP has: write %v or more", t.Hold,
 			ShortestHold, ShortestHold)
-	case t.Keepalive < time.Second || 3*t.Keepalive > t.Hold:
+	case t.Hold > LongestHold:
+		add("a hold time of %v is above %v, the longest that BGP has: write such as 9s", t.Hold,
+			LongestHold)
+	case t.Keepalive < time.Second || t.Keepalive > t.Hold/3:
 		add("messages every %v do not fit three times into the hold time of %v, so that one lost "+
 			"message ends the session: write %v", t.Keepalive, t.Hold,
 			max(t.Hold/3, time.Second).Truncate(time.Second))
@@ -87,7 +95,12 @@ func (t Timing) Wrong() (all []string) {
 				max(d.Truncate(time.Second), time.Second))
 		}
 	}
-	if t.BFD == (BFD{}) {
+	switch {
+	case t.BFD == (BFD{}):
+		return all
+	case t.BFD.Interval > LongestBFD || t.BFD.Multiplier > MostMultiplier:
+		add("BFD has no %d packets every %v: write %d packets at most, every %v at most",
+			t.BFD.Multiplier, t.BFD.Interval, MostMultiplier, LongestBFD)
 		return all
 	}
 	if t.BFD.Interval < ShortestBFD || t.BFD.Multiplier < 2 {

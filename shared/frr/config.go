@@ -38,7 +38,7 @@ type Config struct {
 	// taken from routers. Announced are those that it announces now, with their grades.
 	VIPs        []netip.Addr
 	Announced   map[netip.Addr]bgp.Grade
-	Communities []string // of each route: 64512:100
+	Communities []string // of each route, by their numbers: 64512:100
 	Peers       []Peer
 }
 

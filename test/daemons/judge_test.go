@@ -3,6 +3,7 @@ package daemons
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -94,7 +95,17 @@ func TestJudge_Refused(t *testing.T) {
 		"BFD every 5 ms":                       {func(c *frr.Config, _ *frr.Peer) { c.Timing.BFD.Interval = 5e6 }, "transmit-interval 5"},
 		"keepalives slower than the hold time": {func(c *frr.Config, _ *frr.Peer) { c.Timing.Hold, c.Timing.Keepalive = 6e9, 9e9 }, "lacks"},
 		"a community that is none":             {func(c *frr.Config, _ *frr.Peer) { c.Communities = []string{"64512:99999999"} }, "set community"},
-		"one router twice":                     {func(c *frr.Config, p *frr.Peer) { c.Peers = append(c.Peers, *p) }, "lacks"},
+		"communities out of order":             {func(c *frr.Config, _ *frr.Peer) { c.Communities = []string{"64512:200", "64512:100"} }, "lacks"},
+		"a community that has a name":          {func(c *frr.Config, _ *frr.Peer) { c.Communities = []string{"65535:65281"} }, "lacks"},
+		"the community 0:0":                    {func(c *frr.Config, _ *frr.Peer) { c.Communities = []string{"0:0"} }, "lacks"},
+		"a source of a session over a link": {func(c *frr.Config, p *frr.Peer) {
+			*p = frr.Peer{Interface: "lo", Source: netip.MustParseAddr("192.0.2.10")}
+		}, "update-source"},
+		"security of a session over a link": {func(c *frr.Config, p *frr.Peer) { *p = frr.Peer{Interface: "lo", TTLSecurity: true} }, "ebgp-multihop"},
+		"a hold time of more than 16 bits":  {func(c *frr.Config, _ *frr.Peer) { c.Timing.Hold = 65536e9 }, "timers"},
+		"BFD of 256 packets":                {func(c *frr.Config, _ *frr.Peer) { c.Timing.BFD.Multiplier = 256 }, "detect-multiplier 256"},
+		"BFD every 61 s":                    {func(c *frr.Config, _ *frr.Peer) { c.Timing.Hold, c.Timing.BFD.Interval = 900e9, 61e9 }, "transmit-interval 61000"},
+		"one router twice":                  {func(c *frr.Config, p *frr.Peer) { c.Peers = append(c.Peers, *p) }, "lacks"},
 	} {
 		c := good
 		c.Peers = slices.Clone(good.Peers)

@@ -46,8 +46,8 @@ func Speaker(p plan.Plan) pod.Static {
 		}, pod.InstallSpeaker(own)},
 		Containers: []pod.Container{{
 			Name: "speaker", Image: p.Images[spec.FRRImage],
-			Command:      spoken.Command(pod.Speaker, p.BGP.Model, "--health", health.String()),
-			Capabilities: spoken.Capabilities(p.BGP.Model),
+			Command:      spoken.Command(pod.Speaker, p.BGP.Fastest(), "--health", health.String()),
+			Capabilities: spoken.Capabilities(p.BGP.Fastest()),
 			Mounts: append([]pod.Mount{run, {Volume: passwords}},
 				pod.SpeakerMounts()...),
 			Startup: probe(60), Liveness: probe(3),

@@ -30,9 +30,12 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
 	"github.com/onprem-infra/onprem-infra/shared/operator/drift"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/role"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/spec/routing"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 	"github.com/onprem-infra/onprem-infra/test/fakehost"
@@ -374,6 +377,34 @@ func TestDiagnose_EarlierRelease(t *testing.T) {
 			) {
 			t.Errorf("%s", describe(r))
 		}
+	}
+}
+
+// TestDiagnose_Both holds that nothing is wrong with a node which announces VIPs from its loopback interface beside
+// VRRP: with that which it holds on its link, and with that which another node holds.
+func TestDiagnose_Both(t *testing.T) {
+	c := fakehost.Cluster(vrrp.ProfileLan)
+	c.Routing = fakehost.Routed().Routing
+	c.Routing.Management, c.Images = routing.Both, fakehost.PlanWithImages(t).Images
+	c.Images[spec.FRRImage] = "registry.example.com/frr:1"
+	p, err := plan.Compile(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := fakehost.Doctor(t, p)
+	fakehost.Write(t, host.Files, fakehost.Announcer(p, nil))
+	links, err := host.Links()
+	if err != nil {
+		t.Fatal(err)
+	}
+	announced := addr.Link{Index: 1, Name: "lo", Up: true}
+	for _, vip := range p.VIPs.All() {
+		announced.Addresses = append(announced.Addresses, addr.Address{Prefix: netip.PrefixFrom(vip, vip.BitLen())})
+	}
+	links.Links = append([]addr.Link{announced}, links.Links...)
+	host.Links = func() (addr.Snapshot, error) { return links, nil }
+	if r := host.Diagnose(t.Context(), diagnose.Progress{}); len(r.Findings) > 0 || len(r.Unseen) > 0 {
+		t.Errorf("%s", describe(r))
 	}
 }
 

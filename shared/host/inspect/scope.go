@@ -38,5 +38,6 @@ func Each[T any](all []T, do func(n int, one T)) {
 // RunsVIP reports whether the host runs keepalived.
 func (s Scope) RunsVIP() bool { return s.Rooms.VIP && !s.Host.Remote }
 
-// Speaks reports whether this host announces VIPs to its routers.
-func (s Scope) Speaks() bool { return s.Rooms.Speaks && !s.Host.Remote }
+// Speaks reports whether this host announces VIPs to its routers, which may be in none of its
+// networks.
+func (s Scope) Speaks() bool { return s.Rooms.Speaks }

@@ -33,7 +33,9 @@ type VIP struct {
 	ID       vrrp.ID           `json:"id"`
 	Instance vrrp.InstanceName `json:"instance"`
 	Link     string            `json:"link,omitempty"`
-	Here     bool              `json:"here"` // this host's kernel has the address
+	// Here means that this host's kernel has the address: for its link, where the host also
+	// announces addresses to routers from its loopback interface.
+	Here bool `json:"here"`
 	// keepalived's; absent if this host is no candidate
 	State    supervised.State `json:"state,omitempty"`
 	Since    time.Time        `json:"since,omitzero"` // of the state, by the journal
@@ -93,7 +95,11 @@ func (i *Inspector) vip(
 	on, _ := e.Choose(v, o) // without a choice there is no link
 	out := VIP{Address: v.Address, For: e.Kind, ID: e.ID, Instance: v.Instance, Link: on.Link}
 	out.Router = e.ClashInstance(v, on, nil)
-	out.Here = o.Links.LinkOf(v.Address) != ""
+	here := o.Links.LinkOf
+	if _, ok := i.Announces(); ok {
+		here = o.Links.HolderOf
+	}
+	out.Here = here(v.Address) != ""
 	if e.Kind == vrrp.Provisioning { // adverts are on one network, and the address on another
 		out.Link, out.Router.Near = o.Links.LinkOf(v.Address), false
 	}

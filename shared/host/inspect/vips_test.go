@@ -69,6 +69,47 @@ func TestVIPs_RankOfBothFamilies(t *testing.T) {
 	}
 }
 
+// TestVIPs_Announced holds that a VIP which a host announces from its loopback interface is not here for the host's
+// link, unless keepalived has it there, and that one which nothing announces is here wherever it is.
+func TestVIPs_Announced(t *testing.T) {
+	vip := netip.MustParseAddr("192.0.2.5")
+	link := func(index int, name string, prefixes ...string) addr.Link {
+		l := addr.Link{Index: index, Name: name, Up: true}
+		for _, p := range prefixes {
+			l.Addresses = append(l.Addresses, addr.Address{Prefix: netip.MustParsePrefix(p)})
+		}
+		return l
+	}
+	lo, without := link(1, "lo", "127.0.0.1/8", "192.0.2.5/32"), link(1, "lo", "127.0.0.1/8")
+	standby, holder := link(2, "ens3", "192.0.2.11/24"), link(2, "ens3", "192.0.2.11/24", "192.0.2.5/32")
+	for _, tt := range []struct {
+		name       string
+		management spec.Management
+		links      []addr.Link
+		here       bool
+	}{
+		{"announced on standby", spec.ByBoth, []addr.Link{lo, standby}, false},
+		{"announced by the holder", spec.ByBoth, []addr.Link{lo, holder}, true},
+		{"held, and not announced yet", spec.ByBoth, []addr.Link{without, holder}, true},
+		{"on standby", spec.ByBoth, []addr.Link{without, standby}, false},
+		{"left behind in a cluster by VRRP", spec.ByVRRP, []addr.Link{lo, standby}, true},
+	} {
+		c := fakehost.Cluster(vrrp.ProfileLan)
+		if c.Routing.Management = tt.management; tt.management == spec.ByBoth {
+			c.Routing.BGP = fakehost.Routed().Routing.BGP
+		}
+		p, err := plan.Compile(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range fakehost.New(t, p, nil).VIPs(election.Observation{Links: addr.Snapshot{Links: tt.links}}, supervised.Status{}, nil) {
+			if v.Address == vip && v.Here != tt.here {
+				t.Errorf("%s: %+v", tt.name, v)
+			}
+		}
+	}
+}
+
 // TestVIPs_Provisioning holds that the provisioning address is a matter of hosts that stand for it
 // alone, and that its link is the one that has it, not the one of the adverts: a bootstrap machine
 // has it without keepalived, and no other host has a network in which to ask for it.

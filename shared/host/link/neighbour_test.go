@@ -77,6 +77,16 @@ func (w wire) until(t *testing.T, address netip.Addr, want addr.Neighbour, bound
 	t.Logf("%s: %+v after %s", address, want, time.Since(begin).Round(10*time.Millisecond))
 }
 
+// TestNeighbour_Announced holds that a host which announces an address from its loopback interface asks its link all
+// the same which other host has it there.
+func TestNeighbour_Announced(t *testing.T) {
+	w := newWire(t)
+	w.own.IP(t, "link set lo up\naddr add 192.0.2.11/32 dev lo scope host\naddr add 2001:db8::11/128 dev lo nodad preferred_lft 0\n")
+	for _, vip := range []string{"192.0.2.11", "2001:db8::11"} {
+		w.until(t, netip.MustParseAddr(vip), addr.Neighbour{MAC: farMAC}, 10*time.Second)
+	}
+}
+
 // TestNeighbour follows the life of an address on another host, with each family: no host has it, a
 // host takes it, the entry becomes stale, and the host gives it up. Nothing of it needs a privilege.
 func TestNeighbour(t *testing.T) {

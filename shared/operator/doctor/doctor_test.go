@@ -1149,6 +1149,15 @@ func TestStaleAlone(t *testing.T) {
 	if found := Examine(f); len(found) != 1 || found[0].Check != CheckStale {
 		t.Errorf("%+v", found)
 	}
+	// The speaker of a host has it on the loopback interface besides, where it belongs.
+	stale := addr.Address{Prefix: netip.MustParsePrefix("192.0.2.5/32")}
+	f.Host.Links.Links = append([]addr.Link{{Index: 1, Name: "lo", Addresses: []addr.Address{stale}}}, f.Host.Links.Links...)
+	for i, want := range []string{"ip address del 192.0.2.5/32 dev lo", "ip address del 192.0.2.5/32 dev ens3"} {
+		if found := Examine(f); len(found) != 1 || found[0].Do != "remove it: "+want {
+			t.Errorf("%d: %+v", i, found)
+		}
+		f.Host.Links.Links[1].Addresses = append(f.Host.Links.Links[1].Addresses, stale)
+	}
 }
 
 // TestFreeID holds that doctor names a free ID for each VIP whose ID another router has.

@@ -54,7 +54,7 @@ func wanted(t *testing.T) Wanted {
 		Plan:    p,
 		Goods:   set,
 		There:   &p,
-		Retired: []string{pods + "haproxy.yaml", pods + "keepalived.yaml"},
+		Retired: []string{pods + "haproxy.yaml", pods + "keepalived.yaml", pods + "speaker.yaml"},
 	}
 }
 
@@ -95,6 +95,7 @@ func TestCompare(t *testing.T) {
 		{"a directory in its place", func(h fstest.MapFS) { h[manifest] = &fstest.MapFile{Mode: fs.ModeDir | 0o755} }, "keepalived.yaml unreadable unknown", "is no regular file there"},
 		{"far too long", func(h fstest.MapFS) { h[manifest] = &fstest.MapFile{Data: make([]byte, mostRead+1), Mode: 0o644} }, "keepalived.yaml unreadable unknown", "4194305 bytes"},
 		{"what another plan gives", func(h fstest.MapFS) { h[inside(pods+"haproxy.yaml")] = &fstest.MapFile{} }, "haproxy.yaml left over may-move", "gives it to no master"},
+		{"a speaker that another plan gives", func(h fstest.MapFS) { h[inside(pods+"speaker.yaml")] = &fstest.MapFile{} }, "speaker.yaml left over may-move", "gives it to no master"},
 		{"a unit that nothing starts", func(h fstest.MapFS) { delete(h, wants) }, "onprem-install.service not enabled later", ""},
 		{"a unit that is missing", func(h fstest.MapFS) { delete(h, wants); delete(h, install) }, "onprem-install.service missing later", ""},
 		{"a unit that another unit requires", func(h fstest.MapFS) {

@@ -15,11 +15,18 @@ var left = []rule{
 	{pods + "haproxy.yaml", MayMove,
 		"kubelet goes on running it: remove it by hand, and the pod ends: connections through " +
 			"it are cut, and where this host holds the API's VIP that may move", ""},
+	{pods + "speaker.yaml", MayMove,
+		"kubelet goes on running it, so this host announces VIPs that its monitor has it " +
+			"announce: remove it by hand, and the host leads its routers to other hosts first; " +
+			"connections to it break once", ""},
 	{pods + "*", Restart,
 		"kubelet goes on running it: remove it by hand, and the pod ends", ""},
 	{asset.UnitDir + "/onprem-keepalived.service", Moves,
 		"its service runs on: systemctl disable --now it and remove the file, and a VIP that " +
 			"this host holds leaves in order, ", ""},
+	{asset.UnitDir + "/onprem-speaker.service", MayMove,
+		"its service runs on: systemctl disable --now it and remove the file, and this host " +
+			"leads its routers to other hosts first", ""},
 	{asset.UnitDir + "/onprem-vip-leave.service", Moves,
 		"it runs on: systemctl disable --now it and remove the file, and a VIP that this host " +
 			"holds leaves in order, ", ""},

@@ -13,7 +13,7 @@ type Routed struct {
 	// Report is of the monitor's and the speaker's files; nil of a host without a speaker.
 	Report *announcing.Report
 	Fault  string // why the speaker does not answer; empty if it does
-	NoBFD  bool   // its plan has sessions without BFD
+	NoBFD  bool   // its rack has sessions without BFD
 	NoRack string // why no rack of the plan is this host's; empty if one is
 	Asked  []Asked
 	Paths  []Path

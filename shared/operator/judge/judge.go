@@ -54,6 +54,7 @@ func (f Facts) elsewhere() bool { return f.Routed && f.Announced == nil && len(f
 type Announced struct {
 	Down, Degraded []string // what is wrong, in words
 	Held           []string // the VIPs that a host is known to announce, with it, in words
+	Left           bool     // this host leaves them to others, or has done so, in order
 }
 
 // VIP is one of the cluster's.
@@ -151,6 +152,8 @@ func well(f Facts, held []string, far int) (why []string) {
 		return []string{"no VIP is in a network of this host"}
 	case a != nil && len(a.Held) > 0:
 		why = append(why, "announced: "+strings.Join(a.Held, ", "))
+	case a != nil && a.Left:
+		why = append(why, "this host leaves VIPs to others, and announces none")
 	case a != nil && len(held) == 0:
 		why = append(why, "the sessions with this host's routers are up, and it is to announce "+
 			"no VIP")

@@ -59,6 +59,7 @@ func TestOf(t *testing.T) {
 		{"announced and held", Facts{Routed: true, Member: true, VIPs: []VIP{ingress}, Daemon: runs}, OK, "held: 192.0.2.6"},
 		{"all are announced", Facts{Announced: &Announced{Held: []string{"198.51.100.5 (api) by this host to 192.0.2.1"}}}, OK, "announced: 198.51.100.5 (api) by this host to 192.0.2.1"},
 		{"announced by others, of which no router has reported", Facts{Announced: &Announced{}}, OK, "the sessions with this host's routers are up"},
+		{"left to others", Facts{Announced: &Announced{Left: true}}, OK, "this host leaves VIPs to others, and announces none"},
 		{"one way of two", Facts{VIPs: []VIP{ingress}, Daemon: runs, Announced: &Announced{}}, OK, "held: 192.0.2.6"},
 		{"no session", Facts{Announced: &Announced{Down: []string{"this host has no session"}, Degraded: []string{"x"}}}, Down, "this host has no session"},
 		{"one of two sessions", Facts{Announced: &Announced{Degraded: []string{"the session with router 192.0.2.1 is Active"}}}, Degraded, "the session with router 192.0.2.1"},

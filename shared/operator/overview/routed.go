@@ -31,7 +31,7 @@ func announcers(p plan.Plan) (rows [][]string) {
 	return rows
 }
 
-// bounds are those of the ways in which VIPs come to hosts, a failure of one name once.
+// bounds are those of the ways in which VIPs come to hosts.
 func (v View) bounds() (all []bound.Bound) {
 	if v.ByVRRP() {
 		all = slices.Clone(v.Timing.Bounds)
@@ -53,12 +53,15 @@ func announced(p *routed.Plan, width layout.Width) string {
 	}
 	add("BGP", "AS %d, mode %s, %d statements proved", p.ASN, p.Mode, len(p.Proof))
 	t := p.Timing
-	finds := "no BFD"
+	profile, finds := "", "no BFD"
+	if t.Profile != "" {
+		profile = t.Profile + ": "
+	}
 	if t.BFDIntervalMs > 0 {
 		finds = fmt.Sprintf("BFD %d x %d ms", t.BFDMultiplier, t.BFDIntervalMs)
 	}
-	add("timing", "%s: %s, a message every %d s, hold time %d s; a router finds out after %d ms",
-		t.Profile, finds, t.KeepaliveS, t.HoldS, t.DetectsMs)
+	add("timing", "%s%s, a message every %d s, hold time %d s; a router finds out after %d ms",
+		profile, finds, t.KeepaliveS, t.HoldS, t.DetectsMs)
 	nodes := make([]string, len(p.Grades.Nodes))
 	for i, g := range p.Grades.Nodes {
 		nodes[i] = fmt.Sprint(int(g))

@@ -49,6 +49,11 @@ func TestSummary_Announced(t *testing.T) {
 	if lines := strings.Count(text, "\n"); lines > 45 {
 		t.Errorf("it has %d lines:\n%s", lines, text)
 	}
+	c.Routing.BGP.Multiplier = 4
+	if text := summary(); !strings.Contains(text, "timing                BFD 4 x 100 ms, a message") {
+		t.Errorf("timers that are none of a profile:\n%s", text)
+	}
+	c.Routing.BGP.Multiplier = 0
 	c.Routing.Management = routing.Both
 	c.APIVIPs, c.IngressVIPs = []netip.Addr{netip.MustParseAddr("10.1.1.5")}, []netip.Addr{netip.MustParseAddr("10.1.1.6")}
 	text = summary()

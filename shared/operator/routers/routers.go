@@ -27,7 +27,7 @@ const (
 // Vendors are all of them.
 func Vendors() []string { return []string{string(FRR), string(EOS), string(NXOS), string(Junos)} }
 
-// leaf is what one router needs. Those of one rack with one number are alike.
+// leaf is what one router needs.
 type leaf struct {
 	Rack    routed.Rack
 	Peer    routed.Peer // the zero value for the hosts' gateways
@@ -100,7 +100,7 @@ func (l leaf) network() string {
 	return l.Network.Masked().String()
 }
 
-// leaves are the routers of a plan, those of one configuration once.
+// leaves are the routers of a plan, in the order of its racks.
 func leaves(p plan.Plan) (all []leaf) {
 	b := p.BGP
 	for _, r := range b.Racks {
@@ -123,15 +123,19 @@ func leaves(p plan.Plan) (all []leaf) {
 // and within what all switches do.
 const most = 16
 
-// network is the network in which the hosts of a rack have their ends of a session.
+// network is the network in which the hosts of a rack have their ends of a session; the zero value
+// if it is not known.
 func network(p plan.Plan, r routed.Rack, peer routed.Peer) netip.Prefix {
 	for _, n := range append([]netip.Prefix{r.Network}, p.MachineNetworks...) {
 		if n.IsValid() && peer.Address.IsValid() && n.Contains(peer.Address) {
 			return n
 		}
 	}
-	if peer.Source.IsValid() {
+	switch own := r.Network; {
+	case peer.Source.IsValid():
 		return netip.PrefixFrom(peer.Source, peer.Source.BitLen())
+	case peer.Address.IsValid() && own.IsValid() && peer.Address.Is4() != own.Addr().Is4():
+		return netip.Prefix{} // which network of the router's family is the rack's is not known
 	}
 	return r.Network
 }

@@ -53,6 +53,10 @@ func TestText(t *testing.T) {
 			golden.Check(t, []byte(text))
 		})
 	}
+	far := compiled(t, routing.Peer{Address: netip.MustParseAddr("10.1.1.1"), ASN: 65101}, routing.Peer{Address: netip.MustParseAddr("2001:db8:9::1"), ASN: 65103, Hops: 2})
+	if text, err := routers.Text(far, routers.FRR); err != nil || !strings.Contains(text, "router bgp 65103\n") || !strings.Contains(text, "bgp listen range NETWORK-OF-THE-HOSTS peer-group hosts-ipv6") {
+		t.Errorf("hosts whose network of the router's family is not known: %v\n%s", err, text)
+	}
 	if _, err := routers.Text(p, "ios"); err == nil || !strings.Contains(err.Error(), "frr, eos, nxos, junos") {
 		t.Errorf("another vendor: %v", err)
 	}

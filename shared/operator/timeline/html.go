@@ -36,15 +36,6 @@ func (p Page) Cells() (all [][]string) {
 	return all
 }
 
-// HTML writes pictures as one file, under the title of the first.
-func HTML(w io.Writer, timelines ...Timeline) error {
-	p := Page{Title: "Timeline", Timelines: timelines}
-	if len(timelines) > 0 {
-		p.Title = timelines[0].Title
-	}
-	return p.Write(w)
-}
-
 // mark distinguishes a page of ours from other HTML files.
 const mark = `<meta name="generator" content="onprem-infra">`
 

@@ -64,7 +64,7 @@ func shapes(t *testing.T, page string) (all []shape) {
 func page(t *testing.T, all ...Timeline) string {
 	t.Helper()
 	var out strings.Builder
-	if err := HTML(&out, all...); err != nil {
+	if err := (Page{Title: "Timeline", Timelines: all}).Write(&out); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()

@@ -3,7 +3,6 @@ package routed
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/bgp"
@@ -33,11 +32,10 @@ func Of(c spec.Cluster, checks vrrp.Timing, controlPlane int) (Announcing, error
 	if err != nil {
 		return a, fmt.Errorf("spec.bgp: %w", err)
 	}
-	profile, _ := bgp.TimingOf(usual(c))
-	all := over(s.Timers, profile)
+	all := over(s.Timers, routing.Usual(c.Platform))
 	p := &Plan{ASN: s.ASN, Mode: modeOf(c.Routing), FabricDepth: policy.Depth,
-		Communities: slices.Clone(s.Communities),
-		Grades:      grades(policy), Proof: proven.Statements, Policy: policy, Model: all}
+		Communities: bgp.Communities(s.Communities),
+		Grades:      grades(policy), Proof: proven.Statements, Policy: policy}
 	for _, r := range s.Racks {
 		rack := Rack{Name: r.Name, Network: r.Network, Model: over(r.Timers, all)}
 		rack.Timing = timingOf(rack.Model)
@@ -63,14 +61,6 @@ func modeOf(s spec.Routing) string {
 		return preferred
 	}
 	return cmp.Or(s.BGP.Mode, ecmp)
-}
-
-// usual is the timing of a platform: virtual machines share their hosts with others.
-func usual(c spec.Cluster) string {
-	if c.Platform == spec.BareMetal {
-		return bgp.ProfileLan
-	}
-	return bgp.ProfileVM
 }
 
 // over are timers in the place of others. With other numbers it is none of the profiles.

@@ -63,6 +63,16 @@ func TestOf_Needs(t *testing.T) {
 	}
 }
 
+// TestOf_Communities holds that communities have the order in which FRR has them, so that no host takes that for a
+// difference.
+func TestOf_Communities(t *testing.T) {
+	c := cluster("", "")
+	c.Routing.BGP.Communities = []string{"64512:200", "64512:100", "64512:200"}
+	if got := of(t, c).Communities; !slices.Equal(got, []string{"64512:100", "64512:200"}) {
+		t.Errorf("%q", got)
+	}
+}
+
 // TestOf_Timings holds what a power loss costs at most in each profile, computed by hand: detection and three routers of 60 ms.
 func TestOf_Timings(t *testing.T) {
 	for profile, want := range map[string]int{"": 480, bgp.ProfileLan: 480, bgp.ProfileVM: 1080, bgp.ProfileHold: 3180} {
@@ -77,6 +87,18 @@ func TestOf_Timings(t *testing.T) {
 	c := cluster("", "")
 	if c.Platform = spec.VSphere; of(t, c).Timing.Profile != bgp.ProfileVM {
 		t.Error("virtual machines have the timing of bare metal")
+	}
+	mixed := cluster("", bgp.ProfileVM)
+	mixed.Routing.BGP.Racks = mixed.Routing.BGP.Racks[:2]
+	mixed.Routing.BGP.Racks[0].Timing, mixed.Routing.BGP.Racks[1].Timing = bgp.ProfileHold, bgp.ProfileLan
+	if p := of(t, mixed); p.Model.Profile != bgp.ProfileHold || p.Timing.Profile != bgp.ProfileHold || p.Fastest().Profile != bgp.ProfileLan {
+		t.Errorf("two racks: the slowest timing is %+v, the fastest %+v", p.Model, p.Fastest())
+	}
+	for i := range mixed.Routing.BGP.Racks {
+		mixed.Routing.BGP.Racks[i].Timing = bgp.ProfileLan
+	}
+	if p := of(t, mixed); p.Model.Profile != bgp.ProfileLan {
+		t.Errorf("no rack has the timing %+v", p.Model)
 	}
 	for _, b := range of(t, cluster("", "")).Bounds {
 		if b.Ms < b.DarkMs || b.Why == "" || b.Failure == "" {

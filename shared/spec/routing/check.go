@@ -37,7 +37,8 @@ func (d Draft) Speaks() bool { return d.Management() == BGP || d.Management() ==
 func (d Draft) Check(r *document.Report, around Around) {
 	r.OneOf(d.management, string(VRRP), string(BGP), string(Both))
 	r.OneOf(d.mode, ECMP, Preferred)
-	d.timers.Check(r, Timers{})
+	usual := Usual(around.Addresses.Platform)
+	d.timers.Check(r, usual)
 	d.checkFormer(r, around.Former)
 	former := around.Former.Value == string(Both)
 	speaks := d.Speaks() || former
@@ -59,14 +60,19 @@ func (d Draft) Check(r *document.Report, around Around) {
 	d.checkSession(r)
 	d.checkPolicy(r, around)
 	d.checkElections(r, around)
-	if !d.whole || len(d.racks) == 0 {
-		if len(d.racks) == 0 {
-			r.Errorf(d.At, "has no racks: add one for each network of hosts")
-		}
+	switch n := len(d.racks); {
+	case n == 0:
+		r.Errorf(d.At, "has no racks: add one for each network of hosts")
+		return
+	case n > mostRacks:
+		r.Errorf(d.racks[mostRacks].at, "is one rack too many: list %d at most", mostRacks)
+		return
+	case !d.whole:
 		return
 	}
 	for i, rack := range d.racks {
 		d.checkRack(r, rack, d.racks[:i], around)
+		rack.timers.Check(r, d.timers.Values().Over(usual))
 	}
 	d.checkPasswords(r)
 	d.checkVIPs(r, around)
@@ -99,7 +105,7 @@ func (d Draft) checkSession(r *document.Report) {
 			asn.Value)
 	}
 	for _, c := range d.communities {
-		r.Refuse(c, parseCommunity(c.Value))
+		r.Refuse(c, noCommunity(c.Value))
 	}
 }
 
@@ -147,7 +153,6 @@ func (d Draft) checkRack(r *document.Report, one rack, before []rack, around Aro
 	case one.name.OK && name.NoHost(one.name.Value) != "":
 		r.Refuse(one.name, "is no name of a rack: write letters, digits and dashes")
 	}
-	one.timers.Check(r, d.timers.Values())
 	for _, other := range before {
 		if one.name.OK && one.name.Value == other.name.Value {
 			r.Errorf(one.name.At, "is the name of another rack too, %s: choose another one",
@@ -165,7 +170,11 @@ func (d Draft) checkRack(r *document.Report, one rack, before []rack, around Aro
 		r.Errorf(n.At, "%s is in no machine network, so no host has an address in it: add it to "+
 			"machineNetworks, or correct it", n.Value)
 	}
-	for i, p := range one.peers {
+	if len(one.peers) > mostPeers {
+		r.Errorf(one.peers[mostPeers].at, "is one router too many: list %d at most for a rack",
+			mostPeers)
+	}
+	for i, p := range one.peers[:min(len(one.peers), mostPeers)] {
 		d.checkPeer(r, p, one)
 		if j := slices.IndexFunc(one.peers[:i], p.same); j >= 0 {
 			r.Errorf(p.at, "is the same router as the one %s: remove one of the two",
@@ -209,7 +218,15 @@ func (d Draft) checkPeer(r *document.Report, p peer, of rack) {
 		r.Errorf(a.At, "%s is not in the network of its rack, %s, so that packets for it leave "+
 			"by a router: write hops: 2 if that is so", a.Value, of.network.Value)
 	}
-	if s := p.source; s.OK && p.address.OK && s.Value.Is4() != p.address.Value.Is4() {
+	if p.link.Given && p.ttl.Value {
+		r.Errorf(p.ttl.At, "has no effect with an interface, as no router passes packets with "+
+			"link-local addresses on: remove it, or write the router's address")
+	}
+	switch s := p.source; {
+	case s.Given && p.link.Given:
+		r.Errorf(s.At, "has no effect with an interface, whose link-local address is the source: "+
+			"remove it, or write the router's address")
+	case s.OK && p.address.OK && s.Value.Is4() != p.address.Value.Is4():
 		r.Errorf(s.At, "%s is of another family than the router's address %s", s.Value,
 			p.address.Value)
 	}

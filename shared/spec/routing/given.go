@@ -40,7 +40,7 @@ func givenRack(r *document.Report, at string, s Rack) rack {
 			source:  grammar.As(r, valid(at+".source", p.Source), grammar.Addr),
 			asn:     grammar.Set(at+".asn", external), number: p.ASN,
 			hops: grammar.SetNumber(at+".hops", p.Hops, p.Hops != 0),
-			ttl:  document.Scalar[bool]{Value: p.TTLSecurity}}
+			ttl:  document.Given(p.TTLSecurity, document.Field(at+".ttlSecurity"))}
 		if p.ASN != 0 {
 			one.asn = grammar.Set(at+".asn", fmt.Sprint(p.ASN))
 			grammar.As(r, one.asn, parseASN)

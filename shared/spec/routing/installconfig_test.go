@@ -91,6 +91,7 @@ func TestInstallConfig_Check(t *testing.T) {
 		"two passwords":          {"peerAddress: 10.9.0.1,", "peerAddress: 10.1.0.1, password: another,", "198.51.100.5", "differs from that of the same router, at line 5"},
 		"a blank in a password":  {"password: s3cret", "password: s3 cret", "198.51.100.5", "peers[0].password: has a blank or a control character"},
 		"a password too long":    {"password: s3cret", "password: " + strings.Repeat("s3cret", 14), "198.51.100.5", "has 84 bytes"},
+		"nine routers of a host": {"{name: m1}", "{name: m1, bgpPeers: [" + strings.Repeat("{peerAddress: 10.9.0.1, peerASN: 65103}, ", 9) + "]}", "198.51.100.5", "error: hosts[1].bgpPeers[8]: is one router too many: list 8 at most for a rack"},
 		"a VIP inside":           {"x", "x", "10.1.0.5", "error: vips[0]: 10.1.0.5 is in the network"},
 		"a router of no network": {"peerAddress: 10.2.0.1", "peerAddress: 10.7.0.1", "198.51.100.5", "10.7.0.1 is not in the network of its rack"},
 	} {

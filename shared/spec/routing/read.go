@@ -3,7 +3,6 @@ package routing
 import (
 	"net/netip"
 	"strconv"
-	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/bgp"
 	"github.com/onprem-infra/onprem-infra/shared/secret"
@@ -70,10 +69,6 @@ func Read(r *document.Reader, spec document.Map) Draft {
 	}
 	racks, ok := r.List(o.Get("racks"))
 	d.whole = ok
-	if len(racks) > mostRacks {
-		r.Errorf(racks[mostRacks].At, "is one rack too many: list %d at most", mostRacks)
-		racks, d.whole = racks[:mostRacks], false
-	}
 	for _, e := range racks {
 		d.racks = append(d.racks, readRack(r, e))
 	}
@@ -86,11 +81,6 @@ func readRack(r *document.Reader, v document.Value) rack {
 	out := rack{at: o.At, name: r.Text(o.Get("name")), timers: timers.Read(r, o),
 		network: grammar.As(&r.Report, r.Text(o.Get("network")), grammar.CIDR)}
 	peers, _ := r.List(o.Get("peers"))
-	if len(peers) > mostPeers {
-		r.Errorf(peers[mostPeers].At, "is one router too many: list %d at most for a rack",
-			mostPeers)
-		peers = peers[:mostPeers]
-	}
 	for _, e := range peers {
 		out.peers = append(out.peers, readPeer(r, e))
 	}
@@ -136,16 +126,14 @@ func parseASN(text string) (bgp.ASN, string) {
 	return a, ""
 }
 
-// parseCommunity reads a community: two numbers of 16 bits (RFC 1997).
-func parseCommunity(text string) string {
-	high, low, ok := strings.Cut(text, ":")
-	for _, half := range []string{high, low} {
-		if _, err := strconv.ParseUint(half, 10, 16); err != nil {
-			ok = false
-		}
-	}
-	if !ok {
+// noCommunity is why a text is no community for routes to a VIP, empty if it is one.
+func noCommunity(text string) string {
+	switch c, err := bgp.ParseCommunity(text); {
+	case err != nil:
 		return "is no community: write two numbers from 0 to 65535, such as 64512:100"
+	case c.Reserved():
+		return "is reserved (RFC 1997), and has routers keep the route to themselves: write one " +
+			"whose first number is below 65535, such as 64512:100"
 	}
 	return ""
 }

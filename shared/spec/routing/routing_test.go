@@ -9,6 +9,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 	"github.com/onprem-infra/onprem-infra/shared/spec/network"
+	"github.com/onprem-infra/onprem-infra/shared/spec/platform"
 )
 
 // good is a description of two racks, with a line for each thing, which tests change.
@@ -115,6 +116,13 @@ func many(n int) (lines string) {
 	return lines
 }
 
+func manyRacks(n int) (lines string) {
+	for i := range n {
+		lines += fmt.Sprintf("  - {name: r%d}\n", i)
+	}
+	return lines
+}
+
 // TestCheck holds that each contradiction is found at its line, and nothing else with it.
 func TestCheck(t *testing.T) {
 	const networks, vip = "10.1.0.0/24, 10.2.0.0/24", "198.51.100.5"
@@ -134,6 +142,9 @@ func TestCheck(t *testing.T) {
 		"a profile that is none":   {"timing: vm", "timing: compat", networks, vip, []string{"write one of lan, vm, hold"}},
 		"a depth that is none":     {"fabricDepth: 1", "fabricDepth: 4", networks, vip, []string{"4 is no number of levels"}},
 		"a community that is none": {`"64512:100"`, `"64512:65536"`, networks, vip, []string{"is no community"}},
+		"a reserved community":     {`"64512:100"`, `"65535:0"`, networks, vip, []string{`"65535:0" is reserved (RFC 1997)`}},
+		"a community of number 0":  {`"64512:100"`, `"0:0"`, networks, vip, []string{`"0:0" is reserved`}},
+		"a route server's":         {`"64512:100"`, `"0:100"`, networks, vip, nil},
 		"a misspelt field":         {"fabricDepth", "fabricdepth", networks, vip, []string{"spell it fabricDepth"}},
 		"no racks":                 {good[strings.Index(good, "  racks:"):], "", networks, vip, []string{"has no racks"}},
 		"racks that overlap":       {"network: 10.2.0.0/24", "network: 10.1.0.128/25", networks, vip, []string{"10.1.0.128/25 overlaps 10.1.0.0/24, at line 9"}},
@@ -151,6 +162,10 @@ func TestCheck(t *testing.T) {
 		"a distance that is none":  {"hops: 2", "hops: 0", networks, vip, []string{"0 is no distance", "10.9.0.1 is not in the network of its rack"}},
 		"hops over an interface":   {"asn: external", "asn: external, hops: 3", networks, vip, []string{"a router at the other end of an interface is 1 away"}},
 		"a source of the other":    {"source: 10.1.0.11", "source: '2001:db8::1'", networks, vip, []string{"2001:db8::1 is of another family"}},
+		"a source of an interface": {"interface: enp1s0", "interface: enp1s0, source: 10.2.0.11", networks, vip, []string{"16:35: error: bgp.racks[1].peers[0].source: has no effect with an interface"}},
+		"security of a link":       {"asn: external", "asn: external, ttlSecurity: true", networks, vip, []string{"16:55: error: bgp.racks[1].peers[0].ttlSecurity: has no effect with an interface"}},
+		"too many racks":           {"  - name: second\n", manyRacks(255) + "  - name: second\n", networks, vip, []string{"is one rack too many: list 256 at most"}},
+		"a hold time of a week":    {"timing: vm", "holdTime: 168h", networks, vip, []string{"a hold time of 168h0m0s is above 18h12m15s"}},
 		"a VIP inside":             {"x", "x", networks, "10.2.0.5", []string{"10.2.0.5 is in the network 10.2.0.0/24"}},
 		"both, and a VIP outside":  {"vipManagement: bgp\nbgp:\n  asn: 64512\n  mode: ecmp", "vipManagement: both\nbgp:\n  asn: 64512", networks, vip, []string{"198.51.100.5 is in no machine network"}},
 		"both, and a VIP inside":   {"vipManagement: bgp\nbgp:\n  asn: 64512\n  mode: ecmp", "vipManagement: both\nbgp:\n  asn: 64512", networks, "10.1.0.5", nil},
@@ -174,6 +189,32 @@ func TestCheck(t *testing.T) {
 		if !matched || len(got) > len(tt.want) {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)
 		}
+	}
+}
+
+// TestCheck_Platform holds timers to those that hosts of the platform have by default: virtual machines have
+// packets of BFD less often.
+func TestCheck_Platform(t *testing.T) {
+	text := strings.Replace(good, "timing: vm", "holdTime: 3s\n  bfdMultiplier: 10", 1)
+	for p, want := range map[platform.Platform]string{platform.BareMetal: "", platform.VSphere: "BFD detects a loss after 3s, not before the hold time of 3s ends"} {
+		a := around(t, "10.1.0.0/24, 10.2.0.0/24", "198.51.100.5")
+		a.Addresses.Platform = p
+		if _, got := check(t, text, a); want == "" && len(got) > 0 || !strings.Contains(strings.Join(got, "\n"), want) {
+			t.Errorf("%s: %q", p, got)
+		}
+	}
+}
+
+// TestGivenSettings_Bounds holds that what no document has is held to the bounds of one: every host reads it as one.
+func TestGivenSettings_Bounds(t *testing.T) {
+	a := around(t, "10.1.0.0/24, 10.2.0.0/24", "198.51.100.5")
+	s, _ := check(t, good, a)
+	for i := range 9 {
+		s.BGP.Racks[0].Peers = append(s.BGP.Racks[0].Peers, Peer{Address: netip.AddrFrom4([4]byte{10, 1, 0, byte(20 + i)}), ASN: 65101})
+	}
+	r := &document.Report{}
+	if GivenSettings(r, s).Check(r, a); len(r.Findings) != 1 || !strings.Contains(r.Findings[0].String(), "bgp.racks[0].peers[8]: is one router too many") {
+		t.Errorf("%v", r.Findings)
 	}
 }
 

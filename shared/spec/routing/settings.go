@@ -7,6 +7,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/bgp"
 	"github.com/onprem-infra/onprem-infra/shared/secret"
+	"github.com/onprem-infra/onprem-infra/shared/spec/platform"
 	"github.com/onprem-infra/onprem-infra/shared/spec/routing/timers"
 )
 
@@ -71,6 +72,16 @@ func (s Settings) Policy(controlPlane int) bgp.Policy {
 	return p
 }
 
+// Usual is the timing of a platform: virtual machines share their hosts with others.
+func Usual(p platform.Platform) bgp.Timing {
+	profile := bgp.ProfileVM
+	if p == platform.BareMetal {
+		profile = bgp.ProfileLan
+	}
+	t, _ := bgp.TimingOf(profile)
+	return t
+}
+
 // Rack is a group of hosts that have the same routers.
 type Rack struct {
 	// Name is that of the label or the file by which a host knows its rack; empty for a rack that
@@ -94,7 +105,7 @@ type Peer struct {
 // external is the word for an ASN that is not written.
 const external = "external"
 
-// The bounds of a description.
+// The bounds of a description, in whichever way it is written: every host holds its own to them.
 const (
 	mostRacks = 256
 	mostPeers = 8 // of a rack

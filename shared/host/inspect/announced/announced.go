@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	decide "github.com/onprem-infra/onprem-infra/shared/announcing"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
@@ -48,13 +49,27 @@ func Rack(i *inspect.Inspector, links addr.Snapshot) (routed.Rack, error) {
 	if err != nil {
 		return routed.Rack{}, fmt.Errorf("read by which label the host's rack is named: %w", err)
 	}
-	name, err := i.Hostname()
+	by, _ := i.Announces()
+	name, err := nameOf(i, memory.Nodes, links, by.VIPs.All())
 	if err != nil {
 		return routed.Rack{}, fmt.Errorf("read the host's name: %w", err)
 	}
-	by, _ := i.Announces()
 	return decide.Rack(by, decide.Host{Links: links, Name: name,
 		Rack: cmp.Or(strings.TrimSpace(string(file)), memory.Rack)})
+}
+
+// nameOf is this host's name as that of its Node, which its monitor goes by. Where that is not
+// known it is the one that kubelet makes of the host's own.
+func nameOf(
+	i *inspect.Inspector, nodes []member.Node, links addr.Snapshot, vips []netip.Addr,
+) (string, error) {
+	for _, some := range [][]member.Node{member.ControlPlane(nodes), member.Workers(nodes)} {
+		if name := member.Self(some, links, vips); name != "" {
+			return name, nil
+		}
+	}
+	name, err := i.Hostname()
+	return strings.ToLower(name), err
 }
 
 // Report is how this host announces VIPs; it must do that by its plan. What cannot be read is
@@ -90,7 +105,8 @@ func Counts(i *inspect.Inspector, r *announcing.Report, now time.Time) *judge.An
 		return nil
 	}
 	wrong := r.Faults(now)
-	a := &judge.Announced{Down: wrong.Down, Degraded: wrong.Degraded, Held: r.Held()}
+	a := &judge.Announced{Down: wrong.Down, Degraded: wrong.Degraded, Held: r.Held(),
+		Left: r.Speaker.Leaving || r.Speaker.Left}
 	if i.Plan.BGP == nil {
 		a.Down, a.Degraded = nil, append(a.Down, a.Degraded...)
 	}

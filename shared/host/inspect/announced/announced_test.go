@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
+	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/announced"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec/routing"
@@ -27,6 +29,10 @@ func TestRack(t *testing.T) {
 		t.Fatal(err)
 	}
 	memory := nodestate.Path
+	known := func(name string, controls bool) string {
+		return string(nodestate.Encode(nodestate.Memory{Nodes: []member.Node{{ControlPlane: controls,
+			Candidate: addr.Candidate{Name: name, InternalIPs: []netip.Addr{netip.MustParseAddr("192.0.2.11")}}}}}))
+	}
 	for _, tt := range []struct {
 		name, host, address string
 		files               map[string]string
@@ -36,6 +42,10 @@ func TestRack(t *testing.T) {
 		{"the label of its Node", "m0", "192.0.2.11/24", map[string]string{memory: `{"rack":"label"}`}, "label"},
 		{"the label alone", "m9", "203.0.113.1/24", map[string]string{memory: `{"rack":"label"}`}, "label"},
 		{"its own name", "m0", "192.0.2.11/24", map[string]string{memory: `{}`}, "m0"},
+		{"its own name, in other letters", "M0", "192.0.2.11/24", nil, "m0"},
+		{"the name of its Node", "other", "192.0.2.11/24", map[string]string{memory: known("m0", true)}, "m0"},
+		{"the name of its Node, a worker", "other", "192.0.2.11/24", map[string]string{memory: known("m0", false)}, "m0"},
+		{"the name of its Node, and another one's of the host", "m0", "192.0.2.11/24", map[string]string{memory: known("n1", true)}, "192.0.2.0/24"},
 		{"an address of its own", "m9", "192.0.2.11/24", nil, "192.0.2.0/24"},
 		{"a label of no rack", "m0", "192.0.2.11/24", map[string]string{memory: `{"rack":"gone"}`}, `named "gone"`},
 		{"none of them", "m9", "203.0.113.1/24", nil, "[203.0.113.1]"},

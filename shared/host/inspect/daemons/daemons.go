@@ -93,7 +93,7 @@ func (i Inspector) Monitors(ctx context.Context) (out []facts.Monitor) {
 		runs       bool
 	}
 	beside := "keepalived"
-	if !i.RunsVIP() {
+	if !i.Rooms.VIP {
 		beside = "speaker"
 	}
 	all := []monitor{

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/announcing"
 	"github.com/onprem-infra/onprem-infra/shared/bgp/message"
 	"github.com/onprem-infra/onprem-infra/shared/host/bgpprobe"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
@@ -55,9 +56,9 @@ func (i Inspector) Routed(ctx context.Context) *facts.Routed {
 	if i.Plan.BGP == nil || i.Live && !i.Speaks() {
 		return nil
 	}
-	f := &facts.Routed{NoBFD: i.Plan.BGP.Timing.BFDIntervalMs == 0}
 	links := i.Scope.Host.Links
 	rack, err := announced.Rack(i.Host, links)
+	f := &facts.Routed{NoBFD: err == nil && rack.Timing.BFDIntervalMs == 0}
 	if err != nil {
 		f.NoRack = err.Error()
 	}
@@ -96,24 +97,22 @@ func (i Inspector) silent(ctx context.Context) string {
 	return ""
 }
 
-// peers are the routers of a rack that have addresses: a rack without any has the host's gateways.
+// peers are the routers of a rack that have addresses: a rack without any has the host's gateways,
+// by the rules of its monitor.
 func (i Inspector) peers(rack routed.Rack) (all []routed.Peer) {
-	for _, p := range rack.Peers {
+	routers := rack.Peers
+	if len(routers) == 0 && (rack.Network.IsValid() || rack.Name != "") {
+		for _, p := range announcing.Gateways(i.Scope.Host.Links, announcing.VIPs(i.Plan, i.Role)) {
+			routers = append(routers, routed.Peer(p))
+		}
+	}
+	for _, p := range routers {
 		if p.Interface != "" {
 			i.Unseen.Add("router at "+p.Interface, errors.New("its address is not in the "+
 				"description: only the speaker finds it, by router advertisements"))
 			continue
 		}
 		all = append(all, p)
-	}
-	if len(rack.Peers) > 0 || !rack.Network.IsValid() && rack.Name == "" {
-		return all
-	}
-	for _, r := range i.Scope.Host.Links.Routes {
-		if gateway := r.Gateway; gateway.IsValid() && r.Destination.Bits() <= 0 &&
-			!gateway.IsLinkLocalUnicast() {
-			all = append(all, routed.Peer{Address: gateway})
-		}
 	}
 	return all
 }

@@ -95,8 +95,22 @@ func TestRouted_Plain(t *testing.T) {
 	}
 	i, q = node(t, false, nil)
 	i.Plan.BGP.Racks[0].Peers = nil
+	i.Scope.Host.Links.Routes = append(i.Scope.Host.Links.Routes,
+		addr.Route{Destination: netip.MustParsePrefix("0.0.0.0/0"), Gateway: netip.MustParseAddr("192.0.2.253"), Metric: 100},
+		addr.Route{Destination: netip.MustParsePrefix("::/0"), Gateway: netip.MustParseAddr("2001:db8::1")})
 	if i.Routed(t.Context()); len(q.asked) != 1 || q.asked[0].Router != netip.MustParseAddr("192.0.2.254") {
-		t.Errorf("the host's gateway: %+v", q.asked)
+		t.Errorf("the gateways that the speaker has sessions with: %+v", q.asked)
+	}
+	i, _ = node(t, false, nil)
+	other := i.Plan.BGP.Racks[0]
+	other.Name, other.Network, other.Timing.BFDIntervalMs = "b", netip.Prefix{}, 0
+	i.Plan.BGP.Racks, i.Plan.BGP.Timing = append(i.Plan.BGP.Racks, other), other.Timing
+	if f := i.Routed(t.Context()); f.NoBFD {
+		t.Error("another rack has sessions without BFD, and this host's has not")
+	}
+	i.Plan.BGP.Racks[0].Timing.BFDIntervalMs = 0
+	if f := i.Routed(t.Context()); !f.NoBFD {
+		t.Error("the host's rack has sessions without BFD")
 	}
 	i, q = node(t, false, nil)
 	i.Plan.BGP.Racks[0].Peers[0].Interface = "ens3"
@@ -118,6 +132,7 @@ func TestRouted_Plain(t *testing.T) {
 // more than a connection, and that the kernel's counters are compared then.
 func TestRouted_Live(t *testing.T) {
 	i, q := node(t, true, nil)
+	i.Scope.Host.Remote = true // no VIP is in a network of the host, which does not count to routers
 	f := i.Routed(t.Context())
 	if len(q.asked)+len(q.reached) > 0 || f.Report == nil || len(f.Report.Routers) != 2 || f.Drops != (facts.Drops{}) || f.Fault != "" || f.Passwords != nil {
 		t.Errorf("%+v, %+v", q, f)

@@ -57,6 +57,10 @@ func TestInspect_Announced(t *testing.T) {
 			s.Sessions[1] = spoken.Session{Peer: "192.0.2.2", State: "Active", Why: "Notification received", Code: "060A"}
 		}, judge.Degraded, "the session with router 192.0.2.2 is Active: the last one ended by notification 6/10: BFD", "router 192.0.2.2 (AS 65102): Active"},
 		{"no session", func(_ *spoken.Config, _ *spoken.Wish, s *spoken.Status) { s.Sessions = nil }, judge.Down, "this host has no session with any router", "not known"},
+		{"left in order", func(_ *spoken.Config, _ *spoken.Wish, s *spoken.Status) {
+			s.Left, s.Sessions, s.VIPs, s.Daemons = true, nil, nil, nil
+		}, judge.OK,
+			"this host leaves VIPs to others, and announces none", "speaker: it has left in order"},
 		{"silence", func(_ *spoken.Config, _ *spoken.Wish, s *spoken.Status) { s.At = s.At.Add(-time.Minute) }, judge.Degraded, "the speaker is silent", "nothing for 1m1s"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -76,7 +80,7 @@ func TestInspect_Announced(t *testing.T) {
 }
 
 // TestInspect_AnnouncedByOthers holds what hosts report of VIPs that other hosts announce: one of no cluster
-// cannot see them, and a remote worker is not to announce any.
+// cannot see them, and an arbiter is not to announce any.
 func TestInspect_AnnouncedByOthers(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
@@ -85,7 +89,7 @@ func TestInspect_AnnouncedByOthers(t *testing.T) {
 		why   string
 	}{
 		{"a plain host", nil, judge.Unknown, "it could not be seen whether a host announces the VIPs"},
-		{"a remote worker", map[string]string{inspect.SpeakerManifest: "", vip.AgreedDir + "/remote-worker": ""}, judge.OK, "other hosts announce the VIPs"},
+		{"an arbiter", map[string]string{inspect.CoreDNSManifest: ""}, judge.OK, "other hosts announce the VIPs"},
 	} {
 		host := announcer(t, nil)
 		host.Files.Root = t.TempDir()
@@ -93,6 +97,16 @@ func TestInspect_AnnouncedByOthers(t *testing.T) {
 		if r := status.Inspect(t.Context(), host); r.BGP != nil || r.Verdict.Level != tt.level || !strings.HasPrefix(r.Verdict.Why[0], tt.why) {
 			t.Errorf("%s: %+v, %+v", tt.name, r.Verdict, r.BGP)
 		}
+	}
+}
+
+// TestInspect_AnnouncedAfar holds that a node which can hold no VIP by VRRP, as none is in its networks, is judged by
+// what it announces.
+func TestInspect_AnnouncedAfar(t *testing.T) {
+	host := announcer(t, func(_ *spoken.Config, _ *spoken.Wish, s *spoken.Status) { s.Sessions = nil })
+	fakehost.Write(t, host.Files, map[string]string{vip.AgreedDir + "/remote-worker": ""})
+	if r := status.Inspect(t.Context(), host); !r.Remote || r.BGP == nil || r.Verdict.Level != judge.Down || !strings.HasPrefix(r.Verdict.Why[0], "this host has no session with any router") {
+		t.Errorf("%+v, %+v", r.Verdict, r.BGP)
 	}
 }
 

@@ -45,7 +45,7 @@ func Inspect(ctx context.Context, host *inspect.Inspector) Report {
 	if err == nil {
 		r.Daemon = daemon(supervisor)
 	}
-	if runs.Speaks && !remote {
+	if runs.Speaks {
 		r.BGP = new(announced.Report(i.Inspector, links, unseen))
 	}
 	entries, err := i.journal()

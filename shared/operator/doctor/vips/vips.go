@@ -179,11 +179,13 @@ func Stale(f facts.Facts) (out facts.Faults) {
 	return out
 }
 
-// held is an address as this host has it, with its link, as words of iproute2's.
+// held is an address as this host has it for a link, with that, as words of iproute2's.
 func held(f facts.Facts, v facts.VIP) string {
-	for _, l := range f.Host.Links.Links {
+	links := f.Host.Links
+	on := cmp.Or(links.HolderOf(v.Address), links.LinkOf(v.Address))
+	for _, l := range links.Links {
 		for _, a := range l.Addresses {
-			if a.Prefix.Addr() == v.Address {
+			if l.Name == on && a.Prefix.Addr() == v.Address {
 				return fmt.Sprintf("%s dev %s", a.Prefix, l.Name)
 			}
 		}

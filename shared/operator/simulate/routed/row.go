@@ -90,7 +90,7 @@ func (t *Tally) Done() Row {
 	slices.Sort(t.row.Broken)
 	if slices.Sort(t.last); len(t.last) > 0 {
 		t.row.Min, t.row.Max = ms(t.last[0]), ms(t.last[len(t.last)-1])
-		t.row.Median = ms(t.last[len(t.last)/len([]int{t.own, t.other})])
+		t.row.Median = ms(t.last[len(t.last)/2])
 	}
 	t.row.Own, t.row.Others = percent(t.own, t.flows), percent(t.other, t.flows)
 	t.row.OK = len(t.row.Broken) == 0

@@ -43,7 +43,7 @@ func TestFind(t *testing.T) {
 			got = append(got, fmt.Sprintf("%d to %d %v %t", g.From/time.Millisecond, g.To/time.Millisecond, g.Serving, g.Open))
 		}
 		var page strings.Builder
-		if err := timeline.HTML(&page, line); err != nil {
+		if err := (timeline.Page{Timelines: []timeline.Timeline{line}}).Write(&page); err != nil {
 			t.Fatal(err)
 		}
 		if _, text, drawn := strings.Cut(page.String(), ">no announcer"); drawn {

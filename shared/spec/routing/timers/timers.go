@@ -108,8 +108,8 @@ func (t Draft) given() bool {
 		t.Multiplier.Given
 }
 
-// Check holds timers, which are over those of all racks, to what BGP and BFD have.
-func (t Draft) Check(r *document.Report, base Timers) {
+// Check holds timers, which are in the place of those of a base, to what BGP and BFD have.
+func (t Draft) Check(r *document.Report, base bgp.Timing) {
 	r.OneOf(t.Profile, profiles()...)
 	if !t.given() {
 		return
@@ -125,8 +125,7 @@ func (t Draft) Check(r *document.Report, base Timers) {
 	case t.Keepalive.Given:
 		at = t.Keepalive.At
 	}
-	usual, _ := bgp.TimingOf(bgp.ProfileLan)
-	for _, wrong := range t.Values().Over(base.Over(usual)).Wrong() {
+	for _, wrong := range t.Values().Over(base).Wrong() {
 		r.Errorf(at, "%s", wrong)
 	}
 }

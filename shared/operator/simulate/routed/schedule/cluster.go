@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -92,6 +91,10 @@ func Of(p plan.Plan, masters int) (c Cluster, err error) {
 			"nothing to simulate", p.Cluster.Name)
 	}
 	c.Topology = c.topology()
+	if slices.ContainsFunc(c.Boxes[c.Hosts:], func(b Box) bool { return b.Number == 0 }) {
+		return c, fmt.Errorf("cluster %s: its routers, with those above the racks, have more AS "+
+			"numbers than simulate takes, 64", p.Cluster.Name)
+	}
 	return c, nil
 }
 
@@ -107,7 +110,7 @@ func (c Cluster) Sized(masters, ingress int) Cluster {
 func routers(rack int, r routed.Rack) (all []string) {
 	var six []string
 	for i, p := range r.Peers {
-		number := cmp.Or(fmt.Sprint(p.ASN), "0")
+		number := fmt.Sprint(p.ASN)
 		if p.ASN == 0 {
 			number = fmt.Sprintf("of leaf %d-%d", rack, i)
 		}

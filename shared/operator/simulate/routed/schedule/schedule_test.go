@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/plan/routed"
 	"github.com/onprem-infra/onprem-infra/test/racks"
 )
 
@@ -27,6 +28,12 @@ func TestOf(t *testing.T) {
 		"announce no VIP to routers":        func(p *plan.Plan) int { p.BGP = nil; return 3 },
 		"simulate takes 16 of each at most": func(*plan.Plan) int { return 17 },
 		"has no racks":                      func(p *plan.Plan) int { p.BGP.Racks = nil; return 3 },
+		"more AS numbers than simulate takes": func(p *plan.Plan) int {
+			rack := p.BGP.Racks[0]
+			rack.Peers = make([]routed.Peer, 4) // of whichever number each
+			p.BGP.Racks = slices.Repeat([]routed.Rack{rack}, 16)
+			return 3
+		},
 	} {
 		p := racks.Fabrics()["one rack"].Plan(t)
 		if _, err := Of(p, change(&p)); err == nil || !strings.Contains(err.Error(), want) {

@@ -71,7 +71,7 @@ func (t Topology) FindLink(name string) int {
 	return -1
 }
 
-// routersOf names the routers of a level: with two of each, the loss of one is survived.
+// two are the routers of a group above the racks: the loss of one is survived.
 func two() []int { return []int{0, 1} }
 
 // topology builds the fabric: the racks' routers, spines above groups of racks, and with a deeper
@@ -138,6 +138,7 @@ type numbers struct {
 	known []string
 }
 
+// of is the bit of a number; 0 if there is none left.
 func (n *numbers) of(number string) uint64 {
 	i := slices.Index(n.known, number)
 	if i < 0 {

@@ -17,7 +17,6 @@ var (
 	Connects = Span{50 * ms, 1000 * ms} // until the next try to reach a router
 	Wire     = time.Duration(ms)        // a message to arrive
 	Resends  = 200 * ms                 // TCP a message that was lost
-	Sent     = Span{0, 95 * ms}         // the last packet before a loss, of an interval of 100 ms
 	BFDUp    = Span{100 * ms, 900 * ms} // BFD, after its session
 	Starts   = Span{100 * ms, 400 * ms} // a daemon of FRR to start again
 	AllStart = Span{800 * ms, 1500 * ms}

@@ -59,7 +59,7 @@ func (w *World) Quorum(h *Host) bool {
 			}
 		}
 	}
-	return reached*len([]bool{h.On, h.Joined}) > members
+	return 2*reached > members
 }
 
 // backed reports whether a node's balancer answers with a server that is up.

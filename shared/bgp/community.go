@@ -1,0 +1,46 @@
+package bgp
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Community is a mark of a route, which routers go by (RFC 1997): two numbers of 16 bits.
+type Community uint32
+
+// ParseCommunity reads two numbers as 64512:100. It takes reserved ones too, see Reserved.
+func ParseCommunity(text string) (Community, error) {
+	high, low, _ := strings.Cut(text, ":")
+	h, errHigh := strconv.ParseUint(high, 10, 16)
+	l, errLow := strconv.ParseUint(low, 10, 16)
+	if errHigh != nil || errLow != nil {
+		return 0, fmt.Errorf("%q is no community: write two numbers from 0 to 65535, such as "+
+			"64512:100", text)
+	}
+	return Community(h<<16 | l), nil
+}
+
+// Reserved reports whether a community has a meaning to all routers, or may get one: they keep such
+// a route to themselves, or drop what it leads to. FRR has names for some, 0:0 among them. Others
+// below 1:0 are reserved too (RFC 1997), but are in use: they have a route server leave out an AS.
+func (c Community) Reserved() bool { return c == 0 || c>>16 == 65535 }
+
+func (c Community) String() string { return fmt.Sprintf("%d:%d", c>>16, c&0xffff) }
+
+// Communities are communities in the order and the spelling in which FRR has them, each once: a
+// host compares what FRR has with what it should have.
+func Communities(texts []string) (spelled []string) {
+	var all []Community
+	for _, text := range texts {
+		if c, err := ParseCommunity(text); err == nil {
+			all = append(all, c)
+		}
+	}
+	slices.Sort(all)
+	for _, c := range slices.Compact(all) {
+		spelled = append(spelled, c.String())
+	}
+	return spelled
+}
