@@ -169,8 +169,8 @@ func (f files) plan(std streams) (*provision.Plan, error) {
 func (f files) compiled(std streams) (p plan.Plan, err error) {
 	text, err := readFile(f.cluster)
 	if errors.Is(err, fs.ErrNotExist) {
-		return p, usage("this host has no %s, so it is no bootstrap machine: name a description "+
-			"with -c", f.cluster)
+		return p, fmt.Errorf("this host has no %s, so it is no bootstrap machine: name a "+
+			"description with -c", f.cluster)
 	}
 	if err != nil {
 		return p, err

@@ -120,8 +120,14 @@ func TestHostsDisks(t *testing.T) {
 	}
 }
 
-// TestHosts_None holds what is said of a description without BMCs, and of missing files.
+// TestHosts_None holds what is said of a description without BMCs, of missing files, and on a host
+// that is no bootstrap machine.
 func TestHosts_None(t *testing.T) {
+	for _, args := range [][]string{{"hosts"}, {"hosts", "disks"}} {
+		if o := invoke(t, "", args...); o.code != exitHost || !strings.Contains(o.err, "it is no bootstrap machine") {
+			t.Errorf("%q: exit %d: %s", args, o.code, o.err)
+		}
+	}
 	o := invoke(t, clusterWith("none", "", ""), "hosts", "-c", "-")
 	if o.code != 1 || !strings.Contains(o.err, "no host of the description has a BMC") {
 		t.Errorf("exit %d: %s", o.code, o.err)
