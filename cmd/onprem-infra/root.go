@@ -86,6 +86,7 @@ func group(use, short string, verbs ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs, RunE: noVerb}
 	cmd.AddCommand(verbs...)
 	cmd.Example = examplesOf(cmd)
+	needsVerb(cmd)
 	return cmd
 }
 
