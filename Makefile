@@ -8,7 +8,7 @@ VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo lates
 REVISION = $(shell git rev-parse HEAD 2>/dev/null)
 # Times in the image are the commit's, so that it is the same whenever it is built.
 SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
-# A module of its own: who imports the project does not depend on CoreDNS.
+# A module of its own: programs that import the project do not depend on CoreDNS.
 COREDNS := cmd/onprem-coredns
 # Where what has been built is, and where it is installed; DESTDIR is put before that, for who makes a package of it.
 BIN := bin
@@ -61,7 +61,7 @@ check: tools ## formatting, vet, staticcheck, laws, generated files up to date
 	$(GO) test $(TAGS) -run '^TestReference' ./cmd/onprem-infra
 
 test: export ONPREM_INFRA_REQUIRE := 1
-test: setup build ## everything that must hold: real daemons, a boot, a hand-over, some chaos
+test: setup build ## everything that must hold: real daemons, a boot, a handover, some chaos
 	@GO='$(GO)' TAGS='$(TAGS)' COREDNS='$(COREDNS)' MAKE='$(MAKE)' test/all
 
 fresh: ## make test of the last commit on a bare machine; SUITE=trixie: on Debian 13
@@ -97,7 +97,7 @@ scars: setup ## bring each bug of the history back and see its test fail; then t
 	@$(GO) test $(TAGS) -timeout 240m -count 1 -v -run Replay ./test/scars; replayed=$$?; \
 		GO='$(GO)' TOOL='$(GREMLINS)' ROOMS='$(PURE)' test/mutants && exit $$replayed
 
-demo: ## the life of a cluster: bootstrap, nodes, hand-over, one rebooted, one lost
+demo: ## the life of a cluster: bootstrap, nodes, handover, one rebooted, one lost
 	@test/demo/announce
 	@began=$$(date +%s); $(MAKE) --no-print-directory setup build && \
 		$(GO) run $(TAGS) ./test/demo -began $$began

@@ -35,5 +35,6 @@ func completionCommand(root *cobra.Command) {
 			shell.Example = shellExamples()[shell.Name()]
 		}
 		c.Args, c.RunE, c.Example = cobra.ArbitraryArgs, noVerb, examplesOf(c)
+		needsVerb(c)
 	}
 }

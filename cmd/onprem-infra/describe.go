@@ -38,10 +38,10 @@ func describeCommand(std streams) *cobra.Command {
 	cmd.Flags().StringVar(&to, "to", plan.Path, "where to write the cluster description")
 	cmd.Flags().StringVar(&passwords, "passwords", spoken.PasswordsFile,
 		"where to write the routers' passwords")
-	cmd.RunE = func(*cobra.Command, []string) error {
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		text, err := readFile(from)
 		if errors.Is(err, fs.ErrNotExist) {
-			return usage("there is no file %s: name one that exists with --from", from)
+			return noOperatorFile(from, cmd.Flags().Changed("from"))
 		}
 		if err != nil {
 			return err
@@ -60,6 +60,15 @@ func describeCommand(std streams) *cobra.Command {
 		return writeOrRemove(std, to, files.Cluster, 0o644)
 	}
 	return cmd
+}
+
+// noOperatorFile is wrong usage only if the flag names the file.
+func noOperatorFile(path string, named bool) error {
+	if named {
+		return usage("there is no file %s: name one that exists with --from", path)
+	}
+	return fmt.Errorf("this host has no %s, so no Machine Config Operator describes a cluster to "+
+		"it: run the command on a host that has one, or name such a file with --from", path)
 }
 
 // writeOrRemove writes a file that has changed, or removes that of nil.

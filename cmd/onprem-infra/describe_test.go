@@ -92,6 +92,9 @@ func TestDescribe(t *testing.T) {
 	if got := invoke(t, "", "describe", "--from", filepath.Join(dir, "none")); got.code != exitUsage || !strings.Contains(got.err, "there is no file") {
 		t.Errorf("%+v", got)
 	}
+	if got := invoke(t, "", "describe", "--to", to, "--passwords", passwords); got.code != exitHost || !strings.Contains(got.err, "this host has no /etc/onprem-infra-speaker/operator.json") {
+		t.Errorf("on a host without the operator's file: %+v", got)
+	}
 	if got := invoke(t, "", "describe", "--from", from, "--to", filepath.Join(dir, "none", "x"), "--passwords", passwords); got.code != exitHost {
 		t.Errorf("a description that cannot be written: %+v", got)
 	}

@@ -4,7 +4,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -61,8 +60,8 @@ With --images it also asks for the files that hosts need (osImage, the ramdisk),
 them: whether they are there, and whether the machine's disk and the hosts' memory have room.
 Digests show after a transfer alone.
 
-Exit code 0: nothing is wrong; 1: something is. A finding marked as a warning is nothing wrong. With
--o json it prints one object; its fields stay:
+Exit code 0: nothing is wrong; 1: something is. A finding marked as a warning is nothing wrong,
+unless --strict is given. With -o json it prints one object; its fields stay:
   at, cluster, live, nodeIPs, checks[] (their names, in the order of causes),
   findings[]{check,severity,` + "looked" + `,seen,do} (severity: error or warning),
   unseen[] (what could not be inspected, in words)
@@ -108,12 +107,13 @@ func doctorCommand(std streams) *cobra.Command {
 		}
 		ctx, cancel := untilStopped(cmd.Context())
 		defer cancel()
+		how := printing{format: *format, quiet: quiet, strict: in.strict}
+		how.patience, how.progress = link.patience()
 		if link.link != "" {
-			return link.run(ctx, std, m, *format, quiet)
+			return link.run(ctx, std, m, how)
 		}
 		if hosts {
-			patience, progress := link.patience()
-			return doctorHosts(ctx, std, in, printing{*format, quiet, patience, progress})
+			return doctorHosts(ctx, std, in, how)
 		}
 		host, err := doctorHost(std, m, in, routers)
 		if err != nil {
@@ -126,7 +126,7 @@ func doctorCommand(std streams) *cobra.Command {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("it was stopped before it had seen all: %w", err)
 		}
-		return printDoctor(std, report, *format)
+		return printReport(std, how, report)
 	}
 	return cmd
 }
@@ -136,30 +136,11 @@ func peerAddresses(peers []string) (out []netip.Addr, err error) {
 	for _, text := range peers {
 		a, err := netip.ParseAddr(text)
 		if err != nil {
-			return nil, usage("--peer %q is no address", text)
+			return nil, usage("--peer %q is no address: write one such as 192.0.2.22", text)
 		}
 		out = append(out, a)
 	}
 	return out, nil
-}
-
-// printDoctor prints a report; errors in it are a negative answer.
-func printDoctor(std streams, r diagnose.Report, format string) error {
-	text := r.Text(width())
-	if format == "json" {
-		all, err := json.MarshalIndent(r, "", "  ")
-		if err != nil {
-			return fmt.Errorf("print the findings: %w", err)
-		}
-		text = string(all) + "\n"
-	}
-	if _, err := fmt.Fprint(std.out, text); err != nil {
-		return err
-	}
-	if doctor.Errors(r.Findings) {
-		return negative(nil)
-	}
-	return nil
 }
 
 // doctorFirst fits what the first inspection found to this terminal.

@@ -72,6 +72,7 @@ func (p *provisioningFlags) register(cmd *cobra.Command) {
 type printing struct {
 	format string
 	quiet  bool
+	strict bool // warnings are errors
 	// patience is how long to wait for the switch, and progress what the progress line has for it.
 	patience time.Duration
 	progress string
@@ -94,15 +95,16 @@ func doctorHosts(ctx context.Context, std streams, in *input, how printing) erro
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("it was stopped before it had seen all: %w", err)
 	}
-	return printReport(std, how.format, report, len(report.Findings))
+	return printReport(std, how, report)
 }
 
-// printReport prints a report. Its answer is negative if there are findings.
-func printReport(
-	std streams, format string, report interface{ Text(layout.Width) string }, findings int,
-) error {
+// printReport prints a report. Its answer is negative if something is wrong.
+func printReport(std streams, how printing, report interface {
+	Text(layout.Width) string
+	Faulty(strict bool) bool
+}) error {
 	text := report.Text(width())
-	if format == "json" {
+	if how.format == "json" {
 		all, err := json.MarshalIndent(report, "", "  ")
 		if err != nil {
 			return fmt.Errorf("print the findings: %w", err)
@@ -112,7 +114,7 @@ func printReport(
 	if _, err := fmt.Fprint(std.out, text); err != nil {
 		return err
 	}
-	if findings > 0 {
+	if report.Faulty(how.strict) {
 		return negative(nil)
 	}
 	return nil
@@ -169,13 +171,21 @@ func readyHost(std streams, in *input, own files) (h readiness.Host, err error) 
 
 // check holds that the flags are used together, and without those of a cluster.
 func (p *provisioningFlags) check(cmd *cobra.Command) (err error) {
+	allowed := []string{"output", "quiet", "strict", "lldp"}
+	unused := []string{"peer", "joins", bgpPasswords}
+	hosts := cmd.Flags().Changed("provisioning")
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		switch of := strings.HasPrefix(f.Name, "provisioning-"); {
 		case err != nil:
 		case of && p.link == "":
 			err = usage("--%s takes --provisioning-link: name the link", f.Name)
-		case p.link != "" && !of && !slices.Contains([]string{"output", "quiet", "lldp"}, f.Name):
+		case p.link != "" && !of && !slices.Contains(allowed, f.Name):
 			err = usage("--provisioning-link inspects that link alone: leave --%s out", f.Name)
+		case hosts && slices.Contains(unused, f.Name):
+			err = usage("--provisioning inspects the network and the BMCs of hosts alone: leave "+
+				"--%s out", f.Name)
+		case f.Name == "lldp" && p.link == "" && !hosts:
+			err = usage("--lldp takes --provisioning-link or --provisioning: add one of them")
 		}
 	})
 	return err
@@ -194,13 +204,15 @@ func (p *provisioningFlags) wanted() (facts.Provisioning, error) {
 		} else if m, err := mac.Parse(text); err == nil {
 			f.Expected.MACs = append(f.Expected.MACs, m)
 		} else {
-			return f, usage("--provisioning-server %q is neither an address nor a MAC", text)
+			return f, usage("--provisioning-server %q is neither an address nor a MAC: write one "+
+				"such as 172.22.0.2 or 52:54:00:00:00:02", text)
 		}
 	}
 	for _, text := range p.address {
 		a, err := netip.ParseAddr(text)
 		if err != nil {
-			return f, usage("--provisioning-address %q is no address", text)
+			return f, usage("--provisioning-address %q is no address: write one such as "+
+				"172.22.0.3", text)
 		}
 		f.Own = append(f.Own, a.Unmap())
 	}
@@ -212,7 +224,7 @@ func (p *provisioningFlags) wanted() (facts.Provisioning, error) {
 
 // run inspects the link and prints the findings.
 func (p *provisioningFlags) run(
-	ctx context.Context, std streams, m *monitor, format string, quiet bool,
+	ctx context.Context, std streams, m *monitor, how printing,
 ) error {
 	wanted, err := p.wanted()
 	if err != nil {
@@ -221,13 +233,13 @@ func (p *provisioningFlags) run(
 	if wanted.Live, err = file.Exists(m.cluster); err != nil {
 		return err
 	}
-	probes, waits := provisioning.HostProbes(), ""
-	probes.Patience, waits = p.patience()
-	line := startProgress(std, quiet, "asking which servers answer on "+p.link+waits)
+	probes := provisioning.HostProbes()
+	probes.Patience = how.patience
+	line := startProgress(std, how.quiet, "asking which servers answer on "+p.link+how.progress)
 	report := diagnose.Provisioning(ctx, probes, wanted)
 	line.Done()
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("it was stopped before it had seen all: %w", err)
 	}
-	return printReport(std, format, report, len(report.Findings))
+	return printReport(std, how, report)
 }

@@ -195,7 +195,7 @@ func TestDoctorHosts(t *testing.T) {
 			t.Errorf("the help does not name %s of a finding", name)
 		}
 	}
-	if o := invoke(t, "", "doctor", "--provisioning"); o.code != exitUsage || !strings.Contains(o.err, "name a description with -c") {
+	if o := invoke(t, "", "doctor", "--provisioning"); o.code != exitHost || !strings.Contains(o.err, "name a description with -c") {
 		t.Errorf("%+v", o)
 	}
 	if o := invoke(t, clusterWith("none", "", ""), "doctor", "--provisioning", "-c", "-"); o.code != 1 || !strings.Contains(o.err, "has a BMC") {

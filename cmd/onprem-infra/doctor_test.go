@@ -4,12 +4,16 @@ package main
 
 import (
 	"encoding/json"
+	"io"
 	"strings"
 	"testing"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/diagnose"
+	"github.com/onprem-infra/onprem-infra/shared/host/readiness"
 	"github.com/onprem-infra/onprem-infra/shared/operator/doctor"
+	"github.com/onprem-infra/onprem-infra/shared/operator/doctor/provisioning"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
+	"github.com/onprem-infra/onprem-infra/shared/operator/layout"
 )
 
 // TestDoctorJSON holds the fields that scripts go by, and that the help names each.
@@ -20,12 +24,12 @@ func TestDoctorJSON(t *testing.T) {
 			{Check: doctor.CheckStale, Severity: doctor.Error, Fault: facts.Fault{Subject: "a", Seen: "b", Do: "c"}},
 		},
 	}
-	if err := printDoctor(streams{out: &out}, r, "json"); err == nil {
+	if err := printReport(streams{out: &out}, printing{format: "json"}, r); err == nil {
 		t.Error("a finding is no negative answer")
 	}
 	warned := diagnose.Report{Findings: []doctor.Finding{{Check: doctor.CheckRacks, Severity: doctor.Warning}}}
 	var text strings.Builder
-	if err := printDoctor(streams{out: &text}, warned, "text"); err != nil || !strings.Contains(text.String(), "nothing is wrong\n\n1. [bgp-racks] warning:") {
+	if err := printReport(streams{out: &text}, printing{format: "text"}, warned); err != nil || !strings.Contains(text.String(), "nothing is wrong\n\n1. [bgp-racks] warning:") {
 		t.Errorf("a warning is a negative answer: %v\n%s", err, text.String())
 	}
 	var top map[string]any
@@ -50,6 +54,33 @@ func TestDoctorJSON(t *testing.T) {
 	}
 }
 
+// TestPrintReport holds which findings of each report are a negative answer, and how they are counted.
+func TestPrintReport(t *testing.T) {
+	const nothing, one = "nothing is wrong", "one thing is wrong"
+	for _, severity := range []string{"warning", "error"} {
+		for name, report := range map[string]interface {
+			Text(layout.Width) string
+			Faulty(strict bool) bool
+		}{
+			"doctor":              diagnose.Report{Findings: []doctor.Finding{{Severity: doctor.Severity(severity)}}},
+			"--provisioning-link": diagnose.ProvisioningReport{Findings: []provisioning.Finding{{Severity: provisioning.Severity(severity)}}},
+			"--provisioning":      readiness.Report{Findings: []readiness.Finding{{Severity: severity}}},
+		} {
+			for _, strict := range []bool{false, true} {
+				var text strings.Builder
+				err := printReport(streams{out: &text}, printing{format: "text", strict: strict}, report)
+				want := map[string]string{"warning": nothing, "error": one}[severity]
+				if (err != nil) != (strict || severity == "error") || !strings.Contains(text.String(), want) {
+					t.Errorf("%s, %s, strict %t: %v\n%s", name, severity, strict, err, text.String())
+				}
+			}
+			if err := printReport(streams{out: io.Discard}, printing{strict: true}, readiness.Report{}); err != nil {
+				t.Errorf("without a finding: %v", err)
+			}
+		}
+	}
+}
+
 // TestDoctorUsage holds that a host of no cluster needs to be told which one, which is the host's
 // fault.
 func TestDoctorUsage(t *testing.T) {
@@ -57,7 +88,9 @@ func TestDoctorUsage(t *testing.T) {
 		!strings.Contains(o.err, "name the description of its future cluster with -c") {
 		t.Errorf("%+v", o)
 	}
-	for _, args := range [][]string{{"doctor", "-o", "yaml"}, {"doctor", "--peer", "x"}, {"doctor", "x"}} {
+	for _, args := range [][]string{{"doctor", "-o", "yaml"}, {"doctor", "--peer", "x"}, {"doctor", "x"},
+		{"doctor", "--lldp"}, {"doctor", "--provisioning", "--joins"}, {"doctor", "--provisioning", "--peer", "192.0.2.1"},
+		{"doctor", "--provisioning", "--bgp-passwords", "x"}} {
 		if o := invoke(t, "", args...); o.code != exitUsage || o.out != "" || o.err == "" {
 			t.Errorf("%q: %+v", args, o)
 		}

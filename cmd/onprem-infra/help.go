@@ -14,10 +14,17 @@ func fitHelp(cmd *cobra.Command) {
 		"FlagUsages",
 		fmt.Sprintf("FlagUsagesWrapped %d", columns()),
 		"{{if .Runnable}}",
-		"{{if and .Runnable (not .HasAvailableSubCommands)}}", // a group needs one of its verbs
+		fmt.Sprintf("{{if and .Runnable (not (index .Annotations %q))}}", onlyHolds),
 	).Replace(cmd.UsageTemplate()))
+	needsVerb(cmd)
 	fitTexts(cmd)
 }
+
+// onlyHolds is the annotation of a command that only holds others.
+const onlyHolds = "only holds others"
+
+// needsVerb leaves the line of a command by itself out of its usage, as it needs one of its verbs.
+func needsVerb(cmd *cobra.Command) { cmd.Annotations = map[string]string{onlyHolds: "yes"} }
 
 func fitTexts(cmd *cobra.Command) {
 	cmd.Long = width().Fill(cmd.Long)

@@ -48,6 +48,21 @@ func TestHelpFitsATerminal(t *testing.T) {
 	}
 }
 
+// TestHelpUsage holds which commands can be called by themselves, by their help.
+func TestHelpUsage(t *testing.T) {
+	for verb, want := range map[string]string{
+		"":           "Usage:\n  onprem-infra [command]\n",
+		"example":    "Usage:\n  onprem-infra example [command]\n",
+		"completion": "Usage:\n  onprem-infra completion [command]\n",
+		"hosts":      "Usage:\n  onprem-infra hosts [-c FILE] [flags]\n  onprem-infra hosts [command]\n",
+		"plan":       "Usage:\n  onprem-infra plan -c FILE [flags]\n\n",
+	} {
+		if help := must(t, "", append(strings.Fields(verb), "--help")...); !strings.Contains(help, want) {
+			t.Errorf("%s --help has not %q:\n%s", verb, want, help)
+		}
+	}
+}
+
 // TestSimulateFitsATerminal holds it for what simulate prints.
 func TestSimulateFitsATerminal(t *testing.T) {
 	text := ""

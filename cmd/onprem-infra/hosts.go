@@ -23,23 +23,44 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
+const hostsLong = `hosts asks the BMC of each host that a description lists, and prints a table:
+whether the host is on, how it boots, which disk its hints choose and which one is next, and whether
+it is ready. Below that stands what is wrong, and what to do. Without -c it reads the files of the
+machine that it runs on, which is the bootstrap machine.
+
+It only reads: a BMC gets GET requests, or a ping if it has IPMI alone. It sends the password only
+after the BMC's certificate is trusted, and only once if the BMC refuses it. What this host cannot
+reach is unseen, not wrong: run it where Ironic will run. The checks, with what passes each:
+
+  bmc-reach      the BMC answers
+  bmc-tls        its certificate is trusted, and stays valid
+  bmc-login      it accepts the credentials
+  bmc-clock      its clock is right
+  bmc-role       the account may change the machine
+  bmc-firmware   it states its model and firmware
+  bmc-system     the address names a machine
+  bmc-scheme     the address has the scheme that the make needs
+  bmc-twin       no two hosts are one machine
+  sessions       the BMC has room for a login, and no task
+  power          the machine is off, if it is to be deployed
+  boot-mode      it starts by UEFI or BIOS, as wanted
+  secure-boot    secure boot is as wanted
+  boot-mac       the boot MAC is one of its ports
+  virtual-media  a slot is there, and empty
+  memory         the ramdisk fits
+  root-disk      the hints choose one disk
+
+Exit code 0: no host has an error, though warnings and what is unseen may be listed; 1: one has, or
+with --strict a warning, or the description cannot be used; 3: without -c, this host is no bootstrap
+machine. With -o json it prints one object; its fields stay:
+  at, hosts[]{host,bmc,power,boot,rootDisk,runnerUp,ready,firmware},
+  findings[]{check,severity,host,place,seen,do,vantage}`
+
 func hostsCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hosts [-c FILE]",
 		Short: "Ask the BMCs of a cluster's hosts whether the hosts can be deployed",
-		Long: `hosts asks the BMC of each host that a description lists, and prints a table: whether
-the host is on, how it boots, which disk its hints choose and which one is next, and whether it is
-ready. Below that stands what is wrong, and what to do. Without -c it reads the files of the machine
-that it runs on, which is the bootstrap machine.
-
-It only reads: a BMC gets GET requests, or a ping if it has IPMI alone. It sends the password only
-after the BMC's certificate is trusted, and only once if the BMC refuses it. What this host cannot
-reach is unseen, not wrong: run it where Ironic will run.
-
-Exit code 0: no host has an error, though warnings and what is unseen may be listed; 1: one has, or
-the description cannot be used. With -o json it prints one object; its fields stay:
-  at, hosts[]{host,bmc,power,boot,rootDisk,runnerUp,ready,firmware},
-  findings[]{check,severity,host,place,seen,do,vantage}`,
+		Long:  hostsLong,
 		Example: `  onprem-infra hosts -c install-config.yaml
   onprem-infra hosts disks -c cluster.yaml
   onprem-infra hosts -c cluster.yaml -o json | jq '.hosts[] | select(.ready != "yes")'`,
@@ -100,7 +121,7 @@ func hostsRun(cmd *cobra.Command, std streams, part func(report.Report) (string,
 		if _, err := fmt.Fprint(std.out, text); err != nil {
 			return err
 		}
-		if found.Faulty() {
+		if found.Faulty(in.strict) {
 			return negative(nil)
 		}
 		return nil
@@ -148,8 +169,8 @@ func (f files) plan(std streams) (*provision.Plan, error) {
 func (f files) compiled(std streams) (p plan.Plan, err error) {
 	text, err := readFile(f.cluster)
 	if errors.Is(err, fs.ErrNotExist) {
-		return p, usage("this host has no %s, so it is no bootstrap machine: name a description "+
-			"with -c", f.cluster)
+		return p, fmt.Errorf("this host has no %s, so it is no bootstrap machine: name a "+
+			"description with -c", f.cluster)
 	}
 	if err != nil {
 		return p, err

@@ -46,7 +46,9 @@ time and cause in its journal. What did not follow within five minutes is void.
 		Args: cobra.NoArgs,
 	}
 	yes := cmd.Flags().Bool("yes", false, "have the parts of this machine go on again")
-	why, kubeconfig := reversalFlags(cmd)
+	why := whyFlag(cmd)
+	kubeconfig := cmd.Flags().String("kubeconfig", "/etc/kubernetes/kubeconfig",
+		"credentials for the cluster's API, as those of onprem-provision")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		p, m, err := own.handsOver(std)
 		if err != nil {
@@ -78,7 +80,7 @@ after 'hosts take-back'. The first time it does so by itself. Run the command th
   onprem-infra status --watch`,
 		Args: cobra.NoArgs,
 	}
-	why, _ := reversalFlags(cmd)
+	why := whyFlag(cmd)
 	cmd.RunE = func(*cobra.Command, []string) error {
 		_, m, err := own.handsOver(std)
 		if err != nil {
@@ -93,10 +95,8 @@ after 'hosts take-back'. The first time it does so by itself. Run the command th
 	return cmd
 }
 
-func reversalFlags(cmd *cobra.Command) (why, kubeconfig *string) {
-	return cmd.Flags().String("why", "", "why, for the journal"),
-		cmd.Flags().String("kubeconfig", "/etc/kubernetes/kubeconfig",
-			"credentials for the cluster's API, as those of onprem-provision")
+func whyFlag(cmd *cobra.Command) *string {
+	return cmd.Flags().String("why", "", "why, for the journal")
 }
 
 // handsOver is the plan of a bootstrap machine, and what its journal has.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
 	"os"
@@ -85,7 +84,10 @@ func (s *scaling) flavour(ctx context.Context, in *input, host string) (
 
 // client is for the cluster's API.
 func (s *scaling) client(flavour distribution.Flavour) (*machines.Client, error) {
-	path := cmp.Or(s.kubeconfig, os.Getenv("KUBECONFIG"))
+	if s.kubeconfig != "" {
+		return hostsAPI(s.kubeconfig, flavour)
+	}
+	path := os.Getenv("KUBECONFIG")
 	if path == "" {
 		return nil, usage("name an administrator's credentials by --kubeconfig, or " +
 			"set KUBECONFIG")
@@ -100,8 +102,8 @@ func machinesOf(kubeconfig string, flavour distribution.Flavour) *machines.Clien
 		Namespace: flavour.Namespace}
 }
 
-// hostsAPI is for an API that is asked beside other things: a kubeconfig that is not there would
-// be one fault of many.
+// hostsAPI is for the API of a kubeconfig that a flag names. One that is not there is wrong usage,
+// and not an API that does not answer.
 func hostsAPI(kubeconfig string, flavour distribution.Flavour) (*machines.Client, error) {
 	there, err := file.Exists(kubeconfig)
 	if err == nil && !there {

@@ -37,7 +37,7 @@ refused; 2: --yes is missing; 3: this host is no bootstrap machine that works.`,
 		Args: cobra.ExactArgs(1),
 	}
 	yes := cmd.Flags().Bool("yes", false, "lose what is on the disk")
-	why := cmd.Flags().String("why", "", "why, for the journal")
+	why := whyFlag(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if err := own.isBootstrap(); err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 
 	hostledger "github.com/onprem-infra/onprem-infra/shared/host/ledger"
 	hostorders "github.com/onprem-infra/onprem-infra/shared/host/orders"
+	"github.com/onprem-infra/onprem-infra/shared/host/preflight"
 	"github.com/onprem-infra/onprem-infra/shared/host/preflight/report"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/hostfile"
@@ -86,10 +87,23 @@ func TestHosts(t *testing.T) {
 			if !strings.Contains(text.out, "m0") || text.code != tt.code {
 				t.Errorf("exit %d:\n%s%s", text.code, text.out, text.err)
 			}
+			if strict := invoke(t, "", "hosts", "-c", file, "--strict"); strict.code != exitFindings || !strings.Contains(strict.out, "warning: ") && tt.code == 0 {
+				t.Errorf("with --strict: exit %d:\n%s%s", strict.code, strict.out, strict.err)
+			}
 			if all := o.out + o.err + text.out + text.err; strings.Contains(all, "S3cret") {
 				t.Errorf("it prints a password:\n%s", all)
 			}
 		})
+	}
+}
+
+// TestHosts_Help holds that the help names each check of a BMC.
+func TestHosts_Help(t *testing.T) {
+	help := must(t, "", "hosts", "--help")
+	for _, check := range preflight.All() {
+		if !strings.Contains(help, "\n  "+string(check)+" ") {
+			t.Errorf("the help does not name %s", check)
+		}
 	}
 }
 
@@ -106,8 +120,14 @@ func TestHostsDisks(t *testing.T) {
 	}
 }
 
-// TestHosts_None holds what is said of a description without BMCs, and of missing files.
+// TestHosts_None holds what is said of a description without BMCs, of missing files, and on a host
+// that is no bootstrap machine.
 func TestHosts_None(t *testing.T) {
+	for _, args := range [][]string{{"hosts"}, {"hosts", "disks"}} {
+		if o := invoke(t, "", args...); o.code != exitHost || !strings.Contains(o.err, "it is no bootstrap machine") {
+			t.Errorf("%q: exit %d: %s", args, o.code, o.err)
+		}
+	}
 	o := invoke(t, clusterWith("none", "", ""), "hosts", "-c", "-")
 	if o.code != 1 || !strings.Contains(o.err, "no host of the description has a BMC") {
 		t.Errorf("exit %d: %s", o.code, o.err)

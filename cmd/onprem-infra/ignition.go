@@ -33,9 +33,10 @@ its first boot. The document of the bootstrap machine then has these documents a
 the BMCs: a new file gets mode 0600, and what it was printed to must be kept as safely. The same
 holds for the routers' passwords of --bgp-passwords, where hosts announce VIPs by BGP.
 
-A file that holds a node's document already belongs to a live cluster. If timing or vrrp differ from
-that document, nothing is written: nodes with two VRRP settings do not receive each other's adverts.
-With --migrate all of them change at one instant.`
+A file that holds a node's document already belongs to a live cluster. If timing, vrrp or
+vipManagement differ from that document, nothing is written: nodes with two VRRP settings do not
+receive each other's adverts, and routers would be led to some nodes only. With --migrate all of
+them change at one instant.`
 
 const ignitionExample = `  onprem-infra ignition --role=bootstrap -c install-config.yaml \
     --images images.json | ignition-validate -

@@ -55,8 +55,9 @@ func knobFlags(cmd *cobra.Command, in *input) {
 		"when another router has one of the virtual router IDs: report starts beside it, refuse "+
 			"keeps a new host out (default: the cluster's own, or report)")
 	flags.StringArrayVar(&in.knobs.VRIDs, "vrid", nil,
-		"virtual router ID (1 to 255), as api=N or ingress=N, and dns=N if the cluster has a DNS "+
-			"VIP; may be given more than once")
+		"virtual router ID (1 to 255), as api=N or ingress=N, dns=N if the cluster has a DNS VIP, "+
+			"and provisioning=N if nodes share the provisioning address; may be given more than "+
+			"once")
 	flags.StringArrayVar(&in.knobs.Ports, "port", nil,
 		"port number, as NAME=N, by the names that plan prints; may be given more than once")
 	completes(cmd, "timing", spec.Timings())

@@ -33,7 +33,7 @@ pod of the Deployment metal3-ironic.`,
 	m := monitorFlags(cmd, "shared/bootfiles", std)
 	cmd.RunE = m.running(std, func(ctx context.Context, p plan.Plan, _ string) error {
 		if !workload.Runs(p) {
-			return errNotShared
+			return errNoWorkload
 		}
 		room, err := m.filesRoom(bootfiles.Options{Plan: p, Phase: provision.Cluster,
 			Host: podHTTP{}}, copied.Images{Dir: layout.Copied})

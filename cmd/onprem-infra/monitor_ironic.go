@@ -50,7 +50,7 @@ Secret and nothing else.`,
 		"pod's service account)"
 	cmd.RunE = m.running(std, func(ctx context.Context, p plan.Plan, _ string) error {
 		if !workload.Runs(p) {
-			return errNotShared
+			return errNoWorkload
 		}
 		api, err := m.podAPI()
 		if err != nil {
@@ -72,6 +72,11 @@ Secret and nothing else.`,
 	})
 	return cmd
 }
+
+// errNoWorkload ends the programs of the cluster's Ironic in a cluster without one.
+var errNoWorkload = errors.New("this cluster runs no Ironic of its own: write spec.provisioning " +
+	"with address: one, and images.ironicImage, in the cluster description, or do not run this " +
+	"program")
 
 // podAPI is the API for the account of the pod, or for that of the flag.
 func (m *monitor) podAPI() (*kube.API, error) {

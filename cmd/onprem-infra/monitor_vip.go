@@ -55,11 +55,13 @@ rank takes the VIP over, and the holder keeps it.
 Where hosts announce VIPs to their routers (vipManagement bgp or both), it writes once a second for
 onprem-speak which VIPs this node serves, how well, and which routers it has: those of the rack that
 /etc/onprem-infra/rack names, or the label onprem-infra.io/rack of this Node, or else the rack in
-whose network this node has an address. With bgp alone no keepalived has to run.
+whose network this node has an address. If this program is killed, onprem-speak makes the paths of
+this node longer than those of all others within 50 ms, and withdraws them after 10 s, as soon as
+routers know another node. With bgp alone no keepalived has to run.
 
-If the cluster's timing or mode has changed (migrateFrom), this node continues as before until every
-node that may hold a VIP announces on its own Node that it knows the new one, and no node is being
-upgraded; then all of them change at one instant.`,
+If the cluster's timing, mode or vipManagement has changed (migrateFrom), this node continues as
+before until every node that may hold a VIP announces on its own Node that it knows the new one, and
+no node is being upgraded; then all of them change at one instant.`,
 		Example: `  onprem-infra monitor vip --role=master
   onprem-infra monitor vip --role=worker`,
 		Args: cobra.NoArgs,

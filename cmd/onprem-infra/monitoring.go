@@ -12,7 +12,8 @@ func monitoringCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "monitoring -c FILE --out DIR",
 		Short: "Write alert rules and a dashboard for a cluster",
-		Long: `monitoring writes files that watch a cluster's VIPs, balancers and names:
+		Long: `monitoring writes files that watch a cluster's VIPs, sessions with routers,
+balancers, names and provisioning:
 
   rules.yaml           alert rules, for the rule_files of a Prometheus
   dashboard.json       a dashboard, to import into a Grafana

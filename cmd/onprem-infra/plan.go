@@ -9,9 +9,10 @@ import (
 )
 
 const planLong = `plan prints what follows from a cluster's description: on one screen its virtual
-IPs, virtual router IDs, priorities and the time that each failure takes. With -o yaml or -o json it
-prints all of it: the proof that the priorities elect the right host, checks, ports, DNS records,
-and the files of each role. Images need not be known yet.
+IPs, virtual router IDs, priorities, sessions with routers, hosts to provision, and the time that
+each failure takes. With -o yaml or -o json it prints all of it: the proof that priorities elect the
+right host and that routers prefer it, checks, ports, DNS records, and the files of each role.
+Images need not be known yet.
 
 With --listen, on a host of the cluster's network, it listens for some seconds for other routers
 with one of the IDs, and proposes a free one. It takes root, and sends nothing.`

@@ -156,6 +156,11 @@ func clusterWith(platform, name, value string) string {
 		set[n.name] = n.value
 	}
 	set["platform"], set["dnsVIP"] = platform, "192.0.2.7" // without it vrids has no dns
+
+	if name == "vrids" { // without these it has no provisioning
+		set["provisioning"] = "{network: managed, address: one}"
+		set["hosts"] = "[{name: m0, role: master, bootMAC: '52:54:00:00:00:10', bmc: {address: 'redfish://198.51.100.1/redfish/v1/Systems/1'}}]"
+	}
 	set[name] = value
 	text := "apiVersion: onprem-infra.io/v1alpha1\nkind: Cluster\nmetadata:\n  name: prod\nspec:\n"
 	for _, key := range slices.Sorted(maps.Keys(set)) {

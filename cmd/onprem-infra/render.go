@@ -28,8 +28,10 @@ onprem-infra is not replaced where ours does; the few of ours that do not, such 
 units, are replaced even if they were edited.
 
 A directory that holds a node's etc/onprem-infra/cluster.json already belongs to a live cluster. If
-timing or vrrp differ from that file, nothing is written: nodes with two VRRP settings do not
-receive each other's adverts. With --migrate all of them change at one instant.
+timing, vrrp or vipManagement differ from that file, nothing is written: nodes with two VRRP
+settings do not receive each other's adverts, and routers would be led to some nodes only. With
+--migrate all of them change at one instant. Another virtual router ID is refused in any case, and
+so is a change from or to vipManagement bgp.
 
 If the bootstrap machine provisions hosts, one file has the accounts of their BMCs and their
 Ignition documents, which --host-ignition names. Only its owner may read it: keep the directory as

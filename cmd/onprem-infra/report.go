@@ -34,7 +34,8 @@ const reportLong = `report puts the journals of several hosts side by side and d
 each virtual IP when: one picture for each time at which one moved, the last ones first, as
 "simulate" draws its runs. Every host keeps a journal, /var/lib/onprem-infra/journal.jsonl: when it
 held which VIP, and why. Where hosts announce VIPs to their routers by BGP it has when this one
-did, its sessions, and which other hosts routers reported. Several hosts that announce a VIP at once
+did, its sessions, and which other hosts routers reported; a bootstrap machine has that in
+` + journal.SpeakerPath + `. Several hosts that announce a VIP at once
 are as they should be; report names each time in which none did, and which hosts served it then.
 
 Of a bootstrap machine that installs hosts it also draws the installation: a lane for each host with

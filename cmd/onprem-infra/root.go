@@ -24,9 +24,12 @@ func newRoot(std streams) *cobra.Command {
 		Short: "Virtual IPs, load balancer and DNS of a cluster without a cloud",
 		Long: `onprem-infra gives a cluster on bare metal or in a private cloud what a cloud would:
 virtual IPs for the API and for ingress, a load balancer in front of the API, and DNS for the
-cluster's names. The bootstrap machine holds the API's virtual IP until the control plane takes it
-over. It reads an OpenShift install-config.yaml or its own cluster.yaml and writes what each host
-needs; there the same binary runs.`,
+cluster's names. Hosts elect the holder of a virtual IP by VRRP, or announce it to their routers by
+BGP, or both. The bootstrap machine holds the API's virtual IP until the control plane takes it
+over, and may install bare hosts.
+
+It reads an OpenShift install-config.yaml or its own cluster.yaml and writes what each host needs;
+there the same binary runs.`,
 		Example: `  onprem-infra example install-config > install-config.yaml
   onprem-infra validate -c install-config.yaml`,
 		Version:       version(),
@@ -86,6 +89,7 @@ func group(use, short string, verbs ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs, RunE: noVerb}
 	cmd.AddCommand(verbs...)
 	cmd.Example = examplesOf(cmd)
+	needsVerb(cmd)
 	return cmd
 }
 

@@ -14,7 +14,7 @@ can announce VIPs to them by BGP: sessions with all hosts of the rack by a range
 hosts' AS number, timers, BFD, lists with which nothing but the VIPs is taken, and as many paths of
 equal length as hosts announce. What no snippet holds stands above them, as comments.
 
-Give it to those who run the routers: it is a begin for their own configuration, and no program
+Give it to those who run the routers: it is a start for their own configuration, and no program
 applies it. Words in capitals stand for what the description does not have. Passwords are never in
 it. That of FRR is tested with FRR. Those of EOS, NX-OS and Junos are untested: no device has read
 them, so compare them with the manual of your release.`
@@ -34,7 +34,7 @@ func routersCommand(std streams) *cobra.Command {
 	completes(cmd, "vendor", routers.Vendors())
 	cmd.RunE = func(*cobra.Command, []string) error {
 		if !slices.Contains(routers.Vendors(), *vendor) {
-			return usage("--vendor %q: it is frr, eos, nxos or junos", *vendor)
+			return usage("--vendor %q is not one of: %s", *vendor, words(routers.Vendors()))
 		}
 		p, _, err := loadPlan(std, in)
 		if err != nil {

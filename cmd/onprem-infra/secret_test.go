@@ -79,6 +79,7 @@ func TestNoSecretInAnyOutput(t *testing.T) {
 	}
 	write("bmc.yaml", "username: "+planted+"\npassword: "+planted+"\n")
 	images := write("images.json", must(t, "", "example", "images"))
+	unreached := write("kubeconfig", "{clusters: [{name: a, cluster: {server: 'https://127.0.0.1:1'}}], users: [{name: a, user: {token: "+planted+"}}], contexts: [{name: a, context: {cluster: a, user: a}}], current-context: a}")
 	inputs := []string{write("install-config.yaml", plantedConfig), write("cluster.yaml", plantedCluster),
 		write("wrong.yaml", strings.ReplaceAll(strings.ReplaceAll(plantedConfig, "redfish://", "redfish://"+planted+":"+planted+"@"), "192.0.2.0/24", "172.22.0.0/16")),
 		write("slip.yaml", strings.Replace(plantedConfig, "username: ", planted+": ", 1))}
@@ -96,9 +97,9 @@ func TestNoSecretInAnyOutput(t *testing.T) {
 			"status":     {{}, {"-o", "json"}},
 			"hosts":      {{}, {"-o", "json"}}, // with good inputs: TestHosts
 			// With an API: TestHostsScale_Prints and TestHostsBare_Prints.
-			"hosts add":     {{"w0", "--kubeconfig", filepath.Join(dir, "none")}},
-			"hosts remove":  {{"w0", "--kubeconfig", filepath.Join(dir, "none")}},
-			"hosts release": {{"--kubeconfig", filepath.Join(dir, "none")}},
+			"hosts add":     {{"w0", "--kubeconfig", unreached}},
+			"hosts remove":  {{"w0", "--kubeconfig", unreached}},
+			"hosts release": {{"--kubeconfig", unreached}},
 		} {
 			// These probe a network once they have a description; what they print comes of that.
 			if slices.Contains([]string{"status", "doctor", "hosts"}, verb) && i < 2 {

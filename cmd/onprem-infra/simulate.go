@@ -102,7 +102,7 @@ func simulateCommand(std streams) *cobra.Command {
 	flags := cmd.Flags()
 	s.format = formatFlag(cmd, "text, or json with one object a line", "text", "json")
 	flags.StringVar(&s.html, "html", "",
-		"draw a run of each scenario, the worst one, into this file")
+		"draw a run of each scenario of elections, the worst one, into this file")
 	s.writes = &writing{std: std}
 	s.writes.forceFlags(cmd)
 	flags.StringVar(&s.schedule, "schedule", "",

@@ -65,6 +65,11 @@ type Report struct {
 	Unseen   []string         `json:"unseen"`
 }
 
+// Faulty reports whether something is wrong. A warning is not, unless strict.
+func (r Report) Faulty(strict bool) bool {
+	return doctor.Errors(r.Findings) || strict && len(r.Findings) > 0
+}
+
 // Diagnose inspects the host, and if there are errors inspects it again: warnings are of what
 // lasts.
 func (h Host) Diagnose(ctx context.Context, p Progress) Report {

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +27,17 @@ type ProvisioningReport struct {
 	Findings []judge.Finding `json:"findings"`
 	Unseen   []string        `json:"unseen"`
 	Switch   *lldp.Neighbor  `json:"switch,omitempty"` // as it announces itself by LLDP
+}
+
+// Faulty reports whether something is wrong. A warning is not, unless strict.
+func (r ProvisioningReport) Faulty(strict bool) bool {
+	return strict && len(r.Findings) > 0 || len(r.errors()) > 0
+}
+
+// errors are the findings that are no warnings.
+func (r ProvisioningReport) errors() []judge.Finding {
+	return slices.DeleteFunc(slices.Clone(r.Findings),
+		func(f judge.Finding) bool { return f.Severity == judge.Warning })
 }
 
 // Provisioning inspects a link on which hosts are to be installed. The facts have what should be.
@@ -57,7 +69,7 @@ func (r ProvisioningReport) Text(width layout.Width) string {
 	if r.Switch != nil {
 		fmt.Fprintf(&rest, "received: %s\n", r.Switch)
 	}
-	rest.WriteString(count(len(r.Checks), len(r.Findings)))
+	rest.WriteString(count(len(r.Checks), len(r.errors())))
 	for i, f := range r.Findings {
 		fmt.Fprintf(&rest, "\n%d. [%s] %s: %s, seen %s\nseen: %s\ndo: %s\n", i+1, f.Check,
 			f.Severity, f.Subject, f.Vantage, f.Seen, f.Do)

@@ -55,6 +55,17 @@ const (
 // checkClock is this host's own clock.
 const checkClock = "clock"
 
+// Faulty reports whether something is wrong. A warning is not, unless strict.
+func (r Report) Faulty(strict bool) bool {
+	return strict && len(r.Findings) > 0 || len(r.errors()) > 0
+}
+
+// errors are the findings that keep hosts from being installed.
+func (r Report) errors() []Finding {
+	return slices.DeleteFunc(slices.Clone(r.Findings),
+		func(f Finding) bool { return f.Severity != severe })
+}
+
 // Examine asks for the files, then the link and the BMCs at the same time. It takes some seconds.
 func (h Host) Examine(ctx context.Context) Report {
 	r := Report{At: time.Now().UTC(), Mode: offer.Mode(h.Plan.Network), Servers: []offer.Server{},
@@ -213,7 +224,7 @@ func (r Report) Text(width layout.Width) string {
 	if r.Switch != nil {
 		fmt.Fprintf(&rest, "received: %s\n", r.Switch)
 	}
-	switch n := len(r.Findings); n {
+	switch n := len(r.errors()); n {
 	case 0:
 		fmt.Fprintf(&rest, "%d checks: nothing is wrong\n", len(r.Checks))
 	case 1:

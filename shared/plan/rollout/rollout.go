@@ -45,7 +45,7 @@ func Live(there plan.Plan, next spec.Cluster, consent Consent) (spec.Cluster, er
 	if err != nil {
 		return spec.Cluster{}, err
 	}
-	if err := sameIDs(there, wanted); err != nil {
+	if err := inPlace(there, wanted); err != nil {
 		return spec.Cluster{}, err
 	}
 	if there.Former != nil && !consent.Migrated {
@@ -75,6 +75,30 @@ func Live(there plan.Plan, next spec.Cluster, consent Consent) (spec.Cluster, er
 	return migrating(there, wanted, next), nil
 }
 
+// inPlace refuses what no live cluster can change.
+func inPlace(there, wanted plan.Plan) error {
+	if err := sameIDs(there, wanted); err != nil {
+		return err
+	}
+	return sameSide(there, wanted)
+}
+
+// sameSide refuses to lead a cluster to BGP alone, or from there: VIPs that routers alone lead to
+// are in no network of the hosts, and all others are in one.
+func sameSide(there, wanted plan.Plan) error {
+	if (there.Management == spec.ByBGP) == (wanted.Management == spec.ByBGP) {
+		return nil
+	}
+	why := "no network of the hosts. Keep vipManagement bgp"
+	if wanted.Management == spec.ByBGP {
+		why = "the hosts' own networks. Write vipManagement both, to which hosts and routers " +
+			"reach them alike"
+	}
+	return Incompatible{fmt.Sprintf("its nodes have vipManagement %s, and this description has "+
+		"%s: %[1]s does not lead to %[2]s in place, as the virtual IPs are in %s",
+		there.Management, wanted.Management, why)}
+}
+
 // sameVRRP reports whether nodes of two plans receive each other's adverts.
 func sameVRRP(a, b plan.Plan) bool {
 	return a.Timing.Profile == b.Timing.Profile && a.VRRP.Mode == b.VRRP.Mode
@@ -93,6 +117,8 @@ func sameIDs(there, wanted plan.Plan) error {
 		{"ingress", there.VRRP.Ingress, wanted.VRRP.Ingress, there.VIPs.Ingress,
 			wanted.VIPs.Ingress},
 		{"dns", there.VRRP.DNS, wanted.VRRP.DNS, there.VIPs.DNS, wanted.VIPs.DNS},
+		{"provisioning", there.VRRP.Provisioning, wanted.VRRP.Provisioning,
+			there.VIPs.Provisioning, wanted.VIPs.Provisioning},
 	} {
 		if r.is.ID != r.next.ID && len(r.vips) > 0 && len(r.nexts) > 0 {
 			other = append(other, fmt.Sprintf("vrids.%s is %d there and %d in this description",

@@ -10,6 +10,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/spec/routing"
+	"github.com/onprem-infra/onprem-infra/test/provisioned"
 )
 
 // smallest is a cluster of which only the necessary is set.
@@ -98,6 +99,11 @@ func TestLiveIDs(t *testing.T) {
 		}
 		return c
 	}
+	provisions := func(ids map[string]uint8) spec.Cluster {
+		c, _ := spec.Parse("cluster.yaml", []byte(provisioned.Describe("one")), spec.Knobs{}) // Compile finds what is wrong
+		c.VRIDs = ids
+		return c
+	}
 	for _, tt := range []struct {
 		name        string
 		there, next spec.Cluster
@@ -107,6 +113,7 @@ func TestLiveIDs(t *testing.T) {
 		{"the API's", with(false, nil), with(false, map[string]uint8{"api": 9}), "and 9 in this description. Nodes get"},
 		{"both", with(false, map[string]uint8{"api": 9, "ingress": 10}), with(false, map[string]uint8{"api": 19, "ingress": 20}),
 			"vrids.api is 9 there and 19 in this description, vrids.ingress is 10 there and 20 in this description"},
+		{"the provisioning address's", provisions(nil), provisions(map[string]uint8{"provisioning": 77}), "and 77 in this description. Nodes get"},
 		{"a DNS VIP that is new", with(false, nil), with(true, nil), ""},
 		{"a DNS VIP that goes", with(true, nil), with(false, nil), ""},
 	} {
@@ -219,6 +226,17 @@ func TestLive_BackWithoutRouters(t *testing.T) {
 			want := fmt.Sprintf("its nodes have vipManagement %s, which does not lead to %s in place", tt.there.Routing.Management, tt.next.Routing.Management)
 			if _, err := Live(mustCompile(t, tt.there), tt.next, consent); err == nil || !strings.HasPrefix(err.Error(), want) {
 				t.Errorf("%s, %+v: %v, want %q", name, consent, err, want)
+			}
+		}
+	}
+	for _, consent := range []Consent{{}, {Migrate: true}, {Migrate: true, Migrated: true}} {
+		for want, tt := range map[string]struct{ there, next spec.Cluster }{
+			"vrrp does not lead to bgp in place": {next, outside}, "both does not lead to bgp in place": {both, outside},
+			"bgp does not lead to vrrp in place": {outside, next}, "bgp does not lead to both in place": {outside, both},
+		} {
+			_, err := Live(mustCompile(t, tt.there), tt.next, consent)
+			if !errors.As(err, new(Incompatible)) || !strings.Contains(err.Error(), want) {
+				t.Errorf("with %+v: %v, want %q", consent, err, want)
 			}
 		}
 	}

@@ -32,10 +32,12 @@ func Examine(ctx context.Context, targets []preflight.Target, done preflight.Don
 		Findings: append([]preflight.Finding{}, found...), seen: seen}
 }
 
-// Faulty is whether something is wrong with a host. What could not be seen is no fault.
-func (r Report) Faulty() bool {
-	return slices.ContainsFunc(r.Findings,
-		func(f preflight.Finding) bool { return f.Severity == preflight.Error })
+// Faulty reports whether something is wrong with a host. A warning is not, unless strict, and
+// neither is what could not be seen.
+func (r Report) Faulty(strict bool) bool {
+	return slices.ContainsFunc(r.Findings, func(f preflight.Finding) bool {
+		return f.Severity == preflight.Error || strict && f.Severity == preflight.Warning
+	})
 }
 
 // Clocks are how far the clocks of those BMCs are ahead of this host's that report one.

@@ -87,12 +87,19 @@ func TestReport(t *testing.T) {
 	if text := r.Text(layout.Of(200)); !strings.Contains(text, "\n\n"+want) {
 		t.Errorf("printed\n%s", text)
 	}
-	if !r.Faulty() {
+	if !r.Faulty(false) {
 		t.Error("a report with an error has no fault")
 	}
 	r.Findings = r.Findings[1:]
-	if r.Faulty() {
+	if r.Faulty(false) {
 		t.Error("a warning is a fault")
+	}
+	if !r.Faulty(true) {
+		t.Error("a warning is none with strict")
+	}
+	r.Findings = []preflight.Finding{{Severity: preflight.Unseen}}
+	if r.Faulty(true) {
+		t.Error("what could not be seen is a fault with strict")
 	}
 }
 
