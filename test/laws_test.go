@@ -456,10 +456,12 @@ func TestLawsImports(t *testing.T) {
 // TestLawsSupervisor keeps the parents of keepalived and FRR small: they are in every container of these
 // and must start when nothing else does.
 func TestLawsSupervisor(t *testing.T) {
+	parents := 0
 	for _, p := range rooms(t) {
 		if p.room() != "cmd/onprem-supervise" && p.room() != "cmd/onprem-speak" {
 			continue
 		}
+		parents++
 		for _, dep := range p.Deps {
 			for _, ban := range []string{"k8s.io/", "github.com/containers/", "net/http", "github.com/spf13/cobra"} {
 				if dep == ban || strings.HasSuffix(ban, "/") && strings.HasPrefix(dep, ban) {
@@ -467,6 +469,9 @@ func TestLawsSupervisor(t *testing.T) {
 				}
 			}
 		}
+	}
+	if parents != 2 {
+		t.Errorf("%d of the 2 parents were found", parents)
 	}
 }
 

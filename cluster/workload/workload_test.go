@@ -163,15 +163,20 @@ func TestObjects_Configuration(t *testing.T) {
 	if revision(compiled(t), "") != first || revision(p, "CA") == first || revision(compiled(t, "192.0.2.6", "192.0.2.7"), "") == first {
 		t.Error("the revision does not follow what is read")
 	}
+	configurations := 0
 	for _, o := range Objects(p, "CA") {
 		c, ok := o.(object.ConfigMap)
 		if !ok {
 			continue
 		}
+		configurations++
 		again, err := plan.Parse("cluster.json", []byte(c.Data["cluster.json"]))
 		if err != nil || !Runs(again) || c.Data[BMCCA] != "CA" || len(c.Data) != 2 {
 			t.Errorf("%v: %+v", err, c.Data)
 		}
+	}
+	if configurations != 1 {
+		t.Errorf("%d ConfigMaps, want that of the configuration", configurations)
 	}
 }
 

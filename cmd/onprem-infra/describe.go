@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -39,6 +40,11 @@ func describeCommand(std streams) *cobra.Command {
 	cmd.Flags().StringVar(&passwords, "passwords", spoken.PasswordsFile,
 		"where to write the routers' passwords")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		names := slices.Sorted(slices.Values([]string{from, to, passwords}))
+		if len(slices.Compact(names)) < 3 {
+			return usage("--from, --to and --passwords are three files, and two of them are the " +
+				"same: name another one")
+		}
 		text, err := readFile(from)
 		if errors.Is(err, fs.ErrNotExist) {
 			return noOperatorFile(from, cmd.Flags().Changed("from"))

@@ -72,6 +72,14 @@ func TestDescribe(t *testing.T) {
 	}
 	has(passwords, 0o600, "s3cret")
 
+	for _, same := range [][3]string{{from, from, passwords}, {from, to, from}, {from, to, to}} {
+		got := invoke(t, "", "describe", "--from", same[0], "--to", same[1], "--passwords", same[2])
+		if got.code != exitUsage || !strings.Contains(got.err, "two of them are the same") {
+			t.Errorf("%v: %+v", same, got)
+		}
+	}
+	has(from, 0o600, "bgpVIPPeersJSON")
+
 	wrong := strings.NewReplacer("65101", "64512", `"198.51.100.6"`, `"nowhere"`).Replace(operatorText)
 	got := describe(wrong)
 	if got.code != exitFindings || !strings.Contains(got.err, "operator.json: error: bgpVIPConfig.peers[0].peerASN: is the hosts' own number") ||

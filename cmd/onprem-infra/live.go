@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -106,6 +105,9 @@ func (l *live) inTree(dir string) {
 	}
 }
 
+// documentLimit is far above what a host's document has.
+const documentLimit = 64 << 20
+
 // inDocument reads the nodes' file in a document of any form. A path without a regular file has
 // none.
 func (l *live) inDocument(path string) {
@@ -116,8 +118,10 @@ func (l *live) inDocument(path string) {
 		if !file.Regular(path) {
 			return nil, nil
 		}
-		document, err := os.ReadFile(path)
-		if err != nil {
+		document, err := file.ReadGiven(path, documentLimit)
+		if errors.Is(err, file.ErrLong) {
+			return nil, negativef("%w: name another output, or remove the file", err)
+		} else if err != nil {
 			return nil, err
 		}
 		text, _, err := ignition.Find(document, plan.Path)

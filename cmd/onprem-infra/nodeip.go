@@ -60,7 +60,7 @@ NODEIP_PREFER=lowest in the environment, the lowest.`,
 		defer cancel()
 		want, err := room.Show(ctx)
 		if err == nil {
-			fmt.Fprintln(std.out, want.Choice.Addresses[0])
+			_, err = fmt.Fprintln(std.out, want.Choice.Addresses[0])
 		}
 		return flags.end(std, want, err)
 	}

@@ -147,6 +147,16 @@ route add default via 192.0.2.1 dev ens3`)
 			}
 		}
 	}
+	err := ns.In(func() error { // a script would go on without an address
+		std := streams{out: fullDisk{}, err: io.Discard}
+		if code := run(t.Context(), []string{"node-ip", "show"}, std); code != exitHost {
+			t.Errorf("nothing could be printed: exit code %d", code)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	empty := netns.New(t)
 	if code, out, errors := verb(t, empty, "node-ip", "show", "--explain", "192.0.2.5"); code != 1 || !strings.HasPrefix(out, "VERDICT") || !strings.Contains(errors, "no address that a node can be known by") {
 		t.Errorf("on a host without addresses: exit code %d, %q, %q", code, out, errors)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -106,11 +107,15 @@ func (w *writing) tree(files []asset.File, leave []string,
 		return refused(err)
 	}
 	count := map[output.Action]int{}
+	var list strings.Builder
 	for _, o := range done {
 		count[o.Action]++
 		if w.place.DryRun && o.Action != output.Keep {
-			fmt.Fprintf(w.std.out, "%-8s %s\n", o.Action, filepath.Join(w.place.Path, o.Path))
+			fmt.Fprintf(&list, "%-8s %s\n", o.Action, filepath.Join(w.place.Path, o.Path))
 		}
+	}
+	if _, err := io.WriteString(w.std.out, list.String()); err != nil {
+		return err
 	}
 	text := fmt.Sprintf("wrote %d files to %s", len(files), w.place.Path)
 	if w.place.DryRun {

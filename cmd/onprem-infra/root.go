@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -67,9 +68,13 @@ there the same binary runs.`,
 // It leaves signals alone, so that ^C ends a verb that waits for its input; a verb that holds
 // something asks for them itself.
 func run(ctx context.Context, args []string, std streams) int {
-	root := newRoot(std)
+	root, own := newRoot(std), &cobraOutput{to: std.out}
+	root.SetOut(own)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
+	if own.failed != nil {
+		err = exitError{code: exitHost, err: own.failed}
+	}
 	if err == nil {
 		return 0
 	}
@@ -82,6 +87,19 @@ func run(ctx context.Context, args []string, std streams) int {
 		_ = printMessage(std.err, "See '%s --help'.\n", cmd.CommandPath())
 	}
 	return exit.code
+}
+
+// cobraOutput is what cobra itself prints: help and the version. cobra ignores an error there, or
+// takes it for wrong usage.
+type cobraOutput struct {
+	to     io.Writer
+	failed error
+}
+
+func (o *cobraOutput) Write(text []byte) (int, error) {
+	n, err := o.to.Write(text)
+	o.failed = cmp.Or(o.failed, err)
+	return n, err
 }
 
 // group is a command that only holds others, such as "bootstrap run".

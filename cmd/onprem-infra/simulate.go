@@ -117,6 +117,10 @@ func simulateCommand(std streams) *cobra.Command {
 		if err := s.check(args, cmd.Flags().Changed("schedules")); err != nil {
 			return err
 		}
+		if in.file == "-" && s.schedule == "-" {
+			return usage("-c and --schedule are both standard input, which is read once: name a " +
+				"file for one of the two")
+		}
 		s.writes.place.Path = s.html
 		s.writes.reads(in.file, s.schedule)
 		if s.writes.toFile() {

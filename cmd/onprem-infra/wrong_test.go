@@ -20,6 +20,7 @@ func TestWrong(t *testing.T) {
 		"validate -c x install-config.yaml": `validate does not take "install-config.yaml": leave it out`,
 		"simulate -c - power-loss reboot":   `simulate does not take "reboot": leave it out`,
 		"simulate -c - powerloss":           `there is no scenario "powerloss": is it power-loss that you mean?`,
+		"simulate -c - --schedule -":        "-c and --schedule are both standard input, which is read once: name a file",
 		"simulate -c - --html -":            "--html - is standard output, which takes the table: name a file",
 		"simulate -c - nonsense":            `there is no scenario "nonsense"; there are: power-loss, api-crash,`,
 		"check":                             "NAME is missing: write onprem-infra check NAME",

@@ -3,7 +3,6 @@ package plan
 import (
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -13,13 +12,13 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// Parse is the plan of a host's cluster.json; path names it in errors. Warnings are for those who
-// write such a file.
+// Parse is the plan of a host's cluster.json at a path. An error names the first field that is
+// wrong, and not the file: callers know where it is. Warnings are for those who write such a file.
 func Parse(path string, text []byte) (Plan, error) {
 	described, findings := spec.Parse(path, text, spec.Knobs{})
 	for _, f := range findings {
 		if f.Severity == spec.Error {
-			return Plan{}, errors.New(f.Text)
+			return Plan{}, fmt.Errorf("%s: %s", f.Path, f.Text)
 		}
 	}
 	return Compile(described)

@@ -17,7 +17,8 @@ func TestParse_InverseOfEncode(t *testing.T) {
 		t.Errorf("it gives\n%s\nwant\n%s", again, text)
 	}
 	wrong := strings.Replace(string(text), `"families"`, `"famlies"`, 1)
-	if p, err := Parse(Path, []byte(wrong)); err == nil {
-		t.Errorf("a wrong file gives %+v", p)
+	want := "spec.famlies: there is no such field: spell it families where that is meant"
+	if p, err := Parse(Path, []byte(wrong)); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("a wrong file gives %+v, %v", p, err)
 	}
 }

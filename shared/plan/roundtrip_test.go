@@ -31,10 +31,10 @@ func TestRoundTrip(t *testing.T) {
 		for _, vary := range knobsets() {
 			c := c
 			vary.set(&c)
+			if c.Routing.Management == spec.ByVRRP && c.MigrateFrom.Management == "" {
+				continue // a description by VRRP has routers for a migration alone
+			}
 			t.Run(name+" "+vary.name, func(t *testing.T) {
-				if c.Routing.Management == spec.ByVRRP && c.MigrateFrom.Management == "" {
-					t.Skip("a description by VRRP has routers for a migration alone")
-				}
 				if c.Routing.Management == spec.ByBGP {
 					c.Timing, c.VRRP, c.VRIDs, c.MigrateFrom = "", "", nil, spec.Former{} // which only elections use
 				}

@@ -36,7 +36,7 @@ func (d *draft) validate(r *document.Report) {
 	name.Check(r, d.name, d.domain)
 	r.OneOf(d.loadBalancer, d.balancers()...)
 	r.OneOf(d.dnsRecords, string(Internal), string(External))
-	r.OneOf(d.families, Families()...)
+	d.CheckFamilies(r, d.families, Families()...)
 	r.OneOf(d.distribution, string(Kubernetes), string(OpenShift))
 	d.shape.Check(r, d.Platform == BareMetal && d.InstallConfig)
 	d.nodes.Check(r)

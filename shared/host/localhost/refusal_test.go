@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
 // TestDialer_Refusals has a server start, stop and start again, at each loopback address: it is
@@ -17,7 +19,7 @@ func TestDialer_Refusals(t *testing.T) {
 		t.Run(host, func(t *testing.T) {
 			listener, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
 			if err != nil {
-				t.Skip(err)
+				need.Missing(t, "needs the loopback's addresses: "+err.Error())
 			}
 			port := listener.Addr().(*net.TCPAddr).Port
 			address, k := fmt.Sprintf("localhost:%d", port), new(Dialer)
@@ -77,7 +79,7 @@ func TestClosed(t *testing.T) {
 	for _, address := range []string{"127.0.0.1:0", "[::1]:0", "[::]:0"} {
 		listener, err := net.Listen("tcp", address)
 		if err != nil {
-			t.Skip(err)
+			need.Missing(t, "needs the loopback's addresses: "+err.Error())
 		}
 		port := uint16(listener.Addr().(*net.TCPAddr).Port)
 		if Closed(port) {
@@ -103,7 +105,7 @@ func TestClosed(t *testing.T) {
 func TestClosed_NoSocket(t *testing.T) {
 	const port = 1
 	if !Closed(port) {
-		t.Skip("a process listens at port 1")
+		need.Missing(t, "needs port 1, at which a process listens")
 	}
 	var was syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &was); err != nil {

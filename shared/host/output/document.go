@@ -25,7 +25,7 @@ func (p Place) Document(data []byte, ours func(text []byte) bool) (Outcome, erro
 			p.DryRun {
 			return done, place(p.Path, err)
 		}
-		return done, because(p.Path, file.Write(p.Path, data, p.mode(0o644)))
+		return done, because(p.Path, p.write(p.Path, data, 0o644))
 	case errors.Is(err, syscall.ENOTDIR):
 		return done, PlaceError{p.Path, filepath.Dir(p.Path) + " is not a directory"}
 	case err != nil:
@@ -65,7 +65,12 @@ func (p Place) replace(info fs.FileInfo, data []byte, ours func([]byte) bool) (O
 	if err := access(filepath.Dir(target), writeHere); err != nil || p.DryRun {
 		return done, because(p.Path, err)
 	}
-	return done, because(p.Path, file.Write(target, data, p.mode(info.Mode().Perm())))
+	return done, because(p.Path, p.write(target, data, info.Mode().Perm()))
+}
+
+// write writes a file with what remains of these permissions.
+func (p Place) write(path string, data []byte, perm fs.FileMode) error {
+	return undisturbed(func() error { return file.Write(path, data, p.mode(perm)) })
 }
 
 // mode is what remains of a file's permissions.

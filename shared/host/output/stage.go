@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path"
 	"slices"
@@ -26,11 +27,8 @@ func (s *stage) add(f asset.File) error {
 	if err := s.mkdirs(path.Dir(to)); err != nil {
 		return err
 	}
-	from := path.Join(path.Dir(to), fmt.Sprintf(".%s.%d", path.Base(to), os.Getpid()))
-	// A run that was killed may have left one: in a container every run has the same PID.
-	if err := s.root.Remove(from); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
+	// A killed process leaves its files behind. In a container the next one has its number.
+	from := path.Join(path.Dir(to), fmt.Sprintf(".%s.%x", path.Base(to), rand.Uint64()))
 	file, err := s.root.OpenFile(from, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
@@ -49,7 +47,10 @@ func (s *stage) mkdirs(dir string) error {
 	if err := s.mkdirs(path.Dir(dir)); err != nil {
 		return err
 	}
-	if err := s.root.Mkdir(dir, 0o755); err != nil {
+	if err := s.root.Mkdir(dir, 0o755); errors.Is(err, fs.ErrExist) {
+		_, err := s.root.Stat(dir) // another run has made it meanwhile
+		return err
+	} else if err != nil {
 		return err
 	}
 	s.dirs = append(s.dirs, dir)

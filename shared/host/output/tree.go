@@ -54,7 +54,7 @@ func (p Place) Tree(files []asset.File, leave []string,
 	if p.DryRun {
 		return done, nil
 	}
-	return done, write(root, files, leave)
+	return done, undisturbed(func() error { return write(root, files, leave) })
 }
 
 // open makes the directory if it is not there.

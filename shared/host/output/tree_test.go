@@ -176,6 +176,39 @@ func TestTree_NamesTheFile(t *testing.T) {
 	}
 }
 
+// TestTree_SeveralAtOnce holds that runs which write one tree at one time all succeed. In containers
+// they have one process number.
+func TestTree_SeveralAtOnce(t *testing.T) {
+	for range 20 {
+		dir := filepath.Join(t.TempDir(), "new", "tree")
+		failed := make(chan error)
+		const runs = 8
+		for range runs {
+			go func() {
+				_, err := Place{Path: dir}.Tree(files(), nil, func(string, []byte) bool { return true })
+				failed <- err
+			}()
+		}
+		for range runs {
+			if err := <-failed; err != nil {
+				t.Error(err)
+			}
+		}
+		if left := names(t, dir); len(left) != len(files()) {
+			t.Errorf("it left %v", left)
+		}
+	}
+}
+
+// TestTree_AfterAKilledRun holds that what a killed run has left does not stop the next one, which
+// may have its process number.
+func TestTree_AfterAKilledRun(t *testing.T) {
+	dir := there(t, "half", fmt.Sprintf("etc/.a.%d", os.Getpid()))
+	if _, err := (Place{Path: dir}).Tree(files(), nil, func(string, []byte) bool { return false }); err != nil {
+		t.Error(err)
+	}
+}
+
 // names are the paths, modes and sizes below a directory.
 func names(t *testing.T, dir string) (all []string) {
 	t.Helper()

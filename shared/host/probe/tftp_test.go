@@ -100,9 +100,7 @@ func TestTFTP_Dnsmasq(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "autoexec.ipxe"), []byte("#!ipxe\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if os.Geteuid() != 0 {
-		t.Skip("port 69 needs root")
-	}
+	need.Root(t) // for port 69
 	cmd := exec.Command(need.Command(t, "dnsmasq"), "--no-daemon", "--conf-file=/dev/null", "--port=0", "--interface=lo", "--listen-address="+address,
 		"--bind-interfaces", "--user=root", "--enable-tftp", "--tftp-root="+dir)
 	if err := cmd.Start(); err != nil {

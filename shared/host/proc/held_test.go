@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
 // TestHeld stops a process by a signal, has it go on, and stops it as a tracer. Its name
@@ -66,7 +68,7 @@ func TestHeld(t *testing.T) {
 	runtime.LockOSThread() // a tracer is a thread
 	defer runtime.UnlockOSThread()
 	if err := unix.PtraceAttach(pid); err != nil {
-		t.Skipf("trace a process: %v", err)
+		need.Missing(t, "needs to trace a process: "+err.Error())
 	}
 	var status unix.WaitStatus
 	if _, err := unix.Wait4(pid, &status, 0, nil); err != nil || !status.Stopped() {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
 // pty opens a terminal of a width.
@@ -14,7 +16,7 @@ func pty(t *testing.T, columns uint16) *os.File {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
-		t.Skipf("no terminal can be made here: %v", err)
+		need.Missing(t, "needs a terminal: "+err.Error())
 	}
 	t.Cleanup(func() { master.Close() })
 	fd := int(master.Fd())

@@ -75,6 +75,22 @@ func (a Addresses) CheckClients(r *document.Report) {
 	}
 }
 
+// CheckFamilies holds the families that a description names to its machine networks. Virtual IPs
+// that are announced or held by another balancer may be of a family that no host has.
+func (a Addresses) CheckFamilies(r *document.Report, s document.Scalar[string], known ...string) {
+	r.OneOf(s, known...)
+	has := map[string][]int{"IPv4": {4}, "IPv6": {6}, "DualStack": {4, 6},
+		"DualStackIPv6Primary": {6, 4}}[s.Value]
+	for i, n := range a.Machines.All {
+		f := slices.Index(has, family(n.Prefix.Addr()))
+		if has != nil && (f < 0 || f > 0 && i == 0) {
+			r.Warnf(s.At, "%s does not fit the machine network %s: write the families of the "+
+				"networks, that of the first one first, or remove the field", s.Value, n.Prefix)
+			return
+		}
+	}
+}
+
 // checkOverlap holds the machine networks apart.
 func (a Addresses) checkOverlap(r *document.Report) {
 	for i, n := range a.Machines.All {

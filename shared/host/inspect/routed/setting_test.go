@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
 // TestSetting holds, in a network of its own, that the kernel's setting of one link or of all is read: one
@@ -12,9 +14,7 @@ import (
 func TestSetting(t *testing.T) {
 	const inside = "ONPREM_INFRA_TEST_SETTING"
 	if os.Getenv(inside) == "" {
-		if os.Getuid() != 0 {
-			t.Skip("only root makes a network")
-		}
+		need.Root(t)
 		cmd := exec.CommandContext(t.Context(), "unshare", "--net", "--mount", "sh", "-c", `mount -t sysfs sysfs /sys 2>/dev/null; exec "$0" -test.run '^TestSetting$'`, os.Args[0])
 		cmd.Env = append(os.Environ(), inside+"=1")
 		if out, err := cmd.CombinedOutput(); err != nil || strings.Contains(string(out), "no tests to run") {
