@@ -129,30 +129,6 @@ func TestTree_FailsWhole(t *testing.T) {
 	}
 }
 
-// TestTree_AfterAKill holds that a file which a killed run with the same PID has left beside its place
-// neither stops another run nor stays, and that a link in its place is not followed.
-func TestTree_AfterAKill(t *testing.T) {
-	for name, leave := range map[string]func(path, outside string) error{
-		"a file": func(path, _ string) error { return os.WriteFile(path, []byte("half"), 0o600) },
-		"a link": func(path, outside string) error { return os.Symlink(outside, path) },
-	} {
-		dir, outside := t.TempDir(), filepath.Join(t.TempDir(), "outside")
-		left := filepath.Join(dir, fmt.Sprintf("etc/.a.%d", os.Getpid()))
-		if err := errors.Join(os.Mkdir(filepath.Dir(left), 0o755), os.WriteFile(outside, nil, 0o600), leave(left, outside)); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := (Place{Path: dir}).Tree(files(), nil, func(string, []byte) bool { return true }); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		if _, err := os.Lstat(left); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s is still there: %v", name, err)
-		}
-		if text, err := os.ReadFile(outside); err != nil || len(text) > 0 {
-			t.Errorf("%s: a file outside of the tree is %q, %v", name, text, err)
-		}
-	}
-}
-
 // TestTree_NamesTheFile holds that an error in the middle of a tree names the file.
 func TestTree_NamesTheFile(t *testing.T) {
 	dir := t.TempDir()
