@@ -1,5 +1,5 @@
 // Package fault logs what is wrong with the watches of one API: one line for each cause, and one
-// line when all watches work again.
+// line when all watches work again but those that the host has no right to.
 package fault
 
 import (
@@ -28,12 +28,13 @@ type Log struct {
 
 	mu      sync.Mutex
 	failing map[*Watch]cause
+	since   map[*Watch]time.Time // the first fault of each that fails
 	pending []*Watch             // failing watches that are not logged yet
 	waiting bool                 // for more of them
 	logged  map[line]bool        // since all watches worked
 	expired map[*Watch]time.Time // when the API had forgotten the watch's version
-	lost    map[string]bool      // names in the log since all watches worked
-	since   time.Time            // the first fault since all watches worked
+	// names in the log since all watches worked, with their first fault since then
+	lost map[string]time.Time
 }
 
 // Watch is what one watch reports its faults to.
@@ -64,8 +65,8 @@ type line struct {
 // NewLog logs nothing yet.
 func NewLog(log *slog.Logger) *Log {
 	return &Log{
-		log: log, failing: map[*Watch]cause{}, logged: map[line]bool{},
-		expired: map[*Watch]time.Time{}, lost: map[string]bool{},
+		log: log, failing: map[*Watch]cause{}, since: map[*Watch]time.Time{},
+		logged: map[line]bool{}, expired: map[*Watch]time.Time{}, lost: map[string]time.Time{},
 	}
 }
 
@@ -84,11 +85,12 @@ func (w *Watch) Failed(err error) {
 	if l.isExpected(w, err) {
 		return
 	}
-	if len(l.failing) == 0 && len(l.lost) == 0 {
-		l.since = time.Now()
+	if _, failing := l.failing[w]; !failing {
+		l.since[w] = time.Now()
 	}
 	l.failing[w] = now
 	if l.logged[line{w, now.text}] || slices.Contains(l.pending, w) {
+		l.logRecovery() // the API may answer again, if only by a refusal
 		return
 	}
 	l.pending = append(l.pending, w)
@@ -121,6 +123,7 @@ func (w *Watch) Works() {
 		return
 	}
 	delete(l.failing, w)
+	delete(l.since, w)
 	l.logRecovery()
 }
 
@@ -139,6 +142,9 @@ func (l *Log) logPending() {
 			hit[now], order = map[string]bool{}, append(order, now)
 		}
 		hit[now][w.name], l.logged[line{w, now.text}] = true, true
+		if first, lost := l.lost[w.name]; !lost || l.since[w].Before(first) {
+			l.lost[w.name] = l.since[w]
+		}
 	}
 	for _, c := range order {
 		args := []any{"error", c.text}
@@ -146,25 +152,43 @@ func (l *Log) logPending() {
 			args = append(args, "do", c.remedy)
 		}
 		l.log.Warn("watch "+names(hit[c]), args...)
-		maps.Copy(l.lost, hit[c])
 	}
 	l.pending, l.waiting = nil, false
 	l.logRecovery()
 }
 
-// logRecovery logs that all watches work again, once they do.
+// logRecovery logs that all watches work again, once they do. It does not wait for a right that
+// the host lacks: that may be for ever, and what fails meanwhile must be logged.
 func (l *Log) logRecovery() {
-	if len(l.failing) > 0 || l.waiting {
+	refused := map[string]bool{}
+	for w, c := range l.failing {
+		if !c.forbidden {
+			return
+		}
+		refused[w.name] = true
+	}
+	if l.waiting {
 		return
 	}
-	clear(l.logged)
-	if len(l.lost) == 0 {
-		return
+	maps.DeleteFunc(l.logged, func(of line, _ bool) bool {
+		now, failing := l.failing[of.watch]
+		return !failing || now.text != of.text
+	})
+	var first time.Time
+	again := map[string]bool{}
+	for name, since := range l.lost {
+		if refused[name] {
+			continue
+		}
+		if delete(l.lost, name); len(again) == 0 || since.Before(first) {
+			first = since
+		}
+		again[name] = true
 	}
-	l.log.Info(
-		"watch "+names(l.lost)+" again", "after", time.Since(l.since).Round(100*time.Millisecond),
-	)
-	clear(l.lost)
+	if len(again) > 0 {
+		l.log.Info("watch "+names(again)+" again",
+			"after", time.Since(first).Round(100*time.Millisecond))
+	}
 }
 
 func names(set map[string]bool) string { return strings.Join(slices.Sorted(maps.Keys(set)), ", ") }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // cut is the error of a watch when the shared connection is cut; the local port differs.
@@ -79,5 +80,57 @@ func TestOneLineForACut(t *testing.T) {
 		if got := logged(); strings.Count(got, "WARN") != 1 {
 			t.Errorf("a version forgotten again and again is logged as\n%s", got)
 		}
+	})
+}
+
+// TestRefusedWatchHidesNoOther has a watch that the host has no right to, for good: each loss of another
+// one is logged, and that it is back, also with the same error. The refusal is logged once, and that the
+// right was granted.
+func TestRefusedWatchHidesNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		faults := NewLog(slog.New(slog.NewTextHandler(&log, nil)))
+		refused, nodes := faults.Watch("candidates", Subject{Resource: "configmaps"}), faults.Watch("nodes", Subject{})
+		forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "", errors.New("no"))
+		expect := func(what string, lines ...string) {
+			t.Helper()
+			time.Sleep(gather)
+			synctest.Wait()
+			text := log.String()
+			log.Reset()
+			if strings.Count(text, "\n") != len(lines) {
+				t.Errorf("%s is logged as\n%s", what, text)
+			}
+			for _, want := range lines {
+				if !strings.Contains(text, want) {
+					t.Errorf("%s is logged as\n%s\nwant %s", what, text, want)
+				}
+			}
+		}
+		refused.Failed(forbidden)
+		expect("a refusal", `msg="watch candidates"`)
+		for range 2 {
+			time.Sleep(time.Hour)
+			refused.Failed(forbidden)
+			nodes.Failed(errors.New("connection refused"))
+			expect("a loss beside it", `msg="watch nodes" error="connection refused"`)
+			nodes.Works()
+			expect("its end", `msg="watch nodes again" after=300ms`)
+		}
+		for range 2 {
+			time.Sleep(time.Hour)
+			refused.Failed(errors.New("connection refused"))
+			nodes.Failed(errors.New("connection refused"))
+			expect("a loss of both", `msg="watch candidates, nodes" error="connection refused"`)
+			nodes.Works()
+			expect("the end for one")
+			refused.Failed(forbidden)
+			expect("the end for both", `msg="watch nodes again" after=600ms`)
+		}
+		if all := faults.Forbidden(); len(all) != 1 {
+			t.Errorf("refused: %v", all)
+		}
+		refused.Works()
+		expect("a granted right", `msg="watch candidates again" after=4h`)
 	})
 }
