@@ -41,7 +41,7 @@ In a cluster of OpenShift its MachineSet gets a Machine more. In a cluster of an
 the host itself gets the description's osImage, and --user-data names the document by which it
 joins: Ignition, or user data of cloud-init, such as with the command that "kubeadm token create
 --print-join-command" prints. Keep it as safe as that token; it is in a Secret until the host is
-removed.
+removed. Another one, such as with a new token, replaces it until the disk is written.
 
 It refuses a host of another program's, and one that would lose a running system. In a cluster of
 OpenShift it refuses any host while others are available too: OpenShift chooses one of them. It

@@ -168,6 +168,13 @@ func TestBareHosts(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, kept.Data, err)
 		}
 	}
+	again := client("w1", "add")
+	for _, document := range []string{joins, joins + "# a new token\n"} {
+		again.Document = []object.Object{metal3.UserData("w1", secret.New(document))}
+		if w, err := again.World(t.Context()); err != nil || w.Outdated != (document != joins) {
+			t.Errorf("%q: outdated %v, %v", document, w.Outdated, err)
+		}
+	}
 	var h struct{ Spec struct{ Image object.Image } }
 	if err := o.api.Do(t.Context(), http.MethodGet, bareHostsOf+"/w1", nil, &h); err != nil || h.Spec.Image.URL != "http://172.22.0.3:6180/images/os.raw" || h.Spec.Image.Checksum != strings.Repeat("0", 64) || h.Spec.Image.Format != "raw" {
 		t.Errorf("%+v, %v", h, err)

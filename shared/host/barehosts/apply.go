@@ -79,6 +79,8 @@ func (c *Client) apply(ctx context.Context, s bare.Step) error {
 			return err
 		}
 		return fields(bare.Deployed(c.Name, s.Image))
+	case bare.Renew:
+		return c.Create(ctx, c.Document)
 	case bare.Cordon:
 		return c.Patch(ctx, nodePath+"/"+s.Node, map[string]any{
 			"metadata": map[string]any{"annotations": map[string]any{bare.Leaves: c.Name}},

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"path"
@@ -64,10 +65,12 @@ func (c *Client) World(ctx context.Context) (w bare.World, err error) {
 	}
 	w.Host.Name = c.Name
 	names := []string{c.Name} // one that comes too
+	ours := false             // the document that it has
 	for _, h := range hosts.Items {
 		is := h.Scale()
 		if names = append(names, is.Name); is.Name == c.Name {
 			w.Host = bare.Host{Host: is, Image: h.Deploys(), Version: h.Metadata.ResourceVersion}
+			ours = h.Spec.UserData != nil && h.Spec.UserData.Name == object.UserDataOf(c.Name)
 		}
 	}
 	ironic, err := c.Ironic(ctx)
@@ -81,12 +84,29 @@ func (c *Client) World(ctx context.Context) (w bare.World, err error) {
 	if err := c.node(ctx, &w, names); err != nil {
 		return w, err
 	}
-	if !c.Drains {
-		w.Unlisted, err = c.unlisted(ctx)
-	} else if w.Node != nil {
+	switch {
+	case c.Drains && w.Node != nil:
 		err = c.stays(ctx, &w)
+	case !c.Drains:
+		if w.Unlisted, err = c.unlisted(ctx); err == nil && ours {
+			w.Outdated, err = c.outdated(ctx)
+		}
 	}
 	return w, err
+}
+
+// outdated reports whether the host's Secret has another document than the given one; false if none
+// is given.
+func (c *Client) outdated(ctx context.Context) (bool, error) {
+	for _, o := range c.Document {
+		given, _ := o.(object.Secret)
+		var is struct{ Data map[string]string }
+		_, err := c.API.JSON(ctx, http.MethodGet, c.Secrets()+"/"+o.About().Metadata.Name, nil, &is)
+		if err != nil || !maps.Equal(is.Data, given.Data) {
+			return err == nil, err
+		}
+	}
+	return false, nil
 }
 
 // unlisted reports whether the description that Ironic has lacks the host; false for an Ironic of

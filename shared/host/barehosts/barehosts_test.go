@@ -317,6 +317,8 @@ func TestApply(t *testing.T) {
 		"deploy": {bare.Step{Action: bare.Deploy, Image: image, Version: "7"}, []string{
 			`POST /api/v1/namespaces/onprem-infra-metal3/secrets {"apiVersion":"v1","data":{},"kind":"Secret","metadata":{"name":"w0-user-data-secret"}}`,
 			`PATCH ` + hostsPath + `/w0 {"metadata":{"resourceVersion":"7"},"spec":{"image":{"checksum":"c","checksumType":"sha256","format":"raw","url":"u"},"online":true,"userData":{"name":"w0-user-data-secret","namespace":"onprem-infra-metal3"}}}`}},
+		"renew": {bare.Step{Action: bare.Renew}, []string{
+			`POST /api/v1/namespaces/onprem-infra-metal3/secrets {"apiVersion":"v1","data":{},"kind":"Secret","metadata":{"name":"w0-user-data-secret"}}`}},
 		"cordon": {bare.Step{Action: bare.Cordon, Node: "w0"}, []string{`PATCH /api/v1/nodes/w0 {"metadata":{"annotations":{"onprem-infra.io/leaves":"w0"}},"spec":{"unschedulable":true}}`}},
 		"evict": {bare.Step{Action: bare.Evict, Node: "w0", Pods: []bare.Pod{{Namespace: "a", Name: "p", UID: "u"}}}, []string{
 			`POST /api/v1/namespaces/a/pods/p/eviction {"apiVersion":"policy/v1","deleteOptions":{"preconditions":{"uid":"u"}},"kind":"Eviction","metadata":{"name":"p","namespace":"a"}}`}},
@@ -393,6 +395,46 @@ func TestRun(t *testing.T) {
 	var all []string
 	if err := c.Foresee(t.Context(), func(text, command string) { all = append(all, text) }); err != nil || len(all) != 8 || all[1] != "evict 2 pods from node w0, as their PodDisruptionBudgets allow" || all[7] != "done" {
 		t.Errorf("%q, %v", all, err)
+	}
+}
+
+// TestWorld_Outdated holds that the document by which a host joins is compared with the given one, where
+// it is the host's, and that a host that leaves needs none.
+func TestWorld_Outdated(t *testing.T) {
+	const at = "/api/v1/namespaces/onprem-infra-metal3/secrets/w0-user-data-secret"
+	for name, tt := range map[string]struct {
+		refers, kept string
+		want         bool
+	}{
+		"the same":               {"w0-user-data-secret", `{"data":{"userData":"bmV3"}}`, false},
+		"a former one":           {"w0-user-data-secret", `{"data":{"userData":"b2xk"}}`, true},
+		"none is there":          {"w0-user-data-secret", "", true},
+		"a Secret of the user's": {"mine", `{"data":{"userData":"b2xk"}}`, false},
+	} {
+		answers := cluster()
+		answers[hostsPath] = strings.Replace(answers[hostsPath], `"image":`, `"userData":{"name":"`+tt.refers+`"},"image":`, 1)
+		if answers[at] = tt.kept; tt.kept == "" {
+			delete(answers, at)
+		}
+		c, f := client(answers)
+		c.Drains = false
+		if w, err := c.World(t.Context()); err != nil || w.Outdated || slices.Contains(f.read, at) {
+			t.Errorf("%s, none is given: %v, %v", name, w.Outdated, err)
+		}
+		c.Document = []object.Object{object.Secret{Head: object.Head{Metadata: object.Meta{Name: "w0-user-data-secret"}}, Data: map[string]string{"userData": "bmV3"}}}
+		if w, err := c.World(t.Context()); err != nil || w.Outdated != tt.want {
+			t.Errorf("%s: %v, %v", name, w.Outdated, err)
+		}
+		if f.fails[at] = errors.New("forbidden"); tt.refers != "mine" {
+			if _, err := c.World(t.Context()); err == nil {
+				t.Errorf("%s: it is not known, and passes for the same", name)
+			}
+		}
+		if c.Drains = true; tt.refers != "mine" {
+			if w, err := c.World(t.Context()); err != nil || w.Outdated {
+				t.Errorf("%s, it leaves: %v, %v", name, w.Outdated, err)
+			}
+		}
 	}
 }
 

@@ -68,6 +68,8 @@ func (w World) joins() (Step, error) {
 	switch {
 	case h.Paused:
 		return Step{Action: Resume}, nil // it waits for the handover
+	case h.State != provisioned && w.Outdated:
+		return Step{Action: Renew}, nil // the token of the former one may have expired
 	case h.State != provisioned:
 		return wait("metal3 to write the host's disk; it is %s", h.Situation())
 	case w.Node == nil && len(w.Unknown) > 0:

@@ -31,6 +31,8 @@ type World struct {
 	Deployment        string
 	// Unlisted means that the description that Ironic and the DHCP server have lacks the host.
 	Unlisted bool
+	// Outdated means that the host's Secret has another document than the given one.
+	Outdated bool
 }
 
 // Host is a BareMetalHost.
@@ -72,6 +74,7 @@ const (
 	Create Action = "create" // the host, and its Secrets
 	Resume Action = "resume" // the host: metal3 begins with it
 	Deploy Action = "deploy" // the image and the document of the host
+	Renew  Action = "renew"  // that document, before the disk is written
 	Cordon Action = "cordon" // Node, and mark it
 	Evict  Action = "evict"  // Pods from Node
 	Wipe   Action = "wipe"   // the host: it gets no image, and no power

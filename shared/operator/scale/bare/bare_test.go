@@ -73,6 +73,8 @@ func TestAdd(t *testing.T) {
 		"is wrong":                     {func(w *World) { here(w, "registering"); w.Host.Problem = "no such BMC" }, false, "", "to be fixed in the host or its Secrets: no such BMC"},
 		"available":                    {func(w *World) { here(w, "available") }, false, Deploy, ""},
 		"available, in a former way":   {func(w *World) { here(w, "ready") }, false, Deploy, ""},
+		"another document":             {func(w *World) { here(w, "provisioning"); w.Host.Image, w.Outdated = true, true }, false, Renew, ""},
+		"another one, too late":        {func(w *World) { *w = running(); w.Node, w.Outdated = nil, true }, false, "", "to join as node w1"},
 		"is written":                   {func(w *World) { here(w, "provisioning"); w.Host.Image, w.Host.Problem = true, "checksum" }, false, "", "and metal3 reports: checksum"},
 		"is to join":                   {func(w *World) { *w = running(); w.Node = nil }, false, "", "to join as node w1"},
 		"joined by another name":       {func(w *World) { *w = running(); w.Node, w.Unknown = nil, []string{"x"} }, false, "", "--node names one that is this host: x"},
@@ -176,7 +178,7 @@ func TestForesee_AnyWorld(t *testing.T) {
 			State: pick("", "registering", "inspecting", "available", "provisioning", "provisioned", "deprovisioning", "deleting"), Problem: pick("", "", "x"), Consumer: pick("", "", "", "Metal3Machine x")},
 			Image: yes()}
 		w.Host.Handover = w.Host.Handover && w.Host.Paused
-		w.Ironic, w.Bootstrap = yes(), rarely()
+		w.Ironic, w.Bootstrap, w.Outdated = yes(), rarely(), yes()
 		w.Node.Ready, w.Node.Cordoned, w.Node.Leaving, w.Node.Control = yes(), yes(), yes(), rarely()
 		for i := range w.Pods {
 			w.Pods[i] = Pod{Namespace: "a", Name: "p", Leaving: yes(), Lost: rarely(), Blocked: pick("", "x"), Rests: yes(), Alone: rarely()}
@@ -196,7 +198,7 @@ func TestForesee_AnyWorld(t *testing.T) {
 				stay := slices.ContainsFunc(w.Pods, func(p Pod) bool { return !p.Lost })
 				gone := []Action{Wipe, Off, Unlist, Delete}
 				switch {
-				case way == "add" && slices.Contains(append(gone, Cordon, Evict), s.Action), way == "remove" && slices.Contains([]Action{Create, Resume, Deploy}, s.Action),
+				case way == "add" && slices.Contains(append(gone, Cordon, Evict), s.Action), way == "remove" && slices.Contains([]Action{Create, Resume, Deploy, Renew}, s.Action),
 					s.Action == Wipe && (stay || w.Node != nil && !w.Node.Leaving || len(w.Ingress) == 1 && w.Node != nil),
 					s.Action == Unlist && (w.Node.Ready && !w.Node.Leaving || w.Host.written() || w.Host.On && w.Host.Problem == ""),
 					s.Action == Delete && (w.Node != nil || w.Host.written() || w.Host.On && w.Host.Problem == ""),
@@ -222,7 +224,7 @@ func TestForesee_AnyWorld(t *testing.T) {
 // TestText holds that each step is described, that kubectl can do each but the first, and that the
 // document itself is in none of it.
 func TestText(t *testing.T) {
-	for _, a := range []Action{Create, Resume, Deploy, Cordon, Evict, Wipe, Off, Unlist, Delete} {
+	for _, a := range []Action{Create, Resume, Deploy, Renew, Cordon, Evict, Wipe, Off, Unlist, Delete} {
 		s := Step{Action: a, Node: "n1", Pods: []Pod{{}}, Image: image}
 		text, command := s.Text("w1"), s.Command("w1")
 		if text == "" || strings.HasPrefix(text, "wait") || text == "done" || (command == "") != (a == Create) {

@@ -39,6 +39,8 @@ func (w *World) done(s Step) {
 		h.Paused, h.Handover = false, false
 	case Deploy:
 		h.Image, h.Online = true, true
+	case Renew:
+		w.Outdated = false
 	case Cordon:
 		w.Node.Cordoned, w.Node.Leaving = true, true
 	case Evict:

@@ -24,6 +24,8 @@ func (s Step) Text(host string) string {
 	case Deploy:
 		return fmt.Sprintf("have metal3 write %s to host %s, with the document by which it joins",
 			s.Image.URL, host)
+	case Renew:
+		return fmt.Sprintf("replace the document by which host %s joins", host)
 	case Cordon:
 		return fmt.Sprintf("cordon node %s, so that no pod comes to it", s.Node)
 	case Evict:
@@ -60,6 +62,9 @@ func (s Step) Command(host string) string {
 		secret := object.UserDataOf(host)
 		return kubectl + "create secret generic " + secret + " --from-file=userData=FILE && " +
 			patch(Deployed(host, s.Image))
+	case Renew:
+		return kubectl + "create secret generic " + object.UserDataOf(host) +
+			" --from-file=userData=FILE --dry-run=client -o yaml | kubectl apply -f -"
 	case Cordon:
 		return "kubectl cordon " + s.Node + " && kubectl annotate node " + s.Node + " " + Leaves +
 			"=" + host

@@ -82,6 +82,7 @@ type Host struct {
 		ConsumerRef           *struct{ Kind, Name string }
 		Image                 *struct{ URL string }
 		CustomDeploy          *struct{ Method string }
+		UserData              *struct{ Name string }
 	} `json:"spec"`
 	Status struct {
 		ErrorMessage      string `json:"errorMessage"`
