@@ -44,6 +44,10 @@ const (
 	UntilHandover = "until the handover"
 )
 
+// NodeOf is the annotation of a host of any Kubernetes whose node has another name than the host;
+// its value is that name.
+const NodeOf = "onprem-infra.io/node"
+
 // Operator is the name of the one object of kind Provisioning, and OperatorPaused its annotation
 // that keeps OpenShift's operator from following it. The operator knows it since May 2024
 // (cluster-baremetal-operator, pull request 415); one of a former release follows the object at

@@ -209,6 +209,20 @@ func TestBareHosts(t *testing.T) {
 	refused("m0", "remove", "a member of etcd: without it 1 of 3 are Ready, and etcd needs 2")
 	o.do(http.MethodPost, "/api/v1/nodes", fields{"apiVersion": "v1", "kind": "Node", "metadata": fields{"name": "x9"}})
 	refused("x9", "remove", "no host of that name")
+	// A node of another name is known without being named again.
+	o.do(http.MethodPatch, "/api/v1/nodes/x9/status", fields{"status": fields{"conditions": []fields{{"type": "Ready", "status": "True"}}}})
+	named := client("w1", "add")
+	named.Node = "x9"
+	if err := named.Run(t.Context(), func(_ string, failed error) {
+		if failed != nil {
+			t.Error(failed)
+		}
+	}); err != nil {
+		t.Error(err)
+	}
+	if w, err := client("w1", "remove").World(t.Context()); err != nil || w.Node == nil || w.Node.Name != "x9" {
+		t.Errorf("%+v, %v", w.Node, err)
+	}
 	o.do(http.MethodPatch, bareHostsOf+"/w1", fields{"spec": fields{"consumerRef": fields{"kind": "Metal3Machine", "name": "z"}}})
 	refused("w1", "remove", "belongs to Metal3Machine z")
 	refused("w0", "as a kubelet", "forbidden")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/machines"
+	"github.com/onprem-infra/onprem-infra/shared/object"
 	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
 	"github.com/onprem-infra/onprem-infra/shared/operator/scale/bare"
 )
@@ -79,6 +80,13 @@ func (c *Client) apply(ctx context.Context, s bare.Step) error {
 			return err
 		}
 		return fields(bare.Deployed(c.Name, s.Image))
+	case bare.Note:
+		var node any // null takes the annotation off
+		if s.Node != "" {
+			node = s.Node
+		}
+		return c.Patch(ctx, c.Host(c.Name), map[string]any{"metadata": map[string]any{
+			"annotations": map[string]any{object.NodeOf: node}}})
 	case bare.Renew:
 		return c.Create(ctx, c.Document)
 	case bare.Cordon:

@@ -3,6 +3,7 @@
 package barehosts
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -64,11 +65,11 @@ func (c *Client) World(ctx context.Context) (w bare.World, err error) {
 		return w, err
 	}
 	w.Host.Name = c.Name
-	names := []string{c.Name} // one that comes too
-	ours := false             // the document that it has
+	known := []scale.Host{{Name: c.Name}} // one that comes too
+	ours := false                         // the document that it has
 	for _, h := range hosts.Items {
 		is := h.Scale()
-		if names = append(names, is.Name); is.Name == c.Name {
+		if known = append(known, is); is.Name == c.Name {
 			w.Host = bare.Host{Host: is, Image: h.Deploys(), Version: h.Metadata.ResourceVersion}
 			ours = h.Spec.UserData != nil && h.Spec.UserData.Name == object.UserDataOf(c.Name)
 		}
@@ -81,7 +82,7 @@ func (c *Client) World(ctx context.Context) (w bare.World, err error) {
 	if w.Bootstrap, err = c.Bootstrap(ctx); err != nil {
 		return w, err
 	}
-	if err := c.node(ctx, &w, names); err != nil {
+	if err := c.node(ctx, &w, known); err != nil {
 		return w, err
 	}
 	switch {
@@ -136,11 +137,8 @@ func (c *Client) unlisted(ctx context.Context) (bool, error) {
 
 // node reads the host's node, and without it those of which it may be one. Hosts are all of the
 // cluster's.
-func (c *Client) node(ctx context.Context, w *bare.World, hosts []string) error {
-	name := c.Name
-	if c.Node != "" {
-		name = c.Node
-	}
+func (c *Client) node(ctx context.Context, w *bare.World, hosts []scale.Host) error {
+	name := cmp.Or(c.Node, w.Host.Host.Node, c.Name)
 	if err := machines.PlainName(name); err != nil {
 		return err
 	}
@@ -173,12 +171,15 @@ func (c *Client) node(ctx context.Context, w *bare.World, hosts []string) error 
 	return nil
 }
 
-// owner is the host of a node, by their names; empty for none. A host's whole name counts more than
-// the begin of another one's.
-func owner(node string, hosts []string) (best string) {
+// owner is the host of a node, as a person has named it, or by their names; empty for none. A
+// host's whole name counts more than the begin of another one's.
+func owner(node string, hosts []scale.Host) (best string) {
 	for _, h := range hosts {
-		if scale.OfHost(node, h) && len(h) > len(best) {
-			best = h
+		if h.Node == node {
+			return h.Name
+		}
+		if scale.OfHost(node, h.Name) && len(h.Name) > len(best) {
+			best = h.Name
 		}
 	}
 	return best

@@ -139,22 +139,27 @@ func readOf(t *testing.T, answers map[string]string) []string {
 func TestWorld_Nodes(t *testing.T) {
 	for name, tt := range map[string]struct {
 		named   string // by --node
+		noted   string // w0's node, and w1's is v
 		nodes   []string
 		own     string
 		taken   string
 		unknown []string
 	}{
-		"of its name":           {"", []string{"w0", "x"}, "w0", "", nil},
-		"with a domain":         {"", []string{"w0.example.com", "w1.example.com"}, "w0.example.com", "", nil},
-		"of no host":            {"", []string{"x", "w1", "m0"}, "", "", []string{"x"}},
-		"of another one's name": {"", []string{"w01", "w0x.example.com"}, "", "", []string{"w01", "w0x.example.com"}},
-		"named":                 {"x", []string{"x", "y"}, "x", "", nil},
-		"named, another's":      {"w1", []string{"w1"}, "w1", "w1", nil},
-		"named, and not there":  {"z", []string{"x", "w0.example.com"}, "", "", []string{"x"}},
+		"of its name":           {"", "", []string{"w0", "x"}, "w0", "", nil},
+		"with a domain":         {"", "", []string{"w0.example.com", "w1.example.com"}, "w0.example.com", "", nil},
+		"of no host":            {"", "", []string{"x", "w1", "v", "m0"}, "", "", []string{"x"}},
+		"of another one's name": {"", "", []string{"w01", "w0x.example.com"}, "", "", []string{"w01", "w0x.example.com"}},
+		"named":                 {"x", "", []string{"x", "y"}, "x", "", nil},
+		"named, another's":      {"w1", "", []string{"w1"}, "w1", "w1", nil},
+		"named, and not there":  {"z", "", []string{"x", "w0.example.com"}, "", "", []string{"x"}},
+		"noted":                 {"", "x", []string{"w0", "x", "y"}, "x", "", nil},
+		"noted, another named":  {"y", "x", []string{"x", "y"}, "y", "", nil},
+		"noted, and not there":  {"", "z", []string{"x", "w0.example.com"}, "w0.example.com", "", []string{"x"}},
+		"named, another's note": {"v", "", []string{"v"}, "v", "w1", nil},
 	} {
 		answers := cluster()
 		delete(answers, "/api/v1/nodes/w0")
-		answers[hostsPath] = items(`{"metadata":{"name":"w0"}}`, `{"metadata":{"name":"w1"}}`)
+		answers[hostsPath] = items(`{"metadata":{"name":"w0","annotations":{"onprem-infra.io/node":"`+tt.noted+`"}}}`, `{"metadata":{"name":"w1","annotations":{"onprem-infra.io/node":"v"}}}`)
 		var all []string
 		for _, n := range tt.nodes {
 			more := ""
@@ -317,6 +322,8 @@ func TestApply(t *testing.T) {
 		"deploy": {bare.Step{Action: bare.Deploy, Image: image, Version: "7"}, []string{
 			`POST /api/v1/namespaces/onprem-infra-metal3/secrets {"apiVersion":"v1","data":{},"kind":"Secret","metadata":{"name":"w0-user-data-secret"}}`,
 			`PATCH ` + hostsPath + `/w0 {"metadata":{"resourceVersion":"7"},"spec":{"image":{"checksum":"c","checksumType":"sha256","format":"raw","url":"u"},"online":true,"userData":{"name":"w0-user-data-secret","namespace":"onprem-infra-metal3"}}}`}},
+		"note":   {bare.Step{Action: bare.Note, Node: "x"}, []string{`PATCH ` + hostsPath + `/w0 {"metadata":{"annotations":{"onprem-infra.io/node":"x"}}}`}},
+		"forget": {bare.Step{Action: bare.Note}, []string{`PATCH ` + hostsPath + `/w0 {"metadata":{"annotations":{"onprem-infra.io/node":null}}}`}},
 		"renew": {bare.Step{Action: bare.Renew}, []string{
 			`POST /api/v1/namespaces/onprem-infra-metal3/secrets {"apiVersion":"v1","data":{},"kind":"Secret","metadata":{"name":"w0-user-data-secret"}}`}},
 		"cordon": {bare.Step{Action: bare.Cordon, Node: "w0"}, []string{`PATCH /api/v1/nodes/w0 {"metadata":{"annotations":{"onprem-infra.io/leaves":"w0"}},"spec":{"unschedulable":true}}`}},

@@ -41,6 +41,7 @@ type Host struct {
 	Handover bool // is paused until the handover, by render
 	External bool // was provisioned by another program than metal3
 	Deleting bool
+	Node     string // of any Kubernetes, as a person has named it; empty for one of the host's name
 }
 
 // Machine is a Machine of OpenShift.

@@ -109,20 +109,21 @@ func (w World) Machine(h Host) *Machine {
 	return nil
 }
 
-// Node is the node of a host: the one that its Machine names, or else the one of its name; nil
-// before it has joined.
+// Node is the node of a host: the one that its Machine names, or a person has, or else the one of
+// its name; nil before it has joined.
 func (w World) Node(h Host) *Node {
 	name := h.Name
 	if m := w.Machine(h); m != nil && m.Node != "" {
 		name = m.Node
 	}
-	is := func(n Node) bool { return n.Name == name }
-	i := slices.IndexFunc(w.Nodes, is)
-	if i < 0 && w.Bare() {
-		i = slices.IndexFunc(w.Nodes, func(n Node) bool { return scale.OfHost(n.Name, name) })
+	for _, is := range []func(Node) bool{
+		func(n Node) bool { return w.Bare() && h.Node != "" && n.Name == h.Node },
+		func(n Node) bool { return n.Name == name },
+		func(n Node) bool { return w.Bare() && scale.OfHost(n.Name, name) },
+	} {
+		if i := slices.IndexFunc(w.Nodes, is); i >= 0 {
+			return &w.Nodes[i]
+		}
 	}
-	if i < 0 {
-		return nil
-	}
-	return &w.Nodes[i]
+	return nil
 }

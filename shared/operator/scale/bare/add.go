@@ -58,6 +58,8 @@ func (w World) deploys(image object.Image) (Step, error) {
 		return wait("what metal3 reports to be fixed in the host or its Secrets: %s", h.Problem)
 	case h.State != available && h.State != ready:
 		return wait("metal3 to inspect the host and to prepare it; it is %s", h.Situation())
+	case h.Host.Node != "":
+		return Step{Action: Note}, nil // the node that it was before
 	}
 	return Step{Action: Deploy, Image: image, Version: h.Version}, nil
 }
@@ -77,6 +79,8 @@ func (w World) joins() (Step, error) {
 			"name, and --node names one that is this host: %s", h.Name, some(w.Unknown))
 	case w.Node == nil:
 		return wait("the host to boot and to join as node %s", h.Name)
+	case !scale.OfHost(w.Node.Name, h.Name) && h.Host.Node != w.Node.Name:
+		return Step{Action: Note, Node: w.Node.Name}, nil
 	case !w.Node.Ready:
 		return wait("node %s to be Ready", w.Node.Name)
 	}

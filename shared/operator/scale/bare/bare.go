@@ -75,6 +75,7 @@ const (
 	Resume Action = "resume" // the host: metal3 begins with it
 	Deploy Action = "deploy" // the image and the document of the host
 	Renew  Action = "renew"  // that document, before the disk is written
+	Note   Action = "note"   // Node, which has another name than the host; none: it has no more
 	Cordon Action = "cordon" // Node, and mark it
 	Evict  Action = "evict"  // Pods from Node
 	Wipe   Action = "wipe"   // the host: it gets no image, and no power

@@ -73,6 +73,11 @@ func TestAdd(t *testing.T) {
 		"is wrong":                     {func(w *World) { here(w, "registering"); w.Host.Problem = "no such BMC" }, false, "", "to be fixed in the host or its Secrets: no such BMC"},
 		"available":                    {func(w *World) { here(w, "available") }, false, Deploy, ""},
 		"available, in a former way":   {func(w *World) { here(w, "ready") }, false, Deploy, ""},
+		"a node of another name":       {func(w *World) { *w = running(); w.Node.Name = "x" }, false, Note, ""},
+		"it is noted":                  {func(w *World) { *w = running(); w.Node.Name, w.Node.Ready, w.Host.Host.Node = "x", false, "x" }, false, "", "node x to be Ready"},
+		"another one is noted":         {func(w *World) { *w = running(); w.Node.Name, w.Host.Host.Node = "x", "y" }, false, Note, ""},
+		"with a domain":                {func(w *World) { *w = running(); w.Node.Name, w.Node.Ready = "w1.example.com", false }, false, "", "node w1.example.com to be Ready"},
+		"it was a node before":         {func(w *World) { here(w, "available"); w.Host.Host.Node = "x" }, false, Note, ""},
 		"another document":             {func(w *World) { here(w, "provisioning"); w.Host.Image, w.Outdated = true, true }, false, Renew, ""},
 		"another one, too late":        {func(w *World) { *w = running(); w.Node, w.Outdated = nil, true }, false, "", "to join as node w1"},
 		"is written":                   {func(w *World) { here(w, "provisioning"); w.Host.Image, w.Host.Problem = true, "checksum" }, false, "", "and metal3 reports: checksum"},
@@ -179,6 +184,7 @@ func TestForesee_AnyWorld(t *testing.T) {
 			Image: yes()}
 		w.Host.Handover = w.Host.Handover && w.Host.Paused
 		w.Ironic, w.Bootstrap, w.Outdated = yes(), rarely(), yes()
+		w.Node.Name, w.Host.Host.Node = pick("w1", "w1", "x"), pick("", "", "x")
 		w.Node.Ready, w.Node.Cordoned, w.Node.Leaving, w.Node.Control = yes(), yes(), yes(), rarely()
 		for i := range w.Pods {
 			w.Pods[i] = Pod{Namespace: "a", Name: "p", Leaving: yes(), Lost: rarely(), Blocked: pick("", "x"), Rests: yes(), Alone: rarely()}
@@ -187,7 +193,7 @@ func TestForesee_AnyWorld(t *testing.T) {
 			w.Pods = nil
 		}
 		if rarely() {
-			w.Ingress = []string{"w1"}
+			w.Ingress = []string{w.Node.Name}
 		}
 		if yes() {
 			w.Node, w.Pods = nil, nil
@@ -198,7 +204,7 @@ func TestForesee_AnyWorld(t *testing.T) {
 				stay := slices.ContainsFunc(w.Pods, func(p Pod) bool { return !p.Lost })
 				gone := []Action{Wipe, Off, Unlist, Delete}
 				switch {
-				case way == "add" && slices.Contains(append(gone, Cordon, Evict), s.Action), way == "remove" && slices.Contains([]Action{Create, Resume, Deploy, Renew}, s.Action),
+				case way == "add" && slices.Contains(append(gone, Cordon, Evict), s.Action), way == "remove" && slices.Contains([]Action{Create, Resume, Deploy, Renew, Note}, s.Action),
 					s.Action == Wipe && (stay || w.Node != nil && !w.Node.Leaving || len(w.Ingress) == 1 && w.Node != nil),
 					s.Action == Unlist && (w.Node.Ready && !w.Node.Leaving || w.Host.written() || w.Host.On && w.Host.Problem == ""),
 					s.Action == Delete && (w.Node != nil || w.Host.written() || w.Host.On && w.Host.Problem == ""),
@@ -224,12 +230,15 @@ func TestForesee_AnyWorld(t *testing.T) {
 // TestText holds that each step is described, that kubectl can do each but the first, and that the
 // document itself is in none of it.
 func TestText(t *testing.T) {
-	for _, a := range []Action{Create, Resume, Deploy, Renew, Cordon, Evict, Wipe, Off, Unlist, Delete} {
+	for _, a := range []Action{Create, Resume, Deploy, Renew, Note, Cordon, Evict, Wipe, Off, Unlist, Delete} {
 		s := Step{Action: a, Node: "n1", Pods: []Pod{{}}, Image: image}
 		text, command := s.Text("w1"), s.Command("w1")
 		if text == "" || strings.HasPrefix(text, "wait") || text == "done" || (command == "") != (a == Create) {
 			t.Errorf("%s: %q, %q", a, text, command)
 		}
+	}
+	if text, command := (Step{Action: Note}).Text("w1"), (Step{Action: Note}).Command("w1"); text != "forget which node host w1 was" || command != "kubectl --namespace onprem-infra-metal3 annotate bmh w1 onprem-infra.io/node-" {
+		t.Errorf("%q, %q", text, command)
 	}
 	want := `kubectl --namespace onprem-infra-metal3 create secret generic w1-user-data-secret --from-file=userData=FILE && kubectl --namespace onprem-infra-metal3 patch bmh w1 --type=merge ` +
 		`--patch='{"spec":{"image":{"checksum":"00","checksumType":"sha256","format":"raw","url":"http://172.22.0.3:6180/images/os.raw"},"online":true,"userData":{"name":"w1-user-data-secret","namespace":"onprem-infra-metal3"}}}'`

@@ -39,6 +39,8 @@ func (w *World) done(s Step) {
 		h.Paused, h.Handover = false, false
 	case Deploy:
 		h.Image, h.Online = true, true
+	case Note:
+		h.Host.Node = s.Node
 	case Renew:
 		w.Outdated = false
 	case Cordon:

@@ -26,6 +26,11 @@ func (s Step) Text(host string) string {
 			s.Image.URL, host)
 	case Renew:
 		return fmt.Sprintf("replace the document by which host %s joins", host)
+	case Note:
+		if s.Node == "" {
+			return fmt.Sprintf("forget which node host %s was", host)
+		}
+		return fmt.Sprintf("note that node %s is host %s", s.Node, host)
 	case Cordon:
 		return fmt.Sprintf("cordon node %s, so that no pod comes to it", s.Node)
 	case Evict:
@@ -65,6 +70,11 @@ func (s Step) Command(host string) string {
 	case Renew:
 		return kubectl + "create secret generic " + object.UserDataOf(host) +
 			" --from-file=userData=FILE --dry-run=client -o yaml | kubectl apply -f -"
+	case Note:
+		if s.Node == "" {
+			return kubectl + "annotate bmh " + host + " " + object.NodeOf + "-"
+		}
+		return kubectl + "annotate --overwrite bmh " + host + " " + object.NodeOf + "=" + s.Node
 	case Cordon:
 		return "kubectl cordon " + s.Node + " && kubectl annotate node " + s.Node + " " + Leaves +
 			"=" + host

@@ -110,7 +110,8 @@ func (h Host) Scale() scale.Host {
 	out := scale.Host{Name: h.Metadata.name(), Exists: true, State: h.Status.Provisioning.State,
 		Problem: redact.Message(h.Status.ErrorMessage), On: h.Status.PoweredOn,
 		Online: h.Spec.Online, Paused: is, Handover: is && why == object.UntilHandover,
-		External: h.Spec.ExternallyProvisioned, Deleting: h.Metadata.Deletes()}
+		External: h.Spec.ExternallyProvisioned, Deleting: h.Metadata.Deletes(),
+		Node: h.Metadata.Annotations[object.NodeOf]}
 	if of := h.Spec.ConsumerRef; of != nil {
 		out.Consumer = of.Kind + " " + of.Name
 	}
