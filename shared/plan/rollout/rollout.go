@@ -56,10 +56,6 @@ func Live(there plan.Plan, next spec.Cluster, consent Consent) (spec.Cluster, er
 		return next, nil
 	case wanted.Former != nil && wanted.Former.Way() == there.Way():
 		return next, nil // the description itself has the migration
-	case !there.ByVRRP() || !wanted.ByVRRP():
-		return spec.Cluster{}, Incompatible{fmt.Sprintf("its nodes have vipManagement %s, which "+
-			"does not lead to %s in place: a live cluster changes between vrrp and both alone. "+
-			"Keep vipManagement %[1]s", there.Management, wanted.Management)}
 	case !consent.Migrate && sameVRRP(wanted, there):
 		return spec.Cluster{}, Incompatible{fmt.Sprintf("its nodes have vipManagement %s, and "+
 			"this description has %s. Nodes get their files one after the other, so that "+

@@ -2,7 +2,6 @@ package rollout
 
 import (
 	"errors"
-	"fmt"
 	"net/netip"
 	"strings"
 	"testing"
@@ -221,14 +220,6 @@ func TestLive_BackWithoutRouters(t *testing.T) {
 	outside.Routing = both.Routing
 	outside.Routing.Management = spec.ByBGP
 	outside.APIVIPs, outside.IngressVIPs = []netip.Addr{netip.MustParseAddr("198.51.100.5")}, []netip.Addr{netip.MustParseAddr("198.51.100.6")}
-	for name, tt := range map[string]struct{ there, next spec.Cluster }{"to bgp": {next, outside}, "from bgp to vrrp": {outside, next}, "from bgp to both": {outside, both}} {
-		for _, consent := range []Consent{{}, {Migrate: true}, {Migrate: true, Migrated: true}} {
-			want := fmt.Sprintf("its nodes have vipManagement %s, which does not lead to %s in place", tt.there.Routing.Management, tt.next.Routing.Management)
-			if _, err := Live(mustCompile(t, tt.there), tt.next, consent); err == nil || !strings.HasPrefix(err.Error(), want) {
-				t.Errorf("%s, %+v: %v, want %q", name, consent, err, want)
-			}
-		}
-	}
 	for _, consent := range []Consent{{}, {Migrate: true}, {Migrate: true, Migrated: true}} {
 		for want, tt := range map[string]struct{ there, next spec.Cluster }{
 			"vrrp does not lead to bgp in place": {next, outside}, "both does not lead to bgp in place": {both, outside},
