@@ -124,27 +124,43 @@ func TestRestarted_DoesNotPreempt(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			l := newLAN(t)
-			holder, other := newRealKeepalived(t), newRealKeepalived(t)
-			holder.startRanked(l, 10, better, "0.5")
-			holder.untilAt(supervised.Master, better+healthy+bonus, 10*time.Second)
-			other.startRanked(l, 11, worse, "0.5")
-			other.untilAt(supervised.Backup, worse+healthy, 10*time.Second)
-			if !l.adverts.received(netip.MustParseAddr("192.0.2.11"),
-				better+healthy+bonus, time.Now(),
-				2*time.Second) {
-				t.Fatal("the holder does not advertise")
+			// A busy machine may let the other router run late, so that both take over at one time.
+			const due = 3*500*time.Millisecond + (256-worse-healthy)*500*time.Millisecond/256
+			for tries := 1; ; tries++ {
+				took, n := restartHolder(t, tt.kill)
+				t.Logf("the other router had the VIPs after %s, due was %s", took, due)
+				if n == 2 {
+					return
+				}
+				if tries == 4 || took < due+50*time.Millisecond {
+					t.Fatalf("it became MASTER %d times, want once for each VIP", n)
+				}
 			}
-			tt.kill(holder)
-			other.untilAt(supervised.Master, worse+healthy+bonus, 10*time.Second)
-			holder.untilAt(supervised.Backup, better+healthy, 10*time.Second)
-			time.Sleep(2 * time.Second) // more than a master-down time
-			if n := holder.takeovers(); n != 2 {
-				t.Errorf("it became MASTER %d times, want once for each VIP", n)
-			}
-			other.untilAt(supervised.Master, worse+healthy+bonus, 10*time.Second)
 		})
 	}
+}
+
+// restartHolder kills keepalived on the holder of the better rank. It returns after what time the
+// other router has the VIPs, which it keeps, and how many the first one took in all.
+func restartHolder(t *testing.T, kill func(*supervisor)) (took time.Duration, takeovers int) {
+	t.Helper()
+	l := newLAN(t)
+	holder, other := newRealKeepalived(t), newRealKeepalived(t)
+	holder.startRanked(l, 10, better, "0.5")
+	holder.untilAt(supervised.Master, better+healthy+bonus, 10*time.Second)
+	other.startRanked(l, 11, worse, "0.5")
+	other.untilAt(supervised.Backup, worse+healthy, 10*time.Second)
+	there := watch(t, l.neighbour)
+	if !l.adverts.received(netip.MustParseAddr("192.0.2.11"), better+healthy+bonus, time.Now(), 2*time.Second) {
+		t.Fatal("the holder does not advertise")
+	}
+	kill(holder)
+	took = there.until(t, "taken over", 10*time.Second, 2)
+	other.untilAt(supervised.Master, worse+healthy+bonus, 10*time.Second)
+	holder.untilAt(supervised.Backup, better+healthy, 10*time.Second)
+	time.Sleep(2 * time.Second) // more than a master-down time
+	other.untilAt(supervised.Master, worse+healthy+bonus, 10*time.Second)
+	return took, holder.takeovers()
 }
 
 // TestRestarted_Alone holds how much later a router takes over after a restart if no other one
