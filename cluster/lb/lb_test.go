@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"math/big"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -428,8 +429,8 @@ func TestFaultsApart(t *testing.T) {
 	}
 }
 
-// TestFullDisk holds that HAProxy gets other members where nothing can be written, that a structure for which only the
-// members cannot be remembered is loaded, and that both are written later.
+// TestFullDisk holds that HAProxy gets other members where nothing can be written, and the sessions of a dead server are
+// cut, that a structure for which only the members cannot be remembered is loaded, and that both are written later.
 func TestFullDisk(t *testing.T) {
 	full := errors.New("no space left on device")
 	w := newWorld(t)
@@ -444,6 +445,13 @@ func TestFullDisk(t *testing.T) {
 	if err := w.reconcile(); !errors.Is(err, full) || len(w.commands) == 0 || w.members() != "192.0.2.10" {
 		t.Errorf("%v, %d commands, the file has %s", err, len(w.commands), w.members())
 	}
+	dead := &w.stats[slices.IndexFunc(w.stats, func(s haproxy.Stat) bool { return s.Backend == haproxy.Masters })]
+	was := *dead
+	dead.Status, dead.Check, dead.Sessions = "DOWN", "L4CON", 2
+	if err := w.reconcile(); !errors.Is(err, full) || dead.Sessions > 0 {
+		t.Errorf("%v, a dead server has %d sessions", err, dead.Sessions)
+	}
+	*dead = was
 	w.fault = map[string]error{Memory: full}
 	var nine []string
 	for i := range 9 {

@@ -25,7 +25,7 @@ type Defect struct {
 	// Node counts the nodes of the declaration that the operator can change, in the order of the
 	// source, from 1; for Omit the lines with the directive.
 	Node int
-	// Value is the literal that Replace puts in, and the directive that Omit leaves out.
+	// Value is what Replace puts in the place of a literal, and the directive that Omit leaves out.
 	Value string
 }
 
@@ -41,7 +41,7 @@ const (
 	Left    Operator = "left"    // only the left operand of a binary operator counts
 	Right   Operator = "right"   // only the right operand counts
 	Bound   Operator = "bound"   // < is <=, > is >=, == is !=, and the other way round
-	Replace Operator = "replace" // a literal has another value
+	Replace Operator = "replace" // another expression is in the place of a literal
 	Omit    Operator = "omit"    // a directive of a unit or of a daemon's configuration is left out
 )
 

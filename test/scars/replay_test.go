@@ -200,9 +200,10 @@ type result struct {
 func test(ctx context.Context, dir, room, run, limit string) (result, error) {
 	ctx, cancel := context.WithTimeout(ctx, 25*time.Minute)
 	defer cancel()
+	module, below := within(dir, room)
 	cmd := exec.CommandContext(ctx, "go", "test", "-tags", "remote", "-vet", "off", "-count", "1",
-		"-timeout", limit, "-json", "-run", run, "./"+room)
-	cmd.Dir = dir
+		"-timeout", limit, "-json", "-run", run, "./"+below)
+	cmd.Dir = module
 	cmd.Env = append(os.Environ(), need.Require+"=1", "CGO_ENABLED=0", asked+"=0")
 	var printed bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &printed, &printed
@@ -229,6 +230,18 @@ func test(ctx context.Context, dir, room, run, limit string) (result, error) {
 	const most = 4000
 	output := text.String()
 	return result{outcome, output[max(0, len(output)-most):]}, nil
+}
+
+// within returns the directory of the module that a room below dir is of, and the room's path below
+// that: a program may be a module of its own.
+func within(dir, room string) (module, below string) {
+	for module = filepath.Join(dir, room); module != filepath.Clean(dir); module = filepath.Dir(module) {
+		if _, err := os.Stat(filepath.Join(module, "go.mod")); err == nil {
+			break
+		}
+	}
+	below, _ = filepath.Rel(module, filepath.Join(dir, room)) // one is below the other
+	return module, below
 }
 
 // limit is how long the tests of a room may take: one that hangs with a defect fails by it.
@@ -285,4 +298,18 @@ func copyTree(to string) error {
 		}
 		return os.WriteFile(filepath.Join(to, rel), text, info.Mode())
 	})
+}
+
+// TestWithin holds that a room's tests run in the module that the room is of.
+func TestWithin(t *testing.T) {
+	for room, want := range map[string][2]string{
+		"shared/vrrp":             {".", "shared/vrrp"},
+		"cmd/onprem-coredns/mdns": {"cmd/onprem-coredns", "mdns"},
+		"cmd/onprem-coredns":      {"cmd/onprem-coredns", "."},
+	} {
+		module, below := within(root, room)
+		if module != filepath.Join(root, want[0]) || below != want[1] {
+			t.Errorf("%s: %s of %s, want %q", room, below, module, want)
+		}
+	}
 }
