@@ -231,6 +231,7 @@ func (f *Fabric) cost(patience time.Duration, event func()) (last time.Duration,
 	late := all.With(traffic.Refused, traffic.Silent, traffic.Late, traffic.Failed)
 	bad := figures.Unexcused(late, others)
 	if pause := all.Pause(); pause > 100*time.Millisecond {
+		f.starved = true
 		f.t.Logf("the clients themselves had no processor for %v", pause)
 	}
 	f.excused += len(late) - len(bad)
@@ -239,4 +240,18 @@ func (f *Fabric) cost(patience time.Duration, event func()) (last time.Duration,
 		f.t.Logf("%s %v after it began: %v", r.Outcome, r.Start.Sub(begun).Round(time.Millisecond), r.Err)
 	}
 	return last, failed, len(all)
+}
+
+// within holds a power loss to its bound. Routers that had no processor for a while may have ended
+// other sessions too: then clients have to be served before cost ends, long before the hold time.
+func (f *Fabric) within(cost time.Duration) {
+	f.t.Helper()
+	bound := f.timing.PowerLoss(1)
+	limit := bound + noise
+	if f.starved {
+		limit = bound + 900*time.Millisecond
+	}
+	if cost > limit {
+		f.t.Errorf("a power loss costs %v, computed %v", cost, bound)
+	}
 }

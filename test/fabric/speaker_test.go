@@ -110,7 +110,7 @@ func (f *Fabric) unharmed(vip netip.Addr, what string, during func()) {
 	begun := time.Now()
 	during()
 	time.Sleep(500 * time.Millisecond)
-	all := clients.Stop()
+	all := clients.Stop().Since(begun)
 	var slow traffic.Requests
 	for _, c := range beside {
 		slow = append(slow, c.Stop().With(traffic.Silent, traffic.Late)...)
