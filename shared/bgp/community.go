@@ -10,16 +10,13 @@ import (
 // Community is a mark of a route, which routers go by (RFC 1997): two numbers of 16 bits.
 type Community uint32
 
-// ParseCommunity reads two numbers as 64512:100. It takes reserved ones too, see Reserved.
-func ParseCommunity(text string) (Community, error) {
+// ParseCommunity reads two numbers as 64512:100; false if a text is none. It takes reserved ones
+// too, see Reserved.
+func ParseCommunity(text string) (c Community, ok bool) {
 	high, low, _ := strings.Cut(text, ":")
 	h, errHigh := strconv.ParseUint(high, 10, 16)
 	l, errLow := strconv.ParseUint(low, 10, 16)
-	if errHigh != nil || errLow != nil {
-		return 0, fmt.Errorf("%q is no community: write two numbers from 0 to 65535, such as "+
-			"64512:100", text)
-	}
-	return Community(h<<16 | l), nil
+	return Community(h<<16 | l), errHigh == nil && errLow == nil
 }
 
 // Reserved reports whether a community has a meaning to all routers, or may get one: they keep such
@@ -34,7 +31,7 @@ func (c Community) String() string { return fmt.Sprintf("%d:%d", c>>16, c&0xffff
 func Communities(texts []string) (spelled []string) {
 	var all []Community
 	for _, text := range texts {
-		if c, err := ParseCommunity(text); err == nil {
+		if c, ok := ParseCommunity(text); ok {
 			all = append(all, c)
 		}
 	}

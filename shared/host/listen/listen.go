@@ -171,12 +171,12 @@ func (l *Listener) reconcile() error {
 		at, listens := l.since[name] // a link that cannot be received from fails at once
 		return listens && now.Sub(at) >= settled
 	})
-	for _, i := range l.wanted {
-		if failed != nil {
-			break // what this host does is what it did
+	if failed == nil { // else what this host does is what it did
+		for _, i := range l.wanted {
+			own := status.Instances[string(i.Name)]
+			l.observer.Self(i.Name, own.State == supervised.Master, vrrp.Priority(own.Priority),
+				now)
 		}
-		own := status.Instances[string(i.Name)]
-		l.observer.Self(i.Name, own.State == supervised.Master, vrrp.Priority(own.Priority), now)
 	}
 	all := l.observer.Findings(now)
 	l.mu.Unlock()

@@ -128,8 +128,8 @@ func parseASN(text string) (bgp.ASN, string) {
 
 // noCommunity is why a text is no community for routes to a VIP, empty if it is one.
 func noCommunity(text string) string {
-	switch c, err := bgp.ParseCommunity(text); {
-	case err != nil:
+	switch c, ok := bgp.ParseCommunity(text); {
+	case !ok:
 		return "is no community: write two numbers from 0 to 65535, such as 64512:100"
 	case c.Reserved():
 		return "is reserved (RFC 1997), and has routers keep the route to themselves: write one " +

@@ -2,7 +2,6 @@ package world
 
 import (
 	"net/netip"
-
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/health"
