@@ -4,7 +4,11 @@ go 1.26.0
 
 require github.com/coredns/coredns v1.15.0
 
-require github.com/infobloxopen/go-trees v0.0.0-20200715205103-96a057b8dfb9 // indirect
+require (
+	github.com/infobloxopen/go-trees v0.0.0-20200715205103-96a057b8dfb9 // indirect
+	github.com/vishvananda/netlink v1.3.1 // indirect
+	github.com/vishvananda/netns v0.0.5 // indirect
+)
 
 require (
 	github.com/apparentlymart/go-cidr v1.1.1 // indirect
@@ -42,7 +46,7 @@ require (
 	golang.org/x/net v0.60.0 // indirect
 	golang.org/x/oauth2 v0.37.0 // indirect
 	golang.org/x/sync v0.23.0 // indirect
-	golang.org/x/sys v0.49.0 // indirect
+	golang.org/x/sys v0.49.0
 	golang.org/x/text v0.42.0 // indirect
 	golang.org/x/time v0.16.0 // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260928230214-8a89bd6388cc // indirect

@@ -4,43 +4,47 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/cluster/mdns/wire"
 	"github.com/onprem-infra/onprem-infra/test/need"
 	"github.com/onprem-infra/onprem-infra/test/netns"
 )
 
-// TestAddresses_All holds that the addresses are those that Go's own library finds, on each kind of link.
-func TestAddresses_All(t *testing.T) {
+// TestPlaces_Addresses holds that places have the addresses that Go's own library finds, on each kind of link.
+func TestPlaces_Addresses(t *testing.T) {
 	need.Root(t)
 	ns := netns.New(t)
 	ns.IP(t, "link set lo up\nlink add eth0 type veth peer name peer0\nlink set eth0 addrgenmode none\nlink set peer0 addrgenmode none\nlink set peer0 up\n"+
 		"link set eth0 up\naddress add fe80::1/64 dev eth0 nodad\naddress add 192.0.2.1/24 dev eth0\naddress add 192.0.2.5/32 dev eth0\naddress add 2001:db8::1/64 dev eth0 nodad\n"+
 		"address add 198.51.100.1 peer 198.51.100.2/32 dev peer0\naddress add 2001:db8:1::1 peer 2001:db8:1::2/128 dev peer0")
 	if err := ns.In(func() error {
-		got, err := addresses()
+		got, err := new(listener).places()
 		if err != nil {
 			return err
 		}
-		want := map[int][]netip.Prefix{}
-		links, err := net.Interfaces()
-		if err != nil {
-			return err
+		if len(got) != 2 {
+			t.Errorf("%d places, want eth0 and peer0", len(got))
 		}
-		for _, l := range links {
-			all, err := l.Addrs()
+		for _, p := range got {
+			i, err := net.InterfaceByName(p.name)
 			if err != nil {
 				return err
 			}
-			for _, a := range all {
-				want[l.Index] = append(want[l.Index], netip.MustParsePrefix(a.String()))
+			all, err := i.Addrs()
+			if err != nil {
+				return err
 			}
-		}
-		if len(want) != 3 || !reflect.DeepEqual(got, want) {
-			t.Errorf("got  %v\nwant %v", got, want)
+			var want wire.Link
+			for _, a := range all {
+				want = append(want, netip.MustParsePrefix(a.String()))
+			}
+			if !slices.Equal(p.link, want) {
+				t.Errorf("%s has %v, want %v", p.name, p.link, want)
+			}
 		}
 		return nil
 	}); err != nil {
