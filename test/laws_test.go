@@ -101,7 +101,7 @@ var laws = []law{
 	{room: "shared/frr/report", own: []string{"shared/bgp"}, why: "answers are read without a daemon"},
 	{room: "shared/host/speak/wished", own: []string{"shared/bgp", "shared/host/file", "shared/loop", "shared/speak", "shared/spoken"}, why: "what a monitor wants, and when it did: whoever decides about it"},
 	{room: "shared/host/link/listening", foreign: []string{"github.com/vishvananda/netlink", "golang.org/x/sys/unix"}, why: "one question to the kernel, many times a second"},
-	{room: "shared/host/link/loopback", foreign: []string{"github.com/vishvananda/netlink", "golang.org/x/sys/unix"}, why: "one interface of the host, for whoever has addresses there"},
+	{room: "shared/host/link/loopback", own: []string{"shared/host/link"}, foreign: []string{"github.com/vishvananda/netlink", "golang.org/x/sys/unix"}, why: "one interface of the host, for whoever has addresses there"},
 	{room: "shared/host/frr", own: []string{"shared/frr", "shared/secret"}, why: "the only way to FRR's daemons: it knows no cluster"},
 	{room: "shared/host/ipmi", why: "packets to BMCs and nothing else: it knows no host and no description"},
 	{room: "shared/host/redfish", own: []string{"shared/host/redfish/wire", "shared/rootdisk"}, why: "what a BMC reports, without a judgement"},

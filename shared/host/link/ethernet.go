@@ -12,7 +12,7 @@ import (
 
 // Ethernets are the host's Ethernet links, real and virtual, in the kernel's order.
 func Ethernets() ([]addr.Ethernet, error) {
-	links, err := dump(netlink.LinkList)
+	links, err := Dump(netlink.LinkList)
 	if err != nil {
 		return nil, fmt.Errorf("list links: %w", err)
 	}

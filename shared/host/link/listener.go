@@ -23,7 +23,7 @@ func Listeners() (out []Listener, err error) {
 		dump    func(family uint8) ([]*netlink.Socket, error)
 	}{{"udp", netlink.SocketDiagUDP}, {"tcp", netlink.SocketDiagTCP}} {
 		for _, family := range []uint8{unix.AF_INET, unix.AF_INET6} {
-			all, err := dump(func() ([]*netlink.Socket, error) { return ask.dump(family) })
+			all, err := Dump(func() ([]*netlink.Socket, error) { return ask.dump(family) })
 			if err != nil {
 				return nil, fmt.Errorf("list %s sockets: %w", ask.network, err)
 			}

@@ -67,7 +67,7 @@ func neighbours(on string, family int) ([]netlink.Neigh, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list the neighbours on %s: %w", on, err)
 	}
-	entries, err := dump(func() ([]netlink.Neigh, error) {
+	entries, err := Dump(func() ([]netlink.Neigh, error) {
 		return netlink.NeighList(l.Attrs().Index, family)
 	})
 	if err != nil {

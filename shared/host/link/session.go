@@ -47,7 +47,7 @@ func sessions(of netip.Addr, wanted func(Session) bool) ([]Session, error) {
 	}
 	var out []Session
 	for _, family := range families {
-		all, err := dump(func() ([]*netlink.Socket, error) { return netlink.SocketDiagTCP(family) })
+		all, err := Dump(func() ([]*netlink.Socket, error) { return netlink.SocketDiagTCP(family) })
 		if err != nil {
 			return nil, fmt.Errorf("list TCP connections: %w", err)
 		}

@@ -17,7 +17,7 @@ import (
 // Snapshot reads what the kernel holds now, in the kernel's order. The three readings are not one
 // instant: a change in between wakes those that watch.
 func Snapshot() (addr.Snapshot, error) {
-	links, err := dump(netlink.LinkList)
+	links, err := Dump(netlink.LinkList)
 	if err != nil {
 		return addr.Snapshot{}, fmt.Errorf("list links: %w", err)
 	}
@@ -25,7 +25,7 @@ func Snapshot() (addr.Snapshot, error) {
 	if err != nil {
 		return addr.Snapshot{}, err
 	}
-	routes, err := dump(func() ([]netlink.Route, error) {
+	routes, err := Dump(func() ([]netlink.Route, error) {
 		return netlink.RouteList(nil, netlink.FAMILY_ALL)
 	})
 	if err != nil {
@@ -49,9 +49,9 @@ func Snapshot() (addr.Snapshot, error) {
 	return s, nil
 }
 
-// dump repeats a listing that a change made inconsistent, as the kernel reports of long ones on a
+// Dump repeats a listing that a change made inconsistent, as the kernel reports of long ones on a
 // busy host.
-func dump[T any](list func() ([]T, error)) (got []T, err error) {
+func Dump[T any](list func() ([]T, error)) (got []T, err error) {
 	for range 10 {
 		got, err = list()
 		if !errors.Is(err, netlink.ErrDumpInterrupted) {
@@ -62,7 +62,7 @@ func dump[T any](list func() ([]T, error)) (got []T, err error) {
 }
 
 func addresses() ([]netlink.Addr, error) {
-	got, err := dump(func() ([]netlink.Addr, error) {
+	got, err := Dump(func() ([]netlink.Addr, error) {
 		return netlink.AddrList(nil, netlink.FAMILY_ALL)
 	})
 	if err != nil {

@@ -17,7 +17,7 @@ type Source struct {
 // Sources are the routes of all tables but the kernel's own of local addresses which name a source.
 func Sources() (out []Source, err error) {
 	for _, family := range []int{unix.AF_INET, unix.AF_INET6} {
-		all, err := dump(func() ([]netlink.Route, error) {
+		all, err := Dump(func() ([]netlink.Route, error) {
 			return netlink.RouteListFiltered(family, &netlink.Route{Table: unix.RT_TABLE_UNSPEC},
 				netlink.RT_FILTER_TABLE)
 		})

@@ -11,6 +11,8 @@ import (
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
+
+	"github.com/onprem-infra/onprem-infra/shared/host/link"
 )
 
 // Held are those of some addresses that the interface has.
@@ -65,13 +67,10 @@ func addresses() ([]netlink.Addr, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []netlink.Addr
-	for range 10 { // the kernel lists those of all interfaces, which may change meanwhile
-		all, err = netlink.AddrList(lo, netlink.FAMILY_ALL)
-		if !errors.Is(err, netlink.ErrDumpInterrupted) {
-			break
-		}
-	}
+	// The kernel lists those of all interfaces, which may change meanwhile.
+	all, err := link.Dump(func() ([]netlink.Addr, error) {
+		return netlink.AddrList(lo, netlink.FAMILY_ALL)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("list the addresses of the loopback interface: %w", err)
 	}
