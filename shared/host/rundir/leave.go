@@ -5,10 +5,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
-	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
@@ -43,36 +41,17 @@ func (d Dir) RequestLeave() error {
 // WithdrawLeave withdraws any request.
 func (d Dir) WithdrawLeave() error { return remove(d.at(supervised.LeaveFile)) }
 
-// pollInterval is the time between two reads of a status that cannot be watched.
-const pollInterval = time.Second
-
 // AwaitLeft waits until the VIPs are released, and returns the status from before. Its error is
-// ctx's if that ends first. On a host without an inotify instance it reads at intervals.
+// ctx's if that ends first.
 func (d Dir) AwaitLeft(ctx context.Context) (before supervised.Status, err error) {
-	watching, stop := context.WithCancel(ctx)
-	defer stop()
-	wake, tick := loop.NewWake(), time.NewTicker(pollInterval)
-	defer tick.Stop()
-	go func() {
-		_ = file.Watch(watching, []string{d.StatusFile()}, wake) // without it the ticks remain
-	}()
-	for first := true; ; first = false {
+	first := true
+	err = file.Follow(ctx, d.StatusFile(), func() (bool, error) {
 		status, err := d.Status()
-		if err != nil {
-			return before, err
+		if first && err == nil {
+			before, first = status, false
 		}
-		if first {
-			before = status
-		}
-		if status.Leaving == supervised.Left ||
-			status.PID == 0 && status.Leaving == supervised.Stays {
-			return before, nil
-		}
-		select {
-		case <-wake:
-		case <-tick.C:
-		case <-ctx.Done():
-			return before, ctx.Err()
-		}
-	}
+		return status.Leaving == supervised.Left ||
+			status.PID == 0 && status.Leaving == supervised.Stays, err
+	})
+	return before, err
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
-	"syscall"
 	"testing"
 	"time"
 
@@ -44,23 +42,8 @@ func TestSetLeave(t *testing.T) {
 	}
 }
 
-// without has a run of this test program have no inotify instance.
-const without = "ONPREM_RUNDIR_TEST_NO_INOTIFY"
-
-// TestAwaitLeft holds that a wait lasts until the VIPs are released or its context ends, with an inotify instance and
-// without one.
+// TestAwaitLeft holds that a wait lasts until the VIPs are released or its context ends.
 func TestAwaitLeft(t *testing.T) {
-	if os.Getenv(without) == "" {
-		again := exec.Command(os.Args[0], "-test.run=^TestAwaitLeft$", "-test.v")
-		again.Env = append(os.Environ(), without+"=1")
-		one := []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}
-		again.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER, UidMappings: one, GidMappings: one}
-		if out, err := again.CombinedOutput(); err != nil {
-			t.Errorf("without inotify: %v\n%s", err, out)
-		}
-	} else if err := os.WriteFile("/proc/sys/user/max_inotify_instances", []byte("0"), 0o644); err != nil {
-		t.Fatal(err)
-	}
 	dir := Dir(t.TempDir())
 	write := func(s supervised.Status) {
 		t.Helper()

@@ -11,9 +11,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
 )
 
-// TestAwaitLeft_Unwatched holds that a host which cannot watch files waits all the same until it has left, or its time is
-// over. The watch is a FAKE: to have no inotify instance left would be so for all programs of the machine.
-func TestAwaitLeft_Unwatched(t *testing.T) {
+// TestAwaitLeft holds that a wait lasts until the host has left, or its time is over.
+func TestAwaitLeft(t *testing.T) {
 	t.Parallel()
 	d := Dir(t.TempDir())
 	write := func(left bool) {
@@ -21,15 +20,14 @@ func TestAwaitLeft_Unwatched(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	none := func(context.Context, []string, chan<- struct{}) error { return errors.New("too many open files") }
 	write(false)
 	short, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	if _, err := d.awaitLeft(short, none); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := d.AwaitLeft(short); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("it does not wait: %v", err)
 	}
 	time.AfterFunc(300*time.Millisecond, func() { write(true) })
-	if _, err := d.awaitLeft(t.Context(), none); err != nil {
+	if _, err := d.AwaitLeft(t.Context()); err != nil {
 		t.Error(err)
 	}
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/uptime"
-	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
 )
 
@@ -68,36 +67,13 @@ const Silence = 10 * time.Second
 // AwaitLeft waits after a request until the host has left, and returns what the parent reported
 // before. Without a parent that runs there is nothing to wait for.
 func (d Dir) AwaitLeft(ctx context.Context) (before spoken.Status, err error) {
-	return d.awaitLeft(ctx, file.Watch)
-}
-
-// awaitLeft reads the status when it may have changed, and once a second: a host on which much is
-// watched may have no inotify instance left.
-func (d Dir) awaitLeft(
-	ctx context.Context, watch func(context.Context, []string, chan<- struct{}) error,
-) (before spoken.Status, err error) {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	wake := loop.NewWake()
-	go func() { _ = watch(ctx, []string{d.At(spoken.StatusFile)}, wake) }()
-	silent := time.NewTicker(time.Second)
-	defer silent.Stop()
-	for first := true; ; first = false {
+	first := true
+	err = file.Follow(ctx, d.At(spoken.StatusFile), func() (bool, error) {
 		s, err := d.Status()
-		if err != nil {
-			return before, err
+		if first && err == nil {
+			before, first = s, false
 		}
-		if first {
-			before = s
-		}
-		if s.At.IsZero() || s.Left || time.Since(s.At) > Silence {
-			return before, nil
-		}
-		select {
-		case <-wake:
-		case <-silent.C:
-		case <-ctx.Done():
-			return before, ctx.Err()
-		}
-	}
+		return s.At.IsZero() || s.Left || time.Since(s.At) > Silence, err
+	})
+	return before, err
 }
