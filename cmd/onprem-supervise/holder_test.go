@@ -140,16 +140,22 @@ func TestRestarted_DoesNotPreempt(t *testing.T) {
 	}
 }
 
+// holderAndOther are a holder of the better rank, and another router, which advertise at an interval.
+func holderAndOther(t *testing.T, interval string) (l lan, holder, other *supervisor) {
+	t.Helper()
+	l, holder, other = newLAN(t), newRealKeepalived(t), newRealKeepalived(t)
+	holder.startRanked(l, 10, better, interval)
+	holder.untilAt(supervised.Master, better+healthy+bonus, 10*time.Second)
+	other.startRanked(l, 11, worse, interval)
+	other.untilAt(supervised.Backup, worse+healthy, 10*time.Second)
+	return l, holder, other
+}
+
 // restartHolder kills keepalived on the holder of the better rank. It returns after what time the
 // other router has the VIPs, which it keeps, and how many the first one took in all.
 func restartHolder(t *testing.T, kill func(*supervisor)) (took time.Duration, takeovers int) {
 	t.Helper()
-	l := newLAN(t)
-	holder, other := newRealKeepalived(t), newRealKeepalived(t)
-	holder.startRanked(l, 10, better, "0.5")
-	holder.untilAt(supervised.Master, better+healthy+bonus, 10*time.Second)
-	other.startRanked(l, 11, worse, "0.5")
-	other.untilAt(supervised.Backup, worse+healthy, 10*time.Second)
+	l, holder, other := holderAndOther(t, "0.5")
 	there := watch(t, l.neighbour)
 	if !l.adverts.received(netip.MustParseAddr("192.0.2.11"), better+healthy+bonus, time.Now(), 2*time.Second) {
 		t.Fatal("the holder does not advertise")
@@ -182,12 +188,7 @@ func TestRestarted_Alone(t *testing.T) {
 // several times between two beats: it goes on before another router misses its adverts.
 func TestContinue_BeforeAdvertsAreMissed(t *testing.T) {
 	t.Parallel()
-	l := newLAN(t)
-	holder, other := newRealKeepalived(t), newRealKeepalived(t)
-	holder.startRanked(l, 10, better, "0.15")
-	holder.untilAt(supervised.Master, better+healthy+bonus, 10*time.Second)
-	other.startRanked(l, 11, worse, "0.15")
-	other.untilAt(supervised.Backup, worse+healthy, 10*time.Second)
+	_, holder, other := holderAndOther(t, "0.15")
 	for round := range 6 {
 		if round%2 == 0 {
 			syscall.Kill(holder.vrrpPID(), syscall.SIGSTOP)
@@ -267,12 +268,7 @@ const both = "demo_API_0\ndemo_API_1\n"
 // they come back, and stay, as the monitor has reported nothing else.
 func TestUnserved(t *testing.T) {
 	t.Parallel()
-	l := newLAN(t)
-	holder, other := newRealKeepalived(t), newRealKeepalived(t)
-	holder.startRanked(l, 10, better, "0.5")
-	holder.untilAt(supervised.Master, better+healthy+bonus, 10*time.Second)
-	other.startRanked(l, 11, worse, "0.5")
-	other.untilAt(supervised.Backup, worse+healthy, 10*time.Second)
+	l, holder, other := holderAndOther(t, "0.5")
 	// a router without a VIP has nothing to release
 	put(t, other.path(supervised.UnservedFile), both)
 	there := watch(t, l.neighbour)
