@@ -321,7 +321,7 @@ func run(ctx context.Context, seed uint64) outcome {
 		o.wrong = append(o.wrong, fmt.Sprintf("%d hosts of the cluster have begun", len(r.cluster.begun)))
 	}
 	for _, m := range r.world.Machines {
-		if o.deployed && !m.On {
+		if o.deployed && !m.On && m.Password == r.passwords[m.Name] { // else nobody can start it
 			o.wrong = append(o.wrong, m.Name+" has joined, and is off")
 		}
 	}

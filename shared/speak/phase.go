@@ -42,7 +42,7 @@ func (d *decision) next(vip netip.Addr, v VIP, l leave) VIP {
 		}
 	case Withdrawn:
 		switch {
-		case d.Advertised[vip]:
+		case d.Advertised[vip] || d.Unsure && v.Clear.IsZero():
 			v.Clear = time.Time{}
 			if d.after(v.Since, Obedience) {
 				d.Disobeyed = append(d.Disobeyed, vip)
@@ -74,7 +74,7 @@ func (d *decision) stay(vip netip.Addr, v VIP, leaving bool) VIP {
 			v.Begun = v.Longer
 		}
 		v.Longer = time.Time{}
-	case !d.Ready && !d.Advertised[vip]:
+	case !d.Ready && !d.Advertised[vip] && !d.Unsure:
 		// No router has it any more. With the first session it would come, go once when BFD
 		// comes up, and come again: each time routers spread connections anew.
 		v.Phase = Waiting

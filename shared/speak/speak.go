@@ -56,6 +56,9 @@ type Observed struct {
 	Ready bool
 	// Advertised are the VIPs that some router has from this host.
 	Advertised map[netip.Addr]bool
+	// Unsure reports that it is not known what the daemon has, as it does not answer: routers may
+	// have all that it was given.
+	Unsure bool
 	// Others are the VIPs to which a router knows another way than through this host.
 	Others map[netip.Addr]bool
 }

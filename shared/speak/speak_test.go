@@ -276,6 +276,38 @@ func TestDecide_Disobeyed(t *testing.T) {
 	}
 }
 
+// TestDecide_Unsure holds that routers may have what was given to a daemon that hangs: its end comes before
+// that of the address. What was withdrawn before it hangs stays withdrawn.
+func TestDecide_Unsure(t *testing.T) {
+	serves := Observed{Now: epoch, Ready: true, Wish: Wish{Beat: epoch, VIPs: map[netip.Addr]Route{vip: {}}}}
+	hangs := func(after time.Duration, serves bool) Observed {
+		o := Observed{Now: epoch.Add(after), Unsure: true, Wish: Wish{Beat: epoch.Add(after)}}
+		if serves {
+			o.Wish.VIPs = map[netip.Addr]Route{vip: {}}
+		}
+		return o
+	}
+	given := Decide([]netip.Addr{vip}, nil, serves)
+	d := Decide([]netip.Addr{vip}, given.State, hangs(time.Second, true))
+	if d.State[vip].Phase != Announced {
+		t.Errorf("bgpd hangs: %+v", d.State)
+	}
+	d = Decide([]netip.Addr{vip}, d.State, hangs(2*time.Second, false))
+	d = Decide([]netip.Addr{vip}, d.State, hangs(2*time.Second+Obedience, false))
+	if len(d.Disobeyed) != 1 || len(d.Addresses) != 1 {
+		t.Errorf("it hangs, and the host serves no more: %+v", d)
+	}
+	clear := hangs(time.Second, false)
+	clear.Unsure = false
+	d = Decide([]netip.Addr{vip}, given.State, clear)
+	clear.Now = clear.Now.Add(time.Millisecond)
+	d = Decide([]netip.Addr{vip}, d.State, clear)
+	d = Decide([]netip.Addr{vip}, d.State, hangs(2*time.Second+Linger, false))
+	if len(d.Disobeyed) > 0 || d.State[vip].Phase != Idle {
+		t.Errorf("it hangs after it has withdrawn: %+v", d)
+	}
+}
+
 // TestDecide_Gone holds that a VIP which is the cluster's no longer leaves as with its host, although the
 // monitor still wants it and the other VIP stays; and is back if it is the cluster's again.
 func TestDecide_Gone(t *testing.T) {
@@ -321,8 +353,9 @@ func TestDecide_Always(t *testing.T) {
 				wish.Beat = now
 			}
 			wish.Died = random.IntN(6) == 0
-			d := Decide([]netip.Addr{vip}, state, Observed{Now: now, Wish: wish, Ready: random.IntN(5) > 0, Advertised: map[netip.Addr]bool{vip: told},
-				Others: map[netip.Addr]bool{vip: random.IntN(3) == 0}})
+			unsure := i <= 45 && random.IntN(5) == 0
+			d := Decide([]netip.Addr{vip}, state, Observed{Now: now, Wish: wish, Ready: !unsure && random.IntN(5) > 0, Unsure: unsure,
+				Advertised: map[netip.Addr]bool{vip: told && !unsure}, Others: map[netip.Addr]bool{vip: random.IntN(3) == 0}})
 			_, announced := d.Announced[vip]
 			_, serves := wish.VIPs[vip]
 			address := slices.Contains(d.Addresses, vip)
@@ -341,10 +374,11 @@ func TestDecide_Always(t *testing.T) {
 			case i == 59 && !d.Left:
 				fail("it does not end")
 			}
-			if told && !announced {
+			is := announced || told && unsure // what hangs withdraws nothing
+			if told && !is {
 				clear = now
 			}
-			state, told, held = d.State, announced, address
+			state, told, held = d.State, is, address
 		}
 	}
 }

@@ -49,7 +49,7 @@ func (s *speaker) observe(ctx context.Context) (seen, error) {
 	if err == nil && !unknown {
 		s.known.Note(s.config.Peers, o.sessions, o.Now)
 	}
-	if unknown || err != nil && s.daemons.PID(frr.BGP) != 0 {
+	if o.Unsure = unknown || err != nil && s.daemons.PID(frr.BGP) != 0; o.Unsure {
 		o.routes.Advertised = s.known.Advertised
 	}
 	s.known.Routes = o.routes

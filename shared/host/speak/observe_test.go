@@ -67,14 +67,14 @@ func TestObserve_Unknown(t *testing.T) {
 	until(func() bool { return s.daemons.Unknown(frr.BGP) })
 	had := map[string]map[netip.Addr]bgp.Grade{"192.0.2.1": {vip: 4}}
 	s.known.Advertised = had
-	if o, err := s.observe(t.Context()); err != nil || !o.Advertised[vip] || s.known.Flaps("192.0.2.1") != 0 {
+	if o, err := s.observe(t.Context()); err != nil || !o.Advertised[vip] || !o.Unsure || s.known.Flaps("192.0.2.1") != 0 {
 		t.Errorf("%v, %+v", err, o)
 	}
 	s.daemons.Kill(frr.BGP)
 	for s.daemons.PID(frr.BGP) != 0 {
 		time.Sleep(time.Millisecond)
 	}
-	if o, err := s.observe(t.Context()); err != nil || o.Advertised[vip] {
+	if o, err := s.observe(t.Context()); err != nil || o.Advertised[vip] || o.Unsure {
 		t.Errorf("bgpd has ended: %v, %+v", err, o)
 	}
 }

@@ -149,6 +149,17 @@ func TestRun_Reboot(t *testing.T) {
 	}
 }
 
+// TestRun_Hangs holds that the address of a host whose bgpd hangs, just after it was given the VIP, stays
+// until the routers have it no more, though all hosts end announcing.
+func TestRun_Hangs(t *testing.T) {
+	for seed := range uint64(20) {
+		r := run(t, cluster(t, "stretched"), seed, "5.4s migrate both", "5.9s migrate vrrp", "6.6s stop-bgpd master-1 for 9s")
+		if len(r.Broken()) > 0 {
+			t.Error(text(r))
+		}
+	}
+}
+
 // TestDefects holds that each rule of both sides finds a defect, in schedules in which the sound product
 // breaks none.
 func TestDefects(t *testing.T) {

@@ -70,11 +70,14 @@ func (r Runner) Step() {
 }
 
 // Disturb begins a fault of the schedule now, at the host or the part of the network that it has.
-// One of a host whose programs run elsewhere only has clients count from now on.
+// One of a host whose programs run elsewhere only has clients count from now on, and the rules know
+// that one has begun.
 func (r Runner) Disturb(i int, f schedule.Fault, elsewhere bool) {
 	if r.Schedule.Faults[i] = f; !elsewhere {
 		r.begin(f, int32(i))
-	} else if f.Kind != schedule.Join {
+		return
+	}
+	if r.Rules.Idle = r.Now; f.Kind != schedule.Join {
 		r.clients.Begin(r.World)
 	}
 }

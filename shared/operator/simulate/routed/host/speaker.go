@@ -70,7 +70,9 @@ func observe(w *world.World, h *world.Host) speak.Observed {
 	switch {
 	case !h.BGP.Runs:
 		h.Kept = [2]bool{}
-	case !h.BGP.Frozen:
+	case h.BGP.Frozen:
+		o.Unsure = true
+	default:
 		h.Kept = [2]bool{}
 		for _, i := range h.Ports {
 			asked(w, h, w.Links[i], &o)

@@ -54,7 +54,8 @@ func alone(w *world.World) (holder *world.Host) {
 
 // preferred is a node to which a router leads by a path that is longer made than the holder's, of
 // which it has one too; -1 if there is none. A host that leaves, or becomes the holder, is in front
-// of none.
+// of none, and one whose daemon hangs cannot make its path longer: it serves, until its session
+// ends.
 func preferred(w *world.World, r *world.Router, holder *world.Host, v int) int {
 	t, grade := r.Tables[v], holder.Sent[v].Grade
 	has := false
@@ -66,7 +67,7 @@ func preferred(w *world.World, r *world.Router, holder *world.Host, v int) int {
 	}
 	for _, port := range t.Next {
 		if p := t.In[port]; p.Any() && p.Host() > 0 && p.Host() != holder.Index &&
-			p.Grade > grade {
+			p.Grade > grade && !w.Hosts[p.Host()].BGP.Frozen {
 			return p.Host()
 		}
 	}
