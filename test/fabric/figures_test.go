@@ -145,26 +145,26 @@ func (f *Fabric) rest(n [3]*Node) {
 	if !figures.Wanted(f.t, figures.AtRest) {
 		return
 	}
-	pids := []int{n[0].speaker.Process.Pid}
+	pids, names := []int{n[0].speaker.Process.Pid}, []string{"speaker"}
 	for _, name := range frr.Daemons() {
-		pids = append(pids, n[0].PID(name))
+		pids, names = append(pids, n[0].PID(name)), append(names, string(name))
 	}
-	used := func() (seconds float64) {
+	used := func() (seconds []float64) {
 		for _, pid := range pids {
 			one, err := figures.Processor(pid)
 			f.must(err)
-			seconds += one
+			seconds = append(seconds, one)
 		}
 		return seconds
 	}
 	before, begun := used(), time.Now()
 	time.Sleep(figures.Lasts(f.t, figures.Rest, time.Minute))
 	line := figures.Line{Profile: f.named(), Scenario: figures.AtRest, Figure: "processes", Runs: 1, Seconds: time.Since(begun).Seconds()}
-	line.CPU = 100 * (used() - before) / line.Seconds
-	for _, pid := range pids {
-		one := figures.Resident(pid)
-		line.RSS += one
-		f.t.Logf("process %d: %d kB", pid, one)
+	after := used()
+	for i, pid := range pids {
+		cpu, rss := 100*(after[i]-before[i])/line.Seconds, figures.Resident(pid)
+		line.CPU, line.RSS = line.CPU+cpu, line.RSS+rss
+		f.t.Logf("%s: %.2f %% of a core, %d kB", names[i], cpu, rss)
 	}
 	figures.Write(f.t, line)
 	if line.RSS == 0 || line.CPU > 20 {
