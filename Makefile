@@ -58,7 +58,7 @@ check: tools ## formatting, vet, staticcheck, laws, generated files up to date
 	$(GO) vet -C $(COREDNS) ./...
 	cd $(COREDNS) && $(GO) run $(STATICCHECK) ./...
 	$(GO) test $(TAGS) ./test
-	$(GO) test $(TAGS) -run '^TestReference' ./cmd/onprem-infra
+	$(GO) test $(TAGS) -run '^Test(Reference|ReadmeFits)' ./cmd/onprem-infra
 
 test: export ONPREM_INFRA_REQUIRE := 1
 test: setup build ## everything that must hold: real daemons, a boot, a handover, some chaos
