@@ -36,9 +36,11 @@ func (r *rig) allowAll(ctx context.Context) (joined int, wrong []string) {
 		}
 	}
 	allow()
-	taken := func() bool { // or it joined before
+	taken := func() bool { // or it joined before; one may have been allowed earlier too
 		known := r.memory().Hosts
-		return !slices.ContainsFunc(hosts, func(name string) bool { return known[name].Allowed.IsZero() && known[name].Joined.IsZero() })
+		return !slices.ContainsFunc(hosts, func(name string) bool {
+			return known[name].Allowed.Before(r.rewrites[name].At) && known[name].Joined.IsZero()
+		})
 	}
 	r.until(ctx, 5*time.Hour, func() bool {
 		if len(hosts) == 0 || taken() && r.done() {
