@@ -15,8 +15,8 @@ import (
 )
 
 // Orders are what the server does on a node with these links. It answers the hosts that the cluster
-// provisions, and none of those that the bootstrap machine does: they boot from their disks. A node
-// that leaves orders the server off whatever it has.
+// provisions, and those of the bootstrap machine only where that has given it the address by which
+// it answered them. A node that leaves orders the server off whatever it has.
 func Orders(p plan.Plan, links addr.Snapshot, leaves bool) orders.Orders {
 	server := served.Server(p.Provisioning, provision.Cluster)
 	link, why := bootserver.Holder(links, server)
@@ -27,8 +27,8 @@ func Orders(p plan.Plan, links addr.Snapshot, leaves bool) orders.Orders {
 	case link != "":
 		o.On, o.Why = []orders.Part{orders.DHCP}, fmt.Sprintf("this node has %s", server)
 	}
-	if d := p.Provisioning.DHCP; d != nil {
-		o.Hosts = d.Cluster
+	if p.Provisioning.DHCP != nil {
+		o.Hosts = served.Cards(p.Provisioning, provision.Cluster)
 	}
 	return o
 }

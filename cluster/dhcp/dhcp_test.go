@@ -17,7 +17,8 @@ import (
 func TestOrders(t *testing.T) {
 	master, worker := mac.MAC{2, 0, 0, 0, 0, 1}, mac.MAC{2, 0, 0, 0, 0, 2}
 	p := plan.Plan{Provisioning: &provision.Plan{Network: provisioning.Managed, Address: provisioning.One,
-		IP: netip.MustParseAddr("172.22.0.3"), DHCP: &provision.DHCP{Bootstrap: []mac.MAC{master}, Cluster: []mac.MAC{worker}}}}
+		IP: netip.MustParseAddr("172.22.0.3"), DHCP: &provision.DHCP{},
+		Hosts: []provision.Host{{Name: "worker-0", MAC: worker, Phase: provision.Cluster}, {Name: "master-0", MAC: master, Phase: provision.Bootstrap}}}}
 	has := func(text string, a addr.Address) addr.Snapshot {
 		a.Prefix = netip.MustParsePrefix(text)
 		return addr.Snapshot{Links: []addr.Link{{Name: "eno2", Up: true, Addresses: []addr.Address{a}}}}
@@ -35,9 +36,13 @@ func TestOrders(t *testing.T) {
 		{"when it ends", has("172.22.0.3/24", addr.Address{}), true, false, "this program ends"},
 	} {
 		o := Orders(p, tt.links, tt.leaves)
-		if o.Wants(orders.DHCP) != tt.on || o.Why != tt.why || !slices.Equal(o.Hosts, []mac.MAC{worker}) {
+		if o.Wants(orders.DHCP) != tt.on || o.Why != tt.why || !slices.Equal(o.Hosts, []mac.MAC{master, worker}) {
 			t.Errorf("%s: %+v", tt.name, o)
 		}
+	}
+	p.Provisioning.Address = provisioning.Two // the bootstrap machine may answer beside it
+	if o := Orders(p, has("172.22.0.3/24", addr.Address{}), false); !slices.Equal(o.Hosts, []mac.MAC{worker}) {
+		t.Errorf("two addresses: %+v", o)
 	}
 	p.Provisioning.DHCP = nil // another server answers, and ours serves the boot programs
 	if o := Orders(p, has("172.22.0.3/24", addr.Address{}), false); !o.Wants(orders.DHCP) || len(o.Hosts) > 0 {

@@ -22,7 +22,8 @@ import (
 // ownCluster is what a plan has of the cluster's own provisioning.
 func ownCluster(p plan.Plan) handover.Cluster {
 	c := handover.Cluster{Metal3: metal3.Knows(p), Operator: p.Flavour().Machines,
-		Returns: p.Provisioning.Own().IsValid(), Cards: map[string]string{}}
+		Returns: p.Provisioning.Own().IsValid(), Cards: map[string]string{},
+		Listed: p.Provisioning.Address == provisioning.One && p.Provisioning.Interface == ""}
 	if p.Provisioning.Network != provisioning.Disabled {
 		c.Address = p.Provisioning.IP
 	}

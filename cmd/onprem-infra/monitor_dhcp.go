@@ -32,10 +32,9 @@ func monitorDHCPCommand(std streams) *cobra.Command {
 		Use:   "dhcp",
 		Short: "Answer hosts that boot, on the node with the provisioning address",
 		Long: `dhcp orders dnsmasq of the container beside it on while this node has the address
-that the nodes share on the provisioning network. dnsmasq answers the hosts that the cluster
-provisions, and no others: the packet filter drops the requests of others, and lets answers out only
-while this program runs. When the address is gone, and before this program ends, the filter closes
-first.
+that the nodes share on the provisioning network. dnsmasq answers the hosts of the description, and
+no others: the packet filter drops the requests of others, and lets answers out only while this
+program runs. When the address is gone, and before this program ends, the filter closes first.
 
 It also has the node's card on that network enabled, once after a start, and gives it a link-local
 address on a network of IPv6: nothing else may configure the card of a node that has no address of

@@ -25,6 +25,9 @@ var dnsmasqTemplate = sync.OnceValue(func() *template.Template {
 // an architecture for which there is no program.
 const Unserved = "no-boot-program"
 
+// localTag is the tag of hosts that boot from their disks.
+const localTag = "local"
+
 // What dnsmasq has by default, and what each host may need at a time: every stage of a boot over
 // IPv6 has a lease of its own, and firmware may ask for a file again before the former transfer
 // has timed out.
@@ -138,6 +141,14 @@ func pageOf(n Network) page {
 	return p
 }
 
+// NotLocal is a condition of what firmware and iPXE get, if some host boots from its disk.
+func (p page) NotLocal() string {
+	if slices.ContainsFunc(p.Reservations, func(r Reservation) bool { return r.Local }) {
+		return ",tag:!" + localTag
+	}
+	return ""
+}
+
 // tag is dnsmasq's tag for the clients that get the same file in the same way.
 func tag(a arch.Number) string {
 	p, http := a.Client()
@@ -185,6 +196,9 @@ func Hosts(n Network) []byte {
 			address = "[" + address + block + "]"
 		}
 		fields := []string{r.MAC.String(), address}
+		if r.Local {
+			fields = slices.Insert(fields, 1, "set:"+localTag)
+		}
 		if r.Name != "" {
 			fields = append(fields, r.Name)
 		}

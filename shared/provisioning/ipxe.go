@@ -91,13 +91,17 @@ func Files(n Network, conf string) ([]asset.File, error) {
 	return files, nil
 }
 
-// Scripts are iPXE's scripts below both roots, sorted by path. A host of another phase has none.
+// Scripts are iPXE's scripts below both roots, sorted by path. A host of another phase has none,
+// nor has one that boots from its disk.
 func Scripts(n Network) []asset.File {
 	files := []asset.File{file(path.Join(n.Paths.HTTP, bootScript), bootText)}
 	for _, dir := range n.programDirs() {
 		files = append(files, file(path.Join(dir, autoexec), autoexecText))
 	}
 	for _, r := range n.Reservations {
+		if r.Local {
+			continue
+		}
 		name := path.Join(n.Paths.HTTP, hostScripts, hyphens(r.MAC)+".ipxe")
 		files = append(files, file(name, HostScript(r)))
 	}

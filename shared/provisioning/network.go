@@ -30,7 +30,7 @@ type Network struct {
 	Server    netip.Addr // of this phase: boot programs and scripts are there
 	Prefix    netip.Prefix
 	Mode      Mode
-	// Reservations are the hosts of the phase. In the mode managed, other hosts get no answer.
+	// Reservations are the hosts that are answered. In the mode managed, other hosts get no answer.
 	Reservations []Reservation
 	// Pool has addresses for hosts without a reservation; without one they get no answer.
 	Pool  []Range
@@ -69,6 +69,9 @@ type Reservation struct {
 	// identifiers, a ramdisk may have another one at each boot. 124 has sixteen.
 	Bits int
 	Name string // a single label; empty for none
+	// Local is whether the host boots from its disk: it gets its address, no boot file and no
+	// script, so that its firmware goes on with its next device at once.
+	Local bool
 }
 
 // Range has a first and a last address.

@@ -79,12 +79,14 @@ func goldens() map[string]Network {
 			n.Programs = Programs{X64: "snponly.efi", ARM64: "snponly-arm64.efi"}
 			n.DNS = addrs("192.0.2.53", "192.0.2.54")
 		}),
-		"ipv6": valid6(),
+		"ipv4-local": with(valid(), func(n *Network) { n.Reservations[0].Local = true }),
+		"ipv6":       valid6(),
 		"ipv6-everything": with(valid6(), func(n *Network) {
 			everything(n)
 			n.Pool = []Range{{addrs("fd00:22::100")[0], addrs("fd00:22::150")[0]}, {addrs("fd00:22::200")[0], addrs("fd00:22::210")[0]}}
 		}),
-		"unmanaged": with(valid(), func(n *Network) { n.Mode = Unmanaged }),
+		"ipv6-local": with(valid6(), func(n *Network) { n.Reservations[0].Local = true }),
+		"unmanaged":  with(valid(), func(n *Network) { n.Mode = Unmanaged }),
 	}
 }
 

@@ -108,6 +108,58 @@ func rebind6(reply *dhcpv6.Message) *dhcpv6.Message {
 	return m
 }
 
+// TestLocal holds that a host which boots from its disk keeps its lease from a server that knows none,
+// as after the handover, and that its firmware and iPXE get an address and nothing to boot.
+func TestLocal(t *testing.T) {
+	t.Parallel()
+	l := lab.New(t)
+	n := network4("172.22.0.2", card(10), card(20))
+	n.Authoritative, n.Reservations[0].Local = true, true
+	serve(t, add(t, l, "server", "172.22.0.2/24"), n)
+	w := openWire(t, add(t, l, "client"))
+	address := reserved(n.Prefix, card(10))
+	for what, m := range map[string]*dhcpv4.DHCPv4{
+		"rebind": rebind(t, card(10), address), "reboot": reboot(t, card(10), address),
+	} {
+		if got := kinds(w.ask(t, m)); got != "ACK 172.22.0.10" {
+			t.Errorf("a %s got %q", what, got)
+		}
+	}
+	ipxe := append(firmware(7, "PXEClient"),
+		dhcpv4.WithOption(dhcpv4.OptUserClass("iPXE")))
+	for what, with := range map[string][]dhcpv4.Modifier{
+		"firmware": firmware(7, "PXEClient"), "BIOS": firmware(0, "PXEClient"),
+		"HTTP": firmware(16, "HTTPClient"), "iPXE": ipxe,
+	} {
+		for number, boots := range map[byte]bool{10: false, 20: true} {
+			offer := w.one(t, discover(t, card(number), with...))
+			if (bootFile(offer) != "") != boots && !(what == "HTTP" && boots) {
+				t.Errorf("%s of host %d: the boot file is %q", what, number, bootFile(offer))
+			}
+			if got := offer.YourIPAddr.String(); got != reserved(n.Prefix, card(number)).String() {
+				t.Errorf("%s of host %d: got %s", what, number, got)
+			}
+		}
+	}
+}
+
+// TestLocal6 is TestLocal for DHCPv6.
+func TestLocal6(t *testing.T) {
+	t.Parallel()
+	l := lab.New(t)
+	n := network6("fd00:22::3", card(10), card(20))
+	n.Reservations[0].Local = true
+	serve(t, add(t, l, "server", "fd00:22::3/64"), n)
+	for number, boots := range map[byte]bool{10: false, 20: true} {
+		c := addClient6(t, l, fmt.Sprint("client", number), card(number))
+		offer := c.one(t, c.solicit(t, 1, firmware6(7, "PXEClient")...))
+		if url := offer.Options.BootFileURL(); (url != "") != boots ||
+			leased(offer) != reserved(n.Prefix, card(number)).String() {
+			t.Errorf("host %d: offered %s and %q", number, leased(offer), url)
+		}
+	}
+}
+
 // TestSameHosts holds that two servers of one set do no harm if neither is authoritative: their
 // offers are equal, and only the chosen one answers the request.
 func TestSameHosts(t *testing.T) {

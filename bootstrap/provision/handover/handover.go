@@ -25,6 +25,8 @@ type Cluster struct {
 	// Address is where its Ironic is on the provisioning network; invalid without such a network.
 	Address netip.Addr
 	Cards   map[string]string // names of hosts by the MACs of their cards there
+	// Listed is whether none but a card of Cards has Address: nodes of ours choose theirs by it.
+	Listed bool
 }
 
 // View is what was seen of it.
@@ -94,10 +96,15 @@ func (c Cluster) Takeover(v View) Next {
 		return Next{Evidence: "the cluster's own Ironic is ready"}
 	case len(v.Holders) == 0:
 		return waits("a machine of the cluster to have %s, the address of its Ironic", c.Address)
+	case c.Listed && !slices.ContainsFunc(v.Holders, c.lists):
+		return waits("%s, which has %s and is no host of the description: switch it off, as no "+
+			"node takes the address from it", c.machines(v.Holders), c.Address)
 	}
 	return Next{Evidence: fmt.Sprintf("the cluster's own Ironic is ready, and %s is at %s",
 		c.Address, c.machines(v.Holders))}
 }
+
+func (c Cluster) lists(card string) bool { return c.Cards[card] != "" }
 
 // machines are machines for people: hosts by their names.
 func (c Cluster) machines(cards []string) string {

@@ -44,6 +44,8 @@ func TestCluster(t *testing.T) {
 	foreign := Cluster{Returns: true}
 	noNetwork := own
 	noNetwork.Address = netip.Addr{}
+	listed := own
+	listed.Listed = true
 	none := own
 	none.Hosts = nil
 	for name, tt := range map[string]struct {
@@ -63,6 +65,9 @@ func TestCluster(t *testing.T) {
 		"of any Kubernetes":              {Cluster.Takeover, anyKubernetes, View{Fleet: scale.Fleet{Deployment: "metal3-ironic", Pods: 1}}, Next{Waits: "the cluster's own Ironic to be ready (the Deployment metal3-ironic)"}},
 		"no machine has the address":     {Cluster.Takeover, own, View{Fleet: scale.Fleet{Ironic: true}}, Next{Waits: "a machine of the cluster to have 172.22.0.3"}},
 		"a node has it":                  {Cluster.Takeover, own, View{Fleet: scale.Fleet{Ironic: true}, Holders: []string{"02:00:00:00:00:01", "02:00:00:00:00:99"}}, Next{Evidence: "the cluster's own Ironic is ready, and 172.22.0.3 is at m0 (02:00:00:00:00:01), 02:00:00:00:00:99"}},
+		"only another machine has it":    {Cluster.Takeover, listed, View{Fleet: scale.Fleet{Ironic: true}, Holders: []string{"02:00:00:00:00:99"}}, Next{Waits: "02:00:00:00:00:99, which has 172.22.0.3 and is no host of the description: switch it off"}},
+		"another one and a node have it": {Cluster.Takeover, listed, View{Fleet: scale.Fleet{Ironic: true}, Holders: []string{"02:00:00:00:00:01", "02:00:00:00:00:99"}}, Next{Evidence: "the cluster's own Ironic is ready"}},
+		"a node has it by its interface": {Cluster.Takeover, own, View{Fleet: scale.Fleet{Ironic: true}, Holders: []string{"02:00:00:00:00:99"}}, Next{Evidence: "the cluster's own Ironic is ready"}},
 		"the network cannot be asked":    {Cluster.Takeover, own, View{Err: errAway, Fleet: scale.Fleet{Ironic: true}, Holders: []string{"x"}}, Next{Waits: "the cluster: connection refused"}},
 		"there is no address":            {Cluster.Takeover, noNetwork, View{Fleet: scale.Fleet{Ironic: true}}, Next{Evidence: "the cluster's own Ironic is ready"}},
 		"another one's Ironic":           {Cluster.Takeover, foreign, View{Err: errAway}, Next{Evidence: Foreign}},

@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
 )
@@ -101,6 +103,36 @@ func TestRoom_Taken(t *testing.T) {
 	}
 	if !d.report.Ready {
 		t.Errorf("the other host has gone: %+v", d.report)
+	}
+}
+
+// TestRoom_TakenByANode holds what a person reads about the address that the machine shares with the
+// cluster: a node that has it is not to be switched off.
+func TestRoom_TakenByANode(t *testing.T) {
+	node, err := mac.Parse(otherMAC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		sharing provisioning.Sharing
+		phase   provision.Phase
+		others  []string
+		want    string
+	}{
+		{provisioning.One, provision.Bootstrap, []string{otherMAC}, "stop it until this machine's phase is takeover"},
+		{provisioning.One, provision.Bootstrap, []string{otherMAC, "52:54:00:aa:bb:cd"}, "switch that host off"},
+		{provisioning.One, provision.Cluster, []string{otherMAC}, "switch that host off"},
+		{provisioning.Two, provision.Bootstrap, []string{otherMAC}, "switch that host off"},
+	} {
+		p := planOf(four)
+		p.Provisioning.Address, p.Provisioning.IP = tt.sharing, four.Addr()
+		p.Provisioning.Hosts = []provision.Host{{Name: "m0", MAC: node, Phase: tt.phase}}
+		d := drive(t, p)
+		d.card("ens4").Enabled, d.others = true, tt.others
+		d.round()
+		if d.round(); !strings.Contains(d.report.Why, tt.want) {
+			t.Errorf("%s, %s, %v: %q", tt.sharing, tt.phase, tt.others, d.report.Why)
+		}
 	}
 }
 

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
 )
 
@@ -213,8 +215,8 @@ func (r *Room) obtain(s Snapshot, to target, want Claim) Desired {
 		if s.At.Sub(s.Probe.At) >= again {
 			d = d.to(AskAndAdd, want, to.Name)
 		}
-		return d.reports(false, "%s is taken: %s for it on %s: switch that host off, or choose "+
-			"another address", r.own, answers(s.Probe.MACs), to.Name)
+		return d.reports(false, "%s is taken: %s for it on %s: %s", r.own, answers(s.Probe.MACs),
+			to.Name, r.remedy(s.Probe.MACs))
 	case asked && s.Claim == want:
 		return d.to(PutBack, want, to.Name).reports(false, "puts %s back on %s", to.prefix, to.Name)
 	}
@@ -278,6 +280,21 @@ func answers(macs []string) string {
 			strings.Join(macs[:few], ", "))
 	}
 	return "the hosts with the MACs " + strings.Join(macs, ", ") + " answer"
+}
+
+// remedy is what a person does about hosts that have the address. A node of the cluster takes a
+// shared one once Ironic answers on it, if this machine was off for a while.
+func (r *Room) remedy(macs []string) string {
+	isNode := func(text string) bool {
+		return slices.ContainsFunc(r.options.Plan.Provisioning.Hosts, func(h provision.Host) bool {
+			return h.Phase == provision.Bootstrap && h.MAC.String() == text
+		})
+	}
+	if r.shared && !slices.ContainsFunc(macs, func(m string) bool { return !isNode(m) }) {
+		return "that is a node of the cluster, whose Ironic was started too early: stop it until " +
+			"this machine's phase is takeover (of ours, the Deployment metal3-ironic)"
+	}
+	return "switch that host off, or choose another address"
 }
 
 func (d Desired) to(step Step, claim Claim, link string) Desired {

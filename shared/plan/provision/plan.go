@@ -57,7 +57,8 @@ type DHCP struct {
 	Gateway      netip.Addr   `json:"gateway,omitzero"`
 	DNS          []netip.Addr `json:"dns,omitempty"`
 	// Bootstrap are the cards that the bootstrap machine's server answers, and Cluster those that
-	// the cluster's answers until the handover has ended.
+	// the cluster's does at once. Where both have one address, the cluster's answers the former too
+	// when it has that address.
 	Bootstrap []mac.MAC `json:"bootstrap"`
 	Cluster   []mac.MAC `json:"cluster"`
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/onprem-infra/onprem-infra/shared/mac"
+	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
 	"github.com/onprem-infra/onprem-infra/shared/subnet"
 )
 
@@ -40,9 +41,19 @@ func (p *Plan) prove() ([]string, error) {
 	}
 	statement, err := p.proveTable(answered)
 	return append(statements,
-		fmt.Sprintf("the bootstrap machine answers %d of them, the cluster %d: no host is "+
-			"answered by both, none by neither", len(p.DHCP.Bootstrap), len(p.DHCP.Cluster)),
+		fmt.Sprintf("the bootstrap machine answers %d of them, the cluster %s, none by neither",
+			len(p.DHCP.Bootstrap), p.byCluster()),
 		statement), errors.Join(append(errs, err)...)
+}
+
+// byCluster is whom the cluster answers. One that has the bootstrap machine's address extends the
+// leases of its hosts.
+func (p *Plan) byCluster() string {
+	if p.Address == provisioning.One {
+		return fmt.Sprintf("%d, and all once it has the address: no host is answered by both at "+
+			"a time", len(p.DHCP.Cluster))
+	}
+	return fmt.Sprintf("%d: no host is answered by both", len(p.DHCP.Cluster))
 }
 
 // proveTable holds that each host has addresses of its own, all of them in the range. It compares

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
@@ -47,15 +48,35 @@ func Other(p *provision.Plan, phase provision.Phase) netip.Addr {
 	return netip.Addr{}
 }
 
-// Network is what a phase serves: all of its hosts. ok is false where hosts boot from no network.
+// answers is whether a phase answers a host: one of its own, and where both phases have one
+// address the cluster also those of the bootstrap machine. One machine at a time has that address.
+// When the cluster has it these hosts run their systems: they keep the leases that they have, and
+// boot from their disks.
+func answers(p *provision.Plan, phase provision.Phase, h provision.Host) bool {
+	return h.Phase == phase || phase == provision.Cluster && p.Address == plans.One
+}
+
+// Cards are those of all hosts that a phase answers, sorted.
+func Cards(p *provision.Plan, phase provision.Phase) (all []mac.MAC) {
+	for _, h := range p.Hosts {
+		if answers(p, phase, h) {
+			all = append(all, h.MAC)
+		}
+	}
+	slices.SortFunc(all, mac.MAC.Compare)
+	return all
+}
+
+// Network is what a phase serves: all hosts that it answers. ok is false where hosts boot from no
+// network.
 //
 // Where both phases have one address the server is authoritative, so that a request for the address
 // is one to either. Where they have two it is not: a server of the cluster that is not ours answers
 // all hosts, and this one would refuse what that one grants.
 //
 // Hosts that are not listed have the plan's pool in the phase of the cluster only. It has no
-// address that either phase reserves, as a list of hosts has those of its own phase alone. The
-// bootstrap machine answers the hosts that it installs, and no others.
+// address that either phase reserves, whichever of them the list of hosts has. The bootstrap
+// machine answers the hosts that it installs, and no others.
 func Network(
 	p *provision.Plan, phase provision.Phase, at Place,
 ) (n provisioning.Network, ok bool) {
@@ -69,9 +90,9 @@ func Network(
 		Paths: provisioning.Paths{Hosts: layout.DnsmasqHost, Leases: Leases, TFTP: layout.TFTP,
 			HTTP: layout.HTTP, Log: layout.DnsmasqLog}}
 	for _, h := range p.Hosts {
-		if h.Phase == phase {
-			n.Reservations = append(n.Reservations,
-				provisioning.Reservation{MAC: h.MAC, Address: h.Address, Name: h.Name})
+		if answers(p, phase, h) {
+			n.Reservations = append(n.Reservations, provisioning.Reservation{MAC: h.MAC,
+				Address: h.Address, Name: h.Name, Local: h.Phase != phase})
 		}
 	}
 	nameHosts(n.Reservations)

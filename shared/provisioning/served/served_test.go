@@ -82,14 +82,26 @@ func TestNetwork_IPv6(t *testing.T) {
 	}
 }
 
-// TestNetwork_Phases holds that both phases give one host the same, and that none is in both.
+// TestNetwork_Phases holds that both phases give one host the same, that none is in both where both
+// may answer at once, and that a host of the bootstrap machine boots from its disk in the other one.
 func TestNetwork_Phases(t *testing.T) {
 	for _, change := range []func(*provision.Plan){func(*provision.Plan) {}, six, one} {
 		p := planned(change)
 		a, _ := Network(p, provision.Bootstrap, place)
 		b, _ := Network(p, provision.Cluster, place)
-		if len(a.Reservations)+len(b.Reservations) != len(p.Hosts) || len(b.Reservations) != 1 || b.Reservations[0].MAC != card(3) {
+		own := slices.DeleteFunc(slices.Clone(b.Reservations), func(r provisioning.Reservation) bool { return r.Local })
+		if len(a.Reservations)+len(own) != len(p.Hosts) || len(own) != 1 || own[0].MAC != card(3) {
 			t.Errorf("%v and %v of %d hosts", a.Reservations, b.Reservations, len(p.Hosts))
+		}
+		var kept []provisioning.Reservation
+		if p.Address == plans.One {
+			for _, r := range a.Reservations {
+				r.Local = true
+				kept = append(kept, r)
+			}
+		}
+		if !slices.Equal(b.Reservations, append(kept, own...)) {
+			t.Errorf("address %s: the cluster answers %v", p.Address, b.Reservations)
 		}
 		if shared := p.Address == plans.One; a.Authoritative != shared || b.Authoritative != shared || (a.Server == b.Server) != shared || Other(p, provision.Bootstrap).IsValid() == shared {
 			t.Errorf("address %s: %v and %v, authoritative %t", p.Address, a.Server, b.Server, a.Authoritative)

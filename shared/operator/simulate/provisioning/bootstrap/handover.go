@@ -14,7 +14,7 @@ import (
 // own is what the machine knows of the cluster's own provisioning.
 func (m *Machine) own() handover.Cluster {
 	c := handover.Cluster{Metal3: true, Operator: !m.w.Shared(), Returns: true,
-		Address: m.w.Plan.Provisioning.IP, Cards: map[string]string{}}
+		Address: m.w.Plan.Provisioning.IP, Cards: map[string]string{}, Listed: m.w.Shared()}
 	for _, h := range m.w.Hosts {
 		c.Cards[h.Plan.MAC.String()] = h.Plan.Name
 	}

@@ -93,7 +93,6 @@ func TestDefects(t *testing.T) {
 	}{
 		{rules.OneAnswer, "one", schedule.OtherAnswers, ""},
 		{rules.OwnPhase, "one", schedule.Unfiltered, "deploy+30s stray-boot worker-0"},
-		{rules.OwnPhase, "one", schedule.Unfiltered, "taken+30s stray-boot master-1"},
 		{rules.OwnPhase, "two", schedule.TooEarly, "master-2:called+5s power-off master-2 for 5m0s"},
 		{rules.OneAnswer, "two", schedule.TooEarly, "master-2:called+5s power-off master-2 for 5m0s"},
 		{rules.WrittenOne, "one", schedule.Forgetful, "master-0:system+1s power-off bootstrap for 30s"},

@@ -110,7 +110,8 @@ func ask(w *world.World, h *world.Host) {
 	if b.AskedS < 0 {
 		b.AskedS, b.Tries = w.Now, 0
 	}
-	if !isAnswered(w, h) {
+	is, boots := isAnswered(w, h)
+	if !is {
 		waits := world.Waits()
 		switch {
 		case b.Stage == world.Ram && b.Tries >= world.Asks:
@@ -126,6 +127,10 @@ func ask(w *world.World, h *world.Host) {
 		return
 	}
 	answered(w, h)
+	if !boots && b.Stage != world.Ram {
+		giveUp(w, h) // at once: the answer names nothing to boot
+		return
+	}
 	switch b.Stage {
 	case world.Firm:
 		b.Stage = world.Chain
@@ -140,26 +145,25 @@ func ask(w *world.World, h *world.Host) {
 	}
 }
 
-// isAnswered asks all servers. A host takes the first answer, which another server's may be: that
-// one names nothing to boot.
-func isAnswered(w *world.World, h *world.Host) bool {
-	var got []world.Answer
+// isAnswered asks all servers, and reports whether an answer names something to boot. A host takes
+// the first answer, which another server's may be: that one names nothing.
+func isAnswered(w *world.World, h *world.Host) (is, boots bool) {
 	for _, s := range w.Servers() {
 		if !w.Serves(s) || !w.OnBootNetwork(s.Site, world.Site(h.Index)) {
 			continue
 		}
 		if a, ok := w.AnswerOf(s, h); ok {
 			rules.Answered(w, h, s, a)
-			got = append(got, a)
+			is, boots = true, boots || !w.Local(s, h)
 			if h.Boot.First == (world.Answer{}) {
 				h.Boot.First = a
 			}
 		}
 	}
 	if w.Foreign > 0 && h.Links.Boot == 0 && w.Random.IntN(2) == 0 {
-		return false
+		return false, false
 	}
-	return len(got) > 0
+	return is, boots
 }
 
 // giveUp ends a boot from the network: the firmware boots the disk.

@@ -42,6 +42,8 @@ func Answered(w *world.World, h *world.Host, s *world.Server, a world.Answer) {
 	// A server of OpenShift answers all hosts: once that of the bootstrap machine is off for good,
 	// that is its right.
 	free := s.OpenShift && w.Boot.Phase.Past(progress.Unpause)
+	// Where the phases share an address, its holder extends the leases of hosts that have joined.
+	free = free || w.Shared() && s.Phase == provision.Cluster && h.HasJoined()
 	if s.Phase != h.Plan.Phase && !free {
 		w.Break(OwnPhase, "%s is answered by %s, which is of the phase %s", h.Plan.Name, s.Name,
 			s.Phase)

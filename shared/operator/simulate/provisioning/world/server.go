@@ -55,14 +55,8 @@ func (w *World) AnswerOf(s *Server, h *Host) (Answer, bool) {
 	if s.OpenShift {
 		return Answer{p.IP, pooled(p.DHCP.First, h.Plan.MAC, 0)}, true
 	}
-	if s.leases == nil {
-		n, _ := served.Network(p, s.Phase, served.Place{})
-		s.leases = n.Reservations
-	}
 	server := served.Server(p, s.Phase)
-	i := slices.IndexFunc(s.leases, func(r provisioning.Reservation) bool {
-		return r.MAC == h.Plan.MAC
-	})
+	i := w.leaseOf(s, h)
 	switch {
 	case w.Defect == schedule.Unfiltered && i < 0:
 		return Answer{server, pooled(p.DHCP.First, h.Plan.MAC, 0)}, true
@@ -73,6 +67,26 @@ func (w *World) AnswerOf(s *Server, h *Host) (Answer, bool) {
 		return Answer{server, pooled(p.DHCP.First, h.Plan.MAC, s.given)}, true
 	}
 	return Answer{server, s.leases[i].Address}, true
+}
+
+// Local reports whether a server that answers a host has it boot from its disk.
+func (w *World) Local(s *Server, h *Host) bool {
+	i := w.leaseOf(s, h)
+	return i >= 0 && s.leases[i].Local
+}
+
+// leaseOf is the place of a host in a server's list; -1 if it has none.
+func (w *World) leaseOf(s *Server, h *Host) int {
+	if s.OpenShift {
+		return -1
+	}
+	if s.leases == nil {
+		n, _ := served.Network(w.Plan.Provisioning, s.Phase, served.Place{})
+		s.leases = n.Reservations
+	}
+	return slices.IndexFunc(s.leases, func(r provisioning.Reservation) bool {
+		return r.MAC == h.Plan.MAC
+	})
 }
 
 // pooled is an address that dnsmasq chooses by the MAC of a host.
