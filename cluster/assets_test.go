@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"bytes"
 	"errors"
 	"net/netip"
 	"path"
@@ -346,6 +347,27 @@ func TestNilIsEmptyIsAbsent(t *testing.T) {
 						reflect.TypeFor[spec.Cluster]().Field(i).Name,
 					)
 				}
+			}
+		}
+	}
+}
+
+// TestBothKeepsPods holds that nodes which begin, or end, to announce VIPs beside an election keep the
+// pod of keepalived, and with it the VIPs, while kubelet reads its new files.
+func TestBothKeepsPods(t *testing.T) {
+	alone := compiled(t, func(c *spec.Cluster) { both(c); c.Routing = spec.Routing{} })
+	for _, r := range []role.Role{role.Master, role.Worker} {
+		before, after := mustAssets(t, alone, r).Files(), mustAssets(t, compiled(t, both), r).Files()
+		for _, name := range []string{keepalived, "haproxy", "coredns"} {
+			of := func(files []asset.File) []byte {
+				i := slices.IndexFunc(files, func(f asset.File) bool { return f.Path == "/etc/kubernetes/manifests/"+name+".yaml" })
+				if i < 0 {
+					return nil
+				}
+				return files[i].Contents
+			}
+			if is, was := of(after), of(before); (name == keepalived && is == nil) || !bytes.Equal(is, was) {
+				t.Errorf("%s of a %s is\n%s\nand was\n%s", name, r, is, was)
 			}
 		}
 	}

@@ -50,10 +50,10 @@ func speakerPod(p plan.Plan, r role.Role) pod.Static {
 
 // vipMonitor is the container of the monitor of VIPs, beside the daemon that it works for.
 func vipMonitor(p plan.Plan, r role.Role, beside string) pod.Container {
-	reads := append(monitor.Mounts(p), pod.Mount{Volume: keepalivedRun, Writable: true})
-	if p.NodeRuns(r).Speaks {
-		reads = append(reads, pod.Mount{Volume: speakerRun, Writable: true})
-	}
+	// The speaker's directory is there without a speaker too: keepalived's pod stays as it is, and
+	// the VIP with it, when the nodes begin or end to announce VIPs.
+	reads := append(monitor.Mounts(p), pod.Mount{Volume: keepalivedRun, Writable: true},
+		pod.Mount{Volume: speakerRun, Writable: true})
 	if p.Flavour().Routers {
 		reads = append(reads, pod.Mount{Volume: podResources}) // which ingress router runs here
 	}
