@@ -9,6 +9,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec/name"
 	"github.com/onprem-infra/onprem-infra/shared/spec/network"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/grammar"
+	"github.com/onprem-infra/onprem-infra/shared/spec/routing/number"
 )
 
 // Around is what the rules depend on.
@@ -105,7 +106,7 @@ func (d Draft) checkSession(r *document.Report) {
 			asn.Value)
 	}
 	for _, c := range d.communities {
-		r.Refuse(c, noCommunity(c.Value))
+		r.Refuse(c, number.NoCommunity(c.Value))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/grammar"
+	"github.com/onprem-infra/onprem-infra/shared/spec/routing/number"
 	"github.com/onprem-infra/onprem-infra/shared/spec/routing/timers"
 )
 
@@ -16,7 +17,7 @@ func GivenSettings(r *document.Report, s Settings) Draft {
 		timers: timers.Given("bgp", s.BGP.Timers), whole: true,
 		depth: grammar.SetNumber("bgp.fabricDepth", s.BGP.FabricDepth, s.BGP.FabricDepth != 0)}
 	if s.BGP.ASN != 0 {
-		d.asn = grammar.As(r, grammar.Set("bgp.asn", fmt.Sprint(s.BGP.ASN)), parseASN)
+		d.asn = grammar.As(r, grammar.Set("bgp.asn", fmt.Sprint(s.BGP.ASN)), number.ASN)
 		d.asn.Given = true
 	}
 	for i, c := range s.BGP.Communities {
@@ -43,7 +44,7 @@ func givenRack(r *document.Report, at string, s Rack) rack {
 			ttl:  document.Given(p.TTLSecurity, document.Field(at+".ttlSecurity"))}
 		if p.ASN != 0 {
 			one.asn = grammar.Set(at+".asn", fmt.Sprint(p.ASN))
-			grammar.As(r, one.asn, parseASN)
+			grammar.As(r, one.asn, number.ASN)
 		}
 		out.peers = append(out.peers, one)
 	}

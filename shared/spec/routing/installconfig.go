@@ -9,6 +9,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 	"github.com/onprem-infra/onprem-infra/shared/spec/network"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/grammar"
+	"github.com/onprem-infra/onprem-infra/shared/spec/routing/number"
 	"github.com/onprem-infra/onprem-infra/shared/spec/routing/session"
 	"github.com/onprem-infra/onprem-infra/shared/spec/routing/timers"
 )
@@ -31,8 +32,8 @@ func ReadInstallConfig(
 	}
 	d := Draft{At: config.At, Given: true, whole: true, installConfig: true,
 		management: document.Given(string(BGP), config.At)}
-	if text := readASN(r, r.Field(config, "localASN")); text.Given {
-		d.asn = grammar.As(&r.Report, text, parseASN)
+	if text := number.ReadASN(r, r.Field(config, "localASN")); text.Given {
+		d.asn = grammar.As(&r.Report, text, number.ASN)
 		d.asn.Given = true
 	}
 	communities, _ := r.List(r.Field(config, "communities"))
@@ -80,11 +81,11 @@ func readInstallPeers(r *document.Reader, v document.Value) (peers []peer, t tim
 	var all []session.Session
 	for _, e := range list {
 		o := r.Map(e)
-		p := peer{at: o.At, asn: readASN(r, r.Field(o, "peerASN")),
+		p := peer{at: o.At, asn: number.ReadASN(r, r.Field(o, "peerASN")),
 			address:  grammar.As(&r.Report, r.Text(r.Field(o, "peerAddress")), grammar.Addr),
 			password: grammar.Secret(r, r.Field(o, "password"))}
 		if p.asn.OK {
-			p.number = grammar.As(&r.Report, p.asn, parseASN).Value
+			p.number = grammar.As(&r.Report, p.asn, number.ASN).Value
 		}
 		if n := r.Number(r.Field(o, "port")); n.OK && n.Value != 179 {
 			r.Errorf(n.At, "%d is not the port of BGP, 179, which FRR uses here: remove it",

@@ -2,12 +2,12 @@ package routing
 
 import (
 	"net/netip"
-	"strconv"
 
 	"github.com/onprem-infra/onprem-infra/shared/bgp"
 	"github.com/onprem-infra/onprem-infra/shared/secret"
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/grammar"
+	"github.com/onprem-infra/onprem-infra/shared/spec/routing/number"
 	"github.com/onprem-infra/onprem-infra/shared/spec/routing/timers"
 )
 
@@ -59,8 +59,8 @@ func Read(r *document.Reader, spec document.Map) Draft {
 	d := Draft{management: r.Text(spec.Get("vipManagement")), At: o.At,
 		Given: o.Given || o.Lost && spec.Given, mode: r.Text(o.Get("mode")),
 		timers: timers.Read(r, o), depth: r.Number(o.Get("fabricDepth"))}
-	if text := readASN(r, o.Get("asn")); text.Given {
-		d.asn = grammar.As(&r.Report, text, parseASN)
+	if text := number.ReadASN(r, o.Get("asn")); text.Given {
+		d.asn = grammar.As(&r.Report, text, number.ASN)
 		d.asn.Given = true
 	}
 	communities, _ := r.List(o.Get("communities"))
@@ -93,49 +93,12 @@ func readPeer(r *document.Reader, v document.Value) peer {
 	p := peer{at: o.At, link: r.Text(o.Get("interface")),
 		address: grammar.As(&r.Report, r.Text(o.Get("address")), grammar.Addr),
 		source:  grammar.As(&r.Report, r.Text(o.Get("source")), grammar.Addr),
-		asn:     readASN(r, o.Get("asn")), hops: r.Number(o.Get("hops")),
+		asn:     number.ReadASN(r, o.Get("asn")), hops: r.Number(o.Get("hops")),
 		ttl: grammar.Bool(r, o.Get("ttlSecurity"))}
 	if p.asn.OK && p.asn.Value != external {
-		p.number = grammar.As(&r.Report, p.asn, parseASN).Value
+		p.number = grammar.As(&r.Report, p.asn, number.ASN).Value
 	}
 	return p
-}
-
-// readASN reads an ASN, which is a number to YAML, or text.
-func readASN(r *document.Reader, v document.Value) document.Scalar[string] {
-	if _, text := v.Word(); text || v.Node == nil {
-		return r.Text(v)
-	}
-	n := r.Number(v)
-	s := document.Scalar[string]{At: n.At, Given: n.Given, OK: n.OK}
-	if n.OK {
-		s.Value = strconv.Itoa(n.Value)
-	}
-	return s
-}
-
-func parseASN(text string) (bgp.ASN, string) {
-	a, err := bgp.ParseASN(text)
-	if err != nil {
-		return 0, "is no number of an autonomous system: write one from 1 to 4294967294, such " +
-			"as 64512"
-	}
-	if why := a.Reserved(); why != "" {
-		return 0, "is not for routers: " + why
-	}
-	return a, ""
-}
-
-// noCommunity is why a text is no community for routes to a VIP, empty if it is one.
-func noCommunity(text string) string {
-	switch c, ok := bgp.ParseCommunity(text); {
-	case !ok:
-		return "is no community: write two numbers from 0 to 65535, such as 64512:100"
-	case c.Reserved():
-		return "is reserved (RFC 1997), and has routers keep the route to themselves: write one " +
-			"whose first number is below 65535, such as 64512:100"
-	}
-	return ""
 }
 
 // Values are the settings without their places.
