@@ -56,7 +56,7 @@ func (d draft) cluster() Cluster {
 			Namespace: d.nodes.Namespace.Value, Kubeconfig: d.nodes.Kubeconfig.Value,
 			KubeletUnit: d.nodes.KubeletUnit.Value, ControlPlaneLabel: d.nodes.ControlPlane.Value,
 		},
-		MachineNetworks: network.Prefixes(d.Machines),
+		MachineNetworks: network.Prefixes(d.routing.OfHosts(d.Machines)),
 		DNSClients:      network.Prefixes(d.Clients),
 	}
 	for _, s := range d.nodes.Certificates {

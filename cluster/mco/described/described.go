@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/netip"
 
 	"github.com/onprem-infra/onprem-infra/shared/announcing"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -55,11 +56,11 @@ func Of(name string, text []byte) (Files, spec.Findings) {
 		r.Errorf(a.Machines.At, "has no network, by which hosts know their routers: the "+
 			"Infrastructure object has those of the install-config's networking.machineNetwork")
 	}
-	by, findings := read(name, routers.Value, a)
+	by, hosts, findings := read(name, routers.Value, a)
 	if findings = append(r.Findings.First(), findings...); findings.HasErrors() {
 		return Files{}, findings
 	}
-	described, wrong := spec.Parse(name, with(text, by), spec.Knobs{})
+	described, wrong := spec.Parse(name, with(text, by, hosts), spec.Knobs{})
 	if wrong.HasErrors() {
 		return Files{}, append(findings, wrong...)
 	}
@@ -84,39 +85,48 @@ func addresses(r *document.Reader, cluster document.Map) network.Addresses {
 }
 
 // read reads the operator's text of routers by the rules for an install-config, of which the
-// installer makes it. Findings have the fields of that install-config.
-func read(name, text string, a network.Addresses) (routing.Settings, spec.Findings) {
+// installer makes it, and finds the networks that have hosts. Findings have the fields of that
+// install-config.
+func read(name, text string, a network.Addresses) (
+	by routing.Settings, hosts []netip.Prefix, all spec.Findings) {
 	section, err := sectionOf(text)
 	if err != nil {
-		return routing.Settings{}, spec.Findings{finding(name, err.Error())}
+		return by, nil, spec.Findings{finding(name, err.Error())}
 	}
 	r := document.NewReader(name, "a map")
 	root, ok := r.Read(section)
 	if !ok {
-		return routing.Settings{}, r.Findings.First()
+		return by, nil, r.Findings.First()
 	}
-	draft := routing.ReadInstallConfig(r, r.Map(root), a.Machines)
+	draft := routing.ReadInstallConfig(r, r.Map(root), a)
 	draft.Check(&r.Report, routing.Around{Addresses: a})
-	findings := r.Findings.First()
-	for i := range findings { // places in the section are of no file
-		findings[i].Line, findings[i].Column = 0, 0
+	all = r.Findings.First()
+	for i := range all { // places in the section are of no file
+		all[i].Line, all[i].Column = 0, 0
 	}
-	return draft.Values(), findings
+	return draft.Values(), network.Prefixes(draft.OfHosts(a.Machines)), all
 }
 
-// with is the operator's file with our fields in the place of its own.
-func with(text []byte, by routing.Settings) []byte {
+// with is the operator's file with our fields in the place of its own, and with the networks of
+// hosts alone: each of them has a rack.
+func with(text []byte, by routing.Settings, hosts []netip.Prefix) []byte {
 	fields := map[string]any{}
 	routed.AddFields(fields, by)
-	bgp, err := json.Marshal(fields["bgp"])
-	if err != nil {
-		panic("described: texts and numbers cannot fail to marshal: " + err.Error())
+	values := func(v any) []byte {
+		text, err := json.Marshal(v)
+		if err != nil {
+			panic("described: texts and numbers cannot fail to marshal: " + err.Error())
+		}
+		return text
 	}
 	var b bytes.Buffer
 	for line := range bytes.Lines(text) {
-		if bytes.HasPrefix(bytes.TrimLeft(line, " "), []byte(`"`+Field+`":`)) {
+		switch field := bytes.TrimLeft(line, " "); {
+		case bytes.HasPrefix(field, []byte(`"`+Field+`":`)):
 			line = fmt.Appendf(nil, "    \"vipManagement\": %q,\n    \"bgp\": %s,\n", by.Management,
-				bgp)
+				values(fields["bgp"]))
+		case bytes.HasPrefix(field, []byte(`"machineNetworks":`)):
+			line = fmt.Appendf(nil, "    \"machineNetworks\": %s,\n", values(hosts))
 		}
 		b.Write(line)
 	}

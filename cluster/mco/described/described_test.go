@@ -98,6 +98,16 @@ func TestOf(t *testing.T) {
 	}
 }
 
+// TestOf_VIPs holds that a machine network for virtual IPs alone, in which the installer may want them, is none of the
+// hosts'.
+func TestOf_VIPs(t *testing.T) {
+	want, _ := described.Of("operator.json", []byte(file(routers)))
+	more := strings.Replace(file(routers), `["10.1.0.0/24",`, `["10.1.0.0/24", "198.51.100.0/24",`, 1)
+	if got, findings := described.Of("operator.json", []byte(more)); string(got.Cluster) != string(want.Cluster) || len(findings) > 0 {
+		t.Errorf("%v\n%s\nwant\n%s", findings, got.Cluster, want.Cluster)
+	}
+}
+
 // TestOf_Wrong holds that nothing is made of a text with a mistake, that each mistake is named where the user made it,
 // and that no finding repeats a password.
 func TestOf_Wrong(t *testing.T) {

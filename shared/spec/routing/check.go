@@ -216,8 +216,12 @@ func (d Draft) checkPeer(r *document.Report, p peer, of rack) {
 	}
 	if a := p.address; a.OK && of.network.OK && p.hops.Value < 2 &&
 		a.Value.Is4() == of.network.Value.Addr().Is4() && !of.network.Value.Contains(a.Value) {
+		far := "hops: 2"
+		if d.installConfig {
+			far = "peerReachability: MultiHop (formerly ebgpMultiHop: true)"
+		}
 		r.Errorf(a.At, "%s is not in the network of its rack, %s, so that packets for it leave "+
-			"by a router: write hops: 2 if that is so", a.Value, of.network.Value)
+			"by a router: write %s if that is so", a.Value, of.network.Value, far)
 	}
 	if p.link.Given && p.ttl.Value {
 		r.Errorf(p.ttl.At, "has no effect with an interface, as no router passes packets with "+
@@ -243,7 +247,8 @@ func (d Draft) checkVIPs(r *document.Report, around Around) {
 		case d.Management() == BGP && linked:
 			other := "or write vipManagement: both"
 			if d.installConfig { // the installer may want it in a machine network
-				other = "in a machine network for virtual IPs alone"
+				other = "in a machine network for virtual IPs alone, which has no router of " +
+					"peers, while others have"
 			}
 			r.Errorf(vip.At, "%s is in the network %s, %s, whose hosts ask for it on their own "+
 				"link, where no host answers: choose an address outside of it, %s", vip.Addr, of,
@@ -264,15 +269,15 @@ func (d Draft) checkVIPs(r *document.Report, around Around) {
 // link finds the network of hosts that have an address on their own link: one of a rack, or a
 // machine network where racks have names alone.
 func (d Draft) link(around Around, a netip.Addr) (of netip.Prefix, at document.Place, ok bool) {
-	named := false
+	all := d.Management() == Both
 	for _, rack := range d.racks {
 		if rack.network.OK && rack.network.Value.Contains(a) {
 			return rack.network.Value, rack.network.At, true
 		}
-		named = named || !rack.network.Given
+		all = all || !rack.network.Given
 	}
-	for _, m := range around.Addresses.Machines.All {
-		if m.Prefix.Contains(a) && (named || d.Management() == Both) {
+	for _, m := range d.OfHosts(around.Addresses.Machines).All {
+		if m.Prefix.Contains(a) && all {
 			return m.Prefix, m.At, true
 		}
 	}
@@ -291,7 +296,7 @@ func (d Draft) checkMachines(r *document.Report, around Around) {
 	if slices.ContainsFunc(d.racks, func(one rack) bool { return one.name.Given }) {
 		return // hosts may be in racks by their names
 	}
-	for _, m := range around.Addresses.Machines.All {
+	for _, m := range d.OfHosts(around.Addresses.Machines).All {
 		family := func(one rack) bool {
 			return one.network.Value.Addr().Is4() == m.Prefix.Addr().Is4()
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 	"github.com/onprem-infra/onprem-infra/shared/spec/network"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/grammar"
+	"github.com/onprem-infra/onprem-infra/shared/spec/routing/assign"
 	"github.com/onprem-infra/onprem-infra/shared/spec/routing/number"
 	"github.com/onprem-infra/onprem-infra/shared/spec/routing/session"
 	"github.com/onprem-infra/onprem-infra/shared/spec/routing/timers"
@@ -23,9 +24,7 @@ const mostHops = 254
 //
 // source: OpenShift's enhancement "bgp-vip-management" (a developers' preview). A rack whose
 // routers say nothing of BFD has it here, and has none there.
-func ReadInstallConfig(
-	r *document.Reader, section document.Map, machines network.List[network.Network],
-) Draft {
+func ReadInstallConfig(r *document.Reader, section document.Map, a network.Addresses) Draft {
 	config := r.Map(r.Field(section, "bgpVIPConfig"))
 	if !config.Given {
 		return Draft{}
@@ -41,38 +40,63 @@ func ReadInstallConfig(
 		d.communities = append(d.communities, r.Text(e))
 	}
 	peers, times := readInstallPeers(r, r.Field(config, "peers"))
-	for _, m := range machines.All {
-		if m.Prefix.Addr().Is4() == machines.All[0].Prefix.Addr().Is4() {
-			d.racks = append(d.racks, rack{at: config.At, peers: near(peers, m, machines),
-				timers: times, network: document.Given(m.Prefix, m.At)})
-		}
+	named := readInstallHosts(r, r.Field(section, "hosts"))
+	routers := addresses(peers)
+	for _, one := range named {
+		routers = append(routers, addresses(one.peers)...)
 	}
-	hosts, _ := r.List(r.Field(section, "hosts"))
+	found := assign.Of(network.Prefixes(a.Machines),
+		network.Addrs(slices.Concat(a.API.All, a.Ingress.All)), routers)
+	for i, of := range found.Networks {
+		one := rack{at: config.At, timers: times, network: placed(a.Machines, of[0])}
+		for _, p := range found.Near(i, addresses(peers)) {
+			one.peers = append(one.peers, peers[p])
+		}
+		d.racks = append(d.racks, one)
+	}
+	for _, n := range found.Unpaired {
+		r.Warnf(placed(a.Machines, n).At, "%s has routers, but its family has not as many machine "+
+			"networks of hosts as the first one's, so that every host opens sessions to them: "+
+			"list as many in the order of the racks, or write a cluster.yaml with bgp.racks", n)
+	}
+	d.racks, d.vipNetworks = append(d.racks, named...), found.VIPs
+	return d
+}
+
+// readInstallHosts reads the hosts that have routers of their own, each a rack of its name.
+func readInstallHosts(r *document.Reader, v document.Value) (named []rack) {
+	hosts, _ := r.List(v)
 	for _, e := range hosts {
 		host := r.Map(e)
 		if own := r.Field(host, "bgpPeers"); own.Given() {
 			peers, times := readInstallPeers(r, own)
-			d.racks = append(d.racks, rack{at: own.At, name: r.Text(r.Field(host, "name")),
+			named = append(named, rack{at: own.At, name: r.Text(r.Field(host, "name")),
 				peers: peers, timers: times})
 		}
 	}
-	return d
+	return named
 }
 
-// near are the routers of hosts in a network: those that are in it, and those that are in none of
-// its family, as a host has an address of each. All of them, if there are no such.
-func near(peers []peer, in network.Network, machines network.List[network.Network]) []peer {
-	own := slices.DeleteFunc(slices.Clone(peers), func(p peer) bool {
-		return !in.Prefix.Contains(p.address.Value) && slices.ContainsFunc(machines.All,
-			func(m network.Network) bool {
-				return m.Prefix.Contains(p.address.Value) &&
-					m.Prefix.Addr().Is4() == in.Prefix.Addr().Is4()
-			})
-	})
-	if len(own) == 0 {
-		return peers
+// placed is a machine network with its place.
+func placed(l network.List[network.Network], n netip.Prefix) document.Scalar[netip.Prefix] {
+	i := slices.IndexFunc(l.All, func(m network.Network) bool { return m.Prefix == n })
+	return document.Given(n, l.All[i].At)
+}
+
+// addresses are those of routers; one that could not be read has the zero value.
+func addresses(peers []peer) (all []netip.Addr) {
+	for _, p := range peers {
+		all = append(all, p.address.Value)
 	}
-	return own
+	return all
+}
+
+// OfHosts are machine networks without those that have virtual IPs alone.
+func (d Draft) OfHosts(machines network.List[network.Network]) network.List[network.Network] {
+	machines.All = slices.DeleteFunc(slices.Clone(machines.All), func(m network.Network) bool {
+		return slices.Contains(d.vipNetworks, m.Prefix)
+	})
+	return machines
 }
 
 // readInstallPeers reads routers. Each may have timers of its own there; a rack has those of all.

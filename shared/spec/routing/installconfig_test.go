@@ -33,7 +33,7 @@ func readInstallConfig(t *testing.T, text, vips string) (Settings, []string) {
 	}
 	o := r.Map(root)
 	a := Around{ControlPlane: 3, Addresses: network.Addresses{Machines: network.ReadNetworks(r, o.Get("machines")), API: network.ReadVIPs(r, o.Get("vips"))}}
-	d := ReadInstallConfig(r, o, a.Addresses.Machines)
+	d := ReadInstallConfig(r, o, a.Addresses)
 	d.Check(&r.Report, a)
 	var all []string
 	for _, f := range r.Findings.First() {
@@ -67,14 +67,73 @@ func TestReadInstallConfig(t *testing.T) {
 	}
 }
 
-// TestReadInstallConfig_Families holds that hosts of both families have the routers of both.
-func TestReadInstallConfig_Families(t *testing.T) {
+// read reads routers by their addresses alone, in machine networks.
+func read(machines, vips, routers string) (Settings, network.List[network.Network], string) {
+	var b strings.Builder
+	b.WriteString("bgpVIPConfig:\n  localASN: 64512\n  peers:\n")
+	for a := range strings.FieldsSeq(routers) {
+		fmt.Fprintf(&b, "  - {peerAddress: '%s', peerASN: 65101, failureDetection: BFD}\n", a)
+	}
 	r := document.NewReader("install-config.yaml", "a map")
-	root, _ := r.Read([]byte("bgpVIPConfig: {localASN: 64512, peers: [{peerAddress: 10.1.0.1, peerASN: 65101}, {peerAddress: 'fd00:1::1', peerASN: 65101}]}\nmachines: [10.1.0.0/24, 'fd00:1::/64']\n"))
+	root, _ := r.Read(fmt.Appendf(nil, "%smachines: ['%s']\nvips: ['%s']\n", &b, strings.ReplaceAll(machines, " ", "', '"), strings.ReplaceAll(vips, " ", "', '")))
 	o := r.Map(root)
-	got := ReadInstallConfig(r, o, network.ReadNetworks(r, o.Get("machines"))).Values().BGP.Racks
-	if len(got) != 1 || len(got[0].Peers) != 2 || got[0].Network != netip.MustParsePrefix("10.1.0.0/24") {
-		t.Errorf("%+v, %v", got, r.Findings)
+	a := Around{ControlPlane: 3, Addresses: network.Addresses{Machines: network.ReadNetworks(r, o.Get("machines")), API: network.ReadVIPs(r, o.Get("vips"))}}
+	d := ReadInstallConfig(r, o, a.Addresses)
+	d.Check(&r.Report, a)
+	var findings strings.Builder
+	for _, f := range r.Findings.First() {
+		findings.WriteString(f.String() + "\n")
+	}
+	return d.Values(), d.OfHosts(a.Addresses.Machines), findings.String()
+}
+
+// racks are networks with the routers of each.
+func racks(s Settings) string {
+	var all []string
+	for _, one := range s.BGP.Racks {
+		text := one.Network.String()
+		for _, p := range one.Peers {
+			text += " " + p.Address.String()
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, "; ")
+}
+
+// TestReadInstallConfig_Families holds that hosts of both families have the routers of both, each rack its own.
+func TestReadInstallConfig_Families(t *testing.T) {
+	for name, tt := range map[string]struct{ machines, routers, want, finding string }{
+		"one rack":           {"10.1.0.0/24 fd00:1::/64", "10.1.0.1 fd00:1::1", "10.1.0.0/24 10.1.0.1 fd00:1::1", ""},
+		"two":                {"10.1.0.0/24 10.2.0.0/24 fd00:1::/64 fd00:2::/64", "10.1.0.1 10.2.0.1 fd00:1::1 fd00:2::1", "10.1.0.0/24 10.1.0.1 fd00:1::1; 10.2.0.0/24 10.2.0.1 fd00:2::1", ""},
+		"in turn":            {"fd00:1::/64 10.1.0.0/24 fd00:2::/64 10.2.0.0/24", "10.2.0.1 fd00:1::1 10.1.0.1 fd00:2::1", "fd00:1::/64 fd00:1::1 10.1.0.1; fd00:2::/64 10.2.0.1 fd00:2::1", ""},
+		"one beyond":         {"10.1.0.0/24 10.2.0.0/24 fd00:1::/64 fd00:2::/64", "10.1.0.1 10.2.0.1 fd00:9::1", "10.1.0.0/24 10.1.0.1 fd00:9::1; 10.2.0.0/24 10.2.0.1 fd00:9::1", ""},
+		"two, and one":       {"10.1.0.0/24 10.2.0.0/24 fd00:1::/64", "10.1.0.1 10.2.0.1 fd00:1::1", "10.1.0.0/24 10.1.0.1 fd00:1::1; 10.2.0.0/24 10.2.0.1 fd00:1::1", "warning: machines[2]: fd00:1::/64"},
+		"no router of it":    {"10.1.0.0/24 10.2.0.0/24 fd00:1::/64", "10.1.0.1 10.2.0.1", "10.1.0.0/24 10.1.0.1; 10.2.0.0/24 10.2.0.1", ""},
+		"one for VIPs alone": {"10.1.0.0/24 10.2.0.0/24 fd00:1::/64 198.51.100.0/24 fd00:2::/64", "10.1.0.1 10.2.0.1 fd00:1::1 fd00:2::1", "10.1.0.0/24 10.1.0.1 fd00:1::1; 10.2.0.0/24 10.2.0.1 fd00:2::1", ""},
+	} {
+		got, _, findings := read(tt.machines, "198.51.100.5", tt.routers)
+		if racks(got) != tt.want || (findings == "") != (tt.finding == "") || !strings.Contains(findings, tt.finding) {
+			t.Errorf("%s: %s, %s\nwant\n%s, %s", name, racks(got), findings, tt.want, tt.finding)
+		}
+	}
+}
+
+// TestReadInstallConfig_VIPs holds that a machine network for virtual IPs alone is no rack and has no hosts, and that
+// an address in any other one is refused with what an install-config has.
+func TestReadInstallConfig_VIPs(t *testing.T) {
+	for name, tt := range map[string]struct{ machines, vips, routers, hosts, finding string }{
+		"a network of its own": {"10.1.0.0/24 198.51.100.0/24", "198.51.100.5", "10.1.0.1", "[10.1.0.0/24]", ""},
+		"the first one":        {"198.51.100.0/24 10.1.0.0/24", "198.51.100.5", "10.1.0.1", "[10.1.0.0/24]", ""},
+		"one of each family": {"10.1.0.0/24 198.51.100.0/24 fd00:1::/64 2001:db8::/64", "198.51.100.5 2001:db8::5", "10.1.0.1 fd00:1::1",
+			"[10.1.0.0/24 fd00:1::/64]", ""},
+		"that of a router":  {"10.1.0.0/24 10.2.0.0/24", "10.2.0.5", "10.1.0.1 10.2.0.1", "[10.1.0.0/24 10.2.0.0/24]", "error: vips[0]: 10.2.0.5 is in the network 10.2.0.0/24"},
+		"that of all hosts": {"10.1.0.0/24", "10.1.0.5", "10.1.0.1", "[10.1.0.0/24]", "which has no router of peers, while others have"},
+		"without a VIP":     {"10.1.0.0/24 10.2.0.0/24", "198.51.100.5", "10.1.0.1", "[10.1.0.0/24 10.2.0.0/24]", "write peerReachability: MultiHop"},
+	} {
+		got, hosts, findings := read(tt.machines, tt.vips, tt.routers)
+		if of := fmt.Sprint(network.Prefixes(hosts)); of != tt.hosts || (findings == "") != (tt.finding == "") || !strings.Contains(findings, tt.finding) || strings.Contains(findings, "hops:") {
+			t.Errorf("%s: networks of hosts %s, want %s; racks %s; %s, want %q", name, of, tt.hosts, racks(got), findings, tt.finding)
+		}
 	}
 }
 

@@ -26,7 +26,8 @@ type Draft struct {
 	racks       []rack
 	// installConfig is set for a document of the installer, which has other rules for VIPs.
 	installConfig bool
-	whole         bool // all racks could be read
+	vipNetworks   []netip.Prefix // machine networks of it that have no hosts
+	whole         bool           // all racks could be read
 }
 
 // rack is a rack with its places.

@@ -1,0 +1,71 @@
+// Package assign finds the racks of a cluster whose document has networks of hosts, routers and
+// virtual IPs, and does not say which of them belong together.
+package assign
+
+import (
+	"net/netip"
+	"slices"
+)
+
+// Racks are those of a cluster.
+type Racks struct {
+	// Networks are those of each rack: one of the first network's family, and one of the other
+	// family if each rack has one.
+	Networks [][]netip.Prefix
+	// VIPs are networks in which virtual IPs alone are.
+	VIPs []netip.Prefix
+	// Unpaired are the networks of the other family that have routers, of which nobody knows the
+	// racks: there are more of them, or fewer, than racks.
+	Unpaired []netip.Prefix
+}
+
+// Of finds the racks. A network that has a virtual IP and no router, while another one of its
+// family has one, has no hosts. The others are racks, each with the network of the other family
+// that has the same place among those.
+func Of(networks []netip.Prefix, vips, routers []netip.Addr) (r Racks) {
+	has := func(n netip.Prefix, all []netip.Addr) bool {
+		return slices.ContainsFunc(all, n.Contains)
+	}
+	var first, other []netip.Prefix
+	for _, n := range networks {
+		like := func(m netip.Prefix) bool { return m.Addr().Is4() == n.Addr().Is4() }
+		switch {
+		case has(n, vips) && !has(n, routers) && slices.ContainsFunc(networks,
+			func(m netip.Prefix) bool { return like(m) && has(m, routers) }):
+			r.VIPs = append(r.VIPs, n)
+		case like(networks[0]):
+			first = append(first, n)
+		default:
+			other = append(other, n)
+		}
+	}
+	paired := len(first) == len(other)
+	for i, n := range first {
+		r.Networks = append(r.Networks, []netip.Prefix{n})
+		if paired {
+			r.Networks[i] = append(r.Networks[i], other[i])
+		}
+	}
+	if !paired {
+		r.Unpaired = slices.DeleteFunc(other, func(n netip.Prefix) bool { return !has(n, routers) })
+	}
+	return r
+}
+
+// Near are the routers of a rack, by their places among all: those in its networks, and those in no
+// rack's. It has all of them if that leaves none.
+func (r Racks) Near(rack int, routers []netip.Addr) (near []int) {
+	var all []int
+	for i, a := range routers {
+		at := slices.IndexFunc(r.Networks, func(of []netip.Prefix) bool {
+			return slices.ContainsFunc(of, func(n netip.Prefix) bool { return n.Contains(a) })
+		})
+		if all = append(all, i); at < 0 || at == rack {
+			near = append(near, i)
+		}
+	}
+	if len(near) == 0 {
+		return all
+	}
+	return near
+}
