@@ -267,9 +267,11 @@ func (d Draft) checkVIPs(r *document.Report, around Around) {
 }
 
 // link finds the network of hosts that have an address on their own link: one of a rack, or a
-// machine network where racks have names alone.
+// machine network where racks have names alone, or networks of the other family alone.
 func (d Draft) link(around Around, a netip.Addr) (of netip.Prefix, at document.Place, ok bool) {
-	all := d.Management() == Both
+	all := d.Management() == Both || !slices.ContainsFunc(d.racks, func(one rack) bool {
+		return one.network.OK && one.network.Value.Addr().Is4() == a.Is4()
+	})
 	for _, rack := range d.racks {
 		if rack.network.OK && rack.network.Value.Contains(a) {
 			return rack.network.Value, rack.network.At, true

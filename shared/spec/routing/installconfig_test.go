@@ -126,9 +126,10 @@ func TestReadInstallConfig_VIPs(t *testing.T) {
 		"the first one":        {"198.51.100.0/24 10.1.0.0/24", "198.51.100.5", "10.1.0.1", "[10.1.0.0/24]", ""},
 		"one of each family": {"10.1.0.0/24 198.51.100.0/24 fd00:1::/64 2001:db8::/64", "198.51.100.5 2001:db8::5", "10.1.0.1 fd00:1::1",
 			"[10.1.0.0/24 fd00:1::/64]", ""},
-		"that of a router":  {"10.1.0.0/24 10.2.0.0/24", "10.2.0.5", "10.1.0.1 10.2.0.1", "[10.1.0.0/24 10.2.0.0/24]", "error: vips[0]: 10.2.0.5 is in the network 10.2.0.0/24"},
-		"that of all hosts": {"10.1.0.0/24", "10.1.0.5", "10.1.0.1", "[10.1.0.0/24]", "which has no router of peers, while others have"},
-		"without a VIP":     {"10.1.0.0/24 10.2.0.0/24", "198.51.100.5", "10.1.0.1", "[10.1.0.0/24 10.2.0.0/24]", "write peerReachability: MultiHop"},
+		"that of a router":   {"10.1.0.0/24 10.2.0.0/24", "10.2.0.5", "10.1.0.1 10.2.0.1", "[10.1.0.0/24 10.2.0.0/24]", "error: vips[0]: 10.2.0.5 is in the network 10.2.0.0/24"},
+		"that of all hosts":  {"10.1.0.0/24", "10.1.0.5", "10.1.0.1", "[10.1.0.0/24]", "which has no router of peers, while others have"},
+		"that of their IPv6": {"10.1.0.0/24 fd00:1::/64", "198.51.100.5 fd00:1::5", "10.1.0.1 fd00:1::1", "[10.1.0.0/24 fd00:1::/64]", "error: vips[1]: fd00:1::5 is in the network fd00:1::/64"},
+		"without a VIP":      {"10.1.0.0/24 10.2.0.0/24", "198.51.100.5", "10.1.0.1", "[10.1.0.0/24 10.2.0.0/24]", "write peerReachability: MultiHop"},
 	} {
 		got, hosts, findings := read(tt.machines, tt.vips, tt.routers)
 		if of := fmt.Sprint(network.Prefixes(hosts)); of != tt.hosts || (findings == "") != (tt.finding == "") || !strings.Contains(findings, tt.finding) || strings.Contains(findings, "hops:") {

@@ -170,6 +170,7 @@ func TestCheck(t *testing.T) {
 		"both, and a VIP outside":  {"vipManagement: bgp\nbgp:\n  asn: 64512\n  mode: ecmp", "vipManagement: both\nbgp:\n  asn: 64512", networks, vip, []string{"198.51.100.5 is in no machine network"}},
 		"both, and a VIP inside":   {"vipManagement: bgp\nbgp:\n  asn: 64512\n  mode: ecmp", "vipManagement: both\nbgp:\n  asn: 64512", networks, "10.1.0.5", nil},
 		"both, and a mode":         {"vipManagement: bgp", "vipManagement: both", networks, "10.1.0.5", []string{"4:9: error: bgp.mode: has no effect with vipManagement: both"}},
+		"a VIP on hosts' IPv6":     {`{address: 10.1.0.2, asn: "1.10"}`, "{interface: enp2s0, asn: external}", networks + ", 2001:db8:1::/64", vip + ", '2001:db8:1::50'", []string{"2001:db8:1::50 is in the network 2001:db8:1::/64, at line 1, whose hosts ask for it"}},
 		"a family without router":  {"x", "x", networks + ", 2001:db8::/64", vip + ", '2001:db8:9::5'", []string{"no router of it has an address of the family of the virtual IP 2001:db8:9::5"}},
 		"gateways":                 {"    peers:\n    - {address: 10.1.0.1, asn: 65101, source: 10.1.0.11, ttlSecurity: true}\n    - {address: 10.1.0.2, asn: \"1.10\"}\n", "", networks, vip, nil},
 		"nine routers":             {`    - {address: 10.1.0.2, asn: "1.10"}`, many(8), networks, vip, []string{"is one router too many"}},
