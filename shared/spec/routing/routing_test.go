@@ -178,6 +178,10 @@ func TestCheck(t *testing.T) {
 		"a hold time below three":  {"timing: vm", "holdTime: 2s", networks, vip, []string{"a hold time of 2s is below 3s"}},
 		"BFD that is slower":       {"timing: vm", "holdTime: 3s\n  bfdInterval: 1s", networks, vip, []string{"BFD detects a loss after 3s, not before the hold time of 3s ends"}},
 		"BFD that is too fast":     {"  - name: second\n", "  - name: second\n    bfdInterval: 20ms\n", networks, vip, []string{"14:18: error: bgp.racks[1].bfdInterval: BFD of 3 packets every 20ms"}},
+		"packets of no BFD":        {"timing: vm", "timing: hold\n  bfdMultiplier: 5", networks, vip, []string{"6:18: error: bgp.bfdMultiplier: has no effect without BFD: remove it, or write bfdInterval"}},
+		"packets, and none":        {"timing: vm", "bfdInterval: none\n  bfdMultiplier: 5", networks, vip, []string{"6:18: error: bgp.bfdMultiplier: has no effect without BFD"}},
+		"packets of a rack alone":  {"  - name: second\n", "  - name: second\n    timing: hold\n    bfdMultiplier: 5\n", networks, vip, []string{"15:20: error: bgp.racks[1].bfdMultiplier: has no effect without BFD"}},
+		"packets of BFD":           {"  - name: second\n", "  - name: second\n    timing: hold\n    bfdInterval: 200ms\n    bfdMultiplier: 5\n", networks, vip, nil},
 		"a time that is none":      {"timing: vm", "holdTime: 9", networks, vip, []string{"holdTime: want a string"}},
 		"ranks in a deep fabric":   {"mode: ecmp\n  timing: vm\n  fabricDepth: 1", "mode: preferred\n  timing: vm\n  fabricDepth: 3", networks, vip, nil},
 	} {

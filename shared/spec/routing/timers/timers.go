@@ -125,7 +125,11 @@ func (t Draft) Check(r *document.Report, base bgp.Timing) {
 	case t.Keepalive.Given:
 		at = t.Keepalive.At
 	}
-	for _, wrong := range t.Values().Over(base).Wrong() {
+	timing := t.Values().Over(base)
+	if t.Multiplier.Given && timing.BFD.Interval == 0 {
+		r.Errorf(t.Multiplier.At, "has no effect without BFD: remove it, or write bfdInterval")
+	}
+	for _, wrong := range timing.Wrong() {
 		r.Errorf(at, "%s", wrong)
 	}
 }
