@@ -31,6 +31,9 @@ func (p *Plan) bounds(checks vrrp.Timing) []bound.Bound {
 	all := []bound.Bound{
 		{Scenario: "bgp-power-loss", Failure: "a host vanishes, behind a switch whose port to " +
 			"the router stays up", Ms: ms(gone), DarkMs: ms(gone), Why: finds},
+	}
+	all = append(all, p.withoutBFD()...)
+	all = append(all, []bound.Bound{
 		{Scenario: "bgp-graceful", Failure: "a host leaves, reboots, or its FRR is replaced",
 			Ms: leaves, Why: steps(leaves)},
 		{Scenario: "bgp-daemon-kill", Failure: "a daemon of FRR is killed, and its host lives",
@@ -59,10 +62,33 @@ func (p *Plan) bounds(checks vrrp.Timing) []bound.Bound {
 			"control plane node announces", Ms: ms(checks.Bootstrap.Interval) + hands,
 			Why: fmt.Sprintf("probes are %d ms apart; then %s", ms(checks.Bootstrap.Interval),
 				steps(hands))},
-	}
+	}...)
 	return append(all, p.ends("bgp-router-crash", "the ingress router of a node ends"),
 		p.fails("bgp-router-hang", "the ingress router of a node hangs, or answers that it does "+
 			"not serve", checks.Checks[vrrp.CheckIngress]))
+}
+
+// withoutBFD is the power loss of a host whose sessions have no BFD although it is wanted: the host
+// gives it up where another program receives its packets, and a router may speak none. There is
+// none if no rack wants BFD.
+func (p *Plan) withoutBFD() []bound.Bound {
+	var hold time.Duration
+	for _, r := range p.Racks {
+		if r.Model.BFD.Interval != 0 {
+			hold = max(hold, r.Model.Hold)
+		}
+	}
+	if hold == 0 {
+		return nil
+	}
+	without, _ := bgp.TimingOf(bgp.ProfileHold)
+	all := bound.Milliseconds(max(hold, without.Hold) + p.Follow())
+	return []bound.Bound{{Scenario: "bgp-power-loss-no-bfd", Failure: "the same while the host's " +
+		"sessions are without BFD, which status and doctor name", Ms: all, DarkMs: all,
+		Why: fmt.Sprintf("if the router speaks no BFD it finds out by the hold time of %d ms, and "+
+			"after %d ms if another program of the host receives BFD's packets; %d routers pass "+
+			"that on in %d ms%s", bound.Milliseconds(hold), bound.Milliseconds(without.Hold),
+			p.Follow()/bgp.Pass, bound.Milliseconds(p.Follow()), p.hidden())}}
 }
 
 // ends is a failure of which nothing is left that listens.

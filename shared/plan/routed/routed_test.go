@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/bgp"
 	"github.com/onprem-infra/onprem-infra/shared/plan/bound"
@@ -103,6 +104,32 @@ func TestOf_Timings(t *testing.T) {
 	for _, b := range of(t, cluster("", "")).Bounds {
 		if b.Ms < b.DarkMs || b.Why == "" || b.Failure == "" {
 			t.Errorf("%+v", b)
+		}
+	}
+}
+
+// TestOf_NoBFD holds what a power loss costs where a session has no BFD although it is wanted: three seconds at most where
+// another program has its port, and the session's own hold time where the router speaks none, the longest of all racks.
+func TestOf_NoBFD(t *testing.T) {
+	mixed := cluster("", bgp.ProfileVM)
+	mixed.Routing.BGP.Racks[1].Timers = routing.Timers{Hold: 30 * time.Second, Interval: routing.Off}
+	longer := cluster("", "")
+	longer.Routing.BGP.Racks[1].Hold = 30 * time.Second
+	for name, tt := range map[string]struct {
+		c    spec.Cluster
+		want int
+	}{
+		"lan": {cluster("", bgp.ProfileLan), 9180}, "vm": {cluster("", bgp.ProfileVM), 9180}, "ranked": {cluster(preferred, ""), 9300},
+		"without BFD": {cluster("", bgp.ProfileHold), 0}, "one rack without BFD": {mixed, 9180}, "one with a longer hold time": {longer, 30180},
+	} {
+		got := find(of(t, tt.c).Bounds, "bgp-power-loss-no-bfd")
+		if got.Ms != tt.want || got.DarkMs != tt.want {
+			t.Errorf("%s: %+v, want %d", name, got, tt.want)
+		}
+		for _, part := range []string{"hold time of " + fmt.Sprint((tt.want/1000)*1000) + " ms", "after 3000 ms"} {
+			if tt.want > 0 && !strings.Contains(got.Why, part) {
+				t.Errorf("%s: %q lacks %q", name, got.Why, part)
+			}
 		}
 	}
 }
