@@ -103,38 +103,40 @@ func (f *Fabric) ends(of func(i int) *Node) {
 		until(f.t, "it has left", 10*time.Second, func() bool { return of(i).Status().Left })
 	}
 	kill := func(name frr.Daemon) func(int) { return func(i int) { of(i).Kill(name); wait() } }
-	// Each of a killed daemon's sessions ends, zebra's when bfdd has come to the next zebra, for which it
-	// tries every 10 s: in the last node of a rack connections fail until leaf and spine have followed.
-	// That is half of the clients, of which one comes every 10 ms.
-	zebra := func(i int) { kill(frr.Zebra)(i); time.Sleep(10 * time.Second) }
-	pass := 2 * bgp.Pass
+	// Each of a killed daemon's sessions ends: bfdd's when routers miss its packets, zebra's when bfdd has come to
+	// the next zebra, for which it tries every 10 s. In the last node of a rack connections fail then until leaf and
+	// spine have followed, and a client comes every 10 ms.
+	const retry = 10 * time.Second
+	zebra := func(i int) { kill(frr.Zebra)(i); time.Sleep(retry) }
+	pass, detection := 2*bgp.Pass, f.timing.Detection()
 	for _, one := range []struct {
 		what           string
 		event, restore func(i int)
 		bound          time.Duration // in which clients may fail
+		begins         time.Duration // after which that is at most
 	}{
-		{figures.Leave, left, func(i int) { of(i).Return(); back(i) }, 0},
+		{figures.Leave, left, func(i int) { of(i).Return(); back(i) }, 0, 0},
 		{figures.Reboot, func(i int) { left(i); of(i).Cut(); wait() }, func(i int) {
 			of(i).Return()
 			f.must(of(i).Power())
 			back(i)
-		}, 0},
-		{figures.Upgrade, func(i int) { of(i).End(); f.must(of(i).Start()); wait() }, back, 0},
-		{figures.KillBGP, kill(frr.BGP), back, pass},
-		{figures.KillBFD, kill(frr.BFD), back, pass},
-		{figures.KillZebra, zebra, back, pass},
+		}, 0, 0},
+		{figures.Upgrade, func(i int) { of(i).End(); f.must(of(i).Start()); wait() }, back, 0, 0},
+		{figures.KillBGP, kill(frr.BGP), back, pass, 0},
+		{figures.KillBFD, kill(frr.BFD), back, pass, detection},
+		{figures.KillZebra, zebra, back, pass, retry + detection},
 	} {
 		if !figures.Wanted(f.t, one.what) {
 			continue
 		}
 		line := f.measure(patient, one.event, one.restore).Line(f.named(), one.what, one.bound)
 		figures.Write(f.t, line)
-		most := 0
-		if one.bound > 0 {
-			most = int((one.bound + noise) / (10 * time.Millisecond) / 2)
-		}
-		if line.FailedMax > most {
+		if most := int(one.bound / (10 * time.Millisecond)); line.FailedMax > most {
 			f.t.Errorf("%s: %d failed, want %d at most", one.what, line.FailedMax, most)
+		}
+		last := time.Duration(line.MaxMs * float64(time.Millisecond))
+		if most := one.begins + one.bound + noise; last > most {
+			f.t.Errorf("%s: a client failed %v after it, want %v at most", one.what, last, most)
 		}
 	}
 }
@@ -167,8 +169,11 @@ func (f *Fabric) rest(n [3]*Node) {
 		f.t.Logf("%s: %.2f %% of a core, %d kB", names[i], cpu, rss)
 	}
 	figures.Write(f.t, line)
-	if line.RSS == 0 || line.CPU > 20 {
-		f.t.Errorf("at rest the processes have %.1f %% of a core and %d kB", line.CPU, line.RSS)
+	// Wanted are 60 MB and 1 % of a core. It is 2.1 to 2.4 % where nothing else runs, of which bfdd's packets every
+	// 100 ms are 1.4 %; beside other programs the same work takes longer, as caches and the clock of a core are shared.
+	const mostKB, mostCPU = 60 * 1024, 6
+	if line.RSS == 0 || line.RSS > mostKB || line.CPU > mostCPU {
+		f.t.Errorf("at rest the processes have %.1f %% of a core and %d kB, want %d %% and %d kB at most", line.CPU, line.RSS, mostCPU, mostKB)
 	}
 }
 
