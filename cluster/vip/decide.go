@@ -20,6 +20,7 @@ import (
 
 // Desired is what should be on the machine, and what the node announces.
 type Desired struct {
+	Observed  bool // false: nothing could be observed, so nothing is decided
 	Unchanged bool // the running configuration stays: nothing better is known
 	Config    keepalived.Config
 	Absent    []absent.Instance // those that Config has not, and could have
@@ -44,7 +45,7 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	}
 	migration := r.migrate(s)
 	d, why := r.configure(s)
-	d.Migration = migration
+	d.Observed, d.Migration = true, migration
 	d.Announce = &announce.Seen{Links: s.Links, Agreed: s.Agreed,
 		Status: s.Status, Open: r.memory.Open, Rank: r.place.Rank, Label: r.memory.Rack,
 		Name: r.findSelf(s), Waits: r.plan.BGP == nil, Apart: r.memory.Apart}
@@ -105,9 +106,8 @@ func (d *Desired) lacks(why string, vips ...election.VIP) {
 
 // candidacy is what this node's eligibility depends on, but for the members.
 func (r *Room) candidacy(e election.Election) election.Candidacy {
-	return election.Candidacy{
-		Kind: e.Kind, APISeen: r.memory.Open, RanksTaken: len(e.Scheme.Ranks) > 0 && r.place.Full,
-	}
+	return election.Candidacy{Kind: e.Kind, APISeen: r.memory.Open,
+		RanksTaken: len(e.Scheme.Ranks) > 0 && r.place.Full}
 }
 
 // migrate decides on which plan the VIPs run, before this round's configuration.
@@ -116,10 +116,8 @@ func (r *Room) migrate(s Snapshot) migrate.Desired {
 	if s.Nodes.OK {
 		o.Self = r.findSelf(s)
 		for _, n := range s.Nodes.Is {
-			o.Nodes = append(o.Nodes, migrate.Member{
-				Name: n.Name, ControlPlane: n.ControlPlane, NoVIP: n.NoVIP, Intent: n.Intent,
-				State: n.State, Kubelet: n.Kubelet,
-			})
+			o.Nodes = append(o.Nodes, migrate.Member{Name: n.Name, ControlPlane: n.ControlPlane,
+				NoVIP: n.NoVIP, Intent: n.Intent, State: n.State, Kubelet: n.Kubelet})
 		}
 	}
 	d := r.options.Migration.Decide(o)

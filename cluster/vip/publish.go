@@ -13,9 +13,10 @@ import (
 )
 
 // Publish writes the node's checks for keepalived, then a heartbeat, then this node's annotations,
-// then what it announces to routers.
-// Without a heartbeat the supervisor drops the node's weight: a monitor that cannot write, or whose
-// checks are stale, counts as dead. The checks need neither the API nor the links.
+// then what it announces to routers. Without a heartbeat the supervisor drops the node's weight: a
+// monitor that cannot write, or whose checks are stale, counts as dead. The checks need neither the
+// API nor the links. If nothing could be observed, what was reported of the node before stays, and
+// a claim that is not written yet.
 func (r *Room) Publish(_ context.Context, d Desired) error {
 	host, cluster := r.options.Host, r.options.Cluster
 	for _, w := range Weights(r.plan, r.options.Role) {
@@ -33,14 +34,16 @@ func (r *Room) Publish(_ context.Context, d Desired) error {
 	if err := host.Beat(r.reported.beat); err != nil {
 		return fmt.Errorf("write the heartbeat: %w", err)
 	}
-	cluster.ClaimRank(d.Claim)
+	if d.Observed {
+		cluster.ClaimRank(d.Claim)
+		r.reported.absent.Store(&d.Absent)
+	}
 	if d.ReportGone != "" {
 		cluster.ReportBootstrapGone(d.ReportGone)
 	}
 	if m := d.Migration; m.Announce {
 		cluster.Announce(m.Node, m.Intent)
 	}
-	r.reported.absent.Store(&d.Absent)
 	if a := r.options.Announcer; a != nil {
 		a.Announce(d.Announce)
 	}
