@@ -6,10 +6,12 @@ import (
 	"log/slog"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise/orphans"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/test/netns"
 )
 
@@ -84,4 +86,23 @@ func TestOutlivedAlone(t *testing.T) {
 	if _, err := os.Stat(s.path("notify.fifo")); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestOutlived_Refused holds that the monitor goes by what keepalived runs too: the configuration
+// that it has proposed since, without instances of the VIPs, was refused. A supervisor that is
+// killed leaves no second holder.
+func TestOutlived_Refused(t *testing.T) {
+	l, holder, _ := pair(t, 10)
+	outlive(t, holder, l.host)
+	here, there := l.watch(t), watch(t, l.neighbour)
+	here.until(t, "with both VIPs", 10*time.Second, 2)
+	bad := holder.propose(strings.NewReplacer("demo_API", "demo_INGRESS", "ens3", "ens9",
+		vip4+"/", "192.0.2.6/", vip6+"/", "2001:db8::6/").Replace(
+		router(holder.dir, 10, 70, "0.1", "192.0.2.11", "2001:db8::11")))
+	holder.until("refused", 10*time.Second, func(st supervised.Status) bool {
+		return st.Refused != nil && st.Refused.Candidate == bad
+	})
+	holder.cmd.Process.Kill()
+	there.until(t, "taken over", 10*time.Second, 2)
+	here.until(t, "without the VIPs", 5*time.Second, 0)
 }

@@ -7,6 +7,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"net/netip"
+	"time"
 )
 
 // RunDir is where a monitor and keepalived's supervisor meet, on the host and in their containers.
@@ -100,6 +102,12 @@ type Status struct {
 	// MonitorStale means that the monitor's heartbeat is stale, and that this node's bonuses have
 	// been removed.
 	MonitorStale bool `json:"monitorSilent"`
+
+	// Contested are the VIPs of the running configuration, and of those before it, that another
+	// router may hold. Outlives is how long they may stay if the supervisor ends without releasing
+	// them.
+	Contested []netip.Addr  `json:"contested,omitempty"`
+	Outlives  time.Duration `json:"outlives,omitempty"`
 
 	// Troubles are the tasks of the supervisor that fail at present, as TASK: ERROR.
 	Troubles []string `json:"troubles,omitempty"`

@@ -2,10 +2,12 @@ package supervised
 
 import (
 	"bytes"
+	"net/netip"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/onprem-infra/onprem-infra/test/golden"
 )
@@ -21,6 +23,7 @@ func sample() Status {
 			"demo_API_0": {State: Master, Priority: 70},
 		},
 		Restarts: 2, Leaving: Asked, MonitorStale: true,
+		Contested: []netip.Addr{netip.MustParseAddr("192.0.2.5")}, Outlives: time.Second,
 		Troubles: []string{"write the status: no space left on device"},
 	}
 }

@@ -177,6 +177,7 @@ func (s *supervisor) serve() {
 func (s *supervisor) publish() {
 	s.status.PID, s.status.Restarts = s.daemon.PID(), s.daemon.Restarts()
 	s.status.Applied, s.status.MonitorStale = s.daemon.Config(), s.tracks.MonitorStale()
+	s.status.Contested, s.status.Outlives = s.order.Contested(), s.order.Outlives
 	s.status.Troubles = s.tasks.Failing()
 	path := filepath.Join(s.RunDir, supervised.StatusFile)
 	_, err := file.Update(path, supervised.Encode(s.status), 0o644)

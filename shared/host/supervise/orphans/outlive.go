@@ -1,6 +1,7 @@
 package orphans
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -75,16 +77,43 @@ func (w *watcher) watch(ctx context.Context) (time.Duration, error) {
 	if w.removed {
 		return absent, nil
 	}
-	c, err := w.proposal.Read(w.runDir)
-	if err = errors.Join(err, c.Invalid); err != nil {
-		return 0, fmt.Errorf("read what keepalived was to do: %w", err)
+	vips, outlives, err := w.contested()
+	if err != nil {
+		return 0, err
 	}
-	order := protocol.OrderOf(c.Config)
-	if left := w.since.Add(order.Outlives).Sub(now); left > 0 {
+	if left := w.since.Add(outlives).Sub(now); left > 0 {
 		return min(left, missed), nil
 	}
 	w.removed = true
-	return absent, w.remove(order.Contested())
+	return absent, w.remove(vips)
+}
+
+// contested are the VIPs that another router may hold, and how long they may stay: by what
+// keepalived ran, as the supervisor may have refused or not yet loaded what was proposed since; and
+// by what was proposed, for a supervisor of an earlier release, whose status has no VIPs. Either of
+// the two is enough if the other one cannot be read.
+func (w *watcher) contested() (vips []netip.Addr, outlives time.Duration, err error) {
+	ran, unread := w.ran()
+	c, err := w.proposal.Read(w.runDir)
+	if err = errors.Join(err, c.Invalid); err != nil && len(ran.Contested) == 0 {
+		return nil, 0, fmt.Errorf("read what keepalived was to do: %w", errors.Join(err, unread))
+	}
+	order := protocol.OrderOf(c.Config)
+	vips = append(order.Contested(), ran.Contested...)
+	slices.SortFunc(vips, netip.Addr.Compare)
+	return slices.Compact(vips), cmp.Or(ran.Outlives, order.Outlives), nil
+}
+
+// ran is the supervisor's last status; the zero Status before the first.
+func (w *watcher) ran() (supervised.Status, error) {
+	text, err := os.ReadFile(filepath.Join(w.runDir, supervised.StatusFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return supervised.Status{}, nil
+	}
+	if err != nil {
+		return supervised.Status{}, err
+	}
+	return supervised.Decode(text)
 }
 
 // remove removes VIPs, and then ends the connections from them.

@@ -75,12 +75,13 @@ func (o Order) Then(next Order) Order {
 	return next
 }
 
-// Contested are the VIPs that another router may hold.
+// Contested are the VIPs that another router may hold, sorted.
 func (o Order) Contested() (all []netip.Addr) {
 	for name, vip := range o.VIPs {
 		if !o.Alone[name] {
 			all = append(all, vip)
 		}
 	}
+	slices.SortFunc(all, netip.Addr.Compare)
 	return all
 }
