@@ -233,7 +233,7 @@ func TestRefuses_LaterRelease(t *testing.T) {
 		func(st supervised.Status) bool { return st.Applied == good })
 	later := serving + "# later\n"
 	digest := supervised.Digest([]byte(later))
-	candidate := `{"version": 2, "text": "` + digest + `", "instances": 7}`
+	candidate := `{"version": 3, "text": "` + digest + `", "instances": 7}`
 	put(t, filepath.Join(s.dir, supervised.CandidateFile), candidate)
 	s.propose(later)
 	s.until("refused", 10*time.Second, func(st supervised.Status) bool {
@@ -241,7 +241,7 @@ func TestRefuses_LaterRelease(t *testing.T) {
 	})
 	st := s.status()
 	if st.Applied != good || !strings.Contains(st.Refused.Output,
-		"its version is 2, this release reads 1") {
+		"its version is 3, this release reads up to 2") {
 		t.Errorf("got %+v, %+v", st, st.Refused)
 	}
 	back := s.propose(serving + "# back\n")

@@ -30,24 +30,34 @@ import (
 // formerRelease is the last commit whose monitor proposes a text, and whose supervisor reads it.
 const formerRelease = "8422fe7"
 
+// beforeDevices is the last commit whose supervisor reads version 1 of the candidate alone.
+const beforeDevices = "26e9d4b"
+
 // former are the programs of the former release.
 type former struct{ supervisor, monitor string }
 
-// buildFormer builds the programs of the former release from this clone's history.
-func buildFormer(t *testing.T) former {
+// archived is a directory with the source of a commit, from this clone's history.
+func archived(t *testing.T, commit string) (dir string) {
 	t.Helper()
 	need.Root(t)
 	git := need.Command(t, "git")
-	dir := t.TempDir()
+	dir = t.TempDir()
 	tree := filepath.Join(dir, "former.tar")
-	parts := []string{"archive", "-o", tree, formerRelease, "go.mod", "go.sum",
-		"cmd/onprem-supervise", "cluster", "shared", "units"}
+	parts := []string{"archive", "-o", tree, commit, "go.mod", "go.sum", "cmd/onprem-supervise",
+		"cluster", "shared", "units"}
 	archive := exec.Command(git, parts...)
 	archive.Dir = filepath.Join("..", "..")
 	if out, err := archive.CombinedOutput(); err != nil {
-		need.Missing(t, "needs commit "+formerRelease+" in the history of this clone: "+string(out))
+		need.Missing(t, "needs commit "+commit+" in the history of this clone: "+string(out))
 	}
 	execute(t, dir, "tar", "-xf", tree)
+	return dir
+}
+
+// buildFormer builds the programs of the former release.
+func buildFormer(t *testing.T) former {
+	t.Helper()
+	dir := archived(t, formerRelease)
 	source, err := os.ReadFile("testdata/former-monitor.go.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -100,6 +110,44 @@ func TestUpgrade(t *testing.T) {
 		t.Parallel()
 		newUpgrade(t, programs).adopts()
 	})
+}
+
+// TestUpgrade_Fields holds what a supervisor does beside a monitor that knows more fields: it runs
+// what has none of them, and beside one that it does not know it goes on serving, and names the
+// version that it lacks.
+func TestUpgrade_Fields(t *testing.T) {
+	dir := archived(t, beforeDevices)
+	execute(t, dir, "go", "build", "-trimpath", "-buildvcs=false", "-o", dir+"/",
+		"./cmd/onprem-supervise")
+	l, s := newLAN(t), newRealKeepalived(t)
+	s.runProgram(filepath.Join(dir, "onprem-supervise"))
+	s.start(l.host)
+	config, err := keepalived.Parse([]byte(fast(s.dir)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := s.proposeConfig(config)
+	s.untilMaster(10 * time.Second)
+	held := l.watch(t)
+	held.until(t, "with both VIPs", 10*time.Second, 2)
+
+	newer := config
+	newer.Instances = slices.Clone(config.Instances)
+	newer.Instances[0].Device, newer.Instances[0].Bits = "ens4", 24
+	s.proposeConfig(newer)
+	s.until("refused", 10*time.Second, func(st supervised.Status) bool {
+		return st.Refused != nil && st.Applied == one &&
+			strings.Contains(st.Refused.Output, "its version is 2, this release reads 1")
+	})
+	config.Instances = slices.Clone(config.Instances)
+	config.Instances[0].Priority--
+	two := s.proposeConfig(config)
+	s.until("running", 10*time.Second, func(st supervised.Status) bool {
+		return st.Applied == two && st.Refused == nil
+	})
+	if held.low() != 2 {
+		t.Errorf("of 2 VIPs %d were held at the least", held.low())
+	}
 }
 
 // adopts has a supervisor of this release start on the files of one of the former release, before

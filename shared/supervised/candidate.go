@@ -6,12 +6,27 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 )
 
-// candidateVersion is that of CandidateFile. With another one the fields mean something else.
-const candidateVersion = 1
+// candidateVersion is the latest version of CandidateFile, which is also read as any version before
+// it. Version 2 has Device and Bits of instances.
+const candidateVersion = 2
+
+// versionOf is the earliest version with all fields that a configuration has set. During an upgrade
+// a monitor may come before the supervisor, which then goes on reading what it knows. It refuses
+// all of a candidate with a field that it does not know, keeps the running configuration, and
+// reports the version that it lacks.
+func versionOf(c keepalived.Config) int {
+	if slices.ContainsFunc(c.Instances, func(i keepalived.Instance) bool {
+		return i.Device != "" || i.Bits != 0
+	}) {
+		return 2
+	}
+	return 1
+}
 
 // candidate is CandidateFile. Text is the digest of CandidateText, which a monitor of the former
 // release writes alone: if the two differ, the text is the newer one. The files' times do not show
@@ -26,7 +41,7 @@ type candidate struct {
 // which is written after it. Equal configurations give equal bytes.
 func EncodeCandidate(c keepalived.Config) (file, text []byte) {
 	text = keepalived.Render(c)
-	file, err := json.MarshalIndent(candidate{candidateVersion, Digest(text), c}, "", "  ")
+	file, err := json.MarshalIndent(candidate{versionOf(c), Digest(text), c}, "", "  ")
 	if err != nil {
 		panic("supervised: a Config of texts and numbers cannot fail to marshal: " + err.Error())
 	}
@@ -43,8 +58,9 @@ func DecodeCandidate(file []byte) (keepalived.Config, error) {
 		err = errors.New("more follows it")
 	}
 	// A version of another release explains fields that are not known.
-	if version, _ := head(file); version != candidateVersion && json.Valid(file) {
-		err = fmt.Errorf("its version is %d, this release reads %d", version, candidateVersion)
+	if v, _ := head(file); (v < 1 || v > candidateVersion) && json.Valid(file) {
+		err = fmt.Errorf("its version is %d, this release reads up to %d: "+
+			"run keepalived's supervisor of the monitor's release", v, candidateVersion)
 	} else if err == nil {
 		err = keepalived.Validate(c.Config)
 	}

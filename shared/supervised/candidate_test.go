@@ -37,6 +37,7 @@ func whole() keepalived.Config {
 		}, {
 			Name: "ostest_API_1", Interface: "br-ex", ID: 14, Version: vrrp.V3, Priority: 40,
 			Advert: 100 * time.Millisecond, VIP: ip("2001:db8::5"), Tracks: []vrrp.CheckName{"lb"},
+			Device: "eno2", Bits: 64,
 		}},
 	}
 }
@@ -70,9 +71,9 @@ func TestCandidate(t *testing.T) {
 func TestDecodeCandidate_Refuses(t *testing.T) {
 	file, _ := EncodeCandidate(whole())
 	for _, tt := range []struct{ name, old, with, reports string }{
-		{"a newer version", `"version": 1`, `"version": 2, "more": {}`,
-			"its version is 2, this release reads 1"},
-		{"no version", `"version": 1,`, "", "its version is 0"},
+		{"a newer version", `"version": 2`, `"version": 3, "more": {}`,
+			"its version is 3, this release reads up to 2"},
+		{"no version", `"version": 2,`, "", "its version is 0"},
 		{"an unknown field", `"vip": "192`, `"vips": [], "vip": "192`, `unknown field "vips"`},
 		{"an address that is none", `"192.0.2.5"`, `"api"`, "api"},
 		{"an ID that is none", `"id": 14`, `"id": 300`, "300"},

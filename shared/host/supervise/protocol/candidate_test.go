@@ -34,7 +34,7 @@ func place(t *testing.T, path string, content []byte) {
 func TestProposal(t *testing.T) {
 	file, text := supervised.EncodeCandidate(one("192.0.2.11"))
 	_, other := supervised.EncodeCandidate(one("192.0.2.12"))
-	newer := bytes.Replace(file, []byte(`"version": 1`), []byte(`"version": 2`), 1)
+	newer := bytes.Replace(file, []byte(`"version": 1`), []byte(`"version": 3`), 1)
 	dir := t.TempDir()
 	var p Proposal
 	for _, tt := range []struct {
@@ -51,8 +51,8 @@ func TestProposal(t *testing.T) {
 			supervised.Digest(text), ""},
 		{"one that has yet to write the text, or a monitor of the former release that came back",
 			file, other, "192.0.2.12", supervised.Digest(other), ""},
-		{"a monitor of a later release", newer, text, "", supervised.Digest(text), "version is 2"},
-		{"one that writes no text", newer, nil, "", supervised.Digest(newer), "version is 2"},
+		{"a monitor of a later release", newer, text, "", supervised.Digest(text), "version is 3"},
+		{"one that writes no text", newer, nil, "", supervised.Digest(newer), "version is 3"},
 		{"half a file", file[:99], nil, "", supervised.Digest(file[:99]), "unexpected EOF"},
 		{"half a file beside a text", file[:99], text, "192.0.2.11", supervised.Digest(text), ""},
 		{"half a text", nil, text[:len(text)-4], "", supervised.Digest(text[:len(text)-4]),
