@@ -23,6 +23,8 @@ var ofTheProduct = []struct {
 		"which bonus an instance has, from its start to its end"},
 	{"shared/vrrp.Candidates.Unserved", []string{"cluster/vip"},
 		"whether a holder releases a VIP that it does not serve"},
+	{"shared/vrrp.Candidates.BootstrapPatience", []string{"shared/plan", "shared/plan/bound"},
+		"how long the bootstrap machine waits for its successor"},
 	{"shared/health.Latch", []string{"cluster/vip/checks"}, "when a check changes its state"},
 	{"shared/health.GateInterval", []string{"cluster/vip/checks"},
 		"how soon a node sees that the API works"},

@@ -112,12 +112,10 @@ func (p Plan) Keepalived() (options, capabilities []string) {
 }
 
 // BootstrapKeepalived is the same for the bootstrap machine, however its containers are started.
-// The machine waits for the adverts of the next holder if all nodes are ours. Nodes of OpenShift's
-// own would hold the VIP beside it for so long.
 func (p Plan) BootstrapKeepalived() (options, capabilities []string) {
 	options, capabilities = p.Keepalived()
-	if p.VRRP.ControlPlane.Holder != 0 {
-		options = append([]string{"--patience", vrrp.Standing.String()}, options...)
+	if patience := p.VRRP.ControlPlane.Candidates().BootstrapPatience(); patience > 0 {
+		options = append([]string{"--patience", patience.String()}, options...)
 	}
 	return options, capabilities
 }

@@ -4,6 +4,7 @@ import (
 	"hash/fnv"
 	"net/netip"
 	"slices"
+	"time"
 )
 
 // The checks of a cluster node, by the names that they have in a configuration.
@@ -175,6 +176,15 @@ func (c Candidates) Excludes(passes func(CheckName) bool) bool {
 func (c Candidates) Unserved(kind Kind, known int, passes func(CheckName) bool) bool {
 	check := map[Kind]CheckName{API: CheckBoth, DNS: CheckDNS}[kind]
 	return check != "" && c.Holder != 0 && known > 1 && !passes(check)
+}
+
+// BootstrapPatience is how long a bootstrap machine that serves waits at least for the adverts of
+// such a successor; 0 for nodes of OpenShift's own, which would hold the VIP beside it for so long.
+func (c Candidates) BootstrapPatience() time.Duration {
+	if c.Holder == 0 {
+		return 0
+	}
+	return Standing
 }
 
 // Highest is the highest priority that candidates of a proven policy can announce.

@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestCompat holds the numbers that nodes of another make announce beside ours.
@@ -87,6 +88,19 @@ func TestUnserved(t *testing.T) {
 	} {
 		if tt.got != tt.want {
 			t.Errorf("%s: released %t, want %t", name, tt.got, tt.want)
+		}
+	}
+}
+
+// TestBootstrapPatience holds that the bootstrap machine waits for nodes of ours alone, with each VIP
+// that it holds first.
+func TestBootstrapPatience(t *testing.T) {
+	for want, policy := range map[time.Duration]Policy{Standing: Ranked(), 0: Compat()} {
+		policy = policy.WithDNS()
+		for _, c := range []Candidates{policy.ControlPlane, policy.DNS} {
+			if got := c.BootstrapPatience(); got != want {
+				t.Errorf("holder bonus %d: it waits %v, want %v", c.Holder, got, want)
+			}
 		}
 	}
 }

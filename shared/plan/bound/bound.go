@@ -60,10 +60,12 @@ type election struct {
 	downOfNone time.Duration // the wait at none
 	outlives   time.Duration // of an orphaned VIP
 	releases   bool          // a holder that does not serve releases the VIP
+	patience   time.Duration // of the bootstrap machine
 }
 
 func newElection(timing vrrp.Timing, vips []netip.Addr, c vrrp.Candidates) election {
-	e := election{Timing: timing, worst: c.Serving(), none: c.Lowest(), releases: c.Holder != 0}
+	e := election{Timing: timing, worst: c.Serving(), none: c.Lowest(), releases: c.Holder != 0,
+		patience: c.BootstrapPatience()}
 	for _, vip := range vips {
 		v := timing.Version(vip)
 		e.down = max(e.down, vrrp.MasterDown(v, e.worst, timing.Advert))
@@ -193,13 +195,13 @@ func (e election) bootstrap() []Bound {
 }
 
 // handover is the end of an installation: the bootstrap machine serves until a node has its VIP.
-// Where nodes are ours alone, it also waits for one that has only just become ready.
+// It may also wait for one that has only just become ready.
 func (e election) handover(prefix string) Bound {
 	every := e.Bootstrap.Interval
 	why := fmt.Sprintf("probes are %d ms apart; then %s", every.Milliseconds(), e.demotes())
-	if e.releases {
+	if e.patience > 0 {
 		why += fmt.Sprintf("; it waits %d ms for a node whose API server has only just become "+
-			"ready", Milliseconds(vrrp.Standing))
+			"ready", Milliseconds(e.patience))
 	}
 	return Bound{prefix + "handover",
 		"the bootstrap's API announces its shutdown, and a master stands by",

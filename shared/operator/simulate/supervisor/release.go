@@ -30,8 +30,8 @@ func Release(w *world.World, h *world.Host, then schedule.Fault, atOnce bool) {
 	w.Note(h, "leaves")
 	w.ScheduleTracks(h)
 	patience := w.Patience()
-	if h.Role == role.Bootstrap && w.PrefersHolder() {
-		patience = max(patience, vrrp.Standing)
+	if h.Role == role.Bootstrap {
+		patience = max(patience, w.Policy.ControlPlane.BootstrapPatience())
 	}
 	w.After(patience, h.Event(world.EvReleaseTimeout, s.Releases))
 }
