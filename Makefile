@@ -15,9 +15,9 @@ BIN := bin
 PREFIX ?= /usr/local
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GREMLINS := github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
-# Rooms whose results depend on their arguments alone: any change of them is a test's to notice.
-PURE := $(addprefix shared/,vrrp vrrp/proof plan plan/bound plan/rollout spec spec/document spec/installer spec/name spec/network spec/setting keepalived corefile election release bonus health addr addr/peer \
-	mac bmc rootdisk plan/provision $(addprefix provisioning/,access arch artifact bootlog cause events foreign hostfile ironic ledger node orders progress served)) \
+# Rooms whose results depend on their arguments alone: any change of them is a test's to notice. With /... those below too.
+PURE := $(addprefix shared/,vrrp/... plan/... spec/... bgp/... speak keepalived corefile election release bonus health addr/... \
+	mac bmc rootdisk $(addprefix provisioning/,access arch artifact bootlog cause events foreign hostfile ironic ledger node orders progress served)) \
 	bootstrap/provision/machine cluster/haproxy
 
 export CGO_ENABLED := 0
@@ -95,7 +95,7 @@ scars: export ONPREM_INFRA_SCARS := 1
 scars: export ONPREM_INFRA_LONG := 1
 scars: setup ## bring each bug of the history back and see its test fail; then the mutation score
 	@$(GO) test $(TAGS) -timeout 240m -count 1 -v -run Replay ./test/scars; replayed=$$?; \
-		GO='$(GO)' TOOL='$(GREMLINS)' ROOMS='$(PURE)' test/mutants && exit $$replayed
+		GO='$(GO)' TAGS='$(TAGS)' TOOL='$(GREMLINS)' ROOMS='$(PURE)' test/mutants && exit $$replayed
 
 demo: ## the life of a cluster: bootstrap, nodes, handover, one rebooted, one lost
 	@test/demo/announce
