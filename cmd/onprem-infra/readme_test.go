@@ -104,29 +104,41 @@ func pageCommands(t *testing.T, name string) (all []string) {
 	return all
 }
 
-// elsewhere are the commands that a test cannot run here, by how they begin, each with a test that
-// does the same: those that change the machine or a cluster, or read one that runs. A target of make
-// is one of the Makefile, and a test of "go test" one of its packages.
+// elsewhere are the commands that a test cannot run here, by how they begin, each with the test that
+// comes closest to it: those that change the machine or a cluster, or read one that runs. The longest
+// beginning counts. TestReadmeVerbs holds their verbs and flags. A target of make is one of the
+// Makefile, and a test of "go test" one of its packages.
 var elsewhere = map[string]string{
 	"NODEIP_PREFER=lowest onprem-infra node-ip":              "TestNodeIPVerbs",
 	"curl -s http://localhost:9455/metrics":                  "TestVIPMeter",
-	"onprem-infra doctor":                                    "TestDoctor",
-	"onprem-infra hosts":                                     "TestHosts",
+	"onprem-infra doctor":                                    "TestDoctor_LiveHost",
+	"onprem-infra doctor --provisioning-link":                "TestDoctorProvisioning",
+	"onprem-infra hosts -c":                                  "TestHosts",
+	"onprem-infra hosts add":                                 "TestHostsBare_Apply",
+	"onprem-infra hosts disks":                               "TestHostsDisks",
+	"onprem-infra hosts hand-over":                           "TestHostsTakeBack",
+	"onprem-infra hosts release":                             "TestHostsRelease",
+	"onprem-infra hosts remove":                              "TestHostsScale_Apply",
+	"onprem-infra hosts rewrite":                             "TestHostsRewrite",
+	"onprem-infra hosts take-back":                           "TestHostsTakeBack",
 	"onprem-infra ignition --role=bootstrap --host-ignition": "TestSecretsOfHosts_InOneFile",
 	"onprem-infra ignition --role=bootstrap --bgp-passwords": "TestBGPPasswords",
-	"onprem-infra status":                                    "TestStatus",
+	"onprem-infra status":                                    "TestStatusText",
+	"onprem-infra status --watch":                            "TestStatusWatch",
+	"onprem-infra status -c install-config.yaml":             "TestStatusWorkers",
 	"cp -r master/. / &&":                                    "TestLongKubeadm",
 	"ssh root@bootstrap cat":                                 "TestScript",
 	"sed -n 's/^enable //p'":                                 "TestLongKubeadm",
 	"kubeadm init":                                           "TestLongKubeadm",
 	"kubectl apply --recursive -f":                           "TestLongKubeadm",
-	"kubectl get nodes -o":                                   "TestMigrate",
+	"kubectl get nodes -o":                                   "TestMigration",
 	"kubectl get bmh,":                                       "TestWorkers",
 	"kubectl get configmaps -A":                              "TestWorkers",
-	"kubectl label node NAME":                                "TestHostileKubelet",
+	"kubectl label node NAME onprem-infra.node-restriction":  "TestHostileKubelet",
+	"kubectl label node NAME onprem-infra.io/rack":           "TestLabels",
 	"kubectl --namespace openshift-kni-infra":                "TestCandidates_Rollback",
 	"kubectl annotate node":                                  "TestCandidates_Rollback",
-	"cp -r tree/. machine-config-operator/":                  "TestScript",
+	"cp -r tree/. machine-config-operator/":                  "TestOver",
 	"journalctl -u onprem-keepalived":                        "TestLongReboot",
 }
 
@@ -207,14 +219,15 @@ func TestReadmeCommands(t *testing.T) {
 	}
 }
 
-// prefixOf is the one of the prefixes with which a command begins, empty for none.
-func prefixOf(command string, prefixes []string) string {
-	for _, prefix := range slices.Sorted(slices.Values(prefixes)) {
-		if strings.HasPrefix(strings.ReplaceAll(command, "\\\n", ""), prefix) || strings.HasPrefix(command, prefix) {
-			return prefix
+// prefixOf is the longest of the prefixes with which a command begins, empty for none.
+func prefixOf(command string, prefixes []string) (longest string) {
+	for _, prefix := range prefixes {
+		if len(prefix) > len(longest) && (strings.HasPrefix(command, prefix) ||
+			strings.HasPrefix(strings.ReplaceAll(command, "\\\n", ""), prefix)) {
+			longest = prefix
 		}
 	}
-	return ""
+	return longest
 }
 
 func hasTarget(t *testing.T, page, target string) {
@@ -252,11 +265,11 @@ func hasTests(t *testing.T, page, command string) {
 	}
 }
 
-// TestReadmeElsewhere holds that there is each test which does what a page has in place of
-// TestReadmeCommands.
+// TestReadmeElsewhere holds that there is each test which stands in for a command that
+// TestReadmeCommands does not run.
 func TestReadmeElsewhere(t *testing.T) {
 	var all strings.Builder
-	for _, dir := range []string{".", "../../test/e2e", "../../test/podvip", "../../test/kubeapi"} {
+	for _, dir := range []string{".", "../../test/e2e", "../../test/kubeapi", "../../test/matrix", "../../shared/host/members"} {
 		files, err := filepath.Glob(dir + "/*_test.go")
 		if err != nil {
 			t.Fatal(err)
@@ -270,14 +283,14 @@ func TestReadmeElsewhere(t *testing.T) {
 		}
 	}
 	for command, test := range elsewhere {
-		if !regexp.MustCompile(`(?m)^func ` + test).MatchString(all.String()) {
+		if !regexp.MustCompile(`(?m)^func ` + test + `\(`).MatchString(all.String()) {
 			t.Errorf("%q: there is no test %s", command, test)
 		}
 	}
 }
 
-// TestReadmeVerbs holds that each command line in the running text of a page, and in the examples of
-// each verb, has a verb that there is, and flags that it has.
+// TestReadmeVerbs holds that each command line in the running text and the blocks of a page, and in
+// the examples of each verb, has a verb that there is, and flags that it has.
 func TestReadmeVerbs(t *testing.T) {
 	n := 0
 	check := func(where, line string) {
@@ -291,6 +304,11 @@ func TestReadmeVerbs(t *testing.T) {
 		for _, m := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(text, -1) {
 			check(page, m[1])
 		}
+		for _, command := range pageCommands(t, page) {
+			for _, line := range commandLines(command) {
+				check(page, line)
+			}
+		}
 	}
 	everyCommand(newRoot(streams{}), func(c *cobra.Command) {
 		for line := range strings.Lines(c.Example) {
@@ -300,6 +318,15 @@ func TestReadmeVerbs(t *testing.T) {
 	if n < 50 {
 		t.Errorf("%d command lines", n)
 	}
+}
+
+// commandLines are the single commands of what a shell reads, without what is set before each.
+func commandLines(command string) (all []string) {
+	command = strings.ReplaceAll(command, "\\\n", " ")
+	for _, line := range regexp.MustCompile(`[|;&\n]+`).Split(command, -1) {
+		all = append(all, regexp.MustCompile(`^\s*(\w+=\S*\s+|sudo |do )*`).ReplaceAllString(line, ""))
+	}
+	return all
 }
 
 // verbExists looks a verb and its flags up.
