@@ -63,7 +63,7 @@ Digests show after a transfer alone.
 Exit code 0: nothing is wrong; 1: something is. A finding marked as a warning is nothing wrong,
 unless --strict is given. With -o json it prints one object; its fields stay:
   at, cluster, live, nodeIPs, checks[] (their names, in the order of causes),
-  findings[]{check,severity,` + "looked" + `,seen,do} (severity: error or warning),
+  findings[]{check,severity,looked,seen,do} (severity: error or warning),
   unseen[] (what could not be inspected, in words)
 Of a provisioning link these are: at, link, mode, servers[], checks[], findings[], unseen[], and
 switch{chassis,system,port,description,announced,untagged,vlans} if it announced itself; each

@@ -62,7 +62,7 @@ With -o json it prints one object; its fields stay as they are:
   at, cluster, timing, mode, nodeIPs, nodeIPWhy[]{address,link,why}, remoteWorker, gate
   migration{} from{timing,vrrp,vipManagement}, to{}, at: a change of all nodes that is to come
   vips[]      vip, for, id, instance, link, here, state, since, why, priority, absent,
-              holder{self,mac,host,address,` + "nobody" + `},
+              holder{self,mac,host,address,nobody},
               adverts[]{from,mac,priority,version,intervalMs,ageMs},
               peers[]{address,node,ageMs,holds},
               parts[]{name,adds,counts,fault,since,why}
@@ -92,9 +92,9 @@ With -o json it prints one object; its fields stay as they are:
   names[]     name, want, answers, right
   clashes[]   kind, instance, for, link, id, vip, who{address,mac}, better{address,mac}, version,
               intervalMs, priority, vips, last, free; kind is one of foreign-router,
-              ` + "stranger" + `, version, interval, one-way, two-holders, duplicate-address
+              stranger, version, interval, one-way, two-holders, duplicate-address
   rights[]    right, without: what the API does not let this node do, and what it does without
-  ` + "hears" + `       which adverts of other routers reach this host, in words
+  hears       which adverts of other routers reach this host, in words
   unseen[]    what could not be inspected, in words
 With --watch it prints until it is stopped, and exits with 0: with -o json an object a line.`
 
