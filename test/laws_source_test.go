@@ -26,7 +26,7 @@ func source(t *testing.T, p pkg) (*token.FileSet, map[string]*ast.File) {
 }
 
 func TestLawsPackageComments(t *testing.T) {
-	for _, p := range rooms(t) {
+	for _, p := range append(rooms(t), ownModule(t)...) {
 		if len(p.GoFiles) == 0 {
 			continue // a room of tests only
 		}
@@ -44,7 +44,7 @@ func TestLawsPackageComments(t *testing.T) {
 }
 
 func TestLawsNames(t *testing.T) {
-	for _, p := range rooms(t) {
+	for _, p := range append(rooms(t), ownModule(t)...) {
 		if last := filepath.Base(p.ImportPath); slices.Contains([]string{"util", "utils", "common", "helpers", "helper", "misc", "types"}, last) {
 			t.Errorf("%s: %q says nothing of what lives there", p.room(), last)
 		}
@@ -53,10 +53,7 @@ func TestLawsNames(t *testing.T) {
 
 // TestLawsConduct holds what no shipped file may do; each ban with its reason.
 func TestLawsConduct(t *testing.T) {
-	for _, p := range rooms(t) {
-		if p.room() == "test" || strings.HasPrefix(p.room(), "test/") {
-			continue
-		}
+	for _, p := range shipped(t) {
 		fset, files := source(t, p)
 		for _, f := range files {
 			for _, imp := range f.Imports {

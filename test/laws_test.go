@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -53,6 +54,45 @@ func rooms(t *testing.T) []pkg {
 		all = append(all, p)
 	}
 	return all
+}
+
+// coreDNS is where the rooms of the other module are.
+const coreDNS = "cmd/onprem-coredns"
+
+// ownModule are the rooms of cmd/onprem-coredns, read without the modules that it is built from.
+func ownModule(t *testing.T) (rooms []pkg) {
+	t.Helper()
+	err := filepath.WalkDir(filepath.Join("..", coreDNS), func(dir string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return err
+		}
+		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		if len(files) == 0 {
+			return err
+		}
+		p := pkg{ImportPath: module + strings.TrimPrefix(filepath.ToSlash(dir), ".."), Dir: dir}
+		for _, file := range files {
+			if name := filepath.Base(file); strings.HasSuffix(name, "_test.go") {
+				p.TestGoFiles = append(p.TestGoFiles, name)
+			} else {
+				p.GoFiles = append(p.GoFiles, name)
+			}
+		}
+		rooms = append(rooms, p)
+		return nil
+	})
+	if err != nil || len(rooms) < 2 {
+		t.Fatalf("%d rooms of %s, %v", len(rooms), coreDNS, err)
+	}
+	return rooms
+}
+
+// shipped are the rooms of both modules, without those of tests.
+func shipped(t *testing.T) []pkg {
+	t.Helper()
+	return slices.DeleteFunc(append(rooms(t), ownModule(t)...), func(p pkg) bool {
+		return p.room() == "test" || strings.HasPrefix(p.room(), "test/")
+	})
 }
 
 // law says what the rooms below a path may import.

@@ -86,10 +86,7 @@ func TestLawsWords(t *testing.T) {
 			unused[constant+" "+word] = true
 		}
 	}
-	for _, p := range rooms(t) {
-		if p.room() == "test" || strings.HasPrefix(p.room(), "test/") {
-			continue
-		}
+	for _, p := range shipped(t) {
 		t.Run(p.room(), func(t *testing.T) {
 			keeps := func(constant, word string) bool {
 				delete(unused, p.room()+"."+constant+" "+word)
@@ -112,7 +109,7 @@ func TestLawsWords(t *testing.T) {
 // TestLawsTestNames holds the glossary in the names of all tests: a failed run prints nothing else at
 // first, and a reader searches for them.
 func TestLawsTestNames(t *testing.T) {
-	for _, p := range rooms(t) {
+	for _, p := range append(rooms(t), ownModule(t)...) {
 		fset := token.NewFileSet()
 		for _, file := range slices.Concat(p.TestGoFiles, p.XTestGoFiles) {
 			f, err := parser.ParseFile(fset, filepath.Join(p.Dir, file), nil, parser.SkipObjectResolution)

@@ -46,25 +46,6 @@ func roomMap(t *testing.T) string {
 	return b.String()
 }
 
-// ownModule are the rooms of cmd/onprem-coredns, read without the modules that it is built from.
-func ownModule(t *testing.T) (rooms []pkg) {
-	t.Helper()
-	for _, room := range []string{"cmd/onprem-coredns", "cmd/onprem-coredns/mdns"} {
-		p := pkg{ImportPath: module + "/" + room, Dir: filepath.Join("..", room)}
-		files, err := filepath.Glob(filepath.Join(p.Dir, "*.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, file := range files {
-			if !strings.HasSuffix(file, "_test.go") {
-				p.GoFiles = append(p.GoFiles, filepath.Base(file))
-			}
-		}
-		rooms = append(rooms, p)
-	}
-	return rooms
-}
-
 // generated holds that what a document has between two markers is what it should be, or writes it.
 func generated(t *testing.T, document, begin, end, want string) {
 	t.Helper()
