@@ -15,6 +15,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/addr/peer"
@@ -28,6 +29,7 @@ type Node struct {
 	Ready        bool // its kubelet works
 	ControlPlane bool
 	NoVIP        bool // it never holds a VIP: an arbiter, or a worker in another network
+	Created      time.Time
 
 	List string // of a control plane node: the list on its own Node, verbatim; empty for none
 }
@@ -49,12 +51,10 @@ func Lists(nodes []Node) map[string]string {
 func Rank(
 	p plan.Plan, nodes []Node, routers []string, listed []notice.Candidate,
 ) []notice.Candidate {
-	list, worth, taken := []notice.Candidate{}, map[string]int{}, map[netip.Addr]bool{}
+	list, worth := []notice.Candidate{}, map[string]int{}
+	addresses := share(p, nodes)
 	for _, n := range slices.SortedFunc(slices.Values(nodes), byName) {
-		if n.NoVIP {
-			continue
-		}
-		own := addresses(p, n.Candidate, taken)
+		own := addresses[n.Name]
 		if len(own) == 0 {
 			continue
 		}
@@ -76,36 +76,52 @@ func Rank(
 
 func byName(a, b Node) int { return strings.Compare(a.Name, b.Name) }
 
-// addresses are those from which a node may advertise the ingress VIPs: for each family the one by
-// which peers know it. If only its network plugin knows that one, the others in that network count
-// too, as the node may use any of them. An address of an earlier node is left out: two machines
-// with one address must not make the list invalid.
-func addresses(p plan.Plan, n addr.Candidate, taken map[netip.Addr]bool) []netip.Addr {
+// byAge orders the Nodes by a time that no kubelet can change.
+func byAge(a, b Node) int { return cmp.Or(a.Created.Compare(b.Created), byName(a, b)) }
+
+// claim is what one Node has of a family, the address first by which peers know it.
+type claim struct {
+	name      string
+	addresses []netip.Addr
+}
+
+// share finds, by the Nodes' names, the addresses from which each may advertise the ingress VIPs:
+// for each family the one by which peers know it. If only its network plugin knows that one, the
+// others in that network count too, as the node may use any of them.
+//
+// Two machines with one address must not make the list invalid, so each address counts for one
+// Node. A kubelet can write any address on its own Node. So an InternalIP, of which one counts,
+// comes before what is annotated, and the oldest Node before others. The annotated addresses are
+// shared out one by one: two routers whose addresses are one Node's would not know each other.
+func share(p plan.Plan, nodes []Node) map[string][]netip.Addr {
 	cluster := Cluster(p)
-	var own []netip.Addr
-	take := func(a netip.Addr) {
-		if cluster.Has(a) == nil && !taken[a] {
-			own = append(own, a)
-			taken[a] = true
-		}
-	}
+	oldest := slices.SortedFunc(slices.Values(nodes), byAge)
+	oldest = slices.DeleteFunc(oldest, func(n Node) bool { return n.NoVIP })
+	own, taken := map[string][]netip.Addr{}, map[netip.Addr]bool{}
 	for _, vip := range p.VIPs.Ingress {
-		first, ok := peer.First(n, vip, netip.Addr{}, cluster.VIPs, p.MachineNetworks)
-		if !ok {
-			continue
+		free := func(a netip.Addr) bool {
+			return a.BitLen() == vip.BitLen() && cluster.Has(a) == nil && !taken[a]
 		}
-		take(first)
-		if slices.Contains(n.InternalIPs, first) {
-			continue
-		}
-		for most := len(own) + peer.PerFamily - 1; ; {
-			i := slices.IndexFunc(n.Annotated, func(a netip.Addr) bool {
-				return a.BitLen() == vip.BitLen() && cluster.Has(a) == nil && !taken[a]
-			})
-			if i < 0 || len(own) == most {
-				break
+		takeOne := func(claims []claim) {
+			for _, c := range claims {
+				if i := slices.IndexFunc(c.addresses, free); i >= 0 {
+					own[c.name] = append(own[c.name], c.addresses[i])
+					taken[c.addresses[i]] = true
+				}
 			}
-			take(n.Annotated[i])
+		}
+		var internal, annotated []claim
+		for _, n := range oldest {
+			all := peer.All(n.Candidate, vip, netip.Addr{}, cluster.VIPs, p.MachineNetworks)
+			if len(all) > 0 && slices.Contains(n.InternalIPs, all[0]) {
+				internal = append(internal, claim{n.Name, all})
+			} else if len(all) > 0 {
+				annotated = append(annotated, claim{n.Name, slices.Concat(all, n.Annotated)})
+			}
+		}
+		takeOne(internal)
+		for range peer.PerFamily {
+			takeOne(annotated)
 		}
 	}
 	return own

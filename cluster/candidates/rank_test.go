@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
@@ -78,6 +79,63 @@ func TestRankAddresses(t *testing.T) {
 				t.Errorf("what is written is not read: %v", err)
 			}
 		})
+	}
+}
+
+// TestRank_Claimed holds to which of several nodes an address counts: its kubelet can write any
+// address on its own Node, so neither a name nor an annotation may take one from another node.
+func TestRank_Claimed(t *testing.T) {
+	born := func(n Node, age int64) Node {
+		n.Created = time.Unix(1000+age, 0)
+		return n
+	}
+	annotated := func(name string, age int64, addresses ...string) Node {
+		n := born(node(name), age)
+		n.Annotated = addrs(addresses...)
+		return n
+	}
+	for _, tt := range []struct {
+		name  string
+		nodes []Node
+		want  map[string][]string
+	}{
+		{"an annotation takes no InternalIP, whatever the name and age",
+			[]Node{annotated("a", 0, "192.0.2.11", "192.0.2.12", "192.0.2.10"),
+				born(node("b", "192.0.2.11"), 1), born(node("c", "192.0.2.12"), 1)},
+			map[string][]string{"a": {"192.0.2.10"}, "b": {"192.0.2.11"}, "c": {"192.0.2.12"}}},
+		{"what two nodes annotate is the older one's",
+			[]Node{annotated("a", 2, "192.0.2.11", "192.0.2.12", "192.0.2.10"),
+				annotated("b", 1, "192.0.2.11", "192.0.2.21")},
+			map[string][]string{"a": {"192.0.2.12", "192.0.2.10"}, "b": {"192.0.2.11", "192.0.2.21"}}},
+		{"the oldest takes one address of others, so that these still know each other",
+			[]Node{annotated("a", 0, "192.0.2.11", "192.0.2.12", "192.0.2.13"),
+				annotated("b", 1, "192.0.2.11"), annotated("c", 2, "192.0.2.12"),
+				annotated("d", 3, "192.0.2.13")},
+			map[string][]string{"a": {"192.0.2.11"}, "c": {"192.0.2.12"}, "d": {"192.0.2.13"}}},
+		{"an InternalIP of two nodes is the older one's",
+			[]Node{born(node("a", "192.0.2.11"), 2), born(node("b", "192.0.2.11"), 1)},
+			map[string][]string{"b": {"192.0.2.11"}}},
+		{"only the InternalIP that counts",
+			[]Node{born(node("a", "192.0.2.11", "192.0.2.10"), 1), annotated("b", 2, "192.0.2.11")},
+			map[string][]string{"a": {"192.0.2.10"}, "b": {"192.0.2.11"}}},
+		{"the usual address first", []Node{annotated("a", 1, "10.0.0.1", "192.0.2.10")},
+			map[string][]string{"a": {"192.0.2.10", "10.0.0.1"}}},
+		{"each family by itself",
+			[]Node{with(annotated("a", 1, "192.0.2.10", "2001:db8::12"),
+				func(n *Node) { n.InternalIPs = addrs("2001:db8::10") }),
+				born(node("b", "2001:db8::12", "192.0.2.12"), 2)},
+			map[string][]string{"a": {"192.0.2.10", "2001:db8::10"},
+				"b": {"192.0.2.12", "2001:db8::12"}}},
+	} {
+		got := map[string][]string{}
+		for _, c := range Rank(dual(), tt.nodes, nil, nil) {
+			for _, a := range c.Addresses {
+				got[c.Name] = append(got[c.Name], a.String())
+			}
+		}
+		if !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
 	}
 }
 

@@ -167,16 +167,41 @@ func TestHostileKubelet(t *testing.T) {
 		t.Error("a worker's word that the bootstrap machine is gone is believed")
 	}
 
+	h.claims(all)
+
 	const apart = "onprem-infra.node-restriction.kubernetes.io/no-vip"
 	if err := h.server.Admin().Do(t.Context(), http.MethodPatch, "/api/v1/nodes/worker-1", withLabel(apart, ""), nil); err != nil {
 		t.Fatal(err)
 	}
-	h.believes("an administrator keeps it from the VIPs", "master-0", "worker-0")
+	h.believes("an administrator keeps it from the VIPs", "master-0", "worker-0", "worker-2")
 	h.tries("takes the administrator's label away", false, http.MethodPatch, "/api/v1/nodes/worker-1", withLabel(apart, nil))
 	list, _ := h.worker.Candidates()
 	if text := notice.EncodeCandidates(list)["candidates"]; strings.Contains(text, "192.0.2.11") {
 		t.Errorf("the candidates are %s", text)
 	}
+}
+
+// claims has the kubelet give its Node the addresses of others, by annotation and without an
+// InternalIP of its own, which is read for a family without one. One of the others comes after it by
+// its name and by its age.
+func (h *hostile) claims(all []string) {
+	h.t.Helper()
+	younger := &corev1.Node{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Node"}, ObjectMeta: metav1.ObjectMeta{Name: "worker-2"}}
+	younger.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: "192.0.2.12"}}
+	younger.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+	if err := h.server.Apply(h.t.Context(), younger); err != nil {
+		h.t.Fatal(err)
+	}
+	all = append(slices.Clone(all), "worker-2")
+	h.believes("a fourth node has joined", all...)
+	addresses := func(a ...corev1.NodeAddress) map[string]any {
+		return map[string]any{"status": map[string]any{"addresses": a}}
+	}
+	h.tries("annotates the other nodes' addresses", true, http.MethodPatch, "/api/v1/nodes/worker-1", withAnnotation("k8s.ovn.org/host-cidrs", `["192.0.2.12/24","192.0.2.20/24","192.0.2.10/24","192.0.2.11/24"]`))
+	h.tries("removes its InternalIP", true, http.MethodPatch, "/api/v1/nodes/worker-1/status", addresses())
+	h.always("it claims the addresses of all others", all...)
+	h.tries("restores its InternalIP", true, http.MethodPatch, "/api/v1/nodes/worker-1/status", addresses(corev1.NodeAddress{Type: corev1.NodeInternalIP, Address: "192.0.2.11"}))
+	h.always("it has its InternalIP again", all...)
 }
 
 // TestCandidates_Rollback has, in a real cluster, a control plane of the former release, which
