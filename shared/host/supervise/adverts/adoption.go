@@ -8,6 +8,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/advert"
 	"github.com/onprem-infra/onprem-infra/shared/host/capture"
+	"github.com/onprem-infra/onprem-infra/shared/host/supervise/pace"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -22,7 +23,13 @@ import (
 // A holder whose interval is that of another profile, as one that has missed a migration, confirms
 // it by the next advert. So an interval that no profile has is undone at once, any other longer one
 // when the next advert is overdue.
+//
+// A MASTER that receives the advert becomes BACKUP, and reports it, once keepalived runs again. Until
+// then it may be as late as the supervisor lets it: a keepalived that does nothing is killed after
+// eight beats. So the adoption of a MASTER is kept for longer than that, and not for ever, as a
+// MASTER with a better address refuses an advert of its own priority.
 const (
+	latest     = 10 * pace.Beat         // since the advert, for a MASTER to become BACKUP by it
 	adopting   = 100 * time.Millisecond // in which keepalived has read the advert too
 	undoPause  = time.Second            // between two reloads, at the least
 	mostSlower = 16                     // adverts that wait for the loop
@@ -84,6 +91,7 @@ type adoption struct {
 	link     string
 	interval time.Duration
 	undoAt   time.Time
+	until    time.Time // when a MASTER has refused the advert
 }
 
 // undoing limits reloads. Each has keepalived begin to wait anew: one a second would keep it from
@@ -117,10 +125,11 @@ func (u *undoing) failing(now time.Time) error {
 // confirmed nor covered up by another one.
 func (d adoption) adopted(a capture.Delivered, now time.Time) adoption {
 	if d.interval > slowest {
+		d.until = now.Add(latest)
 		return d
 	}
 	d = adoption{from: a.From, link: a.Link, interval: a.Interval,
-		undoAt: now.Add(a.Interval + vrrp.Grace)}
+		undoAt: now.Add(a.Interval + vrrp.Grace), until: now.Add(latest)}
 	if a.Interval > slowest {
 		d.undoAt = now.Add(adopting)
 	}

@@ -1,6 +1,7 @@
 package adverts
 
 import (
+	"log/slog"
 	"net/netip"
 	"strings"
 	"testing"
@@ -119,6 +120,46 @@ func TestUndoAt_NoReports(t *testing.T) {
 	}
 	if due := a.UndoAt(nil); !due.IsZero() {
 		t.Errorf("its VRRP process has ended, and something is due at %v", due)
+	}
+}
+
+// TestUndo_LateMaster holds that an adoption outlives its time while the instance is MASTER: a
+// keepalived that runs late reads the advert, and adopts its interval, only then. It is not kept for
+// ever, as a MASTER may have refused the advert.
+func TestUndo_LateMaster(t *testing.T) {
+	begin := time.Unix(1000, 0)
+	forged := capture.Delivered{Advert: advert.Advert{From: netip.MustParseAddr("192.0.2.12"),
+		ID: 30, Priority: 254, Interval: 40950 * time.Millisecond}}
+	in := func(state supervised.State) map[string]supervised.Instance {
+		return map[string]supervised.Instance{"one": {State: state, Priority: 100}}
+	}
+	for _, tt := range []struct {
+		name   string
+		again  time.Duration // when the advert comes once more; 0 for never
+		backup time.Duration // when keepalived reports BACKUP
+		want   bool
+	}{
+		{"in time", 0, adopting, true},
+		{"late", 0, adopting + time.Second, true},
+		{"as late as it may be", 0, latest - 1, true},
+		{"long after", 0, latest + time.Second, false},
+		{"long after, and the advert was repeated", 2 * time.Second, latest + time.Second, true},
+	} {
+		a := New(slog.New(slog.DiscardHandler), nil)
+		a.elections = map[string]election{"one": {id: 30, four: true,
+			advert: 100 * time.Millisecond}}
+		a.Receive(forged, in(supervised.Master), begin)
+		for at := 50 * time.Millisecond; at < tt.backup; at += 50 * time.Millisecond {
+			if at == tt.again {
+				a.Receive(forged, in(supervised.Master), begin.Add(at))
+			}
+			if reload, _ := a.Undo(begin.Add(at), in(supervised.Master)); reload {
+				t.Fatalf("%s: a holder is reloaded after %s", tt.name, at)
+			}
+		}
+		if got, _ := a.Undo(begin.Add(tt.backup), in(supervised.Backup)); got != tt.want {
+			t.Errorf("%s: undone %t, want %t", tt.name, got, tt.want)
+		}
 	}
 }
 

@@ -50,11 +50,12 @@ func (a *Adverts) Undo(now time.Time,
 	}
 	var cause adoption
 	for name, d := range a.adoptions {
-		if now.Before(d.undoAt) {
+		isBackup := instances[name].State == supervised.Backup
+		if now.Before(d.undoAt) || !isBackup && now.Before(d.until) {
 			continue
 		}
 		delete(a.adoptions, name)
-		if instances[name].State != supervised.Backup {
+		if !isBackup {
 			continue // a holder sends by its own interval
 		}
 		cause = d
