@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/hex"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 	"github.com/onprem-infra/onprem-infra/test/need"
 	"github.com/onprem-infra/onprem-infra/test/netns"
 )
@@ -24,7 +26,8 @@ func TestSlower(t *testing.T) {
 	received, ended := make(chan Delivered, 100), make(chan error, 1)
 	go func() {
 		ended <- ns.In(func() error {
-			return Slower(ctx, 100*time.Millisecond, func(d Delivered) { received <- d })
+			return Slower(ctx, 100*time.Millisecond, []vrrp.ID{1, 2, 3, 4, 5, 6, 7},
+				func(d Delivered) bool { received <- d; return true })
 		})
 	}()
 	four, six := &unix.SockaddrInet4{
@@ -43,6 +46,9 @@ func TestSlower(t *testing.T) {
 		{"5: the interval of IPv6", "31056401000a000020010db8000000000000000000000005", six},
 		{"6: a longer one of IPv6", "310664010064000020010db8000000000000000000000005", six},
 		{"7: another type", "320700010fff0000c0000205", four},
+		{"8: a longer one of another router", "310800010fff0000c0000205", four},
+		{"9: a longer one of another router of IPv6",
+			"310964010fff000020010db8000000000000000000000005", six},
 	}
 	seen := map[byte]bool{}
 	for !seen[3] || !seen[4] || !seen[6] {
@@ -74,13 +80,113 @@ func TestSlower(t *testing.T) {
 	}
 }
 
+// TestOnlySlower holds that the kernel drops adverts of other routers, which are never read: as many
+// as a host can send would leave no room for ours.
+func TestOnlySlower(t *testing.T) {
+	need.Root(t)
+	ns := netns.New(t)
+	ns.IP(t, "link set lo up\n")
+	for _, tt := range []struct {
+		family, at int
+		to         unix.Sockaddr
+		end        string
+	}{
+		{unix.AF_INET, 20, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}, "c0000205"},
+		{unix.AF_INET6, 0, &unix.SockaddrInet6{Addr: [16]byte{15: 1}},
+			"20010db8000000000000000000000005"},
+	} {
+		if err := ns.In(func() error {
+			file, err := listenSlower(tt.family,
+				onlySlower(tt.family, 100*time.Millisecond, []vrrp.ID{3, 5, 7}))
+			if err != nil {
+				return err
+			}
+			defer file.Close()
+			for _, id := range []string{"02", "03", "04", "05", "06", "07", "08"} {
+				if err := sendAdvert(tt.to, "31"+id+"640100640000"+tt.end); err != nil {
+					return err
+				}
+			}
+			packet := make([]byte, maxPacket)
+			for _, want := range []byte{3, 5, 7} {
+				if err := file.SetReadDeadline(time.Now().Add(5 * time.Second)); err != nil {
+					return err
+				}
+				if _, err := file.Read(packet); err != nil {
+					return err
+				}
+				if got := packet[tt.at+1]; got != want {
+					t.Errorf("family %d: received one with ID %d, want %d", tt.family, got, want)
+				}
+			}
+			return nil
+		}); err != nil {
+			t.Errorf("family %d: %v", tt.family, err)
+		}
+	}
+}
+
+// TestSlower_Flood holds that an advert that counts arrives among 3,000 a second that do not.
+func TestSlower_Flood(t *testing.T) {
+	need.Root(t)
+	ns := netns.New(t)
+	ns.IP(t, "link set lo up\n")
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	received, ended := make(chan struct{}, 1), make(chan error, 1)
+	var others atomic.Int32
+	go func() {
+		ended <- ns.In(func() error {
+			return Slower(ctx, 100*time.Millisecond, []vrrp.ID{3}, func(d Delivered) bool {
+				if d.Priority == 1 {
+					others.Add(1)
+					return false
+				}
+				received <- struct{}{}
+				return true
+			})
+		})
+	}()
+	send := func(message string, times int) {
+		t.Helper()
+		if err := ns.In(func() error {
+			for range times {
+				if err := sendAdvert(&unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}, message); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for others.Load() == 0 {
+		send("3103010100640000c0000205", 1)
+		time.Sleep(10 * time.Millisecond)
+	}
+	for range 100 {
+		time.Sleep(10 * time.Millisecond)
+		send("3103010100640000c0000205", 30)
+	}
+	send("3103fe010fff0000c0000205", 1)
+	select {
+	case <-received:
+	case <-time.After(5 * time.Second):
+		t.Fatalf("%d adverts that do not count were read, and not the one that counts", others.Load())
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
 // TestSlower_Deadline holds that the end of the context by a deadline is no error.
 func TestSlower_Deadline(t *testing.T) {
 	need.Root(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if err := netns.New(t).In(func() error {
-		return Slower(ctx, time.Second, func(Delivered) {})
+		return Slower(ctx, time.Second, []vrrp.ID{1}, func(Delivered) bool { return true })
 	}); err != nil {
 		t.Error(err)
 	}

@@ -27,8 +27,8 @@ func (s *supervisor) loop(ctx context.Context) error {
 			s.receive(line)
 		case <-s.daemon.VRRPDone():
 			s.onVRRPExit()
-		case a := <-s.adverts.Slower():
-			s.adverts.Receive(a, s.reported(), time.Now())
+		case <-s.adverts.Slower():
+			s.adverts.Receive(s.reported(), time.Now())
 		case <-s.events.files:
 		case <-network:
 			s.events.gate.Close(time.Now())

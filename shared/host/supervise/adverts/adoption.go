@@ -24,15 +24,14 @@ import (
 // it by the next advert. So an interval that no profile has is undone at once, any other longer one
 // when the next advert is overdue.
 //
-// A MASTER that receives the advert becomes BACKUP, and reports it, once keepalived runs again. Until
-// then it may be as late as the supervisor lets it: a keepalived that does nothing is killed after
-// eight beats. So the adoption of a MASTER is kept for longer than that, and not for ever, as a
-// MASTER with a better address refuses an advert of its own priority.
+// A MASTER that receives the advert becomes BACKUP, and reports it, when keepalived runs again. The
+// supervisor kills a keepalived that does nothing after eight beats. So the adoption of a MASTER is
+// kept for longer than that, and not for ever: a MASTER with a better address refuses an advert of
+// its own priority.
 const (
-	latest     = 10 * pace.Beat         // since the advert, for a MASTER to become BACKUP by it
-	adopting   = 100 * time.Millisecond // in which keepalived has read the advert too
-	undoPause  = time.Second            // between two reloads, at the least
-	mostSlower = 16                     // adverts that wait for the loop
+	latest    = 10 * pace.Beat         // since the advert, for a MASTER to become BACKUP by it
+	adopting  = 100 * time.Millisecond // in which keepalived has read the advert too
+	undoPause = time.Second            // between two reloads, at the least
 )
 
 // slowest is the longest interval of all profiles.

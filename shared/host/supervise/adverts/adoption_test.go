@@ -101,6 +101,14 @@ func TestAdoption(t *testing.T) {
 	}
 }
 
+// receive has an advert arrive and the loop take it.
+func receive(a *Adverts, d capture.Delivered, instances map[string]supervised.Instance,
+	now time.Time) {
+	a.slower.follow(a.elections)
+	a.slower.put(d)
+	a.Receive(instances, now)
+}
+
 // TestUndoAt_NoReports holds that nothing is due while keepalived reports nothing: the supervisor
 // would wake up for it at once, again and again.
 func TestUndoAt_NoReports(t *testing.T) {
@@ -109,12 +117,12 @@ func TestUndoAt_NoReports(t *testing.T) {
 	a.elections = map[string]election{"one": {id: 30, four: true, advert: 100 * time.Millisecond}}
 	forged := capture.Delivered{Advert: advert.Advert{From: netip.MustParseAddr("192.0.2.12"),
 		ID: 30, Priority: 255, Interval: 40 * time.Second}}
-	a.Receive(forged, nil, now)
+	receive(a, forged, nil, now)
 	if len(a.adoptions) > 0 {
 		t.Errorf("it does not run, and is taken to adopt %v", a.adoptions)
 	}
 	reported := map[string]supervised.Instance{"one": {State: supervised.Backup, Priority: 100}}
-	a.Receive(forged, reported, now)
+	receive(a, forged, reported, now)
 	if a.UndoAt(reported).IsZero() {
 		t.Error("keepalived runs, and nothing is due")
 	}
@@ -148,10 +156,10 @@ func TestUndo_LateMaster(t *testing.T) {
 		a := New(slog.New(slog.DiscardHandler), nil)
 		a.elections = map[string]election{"one": {id: 30, four: true,
 			advert: 100 * time.Millisecond}}
-		a.Receive(forged, in(supervised.Master), begin)
+		receive(a, forged, in(supervised.Master), begin)
 		for at := 50 * time.Millisecond; at < tt.backup; at += 50 * time.Millisecond {
 			if at == tt.again {
-				a.Receive(forged, in(supervised.Master), begin.Add(at))
+				receive(a, forged, in(supervised.Master), begin.Add(at))
 			}
 			if reload, _ := a.Undo(begin.Add(at), in(supervised.Master)); reload {
 				t.Fatalf("%s: a holder is reloaded after %s", tt.name, at)

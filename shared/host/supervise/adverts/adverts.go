@@ -8,10 +8,10 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/shared/host/capture"
 	"github.com/onprem-infra/onprem-infra/shared/host/nft"
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise/pace"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
 // Adverts are those that keepalived sends and receives by the running configuration.
@@ -29,9 +29,11 @@ type Adverts struct {
 	elections map[string]election // by instance, of version 3
 	adoptions map[string]adoption // by instance
 	undoing   undoing
-	// slower are adverts with longer intervals than slowerThan, which is 0 while none are received.
-	slower     chan capture.Delivered
+	// slower are adverts with longer intervals than slowerThan, which is 0 while none are received,
+	// and with these IDs.
+	slower     *inbox
 	slowerThan time.Duration
+	slowerIDs  []vrrp.ID
 	unfollow   context.CancelFunc // ends their receipt; nil while there is none
 }
 
@@ -39,7 +41,7 @@ type Adverts struct {
 func New(log *slog.Logger, tasks *pace.Tasks) *Adverts {
 	return &Adverts{
 		log: log, tasks: tasks, adoptions: map[string]adoption{},
-		slower: make(chan capture.Delivered, mostSlower),
+		slower: newInbox(),
 	}
 }
 

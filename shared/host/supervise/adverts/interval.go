@@ -2,25 +2,24 @@ package adverts
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/capture"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// Slower are adverts with longer intervals than the host's own.
-func (a *Adverts) Slower() <-chan capture.Delivered { return a.slower }
+// Slower wakes the loop when adverts with longer intervals than the host's own wait.
+func (a *Adverts) Slower() <-chan struct{} { return a.slower.wake }
 
-// Receive takes an advert with a longer interval. The instances are as keepalived reports them: nil
-// while it reports nothing, and then begins with its own interval.
-func (a *Adverts) Receive(d capture.Delivered, instances map[string]supervised.Instance,
-	now time.Time) {
-	if instances == nil {
-		return
-	}
-	for name, e := range a.elections {
-		if e.adopts(d, instances[name].Priority) {
-			a.adoptions[name] = a.adoptions[name].adopted(d, now)
+// Receive takes the adverts with longer intervals that wait. The instances are as keepalived
+// reports them: nil while it reports nothing, and then begins with its own interval.
+func (a *Adverts) Receive(instances map[string]supervised.Instance, now time.Time) {
+	for at, d := range a.slower.take() {
+		e, ok := a.elections[at.instance]
+		if ok && instances != nil && e.adopts(d, instances[at.instance].Priority) {
+			a.adoptions[at.instance] = a.adoptions[at.instance].adopted(d, now)
 		}
 	}
 }
@@ -72,32 +71,30 @@ func (a *Adverts) Undo(now time.Time,
 }
 
 // followSlower receives adverts with longer intervals while there is an instance that could adopt
-// one. The kernel compares them with the shortest interval of all instances, so that the cluster's
-// own adverts do not wake this process.
+// one. The kernel compares them with the shortest interval and the IDs of all instances, so that
+// neither the cluster's own adverts nor those of others wake this process.
 func (a *Adverts) followSlower() {
-	over := time.Duration(0)
+	a.slower.follow(a.elections)
+	over, ids := time.Duration(0), []vrrp.ID{}
 	for _, e := range a.elections {
-		if over == 0 || e.advert < over {
+		if ids = append(ids, e.id); over == 0 || e.advert < over {
 			over = e.advert
 		}
 	}
-	if over == a.slowerThan {
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	if over == a.slowerThan && slices.Equal(ids, a.slowerIDs) {
 		return
 	}
 	if a.unfollow != nil {
 		a.unfollow()
 		a.unfollow = nil
 	}
-	if a.slowerThan = over; over == 0 {
+	if a.slowerThan, a.slowerIDs = over, ids; over == 0 {
 		return
 	}
 	slower := func(ctx context.Context) error {
-		return capture.Slower(ctx, over, func(d capture.Delivered) {
-			select {
-			case a.slower <- d:
-			default: // enough of them wait
-			}
-		})
+		return capture.Slower(ctx, over, ids, a.slower.put)
 	}
 	a.unfollow = a.tasks.Keep("receive adverts with longer intervals", slower)
 }
