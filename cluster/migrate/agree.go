@@ -85,11 +85,15 @@ const done = "Done"
 
 // Upgrading lists the signs that an upgrade is in progress; empty for none. One is in progress
 // while a node is being changed, and while kubelets differ, as they do for long if a pool is
-// paused.
+// paused. Both are written by the node's own kubelet, so a node that an administrator has excluded
+// does not count. An arbiter does.
 func Upgrading(nodes []Member) []string {
 	var busy, why []string
 	kubelets := map[string]bool{}
 	for _, n := range nodes {
+		if n.Apart {
+			continue
+		}
 		if n.State != "" && n.State != done {
 			busy = append(busy, n.Name)
 		}

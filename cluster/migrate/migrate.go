@@ -18,6 +18,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
@@ -51,10 +52,23 @@ type Member struct {
 	Name         string
 	ControlPlane bool
 	NoVIP        bool // it never holds a VIP
+	Apart        bool // an administrator has excluded it, by a label
 	Intent       notice.Intent
 
 	State   string // of the Machine Config Operator's annotation; empty where there is none
 	Kubelet string // its version
+}
+
+// Members are the nodes as a migration knows them.
+func Members(nodes []member.Node) []Member {
+	all := make([]Member, len(nodes))
+	for i, n := range nodes {
+		all[i] = Member{
+			Name: n.Name, ControlPlane: n.ControlPlane, NoVIP: n.NoVIP, Apart: n.Apart,
+			Intent: n.Intent, State: n.State, Kubelet: n.Kubelet,
+		}
+	}
+	return all
 }
 
 // Memory is what the program keeps over restarts.

@@ -74,6 +74,7 @@ func TestUpgrading(t *testing.T) {
 		{"one is new", []Member{node("m1", done, "1.33"), node("w1", "", "1.33")}, ""},
 		{"workers wait for two versions", []Member{node("m1", done, "1.33"), node("w1", done, "1.31")}, "kubelets of 2 versions"},
 		{"an arbiter counts too", []Member{node("m1", done, "1.33"), {Name: "a1", State: "Working", Kubelet: "1.33", NoVIP: true}}, "a1 being changed"},
+		{"an excluded node writes what it likes", []Member{node("m1", done, "1.33"), {Name: "w1", State: "Working", Kubelet: "9.99", NoVIP: true, Apart: true}}, ""},
 		{"both", []Member{node("m1", "Working", "1.33"), node("w1", "Working", "1.31")}, "m1, w1 being changed, kubelets of 2 versions"},
 		{"many", []Member{node("1", "x", ""), node("2", "x", ""), node("3", "x", ""), node("4", "x", ""), node("5", "x", ""), node("6", "x", ""), node("7", "x", "")}, "1, 2, 3, 4, 5 and 2 more being changed"},
 	} {

@@ -115,10 +115,7 @@ func (r *Room) migrate(s Snapshot) migrate.Desired {
 	o := migrate.Observation{Now: s.At, Holder: s.Status.IsHolder(), BootstrapPeer: r.boot.IsPeer()}
 	if s.Nodes.OK {
 		o.Self = r.findSelf(s)
-		for _, n := range s.Nodes.Is {
-			o.Nodes = append(o.Nodes, migrate.Member{Name: n.Name, ControlPlane: n.ControlPlane,
-				NoVIP: n.NoVIP, Intent: n.Intent, State: n.State, Kubelet: n.Kubelet})
-		}
+		o.Nodes = migrate.Members(s.Nodes.Is)
 	}
 	d := r.options.Migration.Decide(o)
 	if d.Changed && !r.changed {

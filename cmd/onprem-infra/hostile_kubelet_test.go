@@ -18,6 +18,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/onprem-infra/onprem-infra/cluster/migrate"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/members"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
@@ -126,6 +127,20 @@ func (h *hostile) always(what string, want ...string) {
 	}
 }
 
+// migrationAwaits waits until these are the signs of an upgrade that a control plane node sees.
+func (h *hostile) migrationAwaits(what string, want ...string) {
+	h.t.Helper()
+	signs := func() []string {
+		nodes, _ := h.master.Nodes()
+		return migrate.Upgrading(migrate.Members(nodes))
+	}
+	for end := time.Now().Add(20 * time.Second); !slices.Equal(signs(), want); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			h.t.Fatalf("%s: a migration waits for %q, want %q", what, signs(), want)
+		}
+	}
+}
+
 func withAnnotation(key, value string) map[string]any {
 	return map[string]any{"metadata": map[string]any{"annotations": map[string]any{key: value}}}
 }
@@ -169,11 +184,16 @@ func TestHostileKubelet(t *testing.T) {
 
 	h.claims(all)
 
+	h.tries("reports that its Node is being changed", true, http.MethodPatch, "/api/v1/nodes/worker-1", withAnnotation("machineconfiguration.openshift.io/state", "Working"))
+	h.tries("reports another version", true, http.MethodPatch, "/api/v1/nodes/worker-1/status", map[string]any{"status": map[string]any{"nodeInfo": map[string]any{"kubeletVersion": "v9.99.0"}}})
+	h.migrationAwaits("it holds a migration up", "worker-1 being changed", "kubelets of 2 versions")
+
 	const apart = "onprem-infra.node-restriction.kubernetes.io/no-vip"
 	if err := h.server.Admin().Do(t.Context(), http.MethodPatch, "/api/v1/nodes/worker-1", withLabel(apart, ""), nil); err != nil {
 		t.Fatal(err)
 	}
 	h.believes("an administrator keeps it from the VIPs", "master-0", "worker-0", "worker-2")
+	h.migrationAwaits("an administrator excludes it")
 	h.tries("takes the administrator's label away", false, http.MethodPatch, "/api/v1/nodes/worker-1", withLabel(apart, nil))
 	list, _ := h.worker.Candidates()
 	if text := notice.EncodeCandidates(list)["candidates"]; strings.Contains(text, "192.0.2.11") {
