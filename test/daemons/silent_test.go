@@ -37,6 +37,12 @@ func TestSilentNameServer(t *testing.T) {
 			}
 		})
 	}
+	t.Run("as it is rendered now", func(t *testing.T) {
+		_, output := judgeNamed(t, host, keepalived.Render(keepalived.Config{}))
+		if asked := questions.Swap(0); asked != 0 {
+			t.Errorf("%d questions to the name server: %s", asked, output)
+		}
+	})
 	t.Run("without router_id", func(t *testing.T) {
 		config := keepalived.Render(keepalived.Config{})
 		bare := strings.Replace(string(config), "    router_id onprem-infra\n", "", 1)
