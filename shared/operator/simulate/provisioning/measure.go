@@ -17,7 +17,7 @@ type Row struct {
 	Runs     int    `json:"runs"`
 	// Min, Median and Max are seconds until all hosts have joined, of the runs in which they do.
 	Min       float64 `json:"minSeconds"`
-	Median    float64 `json:"midSeconds"`
+	Median    float64 `json:"medianSeconds"`
 	Max       float64 `json:"maxSeconds"`
 	Nodes     float64 `json:"nodesMaxSeconds"` // the same of the control plane, at most
 	Silence   float64 `json:"silenceMaxSeconds"`
