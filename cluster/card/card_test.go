@@ -22,9 +22,17 @@ type network struct {
 	cut    bool // the card gets no carrier
 	fails  error
 	orders []string
+
+	first int // after so many answers the card is another one
+	later mac.MAC
 }
 
-func (n *network) Cards() ([]addr.Ethernet, error) { return []addr.Ethernet{n.card}, nil }
+func (n *network) Cards() ([]addr.Ethernet, error) {
+	if n.first--; n.first == -1 && n.later != (mac.MAC{}) {
+		n.card.MAC = n.later
+	}
+	return []addr.Ethernet{n.card}, nil
+}
 
 func (n *network) SetUp(link string) error {
 	n.orders = append(n.orders, "enable "+link)
@@ -101,13 +109,12 @@ func TestKeeper_Run(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
 		n := &network{card: addr.Ethernet{Name: "eno2", MAC: mac.MAC{2}}}
+		n.later, n.first = mac.MAC{0x52, 0x54, 0, 0, 0, 1}, 3
 		k := &Keeper{Plan: planned("172.22.0.0/24"), Network: n, Log: slog.New(slog.NewTextHandler(&log, nil))}
 		ctx, end := context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() { done <- k.Run(ctx) }()
-		time.Sleep(3*Interval - time.Second)
-		n.card.MAC = mac.MAC{0x52, 0x54, 0, 0, 0, 1}
-		time.Sleep(3 * Interval)
+		time.Sleep(6*Interval - time.Second)
 		end()
 		if err := <-done; err != nil || !n.card.Enabled {
 			t.Errorf("%v, enabled %t", err, n.card.Enabled)

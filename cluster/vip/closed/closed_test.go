@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,6 +15,7 @@ import (
 
 // node is what a watcher sees of a FAKE node, and what it has failed.
 type node struct {
+	mu     sync.Mutex
 	shut   map[string]bool // services whose ports refuse connections
 	passes map[vrrp.CheckName]bool
 	probes int
@@ -23,6 +25,8 @@ type node struct {
 func (n *node) options() Options {
 	service := func(name string, checks ...vrrp.CheckName) Service {
 		return Service{Name: name, Checks: checks, Closed: func() bool {
+			n.mu.Lock()
+			defer n.mu.Unlock()
 			n.probes++
 			return n.shut[name]
 		}}
@@ -31,6 +35,8 @@ func (n *node) options() Options {
 		Services: []Service{service("api", vrrp.CheckLB, vrrp.CheckBoth), service("router", vrrp.CheckIngress)},
 		Serves:   func(c vrrp.CheckName) bool { return n.passes[c] },
 		Fail: func(why string, checks ...vrrp.CheckName) {
+			n.mu.Lock()
+			defer n.mu.Unlock()
 			name, _, _ := strings.Cut(why, ":")
 			for _, c := range checks {
 				n.failed = append(n.failed, name+" "+string(c))
@@ -93,14 +99,21 @@ func TestRun(t *testing.T) {
 		done := make(chan error, 1)
 		go func() { done <- Run(ctx, n.options()) }()
 		time.Sleep(3*health.Closed().Interval + time.Millisecond)
+		n.mu.Lock()
 		n.shut["api"] = true
+		n.mu.Unlock()
+		failed := func() int {
+			n.mu.Lock()
+			defer n.mu.Unlock()
+			return len(n.failed)
+		}
 		time.Sleep(health.Closed().Detects(0, 0) - 2*time.Millisecond)
-		if len(n.failed) != 0 {
-			t.Errorf("%v too early", n.failed)
+		if got := failed(); got != 0 {
+			t.Errorf("%d checks too early", got)
 		}
 		time.Sleep(2 * time.Millisecond)
-		if len(n.failed) != 2 {
-			t.Errorf("%v, not within %v", n.failed, health.Closed().Detects(0, 0))
+		if got := failed(); got != 2 {
+			t.Errorf("%d checks, not within %v", got, health.Closed().Detects(0, 0))
 		}
 		cancel()
 		if err := <-done; err != nil {

@@ -94,10 +94,15 @@ func TestWatch(t *testing.T) {
 		if got := w.Found(); !got.Known || got.Other != "" {
 			t.Errorf("it has left, and %+v is found", got)
 		}
-		before := n.asked
+		asked := func() int {
+			n.mu.Lock()
+			defer n.mu.Unlock()
+			return n.asked
+		}
+		before := asked()
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if asked := n.asked - before; asked != int(time.Minute/Interval) {
+		if asked := asked() - before; asked != int(time.Minute/Interval) {
 			t.Errorf("asked %d times in a minute", asked)
 		}
 		end()
