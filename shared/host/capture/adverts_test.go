@@ -78,7 +78,7 @@ func TestAdverts(t *testing.T) {
 					return // of another test
 				}
 				if received = append(received, h); len(received) == 3 {
-					for file, group := range map[string]string{"/proc/net/igmp": "120000E0", "/proc/net/igmp6": "lo              ff020000000000000000000000000012"} {
+					for file, group := range map[string]string{"/proc/thread-self/net/igmp": "120000E0", "/proc/thread-self/net/igmp6": "lo              ff020000000000000000000000000012"} {
 						if members, err := os.ReadFile(file); err != nil ||
 							!strings.Contains(string(members), group) {
 							t.Errorf("%s has no %s: %v\n%s", file, group, err, members)
