@@ -27,7 +27,7 @@ type Desired struct {
 	Guarded  bool           // it is such a phase
 	Accounts string         // which file of accounts Requests are made with
 	Progress progress.Progress
-	Watched  map[string]bool
+	Watched  map[string]machine.Watched
 	Events   []events.Event // what happened to hosts
 	Noted    map[string]noted
 	Handover Handing
@@ -36,7 +36,7 @@ type Desired struct {
 // Decide makes the next phase of what was seen, the orders of the parts, and each host's next step.
 func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	d := &decision{Room: r, Snapshot: s, memory: r.memory}
-	d.Requests, d.Watched = map[string][]node.Request{}, map[string]bool{}
+	d.Requests, d.Watched = map[string][]node.Request{}, map[string]machine.Watched{}
 	if s.Unread != nil {
 		d.guardHosts()
 		return Desired{Unread: s.Unread, Guards: d.Guards}, loop.Reasons{"nothing is decided"}
@@ -129,10 +129,8 @@ func (d *decision) decideHosts() {
 		if step.Guard != nil {
 			d.Guards = append(d.Guards, *step.Guard)
 		}
-		if v.Node != nil {
-			d.Watched[h.Name] = v.Node.State.InMotion() && !v.Node.Step.Written() &&
-				!d.memory.Hosts[h.Name].Write.Begun.IsZero()
-		}
+		begun := !d.memory.Hosts[h.Name].Write.Begun.IsZero()
+		d.Watched[h.Name] = v.Watched.Next(v.Node, begun, d.Now)
 		d.Progress.Hosts = append(d.Progress.Hosts, step.Show)
 	}
 }

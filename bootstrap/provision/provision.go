@@ -125,9 +125,9 @@ type Options struct {
 type Room struct {
 	Options
 	memory   ledger.Memory
-	read     bool            // the journal
-	started  bool            // this is in the journal
-	watched  map[string]bool // hosts that Ironic deployed in the last round, not yet written
+	read     bool                       // the journal
+	started  bool                       // this is in the journal
+	watched  map[string]machine.Watched // by host
 	noted    map[string]noted
 	checks   preflight
 	reporter loop.Reporter
@@ -138,7 +138,7 @@ type Room struct {
 
 // New makes the room. Nothing happens before its first step.
 func New(o Options) *Room {
-	return &Room{Options: o, watched: map[string]bool{}, noted: map[string]noted{},
+	return &Room{Options: o, watched: map[string]machine.Watched{}, noted: map[string]noted{},
 		checks:   preflight{due: make(chan struct{}, 1)},
 		reporter: loop.Reporter{Notifier: o.Notifier}}
 }

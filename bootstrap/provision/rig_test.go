@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"net/netip"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -85,6 +86,9 @@ type rig struct {
 	starts int    // requests to start a host that has joined
 	unread string // the file that cannot be read, or written
 	lost   string // the host whose inventory Ironic does not have
+	// unnamed are the hosts that have addresses of a DHCP server which is not ours.
+	unnamed map[string]bool
+	away    time.Time // until when Ironic does not start
 	// refuses are the answers to a request instead of its effect.
 	refuses func(node.Request) error
 }
@@ -193,9 +197,15 @@ func (r *rig) Image() (node.Image, error) {
 
 func (r *rig) Traces() (map[string]machine.Trace, error) {
 	all := map[string]machine.Trace{}
+	var unnamed time.Time
 	for _, m := range r.world.Machines {
-		t := machine.Trace{Since: r.booted, Cause: cause.Of(events.Of(r.happened, m.Name), r.world.Now)}
-		if m.Fetched.After(r.booted) {
+		if r.unnamed[m.Name] && m.Fetched.After(r.booted) && m.Fetched.After(unnamed) {
+			unnamed = m.Fetched
+		}
+	}
+	for _, m := range r.world.Machines {
+		t := machine.Trace{Since: r.booted, Unnamed: unnamed, Cause: cause.Of(events.Of(r.happened, m.Name), r.world.Now)}
+		if m.Fetched.After(r.booted) && !r.unnamed[m.Name] {
 			t.Fetched = m.Fetched
 		}
 		all[m.Name] = t
@@ -248,10 +258,24 @@ func (j journalOf) Append(all ...ledger.Entry) error {
 			return syscall.ENOSPC
 		}
 		for _, e := range all {
+			j.r.prove(e)
 			j.r.file = append(j.r.file, ledger.Encode(e)...)
 		}
 		return nil
 	})
+}
+
+// prove holds that a deployment which has failed is not asked for again by a false proof: the ramdisk had
+// the whole image, and might have written it.
+func (r *rig) prove(e ledger.Entry) {
+	if e.Kind != ledger.Failed || e.Verb != node.Deploy || !strings.Contains(e.Evidence, "has not sent") {
+		return
+	}
+	for _, m := range r.world.Machines {
+		if m.Name == e.Host && m.Fetched.After(r.memory().Hosts[e.Host].Write.Intent) {
+			r.wrong = append(r.wrong, fmt.Sprintf("%s: %s: the journal has that %s, and it fetched that at %s", e.Time.Format(time.TimeOnly), e.Host, e.Evidence, m.Fetched.Format(time.TimeOnly)))
+		}
+	}
 }
 
 func (r *rig) entries() []ledger.Entry {
@@ -336,7 +360,7 @@ func (r *rig) parts() {
 	}
 	on := func(p orders.Part) bool { return r.reports[p].On }
 	r.world.Served = on(orders.Address) && on(orders.HTTP) && on(orders.DHCP) && !r.pulled
-	if on(orders.Ironic) {
+	if on(orders.Ironic) && !r.world.Now.Before(r.away) {
 		r.world.Start()
 	} else {
 		r.world.Stop()

@@ -80,11 +80,12 @@ const (
 	released   = "a person has hosts of the cluster begin"
 	joinedLate = "a host joins as its deployment is ended"
 	startFails = "the start of a host that has joined fails"
+	ironicAway = "Ironic is killed, and is away while a disk is written"
 	common     = "power cut of all, the database is that of before, and hosts boot from the network"
 )
 
 // faults are all of them.
-var faults = []string{powerCut, lostData, formerData, ironicEnds, flap, password, lostBoot, badDisk, foreign, wrongHint, diskFull, cable, allowed, common, apiAway, backAsked, released, joinedLate, startFails}
+var faults = []string{powerCut, lostData, formerData, ironicEnds, flap, password, lostBoot, badDisk, foreign, wrongHint, diskFull, cable, allowed, common, apiAway, backAsked, released, joinedLate, startFails, ironicAway}
 
 // schedule is what happens in a run, from its seed.
 func schedule(random *rand.Rand) (all []fault) {
@@ -248,6 +249,24 @@ func joiningSchedule(random *rand.Rand) (all []fault) {
 	return all
 }
 
+// awaySchedule is Ironic that is killed while the ramdisk of a host writes, and starts once that may have
+// ended. In half of the runs one host or all of them have addresses of a DHCP server which is not ours.
+func (r *rig) awaySchedule(random *rand.Rand) (all []fault) {
+	m, unnamed := random.IntN(3), random.IntN(4)
+	r.unnamed = map[string]bool{}
+	for i, host := range r.world.Machines {
+		r.unnamed[host.Name] = unnamed == 0 || unnamed == 1 && i == m
+	}
+	if random.IntN(4) > 0 {
+		return nil
+	}
+	at, lasts := 30*time.Second+time.Duration(random.IntN(40))*time.Second, time.Duration(5+random.IntN(40))*time.Second
+	return []fault{{at, deployment(m), ironicAway, func(r *rig) {
+		r.world.Stop()
+		r.away = r.world.Now.Add(lasts)
+	}}}
+}
+
 // goOn is a person who has provisioning handed over again, and who starts the cluster's own Ironic that
 // was stopped, until both are done.
 func (r *rig) goOn() {
@@ -287,6 +306,7 @@ func run(ctx context.Context, seed uint64) outcome {
 	r.startsLate(starts[seed/2%uint64(len(starts))])
 	all := append(schedule(random), handingSchedule(rand.New(rand.NewPCG(seed, 17)))...)
 	all = append(all, joiningSchedule(rand.New(rand.NewPCG(seed, 18)))...)
+	all = append(all, r.awaySchedule(rand.New(rand.NewPCG(seed, 19)))...)
 	o := outcome{seed: seed, happened: map[string]int{}, cuts: map[progress.Phase]int{}, faults: all}
 	var back, last time.Time
 	ended := r.until(ctx, 6*time.Hour, func() bool {
@@ -415,7 +435,7 @@ const (
 // TestSchedules runs installations through power cuts in every phase, restarts, lost databases,
 // faults of BMCs and machines, and kills of the program before and after any effect. Whatever
 // happens: no disk is written again that a system ran from or that the journal has as written, or after
-// its host has joined, DHCP never answers after its end is in the journal, and each run ends within its time with all hosts deployed or a named blocker. A
+// its host has joined, nor because a proof that it was not written is false, DHCP never answers after its end is in the journal, and each run ends within its time with all hosts deployed or a named blocker. A
 // person then allows the disks that count as written to be written anew, and they are. The cluster's own
 // Ironic never runs while a part of this machine is on, and no host of the cluster begins then; a person
 // may take provisioning back, and has it handed over again.

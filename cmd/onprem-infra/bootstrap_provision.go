@@ -32,6 +32,7 @@ import (
 	hostorders "github.com/onprem-infra/onprem-infra/shared/host/orders"
 	"github.com/onprem-infra/onprem-infra/shared/host/preflight/targets"
 	"github.com/onprem-infra/onprem-infra/shared/host/readiness"
+	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	hostplan "github.com/onprem-infra/onprem-infra/shared/plan/provision"
@@ -239,25 +240,37 @@ func (h *provisionHost) image(dir string) (node.Image, error) {
 // Traces are what the servers wrote of the hosts since this machine booted.
 func (h *provisionHost) Traces() (map[string]deploy.Trace, error) {
 	var all []events.Event
-	var since time.Time
 	for _, s := range events.Sources() {
 		some, _, err := hostevents.Of(s).Read()
 		if err != nil {
 			return nil, err
 		}
-		if s == events.HTTP && len(some) > 0 {
-			since = some[0].Time
-		}
 		all = append(all, some...)
 	}
+	return tracesOf(all, h.plan.Provisioning.Hosts, time.Now()), nil
+}
+
+// tracesOf are what events show of hosts. Requests of a client whose address nobody knows count for
+// none of them, and may be of any.
+func tracesOf(all []events.Event, hosts []hostplan.Host, now time.Time) map[string]deploy.Trace {
 	events.Sort(all)
-	traces := map[string]deploy.Trace{}
-	for _, planned := range h.plan.Provisioning.Hosts {
-		of := events.Of(all, planned.Name, planned.MAC)
-		traces[planned.Name] = deploy.Trace{Cause: cause.Of(of, time.Now()), Since: since,
-			Fetched: fetched(of)}
+	var since time.Time
+	var unnamed []events.Event
+	for _, e := range all {
+		if e.Source == events.HTTP && since.IsZero() {
+			since = e.Time
+		}
+		if e.Host == "" && e.MAC == (mac.MAC{}) {
+			unnamed = append(unnamed, e)
+		}
 	}
-	return traces, nil
+	traces := map[string]deploy.Trace{}
+	for _, planned := range hosts {
+		of := events.Of(all, planned.Name, planned.MAC)
+		traces[planned.Name] = deploy.Trace{Cause: cause.Of(of, now), Since: since,
+			Fetched: fetched(of), Unnamed: fetched(unnamed)}
+	}
+	return traces
 }
 
 // fetched is when a host had fetched the image last; zero if it has not. A range of the image

@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	hostplan "github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/events"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
@@ -97,5 +99,27 @@ func TestFetched(t *testing.T) {
 		if got := fetched([]events.Event{{Time: at, Source: events.HTTP, Kind: kind}}); got != want {
 			t.Errorf("%s: %v, want %v", kind, got, want)
 		}
+	}
+}
+
+// TestTracesOf_Unnamed holds that an image which a client of an unknown address fetched is shown for every
+// host, as it may be any of them, and as fetched by none.
+func TestTracesOf_Unnamed(t *testing.T) {
+	at := func(second int64) time.Time { return time.Unix(1_700_000_000+second, 0) }
+	get := func(second int64, host, kind string) events.Event {
+		return events.Event{Time: at(second), Host: host, Source: events.HTTP, Kind: kind}
+	}
+	hosts := []hostplan.Host{{Name: "m0", MAC: mac.MAC{2, 0, 0, 0, 0, 1}}, {Name: "m1", MAC: mac.MAC{2, 0, 0, 0, 0, 2}}}
+	card := get(4, "", "image")
+	card.MAC = hosts[1].MAC
+	all := []events.Event{get(3, "", "image"), get(1, "", "kernel"), get(2, "m0", "image"), card, get(5, "", "broken")}
+	got := tracesOf(all, hosts, at(9))
+	for name, fetched := range map[string]time.Time{"m0": at(2), "m1": at(4)} {
+		if g := got[name]; g.Fetched != fetched || g.Unnamed != at(3) || g.Since != at(1) {
+			t.Errorf("%s: %+v", name, g)
+		}
+	}
+	if g := tracesOf([]events.Event{get(2, "m0", "image")}, hosts, at(9))["m1"]; !g.Unnamed.IsZero() || !g.Fetched.IsZero() || g.Since != at(2) {
+		t.Errorf("the image of another host counts: %+v", g)
 	}
 }

@@ -14,10 +14,8 @@ func (d *decision) learn() {
 		d.record(ledger.Entry{Kind: ledger.Joined, Evidence: "its Node is in the cluster",
 			Addresses: d.Addresses})
 	}
+	d.learnFetched()
 	w := &d.known.Write
-	if !w.Intent.IsZero() && w.Fetched.IsZero() && d.Trace.Fetched.After(w.Intent) {
-		d.record(ledger.Entry{Kind: ledger.Fetched, Evidence: "our HTTP server sent all of it"})
-	}
 	if d.Silent {
 		return
 	}
@@ -36,6 +34,30 @@ func (d *decision) learn() {
 		d.Now.Sub(d.known.AskedAt) >= relapse {
 		d.fail(node.Clear, cmp.Or(d.Node.Maintenance.Reason, d.Node.Maintenance.Fault))
 	}
+}
+
+// learnFetched records that the host has the image whole, or may have it: by then its ramdisk may
+// have written the disk, whatever Ironic knows.
+func (d *decision) learnFetched() {
+	switch w := d.known.Write; {
+	case w.Intent.IsZero() || !w.Fetched.IsZero():
+	case d.Trace.Fetched.After(w.Intent):
+		d.record(ledger.Entry{Kind: ledger.Fetched, Evidence: "our HTTP server sent all of it"})
+	case d.Trace.Unnamed.After(w.Intent) && d.Trace.Unnamed.After(d.Watched.Before) && d.writes():
+		d.record(ledger.Entry{Kind: ledger.Fetched, Evidence: "our HTTP server sent all of it to " +
+			"a client of an unknown address, which may be this host"})
+	}
+}
+
+// writes reports whether the ramdisk may write in the deployment that was asked for last: Ironic is
+// at the step that has it do so, or has failed and no step before that is known.
+func (d *decision) writes() bool {
+	n := d.Node
+	if d.Silent || n == nil || !node.After(n.Changed, d.known.Write.Intent) || n.Step.Written() ||
+		n.Step.Before() {
+		return false
+	}
+	return n.State == node.DeployFailed || n.State.InMotion() && n.Step.Index >= 0
 }
 
 // allow records that the disk may be written anew. The times of the new deployment follow from the
@@ -109,7 +131,7 @@ func (d *decision) learnDeployFailed() {
 	case n.Step.Index >= 0 && n.Step.Before():
 		proof = "Ironic: failed in a step before " + node.WriteStep
 	case !w.Fetched.IsZero():
-	case d.Watched:
+	case d.Watched.Deploys:
 		proof = "watched: Ironic was not past " + node.WriteStep
 	case !d.Trace.Since.IsZero() && d.Trace.Since.Before(w.Intent):
 		proof = "our HTTP server has not sent the whole image"

@@ -51,9 +51,7 @@ type View struct {
 	Rewrite orders.Rewrite
 	Known   ledger.Host // what the journal has of it
 	Trace   Trace
-	// Watched reports whether this program saw in its last round that Ironic deploys the host, and
-	// has not come past the step that writes the disk.
-	Watched bool
+	Watched Watched
 	Now     time.Time
 	Limits  Limits
 }
@@ -62,8 +60,29 @@ type View struct {
 type Trace struct {
 	Cause   cause.Cause // how far its last boot got, and why no further
 	Fetched time.Time   // when it had fetched the image or a range of it; zero if it has not
+	// Unnamed is when a client that is none of the known hosts had done so last. It may be any of
+	// them: a DHCP server that is not ours gives addresses of which nothing is known here.
+	Unnamed time.Time
 	// Since is from when on nothing is missing: older events are lost with a boot of the machine.
 	Since time.Time
+}
+
+// Watched is what this program has seen of a deployment by itself. A start of it clears that.
+type Watched struct {
+	// Deploys reports whether it saw in its last round that Ironic deploys the host, and has not
+	// come past the step that writes the disk.
+	Deploys bool
+	// Before is when it saw last that this step was still to come; zero for never.
+	Before time.Time
+}
+
+// Next is what was seen after one more round.
+func (w Watched) Next(n *node.Node, begun bool, now time.Time) Watched {
+	w.Deploys = n != nil && begun && n.State.InMotion() && !n.Step.Written()
+	if w.Deploys && n.Step.Before() {
+		w.Before = now
+	}
+	return w
 }
 
 // Limits are the times of a run.

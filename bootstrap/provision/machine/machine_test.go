@@ -56,6 +56,9 @@ func failure(text string) func(*View)  { return func(v *View) { v.Node.Error = t
 func deployed(v *View) {
 	v.Known.Asked, v.Known.Write = node.Deploy, ledger.Write{Intent: ago(time.Minute), Begun: ago(50 * time.Second)}
 }
+
+// unnamed has a client that is none of the known hosts fetch the image after the deployment was asked for.
+func unnamed(v *View) { v.Trace.Since, v.Trace.Unnamed = ago(time.Hour), ago(20*time.Second) }
 func leftOff(v *View) {
 	v.Node.Power, v.Known.Adopted, v.Known.Ended, v.Known.Write = node.Off, true, true, ledger.Write{Written: now}
 }
@@ -190,8 +193,15 @@ func TestDecide(t *testing.T) {
 		{name: "fetched whole", view: view(node.DeployWait, deployed, func(v *View) { v.Trace.Fetched = now }), kind: ledger.Fetched},
 		{name: "failed, Ironic is before the write", view: view(node.DeployFailed, deployed, func(v *View) { v.Node.Step = node.Step{Index: 0, Names: steps} }), kind: ledger.Failed, text: "before write_image"},
 		{name: "failed, Ironic is past the write", view: view(node.DeployFailed, deployed, func(v *View) { v.Node.Step = node.Step{Index: 2, Names: steps} }), want: node.Undeploy, kind: ledger.Written},
-		{name: "failed, watched", view: view(node.DeployFailed, deployed, func(v *View) { v.Watched = true }), kind: ledger.Failed, text: "watched"},
-		{name: "failed, watched, and fetched whole", view: view(node.DeployFailed, deployed, func(v *View) { v.Watched, v.Known.Write.Fetched = true, ago(40*time.Second) }), want: node.Undeploy, kind: ledger.Doubt},
+		{name: "failed, watched", view: view(node.DeployFailed, deployed, func(v *View) { v.Watched.Deploys = true }), kind: ledger.Failed, text: "watched"},
+		{name: "failed, watched, and fetched whole", view: view(node.DeployFailed, deployed, func(v *View) { v.Watched.Deploys, v.Known.Write.Fetched = true, ago(40*time.Second) }), want: node.Undeploy, kind: ledger.Doubt},
+		{name: "failed, and an unknown client fetched all", view: view(node.DeployFailed, deployed, unnamed), want: node.Undeploy, kind: ledger.Doubt, text: "how far the ramdisk wrote"},
+		{name: "failed, watched, and an unknown client fetched all", view: view(node.DeployFailed, deployed, unnamed, func(v *View) { v.Watched.Deploys = true }), want: node.Undeploy, kind: ledger.Doubt},
+		{name: "failed, and an unknown client fetched all before it was asked for", view: view(node.DeployFailed, deployed, unnamed, func(v *View) { v.Trace.Unnamed = ago(70 * time.Second) }), kind: ledger.Failed, text: "has not sent the whole image"},
+		{name: "failed, and an unknown client fetched all before it was to write", view: view(node.DeployFailed, deployed, unnamed, func(v *View) { v.Watched.Before = ago(19 * time.Second) }), kind: ledger.Failed, text: "has not sent the whole image"},
+		{name: "failed before the write, and an unknown client fetched all", view: view(node.DeployFailed, deployed, unnamed, func(v *View) { v.Node.Step = node.Step{Index: 0, Name: steps[0], Names: steps} }), kind: ledger.Failed, text: "in a step before"},
+		{name: "writes, and an unknown client fetched all", view: view(node.DeployWait, deployed, unnamed, func(v *View) { v.Node.Step = node.Step{Index: 1, Name: steps[1], Names: steps} }), kind: ledger.Fetched, text: "may be this host"},
+		{name: "waits before the write, and an unknown client fetched all", view: view(node.DeployWait, deployed, unnamed, func(v *View) { v.Node.Step = node.Step{Index: 0, Name: steps[0], Names: steps} }), text: "ramdisk to call back"},
 		{name: "failed, not fetched whole", view: view(node.DeployFailed, deployed, func(v *View) { v.Trace.Since = ago(time.Hour) }), kind: ledger.Failed, text: "has not sent the whole image"},
 		{name: "failed after a power cut", view: view(node.DeployFailed, deployed, func(v *View) { v.Trace.Since = ago(20 * time.Second) }), want: node.Undeploy, kind: ledger.Doubt},
 		{name: "failed before, and not asked yet", view: view(node.DeployFailed, asked(node.Deploy), wrote(ledger.Write{Intent: ago(20 * time.Second)})), want: node.Deploy},
