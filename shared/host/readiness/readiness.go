@@ -38,23 +38,36 @@ type Host struct {
 func (h Host) wanted() facts.Provisioning {
 	p := h.Plan
 	f := facts.Provisioning{Mode: offer.Mode(p.Network), CIDR: p.CIDR, Live: h.Serves}
-	f.Expected.MACs = slices.Clone(p.MACs)
-	if h.Ended { // the addresses are the cluster's, and so is the DHCP server
-		f.Expected.Addresses = slices.DeleteFunc([]netip.Addr{p.IP},
-			func(a netip.Addr) bool { return !a.IsValid() })
+	if f.Mode != offer.Unmanaged { // else the user's server answers, which no file names
+		f.Expected = h.expected()
+	}
+	if h.Ended {
 		return f
 	}
-	own := p.Own()
-	for _, a := range []netip.Addr{own, p.IP} {
-		// The cluster's own server answers too early as long as this machine provisions.
-		if a.IsValid() && (a == own || !h.Machine) {
-			f.Expected.Addresses = append(f.Expected.Addresses, a)
-		}
+	for _, a := range []netip.Addr{p.Own(), p.IP} {
 		if a.IsValid() && !slices.Contains(f.Own, a) {
 			f.Own = append(f.Own, a)
 		}
 	}
 	return f
+}
+
+// expected are the servers of ours that may answer.
+func (h Host) expected() (e offer.Expected) {
+	p := h.Plan
+	e.MACs = slices.Clone(p.MACs)
+	own := p.Own()
+	for _, a := range []netip.Addr{own, p.IP} {
+		switch {
+		case !a.IsValid():
+		case h.Ended && a != p.IP: // the addresses are the cluster's, and so is the DHCP server
+		case !h.Ended && h.Machine && a != own:
+			// The cluster's own server answers too early as long as this machine provisions.
+		default:
+			e.Addresses = append(e.Addresses, a)
+		}
+	}
+	return e
 }
 
 // choose finds the provisioning link of this host: by a card of the bootstrap machine, by an

@@ -73,6 +73,17 @@ func (h Host) taken() Host {
 func TestRun(t *testing.T) {
 	elsewhere := func(h Host) Host { h.Machine = false; return h }
 	ended := func(h Host) Host { h.Ended = true; return h }
+	unmanaged := func(h Host) Host { h.Plan.Network = "unmanaged"; return h }
+	machineHas := func(h Host) Host {
+		h.Probes.WhoHas = func(string, netip.Addr) ([]string, error) { return []string{ownMAC.String()}, nil }
+		return h
+	}
+	proxies := func(h Host) Host {
+		h.Probes.Servers = func(context.Context, string) ([]offer.Server, bool, error) {
+			return []offer.Server{{Kind: offer.DHCP, MAC: "52:54:00:00:00:99"}, {Kind: offer.ProxyDHCP, MAC: "52:54:00:00:00:98"}}, false, nil
+		}
+		return h
+	}
 	serves := func(h Host) Host { h.Serves = true; return h }
 	other := addr.Ethernet{Name: "ens3", MAC: mac.MAC{0x52, 0x54, 0, 0, 0, 7}, MTU: 1500, Enabled: true, Carrier: true,
 		Addresses: []netip.Prefix{netip.MustParsePrefix("172.22.0.9/16")}}
@@ -92,6 +103,14 @@ func TestRun(t *testing.T) {
 		{"a program has the port of DHCP after the end", ended(host().has("udp", 67)), []string{"-"}},
 		{"our own server answers", serves(host().answers("172.22.0.2")), []string{"-"}},
 		{"the cluster's server, seen from elsewhere", elsewhere(host().answers("172.22.0.3")), []string{"-"}},
+		{"the user's own server answers", unmanaged(host().answers("172.22.0.200")), []string{"-"}},
+		{"the user's own server answers, seen from elsewhere", elsewhere(unmanaged(host().answers("172.22.0.200"))), []string{"-"}},
+		{"the user's own server answers after the end", ended(unmanaged(host().answers("172.22.0.200"))), []string{"-"}},
+		{"the user's own server does not answer", unmanaged(host()), []string{"-", "dhcp-missing"}},
+		{"a proxy beside the user's own server", unmanaged(proxies(host())), []string{"-", "dhcp-proxy"}},
+		{"the user's own server answers, and the address is taken", unmanaged(host().answers("172.22.0.200").taken()), []string{"prov-taken", "prov-taken", "-"}},
+		{"the machine has its address, seen from elsewhere", elsewhere(machineHas(host(other))), []string{"-"}},
+		{"the same, beside the user's own server", elsewhere(unmanaged(machineHas(host(other).answers("172.22.0.200")))), []string{"-"}},
 		{"no link", host(addr.Ethernet{Name: "eth0", MAC: mac.MAC{0x52, 0x54, 0, 0, 0, 2}}), []string{"prov-link", "-"}},
 		{"no link elsewhere", elsewhere(host(addr.Ethernet{Name: "ens4", MAC: mac.MAC{0x52, 0x54, 0, 0, 0, 2}})), []string{"-", "not seen: the provisioning network"}},
 		{"the link by an address elsewhere", elsewhere(host(other).answers("172.22.0.200")), []string{"dhcp-foreign", "-"}},

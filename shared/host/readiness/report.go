@@ -111,6 +111,9 @@ func (h Host) wire(ctx context.Context, r *Report, unseen *inspect.Unseen) (foun
 	} else {
 		f = h.Probes.Inspect(ctx, f, unseen)
 	}
+	for i, holder := range f.Holders { // the bootstrap machine, seen from elsewhere
+		f.Holders[i].MACs = slices.DeleteFunc(holder.MACs, offer.Expected{MACs: h.Plan.MACs}.HasMAC)
+	}
 	if f.Link != nil {
 		r.Link = f.Link.Name
 	}
