@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"fmt"
 	"net/netip"
 	"reflect"
 	"strings"
@@ -100,7 +101,7 @@ func TestProvisionedInstallConfig(t *testing.T) {
 	}
 	want := Provisioning{
 		Network: provisioning.Managed, CIDR: netip.MustParsePrefix("172.22.0.0/24"), Interface: "enp1s0",
-		MACs:    []mac.MAC{{0x52, 0x54, 0, 10, 0, 1}, {0x52, 0x54, 0, 10, 0, 2}},
+		MACs:    []mac.MAC{{0x52, 0x54, 0, 10, 0, 1}}, // that of the other network is no card of this one
 		Address: provisioning.Two, IP: netip.MustParseAddr("172.22.0.7"), BootstrapIP: netip.MustParseAddr("172.22.0.8"),
 		DHCP: provisioning.DHCP{First: netip.MustParseAddr("172.22.0.50"), Last: netip.MustParseAddr("172.22.0.99"),
 			NTP: []string{"192.0.2.9", "time.example.com"}},
@@ -118,6 +119,26 @@ func TestProvisionedInstallConfig(t *testing.T) {
 	host.BootModeAt = document.Place{File: "c", Line: 38, Column: 17, Path: "platform.baremetal.hosts[3].bootMode"}
 	if !reflect.DeepEqual(cluster.Hosts[3], host) {
 		t.Errorf("got  %+v %q\nwant %+v", cluster.Hosts[3], cluster.Hosts[3].Network.Reveal(), host)
+	}
+}
+
+// TestProvisionedInstallConfig_Cards holds which card of the bootstrap machine is on the network that hosts
+// boot from: without a network of its own that is the one that the machine has anyway.
+func TestProvisionedInstallConfig_Cards(t *testing.T) {
+	external, both := "externalMACAddress: 52:54:00:0a:00:02", "provisioningMACAddress: 52:54:00:0a:00:01\n    externalMACAddress: 52:54:00:0a:00:02"
+	for _, tt := range []struct{ network, cards, want string }{
+		{"Managed", external, "[]"}, {"Unmanaged", external, "[]"},
+		{"Managed", both, "[52:54:00:0a:00:01]"}, {"Unmanaged", both, "[52:54:00:0a:00:01]"},
+		{"Disabled", external, "[52:54:00:0a:00:02]"},
+	} {
+		change := edit{"    provisioningNetwork: Managed\n", "    provisioningNetwork: " + tt.network + "\n    " + tt.cards + "\n"}
+		if tt.network == "Disabled" {
+			change = append(change, "    provisioningNetworkCIDR: 172.22.0.0/24\n", "", "redfish:", "redfish-virtualmedia:", "ipmi:", "redfish-virtualmedia:")
+		}
+		cluster, findings := Parse("c", []byte(change.of(t, goodProvisioned)), Knobs{})
+		if got := fmt.Sprint(cluster.Provisioning.MACs); got != tt.want || findings.HasErrors() {
+			t.Errorf("%s, %s: %s, want %s: %s", tt.network, tt.cards, got, tt.want, lines(findings))
+		}
 	}
 }
 

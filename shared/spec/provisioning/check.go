@@ -198,7 +198,7 @@ func (d Draft) checkCards(r *document.Report, hosts []machine.Card) {
 	for _, c := range hosts {
 		seen[c.MAC] = c.At
 	}
-	for _, m := range d.macs {
+	for _, m := range append(slices.Clone(d.macs), d.extra.external) {
 		if first, twice := seen[m.Value]; twice && m.OK {
 			r.Errorf(m.At, "%s is another card's too, %s: give each card its own", m.Value,
 				first.Where())

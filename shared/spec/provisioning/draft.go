@@ -28,9 +28,10 @@ type Draft struct {
 
 // extra is what one kind of document alone has: claim a cluster.yaml, and else an install-config.
 type extra struct {
-	claim  document.Scalar[string]
-	only   []only
-	static static
+	claim    document.Scalar[string]
+	only     []only
+	static   static
+	external document.Scalar[mac.MAC] // of the card elsewhere
 }
 
 // only is a field that only some modes have.

@@ -4,7 +4,6 @@ import (
 	"net/netip"
 	"strings"
 
-	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/dhcp"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/grammar"
@@ -28,7 +27,7 @@ func ReadInstallConfig(r *document.Reader, o document.Map) Draft {
 		v := s.value(field)
 		d.extra.only = append(d.extra.only, only{v.At, v.Given(), networks()})
 	}
-	d.macs = s.cards(d.Mode())
+	s.cards(&d)
 	clocks, _ := r.List(s.value("additionalNTPServers"))
 	for _, e := range clocks {
 		d.dhcp.NTP = append(d.dhcp.NTP, r.Text(e))
@@ -94,19 +93,18 @@ func (s section) clusterIP() document.Scalar[netip.Addr] {
 	return ip
 }
 
-// cards reads the MAC addresses that the bootstrap machine gets. The one on the network that hosts
-// boot from comes first.
-func (s section) cards(mode Mode) (all []document.Scalar[mac.MAC]) {
-	names := []string{"provisioningMACAddress", "externalMACAddress"}
-	if mode == Disabled {
-		names = names[1:]
+// cards reads the MAC addresses that the bootstrap machine gets: of its card on the network that
+// hosts boot from, and of the one on the machine network, which are one card if hosts boot from
+// the machine network.
+func (s section) cards(d *Draft) {
+	own := grammar.As(&s.Report, s.text("externalMACAddress"), grammar.MAC)
+	if d.Mode() != Disabled {
+		d.extra.external = own
+		own = grammar.As(&s.Report, s.text("provisioningMACAddress"), grammar.MAC)
 	}
-	for _, name := range names {
-		if m := grammar.As(&s.Report, s.text(name), grammar.MAC); m.Given {
-			all = append(all, m)
-		}
+	if own.Given {
+		d.macs = append(d.macs, own)
 	}
-	return all
 }
 
 // images reports images of the operating system, which newer installers bring along.
