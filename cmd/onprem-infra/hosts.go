@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/preflight/targets"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provisions"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/hostfile"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
@@ -49,6 +51,11 @@ reach is unseen, not wrong: run it where Ironic will run. The checks, with what 
   virtual-media  a slot is there, and empty
   memory         the ramdisk fits
   root-disk      the hints choose one disk
+
+The bootstrap machine installs no host of which more than one disk may be meant. So a host without
+hints and with several disks is an error if the images of the description, or of --images, have
+ironicImage and that machine is to install the host. Elsewhere metal3 takes the smallest disk, which
+is a warning.
 
 Exit code 0: no host has an error, though warnings and what is unseen may be listed; 1: one has, or
 with --strict a warning, or the description cannot be used; 3: without -c, this host is no bootstrap
@@ -93,6 +100,7 @@ The exit codes are those of hosts. With -o json it prints an array:
 // its hosts report.
 func hostsRun(cmd *cobra.Command, std streams, part func(report.Report) (string, any)) {
 	in := inputFlags(cmd)
+	imagesFlag(cmd, in)
 	format := formatFlag(cmd, "text or json", "text", "json")
 	quiet := cmd.Flags().BoolP("quiet", "q", false, "show no progress")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -242,6 +250,13 @@ func describedTargets(std streams, described spec.Cluster, file string) (
 	if len(ask) == 0 {
 		return nil, negative(errors.New("no host of the description has a BMC: write hosts with " +
 			"bmc.address"))
+	}
+	// A description of which no plan can be made has hosts that can be asked all the same.
+	if p, err := plan.Compile(described); err == nil && provisions.Runs(p) {
+		for i, t := range ask {
+			ask[i].Want.Ours = slices.ContainsFunc(provisions.Hosts(p),
+				func(h provision.Host) bool { return h.Name == t.Host })
+		}
 	}
 	return ask, nil
 }

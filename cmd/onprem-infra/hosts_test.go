@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -117,6 +118,39 @@ func TestHostsDisks(t *testing.T) {
 	}
 	if rows[0].Verdict != "chosen" || !strings.HasPrefix(rows[1].Verdict, "refused: ") {
 		t.Errorf("%+v", rows)
+	}
+}
+
+// TestHostsDisks_Several holds that a host without hints and with several disks is an error where the
+// bootstrap machine is to install it, from the description as on that machine, and a warning elsewhere.
+func TestHostsDisks_Several(t *testing.T) {
+	m := fakebmc.Sample(1)
+	file := describedBMC(t, "Pl4ntedS3cret", fakebmc.Options{Machines: []fakebmc.Machine{m}})
+	text := strings.Replace(string(readAll(t, file)), "    rootDisk: {serialNumber: "+m.Disks[0].Serial+"}\n", "", 1)
+	images := "  images: {ironicImage: r/ironic:1, ironicAgentImage: r/agent:1, osImage: 'https://images.example.com/os.raw@sha256:" + strings.Repeat("a", 64) + "'}\n"
+	for _, tt := range []struct {
+		images string
+		code   int
+		want   string
+	}{{"", 0, `"chosen, as the smallest: there are no hints"`}, {images, 1, `"refused: the bootstrap machine takes none`}} {
+		if err := os.WriteFile(file, []byte(text+tt.images), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if o := invoke(t, "", "hosts", "disks", "-c", file, "-o", "json"); o.code != tt.code || !strings.Contains(o.out, tt.want) {
+			t.Errorf("%q: exit %d: %s%s", tt.images, o.code, o.out, o.err)
+		}
+	}
+	elsewhere := filepath.Join(t.TempDir(), "images.json")
+	if err := errors.Join(os.WriteFile(file, []byte(text), 0o600), os.WriteFile(elsewhere, []byte(`{"ironicImage": "r/ironic:1"}`), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if o := invoke(t, "", "hosts", "-c", file, "--images", elsewhere, "-o", "json"); o.code != 1 || !strings.Contains(o.out, "installs no host of which more than one disk may be meant") {
+		t.Errorf("with --images: exit %d: %s%s", o.code, o.out, o.err)
+	}
+	var said strings.Builder
+	ask, err := hostTargets(streams{out: &said, err: &said}, &input{}, machineFiles(t, file, "Pl4ntedS3cret"))
+	if err != nil || len(ask) != 1 || !ask[0].Want.Ours {
+		t.Errorf("on the machine: %+v, %v: %s", ask, err, said.String())
 	}
 }
 

@@ -30,6 +30,10 @@ func (c Choice) Chosen() (Disk, bool) { return c.at(0) }
 // RunnerUp is the disk that Ironic would take if the chosen one were not there.
 func (c Choice) RunnerUp() (Disk, bool) { return c.at(1) }
 
+// Ambiguous reports whether more than one disk may be meant. A program that must not guess takes
+// none then.
+func (c Choice) Ambiguous() bool { return len(c.Fit) > 1 }
+
 func (c Choice) at(i int) (Disk, bool) {
 	if i >= len(c.Fit) {
 		return Disk{}, false

@@ -22,7 +22,7 @@ func (d *decision) choose() {
 		d.block("no disk meets the hints " + d.Host.Hints.String() + ": set others for one of " +
 			list(d.Disks))
 		return
-	case c.Tie || c.Guessed && len(c.Fit) > 1:
+	case c.Ambiguous():
 		d.block("more than one disk may be meant: set a hint that only one of these meets: " +
 			list(c.Fit))
 		return

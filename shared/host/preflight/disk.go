@@ -30,6 +30,10 @@ func (j *judge) judgeDisk() {
 		j.add(CheckRootDisk, Unseen, advice(chosen, s.Disks),
 			"the BMC does not report what %s compares, so %d disks may meet the hints: %s",
 			strings.Join(choice.Unjudged, " and "), len(choice.Fit), disks(choice.Fit))
+	case several && choice.Guessed && j.Target.Want.Refuses(choice):
+		j.add(CheckRootDisk, Error, advice(chosen, s.Disks),
+			"there are no hints, and the bootstrap machine installs no host of which more than "+
+				"one disk may be meant: %s", disks(choice.Fit))
 	case several && choice.Guessed && !choice.Tie:
 		j.add(CheckRootDisk, Warning, advice(chosen, s.Disks),
 			"there are no hints, so Ironic takes the smallest disk: %s; next is %s", chosen, next)

@@ -32,7 +32,12 @@ type Want struct {
 	Disk      rootdisk.Hints
 	MemoryGiB float64 // that the ramdisk and the image need; 0 for the ramdisk's
 	Running   bool    // the host is part of a cluster, and not to be deployed
+	Ours      bool    // the bootstrap machine installs the host
 }
+
+// Refuses reports whether the host is not installed, as more than one disk may be meant: where
+// metal3 takes the first one, the bootstrap machine takes none.
+func (w Want) Refuses(c rootdisk.Choice) bool { return w.Ours && !w.Running && c.Ambiguous() }
 
 // The kinds of BMC addresses.
 const (

@@ -200,6 +200,13 @@ func TestJudge(t *testing.T) {
 		"no disk meets": {hints(rootdisk.Hints{SerialNumber: "none"}), []string{"root-disk error no disk meets serialNumber: none"}},
 		"several meet":  {hints(rootdisk.Hints{MinSizeGigabytes: 100}), []string{"root-disk error such as serialNumber: D0001-1"}},
 		"no hints":      {hints(rootdisk.Hints{}), []string{"root-disk warning takes the smallest disk: Bay 1"}},
+		"no hints, and the bootstrap machine installs it": {target(func(t *Target, _ fakebmc.Running) { t.Want.Disk, t.Want.Ours = rootdisk.Hints{}, true }),
+			[]string{"root-disk error installs no host of which more than one disk may be meant: Bay 1"}},
+		"a volume, and the bootstrap machine installs it": {func() host {
+			h := quirk(fakebmc.Quirks{RAID: true})
+			h.change = func(t *Target, _ fakebmc.Running) { t.Want.Disk, t.Want.Ours = rootdisk.Hints{}, true }
+			return h
+		}(), nil},
 		"a kernel name": {hints(rootdisk.Hints{DeviceName: "/dev/sda"}), []string{"root-disk unseen 2 disks may meet"}},
 		"a size in GB":  {hints(rootdisk.Hints{MinSizeGigabytes: 7500}), []string{"root-disk error 7450.6 GiB"}},
 		"a volume":      {func() host { h := quirk(fakebmc.Quirks{RAID: true}); h.change = noHints; return h }(), nil},

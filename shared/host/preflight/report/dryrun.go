@@ -29,15 +29,19 @@ func (r Report) Disks() []DiskRow {
 			rows = append(rows, row)
 			continue
 		}
-		rows = append(rows, row.each(f.Target.Want.Disk.Choose(f.Redfish.System.Disks))...)
+		c := f.Target.Want.Disk.Choose(f.Redfish.System.Disks)
+		rows = append(rows, row.each(c, f.Target.Want.Refuses(c) && len(c.Unjudged) == 0)...)
 	}
 	return rows
 }
 
-func (row DiskRow) each(c rootdisk.Choice) (rows []DiskRow) {
+func (row DiskRow) each(c rootdisk.Choice, refused bool) (rows []DiskRow) {
 	for i, d := range c.Fit {
 		row.Disk, row.Verdict = d.String(), "next"
 		switch {
+		case refused:
+			row.Verdict = "refused: the bootstrap machine takes none of several disks that may " +
+				"be meant"
 		case i == 0 && c.Tie:
 			row.Verdict = "chosen, but the next one is as good: which of the two comes first can " +
 				"change at each boot"

@@ -124,6 +124,23 @@ func TestDisks(t *testing.T) {
 			t.Errorf("row %d is %q, want %q", i, got[i], want[i])
 		}
 	}
+	r.seen[2].Target.Want.Ours = true
+	for _, row := range r.Disks()[3:] {
+		if !strings.HasPrefix(row.Verdict, "refused: the bootstrap machine takes none") {
+			t.Errorf("%+v", row)
+		}
+	}
+	if row := Rows(r.seen, nil)[2]; !strings.HasSuffix(row.RootDisk, " (undecided)") {
+		t.Errorf("%+v", row)
+	}
+	r.seen[2].Target.Want.Disk = rootdisk.Hints{DeviceName: "/dev/sda"}
+	if row := r.Disks()[3]; !strings.HasPrefix(row.Verdict, "chosen") || !strings.Contains(row.Verdict, "not seen") {
+		t.Errorf("what the BMC does not report is refused: %+v", row)
+	}
+	r.seen[2].Target.Want = preflight.Want{Ours: true, Running: true}
+	if row := r.Disks()[3]; !strings.HasPrefix(row.Verdict, "chosen") {
+		t.Errorf("the disk of a host that runs is refused: %+v", row)
+	}
 	if text := DiskTable(layout.Of(120), r.Disks()); !strings.HasPrefix(text, "HOST  HINTS             DISK") {
 		t.Errorf("printed\n%s", text)
 	}

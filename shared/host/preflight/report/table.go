@@ -38,7 +38,7 @@ func Rows(seen []preflight.Facts, found []preflight.Finding) (rows []Row) {
 			row.Firmware = firmware(f.Redfish)
 			choice := f.Target.Want.Disk.Choose(s.Disks)
 			if d, ok := choice.Chosen(); ok {
-				if row.RootDisk = d.String(); choice.Tie {
+				if row.RootDisk = d.String(); choice.Tie || f.Target.Want.Refuses(choice) {
 					row.RootDisk += " (undecided)"
 				}
 			}

@@ -34,10 +34,12 @@ func Planned(hosts []provision.Host, file hostfile.File) ([]preflight.Target, er
 		if err != nil {
 			return nil, fmt.Errorf("host %s: its BMC: %w", h.Name, err)
 		}
-		all = append(all, one(spec.Host{Name: h.Name, BootMACAddress: h.MAC.String(),
+		t := one(spec.Host{Name: h.Name, BootMACAddress: h.MAC.String(),
 			BootMode: h.BootMode, RootDisk: secrets.RootDisk,
 			BMC: machine.BMC{Address: address, Verify: h.Verify},
-		}, grammar.Account{Username: secrets.Username, Password: secrets.Password}, ca))
+		}, grammar.Account{Username: secrets.Username, Password: secrets.Password}, ca)
+		t.Want.Ours = h.Phase == provision.Bootstrap
+		all = append(all, t)
 	}
 	return all, nil
 }
