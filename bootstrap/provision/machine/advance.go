@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
 )
@@ -156,13 +157,13 @@ func (d *decision) ramdisk() {
 	}
 	next := last.Add(d.Limits.BootRetry)
 	switch {
-	case d.known.Boots < boots && !d.Now.Before(next):
+	case d.known.Boots+1 < provision.Boots && !d.Now.Before(next):
 		d.once(node.Request{Verb: node.BootNet}, "its ramdisk has not called back: "+d.silence())
-	case d.known.Boots < boots:
+	case d.known.Boots+1 < provision.Boots:
 		d.show.Next = progress.Event{What: d.Host.again(), At: next}
 	case d.Now.Sub(d.since()) > d.Limits.CallBack+margin:
-		d.block(fmt.Sprintf("its ramdisk has not called back after %d boots: %s", boots+1,
-			d.silence()))
+		d.block(fmt.Sprintf("its ramdisk has not called back after %d boots: %s",
+			provision.Boots, d.silence()))
 	}
 }
 

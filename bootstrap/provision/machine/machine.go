@@ -97,7 +97,6 @@ type Limits struct {
 // Times and counts that no plan has.
 const (
 	tries    = 5 // of a verb, until a person is needed
-	boots    = 2 // from the network, beyond the first
 	patience = 5 * time.Minute
 	// answer is how long a BMC may take for the first questions of Ironic: five attempts of a
 	// minute each, as its driver makes.

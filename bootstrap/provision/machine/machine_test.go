@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"fmt"
 	"os"
 	"reflect"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
 	"github.com/onprem-infra/onprem-infra/shared/rootdisk"
 	"github.com/onprem-infra/onprem-infra/shared/secret"
+	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
 )
 
 var (
@@ -412,6 +414,46 @@ func TestDecide_Never(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// TestBoots holds that a host whose ramdisk never calls back boots as often as plan states for the time to
+// its call, by the times of plan, and that each boot has the time of the others.
+func TestBoots(t *testing.T) {
+	p, err := provision.Compile(provision.Input{Settings: provisioning.Settings{Network: provisioning.Managed}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit := map[string]time.Duration{}
+	for _, d := range p.Deadlines {
+		limit[d.Step] = time.Duration(d.Seconds) * time.Second
+		if d.Step == "call-back" && d.Why != fmt.Sprintf("%d boots fit into it", provision.Boots) {
+			t.Errorf("plan has %q", d.Why)
+		}
+	}
+	known := ledger.Host{Accounts: "1", Asked: node.Deploy, AskedAt: now, Disk: disk, Write: ledger.Write{Intent: now, Begun: now}}
+	began := []time.Time{now}
+	for at := now; known.Blocker == ""; at = at.Add(time.Second) {
+		if at.Sub(now) > time.Hour {
+			t.Fatal("it is never blocked")
+		}
+		step := Decide(view(node.DeployWait, func(v *View) {
+			v.Now, v.Known, v.Node.Changed = at, known, now
+			v.Limits = Limits{BootRetry: limit["boot-retry"], CallBack: limit["call-back"], Install: limit["install"], Deadline: now.Add(limit["install"])}
+		}))
+		for _, e := range step.Entries {
+			if known = known.With(e); e.Kind == ledger.Asked && e.Verb == node.BootNet {
+				began = append(began, at)
+			}
+		}
+	}
+	if len(began) != provision.Boots {
+		t.Errorf("it boots at %v, want %d times", began, provision.Boots)
+	}
+	for i, end := range append(began[1:], now.Add(limit["call-back"])) { // then Ironic gives up
+		if took := end.Sub(began[i]); took < limit["boot-retry"] {
+			t.Errorf("boot %d has %s, want %s", i+1, took, limit["boot-retry"])
 		}
 	}
 }

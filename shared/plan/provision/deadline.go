@@ -25,8 +25,9 @@ type Timers struct {
 	Lease    time.Duration // 0 if none is of ours
 }
 
-// attempts is how often a host boots before its provisioning fails: a first boot may be lost.
-const attempts = 2
+// Boots is how often a host boots until its ramdisk reports, at most: a boot may be lost. The phase
+// machine counts by it too.
+const Boots = 3
 
 // defaultTimers are ours, but for those of firmware and of OpenShift's installer. Ironic's own
 // call-back of 80 minutes is longer than the installer waits.
@@ -38,15 +39,21 @@ func defaultTimers() Timers {
 // Fit is an error if a step can outlast what it is a part of.
 func (t Timers) Fit() error {
 	var errs []error
+	outlasts := func(step string, inner time.Duration, what string, outer time.Duration) {
+		errs = append(errs, fmt.Errorf("%s (%s) do not fit into %s (%s): choose shorter ones, or "+
+			"a longer time", step, inner, what, outer))
+	}
 	within := func(step string, inner time.Duration, what string, outer time.Duration) {
 		if inner >= outer {
-			errs = append(errs, fmt.Errorf("%s (%s) do not fit into %s (%s): choose shorter "+
-				"ones, or a longer time", step, inner, what, outer))
+			outlasts(step, inner, what, outer)
 		}
 	}
 	within("the firmware's DHCP retries", t.PXE, "the time to the next boot", t.Retry)
-	within(fmt.Sprintf("%d boots", attempts), attempts*t.Retry, "the time to the call-back",
-		t.CallBack)
+	// The first boot begins with the wait, so that the last one may end with it.
+	if Boots*t.Retry > t.CallBack {
+		outlasts(fmt.Sprintf("%d boots", Boots), Boots*t.Retry, "the time to the call-back",
+			t.CallBack)
+	}
 	within("the waits for a call-back", t.CallBack, "the installation", t.Install)
 	if t.Lease != 0 {
 		within("the waits of the handover", t.Handover, "a lease", t.Lease)
@@ -59,7 +66,7 @@ func (t Timers) deadlines() []Deadline {
 		{"pxe", seconds(t.PXE), "firmware asks for an address after 4, 8, 16 and 32 s, and then " +
 			"boots from its disk"},
 		{"boot-retry", seconds(t.Retry), "a host whose ramdisk has not reported is booted again"},
-		{"call-back", seconds(t.CallBack), fmt.Sprintf("%d boots fit into it", attempts)},
+		{"call-back", seconds(t.CallBack), fmt.Sprintf("%d boots fit into it", Boots)},
 		{"install", seconds(t.Install), "the installer waits so long for the control plane"},
 	}
 	if t.Lease != 0 {

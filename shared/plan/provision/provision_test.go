@@ -172,7 +172,7 @@ func TestFit(t *testing.T) {
 		"with a lease":          {func(t *Timers) { t.Lease = time.Hour }, ""},
 		"metal3's":              {func(t *Timers) { t.Retry, t.CallBack = 20*time.Minute, 80*time.Minute }, "the waits for a call-back (1h20m0s) do not fit into the installation (1h0m0s): choose shorter ones, or a longer time"},
 		"a retry at once":       {func(t *Timers) { t.Retry = time.Minute }, "the firmware's DHCP retries (1m0s) do not fit into the time to the next boot (1m0s): choose shorter ones, or a longer time"},
-		"one boot only":         {func(t *Timers) { t.CallBack = 20 * time.Minute }, "2 boots (20m0s) do not fit into the time to the call-back (20m0s): choose shorter ones, or a longer time"},
+		"two boots only":        {func(t *Timers) { t.CallBack -= time.Second }, "3 boots (30m0s) do not fit into the time to the call-back (29m59s): choose shorter ones, or a longer time"},
 		"a lease that runs out": {func(t *Timers) { t.Lease = 10 * time.Minute }, "the waits of the handover (10m0s) do not fit into a lease (10m0s): choose shorter ones, or a longer time"},
 	} {
 		timers := defaultTimers()
