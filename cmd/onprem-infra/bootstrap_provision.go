@@ -32,7 +32,6 @@ import (
 	hostorders "github.com/onprem-infra/onprem-infra/shared/host/orders"
 	"github.com/onprem-infra/onprem-infra/shared/host/preflight/targets"
 	"github.com/onprem-infra/onprem-infra/shared/host/readiness"
-	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	hostplan "github.com/onprem-infra/onprem-infra/shared/plan/provision"
@@ -260,14 +259,14 @@ func tracesOf(all []events.Event, hosts []hostplan.Host, now time.Time) map[stri
 		if e.Source == events.HTTP && since.IsZero() {
 			since = e.Time
 		}
-		if e.Host == "" && e.MAC == (mac.MAC{}) {
+		if e.Unnamed() {
 			unnamed = append(unnamed, e)
 		}
 	}
 	traces := map[string]deploy.Trace{}
 	for _, planned := range hosts {
 		of := events.Of(all, planned.Name, planned.MAC)
-		traces[planned.Name] = deploy.Trace{Cause: cause.Of(of, now), Since: since,
+		traces[planned.Name] = deploy.Trace{Cause: cause.Of(of, now).Among(unnamed), Since: since,
 			Fetched: fetched(of), Unnamed: fetched(unnamed)}
 	}
 	return traces

@@ -119,6 +119,9 @@ func TestTracesOf_Unnamed(t *testing.T) {
 			t.Errorf("%s: %+v", name, g)
 		}
 	}
+	if got := tracesOf([]events.Event{get(3, "", "kernel")}, hosts, at(900))["m0"].Cause.Why; !strings.HasPrefix(got, "it was not seen") {
+		t.Errorf("%q is claimed of a host that may have fetched a kernel", got)
+	}
 	if g := tracesOf([]events.Event{get(2, "m0", "image")}, hosts, at(9))["m1"]; !g.Unnamed.IsZero() || !g.Fetched.IsZero() || g.Since != at(2) {
 		t.Errorf("the image of another host counts: %+v", g)
 	}

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/bootfiles/client"
 	"github.com/onprem-infra/onprem-infra/shared/bootfiles/item"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
@@ -64,7 +65,7 @@ type Room struct {
 	Options
 	jobs    []*job
 	managed map[string]*job // by the name of a file below the root
-	clients clients
+	clients *client.Hosts
 
 	reporter   *orders.Reporter
 	notifier   loop.Reporter
@@ -90,7 +91,8 @@ func New(o Options) (*Room, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Room{Options: o, managed: map[string]*job{}, clients: clientsOf(o.Plan),
+	r := &Room{Options: o, managed: map[string]*job{},
+		clients:  client.Of(o.Plan.Provisioning.Hosts),
 		reporter: orders.NewReporter(orders.HTTP), notifier: loop.Reporter{Notifier: o.Notifier}}
 	for _, i := range items {
 		j := &job{item: i, wake: o.Wake, now: o.Now, state: Waiting}

@@ -100,26 +100,6 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-func TestClients(t *testing.T) {
-	six := func(p *plan.Plan) {
-		for i := range p.Provisioning.Hosts {
-			p.Provisioning.Hosts[i].Address = netip.MustParseAddr(fmt.Sprintf("fd00:22::%x0", i+1))
-		}
-	}
-	for _, tt := range []struct {
-		change func(*plan.Plan)
-		client string
-		want   string
-	}{
-		{nil, "172.22.0.11", "master-0"}, {nil, "172.22.0.12", "worker-0"}, {nil, "172.22.0.13", ""}, {nil, "192.0.2.101", "master-0"}, {nil, "192.0.2.103", ""},
-		{six, "fd00:22::10", "master-0"}, {six, "fd00:22::1f", "master-0"}, {six, "fd00:22::20", "worker-0"}, {six, "fd00:22::3", ""}, {six, "fd00:22::30", ""},
-	} {
-		if name, card := clientsOf(examplePlan(tt.change)).of(netip.MustParseAddr(tt.client)); name != tt.want || (card == mac.MAC{}) != (name == "") {
-			t.Errorf("%s is %q (%s), want %q", tt.client, name, card, tt.want)
-		}
-	}
-}
-
 // machine is a FAKE: a host, its server and what gets the items, all as a test sets them.
 type machine struct {
 	mu sync.Mutex
@@ -441,14 +421,16 @@ func TestRoom_Requests(t *testing.T) {
 		r.Ended(a)
 		a.Client, a.File = netip.MustParseAddr("203.0.113.9"), "images/os.raw"
 		r.Ended(a)
+		a.At, a.Client, a.File = a.At.Add(time.Second), netip.MustParseAddr("203.0.113.10"), "pxelinux.cfg/02-00-00-00-00-02"
+		r.Ended(a)
 		after(time.Second)
-		if len(m.happened) != 2 || m.happened[0].Host != "master-0" || m.happened[0].MAC == (mac.MAC{}) || m.happened[0].Source != events.HTTP || m.happened[0].Kind != "kernel" ||
+		if len(m.happened) != 3 || m.happened[2].Host != "worker-0" || m.happened[0].Host != "master-0" || m.happened[0].MAC == (mac.MAC{}) || m.happened[0].Source != events.HTTP || m.happened[0].Kind != "kernel" ||
 			!strings.Contains(m.happened[0].Detail, `"images/agent.kernel" 200, 5000 bytes in 1s`) || m.happened[1].Host != "" || m.happened[1].Kind != "image" {
 			t.Errorf("happened: %+v", m.happened)
 		}
 		var page metrics.Page
 		r.Metrics(&page)
-		for _, want := range []string{"onprem_http_serving 0", `onprem_http_requests_total{kind="kernel"} 1`, `onprem_http_requests_total{kind="script"} 0`, "onprem_http_sent_bytes_total 10000", `onprem_http_item_ready{item="osImage"} 0`} {
+		for _, want := range []string{"onprem_http_serving 0", `onprem_http_requests_total{kind="kernel"} 1`, `onprem_http_requests_total{kind="script"} 1`, "onprem_http_sent_bytes_total 15000", `onprem_http_item_ready{item="osImage"} 0`} {
 			if !strings.Contains(string(page.Text()), want+"\n") {
 				t.Errorf("the metrics lack %s:\n%s", want, page.Text())
 			}

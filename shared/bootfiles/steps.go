@@ -237,7 +237,7 @@ func (r *Room) record() error {
 	all, missed := r.sum.Take(r.Now())
 	happened := r.unwritten
 	for _, a := range all {
-		name, card := r.clients.of(a.Client)
+		name, card := r.clients.Host(a)
 		happened = append(happened, events.Event{Time: a.At, Host: name, MAC: card,
 			Source: events.HTTP, Kind: string(a.Kind()), Detail: a.String()})
 		r.Log.Info("request", "host", name, "kind", a.Kind(), "what", a.String())

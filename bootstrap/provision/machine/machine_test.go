@@ -45,7 +45,7 @@ func view(s node.State, change ...func(*View)) View {
 
 // fetched is the cause of a host that has fetched files ten minutes ago, and did nothing since.
 func fetched(kinds ...string) cause.Cause {
-	var all []events.Event
+	all := []events.Event{{Time: ago(11 * time.Minute), Source: events.DHCP, Kind: "offer"}}
 	for _, k := range kinds {
 		all = append(all, events.Event{Time: ago(10 * time.Minute), Source: events.HTTP, Kind: k})
 	}

@@ -5,6 +5,7 @@ package cause
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -88,6 +89,12 @@ var faults = map[Stage]fault{
 			"certificate request waits for approval"},
 }
 
+// noDHCP is the fault of a ramdisk whose host asked no DHCP server of ours before: that its ramdisk
+// does not ask either is no sign.
+var noDHCP = fault{agent, "it has the ramdisk, which did not call back: it has no driver for its " +
+	"card, got no address of the network's DHCP server, or does not reach Ironic",
+	"see its screen; check the card, the DHCP server, and the way to this machine"}
+
 // Of is how far one host is at a time, and why no further. Events are those of this host alone, in
 // any order.
 func Of(all []events.Event, now time.Time) Cause { return ofTrace(Trace(all), now) }
@@ -109,7 +116,13 @@ func ofTrace(trace []Point, now time.Time) Cause {
 		c.Do = "put its disk first in the boot order of its firmware"
 		return c
 	}
-	if f, ok := faults[c.Stage]; ok && (c.At.IsZero() || now.Sub(c.At) >= f.after) {
+	f, ok := faults[c.Stage]
+	if c.Stage == Initramfs && !slices.ContainsFunc(trace, func(p Point) bool {
+		return p.Boot == c.Boot && p.Source == events.DHCP
+	}) {
+		f = noDHCP
+	}
+	if ok && (c.At.IsZero() || now.Sub(c.At) >= f.after) {
 		c.Why, c.Do = f.why, f.do
 	}
 	switch c.Stage {
@@ -118,6 +131,30 @@ func ofTrace(trace []Point, now time.Time) Cause {
 			c.Why += " (" + quote(c.Detail) + ")"
 		}
 	}
+	return c
+}
+
+// Among is the cause beside the events of everybody: if clients of unknown addresses have fetched
+// something since, the host may be one of them, and it is not known that nothing of it arrived.
+func (c Cause) Among(all []events.Event) Cause {
+	if c.Why == "" || c.Stage != Nothing && c.Stage != Started {
+		return c
+	}
+	var last events.Event
+	for _, e := range all {
+		if (e.Source == events.HTTP || e.Source == events.TFTP) && e.Unnamed() &&
+			e.Time.After(c.At) && !e.Time.Before(last.Time) {
+			last = e
+		}
+	}
+	if last.Kind == "" {
+		return c
+	}
+	c.Why = fmt.Sprintf("it was not seen, and may be a client of an unknown address, as it has "+
+		"none of this machine's DHCP (the last of them, at %s: %s %s)",
+		last.Time.UTC().Format(time.TimeOnly), last.Kind, quote(last.Detail))
+	c.Do = "see its screen; if it does not boot from the network, check its boot order, and its " +
+		"switch port: cable, VLAN, edge port (portfast)"
 	return c
 }
 

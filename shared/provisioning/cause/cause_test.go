@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/events"
 	"github.com/onprem-infra/onprem-infra/test/golden"
 )
@@ -75,6 +76,8 @@ var stories = []struct{ name, lines string }{
 	{"a transfer by HTTP breaks off", scripted + "http/broken: images/agent.initramfs 200"},
 	{"has the kernel and no initramfs", kernel + "+2m"},
 	{"has the ramdisk and no network", files + "+6m"},
+	{"has the ramdisk, by another DHCP server", "provision/boot to be inspected\nhttp/script: hosts/x.ipxe\nhttp/kernel: images/agent.kernel\nhttp/ramdisk: images/agent.initramfs\n+6m"},
+	{"boots again by another DHCP server", network + "+10m\nprovision/boot to be inspected\nhttp/script: hosts/x.ipxe\nhttp/ramdisk: images/agent.initramfs\n+6m"},
 	{"its ramdisk does not call back", network + "+6m"},
 	{"its ramdisk starts", network + "+1m"},
 	{"called back", back + "+9m"},
@@ -109,6 +112,38 @@ func TestOf(t *testing.T) {
 		}
 	}
 	golden.Check(t, []byte(out.String()))
+}
+
+// TestCause_Among holds that nothing is claimed of a host which may be one of the clients that nobody knows,
+// and that they change nothing for a host which was seen, or is in time, or was switched on after them.
+func TestCause_Among(t *testing.T) {
+	at := func(minute int, source events.Source, kind string) events.Event {
+		return events.Event{Time: start.Add(time.Duration(minute) * time.Minute), Source: source, Kind: kind, Detail: "203.0.113.9\x1b"}
+	}
+	other := at(3, events.HTTP, "kernel")
+	other.Host = "master-1"
+	card := at(3, events.TFTP, "tftp-sent")
+	card.MAC = mac.MAC{2, 0, 0, 0, 0, 1}
+	never := at(3, events.DHCP, "discover")
+	seen, on := at(2, events.HTTP, "kernel"), at(1, events.Provision, events.BootInspect)
+	for name, tt := range map[string]struct {
+		of, all []events.Event
+		minutes int
+		want    string
+	}{
+		"nothing at all":            {nil, nil, 9, "nothing of it has arrived"},
+		"only of others":            {nil, []events.Event{other, card, never}, 9, "nothing of it has arrived"},
+		"an unknown client":         {nil, []events.Event{at(3, events.HTTP, "kernel"), at(4, events.HTTP, "image"), at(2, events.HTTP, "script")}, 9, `it was not seen, and may be a client of an unknown address, as it has none of this machine's DHCP (the last of them, at 10:34:00: image "203.0.113.9\x1b"): see its screen`},
+		"an unknown client of TFTP": {[]events.Event{on}, []events.Event{at(3, events.TFTP, "tftp-sent")}, 9, "it was not seen"},
+		"it was before":             {[]events.Event{on}, []events.Event{at(0, events.HTTP, "kernel")}, 9, "it was switched on and nothing of it has arrived"},
+		"it was just switched on":   {[]events.Event{on}, []events.Event{at(3, events.HTTP, "kernel")}, 4, ""},
+		"the host itself was seen":  {[]events.Event{on, seen}, []events.Event{at(3, events.HTTP, "kernel")}, 9, "it has the kernel and not the initramfs"},
+	} {
+		got := Of(tt.of, start.Add(time.Duration(tt.minutes)*time.Minute)).Among(append(tt.all, tt.of...))
+		if !strings.HasPrefix(got.String(), tt.want) || tt.want == "" && got.String() != "" {
+			t.Errorf("%s: %q, want %q", name, got.String(), tt.want)
+		}
+	}
 }
 
 // TestOf_AnyOrder holds that files of several programs need not be merged before.

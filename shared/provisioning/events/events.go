@@ -55,6 +55,9 @@ type Event struct {
 	Detail string  `json:"detail,omitempty"`
 }
 
+// Unnamed reports whether it is not known which host, or card, it is about.
+func (e Event) Unnamed() bool { return e.Host == "" && e.MAC == (mac.MAC{}) }
+
 // The bounds of what is kept, in bytes. A file that has reached MaxFile becomes the former one of
 // its source, and a new one begins: a source never has more than twice as much.
 const (

@@ -153,7 +153,7 @@ func Of(p progress.Progress, wanted orders.Orders, reports []orders.Report, seen
 		Foreign: append([]foreign.Server{}, seen.Foreign...)}
 	for _, h := range p.Hosts {
 		host := Host{Host: h}
-		c := cause.Of(events.Of(seen.Events, h.Name, h.MAC), now)
+		c := cause.Of(events.Of(seen.Events, h.Name, h.MAC), now).Among(seen.Events)
 		if c.Seen != "" && c.At.After(h.LastSeen.At) {
 			host.LastSeen = progress.Event{What: c.Seen, At: c.At}
 		}

@@ -69,6 +69,18 @@ func TestText(t *testing.T) {
 	}
 }
 
+// TestOf_Unnamed holds that nothing is claimed of a host that may be a client of an unknown address.
+func TestOf_Unnamed(t *testing.T) {
+	on := events.Event{Time: now.Add(-10 * time.Minute), Host: "m0", Source: events.Provision, Kind: events.BootInspect}
+	kernel := events.Event{Time: now.Add(-5 * time.Minute), Source: events.HTTP, Kind: "kernel"}
+	p := progress.Progress{Phase: progress.Deploy, At: now, Hosts: []progress.Host{{Name: "m0", Waits: "the ramdisk to call back"}}}
+	for want, all := range map[string][]events.Event{"it was switched on and nothing": {on}, "it was not seen": {on, kernel}} {
+		if got := Of(p, orders.Orders{}, nil, Seen{Events: all}, now).Hosts[0].Cause; !strings.HasPrefix(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // TestFaults holds what makes a machine not healthy, and that old news do not.
 func TestFaults(t *testing.T) {
 	p, o, reports, seen := example()

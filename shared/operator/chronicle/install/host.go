@@ -65,7 +65,7 @@ func (r Record) hosts(end time.Time) (all []host, others int) {
 				h.blocked = e.Time
 			}
 		}
-		all = append(all, h.traced(since, end))
+		all = append(all, h.traced(since, end, r.Events))
 	}
 	cards := slices.SortedFunc(maps.Keys(unknown),
 		func(a, b mac.MAC) int { return cmp.Compare(a.String(), b.String()) })
@@ -74,7 +74,7 @@ func (r Record) hosts(end time.Time) (all []host, others int) {
 			return all, len(cards) - i
 		}
 		h := host{name: card.String(), unknown: true, seen: events.Of(seen, "", card)}
-		all = append(all, h.traced(since, end))
+		all = append(all, h.traced(since, end, r.Events))
 	}
 	return all, 0
 }
@@ -82,9 +82,15 @@ func (r Record) hosts(end time.Time) (all []host, others int) {
 // gone is why no cause is known of what the journal alone has.
 const gone = "what was seen of it then is gone: the bootstrap machine has booted since"
 
-// traced follows the host to the end of the record. The events before since are gone.
-func (h host) traced(since, end time.Time) host {
+// traced follows the host to the end of the record, among the events of all. Those before since are
+// gone.
+func (h host) traced(since, end time.Time, all []events.Event) host {
 	h.trace, h.gaps, h.last = cause.Trace(h.seen), cause.Gaps(h.seen), cause.Of(h.seen, end)
+	h.last = h.last.Among(all)
+	for i, g := range h.gaps {
+		h.gaps[i].Cause = g.Among(slices.DeleteFunc(slices.Clone(all),
+			func(e events.Event) bool { return !e.Time.Before(g.Until) }))
+	}
 	for i, g := range h.gaps {
 		if g.At.Before(since) {
 			h.gaps[i].Why, h.gaps[i].Do = gone, ""

@@ -377,3 +377,22 @@ func TestPage_Cluster(t *testing.T) {
 		t.Errorf("%+v", none)
 	}
 }
+
+// TestHosts_Unnamed holds that nothing is claimed of a host which may be a client of an unknown address, for
+// its boots that led nowhere and for its last one.
+func TestHosts_Unnamed(t *testing.T) {
+	at := func(minute int, host string, source events.Source, kind string) events.Event {
+		return events.Event{Time: begin.Add(time.Duration(minute) * time.Minute), Host: host, Source: source, Kind: kind}
+	}
+	boots := []events.Event{at(0, "m0", events.Provision, events.BootInspect), at(10, "m0", events.Provision, events.BootInspect)}
+	for minute, want := range map[int][2]string{-1: {"it was switched on", "it was switched on"}, 5: {"it was not seen", "it was switched on"}, 12: {"it was switched on", "it was not seen"}} {
+		r := Record{Events: append([]events.Event{}, boots...)}
+		if minute >= 0 {
+			r.Events = append(r.Events, at(minute, "", events.HTTP, "kernel"))
+		}
+		hosts, _ := r.hosts(begin.Add(20 * time.Minute))
+		if len(hosts) != 1 || len(hosts[0].gaps) != 1 || !strings.HasPrefix(hosts[0].gaps[0].Why, want[0]) || !strings.HasPrefix(hosts[0].last.Why, want[1]) {
+			t.Errorf("a kernel in minute %d: %+v", minute, hosts)
+		}
+	}
+}
