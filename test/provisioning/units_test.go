@@ -123,6 +123,9 @@ func (s *site) answers(t *testing.T) {
 	}
 }
 
+// database is Ironic's, which has the accounts of the BMCs.
+const database = layout.Ironic + "/ironic.sqlite"
+
 // keepsSecrets looks for the BMCs' password and for what the Ignition documents write, as another
 // user of the machine could.
 func (s *site) keepsSecrets(t *testing.T) {
@@ -143,12 +146,15 @@ func (s *site) keepsSecrets(t *testing.T) {
 			t.Errorf("%s has a secret: %v\n%s", name, err, out)
 		}
 	}
-	// The same search finds them where they belong.
-	found := s.sh(`grep -rla ` + words + ` /etc /var/lib/onprem-infra`)
-	if want := "/etc/onprem-infra/provisioning/hosts.json"; !slices.Contains(strings.Fields(found), want) {
-		t.Errorf("secrets are in %q, and not in %s", found, want)
+	// The same search finds them where they belong, and nowhere else on the machine. The mode of its
+	// database is Ironic's choice, and its directory is for root alone. A file that SQLite has for an
+	// instant beside it may be gone before it is looked at.
+	const modes = `stat -c '%a %U:%G %n' `
+	found := s.sh(`grep -rlaZ ` + words + ` / --exclude-dir=proc --exclude-dir=sys --exclude='*.sqlite-journal' 2>/dev/null | xargs -0 -r ` + modes + `; ` + modes + layout.Ironic)
+	want := []string{"600 root:root " + layout.Hosts, "644 root:root " + database, "700 root:root " + layout.Ironic}
+	if got := strings.Split(found, "\n"); !slices.Equal(slices.Sorted(slices.Values(got)), want) {
+		t.Errorf("secrets are in %q, want %q", got, want)
 	}
-	t.Logf("secrets are in %s", strings.Join(strings.Fields(found), ", "))
 }
 
 // isConfined states what each unit is exposed to, and holds that no container has more than its
