@@ -1,7 +1,8 @@
 package routers
 
 // eos is the configuration of Arista's EOS, 4.22 or later. It has several paths of other numbers by
-// default, and one path alone without maximum-paths.
+// default, and one path alone without maximum-paths. It passes no community on, of whatever kind,
+// unless send-community is there.
 func eos(l leaf) string {
 	var out lines
 	if t := l.Timing; t.BFDIntervalMs > 0 {
@@ -27,8 +28,9 @@ func eos(l leaf) string {
 		out.add("   maximum-paths %d ecmp %d\n   bgp bestpath as-path multipath-relax", l.Paths,
 			l.Paths)
 	}
-	out.add("   neighbor %s peer group\n   neighbor %s remote-as %d\n   neighbor %s timers %d %d",
-		name, name, l.Hosts, name, l.Timing.KeepaliveS, l.Timing.HoldS)
+	out.add("   neighbor %s peer group\n   neighbor %s remote-as %d\n   neighbor %s timers %d %d\n"+
+		"   neighbor %s send-community", name, name, l.Hosts, name, l.Timing.KeepaliveS,
+		l.Timing.HoldS, name)
 	if l.Timing.BFDIntervalMs > 0 {
 		out.add("   neighbor %s bfd", name)
 	}
@@ -55,7 +57,7 @@ func eos(l leaf) string {
 }
 
 // nxos is the configuration of Cisco's NX-OS. It passes no path to a neighbour of a number that is
-// in it, unless disable-peer-as-check is there.
+// in it, unless disable-peer-as-check is there, and no community unless send-community is.
 func nxos(l leaf) string {
 	var out lines
 	out.add("feature bgp")
@@ -89,8 +91,9 @@ func nxos(l leaf) string {
 	}
 	for _, family := range l.families() {
 		if l.carries(family) {
-			out.add("    address-family %s unicast\n      disable-peer-as-check\n      route-map "+
-				"onprem-hosts-in in\n      route-map onprem-hosts-out out", family)
+			out.add("    address-family %s unicast\n      send-community\n      "+
+				"disable-peer-as-check\n      route-map onprem-hosts-in in\n      route-map "+
+				"onprem-hosts-out out", family)
 		}
 	}
 	return out.String()

@@ -48,6 +48,9 @@ func (p *Plan) needs(c spec.Cluster) (all []string) {
 	add("no router redirects by ICMP on the hosts' networks (Linux: send_redirects=0, EOS and " +
 		"NX-OS: no ip redirects, Junos: no-redirects): a machine of a rack that follows one " +
 		"sends to a single host from then on, also when that is gone")
+	add("every router passes large communities on, to hosts too (RFC 8092; EOS and NX-OS: " +
+		"send-community, without which they pass none): by them a host knows the paths of other " +
+		"hosts beside its own")
 	add("no router removes private numbers from paths towards its hosts; where it can, it sends " +
 		"hosts the paths of others (NX-OS: disable-peer-as-check, Junos: advertise-peer-as), so " +
 		"that a host that leaves sees when another one is used")
