@@ -59,9 +59,11 @@ func TestImage(t *testing.T) {
 	if digests[0] != digests[1] {
 		t.Errorf("two builds are two images:\n%s\n%s", digests[0], digests[1])
 	}
+	// Room for our own code: what this finds is a library that brings a cloud's client or a database.
+	const most = 84 << 20
 	var size int
-	if err := json.Unmarshal([]byte(strings.Fields(digests[0])[2]), &size); err != nil || size > 72<<20 {
-		t.Errorf("the image has %d bytes (%v)", size, err)
+	if err := json.Unmarshal([]byte(strings.Fields(digests[0])[2]), &size); err != nil || size > most {
+		t.Errorf("the image has %d bytes (%v), want %d at most", size, err, most)
 	}
 	t.Logf("the image has %.1f MB", float64(size)/1e6)
 	var labels map[string]string
