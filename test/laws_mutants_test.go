@@ -16,7 +16,7 @@ var counted = []string{"shared/spec/...", "shared/plan/...", "shared/bgp/...", "
 // TestLawsMutants holds that the mutation score counts every room of input, plan and BGP, also one
 // that was made since, and that what it names is there.
 func TestLawsMutants(t *testing.T) {
-	cmd := exec.Command(need.Command(t, "make"), "-s", "--eval", "pure: ; @echo $(PURE)", "pure")
+	cmd := exec.Command(need.Command(t, "make"), "-s", "--no-print-directory", "--eval", "pure: ; @echo $(PURE)", "pure")
 	cmd.Dir = ".."
 	out, err := cmd.Output()
 	if err != nil {

@@ -59,6 +59,7 @@ func (s *supervisor) round(ctx context.Context) error {
 	s.instances.NoteBonuses(now)
 	s.tasks.Note("read the candidate configuration", s.considerCandidate(ctx))
 	s.adverts.WarmPeers(now)
+	s.adverts.Know(s.reported())
 	if s.candidates.running != "" {
 		s.adverts.DropFar(now)
 	}

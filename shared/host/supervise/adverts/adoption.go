@@ -93,6 +93,15 @@ type adoption struct {
 	until    time.Time // when a MASTER has refused the advert
 }
 
+// due is when an adoption ends for an instance in a state: it is undone, or a MASTER has refused
+// the advert.
+func (d adoption) due(s supervised.State) time.Time {
+	if s != supervised.Backup && d.undoAt.Before(d.until) {
+		return d.until
+	}
+	return d.undoAt
+}
+
 // undoing limits reloads. Each has keepalived begin to wait anew: one a second would keep it from
 // taking over for as long as a router sends such adverts.
 type undoing struct {

@@ -171,6 +171,30 @@ func TestUndo_LateMaster(t *testing.T) {
 	}
 }
 
+// TestUndoAt holds that an adoption which is kept for a MASTER delays that of another instance by
+// nothing, and does not keep the loop awake.
+func TestUndoAt(t *testing.T) {
+	begin := time.Unix(1000, 0)
+	a := New(slog.New(slog.DiscardHandler), nil)
+	a.elections = map[string]election{
+		"api":     {id: 30, four: true, advert: 100 * time.Millisecond},
+		"ingress": {id: 31, four: true, advert: 100 * time.Millisecond}}
+	instances := map[string]supervised.Instance{
+		"api":     {State: supervised.Master, Priority: 100},
+		"ingress": {State: supervised.Backup, Priority: 100}}
+	forged := capture.Delivered{Advert: advert.Advert{From: netip.MustParseAddr("192.0.2.12"),
+		ID: 30, Priority: 100, Interval: 40950 * time.Millisecond}}
+	receive(a, forged, instances, begin)
+	if at := a.UndoAt(instances); !at.Equal(begin.Add(latest)) {
+		t.Errorf("that of a MASTER is undone after %s", at.Sub(begin))
+	}
+	forged.ID = 31
+	receive(a, forged, instances, begin.Add(time.Second))
+	if at := a.UndoAt(instances); !at.Equal(begin.Add(time.Second + adopting)) {
+		t.Errorf("that of the BACKUP is undone after %s", at.Sub(begin))
+	}
+}
+
 // TestUndoing holds that reloads become rarer, that more than one is reported, and that a minute
 // without any ends both.
 func TestUndoing(t *testing.T) {

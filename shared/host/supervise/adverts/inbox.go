@@ -4,17 +4,19 @@ import (
 	"sync"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/capture"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
 // inbox are the adverts with longer intervals that wait for the loop. Of a flood it keeps those
-// with the highest priorities, so that it needs little room, and no advert that keepalived accepts
-// is lost to others that it refuses.
+// with the highest priorities, and none that keepalived refuses, so that it needs little room, and
+// no advert that keepalived accepts is lost to others.
 type inbox struct {
 	wake chan struct{}
 
-	mu        sync.Mutex
-	elections map[string]election
-	waiting   map[place]capture.Delivered
+	mu         sync.Mutex
+	elections  map[string]election
+	priorities map[string]int // of the instances, as far as keepalived has reported them
+	waiting    map[place]capture.Delivered
 }
 
 // place is of one advert. Those whose interval no profile has are undone in another way.
@@ -24,7 +26,8 @@ type place struct {
 }
 
 func newInbox() *inbox {
-	return &inbox{wake: make(chan struct{}, 1), waiting: map[place]capture.Delivered{}}
+	return &inbox{wake: make(chan struct{}, 1), priorities: map[string]int{},
+		waiting: map[place]capture.Delivered{}}
 }
 
 // follow takes the elections whose adverts are kept from now on.
@@ -35,13 +38,23 @@ func (b *inbox) follow(elections map[string]election) {
 	clear(b.waiting)
 }
 
+// know takes the priorities of the instances, below which keepalived refuses adverts.
+func (b *inbox) know(instances map[string]supervised.Instance) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	clear(b.priorities)
+	for name, i := range instances {
+		b.priorities[name] = i.Priority
+	}
+}
+
 // put reports whether an advert has been kept.
 func (b *inbox) put(d capture.Delivered) (kept bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for name, e := range b.elections {
 		at := place{name, d.Interval > slowest}
-		if e.adopts(d, 0) && d.Priority > b.waiting[at].Priority {
+		if e.adopts(d, b.priorities[name]) && d.Priority > b.waiting[at].Priority {
 			b.waiting[at], kept = d, true
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/advert"
 	"github.com/onprem-infra/onprem-infra/shared/host/capture"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
@@ -49,6 +50,16 @@ func TestInbox(t *testing.T) {
 	if !b.put(from(30, 1, 40*time.Second)) || len(b.take()) != 1 {
 		t.Error("the next one is not kept")
 	}
+	b.know(map[string]supervised.Instance{"one": {Priority: 100}})
+	for range 3 { // the loop is as fast as the flood
+		if b.put(from(30, 99, 40*time.Second)) || len(b.take()) != 0 {
+			t.Error("one that keepalived refuses is kept")
+		}
+	}
+	if !b.put(from(30, 100, 40*time.Second)) || len(b.take()) != 1 {
+		t.Error("one of the same priority is not kept")
+	}
+	b.know(nil)
 	b.put(from(30, 1, 40*time.Second))
 	if b.follow(nil); len(b.take()) != 0 {
 		t.Error("what another configuration received is kept")

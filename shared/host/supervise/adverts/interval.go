@@ -13,6 +13,10 @@ import (
 // Slower wakes the loop when adverts with longer intervals than the host's own wait.
 func (a *Adverts) Slower() <-chan struct{} { return a.slower.wake }
 
+// Know takes what keepalived reports of the instances: of adverts that it refuses none is received,
+// whatever flood of them comes. It is nil while keepalived reports nothing.
+func (a *Adverts) Know(instances map[string]supervised.Instance) { a.slower.know(instances) }
+
 // Receive takes the adverts with longer intervals that wait. The instances are as keepalived
 // reports them: nil while it reports nothing, and then begins with its own interval.
 func (a *Adverts) Receive(instances map[string]supervised.Instance, now time.Time) {
@@ -29,9 +33,10 @@ func (a *Adverts) UndoAt(instances map[string]supervised.Instance) (next time.Ti
 	if instances == nil {
 		return time.Time{}
 	}
-	for _, d := range a.adoptions {
-		if next.IsZero() || d.undoAt.Before(next) {
-			next = d.undoAt
+	for name, d := range a.adoptions {
+		at := d.due(instances[name].State)
+		if next.IsZero() || at.Before(next) {
+			next = at
 		}
 	}
 	if !next.IsZero() && next.Before(a.undoing.after) {
@@ -49,12 +54,12 @@ func (a *Adverts) Undo(now time.Time,
 	}
 	var cause adoption
 	for name, d := range a.adoptions {
-		isBackup := instances[name].State == supervised.Backup
-		if now.Before(d.undoAt) || !isBackup && now.Before(d.until) {
+		state := instances[name].State
+		if now.Before(d.due(state)) {
 			continue
 		}
 		delete(a.adoptions, name)
-		if !isBackup {
+		if state != supervised.Backup {
 			continue // a holder sends by its own interval
 		}
 		cause = d
