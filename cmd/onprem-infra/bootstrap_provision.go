@@ -188,6 +188,11 @@ func (h *provisionHost) Run(ctx context.Context) (blocking, warnings []string) {
 	if err == nil {
 		ready.Targets, err = targets.Planned(h.plan.Provisioning.Hosts, secrets)
 	}
+	for i := range ready.Targets {
+		// Which disk is meant is decided by what the ramdisk finds, for each host by itself: a BMC
+		// may list the members of an array.
+		ready.Targets[i].Want.Ours = false
+	}
 	if err != nil {
 		return []string{err.Error()}, nil
 	}

@@ -39,6 +39,13 @@ func Addresses(p plan.Plan, phase provision.Phase) (plain, tls []netip.AddrPort)
 	return with(at, p.Ports[port.ProvisioningHTTP]), with(secure, p.Ports[port.VirtualMedia])
 }
 
+// isOwn reports whether a client is the machine itself, which asks at an address from that address.
+func isOwn(p plan.Plan, phase provision.Phase, client netip.Addr) bool {
+	_, tls := Addresses(p, phase) // those of plain HTTP are among them
+	return client.IsLoopback() || client == p.Provisioning.IP && phase == provision.Cluster ||
+		slices.ContainsFunc(tls, func(a netip.AddrPort) bool { return a.Addr() == client })
+}
+
 func with(addresses []netip.Addr, number uint16) (all []netip.AddrPort) {
 	for _, a := range addresses {
 		all = append(all, netip.AddrPortFrom(a, number))

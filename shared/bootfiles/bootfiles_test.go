@@ -423,6 +423,10 @@ func TestRoom_Requests(t *testing.T) {
 		r.Ended(a)
 		a.At, a.Client, a.File = a.At.Add(time.Second), netip.MustParseAddr("203.0.113.10"), "pxelinux.cfg/02-00-00-00-00-02"
 		r.Ended(a)
+		a.Client, a.File, a.Bytes = r.Plan.Provisioning.Own(), "images/agent.initramfs", 0 // Ironic's, on this machine
+		r.Ended(a)
+		a.Method = "HEAD"
+		r.Ended(a)
 		after(time.Second)
 		if len(m.happened) != 3 || m.happened[2].Host != "worker-0" || m.happened[0].Host != "master-0" || m.happened[0].MAC == (mac.MAC{}) || m.happened[0].Source != events.HTTP || m.happened[0].Kind != "kernel" ||
 			!strings.Contains(m.happened[0].Detail, `"images/agent.kernel" 200, 5000 bytes in 1s`) || m.happened[1].Host != "" || m.happened[1].Kind != "image" {

@@ -237,6 +237,10 @@ func (r *Room) record() error {
 	all, missed := r.sum.Take(r.Now())
 	happened := r.unwritten
 	for _, a := range all {
+		if isOwn(r.Plan, r.Phase, a.Client) { // Ironic, which asks for what hosts are to boot
+			r.Log.Info("request", "host", "this machine", "kind", a.Kind(), "what", a.String())
+			continue
+		}
 		name, card := r.clients.Host(a)
 		happened = append(happened, events.Event{Time: a.At, Host: name, MAC: card,
 			Source: events.HTTP, Kind: string(a.Kind()), Detail: a.String()})

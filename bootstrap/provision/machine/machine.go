@@ -74,12 +74,16 @@ type Watched struct {
 	Deploys bool
 	// Before is when it saw last that this step was still to come; zero for never.
 	Before time.Time
+	// fresh is whether it saw the deployment from its beginning, and no step of it yet: Ironic has
+	// none while it prepares the host.
+	fresh bool
 }
 
 // Next is what was seen after one more round.
 func (w Watched) Next(n *node.Node, begun bool, now time.Time) Watched {
 	w.Deploys = n != nil && begun && n.State.InMotion() && !n.Step.Written()
-	if w.Deploys && n.Step.Before() {
+	w.fresh = n != nil && (!n.State.InMotion() || w.fresh && n.Step.Index < 0)
+	if w.Deploys && (n.Step.Before() || w.fresh) {
 		w.Before = now
 	}
 	return w

@@ -562,3 +562,36 @@ func TestDecide_Shows(t *testing.T) {
 		t.Errorf("attempt %d of %d, want 3", s.Show.Attempts, s.Show.Tries)
 	}
 }
+
+// TestWatched holds what a program knows of a deployment that it has watched: when the step that writes
+// was last still to come. Ironic names no step while it prepares the host, nor after an end.
+func TestWatched(t *testing.T) {
+	step := func(i int) node.Step {
+		return node.Step{Index: i, Names: []string{"deploy", node.WriteStep, "boot_instance"}}
+	}
+	type round struct {
+		n      *node.Node // nil while Ironic does not answer
+		before int        // the round after which Before is
+	}
+	of := func(s node.State, i int) *node.Node { return &node.Node{State: s, Step: step(i)} }
+	for name, rounds := range map[string][]round{
+		"it fails while it is prepared": {{of(node.Available, -1), 0}, {of(node.Deploying, -1), 2}, {of(node.Deploying, -1), 3}, {of(node.DeployFailed, -1), 3}},
+		"it comes to the writing":       {{of(node.Available, -1), 0}, {of(node.Deploying, -1), 2}, {of(node.DeployWait, 0), 3}, {of(node.DeployWait, 1), 3}, {of(node.DeployWait, 1), 3}},
+		"the program starts during it":  {{of(node.Deploying, -1), 0}, {of(node.Deploying, -1), 0}, {of(node.DeployWait, 0), 3}},
+		"Ironic was away":               {{of(node.Available, -1), 0}, {of(node.Deploying, -1), 2}, {nil, 2}, {of(node.Deploying, -1), 2}},
+		"steps were seen before":        {{of(node.Available, -1), 0}, {of(node.DeployWait, 1), 0}, {of(node.Deploying, -1), 0}},
+	} {
+		var w Watched
+		begin := time.Unix(0, 0)
+		for i, r := range rounds {
+			w = w.Next(r.n, true, begin.Add(time.Duration(i+1)*time.Second))
+			want := time.Time{}
+			if r.before > 0 {
+				want = begin.Add(time.Duration(r.before) * time.Second)
+			}
+			if !w.Before.Equal(want) {
+				t.Errorf("%s, round %d: before %v, want %v", name, i+1, w.Before, want)
+			}
+		}
+	}
+}

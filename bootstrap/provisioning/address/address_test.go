@@ -130,8 +130,20 @@ func TestRoom_TakenByANode(t *testing.T) {
 		d := drive(t, p)
 		d.card("ens4").Enabled, d.others = true, tt.others
 		d.round()
-		if d.round(); !strings.Contains(d.report.Why, tt.want) {
+		if d.round(); d.report.On || !strings.Contains(d.report.Why, tt.want) {
 			t.Errorf("%s, %s, %v: %q", tt.sharing, tt.phase, tt.others, d.report.Why)
+		}
+		// It comes while the machine has the address, as behind a cable that was pulled.
+		d = drive(t, p)
+		for range 5 {
+			d.round()
+		}
+		d.card("ens4").Carrier = false
+		d.round()
+		d.card("ens4").Carrier, d.others = true, tt.others
+		d.round()
+		if d.round(); !d.report.On || !strings.Contains(d.report.Why, tt.want) {
+			t.Errorf("held, %s, %s, %v: %q", tt.sharing, tt.phase, tt.others, d.report.Why)
 		}
 	}
 }

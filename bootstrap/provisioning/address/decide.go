@@ -233,8 +233,8 @@ func (r *Room) maintain(s Snapshot, to target, want Claim) Desired {
 		d = d.to(Ask, want, to.Name)
 	}
 	if others {
-		return d.reports(true, "%s is taken, and this machine holds it too: %s for it on %s: "+
-			"switch that host off", r.own, answers(s.Probe.MACs), to.Name)
+		return d.reports(true, "%s is taken, and this machine holds it too: %s for it on %s: %s",
+			r.own, answers(s.Probe.MACs), to.Name, r.remedy(s.Probe.MACs))
 	}
 	for _, a := range to.link.Addresses {
 		if a.Prefix == to.prefix && a.Tentative {

@@ -131,19 +131,24 @@ func Network(
 const Leases = layout.Leases + "/dnsmasq.leases"
 
 // nameHosts makes the names of hosts single labels. One that cannot be, or that another host would
-// have too, is left out: the host is known by its card.
+// have too, is left out: the host is known by its card. A host that boots from its disk has a name
+// already, and takes none from a host that is installed.
 func nameHosts(all []provisioning.Reservation) {
-	seen := map[string]int{}
+	type label struct {
+		text  string
+		local bool
+	}
+	seen := map[label]int{}
 	for i, r := range all {
-		label, _, _ := strings.Cut(strings.ToLower(r.Name), ".")
-		if !provisioning.IsName(label) {
-			label = ""
+		text, _, _ := strings.Cut(strings.ToLower(r.Name), ".")
+		if !provisioning.IsName(text) {
+			text = ""
 		}
-		all[i].Name = label
-		seen[label]++
+		all[i].Name = text
+		seen[label{text, r.Local}]++
 	}
 	for i, r := range all {
-		if seen[r.Name] > 1 {
+		if seen[label{r.Name, r.Local}] > 1 || r.Local && seen[label{r.Name, false}] > 0 {
 			all[i].Name = ""
 		}
 	}

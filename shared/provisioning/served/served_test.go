@@ -170,3 +170,17 @@ func TestPresent(t *testing.T) {
 		}
 	}
 }
+
+// TestNetwork_LabelsOfPhases holds that a host which is installed keeps its name beside one that has the same
+// label, and boots from its disk.
+func TestNetwork_LabelsOfPhases(t *testing.T) {
+	p := planned(one, func(p *provision.Plan) { p.Hosts[0].Name, p.Hosts[2].Name = "node1.cp.example", "node1.wk.example" })
+	var names []string
+	n, _ := Network(p, provision.Cluster, place)
+	for _, r := range n.Reservations {
+		names = append(names, r.Name)
+	}
+	if want := []string{"", "master-1", "node1"}; !slices.Equal(names, want) || n.Validate() != nil {
+		t.Errorf("names %q, want %q: %v", names, want, n.Validate())
+	}
+}
