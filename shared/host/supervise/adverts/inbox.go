@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/capture"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
@@ -26,7 +27,7 @@ type place struct {
 }
 
 func newInbox() *inbox {
-	return &inbox{wake: make(chan struct{}, 1), priorities: map[string]int{},
+	return &inbox{wake: loop.NewWake(), priorities: map[string]int{},
 		waiting: map[place]capture.Delivered{}}
 }
 
@@ -59,10 +60,7 @@ func (b *inbox) put(d capture.Delivered) (kept bool) {
 		}
 	}
 	if kept {
-		select {
-		case b.wake <- struct{}{}:
-		default: // the loop will wake up
-		}
+		loop.Wake(b.wake)
 	}
 	return kept
 }
