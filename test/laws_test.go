@@ -341,7 +341,7 @@ var laws = []law{
 	{room: "shared/host/output", own: []string{"shared/asset", "shared/host/file"}, why: "the one place that writes what a verb has made"},
 	{room: "shared/host/capture", own: append([]string{"shared/host/socket"}, leaves...), foreign: []string{"golang.org/x/sys"}, why: "sockets that receive VRRP and nothing else"},
 	{room: "shared/host/lldp", own: []string{"shared/host/socket", "shared/lldp"}, foreign: []string{"golang.org/x/sys"}, why: "a socket that receives announcements, and sends none"},
-	{room: "shared/host/dhcp", own: []string{"shared/host/dhcp/wire", "shared/host/socket", "shared/offer"}, foreign: []string{"golang.org/x/net/bpf", "golang.org/x/sys"}, why: "sockets that ask and receive servers of a link; what an answer means for a cluster is another's matter"},
+	{room: "shared/host/dhcp", own: []string{"shared/host/dhcp/wire", "shared/host/socket", "shared/loop", "shared/offer"}, foreign: []string{"golang.org/x/net/bpf", "golang.org/x/sys"}, why: "sockets that ask and receive servers of a link; what an answer means for a cluster is another's matter"},
 	{room: "shared/host/dhcp/wire", own: []string{"shared/host/socket", "shared/offer"}, foreign: []string{"github.com/insomniacslk/dhcp/", "github.com/mdlayher/ndp"}, why: "the only door to DHCP's and neighbour discovery's packets; it sends none"},
 	{room: "shared/host/events", own: []string{"shared/provisioning/events"}, why: "the one writer and reader of files of events"},
 	{room: "shared/host/tail", own: []string{"shared/host/file"}, why: "lines of a file, whatever they mean"},

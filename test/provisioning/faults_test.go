@@ -292,9 +292,10 @@ func (s *site) serveForeign(server *exec.Cmd) (end func()) {
 	return end
 }
 
-// named holds that the part DHCP names the other DHCP server soon after its first packet.
+// named holds that the part DHCP names the other DHCP server soon after its answers to a host.
 func (s *site) named() {
 	s.t.Helper()
+	s.leases(unknownMAC)
 	s.await(2*time.Second, func() error {
 		log := s.sh("journalctl --no-pager -b -u onprem-dnsmasq")
 		if !strings.Contains(log, "another server configures hosts of this network") || !strings.Contains(log, foreignIP) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os/exec"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
+	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
 // sh runs a script in the machine that must work, and returns what it prints.
@@ -117,16 +119,36 @@ func (s *site) offered(mac string, within time.Duration) (answered bool) {
 	s.t.Helper()
 	m, err := net.ParseMAC(mac)
 	s.must(err)
-	s.wire.IP(s.t, fmt.Sprintf(`link add client type veth peer name asks address %s
-		link set client master %s up
-		link set asks up`, mac, link))
-	defer s.wire.IP(s.t, "link del client")
+	defer s.enter(mac)()
 	s.must(s.wire.In(func() error {
 		servers, _, err := dhcp.Probe{MAC: m, Archs: []wire.Arch{wire.BIOS}, Within: within}.Ask(s.t.Context(), "asks")
 		answered = len(servers) > 0
 		return err
 	}))
 	return answered
+}
+
+// enter connects a link that asks with a MAC, until leave.
+func (s *site) enter(mac string) (leave func()) {
+	s.t.Helper()
+	s.wire.IP(s.t, fmt.Sprintf(`link add client type veth peer name asks address %s
+		link set client master %s up
+		link set asks up`, mac, link))
+	return func() { s.wire.IP(s.t, "link del client") }
+}
+
+// leases has a host with a MAC take a lease, by busybox's DHCP client, which sets no address.
+func (s *site) leases(mac string) {
+	s.t.Helper()
+	defer s.enter(mac)()
+	s.must(s.wire.In(func() error {
+		out, err := exec.CommandContext(s.t.Context(), need.Command(s.t, "busybox"), "udhcpc",
+			"-f", "-q", "-n", "-i", "asks", "-t", "5", "-T", "1", "-s", "/bin/true").CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("udhcpc: %w: %s", err, out)
+		}
+		return nil
+	}))
 }
 
 // join has the cluster's API list a host as a node. The API may have started just now.

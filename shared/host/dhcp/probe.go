@@ -2,12 +2,11 @@ package dhcp
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
 	"net/netip"
-	"os"
+	"syscall"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/dhcp/wire"
@@ -68,9 +67,13 @@ func (p Probe) ask(ctx context.Context, link string, add func(offer.Server)) err
 	}
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		return err
+	}
 	sender := make(chan error, 1)
 	go func() {
-		err := repeat(ctx, socket, on, requests)
+		err := repeat(ctx, raw, on, requests)
 		if err != nil {
 			cancel()
 		}
@@ -80,10 +83,7 @@ func (p Probe) ask(ctx context.Context, link string, add func(offer.Server)) err
 		if s, ok := wire.Read(r); ok {
 			add(s)
 		} else if answer, ok := wire.Reply(c, r); ok {
-			raw, err := socket.SyscallConn()
-			if err == nil {
-				_ = send(raw, on, answer) // the server asks again
-			}
+			_ = send(raw, on, answer) // the server asks again
 		}
 	})
 	cancel()
@@ -92,19 +92,13 @@ func (p Probe) ask(ctx context.Context, link string, add func(offer.Server)) err
 
 // repeat sends all requests, and again until ctx ends.
 func repeat(
-	ctx context.Context, to *os.File, on *net.Interface, requests []wire.Packet,
+	ctx context.Context, to syscall.RawConn, on *net.Interface, requests []wire.Packet,
 ) error {
-	raw, err := to.SyscallConn()
-	if err != nil {
-		return err
-	}
 	tick := time.NewTicker(again)
 	defer tick.Stop()
 	for {
-		for _, r := range requests {
-			if err := send(raw, on, r); err != nil {
-				return err
-			}
+		if err := sendAll(to, on, requests); err != nil {
+			return err
 		}
 		select {
 		case <-ctx.Done():
@@ -114,15 +108,18 @@ func repeat(
 	}
 }
 
+func sendAll(to syscall.RawConn, on *net.Interface, requests []wire.Packet) error {
+	for _, r := range requests {
+		if err := send(to, on, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // client is a new host with each probe, so that no server offers what another host has.
 func (p Probe) client(on *net.Interface) wire.Client {
-	c := wire.Client{MAC: p.MAC, Link: on.HardwareAddr, Source: wire.LinkLocal(on.HardwareAddr)}
-	rand.Read(c.UUID[:])
-	if len(c.MAC) != 6 {
-		c.MAC = make(net.HardwareAddr, 6)
-		rand.Read(c.MAC)
-		c.MAC[0] = c.MAC[0]&^1 | 2 // not a group's, and given locally
-	}
+	c := wire.NewClient(p.MAC, on.HardwareAddr)
 	// The kernel answers for an address that the link has, as soon as it may use it.
 	if own, err := on.Addrs(); err == nil {
 		for _, a := range own {

@@ -29,10 +29,10 @@ const (
 	burst    = 100 * time.Millisecond
 )
 
-// only passes what wire.Read and wire.Reply read, from IP's header on: UDP from the ports 67, 4011
-// and 547, and neighbour discovery's messages 134 and 135.
+// only passes what package wire reads, from IP's header on: UDP from the ports 67 and 4011, to 67,
+// and from or to 547, and neighbour discovery's messages 134 and 135.
 func only() ([]unix.SockFilter, error) {
-	const no, yes = 18, 17 // the instructions that end it
+	const no, yes = 22, 21 // the instructions that end it
 	jump := func(at int, value uint32, to, other int) bpf.Instruction {
 		skip := func(line int) uint8 { return uint8(line - at - 1) }
 		return bpf.JumpIf{
@@ -41,23 +41,27 @@ func only() ([]unix.SockFilter, error) {
 	raw, err := bpf.Assemble([]bpf.Instruction{
 		bpf.LoadExtension{Num: bpf.ExtProto},
 		jump(1, wire.TypeIPv4, 3, 2),
-		jump(2, wire.TypeIPv6, 9, no),
+		jump(2, wire.TypeIPv6, 11, no),
 		bpf.LoadAbsolute{Off: 9, Size: 1}, // 3: IPv4's protocol
 		jump(4, unix.IPPROTO_UDP, 5, no),
 		bpf.LoadMemShift{Off: 0}, // the length of its header
 		bpf.LoadIndirect{Off: 0, Size: 2},
 		jump(7, 67, yes, 8),
-		jump(8, 4011, yes, no),
-		bpf.LoadAbsolute{Off: 6, Size: 1}, // 9: IPv6's protocol
-		jump(10, unix.IPPROTO_UDP, 11, 13),
+		jump(8, 4011, yes, 9),
+		bpf.LoadIndirect{Off: 2, Size: 2},
+		jump(10, 67, yes, no),
+		bpf.LoadAbsolute{Off: 6, Size: 1}, // 11: IPv6's protocol
+		jump(12, unix.IPPROTO_UDP, 13, 17),
 		bpf.LoadAbsolute{Off: 40, Size: 2},
-		jump(12, 547, yes, no),
-		jump(13, unix.IPPROTO_ICMPV6, 14, no), // 13
+		jump(14, 547, yes, 15),
+		bpf.LoadAbsolute{Off: 42, Size: 2},
+		jump(16, 547, yes, no),
+		jump(17, unix.IPPROTO_ICMPV6, 18, no), // 17
 		bpf.LoadAbsolute{Off: 40, Size: 1},
-		jump(15, 134, yes, 16),
-		jump(16, 135, yes, no),
-		bpf.RetConstant{Val: maxPacket}, // 17
-		bpf.RetConstant{Val: 0},         // 18
+		jump(19, 134, yes, 20),
+		jump(20, 135, yes, no),
+		bpf.RetConstant{Val: maxPacket}, // 21
+		bpf.RetConstant{Val: 0},         // 22
 	})
 	if err != nil {
 		return nil, fmt.Errorf("assemble the filter: %w", err)

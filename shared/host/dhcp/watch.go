@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/dhcp/wire"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/offer"
 )
 
@@ -17,7 +19,12 @@ const (
 	maxReported = 64
 )
 
-// Watcher reports the servers of a link that are not expected. It sends nothing.
+// Watcher reports the servers of a link that are not expected.
+//
+// A switch does not forward what a server sends to one host alone, as Kea does, and every DHCPv6
+// server (RFC 8415 18.3.9). But hosts ask all: when one does, the watcher asks too, with a Probe's
+// requests, and a server that answers both is known as soon as the host has its answer. Watchers do
+// not follow each other.
 type Watcher struct {
 	Link string
 	// Expected is asked for each packet: an address that moves has another MAC afterwards. Without
@@ -32,8 +39,7 @@ type Watcher struct {
 }
 
 // Watch watches until ctx ends. It survives that the link goes away, and finds one of the same name
-// when it comes back. A switch does not forward what a server sends to one host alone: seen are
-// answers to all hosts of the link, and those to this host.
+// when it comes back.
 func (w Watcher) Watch(ctx context.Context) {
 	seen := reported{}
 	var before *string
@@ -62,31 +68,67 @@ func (w Watcher) listen(ctx context.Context, seen reported, began func()) error 
 	if err != nil {
 		return err
 	}
-	c := wire.Client{Source: wire.LinkLocal(on.HardwareAddr)}
+	c := Probe{}.client(on)
+	requests, err := Probe{}.requests(c)
+	if err != nil {
+		return err
+	}
 	socket, err := open(on, wire.Groups(c)...)
 	if err != nil {
 		return err
 	}
 	defer socket.Close()
-	if raw, err := socket.SyscallConn(); err != nil {
+	raw, err := socket.SyscallConn()
+	if err != nil {
 		return err
-	} else if err := pending(raw); err != nil {
+	}
+	if err := pending(raw); err != nil {
 		return err // of a link that is down
 	}
 	began()
+	asked := make(chan struct{}, 1)
+	ctx, cancel := context.WithCancel(ctx)
+	var asks sync.WaitGroup
+	defer asks.Wait()
+	defer cancel()
+	asks.Go(func() { follow(ctx, asked, func() { _ = sendAll(raw, on, requests) }) })
 	err = receive(ctx, socket, func(r wire.Received) {
-		s, ok := wire.Read(r)
-		if !ok || s.MAC == on.HardwareAddr.String() || w.Expected != nil && w.Expected().Has(s) {
-			return
-		}
-		if seen.due(s, w.Repeat) {
-			w.Report(s)
+		if s, ok := wire.Read(r); ok {
+			if s.MAC != on.HardwareAddr.String() && !w.expects(s) && seen.due(s, w.Repeat) {
+				w.Report(s)
+			}
+		} else if answer, ok := wire.Reply(c, r); ok {
+			_ = send(raw, on, answer) // the server asks again
+		} else if wire.Asks(r) {
+			loop.Wake(asked)
 		}
 	})
 	if err == nil && ctx.Err() == nil {
 		return errors.New("the link ended it")
 	}
 	return err
+}
+
+func (w Watcher) expects(s offer.Server) bool {
+	return w.Expected != nil && w.Expected().Has(s)
+}
+
+// follow asks when a host has asked, and no sooner than the time of a probe's rounds after the last
+// time.
+func follow(ctx context.Context, asked <-chan struct{}, ask func()) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-asked:
+			ask()
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(again):
+		}
+	}
 }
 
 // identity is by what a server is reported once, whichever of its packets was received.

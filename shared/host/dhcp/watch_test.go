@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/host/dhcp/wire"
 	cards "github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/offer"
 	"github.com/onprem-infra/onprem-infra/test/lab"
@@ -71,11 +72,34 @@ func (w watched) next(t *testing.T) offer.Server {
 	}
 }
 
-// boot asks for a lease as a host of the network does.
+// boot asks for a lease as a host of the network does: once, and for an answer to itself alone, as
+// firmware may.
 func (n network) boot(t *testing.T) {
 	t.Helper()
-	n.own, n.client = n.client, n.own
-	n.ask(t, Probe{Within: 200 * time.Millisecond})
+	err := n.client.Do(func() error {
+		on, err := ethernet("eth0")
+		if err != nil {
+			return err
+		}
+		c := wire.Client{MAC: on.HardwareAddr, Link: on.HardwareAddr, UUID: [16]byte{1}, Source: wire.LinkLocal(on.HardwareAddr)}
+		requests, err := Probe{Archs: []wire.Arch{wire.UEFI}}.requests(c)
+		if err != nil {
+			return err
+		}
+		socket, err := open(on)
+		if err != nil {
+			return err
+		}
+		defer socket.Close()
+		raw, err := socket.SyscallConn()
+		if err != nil {
+			return err
+		}
+		return sendAll(raw, on, requests)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestWatch holds that a server which is not expected is reported, by each kind once within the
@@ -96,7 +120,7 @@ func TestWatch(t *testing.T) {
 	got := map[offer.Kind]bool{}
 	for begin := time.Now(); len(got) < 3 && time.Since(begin) < 30*time.Second; {
 		n.boot(t)
-		n.ask(t, Probe{Within: 200 * time.Millisecond}) // IPv6's answers go to one host alone
+		time.Sleep(200 * time.Millisecond)
 		for len(w.servers) > 0 {
 			s := w.next(t)
 			if s.MAC != second || got[s.Kind] {
@@ -118,13 +142,64 @@ func TestWatch_Repeats(t *testing.T) {
 	w.began(t, true)
 	dnsmasq(t, n.first, pool4, "--no-ping")
 	begin, times := time.Now(), 0
-	for ; times < 3 && time.Since(begin) < 20*time.Second; n.boot(t) {
+	for times < 3 && time.Since(begin) < 20*time.Second {
+		n.boot(t)
+		time.Sleep(200 * time.Millisecond)
 		for ; len(w.servers) > 0; times++ {
 			w.next(t)
 		}
 	}
 	if most := int(time.Since(begin)/(300*time.Millisecond)) + 1; times < 3 || times > most {
 		t.Errorf("reported %d times in %v", times, time.Since(begin))
+	}
+}
+
+// TestWatch_Unicast holds that a server whose answers go to the host alone that asked is reported
+// within 2 s of its first packet.
+func TestWatch_Unicast(t *testing.T) {
+	t.Parallel()
+	n := newNetwork(t)
+	w := watch(t, n.own, Watcher{Link: "eth0", Repeat: time.Minute})
+	w.began(t, true)
+	n.boot(t) // of which the watcher rests from asking
+	kea(t, n.first)
+	n.boot(t)
+	asked := time.Now()
+	if s := w.next(t); s.MAC != mac(t, n.first) || s.Kind != offer.DHCP || time.Since(asked) > 2*time.Second {
+		t.Errorf("reported %+v after %v", s, time.Since(asked))
+	}
+}
+
+// TestWatch_Pair holds that of two watchers none asks because the other one does.
+func TestWatch_Pair(t *testing.T) {
+	t.Parallel()
+	n := newNetwork(t)
+	for _, h := range []*lab.Host{n.own, n.first} {
+		watch(t, h, Watcher{Link: "eth0", Repeat: time.Minute}).began(t, true)
+	}
+	asked := 0
+	err := n.second.Do(func() error {
+		on, err := ethernet("eth0")
+		if err != nil {
+			return err
+		}
+		socket, err := open(on, wire.Groups(wire.Client{Source: wire.LinkLocal(on.HardwareAddr)})...)
+		if err != nil {
+			return err
+		}
+		defer socket.Close()
+		n.boot(t)
+		ctx, cancel := context.WithTimeout(t.Context(), 4*again)
+		defer cancel()
+		return receive(ctx, socket, func(r wire.Received) {
+			if r.Bytes[0]>>4 == 4 {
+				asked++
+			}
+		})
+	})
+	// the host's DISCOVER to the port 67, and three of each watcher: at once, and after its SOLICIT
+	if err != nil || asked < 1+2*3 || asked > 1+2*2*3 {
+		t.Errorf("%d requests by DHCP, %v, want the host's, and each watcher's twice at most", asked, err)
 	}
 }
 

@@ -95,14 +95,20 @@ func parse6(b []byte) (parsed, bool) {
 	return parsed{netip.AddrFrom16([16]byte(b[8:])), b[6], b[7], b[headIPv6:size]}, true
 }
 
-// body is what a UDP datagram carries, and its sender's port.
-func (p parsed) body() (from uint16, body []byte, ok bool) {
+// datagram is what UDP carries, and between which ports.
+type datagram struct {
+	from, to uint16
+	body     []byte
+}
+
+func (p parsed) datagram() (d datagram, ok bool) {
 	if p.protocol != protocolUDP || len(p.payload) < headUDP {
-		return 0, nil, false
+		return datagram{}, false
 	}
 	size := int(binary.BigEndian.Uint16(p.payload[4:]))
 	if size < headUDP || size > len(p.payload) {
-		return 0, nil, false
+		return datagram{}, false
 	}
-	return binary.BigEndian.Uint16(p.payload), p.payload[headUDP:size], true
+	return datagram{binary.BigEndian.Uint16(p.payload), binary.BigEndian.Uint16(p.payload[2:]),
+		p.payload[headUDP:size]}, true
 }

@@ -3,6 +3,7 @@
 package wire
 
 import (
+	"bytes"
 	"net"
 	"net/netip"
 	"time"
@@ -43,16 +44,47 @@ func Read(r Received) (offer.Server, bool) {
 	return s, ok
 }
 
+// Asks reports whether a packet is of a host that wants to be configured by DHCP or DHCPv6. A
+// client of NewClient is no such host.
+func Asks(r Received) bool {
+	if len(r.Bytes) == 0 || len(r.MAC) != 6 {
+		return false
+	}
+	parse, server := parse4, uint16(portServer4)
+	if r.Bytes[0]>>4 != 4 {
+		parse, server = parse6, portServer6
+	}
+	p, ok := parse(r.Bytes)
+	if !ok {
+		return false
+	}
+	d, ok := p.datagram()
+	if !ok || d.to != server {
+		return false
+	}
+	if server == portServer6 {
+		m, err := dhcpv6.MessageFromBytes(d.body)
+		if err != nil {
+			return false
+		}
+		id, ok := m.Options.ClientID().(*dhcpv6.DUIDUUID)
+		return !ok || !bytes.HasPrefix(id.UUID[:], asker[:])
+	}
+	m, err := dhcpv4.FromBytes(d.body)
+	return err == nil && m.OpCode == dhcpv4.OpcodeBootRequest && !bytes.Contains(
+		m.GetOneOption(dhcpv4.OptionClientMachineIdentifier), asker[:])
+}
+
 func read4(packet []byte) (offer.Server, bool) {
 	p, ok := parse4(packet)
 	if !ok {
 		return offer.Server{}, false
 	}
-	from, body, ok := p.body()
-	if !ok || from != portServer4 && from != portProxy {
+	d, ok := p.datagram()
+	if !ok || d.from != portServer4 && d.from != portProxy {
 		return offer.Server{}, false
 	}
-	m, err := dhcpv4.FromBytes(body)
+	m, err := dhcpv4.FromBytes(d.body)
 	if err != nil || m.OpCode != dhcpv4.OpcodeBootReply {
 		return offer.Server{}, false
 	}
@@ -77,7 +109,7 @@ func read4(packet []byte) (offer.Server, bool) {
 		s.Offered.NextServer, _ = netip.ParseAddr(name) // often a name, which is not resolved
 	}
 	// a NAK has no address either, and neither has an ACK for a host that only asks for options
-	if from == portProxy ||
+	if d.from == portProxy ||
 		m.MessageType() == dhcpv4.MessageTypeOffer && !s.Offered.Address.IsValid() {
 		s.Kind = offer.ProxyDHCP
 	}
@@ -92,11 +124,11 @@ func read6(packet []byte) (offer.Server, bool) {
 	if p.protocol == protocolICMPv6 {
 		return readRouter(p)
 	}
-	from, body, ok := p.body()
-	if !ok || from != portServer6 {
+	d, ok := p.datagram()
+	if !ok || d.from != portServer6 {
 		return offer.Server{}, false
 	}
-	m, err := dhcpv6.MessageFromBytes(body)
+	m, err := dhcpv6.MessageFromBytes(d.body)
 	if err != nil {
 		return offer.Server{}, false
 	}

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"crypto/rand"
 	"encoding/binary"
 	"fmt"
 	"net"
@@ -50,6 +51,23 @@ type Client struct {
 	// Source is the link-local address that IPv6 answers go to, and Link the MAC that has it.
 	Source netip.Addr
 	Link   net.HardwareAddr
+}
+
+// asker begins the UUID of a client that is none: a watcher which asks when a host asks must not
+// have another one ask.
+var asker = [8]byte{'o', 'n', 'p', 'r', 'e', 'm', '-', 'i'}
+
+// NewClient is a client of a MAC, which is a random one if it is empty, with which servers that
+// look at no list of hosts deal as with any other. A watcher does not follow its requests.
+func NewClient(mac, link net.HardwareAddr) Client {
+	c := Client{MAC: mac, Link: link, Source: LinkLocal(link)}
+	rand.Read(c.UUID[copy(c.UUID[:], asker[:]):])
+	if len(c.MAC) != 6 {
+		c.MAC = make(net.HardwareAddr, 6)
+		rand.Read(c.MAC)
+		c.MAC[0] = c.MAC[0]&^1 | 2 // not a group's, and given locally
+	}
+	return c
 }
 
 // Packet is an IP packet that is to be sent to a MAC.
@@ -121,15 +139,15 @@ func Solicit(c Client, a Arch) (Packet, error) {
 		return Packet{}, fmt.Errorf("make a SOLICIT: %w", err)
 	}
 	m.MessageType = dhcpv6.MessageTypeSolicit
-	to := netip.AddrFrom16([16]byte{0xff, 2, 13: 1, 15: 2}) // RFC 8415 7.1
-	return packet6(c.Source, to, groupMAC(to),
-		protocolUDP, datagram6(c.Source, to, m.ToBytes())), nil
+	return packet6(c.Source, allServers, groupMAC(allServers),
+		protocolUDP, datagram6(c.Source, allServers, m.ToBytes())), nil
 }
 
-// allRouters is ff02::2, allNodes ff02::1 (RFC 4291 2.7.1).
+// allRouters is ff02::2, allNodes ff02::1 (RFC 4291 2.7.1), allServers ff02::1:2 (RFC 8415 7.1).
 var (
 	allNodes   = netip.AddrFrom16([16]byte{0xff, 2, 15: 1})
 	allRouters = netip.AddrFrom16([16]byte{0xff, 2, 15: 2})
+	allServers = netip.AddrFrom16([16]byte{0xff, 2, 13: 1, 15: 2})
 )
 
 // RouterSolicitation asks routers for their advertisements.
@@ -191,11 +209,12 @@ func groupMAC(group netip.Addr) net.HardwareAddr {
 	return net.HardwareAddr{0x33, 0x33, a[12], a[13], a[14], a[15]}
 }
 
-// Groups are the MACs of the multicast groups that a client is a member of.
+// Groups are the MACs of the multicast groups of which packets are read: those that a client is a
+// member of, and the one to which hosts ask for DHCPv6.
 func Groups(c Client) []net.HardwareAddr {
-	solicited, err := ndp.SolicitedNodeMulticast(c.Source)
-	if err != nil {
-		return []net.HardwareAddr{groupMAC(allNodes)}
+	all := []net.HardwareAddr{groupMAC(allNodes), groupMAC(allServers)}
+	if solicited, err := ndp.SolicitedNodeMulticast(c.Source); err == nil {
+		all = append(all, groupMAC(solicited))
 	}
-	return []net.HardwareAddr{groupMAC(allNodes), groupMAC(solicited)}
+	return all
 }

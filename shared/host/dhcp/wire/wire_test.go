@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"errors"
 	"net"
 	"net/netip"
 	"slices"
@@ -177,8 +178,8 @@ func TestRequests(t *testing.T) {
 				t.Errorf("to port %d: %v, %v", port, ok, p)
 				continue
 			}
-			_, body, _ := p.body()
-			m, err := dhcpv4.FromBytes(body)
+			d, _ := p.datagram()
+			m, err := dhcpv4.FromBytes(d.body)
 			if err != nil || m.MessageType() != dhcpv4.MessageTypeDiscover || !m.IsBroadcast() ||
 				!slices.Equal(m.ClientHWAddr, client.MAC) || m.ClientArch()[0] != 0 && Arch(m.ClientArch()[0]) != a ||
 				len(m.GetOneOption(dhcpv4.OptionClientMachineIdentifier)) != 17 || len(m.GetOneOption(dhcpv4.OptionClientNetworkInterfaceIdentifier)) != 3 ||
@@ -199,6 +200,44 @@ func TestRequests(t *testing.T) {
 	}
 }
 
+// TestAsks holds that what hosts ask of all servers is told from what servers answer, what hosts ask
+// of routers, and what another watcher asks.
+func TestAsks(t *testing.T) {
+	requests := func(c Client) (all []Packet) {
+		discovers, err := Discovers(c, UEFI)
+		solicit, err6 := Solicit(c, UEFI)
+		if err := errors.Join(err, err6); err != nil {
+			t.Fatal(err)
+		}
+		return []Packet{discovers[0], solicit}
+	}
+	asks := func(packet []byte) bool { return Asks(Received{Bytes: packet, MAC: client.Link}) }
+	for i, p := range requests(client) {
+		if !asks(p.Bytes) {
+			t.Errorf("%d: a host that asks is not seen", i)
+		}
+		for size := range p.Bytes {
+			if asks(p.Bytes[:size]) {
+				t.Errorf("%d: a packet cut at %d bytes asks", i, size)
+			}
+		}
+	}
+	for i, p := range requests(NewClient(nil, client.Link)) {
+		if asks(p.Bytes) {
+			t.Errorf("%d: another watcher asks", i)
+		}
+	}
+	solicitation, err := RouterSolicitation(client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, packet := range [][]byte{solicitation.Bytes, answer4(t, 67), answer6(t, dhcpv6.MessageTypeAdvertise, "")} {
+		if asks(packet) {
+			t.Errorf("asks: %x", packet)
+		}
+	}
+}
+
 // FuzzRead holds that no packet makes it panic or keep more than it should.
 func FuzzRead(f *testing.F) {
 	f.Add(answer4(f, 67))
@@ -210,10 +249,18 @@ func FuzzRead(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(p.Bytes)
+	asked, err := Discovers(client, BIOS)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(asked[0].Bytes)
 	f.Fuzz(func(t *testing.T, packet []byte) {
 		r := Received{Bytes: packet, MAC: server}
 		Reply(client, r)
 		s, ok := Read(r)
+		if asks := Asks(r); asks && ok {
+			t.Errorf("a server that asks: %+v", s)
+		}
 		if ok && (s.Kind == "" || s.Message == "" || !s.Source.IsValid()) ||
 			len(s.Offered.BootFile) > 4*maxText+4 || len(s.DUID) > 4*maxText+4 {
 			t.Errorf("%+v", s)
