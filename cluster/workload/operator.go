@@ -85,7 +85,8 @@ func rules() []object.Rule {
 		return list
 	}
 	kinds := []string{"baremetalhosts", "bmceventsubscriptions", "dataimages", "firmwareschemas",
-		"hardwaredata", "hostfirmwarecomponents", "hostfirmwaresettings", "preprovisioningimages"}
+		"hardwaredata", "hostclaims", "hostfirmwarecomponents", "hostfirmwaresettings",
+		"preprovisioningimages"}
 	metal := func(resources []string, verbs ...string) object.Rule {
 		return object.Rule{APIGroups: []string{object.Metal3Group}, Resources: resources,
 			Verbs: verbs}

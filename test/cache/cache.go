@@ -76,6 +76,37 @@ func administrators(ctx context.Context, program string) (string, error) {
 // working directory must be in the project.
 func Metal3Judge(ctx context.Context) (string, error) { return thirdParty(ctx, "metal3", "judge", ".") }
 
+// baremetalOperator is the package of metal3's operator, and the module's name.
+const baremetalOperator = "github.com/metal3-io/baremetal-operator"
+
+// BaremetalOperator is the path of metal3's operator of the version in test/third_party/bmo, built at
+// the first call: some minutes, and the modules are downloaded. The working directory must be in the
+// project.
+func BaremetalOperator(ctx context.Context) (string, error) {
+	return thirdParty(ctx, "bmo", "baremetal-operator", baremetalOperator)
+}
+
+// Metal3Config is the directory of the objects that metal3's operator of that version brings: its types
+// in crds/bases/GROUP_PLURAL.yaml, its rights in rbac/role.yaml. Its module is downloaded at the first
+// call. The working directory must be in the project.
+func Metal3Config(ctx context.Context) (string, error) {
+	module, err := thirdPartyDir(ctx, "bmo")
+	if err != nil {
+		return "", err
+	}
+	if _, err := goTool(ctx, module, "mod", "download", baremetalOperator); err != nil {
+		return "", err
+	}
+	dir, err := goTool(ctx, module, "list", "-m", "-f", "{{.Dir}}", baremetalOperator)
+	return filepath.Join(dir, "config", "base"), err
+}
+
+// thirdPartyDir is the directory of the module test/third_party/MODULE.
+func thirdPartyDir(ctx context.Context, name string) (string, error) {
+	root, err := goTool(ctx, ".", "list", "-m", "-f", "{{.Dir}}", "github.com/onprem-infra/onprem-infra")
+	return filepath.Join(root, "test", "third_party", name), err
+}
+
 func kubernetes(ctx context.Context, program string) (string, error) {
 	return thirdParty(ctx, "kubernetes", program, "k8s.io/kubernetes/cmd/"+program)
 }
@@ -83,11 +114,10 @@ func kubernetes(ctx context.Context, program string) (string, error) {
 // thirdParty is a program of the module test/third_party/MODULE. Its version is the module's
 // source, which names all it is built from.
 func thirdParty(ctx context.Context, name, program, source string) (string, error) {
-	root, err := goTool(ctx, ".", "list", "-m", "-f", "{{.Dir}}", "github.com/onprem-infra/onprem-infra")
+	module, err := thirdPartyDir(ctx, name)
 	if err != nil {
 		return "", err
 	}
-	module := filepath.Join(root, "test", "third_party", name)
 	sum, err := digest(os.DirFS(module))
 	if err != nil {
 		return "", err
@@ -125,19 +155,16 @@ func versioned(ctx context.Context, module, source string) (string, error) {
 
 // digest covers the files of a module.
 func digest(module fs.FS) ([]byte, error) {
-	files, err := fs.Glob(module, "*")
-	if err != nil {
-		return nil, err
-	}
 	sum := sha256.New()
-	for _, name := range files {
-		text, err := fs.ReadFile(module, name)
-		if err != nil {
-			return nil, err
+	err := fs.WalkDir(module, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
 		}
+		text, err := fs.ReadFile(module, name)
 		fmt.Fprintf(sum, "%s %d\n%s", name, len(text), text)
-	}
-	return sum.Sum(nil), nil
+		return err
+	})
+	return sum.Sum(nil), err
 }
 
 // goTool runs the go command without cgo, so that what it builds runs in an empty image. GOFLAGS,

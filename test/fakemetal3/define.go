@@ -1,14 +1,21 @@
-// Package fakemetal3 is a FAKE of metal3's operator for bare metal (baremetal-operator), of which
-// Debian has no package: what that one does with the objects of a cluster's API, and with a real
-// Ironic.
+// Package fakemetal3 is for tests in which the operators of bare metal hosts are FAKE, as they play
+// many hosts in seconds: the types that the operators bring to an API, those of metal3 as its release
+// has them, and what metal3's operator notes in a host.
 package fakemetal3
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/onprem-infra/onprem-infra/test/cache"
 )
 
 // API makes one request to a cluster's API, as a client of kubeapi does.
@@ -21,44 +28,72 @@ type fields = map[string]any
 // Kind is a type of objects that another program brings to the API.
 type Kind struct {
 	Group, Version, Kind string
-	Short                []string // other names of it
-	Status               bool     // it has a status of its own, with rights of its own
-	Cluster              bool     // it is in no namespace
+	Cluster              bool // it is in no namespace
 }
 
-// BareMetalHost is metal3's. Kinds of OpenShift are written likewise.
-func BareMetalHost() Kind {
-	return Kind{Group: "metal3.io", Version: "v1alpha1", Kind: "BareMetalHost", Short: []string{"bmh", "bmhost"}}
+// Publish brings metal3's types to the API, as its operator's release has them: the API refuses what
+// their schemas do not know.
+func Publish(ctx context.Context, api API) error {
+	dir, err := cache.Metal3Config(ctx)
+	if err != nil {
+		return err
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "crds", "bases", "*.yaml"))
+	if err != nil || len(files) == 0 {
+		return fmt.Errorf("no types in %s: %w", dir, err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		var crd struct {
+			Spec struct {
+				Group    string
+				Names    struct{ Plural string }
+				Versions []struct{ Name string }
+			}
+		}
+		var whole fields
+		if err := errors.Join(yaml.Unmarshal(text, &crd), yaml.Unmarshal(text, &whole)); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		if err := serve(ctx, api, whole, fmt.Sprintf("/apis/%s/%s/%s", crd.Spec.Group, crd.Spec.Versions[0].Name, crd.Spec.Names.Plural)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// Define brings types to the API, and waits until it serves them. Their schemas accept everything:
-// cluster/metal3 holds what is in a host.
+// Define brings types to the API, and waits until it serves them. They are those of operators of
+// which no schema is at hand: theirs accept everything.
 func Define(ctx context.Context, api API, kinds ...Kind) error {
 	for _, k := range kinds {
 		plural := strings.ToLower(k.Kind) + "s"
 		version := fields{"name": k.Version, "served": true, "storage": true,
 			"schema": fields{"openAPIV3Schema": fields{"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}
-		if k.Status {
-			version["subresources"] = fields{"status": fields{}}
-		}
 		names := fields{"kind": k.Kind, "plural": plural, "singular": strings.ToLower(k.Kind)}
-		if len(k.Short) > 0 {
-			names["shortNames"] = k.Short
-		}
 		scope := "Namespaced"
 		if k.Cluster {
 			scope = "Cluster"
 		}
 		crd := fields{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": fields{"name": plural + "." + k.Group},
 			"spec": fields{"group": k.Group, "names": names, "scope": scope, "versions": []fields{version}}}
-		if err := api.Do(ctx, http.MethodPost, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd, nil); err != nil {
+		if err := serve(ctx, api, crd, fmt.Sprintf("/apis/%s/%s/%s", k.Group, k.Version, plural)); err != nil {
 			return err
 		}
-		path := fmt.Sprintf("/apis/%s/%s/%s", k.Group, k.Version, plural)
-		for deadline := time.Now().Add(30 * time.Second); api.Do(ctx, http.MethodGet, path, nil, nil) != nil; time.Sleep(50 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				return fmt.Errorf("the API does not serve %s", path)
-			}
+	}
+	return nil
+}
+
+// serve has the API serve a type, and waits until it serves a path of it.
+func serve(ctx context.Context, api API, crd fields, path string) error {
+	if err := api.Do(ctx, http.MethodPost, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd, nil); err != nil {
+		return err
+	}
+	for deadline := time.Now().Add(30 * time.Second); api.Do(ctx, http.MethodGet, path, nil, nil) != nil; time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			return fmt.Errorf("the API does not serve %s", path)
 		}
 	}
 	return nil
@@ -79,5 +114,5 @@ func Transition(from, to string, on bool, now time.Time) map[string]any {
 			times[begun] = fields{"start": at, "end": nil}
 		}
 	}
-	return fields{"poweredOn": on, "lastUpdated": at, "operationalStatus": "OK", "provisioning": fields{"state": to}, "operationHistory": times}
+	return fields{"poweredOn": on, "lastUpdated": at, "operationalStatus": "OK", "errorMessage": "", "provisioning": fields{"state": to, "ID": ""}, "operationHistory": times}
 }

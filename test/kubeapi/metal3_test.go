@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"os"
 	"path"
@@ -16,6 +17,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
@@ -31,6 +33,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/secret"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/test/cache"
 )
 
 // ironicCluster is a cluster of any Kubernetes in which Ironic and metal3's operator run, with the
@@ -224,6 +227,74 @@ func identityOnce(t *testing.T, c *Cluster, s *Server, p plan.Plan) {
 	}
 }
 
+// withheld are rights that the operator's release asks for and that ours does not give, each with why.
+// A type that is named as "*" stands for all.
+var withheld = map[string]string{
+	"namespaces get":        "for hosts that another namespace claims: the operator watches its own alone",
+	"secrets delete":        "of hosts that another namespace claims",
+	"ironics *":             "Ironic's Deployment is ours, and no object of Ironic's operator",
+	"hardware/finalizers *": "no such type",
+	"configmaps *":          "leaders are elected by leases",
+	"configmaps/status *":   "as before",
+	"leases delete":         "a leader gives its lease back by an update",
+}
+
+// TestOperatorRights holds that metal3's operator has each right that its release asks for: it ends if
+// it may not watch one of its types. Those that are withheld are asked for.
+func TestOperatorRights(t *testing.T) {
+	p, hosts := ironicCluster(t)
+	set, err := cluster.ManifestsWith(p, metal3.Given{Hosts: hosts, CA: "CA"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	has, reasons := map[string]bool{}, maps.Clone(withheld)
+	each := func(rules []rbacv1.PolicyRule, do func(resource, verb string)) {
+		for _, r := range rules {
+			for _, resource := range r.Resources {
+				for _, verb := range r.Verbs {
+					do(resource, verb)
+				}
+			}
+		}
+	}
+	for _, f := range set.Files() {
+		var role rbacv1.Role
+		if err := yaml.Unmarshal(f.Contents, &role); err != nil {
+			t.Fatal(err)
+		}
+		if role.Kind == "Role" && role.Name == workload.Operator {
+			each(role.Rules, func(resource, verb string) { has[resource+" "+verb] = true })
+		}
+	}
+	dir, err := cache.Metal3Config(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"role.yaml", "leader_election_role.yaml"} {
+		text, err := os.ReadFile(filepath.Join(dir, "rbac", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var asked rbacv1.ClusterRole
+		if err := yaml.Unmarshal(text, &asked); err != nil || len(asked.Rules) == 0 {
+			t.Fatalf("%s: %v", name, err)
+		}
+		each(asked.Rules, func(resource, verb string) {
+			right := resource + " " + verb
+			_, one := withheld[right]
+			_, all := withheld[resource+" *"]
+			delete(reasons, right)
+			delete(reasons, resource+" *")
+			if has[right] == (one || all) {
+				t.Errorf("%s: has %v, withheld %v", right, has[right], one || all)
+			}
+		})
+	}
+	for right := range reasons {
+		t.Errorf("%s is withheld, and not asked for", right)
+	}
+}
+
 // accounts holds what each service account may do, and some of what it may not.
 func accounts(t *testing.T, c *Cluster, s *Server) {
 	t.Helper()
@@ -232,7 +303,7 @@ func accounts(t *testing.T, c *Cluster, s *Server) {
 	for account, calls := range map[string]map[string]int{
 		workload.Ironic: {"GET " + ours + "/secrets": 403, "GET " + ours + "/secrets/" + workload.Identity: 200, "GET " + hosts: 403, "GET " + ours + "/configmaps": 403,
 			"DELETE " + ours + "/secrets/" + workload.Identity: 403, "POST " + ours + "/secrets": 403, "GET /api/v1/nodes": 403},
-		workload.Operator: {"GET " + ours + "/secrets": 200, "GET " + hosts: 200, "GET " + hosts + "/w0/status": 404, "GET " + theirs + "/secrets": 403, "GET /api/v1/secrets": 403,
+		workload.Operator: {"GET " + ours + "/secrets": 200, "GET " + hosts: 200, "GET " + hosts + "/w0/status": 200, "GET " + theirs + "/secrets": 403, "GET /api/v1/secrets": 403,
 			"DELETE " + ours + "/secrets/w0-bmc-secret": 403, "POST " + ours + "/secrets": 403, "POST " + ours + "/pods": 403, "GET /api/v1/nodes": 403,
 			"GET /apis/coordination.k8s.io/v1/namespaces/" + object.HostNamespace + "/leases": 200},
 	} {

@@ -32,15 +32,18 @@ import (
 
 type fields = map[string]any
 
-// kinds are the types that OpenShift's operators bring to the API. Their schemas accept everything:
-// cluster/metal3 holds what is in a host.
+// kinds are the types that OpenShift's operators bring to the API. Only that of hosts has the schema
+// of its operator: those of the others accept everything.
 func kinds(t *testing.T, s *Server) {
 	t.Helper()
 	openShift := func(kind string) fakemetal3.Kind {
 		return fakemetal3.Kind{Group: "machine.openshift.io", Version: "v1beta1", Kind: kind}
 	}
 	operator := fakemetal3.Kind{Group: "metal3.io", Version: "v1alpha1", Kind: "Provisioning", Cluster: true}
-	if err := fakemetal3.Define(t.Context(), s.Admin(), fakemetal3.BareMetalHost(), operator, openShift("Machine"), openShift("MachineSet")); err != nil {
+	if err := fakemetal3.Publish(t.Context(), s.Admin()); err != nil {
+		t.Fatal(err)
+	}
+	if err := fakemetal3.Define(t.Context(), s.Admin(), operator, openShift("Machine"), openShift("MachineSet")); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -118,7 +121,7 @@ func (o *operators) do(method, path string, body fields) {
 // state has a host go to a state, with the times that baremetal-operator notes.
 func (o *operators) state(h object3, state string, on bool) {
 	status := fakemetal3.Transition(h.Status.Provisioning.State, state, on, time.Now())
-	o.do(http.MethodPatch, o.at()+"/"+h.Metadata.Name, fields{"status": status})
+	o.do(http.MethodPatch, o.at()+"/"+h.Metadata.Name+"/status", fields{"status": status})
 }
 
 // run goes on until the test ends.

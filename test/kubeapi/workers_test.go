@@ -3,6 +3,7 @@ package kubeapi
 import (
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/netip"
@@ -80,17 +81,18 @@ func TestWorkers(t *testing.T) {
 	ago := func(minutes int) string {
 		return time.Now().Add(-time.Duration(minutes) * time.Minute).UTC().Format(time.RFC3339)
 	}
-	put := func(name string, status, spec fields) {
-		o.do(http.MethodPost, hostsOf, fields{"apiVersion": object.Metal3, "kind": "BareMetalHost", "metadata": fields{"name": name}, "spec": spec, "status": status})
+	put := func(name string, status, more fields) {
+		spec := fields{"online": true}
+		maps.Copy(spec, more)
+		o.do(http.MethodPost, hostsOf, fields{"apiVersion": object.Metal3, "kind": "BareMetalHost", "metadata": fields{"name": name}, "spec": spec})
+		o.do(http.MethodPatch, hostsOf+"/"+name+"/status", fields{"status": status})
 	}
 	history := func(what string, start int) fields {
 		return fields{"operationHistory": fields{what: fields{"start": ago(start), "end": nil}}}
 	}
 	with := func(status fields, state string, more fields) fields {
-		status["poweredOn"], status["provisioning"] = true, fields{"state": state}
-		for key, value := range more {
-			status[key] = value
-		}
+		maps.Copy(status, fields{"poweredOn": true, "operationalStatus": "OK", "errorMessage": "", "provisioning": fields{"state": state, "ID": ""}})
+		maps.Copy(status, more)
 		return status
 	}
 
@@ -103,7 +105,7 @@ func TestWorkers(t *testing.T) {
 	for _, one := range objects {
 		if h, ok := one.(object.BareMetalHost); ok {
 			o.do(http.MethodPost, hostsOf, fields{"apiVersion": h.APIVersion, "kind": h.Kind, "metadata": fields{"name": h.Metadata.Name, "annotations": h.Metadata.Annotations},
-				"spec": fields{"online": h.Spec.Online, "externallyProvisioned": h.Spec.ExternallyProvisioned, "bmc": fields{"address": h.Spec.BMC.Address}}})
+				"spec": fields{"online": h.Spec.Online, "externallyProvisioned": h.Spec.ExternallyProvisioned, "bmc": fields{"address": h.Spec.BMC.Address, "credentialsName": h.Spec.BMC.CredentialsName}}})
 		}
 	}
 	notices := "/api/v1/namespaces/" + ours + "/configmaps"
@@ -148,7 +150,7 @@ func TestWorkers(t *testing.T) {
 
 	// Hosts as metal3's states leave them.
 	put("x-inspecting", with(history("inspect", 4), "inspecting", nil), nil)
-	put("x-failed", with(history("inspect", 34), "inspecting", fields{"errorType": "inspection error", "errorMessage": "at https://admin:p4ss@192.0.2.9: timeout", "errorCount": 1, "operationalStatus": "error", "lastUpdated": ago(2)}), fields{"bmc": fields{"address": "redfish://admin:p4ss@192.0.2.9/1"}})
+	put("x-failed", with(history("inspect", 34), "inspecting", fields{"errorType": "inspection error", "errorMessage": "at https://admin:p4ss@192.0.2.9: timeout", "errorCount": 1, "operationalStatus": "error", "lastUpdated": ago(2)}), fields{"bmc": fields{"address": "redfish://admin:p4ss@192.0.2.9/1", "credentialsName": "x"}})
 	put("x-again", with(history("inspect", 34), "inspecting", fields{"errorCount": 1, "lastUpdated": ago(2)}), nil)
 	put("x-provisioning", with(history("provision", 12), "provisioning", nil), nil)
 	put("x-lost", with(fields{"operationHistory": fields{"provision": fields{"start": ago(60), "end": ago(40)}}}, "provisioned", nil), nil)

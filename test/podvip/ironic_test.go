@@ -40,7 +40,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/test/qemuhost"
 )
 
-const ironicPod = "metal3-ironic"
+// ironicPod is its name, and ironicAt the node that has the name of its Service: the first one.
+var ironicPod, ironicAt = workload.Ironic, "192.0.2.11"
 
 // withIronic takes Debian's Ironic for the image of Ironic: its root, over which the mount points of
 // containers are made, so that the kept one stays as it is.
@@ -102,9 +103,7 @@ func (s *site) realAPI(bmcCA string) *realAPI {
 		s.t.Fatal(err)
 	}
 	a := &realAPI{Cluster: c, host: host, server: server}
-	metal := fakemetal3.BareMetalHost()
-	metal.Status = true
-	if err := fakemetal3.Define(s.t.Context(), server.Admin(), metal); err != nil {
+	if err := fakemetal3.Publish(s.t.Context(), server.Admin()); err != nil {
 		s.t.Fatal(err)
 	}
 	described := slices.Clone(s.hosts)
@@ -144,35 +143,46 @@ func (s *site) realAPI(bmcCA string) *realAPI {
 	return a
 }
 
-// identity is what the Secret has.
-func (a *realAPI) identity(t *testing.T) map[string][]byte {
+// identity is what Ironic's Secret has.
+func (a *realAPI) identity(t *testing.T) map[string][]byte { return a.secret(t, workload.Identity) }
+
+func (a *realAPI) secret(t *testing.T, name string) map[string][]byte {
 	t.Helper()
 	var s corev1.Secret
-	if err := a.server.Admin().Do(t.Context(), http.MethodGet, "/api/v1/namespaces/"+object.HostNamespace+"/secrets/"+ironicPod, nil, &s); err != nil {
+	if err := a.server.Admin().Do(t.Context(), http.MethodGet, "/api/v1/namespaces/"+object.HostNamespace+"/secrets/"+name, nil, &s); err != nil {
 		t.Fatal(err)
 	}
 	return s.Data
 }
 
-// schedule puts the Deployment's pod onto a node as a static pod. What kubelet makes of an object of
-// the API is in a directory of the node: the ConfigMap, a token and the CA.
-func (a *realAPI) schedule(t *testing.T, n *node) {
+// schedule puts a Deployment's pod onto a node as a static pod. What kubelet makes of an object of the
+// API is in a directory of the node: a ConfigMap, a Secret, a token and the CA. The name of Ironic's
+// Service is the first node, where Ironic runs.
+func (a *realAPI) schedule(t *testing.T, n *node, d appsv1.Deployment) {
 	t.Helper()
-	template := a.deployment.Spec.Template
+	template := d.Spec.Template
 	pod := corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: *template.Spec.DeepCopy()}
-	pod.APIVersion, pod.Kind, pod.Name, pod.Namespace = "v1", "Pod", ironicPod, object.HostNamespace
-	var request authenticationv1.TokenRequest
-	if err := a.server.Admin().Do(t.Context(), http.MethodPost, "/api/v1/namespaces/"+object.HostNamespace+"/serviceaccounts/"+pod.Spec.ServiceAccountName+"/token", &request, &request); err != nil {
-		t.Fatal(err)
-	}
-	files := []asset.File{{Path: "/kubelet/account/token", Mode: 0o600, Contents: []byte(request.Status.Token)}, {Path: "/kubelet/account/ca.crt", Mode: 0o644, Contents: a.CA()}}
-	for name, text := range a.data {
-		files = append(files, asset.File{Path: "/kubelet/configuration/" + name, Mode: 0o644, Contents: []byte(text)})
-	}
+	pod.APIVersion, pod.Kind, pod.Name, pod.Namespace = "v1", "Pod", d.Name, object.HostNamespace
+	var files []asset.File
 	for i, v := range pod.Spec.Volumes {
-		if v.ConfigMap != nil || v.Projected != nil {
-			pod.Spec.Volumes[i].VolumeSource = corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/kubelet/" + v.Name}}
+		dir := "/kubelet/" + d.Name + "/" + v.Name
+		contents := map[string][]byte{}
+		switch {
+		case v.ConfigMap != nil:
+			for name, text := range a.data {
+				contents[name] = []byte(text)
+			}
+		case v.Secret != nil:
+			contents = a.secret(t, v.Secret.SecretName)
+		case v.Projected != nil:
+			contents["token"], contents["ca.crt"] = a.token(t, pod.Spec.ServiceAccountName), a.CA()
+		default:
+			continue
 		}
+		for name, content := range contents {
+			files = append(files, asset.File{Path: dir + "/" + name, Mode: 0o600, Contents: content})
+		}
+		pod.Spec.Volumes[i].VolumeSource = corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: dir}}
 	}
 	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
 		for i := range containers {
@@ -183,15 +193,27 @@ func (a *realAPI) schedule(t *testing.T, n *node) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files = append(files, asset.File{Path: "/etc/kubernetes/manifests/metal3-ironic.yaml", Mode: 0o600, Contents: text})
+	service := fmt.Sprintf("127.0.0.1 localhost\n::1 localhost\n%s %s.%s.svc\n", ironicAt, workload.Ironic, object.HostNamespace)
+	files = append(files, asset.File{Path: "/etc/hosts", Mode: 0o644, Contents: []byte(service)},
+		asset.File{Path: "/etc/kubernetes/manifests/" + d.Name + ".yaml", Mode: 0o600, Contents: text})
 	if err := n.Write(files...); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	if err := n.Start(ctx); err != nil {
-		t.Fatalf("%v\n%s", err, n.Log(ironicPod+"/prepare"))
+		t.Fatalf("%v\n%s", err, n.Log(d.Name+"/prepare"))
 	}
+}
+
+// token is one of a service account.
+func (a *realAPI) token(t *testing.T, account string) []byte {
+	t.Helper()
+	var request authenticationv1.TokenRequest
+	if err := a.server.Admin().Do(t.Context(), http.MethodPost, "/api/v1/namespaces/"+object.HostNamespace+"/serviceaccounts/"+account+"/token", &request, &request); err != nil {
+		t.Fatal(err)
+	}
+	return []byte(request.Status.Token)
 }
 
 // TestLongIronicInCluster runs the Deployment's pod with the real Ironic on one of three nodes, as its
@@ -222,7 +244,7 @@ func TestLongIronicInCluster(t *testing.T) {
 	if len(api.identity(t)) > 0 {
 		t.Fatal("the Secret has data before the pod has run")
 	}
-	api.schedule(t, n)
+	api.schedule(t, n, api.deployment)
 	own := api.identity(t)
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(own["tls.crt"]) {
@@ -282,7 +304,7 @@ func TestLongIronicInCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	n = s.nodes[1]
-	api.schedule(t, n)
+	api.schedule(t, n, api.deployment)
 	if again := api.identity(t); len(again) != 5 || string(again["password"]) != string(own["password"]) || string(again["tls.crt"]) != string(own["tls.crt"]) {
 		t.Error("the pod has another identity on another node")
 	}

@@ -41,6 +41,9 @@ const (
 // workerCard is the card of the n-th worker.
 func workerCard(n int) mac.MAC { return hostCard(nodes + n) }
 
+// accountFile is where the description says that the BMCs' account is.
+const accountFile = "account"
+
 // described are the hosts of the cluster as cluster.yaml has them. bmcs has the BMCs of workers that
 // exist, which start by BIOS; what is there for the others answers nothing.
 func described(bmcs map[string]string) (all []string) {
@@ -49,7 +52,7 @@ func described(bmcs map[string]string) (all []string) {
 		if bmcs[name] != "" {
 			bmc, more = bmcs[name], fmt.Sprintf(", bootMode: legacy, rootDisk: {serialNumber: disk-%s}", name)
 		}
-		all = append(all, fmt.Sprintf("{name: %s, role: %s, bootMAC: '%s', bmc: {address: '%s'}%s}", name, role, card, bmc, more))
+		all = append(all, fmt.Sprintf("{name: %s, role: %s, bootMAC: '%s', bmc: {address: '%s', credentials: {file: %s}}%s}", name, role, card, bmc, accountFile, more))
 	}
 	for n := range nodes {
 		host(fmt.Sprintf("m%d", n+1), "master", hostCard(n+1))
@@ -122,6 +125,9 @@ func openSiteOf(t *testing.T, o siteOptions) *site {
 	c, findings := spec.Parse("cluster.yaml", []byte(description), spec.Knobs{})
 	if findings.HasErrors() {
 		t.Fatal(findings)
+	}
+	if err := os.WriteFile(l.dir+"/cluster.yaml", []byte(description), 0o644); err != nil {
+		t.Fatal(err)
 	}
 	c.Images = maps.Clone(l.plan.Images)
 	c.Images[spec.IronicImage] = "ironic:1"

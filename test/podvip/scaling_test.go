@@ -1,36 +1,31 @@
 package podvip
 
 import (
-	"context"
 	"crypto/sha256"
-	"crypto/tls"
-	"crypto/x509"
+	"encoding/json"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/onprem-infra/onprem-infra/cluster/workload"
 	"github.com/onprem-infra/onprem-infra/shared/object"
 	fleet "github.com/onprem-infra/onprem-infra/shared/operator/workers"
 	"github.com/onprem-infra/onprem-infra/shared/operator/workers/objects"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/test/cache"
 	"github.com/onprem-infra/onprem-infra/test/fakebmc"
-	"github.com/onprem-infra/onprem-infra/test/fakemetal3"
 	"github.com/onprem-infra/onprem-infra/test/kubeapi"
 	"github.com/onprem-infra/onprem-infra/test/kubenode"
 	"github.com/onprem-infra/onprem-infra/test/lab"
 	"github.com/onprem-infra/onprem-infra/test/need"
 	"github.com/onprem-infra/onprem-infra/test/osimage"
+	"github.com/onprem-infra/onprem-infra/test/pods"
+	"github.com/onprem-infra/onprem-infra/test/qemuhost"
 	"github.com/onprem-infra/onprem-infra/test/ramdisk"
 )
 
@@ -38,7 +33,9 @@ const (
 	bmcsAt   = "192.0.2.100"
 	router   = "172.22.0.250" // of the provisioning network; what hosts and nodes fetch is there too
 	filePort = 8080
-	hostsOf  = "/apis/" + object.Metal3 + "/namespaces/" + object.HostNamespace + "/baremetalhosts"
+
+	operatorImage = "baremetal-operator:1"
+	hostsOf       = "/apis/" + object.Metal3 + "/namespaces/" + object.HostNamespace + "/baremetalhosts"
 )
 
 func bmcPort(n int) int { return 8000 + n }
@@ -76,7 +73,11 @@ func openScaling(t *testing.T) *scaling {
 	if err := kubenode.Programs(t.Context()); err != nil {
 		need.Missing(t, fmt.Sprintf("needs kubelet: %v", err))
 	}
-	served, images, bmcs := http.NewServeMux(), map[string]string{spec.BaremetalOperatorImage: "fake-operator:1"}, map[string]string{}
+	operator, err := cache.BaremetalOperator(t.Context())
+	if err != nil {
+		need.Missing(t, fmt.Sprintf("needs metal3's operator: %v", err))
+	}
+	served, images, bmcs := http.NewServeMux(), map[string]string{spec.BaremetalOperatorImage: operatorImage}, map[string]string{}
 	for key, path := range map[string]string{spec.IronicAgentKernel: files.Kernel, spec.IronicAgentInitramfs: files.Initramfs, spec.OSImage: c.image.Path} {
 		content, err := os.ReadFile(path)
 		if err != nil {
@@ -90,6 +91,10 @@ func openScaling(t *testing.T) *scaling {
 		bmcs[fmt.Sprintf("w%d", n)] = fmt.Sprintf("redfish://%s:%d/redfish/v1/Systems/1", bmcsAt, bmcPort(n))
 	}
 	c.site = openSiteOf(t, siteOptions{beside: router + "/24", provisioning: fmt.Sprintf(", dhcp: {gateway: %s}", router), bmcs: bmcs, images: images, real: true})
+	c.images[operatorImage] = filepath.Join(c.dir, "image-operator")
+	if err := pods.Image(c.images[operatorImage], map[string]string{"baremetal-operator": operator}); err != nil {
+		t.Fatal(err)
+	}
 	c.routes()
 	bundle := filepath.Join(c.dir, "node.tar")
 	served.HandleFunc("/node.tar", func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, bundle) })
@@ -106,7 +111,7 @@ func openScaling(t *testing.T) *scaling {
 	c.api = c.realAPI(string(made.PEM))
 	c.run(c.api.host, "ip", "route", "add", "172.22.0.0/24", "via", besideAt)
 	c.holders, c.at = c.site.holders(), c.nodes[0]
-	c.api.schedule(t, c.at)
+	c.api.schedule(t, c.at, c.api.deployment)
 	t.Cleanup(c.logs)
 	return c
 }
@@ -135,6 +140,8 @@ func (c *scaling) logs() {
 			log := c.at.Log(ironicPod + "/" + name)
 			c.t.Logf("%s says:\n%s", name, log[max(0, len(log)-30000):])
 		}
+		log := c.nodes[1].Log(workload.Operator + "/operator")
+		c.t.Logf("metal3's operator says:\n%s", log[max(0, len(log)-60000):])
 	}
 }
 
@@ -143,37 +150,10 @@ func (c *scaling) lap(format string, args ...any) {
 	c.t.Logf("%6.1f s  %s", time.Since(c.begun).Seconds(), fmt.Sprintf(format, args...))
 }
 
-// operate has the FAKE operator do what its Deployment says, with the rights of its account and no
-// more, until the test ends. It reaches Ironic as by its Service, of which nothing is here.
+// operate runs the pod of the operator's Deployment on another node than Ironic's.
 func (c *scaling) operate() {
 	c.t.Helper()
-	id, err := c.api.Sign(kubeapi.User{Name: "system:serviceaccount:" + object.HostNamespace + ":" + workload.Operator, Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + object.HostNamespace}})
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	client, err := c.api.Client(c.api.server, id)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	env := map[string]string{}
-	for _, v := range c.api.operator.Spec.Template.Spec.Containers[0].Env {
-		env[v.Name] = v.Value
-	}
-	own, roots := c.api.identity(c.t), x509.NewCertPool()
-	if !roots.AppendCertsFromPEM(own["tls.crt"]) {
-		c.t.Fatal("the Secret has no certificate")
-	}
-	endpoint := netip.AddrPortFrom(netip.MustParseAddr("192.0.2.11"), 6385)
-	ironic := &fakemetal3.Ironic{URL: env["IRONIC_ENDPOINT"], User: string(own["username"]), Password: string(own["password"]),
-		Client: &http.Client{Timeout: 75 * time.Second, Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots},
-			DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
-				return c.beside.Dial(ctx, network, endpoint.String())
-			}}}}
-	operator := fakemetal3.New(fakemetal3.Options{API: client, Ironic: ironic, Namespace: object.HostNamespace, Env: env, Log: slog.Default()})
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	c.t.Cleanup(func() { cancel(); <-ended })
-	go func() { defer close(ended); operator.Run(ctx) }()
+	c.api.schedule(c.t, c.nodes[1], c.api.operator)
 }
 
 // do makes a request to the API that must succeed, as its administrator.
@@ -184,8 +164,50 @@ func (c *scaling) do(method, path string, in, out any) {
 	}
 }
 
-// order asks for a host as a node: its object has the image and the document, and waits no longer.
-func (c *scaling) order(name string) {
+// administer writes what an administrator has beside the description that the cluster was rendered
+// from, and says what a controller would of Ironic's Deployment, of which the lab has started the pod.
+func (c *scaling) administer() {
+	c.t.Helper()
+	id, err := c.api.Sign(kubeapi.Admin())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	images, err := json.Marshal(c.plan.Images)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{
+		"images.json": images, "kubeconfig": c.api.Kubeconfig("https://"+realAPIAt+":6443", id),
+		accountFile: fmt.Appendf(nil, "username: %s\npassword: %s\n", qemuhost.User, qemuhost.Password)} {
+		if err := os.WriteFile(filepath.Join(c.dir, name), content, 0o600); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	type fields = map[string]any
+	c.do(http.MethodPatch, "/apis/apps/v1/namespaces/"+object.HostNamespace+"/deployments/"+workload.Ironic+"/status",
+		fields{"status": fields{"replicas": 1, "readyReplicas": 1}}, nil)
+}
+
+// hosts runs "onprem-infra hosts" with the administrator's files until the test ends. The channel gets
+// its error, with what it has printed.
+func (c *scaling) hosts(verb, name string, args ...string) <-chan error {
+	c.t.Helper()
+	cmd := c.beside.Command(c.t.Context(), c.dir+"/onprem-infra", append([]string{"hosts", verb, name, "--apply", "--kubeconfig", "kubeconfig", "-c", "cluster.yaml"}, args...)...)
+	cmd.Dir = c.dir
+	ended := make(chan error, 1)
+	go func() {
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			err = fmt.Errorf("hosts %s %s: %w", verb, name, err)
+		}
+		slog.Info("onprem-infra hosts", "verb", verb, "host", name, "printed", string(out))
+		ended <- err
+	}()
+	return ended
+}
+
+// order asks for a host as a node: the document by which it joins is there from now on alone.
+func (c *scaling) order(name string) <-chan error {
 	c.t.Helper()
 	id, err := c.api.Sign(kubeapi.Node(name))
 	if err != nil {
@@ -196,11 +218,25 @@ func (c *scaling) order(name string) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	type fields = map[string]any
-	c.do(http.MethodPost, "/api/v1/namespaces/"+object.HostNamespace+"/secrets", corev1.Secret{Data: map[string][]byte{"userData": document}, ObjectMeta: metav1.ObjectMeta{Name: object.UserDataOf(name)}}, nil)
-	c.do(http.MethodPatch, hostsOf+"/"+name, fields{"metadata": fields{"annotations": fields{object.Paused: nil}}, "spec": fields{
-		"image":    fields{"url": "http://" + provisioningVIP + ":6180/images/os.raw", "checksum": c.image.SHA256, "checksumType": "sha256", "format": "raw"},
-		"userData": fields{"name": object.UserDataOf(name), "namespace": object.HostNamespace}}}, nil)
+	if err := os.WriteFile(filepath.Join(c.dir, name+".ign"), document, 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+	return c.hosts("add", name, "--images", "images.json", "--user-data", name+".ign")
+}
+
+// ended holds that the program has done all steps.
+func (c *scaling) ended(programs ...<-chan error) {
+	c.t.Helper()
+	for _, p := range programs {
+		select {
+		case err := <-p:
+			if err != nil {
+				c.t.Error(err)
+			}
+		case <-time.After(time.Minute):
+			c.t.Error("the program does not end")
+		}
+	}
 }
 
 // world is what the API has of the hosts that are installed and of nodes, as the product reads it.

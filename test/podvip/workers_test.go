@@ -39,13 +39,13 @@ func (m *machine) agrees(step fleet.Step) error {
 	return err
 }
 
-// TestLongWorkers has a cluster get three workers from power-off to Nodes that are Ready, and lose one
-// again. Real are: keepalived, dnsmasq and the monitors in the product's pods on three control plane
-// nodes, Ironic in the pod of its Deployment, what that fetches and serves, the API server with the
-// product's objects, three bare machines in qemu with their firmware, the ramdisk with Ironic's agent,
-// the operating system with Ignition, containerd and kubelet. FAKE are metal3's operator, which does the
-// steps with the rights of the product's account, the BMCs, and the network plugin of the new nodes.
-// Nothing balances the API, and a kubelet has its certificate from the start.
+// TestLongWorkers has a cluster get three workers from power-off to Nodes that are Ready by "hosts add",
+// and lose one again by "hosts remove". Real are: keepalived, dnsmasq and the monitors in the product's
+// pods on three control plane nodes, Ironic and metal3's operator in the pods of their Deployments, what
+// Ironic fetches and serves, the API server with the product's objects, three bare machines in qemu with
+// their firmware, the ramdisk with Ironic's agent, the operating system with Ignition, containerd and
+// kubelet. FAKE are the BMCs, and the network plugin of the new nodes. Nothing balances the API, a name
+// in /etc/hosts is Ironic's Service, and a kubelet has its certificate from the start.
 func TestLongWorkers(t *testing.T) {
 	if os.Getenv("ONPREM_INFRA_LONG") == "" {
 		t.Skip("set ONPREM_INFRA_LONG=1, as make e2e does")
@@ -65,6 +65,7 @@ func TestLongWorkers(t *testing.T) {
 		return true
 	})
 	c.lap("Ironic's pod serves, all machines are off")
+	c.administer()
 	c.operate()
 	phases := c.install()
 	c.lap("three nodes are Ready")
@@ -91,16 +92,19 @@ func (c *scaling) install() phases {
 		seen[m.name] = map[fleet.Step]time.Time{}
 	}
 	c.look(seen)
+	var programs []<-chan error
 	for _, m := range c.machines {
-		c.order(m.name)
+		programs = append(programs, c.order(m.name))
 	}
 	c.until("all machines are nodes", 30*time.Minute, func() bool {
 		time.Sleep(time.Second)
 		c.look(seen)
 		return !slices.ContainsFunc(c.machines, func(m *machine) bool { return seen[m.name][fleet.Joined].IsZero() })
 	})
+	c.ended(programs...)
 	for name, steps := range seen {
-		for _, step := range []fleet.Step{fleet.Waiting, fleet.Registering, fleet.Inspecting, fleet.Preparing, fleet.Provisioning, fleet.Booting, fleet.Joined} {
+		// Nothing is to be prepared, and an available host is ordered at once: both may last no second.
+		for _, step := range []fleet.Step{fleet.Waiting, fleet.Registering, fleet.Inspecting, fleet.Provisioning, fleet.Booting, fleet.Joined} {
 			if steps[step].IsZero() {
 				c.t.Errorf("%s was never %q", name, step)
 			}
@@ -141,7 +145,7 @@ func (p phases) log(t *testing.T) {
 	for _, phase := range []struct {
 		name     string
 		from, to fleet.Step
-	}{{"off to inspected", fleet.Registering, fleet.Preparing}, {"inspected to written", fleet.Preparing, fleet.Booting},
+	}{{"off to inspected", fleet.Registering, fleet.Provisioning}, {"inspected to written", fleet.Provisioning, fleet.Booting},
 		{"written to Node Ready", fleet.Booting, fleet.Joined}, {"off to Node Ready", fleet.Registering, fleet.Joined}} {
 		var took []time.Duration
 		for _, steps := range p {
@@ -213,12 +217,10 @@ func (c *scaling) kept(m *machine) kept {
 	return kept{len(m.Starts()), n.Status.NodeInfo.BootID, string(n.UID), fmt.Sprint(marks)}
 }
 
-// scaleDown removes one machine in the order in which "hosts remove" does it: its Node gets no pods, its
-// disk is wiped and its power is off, and then its Node and its object go. The others are as they were,
-// and their kubelets at work.
+// scaleDown removes one machine by "hosts remove": it is off, with an erased disk, and neither a host nor
+// a node. The others are as they were, and their kubelets at work.
 func (c *scaling) scaleDown(gone *machine, stay []*machine) {
 	c.t.Helper()
-	type fields = map[string]any
 	former, err := gone.marks()
 	if err != nil || len(former) != inUse {
 		c.t.Fatalf("the disk of %s has %v: %v", gone.name, former, err)
@@ -227,11 +229,10 @@ func (c *scaling) scaleDown(gone *machine, stay []*machine) {
 	for _, m := range stay {
 		before[m.name] = c.kept(m)
 	}
-	begun, host, node := time.Now(), hostsOf+"/"+gone.name, "/api/v1/nodes/"+gone.name
-	c.do(http.MethodPatch, node, fields{"spec": fields{"unschedulable": true}}, nil)
-	c.do(http.MethodPatch, host, fields{"spec": fields{"image": nil, "userData": nil, "online": false}}, nil)
-	c.leave(gone, func(h fleet.Host) bool { return h.State == "available" && !h.On })
-	c.lap("%s is wiped and off after %.1f minutes", gone.name, time.Since(begun).Minutes())
+	begun, program := time.Now(), c.hosts("remove", gone.name)
+	c.leave(gone)
+	c.ended(program)
+	c.lap("%s has left after %.1f minutes", gone.name, time.Since(begun).Minutes())
 	if from := strings.Join(gone.booted(), " "); gone.IsOn() || from != "Pxe Hdd Pxe" {
 		c.t.Errorf("%s is on: %v, and started from %q", gone.name, gone.IsOn(), from)
 	}
@@ -239,10 +240,9 @@ func (c *scaling) scaleDown(gone *machine, stay []*machine) {
 	if err != nil || len(left) > 0 {
 		c.t.Errorf("the disk of %s has %v: %v", gone.name, left, err)
 	}
-	c.do(http.MethodDelete, node, nil, nil)
-	c.do(http.MethodDelete, host, nil, nil)
-	c.leave(gone, func(h fleet.Host) bool { return !h.Exists })
-	c.lap("%s has left after %.1f minutes", gone.name, time.Since(begun).Minutes())
+	if slices.ContainsFunc(c.world().Nodes, func(n fleet.Node) bool { return n.Name == gone.name }) {
+		c.t.Errorf("%s is a node still", gone.name)
+	}
 	ended := time.Now()
 	for _, m := range stay {
 		if now := c.kept(m); now != before[m.name] || !m.IsOn() {
@@ -259,9 +259,9 @@ func (c *scaling) scaleDown(gone *machine, stay []*machine) {
 	}
 }
 
-// leave waits until the host of a machine is as it is to be, and notes its steps, of which none may be
-// one that keeps it.
-func (c *scaling) leave(gone *machine, done func(fleet.Host) bool) {
+// leave waits until a machine is no host any more, and notes its steps, of which none may be one that
+// keeps it.
+func (c *scaling) leave(gone *machine) {
 	c.t.Helper()
 	last := ""
 	c.until(gone.name+" leaves", 15*time.Minute, func() bool {
@@ -278,6 +278,6 @@ func (c *scaling) leave(gone *machine, done func(fleet.Host) bool) {
 				c.t.Errorf("%s leaves, and is %q: %s", gone.name, one.Step, one.LastError)
 			}
 		}
-		return done(h)
+		return !h.Exists
 	})
 }

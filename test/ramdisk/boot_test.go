@@ -15,7 +15,8 @@ import (
 )
 
 // TestLongBoot boots the ramdisk without firmware and without an Ironic: it gets a lease from qemu's
-// own network, a file of an archive behind the initramfs is in its place, and the agent listens.
+// own network, a file of an archive behind the initramfs is in its place, and the agent listens. Its
+// power button ends it.
 func TestLongBoot(t *testing.T) {
 	if os.Getenv("ONPREM_INFRA_LONG") != "1" {
 		t.Skip("takes minutes")
@@ -67,5 +68,13 @@ func TestLongBoot(t *testing.T) {
 	}
 	if !strings.Contains(console, "Picked root device /dev/vd") {
 		t.Errorf("the agent has chosen no disk:\n%s", console)
+	}
+	if err := host.Power(fakebmc.Change{Graceful: true}); err != nil && host.IsOn() {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(time.Minute); host.IsOn(); time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("the power button does not end it; console:\n%s", host.Console())
+		}
 	}
 }

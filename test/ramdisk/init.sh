@@ -24,6 +24,13 @@ if [ -d /sys/firmware/efi ]; then
 	modprobe efivarfs
 	mount -t efivarfs efivarfs /sys/firmware/efi/efivars
 fi
+# A soft power off presses the button, of which no init system here takes notice. An event has 24
+# bytes. The shell has a poweroff of its own, which asks an init system.
+modprobe -a button evdev
+for device in /sys/class/input/event*; do
+	[ "$(cat "$device/device/name")" = "Power Button" ] || continue
+	(head -c 24 "/dev/input/${device##*/}" >/dev/null && /usr/sbin/poweroff) &
+done
 report devices
 
 # iPXE names the card that it has booted from; without it every card is asked.
@@ -47,4 +54,4 @@ report "configured by $(ls /etc/ironic-python-agent.d | tr '\n' ' ')"
 ) &
 ironic-python-agent --config-dir /etc/ironic-python-agent.d
 report "the agent ended with $?"
-poweroff
+/usr/sbin/poweroff

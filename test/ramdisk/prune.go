@@ -29,9 +29,9 @@ var unused = []string{
 
 // drivers are the kernel's modules that stay, with those that they need.
 var drivers = []string{
-	"ahci", "dm-mod", "e1000e", "efivarfs", "ext4", "isofs", "loop", "nls_ascii", "nls_cp437",
-	"nls_utf8", "nvme", "overlay", "raid1", "sd_mod", "sr_mod", "squashfs", "vfat", "virtio-rng",
-	"virtio_blk", "virtio_net", "virtio_pci", "virtio_scsi", "xfs",
+	"ahci", "button", "dm-mod", "e1000e", "efivarfs", "evdev", "ext4", "isofs", "loop", "nls_ascii",
+	"nls_cp437", "nls_utf8", "nvme", "overlay", "raid1", "sd_mod", "sr_mod", "squashfs", "vfat",
+	"virtio-rng", "virtio_blk", "virtio_net", "virtio_pci", "virtio_scsi", "xfs",
 }
 
 // loaded are libraries that programs load by name, without being linked to them.
