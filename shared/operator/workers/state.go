@@ -108,6 +108,9 @@ func (w World) state(h Host) state {
 	case !w.Bare() || s.step != Available:
 	case h.Image:
 		s.does = "about to be provisioned"
+	case w.Node(h) != nil: // add refuses such a host
+		s.does = fmt.Sprintf("available, and there is a node %s: 'onprem-infra hosts remove %s' "+
+			"goes on if it leaves", w.Node(h).Name, h.Name)
 	default:
 		s.does = "available: 'onprem-infra hosts add " + h.Name + "' makes a node of it"
 	}

@@ -251,15 +251,17 @@ func TestReport_AnyKubernetes(t *testing.T) {
 		of("a-named", "provisioned", func(h *Host) { h.Image, h.Node = true, "n7" }),
 		of("a-renamed", "provisioned", func(h *Host) { h.Image, h.Node = true, "gone" }),
 		of("b-free", "available", nil),
+		of("b-leaves", "available", nil),
 		of("c-ordered", "available", func(h *Host) { h.Image = true }),
 		of("d-failed", "provisioning", failed("provisioning error", "checksum", 1)),
 		of("e-stuck", "inspecting", func(h *Host) { h.Inspect = Operation{Start: ago(50)} }),
 		of("f-sick", "inspecting", failed("", "x", 1)),
 		of("m0", "", func(h *Host) { h.External, h.Paused, h.Handover = true, true, true }),
-	}, Nodes: []Node{{Name: "a-joined.example.com", Ready: true, Since: ago(5)}, {Name: "n7", Ready: true, Since: ago(5)}, {Name: "a-renamed", Ready: true}, {Name: "b-free", Ready: true}}}
+	}, Nodes: []Node{{Name: "a-joined.example.com", Ready: true, Since: ago(5)}, {Name: "n7", Ready: true, Since: ago(5)}, {Name: "a-renamed", Ready: true}, {Name: "b-leaves"}}}
 	r := Of(w, now)
 	text := r.Text(now) + strings.Join(r.Faults(), "\n")
-	for _, want := range []string{"(the Deployment metal3-ironic)", "3 of 8 hosts have joined", "b-free: available: 'onprem-infra hosts add b-free' makes a node of it", "c-ordered: about to be provisioned", "m0: waiting for the handover",
+	for _, want := range []string{"(the Deployment metal3-ironic)", "3 of 9 hosts have joined", "b-free: available: 'onprem-infra hosts add b-free' makes a node of it",
+		"b-leaves: available, and there is a node b-leaves: 'onprem-infra hosts remove b-leaves' goes on if it leaves", "c-ordered: about to be provisioned", "m0: waiting for the handover",
 		"the log of the pod metal3-ironic", "see the pods metal3-ironic and metal3-operator", "kubectl --namespace onprem-infra-metal3 get pods'", "--namespace onprem-infra-metal3 describe bmh f-sick"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
