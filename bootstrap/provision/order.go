@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/onprem-infra/onprem-infra/shared/mac"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
@@ -35,17 +36,29 @@ func (d *decision) order() {
 		}
 	}
 	if want.Wants(orders.DHCP) {
-		want.Hosts = d.served()
+		want.Hosts, want.Local = d.served(), d.installed()
 	}
 	former := d.memory.Orders
 	if former.Generation > 0 && slices.Equal(former.On, want.On) &&
-		slices.EqualFunc(former.Hosts, want.Hosts, func(a, b mac.MAC) bool { return a == b }) {
+		slices.Equal(former.Hosts, want.Hosts) && slices.Equal(former.Local, want.Local) {
 		d.Desired.Orders = former
 		return
 	}
 	want.Generation = max(former.Generation, d.Snapshot.Orders.Generation) + 1
 	d.record(ledger.Entry{Kind: ledger.Orders, Orders: &want, Cause: want.Why})
 	d.Desired.Orders = want
+}
+
+// installed are the hosts that have joined. One that somebody boots from the network would start
+// the ramdisk for which Ironic may still wait, and stay there.
+func (d *decision) installed() (all []mac.MAC) {
+	for _, h := range d.Plan.OfPhase(provision.Bootstrap) {
+		if !d.memory.Hosts[h.Name].Joined.IsZero() {
+			all = append(all, h.MAC)
+		}
+	}
+	slices.SortFunc(all, mac.MAC.Compare)
+	return all
 }
 
 var errAgain = errors.New("a part that has ended for good is ordered on again")

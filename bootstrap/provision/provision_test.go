@@ -46,9 +46,10 @@ func TestRun(t *testing.T) {
 	}
 	var phases []progress.Phase
 	var on []string // which parts are, from one order to the next
+	var local []int // how many hosts boot from their disks
 	for _, e := range r.entries() {
 		if e.Kind == ledger.Orders {
-			on = append(on, fmt.Sprint(e.Orders.On))
+			on, local = append(on, fmt.Sprint(e.Orders.On)), append(local, len(e.Orders.Local))
 		}
 		if e.Kind == ledger.Phase {
 			phases = append(phases, e.Phase)
@@ -61,8 +62,11 @@ func TestRun(t *testing.T) {
 		t.Errorf("phases %q, want %q", phases, want)
 	}
 	want := []string{"[address]", "[address http ironic]", "[address http ironic dhcp]", "[address http ironic]", "[address]", "[]"}
-	if !slices.Equal(on, want) {
-		t.Errorf("on are %q, want %q", on, want)
+	if got := slices.Compact(slices.Clone(on)); !slices.Equal(got, want) {
+		t.Errorf("on are %q, want %q", got, want)
+	}
+	if !slices.IsSorted(local[:len(local)-3]) || local[len(local)-4] != len(r.world.Machines) || !slices.Equal(local[len(local)-3:], []int{0, 0, 0}) {
+		t.Errorf("%v hosts boot from their disks, want one more with each that joins, and none without DHCP", local)
 	}
 	if took := r.world.Now.Sub(begin); took > 5*time.Minute {
 		t.Errorf("it took %v", took)

@@ -58,6 +58,7 @@ type rig struct {
 	orders    orders.Orders
 	reports   map[orders.Part]orders.Report
 	follows   map[orders.Part]time.Time // since when a part could follow its orders
+	ordered   int64                     // the generation of those
 	booted    time.Time
 	off       bool // the bootstrap machine has no power
 	passwords map[string]string
@@ -346,9 +347,11 @@ func (r *rig) node(m *fakeironic.Machine) *fakeironic.Node {
 
 // parts follow their orders two seconds late.
 func (r *rig) parts() {
+	changed := r.ordered != r.orders.Generation
+	r.ordered = r.orders.Generation
 	for _, p := range orders.Parts() {
 		report := r.reports[p]
-		if report.Generation != r.orders.Generation && r.follows[p].IsZero() {
+		if report.Generation != r.orders.Generation && (changed || r.follows[p].IsZero()) {
 			r.follows[p] = r.world.Now
 		}
 		if !r.follows[p].IsZero() && r.world.Now.Sub(r.follows[p]) >= 2*time.Second {

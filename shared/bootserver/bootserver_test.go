@@ -62,13 +62,15 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// TestDecide_Files holds that the set of hosts changes the list alone: dnsmasq starts again with
-// another configuration.
+// TestDecide_Files holds that the set of hosts, and which of them boot from their disks, change the
+// list alone: dnsmasq starts again with another configuration.
 func TestDecide_Files(t *testing.T) {
 	r, h := newRoom(t, plans.Managed)
 	conf, lists := map[string]bool{}, map[string]bool{}
-	for _, hosts := range [][]mac.MAC{{card(1)}, {card(2), card(1), card(2)}, {card(2), card(3)}} {
-		h.on(hosts...)
+	for _, o := range []orders.Orders{{Hosts: []mac.MAC{card(1)}}, {Hosts: []mac.MAC{card(2), card(1), card(2)}}, {Hosts: []mac.MAC{card(2), card(3)}},
+		{Hosts: []mac.MAC{card(1)}, Local: []mac.MAC{card(1), card(2)}}} {
+		h.on(o.Hosts...)
+		h.orders.Local = o.Local
 		s, _ := r.Observe(t.Context())
 		d, _ := r.Decide(s)
 		conf[string(d.Conf)] = true
@@ -78,7 +80,8 @@ func TestDecide_Files(t *testing.T) {
 			}
 		}
 	}
-	if len(conf) != 1 || !lists["52:54:00:00:00:01,172.22.0.11,host-1\n"] || !lists["52:54:00:00:00:02,172.22.0.12,host-2\n"] || len(lists) != 3 {
+	if len(conf) != 1 || !lists["52:54:00:00:00:01,172.22.0.11,host-1\n"] || !lists["52:54:00:00:00:02,172.22.0.12,host-2\n"] ||
+		!lists["52:54:00:00:00:01,set:local,172.22.0.11,host-1\n"] || len(lists) != 4 {
 		t.Errorf("%d configurations, lists %v", len(conf), lists)
 	}
 	for text := range conf {

@@ -109,7 +109,7 @@ func (r *Room) decide(s Snapshot) Desired {
 			strings.Join(s.Missing, " and "), layout.TFTP, layout.HTTP)
 		return d
 	}
-	if err := d.render(network); err != nil {
+	if err := d.render(network, s.Orders.Local); err != nil {
 		d.Why = "its configuration is not valid: " +
 			strings.ReplaceAll(err.Error(), "\n", "; ")
 		return d
@@ -140,8 +140,9 @@ func (r *Room) clients(answered []mac.MAC, pool bool) Clients {
 }
 
 // render makes the files. The configuration is that of all hosts of the phase, so that it stays as
-// it is while the set changes: dnsmasq would have to start again. The list has those of the set.
-func (d *Desired) render(network provisioning.Network) error {
+// it is while the set changes: dnsmasq would have to start again. The list has those of the set,
+// and which of them boot from their disks.
+func (d *Desired) render(network provisioning.Network, local []mac.MAC) error {
 	files, err := provisioning.Files(network, layout.DnsmasqConf)
 	if err != nil {
 		return err
@@ -149,6 +150,9 @@ func (d *Desired) render(network provisioning.Network) error {
 	set := network
 	set.Reservations = slices.DeleteFunc(slices.Clone(network.Reservations),
 		func(h provisioning.Reservation) bool { return !slices.Contains(d.Hosts, h.MAC) })
+	for i, h := range set.Reservations {
+		set.Reservations[i].Local = h.Local || slices.Contains(local, h.MAC)
+	}
 	for i, f := range files {
 		switch f.Path {
 		case layout.DnsmasqConf:

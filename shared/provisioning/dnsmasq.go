@@ -141,13 +141,9 @@ func pageOf(n Network) page {
 	return p
 }
 
-// NotLocal is a condition of what firmware and iPXE get, if some host boots from its disk.
-func (p page) NotLocal() string {
-	if slices.ContainsFunc(p.Reservations, func(r Reservation) bool { return r.Local }) {
-		return ",tag:!" + localTag
-	}
-	return ""
-}
+// NotLocal is a condition of what firmware and iPXE get. It is there without hosts that boot from
+// their disks too: the list of hosts may get one while dnsmasq runs.
+func (page) NotLocal() string { return ",tag:!" + localTag }
 
 // tag is dnsmasq's tag for the clients that get the same file in the same way.
 func tag(a arch.Number) string {

@@ -347,26 +347,37 @@ func TestBurst(t *testing.T) {
 	collect(dhcpv4.MessageTypeAck)
 }
 
-// TestReload holds that SIGHUP alone brings another set of hosts into force, in both directions.
+// TestReload holds that SIGHUP alone brings another set of hosts into force, in both directions, and
+// that a host of the set boots from its disk from now on.
 func TestReload(t *testing.T) {
 	t.Parallel()
 	l := lab.New(t)
 	s := serve(t, add(t, l, "server", "172.22.0.2/24"), network4("172.22.0.2", card(10)))
 	w := openWire(t, add(t, l, "client"))
 	w.one(t, request(t, w.one(t, discover(t, card(10)))))
-	s.network.Reservations = network4("172.22.0.2", card(20)).Reservations
-	s.files(t)
-	if err := syscall.Kill(s.pid, syscall.SIGHUP); err != nil {
-		t.Fatal(err)
+	reload := func(times int) {
+		t.Helper()
+		s.files(t)
+		if err := syscall.Kill(s.pid, syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+		wait(t, "dnsmasq to read the hosts again", func() bool {
+			return strings.Count(s.text(), "read "+s.network.Paths.Hosts) == times
+		})
 	}
-	wait(t, "dnsmasq to read the hosts again", func() bool {
-		return strings.Count(s.text(), "read "+s.network.Paths.Hosts) == 2
-	})
+	s.network.Reservations = network4("172.22.0.2", card(20)).Reservations
+	reload(2)
 	if got := kinds(w.ask(t, discover(t, card(20)))); got != "OFFER 172.22.0.20" {
 		t.Errorf("the new host got %q", got)
 	}
 	if got := kinds(w.ask(t, discover(t, card(10)))); got != "" {
 		t.Errorf("the former host got %q", got)
+	}
+	boots := func() string { return bootFile(w.one(t, discover(t, card(20), firmware(7, "PXEClient")...))) }
+	before := boots()
+	s.network.Reservations[0].Local = true
+	if reload(3); before == "" || boots() != "" {
+		t.Errorf("the host gets %q to boot, and from its disk %q", before, boots())
 	}
 }
 

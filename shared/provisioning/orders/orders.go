@@ -39,6 +39,9 @@ type Orders struct {
 	On         []Part `json:"on"`
 	// Hosts are whom DHCP answers while it is on. It answers no other host.
 	Hosts []mac.MAC `json:"hosts,omitempty"`
+	// Local are those of Hosts that run their own system: they keep their addresses, and get
+	// nothing to boot.
+	Local []mac.MAC `json:"local,omitempty"`
 	Why   string    `json:"why"`
 }
 

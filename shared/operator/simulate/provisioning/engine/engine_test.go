@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -295,6 +296,17 @@ func runBoth(t *testing.T, runs uint64) {
 			t.Errorf("after the handover %d runs end with a host that is named", named)
 		}
 		t.Logf("address %s, after the handover too: %v", sharing, time.Since(begin).Round(time.Second))
+	}
+}
+
+// TestStrayBoot holds that a host which has joined, and which somebody boots from the network, boots its
+// disk. Ironic still waits for its ramdisk in this run: the host would stay there.
+func TestStrayBoot(t *testing.T) {
+	c := simulated(t, "two")
+	r := Run(c, schedule.Random(29093, c))
+	text := r.Text()
+	if _, after, _ := strings.Cut(text, "s  master-1     stray-boot"); len(r.Broken) > 0 || !strings.Contains(after, "master-1     gives up the network") {
+		t.Errorf("the host does not boot its disk:\n%s", text)
 	}
 }
 

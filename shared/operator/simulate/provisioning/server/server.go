@@ -51,6 +51,7 @@ func (p *Program) Round() error {
 	if err != nil {
 		return err
 	}
+	p.Server.Local = s.Orders.Local
 	return p.room.Apply(ctx, p.decide(s))
 }
 

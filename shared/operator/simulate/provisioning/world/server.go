@@ -22,6 +22,7 @@ type Server struct {
 	Running   bool
 	Addressed bool      // its host has the address
 	Kept      []mac.MAC // whose requests the filter lets through
+	Local     []mac.MAC // which boot from their disks
 	Until     time.Duration
 	Renews    bool          // its program opens the fence again and again
 	Program   bool          // its program runs
@@ -72,7 +73,7 @@ func (w *World) AnswerOf(s *Server, h *Host) (Answer, bool) {
 // Local reports whether a server that answers a host has it boot from its disk.
 func (w *World) Local(s *Server, h *Host) bool {
 	i := w.leaseOf(s, h)
-	return i >= 0 && s.leases[i].Local
+	return i >= 0 && (s.leases[i].Local || slices.Contains(s.Local, h.Plan.MAC))
 }
 
 // leaseOf is the place of a host in a server's list; -1 if it has none.
