@@ -40,7 +40,7 @@ type Orders struct {
 	// Hosts are whom DHCP answers while it is on. It answers no other host.
 	Hosts []mac.MAC `json:"hosts,omitempty"`
 	// Local are those of Hosts that run their own system: they keep their addresses, and get
-	// nothing to boot.
+	// nothing to boot. Where another DHCP server gives the addresses it has no effect.
 	Local []mac.MAC `json:"local,omitempty"`
 	Why   string    `json:"why"`
 }
