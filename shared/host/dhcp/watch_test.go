@@ -72,8 +72,7 @@ func (w watched) next(t *testing.T) offer.Server {
 	}
 }
 
-// boot asks for a lease as a host of the network does: once, and for an answer to itself alone, as
-// firmware may.
+// boot asks for a lease as a host of the network does, once: a watcher does not follow a Probe.
 func (n network) boot(t *testing.T) {
 	t.Helper()
 	err := n.client.Do(func() error {

@@ -57,8 +57,8 @@ type Client struct {
 // have another one ask.
 var asker = [8]byte{'o', 'n', 'p', 'r', 'e', 'm', '-', 'i'}
 
-// NewClient is a client of a MAC, which is a random one if it is empty, with which servers that
-// look at no list of hosts deal as with any other. A watcher does not follow its requests.
+// NewClient is a client of a MAC, which is a random one if it is empty. Servers answer it as any
+// host; a watcher does not follow its requests.
 func NewClient(mac, link net.HardwareAddr) Client {
 	c := Client{MAC: mac, Link: link, Source: LinkLocal(link)}
 	rand.Read(c.UUID[copy(c.UUID[:], asker[:]):])
