@@ -23,12 +23,13 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/port"
 )
 
-const (
-	// coreDNSStart is more than CoreDNS needs until its first answer on a busy machine.
-	coreDNSStart = 3 * time.Second
-	// coreDNSAnswer is more than CoreDNS needs for an answer without forwarding.
-	coreDNSAnswer = time.Second
-)
+// coreDNSAnswer is more than CoreDNS needs for an answer without forwarding.
+const coreDNSAnswer = time.Second
+
+// coreDNSStart is more than CoreDNS needs until its first answer on a busy machine.
+var coreDNSStart = probe.Start{
+	Within: 3 * time.Second, Each: coreDNSAnswer, Pause: 50 * time.Millisecond,
+}
 
 func runDNSCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
@@ -96,19 +97,7 @@ func (dnsHost) Written() bool {
 
 // Answers waits until a new CoreDNS has opened its port.
 func (h dnsHost) Answers(ctx context.Context, name string) error {
-	ctx, cancel := context.WithTimeout(ctx, coreDNSStart)
-	defer cancel()
-	for {
-		err := h.ask(ctx, name)
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
+	return coreDNSStart.Wait(ctx, func(ctx context.Context) error { return h.ask(ctx, name) })
 }
 
 func (h dnsHost) ask(ctx context.Context, name string) error {

@@ -21,15 +21,18 @@ import (
 )
 
 const (
-	// start is more than dnsmasq needs until its first answer on a busy machine, and answer more
-	// than a running one needs.
-	start  = 3 * time.Second
+	// answer is more than a running dnsmasq needs.
 	answer = time.Second
 	// everyAnswer is the time between two answers: dnsmasq logs each of them.
 	everyAnswer = 10 * time.Second
 	// tftpPort is fixed: hosts have no other.
 	tftpPort = 69
 )
+
+// start is more than dnsmasq needs until its first answer on a busy machine.
+var start = probe.Start{
+	Within: 3 * time.Second, Each: 300 * time.Millisecond, Pause: 10 * time.Millisecond,
+}
 
 // Host is the machine, but for where the room's orders come from.
 type Host struct {
@@ -51,25 +54,9 @@ func (Host) Write(f asset.File) (changed bool, err error) {
 // Watch has the servers of a link reported that are none of the cluster's; an empty link ends that.
 func (h Host) Watch(link string) { h.Servers.Watch(link) }
 
-// Answers waits until a new dnsmasq has opened its port.
+// Answers waits until a new dnsmasq has opened its port and serves a file.
 func (Host) Answers(ctx context.Context, server netip.Addr, file string) error {
-	ctx, cancel := context.WithTimeout(ctx, start)
-	defer cancel()
-	for {
-		err := func() error {
-			ctx, cancel := context.WithTimeout(ctx, start/10)
-			defer cancel()
-			return ask(ctx, server, file)
-		}()
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
+	return start.Wait(ctx, func(ctx context.Context) error { return ask(ctx, server, file) })
 }
 
 func ask(ctx context.Context, server netip.Addr, file string) error {
