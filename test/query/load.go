@@ -33,7 +33,6 @@ type Question struct {
 type Answer struct {
 	Question
 	Asked time.Time
-	Late  time.Duration // how long after its time it was asked: the asker did not get to run, or could not send
 	Took  time.Duration // until the answer; Patience or more when there was none
 	Rcode int           // -1 when there was no answer
 	Text  string        // of the first TXT or A record, empty for another answer
@@ -59,7 +58,7 @@ type Load struct {
 	mu      sync.Mutex
 	ended   time.Time // zero while it asks
 	answers []Answer
-	idle    []time.Duration         // how late one beside it was that keeps the same times and does nothing
+	idle    []time.Time             // when one beside it ran that keeps the same times and does nothing
 	open    [sockets]map[uint16]int // by ID: index in answers
 	err     error
 }
@@ -82,10 +81,10 @@ func Start(host *lab.Host, address string, perSecond int, questions func(i int) 
 	}
 	l.asking.Go(func() { l.pace(l.send) })
 	l.asking.Go(func() {
-		l.pace(func(_ int, late time.Duration) {
+		l.pace(func(int) {
 			l.mu.Lock()
 			defer l.mu.Unlock()
-			l.idle = append(l.idle, late)
+			l.idle = append(l.idle, time.Now())
 		})
 	})
 	return l, nil
@@ -94,7 +93,7 @@ func Start(host *lab.Host, address string, perSecond int, questions func(i int) 
 // pace calls f for every question whose time comes before Stop, also for those whose time has
 // passed meanwhile. It makes up for lost time at four times the pace and not all at once, which
 // would be a flood that servers may drop.
-func (l *Load) pace(f func(n int, late time.Duration)) {
+func (l *Load) pace(f func(n int)) {
 	for n := 0; ; n++ {
 		due := l.begun.Add(time.Duration(n) * l.every)
 		select {
@@ -105,17 +104,17 @@ func (l *Load) pace(f func(n int, late time.Duration)) {
 			time.Sleep(l.every / 4)
 		case <-time.After(max(time.Until(due), l.every/4)):
 		}
-		f(n, time.Since(due))
+		f(n)
 	}
 }
 
-func (l *Load) send(n int, late time.Duration) {
+func (l *Load) send(n int) {
 	question := l.questions(n)
 	query := new(dns.Msg).SetQuestion(dns.Fqdn(question.Name), question.Type)
 	query.Id = uint16(n / sockets)
 	packet, err := query.Pack()
 	l.mu.Lock()
-	l.answers = append(l.answers, Answer{Question: question, Asked: time.Now(), Late: late, Took: Patience, Rcode: -1})
+	l.answers = append(l.answers, Answer{Question: question, Asked: time.Now(), Took: Patience, Rcode: -1})
 	l.open[n%sockets][query.Id] = n
 	l.err = errors.Join(l.err, err)
 	l.mu.Unlock()
@@ -169,7 +168,9 @@ func (l *Load) Stop() (Outcome, error) {
 	}
 	l.close()
 	l.receiving.Wait()
-	return Outcome{Answers: l.answers, Due: int(l.ended.Sub(l.begun)/l.every) + 1, Starved: 1 - punctual(l.idle)}, l.err
+	o := Outcome{Answers: l.answers, Begun: l.begun, Ended: l.ended, Due: int(l.ended.Sub(l.begun)/l.every) + 1}
+	o.Starved = 1 - o.covered(l.idle)
+	return o, l.err
 }
 
 func (l *Load) waiting() bool {

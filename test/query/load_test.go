@@ -74,17 +74,25 @@ func TestLoad(t *testing.T) {
 
 // TestOutcome holds what is a loss and what is only a busy machine.
 func TestOutcome(t *testing.T) {
-	good := Answer{Question: Question{Name: "a.", Want: []string{"1", "2"}}, Took: time.Millisecond, Text: "2"}
+	begun := time.Now()
+	good := Answer{Question: Question{Name: "a.", Want: []string{"1", "2"}}, Asked: begun, Took: time.Millisecond, Text: "2"}
 	with := func(change func(a *Answer)) Answer {
 		a := good
 		change(&a)
 		return a
 	}
-	late := with(func(a *Answer) { a.Late = 2 * onTime })
+	// at is one of each of these moments
+	at := func(moments ...int) (all []Answer) {
+		for _, n := range moments {
+			all = append(all, with(func(a *Answer) { a.Asked = begun.Add(time.Duration(n)*moment + moment/2) }))
+		}
+		return all
+	}
 	for _, tt := range []struct {
 		name    string
 		answers []Answer
 		due     int
+		moments int // 1 unless it says so
 		starved float64
 		want    string // empty for nothing wrong
 	}{
@@ -96,14 +104,17 @@ func TestOutcome(t *testing.T) {
 		{name: "the server fails", answers: []Answer{with(func(a *Answer) { a.Rcode = dns.RcodeServerFailure })}, want: "lost"},
 		{name: "somebody else's", answers: []Answer{with(func(a *Answer) { a.Text = "3" })}, want: "lost"},
 		{name: "some never asked", answers: []Answer{good, good, good}, due: 4, want: "3 questions asked of 4"},
-		{name: "a few asked late", answers: []Answer{good, good, good, good, late}},
-		{name: "many asked late", answers: []Answer{good, good, good, late}, want: "75% of the questions asked at their moment"},
-		{name: "many asked late on a busy machine", answers: []Answer{good, good, good, late}, starved: 0.25},
-		{name: "more asked late than the machine was busy", answers: []Answer{good, late, late, late}, starved: 0.25, want: "less the 25% that the machine was too busy for"},
-		{name: "lost on a busy machine", answers: []Answer{late, with(func(a *Answer) { a.Text = "" })}, starved: 1, want: "question 1, a.: lost"},
+		{name: "a moment without a question", answers: at(0, 1, 2, 3), moments: 5},
+		{name: "all asked late, and in each moment", answers: at(1, 2, 3, 4, 5, 6), moments: 6},
+		{name: "moments without a question", answers: at(0, 0, 1, 1, 3, 3), moments: 4, want: "a question in 75% of the moments"},
+		{name: "one flood at the end", answers: at(9, 9, 9, 9, 9, 9, 9, 9, 9, 9), moments: 10, want: "a question in 10% of the moments"},
+		{name: "moments without a question on a busy machine", answers: at(0, 1, 3), moments: 4, starved: 0.25},
+		{name: "more of them than the machine was busy", answers: at(0), moments: 4, starved: 0.25, want: "less the 25% that the machine was too busy for"},
+		{name: "lost on a busy machine", answers: []Answer{good, with(func(a *Answer) { a.Text = "" })}, moments: 10, starved: 1, want: "question 1, a.: lost"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			err := Outcome{Answers: tt.answers, Due: max(tt.due, len(tt.answers)), Starved: tt.starved}.Err()
+			ended := begun.Add(time.Duration(max(1, tt.moments)) * moment)
+			err := Outcome{Answers: tt.answers, Begun: begun, Ended: ended, Due: max(tt.due, len(tt.answers)), Starved: tt.starved}.Err()
 			if got := fmt.Sprint(err); tt.want == "" && err != nil || !strings.Contains(got, tt.want) && tt.want != "" {
 				t.Errorf("%q, want %q", got, tt.want)
 			}
