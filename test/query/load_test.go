@@ -81,7 +81,7 @@ func TestOutcome(t *testing.T) {
 		change(&a)
 		return a
 	}
-	// at is one of each of these moments
+	// at are answers to questions of which one was asked in each of these moments
 	at := func(moments ...int) (all []Answer) {
 		for _, n := range moments {
 			all = append(all, with(func(a *Answer) { a.Asked = begun.Add(time.Duration(n)*moment + moment/2) }))
