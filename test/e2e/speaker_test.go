@@ -235,7 +235,8 @@ func mask(t *testing.T, names ...string) (m uint64) {
 // files holds that no other user may write what monitor and speaker tell each other, and none but root
 // read the passwords, which are nowhere else.
 func (s announcer) files(t *testing.T) {
-	for _, line := range strings.Split(sh(t, s.Chain, "find "+spoken.RunDir+" /var/lib/onprem-infra/speaker -printf '%m %U:%G %p\n'"), "\n") {
+	const each = " -ignore_readdir_race -printf '%m %U:%G %p\n'" // a file that is written has another name until it is whole
+	for _, line := range strings.Split(sh(t, s.Chain, "find "+spoken.RunDir+" /var/lib/onprem-infra/speaker"+each), "\n") {
 		if f := strings.Fields(line); f[1] != "0:0" || strings.Trim(f[0], "01234567") != "" || f[0][1] > '5' || f[0][2] > '5' {
 			t.Errorf("%s: want it to be root's alone to write", line)
 		}
