@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
 	"github.com/onprem-infra/onprem-infra/shared/operator/drift"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -310,8 +311,28 @@ func TestLongDiff(t *testing.T) {
 	e.must(err)
 	e.now = text
 	e.crowd = e.attend(2 * time.Second)
+	e.forgets()
 	for _, a := range amendments(e) {
 		t.Run(a.name, func(t *testing.T) { e.try(t, a) })
+	}
+}
+
+// forgets waits until no node expects a bootstrap machine any more: a minute after one of them has
+// taken the VIP each configures keepalived without it.
+func (e *editor) forgets() {
+	e.Helper()
+	for _, n := range e.Nodes {
+		e.must(Until(e.Context(), 2*time.Minute, func() error {
+			text, err := os.ReadFile(filepath.Join(n.Root, nodestate.Path))
+			if err != nil {
+				return err
+			}
+			if m, err := nodestate.Decode(text); err != nil || !m.BootstrapGone {
+				return fmt.Errorf("%s expects a bootstrap machine: %v", n.Name, err)
+			}
+			return nil
+		}))
+		e.rests(n, seen{}, false)
 	}
 }
 
