@@ -30,6 +30,7 @@ type Node struct {
 	ControlPlane bool
 	NoVIP        bool // it never holds a VIP: an arbiter, or a worker in another network
 	Created      time.Time
+	Key          string // for reports of clients; empty for none
 
 	List string // of a control plane node: the list on its own Node, verbatim; empty for none
 }
@@ -58,7 +59,7 @@ func Rank(
 		if len(own) == 0 {
 			continue
 		}
-		list = append(list, notice.Candidate{Name: n.Name, Addresses: own})
+		list = append(list, notice.Candidate{Name: n.Name, Addresses: own, Key: n.Key})
 		isListed := func(c notice.Candidate) bool { return c.Name == n.Name }
 		for i, holds := range []bool{
 			n.Ready, slices.ContainsFunc(listed, isListed), slices.Contains(routers, n.Name),

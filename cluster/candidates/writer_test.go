@@ -252,6 +252,29 @@ func TestFormer(t *testing.T) {
 	})
 }
 
+// TestKeys holds that a candidate's new key, as after a start of its monitor, comes into the list,
+// and is no reason to write the former release's object.
+func TestKeys(t *testing.T) {
+	story(t, cluster(node("worker-0", "192.0.2.10")), []string{"master-0"}, func(t *testing.T, b *board, _ *bytes.Buffer) {
+		b.change(func(s *Observation) { s.Former = former() })
+		time.Sleep(time.Minute)
+		b.expect(t, "no list", "master-0 0s")
+		b.formers = nil
+		b.change(func(s *Observation) {
+			s.Nodes = slices.Clone(s.Nodes)
+			i := slices.IndexFunc(s.Nodes, func(n Node) bool { return n.Name == "worker-0" })
+			s.Nodes[i].Key = "a key"
+		})
+		time.Sleep(time.Minute)
+		b.expect(t, "a key", "master-0 1m0s")
+		newest, _, _ := Newest(Lists(b.seen.Nodes), Cluster(dual()), time.Now())
+		i := slices.IndexFunc(newest.Candidates, func(c notice.Candidate) bool { return c.Name == "worker-0" })
+		if i < 0 || newest.Candidates[i].Key != "a key" || len(b.formers) > 0 {
+			t.Errorf("the list is %+v, the former object is written %q", newest.Candidates, b.formers)
+		}
+	})
+}
+
 // The first control plane node by name may be gone: the API says so, or it does not know yet.
 func TestWriters_FirstNodeGone(t *testing.T) {
 	down := func(s *Observation, name string) {

@@ -42,11 +42,13 @@ type Candidate struct {
 	Name string `json:"name"`
 	// from which it may advertise; of each family the first is the usual one
 	Addresses []netip.Addr `json:"addresses"`
+	// its annotation ClientsKey; empty for none
+	Key string `json:"key,omitempty"`
 }
 
 // Equal compares all of two candidates.
 func (c Candidate) Equal(o Candidate) bool {
-	return c.Name == o.Name && slices.Equal(c.Addresses, o.Addresses)
+	return c.Name == o.Name && slices.Equal(c.Addresses, o.Addresses) && c.Key == o.Key
 }
 
 // Members are the addresses of vip's family from which a candidate may advertise. If own, the local
@@ -81,12 +83,14 @@ func (c Cluster) Has(a netip.Addr) error {
 	return nil
 }
 
-// EncodeCandidates makes the data of the object. Equal lists give equal data.
+// EncodeCandidates makes the data of the object. Equal lists give equal data. The keys of
+// candidates are left out, as the former release reads none.
 func EncodeCandidates(list []Candidate) map[string]string {
-	if list == nil {
-		list = []Candidate{}
+	without := make([]Candidate, len(list))
+	for i, c := range list {
+		without[i] = Candidate{Name: c.Name, Addresses: c.Addresses}
 	}
-	text, err := json.Marshal(list)
+	text, err := json.Marshal(without)
 	if err != nil { // strings and addresses alone: all of them can be written
 		return nil
 	}

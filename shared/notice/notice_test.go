@@ -25,9 +25,9 @@ func addrs(texts ...string) []netip.Addr {
 func TestCandidatesRoundTrip(t *testing.T) {
 	many := []Candidate{}
 	for i := range MostCandidates {
-		many = append(many, Candidate{fmt.Sprintf("worker-%d.example.com", i), addrs(fmt.Sprintf("192.0.2.%d", 10+i))})
+		many = append(many, Candidate{Name: fmt.Sprintf("worker-%d.example.com", i), Addresses: addrs(fmt.Sprintf("192.0.2.%d", 10+i))})
 	}
-	for _, list := range [][]Candidate{{}, {{"worker-0", addrs("192.0.2.10", "2001:db8::10")}, {"master-0", addrs("192.0.2.11")}}, many} {
+	for _, list := range [][]Candidate{{}, {{Name: "worker-0", Addresses: addrs("192.0.2.10", "2001:db8::10")}, {Name: "master-0", Addresses: addrs("192.0.2.11")}}, many} {
 		data := EncodeCandidates(list)
 		got, err := ReadCandidates(data, cluster)
 		if err != nil || !reflect.DeepEqual(got, list) {
@@ -107,7 +107,7 @@ func TestBootstrapRoundTrip(t *testing.T) {
 
 // K-16: a machine finds itself by the address that it takes for its own.
 func TestCandidateAddress(t *testing.T) {
-	c := Candidate{"worker-0", addrs("192.0.2.10", "192.0.2.11", "2001:db8::10")}
+	c := Candidate{Name: "worker-0", Addresses: addrs("192.0.2.10", "192.0.2.11", "2001:db8::10")}
 	vip4, vip6 := netip.MustParseAddr("192.0.2.5"), netip.MustParseAddr("2001:db8::5")
 	for _, tt := range []struct {
 		vip  netip.Addr
@@ -123,7 +123,7 @@ func TestCandidateAddress(t *testing.T) {
 			t.Errorf("Members(%v, %v) = %v, want %v", tt.vip, tt.own, got, tt.want)
 		}
 	}
-	if got := (Candidate{"worker-0", addrs("192.0.2.10")}).Members(vip6, netip.Addr{}); len(got) > 0 {
+	if got := (Candidate{Name: "worker-0", Addresses: addrs("192.0.2.10")}).Members(vip6, netip.Addr{}); len(got) > 0 {
 		t.Errorf("a node without an address of the family has %v", got)
 	}
 }

@@ -10,7 +10,8 @@ import (
 // TestPublished holds that a list is read as it was written, and refused whole when a part of it is
 // bad.
 func TestPublished(t *testing.T) {
-	for _, p := range []Published{{1, []Candidate{}}, {mostSerial - 1, []Candidate{{"worker-0", addrs("192.0.2.10", "2001:db8::10")}}}} {
+	worker := Candidate{Name: "worker-0", Addresses: addrs("192.0.2.10", "2001:db8::10"), Key: "a key of whichever kind"}
+	for _, p := range []Published{{1, []Candidate{}}, {mostSerial - 1, []Candidate{worker}}} {
 		got, err := ReadPublished(EncodePublished(p), cluster)
 		if err != nil || !reflect.DeepEqual(got, p) {
 			t.Errorf("%v became %v, %v", p, got, err)
@@ -18,6 +19,9 @@ func TestPublished(t *testing.T) {
 	}
 	if got := EncodePublished(Published{Serial: 1}); got != `{"serial":1,"candidates":[]}` {
 		t.Errorf("no candidates are written as %s", got)
+	}
+	if data := EncodeCandidates([]Candidate{worker}); strings.Contains(data[candidatesKey], "key") {
+		t.Errorf("the former release gets %v", data)
 	}
 	for text, want := range map[string]string{
 		"":                               "JSON",

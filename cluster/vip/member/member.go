@@ -35,6 +35,8 @@ type Node struct {
 	State string `json:"-"`
 	// Kubelet is the version of the kubelet.
 	Kubelet string `json:"-"`
+	// ClientsKey is for reports of the clients of its VIPs; empty for none.
+	ClientsKey string `json:"-"`
 }
 
 // Same compares what a later start of the monitor must know of two nodes.

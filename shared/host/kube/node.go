@@ -43,25 +43,28 @@ type Node struct {
 	// the latter is Apart too.
 	Remote, Apart bool
 
-	Rank    string    // its annotation notice.Rank, verbatim; empty for none
 	Created time.Time // by the API's clock
+	Rack    string    // its label notice.RackLabel, verbatim; empty for none
+	State   string    // its annotation machineState; empty for none
+	Kubelet string    // its version
+	Published
+}
 
-	List string // of a control plane node: its annotation notice.PublishedKey, verbatim
-	Gone bool   // of a control plane node: it reports that the bootstrap machine has left for good
-
-	Way     string // its annotation notice.Way, verbatim; empty for none
-	Rack    string // its label notice.RackLabel, verbatim; empty for none
-	State   string // its annotation machineState; empty for none
-	Kubelet string // its version
+// Published is what the node itself has written on its Node, in annotations of package notice;
+// empty for none.
+type Published struct {
+	Rank, Way  string // verbatim
+	List       string // of a control plane node: PublishedKey, verbatim
+	Gone       bool   // of a control plane node: the bootstrap machine has left for good
+	ClientsKey string
 }
 
 // Equal reports whether nothing differs on which a decision depends.
 func (n Node) Equal(o Node) bool {
 	return n.Candidate.Equal(o.Candidate) && n.Ready == o.Ready &&
 		n.ControlPlane == o.ControlPlane && n.Arbiter == o.Arbiter && n.Remote == o.Remote &&
-		n.Apart == o.Apart && n.Rank == o.Rank && n.Created.Equal(o.Created) &&
-		n.List == o.List && n.Gone == o.Gone && n.Way == o.Way && n.Rack == o.Rack &&
-		n.State == o.State && n.Kubelet == o.Kubelet
+		n.Apart == o.Apart && n.Created.Equal(o.Created) && n.Rack == o.Rack &&
+		n.State == o.State && n.Kubelet == o.Kubelet && n.Published == o.Published
 }
 
 func labelled(n *corev1.Node, labels ...string) bool {
@@ -76,12 +79,14 @@ func readNode(n *corev1.Node, labels []string) Node {
 		Arbiter:      labelled(n, labelArbiter),
 		Remote:       labelled(n, labelRemote, labelRemoteOwn, notice.ApartLabel),
 		Apart:        labelled(n, notice.ApartLabel),
-		Rank:         n.Annotations[notice.Rank],
 		Created:      n.CreationTimestamp.Time,
-		Way:          n.Annotations[notice.Way],
 		Rack:         n.Labels[notice.RackLabel],
 		State:        n.Annotations[machineState],
 		Kubelet:      n.Status.NodeInfo.KubeletVersion,
+		Published: Published{
+			Rank: n.Annotations[notice.Rank], Way: n.Annotations[notice.Way],
+			ClientsKey: notice.ReadClientsKey(n.Annotations[notice.ClientsKey]),
+		},
 	}
 	for _, c := range n.Status.Conditions {
 		if c.Type == corev1.NodeReady {
@@ -100,7 +105,7 @@ func slimNode(n *corev1.Node) {
 	annotations := map[string]string{}
 	for _, key := range []string{
 		cidrs, hosts, notice.Rank, notice.Way, notice.PublishedKey, notice.BootstrapGone,
-		machineState,
+		notice.ClientsKey, machineState,
 	} {
 		if text, ok := n.Annotations[key]; ok {
 			annotations[key] = text

@@ -130,10 +130,11 @@ func TestNodeReady(t *testing.T) {
 
 // What is kept of a Node of a long list must be all that is read of it, and little else.
 func TestSlimNode(t *testing.T) {
+	clientsKey := strings.Repeat("A", 43) + "=" // 32 bytes
 	node := func() *corev1.Node {
 		n := fakeNode{Labels: map[string]string{labelMaster: ""}, Addresses: [][2]string{{"InternalIP", "192.0.2.10"}},
 			Annotations: map[string]string{cidrs: `["192.0.2.10/24"]`, hosts: `["192.0.2.11"]`, notice.Rank: "3",
-				notice.Way: "lan/unicast", machineState: "Done", "a": strings.Repeat("b", 10000)}}.node()
+				notice.ClientsKey: clientsKey, notice.Way: "lan/unicast", machineState: "Done", "a": strings.Repeat("b", 10000)}}.node()
 		n.CreationTimestamp, n.Status.NodeInfo = metav1.Unix(1_700_000_000, 0), corev1.NodeSystemInfo{KubeletVersion: "v1.33.1", OSImage: "a"}
 		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeDiskPressure, Status: corev1.ConditionFalse}, {Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Unix(1_700_000_100, 0), Message: "kubelet is posting ready status"}}
 		return n
@@ -146,11 +147,13 @@ func TestSlimNode(t *testing.T) {
 		t.Errorf("it is ready %t since %s", got.Ready, got.Since)
 	} else if got.Way != "lan/unicast" || got.State != "Done" || got.Kubelet != "v1.33.1" {
 		t.Errorf("its way is %q, its state %q, of kubelet %q", got.Way, got.State, got.Kubelet)
+	} else if got.ClientsKey != clientsKey {
+		t.Errorf("its key is %q", got.ClientsKey)
 	}
 	if want := readNode(whole, []string{labelMaster}); !reflect.DeepEqual(readNode(slim, []string{labelMaster}), want) || slim.ResourceVersion != "7" {
 		t.Errorf("read %+v of the slim node of version %s, want %+v", readNode(slim, []string{labelMaster}), slim.ResourceVersion, want)
 	}
-	if len(slim.Status.Images) > 0 || len(slim.ManagedFields) > 0 || len(slim.Annotations) != 5 || len(slim.Status.Conditions) != 1 || slim.Status.NodeInfo.OSImage != "" {
+	if len(slim.Status.Images) > 0 || len(slim.ManagedFields) > 0 || len(slim.Annotations) != 6 || len(slim.Status.Conditions) != 1 || slim.Status.NodeInfo.OSImage != "" {
 		t.Errorf("the slim node holds %v %v %v", slim.Status.Images, slim.ManagedFields, slim.Annotations)
 	}
 }

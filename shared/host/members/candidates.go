@@ -46,7 +46,7 @@ func (h candidatesHost) Observe() candidates.Observation {
 	for _, n := range nodes {
 		seen.Nodes = append(seen.Nodes, candidates.Node{
 			Candidate: n.Candidate, Ready: n.Ready, ControlPlane: n.ControlPlane,
-			NoVIP: n.Arbiter || n.Remote, List: n.List, Created: n.Created,
+			NoVIP: n.Arbiter || n.Remote, List: n.List, Created: n.Created, Key: n.ClientsKey,
 		})
 	}
 	return seen

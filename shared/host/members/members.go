@@ -15,6 +15,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/vip/bootpeer"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/publish"
+	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
@@ -29,9 +30,7 @@ type Cluster struct {
 	NodeWatch *kube.Watcher
 	List      *kube.Object // of the former release; nil where every node may hold the ingress VIP
 	Published *kube.Object // by the bootstrap machine; nil on workers
-	Ranks     *publish.Annotation
-	Intents   *publish.Annotation
-	Gone      *publish.Annotation // that the bootstrap machine is gone
+	Annotations
 
 	labels bool                         // this node's own Node has to be asked for its labels
 	own    atomic.Pointer[kube.Watcher] // this node's own Node, once its name is known
@@ -42,6 +41,14 @@ type Cluster struct {
 	accept notice.Cluster
 	list   *candidates.Reader
 	logged map[string]string // what is invalid, by subject
+}
+
+// Annotations are those of this node's own Node that it writes.
+type Annotations struct {
+	Ranks   *publish.Annotation
+	Intents *publish.Annotation
+	Gone    *publish.Annotation // that the bootstrap machine is gone
+	Keys    *publish.Annotation // for reports of clients
 }
 
 // New prepares the watches of the API. While a migration is pending they are what either plan
@@ -55,10 +62,14 @@ func New(p plan.Plan, r role.Role, api *kube.API, log *slog.Logger) *Cluster {
 		return publish.NewAnnotation(key, what, api.Annotate, log)
 	}
 	c := &Cluster{
-		API: api, Ranks: annotation(notice.Rank, "claim a rank"),
-		Intents: annotation(notice.Way, "announce how this node uses VRRP"),
-		Gone:    annotation(notice.BootstrapGone, "report that the bootstrap machine is gone"),
-		plan:    p, log: log, logged: map[string]string{}, accept: candidates.Cluster(p),
+		API: api,
+		Annotations: Annotations{
+			Ranks:   annotation(notice.Rank, "claim a rank"),
+			Intents: annotation(notice.Way, "announce how this node uses VRRP"),
+			Gone:    annotation(notice.BootstrapGone, "report that the bootstrap machine is gone"),
+			Keys:    annotation(notice.ClientsKey, "publish the key for reports of clients"),
+		},
+		plan: p, log: log, logged: map[string]string{}, accept: candidates.Cluster(p),
 		list: candidates.NewReader(candidates.Cluster(p)),
 	}
 	c.ranked = len(p.VRRP.ControlPlane.Ranks)+len(now.VRRP.ControlPlane.Ranks) > 0
@@ -88,6 +99,7 @@ func (c *Cluster) Nodes() ([]member.Node, bool) {
 			Candidate: n.Candidate, ControlPlane: n.ControlPlane, NoVIP: n.Arbiter || n.Remote,
 			Rack: n.Rack, Apart: n.Apart,
 			Intent: notice.ReadIntent(n.Way), State: n.State, Kubelet: n.Kubelet,
+			ClientsKey: n.ClientsKey,
 		}
 		if c.ranked {
 			nodes[i].Rank, nodes[i].Created, nodes[i].Down = n.Rank, n.Created, down(n)
@@ -169,19 +181,24 @@ func (c *Cluster) Self() string {
 	return name
 }
 
-// self waits for the name of this machine's Node: the one that its credentials name, or else the
-// control plane node that has an address of this machine.
+// Name is that of this machine's Node: the one that its credentials name, or else the control plane
+// node that has an address of this machine; empty while neither is known.
+func (c *Cluster) Name(links addr.Snapshot) string {
+	if name := c.Self(); name != "" {
+		return name
+	}
+	known, _ := c.Nodes()
+	return member.Self(member.ControlPlane(known), links, c.accept.VIPs)
+}
+
+// self waits for the name of this machine's Node.
 func (c *Cluster) self(ctx context.Context) (string, error) {
 	for {
-		if name := c.Self(); name != "" {
-			return name, nil
-		}
 		links, err := link.Snapshot()
 		if err != nil {
 			return "", err
 		}
-		known, _ := c.Nodes()
-		if name := member.Self(member.ControlPlane(known), links, c.accept.VIPs); name != "" {
+		if name := c.Name(links); name != "" {
 			return name, nil
 		}
 		select {

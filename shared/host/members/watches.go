@@ -19,6 +19,7 @@ func (c *Cluster) Watches(wake chan<- struct{}) []Watch {
 	all := []Watch{
 		{"nodes", func(ctx context.Context) error { return c.NodeWatch.Run(ctx, wake, written) }},
 		{"how this node uses VRRP", c.Intents.Run},
+		{"this node's key for reports of clients", c.Keys.Run},
 	}
 	if c.labels {
 		all = append(all, Watch{"this node's own labels", func(ctx context.Context) error {
