@@ -106,7 +106,7 @@ type law struct {
 // leaves need nothing but the standard library and a leaf below them, so every other room may use
 // them.
 var leaves = []string{
-	"shared/addr", "shared/addr/peer", "shared/advert", "shared/asset", "shared/bgp", "shared/bgp/message", "shared/bgp/proof", "shared/bonus", "shared/clash", "shared/comment", "shared/container", "shared/endpoint", "shared/health", "shared/lldp", "shared/mac", "shared/near", "shared/notice", "shared/offer", "shared/port", "shared/record", "shared/redirect", "shared/release", "shared/role", "shared/secret", "shared/subnet",
+	"shared/addr", "shared/addr/peer", "shared/advert", "shared/asset", "shared/bgp", "shared/bgp/message", "shared/bgp/proof", "shared/bonus", "shared/clash", "shared/clients", "shared/comment", "shared/container", "shared/endpoint", "shared/health", "shared/lldp", "shared/mac", "shared/near", "shared/notice", "shared/offer", "shared/port", "shared/record", "shared/redirect", "shared/release", "shared/role", "shared/secret", "shared/subnet",
 	"shared/supervised", "shared/vrrp", "shared/vrrp/proof",
 }
 
@@ -155,6 +155,7 @@ var laws = []law{
 	{room: "shared/host/readiness", own: slices.Concat([]string{"shared/host/inspect", "shared/host/inspect/provisioning", "shared/host/preflight", "shared/host/preflight/report", "shared/operator/doctor/provisioning", "shared/operator/facts", "shared/operator/layout", "shared/plan/provision", "shared/provisioning/artifact"}, leaves),
 		why: "joins what the link shows and what the BMCs report, for a person and for the phase machine alike"},
 	{room: "shared/host/accounts", own: []string{"shared/host/file", "shared/secret", "shared/spec", "shared/spec/provisioning", "shared/spec/provisioning/grammar"}, why: "the files that a description names beside itself"},
+	{room: "shared/clients", why: "leaf; bytes of reports and segments, and what a node knows by them"},
 	{room: "shared/comment", why: "leaf; every format has comments"},
 	{room: "shared/container", why: "leaf"},
 	{room: "shared/endpoint", why: "leaf"},
@@ -284,7 +285,7 @@ var laws = []law{
 	{room: "shared/plan/size", own: []string{"shared/plan/provision", "shared/spec", "shared/spec/routing"}, why: "a decision about descriptions, of which the plan is made"},
 	{room: "shared/plan/rollout", own: []string{"shared/notice", "shared/plan", "shared/plan/way", "shared/spec"}, why: "what a live cluster can be given: pure, of two plans"},
 	{room: "shared/plan/provision", own: append([]string{"shared/bmc", "shared/spec", "shared/spec/machine", "shared/spec/provisioning", "shared/spec/provisioning/grammar"}, leaves...), why: "hosts, networks and times alone decide how hosts are provisioned"},
-	{room: "shared/plan/ports", own: []string{"shared/distribution", "shared/plan/routed", "shared/port", "shared/spec", "shared/spec/provisioning"}, why: "which ports a cluster uses follows from its description alone"},
+	{room: "shared/plan/ports", own: []string{"shared/distribution", "shared/plan/routed", "shared/port", "shared/spec", "shared/spec/provisioning", "shared/vrrp"}, why: "which ports a cluster uses follows from its description alone"},
 	{room: "shared/plan/bound", own: []string{"shared/health", "shared/vrrp"}, why: "leaf; a bound follows from timers and priorities alone"},
 	{room: "shared/election", own: append([]string{"shared/keepalived", "shared/plan", "shared/spec"}, leaves...), why: "what a VRRP group is, for whoever decides, reports or simulates: pure, of plan and observation"},
 	{room: "shared/operator/redact", foreign: []string{"github.com/rogpeppe/go-internal/diff"}, why: "leaf; texts of any file"},
@@ -322,6 +323,7 @@ var laws = []law{
 	{room: "shared/host/identity", own: []string{"shared/host/file", "shared/host/localhost", "shared/provisioning/hostfile", "shared/provisioning/layout", "shared/secret"}, foreign: []string{"golang.org/x/crypto/bcrypt"},
 		why: "the secrets of Ironic that a machine makes: it starts no Ironic"},
 	{room: "shared/host/localhost", foreign: []string{"golang.org/x/sys"}, why: "the machine's own name, for all that dial"},
+	{room: "shared/host/clients", own: []string{"shared/clients", "shared/host/link", "shared/host/socket"}, foreign: []string{"golang.org/x/sys/unix"}, why: "sockets of one purpose: it decides nothing"},
 	{room: "shared/host/socket", foreign: []string{"golang.org/x/sys"}, why: "options and addresses of sockets, whatever they are for"},
 	{room: "shared/host/multicast", own: []string{"shared/host/socket"}, foreign: []string{"golang.org/x/sys"}, why: "sockets of one interface"},
 	{room: "shared/host/terminal", foreign: []string{"golang.org/x/sys"}, why: "asks the kernel what shows the output"},
@@ -406,6 +408,7 @@ var laws = []law{
 	{room: "cluster/vip/absent", own: []string{"shared/vrrp"}, why: "leaf; the form of a file"},
 	{room: "cluster/vip/bootpeer", own: leaves, why: "what is known of the bootstrap machine: a state machine without a clock"},
 	{room: "cluster/vip/checks", own: slices.Concat([]string{"shared/loop"}, leaves), why: "checks know no plan, and probe through an interface"},
+	{room: "cluster/vip/clients", own: slices.Concat([]string{"cluster/vip/member", "shared/loop", "shared/plan"}, leaves), why: "what is reported, and what is ended when; the host is behind an interface"},
 	{room: "cluster/vip/closed", own: []string{"shared/health", "shared/loop", "shared/vrrp"}, why: "it knows no plan, and looks at ports through functions"},
 	{room: "cluster/vip/occupant", own: []string{"shared/loop", "shared/mac"}, why: "it knows no plan, and asks the network through an interface"},
 	{room: "cluster/vip/founding", own: slices.Concat([]string{"shared/loop"}, leaves), why: "it knows no plan, and probes through an interface"},
