@@ -59,6 +59,9 @@ whose network this node has an address. If this program is killed, onprem-speak 
 this node longer than those of all others within 50 ms, and withdraws them after 10 s, as soon as
 routers know another node. With bgp alone no keepalived has to run.
 
+With timing lan or vm it reports to the other nodes who is connected to a VIP that this node holds.
+When it takes a VIP over, it has the clients end their connections with the former holder.
+
 If the cluster's timing, mode or vipManagement has changed (migrateFrom), this node continues as
 before until every node that may hold a VIP announces on its own Node that it knows the new one, and
 no node is being upgraded; then all of them change at one instant.`,
@@ -115,11 +118,12 @@ func monitorVIP(
 			m.describe(p)
 		},
 	}
+	reported := newVIPClients(m, p, seen, links)
 	announcer, first := newAnnouncer(m, p, made), newFounding(m, p, r, known, access)
 	room := newVIPRoom(options, announcer, first)
 	m.describe(now)
 	steps := stepsOf(room)
-	steps.Observe = observed(room, counted)
+	steps.Observe = observed(room, counted, reported.refresh)
 	run := func(ctx context.Context) {
 		m.serve(ctx, p, p.Ports[port.MonitorVIP], func() error { return vipAlive(m, made) })
 		followChecks(ctx, m, host, made)
@@ -130,7 +134,7 @@ func monitorVIP(
 		if first != nil {
 			m.watch(ctx, "whether this node is the first one", first.Run)
 		}
-		m.watch(ctx, "links", func(ctx context.Context) error { return links.Watch(ctx, m.wake) })
+		reported.follow(ctx, m, links)
 		followSupervisor(ctx, m, host, p)
 		followAnnouncer(ctx, m, host, p, announcer, made)
 		events := publish.NewEvents(seen.API.NodeName, seen.CreateEvent, m.log)
@@ -142,9 +146,7 @@ func monitorVIP(
 		}
 		recordAnnounced(&recorded, host, announcer)
 		m.keepJournal(ctx, host.Listener, counted, recorded)
-		for _, w := range seen.Watches(m.wake) {
-			m.watch(ctx, w.What, w.Run)
-		}
+		followAPI(ctx, m, seen)
 	}
 	return ended(announcer, runInPod(ctx, m, m.credentials(p), steps, vip.Interval, run))
 }
@@ -172,12 +174,14 @@ func newVIPMeter(m *monitor, o meter.Options, seen *members.Cluster) *meter.VIPs
 	return counted
 }
 
-// observed is the room's Observe, which also records the status for the metrics.
+// observed is the room's Observe, which also records the status for the metrics, and has another
+// part read what the API says.
 func observed(
-	room *vip.Room, counted *meter.VIPs,
+	room *vip.Room, counted *meter.VIPs, refresh func(),
 ) func(context.Context) (vip.Snapshot, error) {
 	return func(ctx context.Context) (vip.Snapshot, error) {
 		s, err := room.Observe(ctx)
+		refresh()
 		if err == nil {
 			counted.Status(s.Status, time.Now())
 		}

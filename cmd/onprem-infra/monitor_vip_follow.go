@@ -17,6 +17,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/capture"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/listen"
+	"github.com/onprem-infra/onprem-infra/shared/host/members"
 	"github.com/onprem-infra/onprem-infra/shared/host/memory"
 	"github.com/onprem-infra/onprem-infra/shared/host/meter"
 	"github.com/onprem-infra/onprem-infra/shared/host/node"
@@ -27,6 +28,13 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/speak"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
+
+// followAPI follows what the API says of the cluster's nodes, and writes what this node reports.
+func followAPI(ctx context.Context, m *monitor, seen *members.Cluster) {
+	for _, w := range seen.Watches(m.wake) {
+		m.watch(ctx, w.What, w.Run)
+	}
+}
 
 // followChecks makes the node's checks and keeps the file of their results.
 func followChecks(ctx context.Context, m *monitor, h node.Host, made *checks.Checks) {

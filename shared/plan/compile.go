@@ -74,7 +74,7 @@ func compile(c spec.Cluster, timing vrrp.Timing, policy vrrp.Policy) (Plan, erro
 			Metrics: c.Metrics, EtcdMembers: size.Members(c),
 		},
 		VRRP:    elections(c, policy, proven),
-		Ports:   ports.Of(c, flavourFor(c)),
+		Ports:   ports.Of(c, flavourFor(c), timing.Profile),
 		Records: record.Cluster(zone, c.APIVIPs, c.IngressVIPs),
 		Images:  copied(c.Images),
 		Nodes:   c.Nodes,

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -17,6 +18,9 @@ type Rooms struct {
 	Speaks bool
 	LB     bool // it balances the API: HAProxy
 	DNS    bool // it answers for the cluster's names: CoreDNS
+	// Clients means that it reports who is connected to a VIP that it holds, and ends what a
+	// vanished holder leaves.
+	Clients bool
 	// Boots means that it may have the provisioning address, and answers hosts that boot then.
 	Boots bool
 	// MDNS means that it announces itself by multicast DNS, with or without VIPs.
@@ -40,8 +44,9 @@ func (p Plan) NodeRuns(r role.Role) Rooms {
 			r == role.Master && len(p.VIPs.Provisioning) > 0,
 		Speaks: (p.BGP != nil || p.Former != nil && p.Former.BGP != nil) &&
 			(r == role.Master || r == role.Worker && len(p.VIPs.Ingress) > 0),
-		LB:  r == role.Master,
-		DNS: r == role.Master || r == role.Worker || r == role.Arbiter,
+		Clients: p.Ports[port.Clients] != 0 && (r == role.Master || r == role.Worker),
+		LB:      r == role.Master,
+		DNS:     r == role.Master || r == role.Worker || r == role.Arbiter,
 		Boots: r == role.Master && len(p.VIPs.Provisioning) > 0 &&
 			p.Images[spec.IronicImage] != "",
 		Disabled: p.LoadBalancer == spec.UserManaged,

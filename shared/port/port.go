@@ -57,6 +57,7 @@ const (
 	MonitorProvision = "monitor-provision" // metrics of the phase machine
 	MonitorIronic    = "monitor-ironic"    // metrics of the bootstrap machine's Ironic
 	Speaker          = "speaker"           // health and metrics of FRR's parent, on the loopback
+	Clients          = "vip-clients"       // UDP: nodes report the clients of VIPs to each other
 )
 
 // All lists every port, in the order of Names above.
@@ -92,6 +93,7 @@ func All() []Port {
 		{MonitorProvision, 9465, "onprem-infra bootstrap run provision", true},
 		{MonitorIronic, 9462, "onprem-infra bootstrap run ironic", true},
 		{Speaker, 9466, "onprem-speak", true},
+		{Clients, 9467, "onprem-infra monitor vip", true},
 	}
 }
 

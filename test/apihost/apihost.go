@@ -5,6 +5,7 @@ package apihost
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -27,12 +28,32 @@ type API struct {
 	program string
 	state   string
 	running *exec.Cmd
+
+	authority *authority // nil without TLS
 }
 
 // Start has a host, whose address is given, run the API until the test ends. dir is the test's own.
 func Start(t *testing.T, host *lab.Host, address, dir string) *API {
 	t.Helper()
-	a := &API{Host: host, t: t, base: "http://" + address + ":6443", program: filepath.Join(dir, "fakeapi"), state: filepath.Join(dir, "nodes.json")}
+	return start(t, host, address, dir, nil)
+}
+
+// StartTLS is the same with TLS, so that kubelets' credentials can name their nodes.
+func StartTLS(t *testing.T, host *lab.Host, address, dir string) *API {
+	t.Helper()
+	authority, err := newAuthority(filepath.Join(dir, "api.pem"), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return start(t, host, address, dir, authority)
+}
+
+func start(t *testing.T, host *lab.Host, address, dir string, authority *authority) *API {
+	t.Helper()
+	a := &API{authority: authority, Host: host, t: t, base: "http://" + address + ":6443", program: filepath.Join(dir, "fakeapi"), state: filepath.Join(dir, "nodes.json")}
+	if authority != nil {
+		a.base = "https://" + address + ":6443"
+	}
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", a.program, "github.com/onprem-infra/onprem-infra/test/fakeapi")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
@@ -45,7 +66,11 @@ func Start(t *testing.T, host *lab.Host, address, dir string) *API {
 // Up starts it, and waits until it answers.
 func (a *API) Up() {
 	a.t.Helper()
-	running := a.Host.Command(context.WithoutCancel(a.t.Context()), a.program, "-state", a.state)
+	args := []string{"-state", a.state}
+	if a.authority != nil {
+		args = append(args, "-cert", a.authority.file, "-key", a.authority.file)
+	}
+	running := a.Host.Command(context.WithoutCancel(a.t.Context()), a.program, args...)
 	if err := running.Start(); err != nil {
 		a.t.Fatal(err)
 	}
@@ -79,7 +104,11 @@ func (a *API) Call(method, path string, body []byte) error {
 	if method == http.MethodPatch {
 		request.Header.Set("Content-Type", "application/merge-patch+json")
 	}
-	client := http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DialContext: a.Host.Dial, DisableKeepAlives: true}}
+	transport := &http.Transport{DialContext: a.Host.Dial, DisableKeepAlives: true}
+	if a.authority != nil {
+		transport.TLSClientConfig = &tls.Config{RootCAs: a.authority.pool}
+	}
+	client := http.Client{Timeout: 5 * time.Second, Transport: transport}
 	reply, err := client.Do(request)
 	if err != nil {
 		return err
@@ -112,7 +141,15 @@ func (a *API) Register(name string, labels []string, addresses ...string) {
 	}
 }
 
-// Kubeconfig is what a kubelet has for it.
-func (a *API) Kubeconfig() []byte {
-	return fmt.Appendf(nil, "apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: %q}}]\ncontexts: [{name: c, context: {cluster: c}}]\ncurrent-context: c\n", a.base)
+// Kubeconfig is what the kubelet of a node has for it.
+func (a *API) Kubeconfig(node string) []byte {
+	a.t.Helper()
+	if a.authority == nil {
+		return fmt.Appendf(nil, "apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: %q}}]\ncontexts: [{name: c, context: {cluster: c}}]\ncurrent-context: c\n", a.base)
+	}
+	text, err := a.authority.kubeconfig(a.base, node)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return text
 }

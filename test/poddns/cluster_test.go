@@ -134,7 +134,7 @@ func (c *cluster) node(name string, r role.Role, address, resolver string) *node
 	}
 	if err := n.Write(
 		asset.File{Path: plan.Path, Mode: 0o644, Contents: plan.Encode(p)},
-		asset.File{Path: "/var/lib/kubelet/kubeconfig", Mode: 0o600, Contents: c.api.Kubeconfig()},
+		asset.File{Path: "/var/lib/kubelet/kubeconfig", Mode: 0o600, Contents: c.api.Kubeconfig(name)},
 	); err != nil {
 		c.t.Fatal(err)
 	}

@@ -95,7 +95,7 @@ func TestCredentials(t *testing.T) {
 	if again, _ := monitor(); again != first {
 		t.Error("the monitor has ended while there was no kubeconfig, and the API accepted the former one")
 	}
-	anew := string(c.api.Kubeconfig()) + "# with another CA\n"
+	anew := string(c.api.Kubeconfig(n.Host.Name)) + "# with another CA\n"
 	if err := os.WriteFile(kubeconfig+".new", []byte(anew), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -56,9 +56,15 @@ type lan struct {
 // open makes one under a timing profile.
 func open(t *testing.T, timing string) *lan {
 	t.Helper()
+	return openBy(t, timing, apihost.Start)
+}
+
+// openBy makes one whose API is started so.
+func openBy(t *testing.T, timing string, start func(t *testing.T, host *lab.Host, address, dir string) *apihost.API) *lan {
+	t.Helper()
 	l := prepare(t, lab.New(t))
 	l.plan = l.compile(plan.Way{Timing: timing, Mode: spec.Unicast}, spec.Former{})
-	l.api = apihost.Start(t, l.add("api", apiAt), apiAt, l.dir)
+	l.api = start(t, l.add("api", apiAt), apiAt, l.dir)
 	return l
 }
 
@@ -165,7 +171,7 @@ func (l *lan) node(i int, r role.Role) *node {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	files := []asset.File{{Path: plan.Path, Mode: 0o644, Contents: plan.Encode(l.plan)}, {Path: l.plan.Kubeconfig, Mode: 0o600, Contents: l.api.Kubeconfig()}}
+	files := []asset.File{{Path: plan.Path, Mode: 0o644, Contents: plan.Encode(l.plan)}, {Path: l.plan.Kubeconfig, Mode: 0o600, Contents: l.api.Kubeconfig(name)}}
 	for _, f := range set.Files() {
 		if strings.HasSuffix(f.Path, "/manifests/provisioning.yaml") {
 			files = append(files, f)

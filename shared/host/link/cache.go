@@ -40,8 +40,9 @@ func (c *Cache) Snapshot() (addr.Snapshot, error) {
 	return s, err
 }
 
-// Watch watches for changes as the function Watch does. While it does not run, nothing is kept.
-func (c *Cache) Watch(ctx context.Context, wake chan<- struct{}) error {
+// Watch watches for changes as the function Watch does, for several loops. While it does not run,
+// nothing is kept.
+func (c *Cache) Watch(ctx context.Context, wakes ...chan<- struct{}) error {
 	watching := make(chan error, 1)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -51,7 +52,9 @@ func (c *Cache) Watch(ctx context.Context, wake chan<- struct{}) error {
 		select {
 		case <-changed:
 			c.note(true)
-			loop.Wake(wake)
+			for _, wake := range wakes {
+				loop.Wake(wake)
+			}
 		case err := <-watching:
 			c.note(false)
 			return err

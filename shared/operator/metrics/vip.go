@@ -61,6 +61,11 @@ var (
 		"1 while keepalived refuses the wanted configuration.")
 	Leaving = gauge("onprem_keepalived_leaving",
 		"1 while this host releases its VIPs by request, and after that.")
+	ClientsKnown = gauge("onprem_vip_clients_known",
+		"Connections to the VIP that its holder has reported to this host.", "vip")
+	ClientsEnded = counter("onprem_vip_clients_ended_total",
+		"Connections that a former holder of the VIP left, and that this host ended when it took "+
+			"the VIP over.", "vip")
 	NodesKnown = gauge("onprem_nodes", "Nodes that the API has listed to this program.", "role")
 )
 
