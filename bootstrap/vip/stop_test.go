@@ -29,12 +29,17 @@ func TestStopMatrix(t *testing.T) {
 		{scar: "K-33", api: serves, heir: serves, beside: never, down: never, stuck: never},
 		{scar: "K-34, K-37", api: down, heir: down, beside: never, down: 4500 * time.Millisecond, stuck: 25500 * time.Millisecond},
 		{scar: "K-37, K-40", api: hung, heir: down, beside: never, down: 25500 * time.Millisecond, stuck: 26500 * time.Millisecond},
+		{scar: "K-37, K-40, no master is ready", api: hung, heir: failing, beside: never, down: 25500 * time.Millisecond, stuck: 26500 * time.Millisecond},
+		{scar: "K-37, K-40, a master is ready", api: hung, heir: serves, beside: never, down: 2700 * time.Millisecond, stuck: 2700 * time.Millisecond},
+		{scar: "K-37, K-40, a master hangs too", api: hung, heir: hung, beside: never, down: 25500 * time.Millisecond, stuck: 26500 * time.Millisecond},
+		{scar: "K-37, K-40, a master is slow and ready", api: hung, heir: slow, beside: never, down: 5500 * time.Millisecond, stuck: 5500 * time.Millisecond},
 		{scar: "K-37, K-41", api: failing, heir: down, beside: never, down: 4500 * time.Millisecond, stuck: 25500 * time.Millisecond},
 		{scar: "K-41, a master is ready", api: shutdown, heir: serves, beside: never, down: 500 * time.Millisecond, stuck: 5500 * time.Millisecond},
 		{scar: "K-41, no master serves", api: shutdown, heir: down, beside: never, down: never, stuck: never},
 		{scar: "K-41, no master is ready", api: shutdown, heir: failing, beside: never, down: never, stuck: never},
 		{scar: "K-41, a master serves that is not trusted", api: shutdown, heir: serves, doubted: true, beside: never, down: 4500 * time.Millisecond, stuck: 25500 * time.Millisecond},
-		{scar: "a slow API is ready", api: slow, heir: serves, beside: never, down: never, stuck: never},
+		{scar: "a slow API is ready, and no master is", api: slow, heir: failing, beside: never, down: never, stuck: never},
+		{scar: "a slow API is ready, and a master is at once: one move", api: slow, heir: serves, beside: never, down: 2700 * time.Millisecond, stuck: 2700 * time.Millisecond},
 	} {
 		for ironic, want := range map[mode]time.Duration{serves: tt.beside, down: tt.down, hung: tt.stuck} {
 			t.Run(fmt.Sprintf("%s: API %s, master %s, Ironic %s", tt.scar, tt.api, tt.heir, ironic), func(t *testing.T) {
@@ -111,6 +116,12 @@ func TestStopStories(t *testing.T) {
 		{name: "K-40: the API hangs for a minute", first: serves, until: time.Hour,
 			steps: []step{{10*s + half, apiAt, hung}, {70*s + half, apiAt, serves}},
 			want:  []event{{0, true}, {36 * s, false}, {71 * s, true}}},
+		{name: "K-40: the API hangs for a minute, a master is ready: back when it is prompt again", first: serves, until: time.Hour,
+			steps: []step{{half, masterAt, serves}, {10*s + half, apiAt, hung}, {70*s + half, apiAt, slow}, {80*s + half, apiAt, serves}},
+			want:  []event{{0, true}, {13*s + 200*ms, false}, {85 * s, true}}},
+		{name: "K-40: the API hangs again and again, a master is ready: one move", first: serves, until: time.Hour,
+			steps: []step{{half, masterAt, serves}, {10*s + half, apiAt, hung}, {20*s + half, apiAt, serves}, {23*s + half, apiAt, hung}, {40*s + half, apiAt, serves}, {43*s + half, apiAt, hung}},
+			want:  []event{{0, true}, {13*s + 200*ms, false}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -191,7 +202,7 @@ func TestStop_WithinThePlansBounds(t *testing.T) {
 		most        time.Duration
 	}{
 		{"the bootstrap's API refuses connections or is not ready, and Ironic refuses them", down, down, 15 * time.Second},
-		{"the bootstrap's API takes connections and hangs, and so does Ironic", hung, hung, 30 * time.Second},
+		{"the bootstrap's API and Ironic take connections and hang, and a master is ready", hung, hung, 4 * time.Second},
 		{"the bootstrap's API announces its shutdown, and a master stands by", shutdown, down, 5 * time.Second},
 	} {
 		i := slices.IndexFunc(p.Timing.Bounds, func(b bound.Bound) bool { return b.Failure == tt.bound })

@@ -62,10 +62,14 @@ func (w *Watch) Run(ctx context.Context) error {
 }
 
 // probe probes the API, and what else the decision depends on: if the VIP is released, only the API
-// brings it back.
+// brings it back, and after a hang the lack of a node that is ready.
 func (w *Watch) probe(ctx context.Context) (o release.Observation) {
+	begin := time.Now()
 	if w.state.Released() {
 		o.API = w.prober.API(ctx)
+		if o.Took = time.Since(begin); o.API == health.Ready && w.state.Hung() {
+			o.Heir = w.prober.Heir(ctx)
+		}
 	} else {
 		o = w.probeAll(ctx)
 	}
@@ -73,15 +77,16 @@ func (w *Watch) probe(ctx context.Context) (o release.Observation) {
 	return o
 }
 
-// probeAll probes the API. A ready one answers in milliseconds, and Ironic is not probed. If the
+// probeAll probes the API. A ready one answers in milliseconds, and nothing else is probed. If the
 // answer is late or bad, Ironic is probed beside it: two servers that hang then cost one timeout,
-// and a ready API never waits for an Ironic that hangs.
+// and a ready API never waits for an Ironic that hangs. If it is late, the control plane nodes are
+// probed too: one that is ready need not wait for that timeout.
 func (w *Watch) probeAll(ctx context.Context) (o release.Observation) {
 	var asked sync.WaitGroup
 	defer asked.Wait()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	api, ironic := make(chan health.API, 1), make(chan bool, 1)
+	begin, api, ironic := time.Now(), make(chan health.API, 1), make(chan bool, 1)
 	asked.Go(func() { api <- w.prober.API(ctx) })
 	answered := false
 	if after := w.state.IronicAfter(); after > 0 {
@@ -95,15 +100,41 @@ func (w *Watch) probeAll(ctx context.Context) (o release.Observation) {
 		return o
 	}
 	asked.Go(func() { ironic <- w.prober.Ironic(ctx) })
+	heir := make(chan release.Heir, 1)
 	if !answered {
-		o.API = <-api
-	}
-	if o.API == health.Ready {
-		return o
+		asked.Go(func() { heir <- w.prober.Heir(ctx) })
+		if o = awaitLate(begin, api, ironic, heir); o.API == health.Ready || o.Hangs {
+			return o
+		}
 	}
 	if o.API == health.ShuttingDown {
 		o.Heir = w.prober.Heir(ctx)
 	}
 	o.Ironic = <-ironic
 	return o
+}
+
+// awaitLate waits for the answer of an API that was asked at begin and is late, or until it hangs
+// and a node is ready. It leaves Ironic's answer in its channel.
+func awaitLate(
+	begin time.Time, api <-chan health.API, ironic chan bool, heir <-chan release.Heir,
+) release.Observation {
+	hang := time.After(time.Until(begin.Add(health.BootstrapAPI().Hang)))
+	answer, away, hangs, ready := (<-chan bool)(ironic), true, false, false
+	for {
+		select {
+		case found := <-api:
+			return release.Observation{API: found}
+		case serves := <-answer:
+			ironic <- serves
+			answer, away = nil, !serves
+		case found := <-heir:
+			ready = found == release.ReadyHeir
+		case <-hang:
+			hangs = true
+		}
+		if hangs && away && ready {
+			return release.Observation{API: health.Gone, Heir: release.ReadyHeir, Hangs: true}
+		}
+	}
 }

@@ -8,6 +8,10 @@ type Policy struct {
 	Timeout  time.Duration // of one probe
 	Fall     int           // probes in a row that must fail
 	Rise     int           // probes in a row until a failed check passes again; 0 is 1
+
+	// Hang is for how long a probe may have no answer until the check fails at once, if another
+	// host is ready to serve instead; 0: another host makes no difference.
+	Hang time.Duration
 }
 
 // Closed is how a node that announces VIPs to routers probes whether a process listens at the ports
@@ -21,9 +25,11 @@ func Closed() Policy { return Policy{Interval: 100 * time.Millisecond, Fall: 2} 
 //
 // Probes never overlap. Five probes a second apart, side by side, would notice a server that hangs
 // after 9 s instead of 25 s. But a starting API server on a slow disk stalls for as long: no other
-// host could serve at that time, and the move would cut every connection twice.
+// host could serve at that time, and the move would cut every connection twice. Once a control
+// plane node is ready it can serve, so that one probe that hangs is enough.
 func BootstrapAPI() Policy {
-	return Policy{Interval: time.Second, Timeout: 5 * time.Second, Fall: 5}
+	return Policy{Interval: time.Second, Timeout: 5 * time.Second, Fall: 5,
+		Hang: 2200 * time.Millisecond}
 }
 
 // Balancer is the check of a control plane node's balancer, alone or beside its own API server, and
@@ -55,6 +61,10 @@ func Ironic() Policy {
 func (p Policy) Detects(first, later time.Duration) time.Duration {
 	return p.Interval + first + time.Duration(p.Fall-1)*max(p.Interval, later)
 }
+
+// DetectsHang is the longest time from when a service hangs to the verdict, if another host is
+// ready.
+func (p Policy) DetectsHang() time.Duration { return p.Interval + p.Hang }
 
 // Evicts is the shortest time from a fault to the verdict: the fault comes right before a probe,
 // and no probe takes any time.

@@ -45,7 +45,10 @@ func TestServerCheck_Times(t *testing.T) {
 // TestBootstrapAPI_Detects holds how long an API server that hangs keeps the VIP on the bootstrap
 // machine: five questions of 5 s, a second apart.
 func TestBootstrapAPI_Detects(t *testing.T) {
-	if got, want := BootstrapAPI(), (Policy{Interval: time.Second, Timeout: 5 * time.Second, Fall: 5}); got != want {
+	if got, want := BootstrapAPI(), (Policy{Interval: time.Second, Timeout: 5 * time.Second, Fall: 5, Hang: 2200 * time.Millisecond}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if got := BootstrapAPI().DetectsHang(); got != 3200*time.Millisecond {
+		t.Errorf("a hang is detected within %v where a node is ready, want 3.2s", got)
 	}
 }

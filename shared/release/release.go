@@ -14,15 +14,23 @@ import (
 // pull a release image. After it the same rules apply as if the API had been ready.
 const firstReadyWithin = 30 * time.Minute
 
+// promptAgain is how many prompt answers in a row an API that hung needs to take the VIP back.
+const promptAgain = 5
+
 // Observation is what one round of probes found.
 type Observation struct {
 	At  time.Time
 	API health.API // the API server of the local host
+	// Took is how long the API took to answer.
+	Took time.Duration
 	// Ironic reports whether the provisioning service answers. It is probed only if the API is not
 	// ready: hosts that are being provisioned reach it through the VIP.
 	Ironic bool
-	// Heir is probed only if the API announces its shutdown.
+	// Heir is probed only if the API announces its shutdown, or is late, or hung before.
 	Heir Heir
+	// Hangs reports that the API, which counts as gone, and Ironic have not answered for
+	// health.Policy.Hang. It is set beside a ready heir only.
+	Hangs bool
 }
 
 // Verdict reports whether the bootstrap machine is a candidate for the API VIP, and why.
@@ -38,7 +46,8 @@ type Verdict struct {
 // time comes with each Observation. The zero value has observed nothing.
 //
 //	waiting  --> holding   the API is ready, or 30 min have passed
-//	holding  --> released  5 failures in a row, or a shutdown is announced and a master is ready
+//	holding  --> released  5 failures in a row; or a shutdown is announced, or both hang, and a
+//	                       master is ready
 //	released --> holding   the API is ready
 //
 // While Ironic answers, nothing else counts, not even an announced shutdown: hosts that are being
@@ -49,10 +58,14 @@ type Verdict struct {
 // VIP follows.
 //
 // An API that becomes ready again takes the VIP back: an API server that restarts during the
-// installation looks like one that ends, and without the VIP the installation cannot go on.
+// installation looks like one that ends, and without the VIP the installation cannot go on. One
+// that hung while a master was ready must answer promptly for a while first, as long as a master is
+// ready: it may only be slow, and each move cuts every connection.
 type State struct {
 	phase    phase
 	yields   bool      // released while the API still served
+	hung     bool      // released because the API hung
+	prompt   int       // answers in a row since, in time, of an API that is ready
 	since    time.Time // of the first Observation
 	failures int
 	unready  bool // the last Observation was not of a ready API
@@ -67,8 +80,9 @@ const (
 )
 
 // Resume is the state of a machine that has had a ready API before. A restart of the program
-// changes nothing but the count: a machine that held the VIP goes on holding it, and one that had
-// released it stays released. After a reboot nothing is held, and the API must be ready first.
+// changes nothing but the counts, and that an API which hung must be prompt: a machine that held
+// the VIP goes on holding it, and one that had released it stays released. After a reboot nothing
+// is held, and the API must be ready first.
 func Resume(held bool) State {
 	if held {
 		return State{phase: holding}
@@ -86,6 +100,9 @@ type Memory struct {
 func (s State) Memory() Memory {
 	return Memory{SeenReady: s.phase != waiting, Holding: s.phase == holding}
 }
+
+// Hung reports whether the VIP was released because the API hung.
+func (s State) Hung() bool { return s.hung }
 
 // Released reports whether only a ready API can bring the VIP back.
 func (s State) Released() bool { return s.phase == released }
@@ -107,9 +124,9 @@ func (s State) Next(o Observation) (State, Verdict) {
 	}
 	s.unready = o.API != health.Ready
 	if o.API == health.Ready {
-		s.phase, s.failures, s.yields = holding, 0, false
-		return s, Verdict{Hold: true, Why: "the local API is ready"}
+		return s.judgeReady(o)
 	}
+	s.prompt = 0
 	if s.phase == waiting {
 		if o.At.Sub(s.since) < firstReadyWithin {
 			return s, Verdict{Hold: true, Why: "the local API has never been ready"}
@@ -123,6 +140,19 @@ func (s State) Next(o Observation) (State, Verdict) {
 		return s, Verdict{Why: fmt.Sprintf("the local API is %s, the VIP has been given up", o.API)}
 	}
 	return s.judgeUnready(o)
+}
+
+// judgeReady has the API take the VIP, unless it hung before and may again.
+func (s State) judgeReady(o Observation) (State, Verdict) {
+	if s.prompt++; o.Took >= health.BootstrapAPI().Late() {
+		s.prompt = 0
+	}
+	if s.hung && s.prompt < promptAgain && o.Heir == ReadyHeir {
+		return s, Verdict{
+			Why: "the local API has hung, and has not been ready and prompt for long"}
+	}
+	s.phase, s.failures, s.yields, s.hung = holding, 0, false, false
+	return s, Verdict{Hold: true, Why: "the local API is ready"}
 }
 
 func handover() Verdict {
@@ -144,6 +174,10 @@ func (s State) judgeUnready(o Observation) (State, Verdict) {
 		// It still serves, and no other host would.
 		return s, Verdict{Hold: true,
 			Why: "the local API announces its shutdown, no master is ready"}
+	}
+	if o.Hangs && o.Heir == ReadyHeir {
+		s.phase, s.hung = released, true
+		return s, Verdict{Why: "the local API hangs, Ironic is away, and a master is ready"}
 	}
 	s.failures++
 	if s.failures >= health.BootstrapAPI().Fall {

@@ -43,6 +43,10 @@ var (
 	notReady  = Observation{API: health.NotReady}
 	goneBusy  = Observation{API: health.Gone, Ironic: true}
 	announced = Observation{API: health.ShuttingDown}
+	slow      = Observation{API: health.Ready, Took: time.Second}
+	heir      = Observation{API: health.Ready, Heir: ReadyHeir}
+	slowHeir  = Observation{API: health.Ready, Heir: ReadyHeir, Took: health.BootstrapAPI().Late()}
+	hang      = []Observation{{API: health.Gone, Heir: ReadyHeir, Hangs: true}}
 )
 
 func TestRelease(t *testing.T) {
@@ -81,6 +85,17 @@ func TestRelease(t *testing.T) {
 			probes: seq(times(1, ready), times(60, Observation{API: health.ShuttingDown, Heir: ReadyHeir, Ironic: true})), hold: true, why: "the local API is shutting down, Ironic still serves through the VIP"},
 		{name: "K-41: an announced shutdown counts when a master may be ready",
 			probes: seq(times(1, ready), times(5, Observation{API: health.ShuttingDown, Heir: DoubtedHeir})), why: "the local API is shutting down and Ironic is away, 5 times in a row"},
+		{name: "an API that hangs gives the VIP up at once where a master is ready", probes: seq(times(1, ready), []Observation{{API: health.Gone, Heir: ReadyHeir, Hangs: true}}),
+			why: "the local API hangs, Ironic is away, and a master is ready"},
+		{name: "and not while Ironic serves", probes: seq(times(1, ready), []Observation{{API: health.Gone, Heir: ReadyHeir, Hangs: true, Ironic: true}}), hold: true, why: "the local API is gone, Ironic still serves through the VIP"},
+		{name: "nor before it was ready once", probes: []Observation{{API: health.Gone, Heir: ReadyHeir, Hangs: true}}, hold: true, why: "the local API has never been ready"},
+		{name: "K-35: nor does one that is gone", probes: seq(times(1, ready), []Observation{{API: health.Gone, Heir: ReadyHeir}}), hold: true, why: "the local API is gone, which may be a restart"},
+		{name: "an API that hung takes the VIP back when it was prompt for a while", probes: seq(times(1, ready), hang, times(5, heir)), hold: true, why: "the local API is ready"},
+		{name: "an API that hung takes the VIP back at once if no master is ready any more", probes: seq(times(1, ready), hang, times(3, slowHeir), []Observation{{API: health.Ready, Heir: NoHeir, Took: health.BootstrapAPI().Late()}}), hold: true, why: "the local API is ready"},
+		{name: "and not before", probes: seq(times(1, ready), hang, times(4, heir)), why: "the local API has hung, and has not been ready and prompt for long"},
+		{name: "nor if it was slow among these", probes: seq(times(1, ready), hang, times(4, heir), times(1, slowHeir), times(4, heir)), why: "the local API has hung, and has not been ready and prompt for long"},
+		{name: "nor if it was away among these", probes: seq(times(1, ready), hang, times(4, heir), times(1, gone), times(4, heir)), why: "the local API has hung, and has not been ready and prompt for long"},
+		{name: "what hung is forgotten then", probes: seq(times(1, ready), hang, times(5, heir), times(5, gone), times(1, slow)), hold: true, why: "the local API is ready"},
 		{name: "an API that is not trusted counts", probes: seq(times(1, ready), times(5, Observation{API: health.Untrusted})), why: "the local API is not trusted and Ironic is away, 5 times in a row"},
 		{name: "a ready master alone takes nothing", probes: seq(times(1, ready), []Observation{{API: health.Ready, Heir: ReadyHeir}}), hold: true, why: "the local API is ready"},
 		{name: "K-39: 20 minutes to the first ready API", probes: seq(times(20*60, gone), times(1, ready)), hold: true, why: "the local API is ready"},

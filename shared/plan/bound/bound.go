@@ -173,23 +173,23 @@ func (e election) unserved(scenario, failure string, check health.Policy) Bound 
 }
 
 // bootstrap are the ways in which the bootstrap machine's API ends: the machine releases the VIP,
-// or hands it over while it serves. The first probe of two servers that hang takes longer than the
-// later ones, because Ironic is probed only once the API is late.
+// or hands it over while it serves.
 func (e election) bootstrap() []Bound {
 	check, skew := e.Bootstrap, Milliseconds(e.skew)
-	end := func(scenario, how string, first, later time.Duration) Bound {
-		ms := Milliseconds(check.Detects(first, later)) + skew
-		return Bound{scenario, "the bootstrap's API " + how, ms, ms,
-			fmt.Sprintf("%d probes in a row fail, the first within %d ms, the others %d ms "+
-				"apart, then the VIP is released: %d ms at priority %d",
-				check.Fall, (check.Interval + first).Milliseconds(),
-				max(check.Interval, later).Milliseconds(), skew, e.worst)}
-	}
+	crash, hang := Milliseconds(check.Detects(0, 0))+skew, Milliseconds(check.DetectsHang())
 	return []Bound{
-		end("bootstrap-crash", "refuses connections or is not ready, and Ironic refuses them", 0,
-			0),
-		end("bootstrap-hang", "takes connections and hangs, and so does Ironic",
-			check.Late()+check.Timeout, check.Timeout),
+		{"bootstrap-crash",
+			"the bootstrap's API refuses connections or is not ready, and Ironic refuses them",
+			crash, crash,
+			fmt.Sprintf("%d probes in a row fail, %d ms apart, then the VIP is released: %d ms "+
+				"at priority %d", check.Fall, check.Interval.Milliseconds(), skew, e.worst)},
+		{"bootstrap-hang",
+			"the bootstrap's API and Ironic take connections and hang, and a master is ready",
+			hang + skew, hang + skew,
+			fmt.Sprintf("probes are %d ms apart, and one has no answer for %d ms, then the VIP is "+
+				"released: %d ms at priority %d; without a ready master that takes %d probes of "+
+				"%d ms", check.Interval.Milliseconds(), check.Hang.Milliseconds(), skew, e.worst,
+				check.Fall, check.Timeout.Milliseconds())},
 		e.handover(""),
 	}
 }

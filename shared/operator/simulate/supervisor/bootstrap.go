@@ -11,6 +11,7 @@ import (
 // The parts of a probe of the bootstrap machine's API.
 const (
 	ProbeBegins int32 = iota
+	probeLate
 	probeHangs
 )
 
@@ -22,26 +23,35 @@ func ProbeAPI(w *world.World, h *world.Host, step int32, gen uint32) {
 	}
 	probe := h.Event(world.EvBootstrapProbe, gen).With(ProbeBegins)
 	policy, pause := w.Timing.Bootstrap, w.Timing.Bootstrap.Interval
-	found := h.API.Health()
+	found, hangs := h.API.Health(), false
 	switch {
 	case step == probeHangs:
-		found, pause = health.Gone, max(world.LateTick, policy.Interval-policy.Timeout)
-	case h.API.Hung:
-		probe.Arg = probeHangs
-		w.After(policy.Timeout+r.State.IronicAfter(), probe)
+		found, pause = health.Gone, policy.Interval-policy.Timeout
+	case !h.API.Hung:
+	case step == ProbeBegins:
+		probe.Arg = probeLate
+		w.After(policy.Hang, probe)
 		return
+	case heir(w) != release.ReadyHeir:
+		probe.Arg = probeHangs
+		w.After(policy.Timeout+r.State.IronicAfter()-policy.Hang, probe)
+		return
+	default:
+		found, pause, hangs = health.Gone, policy.Interval-policy.Hang, true
 	}
-	decideRelease(w, h, found)
+	pause = max(world.LateTick, pause)
+	decideRelease(w, h, found, hangs)
 	w.Dirty = true
 	w.After(pause, probe)
 }
 
 // decideRelease has the product decide on what a probe found, and its supervisor follow.
-func decideRelease(w *world.World, h *world.Host, found health.API) {
+func decideRelease(w *world.World, h *world.Host, found health.API, hangs bool) {
 	r, s := &h.Release, &h.Supervisor
 	held, yielded := r.Holds(), r.HandingOver
 	var verdict release.Verdict
-	r.State, verdict = r.State.Next(release.Observation{At: w.Clock(), API: found, Heir: heir(w)})
+	r.State, verdict = r.State.Next(release.Observation{At: w.Clock(), API: found, Heir: heir(w),
+		Hangs: hangs})
 	r.HandingOver = verdict.Yield
 	switch {
 	case verdict.Hold && r.Stopped && s.Stopped:

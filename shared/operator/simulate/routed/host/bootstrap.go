@@ -1,6 +1,8 @@
 package host
 
 import (
+	"time"
+
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/routed/world"
 	"github.com/onprem-infra/onprem-infra/shared/release"
@@ -17,28 +19,39 @@ func found(w *world.World, h *world.Host) health.API {
 	return health.Ready
 }
 
+// Step is how far a probe of the bootstrap machine's API is.
+type Step int32
+
+const (
+	begins Step = iota
+	hangs       // for so long that a ready node need not wait
+	ended       // by its timeout
+)
+
 // Release is a probe of the bootstrap machine: the product decides whether it announces, hands over
 // or gives up.
-func Release(w *world.World, h *world.Host, timeout bool) {
-	p := w.Checks.Bootstrap
-	if h.API.On && h.API.Hung && !timeout {
-		w.After(p.Timeout, probe(h, 0, world.EvLate))
+func Release(w *world.World, h *world.Host, step Step) {
+	p, later := w.Checks.Bootstrap, func(after time.Duration, step Step) {
+		w.After(after, probe(h, int(step), world.EvLate))
+	}
+	heir, api, pause, hang := heir(w, h), found(w, h), p.Interval, false
+	switch {
+	case step == ended:
+		api, pause = health.Gone, p.Interval-p.Timeout
+	case !h.API.On || !h.API.Hung:
+	case step == begins:
+		later(p.Hang, hangs)
 		return
-	}
-	api := found(w, h)
-	if timeout {
-		api = health.Gone
-	}
-	var heirs []health.API
-	for _, o := range w.Hosts[1 : w.Masters+1] {
-		if o.Joined && w.Reaches(h.Index, o.Index) {
-			heirs = append(heirs, found(w, o))
-		}
+	case heir != release.ReadyHeir:
+		later(p.Timeout-p.Hang, ended)
+		return
+	default:
+		api, pause, hang = health.Gone, p.Interval-p.Hang, true
 	}
 	before, yielded := h.Wish[0], h.Yields
 	var v release.Verdict
-	h.Release, v = h.Release.Next(release.Observation{At: w.Clock(), API: api,
-		Heir: release.HeirAmong(heirs)})
+	h.Release, v = h.Release.Next(release.Observation{At: w.Clock(), API: api, Heir: heir,
+		Hangs: hang})
 	h.Wish[0] = (v.Hold || v.Yield) && h.Release.Memory().SeenReady
 	h.Yields = v.Yield
 	h.Route[0] = route(w, 0, w.Policy(0).OfBootstrap(false))
@@ -46,9 +59,16 @@ func Release(w *world.World, h *world.Host, timeout bool) {
 		w.Note(w.Name(h.Index), v.Why)
 		Wake(w, h)
 	}
-	pause := p.Interval
-	if timeout {
-		pause = max(world.Next, p.Interval-p.Timeout)
+	w.After(max(world.Next, pause), probe(h, int(begins), world.EvRelease))
+}
+
+// heir is the state of the masters that a host reaches.
+func heir(w *world.World, h *world.Host) release.Heir {
+	var all []health.API
+	for _, o := range w.Hosts[1 : w.Masters+1] {
+		if o.Joined && w.Reaches(h.Index, o.Index) {
+			all = append(all, found(w, o))
+		}
 	}
-	w.After(pause, probe(h, 0, world.EvRelease))
+	return release.HeirAmong(all)
 }
