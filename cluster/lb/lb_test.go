@@ -541,7 +541,7 @@ func TestPrepare(t *testing.T) {
 	if got := w.members(); got != "192.0.2.10 192.0.2.11" || w.files[haproxy.Run.State()] == "" {
 		t.Errorf("members %q", got)
 	}
-	if d.Config.Server != w.plan.Timing.Model.Server || !strings.Contains(w.files[haproxy.File], " inter 500ms fastinter 200ms fall 2 rise 3 ") {
+	if d.Config.Server != w.plan.Timing.Model.Server || !strings.Contains(w.files[haproxy.File], " inter 220ms fastinter 40ms fall 2 rise 3 ") {
 		t.Errorf("servers are probed as %+v, the plan has %+v", d.Config.Server, w.plan.Timing.Model.Server)
 	}
 	if w.reloads+len(w.commands) > 0 || w.rules.Closed != nil {

@@ -76,7 +76,7 @@ func checkOnce(
 	switch found, why := prober.Probe(ctx, check); found {
 	case health.Passed:
 		return nil
-	case health.Failed:
+	case health.Failed, health.Refused:
 		return negativef("check %s: %s", check, why)
 	default:
 		return fmt.Errorf("check %s: %s", check, why)

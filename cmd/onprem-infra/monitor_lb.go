@@ -19,6 +19,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
 	"github.com/onprem-infra/onprem-infra/shared/host/node"
 	"github.com/onprem-infra/onprem-infra/shared/host/services"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 )
@@ -91,7 +92,17 @@ func monitorLB(ctx context.Context, m *monitor, o lb.Options) error {
 	room := lb.New(o)
 	m.meter.Add(room.Metrics)
 	m.meter.Follow("nodes", nodes.LastReceived)
-	return runInPod(ctx, m, m.credentials(p), stepsOf(room), every, func(ctx context.Context) {
+	steps := stepsOf(room)
+	steps.Observe = func(ctx context.Context) (lb.Snapshot, error) {
+		begin := time.Now()
+		s, err := room.Observe(ctx)
+		// The next probe follows one without an answer at once, and any other failure in its turn.
+		if s.Late && time.Since(begin) >= p.Timing.Model.Redirect.Timeout {
+			loop.Wake(m.wake)
+		}
+		return s, err
+	}
+	return runInPod(ctx, m, m.credentials(p), steps, every, func(ctx context.Context) {
 		m.serve(ctx, p, p.Ports[port.MonitorLB], m.alive)
 		m.watchAPI(ctx, "nodes", nodes)
 		if pods != nil {

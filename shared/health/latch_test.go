@@ -3,13 +3,14 @@ package health
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 // findings reads a row of them: + passed, - failed, ? untold.
 func findings(row string) []Finding {
 	var out []Finding
 	for _, c := range row {
-		out = append(out, map[rune]Finding{'+': Passed, '-': Failed, '?': Untold}[c])
+		out = append(out, map[rune]Finding{'+': Passed, '-': Failed, '?': Untold, 'x': Refused}[c])
 	}
 	return out
 }
@@ -45,6 +46,43 @@ func TestLatch(t *testing.T) {
 				t.Errorf("%s makes %s, want %s", tt.row, got, want)
 			}
 		})
+	}
+}
+
+// TestLatch_Refused holds that a process which listens no more is found sooner than one that is
+// late, and not at the first refusal.
+func TestLatch_Refused(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		start   bool
+		row     string
+		certain int
+		want    string // the state after each
+	}{
+		{name: "refused, which is certain sooner", start: true, row: "xx", certain: 2, want: "10"},
+		{name: "refused once, and late", start: true, row: "x-x-x", certain: 2, want: "11110"},
+		{name: "late, and refused twice", start: true, row: "-xx", certain: 2, want: "110"},
+		{name: "refused, and not at once", start: true, row: "x+x+xx", certain: 2, want: "111110"},
+		{name: "refused, and that counts as any failure", start: true, row: "xxxxx", want: "11110"},
+		{name: "refused while down", row: "xx+++x", certain: 2, want: "000011"},
+		{name: "nothing told between refusals", start: true, row: "x?x", certain: 2, want: "110"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			latch, got := Latch{Passes: tt.start}, ""
+			for _, f := range findings(tt.row) {
+				latch = latch.Next(f, Policy{Rise: 3, Fall: 5, Refused: tt.certain})
+				got += map[bool]string{true: "1", false: "0"}[latch.Passes]
+			}
+			if got != tt.want {
+				t.Errorf("%s makes %s, want %s", tt.row, got, tt.want)
+			}
+		})
+	}
+	if got := (Policy{Interval: time.Second, Fall: 5, Refused: 2}).DetectsRefused(); got != 2*time.Second {
+		t.Errorf("found within %v, want 2s", got)
+	}
+	if got := (Policy{Interval: time.Second, Fall: 5}).DetectsRefused(); got != 5*time.Second {
+		t.Errorf("without a number of its own found within %v, want 5s", got)
 	}
 }
 

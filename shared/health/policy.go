@@ -9,6 +9,10 @@ type Policy struct {
 	Fall     int           // probes in a row that must fail
 	Rise     int           // probes in a row until a failed check passes again; 0 is 1
 
+	// Refused is how many probes in a row must be refused, where that is enough; 0: as Fall. They
+	// leave a program the time to close its port and open it again.
+	Refused int
+
 	// Hang is for how long a probe may have no answer until the check fails at once, if another
 	// host is ready to serve instead; 0: another host makes no difference.
 	Hang time.Duration
@@ -66,6 +70,14 @@ func (p Policy) Detects(first, later time.Duration) time.Duration {
 // ready.
 func (p Policy) DetectsHang() time.Duration { return p.Interval + p.Hang }
 
+// DetectsRefused is the longest time from when nothing listens any more to the verdict.
+func (p Policy) DetectsRefused() time.Duration {
+	if p.Refused == 0 {
+		return p.Detects(0, 0)
+	}
+	return time.Duration(p.Refused) * p.Interval
+}
+
 // Evicts is the shortest time from a fault to the verdict: the fault comes right before a probe,
 // and no probe takes any time.
 func (p Policy) Evicts() time.Duration { return time.Duration(p.Fall-1) * p.Interval }
@@ -83,9 +95,16 @@ type ServerCheck struct {
 }
 
 // Redirect is how a control plane node's monitor probes its balancer. A balancer that exits, or
-// answers that it is unhealthy, needs no second probe.
+// answers that it is unhealthy, needs no second probe. After a late answer the next probe follows
+// at once. A verdict by mistake costs little: new connections bypass the balancer for a moment.
 func Redirect() Policy {
-	return Policy{Interval: 500 * time.Millisecond, Timeout: 500 * time.Millisecond, Fall: 3}
+	return Policy{Interval: 300 * time.Millisecond, Timeout: 130 * time.Millisecond, Fall: 3}
+}
+
+// DetectsLate is the longest time from when a service hangs to the verdict, if each probe without
+// an answer in time is followed by the next one at once.
+func (p Policy) DetectsLate() time.Duration {
+	return p.Interval + time.Duration(p.Fall)*p.Timeout
 }
 
 // GateInterval is the time between two probes whether the API works behind a node's balancer.
@@ -99,9 +118,11 @@ const (
 	ErrorLimit = 3                      // failed connections in a row until the server is down
 )
 
-// Servers is how a control plane node's balancer probes API servers and machine config servers.
+// Servers is how a control plane node's balancer probes API servers and machine config servers. A
+// verdict by mistake costs little: the server keeps its connections and gets no new ones for a
+// moment, and if no server passes, all of them get some.
 func Servers() ServerCheck {
-	const inter, fast = 500 * time.Millisecond, 200 * time.Millisecond
+	const inter, fast = 220 * time.Millisecond, 40 * time.Millisecond
 	return ServerCheck{Inter: inter, FastInter: fast, Fall: 2, Rise: 3}
 }
 

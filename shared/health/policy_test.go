@@ -8,8 +8,15 @@ import (
 // TestServers holds what clients of the balancer feel of a server's end and of its return.
 func TestServers(t *testing.T) {
 	c := Servers()
-	if refuses, hangs, returns := c.Detects(0), c.Detects(c.Inter), c.Returns(0); refuses != 700*time.Millisecond || hangs != 1700*time.Millisecond || returns != 900*time.Millisecond {
+	if refuses, hangs, returns := c.Detects(0), c.Detects(c.Inter), c.Returns(0); refuses != 260*time.Millisecond || hangs != 700*time.Millisecond || returns != 300*time.Millisecond {
 		t.Errorf("out after %v, or %v where it hangs; back after %v", refuses, hangs, returns)
+	}
+}
+
+// TestRedirect holds for how long clients are led to a balancer that hangs.
+func TestRedirect(t *testing.T) {
+	if p := Redirect(); p.DetectsLate() != 690*time.Millisecond || p.Fall < 2 {
+		t.Errorf("%+v finds a balancer that hangs within %v", p, p.DetectsLate())
 	}
 }
 

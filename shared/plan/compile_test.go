@@ -235,7 +235,7 @@ func TestCompileChecksTimers(t *testing.T) {
 	for _, timing := range vrrp.Profiles() {
 		timing.Server.Inter = 2 * time.Second
 		_, err := compile(smallest(), timing, timing.Policy())
-		if want := "the balancer drops a server that hangs after 6.2s at the latest"; err == nil || !strings.Contains(err.Error(), want) {
+		if want := "the balancer drops a server that hangs after 6.04s at the latest"; err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want one with %q", timing.Profile, err, want)
 		}
 	}
@@ -287,7 +287,7 @@ func TestProbes(t *testing.T) {
 				t.Errorf("%s: %s is %+v, want %+v", timing.Profile, name, got, p)
 			}
 		}
-		if got := found["API server"]; got.IntervalMs != 500 || got.FastIntervalMs != 200 || got.DetectsMs != 1700 {
+		if got := found["API server"]; got.IntervalMs != 220 || got.FastIntervalMs != 40 || got.DetectsMs != 700 {
 			t.Errorf("%s: the balancer's probes are %+v", timing.Profile, got)
 		}
 	}

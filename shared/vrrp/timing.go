@@ -98,8 +98,8 @@ func lanTiming() Timing {
 		Checks: pressing(
 			health.Policy{Interval: 250 * time.Millisecond, Timeout: 200 * time.Millisecond,
 				Rise: 3, Fall: 10},
-			health.Policy{Interval: 250 * time.Millisecond, Timeout: 200 * time.Millisecond,
-				Rise: 3, Fall: 4},
+			health.Policy{Interval: 200 * time.Millisecond, Timeout: 150 * time.Millisecond,
+				Rise: 3, Fall: 5, Refused: 2},
 			health.Policy{Interval: time.Second, Timeout: 900 * time.Millisecond, Rise: 3, Fall: 2},
 		),
 	}.probed()
@@ -113,7 +113,7 @@ func vmTiming() Timing {
 			health.Policy{Interval: 500 * time.Millisecond, Timeout: 400 * time.Millisecond,
 				Rise: 3, Fall: 6},
 			health.Policy{Interval: 500 * time.Millisecond, Timeout: 400 * time.Millisecond,
-				Rise: 3, Fall: 4},
+				Rise: 3, Fall: 4, Refused: 2},
 			health.Policy{Interval: 2 * time.Second, Timeout: 1900 * time.Millisecond, Rise: 3,
 				Fall: 2},
 		),

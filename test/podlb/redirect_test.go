@@ -162,8 +162,9 @@ func TestDegraded(t *testing.T) {
 		w.haproxySignal(syscall.SIGCONT)
 		w.within("the redirect is on", 10*time.Second, func() bool { return w.hosts["m1"].Do(func() error { return presence(rules, true) }) == nil })
 		t.Logf("the redirect is off after %v", off.Round(time.Millisecond))
-		if off > 4*time.Second || late.Sub(at) < time.Second {
-			t.Errorf("off after %v: one late look must not do it, and three must", off)
+		probe := w.plan.Timing.Model.Redirect
+		if least := time.Duration(probe.Fall-1) * probe.Timeout; off > 4*time.Second || late.Sub(at) < least {
+			t.Errorf("off after %v: one late probe must not do it, and %d must", off, probe.Fall)
 		}
 	})
 	w.step("monitor ended", func() {

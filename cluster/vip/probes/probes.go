@@ -126,13 +126,21 @@ func unanswered(err error) string {
 // probeIngress reports whether an ingress router runs here. OpenShift's has a port for that; of any
 // other one it is only known that it answers HTTP at the node's port, with whatever status.
 func (p *Prober) probeIngress(ctx context.Context) (health.Finding, string) {
+	what, at, err := "the ingress router", "", error(nil)
 	if p.options.OpenShift {
-		return answers(ctx, p.options.Router, "the ingress router")
+		_, err = p.options.Router.Good(ctx)
+	} else {
+		what, at = "an ingress controller", " at the ingress port"
+		err = p.options.Router.Probe(ctx)
 	}
-	if err := p.options.Router.Probe(ctx); err != nil {
-		return health.Failed, "an ingress controller at the ingress port: " + unanswered(err)
+	switch {
+	case err == nil:
+		return health.Passed, what + " answers" + at
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return health.Refused, what + at + ": " + unanswered(err)
+	default:
+		return health.Failed, what + at + ": " + unanswered(err)
 	}
-	return health.Passed, "an ingress controller answers at the ingress port"
 }
 
 func (p *Prober) probeDefaultRouter(ctx context.Context) (health.Finding, string) {

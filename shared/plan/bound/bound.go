@@ -3,6 +3,7 @@
 package bound
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"time"
@@ -124,7 +125,7 @@ func (e election) keepalived() []Bound {
 // balancer are the ways in which what is behind the VIP fails on a holder that lives.
 func (e election) balancer() []Bound {
 	lb, both, s := e.Checks[vrrp.CheckLB], e.Checks[vrrp.CheckBoth], e.Server
-	noLB, bypassed := detects(lb), detects(e.Redirect)
+	noLB, bypassed := detects(lb), e.Redirect.DetectsLate()
 	refuses, hangs := Milliseconds(s.Detects(0)), Milliseconds(s.Detects(s.Inter))
 	reaction, every := Milliseconds(vrrp.Reaction), e.Redirect.Interval.Milliseconds()
 	returns := Milliseconds(s.Returns(s.Inter) + e.Redirect.Interval + vrrp.Reaction)
@@ -145,9 +146,10 @@ func (e election) balancer() []Bound {
 				"own API server within %d ms; %s", reaction, moves)},
 		{"lb-hang", "the holder's balancer hangs", Milliseconds(noLB + e.down),
 			Milliseconds(bypassed),
-			fmt.Sprintf("the monitor probes it every %d ms, and after %d late answers redirects "+
-				"connections to the node's own API server: %d ms; %s",
-				every, e.Redirect.Fall, Milliseconds(bypassed), moves)},
+			fmt.Sprintf("the monitor probes it every %d ms, and after %d probes without an answer "+
+				"in %d ms redirects connections to the node's own API server: %d ms; %s",
+				every, e.Redirect.Fall, e.Redirect.Timeout.Milliseconds(),
+				Milliseconds(bypassed), moves)},
 		e.unserved("node-down", "the holder's balancer and its own API server fail", both),
 		{"cold-start", "the first API server of all becomes ready", returns, returns,
 			fmt.Sprintf("the balancer wants %d successful probes in a row, %d ms at most, and "+
@@ -212,12 +214,14 @@ func (e election) handover(prefix string) Bound {
 // the VIP.
 func (e election) router() Bound {
 	check := e.Checks[vrrp.CheckIngress]
-	gone := detects(check)
-	ms := Milliseconds(gone + e.skew)
-	return Bound{"router-crash", "the ingress router of the holder of its VIP fails", ms, ms,
-		fmt.Sprintf("%d probes fail, %d ms at most; then the node leaves the election, and a "+
-			"backup waits for its skew only: %d ms at priority %d",
-			check.Fall, Milliseconds(gone), Milliseconds(e.skew), e.worst)}
+	gone, skew := check.DetectsRefused(), Milliseconds(e.skew)
+	ms := Milliseconds(gone+vrrp.Reaction) + skew
+	return Bound{"router-crash", "the ingress router of the holder of its VIP is killed", ms, ms,
+		fmt.Sprintf("%d probes are refused, %d ms at most; then the node leaves the election "+
+			"within %d ms, and a backup waits for its skew only: %d ms at priority %d; of one "+
+			"that hangs %d probes have no answer, %d ms at most", cmp.Or(check.Refused, check.Fall),
+			Milliseconds(gone), Milliseconds(vrrp.Reaction), skew, e.worst, check.Fall,
+			Milliseconds(detects(check)))}
 }
 
 // nameServer is the end of the name server on the holder of the DNS VIP.

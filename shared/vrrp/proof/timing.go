@@ -16,7 +16,7 @@ const (
 	minStep = 2 * time.Millisecond
 	// between the last probe that detects a fault and the first move
 	margin = 200 * time.Millisecond
-	hangs  = 2 * time.Second // a server that hangs gets no connections after it
+	hangs  = 700 * time.Millisecond // a server that hangs gets no connections after it
 )
 
 // CheckTiming finds every contradiction between the timers of a profile:
@@ -99,6 +99,8 @@ func paced(name vrrp.CheckName, p health.Policy) error {
 	case p.Fall < 2 || p.Rise < 2:
 		return fmt.Errorf("check %s changes its state after %d failures and %d successes: let it "+
 			"take 2 at least", name, p.Fall, p.Rise)
+	case p.Refused == 1:
+		return fmt.Errorf("check %s fails after one refused probe: let it take 2 at least", name)
 	}
 	return nil
 }
@@ -113,8 +115,7 @@ func later(t vrrp.Timing, name vrrp.CheckName) error {
 		at   time.Duration
 	}{
 		{"the balancer drops a server that hangs", t.Server.Detects(t.Server.Inter)},
-		{"the monitor bypasses a balancer that hangs",
-			t.Redirect.Detects(t.Redirect.Timeout, t.Redirect.Timeout)},
+		{"the monitor bypasses a balancer that hangs", t.Redirect.DetectsLate()},
 	} {
 		if evicts < first.at+margin {
 			wrong = append(wrong, fmt.Errorf("check %s moves the VIP after %v at the soonest, %s "+

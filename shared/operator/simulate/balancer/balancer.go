@@ -41,7 +41,7 @@ func Hang(w *world.World, h *world.Host) {
 	h.LB.Hung = true
 	h.LB.Gen++
 	asks := w.Timing.Redirect
-	late := asks.Detects(asks.Timeout, asks.Timeout) - asks.Interval // from the first question on
+	late := asks.DetectsLate() - asks.Interval // from the first question on
 	w.At(w.OnGrid(h.LB.Phase, asks.Interval)+late, h.Event(world.EvMonitorRound, h.LB.Gen))
 	checks.Wake(w, h)
 }

@@ -45,8 +45,11 @@ func Probe(w *world.World, h *world.Host, i int, gen uint32) {
 	}
 	passes, hangs := Actual(w, h, k.Check)
 	found, takes := health.Failed, w.Take(world.Answers)
-	if passes {
+	switch {
+	case passes:
 		found = health.Passed
+	case k.Check == vrrp.CheckIngress && !h.Route.On:
+		found, takes = health.Refused, 0 // by the kernel
 	}
 	if hangs {
 		takes = k.Policy.Timeout

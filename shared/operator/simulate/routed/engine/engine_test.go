@@ -141,7 +141,7 @@ func TestDefects(t *testing.T) {
 		lines  []string
 	}{
 		{rules.Serves, schedule.Blind, false, []string{"2s kill-lb master-1", "2s kill-api master-1"}},
-		{rules.Serves, schedule.Waiting, false, []string{"20s kill-router ingress-1"}},
+		{rules.Serves, schedule.Waiting, false, []string{"20s kill-api master-1", "30s kill-lb master-1"}},
 		{rules.Announced, schedule.Forgetful, false, []string{"2s kill-speaker master-0", "2s kill-speaker master-1", "2s kill-speaker master-2"}},
 		{rules.Last, schedule.Forgetful, false, []string{"2s kill-speaker master-1", "2s kill-speaker master-2", "40s upgrade master-0"}},
 		{rules.Bootstrap, schedule.Equal, true, installation},

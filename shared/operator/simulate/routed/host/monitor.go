@@ -38,7 +38,10 @@ func find(w *world.World, h *world.Host, check int) (f health.Finding, late bool
 		passed = h.Backed || h.Ready
 		late = h.LB.On && h.LB.Hung || h.API.On && h.API.Hung
 	default:
-		passed, late = h.Ingress.On && !h.Ingress.Hung, h.Ingress.On && h.Ingress.Hung
+		if !h.Ingress.On {
+			return health.Refused, false
+		}
+		passed, late = !h.Ingress.Hung, h.Ingress.Hung
 	}
 	if passed {
 		return health.Passed, false

@@ -39,6 +39,9 @@ func service(w *world.World, h *world.Host, v int) time.Duration {
 		p = w.Checks.Bootstrap
 	}
 	d := detects(p)
+	if check == vrrp.CheckIngress && !h.Ingress.Hung {
+		d = p.DetectsRefused()
+	}
 	if h.Index > 0 && h.Closed(schedule.VIP(v)) {
 		d = detects(health.Closed())
 	}
