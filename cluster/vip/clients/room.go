@@ -21,6 +21,10 @@ import (
 // share is the part of a processor's time that listing may take: a hundredth of it.
 const share = 100
 
+// idle is the time between two rounds on a host that holds no VIP: a change of its links asks for
+// one at once.
+const idle = time.Second
+
 // Host is the machine.
 type Host interface {
 	// Holds are the VIPs that a link of this host has.
@@ -80,15 +84,18 @@ func (r *Room) Anew() { r.anew.Store(true) }
 func (r *Room) Run(ctx context.Context, changed <-chan struct{}) error {
 	var ends sync.WaitGroup
 	defer ends.Wait()
-	tick := time.NewTicker(clients.Every)
-	defer tick.Stop()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
 	for {
-		r.round(ctx, &ends)
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-changed:
-		case <-tick.C:
+		case <-timer.C:
+		}
+		r.round(ctx, &ends)
+		if timer.Reset(clients.Every); len(r.held) == 0 {
+			timer.Reset(idle)
 		}
 	}
 }

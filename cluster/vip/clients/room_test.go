@@ -130,12 +130,13 @@ func TestRun_Cost(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			m := newMachine()
 			m.costs = tt.costs
-			run(t, m)
+			_, changed := run(t, m)
 			time.Sleep(10 * time.Second)
 			if m.listed != 0 {
 				t.Errorf("%d lists without a VIP", m.listed)
 			}
 			m.set(func() { m.holds = []netip.Addr{vip} })
+			changed <- struct{}{}
 			time.Sleep(10 * time.Second)
 			if m.listed < tt.want-1 || m.listed > tt.want+1 {
 				t.Errorf("%d lists of %v each in 10 s, want %d", m.listed, tt.costs, tt.want)
