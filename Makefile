@@ -25,7 +25,7 @@ export CGO_ENABLED := 0
 export GOAMD64 := v1
 
 .DEFAULT_GOAL := help
-.PHONY: help build man install check test fresh fuzz race scars demo bench e2e image tools setup built
+.PHONY: help build man install check test fresh daemons fuzz race scars demo bench e2e image tools setup built
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -66,6 +66,11 @@ test: setup build ## everything that must hold: real daemons, a boot, a handover
 
 fresh: ## make test of the last commit on a bare machine; SUITE=trixie: on Debian 13
 	@test/fresh
+
+daemons: export ONPREM_INFRA_REQUIRE := 1
+daemons: NEEDS := daemons
+daemons: setup build ## test with Debian's later keepalived and HAProxy; SUITES=trixie chooses
+	@GO='$(GO)' TAGS='$(TAGS)' test/newer
 
 fuzz: FUZZTIME := 10m
 fuzz: tools ## every fuzz target for FUZZTIME (10m), one after the other
