@@ -25,7 +25,7 @@ export CGO_ENABLED := 0
 export GOAMD64 := v1
 
 .DEFAULT_GOAL := help
-.PHONY: help build man install check test fresh daemons fuzz race scars demo bench e2e image tools setup built
+.PHONY: help build man install check test fresh daemons fuzz race scars demo bench soak e2e image tools setup built
 
 help: ## say what can be made
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -110,6 +110,10 @@ demo: ## the life of a cluster: bootstrap, nodes, handover, one rebooted, one lo
 
 bench: setup build ## what each failure costs the clients; BENCH='-n 3 -run power-loss' chooses
 	$(GO) run $(TAGS) ./test/bench $(BENCH)
+
+soak: SOAK := 2h
+soak: setup build ## a whole cluster for hours, with faults now and then: nothing grows; SOAK=24h chooses
+	$(GO) run $(TAGS) ./test/soak -for $(SOAK)
 
 image: setup build ## our container image, as localhost/onprem-infra:VERSION
 	podman build --isolation chroot --timestamp $(SOURCE_DATE_EPOCH) --label org.opencontainers.image.version=$(VERSION) --label org.opencontainers.image.revision=$(REVISION) --tag $(IMAGE):$(VERSION) .

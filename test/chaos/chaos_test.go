@@ -94,9 +94,9 @@ func (th *theatre) openGates() {
 // scheduleOf is what a seed stands for.
 func (th *theatre) scheduleOf(seed uint64) schedule.Schedule {
 	if seed >= gatedFrom {
-		return Gated(seed, th.stage.names())
+		return Gated(seed, th.stage.Names())
 	}
-	return Random(seed, th.stage.names())
+	return Random(seed, th.stage.Names())
 }
 
 // trials is how often a schedule is run that broke a rule while the observer itself came late:
@@ -118,7 +118,7 @@ func (th *theatre) holds(s schedule.Schedule) bool {
 				s.Length.Round(time.Millisecond), time.Since(begin).Round(100*time.Millisecond), record.Late.Round(time.Millisecond))
 			return true
 		}
-		if err == nil && record.Late > blur {
+		if err == nil && record.Blurred() {
 			th.Logf("seed %d: nothing was measured, as the observer was late by %v; once more\n%s", s.Seed, record.Late, Explain(record, broken))
 			continue
 		}

@@ -30,10 +30,10 @@ type execution struct {
 // not be played, or that the cluster does not come to rest; the record is whole as far as it goes.
 func (s *Stage) Execute(ctx context.Context, schedule schedule.Schedule) (Record, error) {
 	p := &execution{Stage: s, busy: map[string]map[class]bool{}, boots: map[string]int{}, nodes: map[string]*sync.Mutex{}}
-	for _, name := range s.names() {
+	for _, name := range s.Names() {
 		p.busy[name], p.nodes[name] = map[class]bool{}, &sync.Mutex{}
 	}
-	p.record = Record{Schedule: schedule, Nodes: s.names(), Closed: s.open != nil}
+	p.record = Record{Schedule: schedule, Nodes: s.Names(), Closed: s.open != nil}
 	var err error
 	if p.watch, err = s.observe(); err != nil {
 		return p.record, err

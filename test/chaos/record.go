@@ -72,6 +72,9 @@ type Take struct {
 	Priority int
 }
 
+// Blurred reports whether the observers were so late that nothing can be said of the record.
+func (r Record) Blurred() bool { return r.Late > blur }
+
 // Done are the faults that were done.
 func (r Record) Done() (all []Act) {
 	for _, a := range r.Acts {

@@ -98,8 +98,8 @@ func (s *Stage) Close(ctx context.Context) error {
 	return s.Life.Close(ctx)
 }
 
-// names are the nodes', in order.
-func (s *Stage) names() (all []string) {
+// Names are the nodes', in order.
+func (s *Stage) Names() (all []string) {
 	for _, n := range s.Nodes {
 		all = append(all, n.Name)
 	}

@@ -72,6 +72,12 @@ func (n *Node) install() error {
 			return err
 		}
 	}
+	return n.RotateKubelet()
+}
+
+// RotateKubelet gives the node's kubelet a new certificate, and writes its kubeconfig anew.
+func (n *Node) RotateKubelet() error {
+	l := n.life
 	id, err := l.state.Sign(kubeapi.Node(n.Name))
 	if err != nil {
 		return err

@@ -34,7 +34,7 @@ func full() *Page {
 	Program{
 		Room: "cluster/vip", Version: "v1.2.3", Go: "go1.26.0", Cluster: "one", Timing: "lan", Mode: "unicast", Rounds: 7, Age: 1500 * time.Millisecond,
 		Faults: map[string]uint64{StepApply: 2}, Watches: []Watch{{"nodes", true, 3 * time.Second}, {"bootstrap", false, -1}},
-		Process: Process{CPU: 1250 * time.Millisecond, Resident: 25 << 20, Started: at},
+		Process: Process{CPU: 1250 * time.Millisecond, Resident: 25 << 20, Started: at}, Goroutines: 42,
 	}.Onto(p)
 	Elections{
 		At: after(time.Second), Gate: "open", Named: true, Controls: 3, Others: 2, Received: true,
@@ -53,6 +53,8 @@ func full() *Page {
 	BootstrapAddress{Held: true, Taken: 2, Restored: 3}.Onto(p)
 	Provisioning{Phase: "deploy", Phases: []string{"deploy", "ended"}, Age: time.Minute, DHCP: true, Steps: []string{"inspecting", "joined"}, Blockers: 1, Foreign: 2,
 		Hosts: []InstalledHost{{"master-0", "joined", 1, -1}, {"master-1", "inspecting", 3, 90 * time.Second}}}.Onto(p)
+	p.Add(ClientsKnown, 50, vip.String())
+	p.Add(ClientsEnded, 7, vip.String())
 	p.Add(ProvisionSeconds, 3, "preflight")
 	p.Add(ProvisionFailures, 4)
 	Speaker{Troubles: []string{"no session"}, BFDTaken: "UDP port 3784 by bfdd (process 12)", Daemons: []spoken.Daemon{{Name: "zebra", Running: true, Starts: 1}, {Name: "bgpd", Running: true, Starts: 3}},
@@ -96,7 +98,7 @@ func TestAll(t *testing.T) {
 
 // TestConventions holds Prometheus's naming: base units, counters end in _total, and only they.
 func TestConventions(t *testing.T) {
-	name := regexp.MustCompile(`^(onprem|process)(_[a-z]+)+$`)
+	name := regexp.MustCompile(`^(onprem|process|go)(_[a-z]+)+$`)
 	for _, f := range All() {
 		if !name.MatchString(f.Name) {
 			t.Errorf("%s: a name is words in lower case, the program's first", f.Name)

@@ -21,9 +21,10 @@ var (
 	WatchAge = gauge("onprem_watch_age_seconds",
 		"Time since the API sent anything on this watch; a live API does so every minute, or "+
 			"every ten minutes where its etcd reports progress less often.", "room", "watch")
-	CPU     = counter("process_cpu_seconds_total", "CPU time that the program has used.")
-	Memory  = gauge("process_resident_memory_bytes", "Memory that the program has in use.")
-	Started = gauge("process_start_time_seconds",
+	CPU      = counter("process_cpu_seconds_total", "CPU time that the program has used.")
+	Memory   = gauge("process_resident_memory_bytes", "Memory that the program has in use.")
+	Routines = gauge("go_goroutines", "Goroutines that exist in the program.")
+	Started  = gauge("process_start_time_seconds",
 		"When the program started, in seconds since 1970.")
 )
 
@@ -43,6 +44,7 @@ type Program struct {
 	Faults                map[string]uint64 // by step
 	Watches               []Watch
 	Process               Process
+	Goroutines            int // 0: not known
 }
 
 // Watch is a watch of the API.
@@ -80,6 +82,9 @@ func (s Program) Onto(p *Page) {
 		p.Add(CPU, s.Process.CPU.Seconds())
 		p.Add(Memory, float64(s.Process.Resident))
 	}
+	if s.Goroutines > 0 {
+		p.Add(Routines, float64(s.Goroutines))
+	}
 	if !s.Process.Started.IsZero() {
 		p.Add(Started, float64(s.Process.Started.UnixMilli())/1000)
 	}
@@ -88,10 +93,12 @@ func (s Program) Onto(p *Page) {
 // All are the families of all programs.
 func All() []Family {
 	return []Family{
-		Build, Cluster, Rounds, RoundAge, Faults, WatchKnown, WatchAge, CPU, Memory, Started,
+		Build, Cluster, Rounds, RoundAge, Faults, WatchKnown, WatchAge, CPU, Memory, Routines,
+		Started,
 		VIPHolder, VIPState, VIPPresent, VIPPriority, VIPPart, VIPTransitions, VIPGaps, VIPGapTotal,
 		VIPGapLast, AdvertAge, AdvertJitter, Clashes,
 		Check, CheckChanges, GateOpen, Running, Restarts, Reloads, Refused, Leaving, NodesKnown,
+		ClientsKnown, ClientsEnded,
 		LBRunning, LBRedirect, LBLost, LBReloads, LBUp, LBSessions,
 		LBIronicRedirect, LBIronicUp, LBIronicSessions,
 		HTTPServing, HTTPRequests, HTTPSent, HTTPConnections, HTTPItemReady, HTTPItemBytes,

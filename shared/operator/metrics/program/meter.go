@@ -132,6 +132,7 @@ func (m *Meter) now() metrics.Program {
 	if used, err := m.usage(); err == nil {
 		p.Process, p.Process.Started = used, m.began
 	}
+	p.Goroutines = runtime.NumGoroutine()
 	return p
 }
 
