@@ -12,9 +12,10 @@ import (
 
 // The figures that min, median and max are of.
 const (
-	outage   = "blackout"
-	redirect = "from ready to redirected"
-	known    = "until all know"
+	outage    = "blackout"
+	redirect  = "from ready to redirected"
+	known     = "until all know"
+	elsewhere = "until another node holds the VIP"
 )
 
 // memberChanges is the scenario whose figure virtual time does not have.
@@ -63,6 +64,8 @@ func scenarios() []scenario {
 		{name: "api-hang", figure: outage, target: "0 failed after 2 s", observe: 4 * time.Second,
 			fault: at(func(n *life.Node) error { return n.API.Signal(syscall.SIGSTOP) }),
 			heal:  func(_ context.Context, _ *stage, holder *life.Node) error { return holder.API.Signal(syscall.SIGCONT) }},
+		{name: "lb-hang", figure: outage, target: "700", observe: 4 * time.Second, fault: at(func(n *life.Node) error { return n.Freeze(life.HAProxy) }),
+			heal: func(_ context.Context, _ *stage, holder *life.Node) error { return holder.Thaw(life.HAProxy) }},
 		{name: "lb-crash", figure: outage, target: "100", observe: 4 * time.Second, fault: at((*life.Node).KillHAProxy)},
 		{name: "graceful", figure: outage, target: "100", observe: 2 * time.Second, fault: at(func(n *life.Node) error { return n.Stop("keepalived") }),
 			heal: func(ctx context.Context, _ *stage, holder *life.Node) error { return holder.Node.Start(ctx) }},
@@ -71,6 +74,19 @@ func scenarios() []scenario {
 		{name: "reboot", figure: outage, target: "orderly", fault: inOrder(func(ctx context.Context, _ *stage, holder *life.Node) error { return holder.ShutDown(ctx) }), heal: boot},
 		{name: "cold-start", figure: redirect, target: "3000", fault: coldStart},
 		{name: memberChanges, figure: known, target: "2000, no move", fault: memberChange},
+		{name: "router-crash", figure: elsewhere, target: "500", fault: routerCrash},
+		{name: "bootstrap-hang", figure: outage, target: "4000", bootstrap: true, observe: 6 * time.Second,
+			fault: func(_ context.Context, s *stage, _ *life.Node, m *measured) (time.Duration, error) {
+				m.at = time.Now()
+				return 0, s.API.Signal(syscall.SIGSTOP)
+			},
+			heal: func(ctx context.Context, s *stage, _ *life.Node) error {
+				if err := s.API.Signal(syscall.SIGCONT); err != nil {
+					return err
+				}
+				_, err := s.observer.Wait(ctx, s.Bootstrap.Name)
+				return err
+			}},
 		{name: "early-move", figure: outage, target: "no move", bootstrap: true, observe: 5 * time.Second, fault: provoke},
 		{name: "handover", figure: outage, target: "orderly", bootstrap: true, fault: inOrder(func(_ context.Context, s *stage, _ *life.Node) error { return s.EndAPI() }),
 			heal: func(ctx context.Context, s *stage, _ *life.Node) error {
