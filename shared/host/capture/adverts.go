@@ -20,7 +20,7 @@ import (
 // Received is an advert that was received on a link.
 type Received struct {
 	advert.Advert
-	At  time.Time        // when it was read
+	At  time.Time        // when it arrived
 	MAC net.HardwareAddr // of the sender on the link; empty if the link has none
 }
 
@@ -100,7 +100,8 @@ func onlyVRRP(at uint32) []unix.SockFilter {
 // listen opens a socket that receives nothing until it is bound, after its filter is set.
 func (f vrrpFamily) listen(index int) (*os.File, error) {
 	return open(unix.AF_PACKET, unix.SOCK_DGRAM, 0,
-		socket.Only(f.only), socket.Bind(socket.Frames(f.ethernet, index)))
+		socket.Int(unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1), socket.Only(f.only),
+		socket.Bind(socket.Frames(f.ethernet, index)))
 }
 
 // join makes this host a member of the family's group while the socket is open.
@@ -109,7 +110,8 @@ func (f vrrpFamily) join(index int) (*os.File, error) {
 }
 
 func readAdverts(ctx context.Context, raw syscall.RawConn, received func(Received)) error {
-	packet, begin, read := make([]byte, maxPacket), time.Now(), 0
+	packet, control := make([]byte, maxPacket), make([]byte, unix.CmsgSpace(socket.StampSize))
+	begin, read := time.Now(), 0
 	for {
 		if read++; read > maxBurst { // the kernel's queue overflows meanwhile
 			select {
@@ -121,7 +123,7 @@ func readAdverts(ctx context.Context, raw syscall.RawConn, received func(Receive
 		if time.Since(begin) >= burst {
 			begin, read = time.Now(), 0
 		}
-		n, _, from, err := receive(raw, packet, nil)
+		n, controls, from, err := receive(raw, packet, control)
 		if err != nil {
 			return err
 		}
@@ -132,6 +134,20 @@ func readAdverts(ctx context.Context, raw syscall.RawConn, received func(Receive
 			continue
 		}
 		mac := slices.Clone(sender.Addr[:min(int(sender.Halen), len(sender.Addr))])
-		received(Received{Advert: a, At: time.Now(), MAC: mac})
+		at := arrived(control[:controls], time.Now())
+		received(Received{Advert: a, At: at, MAC: mac})
 	}
+}
+
+// longest is how long a packet may have waited for this program; the clock was set if it is more.
+const longest = 10 * time.Second
+
+// arrived is when the kernel received a packet, as a time that no step of the clock changes. A
+// program that is not real-time may read a packet much later on a busy machine.
+func arrived(control []byte, now time.Time) time.Time {
+	at, ok := socket.Stamp(control)
+	if waited := now.Sub(at); ok && waited > 0 && waited < longest {
+		return now.Add(-waited)
+	}
+	return now
 }

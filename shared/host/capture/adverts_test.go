@@ -103,6 +103,34 @@ func TestAdverts(t *testing.T) {
 	}
 }
 
+// TestAdverts_Arrival holds that an advert's time is that of its arrival, not when a busy program
+// reads it.
+func TestAdverts_Arrival(t *testing.T) {
+	need.Root(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	send(t, unix.AF_INET, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}, "31030001000a0000c0000203")
+	var arrived []time.Time
+	const busy = time.Second
+	err := Adverts(ctx, "lo", func(h Received) {
+		if h.ID != 3 {
+			return // of another test
+		}
+		switch arrived = append(arrived, h.At); len(arrived) {
+		case 20: // the kernel's stamps are on by now
+			time.Sleep(busy)
+		case 21:
+			cancel()
+		}
+	})
+	if err != nil || len(arrived) < 21 {
+		t.Fatalf("received %d, %v", len(arrived), err)
+	}
+	if apart := arrived[20].Sub(arrived[19]); apart < 0 || apart > busy*3/4 {
+		t.Errorf("one advert arrived %v after another one, and they were sent 20 ms apart", apart)
+	}
+}
+
 // TestAdverts_OtherProtocols holds that packets of other protocols do not wake the receiver.
 func TestAdverts_OtherProtocols(t *testing.T) {
 	need.Root(t)

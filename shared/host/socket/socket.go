@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -110,6 +111,26 @@ func Arrival(control []byte) (index int, to netip.Addr) {
 	}
 	return 0, netip.Addr{}
 }
+
+// Stamp is when the kernel received a packet, by its control messages; ok is false if the kernel
+// does not report it. It takes the option SO_TIMESTAMPNS.
+func Stamp(control []byte) (at time.Time, ok bool) {
+	messages, err := unix.ParseSocketControlMessage(control)
+	if err != nil {
+		return time.Time{}, false
+	}
+	for _, m := range messages {
+		if m.Header.Level == unix.SOL_SOCKET && m.Header.Type == unix.SO_TIMESTAMPNS &&
+			len(m.Data) >= StampSize {
+			return time.Unix(int64(binary.NativeEndian.Uint64(m.Data)),
+				int64(binary.NativeEndian.Uint64(m.Data[StampSize/2:]))), true
+		}
+	}
+	return time.Time{}, false
+}
+
+// StampSize is the size of such a message's data, that of a Timespec on machines of 64 bits.
+const StampSize = 16
 
 // Checksum is IP's (RFC 1071).
 func Checksum(p []byte) uint16 {

@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/netip"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -65,6 +66,56 @@ func TestArrival(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestStamp holds that the time of a packet is that of its arrival, however late it is read, and
+// that a message which the kernel cuts short counts as not reported.
+func TestStamp(t *testing.T) {
+	fd, err := Open(unix.AF_INET, unix.SOCK_DGRAM, 0, Int(unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1),
+		Bind(To(netip.MustParseAddr("127.0.0.1"))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	at, err := unix.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent := func() time.Time {
+		before := time.Now()
+		if err := unix.Sendto(fd, []byte("x"), 0, at); err != nil {
+			t.Fatal(err)
+		}
+		return before
+	}
+	stamp := func(room int) (time.Time, bool) {
+		control := make([]byte, room)
+		_, used, _, _, err := unix.Recvmsg(fd, make([]byte, 1), control, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Stamp(control[:used])
+	}
+	const waits = 50 * time.Millisecond
+	// The kernel switches its stamps on a moment after the option is set.
+	for try := 0; ; try++ {
+		before := sent()
+		time.Sleep(waits)
+		got, ok := stamp(unix.CmsgSpace(StampSize))
+		if !ok || got.Before(before) {
+			t.Fatalf("sent at %v, and arrived at %v, %t", before, got, ok)
+		}
+		if got.Sub(before) < waits {
+			break
+		}
+		if try > 100 {
+			t.Fatalf("sent at %v, and arrived at %v", before, got)
+		}
+	}
+	sent()
+	if got, ok := stamp(unix.CmsgSpace(StampSize) - 1); ok {
+		t.Errorf("half a message: %v", got)
 	}
 }
 
