@@ -107,7 +107,7 @@ type law struct {
 // them.
 var leaves = []string{
 	"shared/addr", "shared/addr/peer", "shared/advert", "shared/asset", "shared/bgp", "shared/bgp/message", "shared/bgp/proof", "shared/bonus", "shared/clash", "shared/clients", "shared/comment", "shared/container", "shared/endpoint", "shared/health", "shared/lldp", "shared/mac", "shared/near", "shared/notice", "shared/offer", "shared/port", "shared/record", "shared/redirect", "shared/release", "shared/role", "shared/secret", "shared/subnet",
-	"shared/supervised", "shared/vrrp", "shared/vrrp/proof",
+	"shared/supervised", "shared/timingproof", "shared/vrrp", "shared/vrrp/proof",
 }
 
 // simulated is the state on which each simulated program works.
@@ -178,6 +178,7 @@ var laws = []law{
 	{room: "shared/role", why: "leaf"},
 	{room: "shared/supervised", own: []string{"shared/keepalived"}, why: "leaf; what goes to keepalived's parent is a value of that format"},
 	{room: "shared/operator/judge", own: []string{"shared/clash", "shared/vrrp"}, why: "leaf"},
+	{room: "shared/timingproof", own: []string{"shared/vrrp"}, why: "leaf; what was measured, and what that allows"},
 	{room: "shared/vrrp", own: []string{"shared/health"}, why: "leaf; how fast the elections are follows from how fast checks are"},
 	{room: "shared/vrrp/proof", own: []string{"shared/health", "shared/vrrp"}, why: "leaf; a proof needs the policy and the timers alone"},
 	{room: "shared/loop", why: "a loop knows time and context, nothing of what it turns"},
@@ -274,9 +275,9 @@ var laws = []law{
 	{room: "shared/spec/name", own: []string{"shared/record", "shared/spec/document"}, why: "a grammar knows no cluster"},
 	{room: "shared/spec/network", own: []string{"shared/spec/document", "shared/spec/name", "shared/spec/platform"}, why: "rules that compare addresses need nothing else of a description"},
 	{room: "shared/spec/platform", why: "leaf"},
-	{room: "shared/spec/setting", own: []string{"shared/clash", "shared/port", "shared/spec/document", "shared/vrrp"}, why: "settings are judged without the cluster's own data"},
+	{room: "shared/spec/setting", own: []string{"shared/clash", "shared/port", "shared/spec/document", "shared/spec/name", "shared/timingproof", "shared/vrrp"}, why: "settings are judged without the cluster's own data"},
 	{room: "shared/distribution", own: []string{"shared/endpoint", "shared/object", "shared/port", "shared/spec", "shared/vrrp"}, why: "facts about two kinds of cluster, for those that plan one"},
-	{room: "shared/plan", own: append([]string{"shared/distribution", "shared/plan/bound", "shared/plan/ports", "shared/plan/provision", "shared/plan/routed", "shared/plan/sharing", "shared/plan/size", "shared/plan/way", "shared/spec"}, leaves...), why: "compiling is pure"},
+	{room: "shared/plan", own: append([]string{"shared/distribution", "shared/plan/bound", "shared/plan/pace", "shared/plan/ports", "shared/plan/provision", "shared/plan/routed", "shared/plan/sharing", "shared/plan/size", "shared/plan/way", "shared/spec"}, leaves...), why: "compiling is pure"},
 	{room: "shared/plan/speaks", own: []string{"shared/plan"}, why: "a question about plans that both the command line and the rooms of a node ask"},
 	{room: "shared/plan/way", own: []string{"shared/spec"}, why: "words that nodes announce to each other"},
 	{room: "shared/plan/routed", own: []string{"shared/bgp", "shared/bgp/proof", "shared/health", "shared/plan/bound", "shared/speak", "shared/spec", "shared/spec/routing", "shared/vrrp"}, why: "a part of the plan: grades and times alone decide"},
@@ -286,6 +287,7 @@ var laws = []law{
 	{room: "shared/plan/rollout", own: []string{"shared/notice", "shared/plan", "shared/plan/way", "shared/spec"}, why: "what a live cluster can be given: pure, of two plans"},
 	{room: "shared/plan/provision", own: append([]string{"shared/bmc", "shared/spec", "shared/spec/machine", "shared/spec/provisioning", "shared/spec/provisioning/grammar"}, leaves...), why: "hosts, networks and times alone decide how hosts are provisioned"},
 	{room: "shared/plan/ports", own: []string{"shared/distribution", "shared/plan/routed", "shared/port", "shared/spec", "shared/spec/provisioning", "shared/vrrp"}, why: "which ports a cluster uses follows from its description alone"},
+	{room: "shared/plan/pace", own: []string{"shared/plan/bound", "shared/timingproof", "shared/vrrp"}, why: "a part of the plan: a profile, a policy and a proof alone decide"},
 	{room: "shared/plan/bound", own: []string{"shared/health", "shared/vrrp"}, why: "leaf; a bound follows from timers and priorities alone"},
 	{room: "shared/election", own: append([]string{"shared/keepalived", "shared/plan", "shared/spec"}, leaves...), why: "what a VRRP group is, for whoever decides, reports or simulates: pure, of plan and observation"},
 	{room: "shared/operator/redact", foreign: []string{"github.com/rogpeppe/go-internal/diff"}, why: "leaf; texts of any file"},
@@ -299,7 +301,8 @@ var laws = []law{
 	{room: "shared/operator/facts", own: append([]string{"shared/operator/announcing", "shared/plan"}, leaves...), why: "what was seen, for every check and every inspector"},
 	{room: "shared/operator/doctor", own: append([]string{"shared/operator/doctor/", "shared/operator/facts", "shared/plan"}, leaves...), why: "findings follow from facts: another room gathers them"},
 	{room: "shared/operator/doctor/", own: append([]string{"shared/operator/announcing", "shared/operator/facts", "shared/operator/layout", "shared/plan", "shared/plan/sharing", "shared/spec"}, leaves...), why: "findings follow from facts: another room gathers them"},
-	{room: "shared/host/inspect", own: slices.Concat([]string{"cluster", "cluster/haproxy", "cluster/vip", "cluster/vip/", "shared/election", "shared/host/kube", "shared/host/link", "shared/host/capture", "shared/host/probe", "shared/host/reach", "shared/host/rundir", "shared/keepalived", "shared/nameserver", "shared/operator/facts", "shared/operator/journal", "shared/operator/workers", "shared/plan", "shared/plan/speaks", "shared/plan/way", "shared/spec"}, leaves),
+	{room: "shared/host/inspect/migration", own: []string{"shared/plan", "shared/plan/way"}, why: "it reads nothing of the host"},
+	{room: "shared/host/inspect", own: slices.Concat([]string{"cluster", "shared/host/inspect/migration", "cluster/haproxy", "cluster/vip", "cluster/vip/", "shared/election", "shared/host/kube", "shared/host/link", "shared/host/capture", "shared/host/probe", "shared/host/reach", "shared/host/rundir", "shared/keepalived", "shared/nameserver", "shared/operator/facts", "shared/operator/journal", "shared/operator/workers", "shared/plan", "shared/plan/speaks", "shared/plan/way", "shared/spec"}, leaves),
 		why: "it reads what the programs of both phases have written on a host"},
 	{room: "shared/host/inspect/", own: slices.Concat([]string{"cluster", "cluster/dns", "cluster/haproxy", "cluster/vip", "cluster/vip/", "shared/corefile", "shared/election", "shared/host/", "shared/keepalived", "shared/loop", "shared/operator/announcing", "shared/operator/facts", "shared/operator/journal", "shared/operator/judge", "shared/operator/layout", "shared/operator/workers", "shared/plan", "shared/plan/provision", "shared/plan/provisions", "shared/plan/sharing", "shared/resolvconf", "shared/spec", "shared/spec/image"}, leaves),
 		why: "one room for each side of a host; what is wrong with it is another's matter"},
@@ -323,6 +326,7 @@ var laws = []law{
 	{room: "shared/host/identity", own: []string{"shared/host/file", "shared/host/localhost", "shared/provisioning/hostfile", "shared/provisioning/layout", "shared/secret"}, foreign: []string{"golang.org/x/crypto/bcrypt"},
 		why: "the secrets of Ironic that a machine makes: it starts no Ironic"},
 	{room: "shared/host/localhost", foreign: []string{"golang.org/x/sys"}, why: "the machine's own name, for all that dial"},
+	{room: "shared/host/lateness", own: []string{"shared/advert", "shared/host/capture", "shared/host/proc", "shared/timingproof", "shared/vrrp"}, foreign: []string{"golang.org/x/sys/unix"}, why: "it measures, and judges nothing"},
 	{room: "shared/host/clients", own: []string{"shared/clients", "shared/host/link", "shared/host/socket"}, foreign: []string{"golang.org/x/sys/unix"}, why: "sockets of one purpose: it decides nothing"},
 	{room: "shared/host/socket", foreign: []string{"golang.org/x/sys"}, why: "options and addresses of sockets, whatever they are for"},
 	{room: "shared/host/multicast", own: []string{"shared/host/socket"}, foreign: []string{"golang.org/x/sys"}, why: "sockets of one interface"},

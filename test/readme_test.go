@@ -88,7 +88,7 @@ func boundTable(t *testing.T) string {
 		fmt.Fprintf(&head, " `%s` |", timing.Profile)
 		line.WriteString("---|")
 		p, err := plan.Compile(spec.Cluster{
-			Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, Timing: timing.Profile,
+			Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, Timing: timing.Profile, TimingProof: map[string]uint32{"a": 900, "b": 900, "c": 900},
 			MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
 			APIVIPs:         []netip.Addr{netip.MustParseAddr("192.0.2.5")}, IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")},
 		})

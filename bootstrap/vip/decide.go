@@ -77,11 +77,11 @@ func (r *Room) Observe(ctx context.Context) (Snapshot, error) {
 // A VIP that another host has is left to it: adverts from here would cut its connections, and its
 // answers ours. The other VIP is not affected.
 func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
-	if len(s.Nodes) > 0 {
-		r.past.Note(r.nodes, s.Nodes, s.At)
-		r.nodes = s.Nodes
+	if len(s.Nodes) == 0 {
+		s.Nodes = r.nodes
 	}
-	s.Nodes = r.nodes
+	r.past.Note(r.nodes, s.Nodes, s.At)
+	r.nodes = s.Nodes
 	why := loop.Reasons{s.Verdict.Why}
 	if !s.Verdict.Hold {
 		r.chooser = election.Chooser{}

@@ -11,7 +11,7 @@ import (
 
 // TestLapse holds that the bootstrap machine goes on speaking to a control plane node whose object
 // loses its address for a moment (K-16): the node listens there all the while, and would take the
-// VIP. One that is deleted is no peer any more.
+// VIP. One that is deleted is a peer for a moment more.
 func TestLapse(t *testing.T) {
 	r, h, _, _ := room(t, nil)
 	at := time.Unix(1000, 0)
@@ -27,7 +27,8 @@ func TestLapse(t *testing.T) {
 		{"for a while", peer.Lapse - time.Second, []addr.Candidate{master("m0"), m1}, "192.0.2.11 192.0.2.12"},
 		{"for good", time.Second, []addr.Candidate{master("m0"), m1}, "192.0.2.12"},
 		{"it is back", time.Second, []addr.Candidate{m0, m1}, "192.0.2.11 192.0.2.12"},
-		{"it is deleted", time.Second, []addr.Candidate{m1}, "192.0.2.12"},
+		{"it is deleted", time.Second, []addr.Candidate{m1}, "192.0.2.11 192.0.2.12"},
+		{"a moment later", peer.Gone, []addr.Candidate{m1}, "192.0.2.12"},
 	} {
 		at = at.Add(tt.after)
 		d, why := r.Decide(Snapshot{At: at, Links: h.links, Nodes: tt.nodes, Verdict: hold})

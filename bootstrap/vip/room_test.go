@@ -321,7 +321,7 @@ func TestDecideNeverForgetsAllNodes(t *testing.T) {
 	r, h, _, _ := room(t, nil)
 	o := r.options
 	o.Nodes, o.Host = kept, h
-	r = New(o)
+	r, at := New(o), time.Unix(1000, 0)
 	for _, step := range []struct {
 		name  string
 		nodes []addr.Candidate
@@ -332,7 +332,10 @@ func TestDecideNeverForgetsAllNodes(t *testing.T) {
 		{name: "a node was deleted", nodes: []addr.Candidate{master("m1", "192.0.2.12")}, want: "192.0.2.12"},
 		{name: "an API that has forgotten all", want: "192.0.2.12"},
 	} {
-		d, _ := r.Decide(Snapshot{At: time.Now(), Links: h.links, Nodes: step.nodes, Verdict: hold})
+		at = at.Add(time.Second)
+		r.Decide(Snapshot{At: at, Links: h.links, Nodes: step.nodes, Verdict: hold})
+		at = at.Add(time.Second) // what was deleted is forgotten by then
+		d, _ := r.Decide(Snapshot{At: at, Links: h.links, Nodes: step.nodes, Verdict: hold})
 		if got := election.Join(d.Config.Instances[0].Peers); got != step.want {
 			t.Errorf("%s: peers %s, want %s", step.name, got, step.want)
 		}

@@ -120,7 +120,7 @@ func decides(t *testing.T, elections spec.Cluster) {
 
 // TestBadSettings holds that settings which no cluster can have make no tree.
 func TestBadSettings(t *testing.T) {
-	for _, c := range []spec.Cluster{{Timing: "fast"}, {Ports: map[string]uint16{"dns": 5353}}, {MigrateFrom: spec.Former{Timing: "fast"}},
+	for _, c := range []spec.Cluster{{Timing: "quick"}, {Ports: map[string]uint16{"dns": 5353}}, {MigrateFrom: spec.Former{Timing: "quick"}},
 		{Ports: map[string]uint16{"dns": 5353}, Routing: spec.Routing{Management: spec.ByBGP}}} {
 		if set, err := Tree(c); err == nil || len(set.Tree()) > 0 {
 			t.Errorf("%+v: %v", c, err)

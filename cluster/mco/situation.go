@@ -45,7 +45,7 @@ func some(elections spec.Cluster) spec.Cluster {
 		APIVIPs:     []netip.Addr{netip.MustParseAddr("192.0.2.5")},
 		IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")},
 		Timing:      elections.Timing, VRRP: elections.VRRP, MigrateFrom: elections.MigrateFrom,
-		VRIDs: elections.VRIDs, Ports: elections.Ports,
+		TimingProof: elections.TimingProof, VRIDs: elections.VRIDs, Ports: elections.Ports,
 		MDNS: elections.MDNS, Metrics: elections.Metrics,
 	}
 	for _, key := range images {

@@ -10,8 +10,14 @@ import (
 
 // ahead finds a node that is on the wanted way: this node has missed the instant. Before a decision
 // only control plane nodes count, as any kubelet may write on its own Node; after it the worst
-// effect is a change before the instant.
+// effect is a change before the instant. Nodes agree on a Fallback only if each of them announces
+// an instant. So one that has announced none, and has not only just joined, has missed nothing: the
+// other node is one that has yet to leave the Fallback's way.
 func (r *Room) ahead(o Observation) (string, bool) {
+	intent := own(o).Intent
+	if r.waits && !r.decided() && intent.At.IsZero() && intent != (notice.Intent{}) {
+		return "", false
+	}
 	for _, n := range o.Nodes {
 		if n.Name != o.Self && !n.NoVIP && (n.ControlPlane || r.decided()) &&
 			n.Intent.Speaks == r.wanted.String() {
@@ -34,11 +40,16 @@ func (r *Room) agree(o Observation) {
 func (r *Room) others(o Observation, intent notice.Intent) []string {
 	var names []string
 	for _, n := range o.Nodes {
-		if !n.NoVIP && (n.Intent.Knows != intent.Knows || !n.Intent.At.Equal(intent.At)) {
+		if r.counts(n) && (n.Intent.Knows != intent.Knows || !n.Intent.At.Equal(intent.At)) {
 			names = append(names, n.Name)
 		}
 	}
 	return names
+}
+
+// counts reports whether a node must agree: one that is on the Fallback already need not.
+func (r *Room) counts(n Member) bool {
+	return !n.NoVIP && !(r.waits && n.Intent.Speaks == r.wanted.String())
 }
 
 // proposal is the instant that this node announces: the latest that any node announces, if all have
@@ -66,7 +77,7 @@ func (r *Room) missing(o Observation) []string {
 	}
 	var unready []string
 	for _, n := range o.Nodes {
-		if !n.NoVIP && n.Intent.Knows != r.wanted.String() {
+		if r.counts(n) && n.Intent.Knows != r.wanted.String() {
 			unready = append(unready, n.Name)
 		}
 	}

@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ type Observation struct {
 	Nodes         []Member // all that the API has named; empty while it has not
 	Holder        bool     // this node holds a VIP
 	BootstrapPeer bool     // a bootstrap machine, which never changes, still advertises
+	Late          string   // why this node asks for a Fallback; empty if it does not
 }
 
 // Desired is the way of this node, and what it announces.
@@ -66,6 +68,11 @@ func (r *Room) migrate(o Observation) Desired {
 		return r.desired(o, intent, due, why)
 	}
 	intent := notice.Intent{Speaks: r.former.String(), Knows: wanted}
+	asks := r.asks(o)
+	if r.waits && asks == "" {
+		return r.desired(o, notice.Intent{Speaks: r.former.String()}, time.Time{},
+			fmt.Sprintf("speaks %s, and %s once adverts arrive late", r.former, wanted))
+	}
 	missing := r.missing(o)
 	// An announced instant stays until it has passed: another node may have seen it decided.
 	if len(missing) == 0 || r.clock.valid(own(o).Intent.At, o.Now) {
@@ -74,13 +81,27 @@ func (r *Room) migrate(o Observation) Desired {
 			intent.At.Format(time.RFC3339), some(r.others(o, intent)))}
 	}
 	why := fmt.Sprintf("speaks %s, and knows %s: %s", r.former, wanted, strings.Join(missing, "; "))
+	if r.waits {
+		why += "; " + asks
+	}
 	return r.desired(o, intent, time.Time{}, why)
+}
+
+// asks is why the nodes change to a Fallback; empty for no reason. Any node that may hold a VIP may
+// ask: at worst adverts are as seldom as without a proof.
+func (r *Room) asks(o Observation) string {
+	for _, n := range o.Nodes {
+		if !n.NoVIP && n.Intent.Knows == r.wanted.String() {
+			return cmp.Or(o.Late, n.Name+" asks for it")
+		}
+	}
+	return o.Late
 }
 
 // change is the instant itself.
 func (r *Room) change(o Observation, why string) Desired {
 	wanted := r.wanted.String()
-	r.memory = Memory{Speaks: wanted}
+	r.memory = Memory{Speaks: wanted, FellBack: r.waits}
 	why = fmt.Sprintf("speaks %s from now on: %s", wanted, why)
 	return r.desired(o, notice.Intent{Speaks: wanted}, time.Time{}, why)
 }

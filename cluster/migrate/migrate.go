@@ -9,6 +9,10 @@
 // later event changes it, and a reboot does not lose it. A node that missed the instant, or whose
 // clock is wrong, follows the first node that it observes on the new way.
 //
+// A plan with a Fallback has a migration that waits: nodes change to that plan once one of them
+// asks for it, as adverts arrive later than was proven. A node asks by announcing that it knows the
+// way. None takes that back, so that all of them learn of it.
+//
 // If adverts become faster, the holder of a VIP changes first: its backups still have the longer
 // timeout, and receive its adverts again before that ends. If they become slower, it changes last.
 package migrate
@@ -76,11 +80,15 @@ type Memory struct {
 	Speaks string    `json:"speaks,omitempty"` // the way of this node
 	To     string    `json:"to,omitempty"`     // the way on which the nodes agreed
 	At     time.Time `json:"at,omitzero"`      // and the instant
+
+	// FellBack is true of a node that went to a Fallback, and not of one that has yet to leave
+	// the same way.
+	FellBack bool `json:"fellBack,omitempty"`
 }
 
 // Equal compares all of two memories.
 func (m Memory) Equal(o Memory) bool {
-	return m.Speaks == o.Speaks && m.To == o.To && m.At.Equal(o.At)
+	return m.Speaks == o.Speaks && m.To == o.To && m.At.Equal(o.At) && m.FellBack == o.FellBack
 }
 
 // EncodeMemory writes a memory for a file. Equal memories give equal bytes.
@@ -105,20 +113,35 @@ type Room struct {
 	faster         bool     // adverts become so
 	lag            time.Duration
 	quiet          bool // nodes that were never on another way announce nothing
+	waits          bool // until a node asks for it
 	clock          Clock
 	kept, memory   Memory // of an earlier run, and now
 }
+
+// patience is how much later than others the holder of a VIP changes to a Fallback.
+const patience = time.Second
 
 // quietProfile is the way of nodes of other programs, which announce nothing.
 const quietProfile = "compat"
 
 // New makes a room for a plan; kept is the memory of an earlier run.
 func New(p plan.Plan, clock Clock, kept Memory) *Room {
-	r := &Room{plan: p, former: p.Way(), wanted: p.Way(), clock: clock, kept: kept, memory: kept}
-	r.quiet = p.Timing.Profile == quietProfile
+	waits := p.Former == nil && p.Fallback != nil
+	if waits {
+		former := p
+		p = *p.Fallback
+		p.Former, p.MigrateFrom = &former, former.Way()
+	}
+	r := &Room{plan: p, former: p.Way(), wanted: p.Way(), clock: clock, kept: kept, memory: kept,
+		quiet: p.Timing.Profile == quietProfile, waits: waits}
 	if p.Former != nil {
 		before, after := p.Former.Timing.Model.Advert, p.Timing.Model.Advert
 		r.former, r.faster, r.lag = p.Former.Way(), after <= before, max(before, after)
+	}
+	if waits {
+		// Where a host is late the others have the new priorities long before its backups: the
+		// holder keeps its own, which are above them, until all have them.
+		r.lag = patience
 	}
 	wanted := r.wanted.String()
 	switch {
@@ -139,6 +162,18 @@ func (r *Room) Changed(now time.Time) bool {
 	return !r.migrates() || r.memory.Speaks == r.wanted.String() ||
 		r.decided() && !now.Before(r.memory.At.Add(r.lag))
 }
+
+// Waits reports whether the migration is to a Fallback.
+func (r *Room) Waits() bool { return r.waits }
+
+// FellBack reports whether this node is on a Fallback.
+func (r *Room) FellBack(now time.Time) bool {
+	return r.waits && r.Changed(now) && (r.memory.FellBack || r.decided())
+}
+
+// Plan is the plan to which the nodes migrate, with its former one. It is the plan in force if
+// there is nothing to migrate from.
+func (r *Room) Plan() plan.Plan { return r.plan }
 
 // Kept is the memory of the earlier run.
 func (r *Room) Kept() Memory { return r.kept }

@@ -169,6 +169,84 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// TestFallback holds that nodes stay with a timing that needs a proof until one of them asks for the
+// slower one, that none takes that back, and that they change as in any migration.
+func TestFallback(t *testing.T) {
+	const fast = "fast/unicast"
+	five := noon.Add(5 * time.Minute)
+	is, asks := notice.Intent{Speaks: fast}, notice.Intent{Speaks: fast, Knows: lan}
+	from, fell := notice.Intent{Speaks: fast, Knows: lan, At: five}, notice.Intent{Speaks: lan}
+	for _, tt := range []struct {
+		name      string
+		at        time.Duration
+		nodes     []Member
+		late      string
+		kept      Memory
+		bootstrap bool
+		holds     bool
+
+		announces string
+		changed   bool
+		why       string
+	}{
+		{name: "all in time", nodes: three(is, is, is), why: "and lan/unicast once adverts arrive late"},
+		{name: "the first round", nodes: three(notice.Intent{}, is, is), announces: fast},
+		{name: "adverts are late", nodes: three(is, is, is), late: "5 adverts", announces: fast + " knows " + lan, why: "m1, m2, m3 not yet; 5 adverts"},
+		{name: "another one asks", nodes: three(is, asks, is), announces: fast + " knows " + lan, why: "m2 asks for it"},
+		{name: "it has asked, and adverts are in time again", nodes: three(asks, is, is), why: "m1 asks for it"},
+		{name: "one that never holds a VIP asks", nodes: append(three(is, is, is), Member{Name: "a1", NoVIP: true, Intent: asks, Kubelet: "1.33"})},
+		{name: "a worker asks", nodes: append(three(is, is, is), Member{Name: "w1", Intent: asks, Kubelet: "1.33"}), announces: fast + " knows " + lan},
+		{name: "there is a bootstrap machine", nodes: three(asks, asks, asks), bootstrap: true, why: "the bootstrap machine has not left yet"},
+		{name: "all know", nodes: three(asks, asks, asks), announces: fast + " knows " + lan + " from 2026-03-01T12:05:00Z"},
+		{name: "the instant", at: 5*time.Minute + time.Second, nodes: three(from, from, from), kept: Memory{Speaks: fast, To: lan, At: five}, changed: true, announces: lan},
+		{name: "it fell back", nodes: three(fell, fell, fell), kept: Memory{Speaks: lan, FellBack: true}, changed: true},
+		{name: "it joins a cluster that fell back", nodes: three(notice.Intent{}, fell, fell), changed: true, announces: lan, why: "m2 speaks it already"},
+		{name: "another one has yet to leave the slower timing", nodes: three(is, fell, is)},
+		{name: "and adverts are late", nodes: three(asks, fell, asks), announces: fast + " knows " + lan + " from 2026-03-01T12:05:00Z"},
+		{name: "it has missed the instant", nodes: three(from, fell, fell), changed: true, announces: lan, why: "m2 speaks it already"},
+		{name: "the holder at the instant", at: 5*time.Minute + patience - 1, nodes: three(from, from, from), kept: Memory{Speaks: fast, To: lan, At: five}, holds: true},
+		{name: "the holder later", at: 5*time.Minute + patience, nodes: three(from, from, from), kept: Memory{Speaks: fast, To: lan, At: five}, holds: true, changed: true, announces: lan},
+		{name: "it comes from a migration to the fast timing", nodes: three(is, is, is), kept: Memory{Speaks: fast}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := proven(t)
+			r := New(p, Usual(), tt.kept)
+			if !r.Waits() || r.Plan().Timing.Profile != "lan" || r.Plan().Former.Timing.Profile != "fast" {
+				t.Fatalf("waits %t for %s", r.Waits(), r.Plan().Way())
+			}
+			d := r.Decide(Observation{Now: noon.Add(tt.at), Self: "m1", Nodes: tt.nodes, Late: tt.late, BootstrapPeer: tt.bootstrap, Holder: tt.holds})
+			announced := ""
+			if d.Announce {
+				announced = notice.EncodeIntent(d.Intent)
+			}
+			if d.Changed != tt.changed || announced != tt.announces || !strings.Contains(strings.Join(d.Why, ", "), tt.why) {
+				t.Errorf("changed %t, announces %q, why %q", d.Changed, announced, d.Why)
+			}
+			again := New(p, Usual(), d.Memory)
+			if got := again.InForce(noon.Add(tt.at)).Timing.Profile; (got == "lan") != tt.changed {
+				t.Errorf("after a restart %s is in force", got)
+			}
+			if fell := again.FellBack(noon.Add(tt.at)); fell != tt.changed {
+				t.Errorf("after a restart it fell back: %t", fell)
+			}
+		})
+	}
+}
+
+// proven is a cluster whose hosts have a proof.
+func proven(t *testing.T) plan.Plan {
+	t.Helper()
+	p, err := plan.Compile(spec.Cluster{
+		Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, Timing: "fast", VRRP: spec.Unicast,
+		TimingProof: map[string]uint32{"m1": 900, "m2": 1100, "m3": 2000}, MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
+		APIVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.5")}, IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 // TestSlower holds that the holder of a VIP goes last where the others become more patient.
 func TestSlower(t *testing.T) {
 	kept := Memory{Speaks: lan, To: compat, At: noon}

@@ -242,7 +242,7 @@ func TestRules_NameOurMetrics(t *testing.T) {
 	p := compiled(t, nil)
 	p.Provisioning = &provision.Plan{}
 	p.Ports = port.Numbers(nil) // with those of Ironic
-	p.BGP = &routed.Plan{}
+	p.BGP, p.Fallback = &routed.Plan{}, &plan.Plan{}
 	known, used := map[string]metrics.Family{}, map[string]bool{}
 	for _, f := range metrics.All() {
 		known[f.Name] = f

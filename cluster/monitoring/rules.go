@@ -23,7 +23,7 @@ type alarm struct{ Alert, Expr, For, Severity, Summary, Description string }
 
 // rules are all rules, with thresholds by the cluster's timing.
 func rules(p plan.Plan) (out []rule) {
-	var texts struct{ Managed, All, Provisioned, Shared, Ironic, Routed []alarm }
+	var texts struct{ Managed, All, Provisioned, Shared, Ironic, Routed, Proven []alarm }
 	decode(rulesText, &texts)
 	values := values(p)
 	add := func(a alarm) {
@@ -49,6 +49,9 @@ func rules(p plan.Plan) (out []rule) {
 	}
 	if p.BalancesIronic() {
 		texts.All = append(texts.All, texts.Ironic...)
+	}
+	if p.Fallback != nil {
+		texts.All = append(texts.All, texts.Proven...)
 	}
 	for _, a := range texts.All {
 		add(a)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip/bootpeer"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
+	"github.com/onprem-infra/onprem-infra/shared/addr/peer"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
@@ -130,6 +131,8 @@ func TestKnown(t *testing.T) {
 	w.again(role.Master)
 	check("after a restart", true)
 	w.nodes = answered(nodes(1, 0))
+	w.reconcile()
+	w.at = w.at.Add(peer.Gone)
 	if d := w.reconcile(); len(d.Config.Instances) != 0 {
 		t.Error("one node alone")
 	}

@@ -40,7 +40,8 @@ type Desired struct {
 // stays: an API that is away must not remove the VIPs.
 func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	// To routers a node announces VIPs that are in none of its networks, too.
-	if announces := r.plan.BGP != nil || r.options.Plan.BGP != nil; announces || !s.Remote {
+	next := r.options.Migration.Plan()
+	if r.plan.BGP != nil || next.BGP != nil || !s.Remote {
 		r.learn(s)
 	}
 	migration := r.migrate(s)
@@ -112,15 +113,15 @@ func (r *Room) candidacy(e election.Election) election.Candidacy {
 
 // migrate decides on which plan the VIPs run, before this round's configuration.
 func (r *Room) migrate(s Snapshot) migrate.Desired {
-	o := migrate.Observation{Now: s.At, Holder: s.Status.IsHolder(), BootstrapPeer: r.boot.IsPeer()}
+	o := migrate.Observation{Now: s.At, Holder: s.Status.IsHolder(),
+		BootstrapPeer: r.boot.IsPeer(), Late: s.Late}
 	if s.Nodes.OK {
 		o.Self = r.findSelf(s)
 		o.Nodes = migrate.Members(s.Nodes.Is)
 	}
 	d := r.options.Migration.Decide(o)
 	if d.Changed && !r.changed {
-		r.changed, r.notify = true, true
-		r.plan = r.options.Plan
+		r.changed, r.notify, r.plan = true, true, r.options.Migration.Plan()
 	}
 	return d
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip/bootpeer"
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -49,7 +50,7 @@ func TestDNSVIP(t *testing.T) {
 		w := newWorld(t, c, tt.r)
 		d, _ := w.decide()
 		stands := slices.ContainsFunc(d.Config.Instances, func(i keepalived.Instance) bool { return i.ID == 158 })
-		weighs := slices.ContainsFunc(Weights(w.plan, tt.r), func(w vrrp.Weight) bool { return w.Check == vrrp.CheckDNS })
+		weighs := slices.ContainsFunc(election.Weights(w.plan, tt.r), func(w vrrp.Weight) bool { return w.Check == vrrp.CheckDNS })
 		if stands != tt.want || weighs != tt.want {
 			t.Errorf("%s: stands %v, makes the check %v, want %v", tt.name, stands, weighs, tt.want)
 		}

@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"net/netip"
 	"slices"
+	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
+	"github.com/onprem-infra/onprem-infra/shared/addr/peer"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/plan/speaks"
@@ -17,9 +19,12 @@ import (
 // while. An API that names no control plane node takes none away: it has lost them or has not read
 // them yet.
 func (r *Room) learn(s Snapshot) {
+	before := r.memory.Nodes
 	if s.Nodes.OK && len(member.ControlPlane(s.Nodes.Is)) > 0 {
-		r.past.Note(member.Plain(r.memory.Nodes), member.Plain(s.Nodes.Is), s.At)
 		r.memory.Nodes, r.named = s.Nodes.Is, true
+	}
+	if r.past.Note(before, r.memory.Nodes, s.At) {
+		r.options.After(peer.Gone + time.Millisecond) // what was deleted is no peer any more then
 	}
 	if own, ok := member.Named(s.Nodes.Is, r.findSelf(s)); ok {
 		r.memory.Rack, r.memory.Apart = own.Rack, own.Apart
@@ -29,8 +34,8 @@ func (r *Room) learn(s Snapshot) {
 	}
 	instances := election.Names(r.plan, vrrp.API)
 	left := s.Bootstrap.OK && r.boot.Update(s.Bootstrap.Is, s.At)
-	proven := r.boot.NoteHolding(instances, s.Status, s.At)
-	r.memory.BootstrapGone = r.memory.BootstrapGone || left || proven
+	left = r.boot.NoteHolding(instances, s.Status, s.At) || left
+	r.memory.BootstrapGone = r.memory.BootstrapGone || left
 	// The first node of a cluster holds the VIP until the API names a control plane node. That is
 	// not kept: after a restart another node may hold the VIP.
 	if f := r.options.Founding; f != nil {
@@ -44,11 +49,10 @@ func (r *Room) learn(s Snapshot) {
 	r.memory.Open = r.memory.Open || r.first || s.Served || runs
 }
 
-// claim finds this node's place and keeps its rank. Ranks of the plan to come are claimed before
-// the change. The node claims only once the API has named the nodes, which may have changed their
-// ranks.
+// claim finds this node's place and keeps its rank, also of the plan to come. The node claims only
+// once the API has named the nodes, which may have changed their ranks.
 func (r *Room) claim(s Snapshot) member.Claim {
-	ranks := cmp.Or(speaks.Ranks(r.plan), speaks.Ranks(r.options.Plan))
+	ranks := cmp.Or(speaks.Ranks(r.plan), speaks.Ranks(r.options.Migration.Plan()))
 	if ranks == 0 {
 		return member.Claim{}
 	}
@@ -84,7 +88,7 @@ func (r *Room) elections() []election.Election {
 	all := election.For(r.plan, r.options.Role)
 	for i := range all {
 		e := &all[i]
-		e.Past, e.Nodes = &r.past, member.Plain(member.ControlPlane(r.memory.Nodes))
+		e.Past, e.Nodes = &r.past.ControlPlane, member.Plain(member.ControlPlane(r.memory.Nodes))
 		switch {
 		case e.Kind == vrrp.Provisioning:
 			e.Closed = r.named
@@ -92,7 +96,7 @@ func (r *Room) elections() []election.Election {
 			e.Alone, e.Closed = r.first && e.Kind == vrrp.API, r.memory.BootstrapGone && r.named
 		case WatchesAll(r.plan):
 			workers := member.Plain(member.Workers(r.memory.Nodes))
-			e.Nodes, e.Closed = append(e.Nodes, workers...), true
+			e.Past, e.Nodes, e.Closed = &r.past.All, append(e.Nodes, workers...), true
 		default:
 			e.Candidates, e.Closed = r.memory.Candidates, true
 		}

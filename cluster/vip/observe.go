@@ -28,24 +28,25 @@ type Snapshot struct {
 	OtherRouters clash.Snapshot // only where they decide which instance may start
 	Occupant     occupant.Finding
 	Self         string // the Node that the kubelet's credentials name; empty for none
+	Late         string // of migrate.Observation
 
 	Nodes      Answer[[]member.Node]
 	Candidates Answer[[]notice.Candidate]
 	Bootstrap  Answer[bootpeer.Published]
 }
 
-// Answer is the API's last answer, or none yet.
+// Answer is the API's last answer; OK is false if there is none yet.
 type Answer[T any] struct {
 	Is T
 	OK bool
 }
 
-func answer[T any](is T, ok bool) Answer[T] { return Answer[T]{Is: is, OK: ok} }
+func answer[T any](is T, ok bool) Answer[T] { return Answer[T]{is, ok} }
 
 // Observe reads the machine and the API's last answers.
 func (r *Room) Observe(context.Context) (Snapshot, error) {
 	o := r.options
-	s := Snapshot{At: o.Now(), Served: r.memory.Open || o.Health.Served()}
+	s := Snapshot{At: o.Now(), Served: r.memory.Open || o.Health.Served(), Late: o.Late()}
 	var err error
 	if s.Links, err = o.Host.Links(); err != nil {
 		return Snapshot{}, fmt.Errorf("read links: %w", err)

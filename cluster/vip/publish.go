@@ -19,7 +19,7 @@ import (
 // a claim that is not written yet.
 func (r *Room) Publish(_ context.Context, d Desired) error {
 	host, cluster := r.options.Host, r.options.Cluster
-	for _, w := range Weights(r.plan, r.options.Role) {
+	for _, w := range election.Weights(r.plan, r.options.Role) {
 		if err := host.Track(w.Check, w.Fault, r.options.Health.Passes(w.Check)); err != nil {
 			return fmt.Errorf("write the state of check %s: %w", w.Check, err)
 		}

@@ -27,7 +27,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/occupant"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
-	"github.com/onprem-infra/onprem-infra/shared/addr/peer"
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
@@ -113,11 +112,10 @@ type Announcer interface {
 
 // Options are what a Room needs.
 type Options struct {
-	Plan      plan.Plan        // with what it migrates from
 	Role      role.Role        // master or worker
 	Header    string           // of every file that is rendered here
 	Memory    nodestate.Memory // of an earlier run
-	Migration *migrate.Room
+	Migration *migrate.Room    // and the plans
 	Host      Host
 	Cluster   Cluster
 	Health    Health
@@ -125,6 +123,7 @@ type Options struct {
 	Occupant  Occupant        // nil if nodes share no provisioning address
 	Announcer Announcer       // nil if no routers know the VIPs
 	Changed   func(plan.Plan) // called once the migration's plan is in force
+	Late      func() string   // of migrate.Observation
 	After     func(time.Duration)
 	Now       func() time.Time
 }
@@ -141,8 +140,8 @@ type Room struct {
 	changed bool // to the migration's plan
 	notify  bool // Options.Changed, of that
 
-	named   bool         // the API has named the nodes while this program ran
-	past    peer.History // of the nodes
+	named   bool // the API has named the nodes while this program ran
+	past    member.History
 	chooser election.Chooser
 	boot    bootpeer.State
 	first   bool         // this node is the first one of its cluster
@@ -160,7 +159,7 @@ type reported struct {
 
 // New makes a room whose plan is the one in force.
 func New(o Options) *Room {
-	o.Memory.Resume(election.Names(o.Plan, vrrp.API, vrrp.Ingress, vrrp.DNS))
+	o.Memory.Resume(election.Names(o.Migration.Plan(), vrrp.API, vrrp.Ingress, vrrp.DNS))
 	return &Room{
 		options: o, plan: o.Migration.InForce(o.Now()), changed: o.Migration.Changed(o.Now()),
 		memory: o.Memory, place: member.Place{Rank: member.NoRank, Free: member.NoRank},
@@ -168,14 +167,6 @@ func New(o Options) *Room {
 		moved: loop.NewKept("keep how this node speaks VRRP", o.Migration.Kept(),
 			migrate.Memory.Equal),
 	}
-}
-
-// Weights are the checks of a node of a role, each with the weight that it adds.
-func Weights(p plan.Plan, r role.Role) (checks []vrrp.Weight) {
-	for _, e := range election.For(p, r) {
-		checks = append(checks, e.Scheme.Checks...)
-	}
-	return checks
 }
 
 // WatchesAll reports whether a node must know every node. With timing compat all of them are peers

@@ -56,6 +56,7 @@ type world struct {
 	remote bool
 	status supervised.Status
 	broken error // of the links
+	late   string
 
 	self       string // by its credentials
 	nodes      Answer[[]member.Node]
@@ -204,9 +205,9 @@ func newWorld(t *testing.T, c spec.Cluster, r role.Role) *world {
 // restart is another start of the program.
 func (w *world) restart(r role.Role, m nodestate.Memory) {
 	w.room = New(Options{
-		Plan: w.plan, Role: r, Header: "header", Memory: m,
+		Role: r, Header: "header", Memory: m,
 		Migration: migrate.New(w.plan, migrate.Usual(), w.moved), Host: w, Cluster: w, Health: w, Occupant: w,
-		Founding: w.founding, After: func(time.Duration) {}, Changed: func(plan.Plan) { w.changed++ }, Now: func() time.Time { return w.at },
+		Founding: w.founding, Late: func() string { return w.late }, After: func(time.Duration) {}, Changed: func(plan.Plan) { w.changed++ }, Now: func() time.Time { return w.at },
 	})
 }
 

@@ -137,7 +137,7 @@ func runVIP(
 		m.watch(ctx, "the local API", watch.Run)
 		m.watch(ctx, "other holders of the VIPs", conflicts.Run)
 		m.watch(ctx, "the announced addresses", announcer.Run)
-		m.keepJournal(ctx, listener, counted, recorder.Options{
+		m.keepJournal(ctx, listener, counted, counted.Received, recorder.Options{
 			Plan: p, Run: runDir, Path: journal.Path, Announced: listener.Announced, Log: m.log,
 		})
 		m.watchFiles(ctx, "the supervisor", runDir.StatusFile())

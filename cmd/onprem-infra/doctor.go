@@ -4,6 +4,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -60,6 +61,10 @@ With --images it also asks for the files that hosts need (osImage, the ramdisk),
 them: whether they are there, and whether the machine's disk and the hosts' memory have room.
 Digests show after a transfer alone.
 
+With --timing-proof it measures for a while how late this host runs a real-time thread, and how late
+adverts of other hosts arrive, beside whatever else the host has to do, and prints what to write
+under timingProof for timing fast, or why this host cannot have it.
+
 Exit code 0: nothing is wrong; 1: something is. A finding marked as a warning is nothing wrong,
 unless --strict is given. With -o json it prints one object; its fields stay:
   at, cluster, live, nodeIPs, checks[] (their names, in the order of causes),
@@ -89,6 +94,7 @@ func doctorCommand(std streams) *cobra.Command {
 		meter: newMeter("doctor")}}
 	var peers []string
 	var joins, quiet, hosts bool
+	var proof time.Duration
 	link := provisioningFlags{}
 	link.register(cmd)
 	format := formatFlag(cmd, "text or json", "text", "json")
@@ -99,6 +105,9 @@ func doctorCommand(std streams) *cobra.Command {
 		"the cluster lives, and this plain host will join it: its VIPs may be taken")
 	cmd.Flags().BoolVar(&hosts, "provisioning", false,
 		"inspect only what the installation of hosts needs: their network and their BMCs")
+	cmd.Flags().DurationVar(&proof, "timing-proof", 0,
+		"only measure for this long, such as 1m, whether this host and its network are in time "+
+			"for timing fast")
 	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "show no progress")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		others, err := peerAddresses(peers)
@@ -119,16 +128,24 @@ func doctorCommand(std streams) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		host.Peers, host.Joins = others, joins
-		progress := startProgress(std, quiet, "inspecting this host and its network")
-		report := host.Diagnose(ctx, diagnose.Progress{Line: progress, First: doctorFirst})
-		progress.Done()
-		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("it was stopped before it had seen all: %w", err)
+		if proof > 0 {
+			return proveTiming(ctx, std, host.Plan, how, proof)
 		}
-		return printReport(std, how, report)
+		host.Peers, host.Joins = others, joins
+		return examine(ctx, std, host, how)
 	}
 	return cmd
+}
+
+// examine inspects a host, and prints what was found.
+func examine(ctx context.Context, std streams, host diagnose.Host, how printing) error {
+	progress := startProgress(std, how.quiet, "inspecting this host and its network")
+	report := host.Diagnose(ctx, diagnose.Progress{Line: progress, First: doctorFirst})
+	progress.Done()
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("it was stopped before it had seen all: %w", err)
+	}
+	return printReport(std, how, report)
 }
 
 // peerAddresses are the values of --peer.
@@ -187,7 +204,9 @@ func doctorHost(
 		p = wanted
 	}
 	host := newDoctor(node.Current(p, m.log), wanted, m)
-	host.Live, host.Migration = live, node.New("").Pending(p, time.Now(), m.log)
+	host.Live = live
+	here, now := node.New(""), time.Now()
+	host.Migration, host.FellBack = here.Pending(p, now, m.log), here.FellBack(p, now, m.log)
 	host.Passwords, err = routers.secrets(std, in, p, described)
 	return host, err
 }

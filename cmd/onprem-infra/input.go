@@ -60,6 +60,9 @@ func knobFlags(cmd *cobra.Command, in *input) {
 			"once")
 	flags.StringArrayVar(&in.knobs.Ports, "port", nil,
 		"port number, as NAME=N, by the names that plan prints; may be given more than once")
+	flags.StringArrayVar(&in.knobs.Proven, "proven", nil,
+		"how late a host was at worst, as HOST=MICROSECONDS, which timing fast needs of each "+
+			"control plane node and doctor --timing-proof measures; may be given more than once")
 	completes(cmd, "timing", spec.Timings())
 	completes(cmd, "vrrp", []spec.Mode{spec.Unicast, spec.Multicast})
 	completes(cmd, "on-clash", clash.Policies())

@@ -19,6 +19,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/vip/occupant"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/probes"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/publish"
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
@@ -59,8 +60,8 @@ whose network this node has an address. If this program is killed, onprem-speak 
 this node longer than those of all others within 50 ms, and withdraws them after 10 s, as soon as
 routers know another node. With bgp alone no keepalived has to run.
 
-With timing lan or vm it reports to the other nodes who is connected to a VIP that this node holds.
-When it takes a VIP over, it has the clients end their connections with the former holder.
+With all timings but compat it reports to the other nodes who is connected to a VIP that this node
+holds. When it takes a VIP over, it has the clients end their connections with the former holder.
 
 If the cluster's timing, mode or vipManagement has changed (migrateFrom), this node continues as
 before until every node that may hold a VIP announces on its own Node that it knows the new one, and
@@ -99,18 +100,19 @@ func monitorVIP(
 	host.Snapshot = links.Snapshot
 	host.Listener = newListener(p, host, m.log)
 	known, kept := host.Memory(m.log), host.Migration(m.log)
-	if resumed, err := rollout.Resume(m.described, kept.Speaks); err == nil {
+	if resumed, err := rollout.Resume(m.described, kept.Speaks, kept.FellBack); err == nil {
 		p = resumed
 	}
-	way, wanted := migrate.New(p, clock, kept), p
+	way, late := migrate.New(p, clock, kept), newLateAdverts(p)
 	p, now := way.Pending(time.Now()), way.InForce(time.Now())
 	access := kubeconfig.NewAccess(m.credentials(p), m.log)
 	made := nodeChecks(m, host, now, r, r == role.Master && !known.Open,
 		probes.New(services.Node(p, access)))
 	seen, occupied := members.New(p, r, m.api(p), m.log), newOccupant(m, p, r)
-	counted := newVIPMeter(m, meter.Options{Plan: now, Host: host, Passes: made.Passes}, seen)
+	counted := newVIPMeter(m, meter.Options{Plan: now, Host: host, Passes: made.Passes,
+		Proven: late.timing}, seen)
 	options := vip.Options{
-		Plan: wanted, Role: r, Header: header, Memory: known, Migration: way,
+		Role: r, Header: header, Memory: known, Migration: way, Late: late.why,
 		Host: host, Cluster: seen, Health: made, After: m.later, Now: time.Now, Occupant: occupied,
 		Changed: func(p plan.Plan) {
 			made.Retime(p.Timing.Model)
@@ -145,7 +147,7 @@ func monitorVIP(
 			Report: func(e journal.Entry) { noteEvent(events, e) },
 		}
 		recordAnnounced(&recorded, host, announcer)
-		m.keepJournal(ctx, host.Listener, counted, recorded)
+		m.keepJournal(ctx, host.Listener, counted, late.beside(counted.Received), recorded)
 		followAPI(ctx, m, seen)
 	}
 	return ended(announcer, runInPod(ctx, m, m.credentials(p), steps, vip.Interval, run))
@@ -194,7 +196,7 @@ func nodeChecks(
 	m *monitor, host node.Host, p plan.Plan, r role.Role, gate bool, prober checks.Prober,
 ) *checks.Checks {
 	fault := map[vrrp.CheckName]bool{}
-	for _, w := range vip.Weights(p, r) {
+	for _, w := range election.Weights(p, r) {
 		fault[w.Check] = w.Fault
 	}
 	return checks.New(checks.Options{
@@ -206,7 +208,7 @@ func nodeChecks(
 
 // checkNamesOf are the checks of a node of a role.
 func checkNamesOf(p plan.Plan, r role.Role) (names []vrrp.CheckName) {
-	for _, w := range vip.Weights(p, r) {
+	for _, w := range election.Weights(p, r) {
 		names = append(names, w.Check)
 	}
 	return names

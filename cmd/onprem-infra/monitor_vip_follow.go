@@ -83,14 +83,16 @@ func newListener(p plan.Plan, host node.Host, log *slog.Logger) *listen.Listener
 }
 
 // keepJournal records the changes of this host's VRRP groups, and what other routers advertise.
+// Each advert that is received goes to adverts.
 func (m *machine) keepJournal(
-	ctx context.Context, listener *listen.Listener, counted *meter.VIPs, o recorder.Options,
+	ctx context.Context, listener *listen.Listener, counted *meter.VIPs,
+	adverts func(capture.Received), o recorder.Options,
 ) {
 	written := recorder.New(o)
 	m.watch(ctx, "the journal", written.Run)
 	m.watch(ctx, "other routers' adverts", func(ctx context.Context) error {
 		return listener.Follow(ctx, listen.Outputs{
-			Adverts: counted.Received, Findings: counted.Clashes, Journal: written.AddClash,
+			Adverts: adverts, Findings: counted.Clashes, Journal: written.AddClash,
 		})
 	})
 }

@@ -38,6 +38,13 @@ type migrant struct {
 	mu        sync.Mutex
 	proposals []string
 	changed   time.Time
+	late      string // why it asks for the Fallback
+}
+
+func (m *migrant) asks() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.late
 }
 
 func (m *migrant) Propose(config keepalived.Config) error {
@@ -107,8 +114,8 @@ func (g migrants) begin(r role.Role, name, address string) *migrant {
 	host := onDisk(g.T, map[string]string{vip.MigrationPath + ".other": ""})
 	m := &migrant{ranked: &ranked{Cluster: members.New(g.plan, r, kube.NewAPI(path, log), log), address: address, wake: loop.NewWake()}}
 	m.room = vip.New(vip.Options{
-		Plan: g.plan, Role: r, Migration: migrate.New(g.plan, g.clock, host.Migration(log)),
-		Host: m, Cluster: m, Health: m, Now: time.Now,
+		Role: r, Migration: migrate.New(g.plan, g.clock, host.Migration(log)),
+		Host: m, Cluster: m, Health: m, Now: time.Now, Late: m.asks,
 		After: func(d time.Duration) { time.AfterFunc(d, func() { loop.Wake(m.wake) }) },
 		Changed: func(plan.Plan) {
 			m.mu.Lock()

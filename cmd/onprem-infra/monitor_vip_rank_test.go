@@ -112,8 +112,8 @@ func TestClaimRank(t *testing.T) {
 		log := slog.New(slog.DiscardHandler)
 		r := &ranked{Cluster: members.New(p, role.Master, kube.NewAPI(path, log), log), address: address, wake: make(chan struct{}, 1)}
 		r.room = vip.New(vip.Options{
-			Plan: p, Role: role.Master, Migration: migrate.New(p, migrate.Usual(), migrate.Memory{}),
-			Host: r, Cluster: r, Health: r, After: func(time.Duration) {}, Now: time.Now,
+			Role: role.Master, Migration: migrate.New(p, migrate.Usual(), migrate.Memory{}),
+			Host: r, Cluster: r, Health: r, Late: func() string { return "" }, After: func(time.Duration) {}, Now: time.Now,
 		})
 		running.Go(func() { _ = r.NodeWatch.Run(ctx, r.wake) })
 		running.Go(func() { _ = r.Ranks.Run(ctx) })

@@ -143,6 +143,10 @@ func nestedFields(t *testing.T, m nest) (fields []clusterField) {
 		}
 		fields = append(fields, f)
 	}
+	// Names that users choose.
+	if finding := findingOf(t, m.path+".zzz", fmt.Sprintf(m.form, "zzz: unknown")); len(fields) == 0 && strings.Contains(finding, "want a whole number") {
+		fields = append(fields, clusterField{name: m.name + ".HOST", value: "number"})
+	}
 	if len(fields) == 0 {
 		t.Errorf("%s has no fields", m.name)
 	}

@@ -23,7 +23,13 @@ import (
 // simulated is a command line of the verb for an example cluster.
 func simulated(t *testing.T, args ...string) outcome {
 	t.Helper()
-	return invoke(t, must(t, "", "example", "install-config"), append([]string{"simulate", "-c", "-", "--phases", "5", "--schedules", "20"}, args...)...)
+	return invoke(t, proven(t), append([]string{"simulate", "-c", "-", "--phases", "5", "--schedules", "20"}, args...)...)
+}
+
+// proven is an example cluster of which every host was measured, as timing fast needs it.
+func proven(t *testing.T) string {
+	t.Helper()
+	return strings.Replace(must(t, "", "example", "cluster"), "\nspec:\n", "\nspec:\n  timingProof: {a: 900, b: 900, c: 900, d: 900, e: 900, f: 900, g: 900}\n", 1)
 }
 
 // TestSimulate holds that all scenarios are played under each profile, that each is said beside the
@@ -68,7 +74,7 @@ func TestSimulate(t *testing.T) {
 // TestSimulateAllSizes holds that control planes of every size are simulated whole: each scenario
 // ends, and no rule breaks where there are more nodes than ranks.
 func TestSimulateAllSizes(t *testing.T) {
-	text := must(t, "", "example", "cluster")
+	text := proven(t)
 	for masters := 3; masters <= 7; masters++ {
 		sized := strings.Replace(text, "controlPlaneReplicas: 3", fmt.Sprint("controlPlaneReplicas: ", masters), 1)
 		for _, profile := range spec.Timings() {
@@ -102,7 +108,7 @@ func TestSimulateBounds(t *testing.T) {
 // TestSimulateDNS holds that the scenarios of a DNS VIP are played where the cluster has one,
 // beside what the plan says of them.
 func TestSimulateDNS(t *testing.T) {
-	cluster := strings.ReplaceAll(must(t, "", "example", "cluster"), "\n  # dnsVIP:", "\n  dnsVIP:")
+	cluster := strings.ReplaceAll(proven(t), "\n  # dnsVIP:", "\n  dnsVIP:")
 	for _, profile := range spec.Timings() {
 		simulated := 0
 		for _, s := range simulate.Scenarios() {

@@ -61,6 +61,7 @@ With -o json it prints one object; its fields stay as they are:
   verdict{level,why[]}
   at, cluster, timing, mode, nodeIPs, nodeIPWhy[]{address,link,why}, remoteWorker, gate
   migration{} from{timing,vrrp,vipManagement}, to{}, at: a change of all nodes that is to come
+  fellBack: the timing that the cluster should have, if it has a slower one as hosts were late
   vips[]      vip, for, id, instance, link, here, state, since, why, priority, absent,
               holder{self,mac,host,address,nobody},
               adverts[]{from,mac,priority,version,intervalMs,ageMs},
@@ -122,7 +123,8 @@ func statusCommand(std streams) *cobra.Command {
 			return err
 		}
 		host := inspect.New(node.Current(p, m.log))
-		host.Migration = node.New("").Pending(p, time.Now(), m.log)
+		here, now := node.New(""), time.Now()
+		host.Migration, host.FellBack = here.Pending(p, now, m.log), here.FellBack(p, now, m.log)
 		if *kubeconfig != "" {
 			api, err := hostsAPI(*kubeconfig, p.Flavour())
 			if err != nil {

@@ -126,7 +126,7 @@ func bootstraps(nodes ...addr.Candidate) part {
 func aNode(nodes ...addr.Candidate) part {
 	return func(_ *testing.T, p plan.Plan, links addr.Snapshot) keepalived.Config {
 		room := node.New(node.Options{
-			Plan: p, Role: role.Master, Memory: nodestate.Memory{Open: true},
+			Role: role.Master, Memory: nodestate.Memory{Open: true},
 			Migration: migrate.New(p, migrate.Usual(), migrate.Memory{}), Now: time.Now,
 		})
 		seen := node.Answer[[]member.Node]{OK: true}

@@ -241,7 +241,7 @@ func (u upgrade) proposes(s *supervisor, same string, other ...string) (digest s
 	}
 	memory := nodestate.Memory{Open: true, BootstrapGone: true}
 	room := node.New(node.Options{
-		Plan: p, Role: role.Master, Header: upgradeHeader, Memory: memory,
+		Role: role.Master, Header: upgradeHeader, Memory: memory,
 		Migration: migrate.New(p, migrate.Usual(), migrate.Memory{}), Now: time.Now,
 	})
 	desired, _ := room.Decide(node.Snapshot{

@@ -119,6 +119,14 @@ func For(p plan.Plan, r role.Role) []Election {
 	})
 }
 
+// Weights are the checks of a node of a role, each with the weight that it adds.
+func Weights(p plan.Plan, r role.Role) (checks []vrrp.Weight) {
+	for _, e := range For(p, r) {
+		checks = append(checks, e.Scheme.Checks...)
+	}
+	return checks
+}
+
 // All are the VIPs of a cluster, each with its election.
 func All(p plan.Plan) iter.Seq2[Election, VIP] {
 	return func(yield func(Election, VIP) bool) {

@@ -14,7 +14,8 @@ import (
 const MostMembers = 2048
 
 // Members are the addresses of those that may hold a VIP, sorted, with those that a node had until
-// a moment ago. own is the local host's address, if it is a node: it is known by that one alone.
+// a moment ago, and of other nodes that were there until then. own is the local host's address, if
+// it is a node: it is known by that one alone.
 func (e Election) Members(v VIP, own netip.Addr) []netip.Addr {
 	if e.Alone {
 		return []netip.Addr{own}
@@ -31,6 +32,13 @@ func (e Election) Members(v VIP, own netip.Addr) []netip.Addr {
 			all = []netip.Addr{own}
 		}
 		members = append(members, all[:min(len(all), 2*peer.PerFamily)]...)
+	}
+	if e.Past != nil {
+		for _, n := range e.Past.Deleted() {
+			if all := e.addresses(n, v, own); !slices.Contains(all, own) {
+				members = append(members, all...)
+			}
+		}
 	}
 	members = members[:min(len(members), MostMembers)]
 	for _, c := range e.Candidates {

@@ -90,7 +90,7 @@ func onOwnDevice() Config {
 
 // ranked is the first of three control plane nodes under timing vm.
 func ranked() Config {
-	config, timing := node(), vrrp.Profiles()[1]
+	config, timing := node(), vrrp.Profiles()[2]
 	files, _ := track(timing.Policy().ControlPlane)
 	more, _ := track(timing.Policy().Ingress)
 	config.Tracks = slices.Concat(files, more)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/plan/bound"
+	"github.com/onprem-infra/onprem-infra/shared/plan/pace"
 	"github.com/onprem-infra/onprem-infra/shared/plan/ports"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/plan/routed"
@@ -15,6 +16,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan/size"
 	"github.com/onprem-infra/onprem-infra/shared/record"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/timingproof"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp/proof"
 )
@@ -25,6 +27,18 @@ import (
 // wrong.
 func Compile(c spec.Cluster) (Plan, error) {
 	timing, _ := vrrp.TimingOf(cmp.Or(c.Timing, timingOf(c.Platform)))
+	if n := size.Of(c); timingproof.Needed(timing) && len(c.TimingProof) < n {
+		return Plan{}, fmt.Errorf("compile cluster %q: spec.timing: timing %s needs a proof of %d "+
+			"hosts at least, and has one of %d: see TimingProof", c.Name, timing.Profile, n,
+			len(c.TimingProof))
+	}
+	return CompileFormer(c)
+}
+
+// CompileFormer is Compile for what hosts have been given before: it does not ask for the proof
+// that their timing needed.
+func CompileFormer(c spec.Cluster) (Plan, error) {
+	timing, _ := vrrp.TimingOf(cmp.Or(c.Timing, timingOf(c.Platform)))
 	policy := flavourFor(c).Policy(timing.Policy())
 	if c.DNSVIP.IsValid() {
 		policy = policy.WithDNS()
@@ -34,11 +48,19 @@ func Compile(c spec.Cluster) (Plan, error) {
 	}
 	p, err := compile(c, timing, policy)
 	if before, migrates := c.Before(); migrates && err == nil {
-		former, err := Compile(before)
+		former, err := CompileFormer(before)
 		if err != nil {
 			return Plan{}, fmt.Errorf("compile what the cluster migrates from: %w", err)
 		}
 		p.Former, p.MigrateFrom = &former, former.Way()
+	}
+	if err == nil && timingproof.Needed(timing) {
+		c.Timing, c.MigrateFrom = timingproof.Fallback, spec.Former{}
+		fallback, err := Compile(c)
+		if err != nil {
+			return Plan{}, fmt.Errorf("compile what the cluster changes to: %w", err)
+		}
+		p.Fallback = &fallback
 	}
 	return p, err
 }
@@ -79,7 +101,8 @@ func compile(c spec.Cluster, timing vrrp.Timing, policy vrrp.Policy) (Plan, erro
 		Images:  copied(c.Images),
 		Nodes:   c.Nodes,
 		knobs: knobs{timing: c.Timing, mode: c.VRRP, former: c.MigrateFrom, clash: c.OnClash,
-			vrids: copied(c.VRIDs), ports: copied(c.Ports), size: c.ControlPlaneReplicas},
+			vrids: copied(c.VRIDs), ports: copied(c.Ports),
+			proof: copied(c.TimingProof), size: c.ControlPlaneReplicas},
 	}
 	if c.DNSVIP.IsValid() {
 		p.VIPs.DNS = append(p.VIPs.DNS, c.DNSVIP)
@@ -152,29 +175,13 @@ func routers(c spec.Cluster) map[vrrp.Kind]vrrp.ID {
 	return ids
 }
 
-// paces are the profile in numbers, with what follows from it. Behind a balancer of the user's own
-// no bound is ours.
+// paces are the profile in numbers. Behind a balancer of the user's own no bound is ours.
 func paces(p Plan, timing vrrp.Timing, policy vrrp.Policy) Timing {
-	patience := max(vrrp.Patience(timing.IPv4, timing.Advert),
-		vrrp.Patience(vrrp.V3, timing.Advert))
-	bounds := []bound.Bound{}
-	if p.LoadBalancer == spec.Managed {
-		elected := bound.VIPs{Provisioning: p.VIPs.Provisioning}
-		if p.ByVRRP() {
-			elected.API, elected.Ingress, elected.DNS = p.VIPs.API, p.VIPs.Ingress, p.VIPs.DNS
-		}
-		bounds = bound.Bounds(elected, policy, timing)
+	elected := bound.VIPs{Provisioning: p.VIPs.Provisioning}
+	if p.ByVRRP() {
+		elected.API, elected.Ingress, elected.DNS = p.VIPs.API, p.VIPs.Ingress, p.VIPs.DNS
 	}
-	return Timing{
-		Profile:          timing.Profile,
-		AdvertIntervalMs: int(timing.Advert.Milliseconds()),
-		IPv4Version:      int(timing.IPv4),
-		PatienceMs:       bound.Milliseconds(patience),
-		SilenceMs:        bound.Milliseconds(vrrp.Silence),
-		Probes:           bound.Probes(policy, timing),
-		Bounds:           bounds,
-		Model:            timing,
-	}
+	return pace.Of(timing, policy, elected, p.LoadBalancer == spec.Managed, p.knobs.proof)
 }
 
 // copied is a map of the plan's own, empty and not nil without entries.

@@ -183,7 +183,7 @@ func TestCompileRejects(t *testing.T) {
 		{"VRID of the DNS VIP hits another", func(c *spec.Cluster) {
 			c.DNSVIP, c.VRIDs = netip.MustParseAddr("192.0.2.7"), map[string]uint8{"dns": 93}
 		}, []string{"spec.vrids.dns: virtual router ID 93 is that of ingress too"}},
-		{"timing", func(c *spec.Cluster) { c.Timing = "fast" }, []string{`spec.timing: "fast" is not known: write one of lan, vm, compat`}},
+		{"timing", func(c *spec.Cluster) { c.Timing = "quick" }, []string{`spec.timing: "quick" is not known: write one of fast, lan, vm, compat`}},
 		{"mode", func(c *spec.Cluster) { c.VRRP = "broadcast" }, []string{`spec.vrrp: "broadcast" is not known`}},
 		{"API VIP alone", func(c *spec.Cluster) { c.IngressVIPs = nil }, []string{"spec.ingressVIPs: no virtual IP is given for ingress"}},
 		{"VIP with a zone", func(c *spec.Cluster) { c.APIVIPs = []netip.Addr{netip.MustParseAddr("fe80::5").WithZone("a\nb")} },
@@ -197,7 +197,7 @@ func TestCompileRejects(t *testing.T) {
 			c.Nodes = spec.Nodes{Namespace: "A", Kubeconfig: "x", KubeletUnit: "kubelet", ControlPlaneLabel: "a/b/c"}
 		}, []string{`spec.namespace: "A" is`, `spec.kubeconfig: "x" is`, `spec.kubeletUnit: "kubelet" is`, `spec.nodeLabels.controlPlane: "a/b/c" is`}},
 		{"all at once", func(c *spec.Cluster) {
-			c.Name, c.Timing, c.VRIDs, c.Ports = "X", "fast", map[string]uint8{"api": 0}, map[string]uint16{"lb": 6443}
+			c.Name, c.Timing, c.VRIDs, c.Ports = "X", "quick", map[string]uint8{"api": 0}, map[string]uint16{"lb": 6443}
 		}, []string{"upper-case", "spec.timing: ", "spec.vrids.api: ", "6443 is the port of api too"}},
 	}
 	for _, tt := range tests {
@@ -274,7 +274,7 @@ func TestProbes(t *testing.T) {
 	address, _ := bmc.Parse("ipmi://198.51.100.1") // it is one
 	for _, timing := range vrrp.Profiles() {
 		c := smallest()
-		c.Timing, c.DNSVIP = timing.Profile, netip.MustParseAddr("192.0.2.7")
+		c.Timing, c.DNSVIP, c.TimingProof = timing.Profile, netip.MustParseAddr("192.0.2.7"), map[string]uint32{"a": 900, "b": 1100, "c": 2000}
 		probes := mustCompile(t, c).Timing.Probes
 		c.Distribution, c.Provisioning.Network = spec.Kubernetes, provisioning.Managed
 		c.Hosts = []spec.Host{{Name: "m0", BootMACAddress: "52:54:00:00:00:01", BMC: machine.BMC{Address: address, Credentials: "/etc/bmc"}}}

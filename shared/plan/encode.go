@@ -63,24 +63,19 @@ func Encode(p Plan) []byte {
 	if len(p.VIPs.DNS) > 0 {
 		cluster["dnsVIP"] = p.VIPs.DNS[0].String()
 	}
-	if len(p.DNSClients) > 0 {
-		cluster["dnsClients"] = texts(p.DNSClients)
+	given := func(n int, field string, value any) {
+		if n > 0 {
+			cluster[field] = value
+		}
 	}
-	if len(p.CertificateDirectories) > 0 {
-		cluster["certificateDirectories"] = p.CertificateDirectories
-	}
-	if p.knobs.size != 0 {
-		cluster["controlPlaneReplicas"] = p.knobs.size
-	}
-	if former := formerFields(p.knobs.former); len(former) > 0 {
-		cluster["migrateFrom"] = former
-	}
-	if len(p.knobs.vrids) > 0 {
-		cluster["vrids"] = p.knobs.vrids
-	}
-	if len(p.knobs.ports) > 0 {
-		cluster["ports"] = p.knobs.ports
-	}
+	former := formerFields(p.knobs.former)
+	given(len(p.DNSClients), "dnsClients", texts(p.DNSClients))
+	given(len(p.CertificateDirectories), "certificateDirectories", p.CertificateDirectories)
+	given(p.knobs.size, "controlPlaneReplicas", p.knobs.size)
+	given(len(former), "migrateFrom", former)
+	given(len(p.knobs.vrids), "vrids", p.knobs.vrids)
+	given(len(p.knobs.ports), "ports", p.knobs.ports)
+	given(len(p.knobs.proof), "timingProof", p.knobs.proof)
 	routed.AddFields(cluster, p.Described)
 	if p.Provisioning != nil {
 		cluster["provisioning"], cluster["hosts"] = p.Provisioning.Fields()

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/onprem-infra/onprem-infra/shared/clash"
-	"github.com/onprem-infra/onprem-infra/shared/plan/bound"
+	"github.com/onprem-infra/onprem-infra/shared/plan/pace"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/plan/routed"
 	"github.com/onprem-infra/onprem-infra/shared/plan/way"
@@ -50,6 +50,10 @@ type Migration struct {
 
 	// Former is the plan that is in force until the migration has happened; nil without one.
 	Former *Plan `json:"-"`
+
+	// Fallback is the plan to which all nodes change if adverts arrive later than was proven; nil
+	// if the timing needs no proof.
+	Fallback *Plan `json:"-"`
 }
 
 // Shape is what kind of cluster it is.
@@ -78,6 +82,7 @@ type knobs struct {
 	former spec.Former
 	vrids  map[string]uint8
 	ports  map[string]uint16
+	proof  map[string]uint32
 	clash  clash.Policy
 	size   int // of the control plane, where something depends on it that the topology leaves open
 }
@@ -170,19 +175,7 @@ func schemeOf(c vrrp.Candidates, top vrrp.Priority) PriorityScheme {
 }
 
 // Timing is what the elections run on and what follows from it.
-type Timing struct {
-	Profile          string `json:"profile"`
-	AdvertIntervalMs int    `json:"advertIntervalMs"`
-	IPv4Version      int    `json:"ipv4Version"` // of VRRP for IPv4 VIPs; IPv6 ones have 3 always
-	PatienceMs       int    `json:"patienceMs"`  // how long a demoted holder waits for a takeover
-	SilenceMs        int    `json:"silenceMs"`   // how long health counts without a heartbeat
-
-	Probes []bound.Probe `json:"looks"`
-	Bounds []bound.Bound `json:"bounds"`
-
-	// Model is the profile: everything that the bounds follow from.
-	Model vrrp.Timing `json:"-"`
-}
+type Timing = pace.Timing
 
 // BootstrapRuns is which rooms the bootstrap machine has. Without an API VIP there is nothing to
 // hold and nothing to answer. Behind a load balancer of the user's own the VIP is not ours to hold,

@@ -2,10 +2,7 @@ package spec
 
 import (
 	"fmt"
-	"maps"
 	"net/netip"
-	"slices"
-	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 	"github.com/onprem-infra/onprem-infra/shared/spec/image"
@@ -54,6 +51,7 @@ func Check(c Cluster) Findings {
 				VRRP:       grammar.Set("migrateFrom.vrrp", c.MigrateFrom.VRRP),
 				Management: grammar.Set("migrateFrom.vipManagement", c.MigrateFrom.Management)},
 			VRIDs: counts("vrids", c.VRIDs), Ports: counts("ports", c.Ports),
+			Proof: counts("timingProof", c.TimingProof),
 		},
 		nodes: name.Nodes{
 			Namespace:    grammar.Set("namespace", c.Nodes.Namespace),
@@ -70,21 +68,16 @@ func Check(c Cluster) Findings {
 	d.provisioning = provisioning.GivenSettings(r, c.Provisioning)
 	d.routing = routing.GivenSettings(r, c.Routing)
 	r.OneOf(grammar.Set("platform", c.Platform), append(platform.Installed(), string(None))...)
-	for _, key := range slices.Sorted(maps.Keys(c.Images)) {
-		s := document.Given(c.Images[key], document.Field(document.Step("images", key)))
-		if !slices.Contains(image.Keys(), key) {
-			r.Errorf(s.At, "there is no such field: remove it, or use one of %s",
-				strings.Join(image.Keys(), ", "))
-		} else {
-			image.Check(r, key, s)
-		}
-	}
-	d.settings.Check(r, c.Name, c.DNSVIP.IsValid(), c.Provisioning.Network != "")
+	image.CheckGiven(r, "images", c.Images)
+	// That all hosts have the proof which a timing needs is for the plan to hold.
+	d.settings.Check(r, c.Name, 0, c.DNSVIP.IsValid(), c.Provisioning.Network != "")
 	d.validate(r)
 	return r.Findings.First()
 }
 
-func counts[N uint8 | uint16](field string, numbers map[string]N) map[string]document.Scalar[int] {
+func counts[N uint8 | uint16 | uint32](
+	field string, numbers map[string]N,
+) map[string]document.Scalar[int] {
 	all := map[string]document.Scalar[int]{}
 	for name, n := range numbers {
 		all[name] = grammar.SetNumber(document.Step(field, name), int(n), true)

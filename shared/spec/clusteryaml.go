@@ -35,7 +35,7 @@ func clusterYAML(r *document.Reader, root document.Map) draft {
 		"dnsClients", "loadBalancer", "dnsRecords", "mdns", "metrics", "images", "namespace",
 		"kubeconfig", "certificateDirectories", "kubeletUnit", "nodeLabels", "timing", "vrrp",
 		"onClash", "migrateFrom", "vrids", "ports", "provisioning", "hosts", "vipManagement",
-		"bgp")
+		"bgp", "timingProof")
 	r.Known(images, image.Keys()...)
 
 	d := draft{

@@ -4,7 +4,7 @@ import "testing"
 
 func TestClusterFindings(t *testing.T) {
 	check(t, goodCluster, []findingCase{
-		{"field unknown", edit{"  platform: none", "  platform: none\n  vips: []"}, `c:8:3: error: spec.vips: there is no such field: remove it, or use one of baseDomain, clusterDomain, platform, distribution, topology, controlPlaneReplicas, families, machineNetworks, apiVIPs, ingressVIPs, dnsVIP, dnsClients, loadBalancer, dnsRecords, mdns, metrics, images, namespace, kubeconfig, certificateDirectories, kubeletUnit, nodeLabels, timing, vrrp, onClash, migrateFrom, vrids, ports, provisioning, hosts, vipManagement, bgp`},
+		{"field unknown", edit{"  platform: none", "  platform: none\n  vips: []"}, `c:8:3: error: spec.vips: there is no such field: remove it, or use one of baseDomain, clusterDomain, platform, distribution, topology, controlPlaneReplicas, families, machineNetworks, apiVIPs, ingressVIPs, dnsVIP, dnsClients, loadBalancer, dnsRecords, mdns, metrics, images, namespace, kubeconfig, certificateDirectories, kubeletUnit, nodeLabels, timing, vrrp, onClash, migrateFrom, vrids, ports, provisioning, hosts, vipManagement, bgp, timingProof`},
 		{"field misspelt", edit{"  apiVIPs:", "  apiVips:"}, `c:6:3: error: spec.apiVIPs: no virtual IP is given for the API and none is assumed: write its address
 c:9:3: error: spec.apiVips: there is no such field: spell it apiVIPs`},
 		{"a letter is missing", edit{"  apiVIPs:", "  apiVIP:"}, `c:6:3: error: spec.apiVIPs: no virtual IP is given for the API and none is assumed: write its address
@@ -42,12 +42,12 @@ c:6:3: error: spec.ingressVIPs: no virtual IP is given for ingress and none is a
 		{"distribution misspelt", edit{"  platform: none", "  platform: none\n  Distribution: kubernetes"}, `c:8:3: error: spec.Distribution: there is no such field: spell it distribution`},
 		{"balancer unknown", edit{"  platform: none", "  platform: none\n  loadBalancer: HAProxy"}, `c:8:17: error: spec.loadBalancer: "HAProxy" is not known: write one of Managed, OpenShiftManagedDefault, UserManaged`},
 		{"records unknown", edit{"  platform: none", "  platform: none\n  dnsRecords: internal"}, `c:8:15: error: spec.dnsRecords: "internal" is not known: write one of Internal, External`},
-		{"timing unknown", edit{"  platform: none", "  platform: none\n  timing: fast"}, `c:8:11: error: spec.timing: "fast" is not known: write one of lan, vm, compat`},
+		{"timing unknown", edit{"  platform: none", "  platform: none\n  timing: quick"}, `c:8:11: error: spec.timing: "quick" is not known: write one of fast, lan, vm, compat`},
 		{"vrrp unknown", edit{"  platform: none", "  platform: none\n  vrrp: anycast"}, `c:8:9: error: spec.vrrp: "anycast" is not known: write one of unicast, multicast`},
 		{"migration from nothing", edit{"  platform: none", "  platform: none\n  migrateFrom: {}"}, `c:8:16: error: spec.migrateFrom: is empty: write the former timing, vrrp or vipManagement, or leave migrateFrom out`},
 		{"migration from a word", edit{"  platform: none", "  platform: none\n  migrateFrom: compat"}, `c:8:16: error: spec.migrateFrom: want a map, got a string: write a map here`},
 		{"migration of a field unknown", edit{"  platform: none", "  platform: none\n  timing: lan\n  migrateFrom: {timing: compat, vrids: {api: 7}}"}, `c:9:33: error: spec.migrateFrom.vrids: there is no such field: remove it, or use one of timing, vrrp, vipManagement`},
-		{"migration from a timing unknown", edit{"  platform: none", "  platform: none\n  timing: lan\n  migrateFrom: {timing: slow}"}, `c:9:25: error: spec.migrateFrom.timing: "slow" is not known: write one of lan, vm, compat`},
+		{"migration from a timing unknown", edit{"  platform: none", "  platform: none\n  timing: lan\n  migrateFrom: {timing: slow}"}, `c:9:25: error: spec.migrateFrom.timing: "slow" is not known: write one of fast, lan, vm, compat`},
 		{"migration from a mode unknown", edit{"  platform: none", "  platform: none\n  vrrp: unicast\n  migrateFrom: {vrrp: anycast}"}, `c:9:23: error: spec.migrateFrom.vrrp: "anycast" is not known: write one of unicast, multicast`},
 		{"migration to itself", edit{"  platform: none", "  platform: none\n  timing: lan\n  vrrp: unicast\n  migrateFrom: {timing: lan, vrrp: unicast}"}, `c:10:25: error: spec.migrateFrom.timing: "lan" is the timing that is wanted too: leave it out of migrateFrom
 c:10:36: error: spec.migrateFrom.vrrp: "unicast" is the vrrp that is wanted too: leave it out of migrateFrom`},

@@ -18,12 +18,12 @@ spec:
   machineNetworks: [192.0.2.0/24]
   apiVIPs: [192.0.2.5]
   ingressVIPs: [192.0.2.5]
-  timing: fast
+  timing: quick
 `), spec.Knobs{})
 	for _, f := range findings {
 		fmt.Println(f)
 	}
 	// Output:
 	// cluster.yaml:10:17: error: spec.ingressVIPs[0]: 192.0.2.5 is the API's virtual IP too: choose another one, or set the load balancer to UserManaged if yours holds it
-	// cluster.yaml:11:11: error: spec.timing: "fast" is not known: write one of lan, vm, compat
+	// cluster.yaml:11:11: error: spec.timing: "quick" is not known: write one of fast, lan, vm, compat
 }

@@ -29,7 +29,7 @@ func TestKnobFindings(t *testing.T) {
 		knobs Knobs
 		want  string
 	}{
-		{"timing unknown", Knobs{Timing: "x"}, `--timing: error: timing: "x" is not known: write one of lan, vm, compat`},
+		{"timing unknown", Knobs{Timing: "x"}, `--timing: error: timing: "x" is not known: write one of fast, lan, vm, compat`},
 		{"vrrp unknown", Knobs{VRRP: "x"}, `--vrrp: error: vrrp: "x" is not known: write one of unicast, multicast`},
 		{"metrics unknown", Knobs{Metrics: "vip"}, `--metrics: error: metrics: "vip" is not known: write one of localhost, node`},
 		{"mdns unknown", Knobs{MDNS: "x"}, `--mdns: error: mdns: "x" is not known: write one of enabled, disabled`},
@@ -45,6 +45,13 @@ func TestKnobFindings(t *testing.T) {
 		{"port beyond numbers", Knobs{Ports: []string{"lb=99999999999999999999"}}, `--port: error: ports: "lb=99999999999999999999" is not NAME=N: write a name, an equals sign and a whole number`},
 		{"port fixed", Knobs{Ports: []string{"dns=5353"}}, `--port: error: ports.dns: dns is fixed at 53 by CoreDNS: leave it out`},
 		{"port of another", Knobs{Ports: []string{"lb=6443"}}, `--port: error: ports.lb: 6443 is the port of api too: choose another number for one of the two`},
+		{"fast with a proof of each node", Knobs{Timing: "fast", Proven: []string{"a=900", "b=1100", "c=2000"}}, ""},
+		{"fast with a proof of two", Knobs{Timing: "fast", Proven: []string{"a=900", "b=1100"}}, `--timing: error: timing: timing fast needs a proof of 3 hosts at least, and has one of 2: run onprem-infra doctor --timing-proof 1m on every host that may hold a VIP, and write what each prints under timingProof, or as --proven`},
+		{"a host that was late", Knobs{Timing: "fast", Proven: []string{"a=900", "b=26000", "c=2000"}}, `--proven: error: timingProof.b: b was 26ms late, and timing fast allows up to 25.9ms: find out what keeps it busy and measure again, or write timing: lan`},
+		{"a proof of no host", Knobs{Proven: []string{"M0=900"}}, `--proven: error: timingProof.M0: "M0" is no host name: use lower-case letters, digits, inner hyphens and dots, with at most 63 characters between dots`},
+		{"a proof of no time", Knobs{Proven: []string{"a=0"}}, `--proven: error: timingProof.a: 0 is no time in microseconds that a host was late: write a number from 1 to 10000000`},
+		{"a proof of an hour", Knobs{Proven: []string{"a=3600000000"}}, `--proven: error: timingProof.a: 3600000000 is no time in microseconds that a host was late: write a number from 1 to 10000000`},
+		{"a proof without a number", Knobs{Proven: []string{"a=1ms"}}, `--proven: error: timingProof: "a=1ms" is not NAME=N: write a name, an equals sign and a whole number`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, findings := Parse("c", []byte(goodCluster), tt.knobs)
@@ -58,7 +65,7 @@ func TestKnobFindings(t *testing.T) {
 
 // Flags are read even where the file cannot be, so that all findings come at once.
 func TestKnobFindingsWithoutACluster(t *testing.T) {
-	_, findings := Parse("c", nil, Knobs{Timing: "fast", Ports: []string{"lb"}})
+	_, findings := Parse("c", nil, Knobs{Timing: "quick", Ports: []string{"lb"}})
 	if len(findings) != 3 || findings[0].File != "c" {
 		t.Errorf("got\n%s", lines(findings))
 	}

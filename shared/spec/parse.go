@@ -15,7 +15,7 @@ func Parse(name string, text []byte, knobs Knobs) (Cluster, Findings) {
 	r := document.NewReader(name, "an install-config or a cluster.yaml")
 	d, ok := readDraft(r, text)
 	d.settings.Replace(&r.Report, knobs)
-	d.settings.Check(&r.Report, d.name.Value, d.DNS.Given, d.provisioning.Given)
+	d.settings.Check(&r.Report, d.name.Value, d.counts().Masters, d.DNS.Given, d.provisioning.Given)
 	if ok {
 		d.validate(&r.Report)
 	}
@@ -50,6 +50,9 @@ func (d draft) cluster() Cluster {
 			Management: Management(d.settings.Former.Management.Value)},
 		VRIDs: numbers[uint8](d.settings.VRIDs),
 		Ports: numbers[uint16](d.settings.Ports),
+
+		TimingProof: numbers[uint32](d.settings.Proof),
+
 		Hosts: d.hosts.Filled(d.counts()), Provisioning: d.provisioning.Values(),
 		Routing: d.routing.Values(),
 		Nodes: Nodes{
@@ -69,7 +72,7 @@ func (d draft) cluster() Cluster {
 }
 
 // numbers narrows checked numbers; none is nil.
-func numbers[N uint8 | uint16](chosen map[string]document.Scalar[int]) map[string]N {
+func numbers[N uint8 | uint16 | uint32](chosen map[string]document.Scalar[int]) map[string]N {
 	if len(chosen) == 0 {
 		return nil
 	}

@@ -140,10 +140,13 @@ type Cluster struct {
 	MigrateFrom          Former            // of a cluster.yaml only
 	VRIDs                map[string]uint8  // "api", "ingress"
 	Ports                map[string]uint16 // by port name
-	Hosts                []Host
-	Nodes                Nodes        // of a cluster.yaml only
-	Provisioning         Provisioning // the zero value if hosts are not provisioned
-	Routing              Routing      // the zero value is that of elections by VRRP
+	// TimingProof is how late each host was at worst, in microseconds, by its name. Of a
+	// cluster.yaml only.
+	TimingProof  map[string]uint32
+	Hosts        []Host
+	Nodes        Nodes        // of a cluster.yaml only
+	Provisioning Provisioning // the zero value if hosts are not provisioned
+	Routing      Routing      // the zero value is that of elections by VRRP
 }
 
 // Former is the former settings of a live cluster's elections, which its nodes use until all of

@@ -91,6 +91,16 @@ func Ranked() Policy {
 	}
 }
 
+// FastRanked is Ranked for adverts twice as often: ranks that follow each other wait for times
+// that differ by a part of the interval, so the ranks are further apart, and all else with them.
+func FastRanked() Policy {
+	p := Ranked()
+	p.Bootstrap = 250
+	p.ControlPlane = Candidates{Base: 35, Ranks: []int{32, 24, 16, 8, 0}, Holder: 34,
+		Weights: controlPlaneWeights(68, 68, 1)}
+	return p
+}
+
 func controlPlaneWeights(lb, both, mcs int) []Weight {
 	return []Weight{
 		{Check: CheckLB, Adds: lb, Owner: "HAProxy", Why: "a node that balances serves the API " +

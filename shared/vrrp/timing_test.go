@@ -47,6 +47,7 @@ func TestProfiles(t *testing.T) {
 		ipv4      Version
 		bootstrap Priority
 	}{
+		{"fast", 50 * time.Millisecond, V3, 250},
 		{"lan", 100 * time.Millisecond, V3, 230},
 		{"vm", 250 * time.Millisecond, V3, 230},
 		{"compat", time.Second, V2, 70},
@@ -65,7 +66,7 @@ func TestProfiles(t *testing.T) {
 			}
 		}
 	}
-	if got, ok := TimingOf("fast"); ok || len(Profiles()) != 3 {
-		t.Errorf("profile fast is %+v, and there are %d", got, len(Profiles()))
+	if got, ok := TimingOf("quick"); ok || len(Profiles()) != 4 {
+		t.Errorf("profile quick is %+v, and there are %d", got, len(Profiles()))
 	}
 }

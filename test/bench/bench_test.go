@@ -169,7 +169,7 @@ func TestParse(t *testing.T) {
 		{"-run powerloss", "none of that name"},
 		{"-run power", "none of that name"},
 		{"-run (", "-run"},
-		{"-profile fast", `no profile "fast"`},
+		{"-profile quick", `no profile "quick"`},
 		{"-profile bgp,lan -run bgp-power-loss", ""},
 		{"-n 0", "one repetition"},
 		{"-hosts 0", "one bare machine"},

@@ -54,7 +54,7 @@ func main() {
 // parse reads the command line.
 func parse(args []string) (o options, err error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	profiles := flags.String("profile", "lan,compat", "timing profiles, side by side: lan, vm, compat; and bgp, for VIPs that are announced to routers")
+	profiles := flags.String("profile", "lan,compat", "timing profiles, side by side: fast, lan, vm, compat; and bgp, for VIPs that are announced to routers")
 	only := flags.String("run", ".", "regular expression of what is measured: "+strings.Join(names(), ", "))
 	nodes := flags.String("nodes", "3,500,5000", "numbers of Node objects for scale")
 	flags.IntVar(&o.runs, "n", 10, "repetitions of each scenario, and of the installation, which has 5 without this flag")

@@ -82,7 +82,7 @@ func (c *Chain) Compile(ctx context.Context, families string) (document []byte, 
 
 // CompileOf is Compile of an install-config, with further images and flags.
 func (c *Chain) CompileOf(ctx context.Context, config []byte, more map[string]string, flags ...string) (document []byte, took time.Duration, err error) {
-	return c.CompileAnnounced(ctx, config, more, append([]string{c.timing()}, flags...)...)
+	return c.CompileAnnounced(ctx, config, more, append(c.timing(), flags...)...)
 }
 
 // CompileAnnounced is CompileOf for a cluster without VRRP, whose timing there is none of.
@@ -109,12 +109,21 @@ func (c *Chain) CompileAnnounced(ctx context.Context, config []byte, more map[st
 
 // Render has our program write, after Compile, the files of another role as a tree below dir.
 func (c *Chain) Render(ctx context.Context, role, dir string) error {
-	_, err := c.ours(ctx, "render", "--role="+role, "-c", c.file("install-config.yaml"), "--images", c.file("images.json"), "--out", dir, c.timing())
+	args := []string{"render", "--role=" + role, "-c", c.file("install-config.yaml"), "--images", c.file("images.json"), "--out", dir}
+	_, err := c.ours(ctx, append(args, c.timing()...)...)
 	return err
 }
 
-// timing is the flag with the profile.
-func (c *Chain) timing() string { return "--timing=" + cmp.Or(c.Timing, vrrp.ProfileCompat) }
+// timing are the flags with the profile, and the proof that it may need.
+func (c *Chain) timing() []string {
+	flags := []string{"--timing=" + cmp.Or(c.Timing, vrrp.ProfileCompat)}
+	if c.Timing == vrrp.ProfileFast {
+		for i := range cmp.Or(c.Replicas, 3) {
+			flags = append(flags, fmt.Sprintf("--proven=master-%d=2000", i))
+		}
+	}
+	return flags
+}
 
 // ours runs our program and returns what it prints.
 func (c *Chain) ours(ctx context.Context, args ...string) ([]byte, error) {

@@ -183,10 +183,13 @@ func jsonShape(at string, v any) []string {
 	case map[string]any:
 		var shape []string
 		for key, field := range v {
+			if strings.HasSuffix(at, "/spec/timingProof") {
+				key = "HOST" // which users choose
+			}
 			shape = append(shape, jsonShape(at+"/"+key, field)...)
 		}
 		slices.Sort(shape)
-		return shape
+		return slices.Compact(shape)
 	case []any:
 		var shape []string
 		for i, element := range v {

@@ -99,6 +99,7 @@ spec:
   baseDomain: example.com
   platform: none
   controlPlaneReplicas: 3
+  timingProof: {m0: 900}
   machineNetworks: [192.0.2.0/24]
   apiVIPs: [198.51.100.5]
   ingressVIPs: [198.51.100.6]
@@ -426,6 +427,7 @@ func fullest() spec.Cluster {
 		DNSClients:      []netip.Prefix{netip.MustParsePrefix("198.51.100.0/24")},
 		DNSVIP:          netip.MustParseAddr("192.0.2.7"), LoadBalancer: spec.Managed, DNSRecords: spec.Internal, Images: images(),
 		Timing: "compat", VRRP: spec.Unicast, OnClash: clash.Refuse, MigrateFrom: spec.Former{Timing: "vm", VRRP: spec.Multicast}, VRIDs: map[string]uint8{"api": 9, "ingress": 10}, Ports: map[string]uint16{"lb": 9460},
+		TimingProof: map[string]uint32{"m0": 900, "m1": 1100, "m2": 2000},
 		Hosts: []spec.Host{{Name: "m0", Role: "master", BootMACAddress: "52:54:00:00:00:01", BootMode: machine.UEFI,
 			BMC: machine.BMC{Address: controller, Credentials: "bmc.yaml", Verify: machine.VerifyCA}, RootDisk: machine.RootDisk{Model: "m"}}},
 		Provisioning: provisioning.Settings{Network: provisioning.Managed, Interface: "eno1", BMCCAFile: "ca.pem", VolumeClaim: "ironic", DHCP: provisioning.DHCP{NTP: []string{"time.example.com"}}},

@@ -92,7 +92,7 @@ func (c cell) elects(p plan.Plan, r role.Role, remote bool, masters int) (stands
 		link.Addresses = append(link.Addresses, addr.Address{Prefix: netip.PrefixFrom(own[i], netip.MustParsePrefix(network).Bits())})
 	}
 	room := vip.New(vip.Options{
-		Plan: p, Role: r, Memory: nodestate.Memory{Open: true, BootstrapGone: true},
+		Role: r, Memory: nodestate.Memory{Open: true, BootstrapGone: true},
 		Migration: migrate.New(p, migrate.Usual(), migrate.Memory{}), Now: time.Now,
 	})
 	desired, _ := room.Decide(vip.Snapshot{

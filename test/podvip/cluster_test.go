@@ -107,7 +107,8 @@ func prepare(t *testing.T, on *lab.Lab) *lan {
 func (l *lan) compile(way plan.Way, from spec.Former) plan.Plan {
 	l.t.Helper()
 	p, err := plan.Compile(spec.Cluster{
-		Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, ControlPlaneReplicas: 3, Timing: way.Timing, VRRP: way.Mode, MigrateFrom: from,
+		TimingProof: map[string]uint32{"m1": 900, "m2": 1100, "m3": 2000}, // of fast
+		Name:        "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, ControlPlaneReplicas: 3, Timing: way.Timing, VRRP: way.Mode, MigrateFrom: from,
 		MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
 		APIVIPs:         []netip.Addr{netip.MustParseAddr(apiVIP)}, IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")},
 		Images: map[string]string{spec.KeepalivedImage: "keepalived:1", spec.RuntimeCfgImage: "onprem-infra:1", spec.HAProxyImage: "none:1", spec.CoreDNSImage: "none:1"},

@@ -218,5 +218,5 @@ func TestMixed(t *testing.T) {
 	}
 	g := &rollout{T: t, lan: l, observer: observer}
 	g.judge("node by node", from, 0, observer.Holders())
-	g.over(today, fast)
+	g.over(today, lanUnicast)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/addr/peer"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 )
 
@@ -105,4 +106,13 @@ func Self(nodes []Node, links addr.Snapshot, vips []netip.Addr) string {
 		return self.Name
 	}
 	return youngest(func(n Node) []netip.Addr { return n.Annotated }).Name
+}
+
+// History is what nodes were until a moment ago: all of them, and those of the control plane alone.
+type History struct{ All, ControlPlane peer.History }
+
+// Note records a change of the nodes, and reports whether one of them has gone.
+func (h *History) Note(before, now []Node, at time.Time) bool {
+	all := h.All.Note(Plain(before), Plain(now), at)
+	return h.ControlPlane.Note(Plain(ControlPlane(before)), Plain(ControlPlane(now)), at) || all
 }

@@ -59,3 +59,33 @@ func TestPast_Bounded(t *testing.T) {
 		t.Errorf("%d former states of one node, want %d at most", n, mostFormer)
 	}
 }
+
+// TestDeleted holds that a deleted node is a peer for a moment more, and that one which is back is
+// no deleted one.
+func TestDeleted(t *testing.T) {
+	n := func(name, internal string) addr.Candidate {
+		return addr.Candidate{Name: name, InternalIPs: ips(internal)}
+	}
+	a, b := n("a", "192.0.2.11"), n("b", "192.0.2.12")
+	both, alone := []addr.Candidate{a, b}, []addr.Candidate{b}
+	at := time.Unix(1000, 0)
+	var p History
+	p.Note(nil, both, at)
+	p.Note(both, alone, at)
+	if all := p.Deleted(); len(all) != 1 || !all[0].Equal(a) {
+		t.Errorf("deleted: %v", all)
+	}
+	p.Note(alone, alone, at.Add(Gone-1))
+	if all := p.Deleted(); len(all) != 1 {
+		t.Errorf("a moment later: %v", all)
+	}
+	p.Note(alone, alone, at.Add(Gone))
+	if all := p.Deleted(); len(all) != 0 {
+		t.Errorf("after that: %v", all)
+	}
+	p.Note(both, alone, at)
+	p.Note(alone, both, at.Add(time.Millisecond))
+	if all := p.Deleted(); len(all) != 0 {
+		t.Errorf("back again: %v", all)
+	}
+}

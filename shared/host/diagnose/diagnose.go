@@ -118,6 +118,7 @@ func (h Host) facts(
 	h.bootCard(&s)
 	net := network.Inspector{Scope: s, Probes: h.Network}
 	f := facts.Facts{Plan: h.Plan, Live: h.Live, Joins: h.Joins, Host: s.Host}
+	f.Machine.FellBack = h.FellBack
 	if f.Network.VIPs = net.VIPs(vips); h.Live {
 		f.Network.Members = net.Members(ctx, f.Network.VIPs)
 	}

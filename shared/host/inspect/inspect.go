@@ -13,6 +13,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/host/capture"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect/migration"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
 	"github.com/onprem-infra/onprem-infra/shared/host/reach"
@@ -27,9 +28,9 @@ const Timeout = time.Second
 
 // Inspector inspects a host of a cluster.
 type Inspector struct {
-	Plan      plan.Plan  // in force
-	Migration *Migration // nil if none is to come
-	Files     Files
+	Plan plan.Plan // in force
+	migration.Changes
+	Files Files
 	Probes
 }
 

@@ -29,6 +29,7 @@ type Options struct {
 	Passes func(vrrp.CheckName) bool // nil: the host makes no checks, and has no eligibility gate
 	Nodes  func() (nodes []kube.Node, synced bool)
 	Alive  func() bool // whether keepalived's parent answers; nil: it is not asked
+	Proven string      // the cluster's timing if it needs a proof, whatever Plan has; else empty
 }
 
 // VIPs collects the metrics while the VIPs' room reconciles. Its methods may be called by any
@@ -39,6 +40,8 @@ type VIPs struct {
 	gated bool
 	nodes func() (nodes []kube.Node, synced bool)
 	alive func() bool
+
+	proven string // the cluster's timing if it needs a proof; else empty
 
 	mu   sync.Mutex
 	plan plan.Plan
@@ -52,7 +55,7 @@ func New(o Options) *VIPs {
 	}
 	return &VIPs{
 		Recorder: metrics.NewRecorder(instances, o.Checks, o.Passes), host: o.Host, plan: o.Plan,
-		gated: o.Passes != nil, nodes: o.Nodes, alive: o.Alive,
+		gated: o.Passes != nil, nodes: o.Nodes, alive: o.Alive, proven: o.Proven,
 	}
 }
 
@@ -129,6 +132,9 @@ func (m *VIPs) Page(page *metrics.Page) {
 		Leaving:  status.Leaving != supervised.Stays,
 		Restarts: uint64(max(status.Restarts, 0)),
 	}}
+	if m.proven != "" {
+		out.FellBack = new(p.Timing.Profile != m.proven)
+	}
 	seen := election.Observation{Links: links, Agreed: agreed}
 	for _, v := range inspect.Elected(host.VIPs(seen, status, nil)) {
 		out.VIPs = append(out.VIPs, metricsOf(v))

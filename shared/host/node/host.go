@@ -17,6 +17,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect/migration"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/listen"
 	"github.com/onprem-infra/onprem-infra/shared/host/memory"
@@ -92,27 +93,38 @@ func (h Host) Migration(log *slog.Logger) migrate.Memory {
 // Current is the plan in force on this node, for programs that end before a migration does, and for
 // rooms that no migration changes.
 func Current(p plan.Plan, log *slog.Logger) plan.Plan {
-	if p.Former == nil {
+	if p.Former == nil && p.Fallback == nil {
 		return p
 	}
 	return migrate.New(p, migrate.Usual(), New("").Migration(log)).InForce(time.Now())
 }
 
 // Pending is the migration that is to come on this node; nil if none is.
-func (h Host) Pending(p plan.Plan, now time.Time, log *slog.Logger) *inspect.Migration {
-	if p.Former == nil {
+func (h Host) Pending(p plan.Plan, now time.Time, log *slog.Logger) *migration.Migration {
+	if p.Former == nil && p.Fallback == nil {
 		return nil
 	}
 	kept := h.Migration(log)
-	next := migrate.New(p, migrate.Usual(), kept).Pending(now)
-	if next.Former == nil {
+	room := migrate.New(p, migrate.Usual(), kept)
+	next := room.Pending(now)
+	agreed := kept.To == next.Way().String()
+	if next.Former == nil || room.Waits() && !agreed {
 		return nil
 	}
 	var at time.Time
-	if kept.To == p.Way().String() {
+	if agreed {
 		at = kept.At
 	}
-	return inspect.Coming(next, at)
+	return migration.Coming(next, at)
+}
+
+// FellBack is the plan's timing if this node is on its Fallback instead; empty if not.
+func (h Host) FellBack(p plan.Plan, now time.Time, log *slog.Logger) string {
+	room := migrate.New(p, migrate.Usual(), h.Migration(log))
+	if !room.FellBack(now) {
+		return ""
+	}
+	return p.Timing.Profile
 }
 
 // OwnAddresses are the addresses that node-ip chose for this host, without VIPs. Before that they

@@ -43,7 +43,50 @@ func TestHost_Pending(t *testing.T) {
 			t.Errorf("%s: %+v", tt.name, got)
 		}
 	}
-	if p.Former = nil; New(t.TempDir()).Pending(p, fakehost.Begin, slog.New(slog.DiscardHandler)) != nil {
+	if p.Former, p.Fallback = nil, nil; New(t.TempDir()).Pending(p, fakehost.Begin, slog.New(slog.DiscardHandler)) != nil {
 		t.Error("a migration without a former plan")
+	}
+}
+
+// TestHost_FellBack holds which plan counts on a node whose timing needs a proof, and what is
+// reported of it: a change that no node has asked for is not to come.
+func TestHost_FellBack(t *testing.T) {
+	c := fakehost.Cluster("fast")
+	c.TimingProof = map[string]uint32{"a": 900, "b": 1100, "c": 2000}
+	p, err := plan.Compile(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, at := slog.New(slog.DiscardHandler), fakehost.Begin.Truncate(5*time.Minute).Add(5*time.Minute)
+	for _, tt := range []struct {
+		name  string
+		kept  migrate.Memory
+		now   time.Time
+		fell  string
+		comes bool
+	}{
+		{"it has begun", migrate.Memory{}, fakehost.Begin, "", false},
+		{"all in time", migrate.Memory{Speaks: "fast/unicast"}, fakehost.Begin, "", false},
+		{"an instant", migrate.Memory{Speaks: "fast/unicast", To: "lan/unicast", At: at}, fakehost.Begin, "", true},
+		{"it is over", migrate.Memory{Speaks: "fast/unicast", To: "lan/unicast", At: at}, at.Add(time.Minute), "fast", false},
+		{"long ago", migrate.Memory{Speaks: "lan/unicast", FellBack: true}, fakehost.Begin, "fast", false},
+		{"it has yet to leave lan", migrate.Memory{Speaks: "lan/unicast"}, fakehost.Begin, "", false},
+	} {
+		h := New(t.TempDir())
+		fakehost.Write(t, h.Files(), map[string]string{vip.MigrationPath: string(migrate.EncodeMemory(tt.kept))})
+		got := h.Pending(p, tt.now, log)
+		if fell := h.FellBack(p, tt.now, log); fell != tt.fell || (got != nil) != tt.comes {
+			t.Errorf("%s: fell back from %q, and %+v is to come", tt.name, fell, got)
+		}
+		if got != nil && (!got.At.Equal(at) || got.To.String() != "lan/unicast" || got.From.String() != "fast/unicast") {
+			t.Errorf("%s: %+v", tt.name, got)
+		}
+	}
+	lan, err := plan.Compile(fakehost.Cluster("lan"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fell := New(t.TempDir()).FellBack(lan, at, log); fell != "" {
+		t.Errorf("lan fell back from %q", fell)
 	}
 }

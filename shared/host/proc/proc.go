@@ -171,10 +171,15 @@ const modest = 10
 // when it has ended. The kernel refuses it without the capability SYS_NICE, and, where it gives
 // real-time shares to control groups, in a group without one.
 func (p *Process) RealTime() error {
-	attr := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_RR, Priority: modest,
-		Flags: unix.SCHED_FLAG_RESET_ON_FORK}
-	if err := unix.SchedSetAttr(p.PID, &attr, 0); err != nil {
+	if err := RealTime(p.PID); err != nil {
 		return fmt.Errorf("make process %d real-time: %w", p.PID, done(err))
 	}
 	return nil
+}
+
+// RealTime does the same with a thread of this program, by its number; 0 is the caller's.
+func RealTime(thread int) error {
+	attr := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_RR, Priority: modest,
+		Flags: unix.SCHED_FLAG_RESET_ON_FORK}
+	return unix.SchedSetAttr(thread, &attr, 0)
 }

@@ -31,6 +31,7 @@ const (
 	CheckUnknownRouter Name = "stranger"       // an unknown router announces a VIP
 	CheckVersion       Name = "vrrp-version"   // hosts of the cluster use two versions of VRRP
 	CheckInterval      Name = "vrrp-interval"  // hosts of the cluster have two advert intervals
+	CheckTiming        Name = "timing"         // hosts were late, and the timing is a slower one
 	CheckFiles         Name = "files"          // files differ from the plan
 	CheckStatic        Name = "static-pods"    // static pods of others run instead of our units
 	CheckStale         Name = "stale-vip"      // a host has a VIP that it does not hold
@@ -108,7 +109,7 @@ const (
 )
 
 // warnings are the checks whose findings are no errors.
-var warnings = []Name{CheckRacks}
+var warnings = []Name{CheckTiming, CheckRacks}
 
 // severity is that of a check's findings.
 func (n Name) severity() Severity {
@@ -136,7 +137,8 @@ var checks = []check{
 	{CheckNodeAddress, vips.NodeAddress}, {CheckBootCard, vips.Card}, {CheckDHCP, vips.DHCP},
 	{CheckTaken, vips.Taken},
 	{CheckForeign, vips.Foreign}, {CheckVRID, vips.VRID}, {CheckUnknownRouter, vips.UnknownRouter},
-	{CheckVersion, vips.Version}, {CheckInterval, vips.Interval}, {CheckFiles, files},
+	{CheckVersion, vips.Version}, {CheckInterval, vips.Interval}, {CheckTiming, fellBack},
+	{CheckFiles, files},
 	{CheckStatic, statics}, {CheckStale, vips.Stale}, {CheckLimits, limits},
 	{CheckCredentials, credentials}, {CheckMonitors, daemons.Monitors},
 	{CheckSupervisor, daemons.Supervisor}, {CheckRefused, daemons.Refused},

@@ -336,6 +336,8 @@ var cases = []testCase{
 		func(f *facts.Facts) { f.Machine.Kernel = "4.18.0-553.el8" },
 		"it is 4.18",
 	},
+	{CheckTiming, "it fell back", func(f *facts.Facts) { f.Machine.FellBack = "fast" }, "all nodes changed to lan/unicast"},
+	{CheckTiming, "it did not", func(f *facts.Facts) { f.Machine.FellBack = "" }, ""},
 	{CheckKernel, "just old enough", func(f *facts.Facts) { f.Machine.Kernel = "5.3.0" }, ""},
 	{CheckKernel, "no number", func(f *facts.Facts) { f.Machine.Kernel = "linux" }, ""},
 	{

@@ -73,6 +73,18 @@ func kernel(f facts.Facts) (out facts.Faults) {
 	return out
 }
 
+// fellBack reports hosts that were later than the proof of their timing allows.
+func fellBack(f facts.Facts) (out facts.Faults) {
+	if is := f.Machine.FellBack; is != "" {
+		out.Add("timing "+is, fmt.Sprintf("adverts arrived later than was proven, and all nodes "+
+			"changed to %s: failures cost as long as with that", f.Plan.Way()),
+			fmt.Sprintf("find out what keeps hosts busy: onprem-infra doctor --timing-proof 10m "+
+				"on each of them. Then write timing: %s, and --migrate; %s may follow with a new "+
+				"proof", f.Plan.Timing.Profile, is))
+	}
+	return out
+}
+
 func programs(f facts.Facts) (out facts.Faults) {
 	for _, p := range f.Machine.Programs {
 		seen := "it is not installed"

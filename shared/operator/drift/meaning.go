@@ -23,7 +23,7 @@ var allMeanings = []meaning{
 	{[]string{"Cluster"}, ofIdentity},
 	{[]string{"VIPs"}, ofVIPs},
 	{[]string{"VRRP"}, ofElections},
-	{[]string{"Timing", "MigrateFrom", "Former"}, ofWay},
+	{[]string{"Timing", "MigrateFrom", "Former", "Fallback"}, ofWay},
 	{[]string{"LoadBalancer"}, ofBalancer},
 	{[]string{"MachineNetworks", "Families"}, ofNetworks},
 	{[]string{"Management"}, announced.Management},

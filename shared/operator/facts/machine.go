@@ -13,6 +13,7 @@ type Machine struct {
 	Programs []Program
 	Ranges   []Range
 	Limits   *Limits
+	FellBack string // the timing that the cluster should have and has not; empty if it has it
 
 	Files       []File
 	Statics     []Static

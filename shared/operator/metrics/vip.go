@@ -59,6 +59,9 @@ var (
 		"How often keepalived's running configuration changed while this program ran.")
 	Refused = gauge("onprem_keepalived_refused",
 		"1 while keepalived refuses the wanted configuration.")
+	FellBack = gauge("onprem_timing_fell_back",
+		"1 while this host has a slower timing than the cluster's, as adverts were later than was "+
+			"proven.")
 	Leaving = gauge("onprem_keepalived_leaving",
 		"1 while this host releases its VIPs by request, and after that.")
 	ClientsKnown = gauge("onprem_vip_clients_known",
@@ -115,6 +118,7 @@ type Elections struct {
 	Checks []CheckState
 
 	Gate     string // open, closed, or empty where there is none
+	FellBack *bool  // nil if the cluster's timing needs no proof
 	Daemon   *Daemon
 	Controls int  // control plane nodes that the API has listed
 	Others   int  // other nodes
@@ -146,6 +150,9 @@ func (e Elections) Onto(p *Page) {
 	}
 	if e.Gate != "" {
 		p.Flag(GateOpen, e.Gate == "open")
+	}
+	if e.FellBack != nil {
+		p.Flag(FellBack, *e.FellBack)
 	}
 	if d := e.Daemon; d != nil {
 		p.Flag(Running, d.Running)

@@ -63,3 +63,22 @@ func TestSummary_Announced(t *testing.T) {
 		}
 	}
 }
+
+// TestSummary_Proven holds that the summary of a cluster with a proof of its timing has the margin.
+func TestSummary_Proven(t *testing.T) {
+	c := spec.Cluster{Name: "prod", BaseDomain: "example.com", Platform: spec.BareMetal, ControlPlaneReplicas: 3, Timing: "fast",
+		TimingProof: map[string]uint32{"m0": 900, "m1": 2100, "m2": 1000}, MachineNetworks: []netip.Prefix{netip.MustParsePrefix("10.1.1.0/24")},
+		APIVIPs: []netip.Addr{netip.MustParseAddr("10.1.1.5")}, IngressVIPs: []netip.Addr{netip.MustParseAddr("10.1.1.6")}}
+	p, err := plan.Compile(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := overview.Of(p, func(plan.Plan, role.Role) ([]string, error) { return nil, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(strings.Fields(v.Summary(100)), " ")
+	if want := "m1 was 2.1ms late at worst, 25.878ms may be, and 103.515ms moves a VIP: 49 times as much; all nodes change to lan/unicast"; !strings.Contains(text, want) {
+		t.Errorf("it lacks %q:\n%s", want, v.Summary(100))
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/operator/layout"
@@ -88,6 +89,11 @@ func (v View) facts() (names, texts []string) {
 			v.VRRP.BootstrapPriority, v.VRRP.ControlPlane.Base, v.VRRP.ControlPlane.Max,
 			v.VRRP.Margin, len(v.VRRP.Proof))
 	}
+	if p := v.Timing.Proven; p != nil {
+		add("proof of timing", "%s was %s late at worst, %s may be, and %s moves a VIP: %d times "+
+			"as much; all nodes change to %s if adverts arrive later", p.Host, micro(p.LateUs),
+			micro(p.MostUs), micro(p.BearsUs), p.BearsUs/max(p.LateUs, 1), v.Fallback.Way())
+	}
 	if v.MigrateFrom != (plan.Way{}) {
 		add("migration", "all nodes change from %s at one instant", v.MigrateFrom)
 	}
@@ -113,3 +119,6 @@ func (v View) facts() (names, texts []string) {
 	add("files", "%s", strings.Join(files, ", "))
 	return names, texts
 }
+
+// micro is so many microseconds.
+func micro(n int) string { return (time.Duration(n) * time.Microsecond).String() }

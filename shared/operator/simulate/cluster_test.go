@@ -13,6 +13,7 @@ const described = `apiVersion: onprem-infra.io/v1alpha1
 kind: Cluster
 metadata: {name: c}
 spec:
+  timingProof: {a: 900, b: 1100, c: 2000}
   baseDomain: example.com
   platform: none
   machineNetworks: [192.0.2.0/24]

@@ -131,11 +131,15 @@ func sameIDs(there, wanted plan.Plan) error {
 
 // Resume is the plan of a cluster that migrates from the way in which a node has last sent VRRP, as
 // written by way.Way.String: the node may get a file without the migration before that is over.
-// There is no migration if the way is empty, or the wanted one.
-func Resume(c spec.Cluster, last string) (plan.Plan, error) {
+// There is no migration if the way is empty, or the wanted one, or that of the Fallback to which
+// the node fell back: it stays there.
+func Resume(c spec.Cluster, last string, fellBack bool) (plan.Plan, error) {
 	wanted, err := plan.Compile(c)
 	if err != nil || wanted.Former != nil || last == "" || last == wanted.Way().String() {
 		return wanted, err
+	}
+	if fellBack && wanted.Fallback != nil && last == wanted.Fallback.Way().String() {
+		return wanted, nil
 	}
 	is := way.Parse(last)
 	before := c
@@ -143,7 +147,7 @@ func Resume(c spec.Cluster, last string) (plan.Plan, error) {
 	if before.Routing.Management = is.Management; is.Management == "" {
 		before.Routing = spec.Routing{}
 	}
-	former, err := plan.Compile(before)
+	former, err := plan.CompileFormer(before)
 	if err != nil {
 		return wanted, nil
 	}

@@ -38,6 +38,13 @@ func migrant(timing string, mode spec.Mode, from spec.Former) spec.Cluster {
 	return c
 }
 
+// proven is a cluster whose hosts have a proof of their timing.
+func proven(timing string) spec.Cluster {
+	c := migrant(timing, "", spec.Former{})
+	c.TimingProof = map[string]uint32{"a": 900, "b": 1100, "c": 2000}
+	return c
+}
+
 // TestLive holds what may be written for a live cluster.
 func TestLive(t *testing.T) {
 	const compat, lan, vm, multicast, unicast = "compat", "lan", "vm", spec.Multicast, spec.Unicast
@@ -83,7 +90,7 @@ func TestLive(t *testing.T) {
 			mustCompile(t, got)
 		})
 	}
-	if _, err := Live(mustCompile(t, smallest()), migrant("fast", "", none), yes); err == nil || errors.As(err, &Incompatible{}) {
+	if _, err := Live(mustCompile(t, smallest()), migrant("quick", "", none), yes); err == nil || errors.As(err, &Incompatible{}) {
 		t.Errorf("a timing that does not exist: %v", err)
 	}
 }
@@ -143,10 +150,15 @@ func TestResume(t *testing.T) {
 		{"the file names the former way", migrant("lan", "", spec.Former{Timing: "vm"}), "compat/unicast", "vm/unicast"},
 		{"a timing that is no more", migrant("lan", "", none), "slow/unicast", ""},
 		{"garbage", migrant("lan", "", none), "lan", ""},
+		{"it fell back, and stays there", proven("fast"), "lan/unicast", ""},
+		{"it fell back, and another timing is wanted", migrant("vm", "", none), "lan/unicast", "lan/unicast"},
+		{"it has yet to leave the timing to which others would fall back", proven("fast"), "lan/unicast", "lan/unicast"},
+		{"from a proven timing whose proof is gone", migrant("lan", "", none), "fast/unicast", "fast/unicast"},
+		{"from another timing to the proven one", proven("fast"), "vm/unicast", "vm/unicast"},
 		{"a mode that is no more", migrant("lan", "", none), "compat/anycast", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p, err := Resume(tt.c, tt.spoken)
+			p, err := Resume(tt.c, tt.spoken, strings.HasPrefix(tt.name, "it fell back"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -159,7 +171,7 @@ func TestResume(t *testing.T) {
 			}
 		})
 	}
-	if _, err := Resume(migrant("fast", "", none), "compat/unicast"); err == nil {
+	if _, err := Resume(migrant("quick", "", none), "compat/unicast", false); err == nil {
 		t.Error("a timing that does not exist is accepted")
 	}
 }
@@ -184,11 +196,11 @@ func TestLive_Routers(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, got.MigrateFrom, err)
 		}
 	}
-	p, err := Resume(both, "lan/unicast")
+	p, err := Resume(both, "lan/unicast", false)
 	if err != nil || p.Former == nil || p.Former.Management != spec.ByVRRP || p.Management != spec.ByBoth {
 		t.Errorf("a node of VRRP alone that gets the new file: %+v, %v", p.Former, err)
 	}
-	if p, err := Resume(vrrp, "lan/unicast/both"); err != nil || p.Former != nil {
+	if p, err := Resume(vrrp, "lan/unicast/both", false); err != nil || p.Former != nil {
 		t.Errorf("a node whose new file has no routers: %+v, %v", p.Former, err)
 	}
 }

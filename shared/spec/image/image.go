@@ -3,7 +3,9 @@
 package image
 
 import (
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 	"github.com/onprem-infra/onprem-infra/shared/spec/name"
@@ -48,6 +50,19 @@ func Read(r *document.Reader, o document.Map) map[string]string {
 		}
 	}
 	return images
+}
+
+// CheckGiven reports keys of a field that are none, and references that no host can use.
+func CheckGiven(r *document.Report, field string, images map[string]string) {
+	for _, key := range slices.Sorted(maps.Keys(images)) {
+		s := document.Given(images[key], document.Field(document.Step(field, key)))
+		if !slices.Contains(Keys(), key) {
+			r.Errorf(s.At, "there is no such field: remove it, or use one of %s",
+				strings.Join(Keys(), ", "))
+		} else {
+			Check(r, key, s)
+		}
+	}
 }
 
 // Check reports a reference that no host can use, and whether it can be used.

@@ -18,13 +18,14 @@ type Knobs struct {
 	Clash   string
 	VRIDs   []string // "api=9", "ingress=10"
 	Ports   []string // "NAME=N"
+	Proven  []string // "HOST=N", microseconds
 }
 
 // Each returns the settings one by one: what is wrong with one of them alone is wrong for every
 // cluster.
 func (k Knobs) Each() []Knobs {
-	all := []Knobs{{Timing: k.Timing}, {VRRP: k.VRRP}, {MDNS: k.MDNS}, {Metrics: k.Metrics},
-		{Clash: k.Clash}}
+	all := []Knobs{{Timing: k.Timing, Proven: k.Proven}, {VRRP: k.VRRP}, {MDNS: k.MDNS},
+		{Metrics: k.Metrics}, {Clash: k.Clash}}
 	for _, id := range k.VRIDs {
 		all = append(all, Knobs{VRIDs: []string{id}})
 	}
@@ -51,6 +52,7 @@ func (s *Settings) Replace(r *document.Report, k Knobs) {
 	}
 	s.VRIDs = pairs(r, s.VRIDs, "--vrid", "vrids", k.VRIDs)
 	s.Ports = pairs(r, s.Ports, "--port", "ports", k.Ports)
+	s.Proof = pairs(r, s.Proof, "--proven", "timingProof", k.Proven)
 }
 
 // pairs reads the NAME=N of a flag that may be repeated.

@@ -12,8 +12,11 @@ import (
 // What the numbers of every profile must keep. Most of it follows from outages of real clusters.
 const (
 	minAdvert = 100 * time.Millisecond // shorter intervals are missed under load: the VIP moves
-	// between the waits of two ranks: the better one must be first
-	minStep = 2 * time.Millisecond
+	// the same of hosts that were proven to be in time
+	minProven = 50 * time.Millisecond
+	// between the waits of two ranks, as part of an interval: the better one must be first where
+	// both run on time; later than that, the second may take the VIP first, and keeps it
+	stepPart = 50
 	// between the last probe that detects a fault and the first move
 	margin = 200 * time.Millisecond
 	hangs  = 700 * time.Millisecond // a server that hangs gets no connections after it
@@ -69,9 +72,14 @@ func adverts(t vrrp.Timing) error {
 	case t.Advert%unit != 0 || t.Advert > most:
 		return fmt.Errorf("version %d cannot announce adverts %v apart: choose a multiple of %v "+
 			"up to %v", t.IPv4, t.Advert, unit, most)
-	case t.Advert < minAdvert:
+	}
+	least := minAdvert
+	if t.Profile == vrrp.ProfileFast {
+		least = minProven
+	}
+	if t.Advert < least {
 		return fmt.Errorf("adverts %v apart come late on a busy machine: choose %v or more",
-			t.Advert, minAdvert)
+			t.Advert, least)
 	}
 	return nil
 }
@@ -81,9 +89,9 @@ func steps(t vrrp.Timing, c vrrp.Candidates) error {
 		return vrrp.Skew(t.IPv4, vrrp.Priority(c.Ranks[rank]), t.Advert)
 	}
 	for i := 1; i < len(c.Ranks); i++ {
-		if step := skew(i) - skew(i-1); step <= minStep {
+		if step, least := skew(i)-skew(i-1), t.Advert/stepPart; step <= least {
 			return fmt.Errorf("ranks %d and %d wait for times that differ by %v: let them differ "+
-				"by more than %v", i-1, i, step, minStep)
+				"by more than %v", i-1, i, step, least)
 		}
 	}
 	return nil

@@ -183,7 +183,7 @@ func TestTimers_AtTheBound(t *testing.T) {
 			adverts(of(vrrp.V2, ms(256000)))},
 		"adverts of version 3":  {adverts(of(vrrp.V3, ms(40950))), adverts(of(vrrp.V3, ms(40960)))},
 		"short adverts":         {adverts(of(vrrp.V3, ms(100))), adverts(of(vrrp.V3, ms(90)))},
-		"ranks":                 {ranks(3, 0), ranks(2, 0)},
+		"ranks":                 {ranks(6, 0), ranks(5, 0)},
 		"an interval":           {probe(ms(2), ms(1), 2, 2), probe(0, ms(1), 2, 2)},
 		"a timeout":             {probe(ms(2), ms(1), 2, 2), probe(ms(2), 0, 2, 2)},
 		"failures":              {probe(ms(2), ms(1), 2, 2), probe(ms(2), ms(1), 1, 2)},

@@ -13,8 +13,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster"
 	"github.com/onprem-infra/onprem-infra/cluster/dns"
 	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
-	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/shared/corefile"
+	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
@@ -165,7 +165,7 @@ func (i Inspector) Checks(ctx context.Context) (out []facts.Check) {
 	if i.Role == role.Bootstrap || !i.RunsVIP() {
 		return nil
 	}
-	weights := vip.Weights(i.Plan, i.Role)
+	weights := election.Weights(i.Plan, i.Role)
 	out = make([]facts.Check, len(weights))
 	inspect.Each(weights, func(n int, w vrrp.Weight) {
 		bound, cancel := context.WithTimeout(ctx, inspect.ProbeTimeout)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/host/capture"
-	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect/migration"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/status"
 	"github.com/onprem-infra/onprem-infra/shared/operator/judge"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -63,7 +63,7 @@ func TestInspect_Migration(t *testing.T) {
 			files[path] = text
 		}
 		host := fakehost.New(t, *p.Former, files)
-		host.Migration = inspect.Coming(p, tt.at)
+		host.Migration = migration.Coming(p, tt.at)
 		host.Adverts = func(context.Context, string, func(capture.Received)) error { return nil }
 		host.Neighbour = func(context.Context, string, netip.Addr) (addr.Neighbour, error) {
 			return addr.Neighbour{MAC: "52:54:00:00:00:0c"}, nil

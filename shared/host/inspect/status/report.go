@@ -8,6 +8,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/holder"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/installation"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect/migration"
 	"github.com/onprem-infra/onprem-infra/shared/operator/announcing"
 	"github.com/onprem-infra/onprem-infra/shared/operator/judge"
 	"github.com/onprem-infra/onprem-infra/shared/operator/workers"
@@ -49,13 +50,12 @@ type Hosts struct {
 
 // Node is this host as a node of the cluster.
 type Node struct {
+	migration.Changes
 	NodeIPs []netip.Addr    `json:"nodeIPs"`
 	Reasons []AddressReason `json:"nodeIPWhy,omitempty"` // of each of them
 	Remote  bool            `json:"remoteWorker"`        // this node never holds a VIP
 	// GateOpen, GateClosed, or empty if the node has none
-	Gate string `json:"gate"`
-	// Migration is how the cluster will change at one instant; nil if it will not.
-	Migration  *inspect.Migration     `json:"migration,omitempty"`
+	Gate       string                 `json:"gate"`
 	StaticPods []string               `json:"staticPods,omitempty"`
 	Rights     []inspect.MissingRight `json:"rights,omitempty"`
 	BGP        *announcing.Report     `json:"bgp,omitempty"` // nil if it announces no VIP

@@ -33,7 +33,7 @@ func Inspect(ctx context.Context, host *inspect.Inspector) Report {
 	}
 	agreed, remote, err := i.Files.Agreed()
 	unseen.Add("the node's addresses", err)
-	r.NodeIPs, r.Remote, r.Migration = append(r.NodeIPs, agreed...), remote, i.Migration
+	r.NodeIPs, r.Remote, r.Changes = append(r.NodeIPs, agreed...), remote, i.Changes
 	links, unread := i.Links()
 	unseen.Add("links and addresses", unread)
 	r.Reasons = i.addressReasons(links, agreed)

@@ -18,9 +18,7 @@ func (r Report) Text(width layout.Width) string {
 	own := layout.List(r.NodeIPs, "(no address chosen yet)")
 	text.WriteString(width.Wrap(fmt.Sprintf("cluster %s, on this host %s, at %s\n",
 		r.Cluster, own, r.At.Format(time.DateTime+"Z"))))
-	if r.Migration != nil {
-		text.WriteString(width.Wrap(r.Migration.Text()))
-	}
+	text.WriteString(width.Wrap(r.Changes.Text(r.Timing)))
 	var rows [][]string
 	for _, v := range r.VIPs {
 		state, priority := "is no candidate", ""

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"github.com/onprem-infra/onprem-infra/shared/addr/peer"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/balancer"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/schedule"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/supervisor"
@@ -31,7 +32,11 @@ func publishNode(w *world.World, h *world.Host, there bool) {
 			continue
 		}
 		learns := func(to, of *world.Host) {
-			w.After(w.Take(world.Watches), to.Event(world.EvLearn, 0).About(of.Index).If(there))
+			after := w.Take(world.Watches)
+			if !there && to != of {
+				after += peer.Gone
+			}
+			w.After(after, to.Event(world.EvLearn, 0).About(of.Index).If(there))
 		}
 		learns(other, h)
 		if there && other != h && other.Listed {
