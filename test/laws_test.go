@@ -106,7 +106,7 @@ type law struct {
 // leaves need nothing but the standard library and a leaf below them, so every other room may use
 // them.
 var leaves = []string{
-	"shared/addr", "shared/addr/peer", "shared/advert", "shared/asset", "shared/bgp", "shared/bgp/message", "shared/bgp/proof", "shared/bonus", "shared/clash", "shared/clients", "shared/comment", "shared/container", "shared/endpoint", "shared/health", "shared/lldp", "shared/mac", "shared/near", "shared/notice", "shared/offer", "shared/port", "shared/record", "shared/redirect", "shared/release", "shared/role", "shared/secret", "shared/subnet",
+	"shared/addr", "shared/addr/peer", "shared/advert", "shared/asset", "shared/bgp", "shared/bgp/message", "shared/bgp/proof", "shared/bonus", "shared/checksum", "shared/clash", "shared/clients", "shared/comment", "shared/container", "shared/endpoint", "shared/health", "shared/lldp", "shared/mac", "shared/near", "shared/notice", "shared/offer", "shared/port", "shared/record", "shared/redirect", "shared/release", "shared/role", "shared/secret", "shared/subnet",
 	"shared/supervised", "shared/timingproof", "shared/vrrp", "shared/vrrp/proof",
 }
 
@@ -120,7 +120,7 @@ var formats = []string{"shared/frr", "shared/keepalived", "shared/corefile", "sh
 var laws = []law{
 	{room: "shared/addr", own: []string{"shared/mac"}, why: "leaf"},
 	{room: "shared/addr/peer", own: []string{"shared/addr"}, why: "leaf; a node's addresses decide alone"},
-	{room: "shared/advert", own: []string{"shared/vrrp"}, why: "leaf"},
+	{room: "shared/advert", own: []string{"shared/checksum", "shared/vrrp"}, why: "leaf"},
 	{room: "shared/asset", why: "leaf"},
 	{room: "shared/bgp", why: "leaf"},
 	{room: "shared/bgp/message", own: []string{"shared/bgp"}, why: "leaf; a protocol's bytes and what they mean"},
@@ -155,7 +155,8 @@ var laws = []law{
 	{room: "shared/host/readiness", own: slices.Concat([]string{"shared/host/inspect", "shared/host/inspect/provisioning", "shared/host/preflight", "shared/host/preflight/report", "shared/operator/doctor/provisioning", "shared/operator/facts", "shared/operator/layout", "shared/plan/provision", "shared/provisioning/artifact"}, leaves),
 		why: "joins what the link shows and what the BMCs report, for a person and for the phase machine alike"},
 	{room: "shared/host/accounts", own: []string{"shared/host/file", "shared/secret", "shared/spec", "shared/spec/provisioning", "shared/spec/provisioning/grammar"}, why: "the files that a description names beside itself"},
-	{room: "shared/clients", why: "leaf; bytes of reports and segments, and what a node knows by them"},
+	{room: "shared/checksum", why: "leaf"},
+	{room: "shared/clients", own: []string{"shared/checksum"}, why: "leaf; bytes of reports and segments, and what a node knows by them"},
 	{room: "shared/comment", why: "leaf; every format has comments"},
 	{room: "shared/container", why: "leaf"},
 	{room: "shared/endpoint", why: "leaf"},
@@ -348,14 +349,14 @@ var laws = []law{
 	{room: "shared/host/capture", own: append([]string{"shared/host/socket"}, leaves...), foreign: []string{"golang.org/x/sys"}, why: "sockets that receive VRRP and nothing else"},
 	{room: "shared/host/lldp", own: []string{"shared/host/socket", "shared/lldp"}, foreign: []string{"golang.org/x/sys"}, why: "a socket that receives announcements, and sends none"},
 	{room: "shared/host/dhcp", own: []string{"shared/host/dhcp/wire", "shared/host/socket", "shared/loop", "shared/offer"}, foreign: []string{"golang.org/x/net/bpf", "golang.org/x/sys"}, why: "sockets that ask and receive servers of a link; what an answer means for a cluster is another's matter"},
-	{room: "shared/host/dhcp/wire", own: []string{"shared/host/socket", "shared/offer"}, foreign: []string{"github.com/insomniacslk/dhcp/", "github.com/mdlayher/ndp"}, why: "the only door to DHCP's and neighbour discovery's packets; it sends none"},
+	{room: "shared/host/dhcp/wire", own: []string{"shared/checksum", "shared/host/socket", "shared/offer"}, foreign: []string{"github.com/insomniacslk/dhcp/", "github.com/mdlayher/ndp"}, why: "the only door to DHCP's and neighbour discovery's packets; it sends none"},
 	{room: "shared/host/events", own: []string{"shared/provisioning/events"}, why: "the one writer and reader of files of events"},
 	{room: "shared/host/tail", own: []string{"shared/host/file"}, why: "lines of a file, whatever they mean"},
 	{room: "shared/host/fileserver", own: []string{"shared/provisioning/access"}, foreign: []string{"golang.org/x/sys"}, why: "files over HTTP: which of them are served is another's decision"},
 	{room: "shared/host/artifact", own: []string{"shared/host/file", "shared/provisioning/artifact", "shared/provisioning/layout"}, foreign: []string{"golang.org/x/sys"}, why: "files by their digests, whatever they are for"},
 	{room: "shared/host/recorder", own: append([]string{"shared/election", "shared/host/file", "shared/host/rundir", "shared/host/speakdir", "shared/loop", "shared/operator/journal", "shared/plan", "shared/spoken"}, leaves...), why: "the one writer of a host's journal"},
 	{room: "shared/host/rundir", own: append([]string{"shared/host/file", "shared/keepalived", "shared/loop"}, leaves...), why: "the files between keepalived's supervisor and the other programs"},
-	{room: "shared/host/reach", own: []string{"shared/host/socket"}, foreign: []string{"golang.org/x/sys"}, why: "packets that probe the network and nothing else"},
+	{room: "shared/host/reach", own: []string{"shared/checksum", "shared/host/socket"}, foreign: []string{"golang.org/x/sys"}, why: "packets that probe the network and nothing else"},
 	{room: "shared/host/inpod", own: append([]string{"shared/host/", "shared/keepalived", "shared/plan", "shared/spoken"}, leaves...), why: "processes that kubelet starts: a room orders them as it orders containers"},
 	{room: "shared/host/barehosts", own: append([]string{"shared/host/machines", "shared/object", "shared/operator/scale", "shared/operator/scale/bare", "shared/operator/workers/objects", "shared/plan"}, leaves...), why: "the API of hosts, their nodes and the pods there; requests come from another room"},
 	{room: "shared/host/machines", own: append([]string{"shared/object", "shared/operator/scale", "shared/operator/workers", "shared/operator/workers/objects", "shared/provisioning/progress"}, leaves...), foreign: []string{"go.yaml.in/yaml/v3"}, why: "the API of hosts and Machines alone; requests come from another room"},

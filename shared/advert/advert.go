@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/checksum"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
@@ -169,26 +170,11 @@ func (a *Advert) message(m []byte) error {
 // out, and keepalived can be configured so.
 func (a *Advert) sound(m []byte) bool {
 	const right = 0xffff
-	plain := sum(0, m)
+	plain := checksum.Sum(0, m)
 	if a.Version == vrrp.V2 {
 		return plain == right
 	}
-	with := sum(uint32(len(m))+Protocol, a.From.AsSlice())
-	with = sum(uint32(with), a.To.AsSlice())
-	return sum(uint32(with), m) == right || a.From.Is4() && plain == right
-}
-
-// sum adds the one's complement sum of bytes to a number (RFC 1071).
-func sum(s uint32, bytes []byte) uint16 {
-	for len(bytes) > 1 {
-		s += uint32(binary.BigEndian.Uint16(bytes))
-		bytes = bytes[2:]
-	}
-	if len(bytes) == 1 {
-		s += uint32(bytes[0]) << 8
-	}
-	for s > 0xffff {
-		s = s>>16 + s&0xffff
-	}
-	return uint16(s)
+	with := checksum.Sum(uint32(len(m))+Protocol, a.From.AsSlice())
+	with = checksum.Sum(uint32(with), a.To.AsSlice())
+	return checksum.Sum(uint32(with), m) == right || a.From.Is4() && plain == right
 }

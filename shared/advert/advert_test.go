@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/checksum"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
@@ -176,7 +177,7 @@ func TestSound(t *testing.T) {
 	}
 	p := bytesOf(t, packetV3) // a router that counts the message alone
 	binary.BigEndian.PutUint16(p[26:], 0)
-	binary.BigEndian.PutUint16(p[26:], ^sum(0, p[20:]))
+	binary.BigEndian.PutUint16(p[26:], ^checksum.Sum(0, p[20:]))
 	if a, err := Read(p); err != nil || !a.Sound {
 		t.Errorf("a checksum without IP's addresses: %+v, %v", a, err)
 	}
@@ -208,9 +209,9 @@ func build(a Advert) []byte {
 	begin := uint32(0)
 	if a.Version == vrrp.V3 {
 		begin = uint32(
-			sum(uint32(sum(uint32(len(message))+Protocol, a.From.AsSlice())), a.To.AsSlice()))
+			checksum.Sum(uint32(checksum.Sum(uint32(len(message))+Protocol, a.From.AsSlice())), a.To.AsSlice()))
 	}
-	binary.BigEndian.PutUint16(message[6:], ^sum(begin, message))
+	binary.BigEndian.PutUint16(message[6:], ^checksum.Sum(begin, message))
 	var header []byte
 	if a.From.Is4() {
 		header = make([]byte, leastIPv4)

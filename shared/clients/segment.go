@@ -3,6 +3,8 @@ package clients
 import (
 	"encoding/binary"
 	"net/netip"
+
+	"github.com/onprem-infra/onprem-infra/shared/checksum"
 )
 
 // Segment is an IP packet with an empty TCP segment from the VIP to a client: SYN and ACK, as if
@@ -24,7 +26,7 @@ func Segment(vip netip.Addr, c Client, sequence, acknowledged uint32) []byte {
 		packet[8], packet[9] = hops, tcp
 		copy(packet[12:], vip.AsSlice())
 		copy(packet[16:], c.Remote.Addr().AsSlice())
-		binary.BigEndian.PutUint16(packet[10:], ^sum(0, packet[:20]))
+		binary.BigEndian.PutUint16(packet[10:], checksum.Of(packet[:20]))
 	} else {
 		packet = make([]byte, 40+size)
 		packet[0] = 6 << 4
@@ -40,18 +42,7 @@ func Segment(vip netip.Addr, c Client, sequence, acknowledged uint32) []byte {
 	binary.BigEndian.PutUint32(segment[8:], acknowledged)
 	segment[12], segment[13] = size/4<<4, synAck
 	binary.BigEndian.PutUint16(segment[14:], 1) // a window that is not zero
-	pseudo := sum(tcp+size, append(vip.AsSlice(), c.Remote.Addr().AsSlice()...))
-	binary.BigEndian.PutUint16(segment[16:], ^sum(uint32(pseudo), segment))
+	pseudo := checksum.Sum(tcp+size, append(vip.AsSlice(), c.Remote.Addr().AsSlice()...))
+	binary.BigEndian.PutUint16(segment[16:], ^checksum.Sum(uint32(pseudo), segment))
 	return packet
-}
-
-// sum is the ones' complement sum of RFC 1071 over an even number of bytes.
-func sum(start uint32, b []byte) uint16 {
-	for ; len(b) > 1; b = b[2:] {
-		start += uint32(binary.BigEndian.Uint16(b))
-	}
-	for start > 0xffff {
-		start = start>>16 + start&0xffff
-	}
-	return uint16(start)
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/hex"
 	"net/netip"
 	"testing"
+
+	"github.com/onprem-infra/onprem-infra/shared/checksum"
 )
 
 // TestSegment holds the bytes of both families. A kernel judges them in shared/host/clients.
@@ -18,11 +20,11 @@ func TestSegment(t *testing.T) {
 		vip := netip.MustParseAddr(tt.vip)
 		packet := Segment(vip, Client{Remote: netip.MustParseAddrPort(tt.remote), Port: 6443}, 1, 2)
 		head := len(packet) - 20
-		if vip.Is4() && sum(0, packet[:20]) != 0xffff {
+		if vip.Is4() && checksum.Sum(0, packet[:20]) != 0xffff {
 			t.Errorf("%s: the header's checksum is wrong", tt.vip)
 		}
-		pseudo := sum(6+20, append(vip.AsSlice(), netip.MustParseAddrPort(tt.remote).Addr().AsSlice()...))
-		if sum(uint32(pseudo), packet[head:]) != 0xffff {
+		pseudo := checksum.Sum(6+20, append(vip.AsSlice(), netip.MustParseAddrPort(tt.remote).Addr().AsSlice()...))
+		if checksum.Sum(uint32(pseudo), packet[head:]) != 0xffff {
 			t.Errorf("%s: the segment's checksum is wrong", tt.vip)
 		}
 		if got := hex.EncodeToString(packet[head : head+16]); got != "192b9c4000000001000000025012"+"0001" {

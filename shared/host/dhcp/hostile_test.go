@@ -11,6 +11,7 @@ import (
 	"github.com/insomniacslk/dhcp/dhcpv4"
 	"golang.org/x/sys/unix"
 
+	"github.com/onprem-infra/onprem-infra/shared/checksum"
 	"github.com/onprem-infra/onprem-infra/shared/host/dhcp/wire"
 	"github.com/onprem-infra/onprem-infra/shared/host/socket"
 	"github.com/onprem-infra/onprem-infra/shared/offer"
@@ -32,7 +33,7 @@ func fakeOffer(t *testing.T, id net.IP) []byte {
 	binary.BigEndian.PutUint16(p[2:], uint16(28+len(body)))
 	copy(p[12:], id.To4())
 	copy(p[16:], []byte{255, 255, 255, 255})
-	binary.BigEndian.PutUint16(p[10:], socket.Checksum(p[:20]))
+	binary.BigEndian.PutUint16(p[10:], checksum.Of(p[:20]))
 	binary.BigEndian.PutUint16(p[20:], 67)
 	binary.BigEndian.PutUint16(p[22:], 68)
 	binary.BigEndian.PutUint16(p[24:], uint16(8+len(body)))

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/onprem-infra/onprem-infra/shared/checksum"
 	"github.com/onprem-infra/onprem-infra/shared/host/socket"
 )
 
@@ -50,7 +51,7 @@ func Echo(from, to netip.Addr, bytes int) (answered bool, err error) {
 	// distinguishes this request from others
 	binary.BigEndian.PutUint64(packet[headEcho:], uint64(time.Now().UnixNano()))
 	if to.Is4() { // the kernel does it for IPv6
-		binary.BigEndian.PutUint16(packet[2:], socket.Checksum(packet))
+		binary.BigEndian.PutUint16(packet[2:], checksum.Of(packet))
 	}
 	err = exchange(fd,
 		func() error { return unix.Sendto(fd, packet, 0, socket.To(to)) },

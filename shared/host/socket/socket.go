@@ -131,18 +131,3 @@ func Stamp(control []byte) (at time.Time, ok bool) {
 
 // StampSize is the size of such a message's data, that of a Timespec on machines of 64 bits.
 const StampSize = 16
-
-// Checksum is IP's (RFC 1071).
-func Checksum(p []byte) uint16 {
-	var sum uint32
-	for i := 0; i+1 < len(p); i += 2 {
-		sum += uint32(binary.BigEndian.Uint16(p[i:]))
-	}
-	if len(p)%2 == 1 {
-		sum += uint32(p[len(p)-1]) << 8
-	}
-	for sum>>16 != 0 {
-		sum = sum&0xffff + sum>>16
-	}
-	return ^uint16(sum)
-}

@@ -6,7 +6,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"github.com/onprem-infra/onprem-infra/shared/host/socket"
+	"github.com/onprem-infra/onprem-infra/shared/checksum"
 )
 
 const (
@@ -27,7 +27,7 @@ func datagram4(port uint16, body []byte) []byte {
 	binary.BigEndian.PutUint16(p[2:], uint16(size))
 	p[8], p[9] = 64, protocolUDP
 	copy(p[16:20], []byte{255, 255, 255, 255})
-	binary.BigEndian.PutUint16(p[10:], socket.Checksum(p[:headIPv4]))
+	binary.BigEndian.PutUint16(p[10:], checksum.Of(p[:headIPv4]))
 	binary.BigEndian.PutUint16(p[headIPv4:], portClient4)
 	binary.BigEndian.PutUint16(p[headIPv4+2:], port)
 	binary.BigEndian.PutUint16(p[headIPv4+4:], uint16(headUDP+len(body)))
@@ -43,7 +43,7 @@ func datagram6(from, to netip.Addr, body []byte) []byte {
 	p = append(p, body...)
 	pseudo := slices.Concat(from.AsSlice(), to.AsSlice(),
 		binary.BigEndian.AppendUint32(nil, uint32(len(p))), []byte{0, 0, 0, protocolUDP}, p)
-	sum := socket.Checksum(pseudo)
+	sum := checksum.Of(pseudo)
 	if sum == 0 {
 		sum = 0xffff
 	}
