@@ -7,15 +7,18 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/test/kubeapi"
 	"github.com/onprem-infra/onprem-infra/test/lab"
 )
 
@@ -29,7 +32,8 @@ type API struct {
 	state   string
 	running *exec.Cmd
 
-	authority *authority // nil without TLS
+	authority *kubeapi.Authority // nil without TLS
+	pair      string             // certificate and key of the API
 }
 
 // Start has a host, whose address is given, run the API until the test ends. dir is the test's own.
@@ -41,18 +45,22 @@ func Start(t *testing.T, host *lab.Host, address, dir string) *API {
 // StartTLS is the same with TLS, so that kubelets' credentials can name their nodes.
 func StartTLS(t *testing.T, host *lab.Host, address, dir string) *API {
 	t.Helper()
-	authority, err := newAuthority(filepath.Join(dir, "api.pem"), address)
+	authority, err := kubeapi.NewAuthority()
 	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := authority.Server(nil, []netip.Addr{netip.MustParseAddr(address)})
+	if err := errors.Join(err, os.WriteFile(filepath.Join(dir, "api.pem"), append(id.Cert, id.Key...), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	return start(t, host, address, dir, authority)
 }
 
-func start(t *testing.T, host *lab.Host, address, dir string, authority *authority) *API {
+func start(t *testing.T, host *lab.Host, address, dir string, authority *kubeapi.Authority) *API {
 	t.Helper()
 	a := &API{authority: authority, Host: host, t: t, base: "http://" + address + ":6443", program: filepath.Join(dir, "fakeapi"), state: filepath.Join(dir, "nodes.json")}
 	if authority != nil {
-		a.base = "https://" + address + ":6443"
+		a.pair, a.base = filepath.Join(dir, "api.pem"), "https://"+address+":6443"
 	}
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", a.program, "github.com/onprem-infra/onprem-infra/test/fakeapi")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -68,7 +76,7 @@ func (a *API) Up() {
 	a.t.Helper()
 	args := []string{"-state", a.state}
 	if a.authority != nil {
-		args = append(args, "-cert", a.authority.file, "-key", a.authority.file)
+		args = append(args, "-cert", a.pair, "-key", a.pair)
 	}
 	running := a.Host.Command(context.WithoutCancel(a.t.Context()), a.program, args...)
 	if err := running.Start(); err != nil {
@@ -106,7 +114,7 @@ func (a *API) Call(method, path string, body []byte) error {
 	}
 	transport := &http.Transport{DialContext: a.Host.Dial, DisableKeepAlives: true}
 	if a.authority != nil {
-		transport.TLSClientConfig = &tls.Config{RootCAs: a.authority.pool}
+		transport.TLSClientConfig = &tls.Config{RootCAs: a.authority.Pool()}
 	}
 	client := http.Client{Timeout: 5 * time.Second, Transport: transport}
 	reply, err := client.Do(request)
@@ -147,9 +155,9 @@ func (a *API) Kubeconfig(node string) []byte {
 	if a.authority == nil {
 		return fmt.Appendf(nil, "apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: %q}}]\ncontexts: [{name: c, context: {cluster: c}}]\ncurrent-context: c\n", a.base)
 	}
-	text, err := a.authority.kubeconfig(a.base, node)
+	id, err := a.authority.Sign(kubeapi.Node(node))
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	return text
+	return a.authority.Kubeconfig(a.base, id)
 }

@@ -34,7 +34,7 @@ type Config struct {
 // Cluster is one etcd, and the identity of the cluster whose state it stores.
 type Cluster struct {
 	config    Config
-	authority *authority
+	authority *Authority
 	accounts  Identity // signs the tokens of service accounts
 	admin     Identity
 	etcd      *process
@@ -50,7 +50,7 @@ func Open(ctx context.Context, config Config) (*Cluster, error) {
 	}
 	c := &Cluster{config: config}
 	var err error
-	if c.authority, err = newAuthority(); err != nil {
+	if c.authority, err = NewAuthority(); err != nil {
 		return nil, err
 	}
 	if c.accounts, err = c.Sign(User{Name: "service accounts"}); err != nil {

@@ -22,8 +22,8 @@ import (
 // Identity is a certificate and its key, both PEM.
 type Identity struct{ Cert, Key []byte }
 
-// authority signs for one cluster.
-type authority struct {
+// Authority signs for one cluster.
+type Authority struct {
 	Identity
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
@@ -33,12 +33,13 @@ type authority struct {
 // valid is how long a certificate is valid by default.
 const valid = 24 * time.Hour
 
-func newAuthority() (*authority, error) {
+// NewAuthority makes one with a key of its own.
+func NewAuthority() (*Authority, error) {
 	template := &x509.Certificate{
 		Subject: pkix.Name{CommonName: "test CA"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(valid),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
 	}
-	a := &authority{pool: x509.NewCertPool()}
+	a := &Authority{pool: x509.NewCertPool()}
 	var err error
 	if a.Identity, a.key, err = sign(template, nil, nil); err != nil {
 		return nil, err
@@ -77,9 +78,12 @@ func sign(template, parent *x509.Certificate, by *ecdsa.PrivateKey) (Identity, *
 	}, key, nil
 }
 
-// server is an API server's identity, valid for these names and addresses and for this machine's
+// Pool trusts what it signs.
+func (a *Authority) Pool() *x509.CertPool { return a.pool }
+
+// Server is an API server's identity, valid for these names and addresses and for this machine's
 // own.
-func (a *authority) server(names []string, addresses []netip.Addr) (Identity, error) {
+func (a *Authority) Server(names []string, addresses []netip.Addr) (Identity, error) {
 	template := &x509.Certificate{
 		Subject: pkix.Name{CommonName: "kube-apiserver"}, NotBefore: a.cert.NotBefore, NotAfter: a.cert.NotAfter,
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
@@ -108,14 +112,17 @@ func Node(name string) User {
 }
 
 // Sign makes a client certificate for a user.
-func (c *Cluster) Sign(u User) (Identity, error) {
+func (c *Cluster) Sign(u User) (Identity, error) { return c.authority.Sign(u) }
+
+// Sign makes a client certificate for a user.
+func (a *Authority) Sign(u User) (Identity, error) {
 	if u.Valid == 0 {
 		u.Valid = valid
 	}
 	id, _, err := sign(&x509.Certificate{
 		Subject: pkix.Name{CommonName: u.Name, Organization: u.Groups}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(u.Valid),
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
-	}, c.authority.cert, c.authority.key)
+	}, a.cert, a.key)
 	return id, err
 }
 
@@ -124,11 +131,14 @@ func (c *Cluster) CA() []byte { return c.authority.Cert }
 
 // Kubeconfig holds a user's credentials for the API at a URL, such as
 // https://api-int.example.com:6443.
-func (c *Cluster) Kubeconfig(url string, id Identity) []byte {
-	return c.kubeconfig(url, "client-certificate-data: "+base64.StdEncoding.EncodeToString(id.Cert)+"\n    client-key-data: "+base64.StdEncoding.EncodeToString(id.Key))
+func (c *Cluster) Kubeconfig(url string, id Identity) []byte { return c.authority.Kubeconfig(url, id) }
+
+// Kubeconfig holds a user's credentials for the API at a URL.
+func (a *Authority) Kubeconfig(url string, id Identity) []byte {
+	return a.kubeconfig(url, "client-certificate-data: "+base64.StdEncoding.EncodeToString(id.Cert)+"\n    client-key-data: "+base64.StdEncoding.EncodeToString(id.Key))
 }
 
-func (c *Cluster) kubeconfig(url, user string) []byte {
+func (a *Authority) kubeconfig(url, user string) []byte {
 	return fmt.Appendf(nil, `apiVersion: v1
 kind: Config
 clusters:
@@ -144,7 +154,7 @@ contexts:
 - name: user
   context: {cluster: test, user: user}
 current-context: user
-`, url, base64.StdEncoding.EncodeToString(c.CA()), user)
+`, url, base64.StdEncoding.EncodeToString(a.Cert), user)
 }
 
 // WriteKubelet writes what a kubelet has in /var/lib/kubelet once it has joined: kubeconfig, which
@@ -156,7 +166,7 @@ func (c *Cluster) WriteKubelet(dir, inside, url string, id Identity) error {
 	today := fmt.Sprintf("kubelet-client-%s.pem", time.Now().Format("2006-01-02-15-04-05.000000"))
 	link := filepath.Join(pki, "kubelet-client-current.pem")
 	seen := filepath.Join(inside, "pki", "kubelet-client-current.pem")
-	kubeconfig := c.kubeconfig(url, fmt.Sprintf("client-certificate: %s\n    client-key: %s", seen, seen))
+	kubeconfig := c.authority.kubeconfig(url, fmt.Sprintf("client-certificate: %s\n    client-key: %s", seen, seen))
 	return errors.Join(
 		os.MkdirAll(pki, 0o700),
 		os.WriteFile(filepath.Join(pki, today), append(id.Cert[:len(id.Cert):len(id.Cert)], id.Key...), 0o600),

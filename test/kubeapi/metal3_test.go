@@ -104,7 +104,7 @@ func tokenFor(t *testing.T, c *Cluster, s *Server, account string) (api *kube.AP
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := os.WriteFile(file, c.kubeconfig(s.URL(), "token: "+request.Status.Token), 0o600); err != nil {
+	if err := os.WriteFile(file, c.authority.kubeconfig(s.URL(), "token: "+request.Status.Token), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	config, err := c.tls(s.adminIdentity(t, c))

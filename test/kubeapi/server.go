@@ -41,7 +41,7 @@ func (c *Cluster) Add(s Server) (*Server, error) {
 		}
 		s.Address = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), port)
 	}
-	id, err := c.authority.server(c.config.Names, append(c.config.Addresses[:len(c.config.Addresses):len(c.config.Addresses)], s.Address.Addr()))
+	id, err := c.authority.Server(c.config.Names, append(c.config.Addresses[:len(c.config.Addresses):len(c.config.Addresses)], s.Address.Addr()))
 	if err != nil {
 		return nil, err
 	}
