@@ -2,6 +2,7 @@ package migrate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -10,12 +11,9 @@ import (
 
 // ahead finds a node that is on the wanted way: this node has missed the instant. Before a decision
 // only control plane nodes count, as any kubelet may write on its own Node; after it the worst
-// effect is a change before the instant. Nodes agree on a Fallback only if each of them announces
-// an instant. So one that has announced none, and has not only just joined, has missed nothing: the
-// other node is one that has yet to leave the Fallback's way.
+// effect is a change before the instant.
 func (r *Room) ahead(o Observation) (string, bool) {
-	intent := own(o).Intent
-	if r.waits && !r.decided() && intent.At.IsZero() && intent != (notice.Intent{}) {
+	if r.waits && !r.decided() && !r.missed(o) {
 		return "", false
 	}
 	for _, n := range o.Nodes {
@@ -25,6 +23,19 @@ func (r *Room) ahead(o Observation) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// missed reports whether the nodes may have changed to a Fallback without this one. They agree only
+// if each of them announces an instant. One that has announced none can have missed it only if it
+// has just joined, and then no other is on the former way: beside such nodes, one on the Fallback's
+// way is one that has yet to leave that.
+func (r *Room) missed(o Observation) bool {
+	intent := own(o).Intent
+	former := func(n Member) bool {
+		return n.Name != o.Self && n.ControlPlane && n.Intent.Speaks == r.former.String()
+	}
+	return !intent.At.IsZero() ||
+		intent == (notice.Intent{}) && !slices.ContainsFunc(o.Nodes, former)
 }
 
 // agree decides if all nodes, with this one, announce the same instant.

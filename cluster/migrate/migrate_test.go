@@ -203,6 +203,7 @@ func TestFallback(t *testing.T) {
 		{name: "it joins a cluster that fell back", nodes: three(notice.Intent{}, fell, fell), changed: true, announces: lan, why: "m2 speaks it already"},
 		{name: "another one has yet to leave the slower timing", nodes: three(is, fell, is)},
 		{name: "and adverts are late", nodes: three(asks, fell, asks), announces: fast + " knows " + lan + " from 2026-03-01T12:05:00Z"},
+		{name: "it joins beside one that has yet to leave the slower timing", nodes: three(notice.Intent{}, fell, is), announces: fast},
 		{name: "it has missed the instant", nodes: three(from, fell, fell), changed: true, announces: lan, why: "m2 speaks it already"},
 		{name: "the holder at the instant", at: 5*time.Minute + patience - 1, nodes: three(from, from, from), kept: Memory{Speaks: fast, To: lan, At: five}, holds: true},
 		{name: "the holder later", at: 5*time.Minute + patience, nodes: three(from, from, from), kept: Memory{Speaks: fast, To: lan, At: five}, holds: true, changed: true, announces: lan},

@@ -60,7 +60,7 @@ whose network this node has an address. If this program is killed, onprem-speak 
 this node longer than those of all others within 50 ms, and withdraws them after 10 s, as soon as
 routers know another node. With bgp alone no keepalived has to run.
 
-With all timings but compat it reports to the other nodes who is connected to a VIP that this node
+With all timings but compat it reports to the other nodes which clients a VIP has that this node
 holds. When it takes a VIP over, it has the clients end their connections with the former holder.
 
 If the cluster's timing, mode or vipManagement has changed (migrateFrom), this node continues as

@@ -29,8 +29,8 @@ func Compile(c spec.Cluster) (Plan, error) {
 	timing, _ := vrrp.TimingOf(cmp.Or(c.Timing, timingOf(c.Platform)))
 	if n := size.Of(c); timingproof.Needed(timing) && len(c.TimingProof) < n {
 		return Plan{}, fmt.Errorf("compile cluster %q: spec.timing: timing %s needs a proof of %d "+
-			"hosts at least, and has one of %d: see TimingProof", c.Name, timing.Profile, n,
-			len(c.TimingProof))
+			"hosts at least, and has one of %d: measure it on each, with doctor --timing-proof",
+			c.Name, timing.Profile, n, len(c.TimingProof))
 	}
 	return CompileFormer(c)
 }

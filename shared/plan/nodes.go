@@ -18,7 +18,7 @@ type Rooms struct {
 	Speaks bool
 	LB     bool // it balances the API: HAProxy
 	DNS    bool // it answers for the cluster's names: CoreDNS
-	// Clients means that it reports who is connected to a VIP that it holds, and ends what a
+	// Clients means that it reports the clients of a VIP that it holds, and ends what a
 	// vanished holder leaves.
 	Clients bool
 	// Boots means that it may have the provisioning address, and answers hosts that boot then.

@@ -101,5 +101,5 @@ func (p Proof) Faults(t vrrp.Timing) (all []string) {
 	return all
 }
 
-// Encode makes the file of a proof.
+// Encode is the proof as JSON.
 func (p Proof) Encode() ([]byte, error) { return json.MarshalIndent(p, "", "  ") }

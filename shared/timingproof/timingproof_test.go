@@ -78,7 +78,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestEncode holds that the file of a proof has all of it.
+// TestEncode holds that the JSON of a proof has all of it.
 func TestEncode(t *testing.T) {
 	text, err := sound().Encode()
 	if err != nil {

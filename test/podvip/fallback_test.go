@@ -31,6 +31,7 @@ func TestFallback(t *testing.T) {
 	}
 	g.until("one holds the VIP", 30*time.Second, func() bool { return len(g.observer.Holders()) == 1 })
 	spans, holder := len(g.observer.Report().Spans), g.observer.Holders()
+	g.measure(holder)
 	g.spoil(holder, lab.Line{Jitter: 60 * time.Millisecond, Way: lab.Out})
 	g.until("all change", 90*time.Second, func() bool {
 		return !slices.ContainsFunc(g.nodes, func(n *node) bool { return n.speaks() != lanUnicast })
@@ -49,6 +50,19 @@ func TestFallback(t *testing.T) {
 	}
 	g.judgeFallback(spans, holder)
 	g.reboots(lanUnicast)
+}
+
+// measure holds that a node which receives adverts measures how late they are, and that a moment of it
+// proves nothing.
+func (g *rollout) measure(holders []string) {
+	g.Helper()
+	i := slices.IndexFunc(g.nodes, func(n *node) bool { return !slices.Contains(holders, n.Host.Name) })
+	n := g.nodes[i]
+	out, err := n.Host.Command(g.Context(), filepath.Join(g.dir, "onprem-infra"), "doctor", "--timing-proof", "2s", "-c", filepath.Join(n.Root, plan.Path)).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "a real-time thread was late: ") || !strings.Contains(string(out), "every 50ms) were late: ") ||
+		!strings.Contains(string(out), "measure for 1m0s at least") || strings.Contains(string(out), "timingProof") {
+		g.Errorf("doctor --timing-proof on %s: %v\n%s", n.Host.Name, err, out)
+	}
 }
 
 // spoil sets the faults of the wires of these hosts.

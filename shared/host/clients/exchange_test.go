@@ -80,9 +80,9 @@ func TestExchange(t *testing.T) {
 	if s := got(); s != "two of [192.0.2.5 192.0.2.6]" {
 		t.Errorf("after the peers were set again: %q", s)
 	}
-	stranger := open(n.client)
-	stranger.SetPeers([]clients.Peer{at(b, to, both...)})
-	stranger.Send(vip, []byte("a stranger's"))
+	outsider := open(n.client)
+	outsider.SetPeers([]clients.Peer{at(b, to, both...)})
+	outsider.Send(vip, []byte("an outsider's"))
 	if s := got(); s != "" {
 		t.Errorf("%q of a host that is no peer", s)
 	}
@@ -93,8 +93,8 @@ func TestExchange(t *testing.T) {
 	if s := got(); s != "three of [192.0.2.5 192.0.2.6]" {
 		t.Errorf("beside one with its key: %q", s)
 	}
-	to.SetPeers([]clients.Peer{at(netip.MustParseAddr("192.0.2.20"), stranger, vip)})
-	stranger.Send(vip, []byte("a peer's"))
+	to.SetPeers([]clients.Peer{at(netip.MustParseAddr("192.0.2.20"), outsider, vip)})
+	outsider.Send(vip, []byte("a peer's"))
 	if s := got(); s != "a peer's of [192.0.2.5]" {
 		t.Errorf("of a new peer: %q", s)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/onprem-infra/onprem-infra/shared/advert"
 	"github.com/onprem-infra/onprem-infra/shared/host/capture"
 	"github.com/onprem-infra/onprem-infra/shared/host/proc"
 	"github.com/onprem-infra/onprem-infra/shared/timingproof"
@@ -79,7 +80,9 @@ func Adverts(ctx context.Context, links []string, routers []int) ([]timingproof.
 	for i, link := range links {
 		listening.Go(func() {
 			faults[i] = capture.Adverts(ctx, link, func(r capture.Received) {
-				seen.add(r.From, int(r.ID), r.Interval, r.Priority == 0, r.At)
+				if r.Accepted(true) {
+					seen.add(r.From, int(r.ID), r.Interval, r.Priority == advert.Release, r.At)
+				}
 			})
 		})
 	}

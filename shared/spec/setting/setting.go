@@ -95,8 +95,8 @@ func numbers(r *document.Reader, o document.Map) map[string]document.Scalar[int]
 }
 
 // Check checks the settings. name is the cluster's, empty if it is not known; masters is how many
-// control plane nodes it has; dns means that its name servers have a virtual IP, and provisioning
-// that its hosts are provisioned.
+// nodes must have the proof that a timing may need, 0 if it is not to be asked for; dns means that
+// its name servers have a virtual IP, and provisioning that its hosts are provisioned.
 func (s Settings) Check(
 	r *document.Report, name string, masters int, dns, provisioning bool,
 ) {

@@ -1,0 +1,34 @@
+//go:build remote
+
+package main
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/timingproof"
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+)
+
+// TestProofText holds that a proof names what was late, and that only one which allows the timing
+// has the line for cluster.yaml.
+func TestProofText(t *testing.T) {
+	fast, _ := vrrp.TimingOf(vrrp.ProfileFast)
+	p := timingproof.Proof{Host: "master-0", Lasted: time.Minute, RealTime: true,
+		Thread: timingproof.Lateness{Times: 6000, P999: 200 * time.Microsecond, Most: 900 * time.Microsecond},
+		Senders: []timingproof.Sender{{Address: netip.MustParseAddr("192.0.2.11"), Router: 14, Interval: 100 * time.Millisecond,
+			Late: timingproof.Lateness{Times: 600, P999: time.Millisecond, Most: 1300 * time.Microsecond}}}}
+	text := proofText(p, fast, p.Faults(fast))
+	for _, want := range []string{"master-0, measured for 1m0s", "a real-time thread was late: 900µs at worst", "adverts of 192.0.2.11 (router 14, every 100ms) were late: 1.3ms at worst",
+		"timing fast bears 104ms", "timingProof:\n    master-0: 1300\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("it lacks %q:\n%s", want, text)
+		}
+	}
+	p.Senders[0].Late.Most = 90 * time.Millisecond
+	if text := proofText(p, fast, p.Faults(fast)); strings.Contains(text, "timingProof") || !strings.Contains(text, "90ms at worst") {
+		t.Errorf("of a host that was late:\n%s", text)
+	}
+}
