@@ -32,7 +32,7 @@ func TestStopMatrix(t *testing.T) {
 		{scar: "K-37, K-40, no master is ready", api: hung, heir: failing, beside: never, down: 25500 * time.Millisecond, stuck: 26500 * time.Millisecond},
 		{scar: "K-37, K-40, a master is ready", api: hung, heir: serves, beside: never, down: 2700 * time.Millisecond, stuck: 2700 * time.Millisecond},
 		{scar: "K-37, K-40, a master hangs too", api: hung, heir: hung, beside: never, down: 25500 * time.Millisecond, stuck: 26500 * time.Millisecond},
-		{scar: "K-37, K-40, a master is slow and ready", api: hung, heir: slow, beside: never, down: 5500 * time.Millisecond, stuck: 5500 * time.Millisecond},
+		{scar: "K-37, K-40, a master is slow and ready", api: hung, heir: slow, beside: never, down: 5400 * time.Millisecond, stuck: 5400 * time.Millisecond},
 		{scar: "K-37, K-41", api: failing, heir: down, beside: never, down: 4500 * time.Millisecond, stuck: 25500 * time.Millisecond},
 		{scar: "K-41, a master is ready", api: shutdown, heir: serves, beside: never, down: 500 * time.Millisecond, stuck: 5500 * time.Millisecond},
 		{scar: "K-41, no master serves", api: shutdown, heir: down, beside: never, down: never, stuck: never},

@@ -34,7 +34,7 @@ const (
 	hung     mode = "hung"     // takes connections and questions, and answers none
 	failing  mode = "500"      // serves, and is not ready
 	shutdown mode = "shutdown" // serves, and announces its end
-	slow     mode = "slow"     // answers after 4 s
+	slow     mode = "slow"     // answers after 3.9 s: late, and before the timeout of an API asked a second earlier
 )
 
 // server is a FAKE server of HTTP at one address of a world.
@@ -82,7 +82,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		select {
 		case <-r.Context().Done():
 			return
-		case <-time.After(4 * time.Second):
+		case <-time.After(3900 * time.Millisecond):
 		}
 		io.WriteString(w, "ok")
 	default:
