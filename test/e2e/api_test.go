@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 	"github.com/onprem-infra/onprem-infra/test/chain"
 	"github.com/onprem-infra/onprem-infra/test/lab"
 )
@@ -43,6 +44,15 @@ type stopDrills struct {
 	*testing.T
 	*chain.Chain
 	*lab.Observer
+	both time.Duration // the longest that two may hold the VIP
+}
+
+// besideToday is how long a master of today, which does not send its adverts to the bootstrap
+// machine, may hold the VIP beside one that hands it over: that one waits for them in vain, and the
+// master's time-out began with an advert that came up to a second before.
+func besideToday() time.Duration {
+	takes := vrrp.MasterDown(vrrp.V2, vrrp.Compat().ControlPlane.Highest(), oneAdvert) - oneAdvert
+	return vrrp.Patience(vrrp.V2, oneAdvert) - takes + 100*time.Millisecond
 }
 
 // TestLongStop takes the API and Ironic away in every way, on one machine that lives on, and gives
@@ -51,7 +61,7 @@ func TestLongStop(t *testing.T) {
 	needLong(t)
 	c, o := booted(t)
 	join(t, c, o)
-	d := stopDrills{t, c, o}
+	d := stopDrills{t, c, o, oneAdvert}
 	stop := func() { run(t, c, "systemctl", "stop", "fakeapi.service") }
 	start := func() { run(t, c, "systemctl", "start", "fakeapi.service") }
 	readyz := func(mode string) func() { return func() { must(t, c.Readyz(t.Context(), mode)) } }
@@ -62,8 +72,11 @@ func TestLongStop(t *testing.T) {
 	d.leaves("K-34: the API is down for good, the machine is preserved", 3*time.Second, 8*time.Second, stop, start)
 	d.leaves("K-41: /readyz says 500, the API serves", 3*time.Second, 8*time.Second, readyz("error"), readyz("ok"))
 	d.stays("K-41: the API announces its shutdown, no master serves", 8*time.Second, readyz("shutdown"), readyz("ok"))
+	d.leaves("K-40: the API hangs, no master serves", 20*time.Second, 30*time.Second, readyz("hang"), readyz("ok"))
 	serveMaster(t, c)
+	d.both = besideToday()
 	d.leaves("K-41: the API announces its shutdown, a master of today is ready", 3*time.Second, 8*time.Second, readyz("shutdown"), readyz("ok"))
+	d.both = oneAdvert
 
 	ironic("up")
 	d.stays("K-37: the API is down for 15 s, Ironic serves", 15*time.Second, stop, func() {})
@@ -71,9 +84,9 @@ func TestLongStop(t *testing.T) {
 	ironic("up")
 	ironic("hang")
 	d.leaves("K-37: the API is down, Ironic hangs", 20*time.Second, 30*time.Second, stop, start)
-	d.leaves("K-40: the API and Ironic hang", 20*time.Second, 32*time.Second, readyz("hang"), readyz("ok"))
+	d.leaves("K-40: the API and Ironic hang, a master is ready", 2*time.Second, 5*time.Second, readyz("hang"), readyz("ok"))
 	ironic("down")
-	d.leaves("K-40: the API hangs", 20*time.Second, 30*time.Second, readyz("hang"), readyz("ok"))
+	d.leaves("K-40: the API hangs, a master is ready", 2*time.Second, 5*time.Second, readyz("hang"), readyz("ok"))
 	t.Logf("the program said:\n%s", run(t, c, "journalctl", "--no-pager", "--output=cat", "--unit="+chain.Unit, "--grep=local API"))
 }
 
@@ -148,7 +161,7 @@ func (d stopDrills) back(begin time.Time) {
 	}
 	for _, s := range spansSince(d.Observer, begin) {
 		d.Logf("%9.3f s held by %v", s.Length().Seconds(), s.Holders)
-		if len(s.Holders) > 1 && s.Length() > oneAdvert {
+		if len(s.Holders) > 1 && s.Length() > d.both {
 			d.Errorf("two holders for %s: %v", s.Length(), s.Holders)
 		}
 	}
