@@ -250,8 +250,8 @@ func TestTables(t *testing.T) {
 	}{
 		"results": {resultTable([]result{{Profile: "lan", Scenario: "reboot", Figure: outage, Runs: 3, Orderly: 2, MaxMs: 41, Errors: 1}, {Profile: "compat", Scenario: "reboot", MaxMs: 3000}}),
 			[]string{"reboot", "lan", "41", "orderly", "2 of 3 orderly", "1 repetitions did not end", "compat", "3000"}},
-		"costs": {costTable([]cost{{Profile: "lan", Seconds: 60, Execs: 4, VIP: 0.7, Processes: []use{{Container: "keepalived/keepalived", Program: "keepalived", CPU: 0.25, RSS: 4000}}}}),
-			[]string{"lan", "0.70", "keepalived/keepalived", "0.25", "4000"}},
+		"costs": {costTable([]cost{{Profile: "lan", Seconds: 60, Execs: 4, VIP: 0.7, Own: 60 << 10, Processes: []use{{Container: "keepalived/keepalived", Program: "keepalived", CPU: 0.25, RSS: 4000}}}}),
+			[]string{"lan", "0.70", "60.0", "keepalived/keepalived", "0.25", "4000"}},
 		"costs, lost": {costTable([]cost{{Profile: "lan", Seconds: 60, Execs: 4, Lost: 1}}), []string{"4 or more"}},
 		"scale":       {scaleTable([]scale{{Profile: "vm", Host: "worker-0", Nodes: 5000, RSS: map[string]int{"keepalived/keepalived-monitor": 31000}}}), []string{"vm", "worker-0", "5000", "31000"}},
 		"stages":      {stageTable([]stageResult{{Stage: "first-boot", Hosts: 2, Runs: 3, MinMs: 61e3, MedianMs: 90e3, MaxMs: 120e3, Errors: 4}}), []string{"first-boot", "hosts 2, runs 3, did not end 4", "1 m 1 s   1 m 30 s   2 m"}},

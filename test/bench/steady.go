@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/test/figures"
 	"github.com/onprem-infra/onprem-infra/test/lab"
 	"github.com/onprem-infra/onprem-infra/test/life"
 )
@@ -30,6 +31,8 @@ type cost struct {
 	Sent      int64          `json:"api_sent_bytes"`
 	Read      int64          `json:"api_read_bytes"`
 	Processes []use          `json:"processes"`
+	// Own is the memory of our monitors and supervisors together in kB, pages that they share once.
+	Own int `json:"own_kb"`
 }
 
 // calm is how long a cluster has after its start until nothing happens any more: so long does a
@@ -120,7 +123,9 @@ func (c *cost) measure(ctx context.Context, l *life.Life, n *life.Node, wait fun
 	if err := errors.Join(errUses, errAsks, errLines); err != nil {
 		return err
 	}
-	c.spend(before, after)
+	if err := c.spend(before, after); err != nil {
+		return err
+	}
 	c.Requests = more(asks, asksNow)
 	b := since(lines, linesNow)
 	c.Sent, c.Read = b.sent, b.read
@@ -138,8 +143,12 @@ func (c *cost) count(all []lab.Advert, n *life.Node) {
 }
 
 // spend is what each process had in the time between.
-func (c *cost) spend(before, after map[int]use) {
+func (c *cost) spend(before, after map[int]use) (err error) {
+	var own []int
 	for pid, now := range after {
+		if now.Program == "onprem-infra" || now.Program == "onprem-supervise" {
+			own = append(own, pid)
+		}
 		now.CPU -= before[pid].CPU
 		c.Processes = append(c.Processes, now)
 		share := 100 * now.CPU / c.Seconds
@@ -151,6 +160,8 @@ func (c *cost) spend(before, after map[int]use) {
 	slices.SortFunc(c.Processes, func(a, b use) int {
 		return cmp.Or(cmp.Compare(a.Container, b.Container), cmp.Compare(a.Program, b.Program), cmp.Compare(b.CPU, a.CPU))
 	})
+	c.Own, err = figures.Together(own...)
+	return err
 }
 
 // started is how many processes were started: the least if reports of them were lost.
@@ -163,10 +174,10 @@ func (c cost) started() string {
 
 // costTable has what a holder costs, and each of its processes.
 func costTable(all []cost) string {
-	sums := [][]string{{"profile", "keepalived %", "all %", "started", "adverts/s", "bytes/s", "API requests", "sent", "read"}}
+	sums := [][]string{{"profile", "keepalived %", "all %", "own MB", "started", "adverts/s", "bytes/s", "API requests", "sent", "read"}}
 	each := [][]string{{"profile", "container", "program", "CPU s", "RSS kB"}}
 	for _, c := range all {
-		sums = append(sums, []string{c.Profile, fmt.Sprintf("%.2f", c.VIP), fmt.Sprintf("%.2f", c.All), c.started(), fmt.Sprintf("%.1f", c.Adverts),
+		sums = append(sums, []string{c.Profile, fmt.Sprintf("%.2f", c.VIP), fmt.Sprintf("%.2f", c.All), fmt.Sprintf("%.1f", float64(c.Own)/1024), c.started(), fmt.Sprintf("%.1f", c.Adverts),
 			fmt.Sprintf("%.0f", c.Bytes), fmt.Sprint(c.Requests), fmt.Sprint(c.Sent), fmt.Sprint(c.Read)})
 		for _, p := range c.Processes {
 			each = append(each, []string{c.Profile, p.Container, p.Program, fmt.Sprintf("%.2f", p.CPU), fmt.Sprint(p.RSS)})
@@ -175,6 +186,6 @@ func costTable(all []cost) string {
 	if len(all) == 0 {
 		return ""
 	}
-	return table(fmt.Sprintf("The holder of the VIP in %.0f s in which nothing happens; keepalived: with its supervisor and its monitor, of one core", all[0].Seconds), sums) +
+	return table(fmt.Sprintf("The holder of the VIP in %.0f s in which nothing happens; keepalived: with its supervisor and its monitor, of one core; own: our monitors and supervisors, pages that they share once", all[0].Seconds), sums) +
 		"\n" + table("Its processes in that time", each)
 }
