@@ -361,7 +361,8 @@ func verbExists(t *testing.T, where string, args []string) {
 // TestReadmeSymptoms holds that the table of symptoms names each of doctor's checks, and nothing
 // else.
 func TestReadmeSymptoms(t *testing.T) {
-	_, table, _ := strings.Cut(pageText(t, "README.md"), "<!-- symptoms:")
+	const page = "shared/operator/doctor/README.md"
+	_, table, _ := strings.Cut(pageText(t, page), "<!-- symptoms:")
 	table, _, _ = strings.Cut(table, "<!-- end of symptoms -->")
 	named := map[string]bool{}
 	for line := range strings.Lines(table) {
@@ -375,12 +376,12 @@ func TestReadmeSymptoms(t *testing.T) {
 	for _, check := range doctor.All() {
 		checks[string(check)] = true
 		if !named[string(check)] {
-			t.Errorf("README.md names no symptom of the check %q", check)
+			t.Errorf("%s names no symptom of the check %q", page, check)
 		}
 	}
 	for name := range named {
 		if !checks[name] {
-			t.Errorf("README.md has %q, which is no check of doctor", name)
+			t.Errorf("%s has %q, which is no check of doctor", page, name)
 		}
 	}
 }
