@@ -95,7 +95,40 @@ func (d Defect) change(path, name string, text []byte) ([]byte, error) {
 		return string(text[set.Position(from).Offset:set.Position(to).Offset])
 	}
 	before, after := source(parsed.FileStart, node.Pos()), source(node.End(), parsed.FileEnd)
-	return []byte(before + d.instead(node, source) + after), nil
+	return withImports(path, parsed, before+d.instead(node, source)+after)
+}
+
+// withImports returns a changed file in which the packages that the change was the last to use are
+// imported for nothing, as it would not build otherwise.
+func withImports(path string, former *ast.File, text string) ([]byte, error) {
+	set := token.NewFileSet()
+	parsed, err := parser.ParseFile(set, path, text, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	used, uses := qualifiers(former), qualifiers(parsed)
+	for _, i := range slices.Backward(parsed.Imports) {
+		name := filepath.Base(strings.Trim(i.Path.Value, `"`))
+		if i.Name == nil && used[name] && !uses[name] {
+			at := set.Position(i.Pos()).Offset
+			text = text[:at] + "_ " + text[at:]
+		}
+	}
+	return []byte(text), nil
+}
+
+// qualifiers are the names before a dot, those of packages among them.
+func qualifiers(file *ast.File) map[string]bool {
+	found := map[string]bool{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok {
+			if name, ok := s.X.(*ast.Ident); ok {
+				found[name.Name] = true
+			}
+		}
+		return true
+	})
+	return found
 }
 
 // omit returns a text file without one line.

@@ -62,6 +62,20 @@ func TestApply(t *testing.T) {
 	}
 }
 
+// TestApply_LastUse holds that a file builds of whose packages one has lost its last use.
+func TestApply_LastUse(t *testing.T) {
+	const file = "package room\n\nimport (\n\t\"a/one\"\n\t\"a/two\"\n\t\"b/v2\"\n)\n\nfunc open() {\n\tone.Do(two.Word)\n\tone.Do(0)\n}\n"
+	root := tree(t)
+	if err := os.WriteFile(filepath.Join(root, "a", "room", "room.go"), []byte(file), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, text, err := Defect{"a/room.open", Drop, 1, ""}.Apply(root)
+	want := strings.NewReplacer("one.Do(two.Word)", "", `"a/two"`, `_ "a/two"`).Replace(file)
+	if err != nil || string(text) != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, text, want)
+	}
+}
+
 // TestApply_Missing holds that a defect without a place is refused.
 func TestApply_Missing(t *testing.T) {
 	root := tree(t)
