@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -74,7 +75,14 @@ func TestAsk(t *testing.T) {
 	}
 	d.Apply(frr.BGP, commands(append(lines, "exit")...)...)
 	four, six := netip.MustParseAddr("10.9.0.1"), netip.MustParseAddr("2001:db8:9::1")
+	busy := regexp.MustCompile(`"bgpState":"(OpenSent|OpenConfirm|Clearing|Deleted)"`)
 	ask := func(from *lab.Host, to netip.Addr, change func(*bgpprobe.Question)) (a message.Answer) {
+		// On a busy machine a router may not have ended the last question yet, and refuses another.
+		for begun := time.Now(); busy.MatchString(d.Show(frr.BGP, "show bgp neighbors json")); time.Sleep(10 * time.Millisecond) {
+			if time.Since(begun) > 10*time.Second {
+				t.Fatal("the router has not ended a question")
+			}
+		}
 		q := bgpprobe.Question{Router: to, ASN: leaf, Own: message.Open{ASN: own, Hold: 9, Router: netip.MustParseAddr("10.9.0.77")}}
 		if change != nil {
 			change(&q)
