@@ -109,6 +109,12 @@ func BalancesIronic(name string) bool {
 	return name == IronicLB || name == VirtualMediaLB || name == IronicBackend
 }
 
+// Balances reports whether a port is in the configuration of a node's balancer.
+func Balances(name string) bool {
+	return slices.Contains([]string{API, LB, LBReady, LBMonitor, LBStats, MachineConfig,
+		MachineConfigLB}, name) || BalancesIronic(name)
+}
+
 // Lookup finds a port by name.
 func Lookup(name string) (Port, bool) {
 	all := All()

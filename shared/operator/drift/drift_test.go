@@ -324,6 +324,8 @@ func TestReaders(t *testing.T) {
 	}{
 		{"the place of the records", func(c *spec.Cluster) { c.DNSRecords = spec.External }, "coredns keepalived", ""},
 		{"a port", func(c *spec.Cluster) { c.Ports = map[string]uint16{"lb-stats": 30001} }, "coredns keepalived haproxy", ""},
+		{"a port of another program", func(c *spec.Cluster) { c.Ports = map[string]uint16{"supervise": 30001} }, "coredns keepalived", ""},
+		{"another timing, with which no client is reported", func(c *spec.Cluster) { c.Timing = "compat" }, "coredns keepalived", ""},
 		{"a migration", func(c *spec.Cluster) { c.Timing, c.MigrateFrom.Timing = "vm", "lan" }, "coredns keepalived", ""},
 		{"a DNS VIP", func(c *spec.Cluster) { c.DNSVIP = netip.MustParseAddr("192.0.2.9") }, "coredns", "keepalived"},
 	} {

@@ -3,6 +3,7 @@ package drift
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/netip"
 	"path"
 	"reflect"
@@ -13,6 +14,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/drift/announced"
 	"github.com/onprem-infra/onprem-infra/shared/operator/drift/effect"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
@@ -207,7 +209,9 @@ func (w Wanted) otherVIPs() bool { return !slices.Equal(w.There.VIPs.All(), w.Pl
 // which it names. HAProxy does so only for another structure.
 func (w Wanted) readers() (all []string) {
 	structure := func(p plan.Plan) any {
-		return []any{p.VIPs.API, p.Ports, p.Timing.Model.Server}
+		ports := maps.Clone(p.Ports)
+		maps.DeleteFunc(ports, func(name string, _ uint16) bool { return !port.Balances(name) })
+		return []any{p.VIPs.API, ports, p.Timing.Model.Server}
 	}
 	reads := map[string]bool{
 		"coredns": true, "keepalived": !w.otherVIPs(),
