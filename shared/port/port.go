@@ -109,10 +109,11 @@ func BalancesIronic(name string) bool {
 	return name == IronicLB || name == VirtualMediaLB || name == IronicBackend
 }
 
-// Balances reports whether a port is in the configuration of a node's balancer.
+// Balances reports whether the configuration of a node's balancer depends on a port. It has those
+// of Ironic's pods from the API.
 func Balances(name string) bool {
 	return slices.Contains([]string{API, LB, LBReady, LBMonitor, LBStats, MachineConfig,
-		MachineConfigLB}, name) || BalancesIronic(name)
+		MachineConfigLB, IronicLB, VirtualMediaLB}, name)
 }
 
 // Lookup finds a port by name.
