@@ -74,9 +74,9 @@ func TestLongStop(t *testing.T) {
 	d.stays("K-41: the API announces its shutdown, no master serves", 8*time.Second, readyz("shutdown"), readyz("ok"))
 	d.leaves("K-40: the API hangs, no master serves", 20*time.Second, 30*time.Second, readyz("hang"), readyz("ok"))
 	serveMaster(t, c)
-	d.both = besideToday()
-	d.leaves("K-41: the API announces its shutdown, a master of today is ready", 3*time.Second, 8*time.Second, readyz("shutdown"), readyz("ok"))
-	d.both = oneAdvert
+	handsOver := d
+	handsOver.both = besideToday()
+	handsOver.leaves("K-41: the API announces its shutdown, a master of today is ready", 3*time.Second, 8*time.Second, readyz("shutdown"), readyz("ok"))
 
 	ironic("up")
 	d.stays("K-37: the API is down for 15 s, Ironic serves", 15*time.Second, stop, func() {})

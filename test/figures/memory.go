@@ -46,7 +46,7 @@ func mapped(pid int, frames map[uint64]struct{}) error {
 		}
 		entries := make([]byte, (to-from)/size*entry)
 		n, err := table.ReadAt(entries, from/size*entry)
-		if err != nil && err != io.EOF { // it has ended
+		if err != nil && err != io.EOF { // without an entry: the process has ended
 			return err
 		}
 		for ; n >= entry; n, entries = n-entry, entries[entry:] {
