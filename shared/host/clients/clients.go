@@ -12,14 +12,14 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/onprem-infra/onprem-infra/shared/clients"
-	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/host/link/sockets"
 	"github.com/onprem-infra/onprem-infra/shared/host/socket"
 )
 
 // List are the clients of a VIP that this host has. Connections to one port may be redirected to
 // another one: redirected has the port that the client knows for each such port of this host.
 func List(vip netip.Addr, redirected map[uint16]uint16) ([]clients.Client, error) {
-	sessions, err := link.Sessions(vip)
+	sessions, err := sockets.Sessions(vip)
 	if err != nil {
 		return nil, err
 	}

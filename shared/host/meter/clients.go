@@ -5,6 +5,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/host/link/sockets"
 	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 	"github.com/onprem-infra/onprem-infra/shared/speak"
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
@@ -21,7 +22,7 @@ func clients(p *metrics.Page, s spoken.Status) {
 		if v.Phase != speak.Announced {
 			continue
 		}
-		sessions, err := link.Sessions(v.VIP)
+		sessions, err := sockets.Sessions(v.VIP)
 		if err != nil {
 			continue
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/provisioning"
-	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/host/link/sockets"
 	"github.com/onprem-infra/onprem-infra/shared/host/preflight"
 	"github.com/onprem-infra/onprem-infra/shared/host/preflight/report"
 	"github.com/onprem-infra/onprem-infra/shared/lldp"
@@ -37,7 +37,7 @@ func host(links ...addr.Ethernet) Host {
 			Links:     func() ([]addr.Ethernet, error) { return links, nil },
 			Servers:   func(context.Context, string) ([]offer.Server, bool, error) { return nil, false, nil },
 			WhoHas:    func(string, netip.Addr) ([]string, error) { return nil, nil },
-			Listeners: func() ([]link.Listener, error) { return nil, nil },
+			Listeners: func() ([]sockets.Listener, error) { return nil, nil },
 			Programs:  func(uint32) []string { return []string{"dnsmasq"} },
 			Index:     func(string) int { return 4 },
 			Switch:    func(context.Context, string) (*lldp.Neighbor, error) { return nil, nil },
@@ -54,9 +54,9 @@ func (h Host) answers(from string) Host {
 
 // has has a program on ports of the machine.
 func (h Host) has(network string, ports ...uint16) Host {
-	h.Probes.Listeners = func() (all []link.Listener, err error) {
+	h.Probes.Listeners = func() (all []sockets.Listener, err error) {
 		for _, p := range ports {
-			all = append(all, link.Listener{Local: netip.AddrPortFrom(netip.IPv4Unspecified(), p), Network: network})
+			all = append(all, sockets.Listener{Local: netip.AddrPortFrom(netip.IPv4Unspecified(), p), Network: network})
 		}
 		return all, nil
 	}

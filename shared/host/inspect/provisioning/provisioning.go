@@ -17,6 +17,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/dhcp"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/host/link/sockets"
 	hostlldp "github.com/onprem-infra/onprem-infra/shared/host/lldp"
 	"github.com/onprem-infra/onprem-infra/shared/host/proc"
 	"github.com/onprem-infra/onprem-infra/shared/host/reach"
@@ -30,7 +31,7 @@ type Probes struct {
 	Links     func() ([]addr.Ethernet, error)
 	Servers   func(ctx context.Context, link string) (all []offer.Server, more bool, err error)
 	WhoHas    func(link string, address netip.Addr) ([]string, error)
-	Listeners func() ([]link.Listener, error)
+	Listeners func() ([]sockets.Listener, error)
 	Programs  func(inode uint32) []string
 	Index     func(link string) int
 	Switch    func(ctx context.Context, link string) (*lldp.Neighbor, error)
@@ -42,7 +43,7 @@ type Probes struct {
 func HostProbes() Probes {
 	return Probes{
 		Links: link.Ethernets, Servers: dhcp.Probe{}.Ask, WhoHas: reach.WhoHas,
-		Listeners: link.Listeners, Programs: proc.OfSocket, Index: index,
+		Listeners: sockets.Listeners, Programs: proc.OfSocket, Index: index,
 		Switch: hostlldp.Wait,
 	}
 }
@@ -151,7 +152,7 @@ func (p Probes) ports(on addr.Ethernet, unseen *inspect.Unseen) (out []facts.Hel
 		return nil
 	}
 	index := p.Index(on.Name)
-	receives := func(l link.Listener) bool {
+	receives := func(l sockets.Listener) bool {
 		a := l.Local.Addr()
 		here := slices.ContainsFunc(on.Addresses,
 			func(p netip.Prefix) bool { return p.Addr() == a.WithZone("") })

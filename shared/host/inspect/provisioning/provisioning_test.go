@@ -11,7 +11,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
-	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/host/link/sockets"
 	"github.com/onprem-infra/onprem-infra/shared/lldp"
 	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/offer"
@@ -33,7 +33,7 @@ func healthy() Probes {
 		},
 		Servers:   func(context.Context, string) ([]offer.Server, bool, error) { return nil, false, nil },
 		WhoHas:    func(string, netip.Addr) ([]string, error) { return nil, nil },
-		Listeners: func() ([]link.Listener, error) { return nil, nil },
+		Listeners: func() ([]sockets.Listener, error) { return nil, nil },
 		Programs:  func(uint32) []string { return nil },
 		Index:     func(string) int { return 3 },
 		Switch:    func(context.Context, string) (*lldp.Neighbor, error) { return nil, nil },
@@ -76,7 +76,7 @@ func TestInspect(t *testing.T) {
 		{"which hosts have the address is not seen", "ens3", func(p *Probes) {
 			p.WhoHas = func(string, netip.Addr) ([]string, error) { return nil, refused }
 		}, func(f facts.Provisioning) bool { return true }, "which hosts have 172.22.0.1: refused"},
-		{"ports are not read", "ens3", func(p *Probes) { p.Listeners = func() ([]link.Listener, error) { return nil, refused } },
+		{"ports are not read", "ens3", func(p *Probes) { p.Listeners = func() ([]sockets.Listener, error) { return nil, refused } },
 			func(f facts.Provisioning) bool { return f.Asked }, "ports: refused"},
 	} {
 		p := healthy()
@@ -147,8 +147,8 @@ func TestInspect_Ports(t *testing.T) {
 		{"tcp", "0.0.0.0:67", 0, ""}, {"udp", "0.0.0.0:68", 0, ""},
 	} {
 		p := healthy()
-		l := link.Listener{Network: tt.network, Local: netip.MustParseAddrPort(tt.local), Device: tt.device, Inode: 7}
-		p.Listeners = func() ([]link.Listener, error) { return []link.Listener{l, l}, nil }
+		l := sockets.Listener{Network: tt.network, Local: netip.MustParseAddrPort(tt.local), Device: tt.device, Inode: 7}
+		p.Listeners = func() ([]sockets.Listener, error) { return []sockets.Listener{l, l}, nil }
 		p.Programs = func(inode uint32) []string { return []string{"dnsmasq (process 12)"}[:inode/7] }
 		var unseen inspect.Unseen
 		var got string

@@ -16,6 +16,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/bgpprobe"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/spread"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/host/link/sockets"
 	"github.com/onprem-infra/onprem-infra/shared/host/proc"
 	"github.com/onprem-infra/onprem-infra/shared/host/reach"
 	reported "github.com/onprem-infra/onprem-infra/shared/operator/announcing"
@@ -28,7 +29,7 @@ import (
 // asked.
 func HostProbes() Probes {
 	return Probes{Ask: bgpprobe.Ask, Connect: bgpprobe.Connect, Echo: reach.Echo, MTU: mtu,
-		Sockets: sockets, Drops: drops, Filter: filter, UsedDown: usedDown,
+		Sockets: foreign, Drops: drops, Filter: filter, UsedDown: usedDown,
 		Sources: sources, Spread: spread.Ask, Pause: 2 * time.Second}
 }
 
@@ -47,14 +48,14 @@ const speaker = "onprem-speak"
 // Ports are those of BGP, and of BFD near and afar (RFC 4271; RFC 5881, 4; RFC 5883, 5).
 var ports = map[string][]uint16{"tcp": {179}, "udp": {3784, 4784}}
 
-// sockets are those of other programs. A socket of which no owner is seen counts as another's.
-func sockets() (out []facts.Socket, err error) {
-	all, err := link.Listeners()
+// foreign are the sockets of other programs. One of which no owner is seen counts as another's.
+func foreign() (out []facts.Socket, err error) {
+	all, err := sockets.Listeners()
 	if err != nil {
 		return nil, err
 	}
 	var inodes []uint32
-	all = slices.DeleteFunc(all, func(l link.Listener) bool {
+	all = slices.DeleteFunc(all, func(l sockets.Listener) bool {
 		return !slices.Contains(ports[l.Network], l.Local.Port())
 	})
 	for _, l := range all {

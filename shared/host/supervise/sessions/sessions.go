@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/host/link/sockets"
 	"github.com/onprem-infra/onprem-infra/shared/host/nft"
 )
 
@@ -73,7 +74,7 @@ func (s *Sessions) overlap(vip netip.Addr) {
 // Their packets arrive here now, and nothing that the former holder sends can reach them: it would
 // come from an address of this host. Programs that only receive would wait for long.
 func (s *Sessions) Taken(vip netip.Addr) {
-	sessions, err := link.SessionsTo(vip)
+	sessions, err := sockets.SessionsTo(vip)
 	for _, one := range sessions {
 		err = errors.Join(err, one.Reset())
 	}
@@ -111,7 +112,7 @@ func Reset(vip netip.Addr) (n int, err error) {
 	if vip.Is4() {
 		err = nft.Hush(vip, true) // before they are counted: no further one begins
 	}
-	sessions, failed := link.Sessions(vip)
+	sessions, failed := sockets.Sessions(vip)
 	if failed != nil || len(sessions) == 0 {
 		return 0, errors.Join(err, failed)
 	}

@@ -1,4 +1,5 @@
-package link
+// Package sockets lists the sockets of a host, and ends TCP connections.
+package sockets
 
 import (
 	"fmt"
@@ -6,6 +7,8 @@ import (
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
+
+	"github.com/onprem-infra/onprem-infra/shared/host/link"
 )
 
 // Listener is a socket of this host that receives at a port.
@@ -23,12 +26,12 @@ func Listeners() (out []Listener, err error) {
 		dump    func(family uint8) ([]*netlink.Socket, error)
 	}{{"udp", netlink.SocketDiagUDP}, {"tcp", netlink.SocketDiagTCP}} {
 		for _, family := range []uint8{unix.AF_INET, unix.AF_INET6} {
-			all, err := Dump(func() ([]*netlink.Socket, error) { return ask.dump(family) })
+			all, err := link.Dump(func() ([]*netlink.Socket, error) { return ask.dump(family) })
 			if err != nil {
 				return nil, fmt.Errorf("list %s sockets: %w", ask.network, err)
 			}
 			for _, s := range all {
-				if ask.network == "tcp" && s.State != tcpListens || s.ID.DestinationPort != 0 {
+				if ask.network == "tcp" && s.State != listens || s.ID.DestinationPort != 0 {
 					continue
 				}
 				out = append(out, Listener{

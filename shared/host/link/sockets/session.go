@@ -1,4 +1,4 @@
-package link
+package sockets
 
 import (
 	"errors"
@@ -9,6 +9,8 @@ import (
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netlink/nl"
 	"golang.org/x/sys/unix"
+
+	"github.com/onprem-infra/onprem-infra/shared/host/link"
 )
 
 // Session is one end of a TCP connection on this host.
@@ -20,9 +22,9 @@ type Session struct {
 
 // The states of the kernel's TCP in which there is no other end.
 const (
-	tcpTimeWait = 6
-	tcpClosed   = 7
-	tcpListens  = 10
+	timeWait = 6
+	closed   = 7
+	listens  = 10
 )
 
 // Sessions are the TCP connections whose address on this host is the given one. A server that
@@ -47,12 +49,14 @@ func sessions(of netip.Addr, wanted func(Session) bool) ([]Session, error) {
 	}
 	var out []Session
 	for _, family := range families {
-		all, err := Dump(func() ([]*netlink.Socket, error) { return netlink.SocketDiagTCP(family) })
+		all, err := link.Dump(func() ([]*netlink.Socket, error) {
+			return netlink.SocketDiagTCP(family)
+		})
 		if err != nil {
 			return nil, fmt.Errorf("list TCP connections: %w", err)
 		}
 		for _, one := range all {
-			if one.State == tcpTimeWait || one.State == tcpClosed || one.State == tcpListens {
+			if one.State == timeWait || one.State == closed || one.State == listens {
 				continue
 			}
 			if s := session(one.ID); wanted(s) {
@@ -108,47 +112,4 @@ func (d destroy) Serialize() []byte {
 	native.PutUint32(out[48:], d.id.Cookie[0])
 	native.PutUint32(out[52:], d.id.Cookie[1])
 	return out
-}
-
-// vrrp marks a route as ours: the number of VRRP among the IP protocols, which no routing protocol
-// has.
-const vrrp = 112
-
-// Lend makes an address one of this host's without a link that has it: by a route to the host
-// itself. The kernel then sends from it and receives packets to it. It also answers ARP for it,
-// which the caller must prevent if another host has it; neighbour discovery needs a link that has
-// it. A second call for the same address changes nothing.
-func Lend(address netip.Addr) error {
-	route, err := loan(address)
-	if err != nil {
-		return err
-	}
-	if err := netlink.RouteReplace(&route); err != nil {
-		return fmt.Errorf("lend %s: %w", address, err)
-	}
-	return nil
-}
-
-// TakeBack undoes Lend, if it was called.
-func TakeBack(address netip.Addr) error {
-	route, err := loan(address)
-	if err != nil {
-		return err
-	}
-	if err := netlink.RouteDel(&route); err != nil && !errors.Is(err, unix.ESRCH) {
-		return fmt.Errorf("take %s back: %w", address, err)
-	}
-	return nil
-}
-
-func loan(address netip.Addr) (netlink.Route, error) {
-	lo, err := netlink.LinkByName("lo")
-	if err != nil {
-		return netlink.Route{}, fmt.Errorf("find the loopback link: %w", err)
-	}
-	whole := net.CIDRMask(address.BitLen(), address.BitLen())
-	return netlink.Route{
-		LinkIndex: lo.Attrs().Index, Dst: &net.IPNet{IP: address.AsSlice(), Mask: whole},
-		Table: unix.RT_TABLE_LOCAL, Type: unix.RTN_LOCAL, Scope: netlink.SCOPE_HOST, Protocol: vrrp,
-	}, nil
 }

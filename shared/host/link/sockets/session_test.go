@@ -1,4 +1,4 @@
-package link
+package sockets
 
 import (
 	"errors"
@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/test/netns"
 )
 
@@ -81,7 +82,7 @@ func TestReset(t *testing.T) {
 			vip := netip.MustParseAddr(tt.vip)
 			client := dial(t, host, neighbour, tt.listen, netip.AddrPortFrom(vip, 6443).String())
 			err := host.In(func() error {
-				if _, err := RemoveAddress(vip); err != nil {
+				if _, err := link.RemoveAddress(vip); err != nil {
 					return err
 				}
 				sessions, err := Sessions(vip)
@@ -90,7 +91,7 @@ func TestReset(t *testing.T) {
 					return fmt.Errorf("sessions %v, %v", sessions, err)
 				}
 				if tt.lend {
-					if err := Lend(vip); err != nil {
+					if err := link.Lend(vip); err != nil {
 						return err
 					}
 				}
@@ -100,7 +101,7 @@ func TestReset(t *testing.T) {
 					}
 				}
 				if tt.lend {
-					return errors.Join(TakeBack(vip), TakeBack(vip))
+					return errors.Join(link.TakeBack(vip), link.TakeBack(vip))
 				}
 				return nil
 			})

@@ -1,0 +1,54 @@
+package link
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+)
+
+// vrrp marks a route as ours: the number of VRRP among the IP protocols, which no routing protocol
+// has.
+const vrrp = 112
+
+// Lend makes an address one of this host's without a link that has it: by a route to the host
+// itself. The kernel then sends from it and receives packets to it. It also answers ARP for it,
+// which the caller must prevent if another host has it; neighbour discovery needs a link that has
+// it. A second call for the same address changes nothing.
+func Lend(address netip.Addr) error {
+	route, err := loan(address)
+	if err != nil {
+		return err
+	}
+	if err := netlink.RouteReplace(&route); err != nil {
+		return fmt.Errorf("lend %s: %w", address, err)
+	}
+	return nil
+}
+
+// TakeBack undoes Lend, if it was called.
+func TakeBack(address netip.Addr) error {
+	route, err := loan(address)
+	if err != nil {
+		return err
+	}
+	if err := netlink.RouteDel(&route); err != nil && !errors.Is(err, unix.ESRCH) {
+		return fmt.Errorf("take %s back: %w", address, err)
+	}
+	return nil
+}
+
+func loan(address netip.Addr) (netlink.Route, error) {
+	lo, err := netlink.LinkByName("lo")
+	if err != nil {
+		return netlink.Route{}, fmt.Errorf("find the loopback link: %w", err)
+	}
+	whole := net.CIDRMask(address.BitLen(), address.BitLen())
+	return netlink.Route{
+		LinkIndex: lo.Attrs().Index, Dst: &net.IPNet{IP: address.AsSlice(), Mask: whole},
+		Table: unix.RT_TABLE_LOCAL, Type: unix.RTN_LOCAL, Scope: netlink.SCOPE_HOST, Protocol: vrrp,
+	}, nil
+}
