@@ -1,6 +1,7 @@
 package link
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 
@@ -46,11 +47,7 @@ func Ask(on string, address netip.Addr) error {
 
 // Neighbour is what the kernel knows of an address on a link.
 func Neighbour(on string, address netip.Addr) (addr.Neighbour, error) {
-	family := netlink.FAMILY_V6
-	if address.Is4() {
-		family = netlink.FAMILY_V4
-	}
-	entries, err := neighbours(on, family)
+	entries, err := neighbours(on, family(address))
 	if err != nil {
 		return addr.Neighbour{}, fmt.Errorf("find %s: %w", address, err)
 	}
@@ -76,10 +73,43 @@ func neighbours(on string, family int) ([]netlink.Neigh, error) {
 	return entries, nil
 }
 
+// Unlearn has the kernel ask for an address anew, on whatever link it sends to it next. An entry
+// that a person made stays.
+func Unlearn(address netip.Addr) error {
+	entries, err := Dump(func() ([]netlink.Neigh, error) {
+		return netlink.NeighList(0, family(address))
+	})
+	if err != nil {
+		return fmt.Errorf("list the neighbours: %w", err)
+	}
+	var failed error
+	for _, e := range entries {
+		if ip, _ := netip.AddrFromSlice(e.IP); ip != address || entered(e) {
+			continue
+		}
+		if err := netlink.NeighDel(&e); err != nil && !errors.Is(err, unix.ENOENT) {
+			failed = errors.Join(failed, fmt.Errorf("forget the neighbour %s: %w", address, err))
+		}
+	}
+	return failed
+}
+
+func family(of netip.Addr) int {
+	if of.Is4() {
+		return netlink.FAMILY_V4
+	}
+	return netlink.FAMILY_V6
+}
+
+// entered reports whether a person made an entry.
+func entered(e netlink.Neigh) bool {
+	return e.State&(netlink.NUD_PERMANENT|netlink.NUD_NOARP) != 0
+}
+
 // neighbour ignores an entry that a person made: no host has answered for it.
 func neighbour(e netlink.Neigh) addr.Neighbour {
 	switch {
-	case e.State&(netlink.NUD_PERMANENT|netlink.NUD_NOARP) != 0:
+	case entered(e):
 		return addr.Neighbour{}
 	case e.State&netlink.NUD_FAILED != 0:
 		return addr.Neighbour{Absent: true}

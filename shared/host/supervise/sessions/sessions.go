@@ -1,4 +1,5 @@
-// Package sessions ends the TCP connections of a VIP that moves, for both of their ends.
+// Package sessions lets no TCP connection of a VIP that moves wait: those that are open end, for
+// both of their ends, and those that begin meanwhile reach the new holder.
 package sessions
 
 import (
@@ -53,6 +54,7 @@ func (s *Sessions) TakeBack() {
 // for an answer that cannot come: the new holder knows nothing of their connections, and those that
 // only receive would wait for minutes.
 func (s *Sessions) Released(vip netip.Addr) {
+	s.unlearn(vip)
 	if slices.Contains(s.lent, vip) {
 		s.overlap(vip)
 	}
@@ -74,6 +76,7 @@ func (s *Sessions) overlap(vip netip.Addr) {
 // Their packets arrive here now, and nothing that the former holder sends can reach them: it would
 // come from an address of this host. Programs that only receive would wait for long.
 func (s *Sessions) Taken(vip netip.Addr) {
+	s.unlearn(vip)
 	sessions, err := sockets.SessionsTo(vip)
 	for _, one := range sessions {
 		err = errors.Join(err, one.Reset())
@@ -84,6 +87,16 @@ func (s *Sessions) Taken(vip netip.Addr) {
 	} else if len(sessions) > 0 {
 		s.log.Info("reset this host's sessions with the VIP's former holder",
 			"vip", vip, "sessions", len(sessions))
+	}
+}
+
+// unlearn has this host ask for the VIP when it next sends or forwards a packet to it. Of several
+// hosts that took the VIP at once each has the last announcement of another one, and all but one
+// release it again: they would forward what still arrives to one another, until its hops are used
+// up.
+func (s *Sessions) unlearn(vip netip.Addr) {
+	if err := link.Unlearn(vip); err != nil {
+		s.log.Warn("forget where the VIP was", "vip", vip, "error", err)
 	}
 }
 

@@ -128,3 +128,35 @@ func TestTaken(t *testing.T) {
 	}
 	untilReset(t, own)
 }
+
+// TestUnlearned has a VIP change its holder while this host knows another host's link address for
+// it, as it does when several took it at once: what arrives here must not go to that one.
+func TestUnlearned(t *testing.T) {
+	ip := need.Command(t, "ip")
+	changes := map[string]func(*Sessions, netip.Addr){
+		"taken": (*Sessions).Taken, "released": (*Sessions).Released,
+	}
+	for what, change := range changes {
+		host, _ := lan(t)
+		for _, address := range []string{"192.0.2.5", "2001:db8::5"} {
+			known := func(state string) string {
+				host.IP(t, "neigh replace "+address+" lladdr 02:00:5e:00:53:ff dev e0 nud "+state+"\n")
+				var entries []byte
+				if err := host.In(func() (err error) {
+					change(New(slog.New(slog.NewTextHandler(t.Output(), nil))), netip.MustParseAddr(address))
+					entries, err = exec.Command(ip, "neigh", "show", address, "dev", "e0").Output()
+					return err
+				}); err != nil {
+					t.Fatal(err)
+				}
+				return string(entries)
+			}
+			if entry := known("reachable"); strings.Contains(entry, "lladdr") {
+				t.Errorf("%s %s: still known: %s", address, what, entry)
+			}
+			if entry := known("permanent"); !strings.Contains(entry, "02:00:5e:00:53:ff") {
+				t.Errorf("%s %s: an entry that a person made is gone: %q", address, what, entry)
+			}
+		}
+	}
+}
