@@ -54,7 +54,6 @@ func (s *Sessions) TakeBack() {
 // for an answer that cannot come: the new holder knows nothing of their connections, and those that
 // only receive would wait for minutes.
 func (s *Sessions) Released(vip netip.Addr) {
-	s.unlearn(vip)
 	if slices.Contains(s.lent, vip) {
 		s.overlap(vip)
 	}
@@ -74,9 +73,12 @@ func (s *Sessions) overlap(vip netip.Addr) {
 
 // Taken ends the connections that this host's own programs have with the former holder of a VIP.
 // Their packets arrive here now, and nothing that the former holder sends can reach them: it would
-// come from an address of this host. Programs that only receive would wait for long.
+// come from an address of this host. Programs that only receive would wait for long. Where the VIP
+// was is forgotten, as by Reset: it may be released again soon.
 func (s *Sessions) Taken(vip netip.Addr) {
-	s.unlearn(vip)
+	if err := link.Unlearn(vip); err != nil {
+		s.log.Warn("forget where the VIP was", "vip", vip, "error", err)
+	}
 	sessions, err := sockets.SessionsTo(vip)
 	for _, one := range sessions {
 		err = errors.Join(err, one.Reset())
@@ -87,16 +89,6 @@ func (s *Sessions) Taken(vip netip.Addr) {
 	} else if len(sessions) > 0 {
 		s.log.Info("reset this host's sessions with the VIP's former holder",
 			"vip", vip, "sessions", len(sessions))
-	}
-}
-
-// unlearn has this host ask for the VIP when it next sends or forwards a packet to it. Of several
-// hosts that took the VIP at once each has the last announcement of another one, and all but one
-// release it again: they would forward what still arrives to one another, until its hops are used
-// up.
-func (s *Sessions) unlearn(vip netip.Addr) {
-	if err := link.Unlearn(vip); err != nil {
-		s.log.Warn("forget where the VIP was", "vip", vip, "error", err)
 	}
 }
 
@@ -120,10 +112,16 @@ func (s *Sessions) HangUp(vip netip.Addr) {
 // that moment: as a route to itself and not on a link, while no ARP packet that claims it goes out
 // and no packet to it comes in. If the host cannot lend it, the connections end without a notice.
 // IPv6 needs none of that. No loan outlives it.
+//
+// When the host next sends or forwards a packet to the VIP it asks which host has it. Of several
+// hosts that took the VIP at once each has the last announcement of another one, and all but one
+// release it again: they would forward what still arrives to one another, until its hops are used
+// up.
 func Reset(vip netip.Addr) (n int, err error) {
+	err = link.Unlearn(vip)
 	defer func() { err = errors.Join(err, GiveBack(vip)) }()
-	if vip.Is4() {
-		err = nft.Hush(vip, true) // before they are counted: no further one begins
+	if vip.Is4() { // before they are counted: no further one begins
+		err = errors.Join(err, nft.Hush(vip, true))
 	}
 	sessions, failed := sockets.Sessions(vip)
 	if failed != nil || len(sessions) == 0 {
