@@ -33,8 +33,8 @@ func Rights(p plan.Plan) []Right {
 		{
 			Verbs: read(), Group: object.CoreGroup, Resource: "nodes", Roles: role.Nodes(),
 			Without: "it knows no other node: the peers and servers of an earlier run stay, and " +
-				"a node without any takes no VIP; it accepts the API VIP's adverts of unknown " +
-				"routers until it has held that VIP for a minute",
+				"a node without any takes no VIP; after a start it accepts the API VIP's adverts " +
+				"of unknown routers until it has read the Nodes",
 		}, {
 			Verbs: read(), Group: object.CoreGroup, Resource: "configmaps", Namespace: p.Namespace,
 			Names: []string{notice.Bootstrap},

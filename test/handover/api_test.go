@@ -206,7 +206,7 @@ func (i *install) orderly(n int, begin time.Time, m move, requests traffic.Reque
 	if bad := since.With(traffic.Refused, traffic.Silent, traffic.Late, traffic.Failed); len(bad) != 0 {
 		i.Errorf("run %d: not orderly: %s", n, bad)
 	}
-	// While two hold the VIP each of their announcements is another instant at which it moves.
+	// While two hold the VIP, each of their announcements is another instant at which it moves.
 	if most := 1 + int((longest+m.both)/every); len(cut) > most {
 		i.Errorf("run %d: %d requests were cut, want at most %d", n, len(cut), most)
 	}

@@ -98,7 +98,7 @@ func faults(m Moved, breaks []traffic.Break, moved time.Time, soon time.Duration
 	// nothing when the packet was lost on the way. One that gets no connection was not open.
 	var cut, bad traffic.Requests
 	for _, r := range m.Requests.Unserved() {
-		open := r.Start.Before(moved.Add(2*sample)) && r.End.After(moved.Add(-blur))
+		open := r.Start.Before(moved.Add(2*sample)) && r.End.After(moved.Add(-blur-m.Both))
 		switch {
 		case open && r.Outcome != traffic.Refused && r.Outcome != traffic.Silent, r.Outcome == traffic.Reset:
 			cut = append(cut, r)
@@ -111,11 +111,11 @@ func faults(m Moved, breaks []traffic.Break, moved time.Time, soon time.Duration
 			bad[0].Start.Sub(moved).Round(time.Millisecond), bad[len(bad)-1].Start.Sub(moved).Round(time.Millisecond), bad))
 	}
 	for _, r := range cut {
-		if r.Start.After(moved.Add(blur)) || r.End.Before(moved.Add(-blur)) {
+		if r.Start.After(moved.Add(blur)) || r.End.Before(moved.Add(-blur-m.Both)) {
 			list = append(list, fmt.Sprintf("a request from %v to %v after the move was cut: %v", r.Start.Sub(moved), r.End.Sub(moved), r.Err))
 		}
 	}
-	// While two hold the VIP each of their announcements is another instant at which it moves.
+	// While two hold the VIP, each of their announcements is another instant at which it moves.
 	if most := 1 + int((slow(m.Requests)+m.Both)/every); len(cut) > most {
 		list = append(list, fmt.Sprintf("%d requests were cut, %d at most can have been open", len(cut), most))
 	}

@@ -74,7 +74,8 @@ func neighbours(on string, family int) ([]netlink.Neigh, error) {
 }
 
 // Unlearn has the kernel ask for an address anew, on whatever link it sends to it next. An entry
-// that a person made stays.
+// that a person made stays. So does one for which the kernel waits for an answer, with the packets
+// that are to be sent then.
 func Unlearn(address netip.Addr) error {
 	entries, err := Dump(func() ([]netlink.Neigh, error) {
 		return netlink.NeighList(0, family(address))
@@ -84,10 +85,13 @@ func Unlearn(address netip.Addr) error {
 	}
 	var failed error
 	for _, e := range entries {
-		if ip, _ := netip.AddrFromSlice(e.IP); ip != address || entered(e) {
+		// The kernel lists the hardware's address only while it is valid.
+		ip, _ := netip.AddrFromSlice(e.IP)
+		if ip != address || entered(e) || len(e.HardwareAddr) == 0 {
 			continue
 		}
-		if err := netlink.NeighDel(&e); err != nil && !errors.Is(err, unix.ENOENT) {
+		err := netlink.NeighDel(&e)
+		if err != nil && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.ENODEV) {
 			failed = errors.Join(failed, fmt.Errorf("forget the neighbour %s: %w", address, err))
 		}
 	}

@@ -1,5 +1,5 @@
-// Package sessions lets no TCP connection of a VIP that moves wait: those that are open end, for
-// both of their ends, and those that begin meanwhile reach the new holder.
+// Package sessions keeps TCP connections of a VIP that moves from hanging: it ends those that are
+// open, for both of their ends, and has the host forget which host had the VIP.
 package sessions
 
 import (
@@ -74,7 +74,8 @@ func (s *Sessions) overlap(vip netip.Addr) {
 // Taken ends the connections that this host's own programs have with the former holder of a VIP.
 // Their packets arrive here now, and nothing that the former holder sends can reach them: it would
 // come from an address of this host. Programs that only receive would wait for long. Where the VIP
-// was is forgotten, as by Reset: it may be released again soon.
+// was is forgotten, as in Reset, so that nothing is forwarded to another former holder if this host
+// soon releases the VIP again.
 func (s *Sessions) Taken(vip netip.Addr) {
 	if err := link.Unlearn(vip); err != nil {
 		s.log.Warn("forget where the VIP was", "vip", vip, "error", err)

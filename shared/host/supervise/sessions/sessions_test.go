@@ -154,6 +154,9 @@ func TestUnlearned(t *testing.T) {
 			if entry := known("reachable"); strings.Contains(entry, "lladdr") {
 				t.Errorf("%s %s: still known: %s", address, what, entry)
 			}
+			if entry := known("incomplete"); !strings.Contains(entry, "INCOMPLETE") {
+				t.Errorf("%s %s: nothing waits for an answer any more: %q", address, what, entry)
+			}
 			if entry := known("permanent"); !strings.Contains(entry, "02:00:5e:00:53:ff") {
 				t.Errorf("%s %s: an entry that a person made is gone: %q", address, what, entry)
 			}
