@@ -64,7 +64,7 @@ func Asks(r Received) bool {
 	}
 	if server == portServer6 {
 		m, err := dhcpv6.MessageFromBytes(d.body)
-		if err != nil {
+		if err != nil || fromServer(m) {
 			return false
 		}
 		id, ok := m.Options.ClientID().(*dhcpv6.DUIDUUID)
@@ -73,6 +73,13 @@ func Asks(r Received) bool {
 	m, err := dhcpv4.FromBytes(d.body)
 	return err == nil && m.OpCode == dhcpv4.OpcodeBootRequest && !bytes.Contains(
 		m.GetOneOption(dhcpv4.OptionClientMachineIdentifier), asker[:])
+}
+
+// fromServer reports whether a server sent a message, to whatever port: a client never sends one of
+// its kind (RFC 8415, 7.3).
+func fromServer(m *dhcpv6.Message) bool {
+	return m.MessageType == dhcpv6.MessageTypeAdvertise ||
+		m.MessageType == dhcpv6.MessageTypeReply
 }
 
 func read4(packet []byte) (offer.Server, bool) {
@@ -129,16 +136,10 @@ func read6(packet []byte) (offer.Server, bool) {
 		return offer.Server{}, false
 	}
 	m, err := dhcpv6.MessageFromBytes(d.body)
-	if err != nil {
+	if err != nil || !fromServer(m) {
 		return offer.Server{}, false
 	}
-	s := offer.Server{Kind: offer.DHCPv6, Source: p.from}
-	switch m.MessageType {
-	case dhcpv6.MessageTypeAdvertise, dhcpv6.MessageTypeReply:
-		s.Message = m.MessageType.String()
-	default:
-		return offer.Server{}, false
-	}
+	s := offer.Server{Kind: offer.DHCPv6, Source: p.from, Message: m.MessageType.String()}
 	if id := m.Options.ServerID(); id != nil {
 		s.DUID = text(id.String())
 	}

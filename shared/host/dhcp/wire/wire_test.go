@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"encoding/binary"
 	"errors"
 	"net"
 	"net/netip"
@@ -231,7 +232,10 @@ func TestAsks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, packet := range [][]byte{solicitation.Bytes, answer4(t, 67), answer6(t, dhcpv6.MessageTypeAdvertise, "")} {
+	advertise := answer6(t, dhcpv6.MessageTypeAdvertise, "")
+	misled := slices.Clone(advertise) // to the port of servers
+	binary.BigEndian.PutUint16(misled[headIPv6+2:], portServer6)
+	for _, packet := range [][]byte{solicitation.Bytes, answer4(t, 67), advertise, misled} {
 		if asks(packet) {
 			t.Errorf("asks: %x", packet)
 		}
