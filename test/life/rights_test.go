@@ -25,15 +25,15 @@ import (
 )
 
 // configurations are what our monitors write by what they know of the cluster.
-var configurations = []string{"/etc/keepalived/keepalived.conf", haproxy.File, corednsFile}
+var configurations = []string{hostinspect.KeepalivedConf, haproxy.File, corednsFile}
 
-// strict is what keepalived's configuration has for a VIP whose routers are all known.
-var strict = regexp.MustCompile(`\n +check_unicast_src| min_ttl 255`)
+// onlyKnown is what keepalived's configuration has for a VIP whose routers are all known.
+var onlyKnown = regexp.MustCompile(`\n +check_unicast_src| min_ttl 255`)
 
 // TestLongRights takes each right of a control plane node away from the nodes of a cluster, and has
 // one node's monitors start anew, which lack it from their first request on: doctor names it and
-// nothing else there, and each daemon keeps its configuration, but that a node without Nodes accepts
-// adverts of unknown routers. No VIP moves and no client waits. A node that has never known another
+// nothing else there, and each daemon keeps its configuration, except that a node which cannot read
+// Nodes accepts adverts of unknown routers. No VIP moves and no client waits. A node that has never known another
 // one takes no VIP without the right to read Nodes.
 func TestLongRights(t *testing.T) {
 	needLong(t)
@@ -97,7 +97,7 @@ func (c *clinic) without(t *testing.T, crowd *Crowd, r cluster.Right) {
 // strict reports that the node accepts adverts of unknown routers: it has read no Nodes since its
 // start, or a bootstrap machine may still be there.
 func (n *Node) strict() error {
-	text, err := os.ReadFile(filepath.Join(n.Root, configurations[0]))
+	text, err := os.ReadFile(filepath.Join(n.Root, hostinspect.KeepalivedConf))
 	if err == nil && strings.Count(string(text), "check_unicast_src") < 2 {
 		err = fmt.Errorf("%s accepts adverts of unknown routers", n.Name)
 	}
@@ -108,7 +108,7 @@ func (n *Node) strict() error {
 // does not know of an earlier run which routers there are.
 func (c *clinic) bootsWithout(t *testing.T, n *Node, r cluster.Right, restore func() error) {
 	c.must(n.CutPower())
-	for _, path := range []string{configurations[0], nodestate.Path} {
+	for _, path := range []string{hostinspect.KeepalivedConf, nodestate.Path} {
 		c.must(os.Remove(filepath.Join(n.Root, path)))
 	}
 	c.must(n.Boot(t.Context()))
@@ -141,7 +141,7 @@ func (n *Node) lacks(ctx context.Context, r cluster.Right) error {
 	return err
 }
 
-// configured are the texts of the configurations, but for what strict reports.
+// configured are the texts of the configurations without onlyKnown.
 func (n *Node) configured(t *testing.T) (texts []string) {
 	t.Helper()
 	for _, path := range configurations {
@@ -149,7 +149,7 @@ func (n *Node) configured(t *testing.T) (texts []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		texts = append(texts, strict.ReplaceAllString(string(text), ""))
+		texts = append(texts, onlyKnown.ReplaceAllString(string(text), ""))
 	}
 	return texts
 }
