@@ -29,9 +29,9 @@ const credentials = "/root/.docker/config.json"
 // a machine that provisions hosts (Provisions) it is a WrongHosts, too: call AssetsWith.
 func Assets(p plan.Plan) (asset.Set, error) { return AssetsWith(p, Options{}) }
 
-// AssetsWith is Assets for a machine that may provision hosts. One file then has secrets, and mode
-// 0600: what the set is encoded to must be kept as safely. The error joins a plan.MissingImages and
-// a WrongHosts, if the caller can fix it.
+// AssetsWith is Assets for a machine that may provision hosts or has BGP passwords. Files with
+// secrets have mode 0600: protect whatever the set is encoded to just as well. The error joins a
+// plan.MissingImages and a WrongHosts, if the caller can fix it.
 func AssetsWith(p plan.Plan, o Options) (asset.Set, error) {
 	vip, dns := p.BootstrapRuns()
 	wanted := provisions.Runs(p) || len(o.Ignition) > 0
@@ -62,17 +62,17 @@ func announces(p plan.Plan) bool {
 	return p.BGP != nil && len(p.VIPs.API) > 0 && p.LoadBalancer == spec.Managed
 }
 
-// Paths lists the files of AssetsWith, including units. It needs no images, but those of
-// provisioning are listed only if the plan has an image with Ironic. A file of passwords is listed
-// where one may be.
+// Paths lists the files of AssetsWith, including units. The plan needs no images for it, but the
+// files of provisioning are listed only if it has an image with Ironic. The file of BGP passwords
+// is listed if the machine announces VIPs.
 func Paths(p plan.Plan) ([]string, error) {
 	set, err := build(p, nil, []byte{})
 	return set.Paths(), err
 }
 
-// build fails only if two rooms claim one path. The file with the secrets of the hosts is that of a
-// machine that provisions them, that with the passwords of routers one of a machine that announces
-// VIPs; nil for none.
+// build fails only if two rooms claim one path. hosts is the file with the hosts' secrets; only a
+// machine that provisions hosts gets it. passwords is the file of the routers' passwords, nil for
+// none; only a machine that announces VIPs gets it.
 func build(p plan.Plan, hosts, passwords []byte) (asset.Set, error) {
 	below, err := fs.Sub(files, "files")
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec/machine"
 )
 
-// Provisions reports whether the bootstrap machine of a plan provisions hosts: some of its phase
-// have a BMC, and the plan has an image with Ironic.
+// Provisions reports whether the bootstrap machine of a plan provisions hosts: some hosts of the
+// bootstrap phase have a BMC, and the plan has an image with Ironic.
 func Provisions(p plan.Plan) bool { return provisions.Runs(p) }
 
 // Options are what the machine gets beside the plan, which has no secrets. The zero value is for a
@@ -36,14 +36,14 @@ type Options struct {
 	// File is the file of hosts of a machine that has one already. If it is not nil, it is taken as
 	// it is, and Hosts, Ignition and CA are not used.
 	File []byte
-	// Passwords is the file of the routers' BGP passwords, for a machine that announces VIPs: lines
-	// of a router's address or interface, a blank and its password. Nil for none. Beside File it is
-	// that of a machine that has one already, and taken as it is.
+	// Passwords is the file of the routers' BGP passwords, for a machine that announces VIPs:
+	// lines of a router's address or interface, a blank and its password. Nil for none. If File
+	// is set too, this is the file that the machine already has, and it is taken as it is.
 	Passwords []byte
 }
 
-// checkPasswords is an error for a file of passwords that is none, or that no router of the plan
-// needs.
+// checkPasswords returns an error if the file of passwords is not valid, if it names an unknown
+// router, or if no host announces VIPs.
 func (o Options) checkPasswords(p plan.Plan) error {
 	if o.Passwords == nil || o.File != nil { // that of a machine is taken as it is, too
 		return nil
@@ -80,9 +80,9 @@ func legacyMedium(h provision.Host) bool {
 	return h.Boot == provision.VirtualMedia && h.BootMode == machine.Legacy
 }
 
-// Unfit are findings about those of a description's hosts that the bootstrap machine of its plan
-// provisions, and that its Ironic cannot install. AssetsWith has them in WrongHosts, without their
-// places.
+// Unfit returns findings about the described hosts that the bootstrap machine of the plan is to
+// provision, but that its Ironic cannot install. AssetsWith reports the same hosts in WrongHosts,
+// without their places in the description.
 func Unfit(p plan.Plan, described []spec.Host) (all spec.Findings) {
 	if !Provisions(p) {
 		return nil

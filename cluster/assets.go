@@ -40,8 +40,8 @@ func (n NoSuchRole) Error() string {
 // a plan.MissingImages or a NoSuchRole if the caller can fix it.
 func Assets(p plan.Plan, r role.Role) (asset.Set, error) { return AssetsWith(p, r, nil) }
 
-// AssetsWith are Assets, and the file of the routers' BGP passwords, mode 0600, if it is not nil:
-// announcing.CheckPasswords says what is wrong with one.
+// AssetsWith are Assets, and on nodes that announce VIPs the file of the routers' BGP passwords,
+// mode 0600, if it is not nil. announcing.CheckPasswords checks such a file.
 func AssetsWith(p plan.Plan, r role.Role, passwords []byte) (asset.Set, error) {
 	if err := belongs(p, r); err != nil {
 		return asset.Set{}, err

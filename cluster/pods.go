@@ -26,7 +26,7 @@ const (
 	boots      = "provisioning"
 )
 
-// program is ours in its own image.
+// program is the path of our program in our own image.
 const program = "/usr/bin/onprem-infra"
 
 // The directories that pods share with the node and with each other. The tests' table has a reason

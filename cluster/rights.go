@@ -83,7 +83,7 @@ func RightsOf(p plan.Plan, r role.Role) []Right {
 	})
 }
 
-// String is the right in words.
+// String describes the right, for people.
 func (r Right) String() string {
 	text := strings.Join(r.Verbs, ", ") + " " + r.Resource
 	if len(r.Names) > 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/coreos/go-systemd/v22/unit"
 )
 
-// change is an edit of a unit's options. An error means that the unit's file has not the option to
-// edit: no input causes that.
+// change is an edit of a unit's options. An error means that the unit's file does not have the
+// option to edit: no input causes that.
 type change func([]*unit.UnitOption) ([]*unit.UnitOption, error)
 
 // edit is an embedded file with changes, without its comments; verbatim if nothing changes.
@@ -108,7 +108,7 @@ var openShifts = []string{
 	"-/etc/mco/proxy.env",
 }
 
-// fit removes what other hosts than OpenShift's do not have.
+// fit removes openShifts from the options, unless the host is one of OpenShift.
 func (h Host) fit(options []*unit.UnitOption) ([]*unit.UnitOption, error) {
 	return slices.DeleteFunc(options, func(o *unit.UnitOption) bool {
 		words := strings.Fields(o.Value)

@@ -10,9 +10,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 )
 
-// Probe checks the liveness of a container's first process; nil means that it has worked since the
-// last call. It is called once an interval, must return when its context ends, and reports the same
-// failure in the same words.
+// Probe checks the liveness of a container's first process; nil means that it has worked since
+// the last call. It is called once an interval, must return when its context ends, and reports
+// the same failure with the same text.
 type Probe func(ctx context.Context, process Process) error
 
 // UsesCPU is the probe of a process that works in each interval: it passes if the process has used
@@ -31,8 +31,8 @@ func UsesCPU() Probe {
 	}
 }
 
-// Patient is a probe that passes until a process has passed it once, for a time at most: a process
-// that takes long to start is not killed for it, only to start again.
+// Patient wraps a probe: until a process has passed once, failures count as passes, but no longer
+// than first. So a process that starts slowly is not killed, which would only start it again.
 func Patient(first time.Duration, probe Probe) Probe {
 	var whose Process
 	var since time.Time
@@ -60,7 +60,7 @@ func Patient(first time.Duration, probe Probe) Probe {
 // first, or the machine is busy, there may be dual holders until keepalived continues.
 const (
 	probeInterval = time.Second
-	jitter        = probeInterval / 10 // rounds may come so much earlier than an interval
+	jitter        = probeInterval / 10 // by how much a round may come early
 	retryDelay    = probeInterval / 2  // more than the drift between the two programs
 	inspectAfter  = 2
 	resumeAfter   = 5

@@ -21,10 +21,10 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// Name is the container's.
+// Name is the name of Ironic's container.
 const Name = "onprem-ironic"
 
-// Files are what Ironic reads and this room makes, but for the certificate and the account.
+// Files are what Ironic reads and this room makes, except the certificate and the account.
 type Files struct{ Config, Template, Script []byte }
 
 // Host is the machine as the room reads and changes it.
@@ -33,19 +33,19 @@ type Host interface {
 	Report(orders.Report) error
 	// Has reports whether the machine has an address.
 	Has(address netip.Addr) (bool, error)
-	// Identify makes the certificate for the names and the account if they are not there. It
-	// returns the certificate in PEM, whose change needs another Ironic.
+	// Identify makes the certificate for the names, and the account, if they do not exist. It
+	// returns the certificate in PEM. If that changes, Ironic's container must be replaced.
 	Identify(names []string) (certificate []byte, err error)
-	// Write makes Ironic's directories, and replaces the files that differ. The archive is what
-	// ramdisks know the certificate by.
+	// Write makes Ironic's directories, and replaces the files that differ. The archive has the
+	// certificate for the ramdisks, which verify Ironic by it.
 	Write(files Files, archive []byte) error
 	// Loader is where the boot loader of virtual media reads its configuration. It is an error
 	// until the file is fetched.
 	Loader() (string, error)
 	// Trust writes the certificates by which BMCs are verified. Ironic reads them at each use.
 	Trust() error
-	// Serves asks for the hosts whose conductors serve drivers, with the account, of the program
-	// that shows the certificate.
+	// Serves returns the drivers that a conductor serves. It queries Ironic's API with the
+	// account, and accepts an answer only from a server with the certificate.
 	Serves(ctx context.Context) (drivers []string, err error)
 	// Closed reports whether nothing listens at Ironic's port.
 	Closed(ctx context.Context) bool
@@ -90,10 +90,10 @@ func (r *Room) Metrics(page *metrics.Page) {
 }
 
 // Container is Ironic's container. It holds no capability: its port is not privileged, and its
-// files are root's. It is another one when what Ironic reads at its start only is another.
+// files are root's. A change of what Ironic reads only at its start makes it another container.
 //
-// Ironic uses no proxy. BMCs, ramdisks and the HTTP server are beside it, and Python matches no
-// network of IPv6 in such a list, so that a list of those would not do.
+// Ironic uses no proxy: BMCs, ramdisks and the HTTP server are local. A list of their networks in
+// NO_PROXY would not suffice, as Python matches no IPv6 network in it.
 func Container(p plan.Plan, f Files, certificate []byte) container.Spec {
 	return container.Spec{
 		Name: Name, Image: p.Images[spec.IronicImage],

@@ -20,8 +20,8 @@ type Snapshot struct {
 	NoGRUB error  // why that is not known
 }
 
-// Observe reads the orders, and the boot loader where a host needs it. Orders that cannot be read
-// order nothing new: what runs goes on.
+// Observe reads the orders, and the boot loader where a host needs it. If the orders cannot be
+// read, nothing changes: what runs goes on.
 func (r *Room) Observe(context.Context) (s Snapshot, err error) {
 	if s.Orders, err = r.Host.Orders(); err != nil {
 		err = fmt.Errorf("read the orders: %w", err)
@@ -56,7 +56,7 @@ func (r *Room) Decide(seen Snapshot) (Decision, loop.Reasons) {
 	return d, loop.Reasons{"on: " + seen.Why}
 }
 
-// Apply follows the decision and reports how far it is. An error is in the report too.
+// Apply follows the decision and reports its progress. The report has the error, too.
 func (r *Room) Apply(ctx context.Context, d Decision) error {
 	state := orders.Report{Generation: d.Orders.Generation, On: true}
 	var err error
@@ -75,7 +75,7 @@ func (r *Room) Apply(ctx context.Context, d Decision) error {
 		r.status.Report(true, state.Why))
 }
 
-// count takes for the metrics what runs.
+// count notes for the metrics whether Ironic runs; if not, it serves no driver.
 func (r *Room) count() {
 	r.running.Store(0)
 	if r.Daemon.Running() {
@@ -125,7 +125,7 @@ var (
 		"port: end it, `ss -ltnp` names it")
 )
 
-// off reports whether anything of Ironic is there yet. What is not known is there.
+// off stops Ironic and reports whether any of it still runs; true if that is not known.
 func (r *Room) off(ctx context.Context) (on bool, err error) {
 	if err := r.Daemon.Stop(ctx, Name); err != nil {
 		return true, err
@@ -136,9 +136,8 @@ func (r *Room) off(ctx context.Context) (on bool, err error) {
 	return false, nil
 }
 
-// Leave ends in order. Ironic goes on while the orders ask for it: this may be a restart of this
-// program, and a host whose disk is being written would have to begin again. The next start adopts
-// the container.
+// Leave stops Ironic, unless the orders ask for it: this may be a restart of this program, and a
+// host whose disk is being written would have to begin again. A new start adopts the container.
 func (r *Room) Leave(ctx context.Context) error {
 	o, err := r.Host.Orders()
 	if err != nil {

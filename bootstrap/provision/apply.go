@@ -15,8 +15,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
 )
 
-// Publish writes what status reads. Without a decision there is nothing new. That it cannot be
-// written keeps no host from being deployed, or from being guarded: Apply returns that error.
+// Publish writes the progress that the status command reads, if something was decided. Hosts are
+// deployed and guarded even if it cannot be written: only Apply returns that error.
 func (r *Room) Publish(_ context.Context, d Desired) error {
 	r.unshown = nil
 	if d.Progress.Phase != "" {
@@ -31,8 +31,8 @@ func status(p progress.Progress) string {
 	return fmt.Sprintf("phase %s; waiting for %s", p.Phase, p.Waits)
 }
 
-// Apply writes the journal first: what is not there is not done. Then the parts get their orders,
-// and Ironic its requests, those of different hosts at the same time.
+// Apply writes the journal first, so that no step is made that is not in it. Then the parts get
+// their orders, and Ironic its requests, those of different hosts at the same time.
 func (r *Room) Apply(ctx context.Context, d Desired) error {
 	return errors.Join(r.apply(ctx, d), r.unshown)
 }
@@ -46,7 +46,7 @@ func (r *Room) apply(ctx context.Context, d Desired) error {
 	}
 	r.started = true
 	r.watched = d.Watched
-	unnoted := r.Host.Note(d.Events...) // keeps no host from being deployed
+	unnoted := r.Host.Note(d.Events...) // hosts are deployed all the same
 	if unnoted == nil {
 		maps.Copy(r.noted, d.Noted)
 	}
@@ -59,7 +59,7 @@ func (r *Room) apply(ctx context.Context, d Desired) error {
 	return errors.Join(r.request(ctx, d), r.handOver(ctx, d.Handover), unnoted)
 }
 
-// writeOrders gives the parts their orders, if those are others than they have.
+// writeOrders gives the parts their orders, if these are of another generation than the present.
 func (r *Room) writeOrders(want orders.Orders) error {
 	now, err := r.Host.Orders()
 	if err != nil || now.Generation == want.Generation {
@@ -71,8 +71,8 @@ func (r *Room) writeOrders(want orders.Orders) error {
 	return r.Host.WriteOrders(want)
 }
 
-// guard makes the requests of a round of which nothing else is done. They change no host, and are
-// not in the journal: one that Ironic refuses is made in each round, and would fill it.
+// guard makes the requests of a round that does nothing else. They change no host, and are not in
+// the journal: one that Ironic refuses is repeated in each round, and would fill the journal.
 func (r *Room) guard(ctx context.Context, all []node.Request) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, asking)
 	defer cancel()
@@ -96,7 +96,7 @@ func (r *Room) remember(all ...ledger.Entry) error {
 	return nil
 }
 
-// asking bounds the requests for one host: Ironic asks the BMC for some of them before it answers.
+// asking bounds all requests of a round: for some, Ironic asks the BMC before it answers.
 const asking = 90 * time.Second
 
 // request makes the requests. One that Ironic refuses for good has failed; any other is made again
@@ -138,8 +138,8 @@ func (r *Room) request(ctx context.Context, d Desired) error {
 	return errors.Join(faults...)
 }
 
-// showUntil shows the same again and again until something is done: a program that waits for a slow
-// BMC is not to be taken for one that has stopped.
+// showUntil repeats the progress until done is closed, so that status does not take a program
+// that waits for a slow BMC for one that has stopped.
 func (r *Room) showUntil(done <-chan struct{}, p progress.Progress) (err error) {
 	ticker := time.NewTicker(progress.Late / 3)
 	defer ticker.Stop()

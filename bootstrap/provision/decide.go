@@ -33,7 +33,7 @@ type Desired struct {
 	Handover Handing
 }
 
-// Decide makes the next phase of what was seen, the orders of the parts, and each host's next step.
+// Decide computes the next phase, the orders of the parts, and the next step of each host.
 func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	d := &decision{Room: r, Snapshot: s, memory: r.memory}
 	d.Requests, d.Watched = map[string][]node.Request{}, map[string]machine.Watched{}
@@ -63,7 +63,7 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	return d.Desired, why
 }
 
-// decision is one round's in the making.
+// decision is the decision of one round while it is made.
 type decision struct {
 	*Room
 	Snapshot
@@ -71,7 +71,7 @@ type decision struct {
 	memory ledger.Memory // with the entries of this round
 	wait   string        // why the phase does not end
 
-	refused []string // why what a person asks of the handover does not follow
+	refused []string // why a person's request about the handover is not followed
 }
 
 func (d *decision) record(e ledger.Entry) {
@@ -86,8 +86,8 @@ func (d *decision) deploys() bool {
 	return d.memory.Phase == progress.Deploy || d.memory.Phase == progress.Settle
 }
 
-// deadline is when the run ends for some hosts. A machine without power uses up none of its time:
-// that begins again with each start of the program, and for a host with what a person did for it.
+// deadline is when the time to install these hosts ends; zero before the phase deploy. That time
+// begins again with each start of the program, and with what a person did for one of the hosts.
 func (d *decision) deadline(hosts ...string) time.Time {
 	begin := d.memory.Deploy
 	if begin.IsZero() {
@@ -104,7 +104,7 @@ func (d *decision) deadline(hosts ...string) time.Time {
 	return begin.Add(d.limit("install"))
 }
 
-// decideHosts makes each host's next step.
+// decideHosts decides each host's next step.
 func (d *decision) decideHosts() {
 	if !d.deploys() {
 		d.guardHosts()
@@ -135,8 +135,8 @@ func (d *decision) decideHosts() {
 	}
 }
 
-// guardHosts keeps Ironic from the disks of hosts in the phases in which it is on and deploys none:
-// after a power cut its database may have deployments that are over.
+// guardHosts keeps Ironic from writing disks in the phases in which it runs but deploys no host:
+// after a power cut its database may still have deployments that are over.
 func (d *decision) guardHosts() {
 	d.Guarded = true
 	for _, h := range d.Plan.Deployed() {
@@ -187,7 +187,7 @@ func (d *decision) view(h provision.Host) machine.View {
 	return v
 }
 
-// advance begins the next phase if what the present one waits for has come.
+// advance begins the next phase if the present one has ended.
 func (d *decision) advance() {
 	evidence, wait := d.ends()
 	if wait != "" || d.memory.Phase == progress.Ended {
@@ -228,7 +228,7 @@ func (d *decision) ends() (evidence, wait string) {
 	return evidence, wait
 }
 
-// follow is whether parts do what the present orders ask of them.
+// follow is the evidence that parts do what the present orders ask, or what is waited for.
 func (d *decision) follow(parts ...orders.Part) (evidence, wait string) {
 	evidence = "none of the parts is needed"
 	for _, p := range parts {
@@ -253,7 +253,7 @@ func (d *decision) follow(parts ...orders.Part) (evidence, wait string) {
 	return evidence, ""
 }
 
-// drivers is whether Ironic has loaded all that the hosts need. It answers before it has.
+// drivers is whether Ironic has loaded all drivers that the hosts need. Its API answers earlier.
 func (d *decision) drivers() (evidence, wait string) {
 	if d.Ironic.Err != nil {
 		return "", fmt.Sprintf("Ironic to answer: %v", d.Ironic.Err)
@@ -303,7 +303,7 @@ func (d *decision) allJoined() (evidence, wait string) {
 	return "all hosts have joined the cluster", ""
 }
 
-// settled is whether Ironic works on no node: its work would be cut off.
+// settled is whether Ironic works on no node: the next phases would cut its work off.
 func (d *decision) settled() (evidence, wait string) {
 	if d.Ironic.Err != nil {
 		return "", fmt.Sprintf("Ironic to answer: %v", d.Ironic.Err)

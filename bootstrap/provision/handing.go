@@ -45,11 +45,11 @@ type seenView struct {
 	at    time.Time
 }
 
-// answering bounds what is read of the cluster in a round: it shows how far it is in between.
+// answering bounds reading the cluster in a round, and writing: progress is shown in between.
 const answering = 8 * time.Second
 
-// observeCluster reads what the handover follows from, in the phases that need it. That the API
-// does not answer is no error.
+// observeCluster reads what the handover depends on, in the phases that need it. An API that does
+// not answer is no error.
 func (r *Room) observeCluster(ctx context.Context, now time.Time) (h Handed, err error) {
 	m := r.memory
 	if m.HandoverSince.IsZero() || r.handing.published && m.Phase == progress.Ended {
@@ -65,12 +65,12 @@ func (r *Room) observeCluster(ctx context.Context, now time.Time) (h Handed, err
 	return h, nil
 }
 
-// listing is the time between two lists of all hosts, which may be thousands: what is waited for
-// takes minutes.
+// listing is the time between two lists of all hosts, of which there may be thousands: what the
+// phases wait for takes minutes.
 const listing = 4 * time.Second
 
-// view is what the phase needs of hosts, Ironic and the operator, as it was a moment ago if this
-// machine has changed nothing since. asked is whether a person asks for something.
+// view reads what the phase needs about hosts, Ironic and the operator. It returns a recent view
+// again if this machine has changed nothing since, unless a person asks for something (asked).
 func (r *Room) view(ctx context.Context, now time.Time, asked bool) (v handover.View) {
 	phase := r.memory.Phase
 	needs := []progress.Phase{progress.TakeBack, progress.Unpause, progress.Takeover,
@@ -90,8 +90,8 @@ func (r *Room) view(ctx context.Context, now time.Time, asked bool) (v handover.
 	return v
 }
 
-// reverse follows what a person asks of the handover, if that may be. It reports whether the phase
-// is another one now.
+// reverse follows a person's request to take provisioning back, or to hand it over again, if that
+// is permitted. It reports whether it did so.
 func (d *decision) reverse() bool {
 	asked := d.Cluster.Reversal
 	switch {
@@ -170,7 +170,7 @@ func (d *decision) progress() notice.Progress {
 		Waits: d.Progress.Waits, At: d.Now}))
 }
 
-// announced is whether the cluster's API has that this machine ends.
+// announced is whether the cluster's API has the present phase of this machine's handover.
 func (d *decision) announced() (evidence, wait string) {
 	object := "the ConfigMap " + notice.Handover
 	if d.Cluster.Unread != nil {
@@ -183,15 +183,15 @@ func (d *decision) announced() (evidence, wait string) {
 	return fmt.Sprintf("%s has the phase %q", object, d.Cluster.Published.Phase), ""
 }
 
-// What is published is written anew so often if it names another wait, and if it does not: what
-// reads it takes a machine that has not written for two minutes for one that is gone.
+// Published progress is written again after rewait if it waits for something else, and after
+// heartbeat if not: readers take a machine that has not written for two minutes for gone.
 const (
 	rewait    = 10 * time.Second
 	heartbeat = 30 * time.Second
 )
 
-// publish has the cluster know how far the handover is. It is for people, and keeps no phase but
-// one from ending.
+// publish decides whether to write the progress of the handover to the cluster's API. It is for
+// people, and only the phase announce waits for it.
 func (d *decision) publish() {
 	ended := d.memory.Phase == progress.Ended
 	if d.memory.HandoverSince.IsZero() || d.Cluster.Unread != nil || ended && d.handing.published {
@@ -207,7 +207,7 @@ func (d *decision) publish() {
 	d.handing.published = same && ended
 }
 
-// handOver does what a round is to do about the handover. What fails is done in a later one.
+// handOver makes the round's changes of the handover. What fails is repeated in a later round.
 func (r *Room) handOver(ctx context.Context, h Handing) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, answering)
 	defer cancel()

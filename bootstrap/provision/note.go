@@ -9,11 +9,11 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
 )
 
-// noted is what the events have of a host's node, so that they have each change once. After a
-// restart of the program the present state is an event again, of the same time.
+// noted is the state of a host's node that the events already have, so that each change is one
+// event. After a restart of the program the present state is an event again, of the same time.
 type noted struct {
 	state  node.State
-	called time.Time // the request whose ramdisk has called back
+	called time.Time // of the request whose ramdisk has called back
 }
 
 // note makes events of what happened to a host: states of its node, the first report of a ramdisk,

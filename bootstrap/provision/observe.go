@@ -44,9 +44,9 @@ type Answer struct {
 	NoDisks map[string]error      // why those of a host were not read
 }
 
-// Observe reads. The first time it reads the journal, without which nothing is decided. Of what
-// else cannot be read the snapshot has the error: that a disk is kept from its ramdisk follows from
-// the journal and from Ironic alone.
+// Observe reads the snapshot, and first of all, once, the journal: without it nothing is decided.
+// If anything else cannot be read, the snapshot has the error, since a disk can be kept from its
+// ramdisk by the journal and Ironic alone.
 func (r *Room) Observe(ctx context.Context) (Snapshot, error) {
 	if !r.read {
 		all, err := r.Journal.Read()
@@ -64,7 +64,7 @@ func (r *Room) Observe(ctx context.Context) (Snapshot, error) {
 	return s, nil
 }
 
-// observe reads all that a decision follows from.
+// observe reads all that a decision depends on.
 func (r *Room) observe(ctx context.Context, s *Snapshot) (err error) {
 	if s.Orders, err = r.Host.Orders(); err != nil {
 		return err
@@ -91,11 +91,11 @@ func (r *Room) observe(ctx context.Context, s *Snapshot) (err error) {
 	return err
 }
 
-// inventories bounds what is read of inspections in a round.
+// inventories bounds the reading of inspection results in a round.
 const inventories = 20 * time.Second
 
-// observeHosts reads what the hosts' deployment follows from. That Ironic does not answer is no
-// error: it may be starting. An inventory that cannot be read keeps its host alone from going on.
+// observeHosts reads what the hosts' deployment depends on. An Ironic that does not answer is no
+// error: it may be starting. An inventory that cannot be read delays only its own host.
 func (r *Room) observeHosts(ctx context.Context, s *Snapshot) (err error) {
 	if s.Accounts, s.Revision, err = r.Host.Secrets(); err != nil {
 		return err
@@ -149,9 +149,9 @@ func (d *decision) joined(h provision.Host) (addr.Candidate, bool) {
 	return d.Snapshot.Joined[i], true
 }
 
-// owner is the host of a Node, by their names; empty if it is none or may be several. The Node may
-// have a domain behind the name of the host, or another domain, or none. A whole name counts more:
-// hosts may differ in what is behind the first dot alone.
+// owner finds the host that a Node is, by their names; empty if none or several match. The Node's
+// name may have a domain that the host's lacks, another one, or none. A match of the host's whole
+// name counts more: names of hosts may differ only behind the first dot.
 func owner(of string, hosts []provision.Host) (name string) {
 	label := func(name string) string {
 		first, _, _ := strings.Cut(strings.ToLower(name), ".")

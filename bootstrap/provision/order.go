@@ -26,8 +26,8 @@ func on(p progress.Phase) []orders.Part {
 	return nil
 }
 
-// order makes the orders of the phase. Their generation grows with each change of them, by what the
-// journal and the file have of it.
+// order makes the orders of the phase. If they change, their generation is one above the highest
+// in the journal and in the file.
 func (d *decision) order() {
 	want := orders.Orders{On: []orders.Part{}, Why: "phase " + string(d.memory.Phase)}
 	for _, p := range on(d.memory.Phase) {
@@ -49,8 +49,8 @@ func (d *decision) order() {
 	d.Desired.Orders = want
 }
 
-// installed are the hosts that have joined. One that somebody boots from the network would start
-// the ramdisk for which Ironic may still wait, and stay there.
+// installed are the hosts that have joined: they get nothing to boot. One that a person boots
+// from the network would start the ramdisk, for which Ironic may still wait, and stay in it.
 func (d *decision) installed() (all []mac.MAC) {
 	for _, h := range d.Plan.OfPhase(provision.Bootstrap) {
 		if !d.memory.Hosts[h.Name].Joined.IsZero() {
@@ -63,7 +63,7 @@ func (d *decision) installed() (all []mac.MAC) {
 
 var errAgain = errors.New("a part that has ended for good is ordered on again")
 
-// permitted holds orders to what the journal forbids for good, whatever they were decided from.
+// permitted returns an error if orders have a part on that the journal's phase does not permit.
 func permitted(m ledger.Memory, o orders.Orders) error {
 	for _, p := range o.On {
 		if !slices.Contains(on(m.Phase), p) {
@@ -73,7 +73,7 @@ func permitted(m ledger.Memory, o orders.Orders) error {
 	return nil
 }
 
-// report is what status reads.
+// report completes the progress that the status command reads.
 func (d *decision) report() {
 	p := &d.Progress
 	p.Warnings = append(p.Warnings, d.refused...)

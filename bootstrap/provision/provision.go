@@ -125,8 +125,8 @@ type Options struct {
 type Room struct {
 	Options
 	memory   ledger.Memory
-	read     bool                       // the journal
-	started  bool                       // this is in the journal
+	read     bool                       // the journal was read
+	started  bool                       // the start of the program is in the journal
 	watched  map[string]machine.Watched // by host
 	noted    map[string]noted
 	checks   preflight
@@ -161,7 +161,7 @@ func (r *Room) served() (all []mac.MAC) {
 	return all
 }
 
-// limit is a deadline of the plan.
+// limit is the time that the plan allows for a step; 0 if it names none.
 func (r *Room) limit(step string) time.Duration {
 	for _, d := range r.Plan.Deadlines {
 		if d.Step == step {

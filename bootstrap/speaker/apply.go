@@ -29,9 +29,9 @@ var passwordsDir = path.Dir(spoken.PasswordsFile)
 // healthAt is where the speaker serves its health and metrics: on the loopback alone.
 func healthAt(p plan.Plan) string { return fmt.Sprintf("127.0.0.1:%d", p.Ports[port.Speaker]) }
 
-// Apply brings the machine to what is desired. What is kept is kept before a VIP is announced: a
-// restart that forgets it might refuse to announce it beside the nodes. If nothing can be kept, it
-// is announced all the same.
+// Apply brings the machine to the desired state. It saves the VIPs and the nodes before it
+// announces a VIP: after a restart without them it might refuse to announce the VIP beside the
+// nodes. If they cannot be saved, the VIP is announced all the same.
 func (r *Room) Apply(ctx context.Context, d Desired) error {
 	switch {
 	case !d.Config.Router.IsValid():
@@ -44,7 +44,7 @@ func (r *Room) Apply(ctx context.Context, d Desired) error {
 		return fmt.Errorf("withdraw the request to leave: %w", err)
 	}
 	kept := r.kept.Keep(union(r.options.Host.Announced(), vips(d.Routes)), r.options.Host.Keep)
-	if len(d.Nodes) > 0 { // an API that lists none does not have them forgotten
+	if len(d.Nodes) > 0 { // the saved ones stay while the API lists none
 		kept = errors.Join(kept, r.nodes.Keep(d.Nodes, r.options.Host.KeepNodes))
 	}
 	return errors.Join(r.run(ctx, d), kept)
@@ -104,7 +104,7 @@ func (r *Room) handOver(ctx context.Context, d Desired) error {
 	return r.reporter.Report(true, "the API VIP is not announced here")
 }
 
-// Leave withdraws in order: the speaker does so when it is told to end.
+// Leave withdraws in order: the speaker does so on SIGTERM.
 func (r *Room) Leave(ctx context.Context) error {
 	return errors.Join(r.options.Daemon.Stop(ctx, containerName), r.options.Host.End())
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
 )
 
-// learns is how long a session is up before a router has told all paths that it has: each of them
-// has waited 50 ms in the router, and a busy one sends for some tenths of a second. The status has
-// the begin of a session in whole seconds.
+// learns is how long a session is up before a router has sent all paths that it has: each of
+// them has waited 50 ms in the router, and a busy one sends for some tenths of a second. The
+// status has the begin of a session in whole seconds.
 const learns = 3 * time.Second
 
 // fresh is how old a status may be: the speaker writes one each second.
@@ -42,8 +42,8 @@ type Desired struct {
 	// Lacks is why there is no new configuration: the one before goes on, if there was one.
 	Lacks  string
 	Routes []spoken.Route // that are announced, or were until it is to leave
-	// Held reports whether the VIPs are this machine's at all, and Handover whether it leaves them
-	// to a control plane node now.
+	// Held reports whether this machine may announce the VIPs at all, and Handover whether it now
+	// hands them over to a control plane node.
 	Held, Handover bool
 	// Waits are why VIPs are not announced: another host has them, or may have.
 	Waits []string
@@ -72,8 +72,8 @@ func (r *Room) Observe(ctx context.Context) (s Snapshot, err error) {
 	return s, nil
 }
 
-// Decide computes what should be on the machine, and why, one reason a fact. A host that has lost
-// the address by which it knew its rack keeps its sessions, and its VIPs with them.
+// Decide computes what should be on the machine, and why, one reason for each fact. A host that
+// has lost the address by which it knew its rack keeps its sessions, and its VIPs with them.
 func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	p := r.options.Plan
 	config, how, err := announcing.Config(p, announcing.Host{Role: role.Bootstrap, Rack: s.Rack,
@@ -111,7 +111,7 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 }
 
 // lacksHolder is why a VIP is not announced beside VRRP: keepalived of this machine does not hold
-// it yet, maybe because another host of the link does. What has begun goes on.
+// it yet, maybe because another host of the link does. A VIP that was announced stays announced.
 func (r *Room) lacksHolder(vip netip.Addr, links addr.Snapshot) string {
 	if links.HolderOf(vip) != "" || !r.options.Plan.ByVRRP() || slices.Contains(r.begun, vip) {
 		return ""
@@ -147,7 +147,7 @@ func obstacle(vip netip.Addr, peers []spoken.Peer, s Snapshot) string {
 		"from a session that has been up for %v", vip, learns)
 }
 
-// paths names hosts of which routers told.
+// paths describes the paths to other hosts that routers have sent.
 func paths(others []spoken.Other) string {
 	var all []string
 	for _, o := range others {

@@ -6,10 +6,10 @@
 // of every control plane node, which package bgp proves: routers send to this machine while it
 // announces. The nodes announce beside it, and nothing has to be agreed on.
 //
-// What is announced for the first time is first looked for: while no host of the cluster announces
-// a VIP, a path to it that a router has is that of another cluster, or of the one that was here
-// before, and routers would send part of the connections there. Sessions last while nothing is
-// announced, so that routers tell of such paths.
+// Before the first announcement of a VIP, no router may have a path to it: while no host of the
+// cluster announces it, such a path is that of another cluster, or of the one that was here
+// before, and routers would send part of the connections there. Sessions stay up while nothing
+// is announced, so that routers send such paths.
 package speaker
 
 import (
@@ -46,7 +46,7 @@ type Host interface {
 	Status() (spoken.Status, error)
 	// Announced are the VIPs that were once announced from this machine.
 	Announced() []netip.Addr
-	// Keep keeps which VIPs these are.
+	// Keep saves the VIPs that Announced returns, for later starts.
 	Keep(vips []netip.Addr) error
 	// Nodes are the control plane nodes that the local API has named; none before it has.
 	Nodes() []addr.Candidate
@@ -54,7 +54,7 @@ type Host interface {
 	KeepNodes(nodes []addr.Candidate) error
 	Configure(c spoken.Config) error
 	Wish(w spoken.Wish) error
-	// End has the speaker know that this program ends in order.
+	// End lets the speaker know that this program ends in order.
 	End() error
 	// Leave asks the speaker to leave in order, or withdraws that. Both may be repeated.
 	Leave(now bool) error

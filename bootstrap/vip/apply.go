@@ -13,9 +13,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// Apply brings the machine to what is desired. What is kept is kept before keepalived is
-// configured: a restart that forgets a peer would stop advertising to it, and one that forgets an
-// instance might refuse to start it. If nothing can be kept, the VIP is held all the same.
+// Apply brings the machine to the desired state. It saves the nodes and the started instances
+// first: after a restart without them it would not advertise to a peer, or might refuse to start
+// an instance. If they cannot be saved, the VIP is held all the same.
 func (r *Room) Apply(ctx context.Context, d Desired) error {
 	r.options.Host.Listen(d.Listen)
 	if !d.Run {

@@ -69,7 +69,7 @@ func (r *Room) Observe(ctx context.Context) (Snapshot, error) {
 	return s, nil
 }
 
-// Decide computes what should be on the machine, and why, one reason a fact.
+// Decide computes what should be on the machine, and why, one reason for each fact.
 //
 // Known nodes are never forgotten altogether: an API that lists none does not stop their
 // keepalived, and with the group as its peer this machine would not reach them.

@@ -67,7 +67,7 @@ type Host interface {
 	Announce(addresses []netip.Addr)
 	// Started are the instances that were once started on this machine.
 	Started() []vrrp.InstanceName
-	// Start keeps that instances are started.
+	// Start records that instances are started.
 	Start(instances []vrrp.InstanceName) error
 }
 

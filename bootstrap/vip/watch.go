@@ -61,8 +61,8 @@ func (w *Watch) Run(ctx context.Context) error {
 	return nil
 }
 
-// probe probes the API, and what else the decision depends on: if the VIP is released, only the API
-// brings it back, and after a hang the lack of a node that is ready.
+// probe probes the API, and what else the decision depends on. If the VIP is released, only a
+// ready API brings it back; after a hang the decision also depends on whether a node is ready.
 func (w *Watch) probe(ctx context.Context) (o release.Observation) {
 	begin := time.Now()
 	if w.state.Released() {

@@ -23,7 +23,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
 
-// Node is what the list depends on of a Node.
+// Node has the properties of a Node on which the list depends.
 type Node struct {
 	addr.Candidate
 	Ready        bool // its kubelet works
@@ -80,7 +80,7 @@ func byName(a, b Node) int { return strings.Compare(a.Name, b.Name) }
 // byAge orders the Nodes by a time that no kubelet can change.
 func byAge(a, b Node) int { return cmp.Or(a.Created.Compare(b.Created), byName(a, b)) }
 
-// claim is what one Node has of a family, the address first by which peers know it.
+// claim has one Node's addresses of a family. The first is the one by which peers know it.
 type claim struct {
 	name      string
 	addresses []netip.Addr
@@ -128,7 +128,7 @@ func share(p plan.Plan, nodes []Node) map[string][]netip.Addr {
 	return own
 }
 
-// Cluster is what makes an address valid.
+// Cluster has the networks and VIPs that decide whether a list's address is valid.
 func Cluster(p plan.Plan) notice.Cluster {
 	return notice.Cluster{Machines: p.MachineNetworks, VIPs: p.VIPs.All()}
 }

@@ -172,8 +172,7 @@ type Host interface {
 	Observe() Observation
 	// Publish puts a list on this node's own Node.
 	Publish(ctx context.Context, list string) error
-	// WriteFormer makes the former release's object hold data unless it holds something else than
-	// before by now.
+	// WriteFormer writes data into the former release's object, if that still holds before.
 	WriteFormer(ctx context.Context, before, data map[string]string) error
 }
 

@@ -15,8 +15,8 @@ import (
 )
 
 // Orders are what the server does on a node with these links. It answers the hosts that the cluster
-// provisions, and those of the bootstrap machine only where that has given it the address by which
-// it answered them. A node that leaves orders the server off whatever it has.
+// provisions, and the bootstrap machine's hosts only if the nodes take over the address by which
+// that machine answered them. A node that leaves orders the server off, with the address or not.
 func Orders(p plan.Plan, links addr.Snapshot, leaves bool) orders.Orders {
 	server := served.Server(p.Provisioning, provision.Cluster)
 	link, why := bootserver.Holder(links, server)

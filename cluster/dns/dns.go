@@ -1,6 +1,6 @@
 // Package dns configures the node's CoreDNS: it answers api, api-int, *.apps and the names of
-// nodes, also while the API is away, by those that it remembers in a file, and forwards other names
-// to the host's name servers.
+// nodes, and forwards other names to the host's name servers. A file holds the nodes for the time
+// while the API is away.
 package dns
 
 import (

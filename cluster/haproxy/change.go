@@ -10,7 +10,7 @@ import (
 // by backend and in order; none if it has them. A new server is down until it has passed its
 // checks: it is enabled without weight, set down, and only then given its weight, so that it gets
 // no connection between two commands. Connections to a removed member end by themselves. Those to
-// an Ironic end when another one gets its slot, which would hide where they lead.
+// an Ironic are cut if another one gets its slot, which would no longer show where they lead.
 func Change(c Config, stats []Stat) [][]string {
 	var all [][]string
 	for _, b := range c.backends() {
@@ -66,7 +66,7 @@ func Shut(s Stat) string { return "shutdown sessions server " + s.Backend + "/" 
 
 // Ended are the servers of Ironic that still have sessions, and whose pod has ended or is about to:
 // none of alive has their address. If the pod's host has lost its power, nothing else ends these
-// sessions. One that is only not ready keeps them, as a transfer may go on.
+// sessions. A pod that is only not ready keeps them, as a transfer may go on.
 func Ended(stats []Stat, alive []netip.Addr) (ended []Stat) {
 	for _, s := range stats {
 		if IsIronic(s.Backend) && s.Sessions > 0 && !slices.Contains(alive, s.Address.Addr()) {
@@ -104,6 +104,6 @@ func Cut(stats []Stat) (cut []Stat) {
 	return cut
 }
 
-// hung is in seconds. Several checks have timed out before, so together it is longer than a TLS
-// handshake takes on a busy machine.
+// hung is in seconds. Several checks have timed out before, so the total time is longer than a
+// TLS handshake takes on a busy machine.
 const hung = 1

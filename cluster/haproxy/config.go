@@ -71,8 +71,8 @@ type Trust struct {
 // Path is an absolute path without blanks. It is never a user's input.
 type Path string
 
-// The backends. Each open one has the same servers without checks. Those of Ironic have none: a
-// connection goes to a pod that is ready, or nowhere.
+// The backends. Each "-open" one has the same servers without checks. Ironic's backends have no
+// such one: a connection goes to a pod that is ready, or nowhere.
 const (
 	Masters           = "masters"
 	MastersOpen       = "masters-open"

@@ -41,7 +41,7 @@ func inSpec() *strings.Replacer {
 		"{{ .Images."+nameOf(spec.FRRImage), "{{ .Images.FRRK8sBootstrap")
 }
 
-// inController is a text whose expressions are about the ControllerConfig's fields.
+// inController makes a text's expressions refer to the fields of the ControllerConfig.
 func inController(json string) string {
 	return "{{ with .ControllerConfig -}}\n" + json + "{{ end -}}\n"
 }

@@ -23,8 +23,8 @@ import (
 // announces reports whether a tree is for clusters whose hosts announce VIPs by BGP, too.
 func announces(elections spec.Cluster) bool { return elections.Routing.Management == spec.ByBGP }
 
-// byBGP is the condition of such a cluster. The operator's function wants bare metal and VIPs, and
-// does not ask for the balancer.
+// byBGP is the condition of such a cluster. The operator's function requires bare metal and VIPs,
+// and does not check the balancer.
 const (
 	byBGP     = "and (" + ours + ") (isBGPVIPManagement .)"
 	notRouted = " (not (isBGPVIPManagement .))"
@@ -105,8 +105,8 @@ func routedManifests(b *asset.Builder, p plan.Plan) {
 		routersJSON(p, bootstrapFields()))))
 }
 
-// withoutNetworks are fields of a bootstrap machine whose CoreDNS knows nothing of routers: a VIP
-// that they have is in no machine network, which is a mistake elsewhere.
+// withoutNetworks leaves out the machine networks where hosts announce VIPs by BGP: the bootstrap
+// machine's CoreDNS has no routers, and without them a VIP outside of these networks is an error.
 func withoutNetworks(fields map[string]string) map[string]string {
 	fields["machineNetworks"] = strings.Replace(fields["machineNetworks"],
 		list(".MachineNetworks"),

@@ -9,10 +9,10 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 )
 
-// NodeMedia is, for the hosts whose BMCs fetch virtual media from the node on which Ironic runs,
-// the VIP of the API in whose network they are given the node's address: that VIP they have to
-// reach anyway. It is invalid if there are no such hosts. Ironic gives one address to all: others
-// are the hosts with a BMC of another IP family.
+// NodeMedia returns the API VIP in whose network BMCs get the address of Ironic's node, to fetch
+// virtual media from there: that VIP has to be reachable anyway. vip is invalid if no BMC
+// fetches media from that node. Ironic gives all BMCs one address: others are the hosts whose
+// BMC is of another IP family.
 func NodeMedia(p plan.Plan) (vip netip.Addr, others []string) {
 	if p.Provisioning == nil {
 		return vip, nil

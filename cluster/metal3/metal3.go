@@ -19,7 +19,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
 )
 
-// roleLabel is by what OpenShift's installer counts the hosts of the control plane.
+// roleLabel is the label by which OpenShift's installer counts the hosts of the control plane.
 const roleLabel = "installer.openshift.io/role"
 
 // Given is what the objects have beside the plan, which has no secrets.
@@ -126,8 +126,8 @@ func Objects(p plan.Plan, g Given) ([]object.Object, error) {
 		}
 		n := nth[planned.Role]
 		nth[planned.Role]++
-		// Without OpenShift nothing keeps metal3's operator from a host of the control plane that
-		// the bootstrap machine still installs: it would switch it.
+		// Without OpenShift only the pause keeps metal3's operator from switching the power of a
+		// control plane host that the bootstrap machine still installs.
 		waits := planned.Phase == provision.Cluster || !openShift
 		own := host(Namespace(p), planned, described, waits)
 		if openShift {
@@ -142,7 +142,7 @@ func Objects(p plan.Plan, g Given) ([]object.Object, error) {
 }
 
 // HostObjects are the objects of one host, for a cluster that runs: the host is not paused. There
-// are none for a host that the plan does not have. What is wrong with others does not count.
+// are none for a host that the plan does not have. Faults of other hosts do not count.
 func HostObjects(p plan.Plan, g Given, name string) (own []object.Object, err error) {
 	if !Knows(p) {
 		return nil, nil
@@ -175,9 +175,9 @@ func about(namespace, version, kind, name string) object.Head {
 	}}
 }
 
-// operator is the one object of its kind, whose name is fixed. It waits for the handover: the
-// operator's Ironic would be beside that of the bootstrap machine, and its server of DHCP answers
-// all hosts.
+// operator is the one object of its kind, whose name is fixed. It waits for the handover: before
+// it, the operator's Ironic would run beside the bootstrap machine's, and its DHCP server would
+// answer all hosts.
 func operator(p provision.Plan) object.Object {
 	s := object.ProvisioningSpec{AdditionalNTPServers: p.NTP,
 		ProvisioningNetwork: map[provisioning.Mode]string{provisioning.Managed: "Managed",
@@ -204,7 +204,7 @@ func operator(p provision.Plan) object.Object {
 }
 
 // machine is the Machine that a host of the control plane belongs to, the n-th of its role. Without
-// it the controller of Machines would choose any host for it that is available, such as a worker's.
+// it the Machine controller would choose any available host for that Machine, such as a worker's.
 func (g Given) machine(h provision.Host, n int) *object.Reference {
 	if h.Phase != provision.Bootstrap || g.InfraID == "" {
 		return nil
@@ -213,7 +213,7 @@ func (g Given) machine(h provision.Host, n int) *object.Reference {
 		Namespace: object.MachineNamespace, Name: fmt.Sprintf("%s-%s-%d", g.InfraID, h.Role, n)}
 }
 
-// adopt gives a host what OpenShift has beside metal3.
+// adopt sets what only OpenShift has: the installer's label for the role, and the host's Machine.
 func adopt(own []object.Object, planned provision.Host, of *object.Reference) {
 	h, ok := own[len(own)-1].(object.BareMetalHost)
 	if !ok {
@@ -227,7 +227,7 @@ func adopt(own []object.Object, planned provision.Host, of *object.Reference) {
 	own[len(own)-1] = h
 }
 
-// host is a host, behind the Secrets that it names. One that waits does so for the handover.
+// host is a BareMetalHost, after its Secrets. If it waits, it is paused until the handover.
 func host(namespace string, planned provision.Host, described spec.Host, waits bool) (
 	all []object.Object) {
 	h := object.BareMetalHost{
@@ -260,8 +260,8 @@ func host(namespace string, planned provision.Host, described spec.Host, waits b
 	return append(all, h)
 }
 
-// UserData is the Secret from which metal3 has the document by which a host of any Kubernetes
-// joins.
+// UserData is the Secret from which metal3 reads the document by which a host joins a cluster of
+// any Kubernetes.
 func UserData(host string, document secret.Text) object.Secret {
 	return object.Secret{
 		Head: about(object.HostNamespace, object.Core, "Secret", object.UserDataOf(host)),

@@ -9,9 +9,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 )
 
-// ahead finds a node that is on the wanted way: this node has missed the instant. Before a decision
-// only control plane nodes count, as any kubelet may write on its own Node; after it the worst
-// effect is a change before the instant.
+// ahead finds a node that is on the wanted way already: then this node has missed the instant.
+// Before a decision only control plane nodes count, as any kubelet may write on its own Node;
+// after it the worst effect is a change before the instant.
 func (r *Room) ahead(o Observation) (string, bool) {
 	if r.waits && !r.decided() && !r.missed(o) {
 		return "", false
@@ -26,9 +26,9 @@ func (r *Room) ahead(o Observation) (string, bool) {
 }
 
 // missed reports whether the nodes may have changed to a Fallback without this one. They agree only
-// if each of them announces an instant. One that has announced none can have missed it only if it
-// has just joined, and then no other is on the former way: beside such nodes, one on the Fallback's
-// way is one that has yet to leave that.
+// if each of them announces an instant. A node that has announced none can have missed it only
+// if it has just joined, and then no other is on the former way. While another is, a node on the
+// Fallback's way has yet to leave that way.
 func (r *Room) missed(o Observation) bool {
 	intent := own(o).Intent
 	former := func(n Member) bool {
@@ -81,7 +81,7 @@ func (r *Room) proposal(o Observation) time.Time {
 	return at
 }
 
-// missing is what keeps the nodes from an instant; empty for nothing.
+// missing lists what keeps the nodes from announcing an instant; empty for nothing.
 func (r *Room) missing(o Observation) []string {
 	if own(o).Name == "" {
 		return []string{"the API has not named this node yet"}
@@ -108,7 +108,7 @@ const done = "Done"
 // Upgrading lists the signs that an upgrade is in progress; empty for none. One is in progress
 // while a node is being changed, and while kubelets differ, as they do for long if a pool is
 // paused. Both are written by the node's own kubelet, so a node that an administrator has excluded
-// does not count. An arbiter does.
+// does not count. An arbiter counts.
 func Upgrading(nodes []Member) []string {
 	var busy, why []string
 	kubelets := map[string]bool{}

@@ -23,11 +23,11 @@ type Observation struct {
 // Desired is the way of this node, and what it announces.
 type Desired struct {
 	Changed  bool // it is on the wanted way
-	Announce bool // Intent, on Node, which announces something else
+	Announce bool // write Intent on Node, which has another one
 	Node     string
 	Intent   notice.Intent
 	Memory   Memory
-	Recheck  time.Time // when to decide again; zero for at any time
+	Recheck  time.Time // when to decide again; zero for no set time
 	Why      []string
 }
 
@@ -88,7 +88,7 @@ func (r *Room) migrate(o Observation) Desired {
 }
 
 // asks is why the nodes change to a Fallback; empty for no reason. Any node that may hold a VIP may
-// ask: at worst adverts are as seldom as without a proof.
+// ask: at worst the advert interval is as long as without a proof.
 func (r *Room) asks(o Observation) string {
 	for _, n := range o.Nodes {
 		if !n.NoVIP && n.Intent.Knows == r.wanted.String() {
@@ -98,7 +98,7 @@ func (r *Room) asks(o Observation) string {
 	return o.Late
 }
 
-// change is the instant itself.
+// change moves this node to the wanted way now.
 func (r *Room) change(o Observation, why string) Desired {
 	wanted := r.wanted.String()
 	r.memory = Memory{Speaks: wanted, FellBack: r.waits}
@@ -121,7 +121,7 @@ func own(o Observation) Member {
 	return Member{}
 }
 
-// differs reports whether this node has a Node, which announces something else.
+// differs reports whether the API has this node's Node, and that announces another intent.
 func differs(o Observation, intent notice.Intent) bool {
 	n := own(o)
 	return n.Name != "" && !n.Intent.Equal(intent)

@@ -86,7 +86,7 @@ type Memory struct {
 	FellBack bool `json:"fellBack,omitempty"`
 }
 
-// Equal compares all of two memories.
+// Equal compares all fields of two memories.
 func (m Memory) Equal(o Memory) bool {
 	return m.Speaks == o.Speaks && m.To == o.To && m.At.Equal(o.At) && m.FellBack == o.FellBack
 }

@@ -1,5 +1,5 @@
 // Package monitor is what the containers of a node's monitors have in common: what they see of the
-// host, and how kubelet asks them whether they are alive.
+// host, and how kubelet probes them.
 package monitor
 
 import (
@@ -67,7 +67,7 @@ func CertificateDirectories(p plan.Plan) []string {
 // Loopback is where monitors listen for kubelet.
 var Loopback = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 
-// Probe asks a container by HTTP at a port of the plan.
+// Probe is an HTTP probe of a container, every 5 s, at the port that the plan has for a name.
 func Probe(p plan.Plan, name, path string, failures int) *pod.Probe {
 	return &pod.Probe{
 		Host: Loopback, Port: p.Ports[name], Path: path, Every: 5 * time.Second,

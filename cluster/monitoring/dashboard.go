@@ -93,5 +93,5 @@ func dashboard(p plan.Plan) []byte {
 	return out.Bytes()
 }
 
-// short keeps a dashboard's identifier within the 40 letters that Grafana allows.
+// short keeps a dashboard's identifier within the 40 characters that Grafana allows.
 func short(name string) string { return name[:min(len(name), 40-len("onprem-"))] }

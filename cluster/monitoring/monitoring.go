@@ -78,7 +78,7 @@ func head(p plan.Plan, kind string) object.Head {
 	}}
 }
 
-// these matches the VIPs of a cluster: a Prometheus may monitor several clusters.
+// these is a label matcher for a cluster's VIPs: a Prometheus may monitor several clusters.
 func these(vips []netip.Addr) string {
 	words := make([]string, len(vips))
 	for i, v := range vips {

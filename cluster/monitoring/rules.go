@@ -72,7 +72,7 @@ func rules(p plan.Plan) (out []rule) {
 	return out
 }
 
-// elected reports whether an alarm is about elections of VIPs, where a cluster has none.
+// elected matches alarms about elections of VIPs, if the cluster has none; otherwise no alarm.
 func elected(p plan.Plan) func(alarm) bool {
 	none := !p.ByVRRP() && len(p.VIPs.Provisioning) == 0
 	return func(a alarm) bool {
@@ -89,7 +89,7 @@ func reported(p plan.Plan) string {
 	return "onprem_bgp_wanted"
 }
 
-// misread are the faults by which hosts read adverts differently.
+// misread is a regular expression of the faults by which hosts read adverts differently.
 var misread = fmt.Sprintf(
 	"%s|%s|%s|%s", clash.UnknownRouter, clash.Version, clash.Interval, clash.OneWay,
 )

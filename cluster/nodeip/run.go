@@ -39,8 +39,8 @@ func (r *Room) Set(ctx context.Context) (want Desired, err error) {
 	return want, err
 }
 
-// choose decides, anew or if that was not done in this boot, and checks that the chosen addresses
-// can be bound. A new IPv6 address cannot be bound at once.
+// choose decides, anew or unless that was done in this boot, and checks that the chosen
+// addresses can be bound. A new IPv6 address cannot be bound at once.
 func (r *Room) choose(ctx context.Context, anew bool) (want Desired, err error) {
 	seen, err := r.Observe(ctx)
 	if err != nil {
@@ -87,7 +87,7 @@ func (t tentativeError) Error() string {
 		"detection goes on: %v", t.address, t.err)
 }
 
-// settle repeats a trial until it succeeds. Each trial observes the host anew.
+// settle repeats a trial, which observes the host, until it succeeds; without retry it runs once.
 func (r *Room) settle(ctx context.Context, trial func(context.Context) error) error {
 	var reported loop.News
 	pause := firstPause

@@ -9,7 +9,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/object"
 )
 
-// source creates a directory of the host that does not exist: a pod would wait for it for ever.
+// source has a missing directory of the host created: a pod would wait for it for ever.
 func source(v Volume) object.VolumeSource {
 	switch {
 	case v.Host != "":

@@ -37,8 +37,8 @@ type Container struct {
 }
 
 // Volume is a directory or a file of the host, an object of the API, or a directory that exists as
-// long as the pod. At most one of the fields beside Name and File is set; without one it is a
-// directory in memory.
+// long as the pod. At most one of the fields beside Name, File and Keys is set; without one it
+// is a directory in memory.
 type Volume struct {
 	Name string
 	Host string // path on the host

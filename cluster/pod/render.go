@@ -61,9 +61,9 @@ func document(s Static) object.Pod {
 	}
 }
 
-// confinement is the host's root user, which owns the files that are read, without capabilities.
-// SELinux's type for containers may read none of the host's directories, and nothing is relabelled
-// for it.
+// confinement runs a pod as the host's root user, which owns the files that it reads. SELinux's
+// type for containers may read none of the host's directories, and nothing relabels them: a pod
+// that mounts one has the type spc_t.
 func confinement(s Static) *object.PodSecurityContext {
 	c := &object.PodSecurityContext{
 		RunAsUser:      new(int64(0)),

@@ -17,8 +17,8 @@ func InstallSpeaker(image string) Container {
 	}
 }
 
-// SpeakerMounts are the directories in memory of FRR's container. Its /run is its own: the sockets
-// of its daemons, by which they obey, are nobody else's.
+// SpeakerMounts are the directories in memory of FRR's container. Its /run is its own: no other
+// container reaches the sockets that control its daemons.
 func SpeakerMounts() []Mount {
 	return []Mount{
 		{Volume: speak, Path: path.Dir(Speaker)},

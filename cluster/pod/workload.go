@@ -12,7 +12,7 @@ type Workload struct {
 	Name        string // also of the pod's label app
 	Namespace   string
 	Labels      map[string]string // of the Deployment
-	Annotations map[string]string // of the pod: another one replaces the pod
+	Annotations map[string]string // of the pod: a change replaces the pod
 
 	HostNetwork  bool
 	ControlPlane string // the label, and the taint, of control plane nodes
@@ -25,7 +25,7 @@ type Workload struct {
 	Containers []Container
 }
 
-// Deployment is the object. The API gives no pod of it a token but where a container mounts one.
+// Deployment is the object. Its pods have no token of the API but where a container mounts one.
 func Deployment(w Workload) object.Deployment {
 	seconds, labels := int64(w.Grace/time.Second), map[string]string{"app": w.Name}
 	spec := object.PodSpec{

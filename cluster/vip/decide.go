@@ -33,8 +33,8 @@ type Desired struct {
 	Migration  migrate.Desired
 }
 
-// Decide computes what should be on the machine, and why, one reason a fact. Its only state is what
-// it has learnt.
+// Decide computes what should be on the machine, and why, one reason for each fact. Its only
+// state is what it has learnt.
 //
 // If the API has not named the nodes, and no earlier run has kept them, the running configuration
 // stays: an API that is away must not remove the VIPs.

@@ -49,8 +49,8 @@ func (r *Room) learn(s Snapshot) {
 	r.memory.Open = r.memory.Open || r.first || s.Served || runs
 }
 
-// claim finds this node's place and keeps its rank, also of the plan to come. The node claims only
-// once the API has named the nodes, which may have changed their ranks.
+// claim finds this node's place and keeps its rank, also if only the plan to come has ranks. The
+// node claims only once the API has named the nodes, which may have changed their ranks.
 func (r *Room) claim(s Snapshot) member.Claim {
 	ranks := cmp.Or(speaks.Ranks(r.plan), speaks.Ranks(r.options.Migration.Plan()))
 	if ranks == 0 {

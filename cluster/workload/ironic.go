@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// program is ours in its own image.
+	// program is the path of onprem-infra in its own image.
 	program = "/usr/bin/onprem-infra"
 	// away is how long a node may be not ready or unreachable until Ironic starts on another one. A
 	// host that is being written would have to begin again, so a kubelet that restarts must fit in.
@@ -96,7 +96,7 @@ func ironic(p plan.Plan, ca string) object.Object {
 func process(p plan.Plan, ca string) pod.Container {
 	env := map[string]string{"HOME": "/tmp", "LC_ALL": "C.UTF-8", "NO_PROXY": "*", "no_proxy": "*"}
 	if ca != "" {
-		// By these Ironic verifies BMCs and servers of images, but those without verification.
+		// By these Ironic verifies BMCs and image servers, except where verification is off.
 		env["REQUESTS_CA_BUNDLE"] = layout.BMCCA
 	}
 	paths := config.Machine()
@@ -133,7 +133,7 @@ func server(p plan.Plan) pod.Container {
 	}
 }
 
-// loopback is where kubelet asks: the node's programs have no other address in common.
+// loopback is where kubelet probes: the node's programs have no other address in common.
 var loopback = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 
 // copies are containers that copy files out of the images that have them. Each image needs a POSIX
@@ -166,8 +166,8 @@ const Bundle = "ca-bundle.crt"
 
 var bundles = []string{"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"}
 
-// script copies the best of each wanted file that an image has. One that it lacks is no error: the
-// server judges which are needed. The file gets its name when it is whole.
+// script copies each wanted file from the first of its paths that the image has. A missing file
+// is no error: the server judges which are needed. A file gets its name when it is whole.
 func script(wanted []container.Wanted) string {
 	var text strings.Builder
 	text.WriteString("set -e\n")

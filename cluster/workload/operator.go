@@ -20,7 +20,7 @@ const (
 	operatorUser = 65532
 	// operatorHealth is the operator's own default.
 	operatorHealth = 9440
-	// credentials is the directory in which the operator looks for Ironic's account, in one named
+	// credentials is the directory in which the operator expects Ironic's account, in one named
 	// ironic (METAL3_AUTH_ROOT_DIR of baremetal-operator).
 	credentials = "/opt/metal3/auth"
 	apiService  = 443 // of the Service kubernetes
@@ -74,7 +74,7 @@ func variables(p plan.Plan) map[string]string {
 }
 
 // rules are what the operator does in its namespace: it owns what it makes of hosts, reads and
-// labels Secrets that hosts name, and elects which of its pods works. The kinds are those of its
+// labels Secrets that hosts name, and elects a leader among its pods. The kinds are those of its
 // releases of today; a rule for one that the cluster does not have gives nothing.
 func rules() []object.Rule {
 	const all, finalizers, status = "", "/finalizers", "/status"

@@ -78,7 +78,7 @@ func configuration(p plan.Plan, ca string) object.Object {
 	return object.ConfigMap{Head: about(p, object.Core, "ConfigMap", Ironic), Data: data}
 }
 
-// revision is another one if pods have to read their configuration again.
+// revision is an annotation that changes if pods have to read their configuration again.
 func revision(p plan.Plan, ca string) map[string]string {
 	sum := sha256.Sum256(append(plan.Encode(p), ca...))
 	return map[string]string{"onprem-infra.io/configuration": hex.EncodeToString(sum[:8])}

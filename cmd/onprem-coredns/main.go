@@ -29,11 +29,11 @@ import (
 	"github.com/onprem-infra/onprem-infra/cmd/onprem-coredns/mdns"
 )
 
-// What each query leaves behind is a kilobyte, and what is kept a few megabytes: with Go's own
-// measure the collector would run all the time for the sake of as many. GOGC and GOMEMLIMIT, where
-// the environment has them, count instead.
+// Each query leaves a kilobyte of garbage, and the live heap has a few megabytes: with Go's
+// default the collector would run all the time to free as few. GOGC and GOMEMLIMIT of the
+// environment override these values.
 const (
-	garbage = 400       // percent of what is kept
+	garbage = 400       // percent of the live heap
 	memory  = 256 << 20 // above it, in bytes, the collector runs as often as it must
 )
 
@@ -44,7 +44,7 @@ func main() {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memory)
 	}
-	// Behind hosts: what the API says of a node is newer than what the node has announced.
+	// After hosts: the API's addresses of a node are newer than those that it has announced.
 	i := slices.Index(dnsserver.Directives, "hosts")
 	dnsserver.Directives = slices.Insert(dnsserver.Directives, i+1, mdns.Name)
 	mdns.Register()

@@ -84,8 +84,8 @@ func loadAssets(std streams, in *input, kind role.Role, l *live, d *hostDocument
 	return p, set, err
 }
 
-// hostGoods are goods; an error that the user can fix is a negative answer, and wrong usage where
-// it is about --host-ignition.
+// hostGoods are the goods of a host. An error that the user can fix is a negative answer, or
+// wrong usage if it is about --host-ignition.
 func hostGoods(p plan.Plan, kind role.Role, o bootstrap.Options) (asset.Set, error) {
 	set, err := goods(p, kind, o)
 	if errors.As(err, new(bootstrap.WrongHosts)) {
@@ -120,7 +120,7 @@ func former(roles []role.Role, next plan.Plan, now *plan.Plan) ownership.Former 
 	if now != nil {
 		known = append(known, *now)
 	}
-	// Whose a file of hosts is does not depend on what it has.
+	// Which role owns a file does not depend on its content.
 	assets := func(p plan.Plan, r role.Role) (asset.Set, error) {
 		return goods(p, r, bootstrap.Options{File: []byte{}, Passwords: []byte{}})
 	}

@@ -40,9 +40,9 @@ func (r *routerPasswords) files() []string {
 	return []string{r.file}
 }
 
-// read is the text of the file, which has passwords for routers of the plan alone. Without the flag
-// it is made of those that the description has, else that of the host; nil without one. No error
-// has a password.
+// read returns the text of the flag's file, whose passwords are all for routers of the plan.
+// Without the flag it is made of the description's passwords, or else the host's file; nil
+// without any. No error has a password.
 func (r *routerPasswords) read(
 	std streams, in *input, p plan.Plan, described spec.Cluster,
 ) ([]byte, error) {

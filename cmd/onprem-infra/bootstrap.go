@@ -143,7 +143,7 @@ func (m *machine) keeper(probe daemon.Probe, prepare func() error) *daemon.Keepe
 	})
 }
 
-// runRoom is runLoop for the bootstrap machine: systemd learns how the room is.
+// runRoom is runLoop for the bootstrap machine: it reports the room's state to systemd.
 func runRoom[S, D any](
 	ctx context.Context, m *machine, steps loop.Steps[S, D], watchers func(context.Context),
 ) error {

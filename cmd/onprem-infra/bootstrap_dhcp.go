@@ -35,7 +35,7 @@ const (
 	// everyLine is how late an event may be, and maxLog the size of dnsmasq's log in bytes.
 	everyLine = 250 * time.Millisecond
 	maxLog    = 1 << 20
-	// everyServer is how often a server that goes on is counted.
+	// everyServer is how often a foreign server that continues to send is counted.
 	everyServer = time.Second
 )
 
@@ -129,8 +129,8 @@ func (m *machine) listens(err error) {
 	m.log.Info("watch for other servers")
 }
 
-// foreign keeps that a server of the link is none of the cluster's. Hosts of the set get answers of
-// both: which of them a host takes is up to the host.
+// foreign records a server on the link that is not the cluster's. The hosts that are installed
+// get answers of both, and each host chooses one.
 func (m *machine) foreign(seen *bootserver.Seen, s offer.Server) {
 	list, first := seen.Foreign(s)
 	if first != nil {

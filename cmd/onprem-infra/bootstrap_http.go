@@ -157,9 +157,9 @@ func (h *httpItems) Supply(ctx context.Context, of item.Item,
 	return roomFiles(files), err
 }
 
-// extract copies an item's files out of its image, which is there.
+// extract copies an item's files out of its image, which is present.
 func (h *httpItems) extract(ctx context.Context, of item.Item) ([]hostartifact.File, error) {
-	dir := filepath.Join(h.work, ".extract-"+of.Name) // one that a killed program has left too
+	dir := filepath.Join(h.work, ".extract-"+of.Name) // a killed program may have left one
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
 		return nil, err
 	}

@@ -132,8 +132,7 @@ func (h *ironicHost) Loader() (string, error) {
 	return grub, err
 }
 
-// loaderConfig is where the boot loader of a file system, which is of a few megabytes, reads its
-// configuration.
+// loaderConfig is where the GRUB in a file system of a few megabytes reads its configuration.
 func loaderConfig(path string) (string, error) {
 	const most = 64 << 20
 	f, err := os.Open(path)
@@ -188,7 +187,8 @@ func (h *ironicHost) Serves(ctx context.Context) ([]string, error) {
 	return drivers, err
 }
 
-// Closed connects to no address that this machine does not have: the cluster's Ironic may be there.
+// Closed reports whether nothing listens at Ironic's port. It counts an address that this machine
+// does not have as closed: the cluster's Ironic may be there.
 func (h *ironicHost) Closed(ctx context.Context) bool {
 	if h.own.IsValid() {
 		if here, err := h.Has(h.own); err == nil && !here {

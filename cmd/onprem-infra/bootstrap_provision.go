@@ -107,7 +107,7 @@ it goes on, and no disk is written twice.`,
 	return cmd
 }
 
-// machineName is this machine's, for people.
+// machineName is this machine's host name, for people.
 func machineName() string {
 	if name, err := os.Hostname(); err == nil && name != "" {
 		return name
@@ -115,7 +115,7 @@ func machineName() string {
 	return "bootstrap"
 }
 
-// installed is how far the installation of hosts is, as status has it.
+// installed adds to a metrics page how far the installation of hosts is, as status reports it.
 func installed(page *metrics.Page) {
 	now := time.Now()
 	r := installation.Read(inspect.Files{}, nil, now, &inspect.Unseen{})
@@ -131,8 +131,8 @@ type provisionHost struct {
 	images string // URL of their directory
 }
 
-// newProvisionHost takes where hosts reach this machine from those that it installs: others reach
-// the cluster's Ironic, which may have another address.
+// newProvisionHost takes the address at which hosts reach this machine from those that it
+// installs: others reach the cluster's Ironic, which may have another address.
 func newProvisionHost(p plan.Plan) (*provisionHost, error) {
 	h := &provisionHost{Dir: hostorders.Run, plan: p}
 	for _, planned := range p.Provisioning.Deployed() {
@@ -152,7 +152,7 @@ func newProvisionHost(p plan.Plan) (*provisionHost, error) {
 // url is where hosts fetch a file below layout.Images.
 func (h *provisionHost) url(file string) string { return h.images + path.Base(file) }
 
-// watched are the files at whose changes the phase machine looks again.
+// watched are the files whose changes start another round of the phase machine.
 func (h *provisionHost) watched() (paths []string) {
 	for _, p := range orders.Parts() {
 		paths = append(paths, h.ReportFile(p))
@@ -199,7 +199,7 @@ func (h *provisionHost) Run(ctx context.Context) (blocking, warnings []string) {
 	return ready.Run(ctx)
 }
 
-// Secrets are told apart by what the file system has of their file.
+// Secrets returns the hosts' secrets, with their file's size and time to recognise a change.
 func (h *provisionHost) Secrets() (hostfile.File, string, error) {
 	info, err := os.Stat(layout.Hosts)
 	if err != nil {
@@ -220,7 +220,7 @@ func (h *provisionHost) Secrets() (hostfile.File, string, error) {
 // Image is the one that the HTTP server has checked: it writes the digest beside it.
 func (h *provisionHost) Image() (node.Image, error) { return h.image(layout.Images) }
 
-// image is that of the description. One of the other format may be left of a former one.
+// image is the description's image. A leftover of a former one may have the other format.
 func (h *provisionHost) image(dir string) (node.Image, error) {
 	items, err := item.Of(h.plan, hostplan.Bootstrap)
 	if err != nil {
@@ -254,8 +254,8 @@ func (h *provisionHost) Traces() (map[string]deploy.Trace, error) {
 	return tracesOf(all, h.plan.Provisioning.Hosts, time.Now()), nil
 }
 
-// tracesOf are what events show of hosts. Requests of a client whose address nobody knows count for
-// none of them, and may be of any.
+// tracesOf are what events show of hosts. Requests from an unknown address count for no host,
+// and may be of any.
 func tracesOf(all []events.Event, hosts []hostplan.Host, now time.Time) map[string]deploy.Trace {
 	events.Sort(all)
 	var since time.Time

@@ -18,8 +18,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
 )
 
-// ofSpeaker is what outlives the program that announces VIPs. Beside VRRP another one decides about
-// the same VIPs by probes of its own, and keeps its own files.
+// ofSpeaker is what outlives the program that announces VIPs. If VRRP runs too, another program
+// decides about the same VIPs by its own probes, and keeps its own files.
 var ofSpeaker = memory.Bootstrap{State: "/var/lib/onprem-infra/speaker", Run: spoken.RunDir}
 
 // speakerHost is the machine as the room sees it.

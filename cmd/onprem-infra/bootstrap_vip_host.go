@@ -49,8 +49,8 @@ func (h vipHost) Nodes() []addr.Candidate {
 	return nodes
 }
 
-// heirs are the control plane nodes that the API told of last, or those kept of an earlier run
-// while it has not told of any. It is for one goroutine.
+// heirs are the control plane nodes that the API named last, or those kept from an earlier run
+// until it names any. It is for one goroutine.
 func heirs(nodes func() ([]addr.Candidate, bool), kept []addr.Candidate) func() []addr.Candidate {
 	return func() []addr.Candidate {
 		if known, _ := nodes(); len(known) > 0 {

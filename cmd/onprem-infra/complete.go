@@ -8,8 +8,8 @@ func completes[W ~string](cmd *cobra.Command, flag string, values []W) {
 	for i, v := range values {
 		list[i] = string(v)
 	}
-	// The only error is that the verb has no such flag, or two completions for one: its help has
-	// none of it either.
+	// The only errors are that the verb has no such flag, which its help then lacks too, or has
+	// two completions for it.
 	_ = cmd.RegisterFlagCompletionFunc(flag,
 		cobra.FixedCompletions(list, cobra.ShellCompDirectiveNoFileComp))
 }

@@ -77,7 +77,7 @@ func noOperatorFile(path string, named bool) error {
 		"it: run the command on a host that has one, or name such a file with --from", path)
 }
 
-// writeOrRemove writes a file that has changed, or removes that of nil.
+// writeOrRemove writes a file if its text differs, or removes it if the text is nil.
 func writeOrRemove(std streams, path string, text []byte, mode fs.FileMode) error {
 	if text == nil {
 		return file.Remove(path)

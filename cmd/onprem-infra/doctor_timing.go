@@ -51,7 +51,7 @@ func proveTiming(
 	return nil
 }
 
-// measureTiming measures both for a time.
+// measureTiming measures how late a real-time thread and other hosts' adverts are, for a time.
 func measureTiming(
 	ctx context.Context, p plan.Plan, during time.Duration,
 ) (timingproof.Proof, error) {

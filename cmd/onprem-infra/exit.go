@@ -14,8 +14,8 @@ const (
 	exitHost     = 3 // the host or a daemon failed
 )
 
-// exitError is an error that knows the process's exit code. A nil err says that everything has been
-// printed.
+// exitError is an error that knows the process's exit code. A nil err means that everything has
+// been printed.
 type exitError struct {
 	code int
 	err  error

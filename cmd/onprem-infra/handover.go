@@ -63,8 +63,8 @@ func bootLink(p plan.Plan) (string, error) {
 	return address.Link(p, cards, links)
 }
 
-// apiServers are those of the control plane's nodes, and behind the VIPs: the machine's own ends
-// before the handover does, and it may still have the VIP then.
+// apiServers are the control plane nodes' API servers, and those at the VIPs: this machine's own
+// API server ends before the handover does, and the machine may still hold the VIP then.
 func apiServers(p plan.Plan, nodes func() []addr.Candidate) func() []netip.AddrPort {
 	return func() (all []netip.AddrPort) {
 		for _, n := range nodes() {

@@ -23,7 +23,7 @@ func fitHelp(cmd *cobra.Command) {
 // onlyHolds is the annotation of a command that only holds others.
 const onlyHolds = "only holds others"
 
-// needsVerb leaves the line of a command by itself out of its usage, as it needs one of its verbs.
+// needsVerb omits the usage line of a command without a verb, as the command needs one.
 func needsVerb(cmd *cobra.Command) { cmd.Annotations = map[string]string{onlyHolds: "yes"} }
 
 func fitTexts(cmd *cobra.Command) {

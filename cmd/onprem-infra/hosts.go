@@ -167,7 +167,7 @@ func hostTargets(std streams, in *input, own files) ([]preflight.Target, error) 
 	return describedTargets(std, described, in.file)
 }
 
-// plan is how the hosts of the cluster are provisioned to which this machine belongs.
+// plan is how the hosts of this machine's cluster are provisioned.
 func (f files) plan(std streams) (*provision.Plan, error) {
 	p, err := f.compiled(std)
 	return p.Provisioning, err

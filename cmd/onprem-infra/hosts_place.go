@@ -148,7 +148,7 @@ func hostObjects(std streams, in *input, name string) (p plan.Plan, all []object
 	return p, all, err
 }
 
-// bareAdd is the way of a host of any Kubernetes into its cluster, without the API.
+// bareAdd adds a host to a cluster of any Kubernetes; the caller sets Client, Objects and Node.
 func bareAdd(p plan.Plan, host, document string) (*barehosts.Client, error) {
 	image, err := reads.Image(p)
 	if err != nil {

@@ -120,7 +120,7 @@ func documentFormat(cmd *cobra.Command, w *writing, value, alias string,
 	return alias, nil
 }
 
-// isHostDocument says whether a text is a document of this verb, of any role and format.
+// isHostDocument reports whether a text is a document of this verb, of any role and format.
 func isHostDocument(text []byte) bool {
 	_, found, err := ignition.Find(text, plan.Path)
 	return found || err != nil

@@ -177,7 +177,7 @@ func unreadable(err error) error {
 	return fmt.Errorf("read standard input: %w: give it a file or a pipe that can be read", err)
 }
 
-// readFile reads no more of a file than tells its reader that it is too long.
+// readFile reads inputLimit bytes of a file at most: its reader refuses a text of that length.
 func readFile(path string) ([]byte, error) {
 	text, err := file.ReadGiven(path, inputLimit)
 	if errors.Is(err, file.ErrLong) {

@@ -202,7 +202,7 @@ func runInPod[S, D any](
 	})
 }
 
-// runMonitor is runLoop for a node: the loop's rounds are the monitor's pulse.
+// runMonitor is runLoop for a node: each round is a heartbeat for the monitor's health check.
 func runMonitor[S, D any](
 	ctx context.Context, m *monitor, steps loop.Steps[S, D], every time.Duration,
 	watchers func(context.Context),

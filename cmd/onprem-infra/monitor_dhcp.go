@@ -52,7 +52,7 @@ its own there.`,
 	return cmd
 }
 
-// endDHCP ends what an earlier run of this program has left on, if there is any.
+// endDHCP ends what an earlier run has left on, if anything: dnsmasq and the packet filter.
 func endDHCP(ctx context.Context) error {
 	if there, err := file.Exists(layout.Ordered); err != nil || !there {
 		return err
@@ -115,5 +115,5 @@ func (bootCards) Cards() ([]addr.Ethernet, error) { return link.Ethernets() }
 func (bootCards) SetUp(on string) error           { return hold.SetUp(on) }
 func (bootCards) MakeLinkLocal(on string) error   { return hold.MakeLinkLocal(on) }
 
-// Report reports to no other program: kubelet asks over HTTP.
+// Report reports to no other program: kubelet probes over HTTP.
 func (*bootNode) Report(orders.Report) error { return nil }

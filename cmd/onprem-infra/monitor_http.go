@@ -57,7 +57,7 @@ func (podHTTP) Orders() (orders.Orders, error) {
 		Why: "Ironic runs beside it"}, nil
 }
 
-// Report reports to no other program: kubelet asks over HTTP.
+// Report reports to no other program: kubelet probes over HTTP.
 func (podHTTP) Report(orders.Report) error { return nil }
 
 // Append keeps no file: the room logs what happens.

@@ -153,8 +153,8 @@ func writeWorkload(p plan.Plan, own identity.Bundle, on reads.Node, given string
 	return errors.Join(identity.Machine().Place(own), writeTrusted(given))
 }
 
-// writeTrusted writes the certificates by which Ironic verifies BMCs, if some are given: beside
-// them those that its image trusts, which are for servers of images.
+// writeTrusted writes the certificates by which Ironic verifies BMCs, if some are given, and
+// adds those that its image trusts, which are for image servers.
 func writeTrusted(given string) error {
 	ca, err := os.ReadFile(filepath.Join(given, workload.BMCCA))
 	if errors.Is(err, fs.ErrNotExist) {

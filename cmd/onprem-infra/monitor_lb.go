@@ -96,7 +96,7 @@ func monitorLB(ctx context.Context, m *monitor, o lb.Options) error {
 	steps.Observe = func(ctx context.Context) (lb.Snapshot, error) {
 		begin := time.Now()
 		s, err := room.Observe(ctx)
-		// The next probe follows one without an answer at once, and any other failure in its turn.
+		// After a timeout the next probe follows at once, after other failures in the next round.
 		if s.Late && time.Since(begin) >= p.Timing.Model.Redirect.Timeout {
 			loop.Wake(m.wake)
 		}

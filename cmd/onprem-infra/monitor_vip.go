@@ -153,7 +153,7 @@ func monitorVIP(
 	return ended(announcer, runInPod(ctx, m, m.credentials(p), steps, vip.Interval, run))
 }
 
-// newVIPRoom makes the room with what is there.
+// newVIPRoom makes the room. A nil pointer must not become an interface that is not nil.
 func newVIPRoom(o vip.Options, announcer *announce.Room, first *founding.Founding) *vip.Room {
 	if announcer != nil {
 		o.Announcer = announcer
@@ -177,7 +177,7 @@ func newVIPMeter(m *monitor, o meter.Options, seen *members.Cluster) *meter.VIPs
 }
 
 // observed is the room's Observe, which also records the status for the metrics, and has another
-// part read what the API says.
+// part refresh what the API reports.
 func observed(
 	room *vip.Room, counted *meter.VIPs, refresh func(),
 ) func(context.Context) (vip.Snapshot, error) {
@@ -215,7 +215,7 @@ func checkNamesOf(p plan.Plan, r role.Role) (names []vrrp.CheckName) {
 }
 
 // newFounding is nil where no node can be the first one: the control plane has a bootstrap machine
-// before it, this node is none of it, or the API has named its nodes before.
+// before it, this node is not part of it, or the API has named its nodes before.
 func newFounding(
 	m *monitor, p plan.Plan, r role.Role, memory nodestate.Memory, access *kubeconfig.Access,
 ) *founding.Founding {

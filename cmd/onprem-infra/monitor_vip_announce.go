@@ -38,7 +38,7 @@ func newAnnouncer(m *monitor, p plan.Plan, made *checks.Checks) *announce.Room {
 	})
 }
 
-// ended ends the announcer of a monitor in order that ends with an error, or without one.
+// ended ends the announcer, if there is one, in order after a monitor's run that returned err.
 func ended(room *announce.Room, err error) error {
 	if room == nil {
 		return err

@@ -28,7 +28,7 @@ const (
 	mostWriteKey = 5 * time.Minute
 )
 
-// vipClients reports the clients of this node's VIPs, and ends those of a holder that has vanished.
+// vipClients reports the clients of this node's VIPs, and ends connections of a vanished holder.
 type vipClients struct {
 	plan     plan.Plan
 	seen     *members.Cluster
@@ -60,8 +60,8 @@ func newVIPClients(
 	return c
 }
 
-// follow has a change of the host's links wake the monitor's loop and this part, and reports
-// received and made, until ctx ends.
+// follow wakes the monitor's loop and this part when the host's links change, and receives and
+// sends reports, until ctx ends. A nil c only wakes the loop.
 func (c *vipClients) follow(ctx context.Context, m *monitor, links *link.Cache) {
 	wakes := []chan<- struct{}{m.wake}
 	if c != nil {
@@ -79,8 +79,8 @@ func (c *vipClients) follow(ctx context.Context, m *monitor, links *link.Cache) 
 	})
 }
 
-// refresh takes over what the API says of this node and its peers. It belongs to the monitor's
-// loop, as the answers of seen do.
+// refresh takes over what the API reports of this node and its peers. Only the monitor's loop
+// may call it, as it reads the answers of seen.
 func (c *vipClients) refresh() {
 	if c == nil {
 		return
@@ -128,7 +128,7 @@ type clientsHost struct {
 	*host.Exchange
 	links      *link.Cache
 	vips       []netip.Addr
-	redirected map[uint16]uint16 // the port that clients know, by the one that they are led to
+	redirected map[uint16]uint16 // the port that clients know, by that of the redirect's target
 }
 
 func newClientsHost(p plan.Plan, e *host.Exchange, links *link.Cache) clientsHost {

@@ -29,7 +29,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
-// followAPI follows what the API says of the cluster's nodes, and writes what this node reports.
+// followAPI watches the cluster's nodes in the API, and writes there what this node reports.
 func followAPI(ctx context.Context, m *monitor, seen *members.Cluster) {
 	for _, w := range seen.Watches(m.wake) {
 		m.watch(ctx, w.What, w.Run)
@@ -97,7 +97,7 @@ func (m *machine) keepJournal(
 	})
 }
 
-// noteEvent has an Event made of an entry of the journal, if it is one of a change.
+// noteEvent makes an Event of a journal entry that records a change.
 func noteEvent(events *publish.Events, e journal.Entry) {
 	switch e.Kind {
 	case journal.OfElection:

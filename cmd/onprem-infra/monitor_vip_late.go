@@ -21,7 +21,7 @@ func newLateAdverts(p plan.Plan) lateAdverts {
 	return lateAdverts{p.Timing.Profile, lateness.NewWatch(p.Timing.Model, routerIDs(p))}
 }
 
-// beside is a function that also watches over the adverts which it passes on.
+// beside is received, and also watches how late the adverts are.
 func (l lateAdverts) beside(received func(capture.Received)) func(capture.Received) {
 	if l.watch == nil {
 		return received

@@ -55,7 +55,7 @@ func formatFlag(cmd *cobra.Command, use string, forms ...string) *string {
 	return format
 }
 
-// toFile says whether there is a file to write; without one it is standard output.
+// toFile reports whether there is a file to write; without one it is standard output.
 func (w *writing) toFile() bool { return w.place.Path != "" && w.place.Path != "-" }
 
 // reads notes what the verb reads, which it must not write over.
@@ -86,8 +86,8 @@ func (w *writing) document(data []byte, ours func(text []byte) bool) error {
 	return w.report("wrote %s\n", done.Path)
 }
 
-// directory refuses a value of --out that no tree can be written to, before anything looks below
-// it.
+// directory refuses a value of --out that no tree can be written to, before anything is read
+// below it.
 func (w *writing) directory() error {
 	switch w.place.Path {
 	case "":
@@ -129,7 +129,7 @@ func (w *writing) tree(files []asset.File, leave []string,
 	return w.report("%s\n", text)
 }
 
-// report tells a person what was done.
+// report prints what was done, unless the verb is to be quiet.
 func (w *writing) report(format string, args ...any) error {
 	if w.quiet {
 		return nil
@@ -137,7 +137,7 @@ func (w *writing) report(format string, args ...any) error {
 	return printMessage(w.std.err, format, args...)
 }
 
-// refused gives what the user can change the exit code for it.
+// refused gives an error that the user can fix the exit code for that.
 func refused(err error) error {
 	input, place := output.InputError{}, output.PlaceError{}
 	if errors.As(err, &input) || errors.As(err, &place) {
@@ -183,7 +183,7 @@ func (w *writing) format(value string, forms []string) (string, error) {
 	return forms[0], nil
 }
 
-// isPath says whether a value can be nothing else than the name of a file.
+// isPath reports whether a value can be nothing else than the name of a file.
 func isPath(value string) bool { return strings.ContainsAny(value, "./") }
 
 // htmlForm is the format of pages.

@@ -216,8 +216,8 @@ func noteNetworks(std streams, p plan.Plan, described []spec.Host) error {
 		strings.Join(names, ", "))
 }
 
-// kept are the options of a bootstrap machine that has its file of hosts, or lacks it, and that of
-// passwords.
+// kept are the options with the files that a host has: that of the hosts, empty if it lacks
+// that, and that of passwords, if it fits the plan's routers.
 func kept(p plan.Plan, host fs.FS) bootstrap.Options {
 	read := func(path string) []byte {
 		text, err := fs.ReadFile(host, strings.TrimPrefix(path, "/"))

@@ -137,8 +137,8 @@ func (w *writing) host(kind role.Role, p plan.Plan, set asset.Set, there *live, 
 	return w.report("left alone, as onprem-infra has not written them: %s\n", output.Some(foreign))
 }
 
-// leftovers are files that the host does not get, of ours and of others, at paths that hosts get by
-// this plan or by the tree's own cluster.json.
+// leftovers are files that the host does not get, ours and those of others (foreign), at paths
+// that hosts get by this plan or by the tree's own cluster.json.
 func (w *writing) leftovers(
 	next plan.Plan, set asset.Set, there *live,
 ) (leave, foreign []string, err error) {

@@ -207,8 +207,8 @@ func (j *journals) add(std streams, name string, text []byte) error {
 	return j.addVIPs(std, name, rest)
 }
 
-// takeObjects takes in a text of objects of the cluster's API, and reports whether it is one. What
-// cannot be read costs nothing else.
+// takeObjects takes in a text of objects of the cluster's API, and reports whether it is one. It
+// prints what cannot be read, and takes in the rest.
 func (j *journals) takeObjects(std streams, name string, text []byte) bool {
 	unread, ours := j.installed.TakeObjects(text)
 	for _, what := range unread {
@@ -217,8 +217,8 @@ func (j *journals) takeObjects(std streams, name string, text []byte) bool {
 	return ours
 }
 
-// take takes in the lines about the installation of hosts, and returns the others. Lines that
-// cannot be read cost no other.
+// take takes in the lines about the installation of hosts, and returns the others. It prints how
+// many lines cannot be read, and takes in the rest.
 func (j *journals) take(std streams, name string, text []byte) []byte {
 	rest, broken := j.installed.Take(text)
 	if broken > 0 {
@@ -258,8 +258,8 @@ func onlyRouted(all []journal.Entry) bool {
 }
 
 // ownJournals are the files of this host: its journal, and what a bootstrap machine has written of
-// VIPs by BGP and of the installation of hosts. Without any of the latter the former has to be
-// there.
+// VIPs by BGP and of the installation of hosts. Without any file it is the journal, whose
+// absence is an error.
 func ownJournals() (paths []string) {
 	installation := []string{layout.Journal}
 	for _, s := range events.Sources() {
@@ -288,7 +288,7 @@ func journalName(arg string) (name, path string) {
 	return strings.TrimSuffix(base, filepath.Ext(base)), arg
 }
 
-// journalFiles are the files that the command line names, or this host's own journal.
+// journalFiles are the files that the command line names, or this host's own journals.
 func journalFiles(args []string) (files []string) {
 	if len(args) == 0 {
 		return ownJournals()

@@ -31,7 +31,7 @@ func printMessage(w io.Writer, format string, args ...any) error {
 	return err
 }
 
-// coloured has the verdicts of a text in colour on a terminal.
+// coloured highlights the verdicts of a text on a terminal that has colours.
 func coloured(w io.Writer, text string) string {
 	if !terminal.Colours(w) {
 		return text
@@ -39,8 +39,8 @@ func coloured(w io.Writer, text string) string {
 	return layout.Highlight(text)
 }
 
-// startProgress shows a line on the terminal of standard error. It is nil where nobody looks, where
-// the terminal cannot draw over a line, and where the verb is to be quiet.
+// startProgress shows a line on the terminal of standard error. It is nil where there is no
+// terminal, where that cannot draw over a line, and where the verb is to be quiet.
 func startProgress(std streams, quiet bool, text string) *progress.Line {
 	if quiet || !terminal.Is(std.err) || os.Getenv("TERM") == "dumb" {
 		return nil

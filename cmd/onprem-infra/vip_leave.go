@@ -88,7 +88,7 @@ func leave(ctx context.Context, std streams, l leaving) error {
 	return err
 }
 
-// routers has FRR's parent leave the host's routers, and says what these had.
+// routers has FRR's parent leave the host's routers, and names the VIPs that these had.
 func (l leaving) routers(ctx context.Context) (text string, err error) {
 	run := speakdir.Dir(l.speaker)
 	if err := run.Leave(true); err != nil {

@@ -6,11 +6,11 @@ import (
 	"fmt"
 )
 
-// mostJoining is what a Secret of the API takes, in bytes of a document: 1 MiB with all of it.
+// mostJoining limits a document, in bytes: a Secret of the API has 1 MiB at most in all.
 const mostJoining = 1000 << 10
 
-// begins are how cloud-init knows the formats of user data (its documentation, "User-data
-// formats").
+// begins are the first characters by which cloud-init recognizes user data (its documentation,
+// "User-data formats").
 var begins = []string{"#cloud-config", "#!", "#include", "#cloud-boothook", "#part-handler",
 	"## template: jinja", "Content-Type:", "MIME-Version:"}
 

@@ -1,5 +1,5 @@
 // Package addr chooses addresses and interfaces from a snapshot of the host's links, addresses and
-// routes. It is pure: shared/host/link asks the kernel.
+// routes. It is pure: shared/host/link reads the kernel's state.
 package addr
 
 import (

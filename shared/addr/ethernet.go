@@ -20,8 +20,8 @@ type Ethernet struct {
 	Addresses []netip.Prefix
 }
 
-// has reports whether the interface has one of the addresses, or without any any that is not
-// link-local.
+// has reports whether the interface has one of the addresses. If there are none to find, any
+// address of the interface counts that is not link-local.
 func (e Ethernet) has(addresses []netip.Addr) bool {
 	return slices.ContainsFunc(e.Addresses, func(p netip.Prefix) bool {
 		return slices.Contains(addresses, p.Addr()) ||
@@ -30,8 +30,8 @@ func (e Ethernet) has(addresses []netip.Addr) bool {
 }
 
 // FindEthernet finds the interface that a person has named, by its name or by its MAC in whatever
-// form. A bridge and its port, or a link and its VLAN, have one MAC: of several the one that has
-// one of own counts, else the one with an address, else the only one that is no port.
+// form. A bridge and its port, or a link and its VLAN, share a MAC. Of several, those with one of
+// own are preferred, then those with an address, then those that are no port.
 func FindEthernet(all []Ethernet, named string, own ...netip.Addr) (Ethernet, error) {
 	for _, e := range all {
 		if e.Name == named {

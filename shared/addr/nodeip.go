@@ -53,7 +53,7 @@ const (
 
 // ForNode chooses the addresses that a node is known by. The interface is the first one, by link
 // index, with an address in the network of a hint; else in the network of a VIP; else the best of
-// those with a default route. ForNode fails if no address qualifies; the rulings are there also
+// those with a default route. ForNode fails if no address qualifies, and returns the rulings also
 // then. The order of links, addresses and routes in the snapshot does not matter. A tentative
 // address counts, so that the choice does not depend on the moment: the caller waits until the
 // address can be bound.

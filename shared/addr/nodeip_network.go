@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// byNetwork chooses the first interface that has one of the addresses in a network of its own, and
-// there an address of each family; nothing if no interface has. what names the kind of address.
+// byNetwork chooses the first interface with a network that has one of the addresses, and on it
+// an address of each family; nothing if there is none. what names the kind of address in reasons.
 func (f field) byNetwork(addresses []netip.Addr, what string) (chosen, losers []nominee) {
 	marked := f.marked(addresses, what)
 	i := slices.IndexFunc(marked, func(n nominee) bool { return n.exact })
@@ -43,7 +43,7 @@ func (f field) byNetwork(addresses []netip.Addr, what string) (chosen, losers []
 	return chosen, append(losers, elsewhere...)
 }
 
-// marked are the nominees with what each has to do with the addresses.
+// marked are the nominees, each marked if it is one of the addresses, or its network has one.
 func (f field) marked(addresses []netip.Addr, what string) []nominee {
 	marked := slices.Clone(f.fit)
 	for i, n := range marked {

@@ -16,7 +16,7 @@ import (
 // Of VRRP in IP's header (RFC 5798 5.1).
 const (
 	Protocol = 112 // in IPv4's header, and IPv6's next header
-	Near     = 255 // the hop limit, which a router between would lower
+	Near     = 255 // the TTL or hop limit, which a router in between would lower
 )
 
 // Release is the priority by which a holder releases its VIPs (RFC 5798 5.2.4).

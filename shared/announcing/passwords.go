@@ -45,8 +45,8 @@ func CheckPasswords(p routed.Plan, text string) error {
 // hidden is in the place of a name that may be a password.
 const hidden = "[hidden: its line seems to have the password first]"
 
-// swapped reports whether a line has the password in the place of the router: that is neither an
-// address nor named in a rack, and what is in the place of the password is.
+// swapped reports whether a line seems to have the password first: its name is neither an address
+// nor a router that a rack names, and its password is one of the two.
 func swapped(p routed.Plan, name, password string) bool {
 	router := func(text string) bool {
 		_, err := netip.ParseAddr(text)

@@ -20,8 +20,8 @@ type Set struct {
 	units []Unit
 }
 
-// AddFile puts f into the set. It is an error when the path is not absolute, clean and printable,
-// or when another file has claimed it.
+// AddFile puts f into the set. It is an error if the path is not absolute, clean and printable,
+// if the mode has more than permission bits, or if another file or unit has claimed the path.
 func (s *Set) AddFile(f File) error {
 	if !path.IsAbs(f.Path) || path.Clean(f.Path) != f.Path || f.Path == "/" {
 		return fmt.Errorf("add file %q of %s: the path is not absolute and clean", f.Path, f.By)
@@ -40,9 +40,9 @@ func (s *Set) AddFile(f File) error {
 	return nil
 }
 
-// AddUnit puts u into the set. It is an error when a name is none that systemd would read from
-// UnitDir, when a text is not UTF-8, or when another unit or file has claimed the unit or one of
-// its files.
+// AddUnit puts u into the set. It is an error if systemd would not read a file with its name, or
+// with the name of a drop-in, from UnitDir, if a text is not UTF-8, or if another unit or file
+// has claimed the unit or one of its files.
 func (s *Set) AddUnit(u Unit) error {
 	if !fileName(u.Name) || !strings.Contains(u.Name, ".") ||
 		strings.Trim(u.Name, unitChars) != "" {
@@ -85,7 +85,7 @@ func (s Set) Files() []File { return slices.Clone(s.files) }
 // Units are the units of the set, by name. The slice is the caller's, the contents are shared.
 func (s Set) Units() []Unit { return slices.Clone(s.units) }
 
-// free is nil if a path is not claimed, nor one above or below it: a file is no directory.
+// free is nil if neither the path nor one above or below it is claimed: a file is no directory.
 func (s Set) free(p, by string) error {
 	for _, f := range s.files {
 		if err := conflict(f.Path, f.By, p, by); err != nil {

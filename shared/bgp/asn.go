@@ -1,5 +1,5 @@
 // Package bgp has the rules by which hosts announce VIPs to their routers by BGP: numbers of
-// autonomous systems, timers, and how long the path of a host that serves is.
+// autonomous systems, timers, and the length of the AS path that each host announces.
 package bgp
 
 import (

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Community is a mark of a route, which routers go by (RFC 1997): two numbers of 16 bits.
+// Community is a mark on a route, to which routers apply policy (RFC 1997): two 16-bit numbers.
 type Community uint32
 
 // ParseCommunity reads two numbers as 64512:100; false if a text is none. It takes reserved ones

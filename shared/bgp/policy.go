@@ -1,8 +1,8 @@
 package bgp
 
-// Grade is how much longer than the shortest one a host's path to a VIP is: how often the host puts
-// its own number into the path beyond the once that BGP does. Routers prefer the shortest path
-// before they compare anything that hosts of several racks cannot agree on, as MED is.
+// Grade is how often a host prepends its own number to the AS path of a VIP, beyond the one that
+// BGP itself adds: 0 is the shortest path, the best. Routers compare the lengths of paths before
+// attributes such as MED, on which hosts of several racks cannot agree.
 type Grade int
 
 // Health is what serves the API on a host.
@@ -32,11 +32,11 @@ type Policy struct {
 // ownAPI is what is added where the balancer does not answer, and the host's API server does.
 const ownAPI = 1
 
-// Apart is by how much two grades differ at least so that every router prefers the better one: the
-// way to it through the fabric adds 2*Depth numbers at most to its path.
+// Apart is the least difference of two grades with which every router prefers the better one: the
+// fabric adds 2*Depth numbers at most to the better host's path.
 func (p Policy) Apart() Grade { return Grade(2*p.Depth + 1) }
 
-// step is between two ranks: whatever serves on the host of the better one, it stays in front.
+// step is the distance of two ranks: the better one is preferred also with the API server alone.
 func (p Policy) step() Grade {
 	if p.Ranks == 0 {
 		return 0
@@ -44,8 +44,8 @@ func (p Policy) step() Grade {
 	return p.Apart() + ownAPI
 }
 
-// Behind is the grade of the best node. With a bootstrap machine each router prefers that to every
-// node, and one more number is there for a router that adds one of its own.
+// Behind is the grade of the best node. With a bootstrap machine it is so large that each router
+// prefers that machine to every node, even if a router adds one more number of its own.
 func (p Policy) Behind() Grade {
 	if !p.Bootstrap {
 		return 0
@@ -59,7 +59,7 @@ func (p Policy) worst() Grade {
 }
 
 // Leaving is the grade of a host that is about to withdraw: every router then prefers each other
-// host that serves, the bootstrap machine's heirs too.
+// host that serves. In this way the nodes succeed the bootstrap machine too.
 func (p Policy) Leaving() Grade { return p.worst() + p.Apart() }
 
 // OfBootstrap is the bootstrap machine's grade.
@@ -89,15 +89,15 @@ func (p Policy) OfNode(rank int, h Health, leaving bool) (g Grade, ok bool) {
 	return g, true
 }
 
-// MostDemotions is how many grades a host has at most by which it leaves.
+// MostDemotions limits the grades through which a host goes before it withdraws.
 const MostDemotions = 12
 
-// Demotions are the grades by which a host with a grade leaves, one after the other, each when all
-// routers have followed the one before. First those routers move to other hosts that have another
-// way of the same length, then those whose other way is longer, the host's own leaf last: a leaf
-// that moved while spines still send to it would send their packets back to them. Each step is one
-// number, as two leaves of a rack with numbers of their own differ by that, but for a policy with
-// so many ranks that a host would take too long.
+// Demotions are the grades through which a host with a grade leaves, one after another, each when
+// all routers have followed the one before. Routers with another way of the same length move to
+// other hosts first, then those whose other way is longer, and the host's own leaf last. If a
+// leaf moved while spines still send to it, it would send their packets back. Each step is one
+// number, by which two leaves of a rack with numbers of their own differ. Steps are larger if
+// there would be more than MostDemotions: with so many ranks a host would take too long.
 func (p Policy) Demotions(from Grade) (all []Grade) {
 	last := max(p.Leaving(), from)
 	step := max((last-from+MostDemotions-1)/MostDemotions, 1)

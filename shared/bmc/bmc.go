@@ -9,7 +9,7 @@ import (
 	"github.com/metal3-io/baremetal-operator/pkg/hardwareutils/bmc"
 )
 
-// Protocol is the family of protocols that a BMC is spoken to by.
+// Protocol is the family of protocols by which a BMC is controlled.
 type Protocol string
 
 // The protocols.

@@ -25,7 +25,7 @@ var (
 		"/redfish/v1/Systems/1")
 )
 
-// place is what of a URL follows its scheme.
+// place is the part of a URL after its scheme.
 type place struct {
 	host, port, path, query string
 	user, fragment          bool

@@ -14,9 +14,9 @@ import (
 // Addresses are where the server of a phase answers. In the cluster these are all of a node's: the
 // address of the provisioning network comes to the node after Ironic answers there, and may go.
 //
-// On the bootstrap machine, over plain HTTP they are its own address on the provisioning network;
-// without such a network, its address there or the API VIPs. Over TLS they are the same and, as
-// BMCs are in other networks, those from which BMCs fetch their media.
+// On the bootstrap machine, plain HTTP is at the machine's own address on the network that hosts
+// boot from, or at the API VIPs if it has none there. TLS is at the same addresses, and at those
+// from which BMCs fetch their media, as BMCs are in other networks.
 func Addresses(p plan.Plan, phase provision.Phase) (plain, tls []netip.AddrPort) {
 	if phase == provision.Cluster {
 		// Go listens at every address of both families then.
@@ -39,7 +39,7 @@ func Addresses(p plan.Plan, phase provision.Phase) (plain, tls []netip.AddrPort)
 	return with(at, p.Ports[port.ProvisioningHTTP]), with(secure, p.Ports[port.VirtualMedia])
 }
 
-// isOwn reports whether a client is the machine itself, which asks at an address from that address.
+// isOwn reports whether a client is the machine itself: it connects to an address from that one.
 func isOwn(p plan.Plan, phase provision.Phase, client netip.Addr) bool {
 	_, tls := Addresses(p, phase) // those of plain HTTP are among them
 	return client.IsLoopback() || client == p.Provisioning.IP && phase == provision.Cluster ||
@@ -53,7 +53,7 @@ func with(addresses []netip.Addr, number uint16) (all []netip.AddrPort) {
 	return all
 }
 
-// ports are the numbers of addresses, for people.
+// ports are the port numbers of addresses as text, each once.
 func ports(at []netip.AddrPort) []string {
 	var all []string
 	for _, a := range at {

@@ -74,7 +74,7 @@ type Room struct {
 	unreported error // why the last report was not written
 
 	sum       access.Sum
-	unwritten []events.Event // as the disk was full
+	unwritten []events.Event // they could not be written yet, for example on a full disk
 	counts    [len(kinds)]atomic.Uint64
 	sent      atomic.Uint64
 	serves    atomic.Bool

@@ -16,7 +16,7 @@ import (
 type File struct {
 	Path    string
 	Size    int64     // bytes
-	Changed time.Time // when its digest was checked it was last changed then
+	Changed time.Time // its modification time when its digest was checked
 }
 
 // Supplier gets items onto the machine. Its methods are called from several goroutines, for one
@@ -62,7 +62,7 @@ type job struct {
 type pace struct {
 	at   time.Time // when it was measured
 	done int64     // bytes then
-	rate int64     // bytes a second before that
+	rate int64     // bytes a second over the time before at
 }
 
 // State is how far an item is.
@@ -87,7 +87,7 @@ type Status struct {
 	Files       []File // of a good one
 }
 
-// status measures how fast the item comes.
+// status is the item as it is now. It also measures the rate, over 2 s or more.
 func (j *job) status() Status {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -152,7 +152,7 @@ func (j *job) attempt(ctx context.Context, s Supplier) ([]File, error) {
 	})
 }
 
-// finish notes the end of an attempt; cancelled means that it was not its own.
+// finish notes the end of an attempt; cancelled means that its context was cancelled before.
 func (j *job) finish(files []File, err error, cancelled bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

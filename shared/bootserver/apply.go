@@ -12,9 +12,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
 )
 
-// Publish repeats the last report, so that it is not taken for that of a program which has gone. A
-// machine that cannot be observed is not ready, whatever it was before: its fence closes. A report
-// that cannot be written closes no fence: Apply reports too, and returns that error.
+// Publish repeats the last report, so that it is not taken for that of a program which has gone.
+// A machine that cannot be observed is not ready, whatever it was before: its fence closes. A
+// report that cannot be written does not close it: Apply reports too, and returns that error.
 func (r *Room) Publish(context.Context, Desired) error {
 	state := r.last
 	if state.Part == "" && r.unseen == nil {

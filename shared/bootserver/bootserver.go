@@ -3,9 +3,9 @@
 // bootstrap machine the phase machine orders them; in the cluster they are those of the plan, while
 // the node has the address.
 //
-// The order of its steps keeps a host from an answer that it must not have. Going on, requests are
-// filtered by their MAC before dnsmasq runs, and the fence for answers opens last. Going off, the
-// fence closes first, and the filter goes when dnsmasq has gone.
+// The order of its steps keeps a host from an answer that it must not have. At the start,
+// requests are filtered by their MAC before dnsmasq runs, and the fence for answers opens last.
+// At the end, the fence closes first, and the filter is removed when dnsmasq has ended.
 //
 // dnsmasq goes on over a restart of this program, as a host may be in the middle of a transfer. The
 // fence closes by itself within Open if this program does not come back.
@@ -54,8 +54,7 @@ type Host interface {
 	Write(f asset.File) (changed bool, err error)
 	// Answers returns an error if the TFTP server at an address does not send a file.
 	Answers(ctx context.Context, server netip.Addr, file string) error
-	// Watch has the servers of a link reported that are none of the cluster's; an empty link ends
-	// that.
+	// Watch reports the servers of a link that are not the cluster's; an empty link ends that.
 	Watch(link string)
 }
 
@@ -67,12 +66,12 @@ type Clients struct {
 
 // Fence is the packet filter around the server.
 type Fence interface {
-	// Keep has the server receive requests of these clients only, and send none while it is
-	// closed. It is closed at first; a change of the hosts leaves it as it is.
+	// Keep has the server receive requests of these clients only, and send no answers while the
+	// fence is closed. It is closed at first; a change of the clients leaves it as it is.
 	Keep(link string, from Clients) error
 	// Allow opens it for a time from now.
 	Allow(d time.Duration) error
-	// Close closes it at once, and Remove removes all of it. That there is none is no error.
+	// Close closes it at once, and Remove removes all of it. It is no error if there is none.
 	Close() error
 	Remove() error
 }

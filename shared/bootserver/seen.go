@@ -20,7 +20,7 @@ import (
 var answers = []bootlog.Kind{bootlog.Offer, bootlog.Ack, bootlog.Nak, bootlog.Advertise,
 	bootlog.Reply}
 
-// kinds are those of servers.
+// kinds are those of foreign servers.
 var kinds = []offer.Kind{offer.DHCP, offer.ProxyDHCP, offer.DHCPv6, offer.Router}
 
 // Seen is what dnsmasq's log and the link show while the server is on. Lines is for one goroutine,
@@ -37,7 +37,7 @@ type Seen struct {
 	reported map[offer.Kind]uint64
 }
 
-// NewSeen has seen nothing but what former is: the list of foreign servers of an earlier run.
+// NewSeen begins with former, the list of foreign servers of an earlier run, and nothing else.
 func NewSeen(p *provision.Plan, phase provision.Phase, former foreign.List) *Seen {
 	s := &Seen{names: map[mac.MAC]string{}, list: former,
 		server: served.Server(p, phase), other: served.Other(p, phase),

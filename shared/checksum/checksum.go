@@ -3,8 +3,8 @@ package checksum
 
 import "encoding/binary"
 
-// Sum adds the ones' complement sum of bytes to a number, as that of a pseudo header. Only the last
-// bytes of several may be odd in number.
+// Sum adds the ones' complement sum of bytes to a number, such as the sum of a pseudo header. Of
+// several parts of one message, only the last may have an odd length.
 func Sum(start uint32, p []byte) uint16 {
 	for ; len(p) > 1; p = p[2:] {
 		start += uint32(binary.BigEndian.Uint16(p))

@@ -83,8 +83,8 @@ func (s *router) record(at time.Time) {
 	s.count++
 }
 
-// lapse is how long the adverts of a holder may be missing: the other routers of its group wait as
-// long (RFC 5798 6.1, Master_Down_Interval).
+// lapse is how long the adverts of a holder may be missing: a router of its priority would wait
+// as long before it takes over (RFC 5798 6.1, Master_Down_Interval).
 func (s *router) lapse() time.Duration {
 	every := s.advert.Interval
 	if every <= 0 {
@@ -134,7 +134,7 @@ type Observer struct {
 	answers   map[asked]answer
 }
 
-// NewObserver has received nothing yet.
+// NewObserver returns an Observer that has received nothing yet.
 func NewObserver() *Observer {
 	return &Observer{
 		routers: map[group]map[netip.Addr]*router{}, own: map[vrrp.InstanceName]own{},
@@ -142,10 +142,10 @@ func NewObserver() *Observer {
 	}
 }
 
-// Expect sets the instances. Earlier adverts count for new ones as well. If an instance changes its
-// version or interval, as when a cluster's timing changes, the adverts of its routers are counted
-// again: they change at the same moment. So are those of a router that is no member any more, such
-// as the bootstrap machine after its release.
+// Expect sets the instances. Earlier adverts count for new instances too. If an instance changes
+// its version or interval, as when a cluster's timing changes, the count of its routers' adverts
+// starts anew: they change at the same moment. So does that of a router which is no member any
+// more, such as the bootstrap machine after its release.
 func (e *Observer) Expect(instances []Instance) {
 	for _, i := range instances {
 		changed := func(o Instance) bool {
@@ -164,7 +164,7 @@ func (e *Observer) Expect(instances []Instance) {
 	})
 }
 
-// forgetFormer counts the adverts of routers again that were members of an instance until now.
+// forgetFormer resets the count of adverts of routers that were members of an instance until now.
 func (e *Observer) forgetFormer(i Instance) {
 	at := slices.IndexFunc(e.instances, func(o Instance) bool { return o.Name == i.Name })
 	if at < 0 || i.Members == nil {

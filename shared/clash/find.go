@@ -20,7 +20,7 @@ const (
 	UnknownRouter Kind = "stranger"          // an unknown router announces our VIP
 	Version       Kind = "version"           // a member has another VRRP version
 	Interval      Kind = "interval"          // a member has another advert interval
-	OneWay        Kind = "one-way"           // unicast: a holder receives none of a better one
+	OneWay        Kind = "one-way"           // unicast: a holder gets no adverts of a better one
 	Holders       Kind = "two-holders"       // two hosts hold the VIP
 	Duplicate     Kind = "duplicate-address" // another host than the holder answers for the VIP
 )
@@ -118,13 +118,13 @@ func (i Instance) finding(k Kind, from netip.Addr, s *router) Finding {
 	}
 }
 
-// holder is one that holds an instance's VIP.
+// holder is a host that holds an instance's VIP.
 type holder struct {
-	*router // made up for this host
+	*router // for this host, made of its own state
 	from    netip.Addr
 }
 
-// rivals are holders beside the best one, for longer than a handover takes.
+// rivals are findings: holders beside the best one, for longer than a handover takes.
 func (e *Observer) rivals(i Instance, now time.Time) (out []Finding) {
 	var holders []holder
 	all := e.routers[i.group()]

@@ -39,7 +39,7 @@ type Client struct {
 	Port   uint16 // of the VIP, as the client knows it
 }
 
-// Peer is another node that may hold VIPs of this one's.
+// Peer is another node that may hold VIPs which this node may hold too.
 type Peer struct {
 	Addresses []netip.Addr
 	Key       string // as the node has published it
@@ -64,8 +64,8 @@ func NewReporter(vip netip.Addr) *Reporter {
 	return &Reporter{vip: vip, fresh: map[Client]int{}, gone: map[Client]int{}}
 }
 
-// Next makes the reports of one round, in which the VIP has these clients: none where there is
-// nothing to report. Of more than Most those are kept that have been reported.
+// Next makes the reports of one round, in which the VIP has these clients: none if there is
+// nothing to report. If there are more than Most, those stay that have been reported before.
 func (r *Reporter) Next(now []Client) [][]byte {
 	r.update(now)
 	r.round++
@@ -87,7 +87,7 @@ func (r *Reporter) Next(now []Client) [][]byte {
 	return out.reports
 }
 
-// update takes the clients of this round over.
+// update records the clients of this round.
 func (r *Reporter) update(now []Client) {
 	present := make(map[Client]bool, len(now))
 	for _, c := range now {
@@ -129,7 +129,7 @@ type Table struct {
 // NewTable knows of no client.
 func NewTable() *Table { return &Table{vips: map[netip.Addr]map[Client]time.Time{}} }
 
-// Add takes a report over that a holder of these VIPs made. It refuses reports of other ones.
+// Add records a report. It refuses a VIP for which of is false: the sender cannot hold that one.
 func (t *Table) Add(report []byte, of func(vip netip.Addr) bool, now time.Time) error {
 	vip, entries, err := read(report)
 	if err != nil {
@@ -159,7 +159,7 @@ func (t *Table) Add(report []byte, of func(vip netip.Addr) bool, now time.Time) 
 	return nil
 }
 
-// Take are the clients of a VIP that a vanished holder leaves, and forgets them.
+// Take returns the clients that a vanished holder of a VIP had, in no order, and forgets them.
 func (t *Table) Take(vip netip.Addr, now time.Time) (list []Client) {
 	known := t.vips[vip]
 	delete(t.vips, vip)

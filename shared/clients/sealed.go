@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// Identity is a program's key pair for as long as it runs. Its public half is an annotation of the
-// node, which no other node may write, so that two nodes know each other by what the API says.
+// Identity is a program's key pair for as long as it runs. Its public half is an annotation of
+// the node, which no other node may write: two nodes identify each other by the keys in the API.
 type Identity struct{ private *ecdh.PrivateKey }
 
 // NewIdentity makes one.
@@ -43,15 +43,15 @@ type Channel struct {
 	sent, received uint64
 }
 
-// counter is the size of the number that follows the sender. It does not make the nonce, so that
-// one which is used twice betrays nothing.
+// counter is the size in bytes of the number that follows the sender. The nonce is random and not
+// made of the number, so a number that is used twice reveals nothing.
 const counter = 8
 
-// head is the size of what is not sealed.
+// head is the size of the part that is authenticated and not encrypted, in bytes.
 const head = len(Sender{}) + counter
 
-// Channel makes one to the node that published a key. A later one of the same two keys begins with
-// higher numbers than an earlier one ended with, as long as the clock is not set back.
+// Channel makes one to the node that published a key. A later channel of the same two keys begins
+// with a higher number than an earlier one ended with, as long as the clock is not set back.
 func (i *Identity) Channel(published string, now time.Time) (*Channel, error) {
 	raw, err := base64.StdEncoding.DecodeString(published)
 	if err != nil {
@@ -93,10 +93,10 @@ func aead(secret, from, to []byte) (cipher.AEAD, error) {
 	return cipher.NewGCMWithRandomNonce(block)
 }
 
-// Peer is with what the other node's datagrams begin.
+// Peer is the Sender with which the other node's datagrams begin.
 func (c *Channel) Peer() Sender { return c.peer }
 
-// SenderOf is with what a datagram begins; ok is false if it is too short for any report.
+// SenderOf is the Sender of a datagram; ok is false if that is too short for any report.
 func SenderOf(datagram []byte) (s Sender, ok bool) {
 	if len(datagram) < head {
 		return s, false

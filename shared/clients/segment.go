@@ -9,9 +9,9 @@ import (
 
 // Segment is an IP packet with an empty TCP segment from the VIP to a client: SYN and ACK, as if
 // the connection began. Whatever its sequence numbers are, the client's kernel answers it on a
-// connection (RFC 5961 4.2). A packet filter on the way that follows connections passes it on, and
-// puts the address of a client behind it back, since it may be in answer to a connection that the
-// filter has not seen begin; it drops a mere ACK that is out of the window.
+// connection (RFC 5961 4.2). A stateful packet filter on the way passes it on, and puts back the
+// address of a client behind its NAT: it may answer a SYN that the filter has not seen. A plain
+// ACK that is out of the window is dropped there.
 func Segment(vip netip.Addr, c Client, sequence, acknowledged uint32) []byte {
 	const (
 		tcp, hops, synAck = 6, 64, 0x12

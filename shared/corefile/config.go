@@ -23,7 +23,7 @@ type Config struct {
 	Clients   []netip.Prefix // may query; empty for everyone
 	Hosts     bool           // the names of nodes stand in HostsPath, see RenderHosts
 	Announced *Announced     // nil: without multicast DNS
-	Knowing   []netip.Addr   // with Hosts: servers for the names in Zone that HostsPath lacks
+	Knowing   []netip.Addr   // with Hosts or Announced: servers that know all names in Zone
 	// in order of preference, at most 15; empty means that nothing is forwarded
 	Upstreams  []netip.Addr
 	HealthPort uint16 // of /health over HTTP, see Render; 0 for none
@@ -34,7 +34,7 @@ type Config struct {
 // mdns reads a Corefile with it (cmd/onprem-coredns).
 type Announced struct {
 	Cluster  string         // a label; the first word of the announced services' names
-	Members  int            // of etcd: its list is answered if so many are known
+	Members  int            // of etcd: its SRV records are answered if so many are known
 	On       netip.Addr     // of the local host, on the interface to use; zero for every interface
 	Networks []netip.Prefix // that hosts' addresses are in; none for any
 }

@@ -39,7 +39,7 @@ type page struct {
 	Clients    []netip.Prefix
 	Zone       record.Name
 	SOA        string
-	Owned      []record.Name // where the owned names are, or are below
+	Owned      []record.Name // the owned names, and those that owned wildcards are below
 	Patterns   []string      // every owned name
 	Answers    []answer
 	Nodes      bool  // nodes have names
@@ -105,7 +105,7 @@ type answer struct{ Type, Pattern, RR string }
 //     other client does: large answers were lost on their way to clients.
 //   - With Poll the file is checked every 2 s: after a change of the upstreams the next query
 //     should not go to the former ones. The first SIGUSR1 ends that for good, and one during a
-//     reload by the plugin makes it reload the former file: it is one or the other.
+//     reload by the plugin makes it reload the former file: use one or the other.
 //   - A reload loses no query: the new configuration takes over the sockets, and the former one may
 //     end what it has begun. It first closes the health plugin's server, which takes 5 s if a
 //     connection to it has just been opened without a request. The plugin opens such a connection

@@ -77,8 +77,8 @@ func anyKubernetes() Flavour {
 	}
 }
 
-// openShift has the names and paths that its nodes of today have. Its namespace has their prefix
-// where other programs know it.
+// openShift has the names and paths that OpenShift's nodes have today. Its namespace has
+// OpenShift's prefix, but for the platform none: there no other program knows it.
 func openShift(platform spec.Platform) Flavour {
 	f := Flavour{
 		Nodes: spec.Nodes{

@@ -96,7 +96,7 @@ func Of(p plan.Plan) []Election {
 	return all
 }
 
-// ofFamily is the VIP of the family of an address. A plan has the one only with the other.
+// ofFamily is the VIP of the family of an address. A plan has the address only with such a VIP.
 func ofFamily(vips []netip.Addr, a netip.Addr) netip.Addr {
 	return vips[slices.IndexFunc(vips, func(vip netip.Addr) bool { return vip.Is4() == a.Is4() })]
 }

@@ -18,7 +18,7 @@ type Candidacy struct {
 	Kind       vrrp.Kind
 	APISeen    bool // the node has seen the API work behind its balancer
 	RanksTaken bool // other nodes have every rank
-	Unicast    bool // the peers are configured; the other fields count only then
+	Unicast    bool // the peers are configured; the fields below count only then
 	Named      bool // the API names the node's address among the members
 	Elects     bool // there are enough members to elect a holder (plan.Plan.Elects)
 }

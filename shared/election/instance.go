@@ -29,7 +29,7 @@ func Config(header string) keepalived.Config {
 	}
 }
 
-// Instance is the local host's VRRP instance of a VIP at a base priority, yet without peers.
+// Instance is the local host's VRRP instance of a VIP at a base priority, still without peers.
 func (e Election) Instance(v VIP, on addr.Choice, base vrrp.Priority) (keepalived.Instance, error) {
 	link, err := keepalived.ParseInterface(on.Link)
 	if err != nil {
@@ -53,8 +53,8 @@ func (v VIP) SetDevice(inst *keepalived.Instance, name string) (err error) {
 }
 
 // SetPeers gives a unicast instance its peers, without the local host, and closes it to other
-// routers if the election is closed. Without a peer it advertises to the group, and so to any
-// router.
+// routers if the election is closed. Without a peer the instance advertises to the multicast
+// group, and is open to any router.
 func (e Election) SetPeers(inst *keepalived.Instance, peers []netip.Addr) {
 	inst.Peers = slices.DeleteFunc(slices.SortedFunc(slices.Values(peers), netip.Addr.Compare),
 		func(a netip.Addr) bool { return a == inst.Source })

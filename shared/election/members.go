@@ -13,9 +13,9 @@ import (
 // nodes at most, and none is known with more than 2,000 whose nodes all hold the ingress VIP.
 const MostMembers = 2048
 
-// Members are the addresses of those that may hold a VIP, sorted, with those that a node had until
-// a moment ago, and of other nodes that were there until then. own is the local host's address, if
-// it is a node: it is known by that one alone.
+// Members are the addresses of the hosts that may hold a VIP, sorted. They include addresses that
+// e.Past still has: those that a node lost a moment ago, and those of nodes deleted a moment ago.
+// own is the local host's address, if it is a node: no other address of it is a member.
 func (e Election) Members(v VIP, own netip.Addr) []netip.Addr {
 	if e.Alone {
 		return []netip.Addr{own}

@@ -9,8 +9,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// AddInstances adds the local host's instances to a configuration, with the files that they track,
-// and the group of those that move together.
+// AddInstances adds the local host's instances to a configuration, with the files that they
+// track, and the sync group of instances that must be on one host.
 func (e Election) AddInstances(c *keepalived.Config, instances []keepalived.Instance) {
 	if len(instances) == 0 {
 		return

@@ -36,7 +36,7 @@ func (e Endpoint) Usable() bool { return e.Ready && !e.Terminating }
 // Service names a Service of Kubernetes. The zero value names none.
 type Service struct{ Namespace, Name string }
 
-// Wanted tells a port of a Service: by its name, else by the first of these numbers that a pod has.
+// Wanted identifies a port of a Service: by Name, else by the first of Numbers that a pod has.
 type Wanted struct {
 	Name    string
 	Numbers []uint16

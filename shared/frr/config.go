@@ -19,7 +19,7 @@ type Daemon string
 
 // The daemons.
 const (
-	Zebra Daemon = "zebra" // interfaces and routes; the others speak with each other through it
+	Zebra Daemon = "zebra" // interfaces and routes; the other daemons communicate through it
 	BFD   Daemon = "bfdd"
 	BGP   Daemon = "bgpd"
 )
@@ -28,8 +28,8 @@ const (
 // others listen are without BFD for ever.
 func Daemons() []Daemon { return []Daemon{Zebra, BFD, BGP} }
 
-// Config is what the daemons of a host are to do. Peers and VIPs have an order, and each is there
-// once.
+// Config is the wanted configuration of a host's daemons. Peers and VIPs have an order, and each
+// is there once.
 type Config struct {
 	ASN    bgp.ASN
 	Router netip.Addr // the host's identifier: an IPv4 address of its own
@@ -45,7 +45,7 @@ type Config struct {
 // Peer is a router with which the host has a session.
 type Peer struct {
 	Address   netip.Addr // of the router; or
-	Interface string     // on which the router is the only one, without a number (RFC 5549)
+	Interface string     // with the router as its only one, unnumbered (RFC 5549)
 	ASN       bgp.ASN    // 0 for whichever the router has, unless it is the host's own
 	Password  secret.Text
 	Source    netip.Addr // of the host's own end; the zero value leaves it to the kernel

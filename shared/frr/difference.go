@@ -11,7 +11,7 @@ import (
 type Command struct {
 	Text   string
 	Secret secret.Text // the last word, if that is one
-	// Section reports whether the command leads to a section, in which those that follow are.
+	// Section reports whether the command enters a section, in which the next commands are.
 	Section bool
 }
 
@@ -21,9 +21,9 @@ func (c Command) String() string { return Line{Text: c.Text, Secret: c.Secret}.S
 // Reveal is the command for the daemon.
 func (c Command) Reveal() string { return Line{Text: c.Text, Secret: c.Secret}.reveal() }
 
-// Difference are the commands that make of one configuration of a daemon another, in their order;
-// none if there is nothing to change. Sessions that both have last. What is new is there before
-// anything names it, and goes after everything that did.
+// Difference are the commands that change one configuration of a daemon into another, in their
+// order; none if there is nothing to change. Sessions that both have stay established. A list,
+// map or profile is made before the lines that name it, and removed after them.
 func Difference(d Daemon, from, to Config) []Command {
 	have, b := from.Sections(d), &batch{}
 	if d == BGP && len(have) > 0 && from.ASN != to.ASN { // a daemon has one number
@@ -33,8 +33,8 @@ func Difference(d Daemon, from, to Config) []Command {
 	return b.lead(have, to.Sections(d))
 }
 
-// Repair are the commands for what a daemon has not of a configuration, by what it says that it has
-// ("show running-config"), in their order; none if it has all.
+// Repair are the commands, in their order, for the lines of a configuration that a daemon's
+// running configuration ("show running-config") lacks; none if it has all.
 func Repair(d Daemon, c Config, running string) []Command {
 	has, want := parse(running), c.Sections(d)
 	have := c.Sections(d)
@@ -62,7 +62,7 @@ func (b *batch) lead(have, want []Section) []Command {
 	all := append([]Command{{Text: "configure terminal", Section: true}}, b.commands...)
 	all = append(all, Command{Text: "end"})
 	for _, family := range []string{"ipv4", "ipv6"} {
-		// A daemon looks at a changed map seconds later only.
+		// A daemon applies a changed map only seconds later.
 		if b.maps && slices.ContainsFunc(want, func(s Section) bool {
 			return len(s.Enter) == 2 && strings.Contains(s.Enter[1], family)
 		}) {
@@ -92,7 +92,7 @@ func named(of []Section, name string) (s Section, ok bool) {
 type batch struct {
 	commands []Command
 	maps     bool     // a map has changed
-	made     []string // sessions
+	made     []string // names of new sessions, which are shut down until open
 }
 
 func (b *batch) add(text string) { b.commands = append(b.commands, Command{Text: text}) }
@@ -132,8 +132,8 @@ func (b *batch) enrich(s Section, have []Section) {
 	b.leave(s)
 }
 
-// open has sessions begin that were made shut: one that begins before it has its families is ended
-// by the router, and the next attempt is a second later.
+// open starts the new sessions, which were made shut down. If one began before it has its
+// families, the router would end it, and the next attempt would be a second later.
 func (b *batch) open(want []Section) {
 	if len(b.made) == 0 {
 		return
@@ -168,8 +168,8 @@ func (b *batch) reduce(s Section, wanted []Section) {
 	b.leave(s)
 }
 
-// withoutSessions leaves out lines of sessions that go as a whole: the command that ends one takes
-// all its lines with it, after which those are unknown.
+// withoutSessions leaves out the lines of sessions that are removed as a whole: the command that
+// removes one removes all its lines, and FRR does not know them after that.
 func withoutSessions(gone []Line, wanted []Section) (rest []Line) {
 	var kept []string // names of sessions
 	for _, s := range wanted {

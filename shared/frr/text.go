@@ -11,8 +11,8 @@ import (
 type Line struct {
 	Text   string
 	Secret secret.Text // the last word, if that is one
-	// Key is the setting, of which a section has one line at most. It is the line's begin where a
-	// new value takes the place of the former one; where it is not, that has to be undone first.
+	// Key is the setting, of which a section has one line at most. If Text begins with it, a new
+	// value replaces the former one; if not, the former line has to be undone first.
 	Key string
 	// No undoes the line; empty for "no" and its text.
 	No string
@@ -22,7 +22,7 @@ type Line struct {
 
 // Section is a part of a configuration: lines that have a meaning in one place.
 type Section struct {
-	Name  string   // by which it is the same one in another configuration
+	Name  string   // identifies the section in other configurations too
 	Enter []string // the commands that lead there from the configuration's top; none for the top
 	Lines []Line
 	Gone  string // the command that removes the section as a whole, at the top; empty for none

@@ -16,7 +16,7 @@ const (
 	ShuttingDown            // answered, and named its shutdown as the reason for not being ready
 	NotReady                // gave any other answer
 	Untrusted               // answered with a certificate that does not count here
-	Gone                    // gave none: refused, reset or timed out
+	Gone                    // gave no answer: refused, reset or timed out
 )
 
 var apiNames = map[API]string{

@@ -1,5 +1,5 @@
-// Package keepalived writes keepalived.conf. The same renderer serves the bootstrap machine and the
-// nodes of a cluster: what differs is the Config, never the text around it.
+// Package keepalived writes and reads keepalived.conf. The same renderer serves the bootstrap
+// machine and the nodes of a cluster: what differs is the Config, never the text around it.
 package keepalived
 
 import (
@@ -13,8 +13,8 @@ import (
 )
 
 // Where keepalived.conf is: on the host, for operators to read, and in keepalived's container.
-// There the host's directory has a place of its own, as the image's /etc/keepalived may hold a file
-// that keepalived ends without: Debian 13's reads keepalived.config-opts before anything else.
+// There the host's directory has another path, as the image's /etc/keepalived may hold a file
+// without which keepalived exits: Debian 13's reads keepalived.config-opts before anything else.
 const (
 	HostDir = "/etc/keepalived"
 	Dir     = "/etc/onprem-keepalived"
@@ -84,7 +84,7 @@ type Instance struct {
 	// Refresh is the time between two announcements to the neighbours while it holds the VIP, in
 	// whole seconds; 0: a minute.
 	Refresh time.Duration `json:"refresh,omitempty"`
-	// Source is the own address: unicast; invalid: multicast.
+	// Source is the local address of unicast mode; invalid in multicast mode.
 	Source netip.Addr `json:"source,omitzero"`
 	// Peers receive its adverts in unicast mode, and are of the VIP's family; without any the
 	// instance is in FAULT.
@@ -92,10 +92,10 @@ type Instance struct {
 	// AuthPass is empty for none (VRRPv3 has no authentication, RFC 5798 9).
 	AuthPass vrrp.AuthPass `json:"authPass,omitempty"`
 	VIP      netip.Addr    `json:"vip"`
-	// Device has the VIP if it is in a network in which the host has no other address; empty for
-	// the interface that adverts are sent on, which it may be too. Without the device, or without
-	// its carrier, the instance is in FAULT. Bits is the VIP's prefix length there, by which the
-	// host reaches the others of its network.
+	// Device is the interface that has the VIP, if that is in a network in which the host has no
+	// other address; it may be Interface. If it is empty, Interface has the VIP. Without the
+	// device, or without its carrier, the instance is in FAULT. Bits is the VIP's prefix length
+	// there, by which the host reaches the others of its network.
 	Device Interface        `json:"device,omitempty"`
 	Bits   int              `json:"bits,omitempty"`
 	Checks []vrrp.CheckName `json:"checks,omitempty"`

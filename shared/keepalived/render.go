@@ -40,7 +40,7 @@ var parsed = sync.OnceValue(func() *template.Template {
 //   - A VIP has a full-length prefix, so that it adds no route to its network. An IPv4 one has the
 //     label "vip", whatever the interface's name: labels have room for 15 bytes. An IPv6 one is
 //     deprecated from the start: the kernel never takes it as source address.
-//   - A VIP on a device of its own has the network's prefix length, as its holder speaks with the
+//   - A VIP on a device of its own has the network's prefix length, as its holder reaches the
 //     hosts there and has no other address; for the same reason an IPv6 one is not deprecated. It
 //     has no label: dnsmasq asks the kernel for an interface's address (SIOCGIFADDR), which names
 //     none whose label is another than the interface's name. Adverts are sent on the instance's

@@ -32,13 +32,13 @@ type Steps[S, D any] struct {
 	// Decide runs once a round, without I/O and without a clock.
 	Decide func(S) (D, Reasons)
 	// Publish writes what other programs read of this one: heartbeats, states, annotations. It
-	// runs in every round, also if Observe failed, with the zero D then, which is no decision: what
-	// was written of an earlier one stays, or says that nothing could be observed. After an error
-	// nothing is applied. May be nil.
+	// runs in every round, also if Observe failed, with the zero D then, which is no decision:
+	// what was written of an earlier one stays, or reports that nothing could be observed. After
+	// an error nothing is applied. May be nil.
 	Publish func(context.Context, D) error
 	// Apply runs in every round, so it compares first. It must return when its context ends.
 	Apply func(context.Context, D) error
-	// Leave gives back what the room holds; may be nil.
+	// Leave releases what the room holds; may be nil.
 	Leave func(context.Context) error
 }
 

@@ -25,8 +25,8 @@ type occurrence struct {
 	trial int
 }
 
-// Is reports whether the text of a trial's fault is news: no fault of the last two minutes differs
-// from it in numbers only.
+// Is reports whether the text of a trial's fault is news: no recent fault has the same text, or
+// one that differs in numbers only.
 func (n *News) Is(text string) bool {
 	now := time.Now()
 	if n.last == nil {

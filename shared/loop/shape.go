@@ -2,8 +2,8 @@ package loop
 
 import "regexp"
 
-// shape is an error's text with every word that has a digit replaced, so that ports, PIDs, request
-// numbers, times, temporary files and counts make no other error.
+// shape is an error's text with every word that has a digit replaced. Errors that differ only in
+// ports, PIDs, request numbers, times, temporary files or counts have the same shape.
 func shape(text string) string { return varying.ReplaceAllString(text, "#") }
 
 // varying also matches parts joined by punctuation as one word: 1.5s, 10.0.0.1:40312,

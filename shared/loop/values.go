@@ -52,7 +52,7 @@ func NewKept[T any](what string, last T, equal func(a, b T) bool) Kept[T] {
 	return Kept[T]{what: what, last: last, equal: equal}
 }
 
-// Keep has write keep a value that differs from the last one.
+// Keep has write store a value that differs from the last one.
 func (k *Kept[T]) Keep(value T, write func(T) error) error {
 	if k.equal(value, k.last) {
 		return nil

@@ -3,9 +3,9 @@ package near
 
 import "strings"
 
-// Word is the one of the known words that is nearest to what was typed: the same but for case,
-// hyphens and underscores, or with as many letters wrong, missing, too many or swapped as a slip of
-// the hand has, which is one in three at most, and two in all. It is empty when there is none.
+// Word is the known word that is nearest to what was typed; empty if none is near. Case, hyphens
+// and underscores do not count. At most two letters, and one in three, may be wrong, missing, too
+// many or swapped, as by a slip of the hand.
 func Word[W ~string](typed string, known []W) W {
 	var best W
 	least := min(2, len(typed)/3) + 1

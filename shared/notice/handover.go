@@ -53,7 +53,7 @@ func ReadHandover(data map[string]string) (p Progress) {
 	return p
 }
 
-// short is a text that is read again.
+// short cuts a text to mostText bytes, so that ReadHandover accepts it.
 func short(text string) string {
 	if len(text) > mostText {
 		text = strings.ToValidUTF8(text[:mostText], "")

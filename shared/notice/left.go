@@ -12,8 +12,8 @@ const (
 	Gone          = "gone"
 )
 
-// BootstrapLeft reports whether the bootstrap machine's object has it that the machine has left for
-// good: it lists no address any more. A missing object may not have been written yet.
+// BootstrapLeft reports whether the bootstrap machine has left for good, by its object: it lists
+// no address any more. A missing object may not have been written yet.
 func BootstrapLeft(data map[string]string) bool {
 	addresses := []netip.Addr{{}}
 	err := json.Unmarshal([]byte(data[addressesKey]), &addresses)

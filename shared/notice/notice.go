@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// The names of the objects. Nodes of the former release alone read Candidates: see Published. The
+// The names of the objects. Only nodes of the former release read Candidates: see Published. The
 // bootstrap machine writes Bootstrap, and control plane nodes read it.
 const (
 	Candidates = "onprem-infra-ingress-candidates"
@@ -192,7 +192,7 @@ func validate(addresses []netip.Addr, cluster Cluster, seen map[netip.Addr]bool)
 // letters are those of a Node's name and of a way's.
 const letters = "abcdefghijklmnopqrstuvwxyz0123456789-"
 
-// nodeName reports whether a Node can have this name: it is that of a subdomain.
+// nodeName reports whether a Node can have this name: it is a DNS subdomain name.
 func nodeName(name string) bool {
 	if name == "" || len(name) > 253 {
 		return false

@@ -18,8 +18,8 @@ const ApartLabel = "onprem-infra.node-restriction.kubernetes.io/no-vip"
 // EncodeRank makes the annotation's value.
 func EncodeRank(rank int) string { return strconv.Itoa(rank) }
 
-// ReadRank reads what EncodeRank made. ok is false for every other text, and for a rank that an
-// election of so many ranks has not.
+// ReadRank reads what EncodeRank made. ok is false for every other text, and for a rank that is
+// not below ranks, the number of them.
 func ReadRank(text string, ranks int) (rank int, ok bool) {
 	rank, err := strconv.Atoi(text)
 	if err != nil || rank < 0 || rank >= ranks || EncodeRank(rank) != text {

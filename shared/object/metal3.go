@@ -72,13 +72,13 @@ func NetworkOf(host string) string { return host + "-network-config-secret" }
 // UserDataOf names the Secret with the document by which a host of any Kubernetes joins.
 func UserDataOf(host string) string { return host + "-user-data-secret" }
 
-// Provisioning tells OpenShift's cluster-baremetal-operator how hosts are provisioned.
+// Provisioning specifies how OpenShift's cluster-baremetal-operator provisions hosts.
 type Provisioning struct {
 	Head `yaml:",inline"`
 	Spec ProvisioningSpec `yaml:"spec"`
 }
 
-// ProvisioningSpec is empty where its network has no such field.
+// ProvisioningSpec has empty fields where its kind of network does not use them.
 type ProvisioningSpec struct {
 	AdditionalNTPServers           []string `yaml:"additionalNTPServers,omitempty"`
 	ProvisioningDHCPRange          string   `yaml:"provisioningDHCPRange,omitempty"`
@@ -133,7 +133,7 @@ type Reference struct {
 	Namespace  string `yaml:"namespace"`
 }
 
-// RootDeviceHints is what the disk must be that a host is installed on.
+// RootDeviceHints describes the disk on which a host is installed.
 type RootDeviceHints struct {
 	DeviceName         string `yaml:"deviceName,omitempty"`
 	HCTL               string `yaml:"hctl,omitempty"`

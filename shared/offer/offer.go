@@ -11,7 +11,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/mac"
 )
 
-// Kind is by what a server configures hosts.
+// Kind is the protocol by which a server configures hosts.
 type Kind string
 
 // The kinds of servers.
@@ -65,7 +65,7 @@ type Offered struct {
 	Prefixes     []netip.Prefix `json:"prefixes,omitempty"`
 }
 
-// key is by what two packets are of one server.
+// key identifies a server: two packets with equal keys are of one server.
 type key struct {
 	kind       Kind
 	id, source netip.Addr
@@ -147,9 +147,9 @@ type Expected struct {
 	MACs      []mac.MAC
 }
 
-// Has reports whether a server is one of them. A server of DHCPv6 sends from a link-local address
-// that follows from its card, and names no other: it is known by the address from which it has
-// hosts fetch their boot file. A server that names it has hosts boot what belongs there.
+// Has reports whether a server is one of them. A DHCPv6 server sends from a link-local address
+// that follows from its card, and names no other. So the host in its boot file's URL identifies
+// it: a server that names an expected one there has hosts boot the expected file.
 func (e Expected) Has(s Server) bool {
 	boots := netip.Addr{}
 	if s.Kind == DHCPv6 {

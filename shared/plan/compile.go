@@ -120,8 +120,8 @@ func compile(c spec.Cluster, timing vrrp.Timing, policy vrrp.Policy) (Plan, erro
 	return p, nil
 }
 
-// readable holds that hosts accept what they get: a Cluster that was not parsed may have any value,
-// which must not come to light on a host. The values are those of cluster.json.
+// readable checks that hosts accept what they get, the values of cluster.json: a Cluster that
+// was not parsed may have any value, and a wrong one must not first be noticed on a host.
 func readable(c spec.Cluster) error {
 	var errs []error
 	for _, f := range spec.Check(c) {
@@ -157,8 +157,8 @@ func elections(c spec.Cluster, policy vrrp.Policy, proven proof.Proof) VRRP {
 	return v
 }
 
-// routers are the virtual router IDs, the user's own where they are set. An ID that is set may
-// equal that of the DNS VIP, which then has another one unless it is set itself.
+// routers are the virtual router IDs, the user's own where they are set. If one of these equals
+// the DNS VIP's default, that VIP has another ID, unless its own is set too.
 func routers(c spec.Cluster) map[vrrp.Kind]vrrp.ID {
 	api, ingress, _ := vrrp.IDs(c.Name) // only an empty name has none
 	ids := map[vrrp.Kind]vrrp.ID{vrrp.API: api, vrrp.Ingress: ingress}
@@ -175,7 +175,7 @@ func routers(c spec.Cluster) map[vrrp.Kind]vrrp.ID {
 	return ids
 }
 
-// paces are the profile in numbers. Behind a balancer of the user's own no bound is ours.
+// paces is the profile in numbers. Behind a balancer of the user's own there are no bounds.
 func paces(p Plan, timing vrrp.Timing, policy vrrp.Policy) Timing {
 	elected := bound.VIPs{Provisioning: p.VIPs.Provisioning}
 	if p.ByVRRP() {

@@ -88,8 +88,8 @@ func Encode(p Plan) []byte {
 	}), '\n')
 }
 
-// list is a list of texts in indented JSON. No element has a blank or a bracket, or spec.Check had
-// refused it. The list of hosts, which no template writes, stays on several lines.
+// list is a list of texts in indented JSON: spec.Check refuses elements with a blank or a
+// bracket. The list of hosts, which no template writes, stays on several lines.
 var list = regexp.MustCompile(`\[\n[^]{]*\]`)
 
 func texts[T fmt.Stringer](values []T) []string {
@@ -108,7 +108,7 @@ func (p Plan) Balancer() string {
 	return string(p.LoadBalancer)
 }
 
-// formerFields are those that differ.
+// formerFields are the fields of migrateFrom: the settings that differ from the new ones.
 func formerFields(f spec.Former) map[string]string {
 	fields := map[string]string{}
 	if f.Timing != "" {

@@ -18,8 +18,8 @@ type Rooms struct {
 	Speaks bool
 	LB     bool // it balances the API: HAProxy
 	DNS    bool // it answers for the cluster's names: CoreDNS
-	// Clients means that it reports the clients of a VIP that it holds, and ends what a
-	// vanished holder leaves.
+	// Clients means that it reports the clients of a VIP that it holds, and ends the connections
+	// of a vanished holder.
 	Clients bool
 	// Boots means that it may have the provisioning address, and answers hosts that boot then.
 	Boots bool
@@ -99,7 +99,7 @@ func (p Plan) NeedImages(r role.Role, images []Need) error {
 	return nil
 }
 
-// Need reports whether an image is needed.
+// Need is an image, and whether it is needed.
 type Need struct {
 	Key    string
 	Needed bool

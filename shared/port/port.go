@@ -41,7 +41,7 @@ const (
 	MonitorMDNS     = "monitor-mdns"
 	MDNS            = "mdns"      // multicast DNS, which programs of a host share
 	Supervise       = "supervise" // keepalived's health, served by its parent on the loopback
-	// the provisioning API, asked on the bootstrap machine before the API VIP is given up
+	// the provisioning API, probed on the bootstrap machine before the API VIP is released
 	Ironic           = "ironic"
 	ProvisioningHTTP = "provisioning-http" // boot files and images, on the provisioning network
 	VirtualMedia     = "virtual-media"     // ISOs over TLS, fetched by BMCs
@@ -53,14 +53,14 @@ const (
 	IronicBackend    = "ironic-backend"
 	MonitorAddress   = "monitor-address"   // metrics of the bootstrap machine's address
 	MonitorDHCP      = "monitor-dhcp"      // health and metrics of the DHCP server of either phase
-	MonitorHTTP      = "monitor-http"      // metrics of the server of the two
+	MonitorHTTP      = "monitor-http"      // metrics of the server of boot files and media
 	MonitorProvision = "monitor-provision" // metrics of the phase machine
 	MonitorIronic    = "monitor-ironic"    // metrics of the bootstrap machine's Ironic
 	Speaker          = "speaker"           // health and metrics of FRR's parent, on the loopback
 	Clients          = "vip-clients"       // UDP: nodes report the clients of VIPs to each other
 )
 
-// All lists every port, in the order of Names above.
+// All lists every port, in the order of the names above.
 func All() []Port {
 	return []Port{
 		{API, 6443, "kube-apiserver", true},
@@ -97,14 +97,13 @@ func All() []Port {
 	}
 }
 
-// Provisions reports whether a port is one of the programs that provision hosts: other clusters do
-// not have it.
+// Provisions reports whether a port is only of clusters whose hosts are provisioned.
 func Provisions(name string) bool {
 	return slices.Contains([]string{MonitorAddress, MonitorDHCP, MonitorHTTP, MonitorIronic,
 		MonitorProvision}, name)
 }
 
-// BalancesIronic reports whether a port is of clusters alone whose balancer serves Ironic.
+// BalancesIronic reports whether a port is only of clusters whose balancer serves Ironic.
 func BalancesIronic(name string) bool {
 	return name == IronicLB || name == VirtualMediaLB || name == IronicBackend
 }

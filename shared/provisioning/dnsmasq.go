@@ -100,7 +100,7 @@ type boot struct {
 func Dnsmasq(n Network) []byte {
 	var out bytes.Buffer
 	if err := dnsmasqTemplate().Execute(&out, pageOf(n)); err != nil {
-		// The template prints values and calls nothing: only a wrong template comes here.
+		// The template calls nothing that fails: only a wrong template comes here.
 		panic(fmt.Sprintf("render dnsmasq.conf: %v", err))
 	}
 	return out.Bytes()
@@ -141,8 +141,8 @@ func pageOf(n Network) page {
 	return p
 }
 
-// NotLocal is a condition of what firmware and iPXE get. It is there without hosts that boot from
-// their disks too: the list of hosts may get one while dnsmasq runs.
+// NotLocal is a condition of what firmware and iPXE get. It is there even if no host boots from
+// its disk: the list of hosts may get such a host while dnsmasq runs.
 func (page) NotLocal() string { return ",tag:!" + localTag }
 
 // tag is dnsmasq's tag for the clients that get the same file in the same way.

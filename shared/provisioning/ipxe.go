@@ -74,7 +74,7 @@ func (n Network) programDirs() (dirs []string) {
 	return slices.Compact(dirs)
 }
 
-// by is this room, for the owners of its files.
+// by names this package as the owner of its files.
 const by = "shared/provisioning"
 
 // Files are what the host that serves the network has, sorted by path: the configuration of

@@ -30,9 +30,9 @@ type Network struct {
 	Server    netip.Addr // of this phase: boot programs and scripts are there
 	Prefix    netip.Prefix
 	Mode      Mode
-	// Reservations are the hosts that are answered. In the mode managed, other hosts get no answer.
+	// Reservations are the answered hosts. In mode managed, others get only addresses of Pool.
 	Reservations []Reservation
-	// Pool has addresses for hosts without a reservation; without one they get no answer.
+	// Pool has addresses for hosts without a reservation; without a Pool they get no answer.
 	Pool  []Range
 	Lease time.Duration
 	// Gateway is announced over IPv4 only: over IPv6 a router announces itself. Without it no host

@@ -173,7 +173,7 @@ func (j *judge) options() {
 	}
 }
 
-// servers judges a list of servers that hosts are told to use.
+// servers judges a list of servers whose addresses DHCP gives to hosts.
 func (j *judge) servers(at string, list []netip.Addr) {
 	for i, a := range list {
 		place := fmt.Sprintf("%s[%d]", at, i)

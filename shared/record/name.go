@@ -28,7 +28,7 @@ func ParseName(s string) (Name, error) {
 			return "", fmt.Errorf("name %q: %w", s, err)
 		}
 	}
-	// after the check: some letters outside ASCII have a lower case within
+	// after the check: some letters outside ASCII have a lower case in ASCII
 	return Name(strings.ToLower(name)), nil
 }
 

@@ -37,10 +37,10 @@ type Redirect struct {
 // its machine networks.
 //
 // Ignition documents hold secrets, so the network plugin blocks pods from the port of the machine
-// config server. The balanced port must be no way around that: only hosts of the machine networks
-// are redirected there, and it accepts nothing else. If these networks are not known, a host cannot
-// be told from a pod of the holder's. Then connections go to the holder's own machine config
-// server. A cluster without machine config servers has neither port.
+// config server. The balanced port must not bypass that: only hosts of the machine networks are
+// redirected there, and it accepts nothing else. If these networks are not known, a host cannot
+// be distinguished from a pod on the holder. Then connections go to the holder's own machine
+// config server. A cluster without machine config servers has neither port.
 func Of(vips []netip.Addr, networks []netip.Prefix, ports map[string]uint16) Rules {
 	var r Rules
 	_, machineConfig := ports[port.MachineConfigLB]

@@ -65,7 +65,7 @@ type State struct {
 	phase    phase
 	yields   bool      // released while the API still served
 	hung     bool      // released because the API hung
-	prompt   int       // answers in a row since, in time, of an API that is ready
+	prompt   int       // answers of a ready API in a row that came in time
 	since    time.Time // of the first Observation
 	failures int
 	unready  bool // the last Observation was not of a ready API
@@ -80,9 +80,9 @@ const (
 )
 
 // Resume is the state of a machine that has had a ready API before. A restart of the program
-// changes nothing but the counts, and that an API which hung must be prompt: a machine that held
-// the VIP goes on holding it, and one that had released it stays released. After a reboot nothing
-// is held, and the API must be ready first.
+// loses the counts, a handover in progress, and the rule that an API which hung must be prompt.
+// Nothing else changes: a machine that held the VIP goes on holding it, and one that had released
+// it stays released. After a reboot nothing is held, and the API must be ready first.
 func Resume(held bool) State {
 	if held {
 		return State{phase: holding}

@@ -39,8 +39,8 @@ func Parse(text []byte) Conf {
 	return conf
 }
 
-// plainZone keeps out zones that are no interface name or number. An address may carry any text as
-// its zone, and the next program to read the address need not take it for one word.
+// plainZone reports whether a zone has only characters of interface names and numbers. Any text
+// may be a zone, and the next program that reads the address may not read it as one token.
 func plainZone(zone string) bool {
 	return strings.Trim(zone,
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") == ""
@@ -50,9 +50,9 @@ func plainZone(zone string) bool {
 const maxUpstreams = 15
 
 // Upstreams are the name servers that a forwarder on this machine may query, in order, each once,
-// at most 15. Left out is what leads back to the forwarder or nowhere: the machine itself, which
-// includes the stub of systemd-resolved at 127.0.0.53 and 127.0.0.54, addresses that no server has,
-// a link-local address without a link, and the addresses that exclude reports, without their zone.
+// at most 15. Addresses that lead back to the forwarder or nowhere are left out: loopback, with
+// the stub of systemd-resolved at 127.0.0.53 and 127.0.0.54, unspecified and multicast ones, IPv6
+// link-local ones without a zone, and those that exclude reports, which gets them without a zone.
 func Upstreams(conf Conf, exclude func(netip.Addr) bool) []netip.Addr {
 	var upstreams []netip.Addr
 	for _, addr := range conf.Nameservers {

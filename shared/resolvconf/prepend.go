@@ -32,10 +32,10 @@ func Usable(text []byte) bool {
 	return false
 }
 
-// Prepend puts our name server before the first one in the text. Each server is kept only once, and
-// those beyond the third become comments. The cluster's domain comes first in the search list,
-// which is added where there is none. All other lines stay as they are. Equal values give equal
-// bytes, and Prepend of its own output gives the same.
+// Prepend puts our name server before the first one in the text. Each server is kept only once,
+// and those beyond the third become comments. The cluster's domain comes first in the search
+// list, moved to the top or added. Headers of NetworkManager and of this program are dropped, all
+// other lines stay. Equal values give equal bytes, and Prepend of its own output gives the same.
 func Prepend(text []byte, own Own) []byte {
 	var rest []string
 	list := []string{string(own.Search)}

@@ -8,8 +8,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/bgp"
 )
 
-// Decide makes the next state of every VIP of the cluster, and of those that still are announced
-// but are the cluster's no longer: they leave.
+// Decide computes the next state of every VIP of the cluster, and of every VIP that is still
+// announced but no longer the cluster's: the host releases those.
 func Decide(vips []netip.Addr, before State, o Observed) Decision {
 	d := &decision{Observed: o, Decision: Decision{Announced: map[netip.Addr]bgp.Grade{},
 		State: State{}, Left: true}}
@@ -49,19 +49,19 @@ type decision struct {
 	leaving bool
 }
 
-// leave is whether a host leaves a VIP.
+// leave is whether a host releases a VIP.
 type leave int
 
 const (
 	stays leave = iota
-	// unsure leaves it to others, as nobody knows what the host serves. Without others it stays:
-	// what ends the monitors of all hosts, such as a description that was replaced twice, must not
-	// take a VIP away that all of them serve.
+	// unsure releases the VIP only if others announce it, as it is not known what the host
+	// serves. Without others the VIP stays: a cause that ends the monitors of all hosts, such as
+	// a description that was replaced twice, must not withdraw a VIP that all of them serve.
 	unsure
 	leaves
 )
 
-// leaves is that of one VIP, which may be the cluster's no longer.
+// leaves is whether the host releases one VIP; known is whether it still is the cluster's.
 func (d *decision) leaves(vip netip.Addr, known bool) leave {
 	switch {
 	case d.Wish.Leaving || !known || d.Wish.VIPs[vip].Leaves:
@@ -78,7 +78,7 @@ func (d *decision) due(at time.Time) {
 	}
 }
 
-// after reports whether something has lasted for so long, and has the speaker look again then.
+// after reports whether something has lasted for a time, and schedules a decision if not yet.
 func (d *decision) after(since time.Time, lasts time.Duration) bool {
 	if d.Now.Sub(since) >= lasts {
 		return true

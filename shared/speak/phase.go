@@ -8,7 +8,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/bgp"
 )
 
-// next is the phase that follows.
+// next is the state of a VIP after this round.
 func (d *decision) next(vip netip.Addr, v VIP, l leave) VIP {
 	leaving := l != stays
 	route, serves := d.Wish.VIPs[vip]
@@ -60,7 +60,7 @@ func (d *decision) next(vip netip.Addr, v VIP, l leave) VIP {
 	return v
 }
 
-// stay is the phase that follows where a VIP is announced.
+// stay is next for a VIP that is announced.
 func (d *decision) stay(vip netip.Addr, v VIP, leaving bool) VIP {
 	route, serves := d.Wish.VIPs[vip]
 	switch {
@@ -75,8 +75,8 @@ func (d *decision) stay(vip netip.Addr, v VIP, leaving bool) VIP {
 		}
 		v.Longer = time.Time{}
 	case !d.Ready && !d.Advertised[vip] && !d.Unsure:
-		// No router has it any more. With the first session it would come, go once when BFD
-		// comes up, and come again: each time routers spread connections anew.
+		// No router has its route. It would come with the first session, go once when BFD comes
+		// up, and come again: routers spread connections anew each time.
 		v.Phase = Waiting
 	case route.Ends && v.Begun.IsZero():
 		v.Begun = d.Now
@@ -92,9 +92,9 @@ func (d *decision) stay(vip netip.Addr, v VIP, leaving bool) VIP {
 	return v
 }
 
-// lengthen makes a path longer by one number after the other, for the reason for which
-// bgp.Policy.Demotions does so: routers that follow a longer step in any order may send packets
-// back to each other. A shorter path counts at once.
+// lengthen makes a path longer by one number at a time, for the same reason as
+// bgp.Policy.Demotions: routers that follow a larger step in any order may send packets back to
+// each other. A shorter path takes effect at once.
 func (d *decision) lengthen(v VIP, to bgp.Grade) VIP {
 	switch {
 	case to < v.Grade:
@@ -107,8 +107,8 @@ func (d *decision) lengthen(v VIP, to bgp.Grade) VIP {
 	return v
 }
 
-// demote goes one step further when routers have followed the last one. After the last one a host
-// that leaves withdraws.
+// demote takes the next step when routers have followed the last one. After the final step the
+// host withdraws: once a router has another way or, if it leaves in order, after Patience.
 func (d *decision) demote(vip netip.Addr, v VIP, l leave) VIP {
 	if next := d.Wish.VIPs[vip].next(v.Grade); next > v.Grade {
 		if d.after(v.Begun, Settle) {
@@ -130,9 +130,9 @@ func (d *decision) demote(vip netip.Addr, v VIP, l leave) VIP {
 	return v
 }
 
-// risen reports whether a VIP has been away long enough: a host that flaps moves connections of
-// others each time, and routers that damp flaps mute it for minutes (RFC 2439). What serves alone
-// is better than nothing.
+// risen reports whether a VIP has been withdrawn for long enough: a host that flaps moves
+// connections of others each time, and routers that damp flaps suppress its route for minutes
+// (RFC 2439). If no router has another way, the wait is short.
 func (d *decision) risen(vip netip.Addr, v VIP) bool {
 	if len(v.Lost) == 0 {
 		return true
@@ -144,7 +144,7 @@ func (d *decision) risen(vip netip.Addr, v VIP) bool {
 	return d.after(v.Lost[len(v.Lost)-1], min(wait, most))
 }
 
-// preceded reports whether the host in front of this one has announced a VIP, or has had its time.
+// preceded reports whether the preferred host has announced a VIP, or has had its time for it.
 func (d *decision) preceded(vip netip.Addr, v *VIP) bool {
 	if !d.Wish.VIPs[vip].Behind || d.Others[vip] {
 		return true
@@ -155,8 +155,8 @@ func (d *decision) preceded(vip netip.Addr, v *VIP) bool {
 	return d.after(v.Able, Precedence)
 }
 
-// apply is what a phase means. A host that is demoted and does not leave may be that for long, and
-// each of its steps has a time.
+// apply adds a VIP's state to the decision. A demoted VIP sets Soon only if the host leaves:
+// others may stay demoted for long, and each of their steps is due at a known time.
 func (d *decision) apply(vip netip.Addr, was Phase, v VIP, l leave) {
 	d.Soon = d.Soon || v.Phase != was || v.Phase == Demoted && l == leaves ||
 		v.Phase == Withdrawn && v.Clear.IsZero()

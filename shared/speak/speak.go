@@ -14,10 +14,10 @@ import (
 type Wish struct {
 	Beat time.Time            // when the monitor was alive last, by the clock of Observed.Now
 	VIPs map[netip.Addr]Route // that the host serves
-	// Leaving asks for the end of all in order.
+	// Leaving asks the host to release all VIPs in order.
 	Leaving bool
-	// Died reports that the monitor has ended without order, and that no other one has wanted
-	// anything since. What the host serves by now is not known: it is behind all others.
+	// Died reports that the monitor has died, not ended in order, and that no new one has asked
+	// for anything since. It is not known what the host still serves: it is behind all others.
 	Died bool
 }
 
@@ -25,17 +25,16 @@ type Wish struct {
 type Route struct {
 	Grade     bgp.Grade
 	Demotions []bgp.Grade // the grades by which it leaves, see bgp.Policy
-	// Behind reports that another host is to be in front of this one, which has to announce first.
+	// Behind reports that another host is preferred to this one, and has to announce first.
 	Behind bool
-	// Ends reports that no host announces the VIP from now on, and this one serves it all the same.
+	// Ends reports that all hosts stop announcing the VIP, and this one, which serves it, last.
 	Ends bool
-	// Leaves reports that this host is to leave the VIP in order, and serves it all the same.
+	// Leaves reports that this host is to release the VIP in order, although it serves it.
 	Leaves bool
 }
 
-// next is the grade by which a host that leaves makes its path longer than one with a grade, which
-// may be better than the route's: the route has just become another one. It is that grade at the
-// last step.
+// next is the grade that a host which leaves uses after from, for a longer path; it is from at
+// the last step. from may be better than the route's grade, if that has just changed.
 func (r Route) next(from bgp.Grade) bgp.Grade {
 	if from < r.Grade {
 		return from + 1
@@ -52,7 +51,7 @@ func (r Route) next(from bgp.Grade) bgp.Grade {
 type Observed struct {
 	Now  time.Time
 	Wish Wish
-	// Ready reports whether routes that are announced now would stay, by one session at least.
+	// Ready reports whether routes that are announced now would stay in one session at least.
 	Ready bool
 	// Advertised are the VIPs that some router has from this host.
 	Advertised map[netip.Addr]bool
@@ -82,9 +81,9 @@ type VIP struct {
 	Since time.Time
 	Clear time.Time // since when no router has it any more; zero while one has
 	Begun time.Time // when the last step of the demotions was made
-	Other time.Time // since when a router has told of another way, at the last step
-	// Grade is what the VIP is announced with, and Longer when its path became longer last; zero
-	// since it is announced, or became shorter.
+	Other time.Time // since when a router has reported another way, at the last step
+	// Grade is the grade with which the VIP is announced, and Longer when its path last became
+	// longer; zero if it has not since the VIP was announced, or its path became shorter.
 	Grade  bgp.Grade
 	Longer time.Time
 	Able   time.Time // since when it could be announced, and waits for the host in front
@@ -95,17 +94,17 @@ type VIP struct {
 // State is the memory of a speaker, by VIP.
 type State map[netip.Addr]VIP
 
-// Decision is what is to be so now.
+// Decision is what the host is to do now.
 type Decision struct {
 	Announced map[netip.Addr]bgp.Grade
 	Addresses []netip.Addr // on the host, sorted
 	State     State
 	// Disobeyed are VIPs that a router still has too long after the daemon was to withdraw them.
-	// Only its end withdraws them then.
+	// Only the end of the daemon withdraws them then.
 	Disobeyed []netip.Addr
-	// Again is when something is due without a further event; the zero time for never. Soon reports
-	// that routers are about to be told something else than they have, or to pass it on: what
-	// follows of that is to be observed at once.
+	// Again is when the next decision is due without a further event; the zero time for never.
+	// Soon reports that the routes of routers are about to change, or are being passed on: the
+	// result is to be observed at once.
 	Again time.Time
 	Soon  bool
 	// Left reports that everything has ended in order.

@@ -18,8 +18,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec/shape"
 )
 
-// Check holds a Cluster to the rules that Parse holds a cluster.yaml to, for one that was made or
-// changed in another way. Findings have the path of the field in a cluster.yaml, and no line.
+// Check applies the rules of Parse to a Cluster that was made or changed in another way. Findings
+// have the path of the field in a cluster.yaml, and no line.
 func Check(c Cluster) Findings {
 	r := &document.Report{}
 	d := draft{
@@ -69,7 +69,7 @@ func Check(c Cluster) Findings {
 	d.routing = routing.GivenSettings(r, c.Routing)
 	r.OneOf(grammar.Set("platform", c.Platform), append(platform.Installed(), string(None))...)
 	image.CheckGiven(r, "images", c.Images)
-	// That all hosts have the proof which a timing needs is for the plan to hold.
+	// The plan checks that all hosts have the proof which a timing needs.
 	d.settings.Check(r, c.Name, 0, c.DNSVIP.IsValid(), c.Provisioning.Network != "")
 	d.validate(r)
 	return r.Findings.First()

@@ -71,7 +71,7 @@ func (d draft) cluster() Cluster {
 	return c
 }
 
-// numbers narrows checked numbers; none is nil.
+// numbers narrows checked numbers; an empty map becomes nil.
 func numbers[N uint8 | uint16 | uint32](chosen map[string]document.Scalar[int]) map[string]N {
 	if len(chosen) == 0 {
 		return nil

@@ -17,7 +17,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec/shape"
 )
 
-// What the rooms below describe.
+// Types of the packages below.
 type (
 	Platform = platform.Platform
 	MDNS     = setting.MDNS
@@ -59,8 +59,8 @@ const (
 // Timings are the names of the timing profiles, the fastest first.
 func Timings() []string { return setting.Timings() }
 
-// AssumedVIPs are the virtual IPs that the installer takes on OpenStack where none is named. They
-// are the zero value in a network that has no such hosts.
+// AssumedVIPs are the virtual IPs that the installer assumes on OpenStack if none is named. They
+// are the zero value if the network is too small for them.
 func AssumedVIPs(machineNetworks []netip.Prefix) (api, ingress netip.Addr) {
 	return network.AssumedVIPs(machineNetworks)
 }
@@ -138,7 +138,7 @@ type Cluster struct {
 	VRRP                 Mode
 	OnClash              clash.Policy
 	MigrateFrom          Former            // of a cluster.yaml only
-	VRIDs                map[string]uint8  // "api", "ingress"
+	VRIDs                map[string]uint8  // "api", "ingress", "dns", "provisioning"
 	Ports                map[string]uint16 // by port name
 	// TimingProof is how late each host was at worst, in microseconds, by its name. Of a
 	// cluster.yaml only.
@@ -175,7 +175,7 @@ func (c Cluster) Before() (before Cluster, ok bool) {
 		before.Routing.Management = f.Management
 	}
 	if before.Routing.Management == ByVRRP {
-		before.Routing = Routing{} // of which it has no use
+		before.Routing = Routing{} // VRRP alone does not use it
 	}
 	return before, true
 }

@@ -21,13 +21,13 @@ func Command(program string, t bgp.Timing, options ...string) []string {
 	return append(command, options...)
 }
 
-// Capabilities are what onprem-speak and FRR's daemons need of the kernel, started as root, without
-// CAP_. The daemons become FRR's own user at their start (SETUID, SETGID), whom their sockets'
-// directory is given to (CHOWN), and are ended by another user then (KILL). The parent sets VIPs,
+// Capabilities are what onprem-speak and FRR's daemons need of the kernel, started as root,
+// without CAP_. The daemons change to FRR's own user at their start (SETUID, SETGID), which owns
+// the directory of their sockets (CHOWN), so another user ends them (KILL). The parent sets VIPs,
 // and BGP sets passwords of its sockets (NET_ADMIN), BFD sends from ports below 1024
 // (NET_BIND_SERVICE) and receives by raw sockets (NET_RAW). FRR does not start without SYS_ADMIN
-// (lib/privs.c and each daemon's list of privileges); the parent uses it to test a configuration in
-// a network namespace where there is nothing. SYS_NICE is for real-time scheduling alone.
+// (lib/privs.c and each daemon's list of privileges); the parent uses it to test a configuration
+// in an empty network namespace. SYS_NICE is for real-time scheduling alone.
 func Capabilities(t bgp.Timing) []string {
 	all := []string{"CHOWN", "KILL", "NET_ADMIN", "NET_BIND_SERVICE", "NET_RAW", "SETGID",
 		"SETUID", "SYS_ADMIN"}

@@ -1,5 +1,5 @@
-// Package spoken has the files by which a host's monitor and its speaker know of each other: what
-// the host is to announce, how it reaches its routers, and what the speaker reports.
+// Package spoken has the files that a host's monitor and its speaker exchange: what the host is
+// to announce, how it reaches its routers, and what the speaker reports.
 package spoken
 
 import (
@@ -35,7 +35,7 @@ const (
 	LeaveFile  = "leave"       // while it exists, everything ends in order
 	StatusFile = "status.json" // by the speaker
 	// MonitorFile is locked by the monitor from its first wish on (F_OFD_SETLK), and removed by
-	// one that ends in order: one that is there and not locked is of a monitor that has died.
+	// one that ends in order. If it is there and not locked, the monitor has died.
 	MonitorFile = "monitor"
 	LockFile    = "lock" // locked by the one speaker that uses the directory
 )
@@ -80,8 +80,8 @@ func (c Config) With(passwords map[string]secret.Text) frr.Config {
 	return out
 }
 
-// Wrong is what a configuration has that is none, before any daemon is asked. An address may be the
-// zero value, a name have a blank, or a router stand there twice.
+// Wrong lists what is invalid in a configuration, before any daemon is asked: an address may be
+// the zero value, a name have a blank, or a router be there twice. It is empty if all is valid.
 func (c Config) Wrong() (all []string) {
 	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	if !c.Router.Is4() {
@@ -165,14 +165,14 @@ type Status struct {
 	VIPs     []VIP
 	Left     bool    // all has ended in order
 	Monitor  Monitor `json:",omitempty"`
-	// BFDTaken names what else than the speaker's daemon receives BFD's packets, because of which
-	// sessions are without BFD until the speaker starts anew; empty for nothing.
+	// BFDTaken names what receives BFD's packets instead of the speaker's daemon; empty for
+	// nothing. Sessions are then without BFD until the speaker starts anew.
 	BFDTaken string   `json:",omitempty"`
 	Troubles []string `json:",omitempty"` // what does not work now
 }
 
-// By is the status with its times by the clock as it is now, which may have been set since then. Up
-// is how long the kernel has run by now.
+// By is the status with its times converted to the present clock, which may have been set since
+// then. up is how long the kernel has run by now.
 func (s Status) By(now time.Time, up time.Duration) Status {
 	if s.At.IsZero() || s.Up == 0 {
 		return s // of a former release
@@ -196,11 +196,11 @@ func (s Status) By(now time.Time, up time.Duration) Status {
 // Monitor is what a speaker knows of its host's monitor, by its own clock.
 type Monitor string
 
-// What there is to know. One that ends in order, and so may be replaced, works until it is silent.
+// The states. A monitor that ends in order, and so may be replaced, works until it is silent.
 const (
 	Works Monitor = ""
 	Died  Monitor = "died" // it ended without order, and the VIPs are demoted
-	// Silent is one that has wanted nothing for speak.Silence: the host leaves VIPs to others.
+	// Silent is one that has written no wish for speak.Silence: the host leaves VIPs to others.
 	Silent Monitor = "silent"
 )
 
@@ -226,7 +226,7 @@ type Session struct {
 	Advertised []netip.Addr
 }
 
-// VIP is where a VIP is.
+// VIP is the state of a VIP.
 type VIP struct {
 	VIP    netip.Addr
 	Phase  speak.Phase
@@ -237,7 +237,7 @@ type VIP struct {
 	Own []string `json:",omitempty"`
 }
 
-// Other is another host of which a router told that it has the VIP.
+// Other is another host that has the VIP, as a router reports.
 type Other struct {
 	Session   string
 	Announcer netip.Addr `json:",omitzero"` // none for a host that is not the cluster's

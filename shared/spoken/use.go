@@ -38,8 +38,8 @@ func (v VIP) Use(session string) Use {
 	if len(lengths) == 0 {
 		return UseUnknown
 	}
-	// The host's number is in its own path once and as often as the grade is, and what a router
-	// reports begins with the router's.
+	// The host's own path has its number once, and once more per grade; a path that a router
+	// reports begins with the router's number.
 	switch best, own := slices.Min(lengths), int(v.Grade)+2; {
 	case best < own:
 		return UseBehind

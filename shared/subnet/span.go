@@ -45,13 +45,13 @@ func (s Span) Gaps(without []Span) (all []Span) {
 	return all
 }
 
-// Nth is the place so many behind another of its size.
+// Nth is the prefix n places behind another one of the same size.
 func Nth(first netip.Prefix, n uint64) netip.Prefix {
 	each := uint64(1) << (first.Addr().BitLen() - first.Bits())
 	return netip.PrefixFrom(Plus(first.Addr(), n*each), first.Bits())
 }
 
-// Plus is the address so many behind another. Ranges are within the last 64 bits.
+// Plus is the address n behind another one. Ranges are within the last 64 bits.
 func Plus(addr netip.Addr, n uint64) netip.Addr {
 	b := addr.As16()
 	binary.BigEndian.PutUint64(b[8:], binary.BigEndian.Uint64(b[8:])+n)

@@ -4,10 +4,10 @@ package subnet
 
 import "net/netip"
 
-// Default is the network that is taken without another.
+// Default is the provisioning network of a description that names none.
 func Default() netip.Prefix { return netip.MustParsePrefix("172.22.0.0/24") }
 
-// The hosts of a provisioning network that are taken without other addresses, as by the installer.
+// The default addresses in a provisioning network, as host numbers; the installer's are the same.
 const (
 	bootstrapHost = 2
 	clusterHost   = 3
@@ -73,7 +73,7 @@ func Last(cidr netip.Prefix) netip.Addr {
 	return last
 }
 
-// Size is how many addresses a range has, at most the largest number of 32 bits.
+// Size is how many addresses a range has, at most 2^31-1.
 func Size(first, last netip.Addr) int {
 	const most = 1<<31 - 1
 	a, b := first.As16(), last.As16()
@@ -96,7 +96,7 @@ const BlockBits = 124
 // value has none.
 type Places struct {
 	First netip.Prefix
-	Count int // at most the largest number of 32 bits
+	Count int // at most 2^31-1
 }
 
 // PlacesOf are the places that are wholly within a range.

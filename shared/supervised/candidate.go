@@ -11,14 +11,14 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 )
 
-// candidateVersion is the latest version of CandidateFile, which is also read as any version before
-// it. Version 2 has Device and Bits of instances.
+// candidateVersion is the latest version of CandidateFile; all versions before it are read too.
+// Version 2 has Device and Bits of instances.
 const candidateVersion = 2
 
-// versionOf is the earliest version with all fields that a configuration has set. During an upgrade
-// a monitor may come before the supervisor, which then goes on reading what it knows. It refuses
-// all of a candidate with a field that it does not know, keeps the running configuration, and
-// reports the version that it lacks.
+// versionOf is the earliest version with all fields that a configuration has set. During an
+// upgrade a new monitor may run before the new supervisor; the former one goes on reading what it
+// knows. It refuses all of a candidate with a field that it does not know, keeps the running
+// configuration, and reports the version that it lacks.
 func versionOf(c keepalived.Config) int {
 	if slices.ContainsFunc(c.Instances, func(i keepalived.Instance) bool {
 		return i.Device != "" || i.Bits != 0

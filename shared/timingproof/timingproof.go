@@ -42,7 +42,7 @@ type Proof struct {
 	Host     string        `json:"host"`
 	At       time.Time     `json:"at"`
 	Lasted   time.Duration `json:"lastedNs"`
-	RealTime bool          `json:"realTime"` // the thread went before all that is not real-time
+	RealTime bool          `json:"realTime"` // the thread had real-time scheduling
 	Thread   Lateness      `json:"thread"`   // of a thread with keepalived's scheduling
 	Senders  []Sender      `json:"senders"`
 }
@@ -56,7 +56,7 @@ func Needed(t vrrp.Timing) bool { return t.Profile == vrrp.ProfileFast }
 const (
 	// least is how long a measurement must last to prove anything.
 	least = time.Minute
-	// safety is by how much what a profile bears must be above what was measured.
+	// safety is the factor by which what a profile bears must exceed what was measured.
 	safety = 4
 )
 

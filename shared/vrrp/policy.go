@@ -189,7 +189,7 @@ func (c Candidates) Unserved(kind Kind, known int, passes func(CheckName) bool) 
 }
 
 // BootstrapPatience is how long a bootstrap machine that serves waits at least for the adverts of
-// such a successor; 0 for nodes of OpenShift's own, which would hold the VIP beside it for so long.
+// a candidate; 0 for nodes of OpenShift's own, which would hold the VIP beside it for so long.
 func (c Candidates) BootstrapPatience() time.Duration {
 	if c.Holder == 0 {
 		return 0

@@ -24,7 +24,7 @@ type Timing struct {
 	RealTime bool
 
 	Checks    map[CheckName]health.Policy // of a cluster node, by the names that its policy has
-	Bootstrap health.Policy               // of the bootstrap's API server; of no profile
+	Bootstrap health.Policy               // of the bootstrap's API server, in every profile
 	Server    health.ServerCheck          // the balancer's probes of the API servers
 	Redirect  health.Policy               // the monitor's probes of the balancer
 }
@@ -91,8 +91,8 @@ func HopLimited(vip netip.Addr, advert time.Duration) bool {
 	return vip.Is4() || advert < CompatTiming().Advert
 }
 
-// fastTiming is for hosts of which it was measured that they are never late by more than a part of
-// what it bears (package timingproof): under a storm of forks it has moved VIPs without need.
+// fastTiming is for hosts that were measured never to be late by more than a part of what it
+// bears (package timingproof): under a storm of forks it has moved VIPs without need.
 func fastTiming() Timing {
 	t := lanTiming()
 	t.Profile, t.Advert = ProfileFast, 50*time.Millisecond

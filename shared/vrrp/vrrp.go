@@ -49,8 +49,8 @@ type CheckName string
 // InstanceName names a VRRP instance: letters, digits, hyphens and underscores.
 type InstanceName string
 
-// Name is what the instance of a cluster's VIP is called, the number i of its kind from 0 on, as
-// nodes of today call it.
+// Name is the name of the instance of a cluster's VIP, as OpenShift's nodes of today have it. i
+// counts the VIPs of a kind from 0.
 func Name(cluster string, kind Kind, i int) InstanceName {
 	return InstanceName(fmt.Sprintf("%s_%s_%d", cluster, strings.ToUpper(string(kind)), i))
 }

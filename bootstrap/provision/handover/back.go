@@ -10,14 +10,14 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
 )
 
-// The commands by which a person leads the handover back, and on again.
+// The commands by which a person takes provisioning back, and hands it over again.
 const (
 	BackCommand  = "onprem-infra hosts take-back --yes"
 	AgainCommand = "onprem-infra hosts hand-over"
 )
 
 // Refusal is why a person may not take provisioning back, by the journal and by what was seen;
-// empty if that may be.
+// empty if it is permitted.
 func (c Cluster) Refusal(m ledger.Memory, v View) string {
 	switch {
 	case !m.Held.IsZero():
@@ -41,7 +41,7 @@ func (c Cluster) Refusal(m ledger.Memory, v View) string {
 	return c.inTheWay(v)
 }
 
-// inTheWay is what of the cluster keeps this machine's parts off; empty if nothing does.
+// inTheWay is what of the cluster prevents a start of this machine's parts; empty for nothing.
 func (c Cluster) inTheWay(v View) string {
 	begun := v.Fleet.Begun()
 	switch {
@@ -70,8 +70,8 @@ func uncounted(f scale.Fleet, pod scale.Pod) string {
 		f.Drop(pod))
 }
 
-// TakeBack waits until nothing of the cluster provisions hosts, and has OpenShift's operator wait
-// again: it would start its Ironic beside that of this machine.
+// TakeBack waits until nothing of the cluster provisions hosts, and pauses OpenShift's operator
+// again, which would start its Ironic beside that of this machine.
 func (c Cluster) TakeBack(v View) Next {
 	if !c.Metal3 {
 		return Next{Evidence: Foreign}

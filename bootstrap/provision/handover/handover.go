@@ -1,6 +1,6 @@
-// Package handover decides what the phases wait for in which the bootstrap machine hands
-// provisioning over to the cluster, and whether a person may take it back: by what the cluster's
-// API and the network have at an instant.
+// Package handover decides what each phase of the handover waits for, while the bootstrap
+// machine hands provisioning over to the cluster, and whether a person may take it back. It
+// decides by what the cluster's API and the network show at an instant.
 package handover
 
 import (
@@ -12,20 +12,20 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
 )
 
-// Cluster is what is known of the cluster's own provisioning without any look at it.
+// Cluster is what the plan determines about the cluster's own provisioning.
 type Cluster struct {
 	// Metal3 is whether its Ironic and its hosts are objects of ours. Otherwise a person starts
 	// what provisions them.
 	Metal3   bool
 	Operator bool     // OpenShift's operator makes that Ironic
 	Hosts    []string // that it provisions
-	// Returns is whether hosts reach the bootstrap machine's Ironic at an address that it has again
-	// after it has given it up.
+	// Returns is whether hosts reach the bootstrap machine's Ironic at an address that this
+	// machine can get back after releasing it.
 	Returns bool
 	// Address is where its Ironic is on the provisioning network; invalid without such a network.
 	Address netip.Addr
 	Cards   map[string]string // names of hosts by the MACs of their cards there
-	// Listed is whether none but a card of Cards has Address: nodes of ours choose theirs by it.
+	// Listed is whether only a card of Cards may have Address: nodes find their card by its MAC.
 	Listed bool
 }
 
@@ -51,7 +51,7 @@ type Next struct {
 
 func waits(format string, args ...any) Next { return Next{Waits: fmt.Sprintf(format, args...)} }
 
-// unread is a wait for what could not be seen; ok is false if all was.
+// unread is a wait for what could not be read; the result is false if everything was.
 func (v View) unread() (Next, bool) {
 	if v.Err == nil {
 		return Next{}, false
@@ -59,8 +59,8 @@ func (v View) unread() (Next, bool) {
 	return waits("the cluster: %v", v.Err), true
 }
 
-// Unpause has OpenShift's operator go on, which starts the cluster's own Ironic. A pause of another
-// value is a person's.
+// Unpause has OpenShift's operator go on, which starts the cluster's own Ironic. A pause with
+// another value was set by a person, and stays.
 func (c Cluster) Unpause(v View) Next {
 	o := v.Fleet.Operator
 	n, unread := v.unread()
@@ -117,8 +117,8 @@ func (c Cluster) machines(cards []string) string {
 	return strings.Join(all, ", ")
 }
 
-// Release has the cluster's hosts begin in batches, as "hosts release" does it: all parts of this
-// machine are off.
+// Release has the cluster's hosts begin in batches, as "hosts release" does: by now all parts of
+// this machine are off.
 func (c Cluster) Release(v View) Next {
 	if !c.Metal3 {
 		return Next{Evidence: Foreign}

@@ -100,8 +100,8 @@ func (d *decision) revived() bool {
 		(d.known.Never() || n.Maintenance.Held())
 }
 
-// hold has Ironic ignore the ramdisk of a host with such a deployment that has joined, or that is
-// blocked: to end the deployment would switch the host off.
+// hold has Ironic ignore the ramdisk of a host with a revived deployment if the host has joined
+// or is blocked: to end the deployment would switch the host off.
 func (d *decision) hold() bool {
 	if !d.revived() || !d.joined() && d.known.Blocker == "" || d.Node.Maintenance.On ||
 		d.Node.Locked || d.known.Failures[node.Hold] >= tries {
@@ -111,8 +111,8 @@ func (d *decision) hold() bool {
 	return true
 }
 
-// guard has Ironic ignore the ramdisk of any such host. A maintenance loses nothing, so that it
-// needs no journal.
+// guard is the request to ignore the ramdisk of any host with a revived deployment; nil for none.
+// A maintenance loses nothing, so the request needs no entry in the journal.
 func (d *decision) guard() *node.Request {
 	if !d.revived() || d.Node.Maintenance.On || d.Node.Locked {
 		return nil
@@ -120,8 +120,8 @@ func (d *decision) guard() *node.Request {
 	return &node.Request{Verb: node.Hold, UUID: d.Node.UUID}
 }
 
-// outdated ends such a deployment of any other host. If that has failed before, as the BMC refuses,
-// it is asked for again after a while: until then its ramdisk is ignored.
+// outdated ends the revived deployment of any other host. If that has failed before, as when the
+// BMC refuses, it is requested again after a pause; until then the ramdisk is ignored.
 func (d *decision) outdated() bool {
 	switch {
 	case d.joined() || !d.revived():

@@ -75,7 +75,7 @@ func (d *decision) advance() {
 	}
 }
 
-// endFormer ends the deployment before, of a host whose disk is to be written anew.
+// endFormer ends the former deployment of a host whose disk is to be written anew.
 func (d *decision) endFormer() bool {
 	switch d.Node.State {
 	case node.Active, node.DeployWait, node.DeployFailed:
@@ -89,7 +89,7 @@ func (d *decision) endFormer() bool {
 }
 
 // manageable chooses the disk by what an inspection found, and adopts a host that has its image.
-// A person who was needed may have replaced disks, so that the inspection is of the time after.
+// A person may have replaced disks, so the inspection must be later than what a person did last.
 func (d *decision) manageable(adopt bool) {
 	switch n := d.Node; {
 	case adopt:
@@ -111,8 +111,8 @@ func (d *decision) manageable(adopt bool) {
 	}
 }
 
-// deploy asks for the image. It is made anew each time: a repeated request without its config drive
-// would boot a host without its Ignition document.
+// deploy requests the deployment. Each request has the config drive: a repeated one without it
+// would boot the host without its Ignition document.
 func (d *decision) deploy() {
 	if d.known.Never() {
 		return

@@ -38,7 +38,7 @@ func (d *decision) choose() {
 	d.ask(node.Pin, node.Request{Disk: pinned})
 }
 
-// pin has what is the disk's alone and stays over boots.
+// pin has the identifiers that only this disk has and that stay over boots; !ok if it has none.
 func pin(disk rootdisk.Disk, all []rootdisk.Disk) (p node.Pinned, ok bool) {
 	single := func(of func(rootdisk.Disk) string) string {
 		same := 0

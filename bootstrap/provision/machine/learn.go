@@ -69,8 +69,8 @@ func (d *decision) allow() {
 	d.wait("its deployment to begin anew", d.Now, 0)
 }
 
-// allowed reports whether a person allows the disk, as it is now, to be written anew. What was
-// allowed longer ago than an installation takes had reasons that nobody has looked at since.
+// allowed reports whether a person allows the disk, as it is now, to be written anew. A
+// permission expires after the time of an installation: nobody has checked its reasons since.
 func (d *decision) allowed() bool {
 	return d.known.MayBeGivenUp() && d.known.Barred().Equal(d.Rewrite.Barred) &&
 		d.Now.Sub(d.Rewrite.At) < d.Limits.Install

@@ -60,14 +60,14 @@ type View struct {
 type Trace struct {
 	Cause   cause.Cause // how far its last boot got, and why no further
 	Fetched time.Time   // when it had fetched the image or a range of it; zero if it has not
-	// Unnamed is when a client that is none of the known hosts had done so last. It may be any of
-	// them: a DHCP server that is not ours gives addresses of which nothing is known here.
+	// Unnamed is when a client of an unknown address last did so. It may be any of the hosts: the
+	// addresses that a DHCP server of another program gives are not known here.
 	Unnamed time.Time
-	// Since is from when on nothing is missing: older events are lost with a boot of the machine.
+	// Since is from when on the events are complete: a boot of the machine loses older ones.
 	Since time.Time
 }
 
-// Watched is what this program has seen of a deployment by itself. A start of it clears that.
+// Watched is what this program has seen of a deployment by itself. A restart clears it.
 type Watched struct {
 	// Deploys reports whether it saw in its last round that Ironic deploys the host, and has not
 	// come past the step that writes the disk.
@@ -107,11 +107,11 @@ const (
 	answer = 5 * time.Minute
 	// margin is what Ironic gets beyond its own deadlines, to report that one has passed.
 	margin = 2 * time.Minute
-	// relapse is within which a maintenance that was ended comes again for the same cause.
+	// relapse is the time within which Ironic sets a maintenance again if its cause remains.
 	relapse = time.Minute
 )
 
-// pause is how long after so many failures a verb is asked again.
+// pause is the delay before a verb is requested again, after so many failures.
 func pause(failures int) time.Duration {
 	p := 5 * time.Second
 	for range failures - 1 {
@@ -124,8 +124,8 @@ func pause(failures int) time.Duration {
 type Step struct {
 	Entries  []ledger.Entry
 	Requests []node.Request
-	// Guard is to be made if the journal cannot be written, and not Requests: it keeps a disk that
-	// counts as written from its ramdisk. Nil if no ramdisk may write it.
+	// Guard is the request to make instead of Requests if the journal cannot be written: it keeps
+	// the ramdisk from a disk that counts as written. Nil if no ramdisk could write it.
 	Guard *node.Request
 	Show  progress.Host
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec/machine"
 )
 
-// spec is how Ironic reaches the host and boots it. The plan's addresses were read when it was
-// made, so that they can be read again.
+// spec is how Ironic reaches the host and boots it. The BMC's address was parsed when the plan
+// was made, so it is valid here.
 //
 // Automated cleaning is off: it would erase the signatures of every disk of the host, also of those
 // with data, and nothing that ran there before is trusted more for it. The image overwrites the
@@ -61,7 +61,7 @@ func (h Host) boot() string {
 	return "ipxe"
 }
 
-// device is what a host boots its ramdisk from, in Ironic's words.
+// device is what a host boots its ramdisk from, by Ironic's name.
 func (h Host) device() string {
 	switch h.Plan.Boot {
 	case provision.VirtualMedia:

@@ -5,11 +5,11 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
 )
 
-// leftOff reports whether a host may have joined a moment before it was switched off for the end of
-// its deployment, and is not known to run since. Nothing works on its node any more, and where that
-// is active it is adopted since: else its deployment was never ended. A host that cannot be started
-// within the time of an installation is left to people. One whose BMC does not answer may run all
-// the while, so that its time does not begin again with the program.
+// leftOff reports whether a joined host may be off: it joined just before Ironic switched it off
+// to end its deployment, and was not seen to run since. Ironic must not work on the node any
+// more. An active node must have been adopted since, or its deployment was never ended. A host
+// that cannot be started within the time of an installation is left to people. If its BMC does
+// not answer, the host may be running, so its time does not begin again with the program.
 func (d *decision) leftOff() bool {
 	n, since := d.Node, d.since()
 	if n != nil && n.Power == "" {
@@ -20,9 +20,9 @@ func (d *decision) leftOff() bool {
 		(n.State != node.Active || d.known.Adopted) && d.Now.Sub(since) < d.Limits.Install
 }
 
-// start has a host started that was left off. The request for it may be lost with this program, or
-// be refused by the BMC, so that it is made until the host is seen to have power. A host that has
-// power is left alone, also if Ironic's database has a former state of it.
+// start starts a host that was left off. The request may be lost with this program, or refused
+// by the BMC, so it is repeated until the host is seen to have power. A host with power is left
+// alone, even if Ironic's database has a former state of it.
 func (d *decision) start() bool {
 	if !d.leftOff() {
 		return false

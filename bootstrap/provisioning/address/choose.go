@@ -19,8 +19,8 @@ type target struct {
 	prefix netip.Prefix
 }
 
-// Link names this machine's link on the network that hosts boot from, by the plan and the machine's
-// links of now.
+// Link names this machine's link on the network that hosts boot from, by the plan and by the
+// present links.
 func Link(p plan.Plan, cards []addr.Ethernet, links addr.Snapshot) (string, error) {
 	r := Room{options: Options{Plan: p}, own: p.Provisioning.Own()}
 	on, err := r.choose(Snapshot{Cards: cards, Links: links})
@@ -76,8 +76,8 @@ func (r *Room) onProvisioningNetwork(s Snapshot) (addr.Ethernet, error) {
 	return r.oneOf(found)
 }
 
-// movable are the cards as if no port of a bridge or a bond had the own address: it moves to the
-// bridge, as a port receives no packets of its own.
+// movable are the cards as if no port of a bridge or a bond had the machine's address: that moves
+// to the bridge or bond, as a port receives no packets of its own.
 func (r *Room) movable(cards []addr.Ethernet) []addr.Ethernet {
 	all := slices.Clone(cards)
 	for i, c := range all {
@@ -94,8 +94,8 @@ func hasAddress(c addr.Ethernet, a netip.Addr) bool {
 		func(p netip.Prefix) bool { return p.Addr() == a })
 }
 
-// oneOf is the only card of several that have a listed MAC: the one with the address, or the one
-// with carrier.
+// oneOf picks from the cards with a listed MAC the one with the address, or else the one with
+// carrier. It returns an error if several remain.
 func (r *Room) oneOf(found []addr.Ethernet) (addr.Ethernet, error) {
 	for _, better := range []func(addr.Ethernet) bool{
 		func(e addr.Ethernet) bool { return hasAddress(e, r.own) },
@@ -117,8 +117,8 @@ func (r *Room) oneOf(found []addr.Ethernet) (addr.Ethernet, error) {
 		"provisioning network, or list its MAC alone", strings.Join(names, ", "))
 }
 
-// onMachineNetwork finds the card that has an address in the network of the own one, and that
-// network's length: of several machine networks the smallest counts.
+// onMachineNetwork finds the card with an address in the same network as the machine's one, and
+// the prefix length: the longest of the machine networks that contain it.
 func (r *Room) onMachineNetwork(s Snapshot) (addr.Ethernet, int, error) {
 	p := r.options.Plan
 	choice, err := addr.ForVIP(s.Links, r.own, append(p.VIPs.All(), r.own), nil)

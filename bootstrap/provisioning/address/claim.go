@@ -8,8 +8,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 )
 
-// Claim is an address that this program has added. It is written before the address is added: a
-// program that is killed in between removes what is not there.
+// Claim is an address that this program has added. It is written before the address is added: if
+// the program is killed in between, the next run only removes what is not there.
 type Claim struct {
 	Index  int          `json:"index"` // of the link, which a new name does not change
 	Prefix netip.Prefix `json:"prefix"`

@@ -14,16 +14,16 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
 )
 
-// Probe is what the last question for the address has brought. Without a time nothing was asked
-// since the link has carrier.
+// Probe is the result of the last probe for the address. At is zero if the link was not probed
+// since it has carrier.
 type Probe struct {
 	Index int // of the link
 	At    time.Time
 	MACs  []string // of the other hosts that answered
 }
 
-// again is how often what did not succeed is repeated if each try costs something: a probe that
-// found another host, and the request for a link-local address, which changes the link.
+// again is the time between two attempts that cost something: a probe that found another host,
+// and the request for a link-local address, which changes the link.
 const again = 5 * time.Second
 
 // Snapshot is the input of the decision.
@@ -84,7 +84,7 @@ func (r *Room) Observe(context.Context) (s Snapshot, err error) {
 	return s, nil
 }
 
-// Decide computes the next step to what the orders are.
+// Decide computes the next step towards the state that the orders ask for.
 func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	var d Desired
 	switch wanted := s.Orders.Wants(orders.Address); {
@@ -124,8 +124,8 @@ func (r *Room) release(s Snapshot) Desired {
 		d = d.reports(false, "off: %s has no link", r.own)
 	}
 	d.Report.Ready = true
-	// After a reboot the card is down, and the phase machine, which may change no link, asks on it
-	// which machine has the address of the cluster's own Ironic.
+	// After a reboot the card is down. The phase machine, which may change no link, probes on it
+	// for the machine that has the address of the cluster's own Ironic.
 	to, err := r.choose(s)
 	if d.Step == "" && s.Orders.Generation > 0 && err == nil && !to.Enabled {
 		d = d.to(Enable, Claim{}, to.Name)
@@ -180,8 +180,8 @@ func (r *Room) elsewhere(links addr.Snapshot, want Claim) string {
 	return ""
 }
 
-// linkLocal reports whether a link can be asked for an IPv6 address, and else what is next: hosts
-// also get router advertisements and DHCPv6 from the link-local address.
+// linkLocal reports whether the link can be probed, for IPv6 by its link-local address, or else
+// what is next. Hosts also get router advertisements and DHCPv6 from that address.
 func (r *Room) linkLocal(s Snapshot, to target) (ready bool, next Desired) {
 	if r.own.Is4() {
 		return true, next
@@ -282,8 +282,8 @@ func answers(macs []string) string {
 	return "the hosts with the MACs " + strings.Join(macs, ", ") + " answer"
 }
 
-// remedy is what a person does about hosts that have the address. A node of the cluster takes a
-// shared one once Ironic answers on it, if this machine was off for a while.
+// remedy is what a person does about hosts that have the address. If this machine was off for a
+// while, a node of the cluster takes a shared address once Ironic answers on that node.
 func (r *Room) remedy(macs []string) string {
 	isNode := func(text string) bool {
 		return slices.ContainsFunc(r.options.Plan.Provisioning.Hosts, func(h provision.Host) bool {

@@ -58,8 +58,8 @@ func (a *Announcer) Announce(addresses []netip.Addr) {
 	loop.Wake(a.wake)
 }
 
-// Run keeps the object until ctx ends, and leaves it then: a machine that only restarts this
-// program is still there.
+// Run keeps the object up to date until ctx ends, and does not delete it then: a machine that
+// only restarts this program is still there.
 func (a *Announcer) Run(ctx context.Context) error {
 	var logged loop.News
 	for {

@@ -3,8 +3,8 @@
 // Until a VIP has been on the bootstrap machine once, no other host of the cluster can have it:
 // nodes get their configuration through it. So a host that answers for it earlier is outside of the
 // cluster, and would hold the address beside the bootstrap machine. When the VIP is on this machine
-// it is settled for good, also for later starts and after a reboot: from then on VRRP decides. That
-// no host answers counts for now only: keepalived may wait for its image for hours, and a host may
+// it is settled for good, also for later starts and after a reboot: from then on VRRP decides. If
+// no host answers, it is not settled: keepalived may wait for its image for hours, and a host may
 // come meanwhile. So probing goes on, which costs one packet a second.
 //
 // A VIP that is in no network of this machine cannot be probed, and counts as free. A holder that
@@ -30,7 +30,7 @@ import (
 // Network is the machine's network. No call waits for another host.
 type Network interface {
 	Links() (addr.Snapshot, error)
-	// Ask has the kernel look up the host that has an address on a link.
+	// Ask has the kernel resolve an address on a link, by ARP or NDP.
 	Ask(link string, address netip.Addr) error
 	// Neighbour is what the kernel has found.
 	Neighbour(link string, address netip.Addr) (addr.Neighbour, error)

@@ -90,8 +90,8 @@ type Room struct {
 // New makes the room. Nothing happens before its first step.
 func New(o Options) *Room { return &Room{Options: o} }
 
-// Observe reads what the decision depends on. late means that HAProxy was asked something else in
-// this round, and was late: it is not asked again.
+// Observe reads what the decision depends on. late means that another probe of HAProxy timed out
+// in this round: then HAProxy is not probed again.
 func (r *Room) Observe(ctx context.Context, late bool) (seen Seen) {
 	if !r.Plan.BalancesIronic() {
 		return seen
@@ -126,7 +126,7 @@ func (r *Room) recall() error {
 	return nil
 }
 
-// Decide gives connections to the pods that are ready and do not end. hosts are the addresses of
+// Decide passes connections to pods that are ready and do not end. hosts are the addresses of
 // the control plane's nodes, where Ironic runs; nil if they are not known. A kubelet can report a
 // pod with any labels, so pods of other hosts do not count. As long as the API has not reported
 // where pods and hosts are, connections go where they went, or nowhere: then the VIP's ports are
@@ -179,7 +179,7 @@ func where(w Wanted, synced bool) string {
 	return text
 }
 
-// Apply makes the kernel's rules for Ironic these.
+// Apply replaces the kernel's rules for Ironic by these.
 func (r *Room) Apply(rules redirect.Rules) error {
 	if !r.Plan.BalancesIronic() {
 		return nil
@@ -203,7 +203,7 @@ func (r *Room) Remember(w Wanted) error {
 	return nil
 }
 
-// Sweep removes the rules of a time in which the cluster had Ironic balanced.
+// Sweep removes Ironic's rules if the cluster no longer balances Ironic.
 func (r *Room) Sweep() error {
 	if r.Plan.BalancesIronic() {
 		return nil

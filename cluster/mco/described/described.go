@@ -36,8 +36,8 @@ type Files struct {
 	Passwords []byte // lines as spoken.Passwords reads them; nil for none
 }
 
-// Of makes the files of the operator's, whose name findings have. They are the zero value if one of
-// the findings is an error. No finding has a password.
+// Of makes a host's files from the text of the operator's file; findings name that file by name.
+// The result is the zero value if one of the findings is an error. No finding has a password.
 func Of(name string, text []byte) (Files, spec.Findings) {
 	r := document.NewReader(name, "a cluster.json with the operator's text of routers")
 	root, ok := r.Read(text)
@@ -75,7 +75,7 @@ func finding(name, text string) spec.Finding {
 	return spec.Finding{File: name, Severity: spec.Error, Path: "spec." + Field, Text: text}
 }
 
-// addresses are those by which routers are held to the rules.
+// addresses are the cluster's addresses, by which the routers are checked.
 func addresses(r *document.Reader, cluster document.Map) network.Addresses {
 	return network.Addresses{
 		Platform: spec.BareMetal, Machines: network.ReadNetworks(r, cluster.Get("machineNetworks")),

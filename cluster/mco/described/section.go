@@ -23,8 +23,8 @@ type peers struct {
 	Hosts       map[string]any `json:"hostOverrides"`
 }
 
-// sectionOf is the section of an install-config that says the same. No error has a part of the
-// text.
+// sectionOf converts the text to the equivalent section of an install-config. No error has a part
+// of the text.
 func sectionOf(text string) ([]byte, error) {
 	var p peers
 	decoder := json.NewDecoder(strings.NewReader(text))
@@ -60,8 +60,8 @@ func sectionOf(text string) ([]byte, error) {
 	return json.Marshal(section)
 }
 
-// spelled is a list of routers in an install-config's words: one field is text in the operator's,
-// and a router with which there is no BFD has no word of it there.
+// spelled is a list of routers as an install-config has it. In the operator's text ebgpMultiHop
+// is a string, and a router without BFD has no field about it.
 func spelled(value any) any {
 	list, _ := value.([]any)
 	for _, e := range list {

@@ -21,7 +21,7 @@ const (
 	resources      = "/etc/kubernetes/static-pod-resources/"
 	KeepalivedFile = resources + "keepalived/keepalived.conf.tmpl"
 	CoreDNSFile    = resources + "coredns/Corefile.tmpl"
-	// RoutersFile has the passwords of routers too, so that the pod makes cluster.json of it first.
+	// RoutersFile has the routers' passwords too, so the pod first makes cluster.json from it.
 	RoutersFile = resources + "frr-k8s/frr-peers.json"
 )
 
@@ -31,7 +31,7 @@ func Bootstrap(p plan.Plan) []pod.Static {
 	return []pod.Static{keepalivedPod(p), coreDNSPod(p)}
 }
 
-// program is ours in its own image.
+// program is the path of our program in our own image.
 const program = "/usr/bin/onprem-infra"
 
 // kubeconfig is that of the bootstrap machine; it may appear minutes later.

@@ -140,7 +140,7 @@ func (r *Responder) Set(now time.Time, link wire.Link, hosts []wire.Host) {
 	r.claims = kept
 }
 
-// sameNames reports whether a claim is for the same names as another one that is new.
+// sameNames reports whether a new claim is for the same names as an existing one.
 func (c *claim) sameNames(other *claim) bool {
 	return other.host.Cluster == c.host.Cluster &&
 		slices.Equal(probedNames(records(other.host, false)), probedNames(c.records))

@@ -40,7 +40,7 @@ type Host struct {
 	Reverse   bool // announce PTR records of the addresses
 }
 
-// FullName is a host's name in full; within: the one below the cluster's.
+// FullName is the host's fully qualified name: NAME.local, or NAME.CLUSTER.local if within.
 func (h Host) FullName(within bool) string {
 	name := Escape(string(h.Name))
 	if within {

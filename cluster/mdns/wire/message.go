@@ -19,7 +19,7 @@ type Message struct {
 	Authority []dns.RR
 }
 
-// Record is a record from a packet. Flush was a bit of its class, which no longer has it.
+// Record is a record from a packet. Flush is the cache-flush bit, which its class no longer has.
 type Record struct {
 	dns.RR
 	Flush bool

@@ -1,6 +1,6 @@
 // Package announce decides what a node of the cluster announces to its routers by BGP, and how it
-// reaches them. A node announces a VIP while it serves it, however many others do: nobody is
-// elected.
+// reaches them. A node announces a VIP while it serves it, however many others do: there is no
+// election.
 package announce
 
 import (
@@ -44,7 +44,7 @@ type Local struct {
 	Passes func(vrrp.CheckName) bool
 }
 
-// Decision is what is to be so.
+// Decision is how the node is to reach its routers, and what it is to announce.
 type Decision struct {
 	// Config is how the node reaches its routers; nil if that is not known, and the one before
 	// stays.
@@ -69,7 +69,7 @@ func Decide(p plan.Plan, r role.Role, s Seen, l Local) Decision {
 	return d.Decision
 }
 
-// leave has nothing announced by this node. What it serves it leaves in order.
+// leave has the speaker withdraw, in order, all VIPs that this node serves.
 func (d *decision) leave(r role.Role) {
 	const why = "the Node has the label " + notice.ApartLabel + ", which keeps VIPs away from it"
 	served := decision{plan: d.plan, seen: d.seen, local: d.local}
@@ -91,7 +91,7 @@ func (d *decision) serve(r role.Role) {
 	d.ingress()
 }
 
-// end has nothing announced. Where VRRP elects a holder, that one is the last that withdraws:
+// end has the speaker withdraw all VIPs. If VRRP elects a holder too, the holder withdraws last:
 // routers send to it until then, and deliver to it on its link from then on.
 func (d *decision) end(r role.Role) {
 	const why = "the nodes have not changed over to routers yet, or have changed back"
@@ -116,7 +116,7 @@ type decision struct {
 	local Local
 }
 
-// reach finds the node's routers. While it cannot, those stay that it has.
+// reach finds the node's routers. If it cannot, the former configuration stays.
 func (d *decision) reach(r role.Role) {
 	c, why, err := announcing.Config(d.plan, announcing.Host{Role: r, Links: d.seen.Links,
 		Rack: cmp.Or(d.local.Rack, d.seen.Label), Name: d.seen.Name, Former: d.local.Former})
@@ -156,8 +156,8 @@ func (d *decision) dns() {
 }
 
 // ingress announces the ingress VIPs, which no bootstrap machine has. A router that is not the
-// default one knows none of the cluster's own names, so that it is behind each that does: nodes
-// with such a one have a rank of their own. One that ends answers, and gets nothing new from afar.
+// default one knows none of the cluster's own names: nodes without a default one have the last
+// rank. One that drains still answers, but gets no new connections from afar.
 func (d *decision) ingress() {
 	policy, rank := d.plan.BGP.Policy, d.spread()
 	policy.Bootstrap = false
@@ -224,8 +224,8 @@ func (d *decision) holds(vip netip.Addr) bool {
 	return false
 }
 
-// behind is the rank where VRRP elects a holder: routers send to that one. A node that serves less
-// than others, and so has the last rank, keeps that.
+// behind is the rank if VRRP elects a holder, which routers are to prefer. A node that serves
+// less than others, and so has the last rank, keeps that.
 func (d *decision) behind(holds bool, rank int, policy bgp.Policy) int {
 	switch {
 	case holds:

@@ -26,7 +26,7 @@ type Host interface {
 	// Configure and Wish write the files for the speaker.
 	Configure(spoken.Config) error
 	Wish(spoken.Wish) error
-	// End has what was announced stay as it is, for a monitor that follows this one.
+	// End leaves what is announced as it is, for a monitor that follows this one.
 	End() error
 }
 
@@ -54,9 +54,9 @@ type Room struct {
 // New makes a room that has announced nothing yet.
 func New(o Options) *Room { return &Room{options: o, former: o.Host.Former()} }
 
-// Announce writes what the speaker is to do now. A node whose monitor is silent for long leaves. If
-// nothing could be seen in this round, what was seen before counts, and the checks as they are. A
-// room that has seen nothing leaves the former run's files alone.
+// Announce writes what the speaker is to do now. If nothing was seen in this round, s is nil:
+// the last s counts, with the checks' results of now. A node whose monitor writes nothing for
+// long leaves. A room that has seen nothing leaves the former run's files alone.
 func (r *Room) Announce(s *Seen) {
 	if s != nil {
 		r.seen = s
@@ -98,7 +98,7 @@ func (r *Room) round() error {
 }
 
 // End ends the room in order, after its last round: routers send here on while another monitor
-// starts. If a monitor ends without it the speaker has other hosts be in front at once.
+// starts. If a monitor ends without it, the speaker demotes this host below others at once.
 func (r *Room) End() error {
 	if err := r.options.Host.End(); err != nil {
 		return fmt.Errorf("end the announcer in order: %w", err)

@@ -125,7 +125,7 @@ func (c *Checks) Serves(check vrrp.CheckName) bool {
 	return c.states[check].serves()
 }
 
-// Fail has checks serve nothing for routers, without further probes: what they are about has ended.
+// Fail makes Serves false for checks at once, without a probe: the service behind them has ended.
 func (c *Checks) Fail(why string, names ...vrrp.CheckName) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

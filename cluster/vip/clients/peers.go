@@ -11,9 +11,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
 
-// Peers are the nodes that may hold a VIP whose clients this node reports: control plane nodes the
-// API VIPs, and the candidates of the list the ingress VIPs. Nodes that publish no key are not
-// among them.
+// Peers are the nodes to which this node reports the clients of a VIP, as they may hold it:
+// control plane nodes for the API VIPs, candidates of the list for the ingress VIPs. Nodes that
+// publish no key are not among them.
 func Peers(p plan.Plan, nodes []member.Node, list []notice.Candidate) []clients.Peer {
 	var all []clients.Peer
 	found := map[string]int{} // by the Node's name, in all
@@ -47,7 +47,7 @@ func Peers(p plan.Plan, nodes []member.Node, list []notice.Candidate) []clients.
 		for _, c := range list {
 			key := c.Key
 			if n, ok := member.Named(nodes, c.Name); ok {
-				key = n.ClientsKey // what the node itself says is newer
+				key = n.ClientsKey // what the node itself publishes is newer
 			}
 			add(c.Name, key, vip, c.Members(vip, netip.Addr{}))
 		}

@@ -52,7 +52,7 @@ type Room struct {
 	anew atomic.Bool // a peer has received nothing yet
 }
 
-// New holds no VIP and knows of no client.
+// New makes a room that holds no VIP and knows of no client.
 func New(host Host, log *slog.Logger) *Room {
 	return &Room{host: host, log: log, table: clients.NewTable(),
 		ended: map[netip.Addr]uint64{}, held: map[netip.Addr]*clients.Reporter{}}
@@ -76,8 +76,8 @@ func (r *Room) Counts(vip netip.Addr) (known int, ended uint64) {
 	return r.table.Known(vip, time.Now()), r.ended[vip]
 }
 
-// Anew has everything reported once more, as to peers that know nothing yet. Any goroutine may call
-// it.
+// Anew makes the next report a full one, for peers that have received nothing yet. Any goroutine
+// may call it.
 func (r *Room) Anew() { r.anew.Store(true) }
 
 // Run reports in each round, and acts on a takeover as soon as changed is sent to, until ctx ends.

@@ -1,7 +1,7 @@
-// Package closed watches the ports behind VIPs on a node that announces these to routers. When all
-// of what serves a VIP refuses connections, the node's clients are refused too, and no time-out has
-// to be awaited: the checks fail for routers after two probes, and pass again by one probe of their
-// own. What hangs refuses nothing, and is left to the checks.
+// Package closed watches the ports behind VIPs on a node that announces these to routers. If all
+// ports of a VIP's service refuse connections, clients of this node are refused too, and there
+// is no timeout to wait for: the checks fail for routers after two probes, and pass again with
+// one probe of their own. A service that hangs refuses nothing, and is left to the checks.
 package closed
 
 import (
@@ -32,8 +32,8 @@ type Options struct {
 func Run(ctx context.Context, o Options) error {
 	w, last := newWatcher(o), time.Time{}
 	for range loop.Every(ctx, health.Closed().Interval) {
-		// On a busy host one that is late and the next one may come together, and be two of what
-		// was closed for an instant.
+		// On a busy host a late probe and the next one may follow each other at once: both would
+		// see the same short closure.
 		if now := time.Now(); now.Sub(last) >= health.Closed().Interval/2 {
 			last = now
 			w.probe()

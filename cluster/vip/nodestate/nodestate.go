@@ -40,7 +40,7 @@ func (m Memory) Equal(o Memory) bool {
 		slices.EqualFunc(m.Candidates, o.Candidates, notice.Candidate.Equal)
 }
 
-// Resume fills in what a former release did not keep: with nodes it has started all instances.
+// Resume fills in what a former release did not keep: with nodes it had started all instances.
 func (m *Memory) Resume(all []vrrp.InstanceName) {
 	if m.Started != nil {
 		return
@@ -53,7 +53,7 @@ func (m *Memory) Resume(all []vrrp.InstanceName) {
 
 // Encode writes a memory. Equal memories give equal bytes.
 func Encode(m Memory) []byte {
-	text, _ := json.MarshalIndent(m, "", "  ") // names, addresses and two bits always encode
+	text, _ := json.MarshalIndent(m, "", "  ") // names, addresses, flags and times always encode
 	return append(text, '\n')
 }
 

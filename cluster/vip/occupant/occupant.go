@@ -25,9 +25,8 @@ import (
 const (
 	// Interval is the time between two questions. Each is one packet to all hosts of the network.
 	Interval = 5 * time.Second
-	// first is how many questions in a row are without an answer until the address counts as free,
-	// and after how many it does again if a machine has answered: that one may be paused, or
-	// reboot.
+	// first is how many unanswered questions in a row make the address count as free, and after
+	// is that number once a machine has answered: that one may be paused, or reboot.
 	first, after = 2, 12
 )
 
@@ -67,9 +66,9 @@ func (f Finding) Next(other string, failed bool) Finding {
 
 // Bars is why a node is no candidate, nil if it may be one. waits is whether its router waits for
 // the adverts of a holder, and runs whether it has one. Another machine that has the address keeps
-// it, and gets it from a node that has it too: a bootstrap machine that was away comes back with
-// half a control plane. It may be a node that the description does not list: so a node that
-// receives the adverts of a holder stays a candidate.
+// it, and a node that holds it too releases it: a bootstrap machine that was away may return
+// when half of the control plane is up. The machine may be a node that the description does not
+// list: so a node that receives a holder's adverts stays a candidate.
 func (f Finding) Bars(waits, runs bool) error {
 	switch {
 	case waits || runs && f.Other == "":
@@ -121,7 +120,7 @@ func (w *Watch) Found() Finding {
 	return w.finding
 }
 
-// Run asks until ctx ends. A network that cannot be asked leaves the finding as it is.
+// Run asks until ctx ends. A question that cannot be asked leaves the finding as it is.
 func (w *Watch) Run(ctx context.Context) error {
 	if !w.options.Address.IsValid() {
 		<-ctx.Done()

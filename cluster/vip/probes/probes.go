@@ -14,9 +14,9 @@ import (
 
 // HTTP probes an HTTP server.
 type HTTP interface {
-	// Probe is an error if the server gives no answer.
+	// Probe returns an error if the server gives no answer.
 	Probe(ctx context.Context) error
-	// Good is the answer; an error if it is not a good one.
+	// Good returns the answer's body; an error unless its status is 200 to 299.
 	Good(ctx context.Context) ([]byte, error)
 }
 

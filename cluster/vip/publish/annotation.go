@@ -47,7 +47,7 @@ func (a *Annotation) Write(node, value string) {
 // Withdraw takes back a value that is not written yet.
 func (a *Annotation) Withdraw() { a.last.Store(nil) }
 
-// Idle reports whether every Write has been handled.
+// Idle reports whether Run has begun with every Write; the last one may still be in progress.
 func (a *Annotation) Idle() bool { return len(a.wake) == 0 }
 
 // Run writes after each Write, until ctx ends. A failed write is repeated only after another Write.

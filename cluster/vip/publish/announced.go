@@ -19,11 +19,11 @@ const (
 	NoForeign  = "VIPNoForeignAnnouncer"
 )
 
-// about is what a state is of: a VIP or a router, in one of the ways of the reasons above.
+// about is the key of a state: one of the reasons above, and the VIP or router that it is about.
 type about struct{ reason, name string }
 
-// Route is how this node announces a VIP, since then. The zero values of both are that no router
-// has it from this node.
+// Route is how this node announces a VIP since At. If neither Anything nor Behind is set, no
+// router has it from this node.
 type Route struct {
 	At       time.Time // by the host's clock
 	VIP      netip.Addr
@@ -33,7 +33,7 @@ type Route struct {
 	Why      string
 }
 
-// NoteRoute takes in a change of how a VIP is announced. One of the path's length alone is none.
+// NoteRoute takes in how a VIP is announced. Another length of the path alone makes no Event.
 func (e *Events) NoteRoute(r Route) {
 	is, event := Withdrawn, "This node does not announce the VIP %s any more: %s"
 	switch {
@@ -51,7 +51,7 @@ func (e *Events) NoteRoute(r Route) {
 	e.add(routes, Event{Reason: is, At: r.At, Message: fmt.Sprintf(event, r.VIP, r.Why)})
 }
 
-// Reach is whether a session with a router, or its BFD, is up, since then.
+// Reach is whether a session with a router, or its BFD, is up since At.
 type Reach struct {
 	At      time.Time // by the host's clock
 	Router  string
@@ -61,8 +61,8 @@ type Reach struct {
 	Why     string
 }
 
-// NoteReach takes in a change of a session. The first time that it is up is none; one that is up
-// for a second time has ended meanwhile.
+// NoteReach takes in a change of a session. The first time that it is up makes no Event. If it
+// is up twice in a row, it was lost meanwhile: the Event reports that.
 func (e *Events) NoteReach(r Reach) {
 	lost, back, what := RouterLost, RouterBack, "The BGP session with the router"
 	if r.BFD {
@@ -86,7 +86,7 @@ func (e *Events) NoteReach(r Reach) {
 	}
 }
 
-// Outsider is whether a host that is not of the cluster announces a VIP, since then.
+// Outsider is whether a host that is not of the cluster announces a VIP since At.
 type Outsider struct {
 	At      time.Time // by the host's clock
 	VIP     netip.Addr

@@ -17,7 +17,7 @@ const (
 	// API, nor keep Events of other subjects from it.
 	maxBurst  = 6
 	replenish = time.Minute
-	// maxRoutes is maxBurst where a node that leaves in order has two Events for each VIP.
+	// maxRoutes is maxBurst for routes: a node that leaves in order has two Events for each VIP.
 	maxRoutes = 16
 	// maxAge is how long an Event is worth reporting while the API is away.
 	maxAge = 10 * time.Minute
@@ -57,10 +57,10 @@ const (
 	others    subject = "changes of other announcers"
 )
 
-// bound is what is left of a subject's Events.
+// bound limits the Events of a subject.
 type bound struct {
 	dropped int       // since the last one that was reported
-	spent   int       // of a burst
+	spent   int       // of the burst
 	since   time.Time // when the last one of them was replenished
 }
 

@@ -115,8 +115,8 @@ func (o host) records(name string, kind uint16) (rrs []dns.RR) {
 	return rrs
 }
 
-// etcd are its members and their addresses. No resolver may cache the list: the next query may have
-// another answer.
+// etcd is an SRV record for each member of etcd, and their addresses. No resolver may cache the
+// list: the next query may have another answer.
 func (h *handler) etcd(k *known, name string) (answer, extra []dns.RR) {
 	for _, m := range k.members {
 		target := m.host + "." + h.zone

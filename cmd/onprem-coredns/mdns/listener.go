@@ -125,7 +125,7 @@ func (l *listener) follow(ctx context.Context, open map[string]session, now map[
 	}
 }
 
-// listen receives and asks on one interface until ctx ends.
+// listen receives and sends queries on one interface until ctx ends.
 func (l *listener) listen(ctx context.Context, p place, link *atomic.Pointer[wire.Link]) error {
 	packets, failed := make(chan wire.Packet, 256), make(chan error, 2)
 	where := multicast.Where{Index: p.index, From4: p.from4, IPv6: p.ipv6}
@@ -136,7 +136,7 @@ func (l *listener) listen(ctx context.Context, p place, link *atomic.Pointer[wir
 		Packet: func(m multicast.Packet) {
 			select {
 			case packets <- wire.Packet{From: m.From, Multicast: m.To.IsMulticast(), Data: m.Data}:
-			default: // a flood; what is lost is asked for again
+			default: // a flood; what is lost is queried again
 			}
 		},
 	})

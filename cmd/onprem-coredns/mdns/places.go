@@ -62,7 +62,7 @@ func (p *place) add(prefix netip.Prefix, bind netip.Addr) {
 }
 
 // key identifies an interface and the way in which packets leave it. Its other addresses do not
-// count: they come and go with VIPs, and all that is known would be asked for again.
+// count: they come and go with VIPs, and all that is known would be queried again.
 func (p place) key() string {
 	return fmt.Sprintf("%d %s %v %v", p.index, p.name, p.from4, p.ipv6)
 }

@@ -22,7 +22,7 @@ import (
 const Name = "mdns"
 
 // leastMembers is the default number of members that etcd must have before its SRV record is
-// answered: from a part of the list a cluster of another size would be made.
+// answered: a partial list would make an etcd cluster of another size.
 const leastMembers = 3
 
 // Register adds the directive to CoreDNS.

@@ -14,7 +14,7 @@ import (
 const Lapse = 10 * time.Second
 
 // Gone is how long others go on to advertise to a node that was deleted: until its own keepalived
-// has closed its instance. One that received no more adverts before would take the VIP.
+// has closed its instance. If adverts ended before that, the node would take over the VIP.
 const Gone = 500 * time.Millisecond
 
 // mostFormer limits the former states of one node: its kubelet can change its addresses at any

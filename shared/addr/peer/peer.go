@@ -1,4 +1,4 @@
-// Package peer chooses the addresses by which nodes take part in the elections of VIPs.
+// Package peer chooses the addresses by which nodes are members of the VRRP groups of VIPs.
 package peer
 
 import (
@@ -23,7 +23,7 @@ func First(node addr.Candidate, vip netip.Addr, own netip.Addr, vips []netip.Add
 	return netip.Addr{}, false
 }
 
-// All are the addresses by which node may take part in the election of vip. own is the local
+// All are the addresses by which node may be a member of the VRRP group of vip. own is the local
 // host's address, vips are all VIPs of the cluster, and machine its machine networks.
 //
 // If a machine network holds vip, the member is the node's last InternalIP of vip's family. A node

@@ -5,9 +5,9 @@ type Outcome string
 
 // The outcomes, the best first.
 const (
-	Accepted    Outcome = "accepted"    // it would have a session
-	Connected   Outcome = "connected"   // it takes connections, and was asked for no more
-	Unlike      Outcome = "unlike"      // it would, and its own number is another one
+	Accepted    Outcome = "accepted"    // it accepts a session
+	Connected   Outcome = "connected"   // it accepts TCP connections: no OPEN was sent
+	Unlike      Outcome = "unlike"      // it accepts a session, but its AS number is another one
 	Notified    Outcome = "notified"    // it ended the session with a notification
 	Closed      Outcome = "closed"      // it closed the connection without a message
 	NoBGP       Outcome = "no-bgp"      // what answers is no BGP

@@ -56,7 +56,7 @@ const (
 	parCapabilities = 2
 	capFamily       = 1
 	capFourBytes    = 65
-	transition      = 23456 // the two bytes of a number of four (RFC 6793, 9)
+	transition      = 23456 // AS_TRANS, in the place of a four-byte number (RFC 6793, 9)
 )
 
 // Encode is the message of an OPEN, with the capabilities of four-byte numbers and of unicast
@@ -157,7 +157,7 @@ func readOpen(body []byte) (*Open, error) {
 	return o, nil
 }
 
-// capabilities takes the number of four bytes, if they have one.
+// capabilities sets ASN to the four-byte number, if the capabilities have one.
 func (o *Open) capabilities(all []byte) {
 	for len(all) >= 2 && int(all[1]) <= len(all)-2 {
 		if all[0] == capFourBytes && all[1] == 4 {

@@ -81,10 +81,10 @@ var codes = map[uint8]meaning{
 	codeCease: {"the session was ended in order", ""},
 }
 
-// Words are what it means, and Do what to do about it; Do is empty for what passes by itself.
+// Words are what the notification means.
 func (n Notification) Words() string { return n.meaning().words }
 
-// Do is what to do about it; empty for what passes by itself.
+// Do is what to do about it; empty if there is nothing to do.
 func (n Notification) Do() string { return n.meaning().do }
 
 func (n Notification) meaning() meaning {
@@ -97,10 +97,10 @@ func (n Notification) meaning() meaning {
 	return meaning{words: "a reason that RFC 4271 does not name"}
 }
 
-// WrongASN, Collides and ByBFD report what a notification is of.
+// WrongASN reports whether an end refused the other end's AS number.
 func (n Notification) WrongASN() bool { return n.Code == codeOpen && n.Subcode == openPeerAS }
 
-// Collides reports whether there was another session of the same address.
+// Collides reports whether the session ended because the same address has another one.
 func (n Notification) Collides() bool { return n.Code == codeCease && n.Subcode == ceaseCollides }
 
 // ByBFD reports whether BFD ended the session.

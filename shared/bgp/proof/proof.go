@@ -20,10 +20,10 @@ type Proof struct {
 // longest is the longest path that every router accepts: some refuse more numbers than this.
 const longest = 50
 
-// Prove shows what replaces the one holder of VRRP, or returns all errors of the policy:
+// Prove checks the rules that replace VRRP's single holder, or returns all errors of the policy:
 //   - A host without a service announces nothing.
 //   - Better health never has the longer path.
-//   - Every router prefers the bootstrap machine to every node, until that leaves.
+//   - Every router prefers the bootstrap machine to every node, until the machine leaves.
 //   - Every router prefers each host that stays to one that leaves, so that a route is withdrawn
 //     only while no router uses it, if another host serves.
 //   - Where hosts are ranked, every router prefers the better rank, whatever serves there.
@@ -88,7 +88,7 @@ func (c *comparison) hosts() (all []host) {
 	return all
 }
 
-// compare holds a pair to the rule that it falls under.
+// compare checks a pair of hosts against the rule that applies to it, if one does.
 func (c *comparison) compare(a, b host) {
 	nodes := !a.bootstrap && !b.bootstrap
 	switch {
@@ -104,8 +104,8 @@ func (c *comparison) compare(a, b host) {
 	}
 }
 
-// prefer holds that every router prefers a to b: also one whose way to a is the longest that the
-// fabric has, and whose way to b is the shortest.
+// prefer checks that every router prefers a to b: also a router whose way to a is the longest in
+// the fabric, and whose way to b is the shortest.
 func (c *comparison) prefer(a, b host) {
 	far := 2 * c.policy.Depth
 	for way := range far + 1 {

@@ -42,10 +42,10 @@ func Of(hosts []provision.Host) *Hosts {
 
 // Host is the host of a request, by its name and card; empty if it is not known.
 //
-// iPXE fetches a kernel and a ramdisk with the address with which it fetched the script before. The
+// iPXE fetches a kernel and a ramdisk from the address from which it fetched the script. The
 // ramdisk, which fetches the image, may have another one, and the address of iPXE may be another
-// host's by then. That a disk may be written follows from the image, so that a script alone makes
-// no image a host's: one whose address is reserved for another host than the script's is nobody's.
+// host's by then. As an image request means that a disk may be written, a script alone assigns no
+// image to a host: if the address is reserved for another host than the script's, none counts.
 func (c *Hosts) Host(a access.Access) (name string, card mac.MAC) {
 	if h, known := c.cards[script(a.File)]; known {
 		maps.DeleteFunc(c.scripted,
@@ -80,8 +80,8 @@ func script(file string) mac.MAC {
 	return card
 }
 
-// block is the length of the prefix that all addresses of a host share over IPv6, where each stage
-// of a boot has one.
+// block is the prefix length of the block with all IPv6 addresses of a host: each stage of a boot
+// has an address of its own.
 const block = 124
 
 // at is the host of an address. Over IPv6 it is the one whose block begins before the address.

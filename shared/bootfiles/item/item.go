@@ -31,12 +31,12 @@ type Item struct {
 type Wanted struct {
 	container.Wanted
 	To []string // its places
-	// For is what hosts need the file for. Of the files with one purpose, an image has to have one;
-	// of those with an empty one, none.
+	// For is the purpose of the file for hosts. An image must have at least one file of each
+	// purpose. A file with an empty purpose may be missing.
 	For string
 }
 
-// Of are what a phase of a cluster fetches. The error is a finding about one.
+// Of are the items that a phase of a cluster fetches. The error is a finding about one of them.
 func Of(p plan.Plan, phase provision.Phase) (items []Item, err error) {
 	file := func(key, to string) error {
 		a, err := artifact.Parse(p.Images[key])
@@ -110,8 +110,8 @@ func (i Item) Targets() []string {
 	return all
 }
 
-// Missing is a purpose for which an image has no file, by the names of those that it has; empty if
-// it has all.
+// Missing is a purpose for which an image has no file; empty if none is missing. has reports
+// whether the image has the file of a Wanted, by its name.
 func (i Item) Missing(has func(name string) bool) string {
 	got := map[string]bool{}
 	for _, w := range i.Wanted {

@@ -104,12 +104,12 @@ func Advertised(answer string) (map[netip.Addr]bgp.Grade, error) {
 	return all, nil
 }
 
-// Path is a way to a VIP that a router told the host.
+// Path is a path to a VIP that the host received from a router.
 type Path struct {
 	Session string
 	Path    []bgp.ASN // the router's own number first
-	// Announcer is the identifier of the host that announces it; the zero value if it is none that
-	// is marked as one of the cluster's hosts.
+	// Announcer is the BGP identifier of the host that announces it, by the mark of the cluster's
+	// hosts; the zero value without such a mark.
 	Announcer netip.Addr
 }
 
@@ -123,7 +123,7 @@ func (p Path) Grade(own bgp.ASN) (g bgp.Grade) {
 	return max(g-1, 0)
 }
 
-// Paths reads the answer to AskPaths: what routers told, without the host's own route.
+// Paths reads the answer to AskPaths: the paths from routers, without the host's own route.
 func Paths(answer string, own bgp.ASN) (all []Path, err error) {
 	var raw struct {
 		Paths []struct {
@@ -169,7 +169,7 @@ func Paths(answer string, own bgp.ASN) (all []Path, err error) {
 	return all, nil
 }
 
-// announcer reads a host's mark.
+// announcer reads a host's mark, ASN:1:IDENTIFIER; ok is false for other large communities.
 func announcer(mark string, own bgp.ASN) (id netip.Addr, ok bool) {
 	var asn, number uint32
 	var one int

@@ -17,7 +17,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/grammar"
 )
 
-// limit is far above the size of an account, and of all the certificates that a host trusts.
+// limit, in bytes, is far above the size of an account, and of a host's trusted certificates.
 const limit = 1 << 20
 
 // Of are the accounts of the hosts' BMCs, in the order of the hosts, and what is wrong with the
@@ -48,7 +48,7 @@ func Of(description string, hosts []spec.Host) ([]grammar.Account, spec.Findings
 	return all, findings
 }
 
-// one reads a file. Finding has the place where the description names it.
+// one reads the file at a path. at is a finding with the place where the description names it.
 func one(path string, at spec.Finding) (grammar.Account, spec.Findings) {
 	text, err := file.ReadGiven(path, limit)
 	switch {
@@ -100,7 +100,7 @@ func certificates(description string, s provisioning.Settings) (*x509.CertPool, 
 	return pool, string(text), nil
 }
 
-// beside is a path as the description means it.
+// beside is a path that the description names: a relative one begins at its directory.
 func beside(description, path string) string {
 	if filepath.IsAbs(path) {
 		return path

@@ -28,9 +28,9 @@ func (w WrongDigest) Error() string {
 		w.URL, w.Got, w.Want)
 }
 
-// Fetch fetches a file to its place. It continues after a break of the line, and what an earlier
-// call has fetched of a file that is not compressed. Until the file is whole and its digest is the
-// right one, a former file stays in its place.
+// Fetch fetches a file to its place. It resumes after a broken connection, and from what an
+// earlier call has fetched of a file that is not compressed. A former file stays in its place
+// until the new one is whole and has the right digest.
 func (s *Store) Fetch(ctx context.Context, item string, a artifact.Artifact, path string,
 	report Progress) ([]File, error) {
 	f, err := s.present(a, path)
@@ -47,8 +47,8 @@ func (s *Store) Fetch(ctx context.Context, item string, a artifact.Artifact, pat
 	return files, nil
 }
 
-// Source is what Check compares for a file that was fetched: the same file from elsewhere is the
-// same.
+// Source is what Check compares for a file that was fetched: its digest, so that the same file
+// from another URL is no change.
 func Source(a artifact.Artifact) string { return "sha256:" + a.SHA256 }
 
 // present makes a file its own part if it is in its place already, without a record: the disk may

@@ -31,7 +31,7 @@ func isFull(err error) bool {
 
 const (
 	usualReserve = 64 << 20
-	// between is how much is written between two questions for the room that is left, in bytes.
+	// between is how many bytes are written between two checks of the free space.
 	between = 16 << 20
 )
 
@@ -40,7 +40,7 @@ type part struct {
 	file    *os.File // not embedded: io.Copy would write past Write
 	store   *Store
 	path    string // its place
-	unasked int64  // bytes since the last question for room
+	unasked int64  // bytes since the last check of the free space
 }
 
 // create opens the part of a file. A former one is kept if it is to be continued.
@@ -62,7 +62,7 @@ func (s *Store) create(path string, keep bool) (*part, error) {
 	return &part{file: f, store: s, path: path}, nil
 }
 
-// reserve is an error if there is no room for so many more bytes.
+// reserve returns Full if more bytes would not leave the reserve of the file system free.
 func (p *part) reserve(more int64) error {
 	free, err := p.free()
 	if err != nil {
@@ -86,8 +86,8 @@ func (p *part) free() (uint64, error) {
 	return free, err
 }
 
-// Write writes, and sees to it that other programs keep some room: a full disk ends more than a
-// transfer.
+// Write writes, and checks now and then that the reserve is still free: a full disk breaks other
+// programs, not only this transfer.
 func (p *part) Write(text []byte) (n int, err error) {
 	if p.unasked += int64(len(text)); p.unasked >= between {
 		p.unasked = 0
@@ -101,8 +101,8 @@ func (p *part) Write(text []byte) (n int, err error) {
 	return n, err
 }
 
-// end closes the part after err. A whole one is synchronised with the disk; any other one is
-// removed, unless it has anything that is to be continued, and the disk has room for that.
+// end closes the part. If err is nil the part is whole, and is synchronised with the disk. After
+// an error it is removed, unless keep is set, it has content, and the error is not a full disk.
 func (p *part) end(err error, keep bool) error {
 	if err == nil {
 		if err = errors.Join(p.file.Chmod(0o644), p.file.Sync()); isFull(err) {

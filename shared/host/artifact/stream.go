@@ -18,7 +18,7 @@ import (
 
 const (
 	usualSilence = time.Minute
-	// pause is between two attempts to go on after a break.
+	// pause is the time between two attempts to resume after a broken connection.
 	pause = time.Second
 )
 
@@ -45,7 +45,7 @@ type stream struct {
 	last    error // why the last connection ended
 }
 
-// open is a stream that has asked for nothing yet. Close it.
+// open makes a stream that has sent no request yet. The caller closes it.
 func (s *Store) open(ctx context.Context, a artifact.Artifact, offset int64) *stream {
 	r := &stream{store: s, from: a, offset: offset, silence: s.Silence}
 	if r.silence == 0 {
@@ -111,7 +111,7 @@ func (r *stream) Read(into []byte) (n int, err error) {
 	}
 }
 
-// broken ends a connection; the next one waits a moment.
+// broken closes a connection and keeps its error; connect pauses before it makes the next one.
 func (r *stream) broken(err error) {
 	r.hangUp()
 	r.last = plain(err)
@@ -149,7 +149,7 @@ func (r *stream) connect() error {
 	return nil
 }
 
-// ended is why the stream ended, and what the last attempt met.
+// ended is why the stream ended, with the error of the last attempt.
 func (r *stream) ended() error {
 	err := context.Cause(r.ctx)
 	if r.last != nil && !errors.Is(r.last, context.Canceled) {
@@ -174,8 +174,8 @@ func (r *stream) openFile(path string) error {
 	return nil
 }
 
-// ask sends a request for the rest of the file. A server that sends all of it again is read to
-// where the stream has been; the digest holds that it is the same file.
+// ask requests the rest of the file. If the server sends the whole file again, it skips the bytes
+// before the offset; the digest proves that it is the same file.
 func (r *stream) ask() error {
 	request, err := http.NewRequestWithContext(r.ctx, http.MethodGet, r.from.URL, nil)
 	if err != nil {
@@ -215,7 +215,7 @@ func (r *stream) skip(bytes int64) error {
 	return nil
 }
 
-// accept judges an answer: how many bytes of it have arrived before.
+// accept checks an answer; skip is how many of its first bytes have arrived before.
 func (r *stream) accept(answer *http.Response) (skip int64, err error) {
 	switch code := answer.StatusCode; {
 	case code == http.StatusOK:
@@ -230,7 +230,7 @@ func (r *stream) accept(answer *http.Response) (skip int64, err error) {
 		r.total = total
 		return 0, nil
 	case code == http.StatusRequestedRangeNotSatisfiable && r.offset > 0:
-		// it has no more than has arrived: the digest judges what did
+		// the server has no bytes after the offset: the digest decides about those before it
 		r.total = r.offset
 		return 0, nil
 	case code >= 500 || code == http.StatusRequestTimeout || code == http.StatusTooManyRequests:
@@ -260,7 +260,7 @@ func contentRange(text string) (first, total int64, ok bool) {
 	return first, total, err == nil && total > last
 }
 
-// client is one that waits no longer for a connection than for data, and that gets a file as it is.
+// client is the store's, or one with a bounded wait for a connection that decompresses nothing.
 func (s *Store) client() *http.Client {
 	if s.Client != nil {
 		return s.Client

@@ -12,9 +12,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/scale/bare"
 )
 
-// Run does the steps of the host until they are done, or one is refused, by the decision or by the
-// API. Report gets each step that differs from the one before it, and what keeps the API from being
-// read or changed, which is tried again. The first look has to succeed: a wrong kubeconfig is not.
+// Run does the steps of the host until all are done, or until the decision or the API refuses
+// one. report gets each step that differs from the one before it, and the errors of the API after
+// which Run tries again. The first read must succeed: a wrong kubeconfig does not correct itself.
 func (c *Client) Run(ctx context.Context, report func(text string, failed error)) error {
 	if _, err := c.World(ctx); err != nil {
 		return err
@@ -108,16 +108,16 @@ func (c *Client) apply(ctx context.Context, s bare.Step) error {
 	return nil
 }
 
-// later is an answer of the API that another time may be another one.
+// later is a refusal of the API that may pass: the same request may succeed at another time.
 type later interface{ Why() string }
 
-// evict asks the API to end pods, which their PodDisruptionBudgets allow or not.
+// evict asks the API to evict pods. It notes refusals that may pass, as by a PodDisruptionBudget.
 func (c *Client) evict(ctx context.Context, pods []bare.Pod) (err error) {
 	if c.refused == nil {
 		c.refused = map[string]refusal{}
 	}
 	for _, p := range pods {
-		// A pod of the same name may run elsewhere meanwhile, which is not meant.
+		// The UID spares a new pod of the same name, which may run elsewhere meanwhile.
 		_, one := c.API.JSON(ctx, http.MethodPost, "/api/v1/namespaces/"+p.Namespace+"/pods/"+
 			p.Name+"/eviction", map[string]any{"apiVersion": "policy/v1", "kind": "Eviction",
 			"metadata":      map[string]any{"name": p.Name, "namespace": p.Namespace},

@@ -22,8 +22,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
 
-// Client reads and changes what the API has of one host. The host's way is Next: whether the pods
-// of its node count is Drains.
+// Client reads and changes what the API has of one host. Next decides the step that comes next,
+// by which the host is added or removed.
 type Client struct {
 	*machines.Client
 	Name string
@@ -42,8 +42,8 @@ type Client struct {
 	refused map[string]refusal // evictions, by the pod
 }
 
-// every is the time between two reads of all nodes, which are asked for as long as the host has
-// none.
+// every is the least time between two reads of all nodes. They are read while the host's own node
+// is not found by its name.
 const every = 15 * time.Second
 
 const nodePath = "/api/v1/nodes"
@@ -65,8 +65,8 @@ func (c *Client) World(ctx context.Context) (w bare.World, err error) {
 		return w, err
 	}
 	w.Host.Name = c.Name
-	known := []scale.Host{{Name: c.Name}} // one that comes too
-	ours := false                         // the document that it has
+	known := []scale.Host{{Name: c.Name}} // also a host that is still to be made
+	ours := false                         // its user data is our Secret
 	for _, h := range hosts.Items {
 		is := h.Scale()
 		if known = append(known, is); is.Name == c.Name {
@@ -171,8 +171,8 @@ func (c *Client) node(ctx context.Context, w *bare.World, hosts []scale.Host) er
 	return nil
 }
 
-// owner is the host of a node, as a person has named it, or by their names; empty for none. A
-// host's whole name counts more than the begin of another one's.
+// owner is the host for which a person has named the node. Without one it is the host with the
+// longest name that is the node's, or the node's without a domain; empty for none.
 func owner(node string, hosts []scale.Host) (best string) {
 	for _, h := range hosts {
 		if h.Node == node {

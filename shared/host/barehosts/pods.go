@@ -15,8 +15,8 @@ import (
 // mirror is on a pod that kubelet has from a file: no request to the API ends it.
 const mirror = "kubernetes.io/config.mirror"
 
-// overdue is how much later than its grace a pod is gone whose kubelet lives. The clocks of the API
-// and of this machine may differ as much.
+// overdue is how long after its grace period a pod may still exist if its kubelet lives. The
+// clocks of the API and of this machine may differ by as much.
 const overdue = time.Minute
 
 // rest is the time between two requests for one eviction that the API has refused.
@@ -97,8 +97,8 @@ func (p pod) ingress() bool {
 	return false
 }
 
-// stays reads what keeps the host from leaving: the control plane, if its node is of it, its pods,
-// and which other nodes serve ingress.
+// stays reads what may keep the host from leaving: its pods, and the control plane if its node is
+// part of it; else, if its node serves ingress, another node that does.
 func (c *Client) stays(ctx context.Context, w *bare.World) error {
 	pods, err := pages[pod](ctx, c.API, "/api/v1/pods?fieldSelector=spec.nodeName%3D"+
 		w.Node.Name+"&")
@@ -127,7 +127,7 @@ func (c *Client) stays(ctx context.Context, w *bare.World) error {
 	return nil
 }
 
-// pod is one that has to leave. Of a node that is not Ready no kubelet ends it.
+// pod is one that has to leave. If its node is not Ready, no kubelet ends it: it may be Lost.
 func (c *Client) pod(p pod, ready bool) bare.Pod {
 	out := bare.Pod{Namespace: p.Metadata.Namespace, Name: p.Metadata.Name, UID: p.Metadata.UID,
 		Alone: p.controller() == "", Leaving: p.Metadata.Deletes()}
@@ -139,8 +139,8 @@ func (c *Client) pod(p pod, ready bool) bare.Pod {
 	return out
 }
 
-// others reads which nodes serve ingress beside the host's: in the namespaces of the pods that do
-// it there, and only then in all.
+// others finds one node beside the host's that serves ingress and may hold its VIP. It reads the
+// namespaces of the pods that serve ingress on the host's node first, and then all.
 func (c *Client) others(ctx context.Context, w *bare.World, namespaces []string) error {
 	w.Ingress = []string{w.Node.Name}
 	slices.Sort(namespaces)

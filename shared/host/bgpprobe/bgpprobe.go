@@ -138,7 +138,7 @@ func (q Question) dial(ctx context.Context) (net.Conn, error) {
 	return d.DialContext(ctx, "tcp", netip.AddrPortFrom(q.Router, Port).String())
 }
 
-// prepare sets how far packets go and from how far they are taken, and the password.
+// prepare sets the TTL of packets, with TTLSecurity the least TTL it accepts, and the password.
 func (q Question) prepare(fd int) error {
 	level, ttl, least := unix.IPPROTO_IP, unix.IP_TTL, unix.IP_MINTTL
 	if q.Router.Is6() {

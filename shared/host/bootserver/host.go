@@ -1,5 +1,5 @@
-// Package bootserver is the machine of a host that answers other hosts which boot: as the room
-// shared/bootserver reads and changes it, with its packet filter.
+// Package bootserver implements the machine that the room shared/bootserver reads and changes,
+// and its packet filter. Such a machine answers hosts that boot.
 package bootserver
 
 import (
@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	// answer is more than a running dnsmasq needs.
+	// answer bounds the wait for an answer: a running dnsmasq needs less.
 	answer = time.Second
 	// everyAnswer is the time between two answers: dnsmasq logs each of them.
 	everyAnswer = 10 * time.Second
@@ -34,7 +34,7 @@ var start = probe.Start{
 	Within: 3 * time.Second, Each: 300 * time.Millisecond, Pause: 10 * time.Millisecond,
 }
 
-// Host is the machine, but for where the room's orders come from.
+// Host is the machine, without the methods Orders and Report of the room's interface.
 type Host struct {
 	link.Network
 	Servers *servers.Follower // that are none of the cluster's
@@ -51,7 +51,7 @@ func (Host) Write(f asset.File) (changed bool, err error) {
 	return file.WriteIfChanged(f.Path, f.Contents, f.Mode)
 }
 
-// Watch has the servers of a link reported that are none of the cluster's; an empty link ends that.
+// Watch reports the servers of a link that are not the cluster's; an empty link ends that.
 func (h Host) Watch(link string) { h.Servers.Watch(link) }
 
 // Answers waits until a new dnsmasq has opened its port and serves a file.

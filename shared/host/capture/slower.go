@@ -23,8 +23,8 @@ const centisecond = 10 * time.Millisecond
 // checksumAt is where the checksum stands in an advert.
 const checksumAt = 6
 
-// A flood does not occupy Slower: it rests after each advert that counts, and after so many others.
-// They are 6,400 a second, and the kernel has room for those that come meanwhile.
+// A flood does not occupy Slower: it pauses after each advert that counts, and after slowerMost
+// others, 6,400 a second. The kernel queues those that arrive during a pause.
 const (
 	slowerPause = 10 * time.Millisecond
 	slowerMost  = 64

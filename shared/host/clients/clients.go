@@ -68,7 +68,7 @@ func End(ctx context.Context, vip netip.Addr, list []clients.Client) error {
 				}
 			}
 			packet := clients.Segment(vip, c, rand.Uint32(), rand.Uint32())
-			// A client to which there is no way now gets the next one.
+			// A client that cannot be reached now gets the next segment.
 			_ = unix.Sendto(fd, packet, unix.MSG_DONTWAIT, socket.To(c.Remote.Addr()))
 		}
 	}

@@ -42,9 +42,9 @@ func NewExchange(port uint16, log *slog.Logger) (*Exchange, error) {
 // Key is what this node publishes.
 func (e *Exchange) Key() string { return e.identity.Public() }
 
-// SetPeers replaces the peers. One that has the same key as before keeps its channel. One without a
-// key is left out, as a node of a former release, and this node itself. Of two that claim one key
-// the first counts: a node may publish another one's.
+// SetPeers replaces the peers. A peer with the same key as before keeps its channel. It leaves
+// out this node itself, and peers without a key, such as nodes of a former release. If two peers
+// claim one key, the first counts: a node may publish another one's.
 func (e *Exchange) SetPeers(all []clients.Peer) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -83,14 +83,14 @@ func (e *Exchange) Send(vip netip.Addr, report []byte) {
 			continue
 		}
 		to := netip.AddrPortFrom(p.Addresses[i], e.port)
-		// A peer that is gone may fill the socket: its address is asked for meanwhile.
+		// A peer that is gone may fill the socket's queue while the kernel asks for its MAC.
 		_ = e.conn.SetWriteDeadline(time.Now().Add(sendWithin))
 		_, _ = e.conn.WriteToUDPAddrPort(p.channel.Seal(report), to)
 	}
 }
 
 // Run opens the port at every address of the host, and passes on what peers report, until ctx ends.
-// What is no report of a peer's is dropped.
+// Datagrams that are no reports of peers are dropped.
 func (e *Exchange) Run(ctx context.Context, received func(report []byte, of []netip.Addr)) error {
 	conn, err := net.ListenUDP("udp", &net.UDPAddr{Port: int(e.port)})
 	if err != nil {
@@ -121,7 +121,7 @@ func (e *Exchange) Run(ctx context.Context, received func(report []byte, of []ne
 	}
 }
 
-// use has reports sent by a socket; nil for none.
+// use sets the socket by which Send sends reports; nil for none.
 func (e *Exchange) use(conn *net.UDPConn) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

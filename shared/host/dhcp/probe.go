@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// Within is how long a probe waits for answers unless it is told otherwise: dnsmasq pings an
-	// address for 3 s before it offers it.
+	// Within is how long a probe waits for answers if Probe.Within is 0: dnsmasq pings an address
+	// for 3 s before it offers it.
 	Within = 4 * time.Second
 	// again is the time between two rounds of requests: a packet may be lost, and a switch that
 	// has just learnt of the link may not forward yet.
@@ -26,7 +26,7 @@ const (
 type Probe struct {
 	MAC    net.HardwareAddr // of the host that asks; a random one if it is empty
 	Archs  []wire.Arch      // each asks; BIOS, UEFI and UEFI over HTTP if it is empty
-	Within time.Duration    // of which answers are received; Within if it is 0
+	Within time.Duration    // how long answers are received; the constant if it is 0
 }
 
 // Ask asks as a host that boots would, again and again for a bounded time, and returns all servers
@@ -120,7 +120,7 @@ func sendAll(to syscall.RawConn, on *net.Interface, requests []wire.Packet) erro
 // client is a new host with each probe, so that no server offers what another host has.
 func (p Probe) client(on *net.Interface) wire.Client {
 	c := wire.NewClient(p.MAC, on.HardwareAddr)
-	// The kernel answers for an address that the link has, as soon as it may use it.
+	// The kernel answers neighbour solicitations for an address of the link that it may use.
 	if own, err := on.Addrs(); err == nil {
 		for _, a := range own {
 			if n, ok := a.(*net.IPNet); ok && n.IP.To4() == nil && n.IP.IsLinkLocalUnicast() {

@@ -21,10 +21,10 @@ const (
 
 // Watcher reports the servers of a link that are not expected.
 //
-// A switch does not forward what a server sends to one host alone, as Kea does, and every DHCPv6
-// server (RFC 8415 18.3.9). But hosts ask all: when one does, the watcher asks too, with a Probe's
-// requests, and a server that answers both is known as soon as the host has its answer. Watchers do
-// not follow each other.
+// A switch does not forward here what a server sends to another host by unicast, as Kea and every
+// DHCPv6 server do (RFC 8415 18.3.9). But hosts' requests go to all. After one the watcher sends
+// a Probe's requests, so that it knows a server that answers both as soon as the host has its
+// answer. Watchers do not react to each other's requests.
 type Watcher struct {
 	Link string
 	// Expected is asked for each packet: an address that moves has another MAC afterwards. Without
@@ -38,8 +38,8 @@ type Watcher struct {
 	Listens func(error)
 }
 
-// Watch watches until ctx ends. It survives that the link goes away, and finds one of the same name
-// when it comes back.
+// Watch watches until ctx ends. If the link goes away, it goes on when there is a link of that
+// name again.
 func (w Watcher) Watch(ctx context.Context) {
 	seen := reported{}
 	var before *string
@@ -113,8 +113,8 @@ func (w Watcher) expects(s offer.Server) bool {
 	return w.Expected != nil && w.Expected().Has(s)
 }
 
-// follow asks when a host has asked, and no sooner than the time of a probe's rounds after the last
-// time.
+// follow calls ask when a host has sent a request, and at most once in the time between two
+// rounds of a probe.
 func follow(ctx context.Context, asked <-chan struct{}, ask func()) {
 	for {
 		select {
@@ -131,7 +131,7 @@ func follow(ctx context.Context, asked <-chan struct{}, ask func()) {
 	}
 }
 
-// identity is by what a server is reported once, whichever of its packets was received.
+// identity distinguishes servers: each is reported once, whichever of its packets was received.
 type identity struct {
 	kind offer.Kind
 	mac  string

@@ -70,8 +70,8 @@ func (r Report) Faulty(strict bool) bool {
 	return doctor.Errors(r.Findings) || strict && len(r.Findings) > 0
 }
 
-// Diagnose inspects the host, and if there are errors inspects it again: warnings are of what
-// lasts.
+// Diagnose inspects the host. If there are errors, it inspects it again after h.Pause, and
+// reports what lasted. Warnings alone need no second inspection: they are about what lasts.
 func (h Host) Diagnose(ctx context.Context, p Progress) Report {
 	seen, unseen := h.facts(ctx, "first inspection", p.Line)
 	found := doctor.Examine(seen)

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Room is what a directory's file system has left: bytes, and files if it counts them. What it does
-// not count is the highest number.
+// Room is how many bytes, and how many more files, fit into a directory's file system. A number
+// that the file system does not limit, or does not count, is math.MaxUint64.
 func Room(dir string) (bytes, files uint64, err error) {
 	var is unix.Statfs_t
 	if err := unix.Statfs(dir, &is); err != nil {

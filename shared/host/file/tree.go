@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// Tree are the files below a directory that is a host's /, until done. Links out of it are followed
-// only if it is this host's. The error is fs.ErrNotExist if there is no such directory.
+// Tree are the files below dir, the / of a host, until done is called. Links are followed out of
+// dir only if it is this host's own /. The error is fs.ErrNotExist if there is no such directory.
 func Tree(dir string) (files fs.FS, done func(), err error) {
 	info, err := os.Stat(dir)
 	switch {

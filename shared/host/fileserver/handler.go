@@ -45,9 +45,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			Method: method(r.Method), File: name, Status: sent.status, Bytes: sent.bytes,
 			Took: now.Sub(began), Broken: sent.failed})
 	}()
-	if r.ContentLength != 0 { // what it sends is not read
+	if r.ContentLength != 0 { // the body is not read
 		w.Header().Set("Connection", "close")
-		_ = sent.control.SetReadDeadline(now(time.Second)) // else it waits for no one
+		_ = sent.control.SetReadDeadline(now(time.Second)) // else the wait for it has no bound
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
@@ -90,8 +90,8 @@ func (h *handler) file(w *sending, r *http.Request, name string) {
 	http.ServeContent(w, r, "", info.ModTime(), f)
 }
 
-// find opens a file. Each name on the way to it, and the name behind links, must be one that is
-// served. The error of an attempt to leave the root is that of a file that is not there.
+// find opens a file. Its name, and the name to which links lead, must both be served. A name that
+// leads out of the root is Hidden, like that of a file that does not exist.
 func (h *handler) find(name string) (*os.File, fs.FileInfo, Verdict) {
 	if name == "" {
 		return nil, nil, Hidden
@@ -114,7 +114,7 @@ func (h *handler) find(name string) (*os.File, fs.FileInfo, Verdict) {
 	if v := h.Judge(behind, h.secure); v != Served {
 		return nil, nil, v
 	}
-	// No link that has come since leads out of the root, and a pipe is not waited for.
+	// A link made since cannot lead out of an os.Root; O_NONBLOCK does not wait for a pipe.
 	f, err := h.root.OpenFile(behind, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, nil, Hidden
@@ -148,7 +148,7 @@ type sending struct {
 	failed  bool
 }
 
-// chunk is what a client takes in some time, or is cut off, in bytes.
+// chunk is how many bytes a client must take within sending.within; else it is cut off.
 const chunk = 1 << 20
 
 func (s *sending) WriteHeader(status int) {

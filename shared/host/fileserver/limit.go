@@ -69,7 +69,7 @@ func (l *limited) Accept() (net.Conn, error) {
 	}
 }
 
-// counted is a connection. It stays one of TCP, to which the kernel copies files by itself.
+// counted is a connection. By TCPConn's ReadFrom the kernel copies files to it (sendfile).
 type counted struct {
 	*net.TCPConn
 	free func()

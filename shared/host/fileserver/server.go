@@ -57,7 +57,7 @@ func (a Addresses) equal(b Addresses) bool {
 // Server serves while it is open. Open and Close are for one goroutine.
 type Server struct {
 	Options
-	self  string // marks the server's questions to itself; no one else has it
+	self  string // marks the server's requests to itself; no other program has it
 	pair  pair
 	limit limit
 	open  *opened
@@ -121,8 +121,8 @@ func (s *Server) Open(ctx context.Context, at Addresses) error {
 	return nil
 }
 
-// listen takes a port at an address that may come later: the machine's own one is taken and left by
-// another program, and a VIP moves.
+// listen takes a port at an address that the machine need not have yet: another program adds and
+// removes the machine's own address, and a VIP moves.
 func (s *Server) listen(ctx context.Context, at netip.AddrPort) (net.Listener, error) {
 	l, err := (&net.ListenConfig{Control: freebind}).Listen(ctx, "tcp", at.String())
 	if errors.Is(err, unix.EADDRINUSE) {
@@ -157,8 +157,8 @@ func (o *opened) serve(server *http.Server, l net.Listener) {
 	})
 }
 
-// Bounds of a client. A BMC reads slowly, and one that stops is waited for no longer than it takes
-// to start again.
+// Bounds of a client. A BMC reads slowly. The wait for one that has stopped is no longer than its
+// restart takes.
 const (
 	header   = 8 << 10          // bytes
 	sendHead = 10 * time.Second // the client's request

@@ -30,8 +30,8 @@ func (p Program) Main() {
 	runtime.GOMAXPROCS(1)
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
-	// Nothing is read anew by SIGHUP, which would end the program. To ignore it would have the
-	// daemon ignore it too, which inherits that.
+	// SIGHUP would end the program, which reads nothing anew. It is received and dropped, not
+	// ignored: the daemon would inherit that.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	os.Exit(p.Run(ctx, os.Args[1:], os.Stderr))
 }

@@ -25,7 +25,7 @@ type Options struct {
 	Address netip.Addr
 }
 
-// Cluster is one. It is for one goroutine.
+// Cluster is the API of such a cluster. It is for one goroutine.
 type Cluster struct {
 	*machines.Client
 	options Options

@@ -113,8 +113,8 @@ func Reload(ctx context.Context, master, worker, structure string) (refused bool
 	}
 }
 
-// failed reads how many reloads have failed since the last that did not: "1234 master 5 [failed: 1]
-// …".
+// failed reports whether reloads have failed since the last one that succeeded, by the answer of
+// "show proc": "1234 master 5 [failed: 1] …".
 func failed(processes []byte) bool {
 	_, count, ok := bytes.Cut(processes, []byte("[failed: "))
 	return ok && !bytes.HasPrefix(count, []byte("0]"))
@@ -168,8 +168,8 @@ func heldUntil(ctx context.Context, conn *net.UnixConn) error {
 // served.
 var health = &http.Client{Transport: &http.Transport{Proxy: nil, DisableKeepAlives: true}}
 
-// Healthy probes a URL of HAProxy's. It fails with another answer than 200 and if the connection is
-// refused; an error means that the answer is late or makes no sense, so that the health is unknown.
+// Healthy probes a URL of HAProxy's. It is false if the status is not 200, or the connection is
+// refused or reset. An error means that the health is unknown: the answer is late or malformed.
 func Healthy(ctx context.Context, url string, within time.Duration) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()

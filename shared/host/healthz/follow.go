@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// PublishAt publishes pages at the addresses that own gives, until they change or ctx ends. It asks
-// for them at that interval.
+// PublishAt publishes pages at the addresses that own returns, until they change or ctx ends. It
+// calls own again at the interval every.
 func PublishAt(
 	ctx context.Context, own func() ([]netip.AddrPort, error), every time.Duration,
 	pages map[string]Page,

@@ -93,7 +93,7 @@ func serve(ctx context.Context, server *http.Server, listeners []net.Listener) e
 	for _, l := range listeners {
 		wait.Go(func() {
 			ended <- server.Serve(l)
-			_ = server.Close() // a client of the other listener would not notice
+			_ = server.Close() // else the other listener would hide it
 		})
 	}
 	wait.Wait()

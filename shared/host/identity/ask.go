@@ -30,7 +30,7 @@ type Asker struct {
 	known  []byte // the certificate of client
 }
 
-// Answers returns an error unless the API answers a question for which it wants no account.
+// Answers returns an error unless the API answers a request that needs no account.
 func (a *Asker) Answers(ctx context.Context) error {
 	_, err := a.get(ctx, "/v1", nil)
 	return err

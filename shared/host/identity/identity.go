@@ -1,6 +1,6 @@
-// Package identity makes what the Ironic of a bootstrap machine is known by, its certificate, and
-// what its clients are known by, the account of its API. Both are made on the machine, stay over
-// restarts, and are in no other place.
+// Package identity makes Ironic's certificate, by which clients know it, and the account of its
+// API, by which it knows clients. On a bootstrap machine both are made there, stay over restarts
+// and are in no other place. A Bundle outlives the host: it is the data of a Secret.
 package identity
 
 import (
@@ -44,7 +44,7 @@ func (f Files) Ensure(names []string, now time.Time) (changed bool, err error) {
 	return certificate || account, err
 }
 
-// makeDir makes a directory of secrets. What is above it is everyone's.
+// makeDir makes a directory of secrets, for its owner alone. All may read those above it.
 func makeDir(dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return err
@@ -122,7 +122,7 @@ func decode(text []byte) (a account, err error) {
 	return a, nil
 }
 
-// ensureAccount keeps an account to which the file of hashes belongs.
+// ensureAccount keeps the account if the file of hashes has its hash, and else makes a new one.
 func (f Files) ensureAccount() (changed bool, err error) {
 	kept, err := f.kept()
 	if err != nil || kept {

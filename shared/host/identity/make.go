@@ -26,7 +26,7 @@ const (
 	renewal  = 365 * 24 * time.Hour // before its end
 )
 
-// commonName is the same in each certificate: clients look at the alternative names alone.
+// commonName is the same in each certificate: clients verify the alternative names alone.
 const commonName = "onprem-infra Ironic"
 
 // makeCertificate makes a key on P-256 and its certificate, in PEM.
@@ -121,8 +121,8 @@ func newAccount() (a account, line []byte, err error) {
 	return account{username, string(password)}, line, nil
 }
 
-// Ironic takes hashes as htpasswd marks them. Package bcrypt writes the mark of the same hash that
-// the first implementation had, and reads both.
+// marked gives a hash the prefix $2y$ of htpasswd, which Ironic accepts. Package bcrypt writes
+// the same hash with $2a$, the prefix of the first implementation, and reads both.
 func marked(hash []byte) []byte {
 	return append([]byte("$2y$"), bytes.TrimPrefix(hash, []byte("$2a$"))...)
 }

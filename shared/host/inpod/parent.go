@@ -13,15 +13,15 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
 )
 
-// parent is a program in a container beside this one that is a daemon's parent, and gives the VIPs
-// up on request. S is its status.
+// parent is a program in a container beside this one that is a daemon's parent, and releases the
+// VIPs on request. S is its status.
 type parent[S any] struct {
-	name   string // with an article, or whose it is
+	name   string // in messages, such as FRR's parent
 	health *probe.HTTP
 	leave  func(now bool) error
 	status func() (S, error)
-	left   func(S) bool // reports whether this host has given the VIPs up
-	stays  string       // what one has not done that has not given them up in time
+	left   func(S) bool // reports whether this host has released the VIPs
+	stays  string       // the fault of a parent that has not released them in time
 }
 
 const (
@@ -43,7 +43,7 @@ func (p *parent[S]) Ensure(ctx context.Context, _ container.Spec) error {
 	return nil
 }
 
-// Stop requests that the VIPs are given up and waits for it. The request stays until the room
+// Stop requests the release of the VIPs and waits for it. The request stays until the room
 // withdraws it, and the container runs on.
 func (p *parent[S]) Stop(ctx context.Context, _ string) error {
 	if err := p.leave(true); err != nil {

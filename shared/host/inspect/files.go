@@ -78,7 +78,7 @@ func (h Files) Memory() (m nodestate.Memory, ok bool, err error) {
 	return m, true, err
 }
 
-// Tracked reports whether the tracked file of a check has that it passes.
+// Tracked reports whether the tracked file of a check records that it passes.
 func (h Files) Tracked(check vrrp.CheckName, fault bool) bool {
 	return h.run().Passes(check, fault)
 }

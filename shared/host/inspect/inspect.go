@@ -34,7 +34,7 @@ type Inspector struct {
 	Probes
 }
 
-// Probes are what is asked of others than files, so that a test can answer.
+// Probes are the sources of facts other than files. A test replaces them.
 type Probes struct {
 	Now       func() time.Time
 	Hostname  func() (string, error)
@@ -46,7 +46,7 @@ type Probes struct {
 	WhoHas   func(link string, vip netip.Addr) ([]string, error)
 	Adverts  Adverts
 	Backends func(ctx context.Context) ([]haproxy.Stat, error)
-	// of this host's name server
+	// Lookup asks this host's name server.
 	Lookup func(ctx context.Context, name string) ([]netip.Addr, error)
 	// Workers is what the cluster's API has at a time of the hosts that it provisions; nil if that
 	// is not asked for: a node's own credentials may not read it.

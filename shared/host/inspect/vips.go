@@ -33,8 +33,8 @@ type VIP struct {
 	ID       vrrp.ID           `json:"id"`
 	Instance vrrp.InstanceName `json:"instance"`
 	Link     string            `json:"link,omitempty"`
-	// Here means that this host's kernel has the address: for its link, where the host also
-	// announces addresses to routers from its loopback interface.
+	// Here means that this host's kernel has the address. On a host that announces VIPs to
+	// routers, from its loopback interface, an address of that interface alone does not count.
 	Here bool `json:"here"`
 	// keepalived's; absent if this host is no candidate
 	State    supervised.State `json:"state,omitempty"`
@@ -43,7 +43,7 @@ type VIP struct {
 	Priority int              `json:"priority,omitempty"`
 	// Absent is why this host is no candidate; empty if it is one, or that is not known
 	Absent string `json:"absent,omitempty"`
-	// of the priority; those that count sum up to it
+	// Parts are the summands of the priority; those that count sum up to it.
 	Parts []Part `json:"parts,omitempty"`
 
 	Router clash.Instance `json:"-"` // the VIP's virtual router, as this host listens for it
@@ -59,9 +59,9 @@ type Part struct {
 	Why    string    `json:"why,omitempty"`  // the check's last result
 }
 
-// Elected are the VIPs that concern a host without a question to others: not the provisioning
-// address where keepalived has no instance of it. That is on a network of which the host may know
-// nothing.
+// Elected are the VIPs that are known to concern a host before it asks others: all but the
+// provisioning address, if keepalived has no instance of it. That address is on a network of
+// which the host may know nothing.
 func Elected(all []VIP) []VIP {
 	return slices.DeleteFunc(all,
 		func(v VIP) bool { return v.For == vrrp.Provisioning && v.State == "" })

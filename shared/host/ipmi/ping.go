@@ -42,8 +42,8 @@ const (
 // attempts is how often the ping is sent: UDP loses packets.
 const attempts = 3
 
-// Ping asks a BMC at HOST or HOST:PORT whether it is there. It waits for each answer as long as
-// asked, 0 for a second.
+// Ping asks a BMC at HOST or HOST:PORT whether it is there. It sends up to three pings, and waits
+// for an answer to each for wait, or for a second if that is 0.
 func Ping(ctx context.Context, address string, wait time.Duration) Pong {
 	if wait == 0 {
 		wait = time.Second

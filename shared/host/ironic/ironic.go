@@ -52,7 +52,7 @@ const (
 	slow    = 75 * time.Second // an answer for which Ironic asks a BMC first
 )
 
-// Error is an answer of Ironic that is none of success.
+// Error is an answer of Ironic other than success.
 type Error struct {
 	Status int // of HTTP
 	Text   string
@@ -61,16 +61,16 @@ type Error struct {
 // Error is what Ironic gave as a reason.
 func (e *Error) Error() string { return fmt.Sprintf("Ironic answers %d: %s", e.Status, e.Text) }
 
-// Refused reports whether the request would fail again. A node that another task has locked (409),
-// an Ironic that starts or has no free worker (503), and one that stumbled (5xx) pass. A 401 is
-// none of the request: the account changes with Ironic's database.
+// Refused reports whether the request would fail again. These errors pass: a node that another
+// task has locked (409), an Ironic that starts or has no free worker (503), and its own faults
+// (5xx). A 401 is not the fault of the request: the account changes with Ironic's database.
 func (e *Error) Refused() bool {
 	return e.Status >= 400 && e.Status < 500 && e.Status != http.StatusConflict &&
 		e.Status != http.StatusUnauthorized && e.Status != http.StatusTooManyRequests &&
 		e.Status != http.StatusRequestTimeout
 }
 
-// fault makes an Error of the library's, whose text has the whole request.
+// fault makes an Error from the library's error, whose text has the whole request.
 func fault(err error) error {
 	var code gophercloud.ErrUnexpectedResponseCode
 	if !errors.As(err, &code) {
@@ -215,7 +215,7 @@ func (a *API) transport() (*bounded, error) {
 	return &bounded{t}, nil
 }
 
-// bounded ends answers that are too long, and closes connections with each client.
+// bounded is a transport that ends answers which are too long with an error.
 type bounded struct{ *http.Transport }
 
 func (b *bounded) close() { b.CloseIdleConnections() }

@@ -143,7 +143,7 @@ func (s seen) node(cards []ports.Port) node.Node {
 // stamp is a time of Ironic, which has a zone or not: it is UTC either way. None is the zero time.
 type stamp struct{ time.Time }
 
-// UnmarshalJSON takes a time that cannot be read as none.
+// UnmarshalJSON returns no error for a text that is no time: s stays as it is.
 func (s *stamp) UnmarshalJSON(text []byte) error {
 	var value string
 	if json.Unmarshal(text, &value) != nil {

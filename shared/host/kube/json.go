@@ -15,11 +15,11 @@ import (
 // mergePatch is the content type of a change by the fields that it has (RFC 7396).
 const mergePatch = "application/merge-patch+json"
 
-// Refused is an answer that does not change by asking again: the credentials may not, or the object
-// is wrong.
+// Refused is an error that the same request would get again: the credentials are not accepted or
+// lack the right, or the object is wrong.
 type Refused struct{ error }
 
-// Final tells it from an error that passes.
+// Final distinguishes it from an error that passes.
 func (Refused) Final() bool { return true }
 
 // Unwrap is the API's own error.

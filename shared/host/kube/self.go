@@ -61,7 +61,7 @@ type Event struct {
 	At              time.Time
 }
 
-// name is the same for equal Events of a Node alone: several may be of one instant.
+// name is the same only for equal Events of a Node. It has a hash, as several may have one time.
 func (e Event) name(node string) string {
 	sum := fnv.New32a()
 	_, _ = io.WriteString(sum, e.Reason+" "+e.Message) // a sum takes everything

@@ -23,8 +23,8 @@ import (
 // every is how often the thread asks to be woken: more often than any profile sends adverts.
 const every = 10 * time.Millisecond
 
-// Thread is how late a thread is woken that asks for it each 10 ms, until ctx ends, and whether the
-// kernel runs it as a real-time one.
+// Thread measures until ctx ends how late the kernel wakes a thread that asks to be woken every
+// 10 ms. realTime is whether the kernel runs it as a real-time thread.
 func Thread(ctx context.Context) (l timingproof.Lateness, realTime bool, err error) {
 	type result struct {
 		late     []time.Duration

@@ -25,7 +25,7 @@ func NewWatch(t vrrp.Timing, routers []int) *Watch {
 	return &Watch{routers: routers, drift: timingproof.NewDrift(t)}
 }
 
-// Received takes an advert in, unless VRRP routers ignore it.
+// Received counts an advert of the virtual routers, unless VRRP routers ignore it.
 func (w *Watch) Received(h capture.Received) {
 	if !slices.Contains(w.routers, int(h.ID)) || !h.Accepted(true) {
 		return
@@ -35,7 +35,7 @@ func (w *Watch) Received(h capture.Received) {
 	w.drift.Add(h.From, int(h.ID), h.Interval, h.Priority == advert.Release, h.At)
 }
 
-// Why is why the hosts do not keep to their proof any more; empty if they do.
+// Why is why adverts no longer keep to the proof of the timing; empty if they do.
 func (w *Watch) Why() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

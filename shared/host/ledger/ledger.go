@@ -22,8 +22,8 @@ type File string
 // Journal is that of a bootstrap machine.
 const Journal File = layout.Journal
 
-// mode: nobody else needs it. It is no secret: events have the same causes, for all users. The
-// directory's is that of the units.
+// mode is for the owner alone: nobody else needs the journal. It is no secret: events have the
+// same causes, for all users. dirMode is the units' StateDirectoryMode.
 const (
 	mode    = 0o600
 	dirMode = 0o700
@@ -64,8 +64,8 @@ func (f File) text() ([]byte, error) {
 	return text, nil
 }
 
-// Append adds entries, and returns when they are on the disk. Whatever of them was written before
-// an error, as on a full disk, is taken out again.
+// Append adds entries, and returns when they are on the disk. After an error, as on a full disk,
+// it removes what it has written of them.
 func (f File) Append(all ...ledger.Entry) error {
 	if len(all) == 0 {
 		return nil
@@ -88,7 +88,7 @@ func (f File) Append(all ...ledger.Entry) error {
 	return nil
 }
 
-// add writes lines at the end of what is whole.
+// add writes lines at the offset whole, the end of the last complete line, and syncs the file.
 func (f File) add(lines []byte, whole int64, first bool) error {
 	dir := filepath.Dir(string(f))
 	if first {
@@ -116,7 +116,7 @@ func (f File) add(lines []byte, whole int64, first bool) error {
 	return err
 }
 
-// syncDir has a new file's name outlast a power cut.
+// syncDir syncs a directory, so that the name of a new file in it survives a power cut.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -125,7 +125,7 @@ func syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// shorten replaces the journal by one with the same memory.
+// shorten adds entries, and replaces the journal by a shorter one with the same memory.
 func (f File) shorten(text []byte, add []ledger.Entry) error {
 	all, err := ledger.Decode(text)
 	if err != nil {

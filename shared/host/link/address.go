@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Holder finds the link that has exactly this address, with whatever prefix length. One that the
-// host announces to its routers from its loopback interface (package loopback) is none that a link
-// has: other hosts of that link do not find it here.
+// Holder finds the link that has exactly this address, with whatever prefix length. An address
+// that the host announces to its routers from its loopback interface (package loopback) does not
+// count: other hosts of a link do not find it there.
 func Holder(address netip.Addr) (link string, ok bool, err error) {
 	held, err := held(address)
 	if err != nil || len(held) == 0 {

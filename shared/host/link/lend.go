@@ -10,14 +10,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// vrrp marks a route as ours: the number of VRRP among the IP protocols, which no routing protocol
-// has.
+// vrrp marks our routes in their protocol field: it is VRRP's number among the IP protocols,
+// which no routing protocol has there.
 const vrrp = 112
 
-// Lend makes an address one of this host's without a link that has it: by a route to the host
-// itself. The kernel then sends from it and receives packets to it. It also answers ARP for it,
-// which the caller must prevent if another host has it; neighbour discovery needs a link that has
-// it. A second call for the same address changes nothing.
+// Lend makes an address local to this host without adding it to a link: it adds a route to the
+// host itself. The kernel then sends from the address and receives packets to it. It also answers
+// ARP for it, which the caller must prevent if another host has the address; neighbour discovery
+// needs a link that has it. A second call for the same address changes nothing.
 func Lend(address netip.Addr) error {
 	route, err := loan(address)
 	if err != nil {

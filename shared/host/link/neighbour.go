@@ -73,9 +73,9 @@ func neighbours(on string, family int) ([]netlink.Neigh, error) {
 	return entries, nil
 }
 
-// Unlearn has the kernel ask for an address anew, on whatever link it sends to it next. An entry
-// that a person made stays. So does one for which the kernel waits for an answer, with the packets
-// that are to be sent then.
+// Unlearn deletes the entries of an address, so that the kernel resolves it anew on the link that
+// it next sends to. It keeps an entry that a person made, and one that is being resolved: that
+// one holds packets which the kernel sends once it has the answer.
 func Unlearn(address netip.Addr) error {
 	entries, err := Dump(func() ([]netlink.Neigh, error) {
 		return netlink.NeighList(0, family(address))

@@ -49,8 +49,8 @@ func Snapshot() (addr.Snapshot, error) {
 	return s, nil
 }
 
-// Dump repeats a listing that a change made inconsistent, as the kernel reports of long ones on a
-// busy host.
+// Dump repeats a listing, at most ten times in all, while the kernel reports that a change has
+// made it inconsistent, as happens to long ones on a busy host.
 func Dump[T any](list func() ([]T, error)) (got []T, err error) {
 	for range 10 {
 		got, err = list()
@@ -97,8 +97,8 @@ func prefix(n *net.IPNet) netip.Prefix {
 	return netip.PrefixFrom(ip, ones)
 }
 
-// legs turns a route of the kernel into one for each interface that it uses; a route that forwards
-// nothing has none.
+// legs converts a route of the kernel into one for each interface that it uses; none for a route
+// that forwards nothing.
 func legs(r netlink.Route) []addr.Route {
 	if r.Type != unix.RTN_UNICAST {
 		return nil
@@ -118,8 +118,8 @@ func legs(r netlink.Route) []addr.Route {
 	return out
 }
 
-// gateway is invalid for a route without one. An IPv4 route may use an IPv6 router (RFC 5549),
-// which is another field.
+// gateway is the invalid address for a route without one. An IPv4 route may use an IPv6 router
+// (RFC 5549), which the kernel reports in another field (via).
 func gateway(gw net.IP, via netlink.Destination) netip.Addr {
 	if v, ok := via.(*netlink.Via); ok && v != nil {
 		gw = v.Addr

@@ -8,13 +8,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Source is a route that names the address from which its packets come.
+// Source is a route with a preferred source address, from which its packets are sent.
 type Source struct {
 	Address netip.Addr
 	Route   string // as iproute2 names it: a network, or default
 }
 
-// Sources are the routes of all tables but the kernel's own of local addresses which name a source.
+// Sources are the unicast routes with a preferred source address, of all tables but local.
 func Sources() (out []Source, err error) {
 	for _, family := range []int{unix.AF_INET, unix.AF_INET6} {
 		all, err := Dump(func() ([]netlink.Route, error) {

@@ -96,13 +96,13 @@ func (l *Listener) receive(on string, h capture.Received) {
 	}
 }
 
-// received is an advert as the judge of clashes takes it.
+// received converts an advert to the form that package clash takes.
 func received(on string, h capture.Received) clash.Received {
 	return clash.Received{Link: on, MAC: h.MAC.String(), At: h.At, Advert: h.Advert}
 }
 
-// askNeighbours records which hosts answer for the VIPs. A kernel does not ask for an address that
-// it has, so it is the other hosts that see a second holder.
+// askNeighbours records which hosts answer for the VIPs. A kernel does not ask for an address
+// that it has, so a holder does not see a second one: the other hosts do.
 func (l *Listener) askNeighbours() {
 	l.mu.Lock()
 	wanted := l.wanted

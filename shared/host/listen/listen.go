@@ -112,7 +112,7 @@ func (l *Listener) State() clash.State {
 	return s
 }
 
-// Announced is the last other router that announced each VIP, by instance.
+// Announced is the last other router that advertised each VIP, by the instance's name.
 func (l *Listener) Announced() map[string]journal.Announced {
 	out, last := map[string]journal.Announced{}, map[string]time.Time{}
 	for _, s := range l.State().Routers {
@@ -124,8 +124,8 @@ func (l *Listener) Announced() map[string]journal.Announced {
 	return out
 }
 
-// Follow listens until ctx ends. What it cannot read or write is logged, and keeps it from nothing
-// else: on a host whose disks are full it listens too.
+// Follow listens until ctx ends. It logs what it cannot read or write, and goes on: it listens
+// also on a host whose disks are full.
 func (l *Listener) Follow(ctx context.Context, outputs Outputs) error {
 	var logged loop.News
 	ctx, cancel := context.WithCancel(ctx)
@@ -171,7 +171,7 @@ func (l *Listener) reconcile() error {
 		at, listens := l.since[name] // a link that cannot be received from fails at once
 		return listens && now.Sub(at) >= settled
 	})
-	if failed == nil { // else what this host does is what it did
+	if failed == nil { // else the last known state of this host counts
 		for _, i := range l.wanted {
 			own := status.Instances[string(i.Name)]
 			l.observer.Self(i.Name, own.State == supervised.Master, vrrp.Priority(own.Priority),

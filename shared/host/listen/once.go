@@ -11,9 +11,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
 
-// Foreign listens on a link for as long as a host does before an instance's first start, and
-// returns the routers there that have an ID of a cluster. receive is capture.Adverts, but in
-// tests.
+// Foreign listens on a link for as long as a host does before an instance's first start
+// (clash.ListenTime), and returns the foreign routers there that use a VRRP ID of the cluster.
+// receive is capture.Adverts, except in tests.
 func Foreign(
 	ctx context.Context, p plan.Plan, link string,
 	receive func(context.Context, string, func(capture.Received)) error,

@@ -18,11 +18,11 @@ import (
 // maxFrame is the longest frame that is read whole.
 const maxFrame = 1514
 
-// nearest is the group of LLDP: no switch forwards it, so that it comes from the next one.
+// nearest is LLDP's multicast group, which no switch forwards: frames come from the next switch.
 var nearest = [8]byte{0x01, 0x80, 0xc2, 0x00, 0x00, 0x0e}
 
-// Wait is the first announcement on a link, nil if none came until ctx ended. Switches send one
-// every 30 s. A bridge or a bond gets none: they stay at its ports.
+// Wait is the first announcement on a link; nil, without an error, if none came until ctx ended.
+// Switches send one every 30 s. A bridge or a bond gets none: they stay at its ports.
 func Wait(ctx context.Context, link string) (*lldp.Neighbor, error) {
 	on, err := net.InterfaceByName(link)
 	if err != nil {
@@ -55,7 +55,7 @@ func Wait(ctx context.Context, link string) (*lldp.Neighbor, error) {
 	}
 }
 
-// read reads a frame of another host: those that this one sends go to sockets of all types alone.
+// read reads a frame of another host: only sockets of ETH_P_ALL get those that this host sends.
 func read(from *os.File, frame []byte) (n int, err error) {
 	raw, err := from.SyscallConn()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package localhost dials the local host by the name localhost without a name server, which may be
-// ours, or, without /etc/hosts, one outside.
+// Package localhost dials the local host by the name localhost and asks no name server for it:
+// that may be ours or, on a host without /etc/hosts, one outside.
 package localhost
 
 import (

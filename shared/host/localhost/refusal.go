@@ -17,8 +17,8 @@ import (
 // checks whether a process listens now by a non-blocking connect, which costs a tenth of a refused
 // connection. The zero value can be used, from several goroutines too.
 type Dialer struct {
-	// Rest is how long a refusal counts without another attempt, for a server that nothing waits
-	// for.
+	// Rest is how long a refusal is returned again without another attempt, for a server that
+	// nothing waits for.
 	Rest time.Duration
 
 	mu      sync.Mutex
@@ -84,7 +84,7 @@ func Closed(port uint16) bool {
 		errors.Is(err, unix.EAFNOSUPPORT)
 }
 
-// connect asks for a connection. On the loopback its fate is known when the call returns.
+// connect asks for a connection. On the loopback interface the result is known when it returns.
 func connect(family int, to unix.Sockaddr) error {
 	fd, err := unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/workers/objects"
 )
 
-// Apply does a step that does not wait. Objects are those of the host, which Create writes.
+// Apply does a step, unless that only waits. objects are those of the host, for the step Create.
 func (c *Client) Apply(
 	ctx context.Context, host string, s scale.Step, objects []object.Object,
 ) error {
@@ -28,7 +28,7 @@ func (c *Client) Apply(
 	case scale.Resume:
 		return annotate(c.Host(host), object.Paused, nil)
 	case scale.Raise, scale.Lower:
-		// Another one may have changed the replicas since they were read: the API compares.
+		// Another client may have changed the replicas since: the API compares the version.
 		return c.Patch(ctx, setPath+"/"+s.Set, map[string]any{
 			"metadata": map[string]any{"resourceVersion": s.Version},
 			"spec":     map[string]any{"replicas": s.Replicas}})
@@ -110,7 +110,7 @@ func (c *Client) Create(ctx context.Context, objects []object.Object) error {
 	return nil
 }
 
-// plain is an object as JSON: its types know YAML alone.
+// plain encodes an object as JSON, by way of YAML: its types support YAML alone.
 func plain(o object.Object) (json.RawMessage, error) {
 	var fields map[string]any
 	if err := yaml.Unmarshal(object.Encode(o), &fields); err != nil {

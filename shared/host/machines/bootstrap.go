@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	// stale is how long the bootstrap machine's heartbeat stands still until it counts as gone: it
-	// was removed without an end.
+	// stale is how long the heartbeat stands still until the bootstrap machine counts as gone: it
+	// was removed without ending in order.
 	stale = 2 * time.Minute
-	// unread is how long nothing may have been read for that. The machine writes every 30 s, so
-	// that it does not look gone after an outage of the API that is shorter.
+	// unread is the longest gap between two reads that counts for stale: a longer outage of the
+	// API restarts the count. A shorter one does no harm, as the machine beats every 30 s.
 	unread = stale / 4
-	// silent is how long ago the bootstrap machine's object was changed, by the API's clock and
-	// this machine's, until the machine counts as gone for whatever reads it once. The two clocks
-	// may differ.
+	// silent is the age of the last change of the bootstrap machine's object, by the API's clock
+	// and this machine's, from which the machine counts as gone for a caller that reads it once.
+	// The two clocks may differ.
 	silent = 5 * time.Minute
 )
 
@@ -45,7 +45,7 @@ func (p published) changed() (last time.Time) {
 	return last
 }
 
-// recent reports whether it was changed a short time ago, as far as the API has that.
+// recent reports whether it was changed less than silent ago; true if the API has no time of it.
 func (p published) recent(now time.Time) bool {
 	last := p.changed()
 	return last.IsZero() || now.Sub(last) < silent
@@ -69,8 +69,8 @@ func (c *Client) published(ctx context.Context, name string) ([]published, error
 	return all.Items, err
 }
 
-// pulse is a heartbeat, since when it is the last one by the clock of this machine, and when it was
-// read last.
+// pulse is a heartbeat, since when it has not changed by the clock of this machine, and when it
+// was read last.
 type pulse struct {
 	beat        string
 	since, read time.Time
@@ -96,8 +96,8 @@ func (c *Client) beating(object, beat string) bool {
 type machine struct {
 	handover published       // the last one that was written
 	at       notice.Progress // of that
-	// Those in which it has not left, or does provision, and beats. Of several namespaces one that
-	// is live counts, whatever the others have.
+	// The objects in which it has not left, or still provisions, and whose heartbeat changes. Of
+	// several namespaces one live object is enough, whatever the others have.
 	holdsVIP, provisions []published
 }
 
@@ -131,15 +131,15 @@ func (c *Client) machine(ctx context.Context) (m machine, err error) {
 	return m, nil
 }
 
-// Bootstrap reports whether the bootstrap machine has published that it lives, or provisions, and
-// beats.
+// Bootstrap reports whether the bootstrap machine is there: it has not left, or it provisions,
+// and its heartbeat changes.
 func (c *Client) Bootstrap(ctx context.Context) (bool, error) {
 	m, err := c.machine(ctx)
 	return len(m.holdsVIP)+len(m.provisions) > 0, err
 }
 
 // handover reads how far the bootstrap machine has handed over, and whether it still provisions.
-// Release sees that it is silent by its beats; whatever reads once has the time of the last one.
+// Release knows a silent one by its heartbeat; a caller that reads once, by its last change.
 func (c *Client) handover(ctx context.Context, w *workers.World, now time.Time) error {
 	m, err := c.machine(ctx)
 	if err != nil {

@@ -47,9 +47,9 @@ func (c *Client) ironic(ctx context.Context) (d objects.Deployment, found bool, 
 	return d, found, err
 }
 
-// Find is where a cluster has the objects of its hosts, as the cluster itself has them: the place
-// with hosts, or of two such places the one with the host of a name. Without any host it is that of
-// the operators that the API knows. The error is a Refusal if both places could be meant.
+// Find asks the API where a cluster has the objects of its hosts: at the place that has hosts or,
+// if both have some, at the one with the host called name. Without any host it is OpenShift's if
+// the API has Machines. The error is a Refusal if both places are possible.
 func Find(ctx context.Context, api API, name string) (object.Place, error) {
 	var with, named []object.Place
 	for _, p := range []object.Place{object.OpenShiftHosts(), object.AnyHosts()} {

@@ -1,5 +1,5 @@
 // Package machines reads the hosts, Machines and MachineSets of OpenShift's API as seen from one
-// host, and does the steps by which it comes and goes.
+// host, and does the steps that add that host to the cluster and remove it.
 package machines
 
 import (
@@ -73,8 +73,8 @@ func (c *Client) World(ctx context.Context, name string) (w scale.World, err err
 	return w, c.rest(ctx, &w)
 }
 
-// PlainName is an error for what cannot be a host's name: it becomes a part of a path, and without
-// one a request would be about all hosts.
+// PlainName returns an error for what cannot be a host's name: the name becomes a part of a path,
+// and a request with an empty one would be about all hosts.
 func PlainName(name string) error {
 	if !names.MatchString(name) || len(name) > 253 {
 		return scale.Refusal{Text: fmt.Sprintf("%q is no name of a host", name)}

@@ -5,7 +5,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/workers/objects"
 )
 
-// follows is on a MachineSet whose replicas other programs make the number of hosts.
+// follows annotates a MachineSet whose replicas other programs set to the number of hosts.
 const follows = "metal3.io/autoscale-to-hosts"
 
 type set struct {

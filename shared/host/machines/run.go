@@ -10,10 +10,10 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
 )
 
-// every is the time between two looks at the API. What is waited for takes minutes.
+// every is the time between two reads of the API. What is waited for takes minutes.
 const every = 2 * time.Second
 
-// final is an answer of the API that does not change by asking again, as to a change that it
+// final is an error of the API that another attempt would get too, as for a change that it
 // refuses.
 type final interface{ Final() bool }
 
@@ -22,9 +22,9 @@ func ends(err error) bool {
 	return errors.As(err, new(scale.Refusal)) || errors.As(err, &f) && f.Final()
 }
 
-// Run does the steps of a host until they are done, or one is refused, by the decision or by the
-// API. Report gets each step that differs from the one before it, and what keeps the API from being
-// read or changed, which is tried again. The first look has to succeed: a wrong kubeconfig is not.
+// Run does the steps of a host until they are done, or next or the API refuses one. report gets
+// each step that differs from the one before it, and errors of reading or changing the API, after
+// which Run tries again. It returns an error of the first read, as of a wrong kubeconfig.
 func (c *Client) Run(ctx context.Context, host string, next scale.Next, objects []object.Object,
 	report func(step scale.Step, failed error)) error {
 	if _, err := c.World(ctx, host); err != nil {
@@ -96,7 +96,7 @@ func Until(ctx context.Context, round func(context.Context) (last bool, err erro
 	}
 }
 
-// Release has hosts begin that wait for the handover, until none waits. Report is as that of Run.
+// Release lets hosts begin that wait for the handover, until none waits. report is as in Run.
 func (c *Client) Release(
 	ctx context.Context, report func(round scale.Round, failed error),
 ) error {

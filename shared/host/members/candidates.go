@@ -22,8 +22,8 @@ type candidatesHost struct {
 	former    *kube.Object
 }
 
-// newCandidatesHost follows nothing yet. Where there are no routers of OpenShift's, nodes have no
-// right to ask for them, and would ask in vain for ever.
+// newCandidatesHost follows nothing yet. It asks for routers only where OpenShift's run:
+// elsewhere nodes have no right to read them, and would retry for ever.
 func newCandidatesHost(
 	p plan.Plan, self string, api *kube.API, nodes *kube.Watcher,
 ) candidatesHost {
@@ -65,7 +65,7 @@ func (h candidatesHost) WriteFormer(ctx context.Context, before, data map[string
 	return h.api.Put(ctx, h.namespace, notice.Candidates,
 		func(now map[string]string) map[string]string {
 			if now == nil || !maps.Equal(now, before) {
-				return nil // the watch will tell what it is now
+				return nil // the watch will report what it is now
 			}
 			return data
 		})

@@ -86,7 +86,7 @@ func New(p plan.Plan, r role.Role, api *kube.API, log *slog.Logger) *Cluster {
 	return c
 }
 
-// Nodes are the nodes that the API has named.
+// Nodes are the nodes that the API has sent; false until it has sent a list.
 func (c *Cluster) Nodes() ([]member.Node, bool) {
 	all, known := c.NodeWatch.Known()
 	if own := c.own.Load(); own != nil {
@@ -137,9 +137,9 @@ func (c *Cluster) Candidates() ([]notice.Candidate, bool) {
 	return c.list.Known()
 }
 
-// Bootstrap is what the bootstrap machine has published. One that has left publishes an empty list,
-// or a control plane node reports it, which counts once it is known that the machine itself
-// publishes nothing else. Invalid data counts as not known.
+// Bootstrap is what the bootstrap machine has published: an empty list if it has left. A control
+// plane node's report that it has left counts once it is known that the machine itself publishes
+// no addresses. Invalid data counts as not known, unless there is such a report.
 func (c *Cluster) Bootstrap() (bootpeer.Published, bool) {
 	if c.Published == nil {
 		return bootpeer.Published{}, false

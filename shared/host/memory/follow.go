@@ -14,7 +14,7 @@ import (
 // writeInterval is the time between two writes of what changed.
 const writeInterval = time.Second
 
-// KeepJSON writes a value into a file as JSON, when it changes, until ctx ends.
+// KeepJSON writes a value into a file as JSON, when it changes, until ctx ends or a write fails.
 func KeepJSON[T any](ctx context.Context, path, what string, value func() T) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

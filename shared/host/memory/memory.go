@@ -1,5 +1,5 @@
 // Package memory keeps files of what the bootstrap machine's VIP program must know after its
-// restart, and reads and follows such files for other programs.
+// restart, and reads and writes such files for other programs.
 package memory
 
 import (
@@ -36,7 +36,7 @@ func encodeList[T any](list []T) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// decodeList reads what encodeList wrote, or nothing.
+// decodeList reads what encodeList wrote; nothing of it if a part is invalid.
 func decodeList[T any](text []byte) ([]T, error) {
 	var list []T
 	if err := json.Unmarshal(text, &list); err != nil {

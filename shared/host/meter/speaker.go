@@ -8,8 +8,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
 )
 
-// Speaker adds what FRR's parent reports to a page of its monitor: the parent itself serves that on
-// the loopback alone. Of a parent that has reported nothing for some seconds there is nothing.
+// Speaker adds what FRR's parent reports to a page of its monitor: the parent itself serves that
+// on the loopback alone. It adds nothing if the last report is older than announcing.Stale.
 func Speaker(dir speakdir.Dir) func(*metrics.Page) {
 	return func(p *metrics.Page) {
 		s, err := dir.Status()

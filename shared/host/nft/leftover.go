@@ -58,8 +58,8 @@ func removeTable(c *nftables.Conn, t *nftables.Table) (int, error) {
 	return 1, nil
 }
 
-// removeRules reads the two chains that the rules were put into: those of services, of which a node
-// may have ten thousand, are others.
+// removeRules reads only the two chains that the rules were put into: a node may have ten
+// thousand other ones, of services.
 func removeRules(c *nftables.Conn, family nftables.TableFamily) (int, error) {
 	t := nftables.Table{Name: iptablesTable, Family: family}
 	there, err := exists(c, t)

@@ -12,8 +12,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/redirect"
 )
 
-// Table is one of our tables that redirect connections, by its name, in the family of both IP
-// families.
+// Table is the name of one of our tables that redirect connections. They are of the family inet,
+// for IPv4 and IPv6.
 type Table string
 
 // The tables of redirects. The balancer's two are apart, as each may have to go while the other

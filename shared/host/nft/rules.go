@@ -25,10 +25,10 @@ type chain struct {
 	rules    [][]expr.Any
 }
 
-// chains are the whole table. The node's own connections pass output and never prerouting; they go
-// to the VIP over lo exactly when this node holds it. The chain prerouting compares the destination
-// with the node's addresses for the same: what a node that does not hold the VIP forwards for its
-// pods must reach the holder as it was sent, because there it may go to the API server itself.
+// chains are the whole table. The node's own connections pass output and never prerouting; they
+// go to the VIP over lo exactly when this node holds it. The chain prerouting finds out the same
+// from the node's addresses: without the VIP, what the node forwards for its pods must reach the
+// holder as it was sent, because there it may go to the API server itself.
 func chains(r redirect.Rules) []chain {
 	early := nftables.ChainPriorityRef(*nftables.ChainPriorityNATDest - 1)
 	const nat, filter = nftables.ChainTypeNAT, nftables.ChainTypeFilter
@@ -154,9 +154,9 @@ func redirected() []expr.Any {
 	}
 }
 
-// mark is the priority of packets that were sent to the own port of a VIP which a closed port
-// stands for. The kernel keeps a packet's priority on its way to the receiver, which ignores it; a
-// sender needs a capability to choose one beyond 6, and its link removes it.
+// mark is the priority of packets that were sent to the port of a VIP whose connections go to a
+// closed port. The kernel keeps a packet's priority on its way to the receiver, which ignores it;
+// a sender needs a capability to choose one beyond 6, and its link removes it.
 const mark = 0x6f6e7072
 
 // setMark marks packets for this port of the VIP, before any rules have rewritten their

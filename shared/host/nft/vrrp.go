@@ -39,17 +39,17 @@ type Group struct {
 	VIP  netip.Addr
 }
 
-// FarFilter holds the rules for that. The zero value has seen nothing; one is for one Far, and
-// for one goroutine.
+// FarFilter keeps the kernel's rules for one Far. The zero value has read nothing. It is for one
+// goroutine.
 type FarFilter struct {
 	known      bool
 	generation uint32 // that the rules were read in
 }
 
-// Keep has the kernel drop the adverts of far, and no others, before any program receives them. It
-// reports whether it changed any rule. While nothing in the packet filter changes it costs one
-// query. The rules stay when this program ends: they are right as long as the host is a router
-// of these elections, and keepalived may outlive its parent by a moment.
+// Keep has the kernel drop the adverts of far, and no others, before any program receives them.
+// It reports whether it changed any rule. While nothing in the packet filter changes it costs one
+// query. The rules stay when this program ends: they are right as long as the host is a router of
+// these VRRP groups, and keepalived may outlive its parent by a moment.
 func (f *FarFilter) Keep(far Far) (changed bool, err error) {
 	now, err := generation()
 	if err != nil || f.known && f.generation == now {
@@ -84,7 +84,7 @@ func advertOf(id vrrp.ID) []expr.Any {
 	}
 }
 
-// dropUnless drops a packet that holds anything else at a place.
+// dropUnless drops a packet that has other bytes than these at an offset of a header.
 func dropUnless(base expr.PayloadBase, offset uint32, want []byte) []expr.Any {
 	return []expr.Any{
 		load(base, offset, len(want)),
@@ -93,7 +93,7 @@ func dropUnless(base expr.PayloadBase, offset uint32, want []byte) []expr.Any {
 	}
 }
 
-// farRules drop the adverts of virtual routers that have another number of hops.
+// farRules drop adverts of virtual routers whose hop limit, at this offset, is not 255.
 func farRules(hops uint32, ids []vrrp.ID) (rules [][]expr.Any) {
 	for _, id := range ids {
 		near := dropUnless(expr.PayloadBaseNetworkHeader, hops, []byte{nearHops})
@@ -102,8 +102,8 @@ func farRules(hops uint32, ids []vrrp.ID) (rules [][]expr.Any) {
 	return rules
 }
 
-// groupRules drop the adverts of virtual routers on their links that are about other addresses than
-// their VIP. An advert has how many these are at 3, and the first one at 8 (RFC 5798 5.2).
+// groupRules drop the adverts of virtual routers on their links that name other addresses than
+// their VIP. Their number is at offset 3, the first one at offset 8 (RFC 5798 5.2).
 func groupRules(family nftables.TableFamily, groups []Group) (rules [][]expr.Any) {
 	for _, g := range groups {
 		if g.VIP.Is4() != (family == nftables.TableFamilyIPv4) {
@@ -119,8 +119,7 @@ func groupRules(family nftables.TableFamily, groups []Group) (rules [][]expr.Any
 
 // keepFar makes one family's table hold these rules. Without any there is no table. It reads this
 // chain alone: a node may have thousands of chains, and other programs change some once a second.
-// The library gives no type to the kernel's answer that there is none, so any failure counts as
-// that.
+// The library's error for a missing chain has no type, so any failure counts as that.
 func keepFar(
 	c *nftables.Conn, family nftables.TableFamily, rules [][]expr.Any,
 ) (changed bool, err error) {

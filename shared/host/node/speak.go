@@ -30,13 +30,13 @@ func (s *Speaker) Rack() (string, error) {
 	return strings.TrimSpace(string(text)), err
 }
 
-// dir is where the files are, which is made.
+// dir is where the files are; it makes that directory.
 func (s *Speaker) dir() (speakdir.Dir, error) {
 	path := s.at(spoken.RunDir)
 	return speakdir.Dir(path), os.MkdirAll(path, 0o755)
 }
 
-// Former is the identifier of the configuration that is there. One that cannot be read is replaced.
+// Former is the host's router ID in the present configuration; invalid if that is unreadable.
 func (s *Speaker) Former() netip.Addr {
 	c, err := speakdir.Dir(s.at(spoken.RunDir)).Config()
 	if err != nil {
@@ -64,5 +64,5 @@ func (s *Speaker) Wish(w spoken.Wish) error {
 	return s.monitor.Wish(w)
 }
 
-// End ends a monitor in order that has wanted something: another one takes over.
+// End ends in order a monitor that has written a wish: another monitor takes over.
 func (s *Speaker) End() error { return s.monitor.End() }

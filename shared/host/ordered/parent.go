@@ -1,7 +1,7 @@
-// Package ordered keeps a daemon running in one container while a program of another one orders it,
-// by a file in a directory that both have: its contents are the order, and another order is another
-// process. The daemon's image needs nothing for that but a copy of onprem-supervise, and the
-// program that orders needs no right over other processes.
+// Package ordered keeps a daemon running in one container while a program of another one orders
+// it, by a file in a directory that both have. The file's contents are the order; another order
+// starts another process. The daemon's image needs nothing for that but a copy of
+// onprem-supervise, and the program that orders needs no right over other processes.
 package ordered
 
 import (
@@ -33,12 +33,12 @@ const (
 	leaving = 6 * time.Second
 )
 
-// order is what the daemon is to be. Each change is another process, but for that of a signal.
+// order is what the daemon is to be. Each change, but for a signal's count, starts a new process.
 type order struct {
 	On     bool   `json:"on"`
 	Digest string `json:"digest"`
 	Run    int    `json:"run"` // counts processes, so that no two orders for one are alike
-	// Hangups and Reopens count SIGHUP and SIGUSR2, which the process gets once for each.
+	// Hangups and Reopens count the orders of SIGHUP and SIGUSR2.
 	Hangups int `json:"hangups,omitempty"`
 	Reopens int `json:"reopens,omitempty"`
 }

@@ -72,8 +72,8 @@ const (
 	writeHere = 2 | 1 // and search a directory
 )
 
-// access reports whether the caller may write, without writing, by what it may effectively do as an
-// open does: access(2) goes by its real user, who has no capabilities.
+// access reports whether the caller may write, without writing. Like an open it goes by the
+// effective user and capabilities: access(2) goes by the real user, which has no capabilities.
 func access(path string, mode uint32) error {
 	const here, effective = -100, 0x200 // AT_FDCWD, AT_EACCESS
 	if err := syscall.Faccessat(here, path, mode, effective); err != nil {

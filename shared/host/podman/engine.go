@@ -90,8 +90,8 @@ func (e *Engine) call(ctx context.Context, within time.Duration) (
 }
 
 // prompt ends a call when its context ends. After an error the bindings sleep and try twice more,
-// 0.6 s in all, which is longer than the release of a VIP may take. So the end of a context looks
-// like an answer to them.
+// 0.6 s in all, which is longer than the release of a VIP may take. So they get the end of a
+// context as an answer, and not as an error.
 type prompt struct{ *http.Transport }
 
 func (p prompt) RoundTrip(request *http.Request) (*http.Response, error) {

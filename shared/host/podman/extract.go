@@ -28,9 +28,9 @@ const (
 	links = 8
 )
 
-// Extract copies files out of an image, which must be present, into a directory, and returns where
-// those are that the image has. It creates a container of the image and removes it; no program of
-// the image ever runs.
+// Extract copies files out of an image, which must be present, into a directory, and returns the
+// path there of each one that the image has, by its name. It creates a container of the image and
+// removes it; no program of the image ever runs.
 func (e *Engine) Extract(ctx context.Context, image string, wanted []container.Wanted, dir string) (
 	found map[string]string, err error) {
 	name := nameOfExtract(image)
@@ -75,7 +75,7 @@ func (e *Engine) create(ctx context.Context, name, image string) error {
 	return nil
 }
 
-// first copies the first of the files that there is.
+// first copies the first of the files that the image has, and reports whether it has one.
 func (e *Engine) first(ctx context.Context, name string, from []string, to string) (bool, error) {
 	for _, p := range from {
 		for range links {
@@ -97,8 +97,8 @@ func (e *Engine) first(ctx context.Context, name string, from []string, to strin
 	return false, nil
 }
 
-// copy copies one file. If it is a symbolic link, it returns to what: that is another path of the
-// image, and no link is made on this host.
+// copy copies one file. If it is a symbolic link, it returns the link's target, which is another
+// path of the image: no link is made on this host.
 func (e *Engine) copy(ctx context.Context, name, from, to string) (link string, err error) {
 	service, err := e.open(ctx)
 	if err != nil {
@@ -131,7 +131,7 @@ func (e *Engine) copy(ctx context.Context, name, from, to string) (link string, 
 	return link, err
 }
 
-// progressing reports each byte that arrives.
+// progressing calls a function whenever bytes arrive.
 type progressing struct {
 	io.Reader
 	progress func()

@@ -27,8 +27,8 @@ type pullStep struct {
 	Message string `json:"message"`
 }
 
-// pull pulls whatever is in local storage. It uses the API that podman shares with Docker, which
-// alone reports progress within a layer: without it a slow line looks like a dead one.
+// pull pulls an image even if it is in local storage. It uses the API that podman shares with
+// Docker, which alone reports progress within a layer: without it a slow line seems to be dead.
 func (e *Engine) pull(ctx context.Context, image string, credentials http.Header) error {
 	service, err := e.open(ctx)
 	if err != nil {

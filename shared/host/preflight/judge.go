@@ -10,7 +10,7 @@ import (
 // Check is the name of a check, for programs.
 type Check string
 
-// The names of the checks, in the order in which a host is judged.
+// The names of the checks. judgeRedfish has the order in which a host is judged.
 const (
 	CheckReach        Check = "bmc-reach"     // the BMC answers
 	CheckTLS          Check = "bmc-tls"       // its certificate is trusted, and stays valid
@@ -31,7 +31,7 @@ const (
 	CheckRootDisk     Check = "root-disk"     // the hints choose one disk
 )
 
-// All are the names of all checks, in that order.
+// All are the names of all checks, in the order above.
 func All() []Check {
 	return []Check{CheckReach, CheckTLS, CheckLogin, CheckClock, CheckRole, CheckFirmware,
 		CheckSystem, CheckScheme, CheckTwin, CheckSessions, CheckPower, CheckBootMode,
@@ -85,8 +85,8 @@ func (j *judge) add(check Check, severity Severity, remedy, form string, values 
 	})
 }
 
-// Judge finds what is wrong with hosts, by what was seen at a time. The findings have the order of
-// the hosts and, for each, of the checks.
+// Judge finds what is wrong with hosts, by what was seen at a time. The findings have the order
+// of the hosts and, for each, that in which it is judged.
 func Judge(seen []Facts, now time.Time) []Finding {
 	var all []Finding
 	for i, facts := range seen {

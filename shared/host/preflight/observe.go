@@ -88,14 +88,14 @@ func (t Target) Address() string {
 	return scheme + "://" + rest
 }
 
-// Facts are what a host's BMC reports: one of both is set.
+// Facts are what a host's BMC reports: either Redfish or Ping is set.
 type Facts struct {
 	Target  Target
 	Redfish *redfish.Facts
 	Ping    *ipmi.Pong
 }
 
-// Options say how to observe. The zero value is right.
+// Options are how to observe. The zero value has the defaults.
 type Options struct {
 	AtOnce int           // BMCs at a time; 0 for 10
 	Wait   time.Duration // for an answer to a ping; 0 for a second

@@ -138,7 +138,7 @@ func (j *judge) judgeAccount() {
 	}
 }
 
-// judgeFirmware asks for the version alone: which versions are broken is known to their makers.
+// judgeFirmware checks only that a version is reported: makers know which versions are broken.
 func (j *judge) judgeFirmware() {
 	if m := j.Redfish.Manager; m.Path != "" && m.Firmware == "" {
 		j.add(CheckFirmware, Unseen, "compare its version with the maker's notes at the BMC",
@@ -146,7 +146,7 @@ func (j *judge) judgeFirmware() {
 	}
 }
 
-// crowd is how many open sessions are worth a word: many BMCs have room for eight.
+// crowd is how many open sessions are worth a warning: many BMCs have room for eight.
 const crowd = 4
 
 func (j *judge) judgeSessions() {

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Start is how long a server that starts is waited for, in all and per question, and how long the
-// next question waits.
+// Start bounds the wait for a server that starts: Within is for all of it, Each for one question,
+// and Pause is the time between two questions.
 type Start struct{ Within, Each, Pause time.Duration }
 
-// Wait asks until an answer is good. Its error is that of the last question that had its time: one
-// which the end of the wait cut short says nothing.
+// Wait calls ask until that returns nil. Otherwise it returns the error of the last question that
+// the end of the wait did not cut short.
 func (s Start) Wait(ctx context.Context, ask func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, s.Within)
 	defer cancel()

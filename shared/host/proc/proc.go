@@ -110,8 +110,8 @@ func (p *Process) Of(container string) (bool, error) {
 	return strings.Contains(string(text), container), nil
 }
 
-// CPU is the processor time that the process has used. Its resolution is fine enough that it does
-// not change only while the process does not run at all.
+// CPU is the processor time that the process has used. Its resolution is so fine that it stays
+// the same only while the process does not run at all.
 func (p *Process) CPU() (time.Duration, error) {
 	// clock_getcpuclockid(3) makes this number: another process's clock, counted by the scheduler.
 	clock := int32(^p.PID<<3 | 2)

@@ -34,8 +34,8 @@ func familyOf(a netip.Addr) family {
 const headEcho = 8
 
 // Echo reports whether a host answers a packet of so many bytes, IP's header included, from an
-// address of this host. The packet is not fragmented. That the answer arrives shows that the host,
-// and what is between, find that address here.
+// address of this host. The packet is not fragmented. An answer shows that the host, and what is
+// between, send packets for that address to this host.
 func Echo(from, to netip.Addr, bytes int) (answered bool, err error) {
 	f := familyOf(to)
 	fd, err := socket.Open(f.ip, unix.SOCK_RAW, f.icmp,

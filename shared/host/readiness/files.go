@@ -11,7 +11,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/artifact"
 )
 
-// checkImage is what the bootstrap machine fetches for hosts.
+// checkImage is the check of the files that the bootstrap machine fetches for hosts.
 const checkImage = "image"
 
 // Files are what the bootstrap machine fetches, and where it keeps them.

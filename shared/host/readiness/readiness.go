@@ -20,8 +20,8 @@ type Host struct {
 	Plan    *provision.Plan
 	Targets []preflight.Target // the hosts whose BMCs are asked
 	Probes  provisioning.Probes
-	// Machine means that this is the bootstrap machine: Ironic runs here, so that a link or a BMC
-	// which is not there is wrong. Elsewhere it is unseen.
+	// Machine means that this is the bootstrap machine: Ironic runs here, so that a missing link
+	// or BMC is an error. Elsewhere it is only unseen.
 	Machine bool
 	// Serves means that DHCP is on here, and has its ports.
 	Serves bool
@@ -34,7 +34,7 @@ type Host struct {
 	Unseen []string
 }
 
-// wanted are facts with what should be, without the link's name.
+// wanted are the facts that are expected, without the link's name.
 func (h Host) wanted() facts.Provisioning {
 	p := h.Plan
 	f := facts.Provisioning{Mode: offer.Mode(p.Network), CIDR: p.CIDR, Live: h.Serves}

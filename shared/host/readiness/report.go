@@ -52,10 +52,10 @@ const (
 	warning = string(judge.Warning)
 )
 
-// checkClock is this host's own clock.
+// checkClock is the check of this host's own clock.
 const checkClock = "clock"
 
-// Faulty reports whether something is wrong. A warning is not, unless strict.
+// Faulty reports whether something is wrong. A warning counts only if strict is set.
 func (r Report) Faulty(strict bool) bool {
 	return strict && len(r.Findings) > 0 || len(r.errors()) > 0
 }
@@ -151,7 +151,7 @@ func (h Host) addBMC(r *Report, f preflight.Finding) {
 		Vantage: f.Vantage})
 }
 
-// names are those of all checks, as findings come.
+// names are those of all checks.
 func names() (all []string) {
 	all = append(all, checkClock, checkImage)
 	for _, n := range judge.All() {
@@ -163,7 +163,7 @@ func names() (all []string) {
 	return all
 }
 
-// far is how far clocks may be apart, and near how far apart those are that agree.
+// far is how far a clock may be off, and near how far clocks that agree may be apart.
 const far, near = 5 * time.Minute, time.Minute
 
 // ownClock finds that this host's clock is wrong: several BMCs agree on another time. Certificates
@@ -188,7 +188,7 @@ func ownClock(ahead []time.Duration) (Finding, bool) {
 				"NTP server on the BMCs"}}, true
 }
 
-// Run is the check before DHCP is switched on: what keeps hosts from being installed, and what may.
+// Run finds, before DHCP is switched on, what keeps hosts from being installed, and what may.
 func (h Host) Run(ctx context.Context) (blocking, warnings []string) {
 	r := h.Examine(ctx)
 	for _, f := range r.Findings {

@@ -38,8 +38,8 @@ type Options struct {
 	Passes func(vrrp.CheckName) bool
 	// Announced are the other routers that advertise the VIPs; nil if the host does not listen.
 	Announced func() map[string]journal.Announced
-	// Report takes every new entry that is no clash, and as late those of an earlier run; may be
-	// nil.
+	// Report takes every new entry that is no clash and, marked as late, those of an earlier run;
+	// may be nil.
 	Report func(journal.Entry)
 	// Speaker has the files of FRR's parent; empty if this program's journal has nothing of it.
 	Speaker speakdir.Dir
@@ -81,7 +81,7 @@ func New(o Options) *Recorder {
 	return r
 }
 
-// AddClash takes a clash that a listener has found. It does not wait.
+// AddClash takes a clash of a listener without waiting, and drops it if maxWaiting of them wait.
 func (r *Recorder) AddClash(e journal.Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

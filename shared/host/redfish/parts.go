@@ -23,7 +23,7 @@ func (r *reader) readParts(ctx context.Context, root rootDocument, system system
 	r.readDisks(ctx, system)
 }
 
-// readManager reads the BMC itself. Services without links have one manager.
+// readManager reads the BMC itself. If the system links to none, the service must have only one.
 func (r *reader) readManager(ctx context.Context, root rootDocument, system systemDocument) {
 	var manager managerDocument
 	var at link
@@ -69,7 +69,7 @@ func (r *reader) addSlot(at link, raw json.RawMessage) bool {
 }
 
 // readPorts reads the ports of network cards: from the system, else from the adapters of its
-// chassis, which some BMCs have alone.
+// chassis, as some BMCs have them only there.
 func (r *reader) readPorts(ctx context.Context, system systemDocument) {
 	add := func(at link, raw json.RawMessage) bool {
 		var port portDocument

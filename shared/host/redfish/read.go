@@ -17,7 +17,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/redfish/wire"
 )
 
-// Service is a Redfish service, and what of it is asked.
+// Service is a Redfish service, and which of its systems is read.
 type Service struct {
 	wire.Options
 	System string // the path of the system; empty for the only one
@@ -175,7 +175,7 @@ func loginOf(err error) Login {
 	return Failed
 }
 
-// Canonical is a path as services have it: without a slash at the end.
+// Canonical is a path as services have it: with a slash at the beginning, and none at the end.
 func Canonical(p string) string {
 	if p = strings.TrimRight(strings.TrimSpace(p), "/"); p != "" && !strings.HasPrefix(p, "/") {
 		p = "/" + p
@@ -232,7 +232,7 @@ func (r *reader) members(ctx context.Context, l link, each func(link, json.RawMe
 	return whole
 }
 
-// reference is whether a member is none but a reference, which may have annotations.
+// reference reports whether a member is only a reference, which may have annotations.
 func reference(raw json.RawMessage) bool {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil {

@@ -40,8 +40,8 @@ func (d Dir) Status() (supervised.Status, error) {
 // MASTER last.
 func (d Dir) ForgetStatus() error { return remove(d.StatusFile()) }
 
-// Propose writes a candidate configuration. A supervisor of this release ignores the text until the
-// newer file is written too, and so keeps the running configuration.
+// Propose writes a candidate configuration. A supervisor of this release ignores CandidateFile
+// until the text that it names is written too, and so keeps the running configuration.
 func (d Dir) Propose(config keepalived.Config) error {
 	candidate, text := supervised.EncodeCandidate(config)
 	if _, err := file.WriteIfChanged(d.at(supervised.CandidateFile), candidate, 0o644); err != nil {
@@ -64,7 +64,7 @@ func (d Dir) trackFile(check vrrp.CheckName, fault bool) string {
 	return d.at(supervised.TrackDir, string(check))
 }
 
-// Track writes the state of a check; fault: the check has no weight.
+// Track writes the state of a check; fault: the check has no weight, its failure is FAULT.
 func (d Dir) Track(check vrrp.CheckName, fault, passes bool) error {
 	text, path := Failing, d.trackFile(check, fault)
 	if passes {
@@ -94,7 +94,7 @@ func (d Dir) SetUnserved(instances []vrrp.InstanceName) error {
 	return err
 }
 
-// Beat writes a heartbeat, in the width of the largest number.
+// Beat writes a heartbeat, padded to the digits of the largest one: the file's length must stay.
 func (d Dir) Beat(beat uint64) error {
 	return file.Overwrite(d.at(supervised.HeartbeatFile), fmt.Appendf(nil, "%020d\n", beat), 0o644)
 }

@@ -62,9 +62,9 @@ func (b *Bootstrap) API(ctx context.Context) health.API {
 	return state
 }
 
-// Ironic reports whether Ironic answers, ours with TLS or that of another installer without. At an
-// address that this machine does not have, no Ironic of its own listens: the cluster's may, which
-// gets the address later.
+// Ironic reports whether Ironic answers, ours with TLS or that of another installer without. If
+// this machine does not have our Ironic's address, that does not run here: the cluster's may
+// answer, which gets the address later.
 func (b *Bootstrap) Ironic(ctx context.Context) bool {
 	if b.own.IsValid() {
 		if _, here, err := link.Holder(b.own); err == nil && !here {
@@ -74,8 +74,8 @@ func (b *Bootstrap) Ironic(ctx context.Context) bool {
 	return b.ironic.Probe(ctx) == nil
 }
 
-// Heir asks the API servers of all control plane nodes side by side. They must show a certificate
-// as the local one does.
+// Heir probes the API servers of all control plane nodes at the same time. Their certificates
+// must be trusted, as that of the local one.
 func (b *Bootstrap) Heir(ctx context.Context) release.Heir {
 	heirs := b.heirs()
 	seen := make([]health.API, len(heirs))

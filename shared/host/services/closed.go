@@ -12,7 +12,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// Closed are what serves VIPs on a node of a role, by the ports that its checks probe.
+// Closed are the services behind the VIPs of a node, by the ports that its checks probe.
 func Closed(p plan.Plan, r role.Role) (all []closed.Service) {
 	add := func(name string, checks []vrrp.CheckName, ports ...string) {
 		all = append(all, closed.Service{Name: name, Checks: checks, Closed: func() bool {
@@ -36,8 +36,8 @@ func Closed(p plan.Plan, r role.Role) (all []closed.Service) {
 	return all
 }
 
-// refuses reports whether a port of this host refuses connections. A server that listens notices
-// nothing of the question. Where none does connections may be led elsewhere, so one is tried.
+// refuses reports whether a port of this host refuses connections. It asks the kernel first, so
+// that a server gets none. Without one it tries a connection, which may be redirected.
 func refuses(port uint16) bool {
 	is, err := listening.At(port)
 	return err == nil && !is && localhost.Closed(port)

@@ -33,7 +33,7 @@ func (f First) Ready(ctx context.Context) (bool, string) {
 	return state == health.Ready, fmt.Sprintf("it is %s: %s", state, why)
 }
 
-// Answered asks for a connection: a host that has the address refuses it at least.
+// Answered reports whether a host has an address: it accepts or refuses a connection to it.
 func (f First) Answered(ctx context.Context, at netip.Addr) bool {
 	var dialer net.Dialer
 	connection, err := dialer.DialContext(ctx, "tcp", netip.AddrPortFrom(at, f.port).String())

@@ -13,18 +13,18 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/speak"
 )
 
-// seen is what a round has seen, with what the status has beyond the decision.
+// seen is what a round has observed: the input of the decision, and what only the status needs.
 type seen struct {
 	speak.Observed
 	sessions map[string]report.Session
 	routes   answers.Routes
 }
 
-// impatience is how long the daemon may take for an answer while a VIP is to be withdrawn: what
-// does not answer then does not withdraw, and is to be killed in time.
+// impatience bounds the answer of bgpd while a VIP is to be withdrawn. A bgpd that does not
+// answer does not withdraw either, and must be killed in time.
 const impatience = 200 * time.Millisecond
 
-// question asks the daemon of BGP one.
+// question sends bgpd a question, and returns its answer.
 func (s *speaker) question(ctx context.Context, text string) (string, error) {
 	if s.wish.Withdraws(s.state) {
 		short, cancel := context.WithTimeout(ctx, impatience)
@@ -34,8 +34,8 @@ func (s *speaker) question(ctx context.Context, text string) (string, error) {
 	return s.daemons.Ask(ctx, text)
 }
 
-// observe asks the daemon of BGP. If it does not answer, or it is not known what it has, routers
-// may have what they had.
+// observe asks bgpd. If a running bgpd does not answer, or its configuration is not known, the
+// routers may still have what they had before.
 func (s *speaker) observe(ctx context.Context) (seen, error) {
 	o := seen{Observed: speak.Observed{Now: time.Now(), Advertised: map[netip.Addr]bool{},
 		Others: map[netip.Addr]bool{}}, routes: answers.Routes{
@@ -69,7 +69,7 @@ func (s *speaker) observe(ctx context.Context) (seen, error) {
 
 func (s *speaker) ask(ctx context.Context, o *seen) error {
 	if !s.daemons.Configured(frr.BGP) {
-		return nil // and no router has a route of a daemon that was given nothing
+		return nil // no router has a route of a bgpd without a configuration
 	}
 	answer, err := s.question(ctx, report.AskSessions)
 	if err != nil {

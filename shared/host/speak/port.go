@@ -12,7 +12,7 @@ import (
 // bfd is what is known of the port of BFD.
 type bfd struct {
 	port    bfdport.Port
-	taken   string // by what else, since this program has started; empty for nothing
+	taken   string // what else has used it since this program started; empty for nothing
 	checked time.Time
 	pid     int // of bfdd then
 }
@@ -20,9 +20,9 @@ type bfd struct {
 // between is the time between two checks of the port while bfdd runs.
 const between = 10 * time.Second
 
-// checkPort finds out whether something else receives BFD's packets: always before bfdd starts and
-// after that, and now and then while it runs. Once found, that counts until this program ends: to
-// use BFD again would reset sessions.
+// checkPort checks whether another process receives BFD's packets: in each round before bfdd
+// runs, once after its start, and every 10 s while it runs. A finding counts until this program
+// ends: to use BFD again would reset sessions.
 func (s *speaker) checkPort(c frr.Config) error {
 	pid := s.daemons.PID(frr.BFD)
 	if pid != 0 && !s.daemons.Configured(frr.BFD) {
@@ -38,7 +38,7 @@ func (s *speaker) checkPort(c frr.Config) error {
 	return err
 }
 
-// trouble is what there is to do about it.
+// trouble is the error for the status if the port is taken, with the remedy.
 func (b bfd) trouble() error {
 	hold, _ := bgp.TimingOf(bgp.ProfileHold)
 	return fmt.Errorf("BFD cannot be used: %s, and receives the packets of this program's "+
@@ -47,7 +47,7 @@ func (b bfd) trouble() error {
 		"not use BFD before, as that would reset its sessions", b.taken, hold.Hold)
 }
 
-// without is a configuration without BFD: the sessions' own timers are as short as BGP has them.
+// without is the configuration without BFD, and with the shortest timers of BGP (ProfileHold).
 func without(c frr.Config) frr.Config {
 	c.Timing, _ = bgp.TimingOf(bgp.ProfileHold)
 	return c

@@ -45,7 +45,7 @@ func (s *speaker) read() (candidate frr.Config, err error) {
 	return candidate, errors.Join(errPasswords, errWish)
 }
 
-// consider takes a configuration into use that FRR does not refuse.
+// consider makes the candidate the target once FRR has not refused it in a test.
 func (s *speaker) consider(ctx context.Context, candidate frr.Config) error {
 	errPort := s.checkPort(candidate)
 	if s.bfd.taken != "" && candidate.Timing.BFD != (bgp.BFD{}) {
@@ -69,8 +69,8 @@ func (s *speaker) know(vips []netip.Addr) {
 	}
 }
 
-// resume notes the VIPs of a run before this one, which may have been killed: those that are the
-// cluster's no longer may still be on the host.
+// resume notes the VIPs of the run before, which may have been killed: the host may still have
+// addresses of VIPs that are no longer the cluster's.
 func (s *speaker) resume() {
 	former, err := decode[spoken.Status](filepath.Join(s.Dir, spoken.StatusFile))
 	if err != nil {
@@ -81,8 +81,8 @@ func (s *speaker) resume() {
 	}
 }
 
-// configure keeps VIPs in the daemons' configuration that are the cluster's no longer, until they
-// have left in order.
+// configure sets the daemons' configuration: the target, and the VIPs that are no longer the
+// cluster's until they have been withdrawn in order.
 func (s *speaker) configure() {
 	vips := slices.DeleteFunc(slices.Clone(s.config.VIPs), func(vip netip.Addr) bool {
 		phase := s.state[vip].Phase

@@ -17,7 +17,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
 )
 
-// report writes the status if it is another one, and logs troubles that are new.
+// report writes the status, and logs new troubles.
 func (s *speaker) report(d speak.Decision, o seen, troubles []error) {
 	status := spoken.Status{At: o.Now, Up: uptime.Now(), Left: d.Left, BFDTaken: s.bfd.taken,
 		Monitor: s.wish.Monitor(d.Silent, s.Log)}
@@ -70,7 +70,7 @@ func (s *speaker) log(troubles []string) {
 	s.logged = troubles
 }
 
-// health serves the pace of the rounds, and metrics.
+// health is the health port: whether the loop makes rounds, and the metrics.
 func (s *speaker) health() first.Health {
 	return first.Health{Address: s.Health, Rounds: &s.rounds, Log: s.Log,
 		Pages: map[string]first.Page{"/metrics": {Type: metrics.ContentType, Text: s.metrics}}}

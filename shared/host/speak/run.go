@@ -24,7 +24,7 @@ import (
 const (
 	// every is the longest time between two rounds: what routers have is asked again then.
 	every = time.Second
-	// leaving is how long the daemons of a speaker that ends have for that.
+	// leaving bounds how long a speaker that ends takes to stop the daemons.
 	leaving = 5 * time.Second
 )
 
@@ -67,7 +67,7 @@ func Run(ctx context.Context, o Options) error {
 	return s.end(last)
 }
 
-// alone waits until no other speaker uses the directory: the former one of a pod may end yet.
+// alone waits until no other speaker uses the directory: one of a former pod may still run.
 func alone(ctx context.Context, dir string) (unlock func(), err error) {
 	patient, cancel := context.WithTimeout(ctx, 3*leaving)
 	defer cancel()
@@ -99,8 +99,8 @@ func newSpeaker(o Options, l *launch.Launcher, wake chan<- struct{}) *speaker {
 		candidates: judge.Candidates{Tester: judge.New(l), Wake: wake}}
 }
 
-// end ends what has not left in order, which time may have kept from it: no route leads to a host
-// without the address, also then.
+// end ends bgpd, removes the addresses and stops the other daemons. If the time was too short to
+// leave in order, this withdraws the routes before the addresses go.
 func (s *speaker) end(ctx context.Context) error {
 	var wrong []error
 	wrong = append(wrong, s.daemons.Withdraw(ctx))
@@ -117,7 +117,7 @@ func (s *speaker) longest() time.Duration {
 	return longest
 }
 
-// loop makes rounds until ctx has ended, and all has been left in order after that.
+// loop makes rounds until ctx has ended and then all is left in order, or its time is over.
 func (s *speaker) loop(ctx context.Context, wake <-chan struct{}) {
 	work := context.WithoutCancel(ctx)
 	var deadline time.Time

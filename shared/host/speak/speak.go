@@ -44,7 +44,7 @@ type Options struct {
 	Log      *slog.Logger
 }
 
-// speaker is a host's.
+// speaker is the state of one Run.
 type speaker struct {
 	Options
 	daemons    *daemons.Daemons
@@ -62,7 +62,7 @@ type speaker struct {
 	logged     []string // the troubles of the last round
 }
 
-// round reads, asks, decides and does once. again is when the next one is due, if nothing happens.
+// round reconciles once. again is when the next round is due if nothing happens before.
 func (s *speaker) round(ctx context.Context, end bool) (again time.Time, left bool) {
 	var troubles []error
 	note := func(err error) {
@@ -94,7 +94,7 @@ func (s *speaker) round(ctx context.Context, end bool) (again time.Time, left bo
 		d.Again = seen.Now.Add(every)
 	}
 	s.known.Decide(seen.Now, d)
-	if starting || d.Soon { // what follows of it is asked at once
+	if starting || d.Soon { // its effect is observed at once
 		s.known.Move(seen.Now)
 		d.Again = time.Now().Add(20 * time.Millisecond)
 	}
@@ -123,8 +123,8 @@ func (s *speaker) apply(ctx context.Context, d speak.Decision) error {
 	return errors.Join(wrong...)
 }
 
-// add adds the addresses that the host lacks, all of them if it is not known which it has, and
-// returns what it may announce: no route leads to a host that may lack the address, or that may
+// add adds the addresses that the host lacks, or all if it is not known which it has. It returns
+// what the host may announce: no route may lead to a host that may lack the address, or that may
 // answer for it on a link.
 func (s *speaker) add(d speak.Decision, held []netip.Addr) (
 	announced map[netip.Addr]bgp.Grade, err error) {
@@ -147,7 +147,7 @@ func (s *speaker) add(d speak.Decision, held []netip.Addr) (
 	return announced, err
 }
 
-// announce has the VIPs announced, and no others: within the time of a withdrawal, if there is one.
+// announce has bgpd announce the VIPs and no others, within speak.Obedience if one is withdrawn.
 func (s *speaker) announce(ctx context.Context, state speak.State,
 	vips map[netip.Addr]bgp.Grade) error {
 	if s.wish.Withdraws(state) {
@@ -158,8 +158,8 @@ func (s *speaker) announce(ctx context.Context, state speak.State,
 	return s.daemons.Announce(ctx, s.config, vips)
 }
 
-// hide has the host answer for no VIP on links where another host may. A link that was made anew
-// does not know of it. On one that has gone it answers for nothing.
+// hide keeps the host from answering for VIPs on links where another host may have them. It is
+// repeated, as a link that was made anew lacks the setting. A link that has gone needs none.
 func (s *speaker) hide() error {
 	var wrong []error
 	for _, link := range s.links {

@@ -7,9 +7,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
 )
 
-// Monitor is the program that decides what its host announces. It holds a lock from its first wish
-// on: the speaker notices at once when it dies, and has other hosts be in front of this one. The
-// zero value of all but Dir is that of one that has wanted nothing. It is for one goroutine.
+// Monitor is the program that decides what its host announces. It holds a lock from its first
+// wish on, so that the speaker notices its death at once, and puts this host behind all others.
+// The zero value of all but Dir is that of one that has wanted nothing. It is for one goroutine.
 type Monitor struct {
 	Dir
 	lock file.Held

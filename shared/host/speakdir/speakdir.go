@@ -18,8 +18,8 @@ type Dir string
 // At is the path of one of the files.
 func (d Dir) At(name string) string { return filepath.Join(string(d), name) }
 
-// Config is the speaker's configuration, the zero value before the first. One of another release
-// is none: it is written anew.
+// Config is the speaker's configuration. It is the zero value before the first, and if this
+// release cannot read it: it is written anew.
 func (d Dir) Config() (spoken.Config, error) {
 	text, err := file.Read(d.At(spoken.ConfigFile))
 	if err != nil || text == nil {
@@ -52,7 +52,7 @@ func (d Dir) Configure(c spoken.Config) error {
 	return err
 }
 
-// Leave asks the speaker to leave in order, or withdraws that.
+// Leave asks the speaker to leave in order, or withdraws that request if now is false.
 func (d Dir) Leave(now bool) error {
 	if !now {
 		return file.Remove(d.At(spoken.LeaveFile))
@@ -64,8 +64,8 @@ func (d Dir) Leave(now bool) error {
 // Silence is how long a speaker that runs reports nothing at most. It reports once a second.
 const Silence = 10 * time.Second
 
-// AwaitLeft waits after a request until the host has left, and returns what the parent reported
-// before. Without a parent that runs there is nothing to wait for.
+// AwaitLeft waits after a request until the host has left, and returns the status that the
+// speaker had reported before. It does not wait if no speaker runs.
 func (d Dir) AwaitLeft(ctx context.Context) (before spoken.Status, err error) {
 	first := true
 	err = file.Follow(ctx, d.At(spoken.StatusFile), func() (bool, error) {

@@ -39,8 +39,8 @@ func (s *supervisor) start(ctx context.Context, now time.Time) error {
 	return s.daemon.Start(ctx, s.events.fifo, s.candidates.running, now)
 }
 
-// reapDaemon cleans up after a keepalived that ended by itself. The loop reports an address that is
-// left.
+// reapDaemon cleans up after a keepalived that ended by itself. If an address stays, the loop
+// finds it as an orphan.
 func (s *supervisor) reapDaemon() {
 	pause := s.daemon.Exit()
 	if err := s.cleanUp(0); err != nil {
@@ -63,7 +63,7 @@ func (s *supervisor) onVRRPExit() {
 	s.forgetReports()
 }
 
-// forgetReports is for a keepalived that does not run: it holds no state.
+// forgetReports resets what keepalived has reported: one that does not run holds no VIP.
 func (s *supervisor) forgetReports() {
 	s.adverts.Forget()
 	for _, vip := range s.instances.Forget() {

@@ -73,9 +73,9 @@ func (s *supervisor) round(ctx context.Context) error {
 	return nil
 }
 
-// due fires when something that was put off may be done, at also if that is not zero, and once a
-// beat in any case: whatever started this process takes it for dead when it uses no processor time.
-// What was due in the round before has failed there if it is still due: it waits for the beat.
+// due fires when the next postponed task is due, at also if that is not zero, and after a beat at
+// the latest: whatever started this process takes it for dead when it uses no processor time. A
+// task that was due in the last round and still is has failed there, and waits for the beat.
 func (s *supervisor) due(also time.Time) <-chan time.Time {
 	next := time.Now().Add(pace.Beat)
 	earlier := func(times ...time.Time) {

@@ -54,7 +54,7 @@ func (s *supervisor) stay() error {
 	return err
 }
 
-// beginRelease demotes the holder. It waits no longer than patience, or than has been left of that.
+// beginRelease demotes the holder. It waits for patience, or for what an earlier call has left.
 func (s *supervisor) beginRelease(now time.Time, patience time.Duration, why string) {
 	if s.status.Leaving == supervised.Stays {
 		s.status.Leaving, s.releaseBy = supervised.Asked, now.Add(patience)
@@ -78,9 +78,9 @@ func (s *supervisor) releaseReason() string {
 	return "no other router has taken over in time"
 }
 
-// handOver comes before the end if YieldOnTerm is set: a holder is demoted and serves on until
-// another router has taken over, as on a request to leave and with its patience. Whatever goes
-// wrong, the end comes.
+// handOver comes before the end if YieldOnTerm is set: a holder is demoted, and serves until
+// another router has taken over. It waits for what is left of a request to leave, or else for as
+// long as the elections may take. Whatever goes wrong, the end comes.
 func (s *supervisor) handOver() {
 	if !s.YieldOnTerm || !s.daemon.Running() || s.instances.Holding() == 0 {
 		return

@@ -38,9 +38,9 @@ type Options struct {
 	Command []string
 	Log     *slog.Logger
 
-	// YieldOnTerm has the end wait, for as long as a request to leave does, until another router
-	// has taken over the VIPs that are held: for hosts on which nothing that keepalived needs ends
-	// at the same time.
+	// YieldOnTerm has the end wait until another router has taken over the VIPs that are held, or
+	// for as long as the elections may take. It is for hosts on which nothing that keepalived
+	// needs ends at the same time.
 	YieldOnTerm bool
 
 	// RealTime makes keepalived's VRRP process real-time (SCHED_RR), so that it sends and receives

@@ -18,7 +18,7 @@ import (
 // Stale is the age from which a speaker's status counts no more: it writes one each second.
 const Stale = 5 * time.Second
 
-// Seen is what a host has. Files that are not there, or cannot be read, are nil.
+// Seen is what was read on a host. Files that are not there, or cannot be read, are nil.
 type Seen struct {
 	Now     time.Time
 	Plan    routed.Plan
@@ -84,7 +84,7 @@ type VIP struct {
 	Phase  speak.Phase `json:"phase,omitempty"`
 	Since  time.Time   `json:"since,omitzero"`
 	Wanted bool        `json:"wanted"`          // the monitor has the host announce it
-	Why    string      `json:"why,omitempty"`   // not, if that is known
+	Why    string      `json:"why,omitempty"`   // why not, if that is known
 	Grade  *int        `json:"grade,omitempty"` // absent while the host announces none
 	// Routers are those that have it from this host, and Others the paths to other hosts that
 	// routers have reported.
@@ -113,10 +113,10 @@ type Router struct {
 	ASN    bgp.ASN      `json:"asn,omitempty"` // 0 for whichever it has
 	State  string       `json:"state,omitempty"`
 	Up     bool         `json:"up"`
-	Since  time.Time    `json:"since,omitzero"` // it is up
+	Since  time.Time    `json:"since,omitzero"` // since when it is up
 	BFD    string       `json:"bfd,omitempty"`
 	Has    []netip.Addr `json:"has"`            // the VIPs that it has from this host
-	Why    string       `json:"why,omitempty"`  // the last session ended
+	Why    string       `json:"why,omitempty"`  // why the last session ended
 	Code   string       `json:"code,omitempty"` // of the notification then, as 2/2
 	Means  string       `json:"means,omitempty"`
 	Do     string       `json:"do,omitempty"`
@@ -163,7 +163,7 @@ func speaker(s Seen) Speaker {
 	return out
 }
 
-// router takes in a session.
+// router adds a session of the speaker's status to the report.
 func (r *Report) router(s spoken.Session) {
 	i := slices.IndexFunc(r.Routers, func(o Router) bool { return o.Router == s.Peer })
 	if i < 0 {

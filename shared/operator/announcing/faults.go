@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Faults are what is wrong, in words. A host that leaves in order has none of its VIPs.
+// Faults are what is wrong, in words. A host that leaves in order has none, unless it is silent.
 type Faults struct {
 	Down     []string // the host is to announce a VIP, and no router of its has it
 	Degraded []string

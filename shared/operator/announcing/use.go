@@ -9,7 +9,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
 )
 
-// settled is how long a VIP and a session are there until all routers have followed.
+// settled is how old a VIP and a session must be for all routers to have followed.
 const settled = 10 * time.Second
 
 // Unused are the routers that have had a VIP from this host for some time, and do not use it: what

@@ -21,7 +21,7 @@ type Host struct {
 	Entries []journal.Entry // the oldest first
 }
 
-// Event is an entry of a host at the time by a right clock.
+// Event is an entry of a host's journal; At is its time corrected by the host's Ahead.
 type Event struct {
 	At     time.Time
 	Host   string
@@ -32,7 +32,7 @@ type Event struct {
 }
 
 // gained and lost report whether the host took the VIP over or lost it, or began or ended to
-// announce it. A host whose journal begins with a VIP that it has has not gained it.
+// announce it. If a journal begins when its host has a VIP already, the host has not gained it.
 func (e Event) gained() bool {
 	if e.Kind == journal.OfRoute {
 		return announced(e.Phase) && !announced(e.Was) && e.Was != ""

@@ -135,8 +135,8 @@ func (c Chronicle) until(e Event, end time.Time) time.Time {
 	return end
 }
 
-// timedOut is when a holder was last received by the host that took over after its adverts timed
-// out.
+// timedOut is when the successor of a holder received its last advert. ok is false if the
+// holder's adverts did not time out.
 func (c Chronicle) timedOut(e Event) (at time.Time, ok bool) {
 	next, ok := c.successor(e)
 	return later(e.At, next.lastAdvert()), ok && e.State == supervised.Master && next.Silent > 0
@@ -154,7 +154,7 @@ func (c Chronicle) successor(e Event) (Event, bool) {
 	return c.events[at], true
 }
 
-// lastAdvert is when the host that took a VIP over had last received the former holder.
+// lastAdvert is when the host that took a VIP over received the former holder's last advert.
 func (e Event) lastAdvert() time.Time {
 	return e.At.Add(-time.Duration(e.Silent) * time.Millisecond)
 }

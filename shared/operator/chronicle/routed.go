@@ -13,8 +13,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/speak"
 )
 
-// routed draws the events of a VIP that hosts announce by BGP. Several at once are what is wanted,
-// and none while a host serves it is a fault.
+// routed draws the events of a VIP that hosts announce by BGP. Several announcers at once are
+// intended; a time without any while a host serves it is a fault.
 func (c Chronicle) routed(mine []Event, v VIP) timeline.Timeline {
 	first, last := moves(mine)
 	zero, end := first.At, last.At.Sub(first.At)
@@ -124,8 +124,8 @@ func phaseTone(was, is speak.Phase) timeline.Tone {
 	return ""
 }
 
-// ends is when what an event began was over, by the next one. If the host has not observed that,
-// it is when other hosts' routers reported the host no more.
+// ends is when the state that event n began ended: at the next event, or if that is late, when
+// the routers of other hosts no longer reported the host.
 func (c Chronicle) ends(own []Event, n int, zero time.Time, end time.Duration) time.Duration {
 	from := own[n].At.Sub(zero)
 	if n+1 == len(own) {
@@ -156,7 +156,7 @@ type gapAt struct {
 	at time.Time // of its begin
 }
 
-// between are the gaps of a picture.
+// between are the gaps of a picture in which no host without a journal announced the VIP.
 func (c Chronicle) between(t timeline.Timeline, zero time.Time, v VIP) (all []gapAt) {
 	for _, g := range gap.Find(t) {
 		if !c.elsewhere(zero.Add(g.To), v) {

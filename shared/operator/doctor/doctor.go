@@ -27,7 +27,7 @@ const (
 	CheckDHCP          Name = "dhcp"           // a DHCP server may give a VIP away
 	CheckTaken         Name = "vip-taken"      // another host has a VIP before the cluster exists
 	CheckForeign       Name = "vip-foreign"    // a host outside the cluster answers for a VIP
-	CheckVRID          Name = "vrid"           // a foreign router has a VRID of the cluster
+	CheckVRID          Name = "vrid"           // a router outside the cluster has its VRID
 	CheckUnknownRouter Name = "stranger"       // an unknown router announces a VIP
 	CheckVersion       Name = "vrrp-version"   // hosts of the cluster use two versions of VRRP
 	CheckInterval      Name = "vrrp-interval"  // hosts of the cluster have two advert intervals
@@ -71,7 +71,7 @@ const (
 const (
 	CheckSpeaker      Name = "speaker"           // FRR's parent is dead, or stands still
 	CheckRack         Name = "bgp-rack"          // no rack is this host's
-	CheckPasswords    Name = "bgp-passwords"     // the file of passwords is wrong, or read
+	CheckPasswords    Name = "bgp-passwords"     // the file of passwords is wrong, or not private
 	CheckBGPPorts     Name = "bgp-port"          // another program has a port of BGP or BFD
 	CheckBGPSilent    Name = "bgp-silent"        // nothing comes back from a router
 	CheckBGPRefused   Name = "bgp-refused"       // a router takes no session of this host
@@ -130,7 +130,7 @@ type check struct {
 	find func(facts.Facts) facts.Faults
 }
 
-// checks are all, in the order of their names above.
+// checks are all checks, a cause before its consequences.
 var checks = []check{
 	{CheckClock, clocks}, {CheckInStep, clockSync}, {CheckKernel, kernel},
 	{CheckPrograms, programs}, {CheckNetwork, vips.OnNetwork},

@@ -62,7 +62,7 @@ func clockSync(f facts.Facts) (out facts.Faults) {
 	return out
 }
 
-// kernel holds that the kernel has pidfds and one packet filter table for both families (5.3).
+// kernel checks that the kernel has pidfds and one packet filter table for both families (5.3).
 func kernel(f facts.Facts) (out facts.Faults) {
 	var major, minor int
 	n, _ := fmt.Sscanf(f.Machine.Kernel, "%d.%d", &major, &minor)

@@ -41,7 +41,7 @@ func Levels() []Level { return effect.Levels() }
 // Effect is one thing that happens.
 type Effect = effect.Effect
 
-// rule is the effect of another text of a file.
+// rule is the effect of a change of a file's text.
 type rule struct {
 	pattern string // of path.Match
 	level   Level
@@ -128,11 +128,11 @@ var everywhere = []rule{
 		"systemd reads it at a first boot", ""},
 }
 
-// pods is where kubelet finds what it runs without an API.
+// pods is the directory of kubelet's static pods.
 const pods = "/etc/kubernetes/manifests/"
 
-// effects are the effects of giving the host the plan's file. startable means that only the new
-// file can be run.
+// effects are the effects of giving the host the plan's file. startable means that the plan's
+// file can be executed, and the host's cannot.
 func (w Wanted) effects(c Change, startable bool) []Effect {
 	if c.Kind == Mode {
 		if startable {
@@ -205,8 +205,8 @@ func (w Wanted) decided(c Change) []Effect {
 // otherVIPs reports whether a VIP comes, goes or changes.
 func (w Wanted) otherVIPs() bool { return !slices.Equal(w.There.VIPs.All(), w.Plan.VIPs.All()) }
 
-// readers are the pods whose daemons read their configuration again after another cluster.json,
-// which it names. HAProxy does so only for another structure.
+// readers are the pods of this node whose daemons read their configuration again after another
+// cluster.json. HAProxy does so only for another structure.
 func (w Wanted) readers() (all []string) {
 	structure := func(p plan.Plan) any {
 		ports := maps.Clone(p.Ports)
@@ -291,7 +291,7 @@ func knownBy(root fs.FS) string {
 	return address.String()
 }
 
-// within is how long a failure takes by the host's own plan.
+// within is the bound of a failure by the host's own plan, in words.
 func (w Wanted) within(scenario string) string {
 	p := w.Plan
 	if w.There != nil {

@@ -159,8 +159,8 @@ func ofElections(there, next plan.Plan) (effects []Effect) {
 				v.name, v.is.ID, v.will.ID)...)
 		}
 	}
-	// What is left differs in priorities alone, where nothing came or went by which they are
-	// counted otherwise.
+	// What is left differs in priorities alone. It counts only if neither the VRRP setting nor
+	// the number of VIPs differs: those change the priorities too.
 	for _, v := range []*plan.VRRP{&a, &b} {
 		v.API, v.Ingress, v.DNS = plan.Router{}, plan.Router{}, plan.Router{}
 		v.Margin, v.Proof = 0, nil
@@ -206,8 +206,7 @@ func ofBalancer(there, next plan.Plan) []Effect {
 		"given them up")
 }
 
-// ofPorts are the effects of other ports. One that programs of only one of the plans use is no
-// other one.
+// ofPorts are the effects of other ports. A port that only one of the plans has is no change.
 func ofPorts(there, next plan.Plan) []Effect {
 	for name, number := range next.Ports {
 		if is, ok := there.Ports[name]; ok && is != number {

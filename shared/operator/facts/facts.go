@@ -30,8 +30,8 @@ type Host struct {
 	Remote bool // a worker on another network, which holds no VIP
 	Links  addr.Snapshot
 	Agreed []netip.Addr // the addresses that the node is known by
-	// Boots is the card on the provisioning network, of a control plane node that shares its
-	// address; the zero value if it was not inspected. NoBoots is why there is none.
+	// Boots is this host's card on the provisioning network, if it is a control plane node that
+	// may hold that network's VIP; else the zero value. NoBoots is why such a node has no card.
 	Boots   addr.Ethernet
 	NoBoots string
 }

@@ -17,7 +17,7 @@ type Network struct {
 	Partial bool
 
 	Clashes []clash.Finding       // what is wrong with the adverts that were received
-	FreeIDs map[vrrp.Kind]vrrp.ID // instead of those that another router has
+	FreeIDs map[vrrp.Kind]vrrp.ID // free ones, to replace those that another router uses
 	Reached []Reached
 }
 
@@ -36,14 +36,14 @@ type VIP struct {
 	Cached   string   // the MAC in this host's neighbour table
 	// of the instance in keepalived's file; nil in multicast mode and if there is none
 	Peers  []netip.Addr
-	Echoes []Echo // only from a holder
+	Echoes []Echo // of neighbours; only if Here
 }
 
-// Echo is what a neighbour answers.
+// Echo is how a neighbour answers ICMP echo requests of this host.
 type Echo struct {
 	Neighbour netip.Addr
-	Plain     bool // it answered this host's own address
-	FromVIP   bool // its answer to the VIP arrived here
+	Plain     bool // it answered one from this host's own address
+	FromVIP   bool // its answer to one from the VIP arrived here
 }
 
 // Member is a host that may hold a VIP.
@@ -54,7 +54,7 @@ type Member struct {
 	ControlPlane bool
 	Self         bool
 	Named        bool // by the API; else by this host's memory or configuration
-	Apart        bool // by a label of its Node VIPs are kept away from it
+	Apart        bool // a label of its Node keeps VIPs away from it
 
 	Rank string    // in the election of the API VIP, as its Node has it; empty for none
 	Down time.Time // since when its kubelet does not work; zero if it works
@@ -84,8 +84,8 @@ type Reached struct {
 // VRRPPath is whether VRRP reaches a host.
 type VRRPPath string
 
-// A host without VRRP answers that it has no such protocol. One with VRRP does not answer, as if a
-// packet filter were between.
+// The kernel of a host without VRRP refuses the protocol, which shows that VRRP arrives. A host
+// with VRRP does not answer, and neither does one behind a packet filter: VRRPUnanswered is both.
 const (
 	VRRPUnknown    VRRPPath = ""
 	VRRPArrives    VRRPPath = "arrives"

@@ -37,9 +37,9 @@ type Spread struct {
 	Hosts  []Answerer
 }
 
-// Unsure reports whether so many connections failed as may have been those of one of so many nodes,
-// and not all nodes have answered: one that routers use and that does not answer cannot be told
-// from one that they do not use. Half of such a node's share is enough, as shares differ.
+// Unsure reports whether the result is inconclusive: fewer hosts answered than there are nodes,
+// and at least half of one node's share of the connections failed (half, as shares differ). They
+// may be those of a node that routers use and that does not answer.
 func (s Spread) Unsure(nodes int) bool {
 	return s.Failed > 0 && len(s.Hosts) < nodes && 2*nodes*s.Failed >= s.Asked
 }
@@ -56,7 +56,7 @@ type Asked struct {
 	message.Answer
 }
 
-// Path is how packets that fill the link arrive at a router that answers small ones.
+// Path is whether packets that fill the link arrive at a router that answers small ones.
 type Path struct {
 	Router string
 	Link   string

@@ -22,8 +22,8 @@ const Path = "/var/lib/onprem-infra/journal.jsonl"
 // below some 100 kB.
 const most = 500
 
-// mostClashes is how many of them are clashes, and how many are about sessions with routers and
-// what those report: a sender of adverts, or a router, must not push out other entries.
+// mostClashes is the maximum of entries about clashes, and also of those about routers and what
+// they report: a sender of adverts, or a router, must not push out other entries.
 const mostClashes = 100
 
 // Entry is one change of a VRRP instance's state on a host or, with Clash, the begin or the end of
@@ -67,7 +67,7 @@ type Announced struct {
 type Journal struct {
 	entries  []Entry
 	observed bool
-	failing  map[string][]string // by instance, when its state began, or at first
+	failing  map[string][]string // by instance: failing checks when its state began, or at first
 	daemon   daemon
 	routed   routed
 }
@@ -79,7 +79,7 @@ type daemon struct{ pid, restarts int }
 func (j *Journal) Entries() []Entry { return slices.Clone(j.entries) }
 
 // Note applies an observation, and returns the entries that it has added. A supervisor without any
-// status is no change.
+// status does not count as a change.
 func (j *Journal) Note(l Observation) (added []Entry) {
 	if j.failing == nil {
 		j.failing = map[string][]string{}
@@ -88,7 +88,7 @@ func (j *Journal) Note(l Observation) (added []Entry) {
 		now, before := l.Status.Instances[name], j.last(name)
 		rebooted := before.Boot != l.Boot && !j.observed
 		if before.State == now.State && !rebooted {
-			if !j.observed { // checks that fail by now do not end this state
+			if !j.observed { // a check that fails already is no reason for its end
 				j.failing[name] = slices.Clone(l.Failing)
 			}
 			continue
@@ -111,8 +111,8 @@ func (j *Journal) Note(l Observation) (added []Entry) {
 	return added
 }
 
-// Disturbed adds an entry of a clash, with At, Instance, VIP, Why, Other, Boot and Clash of e. The
-// rest is unchanged.
+// Disturbed adds an entry about a clash, and returns it. At, Instance, VIP, Why, Other, Boot and
+// Clash are those of e, State and Priority those of the instance's last change of state.
 func (j *Journal) Disturbed(e Entry) Entry {
 	before := j.last(e.Instance)
 	if e.State = before.State; e.State == "" {
@@ -139,12 +139,12 @@ func (j *Journal) newest(like Entry) Entry {
 	return Entry{}
 }
 
-// about reports whether two entries are about the same: one replaces what the other had.
+// about reports whether two entries are about the same thing: the newer one replaces the older.
 func (e Entry) about(o Entry) bool {
 	return e.Kind == o.Kind && e.Instance == o.Instance && e.Peer == o.Peer
 }
 
-// beside reports whether an entry is of a kind that others may cause: they are the first to go.
+// beside reports whether other hosts or routers can cause entries of this kind: trim limits them.
 func (e Entry) beside() bool {
 	return e.Clash != "" || e.Kind == OfOthers || e.OfRouter()
 }
@@ -238,12 +238,12 @@ func taken(now supervised.Instance, other Announced, at time.Time) string {
 // serves until another host has taken over.
 const leaves = 1
 
-// brief is less than the wait of any backup: three adverts of the fastest timing. A host that was
-// received just before has taken the VIP over at the same time.
+// brief is less than any backup waits: three advert intervals of the fastest timing. If another
+// host's advert is more recent than that, both hosts took the VIP over at the same time.
 const brief = 200 * time.Millisecond
 
-// recent is how old an advert may be that ended this host's state MASTER: longer than any router
-// waits for one.
+// recent is the maximum age of an advert that can have ended this host's state MASTER: longer
+// than any router waits for one.
 const recent = 10 * time.Second
 
 // lapsed is the time since another host's last advert if this host took over for that reason, else

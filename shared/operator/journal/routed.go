@@ -12,8 +12,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
 )
 
-// SpeakerPath is where a bootstrap machine keeps what it announces by BGP: another program than
-// that of its VRRP groups writes it.
+// SpeakerPath is where a bootstrap machine keeps its journal of what it announces by BGP. Another
+// program writes it than the journal of its VRRP groups, which is at Path.
 const SpeakerPath = "/var/lib/onprem-infra/speaker/journal.jsonl"
 
 // Kind is what an entry is about.
@@ -28,7 +28,7 @@ const (
 	OfBFD      Kind = "bfd"     // BFD of a session that is up: it has a Peer, and is Up or not
 )
 
-// Announcement is what an entry has by BGP.
+// Announcement is the part of an entry that is about BGP.
 type Announcement struct {
 	Kind  Kind        `json:"kind,omitempty"`
 	Phase speak.Phase `json:"phase,omitempty"` // of the VIP, since then
@@ -46,7 +46,7 @@ const sessions = "bgp"
 // RoutedInstance is the Instance of entries about a VIP that is announced by BGP.
 func RoutedInstance(vip netip.Addr) string { return sessions + ":" + vip.String() }
 
-// Announcing is what is observed at one time of what a host announces by BGP.
+// Announcing is one observation of what a host announces by BGP.
 type Announcing struct {
 	At      time.Time
 	Boot    string
@@ -63,7 +63,7 @@ type routed struct {
 }
 
 // NoteAnnouncing applies an observation, and returns the entries that it has added. A speaker
-// without any status is no change.
+// without any status does not count as a change.
 func (j *Journal) NoteAnnouncing(l Announcing) (added []Entry) {
 	if l.Status.At.IsZero() {
 		return nil
@@ -87,7 +87,7 @@ func (j *Journal) NoteAnnouncing(l Announcing) (added []Entry) {
 	return added
 }
 
-// add adds an entry with what all have.
+// add completes an entry with the fields that all have, and appends it.
 func (j *Journal) add(l Announcing, e Entry) {
 	e.Boot, e.Host = l.Boot, l.Config.Router
 	if e.At.IsZero() {
@@ -172,7 +172,7 @@ func whyPhase(before Entry, l Announcing, v spoken.VIP) string {
 	return idle(l, v)
 }
 
-// demoted is why a host is behind all others before it withdraws a VIP.
+// demoted is why a host makes its path longer than all others before it withdraws a VIP.
 func demoted(l Announcing, v spoken.VIP) string {
 	switch {
 	case l.Leaving:
@@ -187,7 +187,7 @@ func demoted(l Announcing, v spoken.VIP) string {
 	return "this host's monitor was silent"
 }
 
-// died is why a host is behind all others although it serves on.
+// died is why a host is demoted although it still serves.
 const died = "this host's monitor was killed"
 
 func idle(l Announcing, v spoken.VIP) string {
@@ -218,7 +218,7 @@ func up(s spoken.Status) string {
 	return strings.Join(names, ", ")
 }
 
-// lastReset is what ended the sessions that there are not.
+// lastReset is what ended the sessions that are down, by router.
 func lastReset(s spoken.Status) string {
 	var all []string
 	for _, one := range s.Sessions {
@@ -259,11 +259,11 @@ func (j *Journal) noteSession(l Announcing, s spoken.Session) {
 	j.add(l, e)
 }
 
-// rises is within which time BFD comes up where both sides speak it.
+// rises is the time within which BFD comes up if both sides run it.
 const rises = 15 * time.Second
 
-// noteBFD notes that a session is up without its BFD, and the end of that. Where BFD ends a session
-// the entry of that has it.
+// noteBFD records that BFD is not up though its session is, and the end of that state. If BFD
+// ends a session, the session's own entry has that reason.
 func (j *Journal) noteBFD(l Announcing, s spoken.Session) {
 	e := Entry{Instance: sessions,
 		Announcement: Announcement{Kind: OfBFD, Peer: s.Peer, Up: s.BFD == "Up"}}
@@ -293,7 +293,7 @@ func ended(s spoken.Session) string {
 	return s.Why
 }
 
-// noteOthers notes which other hosts announce a VIP. Foreign ones have the zero address.
+// noteOthers notes which other hosts announce a VIP. Hosts outside the cluster are zero values.
 func (j *Journal) noteOthers(l Announcing, v spoken.VIP) {
 	e := Entry{Instance: RoutedInstance(v.VIP), VIP: v.VIP,
 		Announcement: Announcement{Kind: OfOthers}}

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Since is a time in words with its age, to stand behind a state; empty for none.
+// Since formats a UTC time with its age, to follow a state; empty for the zero time.
 func Since(t, now time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -13,7 +13,7 @@ func Since(t, now time.Time) string {
 	return fmt.Sprintf(" since %s (%s)", t.Format(time.DateTime+"Z"), Age(now.Sub(t)))
 }
 
-// Age is a duration in the two largest units that it has.
+// Age formats a duration in its two largest units, as in "3 h 5 min ago".
 func Age(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch {

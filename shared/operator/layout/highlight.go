@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// verdicts are verdicts at the start of a line or in a table's second column.
+// verdicts matches verdicts at the start of a line or in a table's second column.
 var verdicts = regexp.MustCompile(`(?m)^(\S+ {2,})?(OK|ok|UNKNOWN|DEGRADED|DOWN|FAIL)(:| )`)
 
 // Highlight colours the verdicts of a text.

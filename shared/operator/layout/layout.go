@@ -29,8 +29,8 @@ func Of(columns int) Width {
 // Wrap breaks a line between words. A word that is longer stands alone.
 func (w Width) Wrap(line string) string { return w.Break("", "    ", line) }
 
-// Fold wraps a line after a lead, such as an indent. Further lines stand four columns deeper than
-// the lead begins.
+// Fold wraps a line after a lead, such as an indent. It indents further lines by four columns
+// more than the lead.
 func (w Width) Fold(lead, line string) string {
 	return w.Break(lead, strings.Repeat(" ", 4+len(lead)-len(strings.TrimLeft(lead, " "))), line)
 }

@@ -137,7 +137,7 @@ func paragraphs(text string) string {
 	return out.String()
 }
 
-// lines are lines that stay lines.
+// lines escapes a text for roff line by line, and keeps its line breaks.
 func lines(text string) string {
 	var out []string
 	for line := range strings.Lines(text) {
@@ -146,8 +146,8 @@ func lines(text string) string {
 	return strings.Join(out, "\n")
 }
 
-// roff has a text mean itself: a backslash, a hyphen that is copied into a shell, and what begins a
-// request.
+// roff escapes a line so that roff prints it as it is: backslashes, hyphens and quotes, which may
+// be copied into a shell, and a leading dot, which would begin a request.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`,
 		"~", `\(ti`).Replace(text)

@@ -16,7 +16,7 @@ var (
 // Files is the bootstrap machine's server of boot files and images.
 type Files struct {
 	Serving     bool
-	Requests    []Requests // of each kind, also of none
+	Requests    []Requests // one for each kind, also with a count of 0
 	Sent        uint64     // bytes
 	Connections int
 	Items       []Fetched

@@ -2,8 +2,8 @@ package metrics
 
 import "time"
 
-// What every program reports of itself. Times are ages and not instants: a host's clock may be
-// wrong.
+// What every program reports of itself. Times are ages and not instants, as a host's clock may be
+// wrong; only process_start_time_seconds is an instant.
 var (
 	Build = gauge("onprem_build_info", "1; which program this is.", "room", "version",
 		"goversion")

@@ -29,7 +29,7 @@ type Recorder struct {
 }
 
 // NewRecorder makes the recorder of these VIPs, each with its instance, and of these checks; passes
-// is the result of a check.
+// returns the present result of a check.
 func NewRecorder(
 	instances map[netip.Addr]string, checks []vrrp.CheckName, passes func(vrrp.CheckName) bool,
 ) *Recorder {

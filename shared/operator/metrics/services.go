@@ -54,7 +54,7 @@ func (n Names) Onto(p *Page) {
 }
 
 // Announcement counts the names that a node announces by multicast DNS, by state. It has every
-// state, also one of no name.
+// state, also with a count of 0.
 type Announcement map[string]int
 
 // Onto adds the metrics to a page.

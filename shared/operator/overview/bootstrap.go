@@ -19,8 +19,8 @@ type Bootstrap struct {
 	VIP    string        `json:"vip"`    // what holds the API VIP meanwhile, and why
 }
 
-// bootstrap is nil for a machine that provisions no hosts. A plan whose images are not known yet
-// has what such a machine does if they are.
+// bootstrap is nil for a machine that provisions no hosts. While a plan names no images yet, it
+// is what the machine will do with them.
 func bootstrap(p plan.Plan) *Bootstrap {
 	hosts := provisions.Hosts(p)
 	if len(hosts) == 0 || len(p.Images) > 0 && !provisions.Runs(p) {
@@ -59,7 +59,7 @@ func (b *Bootstrap) facts() (names, texts []string) {
 		" on the bootstrap machine; ends in the opposite order", b.VIP}
 }
 
-// text is the same for a summary; empty for a machine that provisions no hosts.
+// text is the facts for a summary; empty for a machine that provisions no hosts.
 func (b *Bootstrap) text(width layout.Width) string {
 	if b == nil {
 		return ""

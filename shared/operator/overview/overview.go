@@ -70,7 +70,7 @@ func (v View) YAML(width layout.Width) ([]byte, error) {
 	return bytes.ReplaceAll(out.Bytes(), []byte(" |-\n"), []byte(" >-\n")), enc.Close()
 }
 
-// foldLong breaks texts that are wider than a terminal into blocks below their keys.
+// foldLong breaks texts longer than foldFrom into blocks of a terminal's width below their keys.
 func foldLong(n *yaml.Node, depth int, width layout.Width) {
 	for i, child := range n.Content {
 		if child.Kind == yaml.ScalarNode &&
@@ -86,7 +86,7 @@ func foldLong(n *yaml.Node, depth int, width layout.Width) {
 	}
 }
 
-// foldFrom is how long a text may be beside its key and its indent.
+// foldFrom is how many columns a text and its indent may have beside its key.
 const foldFrom = 70
 
 // blockStyle removes JSON's braces and quotes. The encoder quotes texts that would otherwise be of

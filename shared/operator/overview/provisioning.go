@@ -12,10 +12,10 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec/machine"
 )
 
-// fewParts is how many parts of a pool a summary has.
+// fewParts is how many address ranges of a pool a summary shows.
 const fewParts = 3
 
-// others is what hosts get that are not listed.
+// others is which addresses hosts get by DHCP that the plan does not list.
 func others(d *provision.DHCP) string {
 	if len(d.Pool) == 0 {
 		return d.Unknown

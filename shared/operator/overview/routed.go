@@ -31,7 +31,7 @@ func announcers(p plan.Plan) (rows [][]string) {
 	return rows
 }
 
-// bounds are those of the ways in which VIPs come to hosts.
+// bounds are those of VRRP, of BGP, or of both, as the plan has VIPs by them.
 func (v View) bounds() (all []bound.Bound) {
 	if v.ByVRRP() {
 		all = slices.Clone(v.Timing.Bounds)

@@ -120,5 +120,5 @@ func (v View) facts() (names, texts []string) {
 	return names, texts
 }
 
-// micro is so many microseconds.
+// micro formats n microseconds.
 func micro(n int) string { return (time.Duration(n) * time.Microsecond).String() }

@@ -11,9 +11,9 @@ import (
 // Marked reports whether a text names this program, as most files of ours do.
 func Marked(text []byte) bool { return bytes.Contains(text, []byte("onprem-infra")) }
 
-// In reports for the files of a directory whether they are ours. In a directory that is not
-// ours, none is. In ours, a file is if it names this program, or if its successor in the new tree
-// does not name it either, or if it is the description, which makes a directory ours.
+// In returns a function that reports whether a file is ours. In a directory that is not ours,
+// none is. Else a file is if it names this program, if its successor in the new tree does not
+// name it either, or if it is the description, which makes a directory ours.
 func In(ours bool, description string, tree []asset.File) func(path string, text []byte) bool {
 	unmarked := map[string]bool{}
 	for _, f := range tree {

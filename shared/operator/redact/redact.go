@@ -17,8 +17,8 @@ import (
 // mostShown bounds the lines of one file's difference.
 const mostShown = 400
 
-// Difference is the unified diff from the host's file to the plan's. A file that only root may read
-// is not shown, nor is one that is no text.
+// Difference is the unified diff from the host's file to the plan's. If the file is not public,
+// or is no text, text is empty, and note is the reason.
 func Difference(name string, is, want []byte, public bool) (text, note string) {
 	switch {
 	case !public:
@@ -43,8 +43,8 @@ func Difference(name string, is, want []byte, public bool) (text, note string) {
 // secrets hides secrets behind numbers, so that a diff shows which ones differ.
 type secrets struct{ known map[string]int }
 
-// What is a secret in a file of a host: a private key, a password in an address, the value of a
-// key that is named like one.
+// What is a secret in a file of a host: a private key, a password in a URL, the token of an HTTP
+// header, the value of a key that is named like one.
 var (
 	privateKey = regexp.MustCompile(
 		`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|\z)`)
@@ -72,8 +72,8 @@ func (s *secrets) replace(kind *regexp.Regexp, text []byte) []byte {
 	})
 }
 
-// Message is what another program reports, in one visible line, without the accounts in its
-// addresses and headers.
+// Message is another program's message in one printable line, without the credentials in its URLs
+// and HTTP headers.
 func Message(text string) string {
 	var s secrets
 	all := []byte(text)
@@ -83,7 +83,7 @@ func Message(text string) string {
 	return OneLine(strings.ToValidUTF8(string(all), "?"))
 }
 
-// number stands for a secret. One that has been hidden already stays as it is.
+// number replaces a secret by a number. One that is hidden already stays as it is.
 func (s *secrets) number(secret []byte) []byte {
 	if bytes.HasPrefix(secret, []byte("(secret")) {
 		return secret
@@ -97,7 +97,7 @@ func (s *secrets) number(secret []byte) []byte {
 	return fmt.Appendf(nil, "(secret-%d)", s.known[string(secret)])
 }
 
-// visible is a line that does nothing to a terminal.
+// visible escapes what is not printable, so that a line cannot control a terminal.
 func visible(line string) string {
 	var out strings.Builder
 	for _, r := range line {
@@ -111,5 +111,5 @@ func visible(line string) string {
 	return out.String()
 }
 
-// OneLine is a message of the kernel, or a file's name, in one visible line.
+// OneLine is a message of the kernel, or a file's name, in one printable line.
 func OneLine(text string) string { return visible(strings.Join(strings.Fields(text), " ")) }

@@ -10,13 +10,13 @@ type lines struct{ strings.Builder }
 
 func (l *lines) add(format string, args ...any) { fmt.Fprintf(&l.Builder, format+"\n", args...) }
 
-// matching is the word of a family in FRR's and Cisco's lists of prefixes.
+// matching is the keyword of a family in prefix lists of FRR, EOS and NX-OS.
 func matching(family string) string {
 	return map[string]string{"ipv4": "ip", "ipv6": "ipv6"}[family]
 }
 
-// lists are the VIPs as lists of prefixes, and the maps that take them in and pass them out, in the
-// language that FRR, EOS and NX-OS share.
+// lists adds the VIPs as prefix lists, and the route maps that accept and advertise only them, in
+// the syntax that FRR and NX-OS share. indent is that of lines in a route map.
 func (l leaf) lists(out *lines, indent string) {
 	for _, family := range l.families() {
 		for i, v := range l.of(family) {
@@ -66,7 +66,7 @@ func frr(l leaf) string {
 	}
 	for _, family := range l.families() {
 		if !l.carries(family) {
-			if family == "ipv4" { // FRR would have each session carry it
+			if family == "ipv4" { // by default FRR carries it on each session
 				out.add(" address-family ipv4 unicast\n  no neighbor %s activate\n"+
 					" exit-address-family", name)
 			}

@@ -13,7 +13,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan/routed"
 )
 
-// Vendor is a language of routers.
+// Vendor is a configuration language of routers.
 type Vendor string
 
 // The vendors. What is printed for FRR is tested with FRR; no device has read the others.
@@ -31,17 +31,17 @@ func Vendors() []string { return []string{string(FRR), string(EOS), string(NXOS)
 type leaf struct {
 	Rack    routed.Rack
 	Peer    routed.Peer // the zero value for the hosts' gateways
-	ASN     bgp.ASN     // of the router; 0 if it is not written
+	ASN     bgp.ASN     // of the router; 0 if the plan has none
 	Hosts   bgp.ASN
 	Network netip.Prefix // of the hosts; the zero value where the rack has only a name
 	Timing  routed.Timing
 	Paths   int
-	Longest int // of a path, in numbers
+	Longest int // of a path, in AS numbers
 	VIPs    []netip.Addr
 	ECMP    bool
 }
 
-// families are the words of families that the cluster's VIPs have, IPv4 first.
+// families are the keywords of the families that the cluster's VIPs have, IPv4 first.
 func (l leaf) families() (all []string) {
 	for _, word := range []string{"ipv4", "ipv6"} {
 		if len(l.of(word)) > 0 {
@@ -73,7 +73,7 @@ func (l leaf) six() bool {
 	return false
 }
 
-// session is the word of the family by which hosts connect.
+// session is the keyword of the family by which hosts connect.
 func (l leaf) session() string {
 	if l.six() {
 		return "ipv6"
@@ -84,7 +84,7 @@ func (l leaf) session() string {
 // group is a name for the hosts' sessions on a router.
 func (l leaf) group() string { return "hosts-" + l.session() }
 
-// as is the router's number, or a word in its place.
+// as is the router's AS number, or a placeholder.
 func (l leaf) as() string {
 	if l.ASN == 0 {
 		return "YOUR-ASN"
@@ -92,7 +92,7 @@ func (l leaf) as() string {
 	return fmt.Sprint(l.ASN)
 }
 
-// network is the hosts' network, or a word in its place.
+// network is the hosts' network, or a placeholder.
 func (l leaf) network() string {
 	if !l.Network.IsValid() {
 		return "NETWORK-OF-THE-HOSTS"
@@ -135,7 +135,7 @@ func network(p plan.Plan, r routed.Rack, peer routed.Peer) netip.Prefix {
 	case peer.Source.IsValid():
 		return netip.PrefixFrom(peer.Source, peer.Source.BitLen())
 	case peer.Address.IsValid() && own.IsValid() && peer.Address.Is4() != own.Addr().Is4():
-		return netip.Prefix{} // which network of the router's family is the rack's is not known
+		return netip.Prefix{} // the rack's network of the router's family is not known
 	}
 	return r.Network
 }
@@ -152,8 +152,8 @@ func (l leaf) title(comment string) string {
 	return fmt.Sprintf("%s Rack %s: %s\n", comment, l.Rack, which)
 }
 
-// Text is the configuration of all routers for a vendor. Words in capitals stand for what the
-// description does not have. The error names a plan without sessions.
+// Text is the configuration of all routers in a vendor's language. Placeholders in capitals stand
+// for what the description does not have. It fails for a plan without BGP or an unknown vendor.
 func Text(p plan.Plan, v Vendor) (string, error) {
 	if p.BGP == nil {
 		return "", fmt.Errorf("cluster %s: its hosts announce no VIP to routers: "+

@@ -1,8 +1,8 @@
 package routers
 
-// eos is the configuration of Arista's EOS, 4.22 or later. It has several paths of other numbers by
-// default, and one path alone without maximum-paths. It passes no community on, of whatever kind,
-// unless send-community is there.
+// eos is the configuration of Arista's EOS, 4.22 or later. By default it treats paths through
+// other AS numbers as equal, but uses one path unless maximum-paths is set. It sends no community
+// of whatever kind unless send-community is set.
 func eos(l leaf) string {
 	var out lines
 	if t := l.Timing; t.BFDIntervalMs > 0 {
@@ -56,8 +56,8 @@ func eos(l leaf) string {
 	return out.String()
 }
 
-// nxos is the configuration of Cisco's NX-OS. It passes no path to a neighbour of a number that is
-// in it, unless disable-peer-as-check is there, and no community unless send-community is.
+// nxos is the configuration of Cisco's NX-OS. It advertises no path to a neighbour whose AS
+// number is in it unless disable-peer-as-check is set, and no community unless send-community is.
 func nxos(l leaf) string {
 	var out lines
 	out.add("feature bgp")
@@ -99,8 +99,8 @@ func nxos(l leaf) string {
 	return out.String()
 }
 
-// junos is the configuration of Juniper's Junos, as commands. It passes no path to a neighbour of a
-// number that is in it, unless advertise-peer-as is there.
+// junos is the configuration of Juniper's Junos, as commands. It advertises no path to a
+// neighbour whose AS number is in it, unless advertise-peer-as is set.
 func junos(l leaf) string {
 	var out lines
 	if l.Peer.TTLSecurity {

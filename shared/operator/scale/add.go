@@ -67,10 +67,10 @@ func Add(w World, wanted string) (Step, error) {
 	return Step{Action: Raise, Set: s.Name, Version: s.Version, Replicas: s.Live + 1}, nil
 }
 
-// UntilEnded is what all wait for that begin with a host.
+// UntilEnded is what adding or releasing a host waits for while the bootstrap machine provisions.
 const UntilEnded = "the bootstrap machine to end, or to be silent for 2 minutes"
 
-// joins is what a host that belongs to a Machine waits for.
+// joins is the next step for a host that belongs to a Machine: it waits, or is done.
 func (w World) joins(wanted string) (Step, error) {
 	m := w.Machine
 	switch {

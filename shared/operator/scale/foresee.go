@@ -5,8 +5,8 @@ import "slices"
 // Next is Add or Remove.
 type Next func(World) (Step, error)
 
-// Foresee is all steps from a world on, if nothing fails: the decisions themselves, in a world in
-// which each step has the effect that it is meant to have. The last one is done. The error is a
+// Foresee is all steps from a world on, if nothing fails. It calls next itself, on a copy of the
+// world in which each step has its intended effect. The last step has Done set. The error is a
 // Refusal.
 func Foresee(w World, next Next) (all []Step, err error) {
 	w.Sets, w.Nodes, w.Idle = slices.Clone(w.Sets), slices.Clone(w.Nodes), slices.Clone(w.Idle)
@@ -21,10 +21,10 @@ func Foresee(w World, next Next) (all []Step, err error) {
 		}
 		w.done(s)
 	}
-	return all, nil // a world that the tests do not know: they hold that the steps end
+	return all, nil // in no world of the tests: they verify that the steps end
 }
 
-// done is the world after a step.
+// done applies the effect of a step to the world.
 func (w *World) done(s Step) {
 	h, set := &w.Host, &Set{}
 	for i := range w.Sets {
@@ -56,7 +56,7 @@ func (w *World) done(s Step) {
 	}
 }
 
-// comes is what a step waits for.
+// comes applies to the world what a step waits for.
 func (w *World) comes() {
 	h := &w.Host
 	switch {

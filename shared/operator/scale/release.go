@@ -21,9 +21,9 @@ type Fleet struct {
 	// Deployment is that of Ironic; empty for OpenShift's. Pods are how many it has or is to have.
 	Deployment string
 	Pods       int
-	// MayRun are the pods of it that may run. Pods lacks those that Kubernetes has ended and has
-	// not seen end, as of a node that it does not reach, and all those of a Deployment that was
-	// deleted. Not every reader asks for them.
+	// MayRun are Ironic's pods that may still run. Unlike Pods it has those that were deleted and
+	// whose node has not reported their end, as one that is not reached, and those of a deleted
+	// Deployment. Not every reader fills it in.
 	MayRun   []Pod
 	Operator Operator
 }
@@ -31,7 +31,7 @@ type Fleet struct {
 // Pod is a pod by its name, and the node on which it runs.
 type Pod struct {
 	Name, Node string
-	Ended      bool   // Kubernetes has ended it, and has not seen its end
+	Ended      bool   // it was deleted, and its node has not reported its end
 	ReplicaSet string // by which it is started anew; empty for none
 }
 
@@ -81,8 +81,8 @@ func (r Round) Text() string {
 	return "wait for " + r.Waits
 }
 
-// Release is the next round: hosts begin in batches, and the next one when nine of ten hosts of the
-// last have been inspected, or have a problem that metal3 reports.
+// Release is the next round: hosts begin in batches. The next batch begins when nine of ten hosts
+// of the last one have been inspected, or have a problem that metal3 reports.
 func Release(f Fleet) Round {
 	var waiting []string
 	begun := 0
@@ -110,8 +110,8 @@ func Release(f Fleet) Round {
 	return Round{Release: waiting[:min(Batch, len(waiting))]}
 }
 
-// UntilIronic is what hosts wait for that a cluster's own Ironic provisions, with the name of its
-// Deployment.
+// UntilIronic is what hosts wait for if the cluster's own Ironic is to provision them. deployment
+// is the name of Ironic's Deployment; empty for OpenShift's.
 func UntilIronic(deployment string) string {
 	return "the cluster's own Ironic to be ready (the Deployment " +
 		cmp.Or(deployment, object.OpenShiftHosts().Ironic) + ")"
@@ -135,7 +135,7 @@ func (f Fleet) Begun() (names []string) {
 	return names
 }
 
-// beginning reports whether a host has not yet got so far that it no longer loads the servers.
+// beginning reports whether a host still loads the servers: it begins, and was not inspected yet.
 func (h Host) beginning() bool {
 	if h.Paused || h.External || h.Problem != "" {
 		return false

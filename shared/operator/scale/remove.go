@@ -31,8 +31,8 @@ func Remove(w World) (Step, error) {
 	return w.alone()
 }
 
-// keeps is whether the cluster lives on without the host: with etcd's quorum, and a node that
-// serves ingress.
+// keeps is a Refusal if the host is a member of etcd, is the only node that serves ingress, or
+// was provisioned by another program; nil if it may leave.
 func (w World) keeps() error {
 	name := w.Host.Name
 	if w.Machine != nil && w.Machine.Node != "" {
@@ -58,7 +58,7 @@ func (w World) control(node string) bool {
 	return n.Control || w.Machine != nil && w.Machine.Control
 }
 
-// quorum is why a member of etcd does not leave.
+// quorum is the refusal to remove a member of etcd, by the quorum that would be left.
 func (w World) quorum(node string) Refusal {
 	others, members, need := Members(w.Nodes, node)
 	if others < need {
@@ -69,7 +69,7 @@ func (w World) quorum(node string) Refusal {
 		"by OpenShift's own procedure for a control plane node", w.Host.Name)}
 }
 
-// leaves is the next step for a Machine. Unmarked, its set would delete any other of its Machines.
+// leaves is the next step for a Machine. Unless it is marked, its set could delete another one.
 func (w World) leaves(m Machine) (Step, error) {
 	s, ok := w.set(m.Set)
 	before := slices.DeleteFunc(slices.Clone(s.Before), func(name string) bool {

@@ -41,7 +41,7 @@ type Host struct {
 	Handover bool // is paused until the handover, by render
 	External bool // was provisioned by another program than metal3
 	Deleting bool
-	Node     string // of any Kubernetes, as a person has named it; empty for one of the host's name
+	Node     string // in package bare: its node, if a person has noted one of another name
 }
 
 // Machine is a Machine of OpenShift.
@@ -62,12 +62,12 @@ type Set struct {
 	Name, Version string // the version is the API's, of the object
 	Replicas      int
 	Live          int // Machines that are not being deleted
-	// Before are those of these that the set deletes before a Machine that is not marked: marked
-	// themselves, or failed.
+	// Before are those of the live Machines that the set deletes before an unmarked one: they are
+	// marked, or have failed.
 	Before []string
 	// Follows means that a controller makes Replicas the number of hosts.
 	Follows bool
-	// Oldest means that it deletes the oldest Machine, and one that is marked not always before.
+	// Oldest means that it deletes its oldest Machine, and a marked one not always before that.
 	Oldest bool
 }
 
@@ -122,8 +122,8 @@ func OfHost(node, host string) bool {
 	return node == host || host != "" && strings.HasPrefix(node, host+".")
 }
 
-// Members counts the members of etcd, and those that are Ready without a node; need is how many it
-// takes for a quorum.
+// Members counts the members of etcd: all of them, those that are Ready except for the node named
+// without, and how many a quorum needs.
 func Members(nodes []Node, without string) (ready, all, need int) {
 	for _, n := range nodes {
 		if n.Control {

@@ -9,11 +9,11 @@ import (
 // DeleteFirst marks the Machine that its MachineSet deletes first.
 const DeleteFirst = "machine.openshift.io/delete-machine"
 
-// Unpause has OpenShift's operator of metal3 begin, or go on.
+// Unpause is the command by which OpenShift's operator of metal3 begins, or goes on.
 const Unpause = "kubectl annotate provisionings.metal3.io " + object.Operator + " " +
 	object.OperatorPaused + "-"
 
-// Stop has the cluster's own Ironic end, and not begin again.
+// Stop is the command that ends the cluster's own Ironic, so that it does not start again.
 func (f Fleet) Stop() string {
 	at, command := object.AnyHosts(), ""
 	if f.openShift() {
@@ -25,8 +25,8 @@ func (f Fleet) Stop() string {
 		at.Namespace, at.Ironic)
 }
 
-// Drop has a pod of the cluster's own Ironic end that no Deployment counts, or has the API forget
-// one that was ended, without its node's answer.
+// Drop is the command that ends a pod of the cluster's own Ironic which no Deployment counts. If
+// the pod was deleted before, it is removed from the API by force, without its node's report.
 func (f Fleet) Drop(p Pod) string {
 	at, what := object.AnyHosts(), "pod "+p.Name
 	if f.openShift() {
@@ -80,7 +80,7 @@ func (s Step) Command(host string) string {
 		if s.Action == Lower {
 			now = s.Replicas + 1
 		}
-		// Replicas that another one has changed meanwhile are left alone.
+		// The command changes nothing if the replicas were changed meanwhile.
 		return fmt.Sprintf(kubectl+"scale machinesets.machine.openshift.io %s "+
 			"--current-replicas=%d --replicas=%d", s.Set, now, s.Replicas)
 	case Mark:

@@ -23,7 +23,7 @@ type Outcomes struct {
 	Two              time.Duration  // the longest time with two holders
 	None             Wait           // the longest time without a holder
 	Moves            int            // of the VIP, in the run with the most
-	Broken           []trace.Broken // with the seed in its words
+	Broken           []trace.Broken // with the seed in its text
 	Worst            trace.Result   // the run of Max
 
 	runs
@@ -31,7 +31,7 @@ type Outcomes struct {
 
 // runs are the times of each run.
 type runs struct {
-	// figure is what Wait is of a run, and About describes; nil for the client's longest wait.
+	// figure is a run's value for Wait, which About describes; nil for the client's longest wait.
 	figure        func(trace.Result) (time.Duration, bool)
 	figures, none []time.Duration
 }
@@ -44,7 +44,7 @@ func waitOf(all []time.Duration) Wait {
 	return Wait{all[0], all[len(all)/2], all[len(all)-1]}
 }
 
-// Measure runs a scenario so often, at least once, with seeds from one on.
+// Measure runs a scenario runs times, at least once, with consecutive seeds from seed on.
 func Measure(s Scenario, c schedule.Cluster, seed uint64, runs int) Outcomes {
 	o := s.Begin()
 	for i := range runs {
@@ -53,8 +53,8 @@ func Measure(s Scenario, c schedule.Cluster, seed uint64, runs int) Outcomes {
 	return o.Done()
 }
 
-// Begin are the outcomes of a scenario before its first run. That of the zero value has a name at
-// most, and is about the client's longest wait.
+// Begin are the outcomes of a scenario before its first run. Those of the zero Scenario are about
+// the client's longest wait.
 func (s Scenario) Begin() *Outcomes {
 	return &Outcomes{Scenario: s.Name, About: s.About, runs: runs{figure: s.figure}}
 }
@@ -110,7 +110,7 @@ func (o *Outcomes) add(r trace.Result) {
 	o.Moves = max(o.Moves, r.Moves())
 }
 
-// coldStart is from the first master's API server to its redirect.
+// coldStart is the time from when the first master's API server serves to its redirect.
 func coldStart(r trace.Result) (time.Duration, bool) {
 	serves := time.Duration(-1)
 	for _, n := range r.Notes {

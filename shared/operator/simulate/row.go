@@ -45,8 +45,8 @@ type Waits struct {
 // random is the row of all random schedules.
 const random = "random"
 
-// grain is how much longer than an outage a client measures it that asks at a fixed pace: up to one
-// interval before it and one after it.
+// grain is by how much a client's measurement may exceed an outage: it sends requests at a fixed
+// pace, so that up to one interval before and one after the outage count.
 const grain = 2 * schedule.ClientPace
 
 // ms are whole milliseconds.

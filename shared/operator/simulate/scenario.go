@@ -56,8 +56,8 @@ func (s Scenario) Set(c schedule.Cluster, seed uint64) (schedule.Cluster, schedu
 	}
 }
 
-// Scenarios are all of them: those of the measurements in the order of their table, and then what
-// else the plan states a bound for.
+// Scenarios are all of them: those of the measurements in the order of their table, and then
+// others for which the plan states a bound.
 func Scenarios() []Scenario {
 	return append(append(measured(), installed()...), stated()...)
 }
@@ -73,7 +73,7 @@ func on(host string, lasts time.Duration,
 	}
 }
 
-// joins starts the masters from the first to before the last one, 200 ms apart.
+// joins starts the masters first to last-1, 200 ms apart.
 func joins(at time.Duration, first, last int) (all []schedule.Fault) {
 	for i := first; i < last; i++ {
 		wait := time.Duration(i-first) * 200 * time.Millisecond

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The picture's measures, in pixels of a picture that is shown as it is.
+// The picture's measures, in pixels at its natural size.
 const (
 	width   = 1200.0
 	gutter  = 150.0 // names, left of the plot
@@ -116,7 +116,7 @@ func (c *canvas) marks() {
 // axis draws the time below the lanes, and its lines through them.
 func (c *canvas) axis(top, bottom float64) {
 	step := tick(c.t.End - c.t.Begin)
-	for n := range 2 * ticks { // a time at the end of all times has no next one
+	for n := range 2 * ticks { // bounded, as at += step could overflow
 		at := c.t.Begin.Truncate(step) + time.Duration(n)*step
 		if !c.shown(at) {
 			continue
@@ -134,14 +134,14 @@ func (c *canvas) axis(top, bottom float64) {
 	c.y = bottom + 20
 }
 
-// long are round times of which seconds are none.
+// long are the steps between two times on an axis of more than ten minutes.
 var long = []time.Duration{time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute,
 	20 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 6 * time.Hour, 12 * time.Hour}
 
-// ticks is how many times fit on the axis.
+// ticks is how many times fit on the axis, at most.
 const ticks = 12
 
-// tick is a round time of which no more than those fit.
+// tick is a round step between two times on an axis of that length, with ticks times at most.
 func tick(all time.Duration) time.Duration {
 	least := float64(all) / ticks
 	if all > 10*time.Minute {

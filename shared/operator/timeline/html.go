@@ -146,7 +146,7 @@ func (p Page) table(out io.Writer, n int) {
 // number is a cell that is read as a number: 350, 12.5 ms, 3/100, or - for none.
 var number = regexp.MustCompile(`^(-|[-+]?[0-9][0-9.,/]*( ?(ms|s|%))?)?$`)
 
-// classes are an attribute for each column that holds only numbers, and at least one.
+// classes are the class attributes of the columns; empty for one without numbers or with text.
 func (p Page) classes() []string {
 	all := make([]string, len(p.Head))
 	for i := range all {

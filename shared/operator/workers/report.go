@@ -73,8 +73,8 @@ func Of(w World, now time.Time) *Report {
 	return r
 }
 
-// fault is what is wrong with the handover; empty for nothing. What a bootstrap machine does by
-// itself that reports is not.
+// fault is what is wrong with the handover; empty for nothing. What a bootstrap machine that
+// reports will do by itself is no fault.
 func (w World) fault(h Handover, now time.Time) string {
 	switch late := known(w.Ironic.Since, now); {
 	case h.Phase == IronicStart && h.Paused && !w.HandsOver:
@@ -152,7 +152,7 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// known is a time that can be: not one that the clock of this machine will have first.
+// known is a time, or zero if it is more than slack after now: one of two clocks is wrong then.
 func known(at, now time.Time) time.Time {
 	if at.After(now.Add(slack)) {
 		return time.Time{}

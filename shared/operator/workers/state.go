@@ -9,7 +9,7 @@ import (
 // Step is how far a host is, for people and programs alike.
 type Step string
 
-// The steps of a host, in their order; behind Joined those beside the way to it.
+// The steps of a host, in their order; after Joined those that do not lead to it.
 const (
 	Waiting      Step = "waiting for the handover"
 	Registering  Step = "registering"
@@ -84,7 +84,7 @@ const available = "available, and belongs to no Machine"
 func stateOf(h Host) state {
 	s, ok := states[h.State]
 	switch {
-	case h.Handover: // of any Kubernetes also those of the control plane
+	case h.Handover: // without OpenShift the control plane's hosts too
 		return state{step: Waiting, does: "waiting for the handover"}
 	case h.Paused:
 		return state{step: Paused, does: "paused by a person"}
@@ -101,14 +101,14 @@ func stateOf(h Host) state {
 	return s
 }
 
-// state is stateOf in a cluster: without Machines it is the image for which a free host waits.
+// state is stateOf in a cluster: without Machines a free host waits for its image.
 func (w World) state(h Host) state {
 	s := stateOf(h)
 	switch {
 	case !w.Bare() || s.step != Available:
 	case h.Image:
 		s.does = "about to be provisioned"
-	case w.Node(h) != nil: // add refuses such a host
+	case w.Node(h) != nil: // 'hosts add' refuses such a host
 		s.does = fmt.Sprintf("available, and there is a node %s: 'onprem-infra hosts remove %s' "+
 			"goes on if it leaves", w.Node(h).Name, h.Name)
 	default:

@@ -1,6 +1,6 @@
-// Package workers decides how far the hosts are that a cluster provisions by metal3, with Machines
-// of OpenShift or without them, by what its API has of them: what each one waits for, which needs a
-// person, and how far the bootstrap machine has handed provisioning over.
+// Package workers decides, by what a cluster's API has of them, how far the hosts are that the
+// cluster provisions by metal3, with Machines of OpenShift or without them: what each one waits
+// for, which needs a person, and how far the bootstrap machine has handed provisioning over.
 package workers
 
 import (
@@ -109,8 +109,8 @@ func (w World) Machine(h Host) *Machine {
 	return nil
 }
 
-// Node is the node of a host: the one that its Machine names, or a person has, or else the one of
-// its name; nil before it has joined.
+// Node is the node of a host: the one that the host's annotation or its Machine names, or else
+// the one of the host's name; nil before it has joined.
 func (w World) Node(h Host) *Node {
 	name := h.Name
 	if m := w.Machine(h); m != nil && m.Node != "" {

@@ -58,7 +58,7 @@ type election struct {
 	worst      vrrp.Priority // the lowest of a node that serves: it waits longest
 	none       vrrp.Priority // that of a node on which nothing works
 	down, skew time.Duration // the waits at worst, over the families of the VIPs
-	downOfNone time.Duration // the wait at none
+	downOfNone time.Duration // as down, at the priority none
 	outlives   time.Duration // of an orphaned VIP
 	releases   bool          // a holder that does not serve releases the VIP
 	patience   time.Duration // of the bootstrap machine

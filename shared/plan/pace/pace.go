@@ -37,9 +37,9 @@ type Proven struct {
 	BearsUs int    `json:"bearsUs"` // until a VIP moves without need
 }
 
-// Of is a profile in numbers. elected are the VIPs that routers of the cluster elect, and proof is
-// how late each host was at worst, in microseconds. Without a balancer of the cluster no bound is
-// ours.
+// Of is a profile in numbers. elected are the VIPs whose holders are elected by VRRP, and proof
+// is how late each host was at worst, in microseconds. If balances is false, the balancer is the
+// user's own, and there are no bounds.
 func Of(
 	timing vrrp.Timing, policy vrrp.Policy, elected bound.VIPs, balances bool,
 	proof map[string]uint32,

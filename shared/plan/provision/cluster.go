@@ -21,8 +21,8 @@ func Of(c spec.Cluster) (*Plan, error) {
 		Zone: c.Name + "." + c.BaseDomain})
 }
 
-// WithRoles are the hosts of a cluster, each with a role: those without one that are provisioned
-// get the installer's. Usual is the size of a control plane of which none is written.
+// WithRoles are the hosts of a cluster. If they are provisioned, those without a role get the
+// one that the installer gives them. usual is the control plane's size if the user sets none.
 func WithRoles(c spec.Cluster, usual int) []spec.Host {
 	if c.Provisioning.Network == "" {
 		return c.Hosts
@@ -41,8 +41,8 @@ func WithRoles(c spec.Cluster, usual int) []spec.Host {
 	return hosts
 }
 
-// Spares reports whether more control plane nodes are provisioned than the control plane has. The
-// hosts then need its size, to tell them apart.
+// Spares reports whether more control plane nodes are provisioned than the control plane has.
+// The hosts then need its size, to know which ones are spare.
 func Spares(c spec.Cluster) bool {
 	masters := 0
 	for _, h := range c.Hosts {

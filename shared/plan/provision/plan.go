@@ -98,7 +98,7 @@ type Host struct {
 	BootMode string     `json:"bootMode"`
 	Boot     Boot       `json:"boot"`
 	Ironic   string     `json:"ironic"` // where the ramdisk reports
-	// Media is where the BMC fetches its medium; empty for none, and for the node of Ironic.
+	// Media is where the BMC fetches its medium; empty for none, or if Ironic's node serves it.
 	Media  string `json:"media,omitempty"`
 	Kernel string `json:"kernel"` // the ramdisk's arguments for its network
 }

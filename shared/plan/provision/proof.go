@@ -46,8 +46,8 @@ func (p *Plan) prove() ([]string, error) {
 		statement), errors.Join(append(errs, err)...)
 }
 
-// byCluster is whom the cluster answers. One that has the bootstrap machine's address extends the
-// leases of its hosts.
+// byCluster describes which hosts the cluster answers. If it takes over the bootstrap machine's
+// address, it also extends the leases of that machine's hosts.
 func (p *Plan) byCluster() string {
 	if p.Address == provisioning.One {
 		return fmt.Sprintf("%d, and all once it has the address: no host is answered by both at "+

@@ -41,8 +41,8 @@ func (p *Plan) Own() netip.Addr {
 	return p.BootstrapIP
 }
 
-// IronicHost is where programs of the bootstrap machine reach its Ironic: at Own, at which alone it
-// listens then, and else at the loopback.
+// IronicHost is where programs of the bootstrap machine reach its Ironic: at Own if that is
+// valid, as Ironic then listens there alone, else at the loopback.
 func (p *Plan) IronicHost() string {
 	if own := p.Own(); own.IsValid() {
 		return own.String()
@@ -67,8 +67,8 @@ func (p *Plan) ironic(in Input, phase Phase) (netip.Addr, error) {
 	return in.APIVIPs[0], nil
 }
 
-// media is the address at which a BMC fetches the ISO of its host: the API VIP of the BMC's own
-// family, as BMCs are not on the provisioning network.
+// media is the address at which a BMC fetches the ISO of its host, in the BMC's family: the API
+// VIP, as BMCs are not on the provisioning network, or without that network Ironic's address.
 func (p *Plan) media(in Input, phase Phase, controller netip.Addr) (netip.Addr, error) {
 	if p.Network == provisioning.Disabled {
 		if at, err := p.ironic(in, phase); err == nil && (!controller.IsValid() ||

@@ -1,5 +1,5 @@
-// Package provisions says which hosts the bootstrap machine provisions by a plan, if any, and with
-// which images.
+// Package provisions decides which hosts the bootstrap machine provisions by a plan, if any, and
+// with which images.
 package provisions
 
 import (
@@ -20,8 +20,8 @@ func Hosts(p plan.Plan) []provision.Host {
 // Ironic another program does, as OpenShift's installer.
 func Runs(p plan.Plan) bool { return p.Images[spec.IronicImage] != "" && len(Hosts(p)) > 0 }
 
-// Needs are the images by which the bootstrap machine provisions hosts, if it is to and there are
-// any. A plan that names one file of the ramdisk needs the other one, and no image with it.
+// Needs are the images by which the bootstrap machine provisions hosts, if it is to and there
+// are any. A plan that names one file of the ramdisk needs both, and no image with them.
 func Needs(p plan.Plan, wanted bool) []plan.Need {
 	wanted = wanted && len(Hosts(p)) > 0
 	files := p.Images[spec.IronicAgentKernel] != "" || p.Images[spec.IronicAgentInitramfs] != ""

@@ -13,7 +13,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
-// words are what makes a way incompatible with others.
+// words describes the settings that make the nodes of a plan incompatible with others.
 func words(p plan.Plan) string {
 	text := fmt.Sprintf("timing %s (VRRPv%d for IPv4, an advert every %d ms), vrrp %s",
 		p.Timing.Profile, p.Timing.Model.IPv4, p.Timing.AdvertIntervalMs, p.VRRP.Mode)
@@ -34,9 +34,9 @@ type Incompatible struct{ Reason string }
 
 func (i Incompatible) Error() string { return i.Reason }
 
-// Live is the description that the nodes of a live cluster with the plan there can be given instead
-// of next. Nodes get their files one after the other, so that none may send another kind of VRRP
-// before all of them can. The error is an Incompatible, or one of Compile.
+// Live is the description to give to the nodes of a live cluster: next, or a migration to it
+// from there, their plan. Nodes get their files one after the other, so none may send another
+// kind of VRRP before all of them can. The error is an Incompatible, or one of Compile.
 //
 // The plan of a migration does not show how far the nodes are. So the migration goes on until the
 // user confirms that it has happened.
@@ -79,8 +79,8 @@ func inPlace(there, wanted plan.Plan) error {
 	return sameSide(there, wanted)
 }
 
-// sameSide refuses to lead a cluster to BGP alone, or from there: VIPs that routers alone lead to
-// are in no network of the hosts, and all others are in one.
+// sameSide refuses to change a cluster to BGP alone, or from BGP alone: the VIPs of such a
+// cluster are in no network of the hosts, and all other VIPs are in one.
 func sameSide(there, wanted plan.Plan) error {
 	if (there.Management == spec.ByBGP) == (wanted.Management == spec.ByBGP) {
 		return nil

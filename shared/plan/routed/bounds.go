@@ -11,9 +11,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// bounds are how long clients of the host that fails are not served at most, while another host
-// serves: of the connections of all clients that is the share of one host, where all that serve are
-// alike.
+// bounds are how long clients of the host that fails are not served, at most, while another host
+// serves. If all hosts that serve are alike, these clients have one host's share of all
+// connections.
 func (p *Plan) bounds(checks vrrp.Timing) []bound.Bound {
 	ms := bound.Milliseconds
 	pass := p.Follow()
@@ -91,7 +91,7 @@ func (p *Plan) withoutBFD() []bound.Bound {
 			p.Follow()/bgp.Pass, bound.Milliseconds(p.Follow()), p.hidden())}}
 }
 
-// ends is a failure of which nothing is left that listens.
+// ends is a failure after which nothing listens any more.
 func (p *Plan) ends(scenario, failure string) bound.Bound {
 	ports := health.Closed()
 	found := detects(ports) + vrrp.Reaction
@@ -115,9 +115,9 @@ func (p *Plan) withdrawn(scenario, failure string, after time.Duration, why stri
 			bound.Milliseconds(pass))}
 }
 
-// Follow is within which time all routers follow a change. Where hosts are ranked the path of the
-// next one is hidden behind that of the first: it comes only when the first one's withdrawal has
-// come to its own router.
+// Follow is the time in which all routers follow a change. If hosts are ranked, the first one's
+// path hides that of the next host: routers pass that on only when the first one's withdrawal
+// has come to the next host's own router.
 func (p *Plan) Follow() time.Duration {
 	if p.Policy.Ranks > 0 {
 		return 2*bgp.Follow(p.FabricDepth) - bgp.Pass

@@ -18,8 +18,8 @@ func Speaks(c spec.Cluster) bool {
 	return c.Routing.Management == routing.BGP || c.Routing.Management == routing.Both
 }
 
-// Of is by what VIPs come to the hosts of a cluster, whose settings have been checked. Checks are
-// how its nodes find out what serves on them, of which so many are the control plane.
+// Of plans how VIPs come to the hosts of a cluster whose settings have been checked. checks are
+// the nodes' health checks, and controlPlane is the number of control plane nodes.
 func Of(c spec.Cluster, checks vrrp.Timing, controlPlane int) (Announcing, error) {
 	a := Announcing{Management: cmp.Or(c.Routing.Management, spec.ByVRRP), Described: c.Routing}
 	a.Described.Passwords = nil
@@ -55,7 +55,7 @@ func Of(c spec.Cluster, checks vrrp.Timing, controlPlane int) (Announcing, error
 	return a, nil
 }
 
-// modeOf is the mode in force. Beside elections hosts are ranked by them.
+// modeOf is the mode that applies. Where VRRP elects a holder too, the election ranks the hosts.
 func modeOf(s spec.Routing) string {
 	if s.Management == routing.Both {
 		return preferred
@@ -63,7 +63,7 @@ func modeOf(s spec.Routing) string {
 	return cmp.Or(s.BGP.Mode, ecmp)
 }
 
-// over are timers in the place of others. With other numbers it is none of the profiles.
+// over is base with the timers that t sets. With other numbers it is none of the profiles.
 func over(t routing.Timers, base bgp.Timing) bgp.Timing {
 	out := t.Over(base)
 	if profile, _ := bgp.TimingOf(out.Profile); profile != out {
@@ -89,8 +89,8 @@ func grades(p bgp.Policy) Grades {
 	return g
 }
 
-// AddFields adds those of a cluster.yaml from which a host compiles the same plan. Defaults of the
-// product are not written, so that a newer release may have others.
+// AddFields adds the fields of a cluster.yaml from which a host compiles the same plan. Defaults
+// of the product are not written, so that a newer release may have others.
 func AddFields(cluster map[string]any, s spec.Routing) {
 	if s.BGP.ASN == 0 {
 		return

@@ -97,7 +97,7 @@ func (p *Plan) notes() []string {
 	return all
 }
 
-// secured reports whether packets of some router count only if they come from near (RFC 5082).
+// secured reports whether some router has TTL security: packets count only from near (RFC 5082).
 func (p *Plan) secured() bool {
 	return slices.ContainsFunc(p.Racks, func(r Rack) bool {
 		return slices.ContainsFunc(r.Peers, func(peer Peer) bool { return peer.TTLSecurity })

@@ -14,7 +14,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec/routing"
 )
 
-// Announcing is by what VIPs come to hosts.
+// Announcing is how VIPs come to hosts: by VRRP, by BGP, or by both.
 type Announcing struct {
 	Management spec.Management `json:"vipManagement"`
 	// BGP is how hosts announce VIPs to their routers; nil if they do not.
@@ -70,7 +70,7 @@ type Timing struct {
 	DetectsMs     int    `json:"detectsMs"`
 }
 
-// Grades are how many more numbers than the shortest path those of hosts have.
+// Grades are how many AS numbers longer than the shortest path those of hosts are.
 type Grades struct {
 	Bootstrap bgp.Grade   `json:"bootstrap"`
 	Nodes     []bgp.Grade `json:"nodes"`   // by rank, where the balancer serves; one for all
@@ -109,7 +109,7 @@ func (r Rack) String() string {
 	return r.Name
 }
 
-// Name is by which FRR and the file of passwords know a router.
+// Name is the name by which FRR and the file of passwords know a router.
 func (p Peer) Name() string {
 	if p.Interface != "" {
 		return p.Interface
@@ -117,7 +117,7 @@ func (p Peer) Name() string {
 	return p.Address.String()
 }
 
-// Has reports whether a rack has a name.
+// Has reports whether there is a rack of this name.
 func (p *Plan) Has(name string) bool {
 	return name != "" && slices.ContainsFunc(p.Racks, func(r Rack) bool { return r.Name == name })
 }

@@ -16,10 +16,10 @@ type Share struct {
 	Percent float64 // of each of them
 }
 
-// Shares are those of the racks that have hosts which announce a VIP, in the order of the plan.
-// Hosts are how many there are, by racks' String. Routers above the racks spread connections over
-// the racks' routers, whatever is behind each, and those over their hosts: it is so where one level
-// of routers joins the racks, and all racks' routers are known; else there are none.
+// Shares are those of the racks with hosts that announce a VIP, in the order of the plan. hosts
+// is the number of these hosts by the rack's String. Routers above the racks spread connections
+// over the racks' routers, whatever is behind each, and those over their hosts. That holds if
+// one level of routers joins the racks and all racks' routers are known; else Shares is nil.
 func (p *Plan) Shares(six bool, hosts map[string]int) (all []Share) {
 	if !p.Spreads() || p.FabricDepth != 1 {
 		return nil
@@ -53,7 +53,7 @@ func (r Rack) routers(six bool) (n int) {
 	return n
 }
 
-// unequal are racks with other numbers of routers than others, in words; empty for none.
+// unequal names the racks with their numbers of routers if these differ; else it is empty.
 func (p *Plan) unequal() string {
 	if !p.Spreads() || p.FabricDepth != 1 {
 		return ""

@@ -23,9 +23,9 @@ func Topology(c spec.Cluster) spec.Topology {
 	return cmp.Or(c.Topology, size)
 }
 
-// Members is the number of etcd's members in a complete cluster whose nodes announce them. A list
-// of fewer makes a cluster of another size. An arbiter counts, though it announces nothing: the
-// list of such a cluster is never complete.
+// Members is the number of etcd's members in a complete cluster whose nodes announce them; else
+// 0. A shorter list would make a cluster of another size. An arbiter counts, though it announces
+// nothing: the list of such a cluster is never complete.
 func Members(c spec.Cluster) int {
 	members := cmp.Or(c.ControlPlaneReplicas, Usual(c.Topology))
 	switch {

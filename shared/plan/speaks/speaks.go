@@ -1,10 +1,10 @@
-// Package speaks has questions about plans whose hosts announce VIPs to their routers.
+// Package speaks answers questions about plans whose hosts announce VIPs to their routers.
 package speaks
 
 import "github.com/onprem-infra/onprem-infra/shared/plan"
 
-// Of is the plan by which hosts announce VIPs: p itself, or the one that it migrates from, until
-// which hosts announce. ok is false if they never do.
+// Of is the plan by which hosts announce VIPs: p itself, or the one that it migrates from, if
+// hosts announce only until the migration. ok is false if they never do.
 func Of(p plan.Plan) (by plan.Plan, ok bool) {
 	switch {
 	case p.BGP != nil:

@@ -18,7 +18,7 @@ type Way struct {
 	Management spec.Management `json:"vipManagement,omitempty"`
 }
 
-// Of is a way. VRRP alone has no word.
+// Of is a way. Its Management is empty for VRRP alone.
 func Of(timing string, mode spec.Mode, management spec.Management) Way {
 	if management == spec.ByVRRP {
 		management = ""

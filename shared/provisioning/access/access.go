@@ -19,7 +19,7 @@ type Access struct {
 	File   string // below the root
 	Status int
 	Bytes  int64         // of the content, as far as they were sent
-	Took   time.Duration // of the first to the last byte; the sum if there are several
+	Took   time.Duration // from the first to the last byte; the sum if there are several
 	Broken bool          // the client has not got all of its answer
 	Count  int           // of requests; 0 is one
 }
@@ -27,7 +27,7 @@ type Access struct {
 // Kind is what a request means for the host that sent it.
 type Kind string
 
-// The kinds. Those below File are no success.
+// The kinds. Those after File do not deliver a whole file.
 const (
 	Script  Kind = "script"  // for iPXE
 	Program Kind = "program" // iPXE itself

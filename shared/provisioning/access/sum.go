@@ -63,7 +63,7 @@ func (s *Sum) Add(a Access) {
 	}
 }
 
-// Take returns the events since the last call, the oldest first, and how many requests became none.
+// Take returns the events since the last call, oldest first, and how many requests are in none.
 func (s *Sum) Take(now time.Time) (all []Access, missed int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -134,8 +134,8 @@ func ofTrace(trace []Point, now time.Time) Cause {
 	return c
 }
 
-// Among is the cause beside the events of everybody: if clients of unknown addresses have fetched
-// something since, the host may be one of them, and it is not known that nothing of it arrived.
+// Among is the cause in view of the events of all hosts: if clients of unknown addresses have
+// fetched something since, the host may be one of them, and something of it may have arrived.
 func (c Cause) Among(all []events.Event) Cause {
 	if c.Why == "" || c.Stage != Nothing && c.Stage != Started {
 		return c
@@ -214,13 +214,13 @@ func Gaps(all []events.Event) (gaps []Gap) {
 		if s := trace[i-1].Stage; s != Failed && !s.before(CalledBack) {
 			continue
 		}
-		c := ofTrace(trace[:i], p.At.Add(hosts)) // it was not going to get further
+		c := ofTrace(trace[:i], p.At.Add(hosts)) // it got no further: each fault counts by then
 		gaps = append(gaps, Gap{c, p.At})
 	}
 	return gaps
 }
 
-// quote is a text from outside.
+// quote is a text from the network, quoted and cut.
 func quote(text string) string {
 	const most = 200
 	return fmt.Sprintf("%q", strings.ToValidUTF8(text[:min(len(text), most)], "?"))

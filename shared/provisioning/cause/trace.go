@@ -138,12 +138,12 @@ func wire(now Stage, e events.Event) (p Point, again bool) {
 		again = !booting
 	case bootlog.Program:
 		if script(e.Detail) {
-			return Point{}, false // iPXE is told of its script, and has not fetched it
+			return Point{}, false // iPXE is offered its script, and has not fetched it
 		}
 		p.Stage, p.Seen, again = Offered, "was offered a boot program", !booting
 	case bootlog.TFTPSent:
 		if script(e.Detail) {
-			return Point{}, false // iPXE's own first script is empty
+			return Point{}, false // iPXE's own first script, autoexec.ipxe, shows nothing
 		}
 		p.Stage, p.Seen, again = Program, "boot program fetched", !now.before(Script)
 	case bootlog.TFTPFailed:
@@ -184,7 +184,7 @@ var fetches = map[string]Point{
 	"refused": {Stage: Missing, Seen: "asked for a file that is not served"},
 }
 
-// fetched is a request of the HTTP server's.
+// fetched is what a request to the HTTP server shows.
 func fetched(now Stage, e events.Event) (p Point, again bool) {
 	p, known := fetches[e.Kind]
 	if !known {
@@ -200,7 +200,7 @@ func fetched(now Stage, e events.Event) (p Point, again bool) {
 	return p, again
 }
 
-// ironic is a state that Ironic's node came to, or what the ramdisk told Ironic.
+// ironic is what a state of Ironic's node, or a report of the ramdisk to Ironic, shows.
 func ironic(now Stage, e events.Event) (p Point) {
 	p = Point{Detail: e.Detail}
 	switch kind := e.Kind; {
@@ -218,7 +218,7 @@ func ironic(now Stage, e events.Event) (p Point) {
 	return p
 }
 
-// word is a short text from outside.
+// word is a short text from the network, cut, and quoted if it has to be.
 func word(text string) string {
 	const most = 20
 	if quoted := strconv.Quote(text); quoted != `"`+text+`"` || len(text) > most {

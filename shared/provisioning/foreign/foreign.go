@@ -13,7 +13,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
 )
 
-// Path is the file. It is empty after a boot.
+// Path is the file. It does not exist after a boot.
 const Path = layout.Run + "/foreign.json"
 
 // The bounds of the file: servers that are kept, and its bytes. A host that invents servers uses up

@@ -11,8 +11,8 @@ type interfaces struct {
 	Types, Boots, BIOS, Deploy, Firmware, Management, Power, RAID, Vendor []string
 }
 
-// hardware is Ironic's hardware type for a driver, and what that type has of its own. Empty for a
-// driver that it has not.
+// hardware is Ironic's hardware type for a driver, and whether that type speaks Redfish. The
+// type is empty for a driver that Ironic has not.
 //
 // Ironic's ilo types speak HPE's own protocol; iLO 5 and later speak Redfish, as metal3 has it.
 func hardware(driver string) (kind string, redfish bool) {

@@ -138,7 +138,7 @@ type page struct {
 //
 // What the text relies on, of Ironic 29 to 38:
 //   - API and conductor are one process, without a message bus. Its name must stay: at its start a
-//     conductor gives back the locks that it held under its name.
+//     conductor releases the locks that it held under its name.
 //   - The API listens at one address, or at all of them: it has one option for it. Where hosts
 //     reach it at a VIP, which may come later, it listens at all, and programs ask it at the
 //     loopback.

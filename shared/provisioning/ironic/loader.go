@@ -37,7 +37,7 @@ func GRUBConfig(esp []byte) (string, error) {
 	}
 }
 
-// prefix reads a list of modules.
+// prefix is GRUB's directory by a list of modules; ok is false if it names none.
 func prefix(list []byte) (dir string, ok bool) {
 	if len(list) < modulesHead {
 		return "", false

@@ -2,7 +2,7 @@
 // hosts, and those of a node that answers hosts which boot.
 package layout
 
-// What outlives a reboot.
+// Paths that outlive a reboot.
 const (
 	State = "/var/lib/onprem-infra/provisioning"
 	// HTTP and TFTP are the document roots.
@@ -13,8 +13,8 @@ const (
 	// Ironic has Ironic's database, and Leases dnsmasq's leases.
 	Ironic = State + "/ironic"
 	Leases = State + "/leases"
-	// Database is where the cluster's Ironic has its database. It may be a volume of its own: what
-	// else Ironic keeps it links to HTTP, and no file is linked from one file system to another.
+	// Database is where the cluster's Ironic has its database. It alone may be a volume of its
+	// own: Ironic hard-links its other files into HTTP, which needs one file system.
 	Database = State + "/database"
 	// Journal is what the phase machine did and why, a JSON object a line.
 	Journal = State + "/journal.jsonl"
@@ -36,7 +36,7 @@ const BMCCA = State + "/tls/bmc-ca.crt"
 const Hosts = "/etc/onprem-infra/provisioning/hosts.json"
 
 // Run has what is made at each start, and is empty after a boot: the orders and reports of
-// shared/provisioning/orders, and Progress, which is what the phase machine waits for.
+// shared/provisioning/orders, and Progress with what the phase machine waits for.
 const (
 	Run         = "/run/onprem-infra/provisioning"
 	Orders      = Run + "/orders.json"
@@ -45,9 +45,9 @@ const (
 	DnsmasqHost = Run + "/dnsmasq/hosts"
 	DnsmasqLog  = Run + "/dnsmasq/dnsmasq.log"
 	IronicConf  = Run + "/ironic/ironic.conf"
-	// Ordered is where a node's DHCP server is ordered.
+	// Ordered is the directory of the orders for a node's DHCP server.
 	Ordered = Run + "/dhcp"
-	// Pull is what the programs lock that run what is in one image: one of them pulls it.
+	// Pull is locked by the programs that run from one image, so that only one pulls it.
 	Pull = Run + "/pull.lock"
 )
 
@@ -79,7 +79,7 @@ const (
 	MediaILO = "ilo"
 )
 
-// Sources has of each file that was fetched where it came from, and its digest.
+// Sources has, for each file that was fetched, where it came from and its digest.
 const Sources = State + "/sources"
 
 // Copied has what the cluster's pod has copied out of its images, before it is checked and served.

@@ -23,15 +23,15 @@ type Kind string
 
 // The kinds. Those of the run have no host.
 const (
-	Whole   Kind = "whole"   // Memory is what all lines before this one come to
+	Whole   Kind = "whole"   // Memory is the sum of all lines before this one
 	Started Kind = "started" // the program
 	Phase   Kind = "phase"   // the next one begins
-	Orders  Kind = "orders"  // the parts get others
-	Secrets Kind = "secrets" // the file with the hosts' accounts is another one
+	Orders  Kind = "orders"  // the parts get new orders
+	Secrets Kind = "secrets" // the file with the hosts' accounts has changed
 
 	Asked   Kind = "asked"   // Verb is about to be asked of Ironic
-	Done    Kind = "done"    // Ironic took Verb, with the accounts of Evidence; BootDisk: it runs
-	Failed  Kind = "failed"  // Verb failed; of a deployment: and its disk was not written
+	Done    Kind = "done"    // Ironic accepted Verb, with Evidence's accounts; BootDisk: it runs
+	Failed  Kind = "failed"  // Verb failed; for Deploy also: its disk was not written
 	Disk    Kind = "disk"    // the one that the image goes to
 	Begun   Kind = "begun"   // Ironic deploys
 	Fetched Kind = "fetched" // the host has fetched the image whole
@@ -76,7 +76,7 @@ const (
 	maxText = 1 << 10 // of a cause: errors of Ironic have whole pages
 )
 
-// Encode is a line, with its end.
+// Encode is an entry as a line with its newline. Long texts are cut to maxText bytes.
 func Encode(e Entry) []byte {
 	e.Time = e.Time.UTC()
 	e.Cause, e.Evidence = cut(e.Cause), cut(e.Evidence)
@@ -94,9 +94,9 @@ func cut(text string) string {
 	return string(bytes.ToValidUTF8([]byte(text[:maxText]), nil)) + "..."
 }
 
-// Decode reads a file. A last line without an end is of a write that a power cut ended: it had no
-// effect yet, and is left out. Any other line that cannot be read is an error: what it would forbid
-// is not known.
+// Decode reads a journal. A last line without a newline is left out: a power cut interrupted its
+// write, so nothing has followed from it yet. Any other line that cannot be read is an error: it
+// may forbid something, such as to write a disk.
 func Decode(file []byte) (all []Entry, err error) {
 	number := 0
 	for line := range bytes.Lines(file) {

@@ -9,8 +9,8 @@ import (
 
 // Handover is what follows for the handover to the cluster.
 type Handover struct {
-	// HandoverSince is when it began, or a person led it back or on again; zero before. It names
-	// that change: what a person asks for is for the time until the next one.
+	// HandoverSince is when the handover began, or a person last took it back or resumed it; zero
+	// before. It identifies that change: a request of a person is valid until the next one.
 	HandoverSince time.Time
 	Held          time.Time // since when a person keeps it from going on; zero if no person does
 	Released      time.Time // when the first hosts of the cluster could begin; zero before
@@ -20,8 +20,8 @@ type Handover struct {
 // itself.
 func (m Memory) MayGoBack() bool { return m.Phase.HandsOver() && m.Released.IsZero() }
 
-// next is the memory once the next phase has begun. Phases only go on, whatever a journal has: what
-// has ended never begins again, but by Back.
+// next is the memory after a Phase entry. Phases only go forward, whatever a journal has: only
+// Back lets a phase that has ended begin again.
 func (m Memory) next(e Entry) Memory {
 	if !e.Phase.Past(m.Phase) {
 		return m

@@ -12,11 +12,11 @@ import (
 // Memory is what follows from a journal.
 type Memory struct {
 	Phase progress.Phase // the last that began
-	Since time.Time      // of Phase; of the first one, of the program's first start
+	Since time.Time      // when Phase began; for the first one, the program's first start
 	// Took is how long each phase took that has ended.
 	Took map[progress.Phase]time.Duration
-	// Deploy is when DHCP was first allowed, after that if provisioning was taken back; zero if it
-	// never was.
+	// Deploy is when DHCP was first allowed, or first after provisioning was taken back; zero if
+	// it has not been yet.
 	Deploy  time.Time
 	Started time.Time // of the program, the last time
 	Orders  orders.Orders
@@ -48,8 +48,8 @@ type Host struct {
 type Start struct {
 	DiskBoot time.Time // when it was last started from its disk by a request
 	Adopted  bool      // what it runs was not started by Ironic since its disk was written
-	// Ended is whether its deployment was to end, for which Ironic switches it off, and it was not
-	// seen to run since.
+	// Ended is whether Ironic was asked to end its deployment, for which Ironic switches it off,
+	// and it has not been seen running since.
 	Ended bool
 }
 
@@ -59,12 +59,12 @@ type Person struct {
 	// zero for never.
 	Renewed time.Time
 	Allowed time.Time // when its disk was allowed to be written anew; zero for never
-	// Anew is whether that is still to be asked: what Ironic knows is of the deployment before.
+	// Anew is whether that deployment is still to be requested: Ironic knows the former one.
 	Anew bool
 }
 
-// Since is since when the host is tried with what a person did last: its time is counted from then,
-// and its disk chosen from what an inspection found after that. Zero for nothing.
+// Since is when a person last did something for the host, Renewed or Allowed; zero for never. Its
+// time limit counts from then, and its disk is chosen from a later inspection.
 func (p Person) Since() time.Time {
 	if p.Renewed.After(p.Allowed) {
 		return p.Renewed
@@ -76,9 +76,9 @@ func (p Person) Since() time.Time {
 //
 // A write begins with the entry Asked of a deployment, which is in the journal before Ironic is
 // asked. It is complete when the disk has the whole image and the whole config drive, as then the
-// host may boot from it and become a part of the cluster. Until then nothing has ever run from that
-// disk. So a deployment that failed before, and is asked for again, is the same write continued,
-// not a second one. A disk of which it cannot be shown that it was not written counts as written:
+// host may boot from it and become a part of the cluster. Until then nothing has ever run from
+// that disk. So a deployment that failed before, and is asked for again, is the same write
+// continued, not a second one. A disk counts as written unless it can be shown that it was not:
 // its host is adopted and boots from it, and is never deployed again, unless a person allows it.
 type Write struct {
 	Intent  time.Time // zero for none
@@ -91,8 +91,8 @@ type Write struct {
 // Never reports whether the disk may not be written any more.
 func (h Host) Never() bool { return !h.Barred().IsZero() || !h.Joined.IsZero() }
 
-// Barred is since when the disk counts as written; zero if it does not. It names one write of the
-// disk: what a person allows after it is not allowed after the next one.
+// Barred is since when the disk counts as written; zero if it does not. It identifies that write:
+// the permission of a person to repeat it ends with the next write.
 func (h Host) Barred() time.Time {
 	if !h.Write.Doubt.IsZero() {
 		return h.Write.Doubt
@@ -100,8 +100,8 @@ func (h Host) Barred() time.Time {
 	return h.Write.Written
 }
 
-// MayBeGivenUp reports whether a person may allow the disk to be written anew. One that is known to
-// be complete may not before its host is blocked: the host may join at any instant.
+// MayBeGivenUp reports whether a person may allow the disk to be written anew. If its write is
+// known to be complete, only once the host is blocked: before, it may join at any instant.
 func (h Host) MayBeGivenUp() bool {
 	return h.Joined.IsZero() && (!h.Write.Doubt.IsZero() || !h.Write.Written.IsZero() &&
 		h.Blocker != "")
@@ -213,7 +213,7 @@ func (h Host) With(e Entry) Host {
 	return h
 }
 
-// Ends reports whether a verb is over when Ironic has answered. The others then begin.
+// Ends reports whether a verb is complete once Ironic has answered. All others only begin then.
 func Ends(v node.Verb) bool {
 	switch v {
 	case node.Create, node.Update, node.Port, node.Pin, node.Hold:

@@ -3,8 +3,8 @@ package ledger
 // kept is how many lines a shortened journal keeps for readers.
 const kept = 500
 
-// Shorten is a journal with the same memory: the last lines, for readers, of half a file at most,
-// and one that has the memory. Equal journals give equal ones.
+// Shorten is a journal with the same memory: the last lines for readers, at most kept of them and
+// half of MaxFile, and a Whole entry with the memory. Equal journals give equal results.
 func Shorten(all []Entry) []Entry {
 	if len(all) == 0 {
 		return nil

@@ -10,7 +10,7 @@ import (
 // Verb is what is asked of Ironic.
 type Verb string
 
-// The verbs. Those with the same word as one of Ironic's API ask for that.
+// The verbs. One that is named like a verb of Ironic's API requests that verb.
 const (
 	Create   Verb = "create"  // a node of Spec, with its port
 	Port     Verb = "port"    // the port of a node that has none
@@ -20,11 +20,11 @@ const (
 	Provide  Verb = "provide"
 	Pin      Verb = "pin"    // the disk that the image goes to
 	Deploy   Verb = "deploy" // write Image and Drive to the disk, and boot from it
-	Adopt    Verb = "adopt"  // take a host for deployed, without a change of it
+	Adopt    Verb = "adopt"  // count a host as deployed, without a change to it
 	Undeploy Verb = "undeploy"
 	Abort    Verb = "abort"
 	Clear    Verb = "clear" // end its maintenance
-	Hold     Verb = "hold"  // by a maintenance: what its ramdisk reports has no effect
+	Hold     Verb = "hold"  // set maintenance, so that what its ramdisk reports has no effect
 	BootNet  Verb = "boot from the network"
 	BootDisk Verb = "boot from the disk"
 )
@@ -40,7 +40,7 @@ type Request struct {
 	Drive Drive   // for Deploy
 	// Device is what to boot from once, in Ironic's words, for BootNet.
 	Device string
-	// Gently is whether BootDisk leaves a host alone that has power, whatever was read before.
+	// Gently makes BootDisk leave a host alone that is powered on, whatever was read before.
 	Gently bool
 }
 
@@ -51,7 +51,7 @@ type Spec struct {
 	Interfaces map[string]string
 	// Info is driver_info. Values are texts, numbers, truth values, and secret.Text.
 	Info       map[string]any
-	Properties map[string]string // but the root device
+	Properties map[string]string // all but the root device
 }
 
 // Pinned is a disk by what does not change from boot to boot: properties.root_device.

@@ -87,8 +87,8 @@ func States() []State {
 // Kind is what the state means. A text that is no state is Strange.
 func (s State) Kind() Kind { return kinds[s] }
 
-// InMotion reports whether Ironic may not stop now: the work on the node would be cut off. Of a
-// state that is not known that cannot be excluded.
+// InMotion reports whether Ironic may not stop now: the work on the node would be cut off. An
+// unknown state counts as one in motion.
 func (s State) InMotion() bool {
 	return s.Kind() == Moving || s.Kind() == Held || s.Kind() == Strange
 }

@@ -37,7 +37,7 @@ type Orders struct {
 	// Generation grows with each change, over restarts of the phase machine too.
 	Generation int64  `json:"generation"`
 	On         []Part `json:"on"`
-	// Hosts are whom DHCP answers while it is on. It answers no other host.
+	// Hosts are those that DHCP answers while it is on. It answers no other host.
 	Hosts []mac.MAC `json:"hosts,omitempty"`
 	// Local are those of Hosts that run their own system: they keep their addresses, and get
 	// nothing to boot. Where another DHCP server gives the addresses it has no effect.

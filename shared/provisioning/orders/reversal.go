@@ -10,18 +10,18 @@ import (
 // hand it over again.
 type Reversal struct {
 	Back bool `json:"back"`
-	// Of names the handover as it is meant, by its time in the journal: after its next change
-	// nothing is asked for.
+	// Of identifies the handover, by HandoverSince of the journal: after the next change of the
+	// handover the request is void.
 	Of  time.Time `json:"of"`
 	At  time.Time `json:"at"`
 	Why string    `json:"why"`
 }
 
-// ReversalLasts is how long a Reversal counts: what did not follow within that time is not to
-// follow by surprise.
+// ReversalLasts is how long a Reversal is valid: a request that was not carried out by then must
+// not take effect later by surprise.
 const ReversalLasts = 5 * time.Minute
 
-// Asks reports whether it asks for something of the handover that began, or changed, at a time.
+// Asks reports whether the request is valid now, for a handover that last changed at a time.
 func (r Reversal) Asks(handover, now time.Time) bool {
 	return !r.Of.IsZero() && r.Of.Equal(handover) && now.Sub(r.At) < ReversalLasts
 }

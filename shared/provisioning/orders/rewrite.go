@@ -9,8 +9,8 @@ import (
 // Rewrite is what a person allows the phase machine: to write the disk of one host anew.
 type Rewrite struct {
 	Host string `json:"host"`
-	// Barred names the write of the disk that is given up, by its time in the journal. After any
-	// other write nothing is allowed.
+	// Barred identifies the write of the disk that is given up, by its time in the journal. After
+	// any other write the permission is void.
 	Barred time.Time `json:"barred"`
 	At     time.Time `json:"at"`
 	Why    string    `json:"why"`

@@ -17,7 +17,7 @@ type Program struct {
 	From []string // where images have it, the best first
 }
 
-// BIOS is for firmware of the former kind.
+// BIOS is for legacy BIOS firmware.
 func BIOS() Program {
 	return Program{layout.ProgramBIOS, []string{"/tftpboot/undionly.kpxe",
 		"/usr/lib/ipxe/undionly.kpxe", "/usr/share/ipxe/undionly.kpxe"}}
@@ -37,8 +37,8 @@ func ARM64() Program {
 		"/usr/lib/ipxe/ipxe-arm64.efi"}}
 }
 
-// Ramdisk is where images have a file of the ramdisk, by its name: our own, those of the images
-// from which metal3 and OpenShift copy them, and the name that the agent's own builder gives them.
+// Ramdisk is where images may have a file of the ramdisk: our images, and those from which metal3
+// and OpenShift copy it, by its name or the one that the agent's own builder gives it.
 func Ramdisk(name string) (from []string) {
 	short := strings.TrimPrefix(path.Ext(name), ".")
 	for _, dir := range []string{"/", "/images/", "/shared/html/images/", "/srv/images/"} {
@@ -58,9 +58,9 @@ func (p Program) To() []string {
 	return []string{path.Join(layout.HTTP, p.Name), path.Join(layout.TFTP, p.Name)}
 }
 
-// Copy is the command by which a container of an image copies the programs that it has to their
-// places, with the directory of leases. The image has a POSIX shell and coreutils. One that it
-// lacks is no error: which are needed follows from the hosts.
+// Copy is the command by which a container copies the programs of its image to their places, and
+// makes the directory of leases. It needs a POSIX shell and coreutils. A missing program is no
+// error: the hosts determine which are needed.
 func Copy() []string {
 	var script strings.Builder
 	fmt.Fprintf(&script, "set -e\nmkdir -p %s\n", layout.Leases)

@@ -18,8 +18,8 @@ import (
 // Phase is what the phase machine does.
 type Phase string
 
-// The phases, in their order. Each of them follows the one before it, but for TakeBack, into which
-// a person leads the handover back, and behind which the first one begins again.
+// The phases, in their order. Each follows the one before it, except for TakeBack: a person leads
+// the handover back into it, and the first phase, Address, follows it again.
 const (
 	TakeBack  Phase = "take back" // the cluster's own Ironic is off before the parts go on again
 	Address   Phase = "address"   // the machine takes its address on the provisioning network
@@ -27,7 +27,7 @@ const (
 	Preflight Phase = "preflight" // the hosts and their network are checked
 	Deploy    Phase = "deploy"    // DHCP is on, and hosts are deployed
 	Settle    Phase = "settle"    // all hosts are deployed, and no node of Ironic may be in motion
-	Announce  Phase = "announce"  // the cluster's API has that this machine ends
+	Announce  Phase = "announce"  // the cluster's API records that this machine ends
 	DHCPOff   Phase = "dhcp off"
 	IronicOff Phase = "ironic off" // Ironic and the HTTP server stop
 	AddrOff   Phase = "address off"
@@ -46,7 +46,7 @@ func Phases() []Phase {
 // AllPhases lists all of them.
 func AllPhases() []Phase { return append([]Phase{TakeBack}, Phases()...) }
 
-// Past reports whether a phase is another one, or comes after it.
+// Past reports whether a phase is the other one, or comes after it.
 func (p Phase) Past(o Phase) bool {
 	return slices.Index(AllPhases(), p) >= slices.Index(AllPhases(), o)
 }
@@ -75,7 +75,7 @@ func Steps() []Step {
 	return []Step{Unknown, Enrolling, Inspect, Choose, Deploying, Joining, Joined}
 }
 
-// Progress is the state of one run at a time.
+// Progress is the state of one run at one point in time.
 type Progress struct {
 	Phase Phase     `json:"phase"`
 	Since time.Time `json:"since"`
@@ -84,7 +84,7 @@ type Progress struct {
 	Waits string `json:"waits"`
 	// Deadline is when the run ends, deployed or not.
 	Deadline time.Time `json:"deadline,omitzero"`
-	// DHCP is whether DHCP is ordered on, and Served whom it answers.
+	// DHCP is whether DHCP is ordered on, and Served the hosts that it answers.
 	DHCP   bool      `json:"dhcp"`
 	Served []mac.MAC `json:"served,omitempty"`
 	// Blockers keep the whole run from going on. Those of single hosts are in Hosts.

@@ -1,5 +1,5 @@
-// Package served is what one phase serves on the provisioning network, as it follows from the plan
-// of a cluster: the server's address, the hosts with their own ones, and what they get to boot.
+// Package served derives from the plan of a cluster what one phase serves on the provisioning
+// network: the address of its server, those of the hosts, and what the hosts get to boot.
 package served
 
 import (
@@ -35,8 +35,8 @@ func Server(p *provision.Plan, phase provision.Phase) netip.Addr {
 }
 
 // Other is the address of the other phase's server, which may answer its own hosts on the network
-// at the same time. It is not valid if both phases have one address, which one host holds at a
-// time: a second host that answers from it is none of the cluster's.
+// at the same time. It is not valid if both phases share one address, which one host holds at a
+// time: a second host that answers from it is not part of the cluster.
 func Other(p *provision.Plan, phase provision.Phase) netip.Addr {
 	other := provision.Bootstrap
 	if phase == provision.Bootstrap {
@@ -48,10 +48,10 @@ func Other(p *provision.Plan, phase provision.Phase) netip.Addr {
 	return netip.Addr{}
 }
 
-// answers is whether a phase answers a host: one of its own, and where both phases have one
-// address the cluster also those of the bootstrap machine. One machine at a time has that address.
-// When the cluster has it these hosts run their systems: they keep the leases that they have, and
-// boot from their disks.
+// answers reports whether a phase answers a host: one of its own and, if both phases share one
+// address, in the cluster phase also those of the bootstrap machine. One machine at a time has
+// that address. When the cluster has it, these hosts run their systems: they keep their leases,
+// and boot from their disks.
 func answers(p *provision.Plan, phase provision.Phase, h provision.Host) bool {
 	return h.Phase == phase || phase == provision.Cluster && p.Address == plans.One
 }
@@ -70,12 +70,12 @@ func Cards(p *provision.Plan, phase provision.Phase) (all []mac.MAC) {
 // Network is what a phase serves: all hosts that it answers. ok is false where hosts boot from no
 // network.
 //
-// Where both phases have one address the server is authoritative, so that a request for the address
-// is one to either. Where they have two it is not: a server of the cluster that is not ours answers
-// all hosts, and this one would refuse what that one grants.
+// If both phases share one address, the server is authoritative: a request for that address is
+// meant for whichever server has it. If they have two, it is not: a server of the cluster that is
+// not ours answers all hosts, and this one would refuse what that one grants.
 //
-// Hosts that are not listed have the plan's pool in the phase of the cluster only. It has no
-// address that either phase reserves, whichever of them the list of hosts has. The bootstrap
+// Hosts that are not listed get addresses of the plan's pool, in the cluster phase only. The pool
+// has no address that either phase reserves, also if n does not list its host. The bootstrap
 // machine answers the hosts that it installs, and no others.
 func Network(
 	p *provision.Plan, phase provision.Phase, at Place,
@@ -130,9 +130,9 @@ func Network(
 // Leases is dnsmasq's file of leases. It has a directory of its own, which a container gets.
 const Leases = layout.Leases + "/dnsmasq.leases"
 
-// nameHosts makes the names of hosts single labels. One that cannot be, or that another host would
-// have too, is left out: the host is known by its card. A host that boots from its disk has a name
-// already, and takes none from a host that is installed.
+// nameHosts cuts the names of hosts to single labels. A name that is no label, or that two hosts
+// would share, is left out: the host is known by its card. If a host that boots from its disk
+// shares a name with one that is installed, only the latter keeps it.
 func nameHosts(all []provisioning.Reservation) {
 	type label struct {
 		text  string
@@ -160,9 +160,9 @@ func Programs() provisioning.Programs {
 		ARM64: "arm64-efi/snponly.efi"}
 }
 
-// Present are those of the programs that exist, and missing what hosts of a phase need beside them.
-// Which architecture a host with UEFI has is not planned: one program for UEFI is enough for the
-// phase to begin, and dnsmasq's log names a host without one.
+// Present are those of the programs that exist, and missing what hosts of a phase need beside
+// them. The plan does not have the architecture of a host with UEFI: one program for UEFI is
+// enough for the phase to begin, and dnsmasq's log names a host without one.
 func Present(
 	p *provision.Plan, phase provision.Phase, exists func(path string) bool,
 ) (programs provisioning.Programs, missing []string) {
@@ -184,7 +184,7 @@ func Present(
 		needs(provision.PXEUEFI, provision.UEFIHTTP) {
 		missing = append(missing, Programs().X64)
 	}
-	if programs == (provisioning.Programs{}) { // no host of the phase asks for one
+	if programs == (provisioning.Programs{}) { // none exists; missing has those that are needed
 		programs = Programs()
 	}
 	return programs, missing

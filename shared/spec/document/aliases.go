@@ -13,7 +13,7 @@ type unfolding struct {
 	found bool
 }
 
-// unfold reports the first place where aliases make the document explode, or a value contain
+// unFold reports the first place where aliases make the document explode, or a value contain
 // itself.
 func (r *Reader) unFold(root *yaml.Node) {
 	u := unfolding{Reader: r, sizes: map[*yaml.Node]int{}}

@@ -59,8 +59,8 @@ func (fs Findings) Strict() Findings {
 // Most limits the findings of a file: a large file of mistakes alone has hundreds of thousands.
 const Most = 1000
 
-// First are the first findings in order. One more stands for the rest, where the rest begins, as
-// severe as the worst of it.
+// First are the first Most findings in order, each once. One more stands for all others: it has
+// the place of the first of them, and the severity of the worst.
 func (fs Findings) First() Findings {
 	seen := map[Finding]bool{} // several rules may report one map of the wrong kind
 	fs = slices.DeleteFunc(fs, func(f Finding) bool {

@@ -47,8 +47,8 @@ func Fold(name string) string { return strings.ToLower(strings.ToUpper(name)) }
 // Has reports whether an install-config's map holds a field of that name, in any case.
 func (o Map) Has(name string) bool { return len(o.folded[Fold(name)]) > 0 }
 
-// Field is a field of an install-config, whose installer reads names in any case too. It reads two
-// spellings of one name in an order of its own, so that the user has to choose one.
+// Field is a field of an install-config. The installer reads names in any case too, and two
+// spellings of one name in an order of its own, so the user has to choose one.
 func (r *Reader) Field(o Map, name string) Value {
 	same := o.folded[Fold(name)]
 	if len(same) == 0 {

@@ -121,7 +121,7 @@ func (r *Reader) Number(v Value) Scalar[int] {
 	}
 	node := follow(v.Node)
 	kind := kindOf(node)
-	// more than the parser's numbers hold
+	// the parser reads a number as a string if it cannot hold it
 	huge := kind == kindString && node.Style == 0 && numeric.MatchString(node.Value)
 	if kind != kindNumber && !huge {
 		r.wrongKind(v, "a whole number")

@@ -87,7 +87,7 @@ func Quote(s string) string {
 	return strconv.Quote(s)
 }
 
-// Step is the way from a map to one of its fields in a path.
+// Step is a path with a field's name added. An unusual or long name is quoted in brackets.
 func Step(path, key string) string {
 	if len(key) > longest {
 		return path + "[" + Quote(key) + "]"

@@ -66,8 +66,8 @@ func checkFile(r *document.Report, s document.Scalar[string]) {
 
 var (
 	sha256Digest = regexp.MustCompile(`^[0-9a-f]{64}$`)
-	// A dot or a slash in hexadecimal digits would be a way to another directory, and a control
-	// character the end of a name.
+	// An escaped dot or slash (%2E, %2F) could lead to another directory, and an escaped control
+	// character could end a name.
 	pathOfURL = regexp.MustCompile(`^(?:[A-Za-z0-9._~!$&'()*+,;=:/-]|` +
 		`%(?:[3-689A-Fa-f][0-9A-Fa-f]|2[0-9A-Da-d]|7[0-9A-Ea-e]))+$`)
 	authority = regexp.MustCompile(`^(?:` + label + `(?:\.` + label + `)*|\[([0-9a-fA-F:.]+)\])` +

@@ -52,7 +52,7 @@ func Read(r *document.Reader, o document.Map) map[string]string {
 	return images
 }
 
-// CheckGiven reports keys of a field that are none, and references that no host can use.
+// CheckGiven reports unknown keys of a field, and references that no host can use.
 func CheckGiven(r *document.Report, field string, images map[string]string) {
 	for _, key := range slices.Sorted(maps.Keys(images)) {
 		s := document.Given(images[key], document.Field(document.Step(field, key)))
@@ -65,7 +65,7 @@ func CheckGiven(r *document.Report, field string, images map[string]string) {
 	}
 }
 
-// Check reports a reference that no host can use, and whether it can be used.
+// Check adds a finding for a reference that no host can use, and returns whether one can.
 func Check(r *document.Report, key string, s document.Scalar[string]) bool {
 	before := len(r.Findings)
 	if IsFile(key) {

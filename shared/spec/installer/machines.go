@@ -16,7 +16,7 @@ type Pools struct {
 	workers []document.Scalar[int]
 }
 
-// fencing is how two nodes put each other out of the way. Its user names and passwords are not
+// fencing is how two control plane nodes fence each other. Its user names and passwords are not
 // read, and of an address only the protocol.
 type fencing struct {
 	At        document.Place
@@ -63,7 +63,7 @@ func (p Pools) Workers() int {
 	return sum
 }
 
-// Fenced reports whether two control plane nodes put each other out of the way.
+// Fenced reports whether two control plane nodes fence each other.
 func (p Pools) Fenced() bool { return p.fencing.Given }
 
 // Check applies the installer's rules on the shape of a cluster: elections depend on the number of

@@ -99,7 +99,7 @@ func (r checker) failureDomains(v, vcenters document.Value) {
 
 var uuid = regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`)
 
-// subnets checks what the hosts' subnets are known by.
+// subnets checks that the hosts' subnets are UUIDs, each listed once.
 func (r checker) subnets(v document.Value) {
 	subnets, _ := r.List(v)
 	seen := map[string]int{}

@@ -16,10 +16,10 @@ import (
 // checker reads a document and reports what the installer refuses.
 type checker struct{ *document.Reader }
 
-// Check reports what the installer refuses of an install-config and is not rendered here, so that
-// the user learns it before the installation. It is what the installer knows without a query;
-// values that may hold a password are not repeated. It comes after everything that is read has
-// been.
+// Check reports what the installer refuses in fields that are not rendered here, so that the user
+// learns of it before the installation. It makes the checks that the installer makes without a
+// query. Values that may hold a password are not repeated. Call it after all other fields are
+// read.
 func Check(reader *document.Reader, root document.Map, p platform.Platform) {
 	r := checker{reader}
 	r.closedWords(root, p)
@@ -57,11 +57,11 @@ func Check(reader *document.Reader, root document.Map, p platform.Platform) {
 	r.unknownFields(root)
 }
 
-// Versions are those of an install-config. The installer converts the older ones, by the fields
-// that are read here beside their successors.
+// Versions are those of an install-config. The installer converts the older ones; their fields
+// are read here beside the newer ones.
 func Versions() []string { return []string{"v1", "v1beta4", "v1beta3"} }
 
-// maxName is the longest name of a cluster that the installer takes: it adds to it.
+// maxName is the longest name of a cluster that the installer takes: it appends to the name.
 const maxName = 54
 
 // CheckName reports a cluster's name that the installer refuses for its length.

@@ -28,7 +28,7 @@ func (r checker) unknownFields(root document.Map) {
 	u.object(root, installConfigFields(), false)
 }
 
-// value goes into a map, or into the maps of a list. Another kind of value is not checked here.
+// value checks a map, or the maps in a list. Another kind of value is not checked here.
 func (u *unknown) value(v document.Value, known fields, hidden bool) {
 	if v.Node == nil || known == nil {
 		return

@@ -13,7 +13,7 @@ func profiles() []string {
 	return []string{"default", "unknown", "libvirt", "dell", "dell-raid", "openstack", "empty"}
 }
 
-// checkBoot holds how a host boots to what its driver and its firmware can do.
+// checkBoot checks that the driver and the firmware of a host can boot it as it is described.
 func (m host) checkBoot(r *document.Report, around Around) {
 	r.OneOf(m.bootMode, UEFI, UEFISecureBoot, Legacy)
 	if m.profile.Value != "" {
@@ -69,8 +69,8 @@ func Fill(roles []string, counts Counts) []string {
 	return filled
 }
 
-// Filled are Values with the roles that hosts without one were reported to get, if they are
-// provisioned.
+// Filled are Values in which provisioned hosts without a role have the one that checkRoles
+// reported.
 func (h Hosts) Filled(counts Counts) []Host {
 	hosts := h.Values()
 	if !h.Provisioned {

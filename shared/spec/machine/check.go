@@ -17,7 +17,7 @@ type Around struct {
 	NoNetwork bool   // there is no provisioning network
 	IPv6      bool   // the provisioning network is one of IPv6
 	Interface string // of the provisioning network on hosts, empty if it is not known
-	Fenced    bool   // two control plane nodes put each other out of the way
+	Fenced    bool   // two control plane nodes fence each other
 }
 
 // Check holds hosts to the rules. It also parses what Values and the other methods return.

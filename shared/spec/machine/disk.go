@@ -7,14 +7,14 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/grammar"
 )
 
-// disk is what a root disk must be, with its places.
+// disk is the root disk hints of a host, with their places.
 type disk struct {
 	texts      map[string]document.Scalar[string] // by the hint's name
 	size       document.Scalar[int]
 	rotational document.Scalar[bool]
 }
 
-// hints are the names of those that are texts.
+// hints are the names of the hints that are texts.
 func hints() []string {
 	return []string{"deviceName", "hctl", "model", "vendor", "serialNumber", "wwn",
 		"wwnWithExtension", "wwnVendorExtension"}

@@ -35,7 +35,7 @@ type BMC struct {
 	VerifyAt           document.Place
 }
 
-// RootDisk is what the disk must be that a host is installed on. All that is set holds together.
+// RootDisk is the hints for the disk that a host is installed on. It must match all that are set.
 type RootDisk = rootdisk.Hints
 
 // MAC is the address of the card that boots; the zero value if there is none.

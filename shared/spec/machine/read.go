@@ -88,7 +88,7 @@ type fields struct {
 	installConfig bool
 }
 
-// own are the names that our own form has for fields of the installer's.
+// own maps the installer's names of fields to those of a cluster.yaml, where they differ.
 func own() map[string]string {
 	return map[string]string{"bootMACAddress": "bootMAC", "rootDeviceHints": "rootDisk",
 		"networkConfig": "network"}

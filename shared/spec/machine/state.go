@@ -8,8 +8,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 )
 
-// state is the network of a host as nmstate is to make it. It is passed on: of its fields only
-// those are read whose mistakes lose a host before it can report them.
+// state is the network configuration of a host for nmstate. It is passed on: only those fields
+// are read in which a mistake cuts a host off before it can report the mistake.
 type state struct {
 	at document.Place
 	*content
@@ -52,8 +52,8 @@ func (f fields) state(v document.Value, known map[*yaml.Node]*content) state {
 	return s
 }
 
-// textOf is a state as a document of its own. A document with errors is read for its findings
-// alone, and may unfold without an end.
+// textOf is a state as a document of its own. It is empty if the document has errors: then only
+// findings count, and aliases may unfold without an end.
 func (f fields) textOf(n *yaml.Node) secret.Text {
 	if f.Findings.HasErrors() {
 		return secret.Text{}

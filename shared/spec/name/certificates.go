@@ -52,8 +52,8 @@ func Within(path, directory string) bool {
 	return path == directory || strings.HasPrefix(path, directory+"/")
 }
 
-// checkCertificates holds that the monitors' pods get no more of a host than certificates, and each
-// of it once.
+// checkCertificates checks that the monitors' pods get nothing of a host but certificates, and
+// each directory once.
 func (n Nodes) checkCertificates(r *document.Report) {
 	listed := map[string]int{} // the first of each
 	for i, s := range slices.Backward(n.Certificates) {

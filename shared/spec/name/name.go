@@ -91,8 +91,8 @@ func IsHost(s string) bool {
 	return err == nil && strings.ToLower(s) != strings.ToUpper(s)
 }
 
-// NoHost is why the API does not take a host's name as the name of an object, which it becomes: a
-// DNS name in lower case. It is empty if the API does.
+// NoHost is why the API refuses a host's name as the name of an object, which it becomes; empty
+// if the API accepts it: a DNS name in lower case.
 func NoHost(s string) string {
 	if name, err := record.ParseName(s); err == nil && string(name) == s {
 		return ""

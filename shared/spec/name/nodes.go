@@ -34,7 +34,7 @@ func ReadNodes(r *document.Reader, spec document.Map) Nodes {
 // or a sign of theirs.
 var hostPath = regexp.MustCompile(`^(/\.?[A-Za-z0-9_][A-Za-z0-9._-]*)+$`)
 
-// maxPath is what Linux takes for a path, its end included.
+// maxPath is how long a path may be in Linux, in bytes with its final NUL.
 const maxPath = 4096
 
 func isPath(s string) bool { return hostPath.MatchString(s) && len(s) < maxPath }
@@ -76,7 +76,7 @@ func noKubeconfig(s string) string {
 	case !isPath(s):
 		return "is no path of a file: write an absolute one of letters, digits, dots, hyphens " +
 			"and underscores, such as /etc/kubernetes/kubelet.conf"
-	// Pods get its directory, as a file that is replaced would stay the old one there.
+	// Pods get its directory: with the file alone they would keep the old one after a change.
 	case strings.Count(s, "/") < 3:
 		return fmt.Sprintf("lies in %s, and no pod is given as much of the host: write one in a "+
 			"directory of its own, such as /etc/kubernetes/kubelet.conf", path.Dir(s))

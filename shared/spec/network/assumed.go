@@ -2,15 +2,15 @@ package network
 
 import "net/netip"
 
-// The hosts of the first machine network whose addresses the installer takes for virtual IPs that
-// an install-config of OpenStack does not name.
+// The host numbers, in the first machine network, of the virtual IPs that the installer assumes
+// if an install-config of OpenStack names none.
 const (
 	assumedAPIHost     = 5
 	assumedIngressHost = 7
 )
 
-// AssumedVIPs are the virtual IPs that the installer takes on OpenStack where none is named. They
-// are the zero value in a network that has no such hosts.
+// AssumedVIPs are the virtual IPs that the installer assumes on OpenStack if none is named. They
+// are the zero value if the network is too small for them.
 func AssumedVIPs(machineNetworks []netip.Prefix) (api, ingress netip.Addr) {
 	first := assumedMachines()
 	if len(machineNetworks) > 0 {
@@ -30,7 +30,7 @@ func hostOf(network netip.Prefix, n int) netip.Addr {
 	return addr
 }
 
-// The networks that the installer takes for an install-config that names none.
+// The networks that the installer assumes for an install-config that names none.
 func assumedMachines() netip.Prefix { return netip.MustParsePrefix("10.0.0.0/16") }
 func assumedPods() netip.Prefix     { return netip.MustParsePrefix("10.128.0.0/14") }
 func assumedServices() netip.Prefix { return netip.MustParsePrefix("172.30.0.0/16") }

@@ -43,7 +43,7 @@ func ovnNetworks() (all []span) {
 	return all
 }
 
-// spans are a list's networks, or the one that is taken without any.
+// spans are a list's networks, or the assumed one if the list is empty.
 func spans(l List[Network], what, field string, assumed netip.Prefix) (all []span) {
 	if l.empty() {
 		return []span{{Network: Network{assumed, l.At}, what: what, field: field}}
@@ -54,11 +54,11 @@ func spans(l List[Network], what, field string, assumed netip.Prefix) (all []spa
 	return all
 }
 
-// checkInner holds all networks of an install-config apart. The finding is where the user wrote one
-// of the two, and there is one for each place. A network that OVN-Kubernetes takes for itself may
-// be another one in the cluster: older installers let a manifest of the network operator change it,
-// and a live cluster changes it by that operator. Today's installer refuses the overlap, which is
-// therefore a warning; a join network that the install-config names itself is an error.
+// checkInner reports networks of an install-config that overlap, once for each place, where the
+// user wrote one of the two. A network that OVN-Kubernetes takes for itself may be another one in
+// the cluster: older installers let a manifest of the network operator change it, and a live
+// cluster changes it by that operator. Today's installer refuses the overlap, so it is a warning;
+// with a join network of the install-config itself it is an error.
 func (a Addresses) checkInner(r *document.Report) {
 	in := a.inner
 	machines := spans(a.Machines, "a machine network", "networking.machineNetwork",
@@ -97,7 +97,7 @@ func (a Addresses) checkInner(r *document.Report) {
 	}
 }
 
-// checkStacks holds all networks to the families of the services: the installer goes by these.
+// checkStacks checks all networks against the services' families: the installer goes by these.
 func (a Addresses) checkStacks(r *document.Report) {
 	all := []struct {
 		name string
@@ -146,7 +146,7 @@ func stacks(all []span) (four, six bool) {
 	return four, six
 }
 
-// Other is a network of the cluster that has been named, or is taken without a name.
+// Other is a network of the cluster that the description names, or that is assumed.
 type Other struct {
 	Network
 	Text string // the network and what it is, in words
@@ -159,7 +159,7 @@ func (a Addresses) Others() (all []Other) {
 	services := spans(a.inner.services, "a service network", "networking.serviceNetwork",
 		assumedServices())
 	pods := spans(a.inner.pods, "a cluster network", "networking.clusterNetwork", assumedPods())
-	if !a.InstallConfig { // our own form has no other networks, and none is taken
+	if !a.InstallConfig { // a cluster.yaml has no others, and none is assumed
 		services, pods = nil, nil
 		if a.Machines.empty() {
 			machines = nil

@@ -88,7 +88,7 @@ func ReadOldVIPs(r *document.Reader, section document.Map, name, old string) Lis
 }
 
 // misspelt reports another platform's spelling: underscores for capitals, or the other way round.
-// The installer, which passes over case only, would not read it either.
+// The installer, which ignores case only, would not read it either.
 func misspelt(r *document.Reader, section document.Map, name string) {
 	for _, key := range section.Names {
 		if document.Fold(key) != document.Fold(name) && document.Alike(key, name) {

@@ -23,8 +23,8 @@ type Addresses struct {
 	inner        Inner
 }
 
-// Check holds the networks and virtual IPs to the rules that compare them. Those of an OpenStack
-// cluster that the installer takes are held to all of them, and stand where the lists are missing.
+// Check applies the rules that compare the networks and virtual IPs. The virtual IPs that the
+// installer assumes for an OpenStack cluster are checked too, at the places of the missing lists.
 func (a Addresses) Check(r *document.Report) {
 	if a.InstallConfig && a.Platform == platform.OpenStack && !a.UserManaged && !a.Routed &&
 		a.Machines.Whole {
@@ -61,7 +61,7 @@ func (a Addresses) Ordered(l List[VIP]) []VIP {
 	return list
 }
 
-// CheckClients holds that a list of clients of the name servers keeps no host of the cluster from
+// CheckClients reports a list of clients of the name servers that keeps hosts of the cluster from
 // them.
 func (a Addresses) CheckClients(r *document.Report) {
 	switch l := a.Clients; {
@@ -75,8 +75,8 @@ func (a Addresses) CheckClients(r *document.Report) {
 	}
 }
 
-// CheckFamilies holds the families that a description names to its machine networks. Virtual IPs
-// that are announced or held by another balancer may be of a family that no host has.
+// CheckFamilies checks the families that a description names against its machine networks only:
+// virtual IPs that are announced or held by another balancer may be of a family that no host has.
 func (a Addresses) CheckFamilies(r *document.Report, s document.Scalar[string], known ...string) {
 	r.OneOf(s, known...)
 	has := map[string][]int{"IPv4": {4}, "IPv6": {6}, "DualStack": {4, 6},
@@ -91,7 +91,7 @@ func (a Addresses) CheckFamilies(r *document.Report, s document.Scalar[string], 
 	}
 }
 
-// checkOverlap holds the machine networks apart.
+// checkOverlap reports machine networks that overlap.
 func (a Addresses) checkOverlap(r *document.Report) {
 	for i, n := range a.Machines.All {
 		for _, m := range a.Machines.All[:i] {

@@ -79,8 +79,8 @@ func (d Draft) words(modes []Mode) string {
 	return strings.Join(words, " or ")
 }
 
-// checkNetwork holds the provisioning network apart from the others, and the cluster's own
-// addresses and BMCs out of it. The default network has no line: the finding is then at the other.
+// checkNetwork reports a provisioning network that overlaps another one, or contains a VIP or a
+// BMC. Findings are at cidr, or at its section if the default network is used.
 func (d Draft) checkNetwork(r *document.Report, around Around) {
 	cidr := d.CIDR()
 	if !cidr.IsValid() {
@@ -192,7 +192,7 @@ func (d Draft) checkAddress(r *document.Report, s document.Scalar[netip.Addr],
 	}
 }
 
-// checkCards holds the cards of the bootstrap machine apart from each other and the hosts'.
+// checkCards reports a MAC address of the bootstrap machine that another card or a host has too.
 func (d Draft) checkCards(r *document.Report, hosts []machine.Card) {
 	seen := map[mac.MAC]document.Place{}
 	for _, c := range hosts {

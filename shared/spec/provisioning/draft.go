@@ -26,12 +26,12 @@ type Draft struct {
 	two                    bool // the bootstrap machine has an address of its own; after Check
 }
 
-// extra is what one kind of document alone has: claim a cluster.yaml, and else an install-config.
+// extra has what only one kind of document has: claim a cluster.yaml, else an install-config.
 type extra struct {
 	claim    document.Scalar[string]
 	only     []only
 	static   static
-	external document.Scalar[mac.MAC] // of the card elsewhere
+	external document.Scalar[mac.MAC] // of the card on the machine network
 }
 
 // only is a field that only some modes have.
@@ -105,7 +105,7 @@ func (d Draft) Mode() Mode {
 	return Disabled
 }
 
-// CIDR is the provisioning network, or the one that is taken; not valid in a cluster without any.
+// CIDR is the provisioning network, or its default; not valid in a cluster without any.
 func (d Draft) CIDR() netip.Prefix {
 	switch {
 	case !d.Given, d.Mode() == Disabled, d.cidr.Given && !d.cidr.OK:

@@ -47,7 +47,7 @@ type section struct {
 	o document.Map
 }
 
-// value is a field; the installer does not tell an empty text from a field that is missing.
+// value is a field; to the installer, an empty text is the same as a missing field.
 func (s section) value(name string) document.Value {
 	v := s.Field(s.o, name)
 	if word, ok := v.Word(); ok && word == "" {
@@ -58,7 +58,7 @@ func (s section) value(name string) document.Value {
 
 func (s section) text(name string) document.Scalar[string] { return s.Text(s.value(name)) }
 
-// mode reads the mode, or the field that it had before.
+// mode reads the mode, or its deprecated predecessor, provisioningDHCPExternal.
 func (s section) mode() document.Scalar[string] {
 	network := s.text("provisioningNetwork")
 	for _, mode := range []Mode{Managed, Unmanaged, Disabled} {

@@ -59,5 +59,5 @@ const (
 	Pool   = "pool"
 )
 
-// PoolFactor is how many addresses a pool has for each host: its stages may count as clients apart.
+// PoolFactor is how many addresses a pool has for each host: boot stages may be separate clients.
 const PoolFactor = 3

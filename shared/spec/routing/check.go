@@ -19,7 +19,7 @@ type Around struct {
 	// Elections has the fields of a description that only elections by VRRP use, each with its
 	// place.
 	Elections []document.Scalar[string]
-	// Former is by what virtual IPs came to hosts before, of a live cluster that changes.
+	// Former is how virtual IPs were announced before, in a live cluster that changes it.
 	Former document.Scalar[string]
 }
 
@@ -80,8 +80,8 @@ func (d Draft) Check(r *document.Report, around Around) {
 	d.checkMachines(r, around)
 }
 
-// checkFormer holds that a live cluster changes in a way in which no client loses the virtual IPs:
-// VRRP moves one of a host's own network, and BGP alone one of none.
+// checkFormer reports a change of a live cluster by which clients would lose the virtual IPs:
+// VRRP needs one in the hosts' own network, and BGP alone one outside of it.
 func (d Draft) checkFormer(r *document.Report, former document.Scalar[string]) {
 	r.OneOf(former, string(VRRP), string(Both))
 	switch {
@@ -96,7 +96,7 @@ func (d Draft) checkFormer(r *document.Report, former document.Scalar[string]) {
 	}
 }
 
-// checkSession holds what is the same of all sessions.
+// checkSession checks what all sessions share.
 func (d Draft) checkSession(r *document.Report) {
 	switch asn := d.asn; {
 	case !asn.Given:
@@ -110,7 +110,7 @@ func (d Draft) checkSession(r *document.Report) {
 	}
 }
 
-// checkElections holds that nothing is asked of elections which there are not.
+// checkElections reports that there is no VIP to announce, and settings of absent elections.
 func (d Draft) checkElections(r *document.Report, around Around) {
 	switch a := around.Addresses; {
 	case a.UserManaged:
@@ -130,7 +130,7 @@ func (d Draft) checkElections(r *document.Report, around Around) {
 	}
 }
 
-// checkPolicy holds that there is a proof for the grades.
+// checkPolicy checks the settings of the grades, and that the grades can be proven.
 func (d Draft) checkPolicy(r *document.Report, around Around) {
 	if d.depth.OK && (d.depth.Value < 1 || d.depth.Value > mostDepth) {
 		r.Errorf(d.depth.At, "%d is no number of levels above the racks' routers: write 1 for a "+
@@ -146,7 +146,7 @@ func (d Draft) checkPolicy(r *document.Report, around Around) {
 	}
 }
 
-// checkRack holds a rack to its own rules, and apart from those before it.
+// checkRack checks a rack by itself, and against those before it.
 func (d Draft) checkRack(r *document.Report, one rack, before []rack, around Around) {
 	switch {
 	case !one.name.Given && !one.network.Given:
@@ -266,8 +266,8 @@ func (d Draft) checkVIPs(r *document.Report, around Around) {
 	}
 }
 
-// link finds the network of hosts that have an address on their own link: one of a rack, or a
-// machine network where racks have names alone, or networks of the other family alone.
+// link finds the network whose hosts have an address on their own link: a rack's, or a machine
+// network with vipManagement both, with a rack by name alone, or with no rack of its family.
 func (d Draft) link(around Around, a netip.Addr) (of netip.Prefix, at document.Place, ok bool) {
 	all := d.Management() == Both || !slices.ContainsFunc(d.racks, func(one rack) bool {
 		return one.network.OK && one.network.Value.Addr().Is4() == a.Is4()

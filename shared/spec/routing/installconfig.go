@@ -23,7 +23,7 @@ const mostHops = 254
 // a machine network are a rack, and so is each host that has its own.
 //
 // source: OpenShift's enhancement "bgp-vip-management" (a developers' preview). A rack whose
-// routers say nothing of BFD has it here, and has none there.
+// routers do not mention BFD has BFD here, and has none there.
 func ReadInstallConfig(r *document.Reader, section document.Map, a network.Addresses) Draft {
 	config := r.Map(r.Field(section, "bgpVIPConfig"))
 	if !config.Given {
@@ -91,7 +91,7 @@ func addresses(peers []peer) (all []netip.Addr) {
 	return all
 }
 
-// OfHosts are machine networks without those that have virtual IPs alone.
+// OfHosts are machine networks without those that have virtual IPs and no hosts.
 func (d Draft) OfHosts(machines network.List[network.Network]) network.List[network.Network] {
 	machines.All = slices.DeleteFunc(slices.Clone(machines.All), func(m network.Network) bool {
 		return slices.Contains(d.vipNetworks, m.Prefix)
@@ -99,7 +99,7 @@ func (d Draft) OfHosts(machines network.List[network.Network]) network.List[netw
 	return machines
 }
 
-// readInstallPeers reads routers. Each may have timers of its own there; a rack has those of all.
+// readInstallPeers reads routers. Each may have timers of its own there; a rack has one set here.
 func readInstallPeers(r *document.Reader, v document.Value) (peers []peer, t timers.Draft) {
 	list, _ := r.List(v)
 	var all []session.Session

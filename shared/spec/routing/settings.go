@@ -11,10 +11,10 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec/routing/timers"
 )
 
-// Management is by what a virtual IP comes to a host.
+// Management is how a virtual IP reaches a host.
 type Management string
 
-// The ways. The zero value is VRRP.
+// The ways. The zero value means VRRP.
 const (
 	VRRP Management = "vrrp"
 	BGP  Management = "bgp"
@@ -96,13 +96,13 @@ type Rack struct {
 type Peer struct {
 	Address     netip.Addr // or
 	Interface   string     // of the host, at whose other end the router is
-	ASN         bgp.ASN    // 0 for whichever it has, but the hosts' own
+	ASN         bgp.ASN    // 0: any but the hosts' own
 	Source      netip.Addr // of the host's end; the zero value leaves it to the kernel
 	Hops        int        // routers between, plus one; 0 for 1
 	TTLSecurity bool
 }
 
-// external is the word for an ASN that is not written.
+// external stands for a router's ASN that may be any but the hosts' own.
 const external = "external"
 
 // The bounds of a description, in whichever way it is written: every host holds its own to them.

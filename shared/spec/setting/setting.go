@@ -111,11 +111,11 @@ func (s Settings) Check(
 	checkPorts(r, s.Ports)
 }
 
-// longest is what no host was late by that holds VIPs, in microseconds.
+// longest is the largest lateness of a proof, in microseconds: no holder of VIPs is that late.
 const longest = 10_000_000
 
-// checkProof holds that a timing which needs a proof has one of each control plane node at least,
-// and that each host was early enough.
+// checkProof checks that a timing which needs a proof has one of as many hosts as control plane
+// nodes at least, and that each host was early enough.
 func (s Settings) checkProof(r *document.Report, masters int) {
 	timing, ok := vrrp.TimingOf(s.Timing.Value)
 	needed, most := ok && timingproof.Needed(timing), timingproof.Allowed(timing)
@@ -180,7 +180,7 @@ func others(dns, provisioning bool) (all []string) {
 }
 
 // checkVRIDs checks the virtual router IDs that the user chose, beside those that follow from the
-// name. Those of the others make way for the first two unless they are chosen themselves.
+// name. Those of the others avoid the first two unless they are chosen themselves.
 func checkVRIDs(
 	r *document.Report, chosen map[string]document.Scalar[int], name string, others []string,
 ) {

@@ -23,8 +23,8 @@ type Draft struct {
 	installer.Pools
 }
 
-// Is the topology that the document names, or that follows from the number of nodes; empty if it
-// has neither.
+// Is is the topology that the document names, or that follows from the number of nodes; empty if
+// it has neither.
 func (d Draft) Is() Topology {
 	switch n := d.ControlPlane; {
 	case d.Topology.Given:

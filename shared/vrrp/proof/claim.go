@@ -78,7 +78,7 @@ func ingressClaims(c vrrp.Candidates) []claim {
 	}
 	holder := holds("a node of equal health and any rank",
 		func(s vrrp.Signals) vrrp.Signals { return s })
-	// without one it is no candidate
+	// without a router it is no candidate
 	holder.isBetter = func(n node) bool { return n.holder && n.Router }
 	return append(claims, holder)
 }

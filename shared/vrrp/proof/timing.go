@@ -14,8 +14,8 @@ const (
 	minAdvert = 100 * time.Millisecond // shorter intervals are missed under load: the VIP moves
 	// the same of hosts that were proven to be in time
 	minProven = 50 * time.Millisecond
-	// between the waits of two ranks, as part of an interval: the better one must be first where
-	// both run on time; later than that, the second may take the VIP first, and keeps it
+	// the waits of two ranks differ by more than an interval divided by this: the better one must
+	// be first where both run on time; later than that, the second may win, and keeps the VIP
 	stepPart = 50
 	// between the last probe that detects a fault and the first move
 	margin = 200 * time.Millisecond

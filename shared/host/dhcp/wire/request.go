@@ -32,8 +32,8 @@ const (
 	UEFIHTTP = Arch(iana.EFI_X86_64_HTTP) // boots by HTTP instead of TFTP
 )
 
-// class is the vendor class of a client: of one that boots by HTTP, servers must answer with the
-// same (UEFI 2.10 24.7.3).
+// class is the vendor class of a client. Servers must answer a client that boots by HTTP with the
+// same class (UEFI 2.10 24.7.3).
 func (a Arch) class() string {
 	if a == UEFIHTTP {
 		return fmt.Sprintf("HTTPClient:Arch:%05d:UNDI:003016", a)
@@ -53,8 +53,8 @@ type Client struct {
 	Link   net.HardwareAddr
 }
 
-// asker begins the UUID of a client that is none: a watcher which asks when a host asks must not
-// have another one ask.
+// asker begins the UUID of NewClient's clients, and so marks their requests: a watcher that sends
+// requests after a host's must not make another watcher send some.
 var asker = [8]byte{'o', 'n', 'p', 'r', 'e', 'm', '-', 'i'}
 
 // NewClient is a client of a MAC, which is a random one if it is empty. Servers answer it as any
@@ -65,7 +65,7 @@ func NewClient(mac, link net.HardwareAddr) Client {
 	if len(c.MAC) != 6 {
 		c.MAC = make(net.HardwareAddr, 6)
 		rand.Read(c.MAC)
-		c.MAC[0] = c.MAC[0]&^1 | 2 // not a group's, and given locally
+		c.MAC[0] = c.MAC[0]&^1 | 2 // unicast, and locally administered
 	}
 	return c
 }
@@ -173,7 +173,7 @@ func Reply(c Client, r Received) (Packet, bool) {
 		return Packet{}, false
 	}
 	to := p.from
-	if to.IsUnspecified() { // another host wants the address: this one answers for it already
+	if to.IsUnspecified() { // another host checks if the address is free: it is not
 		to = allNodes
 	}
 	answer, err := neighbourDiscovery(c.Source, to, r.MAC, &ndp.NeighborAdvertisement{

@@ -58,8 +58,8 @@ func Rack(i *inspect.Inspector, links addr.Snapshot) (routed.Rack, error) {
 		Rack: cmp.Or(strings.TrimSpace(string(file)), memory.Rack)})
 }
 
-// nameOf is this host's name as that of its Node, which its monitor goes by. Where that is not
-// known it is the one that kubelet makes of the host's own.
+// nameOf is the name of this host's Node, which its monitor uses. If the Node is not known, it is
+// the hostname in lower case, as kubelet makes it.
 func nameOf(
 	i *inspect.Inspector, nodes []member.Node, links addr.Snapshot, vips []netip.Addr,
 ) (string, error) {
@@ -72,8 +72,8 @@ func nameOf(
 	return strings.ToLower(name), err
 }
 
-// Report is how this host announces VIPs; it must do that by its plan. What cannot be read is
-// noted.
+// Report is how this host announces VIPs. It is only for hosts that announce some by their plan,
+// for which i.Announces is ok. What cannot be read is noted in unseen.
 func Report(
 	i *inspect.Inspector, links addr.Snapshot, unseen *inspect.Unseen,
 ) announcing.Report {
@@ -98,8 +98,8 @@ func Report(
 	return announcing.Of(seen)
 }
 
-// Counts is what of a report counts for a verdict at a time. Before a migration to routers no
-// client depends on them.
+// Counts is the part of a report that counts for a verdict at a time. Before a migration to BGP
+// no client depends on the announcements, so what is down only counts as degraded.
 func Counts(i *inspect.Inspector, r *announcing.Report, now time.Time) *judge.Announced {
 	if r == nil {
 		return nil

@@ -30,7 +30,7 @@ type Inspector struct {
 	Probes
 }
 
-// Probes are what is asked of others than files, so that a test can answer.
+// Probes are the sources of facts other than files. A test replaces them.
 type Probes struct {
 	Alive      func(ctx context.Context, number uint16, path string) error // a server of this host
 	Backends   func(ctx context.Context) ([]haproxy.Stat, error)

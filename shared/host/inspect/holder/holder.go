@@ -43,9 +43,9 @@ func (h Holder) String() string {
 	return "not seen"
 }
 
-// Announces takes in that a router of the VIP's group announces it from an address, by frames from
-// a MAC. Adverts of the provisioning address are on another network than the address, so that the
-// MACs differ: there they count unless a machine answers that is no host of the description.
+// Announces records that a router of the VIP's group sends adverts from an address, by frames
+// from a MAC. They count if that MAC answers for the VIP. Adverts of the provisioning address are
+// on another network: they count unless a machine outside the description answers.
 func (h *Holder) Announces(kind vrrp.Kind, from netip.Addr, frames string) {
 	apart := kind == vrrp.Provisioning && !h.Self && (h.MAC == "" || h.Host != "")
 	if apart || h.MAC != "" && h.MAC == frames {
@@ -53,8 +53,8 @@ func (h *Holder) Announces(kind vrrp.Kind, from netip.Addr, frames string) {
 	}
 }
 
-// Ask asks the network of a VIP for its holder. No host answers this host for an address of its
-// own.
+// Ask asks the network of a VIP for its holder. It asks nothing if this host has the VIP: no
+// other host would answer.
 func Ask(ctx context.Context, i *inspect.Inspector, v inspect.VIP) (Holder, error) {
 	switch {
 	case v.Here:

@@ -50,8 +50,8 @@ type Part struct {
 	Stale bool `json:"stale"`
 }
 
-// Read is what the machine's programs have written; nil if it provisions no hosts. Those of the
-// plan are shown until the phase machine reports for the first time since the machine's boot.
+// Read is what the machine's programs have written; nil if it provisions no hosts. Planned hosts
+// are shown until the phase machine reports for the first time since the machine's boot.
 func Read(f inspect.Files, planned []provision.Host, now time.Time,
 	unseen *inspect.Unseen) *Report {
 	dir := hostorders.Dir(f.Path(layout.Run))

@@ -111,8 +111,8 @@ func (i Inspector) askMembers(n *facts.Network, v facts.VIP) (more bool) {
 	return len(all) > maxAsked
 }
 
-// echoes asks neighbours of a VIP that is here from this host's own address, so that the kernel
-// knows the way, and then from the VIP.
+// echoes sends echo requests to neighbours of a VIP that is here: first from this host's own
+// address, so that the kernel knows the way, and then from the VIP.
 func (i Inspector) echoes(v facts.VIP, entries []link.Entry) []facts.Echo {
 	own := i.ownAddress(v.Address)
 	if !own.IsValid() {

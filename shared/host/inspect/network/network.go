@@ -37,7 +37,7 @@ type Inspector struct {
 	Probes
 }
 
-// Probes are what is asked of others than files, so that a test can answer.
+// Probes are the sources of facts other than files. A test replaces them.
 type Probes struct {
 	Now        func() time.Time
 	Adverts    inspect.Adverts
@@ -68,8 +68,8 @@ func mtu(name string) int {
 	return on.MTU
 }
 
-// shut are the ports that other hosts of the cluster need and from which nothing comes back. A
-// refusal does: no program listens there yet.
+// shut are the ports that other hosts of the cluster need and from which no answer comes. A
+// refused connection is an answer: no program listens there yet.
 func shut(ctx context.Context, p plan.Plan, host netip.Addr) []string {
 	bound, cancel := context.WithTimeout(ctx, inspect.ProbeTimeout)
 	defer cancel()
@@ -87,12 +87,12 @@ func shut(ctx context.Context, p plan.Plan, host netip.Addr) []string {
 
 // ownAddress is this host's address from which it reaches another one: no VIP.
 func (i Inspector) ownAddress(to netip.Addr) netip.Addr {
-	// No choice has no address.
+	// Without a choice the address is invalid.
 	choice, _ := addr.ForVIP(i.Host.Links, to, i.Plan.VIPs.All(), i.Host.Agreed)
 	return choice.Address
 }
 
-// Reach asks other hosts for packets, and for the ports that the cluster's hosts need.
+// Reach tests the ways to other hosts, and the ports there that the cluster's hosts need.
 func (i Inspector) Reach(
 	ctx context.Context, peers []netip.Addr, members []facts.Member,
 ) []facts.Reached {
@@ -111,7 +111,7 @@ func (i Inspector) Reach(
 	return slices.DeleteFunc(out, func(r facts.Reached) bool { return !r.Host.IsValid() })
 }
 
-// reach asks one host. Its result has no host if nothing could be seen.
+// reach tests one host. The result has no Host if nothing could be tested.
 func (i Inspector) reach(ctx context.Context, host netip.Addr) (r facts.Reached) {
 	own := i.ownAddress(host)
 	if !own.IsValid() {

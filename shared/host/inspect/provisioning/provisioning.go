@@ -26,7 +26,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 )
 
-// Probes are what is asked of the kernel and the network, so that a test can answer.
+// Probes ask the kernel and the network. A test replaces them.
 type Probes struct {
 	Links     func() ([]addr.Ethernet, error)
 	Servers   func(ctx context.Context, link string) (all []offer.Server, more bool, err error)
@@ -143,8 +143,8 @@ var needed = []facts.HeldPort{
 	{Number: 6385, Network: "tcp", Needs: "Ironic"},
 }
 
-// ports are the needed ones that a program has on a link. One that receives on another link alone
-// is in no service's way.
+// ports are the needed ports at which a program receives on a link. A program that receives on
+// another link alone blocks no service.
 func (p Probes) ports(on addr.Ethernet, unseen *inspect.Unseen) (out []facts.HeldPort) {
 	listeners, err := p.Listeners()
 	if err != nil {

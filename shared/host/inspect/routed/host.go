@@ -25,8 +25,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
 )
 
-// HostProbes ask this host and its network. Alive is given: it knows how this host's servers are
-// asked.
+// HostProbes ask this host and its network. The caller sets Alive, as it knows how to ask this
+// host's servers.
 func HostProbes() Probes {
 	return Probes{Ask: bgpprobe.Ask, Connect: bgpprobe.Connect, Echo: reach.Echo, MTU: mtu,
 		Sockets: foreign, Drops: drops, Filter: filter, UsedDown: usedDown,
@@ -45,10 +45,10 @@ func mtu(name string) int {
 // speaker is the name of FRR's parent: what it has started is ours.
 const speaker = "onprem-speak"
 
-// Ports are those of BGP, and of BFD near and afar (RFC 4271; RFC 5881, 4; RFC 5883, 5).
+// ports are those of BGP, single-hop BFD and multihop BFD (RFC 4271; RFC 5881, 4; RFC 5883, 5).
 var ports = map[string][]uint16{"tcp": {179}, "udp": {3784, 4784}}
 
-// foreign are the sockets of other programs. One of which no owner is seen counts as another's.
+// foreign are the sockets of other programs. One whose owner is not seen counts as foreign.
 func foreign() (out []facts.Socket, err error) {
 	all, err := sockets.Listeners()
 	if err != nil {
@@ -120,11 +120,11 @@ func readDrops(text []byte) (d facts.Drops, err error) {
 	return d, errors.New("the kernel has no counters of TCP")
 }
 
-// filter is the stricter one of all links and of this one, as the kernel takes it.
+// filter is rp_filter as the kernel applies it: the greater value of all links and of this one.
 func filter(link string) (int, error) { return setting(link, "rp_filter") }
 
-// usedDown reports whether neither this link nor all links are told to leave out routes over links
-// without a carrier: the kernel does if one of the two is, when a link loses it.
+// usedDown reports whether the kernel uses routes over a link that has lost its carrier. It
+// leaves them out if ignore_routes_with_linkdown is set for all links or for this one.
 func usedDown(link string) (bool, error) {
 	ignores, err := setting(link, "ignore_routes_with_linkdown")
 	return err == nil && ignores == 0, err

@@ -9,8 +9,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 )
 
-// How many connections are made: with so many for each node, of nodes that are alike none has none
-// by chance.
+// How many connections are made. With forEach of them for each node, it is practically impossible
+// that a node without a fault randomly gets none.
 const (
 	forEach = 32
 	most    = 128

@@ -32,8 +32,8 @@ const (
 type Question struct {
 	VIP  netip.Addr
 	Port uint16
-	// Most is how many connections are made at most. It ends with the answers of so many hosts as
-	// Enough.
+	// Most is how many connections are made at most. Ask ends before that when Enough hosts have
+	// answered.
 	Most, Enough int
 	// Dial opens a connection; nil for one of this host.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
@@ -75,7 +75,7 @@ type tally struct {
 func (t *tally) next() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	// One that answers no connection at first does not answer the others either.
+	// If all of the first connections fail, so would the others.
 	if t.Asked >= t.question.Most || len(t.Hosts) >= t.question.Enough ||
 		len(t.Hosts) == 0 && t.Failed >= at {
 		return false
@@ -109,7 +109,7 @@ func (q Question) ask(ctx context.Context) (*x509.Certificate, error) {
 		return nil, err
 	}
 	defer raw.Close()
-	// Nothing is believed but that it is another host: no more than the handshake is sent.
+	// The certificate only distinguishes hosts, and is not trusted: only the handshake is sent.
 	c := tls.Client(raw, &tls.Config{InsecureSkipVerify: true}) //nolint:gosec // see above
 	if err := c.HandshakeContext(ctx); err != nil {
 		return nil, err

@@ -42,7 +42,7 @@ type Report struct {
 
 // Hosts are those that are provisioned.
 type Hosts struct {
-	// Provisioning is by a bootstrap machine, as this host is one.
+	// Provisioning is that of a bootstrap machine; nil if this host provisions no hosts.
 	Provisioning *installation.Report `json:"provisioning,omitempty"`
 	// Workers are the hosts that the cluster provisions; nil if its API was not asked.
 	Workers *workers.Report `json:"workers,omitempty"`
@@ -121,7 +121,7 @@ type Backend struct {
 	Of       string         `json:"of,omitempty"` // ironic or virtual-media; else it is of the API
 	Name     string         `json:"name"`
 	Address  netip.AddrPort `json:"address,omitzero"`
-	Status   string         `json:"status"` // HAProxy's word
+	Status   string         `json:"status"` // as HAProxy names it
 	Up       bool           `json:"up"`
 	Check    string         `json:"check,omitempty"`
 	Sessions int            `json:"sessions"`

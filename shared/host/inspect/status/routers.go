@@ -49,7 +49,7 @@ func (i inspector) monitorState() (*clash.State, error) {
 	return &s, nil
 }
 
-// listen receives adverts for as long as one advert and half a second take.
+// listen receives adverts for the interval of one advert and half a second more.
 func (i inspector) listen(ctx context.Context, vips []VIP, unseen *inspect.Unseen) *clash.State {
 	var instances []clash.Instance
 	for _, v := range vips {

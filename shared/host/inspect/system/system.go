@@ -33,7 +33,7 @@ type Inspector struct {
 	Probes
 }
 
-// Probes are what is asked of others than files, so that a test can answer.
+// Probes are the sources of facts other than files. A test replaces them.
 type Probes struct {
 	// Time asks by NTP, and Date by HTTPS.
 	Time      func(ctx context.Context, server netip.Addr) (ahead time.Duration, err error)
@@ -60,7 +60,7 @@ func HostProbes() Probes {
 	}
 }
 
-// Of the kernel's clock (adjtimex(2)).
+// The state and the status bit of a kernel clock that is not synchronised (adjtimex(2)).
 const (
 	timeError    = 5
 	timeUnsynced = 0x40

@@ -18,7 +18,7 @@ const (
 	// gather is how long the first fault waits for others of its cause: a cut connection fails all
 	// watches that share it.
 	gather = 300 * time.Millisecond
-	// often is how soon an API may forget the next version of a watch without a line in the log.
+	// often is the time within which a second forgotten version of a watch is logged.
 	often = time.Minute
 )
 

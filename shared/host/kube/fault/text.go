@@ -74,8 +74,8 @@ func (s stable) Error() string { return s.text }
 
 func (s stable) Unwrap() error { return s.error }
 
-// withoutNow has the times between which a certificate is valid in place of the time that is not
-// between them: it may be the certificate or this host's clock that is wrong.
+// withoutNow replaces the current time in the error's text by the times between which the
+// certificate is valid: the certificate or this host's clock may be wrong.
 func withoutNow(invalid x509.CertificateInvalidError) x509.CertificateInvalidError {
 	invalid.Detail = ""
 	if c := invalid.Cert; c != nil {

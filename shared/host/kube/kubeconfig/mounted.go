@@ -18,8 +18,8 @@ const (
 	everyRefused = 15 * time.Second
 	// keepKubeconfig is how long a program continues with a former kubeconfig that the API accepts.
 	// If a container starts without the file, the container runtime makes a directory in its place:
-	// so the time is longer than replacing the file by hand takes. For as long the program may miss
-	// what only the new file has, such as another server.
+	// so the time is longer than replacing the file by hand takes. For that time the program may
+	// miss what only the new file has, such as another server.
 	keepKubeconfig = 5 * time.Minute
 )
 

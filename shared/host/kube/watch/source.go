@@ -88,7 +88,7 @@ func (s *source) request(options *metav1.ListOptions) (*rest.Request, error) {
 // list requests few objects as client-go would: from the server's cache, at least as new as what
 // was seen already, which costs etcd nothing however many hosts do so. Thousands of objects are
 // requested in pages, and from etcd: a server sends its cache as a whole, which takes memory here.
-// One of a crowd requests the server's cache all the same: as many request the whole at once.
+// A host of a crowd requests the server's cache all the same: all of the crowd may list at once.
 func (s *source) list(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 	first := metav1.ListOptions{ResourceVersion: options.ResourceVersion}
 	switch {

@@ -79,8 +79,8 @@ func MakeLinkLocal(on string) error {
 }
 
 // DeleteLoopRoute removes the route of the main table that leads packets for one address of this
-// host to the loopback link. The kernel has a route of its own for them, in another table. That
-// there is none is no error.
+// host to the loopback link. The kernel has a route of its own for them, in another table. It is
+// no error if there is no route to remove.
 func DeleteLoopRoute(address netip.Addr) error {
 	lo, err := netlink.LinkByName("lo")
 	if err == nil {

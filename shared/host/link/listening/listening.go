@@ -13,9 +13,9 @@ import (
 // tcpListen is the state of a socket that listens (enum of include/net/tcp_states.h of Linux).
 const tcpListen = 10
 
-// At reports whether a process of this host listens at a TCP port, at whatever address. The
-// kernel looks that up: the process gets no connection, which a server would have to end, and some
-// do not survive if it is reset at once.
+// At reports whether a process of this host listens at a TCP port, at whatever address. It asks
+// the kernel: the process gets no connection, which a server would have to end, and some servers
+// do not survive one that is reset at once.
 func At(port uint16) (bool, error) {
 	for _, family := range []uint8{unix.AF_INET, unix.AF_INET6} {
 		question := nl.NewNetlinkRequest(nl.SOCK_DIAG_BY_FAMILY, unix.NLM_F_DUMP)

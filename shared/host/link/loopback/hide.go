@@ -25,10 +25,10 @@ const (
 // a host that has a VIP on its loopback interface would answer beside the one that holds it there.
 // IPv6 needs nothing: neighbour discovery answers for the addresses of a link alone.
 //
-// What is stricter already stays so. It needs CAP_NET_ADMIN. The settings stay for as long as the
-// link does, also after the addresses have gone: a program that was killed does not know what they
-// were before, and a link with them answers for all addresses of its own. That there is no such
-// link is an error of fs.ErrNotExist.
+// Hide keeps settings that are stricter already. It needs CAP_NET_ADMIN. The settings stay for as
+// long as the link does, also after the addresses have gone: a program that was killed does not
+// know what they were before, and a link with them answers for all addresses of its own. If there
+// is no such link, the error is fs.ErrNotExist.
 func Hide(link string) error {
 	var change []*nl.RtAttr
 	for _, c := range []struct {

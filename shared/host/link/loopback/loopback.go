@@ -15,7 +15,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 )
 
-// Held are those of some addresses that the interface has.
+// Held are those of the given addresses that the loopback interface has.
 func Held(of []netip.Addr) (all []netip.Addr, err error) {
 	have, err := addresses()
 	for _, a := range of {
@@ -26,9 +26,9 @@ func Held(of []netip.Addr) (all []netip.Addr, err error) {
 	return all, err
 }
 
-// Add gives the loopback interface an address under which others reach the host, and
-// which the host never takes as the source of connections of its own: an IPv4 one has the scope of
-// the host, an IPv6 one is deprecated, and not asked for on any link, where others may have it.
+// Add gives the loopback interface an address at which others reach the host, and which the host
+// never takes as the source of its own connections: an IPv4 one has host scope, an IPv6 one is
+// deprecated. The latter gets no duplicate address detection, as hosts on a link may have it.
 func Add(address netip.Addr) error {
 	lo, err := loopback()
 	if err != nil {
@@ -47,7 +47,7 @@ func Add(address netip.Addr) error {
 	return nil
 }
 
-// Remove takes an address from the interface. That it is away is no error.
+// Remove removes an address from the interface. It is no error if the interface lacks it.
 func Remove(address netip.Addr) error {
 	have, err := addresses()
 	i := slices.IndexFunc(have, is(address))

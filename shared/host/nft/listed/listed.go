@@ -10,8 +10,8 @@ import (
 	"github.com/google/nftables/expr"
 )
 
-// Equal reports whether the kernel has these rules of a table of both IP families, and no others,
-// in this order. The bytes that it keeps are compared, so that only content counts.
+// Equal reports whether the kernel has exactly these rules of a table, in this order. The bytes
+// that it keeps are compared, so that only content counts.
 func Equal(have []*nftables.Rule, want [][]expr.Any) (bool, error) {
 	if len(have) != len(want) {
 		return false, nil

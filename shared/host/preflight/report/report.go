@@ -32,15 +32,15 @@ func Examine(ctx context.Context, targets []preflight.Target, done preflight.Don
 		Findings: append([]preflight.Finding{}, found...), seen: seen}
 }
 
-// Faulty reports whether something is wrong with a host. A warning is not, unless strict, and
-// neither is what could not be seen.
+// Faulty reports whether something is wrong with a host. A warning counts only if strict is set,
+// and what could not be seen never does.
 func (r Report) Faulty(strict bool) bool {
 	return slices.ContainsFunc(r.Findings, func(f preflight.Finding) bool {
 		return f.Severity == preflight.Error || strict && f.Severity == preflight.Warning
 	})
 }
 
-// Clocks are how far the clocks of those BMCs are ahead of this host's that report one.
+// Clocks are how far the clocks of the BMCs that report one are ahead of this host's.
 func (r Report) Clocks() (ahead []time.Duration) {
 	for _, f := range r.seen {
 		if f.Redfish != nil && f.Redfish.Clock.Known {

@@ -51,7 +51,7 @@ func Rows(seen []preflight.Facts, found []preflight.Finding) (rows []Row) {
 	return rows
 }
 
-// firmware is the BMC itself. Its texts are quoted: it may be hostile.
+// firmware describes the BMC. Its texts are quoted: it may be hostile.
 func firmware(f *redfish.Facts) string {
 	var words []string
 	for i, text := range []string{f.Root.Vendor, f.Manager.Model, f.Manager.Firmware} {

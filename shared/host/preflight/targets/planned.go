@@ -14,8 +14,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/grammar"
 )
 
-// Planned are the hosts of a plan that a file has the accounts of: those which this machine
-// provisions.
+// Planned are the targets of those hosts of a plan whose accounts a file has: this machine
+// provisions them.
 func Planned(hosts []provision.Host, file hostfile.File) ([]preflight.Target, error) {
 	var ca *x509.CertPool
 	if file.CA != "" {

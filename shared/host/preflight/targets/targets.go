@@ -1,4 +1,4 @@
-// Package targets makes of the hosts of a cluster description what preflight asks their BMCs.
+// Package targets makes the targets of package preflight of the hosts of a cluster description.
 package targets
 
 import (
@@ -18,8 +18,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/grammar"
 )
 
-// Of are the hosts that have a BMC. Accounts has one for each host; ca is nil for this host's own
-// certificates.
+// Of are the targets of the hosts that have a BMC. accounts has one for each host, in the same
+// order; ca is nil for this host's own certificates.
 func Of(hosts []spec.Host, accounts []grammar.Account, ca *x509.CertPool) []preflight.Target {
 	var all []preflight.Target
 	for i, h := range hosts {

@@ -46,7 +46,7 @@ func (r *Refusal) Error() string {
 // ErrForeign marks an answer that no Redfish service gives.
 var ErrForeign = errors.New("is no Redfish service's answer")
 
-// Options say where the service is and how to log in.
+// Options are where the service is and how to log in.
 type Options struct {
 	URL      string // https://HOST:PORT
 	Username string
@@ -64,7 +64,7 @@ func (o Options) Secret() string {
 	return o.Password()
 }
 
-// Basic is the password with its user as HTTP has them.
+// Basic is the user and the password, encoded for HTTP's Basic authentication.
 func (o Options) Basic() string {
 	return base64.StdEncoding.EncodeToString([]byte(o.Username + ":" + o.Secret()))
 }
@@ -124,7 +124,7 @@ func (c *Client) Sent() int { return c.sent }
 // Refused is the answer to a login that was refused, or nil.
 func (c *Client) Refused() error { return c.refused }
 
-// Date is the BMC's clock in its first answer, if that has it.
+// Date is the BMC's clock in the first answer that has it; zero if none has.
 func (c *Client) Date() time.Time { return c.date }
 
 // Chain is the certificate that the BMC presented, nil for none.
@@ -137,7 +137,7 @@ func (c *Client) Login() bool {
 	return c.login
 }
 
-// Get reads one document. A refused login ends all: BMCs lock accounts after a few.
+// Get reads one document. It sends nothing after a refused login: BMCs lock accounts after a few.
 func (c *Client) Get(ctx context.Context, p string, into any) error {
 	if c.refused != nil {
 		return c.refused

@@ -64,7 +64,7 @@ func (t *trust) config() *tls.Config {
 }
 
 // require makes each further connection fail whose certificate is not trusted. It reports whether
-// the present one is.
+// the present one is, or there is none, as without TLS.
 func (t *trust) require() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

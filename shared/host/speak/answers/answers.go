@@ -24,7 +24,7 @@ type Known struct {
 	Routes
 	sessions  map[string]session       // by peer
 	announced map[netip.Addr]bgp.Grade // by the last decision
-	moved     time.Time                // when something was another than before
+	moved     time.Time                // when something last changed
 	asked     time.Time                // when the daemon was asked for routes
 }
 
@@ -37,12 +37,12 @@ type session struct {
 const (
 	// drift is how exact the time is that a daemon reports of a session.
 	drift = 2 * time.Second
-	// sure is how long routes count while nothing moves: most of what a speaker and bgpd do on a
-	// host at rest are questions with the same answers.
+	// sure is how long routes count while nothing changes: otherwise most of what a speaker and
+	// bgpd do on a host at rest would be questions with the same answers.
 	sure = 5 * time.Second
 )
 
-// Count reports whether routes still count that were asked for before.
+// Count reports whether the routes of the last query still count.
 func (k *Known) Count(now time.Time) bool {
 	return now.Sub(k.moved) > sure && now.Sub(k.asked) < sure
 }
@@ -50,11 +50,11 @@ func (k *Known) Count(now time.Time) bool {
 // Ask notes that the daemon is asked for routes.
 func (k *Known) Ask(now time.Time) { k.asked = now }
 
-// Move notes that something is another than before.
+// Move notes that something has changed.
 func (k *Known) Move(now time.Time) { k.moved = now }
 
-// Decide notes what was decided. Another announcement than before moves, and so does a VIP that
-// waits for what routers know: to be announced, or without a monitor to be withdrawn.
+// Decide notes a decision. It is a change if it announces other VIPs or grades than the last one,
+// or if a VIP waits for what routers know: to be announced, or without a monitor to be withdrawn.
 func (k *Known) Decide(now time.Time, d speak.Decision) {
 	waits := slices.ContainsFunc(slices.Collect(maps.Values(d.State)), func(v speak.VIP) bool {
 		return v.Phase == speak.Waiting || v.Phase == speak.Demoted && d.Silent
@@ -65,7 +65,7 @@ func (k *Known) Decide(now time.Time, d speak.Decision) {
 	k.announced = d.Announced
 }
 
-// Compare finds out whether a session of one of the peers is another than before.
+// Compare notes a change if a session of one of the peers is not the one of before.
 func (k *Known) Compare(peers []frr.Peer, is map[string]report.Session, now time.Time) {
 	for _, p := range peers {
 		if k.sessions[p.Name()].another(is[p.Name()], now) {
@@ -74,7 +74,7 @@ func (k *Known) Compare(peers []frr.Peer, is map[string]report.Session, now time
 	}
 }
 
-// Note notes sessions that have ended, also if another one is up by now.
+// Note counts sessions that have ended, also if another one is up by now.
 func (k *Known) Note(peers []frr.Peer, is map[string]report.Session, now time.Time) {
 	if k.sessions == nil {
 		k.sessions = map[string]session{}

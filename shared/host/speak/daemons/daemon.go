@@ -57,7 +57,7 @@ func (o *daemon) starting(err error) bool {
 	return silent && time.Since(o.begun) < startup
 }
 
-// lost notes that the daemon has not answered: all that follows in this round would wait as long.
+// lost notes that the daemon does not answer: more questions in this round would wait as long.
 func (o *daemon) lost() {
 	o.hangUp()
 	o.silent = true
@@ -96,10 +96,10 @@ func (o *daemon) show(ctx context.Context, sockets, question string) (string, er
 	return answer, err
 }
 
-// change leads the daemon to a configuration. If it refuses a part of that, it has the rest, and
-// that part is given again by repair. If it has something beyond it, that is not known to be
-// harmless: all is given anew. If it does not answer it is killed: what it had could stay, as
-// nothing undoes what is not known. Its end withdraws all, and it starts without anything.
+// change brings the daemon to a configuration. If it refuses a part of that, it has the rest, and
+// repair gives it that part again. If it has something beyond it, which may do harm, all is given
+// anew. If it does not answer it is killed: what it had could stay, as nothing undoes what is not
+// known. Its end withdraws all, and it starts without anything.
 func (o *daemon) change(ctx context.Context, sockets string, to frr.Config) error {
 	commands := frr.Difference(o.name, o.has, to)
 	if len(commands) == 0 {
@@ -127,7 +127,7 @@ func (o *daemon) change(ctx context.Context, sockets string, to frr.Config) erro
 	return o.verify(ctx, conn, to, refused, known)
 }
 
-// repair gives the daemon what it has refused, when it is time for that. Sessions last.
+// repair gives the daemon again what it has refused, if the pause is over. Its sessions stay up.
 func (o *daemon) repair(ctx context.Context, sockets string) error {
 	if o.lack.err == nil || !o.has.Router.IsValid() || time.Now().Before(o.lack.next) {
 		return o.lack.err
@@ -150,8 +150,8 @@ func (o *daemon) repair(ctx context.Context, sockets string) error {
 // runningConfig asks a daemon what it has.
 const runningConfig = "show running-config"
 
-// verify reads back what the daemon has of a configuration, of which it may have refused a part. If
-// it is known what it refuses, that is no news.
+// verify reads back what the daemon has of a configuration, of which it may have refused a part.
+// If known is set, a part that it has refused before is no new error.
 func (o *daemon) verify(ctx context.Context, conn *host.Daemon, to frr.Config, refused error,
 	known bool) error {
 	running, err := conn.Show(ctx, runningConfig)

@@ -10,8 +10,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/frr"
 )
 
-// lack is what a daemon has not of a configuration, as it has refused that. To give it that in each
-// round would keep it busy, and fill its log.
+// lack is what a daemon has refused of a configuration. To give it that again in each round would
+// keep it busy, and fill its log.
 type lack struct {
 	of    frr.Config
 	err   error // nil for nothing
@@ -26,7 +26,7 @@ const (
 	latestPause = 5 * time.Minute
 )
 
-// again is the lack after another refusal. One of another configuration begins anew.
+// again is the lack after another refusal. For another configuration the pauses begin anew.
 func (l lack) again(of frr.Config, refused error, now time.Time) lack {
 	pause := firstPause
 	if l.err != nil && same(l.of, of) {
@@ -37,8 +37,8 @@ func (l lack) again(of frr.Config, refused error, now time.Time) lack {
 		"the rest, and is given that again at growing intervals, and after a change", text)}
 }
 
-// holds reports whether a daemon has refused something of a configuration, and is not given it yet.
-// One without VIPs stands for that with whichever are announced.
+// holds reports whether a daemon has refused a part of a configuration, and its pause is not
+// over. A configuration without VIPs stands for the same one with any VIPs announced.
 func (l lack) holds(of frr.Config, now time.Time) bool {
 	return l.err != nil && now.Before(l.next) && same(l.of, of) &&
 		(of.Announced == nil || maps.Equal(l.of.Announced, of.Announced))

@@ -28,14 +28,14 @@ type candidate struct {
 	refused, err error         // what it has found
 }
 
-// Consider reports whether a configuration may run, as far as that is known. If the test itself
-// fails it may: the host would be without VIPs, and what the running daemons have is read back too.
+// Consider reports whether a configuration may run: not during its test. If the test itself fails
+// it may: the host would be without VIPs, and what the running daemons have is read back too.
 func (c *Candidates) Consider(ctx context.Context, config frr.Config) (good bool, trouble error) {
 	if c.last != nil && !reflect.DeepEqual(c.last.config, config) {
 		c.last.cancel()
 		c.last.config = frr.Config{} // one that is the candidate again is tested anew
 		if !c.last.tested() {
-			return false, nil // its end wakes; daemons of two tests have the same sockets
+			return false, nil // its end wakes the loop; two tests would use the same sockets
 		}
 		c.last = nil
 	}
@@ -76,7 +76,7 @@ func (c *candidate) tested() bool {
 	}
 }
 
-// End waits for the end of a test.
+// End cancels a test, and waits for its end.
 func (c *Candidates) End() {
 	if c.last != nil {
 		c.last.cancel()

@@ -109,7 +109,7 @@ func (s *scratch) end() {
 	<-s.done
 }
 
-// test gives the daemon its part, and reads back what it has. A daemon that ends by it refuses it.
+// test gives the daemon its part, and reads back what it has. One that exits on it refuses it.
 func (s *scratch) test(ctx context.Context, c frr.Config) (refused, err error) {
 	conn, err := s.reach(ctx)
 	if err != nil {

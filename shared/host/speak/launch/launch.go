@@ -131,8 +131,8 @@ func give(dir string, uid, gid int) error {
 	return d.Chown(uid, gid)
 }
 
-// Command is a daemon's command line. None of them reads a file or opens a port for people, and
-// bgpd takes no session that it has not begun: another BGP speaker of the host may have the port.
+// Command is a daemon's command line. None of them reads a file or opens a TCP port for its vty,
+// and bgpd listens for no sessions: another BGP speaker of the host may have the port.
 func (l *Launcher) Command(name frr.Daemon, sockets string) []string {
 	command := []string{filepath.Join(l.Programs, string(name)), "-f", "/dev/null", "-P", "0",
 		"--vty_socket", sockets, "-z", filepath.Join(sockets, "zserv"),
@@ -150,9 +150,9 @@ func pidFile(sockets string, name frr.Daemon) string {
 	return filepath.Join(sockets, string(name)+".pid")
 }
 
-// As is the user as which a daemon is started, with what it needs, of which it takes most later
-// only. It begins as that user: the kernel forgets to end it with its parent when it changes its
-// user by itself.
+// As is FRR's user, as which a daemon starts, with the capabilities that it needs, most of which
+// it takes only later. If it changed its user by itself, the kernel would no longer end it with
+// its parent.
 func (l *Launcher) As() *syscall.SysProcAttr {
 	as := &syscall.SysProcAttr{AmbientCaps: []uintptr{unix.CAP_NET_BIND_SERVICE,
 		unix.CAP_NET_ADMIN, unix.CAP_NET_RAW, unix.CAP_SYS_ADMIN}}

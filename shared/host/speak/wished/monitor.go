@@ -12,14 +12,14 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
 )
 
-// Abandoned reports whether a monitor has left its lock in a directory behind.
+// Abandoned reports whether a monitor has died: its file is there, and no process locks it.
 func Abandoned(dir string) (bool, error) {
 	return file.Abandoned(filepath.Join(dir, spoken.MonitorFile))
 }
 
-// Follow wakes when the monitor dies, or its lock is back, until ctx ends: the kernel reports the
-// end of a lock only to programs that wait to have it. What cannot be read is an error of the next
-// round.
+// Follow wakes the loop when the monitor dies or has its lock again, until ctx ends. It polls:
+// the kernel reports the end of a lock only to programs that wait for the lock. A read error is
+// left to the next round.
 func Follow(ctx context.Context, dir string, wake chan<- struct{}) {
 	tick := time.NewTicker(speak.Notice)
 	defer tick.Stop()
@@ -37,9 +37,8 @@ func Follow(ctx context.Context, dir string, wake chan<- struct{}) {
 	}
 }
 
-// Miss takes what the lock of a monitor has shown before the wish was read: whether its monitor has
-// ended without order. That counts until there is another heartbeat, which may be of a monitor that
-// locks nothing.
+// Miss takes whether the monitor has died, as its lock showed before the wish was read. The death
+// counts until the next heartbeat, which may be of a monitor that locks nothing.
 func (w *Wish) Miss(dead bool) {
 	if dead && !w.dead {
 		w.last = w.Beat
@@ -50,7 +49,7 @@ func (w *Wish) Miss(dead bool) {
 // Died reports whether the monitor has ended without order, and no other one lives.
 func (w *Wish) Died() bool { return w.dead && w.Beat.Equal(w.last) }
 
-// Monitor is what is known of the monitor, with what was decided about it. It logs a change.
+// Monitor is the monitor's state for the status; silent is by the decision. It logs a change.
 func (w *Wish) Monitor(silent bool, log *slog.Logger) spoken.Monitor {
 	is := spoken.Works
 	switch {

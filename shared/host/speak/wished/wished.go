@@ -12,7 +12,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
 )
 
-// Wish is the last one. The zero value is that of no monitor.
+// Wish is the last wish that was read. The zero value is for no monitor.
 type Wish struct {
 	spoken.Wish
 	received time.Time // when its monitor was alive last, by this program's clock
@@ -21,9 +21,9 @@ type Wish struct {
 	missed   spoken.Monitor
 }
 
-// Receive takes a wish into use. Now is this program's own clock, which no change of the host's
-// time moves: a heartbeat is another time in the file than before. The first one may be of a
-// monitor that has ended long ago, as the host's clock has it.
+// Receive takes a wish into use. Another Beat than the last one is a heartbeat, received at now:
+// this program's own clock, which no change of the host's time moves. A first Beat that is older
+// than speak.Silence by the host's clock is of a monitor that ended long ago, and no heartbeat.
 func (w *Wish) Receive(is spoken.Wish, now time.Time) {
 	first := w.Beat.IsZero()
 	switch {
@@ -34,21 +34,21 @@ func (w *Wish) Receive(is spoken.Wish, now time.Time) {
 	w.Wish = is
 }
 
-// Speak is the wish for the decision, and whether the host is to leave.
+// Speak is the wish for speak.Decide; leaving asks for the end of everything in order.
 func (w *Wish) Speak(leaving bool) speak.Wish {
 	is := w.Wish.Speak(leaving)
 	is.Beat, is.Died = w.received, w.Died()
 	return is
 }
 
-// Leaves reports whether a host with a grade is about to withdraw a VIP, as this one is then.
+// Leaves reports whether a host with grade g is at its last demotion before it withdraws a VIP.
 func (w *Wish) Leaves(vip netip.Addr, g bgp.Grade) bool {
 	return slices.ContainsFunc(w.Routes, func(r spoken.Route) bool {
 		return r.VIP == vip && len(r.Demotions) > 0 && g >= r.Demotions[len(r.Demotions)-1]
 	})
 }
 
-// Withdraws reports whether a VIP is announced that is not to be, or no more.
+// Withdraws reports whether a withdrawal is due, or routers may still have a withdrawn VIP.
 func (w *Wish) Withdraws(state speak.State) bool {
 	for vip, v := range state {
 		serves := slices.ContainsFunc(w.Routes, func(r spoken.Route) bool { return r.VIP == vip })

@@ -79,7 +79,7 @@ func (w *watcher) watch(now time.Time) error {
 	return w.remove()
 }
 
-// lock locks out a speaker that starts, if none lives.
+// lock takes the speaker's lock, so that none starts meanwhile. lives: a speaker has it.
 func (w *watcher) lock() (unlock func(), lives bool, err error) {
 	once, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -16,9 +16,9 @@ import (
 
 // In version 3 a router that becomes or is BACKUP adopts the interval of the advert that it
 // received (RFC 5798 6.4.2), up to 40.95 s, and takes over no sooner than three of them later.
-// Adverts carry no proof of their sender: one of them, with a peer's address and that interval,
-// would silence every router for two minutes. After a reload keepalived uses its own interval
-// again; a holder remains the holder.
+// Adverts carry no proof of their sender: one advert, with a peer's address and that interval,
+// would keep every router from taking over for two minutes. After a reload keepalived uses its
+// own interval again; a holder remains the holder.
 //
 // A holder whose interval is that of another profile, as one that has missed a migration, confirms
 // it by the next advert. So an interval that no profile has is undone at once, any other longer one
@@ -49,8 +49,8 @@ type election struct {
 	advert time.Duration // its own interval
 	peers  []netip.Addr  // whose adverts are accepted; nil: every router's
 
-	// keepalived binds the socket of an instance to its link in multicast, and to its address in
-	// unicast: of both the other one is not set here.
+	// keepalived binds the socket of an instance to its link in multicast mode, and to its
+	// address in unicast mode. Only the field of the instance's mode is set.
 	link   string
 	source netip.Addr
 }
@@ -90,7 +90,7 @@ type adoption struct {
 	link     string
 	interval time.Duration
 	undoAt   time.Time
-	until    time.Time // when a MASTER has refused the advert
+	until    time.Time // a MASTER that is one still then has refused the advert
 }
 
 // due is when an adoption ends for an instance in a state: it is undone, or a MASTER has refused
@@ -108,7 +108,7 @@ type undoing struct {
 	last   time.Time
 	after  time.Time // when the next one may be
 	pace   supervised.Backoff
-	repeat error // more than one within a minute, since a minute in which there was none
+	repeat error // of a second reload within a minute; nil after a minute without
 }
 
 func (u undoing) reloaded(now time.Time, d adoption) undoing {
@@ -129,8 +129,8 @@ func (u *undoing) failing(now time.Time) error {
 	return u.repeat
 }
 
-// adopted is the adoption after an advert. An advert whose interval no profile has can neither be
-// confirmed nor covered up by another one.
+// adopted is the adoption after a further advert. One of an interval that no profile has stays:
+// no other advert confirms or replaces it.
 func (d adoption) adopted(a capture.Delivered, now time.Time) adoption {
 	if d.interval > slowest {
 		d.until = now.Add(latest)

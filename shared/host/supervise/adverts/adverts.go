@@ -54,10 +54,10 @@ func (a *Adverts) SetConfig(c keepalived.Config) {
 	a.followSlower()
 }
 
-// Forget is for a keepalived that begins anew, with its own intervals.
+// Forget clears the adoptions: a keepalived that starts anew uses its own intervals.
 func (a *Adverts) Forget() { clear(a.adoptions) }
 
-// unicastPeers are the peers of an instance in unicast mode, without a group.
+// unicastPeers are the peers of an instance in unicast mode, without the multicast group.
 func unicastPeers(i keepalived.Instance) (peers []netip.Addr) {
 	for _, p := range i.Peers {
 		if i.Source.IsValid() && !p.IsMulticast() {

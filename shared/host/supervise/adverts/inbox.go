@@ -20,7 +20,7 @@ type inbox struct {
 	waiting    map[place]capture.Delivered
 }
 
-// place is of one advert. Those whose interval no profile has are undone in another way.
+// place is the key of an advert. Those whose interval no profile has are undone in another way.
 type place struct {
 	instance  string
 	noProfile bool

@@ -13,8 +13,8 @@ import (
 // Slower wakes the loop when adverts with longer intervals than the host's own wait.
 func (a *Adverts) Slower() <-chan struct{} { return a.slower.wake }
 
-// Know takes what keepalived reports of the instances: of adverts that it refuses none is received,
-// whatever flood of them comes. It is nil while keepalived reports nothing.
+// Know takes the instances as keepalived reports them; nil while it reports nothing. Adverts of
+// lower priorities, which keepalived refuses, are not kept, however many arrive.
 func (a *Adverts) Know(instances map[string]supervised.Instance) { a.slower.know(instances) }
 
 // Receive takes the adverts with longer intervals that wait. The instances are as keepalived
@@ -46,7 +46,7 @@ func (a *Adverts) UndoAt(instances map[string]supervised.Instance) (next time.Ti
 }
 
 // Undo reports whether keepalived must reload, as one of its instances still waits by an interval
-// that it has adopted. An error is for the status, whether it must or not.
+// that it has adopted. failing is for the status, also without a reload.
 func (a *Adverts) Undo(now time.Time,
 	instances map[string]supervised.Instance) (reload bool, failing error) {
 	if next := a.UndoAt(instances); next.IsZero() || now.Before(next) {

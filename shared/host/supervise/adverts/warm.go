@@ -47,7 +47,7 @@ type warmth struct {
 	at    time.Time // when it goes on, or the next one begins
 }
 
-// next are the peers to ask for now, of so many: from one number to another.
+// next is the range of indices of the peers to ask for now: from, up to and without to.
 func (w *warmth) next(peers int, now time.Time) (from, to int) {
 	if peers == 0 || now.Before(w.at) {
 		return 0, 0

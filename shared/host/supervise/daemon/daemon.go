@@ -137,8 +137,8 @@ func (d *Daemon) DueAt(config string) []time.Time {
 	return []time.Time{d.run.checkAt}
 }
 
-// Clear makes way for a new keepalived: it takes itself for running, and ends with success, when a
-// pid file names any process that lives.
+// Clear removes old pid files. If one names a process that lives, whichever that is, a new
+// keepalived takes itself for running already, and exits with success.
 func (d *Daemon) Clear() {
 	var failed error
 	for _, path := range []string{d.pidFile(), d.vrrpPIDFile()} {

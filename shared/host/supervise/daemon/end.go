@@ -29,7 +29,7 @@ func (d *Daemon) Lives() bool { return d.run.GroupLives() }
 // Kill ends all processes of keepalived.
 func (d *Daemon) Kill() error { return d.run.Kill() }
 
-// Exit logs that keepalived has ended by itself, and pauses before its next start.
+// Exit logs that keepalived has ended by itself, and returns the pause before its next start.
 func (d *Daemon) Exit() (startAfter time.Duration) {
 	ran := time.Since(d.run.started)
 	pause := d.backoff.Next(ran)

@@ -27,7 +27,7 @@ func (d *Daemon) Reported(line string) bool {
 	return d.run.ownLines
 }
 
-// NoteReport is for a report of keepalived's: its VRRP process runs, and is found.
+// NoteReport notes that keepalived has reported: its VRRP process runs, and can be found.
 func (d *Daemon) NoteReport() {
 	d.run.reported = true
 	d.followVRRP()
@@ -99,8 +99,8 @@ func (d *Daemon) VRRPDone() <-chan struct{} {
 	return d.run.vrrpDone
 }
 
-// VRRPReplaced notices the end of the VRRP process by a report of its successor, which may be
-// received before the end is: that report holds, and must not be forgotten with those before.
+// VRRPReplaced reports whether the known VRRP process has ended: a report is then of its
+// successor. It may arrive before the end does, and must not be forgotten with earlier ones.
 func (d *Daemon) VRRPReplaced() bool {
 	return d.run.vrrp != nil && d.run.vrrp.Signal(unix.Signal(0)) != nil
 }

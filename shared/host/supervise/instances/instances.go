@@ -155,7 +155,7 @@ func (i *Instances) NoteBonuses(now time.Time) {
 	i.tasks.Note("write the holder bonuses", failed)
 }
 
-// SettlesAt is when the next instance has waited for long enough; zero for never.
+// SettlesAt is when the next instance that began is no longer below its rank; zero for never.
 func (i *Instances) SettlesAt(now time.Time) (next time.Time) {
 	for name := range i.order.Bonus {
 		end := i.bonuses[name].Settles(i.order.Patience)

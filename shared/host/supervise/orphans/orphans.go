@@ -49,7 +49,7 @@ func (o *Orphans) Due(now time.Time) bool { return pace.Due(o.scanAt, now) }
 // ScanAt is when the next scan is due.
 func (o *Orphans) ScanAt() time.Time { return o.scanAt }
 
-// ScanSoon has the next scan come soon.
+// ScanSoon has the next scan come scanPause after the last one at the latest.
 func (o *Orphans) ScanSoon() {
 	if soon := o.scanned.Add(scanPause); soon.Before(o.scanAt) {
 		o.scanAt = soon

@@ -30,8 +30,8 @@ const (
 // Outlive runs in another process than the supervisor's. It sees to it that no VIP outlives a
 // supervisor that was killed together with its keepalived: the supervisor comes back when its
 // container does, which may take from a second to minutes, and meanwhile the VIP would have dual
-// holders. The VIP stays until another router must have taken it: what is served here is served on.
-// A VIP that no other router takes stays too. Outlive returns nil when ctx ends.
+// holders. The VIP stays until another router must have taken it: what is served here is served
+// on. A VIP for which no other router is known stays too. Outlive returns nil when ctx ends.
 func Outlive(ctx context.Context, runDir string, log *slog.Logger) error {
 	w := watcher{runDir: runDir, log: log}
 	for ctx.Err() == nil {

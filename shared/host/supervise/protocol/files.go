@@ -47,9 +47,9 @@ func (p *Proposal) Read(runDir string) (Candidate, error) {
 	return p.candidate, nil
 }
 
-// newer is the newer one of two files. That is CandidateFile, except beside a CandidateText that
-// it does not name: a monitor of the former release, which came back, writes CandidateText alone,
-// and one of this release writes it last.
+// newer is the candidate of the newer one of the two files: CandidateFile, unless it names
+// another text than that of CandidateText. A monitor of the former release, which came back,
+// writes CandidateText alone; one of this release writes CandidateText after CandidateFile.
 func newer(file, text []byte) Candidate {
 	switch {
 	case len(file) == 0 && len(text) == 0:
@@ -123,7 +123,7 @@ func ReleaseRequested(runDir string) (bool, error) {
 	return err == nil, err
 }
 
-// Unserved are the instances whose VIPs, by the monitor, are not served here.
+// Unserved are the instances whose VIPs are not served here according to the monitor.
 func Unserved(runDir string) (map[string]bool, error) {
 	text, err := os.ReadFile(filepath.Join(runDir, supervised.UnservedFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -64,8 +64,8 @@ func GroupOnly(i keepalived.Instance) bool {
 	return i.Source.IsValid() && slices.ContainsFunc(i.Peers, netip.Addr.IsMulticast)
 }
 
-// Then is the order of the next configuration. keepalived releases the VIPs of instances that the
-// next one has not, and reports so only after the reload.
+// Then is the order of the next configuration, with the VIPs of instances that it lacks:
+// keepalived releases those, and reports so only after the reload.
 func (o Order) Then(next Order) Order {
 	for name, vip := range o.VIPs {
 		if _, again := next.VIPs[name]; !again {

@@ -108,11 +108,11 @@ func (s *Sessions) HangUp(vip netip.Addr) {
 	}
 }
 
-// Reset ends the connections from a VIP that this host has not, and notifies their clients. The
-// kernel sends nothing from an IPv4 address that the host does not have, so the host lends it for
-// that moment: as a route to itself and not on a link, while no ARP packet that claims it goes out
-// and no packet to it comes in. If the host cannot lend it, the connections end without a notice.
-// IPv6 needs none of that. No loan outlives it.
+// Reset ends the connections from a VIP that this host does not have, and notifies their clients.
+// The kernel sends nothing from an IPv4 address that the host does not have, so the host lends it
+// for that moment: as a route to itself and not on a link, while no ARP packet that claims it
+// goes out and no packet to it comes in. If the host cannot lend it, the connections end without
+// a notice. IPv6 needs none of that. Each loan ends with Reset.
 //
 // When the host next sends or forwards a packet to the VIP it asks which host has it. Of several
 // hosts that took the VIP at once each has the last announcement of another one, and all but one

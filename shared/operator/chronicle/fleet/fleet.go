@@ -24,7 +24,7 @@ type host struct {
 	node *workers.Node
 	ops  []operation // in the order of their begins
 	is   workers.Worker
-	// free is what a host is that was inspected, until metal3 had to write it.
+	// free is the label of the time from the end of its inspection to its provisioning.
 	free string
 }
 
@@ -156,11 +156,11 @@ func (f Fleet) Until(end time.Time) Fleet {
 	return f
 }
 
-// settles is how long after its begin a Node becomes Ready for the first time: later it has become
-// so once more, and its first time is not known.
+// settles bounds the time from the creation of a Node to its first Ready. A Node that became
+// Ready later did so once more, and its first time is not known.
 const settles = time.Hour
 
-// joined is when the host's Node became Ready for the first time, as far as that is known.
+// joined is when the host's Node became Ready first; if that is not known, its creation, or zero.
 func (h host) joined() time.Time {
 	switch {
 	case !h.Written() || h.node == nil || !h.node.Ready:
@@ -230,8 +230,8 @@ func (h host) first(k kind) time.Time {
 	return time.Time{}
 }
 
-// forgotten reports whether metal3 has done something again, and what is known of it is later than
-// what comes behind it: operationHistory keeps one time of each.
+// forgotten reports whether metal3 has repeated operation k: its known begin is later than that
+// of an operation behind it. operationHistory keeps one time of each.
 func (h host) forgotten(k kind) bool {
 	own := h.first(k)
 	for behind := k + 1; behind <= provision; behind++ {

@@ -126,8 +126,8 @@ func clipped(all []timeline.Span) []timeline.Span {
 	return all
 }
 
-// stuck has the last span, or one from the last that metal3 began, show that the host goes no
-// further.
+// stuck shows that the host goes no further: it marks the last span if that reaches the end, or
+// adds one from the last thing that metal3 did.
 func (h host) stuck(all []timeline.Span, p Frame) []timeline.Span {
 	if n := len(all); n > 0 && all[n-1].To >= p.End {
 		all[n-1].Tone = timeline.Stuck

@@ -17,7 +17,7 @@ type Row struct {
 	Alarm                   bool
 }
 
-// What saw it.
+// The sources of rows.
 const (
 	metal3    = "metal3"
 	nodes     = "node"

@@ -22,8 +22,8 @@ var kinds = map[offer.Kind]string{
 	offer.Router: "router advertisements",
 }
 
-// unexpected are the servers of these kinds that are not expected. The router advertisements of an
-// expected server of DHCPv6 show no more than its card.
+// unexpected are the servers of these kinds that are not expected. An expected DHCPv6 server is
+// also known by its MAC: its router advertisements show no more.
 func unexpected(f facts.Provisioning, kinds ...offer.Kind) (out []offer.Server) {
 	expected := f.Expected
 	expected.MACs = slices.Clone(expected.MACs)
@@ -128,7 +128,7 @@ func defaultRoutes(f facts.Provisioning) (out []fault) {
 	return out
 }
 
-// missing reports that the user's DHCP server does not answer. Known hosts alone may get answers.
+// missing reports that the user's DHCP server does not answer. It may answer known hosts only.
 func missing(f facts.Provisioning) []fault {
 	gives := func(s offer.Server) bool { return s.Kind == offer.DHCP || s.Kind == offer.DHCPv6 }
 	if f.Mode != offer.Unmanaged || !f.Asked || slices.ContainsFunc(f.Servers, gives) {

@@ -200,7 +200,7 @@ func Source(f facts.Facts) (out facts.Faults) {
 	return out
 }
 
-// Passwords finds a file of passwords that others read, or that has what no rack has.
+// Passwords finds a file of passwords that others can read, that is wrong, or names no router.
 func Passwords(f facts.Facts) (out facts.Faults) {
 	if f.Routed == nil || f.Routed.Passwords == nil {
 		return nil

@@ -130,7 +130,7 @@ func remedy(do string) string {
 	return do
 }
 
-// grace is how long after a session BFD may be without being a fault.
+// grace is how long after a session comes up BFD may be down without being a fault.
 const grace = 5 * time.Second
 
 // BFD finds sessions whose BFD never came up. If another program has its packets, the check of

@@ -38,8 +38,8 @@ func nodes(f facts.Facts) (all []node) {
 	return all
 }
 
-// mayAnnounce is of nodes of the control plane that the API names, without those from which an
-// administrator keeps VIPs away.
+// mayAnnounce reports whether a node may announce VIPs: it is a control plane node that the API
+// names, and no administrator keeps VIPs away from it.
 func mayAnnounce(m facts.Member) bool { return m.ControlPlane && m.Named && !m.Apart }
 
 // serve leaves out nodes that do not work: they announce nothing.

@@ -9,8 +9,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// Filtered finds routers that do not use what a host announces, and those to which no router passes
-// the path of any host on.
+// Filtered finds routers that do not use this host's path to a VIP, and routers that report no
+// path to an API VIP although other nodes are ready to announce it.
 func Filtered(f facts.Facts) (out facts.Faults) {
 	if len(current(f)) == 0 {
 		return nil

@@ -37,7 +37,7 @@ func titleOf(f facts.Facts, c clash.Finding) string {
 	return "the VIP " + c.VIP.String()
 }
 
-// VRID finds foreign routers with an ID of the cluster.
+// VRID finds routers outside the cluster that have one of its virtual router IDs.
 func VRID(f facts.Facts) (out facts.Faults) {
 	for _, c := range clashes(f, clash.Foreign) {
 		do := "give one of the two another ID"

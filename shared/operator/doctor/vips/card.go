@@ -5,7 +5,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan/sharing"
 )
 
-// Card holds that a node can have the address that the nodes share on the provisioning network.
+// Card checks that a node can have the address that the nodes share on the provisioning network.
 func Card(f facts.Facts) (out facts.Faults) {
 	const subject = "this node's card on the provisioning network"
 	switch {

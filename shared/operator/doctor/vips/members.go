@@ -82,7 +82,7 @@ func Ranks(f facts.Facts) (out facts.Faults) {
 	return out
 }
 
-// Reach holds that other hosts answer, and that no port of theirs is filtered.
+// Reach checks that other hosts answer, and that no port of theirs is filtered.
 func Reach(f facts.Facts) (out facts.Faults) {
 	for _, r := range f.Network.Reached {
 		if !r.Echo {
@@ -99,7 +99,7 @@ func Reach(f facts.Facts) (out facts.Faults) {
 	return out
 }
 
-// MTU holds that packets that fill the link arrive.
+// MTU checks that packets that fill the link arrive.
 func MTU(f facts.Facts) (out facts.Faults) {
 	for _, r := range f.Network.Reached {
 		if r.Echo && r.Full > 0 && !r.Whole {
@@ -112,7 +112,7 @@ func MTU(f facts.Facts) (out facts.Faults) {
 	return out
 }
 
-// VRRPPasses holds that VRRP reaches other hosts before the cluster exists.
+// VRRPPasses checks that VRRP reaches other hosts before the cluster exists.
 func VRRPPasses(f facts.Facts) (out facts.Faults) {
 	for _, r := range f.Network.Reached {
 		if r.Echo && r.VRRP == facts.VRRPUnanswered && !f.Live {

@@ -36,8 +36,8 @@ func member(f facts.Facts, mac string) string {
 	return ""
 }
 
-// OnNetwork holds that a VIP is in a network of this host. A remote worker holds none, and a plan
-// may put a VIP behind a router.
+// OnNetwork checks that a VIP is in a network of this host. A remote worker holds none, and a
+// plan may put a VIP behind a router.
 func OnNetwork(f facts.Facts) (out facts.Faults) {
 	for _, v := range f.Network.VIPs {
 		has := func(n netip.Prefix) bool { return n.Contains(v.Address) }
@@ -103,7 +103,7 @@ func NodeAddress(f facts.Facts) (out facts.Faults) {
 	return out
 }
 
-// DHCP holds that no DHCP server leases a VIP.
+// DHCP checks that no DHCP server leases a VIP.
 func DHCP(f facts.Facts) (out facts.Faults) {
 	for _, v := range f.Network.VIPs {
 		for _, r := range f.Machine.Ranges {
@@ -119,7 +119,7 @@ func DHCP(f facts.Facts) (out facts.Faults) {
 	return out
 }
 
-// Taken holds that a VIP is free before the cluster exists.
+// Taken checks that a VIP is free before the cluster exists.
 func Taken(f facts.Facts) (out facts.Faults) {
 	for _, v := range f.Network.VIPs {
 		if f.Live || f.Joins {
@@ -139,7 +139,7 @@ func Taken(f facts.Facts) (out facts.Faults) {
 	return out
 }
 
-// Foreign holds that only the cluster's own hosts answer for a VIP.
+// Foreign checks that only the cluster's own hosts answer for a VIP.
 func Foreign(f facts.Facts) (out facts.Faults) {
 	for _, v := range f.Network.VIPs {
 		for _, mac := range v.Answers {
@@ -179,7 +179,7 @@ func Stale(f facts.Facts) (out facts.Faults) {
 	return out
 }
 
-// held is an address as this host has it for a link, with that, as words of iproute2's.
+// held is a VIP's address and device on this host, as arguments of ip address: PREFIX dev LINK.
 func held(f facts.Facts, v facts.VIP) string {
 	links := f.Host.Links
 	on := cmp.Or(links.HolderOf(v.Address), links.LinkOf(v.Address))

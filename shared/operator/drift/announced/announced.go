@@ -24,8 +24,8 @@ func one(level effect.Level, format string, args ...any) []effect.Effect {
 	return effect.One(level, format, args...)
 }
 
-// Management are the effects of another way by which VIPs come to hosts. Whether hosts with
-// elections announce the VIPs besides may differ between them: the elections stay as they are.
+// Management are the effects of another vipManagement. Nodes with VRRP may differ for a time in
+// whether they announce the VIPs by BGP too: the elections stay as they are.
 func Management(there, next plan.Plan) []effect.Effect {
 	migrates := next.Former != nil && next.Former.Management == there.Management
 	switch {
@@ -55,8 +55,8 @@ func Management(there, next plan.Plan) []effect.Effect {
 		"render and ignition refuse it without --migrate")
 }
 
-// Sessions are the effects of another way of announcing VIPs, where hosts do before and after it.
-// What a plan proves, demands and notes has none.
+// Sessions are the effects of other BGP settings, if hosts announce VIPs before and after the
+// change. What a plan only proves, demands or notes has no effect.
 func Sessions(there, next plan.Plan) (effects []effect.Effect) {
 	a, b := there.BGP, next.BGP
 	if a == nil || b == nil {

@@ -5,9 +5,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
 )
 
-// Add is the next step by which a host becomes a node. The image is what its description has; given
-// means that the document is there by which the host joins, which has a token that expires, so that
-// no object has it before. The error is a scale.Refusal.
+// Add is the next step by which a host becomes a node. image is that of the host's description.
+// given means that the caller has the document by which the host joins. Its token expires, so no
+// object has it before. The error is a scale.Refusal.
 func Add(w World, image object.Image, given bool) (Step, error) {
 	h := w.Host
 	switch {
@@ -59,12 +59,12 @@ func (w World) deploys(image object.Image) (Step, error) {
 	case h.State != available && h.State != ready:
 		return wait("metal3 to inspect the host and to prepare it; it is %s", h.Situation())
 	case h.Host.Node != "":
-		return Step{Action: Note}, nil // the node that it was before
+		return Step{Action: Note}, nil // remove the note of the node that it was before
 	}
 	return Step{Action: Deploy, Image: image, Version: h.Version}, nil
 }
 
-// joins is what a host with an image waits for.
+// joins is the next step for a host with an image.
 func (w World) joins() (Step, error) {
 	h := w.Host
 	switch {

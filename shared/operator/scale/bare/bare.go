@@ -16,9 +16,9 @@ type World struct {
 	Host Host
 	// Node is the host's own; nil without one.
 	Node *Node
-	// Taken is the host that has the name of a Node that a person has named; empty for none.
+	// Taken is the other host to which Node belongs by its name or by a note; empty for none.
 	Taken string
-	// Unknown are the nodes of which no host has the name. They are known without Node alone.
+	// Unknown are the workers that belong to no host, by name or note. Not read if Node is found.
 	Unknown []string
 	Control []scale.Node // of the control plane
 	Pods    []Pod        // of Node, that have to leave it
@@ -26,7 +26,7 @@ type World struct {
 	// least one other, if there is one.
 	Ingress []string
 	// Bootstrap means that the bootstrap machine still provisions hosts of the cluster, and Ironic
-	// that the cluster's own one is ready, of which Deployment is the name.
+	// that the cluster's own Ironic is ready. Deployment is the name of Ironic's Deployment.
 	Bootstrap, Ironic bool
 	Deployment        string
 	// Unlisted means that the description that Ironic and the DHCP server have lacks the host.
@@ -49,8 +49,8 @@ type Node struct {
 	Cordoned, Leaving bool
 }
 
-// Pod is a pod that has to leave a node. Those of DaemonSets, those that kubelet has from a file,
-// and those that have ended do not.
+// Pod is a pod that has to leave a node. Those of DaemonSets, static pods (from kubelet's files),
+// and those that have ended do not have to.
 type Pod struct {
 	Namespace, Name, UID string
 	// Alone means that it belongs to no controller: nothing starts it elsewhere.
@@ -75,7 +75,7 @@ const (
 	Resume Action = "resume" // the host: metal3 begins with it
 	Deploy Action = "deploy" // the image and the document of the host
 	Renew  Action = "renew"  // that document, before the disk is written
-	Note   Action = "note"   // Node, which has another name than the host; none: it has no more
+	Note   Action = "note"   // that Node is the host's, of another name; empty: remove the note
 	Cordon Action = "cordon" // Node, and mark it
 	Evict  Action = "evict"  // Pods from Node
 	Wipe   Action = "wipe"   // the host: it gets no image, and no power
@@ -106,12 +106,12 @@ func refuse(format string, args ...any) (Step, error) {
 	return Step{}, scale.Refusal{Text: fmt.Sprintf(format, args...)}
 }
 
-// The states of a host that metal3 writes or wipes, and of one whose disk it has written.
+// The states of a BareMetalHost's provisioning that steps depend on.
 const (
 	provisioning   = "provisioning"
 	provisioned    = "provisioned"
 	deprovisioning = "deprovisioning"
 	available      = "available"
-	ready          = "ready" // of former releases
+	ready          = "ready" // available, in former releases of metal3
 	unmanaged      = "unmanaged"
 )

@@ -6,8 +6,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
 )
 
-// Foresee is all steps from a world on, if nothing fails: the decisions themselves, in a world in
-// which each step has the effect that it is meant to have. The last one is done. The error is a
+// Foresee is all steps from a world on, if nothing fails. It calls next itself, on a copy of the
+// world in which each step has its intended effect. The last step has Done set. The error is a
 // scale.Refusal.
 func Foresee(w World, next Next) (all []Step, err error) {
 	w.Pods = slices.Clone(w.Pods)
@@ -22,10 +22,10 @@ func Foresee(w World, next Next) (all []Step, err error) {
 		}
 		w.done(s)
 	}
-	return all, nil // a world that the tests do not know: they hold that the steps end
+	return all, nil // in no world of the tests: they verify that the steps end
 }
 
-// done is the world after a step.
+// done applies the effect of a step to the world.
 func (w *World) done(s Step) {
 	h := &w.Host
 	if w.Node != nil {
@@ -62,7 +62,7 @@ func (w *World) done(s Step) {
 	}
 }
 
-// comes is what a step waits for.
+// comes applies to the world what a step waits for.
 func (w *World) comes() {
 	h := &w.Host
 	switch {

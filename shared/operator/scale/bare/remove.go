@@ -10,7 +10,7 @@ import (
 )
 
 // Remove is the next step by which a host leaves: its node is drained, its disk wiped, its power
-// off, and its objects are gone. Alone means that a person has stated that it has no node. The
+// off, and its objects are gone. alone means that a person has stated that it has no node. The
 // error is a scale.Refusal.
 func Remove(w World, alone bool) (Step, error) {
 	h := w.Host
@@ -51,8 +51,8 @@ func (h Host) written() bool {
 	return h.Image || h.State == provisioned || h.State == provisioning
 }
 
-// keeps is whether the cluster lives on without the host, and whether it is one that may go: with
-// etcd's quorum, a node that serves ingress, and no other program that has the host.
+// keeps is a refusal if the host's node is another host's, a member of etcd, or the only one that
+// serves ingress, or if another program has the host; nil if it may leave.
 func (w World) keeps() error {
 	h, n := w.Host, w.Node
 	refusal := func(format string, args ...any) error {
@@ -77,7 +77,7 @@ func (w World) keeps() error {
 	return nil
 }
 
-// quorum is why a member of etcd does not leave.
+// quorum is the refusal to remove a member of etcd, by the quorum that would be left.
 func (w World) quorum() error {
 	others, members, need := scale.Members(w.Control, w.Node.Name)
 	text := fmt.Sprintf("node %s is of the control plane, and a member of etcd: ", w.Node.Name)
@@ -119,7 +119,7 @@ func (w World) evicts() (Step, error) {
 	var blocked, ending []string
 	for _, p := range w.Pods {
 		if p.Lost {
-			continue // its node is off, or soon is: nothing else ends it
+			continue // only the end of its node, which is off or soon is, ends it
 		}
 		left = append(left, p)
 		switch {
@@ -178,7 +178,7 @@ func (w World) alone() (Step, error) {
 	return Step{Action: Delete}, nil
 }
 
-// some are the first of many, for people.
+// some joins the first five of a list, and counts the others.
 func some(all []string) string {
 	const most = 5
 	if n := len(all) - most; n > 0 {

@@ -8,8 +8,8 @@ import (
 )
 
 // Queue gives events in the order of time, and those of one time in the order in which they were
-// put in. The zero value is empty and ready. A copy has the same events as long as the original
-// gets no other ones.
+// put in. The zero value is empty and ready. A copy is valid until the next Push to either: both
+// share their storage.
 type Queue[E any] struct {
 	due  []entry[E] // the next one last
 	next uint32
@@ -35,7 +35,7 @@ func (q *Queue[E]) Next() (at time.Duration, ok bool) {
 	return q.due[len(q.due)-1].at, true
 }
 
-// Push has an event be due at a time.
+// Push schedules an event.
 func (q *Queue[E]) Push(at time.Duration, event E) {
 	q.next++
 	e := entry[E]{at, q.next, event}

@@ -36,12 +36,12 @@ func Kill(w *world.World, h *world.Host) {
 	checks.Wake(w, h)
 }
 
-// Hang stops HAProxy by a signal: the monitor waits for several answers.
+// Hang stops HAProxy by a signal: the monitor finds out when several probes have timed out.
 func Hang(w *world.World, h *world.Host) {
 	h.LB.Hung = true
 	h.LB.Gen++
 	asks := w.Timing.Redirect
-	late := asks.DetectsLate() - asks.Interval // from the first question on
+	late := asks.DetectsLate() - asks.Interval // from the first probe on
 	w.At(w.OnGrid(h.LB.Phase, asks.Interval)+late, h.Event(world.EvMonitorRound, h.LB.Gen))
 	checks.Wake(w, h)
 }
@@ -60,7 +60,7 @@ func Resume(w *world.World, h *world.Host) {
 	}
 }
 
-// MonitorRound is a round of the monitor: it has the redirect follow HAProxy.
+// MonitorRound is a round of the monitor: it schedules that the redirect follows HAProxy's state.
 func MonitorRound(w *world.World, h *world.Host, gen uint32) {
 	if gen != h.LB.Gen || !h.On {
 		return
@@ -81,7 +81,7 @@ func SetRedirect(w *world.World, h *world.Host, on bool, gen uint32) {
 	checks.Wake(w, h)
 }
 
-// SetAPI changes an API server.
+// SetAPI sets the state of a host's API server.
 func SetAPI(w *world.World, h *world.Host, s world.Server) {
 	h.API = s
 	trace.Mark(&h.Film.API, w.Now, s.Ready())

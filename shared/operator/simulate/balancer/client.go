@@ -51,8 +51,8 @@ func outcome(w *world.World) trace.Outcome {
 	return balance(w, h)
 }
 
-// balance is a request through a balancer. Servers that are up serve one after the other; if
-// none is up, all do. If one cannot be reached, the next one is tried.
+// balance is a request through the balancer of g. It goes to the servers that are up in round
+// robin, or to all if none is up. If one cannot be reached, the next one is tried.
 func balance(w *world.World, g *world.Host) trace.Outcome {
 	open := !g.LB.AnyUp()
 	waited := time.Duration(0)

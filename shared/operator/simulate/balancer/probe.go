@@ -65,7 +65,7 @@ func ProbeServer(w *world.World, g, h *world.Host, step int32, gen uint32) {
 	if gen != g.LB.Gen || !g.On || !g.LB.On || !b.Known {
 		return
 	}
-	if g.LB.Hung { // it goes on where it was
+	if g.LB.Hung { // Resume schedules probes again
 		b.Probing = false
 		return
 	}

@@ -24,20 +24,20 @@ type Link struct {
 	simulate.Row
 }
 
-// Routers is that for clients behind routers. That of all random schedules is one too, with the
-// broken rules of both sides.
+// Routers is the row of a scenario for clients behind routers. The row of all random schedules is
+// one too, with the broken rules of both sides.
 type Routers struct {
 	Clients string `json:"clients"`
 	routed.Row
 }
 
-// Rows are those of scenarios in their order, and at last that of random schedules.
+// Rows are the rows of scenarios in their order; that of random schedules is the last of Routers.
 type Rows struct {
 	Link    []Link
 	Routers []Routers
 }
 
-// All are the rows as lines of JSON: of each scenario both.
+// All are the rows as lines of JSON: for each scenario Link and then Routers.
 func (r Rows) All() (all []any) {
 	for i, row := range r.Routers {
 		if i < len(r.Link) {
@@ -77,8 +77,8 @@ type Outcome struct {
 	Worst   pair.Result
 }
 
-// Measure runs a scenario so often, with seeds from one on; ok is false if the cluster has not what
-// it is about.
+// Measure runs a scenario runs times, with consecutive seeds from seed on; ok is false if the
+// cluster lacks what the scenario is about.
 func Measure(s Scenario, c schedule.Cluster, seed uint64, runs int) (o Outcome, ok bool) {
 	link := s.elected.Begin()
 	link.Scenario, link.About = s.Name, s.About

@@ -74,7 +74,7 @@ func Find(name string) (Scenario, bool) {
 // Has reports whether a planned cluster has the VIP that a scenario is about.
 func (s Scenario) Has(p plan.Plan) bool { return s.elected.Has(p) }
 
-// Set is the cluster of a run, and its schedule; ok is false if the cluster has not what the
+// Set is the cluster of a run, and its schedule; ok is false if the cluster lacks what the
 // scenario is about.
 func (s Scenario) Set(c schedule.Cluster, seed uint64) (_ schedule.Cluster, run script.Schedule,
 	ok bool) {
@@ -97,8 +97,8 @@ func (s Scenario) Set(c schedule.Cluster, seed uint64) (_ schedule.Cluster, run 
 	return c, run, ok
 }
 
-// settles is how long a run goes on: hosts that wait for others have done so, and routers have
-// followed.
+// settles is how much longer a run goes on: hosts that wait for others have done so by then, and
+// routers have followed.
 const settles = 20 * time.Second
 
 // Run runs a scenario once.
@@ -128,7 +128,7 @@ func (s Scenario) bounds(c schedule.Cluster) (link, routers *bound.Bound) {
 		if s.migrates == schedule.ToVRRP && !alike(c) {
 			routers.DarkMs = int(bgp.Pass.Milliseconds())
 		}
-	case routers == nil && link != nil: // found out on the host alike, and passed on
+	case routers == nil && link != nil: // the host detects it likewise, and announces it
 		follow := int(p.BGP.Follow().Milliseconds())
 		routers = &bound.Bound{Ms: link.Ms + follow, DarkMs: link.DarkMs + follow}
 	case link != nil:
@@ -138,8 +138,8 @@ func (s Scenario) bounds(c schedule.Cluster) (link, routers *bound.Bound) {
 	return link, routers
 }
 
-// alike reports whether no two routers of the VIP's network know each other's paths. Others lead to
-// each other when the last path goes, until both have followed.
+// alike reports whether all routers of the VIP's network have one AS number, and so refuse each
+// other's paths. Others forward to each other when the last path goes, until both have followed.
 func alike(c schedule.Cluster) bool {
 	numbers := c.Routed.Racks[c.Routed.Home[0]]
 	return len(c.Routed.Home) == 1 && len(slices.Compact(slices.Clone(numbers))) == 1

@@ -28,7 +28,7 @@ func Run(c schedule.Cluster, s schedule.Schedule) trace.Result {
 // Runner is a run that goes on step by step.
 type Runner struct{ *world.World }
 
-// Start is a run at its begin.
+// Start is a run before its first step.
 func Start(c schedule.Cluster, s schedule.Schedule) Runner { return Runner{newWorld(c, s)} }
 
 // Due is when the next step is; ok is false if the run is over.

@@ -95,7 +95,7 @@ func breakProgram(w *world.World, h *world.Host, f schedule.Fault, i int32) {
 	endAfter(w, h, f, i)
 }
 
-// endFault ends a fault. A boot has ended the faults of programs before.
+// endFault ends a fault. A boot since the fault has already ended one of a program.
 func endFault(w *world.World, h *world.Host, f schedule.Fault, boot uint32) {
 	if slices.Contains(disturbances, f.Kind) {
 		disturb(w, h, f, -1)

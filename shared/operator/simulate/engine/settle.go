@@ -47,7 +47,7 @@ func settle(w *world.World) {
 	}
 }
 
-// rest is the state of a host on which nothing has happened for long.
+// rest sets the state of a host on which nothing has happened for long.
 func rest(w *world.World, h *world.Host) {
 	for i, other := range w.Hosts {
 		h.Knows[i] = other.Joined
@@ -65,7 +65,7 @@ func rest(w *world.World, h *world.Host) {
 	}
 	trace.Mark(&h.Film.API, 0, h.Role != role.Worker)
 	h.Monitor = h.Role != role.Bootstrap
-	first := 0 // of those with a router, of which two have the default one
+	first := 0 // host with an ingress router; the first two have the default one
 	if w.Workers > 0 {
 		first = w.Masters
 	}

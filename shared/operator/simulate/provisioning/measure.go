@@ -76,8 +76,8 @@ func (t *tally) done() Row {
 	return t.row
 }
 
-// Measure runs a scenario so often, with seeds from one on; ok is false if the cluster has not what
-// it is about.
+// Measure runs a scenario runs times, with consecutive seeds from seed on; ok is false if the
+// cluster lacks what the scenario is about.
 func Measure(s Scenario, c schedule.Cluster, seed uint64, runs int) (row Row, ok bool) {
 	t := newTally(s.Name)
 	for i := range runs {

@@ -15,7 +15,7 @@ type Scenario struct {
 	Name  string
 	About string
 	fault func(schedule.Cluster) (f schedule.Fault, ok bool) // nil for none
-	later time.Duration                                      // at most, after what it begins after
+	later time.Duration                                      // at most, after the fault's mark
 }
 
 // Find is a scenario by its name.
@@ -28,7 +28,7 @@ func Find(name string) (Scenario, bool) {
 	return Scenario{}, false
 }
 
-// Run runs a scenario once; ok is false if the cluster has not what it is about. The seed decides
+// Run runs a scenario once; ok is false if the cluster lacks what it is about. The seed decides
 // when the fault begins.
 func (s Scenario) Run(c schedule.Cluster, seed uint64) (r world.Result, ok bool) {
 	run := schedule.Schedule{Seed: seed}

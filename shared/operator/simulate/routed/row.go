@@ -82,7 +82,7 @@ func percent(part, of int) float64 {
 	return float64(int(all*float64(part)/float64(max(1, of)))) / tenths
 }
 
-// Break counts a rule that was broken beside those of runs.
+// Break adds a broken rule that no run added by Add has.
 func (t *Tally) Break(text string) { t.row.Broken = append(t.row.Broken, text) }
 
 // Done is the row.
@@ -110,8 +110,8 @@ func (t *Tally) Within(b bound.Bound) {
 	}
 }
 
-// Measure runs a scenario so often, with seeds from one on; ok is false if the cluster has not what
-// it is about.
+// Measure runs a scenario runs times, with consecutive seeds from seed on; ok is false if the
+// cluster lacks what the scenario is about.
 func Measure(s Scenario, c schedule.Cluster, seed uint64, runs int) (row Row, ok bool) {
 	t := NewTally(c, s.Name)
 	for i := range runs {

@@ -38,7 +38,7 @@ func (s Scenario) OfRouters() bool {
 	return !slices.Contains(hosts, s.kinds[0]) && s.vip == schedule.API || s.routers
 }
 
-// CutsPower reports whether a host loses its power.
+// CutsPower reports whether a host loses its power after the fault of a router (KeepRoutes).
 func (s Scenario) CutsPower() bool {
 	return len(s.kinds) > 0 && s.kinds[0] == schedule.KeepRoutes
 }
@@ -56,13 +56,13 @@ func Find(name string) (Scenario, bool) {
 	return Scenario{}, false
 }
 
-// later is when the faults come that follow others: while the last wish of a dead monitor counts.
+// later is when other faults follow the first ones: a dead monitor's last wish still counts then.
 const later = 6 * time.Second
 
 // Flows are how many clients there are.
 func Flows() int { return 240 }
 
-// Run runs a scenario once; ok is false if the cluster has not what it is about. The seed decides
+// Run runs a scenario once; ok is false if the cluster lacks what it is about. The seed decides
 // where and when it happens.
 func (s Scenario) Run(c schedule.Cluster, seed uint64) (r world.Result, ok bool) {
 	c.Clients, c.Flows, c.Bootstrap = s.vip, Flows(), s.joins
@@ -73,7 +73,7 @@ func (s Scenario) Run(c schedule.Cluster, seed uint64) (r world.Result, ok bool)
 	return engine.Run(c, run), true
 }
 
-// Schedule is that of a seed.
+// Schedule is that of a seed; ok is false if the cluster lacks what the scenario is about.
 func (s Scenario) Schedule(c schedule.Cluster, seed uint64) (run schedule.Schedule, ok bool) {
 	if s.vip == schedule.Ingress && c.Ingress == 0 {
 		return run, false
@@ -110,7 +110,7 @@ func (s Scenario) Schedule(c schedule.Cluster, seed uint64) (run schedule.Schedu
 	return run, true
 }
 
-// on are names of hosts, routers or links with a prefix.
+// on selects hosts, routers or links whose name has a prefix.
 func on(prefix string) func(schedule.Cluster, string) bool {
 	return func(_ schedule.Cluster, name string) bool { return strings.HasPrefix(name, prefix) }
 }
@@ -133,10 +133,10 @@ func uplink(c schedule.Cluster, name string) bool {
 
 const master, ingress = "master-", "ingress-"
 
-// Scenarios are all of them: those for which the plan has a bound, and then others.
+// Scenarios are all of them: of hosts, of the product's daemons, of an installation, of networks.
 func Scenarios() []Scenario { return slices.Concat(hosts(), daemons(), installed(), network()) }
 
-// one are the kinds of a scenario with one fault.
+// one are the kinds of the faults that a scenario begins with, all at once and at one target.
 func one(kinds ...schedule.Kind) []schedule.Kind { return kinds }
 
 // hosts are failures and orderly ends of hosts and of what serves on them.
@@ -168,7 +168,7 @@ func hosts() []Scenario {
 	}
 }
 
-// none is the name of no bound.
+// none is the name of a bound that no plan has.
 const none = "-"
 
 // daemons are failures of the product's own programs.

@@ -127,7 +127,7 @@ func SetPriority(w *world.World, h *world.Host, priority int) {
 	}
 }
 
-// NotifySupervisor sends the state to the FIFO, from which it comes after those before.
+// NotifySupervisor sends the state to the supervisor by the FIFO, which keeps their order.
 func NotifySupervisor(w *world.World, h *world.Host) {
 	s := &h.Supervisor
 	s.Notified = max(s.Notified, w.Now+w.Take(world.Notifies))

@@ -67,7 +67,7 @@ func sameWait(a, b *world.Router) bool {
 	return undisturbed(a) && undisturbed(b) && (a.ReceivedAt-b.ReceivedAt).Abs() < world.Wire.Most
 }
 
-// healthScore is the weight of the healthy checks, without the check that only orders equals.
+// healthScore is the weight of the healthy checks but CheckMCS, which only orders equals.
 func healthScore(w *world.World, h *world.Host) (sum int) {
 	for _, k := range h.Checks {
 		if k.Latch.Passes && k.Check != vrrp.CheckMCS {

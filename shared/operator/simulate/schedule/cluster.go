@@ -21,8 +21,8 @@ type Cluster struct {
 	Client    time.Duration // between two requests of a client; 0: no client
 	Shutdown  time.Duration // how long an API server serves after SIGTERM
 
-	// Announces has hosts announce the VIP to routers too, so that one which reboots stops its
-	// programs when it has left those.
+	// Announces means that hosts announce the VIP to routers too: a host that reboots then stops
+	// its programs only when it has withdrawn from these.
 	Announces bool
 
 	// Ungated removes the eligibility gate. Tests hold that this defect is found.
@@ -40,7 +40,7 @@ func Of(t vrrp.Timing) Cluster {
 // MaxMasters is the largest simulated control plane: events name hosts in 8 bits.
 const MaxMasters = 50
 
-// ClientPace is how often the client asks, as in the measurements.
+// ClientPace is the time between two requests of the client, as in the measurements.
 const ClientPace = 10 * time.Millisecond
 
 const BootstrapName = "bootstrap"
@@ -64,7 +64,7 @@ func (c Cluster) Hosts() []string {
 	return names
 }
 
-// Candidates are the numbers of the election.
+// Candidates is the priority scheme of the nodes for the VIP.
 func (c Cluster) Candidates() vrrp.Candidates {
 	switch c.Kind {
 	case vrrp.Ingress:

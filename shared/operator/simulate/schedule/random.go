@@ -10,9 +10,9 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// Random is a random schedule for a cluster: one to six faults of every kind that its hosts can
-// have, some at the same time, and rest in the end. If kinds are given, only those occur. Equal
-// seeds and clusters give equal schedules.
+// Random is a random schedule for a cluster: one to six faults of random kinds that its hosts
+// can have, some at the same time, and time without a fault at the end. If kinds are given, only
+// those occur, beside an installation. Equal seeds and clusters give equal schedules.
 func Random(seed uint64, c Cluster, kinds ...Kind) Schedule {
 	d := dice{NewRand(seed), c, kinds}
 	if len(kinds) == 0 {
@@ -66,7 +66,7 @@ type dice struct {
 	all []Kind // from which it chooses
 }
 
-// install are masters that join, most of them.
+// install are faults by which most of the masters join.
 func (d dice) install() (all []Fault) {
 	for i := range d.Masters {
 		if d.IntN(5) > 0 {

@@ -14,7 +14,7 @@ import (
 // Grammar is what the schedules of a simulation may have.
 type Grammar struct {
 	Kinds   []Kind
-	Hidden  []Kind // that are taken, and not named to people
+	Hidden  []Kind // that are accepted, but that errors do not list
 	Longest time.Duration
 	Amounts int  // the largest amount of a fault; 0 if none has one
 	Marks   bool // lines begin after a mark, and the schedule has no length

@@ -64,7 +64,7 @@ func Stop(w *world.World, h *world.Host, gen uint32) {
 	}
 }
 
-// ShutDown has a host reboot that has left.
+// ShutDown reboots a host that has released its VIPs.
 func ShutDown(w *world.World, h *world.Host) {
 	then := h.Supervisor.Left
 	h.Supervisor.Left = schedule.Fault{}

@@ -11,7 +11,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// StartKeepalived is a keepalived that has read its configuration.
+// StartKeepalived starts the instance of a keepalived that has read its configuration.
 func StartKeepalived(w *world.World, h *world.Host, gen uint32) {
 	r, s := &h.Router, &h.Supervisor
 	if gen != s.Run || !h.On || r.Runs || s.Stopped || !Eligible(w, h) {

@@ -14,8 +14,8 @@ type Line struct {
 	Runs     int
 	OK       bool
 	Broken   []string
-	// Cells are those after the scenario and the verdict on it. One of prose stands alone, and
-	// widens no column.
+	// Cells are those after the scenario and its verdict. Prose must be the only cell: the last
+	// cell of a row widens no column.
 	Cells []string
 }
 
@@ -45,7 +45,7 @@ func PageCells(head []string, l Line) []string {
 	return cells
 }
 
-// Verdict is the verdict on all lines, in one. Good is what is said if none has failed.
+// Verdict is one verdict on all lines; good is its text if none has failed.
 func Verdict(lines []Line, good string) string {
 	var failed []string
 	for _, l := range lines {
@@ -60,7 +60,7 @@ func Verdict(lines []Line, good string) string {
 	return "ok: " + good
 }
 
-// Within is what is said of lines of which none has failed, where the plan has bounds.
+// Within is Verdict's good text for lines that the bounds of a plan apply to.
 func Within(lines []Line) string {
 	return fmt.Sprintf("%d of %d within their bounds, no rule broken", len(lines), len(lines))
 }

@@ -13,8 +13,8 @@ func (r Result) FirstFault() time.Duration {
 	return r.Schedule.Faults[0].At
 }
 
-// gaps visits the time between each two served requests of which the latter began after the fault,
-// and the rest of the run after the last one.
+// gaps visits the time between each two served requests of which the latter began after the
+// fault, and the rest of the run after the last one if that is longer than two intervals.
 func (r Result) gaps(visit func(time.Duration)) {
 	last := time.Duration(-1)
 	for _, q := range r.Requests {

@@ -40,8 +40,8 @@ type Outcome string
 const (
 	Served  Outcome = "served"
 	Refused Outcome = "refused"
-	Late    Outcome = "late"  // no answer in the client's patience
-	Reset   Outcome = "reset" // the connection was there, and went with the VIP
+	Late    Outcome = "late"  // no answer within the client's timeout
+	Reset   Outcome = "reset" // the host lost the VIP while the connection was open
 )
 
 // Request is one request of the client.

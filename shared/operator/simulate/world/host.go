@@ -50,7 +50,7 @@ type programs struct {
 	Beats   uint32
 }
 
-// ingress is a router of the ingress VIP.
+// ingress is a node's ingress router. Standard means that it is the cluster's default one.
 type ingress struct{ Has, On, Ready, Standard bool }
 
 // newHost is a host by its index in the cluster's names.

@@ -47,7 +47,7 @@ var (
 	Answers   = Span{500 * us, 8 * ms}   // a server's answer to a probe
 )
 
-// What a client is like that opens a connection for each request, and other programs.
+// The times of a client that opens a connection for each request, and of other programs.
 const (
 	requestTakes  = 6 * ms
 	ClientTimeout = 200 * ms
@@ -56,7 +56,7 @@ const (
 	LateTick  = ms          // a ticker whose tick passed while a probe hung
 
 	Slack      = 20 * ms     // what machines take beside the protocol's times
-	AfterFault = time.Second // a router that was stopped waits as the others do
+	AfterFault = time.Second // until a router that was stopped waits as the others do
 )
 
 // links are the faults of a host's network connection and processors.

@@ -73,11 +73,11 @@ const (
 	EvLearn                           // a host learns of another one
 	EvBootstrapProbe                  // the bootstrap machine probes its API
 	EvPowerOff                        // a host that shuts down in order is off
-	EvPart                            // of a host starts
-	EvClient                          // a client asks
+	EvPart                            // a part of a host starts
+	EvClient                          // the client sends a request
 )
 
-// OnGrid is the next time of something periodic.
+// OnGrid is the next time after now of something that has a period and a phase.
 func (w *World) OnGrid(phase, every time.Duration) time.Duration {
 	if every <= 0 {
 		return w.Now

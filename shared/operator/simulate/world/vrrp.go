@@ -53,15 +53,15 @@ type supervisor struct {
 	Back      time.Duration // when its container starts again; of the last kill
 	Backoff   supervised.Backoff
 	Started   time.Duration  // when keepalived last started
-	Releasing bool           // the track leave is set
+	Releasing bool           // the track file leave is set
 	Stopped   bool           // keepalived has ended in order, and does not start again
 	Releases  uint32         // the generation of the patience
-	After     schedule.Fault // what the leaving is for
+	After     schedule.Fault // what follows the release
 	Dead      bool           // it was killed with keepalived, and has not started again
 	Bonus     bonus.State    // of its instance
 	Reported  State          // of the instance, as others read it
 	Notified  time.Duration  // when the last state comes from keepalived's FIFO
-	// Left is what the host is about to do when it has left its routers too; the zero value for
+	// Left is what the host does when it has withdrawn from its routers too; the zero value for
 	// nothing.
 	Left schedule.Fault
 }

@@ -25,7 +25,7 @@ type World struct {
 	Rules  RuleState
 	Result trace.Result
 
-	Slowest   time.Duration // how much later than it should a packet or a process may be
+	Slowest   time.Duration // how late a packet or a process may be, at most, by the schedule
 	Neighbour *Host         // which has the VIP in the neighbour caches of its network
 }
 

@@ -48,13 +48,13 @@ func Loud(all []Gap) (loud []timeline.Span) {
 	return loud
 }
 
-// placed is a stretch of what a lane is about.
+// placed is a span of a thick row, with the name of its lane.
 type placed struct {
 	lane string
 	timeline.Span
 }
 
-// thick are the stretches of what the lanes are about.
+// thick are the spans of all thick rows: what the lanes are about.
 func thick(t timeline.Timeline) (all []placed) {
 	for _, lane := range t.Lanes {
 		for _, r := range lane.Rows {
@@ -69,8 +69,8 @@ func thick(t timeline.Timeline) (all []placed) {
 	return all
 }
 
-// Find finds the gaps between announcements, and after the last one, in the order of time. Two
-// lanes that announce at the same time are none, and neither is a change in order.
+// Find finds the gaps between announcements, and after the last one, in the order of time. Lanes
+// that announce at the same time leave no gap, and neither does a change in order.
 func Find(t timeline.Timeline) (all []Gap) {
 	var announced []placed
 	for _, s := range thick(t) {

@@ -17,8 +17,8 @@ import (
 )
 
 // Decode reads what "kubectl get -o json" has printed, or several of such outputs one after the
-// other: a list, or an object alone. ours is false for a text that is none, such as a journal. What
-// cannot be read costs nothing else, and is in the world's Unread, in words.
+// other: a list, or an object alone. ours is false for any other text, such as a journal. What
+// cannot be read is in the world's Unread, in words, and the rest is read all the same.
 func Decode(text []byte) (w workers.World, ours bool) {
 	if bytes.HasPrefix(bytes.TrimSpace(text), []byte("apiVersion:")) {
 		w.Unread = []string{"it is YAML: save the objects with 'kubectl get -o json'"}
@@ -70,8 +70,8 @@ func (d *decoder) unread(what ...string) {
 	}
 }
 
-// document reads one object of the file's top. ours reports whether it is one of an API: a list, or
-// an object that names its version. The error is io.EOF at the end of the text.
+// document reads one top-level object of the file. ours reports whether it is one of an API: a
+// list, or an object that names its version. The error is io.EOF at the end of the text.
 func (d *decoder) document() (ours bool, err error) {
 	begin, err := d.in.Token()
 	if err != nil {
@@ -120,7 +120,7 @@ func (d *decoder) document() (ours bool, err error) {
 	return ours, nil
 }
 
-// cut is an error within a document: its end is not that of the text.
+// cut is an error within a document: io.EOF becomes io.ErrUnexpectedEOF there.
 func cut(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -135,7 +135,7 @@ func (d *decoder) items() error {
 		return cut(err)
 	}
 	if begin == nil {
-		return nil // an empty list of Go
+		return nil // null, as Go writes a nil list
 	}
 	if begin != json.Delim('[') {
 		return errors.New("its items are no list")
@@ -227,7 +227,7 @@ func (d *decoder) place(namespace string) {
 	}
 }
 
-// read reads one object of a kind that has a name.
+// read decodes one object, and passes it to take if it has a name.
 func read[T any](text []byte, take func(T)) error {
 	var one T
 	if err := json.Unmarshal(text, &one); err != nil {

@@ -43,13 +43,13 @@ type Meta struct {
 	OwnerReferences   []struct{ Kind, Name string }
 }
 
-// marked reports whether a Machine is to go first. OpenShift ignores a mark without a value.
+// marked reports whether a Machine is to be deleted first. OpenShift ignores an empty mark.
 func (m Meta) marked() bool { return m.Annotations[scale.DeleteFirst] != "" }
 
 // Deletes reports whether an object is being deleted.
 func (m Meta) Deletes() bool { return m.DeletionTimestamp != "" }
 
-// name is unique: with the namespace, unless that is one where clusters have their hosts.
+// name is unique: NAMESPACE/NAME, or NAME in the namespaces where clusters have their hosts.
 func (m Meta) name() string {
 	if slices.Contains([]string{"", object.MachineNamespace, object.HostNamespace}, m.Namespace) {
 		return m.Name

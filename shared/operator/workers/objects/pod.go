@@ -16,15 +16,15 @@ type Pod struct {
 	} `json:"status"`
 }
 
-// Of reports whether a Deployment has made a pod, whether that or its ReplicaSet still exists: a
-// ReplicaSet has the name of its Deployment with the hash of the template behind it, and its pods
-// that name with five more characters (Kubernetes, "Deployments": Pod-template-hash label).
+// Of reports whether a Deployment has made a pod, even if it or its ReplicaSet no longer exists:
+// a ReplicaSet has the name of its Deployment with the hash of the template behind it, and its
+// pods that name with five more characters (Kubernetes, "Deployments": Pod-template-hash label).
 func (p Pod) Of(deployment string) bool {
 	hash := p.Metadata.Labels[TemplateHash]
 	return hash != "" && strings.HasPrefix(p.Metadata.Name, deployment+"-"+hash+"-")
 }
 
-// ReplicaSet is what starts a pod anew that is deleted; empty if nothing does.
+// ReplicaSet is the name of the ReplicaSet that replaces the pod if it is deleted; or empty.
 func (p Pod) ReplicaSet() string { return p.Metadata.owner("ReplicaSet") }
 
 // MayRun reports whether a pod runs, or is to, as far as Kubernetes has seen: one that was ended

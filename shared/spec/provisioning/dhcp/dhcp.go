@@ -1,5 +1,4 @@
-// Package dhcp holds what a DHCP server of ours is to answer to the rules of the network that it is
-// on.
+// Package dhcp checks what a DHCP server of ours is to answer against the rules of its network.
 package dhcp
 
 import (
@@ -31,7 +30,7 @@ type Around struct {
 	Hosts   int
 	// Factor is how many addresses there are for each host.
 	Factor int
-	// Installer: the installer takes a range of its own if none is written.
+	// Installer is whether the installer assumes a range if none is written.
 	Installer bool
 }
 
@@ -99,7 +98,7 @@ func (s *Server) reserved(a Around) []Taken {
 	return all
 }
 
-// free is the range of the provisioning network that has none of the addresses that are taken.
+// free is the largest part of the default range without reserved addresses.
 func (s *Server) free(a Around) (first, last netip.Addr) {
 	var without []netip.Addr
 	for _, t := range s.reserved(a) {
@@ -133,7 +132,8 @@ func (s *Server) checkRoom(r *document.Report, a Around) {
 	}
 }
 
-// checkGateway holds a gateway to the network. DHCPv6 has no option for one (RFC 8415, section 21).
+// checkGateway checks a gateway against the network. DHCPv6 has no option for one (RFC 8415,
+// section 21).
 func (s *Server) checkGateway(r *document.Report, a Around) {
 	g := s.Gateway
 	if !a.CIDR.Contains(g.Value) || g.Value == a.CIDR.Addr() || g.Value == subnet.Last(a.CIDR) {

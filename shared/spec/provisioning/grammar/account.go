@@ -7,7 +7,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 )
 
-// Account is by what a BMC is logged in to.
+// Account is the user name and the password by which one logs in to a BMC.
 type Account struct{ Username, Password secret.Text }
 
 // ParseAccount reads a file of credentials. Name is what findings call it; they repeat nothing of

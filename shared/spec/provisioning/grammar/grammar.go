@@ -1,5 +1,5 @@
 // Package grammar reads the single values of a description of provisioning: addresses, networks,
-// cards, times and names of interfaces. The second result of a reader is why a text is none.
+// cards, times and names of interfaces. The last result of a reader is why a text is invalid.
 package grammar
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec/name"
 )
 
-// As reads a text as another type. A reason why it is none is reported.
+// As reads a text as another type, and reports the reason if it is invalid.
 func As[T any](r *document.Report, s document.Scalar[string],
 	parse func(string) (T, string)) document.Scalar[T] {
 	typed := document.Scalar[T]{At: s.At, Given: s.Given}
@@ -85,7 +85,7 @@ func MAC(text string) (mac.MAC, string) {
 // the cluster's begins. Leases last longer.
 const Handover = 10 * time.Minute
 
-// minLease is the shortest lease of dnsmasq, which makes shorter ones as long.
+// minLease is the shortest lease of dnsmasq, which raises shorter ones to it.
 const minLease = 2 * time.Minute
 
 // Lease reads the time of a lease.

@@ -1,5 +1,5 @@
-// Package assign finds the racks of a cluster whose document has networks of hosts, routers and
-// virtual IPs, and does not say which of them belong together.
+// Package assign finds the racks of a cluster whose document lists networks of hosts, routers and
+// virtual IPs, but not which of them belong together.
 package assign
 
 import (
@@ -14,14 +14,14 @@ type Racks struct {
 	Networks [][]netip.Prefix
 	// VIPs are networks in which virtual IPs alone are.
 	VIPs []netip.Prefix
-	// Unpaired are the networks of the other family that have routers, of which nobody knows the
-	// racks: there are more of them, or fewer, than racks.
+	// Unpaired are the networks of the other family that have routers and whose racks are
+	// unknown: there are more networks of that family than racks, or fewer.
 	Unpaired []netip.Prefix
 }
 
 // Of finds the racks. A network that has a virtual IP and no router, while another one of its
-// family has one, has no hosts. The others are racks, each with the network of the other family
-// that has the same place among those.
+// family has one, has no hosts. Each other network of the first family is a rack, with the
+// network at the same position in the other family.
 func Of(networks []netip.Prefix, vips, routers []netip.Addr) (r Racks) {
 	has := func(n netip.Prefix, all []netip.Addr) bool {
 		return slices.ContainsFunc(all, n.Contains)
@@ -52,8 +52,8 @@ func Of(networks []netip.Prefix, vips, routers []netip.Addr) (r Racks) {
 	return r
 }
 
-// Near are the routers of a rack, by their places among all: those in its networks, and those in no
-// rack's. It has all of them if that leaves none.
+// Near are the indices of a rack's routers: those in its networks and those in no rack's network,
+// or all if there are none of these.
 func (r Racks) Near(rack int, routers []netip.Addr) (near []int) {
 	var all []int
 	for i, a := range routers {

@@ -1,4 +1,4 @@
-// Package session reads what the entry of a router in an install-config has of the session with it.
+// Package session reads the settings of a session in a router's entry of an install-config.
 package session
 
 import (
@@ -27,7 +27,7 @@ type Session struct {
 //	holdTime: 90s, or seconds         holdTimeSeconds: seconds
 //	keepaliveTime: 30s, or seconds    keepaliveTimeSeconds: seconds
 //
-// The operator's text of routers keeps the former one.
+// The network operator's text of routers keeps the former spelling.
 //
 // source: openshift/installer, pkg/asset/manifests/bgpvipconfig.go, toFRRPeers.
 func Read(r *document.Reader, o document.Map) Session {
@@ -102,8 +102,8 @@ func whole(n int) (time.Duration, string) {
 	return time.Duration(n) * time.Second, ""
 }
 
-// Timers are those of a rack with these routers, listed at a place: a rack has the same for all,
-// which are the shortest times, and BFD with all of its routers or with none.
+// Timers are those of a rack with these routers, which are listed at a place. A rack has one set
+// for all: the shortest times, and BFD with all of its routers or with none.
 func Timers(r *document.Report, at document.Place, all []Session) timers.Draft {
 	t := timers.Draft{At: at}
 	none := func(s Session) bool { return s.BFD.OK && !s.BFD.Value }

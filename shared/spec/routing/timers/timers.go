@@ -1,5 +1,5 @@
-// Package timers reads how routers find out that a host is gone, and holds it to what BGP and BFD
-// have.
+// Package timers reads the timers by which routers find out that a host is gone, and checks them
+// against the bounds of BGP and BFD.
 package timers
 
 import (
@@ -24,8 +24,8 @@ const Off time.Duration = -1
 // off is the word for it.
 const off = "none"
 
-// Over are the timers in the place of those of a base. A hold time alone has a third of it between
-// two messages.
+// Over is a base with these timers in place of its own. A hold time alone sets the keepalive
+// interval to a third of it.
 func (t Timers) Over(base bgp.Timing) bgp.Timing {
 	if profile, ok := bgp.TimingOf(t.Timing); ok {
 		base = profile
@@ -108,7 +108,7 @@ func (t Draft) given() bool {
 		t.Multiplier.Given
 }
 
-// Check holds timers, which are in the place of those of a base, to what BGP and BFD have.
+// Check checks the timers, in place of those of a base, against the bounds of BGP and BFD.
 func (t Draft) Check(r *document.Report, base bgp.Timing) {
 	r.OneOf(t.Profile, profiles()...)
 	if !t.given() {

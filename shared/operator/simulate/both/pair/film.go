@@ -25,7 +25,7 @@ type Stretch struct {
 	Tone     timeline.Tone
 }
 
-// record records what is so now.
+// record records the present state.
 func (p *pair) record() {
 	now, v := max(0, p.routed.Now), p.routed.Slot()
 	if p.film.Hosts == nil {

@@ -47,7 +47,7 @@ func (p *pair) ask(t *twin) {
 	}
 }
 
-// decides is a decision that is due.
+// decides makes a monitor's decision that is due.
 func (p *pair) decides(d due) {
 	t := d.of
 	if d.changes {
@@ -75,7 +75,7 @@ func (p *pair) decides(d due) {
 	host.Order(w, t.two, v, p.monitor.route(t))
 }
 
-// route is what the product has a node announce of the VIP; nil for nothing.
+// route is how a node announces the VIP by the product's own decision; nil if it does not.
 func (m monitor) route(t *twin) *speak.Route {
 	f := t.facts
 	status := supervised.Status{Instances: map[string]supervised.Instance{

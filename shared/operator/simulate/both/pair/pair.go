@@ -49,7 +49,7 @@ type pair struct {
 	film      Film
 }
 
-// due is what the monitor of a host is about to do: to decide, or to change by a migration first.
+// due is a monitor's decision at a time. With changes, a migration first sets of.announces to to.
 type due struct {
 	at      time.Duration
 	of      *twin
@@ -110,8 +110,8 @@ func (p *pair) ofElections() {
 	p.settleReboots()
 }
 
-// begin begins a fault of the schedule on the side of the routers, with the host that was the
-// holder.
+// begin begins fault i of the schedule on the side of the routers. holder is the VIP's holder
+// before the fault.
 func (p *pair) begin(i int, holder *world.Host) {
 	f := p.faults[i]
 	if f.Host == elections.Holder {
@@ -144,7 +144,7 @@ func (p *pair) migrate(to bool) {
 	}
 }
 
-// settleReboots ends the power of hosts that have left both sides.
+// settleReboots shuts down hosts that reboot, once they have released the VIP on both sides.
 func (p *pair) settleReboots() {
 	for _, t := range p.twins {
 		if t.one.Supervisor.Left.Kind == elections.Reboot && (t.two.Rebooting || !t.two.Speaks) {

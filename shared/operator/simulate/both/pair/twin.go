@@ -30,7 +30,7 @@ type facts struct {
 	hold, yield            bool // of the bootstrap machine
 }
 
-// monitored are those that a monitor decides by.
+// monitored are the facts by which a monitor decides; the others are false.
 func (f facts) monitored() facts {
 	f.on, f.cut, f.answers = false, false, false
 	return f

@@ -46,13 +46,13 @@ const (
 )
 
 // Kinds are all kinds of faults: those of the hosts' programs and of elections, those of FRR and of
-// routers, and Migrate. That a node is removed from the cluster is not among them.
+// routers, and Migrate. elections.Part, the removal of a node, is not among them.
 func Kinds() []script.Kind {
 	all := slices.Concat(elections.Kinds(), ofRouters(), []script.Kind{Migrate})
 	return slices.DeleteFunc(all, func(k script.Kind) bool { return k == elections.Part })
 }
 
-// ofRouters are the kinds that elections have nothing of.
+// ofRouters are the kinds that only the routers' side has.
 func ofRouters() []script.Kind {
 	return slices.DeleteFunc(routed.Kinds(), func(k script.Kind) bool {
 		return slices.Contains(elections.Kinds(), k)
@@ -72,7 +72,7 @@ func Parse(text string) (script.Schedule, error) {
 		Amounts: elections.MostAmount, Check: elections.CheckAmount}.Parse(text)
 }
 
-// Check reports faults of what a cluster does not have.
+// Check returns an error if a fault is of a host or a part of the network that the cluster lacks.
 func (c Cluster) Check(s script.Schedule) error {
 	for _, f := range s.Faults {
 		if all := c.targets(f); !slices.Contains(all, f.Host) {
@@ -108,7 +108,7 @@ func (c Cluster) targets(f script.Fault) (all []string) {
 
 func isHolder(name string) bool { return name == elections.Holder }
 
-// For is the cluster with as many hosts on the side of the routers as its elections have.
+// For is the cluster for the VIP of a kind (empty: API), with equally many hosts on both sides.
 func (c Cluster) For(kind vrrp.Kind) Cluster {
 	c.Elections.Kind, c.Elections.Announces = cmp.Or(kind, vrrp.API), true
 	c.Routed.Elected, c.Routed.Clients = c.Elections.Kind, routed.API
@@ -120,8 +120,8 @@ func (c Cluster) For(kind vrrp.Kind) Cluster {
 	return c
 }
 
-// Announces reports whether hosts announce the VIP when a schedule begins: they do unless they come
-// to do so by it.
+// Announces reports whether hosts announce the VIP when a schedule begins: they do unless its
+// first migration is to ToBoth.
 func Announces(s script.Schedule) bool {
 	i := slices.IndexFunc(s.Faults, func(f script.Fault) bool { return f.Kind == Migrate })
 	return i < 0 || s.Faults[i].Host != ToBoth
@@ -139,7 +139,7 @@ func Trial(seed uint64, c Cluster) (Cluster, script.Schedule) {
 	case len(c.Plan.VIPs.DNS) > 0 && d.IntN(5) == 0:
 		kind = vrrp.DNS
 	}
-	c.Elections.Client = elections.ClientPace // balancers find out by its errors too
+	c.Elections.Client = elections.ClientPace // its errors mark servers down too
 	c = c.For(kind)
 	s := elections.Random(seed, c.Elections)
 	for _, f := range routed.Random(seed, c.Routed).Faults {

@@ -11,8 +11,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// roundOfAddress is a round of the room that holds the machine's address. It goes on until the room
-// does what the orders ask, and while it repeats a question.
+// roundOfAddress is a round of the room that holds the machine's address. It is repeated after
+// an error, after a step such as a question, and until the room has done what the orders ask.
 func (m *Machine) roundOfAddress() {
 	ctx := context.Background()
 	s, err := m.address.Observe(ctx)
@@ -27,7 +27,7 @@ func (m *Machine) roundOfAddress() {
 	}
 }
 
-// files are the files of the machine, as the room of the address has them.
+// files are the files of the machine, as the room of the address reads and writes them.
 type files struct{ *Machine }
 
 func (f files) Orders() (orders.Orders, error) { return f.orders, nil }

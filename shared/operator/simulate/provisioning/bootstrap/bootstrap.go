@@ -71,7 +71,7 @@ func (m *Machine) Off() {
 	m.asks = orders.Reversal{}
 }
 
-// event is one of the machine's present boot.
+// event is an event of the machine's present boot.
 func (m *Machine) event(kind world.EventKind) world.Event {
 	return world.Event{Kind: kind, Gen: m.boot.Boots, Host: int16(world.BootSite)}
 }
@@ -104,7 +104,7 @@ func (m *Machine) StartDHCP() {
 	m.w.Soon(world.Woken, m.part(orders.DHCP))
 }
 
-// KillDHCP kills it. dnsmasq goes on, behind a fence that closes.
+// KillDHCP kills that program. dnsmasq goes on, behind a fence that closes.
 func (m *Machine) KillDHCP() {
 	server.Kill(m.w, m.boot.Server)
 	m.dhcp = nil
@@ -122,10 +122,10 @@ func (m *Machine) StartPhases() {
 	m.Poll()
 }
 
-// KillPhases kills it.
+// KillPhases kills the phase machine.
 func (m *Machine) KillPhases() { m.room, m.boot.Program = nil, false }
 
-// report is one of a part.
+// report keeps a part's report. One that differs wakes the phase machine.
 func (m *Machine) report(r orders.Report) {
 	old := m.reports[r.Part]
 	m.reports[r.Part] = r
@@ -172,7 +172,7 @@ func (m *Machine) serves(p orders.Part) bool {
 	return m.boot.Ironic
 }
 
-// Part is a round of a part.
+// Part is a round of the part with index i in partsInOrder.
 func (m *Machine) Part(i int32) {
 	switch p := partsInOrder[i]; p {
 	case orders.Address:
@@ -199,7 +199,7 @@ func (m *Machine) Part(i int32) {
 	}
 }
 
-// KillIronic kills Ironic, which the engine of its container starts again. It may forget all.
+// KillIronic kills Ironic; its container engine restarts it, without its database if forgets.
 func (m *Machine) KillIronic(forgets bool) {
 	if m.boot.Ironic {
 		m.boot.Ironic = false

@@ -29,7 +29,7 @@ type api struct{ *Machine }
 
 var errNoAPI = errors.New("no API server is reached")
 
-// reached is an error unless an API server is.
+// reached is errNoAPI if the machine reaches no API server.
 func (a api) reached() error {
 	if !a.w.API(world.BootSite) {
 		return errNoAPI
@@ -74,8 +74,8 @@ func (a api) Begin(_ context.Context, hosts []string) error {
 	return nil
 }
 
-// Ask is a person who asks to take provisioning back, or to have it handed over again. A machine
-// that is off, or that hands nothing over, is not asked.
+// Ask is a person's request to take provisioning back, or to hand it over again. It has no effect
+// on a machine that is off, or that hands nothing over.
 func (m *Machine) Ask(back bool) {
 	of := m.boot.Memory.HandoverSince
 	if !m.Runs() || !m.boot.Program || of.IsZero() {
@@ -85,7 +85,7 @@ func (m *Machine) Ask(back bool) {
 	m.Poll()
 }
 
-// Asked reports whether what a person asked for may still follow.
+// Asked reports whether a person's request may still be followed.
 func (m *Machine) Asked() bool { return m.asks.Asks(m.boot.Memory.HandoverSince, m.w.Clock()) }
 
 func (a api) Holders() (cards []string, err error) {

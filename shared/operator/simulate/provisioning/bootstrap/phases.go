@@ -23,8 +23,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// Poll has the phase machine's next round come at its usual pace. Rounds in which nothing can have
-// changed but the time are further apart here.
+// Poll schedules the phase machine's next round at its usual pace. In the simulation, rounds in
+// which nothing but the time can have changed are further apart.
 func (m *Machine) Poll() { m.schedule(vrrp.Beat) }
 
 func (m *Machine) schedule(d time.Duration) {
@@ -86,7 +86,7 @@ func (m *Machine) joined() (all []addr.Candidate, listed bool) {
 	return all, true
 }
 
-// host is the machine as its phase machine has it.
+// host is the machine as its phase machine reads and writes it.
 type host struct{ *Machine }
 
 func (m host) Orders() (orders.Orders, error) { return m.orders, nil }
@@ -97,7 +97,7 @@ func (m host) WriteOrders(o orders.Orders) error {
 	return nil
 }
 
-// Report is a part's last one. A part that runs writes it again and again.
+// Report is a part's last one. Its time is the present one: a part that runs renews its report.
 func (m host) Report(p orders.Part) (orders.Report, error) {
 	r := m.reports[p]
 	if r.Part != "" && (p != orders.DHCP || m.dhcp != nil) {
@@ -202,7 +202,7 @@ func (a asked) Disks(_ context.Context, uuid string) (node.Disks, error) {
 		Bytes: world.Large}}, nil
 }
 
-// Do does a request. Those for several hosts come at the same time: each changes its host alone.
+// Do does a request. Requests for several hosts may be concurrent: each changes only its host.
 func (a asked) Do(_ context.Context, r node.Request) error {
 	for _, h := range a.w.Hosts[:a.w.Nodes] {
 		if h.Plan.Name == r.UUID || r.Verb == node.Create && h.Plan.Name == r.Spec.Name {

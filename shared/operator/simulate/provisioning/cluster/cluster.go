@@ -1,5 +1,5 @@
 // Package cluster is what the cluster has of provisioning, in virtual time: Ironic's pod, the nodes
-// with their keepalived and DHCP servers, metal3, and who releases the workers.
+// with their keepalived and DHCP servers, metal3, and the release of the workers.
 package cluster
 
 import (
@@ -34,7 +34,7 @@ func (c *Cluster) Started(h *world.Host) {
 	c.begin()
 }
 
-// event is one of a node's present start.
+// event is an event of a node's programs, until the node is switched on or off again.
 func (c *Cluster) event(kind world.EventKind, h *world.Host) world.Event {
 	return world.Event{Kind: kind, Host: int16(h.Index), Gen: h.Seat.Lost}
 }
@@ -71,7 +71,7 @@ func (c *Cluster) StartDHCP(h *world.Host) {
 	c.w.Soon(world.Woken, c.event(world.EvServer, h))
 }
 
-// KillDHCP kills it.
+// KillDHCP kills a node's DHCP program.
 func (c *Cluster) KillDHCP(h *world.Host) {
 	if h.Seat.Server != nil && c.w.Shared() {
 		server.Kill(c.w, h.Seat.Server)
@@ -93,9 +93,9 @@ func (c *Cluster) Round(h *world.Host) {
 	}
 }
 
-// begin has Kubernetes start Ironic once all parts of the bootstrap machine are off: OpenShift's
-// operator is paused until then, and of any Kubernetes it is asked of the user. The first time its
-// objects are applied, and its images fetched.
+// begin has Kubernetes start Ironic once all parts of the bootstrap machine are off. Until then
+// OpenShift's operator is paused; on other clusters the user is asked to wait. The first start
+// takes longer: objects are applied, and images fetched.
 func (c *Cluster) begin() {
 	w := c.w
 	if w.Pod.Begun {
@@ -120,8 +120,8 @@ func (c *Cluster) begin() {
 	w.Soon(span, world.Event{Kind: world.EvPod, Gen: w.Pod.Gen})
 }
 
-// Phase follows a phase of the bootstrap machine. Nodes ask again which machine has the address
-// when it may have it again.
+// Phase follows a phase of the bootstrap machine. While that may have the address again, nodes
+// that no longer ask which machine has it ask again.
 func (c *Cluster) Phase() {
 	c.begin()
 	if !c.w.Shared() || c.w.Boot.Phase.Past(progress.Unpause) {

@@ -10,8 +10,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// Ask is a node's question for the machine that has the address. Once the bootstrap machine has
-// ended the answers change nothing for a node that has its router.
+// Ask is a node's question which machine has the address. Once the bootstrap machine has handed
+// over, a node that has its VRRP instance asks no more: the answers then change nothing.
 func (c *Cluster) Ask(h *world.Host) {
 	s, w := h.Seat, c.w
 	s.Asks = false
@@ -41,7 +41,7 @@ func (c *Cluster) Ask(h *world.Host) {
 	}
 }
 
-// wake has the nodes' checks of Ironic begin that differ from what is so.
+// wake schedules probes of the nodes' checks of Ironic whose result is outdated.
 func (c *Cluster) wake() {
 	if !c.w.Shared() {
 		return
@@ -74,7 +74,7 @@ func (c *Cluster) Probe(h *world.Host) {
 	}
 }
 
-// stands reports whether a node takes part in the election.
+// stands reports whether a node is a candidate for the provisioning address.
 func (c *Cluster) stands(h *world.Host) bool {
 	s := h.Seat
 	passes := func(name vrrp.CheckName) bool { return name == vrrp.CheckIronic && s.Latch.Passes }
@@ -82,7 +82,7 @@ func (c *Cluster) stands(h *world.Host) bool {
 		!c.w.Election().Scheme.Candidates().Excludes(passes)
 }
 
-// priority is what a node announces. Nodes have ranks in their order.
+// priority is what a node advertises. Nodes have ranks in their order.
 func (c *Cluster) priority(h *world.Host) vrrp.Priority {
 	bonus := 0
 	if h.Seat.Master {
@@ -92,9 +92,9 @@ func (c *Cluster) priority(h *world.Host) vrrp.Priority {
 		func(vrrp.CheckName) bool { return true }))
 }
 
-// Elect follows a change of who takes part or who receives whose adverts. An election is followed
-// by its priorities and waits alone: the routers' single packets are simulated for the other VIPs,
-// and here a wait for a pod is a thousand times as long.
+// Elect follows a change of the candidates, or of which nodes receive each other's adverts. It
+// simulates priorities and waits only: single adverts are simulated for the other VIPs, and here
+// a wait for a pod is a thousand times as long.
 func (c *Cluster) Elect() {
 	if !c.w.Shared() {
 		return
@@ -128,7 +128,7 @@ func (c *Cluster) timer(kind world.EventKind, h *world.Host) world.Event {
 	return world.Event{Kind: kind, Host: int16(h.Index), Gen: h.Seat.Gen}
 }
 
-// better reports whether a node receives adverts of another master that it follows.
+// better reports whether a node receives the adverts of a master to which it yields.
 func (c *Cluster) better(h *world.Host) bool {
 	own := c.priority(h)
 	for _, g := range c.w.Hosts[:c.w.Nodes] {

@@ -22,7 +22,7 @@ func (c *Cluster) Metal3() {
 	if w.Pod.Node < 0 || !w.API(world.Site(w.Pod.Node)) {
 		return
 	}
-	// A person runs "hosts release" once the bootstrap machine is gone, which does it itself.
+	// Once the bootstrap machine, which does it itself, is gone, a person runs "hosts release".
 	fleet := w.Fleet()
 	fleet.Bootstrap = w.Boot.On || w.Now-w.Boot.Lost < world.Silent
 	for _, name := range scale.Release(fleet).Release {
@@ -84,7 +84,7 @@ func (c *Cluster) host(h *world.Host) {
 	}
 }
 
-// rescue is metal3's care for the power of a host that is provisioned: it is to be on.
+// rescue switches a provisioned host that is off on again, as metal3 does.
 func (c *Cluster) rescue(h *world.Host) {
 	if !h.On && h.BMC.Refuses == 0 && !h.HasJoined() {
 		h.Ironic.Boots = node.BootDisk

@@ -12,7 +12,7 @@ func (c *Cluster) schedulable(h *world.Host) bool {
 	return h.Up && h.Seat.Programs && h.Links.Machine == 0 && c.w.API(world.Site(h.Index))
 }
 
-// Pod is the start of Ironic's pod, wherever Kubernetes runs it now.
+// Pod is the start of Ironic's pod, on the node where it was or on one that Kubernetes chooses.
 func (c *Cluster) Pod() {
 	w := c.w
 	p := &w.Pod
@@ -73,7 +73,7 @@ func (c *Cluster) stop(h *world.Host) {
 	c.wake()
 }
 
-// evict ends pods on nodes that Kubernetes reaches and wants them on no more.
+// evict ends the pods on nodes that Kubernetes reaches, and on which it no longer wants them.
 func (c *Cluster) evict() {
 	for _, h := range c.w.Hosts[:c.w.Nodes] {
 		if h.Index != c.w.Pod.Node && c.schedulable(h) {
@@ -105,7 +105,7 @@ func (c *Cluster) Changed(h *world.Host) {
 	c.Elect()
 }
 
-// Missed is Kubernetes' look at the node of the pod: one that it still misses loses it.
+// Missed is Kubernetes' check of the pod's node: from one that it still misses the pod moves.
 func (c *Cluster) Missed() {
 	w := c.w
 	c.evict()
@@ -120,7 +120,7 @@ func (c *Cluster) Missed() {
 	c.move()
 }
 
-// Kill ends Ironic, which starts again on its node. It may forget all.
+// Kill ends Ironic, which starts again on its node, without its database if forgets.
 func (c *Cluster) Kill(forgets bool) {
 	p := &c.w.Pod
 	if !p.Runs {
@@ -135,7 +135,7 @@ func (c *Cluster) Kill(forgets bool) {
 	c.w.Soon(world.Starts, world.Event{Kind: world.EvPod, Gen: p.Gen})
 }
 
-// Move has Kubernetes run it on another node.
+// Move has Kubernetes run Ironic on another node.
 func (c *Cluster) Move() {
 	if c.w.Pod.Runs {
 		c.stop(c.w.Hosts[c.w.Pod.Node])
@@ -143,8 +143,8 @@ func (c *Cluster) Move() {
 	}
 }
 
-// Stop is a person who has it end, by the command that the product names. Its pod ends in order, on
-// a node that Kubernetes does not reach when that is back.
+// Stop is a person's command to end Ironic, as the product names it. The pod ends in order. If
+// Kubernetes does not reach its node, the pod ends when the node is back.
 func (c *Cluster) Stop() {
 	w, p := c.w, &c.w.Pod
 	p.Stopped, p.Paused = w.Shared(), !w.Shared()
@@ -161,7 +161,7 @@ func (c *Cluster) Stop() {
 	w.Soon(world.Stops, world.Event{Kind: world.EvMissed, Gen: p.Gen})
 }
 
-// Restart is a person, or a program of the user's, who has it begin again that was stopped.
+// Restart is a person, or a program of the user's, that starts a stopped Ironic again.
 func (c *Cluster) Restart() {
 	c.w.Pod.Stopped, c.w.Pod.Paused = false, false
 	c.begin()

@@ -47,7 +47,7 @@ func (r *run) begin(f schedule.Fault, i int32) {
 		r.cluster.Move()
 		return
 	case schedule.StartIronic:
-		if r.Boot.Left { // before, the user has no objects of it
+		if r.Boot.Left { // before the handover the user has no objects of Ironic
 			r.cluster.Restart()
 		}
 		return
@@ -154,7 +154,7 @@ func (r *run) changed(at world.Site) {
 	}
 }
 
-// heal ends a fault of the machine at which it began.
+// heal ends a fault. index is the Site of the machine at which it began.
 func (r *run) heal(f schedule.Fault, index int) {
 	at := world.Site(index)
 	r.Note(f.Host, "no more "+string(f.Kind))

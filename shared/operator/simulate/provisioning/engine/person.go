@@ -8,7 +8,7 @@ import (
 // person is a person at the bootstrap machine, who takes provisioning back and has it handed over
 // again.
 type person struct {
-	back  int  // of how many faults provisioning is to be taken back now
+	back  int  // how many faults now want provisioning to be taken back
 	stops bool // the cluster's own Ironic is stopped before
 	acts  bool // what was begun is not at its end
 }
@@ -24,8 +24,8 @@ func (r *run) takeBack(stops bool) {
 	}
 }
 
-// follow is the person's next command by the state of then. What does not come of it is asked for
-// again.
+// follow is the person's next command, by the present state. A command that had no effect is
+// given again.
 func (r *run) follow() {
 	r.person.acts = r.command()
 	if r.person.acts {
@@ -44,7 +44,7 @@ func (r *run) command() bool {
 		r.boot.Ask(true)
 	case held:
 		r.boot.Ask(false)
-	case r.boot.Asked(): // that provisioning is taken back: it may still follow
+	case r.boot.Asked(): // wait: provisioning may still be taken back
 	case !r.Pod.Stopped && (!r.Pod.Paused || !r.Pod.Again):
 		return false
 	case r.Boot.Phase.Past(progress.Takeover):

@@ -6,8 +6,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/provisioning/world"
 )
 
-// Write has the ramdisk write the disk: it fetches the image, and works on by itself whatever
-// becomes of Ironic.
+// Write has the ramdisk write the disk: it fetches the image, and goes on by itself even if
+// Ironic ends.
 func Write(w *world.World, h *world.Host) {
 	rules.Writes(w, h)
 	source := Source(w, h)
@@ -53,7 +53,7 @@ func Fetched(w *world.World, h *world.Host) {
 	w.Soon(world.Drive, h.Event(world.EvWrite))
 }
 
-// Join is a system that tries to be a node.
+// Join is a system's attempt to be a node, repeated until it reaches the cluster's API.
 func Join(w *world.World, h *world.Host) {
 	if h.Boot.Stage != world.System || h.Up {
 		return

@@ -33,7 +33,7 @@ func Power(w *world.World, h *world.Host, on, net bool) {
 	disk(w, h)
 }
 
-// Empty takes from a node what a power cut does.
+// Empty resets what a node loses by a power cut: its programs, address and DHCP server's state.
 func Empty(h *world.Host) {
 	s := h.Seat
 	*s = world.Seat{Gen: s.Gen + 1, Lost: s.Lost + 1, Server: s.Server}
@@ -104,7 +104,7 @@ func Next(w *world.World, h *world.Host) {
 	}
 }
 
-// ask is a question for an address. The stages of one boot each ask.
+// ask is a host's DHCP request: firmware, iPXE and the ramdisk of one boot each make it.
 func ask(w *world.World, h *world.Host) {
 	b := &h.Boot
 	if b.AskedS < 0 {
@@ -145,8 +145,8 @@ func ask(w *world.World, h *world.Host) {
 	}
 }
 
-// isAnswered asks all servers, and reports whether an answer names something to boot. A host takes
-// the first answer, which another server's may be: that one names nothing.
+// isAnswered reports whether a server of the cluster answers a host, and whether an answer names
+// something to boot. If another server answers first, at random, both are false.
 func isAnswered(w *world.World, h *world.Host) (is, boots bool) {
 	for _, s := range w.Servers() {
 		if !w.Serves(s) || !w.OnBootNetwork(s.Site, world.Site(h.Index)) {
@@ -174,8 +174,8 @@ func giveUp(w *world.World, h *world.Host) {
 	disk(w, h)
 }
 
-// Source is the site from which a host fetches what it boots and writes: where its server's address
-// is, of several the first one.
+// Source is the site from which a host fetches what it boots and writes: the first one that has
+// the address of the DHCP server that answered the host, and serves files.
 func Source(w *world.World, h *world.Host) world.Site {
 	for _, s := range w.Holders(h.Boot.First.Server) {
 		if w.OnBootNetwork(s, world.Site(h.Index)) && serves(w, s) {

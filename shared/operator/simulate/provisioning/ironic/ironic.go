@@ -51,8 +51,8 @@ func Runs(w *world.World, h *world.Host) bool {
 	return w.Pod.Runs
 }
 
-// Do does one request. It draws nothing and sets nothing but the host, so that requests for
-// different hosts may come in any order; Settle has what follows.
+// Do does one request. It draws no random number and changes only the host, so that requests for
+// different hosts may come in any order. Settle schedules what follows.
 func Do(w *world.World, h *world.Host, r node.Request) error {
 	n := &h.Ironic
 	switch {
@@ -153,8 +153,8 @@ func Settle(w *world.World, h *world.Host) {
 	}
 }
 
-// Start starts the Ironic of a phase: work that a process of it did has failed, that of ramdisks
-// goes on.
+// Start starts the Ironic of a phase. Work that its former process did has failed; that of
+// ramdisks goes on.
 func Start(w *world.World, phase provision.Phase) {
 	broken := map[node.State]node.State{node.Deploying: node.DeployFailed,
 		node.Cleaning: node.CleanFailed, node.Verifying: node.Enroll,
@@ -172,7 +172,7 @@ func Start(w *world.World, phase provision.Phase) {
 	}
 }
 
-// Forget loses the database of a phase.
+// Forget empties the database of the Ironic of a phase.
 func Forget(w *world.World, phase provision.Phase) {
 	for _, h := range w.Hosts {
 		if h.Plan.Phase == phase {

@@ -46,7 +46,7 @@ func Work(w *world.World, h *world.Host) {
 	Settle(w, h)
 }
 
-// power has the BMC switch a host; what fails is a state.
+// power has the BMC switch a host. If the BMC refuses, the node gets the state failed.
 func power(w *world.World, h *world.Host, on, net bool, failed node.State) bool {
 	if h.BMC.Refuses > 0 {
 		fail(w, h, failed, errBMC.Error())
@@ -56,7 +56,7 @@ func power(w *world.World, h *world.Host, on, net bool, failed node.State) bool 
 	return true
 }
 
-// Boot does what Do has left to it: a boot that was asked for beside the states.
+// Boot does a boot that Do has only noted: node.BootNet and BootDisk change no provision state.
 func Boot(w *world.World, h *world.Host) {
 	if verb := h.Ironic.Boots; verb != "" {
 		h.Ironic.Boots = ""
@@ -117,7 +117,7 @@ func giveUp(w *world.World, h *world.Host, why string) {
 	fail(w, h, node.DeployFailed, why)
 }
 
-// reaches reports whether a host and its Ironic reach each other where the host was answered.
+// reaches reports whether a host and its Ironic reach each other at the address that answered it.
 func reaches(w *world.World, h *world.Host) bool {
 	of := world.BootSite
 	if h.Plan.Phase != provision.Bootstrap {
@@ -156,7 +156,7 @@ func Call(w *world.World, h *world.Host) {
 	}
 }
 
-// Late is the end of Ironic's patience with a ramdisk.
+// Late is the timeout of Ironic's wait for a ramdisk.
 func Late(w *world.World, h *world.Host) {
 	n := &h.Ironic
 	if !Runs(w, h) || Maintains(w, h).On {

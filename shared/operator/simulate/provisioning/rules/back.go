@@ -8,7 +8,7 @@ import (
 )
 
 // oneAddress judges the machines that have the address which the bootstrap machine and the nodes
-// share. The pods of OpenShift set theirs, which Kubernetes alone keeps apart.
+// share. OpenShift's is not judged: its pods set it, and only Kubernetes keeps those apart.
 func oneAddress(w *world.World) {
 	all := w.Holders(w.Plan.Provisioning.IP)
 	if !w.Shared() || len(all) < 2 && len(w.Rules.Addresses) == 0 {
@@ -16,7 +16,7 @@ func oneAddress(w *world.World) {
 	}
 	for a := world.BootSite; int(a) < w.Nodes; a++ {
 		for b := world.BootSite; b < a; b++ {
-			// Nodes keep apart by adverts, which go over their own network.
+			// Only one of two nodes has it by their adverts, which go over the machine network.
 			meet := slices.Contains(all, a) && slices.Contains(all, b) && w.OnBootNetwork(a, b) &&
 				(b == world.BootSite || w.OnMachineNetwork(a, b))
 			watch := w.Rules.Watch(&w.Rules.Addresses, w.Name(a)+" and "+w.Name(b))
@@ -28,8 +28,8 @@ func oneAddress(w *world.World) {
 	}
 }
 
-// resumed judges a bootstrap machine that has taken provisioning back, while no fault lasts and
-// nothing of the cluster provisions hosts.
+// resumed judges a bootstrap machine that has taken provisioning back: while no fault lasts and
+// nothing of the cluster provisions hosts, it has to serve within world.Resumes.
 func resumed(w *world.World) {
 	b, m := w.Boot, w.Boot.Memory
 	if m.Held.IsZero() && w.Rules.Back == nil {

@@ -39,8 +39,8 @@ func Answered(w *world.World, h *world.Host, s *world.Server, a world.Answer) {
 		w.Break(OneAnswer, "%s gets %s from %s of %s, after %s from %s", h.Plan.Name, a.Address,
 			a.Server, s.Name, first.Address, first.Server)
 	}
-	// A server of OpenShift answers all hosts: once that of the bootstrap machine is off for good,
-	// that is its right.
+	// A server of OpenShift answers all hosts: it may do so once that of the bootstrap machine is
+	// off for good.
 	free := s.OpenShift && w.Boot.Phase.Past(progress.Unpause)
 	// Where the phases share an address, its holder extends the leases of hosts that have joined.
 	free = free || w.Shared() && s.Phase == provision.Cluster && h.HasJoined()
@@ -50,10 +50,10 @@ func Answered(w *world.World, h *world.Host, s *world.Server, a world.Answer) {
 	}
 }
 
-// Writes judges that a host's disk is about to be written. A disk was written once a system has run
-// from it, or the journal has it so: a write that was begun anew before is the same one, continued.
-// The workers' disks are metal3's, which deploys a host anew that its Ironic has forgotten: what it
-// does is counted.
+// Writes judges that a host's disk is about to be written. A disk counts as written once a system
+// has run from it, or by the journal; a write that begins anew before that is the same one,
+// continued. Workers' disks are only counted: metal3 deploys a host again that its Ironic has
+// forgotten.
 func Writes(w *world.World, h *world.Host) {
 	known := w.Boot.Memory.Hosts[h.Plan.Name]
 	switch {
@@ -86,7 +86,7 @@ func Judge(w *world.World) {
 	inTime(w)
 }
 
-// oneServer judges two servers. OpenShift's own keep themselves apart by Kubernetes alone.
+// oneServer judges two servers, but not OpenShift's own: only Kubernetes keeps those apart.
 func oneServer(w *world.World, a, b *world.Server) {
 	if a.OpenShift && b.OpenShift {
 		return
@@ -111,9 +111,9 @@ func oneServer(w *world.World, a, b *world.Server) {
 	}
 }
 
-// settles is how long two machines may take until one of them has given way: two routers by their
-// adverts. A bootstrap machine has none: a node gives way to it after its next question. Before it
-// has handed over for the first time no node is a candidate beside it.
+// settles is how long two machines may both have the address. Two nodes detect each other by
+// their adverts. The bootstrap machine sends none: a node yields to it after its next question.
+// Before the first handover no node is a candidate beside it.
 func settles(w *world.World, a, b world.Site) time.Duration {
 	e := w.Election()
 	if e == nil {
@@ -210,9 +210,9 @@ func End(w *world.World) {
 	}
 }
 
-// inDoubt reports whether a run ended otherwise only for hosts in the midst of whose deployment the
-// power went. Nothing then shows whether a disk was written, so that it counts as written, and the
-// host is named for a person.
+// inDoubt reports whether a run ended otherwise only because the power went during a host's
+// deployment. Nothing then shows whether its disk was written: it counts as written, and the host
+// is named for a person.
 func inDoubt(w *world.World) bool {
 	for _, h := range w.Hosts[:w.Nodes] {
 		known := w.Boot.Memory.Hosts[h.Plan.Name]

@@ -16,8 +16,8 @@ type Cluster struct {
 	Plan plan.Plan
 	// Defect is a defect of the product, or of what it relies on. Tests hold that a rule finds it.
 	Defect Defect
-	// Decided keeps what rooms have decided of what they saw: of equal observations a pure decision
-	// makes the same again, in whichever run.
+	// Decided caches the decisions of rooms for all runs. A decision is pure: equal observations
+	// give equal decisions.
 	Decided *sync.Map
 }
 

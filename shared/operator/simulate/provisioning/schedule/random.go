@@ -19,8 +19,8 @@ const MaxHosts = 1000
 func NewRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x70726f76)) }
 
 // Random is a random schedule for a cluster: none to four faults, some at the same time. One of
-// four has a single power cut and nothing else, and a fourth of the others a handover that is led
-// back. Equal seeds and clusters give equal schedules.
+// four has a single power cut and nothing else, and a fourth of the others a handover that is
+// reversed, see takenBack. Equal seeds and clusters give equal schedules.
 func Random(seed uint64, c Cluster) Schedule {
 	d := dice{NewRand(seed), c, c.Marks()}
 	s := Schedule{Seed: seed}
@@ -91,7 +91,7 @@ func (d dice) kind() Kind {
 	}
 }
 
-// takenBack is a handover that is led back, with up to two faults meanwhile.
+// takenBack is a handover that a person reverses, with up to two faults meanwhile.
 func (d dice) takenBack() []Fault {
 	f := d.fault([]Kind{TakeBack, TakeBack, AskBack}[d.IntN(3)])
 	phases := slices.DeleteFunc(progress.Phases(), func(p progress.Phase) bool {

@@ -79,7 +79,7 @@ func instant(f Fault) bool {
 		StartIronic}, f.Kind)
 }
 
-// Check reports faults of what a cluster does not have.
+// Check returns an error if a fault is of a host, or after a mark, that the cluster lacks.
 func (c Cluster) Check(s Schedule) error {
 	for _, f := range s.Faults {
 		hosts := c.targets(f.Kind)

@@ -1,4 +1,4 @@
-// Package server is the program that keeps a DHCP server of a host, in virtual time: the product's
+// Package server is the program that runs a host's DHCP server, in virtual time: the product's
 // own room with a host, a packet filter and a dnsmasq that are simulated.
 package server
 
@@ -77,14 +77,14 @@ func (p *Program) decide(s bootserver.Snapshot) bootserver.Desired {
 	return d
 }
 
-// Leave ends it in order.
+// Leave ends the program in order.
 func (p *Program) Leave() error {
 	err := p.room.Leave(context.Background())
 	p.Server.Program = false
 	return err
 }
 
-// Kill ends it at once. The fence closes by itself.
+// Kill ends the program of a server at once. The fence closes by itself.
 func Kill(w *world.World, s *world.Server) {
 	if s.Renews {
 		s.Until = w.Now + bootserver.Open - time.Duration(w.Random.Int64N(int64(vrrp.Beat)))

@@ -40,7 +40,7 @@ type Host struct {
 	Ironic Node
 	Seat   *Seat  // of a node of the control plane
 	Metal3 Metal3 // of a host that the cluster installs
-	// Ends is whether the API has a pod of Ironic here that is to end, and may not have.
+	// Ends means that the API has a pod of Ironic here that is to end, and may still run.
 	Ends bool
 }
 

@@ -2,7 +2,7 @@ package world
 
 import "time"
 
-// Span is a time that is not always the same.
+// Span is the range of a time that varies: from least to just below most.
 type Span struct{ least, most time.Duration }
 
 const ms, s, m = time.Millisecond, time.Second, time.Minute
@@ -24,10 +24,10 @@ var (
 	Packet   = Span{200 * 1000, 1000_000} // a question and its answer, in nanoseconds
 )
 
-// Firmware asks for an address after these waits, and then boots from its disk (PXE 2.1, 2.2.3).
+// Waits are those of firmware between DHCP requests; then it boots its disk (PXE 2.1, 2.2.3).
 func Waits() []time.Duration { return []time.Duration{4 * s, 8 * s, 16 * s, 32 * s} }
 
-// A ramdisk asks so often, at these distances.
+// A ramdisk makes so many DHCP requests, at this interval.
 const (
 	Asks     = 15
 	AskEvery = 8 * s
@@ -72,7 +72,7 @@ const (
 // Large is the size of a disk, on which every image has room.
 const Large = 1 << 40
 
-// Short is a time for people.
+// Short is a time for people, in whole milliseconds.
 func Short(d time.Duration) time.Duration { return d.Round(ms) }
 
 // Whole is Ironic's time, which has no fractions of a second.

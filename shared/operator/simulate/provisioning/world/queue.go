@@ -2,7 +2,7 @@ package world
 
 import "time"
 
-// Event is something that is due. What was set before a generation ended has no effect.
+// Event is something that is due. It has no effect if its generation Gen has ended since.
 type Event struct {
 	At   time.Duration
 	Gen  uint32

@@ -77,7 +77,7 @@ type Rules struct {
 	once []string
 }
 
-// Once reports whether a name comes for the first time.
+// Once reports whether it is called with a name for the first time.
 func (r *Rules) Once(name string) bool {
 	first := !slices.Contains(r.once, name)
 	r.once = append(r.once, name)

@@ -80,7 +80,7 @@ func (w *World) Clock() time.Time { return epoch.Add(w.Now) }
 // Since is how long ago a time of Clock was.
 func (w *World) Since(t time.Time) time.Duration { return w.Now - t.Sub(epoch) }
 
-// Election is that of the provisioning address, and the router's priority and wait by rank.
+// Election is the VRRP group of the provisioning address; nil if nodes do not hold it as a VIP.
 func (w *World) Election() *election.Election { return w.election }
 
 // Links are the faults of a machine's two cables.
@@ -166,7 +166,7 @@ func (w *World) Holders(a netip.Addr) (all []Site) {
 	return all
 }
 
-// WhoHas are the sites that answer a question of another one for an address.
+// WhoHas are the other sites that answer a site's question which machine has an address.
 func (w *World) WhoHas(from Site, a netip.Addr) (all []Site) {
 	for _, s := range w.Holders(a) {
 		if s != from && w.OnBootNetwork(from, s) {
@@ -184,8 +184,8 @@ func (w *World) Name(s Site) string {
 	return w.Hosts[s].Plan.Name
 }
 
-// API reports whether a node at a site can join, and programs can read who has: some machine serves
-// the cluster's API to it.
+// API reports whether a site reaches the cluster's API, so that a node there can join: on the
+// bootstrap machine before the handover, or on more than half of the control plane nodes.
 func (w *World) API(s Site) bool {
 	if !w.Boot.Left && w.Boot.On && w.OnMachineNetwork(s, BootSite) {
 		return true

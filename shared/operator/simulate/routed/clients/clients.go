@@ -52,7 +52,7 @@ func New(w *world.World) *Clients {
 	return c
 }
 
-// Begin counts from now on, the first fault.
+// Begin starts to count, at the first fault.
 func (c *Clients) Begin(w *world.World) {
 	if c.begun {
 		return
@@ -124,7 +124,7 @@ func alive(w *world.World, host int) bool {
 	return w.Hosts[host].Sent[w.Clients].Any() && !w.Hosts[host].Leaving && !w.Hosts[host].Yields
 }
 
-// End counts those that fail still.
+// End counts the time of connections that still fail.
 func (c *Clients) End(w *world.World) {
 	for i := range c.flows {
 		c.count(w, &c.flows[i], false)
@@ -163,10 +163,10 @@ func walk(w *world.World, f flow) (host int, served bool) {
 		}
 		at = other - len(w.Hosts)
 	}
-	return -1, false // in a circle
+	return -1, false // a forwarding loop
 }
 
-// hash is by what a router chooses among paths that are alike; each has a function of its own.
+// hash is by what a router chooses among equal paths; each router has a function of its own.
 func hash(flow uint64, router int) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write(binary.LittleEndian.AppendUint64(nil, flow))

@@ -43,7 +43,7 @@ func Run(c schedule.Cluster, s schedule.Schedule) world.Result {
 // Runner is a run that goes on step by step, and in which routers alone run at first.
 type Runner struct{ run }
 
-// Start is a run at its begin.
+// Start is a run before its first step.
 func Start(c schedule.Cluster, s schedule.Schedule) Runner {
 	s.Faults = slices.Clone(s.Faults)
 	w := world.New(c, s)
@@ -69,9 +69,9 @@ func (r Runner) Step() {
 	r.Follow()
 }
 
-// Disturb begins a fault of the schedule now, at the host or the part of the network that it has.
-// One of a host whose programs run elsewhere only has clients count from now on, and the rules know
-// that one has begun.
+// Disturb begins fault i of the schedule now, at the host or part of the network that f names. If
+// elsewhere, the other side of the simulation does it: then only clients count from now on, and
+// the rules know that a fault has begun.
 func (r Runner) Disturb(i int, f schedule.Fault, elsewhere bool) {
 	if r.Schedule.Faults[i] = f; !elsewhere {
 		r.begin(f, int32(i))

@@ -35,14 +35,14 @@ func (r *run) begin(f schedule.Fault, i int32) {
 		} else {
 			r.ofPrograms(f, w.Hosts[box])
 		}
-		r.disturb(f.Kind, box) // what has died explains more, or less, than what runs
+		r.disturb(f.Kind, box) // again: how much a fault explains depends on what still runs
 	}
 	if f.For > 0 && f.Kind != schedule.Reboot && f.Kind != schedule.Upgrade {
 		w.After(f.For, world.Event{Kind: world.EvHealed, Arg: i})
 	}
 }
 
-// disturb has the rules know of a fault of a host or a router. What is in order is none.
+// disturb has the rules know of a fault of a host or a router. What happens in order is none.
 func (r *run) disturb(k schedule.Kind, box int) {
 	switch {
 	case k == schedule.Reboot, k == schedule.Upgrade, k == schedule.Join:
@@ -179,7 +179,7 @@ func (r *run) killSpeaker(h *world.Host) {
 			return
 		}
 		if h.Rebooting = true; r.Elected != "" {
-			return // what runs elsewhere ends the power
+			return // the other side of the simulation ends the power
 		}
 		r.After(r.Take(world.Shutdown), world.Event{Kind: world.EvOff, Box: int16(h.Index),
 			Gen: h.Boots})

@@ -76,7 +76,7 @@ func (r *run) routerOff(router *world.Router) {
 	session.Changed(w, router.Box)
 }
 
-// forwards is a router that has started.
+// forwards is the end of a router's start: it forwards packets from now on.
 func (r *run) forwards(box int, gen uint32) {
 	w := r.World
 	router := w.Router(box)

@@ -6,13 +6,13 @@ import "slices"
 
 // Path is a route to a VIP. The zero value is none.
 type Path struct {
-	Announcer int16  // the index of the host and one
-	Grade     int16  // by how many numbers that host has made it longer
-	Length    int16  // how many numbers it has
-	Through   uint64 // bits of the numbers of the routers that have passed it on
+	Announcer int16  // the index of the host plus 1
+	Grade     int16  // by how many AS numbers that host has made it longer
+	Length    int16  // how many AS numbers it has
+	Through   uint64 // bits of the AS numbers of the routers that have passed it on
 }
 
-// Any reports whether it is one.
+// Any reports whether the path is a route, and not the zero value.
 func (p Path) Any() bool { return p.Announcer > 0 }
 
 // Host is the index of the host that announces it.
@@ -49,9 +49,9 @@ func (r *Router) Learn(port int, p Path) bool {
 	return changed
 }
 
-// Choose chooses the shortest paths (RFC 4271, 9.1.2.2, with paths through different systems
-// alike), and reports whether packets are led elsewhere. Of paths that are alike, the one that was
-// passed on stays so.
+// Choose chooses the shortest paths (RFC 4271, 9.1.2.2; those through different ASs are equal, as
+// with multipath-relax), and reports whether the ports in use have changed. Among equal paths the
+// one that was passed on stays so.
 func (r *Router) Choose() bool {
 	var next []int
 	for port, p := range r.In {
@@ -86,7 +86,7 @@ func (r *Router) Drop(port int) bool {
 	return i >= 0
 }
 
-// Export is what the router announces to a neighbour: its best path, but not to where it is from.
+// Export is what the router announces to a neighbour: its best path, but not to its sender.
 func (r *Router) Export(port int) Path {
 	if r.best < 0 || r.best == port {
 		return Path{}

@@ -24,7 +24,7 @@ type Step int32
 
 const (
 	begins Step = iota
-	hangs       // for so long that a ready node need not wait
+	hangs       // for health.Policy.Hang: a ready node need not wait any longer
 	ended       // by its timeout
 )
 

@@ -6,7 +6,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/routed/world"
 )
 
-// behind are the checks that cannot pass when what serves a VIP has ended, as indices of a host's.
+// behind are the indices in Checks of those that cannot pass when what serves a VIP has ended.
 func behind(v schedule.VIP) []int {
 	if v == schedule.Ingress {
 		return []int{2}
@@ -14,7 +14,7 @@ func behind(v schedule.VIP) []int {
 	return []int{0, 1}
 }
 
-// serves reports whether one of these checks passes.
+// serves reports whether one of these checks still passes.
 func serves(h *world.Host, v schedule.VIP) bool {
 	for _, i := range behind(v) {
 		if h.Checks[i].Passes {

@@ -8,7 +8,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/speak"
 )
 
-// Boot switches a host on whose programs run elsewhere. Its speaker starts after a while.
+// Boot switches on a host whose programs package pair simulates. Its speaker starts after pause.
 func Boot(w *world.World, h *world.Host, pause time.Duration) {
 	if h.On {
 		return

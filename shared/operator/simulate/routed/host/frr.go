@@ -46,7 +46,7 @@ func stop(w *world.World, h *world.Host, p world.Part) {
 	session.Changed(w, h.Index)
 }
 
-// Begin starts a daemon, unless it runs or a daemon before it does not run.
+// Begin starts a daemon unless it runs. It tries later if a daemon that it needs does not run.
 func Begin(w *world.World, h *world.Host, p world.Part) {
 	d := daemon(h, p)
 	switch {
@@ -111,7 +111,7 @@ func leave(w *world.World, h *world.Host) {
 	Silence(w, h)
 	h.Held, w.Dirty = [2]bool{}, true
 	if h.Rebooting = then == schedule.Reboot; h.Rebooting && w.Elected != "" {
-		return // what runs elsewhere ends the power
+		return // the other side of the simulation ends the power
 	}
 	if h.Rebooting {
 		w.After(w.Take(world.Shutdown), world.Event{Kind: world.EvOff, Box: int16(h.Index),

@@ -12,7 +12,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// checks are the monitor's, in the order of a host's.
+// checks are the names of the monitor's checks, in the order of Checks of a host.
 func checks() [3]vrrp.CheckName {
 	return [...]vrrp.CheckName{vrrp.CheckLB, vrrp.CheckBoth, vrrp.CheckIngress}
 }
@@ -28,7 +28,7 @@ func has(w *world.World, h *world.Host, check int) bool {
 	return w.IsMaster(h.Index)
 }
 
-// find is what a probe finds now, and whether only its timeout does.
+// find is the result of a probe now; late means that only the probe's timeout gives it.
 func find(w *world.World, h *world.Host, check int) (f health.Finding, late bool) {
 	passed := false
 	switch checks()[check] {
@@ -177,7 +177,7 @@ func Unwatch(w *world.World, h *world.Host) {
 	}
 }
 
-// KillMonitor ends it without order, which the speaker notices.
+// KillMonitor kills the monitor, which the speaker notices.
 func KillMonitor(w *world.World, h *world.Host) {
 	if h.Watches {
 		Unwatch(w, h)
@@ -193,7 +193,7 @@ func Notice(w *world.World, h *world.Host, gen uint32) {
 	}
 }
 
-// redirect has the monitor follow the balancer with the redirect.
+// redirect schedules the redirect's change if it does not match the balancer's state.
 func redirect(w *world.World, h *world.Host) {
 	if !w.IsMaster(h.Index) {
 		return

@@ -41,7 +41,7 @@ func Off(w *world.World, h *world.Host) {
 	if !h.On {
 		return
 	}
-	h.On, w.Moved, w.Dirty = false, true, true // first: no kernel ends what its programs had
+	h.On, w.Moved, w.Dirty = false, true, true // first: no kernel closes the connections
 	Unwatch(w, h)
 	Silence(w, h)
 	h.Boots++

@@ -26,7 +26,7 @@ func vips(w *world.World, h *world.Host) (all []netip.Addr) {
 	return all
 }
 
-// Wake has the speaker work at once.
+// Wake has the speaker do a round at once.
 func Wake(w *world.World, h *world.Host) { again(w, h, 0) }
 
 func again(w *world.World, h *world.Host, pause time.Duration) {

@@ -11,21 +11,21 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
-// follows is how long routers take at most until all of them have followed a change: those on the
-// way up, and down again.
+// follows is the maximum time until all routers have followed a change: those on the way up the
+// fabric, and those on the way down again.
 func follows(w *world.World) time.Duration {
 	depth := w.BGP.FabricDepth
 	return bgp.Pass*time.Duration(1+depth+depth+1) + world.Slack
 }
 
-// leaves is how long a host takes at most to leave.
+// leaves is the maximum time that a host takes to leave in order.
 func leaves(w *world.World) time.Duration {
 	return speak.Leave(bgp.MostDemotions) + world.Slack
 }
 
 func detects(p health.Policy) time.Duration { return p.Detects(p.Timeout, p.Timeout) }
 
-// service is how long clients are led at most to a host that serves no more, though it runs.
+// service is how long routers lead clients, at most, to a host that runs but serves no more.
 func service(w *world.World, h *world.Host, v int) time.Duration {
 	check := vrrp.CheckBoth
 	switch {
@@ -45,9 +45,9 @@ func service(w *world.World, h *world.Host, v int) time.Duration {
 	if h.Index > 0 && h.Closed(schedule.VIP(v)) {
 		d = detects(health.Closed())
 	}
-	d += bgp.Pass + follows(w) // its own daemon passes it on too
+	d += bgp.Pass + follows(w) // its own bgpd passes the change on too
 	if w.Elected != "" {
-		// There the balancer finds out first that a server is gone, and its monitor that none is.
+		// The balancer detects that a server is gone, and then the monitor that none is left.
 		d += w.Checks.Server.Detects(w.Checks.Server.Inter) + w.Checks.Redirect.Interval
 	}
 	if !h.Watches {
@@ -59,8 +59,8 @@ func service(w *world.World, h *world.Host, v int) time.Duration {
 	return d
 }
 
-// gone is how long they are led at most to a host that receives nothing any more: its routers find
-// out by BFD, if that was up.
+// gone is how long routers lead clients, at most, to a host that receives no packets any more.
+// They detect that by BFD if BFD was up, else by the hold time.
 func gone(w *world.World, h *world.Host) time.Duration {
 	for _, i := range h.Ports {
 		if l := w.Links[i]; l.Ends[1].Up && !l.Ends[1].BFD {
@@ -77,7 +77,7 @@ func rises(w *world.World, v int) time.Duration {
 	if v == 1 {
 		p = w.Checks.Checks[vrrp.CheckIngress]
 	}
-	precedes := time.Duration(0) // VRRP's holder, all others
+	precedes := time.Duration(0) // the lead of VRRP's holder over all others
 	if w.Elected != "" {
 		precedes = speak.Precedence
 	}
@@ -86,8 +86,8 @@ func rises(w *world.World, v int) time.Duration {
 		follows(w)
 }
 
-// Fails notes that a program which serves fails or is back: which hosts may serve no more because
-// of it, and for how long routers may lead to them.
+// Fails notes that a serving program fails or is back. Any host may stop serving because of it,
+// and routers may still lead to that host for a time.
 func Fails(w *world.World) {
 	w.Rules.Idle = w.Now
 	for _, h := range w.Hosts {
@@ -97,8 +97,8 @@ func Fails(w *world.World) {
 	}
 }
 
-// Disturb notes that a fault of the network, of FRR or of the power begins or ends at a host, which
-// is -1 for a link between routers: what it explains, and for how long.
+// Disturb notes that a fault of the network, of FRR or of the power begins or ends at a box,
+// which is -1 for a link between routers: what that explains, and for how long.
 func Disturb(w *world.World, box int) {
 	Fails(w)
 	r := &w.Rules

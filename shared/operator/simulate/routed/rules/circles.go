@@ -7,11 +7,11 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/routed/world"
 )
 
-// circles judges that packets do not come back to a router that has passed them on. While routers
-// follow a loss one after the other they may: a host that leaves in order gives no reason.
+// circles judges that there is no routing loop: no packet comes back to a router that passed it
+// on. While routers follow a loss loops are allowed, but not while a host leaves in order.
 func circles(w *world.World, v int) {
 	for _, r := range w.Routers {
-		if r.Tables[v].Ignores { // such a router makes circles of its own
+		if r.Tables[v].Ignores { // such a router causes routing loops by itself
 			w.Rules.Unrest = max(w.Rules.Unrest, w.Now+follows(w))
 		}
 	}
@@ -36,13 +36,13 @@ func circles(w *world.World, v int) {
 	}
 }
 
-// circle is a router in a circle that packets at a router come to; -1 if there is none.
+// circle is the index of a router in a routing loop that packets from router i enter; or -1.
 func circle(w *world.World, i, v int, state []int8) int {
 	r := w.Routers[i]
 	if state[i] != 0 || !r.On {
 		return -1
 	}
-	state[i]++ // it is being looked at
+	state[i]++ // it is on the path that is followed
 	for _, port := range r.Tables[v].Next {
 		l := w.Links[r.Ports[port]]
 		other := l.Boxes[0]
@@ -64,8 +64,8 @@ func circle(w *world.World, i, v int, state []int8) int {
 	return -1
 }
 
-// advice is what ends circles between the routers of a rack: with one AS number none of them takes
-// the path of another one, which it has from above and is about to become longer too.
+// advice is how to end most loops between the routers of a rack: with one AS number none of them
+// accepts another one's path from above, which is about to become longer too.
 func advice(w *world.World) string {
 	for i, numbers := range w.Racks {
 		for _, number := range numbers {

@@ -9,7 +9,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/speak"
 )
 
-// front judges that clients behind routers go to the holder, where one node alone is that.
+// front judges that routers lead clients to the holder, if one node alone holds the VIP.
 func front(w *world.World, v int) {
 	holder := alone(w)
 	back := &w.Rules.Back
@@ -38,7 +38,7 @@ func moves(w *world.World) time.Duration {
 	return speak.Settle*time.Duration(w.BGP.Policy.Apart()+1) + bgp.Pass + world.Slack
 }
 
-// alone is the one node that has the VIP on its link; nil if there is none, or another one.
+// alone is the only host with the VIP on its link, if that is a node; else nil.
 func alone(w *world.World) (holder *world.Host) {
 	for _, h := range w.Hosts {
 		switch {
@@ -52,10 +52,10 @@ func alone(w *world.World) (holder *world.Host) {
 	return holder
 }
 
-// preferred is a node to which a router leads by a path that is longer made than the holder's, of
-// which it has one too; -1 if there is none. A host that leaves, or becomes the holder, is in front
-// of none, and one whose daemon hangs cannot make its path longer: it serves, until its session
-// ends.
+// preferred is a node to which a router leads although its path is made longer than the
+// holder's, which the router has too; -1 if there is none, or while the holder leaves or has
+// only just become the holder. A node whose bgpd hangs does not count: it cannot make its path
+// longer, and serves until its session ends.
 func preferred(w *world.World, r *world.Router, holder *world.Host, v int) int {
 	t, grade := r.Tables[v], holder.Sent[v].Grade
 	has := false
@@ -74,8 +74,8 @@ func preferred(w *world.World, r *world.Router, holder *world.Host, v int) int {
 	return -1
 }
 
-// last judges that routers have no path of another host when the holder withdraws as all end: they
-// would lead to that host for a moment, and then to the holder on its link.
+// last judges that when all hosts end announcing, no router has another host's path when the
+// holder withdraws: it would lead to that host for a moment, and then to the holder on its link.
 func last(w *world.World, h *world.Host, v int) {
 	for _, o := range w.Hosts {
 		if o != h && o.Ends && known(w, o, v) && o.Watches && w.Now > w.Rules.Cables[o.Index] &&

@@ -31,7 +31,7 @@ const (
 	Ends  = "R8 the holder withdraws last when all hosts end announcing"
 )
 
-// Elected are those that hold there besides.
+// Elected are the additional rules of such clusters, in their order.
 func Elected() []string { return []string{Front, Ends} }
 
 // Begin makes room for what the rules remember.
@@ -102,8 +102,8 @@ func serves(w *world.World, h *world.Host, v int) {
 	}
 }
 
-// unwatched reports whether nobody knows what a host serves, which is behind all others then: a
-// router that leads to it knows none of these.
+// unwatched reports whether a host without a monitor is demoted behind all others: nothing
+// checks what it serves, but a router that leads to it knows no other host.
 func unwatched(h *world.Host, v int) bool {
 	return !h.Watches && h.State[world.Address(schedule.VIP(v))].Phase == speak.Demoted
 }
@@ -112,7 +112,7 @@ func once(w *world.World, rule string, box, v int) bool {
 	return w.Rules.Once(rule + w.Name(box) + schedule.VIP(v).String())
 }
 
-// bare judges the address of a host to which a link leads.
+// bare judges that a host to which the router of a link leads has the VIP's address.
 func bare(w *world.World, h *world.Host, l *world.Link, v int) {
 	if h.On && w.Carries(l) && !h.Held[v] && w.Now > w.Rules.Cables[h.Index] &&
 		w.Router(l.Boxes[1]).Keeps == 0 && once(w, Address, h.Index, v) {
@@ -121,8 +121,8 @@ func bare(w *world.World, h *world.Host, l *world.Link, v int) {
 	}
 }
 
-// fit reports whether a host could announce a VIP: it serves but for the address, all its programs
-// run, and a router has a session with it.
+// fit reports whether a host could announce a VIP: it would serve if it had the address, all its
+// programs run, and a router has a session with it.
 func fit(w *world.World, h *world.Host, v int) bool {
 	if !h.On || !h.Speaks || !h.Watches || h.Leaving || h.Yields || !h.Zebra.Runs ||
 		!h.BFD.Works() || !h.BGP.Works() || !h.Wish[v] || h.Route[v].Ends {
@@ -182,8 +182,8 @@ func lost(w *world.World, h *world.Host, v int, late time.Duration) bool {
 	return reached > 0
 }
 
-// passes reports whether a path of a host gets to a router: no router takes one that has its own
-// number, so that none comes down and goes up again. Used are the numbers of those behind it.
+// passes reports whether a path of a host gets to router r. A router refuses a path with its own
+// number, so none comes down and goes up again. used are the numbers of the routers after r.
 func passes(w *world.World, host int, r *world.Router, used uint64) bool {
 	number := w.Boxes[r.Box].Number
 	if !r.On || used&number != 0 {
@@ -248,7 +248,7 @@ func others(w *world.World, h *world.Host, v int) (announced, stays bool) {
 	return announced, stays
 }
 
-// known reports whether a router has the path of a host from itself.
+// known reports whether a router has received the path of a host from the host itself.
 func known(w *world.World, h *world.Host, v int) bool {
 	for _, i := range h.Ports {
 		l := w.Links[i]
@@ -259,10 +259,10 @@ func known(w *world.World, h *world.Host, v int) bool {
 	return false
 }
 
-// uneven reports whether the path of a node is longer than its grade, as it leaves too, or by one
-// number, as only its own API server serves there. Routers do not leave a host one level after the
-// other then: its path becomes longer by two numbers at a time, and may come to be as long as the
-// other one's at two levels at once.
+// uneven reports whether a node's path is longer than its grade, as it leaves too, or by one
+// number, as only its own API server serves there. Then routers do not move away from a host
+// level by level: its path becomes longer by two numbers at a time, and may become as long as
+// the other one's at two levels at once.
 func uneven(w *world.World, leaving *world.Host, v int) bool {
 	for _, h := range w.Hosts[1:] {
 		p := h.Sent[v]

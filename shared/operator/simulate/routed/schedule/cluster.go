@@ -22,13 +22,13 @@ type Cluster struct {
 	Clients   VIP  // which VIP the clients use
 	Flows     int  // connections of clients; 0: none
 	Defect    Defect
-	// Elected is the kind of the VIP whose holder VRRP elects besides; empty for none. The hosts'
-	// programs run elsewhere then, and their results are set.
+	// Elected is the kind of the VIP whose holder VRRP elects too; empty for none. The hosts'
+	// programs then run in another simulation (package both), which sets their results.
 	Elected vrrp.Kind
 	// Ranked reports whether nodes without the default ingress router have a rank of their own.
 	Ranked bool
-	// Home are the racks that the VIP's network is in, and in which hosts are: all of them, but
-	// where VRRP elects a holder.
+	// Home are the indexes of the racks with hosts: all racks or, where VRRP elects a holder,
+	// those that the VIP's network may be in.
 	Home []int
 	Topology
 }
@@ -105,8 +105,8 @@ func (c Cluster) Sized(masters, ingress int) Cluster {
 	return c
 }
 
-// routers are the numbers of a rack's routers. Those of one family are simulated; a rack without
-// any has its gateway.
+// routers are the AS numbers of a rack's routers, as text. Those of one family are simulated:
+// the IPv6 ones only if there are no others. A rack without routers in the plan has its gateway.
 func routers(rack int, r routed.Rack) (all []string) {
 	var six []string
 	for i, p := range r.Peers {
@@ -129,8 +129,8 @@ func routers(rack int, r routed.Rack) (all []string) {
 	return all
 }
 
-// Policy is the scheme of the grades of a VIP. That of ingress has no bootstrap machine, and its
-// nodes have no ranks.
+// Policy is the scheme of the grades of a VIP. That of ingress has no bootstrap machine, and
+// without elections no ranks; with elections it has one rank more if Ranked.
 func (c Cluster) Policy(v VIP) bgp.Policy {
 	p := c.BGP.Policy
 	if v == Ingress {

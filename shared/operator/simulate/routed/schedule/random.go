@@ -14,8 +14,8 @@ const Longest = time.Hour
 // NewRand is a random source for the faults of a seed.
 func NewRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0x726f757465)) }
 
-// Random is a random schedule for a cluster: one to five faults of every kind, some at the same
-// time, and rest in the end. Equal seeds and clusters give equal schedules.
+// Random is a random schedule for a cluster: one to five faults of random kinds, some at the
+// same time, and 30 s without a fault at the end. Equal seeds and clusters give equal schedules.
 func Random(seed uint64, c Cluster) Schedule {
 	d := dice{NewRand(seed), c}
 	s := Schedule{Seed: seed}
@@ -64,7 +64,7 @@ func (d dice) install() (all []Fault) {
 	return all
 }
 
-// fault is a random fault about a time.
+// fault is a random fault that begins within 2 s after a time.
 func (d dice) fault(begin time.Duration) Fault {
 	often := []Kind{PowerOff, PowerOff, Reboot, Reboot, Upgrade, Cut, KillLB, StopLB, KillAPI,
 		KillBGP}

@@ -60,7 +60,7 @@ func Parse(text string) (Schedule, error) {
 	return script.Grammar{Kinds: Kinds(), Longest: Longest}.Parse(text)
 }
 
-// Check reports faults of what a cluster does not have.
+// Check returns an error for the first fault that cannot happen to its target in a cluster.
 func (c Cluster) Check(s Schedule) error {
 	for _, f := range s.Faults {
 		if all := c.Targets(f.Kind); !slices.Contains(all, f.Host) {

@@ -13,7 +13,7 @@ func lastSent(w *world.World) time.Duration {
 	return time.Duration(w.Random.Int64N(int64(w.BGP.Model.BFD.Interval)))
 }
 
-// Send announces at an end what is to be announced there, if the other end has something else.
+// Send sends what an end has to announce, if that differs from what it has sent last.
 func Send(w *world.World, l *world.Link, end, v int) {
 	e := &l.Ends[end]
 	if !e.Up {

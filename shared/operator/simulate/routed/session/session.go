@@ -101,7 +101,7 @@ func event(l *world.Link, kind world.EventKind, end int, gen uint32) world.Event
 	return world.Event{Kind: kind, Box: int16(l.Index), Arg: int32(end), Gen: gen}
 }
 
-// Missed is the end of a session by BFD.
+// Missed ends a session if BFD still misses packets when its detection time has passed.
 func Missed(w *world.World, l *world.Link, end int, gen uint32) {
 	if e := &l.Ends[end]; gen == e.Missed && e.Blind {
 		down(w, l, end, true)
@@ -109,7 +109,7 @@ func Missed(w *world.World, l *world.Link, end int, gen uint32) {
 	}
 }
 
-// Held is its end by the hold timer.
+// Held ends a session if packets still stay away when its hold timer has expired.
 func Held(w *world.World, l *world.Link, end int, gen uint32) {
 	if e := &l.Ends[end]; gen == e.Hold && e.Late {
 		down(w, l, end, false)
@@ -192,7 +192,7 @@ func rise(w *world.World, l *world.Link) {
 	}
 }
 
-// Risen is BFD that comes up. With a host whose daemons are new it may end the session once.
+// Risen brings BFD up. If a host's daemons are new, BFD may end its session once instead.
 func Risen(w *world.World, l *world.Link, gen uint32) {
 	if gen != l.Rises || !l.Rising {
 		return

@@ -39,8 +39,8 @@ func (w *World) Homeward(from *Router) *Router {
 	return nil
 }
 
-// Delivers is whether a router of the VIP's own network gets a connection to the holder there, and
-// whether it is served.
+// Delivers is the host to which a router of the VIP's own network delivers a connection, by its
+// neighbour cache, and whether it is served; -1 for no host.
 func (w *World) Delivers(r *Router, v int) (host int, served bool) {
 	h := w.Neighbour
 	if h == nil {

@@ -33,7 +33,7 @@ type Power struct {
 	Cuts      int // faults by which all its links lose all packets
 }
 
-// Program is a program of others.
+// Program is a program that is not ours: API server, HAProxy, ingress router.
 type Program struct {
 	On, Hung bool
 	Gen      uint32
@@ -90,7 +90,7 @@ type Daemon struct {
 	Gen          uint32
 }
 
-// FRR are a host's daemons, with what bgpd has been told and has received.
+// FRR are a host's daemons, with what bgpd is to announce and what it has received.
 type FRR struct {
 	Zebra, BFD, BGP Daemon
 	Wants, Sent     [2]fabric.Path // what its parent wants, and what it announces
@@ -101,7 +101,7 @@ type FRR struct {
 // Speaker is FRR's parent.
 type Speaker struct {
 	Speaks  bool    // it runs
-	Leaving bool    // it was told to end, or the host is about to
+	Leaving bool    // it is to end, or its host is
 	Kept    [2]bool // what routers had when bgpd answered last
 	State   speak.State
 	Rounds  uint32
@@ -125,7 +125,7 @@ func newHost(i int, b schedule.Box, ports []int) *Host {
 	return h
 }
 
-// Grade is how much longer the path to a VIP is to be than the shortest one.
+// Grade is how many AS numbers longer the path to a VIP is to be than the shortest one.
 func (m Monitor) Grade(v int) int { return int(m.Route[v].Grade) }
 
 // Works reports whether bgpd works.

@@ -13,12 +13,12 @@ const ms, s = time.Millisecond, time.Second
 
 // FRR and the network.
 var (
-	Collects = Span{50 * ms, 60 * ms}   // bgpd changes before it works on them, with the work
+	Collects = Span{50 * ms, 60 * ms}   // bgpd collects changes and works on them
 	Connects = Span{50 * ms, 1000 * ms} // until the next try to reach a router
-	Wire     = time.Duration(ms)        // a message to arrive
-	Resends  = 200 * ms                 // TCP a message that was lost
-	BFDUp    = Span{100 * ms, 900 * ms} // BFD, after its session
-	Starts   = Span{100 * ms, 400 * ms} // a daemon of FRR to start again
+	Wire     = time.Duration(ms)        // until a message arrives
+	Resends  = 200 * ms                 // until TCP sends a lost message again
+	BFDUp    = Span{100 * ms, 900 * ms} // until BFD is up, after its session
+	Starts   = Span{100 * ms, 400 * ms} // until a daemon of FRR has started again
 	AllStart = Span{800 * ms, 1500 * ms}
 )
 
@@ -43,7 +43,7 @@ var (
 	Beats    = Span{0, time.Second} // since the last beat of a monitor
 	Notices  = Span{0, speak.Notice}
 	Forwards = Span{20 * s, 40 * s} // a router, from its power until it forwards
-	LameDuck = 12 * s               // an API server serves after SIGTERM
+	LameDuck = 12 * s               // how long an API server serves after SIGTERM
 )
 
 // Settles is how long a cluster runs before a schedule begins.

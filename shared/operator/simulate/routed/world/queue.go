@@ -2,7 +2,7 @@ package world
 
 import "time"
 
-// Event is something that is due. What was set before a generation ended has no effect.
+// Event is something that is due. An event of an earlier generation has no effect.
 type Event struct {
 	At   time.Duration
 	Gen  uint32
@@ -20,7 +20,7 @@ const (
 	EvHealed                    // and ends
 	EvRoute                     // a message about a VIP arrives at an end of a link
 	EvChoose                    // a router works on what it has received
-	EvAnnounce                  // a host's bgpd announces what it has been told
+	EvAnnounce                  // a host's bgpd announces what its parent wants
 	EvConnect                   // a link's lower end tries to connect
 	EvMissed                    // BFD misses a neighbour
 	EvHold                      // a session's hold time ends

@@ -16,10 +16,10 @@ type Result struct {
 	Notes    []Note
 }
 
-// Cost is what clients had of it, from the first fault on.
+// Cost is what a run cost its clients, from the first fault on.
 type Cost struct {
 	Flows int
-	Share int // of the clients, at most at one time
+	Share int // how many clients failed at one time, at most
 	// Dark is the longest time in which one of them failed, and Last the time from the fault until
 	// the last one failed no more: of those behind the fabric, and of those in the racks.
 	Dark, Last [2]time.Duration

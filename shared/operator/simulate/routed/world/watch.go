@@ -15,11 +15,11 @@ type Rules struct {
 	None   [2][]Since    // by VIP and router: it leads nowhere
 	Circle [2]Since
 	Front  []Since // by router: it prefers another node to the holder
-	Back   Since   // the holder announces as if it were none
+	Back   Since   // the holder announces behind others, as if it were not the holder
 	once   map[string]bool
 }
 
-// Since is since when something is so.
+// Since is whether something is so, and since when.
 type Since struct {
 	Is bool
 	At time.Duration

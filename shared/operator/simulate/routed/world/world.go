@@ -24,7 +24,7 @@ type World struct {
 	Routers  []*Router // the boxes above the hosts, in their order
 	Links    []*Link
 	Dirty    bool // what a client is led to, or what it finds there, may have changed
-	Moved    bool // what can reach what has changed
+	Moved    bool // a box or a link went up or down: Regroup is due
 	Rules    Rules
 	Result   Result
 
