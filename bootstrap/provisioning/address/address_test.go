@@ -180,6 +180,21 @@ func TestRoom_PutsBack(t *testing.T) {
 	}
 }
 
+// TestRoom_NotAdded holds that an address which could not be added is asked for anew, and does not
+// count as put back.
+func TestRoom_NotAdded(t *testing.T) {
+	d := drive(t, planOf(four))
+	d.card("ens4").Enabled, d.fails["Add"] = true, errFake
+	d.expect("ask ens4, add ens4 172.22.0.2/24", false, false, "asks")
+	delete(d.fails, "Add")
+	d.expect("ask ens4, add ens4 172.22.0.2/24, announce ens4", false, false, errFake.Error())
+	d.expect("", true, true, "holds")
+	var page metrics.Page
+	if d.room.Metrics(&page); !strings.Contains(string(page.Text()), "restored_total 0") {
+		t.Errorf("metrics:\n%s", page.Text())
+	}
+}
+
 func TestRoom_Restart(t *testing.T) {
 	d := held(t, four)
 	if err := d.room.Leave(t.Context()); err != nil {

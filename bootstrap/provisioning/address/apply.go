@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// Publish writes the report. That it cannot be written keeps no step from being made: Apply returns
-// that error.
+// Publish writes the report. If that fails, Apply makes its step all the same, and returns the
+// error.
 func (r *Room) Publish(_ context.Context, d Desired) error {
 	state := d.Report
 	if r.unseen != nil {
@@ -63,10 +63,7 @@ func (r *Room) step(d Desired) error {
 		}
 		return r.add(d, "no other host answers for it")
 	case PutBack:
-		if err := r.add(d, "another program had removed it"); err != nil {
-			return err
-		}
-		r.restored.Add(1)
+		return r.add(d, "another program had removed it")
 	}
 	return nil
 }
@@ -88,12 +85,16 @@ func (r *Room) add(d Desired, why string) error {
 	}
 	added, err := r.options.Host.Add(d.Link, d.Claim.Prefix)
 	if err != nil {
+		r.probe = Probe{} // asked anew: it was not there to be put back
 		return err
 	}
 	if !added { // another program was faster: it is not this one's to remove
 		return r.options.Files.Forget()
 	}
 	r.options.Log.Info("added the address", "address", d.Claim.Prefix, "link", d.Link, "why", why)
+	if d.Step == PutBack {
+		r.restored.Add(1)
+	}
 	if err := r.options.Host.Announce(d.Link, r.own); err != nil {
 		r.options.Log.Warn("announce the address", "error", err)
 	}

@@ -18,14 +18,14 @@ const (
 	// answer is how long the parent may take to do what is ordered, and poll how often it is asked.
 	answer = 2 * time.Second
 	poll   = 2 * time.Millisecond
-	// failures is how many probes in a row fail before the daemon is ordered anew.
+	// failures is how many probes in a row fail before another process is ordered.
 	failures = 3
 )
 
-// Daemon orders a daemon of another container. Its methods are for one goroutine.
+// Daemon controls a daemon of another container by orders. Its methods are for one goroutine.
 type Daemon struct {
 	Dir string // of the files
-	// Probe is of the running daemon's liveness; nil: that it runs counts.
+	// Probe tests whether the running daemon is alive; nil: it is alive if it runs.
 	Probe func(context.Context) error
 
 	order  order
@@ -45,8 +45,8 @@ func signals(before, now order) (all []syscall.Signal) {
 	return all
 }
 
-// Ensure orders a specification, whose digest alone counts: the parent has the command. It waits
-// until the daemon runs.
+// Ensure orders the daemon to run with a specification, and waits until it does. Only the digest
+// of that counts: the parent has the command.
 func (d *Daemon) Ensure(ctx context.Context, spec container.Spec) error {
 	d.resume()
 	if d.order.Digest != spec.Digest() || !d.order.On {
@@ -86,8 +86,7 @@ func (d *Daemon) resume() {
 
 // write orders, and waits until the parent has done it.
 func (d *Daemon) write(ctx context.Context) error {
-	text, _ := json.Marshal(d.order) // texts and numbers always encode
-	if _, err := file.WriteIfChanged(d.path(orderName), append(text, '\n'), 0o644); err != nil {
+	if err := d.put(); err != nil {
 		return err
 	}
 	var s state
@@ -98,6 +97,13 @@ func (d *Daemon) write(ctx context.Context) error {
 	if err == nil && !s.Running {
 		err = errors.New(s.Why)
 	}
+	return err
+}
+
+// put writes the order's file.
+func (d *Daemon) put() error {
+	text, _ := json.Marshal(d.order) // texts, numbers and bits always encode
+	_, err := file.WriteIfChanged(d.path(orderName), append(text, '\n'), 0o644)
 	return err
 }
 
@@ -130,7 +136,7 @@ func (d *Daemon) Running() bool {
 	return s.Running && s.Order.same(d.order)
 }
 
-// Signal has the daemon get SIGHUP or SIGUSR2. It is os.ErrProcessDone if none runs.
+// Signal orders SIGHUP or SIGUSR2 for the daemon. The error is os.ErrProcessDone if none runs.
 func (d *Daemon) Signal(sig syscall.Signal) error {
 	if !d.Running() {
 		return os.ErrProcessDone
@@ -146,24 +152,20 @@ func (d *Daemon) Signal(sig syscall.Signal) error {
 	return d.write(context.Background())
 }
 
-// Stop orders the daemon off, and waits until it has ended. A parent that has not begun yet reads
-// that when it does.
+// Stop orders the daemon off, and waits until it has ended. It does not wait for a parent that
+// has not begun yet, which reads the order when it does, or that has ended, with its daemon.
 func (d *Daemon) Stop(ctx context.Context, _ string) error {
 	d.resume()
 	if d.order.On || d.order == (order{}) {
 		d.order.On = false
 		d.order.Run++
 	}
-	text, _ := json.Marshal(d.order) // texts, numbers and bits always encode
-	if _, err := file.WriteIfChanged(d.path(orderName), append(text, '\n'), 0o644); err != nil {
+	if err := d.put(); err != nil {
 		return err
-	}
-	if d.state() == (state{}) {
-		return nil
 	}
 	return d.await(ctx, func() bool {
 		s := d.state()
-		return s.Order == d.order && !s.Running
+		return !s.Running && (s.Order == d.order || s.Order == order{})
 	})
 }
 

@@ -115,6 +115,22 @@ func TestDaemon(t *testing.T) {
 	b.says("start hup usr2 hup term start term start term start")
 }
 
+// TestDaemon_StopWithoutParent holds that a daemon whose parent has ended in order is stopped, as
+// both containers of a pod get SIGTERM at once.
+func TestDaemon_StopWithoutParent(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	b, d := start(t, dir), &Daemon{Dir: dir}
+	if err := d.Ensure(t.Context(), spec("1")); err != nil {
+		t.Fatal(err)
+	}
+	b.end()
+	b.says("start term")
+	if err := d.Stop(t.Context(), "one"); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestDaemon_Silent holds that a daemon which runs and does not answer is ordered anew, and that a
 // container which does not follow is named.
 func TestDaemon_Silent(t *testing.T) {

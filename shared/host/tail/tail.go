@@ -32,6 +32,7 @@ type Log struct {
 	id       uint64 // of the open file
 	offset   int64
 	replaced bool // the open file has its former name
+	long     bool // offset is within a line that is left out
 }
 
 func (l *Log) former() string   { return l.Path + ".1" }
@@ -66,14 +67,14 @@ func (l *Log) lines() (lines []string, err error) {
 	return lines, err
 }
 
-// read reads what the open file has more, and whether that was all of it.
+// read returns the further whole lines of the open file, and whether that was all of it.
 func (l *Log) read() (lines []string, end bool, err error) {
 	info, err := l.open.Stat()
 	if err != nil {
 		return nil, false, err
 	}
 	if info.Size() < l.offset {
-		l.offset = 0 // it was cut off
+		l.offset, l.long = 0, false // it was cut off
 	}
 	buffer := make([]byte, min(maxRead, info.Size()-l.offset))
 	n, err := l.open.ReadAt(buffer, l.offset)
@@ -85,11 +86,16 @@ func (l *Log) read() (lines []string, end bool, err error) {
 	if last < 0 {
 		if n == maxRead {
 			l.offset += int64(n)
+			l.long = true
 		}
 		return nil, n < maxRead, nil
 	}
 	l.offset += int64(last) + 1
-	for line := range bytes.Lines(text[:last+1]) {
+	text = text[:last+1]
+	if l.long {
+		l.long, text = false, text[bytes.IndexByte(text, '\n')+1:]
+	}
+	for line := range bytes.Lines(text) {
 		lines = append(lines, string(bytes.TrimRight(line, "\r\n")))
 	}
 	return lines, n < maxRead, nil
@@ -123,7 +129,7 @@ func (l *Log) next() error {
 	return l.Reopen()
 }
 
-// resume opens the file where the last run of this program has read it.
+// resume opens the file at the position up to which the last run of this program has read it.
 func (l *Log) resume() error {
 	text, err := file.Read(l.position())
 	if err != nil {
@@ -154,7 +160,7 @@ func (l *Log) openAt(path string, offset int64) error {
 	if err != nil {
 		return errors.Join(err, f.Close())
 	}
-	l.open, l.id, l.offset, l.replaced = f, inode(info), offset, false
+	l.open, l.id, l.offset, l.replaced, l.long = f, inode(info), offset, false, false
 	return nil
 }
 

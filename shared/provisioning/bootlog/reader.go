@@ -37,7 +37,7 @@ func (r *Reader) Line(at time.Time, line string) (Event, bool) {
 	e := Event{Time: at}
 	file, isTFTP := after(line, "dnsmasq-tftp")
 	text, isDHCP := after(line, "dnsmasq-dhcp")
-	// Behind its name a program writes what clients choose, such as their class: the first counts.
+	// What a program logs may have the other one's name, as clients choose it: the first counts.
 	if isTFTP && len(file) > len(text) {
 		return e, r.tftp(&e, file)
 	}
@@ -51,12 +51,19 @@ func (r *Reader) Line(at time.Time, line string) (Event, bool) {
 	return e, r.dhcp(&e, number, rest)
 }
 
-// after is what follows a program's name, its process and a colon.
+// after is what follows a program's name, its process and a colon, at the first place that has
+// these: the name of the host before them may begin like the program's.
 func after(line, program string) (text string, ok bool) {
-	_, rest, found := strings.Cut(line, program)
-	if !found {
-		return "", false
+	for rest, found := line, true; !ok && found; {
+		if _, rest, found = strings.Cut(rest, program); found {
+			text, ok = afterProcess(rest)
+		}
 	}
+	return text, ok
+}
+
+// afterProcess is what follows the number of a process, which may be missing, and a colon.
+func afterProcess(rest string) (text string, ok bool) {
 	if inside, bracket := strings.CutPrefix(rest, "["); bracket {
 		pid, behind, _ := strings.Cut(inside, "]")
 		if pid == "" || strings.Trim(pid, "0123456789") != "" {

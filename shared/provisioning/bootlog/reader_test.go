@@ -92,6 +92,8 @@ no-program on=eth0 class=PXEClient:Arch:00027 52:54:00:00:00:0a`},
 dnsmasq-dhcp: DHCPDISCOVER(eth0) 52:54:00:00:00:0a no address available`,
 			`nak on=eth0 detail=wrong address 52:54:00:00:00:0a 172.22.0.77
 discover on=eth0 detail=no address available 52:54:00:00:00:0a`},
+		{"a host with a program's name", "Nov 23 18:37:35 dnsmasq-dhcp01 dnsmasq-dhcp[437]: DHCPDISCOVER(eth0) 52:54:00:00:00:0a ",
+			"discover on=eth0 52:54:00:00:00:0a"},
 		{"a class and a path that name the other program", pid + `7 vendor class: dnsmasq-tftp: sent /srv/tftp/a to 172.22.0.11
 dnsmasq-dhcp[437]: 7 DHCPDISCOVER(eth0) 52:54:00:00:00:0a 
 dnsmasq-tftp[437]: file /srv/tftp/dnsmasq-dhcp: 7 not found for 172.22.0.11`,

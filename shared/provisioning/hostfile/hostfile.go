@@ -6,7 +6,9 @@ package hostfile
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 
 	"github.com/onprem-infra/onprem-infra/shared/rootdisk"
 	"github.com/onprem-infra/onprem-infra/shared/secret"
@@ -75,7 +77,8 @@ func Encode(f File) []byte {
 func Decode(text []byte) (File, error) {
 	var in file
 	d := json.NewDecoder(bytes.NewReader(text))
-	if err := d.Decode(&in); err != nil {
+	err := d.Decode(&in)
+	if _, more := d.Token(); err != nil || !errors.Is(more, io.EOF) {
 		return File{}, fmt.Errorf("the file of the hosts' secrets cannot be read: it ends or is "+
 			"broken near byte %d", d.InputOffset())
 	}

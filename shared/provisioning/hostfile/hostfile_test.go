@@ -36,7 +36,7 @@ func TestFile_ReadAsWritten(t *testing.T) {
 func TestDecode_Refused(t *testing.T) {
 	good := string(Encode(example()))
 	for _, text := range []string{"", good[:len(good)/2], strings.Replace(good, `"p4ss-W0rd"`, `{"p4ss-W0rd":1}`, 1),
-		strings.Replace(good, `"version": 1`, `"version": 2`, 1)} {
+		strings.Replace(good, `"version": 1`, `"version": 2`, 1), good + good, good + "p4ss"} {
 		f, err := Decode([]byte(text))
 		if err == nil || strings.Contains(err.Error(), "p4ss") || len(f.Hosts) > 0 {
 			t.Errorf("%q: read %+v, %v", text, f, err)

@@ -2,6 +2,7 @@ package provisioning
 
 import (
 	"net/netip"
+	"slices"
 
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 	"github.com/onprem-infra/onprem-infra/shared/spec/network"
@@ -25,7 +26,7 @@ func (d *Draft) checkDHCP(r *document.Report, hosts int) {
 	d.dhcp.Check(r, around)
 }
 
-// servers are the addresses of the bootstrap machine and the cluster, or those that are taken.
+// servers are the addresses of the bootstrap machine and the cluster, or their defaults.
 func (d Draft) servers() (bootstrap, cluster netip.Addr) {
 	bootstrap, cluster = subnet.Servers(d.CIDR())
 	if d.bootstrapIP.OK {
@@ -40,7 +41,7 @@ func (d Draft) servers() (bootstrap, cluster netip.Addr) {
 // static is the address of the bootstrap machine in the machine network.
 type static struct{ ip, gateway, dns document.Scalar[netip.Addr] }
 
-// check holds that all of it is there, or nothing.
+// check checks that all of it is there, or nothing, and that it is no virtual IP.
 func (s static) check(r *document.Report, around network.Addresses) {
 	all := []document.Scalar[netip.Addr]{s.ip, s.gateway, s.dns}
 	given := 0
@@ -55,7 +56,7 @@ func (s static) check(r *document.Report, around network.Addresses) {
 				"address, gateway and DNS server, or none of them")
 		}
 	}
-	for _, vip := range around.API.All {
+	for _, vip := range slices.Concat(around.API.All, around.Ingress.All, around.DNS.All) {
 		if s.ip.OK && s.ip.Value == vip.Addr {
 			r.Errorf(s.ip.At, "%s is a virtual IP of the cluster, %s: choose another address",
 				vip.Addr, vip.At.Where())

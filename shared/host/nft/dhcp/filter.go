@@ -1,5 +1,5 @@
-// Package dhcp has the kernel's packet filter bind a host's DHCP server, whichever it is, to the
-// hosts of its phase, and to the time for which this host may answer.
+// Package dhcp has the kernel's packet filter restrict a host's DHCP server, whichever it is, to
+// the hosts of its phase, and to the time for which this host may answer.
 package dhcp
 
 import (
@@ -25,13 +25,13 @@ import (
 type Filter struct {
 	Link  string
 	Hosts []mac.MAC // those whose requests are received
-	// Except turns that round: the requests of Hosts are dropped, and those of all others received.
+	// Except inverts Hosts: their requests are dropped, and those of all other hosts received.
 	Except bool
 	// Fenced drops the server's answers but for the times that Allow opens.
 	Fenced bool
 }
 
-// The table, and its parts. Its name is ours in the family of both IP families.
+// The table, of the family inet (IPv4 and IPv6), and its parts. The name is ours.
 const (
 	tableName = "onprem-infra-dhcp"
 	hostsSet  = "hosts"
@@ -58,9 +58,9 @@ func open() *nftables.Set {
 		HasTimeout: true}
 }
 
-// Keep has the kernel filter so, and reports whether it changed anything. Another set of hosts
-// replaces the former one in one transaction, and leaves the fence as it is. Any other difference
-// replaces all of the table, which closes the fence.
+// Keep makes the kernel filter by f, and reports whether it changed anything. Another set of
+// hosts replaces the former one in one transaction, and leaves the fence as it is. Any other
+// difference replaces the whole table, which closes the fence.
 func Keep(f Filter) (changed bool, err error) {
 	c, err := nftables.New()
 	if err != nil {
@@ -106,8 +106,8 @@ func flush(c *nftables.Conn, err error) error {
 	return nil
 }
 
-// Allow opens the fence for a time, counted from now. The kernel closes it if the caller does not
-// come again: a host whose monitor died or was cut off answers no longer than that.
+// Allow opens the fence for a time, counted from now. The kernel closes it then, unless Allow is
+// called again: a host whose monitor died or was cut off answers no longer than that.
 func Allow(d time.Duration) error {
 	var all []nftables.SetElement
 	for _, p := range ports {
@@ -164,6 +164,10 @@ func equalHosts(have, want []nftables.SetElement) bool {
 	})
 }
 
+func is[T comparable](have, want *T) bool {
+	return have != nil && want != nil && *have == *want
+}
+
 // holdsRules reports whether the table has these chains and rules.
 func holdsRules(c *nftables.Conn, f Filter) (bool, error) {
 	all, err := c.ListChainsOfTableFamily(nftables.TableFamilyINet)
@@ -177,7 +181,8 @@ func holdsRules(c *nftables.Conn, f Filter) (bool, error) {
 		}
 		found++
 		want := chainOf(chain.Name)
-		if chain.Hooknum == nil || want.Hooknum == nil || *chain.Hooknum != *want.Hooknum ||
+		if chain.Type != want.Type || !is(chain.Hooknum, want.Hooknum) ||
+			!is(chain.Priority, want.Priority) ||
 			chain.Policy != nil && *chain.Policy != nftables.ChainPolicyAccept {
 			return false, nil
 		}
