@@ -68,7 +68,7 @@ func (c candidate) choice(onLink bool, why string) Choice {
 func candidates(s Snapshot, vip netip.Addr, all []netip.Addr) []candidate {
 	return sorted(s, order{isUp(), byIndex(), lasts(false), isLowest()}, func(a Address) bool {
 		own := a.Prefix.Addr()
-		return own.BitLen() == vip.BitLen() && own != vip && !slices.Contains(all, own) && usable(a)
+		return own.BitLen() == vip.BitLen() && own != vip && !slices.Contains(all, own) && Usable(a)
 	})
 }
 
@@ -87,9 +87,9 @@ func sorted(s Snapshot, o order, passes func(Address) bool) (all []candidate) {
 	return all
 }
 
-// network is the network of the address in which the VIP is on its link. A DHCPv6 address has the
-// prefix length 128. Its network is the one that a router announced on that link: a guessed /64 can
-// cover another link's network too.
+// network is the on-link network of the address, and whether it has the VIP. A DHCPv6 address has
+// the prefix length 128. Its network is one with the VIP that a router announced on that link: a
+// guessed /64 can cover another link's network too.
 func (c candidate) network(routes []Route, vip netip.Addr) (netip.Prefix, bool) {
 	if c.Prefix.Bits() < 128 {
 		return c.Prefix.Masked(), c.Prefix.Contains(vip)

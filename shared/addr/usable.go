@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// usable reports whether a node can be known by an address now.
-func usable(a Address) bool {
+// Usable reports whether a node can be known by an address now.
+func Usable(a Address) bool {
 	return unfit(a) == "" && a.Prefix.Addr() != ovnMasquerade &&
 		!a.Tentative // what is tentative cannot be bound
 }

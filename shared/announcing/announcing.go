@@ -1,5 +1,5 @@
-// Package announcing follows from the plan and a host's links how the host reaches its routers, and
-// how it announces the VIPs that it serves. Hosts of both phases go by the same rules.
+// Package announcing derives from the plan and a host's links how the host reaches its routers,
+// and how it announces the VIPs that it serves. The rules are the same for hosts of both phases.
 package announcing
 
 import (
@@ -16,14 +16,14 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
 )
 
-// Host is what a configuration follows from beside the plan.
+// Host is what a configuration depends on beside the plan.
 type Host struct {
 	Role  role.Role
-	Rack  string // its name; empty for that in whose network one of its addresses is
-	Name  string // the host's own; a rack may have it, for one host alone
+	Rack  string // the name of its rack; empty if its name or addresses decide, see func Rack
+	Name  string // the host's own; a rack for one host alone may have the same name
 	Links addr.Snapshot
-	// Former is the identifier of the configuration before, if there was one: it stays while the
-	// host has the address that it was made of, as another one would end all sessions.
+	// Former is the BGP identifier of the configuration before, if there was one. It stays while
+	// the host has the address that it was made of: another identifier would end all sessions.
 	Former netip.Addr
 }
 
@@ -41,7 +41,7 @@ func VIPs(p plan.Plan, r role.Role) []netip.Addr {
 	return slices.Compact(all)
 }
 
-// Routes announce VIPs with one grade.
+// Routes are the routes to VIPs, all with one grade.
 func Routes(p plan.Plan, grade bgp.Grade, vips []netip.Addr) []spoken.Route {
 	var all []spoken.Route
 	for _, vip := range vips {
@@ -90,9 +90,9 @@ func Config(p plan.Plan, h Host) (c spoken.Config, why string, err error) {
 	return c, why, nil
 }
 
-// Rack is a host's: that of its name, else that which has the host's own name, else that in whose
-// network one of its own addresses is. The plan must have BGP. The error has what is wrong, and
-// what to do.
+// Rack is the rack of a host: the one that h.Rack names, else the one with the host's own name,
+// else the one whose network has one of the host's own addresses. The plan must have BGP. The
+// error has what is wrong, and what to do.
 func Rack(p plan.Plan, h Host) (routed.Rack, error) {
 	name := h.Rack
 	if name == "" && p.BGP.Has(h.Name) {
@@ -114,15 +114,15 @@ func linksOf(s addr.Snapshot, vips []netip.Addr) (names []string) {
 	return names
 }
 
-// ownAddresses are those of the host's links that are its own and identify it, in an order that
-// does not depend on the order of links: IPv4 first, those that were first in their network first.
+// ownAddresses are the addresses that identify the host, without VIPs, in an order that does not
+// depend on the order of links: primary IPv4 ones, then IPv6 ones, then secondary IPv4 ones.
 func ownAddresses(s addr.Snapshot, vips []netip.Addr) []netip.Addr {
 	var first, second []netip.Addr
 	for _, l := range s.Links {
 		for _, a := range l.Addresses {
 			is := a.Prefix.Addr()
 			switch {
-			case !is.IsGlobalUnicast() || a.Tentative || a.Duplicate || slices.Contains(vips, is):
+			case !addr.Usable(a) || slices.Contains(vips, is):
 			case !a.Secondary:
 				first = append(first, is)
 			case is.Is4(): // one of IPv6 is temporary
@@ -130,15 +130,14 @@ func ownAddresses(s addr.Snapshot, vips []netip.Addr) []netip.Addr {
 			}
 		}
 	}
-	slices.SortFunc(first, netip.Addr.Compare)
+	slices.SortFunc(first, netip.Addr.Compare) // IPv4 first
 	slices.SortFunc(second, netip.Addr.Compare)
-	slices.SortStableFunc(first, func(a, b netip.Addr) int { return a.BitLen() - b.BitLen() })
 	return append(first, second...)
 }
 
-// Gateways are the routers of the default routes that are used, as peers of whichever system, of a
-// host whose rack names none. One without a global address is known by its link alone, and its
-// session carries both families.
+// Gateways are the gateways of the default routes in use, as peers of a host whose rack names
+// none. Each may have any AS number but the host's. A gateway with a link-local address is known
+// by its interface alone, and its session carries both families.
 func Gateways(s addr.Snapshot, vips []netip.Addr) (peers []spoken.Peer) {
 	for _, six := range []bool{false, true} {
 		wanted := slices.ContainsFunc(vips, func(v netip.Addr) bool { return v.Is6() == six })

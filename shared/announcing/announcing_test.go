@@ -113,6 +113,17 @@ func TestConfig(t *testing.T) {
 	}
 }
 
+// TestConfig_Moving holds that no address which moves between nodes identifies a host: the end of
+// one at a host would end all its sessions.
+func TestConfig_Moving(t *testing.T) {
+	s := links("10.1.1.2/32", "10.1.1.3/24", "10.1.1.10/24")
+	s.Links[1].Addresses[0].Label = "br-ex:eip"
+	s.Links[1].Addresses[1].Deprecated = true
+	if c, _, err := announcing.Config(compile(t, nil), announcing.Host{Role: role.Master, Links: s}); err != nil || c.Router != ip("10.1.1.10") {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
 // TestConfig_Shuffled holds that the order of addresses changes nothing: another identifier would end all
 // sessions.
 func TestConfig_Shuffled(t *testing.T) {

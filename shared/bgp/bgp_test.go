@@ -90,6 +90,7 @@ func TestTiming_Wrong(t *testing.T) {
 		"no hold time":          {bgp.Timing{Keepalive: s}, []string{"below 3s"}},
 		"short hold time":       {bgp.Timing{Keepalive: s, Hold: 2 * s}, []string{"below 3s"}},
 		"keepalive too seldom":  {bgp.Timing{Keepalive: 4 * s, Hold: 9 * s}, []string{"write 3s"}},
+		"keepalive too short":   {bgp.Timing{Keepalive: 500 * ms, Hold: 9 * s}, []string{"every 500ms are below 1s"}},
 		"no whole seconds":      {bgp.Timing{Keepalive: 1500 * ms, Hold: 4500 * ms}, []string{"4.5s are not", "1.5s are not"}},
 		"BFD too fast":          {bgp.Timing{Keepalive: s, Hold: 3 * s, BFD: bgp.BFD{Interval: 49 * ms, Multiplier: 3}}, []string{"every 50ms or more"}},
 		"BFD of one packet":     {bgp.Timing{Keepalive: s, Hold: 3 * s, BFD: bgp.BFD{Interval: 100 * ms, Multiplier: 1}}, []string{"2 packets or more"}},

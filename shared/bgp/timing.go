@@ -21,7 +21,7 @@ type BFD struct {
 	Multiplier int           // so many missing packets end a session
 }
 
-// Detection is within which time a peer that sends nothing any more is taken for gone; 0 for none.
+// Detection is the time after which a peer that sends no packets counts as gone; 0 without BFD.
 func (b BFD) Detection() time.Duration { return b.Interval * time.Duration(b.Multiplier) }
 
 // The names of the profiles.
@@ -54,7 +54,7 @@ func TimingOf(profile string) (Timing, bool) {
 	return Timing{}, false
 }
 
-// Detection is within which time a router finds out that a host is gone, if its wire stays up.
+// Detection is the longest time until a router detects that a host is gone, if its link stays up.
 func (t Timing) Detection() time.Duration {
 	if d := t.BFD.Detection(); d > 0 {
 		return min(d, t.Hold)
@@ -84,13 +84,16 @@ func (t Timing) Wrong() (all []string) {
 	case t.Hold > LongestHold:
 		add("a hold time of %v is above %v, the longest that BGP has: write such as 9s", t.Hold,
 			LongestHold)
-	case t.Keepalive < time.Second || t.Keepalive > t.Hold/3:
+	case t.Keepalive < time.Second:
+		add("messages every %v are below %v, the shortest time that BGP has: write %v", t.Keepalive,
+			time.Second, time.Second)
+	case t.Keepalive > t.Hold/3:
 		add("messages every %v do not fit three times into the hold time of %v, so that one lost "+
 			"message ends the session: write %v", t.Keepalive, t.Hold,
 			max(t.Hold/3, time.Second).Truncate(time.Second))
 	}
 	for _, d := range []time.Duration{t.Hold, t.Keepalive} {
-		if d%time.Second != 0 {
+		if d > time.Second && d%time.Second != 0 { // shorter ones have a finding
 			add("%v are not whole seconds, which BGP has: write %v", d,
 				max(d.Truncate(time.Second), time.Second))
 		}
@@ -115,12 +118,12 @@ func (t Timing) Wrong() (all []string) {
 	return all
 }
 
-// Pass is how long a router takes until it has passed on what it was told and uses it: FRR collects
-// changes for 50 ms, and then has the kernel's routes changed.
+// Pass is how long a router takes to pass on a change that it received, and to use it itself: FRR
+// collects changes for 50 ms, and then has the kernel's routes changed.
 const Pass = 60 * time.Millisecond
 
-// Follow is within which time all routers follow a change at one leaf: those on the way up, and
-// down again to other racks. Depth is that of a Policy.
+// Follow is the longest time until all routers follow a change at one leaf: those on the way up,
+// and down again to other racks. depth is the Depth of a Policy.
 func Follow(depth int) time.Duration { return Pass * time.Duration(2*depth+1) }
 
 // PowerLoss is how long connections may still be led to a host that has lost its power, while the

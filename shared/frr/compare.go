@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Compare compares what a daemon says that it has ("show running-config") with a configuration.
-// Missing is what it has not, and extra what it has beyond that of the same kinds: in its process,
-// its lists, maps and profiles, whatever their names. Neither has secrets.
+// Compare compares a daemon's running configuration ("show running-config") with the wanted one.
+// missing is what the daemon lacks. extra is what it has beyond the wanted one in its BGP
+// process, lists, route maps and BFD profiles, whatever their names. Neither has secrets.
 func Compare(d Daemon, c Config, running string) (missing, extra []string) {
 	has := parse(running)
 	for _, s := range c.Sections(d) {
@@ -25,14 +25,14 @@ func Compare(d Daemon, c Config, running string) (missing, extra []string) {
 	}
 	for _, h := range has {
 		if kind, _, _ := strings.Cut(h, " "); slices.Contains([]string{"router", "route-map", "bfd",
-			"ip", "ipv6"}, strings.TrimSpace(kind)) {
+			"ip", "ipv6", "bgp"}, strings.TrimSpace(kind)) {
 			extra = append(extra, hide(strings.ReplaceAll(h, "\n", ": ")))
 		}
 	}
 	return missing, extra
 }
 
-// place is where a line of a section is in what parse has read.
+// place is a line of a section in the form in which parse returns it.
 func (l Line) place(s Section) string {
 	return strings.Join(append(slices.Clone(s.Enter), l.reveal()), "\n")
 }
@@ -46,8 +46,8 @@ func hide(l string) string {
 	return before + " password [hidden]"
 }
 
-// parse reads a configuration as FRR writes it: a line for each setting, behind the lines of its
-// section, each on a line of its own. Sections have lines of their own too.
+// parse reads a configuration as FRR writes it, and returns a text for each of its lines: the
+// lines that lead to its section and the line itself, joined by "\n".
 func parse(running string) (all []string) {
 	var sections []string
 	for text := range strings.Lines(running) {

@@ -47,7 +47,7 @@ func TestDifference(t *testing.T) {
 		{"another-leaf", "two-leaves", frr.BGP, []string{"configure terminal", "router bgp 64512", "neighbor 192.0.2.1 remote-as 65101",
 			"neighbor 192.0.2.1 shutdown", "neighbor 192.0.2.1 bfd", "neighbor 192.0.2.1 bfd profile onprem", "neighbor 192.0.2.1 timers 3 9",
 			"neighbor 192.0.2.1 timers connect 1", "exit", "router bgp 64512", "address-family ipv4 unicast", "neighbor 192.0.2.1 activate",
-			"neighbor 192.0.2.1 allowas-in 10", "neighbor 192.0.2.1 route-map onprem-in in", "neighbor 192.0.2.1 route-map onprem-out out",
+			"neighbor 192.0.2.1 allowas-in origin", "neighbor 192.0.2.1 route-map onprem-in in", "neighbor 192.0.2.1 route-map onprem-out out",
 			"exit", "exit", "router bgp 64512", "no neighbor 192.0.2.1 shutdown", "exit", "end"}},
 		{"one-leaf", "secret", frr.BGP, []string{"configure terminal", "router bgp 64512", "neighbor 192.0.2.1 password [hidden]",
 			"neighbor 192.0.2.1 ttl-security hops 1", "no neighbor 192.0.2.1 ebgp-multihop", "exit", "end"}},
@@ -150,8 +150,10 @@ func TestCompare(t *testing.T) {
  neighbor 203.0.113.9 remote-as 65009
  neighbor 203.0.113.9 password s3cret
 route-map onprem-out permit 99
+bgp as-path access-list onprem-own seq 10 permit .*
 `
-	want := []string{"router bgp 64512: neighbor 203.0.113.9 remote-as 65009", "router bgp 64512: neighbor 203.0.113.9 password [hidden]", "route-map onprem-out permit 99"}
+	want := []string{"router bgp 64512: neighbor 203.0.113.9 remote-as 65009", "router bgp 64512: neighbor 203.0.113.9 password [hidden]", "route-map onprem-out permit 99",
+		"bgp as-path access-list onprem-own seq 10 permit .*"}
 	if missing, extra := frr.Compare(frr.BGP, c, own); len(missing) > 0 || !slices.Equal(extra, want) {
 		t.Errorf("missing %q, extra %q, want %q", missing, extra, want)
 	}

@@ -19,10 +19,10 @@ const (
 	profile = "onprem"
 )
 
-// ownInPath is how often the host's own number may be in a path that it takes from a router.
-// Without it BGP refuses what other hosts of the same number announce, by which a host learns that
-// a router has another way to a VIP than through itself.
-const ownInPath = 10
+// ownInPath accepts paths that begin at a host of the host's own number, however often they have
+// it: grades repeat it more often than a number here allows, 10 at most. Without it BGP refuses
+// what other hosts announce, by which a host learns that a router has another way to a VIP.
+const ownInPath = "origin"
 
 // Sections is the configuration of one daemon. A section that others name comes before them.
 //
@@ -30,10 +30,10 @@ const ownInPath = 10
 //   - zebra would put routes to VIPs that other hosts announce into the kernel: the map of its
 //     protocol refuses all. bgpd's own maps cannot do that without losing what is learned by them.
 //   - Without "no bgp network import-check" a VIP is announced while the kernel has its address:
-//     bgpd then goes by zebra, and announces on if that has died.
+//     bgpd then depends on zebra for that, and goes on announcing if zebra has died.
 //   - A session without a policy exchanges nothing (RFC 8212): each has a map in both directions.
-//   - What one router tells would go on to the others, and lead them through this host, so only a
-//     path without a number leaves: the host's own.
+//   - A route from one router would be announced to the others, and lead them through this host.
+//     So only a route with an empty AS path is announced: the host's own.
 //   - With graceful restart a router keeps routes of a host that has lost its power, for two
 //     minutes by default.
 //   - "ttl-security" alone has FRR take a router that is next to it for one further away, with
@@ -88,7 +88,7 @@ func (c Config) bfd() []Section {
 	return []Section{s}
 }
 
-// list is the name of the list that has one VIP, and the word of its family.
+// list is the name of the prefix list that has one VIP, and FRR's keyword of its family.
 func list(i int, vip netip.Addr) (name, family string) {
 	if vip.Is6() {
 		return fmt.Sprintf("onprem-vip-%d", i), "ipv6"
@@ -115,7 +115,7 @@ func mapSection(name, verb string, seq int) Section {
 	return Section{Name: enter, Enter: []string{enter}, Gone: "no " + enter}
 }
 
-// maps are what may leave, and what is taken: the VIPs and nothing else.
+// maps are the route maps of what is announced and what is accepted: the VIPs, nothing else.
 func (c Config) maps() (all []Section) {
 	for i, vip := range c.VIPs {
 		name, family := list(i, vip)
@@ -205,8 +205,8 @@ func (c Config) session(p Peer) (lines []Line) {
 		int(c.Timing.Hold.Seconds())), line(name+" timers connect", int(bgp.Connect.Seconds())))
 }
 
-// distance is the line of a router's distance, of which a session has one at most, and none for a
-// router that is next to the host.
+// distance is the line of a router's distance, of which a session has one at most. Without TTL
+// security there is none for a router that is next to the host.
 func (p Peer) distance() []Line {
 	name, hops := "neighbor "+p.Name(), max(p.Hops, 1)
 	l := Line{Key: name + " distance"}
@@ -224,7 +224,7 @@ func (p Peer) distance() []Line {
 	return []Line{l}
 }
 
-// family has what is announced, and which sessions carry it.
+// family is the section of an address family: the announced VIPs, and the sessions that carry it.
 func (c Config) family(router string, six bool, vips []netip.Addr) Section {
 	word := "ipv4"
 	if six {

@@ -219,6 +219,20 @@ func TestSpread(t *testing.T) {
 		return s.uses(s.n[0]) == spoken.UseUnknown && s.uses(s.n[1]) == spoken.UseBehind && slices.Equal(s.Nexthops(s.Leaves[1], VIP4), []string{"10.0.2.1"})
 	})
 	s.expect("one node is in front", nil)
+
+	// The last one's path has their own number 13 times, which is more than FRR accepts as a number.
+	s.n[0].Serve(false, 0)
+	s.n[1].Serve(false, 0)
+	until(t, "the others know the path of the last node", 20*time.Second, func() bool {
+		return s.receives(s.n[0], 13) && s.receives(s.n[1], 13)
+	})
+}
+
+// receives reports whether a node has received a path of another one with more than so many numbers.
+func (s *spreading) receives(n *Node, numbers int) bool {
+	return slices.ContainsFunc(n.Status().VIPs, func(v spoken.VIP) bool {
+		return v.VIP == VIP4 && slices.ContainsFunc(v.Others, func(o spoken.Other) bool { return o.Length > numbers })
+	})
 }
 
 // report is what status prints of a node.

@@ -21,8 +21,8 @@ type Daemon struct {
 	conn net.Conn
 }
 
-// Dial connects to a daemon whose sockets are in a directory. The connection may do everything: who
-// may open the socket is a matter of its directory.
+// Dial connects to a daemon whose sockets are in a directory. The connection may do everything:
+// the permissions of the directory decide which programs may open it.
 func Dial(ctx context.Context, dir string, name frr.Daemon) (*Daemon, error) {
 	var dialer net.Dialer
 	conn, err := dialer.DialContext(ctx, "unix", filepath.Join(dir, string(name)+".vty"))
@@ -39,7 +39,7 @@ func Dial(ctx context.Context, dir string, name frr.Daemon) (*Daemon, error) {
 // Close ends the connection.
 func (d *Daemon) Close() error { return d.conn.Close() }
 
-// Show does a command that changes nothing, and returns what the daemon says to it.
+// Show runs a command that changes nothing, and returns the answer. A refusal is an error too.
 func (d *Daemon) Show(ctx context.Context, command string) (string, error) {
 	code, text, err := d.ask(ctx, command)
 	if err == nil && code != success {
@@ -48,10 +48,9 @@ func (d *Daemon) Show(ctx context.Context, command string) (string, error) {
 	return text, err
 }
 
-// Apply does commands in their order. If the daemon refuses a setting, those after it are done all
-// the same: each is one of its own. It ends where the daemon refuses a section, as what follows
-// would have another meaning elsewhere. The errors of all that were refused come back together,
-// without secrets.
+// Apply runs commands in their order. If the daemon refuses a setting, Apply goes on, as settings
+// do not depend on each other. If the daemon refuses to enter a section, Apply ends: the commands
+// after that would have another meaning elsewhere. The error joins all refusals, without secrets.
 func (d *Daemon) Apply(ctx context.Context, commands []frr.Command) error {
 	var wrong []error
 	for _, c := range commands {
@@ -84,6 +83,12 @@ const (
 func Unanswered(err error) bool {
 	var s silence
 	return errors.As(err, &s)
+}
+
+// Refused reports whether an error is a daemon's answer to a command that it has not done.
+func Refused(err error) bool {
+	var r refusal
+	return errors.As(err, &r)
 }
 
 // silence is in the place of an answer.

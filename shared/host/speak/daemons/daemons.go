@@ -15,6 +15,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/container"
 	"github.com/onprem-infra/onprem-infra/shared/frr"
 	"github.com/onprem-infra/onprem-infra/shared/host/child"
+	host "github.com/onprem-infra/onprem-infra/shared/host/frr"
 	"github.com/onprem-infra/onprem-infra/shared/host/proc"
 	"github.com/onprem-infra/onprem-infra/shared/host/speak/launch"
 )
@@ -57,16 +58,16 @@ func (d *Daemons) Configured(name frr.Daemon) bool {
 	return one.keeper.Running() && one.has.Router.IsValid()
 }
 
-// Unknown reports whether a daemon runs, and it is not known what it has of what it was given: what
-// routers have of it then may be what they had before.
+// Unknown reports whether a daemon runs, and it is not known which configuration it has: routers
+// may then still have what they had before.
 func (d *Daemons) Unknown(name frr.Daemon) bool {
 	one := d.all[name]
 	return one.keeper.Running() && one.given && !one.has.Router.IsValid()
 }
 
 // Ensure begins a round. It keeps the daemons running that a configuration needs, and configures
-// those that have not what it asks for, but for what is announced. Starting reports that a daemon
-// has just been started and does not listen yet, which is no error.
+// them, except for what is announced. starting reports that a daemon has just been started and
+// does not listen yet, which is no error.
 func (d *Daemons) Ensure(ctx context.Context, c frr.Config) (starting bool, err error) {
 	if !c.Router.IsValid() {
 		return false, errors.New("there is no configuration yet")
@@ -122,9 +123,9 @@ func realTime(pid int) error {
 	return errors.Join(p.RealTime(), p.Close())
 }
 
-// Announce has the VIPs announced, and no others. A daemon that has just been started and does not
-// listen yet announces nothing, which is no error, and one that has not answered in this round is
-// an error already.
+// Announce has the VIPs announced, and no others. A daemon that has just been started and does
+// not listen yet announces nothing, which is no error. For one that has not answered in this
+// round, the error has been reported already.
 func (d *Daemons) Announce(ctx context.Context, c frr.Config,
 	vips map[netip.Addr]bgp.Grade) error {
 	one := d.all[frr.BGP]
@@ -144,7 +145,7 @@ func (d *Daemons) Kill(name frr.Daemon) { _ = d.all[name].keeper.Signal(syscall.
 // Withdraw ends BGP's daemon, and with it all routes.
 func (d *Daemons) Withdraw(ctx context.Context) error { return d.all[frr.BGP].stop(ctx) }
 
-// Stop ends the daemons, the one first that has sessions.
+// Stop ends the daemons: bgpd first, which has the sessions.
 func (d *Daemons) Stop(ctx context.Context) error {
 	var wrong []error
 	for _, name := range []frr.Daemon{frr.BGP, frr.BFD, frr.Zebra} {
@@ -157,10 +158,14 @@ func (d *Daemons) Stop(ctx context.Context) error {
 // again.
 func (d *Daemons) Ask(ctx context.Context, question string) (string, error) {
 	one := d.all[frr.BGP]
+	asked := !one.silent
 	answer, err := one.show(ctx, d.Launcher.Sockets, question)
 	if err == nil {
 		one.fails = 0
 		return answer, nil
+	}
+	if !asked || host.Refused(err) { // a refusal is an answer
+		return "", err
 	}
 	if one.fails++; one.fails >= unanswered && one.keeper.Running() {
 		one.fails = 0
