@@ -12,13 +12,13 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 )
 
-// shortest is the least time between two reads: there are no faster adverts.
-const shortest = 100 * time.Millisecond
+// shortest is the least time between two reads: that between two adverts of the profile fast.
+const shortest = 50 * time.Millisecond
 
-// watchStops reads once an advert whether a signal has stopped keepalived's processes, until its
-// VRRP process has ended, and wakes the loop, which continues them. Where adverts follow each other
-// faster than beats, other routers would take the VIP before the next beat, and it would have dual
-// holders when the first one goes on.
+// watchStops reads once an advert, and no faster than shortest, whether a signal has stopped
+// keepalived's processes, until its VRRP process has ended. It wakes the loop, which continues
+// them. Where adverts are more frequent than beats, other routers would take the VIP before the
+// next beat, and it would have dual holders when the first one goes on.
 func (d *Daemon) watchStops(parentPID, vrrpPID int, done <-chan struct{}) {
 	ticks, err := newMetronome(done)
 	if err != nil {
@@ -47,9 +47,9 @@ func (d *Daemon) watchStops(parentPID, vrrpPID int, done <-chan struct{}) {
 	}
 }
 
-// metronome is a clock of the kernel's. For each timer of its own the language's runtime wakes a
-// second thread, which finds nothing to do: ten times a second that is a quarter of all that this
-// program needs.
+// metronome is a timer of the kernel (timerfd). For each timer of Go's own the runtime wakes a
+// second thread, which finds nothing to do: ten times a second that is a quarter of all processor
+// time that this program needs.
 type metronome struct {
 	clock *os.File
 	pause time.Duration
@@ -70,8 +70,8 @@ func newMetronome(end <-chan struct{}) (*metronome, error) {
 	return m, nil
 }
 
-// wait returns at the clock's next tick, of which there is one in each pause, and reports whether
-// there are more.
+// wait returns at the clock's next tick, of which there is one in each pause. It reports false
+// when the clock has ended or fails.
 func (m *metronome) wait(pause time.Duration) bool {
 	if pause != m.pause {
 		conn, err := m.clock.SyscallConn()

@@ -3,7 +3,18 @@ package daemon
 import (
 	"testing"
 	"time"
+
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
+
+// TestShortest holds that keepalived is checked at each advert of every profile.
+func TestShortest(t *testing.T) {
+	for _, timing := range vrrp.Profiles() {
+		if timing.Advert < shortest {
+			t.Errorf("%s: adverts every %v, reads every %v", timing.Profile, timing.Advert, shortest)
+		}
+	}
+}
 
 // TestMetronome has a clock tick at one pace and at another, none too soon, and end.
 func TestMetronome(t *testing.T) {
