@@ -169,7 +169,7 @@ func readyHost(std streams, in *input, own files) (h readiness.Host, err error) 
 	return h, err
 }
 
-// check holds that the flags are used together, and without those of a cluster.
+// check refuses flags without those that they need, or beside those that make them useless.
 func (p *provisioningFlags) check(cmd *cobra.Command) (err error) {
 	allowed := []string{"output", "quiet", "strict", "lldp"}
 	unused := []string{"peer", "joins", bgpPasswords}
@@ -191,7 +191,7 @@ func (p *provisioningFlags) check(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// wanted are facts with what should be, and all that is wrong with the flags.
+// wanted are the facts that the flags state; an error is about the first wrong flag.
 func (p *provisioningFlags) wanted() (facts.Provisioning, error) {
 	f := facts.Provisioning{Named: p.link, Mode: offer.Mode(p.mode), MTU: p.mtu}
 	if !slices.Contains(offer.Modes(), f.Mode) {
@@ -217,7 +217,7 @@ func (p *provisioningFlags) wanted() (facts.Provisioning, error) {
 		f.Own = append(f.Own, a.Unmap())
 	}
 	if p.mtu < 0 || p.mtu > 65535 {
-		return f, usage("--provisioning-mtu %d is no MTU: use 1500 to 65535", p.mtu)
+		return f, usage("--provisioning-mtu %d is no MTU: use 1 to 65535", p.mtu)
 	}
 	return f, nil
 }

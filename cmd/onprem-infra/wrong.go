@@ -30,7 +30,8 @@ func wrongWords(cmd *cobra.Command, args []string) error {
 	var takes []string
 	rest := strings.Fields(cmd.Use)[1:]
 	for i, word := range rest {
-		if !strings.Contains(word, "-") && (i == 0 || !strings.HasPrefix(rest[i-1], "-")) {
+		value := i > 0 && strings.HasPrefix(strings.TrimPrefix(rest[i-1], "["), "-") // of a flag
+		if !value && !strings.Contains(word, "-") {
 			takes = append(takes, word)
 		}
 	}

@@ -132,10 +132,17 @@ func (c *Client) nodes(ctx context.Context, w *scale.World) error {
 			w.Nodes = add(w.Nodes, n.Scale(c.ControlPlane))
 		}
 	}
-	own := w.Host.Name
-	if w.Machine != nil && w.Machine.Node != "" {
-		own = w.Machine.Node
+	if w.Machine == nil { // its node may have the host's name with a domain
+		var all list[objects.Node]
+		_, err := c.API.JSON(ctx, http.MethodGet, nodePath, nil, &all)
+		for _, n := range all.Items {
+			if scale.OfHost(n.Metadata.Name, w.Host.Name) {
+				w.Nodes = add(w.Nodes, n.Scale(c.ControlPlane))
+			}
+		}
+		return err
 	}
+	own := cmp.Or(w.Machine.Node, w.Host.Name)
 	var n objects.Node
 	found, err := c.API.JSON(ctx, http.MethodGet, nodePath+"/"+own, nil, &n)
 	if found {

@@ -64,7 +64,7 @@ func client(answers map[string]string) (*Client, *fake) {
 
 // TestWorld holds what is read of each object.
 func TestWorld(t *testing.T) {
-	c, _ := client(map[string]string{
+	c, f := client(map[string]string{
 		hostsPath: `{"items":[{"metadata":{"name":"w0","annotations":{"baremetalhost.metal3.io/paused":"until the handover"}},"spec":{"online":true,"externallyProvisioned":true,"consumerRef":{"kind":"Machine","name":"a"}},
 			"status":{"errorMessage":"no such BMC","poweredOn":true,"provisioning":{"state":"provisioned"}}},
 			{"metadata":{"name":"w1"},"status":{"provisioning":{"state":"available"}}},
@@ -101,6 +101,9 @@ func TestWorld(t *testing.T) {
 	}
 	if w, err := c.World(t.Context(), "w1"); err != nil || w.Host.State != "available" || w.Machine == nil || w.Machine.Name != "b" || w.Other != "" {
 		t.Errorf("a host whose Machine names it: %+v, %v", w, err)
+	}
+	if _, err := c.World(t.Context(), "w2"); err != nil || !slices.Contains(f.asked, nodePath) {
+		t.Errorf("the node of a host without a Machine may have a domain: asked %q, %v", f.asked, err)
 	}
 }
 

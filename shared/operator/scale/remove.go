@@ -34,10 +34,7 @@ func Remove(w World) (Step, error) {
 // keeps is a Refusal if the host is a member of etcd, is the only node that serves ingress, or
 // was provisioned by another program; nil if it may leave.
 func (w World) keeps() error {
-	name := w.Host.Name
-	if w.Machine != nil && w.Machine.Node != "" {
-		name = w.Machine.Node
-	}
+	name := w.nodeName()
 	if w.control(name) {
 		return w.quorum(name)
 	}
@@ -50,6 +47,19 @@ func (w World) keeps() error {
 			"would not wipe it: remove it by the means of that program", w.Host.Name)}
 	}
 	return nil
+}
+
+// nodeName is the name of the host's node: the one that its Machine names, else of a node with the
+// host's name, which may have a domain; the host's own name if there is no such node.
+func (w World) nodeName() string {
+	if w.Machine != nil && w.Machine.Node != "" {
+		return w.Machine.Node
+	}
+	own := func(n Node) bool { return OfHost(n.Name, w.Host.Name) }
+	if i := slices.IndexFunc(w.Nodes, own); i >= 0 && w.Machine == nil {
+		return w.Nodes[i].Name
+	}
+	return w.Host.Name
 }
 
 // control reports whether the host is, or becomes, a member of etcd.
@@ -114,8 +124,8 @@ func (w World) leaves(m Machine) (Step, error) {
 
 // alone is the next step for a host that belongs to no Machine.
 func (w World) alone() (Step, error) {
-	h := w.Host
-	_, isNode := w.node(h.Name)
+	h, own := w.Host, w.nodeName()
+	_, isNode := w.node(own)
 	switch {
 	case h.Deleting:
 		return wait("metal3 to forget the host; it is %s", h.Situation())
@@ -124,7 +134,7 @@ func (w World) alone() (Step, error) {
 			"drain its node", h.Name, h.Consumer)
 	case isNode:
 		return refuse("%s is a node, and belongs to no Machine that would drain it: drain and "+
-			"delete the node first", h.Name)
+			"delete the node first", own)
 	case h.State == "provisioned" || h.State == "provisioning":
 		return refuse("host %s is %s without a Machine that would drain its node: clear its image "+
 			"first, so that metal3 wipes its disk", h.Name, h.State)

@@ -160,13 +160,21 @@ func TestRemove(t *testing.T) {
 			alone(w)
 			w.Host.State, w.Host.Deleting, w.Host.Problem = "deleting", true, "no answer"
 		}, "", "to forget the host; it is deleting, and metal3 reports: no answer"},
-		"is on":                        {func(w *World) { alone(w); w.Host.Online, w.Host.On = true, true }, Off, ""},
-		"goes off":                     {func(w *World) { alone(w); w.Host.On = true }, "", "to be off"},
-		"is off":                       {alone, Delete, ""},
-		"its BMC is dead":              {func(w *World) { alone(w); w.Host.On, w.Host.Problem = true, "no answer" }, Delete, ""},
-		"is wiped, slowly":             {func(w *World) { alone(w); w.Host.State, w.Host.Problem = "deprovisioning", "no answer" }, "", "metal3 reports: no answer"},
-		"of no Machine":                {func(w *World) { alone(w); w.Host.State, w.Host.Online = "provisioned", true }, "", "without a Machine that would drain"},
-		"a node of none":               {func(w *World) { w.Machine = nil; w.Host.State = "available" }, "", "is a node, and belongs to no Machine"},
+		"is on":            {func(w *World) { alone(w); w.Host.Online, w.Host.On = true, true }, Off, ""},
+		"goes off":         {func(w *World) { alone(w); w.Host.On = true }, "", "to be off"},
+		"is off":           {alone, Delete, ""},
+		"its BMC is dead":  {func(w *World) { alone(w); w.Host.On, w.Host.Problem = true, "no answer" }, Delete, ""},
+		"is wiped, slowly": {func(w *World) { alone(w); w.Host.State, w.Host.Problem = "deprovisioning", "no answer" }, "", "metal3 reports: no answer"},
+		"of no Machine":    {func(w *World) { alone(w); w.Host.State, w.Host.Online = "provisioned", true }, "", "without a Machine that would drain"},
+		"a node of none":   {func(w *World) { w.Machine = nil; w.Host.State = "available" }, "", "is a node, and belongs to no Machine"},
+		"a node of none, with a domain": {func(w *World) {
+			alone(w)
+			w.Nodes = append(w.Nodes, Node{Name: "w1.example.com"})
+		}, "", "w1.example.com is a node, and belongs to no Machine"},
+		"a member of etcd, with a domain": {func(w *World) {
+			alone(w)
+			w.Nodes = append(w.Nodes, Node{Name: "w1.example.com", Control: true})
+		}, "", "is a member of etcd"},
 		"its Machine went":             {func(w *World) { alone(w); w.Host.Consumer = "Machine prod-worker-b" }, "", "belongs to Machine prod-worker-b"},
 		"two claim it":                 {func(w *World) { w.Other = "prod-worker-a" }, "", "both claim host w1"},
 		"another is marked":            {func(w *World) { w.Sets[0].Before = []string{"prod-worker-a", "prod-worker-b"} }, "", "could delete another Machine, which is marked or has failed: prod-worker-a:"},
