@@ -123,12 +123,12 @@ func TestChoose_KernelNames(t *testing.T) {
 func TestHint(t *testing.T) {
 	twins := []Disk{{Name: "a", Model: "M 1", Serial: "X"}, {Name: "b", Model: "M 2", Serial: "X"},
 		{Name: "c", Model: "M 1", Serial: "X"}}
-	for i, want := range []string{"", "model: M 2", ""} {
+	for i, want := range []string{"", `model: "M 2"`, ""} {
 		if got := twins[i].Hint(twins); got != want {
 			t.Errorf("%s: %q, want %q", twins[i].Name, got, want)
 		}
 	}
-	if got := inventory[1].Hint(inventory); got != "serialNumber: S2" {
+	if got := inventory[1].Hint(inventory); got != `serialNumber: "S2"` {
 		t.Errorf("the hint is %q", got)
 	}
 	if got := inventory[3].String(); got != "USB Internal SD 1.9 GiB serial S4 (removable)" {

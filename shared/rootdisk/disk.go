@@ -4,6 +4,7 @@ package rootdisk
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -49,7 +50,8 @@ func (d Disk) String() string {
 	return strings.Join(words, " ")
 }
 
-// Hint is a hint for cluster.yaml that this disk alone meets among all, empty if there is none.
+// Hint is a hint for cluster.yaml that this disk alone meets among all, empty if there is none. Its
+// value has quotes: YAML takes one of digits for a number.
 func (d Disk) Hint(all []Disk) string {
 	for _, offer := range []struct {
 		name, value string
@@ -67,7 +69,7 @@ func (d Disk) Hint(all []Disk) string {
 			}
 		}
 		if offer.value != "" && same == 1 {
-			return offer.name + ": " + offer.value
+			return offer.name + ": " + strconv.Quote(offer.value)
 		}
 	}
 	return ""

@@ -198,7 +198,7 @@ func TestJudge(t *testing.T) {
 			[]string{"virtual-media warning old.iso"}},
 		"little memory": {machine(func(m *fakebmc.Machine) { m.MemoryGiB = 2 }), []string{"memory error 2.0 GiB, and its deployment needs at least 4.0: add memory (from"}},
 		"no disk meets": {hints(rootdisk.Hints{SerialNumber: "none"}), []string{"root-disk error no disk meets serialNumber: none"}},
-		"several meet":  {hints(rootdisk.Hints{MinSizeGigabytes: 100}), []string{"root-disk error such as serialNumber: D0001-1"}},
+		"several meet":  {hints(rootdisk.Hints{MinSizeGigabytes: 100}), []string{`root-disk error such as serialNumber: "D0001-1"`}},
 		"no hints":      {hints(rootdisk.Hints{}), []string{"root-disk warning takes the smallest disk: Bay 1"}},
 		"no hints, and the bootstrap machine installs it": {target(func(t *Target, _ fakebmc.Running) { t.Want.Disk, t.Want.Ours = rootdisk.Hints{}, true }),
 			[]string{"root-disk error installs no host of which more than one disk may be meant: Bay 1"}},

@@ -24,7 +24,7 @@ const (
 // Time is how far the clock of a time server is ahead of the local host's. It takes both directions
 // of the network for equally slow.
 func Time(ctx context.Context, server netip.AddrPort) (ahead time.Duration, err error) {
-	conn, end, err := dialUDP(ctx, server)
+	conn, end, err := dial(ctx, "udp", server)
 	if err != nil {
 		return 0, plain(err)
 	}

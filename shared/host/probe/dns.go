@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -61,13 +62,16 @@ func Text(ctx context.Context, server netip.AddrPort, name string) ([]string, er
 func all(
 	ctx context.Context, server netip.AddrPort, name string, types ...uint16,
 ) (out []dns.RR, err error) {
-	conn, end, err := dialUDP(ctx, server)
+	conn, end, err := dial(ctx, "udp", server)
 	if err != nil {
 		return nil, plain(err)
 	}
 	defer end()
 	for _, kind := range types {
 		answer, err := query(conn, name, kind)
+		if errors.Is(err, errTruncated) {
+			answer, err = overTCP(ctx, server, name, kind)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("query %s for %s %s: %w", server, dns.TypeToString[kind], name,
 				plain(err))
@@ -77,10 +81,24 @@ func all(
 	return out, nil
 }
 
-// dialUDP makes a socket that is of use within the budget and until ctx ends; end closes it.
-func dialUDP(ctx context.Context, server netip.AddrPort) (conn net.Conn, end func(), err error) {
+// overTCP makes a query whose answer is too long for a datagram.
+func overTCP(
+	ctx context.Context, server netip.AddrPort, name string, kind uint16,
+) ([]dns.RR, error) {
+	conn, end, err := dial(ctx, "tcp", server)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	return query(conn, name, kind)
+}
+
+// dial makes a socket that is of use within the budget and until ctx ends; end closes it.
+func dial(
+	ctx context.Context, network string, server netip.AddrPort,
+) (conn net.Conn, end func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, budget)
-	conn, err = new(net.Dialer).DialContext(ctx, "udp", server.String())
+	conn, err = new(net.Dialer).DialContext(ctx, network, server.String())
 	if err != nil {
 		cancel()
 		return nil, nil, err
@@ -92,10 +110,13 @@ func dialUDP(ctx context.Context, server netip.AddrPort) (conn net.Conn, end fun
 // NoSuchName is the Refusal of a server that knows that the name does not exist.
 const NoSuchName = Refusal("NXDOMAIN")
 
-// Refusal is the response code of an answer without addresses, as an error.
+// Refusal is the response code of an answer that is not NOERROR, as an error.
 type Refusal string
 
 func (r Refusal) Error() string { return "the answer is " + string(r) }
+
+// errTruncated is that an answer lacks records, for which there was no room (RFC 2181, 9).
+var errTruncated = errors.New("the answer is truncated")
 
 func query(conn net.Conn, name string, kind uint16) ([]dns.RR, error) {
 	message := new(dns.Msg)
@@ -113,6 +134,9 @@ func query(conn net.Conn, name string, kind uint16) ([]dns.RR, error) {
 		}
 		if answer.Rcode != dns.RcodeSuccess {
 			return nil, Refusal(dns.RcodeToString[answer.Rcode])
+		}
+		if answer.Truncated {
+			return nil, errTruncated
 		}
 		return answer.Answer, nil
 	}

@@ -174,3 +174,33 @@ func TestText(t *testing.T) {
 		})
 	}
 }
+
+// TestText_Truncated holds that records for which a datagram has no room are asked for over TCP, and
+// that a server without TCP is one that does not answer.
+func TestText_Truncated(t *testing.T) {
+	handler := func(w dns.ResponseWriter, question *dns.Msg) {
+		reply := new(dns.Msg).SetReply(question)
+		for i := range 3 {
+			reply.Answer = append(reply.Answer, &dns.TXT{Hdr: dns.RR_Header{Name: question.Question[0].Name,
+				Rrtype: dns.TypeTXT, Class: dns.ClassINET}, Txt: []string{fmt.Sprint(i)}})
+		}
+		if _, udp := w.RemoteAddr().(*net.UDPAddr); udp {
+			reply.Truncated, reply.Answer = true, reply.Answer[:1]
+		}
+		w.WriteMsg(reply)
+	}
+	server := dnsServer(t, handler)
+	if got, err := Text(t.Context(), server, "a.example.com"); err == nil {
+		t.Errorf("without TCP: %q", got)
+	}
+	listener, err := net.Listen("tcp", server.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	over := &dns.Server{Listener: listener, Handler: dns.HandlerFunc(handler)}
+	go over.ActivateAndServe()
+	t.Cleanup(func() { listener.Close() })
+	if got, err := Text(t.Context(), server, "a.example.com"); err != nil || strings.Join(got, "") != "012" {
+		t.Errorf("%q, %v", got, err)
+	}
+}

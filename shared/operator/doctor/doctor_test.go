@@ -936,6 +936,12 @@ var cases = []testCase{
 	},
 	{
 		CheckUpstreamNone,
+		"a cluster without names",
+		func(f *facts.Facts) { f.Names.Resolver.Alive, f.Names.Resolver.Unasked = 0, true },
+		"",
+	},
+	{
+		CheckUpstreamNone,
 		"one of two answers",
 		func(f *facts.Facts) { f.Names.Resolver.Dead = []string{"192.0.2.2: timeout"} },
 		"not all answer: 192.0.2.2: timeout",

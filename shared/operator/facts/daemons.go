@@ -20,9 +20,9 @@ type Daemons struct {
 
 // Keepalived is keepalived as its supervisor reports it.
 type Keepalived struct {
-	Wanted    bool   // this host's role has one
+	Wanted    bool   // this host's role runs keepalived
 	Fault     string // why the supervisor does not answer; empty if it does
-	Started   bool   // the supervisor has ever written its status
+	Started   bool   // the supervisor has written its status at least once
 	Running   bool
 	Applied   string // digest of the running configuration
 	Refusal   string
@@ -60,7 +60,7 @@ type IronicPod struct {
 	Of      string // HAProxy's backend
 	Address netip.AddrPort
 	Up      bool
-	Check   string // HAProxy's word
+	Check   string // the result in HAProxy's term, such as L4OK
 }
 
 // Server is one of the control plane's API servers.
@@ -70,14 +70,14 @@ type Server struct {
 	Why     string
 }
 
-// Check is a health check as keepalived has it, and as a probe of now sees it.
+// Check is a health check: Tracked is its result in keepalived, Passes that of a probe made now.
 type Check struct {
 	Name            vrrp.CheckName
 	Tracked, Passes bool
 	Why             string
 }
 
-// Right is one that the cluster's API does not grant to this node.
+// Right is a permission that the cluster's API does not grant to this node.
 type Right struct {
 	What    string // in words
 	Without string // what the node does without it
@@ -98,6 +98,8 @@ type Resolver struct {
 	Self  []netip.Addr // of the servers in it, those that are this host, or a VIP
 	Dead  []string     // of the rest, those that do not answer, and why
 	Alive int
+	// Unasked reports that the cluster has no name that they could be asked for.
+	Unasked bool
 }
 
 // Answer is what a name server answers for one of the cluster's names.

@@ -53,7 +53,7 @@ func (f Facts) elsewhere() bool { return f.Routed && f.Announced == nil && len(f
 // Announced is what was seen of VIPs that are announced to routers.
 type Announced struct {
 	Down, Degraded []string // what is wrong, in words
-	Held           []string // the VIPs that a host is known to announce, with it, in words
+	Held           []string // the VIPs that a host is known to announce, and that host, in words
 	Left           bool     // this host leaves them to others, or has done so, in order
 }
 
@@ -65,7 +65,7 @@ type VIP struct {
 	Here     bool   // this host has the address
 	Holder   string // the host that answers for it, empty for none
 	NoHolder bool   // it was asked for, and no host answered
-	Disagree string // another host's hardware address that announces it
+	Disagree string // the MAC of another host that announces it
 }
 
 // Daemon is keepalived.
@@ -87,7 +87,7 @@ type Name struct {
 	Right bool
 }
 
-// Right is one that the cluster's API does not give this node.
+// Right is a permission that the cluster's API does not grant to this node.
 type Right struct {
 	What, Without, Do string // in words; what the node does without it, and what to do
 }
@@ -141,7 +141,7 @@ func Of(f Facts) Verdict {
 	return v
 }
 
-// well are the reasons where nothing is wrong.
+// well returns the reasons of the level OK.
 func well(f Facts, held []string, far int) (why []string) {
 	switch a := f.Announced; {
 	case f.elsewhere():
@@ -177,7 +177,7 @@ func (j judgement) announced(a *Announced) {
 	}
 }
 
-// vips judges the VIPs, and returns which are held and how many this host cannot ask for.
+// vips judges the VIPs. It returns which are held, and how many are in no network of this host.
 func (j judgement) vips(f Facts) (held []string, far int) {
 	for _, v := range f.VIPs {
 		name := fmt.Sprintf("the %s VIP %s", v.For, v.Address)
@@ -188,6 +188,8 @@ func (j judgement) vips(f Facts) (held []string, far int) {
 			held = append(held, fmt.Sprintf("%s (%s) by this host", v.Address, v.For))
 		case !v.Reached:
 			far++
+		case v.NoHolder && v.For == vrrp.Provisioning:
+			j.add(Degraded, "no host answers for %s: hosts cannot be installed", name)
 		case v.NoHolder:
 			j.add(Down, "no host answers for %s", name)
 		case v.Holder == "":

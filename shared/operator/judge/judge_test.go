@@ -47,6 +47,8 @@ func TestOf(t *testing.T) {
 		{"all are held", Facts{VIPs: []VIP{api, ingress}, Daemon: runs}, OK,
 			"held: 192.0.2.5 (api) by 192.0.2.21, 192.0.2.6 (ingress) by this host"},
 		{"no host answers for one", Facts{VIPs: []VIP{unanswered, ingress}, Daemon: runs}, Down, "no host answers for the api VIP 192.0.2.5"},
+		{"no host answers for the address that nodes share", Facts{VIPs: []VIP{change(unanswered, func(v *VIP) { v.For = vrrp.Provisioning }), ingress}, Daemon: runs}, Degraded,
+			"no host answers for the provisioning VIP 192.0.2.5: hosts cannot be installed"},
 		{"one cannot be seen", Facts{VIPs: []VIP{unseen, ingress}}, Unknown, "it could not be seen which host answers for the api VIP 192.0.2.5"},
 		{"one is in another network", Facts{VIPs: []VIP{far, ingress}}, OK, "held: 192.0.2.6"},
 		{"all are in another network", Facts{VIPs: []VIP{far}}, OK, "no VIP is in a network of this host"},

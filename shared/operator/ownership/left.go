@@ -22,8 +22,8 @@ import (
 type Former struct {
 	Roles []role.Role
 	Plans []plan.Plan
-	// What a host of a role gets by a plan, and only the paths of it. They fail for a role that the
-	// cluster does not have.
+	// Assets returns what a host of a role gets by a plan, and Paths only the paths of that. They
+	// fail for a role that the cluster does not have.
 	Assets func(plan.Plan, role.Role) (asset.Set, error)
 	Paths  func(plan.Plan, role.Role) ([]string, error)
 }
@@ -39,9 +39,10 @@ func (f Former) Retired() (all []string) {
 		p.Images[spec.IronicImage] = "any" // with it more files belong to the machine, never fewer
 		for _, balancer := range []spec.LoadBalancer{spec.Managed, spec.UserManaged} {
 			for _, mdns := range []spec.MDNS{p.MDNS, spec.MDNSEnabled} {
-				p.LoadBalancer, p.MDNS = balancer, mdns
+				former := p
+				former.LoadBalancer, former.MDNS = balancer, mdns
 				for _, r := range f.Roles {
-					if list, err := f.Paths(p, r); err == nil {
+					if list, err := f.Paths(former, r); err == nil {
 						all = append(all, list...)
 					}
 				}
@@ -51,9 +52,9 @@ func (f Former) Retired() (all []string) {
 	return all
 }
 
-// Leftovers are files at retired paths that a host does not get by the tree of its own: leave are
-// ours, and foreign are those of others. All of them are read before any is judged, and errors name
-// every file that could not be read.
+// Leftovers are a host's files at retired paths that are not in its tree: leave are ours, foreign
+// are those of others. If any of them cannot be read, both lists are nil, and the error names all
+// such files.
 func (f Former) Leftovers(host fs.FS, tree []asset.File) (leave, foreign []string, err error) {
 	given := f.given()
 	var unread []error
@@ -82,8 +83,8 @@ func (f Former) secret(name string) bool {
 	})
 }
 
-// mostRead bounds what is read of a file; those of a plan are a hundredth of it. A longer one is
-// judged by its begin.
+// mostRead bounds what is read of a file, in bytes; a plan's files have a hundredth of that. A
+// longer one is judged by its beginning.
 const mostRead = 4 << 20
 
 func read(host fs.FS, name string) ([]byte, error) {
@@ -95,7 +96,7 @@ func read(host fs.FS, name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, mostRead))
 }
 
-// given holds each path with its text that a host has: not all of our files name this program.
+// given holds path and text of each file that a plan gives: not all of ours name this program.
 func (f Former) given() map[string]bool {
 	all := map[string]bool{}
 	for _, p := range f.Plans {

@@ -71,18 +71,24 @@ func (t Timeline) dualHolders() (all []band) {
 	return all
 }
 
-// longestWait is the longest time between two served requests.
+// longestWait is the longest time between two served requests, or after the last one if others
+// follow it.
 func (t Timeline) longestWait() (longest band) {
 	for _, lane := range t.Lanes {
-		last, served := time.Duration(0), false
+		last, served, waits := time.Duration(0), false, false
+		wait := func(to time.Duration) {
+			if served && to-last > longest.to-longest.from && last >= t.Begin && to <= t.End {
+				longest = band{from: last, to: to}
+			}
+		}
 		for _, p := range lane.Points {
-			if p.Tone != Served {
-				continue
+			if waits = p.Tone != Served; !waits {
+				wait(p.At)
+				last, served = p.At, true
 			}
-			if served && p.At-last > longest.to-longest.from && last >= t.Begin && p.At <= t.End {
-				longest = band{from: last, to: p.At}
-			}
-			last, served = p.At, true
+		}
+		if waits {
+			wait(t.End)
 		}
 	}
 	return longest

@@ -348,6 +348,8 @@ func TestBands(t *testing.T) {
 		{"all is served", []Lane{requests(nil)}, ""},
 		{"two waits", []Lane{requests(map[int]Tone{2: Late, 5: Refused, 6: Late})}, "490ms to " +
 			"700ms: longest wait 210ms"},
+		{"served no more", []Lane{requests(map[int]Tone{2: Late, 8: Refused, 9: Refused})}, "790ms to " +
+			"1s: longest wait 210ms"},
 	} {
 		var got []string
 		for _, b := range (Timeline{End: time.Second, Lanes: tt.lanes}).bands() {

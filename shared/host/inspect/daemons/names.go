@@ -20,6 +20,9 @@ const label = "onprem-infra-doctor" // below a wildcard
 // Upstreams are the name servers behind this host's own, and their answers.
 func (i Inspector) Upstreams(ctx context.Context) (r *facts.Resolver, answers []facts.Answer) {
 	r, usable := i.resolver()
+	if r != nil {
+		r.Unasked = len(i.Plan.Records) == 0
+	}
 	for _, server := range usable[:min(len(usable), maxNameServers)] {
 		answers = append(answers, i.outside(ctx, r, server)...)
 	}
@@ -68,7 +71,8 @@ func (i Inspector) resolver() (r *facts.Resolver, usable []netip.Addr) {
 func (i Inspector) outside(
 	ctx context.Context, r *facts.Resolver, server netip.Addr,
 ) (out []facts.Answer) {
-	for n, record := range i.Plan.Records {
+	alive := false
+	for _, record := range i.Plan.Records {
 		if string(record.Name) == "api-int."+string(i.Plan.Cluster.Zone) {
 			continue // clients outside do not need it
 		}
@@ -81,7 +85,8 @@ func (i Inspector) outside(
 			r.Dead = append(r.Dead, fmt.Sprintf("%s: %v", server, err))
 			return out
 		}
-		if n == 0 {
+		if !alive {
+			alive = true
 			r.Alive++
 		}
 		if err == nil || refused == probe.NoSuchName {

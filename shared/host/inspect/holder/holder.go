@@ -9,6 +9,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/mac"
+	"github.com/onprem-infra/onprem-infra/shared/operator/judge"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/plan/sharing"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -114,4 +115,18 @@ func hostOf(p *provision.Plan, text string) string {
 		}
 	}
 	return ""
+}
+
+// Judged is what was seen of the VIP that this host holds, for a verdict; links reports whether the
+// local host's links could be read. The provisioning address is on a card of its own.
+func (h Holder) Judged(v inspect.VIP, links bool) judge.VIP {
+	seen := judge.VIP{Address: v.Address, For: v.For, Reached: v.Router.Near || !links,
+		Here: v.Here, NoHolder: h.None && !h.Address.IsValid()}
+	if v.For == vrrp.Provisioning {
+		seen.Reached = h != Holder{}
+	}
+	if h.MAC != "" || h.Address.IsValid() {
+		seen.Holder = h.String()
+	}
+	return seen
 }

@@ -34,7 +34,7 @@ type Inspector struct {
 	Nodes int
 }
 
-// Probes are what is asked of others than files, so that a test can answer.
+// Probes are the sources of facts other than files. A test replaces them.
 type Probes struct {
 	Alive   func(ctx context.Context, number uint16, path string) error // a server of this host
 	Ask     func(ctx context.Context, q bgpprobe.Question) message.Answer
@@ -75,7 +75,7 @@ func (i Inspector) Routed(ctx context.Context) *facts.Routed {
 		func(s facts.Source) bool { return !slices.Contains(i.Plan.VIPs.All(), s.VIP) })
 	peers := i.peers(rack)
 	f.Uplinks = i.uplinks(peers)
-	i.ask(ctx, f, peers)
+	i.ask(ctx, f, rack, peers)
 	f.Spreads = i.spreads(ctx)
 	return f
 }
@@ -118,14 +118,16 @@ func (i Inspector) peers(rack routed.Rack) (all []routed.Peer) {
 }
 
 // ask asks the routers concurrently, and meanwhile counts what the kernel drops.
-func (i Inspector) ask(ctx context.Context, f *facts.Routed, peers []routed.Peer) {
+func (i Inspector) ask(
+	ctx context.Context, f *facts.Routed, rack routed.Rack, peers []routed.Peer,
+) {
 	f.Asked = make([]facts.Asked, len(peers))
 	f.Paths = make([]facts.Path, len(peers))
 	down := f.Report != nil && slices.ContainsFunc(f.Report.Routers, isDown(f))
 	counted := make(chan facts.Drops, 1)
 	go func() { counted <- i.drops(ctx, down) }()
 	inspect.Each(peers, func(n int, p routed.Peer) {
-		f.Asked[n] = facts.Asked{Router: p.Name(), Answer: i.question(ctx, p, f)}
+		f.Asked[n] = facts.Asked{Router: p.Name(), Answer: i.question(ctx, p, rack, f)}
 		f.Paths[n] = i.path(p)
 	})
 	f.Drops = <-counted
@@ -133,13 +135,13 @@ func (i Inspector) ask(ctx context.Context, f *facts.Routed, peers []routed.Peer
 	f.Paths = slices.DeleteFunc(f.Paths, func(p facts.Path) bool { return p.Full == 0 })
 }
 
-// question asks one router. One with which there is a session is not asked.
+// question asks one router. A live host only opens a connection, and none if its session is up.
 func (i Inspector) question(
-	ctx context.Context, p routed.Peer, f *facts.Routed,
+	ctx context.Context, p routed.Peer, rack routed.Rack, f *facts.Routed,
 ) (a message.Answer) {
 	q := bgpprobe.Question{Router: p.Address, ASN: p.ASN, Source: p.Source, Hops: p.Hops,
 		TTLSecurity: p.TTLSecurity, Password: i.Passwords[p.Name()], Own: message.Open{
-			ASN: i.Plan.BGP.ASN, Hold: i.Plan.BGP.Timing.HoldS, Router: i.identifier(p.Address)}}
+			ASN: i.Plan.BGP.ASN, Hold: rack.Timing.HoldS, Router: i.identifier(p.Address)}}
 	if f.Report == nil {
 		return i.Ask(ctx, q)
 	}
@@ -151,7 +153,7 @@ func (i Inspector) question(
 	return i.Connect(ctx, q)
 }
 
-// identifier is this host's for a question: an IPv4 address of its own, or of the documentation's.
+// identifier is the BGP identifier for a question: an own IPv4 address, else one of RFC 5737's.
 func (i Inspector) identifier(router netip.Addr) netip.Addr {
 	for _, l := range i.Scope.Host.Links.Links {
 		for _, a := range l.Addresses {
@@ -164,7 +166,7 @@ func (i Inspector) identifier(router netip.Addr) netip.Addr {
 	return netip.AddrFrom4([4]byte{192, 0, 2, 1})
 }
 
-// path sends packets that fill the link.
+// path checks whether a router on a link answers echo requests that fill the link's MTU.
 func (i Inspector) path(p routed.Peer) (out facts.Path) {
 	link, own := i.near(p.Address)
 	if link == "" {

@@ -101,12 +101,16 @@ func TestRouted_Plain(t *testing.T) {
 	if i.Routed(t.Context()); len(q.asked) != 1 || q.asked[0].Router != netip.MustParseAddr("192.0.2.254") {
 		t.Errorf("the gateways that the speaker has sessions with: %+v", q.asked)
 	}
-	i, _ = node(t, false, nil)
+	i, q = node(t, false, nil)
 	other := i.Plan.BGP.Racks[0]
 	other.Name, other.Network, other.Timing.BFDIntervalMs = "b", netip.Prefix{}, 0
+	other.Timing.HoldS = 90
 	i.Plan.BGP.Racks, i.Plan.BGP.Timing = append(i.Plan.BGP.Racks, other), other.Timing
 	if f := i.Routed(t.Context()); f.NoBFD {
 		t.Error("another rack has sessions without BFD, and this host's has not")
+	}
+	if hold := q.asked[0].Own.Hold; hold != 9 {
+		t.Errorf("asked with another rack's hold time, %d s", hold)
 	}
 	i.Plan.BGP.Racks[0].Timing.BFDIntervalMs = 0
 	if f := i.Routed(t.Context()); !f.NoBFD {

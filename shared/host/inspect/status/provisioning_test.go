@@ -70,6 +70,7 @@ func TestInspect_SharedAddress(t *testing.T) {
 		denied     error
 		announced  bool
 		row, text  string // in the report
+		why        string // in the verdict; empty for none of the address
 	}{
 		{name: "a node whose card is down", role: master, card: down, announced: true,
 			files: map[string]string{supervised.RunDir + "/" + absent.File: `[{"instance":"ostest_PROVISIONING_0","why":"its card eno2 is down"}]`},
@@ -79,6 +80,8 @@ func TestInspect_SharedAddress(t *testing.T) {
 		{name: "a node that the API has not named", role: master, card: own, macs: []string{"52:54:00:00:00:03"}, row: "m2 is no candidate"},
 		{name: "a candidate, by adverts", role: master, card: own, files: map[string]string{statusFile: running}, macs: []string{"52:54:00:00:00:03"},
 			announced: true, row: "192.0.2.12 BACKUP 40", text: "\n172.22.0.3: 192.0.2.12 announces it"},
+		{name: "a candidate that no host answers", role: master, card: own, files: map[string]string{statusFile: running},
+			row: "no host answers BACKUP 40", why: "no host answers for the provisioning VIP 172.22.0.3"},
 		{name: "a network that is cut", role: master, card: own, files: map[string]string{statusFile: running}, announced: true,
 			row: "192.0.2.12 BACKUP 40", text: "\n172.22.0.3: but no host answers for it on this host's card\n"},
 		{name: "a machine that is no host, whatever nodes announce", role: master, card: own, files: map[string]string{statusFile: running},
@@ -124,10 +127,9 @@ func TestInspect_SharedAddress(t *testing.T) {
 			if text := r.Text(width.Width(200)); !strings.Contains(spaced(text), "\n172.22.0.3 provisioning "+tt.row) || !strings.Contains(text, tt.text) {
 				t.Errorf("%s\nwant %q and %q", text, tt.row, tt.text)
 			}
-			for _, why := range r.Verdict.Why {
-				if strings.Contains(why, "172.22.0.3") && tt.files[statusFile] == "" {
-					t.Errorf("it is judged: %q", why)
-				}
+			why := strings.Join(r.Verdict.Why, "; ")
+			if !strings.Contains(why, tt.why) || tt.files[statusFile] == "" && strings.Contains(why, "172.22.0.3") {
+				t.Errorf("the verdict is %q, want %q", why, tt.why)
 			}
 		})
 	}

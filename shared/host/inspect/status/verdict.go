@@ -23,16 +23,10 @@ func (i inspector) verdict(r Report, links bool) judge.Verdict {
 		if v.For == vrrp.Provisioning && v.State == "" {
 			continue // it is held only where and while hosts are provisioned
 		}
-		seen := judge.VIP{
-			Address: v.Address, For: v.For, Reached: v.Router.Near || !links, Here: v.Here,
-			NoHolder: v.Holder.None,
-		}
-		if v.Holder.MAC != "" {
-			seen.Holder = v.Holder.String()
-			for _, a := range v.Adverts {
-				if a.MAC != v.Holder.MAC {
-					seen.Disagree = a.MAC
-				}
+		seen := v.Holder.Judged(v.VIP, links)
+		for _, a := range v.Adverts {
+			if v.For != vrrp.Provisioning && v.Holder.MAC != "" && a.MAC != v.Holder.MAC {
+				seen.Disagree = a.MAC
 			}
 		}
 		f.VIPs = append(f.VIPs, seen)

@@ -24,7 +24,7 @@ func UpstreamSelf(f facts.Facts) (out facts.Faults) {
 // Upstream finds name servers behind this host's that do not answer.
 func Upstream(f facts.Facts) (out facts.Faults) {
 	r := f.Names.Resolver
-	if r == nil || r.Alive > 0 && len(r.Dead) == 0 {
+	if r == nil || r.Unasked || r.Alive > 0 && len(r.Dead) == 0 {
 		return nil
 	}
 	subject := "the name servers in " + cmp.Or(r.Path, "resolv.conf")
@@ -79,8 +79,8 @@ func Names(f facts.Facts) (out facts.Faults) {
 	return out
 }
 
-// Outside finds wrong answers of the network's name servers. That they do not know a name is a
-// fault before the cluster exists: afterwards its hosts do not need them.
+// Outside finds wrong answers of the network's name servers. An unknown name is a fault only
+// before the cluster exists: afterwards its hosts do not need them.
 func Outside(f facts.Facts) (out facts.Faults) {
 	for _, a := range f.Names.Outside {
 		if !right(a) && !(len(a.Got) == 0 && f.Live) {
