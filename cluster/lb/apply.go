@@ -38,7 +38,7 @@ func (r *Room) Apply(ctx context.Context, d Desired) error {
 	case d.Fault != nil:
 		return errors.Join(err, d.Fault)
 	case d.Blind:
-		return errors.Join(err, r.ironic.Remember(d.Ironic), r.write(r.accepted(d), nil))
+		return errors.Join(err, r.ironic.Remember(d.Ironic), r.write(r.accepted(d)))
 	}
 	if r.Host.Now().Before(r.next) && reflect.DeepEqual(d.Config, r.applied) {
 		return err
@@ -57,7 +57,7 @@ func (r *Room) Prepare(ctx context.Context) error {
 	if text, err := r.Host.Read(haproxy.File); d.Fault != nil && err == nil && len(text) > 0 {
 		return nil
 	}
-	return r.write(d, nil)
+	return r.write(d)
 }
 
 // Leave removes the redirect: without a monitor it would stay when HAProxy exits. HAProxy itself
@@ -72,8 +72,8 @@ func (r *Room) ClosePorts() error {
 	return errors.Join(err, r.ironic.Apply(redirect.Rules{}))
 }
 
-// sweep removes, once, the leftovers of other balancers, and of a time in which the cluster had
-// Ironic balanced.
+// sweep removes, once, the leftovers of other balancers, and Ironic's rules if the cluster no
+// longer balances Ironic.
 func (r *Room) sweep() error {
 	if r.clean {
 		return nil
@@ -100,7 +100,7 @@ func (r *Room) configure(ctx context.Context, d Desired) error {
 	}
 	d = r.accepted(d)
 	if !running {
-		return r.write(d, nil)
+		return r.write(d)
 	}
 	stats, err := r.Daemon.Stats(ctx)
 	if err != nil {
@@ -113,7 +113,7 @@ func (r *Room) configure(ctx context.Context, d Desired) error {
 		}
 		return r.reload(ctx, d, stats)
 	}
-	err = r.write(d, nil)
+	err = r.write(d)
 	r.force, r.runs, r.refused = d.Config, true, r.still()
 	stats, failed := r.change(ctx, d.Config, stats)
 	if failed == nil {
@@ -207,7 +207,7 @@ func (r *Room) reload(ctx context.Context, d Desired, stats []haproxy.Stat) erro
 		}
 		r.refused, r.since = wanted, r.Host.Now()
 		if r.runs {
-			return errors.Join(err, r.write(Desired{Config: r.force}, nil))
+			return errors.Join(err, r.write(Desired{Config: r.force}))
 		}
 		_, werr := r.Host.Write(haproxy.File, before, readable) // an earlier monitor's
 		return errors.Join(err, werr)
@@ -216,13 +216,12 @@ func (r *Room) reload(ctx context.Context, d Desired, stats []haproxy.Stat) erro
 	if former != "" && former != d.Config.Trust.CAFile {
 		err = r.Host.Remove(string(former))
 	}
-	return errors.Join(err, r.write(d, nil))
+	return errors.Join(err, r.write(d))
 }
 
 // write writes all files that a starting HAProxy reads, and the members for a time without the API.
-// stats are those of the running worker before a reload; nil without one.
-func (r *Room) write(d Desired, stats []haproxy.Stat) error {
-	failed := r.writeFiles(d, stats)
+func (r *Room) write(d Desired) error {
+	failed := r.writeFiles(d, nil)
 	text, _ := json.Marshal(r.slots) // addresses always encode
 	if _, err := r.Host.Write(Memory, append(text, '\n'), readable); err != nil {
 		failed = errors.Join(failed, fmt.Errorf("remember the members: %w", err))
@@ -230,7 +229,8 @@ func (r *Room) write(d Desired, stats []haproxy.Stat) error {
 	return failed
 }
 
-// writeFiles writes what HAProxy reads.
+// writeFiles writes what HAProxy reads. stats are those of the running worker before a reload; nil
+// without one.
 func (r *Room) writeFiles(d Desired, stats []haproxy.Stat) error {
 	r.slots = d.Config.Members
 	if len(d.CA) > 0 {

@@ -31,14 +31,14 @@ type Desired struct {
 	Report      orders.Report
 }
 
-// asked is what the server last answered to itself.
+// asked is the result of the server's last probe of itself.
 type asked struct {
-	of  string // what was asked for
+	of  string // the files that were requested
 	at  time.Time
 	err error
 }
 
-// askAgain is how long an answer of the server to itself counts.
+// askAgain is how long a successful probe of the server by itself counts.
 const askAgain = 30 * time.Second
 
 // Observe reads the orders, and how far the items are.
@@ -59,7 +59,7 @@ func (r *Room) Observe(context.Context) (Snapshot, error) {
 }
 
 // Decide follows the orders. The server is ready when all files are there, each with its digest,
-// and it has answered itself for them.
+// and its probe of itself for them has passed.
 func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	d := Desired{On: s.Orders.Wants(orders.HTTP), Certificate: s.Certificate}
 	d.Report = orders.Report{Generation: s.Orders.Generation, On: s.Open}
@@ -74,8 +74,9 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	d.Report.On = true
 	good, waits := 0, []string{}
 	for _, i := range s.Items {
-		if good++; i.State != Good {
-			good--
+		if i.State == Good {
+			good++
+		} else {
 			waits = append(waits, i.String())
 		}
 	}
@@ -129,8 +130,8 @@ func (s Status) String() string {
 }
 
 // Publish reports to the phase machine. If nothing could be observed there is nothing to report,
-// and the last report becomes old. That it cannot be written keeps no host from its files: Apply
-// returns that error.
+// and the last report becomes old. A report that cannot be written does not stop Apply, which
+// returns that error: hosts get their files all the same.
 func (r *Room) Publish(_ context.Context, d Desired) error {
 	if d.Report.Why == "" {
 		return nil
@@ -178,8 +179,8 @@ func (r *Room) changed(open bool) {
 	r.serves.Store(open)
 }
 
-// ask has the server answer itself for each file, over both ports, when one has changed and every
-// half minute.
+// ask requests each file from the server, over both ports: every half minute, in each round after
+// an error, and at once if a file has changed or the certificate is new.
 func (r *Room) ask(ctx context.Context, certificate bool) error {
 	var files []File
 	for _, j := range r.jobs {

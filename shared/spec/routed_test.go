@@ -28,3 +28,23 @@ platform:
 		t.Errorf("what a host reads: %v", again)
 	}
 }
+
+// TestCheck_WithoutNetworks holds that a description without machine networks, whose racks have names alone, is one
+// that every host reads, as Parse accepts it.
+func TestCheck_WithoutNetworks(t *testing.T) {
+	c, findings := Parse("c", []byte(`apiVersion: onprem-infra.io/v1alpha1
+kind: Cluster
+metadata: {name: prod}
+spec:
+  baseDomain: example.com
+  platform: baremetal
+  controlPlaneReplicas: 3
+  apiVIPs: [192.0.2.5]
+  ingressVIPs: [192.0.2.6]
+  vipManagement: both
+  bgp: {asn: 64512, racks: [{name: a, peers: [{address: 192.0.2.1, asn: 65101}]}]}
+`), Knobs{})
+	if again := Check(c); len(findings)+len(again) > 0 {
+		t.Errorf("%v; what a host reads: %v", findings, again)
+	}
+}

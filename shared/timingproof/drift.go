@@ -12,8 +12,8 @@ import (
 // Stream is the adverts of one router. The zero value has received none.
 type Stream struct{ last time.Time }
 
-// Late is how much later than an interval after the one before an advert arrived. ok is false for
-// the first one, and beside a release: what follows that may come at any time.
+// Late is how much later an advert arrived than an interval after the one before. ok is false for
+// the first one, for a release, and for the one after it, which may come at any time.
 func (s *Stream) Late(interval time.Duration, releases bool, at time.Time) (
 	late time.Duration, ok bool,
 ) {
@@ -28,7 +28,7 @@ func (s *Stream) Late(interval time.Duration, releases bool, at time.Time) (
 }
 
 const (
-	// often is how many late adverts within a time are no accident any more.
+	// often late adverts within the time below are no accident any more.
 	often  = 5
 	within = 10 * time.Minute
 	// A router that was silent for so long was stopped, and not late.
@@ -80,7 +80,9 @@ func (d *Drift) Add(
 	}
 	// A host that stands still for a moment is late with all of its adverts: that is one event.
 	if n := len(d.late); n > 0 && at.Sub(d.late[n-1].at) < silence {
-		d.late[n-1].by = max(d.late[n-1].by, by)
+		if last := &d.late[n-1]; by > last.by {
+			last.from, last.by = from, by
+		}
 		return true
 	}
 	if d.late = append(d.late, event{at, from, by}); len(d.late) > often {

@@ -100,6 +100,29 @@ func TestDrift_Stall(t *testing.T) {
 	}
 }
 
+// TestDrift_Worst holds that the host is named that was latest, also if another one was late within
+// the same second.
+func TestDrift_Worst(t *testing.T) {
+	fast, _ := vrrp.TimingOf(vrrp.ProfileFast)
+	a, b, at := netip.MustParseAddr("192.0.2.11"), netip.MustParseAddr("192.0.2.12"), time.Unix(1000, 0)
+	d := NewDrift(fast)
+	late := func(from netip.Addr, by time.Duration) {
+		d.Add(from, 14, fast.Advert, false, at)
+		at = at.Add(fast.Advert + by)
+		d.Add(from, 14, fast.Advert, false, at)
+		d.Add(from, 14, fast.Advert, true, at)
+	}
+	for range often {
+		late(a, ms(60))
+		late(b, ms(200))
+		late(a, ms(70))
+		at = at.Add(2 * time.Second)
+	}
+	if why := d.Why(at); !strings.Contains(why, "one of 192.0.2.12 by 200ms") {
+		t.Error(why)
+	}
+}
+
 // TestDrift_Flood holds that a flood of forged senders takes bounded memory, and keeps no router out
 // for ever.
 func TestDrift_Flood(t *testing.T) {

@@ -16,9 +16,9 @@ import (
 // goroutine.
 type Held struct{ file *os.File }
 
-// Hold locks the file at path, which it makes if it is missing: nobody ever sees one of its own
-// that is not locked. While it holds the file that is there it does nothing. ok is false while
-// another process holds it.
+// Hold locks the file at path. If the file is missing it makes one, which is locked before it has
+// its name. If it holds the file at path already, it does nothing. ok is false while another
+// process holds it.
 func (h *Held) Hold(path string) (ok bool, err error) {
 	if same, err := h.holds(path); same || err != nil {
 		return same, err
@@ -81,7 +81,8 @@ func named(f *os.File, path string) (bool, error) {
 	return err == nil && os.SameFile(own, is), err
 }
 
-// made is a new file that gets its name when it is locked.
+// made is a new file that gets its name when it is locked. If another process has made one
+// meanwhile, it is that one, without a lock.
 func made(path string) (*os.File, error) {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path))
 	if err != nil {
@@ -89,13 +90,18 @@ func made(path string) (*os.File, error) {
 	}
 	err = errors.Join(lock(f, unix.F_OFD_SETLK), f.Chmod(0o644))
 	if err == nil {
-		err = os.Rename(f.Name(), path)
+		err = os.Link(f.Name(), path) // which replaces no file
 	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("make %s: %w", path, cause(err)), f.Close(),
-			os.Remove(f.Name()))
+	errRemove := os.Remove(f.Name())
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		errClose := f.Close()
+		f, err = os.OpenFile(path, os.O_RDWR, 0)
+		return f, errors.Join(err, errClose, errRemove)
+	case err != nil:
+		return nil, errors.Join(fmt.Errorf("make %s: %w", path, cause(err)), f.Close(), errRemove)
 	}
-	return f, nil
+	return f, errRemove
 }
 
 func lock(f *os.File, command int) error {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // holder is a variable of the environment: a process of this test that has it holds the file until it is killed.
@@ -23,6 +25,29 @@ func TestHeld_Process(t *testing.T) {
 	ok, err := h.Hold(path)
 	_, _ = os.Stdout.WriteString("held: " + map[bool]string{true: "yes", false: "no"}[ok && err == nil] + "\n") // the test would time out
 	select {}
+}
+
+// TestMade holds that of two processes which make the file at once only one holds it.
+func TestMade(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "held")
+	var first Held
+	if ok, err := first.Hold(path); err != nil || !ok {
+		t.Fatalf("held %t, %v", ok, err)
+	}
+	f, err := made(path) // it had found no file
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if ok, err := first.Hold(path); err != nil || !ok {
+		t.Errorf("the first one has lost it: held %t, %v", ok, err)
+	}
+	if err := lock(f, unix.F_OFD_SETLK); err == nil {
+		t.Error("both hold it")
+	}
+	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
+		t.Errorf("%v, %v", left, err)
+	}
 }
 
 // TestHeld holds what others see of a file: that its holder lives, that it has ended in order, and that it was

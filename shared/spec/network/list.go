@@ -111,7 +111,7 @@ func GivenNetworks(r *document.Report, field string, prefixes []netip.Prefix) Li
 
 func given[T any, V fmt.Stringer](r *document.Report, field string, values []V,
 	k element[T]) List[T] {
-	l := List[T]{At: document.Field(field), Given: true, Whole: true}
+	l := List[T]{At: document.Field(field), Given: len(values) > 0, Whole: true}
 	for i, v := range values {
 		at := document.Field(fmt.Sprintf("%s[%d]", field, i))
 		if i == k.most {

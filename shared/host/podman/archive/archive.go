@@ -55,8 +55,9 @@ func write(from io.Reader, to string) error {
 	if err != nil {
 		return err
 	}
-	if _, err = io.Copy(f, from); err != nil {
-		return errors.Join(err, f.Close(), os.Remove(to))
+	_, err = io.Copy(f, from)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, os.Remove(to))
 	}
-	return f.Close()
+	return nil
 }
