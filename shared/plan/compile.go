@@ -157,8 +157,8 @@ func elections(c spec.Cluster, policy vrrp.Policy, proven proof.Proof) VRRP {
 	return v
 }
 
-// routers are the virtual router IDs, the user's own where they are set. If one of these equals
-// the DNS VIP's default, that VIP has another ID, unless its own is set too.
+// routers are the virtual router IDs, the user's own where they are set. If one of these equals a
+// default of the DNS VIP or of the provisioning address, that one has another ID.
 func routers(c spec.Cluster) map[vrrp.Kind]vrrp.ID {
 	api, ingress, _ := vrrp.IDs(c.Name) // only an empty name has none
 	ids := map[vrrp.Kind]vrrp.ID{vrrp.API: api, vrrp.Ingress: ingress}
@@ -166,7 +166,8 @@ func routers(c spec.Cluster) map[vrrp.Kind]vrrp.ID {
 		ids[vrrp.Kind(name)] = vrrp.ID(id)
 	}
 	if c.DNSVIP.IsValid() && ids[vrrp.DNS] == 0 {
-		ids[vrrp.DNS] = vrrp.DNSID(c.Name, ids[vrrp.API], ids[vrrp.Ingress])
+		ids[vrrp.DNS] = vrrp.DNSID(c.Name, ids[vrrp.API], ids[vrrp.Ingress],
+			ids[vrrp.Provisioning])
 	}
 	if sharing.Has(c) && ids[vrrp.Provisioning] == 0 {
 		ids[vrrp.Provisioning] = vrrp.ProvisioningID(c.Name, ids[vrrp.API], ids[vrrp.Ingress],

@@ -101,6 +101,18 @@ func TestCompileNothing(t *testing.T) {
 	}
 }
 
+// TestRouters_MakeWay chooses for one address the ID that another one has by default.
+func TestRouters_MakeWay(t *testing.T) {
+	c := smallest()
+	c.DNSVIP = netip.MustParseAddr("192.0.2.7")
+	for _, name := range []vrrp.Kind{vrrp.Ingress, vrrp.Provisioning} {
+		c.VRIDs = map[string]uint8{string(name): uint8(vrrp.DNSID(c.Name))}
+		if ids := routers(c); ids[vrrp.DNS] == ids[name] || ids[vrrp.DNS] == 0 {
+			t.Errorf("%s and dns share virtual router ID %d", name, ids[name])
+		}
+	}
+}
+
 func TestCompileDefaults(t *testing.T) {
 	tests := []struct {
 		name   string
