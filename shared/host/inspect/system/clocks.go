@@ -2,7 +2,6 @@ package system
 
 import (
 	"context"
-	"net"
 	"net/netip"
 	"os"
 	"slices"
@@ -55,27 +54,32 @@ func (i Inspector) Clocks(ctx context.Context, apiServers []netip.AddrPort) (out
 	return out
 }
 
-// timeServers are the addresses of the time servers in this host's files.
-func (i Inspector) timeServers(ctx context.Context) (servers []netip.Addr) {
+// timeServers are the addresses of the time servers in this host's files, in their order. Names are
+// looked up side by side: with a name server that is silent, they cost one timeout.
+func (i Inspector) timeServers(ctx context.Context) []netip.Addr {
+	var names []string
 	for _, path := range timeFiles {
-		text, err := os.ReadFile(i.Files.Path(path))
-		if err != nil {
-			continue // most hosts have one of them
-		}
-		for _, name := range serversIn(text) {
-			if a, err := netip.ParseAddr(name); err == nil {
-				servers = append(servers, a)
-				continue
-			}
-			bound, cancel := context.WithTimeout(ctx, inspect.ProbeTimeout)
-			found, err := net.DefaultResolver.LookupNetIP(bound, "ip", name)
-			cancel()
-			if err == nil && len(found) > 0 {
-				servers = append(servers, found[0].Unmap())
-			}
+		if text, err := os.ReadFile(i.Files.Path(path)); err == nil { // most hosts have one of them
+			names = append(names, serversIn(text)...)
 		}
 	}
-	return servers
+	servers := make([]netip.Addr, len(names))
+	inspect.Each(names, func(n int, name string) { servers[n] = i.address(ctx, name) })
+	return slices.DeleteFunc(servers, func(a netip.Addr) bool { return !a.IsValid() })
+}
+
+// address is what an address or a name stands for; the zero Addr if that cannot be found out.
+func (i Inspector) address(ctx context.Context, name string) netip.Addr {
+	if a, err := netip.ParseAddr(name); err == nil {
+		return a
+	}
+	bound, cancel := context.WithTimeout(ctx, inspect.ProbeTimeout)
+	defer cancel()
+	found, err := i.Lookup(bound, name)
+	if err != nil || len(found) == 0 {
+		return netip.Addr{}
+	}
+	return found[0].Unmap()
 }
 
 // serversIn are the addresses and names of time servers in the text of such a file.

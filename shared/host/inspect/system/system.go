@@ -35,6 +35,7 @@ type Inspector struct {
 
 // Probes are the sources of facts other than files. A test replaces them.
 type Probes struct {
+	Lookup func(ctx context.Context, name string) ([]netip.Addr, error)
 	// Time asks by NTP, and Date by HTTPS.
 	Time      func(ctx context.Context, server netip.Addr) (ahead time.Duration, err error)
 	Date      func(ctx context.Context, server netip.AddrPort) (ahead time.Duration, err error)
@@ -49,6 +50,9 @@ type Probes struct {
 // HostProbes ask this host, and its network.
 func HostProbes() Probes {
 	return Probes{
+		Lookup: func(ctx context.Context, name string) ([]netip.Addr, error) {
+			return net.DefaultResolver.LookupNetIP(ctx, "ip", name)
+		},
 		Time: func(ctx context.Context, server netip.Addr) (time.Duration, error) {
 			return probe.Time(ctx, netip.AddrPortFrom(server, 123))
 		},
