@@ -155,12 +155,11 @@ func (r Rows) Failures(c schedule.Cluster) []string {
 	link, routers := r.lines()
 	return table.Failures(slices.Concat(link, routers), "",
 		func(l table.Line, seed uint64) (fmt.Stringer, bool) {
-			run := script.Schedule{}
 			if s, ok := Find(l.Scenario); ok {
-				c, run, ok = s.Set(c, seed)
-				return run, ok && c.Elections.Kind == vrrp.API
+				of, run, ok := s.Set(c, seed)
+				return run, ok && of.Elections.Kind == vrrp.API
 			}
-			c, run = schedule.Trial(seed, c)
-			return run, c.Elections.Kind == vrrp.API
+			of, run := schedule.Trial(seed, c)
+			return run, of.Elections.Kind == vrrp.API
 		})
 }

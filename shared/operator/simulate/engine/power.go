@@ -59,7 +59,7 @@ func powerOff(w *world.World, h *world.Host) {
 // startPart starts a part of a host.
 func startPart(w *world.World, h *world.Host, p world.Part, boot uint32) {
 	if p == world.PartPower {
-		switchOn(w, h, boot)
+		switchOn(w, h)
 		return
 	}
 	if boot != h.Boots || !h.On {
@@ -92,8 +92,8 @@ func startPart(w *world.World, h *world.Host, p world.Part, boot uint32) {
 }
 
 // switchOn switches a host on. The eligibility gate stays as it was; /run is empty.
-func switchOn(w *world.World, h *world.Host, boot uint32) {
-	if h.On || boot > h.Boots {
+func switchOn(w *world.World, h *world.Host) {
+	if h.On {
 		return
 	}
 	h.On = true
