@@ -88,6 +88,3 @@ type Probe struct {
 	Timeout  time.Duration // whole seconds
 	Failures int           // in a row, until it counts
 }
-
-// Budget is how long a fault may last until the probe counts.
-func (p Probe) Budget() time.Duration { return time.Duration(p.Failures)*p.Every + p.Timeout }

@@ -94,14 +94,6 @@ func TestRender_OmitsDefaults(t *testing.T) {
 	}
 }
 
-// TestBudget holds how long something may be wrong until a probe counts.
-func TestBudget(t *testing.T) {
-	if got := (Probe{Every: 5 * time.Second, Timeout: 2 * time.Second, Failures: 3}).
-		Budget(); got != 17*time.Second {
-		t.Errorf("%v, want 17s", got)
-	}
-}
-
 // FuzzRender holds that no word of a pod ever becomes more than that word.
 func FuzzRender(f *testing.F) {
 	for _, s := range []string{

@@ -284,8 +284,7 @@ func amendments(e *editor) []amendment {
 
 // stays holds what the levels promise of VIPs, connections and pods.
 func (s aftermath) stays(d diffReport) (faults []string) {
-	least := slices.Index(drift.Levels(), d.Worst)
-	if least < slices.Index(drift.Levels(), drift.MayMove) && (len(s.api) > 0 || s.two > 0 || s.cut > 0) {
+	if d.Worst.Compare(drift.MayMove) < 0 && (len(s.api) > 0 || s.two > 0 || s.cut > 0) {
 		faults = append(faults, fmt.Sprintf("%s: the VIP went to %v, two held it for %v, and %d watches were cut", d.Worst, s.api, s.two, s.cut))
 	}
 	begin := d.of(drift.Restart, drift.MayMove, drift.Moves)

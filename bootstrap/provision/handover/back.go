@@ -10,11 +10,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
 )
 
-// The commands by which a person takes provisioning back, and hands it over again.
-const (
-	BackCommand  = "onprem-infra hosts take-back --yes"
-	AgainCommand = "onprem-infra hosts hand-over"
-)
+// AgainCommand is what a person runs to hand provisioning over again after it was taken back.
+const AgainCommand = "onprem-infra hosts hand-over"
 
 // Refusal is why a person may not take provisioning back, by the journal and by what was seen;
 // empty if it is permitted.

@@ -86,9 +86,6 @@ func (n Notification) Encode() []byte {
 	return frame(KindNotification, []byte{n.Code, n.Subcode})
 }
 
-// Keepalive is a message that acknowledges an OPEN.
-func Keepalive() []byte { return frame(KindKeepalive, nil) }
-
 func frame(kind Kind, body []byte) []byte {
 	out := make([]byte, 0, header+len(body))
 	for range 16 {

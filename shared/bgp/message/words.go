@@ -8,15 +8,13 @@ import (
 // The codes that have a meaning of their own here, and subcodes of them (RFC 4271, 4.5; RFC 4486;
 // RFC 9384).
 const (
-	codeOpen      = 2
-	codeHold      = 4
-	codeState     = 5
-	codeCease     = 6
-	openPeerAS    = 2
-	openPassword  = 5
-	openHold      = 6
-	ceaseCollides = 7
-	ceaseBFD      = 10
+	codeOpen     = 2
+	codeHold     = 4
+	codeState    = 5
+	codeCease    = 6
+	openPeerAS   = 2
+	openPassword = 5
+	openHold     = 6
 )
 
 // Cease ends a session without a fault.
@@ -60,12 +58,12 @@ var meanings = map[[2]uint8]meaning{
 	{codeCease, 5}: {"the router refuses the connection", "have the router accept sessions from " +
 		"this host's address: `onprem-infra routers` prints how"},
 	{codeCease, 6}: {"its configuration was changed", ""},
-	{codeCease, ceaseCollides}: {"there is another session from the same address (a collision): " +
+	{codeCease, 7}: {"there is another session from the same address (a collision): " +
 		"a second BGP speaker of this host, such as the network plugin's",
 		"give one of the two another address (source in bgp.racks), or other routers: a router " +
 			"has one session with an address"},
 	{codeCease, 8}: {"the router has not enough resources", "see the router's own log"},
-	{codeCease, ceaseBFD}: {"BFD reported the other end as gone", "see that UDP port 3784 passes " +
+	{codeCease, 10}: {"BFD reported the other end as gone", "see that UDP port 3784 passes " +
 		"in both directions, and that the router does BFD with this host at its interval: many " +
 		"switches allow 300 ms at least, for which bgp.timing vm is"},
 }
@@ -96,12 +94,3 @@ func (n Notification) meaning() meaning {
 	}
 	return meaning{words: "a reason that RFC 4271 does not name"}
 }
-
-// WrongASN reports whether an end refused the other end's AS number.
-func (n Notification) WrongASN() bool { return n.Code == codeOpen && n.Subcode == openPeerAS }
-
-// Collides reports whether the session ended because the same address has another one.
-func (n Notification) Collides() bool { return n.Code == codeCease && n.Subcode == ceaseCollides }
-
-// ByBFD reports whether BFD ended the session.
-func (n Notification) ByBFD() bool { return n.Code == codeCease && n.Subcode == ceaseBFD }

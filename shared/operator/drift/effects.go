@@ -35,9 +35,6 @@ const (
 	TwoHolders = effect.TwoHolders
 )
 
-// Levels are all of them, the least first.
-func Levels() []Level { return effect.Levels() }
-
 // Effect is one thing that happens.
 type Effect = effect.Effect
 

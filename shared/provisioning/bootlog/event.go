@@ -4,12 +4,9 @@ package bootlog
 
 import (
 	"net/netip"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/mac"
-	"github.com/onprem-infra/onprem-infra/shared/provisioning/arch"
 )
 
 // Kind is what happened.
@@ -72,11 +69,3 @@ type Event struct {
 
 // Ignored reports whether dnsmasq does not answer the message: the host has no reservation.
 func (e Event) Ignored() bool { return e.Detail == "ignored" }
-
-// Architecture is what firmware states in its vendor class, such as PXEClient:Arch:00007.
-func (e Event) Architecture() (n arch.Number, ok bool) {
-	_, text, found := strings.Cut(e.Class, ":Arch:")
-	text, _, _ = strings.Cut(text, ":")
-	number, err := strconv.ParseUint(text, 10, 16)
-	return arch.Number(number), found && err == nil
-}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/mac"
-	"github.com/onprem-infra/onprem-infra/shared/provisioning/arch"
 )
 
 // short is an event in one line, without its time.
@@ -130,23 +129,6 @@ dnsmasq-tftp[437]: sent /srv/tftp/a to nobody`, ""},
 	}
 }
 
-func TestArchitecture(t *testing.T) {
-	for class, want := range map[string]string{
-		"PXEClient:Arch:00007:UNDI:003001": "x64 UEFI (7) true",
-		"HTTPClient:Arch:00019":            "ARM 64 UEFI HTTP (19) true",
-		"PXEClient:Arch:99999:UNDI":        "false", "343": "false", "": "false",
-		"x:Arch:": "false",
-	} {
-		n, ok := Event{Class: class}.Architecture()
-		if got := fmt.Sprint(n, ok); !strings.HasSuffix(got, want) {
-			t.Errorf("%q: %s, want %s", class, got, want)
-		}
-	}
-	if _, ok := (Event{Class: fmt.Sprintf("PXEClient:Arch:%05d", arch.Known)}).Architecture(); !ok {
-		t.Error("a number that the registry lacks is none")
-	}
-}
-
 // TestBounded holds that clients which never repeat themselves take no more than the bounds.
 func TestBounded(t *testing.T) {
 	var r Reader
@@ -186,7 +168,6 @@ func FuzzLine(f *testing.F) {
 				!strings.Contains(first+second, e.Class) {
 				t.Errorf("%q: %+v", line, e)
 			}
-			_, _ = e.Architecture()
 			_ = e.Ignored()
 		}
 	})

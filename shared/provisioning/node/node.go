@@ -43,9 +43,8 @@ func (m Maintenance) Held() bool { return m.On && m.Fault == "" && m.Reason == H
 
 // The faults by which Ironic itself sets maintenance.
 const (
-	FaultPower  = "power failure"
-	FaultClean  = "clean failure"
-	FaultRescue = "rescue abort failure"
+	FaultPower = "power failure"
+	FaultClean = "clean failure"
 )
 
 // Power is a power state: what Ironic reads of the BMC, empty if it could not.

@@ -22,7 +22,6 @@ const (
 	Deploy   Verb = "deploy" // write Image and Drive to the disk, and boot from it
 	Adopt    Verb = "adopt"  // count a host as deployed, without a change to it
 	Undeploy Verb = "undeploy"
-	Abort    Verb = "abort"
 	Clear    Verb = "clear" // end its maintenance
 	Hold     Verb = "hold"  // set maintenance, so that what its ramdisk reports has no effect
 	BootNet  Verb = "boot from the network"

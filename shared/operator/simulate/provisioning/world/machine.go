@@ -64,7 +64,6 @@ const (
 	Overtime   = 60 * s  // that a deadline may be noticed late
 	After      = 90 * s  // a run goes on after its end
 	Hours      = 6 * 60 * m
-	Stalls     = 20 * s // a transfer over a network that is cut breaks
 	Backs      = 30 * s // metal3 tries again what failed
 	Resumes    = 3 * m  // a bootstrap machine that has taken provisioning back serves again
 )

@@ -26,7 +26,6 @@ const (
 	EvLate                    // Ironic has waited for a ramdisk for long enough
 	EvPhases                  // a round of the phase machine
 	EvPart                    // a round of a part of the bootstrap machine
-	EvPartOn                  // a part has done what it was ordered
 	EvPower                   // the bootstrap machine's programs start
 	EvServer                  // a round of a node's DHCP program
 	EvProbe                   // a node's check of Ironic

@@ -149,9 +149,6 @@ func (w *World) Draws(percent int) bool { return w.Random.IntN(100) < percent }
 // Clock is the virtual time for programs of the product.
 func (w *World) Clock() time.Time { return epoch.Add(w.Now) }
 
-// At is the virtual time of a time of Clock.
-func At(t time.Time) time.Duration { return t.Sub(epoch) }
-
 // Time is a virtual time for programs of the product.
 func Time(d time.Duration) time.Time { return epoch.Add(d) }
 
