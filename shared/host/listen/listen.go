@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"sync"
 	"time"
 
@@ -112,13 +113,22 @@ func (l *Listener) State() clash.State {
 	return s
 }
 
-// Announced is the last other router that advertised each VIP, by the instance's name.
+// Announced is the last other router that advertised each VIP, by the instance's name, and one that
+// has just released it.
 func (l *Listener) Announced() map[string]journal.Announced {
-	out, last := map[string]journal.Announced{}, map[string]time.Time{}
-	for _, s := range l.State().Routers {
-		if name := string(s.Instance); s.Last.After(last[name]) {
-			out[name] = journal.Announced{By: s.Address, Priority: int(s.Priority), At: s.Last}
-			last[name] = s.Last
+	out := map[string]journal.Announced{}
+	routers := l.State().Routers
+	slices.SortFunc(routers, func(a, b clash.Router) int { return a.Last.Compare(b.Last) })
+	for _, s := range routers {
+		out[string(s.Instance)] = journal.Announced{By: s.Address, Priority: int(s.Priority),
+			At: s.Last}
+	}
+	for _, s := range routers {
+		last := out[string(s.Instance)]
+		if journal.Releases(int(s.Priority)) && s.Address != last.By &&
+			last.At.Sub(s.Last) < time.Second {
+			last.Released = s.Address
+			out[string(s.Instance)] = last
 		}
 	}
 	return out

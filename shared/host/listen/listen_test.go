@@ -279,6 +279,30 @@ func TestFollow_Settles(t *testing.T) {
 	})
 }
 
+// TestAnnounced_Released holds that a router which has just released a VIP is known beside the one
+// that took it, and not for long.
+func TestAnnounced_Released(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newBench(t)
+		release := func(r *capture.Received) { r.Advert.Priority = 0 }
+		announced := func() journal.Announced { return l.Announced()["ostest_API_0"] }
+		l.announce("192.0.2.13", "192.0.2.5", release)
+		if a := announced(); a.By.String() != "192.0.2.13" || a.Released.IsValid() {
+			t.Errorf("alone: %+v", a)
+		}
+		time.Sleep(80 * time.Millisecond)
+		l.announce("192.0.2.12", "192.0.2.5", nil)
+		if a := announced(); a.By.String() != "192.0.2.12" || a.Released.String() != "192.0.2.13" {
+			t.Errorf("another one took it: %+v", a)
+		}
+		time.Sleep(time.Second)
+		l.announce("192.0.2.12", "192.0.2.5", nil)
+		if a := announced(); a.Released.IsValid() {
+			t.Errorf("a second later: %+v", a)
+		}
+	})
+}
+
 // TestFollow_Duplicate holds that another host which answers for the VIP beside its holder is found.
 func TestFollow_Duplicate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -61,7 +61,14 @@ type Announced struct {
 	By       netip.Addr
 	Priority int       // 0: it releases the VIP
 	At       time.Time // when it was received
+	// Released is one more host, which released the VIP less than a second before; the zero Addr
+	// if none did.
+	Released netip.Addr
 }
+
+// Releases reports whether an advert of a priority is a release: 0 ends keepalived, and 1 demotes a
+// holder that serves until another host has taken over.
+func Releases(priority int) bool { return priority <= 1 }
 
 // Journal is the entries of one host, and its last observation. Its methods are for one goroutine.
 type Journal struct {
@@ -223,8 +230,10 @@ func taken(now supervised.Instance, other Announced, at time.Time) string {
 	switch {
 	case !other.By.IsValid():
 		return "no better router was observed"
-	case other.Priority <= leaves:
+	case Releases(other.Priority):
 		return fmt.Sprintf("%s gave it up", other.By)
+	case other.Released.IsValid():
+		return fmt.Sprintf("%s gave it up; %s took it at the same time", other.Released, other.By)
 	case other.Priority < now.Priority:
 		return fmt.Sprintf("it outranks %s, %d to %d", other.By, now.Priority, other.Priority)
 	}
@@ -233,10 +242,6 @@ func taken(now supervised.Instance, other Announced, at time.Time) string {
 	}
 	return fmt.Sprintf("no better router was observed; %s took it at the same time", other.By)
 }
-
-// leaves is the greatest priority of a release: 0 ends keepalived, and 1 demotes a holder that
-// serves until another host has taken over.
-const leaves = 1
 
 // brief is less than any backup waits: three advert intervals of the fastest timing. If another
 // host's advert is more recent than that, both hosts took the VIP over at the same time.
@@ -250,7 +255,7 @@ const recent = 10 * time.Second
 // 0.
 func lapsed(now supervised.Instance, other Announced, at time.Time) time.Duration {
 	silence := at.Sub(other.At).Round(time.Millisecond)
-	if other.Priority <= leaves || other.Priority < now.Priority || silence < brief {
+	if Releases(other.Priority) || other.Priority < now.Priority || silence < brief {
 		return 0
 	}
 	return silence

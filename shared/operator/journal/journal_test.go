@@ -36,7 +36,7 @@ func observed(n int, state supervised.State, priority int, change func(*Observat
 func receives(by string, priority int) func(*Observation) {
 	return func(l *Observation) {
 		l.Announced = map[string]Announced{
-			api: {netip.MustParseAddr(by), priority, l.At.Add(-3600 * time.Millisecond)},
+			api: {By: netip.MustParseAddr(by), Priority: priority, At: l.At.Add(-3600 * time.Millisecond)},
 		}
 	}
 }
@@ -62,6 +62,11 @@ func TestNote(t *testing.T) {
 			l.Announced[api] = a
 		}))}, []string{"MASTER no better router was observed; 192.0.2.12 took it at " +
 			"the same time @192.0.2.12"}},
+		{"the holder gave it up, and another takes it too", []Observation{observed(0, b, 100, nil), observed(1, m, 100, both(receives("192.0.2.12", 100), func(l *Observation) {
+			a := l.Announced[api]
+			a.At, a.Released = l.At.Add(-5*time.Millisecond), netip.MustParseAddr("192.0.2.13")
+			l.Announced[api] = a
+		}))}, []string{"MASTER 192.0.2.13 gave it up; 192.0.2.12 took it at the same time @192.0.2.12"}},
 		{"the holder was demoted below all", []Observation{observed(0, b, 100, nil), observed(1, m, 100, receives("192.0.2.12", 1))}, []string{"MASTER 192.0.2.12 gave it up @192.0.2.12"}},
 		{"the holder was demoted", []Observation{observed(0, b, 100, nil), observed(1, m, 100, receives("192.0.2.12", 60))}, []string{"MASTER it outranks 192.0.2.12, 100 to 60 @192.0.2.12"}},
 		{"another is better", []Observation{observed(0, m, 100, fails("lb")), observed(1, b, 100, both(fails("lb"), receives("192.0.2.12", 130)))}, []string{"BACKUP 192.0.2.12 announces it with priority 130 @192.0.2.12"}},
