@@ -28,11 +28,18 @@ type Desired struct {
 	Intent   notice.Intent
 	Memory   Memory
 	Recheck  time.Time // when to decide again; zero for no set time
+	Waits    []string  // what keeps the nodes from agreeing on an instant
 	Why      []string
 }
 
 // Decide returns on which way this node is now, and why it has not changed yet.
 func (r *Room) Decide(o Observation) Desired {
+	d := r.decide(o)
+	r.lacks.Store(&d.Waits)
+	return d
+}
+
+func (r *Room) decide(o Observation) Desired {
 	if r.migrates() {
 		return r.migrate(o)
 	}
@@ -84,7 +91,9 @@ func (r *Room) migrate(o Observation) Desired {
 	if r.waits {
 		why += "; " + asks
 	}
-	return r.desired(o, intent, time.Time{}, why)
+	d := r.desired(o, intent, time.Time{}, why)
+	d.Waits = missing
+	return d
 }
 
 // asks is why the nodes change to a Fallback; empty for no reason. Any node that may hold a VIP may

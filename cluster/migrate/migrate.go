@@ -20,6 +20,7 @@ package migrate
 import (
 	"encoding/json"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
@@ -62,6 +63,10 @@ type Member struct {
 	State   string // of the Machine Config Operator's annotation; empty where there is none
 	Kubelet string // its version
 }
+
+// WaitsFile is where a node's monitor writes for what the migration waits, below supervised.RunDir:
+// a list of texts in JSON, for people.
+const WaitsFile = "checks/migration.json"
 
 // Members are the nodes as a migration knows them.
 func Members(nodes []member.Node) []Member {
@@ -106,7 +111,8 @@ func DecodeMemory(text []byte) (Memory, error) {
 	return m, nil
 }
 
-// Room decides on which way, a timing and mode of VRRP, this node is. It is for one goroutine.
+// Room decides on which way, a timing and mode of VRRP, this node is. It is for one goroutine, but
+// for Lacks.
 type Room struct {
 	plan           plan.Plan
 	former, wanted plan.Way // equal if there is nothing to migrate from
@@ -116,6 +122,7 @@ type Room struct {
 	waits          bool // until a node asks for it
 	clock          Clock
 	kept, memory   Memory // of an earlier run, and now
+	lacks          atomic.Pointer[[]string]
 }
 
 // patience is how much later than others the holder of a VIP changes to a Fallback.
@@ -165,6 +172,15 @@ func (r *Room) Changed(now time.Time) bool {
 
 // Waits reports whether the migration is to a Fallback.
 func (r *Room) Waits() bool { return r.waits }
+
+// Lacks is what keeps the nodes from agreeing on an instant, as of the last decision. Any goroutine
+// may call it.
+func (r *Room) Lacks() []string {
+	if all := r.lacks.Load(); all != nil && *all != nil {
+		return *all
+	}
+	return []string{}
+}
 
 // FellBack reports whether this node is on a Fallback.
 func (r *Room) FellBack(now time.Time) bool {

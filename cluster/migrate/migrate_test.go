@@ -162,6 +162,9 @@ func TestDecide(t *testing.T) {
 			if why := strings.Join(d.Why, ", "); !strings.Contains(why, tt.why) {
 				t.Errorf("why: %q, want %q", why, tt.why)
 			}
+			if waits := strings.Join(r.Lacks(), "; "); (waits == "") != (d.Changed || tt.decided) || !strings.Contains(strings.Join(d.Why, ", "), waits) {
+				t.Errorf("it waits for %q (%v)", waits, d.Why)
+			}
 			if d.Changed != (d.Memory.Speaks == lan) {
 				t.Errorf("changed %t, and remembers %q", d.Changed, d.Memory.Speaks)
 			}

@@ -129,7 +129,7 @@ func monitorVIP(
 	run := func(ctx context.Context) {
 		m.serve(ctx, p, p.Ports[port.MonitorVIP], func() error { return vipAlive(m, made) })
 		followChecks(ctx, m, host, made)
-		followLacks(ctx, m, host, room, func() []inspect.MissingRight {
+		followLacks(ctx, m, host, room, way, func() []inspect.MissingRight {
 			return inspect.RefusedRights(p, r, seen.API.Refused())
 		})
 		m.watch(ctx, "which machine has the provisioning address", occupied.Run)

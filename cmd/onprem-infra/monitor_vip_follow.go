@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"github.com/onprem-infra/onprem-infra/cluster/migrate"
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/absent"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
@@ -45,15 +46,19 @@ func followChecks(ctx context.Context, m *monitor, h node.Host, made *checks.Che
 	})
 }
 
-// followLacks keeps the files of what this node lacks: instances of VIPs, and rights that the API
-// has refused to it.
+// followLacks keeps the files of what this node lacks: instances of VIPs, what a migration waits
+// for, and rights that the API has refused to it.
 func followLacks(
-	ctx context.Context, m *monitor, h node.Host, room *vip.Room,
+	ctx context.Context, m *monitor, h node.Host, room *vip.Room, way *migrate.Room,
 	missing func() []inspect.MissingRight,
 ) {
 	m.watch(ctx, "which instances are absent", func(ctx context.Context) error {
 		file := h.At(supervised.RunDir, absent.File)
 		return memory.KeepJSON(ctx, file, "which instances are absent", room.Absent)
+	})
+	m.watch(ctx, "what the migration waits for", func(ctx context.Context) error {
+		file := h.At(supervised.RunDir, migrate.WaitsFile)
+		return memory.KeepJSON(ctx, file, "what the migration waits for", way.Lacks)
 	})
 	m.watch(ctx, "the rights of this node", func(ctx context.Context) error {
 		file := h.At(supervised.RunDir, inspect.RightsFile)

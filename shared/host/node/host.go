@@ -2,6 +2,7 @@
 package node
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -111,11 +112,22 @@ func (h Host) Pending(p plan.Plan, now time.Time, log *slog.Logger) *migration.M
 	if next.Former == nil || room.Waits() && !agreed {
 		return nil
 	}
-	var at time.Time
 	if agreed {
-		at = kept.At
+		return migration.Coming(next, kept.At)
 	}
-	return migration.Coming(next, at)
+	coming := migration.Coming(next, time.Time{})
+	coming.Waits = h.waits()
+	return coming
+}
+
+// waits is for what the migration waits, as the monitor reports it. It is for people, who do
+// without what cannot be read.
+func (h Host) waits() (all []string) {
+	text, err := h.Files().Optional(supervised.RunDir, migrate.WaitsFile)
+	if err != nil || json.Unmarshal(text, &all) != nil {
+		return nil
+	}
+	return all
 }
 
 // FellBack is the plan's timing if this node is on its Fallback instead; empty if not.

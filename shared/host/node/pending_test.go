@@ -1,7 +1,10 @@
 package node
 
 import (
+	"encoding/json"
 	"log/slog"
+	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -10,6 +13,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/spec/routing"
+	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/test/fakehost"
 )
 
@@ -42,6 +46,17 @@ func TestHost_Pending(t *testing.T) {
 		if (got != nil) != tt.comes || got != nil && (!got.At.Equal(tt.at) || got.Plan.Former == nil) {
 			t.Errorf("%s: %+v", tt.name, got)
 		}
+	}
+	h := New(t.TempDir())
+	waits := []string{"master-1 not yet", "the bootstrap machine has not left yet"}
+	text, err := json.Marshal(waits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fakehost.Write(t, h.Files(), map[string]string{filepath.Join(supervised.RunDir, migrate.WaitsFile): string(text)})
+	got := h.Pending(p, fakehost.Begin, slog.New(slog.DiscardHandler))
+	if got == nil || !slices.Equal(got.Waits, waits) {
+		t.Errorf("what it waits for: %+v", got)
 	}
 	if p.Former, p.Fallback = nil, nil; New(t.TempDir()).Pending(p, fakehost.Begin, slog.New(slog.DiscardHandler)) != nil {
 		t.Error("a migration without a former plan")

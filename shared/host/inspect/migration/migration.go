@@ -3,6 +3,7 @@ package migration
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -35,7 +36,9 @@ type Migration struct {
 	From way.Way   `json:"from"` // in force on this host
 	To   way.Way   `json:"to"`
 	At   time.Time `json:"at,omitzero"` // absent until the nodes have agreed on it
-	Plan plan.Plan `json:"-"`           // that comes
+	// Waits is what keeps them from agreeing, as far as this node's monitor reports it; for people.
+	Waits []string  `json:"waits,omitempty"`
+	Plan  plan.Plan `json:"-"` // that comes
 }
 
 // Coming is the migration to a plan from its Former.
@@ -45,11 +48,14 @@ func Coming(p plan.Plan, at time.Time) *Migration {
 
 // Text is a line for a person.
 func (m Migration) Text() string {
-	when := "at one instant, on which they have not agreed yet: the log of this node's monitor " +
-		"of VIPs names the nodes for which it waits, and each Node has in its annotation " +
-		"onprem-infra.io/vrrp what it knows"
-	if !m.At.IsZero() {
+	when := "at one instant, on which they have not agreed yet"
+	switch {
+	case !m.At.IsZero():
 		when = "at " + m.At.Format(time.DateTime+"Z")
+	case len(m.Waits) > 0:
+		when += ": " + strings.Join(m.Waits, "; ")
+	default:
+		when += "; each Node has in its annotation onprem-infra.io/vrrp what it knows"
 	}
 	return fmt.Sprintf("migration: all nodes change from %s, in force here, to %s %s\n", m.From,
 		m.To, when)
