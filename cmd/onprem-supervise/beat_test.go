@@ -13,6 +13,7 @@ import (
 // supervisor that uses no processor time for seconds has hung, also one that has nothing to do.
 // Here it has no configuration, and so no keepalived to check.
 func TestBeat_WithoutConfiguration(t *testing.T) {
+	t.Parallel()
 	s := newFakeKeepalived(t)
 	s.start(netns.New(t))
 	s.until("there", 10*time.Second, func(st supervised.Status) bool { return st.Instances != nil })

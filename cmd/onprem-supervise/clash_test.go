@@ -13,6 +13,7 @@ import (
 // higher priority, both by multicast and without a password. Each keeps its own VIPs: keepalived
 // 2.3.3 or later becomes BACKUP after adverts about other VIPs, and 2.2.7 does not.
 func TestForeignVIPs(t *testing.T) {
+	t.Parallel()
 	l := newLAN(t)
 	others := strings.NewReplacer(vip4, "192.0.2.7", vip6, "2001:db8::7")
 	keepalived := []string{need.Command(t, "keepalived"), "-D"}

@@ -86,6 +86,7 @@ func (s *supervisor) untilLines(file string, n int, bound time.Duration) {
 // TestRestart_Backoff has keepalived end at once each time: it is started again at once, then
 // after 1 s, then after 2 s.
 func TestRestart_Backoff(t *testing.T) {
+	t.Parallel()
 	s := newFakeKeepalived(t)
 	s.start(netns.New(t))
 	s.propose("exit 3\n")
@@ -120,6 +121,7 @@ func TestRestart_Backoff(t *testing.T) {
 // TestRestart_FormerReports has keepalived report MASTER and exit: its successor reports
 // nothing and must not count as a master.
 func TestRestart_FormerReports(t *testing.T) {
+	t.Parallel()
 	s := newFakeKeepalived(t)
 	s.start(netns.New(t))
 	s.propose(`[ -e "$DIR/second" ] && { : >"$DIR/third"; while :; do sleep 0.02 & wait; done; }
@@ -137,6 +139,7 @@ kill -9 $$
 // TestReload_AfterFirstReport proposes another configuration before keepalived handles SIGHUP,
 // which would kill it.
 func TestReload_AfterFirstReport(t *testing.T) {
+	t.Parallel()
 	s := newFakeKeepalived(t)
 	s.start(netns.New(t))
 	s.propose("sleep 0.3\n" + serving)
@@ -160,6 +163,7 @@ func TestReload_AfterFirstReport(t *testing.T) {
 
 // TestReload_OnChangeOnly replaces the candidate by an equal one.
 func TestReload_OnChangeOnly(t *testing.T) {
+	t.Parallel()
 	s := newFakeKeepalived(t)
 	s.start(netns.New(t))
 	s.propose(serving)
@@ -181,6 +185,7 @@ func TestReload_OnChangeOnly(t *testing.T) {
 }
 
 func TestRefuses(t *testing.T) {
+	t.Parallel()
 	s := newFakeKeepalived(t)
 	s.start(netns.New(t))
 	password := strings.Replace(anInstance, "virtual_ipaddress",
@@ -226,6 +231,7 @@ func TestRefuses(t *testing.T) {
 // cannot read: the running one stays, the status gives the reason under the digest by which that
 // monitor knows its proposal, and a monitor that comes back is followed.
 func TestRefuses_LaterRelease(t *testing.T) {
+	t.Parallel()
 	s := newFakeKeepalived(t)
 	s.start(netns.New(t))
 	good := s.propose(serving)
@@ -269,6 +275,7 @@ func TestRefuses_HangingTest(t *testing.T) {
 
 // TestRetests refuses a configuration that becomes good later, as when an interface comes.
 func TestRetests(t *testing.T) {
+	t.Parallel()
 	s := newFakeKeepalived(t)
 	script := s.cmd.Args[len(s.cmd.Args)-1]
 	text := strings.Replace(fakeKeepalived, `grep bad "$conf" >&2 && exit 4`,
@@ -289,6 +296,7 @@ func TestRetests(t *testing.T) {
 // stays, the status reports why, and there is room later. A start without room runs on that of an
 // earlier run.
 func TestRefuses_NoRoom(t *testing.T) {
+	t.Parallel()
 	s := newFakeKeepalived(t)
 	s.start(netns.New(t))
 	before := s.propose(serving)
@@ -322,6 +330,7 @@ func TestRefuses_NoRoom(t *testing.T) {
 // TestCandidate_ReplacedDuringTheTest replaces the candidate by a good one before keepalived has
 // read it: the result must not count for the bad one.
 func TestCandidate_ReplacedDuringTheTest(t *testing.T) {
+	t.Parallel()
 	s := newFakeKeepalived(t)
 	s.start(netns.New(t))
 	s.propose("# bad, pause\n")
@@ -338,6 +347,7 @@ func TestCandidate_ReplacedDuringTheTest(t *testing.T) {
 // TestAdopt finds a configuration and no candidate, then a bad candidate, then a bad
 // configuration.
 func TestAdopt(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, config, candidate string
 		runs, refused           string
@@ -381,6 +391,7 @@ func TestAdopt(t *testing.T) {
 // TestReap_Orphans has keepalived leave grandchildren behind: none stays a zombie, and keepalived's
 // own exit status is not lost among them.
 func TestReap_Orphans(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name string
 		attr *syscall.SysProcAttr
@@ -417,6 +428,7 @@ exit 7
 
 // TestRestart_NoStateMeanwhile has a master exit, and its successor wait for its start.
 func TestRestart_NoStateMeanwhile(t *testing.T) {
+	t.Parallel()
 	s := newFakeKeepalived(t)
 	s.start(netns.New(t))
 	s.propose(`echo 'INSTANCE "a" MASTER 70' >"$FIFO"
@@ -498,6 +510,7 @@ func TestKill_NoReport(t *testing.T) {
 // TestTerm_EndsAtOnce has it end while there is nothing to run, while keepalived runs, and during a
 // test.
 func TestTerm_EndsAtOnce(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name, candidate string
 		sig             syscall.Signal

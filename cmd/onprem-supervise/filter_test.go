@@ -62,6 +62,7 @@ func ownTable(t *testing.T, ns netns.Namespace, name string) (end func()) {
 // passed a router: the VIPs are held without the rules, and the status reports it until they are in
 // place.
 func TestFarAdverts_NoRules(t *testing.T) {
+	t.Parallel()
 	l := newLAN(t)
 	end := ownTable(t, l.host, "onprem-infra-vrrp")
 	s := newRealKeepalived(t)

@@ -101,6 +101,7 @@ func (s *supervisor) untilBonus(instance, text string) {
 // TestFullRunDirectory_Holder fills the run directory beside a holder: changes of state, a release
 // and a takeover go on, and the status reports the states and the tasks that fail.
 func TestFullRunDirectory_Holder(t *testing.T) {
+	t.Parallel()
 	l := newLAN(t)
 	s := newRealKeepalived(t)
 	fill := s.onSmallDisk()
@@ -130,6 +131,7 @@ func TestFullRunDirectory_Holder(t *testing.T) {
 // TestFullRunDirectory_Start starts on the files of an earlier run in a run directory without room:
 // the VIPs are taken over, and released at the end.
 func TestFullRunDirectory_Start(t *testing.T) {
+	t.Parallel()
 	l := newLAN(t)
 	held := l.watch(t)
 	s, again := newRealKeepalived(t), newRealKeepalived(t)

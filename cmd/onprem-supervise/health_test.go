@@ -19,6 +19,7 @@ import (
 // healthy without a configuration, with a keepalived in FAULT, and while it kills a keepalived that
 // hangs. It is not when it is stopped itself. If its port is taken, only the answer is missing.
 func TestHealth(t *testing.T) {
+	t.Parallel()
 	l := newLAN(t)
 	l.host.IP(t, "link set ens3 down\n")
 	s := newRealKeepalived(t)
@@ -56,6 +57,7 @@ func TestHealth(t *testing.T) {
 // TestHealth_IdleConnections holds that connections which send nothing do not keep a probe waiting,
 // neither a few nor more than are served at a time.
 func TestHealth_IdleConnections(t *testing.T) {
+	t.Parallel()
 	l := newLAN(t)
 	s := newRealKeepalived(t)
 	s.cmd.Args = append([]string{s.cmd.Args[0], "--health", "127.0.0.1:9458"}, s.cmd.Args[1:]...)

@@ -80,6 +80,7 @@ func (s *supervisor) takeovers() int {
 // holder of equal health, that a holder whose health falls loses them, and that it does not get
 // them back when it is healthy again. It starts with a bonus of an earlier run in its files.
 func TestHolder_KeepsItsVIP(t *testing.T) {
+	t.Parallel()
 	l := newLAN(t)
 	holder, other := newRealKeepalived(t), newRealKeepalived(t)
 	holder.startRanked(l, 10, worse, "0.1")

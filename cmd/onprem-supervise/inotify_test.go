@@ -56,6 +56,7 @@ func limitInotify() error {
 // TestInotify_OneLeft has one inotify instance for the supervisor and keepalived: keepalived gets
 // it, and the supervisor reads its files at intervals.
 func TestInotify_OneLeft(t *testing.T) {
+	t.Parallel()
 	s := limited(t, 1)
 	text := withBonus(fast(s.dir), s.dir, "demo_API_0")
 	s.propose(text)
@@ -76,6 +77,7 @@ func TestInotify_OneLeft(t *testing.T) {
 // TestInotify_OtherVIPs has no instance, and the cluster gets another VIP: the program ends, to be
 // started again with it.
 func TestInotify_OtherVIPs(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "cluster.json")
 	put(t, path, `{"spec": {"apiVIPs": ["192.0.2.5"]}}`)
 	s := limited(t, 0, "--cluster", path)
@@ -90,6 +92,7 @@ func TestInotify_OtherVIPs(t *testing.T) {
 // TestInotify_NoneLeft has no instance: the VIPs are held, without the bonus of a tracked file, and
 // the status reports it.
 func TestInotify_NoneLeft(t *testing.T) {
+	t.Parallel()
 	s := limited(t, 0)
 	s.propose(withBonus(fast(s.dir), s.dir, "demo_API_0"))
 	s.untilMaster(10 * time.Second)

@@ -79,6 +79,7 @@ func checksum(bytes []byte) uint16 {
 // cluster's silences the holder, of either family, no longer than any other advert would: the
 // supervisor undoes the adoption.
 func TestForgedInterval(t *testing.T) {
+	t.Parallel()
 	l := newLAN(t)
 	s := newRealKeepalived(t)
 	s.start(l.host)
@@ -105,6 +106,7 @@ func TestForgedInterval(t *testing.T) {
 
 // TestForgedInterval_Backup has the holder end without a release just after such an advert.
 func TestForgedInterval_Backup(t *testing.T) {
+	t.Parallel()
 	l := newLAN(t)
 	s, holder := newRealKeepalived(t), newRealKeepalived(t)
 	holder.start(l.neighbour)
@@ -124,6 +126,7 @@ func TestForgedInterval_Backup(t *testing.T) {
 // TestGenuineInterval has a holder with another profile's interval, as one that has missed a
 // migration: no adoption is undone, and it keeps the VIPs.
 func TestGenuineInterval(t *testing.T) {
+	t.Parallel()
 	l := newLAN(t)
 	s, holder := newRealKeepalived(t), newRealKeepalived(t)
 	holder.start(l.neighbour)
@@ -152,6 +155,7 @@ func TestGenuineInterval(t *testing.T) {
 // interval is longer, while a neighbour holds our VIPs by multicast: keepalived receives nothing of
 // it, and is not reloaded.
 func TestForeignInterval_OtherLink(t *testing.T) {
+	t.Parallel()
 	l := newLAN(t)
 	other := netns.New(t)
 	l.host.IP(t, "link add ens4 type veth peer name ens4 netns "+other.Path()+"\nlink set ens4 up\n"+
@@ -182,6 +186,7 @@ func TestForeignInterval_OtherLink(t *testing.T) {
 // TestForeignInterval_Brake has a router of the link send such adverts again and again: keepalived
 // is reloaded ever more rarely, and the status reports why.
 func TestForeignInterval_Brake(t *testing.T) {
+	t.Parallel()
 	l := newLAN(t)
 	s := newRealKeepalived(t)
 	s.start(l.host)

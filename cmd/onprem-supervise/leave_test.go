@@ -55,6 +55,7 @@ func left(st supervised.Status) bool { return st.Leaving == supervised.Left && s
 // TestRelease_InOrder holds K-59: a holder with a request to leave holds the VIPs until another
 // router has them, and only then ends. It takes over again when the request is gone.
 func TestRelease_InOrder(t *testing.T) {
+	t.Parallel()
 	l, holder, other := pair(t, 10)
 	here, there := l.watch(t), watch(t, l.neighbour)
 	here.until(t, "with both VIPs", 10*time.Second, 2)
@@ -87,6 +88,7 @@ func TestRelease_InOrder(t *testing.T) {
 // advertise, as an OpenShift master does not to the bootstrap machine: there are dual holders until
 // the first has waited for long enough, and then one.
 func TestRelease_SuccessorNotReceived(t *testing.T) {
+	t.Parallel()
 	l, holder, _ := pair(t, 99)
 	here, there := l.watch(t), watch(t, l.neighbour)
 	here.until(t, "with both VIPs", 10*time.Second, 2)
@@ -104,6 +106,7 @@ func TestRelease_SuccessorNotReceived(t *testing.T) {
 // TestRelease_Patience requests a release from a holder that is to wait for routers which have just
 // begun: it holds the VIPs for so long, and no longer.
 func TestRelease_Patience(t *testing.T) {
+	t.Parallel()
 	const patience = 2 * time.Second // more than twice what the elections take
 	l := newLAN(t)
 	held, s := l.watch(t), newRealKeepalived(t)
@@ -125,6 +128,7 @@ func TestRelease_Patience(t *testing.T) {
 // until another router has them, and if it receives no advert, no longer than after a request to
 // leave. A router without a VIP ends at once.
 func TestYieldsOnTerm(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name  string
 		flags []string
@@ -176,6 +180,7 @@ func TestYieldsOnTerm(t *testing.T) {
 
 // TestRelease_Backup requests a release from a router without a VIP: it ends at once.
 func TestRelease_Backup(t *testing.T) {
+	t.Parallel()
 	_, holder, other := pair(t, 10)
 	put(t, other.path(supervised.LeaveFile), "")
 	other.until("left", 10*time.Second, left)
@@ -232,6 +237,7 @@ func TestSilentMonitor(t *testing.T) {
 // TestOrphan holds K-57 while the supervisor runs: a VIP without a MASTER is removed, whether the
 // configuration has an instance for it or not, and no similar address is.
 func TestOrphan(t *testing.T) {
+	t.Parallel()
 	l := newLAN(t)
 	held := l.watch(t)
 	s := newRealKeepalived(t)
@@ -263,6 +269,7 @@ func TestOrphan(t *testing.T) {
 // notified at once, both after a release in order and when the supervisor ends. The clients of the
 // host's own address are not. No ARP packet of the former holder claims the VIP afterwards.
 func TestSessionsEnd(t *testing.T) {
+	t.Parallel()
 	for _, way := range []struct {
 		name string
 		move func(*supervisor)
@@ -317,6 +324,7 @@ func TestSessionsEnd(t *testing.T) {
 // connections to the VIPs: their packets stay on their host now, and no other host could notify
 // them that their server is gone.
 func TestSuccessorsSessions(t *testing.T) {
+	t.Parallel()
 	l, _, _ := pair(t, 10)
 	l.client(t) // keeps the switch up
 	var own []net.Conn
@@ -344,6 +352,7 @@ func TestSuccessorsSessions(t *testing.T) {
 // to the former holder are received there just after the VIP has gone. The moment is short, and
 // this test may be late for it: one of five moves is enough.
 func TestServesOn(t *testing.T) {
+	t.Parallel()
 	l, holder, other := pair(t, 10)
 	client := l.client(t)
 	connect(t, l.host, client, "0.0.0.0:6441", vip4+":6441")
@@ -411,6 +420,7 @@ func TestInstall(t *testing.T) {
 // anew before it gives the instance its state back, and reports it as one of BACKUP: that must not
 // cost the VIPs.
 func TestReloadWithHealth(t *testing.T) {
+	t.Parallel()
 	l := newLAN(t)
 	s := newRealKeepalived(t)
 	if err := os.MkdirAll(s.path(supervised.TrackDir), 0o755); err != nil {

@@ -38,6 +38,7 @@ func outlive(t *testing.T, s *supervisor, host netns.Namespace) {
 // another router has them, and have one holder within a second of the kill. A machine that stalls
 // for parts of a second delays any of the three processes, so one of three tries is enough.
 func TestOutlived(t *testing.T) {
+	t.Parallel()
 	for range 3 {
 		taken, gone := outlived(t)
 		t.Logf("taken over %v after the kill, and gone after %v", taken, gone)
@@ -72,6 +73,7 @@ func outlived(t *testing.T) (taken, gone time.Duration) {
 
 // TestOutlivedAlone has a router without peers: its VIPs stay.
 func TestOutlivedAlone(t *testing.T) {
+	t.Parallel()
 	l, held, s := newHolder(t)
 	outlive(t, s, l.host)
 	s.cmd.Process.Kill()
@@ -92,6 +94,7 @@ func TestOutlivedAlone(t *testing.T) {
 // that it has proposed since, without instances of the VIPs, was refused. A supervisor that is
 // killed leaves no second holder.
 func TestOutlived_Refused(t *testing.T) {
+	t.Parallel()
 	l, holder, _ := pair(t, 10)
 	outlive(t, holder, l.host)
 	here, there := l.watch(t), watch(t, l.neighbour)

@@ -73,6 +73,7 @@ func (s *supervisor) untilMaster(bound time.Duration) time.Duration {
 // addresses (K-57), an election, a reload, and a release: after SIGTERM priority 0 is advertised
 // and the VIP is gone within 200 ms (K-58).
 func TestLife(t *testing.T) {
+	t.Parallel()
 	l := newLAN(t)
 	// Similar addresses are there too: exactly the VIPs must go.
 	l.host.IP(t, `addr add 192.0.2.5/32 dev ens3
@@ -143,6 +144,7 @@ addr add 2001:db8::55/128 dev ens3 nodad
 // has proposed one: a holder that has joined since then, and that the configuration keeps out,
 // keeps the VIPs.
 func TestAdopt_AcceptsUnknownPeers(t *testing.T) {
+	t.Parallel()
 	l := newLAN(t)
 	holder, other := newRealKeepalived(t), newRealKeepalived(t)
 	holder.start(l.neighbour)
@@ -169,6 +171,7 @@ func TestAdopt_AcceptsUnknownPeers(t *testing.T) {
 // its peer: a reload from no peers to peers, or back, ends keepalived's instance and begins another
 // one, and the VIP is gone for an election.
 func TestReload_MulticastToUnicast(t *testing.T) {
+	t.Parallel()
 	l := newLAN(t)
 	held := l.watch(t)
 	s := newRealKeepalived(t)
@@ -187,6 +190,7 @@ func TestReload_MulticastToUnicast(t *testing.T) {
 
 // TestRefuses_KeepsTheVIP proposes an interface that does not exist.
 func TestRefuses_KeepsTheVIP(t *testing.T) {
+	t.Parallel()
 	l := newLAN(t)
 	held := l.watch(t)
 	s := newRealKeepalived(t)
@@ -234,6 +238,7 @@ func TestFault_WithoutALink(t *testing.T) {
 // TestExit_Killed holds K-57: it kills all of keepalived, and then only its VRRP process, twice, as
 // keepalived waits longer each time before it starts another one.
 func TestExit_Killed(t *testing.T) {
+	t.Parallel()
 	l := newLAN(t)
 	held := l.watch(t)
 	s := newRealKeepalived(t)
@@ -276,6 +281,7 @@ func newHolder(t *testing.T) (lan, *holding, *supervisor) {
 
 // TestTerm_Hanging holds keepalived in a debugger: it cannot release the VIPs, so they are removed.
 func TestTerm_Hanging(t *testing.T) {
+	t.Parallel()
 	_, held, s := newHolder(t)
 	trace(t, s.vrrpPID())
 	s.cmd.Process.Signal(syscall.SIGTERM)
@@ -289,6 +295,7 @@ func TestTerm_Hanging(t *testing.T) {
 // TestTerm_Stopped holds K-58 for a keepalived that a signal has stopped: it handles SIGTERM, and
 // advertises its release.
 func TestTerm_Stopped(t *testing.T) {
+	t.Parallel()
 	l, held, s := newHolder(t)
 	s.signalAll(syscall.SIGSTOP)
 	begin := time.Now()

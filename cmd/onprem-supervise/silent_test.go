@@ -20,6 +20,7 @@ import (
 // with a sync group and without, in both versions and both modes: no task fails and nothing is
 // reloaded on a healthy node, neither as holder nor when a check fails.
 func TestTracking_Healthy(t *testing.T) {
+	t.Parallel()
 	type host struct {
 		*supervisor
 		name, weighted string

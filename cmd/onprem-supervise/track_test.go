@@ -17,6 +17,7 @@ import (
 // keepalived reads a configuration: since 2.2.8 it refuses one that tracks a file in a missing
 // directory, crashes, or does not end.
 func TestTrackedDirectories_Removed(t *testing.T) {
+	t.Parallel()
 	l := newLAN(t)
 	s := newRealKeepalived(t)
 	s.start(l.host)
@@ -44,6 +45,7 @@ func TestTrackedDirectories_Removed(t *testing.T) {
 // TestTrackedDirectories_BeforeTheTest has a keepalived that refuses, as 2.2.8 or later does, a
 // configuration that it tests without the directories.
 func TestTrackedDirectories_BeforeTheTest(t *testing.T) {
+	t.Parallel()
 	s := newFakeKeepalived(t)
 	script := s.cmd.Args[len(s.cmd.Args)-1]
 	refuses := `for dir in track holder fault; do

@@ -24,6 +24,7 @@ func (s *supervisor) untilLogged(what string, bound time.Duration) {
 // TestTroubles_Clean has keepalived end while the supervisor may open no file, so that it cannot
 // remove the VIPs. Once it can, no task fails any more, and the status shows that.
 func TestTroubles_Clean(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name, logged string
 		kill         func(*supervisor)
@@ -62,6 +63,7 @@ func TestTroubles_Clean(t *testing.T) {
 // TestTroubles_PIDFile has a pid file that cannot be removed, as it is a mount, and names no
 // process: the status reports it no more once keepalived runs in spite of it.
 func TestTroubles_PIDFile(t *testing.T) {
+	t.Parallel()
 	l := newLAN(t)
 	s := newRealKeepalived(t)
 	path := filepath.Join(s.dir, "vrrp.pid")
@@ -86,6 +88,7 @@ func TestTroubles_PIDFile(t *testing.T) {
 // TestStay_Unwritable ends a request to leave while the host's demotion cannot be undone: until it
 // can, the status reports that the host leaves, and why.
 func TestStay_Unwritable(t *testing.T) {
+	t.Parallel()
 	_, _, s := newHolder(t)
 	leave := filepath.Join(s.dir, supervised.LeaveFile)
 	track := filepath.Join(s.dir, supervised.TrackDir, supervised.LeaveTrack)

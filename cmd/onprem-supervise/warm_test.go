@@ -29,6 +29,7 @@ func mac(t *testing.T, ns netns.Namespace, address netip.Addr) (text string) {
 // addresses of its peers, also of one that sends nothing either: when it takes over, its first
 // adverts wait for no answer.
 func TestBackup_KnowsItsPeers(t *testing.T) {
+	t.Parallel()
 	l := newLAN(t)
 	third := l.client(t)
 	third.IP(t, "addr add 192.0.2.12/24 dev ens3\naddr add 2001:db8::12/64 dev ens3 nodad\n")
