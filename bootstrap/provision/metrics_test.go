@@ -18,7 +18,7 @@ func TestMetrics(t *testing.T) {
 	r.counted.set(ledger.Memory{Hosts: map[string]ledger.Host{
 		"m0": {Failures: map[node.Verb]int{node.Manage: 2, node.Deploy: 1}}, "m1": {Failures: map[node.Verb]int{node.Inspect: 4}},
 	}})
-	if text := metricsOf(&r); !strings.Contains(text, "onprem_provision_failures 7\n") || strings.Contains(text, "phase_seconds{") {
+	if text := metricsOf(&r); !strings.Contains(text, "onprem_provisioning_failed_requests 7\n") || strings.Contains(text, "phase_seconds{") {
 		t.Error(text)
 	}
 }
@@ -41,7 +41,7 @@ func TestMetrics_Phases(t *testing.T) {
 	text, sum := metricsOf(r.room), 0.0
 	for _, p := range progress.Phases() {
 		var seconds float64
-		_, line, found := strings.Cut(text, fmt.Sprintf("onprem_provision_phase_seconds{phase=%q} ", p))
+		_, line, found := strings.Cut(text, fmt.Sprintf("onprem_provisioning_ended_phase_seconds{phase=%q} ", p))
 		if _, err := fmt.Sscan(line, &seconds); found != (p != progress.Ended) || found && err != nil {
 			t.Errorf("phase %s: %t, %v in\n%s", p, found, err, text)
 		}
