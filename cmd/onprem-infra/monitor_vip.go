@@ -20,7 +20,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/vip/probes"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/publish"
 	"github.com/onprem-infra/onprem-infra/shared/election"
-	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/host/members"
@@ -128,10 +127,9 @@ func monitorVIP(
 	steps.Observe = observed(room, counted, reported.refresh)
 	run := func(ctx context.Context) {
 		m.serve(ctx, p, p.Ports[port.MonitorVIP], func() error { return vipAlive(m, made) })
-		followChecks(ctx, m, host, made)
-		followLacks(ctx, m, host, room, way, func() []inspect.MissingRight {
-			return inspect.RefusedRights(p, r, seen.API.Refused())
-		})
+		m.watch(ctx, "the node's checks", made.Run)
+		keepReports(ctx, m, append(reportsOf(host, made, room, way, announcer),
+			reportRights(host, p, r, seen)))
 		m.watch(ctx, "which machine has the provisioning address", occupied.Run)
 		if first != nil {
 			m.watch(ctx, "whether this node is the first one", first.Run)

@@ -9,11 +9,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/onprem-infra/onprem-infra/cluster/vip/absent"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/announce"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/closed"
-	"github.com/onprem-infra/onprem-infra/shared/host/memory"
 	"github.com/onprem-infra/onprem-infra/shared/host/meter"
 	"github.com/onprem-infra/onprem-infra/shared/host/node"
 	"github.com/onprem-infra/onprem-infra/shared/host/recorder"
@@ -23,7 +21,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/plan/speaks"
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
-	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
 // newAnnouncer is nil where a node of the monitor's role announces no VIPs to routers.
@@ -61,9 +58,9 @@ func recordAnnounced(o *recorder.Options, h node.Host, room *announce.Room) {
 	}
 }
 
-// followAnnouncer keeps the file of the VIPs that the node does not announce, serves the speaker's
-// metrics with its own, and has a change of the rack's name ask for a round. It watches the ports
-// behind the VIPs. It also removes the VIPs that a dead speaker has left.
+// followAnnouncer serves the speaker's metrics with its own, and has a change of the rack's name
+// ask for a round. It watches the ports behind the VIPs. It also removes the VIPs that a dead
+// speaker has left.
 func followAnnouncer(
 	ctx context.Context, m *monitor, h node.Host, p plan.Plan, room *announce.Room,
 	made *checks.Checks,
@@ -77,10 +74,6 @@ func followAnnouncer(
 	})
 	m.meter.Add(meter.Speaker(speakdir.Dir(h.At(spoken.RunDir))))
 	m.watchFiles(ctx, "the rack's name", new(node.Speaker).Watched()...)
-	m.watch(ctx, "which VIPs are not announced", func(ctx context.Context) error {
-		file := h.At(supervised.RunDir, absent.VIPsFile)
-		return memory.KeepJSON(ctx, file, "which VIPs are not announced", room.Absent)
-	})
 	m.watch(ctx, "the speaker's life", func(ctx context.Context) error {
 		return abandoned.Watch(ctx, abandoned.Options{Dir: spoken.RunDir, Log: m.log,
 			VIPs: slices.Concat(p.VIPs.API, p.VIPs.Ingress, p.VIPs.DNS)})

@@ -11,6 +11,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/cluster/migrate"
 	"github.com/onprem-infra/onprem-infra/cluster/vip"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/absent"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/announce"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/publish"
 	"github.com/onprem-infra/onprem-infra/shared/clash"
@@ -26,6 +27,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise/orphans"
 	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/speak"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
@@ -37,33 +39,39 @@ func followAPI(ctx context.Context, m *monitor, seen *members.Cluster) {
 	}
 }
 
-// followChecks makes the node's checks and keeps the file of their results.
-func followChecks(ctx context.Context, m *monitor, h node.Host, made *checks.Checks) {
-	m.watch(ctx, "the node's checks", made.Run)
-	m.watch(ctx, "the checks' results", func(ctx context.Context) error {
-		file := h.At(supervised.RunDir, checks.ResultsFile)
-		return memory.KeepJSON(ctx, file, "the checks' results", made.Results)
+// keepReports keeps the files from which status and others know what this monitor has found.
+func keepReports(ctx context.Context, m *monitor, all []memory.Report) {
+	m.watch(ctx, "what others read of this node", func(ctx context.Context) error {
+		return memory.KeepReports(ctx, all...)
 	})
 }
 
-// followLacks keeps the files of what this node lacks: instances of VIPs, what a migration waits
-// for, and rights that the API has refused to it.
-func followLacks(
-	ctx context.Context, m *monitor, h node.Host, room *vip.Room, way *migrate.Room,
-	missing func() []inspect.MissingRight,
-) {
-	m.watch(ctx, "which instances are absent", func(ctx context.Context) error {
-		file := h.At(supervised.RunDir, absent.File)
-		return memory.KeepJSON(ctx, file, "which instances are absent", room.Absent)
-	})
-	m.watch(ctx, "what the migration waits for", func(ctx context.Context) error {
-		file := h.At(supervised.RunDir, migrate.WaitsFile)
-		return memory.KeepJSON(ctx, file, "what the migration waits for", way.Lacks)
-	})
-	m.watch(ctx, "the rights of this node", func(ctx context.Context) error {
-		file := h.At(supervised.RunDir, inspect.RightsFile)
-		return memory.KeepJSON(ctx, file, "which rights this node lacks", missing)
-	})
+// reportRights reports which rights the API has refused to this node.
+func reportRights(h node.Host, p plan.Plan, r role.Role, seen *members.Cluster) memory.Report {
+	return memory.Report{Path: h.At(supervised.RunDir, inspect.RightsFile),
+		What:  "which rights this node lacks",
+		Value: func() any { return inspect.RefusedRights(p, r, seen.API.Refused()) }}
+}
+
+// reportsOf report the results of the node's checks, what keeps it from holding VIPs or from
+// announcing them, and what a migration waits for. announcer is nil if no routers know the VIPs.
+func reportsOf(
+	h node.Host, made *checks.Checks, room *vip.Room, way *migrate.Room, announcer *announce.Room,
+) []memory.Report {
+	report := func(file, what string, value func() any) memory.Report {
+		return memory.Report{Path: h.At(supervised.RunDir, file), What: what, Value: value}
+	}
+	all := []memory.Report{
+		report(checks.ResultsFile, "the checks' results", func() any { return made.Results() }),
+		report(absent.File, "which instances are absent", func() any { return room.Absent() }),
+		report(migrate.WaitsFile, "what the migration waits for",
+			func() any { return way.Lacks() }),
+	}
+	if announcer != nil {
+		all = append(all, report(absent.VIPsFile, "which VIPs are not announced",
+			func() any { return announcer.Absent() }))
+	}
+	return all
 }
 
 // followSupervisor wakes the monitor when keepalived's supervisor reports something, or node-ip has

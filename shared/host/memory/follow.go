@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,20 +15,26 @@ import (
 // writeInterval is the time between two writes of what changed.
 const writeInterval = time.Second
 
-// KeepJSON writes a value into a file as JSON, when it changes, until ctx ends or a write fails.
-func KeepJSON[T any](ctx context.Context, path, what string, value func() T) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
+// Report is a file that has a value as JSON, for other programs.
+type Report struct {
+	Path, What string
+	Value      func() any
+}
+
+// KeepReports writes each value into its file, when it changes, until ctx ends or a write fails.
+// The others are written also in the round in which one fails.
+func KeepReports(ctx context.Context, all ...Report) error {
 	tick := time.NewTicker(writeInterval)
 	defer tick.Stop()
 	for {
-		text, err := json.Marshal(value())
-		if err == nil {
-			_, err = file.WriteIfChanged(path, append(text, '\n'), 0o644)
+		var failed []error
+		for _, r := range all {
+			if err := r.write(); err != nil {
+				failed = append(failed, fmt.Errorf("keep %s: %w", r.What, err))
+			}
 		}
-		if err != nil {
-			return fmt.Errorf("keep %s: %w", what, err)
+		if len(failed) > 0 {
+			return errors.Join(failed...)
 		}
 		select {
 		case <-ctx.Done():
@@ -35,4 +42,16 @@ func KeepJSON[T any](ctx context.Context, path, what string, value func() T) err
 		case <-tick.C:
 		}
 	}
+}
+
+func (r Report) write() error {
+	text, err := json.Marshal(r.Value())
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(r.Path), 0o755); err != nil {
+		return err
+	}
+	_, err = file.WriteIfChanged(r.Path, append(text, '\n'), 0o644)
+	return err
 }
