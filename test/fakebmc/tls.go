@@ -43,8 +43,8 @@ func (c Certificate) Make() (Made, error) {
 	if err != nil {
 		return Made{}, err
 	}
-	ca := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "FAKE CA"}, IsCA: true,
+	ca := &x509.Certificate{ // OpenSSL looks an issuer up by its name: each CA has another one
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "FAKE CA " + rand.Text()}, IsCA: true,
 		NotBefore: now.Add(-time.Hour * 24 * 400), NotAfter: now.Add(time.Hour),
 		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	}

@@ -101,6 +101,23 @@ func starts(t *testing.T, iso, argument string) {
 	t.Logf("from the medium to the kernel: %v", time.Since(begin).Round(time.Second))
 }
 
+// bootLoader is the image of a boot loader for virtual media, and the path of the configuration that
+// its GRUB reads.
+func bootLoader(t *testing.T) (esp []byte, grub string) {
+	t.Helper()
+	dir, err := loader(t.Context(), slog.Default())
+	if err != nil {
+		need.Missing(t, "needs a root file system with GRUB: "+err.Error())
+	}
+	if esp, err = os.ReadFile(filepath.Join(dir, loaderFile)); err != nil {
+		t.Fatal(err)
+	}
+	if grub, err = ironic.GRUBConfig(esp); err != nil {
+		t.Fatal(err)
+	}
+	return esp, grub
+}
+
 // TestLongBoot has Ironic boot a FAKE machine by PXE and one by virtual media, whose BMC it
 // verifies. It does so without a capability, and writes nowhere but below its own directories.
 func TestLongBoot(t *testing.T) {
@@ -108,14 +125,7 @@ func TestLongBoot(t *testing.T) {
 		Machines: []fakebmc.Machine{fakebmc.Sample(1), fakebmc.Sample(2)}})
 	running := fakebmc.Start(t, bmc, fakebmc.Certificate{})
 	need.Root(t)
-	dir, err := loader(t.Context(), slog.Default())
-	if err != nil {
-		need.Missing(t, "needs a root file system with GRUB: "+err.Error())
-	}
-	esp, err := os.ReadFile(filepath.Join(dir, loaderFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	esp, grub := bootLoader(t)
 	files, err := ramdisk.Build(t.Context(), slog.Default())
 	if err != nil {
 		need.Missing(t, "needs a kernel: "+err.Error())
@@ -124,9 +134,8 @@ func TestLongBoot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	grub, err := ironic.GRUBConfig(esp)
-	if err != nil || grub != "EFI/onprem/grub.cfg" {
-		t.Fatalf("a real GRUB reads %q, %v", grub, err)
+	if grub != "EFI/onprem/grub.cfg" {
+		t.Fatalf("a real GRUB reads %q", grub)
 	}
 	s := Start(t, Options{
 		Settings: func(s *ironic.Settings) {

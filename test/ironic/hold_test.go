@@ -25,18 +25,22 @@ import (
 // asker asks the real Ironic for one node by the product's client.
 type asker struct {
 	*api.API
-	card mac.MAC
+	machine fakebmc.Machine
+	name    string
+	card    mac.MAC
 }
 
-// newAsker is the asker of a server, for the first machine of a FAKE BMC.
-func newAsker(t *testing.T, s *Server) *asker {
+// newAsker is the asker of a server, for a machine of a FAKE BMC.
+func newAsker(t *testing.T, s *Server, number int) *asker {
 	t.Helper()
 	outside := func(path string) string { return filepath.Join(s.State, strings.TrimPrefix(path, layout.State)) }
-	card, err := mac.Parse(fakebmc.Sample(1).Ports[0].MAC)
+	machine := fakebmc.Sample(number)
+	card, err := mac.Parse(machine.Ports[0].MAC)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &asker{api.New(api.Options{URL: s.URL, Certificate: outside(layout.Certificate), Account: outside(layout.Account)}), card}
+	return &asker{api.New(api.Options{URL: s.URL, Certificate: outside(layout.Certificate), Account: outside(layout.Account)}),
+		machine, fmt.Sprintf("master-%d", number-1), card}
 }
 
 // withBMC starts an Ironic that knows a host whose BMC is a FAKE.
@@ -53,8 +57,8 @@ func withBMC(t *testing.T) (*Server, *asker) {
 			}
 		},
 	})
-	a := newAsker(t, s)
-	a.create(t, running.URL)
+	a := newAsker(t, s, 1)
+	a.create(t, running.URL, "ipxe")
 	return s, a
 }
 
@@ -65,7 +69,7 @@ func (a *asker) now(t *testing.T) node.Node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, _ := node.Of(all, "master-0", a.card)
+	n, _ := node.Of(all, a.name, a.card)
 	return n
 }
 
@@ -96,13 +100,13 @@ func (a *asker) await(t *testing.T, want node.State) (n node.Node) {
 	return n
 }
 
-// create makes the node of a machine of a FAKE BMC.
-func (a *asker) create(t *testing.T, bmc string) {
+// create makes the node of a machine of a FAKE BMC, with Ironic's boot interface.
+func (a *asker) create(t *testing.T, bmc, boot string) {
 	t.Helper()
-	a.do(t, node.Request{Verb: node.Create, MAC: a.card, Spec: node.Spec{Name: "master-0", Driver: "redfish",
-		Interfaces: map[string]string{"deploy_interface": "direct", "boot_interface": "ipxe", "network_interface": "noop", "bios_interface": "no-bios",
+	a.do(t, node.Request{Verb: node.Create, MAC: a.card, Spec: node.Spec{Name: a.name, Driver: "redfish",
+		Interfaces: map[string]string{"deploy_interface": "direct", "boot_interface": boot, "network_interface": "noop", "bios_interface": "no-bios",
 			"raid_interface": "no-raid", "inspect_interface": "agent", "firmware_interface": "no-firmware"},
-		Info: map[string]any{"redfish_address": bmc, "redfish_system_id": "/redfish/v1/Systems/" + fakebmc.Sample(1).ID, "redfish_username": secret.New("admin"),
+		Info: map[string]any{"redfish_address": bmc, "redfish_system_id": "/redfish/v1/Systems/" + a.machine.ID, "redfish_username": secret.New("admin"),
 			"redfish_password": secret.New("p4ss-W0rd"), "redfish_verify_ca": layout.BMCCA, "deploy_kernel": "file://" + layout.Images + "/agent.kernel",
 			"deploy_ramdisk": "file://" + layout.Images + "/agent.initramfs"},
 		Properties: map[string]string{"capabilities": "boot_mode:uefi"}}})

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
@@ -38,18 +37,7 @@ func TestLongMediaInCluster(t *testing.T) {
 		}})
 	running := fakebmc.Start(t, bmc, fakebmc.Certificate{})
 	need.Root(t)
-	dir, err := loader(t.Context(), slog.Default())
-	if err != nil {
-		need.Missing(t, "needs a root file system with GRUB: "+err.Error())
-	}
-	esp, err := os.ReadFile(filepath.Join(dir, loaderFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	grub, err := ironic.GRUBConfig(esp)
-	if err != nil {
-		t.Fatal(err)
-	}
+	esp, grub := bootLoader(t)
 	node := netip.MustParseAddr("192.0.2.21")
 	inCluster, err := conductor.OnNode(plan.Plan{Ports: port.Numbers(nil), Provisioning: &provision.Plan{IP: netip.MustParseAddr("172.22.0.3"),
 		Deadlines: []provision.Deadline{{Step: "call-back", Seconds: 1800}, {Step: "boot-retry", Seconds: 600}},
