@@ -1,6 +1,7 @@
 package ironic
 
 import (
+	"cmp"
 	"net/netip"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ironic"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/remedy"
 	"github.com/onprem-infra/onprem-infra/test/fakebmc"
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
@@ -20,6 +22,7 @@ type quirky struct {
 	quirks      fakebmc.Quirks
 	certificate fakebmc.Certificate
 	on          bool   // the host is on before
+	password    string // of the BMC, another than Ironic has
 	inserted    string // a medium that is in its slot before
 	boot        string // Ironic's boot interface; ipxe by default
 	// The verb at which Ironic fails, and what its error names; empty if it copes.
@@ -44,7 +47,8 @@ func quirkies() []quirky {
 		{name: "no right to insert", quirks: fakebmc.Quirks{NoInsert: true}, boot: media, fails: node.Inspect, names: "InsertMedia is missing"},
 		{name: "it starts", quirks: fakebmc.Quirks{Booting: true}, fails: node.Manage, names: "503"},
 		{name: "no sessions", quirks: fakebmc.Quirks{SessionLimit: 1, OtherSessions: 1}, fails: node.Manage, names: "SessionLimitExceeded"},
-		{name: "another password", quirks: fakebmc.Quirks{PasswordAfter: 3}, on: true},
+		{name: "wrong password", password: "0ther", fails: node.Manage, names: "code 401", lasts: true},
+		{name: "password changed", quirks: fakebmc.Quirks{PasswordAfter: 3}, on: true},
 		{name: "bare", quirks: fakebmc.Quirks{Bare: true}, on: true},
 		{name: "loose", quirks: fakebmc.Quirks{Loose: true}, fails: node.Inspect, names: "boot device"},
 		{name: "expired", certificate: fakebmc.Certificate{Expired: time.Hour}, fails: node.Manage, names: "certificate has expired", lasts: true},
@@ -64,7 +68,7 @@ func TestLongQuirks(t *testing.T) {
 	for i, q := range all {
 		machine := fakebmc.Sample(i + 1)
 		machine.On, machine.Media = q.on, q.inserted
-		bmc := fakebmc.New(fakebmc.Options{User: "admin", Password: "p4ss-W0rd", Vendor: "FAKE", Product: "FAKE", Machines: []fakebmc.Machine{machine}})
+		bmc := fakebmc.New(fakebmc.Options{User: "admin", Password: cmp.Or(q.password, "p4ss-W0rd"), Vendor: "FAKE", Product: "FAKE", Machines: []fakebmc.Machine{machine}})
 		running := fakebmc.Start(t, bmc, q.certificate)
 		trusted.Write(running.PEM)
 		bmcs, urls = append(bmcs, bmc), append(urls, running.URL)
@@ -87,11 +91,7 @@ func TestLongQuirks(t *testing.T) {
 		t.Run(q.name, func(t *testing.T) {
 			t.Parallel()
 			a := newAsker(t, s, i+1)
-			boot := "ipxe"
-			if q.boot != "" {
-				boot = q.boot
-			}
-			a.create(t, urls[i], boot)
+			a.create(t, urls[i], cmp.Or(q.boot, "ipxe"))
 			bmcs[i].Set(q.quirks)
 			a.copes(t, q, func() { bmcs[i].Set(fakebmc.Quirks{}) })
 		})
@@ -113,6 +113,9 @@ func (a *asker) copes(t *testing.T, q quirky, end func()) {
 			t.Fatalf("%s fails: %t, %q; want %q at %q", step.verb, failed, n.Error, q.names, q.fails)
 		} else if !failed {
 			continue
+		}
+		if remedy.Of(n.Error) == "" {
+			t.Errorf("no remedy for %q", n.Error)
 		}
 		if q.lasts {
 			return

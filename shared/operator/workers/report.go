@@ -9,6 +9,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/object"
 	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/remedy"
 )
 
 // Report is the part of `status -o json` about hosts that the cluster provisions. It is public:
@@ -169,7 +170,7 @@ func (w World) cause(one Worker, h Host, now time.Time) (why, do string) {
 	}
 	if h.Problem != "" || h.Operational == "error" {
 		return cmp.Or(h.Fault, "an error") + ": " + cmp.Or(h.Problem, "metal3 has no message"),
-			cmp.Or(w.remedy(h.Fault), details)
+			cmp.Or(remedy.Of(h.Problem), w.remedy(h.Fault), details)
 	}
 	if m := w.Machine(h); m != nil && m.Problem != "" && one.Step != Joined {
 		return "its Machine " + m.Name + " has failed: " + m.Problem, fmt.Sprintf("see 'kubectl "+

@@ -100,6 +100,15 @@ func TestReport(t *testing.T) {
 	}
 }
 
+// TestReport_Remedy holds that what to do about an error of a BMC is what its words call for, before
+// what its kind does.
+func TestReport_Remedy(t *testing.T) {
+	h := Host{Host: scale.Host{Name: "w", State: "inspecting", Problem: "unable to start inspection: No suitable virtual media device found"}, Fault: "inspection error"}
+	if text := strings.Join(Of(World{Hosts: []Host{h}}, now).Faults(), "\n"); !strings.Contains(text, "eject the medium that is inserted at the BMC") {
+		t.Error(text)
+	}
+}
+
 // TestReport_JSON holds the names of fields, by which programs read a report.
 func TestReport_JSON(t *testing.T) {
 	w := example()

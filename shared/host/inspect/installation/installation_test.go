@@ -69,6 +69,20 @@ func TestText(t *testing.T) {
 	}
 }
 
+// TestText_Remedy holds that what to do about an error of Ironic's stands below it, also of a host
+// that is blocked by it.
+func TestText_Remedy(t *testing.T) {
+	const refused = "Error: HTTP GET https://192.0.2.1/redfish/v1/Systems/7 returned code 401."
+	p, o, reports, seen := example()
+	p.Hosts[1].LastError, p.Hosts[2].Blocker = refused, "five attempts failed: "+refused
+	text := Of(p, o, reports, seen, now).Text(now)
+	for _, want := range []string{"master-1: last error: " + refused + "\nmaster-1: to do: correct the account of the BMC\n", "master-2: to do: correct the account of the BMC\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
 // TestOf_Unnamed holds that nothing is claimed of a host that may be a client of an unknown address.
 func TestOf_Unnamed(t *testing.T) {
 	on := events.Event{Time: now.Add(-10 * time.Minute), Host: "m0", Source: events.Provision, Kind: events.BootInspect}

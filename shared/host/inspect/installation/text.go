@@ -9,6 +9,7 @@ import (
 	terminal "github.com/onprem-infra/onprem-infra/shared/operator/layout"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/foreign"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/remedy"
 )
 
 // Text is the report for a person, one line for each thing.
@@ -50,6 +51,9 @@ func (r *Report) Text(now time.Time) string {
 		}
 		if h.LastError != "" && h.Blocker == "" {
 			host("%s: last error: %s", h.Name, h.LastError)
+		}
+		if do := remedy.Of(cmp.Or(h.Blocker, h.LastError)); do != "" {
+			host("%s: to do: %s", h.Name, do)
 		}
 	}
 	for _, b := range r.Blockers {
