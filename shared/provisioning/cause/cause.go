@@ -152,7 +152,7 @@ func (c Cause) Among(all []events.Event) Cause {
 	}
 	c.Why = fmt.Sprintf("it was not seen, and may be a client of an unknown address, as it has "+
 		"none of this machine's DHCP (the last of them, at %s: %s %s)",
-		last.Time.UTC().Format(time.TimeOnly), last.Kind, quote(last.Detail))
+		last.Time.UTC().Format(time.TimeOnly), word(last.Kind), quote(last.Detail))
 	c.Do = "see its screen; if it does not boot from the network, check its boot order, and its " +
 		"switch port: cable, VLAN, edge port (portfast)"
 	return c

@@ -207,7 +207,7 @@ func ironic(now Stage, e events.Event) (p Point) {
 	case kind == "active":
 		p.Stage, p.Seen = Deployed, "deployed"
 	case strings.HasSuffix(kind, "failed"), kind == "error":
-		p.Stage, p.Seen = Failed, "Ironic: "+kind
+		p.Stage, p.Seen = Failed, "Ironic: "+word(kind)
 	case kind == events.CallBack:
 		p.Stage, p.Seen = CalledBack, "the ramdisk called back"
 	case (kind == "manageable" || kind == "available") && !now.before(Kernel):
