@@ -83,7 +83,9 @@ fuzz: tools ## every fuzz target for FUZZTIME (10m), one after the other
 	$(GO) test -C $(COREDNS) -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 1s ./mdns
 
 # Rooms of which no test holds how soon something happens: the detector makes all ten times slower. Two tests of the plugin do.
+# Nor do the long tests of these rooms run here, of which make e2e is full: they take ten times as long, too.
 race: export CGO_ENABLED := 1
+race: export ONPREM_INFRA_LONG :=
 # The storage drivers of podman's bindings would need C libraries.
 race: TAGS := -tags remote,containers_image_openpgp,exclude_graphdriver_btrfs,exclude_graphdriver_devicemapper,btrfs_noversion
 race: tools ## the concurrent packages under Go's race detector, which needs gcc
