@@ -232,7 +232,7 @@ func taken(now supervised.Instance, other Announced, at time.Time) string {
 		return "no better router was observed"
 	case Releases(other.Priority):
 		return fmt.Sprintf("%s gave it up", other.By)
-	case other.Released.IsValid():
+	case other.Released.IsValid() && at.Sub(other.At) < brief:
 		return fmt.Sprintf("%s gave it up; %s took it at the same time", other.Released, other.By)
 	case other.Priority < now.Priority:
 		return fmt.Sprintf("it outranks %s, %d to %d", other.By, now.Priority, other.Priority)

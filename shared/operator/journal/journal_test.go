@@ -67,6 +67,11 @@ func TestNote(t *testing.T) {
 			a.At, a.Released = l.At.Add(-5*time.Millisecond), netip.MustParseAddr("192.0.2.13")
 			l.Announced[api] = a
 		}))}, []string{"MASTER 192.0.2.13 gave it up; 192.0.2.12 took it at the same time @192.0.2.12"}},
+		{"the holder timed out soon after it took over", []Observation{observed(0, b, 100, nil), observed(1, m, 100, both(receives("192.0.2.12", 100), func(l *Observation) {
+			a := l.Announced[api]
+			a.Released = netip.MustParseAddr("192.0.2.13")
+			l.Announced[api] = a
+		}))}, []string{"MASTER no advert of 192.0.2.12 was received for 3.6s @192.0.2.12"}},
 		{"the holder was demoted below all", []Observation{observed(0, b, 100, nil), observed(1, m, 100, receives("192.0.2.12", 1))}, []string{"MASTER 192.0.2.12 gave it up @192.0.2.12"}},
 		{"the holder was demoted", []Observation{observed(0, b, 100, nil), observed(1, m, 100, receives("192.0.2.12", 60))}, []string{"MASTER it outranks 192.0.2.12, 100 to 60 @192.0.2.12"}},
 		{"another is better", []Observation{observed(0, m, 100, fails("lb")), observed(1, b, 100, both(fails("lb"), receives("192.0.2.12", 130)))}, []string{"BACKUP 192.0.2.12 announces it with priority 130 @192.0.2.12"}},
