@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -43,6 +44,14 @@ func TestMain(m *testing.M) {
 	// A process that nohup starts ignores this signal, and so do all that it starts: no shell that
 	// stands in for keepalived could handle it.
 	signal.Notify(make(chan os.Signal, 1), unix.SIGHUP)
+	// The tests wait for elections most of the time: more of them run side by side than there are
+	// processors.
+	flag.Parse()
+	if p := flag.Lookup("test.parallel"); p.Value.String() == p.DefValue {
+		if err := p.Value.Set("5"); err != nil {
+			panic(err)
+		}
+	}
 	os.Exit(m.Run())
 }
 
