@@ -83,7 +83,7 @@ fuzz: tools ## every fuzz target for FUZZTIME (10m), one after the other
 	$(GO) test -C $(COREDNS) -run '^$$' -fuzz '^FuzzParse$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 1s ./mdns
 
 # Rooms of which no test holds how soon something happens: the detector makes all ten times slower. Two tests of the plugin do.
-# Nor do the long tests of these rooms run here, of which make e2e is full: they take ten times as long, too.
+# The long tests of these rooms do not run here either: make e2e asks for long tests, and runs these without the detector.
 race: export CGO_ENABLED := 1
 race: export ONPREM_INFRA_LONG :=
 # The storage drivers of podman's bindings would need C libraries.

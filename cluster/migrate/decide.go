@@ -28,14 +28,14 @@ type Desired struct {
 	Intent   notice.Intent
 	Memory   Memory
 	Recheck  time.Time // when to decide again; zero for no set time
-	Waits    []string  // what keeps the nodes from agreeing on an instant
+	Lacks    []string  // what keeps the nodes from agreeing on an instant
 	Why      []string
 }
 
 // Decide returns on which way this node is now, and why it has not changed yet.
 func (r *Room) Decide(o Observation) Desired {
 	d := r.decide(o)
-	r.lacks.Store(&d.Waits)
+	r.lacks.Store(&d.Lacks)
 	return d
 }
 
@@ -92,7 +92,7 @@ func (r *Room) migrate(o Observation) Desired {
 		why += "; " + asks
 	}
 	d := r.desired(o, intent, time.Time{}, why)
-	d.Waits = missing
+	d.Lacks = missing
 	return d
 }
 

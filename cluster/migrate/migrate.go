@@ -64,9 +64,9 @@ type Member struct {
 	Kubelet string // its version
 }
 
-// WaitsFile is where a node's monitor writes for what the migration waits, below supervised.RunDir:
-// a list of texts in JSON, for people.
-const WaitsFile = "checks/migration.json"
+// LacksFile is where a node's monitor writes what keeps the nodes from agreeing on an instant,
+// below supervised.RunDir: a list of texts in JSON, for people.
+const LacksFile = "checks/migration.json"
 
 // Members are the nodes as a migration knows them.
 func Members(nodes []member.Node) []Member {

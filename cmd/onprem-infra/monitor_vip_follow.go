@@ -64,7 +64,7 @@ func reportsOf(
 	all := []memory.Report{
 		report(checks.ResultsFile, "the checks' results", func() any { return made.Results() }),
 		report(absent.File, "which instances are absent", func() any { return room.Absent() }),
-		report(migrate.WaitsFile, "what the migration waits for",
+		report(migrate.LacksFile, "what the migration waits for",
 			func() any { return way.Lacks() }),
 	}
 	if announcer != nil {

@@ -22,6 +22,7 @@ type quirky struct {
 	quirks      fakebmc.Quirks
 	certificate fakebmc.Certificate
 	on          bool   // the host is on before
+	unknown     bool   // Ironic does not have the CA of its certificate
 	password    string // of the BMC, another than Ironic has
 	inserted    string // a medium that is in its slot before
 	boot        string // Ironic's boot interface; ipxe by default
@@ -51,6 +52,7 @@ func quirkies() []quirky {
 		{name: "password changed", quirks: fakebmc.Quirks{PasswordAfter: 3}, on: true},
 		{name: "bare", quirks: fakebmc.Quirks{Bare: true}, on: true},
 		{name: "loose", quirks: fakebmc.Quirks{Loose: true}, fails: node.Inspect, names: "boot device"},
+		{name: "unknown CA", unknown: true, fails: node.Manage, names: "CERTIFICATE_VERIFY_FAILED", lasts: true},
 		{name: "expired", certificate: fakebmc.Certificate{Expired: time.Hour}, fails: node.Manage, names: "certificate has expired", lasts: true},
 	}
 }
@@ -70,7 +72,9 @@ func TestLongQuirks(t *testing.T) {
 		machine.On, machine.Media = q.on, q.inserted
 		bmc := fakebmc.New(fakebmc.Options{User: "admin", Password: cmp.Or(q.password, "p4ss-W0rd"), Vendor: "FAKE", Product: "FAKE", Machines: []fakebmc.Machine{machine}})
 		running := fakebmc.Start(t, bmc, q.certificate)
-		trusted.Write(running.PEM)
+		if !q.unknown {
+			trusted.Write(running.PEM)
+		}
 		bmcs, urls = append(bmcs, bmc), append(urls, running.URL)
 	}
 	s := Start(t, Options{

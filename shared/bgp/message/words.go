@@ -5,8 +5,7 @@ import (
 	"fmt"
 )
 
-// The codes that have a meaning of their own here, and subcodes of them (RFC 4271, 4.5; RFC 4486;
-// RFC 9384).
+// The codes that have a meaning of their own here, and subcodes of them (RFC 4271, 4.5).
 const (
 	codeOpen     = 2
 	codeHold     = 4
@@ -35,6 +34,7 @@ func (n Notification) String() string { return fmt.Sprintf("%d/%d", n.Code, n.Su
 // meaning is what a notification means here, and what to do.
 type meaning struct{ words, do string }
 
+// meanings are those of pairs of a code and a subcode (RFC 4271, 4.5; RFC 4486; RFC 9384).
 var meanings = map[[2]uint8]meaning{
 	{codeOpen, 1}: {"one end has another version of BGP", ""},
 	{codeOpen, openPeerAS}: {"the number of the autonomous system is another one than the other " +

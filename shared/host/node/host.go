@@ -123,7 +123,7 @@ func (h Host) Pending(p plan.Plan, now time.Time, log *slog.Logger) *migration.M
 // waits is for what the migration waits, as the monitor reports it. It is for people, who do
 // without what cannot be read.
 func (h Host) waits() (all []string) {
-	text, err := h.Files().Optional(supervised.RunDir, migrate.WaitsFile)
+	text, err := h.Files().Optional(supervised.RunDir, migrate.LacksFile)
 	if err != nil || json.Unmarshal(text, &all) != nil {
 		return nil
 	}

@@ -53,7 +53,7 @@ func TestHost_Pending(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fakehost.Write(t, h.Files(), map[string]string{filepath.Join(supervised.RunDir, migrate.WaitsFile): string(text)})
+	fakehost.Write(t, h.Files(), map[string]string{filepath.Join(supervised.RunDir, migrate.LacksFile): string(text)})
 	got := h.Pending(p, fakehost.Begin, slog.New(slog.DiscardHandler))
 	if got == nil || !slices.Equal(got.Waits, waits) {
 		t.Errorf("what it waits for: %+v", got)
