@@ -15,13 +15,13 @@ const fakeGo = `#!/bin/sh
 [ "$1" != list ] || exec go "$@"
 echo "$*" >>"$NOTES"
 case $* in
-*/test/poddns*) printf -- '--- FAIL: TestVIP (1.00s)\n    vip_test.go:1: no\nFAIL\nFAIL\texample.com/test/poddns\t1.0s\n'; exit 1 ;;
+*/test/poddns*) printf -- '--- FAIL: TestVIP (1.00s)\n    vip_test.go:1: no\n        m1 says nothing\nFAIL\nFAIL\texample.com/test/poddns\t1.0s\n'; exit 1 ;;
 "test -C "*) echo 'go: cannot find main module' >&2; exit 1 ;;
 esac
 `
 
 // TestAll holds that test/all tests every package and the other module, whatever fails, and that it
-// fails with a list of what did.
+// fails with a list of what did, and why.
 func TestAll(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -49,7 +49,8 @@ func TestAll(t *testing.T) {
 		return string(text), err != nil, strings.Fields(string(noted))
 	}
 	out, failed, tested := run(filepath.Join(dir, "go"))
-	want := "\nfailed:\ngo test -C cmd/onprem-coredns ./...\n--- FAIL: TestVIP (1.00s)\nFAIL\texample.com/test/poddns\t1.0s\n"
+	want := "\nfailed:\ngo test -C cmd/onprem-coredns ./...\n--- FAIL: TestVIP (1.00s)\n    vip_test.go:1: no\n" +
+		"FAIL\texample.com/test/poddns\t1.0s\n"
 	if got := strings.ReplaceAll(out, dir+"/", ""); !failed || !strings.HasSuffix(got, want) {
 		t.Errorf("it ends (failed: %v) with\n%s\nwant\n%s", failed, got[max(0, len(got)-len(want)-200):], want)
 	}

@@ -17,8 +17,8 @@ import (
 )
 
 // TestFallback has what the holder of a cluster with the timing fast sends arrive late, by less than
-// what moves a VIP: the nodes that receive its adverts ask for the slower timing, and all change to it at one
-// instant, without two holders. A node that comes back has that timing from its first advert on,
+// what moves a VIP: the nodes that receive its adverts ask for the slower timing, and all change to
+// it at one instant. The holder is the same one at the end. A node that comes back has that timing from its first advert on,
 // though its file has the other one.
 func TestFallback(t *testing.T) {
 	t.Parallel() // each has a network of its own, and waits most of the time
@@ -78,7 +78,8 @@ func (g *rollout) spoil(hosts []string, l lab.Line) {
 }
 
 // judgeFallback looks at the VIP over the whole change. The slower timing's takeover is the longest
-// time without a holder.
+// time without a holder. A backup on a busy machine may take the VIP for as long as the holder's next
+// advert takes to it: one interval, and what the spoilt wire adds, which is part of another.
 func (g *rollout) judgeFallback(from int, holder []string) {
 	g.Helper()
 	slower, _ := vrrp.TimingOf(vrrp.ProfileLan)
@@ -87,7 +88,7 @@ func (g *rollout) judgeFallback(from int, holder []string) {
 	if now := g.observer.Holders(); !slices.Equal(now, holder) {
 		g.Errorf("the VIP went from %v to %v, and its holder served", holder, now)
 	}
-	if most := slower.Advert; two > most {
+	if most := 2 * slower.Advert; two > most {
 		g.Errorf("two holders for %v, at most %v", two, most)
 	}
 	if most := vrrp.MasterDown(slower.IPv4, slower.Policy().ControlPlane.Lowest(), slower.Advert); none > most {
