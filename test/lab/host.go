@@ -124,9 +124,10 @@ func (h *Host) Take(a netip.Prefix) error {
 	return ipBatch(h.namespace, fmt.Sprintf("address del %s dev eth0", a))
 }
 
-// Route sets the default gateway.
+// Route sets the default gateway, also in place of one that the kernel knows from a router's
+// advertisement.
 func (h *Host) Route(gateway netip.Addr) error {
-	return ipBatch(h.namespace, fmt.Sprintf("route add default via %s", gateway))
+	return ipBatch(h.namespace, fmt.Sprintf("route replace default via %s", gateway))
 }
 
 // Off is a loss of power on the network: the link goes down, and all addresses and routes are lost.
