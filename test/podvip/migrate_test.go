@@ -2,6 +2,7 @@ package podvip
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/cluster/migrate"
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -148,6 +150,9 @@ func (g *rollout) over(from, to plan.Way) {
 		if word := g.word(n); !word.At.IsZero() {
 			g.Errorf("%s: a node is being upgraded, and %s says from %s", what, n.Host.Name, word.At)
 		}
+		if waits := n.waitsFor(); len(waits) != 1 || waits[0] != g.nodes[2].Host.Name+" being changed" {
+			g.Errorf("%s: a node is being upgraded, and %s says it waits for %q", what, n.Host.Name, waits)
+		}
 	}
 	g.state(g.nodes[2], "Done")
 	g.until(what+": one begins", 2*migrateEvery+2*migrateLead, func() bool {
@@ -163,6 +168,16 @@ func (g *rollout) over(from, to plan.Way) {
 		g.until(what+": "+n.Host.Name+" says so", 10*time.Second, func() bool { return g.word(n) == notice.Intent{Speaks: p.Way().String()} })
 	}
 	g.judge(what, spans, together, holder)
+}
+
+// waitsFor is what the migration waits for, by the file from which status knows it.
+func (n *node) waitsFor() (waits []string) {
+	n.l.t.Helper()
+	text, err := os.ReadFile(filepath.Join(n.Root, runDir, migrate.LacksFile))
+	if err := errors.Join(err, json.Unmarshal(text, &waits)); err != nil {
+		n.l.t.Error(err)
+	}
+	return waits
 }
 
 // judge looks at the VIP over the whole migration.
