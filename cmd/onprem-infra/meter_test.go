@@ -52,13 +52,14 @@ func TestParentIsAskedByOneConnection(t *testing.T) {
 	p.Ports = maps.Clone(p.Ports)
 	p.Ports[port.Supervise] = netip.MustParseAddrPort(server.Listener.Addr().String()).Port()
 	answers := meter.ParentAnswers(p)
-	for range 5 {
+	const questions, most = 20, 5 // a client drops a connection whose answer came before it had finished asking
+	for range questions {
 		if !answers() {
 			t.Fatal("the parent answers, and is said to be dead")
 		}
 	}
-	if got := connections.Load(); got != 1 {
-		t.Errorf("%d connections, want 1", got)
+	if got := connections.Load(); got > most {
+		t.Errorf("%d connections for %d questions, want %d at most", got, questions, most)
 	}
 	server.Close()
 	if answers() {

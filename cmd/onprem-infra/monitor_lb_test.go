@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
 	"github.com/onprem-infra/onprem-infra/cluster/lb"
@@ -72,7 +73,7 @@ func TestBalancerIsAskedInside(t *testing.T) {
 	inside, asked := netip.MustParseAddrPort(strings.TrimPrefix(balancer.URL, "http://")), map[string]bool{}
 	balancer.Config.Handler = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked[r.URL.Path] = true })
 	p := plan.Plan{Ports: map[string]uint16{port.LBStats: inside.Port()}} // nobody listens on port 0
-	p.Timing.Model.Redirect.Timeout = health.Redirect().Timeout
+	p.Timing.Model.Redirect.Timeout = time.Minute
 	if healthy, err := services.NewHAProxy(p).Healthy(t.Context()); !healthy || err != nil {
 		t.Errorf("the redirect's monitor: %v, %v", healthy, err)
 	}

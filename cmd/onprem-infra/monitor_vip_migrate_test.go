@@ -172,7 +172,7 @@ func TestMigration(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	g := migrants{T: t, cluster: c, server: s, plan: p, clock: migrate.Clock{Every: 5 * time.Second, Lead: 2 * time.Second}, ctx: ctx, running: new(sync.WaitGroup)}
+	g := migrants{T: t, cluster: c, server: s, plan: p, clock: migrate.Clock{Every: 8 * time.Second, Lead: 4 * time.Second}, ctx: ctx, running: new(sync.WaitGroup)}
 	t.Cleanup(func() { cancel(); g.running.Wait() })
 
 	g.register(role.Master, "m2", "192.0.2.22") // which gets the file later

@@ -170,6 +170,10 @@ func TestNodeIPTentative(t *testing.T) {
 	ns.IP(t, `link add ens3 type veth peer name far
 link set ens3 up
 link set far up`)
+	tentative := []byte("3") // so many seconds and more
+	if err := ns.In(func() error { return os.WriteFile("/proc/sys/net/ipv6/conf/ens3/dad_transmits", tentative, 0o644) }); err != nil {
+		t.Fatal(err)
+	}
 	ns.IP(t, "addr add 2001:db8::10/64 dev ens3")
 	start := time.Now()
 	code, out, errors := verb(t, ns, "node-ip", "show", "2001:db8::5")

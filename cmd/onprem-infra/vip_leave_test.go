@@ -133,7 +133,11 @@ func TestVIPLeave_Routers(t *testing.T) {
 				}
 			}()
 			var out, errs bytes.Buffer
-			code := run(t.Context(), []string{"vip", "leave", "--run-dir", filepath.Join(dir, "none"), "--speaker-dir", dir, "--timeout", "1s"}, streams{out: &out, err: &errs})
+			timeout := "30s"
+			if tt.code != 0 {
+				timeout = "1s"
+			}
+			code := run(t.Context(), []string{"vip", "leave", "--run-dir", filepath.Join(dir, "none"), "--speaker-dir", dir, "--timeout", timeout}, streams{out: &out, err: &errs})
 			<-done
 			if code != tt.code || !strings.Contains(out.String(), tt.out) || !strings.Contains(errs.String(), tt.err) || strings.Contains(out.String(), "keepalived") {
 				t.Errorf("exit %d\n%s%s", code, out.String(), errs.String())

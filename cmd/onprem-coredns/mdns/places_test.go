@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/onprem-infra/onprem-infra/cluster/mdns/wire"
 	"github.com/onprem-infra/onprem-infra/test/need"
 	"github.com/onprem-infra/onprem-infra/test/netns"
@@ -67,12 +69,12 @@ func TestPlaces_Many(t *testing.T) {
 	best := time.Hour
 	if err := ns.In(func() error {
 		for range 5 {
-			began := time.Now()
+			began := processor(t)
 			places, err := l.places()
 			if err != nil {
 				return err
 			}
-			if best = min(best, time.Since(began)); len(places) != 1 {
+			if best = min(best, processor(t)-began); len(places) != 1 {
 				t.Errorf("%d places, want that of the address", len(places))
 			}
 		}
@@ -83,5 +85,15 @@ func TestPlaces_Many(t *testing.T) {
 	if best > most {
 		t.Errorf("it took %v, want %v at most", best, most)
 	}
-	t.Logf("%d interfaces took %v", 2*pods, best)
+	t.Logf("%d interfaces took %v of a core", 2*pods, best)
+}
+
+// processor is the time for which this thread has run: other programs may have the cores meanwhile.
+func processor(t *testing.T) time.Duration {
+	t.Helper()
+	var used unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_THREAD, &used); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }

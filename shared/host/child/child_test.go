@@ -102,22 +102,27 @@ func TestEnsure_EndsEarly(t *testing.T) {
 		text, _ := os.ReadFile(dir + "/starts")
 		return strings.Count(string(text), "x")
 	}
+	begun := time.Now()
 	if err := k.Ensure(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
 	<-wake
+	again := false
 	for range 20 {
-		if err := k.Ensure(t.Context(), s); err == nil || !strings.Contains(err.Error(), "ended soon after its start, and is started again 1s after its end") {
-			t.Fatalf("error %v", err)
+		n, err := starts(), k.Ensure(t.Context(), s)
+		if again = err == nil; again && time.Since(begun) > soonest {
+			break // a busy machine took that long
+		}
+		if n != 1 || err == nil || !strings.Contains(err.Error(), "ended soon after its start, and is started again 1s after its end") {
+			t.Fatalf("%d starts, error %v", n, err)
 		}
 		time.Sleep(soonest / 30)
 	}
-	if n := starts(); n != 1 {
-		t.Errorf("%d starts at once", n)
-	}
-	time.Sleep(soonest/3 + 100*time.Millisecond)
-	if err := k.Ensure(t.Context(), s); err != nil {
-		t.Errorf("after %v: %v", soonest, err)
+	if !again {
+		time.Sleep(soonest/3 + 100*time.Millisecond)
+		if err := k.Ensure(t.Context(), s); err != nil {
+			t.Errorf("after %v: %v", soonest, err)
+		}
 	}
 	<-wake
 	if n := starts(); n != 2 {

@@ -100,13 +100,17 @@ func TestShow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := open(t, func(string) []byte { return tt.answer })
-			ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
-			defer cancel()
-			d, err := frr.Dial(ctx, f.dir, format.BGP)
+			d, err := frr.Dial(t.Context(), f.dir, format.BGP)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer d.Close()
+			patience := 10 * time.Second
+			if tt.want == "timeout" {
+				patience = 500 * time.Millisecond
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
 			text, err := d.Show(ctx, "show it")
 			if tt.fails {
 				if err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -108,7 +108,7 @@ func TestEnd(t *testing.T) {
 	}
 	ended := make(chan error, 1)
 	go func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 		defer cancel()
 		ended <- host.Do(func() error { return s.end(ctx) })
 	}()

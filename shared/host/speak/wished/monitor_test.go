@@ -53,12 +53,16 @@ func TestFollow(t *testing.T) {
 	go func() { Follow(ctx, dir, wake); close(done) }()
 	wakes := func(what string, want bool) {
 		t.Helper()
+		patience := 400 * time.Millisecond
+		if want {
+			patience = 10 * time.Second
+		}
 		select {
 		case <-wake:
 			if !want {
 				t.Errorf("%s: it wakes", what)
 			}
-		case <-time.After(400 * time.Millisecond):
+		case <-time.After(patience):
 			if want {
 				t.Errorf("%s: it does not wake", what)
 			}
