@@ -39,7 +39,7 @@ func TestFilter(t *testing.T) {
 			t.Errorf("host %d is answered by %s, want %s", number, got, from)
 		}
 	}
-	if got := w.ask(t, discover(t, card(30))); len(got) != 0 {
+	if got := w.ask(t, discover(t, card(30)), 0); len(got) != 0 {
 		t.Errorf("an unknown host got %s", kinds(got))
 	}
 	for s, others := range map[*server][]byte{first: {20, 30}, second: {10, 30}} {
@@ -67,7 +67,7 @@ func TestFilter_Except(t *testing.T) {
 	if got := w.one(t, discover(t, card(20))).ServerIdentifier().String(); got != "172.22.0.2" {
 		t.Errorf("another host is answered by %s", got)
 	}
-	if got := w.ask(t, discover(t, card(10))); len(got) != 0 || strings.Contains(s.text(), card(10).String()) {
+	if got := w.ask(t, discover(t, card(10)), 0); len(got) != 0 || strings.Contains(s.text(), card(10).String()) {
 		t.Errorf("a host that is left out got %s", kinds(got))
 	}
 }
@@ -88,7 +88,7 @@ func TestFilter6(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	reply := c.one(t, request6(t, offer))
-	if got := extended(c.ask(t, rebind6(reply))); got != leased(reply) || got == "" {
+	if got := extended(c.ask(t, rebind6(reply), 1)); got != leased(reply) || got == "" {
 		t.Errorf("rebinding got %q, want %q once", got, leased(reply))
 	}
 	if strings.Contains(second.text(), "DHCPSOLICIT") ||
@@ -111,7 +111,7 @@ func TestFence(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := w.ask(t, discover(t, card(10))); len(got) != 0 {
+	if got := w.ask(t, discover(t, card(10)), 0); len(got) != 0 {
 		t.Errorf("a closed fence let out %s", kinds(got))
 	}
 	s.await(t, "DHCPOFFER") // which the kernel dropped
@@ -119,7 +119,7 @@ func TestFence(t *testing.T) {
 	w.one(t, discover(t, card(10)))
 	allow(200 * time.Millisecond)
 	time.Sleep(300 * time.Millisecond)
-	if got := w.ask(t, discover(t, card(10))); len(got) != 0 {
+	if got := w.ask(t, discover(t, card(10)), 0); len(got) != 0 {
 		t.Errorf("%s after the time", kinds(got))
 	}
 }

@@ -45,7 +45,7 @@ func TestLog(t *testing.T) {
 	w.one(t, reboot(t, card(10), netip.MustParseAddr("10.1.2.3")))
 	w.one(t, discover(t, card(10), firmware(27, "PXEClient:Arch:00027:UNDI:003001")...))
 	s.await(t, "tags: "+provisioning.Unserved)
-	w.ask(t, discover(t, card(99)))
+	w.ask(t, discover(t, card(99)), 0)
 	s.await(t, "ignored")
 	events := read(s)
 	var got []bootlog.Kind
@@ -73,7 +73,7 @@ func TestLog6(t *testing.T) {
 	s := serve(t, add(t, l, "server", "fd00:22::2/64"), network6("fd00:22::2", card(10)))
 	c := addClient6(t, l, "client", card(10))
 	reply := c.one(t, request6(t, c.one(t, c.solicit(t, 1, firmware6(7, "PXEClient")...))))
-	c.ask(t, rebind6(reply))
+	c.ask(t, rebind6(reply), 0)
 	s.await(t, "DHCPREBIND")
 	var got []bootlog.Kind
 	wait(t, "the log of the last answer", func() bool {

@@ -219,7 +219,7 @@ func TestRoom(t *testing.T) {
 	o := bootserver.Options{Plan: p, Phase: provision.Bootstrap, Host: m, Fence: m, Daemon: m, Notifier: m, Now: time.Now}
 	r := bootserver.New(o)
 	w := openWire(t, add(t, l, "client"))
-	asks := func(number byte) string { return kinds(w.ask(t, discover(t, card(number)))) }
+	asks := func(number byte) string { return kinds(w.ask(t, discover(t, card(number)), 0)) }
 	// ask asks while rounds go on, as the fence needs them.
 	ask := func(want string, numbers ...byte) {
 		t.Helper()
