@@ -33,8 +33,8 @@ func launcher(t *testing.T, programs string) *launch.Launcher {
 	return l
 }
 
-// TestJudge has scratch daemons take every configuration that the running ones take, within a second
-// on a free machine, and leave nothing behind.
+// TestJudge has scratch daemons take every configuration that the running ones take, within half of
+// their patience, and leave nothing behind.
 func TestJudge(t *testing.T) {
 	t.Parallel()
 	need.Root(t)
@@ -53,7 +53,7 @@ func TestJudge(t *testing.T) {
 		}
 	}
 	t.Logf("%v at least", fastest)
-	if fastest > time.Second {
+	if fastest > 10*time.Second {
 		t.Errorf("a test takes %v at least", fastest)
 	}
 	if left := running(t, l.Scratch()); len(left) > 0 {

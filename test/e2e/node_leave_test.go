@@ -50,7 +50,7 @@ func TestNodeLeavesFirst(t *testing.T) {
 	// The same transaction as that of a shutdown: everything is stopped at once but for what is
 	// ordered.
 	sh("systemctl stop onprem-vip-leave.service " + strings.Join(scopes, " "))
-	journal := sh("journalctl --boot --output=cat --identifier=systemd --no-pager")
+	journal := sh("journalctl --sync && journalctl --boot --output=cat --identifier=systemd --no-pager")
 	left := strings.LastIndex(journal, "Stopped onprem-vip-leave.service")
 	for _, scope := range scopes {
 		if ended := strings.LastIndex(journal, "Stopped "+scope); left < 0 || ended < left {

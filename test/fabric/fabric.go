@@ -50,7 +50,6 @@ type Fabric struct {
 
 	unaffected netip.Addr // of a host that other clients ask while something happens; none if it is not valid
 	excused    int        // clients that a busy machine kept waiting, see figures.Unexcused
-	starved    bool       // clients had no processor for a while, and so had the routers
 }
 
 // link is between two routers, or to the client: a switch with two ends.

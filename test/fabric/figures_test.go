@@ -42,8 +42,7 @@ func TestLongFigures(t *testing.T) {
 				t.Skip("nothing of it is wanted")
 			}
 			f, n := rack(t, timing.Profile)
-			four, _ := RackAddress(1, 12)
-			f.unaffected = four.Addr()
+			f.unaffected = n[1].own()
 			of := func(i int) *Node { return n[2*(i%2)] } // of two in its rack, and the only one
 			f.bounded(figures.PowerLoss, func() figures.Sum {
 				return f.measure(strict, func(i int) { of(i).Cut() }, func(i int) {
@@ -62,8 +61,7 @@ func TestLongFigures(t *testing.T) {
 				t.Skip("it is not wanted")
 			}
 			f, n := rack(t, timing.Profile, SecondLeaf())
-			four, _ := RackAddress(2, 13)
-			f.unaffected = four.Addr()
+			f.unaffected = n[2].own()
 			hosts := []*lab.Host{n[0].Host, n[1].Host}
 			f.bounded(figures.RouterLoss, func() figures.Sum {
 				return f.measure(strict, func(i int) { f.CutLeaf(2*(i%2), hosts, true) }, func(i int) {
@@ -236,7 +234,6 @@ func (f *Fabric) cost(patience time.Duration, event func()) (last time.Duration,
 	late := all.With(traffic.Refused, traffic.Silent, traffic.Late, traffic.Failed)
 	bad := figures.Unexcused(late, others)
 	if pause := all.Pause(); pause > 100*time.Millisecond {
-		f.starved = true
 		f.t.Logf("the clients themselves had no processor for %v", pause)
 	}
 	f.excused += len(late) - len(bad)
@@ -247,16 +244,11 @@ func (f *Fabric) cost(patience time.Duration, event func()) (last time.Duration,
 	return last, failed, len(all)
 }
 
-// within holds a power loss to its bound. Routers that had no processor for a while may have ended
-// other sessions too: then clients have to be served before cost ends, long before the hold time.
+// within holds a power loss to its bound, loosely beside other tests. TestLongFigures measures it.
 func (f *Fabric) within(cost time.Duration) {
 	f.t.Helper()
 	bound := f.timing.PowerLoss(1)
-	limit := bound + noise
-	if f.starved {
-		limit = bound + 900*time.Millisecond
-	}
-	if cost > limit {
+	if cost > bound+busy {
 		f.t.Errorf("a power loss costs %v, computed %v", cost, bound)
 	}
 }

@@ -117,7 +117,7 @@ func candidate(f *Fabric, n [2]*Node) {
 		})
 		f.must(n[0].speaker.Process.Signal(syscall.SIGHUP))
 	})
-	if after := n[0].up("sessions", "Up"); after.Sub(before).Abs() > 2*time.Second {
+	if after := n[0].up("sessions", "Up"); after.Sub(before).Abs() > 2*time.Second && !n[0].starved() {
 		t.Errorf("sessions are up since %v, before since %v", after, before)
 	}
 	page := n[0].get("/metrics")
@@ -130,6 +130,11 @@ func candidate(f *Fabric, n [2]*Node) {
 	if health := n[0].get("/healthz"); health != "the loop makes rounds\n" {
 		t.Errorf("%q", health)
 	}
+}
+
+// starved reports whether BFD ended a session, as happens to a host that does not run for a while.
+func (n *Node) starved() bool {
+	return slices.ContainsFunc(n.Status().Sessions, func(s spoken.Session) bool { return strings.Contains(s.Why, "BFD") })
 }
 
 // get is what the speaker answers.
@@ -150,14 +155,25 @@ func gone(f *Fabric, n [2]*Node) {
 	t := f.t
 	t.Helper()
 	n[0].up("sessions", "Up")
+	events, stop, err := n[0].Watch(VIP4)
+	f.must(err)
+	defer stop()
 	leave := func() {
 		n[0].Configure(func(c *spoken.Config) { c.VIPs = []netip.Addr{VIP6} })
 		until(t, "it is demoted first", 5*time.Second, func() bool { return n[0].phase(VIP4) == speak.Demoted })
-		until(t, "its route is away", 10*time.Second, func() bool { return n[0].phase(VIP4) == speak.Withdrawn && len(f.Nexthops(f.Spine, VIP4)) == 1 })
-		if !n[0].held(VIP4) {
-			t.Error("its address went with its route")
-		}
+		var since time.Time
+		until(t, "its route is away", 10*time.Second, func() bool {
+			for _, v := range n[0].Status().VIPs {
+				if v.VIP == VIP4 && v.Phase == speak.Withdrawn {
+					since = v.Since
+				}
+			}
+			return !since.IsZero() && len(f.Nexthops(f.Spine, VIP4)) == 1
+		})
 		until(t, "its address is away", 10*time.Second, func() bool { return !n[0].held(VIP4) })
+		if e := <-events; e.Added || e.At.Sub(since) < speak.Linger-100*time.Millisecond {
+			t.Errorf("its address went with its route: %+v, withdrawn at %v", e, since)
+		}
 	}
 	f.unharmed(VIP6, "the other VIP", func() { f.unharmed(VIP4, "the VIP", leave) })
 	if n[0].phase(VIP6) != speak.Announced || !n[0].held(VIP6) {

@@ -43,6 +43,7 @@ func TestOnePath(t *testing.T) {
 	}
 	first.Return()
 	until(t, first.Name+" announces", 30*time.Second, func() bool { return first.phase(VIP4) == speak.Announced })
+	f.unaffected = first.own()
 	cost, failed, _ := f.cost(strict, func() { second.Cut() })
 	t.Logf("power loss of the working node: the last failed connection of %d begins after %v", failed, cost)
 	f.within(cost)
@@ -113,7 +114,7 @@ func TestPathIgnored(t *testing.T) {
 	t.Logf("the last node of the rack that has all leaves: %d of %d fail", len(failed), len(all))
 	if len(failed) > 0 {
 		// n3's withdrawal passes the leaf, the spine and the other leaf, and its own back to the spine.
-		if lasts := failed[len(failed)-1].Start.Sub(failed[0].Start); lasts > 4*bgp.Pass+noise {
+		if lasts := failed[len(failed)-1].Start.Sub(failed[0].Start); lasts > 4*bgp.Pass+busy {
 			t.Errorf("clients are not served for %v", lasts)
 		}
 	}

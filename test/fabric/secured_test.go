@@ -223,6 +223,7 @@ func TestUnnumbered(t *testing.T) {
 		n3.Return()
 		f.reached(f.Spine, vip, 2, 20*time.Second)
 	}
+	f.unaffected = n3.own()
 	cost, failed, _ := f.cost(strict, n1.Cut)
 	t.Logf("power loss: the last failed connection of %d begins after %v", failed, cost)
 	f.within(cost)

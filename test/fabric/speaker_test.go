@@ -94,6 +94,12 @@ func (f *Fabric) spread(vip netip.Addr, spine, leaf int) {
 	}
 }
 
+// own is the IPv4 address of a node's own.
+func (n *Node) own() netip.Addr {
+	four, _ := RackAddress(n.rack, n.number)
+	return four.Addr()
+}
+
 // unharmed holds that clients of a VIP all get a connection, and an answer, while something happens. One that is
 // late beside late ones of other clients, whose way is the same for all the time, was kept waiting by the machine.
 // A connection that is there at the instant at which routers spread them anew may come to
@@ -103,8 +109,7 @@ func (f *Fabric) unharmed(vip netip.Addr, what string, during func()) {
 	clients := f.clients(vip, patient)
 	var beside []*traffic.Prober // at the nodes' own addresses, which no route changes
 	for _, n := range f.nodes {
-		own, _ := RackAddress(n.rack, n.number)
-		beside = append(beside, traffic.Probe(f.Client.Dial, "http://"+netip.AddrPortFrom(own.Addr(), 6443).String()+"/", nil, 50*time.Millisecond, patient))
+		beside = append(beside, traffic.Probe(f.Client.Dial, "http://"+netip.AddrPortFrom(n.own(), 6443).String()+"/", nil, 50*time.Millisecond, patient))
 	}
 	time.Sleep(300 * time.Millisecond)
 	begun := time.Now()

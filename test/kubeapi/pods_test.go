@@ -7,6 +7,7 @@ import (
 	"path"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -50,7 +51,7 @@ func TestPods(t *testing.T) {
 		for _, pod := range staticPods(t, p, r) {
 			show(pod, &node)
 			var got corev1.Pod
-			if err := kubelet.Do(t.Context(), http.MethodPost, "/api/v1/namespaces/"+pod.Namespace+"/pods", pod, &got); err != nil {
+			if err := posted(t, kubelet, pod, &got); err != nil {
 				t.Errorf("%s shows %s: %v", name, pod.Name, err)
 				continue
 			}
@@ -64,6 +65,18 @@ func TestPods(t *testing.T) {
 			}
 		}
 	}
+}
+
+// posted has a kubelet show its mirror pod, also to a server that does not know the new Node yet.
+func posted(t *testing.T, kubelet *Client, pod, got *corev1.Pod) (err error) {
+	t.Helper()
+	for begun := time.Now(); time.Since(begun) < 30*time.Second; time.Sleep(50 * time.Millisecond) {
+		err = kubelet.Do(t.Context(), http.MethodPost, "/api/v1/namespaces/"+pod.Namespace+"/pods", pod, got)
+		if refused := (Refusal{}); !errors.As(err, &refused) || refused.Code != http.StatusNotFound {
+			return err
+		}
+	}
+	return err
 }
 
 // staticPods are the static pods of a node.

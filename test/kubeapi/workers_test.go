@@ -159,9 +159,9 @@ func TestWorkers(t *testing.T) {
 	for _, name := range []string{"x-external", "x-leaves", "x-inspecting"} { // a Node alone makes none of them one that joined
 		o.do(http.MethodPost, "/api/v1/nodes", fields{"apiVersion": "v1", "kind": "Node", "metadata": fields{"name": name}, "status": fields{"conditions": []fields{{"type": "Ready", "status": "True", "lastTransitionTime": ago(1)}}}})
 	}
-	r = seen("workers: 2 of 9 hosts have joined; 2 more .*", "x-inspecting: being inspected, 4 m( \\d s)? of 30 m; power on", "x-failed: being inspected, 34 m( \\d s)?; power on; attempt 1 failed 2 m( \\d s)? ago: at https://\\(secret-1\\)@192.0.2.9: timeout",
-		"x-failed: to do: see its console: .*", "x-again: being inspected, 2 m( \\d s)? of 30 m; power on; attempt 2", "x-provisioning: being provisioned, 12 m( \\d s)? of 1 h 20 m; power on", "x-lost: starting from its disk, 40 m( \\d s)? of 15 m; power on",
-		"x-lost: cause: its disk is written, and it has not joined for 40 m.*", "x-leaves: being wiped, 5 m( \\d s)? of 30 m; power on")
+	r = seen("workers: 2 of 9 hosts have joined; 2 more .*", "x-inspecting: being inspected, 4 m( \\d+ s)? of 30 m; power on", "x-failed: being inspected, 34 m( \\d+ s)?; power on; attempt 1 failed 2 m( \\d+ s)? ago: at https://\\(secret-1\\)@192.0.2.9: timeout",
+		"x-failed: to do: see its console: .*", "x-again: being inspected, 2 m( \\d+ s)? of 30 m; power on; attempt 2", "x-provisioning: being provisioned, 12 m( \\d+ s)? of 1 h 20 m; power on", "x-lost: starting from its disk, 40 m( \\d+ s)? of 15 m; power on",
+		"x-lost: cause: its disk is written, and it has not joined for 40 m.*", "x-leaves: being wiped, 5 m( \\d+ s)? of 30 m; power on")
 	why := strings.Join(r.Verdict.Why, "\n")
 	if strings.Count(why, "host ") != 2 || !strings.Contains(why, "host x-failed is not installed: inspection error: ") || !strings.Contains(why, "host x-lost is not installed: ") || strings.Contains(why, "p4ss") {
 		t.Error(why)
@@ -173,10 +173,10 @@ func TestWorkers(t *testing.T) {
 	// The bootstrap machine, which has left, has published how far it was; and the operator is paused again.
 	handed := notice.Progress{Phase: "release", Machine: "boot", Waits: "a thing", Since: time.Now(), At: time.Now()}
 	o.do(http.MethodPost, notices, fields{"apiVersion": "v1", "kind": "ConfigMap", "metadata": fields{"name": notice.Handover}, "data": notice.EncodeHandover(handed)})
-	seen("workers: the bootstrap machine boot is in the phase release(, \\d s)?, waits for a thing")
+	seen("workers: the bootstrap machine boot is in the phase release(, \\d+ s)?, waits for a thing")
 	host.Now = func() time.Time { return time.Now().Add(10 * time.Minute) }
 	o.do(http.MethodPost, "/apis/metal3.io/v1alpha1/provisionings", fields{"apiVersion": object.Metal3, "kind": "Provisioning", "metadata": fields{"name": object.Operator, "annotations": fields{object.OperatorPaused: object.UntilHandover}}})
-	r = seen("workers: the bootstrap machine has ended, and OpenShift's operator of metal3 is paused, .*", "workers: the bootstrap machine boot is in the phase release, 10 m( \\d s)?; it has not reported for 10 m( \\d s)?, and may be gone")
+	r = seen("workers: the bootstrap machine has ended, and OpenShift's operator of metal3 is paused, .*", "workers: the bootstrap machine boot is in the phase release, 10 m( \\d+ s)?; it has not reported for 10 m( \\d+ s)?, and may be gone")
 	if why := strings.Join(r.Verdict.Why, "\n"); !strings.Contains(why, "OpenShift's operator of metal3 is paused, and no bootstrap machine provisions: check that it is off, and run 'kubectl annotate provisionings.metal3.io provisioning-configuration provisioning.metal3.io/paused-'") {
 		t.Error(why)
 	}
