@@ -124,6 +124,9 @@ func TestAsk_Hung(t *testing.T) {
 			t.Errorf("a question that it does not know: %v", err)
 		}
 	}
+	if _, err := d.Ask(t.Context(), "show version"); err != nil { // there is a connection when it hangs
+		t.Error(err)
+	}
 	signal(t, pid, syscall.SIGSTOP)
 	for round := range unanswered {
 		begun := time.Now()
