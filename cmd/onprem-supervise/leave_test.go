@@ -56,7 +56,8 @@ func left(st supervised.Status) bool { return st.Leaving == supervised.Left && s
 // router has them, and only then ends. It takes over again when the request is gone.
 func TestRelease_InOrder(t *testing.T) {
 	t.Parallel()
-	l, holder, other := pair(t, 10)
+	// without it the holder waits for 0.2 s longer than the other router, which a busy machine delays
+	l, holder, other := pair(t, 10, "--patience", "3s")
 	here, there := l.watch(t), watch(t, l.neighbour)
 	here.until(t, "with both VIPs", 10*time.Second, 2)
 	put(t, holder.path(supervised.LeaveFile), "")
@@ -126,56 +127,66 @@ func TestRelease_Patience(t *testing.T) {
 
 // TestYieldsOnTerm holds what SIGTERM does to a holder with --yield-on-term: it holds the VIPs
 // until another router has them, and if it receives no advert, no longer than after a request to
-// leave. A router without a VIP ends at once.
+// leave. A router without a VIP ends at once. The holder waits for 0.2 s longer than the other router,
+// which a machine that stalls delays, so one of three tries is enough.
 func TestYieldsOnTerm(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name  string
-		flags []string
 		peer  int
 		ends  int // which of the two
 		taken bool
+		tries int
 	}{
-		{"a holder", []string{"--yield-on-term"}, 10, 0, true},
-		{"a holder to which its successor does not advertise",
-			[]string{"--yield-on-term"}, 99, 0, false},
-		{"a BACKUP router", []string{"--yield-on-term"}, 10, 1, true},
+		{"a holder", 10, 0, true, 3},
+		{"a holder to which its successor does not advertise", 99, 0, false, 1},
+		{"a BACKUP router", 10, 1, true, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			l, holder, other := pair(t, tt.peer, tt.flags...)
-			here, there := l.watch(t), watch(t, l.neighbour)
-			here.until(t, "with both VIPs", 10*time.Second, 2)
-			ends := []*supervisor{holder, other}[tt.ends]
-			begin := time.Now()
-			ends.cmd.Process.Signal(syscall.SIGTERM)
-			if tt.ends == 0 {
-				there.until(t, "taken over", 10*time.Second, 2)
-				here.until(t, "without the VIPs", 4*time.Second, 0)
-			}
-			if code := ends.wait(8 * time.Second); code != 0 {
-				t.Errorf("exit status %d", code)
-			}
-			t.Logf("ended after %s", time.Since(begin))
-			if unnoticed := ends.log.count("no other router has taken over in time") > 0; unnoticed == tt.taken {
-				t.Errorf("it noticed the takeover: %t, want %t", !unnoticed, tt.taken)
-			}
 			want := 0
 			if tt.taken && tt.ends == 0 {
 				want = 2
 			}
-			if got := ends.log.count("state=BACKUP was=MASTER"); got != want {
-				t.Errorf("%d VIPs were handed over, want %d", got, want)
+			for range tt.tries {
+				noticed, handed := yielded(t, tt.peer, tt.ends)
+				if noticed == tt.taken && handed == want {
+					return
+				}
+				t.Logf("it noticed the takeover: %t, want %t; %d VIPs were handed over, want %d",
+					noticed, tt.taken, handed, want)
 			}
-			if demoted := ends.read(supervised.TrackDir,
-				supervised.LeaveTrack) == "1\n"; demoted != (tt.ends == 0) {
-				t.Errorf("it was demoted before it ended: %t", demoted)
-			}
-			if st := ends.status(); st.PID != 0 ||
-				st.Instances["demo_API_0"].State != supervised.Init {
-				t.Errorf("the last status is %+v", st)
-			}
+			t.Errorf("not as wanted, %d times of %d", tt.tries, tt.tries)
 		})
 	}
+}
+
+// yielded ends one of a pair by SIGTERM. It returns whether no takeover was missed, and how many VIPs
+// were handed over before the end.
+func yielded(t *testing.T, peer, which int) (noticed bool, handed int) {
+	t.Helper()
+	l, holder, other := pair(t, peer, "--yield-on-term")
+	here, there := l.watch(t), watch(t, l.neighbour)
+	here.until(t, "with both VIPs", 10*time.Second, 2)
+	ends := []*supervisor{holder, other}[which]
+	begin := time.Now()
+	ends.cmd.Process.Signal(syscall.SIGTERM)
+	if which == 0 {
+		there.until(t, "taken over", 10*time.Second, 2)
+		here.until(t, "without the VIPs", 4*time.Second, 0)
+	}
+	if code := ends.wait(8 * time.Second); code != 0 {
+		t.Errorf("exit status %d", code)
+	}
+	t.Logf("ended after %s", time.Since(begin))
+	demoted := ends.read(supervised.TrackDir, supervised.LeaveTrack) == "1\n"
+	if demoted != (which == 0) {
+		t.Errorf("it was demoted before it ended: %t", demoted)
+	}
+	if st := ends.status(); st.PID != 0 || st.Instances["demo_API_0"].State != supervised.Init {
+		t.Errorf("the last status is %+v", st)
+	}
+	return ends.log.count("no other router has taken over in time") == 0,
+		ends.log.count("state=BACKUP was=MASTER")
 }
 
 // TestRelease_Backup requests a release from a router without a VIP: it ends at once.

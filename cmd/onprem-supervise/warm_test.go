@@ -34,14 +34,15 @@ func TestBackup_KnowsItsPeers(t *testing.T) {
 	third := l.client(t)
 	third.IP(t, "addr add 192.0.2.12/24 dev ens3\naddr add 2001:db8::12/64 dev ens3 nodad\n")
 	holder, other := newRealKeepalived(t), newRealKeepalived(t)
-	holder.startRanked(l, 11, better, "0.1")
+	// 0.3 s apart: a busy machine delays some adverts by 0.3 s, and no VIP must move by that
+	holder.startRanked(l, 11, better, "0.3")
 	holder.untilAt(supervised.Master, better+healthy+bonus, 10*time.Second)
-	other.startRanked(l, 10, worse, "0.1")
+	other.startRanked(l, 10, worse, "0.3")
 	other.untilAt(supervised.Backup, worse+healthy, 10*time.Second)
 	other.propose(strings.NewReplacer("        192.0.2.11\n",
 		"        192.0.2.11\n        192.0.2.12\n", "        2001:db8::11\n",
 		"        2001:db8::11\n        2001:db8::12\n").
-		Replace(ranked(other.dir, 10, worse, "0.1")))
+		Replace(ranked(other.dir, 10, worse, "0.3")))
 	for _, text := range []string{"192.0.2.12", "2001:db8::12"} {
 		address := netip.MustParseAddr(text)
 		for end := time.Now().Add(3 * time.Second); mac(t, l.host, address) == ""; time.Sleep(20 * time.Millisecond) {
