@@ -188,15 +188,19 @@ func (n *node) file(path string) string {
 	return string(text)
 }
 
-// ask is the answer of the node's own CoreDNS: the first record, or the code.
+// ask is the answer of the node's own CoreDNS: the first record, or the code. It repeats its
+// question, as resolvers do: a busy machine drops a packet now and then.
 func (n *node) ask(name string, kind uint16) string {
 	conn, err := n.Host.Dial(n.c.t.Context(), "udp", net.JoinHostPort(n.address, "53"))
 	if err != nil {
 		return err.Error()
 	}
 	defer conn.Close()
-	client := dns.Client{Timeout: 5 * time.Second}
-	reply, _, err := client.ExchangeWithConn(new(dns.Msg).SetQuestion(name, kind), &dns.Conn{Conn: conn})
+	client, question := dns.Client{Timeout: 500 * time.Millisecond}, new(dns.Msg).SetQuestion(name, kind)
+	reply, _, err := client.ExchangeWithConn(question, &dns.Conn{Conn: conn})
+	for tries := 1; err != nil && tries < 10; tries++ {
+		reply, _, err = client.ExchangeWithConn(question, &dns.Conn{Conn: conn})
+	}
 	if err != nil {
 		return "no answer"
 	}

@@ -114,22 +114,12 @@ func TestPods(t *testing.T) {
 	fills(t, node)
 	signals(t, node)
 
-	if err := node.Signal("one/main", syscall.SIGKILL); err != nil {
+	if err := syscall.Kill(first(t, node, "one/main"), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	await(t, node, "one/main", "192.0.2.7/24", 3)
 
-	pid, err := node.PID("one/main")
-	for range 500 { // runc writes it down when the process runs already
-		if err == nil {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-		pid, err = node.PID("one/main")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	pid := first(t, node, "one/main")
 	if err := node.Write(asset.File{Path: "/run/gone", Mode: 0o644}); err != nil {
 		t.Fatal(err)
 	}
@@ -215,6 +205,23 @@ func signals(t *testing.T, n *Node) {
 	if _, err := n.Child("one/main", "sh"); err == nil {
 		t.Error("a shell was started by a shell")
 	}
+}
+
+// first is the first process of a container. runc writes it down when it runs already.
+func first(t *testing.T, n *Node, container string) int {
+	t.Helper()
+	pid, err := n.PID(container)
+	for range 500 {
+		if err == nil {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+		pid, err = n.PID(container)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pid
 }
 
 // await waits until a container has written text so many times.

@@ -48,8 +48,8 @@ func TestBootstrapPod(t *testing.T) {
 		t.Errorf("its priority is not that of a bootstrap machine, %v:\n%s", l.plan.VRRP.BootstrapPriority, text)
 	}
 
-	n.signal("keepalived-monitor", syscall.SIGKILL)
-	time.Sleep(2 * time.Second) // the next one has come, and a VIP that left would have left
+	n.restart("keepalived-monitor")
+	time.Sleep(2 * time.Second) // a VIP that left would have left
 	if holders := observer.Holders(); len(holders) != 1 {
 		t.Error("the monitor was killed, and the VIP is gone")
 	}

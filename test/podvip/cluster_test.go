@@ -327,6 +327,24 @@ func (n *node) signal(container string, sig syscall.Signal) {
 	}
 }
 
+// restart kills a container's program, and waits until another one runs and has logged: it handles
+// signals by then. Its number alone does not tell, as the former one's is known until runc runs again.
+func (n *node) restart(container string) {
+	n.l.t.Helper()
+	name := "keepalived/" + container
+	before, err := n.PID(name)
+	if err != nil {
+		n.l.t.Fatal(err)
+	}
+	logged := len(n.Log(name))
+	n.signal(container, syscall.SIGKILL)
+	n.l.until(n.Host.Name+" has another "+container, 30*time.Second, func() bool {
+		_, run, _ := strings.Cut(n.Log(name)[logged:], "-- ended: ")
+		pid, err := n.PID(name)
+		return err == nil && pid != before && strings.Contains(run, " room=") // what the file of the cluster lacks is printed sooner
+	})
+}
+
 // resident is how much memory a container's program has.
 func (n *node) resident(container string) string {
 	pid, err := n.PID("keepalived/" + container)

@@ -118,7 +118,7 @@ func gateOpens(t *testing.T, l *lan, observer *lab.Observer) *node {
 func monitorsEnd(t *testing.T, l *lan, observer *lab.Observer, holder *node) {
 	t.Helper()
 	before := len(observer.Report().Spans)
-	holder.signal("keepalived-monitor", syscall.SIGKILL)
+	holder.restart("keepalived-monitor")
 	time.Sleep(5 * time.Second)
 	for _, n := range l.nodes {
 		n.signal("keepalived-monitor", syscall.SIGSTOP)
