@@ -58,8 +58,9 @@ func (r *Room) others(o Observation, intent notice.Intent) []string {
 	return names
 }
 
-// counts reports whether a node must agree: one that is on the wanted way already need not. A worker
-// is, if it alone learned in time that all announced one instant: others do not follow a worker.
+// counts reports whether a node must agree: one that is on the wanted way already need not. A
+// worker is, if it alone learned in time that all announced one instant: others do not follow a
+// worker.
 func (r *Room) counts(n Member) bool {
 	return !n.NoVIP && n.Intent.Speaks != r.wanted.String()
 }
