@@ -9,15 +9,15 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 )
 
-// ahead finds a node that is on the wanted way already: then this node has missed the instant.
-// Before a decision only control plane nodes count, as any kubelet may write on its own Node;
-// after it the worst effect is a change before the instant.
+// ahead finds a control plane node that is on the wanted way already: then this node has missed the
+// instant. A worker does not count: any kubelet may write on its own Node, and nodes would change
+// before the instant, out of their order.
 func (r *Room) ahead(o Observation) (string, bool) {
 	if r.waits && !r.decided() && !r.missed(o) {
 		return "", false
 	}
 	for _, n := range o.Nodes {
-		if n.Name != o.Self && !n.NoVIP && (n.ControlPlane || r.decided()) &&
+		if n.Name != o.Self && !n.NoVIP && n.ControlPlane &&
 			n.Intent.Speaks == r.wanted.String() {
 			return n.Name, true
 		}
@@ -59,8 +59,7 @@ func (r *Room) others(o Observation, intent notice.Intent) []string {
 }
 
 // counts reports whether a node must agree: one that is on the wanted way already need not. A
-// worker is, if it alone learned in time that all announced one instant: others do not follow a
-// worker.
+// worker is, if it alone learned in time that all announced one instant: none follows a worker.
 func (r *Room) counts(n Member) bool {
 	return !n.NoVIP && n.Intent.Speaks != r.wanted.String()
 }

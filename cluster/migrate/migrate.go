@@ -7,7 +7,8 @@
 // instant: the next multiple of five minutes of the clock that is at least half a minute away. They
 // agree on the latest instant that is announced. When all announce the same one, it is decided: no
 // later event changes it, and a reboot does not lose it. A node that missed the instant, or whose
-// clock is wrong, follows the first node that it observes on the new way.
+// clock is wrong, follows the first control plane node that it observes on the new way. A worker
+// that is on it already, alone, need not agree.
 //
 // A plan with a Fallback has a migration that waits: nodes change to that plan once one of them
 // asks for it, as adverts arrive later than was proven. A node asks by announcing that it knows the
