@@ -36,9 +36,9 @@ func pageOf(page func(*metrics.Page)) []byte {
 	return p.Text()
 }
 
-// TestParentIsAskedByOneConnection holds that whoever reads a node's metrics again and again leaves
+// TestParentIsAskedByFewConnections holds that whoever reads a node's metrics again and again leaves
 // no connection with keepalived's parent behind each time.
-func TestParentIsAskedByOneConnection(t *testing.T) {
+func TestParentIsAskedByFewConnections(t *testing.T) {
 	var connections atomic.Int32
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {

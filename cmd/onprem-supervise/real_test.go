@@ -303,7 +303,7 @@ func TestTerm_Stopped(t *testing.T) {
 	begin := time.Now()
 	s.cmd.Process.Signal(syscall.SIGTERM)
 	t.Logf("SIGTERM with a stopped keepalived to both VIPs off the host: %s",
-		held.until(t, "without the VIPs", 5*time.Second, 0))
+		held.until(t, "without the VIPs", 2500*time.Millisecond, 0)) // a backup waits for three adverts
 	if !l.adverts.received(netip.MustParseAddr("224.0.0.18"), 0, begin, time.Second) {
 		t.Error("no advert of priority 0 was received")
 	}

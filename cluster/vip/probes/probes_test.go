@@ -157,10 +157,13 @@ func TestProbe_BalancerOnce(t *testing.T) {
 	defer server.Close()
 	services := node{present: true}.services(t)
 	services.Balancer = probe.NewHTTP(server.URL, localhost.Dial)
-	n := New(services)
+	n, begun := New(services), time.Now()
 	for _, check := range []vrrp.CheckName{vrrp.CheckLB, vrrp.CheckBoth} {
 		if found, why := n.Probe(t.Context(), check); found != health.Passed || asked.Load() != 1 {
 			t.Errorf("%s: %v after %d questions: %s", check, found, asked.Load(), why)
+		}
+		if n.balancer.at.Before(begun) {
+			t.Errorf("%s: the answer is of %v", check, n.balancer.at)
 		}
 		n.balancer.at = time.Now().Add(time.Minute) // it was at one time, however slow this machine is
 	}
