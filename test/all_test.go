@@ -15,7 +15,7 @@ const fakeGo = `#!/bin/sh
 [ "$1" != list ] || exec go "$@"
 echo "$*" >>"$NOTES"
 case $* in
-*/test/poddns*) printf -- '--- FAIL: TestVIP (1.00s)\n    vip_test.go:1: no\n        m1 says nothing\nFAIL\nFAIL\texample.com/test/poddns\t1.0s\n'; exit 1 ;;
+*/test/poddns*) printf -- '--- FAIL: TestVIP (1.00s)\n    chain.go:1: no\n        m1 says nothing\nFAIL\nFAIL\texample.com/test/poddns\t1.0s\n'; exit 1 ;;
 "test -C "*) echo 'go: cannot find main module' >&2; exit 1 ;;
 esac
 `
@@ -49,7 +49,7 @@ func TestAll(t *testing.T) {
 		return string(text), err != nil, strings.Fields(string(noted))
 	}
 	out, failed, tested := run(filepath.Join(dir, "go"))
-	want := "\nfailed:\ngo test -C cmd/onprem-coredns ./...\n--- FAIL: TestVIP (1.00s)\n    vip_test.go:1: no\n" +
+	want := "\nfailed:\ngo test -C cmd/onprem-coredns ./...\n--- FAIL: TestVIP (1.00s)\n    chain.go:1: no\n" +
 		"FAIL\texample.com/test/poddns\t1.0s\n"
 	if got := strings.ReplaceAll(out, dir+"/", ""); !failed || !strings.HasSuffix(got, want) {
 		t.Errorf("it ends (failed: %v) with\n%s\nwant\n%s", failed, got[max(0, len(got)-len(want)-200):], want)

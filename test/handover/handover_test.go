@@ -268,7 +268,7 @@ func TestMixed(t *testing.T) {
 			s.bootstrap.cmd.Process.Signal(syscall.SIGTERM)
 			skew := vrrp.Skew(vrrp.V2, vrrp.Compat().ControlPlane.Highest(), advert)
 			// Half an interval more is far from a master-down time, which it must not take. The masters
-			// have one priority, so both may take the VIP, and the one soon hears the other.
+			// have one priority, so both may take the VIP, and one soon receives the other's advert.
 			s.judge("stopped", s.moved(begin, s.masters...), skew+advert/2, briefly)
 		}},
 		{"an API blip: it leaves and is back, with masters that have the VIP meanwhile", 2, false, func(s *stage) {

@@ -18,8 +18,8 @@ import (
 
 // TestFallback has what the holder of a cluster with the timing fast sends arrive late, by less than
 // what moves a VIP: the nodes that receive its adverts ask for the slower timing, and all change to
-// it at one instant. The holder is the same one at the end. A node that comes back has that timing from its first advert on,
-// though its file has the other one.
+// it at one instant. The holder is the same one at the end. A node that comes back has that timing
+// from its first advert on, though its file has the other one.
 func TestFallback(t *testing.T) {
 	t.Parallel() // each has a network of its own, and waits most of the time
 	l := open(t, vrrp.ProfileFast)
@@ -78,9 +78,8 @@ func (g *rollout) spoil(hosts []string, l lab.Line) {
 }
 
 // judgeFallback looks at the VIP over the whole change. The slower timing's takeover is the longest
-// time without a holder. A backup on a busy machine may take the VIP for as long as the holder's next
-// advert takes to it. This program itself delays what is on the spoilt wire, and so adds the stall that
-// made the backup take the VIP: that is no longer than a takeover, and an observer's pause.
+// time without a holder, and with two: this program carries the adverts of the spoilt wire, so a
+// machine that stalls may let a backup take the VIP, until the holder's next advert arrives.
 func (g *rollout) judgeFallback(from int, holder []string) {
 	g.Helper()
 	slower, _ := vrrp.TimingOf(vrrp.ProfileLan)
