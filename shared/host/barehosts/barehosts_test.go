@@ -151,7 +151,7 @@ func TestWorld_Nodes(t *testing.T) {
 		"of another one's name": {"", "", []string{"w01", "w0x.example.com"}, "", "", []string{"w01", "w0x.example.com"}},
 		"named":                 {"x", "", []string{"x", "y"}, "x", "", nil},
 		"named, another's":      {"w1", "", []string{"w1"}, "w1", "w1", nil},
-		"named, and not there":  {"z", "", []string{"x", "w0.example.com"}, "", "", []string{"x"}},
+		"named, and not there":  {"z", "", []string{"x", "w0.example.com"}, "", "", []string{"w0.example.com", "x"}},
 		"noted":                 {"", "x", []string{"w0", "x", "y"}, "x", "", nil},
 		"noted, another named":  {"y", "x", []string{"x", "y"}, "y", "", nil},
 		"noted, and not there":  {"", "z", []string{"x", "w0.example.com"}, "w0.example.com", "", []string{"x"}},
@@ -258,6 +258,8 @@ func TestWorld_Ingress(t *testing.T) {
 		"on a node that is gone":  {items(own), items(own, aPod("ingress", "r1", "gone", "", port80)), items(), []string{"w0"}, true},
 		"on a node that goes too": {items(own), items(own, aPod("ingress", "r1", "goes", "", port80)), items(), []string{"w0"}, true},
 		"on another network":      {items(own), items(own, aPod("ingress", "r1", "far", "", port80)), items(), []string{"w0"}, true},
+		"on a node kept from it":  {items(own), items(own, aPod("ingress", "r1", "apart", "", port80)), items(), []string{"w0"}, true},
+		"on an arbiter":           {items(own), items(own, aPod("ingress", "r1", "arbiter", "", port80)), items(), []string{"w0"}, true},
 	} {
 		answers := cluster()
 		answers[podsOfW0], answers["/api/v1/namespaces/ingress/pods?limit=500"], answers[allPods] = tt.own, tt.beside, tt.all
@@ -265,6 +267,8 @@ func TestWorld_Ingress(t *testing.T) {
 		answers["/api/v1/nodes/away"] = strings.Replace(node("away", ""), "True", "Unknown", 1)
 		answers["/api/v1/nodes/goes"] = node("goes", `,"annotations":{"onprem-infra.io/leaves":"w3"}`)
 		answers["/api/v1/nodes/far"] = node("far", `,"labels":{"remote":""}`)
+		answers["/api/v1/nodes/apart"] = node("apart", `,"labels":{"onprem-infra.node-restriction.kubernetes.io/no-vip":"true"}`)
+		answers["/api/v1/nodes/arbiter"] = node("arbiter", `,"labels":{"node-role.kubernetes.io/arbiter":""}`)
 		c, f := client(answers)
 		w, err := c.World(t.Context())
 		if wide := slices.Contains(f.read, allPods); err != nil || !slices.Equal(w.Ingress, tt.want) || wide != tt.wide {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/operator/scale/bare"
 	"github.com/onprem-infra/onprem-infra/shared/operator/workers/objects"
 	"github.com/onprem-infra/onprem-infra/shared/port"
@@ -165,7 +166,7 @@ func (c *Client) others(ctx context.Context, w *bare.World, namespaces []string)
 			if err != nil {
 				return fmt.Errorf("read whether node %s may hold the ingress VIP: %w", node, err)
 			}
-			if _, remote := n.Metadata.Labels[c.Remote]; found && !remote && n.Scale("").Ready &&
+			if found && !c.apart(n) && n.Scale("").Ready &&
 				n.Metadata.Annotations[bare.Leaves] == "" {
 				w.Ingress = append(w.Ingress, node)
 				return nil
@@ -173,4 +174,14 @@ func (c *Client) others(ctx context.Context, w *bare.World, namespaces []string)
 		}
 	}
 	return nil
+}
+
+// apart reports whether a node holds no VIP, as the election of the ingress VIP has it.
+func (c *Client) apart(n objects.Node) bool {
+	for _, label := range []string{c.Remote, notice.ApartLabel, objects.Arbiters} {
+		if _, is := n.Metadata.Labels[label]; is {
+			return true
+		}
+	}
+	return false
 }

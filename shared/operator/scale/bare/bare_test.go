@@ -145,7 +145,7 @@ func TestRemove(t *testing.T) {
 		"a node of another system":      {func(w *World) { w.Host.Image, w.Host.State = false, "available" }, false, "", "runs on another machine, or from another system"},
 		"a node that is gone":           {func(w *World) { wiped(w); w.Node.Leaving, w.Node.Ready = false, false }, false, Unlist, ""},
 		"a node of no host":             {func(w *World) { w.Host.Exists = false }, false, "", "no host of that name"},
-		"nodes of another name":         {func(w *World) { w.Node, w.Unknown = nil, []string{"x", "y"} }, false, "", "no host has the name of: x, y: name it by --node"},
+		"nodes of another name":         {func(w *World) { w.Node, w.Unknown = nil, []string{"x", "y"} }, false, "", "no other host has the name of: x, y: name it by --node"},
 		"nodes that it is not":          {func(w *World) { w.Node, w.Unknown = nil, []string{"x", "y"} }, true, Wipe, ""},
 		"it is one":                     {func(*World) {}, true, "", "leave --no-node out"},
 		"another host's node":           {func(w *World) { w.Taken = "w2" }, false, "", "has the name of host w2"},
