@@ -27,15 +27,15 @@ func (r *Room) ahead(o Observation) (string, bool) {
 
 // missed reports whether the nodes may have changed to a Fallback without this one. They agree only
 // if each of them announces an instant. A node that has announced none can have missed it only
-// if it has just joined, and then no other is on the former way. While another is, a node on the
-// Fallback's way has yet to leave that way.
+// if it has just joined, or if it has changed too and lost its memory of that. Then no other is on
+// the former way. While another is, a node on the Fallback's way has yet to leave that way.
 func (r *Room) missed(o Observation) bool {
 	intent := own(o).Intent
 	former := func(n Member) bool {
 		return n.Name != o.Self && n.ControlPlane && n.Intent.Speaks == r.former.String()
 	}
-	return !intent.At.IsZero() ||
-		intent == (notice.Intent{}) && !slices.ContainsFunc(o.Nodes, former)
+	fresh := intent == (notice.Intent{}) || intent.Speaks == r.wanted.String()
+	return !intent.At.IsZero() || fresh && !slices.ContainsFunc(o.Nodes, former)
 }
 
 // agree decides if all nodes, with this one, announce the same instant.
@@ -60,8 +60,9 @@ func (r *Room) others(o Observation, intent notice.Intent) []string {
 
 // counts reports whether a node must agree: one that is on the wanted way already need not. A
 // worker is, if it alone learned in time that all announced one instant: none follows a worker.
+// One that is about to leave that way, by what it last announced, may have left it.
 func (r *Room) counts(n Member) bool {
-	return !n.NoVIP && n.Intent.Speaks != r.wanted.String()
+	return !n.NoVIP && (n.Intent.Speaks != r.wanted.String() || n.Intent.Knows != "")
 }
 
 // proposal is the instant that this node announces: the latest that any node announces, if all have

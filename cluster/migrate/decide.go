@@ -55,19 +55,16 @@ func (r *Room) migrate(o Observation) Desired {
 		return r.desired(o, notice.Intent{Speaks: wanted}, time.Time{}, "speaks "+wanted)
 	}
 	r.memory.Speaks = r.former.String()
-	if name, ok := r.ahead(o); ok {
-		return r.change(o, name+" speaks it already")
-	}
 	if !r.decided() {
+		if name, ok := r.ahead(o); ok {
+			return r.change(o, name+" speaks it already")
+		}
 		r.agree(o)
 	}
 	if r.decided() {
-		due := r.memory.At
-		if o.Holder != r.faster {
-			due = due.Add(r.lag)
-		}
+		due, because := r.due(o)
 		if !o.Now.Before(due) {
-			return r.change(o, "the nodes agreed on "+r.memory.At.Format(time.TimeOnly))
+			return r.change(o, because)
 		}
 		intent := notice.Intent{Speaks: r.former.String(), Knows: wanted, At: r.memory.At}
 		why := fmt.Sprintf("speaks %s, and %s from %s on: all nodes announce that",
@@ -94,6 +91,27 @@ func (r *Room) migrate(o Observation) Desired {
 	d := r.desired(o, intent, time.Time{}, why)
 	d.Lacks = missing
 	return d
+}
+
+// due is when this node changes after the decision, and why: at the agreed instant, or when it
+// observes that a control plane node has changed, in case that its own clock is late. Holders of
+// VIPs and the others keep their order either way.
+func (r *Room) due(o Observation) (due time.Time, why string) {
+	due, why = r.memory.At, "the nodes agreed on "+r.memory.At.Format(time.TimeOnly)
+	name, ok := r.ahead(o)
+	switch {
+	case !ok:
+		r.observed = time.Time{}
+	case r.observed.IsZero():
+		r.observed = o.Now
+	}
+	if ok && r.observed.Before(due) {
+		due, why = r.observed, name+" speaks it already"
+	}
+	if o.Holder != r.faster {
+		due = due.Add(r.lag)
+	}
+	return due, why
 }
 
 // asks is why the nodes change to a Fallback; empty for no reason. Any node that may hold a VIP may

@@ -7,7 +7,7 @@
 // instant: the next multiple of five minutes of the clock that is at least half a minute away. They
 // agree on the latest instant that is announced. When all announce the same one, it is decided: no
 // later event changes it, and a reboot does not lose it. A node that missed the instant, or whose
-// clock is wrong, follows the first control plane node that it observes on the new way. A worker
+// clock is late, follows the first control plane node that it observes on the new way. A worker
 // that is on it already, alone, need not agree.
 //
 // A plan with a Fallback has a migration that waits: nodes change to that plan once one of them
@@ -122,7 +122,8 @@ type Room struct {
 	quiet          bool // nodes that were never on another way announce nothing
 	waits          bool // until a node asks for it
 	clock          Clock
-	kept, memory   Memory // of an earlier run, and now
+	kept, memory   Memory    // of an earlier run, and now
+	observed       time.Time // since when another node has changed; zero: none has
 	lacks          atomic.Pointer[[]string]
 }
 

@@ -139,6 +139,8 @@ func TestDecide(t *testing.T) {
 		{name: "decided: then the others", at: 5 * time.Minute, nodes: three(from(five), from(five), from(five)), kept: Memory{To: lan, At: five}, decided: true},
 		{name: "decided: the others an advert later", at: 5*time.Minute + time.Second, nodes: three(from(five), from(five), from(five)), kept: Memory{To: lan, At: five}, changed: true, announces: lan},
 		{name: "decided, and the API is away", at: 6 * time.Minute, kept: Memory{Speaks: compat, To: lan, At: five}, changed: true},
+		{name: "decided, and the holder has changed", at: 5*time.Minute + 20*time.Millisecond, nodes: three(from(five), after, from(five)), kept: Memory{To: lan, At: five}, decided: true},
+		{name: "decided, and another one is earlier than the holder", at: 4 * time.Minute, nodes: three(from(five), after, from(five)), kept: Memory{To: lan, At: five}, holds: true, changed: true, announces: lan, why: "m2 speaks it already"},
 		{name: "decided, and a worker is early", at: 4 * time.Minute, nodes: append(three(from(five), from(five), from(five)), worker(after)...), kept: Memory{To: lan, At: five}, decided: true},
 		{name: "it has missed the instant", nodes: three(knows, after, after), changed: true, announces: lan, why: "m2 speaks it already"},
 		{name: "it has joined later", nodes: three(silent, after, knows), changed: true, announces: lan},
@@ -146,6 +148,7 @@ func TestDecide(t *testing.T) {
 		{name: "a worker alone learned of the instant", at: 6 * time.Minute, nodes: append(three(knows, knows, knows), worker(after)...), announces: compat + " knows " + lan + " from 2026-03-01T12:10:00Z"},
 		{name: "and all others announce another", at: 6 * time.Minute, nodes: append(three(from(ten), from(ten), from(ten)), worker(after)...), decided: true},
 		{name: "and none changes before that", at: 6 * time.Minute, nodes: append(three(from(ten), from(ten), from(ten)), worker(after)...), kept: Memory{To: lan, At: ten}, decided: true},
+		{name: "a worker was about to leave the wanted way", nodes: append(three(knows, knows, knows), worker(notice.Intent{Speaks: lan, Knows: "vm/unicast"})...), why: "w1 not yet"},
 		{name: "what it once announced itself is no news", nodes: three(after, silent, silent), announces: compat + " knows " + lan},
 		{name: "it has changed", nodes: three(after, after, before), kept: Memory{Speaks: lan}, changed: true},
 		{name: "it has changed, and its Node does not announce it", nodes: three(from(five), knows, knows), kept: Memory{Speaks: lan}, changed: true, announces: lan},
@@ -210,6 +213,9 @@ func TestFallback(t *testing.T) {
 		{name: "another one has yet to leave the slower timing", nodes: three(is, fell, is)},
 		{name: "and adverts are late", nodes: three(asks, fell, asks), announces: fast + " knows " + lan + " from 2026-03-01T12:05:00Z"},
 		{name: "it joins beside one that has yet to leave the slower timing", nodes: three(notice.Intent{}, fell, is), announces: fast},
+		{name: "it fell back, and has lost its memory", nodes: three(fell, fell, fell), changed: true, why: "m2 speaks it already"},
+		{name: "it has lost its memory, and another has yet to leave the slower timing", nodes: three(fell, is, fell), announces: fast},
+		{name: "the holder sees another one change", at: 5*time.Minute + 20*time.Millisecond, nodes: three(from, fell, from), kept: Memory{Speaks: fast, To: lan, At: five}, holds: true},
 		{name: "it has missed the instant", nodes: three(from, fell, fell), changed: true, announces: lan, why: "m2 speaks it already"},
 		{name: "the holder at the instant", at: 5*time.Minute + patience - 1, nodes: three(from, from, from), kept: Memory{Speaks: fast, To: lan, At: five}, holds: true},
 		{name: "the holder later", at: 5*time.Minute + patience, nodes: three(from, from, from), kept: Memory{Speaks: fast, To: lan, At: five}, holds: true, changed: true, announces: lan},
@@ -265,6 +271,32 @@ func TestSlower(t *testing.T) {
 		d := New(planned(t, "compat", "lan"), Usual(), kept).Decide(Observation{Now: noon.Add(tt.late), Holder: tt.holds})
 		if d.Changed != tt.want {
 			t.Errorf("holds %t, %s after the instant: changed %t", tt.holds, tt.late, d.Changed)
+		}
+	}
+}
+
+// TestLateClock holds that nodes whose clocks are late keep the order in which VIPs stay with their
+// holders: one that goes after the holder does so after it has observed that one change too.
+func TestLateClock(t *testing.T) {
+	five := noon.Add(5 * time.Minute)
+	from, after := notice.Intent{Speaks: compat, Knows: lan, At: five}, notice.Intent{Speaks: lan}
+	r := New(planned(t, "lan", "compat"), Usual(), Memory{Speaks: compat, To: lan, At: five})
+	for _, tt := range []struct {
+		before  time.Duration // the instant
+		another notice.Intent
+		due     time.Duration // likewise
+		changed bool
+	}{
+		{time.Minute, from, -time.Second, false},
+		{50 * time.Second, after, 49 * time.Second, false},
+		{49*time.Second + 1, after, 49 * time.Second, false},
+		{49 * time.Second, from, -time.Second, false}, // it is back on the former way
+		{40 * time.Second, after, 39 * time.Second, false},
+		{39 * time.Second, after, 0, true},
+	} {
+		d := r.Decide(Observation{Now: five.Add(-tt.before), Self: "m1", Nodes: three(from, tt.another, from)})
+		if d.Changed != tt.changed || !tt.changed && !d.Recheck.Equal(five.Add(-tt.due)) {
+			t.Errorf("%v before the instant: changed %t, due at %v (%v)", tt.before, d.Changed, d.Recheck, d.Why)
 		}
 	}
 }

@@ -17,12 +17,13 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/plan/routed"
+	"github.com/onprem-infra/onprem-infra/shared/plan/way"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/test/kubeapi"
 )
 
 // TestLabels holds that a worker, which follows the control plane's Nodes alone, knows the labels of its own Node where it
-// may announce VIPs to routers, by a kubelet's credentials, and each change of them.
+// may announce VIPs to routers or that it has changed how it uses VRRP, by a kubelet's credentials, and each change of them.
 func TestLabels(t *testing.T) {
 	c, s := kubeapi.Local(t, kubeapi.Server{})
 	id, err := c.Sign(kubeapi.Node("worker-0"))
@@ -41,9 +42,11 @@ func TestLabels(t *testing.T) {
 	api := func() *kube.API {
 		return kube.NewAPI(filepath.Join(dir, "kubeconfig"), slog.New(slog.DiscardHandler))
 	}
-	for want, p := range map[bool]plan.Plan{false: kubeapi.Plan(), true: {Shape: plan.Shape{Announcing: routed.Announcing{BGP: &routed.Plan{}}}}} {
-		if got := New(p, role.Worker, api(), slog.New(slog.DiscardHandler)).labels; got != want {
-			t.Errorf("a worker follows its Node: %t, and announces VIPs: %t", got, want)
+	changed := kubeapi.Plan() // a plan to which this node has changed
+	changed.MigrateFrom = way.Way{Timing: "compat"}
+	for name, p := range map[string]plan.Plan{"": kubeapi.Plan(), "announces VIPs": {Shape: plan.Shape{Announcing: routed.Announcing{BGP: &routed.Plan{}}}}, "announces that it has changed": changed} {
+		if got := New(p, role.Worker, api(), slog.New(slog.DiscardHandler)).labels; got != (name != "") {
+			t.Errorf("a worker that %s follows its Node: %t", name, got)
 		}
 	}
 	if New(named, role.Master, api(), slog.New(slog.DiscardHandler)).labels {
@@ -51,7 +54,7 @@ func TestLabels(t *testing.T) {
 	}
 	cluster, wake := New(named, role.Worker, api(), slog.New(slog.DiscardHandler)), make(chan struct{}, 1)
 	for _, w := range cluster.Watches(wake) {
-		if w.What == "this node's own labels" {
+		if w.What == "this node's own Node" {
 			go func() { _ = w.Run(t.Context()) }()
 		}
 	}

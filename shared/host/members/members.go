@@ -20,6 +20,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/plan/way"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
 
@@ -32,7 +33,7 @@ type Cluster struct {
 	Published *kube.Object // by the bootstrap machine; nil on workers
 	Annotations
 
-	labels bool                         // this node's own Node has to be asked for its labels
+	labels bool                         // this node's own Node has to be followed too
 	own    atomic.Pointer[kube.Watcher] // this node's own Node, once its name is known
 
 	plan   plan.Plan
@@ -73,7 +74,10 @@ func New(p plan.Plan, r role.Role, api *kube.API, log *slog.Logger) *Cluster {
 		list: candidates.NewReader(candidates.Cluster(p)),
 	}
 	c.ranked = len(p.VRRP.ControlPlane.Ranks)+len(now.VRRP.ControlPlane.Ranks) > 0
-	c.NodeWatch, c.labels = api.ControlPlane(p.ControlPlaneLabel), p.BGP != nil
+	// A node that has changed goes on to announce how it uses VRRP until its file says no more
+	// from what the cluster migrates.
+	c.NodeWatch = api.ControlPlane(p.ControlPlaneLabel)
+	c.labels = p.BGP != nil || p.MigrateFrom != (way.Way{})
 	if r == role.Master || vip.WatchesAll(p) || migrates {
 		c.NodeWatch, c.labels = api.AllNodes(p.ControlPlaneLabel), false
 	}

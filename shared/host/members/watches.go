@@ -22,7 +22,7 @@ func (c *Cluster) Watches(wake chan<- struct{}) []Watch {
 		{"this node's key for reports of clients", c.Keys.Run},
 	}
 	if c.labels {
-		all = append(all, Watch{"this node's own labels", func(ctx context.Context) error {
+		all = append(all, Watch{"this node's own Node", func(ctx context.Context) error {
 			return c.followOwn(ctx, wake)
 		}})
 	}
