@@ -52,13 +52,18 @@ its own there.`,
 	return cmd
 }
 
-// endDHCP ends what an earlier run has left on, if anything: dnsmasq and the packet filter.
+// endDHCP ends what an earlier run has left on, if anything: dnsmasq, and then the packet filter,
+// without which dnsmasq could answer.
 func endDHCP(ctx context.Context) error {
 	if there, err := file.Exists(layout.Ordered); err != nil || !there {
 		return err
 	}
 	off := &ordered.Daemon{Dir: layout.Ordered}
-	return errors.Join(host.Fence{}.Close(), off.Stop(ctx, "dnsmasq"), host.Fence{}.Remove())
+	closed := host.Fence{}.Close()
+	if err := off.Stop(ctx, "dnsmasq"); err != nil {
+		return errors.Join(err, closed)
+	}
+	return host.Fence{}.Remove()
 }
 
 var errNotShared = errors.New("the nodes of this cluster share no address on a provisioning " +

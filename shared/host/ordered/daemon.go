@@ -16,6 +16,7 @@ import (
 
 const (
 	// answer is how long the parent may take to do what is ordered, and poll how often it is asked.
+	// What the daemon takes to end comes on top where it is stopped: nobody else would wait for it.
 	answer = 2 * time.Second
 	poll   = 2 * time.Millisecond
 	// failures is how many probes in a row fail before another process is ordered.
@@ -90,7 +91,7 @@ func (d *Daemon) write(ctx context.Context) error {
 		return err
 	}
 	var s state
-	err := d.await(ctx, func() (done bool) {
+	err := d.await(ctx, answer, func() (done bool) {
 		s = d.state()
 		return s.Order == d.order && (s.Running || s.Why != "")
 	})
@@ -107,9 +108,9 @@ func (d *Daemon) put() error {
 	return err
 }
 
-// await waits until the parent has answered.
-func (d *Daemon) await(ctx context.Context, done func() bool) error {
-	deadline := time.Now().Add(answer)
+// await waits until the parent has answered, for a limited time.
+func (d *Daemon) await(ctx context.Context, limit time.Duration, done func() bool) error {
+	deadline := time.Now().Add(limit)
 	for !done() {
 		if time.Now().After(deadline) {
 			return fmt.Errorf("the container beside this one does not do what %s orders: does it "+
@@ -163,7 +164,7 @@ func (d *Daemon) Stop(ctx context.Context, _ string) error {
 	if err := d.put(); err != nil {
 		return err
 	}
-	return d.await(ctx, func() bool {
+	return d.await(ctx, answer+leaving, func() bool {
 		s := d.state()
 		return !s.Running && (s.Order == d.order || s.Order == order{})
 	})

@@ -23,8 +23,14 @@ type beside struct {
 
 func start(t *testing.T, dir string) *beside {
 	t.Helper()
+	return startEnding(t, dir, "exit 0")
+}
+
+// startEnding starts one that does what it is given to end.
+func startEnding(t *testing.T, dir, ending string) *beside {
+	t.Helper()
 	b := &beside{t: t, dir: dir, log: filepath.Join(dir, "log")}
-	script := "trap 'echo hup >>" + b.log + "' HUP; trap 'echo usr2 >>" + b.log + "' USR2; trap 'echo term >>" + b.log + "; exit 0' TERM; echo start >>" +
+	script := "trap 'echo hup >>" + b.log + "' HUP; trap 'echo usr2 >>" + b.log + "' USR2; trap 'echo term >>" + b.log + "; " + ending + "' TERM; echo start >>" +
 		b.log + "; while :; do sleep 0.02; done"
 	// A shell cannot trap what its parent ignores, as those of nohup ignore SIGHUP.
 	p := &Parent{Dir: dir, Command: []string{"env", "--default-signal=HUP,USR2", "/bin/sh", "-c", script}, Log: slog.New(slog.DiscardHandler)}
@@ -129,6 +135,22 @@ func TestDaemon_StopWithoutParent(t *testing.T) {
 	if err := d.Stop(t.Context(), "one"); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestDaemon_StopSlow holds that a daemon which takes longer to end than an order takes is waited
+// for: its caller takes the packet filter away then.
+func TestDaemon_StopSlow(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	b, d := startEnding(t, dir, "sleep 3; echo ended >>"+filepath.Join(dir, "log")+"; exit 0"), &Daemon{Dir: dir}
+	if err := d.Ensure(t.Context(), spec("1")); err != nil {
+		t.Fatal(err)
+	}
+	b.says("start")
+	if err := d.Stop(t.Context(), "one"); err != nil {
+		t.Error(err)
+	}
+	b.says("start term ended")
 }
 
 // TestDaemon_Silent holds that a daemon which runs and does not answer is ordered anew, and that a
