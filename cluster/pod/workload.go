@@ -30,7 +30,7 @@ func Deployment(w Workload) object.Deployment {
 	seconds, labels := int64(w.Grace/time.Second), map[string]string{"app": w.Name}
 	spec := object.PodSpec{
 		HostNetwork: w.HostNetwork, ServiceAccountName: w.Account,
-		NodeSelector:                  map[string]string{w.ControlPlane: ""},
+		Affinity:                      labelled(w.ControlPlane),
 		Tolerations:                   tolerations(w),
 		PriorityClassName:             "system-cluster-critical",
 		TerminationGracePeriodSeconds: &seconds,
@@ -65,6 +65,14 @@ func Deployment(w Workload) object.Deployment {
 				Metadata: object.Meta{Labels: labels, Annotations: w.Annotations}, Spec: spec},
 		},
 	}
+}
+
+// labelled is the nodes with a label, whatever its value: programs that install clusters write
+// different ones.
+func labelled(key string) *object.Affinity {
+	exists := object.Requirement{Key: key, Operator: "Exists"}
+	return &object.Affinity{NodeAffinity: object.NodeAffinity{Required: object.NodeTerms{
+		Terms: []object.NodeTerm{{MatchExpressions: []object.Requirement{exists}}}}}}
 }
 
 func tolerations(w Workload) []object.Toleration {

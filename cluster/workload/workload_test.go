@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -87,6 +88,22 @@ func TestConfinement(t *testing.T) {
 			if token != slices.Contains(tokens, c.Name) {
 				t.Errorf("%s/%s has a token: %v", name, c.Name, token)
 			}
+		}
+	}
+}
+
+// TestNodes holds that the pods run on nodes with the label of the control plane, whatever its value:
+// kubeadm writes none, and k3s and others write "true".
+func TestNodes(t *testing.T) {
+	for name, d := range deployments(t, compiled(t), "CA") {
+		pod := d.Spec.Template.Spec
+		if len(pod.NodeSelector) > 0 {
+			t.Errorf("%s needs values of labels: %v", name, pod.NodeSelector)
+		}
+		terms := pod.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+		want := corev1.NodeSelectorRequirement{Key: "node-role.kubernetes.io/control-plane", Operator: corev1.NodeSelectorOpExists}
+		if len(terms) != 1 || len(terms[0].MatchExpressions) != 1 || !reflect.DeepEqual(terms[0].MatchExpressions[0], want) {
+			t.Errorf("%s runs on %+v", name, terms)
 		}
 	}
 }

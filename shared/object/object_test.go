@@ -83,7 +83,9 @@ func fullest() object.PodSpec {
 	return object.PodSpec{
 		HostNetwork: true, ShareProcessNamespace: new(false), DNSPolicy: "Default",
 		Tolerations:        []object.Toleration{{Operator: "Exists", Key: "k", Effect: "NoExecute", TolerationSeconds: new(int64(30))}},
-		ServiceAccountName: "s", NodeSelector: map[string]string{"c": "d"},
+		ServiceAccountName: "s",
+		Affinity: &object.Affinity{NodeAffinity: object.NodeAffinity{Required: object.NodeTerms{
+			Terms: []object.NodeTerm{{MatchExpressions: []object.Requirement{{Key: "c", Operator: "Exists"}}}}}}},
 		Priority: new(int32(2000001000)), PriorityClassName: "p",
 		TerminationGracePeriodSeconds: new(int64(0)),
 		AutomountServiceAccountToken:  new(false), EnableServiceLinks: new(false),

@@ -8,13 +8,13 @@ type Pod struct {
 
 // PodSpec specifies a pod. A field is a pointer if its zero value and its absence differ.
 type PodSpec struct {
+	Affinity                      *Affinity           `yaml:"affinity,omitempty"`
 	AutomountServiceAccountToken  *bool               `yaml:"automountServiceAccountToken,omitempty"`
 	Containers                    []Container         `yaml:"containers"`
 	DNSPolicy                     string              `yaml:"dnsPolicy,omitempty"`
 	EnableServiceLinks            *bool               `yaml:"enableServiceLinks,omitempty"`
 	HostNetwork                   bool                `yaml:"hostNetwork,omitempty"`
 	InitContainers                []Container         `yaml:"initContainers,omitempty"`
-	NodeSelector                  map[string]string   `yaml:"nodeSelector,omitempty"`
 	Priority                      *int32              `yaml:"priority,omitempty"`
 	PriorityClassName             string              `yaml:"priorityClassName,omitempty"`
 	SecurityContext               *PodSecurityContext `yaml:"securityContext,omitempty"`
@@ -23,6 +23,32 @@ type PodSpec struct {
 	TerminationGracePeriodSeconds *int64              `yaml:"terminationGracePeriodSeconds,omitempty"`
 	Tolerations                   []Toleration        `yaml:"tolerations,omitempty"`
 	Volumes                       []Volume            `yaml:"volumes,omitempty"`
+}
+
+// Affinity is where a pod may run.
+type Affinity struct {
+	NodeAffinity NodeAffinity `yaml:"nodeAffinity"`
+}
+
+// NodeAffinity is the nodes on which a pod may be started.
+type NodeAffinity struct {
+	Required NodeTerms `yaml:"requiredDuringSchedulingIgnoredDuringExecution"`
+}
+
+// NodeTerms are sets of nodes: one in any of them will do.
+type NodeTerms struct {
+	Terms []NodeTerm `yaml:"nodeSelectorTerms"`
+}
+
+// NodeTerm is the nodes whose labels are as all of these require.
+type NodeTerm struct {
+	MatchExpressions []Requirement `yaml:"matchExpressions"`
+}
+
+// Requirement is what a label has to be, such as "Exists".
+type Requirement struct {
+	Key      string `yaml:"key"`
+	Operator string `yaml:"operator"`
 }
 
 // Toleration lets a pod stay on a host with a taint.
