@@ -374,7 +374,7 @@ var laws = []law{
 	{room: "shared/host/uptime", foreign: []string{"golang.org/x/sys/unix"}, why: "one clock, and nothing else"},
 	{room: "shared/host/speakdir", own: []string{"shared/host/file", "shared/host/uptime", "shared/loop", "shared/spoken"}, why: "the files by which other programs ask FRR's parent: it is not the parent, and whose they are is another's matter"},
 	{room: "shared/host/speakdir/abandoned", own: []string{"shared/host/file", "shared/host/link/loopback", "shared/host/speakdir", "shared/spoken"}, why: "what a dead speaker has left, seen from another process"},
-	{room: "shared/host/node", own: slices.Concat([]string{"cluster/migrate", "cluster/vip", "cluster/vip/nodestate", "shared/election", "shared/host/", "shared/plan", "shared/spoken"}, leaves), why: "a node's files and links, for whichever of its programs needs them"},
+	{room: "shared/host/node", own: slices.Concat([]string{"cluster/migrate", "cluster/vip", "cluster/vip/nodestate", "shared/election", "shared/host/", "shared/plan", "shared/plan/rollout", "shared/spec", "shared/spoken"}, leaves), why: "a node's files and links, for whichever of its programs needs them"},
 	{room: "shared/host/meter", own: slices.Concat([]string{"shared/election", "shared/host/", "shared/operator/announcing", "shared/operator/metrics", "shared/plan", "shared/speak", "shared/spoken"}, leaves), why: "it reads a host as status does, and knows no room"},
 	{room: "shared/host/systemd", foreign: []string{"github.com/coreos/go-systemd/v22/daemon"}, why: "the only door to systemd"},
 	{room: "shared/host/supervise", own: append([]string{"shared/host/file", "shared/host/first", "shared/host/link", "shared/host/supervise/", "shared/loop"}, leaves...),

@@ -15,6 +15,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/bootstrap/daemon"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
+	"github.com/onprem-infra/onprem-infra/shared/host/node"
 	"github.com/onprem-infra/onprem-infra/shared/host/proc"
 	"github.com/onprem-infra/onprem-infra/shared/host/systemd"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
@@ -102,7 +103,8 @@ func (m *machine) clusterFlag(cmd *cobra.Command) {
 }
 
 // load compiles the plan from the host's cluster.json, and returns the header line for files that
-// are rendered from it. A missing file is wrong usage only if the flag -c names it.
+// are rendered from it. The plan has the migration that this node has yet to complete, also if the
+// file does not. A missing file is wrong usage only if the flag -c names it.
 func (m *machine) load(std streams) (plan.Plan, string, error) {
 	text, err := readFile(m.cluster)
 	if errors.Is(err, fs.ErrNotExist) && m.named != nil && m.named() {
@@ -124,6 +126,7 @@ func (m *machine) load(std streams) (plan.Plan, string, error) {
 	if err != nil {
 		return plan.Plan{}, "", err
 	}
+	p = node.New("").Resume(p, cluster)
 	m.text, m.described = text, cluster
 	m.describe(p)
 	return p, plan.Header(text), nil

@@ -31,7 +31,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/operator/journal"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
-	"github.com/onprem-infra/onprem-infra/shared/plan/rollout"
 	"github.com/onprem-infra/onprem-infra/shared/plan/sharing"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/role"
@@ -99,9 +98,6 @@ func monitorVIP(
 	host.Snapshot = links.Snapshot
 	host.Listener = newListener(p, host, m.log)
 	known, kept := host.Memory(m.log), host.Migration(m.log)
-	if resumed, err := rollout.Resume(m.described, kept.Speaks, kept.FellBack); err == nil {
-		p = resumed
-	}
 	way, late := migrate.New(p, clock, kept), newLateAdverts(p)
 	p, now := way.Pending(time.Now()), way.InForce(time.Now())
 	access := kubeconfig.NewAccess(m.credentials(p), m.log)

@@ -24,6 +24,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/memory"
 	"github.com/onprem-infra/onprem-infra/shared/host/rundir"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/plan/rollout"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
@@ -89,6 +91,21 @@ func (h Host) KeepMigration(m migrate.Memory) error {
 // Migration is what an earlier run knew of the migration.
 func (h Host) Migration(log *slog.Logger) migrate.Memory {
 	return memory.Read(h.At(vip.MigrationPath), migrate.DecodeMemory, log)
+}
+
+// Resume is the plan of a description, with the migration that an earlier run has begun and this
+// node has yet to complete, also if the description no longer has it. It reports nothing of a
+// memory that cannot be read: who needs that reads it again.
+func (h Host) Resume(p plan.Plan, described spec.Cluster) plan.Plan {
+	kept := h.Migration(slog.New(slog.DiscardHandler))
+	if kept.Speaks == "" {
+		return p
+	}
+	resumed, err := rollout.Resume(described, kept.Speaks, kept.FellBack)
+	if err != nil {
+		return p
+	}
+	return resumed
 }
 
 // Current is the plan in force on this node, for programs that end before a migration does, and for

@@ -63,6 +63,36 @@ func TestHost_Pending(t *testing.T) {
 	}
 }
 
+// TestHost_Resume holds that a node which has yet to change still has its migration when its file has
+// none any more, and that the timing in force is the former one until then.
+func TestHost_Resume(t *testing.T) {
+	c := fakehost.Cluster("lan")
+	p, err := plan.Compile(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(slog.DiscardHandler)
+	for name, tt := range map[string]struct{ kept, comes string }{
+		"it remembers nothing":    {"", ""},
+		"it has changed":          {`{"speaks": "lan/unicast"}`, ""},
+		"it has yet to change":    {`{"speaks": "compat/unicast"}`, "compat/unicast"},
+		"it cannot be resumed":    {`{"speaks": "other/unicast"}`, ""},
+		"its memory is damaged":   {`{"speaks": "compat/`, ""},
+		"it is on another timing": {`{"speaks": "vm/unicast"}`, "vm/unicast"},
+	} {
+		h := New(t.TempDir())
+		fakehost.Write(t, h.Files(), map[string]string{vip.MigrationPath: tt.kept})
+		resumed := h.Resume(p, c)
+		comes := ""
+		if got := h.Pending(resumed, fakehost.Begin, log); got != nil {
+			comes = got.From.String()
+		}
+		if comes != tt.comes || resumed.Way() != p.Way() {
+			t.Errorf("%s: it comes from %q to %s", name, comes, resumed.Way())
+		}
+	}
+}
+
 // TestHost_FellBack holds which plan counts on a node whose timing needs a proof, and what is
 // reported of it: a change that no node has asked for is not to come.
 func TestHost_FellBack(t *testing.T) {
