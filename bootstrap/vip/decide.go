@@ -102,7 +102,7 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 func (r *Room) elections(nodes []addr.Candidate) []election.Election {
 	all := election.For(r.options.Plan, role.Bootstrap)
 	for i := range all {
-		all[i].Nodes, all[i].Past, all[i].Closed = nodes, &r.past, true
+		all[i].Nodes, all[i].Past.Nodes, all[i].Closed = nodes, &r.past, true
 	}
 	return all
 }

@@ -54,6 +54,7 @@ type Writer struct {
 	rested time.Time // when all its writes have had their rest; zero before the first one
 	serial uint64    // the highest serial of a list that was ever read or written
 	lists  *Reader   // as this node's readers know them
+	past   past
 	sent   []notice.Candidate
 	sentAt time.Time // when sent was last written
 
@@ -72,6 +73,16 @@ func (w *Writer) Decide(now time.Time, s Observation) (want Wanted, again time.D
 	if !s.Known {
 		return Wanted{}, 0
 	}
+	nodes, lapses := w.past.settle(s.Nodes, now)
+	s.Nodes = nodes
+	want, again = w.decide(now, s)
+	if lapses > 0 && (again == 0 || lapses < again) {
+		again = lapses
+	}
+	return want, again
+}
+
+func (w *Writer) decide(now time.Time, s Observation) (want Wanted, again time.Duration) {
 	if w.began.IsZero() {
 		w.began = now
 	}

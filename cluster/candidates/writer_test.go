@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/addr/peer"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 )
@@ -370,4 +371,51 @@ func TestRefusedWrites_LoggedOnce(t *testing.T) {
 			t.Errorf("log:\n%swant one line", log)
 		}
 	})
+}
+
+// TestWriter_Lapse holds that a Node which loses addresses for a moment keeps its place in the list
+// (K-16), that what it has lost counts no longer than Lapse, and no longer than until another has it.
+func TestWriter_Lapse(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	const whole, m0 = "worker-0[192.0.2.10 2001:db8::10]", "master-0[192.0.2.20]"
+	before := node("worker-0", "192.0.2.10", "2001:db8::10")
+	for name, tt := range map[string]struct {
+		nodes     []Node
+		once, end string
+	}{
+		"one family":          {[]Node{node("worker-0", "2001:db8::10")}, whole, "worker-0[2001:db8::10]"},
+		"all addresses":       {[]Node{node("worker-0")}, whole, ""},
+		"another one":         {[]Node{node("worker-0", "192.0.2.11", "2001:db8::10")}, "worker-0[192.0.2.11 2001:db8::10]", "worker-0[192.0.2.11 2001:db8::10]"},
+		"it moves to another": {[]Node{node("worker-0", "2001:db8::10"), node("worker-1", "192.0.2.10")}, "worker-0[2001:db8::10] worker-1[192.0.2.10]", "worker-0[2001:db8::10] worker-1[192.0.2.10]"},
+		"it is deleted":       {nil, "", ""},
+	} {
+		w := NewWriter(dual(), "master-0")
+		list, known := "", "" // as the API has it
+		for _, round := range []struct {
+			at    time.Duration
+			nodes []Node
+			want  string
+		}{{0, []Node{before}, whole}, {time.Minute, tt.nodes, tt.once}, {time.Minute + peer.Lapse, tt.nodes, tt.end}} {
+			m := master("master-0", "192.0.2.20")
+			m.List = list
+			want, again := w.Decide(now.Add(round.at), Observation{Nodes: append(slices.Clone(round.nodes), m), Known: true, RoutersKnown: true, Former: Former{Known: true}, Last: now.Add(round.at)})
+			if round.at == time.Minute && (again == 0 || again > peer.Lapse) {
+				t.Errorf("%s: it decides again in %v", name, again)
+			}
+			if want.List != "" {
+				list = want.List
+				published, err := notice.ReadPublished(list, Cluster(dual()))
+				if err != nil {
+					t.Fatal(err)
+				}
+				known = ""
+				for _, c := range published.Candidates {
+					known += " " + fmt.Sprint(c.Name, c.Addresses)
+				}
+			}
+			if got := strings.TrimSpace(known); got != strings.TrimSpace(m0+" "+round.want) {
+				t.Errorf("%s, after %v: %s", name, round.at, got)
+			}
+		}
+	}
 }

@@ -8,9 +8,11 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster/vip/member"
+	"github.com/onprem-infra/onprem-infra/cluster/vip/nodestate"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/addr/peer"
 	"github.com/onprem-infra/onprem-infra/shared/election"
+	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
 
@@ -59,6 +61,49 @@ func TestLapse(t *testing.T) {
 			check("after it was well for a moment", tt.first)
 			w.at = w.at.Add(peer.Lapse)
 			check("in the end", tt.then)
+		})
+	}
+}
+
+// TestLapse_List holds the same where a list names the nodes that may hold the ingress VIP: adverts
+// reach a node until its own keepalived has had the time to close its instance.
+func TestLapse_List(t *testing.T) {
+	three := []notice.Candidate{}
+	for _, i := range []int{1, 7, 8} {
+		n := node(i, false)
+		three = append(three, notice.Candidate{Name: n.Name, Addresses: n.InternalIPs})
+	}
+	for name, tt := range map[string]struct {
+		change            func(list []notice.Candidate) []notice.Candidate
+		once, during, end []netip.Addr // peers of the ingress VIP; nil: no instance
+	}{
+		"another one leaves the list": {func(l []notice.Candidate) []notice.Candidate { return l[:2] }, ips("192.0.2.17", "192.0.2.18", "192.0.2.22"), ips("192.0.2.17", "192.0.2.22"), ips("192.0.2.17", "192.0.2.22")},
+		"this one leaves it":          {func(l []notice.Candidate) []notice.Candidate { return l[1:] }, nil, nil, nil},
+		"another one has another address": {func(l []notice.Candidate) []notice.Candidate {
+			l[1].Addresses = ips("192.0.2.97")
+			return l
+		}, ips("192.0.2.17", "192.0.2.18", "192.0.2.22", "192.0.2.97"), ips("192.0.2.17", "192.0.2.18", "192.0.2.22", "192.0.2.97"), ips("192.0.2.18", "192.0.2.22", "192.0.2.97")},
+		"this one has another address": {func(l []notice.Candidate) []notice.Candidate {
+			l[0].Addresses = ips("192.0.2.91")
+			return l
+		}, ips("192.0.2.17", "192.0.2.18", "192.0.2.22"), ips("192.0.2.17", "192.0.2.18", "192.0.2.22"), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, family(cluster(), "IPv4"), role.Worker)
+			w.plan.Timing.Profile = "another"
+			w.restart(role.Worker, nodestate.Memory{})
+			w.nodes, w.candidates = answered([]member.Node{node(12, true)}), answered(three)
+			w.reconcile()
+			w.candidates = answered(tt.change(slices.Clone(three)))
+			for _, at := range []struct {
+				later time.Duration
+				want  []netip.Addr
+			}{{0, tt.once}, {peer.Gone, tt.during}, {peer.Lapse, tt.end}} {
+				w.at = w.at.Add(at.later)
+				if got, ok := peers(w.reconcile(), "192.0.2.6"); ok != (at.want != nil) || !slices.Equal(got, at.want) {
+					t.Errorf("%v later: instance %t, peers %v, want %v", at.later, ok, got, at.want)
+				}
+			}
 		})
 	}
 }

@@ -23,14 +23,16 @@ func (r *Room) learn(s Snapshot) {
 	if s.Nodes.OK && len(member.ControlPlane(s.Nodes.Is)) > 0 {
 		r.memory.Nodes, r.named = s.Nodes.Is, true
 	}
-	if r.past.Note(before, r.memory.Nodes, s.At) {
-		r.options.After(peer.Gone + time.Millisecond) // what was deleted is no peer any more then
-	}
+	gone := r.past.Note(before, r.memory.Nodes, s.At)
 	if own, ok := member.Named(s.Nodes.Is, r.findSelf(s)); ok {
 		r.memory.Rack, r.memory.Apart = own.Rack, own.Apart
 	}
+	list := r.memory.Candidates
 	if s.Candidates.OK {
 		r.memory.Candidates = s.Candidates.Is
+	}
+	if r.past.NoteList(list, r.memory.Candidates, s.At) || gone {
+		r.options.After(peer.Gone + time.Millisecond) // what has left is no peer any more then
 	}
 	instances := election.Names(r.plan, vrrp.API)
 	left := s.Bootstrap.OK && r.boot.Update(s.Bootstrap.Is, s.At)
@@ -88,7 +90,8 @@ func (r *Room) elections() []election.Election {
 	all := election.For(r.plan, r.options.Role)
 	for i := range all {
 		e := &all[i]
-		e.Past, e.Nodes = &r.past.ControlPlane, member.Plain(member.ControlPlane(r.memory.Nodes))
+		e.Past.Nodes = &r.past.ControlPlane
+		e.Nodes = member.Plain(member.ControlPlane(r.memory.Nodes))
 		switch {
 		case e.Kind == vrrp.Provisioning:
 			e.Closed = r.named
@@ -96,9 +99,10 @@ func (r *Room) elections() []election.Election {
 			e.Alone, e.Closed = r.first && e.Kind == vrrp.API, r.memory.BootstrapGone && r.named
 		case WatchesAll(r.plan):
 			workers := member.Plain(member.Workers(r.memory.Nodes))
-			e.Past, e.Nodes, e.Closed = &r.past.All, append(e.Nodes, workers...), true
+			e.Past.Nodes, e.Nodes, e.Closed = &r.past.All, append(e.Nodes, workers...), true
 		default:
-			e.Candidates, e.Closed = r.memory.Candidates, true
+			e.Candidates, e.Past.Candidates = r.memory.Candidates, &r.past.Listed
+			e.Closed = true
 		}
 	}
 	return all

@@ -30,14 +30,17 @@ type Election struct {
 	Together  bool // both families of a VIP must be on one host: they are addresses of one port
 
 	Nodes      []addr.Candidate   // that may hold a VIP; a bound leaves the last ones out
-	Past       *peer.History      // of Nodes; nil for none
 	Candidates []notice.Candidate // that may hold a VIP beside Nodes
-	Alone      bool               // the local host is the only node of the cluster so far
-	Closed     bool               // to routers that are not configured as peers
+	Past       Past
+	Alone      bool // the local host is the only node of the cluster so far
+	Closed     bool // to routers that are not configured as peers
 
 	vips     []netip.Addr   // all of the cluster: none of them is ever a host's own address
 	networks []netip.Prefix // the machine networks
 }
+
+// Past is what members were until a moment ago; nil for nothing.
+type Past struct{ Nodes, Candidates *peer.History }
 
 // VIP is one virtual IP of an election. There is at most one a family, and each is a virtual router
 // of its own.

@@ -175,15 +175,15 @@ func TestMembers_Sources(t *testing.T) {
 		own    string
 		want   string
 	}{
-		{"nodes", func(e *Election) { e.Past = nil }, "192.0.2.11", "192.0.2.11 192.0.2.12"},
+		{"nodes", func(e *Election) { e.Past = Past{} }, "192.0.2.11", "192.0.2.11 192.0.2.12"},
 		{"a former address", func(*Election) {}, "192.0.2.11", "192.0.2.11 192.0.2.12 192.0.2.13"},
 		{"the local host's former address", func(*Election) {}, "192.0.2.13", "192.0.2.11 192.0.2.13"},
 		{"no node itself", func(*Election) {}, "", "192.0.2.11 192.0.2.12 192.0.2.13"},
-		{"candidates", func(e *Election) { e.Past, e.Candidates = nil, list }, "192.0.2.11", "192.0.2.9 192.0.2.11 192.0.2.12"},
+		{"candidates", func(e *Election) { e.Past, e.Candidates = Past{}, list }, "192.0.2.11", "192.0.2.9 192.0.2.11 192.0.2.12"},
 		{"the only node", func(e *Election) { e.Alone = true }, "192.0.2.11", "192.0.2.11"},
 	} {
 		e := Find(compile(t, nil), vrrp.Ingress)
-		e.Nodes, e.Past = nodes, &past
+		e.Nodes, e.Past.Nodes = nodes, &past
 		tt.change(&e)
 		own := netip.Addr{}
 		if tt.own != "" {

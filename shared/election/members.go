@@ -1,12 +1,14 @@
 package election
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/addr/peer"
+	"github.com/onprem-infra/onprem-infra/shared/notice"
 )
 
 // MostMembers bounds the members of an election, of one family. A cluster of Kubernetes has 5,000
@@ -14,8 +16,9 @@ import (
 const MostMembers = 2048
 
 // Members are the addresses of the hosts that may hold a VIP, sorted. They include addresses that
-// e.Past still has: those that a node lost a moment ago, and those of nodes deleted a moment ago.
-// own is the local host's address, if it is a node: no other address of it is a member.
+// e.Past still has: those that a node lost a moment ago, and those of nodes that were deleted or
+// left the list of candidates a moment ago. own is the local host's address, if it is a node: no
+// other address of it is a member.
 func (e Election) Members(v VIP, own netip.Addr) []netip.Addr {
 	if e.Alone {
 		return []netip.Addr{own}
@@ -23,8 +26,8 @@ func (e Election) Members(v VIP, own netip.Addr) []netip.Addr {
 	var members []netip.Addr
 	for _, n := range e.Nodes {
 		all := e.addresses(n, v, own)
-		if e.Past != nil {
-			for _, former := range e.Past.Of(n.Name) {
+		if e.Past.Nodes != nil {
+			for _, former := range e.Past.Nodes.Of(n.Name) {
 				all = append(all, e.addresses(former, v, own)...)
 			}
 		}
@@ -33,19 +36,42 @@ func (e Election) Members(v VIP, own netip.Addr) []netip.Addr {
 		}
 		members = append(members, all[:min(len(all), 2*peer.PerFamily)]...)
 	}
-	if e.Past != nil {
-		for _, n := range e.Past.Deleted() {
+	if e.Past.Nodes != nil {
+		for _, n := range e.Past.Nodes.Deleted() {
 			if all := e.addresses(n, v, own); !slices.Contains(all, own) {
 				members = append(members, all...)
 			}
 		}
 	}
 	members = members[:min(len(members), MostMembers)]
-	for _, c := range e.Candidates {
-		members = append(members, slices.DeleteFunc(c.Members(v.Via, own), e.isVIP)...)
-	}
+	members = append(members, e.listed(v, own)...)
 	slices.SortFunc(members, netip.Addr.Compare)
 	return slices.Compact(members)
+}
+
+// listed are the members by the list of candidates.
+func (e Election) listed(v VIP, own netip.Addr) (members []netip.Addr) {
+	past := cmp.Or(e.Past.Candidates, &peer.History{})
+	addresses := func(c notice.Candidate) []netip.Addr {
+		return slices.DeleteFunc(c.Members(v.Via, own), e.isVIP)
+	}
+	for _, c := range e.Candidates {
+		all := addresses(c)
+		for _, former := range past.Of(c.Name) {
+			all = append(all, addresses(notice.Candidate{Addresses: former.InternalIPs})...)
+		}
+		if slices.Contains(all, own) {
+			all = []netip.Addr{own}
+		}
+		members = append(members, all...)
+	}
+	for _, left := range past.Deleted() {
+		all := addresses(notice.Candidate{Addresses: left.InternalIPs})
+		if !slices.Contains(all, own) {
+			members = append(members, all...)
+		}
+	}
+	return members
 }
 
 func (e Election) addresses(n addr.Candidate, v VIP, own netip.Addr) []netip.Addr {

@@ -108,11 +108,25 @@ func Self(nodes []Node, links addr.Snapshot, vips []netip.Addr) string {
 	return youngest(func(n Node) []netip.Addr { return n.Annotated }).Name
 }
 
-// History is what nodes were until a moment ago: all of them, and those of the control plane alone.
-type History struct{ All, ControlPlane peer.History }
+// History is what nodes were until a moment ago: all of them, those of the control plane alone, and
+// those of the list of ingress candidates.
+type History struct{ All, ControlPlane, Listed peer.History }
 
 // Note records a change of the nodes, and reports whether one of them has gone.
 func (h *History) Note(before, now []Node, at time.Time) bool {
 	all := h.All.Note(Plain(before), Plain(now), at)
 	return h.ControlPlane.Note(Plain(ControlPlane(before)), Plain(ControlPlane(now)), at) || all
+}
+
+// NoteList records a change of the list of ingress candidates, and reports whether one has left it.
+func (h *History) NoteList(before, now []notice.Candidate, at time.Time) bool {
+	return h.Listed.Note(listed(before), listed(now), at)
+}
+
+func listed(candidates []notice.Candidate) []addr.Candidate {
+	out := make([]addr.Candidate, len(candidates))
+	for i, c := range candidates {
+		out[i] = addr.Candidate{Name: c.Name, InternalIPs: c.Addresses}
+	}
+	return out
 }
