@@ -51,7 +51,7 @@ func (p *Port) Taken(ports []uint16, pid int) (string, error) {
 		if len(receivers) == 0 {
 			continue
 		}
-		own := p.own(pid, ports)
+		own := p.own(pid)
 		// The daemon may have ended meanwhile: what is not there any more does not count.
 		still, err := proc.Receivers(port)
 		if err != nil {
@@ -68,9 +68,9 @@ func (p *Port) Taken(ports []uint16, pid int) (string, error) {
 }
 
 // own are the daemon's sockets. Where this program may not list them, they are those that the
-// daemon's user has at the ports when that is asked for the first time: the daemon opens them at
-// its start, and keeps them.
-func (p *Port) own(pid int, ports []uint16) []uint32 {
+// daemon's user has at both ports when that is asked for the first time: the daemon opens them at
+// its start, whichever its sessions need then, and keeps them.
+func (p *Port) own(pid int) []uint32 {
 	if pid == 0 {
 		return nil
 	}
@@ -81,7 +81,7 @@ func (p *Port) own(pid int, ports []uint16) []uint32 {
 		return p.learned
 	}
 	p.pid, p.learned = pid, nil
-	for _, port := range ports {
+	for _, port := range []uint16{Single, Multihop} {
 		all, _ := proc.Receivers(port) // the caller has asked before, and asks again
 		for _, r := range all {
 			if r.UID == p.UID {

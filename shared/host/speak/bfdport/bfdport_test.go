@@ -5,12 +5,14 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"os/exec"
 	"reflect"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/onprem-infra/onprem-infra/shared/frr"
+	"github.com/onprem-infra/onprem-infra/test/need"
 )
 
 // TestOf holds which ports sessions need.
@@ -50,37 +52,52 @@ func TestTaken(t *testing.T) {
 	}
 }
 
+// apart has a run of this test program have a network of its own, in which BFD's ports are free.
+const apart = "ONPREM_BFDPORT_TEST_APART"
+
 // TestTaken_Invisible holds that the sockets which the daemon's user has at first are the daemon's where its own ones
-// cannot be listed, and that those of others are not, nor those that come later.
+// cannot be listed, at the port too that no session needs yet; and that those of others are not, nor those that come later.
 func TestTaken_Invisible(t *testing.T) {
-	listen := func(address string) *net.UDPConn {
+	need.Root(t)
+	if os.Getenv(apart) == "" {
+		again := exec.Command(os.Args[0], "-test.run=^TestTaken_Invisible$")
+		again.Env, again.SysProcAttr = append(os.Environ(), apart+"=1"), &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
+		if out, err := again.CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return
+	}
+	listen := func(port uint16) net.PacketConn {
 		t.Helper()
 		config := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error {
 			return c.Control(func(fd uintptr) { _ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1) })
 		}}
-		conn, err := config.ListenPacket(t.Context(), "udp", address)
+		conn, err := config.ListenPacket(t.Context(), "udp", fmt.Sprintf(":%d", port))
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { conn.Close() })
-		return conn.(*net.UDPConn)
+		return conn
 	}
-	first := listen("127.0.0.1:0")
-	port := uint16(first.LocalAddr().(*net.UDPAddr).Port)
 	const none = 1 << 30 // no process has this number
-	own, foreign := &Port{UID: os.Getuid()}, &Port{UID: os.Getuid() + 1}
-	check := func(p *Port, pid int, taken bool) {
+	check := func(p *Port, pid int, taken bool, ports ...uint16) {
 		t.Helper()
-		if got, err := p.Taken([]uint16{port}, pid); err != nil || (got != "") != taken {
-			t.Errorf("user %d: %q, %v", p.UID, got, err)
+		if got, err := p.Taken(ports, pid); err != nil || (got != "") != taken {
+			t.Errorf("user %d, ports %v: %q, %v", p.UID, ports, got, err)
 		}
 	}
-	check(own, none, false)
-	check(foreign, none, true)
-	second := listen(first.LocalAddr().String())
-	check(own, none, true)
-	check(own, none+1, false) // another daemon, which has both
-	second.Close()
-	check(own, none, false)
-	check(own, 0, true)
+	listen(Single)
+	listen(Multihop)
+	for _, port := range []uint16{Single, Multihop} {
+		own, foreign := &Port{UID: os.Getuid()}, &Port{UID: os.Getuid() + 1}
+		check(own, none, false, port)
+		check(own, none, false, Single, Multihop) // a router has come that is elsewhere
+		check(foreign, none, true, port)
+		second := listen(port)
+		check(own, none, true, port)
+		check(own, none+1, false, port) // another daemon, which has both
+		second.Close()
+		check(own, none, false, port)
+		check(own, 0, true, port)
+	}
 }
