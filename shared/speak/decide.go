@@ -42,6 +42,17 @@ func Decide(vips []netip.Addr, before State, o Observed) Decision {
 	return d.Decision
 }
 
+// Given notes when the daemon was given the decision, which follows from the state before. A phase
+// begins then, and with it the time to withdraw: the questions before may have taken as long.
+func (d Decision) Given(before State, at time.Time) {
+	for vip, is := range d.State {
+		if is.Phase != before[vip].Phase {
+			is.Since = at
+			d.State[vip] = is
+		}
+	}
+}
+
 // decision is a decision in the making.
 type decision struct {
 	Observed

@@ -258,17 +258,23 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// TestDecide_Disobeyed holds that a daemon which does not withdraw is found.
+// TestDecide_Disobeyed holds that a daemon which does not withdraw is found, and that its time begins when it is ordered to.
 func TestDecide_Disobeyed(t *testing.T) {
 	o := Observed{Now: epoch, Ready: true, Wish: Wish{Beat: epoch, VIPs: map[netip.Addr]Route{vip: {}}}}
 	d := Decide([]netip.Addr{vip}, nil, o)
 	o.Wish.VIPs, o.Advertised = nil, map[netip.Addr]bool{vip: true}
-	for at, want := range map[time.Duration]int{0: 0, Obedience - 1: 0, Obedience: 1} {
+	const asked = time.Second // is how long the questions take
+	for at, want := range map[time.Duration]int{0: 0, Obedience: 0, asked + Obedience - 1: 0, asked + Obedience: 1} {
 		lost := Decide([]netip.Addr{vip}, d.State, o)
+		lost.Given(d.State, epoch.Add(asked))
 		late := o
 		late.Now = epoch.Add(at)
-		if got := Decide([]netip.Addr{vip}, lost.State, late); len(got.Disobeyed) != want {
+		got := Decide([]netip.Addr{vip}, lost.State, late)
+		if len(got.Disobeyed) != want {
 			t.Errorf("after %v: %v", at, got.Disobeyed)
+		}
+		if got.Given(lost.State, late.Now); !got.State[vip].Since.Equal(epoch.Add(asked)) {
+			t.Errorf("after %v it is withdrawn since %v", at, got.State[vip].Since)
 		}
 	}
 	if gone := Decide(nil, d.State, o); gone.State[vip].Phase != Withdrawn {

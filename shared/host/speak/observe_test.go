@@ -79,6 +79,25 @@ func TestObserve_Unknown(t *testing.T) {
 	}
 }
 
+// TestRound_Withdraws holds that bgpd's time to withdraw begins once it has been told to: in an overloaded host the
+// questions of the round alone take as long.
+func TestRound_Withdraws(t *testing.T) {
+	t.Parallel()
+	host, err := lab.New(t).Add("host", netip.MustParsePrefix("192.0.2.10/24"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := one(t, func(context.Context, frr.Config) (refused, err error) { return nil, nil })
+	s.target, s.state = config.With(nil), speak.State{vip: {Phase: speak.Announced}}
+	if err := host.Do(func() error { s.round(t.Context(), false); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	seen, is := s.status.Load().At, s.state[vip]
+	if is.Phase != speak.Withdrawn || !is.Since.After(seen) {
+		t.Errorf("what routers have was seen at %v: %+v", seen, is)
+	}
+}
+
 // TestEnd holds that an address outlives a bgpd that does not end for long: routers may have its routes.
 func TestEnd(t *testing.T) {
 	t.Parallel()

@@ -89,6 +89,7 @@ func (s *speaker) round(ctx context.Context, end bool) (again time.Time, left bo
 	d := speak.Decide(s.target.VIPs, s.state, seen.Observed)
 	s.record(d)
 	note(s.apply(ctx, d))
+	d.Given(s.state, time.Now())
 	s.report(d, seen, troubles)
 	if d.Again.IsZero() {
 		d.Again = seen.Now.Add(every)
