@@ -47,7 +47,7 @@ func (o *daemon) hangUp() {
 	}
 }
 
-// startup is within which time a daemon listens; it takes 50 ms on a free machine.
+// startup is within which time a daemon listens and answers; it takes 50 ms on a free machine.
 const startup = 3 * time.Second
 
 // starting reports whether an error is that the daemon does not listen yet, as it has just been
@@ -76,6 +76,32 @@ func (o *daemon) reach(ctx context.Context, sockets string) (*host.Daemon, error
 	o.conn = conn
 	return conn, nil
 }
+
+// connect is reach for a change. A daemon that takes connections and does not answer on them can be
+// given nothing, and is asked nothing else while it has no configuration: it is ended here.
+func (o *daemon) connect(ctx context.Context, sockets string) (*host.Daemon, error) {
+	conn, err := o.reach(ctx, sockets)
+	switch {
+	case err == nil:
+		o.fails = 0
+	case host.Unanswered(err) && time.Since(o.begun) > startup:
+		err = o.missed(err)
+	}
+	return conn, err
+}
+
+// missed counts a question without an answer, and kills the daemon after several in a row.
+func (o *daemon) missed(err error) error {
+	if o.fails++; o.fails < unanswered || !o.keeper.Running() {
+		return err
+	}
+	o.fails = 0
+	_ = o.keeper.Signal(syscall.SIGKILL) // it may have ended
+	return fmt.Errorf("%w: it is killed, and started again", err)
+}
+
+// unanswered is how many questions in a row may be without an answer.
+const unanswered = 3
 
 // show asks one question.
 func (o *daemon) show(ctx context.Context, sockets, question string) (string, error) {
@@ -109,7 +135,7 @@ func (o *daemon) change(ctx context.Context, sockets string, to frr.Config) erro
 	if !o.has.Router.IsValid() && o.lack.holds(to, time.Now()) {
 		return o.lack.err
 	}
-	conn, err := o.reach(ctx, sockets)
+	conn, err := o.connect(ctx, sockets)
 	if err != nil {
 		return err
 	}
@@ -132,7 +158,7 @@ func (o *daemon) repair(ctx context.Context, sockets string) error {
 	if o.lack.err == nil || !o.has.Router.IsValid() || time.Now().Before(o.lack.next) {
 		return o.lack.err
 	}
-	conn, err := o.reach(ctx, sockets)
+	conn, err := o.connect(ctx, sockets)
 	if err != nil {
 		return err
 	}

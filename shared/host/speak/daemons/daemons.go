@@ -4,7 +4,6 @@ package daemons
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"maps"
 	"net/netip"
@@ -167,13 +166,5 @@ func (d *Daemons) Ask(ctx context.Context, question string) (string, error) {
 	if !asked || host.Refused(err) { // a refusal is an answer
 		return "", err
 	}
-	if one.fails++; one.fails >= unanswered && one.keeper.Running() {
-		one.fails = 0
-		err = fmt.Errorf("%w: it is killed, and started again", err)
-		d.Kill(frr.BGP)
-	}
-	return "", err
+	return "", one.missed(err)
 }
-
-// unanswered is how many questions in a row may be without an answer.
-const unanswered = 3

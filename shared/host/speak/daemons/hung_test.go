@@ -158,6 +158,34 @@ func TestAsk_Hung(t *testing.T) {
 	}
 }
 
+// TestEnsure_Hung holds that a daemon which hangs before it has a configuration is killed in the third round, but not
+// while it may still be starting.
+func TestEnsure_Hung(t *testing.T) {
+	t.Parallel()
+	d := started(t)
+	for _, name := range []frr.Daemon{frr.Zebra, frr.BGP} {
+		pid, one := d.PID(name), d.all[name]
+		signal(t, pid, syscall.SIGSTOP)
+		one.forget() // as after its start: the kernel takes connections for it
+		for round := range 2 * unanswered {
+			one.begun = time.Now()
+			if round >= unanswered {
+				one.begun = one.begun.Add(-startup)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			_, err := d.Ensure(ctx, wants)
+			cancel()
+			if !host.Unanswered(err) || strings.Contains(err.Error(), "it is killed") != (round == 2*unanswered-1) {
+				t.Errorf("%s, round %d: %v", name, round, err)
+			}
+		}
+		for d.PID(name) == pid && !t.Failed() {
+			time.Sleep(time.Millisecond)
+		}
+		configured(t, d)
+	}
+}
+
 // TestUnknown holds of which daemon it is not known what it has: one that has something beyond its configuration, until
 // it is started anew. It is given all anew after a pause, and not in each round.
 func TestUnknown(t *testing.T) {
