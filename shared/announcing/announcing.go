@@ -18,9 +18,11 @@ import (
 
 // Host is what a configuration depends on beside the plan.
 type Host struct {
-	Role  role.Role
-	Rack  string // the name of its rack; empty if its name or addresses decide, see func Rack
-	Name  string // the host's own; a rack for one host alone may have the same name
+	Role role.Role
+	Rack string // the name of its rack; empty if its name or addresses decide, see func Rack
+	// Name is the host's own: a rack for one host alone may have the same name. It is empty on the
+	// bootstrap machine, which is no host of the description.
+	Name  string
 	Links addr.Snapshot
 	// Former is the BGP identifier of the configuration before, if there was one. It stays while
 	// the host has the address that it was made of: another identifier would end all sessions.

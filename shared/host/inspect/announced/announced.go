@@ -20,6 +20,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/judge"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/plan/routed"
+	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
@@ -39,23 +40,27 @@ func Spoken[T spoken.Config | spoken.Wish | spoken.Status](
 	return &is, nil
 }
 
-// Rack is the rack of this host in the plan, by the rules of its monitor.
+// Rack is the rack of this host in the plan, by the rules of its monitor. The bootstrap machine is
+// no host of the description, and has no Node: neither a name nor a label counts there.
 func Rack(i *inspect.Inspector, links addr.Snapshot) (routed.Rack, error) {
 	file, err := i.Files.Optional(spoken.RackFile)
 	if err != nil {
 		return routed.Rack{}, fmt.Errorf("read the name of the host's rack: %w", err)
 	}
+	by, _ := i.Announces()
+	host := decide.Host{Links: links, Rack: strings.TrimSpace(string(file))}
+	if i.Files.Role() == role.Bootstrap {
+		return decide.Rack(by, host)
+	}
 	memory, _, err := i.Files.Memory()
 	if err != nil {
 		return routed.Rack{}, fmt.Errorf("read by which label the host's rack is named: %w", err)
 	}
-	by, _ := i.Announces()
-	name, err := nameOf(i, memory.Nodes, links, by.VIPs.All())
-	if err != nil {
+	host.Rack = cmp.Or(host.Rack, memory.Rack)
+	if host.Name, err = nameOf(i, memory.Nodes, links, by.VIPs.All()); err != nil {
 		return routed.Rack{}, fmt.Errorf("read the host's name: %w", err)
 	}
-	return decide.Rack(by, decide.Host{Links: links, Name: name,
-		Rack: cmp.Or(strings.TrimSpace(string(file)), memory.Rack)})
+	return decide.Rack(by, host)
 }
 
 // nameOf is the name of this host's Node, which its monitor uses. If the Node is not known, it is

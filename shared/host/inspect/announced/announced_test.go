@@ -17,7 +17,7 @@ import (
 )
 
 // TestRack holds by what a host's rack is found: its file, the label of its Node, its own name, its
-// addresses, the first one that it has.
+// addresses, the first one that it has. Of the bootstrap machine that is its file or its addresses.
 func TestRack(t *testing.T) {
 	c := fakehost.Routed()
 	peers := []routing.Peer{{Address: netip.MustParseAddr("10.0.0.1")}}
@@ -28,7 +28,7 @@ func TestRack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	memory := nodestate.Path
+	memory, bootstrap := nodestate.Path, "/etc/systemd/system/onprem-speaker.service"
 	known := func(name string, controls bool) string {
 		return string(nodestate.Encode(nodestate.Memory{Nodes: []member.Node{{ControlPlane: controls,
 			Candidate: addr.Candidate{Name: name, InternalIPs: []netip.Addr{netip.MustParseAddr("192.0.2.11")}}}}}))
@@ -49,6 +49,8 @@ func TestRack(t *testing.T) {
 		{"an address of its own", "m9", "192.0.2.11/24", nil, "192.0.2.0/24"},
 		{"a label of no rack", "m0", "192.0.2.11/24", map[string]string{memory: `{"rack":"gone"}`}, `named "gone"`},
 		{"none of them", "m9", "203.0.113.1/24", nil, "[203.0.113.1]"},
+		{"the bootstrap machine, with the name of a host", "m0", "192.0.2.11/24", map[string]string{bootstrap: ""}, "192.0.2.0/24"},
+		{"the bootstrap machine, by its file", "m0", "192.0.2.11/24", map[string]string{bootstrap: "", spoken.RackFile: "hall\n"}, "hall"},
 		{"a memory that cannot be read", "m0", "192.0.2.11/24", map[string]string{memory: "{"}, "label"},
 		{"no name", "", "192.0.2.11/24", nil, "no hostname"},
 	} {
