@@ -116,7 +116,7 @@ func monitorVIP(
 		},
 	}
 	reported := newVIPClients(m, p, seen, links)
-	announcer, first := newAnnouncer(m, p, made), newFounding(m, p, r, known, access)
+	announcer, first := newAnnouncer(m, way, made), newFounding(m, p, r, known, access)
 	room := newVIPRoom(options, announcer, first)
 	m.describe(now)
 	steps := stepsOf(room)

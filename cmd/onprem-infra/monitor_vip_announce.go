@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/cluster/migrate"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/announce"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/checks"
 	"github.com/onprem-infra/onprem-infra/cluster/vip/closed"
@@ -23,8 +24,11 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spoken"
 )
 
-// newAnnouncer is nil where a node of the monitor's role announces no VIPs to routers.
-func newAnnouncer(m *monitor, p plan.Plan, made *checks.Checks) *announce.Room {
+// newAnnouncer is nil where a node of the monitor's role announces no VIPs to routers. A node that
+// has migrated back to VRRP has one until its files are written anew: its speaker runs, and if no
+// monitor ran at the instant, the next one has the speaker withdraw.
+func newAnnouncer(m *monitor, way *migrate.Room, made *checks.Checks) *announce.Room {
+	p := way.Plan()
 	by, ok := speaks.Of(p)
 	if !ok || !p.NodeRuns(m.role).Speaks {
 		return nil

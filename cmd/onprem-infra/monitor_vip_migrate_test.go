@@ -28,6 +28,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+	"github.com/onprem-infra/onprem-infra/test/fakehost"
 	"github.com/onprem-infra/onprem-infra/test/kubeapi"
 )
 
@@ -260,6 +261,46 @@ func TestMigrationMemory(t *testing.T) {
 		}
 		if m := h.Migration(log); m.Speaks != "" || !strings.Contains(logged.String(), vip.MigrationPath) {
 			t.Errorf("%q makes %+v: %s", garbage, m, logged.String())
+		}
+	}
+}
+
+// TestAnnouncer_Migration holds that the speaker of a node has a monitor for as long as the node's files have it: also after
+// a migration back to VRRP, whose instant the monitor may have missed.
+func TestAnnouncer_Migration(t *testing.T) {
+	of := func(from, to spec.Management) plan.Plan {
+		c := fakehost.Cluster("lan")
+		c.Routing = fakehost.Routed().Routing
+		c.Routing.Management, c.MigrateFrom.Management = to, from
+		p, err := plan.Compile(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	forth, back := of(spec.ByVRRP, spec.ByBoth), of(spec.ByBoth, spec.ByVRRP)
+	agreed := func(p plan.Plan, at time.Time) migrate.Memory {
+		return migrate.Memory{Speaks: p.Former.Way().String(), To: p.Way().String(), At: at}
+	}
+	long, soon := time.Now().Add(-time.Hour), time.Now().Add(time.Minute)
+	for _, tt := range []struct {
+		name string
+		plan plan.Plan
+		kept migrate.Memory
+		want bool
+	}{
+		{"forth, before the instant", forth, agreed(forth, soon), true},
+		{"forth, after it", forth, agreed(forth, long), true},
+		{"back, before the instant", back, agreed(back, soon), true},
+		{"back, after it, which the monitor has missed", back, agreed(back, long), true},
+		{"back, and the monitor has started anew", back, migrate.Memory{Speaks: back.Way().String()}, true},
+		{"VRRP alone", *forth.Former, migrate.Memory{}, false},
+	} {
+		for _, r := range []role.Role{role.Master, role.Worker} {
+			m := &monitor{machine: &machine{log: slog.New(slog.DiscardHandler)}, role: r}
+			if got := newAnnouncer(m, migrate.New(tt.plan, migrate.Usual(), tt.kept), nil) != nil; got != tt.want {
+				t.Errorf("%s, on a %s: %v", tt.name, r, got)
+			}
 		}
 	}
 }
