@@ -763,6 +763,12 @@ var cases = []testCase{
 		func(f *facts.Facts) { f.Daemons.Keepalived.Wanted = false },
 		"this host has no keepalived",
 	},
+	{
+		CheckStale,
+		"it is not known whether the host has keepalived",
+		func(f *facts.Facts) { f.Daemons.Keepalived = nil },
+		"",
+	},
 	{CheckStale, "the holder's", func(f *facts.Facts) {
 		f.Network.VIPs[0].Here, f.Network.VIPs[0].Answers, f.Network.VIPs[0].State = true, nil, supervised.Master
 	}, ""},
@@ -1165,6 +1171,25 @@ func TestStaleAlone(t *testing.T) {
 			t.Errorf("%d: %+v", i, found)
 		}
 		f.Host.Links.Links[1].Addresses = append(f.Host.Links.Links[1].Addresses, stale)
+	}
+}
+
+// TestStale_OperatorsKeepalived holds that the address of a bootstrap machine on which the operator's
+// keepalived runs is its own: whoever removed it would take the API from the installation.
+func TestStale_OperatorsKeepalived(t *testing.T) {
+	f := healthy(t)
+	f.Daemons.Keepalived.Wanted, f.Network.VIPs[1].State = false, ""
+	for _, tt := range []struct {
+		static facts.Static
+		want   Name
+	}{
+		{facts.Static{Daemon: "keepalived"}, CheckStatic},
+		{facts.Static{Daemon: "keepalived", Ours: true}, CheckStale},
+	} {
+		f.Machine.Statics = []facts.Static{tt.static}
+		if found := Examine(f); len(found) != 1 || found[0].Check != tt.want {
+			t.Errorf("ours %v: %+v", tt.static.Ours, found)
+		}
 	}
 }
 

@@ -159,11 +159,15 @@ func Foreign(f facts.Facts) (out facts.Faults) {
 // the supervisor does not answer, another host that has the VIP shows it.
 func Stale(f facts.Facts) (out facts.Faults) {
 	k := f.Daemons.Keepalived
+	theirs := func(s facts.Static) bool { return s.Daemon == "keepalived" && !s.Ours }
+	if k == nil || slices.ContainsFunc(f.Machine.Statics, theirs) {
+		return nil // what holds them is not known, or is the operator's keepalived
+	}
 	for _, v := range f.Network.VIPs {
 		why := ""
-		switch wanted := k != nil && k.Wanted; {
+		switch {
 		case !f.Live || !v.Here:
-		case !wanted:
+		case !k.Wanted:
 			why = "this host has no keepalived"
 		case k.Current() && v.State != supervised.Master:
 			why = "its keepalived is " + cmp.Or(string(v.State), "not there")
