@@ -15,6 +15,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/status"
 	"github.com/onprem-infra/onprem-infra/shared/host/node"
 	"github.com/onprem-infra/onprem-infra/shared/operator/judge"
+	"github.com/onprem-infra/onprem-infra/shared/operator/workers"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
 
 // everyStatus is the time between two reports of --watch.
@@ -97,7 +99,9 @@ With -o json it prints one object; its fields stay as they are:
   rights[]    right, without: what the API does not let this node do, and what it does without
   hears       which adverts of other routers reach this host, in words
   unseen[]    what could not be inspected, in words
-With --watch it prints until it is stopped, and exits with 0: with -o json an object a line.`
+With --watch it prints until it is stopped, and exits with 0: with -o json an object a line. It
+follows a new cluster description; while that cannot be read, unseen has why, and the last one
+counts.`
 
 func statusCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
@@ -122,38 +126,75 @@ func statusCommand(std streams) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		host := inspect.New(node.Current(p, m.log))
-		here, now := node.New(""), time.Now()
-		host.Migration, host.FellBack = here.Pending(p, now, m.log), here.FellBack(p, now, m.log)
+		host := statusHost{monitor: m, std: std, plan: p}
 		if *kubeconfig != "" {
 			api, err := hostsAPI(*kubeconfig, p.Flavour())
 			if err != nil {
 				return err
 			}
-			host.Workers = api.Workers
+			host.workers = api.Workers
 		}
 		ctx, cancel := untilStopped(cmd.Context())
 		defer cancel()
 		if !watch {
-			r := status.Inspect(ctx, host)
+			r := status.Inspect(ctx, host.inspector())
 			if err := ctx.Err(); err != nil {
 				return fmt.Errorf("it was stopped before it had seen all: %w", err)
 			}
 			return errors.Join(printStatus(std, r, *format, false), alerted(r.Verdict))
 		}
-		return watchStatus(ctx, std, host, *format)
+		return watchStatus(ctx, std, host.follow, *format)
 	}
 	return cmd
 }
 
-// watchStatus prints until ctx ends.
-func watchStatus(ctx context.Context, std streams, host *inspect.Inspector, format string) error {
+// statusHost is this host for status.
+type statusHost struct {
+	*monitor
+	std     streams
+	plan    plan.Plan
+	workers func(context.Context, time.Time) (workers.World, error) // nil: not asked for
+}
+
+// inspector inspects the host by what is in force now: a migration may have happened since, or
+// hosts may have fallen back.
+func (h *statusHost) inspector() *inspect.Inspector {
+	host := inspect.New(node.Current(h.plan, h.log))
+	here, now := node.New(""), time.Now()
+	host.Migration = here.Pending(h.plan, now, h.log)
+	host.FellBack, host.Workers = here.FellBack(h.plan, now, h.log), h.workers
+	return host
+}
+
+// follow is inspector by the cluster description of now. While that cannot be read, it is by the
+// last one that could.
+func (h *statusHost) follow() (*inspect.Inspector, error) {
+	changed, err := h.changed()
+	if changed {
+		var p plan.Plan
+		if p, _, err = h.load(h.std); err == nil {
+			h.plan = p
+		}
+	}
+	return h.inspector(), err
+}
+
+// watchStatus prints until ctx ends. It inspects anew what inspector returns each time, and goes on
+// with what that returns beside an error.
+func watchStatus(ctx context.Context, std streams,
+	inspector func() (*inspect.Inspector, error), format string) error {
 	tick := time.NewTicker(everyStatus)
 	defer tick.Stop()
 	for ctx.Err() == nil {
+		host, err := inspector()
 		r := status.Inspect(ctx, host)
 		if ctx.Err() != nil {
 			return nil // it was stopped before it had seen all
+		}
+		if err != nil {
+			r.Unseen = append(r.Unseen, fmt.Sprintf(
+				"the cluster description of now: %v: this is by the last one that could be read",
+				err))
 		}
 		if err := printStatus(std, r, format, true); err != nil {
 			return err

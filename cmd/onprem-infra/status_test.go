@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"maps"
 	"net/netip"
 	"os"
@@ -28,6 +29,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
 	"github.com/onprem-infra/onprem-infra/shared/operator/workers"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 	"github.com/onprem-infra/onprem-infra/test/fakehost"
@@ -262,7 +264,14 @@ func watched(t *testing.T, p plan.Plan, files map[string]string) {
 		return workers.World{Hosts: []workers.Host{{Host: waits}}}, nil
 	}
 	var out strings.Builder
-	if err := watchStatus(ctx, streams{out: &out}, host, "json"); err != nil {
+	unread := errors.New("it is gone")
+	each := func() (*inspect.Inspector, error) {
+		if rounds == 0 {
+			return host, nil
+		}
+		return host, unread
+	}
+	if err := watchStatus(ctx, streams{out: &out}, each, "json"); err != nil {
 		t.Fatal(err)
 	}
 	if took := time.Since(begin); took != 2*everyStatus {
@@ -272,9 +281,44 @@ func watched(t *testing.T, p plan.Plan, files map[string]string) {
 	if len(lines) != 2 {
 		t.Fatalf("%d lines", len(lines))
 	}
-	for _, line := range lines {
+	for i, line := range lines {
+		if strings.Contains(line, "of now: it is gone: this is by the last one") != (i > 0) {
+			t.Errorf("round %d: %s", i, line)
+		}
 		if !json.Valid([]byte(line)) || !strings.Contains(line, `"hosts":[{"name":"w0","step":"inspecting",`) {
 			t.Errorf("no JSON: %s", line)
+		}
+	}
+}
+
+// TestStatusWatch_Follows holds that each round of --watch is by the cluster description of then,
+// and by the last one while there is none that can be read.
+func TestStatusWatch_Follows(t *testing.T) {
+	described := fakehost.Cluster(vrrp.ProfileLan)
+	described.VRRP = spec.Unicast
+	described.MigrateFrom = spec.Former{Timing: vrrp.ProfileCompat, VRRP: spec.Multicast}
+	migrates, err := plan.Compile(described)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &monitor{machine: newMachine("status", streams{err: io.Discard})}
+	m.cluster = filepath.Join(t.TempDir(), "cluster.json")
+	at := statusHost{monitor: m, std: streams{err: io.Discard}}
+	for _, tt := range []struct {
+		name, text, timing string
+		migrates, unread   bool
+	}{
+		{"the first", string(plan.Encode(fakehost.Plan(t, vrrp.ProfileCompat))), vrrp.ProfileCompat, false, false},
+		{"a migration to come", string(plan.Encode(migrates)), vrrp.ProfileCompat, true, false},
+		{"a broken one", "{", vrrp.ProfileCompat, true, true},
+		{"after the migration", string(plan.Encode(fakehost.Plan(t, vrrp.ProfileLan))), vrrp.ProfileLan, false, false},
+	} {
+		if err := os.WriteFile(m.cluster, []byte(tt.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		host, err := at.follow()
+		if host.Plan.Timing.Profile != tt.timing || (host.Migration != nil) != tt.migrates || (err != nil) != tt.unread {
+			t.Errorf("%s: timing %s, migration %+v, error %v", tt.name, host.Plan.Timing.Profile, host.Migration, err)
 		}
 	}
 }
