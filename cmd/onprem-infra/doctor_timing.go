@@ -33,16 +33,23 @@ func proveTiming(
 	if ctx.Err() != nil {
 		return errors.New("it was stopped before the time was over")
 	}
+	return printProof(std, proof, how.format)
+}
+
+// printProof prints a proof. The exit code is 1 if the timing is not for this host.
+func printProof(std streams, proof timingproof.Proof, format string) error {
 	fast, _ := vrrp.TimingOf(vrrp.ProfileFast)
 	faults := proof.Faults(fast)
-	if how.format == "json" {
-		text, err := proof.Encode()
+	text := proofText(proof, fast, faults)
+	if format == "json" {
+		encoded, err := proof.Encode()
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(std.out, "%s\n", text)
-	} else {
-		fmt.Fprint(std.out, proofText(proof, fast, faults))
+		text = fmt.Sprintf("%s\n", encoded)
+	}
+	if _, err := fmt.Fprint(std.out, text); err != nil {
+		return err
 	}
 	if len(faults) > 0 {
 		return negativef("timing %s is not for this host: %s", vrrp.ProfileFast,

@@ -3,8 +3,10 @@
 package main
 
 import (
+	"errors"
 	"net/netip"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -30,5 +32,11 @@ func TestProofText(t *testing.T) {
 	p.Senders[0].Late.Most = 90 * time.Millisecond
 	if text := proofText(p, fast, p.Faults(fast)); strings.Contains(text, "timingProof") || !strings.Contains(text, "90ms at worst") {
 		t.Errorf("of a host that was late:\n%s", text)
+	}
+	var exit exitError
+	for _, format := range []string{"text", "json"} {
+		if err := printProof(streams{out: fullDisk{}}, p, format); !errors.Is(err, syscall.ENOSPC) || errors.As(err, &exit) {
+			t.Errorf("%s on a full disk: %v", format, err)
+		}
 	}
 }

@@ -141,7 +141,7 @@ func statusCommand(std streams) *cobra.Command {
 			if err := ctx.Err(); err != nil {
 				return fmt.Errorf("it was stopped before it had seen all: %w", err)
 			}
-			return errors.Join(printStatus(std, r, *format, false), alerted(r.Verdict))
+			return printVerdict(std, r, *format)
 		}
 		return watchStatus(ctx, std, host.follow, *format)
 	}
@@ -205,6 +205,15 @@ func watchStatus(ctx context.Context, std streams,
 		}
 	}
 	return nil
+}
+
+// printVerdict prints a report once, and returns the exit code of its verdict. A report that is not
+// printed has no verdict: the reasons would be missing.
+func printVerdict(std streams, r status.Report, format string) error {
+	if err := printStatus(std, r, format, false); err != nil {
+		return err
+	}
+	return alerted(r.Verdict)
 }
 
 func printStatus(std streams, r status.Report, format string, again bool) error {

@@ -5,8 +5,10 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"net/netip"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/onprem-infra/onprem-infra/cluster/haproxy"
@@ -69,7 +71,7 @@ func TestStatusVerdict(t *testing.T) {
 				t.Errorf("%s", text)
 			}
 			code, exit := exitHost, exitError{}
-			switch err := alerted(r.Verdict); {
+			switch err := printVerdict(streams{out: io.Discard}, r, "text"); {
 			case err == nil:
 				code = 0
 			case errors.As(err, &exit):
@@ -77,6 +79,9 @@ func TestStatusVerdict(t *testing.T) {
 			}
 			if code != tt.code {
 				t.Errorf("exit %d, want %d", code, tt.code)
+			}
+			if err := printVerdict(streams{out: fullDisk{}}, r, "json"); !errors.Is(err, syscall.ENOSPC) || errors.As(err, &exit) {
+				t.Errorf("on a full disk: %v", err)
 			}
 		})
 	}
