@@ -304,6 +304,24 @@ var cases = []testCase{
 			{Host: "192.0.2.1", Server: true, Ahead: 5 * time.Minute},
 		}
 	}, "it is 5m0s behind by that of 192.0.2.1"},
+	{CheckClock, "one of two time servers is ahead", func(f *facts.Facts) {
+		f.Machine.Clocks = []facts.Clock{
+			{Host: "192.0.2.1", Server: true},
+			{Host: "192.0.2.2", Server: true, Ahead: time.Hour},
+		}
+	}, "it is 1h0m0s ahead by that of this host, and others agree"},
+	{CheckClock, "one of two time servers is behind", func(f *facts.Facts) {
+		f.Machine.Clocks = []facts.Clock{
+			{Host: "192.0.2.1", Server: true},
+			{Host: "192.0.2.2", Server: true, Ahead: -time.Hour},
+		}
+	}, "it is 1h0m0s behind by that of this host, and others agree"},
+	{CheckClock, "five minutes off by two time servers", func(f *facts.Facts) {
+		f.Machine.Clocks = []facts.Clock{
+			{Host: "192.0.2.1", Server: true, Ahead: 5 * time.Minute},
+			{Host: "192.0.2.2", Server: true, Ahead: 6 * time.Minute},
+		}
+	}, "it is 5m0s behind by that of 192.0.2.1"},
 	{CheckClock, "five minutes off by two of three nodes", func(f *facts.Facts) {
 		f.Machine.Clocks = []facts.Clock{
 			{Host: "a", Ahead: -5 * time.Minute},

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -17,7 +18,8 @@ import (
 const maxOffset = 5 * time.Second
 
 // clocks compares this host's clock with those of time servers, or if none answers with those of
-// other hosts. Of several the median counts.
+// other hosts. Of several the median counts. An even number has two: the one that is nearer to this
+// host's clock counts, as one of two servers that is wrong is not to blame this host.
 func clocks(f facts.Facts) (out facts.Faults) {
 	all := slices.Clone(f.Machine.Clocks)
 	if slices.ContainsFunc(all, func(c facts.Clock) bool { return c.Server }) {
@@ -27,7 +29,8 @@ func clocks(f facts.Facts) (out facts.Faults) {
 		return nil
 	}
 	slices.SortFunc(all, func(a, b facts.Clock) int { return int(a.Ahead - b.Ahead) })
-	if median := all[len(all)/2]; median.Ahead.Abs() > maxOffset {
+	middle := all[(len(all)-1)/2 : len(all)/2+1]
+	if median := slices.MinFunc(middle, nearer); median.Ahead.Abs() > maxOffset {
 		out.Add("this host's clock",
 			fmt.Sprintf("it is %s by that of %s", offset(-median.Ahead), median.Host),
 			"set it right, and run chrony or systemd-timesyncd on all hosts: with a wrong clock "+
@@ -43,6 +46,9 @@ func clocks(f facts.Facts) (out facts.Faults) {
 	}
 	return out
 }
+
+// nearer compares how far two clocks are from this host's.
+func nearer(a, b facts.Clock) int { return cmp.Compare(a.Ahead.Abs(), b.Ahead.Abs()) }
 
 func offset(ahead time.Duration) string {
 	if ahead < 0 {
