@@ -14,6 +14,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/test/provisioned"
 )
 
 // planned compiles the smallest cluster with something changed.
@@ -223,6 +224,9 @@ func TestNodeIP(t *testing.T) {
 // TestMeanings holds what a decision of the cluster does, where the host has another one.
 func TestMeanings(t *testing.T) {
 	addr := netip.MustParseAddr
+	shares := func(c *spec.Cluster) {
+		*c, _ = spec.Parse("cluster.yaml", []byte(provisioned.Describe("one")), spec.Knobs{})
+	}
 	for _, tt := range []struct {
 		name        string
 		there, next func(*spec.Cluster)
@@ -240,6 +244,10 @@ func TestMeanings(t *testing.T) {
 			func(c *spec.Cluster) { c.Timing, c.MigrateFrom.Timing = "compat", "lan" }, Reload, ""},
 		{"a migration that is over", func(c *spec.Cluster) { c.Timing, c.MigrateFrom.Timing = "compat", "lan" }, func(c *spec.Cluster) { c.Timing = "compat" }, Reload, ""},
 		{"a virtual router ID", nil, func(c *spec.Cluster) { c.VRIDs = map[string]uint8{"ingress": 77} }, TwoHolders, "of the ingress VIP"},
+		{"the virtual router ID of the provisioning address", shares, func(c *spec.Cluster) {
+			shares(c)
+			c.VRIDs = map[string]uint8{"provisioning": 77}
+		}, TwoHolders, "of the provisioning address is"},
 		{"the API's VIP", nil, func(c *spec.Cluster) { c.APIVIPs[0] = addr("192.0.2.7") }, Moves, "the API's VIP is 192.0.2.5, and becomes 192.0.2.7"},
 		{"the ingress VIP goes", nil, func(c *spec.Cluster) { c.IngressVIPs[0] = addr("192.0.2.8") }, Moves, "the ingress VIP is 192.0.2.6"},
 		{"a DNS VIP", nil, func(c *spec.Cluster) { c.DNSVIP = addr("192.0.2.9") }, Moves, "whichever VIP this node holds goes to another one first"},
@@ -276,6 +284,9 @@ func TestMeanings(t *testing.T) {
 			}.effects(Change{Path: plan.Path, Kind: Differs}, false)
 			if len(got) == 0 || got[0].Level != tt.want || !strings.Contains(got[0].Text, tt.text) {
 				t.Errorf("%v, want %s with %q", got, tt.want, tt.text)
+			}
+			if slices.ContainsFunc(got, func(e Effect) bool { return strings.Contains(e.Text, "priorities are counted") }) {
+				t.Errorf("%v: the priorities are the same", got)
 			}
 			if !slices.ContainsFunc(got, func(e Effect) bool { return e.Level == Reload }) {
 				t.Errorf("%v: the daemons' files have the checksum of this one", got)

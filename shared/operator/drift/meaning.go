@@ -148,12 +148,13 @@ func ofElections(there, next plan.Plan) (effects []Effect) {
 		name     string
 		is, will plan.Router
 	}{
-		{"the API's", a.API, b.API}, {"the ingress", a.Ingress, b.Ingress},
-		{"the DNS", a.DNS, b.DNS},
+		{"the API's VIP", a.API, b.API}, {"the ingress VIP", a.Ingress, b.Ingress},
+		{"the DNS VIP", a.DNS, b.DNS},
+		{"the provisioning address", a.Provisioning, b.Provisioning},
 	} {
 		if none := (plan.Router{}); v.is != v.will && v.is != none && v.will != none {
-			effects = append(effects, one(TwoHolders, "the virtual router ID of %s VIP is %d, "+
-				"and becomes %d: until all nodes have this file those with the old one and "+
+			effects = append(effects, one(TwoHolders, "the virtual router ID of %s is %d, and "+
+				"becomes %d: until all nodes have this file those with the old one and "+
 				"those with the new one do not receive each other's adverts. Leave it as it is, "+
 				"or give all nodes the file while keepalived is stopped on all of them",
 				v.name, v.is.ID, v.will.ID)...)
@@ -163,7 +164,7 @@ func ofElections(there, next plan.Plan) (effects []Effect) {
 	// the number of VIPs differs: those change the priorities too.
 	for _, v := range []*plan.VRRP{&a, &b} {
 		v.API, v.Ingress, v.DNS = plan.Router{}, plan.Router{}, plan.Router{}
-		v.Margin, v.Proof = 0, nil
+		v.Provisioning, v.Margin, v.Proof = plan.Router{}, 0, nil
 	}
 	if there.Way() == next.Way() && len(there.VIPs.All()) == len(next.VIPs.All()) &&
 		!reflect.DeepEqual(a, b) {
