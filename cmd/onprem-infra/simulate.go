@@ -57,7 +57,7 @@ have joined, whatever fails meanwhile, and exits with 1 if a rule breaks: two di
 host, a disk that is written twice, a run without an end. A line of --schedule is
 [AFTER+]TIME KIND HOST [for TIME], as in: deploy+90s power-off bootstrap for 1m.
 
-The scenarios; those of a VIP that the cluster does not have are left out:
+The scenarios; those of a VIP that the cluster does not have are left out, and refused if named:
 
 `
 
@@ -301,12 +301,16 @@ func (s simulation) run(std streams, of string, with simulator, args []string) e
 		})
 	}
 	line.Done()
+	p := with.printed()
+	if len(args) > 0 && len(p.rows) == 0 {
+		return usage("this cluster does not have what the scenario %s is about: name another one, "+
+			"or none, to run all that it can have", args[0])
+	}
 	if s.html != "" {
 		if err := s.writes.page(with.page()); err != nil {
 			return err
 		}
 	}
-	p := with.printed()
 	for _, paragraph := range p.legend {
 		p.table += "\n" + width().Break("", "", paragraph)
 	}

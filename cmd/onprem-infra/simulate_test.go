@@ -2,7 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -125,6 +127,28 @@ func TestSimulateDNS(t *testing.T) {
 		if simulated != 4 {
 			t.Errorf("%d scenarios are about it", simulated)
 		}
+	}
+}
+
+// TestSimulateLacking holds that a scenario of what the cluster lacks is refused: without a run no rule
+// is broken, and all would seem well.
+func TestSimulateLacking(t *testing.T) {
+	picture := filepath.Join(t.TempDir(), "one.html")
+	for _, tt := range []struct {
+		cluster, scenario string
+		args              []string
+	}{
+		{proven(t), "dns-power-loss", []string{"--html", picture}},
+		{racks.Elected()["leaves apart"].Describe(), "dns-power-loss", nil},
+		{racks.Fabrics()["three racks"].Describe(), "bgp-router-loss", nil}, // each rack has one router
+	} {
+		o := invoke(t, tt.cluster, append([]string{"simulate", "-c", "-", "--phases", "1", tt.scenario}, tt.args...)...)
+		if o.code != exitUsage || o.out != "" || !strings.Contains(o.err, "does not have what the scenario "+tt.scenario+" is about") {
+			t.Errorf("%+v", o)
+		}
+	}
+	if _, err := os.Stat(picture); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("nothing is drawn: %v", err)
 	}
 }
 
