@@ -232,7 +232,8 @@ func (j *journals) take(std streams, name string, text []byte) []byte {
 	return rest
 }
 
-// addVIPs takes in the journal of a host's VIPs.
+// addVIPs takes in the journal of a host's VIPs. A bootstrap machine has two, of VRRP and of BGP,
+// and either is empty if the disk was full.
 func (j *journals) addVIPs(std streams, name string, text []byte) error {
 	own, err := journal.Decode(text)
 	if err != nil {
@@ -243,7 +244,8 @@ func (j *journals) addVIPs(std streams, name string, text []byte) error {
 	switch {
 	case at < 0:
 		j.hosts = append(j.hosts, chronicle.Host{Name: name, Entries: entries})
-	case onlyRouted(entries) != onlyRouted(j.hosts[at].Entries): // those of a bootstrap machine
+	case len(entries) == 0, len(j.hosts[at].Entries) == 0,
+		onlyRouted(entries) != onlyRouted(j.hosts[at].Entries):
 		j.hosts[at].Entries = append(j.hosts[at].Entries, entries...)
 	default:
 		return usage("there are two journals of host %s: name their hosts, as HOST=FILE", name)
