@@ -21,7 +21,9 @@ type stage struct {
 
 type move struct{ from, to string }
 
-// add writes one file beside its place.
+// add writes one file beside its place, and its text to the disk: otherwise a loss of power soon
+// after the move could leave an empty file. The directory may follow later, as with a document:
+// until then the former file is in the place.
 func (s *stage) add(f asset.File) error {
 	to := below(f.Path)
 	if err := s.mkdirs(path.Dir(to)); err != nil {
@@ -35,7 +37,7 @@ func (s *stage) add(f asset.File) error {
 	}
 	s.moves = append(s.moves, move{from, to})
 	_, err = file.Write(f.Contents)
-	return errors.Join(err, file.Chmod(f.Mode), file.Close())
+	return errors.Join(err, file.Chmod(f.Mode), file.Sync(), file.Close())
 }
 
 // mkdirs makes a directory and its parents, readable by all whatever the caller's mask is.

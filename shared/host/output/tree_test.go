@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 )
 
@@ -183,6 +185,38 @@ func TestTree_AfterAKilledRun(t *testing.T) {
 	if _, err := (Place{Path: dir}).Tree(files(), nil, func(string, []byte) bool { return false }); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestTree_OnTheDisk holds that the text of each file is on the disk when the file is in its place: a
+// loss of power would leave an empty one.
+func TestTree_OnTheDisk(t *testing.T) {
+	dir := there(t, "x", "control")
+	if unwritten(t, filepath.Join(dir, "control")) == 0 {
+		t.Skip("the file system does not show what is not on the disk yet")
+	}
+	if _, err := (Place{Path: dir}).Tree(files(), nil, func(string, []byte) bool { return false }); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files() {
+		if n := unwritten(t, filepath.Join(dir, f.Path)); n > 0 {
+			t.Errorf("%s: %d pages are not on the disk", f.Path, n)
+		}
+	}
+}
+
+// unwritten is how many pages of a file are not on the disk yet.
+func unwritten(t *testing.T, path string) uint64 {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var pages unix.Cachestat_t
+	if err := unix.Cachestat(uint(f.Fd()), &unix.CachestatRange{}, &pages, 0); err != nil {
+		t.Skip("the kernel does not show what is not on the disk yet:", err) // before 6.5
+	}
+	return pages.Dirty + pages.Writeback
 }
 
 // names are the paths, modes and sizes below a directory.
