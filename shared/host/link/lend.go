@@ -18,12 +18,16 @@ const vrrp = 112
 // host itself. The kernel then sends from the address and receives packets to it. It also answers
 // ARP for it, which the caller must prevent if another host has the address; neighbour discovery
 // needs a link that has it. A second call for the same address changes nothing.
+//
+// While a link has the address, the kernel's own route to it comes first, and goes with it. With
+// IPv4 a loan in the place of that route would leave none when it ends: the host would receive
+// nothing that is sent to an address that it still has.
 func Lend(address netip.Addr) error {
 	route, err := loan(address)
 	if err != nil {
 		return err
 	}
-	if err := netlink.RouteReplace(&route); err != nil {
+	if err := netlink.RouteAppend(&route); err != nil && !errors.Is(err, unix.EEXIST) {
 		return fmt.Errorf("lend %s: %w", address, err)
 	}
 	return nil

@@ -94,8 +94,12 @@ func (s *Sessions) Taken(vip netip.Addr) {
 }
 
 // HangUp resets the connections from a VIP that this host has released. That is a service to their
-// clients, and no reason to stop anything: failures are logged.
+// clients, and no reason to stop anything: failures are logged. A VIP that this host has keeps its
+// connections: on a busy host the report of a release may be read after the VIP has come back.
 func (s *Sessions) HangUp(vip netip.Addr) {
+	if _, held, err := link.Holder(vip); err == nil && held {
+		return
+	}
 	begin := time.Now()
 	n, err := Reset(vip)
 	s.lent = slices.DeleteFunc(s.lent, func(one netip.Addr) bool { return one == vip })

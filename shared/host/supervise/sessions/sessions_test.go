@@ -112,6 +112,38 @@ func TestReleased(t *testing.T) {
 	}
 }
 
+// TestReleased_Held holds that a VIP which this host has keeps its connections and takes new ones when
+// a release is reported late, and when a leave that lent it is withdrawn.
+func TestReleased_Held(t *testing.T) {
+	log := slog.New(slog.NewTextHandler(t.Output(), nil))
+	for what, change := range map[string]func(*Sessions, netip.Addr){
+		"reported late": (*Sessions).Released,
+		"reported late, lent": func(s *Sessions, vip netip.Addr) {
+			s.Lend([]netip.Addr{vip})
+			s.Released(vip)
+		},
+		"a leave is withdrawn": func(s *Sessions, vip netip.Addr) {
+			s.Lend([]netip.Addr{vip})
+			s.TakeBack()
+		},
+	} {
+		host, neighbour := lan(t)
+		for _, address := range []string{"192.0.2.5", "2001:db8::5"} {
+			vip := netip.MustParseAddr(address)
+			goesOn := connect(t, host, neighbour, vip)
+			if err := host.In(func() error { change(New(log), vip); return nil }); err != nil {
+				t.Fatal(err)
+			}
+			goesOn.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
+			if _, err := goesOn.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Errorf("%s, %s: a connection ended: %v", vip, what, err)
+			}
+			neighbour.IP(t, "neigh flush all\n")
+			connect(t, host, neighbour, vip)
+		}
+	}
+}
+
 // TestTaken ends a program's connection with the former holder of a VIP when this host takes it.
 func TestTaken(t *testing.T) {
 	host, neighbour := lan(t)
@@ -134,7 +166,13 @@ func TestTaken(t *testing.T) {
 func TestUnlearned(t *testing.T) {
 	ip := need.Command(t, "ip")
 	changes := map[string]func(*Sessions, netip.Addr){
-		"taken": (*Sessions).Taken, "released": (*Sessions).Released,
+		"taken": (*Sessions).Taken,
+		"released": func(s *Sessions, vip netip.Addr) {
+			if _, err := link.RemoveAddress(vip); err != nil {
+				t.Error(err)
+			}
+			s.Released(vip)
+		},
 	}
 	for what, change := range changes {
 		host, _ := lan(t)
