@@ -33,18 +33,22 @@ type hush struct {
 	further  []expr.Any
 }
 
-// Hush hides an IPv4 address of this host for hushTime at most: no ARP packet that claims it is
-// sent, and if incoming is set, no packet to it is received. Packets to it while it is no address
-// of this host are forwarded, as on any host that forwards.
-func Hush(hidden netip.Addr, incoming bool) error {
-	if !hidden.Is4() {
-		return fmt.Errorf("hush %s: not an IPv4 address", hidden)
+// Hush hides IPv4 addresses of this host for hushTime at most: no ARP packet that claims one is
+// sent, and if incoming is set, no packet to one is received. Packets to one while it is no address
+// of this host are forwarded, as on any host that forwards. What was hidden before no longer is.
+func Hush(incoming bool, hidden ...netip.Addr) error {
+	var elements []nftables.SetElement
+	for _, one := range hidden {
+		if !one.Is4() {
+			return fmt.Errorf("hush %s: not an IPv4 address", one)
+		}
+		elements = append(elements, nftables.SetElement{Key: one.AsSlice(), Timeout: hushTime})
 	}
 	c, err := connect()
 	if err != nil {
 		return err
 	}
-	_, _, destination := header(hidden)
+	_, _, destination := header(netip.IPv4Unspecified())
 	sender := load(expr.PayloadBaseNetworkHeader, arpSender, 4)
 	arp := hush{nftables.TableFamilyARP, arpOutput, nftables.ChainPriorityFilter, sender, nil}
 	ip := hush{nftables.TableFamilyIPv4, nftables.ChainHookPrerouting, nftables.ChainPriorityRaw,
@@ -53,13 +57,12 @@ func Hush(hidden netip.Addr, incoming bool) error {
 	if !incoming {
 		hushed = hushed[:1]
 	}
-	elements := []nftables.SetElement{{Key: hidden.AsSlice(), Timeout: hushTime}}
 	for _, one := range hushed {
 		t := &nftables.Table{Name: hushTable, Family: one.family}
 		replace(c, t, nil)
 		set := &nftables.Set{Table: t, Name: "hide", HasTimeout: true, KeyType: nftables.TypeIPAddr}
 		if err := c.AddSet(set, elements); err != nil {
-			return fmt.Errorf("hush %s: %w", hidden, err)
+			return fmt.Errorf("hush %v: %w", hidden, err)
 		}
 		lookup := &expr.Lookup{SourceRegister: register, SetName: set.Name, SetID: set.ID}
 		drop := append([]expr.Any{one.load, lookup}, one.further...)
@@ -67,7 +70,7 @@ func Hush(hidden netip.Addr, incoming bool) error {
 		chain{"hush", nftables.ChainTypeFilter, one.hook, one.priority, rules}.add(c, t)
 	}
 	if err := c.Flush(); err != nil {
-		return fmt.Errorf("hush %s: %w", hidden, err)
+		return fmt.Errorf("hush %v: %w", hidden, err)
 	}
 	return nil
 }

@@ -28,20 +28,25 @@ func TestHush(t *testing.T) {
 		answers bool
 	}{
 		{"lent", func() error { return nil }, true},
-		{"hushed", func() error { return Hush(vip, true) }, false},
+		{"hushed", func() error { return Hush(true, vip) }, false},
 		{"no more", Unhush, true},
 		{"no more, again", Unhush, true},
-		{"silent and not deaf", func() error { return Hush(vip, false) }, false},
+		{"silent and not deaf", func() error { return Hush(false, vip) }, false},
 		{"no more after silence", Unhush, true},
+		{"silent before another one", func() error { return Hush(false, vip, other) }, false},
+		{"in the place of another one", func() error {
+			return errors.Join(Hush(false, vip), Hush(false, other))
+		}, true},
+		{"silent after another one", func() error { return Hush(false, other, vip) }, false},
 		{"hushed by two", func() error {
-			if err := Hush(vip, true); err != nil {
+			if err := Hush(true, vip); err != nil {
 				return err
 			}
-			return Hush(vip, true)
+			return Hush(true, vip)
 		}, false},
 		{"forgotten", func() error { time.Sleep(2100 * time.Millisecond); return nil }, true},
 		{"hushed in the place of what was forgotten",
-			func() error { return Hush(vip, true) }, false},
+			func() error { return Hush(true, vip) }, false},
 	} {
 		if err := host.In(tt.do); err != nil {
 			t.Fatalf("%s: %v", tt.name, err)
@@ -57,7 +62,7 @@ func TestHush(t *testing.T) {
 	neighbour.IP(t, "link set lo up\naddr add 192.0.2.5/32 dev lo\nroute add 198.51.100.0/24 via 192.0.2.10\n")
 	if err := host.In(func() error {
 		return errors.Join(os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0o644),
-			Hush(vip, true))
+			Hush(true, vip))
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -79,8 +84,7 @@ func TestHush(t *testing.T) {
 		t.Errorf("another address is hushed too: ARP %t, TCP %t", known, connected)
 	}
 	if err := host.In(func() error {
-		return Hush(netip.MustParseAddr("2001:db8::5"),
-			true)
+		return Hush(true, netip.MustParseAddr("2001:db8::5"))
 	}); err == nil {
 		t.Error("IPv6 was hushed by ARP")
 	}

@@ -41,34 +41,53 @@ func (s *Sessions) Lend(vips []netip.Addr) {
 }
 
 // TakeBack undoes Lend.
-func (s *Sessions) TakeBack() {
-	for _, vip := range s.lent {
+func (s *Sessions) TakeBack() { s.takeBack(slices.Clone(s.lent)) }
+
+func (s *Sessions) takeBack(vips []netip.Addr) {
+	for _, vip := range vips {
 		if err := link.TakeBack(vip); err != nil {
 			s.log.Warn("undo what was for the VIP's move", "vip", vip, "error", err)
 		}
 	}
-	s.lent = nil
+	s.lent = slices.DeleteFunc(s.lent, func(one netip.Addr) bool {
+		return slices.Contains(vips, one)
+	})
 }
 
 // Released ends the connections of a VIP whose instance is MASTER no longer. Its clients would wait
 // for an answer that cannot come: the new holder knows nothing of their connections, and those that
-// only receive would wait for minutes.
+// only receive would wait for minutes. Of several VIPs that are lent keepalived removes one soon
+// after the other: all loans end before the first connection does, as that may take a while.
 func (s *Sessions) Released(vip netip.Addr) {
-	if slices.Contains(s.lent, vip) {
-		s.overlap(vip)
+	for gone := s.gone(); len(gone) > 0; gone = s.gone() {
+		s.overlap(gone)
 	}
 	s.HangUp(vip)
 }
 
-// overlap lets the moment pass in which packets for a VIP that is lent still arrive here. The host
-// does not announce the VIP meanwhile.
-func (s *Sessions) overlap(vip netip.Addr) {
-	if vip.Is4() {
-		if err := nft.Hush(vip, false); err != nil {
-			s.log.Warn("do not announce a VIP that has moved", "vip", vip, "error", err)
+// gone are the VIPs that are lent and that keepalived has removed.
+func (s *Sessions) gone() (vips []netip.Addr) {
+	for _, vip := range s.lent {
+		if _, held, err := link.Holder(vip); err == nil && !held {
+			vips = append(vips, vip)
+		}
+	}
+	return vips
+}
+
+// overlap lets the moment pass in which packets for VIPs that are lent still arrive here, and takes
+// them back. The host does not announce them meanwhile.
+func (s *Sessions) overlap(vips []netip.Addr) {
+	if silent := slices.DeleteFunc(slices.Clone(vips), netip.Addr.Is6); len(silent) > 0 {
+		if err := nft.Hush(false, silent...); err != nil {
+			s.log.Warn("do not announce VIPs that have moved", "vips", silent, "error", err)
 		}
 	}
 	<-time.After(overlap)
+	s.takeBack(vips)
+	if err := nft.Unhush(); err != nil {
+		s.log.Warn("announce again what comes back", "vips", vips, "error", err)
+	}
 }
 
 // Taken ends the connections that this host's own programs have with the former holder of a VIP.
@@ -126,7 +145,7 @@ func Reset(vip netip.Addr) (n int, err error) {
 	err = link.Unlearn(vip)
 	defer func() { err = errors.Join(err, GiveBack(vip)) }()
 	if vip.Is4() { // before they are counted: no further one begins
-		err = errors.Join(err, nft.Hush(vip, true))
+		err = errors.Join(err, nft.Hush(true, vip))
 	}
 	sessions, failed := sockets.Sessions(vip)
 	if failed != nil || len(sessions) == 0 {

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -141,6 +142,49 @@ func TestReleased_Held(t *testing.T) {
 			neighbour.IP(t, "neigh flush all\n")
 			connect(t, host, neighbour, vip)
 		}
+	}
+}
+
+// TestReleased_Others has keepalived remove two of three VIPs that are lent, and report one: while its
+// connections end, the host no longer receives what is sent to the other one either. The third one
+// goes on, and is lent still.
+func TestReleased_Others(t *testing.T) {
+	host, neighbour := lan(t)
+	host.IP(t, "addr add 192.0.2.6/32 dev e0\naddr add 192.0.2.7/32 dev e0\n")
+	reported, other, held := netip.MustParseAddr("192.0.2.5"), netip.MustParseAddr("192.0.2.6"),
+		netip.MustParseAddr("192.0.2.7")
+	s := New(slog.New(slog.NewTextHandler(t.Output(), nil)))
+	hears := func(vip netip.Addr) bool {
+		neighbour.IP(t, "neigh flush all\n")
+		return neighbour.In(func() error {
+			_, err := net.DialTimeout("tcp", netip.AddrPortFrom(vip, 9).String(), 500*time.Millisecond)
+			if errors.Is(err, unix.ECONNREFUSED) {
+				return nil
+			}
+			return err
+		}) == nil
+	}
+	if err := host.In(func() error {
+		s.Lend([]netip.Addr{reported, other, held})
+		_, err := link.RemoveAddress(reported)
+		_, errOther := link.RemoveAddress(other)
+		return errors.Join(err, errOther)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if !hears(reported) || !hears(other) {
+		t.Fatal("nothing is lent, so the test shows nothing")
+	}
+	if err := host.In(func() error { s.Released(reported); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	for _, vip := range []netip.Addr{reported, other, held} {
+		if got := hears(vip); got != (vip == held) {
+			t.Errorf("it receives what is sent to %s: %t", vip, got)
+		}
+	}
+	if !slices.Equal(s.lent, []netip.Addr{held}) {
+		t.Errorf("%v are noted as lent, want %s", s.lent, held)
 	}
 }
 
