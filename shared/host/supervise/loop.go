@@ -3,12 +3,16 @@ package supervise
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise/instances"
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise/pace"
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
+
+// drainBound is how long a round waits for what keepalived has reported.
+const drainBound = time.Second
 
 func (s *supervisor) loop(ctx context.Context) error {
 	for {
@@ -128,13 +132,25 @@ func (s *supervisor) receive(line string) {
 	}
 }
 
-func (s *supervisor) drain() {
+// drain receives all that keepalived has reported so far. That no line waits here does not mean
+// that none is in the FIFO: who reads it may have had no processor since. So it is read up to a
+// mark.
+func (s *supervisor) drain() error {
+	mark := s.daemon.NextMark()
+	s.tasks.Go(func(context.Context) { // a full FIFO takes it once lines have been received
+		_, err := s.events.fifo.WriteString(mark + "\n")
+		s.tasks.Note("write to the FIFO", err)
+	})
+	bound := time.After(drainBound)
 	for {
 		select {
 		case line := <-s.events.lines:
+			if line == mark {
+				return nil
+			}
 			s.receive(line)
-		default:
-			return
+		case <-bound:
+			return fmt.Errorf("read the FIFO: what was written is not read after %s", drainBound)
 		}
 	}
 }
@@ -148,10 +164,15 @@ func (s *supervisor) reported() map[string]supervised.Instance {
 }
 
 // scanOrphans removes VIPs without a MASTER, after all that keepalived has reported has been read.
+// Until then none counts as one.
 func (s *supervisor) scanOrphans(now time.Time) error {
 	if !s.orphans.Due(now) {
 		return nil
 	}
-	s.drain()
+	err := s.drain()
+	s.tasks.Note("read keepalived's reports", err)
+	if err != nil {
+		return nil
+	}
 	return s.orphans.Scan(now, s.instances.Held())
 }

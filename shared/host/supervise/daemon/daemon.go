@@ -48,6 +48,7 @@ type Daemon struct {
 
 	config   string // digest of the configuration that it last had to read
 	starts   int    // so far
+	marks    int    // so far
 	exits    int    // by itself, so far
 	restarts int    // the exits before the last start
 	backoff  supervised.Backoff

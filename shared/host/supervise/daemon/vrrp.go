@@ -14,12 +14,22 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise/pace"
 )
 
+// mark begins a line that comes after all that keepalived has reported.
+const mark = "MARK "
+
+// NextMark is a line for the FIFO. Once it comes back, all that keepalived reported before it was
+// written has been received.
+func (d *Daemon) NextMark() string {
+	d.marks++
+	return mark + strconv.Itoa(d.marks)
+}
+
 // Reported takes a line from the FIFO and reports whether it is to be read: it is keepalived's own,
-// and no START line.
+// and no START line or mark.
 func (d *Daemon) Reported(line string) bool {
 	switch {
-	case d.run == nil:
-		return false // of one that has ended
+	case d.run == nil || strings.HasPrefix(line, mark):
+		return false // of one that has ended, or ours
 	case line == startLine(d.starts-1):
 		d.run.ownLines = true
 		return false
