@@ -2,9 +2,11 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -236,6 +238,50 @@ while :`, 1))
 	})
 	put(t, s.path("elected"), "")
 	holds("1\n")
+}
+
+// TestDuringATest holds that what cannot wait does not while the test of another configuration hangs:
+// a request to leave and its withdrawal, a keepalived that a signal has stopped, and one that has
+// ended.
+func TestDuringATest(t *testing.T) {
+	keepalived := func(s *supervisor) int { // which is the first that was started
+		return slices.Min(slices.Collect(maps.Keys(below(s.cmd.Process.Pid))))
+	}
+	for name, happens := range map[string]func(*supervisor){
+		"a request to leave": func(s *supervisor) {
+			put(s.t, s.path(supervised.LeaveFile), "")
+			s.until("left", 5*time.Second, left)
+			if err := os.Remove(s.path(supervised.LeaveFile)); err != nil {
+				s.t.Error(err)
+			}
+			s.untilState("a", supervised.Backup, 5*time.Second)
+		},
+		"a stop": func(s *supervisor) {
+			syscall.Kill(keepalived(s), syscall.SIGSTOP)
+			await(s.t, "it is not continued", 5*time.Second, func() bool {
+				return s.log.count("continue keepalived") > 0
+			})
+		},
+		"an end": func(s *supervisor) {
+			syscall.Kill(keepalived(s), syscall.SIGKILL)
+			s.until("running again", 5*time.Second,
+				func(st supervised.Status) bool { return st.Restarts == 1 && st.PID != 0 })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newFakeKeepalived(t)
+			s.start(netns.New(t))
+			s.propose(serving)
+			s.untilState("a", supervised.Backup, 10*time.Second)
+			s.propose(serving + "# slow\n")
+			// keepalived, what it waits for, and the test
+			await(t, "the test does not begin", 5*time.Second, func() bool {
+				return len(below(s.cmd.Process.Pid)) >= 3
+			})
+			happens(s)
+		})
+	}
 }
 
 // TestReload_KeepsTheVIP gives a holder another rank again and again, below and above that of a

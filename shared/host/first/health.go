@@ -14,8 +14,8 @@ import (
 
 // The bounds of an answer at the health port.
 const (
-	// RoundBound is how long a round may take: keepalived's test of a configuration and the end of
-	// one that hangs need 16 s in all.
+	// RoundBound is how long a round may take: keepalived's reports, and the end of one that hangs,
+	// need 6 s in all.
 	RoundBound  = 30 * time.Second
 	answerBound = 2 * time.Second
 	listenAgain = 5 * time.Second

@@ -1,7 +1,6 @@
 package supervise
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -15,14 +14,20 @@ import (
 type candidates struct {
 	proposal protocol.Proposal
 	running  string             // digest of the running configuration, which has passed the test
-	adopted  bool               // that of an earlier run has been judged
+	adopted  bool               // that of an earlier run has been judged, or is being tested
 	retry    supervised.Backoff // of a refused candidate's tests
 	retestAt time.Time          // not before
+
+	test  *daemon.Test                 // nil while none runs
+	judge func(complaint string) error // what follows from it
 }
 
 // considerCandidate runs the candidate if keepalived accepts it. Without one, the configuration of
-// an earlier run is adopted.
-func (s *supervisor) considerCandidate(ctx context.Context) error {
+// an earlier run is adopted. One configuration is tested at a time.
+func (s *supervisor) considerCandidate() error {
+	if err := s.endTest(); err != nil || s.candidates.test != nil {
+		return err
+	}
 	c, err := s.candidates.proposal.Read(s.RunDir)
 	if err != nil {
 		return err
@@ -30,12 +35,13 @@ func (s *supervisor) considerCandidate(ctx context.Context) error {
 	if c.Digest != "" && c.Digest == s.candidates.running {
 		s.status.Refused = nil // of another one
 	} else if s.mustTest(c.Digest, time.Now()) {
-		err = s.try(ctx, c)
+		err = s.try(c)
 	}
-	if err != nil || ctx.Err() != nil || s.candidates.running != "" || s.candidates.adopted {
+	if err != nil || s.candidates.test != nil || s.candidates.running != "" ||
+		s.candidates.adopted {
 		return err
 	}
-	err = s.adopt(ctx)
+	err = s.adopt()
 	s.candidates.adopted = err == nil
 	return err
 }
@@ -51,52 +57,51 @@ func (s *supervisor) mustTest(digest string, now time.Time) bool {
 // try tests a candidate. It may be replaced at any time: the result counts only if it is still the
 // same. A good one that cannot be written is refused too: the running configuration holds the VIP,
 // and the next test may find room.
-func (s *supervisor) try(ctx context.Context, c protocol.Candidate) error {
-	complaint := s.test(ctx, c)
-	if ctx.Err() != nil {
-		return nil
-	}
-	if again, err := s.candidates.proposal.Read(s.RunDir); err != nil || again.Digest != c.Digest {
-		return err // its watcher wakes the loop
-	}
-	if complaint == "" {
-		if _, err := file.WriteIfChanged(s.Config, c.Text, 0o644); err != nil {
-			complaint = fmt.Sprintf("put the configuration in force: %v", err)
+func (s *supervisor) try(c protocol.Candidate) error {
+	return s.test(c, func(complaint string) error {
+		again, err := s.candidates.proposal.Read(s.RunDir)
+		if err != nil || again.Digest != c.Digest {
+			return err // the other one is tested in the same round
 		}
-	}
-	if complaint != "" {
-		s.refuse(c.Digest, complaint)
+		if complaint == "" {
+			if _, err := file.WriteIfChanged(s.Config, c.Text, 0o644); err != nil {
+				complaint = fmt.Sprintf("put the configuration in force: %v", err)
+			}
+		}
+		if complaint != "" {
+			s.refuse(c.Digest, complaint)
+			return nil
+		}
+		s.status.Refused = nil
+		s.run(c, s.order.Then(protocol.OrderOf(c.Config)))
 		return nil
-	}
-	s.status.Refused = nil
-	s.run(c, s.order.Then(protocol.OrderOf(c.Config)))
-	return nil
+	})
 }
 
 // adopt runs the configuration of an earlier run, if it is still a good one. A router that has
 // joined since then may hold the VIP: until the monitor has named the peers anew, every router's
 // adverts are accepted.
-func (s *supervisor) adopt(ctx context.Context) error {
+func (s *supervisor) adopt() error {
 	c, ok, err := protocol.Former(s.Config)
 	if err != nil || !ok {
 		return err
 	}
-	complaint := s.test(ctx, c)
-	switch {
-	case ctx.Err() != nil:
-	case complaint == "":
-		if open := c.Open(); open.Digest != c.Digest {
-			if _, err := file.WriteIfChanged(s.Config, open.Text, 0o644); err != nil {
-				s.Log.Warn("accept unknown peers of the adopted configuration", "error", err)
-			} else {
-				c = open
+	return s.test(c, func(complaint string) error {
+		switch {
+		case complaint == "":
+			if open := c.Open(); open.Digest != c.Digest {
+				if _, err := file.WriteIfChanged(s.Config, open.Text, 0o644); err != nil {
+					s.Log.Warn("accept unknown peers of the adopted configuration", "error", err)
+				} else {
+					c = open
+				}
 			}
+			s.run(c, protocol.OrderOf(c.Config))
+		case s.status.Refused == nil:
+			s.refuse(c.Digest, complaint)
 		}
-		s.run(c, protocol.OrderOf(c.Config))
-	case s.status.Refused == nil:
-		s.refuse(c.Digest, complaint)
-	}
-	return nil
+		return nil
+	})
 }
 
 // run takes a configuration that has been written: keepalived is started or reloaded with it.
@@ -119,24 +124,31 @@ func (s *supervisor) refuse(digest, complaint string) {
 	s.candidates.retestAt = time.Now().Add(s.candidates.retry.Next(0))
 }
 
-// test returns what is wrong with a candidate, by keepalived's own test; empty for nothing.
-// Meanwhile keepalived's reports are received, as an election does not wait for the test.
-func (s *supervisor) test(ctx context.Context, c protocol.Candidate) (complaint string) {
+// test begins keepalived's own test of a configuration, and has judge called with what is wrong
+// with it; empty for nothing. The loop goes on meanwhile, as a test may hang: no election, no
+// request to leave and no keepalived that a signal has stopped waits for it.
+func (s *supervisor) test(c protocol.Candidate, judge func(complaint string) error) error {
 	t, err := s.daemon.StartTest(c)
 	if err != nil {
-		return err.Error()
+		return judge(err.Error())
 	}
-	bound := time.After(daemon.TestBound)
-	for {
-		select {
-		case line := <-s.events.lines:
-			s.receive(line)
-		case <-t.Done:
-			return t.End(false)
-		case <-ctx.Done():
-			return t.End(false)
-		case <-bound:
-			return t.End(true)
-		}
+	s.candidates.test, s.candidates.judge = t, judge
+	return nil
+}
+
+// endTest judges a configuration whose test has ended, which wakes the loop, or takes too long.
+func (s *supervisor) endTest() error {
+	t := s.candidates.test
+	if t == nil || !t.Ended() && time.Now().Before(t.Bound) {
+		return nil
+	}
+	s.candidates.test = nil
+	return s.candidates.judge(t.End())
+}
+
+// dropTest ends a test without a judgement.
+func (s *supervisor) dropTest() {
+	if s.candidates.test != nil {
+		s.candidates.test.End()
 	}
 }

@@ -52,14 +52,14 @@ func TestConsiderCandidate_RunningAgain(t *testing.T) {
 	s, text := idle(t), []byte("global_defs {\n}\n")
 	s.candidates.running = supervised.Digest(text)
 	s.status.Refused = &supervised.Refusal{Candidate: "b"}
-	if err := s.considerCandidate(t.Context()); err != nil || s.status.Refused == nil {
+	if err := s.considerCandidate(); err != nil || s.status.Refused == nil {
 		t.Fatalf("without a candidate: %v, %v", s.status.Refused, err)
 	}
 	path := filepath.Join(s.RunDir, supervised.CandidateText)
 	if err := os.WriteFile(path, text, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.considerCandidate(t.Context()); err != nil || s.status.Refused != nil {
+	if err := s.considerCandidate(); err != nil || s.status.Refused != nil {
 		t.Errorf("%+v, %v", s.status.Refused, err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 const drainBound = time.Second
 
 func (s *supervisor) loop(ctx context.Context) error {
+	defer s.dropTest()
 	for {
 		s.rounds.Began(time.Now())
 		if err := s.round(ctx); err != nil {
@@ -61,7 +62,7 @@ func (s *supervisor) round(ctx context.Context) error {
 	s.tasks.Note("follow the request to leave", s.handleRequest(now))
 	s.tasks.Note("read what is not served", s.instances.ReleaseUnserved())
 	s.instances.NoteBonuses(now)
-	s.tasks.Note("read the candidate configuration", s.considerCandidate(ctx))
+	s.tasks.Note("read the candidate configuration", s.considerCandidate())
 	s.adverts.WarmPeers(now)
 	s.adverts.Know(s.reported())
 	if s.candidates.running != "" {
@@ -98,6 +99,9 @@ func (s *supervisor) due(also time.Time) <-chan time.Time {
 		s.instances.SettlesAt(time.Now()))
 	if s.status.Refused != nil {
 		earlier(s.candidates.retestAt)
+	}
+	if s.candidates.test != nil {
+		earlier(s.candidates.test.Bound)
 	}
 	if s.status.Leaving == supervised.Asked {
 		earlier(s.releaseBy)

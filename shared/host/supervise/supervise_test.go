@@ -15,7 +15,6 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/host/first"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
-	"github.com/onprem-infra/onprem-infra/shared/host/supervise/daemon"
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise/instances"
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise/orphans"
 	"github.com/onprem-infra/onprem-infra/shared/host/supervise/protocol"
@@ -36,7 +35,7 @@ func idle(t *testing.T, command ...string) *supervisor {
 
 // TestRoundBound holds that the health port waits for the longest round.
 func TestRoundBound(t *testing.T) {
-	if longest := drainBound + daemon.TestBound + 2*hung + linger; longest >= first.RoundBound {
+	if longest := drainBound + 2*hung + linger; longest >= first.RoundBound {
 		t.Errorf("a round takes %s, more than %s", longest, first.RoundBound)
 	}
 }

@@ -20,7 +20,7 @@ import (
 
 // The bounds of a test.
 const (
-	TestBound  = 10 * time.Second
+	testBound  = 10 * time.Second
 	testOutput = 4096 // bytes that are kept
 )
 
@@ -30,6 +30,7 @@ const testFile = "tested.conf"
 // Test is keepalived's own test of a candidate while it runs.
 type Test struct {
 	*proc.Child
+	Bound     time.Time // when it takes too long
 	candidate protocol.Candidate
 	output    *os.File
 }
@@ -53,7 +54,7 @@ func (d *Daemon) StartTest(c protocol.Candidate) (*Test, error) {
 		output.Close()
 		return nil, fmt.Errorf("test the configuration: %w", err)
 	}
-	return &Test{child, c, output}, nil
+	return &Test{child, time.Now().Add(testBound), c, output}, nil
 }
 
 // stage is a file with a text for keepalived's test: the running configuration if that holds the
@@ -70,8 +71,9 @@ func (d *Daemon) stage(text []byte) (path string, err error) {
 // End ends a test, with all that it left behind, and returns what is wrong with the candidate;
 // empty for nothing. That may quote the configuration, and goes to the status and to logs, so it is
 // without passwords.
-func (t *Test) End(timedOut bool) (complaint string) {
+func (t *Test) End() (complaint string) {
 	defer t.output.Close()
+	timedOut := !t.Ended()
 	if err := t.Kill(); err != nil {
 		return fmt.Sprintf("test the configuration: %v", err)
 	}
@@ -86,7 +88,7 @@ func (t *Test) End(timedOut bool) (complaint string) {
 	}
 	outcome := t.Outcome()
 	if timedOut {
-		outcome = fmt.Sprintf("the test had not ended after %s", TestBound)
+		outcome = fmt.Sprintf("the test had not ended after %s", testBound)
 	}
 	printed := mask(strings.TrimSpace(strings.ToValidUTF8(string(text[:n]), "?")),
 		t.candidate.Config)
