@@ -56,9 +56,9 @@ func makeDir(dir string) error {
 }
 
 func (f Files) ensureCertificate(names []string, now time.Time) (changed bool, err error) {
-	pair, err := tls.LoadX509KeyPair(f.Certificate, f.Key)
-	if err == nil && usable(pair.Leaf, names, now) {
-		return false, nil
+	kept, err := f.keptCertificate(names, now)
+	if err != nil || kept {
+		return false, err
 	}
 	certificate, key, err := makeCertificate(names, now)
 	if err != nil {
@@ -69,6 +69,21 @@ func (f Files) ensureCertificate(names []string, now time.Time) (changed bool, e
 		return false, err
 	}
 	return true, file.Write(f.Certificate, certificate, 0o644)
+}
+
+// keptCertificate reports whether the certificate is good. One that cannot be read now may be:
+// hosts that booted trust it, and could not report to an Ironic with another one.
+func (f Files) keptCertificate(names []string, now time.Time) (bool, error) {
+	certificate, err := os.ReadFile(f.Certificate)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, fmt.Errorf("read Ironic's certificate: %w", err)
+	}
+	key, err := os.ReadFile(f.Key)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, fmt.Errorf("read the key of Ironic's certificate: %w", err)
+	}
+	pair, err := tls.X509KeyPair(certificate, key)
+	return err == nil && usable(pair.Leaf, names, now), nil
 }
 
 // Roots has Ironic's certificate alone: whoever shows another one is not Ironic.

@@ -3,6 +3,7 @@ package identity
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -180,14 +181,28 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-// An unreadable account is not taken for a missing one: its owner would lose what is there.
+// TestEnsure_Unreadable holds that a failure to read makes nothing again: hosts that booted trust
+// the certificate, and clients have the account.
 func TestEnsure_Unreadable(t *testing.T) {
-	f := files(t)
-	if err := os.MkdirAll(f.Account, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.Ensure(names, time.Now()); err == nil {
-		t.Error("a directory in place of the account is no error")
+	for i, name := range []string{"certificate", "key", "account", "hash"} {
+		t.Run(name, func(t *testing.T) {
+			f, now := files(t), time.Now()
+			ensure(t, f, names, now)
+			before := f.read(t)
+			path := []string{f.Certificate, f.Key, f.Account, f.Htpasswd}[i]
+			if err := errors.Join(os.Rename(path, path+".aside"), os.Symlink(path, path)); err != nil {
+				t.Fatal(err)
+			}
+			if changed, err := f.Ensure(names, now); changed || err == nil || !strings.Contains(err.Error(), path) {
+				t.Errorf("changed %v with error %v, want one that names %s", changed, err, path)
+			}
+			if err := os.Rename(path+".aside", path); err != nil {
+				t.Fatal(err)
+			}
+			if ensure(t, f, names, now) || f.read(t) != before {
+				t.Error("a good identity was made again")
+			}
+		})
 	}
 }
 
