@@ -16,6 +16,8 @@ type Adverts struct {
 	by    netip.Addr // its address; not valid: this host
 	end   time.Time  // when it was last known to hold the VIP
 	given bool       // it has released the VIP
+	// rival is whose advert was received last while this host holds the VIP; not valid: nobody's.
+	rival netip.Addr
 
 	last     time.Time        // when another host's advert was received
 	every    time.Duration    // the interval in that advert
@@ -37,6 +39,10 @@ func (a *Adverts) Receive(from netip.Addr, interval time.Duration, released bool
 	a.last, a.released = at, released
 	switch {
 	case a.self(): // this host holds it, even if another one does too
+		a.rival, a.every = from, interval
+		if released {
+			a.rival = netip.Addr{}
+		}
 	case released && (!a.known || a.by != from): // the sender was not known as the holder
 	default:
 		if !released {
@@ -49,12 +55,15 @@ func (a *Adverts) Receive(from netip.Addr, interval time.Duration, released bool
 // self reports whether this host is the holder.
 func (a *Adverts) self() bool { return a.known && !a.by.IsValid() && a.end.IsZero() }
 
-// Self notes whether this host holds the VIP.
+// Self notes whether this host holds the VIP. A host that preempts this one is the holder since its
+// first advert, which comes before this host's keepalived gives way.
 func (a *Adverts) Self(holds bool, at time.Time) {
 	switch {
 	case holds && !a.self():
 		a.take(netip.Addr{}, at)
-		a.end, a.given = time.Time{}, false
+		a.end, a.given, a.rival = time.Time{}, false, netip.Addr{}
+	case !holds && a.self() && a.rival.IsValid() && at.Sub(a.last) <= 2*a.every:
+		a.by, a.end = a.rival, a.last
 	case !holds && a.self():
 		a.end, a.given = at, true
 	}
