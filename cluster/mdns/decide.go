@@ -142,8 +142,8 @@ func owner(s addr.Snapshot, ip netip.Addr) (addr.Link, bool) {
 // expect. Of two nodes with the same number the second one does not get that name.
 func (r *Room) announced(name record.Name, own []netip.Addr) []wire.Host {
 	service := func(what string, kind wire.Type, port uint16, ttl time.Duration) wire.Service {
-		instance := r.plan.Cluster.Name + " " + what + "-" + string(name)
-		return wire.Service{Instance: wire.Shorten(instance), Type: kind, Port: port, TTL: ttl}
+		instance := wire.Instance(r.plan.Cluster.Name, what+"-"+string(name))
+		return wire.Service{Instance: instance, Type: kind, Port: port, TTL: ttl}
 	}
 	hosts := []wire.Host{{
 		Name: name, Cluster: record.Name(r.plan.Cluster.Name), Addresses: own, Reverse: true,

@@ -1,6 +1,7 @@
 package mdns
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,7 +29,8 @@ type fakeHost struct {
 	links    addr.Snapshot
 	agreed   []netip.Addr
 	hostname string
-	fails    bool // sockets cannot be made
+	cluster  string // that listeners look for; empty: ostest
+	fails    bool   // sockets cannot be made
 	lines    []*fakeLine
 	wakes    int
 }
@@ -45,7 +47,7 @@ func (h *fakeHost) Open(_ context.Context, w Where, receive func(wire.Packet), f
 	if h.fails {
 		return nil, errors.New("no such device")
 	}
-	wish := browse.Wish{Types: []wire.Type{wire.Workstation, wire.Etcd}, Cluster: "ostest"}
+	wish := browse.Wish{Types: []wire.Type{wire.Workstation, wire.Etcd}, Cluster: cmp.Or(h.cluster, "ostest")}
 	near := wire.Link{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8::/64")}
 	l := &fakeLine{where: w, receive: receive, failed: failed, listener: browse.New(near, wish, func(low, _ time.Duration) time.Duration { return low })}
 	h.lines = append(h.lines, l)
@@ -224,6 +226,25 @@ func TestRoom(t *testing.T) {
 		time.Sleep(time.Second)
 		if got := h.last().known(); got != "" {
 			t.Errorf("after the goodbye others know %q", got)
+		}
+	})
+	virtually(t, "a cluster's name of any length is found, and no other", func(t *testing.T) {
+		for size := 1; size <= 63; size++ {
+			name := strings.Repeat("c", size)
+			for _, other := range []string{name, name[1:] + "d"} {
+				h := machine(lan4)
+				h.hostname, h.cluster = "control-plane-0", other
+				r := room(t, h, role.Master, func(c *spec.Cluster) { c.Name = name })
+				reconcile(t, r, 3*time.Second)
+				want := "control-plane-0[192.0.2.10] etcd-0[192.0.2.10] etcd at control-plane-0:2380"
+				if other != name {
+					want = ""
+				}
+				if got := h.last().known(); got != want {
+					t.Errorf("of a name of %d bytes %q knows %q, want %q", size, other, got, want)
+				}
+				r.quit(false)
+			}
 		}
 	})
 	virtually(t, "rounds without a change send nothing", func(t *testing.T) {

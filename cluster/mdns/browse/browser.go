@@ -34,11 +34,17 @@ type Wish struct {
 	Networks []netip.Prefix
 }
 
-// matches reports whether an instance is the cluster's. A longer word that begins with the
-// cluster's name is another cluster's.
+// matches reports whether an instance is the cluster's: it is called by the cluster's name or stem.
+// A longer word that begins with the cluster's name is another cluster's.
 func (w Wish) matches(instance string) bool {
-	rest, ok := strings.CutPrefix(strings.ToLower(instance), strings.ToLower(w.Cluster))
-	return ok && (w.Cluster == "" || rest == "" || rest[0] == ' ')
+	return w.Cluster == "" || begins(instance, w.Cluster) ||
+		begins(instance, wire.Stem(w.Cluster))
+}
+
+// begins reports whether the first words of an instance are these, in any case.
+func begins(instance, words string) bool {
+	rest, ok := strings.CutPrefix(strings.ToLower(instance), strings.ToLower(words))
+	return ok && (rest == "" || rest[0] == ' ')
 }
 
 // kind is the type of service that a name is an instance of; empty for another type or cluster.

@@ -11,16 +11,35 @@ import (
 const (
 	Domain   = "local."
 	maxLabel = 63
+	// maxStem leaves room for a blank and 16 digits in a label.
+	maxStem = maxLabel - 17
 )
 
-// Shorten makes a label of a text that is too long for one: its first 15 bytes, 32 hexadecimal
-// digits of its SHA-256, and its last 16 bytes. Former publishers shorten names in the same way,
-// and nodes must agree on a name.
-func Shorten(text string) string {
-	if len(text) <= maxLabel {
+// Instance is the label of a cluster's service. It begins with the cluster's name, or, if that
+// leaves too little room, with the name's Stem: others find the cluster's hosts by it.
+func Instance(cluster, service string) string {
+	if text := cluster + " " + service; len(text) <= maxLabel {
 		return text
 	}
-	return fmt.Sprintf("%s%.16x%s", text[:15], sha256.Sum256([]byte(text)), text[len(text)-16:])
+	stem := Stem(cluster)
+	return shorten(stem+" "+service, maxLabel, len(stem)+1)
+}
+
+// Stem is how an instance begins if the cluster's name is too long for it. Its digits tell clusters
+// apart whose names begin alike.
+func Stem(cluster string) string { return shorten(cluster, maxStem, maxStem-16) }
+
+// shorten cuts a text to size bytes: at least 15 and head of its first bytes, 32 hexadecimal digits
+// of its SHA-256, or as many as there is room for, and its last bytes. With 15 and 32 digits former
+// publishers shortened names in the same way.
+func shorten(text string, size, head int) string {
+	if len(text) <= size {
+		return text
+	}
+	head = max(head, 15)
+	digits := fmt.Sprintf("%.16x", sha256.Sum256([]byte(text)))
+	digits = digits[:min(len(digits), size-head)]
+	return text[:head] + digits + text[len(text)-(size-head-len(digits)):]
 }
 
 // Escape writes a label in the presentation format that package dns reads.
