@@ -74,7 +74,7 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 		Zone:       r.Plan.Cluster.Zone,
 		Hosts:      true,
 		Upstreams:  upstreams,
-		Clients:    r.Plan.NameClients(),
+		Clients:    r.clients(s),
 		HealthPort: r.Plan.Ports[port.CoreDNSHealth],
 	}}
 	// On the bootstrap machine the records are always ours, as no other server has them yet.
@@ -96,6 +96,27 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	}
 	r.meter.decided(s.Source, len(hosts), len(upstreams))
 	return d, reasons
+}
+
+// clients are the networks that may query; none for all. A host queries its own name server at the
+// node's address, and so from that address. Control plane nodes answer what other nodes forward for
+// the names of nodes. A link that is down may be kube-proxy's, with the addresses of all Services.
+func (r *Room) clients(s Snapshot) []netip.Prefix {
+	var hosts []netip.Addr
+	for _, l := range s.Links.Links {
+		for _, a := range l.Addresses {
+			ip := a.Prefix.Addr()
+			if l.Up && addr.Usable(a) && !slices.Contains(r.Plan.VIPs.All(), ip) {
+				hosts = append(hosts, ip)
+			}
+		}
+	}
+	if r.Role == role.Master {
+		for _, n := range s.Nodes {
+			hosts = append(hosts, r.addresses(n)...)
+		}
+	}
+	return r.Plan.NameClients(hosts...)
 }
 
 // named is the reason for the number of named nodes.

@@ -22,7 +22,8 @@ import (
 // fakeWorld is a FAKE: a machine, an API and a CoreDNS whose states a test sets.
 type fakeWorld struct {
 	own      []string
-	resolver string // several files are separated by ---
+	down     []string // addresses of a link that is down
+	resolver string   // several files are separated by ---
 	nodes    []addr.Candidate
 	synced   bool
 	running  bool
@@ -38,11 +39,13 @@ type fakeWorld struct {
 }
 
 func (w *fakeWorld) Links() (addr.Snapshot, error) {
-	link := addr.Link{Index: 2, Name: "enp1s0", Up: true}
-	for _, a := range w.own {
-		link.Addresses = append(link.Addresses, addr.Address{Prefix: netip.MustParsePrefix(a)})
+	links := []addr.Link{{Index: 2, Name: "enp1s0", Up: true}, {Index: 3, Name: "kube-ipvs0"}}
+	for i, all := range [][]string{w.own, w.down} {
+		for _, a := range all {
+			links[i].Addresses = append(links[i].Addresses, addr.Address{Prefix: netip.MustParsePrefix(a)})
+		}
 	}
-	return addr.Snapshot{Links: []addr.Link{link}}, nil
+	return addr.Snapshot{Links: links}, nil
 }
 
 func (w *fakeWorld) Resolvers() (files []nameserver.Resolver, err error) {
@@ -195,6 +198,43 @@ func TestDecideKnowing(t *testing.T) {
 			d, why, err := reconcile(t, r)
 			if got := words(d.Corefile.Knowing); err != nil || got != tt.want || why[len(why)-1] != tt.last {
 				t.Errorf("asks %q, reasons %q (%v), want %q, %q", got, why, err, tt.want, tt.last)
+			}
+		})
+	}
+}
+
+// TestDecideClients holds who may query where dnsClients restricts it: the host itself at each of its
+// addresses that is no VIP, and on a control plane node all nodes, which forward to it.
+func TestDecideClients(t *testing.T) {
+	restricted := func(c *spec.Cluster) { c.DNSClients = []netip.Prefix{netip.MustParsePrefix("10.128.0.0/14")} }
+	own := []string{"127.0.0.1/8", "203.0.113.20/25", "2001:db8:9::20/64", "fe80::1/64", "192.0.2.5/32", "192.0.2.20/24"}
+	nodes := append(masters(), node("remote", "203.0.113.21", "fe80::2"), node("odd", "192.0.2.6"))
+	for _, tt := range []struct {
+		name   string
+		role   role.Role
+		change func(*spec.Cluster)
+		want   string
+	}{
+		{"all", role.Worker, nil, ""},
+		{"a remote worker", role.Worker, restricted, "10.128.0.0/14 127.0.0.0/8 192.0.2.0/24 203.0.113.20/32 ::1/128 2001:db8:9::20/128"},
+		{"a control plane node", role.Master, restricted, "10.128.0.0/14 127.0.0.0/8 192.0.2.0/24 203.0.113.20/32 203.0.113.21/32 ::1/128 " +
+			"2001:db8::10/128 2001:db8::11/128 2001:db8::12/128 2001:db8:9::20/128"},
+		{"a VIP outside of the machine networks", role.Worker, func(c *spec.Cluster) {
+			restricted(c)
+			c.LoadBalancer, c.APIVIPs = spec.UserManaged, []netip.Addr{netip.MustParseAddr("203.0.113.20")}
+		}, "10.128.0.0/14 127.0.0.0/8 192.0.2.0/24 ::1/128 2001:db8:9::20/128"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r, w := room(t, tt.role, tt.change)
+			w.own, w.nodes, w.synced = own, nodes, true
+			w.down = []string{"172.30.0.1/32", "172.30.0.10/32"}
+			d, _, err := reconcile(t, r)
+			var got []string
+			for _, p := range d.Corefile.Clients {
+				got = append(got, p.String())
+			}
+			if err != nil || strings.Join(got, " ") != tt.want {
+				t.Errorf("answers %q (%v), want %q", got, err, tt.want)
 			}
 		})
 	}

@@ -125,16 +125,20 @@ func (p Plan) BootstrapKeepalived() (options, capabilities []string) {
 	return options, capabilities
 }
 
-// NameClients are the networks whose hosts the name servers of both phases answer; none for all. A
-// host queries its own name server over the loopback, and nodes query each other.
-func (p Plan) NameClients() []netip.Prefix {
+// NameClients are the networks whose hosts the name servers of both phases answer; none for all.
+// hosts may query too, also from outside of the machine networks.
+func (p Plan) NameClients(hosts ...netip.Addr) []netip.Prefix {
 	if len(p.DNSClients) == 0 {
 		return nil
 	}
 	all := append([]netip.Prefix{
-		netip.PrefixFrom(netip.AddrFrom4([4]byte{127}), 8),
-		netip.PrefixFrom(netip.IPv6Loopback(), 128),
+		netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128"),
 	}, slices.Concat(p.MachineNetworks, p.DNSClients)...)
+	for _, host := range hosts {
+		if !slices.ContainsFunc(all, func(n netip.Prefix) bool { return n.Contains(host) }) {
+			all = append(all, netip.PrefixFrom(host, host.BitLen()))
+		}
+	}
 	slices.SortFunc(all, netip.Prefix.Compare)
 	return slices.Compact(all)
 }
