@@ -31,7 +31,7 @@ type fakeHost struct {
 func (h *fakeHost) Links() (addr.Snapshot, error) {
 	return addr.Snapshot{Links: []addr.Link{{Index: 2, Name: "enp1s0", Up: true, Addresses: []addr.Address{
 		{Prefix: netip.MustParsePrefix("192.0.2.10/24")}, {Prefix: netip.MustParsePrefix("2001:db8::10/64")},
-	}}}}, nil
+	}}, {Index: 3, Name: "docker0", Addresses: []addr.Address{{Prefix: netip.MustParsePrefix("fe80::1/64")}}}}}, nil
 }
 
 func (h *fakeHost) Resolvers() ([]nameserver.Resolver, error) {
@@ -137,6 +137,8 @@ func TestDecideUpstreams(t *testing.T) {
 		{name: "D-02: none at all", resolver: "# nothing\nsearch example.com\n", why: "no usable name server in any resolv.conf"},
 		{name: "D-04: never this machine, in any family", resolver: "nameserver 192.0.2.10\nnameserver 2001:db8::10\nnameserver 198.51.100.1\n", want: []string{"198.51.100.1"},
 			why: "name servers 198.51.100.1 from /0"},
+		{name: "a router with the link-local address of another link here", resolver: "nameserver fe80::1%docker0\nnameserver fe80::1%enp1s0\n", want: []string{"fe80::1%enp1s0"},
+			why: "name servers fe80::1%enp1s0 from /0"},
 		{name: "D-05: never a loopback, never the stub resolver", resolver: "nameserver 127.0.0.53\nnameserver 127.0.0.1\nnameserver ::1\nnameserver 198.51.100.1\n", want: []string{"198.51.100.1"},
 			why: "name servers 198.51.100.1 from /0"},
 		{name: "the file behind a stub", resolver: "nameserver 127.0.0.53\n---\nnameserver 198.51.100.7\n---\nnameserver 198.51.100.8\n", want: []string{"198.51.100.7"},

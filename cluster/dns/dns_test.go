@@ -150,6 +150,7 @@ func TestDecideUpstreams(t *testing.T) {
 		{name: "D-02: this machine only", resolver: "nameserver 192.0.2.10\n", why: "no usable name server in any resolv.conf"},
 		{name: "D-04: never this machine, in any family", resolver: "nameserver 192.0.2.10\nnameserver 2001:db8::10\nnameserver ::ffff:192.0.2.10\nnameserver 2001:db8:9::10\nnameserver 198.51.100.1\n", want: "198.51.100.1",
 			why: "name servers 198.51.100.1 from /0"},
+		{name: "a router with the link-local address of another link here", resolver: "nameserver fe80::1%kube-ipvs0\nnameserver fe80::1%enp1s0\n", want: "fe80::1%enp1s0", why: "name servers fe80::1%enp1s0 from /0"},
 		{name: "D-05: never a loopback, never the stub resolver", resolver: "nameserver 127.0.0.53\nnameserver 127.8.0.1\nnameserver ::1\nnameserver 198.51.100.1\n", want: "198.51.100.1",
 			why: "name servers 198.51.100.1 from /0"},
 		{name: "the file behind a stub", resolver: "nameserver 127.0.0.53\n---\nnameserver 198.51.100.7\n---\nnameserver 198.51.100.8\n", want: "198.51.100.7", why: "name servers 198.51.100.7 from /1"},
@@ -161,6 +162,7 @@ func TestDecideUpstreams(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r, w := room(t, role.Master, nil)
 			w.resolver, w.nodes, w.synced = tt.resolver, masters(), true
+			w.down = []string{"fe80::1/64"}
 			d, why, err := reconcile(t, r)
 			if got := words(d.Corefile.Upstreams); err != nil || got != tt.want || !slices.Equal(why, []string{tt.why, "3 nodes named by the API"}) {
 				t.Errorf("upstreams %q, reasons %q (%v), want %q, %q", got, why, err, tt.want, tt.why)

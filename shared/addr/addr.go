@@ -5,6 +5,7 @@ package addr
 import (
 	"net/netip"
 	"slices"
+	"strconv"
 )
 
 // Address is one address of a link as the kernel holds it.
@@ -50,11 +51,13 @@ type Snapshot struct {
 	Routes []Route
 }
 
-// LinkOf names the link that has an address; it is empty if none has.
+// LinkOf names the link that has an address; it is empty if none has. Hosts on different links may
+// have the same link-local address, so one with a zone is looked for on that link alone.
 func (s Snapshot) LinkOf(a netip.Addr) string {
 	for _, l := range s.Links {
-		if slices.ContainsFunc(l.Addresses,
-			func(has Address) bool { return has.Prefix.Addr() == a }) {
+		zones := []string{"", l.Name, strconv.Itoa(l.Index)}
+		if slices.Contains(zones, a.Zone()) && slices.ContainsFunc(l.Addresses,
+			func(has Address) bool { return has.Prefix.Addr() == a.WithZone("") }) {
 			return l.Name
 		}
 	}

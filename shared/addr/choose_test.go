@@ -220,10 +220,14 @@ func has(s Snapshot, c Choice) bool {
 	})
 }
 
-// TestLinkOf holds that a link is found by any of its addresses, a VIP too, and by no other one.
+// TestLinkOf holds that a link is found by any of its addresses, a VIP too, and by no other one, nor
+// by its address on another link.
 func TestLinkOf(t *testing.T) {
-	s := links(nic(2, "a", "192.0.2.10/24", "192.0.2.5/32"), nic(3, "b", "2001:db8::10/64"))
-	for text, want := range map[string]string{"192.0.2.10": "a", "192.0.2.5": "a", "2001:db8::10": "b", "192.0.2.0": ""} {
+	s := links(nic(2, "a", "192.0.2.10/24", "192.0.2.5/32"), nic(3, "b", "2001:db8::10/64", "fe80::1/64"))
+	for text, want := range map[string]string{
+		"192.0.2.10": "a", "192.0.2.5": "a", "2001:db8::10": "b", "192.0.2.0": "",
+		"fe80::1": "b", "fe80::1%b": "b", "fe80::1%3": "b", "fe80::1%a": "", "fe80::1%2": "", "fe80::2%b": "",
+	} {
 		if got := s.LinkOf(ip(text)); got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}

@@ -11,9 +11,10 @@ import (
 // Conf is the contents of a resolv.conf, in its order. Lines that are not understood are left out,
 // as in every resolver.
 type Conf struct {
-	Nameservers []netip.Addr // an IPv4-mapped IPv6 address reads as IPv4
-	Search      []string     // of the last search or domain line, which replaces the earlier ones
-	Options     []string     // of all options lines
+	// An IPv4-mapped IPv6 address reads as IPv4. Only a link-local one has a zone.
+	Nameservers []netip.Addr
+	Search      []string // of the last search or domain line, which replaces the earlier ones
+	Options     []string // of all options lines
 }
 
 // Parse reads the text. Nothing in it is an error: a line without argument, with an invalid address
@@ -28,6 +29,9 @@ func Parse(text []byte) Conf {
 		switch words[0] {
 		case "nameserver":
 			if addr, err := netip.ParseAddr(words[1]); err == nil && plainZone(addr.Zone()) {
+				if !addr.IsLinkLocalUnicast() {
+					addr = addr.WithZone("")
+				}
 				conf.Nameservers = append(conf.Nameservers, addr.Unmap())
 			}
 		case "search", "domain":
@@ -52,7 +56,7 @@ const maxUpstreams = 15
 // Upstreams are the name servers that a forwarder on this machine may query, in order, each once,
 // at most 15. Addresses that lead back to the forwarder or nowhere are left out: loopback, with
 // the stub of systemd-resolved at 127.0.0.53 and 127.0.0.54, unspecified and multicast ones, IPv6
-// link-local ones without a zone, and those that exclude reports, which gets them without a zone.
+// link-local ones without a zone, and those that exclude reports.
 func Upstreams(conf Conf, exclude func(netip.Addr) bool) []netip.Addr {
 	var upstreams []netip.Addr
 	for _, addr := range conf.Nameservers {
@@ -60,7 +64,7 @@ func Upstreams(conf Conf, exclude func(netip.Addr) bool) []netip.Addr {
 		switch {
 		case addr.IsLoopback(), addr.IsUnspecified(), addr.IsMulticast(),
 			linkLocal && addr.Zone() == "":
-		case exclude(addr.WithZone("")), slices.Contains(upstreams, addr),
+		case exclude(addr), slices.Contains(upstreams, addr),
 			len(upstreams) == maxUpstreams:
 		default:
 			upstreams = append(upstreams, addr)

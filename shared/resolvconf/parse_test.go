@@ -32,6 +32,7 @@ func TestParse(t *testing.T) {
 		{name: "no addresses", text: "nameserver dns.example.com\nnameserver 192.0.2.300\nnameserver 192.0.2.1:53\nnameserver [2001:db8::1]\nnameserver 010.0.0.1\n"},
 		{name: "other keywords", text: "nameservers 192.0.2.1\nNameserver 192.0.2.2\nsortlist 192.0.2.0\nnameserver192.0.2.3 x\n"},
 		{name: "a zone", text: "nameserver fe80::1%enp1s0\nnameserver fe80::1%2\n", servers: "fe80::1%enp1s0 fe80::1%2"},
+		{name: "a zone that means nothing", text: "nameserver 2001:db8::53%enp1s0\n", servers: "2001:db8::53"},
 		{name: "a zone that is no interface", text: "nameserver fe80::1%\"}\nnameserver fe80::1%a{$x}\nnameserver fe80::1%#\nnameserver fe80::1%\n"},
 		{name: "IPv4 in IPv6", text: "nameserver ::ffff:192.0.2.53\n", servers: "192.0.2.53"},
 		{name: "the last search counts", text: "domain old.example.com\nsearch a b\nsearch c\n", search: "c"},
@@ -57,7 +58,7 @@ func many(n int) string {
 
 func TestUpstreams(t *testing.T) {
 	excluded := func(a netip.Addr) bool {
-		return slices.Contains([]string{"192.0.2.5", "192.0.2.10", "2001:db8::10", "fe80::10"}, a.String())
+		return slices.Contains([]string{"192.0.2.5", "192.0.2.10", "2001:db8::10", "fe80::10%enp1s0"}, a.String())
 	}
 	for _, tt := range []struct{ name, text, want string }{
 		{name: "none", want: ""},
@@ -65,6 +66,7 @@ func TestUpstreams(t *testing.T) {
 		{name: "ourselves and a VIP", text: "nameserver 192.0.2.10\nnameserver 192.0.2.5\nnameserver 2001:db8::10\nnameserver 192.0.2.53\n", want: "192.0.2.53"},
 		{name: "ourselves and nobody else", text: "nameserver 192.0.2.10\nnameserver 127.0.0.1\n", want: ""},
 		{name: "ourselves, with a zone", text: "nameserver fe80::10%enp1s0\n", want: ""},
+		{name: "a router with our address on another link", text: "nameserver fe80::10%enp2s0\n", want: "fe80::10%enp2s0"},
 		{name: "ourselves, as IPv6", text: "nameserver ::ffff:192.0.2.10\nnameserver ::ffff:127.0.0.1\n", want: ""},
 		{name: "loopback of every kind", text: "nameserver 127.0.0.1\nnameserver 127.0.0.53\nnameserver 127.0.0.54\nnameserver 127.255.255.254\nnameserver ::1\n", want: ""},
 		{name: "unspecified and multicast", text: "nameserver 0.0.0.0\nnameserver ::\nnameserver 224.0.0.251\nnameserver ff02::fb\n", want: ""},

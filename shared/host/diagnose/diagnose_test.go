@@ -177,6 +177,12 @@ func TestDiagnose(t *testing.T) {
 		{"the name server behind", doctor.CheckUpstreamSelf, func(h *diagnose.Host) {
 			write(h, "/run/NetworkManager/resolv.conf", "nameserver 192.0.2.11\nnameserver 192.0.2.1\n")
 		}},
+		{"a router behind, with the link-local address of another link here", "", func(h *diagnose.Host) {
+			links, _ := h.Links()
+			links.Links = append(links.Links, addr.Link{Index: 9, Name: "docker0", Addresses: []addr.Address{{Prefix: netip.MustParsePrefix("fe80::1/64")}}})
+			h.Links = func() (addr.Snapshot, error) { return links, nil }
+			write(h, "/run/NetworkManager/resolv.conf", "nameserver fe80::1%ens3\n")
+		}},
 		{"a VIP behind", doctor.CheckUpstreamSelf, func(h *diagnose.Host) {
 			write(h, "/run/NetworkManager/resolv.conf", "nameserver 192.0.2.5\nnameserver 192.0.2.1\n")
 		}},

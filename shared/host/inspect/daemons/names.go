@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/probe"
@@ -31,14 +32,8 @@ func (i Inspector) Upstreams(ctx context.Context) (r *facts.Resolver, answers []
 
 // resolver is the first file that names a usable server, as our CoreDNS uses it, and the servers.
 func (i Inspector) resolver() (r *facts.Resolver, usable []netip.Addr) {
-	self := map[netip.Addr]bool{}
-	for _, v := range i.Plan.VIPs.All() {
-		self[v] = true
-	}
-	for _, k := range i.Host.Links.Links {
-		for _, a := range k.Addresses {
-			self[a.Prefix.Addr()] = true
-		}
+	self := func(a netip.Addr) bool {
+		return i.Host.Links.LinkOf(a) != "" || slices.Contains(i.Plan.VIPs.All(), a)
 	}
 	const last = "/etc/resolv.conf"
 	r = &facts.Resolver{Path: last}
@@ -51,12 +46,12 @@ func (i Inspector) resolver() (r *facts.Resolver, usable []netip.Addr) {
 		conf := resolvconf.Parse(f.Text)
 		if f.Path != last || !i.Live { // a live host has its own address first there
 			for _, s := range conf.Nameservers {
-				if self[s.WithZone("")] && !s.IsLoopback() {
+				if self(s) && !s.IsLoopback() {
 					r.Path, r.Self = f.Path, append(r.Self, s)
 				}
 			}
 		}
-		usable = resolvconf.Upstreams(conf, func(a netip.Addr) bool { return self[a] })
+		usable = resolvconf.Upstreams(conf, self)
 		if len(usable) > 0 {
 			if len(r.Self) == 0 {
 				r.Path = f.Path
