@@ -64,6 +64,7 @@ type WrongHosts struct {
 	Unknown    []string // keys of Options.Ignition that are no host's name and no role of theirs
 	Pinned     []string // hosts whose BMC is known by a digest, which Ironic cannot verify
 	Legacy     []string // hosts whose firmware does not boot the medium that Ironic makes
+	HTTP       []string // hosts that boot by HTTP, where no DHCP server names the program
 }
 
 const (
@@ -72,12 +73,19 @@ const (
 		"BMC one that does"
 	fixLegacy = "choose the boot mode UEFI, or a BMC address by which the host boots over the " +
 		"network"
+	fixHTTP = "write a provisioning network into the description, or use redfish-virtualmedia"
 )
 
 func pinned(h provision.Host) bool { return strings.HasPrefix(h.Verify, machine.VerifyPin) }
 
 func legacyMedium(h provision.Host) bool {
 	return h.Boot == provision.VirtualMedia && h.BootMode == machine.Legacy
+}
+
+// unnamed reports whether a host is to boot by HTTP where there is no provisioning network, on
+// which the DHCP server names the program.
+func unnamed(p plan.Plan, h provision.Host) bool {
+	return h.Boot == provision.UEFIHTTP && !p.Provisioning.CIDR.IsValid()
 }
 
 // Unfit returns findings about the described hosts that the bootstrap machine of the plan is to
@@ -102,6 +110,12 @@ func Unfit(p plan.Plan, described []spec.Host) (all spec.Findings) {
 				Severity: spec.Error, Path: at.Path, Text: "the medium by which the bootstrap " +
 					"machine provisions the host does not boot by legacy firmware: " + fixLegacy})
 		}
+		if at := described[i].BMC.AddressAt; unnamed(p, h) {
+			all = append(all, spec.Finding{File: at.File, Line: at.Line, Column: at.Column,
+				Severity: spec.Error, Path: at.Path, Text: "the bootstrap machine provisions " +
+					"the host, which would boot by HTTP, and no DHCP server of a provisioning " +
+					"network names the program: " + fixHTTP})
+		}
 	}
 	return all
 }
@@ -109,7 +123,7 @@ func Unfit(p plan.Plan, described []spec.Host) (all spec.Findings) {
 // none reports whether nothing is wrong.
 func (w WrongHosts) none() bool {
 	return len(w.Absent)+len(w.NoAccount)+len(w.NoDocument)+len(w.Unknown)+len(w.Pinned)+
-		len(w.Legacy) == 0
+		len(w.Legacy)+len(w.HTTP) == 0
 }
 
 func (w WrongHosts) Error() string {
@@ -126,6 +140,8 @@ func (w WrongHosts) Error() string {
 			"spec.Parse has returned"},
 		{w.Pinned, "the BMC is known by the digest of its certificate (pin:) for ", fixPinned},
 		{w.Legacy, "a medium that legacy firmware boots is not made for ", fixLegacy},
+		{w.HTTP, "no DHCP server of a provisioning network names the program that is booted by " +
+			"HTTP for ", fixHTTP},
 		{w.NoAccount, "the account of the BMC is missing for ", "read the file that the " +
 			"description names"},
 	} {
@@ -161,6 +177,9 @@ func (o Options) file(p plan.Plan) ([]byte, error) {
 		}
 		if legacyMedium(h) {
 			wrong.Legacy = append(wrong.Legacy, h.Name)
+		}
+		if unnamed(p, h) {
+			wrong.HTTP = append(wrong.HTTP, h.Name)
 		}
 		used[h.Name], used[h.Role] = true, true
 		document := o.Ignition[h.Name]

@@ -59,6 +59,9 @@ type WrongHosts struct {
 	Media []string
 	// Legacy are those of the cluster that would boot such a medium by legacy firmware.
 	Legacy []string
+	// HTTP are those of the cluster whose firmware would fetch such a medium: it does not know
+	// the certificate of the server.
+	HTTP []string
 }
 
 func (w WrongHosts) Error() string {
@@ -80,6 +83,9 @@ func (w WrongHosts) Error() string {
 			"as redfish://"},
 		{w.Legacy, "Ironic makes no virtual media that legacy firmware boots, for ", "choose the " +
 			"boot mode UEFI, or a bmc.address by which the host boots by PXE, such as redfish://"},
+		{w.HTTP, "the firmware fetches from Ironic over TLS, and does not know its certificate, " +
+			"for ", "use a bmc.address by which the host boots by PXE, such as redfish://, or by " +
+			"virtual media, such as redfish-virtualmedia://"},
 	} {
 		if len(fault.names) > 0 {
 			all = append(all, fault.before+strings.Join(fault.names, ", ")+": "+fault.fix)
@@ -123,6 +129,9 @@ func Objects(p plan.Plan, g Given) ([]object.Object, error) {
 		if !openShift && planned.Phase == provision.Cluster &&
 			planned.Boot == provision.VirtualMedia && planned.BootMode == machine.Legacy {
 			wrong.Legacy = append(wrong.Legacy, planned.Name)
+		}
+		if !openShift && planned.Phase == provision.Cluster && planned.Boot == provision.UEFIHTTP {
+			wrong.HTTP = append(wrong.HTTP, planned.Name)
 		}
 		n := nth[planned.Role]
 		nth[planned.Role]++

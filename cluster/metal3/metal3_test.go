@@ -347,7 +347,7 @@ func TestObjects_AnyKubernetes(t *testing.T) {
 }
 
 // TestObjects_AnyKubernetesMedia holds that a worker boots virtual media, and that one is refused
-// whose BMC or firmware could not.
+// whose BMC or firmware could not. Of OpenShift's own Ironic nothing is known here.
 func TestObjects_AnyKubernetesMedia(t *testing.T) {
 	const media = "redfish-virtualmedia://"
 	for name, tt := range map[string]struct {
@@ -359,12 +359,17 @@ func TestObjects_AnyKubernetesMedia(t *testing.T) {
 		"of legacy":        {[]string{"redfish://198.51.100.3", media + "198.51.100.3", "'52:54:00:00:00:03'", "'52:54:00:00:00:03', bootMode: legacy"}, "no virtual media that legacy firmware boots, for w1: choose the boot mode UEFI"},
 		"legacy, over PXE": {[]string{"redfish://198.51.100.3/redfish/v1/Systems/1", "ipmi://198.51.100.3", "'52:54:00:00:00:03'", "'52:54:00:00:00:03', bootMode: legacy"}, ""},
 		"by name":          {[]string{"redfish://198.51.100.3", media + "bmc.example.com"}, ""},
+		"by HTTP":          {[]string{"redfish://198.51.100.3", "redfish-uefihttp://198.51.100.3", media, "redfish-uefihttp://"}, "does not know its certificate, for w1: use a bmc.address"},
 	} {
 		p, hosts := anyKubernetes(t, tt.replace...)
 		objects, err := Objects(p, Given{Hosts: hosts})
 		if tt.want == "" && (err != nil || len(objects) != 6) || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("%s: %d objects, %v", name, len(objects), err)
 		}
+	}
+	p, hosts := compiled(t, "redfish-virtualmedia:", "redfish-uefihttp:")
+	if w0, _ := made(t, Given{Hosts: hosts}, p)["BareMetalHost w0"].(object.BareMetalHost); w0.Spec.BMC.Address != "redfish-uefihttp://192.0.2.104/redfish/v1/Systems/1" {
+		t.Errorf("OpenShift's: %s", object.Encode(w0))
 	}
 }
 

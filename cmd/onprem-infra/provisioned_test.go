@@ -248,10 +248,17 @@ func TestHosts_Unfit(t *testing.T) {
 	}
 	pin := replace(configs[1], "credentials: {file: bmc.yaml}}", "credentials: {file: bmc.yaml}, verify: 'pin:"+strings.Repeat("ab", 32)+"'}")
 	legacy := replace(configs[0], "bmc: {address: 'redfish://bmc-0", "bootMode: legacy\n      bmc: {address: 'redfish-virtualmedia://bmc-0") - 1
+	http := filepath.Join(dir, "http.yaml")
+	if err := os.WriteFile(http, []byte(strings.ReplaceAll(plantedConfig, "ipmi:", "redfish-virtualmedia:")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	replace(http, "    hosts:", "    provisioningNetwork: Disabled\n    hosts:")
+	byHTTP := replace(http, "'redfish://bmc-0", "'redfish-uefihttp://bmc-0")
 	for _, tt := range []struct {
 		config, path, want string
 		line               int
 	}{
+		{http, "platform.baremetal.hosts[0].bmc.address", "or use redfish-virtualmedia", byHTTP},
 		{configs[1], "spec.hosts[0].bmc.verify", "Ironic verifies by authorities alone", pin},
 		{configs[0], "platform.baremetal.hosts[0].bootMode", "choose the boot mode UEFI", legacy},
 	} {

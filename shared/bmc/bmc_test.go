@@ -33,7 +33,7 @@ func TestParse_Drivers(t *testing.T) {
 			}
 		}
 	}
-	if got := strings.Join(bmc.Without(), " "); got != "redfish-virtualmedia redfish-uefihttp idrac-virtualmedia ilo5-virtualmedia" {
+	if got := strings.Join(bmc.Without(), " "); got != "redfish-virtualmedia idrac-virtualmedia ilo5-virtualmedia" {
 		t.Errorf("without a provisioning network: %s", got)
 	}
 }

@@ -21,10 +21,12 @@ func drivers() []string {
 		"ilo5-redfish", "ilo5-virtualmedia", "ipmi", "libvirt"}
 }
 
-// Without lists the drivers of today that need no provisioning network.
+// Without lists the drivers of today by which every cluster installs hosts without a provisioning
+// network. UEFI HTTP is none of them: DHCP names the program, or an Ironic whose certificate the
+// firmware knows.
 func Without() (names []string) {
 	for _, driver := range drivers() {
-		if a, err := Parse(driver + "://bmc"); err == nil && !a.NeedsNetwork {
+		if a, err := Parse(driver + "://bmc"); err == nil && a.VirtualMedia {
 			names = append(names, driver)
 		}
 	}

@@ -112,7 +112,8 @@ func TestProvisionedInstallConfig(t *testing.T) {
 	address, _ := bmc.Parse("redfish-virtualmedia://198.51.100.4/redfish/v1/Systems/1")
 	no := false
 	host := Host{Name: "w0", Role: "worker", BootMACAddress: "52:54:00:00:00:04", BootMode: machine.Legacy, HardwareProfile: "default",
-		BMC:      machine.BMC{Address: address, Username: hidden.New("s3cret"), Password: hidden.New("s3cret")},
+		BMC: machine.BMC{Address: address, AddressAt: document.Place{File: "c", Line: 44, Column: 22, Path: "platform.baremetal.hosts[3].bmc.address"},
+			Username: hidden.New("s3cret"), Password: hidden.New("s3cret")},
 		RootDisk: machine.RootDisk{DeviceName: "/dev/disk/by-path/pci-0", MinSizeGigabytes: 100, Rotational: &no},
 		Network:  hidden.New("interfaces:\n    - name: eno1\n      mac-address: '52:54:00:00:00:04'\n      mtu: 1500\n"),
 	}

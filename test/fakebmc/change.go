@@ -231,7 +231,7 @@ func (m *machine) override(w http.ResponseWriter, boot object, q Quirks) {
 		case "BootSourceOverrideMode":
 			mode, valid = text, text == "UEFI" || text == "Legacy"
 		case "HttpBootUri":
-			address = text
+			address, valid = text, ok || value == nil // null takes a former one away
 		default:
 			fail(w, http.StatusBadRequest, "PropertyUnknown", "there is no property "+key)
 			return

@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -118,11 +119,18 @@ func bootLoader(t *testing.T) (esp []byte, grub string) {
 	return esp, grub
 }
 
-// TestLongBoot has Ironic boot a FAKE machine by PXE and one by virtual media, whose BMC it
-// verifies. It does so without a capability, and writes nowhere but below its own directories.
+// TestLongBoot has Ironic boot a FAKE machine by PXE, one by HTTP, and one by virtual media, whose
+// BMC it verifies. It does so without a capability, and writes nowhere but below its own directories.
 func TestLongBoot(t *testing.T) {
+	var started sync.Map // by the machine's ID
 	bmc := fakebmc.New(fakebmc.Options{User: "admin", Password: "p4ss-W0rd", Vendor: "FAKE", Product: "FAKE",
-		Machines: []fakebmc.Machine{fakebmc.Sample(1), fakebmc.Sample(2)}})
+		Power: func(m fakebmc.Machine, c fakebmc.Change) error {
+			if c.On {
+				started.Store(m.ID, c)
+			}
+			return nil
+		},
+		Machines: []fakebmc.Machine{fakebmc.Sample(1), fakebmc.Sample(2), fakebmc.Sample(3)}})
 	running := fakebmc.Start(t, bmc, fakebmc.Certificate{})
 	need.Root(t)
 	esp, grub := bootLoader(t)
@@ -139,7 +147,8 @@ func TestLongBoot(t *testing.T) {
 	}
 	s := Start(t, Options{
 		Settings: func(s *ironic.Settings) {
-			s.Hosts = []ironic.Host{{Driver: "redfish", Boot: ironic.PXE}, {Driver: "redfish-virtualmedia", Boot: ironic.VirtualMedia}}
+			s.Hosts = []ironic.Host{{Driver: "redfish", Boot: ironic.PXE}, {Driver: "redfish-virtualmedia", Boot: ironic.VirtualMedia},
+				{Driver: "redfish-uefihttp", Boot: ironic.UEFIHTTP}}
 			s.Bound = true
 			s.Media, s.GRUB = netip.MustParseAddrPort("192.0.2.5:6183"), grub
 		},
@@ -157,25 +166,31 @@ func TestLongBoot(t *testing.T) {
 	}
 	pxe := enrol(t, s, running.URL, 1, "ipxe")
 	medium := enrol(t, s, running.URL, 2, "redfish-virtual-media")
-	for _, node := range []string{pxe, medium} {
+	byHTTP := enrol(t, s, running.URL, 3, "http-ipxe")
+	for _, node := range []string{pxe, medium, byHTTP} {
 		state(t, s, node, "manage", "manageable")
 		state(t, s, node, "inspect", "inspect wait")
 	}
-	card := strings.ReplaceAll(strings.ToLower(fakebmc.Sample(1).Ports[0].MAC), ":", "-")
-	script, err := os.ReadFile(filepath.Join(s.State, "http/pxelinux.cfg", card))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{
-		fmt.Sprintf("kernel --timeout 60000 http://%s/%s/deploy_kernel selinux=0 text nofb vga=normal rd.net.timeout.carrier=30 ipa-insecure=0 ", s.Settings.HTTP, pxe),
-		"ipa-inspection-callback-url=" + s.URL + "/v1/continue_inspection", "ipa-api-url=" + s.URL,
-		"initrd --name ironic-trust.img",
-	} {
-		if !strings.Contains(string(script), want) {
-			t.Errorf("no %q in\n%s", want, script)
+	for machine, node := range map[int]string{1: pxe, 3: byHTTP} {
+		card := strings.ReplaceAll(strings.ToLower(fakebmc.Sample(machine).Ports[0].MAC), ":", "-")
+		script, err := os.ReadFile(filepath.Join(s.State, "http/pxelinux.cfg", card))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{
+			fmt.Sprintf("kernel --timeout 60000 http://%s/%s/deploy_kernel selinux=0 text nofb vga=normal rd.net.timeout.carrier=30 ipa-insecure=0 ", s.Settings.HTTP, node),
+			"ipa-inspection-callback-url=" + s.URL + "/v1/continue_inspection", "ipa-api-url=" + s.URL,
+			"initrd --name ironic-trust.img",
+		} {
+			if !strings.Contains(string(script), want) {
+				t.Errorf("no %q in\n%s", want, script)
+			}
 		}
 	}
-	for _, path := range []string{pxe + "/deploy_kernel", pxe + "/deploy_ramdisk", "redfish/boot-" + medium + ".iso"} {
+	if c, _ := started.Load(fakebmc.Sample(3).ID); c != (fakebmc.Change{On: true, Boot: "UefiHttp", Mode: "UEFI"}) {
+		t.Errorf("the firmware is to boot %+v, want a program that DHCP names", c)
+	}
+	for _, path := range []string{pxe + "/deploy_kernel", pxe + "/deploy_ramdisk", byHTTP + "/deploy_kernel", byHTTP + "/deploy_ramdisk", "redfish/boot-" + medium + ".iso"} {
 		if info, err := os.Stat(filepath.Join(s.State, "http", path)); err != nil || info.Mode().Perm()&0o004 == 0 {
 			t.Errorf("%s: %v: the HTTP server cannot read it", path, err)
 		}

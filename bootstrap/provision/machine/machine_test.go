@@ -515,7 +515,7 @@ func TestSpec(t *testing.T) {
 			info: map[string]any{"redfish_address": "http://[2001:db8::1]:8000", "redfish_verify_ca": false}},
 		{name: "virtual media, secure boot", bmc: "redfish-virtualmedia://bmc/redfish/v1/Systems/1", mode: "UEFISecureBoot", boot: provision.VirtualMedia, verify: "ca", driver: "redfish", iface: "redfish-virtual-media", capabilities: "boot_mode:uefi,secure_boot:true"},
 		{name: "Dell", bmc: "idrac-virtualmedia://bmc/redfish/v1/Systems/System.Embedded.1", mode: "UEFI", boot: provision.VirtualMedia, verify: "ca", driver: "idrac", iface: "idrac-redfish-virtual-media", capabilities: "boot_mode:uefi"},
-		{name: "UEFI HTTP", bmc: "redfish-uefihttp://bmc/redfish/v1/Systems/1", mode: "UEFI", boot: provision.UEFIHTTP, verify: "ca", driver: "redfish", iface: "redfish-https", capabilities: "boot_mode:uefi"},
+		{name: "UEFI HTTP", bmc: "redfish-uefihttp://bmc/redfish/v1/Systems/1", mode: "UEFI", boot: provision.UEFIHTTP, verify: "ca", driver: "redfish", iface: "http-ipxe", capabilities: "boot_mode:uefi"},
 		{name: "IPMI", bmc: "ipmi://192.0.2.1:6230?privilegelevel=OPERATOR", mode: "UEFI", boot: provision.PXEUEFI, verify: "ca", driver: "ipmi", iface: "ipxe", capabilities: "boot_mode:uefi",
 			info: map[string]any{"ipmi_address": "192.0.2.1", "ipmi_port": "6230", "ipmi_priv_level": "OPERATOR"}},
 	}

@@ -48,7 +48,9 @@ func (h Host) spec() node.Spec {
 	return s
 }
 
-// boot is Ironic's boot interface.
+// boot is Ironic's boot interface. A host that boots by HTTP gets iPXE from the DHCP server, as one
+// that boots by PXE does: redfish-https would have the firmware itself fetch an ISO over TLS, and
+// unlike a BMC it verifies the server's certificate, which is self-signed.
 func (h Host) boot() string {
 	switch {
 	case h.Plan.Boot == provision.VirtualMedia && strings.HasPrefix(h.Plan.Driver, "idrac-"):
@@ -56,7 +58,7 @@ func (h Host) boot() string {
 	case h.Plan.Boot == provision.VirtualMedia:
 		return "redfish-virtual-media"
 	case h.Plan.Boot == provision.UEFIHTTP:
-		return "redfish-https"
+		return "http-ipxe"
 	}
 	return "ipxe"
 }

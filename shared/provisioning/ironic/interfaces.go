@@ -28,18 +28,19 @@ func hardware(driver string) (kind string, redfish bool) {
 	return "", false
 }
 
-// boots are the boot interfaces for a host.
-func boots(kind string, b Boot) []string {
+// boot is the boot interface for a host.
+func boot(kind string, b Boot, operator bool) string {
 	switch {
 	case b == VirtualMedia && kind == "idrac":
-		return []string{"idrac-redfish-virtual-media"}
+		return "idrac-redfish-virtual-media"
 	case b == VirtualMedia:
-		return []string{"redfish-virtual-media"}
+		return "redfish-virtual-media"
+	case b == UEFIHTTP && operator: // as metal3's operator names it, for hosts that it adopts
+		return "redfish-https"
 	case b == UEFIHTTP:
-		// The BMC gives the firmware a URL, or the DHCP server does.
-		return []string{"redfish-https", "http-ipxe"}
+		return "http-ipxe"
 	}
-	return []string{"ipxe"}
+	return "ipxe"
 }
 
 // interfacesOf are those for the hosts. metal3's operator names interfaces that the bootstrap
@@ -61,7 +62,7 @@ func interfacesOf(s Settings) interfaces {
 		case redfish:
 			own = "redfish"
 		}
-		i.Types, i.Boots = append(i.Types, kind), append(i.Boots, boots(kind, h.Boot)...)
+		i.Types, i.Boots = append(i.Types, kind), append(i.Boots, boot(kind, h.Boot, s.Operator))
 		i.Management, i.Power = append(i.Management, own), append(i.Power, own)
 		if redfish {
 			i.BIOS, i.Firmware = append(i.BIOS, own), append(i.Firmware, "redfish")

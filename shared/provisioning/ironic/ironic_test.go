@@ -40,7 +40,7 @@ func TestRender(t *testing.T) {
 		}),
 		"cluster": with(func(s *Settings) {
 			s.Operator, s.Six = true, true
-			s.Hosts = append(s.Hosts, Host{"idrac-virtualmedia", VirtualMedia, true}, Host{"redfish-virtualmedia", VirtualMedia, true})
+			s.Hosts = append(s.Hosts, Host{"idrac-virtualmedia", VirtualMedia, true}, Host{"redfish-virtualmedia", VirtualMedia, true}, Host{"redfish-uefihttp", UEFIHTTP, true})
 		}),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestConfig_Interfaces(t *testing.T) {
 	}{
 		{[]Host{{Driver: "ipmi", Boot: PXE}}, []string{"enabled_hardware_types = ipmi\n", "enabled_boot_interfaces = ipxe\n", "enabled_power_interfaces = ipmitool\n"}, []string{"idrac", "redfish,", "bootloader", "external_http_url"}},
 		{[]Host{{Driver: "idrac-redfish", Boot: PXE}}, []string{"enabled_hardware_types = idrac\n", "enabled_management_interfaces = idrac-redfish\n", "enabled_vendor_interfaces = idrac-redfish,no-vendor\n"}, []string{"ipmitool\n"}},
-		{[]Host{{Driver: "ilo5-redfish", Boot: PXE}, {Driver: "redfish-uefihttp", Boot: UEFIHTTP}}, []string{"enabled_hardware_types = redfish\n", "enabled_boot_interfaces = http-ipxe,ipxe,redfish-https\n"}, []string{"ilo"}},
+		{[]Host{{Driver: "ilo5-redfish", Boot: PXE}, {Driver: "redfish-uefihttp", Boot: UEFIHTTP}}, []string{"enabled_hardware_types = redfish\n", "enabled_boot_interfaces = http-ipxe,ipxe\n"}, []string{"ilo", "redfish-https"}},
 	} {
 		text := string(Config(with(func(s *Settings) { s.Hosts = tt.hosts })))
 		for _, line := range tt.want {

@@ -30,9 +30,9 @@ type BMC struct {
 	// Username and Password stand in an install-config.
 	Username, Password secret.Text
 	Credentials        string // the file that has them, of a cluster.yaml
-	CredentialsAt      document.Place
 	Verify             string // ca, off, or pin: and the SHA-256 of its certificate
-	VerifyAt           document.Place
+	// AddressAt, CredentialsAt and VerifyAt are the places of what is written.
+	AddressAt, CredentialsAt, VerifyAt document.Place
 }
 
 // RootDisk is the hints for the disk that a host is installed on. It must match all that are set.

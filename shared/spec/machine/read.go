@@ -152,6 +152,9 @@ func (h Hosts) Values() (hosts []Host) {
 				Verify: m.bmc.verify.Value},
 		})
 		last := &hosts[len(hosts)-1]
+		if m.bmc.text.Value != "" {
+			last.BMC.AddressAt = m.bmc.text.At
+		}
 		if m.bmc.credentials.Value != "" {
 			last.BMC.CredentialsAt = m.bmc.credentials.At
 		}

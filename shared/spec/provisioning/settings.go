@@ -16,7 +16,7 @@ type Mode string
 const (
 	Managed   Mode = "managed"   // a network of its own, where our DHCP server answers
 	Unmanaged Mode = "unmanaged" // a network of its own, with a DHCP server of the user's
-	Disabled  Mode = "disabled"  // the machine network, by virtual media or HTTP
+	Disabled  Mode = "disabled"  // the machine network, by virtual media; OpenShift has HTTP too
 )
 
 // Sharing is how many provisioning addresses a cluster has.
