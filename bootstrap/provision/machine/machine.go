@@ -145,7 +145,7 @@ func Decide(v View) Step {
 		d.allow()
 	case d.Silent:
 		d.show.Step = d.step()
-		if !d.joined() && !d.late() {
+		if d.known.Blocker == "" && !d.joined() && !d.late() {
 			d.wait("Ironic to answer", d.known.AskedAt, 0)
 		}
 	default:

@@ -308,6 +308,7 @@ func TestDecide(t *testing.T) {
 		}), kind: ledger.Blocked, text: "it is in maintenance: the BMC does not answer"},
 		{name: "Ironic does not answer", view: view("", func(v *View) { v.Node, v.Silent = nil, true }), text: "Ironic to answer"},
 		{name: "Ironic does not answer, late", view: view("", func(v *View) { v.Node, v.Silent, v.Limits.Deadline = nil, true, now }), kind: ledger.Blocked, text: "Ironic does not answer"},
+		{name: "blocked, and Ironic does not answer, late", view: view("", blocked, func(v *View) { v.Node, v.Silent, v.Limits.Deadline = nil, true, now })},
 		{name: "not taken for long", view: view(node.Enroll, asked(node.Manage), func(v *View) { v.Known.AskedAt = ago(patience + time.Second); v.Node.Changed = ago(time.Hour) }), kind: ledger.Failed, text: "not taken"},
 		{name: "not taken for long, but without power", view: view(node.Enroll, asked(node.Manage), func(v *View) {
 			v.Known.AskedAt, v.Limits.Started, v.Node.Changed = ago(time.Hour), ago(time.Second), ago(2*time.Hour)
@@ -371,6 +372,9 @@ func TestDecide(t *testing.T) {
 			for _, e := range step.Entries {
 				if e.Host != "master-0" || !e.Time.Equal(now) {
 					t.Errorf("%+v", e)
+				}
+				if was := tt.view.Known.Blocker; e.Kind == ledger.Blocked && was != "" {
+					t.Errorf("%q is noted over %q", e.Cause, was)
 				}
 			}
 			if step.Show.Name != "master-0" || step.Show.Step == "" {
