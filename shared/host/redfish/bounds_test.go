@@ -45,28 +45,43 @@ func TestRead_CertificateChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var connections atomic.Int32
-	b := start(t, fakebmc.Certificate{}, fakebmc.Quirks{})
-	server := httptest.NewUnstartedServer(b.BMC)
-	server.TLS = &tls.Config{GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
-		made := first
-		if connections.Add(1) > 1 {
-			made = other
-		}
-		return &tls.Config{Certificates: []tls.Certificate{made.TLS}, MinVersion: tls.VersionTLS12}, nil
-	}}
-	server.Config.SetKeepAlivesEnabled(false)
-	server.Config.ErrorLog = log.New(io.Discard, "", 0) // the client ends a handshake
-	server.StartTLS()
-	defer server.Close()
-	b.service.URL, b.service.Verify = server.URL, byCA(fakebmc.Running{Made: first})
-	f := b.read(t)
-	if f.Login != Failed || !strings.Contains(f.Why, "certificate is not trusted") {
-		t.Errorf("login %s: %s", f.Login, f.Why)
-	}
-	for _, r := range b.Requests() {
-		if r.Authorization != "" || r.Method != http.MethodGet {
-			t.Errorf("sent %+v", r)
-		}
+	const root = "/redfish/v1/"
+	for name, redirects := range map[string]bool{"after the root": false, "before the root, by a redirect": true} {
+		t.Run(name, func(t *testing.T) {
+			var connections atomic.Int32
+			b := start(t, fakebmc.Certificate{}, fakebmc.Quirks{})
+			server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if redirects && r.URL.Path == root && connections.Load() == 1 {
+					w.Header().Set("Connection", "close")
+					http.Redirect(w, r, strings.TrimSuffix(root, "/"), http.StatusMovedPermanently)
+					return
+				}
+				b.ServeHTTP(w, r)
+			}))
+			server.TLS = &tls.Config{GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+				made := first
+				if connections.Add(1) > 1 {
+					made = other
+				}
+				return &tls.Config{Certificates: []tls.Certificate{made.TLS}, MinVersion: tls.VersionTLS12}, nil
+			}}
+			server.Config.SetKeepAlivesEnabled(redirects)
+			server.Config.ErrorLog = log.New(io.Discard, "", 0) // the client ends a handshake
+			server.StartTLS()
+			defer server.Close()
+			b.service.URL, b.service.Verify = server.URL, byCA(fakebmc.Running{Made: first})
+			f := b.read(t)
+			if f.Login == Accepted || !strings.Contains(f.Why, "certificate is not trusted") {
+				t.Errorf("login %s: %s", f.Login, f.Why)
+			}
+			if len(b.Requests()) == 0 {
+				t.Error("the root was not read")
+			}
+			for _, r := range b.Requests() {
+				if r.Authorization != "" || r.Method != http.MethodGet {
+					t.Errorf("sent %+v", r)
+				}
+			}
+		})
 	}
 }

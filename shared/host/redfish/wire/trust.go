@@ -64,7 +64,7 @@ func (t *trust) config() *tls.Config {
 }
 
 // require makes each further connection fail whose certificate is not trusted. It reports whether
-// the present one is, or there is none, as without TLS.
+// those of all present ones are, or there is none, as without TLS.
 func (t *trust) require() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -85,8 +85,8 @@ func (t *trust) judge(state tls.ConnectionState) error {
 	if t.must && !chain.Trusted {
 		return errUntrusted
 	}
-	if t.chain == nil {
-		t.chain = &chain
+	if t.chain == nil || t.chain.Trusted {
+		t.chain = &chain // of several connections the one that is not trusted counts
 	}
 	return nil
 }
