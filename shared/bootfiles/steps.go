@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"net/netip"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/access"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/events"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/orders"
@@ -252,9 +254,22 @@ func (r *Room) record() error {
 	}
 	err := r.Host.Append(happened...)
 	if r.unwritten = nil; err != nil {
-		r.unwritten = happened[:min(len(happened), maxUnwritten)]
+		r.unwritten = kept(happened)
 	}
 	return err
+}
+
+// kept are the events for which there is room. The oldest are left out, those of images last.
+func kept(all []events.Event) []events.Event {
+	over := len(all) - maxUnwritten
+	all = slices.DeleteFunc(all, func(e events.Event) bool {
+		if over <= 0 || e.Kind == string(access.Image) {
+			return false
+		}
+		over--
+		return true
+	})
+	return all[max(over, 0):]
 }
 
 // off ends what is under way and frees the ports.

@@ -93,7 +93,8 @@ func TestSum(t *testing.T) {
 	take(5*Together, "a 62914560 0", "a 62914560 0")
 }
 
-// TestSum_Bounded holds that a client that asks for ever new files fills no memory.
+// TestSum_Bounded holds that a client that asks for ever new files fills no memory, and hides no
+// request for an image.
 func TestSum_Bounded(t *testing.T) {
 	var s Sum
 	for i := range 100_000 {
@@ -103,7 +104,17 @@ func TestSum_Bounded(t *testing.T) {
 	if len(all) != most || missed != 100_000-most || len(s.open) > most {
 		t.Errorf("%d events, %d missed, %d followed", len(all), missed, len(s.open))
 	}
-	if s.Take(at.Add(-time.Hour)); len(s.open) != 0 {
+	const image = "images/os.raw"
+	for range 1000 {
+		s.Add(get(image))
+	}
+	if all, missed = s.Take(at); len(all) != 1 || all[0].File != image || missed != 0 {
+		t.Errorf("%d events for an image, %d missed", len(all), missed)
+	}
+	if s.Take(at.Add(-time.Hour)); len(s.open) != 1 {
+		t.Errorf("after the clock was set back %d are followed", len(s.open))
+	}
+	if s.Take(at.Add(-2 * time.Hour)); len(s.open) != 0 {
 		t.Errorf("after the clock was set back %d are followed", len(s.open))
 	}
 }

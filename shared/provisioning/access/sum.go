@@ -11,7 +11,8 @@ import (
 const Together = 10 * time.Second
 
 // most is how many different requests are followed at a time. Others are counted together, so that
-// no client can fill the memory.
+// no client can fill the memory. Those for images are followed always: there are few images, and a
+// host without a line about one counts as one whose disk was not written.
 const most = 512
 
 // Sum joins requests that are alike. The zero value has none. Its methods may be called from any
@@ -47,7 +48,7 @@ func (s *Sum) Add(a Access) {
 	key := alike{a.Client.String(), a.File, a.Method, a.Kind(), a.Status, a.TLS}
 	r := s.open[key]
 	switch {
-	case r == nil && len(s.open) >= most:
+	case r == nil && len(s.open) >= most && key.kind != Image:
 		s.missed++
 	case r == nil:
 		if s.open == nil {
