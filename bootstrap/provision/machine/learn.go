@@ -81,7 +81,8 @@ func (d *decision) learnWrite() {
 	n, w := d.Node, &d.known.Write
 	switch n.State {
 	case node.Deploying, node.DeployWait, node.DeployDone, node.DeployHold, node.Active:
-		if !w.Intent.IsZero() && w.Begun.IsZero() && node.After(n.Changed, w.Intent) {
+		// Whatever Ironic's time of it: a deployment is asked for where none is in motion.
+		if !w.Intent.IsZero() && w.Begun.IsZero() {
 			d.record(ledger.Entry{Kind: ledger.Begun, Evidence: "Ironic: " + string(n.State)})
 		}
 	}
@@ -116,11 +117,12 @@ func undeployed(s node.State) bool {
 
 // learnDeployFailed decides whether the disk was written before the deployment failed. The failure
 // alone does not show it: the ramdisk writes on by itself while Ironic restarts.
+//
+// A failure from before the deployment was asked for is that of the one before, unless anything
+// shows that this one has reached Ironic: then the clock was set back, as after a power cut.
 func (d *decision) learnDeployFailed() {
 	n, w := d.Node, d.known.Write
-	if !node.After(n.Changed, w.Intent) {
-		return // of the deployment before: this one has not reached Ironic
-	}
+	former := !node.After(n.Changed, w.Intent)
 	cause := cmp.Or(n.Error, "Ironic gives no reason")
 	proof := ""
 	switch {
@@ -128,6 +130,9 @@ func (d *decision) learnDeployFailed() {
 		d.record(ledger.Entry{Kind: ledger.Written, Cause: cause,
 			Evidence: "Ironic: failed in a step behind " + node.WriteStep})
 		return
+	case former && w.Begun.IsZero() && w.Fetched.IsZero():
+		return // this one has not reached Ironic
+	case former: // no time of before the cut is one to compare with
 	case n.Step.Index >= 0 && n.Step.Before():
 		proof = "Ironic: failed in a step before " + node.WriteStep
 	case !w.Fetched.IsZero():

@@ -59,6 +59,9 @@ func deployed(v *View) {
 	v.Known.Asked, v.Known.Write = node.Deploy, ledger.Write{Intent: ago(time.Minute), Begun: ago(50 * time.Second)}
 }
 
+// setBack has the clock go on from an hour ago: our server's first event, and the intent, are later.
+func setBack(v *View) { v.Trace.Since, v.Node.Changed = ago(2*time.Hour), ago(time.Hour) }
+
 // unnamed has a client that is none of the known hosts fetch the image after the deployment was asked for.
 func unnamed(v *View) { v.Trace.Since, v.Trace.Unnamed = ago(time.Hour), ago(20*time.Second) }
 func leftOff(v *View) {
@@ -207,6 +210,10 @@ func TestDecide(t *testing.T) {
 		{name: "failed, not fetched whole", view: view(node.DeployFailed, deployed, func(v *View) { v.Trace.Since = ago(time.Hour) }), kind: ledger.Failed, text: "has not sent the whole image"},
 		{name: "failed after a power cut", view: view(node.DeployFailed, deployed, func(v *View) { v.Trace.Since = ago(20 * time.Second) }), want: node.Undeploy, kind: ledger.Doubt},
 		{name: "failed before, and not asked yet", view: view(node.DeployFailed, asked(node.Deploy), wrote(ledger.Write{Intent: ago(20 * time.Second)})), want: node.Deploy},
+		{name: "failed, and the clock was set back", view: view(node.DeployFailed, deployed, setBack), want: node.Undeploy, kind: ledger.Doubt, text: "how far the ramdisk wrote"},
+		{name: "failed, fetched whole, and the clock was set back", view: view(node.DeployFailed, asked(node.Deploy), wrote(ledger.Write{Intent: ago(time.Minute), Fetched: ago(40 * time.Second)}), setBack), want: node.Undeploy, kind: ledger.Doubt},
+		{name: "failed past the write, and the clock was set back", view: view(node.DeployFailed, asked(node.Deploy), wrote(ledger.Write{Intent: ago(time.Minute)}), setBack, func(v *View) { v.Node.Step = node.Step{Index: 2, Names: steps} }), want: node.Undeploy, kind: ledger.Written},
+		{name: "deploying, and the clock was set back", view: view(node.Deploying, asked(node.Deploy), wrote(ledger.Write{Intent: ago(time.Minute)}), setBack), kind: ledger.Begun},
 		{name: "failed, and other hints", view: view(node.DeployFailed, func(v *View) { v.Known.Disk = node.Pinned{} }), want: node.Undeploy},
 		{name: "failed, and another disk is chosen", view: view(node.DeployFailed, func(v *View) { v.Known.Disk = node.Pinned{Serial: "S2"} }), want: node.Undeploy},
 		{name: "failed, and joined", view: view(node.DeployFailed, hasJoined)},
