@@ -292,14 +292,21 @@ func TestTakeBack_Void(t *testing.T) {
 
 // TestTakeBack_Preflight holds that the hosts and their network are checked again before DHCP is on again:
 // what was found the first time is of another network, as a server of the cluster may answer there now.
+// Hosts that have joined are to run then.
 func TestTakeBack_Preflight(t *testing.T) {
 	r := newRig(1)
 	r.at(t, progress.Announce)
+	if len(r.running) > 0 {
+		t.Errorf("%q are to run, and none has joined", r.running)
+	}
 	r.blocking = []string{"another DHCP server answers"}
 	r.reverse(true)
 	r.at(t, progress.Preflight)
 	if waits := r.still(t, time.Hour); waits != "what the check found to be fixed: another DHCP server answers" || r.orders.Wants(orders.DHCP) {
 		t.Errorf("waits for %q, DHCP is ordered on: %t", waits, r.orders.Wants(orders.DHCP))
+	}
+	if want := []string{"master-0", "master-1", "master-2"}; !slices.Equal(r.running, want) {
+		t.Errorf("%q are to run, want %q", r.running, want)
 	}
 	r.blocking = nil
 	r.at(t, progress.Deploy)

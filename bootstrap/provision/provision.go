@@ -89,9 +89,10 @@ type Journal interface {
 	Append(...ledger.Entry) error
 }
 
-// Preflight checks hosts and their network before DHCP is on. It only reads.
+// Preflight checks hosts and their network before DHCP is on. It only reads. Hosts that have joined
+// the cluster are to run, and are not deployed: provisioning was taken back.
 type Preflight interface {
-	Run(ctx context.Context) (blocking, warnings []string)
+	Run(ctx context.Context, joined []string) (blocking, warnings []string)
 }
 
 // Settings are what the plan and the images give.
@@ -177,6 +178,7 @@ type preflight struct {
 
 	mu     sync.Mutex
 	of     time.Time // see Result
+	joined []string
 	result Result
 }
 
@@ -191,8 +193,14 @@ type Result struct {
 
 // examine has a preflight run for the present phase.
 func (r *Room) examine() {
+	var joined []string
+	for name, h := range r.memory.Hosts {
+		if !h.Joined.IsZero() {
+			joined = append(joined, name)
+		}
+	}
 	r.checks.mu.Lock()
-	r.checks.of = r.memory.Since
+	r.checks.of, r.checks.joined = r.memory.Since, joined
 	r.checks.mu.Unlock()
 	loop.Wake(r.checks.due)
 }
@@ -230,9 +238,9 @@ func (r *Room) CheckDue(ctx context.Context) {
 
 func (r *Room) check(ctx context.Context) {
 	r.checks.mu.Lock()
-	of := r.checks.of
+	of, joined := r.checks.of, r.checks.joined
 	r.checks.mu.Unlock()
-	blocking, warnings := r.Preflight.Run(ctx)
+	blocking, warnings := r.Preflight.Run(ctx, joined)
 	if ctx.Err() != nil {
 		return
 	}

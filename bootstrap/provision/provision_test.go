@@ -280,7 +280,7 @@ func TestRun_PartGone(t *testing.T) {
 // slow is a FAKE preflight that takes as long as a test wants.
 type slow struct{ begins, ends chan struct{} }
 
-func (s slow) Run(context.Context) (blocking, warnings []string) {
+func (s slow) Run(context.Context, []string) (blocking, warnings []string) {
 	s.begins <- struct{}{}
 	<-s.ends
 	return nil, nil

@@ -65,6 +65,7 @@ type rig struct {
 	revision  string
 	hints     rootdisk.Hints
 	blocking  []string
+	running   []string // hosts that are to run, for the last preflight
 	drivers   []string // that Ironic has loaded
 	pulled    bool     // the cable of the provisioning network
 	full      bool     // the machine's disk
@@ -232,7 +233,10 @@ func (r *rig) allow(m *fakeironic.Machine) {
 
 func (r *rig) Show(p progress.Progress) error { r.shown = p; return r.reads("progress") }
 
-func (r *rig) Run(context.Context) (blocking, warnings []string) { return r.blocking, nil }
+func (r *rig) Run(_ context.Context, joined []string) (blocking, warnings []string) {
+	r.running = slices.Sorted(slices.Values(joined))
+	return r.blocking, nil
+}
 
 // nodeIP is the address of a machine's Node.
 func nodeIP(machine int) netip.Addr { return netip.AddrFrom4([4]byte{192, 0, 2, byte(20 + machine)}) }

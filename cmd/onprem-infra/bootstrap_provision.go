@@ -30,6 +30,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	hostledger "github.com/onprem-infra/onprem-infra/shared/host/ledger"
 	hostorders "github.com/onprem-infra/onprem-infra/shared/host/orders"
+	"github.com/onprem-infra/onprem-infra/shared/host/preflight"
 	"github.com/onprem-infra/onprem-infra/shared/host/preflight/targets"
 	"github.com/onprem-infra/onprem-infra/shared/host/readiness"
 	"github.com/onprem-infra/onprem-infra/shared/operator/metrics"
@@ -182,21 +183,28 @@ func (h *provisionHost) ready() readiness.Host {
 }
 
 // Run checks the files, the link and the BMCs, with the accounts of this machine's file.
-func (h *provisionHost) Run(ctx context.Context) (blocking, warnings []string) {
+func (h *provisionHost) Run(ctx context.Context, joined []string) (blocking, warnings []string) {
 	ready := h.ready()
 	secrets, _, err := h.Secrets()
 	if err == nil {
 		ready.Targets, err = targets.Planned(h.plan.Provisioning.Hosts, secrets)
 	}
-	for i := range ready.Targets {
-		// Which disk is meant is decided by what the ramdisk finds, for each host by itself: a BMC
-		// may list the members of an array.
-		ready.Targets[i].Want.Ours = false
-	}
 	if err != nil {
 		return []string{err.Error()}, nil
 	}
+	setWants(ready.Targets, joined)
 	return ready.Run(ctx)
+}
+
+// setWants sets what is wanted of hosts while this machine installs: those that have joined are to
+// run.
+func setWants(of []preflight.Target, joined []string) {
+	for i, t := range of {
+		// Which disk is meant is decided by what the ramdisk finds, for each host by itself: a BMC
+		// may list the members of an array.
+		of[i].Want.Ours = false
+		of[i].Want.Running = slices.Contains(joined, t.Host)
+	}
 }
 
 // Secrets returns the hosts' secrets, with their file's size and time to recognise a change.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/host/preflight"
 	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	hostplan "github.com/onprem-infra/onprem-infra/shared/plan/provision"
@@ -39,6 +40,19 @@ func installing(t *testing.T, provisioning, image string) plan.Plan {
 		t.Fatal(err)
 	}
 	return p
+}
+
+// TestSetWants holds that hosts of the cluster are to run, also while this machine installs again, and that
+// no BMC's disks are judged.
+func TestSetWants(t *testing.T) {
+	all := make([]preflight.Target, 2)
+	for i := range all {
+		all[i].Host, all[i].Want.Ours = fmt.Sprint("m", i), true
+	}
+	setWants(all, []string{"m1"})
+	if all[0].Want.Running || !all[1].Want.Running || all[0].Want.Ours || all[1].Want.Ours {
+		t.Errorf("%+v", all)
+	}
 }
 
 // TestProvisionHost_URL holds that hosts fetch from the bootstrap machine, whose address may be another

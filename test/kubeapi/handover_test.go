@@ -46,18 +46,18 @@ type bootMachine struct {
 	shown    progress.Progress
 }
 
-func (b *bootMachine) Orders() (orders.Orders, error)                    { return b.orders, nil }
-func (b *bootMachine) WriteOrders(o orders.Orders) error                 { b.orders = o; return nil }
-func (b *bootMachine) Reversal() (orders.Reversal, error)                { return b.reversal, nil }
-func (b *bootMachine) Show(p progress.Progress) error                    { b.shown = p; return nil }
-func (b *bootMachine) Note(...kept.Event) error                          { return nil }
-func (b *bootMachine) Image() (node.Image, error)                        { return node.Image{}, nil }
-func (b *bootMachine) Secrets() (hostfile.File, string, error)           { return hostfile.File{}, "1", nil }
-func (b *bootMachine) Rewrite(string) (orders.Rewrite, error)            { return orders.Rewrite{}, nil }
-func (b *bootMachine) Traces() (map[string]machine.Trace, error)         { return nil, nil }
-func (b *bootMachine) Run(context.Context) (blocking, warnings []string) { return nil, nil }
-func (b *bootMachine) Ready() error                                      { return nil }
-func (b *bootMachine) Status(string) error                               { return nil }
+func (b *bootMachine) Orders() (orders.Orders, error)                              { return b.orders, nil }
+func (b *bootMachine) WriteOrders(o orders.Orders) error                           { b.orders = o; return nil }
+func (b *bootMachine) Reversal() (orders.Reversal, error)                          { return b.reversal, nil }
+func (b *bootMachine) Show(p progress.Progress) error                              { b.shown = p; return nil }
+func (b *bootMachine) Note(...kept.Event) error                                    { return nil }
+func (b *bootMachine) Image() (node.Image, error)                                  { return node.Image{}, nil }
+func (b *bootMachine) Secrets() (hostfile.File, string, error)                     { return hostfile.File{}, "1", nil }
+func (b *bootMachine) Rewrite(string) (orders.Rewrite, error)                      { return orders.Rewrite{}, nil }
+func (b *bootMachine) Traces() (map[string]machine.Trace, error)                   { return nil, nil }
+func (b *bootMachine) Run(context.Context, []string) (blocking, warnings []string) { return nil, nil }
+func (b *bootMachine) Ready() error                                                { return nil }
+func (b *bootMachine) Status(string) error                                         { return nil }
 
 func (b *bootMachine) Report(p orders.Part) (orders.Report, error) {
 	return orders.Report{Part: p, Generation: b.orders.Generation, On: b.orders.Wants(p), Ready: true, At: time.Now()}, nil

@@ -160,7 +160,7 @@ func (j journal) Append(all ...ledger.Entry) error {
 // preflight finds what is wrong at that instant.
 type preflight struct{ *Machine }
 
-func (p preflight) Run(context.Context) (blocking, _ []string) {
+func (p preflight) Run(context.Context, []string) (blocking, _ []string) {
 	if p.w.Foreign > 0 {
 		blocking = append(blocking, "another DHCP server answers")
 	}
