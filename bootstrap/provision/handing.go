@@ -199,6 +199,9 @@ func (d *decision) publish() {
 	}
 	want, has := d.progress(), d.Cluster.Published
 	age := d.Now.Sub(has.At)
+	if age < 0 { // the clock was set back
+		age = heartbeat
+	}
 	beats := age < heartbeat || ended
 	same := want.Same(has) && beats && (want.Waits == has.Waits || age < rewait)
 	if !same {

@@ -135,6 +135,23 @@ func TestHandover_Lied(t *testing.T) {
 	r.sound(t)
 }
 
+// TestHandover_SetBack holds that what was published before the clock was set back is written again:
+// readers would take the machine for gone until the clock is as far again.
+func TestHandover_SetBack(t *testing.T) {
+	r := newRig(1)
+	r.at(t, progress.Takeover)
+	r.still(t, 5*time.Second)
+	before := r.has()
+	before.At = before.At.Add(time.Hour)
+	r.cluster.notice = notice.EncodeHandover(before)
+	r.still(t, 5*time.Second)
+	if has := r.has(); has.At.After(r.world.Now) || !has.Same(before) {
+		t.Errorf("%+v at %s", has, r.world.Now)
+	}
+	r.at(t, progress.Ended)
+	r.sound(t)
+}
+
 // TestTakeBack holds that a person may take provisioning back in each phase of the handover until the
 // first host of the cluster begins, that this machine's parts are on again then, that nothing goes on by
 // itself, and that the handover then is a whole one.
