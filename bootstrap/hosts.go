@@ -140,8 +140,8 @@ func (w WrongHosts) Error() string {
 			"spec.Parse has returned"},
 		{w.Pinned, "the BMC is known by the digest of its certificate (pin:) for ", fixPinned},
 		{w.Legacy, "a medium that legacy firmware boots is not made for ", fixLegacy},
-		{w.HTTP, "no DHCP server of a provisioning network names the program that is booted by " +
-			"HTTP for ", fixHTTP},
+		{w.HTTP, "UEFI HTTP needs a provisioning network whose DHCP server names the boot " +
+			"program, for ", fixHTTP},
 		{w.NoAccount, "the account of the BMC is missing for ", "read the file that the " +
 			"description names"},
 	} {

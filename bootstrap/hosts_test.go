@@ -161,7 +161,7 @@ func TestAssetsWith_Refuses(t *testing.T) {
 		}, []string{"the account of the BMC is missing for m1: read"}, "m0"},
 		{"a BMC known by a digest", nil, nil, []string{"(pin:) for m1: Ironic verifies by authorities"}, "m0"},
 		{"a medium for legacy firmware", nil, nil, []string{"is not made for m0: choose the boot mode UEFI"}, "m1"},
-		{"HTTP without a DHCP server", nil, nil, []string{"booted by HTTP for m0: write a provisioning network"}, "m1"},
+		{"HTTP without a DHCP server", nil, nil, []string{"names the boot program, for m0: write a provisioning network"}, "m1"},
 		{"HTTP", nil, nil, nil, ""},
 		{"documents without Ironic", func(i map[string]string) { delete(i, spec.IronicImage) }, nil, []string{"needs images.ironicImage: give it"}, ""},
 		{"an account that was read", nil, func(o *Options) {

@@ -13,19 +13,19 @@ import (
 type past struct {
 	nodes   []addr.Candidate
 	history peer.History
-	ends    time.Time // of what it has; none is later
+	ends    time.Time // when the last of its states lapses
 }
 
-// settle gives Nodes the addresses that they have lost a moment ago, but for those that another one
-// has now. A starting kubelet takes addresses away and puts them back: without that the list would
-// change twice, and a VIP would leave its holder. lapses is after what time to settle again; zero
-// if nothing has changed.
+// settle gives Nodes that have no address of a family any more those that they had a moment ago,
+// but for those that another Node has now. A starting kubelet takes addresses away and puts them
+// back: without that the list would change twice, and a VIP would leave its holder. lapses is after
+// what time to settle again; zero if nothing has changed.
 func (p *past) settle(nodes []Node, now time.Time) (settled []Node, lapses time.Duration) {
-	plain, taken := make([]addr.Candidate, len(nodes)), map[netip.Addr]bool{}
+	plain, names := make([]addr.Candidate, len(nodes)), map[netip.Addr]string{}
 	for i, n := range nodes {
 		plain[i] = n.Candidate
 		for _, a := range slices.Concat(n.InternalIPs, n.Annotated) {
-			taken[a] = true
+			names[a] = n.Name
 		}
 	}
 	if p.nodes != nil && !slices.EqualFunc(p.nodes, plain, addr.Candidate.Equal) {
@@ -34,24 +34,25 @@ func (p *past) settle(nodes []Node, now time.Time) (settled []Node, lapses time.
 	p.history.Note(p.nodes, plain, now)
 	p.nodes = plain
 	settled = slices.Clone(nodes)
-	for i, n := range nodes {
-		for _, former := range p.history.Of(n.Name) {
-			internal := &settled[i].InternalIPs
-			*internal = joined(*internal, former.InternalIPs, taken)
-			annotated := &settled[i].Annotated
-			*annotated = joined(*annotated, former.Annotated, taken)
+	for i := range settled {
+		n := &settled[i]
+		free := func(a netip.Addr) bool { return names[a] == "" || names[a] == n.Name }
+		for _, former := range slices.Backward(p.history.Of(n.Name)) {
+			n.InternalIPs = completed(n.InternalIPs, former.InternalIPs, free)
+			n.Annotated = completed(n.Annotated, former.Annotated, free)
 		}
 	}
 	return settled, max(0, p.ends.Sub(now))
 }
 
-// joined are addresses after those of a former state that nobody has: of several of a family the
-// last one counts.
-func joined(addresses, former []netip.Addr, taken map[netip.Addr]bool) (all []netip.Addr) {
+// completed are addresses with the free ones of a former state, of each family that they lack.
+func completed(addresses, former []netip.Addr, free func(netip.Addr) bool) []netip.Addr {
+	all := slices.Clone(addresses)
 	for _, a := range former {
-		if !taken[a] && !slices.Contains(addresses, a) {
+		has := func(b netip.Addr) bool { return b.Is4() == a.Is4() }
+		if free(a) && !slices.ContainsFunc(addresses, has) {
 			all = append(all, a)
 		}
 	}
-	return append(all, addresses...)
+	return all
 }

@@ -10,15 +10,16 @@ import (
 )
 
 // ahead finds a control plane node that is on the wanted way already: then this node has missed the
-// instant. A worker does not count: any kubelet may write on its own Node, and nodes would change
-// before the instant, out of their order.
+// instant, or its clock is late. A worker does not count: any kubelet may write on its own Node,
+// and nodes would change before the instant, out of their order. Nor does a node that last
+// announced that it is about to leave that way.
 func (r *Room) ahead(o Observation) (string, bool) {
 	if r.waits && !r.decided() && !r.missed(o) {
 		return "", false
 	}
 	for _, n := range o.Nodes {
 		if n.Name != o.Self && !n.NoVIP && n.ControlPlane &&
-			n.Intent.Speaks == r.wanted.String() {
+			n.Intent.Speaks == r.wanted.String() && n.Intent.Knows == "" {
 			return n.Name, true
 		}
 	}
@@ -60,7 +61,7 @@ func (r *Room) others(o Observation, intent notice.Intent) []string {
 
 // counts reports whether a node must agree: one that is on the wanted way already need not. A
 // worker is, if it alone learned in time that all announced one instant: none follows a worker.
-// One that is about to leave that way, by what it last announced, may have left it.
+// A node that last announced that it is about to leave that way counts: it may have left it since.
 func (r *Room) counts(n Member) bool {
 	return !n.NoVIP && (n.Intent.Speaks != r.wanted.String() || n.Intent.Knows != "")
 }

@@ -149,6 +149,7 @@ func TestDecide(t *testing.T) {
 		{name: "and all others announce another", at: 6 * time.Minute, nodes: append(three(from(ten), from(ten), from(ten)), worker(after)...), decided: true},
 		{name: "and none changes before that", at: 6 * time.Minute, nodes: append(three(from(ten), from(ten), from(ten)), worker(after)...), kept: Memory{To: lan, At: ten}, decided: true},
 		{name: "a worker was about to leave the wanted way", nodes: append(three(knows, knows, knows), worker(notice.Intent{Speaks: lan, Knows: "vm/unicast"})...), why: "w1 not yet"},
+		{name: "and so was a control plane node, which is off", nodes: three(knows, notice.Intent{Speaks: lan, Knows: compat, At: five}, knows), why: "m2 not yet"},
 		{name: "what it once announced itself is no news", nodes: three(after, silent, silent), announces: compat + " knows " + lan},
 		{name: "it has changed", nodes: three(after, after, before), kept: Memory{Speaks: lan}, changed: true},
 		{name: "it has changed, and its Node does not announce it", nodes: three(from(five), knows, knows), kept: Memory{Speaks: lan}, changed: true, announces: lan},

@@ -114,8 +114,8 @@ func reconcile(t *testing.T, r *Room) ([]string, error) {
 
 const (
 	top  = "# " + header + "\nsearch ostest.example.com"
-	mark = "# The CoreDNS of this host:\n"
-	ours = mark + "nameserver 192.0.2.10\n"
+	mark = "# The CoreDNS of this host: "
+	ours = mark + "192.0.2.10\nnameserver 192.0.2.10\n"
 )
 
 // TestResolvConf holds what a node's resolv.conf becomes, that it is usable whatever is missing,
@@ -150,7 +150,7 @@ func TestResolvConf(t *testing.T) {
 		{name: "without NetworkManager", nm: "-", before: "nameserver 198.51.100.1\n", node: "192.0.2.10", want: top + "\n" + ours + "nameserver 198.51.100.1\n", marked: true,
 			why: "192.0.2.10, 198.51.100.1 first, then those of /etc/resolv.conf"},
 		{name: "without NetworkManager, another address", nm: "-", before: top + "\n" + ours + "nameserver 198.51.100.1\n", node: "192.0.2.11",
-			want: top + "\n" + mark + "nameserver 192.0.2.11\nnameserver 198.51.100.1\n", marked: true, why: "192.0.2.11, 198.51.100.1 first, then those of /etc/resolv.conf"},
+			want: top + "\n" + mark + "192.0.2.11\nnameserver 192.0.2.11\nnameserver 198.51.100.1\n", marked: true, why: "192.0.2.11, 198.51.100.1 first, then those of /etc/resolv.conf"},
 		{name: "without NetworkManager and anything", nm: "-", before: "-", node: "192.0.2.10", want: "-", why: "wait for a name server in /etc/resolv.conf"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -187,7 +187,7 @@ func TestResolvConf_Moves(t *testing.T) {
 		if _, err := reconcile(t, r); err != nil {
 			t.Fatal(err)
 		}
-		if got, want := h.files[Config], top+"\n"+mark+"nameserver "+h.node+"\n"+servers; got != want {
+		if got, want := h.files[Config], top+"\n"+mark+h.node+"\nnameserver "+h.node+"\n"+servers; got != want {
 			t.Fatalf("at %s got\n%s\nwant\n%s", h.node, got, want)
 		}
 	}

@@ -126,7 +126,9 @@ func (m *machine) load(std streams) (plan.Plan, string, error) {
 	if err != nil {
 		return plan.Plan{}, "", err
 	}
-	p = node.New("").Resume(p, cluster)
+	if m.cluster == plan.Path { // and not the description of another cluster
+		p = node.New("").Resume(p, cluster)
+	}
 	m.text, m.described = text, cluster
 	m.describe(p)
 	return p, plan.Header(text), nil

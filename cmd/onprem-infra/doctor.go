@@ -184,7 +184,10 @@ func doctorHost(
 		if p, _, err = m.load(std); err != nil {
 			return diagnose.Host{}, err
 		}
-		wanted = p
+		// Its files are as the description says, also while it has a migration to complete.
+		if wanted, err = plan.Compile(m.described); err != nil {
+			return diagnose.Host{}, err
+		}
 	}
 	if in.file != "" {
 		if described, err = loadCluster(std, in); err != nil {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -169,6 +170,9 @@ func (h *statusHost) inspector() *inspect.Inspector {
 // follow is inspector by the cluster description of now. While that cannot be read, it is by the
 // last one that could.
 func (h *statusHost) follow() (*inspect.Inspector, error) {
+	if is, err := os.Stat(h.cluster); err == nil && !is.Mode().IsRegular() {
+		return h.inspector(), nil // a pipe is read once
+	}
 	changed, err := h.changed()
 	if changed {
 		var p plan.Plan
@@ -193,8 +197,7 @@ func watchStatus(ctx context.Context, std streams,
 		}
 		if err != nil {
 			r.Unseen = append(r.Unseen, fmt.Sprintf(
-				"the cluster description of now: %v: this is by the last one that could be read",
-				err))
+				"the present cluster description (%v): this report is by the one before", err))
 		}
 		if err := printStatus(std, r, format, true); err != nil {
 			return err

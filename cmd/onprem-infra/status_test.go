@@ -282,7 +282,7 @@ func watched(t *testing.T, p plan.Plan, files map[string]string) {
 		t.Fatalf("%d lines", len(lines))
 	}
 	for i, line := range lines {
-		if strings.Contains(line, "of now: it is gone: this is by the last one") != (i > 0) {
+		if strings.Contains(line, "the present cluster description (it is gone): this report is by the one before") != (i > 0) {
 			t.Errorf("round %d: %s", i, line)
 		}
 		if !json.Valid([]byte(line)) || !strings.Contains(line, `"hosts":[{"name":"w0","step":"inspecting",`) {

@@ -22,8 +22,8 @@ func drivers() []string {
 }
 
 // Without lists the drivers of today by which every cluster installs hosts without a provisioning
-// network. UEFI HTTP is none of them: DHCP names the program, or an Ironic whose certificate the
-// firmware knows.
+// network. UEFI HTTP is not among them: it needs a DHCP server that names the program, or an Ironic
+// whose certificate the firmware knows.
 func Without() (names []string) {
 	for _, driver := range drivers() {
 		if a, err := Parse(driver + "://bmc"); err == nil && a.VirtualMedia {

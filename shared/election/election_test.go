@@ -195,6 +195,35 @@ func TestMembers_Sources(t *testing.T) {
 	}
 }
 
+// TestMembers_Listed holds which former addresses of candidates count: none that another one has now
+// if that is the local host, and no more of one candidate than have a bound.
+func TestMembers_Listed(t *testing.T) {
+	now, former := time.Now(), func(name, addresses string) []addr.Candidate {
+		return []addr.Candidate{{Name: name, InternalIPs: ips(addresses)}}
+	}
+	for name, tt := range map[string]struct {
+		states []string // of candidate c, the last one present
+		more   []notice.Candidate
+		want   string
+	}{
+		"one former":    {[]string{"192.0.2.8", "192.0.2.9"}, nil, "192.0.2.8 192.0.2.9"},
+		"moved to here": {[]string{"192.0.2.11", "192.0.2.9"}, []notice.Candidate{{Name: "me", Addresses: ips("192.0.2.11")}}, "192.0.2.9 192.0.2.11"},
+		"its own":       {[]string{"192.0.2.11", "192.0.2.9"}, nil, "192.0.2.11"},
+		"very many": {[]string{"192.0.2.20 192.0.2.21 192.0.2.22 192.0.2.23", "192.0.2.24 192.0.2.25 192.0.2.26 192.0.2.27", "192.0.2.9"}, nil,
+			"192.0.2.9 192.0.2.20 192.0.2.21 192.0.2.22 192.0.2.23 192.0.2.24 192.0.2.25 192.0.2.26"},
+	} {
+		e, past := Find(compile(t, nil), vrrp.Ingress), peer.History{}
+		for i := range tt.states[1:] {
+			past.Note(former("c", tt.states[i]), former("c", tt.states[i+1]), now)
+		}
+		e.Candidates = append([]notice.Candidate{{Name: "c", Addresses: ips(tt.states[len(tt.states)-1])}}, tt.more...)
+		e.Past.Candidates = &past
+		if got := e.Members(e.VIPs[0], ip("192.0.2.11")); !slices.Equal(got, ips(tt.want)) {
+			t.Errorf("%s: %v, want %s", name, got, tt.want)
+		}
+	}
+}
+
 // TestInstance_Modes holds the values that follow from the election and the chosen interface, and
 // that a name which keepalived would not take as one word gives no instance.
 func TestInstance_Modes(t *testing.T) {

@@ -55,15 +55,21 @@ func (e Election) listed(v VIP, own netip.Addr) (members []netip.Addr) {
 	addresses := func(c notice.Candidate) []netip.Addr {
 		return slices.DeleteFunc(c.Members(v.Via, own), e.isVIP)
 	}
+	present := slices.ContainsFunc(e.Candidates, func(c notice.Candidate) bool {
+		return slices.Contains(c.Addresses, own)
+	})
 	for _, c := range e.Candidates {
 		all := addresses(c)
 		for _, former := range past.Of(c.Name) {
+			if present && slices.Contains(former.InternalIPs, own) {
+				continue // it has moved here
+			}
 			all = append(all, addresses(notice.Candidate{Addresses: former.InternalIPs})...)
 		}
 		if slices.Contains(all, own) {
 			all = []netip.Addr{own}
 		}
-		members = append(members, all...)
+		members = append(members, all[:min(len(all), 2*peer.PerFamily)]...)
 	}
 	for _, left := range past.Deleted() {
 		all := addresses(notice.Candidate{Addresses: left.InternalIPs})

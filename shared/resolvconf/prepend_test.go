@@ -12,7 +12,7 @@ import (
 var own = Own{Header: "Rendered by onprem-infra from a test", Server: netip.MustParseAddr("192.0.2.10"), Search: "ostest.example.com"}
 
 func TestPrepend(t *testing.T) {
-	const ours = mark + "\nnameserver 192.0.2.10\n"
+	const ours = mark + "192.0.2.10\nnameserver 192.0.2.10\n"
 	for _, tt := range []struct {
 		name, text string
 		own        string // empty: 192.0.2.10; "none": not known yet
@@ -41,12 +41,13 @@ func TestPrepend(t *testing.T) {
 		{name: "one server twice", text: "nameserver 192.0.2.1\nnameserver 192.0.2.1\nnameserver 192.0.2.2\n", want: "search ostest.example.com\n" + ours + "nameserver 192.0.2.1\nnameserver 192.0.2.2\n"},
 		{name: "what the resolver would not read is no server", text: " nameserver 192.0.2.1\nnameserver\nnameserver x\nnameserver192.0.2.1\n",
 			want: "search ostest.example.com\n nameserver 192.0.2.1\nnameserver\nnameserver x\nnameserver192.0.2.1\n" + ours},
-		{name: "IPv6", own: "2001:db8::10", text: "nameserver 2001:db8::1\n", want: "search ostest.example.com\n" + mark + "\nnameserver 2001:db8::10\nnameserver 2001:db8::1\n"},
-		{name: "ours at a former address", text: mark + "\nnameserver 192.0.2.9\nnameserver 192.0.2.1\nnameserver 192.0.2.2\n", want: "search ostest.example.com\n" + ours + "nameserver 192.0.2.1\nnameserver 192.0.2.2\n"},
-		{name: "ours alone, at a former address", text: mark + "\nnameserver 192.0.2.9\n", want: "search ostest.example.com\n" + ours},
-		{name: "a server that was put before ours", text: "nameserver 192.0.2.1\n" + mark + "\nnameserver 192.0.2.9\nnameserver 192.0.2.2\n", want: "search ostest.example.com\n" + ours + "nameserver 192.0.2.1\nnameserver 192.0.2.2\n"},
-		{name: "ours was taken away by hand", text: mark + "\noptions edns0\nnameserver 192.0.2.1\n", want: "search ostest.example.com\noptions edns0\n" + ours + "nameserver 192.0.2.1\n"},
-		{name: "ours, and our address not known", own: "none", text: mark + "\nnameserver 192.0.2.9\n", want: "search ostest.example.com\nnameserver 192.0.2.9\n"},
+		{name: "IPv6", own: "2001:db8::10", text: "nameserver 2001:db8::1\n", want: "search ostest.example.com\n" + mark + "2001:db8::10\nnameserver 2001:db8::10\nnameserver 2001:db8::1\n"},
+		{name: "ours at a former address", text: mark + "192.0.2.9\nnameserver 192.0.2.9\nnameserver 192.0.2.1\nnameserver 192.0.2.2\n", want: "search ostest.example.com\n" + ours + "nameserver 192.0.2.1\nnameserver 192.0.2.2\n"},
+		{name: "ours alone, at a former address", text: mark + "192.0.2.9\nnameserver 192.0.2.9\n", want: "search ostest.example.com\n" + ours},
+		{name: "a server that was put before ours", text: "nameserver 192.0.2.1\n" + mark + "192.0.2.9\nnameserver 192.0.2.9\nnameserver 192.0.2.2\n", want: "search ostest.example.com\n" + ours + "nameserver 192.0.2.1\nnameserver 192.0.2.2\n"},
+		{name: "ours was taken away by hand", text: mark + "192.0.2.9\noptions edns0\nnameserver 192.0.2.1\n", want: "search ostest.example.com\noptions edns0\n" + ours + "nameserver 192.0.2.1\n"},
+		{name: "ours, and our address not known", own: "none", text: mark + "192.0.2.9\nnameserver 192.0.2.9\n", want: "search ostest.example.com\n" + mark + "192.0.2.9\nnameserver 192.0.2.9\n"},
+		{name: "a server that was put between the mark and ours", text: mark + "192.0.2.9\nnameserver 192.0.2.1\nnameserver 192.0.2.9\n", want: "search ostest.example.com\n" + ours + "nameserver 192.0.2.1\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			own := own
@@ -89,7 +90,7 @@ func TestResolved(t *testing.T) {
 // FuzzPrepend holds that whatever the text says, the outcome is usable and a fixpoint, names no
 // more than three servers, ours first, and has no line that neither stood there nor is ours.
 func FuzzPrepend(f *testing.F) {
-	for _, s := range []string{"", "nameserver 192.0.2.1\n", "search a\x00b\nnameserver ::1\rnameserver x", "# Rendered by onprem-infra\ndomain\t\n", "nameserver 192.0.2.10\nsearch ostest.example.com\n", mark + "\nnameserver 192.0.2.9\n" + mark + "\n"} {
+	for _, s := range []string{"", "nameserver 192.0.2.1\n", "search a\x00b\nnameserver ::1\rnameserver x", "# Rendered by onprem-infra\ndomain\t\n", "nameserver 192.0.2.10\nsearch ostest.example.com\n", mark + "192.0.2.9\nnameserver 192.0.2.9\n" + mark + "\n"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

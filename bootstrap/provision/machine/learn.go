@@ -132,7 +132,7 @@ func (d *decision) learnDeployFailed() {
 		return
 	case former && w.Begun.IsZero() && w.Fetched.IsZero():
 		return // this one has not reached Ironic
-	case former: // no time of before the cut is one to compare with
+	case former: // the clock was set back: no time proves that the disk is unwritten
 	case n.Step.Index >= 0 && n.Step.Before():
 		proof = "Ironic: failed in a step before " + node.WriteStep
 	case !w.Fetched.IsZero():

@@ -163,7 +163,9 @@ func (c *Client) node(ctx context.Context, w *bare.World, hosts []scale.Host) er
 		switch of := owner(n.Metadata.Name, hosts); {
 		case c.Node == "" && of == c.Name:
 			w.Node = c.readNode(n)
-		case of == c.Name, of == "" && !c.control(n):
+		case of == c.Name:
+			w.Misnamed = n.Metadata.Name
+		case of == "" && !c.control(n):
 			w.Unknown = append(w.Unknown, n.Metadata.Name)
 		}
 	}

@@ -151,7 +151,7 @@ func TestWorld_Nodes(t *testing.T) {
 		"of another one's name": {"", "", []string{"w01", "w0x.example.com"}, "", "", []string{"w01", "w0x.example.com"}},
 		"named":                 {"x", "", []string{"x", "y"}, "x", "", nil},
 		"named, another's":      {"w1", "", []string{"w1"}, "w1", "w1", nil},
-		"named, and not there":  {"z", "", []string{"x", "w0.example.com"}, "", "", []string{"w0.example.com", "x"}},
+		"named, and not there":  {"z", "", []string{"x", "w0.example.com"}, "", "", []string{"x"}},
 		"noted":                 {"", "x", []string{"w0", "x", "y"}, "x", "", nil},
 		"noted, another named":  {"y", "x", []string{"x", "y"}, "y", "", nil},
 		"noted, and not there":  {"", "z", []string{"x", "w0.example.com"}, "w0.example.com", "", []string{"x"}},
@@ -179,8 +179,12 @@ func TestWorld_Nodes(t *testing.T) {
 		if w.Node != nil {
 			own = w.Node.Name
 		}
-		if err != nil || own != tt.own || w.Taken != tt.taken || !slices.Equal(w.Unknown, tt.unknown) {
-			t.Errorf("%s: node %q, taken %q, unknown %q, %v", name, own, w.Taken, w.Unknown, err)
+		misnamed := ""
+		if name == "named, and not there" {
+			misnamed = "w0.example.com"
+		}
+		if err != nil || own != tt.own || w.Taken != tt.taken || w.Misnamed != misnamed || !slices.Equal(w.Unknown, tt.unknown) {
+			t.Errorf("%s: node %q, taken %q, misnamed %q, unknown %q, %v", name, own, w.Taken, w.Misnamed, w.Unknown, err)
 		}
 	}
 }

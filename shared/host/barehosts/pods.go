@@ -176,7 +176,7 @@ func (c *Client) others(ctx context.Context, w *bare.World, namespaces []string)
 	return nil
 }
 
-// apart reports whether a node holds no VIP, as the election of the ingress VIP has it.
+// apart reports whether a node is to hold no ingress VIP, with all timings but compat.
 func (c *Client) apart(n objects.Node) bool {
 	for _, label := range []string{c.Remote, notice.ApartLabel, objects.Arbiters} {
 		if _, is := n.Metadata.Labels[label]; is {

@@ -71,8 +71,9 @@ func (f Files) ensureCertificate(names []string, now time.Time) (changed bool, e
 	return true, file.Write(f.Certificate, certificate, 0o644)
 }
 
-// keptCertificate reports whether the certificate is good. One that cannot be read now may be:
-// hosts that booted trust it, and could not report to an Ironic with another one.
+// keptCertificate reports whether the certificate is good. One that cannot be read at the
+// moment may be, and hosts that booted trust it: they could not report to an Ironic with another
+// one.
 func (f Files) keptCertificate(names []string, now time.Time) (bool, error) {
 	certificate, err := os.ReadFile(f.Certificate)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -74,8 +74,8 @@ func New(p plan.Plan, r role.Role, api *kube.API, log *slog.Logger) *Cluster {
 		list: candidates.NewReader(candidates.Cluster(p)),
 	}
 	c.ranked = len(p.VRRP.ControlPlane.Ranks)+len(now.VRRP.ControlPlane.Ranks) > 0
-	// A node that has changed goes on to announce how it uses VRRP until its file says no more
-	// from what the cluster migrates.
+	// A node that has changed goes on to announce how it uses VRRP as long as its file says what
+	// the cluster migrates from.
 	c.NodeWatch = api.ControlPlane(p.ControlPlaneLabel)
 	c.labels = p.BGP != nil || p.MigrateFrom != (way.Way{})
 	if r == role.Master || vip.WatchesAll(p) || migrates {

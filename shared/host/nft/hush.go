@@ -35,7 +35,7 @@ type hush struct {
 
 // Hush hides IPv4 addresses of this host for hushTime at most: no ARP packet that claims one is
 // sent, and if incoming is set, no packet to one is received. Packets to one while it is no address
-// of this host are forwarded, as on any host that forwards. What was hidden before no longer is.
+// of this host are forwarded, as on any host that forwards. It replaces what an earlier call hid.
 func Hush(incoming bool, hidden ...netip.Addr) error {
 	var elements []nftables.SetElement
 	for _, one := range hidden {

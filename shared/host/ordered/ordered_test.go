@@ -130,6 +130,7 @@ func TestDaemon_StopWithoutParent(t *testing.T) {
 	if err := d.Ensure(t.Context(), spec("1")); err != nil {
 		t.Fatal(err)
 	}
+	b.says("start") // from then on it handles SIGTERM
 	b.end()
 	b.says("start term")
 	if err := d.Stop(t.Context(), "one"); err != nil {
@@ -142,7 +143,7 @@ func TestDaemon_StopWithoutParent(t *testing.T) {
 func TestDaemon_StopSlow(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	b, d := startEnding(t, dir, "sleep 3; echo ended >>"+filepath.Join(dir, "log")+"; exit 0"), &Daemon{Dir: dir}
+	b, d := startEnding(t, dir, "sleep 2.3; echo ended >>"+filepath.Join(dir, "log")+"; exit 0"), &Daemon{Dir: dir}
 	if err := d.Ensure(t.Context(), spec("1")); err != nil {
 		t.Fatal(err)
 	}

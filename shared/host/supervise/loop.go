@@ -11,7 +11,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/supervised"
 )
 
-// drainBound is how long a round waits for what keepalived has reported.
+// drainBound is how long a round waits for the next line of what keepalived has reported.
 const drainBound = time.Second
 
 func (s *supervisor) loop(ctx context.Context) error {
@@ -136,16 +136,15 @@ func (s *supervisor) receive(line string) {
 	}
 }
 
-// drain receives all that keepalived has reported so far. That no line waits here does not mean
-// that none is in the FIFO: who reads it may have had no processor since. So it is read up to a
-// mark.
+// drain receives all that keepalived has reported so far. A line may be in the FIFO though none
+// waits here, as its reader may not have run since. So lines are received until a mark, written
+// now, comes back.
 func (s *supervisor) drain() error {
 	mark := s.daemon.NextMark()
 	s.tasks.Go(func(context.Context) { // a full FIFO takes it once lines have been received
 		_, err := s.events.fifo.WriteString(mark + "\n")
 		s.tasks.Note("write to the FIFO", err)
 	})
-	bound := time.After(drainBound)
 	for {
 		select {
 		case line := <-s.events.lines:
@@ -153,7 +152,7 @@ func (s *supervisor) drain() error {
 				return nil
 			}
 			s.receive(line)
-		case <-bound:
+		case <-time.After(drainBound):
 			return fmt.Errorf("read the FIFO: what was written is not read after %s", drainBound)
 		}
 	}
@@ -173,10 +172,12 @@ func (s *supervisor) scanOrphans(now time.Time) error {
 	if !s.orphans.Due(now) {
 		return nil
 	}
+	begun := time.Now()
 	err := s.drain()
 	s.tasks.Note("read keepalived's reports", err)
 	if err != nil {
 		return nil
 	}
-	return s.orphans.Scan(now, s.instances.Held())
+	// A VIP counts from when it is seen: what drain took is no part of its time.
+	return s.orphans.Scan(now.Add(time.Since(begun)), s.instances.Held())
 }

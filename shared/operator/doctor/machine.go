@@ -19,7 +19,7 @@ const maxOffset = 5 * time.Second
 
 // clocks compares this host's clock with those of time servers, or if none answers with those of
 // other hosts. Of several the median counts. An even number has two: the one that is nearer to this
-// host's clock counts, as one of two servers that is wrong is not to blame this host.
+// host's clock counts, so that one wrong server of two does not blame this host.
 func clocks(f facts.Facts) (out facts.Faults) {
 	all := slices.Clone(f.Machine.Clocks)
 	if slices.ContainsFunc(all, func(c facts.Clock) bool { return c.Server }) {

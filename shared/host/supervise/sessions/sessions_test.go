@@ -157,7 +157,7 @@ func TestReleased_Others(t *testing.T) {
 	hears := func(vip netip.Addr) bool {
 		neighbour.IP(t, "neigh flush all\n")
 		return neighbour.In(func() error {
-			_, err := net.DialTimeout("tcp", netip.AddrPortFrom(vip, 9).String(), 500*time.Millisecond)
+			_, err := net.DialTimeout("tcp", netip.AddrPortFrom(vip, 9).String(), 2*time.Second)
 			if errors.Is(err, unix.ECONNREFUSED) {
 				return nil
 			}

@@ -74,6 +74,8 @@ func (w World) joins() (Step, error) {
 		return Step{Action: Renew}, nil // the token of the former one may have expired
 	case h.State != provisioned:
 		return wait("metal3 to write the host's disk; it is %s", h.Situation())
+	case w.Misnamed != "":
+		return w.misnamed()
 	case w.Node == nil && len(w.Unknown) > 0:
 		return wait("the host to boot and to join as node %s; of these nodes no host has the "+
 			"name, and --node names one that is this host: %s", h.Name, some(w.Unknown))

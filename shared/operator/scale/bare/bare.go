@@ -18,8 +18,9 @@ type World struct {
 	Node *Node
 	// Taken is the other host to which Node belongs by its name or by a note; empty for none.
 	Taken string
-	// Unknown are the workers that belong to no host, by name or note, and what belongs to this
-	// host where a person has named a node that does not exist. Not read if Node is found.
+	// Misnamed is the host's node where a person has named another one, which does not exist.
+	Misnamed string
+	// Unknown are the workers that belong to no host, by name or note. Not read if Node is found.
 	Unknown []string
 	Control []scale.Node // of the control plane
 	Pods    []Pod        // of Node, that have to leave it

@@ -36,14 +36,22 @@ func Remove(w World, alone bool) (Step, error) {
 		h.State != deprovisioning:
 		return refuse("node %s is Ready, and metal3 has not written the disk of host %s: the node "+
 			"runs on another machine, or from another system", w.Node.Name, h.Name)
+	case w.Misnamed != "":
+		return w.misnamed()
 	case w.Node == nil && h.written() && !alone && len(w.Unknown) > 0:
-		return refuse("host %s may be one of the nodes that no other host has the name of: %s: "+
-			"name it by --node, or state by --no-node that the host is none of them", h.Name,
+		return refuse("host %s may be one of the nodes that no host has the name of: %s: name it "+
+			"by --node, or state by --no-node that the host is none of them", h.Name,
 			some(w.Unknown))
 	case h.written():
 		return w.drains()
 	}
 	return w.alone()
+}
+
+// misnamed refuses to go on without the host's node.
+func (w World) misnamed() (Step, error) {
+	return refuse("the named node does not exist, and node %s is that of host %s: leave --node "+
+		"out, or name that one", w.Misnamed, w.Host.Name)
 }
 
 // written reports whether the host may run what metal3 has written to its disk.
