@@ -151,6 +151,14 @@ func TestSpread(t *testing.T) {
 	t.Parallel()
 	s := spreading{}
 	s.Fabric, s.n = rack(t, bgp.ProfileLan)
+	defer func() {
+		if t.Failed() {
+			for _, n := range s.n {
+				t.Logf("%s: %+v", n.Name, n.Status().VIPs)
+			}
+			t.Logf("the leaves' next hops: %v, %v", s.Nexthops(s.Leaves[0], VIP4), s.Nexthops(s.Leaves[1], VIP4))
+		}
+	}()
 	s.worker = s.Node(s.n[0].program, "worker", 1, 14)
 	// A node of Kubernetes forwards, and so takes no redirects: with one it would stay at that node.
 	s.Run(s.worker.Host, "sysctl", "-q", "-w", "net.ipv4.ip_forward=1")

@@ -119,9 +119,8 @@ func TestReceive_SuccessorFirst(t *testing.T) {
 	}
 }
 
-// TestScanOrphans_Unread has keepalived report that it is MASTER while nobody reads the FIFO, as on a
-// machine without a processor to spare: its VIP is no orphan, whenever the next scan comes, and is one
-// after its report of a release. FAKE: a shell in place of keepalived, and the test writes its reports.
+// TestScanOrphans_Unread has keepalived report that it is MASTER a moment before a scan: its VIP is no
+// orphan though the report has not been received yet, and is one after its report of a release. FAKE: a shell in place of keepalived, and the test writes its reports.
 func TestScanOrphans_Unread(t *testing.T) {
 	ns := netns.New(t)
 	ns.IP(t, "link set lo up\naddr add 192.0.2.5/32 dev lo\n")
