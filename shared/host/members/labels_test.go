@@ -45,11 +45,11 @@ func TestLabels(t *testing.T) {
 	changed := kubeapi.Plan() // a plan to which this node has changed
 	changed.MigrateFrom = way.Way{Timing: "compat"}
 	for name, p := range map[string]plan.Plan{"": kubeapi.Plan(), "announces VIPs": {Shape: plan.Shape{Announcing: routed.Announcing{BGP: &routed.Plan{}}}}, "announces that it has changed": changed} {
-		if got := New(p, role.Worker, api(), slog.New(slog.DiscardHandler)).labels; got != (name != "") {
+		if got := New(p, role.Worker, api(), slog.New(slog.DiscardHandler)).follows; got != (name != "") {
 			t.Errorf("a worker that %s follows its Node: %t", name, got)
 		}
 	}
-	if New(named, role.Master, api(), slog.New(slog.DiscardHandler)).labels {
+	if New(named, role.Master, api(), slog.New(slog.DiscardHandler)).follows {
 		t.Error("a control plane node follows its Node twice")
 	}
 	cluster, wake := New(named, role.Worker, api(), slog.New(slog.DiscardHandler)), make(chan struct{}, 1)

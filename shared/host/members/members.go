@@ -33,8 +33,8 @@ type Cluster struct {
 	Published *kube.Object // by the bootstrap machine; nil on workers
 	Annotations
 
-	labels bool                         // this node's own Node has to be followed too
-	own    atomic.Pointer[kube.Watcher] // this node's own Node, once its name is known
+	follows bool                         // this node's own Node beside NodeWatch, in own
+	own     atomic.Pointer[kube.Watcher] // this node's own Node, once its name is known
 
 	plan   plan.Plan
 	ranked bool // nodes have ranks, or are about to
@@ -77,9 +77,9 @@ func New(p plan.Plan, r role.Role, api *kube.API, log *slog.Logger) *Cluster {
 	// A node that has changed goes on to announce how it uses VRRP as long as its file says what
 	// the cluster migrates from.
 	c.NodeWatch = api.ControlPlane(p.ControlPlaneLabel)
-	c.labels = p.BGP != nil || p.MigrateFrom != (way.Way{})
+	c.follows = p.BGP != nil || p.MigrateFrom != (way.Way{})
 	if r == role.Master || vip.WatchesAll(p) || migrates {
-		c.NodeWatch, c.labels = api.AllNodes(p.ControlPlaneLabel), false
+		c.NodeWatch, c.follows = api.AllNodes(p.ControlPlaneLabel), false
 	}
 	if !vip.WatchesAll(p) || !vip.WatchesAll(now) {
 		c.List = api.Object(p.Namespace, notice.Candidates)

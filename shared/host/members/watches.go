@@ -21,7 +21,7 @@ func (c *Cluster) Watches(wake chan<- struct{}) []Watch {
 		{"how this node uses VRRP", c.Intents.Run},
 		{"this node's key for reports of clients", c.Keys.Run},
 	}
-	if c.labels {
+	if c.follows {
 		all = append(all, Watch{"this node's own Node", func(ctx context.Context) error {
 			return c.followOwn(ctx, wake)
 		}})
