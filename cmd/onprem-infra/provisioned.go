@@ -102,8 +102,9 @@ func (d *hostDocuments) options(std streams, in *input, p plan.Plan, described s
 	if o.Ignition, err = d.read(); err != nil {
 		return o, err
 	}
-	if !bootstrap.Provisions(p) {
-		if n := len(provisions.Hosts(p)); n > 0 && len(o.Ignition) == 0 {
+	// With documents for hosts it is to provision them, and what it lacks for that is an error.
+	if !bootstrap.Provisions(p) && len(o.Ignition) == 0 {
+		if n := len(provisions.Hosts(p)); n > 0 {
 			return o, printMessage(std.err, "onprem-infra: note: the description has BMCs of %d "+
 				"hosts, and no images.%s: the bootstrap machine does not provision these hosts, "+
 				"and another program has to, as OpenShift's installer does\n", n, spec.IronicImage)

@@ -198,6 +198,10 @@ func TestHostIgnition_Usage(t *testing.T) {
 			t.Errorf("%s: exit %d, %s", name, o.code, o.err)
 		}
 	}
+	lacking := []string{"ignition", "--role=bootstrap", "-c", configs[0], "--images", write("lacking.json", `{"baremetalRuntimeCfgImage": "r/a:1", "keepalivedImage": "r/b:1", "corednsImage": "r/c:1"}`), "--host-ignition", "master=" + good}
+	if o := invoke(t, "", lacking...); o.code == 0 || !strings.Contains(o.err, "the bootstrap needs images.ironicImage") || strings.Contains(o.err, "hosts is missing") {
+		t.Errorf("without an image of Ironic's: exit %d, %s", o.code, o.err)
+	}
 	own := append([]string{"ignition", "-c", configs[0], "--out", good, "--force", "--host-ignition", "master=" + good}, flags...)
 	if o := invoke(t, "", own...); o.code != exitUsage || !strings.Contains(o.err, "it is an input of this command") {
 		t.Errorf("it writes over its input: exit %d, %s", o.code, o.err)
