@@ -35,7 +35,7 @@ func (r *Room) Observe(context.Context) (Snapshot, error) {
 		return Snapshot{}, fmt.Errorf("read the host's name servers: %w", err)
 	}
 	s := Snapshot{Links: links, Resolvers: resolvers, Source: metrics.FromAPI}
-	var nodes []addr.Candidate
+	var nodes []Node
 	synced := false
 	if r.Nodes != nil {
 		nodes, synced = r.Nodes.Nodes()
@@ -132,7 +132,7 @@ func named(nodes int, source string) string {
 
 // hosts are the nodes by short name, the first label, in order; nodes with the same short name
 // share it. unnamed describes the first node without a valid name or address.
-func (r *Room) hosts(nodes []addr.Candidate) (hosts []corefile.Host, unnamed string) {
+func (r *Room) hosts(nodes []Node) (hosts []corefile.Host, unnamed string) {
 	byName := map[record.Name][]netip.Addr{}
 	for _, n := range nodes {
 		label, _, _ := strings.Cut(n.Name, ".")
@@ -162,7 +162,7 @@ func (r *Room) hosts(nodes []addr.Candidate) (hosts []corefile.Host, unnamed str
 }
 
 // addresses are a node's reachable addresses. A VIP never counts, whichever node holds it.
-func (r *Room) addresses(n addr.Candidate) (own []netip.Addr) {
+func (r *Room) addresses(n Node) (own []netip.Addr) {
 	for _, a := range n.InternalIPs {
 		a = a.Unmap()
 		vip := slices.Contains(r.Plan.VIPs.All(), a)

@@ -46,10 +46,16 @@ type Host interface {
 	Later(time.Duration)
 }
 
+// Node is a node as the room knows it.
+type Node struct {
+	addr.Candidate
+	ControlPlane bool
+}
+
 // Nodes are the nodes that the API reports: all of them on a control plane node, elsewhere those of
 // the control plane. synced is false until it has answered.
 type Nodes interface {
-	Nodes() (nodes []addr.Candidate, synced bool)
+	Nodes() (nodes []Node, synced bool)
 }
 
 // Daemon is the CoreDNS of this pod.
@@ -77,8 +83,8 @@ type Room struct {
 	Options
 	meter meter
 
-	known  []addr.Candidate // reported last by the API, in this run or an earlier one
-	loaded bool             // the memory was read
+	known  []Node // reported last by the API, in this run or an earlier one
+	loaded bool   // the memory was read
 
 	read     bool      // CoreDNS has read the present Corefile
 	reloaded time.Time // when CoreDNS got its last signal
@@ -91,23 +97,24 @@ func New(o Options) *Room { return &Room{Options: o} }
 type Snapshot struct {
 	Links     addr.Snapshot
 	Resolvers []nameserver.Resolver
-	Nodes     []addr.Candidate
+	Nodes     []Node
 	Source    string // of the nodes' names: metrics.FromAPI, FromMemory or FromNone
 }
 
 // Desired is the wanted state of the machine.
 type Desired struct {
 	Corefile corefile.Config
-	Hosts    []corefile.Host  // none: no node is known yet, and the file of an earlier run stays
-	Memory   []addr.Candidate // none: nothing new to remember
+	Hosts    []corefile.Host // none: no node is known yet, and the file of an earlier run stays
+	Memory   []Node          // none: nothing new to remember
 }
 
-// isSelf reports whether an address is one of this cluster's CoreDNS: this machine's, a VIP, or a
-// node's.
+// isSelf reports whether an address is one of this cluster's CoreDNS that may ask this one: this
+// machine's, a VIP, or a control plane node's. Those of other nodes do not count: a kubelet writes
+// the addresses of its own Node, and could list the site's name servers among them.
 func (s Snapshot) isSelf(p plan.Plan, a netip.Addr) bool {
 	return s.Links.LinkOf(a) != "" || slices.Contains(p.VIPs.All(), a) ||
-		slices.ContainsFunc(s.Nodes, func(n addr.Candidate) bool {
-			return slices.ContainsFunc(n.InternalIPs, func(ip netip.Addr) bool {
+		slices.ContainsFunc(s.Nodes, func(n Node) bool {
+			return n.ControlPlane && slices.ContainsFunc(n.InternalIPs, func(ip netip.Addr) bool {
 				return ip.Unmap().WithZone("") == a
 			})
 		})

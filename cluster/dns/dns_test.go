@@ -24,7 +24,7 @@ type fakeWorld struct {
 	own      []string
 	down     []string // addresses of a link that is down
 	resolver string   // several files are separated by ---
-	nodes    []addr.Candidate
+	nodes    []Node
 	synced   bool
 	running  bool
 	another  bool
@@ -70,7 +70,7 @@ func (w *fakeWorld) Write(path string, text []byte) (bool, error) {
 func (w *fakeWorld) Read(path string) ([]byte, error) { return w.files[path], nil }
 func (w *fakeWorld) Now() time.Time                   { return time.Unix(1000, 0).Add(w.now) }
 func (w *fakeWorld) Later(d time.Duration)            { w.later = d }
-func (w *fakeWorld) Nodes() ([]addr.Candidate, bool)  { return w.nodes, w.synced }
+func (w *fakeWorld) Nodes() ([]Node, bool)            { return w.nodes, w.synced }
 func (w *fakeWorld) Serves(context.Context) bool      { return !w.unready }
 func (w *fakeWorld) Signal(sig syscall.Signal) error {
 	if sig != syscall.SIGUSR1 {
@@ -85,16 +85,20 @@ func (w *fakeWorld) Running() (running, another bool) {
 	return w.running, another
 }
 
-func node(name string, addresses ...string) addr.Candidate {
-	n := addr.Candidate{Name: name}
+func node(name string, addresses ...string) Node {
+	n := Node{Candidate: addr.Candidate{Name: name}}
 	for _, a := range addresses {
 		n.InternalIPs = append(n.InternalIPs, netip.MustParseAddr(a))
 	}
 	return n
 }
 
-func masters() []addr.Candidate {
-	return []addr.Candidate{node("master-0", "192.0.2.10", "2001:db8::10"), node("master-1", "192.0.2.11", "2001:db8::11"), node("master-2", "192.0.2.12", "2001:db8::12")}
+func masters() []Node {
+	all := []Node{node("master-0", "192.0.2.10", "2001:db8::10"), node("master-1", "192.0.2.11", "2001:db8::11"), node("master-2", "192.0.2.12", "2001:db8::12")}
+	for i := range all {
+		all[i].ControlPlane = true
+	}
+	return all
 }
 
 // room is a room of a role in a world where CoreDNS has just started.
@@ -171,10 +175,26 @@ func TestDecideUpstreams(t *testing.T) {
 	}
 }
 
+// TestDecideUpstreams_Claimed has a worker's kubelet put the site's name servers among the addresses
+// of its own Node: they are asked on, also by what was remembered, and another control plane node is
+// not.
+func TestDecideUpstreams_Claimed(t *testing.T) {
+	r, w := room(t, role.Master, nil)
+	w.resolver = "nameserver 192.0.2.11\nnameserver 198.51.100.1\nnameserver 2001:db8:1::1\n"
+	w.nodes, w.synced = append(masters(), node("worker-0", "192.0.2.20", "198.51.100.1", "2001:db8:1::1")), true
+	for _, when := range []string{"the API answers", "a restart while it is away"} {
+		d, why, err := reconcile(t, r)
+		if got := words(d.Corefile.Upstreams); err != nil || got != "198.51.100.1 2001:db8:1::1" {
+			t.Errorf("%s: upstreams %q, reasons %q (%v)", when, got, why, err)
+		}
+		r, w.nodes, w.synced = New(r.Options), nil, false
+	}
+}
+
 // TestDecideKnowing holds which host is asked for the names of nodes that a node does not know.
 func TestDecideKnowing(t *testing.T) {
-	v6 := []addr.Candidate{node("m0", "2001:db8::10"), node("m1", "2001:db8::11")}
-	var crowd []addr.Candidate
+	v6 := []Node{node("m0", "2001:db8::10"), node("m1", "2001:db8::11")}
+	var crowd []Node
 	for i := range 20 {
 		crowd = append(crowd, node("m"+string(rune('a'+i)), netip.AddrFrom4([4]byte{192, 0, 2, byte(100 + i)}).String()))
 	}
@@ -182,7 +202,7 @@ func TestDecideKnowing(t *testing.T) {
 		name  string
 		role  role.Role
 		own   []string
-		nodes []addr.Candidate
+		nodes []Node
 		want  string
 		last  string // reason
 	}{
@@ -245,18 +265,18 @@ func TestDecideClients(t *testing.T) {
 func TestDecideHosts(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
-		nodes []addr.Candidate
+		nodes []Node
 		want  string // the hosts file without its header, lines apart by ;
 		why   string // the last reason
 	}{
-		{"D-10: both families, by short name, sorted", []addr.Candidate{node("worker-0.example.com", "192.0.2.20"), node("Master-0.ostest.example.com", "192.0.2.10", "2001:db8::10")},
+		{"D-10: both families, by short name, sorted", []Node{node("worker-0.example.com", "192.0.2.20"), node("Master-0.ostest.example.com", "192.0.2.10", "2001:db8::10")},
 			"192.0.2.10 master-0 master-0.ostest.example.com;2001:db8::10 master-0 master-0.ostest.example.com;192.0.2.20 worker-0 worker-0.ostest.example.com", "2 nodes named by the API"},
-		{"every address", []addr.Candidate{node("a", "192.0.2.20", "192.0.2.21", "192.0.2.20")}, "192.0.2.20 a a.ostest.example.com;192.0.2.21 a a.ostest.example.com", "1 nodes named by the API"},
-		{"two of one short name", []addr.Candidate{node("a.x", "192.0.2.20"), node("a.y", "192.0.2.21")}, "192.0.2.20 a a.ostest.example.com;192.0.2.21 a a.ostest.example.com", "1 nodes named by the API"},
-		{"a VIP is no node's", []addr.Candidate{node("a", "192.0.2.5", "192.0.2.20", "192.0.2.6")}, "192.0.2.20 a a.ostest.example.com", "1 nodes named by the API"},
-		{"addresses that lead nowhere", []addr.Candidate{node("a", "127.0.0.1", "::1", "fe80::1", "0.0.0.0", "::", "224.0.0.1", "192.0.2.20")}, "192.0.2.20 a a.ostest.example.com", "1 nodes named by the API"},
-		{"no address yet", []addr.Candidate{node("a"), node("b", "192.0.2.20")}, "192.0.2.20 b b.ostest.example.com", `node "a" has no name: it has no address yet`},
-		{"no name for DNS", []addr.Candidate{node("a_b", "192.0.2.21"), node("b", "192.0.2.20")}, "192.0.2.20 b b.ostest.example.com",
+		{"every address", []Node{node("a", "192.0.2.20", "192.0.2.21", "192.0.2.20")}, "192.0.2.20 a a.ostest.example.com;192.0.2.21 a a.ostest.example.com", "1 nodes named by the API"},
+		{"two of one short name", []Node{node("a.x", "192.0.2.20"), node("a.y", "192.0.2.21")}, "192.0.2.20 a a.ostest.example.com;192.0.2.21 a a.ostest.example.com", "1 nodes named by the API"},
+		{"a VIP is no node's", []Node{node("a", "192.0.2.5", "192.0.2.20", "192.0.2.6")}, "192.0.2.20 a a.ostest.example.com", "1 nodes named by the API"},
+		{"addresses that lead nowhere", []Node{node("a", "127.0.0.1", "::1", "fe80::1", "0.0.0.0", "::", "224.0.0.1", "192.0.2.20")}, "192.0.2.20 a a.ostest.example.com", "1 nodes named by the API"},
+		{"no address yet", []Node{node("a"), node("b", "192.0.2.20")}, "192.0.2.20 b b.ostest.example.com", `node "a" has no name: it has no address yet`},
+		{"no name for DNS", []Node{node("a_b", "192.0.2.21"), node("b", "192.0.2.20")}, "192.0.2.20 b b.ostest.example.com",
 			`node "a_b" has no name: name "a_b": label "a_b" holds '_': only letters, digits and hyphens may be in it`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -406,7 +426,7 @@ func TestAnnounced(t *testing.T) {
 		name   string
 		role   role.Role
 		change func(*spec.Cluster)
-		nodes  []addr.Candidate
+		nodes  []Node
 		own    []string // others than the world's
 		want   int      // server blocks
 		why    string   // the reason after that for the nodes

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -18,9 +19,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/onprem-infra/onprem-infra/cluster/dns"
 	"github.com/onprem-infra/onprem-infra/cluster/migrate"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/members"
+	"github.com/onprem-infra/onprem-infra/shared/nameserver"
 	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -183,6 +186,7 @@ func TestHostileKubelet(t *testing.T) {
 	}
 
 	h.claims(all)
+	h.claimsNameServer()
 
 	h.tries("reports that its Node is being changed", true, http.MethodPatch, "/api/v1/nodes/worker-1", withAnnotation("machineconfiguration.openshift.io/state", "Working"))
 	h.tries("reports another version", true, http.MethodPatch, "/api/v1/nodes/worker-1/status", map[string]any{"status": map[string]any{"nodeInfo": map[string]any{"kubeletVersion": "v9.99.0"}}})
@@ -222,6 +226,34 @@ func (h *hostile) claims(all []string) {
 	h.always("it claims the addresses of all others", all...)
 	h.tries("restores its InternalIP", true, http.MethodPatch, "/api/v1/nodes/worker-1/status", addresses(corev1.NodeAddress{Type: corev1.NodeInternalIP, Address: "192.0.2.11"}))
 	h.always("it has its InternalIP again", all...)
+}
+
+// claimsNameServer has the kubelet give its Node the address of the site's name server as well: the
+// CoreDNS of control plane nodes asks that on.
+func (h *hostile) claimsNameServer() {
+	h.t.Helper()
+	const server = "198.51.100.53"
+	var claimed []corev1.NodeAddress
+	for _, a := range []string{"192.0.2.11", server} {
+		claimed = append(claimed, corev1.NodeAddress{Type: corev1.NodeInternalIP, Address: a})
+	}
+	h.tries("gives its Node a name server's address", true, http.MethodPatch, "/api/v1/nodes/worker-1/status", map[string]any{"status": map[string]any{"addresses": claimed}})
+	room := dns.New(dns.Options{Plan: candidatesPlan, Role: role.Master})
+	resolvers := []nameserver.Resolver{{Path: "resolv.conf", Text: []byte("nameserver 192.0.2.20\nnameserver " + server + "\n")}}
+	listed := func(n dns.Node) bool { return slices.Contains(n.InternalIPs, netip.MustParseAddr(server)) }
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		nodes, _ := dnsNodes{h.master.NodeWatch}.Nodes()
+		if slices.ContainsFunc(nodes, listed) {
+			d, why := room.Decide(dns.Snapshot{Resolvers: resolvers, Nodes: nodes})
+			if got := fmt.Sprint(d.Corefile.Upstreams); got != "["+server+"]" {
+				h.t.Errorf("the control plane asks %s, as %q, want only %s", got, why, server)
+			}
+			return
+		}
+		if time.Now().After(end) {
+			h.t.Fatalf("the control plane does not see the address: %+v", nodes)
+		}
+	}
 }
 
 // TestCandidates_Rollback has, in a real cluster, a control plane of the former release, which

@@ -12,6 +12,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/host/inpod"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
+	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
 	"github.com/onprem-infra/onprem-infra/shared/nameserver"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
@@ -56,7 +57,7 @@ func monitorDNS(ctx context.Context, m *monitor, o dns.Options) error {
 	}
 	beside := inpod.NewCoreDNS(p, dns.Command())
 	defer beside.Drop()
-	o.Nodes, o.Daemon = nodes, beside
+	o.Nodes, o.Daemon = dnsNodes{nodes}, beside
 	room := dns.New(o)
 	m.meter.Add(room.Metrics)
 	m.meter.Follow("nodes", nodes.LastReceived)
@@ -67,6 +68,17 @@ func monitorDNS(ctx context.Context, m *monitor, o dns.Options) error {
 			m.watchLinks(ctx)
 			m.watchFiles(ctx, "name servers", inspect.ResolverFiles()...)
 		})
+}
+
+// dnsNodes are Nodes as the room sees them.
+type dnsNodes struct{ *kube.Watcher }
+
+func (w dnsNodes) Nodes() (nodes []dns.Node, synced bool) {
+	known, synced := w.Known()
+	for _, n := range known {
+		nodes = append(nodes, dns.Node{Candidate: n.Candidate, ControlPlane: n.ControlPlane})
+	}
+	return nodes, synced
 }
 
 // nodeDNSHost is the machine as the room sees it.

@@ -186,6 +186,9 @@ func TestDiagnose(t *testing.T) {
 		{"a VIP behind", doctor.CheckUpstreamSelf, func(h *diagnose.Host) {
 			write(h, "/run/NetworkManager/resolv.conf", "nameserver 192.0.2.5\nnameserver 192.0.2.1\n")
 		}},
+		{"another node behind", doctor.CheckUpstreamSelf, func(h *diagnose.Host) {
+			write(h, "/run/NetworkManager/resolv.conf", "nameserver 192.0.2.1\nnameserver 192.0.2.13\n")
+		}},
 		{"CoreDNS", doctor.CheckCoreDNS, func(h *diagnose.Host) {
 			h.Daemons.LookupAt = func(context.Context, netip.Addr, string) ([]netip.Addr, error) { return nil, probe.NoSuchName }
 			h.Daemons.Lookup = func(context.Context, string) ([]netip.Addr, error) { return nil, no }

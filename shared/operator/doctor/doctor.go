@@ -59,7 +59,7 @@ const (
 	CheckReach         Name = "reach"          // a host of the cluster is not reached
 	CheckMTU           Name = "mtu"            // packets that fill the link do not arrive
 	CheckVRRPPasses    Name = "vrrp-passes"    // VRRP does not arrive
-	CheckUpstreamSelf  Name = "upstream-self"  // a name server behind ours is this host, or a VIP
+	CheckUpstreamSelf  Name = "upstream-self"  // a name server behind ours is one of ours
 	CheckUpstreamNone  Name = "upstream"       // a name server behind ours does not answer
 	CheckCoreDNS       Name = "coredns"        // this host's name server does not answer
 	CheckNames         Name = "names"          // this host's name server answers wrongly

@@ -948,6 +948,22 @@ var cases = []testCase{
 		func(f *facts.Facts) { f.Names.Resolver.Self = ips("192.0.2.12") },
 		"192.0.2.12 is this host, or a VIP",
 	},
+	{
+		CheckUpstreamSelf,
+		"one is another control plane node",
+		func(f *facts.Facts) { f.Names.Resolver.Rest = ips("192.0.2.1", "192.0.2.11") },
+		"192.0.2.11 is the control plane node m1, by its Node: a query would loop",
+	},
+	{
+		CheckUpstreamSelf,
+		"one is among the addresses that a worker claims",
+		func(f *facts.Facts) {
+			f.Names.Resolver.Rest = ips("192.0.2.1")
+			f.Network.Members = append(f.Network.Members,
+				facts.Member{Name: "w21", Addresses: ips("192.0.2.21", "192.0.2.1")})
+		},
+		"192.0.2.1 is the node w21, by its Node: a query for the name of a node may loop",
+	},
 	{CheckUpstreamSelf, "none is", func(f *facts.Facts) { f.Names.Resolver.Self = nil }, ""},
 	{CheckUpstreamNone, "none answers", func(f *facts.Facts) {
 		f.Names.Resolver.Alive, f.Names.Resolver.Dead = 0, []string{"192.0.2.1: timeout"}

@@ -96,6 +96,7 @@ type Names struct {
 type Resolver struct {
 	Path  string
 	Self  []netip.Addr // of the servers in it, those that are this host, or a VIP
+	Rest  []netip.Addr // the others
 	Dead  []string     // of the rest, those that do not answer, and why
 	Alive int
 	// Unasked reports that the cluster has no name that they could be asked for.

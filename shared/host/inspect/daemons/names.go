@@ -59,6 +59,7 @@ func (i Inspector) resolver() (r *facts.Resolver, usable []netip.Addr) {
 			break
 		}
 	}
+	r.Rest = usable
 	return r, usable
 }
 

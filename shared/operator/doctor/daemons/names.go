@@ -11,14 +11,42 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/layout"
 )
 
-// UpstreamSelf finds name servers behind this host's that are this host, or a VIP.
+// ownServers is what to do about a name server that may ask this host's.
+const ownServers = "have DHCP, or the host's network configuration, name the network's own name " +
+	"servers"
+
+// UpstreamSelf finds name servers behind this host's that are this host, a VIP, or another node.
 func UpstreamSelf(f facts.Facts) (out facts.Faults) {
-	if r := f.Names.Resolver; r != nil && len(r.Self) > 0 {
+	r := f.Names.Resolver
+	if r != nil && len(r.Self) > 0 {
 		out.Add("the name servers in "+r.Path, layout.List(r.Self, "")+
 			" is this host, or a VIP of its cluster: a query would loop, so it is not asked",
-			"have DHCP, or the host's network configuration, name the network's own name servers")
+			ownServers)
+	}
+	if r != nil {
+		upstreamNodes(&out, r, f.Network.Members)
 	}
 	return out
+}
+
+// upstreamNodes adds name servers whose addresses stand on other nodes' Nodes.
+func upstreamNodes(out *facts.Faults, r *facts.Resolver, members []facts.Member) {
+	subject := "the name servers in " + r.Path
+	for _, m := range members {
+		claimed := func(a netip.Addr) bool { return slices.Contains(m.Addresses, a) }
+		i := slices.IndexFunc(r.Rest, claimed)
+		switch {
+		case i < 0 || m.Name == "":
+		case m.ControlPlane:
+			out.Add(subject, fmt.Sprintf("%s is the control plane node %s, by its Node: a query "+
+				"would loop, so it is not asked", r.Rest[i], m.Name), ownServers)
+		default:
+			out.Add(subject, fmt.Sprintf("%s is the node %s, by its Node: a query for the name of "+
+				"a node may loop", r.Rest[i], m.Name),
+				ownServers+"; if this is one of them, another host's address stands on that "+
+					"Node: delete the Node unless you trust its host")
+		}
+	}
 }
 
 // Upstream finds name servers behind this host's that do not answer.
