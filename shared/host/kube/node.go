@@ -129,14 +129,21 @@ func slimNode(n *corev1.Node) {
 	}
 }
 
+// mostInternal bounds what is read of a Node's InternalIPs, of each family, as its own kubelet can
+// write them. A cloud provider lists those of all cards.
+const mostInternal = 16
+
 // address takes what is valid and leaves out the rest: several programs write a Node, and one
 // invalid field must not hide it.
 func address(n *corev1.Node) addr.Candidate {
-	out := addr.Candidate{Name: n.Name}
+	out, families := addr.Candidate{Name: n.Name}, map[bool]int{}
 	for _, a := range n.Status.Addresses {
-		if ip, err := netip.ParseAddr(a.Address); err == nil && a.Type == corev1.NodeInternalIP {
-			out.InternalIPs = append(out.InternalIPs, ip)
+		ip, err := netip.ParseAddr(a.Address)
+		if err != nil || a.Type != corev1.NodeInternalIP || families[ip.Is4()] == mostInternal {
+			continue
 		}
+		families[ip.Is4()]++
+		out.InternalIPs = append(out.InternalIPs, ip)
 	}
 	out.Annotated = annotated(n.Annotations[cidrs])
 	if len(out.Annotated) == 0 {

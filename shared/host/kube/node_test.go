@@ -178,6 +178,20 @@ func FuzzAddress(f *testing.F) {
 	})
 }
 
+// TestAddress_Bounded reads of a Node with 15,000 InternalIPs only so many, of each family.
+func TestAddress_Bounded(t *testing.T) {
+	var f fakeNode
+	for i := range 15000 {
+		f.Addresses = append(f.Addresses, [2]string{"InternalIP", fmt.Sprintf("10.0.%d.%d", i/250, 1+i%250)},
+			[2]string{"ExternalIP", "203.0.113.1"})
+	}
+	f.Addresses = append(f.Addresses, [2]string{"InternalIP", "2001:db8::11"})
+	got := address(f.node()).InternalIPs
+	if len(got) != mostInternal+1 || got[0] != netip.MustParseAddr("10.0.0.1") || got[mostInternal] != netip.MustParseAddr("2001:db8::11") {
+		t.Errorf("%d addresses are read: %v", len(got), got)
+	}
+}
+
 // TestAnnotated_Bounded reads of a Node that claims 15,000 addresses only so many.
 func TestAnnotated_Bounded(t *testing.T) {
 	var all []string
