@@ -18,6 +18,28 @@ func TestRender(t *testing.T) {
 	}
 }
 
+// TestRender_Always holds what every configuration has of each session, or never: routers take and give
+// routes by a policy alone (RFC 8212), a session is tried again at once, VIPs depend on no route of the
+// kernel, no router compares what only the next one sees (MED), and the host's forwarding is not ours.
+func TestRender_Always(t *testing.T) {
+	for name, c := range announcers.Configs() {
+		text := string(frr.Render(c))
+		sessions, families := strings.Count(text, " remote-as "), strings.Count(text, " activate\n")
+		for want, times := range map[string]int{
+			" timers connect 1\n": sessions, " route-map onprem-in in\n": families, " route-map onprem-out out\n": families,
+		} {
+			if got := strings.Count(text, want); got != times || times == 0 {
+				t.Errorf("%s: %d lines end in %q, want %d", name, got, want, times)
+			}
+		}
+		for _, never := range []string{"redistribute", "metric", "forwarding", "delay-timer"} {
+			if strings.Contains(text, never) {
+				t.Errorf("%s has %q:\n%s", name, never, text)
+			}
+		}
+	}
+}
+
 func texts(commands []frr.Command) (all []string) {
 	for _, c := range commands {
 		all = append(all, c.String())
