@@ -1,13 +1,11 @@
 package scars
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,6 +23,9 @@ type Defect struct {
 	// Node counts the nodes of the declaration that the operator can change, in the order of the
 	// source, from 1; for Omit the lines with the directive.
 	Node int
+	// Shape is that of the node, as Place has it: an edit beside the node that moves Node to another
+	// one is noticed.
+	Shape string
 	// Value is what Replace puts in the place of a literal, and the directive that Omit leaves out.
 	Value string
 }
@@ -47,55 +48,21 @@ const (
 
 // Apply returns the file that the defect changes, as a path below root, and its text then.
 func (d Defect) Apply(root string) (file string, text []byte, err error) {
-	if d.Operator == Omit {
-		text, err := d.omit(root)
-		return d.In, text, err
-	}
-	dir, name, ok := strings.Cut(d.In, ".")
-	if !ok {
-		return "", nil, fmt.Errorf("%q: want the path of a package, a dot and a declaration", d.In)
-	}
-	files, err := filepath.Glob(filepath.Join(root, dir, "*.go"))
+	at, places, err := d.Places(root)
 	if err != nil {
 		return "", nil, err
 	}
-	for _, path := range files {
-		if strings.HasSuffix(path, "_test.go") {
-			continue
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return "", nil, err
-		}
-		changed, err := d.change(path, name, text)
-		if err != nil || changed != nil {
-			return strings.TrimPrefix(path, filepath.Clean(root)+"/"), changed, err
-		}
+	if d.Node < 1 || d.Node > len(places) {
+		return "", nil, fmt.Errorf("%s: %s %s %d: want one of %d nodes",
+			d.In, d.Operator, d.Value, d.Node, len(places))
 	}
-	return "", nil, fmt.Errorf("%s: there is no such declaration", d.In)
-}
-
-// change returns the text of a Go file with the defect, or nil if the declaration is not in it.
-func (d Defect) change(path, name string, text []byte) ([]byte, error) {
-	set := token.NewFileSet()
-	parsed, err := parser.ParseFile(set, path, text, parser.SkipObjectResolution)
-	if err != nil {
-		return nil, err
+	p := places[d.Node-1]
+	changed := string(at.text[:p.from]) + d.instead(p.node, at.source) + string(at.text[p.to:])
+	if d.Operator == Omit {
+		return at.path, []byte(changed), nil
 	}
-	declaration := find(parsed, name)
-	if declaration == nil {
-		return nil, nil
-	}
-	nodes := targets(declaration, d.Operator)
-	if d.Node < 1 || d.Node > len(nodes) {
-		return nil, fmt.Errorf("%s: %s %d: want one of %d nodes", d.In, d.Operator, d.Node, len(nodes))
-	}
-	node := nodes[d.Node-1]
-	source := func(from, to token.Pos) string {
-		return string(text[set.Position(from).Offset:set.Position(to).Offset])
-	}
-	before, after := source(parsed.FileStart, node.Pos()), source(node.End(), parsed.FileEnd)
-	return withImports(path, parsed, before+d.instead(node, source)+after)
+	text, err = withImports(at.path, at.parsed, changed)
+	return at.path, text, err
 }
 
 // withImports returns a changed file in which the packages that the change was the last to use are
@@ -129,29 +96,6 @@ func qualifiers(file *ast.File) map[string]bool {
 		return true
 	})
 	return found
-}
-
-// omit returns a text file without one line.
-func (d Defect) omit(root string) ([]byte, error) {
-	text, err := os.ReadFile(filepath.Join(root, d.In))
-	if err != nil {
-		return nil, err
-	}
-	var kept []byte
-	found := 0
-	for line := range bytes.Lines(text) {
-		rest, ok := strings.CutPrefix(strings.TrimSpace(string(line)), d.Value)
-		if ok && (rest == "" || strings.ContainsAny(rest[:1], " \t=")) {
-			if found++; found == d.Node {
-				continue
-			}
-		}
-		kept = append(kept, line...)
-	}
-	if found < d.Node || d.Node < 1 {
-		return nil, fmt.Errorf("%s: %q %d: want one of %d lines", d.In, d.Value, d.Node, found)
-	}
-	return kept, nil
 }
 
 // find returns the declaration of that name, or nil.
@@ -227,7 +171,7 @@ func targets(declaration ast.Node, operator Operator) []ast.Node {
 			if l, ok := n.(*ast.BasicLit); ok {
 				add(l)
 			}
-			if i, ok := n.(*ast.Ident); ok && slices.Contains([]string{"true", "false", "nil"}, i.Name) {
+			if i, ok := n.(*ast.Ident); ok && predeclared(i) {
 				add(i)
 			}
 		}
@@ -241,6 +185,11 @@ func targets(declaration ast.Node, operator Operator) []ast.Node {
 		return cmp.Or(cmp.Compare(a.Pos(), b.Pos()), cmp.Compare(b.End(), a.End()))
 	})
 	return nodes
+}
+
+// predeclared reports whether a name is one of the language's values, which no rename changes.
+func predeclared(n *ast.Ident) bool {
+	return slices.Contains([]string{"true", "false", "nil"}, n.Name)
 }
 
 // parts are what a node consists of that may be left out, one by one.
@@ -299,17 +248,17 @@ var bounds = map[token.Token]token.Token{
 }
 
 // instead returns the text that takes a node's place.
-func (d Defect) instead(node ast.Node, source func(from, to token.Pos) string) string {
+func (d Defect) instead(node ast.Node, source func(ast.Node) string) string {
 	switch d.Operator {
 	case Negate:
-		return "!(" + source(node.Pos(), node.End()) + ")"
+		return "!(" + source(node) + ")"
 	case Always:
 		return "true"
 	case Never:
 		return "false"
 	case Left, Right, Bound:
 		b := node.(*ast.BinaryExpr)
-		left, right := source(b.X.Pos(), b.X.End()), source(b.Y.Pos(), b.Y.End())
+		left, right := source(b.X), source(b.Y)
 		switch d.Operator {
 		case Left:
 			return left

@@ -1,6 +1,7 @@
 package scars
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -132,7 +133,8 @@ func testsOf(t *testing.T, room string) (found tests) {
 	return found
 }
 
-// TestDefects holds that each defect has its place, changes something and is of the product.
+// TestDefects holds that each defect has its place, changes something and is of the product, and
+// that its node still has the shape for which the row was written.
 func TestDefects(t *testing.T) {
 	all := defective(t)
 	if len(all) == 0 {
@@ -151,5 +153,27 @@ func TestDefects(t *testing.T) {
 		if string(good) == string(text) {
 			t.Errorf("%s: the defect in %s changes nothing", s.ID, file)
 		}
+		if err := s.Defect.moved(root); err != nil {
+			t.Errorf("%s: %v", s.ID, err)
+		}
 	}
+}
+
+// moved returns an error if the node of a defect has not its shape, with what to write instead.
+func (d Defect) moved(root string) error {
+	at, places, err := d.Places(root)
+	if err != nil || places[d.Node-1].Shape == d.Shape {
+		return err
+	}
+	there := func(number int) string {
+		p, now := places[number-1], d
+		now.Node, now.Shape = number, p.Shape
+		return fmt.Sprintf("`%s` for %s:%d: %s", now, at.path, p.Line, p.Text)
+	}
+	if i := slices.IndexFunc(places, func(p Place) bool { return p.Shape == d.Shape }); i >= 0 {
+		return fmt.Errorf("`%s` has moved: write %s\n\tor, if the row means this one, %s",
+			d, there(i+1), there(d.Node))
+	}
+	return fmt.Errorf("`%s` may mean another node now, and none has its shape: "+
+		"if the row means this one, write %s", d, there(d.Node))
 }

@@ -103,14 +103,15 @@ func readTests(cell string) (all []Test, err error) {
 	return all, nil
 }
 
-// readDefect reads OPERATOR DECLARATION NODE [VALUE].
+// readDefect reads OPERATOR DECLARATION NODE#SHAPE [VALUE].
 func readDefect(text string) (d Defect, err error) {
 	fields := strings.SplitN(text, " ", 4)
 	if len(fields) < 3 {
-		return d, fmt.Errorf("the defect %q: want OPERATOR DECLARATION NODE [VALUE]", text)
+		return d, fmt.Errorf("the defect %q: want OPERATOR DECLARATION NODE#SHAPE [VALUE]", text)
 	}
-	d = Defect{Operator: Operator(fields[0]), In: fields[1]}
-	if d.Node, err = strconv.Atoi(fields[2]); err != nil {
+	node, shape, _ := strings.Cut(fields[2], "#")
+	d = Defect{Operator: Operator(fields[0]), In: fields[1], Shape: shape}
+	if d.Node, err = strconv.Atoi(node); err != nil {
 		return d, fmt.Errorf("the defect %q: want a number for the node: %w", text, err)
 	}
 	if len(fields) == 4 {
@@ -129,4 +130,13 @@ func readDefect(text string) (d Defect, err error) {
 		return d, fmt.Errorf("the defect %q: there is no operator %q", text, d.Operator)
 	}
 	return d, nil
+}
+
+// String is the defect as the table has it.
+func (d Defect) String() string {
+	text := fmt.Sprintf("%s %s %d#%s", d.Operator, d.In, d.Node, d.Shape)
+	if d.Value != "" {
+		text += " " + d.Value
+	}
+	return text
 }

@@ -23,11 +23,11 @@ func write(t *testing.T, rows ...string) string {
 
 func TestRead(t *testing.T) {
 	got, err := Read(write(t,
-		"| A-01 | Broke. | `a/b` TestOne<br>`c` TestTwo/x \\| y | `replace a/b.T.f 2 \"x y\"` | |",
+		"| A-01 | Broke. | `a/b` TestOne<br>`c` TestTwo/x \\| y | `replace a/b.T.f 2#0f3e \"x y\"` | |",
 		"| A-02 | Other. | | | Why not. |"))
 	want := []Chapter{{Title: "First", Scars: []Scar{
 		{ID: "A-01", Was: "Broke.", Tests: []Test{{"a/b", "TestOne"}, {"c", "TestTwo/x | y"}},
-			Defect: Defect{In: "a/b.T.f", Operator: Replace, Node: 2, Value: `"x y"`}},
+			Defect: Defect{In: "a/b.T.f", Operator: Replace, Node: 2, Shape: "0f3e", Value: `"x y"`}},
 		{ID: "A-02", Was: "Other.", Open: "Why not."},
 	}}}
 	if err != nil || !reflect.DeepEqual(got, want) {
