@@ -50,6 +50,21 @@ var banned = map[string]string{
 	"whom":     "which; a machine is not a person",
 }
 
+// phrases are banned in messages, each with the words to use instead: their words alone are fine.
+var phrases = map[string]string{
+	"gave it up":      "released it",
+	"give it up":      "release it",
+	"given up":        "released",
+	"gives up":        "releases",
+	"falls silent":    "times out",
+	"be silent":       "report nothing",
+	"is silent":       "timed out, has reported nothing",
+	"was silent":      "timed out, received nothing",
+	"leaves in order": "is released in order",
+	"speaks it":       "uses it",
+	"stands for the":  "is a candidate for the",
+}
+
 // forms are the inflected forms of banned words that a rule of spelling does not give.
 var forms = map[string]string{
 	"buried": "bury", "buries": "bury", "felt": "feel", "heard": "hear", "overheard": "overhear",
@@ -182,6 +197,11 @@ func judgeWords(f *ast.File, keeps func(constant, word string) bool, report func
 				if base := bannedWord(word); base != "" && !keeps(constants[n], word) {
 					line, _, _ := strings.Cut(text[strings.LastIndexAny(text[:at[0]], "\n")+1:], "\n")
 					report(n.Pos(), strconv.Quote(line), fmt.Sprintf("%q is not the field's word: %s", base, banned[base]))
+				}
+			}
+			for phrase, word := range phrases {
+				if strings.Contains(strings.ToLower(text), phrase) {
+					report(n.Pos(), strconv.Quote(phrase), "is not the field's phrase: "+word)
 				}
 			}
 		}

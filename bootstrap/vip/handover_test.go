@@ -39,7 +39,7 @@ func TestHandover(t *testing.T) {
 		{name: "has left", verdict: yielding, status: asked(0, supervised.Left), leaves: true, stops: 1},
 		{name: "K-35: the API is back", verdict: hold, status: asked(0, supervised.Left), published: own},
 		{name: "is asked again, a while later", verdict: yielding, status: asked(7, ""), leaves: true, published: own, after: time.Hour},
-		{name: "K-34: the API is gone meanwhile", verdict: release.Verdict{Why: "the local API is gone, the VIP has been given up"}, status: asked(7, supervised.Asked), leaves: true, stops: 1},
+		{name: "K-34: the API is gone meanwhile", verdict: release.Verdict{Why: "the local API is gone, the VIP has been released"}, status: asked(7, supervised.Asked), leaves: true, stops: 1},
 		{name: "holds once more", verdict: hold, status: asked(7, ""), published: own},
 		{name: "is asked, and hangs", verdict: yielding, status: asked(7, ""), leaves: true, published: own},
 		{name: "has had its time", verdict: yielding, status: asked(7, ""), leaves: true, stops: 1, after: handoverBound},

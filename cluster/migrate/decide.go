@@ -52,12 +52,12 @@ func (r *Room) decide(o Observation) Desired {
 func (r *Room) migrate(o Observation) Desired {
 	wanted := r.wanted.String()
 	if r.memory.Speaks == wanted {
-		return r.desired(o, notice.Intent{Speaks: wanted}, time.Time{}, "speaks "+wanted)
+		return r.desired(o, notice.Intent{Speaks: wanted}, time.Time{}, "uses "+wanted)
 	}
 	r.memory.Speaks = r.former.String()
 	if !r.decided() {
 		if name, ok := r.ahead(o); ok {
-			return r.change(o, name+" speaks it already")
+			return r.change(o, name+" uses it already")
 		}
 		r.agree(o)
 	}
@@ -67,7 +67,7 @@ func (r *Room) migrate(o Observation) Desired {
 			return r.change(o, because)
 		}
 		intent := notice.Intent{Speaks: r.former.String(), Knows: wanted, At: r.memory.At}
-		why := fmt.Sprintf("speaks %s, and %s from %s on: all nodes announce that",
+		why := fmt.Sprintf("uses %s, and %s from %s on: all nodes announce that",
 			r.former, wanted, r.memory.At.Format(time.RFC3339))
 		return r.desired(o, intent, due, why)
 	}
@@ -75,7 +75,7 @@ func (r *Room) migrate(o Observation) Desired {
 	asks := r.asks(o)
 	if r.waits && asks == "" {
 		return r.desired(o, notice.Intent{Speaks: r.former.String()}, time.Time{},
-			fmt.Sprintf("speaks %s, and %s once adverts arrive late", r.former, wanted))
+			fmt.Sprintf("uses %s, and %s once adverts arrive late", r.former, wanted))
 	}
 	missing := r.missing(o)
 	// An announced instant stays until it has passed: another node may have seen it decided.
@@ -84,7 +84,7 @@ func (r *Room) migrate(o Observation) Desired {
 		missing = []string{fmt.Sprintf("from %s on, if all announce that: %s not yet",
 			intent.At.Format(time.RFC3339), some(r.others(o, intent)))}
 	}
-	why := fmt.Sprintf("speaks %s, and knows %s: %s", r.former, wanted, strings.Join(missing, "; "))
+	why := fmt.Sprintf("uses %s, and knows %s: %s", r.former, wanted, strings.Join(missing, "; "))
 	if r.waits {
 		why += "; " + asks
 	}
@@ -106,7 +106,7 @@ func (r *Room) due(o Observation) (due time.Time, why string) {
 		r.observed = o.Now
 	}
 	if ok && r.observed.Before(due) {
-		due, why = r.observed, name+" speaks it already"
+		due, why = r.observed, name+" uses it already"
 	}
 	if o.Holder != r.faster {
 		due = due.Add(r.lag)
@@ -129,7 +129,7 @@ func (r *Room) asks(o Observation) string {
 func (r *Room) change(o Observation, why string) Desired {
 	wanted := r.wanted.String()
 	r.memory = Memory{Speaks: wanted, FellBack: r.waits}
-	why = fmt.Sprintf("speaks %s from now on: %s", wanted, why)
+	why = fmt.Sprintf("uses %s from now on: %s", wanted, why)
 	return r.desired(o, notice.Intent{Speaks: wanted}, time.Time{}, why)
 }
 

@@ -164,7 +164,7 @@ func New(o Options) *Room {
 		options: o, plan: o.Migration.InForce(o.Now()), changed: o.Migration.Changed(o.Now()),
 		memory: o.Memory, place: member.Place{Rank: member.NoRank, Free: member.NoRank},
 		kept: loop.NewKept("keep what is known of the cluster", o.Memory, nodestate.Memory.Equal),
-		moved: loop.NewKept("keep how this node speaks VRRP", o.Migration.Kept(),
+		moved: loop.NewKept("keep how this node advertises", o.Migration.Kept(),
 			migrate.Memory.Equal),
 	}
 }

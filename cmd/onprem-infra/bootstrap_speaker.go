@@ -39,7 +39,7 @@ func runSpeakerCommand(std streams) *cobra.Command {
 VIP to the routers of the machine's rack by a shorter path than every control plane node,
 withdraws it when Ironic is gone and the machine's own API server is gone too, and hands it over
 when that announces its shutdown while a control plane node is ready: routers move to the nodes
-before the path is withdrawn. It announces again when the API returns, and leaves in order on
+before the path is withdrawn. It announces again when the API returns, and hands over on
 SIGTERM. A VIP to which routers know a path before it was announced from here is left alone until
 that path is gone. If the other host is not to count, pass --assume-free to the program: systemctl
 edit onprem-speaker, and write

@@ -39,7 +39,7 @@ func runVIPCommand(std streams) *cobra.Command {
 above every control plane node, releases it when Ironic is gone and the machine's own API server is
 gone too, or hangs or announces its shutdown while a control plane node is ready; after such an
 announcement it goes on serving until that node has the VIP. It takes the VIP back when the API
-returns, and leaves at once on SIGTERM. A VIP that another host answers for before the cluster
+returns, and releases it at once on SIGTERM. A VIP that another host answers for before the cluster
 exists is left alone until that host has released it. A gateway that answers for every address
 (proxy ARP) holds none; if another router does so, pass --assume-free to the program: systemctl edit
 onprem-keepalived, and write

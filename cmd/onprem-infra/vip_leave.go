@@ -132,7 +132,7 @@ func (l leaving) leaveVRRP(ctx context.Context, std streams, speaks bool) error 
 	}
 	before, err := run.AwaitLeft(ctx)
 	if err != nil && ctx.Err() != nil {
-		return fmt.Errorf("the VIPs were not given up within %s: keepalived's supervisor has not "+
+		return fmt.Errorf("the VIPs were not released within %s: keepalived's supervisor has not "+
 			"reported that in %s; the request stays", bound, dir)
 	}
 	if err != nil {
@@ -164,5 +164,5 @@ func released(s supervised.Status) string {
 		return "no VIP was held here; keepalived has stopped"
 	}
 	slices.Sort(held)
-	return strings.Join(held, ", ") + " given up"
+	return strings.Join(held, ", ") + " released"
 }

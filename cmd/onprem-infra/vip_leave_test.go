@@ -37,10 +37,10 @@ func TestVIPLeave(t *testing.T) {
 		{name: "no keepalived has ever run", absent: true, out: "no keepalived has run here"},
 		{name: "it has not said anything yet", out: "no VIP was held here"},
 		{name: "it does not run", before: &supervised.Status{}, out: "no VIP was held here"},
-		{name: "K-59: it hands over", before: &master, answers: []supervised.Status{asked, left}, out: "ostest_API_0 given up after"},
+		{name: "K-59: it hands over", before: &master, answers: []supervised.Status{asked, left}, out: "ostest_API_0 released after"},
 		{name: "it was asked before", before: &left, out: "no VIP was held here"},
 		{name: "it holds nothing", before: &backup, answers: []supervised.Status{left}, out: "no VIP was held here"},
-		{name: "it never gets there", before: &master, answers: []supervised.Status{asked}, code: 3, err: "not given up within 1s"},
+		{name: "it never gets there", before: &master, answers: []supervised.Status{asked}, code: 3, err: "not released within 1s"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "keepalived")

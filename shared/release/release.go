@@ -137,7 +137,7 @@ func (s State) Next(o Observation) (State, Verdict) {
 		return s, handover()
 	}
 	if s.phase == released {
-		return s, Verdict{Why: fmt.Sprintf("the local API is %s, the VIP has been given up", o.API)}
+		return s, Verdict{Why: fmt.Sprintf("the local API is %s, the VIP has been released", o.API)}
 	}
 	return s.judgeUnready(o)
 }

@@ -178,7 +178,7 @@ func reported(t *testing.T, programs string, nodes ...*node) {
 	out, err := exec.CommandContext(t.Context(), programs+"/onprem-infra", args...).CombinedOutput()
 	text := strings.Join(strings.Fields(string(out)), " ")
 	for _, want := range []string{"n1 198.51.100.5 announced", "n2 198.51.100.5 announced", "n1 198.51.100.5 withdrawn no ingress router answers here",
-		"n2 198.51.100.5 demoted", "this host was asked to give it up", "n2 198.51.100.5 withdrawn this host leaves, and routers know another one", "router 10.1.1.1 up the session began"} {
+		"n2 198.51.100.5 demoted", "this host was asked to release it", "n2 198.51.100.5 withdrawn this host releases it, and routers know another one", "router 10.1.1.1 up the session began"} {
 		if err != nil || !strings.Contains(text, want) {
 			t.Errorf("%v: the report lacks %q", err, want)
 		}

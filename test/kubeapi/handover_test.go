@@ -256,7 +256,7 @@ func TestHandover(t *testing.T) {
 		t.Errorf("paused %q, %+v", paused(), b.orders)
 	}
 	// Whatever releases hosts sees that this machine provisions, though nothing else of it is there.
-	if f, err := clientOf(t, c, s).Fleet(t.Context()); err != nil || scale.Release(f).Waits != "the bootstrap machine to end, or to be silent for 2 minutes" {
+	if f, err := clientOf(t, c, s).Fleet(t.Context()); err != nil || scale.Release(f).Waits != "the bootstrap machine to end, or to report nothing for 2 minutes" {
 		t.Errorf("%+v, %v", scale.Release(f), err)
 	}
 

@@ -132,13 +132,13 @@ func TestLongReport(t *testing.T) {
 	needLong(t)
 	s := joined(t)
 	handOver := s.passes(t, "bootstrap", s.EndAPI)
-	handOver.why, handOver.left = chain.BootstrapIP.String()+" gave it up|no better router was observed; 192.*? took it at the same time", "asked to give it up"
+	handOver.why, handOver.left = chain.BootstrapIP.String()+" released it|no better router was observed; 192.*? took it at the same time", "asked to release it"
 	s.must(s.Settled(t.Context()))
 	s.calm(t, time.Minute)
 
 	leaver := s.holder()
 	leave := s.passes(t, leaver.Name, func() error { return leaver.Leave(t.Context()) })
-	leave.why, leave.left = leaver.IP.String()+" gave it up", "asked to give it up"
+	leave.why, leave.left = leaver.IP.String()+" released it", "asked to release it"
 	s.must(leaver.Return(t.Context()))
 	s.must(Until(t.Context(), time.Minute, leaver.Candidate))
 

@@ -17,5 +17,5 @@ func NewKeepalived(
 		health: services.Supervisor(p), leave: leave, status: status,
 		left: func(s supervised.Status) bool {
 			return s.PID == 0 || s.Leaving == supervised.Left
-		}, stays: "has not given the VIP up"}}
+		}, stays: "has not released the VIP"}}
 }

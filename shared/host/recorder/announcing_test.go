@@ -65,12 +65,12 @@ func TestRecorder_Speaker(t *testing.T) {
 	speaker(t, n.Speaker, speak.Announced)
 	expect("announced it was so at the first observation 10.1.1.11")
 	speaker(t, n.Speaker, speak.Demoted)
-	expect("demoted this host was asked to give it up 10.1.1.11")
+	expect("demoted this host was asked to release it 10.1.1.11")
 	if err := n.Speaker.Leave(false); err != nil {
 		t.Fatal(err)
 	}
 	speaker(t, n.Speaker, speak.Announced)
-	expect("announced this host no longer leaves; its grade is 0 10.1.1.11")
+	expect("announced this host no longer releases it; its grade is 0 10.1.1.11")
 	speaker(t, n.Speaker, speak.Withdrawn)
 	expect("withdrawn no server serves 10.1.1.11")
 	end()

@@ -89,7 +89,7 @@ func TestFaults(t *testing.T) {
 		{"its session is new", func(s *announcing.Seen) {
 			s.Status.VIPs[0].Others[0].Length, s.Status.Sessions[0].Since = 8, now.Add(-10*time.Second)
 		}, "", ""},
-		{"the speaker is silent", func(s *announcing.Seen) { s.Status.At = now.Add(-6 * time.Second) }, "", "the speaker is silent: it has reported nothing for 6s"},
+		{"the speaker is silent", func(s *announcing.Seen) { s.Status.At = now.Add(-6 * time.Second) }, "", "the speaker timed out: it has reported nothing for 6s"},
 		{"it is just not silent", func(s *announcing.Seen) { s.Status.At = now.Add(-5 * time.Second) }, "", ""},
 		{"it has never been started", func(s *announcing.Seen) { s.Status = nil }, "this host is to announce 198.51.100.5, and its speaker has not been started", ""},
 		{"it is not needed yet", func(s *announcing.Seen) { s.Status, s.Wish = nil, nil }, "", "the speaker has not been started"},

@@ -26,7 +26,7 @@ func (r Report) Faults(now time.Time) (f Faults) {
 		degraded("the speaker has not been started on this host")
 		return f
 	case s.Silent:
-		degraded("the speaker is silent: it has reported nothing for %v",
+		degraded("the speaker timed out: it has reported nothing for %v",
 			now.Sub(s.At).Round(time.Second))
 		return f
 	case s.Leaving || s.Left:

@@ -108,11 +108,12 @@ func (s Speaker) text(now time.Time) string {
 	}
 	switch {
 	case s.Left:
-		text.WriteString("speaker: it has left in order, and announces nothing\n")
+		text.WriteString("speaker: it has released the VIPs, and announces nothing\n")
 	case s.Leaving:
-		text.WriteString("speaker: it leaves in order\n")
+		text.WriteString("speaker: it releases the VIPs\n")
 	case s.MonitorSilent:
-		text.WriteString("speaker: nothing of the VIPs' monitor arrives, so that it leaves\n")
+		text.WriteString("speaker: nothing of the VIPs' monitor arrives, so that it releases the " +
+			"VIPs\n")
 	case s.MonitorDied:
 		text.WriteString("speaker: the VIPs' monitor was killed, so that this host is behind all " +
 			"others\n")

@@ -57,7 +57,7 @@ func (e Event) routedMark() string {
 	case e.Booted:
 		return "boots"
 	case e.Phase == speak.Demoted:
-		return "leaves"
+		return "is demoted"
 	case e.Phase == speak.Waiting && e.lost():
 		return "loses its routers"
 	case e.lost():

@@ -57,7 +57,7 @@ func TestRouted(t *testing.T) {
 			{Name: "a", Entries: []journal.Entry{route(-9000, 11, on), route(-1000, 11, behind), route(0, 11, off), route(1000, 11, idle)}},
 			{Name: "b", Entries: []journal.Entry{route(-9000, 12, idle), route(-500, 12, on)}},
 		}, []string{"a: -8500..-500 announces the VIP, -500..500 announces it behind all others, 500..1500 serves it, unannounced", "b: 0..on announces the VIP"},
-			"-500 a leaves, 0 b announces, 500 a withdraws", "", "", 0},
+			"-500 a is demoted, 0 b announces, 500 a withdraws", "", "", 0},
 		{"all sessions of the only one end", []Host{
 			{Name: "a", Entries: []journal.Entry{session(-9000, 11, true), route(-9000, 11, on), route(0, 11, waits), session(1, 11, false), session(2300, 11, true), route(3300, 11, on)}},
 			{Name: "b", Entries: []journal.Entry{route(-9000, 12, idle)}},

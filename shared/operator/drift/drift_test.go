@@ -158,7 +158,7 @@ func TestEffects(t *testing.T) {
 		text string // a part
 	}{
 		{w, Differs, pods + "keepalived.yaml", Moves, "within 342 ms, of which 0 without service"},
-		{w, Missing, pods + "keepalived.yaml", Restart, "stands for the VIPs"},
+		{w, Missing, pods + "keepalived.yaml", Restart, "becomes a candidate for the VIPs"},
 		{w, Differs, pods + "haproxy.yaml", MayMove, "within 3042 ms"},
 		{w, Missing, pods + "haproxy.yaml", Restart, "balances the API"},
 		{w, Differs, pods + "coredns.yaml", Restart, "name server is away"},
@@ -170,7 +170,7 @@ func TestEffects(t *testing.T) {
 		{boot, Differs, plan.Path, Later, "restart onprem-keepalived"},
 		{boot, Missing, plan.Path, Later, "and begin"},
 		{boot, Differs, asset.UnitDir + "/onprem-keepalived.service", Later, "the API's VIP " +
-			"leaves in order"},
+			"is released in order"},
 		{boot, Differs, pods + "keepalived.yaml", Unknown, "not known"},
 		{w, Differs, asset.UnitDir + "/onprem-vip-leave.service", Later, "Do not restart it"},
 		{w, Differs, asset.UnitDir + "/crio-.scope.d/10-onprem-vip-leave.conf", Later, "containers that are started then"},

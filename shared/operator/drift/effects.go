@@ -79,11 +79,11 @@ var onNodes = []rule{
 var onBootstrap = []rule{
 	{plan.Path, Later,
 		"what runs has read it at its start: restart onprem-keepalived and onprem-coredns, and " +
-			"the API's VIP leaves in order and comes back",
+			"the API's VIP is released in order and comes back",
 		"our units wait for it, and begin"},
 	{asset.UnitDir + "/onprem-keepalived.service", Later,
-		"it counts after systemctl daemon-reload and a restart, by which the API's VIP leaves " +
-			"in order and comes back", ""},
+		"it counts after systemctl daemon-reload and a restart, by which the API's VIP is " +
+			"released in order and comes back", ""},
 	{asset.UnitDir + "/onprem-speaker.service", Later,
 		"it counts after systemctl daemon-reload and a restart, by which routers are led to the " +
 			"nodes, and come back", ""},
@@ -235,7 +235,7 @@ func and(names []string) string {
 func (w Wanted) keepalived(c Change) Effect {
 	if c.Kind == Missing {
 		return Effect{Level: Restart, Of: []string{"keepalived"},
-			Text: "kubelet starts the pod: this node stands for the VIPs"}
+			Text: "kubelet starts the pod: this node becomes a candidate for the VIPs"}
 	}
 	return Effect{Level: Moves, Text: "kubelet begins the pod anew: a VIP that this node holds " +
 		"goes to another one first, " + w.within("reboot"), Of: []string{"keepalived"}}

@@ -23,13 +23,13 @@ var left = []rule{
 		"kubelet goes on running it: remove it by hand, and the pod ends", ""},
 	{asset.UnitDir + "/onprem-keepalived.service", Moves,
 		"its service runs on: systemctl disable --now it and remove the file, and a VIP that " +
-			"this host holds leaves in order, ", ""},
+			"this host holds is released in order, ", ""},
 	{asset.UnitDir + "/onprem-speaker.service", MayMove,
 		"its service runs on: systemctl disable --now it and remove the file, and this host " +
 			"leads its routers to other hosts first", ""},
 	{asset.UnitDir + "/onprem-vip-leave.service", Moves,
 		"it runs on: systemctl disable --now it and remove the file, and a VIP that this host " +
-			"holds leaves in order, ", ""},
+			"holds is released in order, ", ""},
 	{asset.UnitDir + "/*.*", Restart,
 		"what it starts runs on, and starts again at a boot: systemctl disable --now it and " +
 			"remove the file", ""},

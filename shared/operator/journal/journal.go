@@ -231,9 +231,9 @@ func taken(now supervised.Instance, other Announced, at time.Time) string {
 	case !other.By.IsValid():
 		return "no better router was observed"
 	case Releases(other.Priority):
-		return fmt.Sprintf("%s gave it up", other.By)
+		return fmt.Sprintf("%s released it", other.By)
 	case other.Released.IsValid() && at.Sub(other.At) < brief:
-		return fmt.Sprintf("%s gave it up; %s took it at the same time", other.Released, other.By)
+		return fmt.Sprintf("%s released it; %s took it at the same time", other.Released, other.By)
 	case other.Priority < now.Priority:
 		return fmt.Sprintf("it outranks %s, %d to %d", other.By, now.Priority, other.Priority)
 	}
@@ -272,9 +272,9 @@ func (j *Journal) lost(l Observation, name string, other Announced) string {
 	}
 	switch bad := j.worse(name, l.Failing); {
 	case l.Status.Leaving != supervised.Stays:
-		return "this host was asked to give it up; " + why
+		return "this host was asked to release it; " + why
 	case l.Status.MonitorStale:
-		return "this host's monitor was silent; " + why
+		return "this host's monitor timed out; " + why
 	case bad != "":
 		return bad + "; " + why
 	}
@@ -284,7 +284,7 @@ func (j *Journal) lost(l Observation, name string, other Announced) string {
 func endedElection(s supervised.Status) string {
 	switch {
 	case s.Leaving != supervised.Stays:
-		return "this host was asked to give it up, and has left"
+		return "this host was asked to release it, and has left"
 	case s.PID == 0:
 		return "keepalived ended"
 	}

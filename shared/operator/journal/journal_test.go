@@ -54,7 +54,7 @@ func TestNote(t *testing.T) {
 	}{
 		{"nothing changes", []Observation{observed(0, b, 100, nil), observed(1, b, 120, nil)}, nil},
 		{"no advert was received", []Observation{observed(0, b, 100, nil), observed(1, m, 100, nil)}, []string{"MASTER no better router was observed"}},
-		{"the holder gave it up", []Observation{observed(0, b, 100, nil), observed(1, m, 100, receives("192.0.2.12", 0))}, []string{"MASTER 192.0.2.12 gave it up @192.0.2.12"}},
+		{"the holder released it", []Observation{observed(0, b, 100, nil), observed(1, m, 100, receives("192.0.2.12", 0))}, []string{"MASTER 192.0.2.12 released it @192.0.2.12"}},
 		{"the holder timed out", []Observation{observed(0, b, 100, nil), observed(1, m, 100, receives("192.0.2.12", 100))}, []string{"MASTER no advert of 192.0.2.12 was received for 3.6s @192.0.2.12"}},
 		{"another takes it too", []Observation{observed(0, b, 100, nil), observed(1, m, 100, both(receives("192.0.2.12", 100), func(l *Observation) {
 			a := l.Announced[api]
@@ -62,17 +62,17 @@ func TestNote(t *testing.T) {
 			l.Announced[api] = a
 		}))}, []string{"MASTER no better router was observed; 192.0.2.12 took it at " +
 			"the same time @192.0.2.12"}},
-		{"the holder gave it up, and another takes it too", []Observation{observed(0, b, 100, nil), observed(1, m, 100, both(receives("192.0.2.12", 100), func(l *Observation) {
+		{"the holder released it, and another takes it too", []Observation{observed(0, b, 100, nil), observed(1, m, 100, both(receives("192.0.2.12", 100), func(l *Observation) {
 			a := l.Announced[api]
 			a.At, a.Released = l.At.Add(-5*time.Millisecond), netip.MustParseAddr("192.0.2.13")
 			l.Announced[api] = a
-		}))}, []string{"MASTER 192.0.2.13 gave it up; 192.0.2.12 took it at the same time @192.0.2.12"}},
+		}))}, []string{"MASTER 192.0.2.13 released it; 192.0.2.12 took it at the same time @192.0.2.12"}},
 		{"the holder timed out soon after it took over", []Observation{observed(0, b, 100, nil), observed(1, m, 100, both(receives("192.0.2.12", 100), func(l *Observation) {
 			a := l.Announced[api]
 			a.Released = netip.MustParseAddr("192.0.2.13")
 			l.Announced[api] = a
 		}))}, []string{"MASTER no advert of 192.0.2.12 was received for 3.6s @192.0.2.12"}},
-		{"the holder was demoted below all", []Observation{observed(0, b, 100, nil), observed(1, m, 100, receives("192.0.2.12", 1))}, []string{"MASTER 192.0.2.12 gave it up @192.0.2.12"}},
+		{"the holder was demoted below all", []Observation{observed(0, b, 100, nil), observed(1, m, 100, receives("192.0.2.12", 1))}, []string{"MASTER 192.0.2.12 released it @192.0.2.12"}},
 		{"the holder was demoted", []Observation{observed(0, b, 100, nil), observed(1, m, 100, receives("192.0.2.12", 60))}, []string{"MASTER it outranks 192.0.2.12, 100 to 60 @192.0.2.12"}},
 		{"another is better", []Observation{observed(0, m, 100, fails("lb")), observed(1, b, 100, both(fails("lb"), receives("192.0.2.12", 130)))}, []string{"BACKUP 192.0.2.12 announces it with priority 130 @192.0.2.12"}},
 		{"keepalived was killed together with its supervisor, and there is no other host", []Observation{observed(0, m, 100, nil), observed(1, b, 100, func(l *Observation) { l.Status.PID++ })},
@@ -86,12 +86,12 @@ func TestNote(t *testing.T) {
 		{"a check failed", []Observation{observed(0, m, 100, fails("mcs")), observed(1, m, 80, fails("mcs", "lb", "api")), observed(2, b, 70, fails("mcs", "lb", "api"))},
 			[]string{"BACKUP failed here: lb, api; no advert of another router was received"}},
 		{"it was asked to", []Observation{observed(0, m, 100, nil), observed(1, b, 1, func(l *Observation) { l.Status.Leaving = supervised.Asked })},
-			[]string{"BACKUP this host was asked to give it up; no advert of another router was " +
+			[]string{"BACKUP this host was asked to release it; no advert of another router was " +
 				"received"}},
 		{"its monitor timed out", []Observation{observed(0, m, 100, nil), observed(1, b, 1, func(l *Observation) { l.Status.MonitorStale = true })},
-			[]string{"BACKUP this host's monitor was silent; no advert of another router was " +
+			[]string{"BACKUP this host's monitor timed out; no advert of another router was " +
 				"received"}},
-		{"it left", []Observation{observed(0, m, 100, nil), observed(1, i, 1, func(l *Observation) { l.Status.Leaving = supervised.Left })}, []string{"INIT this host was asked to give it up, and has left"}},
+		{"it left", []Observation{observed(0, m, 100, nil), observed(1, i, 1, func(l *Observation) { l.Status.Leaving = supervised.Left })}, []string{"INIT this host was asked to release it, and has left"}},
 		{"keepalived ended", []Observation{observed(0, m, 100, nil), observed(1, i, 1, func(l *Observation) { l.Status.PID = 0 })}, []string{"INIT keepalived ended"}},
 		{"keepalived began anew", []Observation{observed(0, m, 100, nil), observed(1, i, 0, nil), observed(2, b, 100, nil)}, []string{"INIT keepalived began anew", "BACKUP it stands by"}},
 		{"a fault of a check", []Observation{observed(0, m, 100, nil), observed(1, f, 100, fails("ingress"))}, []string{"FAULT failed here: ingress"}},

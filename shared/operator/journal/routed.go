@@ -143,7 +143,7 @@ func whyPhase(before Entry, l Announcing, v spoken.VIP) string {
 			if before.Why == died {
 				return fmt.Sprintf("this host has a monitor again; its grade is %d", v.Grade)
 			}
-			return fmt.Sprintf("this host no longer leaves; its grade is %d", v.Grade)
+			return fmt.Sprintf("this host no longer releases it; its grade is %d", v.Grade)
 		}
 		return fmt.Sprintf("this host serves it, and has sessions with %s; its grade is %d",
 			up(l.Status), v.Grade)
@@ -162,9 +162,9 @@ func whyPhase(before Entry, l Announcing, v spoken.VIP) string {
 		case before.Phase != speak.Demoted:
 			return unserved(l, v)
 		case len(v.Others) > 0:
-			return "this host leaves, and routers know another one"
+			return "this host releases it, and routers know another one"
 		}
-		return "this host leaves, and no router has reported another one in time"
+		return "this host releases it, and no router has reported another one in time"
 	}
 	if announced(before.Phase) {
 		return "the speaker began anew"
@@ -176,7 +176,7 @@ func whyPhase(before Entry, l Announcing, v spoken.VIP) string {
 func demoted(l Announcing, v spoken.VIP) string {
 	switch {
 	case l.Leaving:
-		return "this host was asked to give it up"
+		return "this host was asked to release it"
 	case !slices.Contains(l.Config.VIPs, v.VIP):
 		return "it is no VIP of the cluster any more"
 	case l.Status.Monitor == spoken.Died:
@@ -184,7 +184,7 @@ func demoted(l Announcing, v spoken.VIP) string {
 	case l.Why[v.VIP] != "":
 		return l.Why[v.VIP]
 	}
-	return "this host's monitor was silent"
+	return "this host's monitor timed out"
 }
 
 // died is why a host is demoted although it still serves.
@@ -193,7 +193,7 @@ const died = "this host's monitor was killed"
 func idle(l Announcing, v spoken.VIP) string {
 	switch {
 	case l.Leaving:
-		return "this host was asked to give it up, and has left"
+		return "this host was asked to release it, and has left"
 	case !slices.Contains(l.Config.VIPs, v.VIP):
 		return "it is no VIP of the cluster any more"
 	}

@@ -68,7 +68,7 @@ func Add(w World, wanted string) (Step, error) {
 }
 
 // UntilEnded is what adding or releasing a host waits for while the bootstrap machine provisions.
-const UntilEnded = "the bootstrap machine to end, or to be silent for 2 minutes"
+const UntilEnded = "the bootstrap machine to end, or to report nothing for 2 minutes"
 
 // joins is the next step for a host that belongs to a Machine: it waits, or is done.
 func (w World) joins(wanted string) (Step, error) {

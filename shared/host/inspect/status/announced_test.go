@@ -60,8 +60,8 @@ func TestInspect_Announced(t *testing.T) {
 		{"left in order", func(_ *spoken.Config, _ *spoken.Wish, s *spoken.Status) {
 			s.Left, s.Sessions, s.VIPs, s.Daemons = true, nil, nil, nil
 		}, judge.OK,
-			"this host leaves VIPs to others, and announces none", "speaker: it has left in order"},
-		{"silence", func(_ *spoken.Config, _ *spoken.Wish, s *spoken.Status) { s.At = s.At.Add(-time.Minute) }, judge.Degraded, "the speaker is silent", "nothing for 1m1s"},
+			"this host leaves VIPs to others, and announces none", "speaker: it has released the VIPs"},
+		{"silence", func(_ *spoken.Config, _ *spoken.Wish, s *spoken.Status) { s.At = s.At.Add(-time.Minute) }, judge.Degraded, "the speaker timed out", "nothing for 1m1s"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := status.Inspect(t.Context(), announcer(t, tt.change))

@@ -65,7 +65,7 @@ func (w *Wish) Monitor(silent bool, log *slog.Logger) spoken.Monitor {
 	case is == spoken.Died:
 		log.Warn("the monitor was killed: this host goes behind all others")
 	default:
-		log.Warn("the monitor is silent: this host leaves VIPs to others", "bound", speak.Silence)
+		log.Warn("the monitor timed out: this host leaves VIPs to others", "bound", speak.Silence)
 	}
 	w.missed = is
 	return is

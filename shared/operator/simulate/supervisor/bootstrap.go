@@ -61,7 +61,7 @@ func decideRelease(w *world.World, h *world.Host, found health.API, hangs bool) 
 		Restart(w, h, w.Take(world.Reloading))
 	case !verdict.Hold && held:
 		r.Stopped = true
-		w.Note(h, map[bool]string{true: "hands over", false: "gives up"}[verdict.Yield])
+		w.Note(h, map[bool]string{true: "hands over", false: "releases"}[verdict.Yield])
 		Release(w, h, schedule.Fault{}, !verdict.Yield)
 	case !verdict.Hold && yielded && !verdict.Yield:
 		Release(w, h, schedule.Fault{}, true)

@@ -27,7 +27,7 @@ func Release(w *world.World, h *world.Host, then schedule.Fault, atOnce bool) {
 		Stop(w, h, s.Releases)
 		return
 	}
-	w.Note(h, "leaves")
+	w.Note(h, "releases")
 	w.ScheduleTracks(h)
 	patience := w.Patience()
 	if h.Role == role.Bootstrap {

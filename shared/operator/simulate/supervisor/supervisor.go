@@ -98,7 +98,7 @@ func ReceiveState(w *world.World, h *world.Host, state world.State, process uint
 func ReleaseUnserved(w *world.World, h *world.Host, process uint32) {
 	if r := &h.Router; process == r.Process && h.On && r.State == world.Master {
 		h.Supervisor.Bonus = h.Supervisor.Bonus.Release()
-		w.Note(h, "gives up")
+		w.Note(h, "releases")
 		w.ScheduleTracks(h)
 	}
 }

@@ -38,11 +38,11 @@ func TestTimeline_Marks(t *testing.T) {
 	at := 300 * time.Millisecond
 	r := Result{Schedule: schedule.Schedule{Length: time.Second, Faults: []schedule.Fault{{At: at}}}, Notes: []Note{
 		{At: at, Host: "master-0", Text: "kill-lb"}, {At: at, Host: "master-0", Text: "kill-api"},
-		{At: at, Host: "master-1", Text: "kill-lb"}, {At: at, Host: "master-1", Text: "leaves"},
+		{At: at, Host: "master-1", Text: "kill-lb"}, {At: at, Host: "master-1", Text: "releases"},
 		{At: 2 * at, Host: "master-1", Text: "MASTER"},
 	}}
 	marks := r.Timeline("", "").Marks
-	if len(marks) != 2 || marks[0].Label != "master-0 kill-lb, kill-api, master-1 kill-lb, leaves" ||
+	if len(marks) != 2 || marks[0].Label != "master-0 kill-lb, kill-api, master-1 kill-lb, releases" ||
 		marks[1].Label != "master-1 MASTER" {
 		t.Errorf("%+v", marks)
 	}

@@ -43,7 +43,7 @@ func (r Result) Timeline(title, note string) timeline.Timeline {
 func (r Result) marks(zero time.Duration) (marks []timeline.Mark) {
 	host := "" // of the last text
 	elections := []string{
-		"MASTER", "leaves", "hands over", "gives up", "boots", "has seen the API work",
+		"MASTER", "releases", "hands over", "boots", "has seen the API work",
 	}
 	for _, n := range r.Notes {
 		fault := slices.Contains(schedule.Kinds(), schedule.Kind(n.Text))

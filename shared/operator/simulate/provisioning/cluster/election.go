@@ -165,7 +165,7 @@ func (c *Cluster) Yield(h *world.Host) {
 func (c *Cluster) lose(h *world.Host) {
 	if h.Seat.Master {
 		h.Seat.Master = false
-		c.w.Note(h.Plan.Name, "gives the address up")
+		c.w.Note(h.Plan.Name, "releases the address")
 		c.setAddress(h, false)
 	}
 }

@@ -305,7 +305,7 @@ func TestStrayBoot(t *testing.T) {
 	c := simulated(t, "two")
 	r := Run(c, schedule.Random(29093, c))
 	text := r.Text()
-	if _, after, _ := strings.Cut(text, "s  master-1     stray-boot"); len(r.Broken) > 0 || !strings.Contains(after, "master-1     gives up the network") {
+	if _, after, _ := strings.Cut(text, "s  master-1     stray-boot"); len(r.Broken) > 0 || !strings.Contains(after, "master-1     ends the network boot") {
 		t.Errorf("the host does not boot its disk:\n%s", text)
 	}
 }

@@ -170,7 +170,7 @@ func isAnswered(w *world.World, h *world.Host) (is, boots bool) {
 func giveUp(w *world.World, h *world.Host) {
 	waste(w, h)
 	h.Boot.Net = false
-	w.Note(h.Plan.Name, "gives up the network")
+	w.Note(h.Plan.Name, "ends the network boot")
 	disk(w, h)
 }
 
