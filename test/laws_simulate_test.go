@@ -18,6 +18,9 @@ var ofTheProduct = []struct {
 	why   string
 }{
 	{"shared/release.State", []string{"bootstrap/vip"}, "when the bootstrap machine releases the VIP"},
+	{"shared/release.State.JudgeLate",
+		[]string{"bootstrap/vip", simulator + "/supervisor", simulator + "/routed/host"},
+		"when an API that hangs beside a ready node is not waited for"},
 	{"shared/release.HeirAmong", []string{"shared/host/services"}, "whether a control plane node could take over"},
 	{"shared/bonus.State", []string{"shared/host/supervise/instances"},
 		"which bonus an instance has, from its start to its end"},

@@ -103,7 +103,7 @@ func (w *Watch) probeAll(ctx context.Context) (o release.Observation) {
 	heir := make(chan release.Heir, 1)
 	if !answered {
 		asked.Go(func() { heir <- w.prober.Heir(ctx) })
-		if o = awaitLate(begin, api, ironic, heir); o.API == health.Ready || o.Hangs {
+		if o = w.awaitLate(begin, api, ironic, heir); o.API == health.Ready || o.Hangs {
 			return o
 		}
 	}
@@ -114,27 +114,25 @@ func (w *Watch) probeAll(ctx context.Context) (o release.Observation) {
 	return o
 }
 
-// awaitLate waits for the answer of an API that was asked at begin and is late, or until it hangs
-// and a node is ready. It leaves Ironic's answer in its channel.
-func awaitLate(
+// awaitLate waits for the answer of an API that was asked at begin and is late, or until the probe
+// need not wait for it. It leaves Ironic's answer in its channel.
+func (w *Watch) awaitLate(
 	begin time.Time, api <-chan health.API, ironic chan bool, heir <-chan release.Heir,
 ) release.Observation {
-	hang := time.After(time.Until(begin.Add(health.BootstrapAPI().Hang)))
-	answer, away, hangs, ready := (<-chan bool)(ironic), true, false, false
+	answer, serves, ready := (<-chan bool)(ironic), false, release.NoHeir
 	for {
+		found, wait := w.state.JudgeLate(time.Since(begin), ready, serves)
+		if wait == 0 {
+			return found
+		}
 		select {
 		case found := <-api:
 			return release.Observation{API: found}
-		case serves := <-answer:
+		case serves = <-answer:
 			ironic <- serves
-			answer, away = nil, !serves
-		case found := <-heir:
-			ready = found == release.ReadyHeir
-		case <-hang:
-			hangs = true
-		}
-		if hangs && away && ready {
-			return release.Observation{API: health.Gone, Heir: release.ReadyHeir, Hangs: true}
+			answer = nil
+		case ready = <-heir:
+		case <-time.After(wait):
 		}
 	}
 }

@@ -117,6 +117,25 @@ func (s State) IronicAfter() time.Duration {
 	return health.BootstrapAPI().Late()
 }
 
+// JudgeLate judges a probe that the API has not answered for a time, from the state of the control
+// plane nodes and from whether Ironic has answered. It returns how long to wait on, or 0 and what
+// the probe found.
+func (s State) JudgeLate(
+	elapsed time.Duration, heir Heir, ironic bool,
+) (found Observation, wait time.Duration) {
+	p := health.BootstrapAPI()
+	end := p.Timeout + s.IronicAfter()
+	switch {
+	case elapsed < p.Hang:
+		return found, p.Hang - elapsed
+	case heir == ReadyHeir && !ironic:
+		return Observation{API: health.Gone, Heir: heir, Hangs: true}, 0
+	case elapsed < end:
+		return found, end - elapsed
+	}
+	return Observation{API: health.Gone, Heir: heir, Ironic: ironic}, 0
+}
+
 // Next is the state after one more observation, and its verdict.
 func (s State) Next(o Observation) (State, Verdict) {
 	if s.since.IsZero() {

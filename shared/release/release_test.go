@@ -138,3 +138,36 @@ func TestReleaseNeverLeavesBeforeReady(t *testing.T) {
 	}
 	walk(nil)
 }
+
+// TestJudgeLate holds how long an answer is waited for: no longer than a hang takes if a node is ready
+// and Ironic is away, else until the last of the two probes times out.
+func TestJudgeLate(t *testing.T) {
+	p := health.BootstrapAPI()
+	gone, hangs := Observation{API: health.Gone}, Observation{API: health.Gone, Heir: ReadyHeir, Hangs: true}
+	after := State{unready: true} // Ironic is probed from the start
+	for _, tt := range []struct {
+		name    string
+		state   State
+		elapsed time.Duration
+		heir    Heir
+		ironic  bool
+		found   Observation
+		wait    time.Duration
+	}{
+		{"it begins", State{}, 0, ReadyHeir, false, Observation{}, p.Hang},
+		{"not for long enough", State{}, p.Hang - 1, ReadyHeir, false, Observation{}, 1},
+		{"a node is ready", State{}, p.Hang, ReadyHeir, false, hangs, 0},
+		{"a node becomes ready", State{}, p.Timeout, ReadyHeir, false, hangs, 0},
+		{"no node is ready", State{}, p.Hang, NoHeir, false, Observation{}, p.Timeout + p.Late() - p.Hang},
+		{"one may be ready", State{}, p.Hang, DoubtedHeir, false, Observation{}, p.Timeout + p.Late() - p.Hang},
+		{"Ironic serves", State{}, p.Hang, ReadyHeir, true, Observation{}, p.Timeout + p.Late() - p.Hang},
+		{"both time out", State{}, p.Timeout + p.Late(), NoHeir, false, gone, 0},
+		{"both time out together", after, p.Timeout, NoHeir, false, gone, 0},
+		{"it times out, and Ironic serves", after, p.Timeout, ReadyHeir, true, Observation{API: health.Gone, Heir: ReadyHeir, Ironic: true}, 0},
+	} {
+		found, wait := tt.state.JudgeLate(tt.elapsed, tt.heir, tt.ironic)
+		if found != tt.found || wait != tt.wait {
+			t.Errorf("%s: %+v after %v, want %+v after %v", tt.name, found, wait, tt.found, tt.wait)
+		}
+	}
+}

@@ -112,7 +112,7 @@ func handle(w *world.World, e world.Event) {
 	case world.EvLearn:
 		learn(w, h, w.Hosts[e.Other], e.Arg != 0)
 	case world.EvBootstrapProbe:
-		supervisor.ProbeAPI(w, h, e.Arg, e.Gen)
+		supervisor.ProbeAPI(w, h, e.Arg != 0, e.Gen)
 	case world.EvPowerOff:
 		powerOff(w, h)
 	case world.EvPart:

@@ -124,7 +124,7 @@ func startAll(w *world.World, h *world.Host) {
 	if h.Role == role.Bootstrap {
 		start(world.PartAPI, world.BootAPI)
 		w.After(w.Take(world.BootPods),
-			h.Event(world.EvBootstrapProbe, h.Release.Gen).With(supervisor.ProbeBegins))
+			h.Event(world.EvBootstrapProbe, h.Release.Gen))
 	}
 	if h.Role == role.Master {
 		start(world.PartLB, world.BootPods)

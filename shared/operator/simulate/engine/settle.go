@@ -43,7 +43,7 @@ func settle(w *world.World) {
 	}
 	if h := w.Boot; h != nil {
 		w.After(w.Between(0, w.Timing.Bootstrap.Interval),
-			h.Event(world.EvBootstrapProbe, h.Release.Gen).With(supervisor.ProbeBegins))
+			h.Event(world.EvBootstrapProbe, h.Release.Gen))
 	}
 }
 

@@ -1,6 +1,8 @@
 package supervisor
 
 import (
+	"time"
+
 	"github.com/onprem-infra/onprem-infra/shared/health"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/schedule"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/world"
@@ -8,50 +10,36 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/role"
 )
 
-// The parts of a probe of the bootstrap machine's API.
-const (
-	ProbeBegins int32 = iota
-	probeLate
-	probeHangs
-)
-
-// ProbeAPI is a probe of the bootstrap machine's API, or its timeout.
-func ProbeAPI(w *world.World, h *world.Host, step int32, gen uint32) {
+// ProbeAPI begins a probe of the bootstrap machine's API, or goes on with one that is late.
+func ProbeAPI(w *world.World, h *world.Host, late bool, gen uint32) {
 	r := &h.Release
 	if gen != r.Gen || !h.On {
 		return
 	}
-	probe := h.Event(world.EvBootstrapProbe, gen).With(ProbeBegins)
-	policy, pause := w.Timing.Bootstrap, w.Timing.Bootstrap.Interval
-	found, hangs := h.API.Health(), false
-	switch {
-	case step == probeHangs:
-		found, pause = health.Gone, policy.Interval-policy.Timeout
-	case !h.API.Hung:
-	case step == ProbeBegins:
-		probe.Arg = probeLate
-		w.After(policy.Hang, probe)
-		return
-	case heir(w) != release.ReadyHeir:
-		probe.Arg = probeHangs
-		w.After(policy.Timeout+r.State.IronicAfter()-policy.Hang, probe)
-		return
-	default:
-		found, pause, hangs = health.Gone, policy.Interval-policy.Hang, true
+	if !late {
+		r.Asked = w.Now
 	}
-	pause = max(world.LateTick, pause)
-	decideRelease(w, h, found, hangs)
+	probe, elapsed := h.Event(world.EvBootstrapProbe, gen), w.Now-r.Asked
+	found := release.Observation{API: h.API.Health(), Heir: heir(w)}
+	if h.API.Hung {
+		var wait time.Duration
+		if found, wait = r.State.JudgeLate(elapsed, found.Heir, false); wait > 0 {
+			w.After(wait, probe.With(1))
+			return
+		}
+	}
+	decideRelease(w, h, found)
 	w.Dirty = true
-	w.After(pause, probe)
+	w.After(max(world.LateTick, w.Timing.Bootstrap.Interval-elapsed), probe.With(0))
 }
 
 // decideRelease has the product decide on what a probe found, and its supervisor follow.
-func decideRelease(w *world.World, h *world.Host, found health.API, hangs bool) {
+func decideRelease(w *world.World, h *world.Host, found release.Observation) {
 	r, s := &h.Release, &h.Supervisor
 	held, yielded := r.Holds(), r.HandingOver
 	var verdict release.Verdict
-	r.State, verdict = r.State.Next(release.Observation{At: w.Clock(), API: found, Heir: heir(w),
-		Hangs: hangs})
+	found.At = w.Clock()
+	r.State, verdict = r.State.Next(found)
 	r.HandingOver = verdict.Yield
 	switch {
 	case verdict.Hold && r.Stopped && s.Stopped:

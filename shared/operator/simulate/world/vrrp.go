@@ -76,6 +76,7 @@ type bootstrapRelease struct {
 	HandingOver bool // a handover goes on
 	Stopped     bool // the release has ended keepalived
 	Gen         uint32
+	Asked       time.Duration // when the last probe of the API began
 }
 
 // Holds reports whether the VIP has not been released.

@@ -189,7 +189,7 @@ func ofMonitor(w *world.World, h *world.Host, e world.Event) {
 	case e.Kind == world.EvPorts:
 		host.Ports(w, h, schedule.VIP(e.Arg))
 	case h.Index == 0:
-		host.Release(w, h, host.Step(e.Arg))
+		host.Release(w, h, e.Kind == world.EvLate)
 	default:
 		host.Probe(w, h, int(e.Arg), e.Kind == world.EvLate)
 	}

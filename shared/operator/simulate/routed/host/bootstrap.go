@@ -19,39 +19,24 @@ func found(w *world.World, h *world.Host) health.API {
 	return health.Ready
 }
 
-// Step is how far a probe of the bootstrap machine's API is.
-type Step int32
-
-const (
-	begins Step = iota
-	hangs       // for health.Policy.Hang: a ready node need not wait any longer
-	ended       // by its timeout
-)
-
-// Release is a probe of the bootstrap machine: the product decides whether it announces, hands over
-// or gives up.
-func Release(w *world.World, h *world.Host, step Step) {
-	p, later := w.Checks.Bootstrap, func(after time.Duration, step Step) {
-		w.After(after, probe(h, int(step), world.EvLate))
+// Release begins a probe of the bootstrap machine, or goes on with one that is late: the product
+// decides whether it announces, hands over or releases the VIP.
+func Release(w *world.World, h *world.Host, late bool) {
+	if !late {
+		h.Asked = w.Now
 	}
-	heir, api, pause, hang := heir(w, h), found(w, h), p.Interval, false
-	switch {
-	case step == ended:
-		api, pause = health.Gone, p.Interval-p.Timeout
-	case !h.API.On || !h.API.Hung:
-	case step == begins:
-		later(p.Hang, hangs)
-		return
-	case heir != release.ReadyHeir:
-		later(p.Timeout-p.Hang, ended)
-		return
-	default:
-		api, pause, hang = health.Gone, p.Interval-p.Hang, true
+	elapsed, o := w.Now-h.Asked, release.Observation{API: found(w, h), Heir: heir(w, h)}
+	if h.API.On && h.API.Hung {
+		var wait time.Duration
+		if o, wait = h.Release.JudgeLate(elapsed, o.Heir, false); wait > 0 {
+			w.After(wait, probe(h, 0, world.EvLate))
+			return
+		}
 	}
+	o.At = w.Clock()
 	before, yielded := h.Wish[0], h.Yields
 	var v release.Verdict
-	h.Release, v = h.Release.Next(release.Observation{At: w.Clock(), API: api, Heir: heir,
-		Hangs: hang})
+	h.Release, v = h.Release.Next(o)
 	h.Wish[0] = (v.Hold || v.Yield) && h.Release.Memory().SeenReady
 	h.Yields = v.Yield
 	h.Route[0] = route(w, 0, w.Policy(0).OfBootstrap(false))
@@ -59,7 +44,7 @@ func Release(w *world.World, h *world.Host, step Step) {
 		w.Note(w.Name(h.Index), v.Why)
 		Wake(w, h)
 	}
-	w.After(max(world.Next, pause), probe(h, int(begins), world.EvRelease))
+	w.After(max(world.Next, w.Checks.Bootstrap.Interval-elapsed), probe(h, 0, world.EvRelease))
 }
 
 // heir is the state of the masters that a host reaches.

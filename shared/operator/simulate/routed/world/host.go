@@ -81,6 +81,7 @@ type Monitor struct {
 	Route   [2]speak.Route
 	Ends    bool          // by the plan in force hosts announce nothing any more
 	Release release.State // of the bootstrap machine
+	Asked   time.Duration // when the last probe of its API began
 	Yields  bool
 }
 
