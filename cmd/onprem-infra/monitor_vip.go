@@ -116,7 +116,7 @@ func monitorVIP(
 		},
 	}
 	reported := newVIPClients(m, p, seen, links)
-	announcer, first := newAnnouncer(m, way, made), newFounding(m, p, r, known, access)
+	announcer, first := newAnnouncer(m, way, made), newFounding(m, p, known, access)
 	room := newVIPRoom(options, announcer, first)
 	m.describe(now)
 	steps := stepsOf(room)
@@ -211,9 +211,9 @@ func checkNamesOf(p plan.Plan, r role.Role) (names []vrrp.CheckName) {
 // newFounding is nil where no node can be the first one: the control plane has a bootstrap machine
 // before it, this node is not part of it, or the API has named its nodes before.
 func newFounding(
-	m *monitor, p plan.Plan, r role.Role, memory nodestate.Memory, access *kubeconfig.Access,
+	m *monitor, p plan.Plan, memory nodestate.Memory, access *kubeconfig.Access,
 ) *founding.Founding {
-	if !p.Flavour().Founds || r != role.Master || len(memory.Nodes) > 0 {
+	if !p.Flavour().Founds || m.role != role.Master || len(memory.Nodes) > 0 {
 		return nil
 	}
 	return founding.New(founding.Options{

@@ -34,7 +34,8 @@ func TestMayFound(t *testing.T) {
 	} {
 		access := kubeconfig.NewAccess("absent", m.log)
 		described := plan.Plan{Shape: plan.Shape{Distribution: tt.distribution}}
-		if got := newFounding(m, described, tt.role, tt.memory, access) != nil; got != tt.want {
+		m.role = tt.role
+		if got := newFounding(m, described, tt.memory, access) != nil; got != tt.want {
 			t.Errorf("%s: may be the first one %v, want %v", tt.name, got, tt.want)
 		}
 	}
