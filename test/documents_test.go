@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
 // documents are all Markdown files by their path in the repository, with their text.
@@ -188,4 +190,25 @@ func makeTargets(t *testing.T) map[string]bool {
 		targets[m[1]] = true
 	}
 	return targets
+}
+
+// TestDocuments_Profiles holds that a paragraph or a table which tells timing profiles apart, and so
+// has the slowest one and the one before it, has all: one that was added later must not be missing.
+func TestDocuments_Profiles(t *testing.T) {
+	all := vrrp.Profiles()
+	quoted := func(t vrrp.Timing) string { return "`" + t.Profile + "`" }
+	last, before := quoted(all[len(all)-1]), quoted(all[len(all)-2])
+	for name, text := range pages(t) {
+		for block := range strings.SplitSeq(text, "\n\n") {
+			if !strings.Contains(block, last) || !strings.Contains(block, before) {
+				continue
+			}
+			for _, p := range all {
+				if !strings.Contains(block, quoted(p)) {
+					first, _, _ := strings.Cut(strings.TrimSpace(block), "\n")
+					t.Errorf("%s: %s: add the timing profile %s", name, first, p.Profile)
+				}
+			}
+		}
+	}
 }
