@@ -27,7 +27,7 @@ export GOAMD64 := v1
 .DEFAULT_GOAL := help
 .PHONY: help build man install check test fresh daemons fuzz race scars demo bench soak e2e image tools setup built
 
-help: ## say what can be made
+help: ## print what can be made
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: tools ## the programs, static, in bin: onprem-infra, -supervise, -speak, -coredns; sbom.json

@@ -3,9 +3,12 @@ package test
 import (
 	"fmt"
 	"go/ast"
+	"go/doc"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"maps"
+	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -62,6 +65,7 @@ var phrases = map[string]string{
 	"was silent":      "timed out, received nothing",
 	"leaves in order": "is released in order",
 	"speaks it":       "uses it",
+	"hand to hand":    "handed over",
 	"stands for the":  "is a candidate for the",
 }
 
@@ -92,8 +96,9 @@ func bannedWord(word string) string {
 	return ""
 }
 
-// TestLawsWords holds the glossary in what a reader searches for: names that shipped files declare,
-// names of tests, and messages. Comments are for a reader's eye, which no list replaces.
+// TestLawsWords holds the glossary in what a reader searches for: names that files declare, messages,
+// also those of the programs below test, and what each package is, which the map of the rooms has.
+// Other comments are for a reader's eye, which no list replaces.
 func TestLawsWords(t *testing.T) {
 	unused := map[string]bool{}
 	for constant, words := range scripted {
@@ -101,7 +106,7 @@ func TestLawsWords(t *testing.T) {
 			unused[constant+" "+word] = true
 		}
 	}
-	for _, p := range shipped(t) {
+	for _, p := range append(rooms(t), ownModule(t)...) {
 		t.Run(p.room(), func(t *testing.T) {
 			keeps := func(constant, word string) bool {
 				delete(unused, p.room()+"."+constant+" "+word)
@@ -109,10 +114,16 @@ func TestLawsWords(t *testing.T) {
 			}
 			fset, files := source(t, p)
 			for _, name := range slices.Sorted(maps.Keys(files)) {
-				judgeWords(files[name], keeps, func(pos token.Pos, text, why string) {
+				report := func(pos token.Pos, text, why string) {
 					at := fset.Position(pos)
 					t.Errorf("%s:%d: %s: %s", path.Join(p.room(), filepath.Base(at.Filename)), at.Line, text, why)
-				})
+				}
+				judgeWords(files[name], keeps, report)
+				if what := files[name].Doc; what != nil {
+					judgeText(new(doc.Package).Synopsis(what.Text()), keepsNone, func(text, why string) {
+						report(what.Pos(), text, why)
+					})
+				}
 			}
 		})
 	}
@@ -121,7 +132,7 @@ func TestLawsWords(t *testing.T) {
 	}
 }
 
-// TestLawsTestNames holds the glossary in the names of all tests: a failed run prints nothing else at
+// TestLawsTestNames holds the glossary in the names of all tests and of subtests: a failed run prints nothing else at
 // first, and a reader searches for them.
 func TestLawsTestNames(t *testing.T) {
 	for _, p := range append(rooms(t), ownModule(t)...) {
@@ -131,14 +142,32 @@ func TestLawsTestNames(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, decl := range f.Decls {
-				if fn, ok := decl.(*ast.FuncDecl); ok && strings.HasPrefix(fn.Name.Name, "Test") {
-					judgeName(fn.Name, func(pos token.Pos, text, why string) {
-						t.Errorf("%s:%d: %s: %s", path.Join(p.room(), file), fset.Position(pos).Line, text, why)
-					})
-				}
+			report := func(pos token.Pos, text, why string) {
+				t.Errorf("%s:%d: %s: %s", path.Join(p.room(), file), fset.Position(pos).Line, text, why)
 			}
+			ast.Inspect(f, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.FuncDecl:
+					if strings.HasPrefix(n.Name.Name, "Test") {
+						judgeName(n.Name, report)
+					}
+				case *ast.CallExpr:
+					judgeSubtest(n, report)
+				}
+				return true
+			})
 		}
+	}
+}
+
+// judgeSubtest reports the banned words in the name of a subtest that a call runs.
+func judgeSubtest(call *ast.CallExpr, report func(pos token.Pos, text, why string)) {
+	sel, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || sel.Sel.Name != "Run" || len(call.Args) != 2 {
+		return
+	}
+	if name, ok := call.Args[0].(*ast.BasicLit); ok {
+		judgeText(name.Value, keepsNone, func(text, why string) { report(name.Pos(), text, why) })
 	}
 }
 
@@ -192,21 +221,67 @@ func judgeWords(f *ast.File, keeps func(constant, word string) bool, report func
 			if n.Kind != token.STRING || err != nil || !strings.Contains(text, " ") {
 				return true
 			}
-			for _, at := range letters.FindAllStringIndex(text, -1) {
-				word := text[at[0]:at[1]]
-				if base := bannedWord(word); base != "" && !keeps(constants[n], word) {
-					line, _, _ := strings.Cut(text[strings.LastIndexAny(text[:at[0]], "\n")+1:], "\n")
-					report(n.Pos(), strconv.Quote(line), fmt.Sprintf("%q is not the field's word: %s", base, banned[base]))
-				}
-			}
-			for phrase, word := range phrases {
-				if strings.Contains(strings.ToLower(text), phrase) {
-					report(n.Pos(), strconv.Quote(phrase), "is not the field's phrase: "+word)
-				}
-			}
+			keep := func(word string) bool { return keeps(constants[n], word) }
+			judgeText(text, keep, func(text, why string) { report(n.Pos(), text, why) })
 		}
 		return true
 	})
+}
+
+// judgeText reports the banned words and phrases of a text, each with its line, but for words that
+// are kept.
+func judgeText(text string, keeps func(word string) bool, report func(text, why string)) {
+	line := func(at int) string {
+		line, _, _ := strings.Cut(text[strings.LastIndexAny(text[:at], "\n")+1:], "\n")
+		return strconv.Quote(line)
+	}
+	for _, at := range letters.FindAllStringIndex(text, -1) {
+		word := text[at[0]:at[1]]
+		if base := bannedWord(word); base != "" && !keeps(word) {
+			report(line(at[0]), fmt.Sprintf("%q is not the field's word: %s", base, banned[base]))
+		}
+	}
+	for phrase, word := range phrases {
+		if at := strings.Index(strings.ToLower(text), phrase); at >= 0 {
+			report(line(at), fmt.Sprintf("%q is not the field's phrase: %s", phrase, word))
+		}
+	}
+}
+
+// keepsNone is for texts in which no word is kept.
+func keepsNone(string) bool { return false }
+
+// TestLawsWords_Scripts holds the glossary in the Makefile, and in the scripts with their comments:
+// those that are written to hosts are read there.
+func TestLawsWords_Scripts(t *testing.T) {
+	scripts := []string{"../Makefile"}
+	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "testdata" || d.Name() == "bin" || d.Name() == ".git"):
+			return filepath.SkipDir
+		case d.IsDir() || filepath.Ext(path) != "" && filepath.Ext(path) != ".sh":
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if strings.HasPrefix(string(text), "#!") {
+			scripts = append(scripts, path)
+		}
+		return err
+	})
+	if err != nil || len(scripts) < 10 {
+		t.Fatalf("%d scripts, %v", len(scripts), err)
+	}
+	for _, path := range scripts {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		judgeText(string(text), keepsNone, func(text, why string) {
+			t.Errorf("%s: %s: %s", strings.TrimPrefix(path, "../"), text, why)
+		})
+	}
 }
 
 var letters = regexp.MustCompile(`[A-Za-z]+`)

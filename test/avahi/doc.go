@@ -1,4 +1,4 @@
-// Package avahi has the real avahi-daemon judge what a node announces by multicast DNS: it hears
-// and resolves our hosts, yields to them and is yielded to, and we hear its; and has our CoreDNS
+// Package avahi has the real avahi-daemon judge what a node announces by multicast DNS: it finds
+// and resolves our hosts, yields to them and is yielded to, and we find its; and has our CoreDNS
 // answer for them.
 package avahi

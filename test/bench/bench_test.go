@@ -34,7 +34,7 @@ func TestGaps(t *testing.T) {
 		request(0, traffic.Served), request(10, traffic.Late), request(300, traffic.Served), request(390, traffic.Served), request(400, traffic.Reset), request(591, traffic.Served),
 	})
 	if found.outage != 300*time.Millisecond || found.dark != 501*time.Millisecond {
-		t.Errorf("blackout %v, dark %v, want 300ms and 501ms", found.outage, found.dark)
+		t.Errorf("outage %v, dark %v, want 300ms and 501ms", found.outage, found.dark)
 	}
 }
 

@@ -60,7 +60,7 @@ func (s sample) figure(sc scenario) time.Duration {
 
 // words are the measurement in a line.
 func (s sample) words() string {
-	text := fmt.Sprintf("blackout %v, moved after %v, none for %v, two for %v, %d of %d failed (%d after the move, %d beside one that asks another node), %d watches cut, silent %v",
+	text := fmt.Sprintf("outage %v, moved after %v, none for %v, two for %v, %d of %d failed (%d after the move, %d beside one that asks another node), %d watches cut, silent %v",
 		ms(s.outage), ms(s.moved), ms(s.noHolder), ms(s.dual), s.failed, s.requests, s.failedMoved, s.failedBoth, s.cut, ms(s.silent))
 	if s.value > 0 {
 		text = fmt.Sprintf("%v, ", ms(s.value)) + text

@@ -172,6 +172,6 @@ func scaleTable(all []scale) string {
 		rows = append(rows, []string{s.Profile, s.Host, fmt.Sprint(s.Nodes), number(float64(s.RSS[life.KeepalivedMonitor])), number(float64(s.RSS[life.HAProxyMonitor])),
 			number(float64(s.RSS[life.CoreDNSMonitor])), fmt.Sprint(s.Requests), fmt.Sprint(s.Sent), fmt.Sprint(s.Read)})
 	}
-	return table(fmt.Sprintf("Memory of the monitors, and what they ask of the API in %.0f s, by the number of Nodes, each of which says every %.0f minutes that it lives",
+	return table(fmt.Sprintf("Memory of the monitors, and what they ask of the API in %.0f s, by the number of Nodes, each of which reports every %.0f minutes that it lives",
 		listen.Seconds(), heartbeat.Minutes()), rows)
 }

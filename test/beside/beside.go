@@ -1,4 +1,4 @@
-// Package beside says which units a node of OpenShift has when ours have come to it, in both ways
+// Package beside lists which units a node of OpenShift has when ours have come to it, in both ways
 // that there are: as templates of the Machine Config Operator, and as a MachineConfig.
 package beside
 

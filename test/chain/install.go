@@ -238,6 +238,6 @@ func fencing(replicas int) string {
 	if replicas != 2 {
 		return ""
 	}
-	const credential = "\n    - {hostName: master-%d, address: 'redfish+https://192.0.2.250/%[1]d', username: nobody, password: none}"
+	const credential = "\n    - {hostName: master-%d, address: 'redfish+https://192.0.2.250/%[1]d', username: admin, password: none}"
 	return "\n  fencing:\n    credentials:" + fmt.Sprintf(credential, 0) + fmt.Sprintf(credential, 1)
 }

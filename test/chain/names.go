@@ -104,10 +104,10 @@ func (c *Chain) ask(ctx context.Context, name string, qtype uint16) (*dns.Msg, e
 	question := new(dns.Msg).SetQuestion(dns.Fqdn(name), qtype)
 	answer, _, err := new(dns.Client).ExchangeWithConnContext(ctx, question, &dns.Conn{Conn: conn})
 	if err != nil {
-		return nil, fmt.Errorf("look up %s: %w", name, err)
+		return nil, fmt.Errorf("resolve %s: %w", name, err)
 	}
 	if answer.Rcode != dns.RcodeSuccess {
-		return nil, fmt.Errorf("look up %s: %s", name, dns.RcodeToString[answer.Rcode])
+		return nil, fmt.Errorf("resolve %s: %s", name, dns.RcodeToString[answer.Rcode])
 	}
 	return answer, nil
 }
@@ -123,7 +123,7 @@ func (c *Chain) Text(ctx context.Context, name string) (string, error) {
 			return strings.Join(txt.Txt, " "), nil
 		}
 	}
-	return "", fmt.Errorf("look up %s: no TXT record: %v", name, answer.Answer)
+	return "", fmt.Errorf("resolve %s: no TXT record: %v", name, answer.Answer)
 }
 
 // Lookup asks the bootstrap machine's name server from the neighbour. An empty answer without an
@@ -142,7 +142,7 @@ func (c *Chain) Lookup(ctx context.Context, name string, qtype uint16) ([]netip.
 		case *dns.AAAA:
 			ip = rr.AAAA
 		default:
-			return nil, fmt.Errorf("look up %s: unexpected record %s", name, rr)
+			return nil, fmt.Errorf("resolve %s: unexpected record %s", name, rr)
 		}
 		a, _ := netip.AddrFromSlice(ip)
 		addrs = append(addrs, a.Unmap())

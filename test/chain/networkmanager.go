@@ -47,7 +47,7 @@ func (c *Chain) Manage(ctx context.Context, ipv4, ipv6 string) error {
 		{path: "/etc/systemd/system-preset/10-networkmanager.preset", content: managedPresets, mode: 0o644},
 		// nspawn gives the machine a name, which NetworkManager would respect.
 		{path: "/etc/systemd/system/NetworkManager.service.d/10-unnamed.conf", content: "[Service]\nExecStartPre=+/bin/hostname localhost\n", mode: 0o644},
-		{path: "/etc/resolv.conf", content: "# nobody yet\n", mode: 0o644},
+		{path: "/etc/resolv.conf", content: "# no name server yet\n", mode: 0o644},
 	} {
 		errs = append(errs, c.Machine.Write(f.path, []byte(f.content), f.mode))
 	}

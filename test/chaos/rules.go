@@ -245,7 +245,7 @@ func (c *court) neighbours() {
 			}
 			for _, s := range without(overlap(alone, span{b.From, b.To}), c.isolated[node]) {
 				if s.length() > c.Astray+blur {
-					c.broken(s.from, trace.Neighbours, "%s looked for it on %s for %v, and %s had it", b.Neighbour, b.Host, round(s.length()), node)
+					c.broken(s.from, trace.Neighbours, "%s expected it on %s for %v, and %s had it", b.Neighbour, b.Host, round(s.length()), node)
 				}
 			}
 		}

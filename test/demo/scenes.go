@@ -118,9 +118,9 @@ func (s *show) move(ctx context.Context, e event, host string, leave func() erro
 	e.moved, e.seen = m, s.crowd.Probes.So()
 	s.keep(e)
 	saw := []string{
-		fmt.Sprintf("%s holds it %s after the order; nobody held it for %s, two hosts for %s", m.To, round(m.After), round(m.NoHolder), round(m.Both)),
+		fmt.Sprintf("%s holds it %s after the order; no host held it for %s, two hosts for %s", m.To, round(m.After), round(m.NoHolder), round(m.Both)),
 		m.Requests.String(),
-		fmt.Sprintf("%d of %d watches were cut, none heard nothing for more than %s", m.Cut, life.Watchers, round(m.Silent)),
+		fmt.Sprintf("%d of %d watches were cut, none was without news for more than %s", m.Cut, life.Watchers, round(m.Silent)),
 	}
 	if len(m.Faults) > 0 {
 		return saw, fmt.Errorf("the move was not orderly: %s", strings.Join(m.Faults, "; "))
@@ -209,7 +209,7 @@ func (s *show) timeline(context.Context) (saw []string, err error) {
 	most := 2*time.Duration(s.cluster.Plan.Timing.AdvertIntervalMs)*time.Millisecond + 60*time.Millisecond
 	for _, d := range r.Doubles() {
 		if d.Length() > most {
-			return saw, fmt.Errorf("two holders for %s, longer than their packets take to tell them", d.Length())
+			return saw, fmt.Errorf("two holders for %s, longer than their packets take to reach each other", d.Length())
 		}
 	}
 	return saw, nil

@@ -51,9 +51,9 @@ func TestBootstrapSpeaker(t *testing.T) {
 	t.Run("the VIP serves", func(t *testing.T) { s.serves(t) })
 	t.Run("the container has what it needs alone", func(t *testing.T) { s.confined(t) })
 	t.Run("files are root's own", func(t *testing.T) { s.files(t) })
-	t.Run("it is healthy and says so", func(t *testing.T) { s.healthy(t) })
+	t.Run("it is healthy and reports it", func(t *testing.T) { s.healthy(t) })
 	t.Run("what is killed comes back", func(t *testing.T) { s.killed(t) })
-	t.Run("the VIP leaves in order", func(t *testing.T) { s.leaves(t) })
+	t.Run("the VIP is released in order", func(t *testing.T) { s.leaves(t) })
 }
 
 // TestLongBootstrapBoth boots a bootstrap machine whose VIP is in its own network: keepalived holds it,

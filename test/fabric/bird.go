@@ -26,15 +26,15 @@ func (f *Fabric) bird(on *lab.Host, config string) {
 	f.must(os.WriteFile(path, []byte(fmt.Sprintf("log %q all;\n%s", log, config)), 0o644))
 	ctx, cancel := context.WithCancel(context.Background())
 	cmd := on.Command(ctx, program, "-f", "-c", path, "-s", filepath.Join(dir, "ctl"), "-P", filepath.Join(dir, "pid"))
-	var said strings.Builder
-	cmd.Stderr = &said
+	var printed strings.Builder
+	cmd.Stderr = &printed
 	f.must(cmd.Start())
 	t.Cleanup(func() {
 		cancel()
 		_ = cmd.Wait() // it was killed
 		if t.Failed() {
 			text, err := os.ReadFile(log)
-			t.Logf("BIRD on %s: %v\n%s\n%s", on.Name, err, text, said.String())
+			t.Logf("BIRD on %s: %v\n%s\n%s", on.Name, err, text, printed.String())
 		}
 	})
 	for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) {

@@ -54,7 +54,7 @@ func monitors(dir speakdir.Dir) (code int) {
 // monitor starts a monitor of the node in a process of its own, in the place of the FAKE one.
 func (n *Node) monitor() (end func(syscall.Signal)) {
 	n.f.t.Helper()
-	n.Mute()
+	n.EndMonitor()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), asMonitor+"="+n.Dir)
 	n.f.must(cmd.Start())

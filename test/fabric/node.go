@@ -37,7 +37,7 @@ type Node struct {
 	program string // the speaker
 	speaker *exec.Cmd
 	ended   chan struct{} // closed after its end
-	muted   atomic.Bool   // the FAKE monitor wants nothing any more
+	unasked atomic.Bool   // the FAKE monitor wants nothing any more
 	serves  atomic.Bool
 	answers atomic.Int64 // that its server gave
 	grade   atomic.Int32
@@ -76,7 +76,7 @@ func (f *Fabric) Node(program, name string, rack, number int) *Node {
 	ctx, cancel := context.WithCancel(context.Background())
 	f.t.Cleanup(cancel)
 	go func() {
-		for ctx.Err() == nil && !n.muted.Load() {
+		for ctx.Err() == nil && !n.unasked.Load() {
 			n.wish()
 			time.Sleep(500 * time.Millisecond)
 		}
@@ -155,9 +155,9 @@ func (n *Node) Serve(serves bool, grade bgp.Grade) {
 	n.wish()
 }
 
-// Mute ends the FAKE monitor, which has locked nothing.
-func (n *Node) Mute() {
-	n.muted.Store(true)
+// EndMonitor ends the FAKE monitor, which has locked nothing.
+func (n *Node) EndMonitor() {
+	n.unasked.Store(true)
 	time.Sleep(600 * time.Millisecond) // its last wish
 }
 

@@ -1,5 +1,5 @@
-// Package fakemetal3 is for tests in which the operators of bare metal hosts are FAKE, as they play
-// many hosts in seconds: the types that the operators bring to an API, those of metal3 as its release
+// Package fakemetal3 is for tests in which the operators of bare metal hosts are FAKE, as they act
+// on many hosts in seconds: the types that the operators bring to an API, those of metal3 as its release
 // has them, and what metal3's operator notes in a host.
 package fakemetal3
 

@@ -1,3 +1,3 @@
-// Package importer looks at the module as another program does that imports it: what it costs, how
+// Package importer imports the module as another program does: what it costs, how
 // fast it is, and whether callers disturb each other.
 package importer

@@ -122,7 +122,7 @@ func faults(m Moved, breaks []traffic.Break, moved time.Time, soon time.Duration
 	for _, b := range breaks {
 		switch {
 		case b.Silent > soon:
-			list = append(list, fmt.Sprintf("watch %d heard nothing for %v before it was cut", b.Watch, b.Silent))
+			list = append(list, fmt.Sprintf("watch %d received nothing for %v before it was cut", b.Watch, b.Silent))
 		case b.Back.IsZero() || b.Back.Sub(b.At) > soon:
 			list = append(list, fmt.Sprintf("watch %d was cut %v after the move and not back within %v", b.Watch, b.At.Sub(moved), soon))
 		}

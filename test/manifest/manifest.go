@@ -62,7 +62,7 @@ func Exact(text []byte) error {
 		delete(understood, "spec")
 	}
 	if !reflect.DeepEqual(written, understood) {
-		return fmt.Errorf("the manifest says\n%v\nand the API understands\n%v", written, understood)
+		return fmt.Errorf("the manifest has\n%v\nand the API understands\n%v", written, understood)
 	}
 	return nil
 }

@@ -1,5 +1,5 @@
 // Package owner names things that outlive a process (namespaces, directories, control groups) after
-// the process that made them, so that the next run can tell what a dead one left behind.
+// the process that made them, so that the next run knows what a dead one left behind.
 package owner
 
 import (

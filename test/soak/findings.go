@@ -31,11 +31,11 @@ func (r *run) findings() (all []string) {
 			all = append(all, fmt.Sprintf("seed %d, after %v: %d watches did not come back", p.Seed, p.At.Round(time.Second), p.Away))
 		}
 		if silent := time.Duration(p.Silent * float64(time.Millisecond)); silent > quiet && !isolates(p.record) && !p.Blurred {
-			all = append(all, fmt.Sprintf("seed %d, after %v: a watch was silent for %v", p.Seed, p.At.Round(time.Second), silent))
+			all = append(all, fmt.Sprintf("seed %d, after %v: a watch received nothing for %v", p.Seed, p.At.Round(time.Second), silent))
 		}
 	}
 	for _, at := range r.moves {
-		during := func(p played) bool { return at >= p.At && at <= p.At+p.record.End+settles }
+		during := func(p executed) bool { return at >= p.At && at <= p.At+p.record.End+settles }
 		if at > 0 && !slices.ContainsFunc(r.records, during) {
 			all = append(all, fmt.Sprintf("after %v: the VIP moved, and nothing had happened", at.Round(time.Second)))
 		}

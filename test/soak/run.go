@@ -28,15 +28,15 @@ type run struct {
 	crowd *life.Crowd
 
 	mu      sync.Mutex // of what follows
-	records []played
+	records []executed
 	samples []sample
 	churned map[string]int
 
 	moves []time.Duration // of the VIP, since the soak began
 }
 
-// played is a schedule that was run.
-type played struct {
+// executed is a schedule that was run.
+type executed struct {
 	Seed    uint64        `json:"seed"`
 	At      time.Duration `json:"at_ns"` // since the soak began
 	Faults  []string      `json:"faults"`
@@ -79,7 +79,7 @@ func (r *run) all(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, r.moved(observer.Stop())) }()
 	for seed := r.seed; time.Since(r.begin) < r.length; seed++ {
 		next := time.Now().Add(r.every)
-		if err := r.play(ctx, seed); err != nil {
+		if err := r.execute(ctx, seed); err != nil {
 			return fmt.Errorf("seed %d: %w", seed, err)
 		}
 		if err := r.sample(); err != nil {
@@ -94,13 +94,13 @@ func (r *run) all(ctx context.Context) (err error) {
 	return nil
 }
 
-// play runs the schedule of a seed, from a cluster at rest to a cluster at rest.
-func (r *run) play(ctx context.Context, seed uint64) error {
+// execute runs the schedule of a seed, from a cluster at rest to a cluster at rest.
+func (r *run) execute(ctx context.Context, seed uint64) error {
 	r.crowd.Probes.Forget()
 	r.crowd.Watches.Forget()
 	at := time.Since(r.begin)
 	record, err := r.stage.Execute(ctx, chaos.Random(seed, r.stage.Names()))
-	p := played{Seed: seed, At: at, Blurred: record.Blurred(), record: chaos.Record{Nodes: record.Nodes, Acts: record.Acts, End: record.End}}
+	p := executed{Seed: seed, At: at, Blurred: record.Blurred(), record: chaos.Record{Nodes: record.Nodes, Acts: record.Acts, End: record.End}}
 	for _, v := range record.Views[:min(len(record.Views), 1)] { // adverts and requests of hours would fill the memory
 		p.record.Views = []chaos.View{{VIP: v.VIP, Holders: v.Holders}}
 	}

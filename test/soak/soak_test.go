@@ -18,10 +18,10 @@ func TestFindings(t *testing.T) {
 		}
 		return all
 	}
-	seed := func(change func(*played)) []played {
-		p := played{Seed: 7, At: time.Minute, record: chaos.Record{End: 20 * time.Second}}
+	seed := func(change func(*executed)) []executed {
+		p := executed{Seed: 7, At: time.Minute, record: chaos.Record{End: 20 * time.Second}}
 		change(&p)
-		return []played{p}
+		return []executed{p}
 	}
 	for _, tt := range []struct {
 		name string
@@ -37,15 +37,15 @@ func TestFindings(t *testing.T) {
 		{name: "rules", run: &run{samples: grown(rules, 30, 31, 35, 35)}, want: "rules"},
 		{name: "a journal up to its bound", run: &run{samples: grown(journalled, 4, 31, 100, 128)}, want: ""},
 		{name: "a journal beyond it", run: &run{samples: grown(journalled, 4, 31, 100, 145)}, want: "journal"},
-		{name: "a broken rule", run: &run{records: seed(func(p *played) { p.Broken = []string{"two holders"} })}, want: "seed 7, after 1m0s: two holders"},
-		{name: "watches that stay away", run: &run{records: seed(func(p *played) { p.Away = 3 })}, want: "3 watches did not come back"},
-		{name: "a silent watch", run: &run{records: seed(func(p *played) { p.Silent = 6000 })}, want: "silent for 6s"},
-		{name: "a silent watch behind a cut wire", run: &run{records: seed(func(p *played) {
+		{name: "a broken rule", run: &run{records: seed(func(p *executed) { p.Broken = []string{"two holders"} })}, want: "seed 7, after 1m0s: two holders"},
+		{name: "watches that stay away", run: &run{records: seed(func(p *executed) { p.Away = 3 })}, want: "3 watches did not come back"},
+		{name: "a silent watch", run: &run{records: seed(func(p *executed) { p.Silent = 6000 })}, want: "received nothing for 6s"},
+		{name: "a silent watch behind a cut wire", run: &run{records: seed(func(p *executed) {
 			p.Silent, p.record.Acts = 6000, []chaos.Act{{Fault: schedule.Fault{Kind: schedule.Cut}}}
 		})}, want: ""},
-		{name: "a silent watch, and nobody could measure", run: &run{records: seed(func(p *played) { p.Silent, p.Blurred = 6000, true })}, want: ""},
-		{name: "a move for a reason", run: &run{records: seed(func(*played) {}), moves: []time.Duration{70 * time.Second}}, want: ""},
-		{name: "a move for none", run: &run{records: seed(func(*played) {}), moves: []time.Duration{95 * time.Second}}, want: "after 1m35s: the VIP moved"},
+		{name: "a silent watch, and nobody could measure", run: &run{records: seed(func(p *executed) { p.Silent, p.Blurred = 6000, true })}, want: ""},
+		{name: "a move for a reason", run: &run{records: seed(func(*executed) {}), moves: []time.Duration{70 * time.Second}}, want: ""},
+		{name: "a move for none", run: &run{records: seed(func(*executed) {}), moves: []time.Duration{95 * time.Second}}, want: "after 1m35s: the VIP moved"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			found := strings.Join(tt.run.findings(), "; ")

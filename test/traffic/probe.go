@@ -193,7 +193,7 @@ func (r Requests) String() string {
 			faults[one.Err.Error()]++
 		}
 	}
-	text := fmt.Sprintf("%d requests %v, blackout %v", len(r), counts, r.Outage().Round(time.Millisecond))
+	text := fmt.Sprintf("%d requests %v, outage %v", len(r), counts, r.Outage().Round(time.Millisecond))
 	var lines []string
 	for fault, n := range faults {
 		lines = append(lines, fmt.Sprintf("\n  %d times %s", n, fault))

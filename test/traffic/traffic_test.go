@@ -76,7 +76,7 @@ func TestOutage(t *testing.T) {
 	}
 	all := Requests{at(0, Served), at(10, Served), at(20, Late), at(30, Refused), at(40, Served), at(50, Served)}
 	if got := all.Outage(); got != 30*time.Millisecond {
-		t.Errorf("blackout %v, want 30ms", got)
+		t.Errorf("outage %v, want 30ms", got)
 	}
 	if got := all.Pause(); got != 10*time.Millisecond {
 		t.Errorf("the longest pause is %v, want 10ms", got)

@@ -1,4 +1,4 @@
-// Package uptime has a clock that nobody sets, and that all programs of a host share.
+// Package uptime has a clock that no program sets, and that all programs of a host share.
 package uptime
 
 import (
