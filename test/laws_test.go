@@ -175,7 +175,7 @@ var laws = []law{
 	{room: "shared/lldp", why: "leaf; what a frame means"},
 	{room: "shared/port", why: "leaf"},
 	{room: "shared/record", why: "leaf"},
-	{room: "shared/redirect", own: []string{"shared/port"}, why: "leaf"},
+	{room: "shared/redirect", own: []string{"shared/port"}, why: "leaf; cluster/lb decides by it, and shared/host/nft, which knows no phase, writes it to the kernel"},
 	{room: "shared/release", own: []string{"shared/health"}, why: "leaf"},
 	{room: "shared/role", why: "leaf"},
 	{room: "shared/supervised", own: []string{"shared/keepalived"}, why: "leaf; what goes to keepalived's parent is a value of that format"},
