@@ -29,6 +29,7 @@ func Fabrics() map[string]Fabric {
 		"two racks":       {Racks: []int{2, 1}, Depth: 1, Mode: routing.ECMP, Timing: bgp.ProfileLan},
 		"leaves apart":    {Racks: []int{2, 2}, Depth: 1, Mode: routing.ECMP, Timing: bgp.ProfileLan, Apart: true},
 		"one rack":        {Racks: []int{2}, Depth: 1, Mode: routing.ECMP, Timing: bgp.ProfileLan},
+		"one router":      {Racks: []int{1}, Depth: 1, Mode: routing.ECMP, Timing: bgp.ProfileLan},
 		"three racks":     {Racks: []int{1, 1, 1}, Depth: 1, Mode: routing.ECMP, Timing: bgp.ProfileVM},
 		"ranked":          {Racks: []int{2, 2}, Depth: 1, Mode: routing.Preferred, Timing: bgp.ProfileLan},
 		"super-spines":    {Racks: []int{2, 1, 2, 1}, Depth: 2, Mode: routing.ECMP, Timing: bgp.ProfileLan},
@@ -41,6 +42,7 @@ func Fabrics() map[string]Fabric {
 func Elected() map[string]Fabric {
 	return map[string]Fabric{
 		"one rack":     {Racks: []int{2}, Depth: 1, Timing: bgp.ProfileLan, Both: true},
+		"one router":   {Racks: []int{1}, Depth: 1, Timing: bgp.ProfileVM, Both: true},
 		"leaves apart": {Racks: []int{2, 1}, Depth: 1, Timing: bgp.ProfileLan, Apart: true, Both: true},
 		"stretched":    {Racks: []int{1, 2}, Depth: 1, Timing: bgp.ProfileVM, Both: true, Named: true},
 		"deep":         {Racks: []int{2, 1, 1}, Depth: 2, Timing: bgp.ProfileLan, Both: true},

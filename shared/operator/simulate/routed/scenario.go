@@ -126,9 +126,25 @@ func inhabited(c schedule.Cluster, name string) bool {
 	return c.Boxes[c.Find(name)].Rack < c.Masters
 }
 
-// uplink are links between routers.
+// uplink are links between routers without which clients still have a way from each router at the
+// top. Where the one router of the one rack with nodes loses a link, a spine has no other.
 func uplink(c schedule.Cluster, name string) bool {
-	return strings.HasPrefix(name, "leaf-") || strings.HasPrefix(name, "spine-")
+	return (strings.HasPrefix(name, "leaf-") || strings.HasPrefix(name, "spine-")) &&
+		!slices.ContainsFunc(c.Tops, func(top int) bool { return !descends(c, top, name) })
+}
+
+// descends reports whether links other than one lead from a box down to a control plane node.
+// Routers of one level have the same AS number, so that no way goes up again.
+func descends(c schedule.Cluster, box int, without string) bool {
+	if c.IsMaster(box) {
+		return true
+	}
+	for i, l := range c.Links {
+		if l.Above == box && c.LinkName(i) != without && descends(c, l.Below, without) {
+			return true
+		}
+	}
+	return false
 }
 
 const master, ingress = "master-", "ingress-"
@@ -224,7 +240,8 @@ func network() []Scenario {
 			length: length},
 		{Name: "bgp-unplugged", About: "a link of a node is down at both ends for ten seconds",
 			of: none, kinds: one(schedule.Unplug), only: on(master), lasts: lasts, length: length},
-		{Name: "bgp-uplink-cut", About: "a link between routers loses all packets for ten seconds",
+		{Name: "bgp-uplink-cut", About: "one of several ways between routers loses all " +
+			"packets for ten seconds",
 			of: "bgp-router-loss", kinds: one(schedule.Cut), only: uplink, lasts: lasts,
 			length: length},
 		{Name: "bgp-bfd-flap", About: "BFD ends a session of a node without reason", of: none,
