@@ -192,6 +192,7 @@ func routedOf(h *diagnose.Host) routed.Probes {
 		},
 		Echo: h.Network.Echo, MTU: h.Network.MTU,
 		Sockets:  func() ([]facts.Socket, error) { return nil, nil },
+		Sessions: func(netip.Addr) ([]facts.Socket, error) { return nil, nil },
 		Drops:    func() (facts.Drops, error) { return facts.Drops{}, nil },
 		Filter:   func(string) (int, error) { return 0, nil },
 		UsedDown: func(string) (bool, error) { return false, nil },

@@ -73,6 +73,13 @@ func down(why, code string) func(*announcing.Seen) {
 	}
 }
 
+// taken is a router that has a session with another program.
+func taken(router string) func(*facts.Facts) {
+	return func(f *facts.Facts) {
+		f.Routed.Others = []facts.Socket{{Network: "tcp", Port: 179, Owners: []string{"cilium-agent (process 7)"}, Router: ip(router), From: ip("192.0.2.11")}}
+	}
+}
+
 func alone(s *announcing.Seen) { s.Status.VIPs[0].Others = nil }
 
 func asked(o message.Outcome, why string) func(*facts.Facts) {
@@ -102,6 +109,9 @@ var routedCases = []testCase{
 		f.Routed.Others = []facts.Socket{{Network: "udp", Port: 4784}}
 	}), "which one cannot be seen"},
 	{CheckBGPPorts, "BGP's, and a session is down", announcer(down("", ""), nil), "another program has it: bird (process 12), BIRD, as Calico has it"},
+	{CheckBGPPorts, "a session with the router whose own is down", announcer(down("", ""), taken("192.0.2.1")),
+		"another program has a session with it from 192.0.2.11: cilium-agent (process 7), Cilium"},
+	{CheckBGPPorts, "a session with another router", announcer(down("", ""), taken("192.0.2.2")), ""},
 	{CheckBGPPorts, "BFD's, without BFD", announcer(nil, func(f *facts.Facts) {
 		f.Routed.NoBFD, f.Routed.Others = true, []facts.Socket{{Network: "udp", Port: 3784}}
 	}), ""},

@@ -17,7 +17,7 @@ type Routed struct {
 	NoRack string // why no rack of the plan is this host's; empty if one is
 	Asked  []Asked
 	Paths  []Path
-	// Others are sockets of other programs at the ports of BGP and BFD.
+	// Others are sockets of other programs at the ports of BGP and BFD, of this host or a router.
 	Others []Socket
 	Drops  Drops
 	// Uplinks are the links on which the host's routers are.
@@ -69,6 +69,9 @@ type Socket struct {
 	Network string // udp or tcp
 	Port    uint16
 	Owners  []string // as "bird (process 12)"; empty if they are not known
+	// Router is that at the other end of a session, and From this host's own address of it; the
+	// zero values of a socket that receives.
+	Router, From netip.Addr
 }
 
 // Drops are TCP packets that the kernel has dropped while sessions did not come up, in two seconds.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"net/netip"
 	"os"
 	"slices"
 	"strconv"
@@ -29,7 +30,7 @@ import (
 // host's servers.
 func HostProbes() Probes {
 	return Probes{Ask: bgpprobe.Ask, Connect: bgpprobe.Connect, Echo: reach.Echo, MTU: mtu,
-		Sockets: foreign, Drops: drops, Filter: filter, UsedDown: usedDown,
+		Sockets: foreign, Sessions: sessions, Drops: drops, Filter: filter, UsedDown: usedDown,
 		Sources: sources, Spread: spread.Ask, Pause: 2 * time.Second}
 }
 
@@ -48,40 +49,75 @@ const speaker = "onprem-speak"
 // ports are those of BGP, single-hop BFD and multihop BFD (RFC 4271; RFC 5881, 4; RFC 5883, 5).
 var ports = map[string][]uint16{"tcp": {179}, "udp": {3784, 4784}}
 
-// foreign are the sockets of other programs. One whose owner is not seen counts as foreign.
+// foreign are the sockets of other programs that receive at those ports.
 func foreign() (out []facts.Socket, err error) {
 	all, err := sockets.Listeners()
 	if err != nil {
 		return nil, err
 	}
-	var inodes []uint32
 	all = slices.DeleteFunc(all, func(l sockets.Listener) bool {
 		return !slices.Contains(ports[l.Network], l.Local.Port())
 	})
+	var inodes []uint32
 	for _, l := range all {
 		inodes = append(inodes, l.Inode)
 	}
-	if len(inodes) == 0 {
-		return nil, nil
-	}
-	owners := proc.Owners(inodes)
+	others := othersOf(inodes)
 	for _, l := range all {
-		ours := func(o proc.Owner) bool { return o.Parent == speaker }
-		if slices.ContainsFunc(owners[l.Inode], ours) {
-			continue
-		}
-		s := facts.Socket{Network: l.Network, Port: l.Local.Port()}
-		for _, o := range owners[l.Inode] {
-			s.Owners = append(s.Owners, o.String())
-		}
+		owners, other := others[l.Inode]
+		s := facts.Socket{Network: l.Network, Port: l.Local.Port(), Owners: owners}
 		same := func(o facts.Socket) bool {
 			return o.Network == s.Network && o.Port == s.Port && slices.Equal(o.Owners, s.Owners)
 		}
-		if !slices.ContainsFunc(out, same) { // one for each family
+		if other && !slices.ContainsFunc(out, same) { // one for each family
 			out = append(out, s)
 		}
 	}
 	return out, nil
+}
+
+// sessions are the connections of other programs with a router: Cilium and MetalLB open theirs, and
+// receive at no port. A connection that no program has any more only ends.
+func sessions(router netip.Addr) (out []facts.Socket, err error) {
+	all, err := sockets.SessionsTo(router)
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(s sockets.Session) bool {
+		return !slices.Contains(ports["tcp"], s.Remote.Port()) || s.Inode == 0
+	})
+	var inodes []uint32
+	for _, s := range all {
+		inodes = append(inodes, s.Inode)
+	}
+	others := othersOf(inodes)
+	for _, s := range all {
+		if owners, other := others[s.Inode]; other {
+			out = append(out, facts.Socket{Network: "tcp", Port: s.Remote.Port(), Owners: owners,
+				Router: router, From: s.Local.Addr()})
+		}
+	}
+	return out, nil
+}
+
+// othersOf are the owners of other programs' sockets, in words. A socket whose owner is not seen
+// counts as another program's.
+func othersOf(inodes []uint32) map[uint32][]string {
+	if len(inodes) == 0 {
+		return nil
+	}
+	all, owners := map[uint32][]string{}, proc.Owners(inodes)
+	for _, inode := range inodes {
+		ours := func(o proc.Owner) bool { return o.Parent == speaker }
+		if slices.ContainsFunc(owners[inode], ours) {
+			continue
+		}
+		all[inode] = nil
+		for _, o := range owners[inode] {
+			all[inode] = append(all[inode], o.String())
+		}
+	}
+	return all
 }
 
 // drops reads the kernel's counters of this network namespace.

@@ -3,6 +3,7 @@
 package routed
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,8 +43,10 @@ type Probes struct {
 	Echo    func(from, to netip.Addr, bytes int) (bool, error)
 	MTU     func(link string) int
 	Sockets func() ([]facts.Socket, error) // of other programs, at the ports of BGP and BFD
-	Drops   func() (facts.Drops, error)    // since the boot
-	Filter  func(link string) (int, error) // of sources
+	// Sessions are those of other programs with a router.
+	Sessions func(router netip.Addr) ([]facts.Socket, error)
+	Drops    func() (facts.Drops, error)    // since the boot
+	Filter   func(link string) (int, error) // of sources
 	// UsedDown reports whether routes over a link without a carrier are used.
 	UsedDown func(link string) (bool, error)
 	Sources  func() ([]facts.Source, error) // of routes
@@ -74,6 +77,7 @@ func (i Inspector) Routed(ctx context.Context) *facts.Routed {
 	f.Sources = slices.DeleteFunc(seen(i, "sources of routes", i.Sources),
 		func(s facts.Source) bool { return !slices.Contains(i.Plan.VIPs.All(), s.VIP) })
 	peers := i.peers(rack)
+	f.Others = append(f.Others, i.rivals(peers)...)
 	f.Uplinks = i.uplinks(peers)
 	i.ask(ctx, f, rack, peers)
 	f.Spreads = i.spreads(ctx)
@@ -84,6 +88,22 @@ func (i Inspector) Routed(ctx context.Context) *facts.Routed {
 func seen[T any](i Inspector, what string, list func() ([]T, error)) []T {
 	all, err := list()
 	i.Unseen.Add(what, err)
+	return all
+}
+
+// rivals are other programs' sessions with this host's routers from the address that the host has
+// its own from: a router has one session with an address.
+func (i Inspector) rivals(peers []routed.Peer) (all []facts.Socket) {
+	for _, p := range peers {
+		_, own := i.near(p.Address)
+		own = cmp.Or(p.Source, own)
+		for _, s := range seen(i, "sessions with the router "+p.Name(),
+			func() ([]facts.Socket, error) { return i.Sessions(p.Address) }) {
+			if !own.IsValid() || s.From == own {
+				all = append(all, s)
+			}
+		}
+	}
 	return all
 }
 

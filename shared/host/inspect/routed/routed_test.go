@@ -33,6 +33,11 @@ func (q *questions) add(to *[]bgpprobe.Question, one bgpprobe.Question) {
 	*to = append(*to, one)
 }
 
+// rival is another program's session with a router.
+func rival(router netip.Addr, from string) facts.Socket {
+	return facts.Socket{Network: "tcp", Port: 179, Router: router, From: netip.MustParseAddr(from)}
+}
+
 // node is 192.0.2.11, which announces VIPs, or will.
 func node(t *testing.T, live bool, change func(*spoken.Config, *spoken.Wish, *spoken.Status)) (routed.Inspector, *questions) {
 	t.Helper()
@@ -59,6 +64,9 @@ func node(t *testing.T, live bool, change func(*spoken.Config, *spoken.Wish, *sp
 		Echo:    func(_, _ netip.Addr, bytes int) (bool, error) { return bytes < 1500, nil },
 		MTU:     func(string) int { return 1500 },
 		Sockets: func() ([]facts.Socket, error) { return []facts.Socket{{Network: "udp", Port: 3784}}, nil },
+		Sessions: func(router netip.Addr) ([]facts.Socket, error) {
+			return []facts.Socket{rival(router, "192.0.2.11")}, nil
+		},
 		Drops: func() (facts.Drops, error) {
 			reads++
 			return facts.Drops{TTL: uint64(10 * reads), Unsigned: 7}, nil
@@ -78,6 +86,7 @@ func TestRouted_Plain(t *testing.T) {
 	i, q := node(t, false, nil)
 	i.Passwords = map[string]secret.Text{"192.0.2.2": secret.New("s3cret")}
 	i.Plan.BGP.Racks[0].Peers[1].TTLSecurity = true
+	i.Plan.BGP.Racks[0].Peers[1].Source = netip.MustParseAddr("192.0.2.12") // beside the other program's session
 	f := i.Routed(t.Context())
 	slices.SortFunc(q.asked, func(a, b bgpprobe.Question) int { return a.Router.Compare(b.Router) })
 	own := message.Open{ASN: 64512, Hold: 9, Router: netip.MustParseAddr("192.0.2.11")}
@@ -87,7 +96,7 @@ func TestRouted_Plain(t *testing.T) {
 	}
 	want := &facts.Routed{
 		Asked: []facts.Asked{{Router: "192.0.2.1", Answer: message.Answer{Outcome: message.Accepted}}, {Router: "192.0.2.2", Answer: message.Answer{Outcome: message.Accepted}}},
-		Paths: []facts.Path{{Router: "192.0.2.1", Link: "ens3", Full: 1500}, {Router: "192.0.2.2", Link: "ens3", Full: 1500}}, Others: []facts.Socket{{Network: "udp", Port: 3784}},
+		Paths: []facts.Path{{Router: "192.0.2.1", Link: "ens3", Full: 1500}, {Router: "192.0.2.2", Link: "ens3", Full: 1500}}, Others: []facts.Socket{{Network: "udp", Port: 3784}, rival(netip.MustParseAddr("192.0.2.1"), "192.0.2.11")},
 		Uplinks: []facts.Uplink{{Link: "ens3", Filter: 1, UsedDown: true}}, Sources: []facts.Source{{VIP: i.Plan.VIPs.API[0], Route: "default"}},
 	}
 	if !reflect.DeepEqual(f, want) {

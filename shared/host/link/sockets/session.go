@@ -16,6 +16,7 @@ import (
 // Session is one end of a TCP connection on this host.
 type Session struct {
 	Local, Remote netip.AddrPort
+	Inode         uint32 // of the socket, by which a process is found; 0 if none has it any more
 
 	id netlink.SocketID
 }
@@ -60,6 +61,7 @@ func sessions(of netip.Addr, wanted func(Session) bool) ([]Session, error) {
 				continue
 			}
 			if s := session(one.ID); wanted(s) {
+				s.Inode = one.INode
 				out = append(out, s)
 			}
 		}

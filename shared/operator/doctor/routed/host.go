@@ -21,8 +21,8 @@ const (
 		"that did so last gets all packets"
 )
 
-// Ports finds other programs at the ports of BFD, and at that of BGP beside sessions that do not
-// come up.
+// Ports finds other programs at the ports of BFD, and at that of BGP or with a session of the
+// routers beside sessions that do not come up.
 func Ports(f facts.Facts) (out facts.Faults) {
 	r := f.Routed
 	if r == nil {
@@ -36,11 +36,18 @@ func Ports(f facts.Facts) (out facts.Faults) {
 				"speaker start anew (the pod speaker; on a bootstrap machine systemctl restart "+
 				"onprem-speaker): it does not use BFD before")
 	}
-	down := slices.ContainsFunc(current(f), func(o announcing.Router) bool { return !o.Up })
 	for _, s := range r.Others {
-		do := programOfBFD
+		at, has, do := fmt.Sprintf("port %d (%s)", s.Port, strings.ToUpper(s.Network)),
+			"another program has it: ", programOfBFD
+		down := func(o announcing.Router) bool {
+			return !o.Up && (!s.Router.IsValid() || o.Router == s.Router.String())
+		}
+		if s.Router.IsValid() {
+			at = subject(s.Router.String())
+			has = fmt.Sprintf("another program has a session with it from %s: ", s.From)
+		}
 		switch {
-		case s.Port == portBGP && f.Live && !down:
+		case s.Port == portBGP && f.Live && !slices.ContainsFunc(current(f), down):
 			continue // it has sessions of its own
 		case s.Port == portBGP:
 			do = programOfBGP
@@ -48,8 +55,7 @@ func Ports(f facts.Facts) (out facts.Faults) {
 			taken != "":
 			continue
 		}
-		out.Add(fmt.Sprintf("port %d (%s)", s.Port, strings.ToUpper(s.Network)),
-			"another program has it: "+owners(s.Owners), do)
+		out.Add(at, has+owners(s.Owners), do)
 	}
 	return out
 }
