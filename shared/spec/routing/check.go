@@ -8,8 +8,8 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 	"github.com/onprem-infra/onprem-infra/shared/spec/name"
 	"github.com/onprem-infra/onprem-infra/shared/spec/network"
-	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/grammar"
 	"github.com/onprem-infra/onprem-infra/shared/spec/routing/number"
+	"github.com/onprem-infra/onprem-infra/shared/spec/routing/router"
 )
 
 // Around is what the rules depend on.
@@ -172,68 +172,16 @@ func (d Draft) checkRack(r *document.Report, one rack, before []rack, around Aro
 			"machineNetworks, or correct it", n.Value)
 	}
 	if len(one.peers) > mostPeers {
-		r.Errorf(one.peers[mostPeers].at, "is one router too many: list %d at most for a rack",
+		r.Errorf(one.peers[mostPeers].At, "is one router too many: list %d at most for a rack",
 			mostPeers)
 	}
+	of := router.Rack{Hosts: d.asn, Network: one.network, InstallConfig: d.installConfig}
 	for i, p := range one.peers[:min(len(one.peers), mostPeers)] {
-		d.checkPeer(r, p, one)
-		if j := slices.IndexFunc(one.peers[:i], p.same); j >= 0 {
-			r.Errorf(p.at, "is the same router as the one %s: remove one of the two",
-				one.peers[j].at.Where())
+		p.Check(r, of)
+		if j := slices.IndexFunc(one.peers[:i], p.Same); j >= 0 {
+			r.Errorf(p.At, "is the same router as the one %s: remove one of the two",
+				one.peers[j].At.Where())
 		}
-	}
-}
-
-// same reports whether two routers are one.
-func (p peer) same(other peer) bool {
-	return p.address.OK && p.address.Value == other.address.Value ||
-		p.link.OK && p.link.Value == other.link.Value
-}
-
-// checkPeer holds a router to its own rules.
-func (d Draft) checkPeer(r *document.Report, p peer, of rack) {
-	switch {
-	case p.address.Given == p.link.Given:
-		r.Errorf(p.at, "is known by its address or by the host's interface: write one of the two")
-	case p.link.OK:
-		r.Refuse(p.link, grammar.NoLink(p.link.Value))
-	}
-	switch {
-	case !p.asn.Given:
-		r.Errorf(p.at, "has no asn: write the router's number, or asn: external for any but the "+
-			"hosts' own")
-	case p.number != 0 && d.asn.OK && p.number == d.asn.Value:
-		r.Errorf(p.asn.At, "is the hosts' own number: routers of it would keep the VIPs to "+
-			"themselves (iBGP); give the hosts another one")
-	}
-	if h := p.hops; h.OK && (h.Value < 1 || h.Value > 254) {
-		r.Errorf(h.At, "%d is no distance: write 1 for a router on the host's own network",
-			h.Value)
-	}
-	if p.link.Given && p.hops.Value > 1 {
-		r.Errorf(p.hops.At, "a router at the other end of an interface is 1 away: remove it, or "+
-			"write its address")
-	}
-	if a := p.address; a.OK && of.network.OK && p.hops.Value < 2 &&
-		a.Value.Is4() == of.network.Value.Addr().Is4() && !of.network.Value.Contains(a.Value) {
-		far := "hops: 2"
-		if d.installConfig {
-			far = "peerReachability: MultiHop (formerly ebgpMultiHop: true)"
-		}
-		r.Errorf(a.At, "%s is not in the network of its rack, %s, so that packets for it leave "+
-			"by a router: write %s if that is so", a.Value, of.network.Value, far)
-	}
-	if p.link.Given && p.ttl.Value {
-		r.Errorf(p.ttl.At, "has no effect with an interface, as no router passes packets with "+
-			"link-local addresses on: remove it, or write the router's address")
-	}
-	switch s := p.source; {
-	case s.Given && p.link.Given:
-		r.Errorf(s.At, "has no effect with an interface, whose link-local address is the source: "+
-			"remove it, or write the router's address")
-	case s.OK && p.address.OK && s.Value.Is4() != p.address.Value.Is4():
-		r.Errorf(s.At, "%s is of another family than the router's address %s", s.Value,
-			p.address.Value)
 	}
 }
 
@@ -286,9 +234,9 @@ func (d Draft) link(around Around, a netip.Addr) (of netip.Prefix, at document.P
 	return of, at, false
 }
 
-func carries(peers []peer, vip netip.Addr) bool {
-	return slices.ContainsFunc(peers, func(p peer) bool {
-		return p.link.Given || !p.address.OK || p.address.Value.Is4() == vip.Is4()
+func carries(peers []router.Draft, vip netip.Addr) bool {
+	return slices.ContainsFunc(peers, func(p router.Draft) bool {
+		return p.Link.Given || !p.Address.OK || p.Address.Value.Is4() == vip.Is4()
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/grammar"
 	"github.com/onprem-infra/onprem-infra/shared/spec/routing/number"
+	"github.com/onprem-infra/onprem-infra/shared/spec/routing/router"
 	"github.com/onprem-infra/onprem-infra/shared/spec/routing/timers"
 )
 
@@ -33,30 +34,9 @@ func GivenSettings(r *document.Report, s Settings) Draft {
 func givenRack(r *document.Report, at string, s Rack) rack {
 	out := rack{at: document.Field(at), name: grammar.Set(at+".name", s.Name),
 		timers:  timers.Given(at, s.Timers),
-		network: grammar.As(r, valid(at+".network", s.Network), grammar.CIDR)}
+		network: grammar.As(r, grammar.SetValid(at+".network", s.Network), grammar.CIDR)}
 	for i, p := range s.Peers {
-		at := fmt.Sprintf("%s.peers[%d]", at, i)
-		one := peer{at: document.Field(at), link: grammar.Set(at+".interface", p.Interface),
-			address: grammar.As(r, valid(at+".address", p.Address), grammar.Addr),
-			source:  grammar.As(r, valid(at+".source", p.Source), grammar.Addr),
-			asn:     grammar.Set(at+".asn", external), number: p.ASN,
-			hops: grammar.SetNumber(at+".hops", p.Hops, p.Hops != 0),
-			ttl:  document.Given(p.TTLSecurity, document.Field(at+".ttlSecurity"))}
-		if p.ASN != 0 {
-			one.asn = grammar.Set(at+".asn", fmt.Sprint(p.ASN))
-			grammar.As(r, one.asn, number.ASN)
-		}
-		out.peers = append(out.peers, one)
+		out.peers = append(out.peers, router.Given(r, fmt.Sprintf("%s.peers[%d]", at, i), p))
 	}
 	return out
-}
-
-func valid(field string, v interface {
-	IsValid() bool
-	String() string
-}) document.Scalar[string] {
-	if !v.IsValid() {
-		return grammar.Set(field, "")
-	}
-	return grammar.Set(field, v.String())
 }

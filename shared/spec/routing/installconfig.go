@@ -11,6 +11,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/grammar"
 	"github.com/onprem-infra/onprem-infra/shared/spec/routing/assign"
 	"github.com/onprem-infra/onprem-infra/shared/spec/routing/number"
+	"github.com/onprem-infra/onprem-infra/shared/spec/routing/router"
 	"github.com/onprem-infra/onprem-infra/shared/spec/routing/session"
 	"github.com/onprem-infra/onprem-infra/shared/spec/routing/timers"
 )
@@ -84,9 +85,9 @@ func placed(l network.List[network.Network], n netip.Prefix) document.Scalar[net
 }
 
 // addresses are those of routers; one that could not be read has the zero value.
-func addresses(peers []peer) (all []netip.Addr) {
+func addresses(peers []router.Draft) (all []netip.Addr) {
 	for _, p := range peers {
-		all = append(all, p.address.Value)
+		all = append(all, p.Address.Value)
 	}
 	return all
 }
@@ -100,16 +101,16 @@ func (d Draft) OfHosts(machines network.List[network.Network]) network.List[netw
 }
 
 // readInstallPeers reads routers. Each may have timers of its own there; a rack has one set here.
-func readInstallPeers(r *document.Reader, v document.Value) (peers []peer, t timers.Draft) {
+func readInstallPeers(r *document.Reader, v document.Value) (peers []router.Draft, t timers.Draft) {
 	list, _ := r.List(v)
 	var all []session.Session
 	for _, e := range list {
 		o := r.Map(e)
-		p := peer{at: o.At, asn: number.ReadASN(r, r.Field(o, "peerASN")),
-			address:  grammar.As(&r.Report, r.Text(r.Field(o, "peerAddress")), grammar.Addr),
-			password: grammar.Secret(r, r.Field(o, "password"))}
-		if p.asn.OK {
-			p.number = grammar.As(&r.Report, p.asn, number.ASN).Value
+		p := router.Draft{At: o.At, ASN: number.ReadASN(r, r.Field(o, "peerASN")),
+			Address:  grammar.As(&r.Report, r.Text(r.Field(o, "peerAddress")), grammar.Addr),
+			Password: grammar.Secret(r, r.Field(o, "password"))}
+		if p.ASN.OK {
+			p.Number = grammar.As(&r.Report, p.ASN, number.ASN).Value
 		}
 		if n := r.Number(r.Field(o, "port")); n.OK && n.Value != 179 {
 			r.Errorf(n.At, "%d is not the port of BGP, 179, which FRR uses here: remove it",
@@ -117,7 +118,7 @@ func readInstallPeers(r *document.Reader, v document.Value) (peers []peer, t tim
 		}
 		with := session.Read(r, o)
 		if with.Far.Value {
-			p.hops = document.Given(mostHops, with.Far.At)
+			p.Hops = document.Given(mostHops, with.Far.At)
 		}
 		peers, all = append(peers, p), append(all, with)
 	}
@@ -128,11 +129,11 @@ func readInstallPeers(r *document.Reader, v document.Value) (peers []peer, t tim
 func (d Draft) passwords() (all map[netip.Addr]secret.Text) {
 	for _, one := range d.racks {
 		for _, p := range one.peers {
-			if p.password.OK && p.address.OK {
+			if p.Password.OK && p.Address.OK {
 				if all == nil {
 					all = map[netip.Addr]secret.Text{}
 				}
-				all[p.address.Value] = p.password.Value
+				all[p.Address.Value] = p.Password.Value
 			}
 		}
 	}
@@ -141,23 +142,23 @@ func (d Draft) passwords() (all map[netip.Addr]secret.Text) {
 
 // checkPasswords holds that a router has one password, as one file has those of all racks.
 func (d Draft) checkPasswords(r *document.Report) {
-	seen := map[netip.Addr]peer{}
+	seen := map[netip.Addr]router.Draft{}
 	for _, one := range d.racks {
 		for _, p := range one.peers {
-			before, known := seen[p.address.Value]
-			if !p.address.OK || !p.password.OK {
+			before, known := seen[p.Address.Value]
+			if !p.Address.OK || !p.Password.OK {
 				continue
 			}
-			if text := p.password.Value.Reveal(); len(text) > 80 || text == "" {
-				r.Errorf(p.password.At, "has %d bytes: write 1 to 80, which a kernel takes "+
+			if text := p.Password.Value.Reveal(); len(text) > 80 || text == "" {
+				r.Errorf(p.Password.At, "has %d bytes: write 1 to 80, which a kernel takes "+
 					"(RFC 2385)", len(text))
-			} else if !p.password.Value.Word() {
-				r.Errorf(p.password.At, "has a blank or a control character: choose one without")
-			} else if known && before.password.Value.Reveal() != text {
-				r.Errorf(p.password.At, "differs from that of the same router, %s",
-					fmt.Sprint(before.password.At.Where()))
+			} else if !p.Password.Value.Word() {
+				r.Errorf(p.Password.At, "has a blank or a control character: choose one without")
+			} else if known && before.Password.Value.Reveal() != text {
+				r.Errorf(p.Password.At, "differs from that of the same router, %s",
+					fmt.Sprint(before.Password.At.Where()))
 			}
-			seen[p.address.Value] = p
+			seen[p.Address.Value] = p
 		}
 	}
 }

@@ -4,10 +4,10 @@ import (
 	"net/netip"
 
 	"github.com/onprem-infra/onprem-infra/shared/bgp"
-	"github.com/onprem-infra/onprem-infra/shared/secret"
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/grammar"
 	"github.com/onprem-infra/onprem-infra/shared/spec/routing/number"
+	"github.com/onprem-infra/onprem-infra/shared/spec/routing/router"
 	"github.com/onprem-infra/onprem-infra/shared/spec/routing/timers"
 )
 
@@ -36,20 +36,7 @@ type rack struct {
 	name    document.Scalar[string]
 	network document.Scalar[netip.Prefix]
 	timers  timers.Draft
-	peers   []peer
-}
-
-// peer is a router with its places.
-type peer struct {
-	at       document.Place
-	address  document.Scalar[netip.Addr]
-	link     document.Scalar[string]
-	asn      document.Scalar[string]
-	number   bgp.ASN
-	source   document.Scalar[netip.Addr]
-	password document.Scalar[secret.Text] // of an install-config alone
-	hops     document.Scalar[int]
-	ttl      document.Scalar[bool]
+	peers   []router.Draft
 }
 
 // Read reads both fields of a cluster.yaml, which is strict.
@@ -83,23 +70,9 @@ func readRack(r *document.Reader, v document.Value) rack {
 		network: grammar.As(&r.Report, r.Text(o.Get("network")), grammar.CIDR)}
 	peers, _ := r.List(o.Get("peers"))
 	for _, e := range peers {
-		out.peers = append(out.peers, readPeer(r, e))
+		out.peers = append(out.peers, router.Read(r, e))
 	}
 	return out
-}
-
-func readPeer(r *document.Reader, v document.Value) peer {
-	o := r.Map(v)
-	r.Known(o, "address", "interface", "asn", "source", "hops", "ttlSecurity")
-	p := peer{at: o.At, link: r.Text(o.Get("interface")),
-		address: grammar.As(&r.Report, r.Text(o.Get("address")), grammar.Addr),
-		source:  grammar.As(&r.Report, r.Text(o.Get("source")), grammar.Addr),
-		asn:     number.ReadASN(r, o.Get("asn")), hops: r.Number(o.Get("hops")),
-		ttl: grammar.Bool(r, o.Get("ttlSecurity"))}
-	if p.asn.OK && p.asn.Value != external {
-		p.number = grammar.As(&r.Report, p.asn, number.ASN).Value
-	}
-	return p
 }
 
 // Values are the settings without their places.
@@ -116,9 +89,7 @@ func (d Draft) Values() Settings {
 	for _, r := range d.racks {
 		out := Rack{Name: r.name.Value, Network: r.network.Value, Timers: r.timers.Values()}
 		for _, p := range r.peers {
-			out.Peers = append(out.Peers, Peer{Address: p.address.Value, Interface: p.link.Value,
-				ASN: p.number, Source: p.source.Value, Hops: p.hops.Value,
-				TTLSecurity: p.ttl.Value})
+			out.Peers = append(out.Peers, p.Values())
 		}
 		s.BGP.Racks = append(s.BGP.Racks, out)
 	}

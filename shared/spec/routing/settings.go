@@ -8,6 +8,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/bgp"
 	"github.com/onprem-infra/onprem-infra/shared/secret"
 	"github.com/onprem-infra/onprem-infra/shared/spec/platform"
+	"github.com/onprem-infra/onprem-infra/shared/spec/routing/router"
 	"github.com/onprem-infra/onprem-infra/shared/spec/routing/timers"
 )
 
@@ -93,17 +94,7 @@ type Rack struct {
 }
 
 // Peer is a router.
-type Peer struct {
-	Address     netip.Addr // or
-	Interface   string     // of the host, at whose other end the router is
-	ASN         bgp.ASN    // 0: any but the hosts' own
-	Source      netip.Addr // of the host's end; the zero value leaves it to the kernel
-	Hops        int        // routers between, plus one; 0 for 1
-	TTLSecurity bool
-}
-
-// external stands for a router's ASN that may be any but the hosts' own.
-const external = "external"
+type Peer = router.Peer
 
 // The bounds of a description, in whichever way it is written: every host holds its own to them.
 const (

@@ -13,3 +13,14 @@ func Set[S ~string](field string, text S) document.Scalar[string] {
 func SetNumber(field string, n int, given bool) document.Scalar[int] {
 	return document.Scalar[int]{Value: n, At: document.Field(field), Given: given, OK: given}
 }
+
+// SetValid is an address or a network of a field as text; the zero value is not set.
+func SetValid(field string, v interface {
+	IsValid() bool
+	String() string
+}) document.Scalar[string] {
+	if !v.IsValid() {
+		return Set(field, "")
+	}
+	return Set(field, v.String())
+}
