@@ -39,6 +39,24 @@ func CheckPasswords(p routed.Plan, text string) error {
 	if len(unknown) > 0 {
 		return UnknownPeers{Names: unknown}
 	}
+	return twice(text)
+}
+
+// twice is the error for a router with two lines. It does not name the router: what stands first
+// in a line may be the password.
+func twice(text string) error {
+	lines, err := spoken.PasswordLines(text)
+	if err != nil {
+		return err
+	}
+	first := map[string]int{}
+	for _, l := range lines {
+		if first[l.Peer] != 0 {
+			return fmt.Errorf("line %d: it is of the same router as line %d, and hosts take the "+
+				"last one: remove one of the two", l.Number, first[l.Peer])
+		}
+		first[l.Peer] = l.Number
+	}
 	return nil
 }
 

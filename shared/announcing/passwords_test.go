@@ -46,6 +46,9 @@ func TestCheckPasswords(t *testing.T) {
 	if err := announcing.CheckPasswords(*p.BGP, "10.1.1.1"); err == nil || !strings.Contains(err.Error(), "line 1") {
 		t.Errorf("a line without a password: %v", err)
 	}
+	if err := announcing.CheckPasswords(*p.BGP, "10.1.1.1 s3cret\n\n10.1.1.1 s3cret2\n"); err == nil || !strings.Contains(err.Error(), "line 3: it is of the same router as line 1") || strings.Contains(err.Error(), "s3cret") {
+		t.Errorf("two lines of a router: %v", err)
+	}
 }
 
 // TestPasswordsOf holds that the passwords of an install-config become the file that hosts read.

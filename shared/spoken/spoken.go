@@ -279,10 +279,29 @@ func Decode[T Config | Wish | Status](text []byte) (T, error) {
 }
 
 // Passwords reads lines of a peer's name and its password, by the names as peers have them: an
-// address may be written in another form. Empty lines, and those that begin with #, are left out.
-// No error has a password.
+// address may be written in another form. Of two lines of a peer it takes the last one. Empty
+// lines, and those that begin with #, are left out. No error has a password.
 func Passwords(text string) (map[string]secret.Text, error) {
+	lines, err := PasswordLines(text)
+	if err != nil {
+		return nil, err
+	}
 	all := map[string]secret.Text{}
+	for _, l := range lines {
+		all[l.Peer] = l.Password
+	}
+	return all, nil
+}
+
+// PasswordLine is a line with a peer's password.
+type PasswordLine struct {
+	Number   int // from 1 on
+	Peer     string
+	Password secret.Text
+}
+
+// PasswordLines are the lines of that text that have a password.
+func PasswordLines(text string) (all []PasswordLine, err error) {
 	for i, line := range bytes.Split([]byte(text), []byte("\n")) {
 		words := bytes.Fields(line)
 		switch {
@@ -301,7 +320,7 @@ func Passwords(text string) (map[string]secret.Text, error) {
 			if a, err := netip.ParseAddr(name); err == nil {
 				name = a.String()
 			}
-			all[name] = secret.New(string(words[1]))
+			all = append(all, PasswordLine{i + 1, name, secret.New(string(words[1]))})
 		}
 	}
 	return all, nil

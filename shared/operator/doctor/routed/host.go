@@ -218,7 +218,7 @@ func Passwords(f facts.Facts) (out facts.Faults) {
 			"of routers", p.Mode.Perm()&fs.ModePerm), "chmod 0600 "+p.Path)
 	}
 	if p.Fault != "" {
-		out.Add(subject, p.Fault, "correct it: no router gets a password meanwhile")
+		out.Add(subject, p.Fault, "correct it: routers may be without their passwords meanwhile")
 	}
 	for _, name := range p.Unknown {
 		out.Add(subject, fmt.Sprintf("it has a password for %q, which is no router of bgp.racks",
