@@ -178,9 +178,27 @@ func (d Draft) checkRack(r *document.Report, one rack, before []rack, around Aro
 	of := router.Rack{Hosts: d.asn, Network: one.network, InstallConfig: d.installConfig}
 	for i, p := range one.peers[:min(len(one.peers), mostPeers)] {
 		p.Check(r, of)
+		checkNumber(r, p, before)
 		if j := slices.IndexFunc(one.peers[:i], p.Same); j >= 0 {
 			r.Errorf(p.At, "is the same router as the one %s: remove one of the two",
 				one.peers[j].At.Where())
+		}
+	}
+}
+
+// checkNumber holds that a router of several racks has one number. A link-local address is another
+// router's on each link.
+func checkNumber(r *document.Report, p router.Draft, before []rack) {
+	for _, other := range before {
+		i := slices.IndexFunc(other.peers, func(o router.Draft) bool {
+			return p.Address.OK && p.Address.Value == o.Address.Value && p.Number != 0 &&
+				o.Number != 0 && p.Number != o.Number && !p.Address.Value.IsLinkLocalUnicast()
+		})
+		if i >= 0 {
+			r.Errorf(p.ASN.At, "%d is another number than %d, which the same router has %s: "+
+				"correct one of the two", p.Number, other.peers[i].Number,
+				other.peers[i].ASN.At.Where())
+			return
 		}
 	}
 }

@@ -148,7 +148,7 @@ func TestInstallConfig_Check(t *testing.T) {
 		"BFD of one of two":      {`bfdEnabled: "true"}`, `bfdEnabled: "false"}`, "198.51.100.5", "with all of its routers or with none"},
 		"a hold time of none":    {"holdTime: 90s", "holdTime: soon", "198.51.100.5", "holdTime: \"soon\" is no time"},
 		"a hold time too short":  {"holdTime: 9,", "holdTime: 2,", "198.51.100.5", "a hold time of 2s is below 3s"},
-		"two passwords":          {"peerAddress: 10.9.0.1,", "peerAddress: 10.1.0.1, password: another,", "198.51.100.5", "differs from that of the same router, at line 5"},
+		"two passwords":          {"peerAddress: 10.9.0.1, peerASN: 65103,", "peerAddress: 10.1.0.1, peerASN: 65101, password: another,", "198.51.100.5", "differs from that of the same router, at line 5"},
 		"a blank in a password":  {"password: s3cret", "password: s3 cret", "198.51.100.5", "peers[0].password: has a blank or a control character"},
 		"a password too long":    {"password: s3cret", "password: " + strings.Repeat("s3cret", 14), "198.51.100.5", "has 84 bytes"},
 		"nine routers of a host": {"{name: m1}", "{name: m1, bgpPeers: [" + strings.Repeat("{peerAddress: 10.9.0.1, peerASN: 65103}, ", 9) + "]}", "198.51.100.5", "error: hosts[1].bgpPeers[8]: is one router too many: list 8 at most for a rack"},

@@ -154,6 +154,8 @@ func TestCheck(t *testing.T) {
 		"hosts without a rack":     {"  - name: second\n    network", "  - network", networks + ", 10.7.0.0/24", vip, []string{"10.7.0.0/24 has no rack in bgp"}},
 		"a router outside":         {"address: 10.1.0.2", "address: 10.7.0.1", networks, vip, []string{"10.7.0.1 is not in the network of its rack, 10.1.0.0/24"}},
 		"a router twice":           {"address: 10.1.0.2", "address: 10.1.0.1", networks, vip, []string{"is the same router as the one at line 11"}},
+		"of another number":        {"address: 10.9.0.1, asn: 65102, hops: 2", "address: 10.1.0.1, asn: 65102, hops: 2", networks, vip, []string{"17:32: error: bgp.racks[1].peers[1].asn: 65102 is another number than 65101, which the same router has at line 11"}},
+		"of any number":            {"address: 10.9.0.1, asn: 65102, hops: 2", "address: 10.1.0.1, asn: external, hops: 2", networks, vip, nil},
 		"a router of no kind":      {"interface: enp1s0, ", "", networks, vip, []string{"is known by its address or by the host's interface"}},
 		"a router of both kinds":   {"interface: enp1s0", "interface: enp1s0, address: 10.2.0.1", networks, vip, []string{"is known by its address or by the host's interface"}},
 		"no interface":             {"interface: enp1s0", "interface: a/b", networks, vip, []string{"is no name of a network interface"}},
