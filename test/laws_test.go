@@ -273,7 +273,7 @@ var laws = []law{
 	{room: "shared/spec/routing/timers", own: []string{"shared/bgp", "shared/spec/document", "shared/spec/provisioning/grammar"}, why: "rules about numbers of BGP and BFD"},
 	{room: "shared/spec/routing/assign", why: "which networks and addresses belong together, without a document"},
 	{room: "shared/spec/routing/number", own: []string{"shared/bgp", "shared/spec/document"}, why: "a grammar knows no cluster"},
-	{room: "shared/spec/routing/router", own: []string{"shared/bgp", "shared/secret", "shared/spec/document", "shared/spec/provisioning/grammar", "shared/spec/routing/number"}, why: "rules about one router, which know no other"},
+	{room: "shared/spec/routing/router", own: []string{"shared/bgp", "shared/secret", "shared/spec/document", "shared/spec/network", "shared/spec/provisioning/grammar", "shared/spec/routing/number"}, why: "rules about one router, which know no other"},
 	{room: "shared/spec/routing/session", own: []string{"shared/spec/document", "shared/spec/provisioning/grammar", "shared/spec/routing/timers"}, why: "two spellings of the same fields, which know no cluster"},
 	{room: "shared/spec/routing", own: []string{"shared/bgp", "shared/bgp/proof", "shared/secret", "shared/spec/document", "shared/spec/name", "shared/spec/network", "shared/spec/platform", "shared/spec/provisioning/grammar", "shared/spec/routing/assign", "shared/spec/routing/number", "shared/spec/routing/router", "shared/spec/routing/session", "shared/spec/routing/timers"}, why: "rules that compare routers with networks and virtual IPs"},
 	{room: "shared/spec/name", own: []string{"shared/record", "shared/spec/document"}, why: "a grammar knows no cluster"},

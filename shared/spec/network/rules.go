@@ -230,7 +230,7 @@ func (a Addresses) checkMembership(r *document.Report) {
 			func(n Network) bool { return n.Prefix.Contains(v.Addr) })
 		switch {
 		case i >= 0:
-			checkUsable(r, v, a.Machines.All[i].Prefix)
+			CheckUsable(r, v.At, v.Addr, a.Machines.All[i].Prefix)
 		case a.anywhere() || !a.Machines.Whole:
 		case len(prefixes) > 0:
 			r.Errorf(v.At, "%s is outside the machine network %s: choose an address in it", v.Addr,
@@ -242,17 +242,17 @@ func (a Addresses) checkMembership(r *document.Report) {
 	}
 }
 
-// checkUsable reports the addresses of a network that no host may have: all host bits clear (IPv6:
+// CheckUsable reports the addresses of a network that no host may have: all host bits clear (IPv6:
 // the routers' anycast address, RFC 4291 2.6.1) or, in IPv4, all set. Networks of one or two
 // addresses have none (RFC 3021, RFC 6164).
-func checkUsable(r *document.Report, v VIP, n netip.Prefix) {
-	if n.Addr().BitLen()-n.Bits() < 2 {
+func CheckUsable(r *document.Report, at document.Place, a netip.Addr, n netip.Prefix) {
+	if n.Addr().BitLen()-n.Bits() < 2 || !n.Contains(a) {
 		return
 	}
-	if v.Addr == n.Addr() {
-		r.Errorf(v.At, "%s is the network %s itself: choose another address in it", v.Addr, n)
+	if a == n.Addr() {
+		r.Errorf(at, "%s is the network %s itself: choose another address in it", a, n)
 	}
-	if v.Addr.Is4() && !n.Contains(v.Addr.Next()) { // the last address of the network
-		r.Errorf(v.At, "%s is the broadcast address of %s: choose another address in it", v.Addr, n)
+	if a.Is4() && !n.Contains(a.Next()) { // the last address of the network
+		r.Errorf(at, "%s is the broadcast address of %s: choose another address in it", a, n)
 	}
 }

@@ -23,6 +23,11 @@ type Around struct {
 	Former document.Scalar[string]
 }
 
+// vips are the virtual IPs that hosts announce.
+func (a Around) vips() []network.VIP {
+	return slices.Concat(a.Addresses.API.All, a.Addresses.Ingress.All, a.Addresses.DNS.All)
+}
+
 // Management is the document's, or the default.
 func (d Draft) Management() Management {
 	if d.management.Value == "" {
@@ -175,7 +180,8 @@ func (d Draft) checkRack(r *document.Report, one rack, before []rack, around Aro
 		r.Errorf(one.peers[mostPeers].At, "is one router too many: list %d at most for a rack",
 			mostPeers)
 	}
-	of := router.Rack{Hosts: d.asn, Network: one.network, InstallConfig: d.installConfig}
+	of := router.Rack{Hosts: d.asn, Network: one.network, VIPs: network.Addrs(around.vips()),
+		InstallConfig: d.installConfig}
 	for i, p := range one.peers[:min(len(one.peers), mostPeers)] {
 		p.Check(r, of)
 		checkNumber(r, p, before)
@@ -206,8 +212,7 @@ func checkNumber(r *document.Report, p router.Draft, before []rack) {
 // checkVIPs holds that each virtual IP can be announced from each rack, and that it is where its
 // management needs it.
 func (d Draft) checkVIPs(r *document.Report, around Around) {
-	for _, vip := range slices.Concat(around.Addresses.API.All, around.Addresses.Ingress.All,
-		around.Addresses.DNS.All) {
+	for _, vip := range around.vips() {
 		of, at, linked := d.link(around, vip.Addr)
 		switch {
 		case d.Management() == BGP && linked:

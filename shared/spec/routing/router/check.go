@@ -2,9 +2,11 @@ package router
 
 import (
 	"net/netip"
+	"slices"
 
 	"github.com/onprem-infra/onprem-infra/shared/bgp"
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
+	"github.com/onprem-infra/onprem-infra/shared/spec/network"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/grammar"
 )
 
@@ -12,6 +14,7 @@ import (
 type Rack struct {
 	Hosts         document.Scalar[bgp.ASN]
 	Network       document.Scalar[netip.Prefix]
+	VIPs          []netip.Addr
 	InstallConfig bool // the document is one, with its own spelling
 }
 
@@ -65,5 +68,22 @@ func (d Draft) Check(r *document.Report, of Rack) {
 	case s.OK && d.Address.OK && s.Value.Is4() != d.Address.Value.Is4():
 		r.Errorf(s.At, "%s is of another family than the router's address %s", s.Value,
 			d.Address.Value)
+	case s.OK && s.Value == d.Address.Value:
+		r.Errorf(s.At, "is the router's own address: write one that the host has")
+	}
+	d.checkAddress(r, of)
+}
+
+// checkAddress holds that a router and the host's end have addresses which no other thing has.
+func (d Draft) checkAddress(r *document.Report, of Rack) {
+	if d.Address.OK && of.Network.OK {
+		network.CheckUsable(r, d.Address.At, d.Address.Value, of.Network.Value)
+	}
+	const vip = "%s is a virtual IP, which is on whichever host serves it: write %s"
+	if a := d.Address; a.OK && slices.Contains(of.VIPs, a.Value) {
+		r.Errorf(a.At, vip, a.Value, "a router's address")
+	}
+	if s := d.Source; s.OK && slices.Contains(of.VIPs, s.Value) {
+		r.Errorf(s.At, vip, s.Value, "one of the host's own addresses")
 	}
 }
