@@ -28,6 +28,10 @@ const mostHops = 254
 func ReadInstallConfig(r *document.Reader, section document.Map, a network.Addresses) Draft {
 	config := r.Map(r.Field(section, "bgpVIPConfig"))
 	if !config.Given {
+		for _, one := range readInstallHosts(r, r.Field(section, "hosts")) {
+			r.Errorf(one.at, "has no effect without bgpVIPConfig, which has the hosts' own "+
+				"number: add it beside hosts, or remove bgpPeers")
+		}
 		return Draft{}
 	}
 	d := Draft{At: config.At, Given: true, whole: true, installConfig: true,

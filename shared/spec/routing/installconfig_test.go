@@ -141,19 +141,20 @@ func TestReadInstallConfig_VIPs(t *testing.T) {
 // TestInstallConfig_Check holds each contradiction of that spelling at its place, and that no finding repeats a password.
 func TestInstallConfig_Check(t *testing.T) {
 	for name, tt := range map[string]struct{ from, to, vips, want string }{
-		"another port":           {"holdTime: 90s", "holdTime: 90s, port: 1790", "198.51.100.5", "bgpVIPConfig.peers[0].port: 1790 is not the port of BGP"},
-		"a word that is none":    {`bfdEnabled: "true"}`, `bfdEnabled: "yes"}`, "198.51.100.5", `bfdEnabled: "yes" is not known`},
-		"a truth value":          {`bfdEnabled: "true"}`, `bfdEnabled: true}`, "198.51.100.5", "bfdEnabled: want a string"},
-		"no word of BFD":         {`, bfdEnabled: "true"}`, "}", "198.51.100.5", "warning: bgpVIPConfig.peers: a router without failureDetection, formerly bfdEnabled, has BFD here"},
-		"BFD of one of two":      {`bfdEnabled: "true"}`, `bfdEnabled: "false"}`, "198.51.100.5", "with all of its routers or with none"},
-		"a hold time of none":    {"holdTime: 90s", "holdTime: soon", "198.51.100.5", "holdTime: \"soon\" is no time"},
-		"a hold time too short":  {"holdTime: 9,", "holdTime: 2,", "198.51.100.5", "a hold time of 2s is below 3s"},
-		"two passwords":          {"peerAddress: 10.9.0.1, peerASN: 65103,", "peerAddress: 10.1.0.1, peerASN: 65101, password: another,", "198.51.100.5", "differs from that of the same router, at line 5"},
-		"a blank in a password":  {"password: s3cret", "password: s3 cret", "198.51.100.5", "peers[0].password: has a blank or a control character"},
-		"a password too long":    {"password: s3cret", "password: " + strings.Repeat("s3cret", 14), "198.51.100.5", "has 84 bytes"},
-		"nine routers of a host": {"{name: m1}", "{name: m1, bgpPeers: [" + strings.Repeat("{peerAddress: 10.9.0.1, peerASN: 65103}, ", 9) + "]}", "198.51.100.5", "error: hosts[1].bgpPeers[8]: is one router too many: list 8 at most for a rack"},
-		"a VIP inside":           {"x", "x", "10.1.0.5", "error: vips[0]: 10.1.0.5 is in the network"},
-		"a router of no network": {"peerAddress: 10.2.0.1", "peerAddress: 10.7.0.1", "198.51.100.5", "10.7.0.1 is not in the network of its rack"},
+		"another port":            {"holdTime: 90s", "holdTime: 90s, port: 1790", "198.51.100.5", "bgpVIPConfig.peers[0].port: 1790 is not the port of BGP"},
+		"a word that is none":     {`bfdEnabled: "true"}`, `bfdEnabled: "yes"}`, "198.51.100.5", `bfdEnabled: "yes" is not known`},
+		"a truth value":           {`bfdEnabled: "true"}`, `bfdEnabled: true}`, "198.51.100.5", "bfdEnabled: want a string"},
+		"no word of BFD":          {`, bfdEnabled: "true"}`, "}", "198.51.100.5", "warning: bgpVIPConfig.peers: a router without failureDetection, formerly bfdEnabled, has BFD here"},
+		"BFD of one of two":       {`bfdEnabled: "true"}`, `bfdEnabled: "false"}`, "198.51.100.5", "with all of its routers or with none"},
+		"a hold time of none":     {"holdTime: 90s", "holdTime: soon", "198.51.100.5", "holdTime: \"soon\" is no time"},
+		"a hold time too short":   {"holdTime: 9,", "holdTime: 2,", "198.51.100.5", "a hold time of 2s is below 3s"},
+		"two passwords":           {"peerAddress: 10.9.0.1, peerASN: 65103,", "peerAddress: 10.1.0.1, peerASN: 65101, password: another,", "198.51.100.5", "differs from that of the same router, at line 5"},
+		"a blank in a password":   {"password: s3cret", "password: s3 cret", "198.51.100.5", "peers[0].password: has a blank or a control character"},
+		"a password too long":     {"password: s3cret", "password: " + strings.Repeat("s3cret", 14), "198.51.100.5", "has 84 bytes"},
+		"nine routers of a host":  {"{name: m1}", "{name: m1, bgpPeers: [" + strings.Repeat("{peerAddress: 10.9.0.1, peerASN: 65103}, ", 9) + "]}", "198.51.100.5", "error: hosts[1].bgpPeers[8]: is one router too many: list 8 at most for a rack"},
+		"routers of a host alone": {section[:strings.Index(section, "hosts:")], "", "198.51.100.5", "error: hosts[0].bgpPeers: has no effect without bgpVIPConfig"},
+		"a VIP inside":            {"x", "x", "10.1.0.5", "error: vips[0]: 10.1.0.5 is in the network"},
+		"a router of no network":  {"peerAddress: 10.2.0.1", "peerAddress: 10.7.0.1", "198.51.100.5", "10.7.0.1 is not in the network of its rack"},
 	} {
 		_, got := readInstallConfig(t, strings.Replace(section, tt.from, tt.to, 1), tt.vips)
 		text := strings.Join(got, "\n")
