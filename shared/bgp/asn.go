@@ -27,7 +27,7 @@ func ParseASN(text string) (ASN, error) {
 	l, errLow := strconv.ParseUint(low, 10, 16)
 	if errHigh != nil || errLow != nil {
 		return 0, fmt.Errorf("%q is no number of an autonomous system: each half is from 0 to "+
-			"65535, as in 1.10", text)
+			"65535, as in 64086.59904", text)
 	}
 	return ASN(h<<16 | l), nil
 }
@@ -54,3 +54,7 @@ func (a ASN) Private() bool {
 func (a ASN) Documented() bool {
 	return a >= 64496 && a <= 64511 || a >= 65536 && a <= 65551
 }
+
+// Unassigned reports whether IANA keeps the number back, so that it is no network's (its registry
+// of numbers of autonomous systems).
+func (a ASN) Unassigned() bool { return a >= 65552 && a <= 131071 }

@@ -25,10 +25,10 @@ func TestParseASN(t *testing.T) {
 // TestASN holds which numbers are for what, at the edges of each range.
 func TestASN(t *testing.T) {
 	for n, want := range map[bgp.ASN]string{0: "reserved", 1: "", 23455: "", 23456: "reserved", 64495: "", 64496: "documented", 64511: "documented",
-		64512: "private", 65534: "private", 65535: "reserved", 65536: "documented", 65551: "documented", 65552: "",
+		64512: "private", 65534: "private", 65535: "reserved", 65536: "documented", 65551: "documented", 65552: "unassigned", 131071: "unassigned", 131072: "",
 		4199999999: "", 4200000000: "private", 4294967294: "private", 4294967295: "reserved"} {
 		got := ""
-		for kind, is := range map[string]bool{"reserved": n.Reserved() != "", "private": n.Private(), "documented": n.Documented()} {
+		for kind, is := range map[string]bool{"reserved": n.Reserved() != "", "private": n.Private(), "documented": n.Documented(), "unassigned": n.Unassigned()} {
 			if is {
 				got += kind
 			}

@@ -103,10 +103,12 @@ func (d Draft) checkFormer(r *document.Report, former document.Scalar[string]) {
 
 // checkSession checks what all sessions share.
 func (d Draft) checkSession(r *document.Report) {
-	switch asn := d.asn; {
+	switch asn, doubt := d.asn, number.Doubt(d.asn.Value); {
 	case !asn.Given:
 		r.Errorf(d.At, "has no asn: write the number of the hosts, such as asn: 64512")
-	case asn.OK && !asn.Value.Private() && !asn.Value.Documented():
+	case doubt != "":
+		r.Warnf(asn.At, "%d %s", asn.Value, doubt)
+	case asn.OK && !asn.Value.Private():
 		r.Warnf(asn.At, "%d is a public number: write one of 64512 to 65534 unless it is yours",
 			asn.Value)
 	}

@@ -24,7 +24,7 @@ bgp:
   - network: 10.1.0.0/24
     peers:
     - {address: 10.1.0.1, asn: 65101, source: 10.1.0.11, ttlSecurity: true}
-    - {address: 10.1.0.2, asn: "1.10"}
+    - {address: 10.1.0.2, asn: "64086.59904"}
   - name: second
     network: 10.2.0.0/24
     peers:
@@ -96,7 +96,7 @@ func TestRead(t *testing.T) {
 	a := netip.MustParseAddr
 	got, findings := check(t, good, around(t, "10.1.0.0/24, 10.2.0.0/24", "198.51.100.5"))
 	want := Settings{Management: BGP, BGP: BGPSettings{ASN: 64512, Mode: ECMP, Timers: Timers{Timing: "vm"}, FabricDepth: 1, Communities: []string{"64512:100"}, Racks: []Rack{
-		{Network: netip.MustParsePrefix("10.1.0.0/24"), Peers: []Peer{{Address: a("10.1.0.1"), ASN: 65101, Source: a("10.1.0.11"), TTLSecurity: true}, {Address: a("10.1.0.2"), ASN: 65546}}},
+		{Network: netip.MustParsePrefix("10.1.0.0/24"), Peers: []Peer{{Address: a("10.1.0.1"), ASN: 65101, Source: a("10.1.0.11"), TTLSecurity: true}, {Address: a("10.1.0.2"), ASN: 4200000000}}},
 		{Name: "second", Network: netip.MustParsePrefix("10.2.0.0/24"), Peers: []Peer{{Interface: "enp1s0"}, {Address: a("10.9.0.1"), ASN: 65102, Hops: 2}}},
 	}}}
 	if len(findings) > 0 || !reflect.DeepEqual(got, want) {
@@ -137,6 +137,11 @@ func TestCheck(t *testing.T) {
 		"no number":                {"  asn: 64512\n", "", networks, vip, []string{"has no asn"}},
 		"a reserved number":        {"asn: 64512", "asn: 23456", networks, vip, []string{"3:8: error: bgp.asn: \"23456\" is not for routers: 23456 stands for"}},
 		"a public number":          {"asn: 64512", "asn: 3320", networks, vip, []string{"3:8: warning: bgp.asn: 3320 is a public number"}},
+		"a number of documents":    {"asn: 64512", "asn: 64500", networks, vip, []string{"3:8: warning: bgp.asn: 64500 is for examples in documents (RFC 5398)"}},
+		"a number of nobody":       {"asn: 64512", `asn: "1.16"`, networks, vip, []string{"3:8: warning: bgp.asn: 65552 is one that IANA keeps back"}},
+		"a router's of documents":  {`asn: "64086.59904"`, "asn: 65536", networks, vip, []string{"12:32: warning: bgp.racks[0].peers[1].asn: 65536 is for examples"}},
+		"a router's of nobody":     {`asn: "64086.59904"`, "asn: 131071", networks, vip, []string{"12:32: warning: bgp.racks[0].peers[1].asn: 131071 is one that IANA"}},
+		"a router's public number": {`asn: "64086.59904"`, "asn: 3320", networks, vip, nil},
 		"no number at all":         {"asn: 64512", "asn: AS64512", networks, vip, []string{`"AS64512" is no number of an autonomous system`}},
 		"a mode that is none":      {"mode: ecmp", "mode: active", networks, vip, []string{"write one of ecmp, preferred"}},
 		"a profile that is none":   {"timing: vm", "timing: compat", networks, vip, []string{"write one of lan, vm, hold"}},
@@ -177,10 +182,10 @@ func TestCheck(t *testing.T) {
 		"both, and a VIP outside":  {"vipManagement: bgp\nbgp:\n  asn: 64512\n  mode: ecmp", "vipManagement: both\nbgp:\n  asn: 64512", networks, vip, []string{"198.51.100.5 is in no machine network"}},
 		"both, and a VIP inside":   {"vipManagement: bgp\nbgp:\n  asn: 64512\n  mode: ecmp", "vipManagement: both\nbgp:\n  asn: 64512", networks, "10.1.0.5", nil},
 		"both, and a mode":         {"vipManagement: bgp", "vipManagement: both", networks, "10.1.0.5", []string{"4:9: error: bgp.mode: has no effect with vipManagement: both"}},
-		"a VIP on hosts' IPv6":     {`{address: 10.1.0.2, asn: "1.10"}`, "{interface: enp2s0, asn: external}", networks + ", 2001:db8:1::/64", vip + ", '2001:db8:1::50'", []string{"2001:db8:1::50 is in the network 2001:db8:1::/64, at line 1, whose hosts ask for it"}},
+		"a VIP on hosts' IPv6":     {`{address: 10.1.0.2, asn: "64086.59904"}`, "{interface: enp2s0, asn: external}", networks + ", 2001:db8:1::/64", vip + ", '2001:db8:1::50'", []string{"2001:db8:1::50 is in the network 2001:db8:1::/64, at line 1, whose hosts ask for it"}},
 		"a family without router":  {"x", "x", networks + ", 2001:db8::/64", vip + ", '2001:db8:9::5'", []string{"no router of it has an address of the family of the virtual IP 2001:db8:9::5"}},
-		"gateways":                 {"    peers:\n    - {address: 10.1.0.1, asn: 65101, source: 10.1.0.11, ttlSecurity: true}\n    - {address: 10.1.0.2, asn: \"1.10\"}\n", "", networks, vip, nil},
-		"nine routers":             {`    - {address: 10.1.0.2, asn: "1.10"}`, many(8), networks, vip, []string{"is one router too many"}},
+		"gateways":                 {"    peers:\n    - {address: 10.1.0.1, asn: 65101, source: 10.1.0.11, ttlSecurity: true}\n    - {address: 10.1.0.2, asn: \"64086.59904\"}\n", "", networks, vip, nil},
+		"nine routers":             {`    - {address: 10.1.0.2, asn: "64086.59904"}`, many(8), networks, vip, []string{"is one router too many"}},
 		"timers of a rack":         {"  - name: second\n", "  - name: second\n    timing: hold\n    bfdInterval: none\n    holdTime: 30s\n    keepaliveTime: 5s\n", networks, vip, nil},
 		"a hold time below three":  {"timing: vm", "holdTime: 2s", networks, vip, []string{"a hold time of 2s is below 3s"}},
 		"BFD that is slower":       {"timing: vm", "holdTime: 3s\n  bfdInterval: 1s", networks, vip, []string{"BFD detects a loss after 3s, not before the hold time of 3s ends"}},

@@ -35,6 +35,18 @@ func ASN(text string) (bgp.ASN, string) {
 	return a, ""
 }
 
+// Doubt is why a number should be no network's, though routers know it; empty if it may be.
+func Doubt(a bgp.ASN) string {
+	const instead = ", and routers may refuse paths with it: write one of 64512 to 65534"
+	switch {
+	case a.Documented():
+		return "is for examples in documents (RFC 5398)" + instead
+	case a.Unassigned():
+		return "is one that IANA keeps back" + instead
+	}
+	return ""
+}
+
 // NoCommunity is why a text is no community for routes to a VIP, empty if it is one.
 func NoCommunity(text string) string {
 	switch c, ok := bgp.ParseCommunity(text); {

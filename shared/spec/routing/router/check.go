@@ -8,6 +8,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 	"github.com/onprem-infra/onprem-infra/shared/spec/network"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/grammar"
+	"github.com/onprem-infra/onprem-infra/shared/spec/routing/number"
 )
 
 // Rack is what the rules of a router depend on.
@@ -39,6 +40,8 @@ func (d Draft) Check(r *document.Report, of Rack) {
 	case d.Number != 0 && of.Hosts.OK && d.Number == of.Hosts.Value:
 		r.Errorf(d.ASN.At, "is the hosts' own number: routers of it would keep the VIPs to "+
 			"themselves (iBGP); give the hosts another one")
+	case number.Doubt(d.Number) != "":
+		r.Warnf(d.ASN.At, "%d %s", d.Number, number.Doubt(d.Number))
 	}
 	if h := d.Hops; h.OK && (h.Value < 1 || h.Value > 254) {
 		r.Errorf(h.At, "%d is no distance: write 1 for a router on the host's own network",
