@@ -63,6 +63,7 @@ func Config(p plan.Plan, h Host) (c spoken.Config, why string, err error) {
 	}
 	c = spoken.Config{ASN: p.BGP.ASN, Timing: rack.Model, VIPs: VIPs(p, h.Role),
 		Communities: slices.Clone(p.BGP.Communities)}
+	c.Links = linksOf(h.Links, c.VIPs)
 	for _, peer := range rack.Peers {
 		c.Peers = append(c.Peers, spoken.Peer(peer))
 	}
@@ -73,9 +74,6 @@ func Config(p plan.Plan, h Host) (c spoken.Config, why string, err error) {
 	if len(c.Peers) == 0 {
 		return spoken.Config{}, "", fmt.Errorf("rack %s names no peers in bgp.racks, and this "+
 			"host has no default route whose gateway could be one: name them", rack)
-	}
-	if p.ByVRRP() {
-		c.Links = linksOf(h.Links, c.VIPs)
 	}
 	var of netip.Addr
 	if c.Router, of, err = identifier(rack, p.MachineNetworks, own, h.Former); err != nil {
@@ -103,7 +101,8 @@ func Rack(p plan.Plan, h Host) (routed.Rack, error) {
 	return p.BGP.Find(name, ownAddresses(h.Links, p.VIPs.All()))
 }
 
-// linksOf are the links of a network in which a VIP is: other hosts may hold it there.
+// linksOf are the links of a network in which a VIP is: other hosts may hold it there by VRRP, or
+// without VRRP all that serve it have it, and a client would get the answers of them all.
 func linksOf(s addr.Snapshot, vips []netip.Addr) (names []string) {
 	for _, l := range s.Links {
 		if slices.ContainsFunc(l.Addresses, func(a addr.Address) bool {

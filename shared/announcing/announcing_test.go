@@ -3,6 +3,7 @@ package announcing_test
 import (
 	"net/netip"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -109,6 +110,26 @@ func TestConfig(t *testing.T) {
 		}
 		if !reflect.DeepEqual(c.Peers, tt.peers) || c.Router != ip(tt.router) || c.ASN != 64512 || c.Timing != p.BGP.Model || len(c.Communities) != 1 {
 			t.Errorf("%s: %+v", tt.name, c)
+		}
+	}
+}
+
+// TestConfig_Links holds on which links a host does not answer for VIPs: those of a network in which one is, also
+// without elections, as every host that serves it has it.
+func TestConfig_Links(t *testing.T) {
+	p := compile(t, nil)
+	for name, tt := range map[string]struct {
+		addresses []string
+		want      []string
+	}{
+		"in a network of hosts": {[]string{"10.1.1.10/24", "198.51.100.9/24"}, []string{"uplink"}},
+		"in none":               {[]string{"10.1.1.10/24", "198.51.100.5/32"}, nil},
+	} {
+		for _, management := range []spec.Management{routing.BGP, routing.Both} {
+			p.Management = management
+			if c, _, err := announcing.Config(p, announcing.Host{Role: role.Master, Links: links(tt.addresses...)}); err != nil || !slices.Equal(c.Links, tt.want) {
+				t.Errorf("%s, %s: %q, %v, want %q", name, management, c.Links, err, tt.want)
+			}
 		}
 	}
 }

@@ -51,8 +51,8 @@ type Config struct {
 	VIPs        []netip.Addr
 	Communities []string `json:",omitempty"`
 	Peers       []Peer
-	// Links are those on which other hosts may have a VIP by VRRP: on them this host does not
-	// answer for the VIPs of its loopback interface.
+	// Links are those of networks in which a VIP is: on them this host does not answer for the
+	// VIPs of its loopback interface.
 	Links []string `json:",omitempty"`
 }
 
