@@ -52,7 +52,7 @@ func worker(rack int, routers, masters []int, change func(*facts.Facts), answere
 		s.Status.VIPs[0].Phase = speak.Idle
 	}, func(f *facts.Facts) {
 		racked(f, "", routers, masters)
-		f.Host.Master, f.Host.Agreed = false, ips(fmt.Sprintf("10.1.%d.99", rack))
+		f.Host.Master, f.Routed.Rack = false, f.Plan.BGP.Racks[rack].String()
 		s := facts.Spread{VIP: announcedVIP, Asked: 96}
 		for _, name := range answered {
 			s.Hosts = append(s.Hosts, facts.Answerer{Names: []string{name}, Times: 96 / len(answered)})
@@ -70,7 +70,7 @@ func master(mode string, routers, masters []int, files func(*announcing.Seen)) f
 		files(s)
 	}, func(f *facts.Facts) {
 		racked(f, mode, routers, masters)
-		f.Network.Members[0].Self, f.Host.Agreed = true, f.Network.Members[0].Addresses
+		f.Network.Members[0].Self, f.Routed.Rack = true, f.Plan.BGP.Racks[0].String()
 	})
 }
 
@@ -96,6 +96,18 @@ func down2(f *facts.Facts) { f.Network.Members[1].Down = at }
 
 // apart2 has VIPs kept away from m2.
 func apart2(f *facts.Facts) { f.Network.Members[1].Apart = true }
+
+// labelled has the first rack's nodes known by labels alone.
+func labelled(f *facts.Facts) {
+	first := f.Plan.BGP.Racks[0].Network
+	f.Plan.BGP.Racks = slices.Clone(f.Plan.BGP.Racks)
+	f.Plan.BGP.Racks[0].Network, f.Plan.BGP.Racks[0].Name, f.Routed.Rack = netip.Prefix{}, "a", "a"
+	for i, m := range f.Network.Members {
+		if first.Contains(m.Addresses[0]) {
+			f.Network.Members[i].Rack = "a"
+		}
+	}
+}
 
 // failing has so many of the connections fail.
 func failing(n int) func(*facts.Facts) {
@@ -178,7 +190,9 @@ var spreadCases = []testCase{
 		f.Plan.BGP.Racks = slices.Clone(f.Plan.BGP.Racks)
 		f.Plan.BGP.Racks[0].Network, f.Plan.BGP.Racks[0].Name = netip.Prefix{}, "a"
 	}, "m1"), ""},
+	{CheckWidth, "a rack by its name", worker(0, one, []int{3}, labelled, "m1"), "none came to m2, m3"},
 
+	{CheckRacks, "two and one, a rack by its name", also(master("", two, []int{2, 1}, reporting(0)), labelled), "25 % each in rack a (m1, m2), 50 % each in rack 10.1.1.0/24 (m3)"},
 	{CheckRacks, "two and one", master("", two, []int{2, 1}, reporting(0)), "25 % each in rack 10.1.0.0/24 (m1, m2), 50 % each in rack 10.1.1.0/24 (m3)"},
 	{CheckRacks, "two and one, and VIPs are kept away from one of the two", also(master("", two, []int{2, 1}, reporting(0)), apart2), ""},
 	{CheckRacks, "other numbers of routers", master("", []int{2, 1, 1}, three, reporting(0)), "50 % each in rack 10.1.0.0/24 (m1), 25 % each in rack 10.1.1.0/24 (m2), 25 % each in rack 10.1.2.0/24 (m3)"},

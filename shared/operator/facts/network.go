@@ -57,8 +57,13 @@ type Member struct {
 	Apart        bool // a label of its Node keeps VIPs away from it
 
 	Rank string    // in the election of the API VIP, as its Node has it; empty for none
+	Rack string    // of its name, or of its Node's label; empty if its addresses decide
 	Down time.Time // since when its kubelet does not work; zero if it works
 }
+
+// MayAnnounce reports whether a node may announce the API's VIPs by BGP: it is a control plane node
+// that the API names, and no administrator keeps VIPs away from it.
+func (m Member) MayAnnounce() bool { return m.ControlPlane && m.Named && !m.Apart }
 
 // ControlPlane is how many members are nodes of the control plane.
 func ControlPlane(members []Member) (n int) {

@@ -14,6 +14,7 @@ type Routed struct {
 	Report *announcing.Report
 	Fault  string // why the speaker does not answer; empty if it does
 	NoBFD  bool   // its rack has sessions without BFD
+	Rack   string // that of the plan which is this host's; empty if none is
 	NoRack string // why no rack of the plan is this host's; empty if one is
 	Asked  []Asked
 	Paths  []Path

@@ -3,6 +3,7 @@ package network
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/netip"
 	"slices"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/keepalived"
 	"github.com/onprem-infra/onprem-infra/shared/loop"
+	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -65,7 +67,10 @@ func (i Inspector) Members(ctx context.Context, vips []facts.VIP) (out []facts.M
 	for _, n := range nodes {
 		m := facts.Member{
 			Name: n.Name, Addresses: n.InternalIPs, ControlPlane: n.ControlPlane, Named: true,
-			Rank: n.Rank, Apart: n.Apart,
+			Rank: n.Rank, Apart: n.Apart, Rack: n.Rack,
+		}
+		if m.Rack == "" && i.Plan.BGP != nil && i.Plan.BGP.Has(n.Name) {
+			m.Rack = n.Name
 		}
 		if !n.Ready {
 			m.Down = n.Since
@@ -88,7 +93,21 @@ func (i Inspector) Members(ctx context.Context, vips []facts.VIP) (out []facts.M
 			}
 		}
 	}
+	i.racks(out)
 	return out
+}
+
+// racks notes other nodes whose rack is not known: a file that another host has may name it.
+func (i Inspector) racks(members []facts.Member) {
+	for _, m := range members {
+		if i.Plan.BGP == nil || m.Self || !m.MayAnnounce() {
+			continue
+		}
+		if _, err := i.Plan.BGP.Find(m.Rack, m.Addresses); err != nil {
+			i.Unseen.Add("the rack of "+m.Name, fmt.Errorf("neither the label %s of its Node nor "+
+				"its addresses name it, and nodes of racks are not compared", notice.RackLabel))
+		}
+	}
 }
 
 func (i Inspector) onMachineNetworks(all []netip.Addr) []netip.Addr {

@@ -62,8 +62,8 @@ func (i Inspector) Routed(ctx context.Context) *facts.Routed {
 	links := i.Scope.Host.Links
 	rack, err := announced.Rack(i.Host, links)
 	f := &facts.Routed{NoBFD: err == nil && rack.Timing.BFDIntervalMs == 0}
-	if err != nil {
-		f.NoRack = err.Error()
+	if f.Rack = rack.String(); err != nil {
+		f.Rack, f.NoRack = "", err.Error()
 	}
 	if i.Live {
 		f.Report = new(announced.Report(i.Host, links, i.Unseen))

@@ -95,6 +95,7 @@ func TestRouted_Plain(t *testing.T) {
 		t.Errorf("%+v, unseen %q", q, i.Unseen.List())
 	}
 	want := &facts.Routed{
+		Rack:  "192.0.2.0/24",
 		Asked: []facts.Asked{{Router: "192.0.2.1", Answer: message.Answer{Outcome: message.Accepted}}, {Router: "192.0.2.2", Answer: message.Answer{Outcome: message.Accepted}}},
 		Paths: []facts.Path{{Router: "192.0.2.1", Link: "ens3", Full: 1500}, {Router: "192.0.2.2", Link: "ens3", Full: 1500}}, Others: []facts.Socket{{Network: "udp", Port: 3784}, rival(netip.MustParseAddr("192.0.2.1"), "192.0.2.11")},
 		Uplinks: []facts.Uplink{{Link: "ens3", Filter: 1, UsedDown: true}}, Sources: []facts.Source{{VIP: i.Plan.VIPs.API[0], Route: "default"}},

@@ -9,27 +9,26 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 )
 
-// node is one of the control plane, and the rack in whose network it is.
+// node is one of the control plane, and the rack in which it is.
 type node struct {
 	facts.Member
 	rack string
 }
 
-// nodes are those that may announce VIPs; none if the rack of one cannot be known by its addresses.
+// nodes are those that may announce VIPs; none if the rack of one is not known.
 func nodes(f facts.Facts) (all []node) {
 	if f.Plan.BGP == nil {
 		return nil
 	}
-	for _, r := range f.Plan.BGP.Racks {
-		if !r.Network.IsValid() {
-			return nil // hosts of any network may be in it, by its name
-		}
-	}
 	for _, m := range f.Network.Members {
-		if !mayAnnounce(m) {
+		if !m.MayAnnounce() {
 			continue
 		}
-		r, err := f.Plan.BGP.Find("", m.Addresses)
+		if m.Self && f.Routed != nil && f.Routed.Rack != "" {
+			all = append(all, node{m, f.Routed.Rack})
+			continue
+		}
+		r, err := f.Plan.BGP.Find(m.Rack, m.Addresses)
 		if err != nil {
 			return nil
 		}
@@ -37,10 +36,6 @@ func nodes(f facts.Facts) (all []node) {
 	}
 	return all
 }
-
-// mayAnnounce reports whether a node may announce VIPs: it is a control plane node that the API
-// names, and no administrator keeps VIPs away from it.
-func mayAnnounce(m facts.Member) bool { return m.ControlPlane && m.Named && !m.Apart }
 
 // serve leaves out nodes that do not work: they announce nothing.
 func serve(f facts.Facts, all []node) []node {
@@ -107,12 +102,10 @@ func widen(vip netip.Addr, idle []node, of int) string {
 // nearest are the nodes to which routers send connections of this host: those of its rack, or if
 // that has none all, where one level of routers joins the racks.
 func nearest(f facts.Facts, all []node) []node {
-	own, err := f.Plan.BGP.Find("", f.Host.Agreed)
-	if err != nil {
-		return nil
-	}
-	here := without(all, func(n node) bool { return n.rack != own.String() })
+	here := without(all, func(n node) bool { return n.rack != f.Routed.Rack })
 	switch {
+	case f.Routed.Rack == "":
+		return nil
 	case len(here) > 0:
 		return here
 	case f.Plan.BGP.FabricDepth == 1:

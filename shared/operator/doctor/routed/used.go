@@ -70,7 +70,7 @@ func ready(f facts.Facts) (all []string) {
 // members are the other nodes that may announce VIPs, wherever they are.
 func members(f facts.Facts) (all []node) {
 	for _, m := range f.Network.Members {
-		if mayAnnounce(m) && !m.Self {
+		if m.MayAnnounce() && !m.Self {
 			all = append(all, node{Member: m})
 		}
 	}
