@@ -64,14 +64,23 @@ func Config(p plan.Plan, h Host) (c spoken.Config, why string, err error) {
 	c = spoken.Config{ASN: p.BGP.ASN, Timing: rack.Model, VIPs: VIPs(p, h.Role),
 		Communities: slices.Clone(p.BGP.Communities)}
 	c.Links = linksOf(h.Links, c.VIPs)
+	var lacks []string
 	for _, peer := range rack.Peers {
-		c.Peers = append(c.Peers, spoken.Peer(peer))
+		source, err := Source(peer, h.Links, p.VIPs.All())
+		if err != nil {
+			lacks = append(lacks, "; "+err.Error())
+			continue
+		}
+		c.Peers = append(c.Peers, spoken.Peer{Address: peer.Address, Interface: peer.Interface,
+			ASN: peer.ASN, Source: source, Hops: peer.Hops, TTLSecurity: peer.TTLSecurity})
 	}
 	from := "its routers"
 	if len(rack.Peers) == 0 {
 		c.Peers, from = Gateways(h.Links, c.VIPs), "the gateways of its default routes"
 	}
-	if len(c.Peers) == 0 {
+	if lack := strings.Join(lacks, ""); len(c.Peers) == 0 && lack != "" {
+		return spoken.Config{}, "", fmt.Errorf("rack %s%s", rack, lack)
+	} else if len(c.Peers) == 0 {
 		return spoken.Config{}, "", fmt.Errorf("rack %s names no peers in bgp.racks, and this "+
 			"host has no default route whose gateway could be one: name them", rack)
 	}
@@ -80,7 +89,7 @@ func Config(p plan.Plan, h Host) (c spoken.Config, why string, err error) {
 		return spoken.Config{}, "", err
 	}
 	why = fmt.Sprintf("rack %s: %s %s; identifier %s, of the address %s", rack, from,
-		names(c.Peers), c.Router, of)
+		names(c.Peers), c.Router, of) + strings.Join(lacks, "")
 	for _, vip := range c.VIPs {
 		if !carried(c.Peers, vip.Is6()) {
 			why += fmt.Sprintf("; no session carries %s: name a router of its family in "+
@@ -88,6 +97,21 @@ func Config(p plan.Plan, h Host) (c spoken.Config, why string, err error) {
 		}
 	}
 	return c, why, nil
+}
+
+// Source is the host's own address of its sessions with a router; the zero value leaves it to the
+// kernel. The error is that the host has none in the network that is to have it. No VIP counts.
+func Source(p routed.Peer, s addr.Snapshot, vips []netip.Addr) (netip.Addr, error) {
+	if !p.Source.IsValid() || p.Source.IsSingleIP() {
+		return p.Source.Addr(), nil
+	}
+	own := ownAddresses(s, vips)
+	i := slices.IndexFunc(own, p.Source.Contains)
+	if i < 0 {
+		return netip.Addr{}, fmt.Errorf("no session with %s: give this host an address in %s, the "+
+			"source in bgp.racks", p.Name(), p.Source)
+	}
+	return own[i], nil
 }
 
 // Rack is the rack of a host: the one that h.Rack names, else the one with the host's own name,
@@ -203,7 +227,7 @@ func carried(peers []spoken.Peer, six bool) bool {
 func names(peers []spoken.Peer) string {
 	var all []string
 	for _, p := range peers {
-		name := routed.Peer(p).Name()
+		name := routed.Peer{Address: p.Address, Interface: p.Interface}.Name()
 		if p.ASN != 0 {
 			name = fmt.Sprintf("%s (AS %d)", name, p.ASN)
 		}

@@ -72,6 +72,10 @@ func TestConfig(t *testing.T) {
 		c.Routing.BGP.Racks[0].Peers = append(c.Routing.BGP.Racks[0].Peers, routing.Peer{Interface: "uplink"})
 		c.APIVIPs, c.IngressVIPs = append(c.APIVIPs, ip("2001:db8:f::5")), append(c.IngressVIPs, ip("2001:db8:f::6"))
 	}
+	ended := func(c *spec.Cluster) {
+		c.Routing.BGP.Racks[0].Peers[0].Source.Prefix = prefix("10.9.0.0/24")
+		c.APIVIPs = []netip.Addr{ip("10.9.0.5")} // a VIP is no host's end
+	}
 	leaves := []spoken.Peer{{Address: ip("10.1.1.1"), ASN: 65101}, {Address: ip("10.1.1.2"), TTLSecurity: true}}
 	for _, tt := range []struct {
 		name   string
@@ -94,6 +98,15 @@ func TestConfig(t *testing.T) {
 		{"IPv6 alone", nil, announcing.Host{Links: via(links("fd00:3::10/64"), 100, "fe80::1")}, []spoken.Peer{{Interface: "uplink"}}, "41.64.25.113", "of the address fd00:3::10"},
 		{"IPv4 before a number", nil, announcing.Host{Links: via(links("fd00:3::10/64", "10.1.2.7/24"), 100, "fe80::1"), Rack: "edge"}, []spoken.Peer{{Interface: "uplink"}}, "10.1.2.7", ""},
 		{"a rack by its name, outside of all networks", nil, announcing.Host{Rack: "edge", Links: links("192.0.2.7/24")}, []spoken.Peer{{Interface: "uplink"}}, "192.0.2.7", "rack edge"},
+		{"its own end in a network", ended, announcing.Host{Links: links("10.1.1.10/24", "10.9.0.10/24", "10.9.0.5/24")}, []spoken.Peer{{Address: ip("10.1.1.1"), ASN: 65101, Source: ip("10.9.0.10")}, leaves[1]}, "10.1.1.10", ""},
+		{"no address in that network", ended, announcing.Host{Links: links("10.1.1.10/24")}, leaves[1:], "10.1.1.10", "; no session with 10.1.1.1: give this host an address in 10.9.0.0/24"},
+		{"its own end by address", func(c *spec.Cluster) {
+			c.Routing.BGP.Racks[0].Peers[0].Source.Prefix = prefix("10.9.0.7/32")
+		}, announcing.Host{Links: links("10.1.1.10/24")}, []spoken.Peer{{Address: ip("10.1.1.1"), ASN: 65101, Source: ip("10.9.0.7")}, leaves[1]}, "10.1.1.10", ""},
+		{"no address for any router", func(c *spec.Cluster) {
+			ended(c)
+			c.Routing.BGP.Racks[0].Peers = c.Routing.BGP.Racks[0].Peers[:1]
+		}, announcing.Host{Links: links("10.1.1.10/24")}, nil, "", "rack 10.1.1.0/24; no session with 10.1.1.1"},
 		{"no such name", nil, announcing.Host{Rack: "hall", Links: links("10.1.1.10/24")}, nil, "", `named "hall"`},
 		{"no rack", nil, announcing.Host{Links: links("192.0.2.7/24")}, nil, "", "[192.0.2.7]"},
 		{"no router", nil, announcing.Host{Links: links("10.1.2.10/24")}, nil, "", "rack 10.1.2.0/24 names no peers"},

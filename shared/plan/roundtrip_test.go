@@ -59,7 +59,8 @@ func inputs() map[string]spec.Cluster {
 		"routed, preferred, every field": func() spec.Cluster {
 			c := announcing(spec.ByBGP)
 			c.Routing.BGP.Mode, c.Routing.BGP.Timing, c.Routing.BGP.FabricDepth, c.Routing.BGP.Communities = "preferred", "vm", 2, []string{"64512:100"}
-			c.Routing.BGP.Racks[0].Peers = append(c.Routing.BGP.Racks[0].Peers, routing.Peer{Interface: "eno1"}, routing.Peer{Address: netip.MustParseAddr("192.0.2.9"), ASN: 4200000000, Source: netip.MustParseAddr("192.0.2.8"), Hops: 2, TTLSecurity: true})
+			c.Routing.BGP.Racks[0].Peers = append(c.Routing.BGP.Racks[0].Peers, routing.Peer{Interface: "eno1"}, routing.Peer{Address: netip.MustParseAddr("192.0.2.9"), ASN: 4200000000, Source: routing.Source{Prefix: netip.MustParsePrefix("192.0.2.8/32")}, Hops: 2, TTLSecurity: true},
+				routing.Peer{Address: netip.MustParseAddr("192.0.2.10"), Source: routing.Source{Prefix: netip.MustParsePrefix("192.0.2.0/25")}})
 			c.Routing.BGP.Racks = append(c.Routing.BGP.Racks, routing.Rack{Name: "b", Timers: routing.Timers{Hold: 30 * time.Second, Keepalive: 5 * time.Second, Interval: routing.Off}},
 				routing.Rack{Name: "c", Timers: routing.Timers{Timing: "lan", Interval: 150 * time.Millisecond, Multiplier: 4}})
 			return c

@@ -434,7 +434,7 @@ func fullest() spec.Cluster {
 		MDNS:         spec.MDNSEnabled, Metrics: spec.MetricsNode, Distribution: spec.OpenShift,
 		Routing: spec.Routing{Management: spec.ByBoth, BGP: routing.BGPSettings{ASN: 64512, Timers: routing.Timers{Timing: "lan"}, FabricDepth: 1, Communities: []string{"64512:100"},
 			Racks: []routing.Rack{{Name: "a", Network: netip.MustParsePrefix("192.0.2.0/24"), Peers: []routing.Peer{
-				{Address: netip.MustParseAddr("192.0.2.1"), ASN: 65101, Source: netip.MustParseAddr("192.0.2.9"), Hops: 2, TTLSecurity: true}, {Interface: "eno1"}}}}}},
+				{Address: netip.MustParseAddr("192.0.2.1"), ASN: 65101, Source: routing.Source{Prefix: netip.MustParsePrefix("192.0.2.9/32")}, Hops: 2, TTLSecurity: true}, {Interface: "eno1"}}}}}},
 		Nodes: spec.Nodes{
 			Namespace: "infra", Kubeconfig: "/etc/kubernetes/kubelet.conf", KubeletUnit: "kubelet.service", ControlPlaneLabel: "example.com/head",
 			CertificateDirectories: []string{"/etc/kubernetes/pki"},

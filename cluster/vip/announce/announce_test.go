@@ -37,7 +37,7 @@ func cluster() spec.Cluster {
 		APIVIPs:         ips("198.51.100.5"), IngressVIPs: ips("198.51.100.6"), DNSVIP: ip("198.51.100.7"),
 		Routing: spec.Routing{Management: spec.ByBGP, BGP: routing.BGPSettings{ASN: 64512, Communities: []string{"64512:100"}, Racks: []routing.Rack{
 			{Network: netip.MustParsePrefix("10.1.1.0/24"), Peers: []routing.Peer{{Address: ip("10.1.1.1"), ASN: 65101}, {Address: ip("10.1.1.2"), ASN: 65102, TTLSecurity: true}}},
-			{Network: netip.MustParsePrefix("10.1.2.0/24"), Name: "b", Peers: []routing.Peer{{Address: ip("10.1.2.1"), Source: ip("10.1.2.200"), Hops: 2}}},
+			{Network: netip.MustParsePrefix("10.1.2.0/24"), Name: "b", Peers: []routing.Peer{{Address: ip("10.1.2.1"), Source: routing.Source{Prefix: netip.MustParsePrefix("10.1.2.200/32")}, Hops: 2}}},
 		}}},
 	}
 }

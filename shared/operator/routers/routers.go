@@ -126,6 +126,9 @@ const most = 16
 // network is the network in which the hosts of a rack have their ends of a session; the zero value
 // if it is not known.
 func network(p plan.Plan, r routed.Rack, peer routed.Peer) netip.Prefix {
+	if peer.Source.IsValid() && !peer.Source.IsSingleIP() {
+		return peer.Source.Prefix
+	}
 	for _, n := range append([]netip.Prefix{r.Network}, p.MachineNetworks...) {
 		if n.IsValid() && peer.Address.IsValid() && n.Contains(peer.Address) {
 			return n
@@ -133,7 +136,7 @@ func network(p plan.Plan, r routed.Rack, peer routed.Peer) netip.Prefix {
 	}
 	switch own := r.Network; {
 	case peer.Source.IsValid():
-		return netip.PrefixFrom(peer.Source, peer.Source.BitLen())
+		return peer.Source.Prefix
 	case peer.Address.IsValid() && own.IsValid() && peer.Address.Is4() != own.Addr().Is4():
 		return netip.Prefix{} // the rack's network of the router's family is not known
 	}

@@ -57,6 +57,10 @@ func TestText(t *testing.T) {
 	if text, err := routers.Text(far, routers.FRR); err != nil || !strings.Contains(text, "router bgp 65103\n") || !strings.Contains(text, "bgp listen range NETWORK-OF-THE-HOSTS peer-group hosts-ipv6") {
 		t.Errorf("hosts whose network of the router's family is not known: %v\n%s", err, text)
 	}
+	ended := compiled(t, routing.Peer{Address: netip.MustParseAddr("10.1.1.1"), ASN: 65101, Source: routing.Source{Prefix: netip.MustParsePrefix("10.9.0.0/24")}})
+	if text, err := routers.Text(ended, routers.FRR); err != nil || !strings.Contains(text, "bgp listen range 10.9.0.0/24 peer-group") {
+		t.Errorf("hosts with ends of their own: %v\n%s", err, text)
+	}
 	if _, err := routers.Text(p, "ios"); err == nil || !strings.Contains(err.Error(), "frr, eos, nxos, junos") {
 		t.Errorf("another vendor: %v", err)
 	}

@@ -90,12 +90,12 @@ type Rack struct {
 
 // Peer is a router.
 type Peer struct {
-	Address     netip.Addr `json:"address,omitzero"`
-	Interface   string     `json:"interface,omitempty"`
-	ASN         bgp.ASN    `json:"asn,omitempty"` // 0 for whichever it has
-	Source      netip.Addr `json:"source,omitzero"`
-	Hops        int        `json:"hops,omitempty"`
-	TTLSecurity bool       `json:"ttlSecurity,omitempty"`
+	Address     netip.Addr     `json:"address,omitzero"`
+	Interface   string         `json:"interface,omitempty"`
+	ASN         bgp.ASN        `json:"asn,omitempty"` // 0 for whichever it has
+	Source      routing.Source `json:"source,omitzero"`
+	Hops        int            `json:"hops,omitempty"`
+	TTLSecurity bool           `json:"ttlSecurity,omitempty"`
 }
 
 // String is how people know a rack.

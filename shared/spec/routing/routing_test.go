@@ -23,7 +23,7 @@ bgp:
   racks:
   - network: 10.1.0.0/24
     peers:
-    - {address: 10.1.0.1, asn: 65101, source: 10.1.0.11, ttlSecurity: true}
+    - {address: 10.1.0.1, asn: 65101, source: 10.9.1.0/24, ttlSecurity: true}
     - {address: 10.1.0.2, asn: "64086.59904"}
   - name: second
     network: 10.2.0.0/24
@@ -96,7 +96,7 @@ func TestRead(t *testing.T) {
 	a := netip.MustParseAddr
 	got, findings := check(t, good, around(t, "10.1.0.0/24, 10.2.0.0/24", "198.51.100.5"))
 	want := Settings{Management: BGP, BGP: BGPSettings{ASN: 64512, Mode: ECMP, Timers: Timers{Timing: "vm"}, FabricDepth: 1, Communities: []string{"64512:100"}, Racks: []Rack{
-		{Network: netip.MustParsePrefix("10.1.0.0/24"), Peers: []Peer{{Address: a("10.1.0.1"), ASN: 65101, Source: a("10.1.0.11"), TTLSecurity: true}, {Address: a("10.1.0.2"), ASN: 4200000000}}},
+		{Network: netip.MustParsePrefix("10.1.0.0/24"), Peers: []Peer{{Address: a("10.1.0.1"), ASN: 65101, Source: Source{Prefix: netip.MustParsePrefix("10.9.1.0/24")}, TTLSecurity: true}, {Address: a("10.1.0.2"), ASN: 4200000000}}},
 		{Name: "second", Network: netip.MustParsePrefix("10.2.0.0/24"), Peers: []Peer{{Interface: "enp1s0"}, {Address: a("10.9.0.1"), ASN: 65102, Hops: 2}}},
 	}}}
 	if len(findings) > 0 || !reflect.DeepEqual(got, want) {
@@ -164,8 +164,8 @@ func TestCheck(t *testing.T) {
 		"the rack's own address":   {"address: 10.1.0.2", "address: 10.1.0.0", networks, vip, []string{"12:17: error: bgp.racks[0].peers[1].address: 10.1.0.0 is the network 10.1.0.0/24 itself"}},
 		"the broadcast address":    {"address: 10.1.0.2", "address: 10.1.0.255", networks, vip, []string{"12:17: error: bgp.racks[0].peers[1].address: 10.1.0.255 is the broadcast address of 10.1.0.0/24"}},
 		"a router that is a VIP":   {"address: 10.9.0.1", "address: 198.51.100.5", networks, vip, []string{"17:17: error: bgp.racks[1].peers[1].address: 198.51.100.5 is a virtual IP"}},
-		"a source that is a VIP":   {"source: 10.1.0.11", "source: 198.51.100.5", networks, vip, []string{"11:47: error: bgp.racks[0].peers[0].source: 198.51.100.5 is a virtual IP"}},
-		"the router as the source": {"source: 10.1.0.11", "source: 10.1.0.1", networks, vip, []string{"11:47: error: bgp.racks[0].peers[0].source: is the router's own address"}},
+		"a source that is a VIP":   {"source: 10.9.1.0/24", "source: 198.51.100.5", networks, vip, []string{"11:47: error: bgp.racks[0].peers[0].source: 198.51.100.5 is a virtual IP"}},
+		"the router as the source": {"source: 10.9.1.0/24", "source: 10.1.0.1", networks, vip, []string{"11:47: error: bgp.racks[0].peers[0].source: is the router's own address"}},
 		"a router of no kind":      {"interface: enp1s0, ", "", networks, vip, []string{"is known by its address or by the host's interface"}},
 		"a router of both kinds":   {"interface: enp1s0", "interface: enp1s0, address: 10.2.0.1", networks, vip, []string{"is known by its address or by the host's interface"}},
 		"no interface":             {"interface: enp1s0", "interface: a/b", networks, vip, []string{"is no name of a network interface"}},
@@ -173,7 +173,10 @@ func TestCheck(t *testing.T) {
 		"the hosts' own number":    {"asn: 65101", "asn: 64512", networks, vip, []string{"is the hosts' own number"}},
 		"a distance that is none":  {"hops: 2", "hops: 0", networks, vip, []string{"0 is no distance", "10.9.0.1 is not in the network of its rack"}},
 		"hops over an interface":   {"asn: external", "asn: external, hops: 3", networks, vip, []string{"a router at the other end of an interface is 1 away"}},
-		"a source of the other":    {"source: 10.1.0.11", "source: '2001:db8::1'", networks, vip, []string{"2001:db8::1 is of another family"}},
+		"a source of the other":    {"source: 10.9.1.0/24", "source: '2001:db8::1'", networks, vip, []string{"2001:db8::1 is of another family"}},
+		"a source of one host":     {"source: 10.9.1.0/24", "source: 10.1.0.11", networks, vip, []string{"11:47: warning: bgp.racks[0].peers[0].source: 10.1.0.11 is the address of one host"}},
+		"of a rack of one host":    {"    network: 10.2.0.0/24\n    peers:\n", "    peers:\n    - {address: 10.9.0.3, asn: 65101, source: 10.1.0.11, hops: 2}\n", networks, vip, nil},
+		"a source of host bits":    {"source: 10.9.1.0/24", "source: 10.9.1.1/24", networks, vip, []string{"has host bits set: write 10.9.1.0/24"}},
 		"a source of an interface": {"interface: enp1s0", "interface: enp1s0, source: 10.2.0.11", networks, vip, []string{"16:35: error: bgp.racks[1].peers[0].source: has no effect with an interface"}},
 		"security of a link":       {"asn: external", "asn: external, ttlSecurity: true", networks, vip, []string{"16:55: error: bgp.racks[1].peers[0].ttlSecurity: has no effect with an interface"}},
 		"too many racks":           {"  - name: second\n", manyRacks(255) + "  - name: second\n", networks, vip, []string{"is one rack too many: list 256 at most"}},
@@ -184,7 +187,7 @@ func TestCheck(t *testing.T) {
 		"both, and a mode":         {"vipManagement: bgp", "vipManagement: both", networks, "10.1.0.5", []string{"4:9: error: bgp.mode: has no effect with vipManagement: both"}},
 		"a VIP on hosts' IPv6":     {`{address: 10.1.0.2, asn: "64086.59904"}`, "{interface: enp2s0, asn: external}", networks + ", 2001:db8:1::/64", vip + ", '2001:db8:1::50'", []string{"2001:db8:1::50 is in the network 2001:db8:1::/64, at line 1, whose hosts ask for it"}},
 		"a family without router":  {"x", "x", networks + ", 2001:db8::/64", vip + ", '2001:db8:9::5'", []string{"no router of it has an address of the family of the virtual IP 2001:db8:9::5"}},
-		"gateways":                 {"    peers:\n    - {address: 10.1.0.1, asn: 65101, source: 10.1.0.11, ttlSecurity: true}\n    - {address: 10.1.0.2, asn: \"64086.59904\"}\n", "", networks, vip, nil},
+		"gateways":                 {"    peers:\n    - {address: 10.1.0.1, asn: 65101, source: 10.9.1.0/24, ttlSecurity: true}\n    - {address: 10.1.0.2, asn: \"64086.59904\"}\n", "", networks, vip, nil},
 		"nine routers":             {`    - {address: 10.1.0.2, asn: "64086.59904"}`, many(8), networks, vip, []string{"is one router too many"}},
 		"timers of a rack":         {"  - name: second\n", "  - name: second\n    timing: hold\n    bfdInterval: none\n    holdTime: 30s\n    keepaliveTime: 5s\n", networks, vip, nil},
 		"a hold time below three":  {"timing: vm", "holdTime: 2s", networks, vip, []string{"a hold time of 2s is below 3s"}},

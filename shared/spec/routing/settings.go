@@ -96,6 +96,9 @@ type Rack struct {
 // Peer is a router.
 type Peer = router.Peer
 
+// Source is the host's end of sessions.
+type Source = router.Source
+
 // The bounds of a description, in whichever way it is written: every host holds its own to them.
 const (
 	mostRacks = 256

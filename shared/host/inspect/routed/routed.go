@@ -96,7 +96,7 @@ func seen[T any](i Inspector, what string, list func() ([]T, error)) []T {
 func (i Inspector) rivals(peers []routed.Peer) (all []facts.Socket) {
 	for _, p := range peers {
 		_, own := i.near(p.Address)
-		own = cmp.Or(p.Source, own)
+		own = cmp.Or(p.Source.Addr(), own)
 		for _, s := range seen(i, "sessions with the router "+p.Name(),
 			func() ([]facts.Socket, error) { return i.Sessions(p.Address) }) {
 			if !own.IsValid() || s.From == own {
@@ -123,7 +123,7 @@ func (i Inspector) peers(rack routed.Rack) (all []routed.Peer) {
 	routers := rack.Peers
 	if len(routers) == 0 && (rack.Network.IsValid() || rack.Name != "") {
 		for _, p := range announcing.Gateways(i.Scope.Host.Links, announcing.VIPs(i.Plan, i.Role)) {
-			routers = append(routers, routed.Peer(p))
+			routers = append(routers, routed.Peer{Address: p.Address, Interface: p.Interface})
 		}
 	}
 	for _, p := range routers {
@@ -131,6 +131,14 @@ func (i Inspector) peers(rack routed.Rack) (all []routed.Peer) {
 			i.Unseen.Add("router at "+p.Interface, errors.New("its address is not in the "+
 				"description: only the speaker finds it, by router advertisements"))
 			continue
+		}
+		source, err := announcing.Source(p, i.Scope.Host.Links, i.Plan.VIPs.All())
+		if i.Unseen.Add("router "+p.Name(), err); err != nil {
+			continue
+		}
+		p.Source.Prefix = netip.Prefix{}
+		if source.IsValid() {
+			p.Source.Prefix = netip.PrefixFrom(source, source.BitLen())
 		}
 		all = append(all, p)
 	}
@@ -159,7 +167,7 @@ func (i Inspector) ask(
 func (i Inspector) question(
 	ctx context.Context, p routed.Peer, rack routed.Rack, f *facts.Routed,
 ) (a message.Answer) {
-	q := bgpprobe.Question{Router: p.Address, ASN: p.ASN, Source: p.Source, Hops: p.Hops,
+	q := bgpprobe.Question{Router: p.Address, ASN: p.ASN, Source: p.Source.Addr(), Hops: p.Hops,
 		TTLSecurity: p.TTLSecurity, Password: i.Passwords[p.Name()], Own: message.Open{
 			ASN: i.Plan.BGP.ASN, Hold: rack.Timing.HoldS, Router: i.identifier(p.Address)}}
 	if f.Report == nil {

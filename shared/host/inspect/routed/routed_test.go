@@ -86,7 +86,7 @@ func TestRouted_Plain(t *testing.T) {
 	i, q := node(t, false, nil)
 	i.Passwords = map[string]secret.Text{"192.0.2.2": secret.New("s3cret")}
 	i.Plan.BGP.Racks[0].Peers[1].TTLSecurity = true
-	i.Plan.BGP.Racks[0].Peers[1].Source = netip.MustParseAddr("192.0.2.12") // beside the other program's session
+	i.Plan.BGP.Racks[0].Peers[1].Source.Prefix = netip.MustParsePrefix("192.0.2.12/32") // beside the other program's session
 	f := i.Routed(t.Context())
 	slices.SortFunc(q.asked, func(a, b bgpprobe.Question) int { return a.Router.Compare(b.Router) })
 	own := message.Open{ASN: 64512, Hold: 9, Router: netip.MustParseAddr("192.0.2.11")}
@@ -125,6 +125,12 @@ func TestRouted_Plain(t *testing.T) {
 	i.Plan.BGP.Racks[0].Timing.BFDIntervalMs = 0
 	if f := i.Routed(t.Context()); !f.NoBFD {
 		t.Error("the host's rack has sessions without BFD")
+	}
+	i, q = node(t, false, nil)
+	i.Scope.Host.Links = fakehost.Links("192.0.2.11/24", "10.9.0.11/24")
+	i.Plan.BGP.Racks[0].Peers[0].Source.Prefix, i.Plan.BGP.Racks[0].Peers[1].Source.Prefix = netip.MustParsePrefix("10.9.0.0/24"), netip.MustParsePrefix("10.8.0.0/24")
+	if i.Routed(t.Context()); len(q.asked) != 1 || q.asked[0].Source != netip.MustParseAddr("10.9.0.11") || len(i.Unseen.List()) != 1 {
+		t.Errorf("its own ends in networks: %+v, unseen %q", q.asked, i.Unseen.List())
 	}
 	i, q = node(t, false, nil)
 	i.Plan.BGP.Racks[0].Peers[0].Interface = "ens3"

@@ -25,6 +25,9 @@ func (d Draft) Same(other Draft) bool {
 		d.Link.OK && d.Link.Value == other.Link.Value
 }
 
+// vip is what is wrong with an address that no router and no host has for itself.
+const vip = "%s is a virtual IP, which is on whichever host serves it: write %s"
+
 // Check holds a router to its own rules.
 func (d Draft) Check(r *document.Report, of Rack) {
 	switch {
@@ -60,33 +63,35 @@ func (d Draft) Check(r *document.Report, of Rack) {
 		r.Errorf(a.At, "%s is not in the network of its rack, %s, so that packets for it leave "+
 			"by a router: write %s if that is so", a.Value, of.Network.Value, far)
 	}
+	if a := d.Address; a.OK && slices.Contains(of.VIPs, a.Value) {
+		r.Errorf(a.At, vip, a.Value, "a router's address")
+	}
+	if d.Address.OK && of.Network.OK {
+		network.CheckUsable(r, d.Address.At, d.Address.Value, of.Network.Value)
+	}
 	if d.Link.Given && d.TTL.Value {
 		r.Errorf(d.TTL.At, "has no effect with an interface, as no router passes packets with "+
 			"link-local addresses on: remove it, or write the router's address")
 	}
+	d.checkSource(r, of)
+}
+
+// checkSource holds the host's end to its rules: each host of the rack has an address for it.
+func (d Draft) checkSource(r *document.Report, of Rack) {
 	switch s := d.Source; {
 	case s.Given && d.Link.Given:
 		r.Errorf(s.At, "has no effect with an interface, whose link-local address is the source: "+
 			"remove it, or write the router's address")
-	case s.OK && d.Address.OK && s.Value.Is4() != d.Address.Value.Is4():
+	case s.OK && d.Address.OK && s.Value.Addr().Is4() != d.Address.Value.Is4():
 		r.Errorf(s.At, "%s is of another family than the router's address %s", s.Value,
 			d.Address.Value)
-	case s.OK && s.Value == d.Address.Value:
-		r.Errorf(s.At, "is the router's own address: write one that the host has")
-	}
-	d.checkAddress(r, of)
-}
-
-// checkAddress holds that a router and the host's end have addresses which no other thing has.
-func (d Draft) checkAddress(r *document.Report, of Rack) {
-	if d.Address.OK && of.Network.OK {
-		network.CheckUsable(r, d.Address.At, d.Address.Value, of.Network.Value)
-	}
-	const vip = "%s is a virtual IP, which is on whichever host serves it: write %s"
-	if a := d.Address; a.OK && slices.Contains(of.VIPs, a.Value) {
-		r.Errorf(a.At, vip, a.Value, "a router's address")
-	}
-	if s := d.Source; s.OK && slices.Contains(of.VIPs, s.Value) {
+	case !s.OK || !s.Value.IsSingleIP():
+	case slices.Contains(of.VIPs, s.Value.Addr()):
 		r.Errorf(s.At, vip, s.Value, "one of the host's own addresses")
+	case s.Value.Addr() == d.Address.Value:
+		r.Errorf(s.At, "is the router's own address: write one that the host has")
+	case of.Network.OK && !of.Network.Value.IsSingleIP():
+		r.Warnf(s.At, "%s is the address of one host, and the others of the rack get no session: "+
+			"write a network in which each has one for it, such as 10.9.0.0/24", s.Value)
 	}
 }

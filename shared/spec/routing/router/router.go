@@ -20,7 +20,7 @@ type Peer struct {
 	Address     netip.Addr // or
 	Interface   string     // of the host, at whose other end the router is
 	ASN         bgp.ASN    // 0: any but the hosts' own
-	Source      netip.Addr // of the host's end; the zero value leaves it to the kernel
+	Source      Source     // the zero value leaves it to the kernel
 	Hops        int        // routers between, plus one; 0 for 1
 	TTLSecurity bool
 }
@@ -32,7 +32,7 @@ type Draft struct {
 	Link     document.Scalar[string]
 	ASN      document.Scalar[string]
 	Number   bgp.ASN
-	Source   document.Scalar[netip.Addr]
+	Source   document.Scalar[Source]
 	Password document.Scalar[secret.Text] // of an install-config alone
 	Hops     document.Scalar[int]
 	TTL      document.Scalar[bool]
@@ -44,7 +44,7 @@ func Read(r *document.Reader, v document.Value) Draft {
 	r.Known(o, "address", "interface", "asn", "source", "hops", "ttlSecurity")
 	p := Draft{At: o.At, Link: r.Text(o.Get("interface")),
 		Address: grammar.As(&r.Report, r.Text(o.Get("address")), grammar.Addr),
-		Source:  grammar.As(&r.Report, r.Text(o.Get("source")), grammar.Addr),
+		Source:  grammar.As(&r.Report, r.Text(o.Get("source")), source),
 		ASN:     number.ReadASN(r, o.Get("asn")), Hops: r.Number(o.Get("hops")),
 		TTL: grammar.Bool(r, o.Get("ttlSecurity"))}
 	if p.ASN.OK && p.ASN.Value != external {
@@ -57,7 +57,7 @@ func Read(r *document.Reader, v document.Value) Draft {
 func Given(r *document.Report, at string, p Peer) Draft {
 	d := Draft{At: document.Field(at), Link: grammar.Set(at+".interface", p.Interface),
 		Address: grammar.As(r, grammar.SetValid(at+".address", p.Address), grammar.Addr),
-		Source:  grammar.As(r, grammar.SetValid(at+".source", p.Source), grammar.Addr),
+		Source:  grammar.As(r, grammar.SetValid(at+".source", p.Source), source),
 		ASN:     grammar.Set(at+".asn", external), Number: p.ASN,
 		Hops: grammar.SetNumber(at+".hops", p.Hops, p.Hops != 0),
 		TTL:  document.Given(p.TTLSecurity, document.Field(at+".ttlSecurity"))}
