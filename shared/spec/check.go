@@ -70,7 +70,7 @@ func Check(c Cluster) Findings {
 	r.OneOf(grammar.Set("platform", c.Platform), append(platform.Installed(), string(None))...)
 	image.CheckGiven(r, "images", c.Images)
 	// The plan checks that all hosts have the proof which a timing needs.
-	d.settings.Check(r, c.Name, 0, c.DNSVIP.IsValid(), c.Provisioning.Network != "")
+	d.settings.Check(r, c.Name, nil, c.DNSVIP.IsValid(), c.Provisioning.Network != "")
 	d.validate(r)
 	return r.Findings.First()
 }

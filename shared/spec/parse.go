@@ -6,6 +6,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 	"github.com/onprem-infra/onprem-infra/shared/spec/network"
+	"github.com/onprem-infra/onprem-infra/shared/spec/setting"
 )
 
 // Parse reads an install-config or a cluster.yaml. Name is what findings call the file. It returns
@@ -15,7 +16,8 @@ func Parse(name string, text []byte, knobs Knobs) (Cluster, Findings) {
 	r := document.NewReader(name, "an install-config or a cluster.yaml")
 	d, ok := readDraft(r, text)
 	d.settings.Replace(&r.Report, knobs)
-	d.settings.Check(&r.Report, d.name.Value, d.counts().Masters, d.DNS.Given, d.provisioning.Given)
+	d.settings.Check(&r.Report, d.name.Value, &setting.Proven{Hosts: d.hosts, Counts: d.counts()},
+		d.DNS.Given, d.provisioning.Given)
 	if ok {
 		d.validate(&r.Report)
 	}
@@ -52,8 +54,7 @@ func (d draft) cluster() Cluster {
 		Ports: numbers[uint16](d.settings.Ports),
 
 		TimingProof: numbers[uint32](d.settings.Proof),
-
-		Hosts: d.hosts.Filled(d.counts()), Provisioning: d.provisioning.Values(),
+		Hosts:       d.hosts.Filled(d.counts()), Provisioning: d.provisioning.Values(),
 		Routing: d.routing.Values(),
 		Nodes: Nodes{
 			Namespace: d.nodes.Namespace.Value, Kubeconfig: d.nodes.Kubeconfig.Value,

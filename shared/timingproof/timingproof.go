@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
@@ -103,3 +104,22 @@ func (p Proof) Faults(t vrrp.Timing) (all []string) {
 
 // Encode is the proof as JSON.
 func (p Proof) Encode() ([]byte, error) { return json.MarshalIndent(p, "", "  ") }
+
+// Same reports whether two names are of one host, whose name may have its domain or not.
+func Same(a, b string) bool {
+	return a == b || strings.HasPrefix(a, b+".") || strings.HasPrefix(b, a+".")
+}
+
+// Lacking are those of the hosts of which there is no proof.
+func Lacking[N any](proofs map[string]N, hosts []string) (without []string) {
+	for _, host := range hosts {
+		proven := false
+		for name := range proofs {
+			proven = proven || Same(name, host)
+		}
+		if !proven {
+			without = append(without, host)
+		}
+	}
+	return without
+}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/netip"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -87,5 +88,14 @@ func TestEncode(t *testing.T) {
 	var got Proof
 	if err := json.Unmarshal(text, &got); err != nil || !reflect.DeepEqual(got, sound()) {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestLacking holds that a host has a proof under either form of its name, and under no other.
+func TestLacking(t *testing.T) {
+	proofs := map[string]int{"m0": 900, "m1.example.com": 900}
+	got := Lacking(proofs, []string{"m0", "m0.example.com", "m1", "m1.example.com", "m1.example.org", "m10", "m"})
+	if want := []string{"m1.example.org", "m10", "m"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -7,13 +7,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/clash"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
-	"github.com/onprem-infra/onprem-infra/shared/spec/name"
-	"github.com/onprem-infra/onprem-infra/shared/timingproof"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
@@ -94,11 +91,11 @@ func numbers(r *document.Reader, o document.Map) map[string]document.Scalar[int]
 	return numbers
 }
 
-// Check checks the settings. name is the cluster's, empty if it is not known; masters is how many
-// nodes must have the proof that a timing may need, 0 if it is not to be asked for; dns means that
-// its name servers have a virtual IP, and provisioning that its hosts are provisioned.
+// Check checks the settings. name is the cluster's, empty if it is not known; hosts must have the
+// proof that a timing may need, nil if it is not to be asked for; dns means that its name servers
+// have a virtual IP, and provisioning that its hosts are provisioned.
 func (s Settings) Check(
-	r *document.Report, name string, masters int, dns, provisioning bool,
+	r *document.Report, name string, hosts *Proven, dns, provisioning bool,
 ) {
 	r.OneOf(s.Timing, Timings()...)
 	r.OneOf(s.VRRP, string(Unicast), string(Multicast))
@@ -106,42 +103,9 @@ func (s Settings) Check(
 	r.OneOf(s.Metrics, string(MetricsLocalhost), string(MetricsNode))
 	r.OneOf(s.Clash, policies()...)
 	s.checkFormer(r)
-	s.checkProof(r, masters)
+	s.checkProof(r, hosts)
 	checkVRIDs(r, s.VRIDs, name, others(dns, provisioning))
 	checkPorts(r, s.Ports)
-}
-
-// longest is the largest lateness of a proof, in microseconds: no holder of VIPs is that late.
-const longest = 10_000_000
-
-// checkProof checks that a timing which needs a proof has one of as many hosts as control plane
-// nodes at least, and that each host was early enough.
-func (s Settings) checkProof(r *document.Report, masters int) {
-	timing, ok := vrrp.TimingOf(s.Timing.Value)
-	needed, most := ok && timingproof.Needed(timing), timingproof.Allowed(timing)
-	if needed && len(s.Proof) < masters {
-		r.Errorf(s.Timing.At, "timing %s needs a proof of %d hosts at least, and has one of %d: "+
-			"run onprem-infra doctor --timing-proof 1m on every host that may hold a VIP, and "+
-			"write what each prints under timingProof, or as --proven", timing.Profile, masters,
-			len(s.Proof))
-	}
-	for _, host := range slices.Sorted(maps.Keys(s.Proof)) {
-		late := s.Proof[host]
-		worst := time.Duration(late.Value) * time.Microsecond
-		if fault := name.NoHost(host); fault != "" {
-			r.Errorf(late.At, "%s %s", document.Quote(host), fault)
-		}
-		switch {
-		case !late.OK:
-		case late.Value < 1 || late.Value > longest:
-			r.Errorf(late.At, "%d is no time in microseconds that a host was late: write a number "+
-				"from 1 to %d", late.Value, longest)
-		case needed && worst > most:
-			r.Errorf(late.At, "%s was %v late, and timing %s allows up to %v: find out what keeps "+
-				"it busy and measure again, or write timing: %s", host, worst, timing.Profile,
-				most.Round(100*time.Microsecond), timingproof.Fallback)
-		}
-	}
 }
 
 // checkFormer holds that a migration leads from one setting to another, and that both are written:
