@@ -105,7 +105,7 @@ func monitorVIP(
 		probes.New(services.Node(p, access)))
 	seen, occupied := members.New(p, r, m.api(p), m.log), newOccupant(m, p, r)
 	counted := newVIPMeter(m, meter.Options{Plan: now, Host: host, Passes: made.Passes,
-		Proven: late.timing}, seen)
+		Proven: late.timing, Late: func() bool { return len(way.Lacks()) > 0 }}, seen)
 	options := vip.Options{
 		Role: r, Header: header, Memory: known, Migration: way, Late: late.why,
 		Host: host, Cluster: seen, Health: made, After: m.later, Now: time.Now, Occupant: occupied,

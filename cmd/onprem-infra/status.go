@@ -63,7 +63,8 @@ Its first line is a verdict, for people and for alerts, with a reason:
 With -o json it prints one object; its fields stay as they are:
   verdict{level,why[]}
   at, cluster, timing, mode, nodeIPs, nodeIPWhy[]{address,link,why}, remoteWorker, gate
-  migration{} from{timing,vrrp,vipManagement}, to{}, at, waits[]: a change of all nodes to come
+  migration{} from{timing,vrrp,vipManagement}, to{}, at, waits[], late: a change of all nodes to
+              come; late if one asked for it, as adverts are later than was proven
   fellBack: the timing that the cluster should have, if it has a slower one as hosts were late
   vips[]      vip, for, id, instance, link, here, state, since, why, priority, absent,
               holder{self,mac,host,address,nobody},

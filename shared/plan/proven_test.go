@@ -17,6 +17,9 @@ func TestProven(t *testing.T) {
 	if got := p.Timing.Proven; got == nil || *got != (pace.Proven{Host: "b", LateUs: 2100, MostUs: 25878, BearsUs: 103515}) {
 		t.Errorf("the proof is %+v", got)
 	}
+	if !p.Timing.Proves("a.example.com") || p.Timing.Proves("worker-0") {
+		t.Error("a is proven, and worker-0 is not")
+	}
 	c.Timing = "lan"
 	lan := mustCompile(t, c)
 	if p.Fallback == nil || !bytes.Equal(Encode(*p.Fallback), Encode(lan)) || p.Fallback.Fallback != nil {
@@ -24,6 +27,9 @@ func TestProven(t *testing.T) {
 	}
 	if lan.Fallback != nil || lan.Timing.Proven != nil {
 		t.Errorf("lan has a proof %+v, and falls back to %+v", lan.Timing.Proven, lan.Fallback)
+	}
+	if !lan.Timing.Proves("worker-0") {
+		t.Error("lan needs no proof")
 	}
 	from := migrant("fast", "", spec.Former{Timing: "lan"})
 	from.TimingProof = c.TimingProof

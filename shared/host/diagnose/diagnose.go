@@ -118,7 +118,7 @@ func (h Host) facts(
 	h.bootCard(&s)
 	net := network.Inspector{Scope: s, Probes: h.Network}
 	f := facts.Facts{Plan: h.Plan, Live: h.Live, Joins: h.Joins, Host: s.Host}
-	f.Machine.FellBack = h.FellBack
+	f.Machine.Timing = h.timing(s)
 	if f.Network.VIPs = net.VIPs(vips); h.Live {
 		f.Network.Members = net.Members(ctx, f.Network.VIPs)
 	}
@@ -138,6 +138,24 @@ func (h Host) facts(
 	}
 	all.Wait()
 	return f, slices.Sorted(slices.Values(s.Unseen.List()))
+}
+
+// timing is how the hosts keep to the proof of their timing. A bootstrap machine, which leaves
+// soon, needs none.
+func (h Host) timing(s inspect.Scope) facts.Timing {
+	is := facts.Timing{FellBack: h.FellBack}
+	if m := h.Migration; m != nil && m.Late {
+		is.Waits = m.Waits
+	}
+	if !h.Live || !s.RunsVIP() || s.Role == role.Bootstrap {
+		return is
+	}
+	name, err := h.Hostname()
+	s.Unseen.Add("the host's name", err)
+	if err == nil && !h.Plan.Timing.Proves(name) {
+		is.Unproven = name
+	}
+	return is
 }
 
 // inspections are those of the host itself: each writes fields of its own.

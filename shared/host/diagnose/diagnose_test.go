@@ -211,6 +211,25 @@ func TestDiagnose(t *testing.T) {
 	}
 }
 
+// TestDiagnose_Unproven holds that a node says so if its timing needs a proof and has none of it.
+func TestDiagnose_Unproven(t *testing.T) {
+	for host, want := range map[string]int{"m11": 0, "m11.example.com": 0, "worker-0": 1} {
+		c := fakehost.Cluster("fast")
+		c.Images = fakehost.PlanWithImages(t).Images
+		c.TimingProof = map[string]uint32{"m11": 900, "m12": 900, "m13": 900}
+		p, err := plan.Compile(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := fakehost.Doctor(t, p)
+		h.Hostname = func() (string, error) { return host, nil }
+		found := slices.DeleteFunc(h.Diagnose(t.Context(), diagnose.Progress{}).Findings, func(f doctor.Finding) bool { return f.Check != doctor.CheckTiming })
+		if len(found) != want || want > 0 && !strings.Contains(found[0].Seen, host) {
+			t.Errorf("%s: %+v", host, found)
+		}
+	}
+}
+
 // kubeconfig names files: of its CA, and of the client's certificate and key.
 func kubeconfig(ca, client string) string {
 	return fmt.Sprintf(

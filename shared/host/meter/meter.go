@@ -30,6 +30,7 @@ type Options struct {
 	Nodes  func() (nodes []kube.Node, synced bool)
 	Alive  func() bool // whether keepalived's parent answers; nil: it is not asked
 	Proven string      // the cluster's timing if it needs a proof, whatever Plan has; else empty
+	Late   func() bool // nodes wait to change to a slower timing than Proven; nil if that is empty
 }
 
 // VIPs collects the metrics while the VIPs' room reconciles. Its methods may be called by any
@@ -42,6 +43,7 @@ type VIPs struct {
 	alive func() bool
 
 	proven string // the cluster's timing if it needs a proof; else empty
+	late   func() bool
 
 	mu   sync.Mutex
 	plan plan.Plan
@@ -56,6 +58,7 @@ func New(o Options) *VIPs {
 	return &VIPs{
 		Recorder: metrics.NewRecorder(instances, o.Checks, o.Passes), host: o.Host, plan: o.Plan,
 		gated: o.Passes != nil, nodes: o.Nodes, alive: o.Alive, proven: o.Proven,
+		late: o.Late,
 	}
 }
 
@@ -133,7 +136,7 @@ func (m *VIPs) Page(page *metrics.Page) {
 		Restarts: uint64(max(status.Restarts, 0)),
 	}}
 	if m.proven != "" {
-		out.FellBack = new(p.Timing.Profile != m.proven)
+		out.Proof = &metrics.Proof{Late: m.late(), FellBack: p.Timing.Profile != m.proven}
 	}
 	seen := election.Observation{Links: links, Agreed: agreed}
 	for _, v := range inspect.Elected(host.VIPs(seen, status, nil)) {

@@ -117,7 +117,8 @@ func Current(p plan.Plan, log *slog.Logger) plan.Plan {
 	return migrate.New(p, migrate.Usual(), New("").Migration(log)).InForce(time.Now())
 }
 
-// Pending is the migration that is to come on this node; nil if none is.
+// Pending is the migration that is to come on this node; nil if none is. One to a Fallback comes
+// once a node asks for it: from then on the monitor reports what it waits for.
 func (h Host) Pending(p plan.Plan, now time.Time, log *slog.Logger) *migration.Migration {
 	if p.Former == nil && p.Fallback == nil {
 		return nil
@@ -126,14 +127,18 @@ func (h Host) Pending(p plan.Plan, now time.Time, log *slog.Logger) *migration.M
 	room := migrate.New(p, migrate.Usual(), kept)
 	next := room.Pending(now)
 	agreed := kept.To == next.Way().String()
-	if next.Former == nil || room.Waits() && !agreed {
+	if next.Former == nil {
 		return nil
 	}
-	if agreed {
-		return migration.Coming(next, kept.At)
-	}
 	coming := migration.Coming(next, time.Time{})
-	coming.Waits = h.waits()
+	coming.Late = room.Waits()
+	if agreed {
+		coming.At = kept.At.UTC()
+		return coming
+	}
+	if coming.Waits = h.waits(); coming.Late && len(coming.Waits) == 0 {
+		return nil
+	}
 	return coming
 }
 

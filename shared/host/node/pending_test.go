@@ -134,4 +134,12 @@ func TestHost_FellBack(t *testing.T) {
 	if fell := New(t.TempDir()).FellBack(lan, at, log); fell != "" {
 		t.Errorf("lan fell back from %q", fell)
 	}
+	h := New(t.TempDir())
+	for text, want := range map[string][]string{`[]`: nil, `["master-1 not yet"]`: {"master-1 not yet"}} {
+		fakehost.Write(t, h.Files(), map[string]string{filepath.Join(supervised.RunDir, migrate.LacksFile): text})
+		got := h.Pending(p, fakehost.Begin, log)
+		if (got != nil) != (want != nil) || got != nil && (!got.Late || !got.At.IsZero() || !slices.Equal(got.Waits, want)) {
+			t.Errorf("the monitor reports %s: %+v is to come", text, got)
+		}
+	}
 }

@@ -31,7 +31,7 @@ const (
 	CheckUnknownRouter Name = "stranger"       // an unknown router announces a VIP
 	CheckVersion       Name = "vrrp-version"   // hosts of the cluster use two versions of VRRP
 	CheckInterval      Name = "vrrp-interval"  // hosts of the cluster have two advert intervals
-	CheckTiming        Name = "timing"         // hosts were late, and the timing is a slower one
+	CheckTiming        Name = "timing"         // hosts are late, or were not measured
 	CheckFiles         Name = "files"          // files differ from the plan
 	CheckStatic        Name = "static-pods"    // static pods of others run instead of our units
 	CheckStale         Name = "stale-vip"      // a host has a VIP that it does not hold
@@ -137,7 +137,7 @@ var checks = []check{
 	{CheckNodeAddress, vips.NodeAddress}, {CheckBootCard, vips.Card}, {CheckDHCP, vips.DHCP},
 	{CheckTaken, vips.Taken},
 	{CheckForeign, vips.Foreign}, {CheckVRID, vips.VRID}, {CheckUnknownRouter, vips.UnknownRouter},
-	{CheckVersion, vips.Version}, {CheckInterval, vips.Interval}, {CheckTiming, fellBack},
+	{CheckVersion, vips.Version}, {CheckInterval, vips.Interval}, {CheckTiming, timing},
 	{CheckFiles, files},
 	{CheckStatic, statics}, {CheckStale, vips.Stale}, {CheckLimits, limits},
 	{CheckCredentials, credentials}, {CheckMonitors, daemons.Monitors},

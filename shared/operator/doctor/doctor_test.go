@@ -354,8 +354,20 @@ var cases = []testCase{
 		func(f *facts.Facts) { f.Machine.Kernel = "4.18.0-553.el8" },
 		"it is 4.18",
 	},
-	{CheckTiming, "it fell back", func(f *facts.Facts) { f.Machine.FellBack = "fast" }, "all nodes changed to lan/unicast"},
-	{CheckTiming, "it did not", func(f *facts.Facts) { f.Machine.FellBack = "" }, ""},
+	{CheckTiming, "it fell back", func(f *facts.Facts) { f.Machine.Timing.FellBack = "fast" }, "all nodes changed to lan/unicast"},
+	{CheckTiming, "it did not", func(f *facts.Facts) { f.Machine.Timing = facts.Timing{} }, ""},
+	{
+		CheckTiming,
+		"asked, not agreed",
+		func(f *facts.Facts) { f.Machine.Timing.Waits = []string{"master-1 not yet"} },
+		"nodes ask for timing lan, and wait: master-1 not yet",
+	},
+	{
+		CheckTiming,
+		"a host that was not measured",
+		func(f *facts.Facts) { f.Machine.Timing.Unproven = "worker-0" },
+		"there is no proof of this host, worker-0",
+	},
 	{CheckKernel, "just old enough", func(f *facts.Facts) { f.Machine.Kernel = "5.3.0" }, ""},
 	{CheckKernel, "no number", func(f *facts.Facts) { f.Machine.Kernel = "linux" }, ""},
 	{

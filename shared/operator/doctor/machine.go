@@ -10,6 +10,7 @@ import (
 
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/timingproof"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
@@ -79,14 +80,29 @@ func kernel(f facts.Facts) (out facts.Faults) {
 	return out
 }
 
-// fellBack reports hosts that were later than the proof of their timing allows.
-func fellBack(f facts.Facts) (out facts.Faults) {
-	if is := f.Machine.FellBack; is != "" {
-		out.Add("timing "+is, fmt.Sprintf("adverts arrived later than was proven, and all nodes "+
-			"changed to %s: failures cost as long as with that", f.Plan.Way()),
-			fmt.Sprintf("find out what keeps hosts busy: onprem-infra doctor --timing-proof 10m "+
-				"on each of them. Then write timing: %s, and --migrate; %s may follow with a new "+
-				"proof", f.Plan.Timing.Profile, is))
+// timing reports hosts that are later than the proof of their timing allows, or have none.
+func timing(f facts.Facts) (out facts.Faults) {
+	is, has := f.Machine.Timing, f.Plan.Timing.Profile
+	const measure = "find out what keeps hosts busy: onprem-infra doctor --timing-proof 10m on " +
+		"each of them"
+	if is.FellBack != "" {
+		out.Add("timing "+is.FellBack, fmt.Sprintf("adverts arrived later than was proven, and "+
+			"all nodes changed to %s: failures cost as long as with that", f.Plan.Way()),
+			fmt.Sprintf("%s. Then write timing: %s, and --migrate; %s may follow with a new "+
+				"proof", measure, has, is.FellBack))
+	}
+	if len(is.Waits) > 0 {
+		out.Add("timing "+has, fmt.Sprintf("adverts arrive later than was proven, so that a VIP "+
+			"may move without need; nodes ask for timing %s, and wait: %s", timingproof.Fallback,
+			strings.Join(is.Waits, "; ")),
+			"start the nodes that are named, or delete the Node of one that is gone for good; "+
+				measure)
+	}
+	if is.Unproven != "" {
+		out.Add("timing "+has, fmt.Sprintf("there is no proof of this host, %s, which may hold a "+
+			"VIP", is.Unproven),
+			fmt.Sprintf("run onprem-infra doctor --timing-proof 1m here, and write what it prints "+
+				"under timingProof, or as --proven; or write timing: %s", timingproof.Fallback))
 	}
 	return out
 }

@@ -13,7 +13,7 @@ type Machine struct {
 	Programs []Program
 	Ranges   []Range
 	Limits   *Limits
-	FellBack string // the timing that the cluster should have and has not; empty if it has it
+	Timing   Timing
 
 	Files       []File
 	Statics     []Static
@@ -22,6 +22,16 @@ type Machine struct {
 	// Of a plain host.
 	Ports  []Port
 	Images []Image
+}
+
+// Timing is how hosts keep to the proof of their timing.
+type Timing struct {
+	FellBack string // the timing that the cluster should have and has not; empty if it has it
+	// Waits is what keeps the nodes from changing to a slower one, for which a node has asked;
+	// empty if none has, or they have agreed.
+	Waits []string
+	// Unproven is this host's name if it may hold a VIP, and there is no proof of it; else empty.
+	Unproven string
 }
 
 // Clock is the clock of another host.

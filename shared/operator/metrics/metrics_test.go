@@ -37,7 +37,7 @@ func full() *Page {
 		Process: Process{CPU: 1250 * time.Millisecond, Resident: 25 << 20, Started: at}, Goroutines: 42,
 	}.Onto(p)
 	Elections{
-		At: after(time.Second), Gate: "open", FellBack: new(true), Named: true, Controls: 3, Others: 2, Received: true,
+		At: after(time.Second), Gate: "open", Proof: &Proof{Late: true, FellBack: true}, Named: true, Controls: 3, Others: 2, Received: true,
 		VIPs: []VIP{{
 			Address: vip, Kind: vrrp.API, State: supervised.Backup, Priority: 120, Parts: []Part{{"base", 100}, {"lb", 20}},
 			Transitions: map[supervised.State]uint64{supervised.Backup: 1}, Adverts: received, Clashes: map[clash.Kind]int{clash.Foreign: 1},

@@ -98,7 +98,7 @@ func All() []Family {
 		VIPHolder, VIPState, VIPPresent, VIPPriority, VIPPart, VIPTransitions, VIPGaps, VIPGapTotal,
 		VIPGapLast, AdvertAge, AdvertJitter, Clashes,
 		Check, CheckChanges, GateOpen, Running, Restarts, Reloads, Refused, Leaving, NodesKnown,
-		FellBack, ClientsKnown, ClientsEnded,
+		FellBack, Late, ClientsKnown, ClientsEnded,
 		LBRunning, LBRedirect, LBLost, LBReloads, LBUp, LBSessions,
 		LBIronicRedirect, LBIronicUp, LBIronicSessions,
 		HTTPServing, HTTPRequests, HTTPSent, HTTPConnections, HTTPItemReady, HTTPItemBytes,

@@ -62,6 +62,8 @@ var (
 	FellBack = gauge("onprem_timing_fell_back",
 		"1 while this host has a slower timing than the cluster's, as adverts were later than was "+
 			"proven.")
+	Late = gauge("onprem_timing_late",
+		"1 while adverts are later than was proven, and nodes wait to change to a slower timing.")
 	Leaving = gauge("onprem_keepalived_leaving",
 		"1 while this host releases its VIPs by request, and after that.")
 	ClientsKnown = gauge("onprem_vip_clients_known",
@@ -118,7 +120,7 @@ type Elections struct {
 	Checks []CheckState
 
 	Gate     string // open, closed, or empty where there is none
-	FellBack *bool  // nil if the cluster's timing needs no proof
+	Proof    *Proof // nil if the cluster's timing needs none
 	Daemon   *Daemon
 	Controls int  // control plane nodes that the API has listed
 	Others   int  // other nodes
@@ -132,6 +134,9 @@ type CheckState struct {
 	Passes  bool
 	Changes uint64
 }
+
+// Proof is how hosts keep to the proof of their timing.
+type Proof struct{ Late, FellBack bool }
 
 // Daemon is keepalived.
 type Daemon struct {
@@ -151,8 +156,9 @@ func (e Elections) Onto(p *Page) {
 	if e.Gate != "" {
 		p.Flag(GateOpen, e.Gate == "open")
 	}
-	if e.FellBack != nil {
-		p.Flag(FellBack, *e.FellBack)
+	if e.Proof != nil {
+		p.Flag(Late, e.Proof.Late)
+		p.Flag(FellBack, e.Proof.FellBack)
 	}
 	if d := e.Daemon; d != nil {
 		p.Flag(Running, d.Running)

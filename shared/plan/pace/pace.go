@@ -27,6 +27,14 @@ type Timing struct {
 
 	// Model is the profile: everything that the bounds follow from.
 	Model vrrp.Timing `json:"-"`
+
+	proof map[string]uint32
+}
+
+// Proves reports whether the profile needs no proof of a host, or has one.
+func (t Timing) Proves(host string) bool {
+	return !timingproof.Needed(t.Model) ||
+		len(timingproof.Lacking(t.proof, []string{host})) == 0
 }
 
 // Proven is the worst host of a proof, and what the profile bears.
@@ -60,6 +68,7 @@ func Of(
 		Bounds:           bounds,
 		Proven:           provenBy(timing, proof),
 		Model:            timing,
+		proof:            proof,
 	}
 }
 

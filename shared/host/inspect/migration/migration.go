@@ -37,8 +37,11 @@ type Migration struct {
 	To   way.Way   `json:"to"`
 	At   time.Time `json:"at,omitzero"` // absent until the nodes have agreed on it
 	// Waits is what keeps them from agreeing, as far as this node's monitor reports it; for people.
-	Waits []string  `json:"waits,omitempty"`
-	Plan  plan.Plan `json:"-"` // that comes
+	Waits []string `json:"waits,omitempty"`
+	// Late is true of a change to a slower timing, for which a node has asked: adverts arrive later
+	// than was proven.
+	Late bool      `json:"late,omitempty"`
+	Plan plan.Plan `json:"-"` // that comes
 }
 
 // Coming is the migration to a plan from its Former.
@@ -57,6 +60,10 @@ func (m Migration) Text() string {
 	default:
 		when += "; each Node has in its annotation onprem-infra.io/vrrp what it knows"
 	}
-	return fmt.Sprintf("migration: all nodes change from %s, in force here, to %s %s\n", m.From,
-		m.To, when)
+	why := ""
+	if m.Late {
+		why = "adverts arrive later than was proven, and "
+	}
+	return fmt.Sprintf("migration: %sall nodes change from %s, in force here, to %s %s\n", why,
+		m.From, m.To, when)
 }
