@@ -63,7 +63,8 @@ Digests show after a transfer alone.
 
 With --timing-proof it measures for a while how late this host runs a real-time thread, and how late
 adverts of other hosts arrive, beside whatever else the host has to do, and prints what to write
-under timingProof for timing fast, or why this host cannot have it.
+under timingProof for timing fast, or why this host cannot have it. Alone it stands for 1m, the
+least time that proves anything.
 
 Exit code 0: nothing is wrong; 1: something is. A finding marked as a warning is nothing wrong,
 unless --strict is given. With -o json it prints one object; its fields stay:
@@ -74,7 +75,11 @@ Of a provisioning link these are: at, link, mode, servers[], checks[], findings[
 switch{chassis,system,port,description,announced,untagged,vlans} if it announced itself; each
 finding also has severity (error or warning) and vantage (from where it was seen). With
 --provisioning there is also hosts[], as "hosts" prints it, and a finding about a host names it in
-host.`
+host. With --timing-proof it prints instead:
+  host, at, lastedNs, realTime, thread{times,p999Ns,mostNs},
+  senders[]{address,router,intervalNs,late{times,p999Ns,mostNs}},
+  timing, allowedNs (how late anything may have been), faults[] (why this host may not have that
+  timing; empty if it may)`
 
 func doctorCommand(std streams) *cobra.Command {
 	cmd := &cobra.Command{
@@ -86,7 +91,6 @@ func doctorCommand(std streams) *cobra.Command {
   onprem-infra doctor -o json | jq '.findings[0]'
   onprem-infra doctor --provisioning -c install-config.yaml
   onprem-infra doctor --provisioning-link 52:54:00:12:34:56 --provisioning-server 172.22.0.2`,
-		Args: cobra.NoArgs,
 	}
 	in := inputFlags(cmd)
 	imagesFlag(cmd, in)
@@ -94,9 +98,9 @@ func doctorCommand(std streams) *cobra.Command {
 		meter: newMeter("doctor")}}
 	var peers []string
 	var joins, quiet, hosts bool
-	var proof time.Duration
-	link := provisioningFlags{}
+	link, proof := provisioningFlags{}, timingProof{}
 	link.register(cmd)
+	proof.register(cmd)
 	format := formatFlag(cmd, "text or json", "text", "json")
 	cmd.Flags().StringArrayVar(&peers, "peer", nil,
 		"address of another host of the future cluster; may be given several times")
@@ -105,13 +109,10 @@ func doctorCommand(std streams) *cobra.Command {
 		"the cluster lives, and this plain host will join it: its VIPs may be taken")
 	cmd.Flags().BoolVar(&hosts, "provisioning", false,
 		"inspect only what the installation of hosts needs: their network and their BMCs")
-	cmd.Flags().DurationVar(&proof, "timing-proof", 0,
-		"only measure for this long, such as 1m, whether this host and its network are in time "+
-			"for timing fast")
 	cmd.Flags().BoolVarP(&quiet, "quiet", "q", false, "show no progress")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		others, err := peerAddresses(peers)
-		if err = cmp.Or(err, link.check(cmd)); err != nil {
+		if err = cmp.Or(err, link.check(cmd), proof.check(cmd)); err != nil {
 			return err
 		}
 		ctx, cancel := untilStopped(cmd.Context())
@@ -128,8 +129,8 @@ func doctorCommand(std streams) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if proof > 0 {
-			return proveTiming(ctx, std, host.Plan, how, proof)
+		if proof.during > 0 {
+			return proveTiming(ctx, std, host.Plan, how, proof.during)
 		}
 		host.Peers, host.Joins = others, joins
 		return examine(ctx, std, host, how)

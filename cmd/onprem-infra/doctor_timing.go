@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/lateness"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
@@ -19,6 +21,43 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/timingproof"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
+
+// timingProof is the flag --timing-proof.
+type timingProof struct{ during time.Duration }
+
+const timingProofFlag = "timing-proof"
+
+func (p *timingProof) register(cmd *cobra.Command) {
+	cmd.Flags().DurationVar(&p.during, timingProofFlag, 0,
+		"only measure for this long, such as 1m, whether this host and its network are in time "+
+			"for timing fast")
+	cmd.Flags().Lookup(timingProofFlag).NoOptDefVal = timingproof.Least.String()
+	// A flag that may stand alone takes no value after a space: pflag has that for an argument.
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if cmd.Flags().Changed(timingProofFlag) && len(args) == 1 {
+			return cmd.Flags().Set(timingProofFlag, args[0])
+		}
+		return cobra.NoArgs(cmd, args)
+	}
+}
+
+// check refuses a time in which nothing can be measured, and flags that would be ignored.
+func (p *timingProof) check(cmd *cobra.Command) error {
+	if !cmd.Flags().Changed(timingProofFlag) {
+		return nil
+	}
+	if p.during <= 0 {
+		return usage("--%s %v is no time to measure in: write one such as 1m", timingProofFlag,
+			p.during)
+	}
+	for _, other := range []string{"peer", "joins", bgpPasswords, "provisioning"} {
+		if cmd.Flags().Changed(other) {
+			return usage("--%s only measures how late things are: leave --%s out",
+				timingProofFlag, other)
+		}
+	}
+	return nil
+}
 
 // proveTiming measures how late this host and its network are, and prints it.
 func proveTiming(
@@ -42,7 +81,7 @@ func printProof(std streams, proof timingproof.Proof, format string) error {
 	faults := proof.Faults(fast)
 	text := proofText(proof, fast, faults)
 	if format == "json" {
-		encoded, err := proof.Encode()
+		encoded, err := proof.Encode(fast)
 		if err != nil {
 			return err
 		}

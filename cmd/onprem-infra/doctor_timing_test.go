@@ -40,3 +40,29 @@ func TestProofText(t *testing.T) {
 		}
 	}
 }
+
+// TestTimingProof_Flag holds that the flag may stand alone, or with a time in either form, and that
+// nothing beside it is ignored. There is no file of a cluster: what is accepted ends with that.
+func TestTimingProof_Flag(t *testing.T) {
+	for _, tt := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"--timing-proof"}, exitHost, "name the description of its future cluster with -c"},
+		{[]string{"--timing-proof", "2m"}, exitHost, "name the description of its future cluster with -c"},
+		{[]string{"--timing-proof=2m", "--quiet"}, exitHost, "name the description of its future cluster with -c"},
+		{[]string{"--timing-proof=-5s"}, exitUsage, "--timing-proof -5s is no time to measure in: write one such as 1m"},
+		{[]string{"--timing-proof=0"}, exitUsage, "--timing-proof 0s is no time to measure in"},
+		{[]string{"--timing-proof", "soon"}, exitUsage, `"soon"`},
+		{[]string{"--timing-proof", "1m", "2m"}, exitUsage, `"1m"`},
+		{[]string{"1m"}, exitUsage, `"1m"`},
+		{[]string{"--timing-proof", "--peer", "192.0.2.22"}, exitUsage, "--timing-proof only measures how late things are: leave --peer out"},
+		{[]string{"--timing-proof", "--provisioning"}, exitUsage, "leave --provisioning out"},
+	} {
+		o := invoke(t, "", append([]string{"doctor"}, tt.args...)...)
+		if o.code != tt.code || !strings.Contains(o.err, tt.want) {
+			t.Errorf("%q: exit code %d, %q", tt.args, o.code, o.err)
+		}
+	}
+}

@@ -54,12 +54,11 @@ const Fallback = vrrp.ProfileLan
 // Needed reports whether a timing needs a proof of the hosts.
 func Needed(t vrrp.Timing) bool { return t.Profile == vrrp.ProfileFast }
 
-const (
-	// least is how long a measurement must last to prove anything.
-	least = time.Minute
-	// safety is the factor by which what a profile bears must exceed what was measured.
-	safety = 4
-)
+// Least is how long a measurement must last to prove anything.
+const Least = time.Minute
+
+// safety is the factor by which what a profile bears must exceed what was measured.
+const safety = 4
 
 // Bears is how late an advert may be under a timing until a backup takes over by mistake: the best
 // one waits for three intervals and its skew (RFC 5798 6.1), of which one passes in any case.
@@ -82,9 +81,9 @@ func (p Proof) Worst() time.Duration {
 
 // Faults are why a host may not have a timing; none if it may.
 func (p Proof) Faults(t vrrp.Timing) (all []string) {
-	if p.Lasted < least {
+	if p.Lasted < Least {
 		all = append(all, fmt.Sprintf("it was measured for %v: measure for %v at least",
-			p.Lasted.Round(time.Second), least))
+			p.Lasted.Round(time.Second), Least))
 	}
 	if !p.RealTime {
 		all = append(all, "the kernel gave no real-time scheduling: measure as root, with "+
@@ -102,8 +101,16 @@ func (p Proof) Faults(t vrrp.Timing) (all []string) {
 	return all
 }
 
-// Encode is the proof as JSON.
-func (p Proof) Encode() ([]byte, error) { return json.MarshalIndent(p, "", "  ") }
+// Encode is the proof as JSON, with what it says of a timing.
+func (p Proof) Encode(t vrrp.Timing) ([]byte, error) {
+	p.Senders = append([]Sender{}, p.Senders...)
+	return json.MarshalIndent(struct {
+		Proof
+		Timing  string        `json:"timing"`
+		Allowed time.Duration `json:"allowedNs"`
+		Faults  []string      `json:"faults"`
+	}{p, t.Profile, Allowed(t), append([]string{}, p.Faults(t)...)}, "", "  ")
+}
 
 // Same reports whether two names are of one host, whose name may have its domain or not.
 func Same(a, b string) bool {

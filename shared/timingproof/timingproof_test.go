@@ -79,15 +79,35 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestEncode holds that the JSON of a proof has all of it.
+// TestEncode holds that the JSON of a proof has all of it, with what it means for a timing, and that
+// lists are lists also where they are empty.
 func TestEncode(t *testing.T) {
-	text, err := sound().Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got Proof
-	if err := json.Unmarshal(text, &got); err != nil || !reflect.DeepEqual(got, sound()) {
-		t.Errorf("%+v, %v", got, err)
+	fast, _ := vrrp.TimingOf(vrrp.ProfileFast)
+	alone := sound()
+	alone.Senders = nil
+	for _, tt := range []struct {
+		proof  Proof
+		faults int
+	}{{sound(), 0}, {alone, 1}} {
+		text, err := tt.proof.Encode(fast)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got struct {
+			Proof
+			Timing  string        `json:"timing"`
+			Allowed time.Duration `json:"allowedNs"`
+			Faults  []string      `json:"faults"`
+		}
+		if err := json.Unmarshal(text, &got); err != nil || got.Senders == nil || got.Faults == nil {
+			t.Fatalf("%s\n%v", text, err)
+		}
+		if len(tt.proof.Senders) == 0 {
+			got.Senders = nil
+		}
+		if !reflect.DeepEqual(got.Proof, tt.proof) || got.Timing != "fast" || got.Allowed != Allowed(fast) || len(got.Faults) != tt.faults {
+			t.Errorf("%+v", got)
+		}
 	}
 }
 
