@@ -34,7 +34,11 @@ func compute(p plan.Plan, sc scenario) (c computed, ok bool) {
 		return c, false
 	}
 	o := simulate.Measure(s, schedule.Of(p.Timing.Model), 1, simulated)
-	return computed{span{o.None.Min, o.None.Max}, o.Max + reaction}, true
+	figure := o.Max
+	if sc.figure == lastLate {
+		figure = o.Tail
+	}
+	return computed{span{o.None.Min, o.None.Max}, figure + reaction}, true
 }
 
 // differs reports in what a repetition is not as computed. What is late is later by what programs

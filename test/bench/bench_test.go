@@ -83,6 +83,10 @@ func TestSum(t *testing.T) {
 	if got := sum("lan", scenario{figure: known}, []sample{{value: time.Second, outage: time.Hour}}); got.MaxMs != 1000 {
 		t.Errorf("a figure of its own is %v ms, want 1000", got.MaxMs)
 	}
+	late := sum("lan", scenario{figure: lastLate}, []sample{{lastBad: time.Second, outage: time.Hour, cut: 50}, {lastBad: 2 * time.Second, cut: 30}})
+	if late.MinMs != 1000 || late.MaxMs != 2000 || late.CutMin != 30 || late.CutMax != 50 {
+		t.Errorf("the last late request after %v to %v ms, %d to %d watches cut", late.MinMs, late.MaxMs, late.CutMin, late.CutMax)
+	}
 }
 
 func TestBoundOf(t *testing.T) {
@@ -250,6 +254,8 @@ func TestTables(t *testing.T) {
 	}{
 		"results": {resultTable([]result{{Profile: "lan", Scenario: "reboot", Figure: outage, Runs: 3, Orderly: 2, MaxMs: 41, Errors: 1}, {Profile: "compat", Scenario: "reboot", MaxMs: 3000}}),
 			[]string{"reboot", "lan", "41", "orderly", "2 of 3 orderly", "1 repetitions did not end", "compat", "3000"}},
+		"targets": {resultTable([]result{{Profile: "lan", Scenario: "power-loss"}, {Profile: "fast", Scenario: "power-loss"}, {Profile: "lan", Scenario: "cold-start"}, {Profile: "lan", Scenario: "api-hang", Figure: lastLate}}),
+			[]string{"370", "180", "800", "700", "last late request"}},
 		"costs": {costTable([]cost{{Profile: "lan", Seconds: 60, Execs: 4, VIP: 0.7, Own: 60 << 10, Processes: []use{{Container: "keepalived/keepalived", Program: "keepalived", CPU: 0.25, RSS: 4000}}}}),
 			[]string{"lan", "0.70", "60.0", "keepalived/keepalived", "0.25", "4000"}},
 		"costs, lost": {costTable([]cost{{Profile: "lan", Seconds: 60, Execs: 4, Lost: 1}}), []string{"4 or more"}},
@@ -340,8 +346,13 @@ func TestDiffers(t *testing.T) {
 		{"as late as programs are", "power-loss", 345, 355, 0},
 		{"a holder too late, and so the client", "power-loss", 360, 400, 2},
 		{"a figure of its own", memberChanges, 250, 9000, 0},
+		{"a last request in time", "api-hang", 250, 350, 0},
+		{"a last request that is late", "api-hang", 250, 370, 1},
 	} {
 		s := sample{noHolder: ms(tt.noHolder), outage: ms(tt.outage)}
+		if tt.scenario == "api-hang" {
+			s.outage, s.lastBad = 0, s.outage
+		}
 		i := slices.IndexFunc(scenarios(), func(sc scenario) bool { return sc.name == tt.scenario })
 		if got := c.differs(scenarios()[i], s); len(got) != tt.want {
 			t.Errorf("%s: %v, want %d", tt.name, got, tt.want)

@@ -52,8 +52,11 @@ type sample struct {
 
 // figure is what min, median and max of a scenario are of.
 func (s sample) figure(sc scenario) time.Duration {
-	if sc.figure == outage {
+	switch sc.figure {
+	case outage:
 		return s.outage
+	case lastLate:
+		return s.lastBad
 	}
 	return s.value
 }

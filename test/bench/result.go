@@ -36,7 +36,8 @@ type result struct {
 	Control     int     `json:"control_failed"`   // of such clients
 	Unready     int     `json:"answered_unready"` // 500 of a server that serves and is going to end
 	Patient     int     `json:"failed_patient"`   // of clients that wait for 12 s
-	CutMax      int     `json:"watches_cut_max"`  // of 50
+	CutMin      int     `json:"watches_cut_min"`  // of 50, in one run
+	CutMax      int     `json:"watches_cut_max"`
 	SilentMax   float64 `json:"watch_silent_max_ms"`
 	Orderly     int     `json:"orderly"` // runs without a fault, where that is asked
 
@@ -69,13 +70,15 @@ func (r *result) compare(p plan.Plan, sc scenario, samples []sample) {
 func sum(profile string, sc scenario, samples []sample) result {
 	r := result{Profile: profile, Scenario: sc.name, Figure: sc.figure, Runs: len(samples)}
 	var figures, moved []time.Duration
+	var cut []int
 	for _, s := range samples {
+		cut = append(cut, s.cut)
 		figures = append(figures, s.figure(sc))
 		if s.moved > 0 {
 			moved = append(moved, s.moved)
 		}
 		r.DarkMax, r.DualMax, r.NoHolderMax = max(r.DarkMax, millis(s.dark)), max(r.DualMax, millis(s.dual)), max(r.NoHolderMax, millis(s.noHolder))
-		r.SilentMax, r.CutMax, r.FailedMax = max(r.SilentMax, millis(s.silent)), max(r.CutMax, s.cut), max(r.FailedMax, s.failed)
+		r.SilentMax, r.FailedMax = max(r.SilentMax, millis(s.silent)), max(r.FailedMax, s.failed)
 		r.Failed += s.failed
 		r.Requests += s.requests
 		r.FailedMoved += s.failedMoved
@@ -95,6 +98,9 @@ func sum(profile string, sc scenario, samples []sample) result {
 			}
 			r.Parts[part] = max(r.Parts[part], millis(d))
 		}
+	}
+	if len(cut) > 0 {
+		r.CutMin, r.CutMax = slices.Min(cut), slices.Max(cut)
 	}
 	r.MinMs, r.MedianMs, r.MaxMs = spread(figures)
 	_, r.MovedMedian, r.MovedMax = spread(moved)

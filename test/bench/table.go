@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
 
 // table aligns rows, the first of which are the heads.
@@ -39,7 +41,7 @@ func resultTable(all []result) string { return table(resultNote, resultRows(all)
 
 // resultRows are its rows.
 func resultRows(all []result) [][]string {
-	rows := [][]string{{"scenario", "profile", "min", "median", "max", "target (lan)", "bound", "dark", "two", "moves", "failed", "after", "notes"}}
+	rows := [][]string{{"scenario", "profile", "min", "median", "max", "target (lan, fast)", "bound", "dark", "two", "moves", "failed", "after", "notes"}}
 	for _, sc := range scenarios() {
 		first := true
 		for _, r := range all {
@@ -49,6 +51,9 @@ func resultRows(all []result) [][]string {
 			name, target := sc.name, sc.target
 			if !first {
 				name, target = "", ""
+			}
+			if r.Profile == vrrp.ProfileFast {
+				target = sc.fast
 			}
 			first = false
 			rows = append(rows, []string{
@@ -83,7 +88,7 @@ func notes(sc scenario, r result) string {
 		add(true, "%s %.0f", part, r.Parts[part])
 	}
 	add(r.MovedMax > 0, "moved after %.0f, at most %.0f", r.MovedMedian, r.MovedMax)
-	add(r.FailedBoth > 0 && r.Figure == outage, "%d of those that failed did beside clients who ask another node by its own address, %d of them 2 s after the fault", r.FailedBoth, r.BothTwo)
+	add(r.FailedBoth > 0 && (r.Figure == outage || r.Figure == lastLate), "%d of those that failed did beside clients who ask another node by its own address, %d of them 2 s after the fault", r.FailedBoth, r.BothTwo)
 	add(r.Differs >= 0 && r.Computed > 0, "computed at most %.0f, no holder for %.0f to %.0f", r.Computed, r.ComputedNobody0, r.ComputedNoHolder)
 	add(r.Differs > 0, "%d of %d not as computed", r.Differs, r.Runs)
 	add(r.Unready > 0, "%d answers of a server about to end", r.Unready)
