@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/plan/bound"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
 )
@@ -79,40 +80,50 @@ const (
 	boundsEnd   = "<!-- end of bounds -->\n"
 )
 
-// boundTable is the table of what each failure takes at most, under each timing profile.
+// boundTable is the table of what each failure takes at most, under each timing profile: on OpenShift,
+// and where a cluster of another Kubernetes differs, also on that.
 func boundTable(t *testing.T) string {
 	t.Helper()
-	var head, line strings.Builder
-	rows, failures := map[string]string{}, []string{}
-	for i, timing := range vrrp.Profiles() {
-		fmt.Fprintf(&head, " `%s` |", timing.Profile)
-		line.WriteString("---|")
+	var b strings.Builder
+	b.WriteString("| | failure |")
+	for _, timing := range vrrp.Profiles() {
+		fmt.Fprintf(&b, " `%s` |", timing.Profile)
+	}
+	fmt.Fprintf(&b, "\n|---|---|%s\n", strings.Repeat("---|", len(vrrp.Profiles())))
+	failures, openShift := boundRows(t, spec.BareMetal, spec.OpenShift)
+	_, other := boundRows(t, spec.None, spec.Kubernetes)
+	for _, f := range failures {
+		fmt.Fprintf(&b, "| `%s` | %s |%s\n", f.Scenario, f.Failure, openShift[f.Scenario])
+		if other[f.Scenario] != openShift[f.Scenario] {
+			fmt.Fprintf(&b, "| | the same, not on OpenShift |%s\n", other[f.Scenario])
+		}
+	}
+	return b.String()
+}
+
+// boundRows are the failures of a cluster's plan, and the columns of each by its scenario.
+func boundRows(t *testing.T, platform spec.Platform, distribution spec.Distribution) (failures []bound.Bound, columns map[string]string) {
+	t.Helper()
+	columns = map[string]string{}
+	for _, timing := range vrrp.Profiles() {
 		p, err := plan.Compile(spec.Cluster{
-			Name: "ostest", BaseDomain: "example.com", Platform: spec.BareMetal, Timing: timing.Profile, TimingProof: map[string]uint32{"a": 900, "b": 900, "c": 900},
+			Name: "ostest", BaseDomain: "example.com", Platform: platform, Distribution: distribution, Timing: timing.Profile, TimingProof: map[string]uint32{"a": 900, "b": 900, "c": 900},
 			MachineNetworks: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
 			APIVIPs:         []netip.Addr{netip.MustParseAddr("192.0.2.5")}, IngressVIPs: []netip.Addr{netip.MustParseAddr("192.0.2.6")},
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, b := range p.Timing.Bounds {
-			if i == 0 {
-				failures = append(failures, b.Scenario)
-				rows[b.Scenario] = fmt.Sprintf("| `%s` | %s |", b.Scenario, b.Failure)
-			}
+		failures = p.Timing.Bounds
+		for _, b := range failures {
 			if b.DarkMs == b.Ms {
-				rows[b.Scenario] += fmt.Sprintf(" %d |", b.Ms)
+				columns[b.Scenario] += fmt.Sprintf(" %d |", b.Ms)
 			} else {
-				rows[b.Scenario] += fmt.Sprintf(" %d (%d) |", b.Ms, b.DarkMs)
+				columns[b.Scenario] += fmt.Sprintf(" %d (%d) |", b.Ms, b.DarkMs)
 			}
 		}
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "| | failure |%s\n|---|---|%s\n", head.String(), line.String())
-	for _, f := range failures {
-		b.WriteString(rows[f] + "\n")
-	}
-	return b.String()
+	return failures, columns
 }
 
 func TestReadmeBounds(t *testing.T) {
