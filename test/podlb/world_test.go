@@ -34,6 +34,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/vrrp"
+	"github.com/onprem-infra/onprem-infra/test/figures"
 	"github.com/onprem-infra/onprem-infra/test/lab"
 	"github.com/onprem-infra/onprem-infra/test/need"
 	"github.com/onprem-infra/onprem-infra/test/pods"
@@ -306,6 +307,16 @@ func (w *world) within(what string, limit time.Duration, done func() bool) time.
 		time.Sleep(10 * time.Millisecond)
 	}
 	return time.Since(begun)
+}
+
+// bounded is how long a failure may cost clients on this machine, once it is over.
+func (w *world) bounded(scenario string) func() time.Duration {
+	w.t.Helper()
+	within, err := figures.Bounded(w.plan.Timing.Bounds, scenario)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return within
 }
 
 // up waits until HAProxy has so many API servers, which all passed their last check, and no fewer
