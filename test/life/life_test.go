@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/test/chain"
+	"github.com/onprem-infra/onprem-infra/test/figures"
 	"github.com/onprem-infra/onprem-infra/test/lab"
 	"github.com/onprem-infra/onprem-infra/test/need"
 )
@@ -137,37 +138,44 @@ func TestLongHandOver(t *testing.T) {
 }
 
 // TestLongServerLost ends API servers behind the balancer: one that is killed fails no request that
-// starts after it, one that hangs none that starts two seconds later. Watches end with the server
-// that served them, and none hangs.
+// starts after it, one that hangs none that starts later than the plan's bound. Watches end with the
+// server that served them, and none hangs.
 func TestLongServerLost(t *testing.T) {
 	needLong(t)
 	s := joined(t)
 	c := s.attend(Patience)
 	s.orderly(t, c, "bootstrap", s.EndAPI)
 	for _, fault := range []struct {
-		name     string
-		grace    time.Duration
-		do, undo func(*Node) error
+		name, bound string
+		do, undo    func(*Node) error
 	}{
-		{"killed", 0, func(n *Node) error { return n.API.Kill() }, func(n *Node) error { return n.API.Start(t.Context()) }},
-		{"stopped", 2 * time.Second, func(n *Node) error { return n.API.Signal(syscall.SIGSTOP) },
+		{"killed", "", func(n *Node) error { return n.API.Kill() }, func(n *Node) error { return n.API.Start(t.Context()) }},
+		{"stopped", "api-hang", func(n *Node) error { return n.API.Signal(syscall.SIGSTOP) },
 			func(n *Node) error { return n.API.Signal(syscall.SIGCONT) }},
 	} {
 		for _, n := range s.Nodes {
 			t.Run(fault.name+" on "+n.Name, func(t *testing.T) {
 				s.must(s.Settled(t.Context()))
 				c.Watches.Forget()
+				within := func() time.Duration { return 0 }
+				if fault.bound != "" {
+					var err error
+					within, err = figures.Bounded(s.Plan.Timing.Bounds, fault.bound)
+					s.must(err)
+				}
 				s.must(fault.do(n))
 				at := time.Now()
-				time.Sleep(6 * time.Second)
+				time.Sleep(time.Second)
+				grace := within()
+				time.Sleep(5 * time.Second)
 				now := time.Now()
 				breaks, silent := c.Watches.Report()
 				all := c.Probes.So().Since(at).Until(now.Add(-Patience))
 				t.Logf("all that started since: %v; %d watches cut, none silent for more than %v", all, len(breaks), silent)
-				if bad := all.Since(at.Add(fault.grace)).Unserved(); len(bad) > 0 {
-					t.Errorf("requests that started %v after it or later, the last after %v: %v", fault.grace, bad[len(bad)-1].Start.Sub(at), bad)
+				if bad := all.Since(at.Add(grace)).Unserved(); len(bad) > 0 {
+					t.Errorf("requests that started %v after it or later, the last after %v: %v", grace, bad[len(bad)-1].Start.Sub(at), bad)
 				}
-				if silent > fault.grace+2*time.Second || c.Watches.Running() != Watchers {
+				if silent > grace+2*time.Second || c.Watches.Running() != Watchers {
 					t.Errorf("%d of %d watches run, one was silent for %v", c.Watches.Running(), Watchers, silent)
 				}
 				s.must(fault.undo(n))
