@@ -277,6 +277,9 @@ func (d *decision) checked() (evidence, wait string) {
 		d.Examine = d.Now.Sub(d.Result.At) >= recheck
 		return "", "what the check found to be fixed: " + loop.List(d.Result.Blocking)
 	}
+	for _, w := range d.Result.Warnings {
+		d.record(ledger.Entry{Kind: ledger.Warned, Cause: w})
+	}
 	return fmt.Sprintf("the check found nothing that blocks, and warns %d times",
 		len(d.Result.Warnings)), ""
 }

@@ -76,7 +76,10 @@ func permitted(m ledger.Memory, o orders.Orders) error {
 // report completes the progress that the status command reads.
 func (d *decision) report() {
 	p := &d.Progress
-	p.Warnings = append(p.Warnings, d.refused...)
+	if d.deploys() {
+		p.Warnings = d.memory.Warnings // such as a BMC that is not verified: hosts depend on it yet
+	}
+	p.Warnings = append(slices.Clone(p.Warnings), d.refused...)
 	p.Phase, p.Since, p.At, p.Waits = d.memory.Phase, d.memory.Since, d.Now, d.wait
 	if d.memory.Phase == progress.Ended {
 		p.Waits = "nothing: all hosts have joined, and all parts are off"

@@ -139,6 +139,25 @@ func TestRun_Preflight(t *testing.T) {
 	}
 }
 
+// What the preflight warned of is shown, also by a program that has restarted, until all hosts have
+// joined; and the journal has it.
+func TestRun_Warnings(t *testing.T) {
+	r := newRig(1)
+	r.warnings = []string{"bmc-tls: host master-0: the certificate is not verified", "power: host master-1: the machine is on"}
+	r.at(t, progress.Deploy)
+	for range 2 {
+		r.until(t.Context(), 3*time.Second, func() bool { return false })
+		if !slices.Equal(r.shown.Warnings, r.warnings) {
+			t.Errorf("shown %q", r.shown.Warnings)
+		}
+		r.restart()
+	}
+	r.at(t, progress.Announce)
+	if len(r.shown.Warnings) > 0 || !slices.Equal(r.memory().Warnings, r.warnings) {
+		t.Errorf("at the end: shown %q, the journal has %q", r.shown.Warnings, r.memory().Warnings)
+	}
+}
+
 // Ironic answers before it has loaded its drivers, and refuses what is asked of one.
 func TestRun_NoDriverYet(t *testing.T) {
 	r := newRig(1)

@@ -65,6 +65,7 @@ type rig struct {
 	revision  string
 	hints     rootdisk.Hints
 	blocking  []string
+	warnings  []string
 	running   []string // hosts that are to run, for the last preflight
 	drivers   []string // that Ironic has loaded
 	pulled    bool     // the cable of the provisioning network
@@ -235,7 +236,7 @@ func (r *rig) Show(p progress.Progress) error { r.shown = p; return r.reads("pro
 
 func (r *rig) Run(_ context.Context, joined []string) (blocking, warnings []string) {
 	r.running = slices.Sorted(slices.Values(joined))
-	return r.blocking, nil
+	return r.blocking, r.warnings
 }
 
 // nodeIP is the address of a machine's Node.

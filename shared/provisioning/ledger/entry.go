@@ -28,6 +28,7 @@ const (
 	Phase   Kind = "phase"   // the next one begins
 	Orders  Kind = "orders"  // the parts get new orders
 	Secrets Kind = "secrets" // the file with the hosts' accounts has changed
+	Warned  Kind = "warned"  // Cause is what the preflight warned of as it passed
 
 	Asked   Kind = "asked"   // Verb is about to be asked of Ironic
 	Done    Kind = "done"    // Ironic accepted Verb, with Evidence's accounts; BootDisk: it runs
@@ -47,8 +48,8 @@ const (
 )
 
 func kinds() []Kind {
-	return []Kind{Whole, Started, Phase, Orders, Secrets, Asked, Done, Failed, Disk, Begun, Fetched,
-		Written, Doubt, Joined, Allowed, Blocked, Released, Back, Again}
+	return []Kind{Whole, Started, Phase, Orders, Secrets, Warned, Asked, Done, Failed, Disk, Begun,
+		Fetched, Written, Doubt, Joined, Allowed, Blocked, Released, Back, Again}
 }
 
 // Entry is one line.

@@ -28,6 +28,8 @@ func (m Memory) next(e Entry) Memory {
 	}
 	m = m.begin(e.Phase, e.Time)
 	switch {
+	case e.Phase == progress.Preflight:
+		m.Warnings = nil
 	case e.Phase == progress.Deploy && m.Deploy.IsZero():
 		m.Deploy = e.Time
 	case e.Phase == progress.Announce:

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"bytes"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -54,6 +55,28 @@ func TestFold(t *testing.T) {
 	m = m.With(Entry{Time: at(20), Kind: Secrets, Evidence: "2"})
 	if h := m.Hosts["m0"]; len(h.Failures) != 0 || m.Hosts["m1"].Blocker != "" || h.Accounts != "1 700" {
 		t.Errorf("other accounts: %+v", h)
+	}
+}
+
+// TestFold_Warnings holds that what the preflight warned of is known until the next one, however much that
+// is, and that a shortened journal has it still.
+func TestFold_Warnings(t *testing.T) {
+	all := []Entry{{Kind: Phase, Phase: progress.Preflight}}
+	for i := range 2 * maxWarnings {
+		all = append(all, Entry{Kind: Warned, Cause: fmt.Sprint(i, strings.Repeat("<", 2*maxText))})
+	}
+	all = append(all, Entry{Kind: Phase, Phase: progress.Deploy})
+	m := Fold(all)
+	if len(m.Warnings) != maxWarnings || !strings.HasPrefix(m.Warnings[1], "1<") {
+		t.Errorf("%d warnings", len(m.Warnings))
+	}
+	short := Shorten(all)
+	if whole := short[len(short)-1]; len(Encode(whole)) > MaxLine || !reflect.DeepEqual(Fold(short), m) {
+		t.Errorf("the sum has %d bytes", len(Encode(whole)))
+	}
+	m = m.With(Entry{Kind: Phase, Phase: progress.Announce}).With(Entry{Kind: Back}).With(Entry{Kind: Phase, Phase: progress.Preflight})
+	if len(m.Warnings) > 0 {
+		t.Errorf("another preflight has the warnings %q", m.Warnings)
 	}
 }
 

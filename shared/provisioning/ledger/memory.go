@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
@@ -22,8 +23,13 @@ type Memory struct {
 	Orders  orders.Orders
 	Secrets string // which file of accounts; empty for none yet
 	Hosts   map[string]Host
+	// Warnings are what the last preflight warned of, at most maxWarnings of them.
+	Warnings []string
 	Handover
 }
+
+// maxWarnings bounds Warnings, for which a Whole entry has to have room.
+const maxWarnings = 50
 
 // Host is what follows for one host.
 type Host struct {
@@ -135,6 +141,11 @@ func (m Memory) With(e Entry) Memory {
 		return m.next(e)
 	case Released, Back, Again:
 		return m.handed(e)
+	case Warned:
+		if len(m.Warnings) < maxWarnings {
+			m.Warnings = append(slices.Clone(m.Warnings), cut(e.Cause))
+		}
+		return m
 	case Orders:
 		m.Orders = *e.Orders
 		return m

@@ -43,7 +43,8 @@ func example() Record {
 	r := Record{Entries: []ledger.Entry{
 		entry(0, ledger.Started, ledger.Entry{Cause: "the program started"}),
 		entry(20, ledger.Phase, ledger.Entry{Phase: progress.Services, Cause: `the phase "address" has ended`}),
-		entry(60, ledger.Phase, ledger.Entry{Phase: progress.Deploy, Evidence: "the check found nothing that blocks, and warns 0 times"}),
+		entry(60, ledger.Warned, ledger.Entry{Cause: "bmc-tls: host master-1: the certificate is not verified"}),
+		entry(60, ledger.Phase, ledger.Entry{Phase: progress.Deploy, Evidence: "the check found nothing that blocks, and warns 1 times"}),
 		entry(60, ledger.Orders, ledger.Entry{Orders: &orders.Orders{Generation: 3, On: orders.Parts()}}),
 		entry(65, ledger.Asked, ledger.Entry{Host: "master-0", Verb: node.Inspect, Cause: "manageable"}),
 		entry(66, ledger.Failed, ledger.Entry{Host: "master-2", Verb: node.Manage, Cause: "401 \x1b[2J from its BMC"}),

@@ -140,6 +140,8 @@ func entry(e ledger.Entry) (row, bool) {
 		one.what = "a person has provisioning handed over again"
 	case ledger.Secrets:
 		one.what, one.why = "the file of the hosts' accounts is another one", ""
+	case ledger.Warned:
+		one.what = "the check of the hosts and their network warns"
 	case ledger.Asked:
 		one.what = "Ironic is asked to " + string(e.Verb)
 	case ledger.Failed:
