@@ -272,16 +272,37 @@ func (d *decision) checked() (evidence, wait string) {
 		d.Examine = true
 		return "", "the check of the hosts and their network"
 	}
-	d.Progress.Blockers, d.Progress.Warnings = d.Result.Blocking, d.Result.Warnings
-	if len(d.Result.Blocking) > 0 {
-		d.Examine = d.Now.Sub(d.Result.At) >= recheck
-		return "", "what the check found to be fixed: " + loop.List(d.Result.Blocking)
+	d.accept()
+	blocking, warnings := []string{}, slices.Clone(d.Result.Warnings)
+	for _, b := range d.Result.Blocking {
+		if slices.Contains(d.memory.Accepted, progress.Check(b)) {
+			warnings = append(warnings, "accepted by a person: "+b)
+		} else {
+			blocking = append(blocking, b)
+		}
 	}
-	for _, w := range d.Result.Warnings {
+	d.Progress.Blockers, d.Progress.Warnings = blocking, warnings
+	if len(blocking) > 0 {
+		d.Examine = d.Now.Sub(d.Result.At) >= recheck
+		return "", "what the check found to be fixed: " + loop.List(blocking)
+	}
+	for _, w := range warnings {
 		d.record(ledger.Entry{Kind: ledger.Warned, Cause: w})
 	}
 	return fmt.Sprintf("the check found nothing that blocks, and warns %d times",
-		len(d.Result.Warnings)), ""
+		len(warnings)), ""
+}
+
+// accept records which of the checks that block a person accepts.
+func (d *decision) accept() {
+	for _, a := range d.Snapshot.Accepted {
+		i := slices.IndexFunc(d.Result.Blocking,
+			func(b string) bool { return progress.Check(b) == a.Check })
+		if i >= 0 && a.Of.Equal(d.memory.Since) && !slices.Contains(d.memory.Accepted, a.Check) {
+			d.record(ledger.Entry{Kind: ledger.Accepted, Cause: a.Why,
+				Evidence: d.Result.Blocking[i]})
+		}
+	}
 }
 
 func (d *decision) allJoined() (evidence, wait string) {

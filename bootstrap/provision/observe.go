@@ -27,6 +27,7 @@ type Snapshot struct {
 	Revision string // of Accounts
 	Image    node.Image
 	Result   Result // of the preflight
+	Accepted []orders.Acceptance
 	Joined   []addr.Candidate
 	Listed   bool                      // Joined is what the API has listed
 	Rewrites map[string]orders.Rewrite // by host
@@ -80,6 +81,10 @@ func (r *Room) observe(ctx context.Context, s *Snapshot) (err error) {
 	switch r.memory.Phase {
 	case progress.Services:
 		s.Ironic.Drivers, s.Ironic.Err = r.Ironic.Drivers(ctx)
+	case progress.Preflight:
+		if s.Accepted, err = r.Host.Acceptances(); err != nil {
+			return err
+		}
 	case progress.Deploy, progress.Settle:
 		if err := r.observeHosts(ctx, s); err != nil {
 			return err

@@ -49,6 +49,8 @@ type Host interface {
 	Rewrite(host string) (orders.Rewrite, error)
 	// Reversal is what a person asks of the handover; the zero value for nothing.
 	Reversal() (orders.Reversal, error)
+	// Acceptances are what a person accepts of the preflight.
+	Acceptances() ([]orders.Acceptance, error)
 	// Show writes what status reads.
 	Show(progress.Progress) error
 }

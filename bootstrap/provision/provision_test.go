@@ -139,11 +139,55 @@ func TestRun_Preflight(t *testing.T) {
 	}
 }
 
+// A person accepts each check that blocks by its name, for this preflight alone. That outlives a power
+// cut, and is shown for as long as hosts are deployed.
+func TestRun_Accepted(t *testing.T) {
+	r := newRig(1)
+	router, tls := "ra-foreign: router advertisements: fe80::1: stop them", "bmc-tls:master-0: it has expired: renew it"
+	other := "bmc-tls:master-1: it has expired: renew it"
+	r.blocking = []string{router, tls, other}
+	r.at(t, progress.Preflight)
+	accept := func(check string, of time.Time) {
+		r.accepted = append(r.accepted, orders.Acceptance{Check: check, Of: of, At: r.world.Now, Why: "it is known"})
+	}
+	of := r.memory().Since
+	accept("bmc-tls:master-0", of.Add(-time.Hour))
+	accept("bmc-tls", of)
+	r.still(t, time.Minute)
+	if !slices.Equal(r.shown.Blockers, r.blocking) {
+		t.Errorf("an acceptance of another preflight, or of no check that blocks: %q block", r.shown.Blockers)
+	}
+	accept("ra-foreign", of)
+	accept("bmc-tls:master-0", of)
+	r.still(t, time.Minute)
+	r.cut()
+	r.boot()
+	r.still(t, time.Minute)
+	if want := []string{"accepted by a person: " + router, "accepted by a person: " + tls}; !slices.Equal(r.shown.Blockers, []string{other}) || !slices.Equal(r.shown.Warnings, want) {
+		t.Errorf("%q block, warnings %q", r.shown.Blockers, r.shown.Warnings)
+	}
+	accept("bmc-tls:master-1", of)
+	r.at(t, progress.Deploy)
+	r.until(t.Context(), 3*time.Second, func() bool { return false })
+	if len(r.shown.Warnings) != 3 || strings.Count(string(r.file), `"kind":"accepted","cause":"it is known"`) != 3 {
+		t.Errorf("warnings %q, the journal %s", r.shown.Warnings, r.file)
+	}
+	r.blocking = nil
+	r.at(t, progress.Announce)
+	r.blocking = []string{router}
+	r.reverse(true)
+	r.at(t, progress.Preflight)
+	r.still(t, time.Minute)
+	if !slices.Equal(r.shown.Blockers, r.blocking) {
+		t.Errorf("taken back: %q block", r.shown.Blockers)
+	}
+}
+
 // What the preflight warned of is shown, also by a program that has restarted, until all hosts have
 // joined; and the journal has it.
 func TestRun_Warnings(t *testing.T) {
 	r := newRig(1)
-	r.warnings = []string{"bmc-tls: host master-0: the certificate is not verified", "power: host master-1: the machine is on"}
+	r.warnings = []string{"bmc-tls:master-0: the certificate is not verified", "power:master-1: the machine is on"}
 	r.at(t, progress.Deploy)
 	for range 2 {
 		r.until(t.Context(), 3*time.Second, func() bool { return false })

@@ -76,6 +76,7 @@ type rig struct {
 	unlisted  bool                 // the cluster's API does not answer
 	rewrites  map[string]orders.Rewrite
 	reversal  orders.Reversal
+	accepted  []orders.Acceptance
 	cluster   fakeCluster
 	shown     progress.Progress
 	happened  []events.Event // since the machine booted
@@ -111,7 +112,7 @@ func newRig(seed uint64) *rig {
 
 // boot starts the machine: what is in /run is gone.
 func (r *rig) boot() {
-	r.rewrites, r.reversal = map[string]orders.Rewrite{}, orders.Reversal{}
+	r.rewrites, r.reversal, r.accepted = map[string]orders.Rewrite{}, orders.Reversal{}, nil
 	r.orders, r.reports, r.follows = orders.Orders{}, map[orders.Part]orders.Report{}, map[orders.Part]time.Time{}
 	r.booted, r.off, r.happened = r.world.Now, false, nil
 	r.restart()
@@ -233,6 +234,8 @@ func (r *rig) allow(m *fakeironic.Machine) {
 }
 
 func (r *rig) Show(p progress.Progress) error { r.shown = p; return r.reads("progress") }
+
+func (r *rig) Acceptances() ([]orders.Acceptance, error) { return r.accepted, r.reads("accepted") }
 
 func (r *rig) Run(_ context.Context, joined []string) (blocking, warnings []string) {
 	r.running = slices.Sorted(slices.Values(joined))

@@ -161,7 +161,7 @@ func (h *provisionHost) watched() (paths []string) {
 	for _, planned := range h.plan.Provisioning.Hosts {
 		paths = append(paths, h.RewriteFile(planned.Name))
 	}
-	return append(paths, h.ReversalFile())
+	return append(paths, h.ReversalFile(), h.AcceptancesFile())
 }
 
 func (h *provisionHost) Orders() (orders.Orders, error) { return h.Read() }
@@ -173,6 +173,8 @@ func (h *provisionHost) Rewrite(host string) (orders.Rewrite, error) {
 }
 
 func (h *provisionHost) Reversal() (orders.Reversal, error) { return h.ReadReversal() }
+
+func (h *provisionHost) Acceptances() ([]orders.Acceptance, error) { return h.ReadAcceptances() }
 
 func (h *provisionHost) Report(p orders.Part) (orders.Report, error) { return h.ReadReport(p) }
 

@@ -90,7 +90,7 @@ The exit codes are those of hosts. With -o json it prints an array:
 		rows := r.Disks()
 		return report.DiskTable(width(), rows), rows
 	})
-	cmd.AddCommand(disks, rewriteCommand(std, ownFiles),
+	cmd.AddCommand(disks, acceptCommand(std, ownFiles), rewriteCommand(std, ownFiles),
 		takeBackCommand(std, ownFiles), handOverCommand(std, ownFiles), hostAddCommand(std),
 		hostRemoveCommand(std), hostReleaseCommand(std))
 	return cmd

@@ -116,6 +116,7 @@ var elsewhere = map[string]string{
 	"onprem-infra hosts -c":                                  "TestHosts",
 	"onprem-infra hosts add":                                 "TestHostsBare_Apply",
 	"onprem-infra hosts disks":                               "TestHostsDisks",
+	"onprem-infra hosts accept":                              "TestHostsAccept",
 	"onprem-infra hosts hand-over":                           "TestHostsTakeBack",
 	"onprem-infra hosts release":                             "TestHostsRelease",
 	"onprem-infra hosts remove":                              "TestHostsScale_Apply",

@@ -105,6 +105,20 @@ func (d Dir) WriteReversal(r orders.Reversal) error {
 	return file.Write(d.ReversalFile(), orders.EncodeReversal(r), 0o644)
 }
 
+// AcceptancesFile is the path of what a person accepts of the preflight.
+func (d Dir) AcceptancesFile() string { return d.at("accepted.json") }
+
+// ReadAcceptances returns what a person accepts of the preflight; none if that is nothing, or was
+// before the machine booted: the journal has it then.
+func (d Dir) ReadAcceptances() ([]orders.Acceptance, error) {
+	return read(d.AcceptancesFile(), orders.DecodeAcceptances)
+}
+
+// WriteAcceptances accepts them, and no others. Only the directory's owner may.
+func (d Dir) WriteAcceptances(all []orders.Acceptance) error {
+	return file.Write(d.AcceptancesFile(), orders.EncodeAcceptances(all), 0o644)
+}
+
 // read decodes a file. One that does not exist is the zero value.
 func read[T any](path string, decode func([]byte) (T, error)) (T, error) {
 	var none T

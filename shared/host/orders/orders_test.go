@@ -46,6 +46,31 @@ func TestDir_ReadAsWritten(t *testing.T) {
 	}
 }
 
+// TestDir_Acceptances holds that what a person accepts is read as it was written, and that a file of
+// nothing accepts nothing.
+func TestDir_Acceptances(t *testing.T) {
+	d := Dir(t.TempDir())
+	if all, err := d.ReadAcceptances(); err != nil || len(all) > 0 {
+		t.Errorf("before the first: %+v, %v", all, err)
+	}
+	at := time.Unix(1_700_000_000, 0).UTC()
+	want := []orders.Acceptance{{Check: "ra-foreign", Of: at, At: at, Why: "the site's router"}}
+	if err := d.WriteAcceptances(want); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := d.ReadAcceptances(); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("read %+v, %v", got, err)
+	}
+	for _, text := range []string{"", "{}", `{"version":1,"content":[{"check":"ra-foreign"}]}`, `{"version":1,"content":[{"of":"2026-11-20T10:00:03Z"}]}`} {
+		if err := os.WriteFile(d.AcceptancesFile(), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if all, err := d.ReadAcceptances(); err == nil {
+			t.Errorf("%q accepts %+v", text, all)
+		}
+	}
+}
+
 func TestDir_Refused(t *testing.T) {
 	d := Dir(t.TempDir())
 	for name, text := range map[string]string{

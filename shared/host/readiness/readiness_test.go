@@ -19,6 +19,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 	"github.com/onprem-infra/onprem-infra/shared/operator/layout"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
 	"github.com/onprem-infra/onprem-infra/test/golden"
 )
 
@@ -146,6 +147,9 @@ func TestAddBMC(t *testing.T) {
 	Host{}.addBMC(&there, f)
 	f.Check = preflight.CheckMemory
 	Host{Machine: true}.addBMC(&memory, f)
+	if name := progress.Check(here.Findings[0].String()); name != "bmc-reach:master-0" {
+		t.Errorf("a person accepts it as %q", name)
+	}
 	if len(here.Findings) != 1 || here.Findings[0].Severity != severe || len(here.Unseen) != 0 {
 		t.Errorf("here: %+v", here)
 	}

@@ -41,8 +41,11 @@ type Finding struct {
 	Vantage string `json:"vantage"`
 }
 
-// String is a finding in one line.
+// String is a finding in one line. It begins with the name by which a person accepts it.
 func (f Finding) String() string {
+	if f.Host != "" {
+		return fmt.Sprintf("%s:%s: %s: %s", f.Check, f.Host, f.Seen, f.Do)
+	}
 	return fmt.Sprintf("%s: %s: %s: %s", f.Check, f.Subject, f.Seen, f.Do)
 }
 

@@ -30,6 +30,9 @@ const (
 	Secrets Kind = "secrets" // the file with the hosts' accounts has changed
 	Warned  Kind = "warned"  // Cause is what the preflight warned of as it passed
 
+	// Accepted is that a person, because of Cause, accepts the check that has found Evidence.
+	Accepted Kind = "accepted"
+
 	Asked   Kind = "asked"   // Verb is about to be asked of Ironic
 	Done    Kind = "done"    // Ironic accepted Verb, with Evidence's accounts; BootDisk: it runs
 	Failed  Kind = "failed"  // Verb failed; for Deploy also: its disk was not written
@@ -48,8 +51,8 @@ const (
 )
 
 func kinds() []Kind {
-	return []Kind{Whole, Started, Phase, Orders, Secrets, Warned, Asked, Done, Failed, Disk, Begun,
-		Fetched, Written, Doubt, Joined, Allowed, Blocked, Released, Back, Again}
+	return []Kind{Whole, Started, Phase, Orders, Secrets, Warned, Accepted, Asked, Done, Failed,
+		Disk, Begun, Fetched, Written, Doubt, Joined, Allowed, Blocked, Released, Back, Again}
 }
 
 // Entry is one line.

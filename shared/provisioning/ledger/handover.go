@@ -29,7 +29,7 @@ func (m Memory) next(e Entry) Memory {
 	m = m.begin(e.Phase, e.Time)
 	switch {
 	case e.Phase == progress.Preflight:
-		m.Warnings = nil
+		m.Warnings, m.Accepted = nil, nil
 	case e.Phase == progress.Deploy && m.Deploy.IsZero():
 		m.Deploy = e.Time
 	case e.Phase == progress.Announce:

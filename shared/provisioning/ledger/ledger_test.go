@@ -74,9 +74,13 @@ func TestFold_Warnings(t *testing.T) {
 	if whole := short[len(short)-1]; len(Encode(whole)) > MaxLine || !reflect.DeepEqual(Fold(short), m) {
 		t.Errorf("the sum has %d bytes", len(Encode(whole)))
 	}
+	m = m.With(Entry{Kind: Accepted, Evidence: "bmc-tls:m0: it has expired"})
+	if !reflect.DeepEqual(m.Accepted, []string{"bmc-tls:m0"}) {
+		t.Errorf("accepted %q", m.Accepted)
+	}
 	m = m.With(Entry{Kind: Phase, Phase: progress.Announce}).With(Entry{Kind: Back}).With(Entry{Kind: Phase, Phase: progress.Preflight})
-	if len(m.Warnings) > 0 {
-		t.Errorf("another preflight has the warnings %q", m.Warnings)
+	if len(m.Warnings)+len(m.Accepted) > 0 {
+		t.Errorf("another preflight has the warnings %q, and accepts %q", m.Warnings, m.Accepted)
 	}
 }
 

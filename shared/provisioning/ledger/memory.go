@@ -25,6 +25,7 @@ type Memory struct {
 	Hosts   map[string]Host
 	// Warnings are what the last preflight warned of, at most maxWarnings of them.
 	Warnings []string
+	Accepted []string // the checks of the last preflight that a person accepts
 	Handover
 }
 
@@ -145,6 +146,9 @@ func (m Memory) With(e Entry) Memory {
 		if len(m.Warnings) < maxWarnings {
 			m.Warnings = append(slices.Clone(m.Warnings), cut(e.Cause))
 		}
+		return m
+	case Accepted:
+		m.Accepted = append(slices.Clone(m.Accepted), progress.Check(e.Evidence))
 		return m
 	case Orders:
 		m.Orders = *e.Orders

@@ -27,6 +27,12 @@ func FuzzDecode(f *testing.F) {
 				t.Errorf("%q is %+v, then %+v, %v", file, r, again, err)
 			}
 		}
+		if a, err := DecodeAcceptances(file); err == nil {
+			text := EncodeAcceptances(a)
+			if again, err := DecodeAcceptances(text); err != nil || !bytes.Equal(EncodeAcceptances(again), text) {
+				t.Errorf("%q is %+v, then %+v, %v", file, a, again, err)
+			}
+		}
 		if r, err := DecodeReport(file); err == nil {
 			text := EncodeReport(r)
 			if again, err := DecodeReport(text); err != nil || !bytes.Equal(EncodeReport(again), text) {

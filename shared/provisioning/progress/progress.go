@@ -87,7 +87,8 @@ type Progress struct {
 	// DHCP is whether DHCP is ordered on, and Served the hosts that it answers.
 	DHCP   bool      `json:"dhcp"`
 	Served []mac.MAC `json:"served,omitempty"`
-	// Blockers keep the whole run from going on. Those of single hosts are in Hosts.
+	// Blockers keep the whole run from going on. Those of single hosts are in Hosts. Each begins
+	// with its Check.
 	Blockers []string `json:"blockers,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
 	Hosts    []Host   `json:"hosts"`
@@ -165,6 +166,16 @@ func Decode(text []byte) (Progress, error) {
 		return Progress{}, fmt.Errorf("read the progress of provisioning: %w", err)
 	}
 	return f.Progress, nil
+}
+
+// Check is the name by which a person accepts a blocker: that of a check, with ":" and the host if
+// it is about one. It is empty for what nobody can accept.
+func Check(blocker string) string {
+	name, _, found := strings.Cut(blocker, ": ")
+	if !found || strings.Contains(name, " ") {
+		return ""
+	}
+	return name
 }
 
 // Line is a host for people: what it waits for and for how long, what was last seen, and what comes

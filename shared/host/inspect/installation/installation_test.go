@@ -83,6 +83,20 @@ func TestText_Remedy(t *testing.T) {
 	}
 }
 
+// TestText_Accept holds that status names the command by which a person accepts what the check of the
+// hosts has found, and no command for what is no check's or of another phase.
+func TestText_Accept(t *testing.T) {
+	p := progress.Progress{Phase: progress.Preflight, At: now, Blockers: []string{"bmc-tls:m0: its certificate has expired: renew it", "read the secrets: no such file"}}
+	text := Of(p, orders.Orders{}, nil, Seen{}, now).Text(now)
+	if !strings.Contains(text, "renew it; to install in spite of it: onprem-infra hosts accept bmc-tls:m0 --yes\n") || !strings.Contains(text, "no such file\n") {
+		t.Error(text)
+	}
+	p.Phase = progress.Services
+	if text := Of(p, orders.Orders{}, nil, Seen{}, now).Text(now); strings.Contains(text, "accept") {
+		t.Error(text)
+	}
+}
+
 // TestOf_Unnamed holds that nothing is claimed of a host that may be a client of an unknown address.
 func TestOf_Unnamed(t *testing.T) {
 	on := events.Event{Time: now.Add(-10 * time.Minute), Host: "m0", Source: events.Provision, Kind: events.BootInspect}

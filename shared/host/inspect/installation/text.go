@@ -57,7 +57,7 @@ func (r *Report) Text(now time.Time) string {
 		}
 	}
 	for _, b := range r.Blockers {
-		line("BLOCKED: %s", b)
+		line("BLOCKED: %s%s", b, r.accept(b))
 	}
 	for _, w := range r.Warnings {
 		line("warning: %s", w)
@@ -71,6 +71,15 @@ func (r *Report) Text(now time.Time) string {
 		}
 	}
 	return text.String()
+}
+
+// accept is how a person has hosts installed in spite of a blocker; empty if that is not possible.
+func (r *Report) accept(blocker string) string {
+	check := progress.Check(blocker)
+	if r.Phase != progress.Preflight || check == "" {
+		return ""
+	}
+	return fmt.Sprintf("; to install in spite of it: onprem-infra hosts accept %s --yes", check)
 }
 
 // state is what a part does; empty for what needs no line.

@@ -43,7 +43,7 @@ func example() Record {
 	r := Record{Entries: []ledger.Entry{
 		entry(0, ledger.Started, ledger.Entry{Cause: "the program started"}),
 		entry(20, ledger.Phase, ledger.Entry{Phase: progress.Services, Cause: `the phase "address" has ended`}),
-		entry(60, ledger.Warned, ledger.Entry{Cause: "bmc-tls: host master-1: the certificate is not verified"}),
+		entry(60, ledger.Warned, ledger.Entry{Cause: "bmc-tls:master-1: the certificate is not verified"}),
 		entry(60, ledger.Phase, ledger.Entry{Phase: progress.Deploy, Evidence: "the check found nothing that blocks, and warns 1 times"}),
 		entry(60, ledger.Orders, ledger.Entry{Orders: &orders.Orders{Generation: 3, On: orders.Parts()}}),
 		entry(65, ledger.Asked, ledger.Entry{Host: "master-0", Verb: node.Inspect, Cause: "manageable"}),
@@ -132,6 +132,16 @@ func TestPage_AfterBoot(t *testing.T) {
 	r.Events = nil
 	p := Page(r)
 	golden.Check(t, []byte(textOf(p)+"\n"+lanes(p.Timelines[0])))
+}
+
+// TestPage_Accepted holds that hosts were installed in spite of what a check found, and why.
+func TestPage_Accepted(t *testing.T) {
+	r := example()
+	r.Entries = append(r.Entries, ledger.Entry{Time: after(50), Kind: ledger.Accepted, Cause: "the site's router", Evidence: "ra-foreign: router advertisements: fe80::1: stop them"})
+	p := Page(r)
+	if text := textOf(p); !strings.Contains(text, "a person accepts ra-foreign: the site's router; ra-foreign: router") || !strings.Contains(lanes(p.Timelines[0]), "mark 50s ra-foreign accepted\n") {
+		t.Errorf("%s\n%s", text, lanes(p.Timelines[0]))
+	}
 }
 
 // TestPage_Allowed holds that a disk that is written anew was allowed to be, and when.

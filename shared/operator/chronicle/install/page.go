@@ -142,6 +142,8 @@ func entry(e ledger.Entry) (row, bool) {
 		one.what, one.why = "the file of the hosts' accounts is another one", ""
 	case ledger.Warned:
 		one.what = "the check of the hosts and their network warns"
+	case ledger.Accepted:
+		one.what, one.alarm = "a person accepts "+progress.Check(e.Evidence), true
 	case ledger.Asked:
 		one.what = "Ironic is asked to " + string(e.Verb)
 	case ledger.Failed:

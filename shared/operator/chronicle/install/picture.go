@@ -34,6 +34,9 @@ func (r Record) picture(hosts []host) timeline.Timeline {
 		case ledger.Allowed:
 			t.Marks = append(t.Marks, timeline.Mark{At: at(e.Time),
 				Label: e.Host + " allowed anew"})
+		case ledger.Accepted:
+			t.Marks = append(t.Marks, timeline.Mark{At: at(e.Time),
+				Label: progress.Check(e.Evidence) + " accepted"})
 		case ledger.Released:
 			t.Marks = append(t.Marks, timeline.Mark{At: at(e.Time),
 				Label: fmt.Sprintf("%d hosts may begin", len(e.Hosts))})

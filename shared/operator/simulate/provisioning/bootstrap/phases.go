@@ -138,6 +138,8 @@ func (host) Note(...events.Event) error { return nil }
 
 func (host) Rewrite(string) (orders.Rewrite, error) { return orders.Rewrite{}, nil }
 
+func (host) Acceptances() ([]orders.Acceptance, error) { return nil, nil }
+
 func (m host) Reversal() (orders.Reversal, error) { return m.asks, nil }
 
 func (m host) Show(p progress.Progress) error {
