@@ -55,7 +55,9 @@ With --provisioning it joins two reports about the hosts to be installed. It ins
 the provisioning network, whose values come from the description of -c, or from the files of the
 bootstrap machine, and asks the BMCs as "hosts" does. A host that has no such link, or cannot reach
 a BMC, reports that as not seen: on the bootstrap machine it is wrong. When the machine has ended to
-provision, by its journal, the addresses of the network and its DHCP server are the cluster's.
+provision, by its journal, the addresses of the network and its DHCP server are the cluster's. Other
+servers that belong there are named by expectedServers of spec.provisioning, or by
+--provisioning-server.
 
 With --images it also asks for the files that hosts need (osImage, the ramdisk), without fetching
 them: whether they are there, and whether the machine's disk and the hosts' memory have room.
@@ -123,7 +125,7 @@ func doctorCommand(std streams) *cobra.Command {
 			return link.run(ctx, std, m, how)
 		}
 		if hosts {
-			return doctorHosts(ctx, std, in, how)
+			return link.doctorHosts(ctx, std, in, how)
 		}
 		host, err := doctorHost(std, m, in, routers)
 		if err != nil {

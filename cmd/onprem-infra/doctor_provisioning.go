@@ -20,7 +20,6 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/provisioning"
 	hostorders "github.com/onprem-infra/onprem-infra/shared/host/orders"
 	"github.com/onprem-infra/onprem-infra/shared/host/readiness"
-	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/offer"
 	"github.com/onprem-infra/onprem-infra/shared/operator/facts"
 	"github.com/onprem-infra/onprem-infra/shared/operator/layout"
@@ -60,7 +59,8 @@ func (p *provisioningFlags) register(cmd *cobra.Command) {
 		"of --provisioning-link: "+strings.Join(modes, ", "))
 	completes(cmd, "provisioning-mode", modes)
 	flags.StringArrayVar(&p.servers, "provisioning-server", nil,
-		"address or MAC of a server that may answer there; may be given several times")
+		"address or MAC of a server that may answer there, also with --provisioning; may be given "+
+			"several times")
 	flags.StringArrayVar(&p.address, "provisioning-address", nil,
 		"address that no other host may have there; may be given several times")
 	flags.BoolVar(&p.lldp, "lldp", false,
@@ -79,11 +79,18 @@ type printing struct {
 }
 
 // doctorHosts inspects what the installation of hosts needs.
-func doctorHosts(ctx context.Context, std streams, in *input, how printing) error {
+func (p *provisioningFlags) doctorHosts(
+	ctx context.Context, std streams, in *input, how printing,
+) error {
+	expected, err := p.expected()
+	if err != nil {
+		return err
+	}
 	host, err := readyHost(std, in, ownFiles)
 	if err != nil {
 		return err
 	}
+	host.Expected = expected
 	host.Probes.Patience = how.patience
 	asking := "asking the provisioning network and the BMCs" + how.progress
 	line := startProgress(std, how.quiet, asking)
@@ -177,7 +184,7 @@ func (p *provisioningFlags) check(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		switch of := strings.HasPrefix(f.Name, "provisioning-"); {
 		case err != nil:
-		case of && p.link == "":
+		case of && p.link == "" && !(hosts && f.Name == "provisioning-server"):
 			err = usage("--%s takes --provisioning-link: name the link", f.Name)
 		case p.link != "" && !of && !slices.Contains(allowed, f.Name):
 			err = usage("--provisioning-link inspects that link alone: leave --%s out", f.Name)
@@ -191,6 +198,18 @@ func (p *provisioningFlags) check(cmd *cobra.Command) (err error) {
 	return err
 }
 
+// expected are the servers that the flags state; an error is about the first wrong one.
+func (p *provisioningFlags) expected() (all offer.Expected, err error) {
+	for _, text := range p.servers {
+		one, err := offer.Expect(text)
+		if err != nil {
+			return all, usage("--provisioning-server %q %s", text, err)
+		}
+		all = all.And(one)
+	}
+	return all, nil
+}
+
 // wanted are the facts that the flags state; an error is about the first wrong flag.
 func (p *provisioningFlags) wanted() (facts.Provisioning, error) {
 	f := facts.Provisioning{Named: p.link, Mode: offer.Mode(p.mode), MTU: p.mtu}
@@ -198,16 +217,11 @@ func (p *provisioningFlags) wanted() (facts.Provisioning, error) {
 		return f, usage("--provisioning-mode %q is not one of: managed, unmanaged, disabled",
 			p.mode)
 	}
-	for _, text := range p.servers {
-		if a, err := netip.ParseAddr(text); err == nil {
-			f.Expected.Addresses = append(f.Expected.Addresses, a)
-		} else if m, err := mac.Parse(text); err == nil {
-			f.Expected.MACs = append(f.Expected.MACs, m)
-		} else {
-			return f, usage("--provisioning-server %q is neither an address nor a MAC: write one "+
-				"such as 172.22.0.2 or 52:54:00:00:00:02", text)
-		}
+	expected, err := p.expected()
+	if err != nil {
+		return f, err
 	}
+	f.Expected = expected
 	for _, text := range p.address {
 		a, err := netip.ParseAddr(text)
 		if err != nil {

@@ -202,3 +202,14 @@ func TestDoctorHosts(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 }
+
+// TestDoctorProvisioning_Expected holds that a server may be stated also where the description gives the
+// other facts.
+func TestDoctorProvisioning_Expected(t *testing.T) {
+	cmd := doctorCommand(streams{out: io.Discard, err: io.Discard})
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	cmd.SetArgs([]string{"--provisioning", "--provisioning-server", "172.22.0.200", "-c", "/nonexistent/cluster.yaml"})
+	if err := cmd.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), "/nonexistent/cluster.yaml") {
+		t.Errorf("%v, want that the description cannot be read", err)
+	}
+}

@@ -89,7 +89,8 @@ func TestDoctorUsage(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 	for _, args := range [][]string{{"doctor", "-o", "yaml"}, {"doctor", "--peer", "x"}, {"doctor", "x"},
-		{"doctor", "--lldp"}, {"doctor", "--provisioning", "--joins"}, {"doctor", "--provisioning", "--peer", "192.0.2.1"},
+		{"doctor", "--lldp"}, {"doctor", "--provisioning", "--joins"}, {"doctor", "--provisioning", "--provisioning-mtu", "9000"},
+		{"doctor", "--provisioning", "--provisioning-server", "x"}, {"doctor", "--provisioning", "--peer", "192.0.2.1"},
 		{"doctor", "--provisioning", "--bgp-passwords", "x"}} {
 		if o := invoke(t, "", args...); o.code != exitUsage || o.out != "" || o.err == "" {
 			t.Errorf("%q: %+v", args, o)

@@ -26,10 +26,11 @@ var kinds = []offer.Kind{offer.DHCP, offer.ProxyDHCP, offer.DHCPv6, offer.Router
 // Seen is what dnsmasq's log and the link show while the server is on. Lines is for one goroutine,
 // and Foreign for one; Metrics may be called by any.
 type Seen struct {
-	names         map[mac.MAC]string
-	server, other netip.Addr
-	reader        bootlog.Reader
-	list          foreign.List
+	names    map[mac.MAC]string
+	server   netip.Addr
+	expected offer.Expected
+	reader   bootlog.Reader
+	list     foreign.List
 
 	ignored  atomic.Uint64
 	mu       sync.Mutex
@@ -40,8 +41,11 @@ type Seen struct {
 // NewSeen begins with former, the list of foreign servers of an earlier run, and nothing else.
 func NewSeen(p *provision.Plan, phase provision.Phase, former foreign.List) *Seen {
 	s := &Seen{names: map[mac.MAC]string{}, list: former,
-		server: served.Server(p, phase), other: served.Other(p, phase),
+		server: served.Server(p, phase), expected: p.Expected(),
 		answered: map[bootlog.Kind]uint64{}, reported: map[offer.Kind]uint64{}}
+	if other := served.Other(p, phase); other.IsValid() {
+		s.expected.Addresses = append(s.expected.Addresses, other)
+	}
 	for _, h := range p.Hosts {
 		s.names[h.MAC] = h.Name
 	}
@@ -75,14 +79,9 @@ func (s *Seen) count(e bootlog.Event) {
 	}
 }
 
-// Expected are the servers of the link that are the cluster's: the other phase may have one. This
-// machine's own packets are not received.
-func (s *Seen) Expected() offer.Expected {
-	if !s.other.IsValid() {
-		return offer.Expected{}
-	}
-	return offer.Expected{Addresses: []netip.Addr{s.other}}
-}
+// Expected are the servers of the link that the description names, and those that are the cluster's:
+// the other phase may have one. This machine's own packets are not received.
+func (s *Seen) Expected() offer.Expected { return s.expected }
 
 // Foreign takes in a server that is none of the cluster's. It returns the list that is kept, and
 // the server as it is kept if the list did not have it.

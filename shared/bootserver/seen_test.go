@@ -75,7 +75,11 @@ func TestSeen_Foreign(t *testing.T) {
 	if expected := s.Expected(); !expected.Has(offer.Server{ID: p.IP}) || expected.Has(o) || expected.Has(offer.Server{ID: p.BootstrapIP}) {
 		t.Errorf("expected are %+v", expected)
 	}
-	p.Address = plans.One
+	p.ExpectedServers = []string{"172.22.0.9"}
+	if expected := NewSeen(p, provision.Bootstrap, foreign.List{}).Expected(); !expected.Has(o) || !expected.Has(offer.Server{ID: p.IP}) {
+		t.Errorf("with a server of the user's expected are %+v", expected)
+	}
+	p.Address, p.ExpectedServers = plans.One, nil
 	if expected := NewSeen(p, provision.Bootstrap, foreign.List{}).Expected(); !expected.Empty() {
 		t.Errorf("with one address %+v is expected of another host", expected)
 	}

@@ -3,6 +3,7 @@
 package offer
 
 import (
+	"errors"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -145,6 +146,28 @@ func (l *List) Servers() (all []Server, more bool) { return slices.Clone(l.all),
 type Expected struct {
 	Addresses []netip.Addr
 	MACs      []mac.MAC
+}
+
+// Expect are the servers that a person states, each by its address or its MAC. The error is about
+// the first wrong one, without its text.
+func Expect(servers ...string) (e Expected, err error) {
+	for _, text := range servers {
+		if a, err := netip.ParseAddr(text); err == nil {
+			e.Addresses = append(e.Addresses, a)
+		} else if m, err := mac.Parse(text); err == nil {
+			e.MACs = append(e.MACs, m)
+		} else {
+			return e, errors.New("is neither an address nor a MAC: write one such as 172.22.0.2 " +
+				"or 52:54:00:00:00:02")
+		}
+	}
+	return e, nil
+}
+
+// And are the servers of both.
+func (e Expected) And(o Expected) Expected {
+	return Expected{Addresses: slices.Concat(e.Addresses, o.Addresses),
+		MACs: slices.Concat(e.MACs, o.MACs)}
 }
 
 // Has reports whether a server is one of them. A DHCPv6 server sends from a link-local address

@@ -47,7 +47,7 @@ func sections() map[string]section {
 	const v4, v6, dual = "[192.0.2.0/24]", "['2001:db8::/64']", "[192.0.2.0/24, '2001:db8::/64']"
 	return map[string]section{
 		"managed":         {"none", v4, "[192.0.2.5]", "{network: managed}", any4, 0},
-		"managed, all":    {"none", v4, "[192.0.2.5]", "{network: managed, cidr: 172.23.0.0/26, interface: eno2, macs: ['52:54:00:0a:00:01'], ip: 172.23.0.9, bmcCA: ca.pem, dhcp: {unknown: pool, range: '172.23.0.20,172.23.0.40', lease: 90m, gateway: 172.23.0.1, dns: [172.23.0.1], ntp: [time.example.com]}}", any4, 0},
+		"managed, all":    {"none", v4, "[192.0.2.5]", "{network: managed, cidr: 172.23.0.0/26, interface: eno2, macs: ['52:54:00:0a:00:01'], ip: 172.23.0.9, bmcCA: ca.pem, expectedServers: ['fe80::1'], dhcp: {unknown: pool, range: '172.23.0.20,172.23.0.40', lease: 90m, gateway: 172.23.0.1, dns: [172.23.0.1], ntp: [time.example.com]}}", any4, 0},
 		"OpenShift":       {"baremetal", v4, "[192.0.2.5]", "{network: managed}", any4, 0},
 		"managed on IPv6": {"baremetal", v4, "[192.0.2.5]", "{network: managed, cidr: 'fd00:22::/64'}", any4, 0},
 		"unmanaged":       {"none", v4, "[192.0.2.5]", "{network: unmanaged, address: two, dhcp: {ntp: [192.0.2.9]}}", any4, 0},

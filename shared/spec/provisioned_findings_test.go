@@ -110,7 +110,7 @@ c:17:41: error: platform.baremetal.additionalNTPServers[1]: "a b" is no time ser
 
 func TestProvisionedOwnFindings(t *testing.T) {
 	check(t, goodOwn, []findingCase{
-		{"fields unknown", edit{"    ip: 172.22.0.3", "    ip: 172.22.0.3\n    batch: 50", "{unknown: refuse,", "{unknown: refuse, ranges: [],", "verify: ca}", "verify: ca, password: s3cret}"}, `c:15:5: error: spec.provisioning.batch: there is no such field: remove it, or use one of network, cidr, interface, macs, address, ip, bootstrapIP, dhcp, bmcCA, volumeClaim
+		{"fields unknown", edit{"    ip: 172.22.0.3", "    ip: 172.22.0.3\n    batch: 50", "{unknown: refuse,", "{unknown: refuse, ranges: [],", "verify: ca}", "verify: ca, password: s3cret}"}, `c:15:5: error: spec.provisioning.batch: there is no such field: remove it, or use one of network, cidr, interface, macs, address, ip, bootstrapIP, dhcp, bmcCA, volumeClaim, expectedServers
 c:16:29: error: spec.provisioning.dhcp.ranges: there is no such field: spell it range where that is meant, or remove it
 c:20:109: error: spec.hosts[0].bmc.password: there is no such field: remove it, or use one of address, credentials, verify`},
 		{"field of a host unknown", edit{"    bootMAC: 52:54:00:00:00:01", "    bootMACAddress: 52:54:00:00:00:01"}, `c:17:5: error: spec.hosts[0].bootMAC: is missing: write the MAC address of the card that boots
@@ -159,6 +159,7 @@ c:24:20: error: spec.hosts[1].bmc.address: the driver ipmi boots by PXE, and the
 c:15:33: error: spec.provisioning.macs[1]: "x" is no MAC address: write six bytes, such as 52:54:00:00:00:01`},
 		{"BMC's certificates", edit{"    ip: 172.22.0.3", "    ip: 172.22.0.3\n    bmcCA: ''"}, `c:15:12: error: spec.provisioning.bmcCA: is no path of a file: write the path of a file of certificates in PEM`},
 		{"name of a volume", edit{"    ip: 172.22.0.3", "    ip: 172.22.0.3\n    volumeClaim: Iron_ic"}, `c:15:18: error: spec.provisioning.volumeClaim: "Iron_ic" is not an object's name: write that of a PersistentVolumeClaim`},
+		{"a server by its name", edit{"    ip: 172.22.0.3", "    ip: 172.22.0.3\n    expectedServers: [192.0.2.1, dhcp.example.com]"}, `c:15:34: error: spec.provisioning.expectedServers[1]: "dhcp.example.com" is neither an address nor a MAC: write one such as 172.22.0.2 or 52:54:00:00:00:02`},
 		{"root disk", edit{"  - name: m0\n", "  - name: m0\n    rootDisk: {deviceName: /dev/nvme0n1, size: 10}\n"}, `c:18:28: warning: spec.hosts[0].rootDisk.deviceName: "/dev/nvme0n1" may be another disk after the next boot: write /dev/disk/by-path/NAME, or another hint, such as serialNumber or wwn
 c:18:42: error: spec.hosts[0].rootDisk.size: there is no such field: remove it, or use one of deviceName, hctl, model, vendor, serialNumber, wwn, wwnWithExtension, wwnVendorExtension, minSizeGigabytes, rotational`},
 	})

@@ -144,7 +144,7 @@ func TestProvisionedInstallConfig_Cards(t *testing.T) {
 }
 
 func TestProvisionedOwn(t *testing.T) {
-	text := edit{"    cidr: 172.22.0.0/24\n", "    cidr: 172.22.0.0/24\n    interface: eno2\n    macs: ['52:54:00:0a:00:01']\n    address: one\n    bmcCA: /etc/bmc.pem\n",
+	text := edit{"    cidr: 172.22.0.0/24\n", "    cidr: 172.22.0.0/24\n    interface: eno2\n    macs: ['52:54:00:0a:00:01']\n    address: one\n    bmcCA: /etc/bmc.pem\n    expectedServers: ['fe80::1', '52-54-00-00-00-99']\n",
 		"gateway: 172.22.0.1", "gateway: 172.22.0.1, dns: [172.22.0.1], ntp: [time.example.com]"}.of(t, goodOwn)
 	cluster, findings := Parse("c", []byte(text), Knobs{})
 	if len(findings) > 0 {
@@ -153,7 +153,7 @@ func TestProvisionedOwn(t *testing.T) {
 	a := netip.MustParseAddr
 	want := Provisioning{
 		Network: provisioning.Managed, CIDR: netip.MustParsePrefix("172.22.0.0/24"), Interface: "eno2", MACs: []mac.MAC{{0x52, 0x54, 0, 10, 0, 1}},
-		Address: provisioning.One, IP: a("172.22.0.3"), BMCCAFile: "/etc/bmc.pem",
+		Address: provisioning.One, IP: a("172.22.0.3"), BMCCAFile: "/etc/bmc.pem", ExpectedServers: []string{"fe80::1", "52-54-00-00-00-99"},
 		DHCP: provisioning.DHCP{Unknown: provisioning.Refuse, First: a("172.22.0.10"), Last: a("172.22.0.20"), Lease: time.Hour,
 			Gateway: a("172.22.0.1"), DNS: []netip.Addr{a("172.22.0.1")}, NTP: []string{"time.example.com"}},
 	}

@@ -430,7 +430,7 @@ func fullest() spec.Cluster {
 		TimingProof: map[string]uint32{"m0": 900, "m1": 1100, "m2": 2000},
 		Hosts: []spec.Host{{Name: "m0", Role: "master", BootMACAddress: "52:54:00:00:00:01", BootMode: machine.UEFI,
 			BMC: machine.BMC{Address: controller, Credentials: "bmc.yaml", Verify: machine.VerifyCA}, RootDisk: machine.RootDisk{Model: "m"}}},
-		Provisioning: provisioning.Settings{Network: provisioning.Managed, Interface: "eno1", BMCCAFile: "ca.pem", VolumeClaim: "ironic", DHCP: provisioning.DHCP{NTP: []string{"time.example.com"}}},
+		Provisioning: provisioning.Settings{Network: provisioning.Managed, Interface: "eno1", BMCCAFile: "ca.pem", VolumeClaim: "ironic", ExpectedServers: []string{"fe80::1"}, DHCP: provisioning.DHCP{NTP: []string{"time.example.com"}}},
 		MDNS:         spec.MDNSEnabled, Metrics: spec.MetricsNode, Distribution: spec.OpenShift,
 		Routing: spec.Routing{Management: spec.ByBoth, BGP: routing.BGPSettings{ASN: 64512, Timers: routing.Timers{Timing: "lan"}, FabricDepth: 1, Communities: []string{"64512:100"},
 			Racks: []routing.Rack{{Name: "a", Network: netip.MustParsePrefix("192.0.2.0/24"), Peers: []routing.Peer{

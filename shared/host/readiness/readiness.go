@@ -28,6 +28,8 @@ type Host struct {
 	// Ended means that this machine has provisioned its hosts, and gave the network to the cluster.
 	Ended bool
 	Files Files
+	// Expected are servers that may answer, beside those of the plan.
+	Expected offer.Expected
 	// Done is called when one more of the BMCs has been asked; it may be nil.
 	Done preflight.Done
 	// Unseen are reasons why the facts above are not complete.
@@ -38,8 +40,9 @@ type Host struct {
 func (h Host) wanted() facts.Provisioning {
 	p := h.Plan
 	f := facts.Provisioning{Mode: offer.Mode(p.Network), CIDR: p.CIDR, Live: h.Serves}
-	if f.Mode != offer.Unmanaged { // else the user's server answers, which no file names
-		f.Expected = h.expected()
+	// Without a name of it, the user's own server of an unmanaged network may be any.
+	if f.Expected = p.Expected().And(h.Expected); f.Mode != offer.Unmanaged || !f.Expected.Empty() {
+		f.Expected = f.Expected.And(h.expected())
 	}
 	if h.Ended {
 		return f

@@ -85,6 +85,8 @@ func TestRun(t *testing.T) {
 		}
 		return h
 	}
+	expects := func(h Host, server string) Host { h.Plan.ExpectedServers = []string{server}; return h }
+	flagged := func(h Host) Host { h.Expected.Addresses = []netip.Addr{ip("172.22.0.200")}; return h }
 	serves := func(h Host) Host { h.Serves = true; return h }
 	other := addr.Ethernet{Name: "ens3", MAC: mac.MAC{0x52, 0x54, 0, 0, 0, 7}, MTU: 1500, Enabled: true, Carrier: true,
 		Addresses: []netip.Prefix{netip.MustParsePrefix("172.22.0.9/16")}}
@@ -107,6 +109,12 @@ func TestRun(t *testing.T) {
 		{"the user's own server answers", unmanaged(host().answers("172.22.0.200")), []string{"-"}},
 		{"the user's own server answers, seen from elsewhere", elsewhere(unmanaged(host().answers("172.22.0.200"))), []string{"-"}},
 		{"the user's own server answers after the end", ended(unmanaged(host().answers("172.22.0.200"))), []string{"-"}},
+		{"another DHCP server that is expected by its address", expects(host().answers("172.22.0.200"), "172.22.0.200"), []string{"-"}},
+		{"the same by its MAC", expects(host().answers("172.22.0.200"), "52:54:00:00:00:99"), []string{"-"}},
+		{"the same by a flag", flagged(host().answers("172.22.0.200")), []string{"-"}},
+		{"another one than is expected", expects(host().answers("172.22.0.200"), "172.22.0.201"), []string{"dhcp-foreign", "-"}},
+		{"the user's own server by its address", unmanaged(expects(host().answers("172.22.0.200"), "172.22.0.200")), []string{"-"}},
+		{"another one than the user's own", unmanaged(expects(host().answers("172.22.0.200"), "172.22.0.201")), []string{"dhcp-foreign", "-"}},
 		{"the user's own server does not answer", unmanaged(host()), []string{"-", "dhcp-missing"}},
 		{"a proxy beside the user's own server", unmanaged(proxies(host())), []string{"-", "dhcp-proxy"}},
 		{"the user's own server answers, and the address is taken", unmanaged(host().answers("172.22.0.200").taken()), []string{"prov-taken", "prov-taken", "-"}},

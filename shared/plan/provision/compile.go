@@ -37,7 +37,8 @@ func Compile(in Input) (*Plan, error) {
 	}
 	p := &Plan{Network: s.Network, Interface: s.Interface, MACs: slices.Clone(s.MACs),
 		NTP: slices.Clone(s.DHCP.NTP), BMCCAFile: s.BMCCAFile, VolumeClaim: s.VolumeClaim,
-		BootstrapIP: s.BootstrapIP, IP: s.IP}
+		ExpectedServers: slices.Clone(s.ExpectedServers),
+		BootstrapIP:     s.BootstrapIP, IP: s.IP}
 	if s.Network != provisioning.Disabled {
 		p.addresses(in)
 	}

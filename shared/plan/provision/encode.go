@@ -19,6 +19,9 @@ func (p *Plan) Fields() (settings map[string]any, hosts []map[string]any) {
 	if len(p.MACs) > 0 {
 		settings["macs"] = texts(p.MACs)
 	}
+	if len(p.ExpectedServers) > 0 {
+		settings["expectedServers"] = p.ExpectedServers
+	}
 	dhcp := map[string]any{}
 	if d := p.DHCP; d != nil {
 		set(dhcp, "unknown", d.Unknown)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/onprem-infra/onprem-infra/shared/mac"
+	"github.com/onprem-infra/onprem-infra/shared/offer"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
 	"github.com/onprem-infra/onprem-infra/shared/subnet"
 )
@@ -24,12 +25,20 @@ type Plan struct {
 	NTP         []string             `json:"ntp,omitempty"`
 	BMCCAFile   string               `json:"bmcCA,omitempty"`
 	VolumeClaim string               `json:"volumeClaim,omitempty"`
-	Hosts       []Host               `json:"hosts"`
+	// ExpectedServers are those of the user's, by their addresses or MACs.
+	ExpectedServers []string `json:"expectedServers,omitempty"`
+	Hosts           []Host   `json:"hosts"`
 	// NoProxy are what Ironic reaches without a proxy, and TLSNames what its certificate is for.
 	NoProxy   []string   `json:"noProxy"`
 	TLSNames  []string   `json:"tlsNames"`
 	Deadlines []Deadline `json:"deadlines"`
 	Proof     []string   `json:"proof"`
+}
+
+// Expected are the servers of the user's that may configure hosts of the provisioning network.
+func (p *Plan) Expected() offer.Expected {
+	e, _ := offer.Expect(p.ExpectedServers...) // which the description's check has read
+	return e
 }
 
 // OfPhase are the hosts of a phase.

@@ -11,14 +11,15 @@ func ReadOwn(r *document.Reader, v document.Value) Draft {
 	o := r.Map(v)
 	answers := r.Map(o.Get("dhcp"))
 	r.Known(o, "network", "cidr", "interface", "macs", "address", "ip", "bootstrapIP", "dhcp",
-		"bmcCA", "volumeClaim")
+		"bmcCA", "volumeClaim", "expectedServers")
 	r.Known(answers, "unknown", "range", "lease", "gateway", "dns", "ntp")
 	d := Draft{At: o.At, Given: o.Given, Lost: o.Lost, network: r.Text(o.Get("network")),
 		sharing: r.Text(o.Get("address")), link: r.Text(o.Get("interface")),
 		cidr:        grammar.As(&r.Report, r.Text(o.Get("cidr")), grammar.CIDR),
 		ip:          grammar.As(&r.Report, r.Text(o.Get("ip")), grammar.Addr),
 		bootstrapIP: grammar.As(&r.Report, r.Text(o.Get("bootstrapIP")), grammar.Addr),
-		ca:          r.Text(o.Get("bmcCA")), extra: extra{claim: r.Text(o.Get("volumeClaim"))},
+		ca:          r.Text(o.Get("bmcCA")), extra: extra{claim: r.Text(o.Get("volumeClaim")),
+			servers: grammar.All(r, o.Get("expectedServers"), grammar.Server)},
 		macs: grammar.All(r, o.Get("macs"), grammar.MAC),
 		dhcp: dhcp.Server{Unknown: r.Text(answers.Get("unknown")),
 			Range:   r.Text(answers.Get("range")),

@@ -26,9 +26,10 @@ type Draft struct {
 	two                    bool // the bootstrap machine has an address of its own; after Check
 }
 
-// extra has what only one kind of document has: claim a cluster.yaml, else an install-config.
+// extra has what only one kind of document has: claim and servers a cluster.yaml, else an install-config.
 type extra struct {
 	claim    document.Scalar[string]
+	servers  []document.Scalar[string]
 	only     []only
 	static   static
 	external document.Scalar[mac.MAC] // of the card on the machine network
@@ -58,6 +59,9 @@ func (d Draft) exclusive() []only {
 	for _, s := range d.dhcp.DNS {
 		all = append(all, only{s.At, true, managed()})
 	}
+	for _, s := range d.extra.servers {
+		all = append(all, only{s.At, true, networks()})
+	}
 	return append(all, d.extra.only...)
 }
 
@@ -82,6 +86,9 @@ func (d Draft) Values() Settings {
 	}
 	for _, m := range d.macs {
 		s.MACs = append(s.MACs, m.Value)
+	}
+	for _, server := range d.extra.servers {
+		s.ExpectedServers = append(s.ExpectedServers, server.Value)
 	}
 	for _, a := range d.dhcp.DNS {
 		s.DHCP.DNS = append(s.DHCP.DNS, a.Value)

@@ -40,6 +40,10 @@ func GivenSettings(r *document.Report, s Settings) Draft {
 	if s.DHCP.Lease != 0 {
 		d.dhcp.Lease = grammar.As(r, text("dhcp.lease", s.DHCP.Lease.String()), grammar.Lease)
 	}
+	for i, server := range s.ExpectedServers {
+		d.extra.servers = append(d.extra.servers, grammar.As(r,
+			text(fmt.Sprintf("expectedServers[%d]", i), server), grammar.Server))
+	}
 	for i, m := range s.MACs {
 		at := text(fmt.Sprintf("macs[%d]", i), m.String())
 		d.macs = append(d.macs, grammar.As(r, at, grammar.MAC))

@@ -40,7 +40,10 @@ type Settings struct {
 	DHCP        DHCP
 	BMCCA       string // certificates in PEM that BMCs are verified by, of an install-config
 	BMCCAFile   string // a file of them, of a cluster.yaml
-	VolumeClaim string // for the database of the Ironic that runs in the cluster
+	// ExpectedServers are servers of the user's that may configure hosts there, each by its address
+	// or its MAC.
+	ExpectedServers []string
+	VolumeClaim     string // for the database of the Ironic that runs in the cluster
 }
 
 // DHCP is what the server answers.

@@ -51,7 +51,8 @@ func of(s offer.Server, severity Severity, fix string) fault {
 	return fault{severity, subjects[s.Kind], seen, fix}
 }
 
-const expectIt = "; if it belongs there, state it as expected by its address or MAC"
+const expectIt = "; if it belongs there, state its address or MAC: expectedServers in " +
+	"spec.provisioning of a cluster.yaml, or --provisioning-server"
 
 // foreign are servers that give addresses.
 func foreign(f facts.Provisioning) (out []fault) {
@@ -75,8 +76,8 @@ func foreign(f facts.Provisioning) (out []fault) {
 			if several := unexpected(f, kind); hosts(several) > 1 {
 				out = append(out, fault{Warning, subjects[kind],
 					"several answer: " + list(several),
-					"let one answer, or have all give the same; state those that belong there as " +
-						"expected"})
+					"let one answer, or have all give the same; state those that belong there by " +
+						"their addresses or MACs: expectedServers in spec.provisioning"})
 			}
 		}
 	case offer.Disabled:

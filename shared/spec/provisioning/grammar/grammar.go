@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/mac"
+	"github.com/onprem-infra/onprem-infra/shared/offer"
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 	"github.com/onprem-infra/onprem-infra/shared/spec/name"
 )
@@ -79,6 +80,15 @@ func MAC(text string) (mac.MAC, string) {
 		return m, err.Error()
 	}
 	return m, ""
+}
+
+// Server reads which server is meant: by its address, which routers have of their link alone, or by
+// the MAC that it sends from.
+func Server(text string) (string, string) {
+	if _, err := offer.Expect(text); err != nil {
+		return "", err.Error()
+	}
+	return text, ""
 }
 
 // Handover is how long the hosts may be without a DHCP server when the bootstrap machine's ends and
