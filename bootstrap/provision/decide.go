@@ -46,6 +46,7 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	if !r.started {
 		d.record(ledger.Entry{Kind: ledger.Started, Cause: "the program started"})
 	}
+	d.noteForeign()
 	d.decideHosts()
 	if !d.reverse() {
 		d.advance()

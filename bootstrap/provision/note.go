@@ -1,6 +1,7 @@
 package provision
 
 import (
+	"slices"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/bootstrap/provision/machine"
@@ -47,6 +48,20 @@ func (d *decision) note(v machine.View, entries []ledger.Entry) {
 			add(d.Now, events.Provision, boot, e.Cause)
 		case e.Kind == ledger.Joined:
 			add(d.Now, events.Node, events.Joined, e.Evidence)
+		}
+	}
+}
+
+// mostForeign is how many foreign servers the journal has at most, for one that invents others.
+const mostForeign = 32
+
+// noteForeign records each server of another program once. The file in which they are is lost with
+// a boot of the machine, and what a host did may follow from them.
+func (d *decision) noteForeign() {
+	for _, s := range d.Foreign {
+		known := d.memory.Foreign
+		if len(known) < mostForeign && !slices.Contains(known, s.String()) {
+			d.record(ledger.Entry{Time: s.First, Kind: ledger.Foreign, Cause: s.String()})
 		}
 	}
 }

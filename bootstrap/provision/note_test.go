@@ -1,12 +1,15 @@
 package provision
 
 import (
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/offer"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/events"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/foreign"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
 )
 
@@ -41,6 +44,38 @@ func TestNote(t *testing.T) {
 		if e.Time.IsZero() || e.Time.After(r.world.Now) || e.MAC != testPlan().Hosts[0].MAC && e.Host == "master-0" {
 			t.Errorf("%+v", e)
 		}
+	}
+}
+
+// TestNote_Foreign holds that each foreign server is in the journal once, from when it was seen, also over
+// power cuts; that one which invents others does not fill it; and that no host waits for the list.
+func TestNote_Foreign(t *testing.T) {
+	r := newRig(1)
+	s := foreign.Server{Kind: offer.DHCP, MAC: "52:54:00:00:00:99", Address: netip.MustParseAddr("172.22.0.200"), First: begin.Add(-time.Second)}
+	r.foreign.Servers = []foreign.Server{s}
+	r.at(t, progress.Preflight)
+	if strings.Contains(string(r.file), s.MAC) {
+		t.Errorf("before DHCP is on: %s", r.file)
+	}
+	r.at(t, progress.Deploy)
+	r.still(t, 5*time.Second)
+	r.cut()
+	r.boot()
+	s.First, s.Last, s.Count = r.world.Now, r.world.Now, 7
+	r.foreign.Servers = []foreign.Server{s}
+	r.still(t, 5*time.Second)
+	want := `{"time":"` + begin.Add(-time.Second).Format(time.RFC3339) + `","kind":"foreign","cause":"172.22.0.200 (52:54:00:00:00:99) by dhcp"}`
+	if all := string(r.file); !strings.Contains(all, want) || strings.Count(all, s.MAC) != 1 {
+		t.Errorf("no %s in\n%s", want, all)
+	}
+	for i := range uint16(200) {
+		s.VLAN = i + 1
+		r.foreign.Servers = append(r.foreign.Servers, s)
+	}
+	r.unread = "foreign"
+	r.at(t, progress.Settle)
+	if n := strings.Count(string(r.file), `"kind":"foreign"`); n != mostForeign {
+		t.Errorf("%d entries", n)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/addr"
 	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/foreign"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/hostfile"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
@@ -28,6 +29,7 @@ type Snapshot struct {
 	Image    node.Image
 	Result   Result // of the preflight
 	Accepted []orders.Acceptance
+	Foreign  []foreign.Server // while DHCP may be on
 	Joined   []addr.Candidate
 	Listed   bool                      // Joined is what the API has listed
 	Rewrites map[string]orders.Rewrite // by host
@@ -78,6 +80,10 @@ func (r *Room) observe(ctx context.Context, s *Snapshot) (err error) {
 	r.checks.mu.Lock()
 	s.Result = r.checks.result
 	r.checks.mu.Unlock()
+	if slices.Contains(on(r.memory.Phase), orders.DHCP) {
+		list, _ := r.Host.Foreign() // status reports what cannot be read, and no host waits for it
+		s.Foreign = list.Servers
+	}
 	switch r.memory.Phase {
 	case progress.Services:
 		s.Ironic.Drivers, s.Ironic.Err = r.Ironic.Drivers(ctx)

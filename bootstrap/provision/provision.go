@@ -22,6 +22,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/events"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/foreign"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/hostfile"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
@@ -51,6 +52,8 @@ type Host interface {
 	Reversal() (orders.Reversal, error)
 	// Acceptances are what a person accepts of the preflight.
 	Acceptances() ([]orders.Acceptance, error)
+	// Foreign are servers of other programs that were seen on the network since the machine booted.
+	Foreign() (foreign.List, error)
 	// Show writes what status reads.
 	Show(progress.Progress) error
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/cause"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/events"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/foreign"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/hostfile"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
@@ -77,6 +78,7 @@ type rig struct {
 	rewrites  map[string]orders.Rewrite
 	reversal  orders.Reversal
 	accepted  []orders.Acceptance
+	foreign   foreign.List
 	cluster   fakeCluster
 	shown     progress.Progress
 	happened  []events.Event // since the machine booted
@@ -236,6 +238,8 @@ func (r *rig) allow(m *fakeironic.Machine) {
 func (r *rig) Show(p progress.Progress) error { r.shown = p; return r.reads("progress") }
 
 func (r *rig) Acceptances() ([]orders.Acceptance, error) { return r.accepted, r.reads("accepted") }
+
+func (r *rig) Foreign() (foreign.List, error) { return r.foreign, r.reads("foreign") }
 
 func (r *rig) Run(_ context.Context, joined []string) (blocking, warnings []string) {
 	r.running = slices.Sorted(slices.Values(joined))

@@ -70,7 +70,7 @@ const (
 	password   = "the password of a BMC changes"
 	lostBoot   = "a machine loses boots"
 	badDisk    = "a machine fails to write"
-	foreign    = "another DHCP server answers"
+	otherDHCP  = "another DHCP server answers"
 	wrongHint  = "the hints of the root disk are wrong"
 	diskFull   = "the disk is full"
 	cable      = "the cable is pulled"
@@ -85,7 +85,7 @@ const (
 )
 
 // faults are all of them.
-var faults = []string{powerCut, lostData, formerData, ironicEnds, flap, password, lostBoot, badDisk, foreign, wrongHint, diskFull, cable, allowed, common, apiAway, backAsked, released, joinedLate, startFails, ironicAway}
+var faults = []string{powerCut, lostData, formerData, ironicEnds, flap, password, lostBoot, badDisk, otherDHCP, wrongHint, diskFull, cable, allowed, common, apiAway, backAsked, released, joinedLate, startFails, ironicAway}
 
 // schedule is what happens in a run, from its seed.
 func schedule(random *rand.Rand) (all []fault) {
@@ -147,7 +147,7 @@ func schedule(random *rand.Rand) (all []fault) {
 			add(lostBoot, time.Second, func(r *rig) { r.world.Machines[m].Lost = 1 + random.IntN(2) })
 			add(badDisk, time.Second, func(r *rig) { r.world.Machines[m].Broken = random.IntN(2) })
 		case 12:
-			at := add(foreign, time.Minute, func(r *rig) { r.blocking = []string{"another DHCP server answers"} })
+			at := add(otherDHCP, time.Minute, func(r *rig) { r.blocking = []string{"another DHCP server answers"} })
 			then(at+within(10*time.Minute), func(r *rig) { r.blocking = nil })
 		case 13:
 			at := add(wrongHint, time.Second, func(r *rig) { r.hints = rootdisk.Hints{SerialNumber: "S-master-1"} })

@@ -40,6 +40,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/access"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/cause"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/events"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/foreign"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/hostfile"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
@@ -175,6 +176,8 @@ func (h *provisionHost) Rewrite(host string) (orders.Rewrite, error) {
 func (h *provisionHost) Reversal() (orders.Reversal, error) { return h.ReadReversal() }
 
 func (h *provisionHost) Acceptances() ([]orders.Acceptance, error) { return h.ReadAcceptances() }
+
+func (h *provisionHost) Foreign() (foreign.List, error) { return readForeign() }
 
 func (h *provisionHost) Report(p orders.Part) (orders.Report, error) { return h.ReadReport(p) }
 

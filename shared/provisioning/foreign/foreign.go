@@ -50,6 +50,18 @@ func Of(s offer.Server) Server {
 		VLAN: s.VLAN, First: s.Last.UTC(), Last: s.Last.UTC(), Count: 1}
 }
 
+// String is a server for people.
+func (s Server) String() string {
+	text := fmt.Sprintf("%s by %s", s.MAC, s.Kind)
+	if s.Address.IsValid() {
+		text = fmt.Sprintf("%s (%s) by %s", s.Address, s.MAC, s.Kind)
+	}
+	if s.VLAN != 0 {
+		text += fmt.Sprintf(", VLAN %d", s.VLAN)
+	}
+	return text
+}
+
 // List is all of them, in the order in which they were seen first. The zero value is empty.
 type List struct {
 	Servers []Server `json:"servers"`

@@ -32,6 +32,7 @@ const (
 
 	// Accepted is that a person, because of Cause, accepts the check that has found Evidence.
 	Accepted Kind = "accepted"
+	Foreign  Kind = "foreign" // Cause is a server of another program that configures hosts
 
 	Asked   Kind = "asked"   // Verb is about to be asked of Ironic
 	Done    Kind = "done"    // Ironic accepted Verb, with Evidence's accounts; BootDisk: it runs
@@ -51,8 +52,8 @@ const (
 )
 
 func kinds() []Kind {
-	return []Kind{Whole, Started, Phase, Orders, Secrets, Warned, Accepted, Asked, Done, Failed,
-		Disk, Begun, Fetched, Written, Doubt, Joined, Allowed, Blocked, Released, Back, Again}
+	return []Kind{Whole, Started, Phase, Orders, Secrets, Warned, Accepted, Foreign, Asked, Done,
+		Failed, Disk, Begun, Fetched, Written, Doubt, Joined, Allowed, Blocked, Released, Back, Again}
 }
 
 // Entry is one line.

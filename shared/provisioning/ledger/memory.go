@@ -26,6 +26,7 @@ type Memory struct {
 	// Warnings are what the last preflight warned of, at most maxWarnings of them.
 	Warnings []string
 	Accepted []string // the checks of the last preflight that a person accepts
+	Foreign  []string // the servers of other programs that were seen
 	Handover
 }
 
@@ -146,6 +147,9 @@ func (m Memory) With(e Entry) Memory {
 		if len(m.Warnings) < maxWarnings {
 			m.Warnings = append(slices.Clone(m.Warnings), cut(e.Cause))
 		}
+		return m
+	case Foreign:
+		m.Foreign = append(slices.Clone(m.Foreign), e.Cause)
 		return m
 	case Accepted:
 		m.Accepted = append(slices.Clone(m.Accepted), progress.Check(e.Evidence))

@@ -195,7 +195,7 @@ func (r *Report) Faults(now time.Time) (all []string) {
 	for _, s := range r.Foreign {
 		if now.Sub(s.Last) < recent {
 			all = append(all, fmt.Sprintf("another server answers hosts on the provisioning "+
-				"network: %s: stop it there", terminal.Clean(server(s))))
+				"network: %s: stop it there", terminal.Clean(s.String())))
 		}
 	}
 	for _, p := range r.Parts {

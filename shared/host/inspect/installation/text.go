@@ -7,7 +7,6 @@ import (
 	"time"
 
 	terminal "github.com/onprem-infra/onprem-infra/shared/operator/layout"
-	"github.com/onprem-infra/onprem-infra/shared/provisioning/foreign"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/progress"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/remedy"
 )
@@ -63,7 +62,7 @@ func (r *Report) Text(now time.Time) string {
 		line("warning: %s", w)
 	}
 	for _, s := range r.Foreign {
-		line("FOREIGN: %s, seen %s ago", server(s), progress.Short(now.Sub(s.Last)))
+		line("FOREIGN: %s, seen %s ago", s, progress.Short(now.Sub(s.Last)))
 	}
 	for _, p := range r.Parts {
 		if state := r.state(p); state != "" {
@@ -110,16 +109,4 @@ func (r *Report) host(card string) string {
 		}
 	}
 	return card
-}
-
-// server is a foreign server for people.
-func server(s foreign.Server) string {
-	text := fmt.Sprintf("%s by %s", s.MAC, s.Kind)
-	if s.Address.IsValid() {
-		text = s.Address.String() + " (" + s.MAC + ") by " + string(s.Kind)
-	}
-	if s.VLAN != 0 {
-		text += fmt.Sprintf(", VLAN %d", s.VLAN)
-	}
-	return text
 }

@@ -144,6 +144,16 @@ func TestPage_Accepted(t *testing.T) {
 	}
 }
 
+// TestPage_Foreign holds that another server shows in the picture from when it was seen first.
+func TestPage_Foreign(t *testing.T) {
+	r := example()
+	r.Entries = append(r.Entries, ledger.Entry{Time: after(150), Kind: ledger.Foreign, Cause: "172.22.0.200 (52:54:00:00:00:99) by dhcp"})
+	p := Page(r)
+	if text := textOf(p); !strings.Contains(text, "10:02:30Z journal: another server configures hosts of this network: 172.22.0.200") || !strings.Contains(lanes(p.Timelines[0]), "mark 2m30s foreign server\n") {
+		t.Errorf("%s\n%s", text, lanes(p.Timelines[0]))
+	}
+}
+
 // TestPage_Allowed holds that a disk that is written anew was allowed to be, and when.
 func TestPage_Allowed(t *testing.T) {
 	r := example()

@@ -144,6 +144,8 @@ func entry(e ledger.Entry) (row, bool) {
 		one.what = "the check of the hosts and their network warns"
 	case ledger.Accepted:
 		one.what, one.alarm = "a person accepts "+progress.Check(e.Evidence), true
+	case ledger.Foreign:
+		one.what, one.alarm = "another server configures hosts of this network", true
 	case ledger.Asked:
 		one.what = "Ironic is asked to " + string(e.Verb)
 	case ledger.Failed:

@@ -37,6 +37,8 @@ func (r Record) picture(hosts []host) timeline.Timeline {
 		case ledger.Accepted:
 			t.Marks = append(t.Marks, timeline.Mark{At: at(e.Time),
 				Label: progress.Check(e.Evidence) + " accepted"})
+		case ledger.Foreign:
+			t.Marks = append(t.Marks, timeline.Mark{At: at(e.Time), Label: "foreign server"})
 		case ledger.Released:
 			t.Marks = append(t.Marks, timeline.Mark{At: at(e.Time),
 				Label: fmt.Sprintf("%d hosts may begin", len(e.Hosts))})

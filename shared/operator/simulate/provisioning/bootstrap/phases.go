@@ -13,6 +13,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate/provisioning/world"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/cause"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/events"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/foreign"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/hostfile"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
@@ -139,6 +140,8 @@ func (host) Note(...events.Event) error { return nil }
 func (host) Rewrite(string) (orders.Rewrite, error) { return orders.Rewrite{}, nil }
 
 func (host) Acceptances() ([]orders.Acceptance, error) { return nil, nil }
+
+func (host) Foreign() (foreign.List, error) { return foreign.List{}, nil }
 
 func (m host) Reversal() (orders.Reversal, error) { return m.asks, nil }
 
