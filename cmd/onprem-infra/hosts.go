@@ -39,7 +39,7 @@ reach is unseen, not wrong: run it where Ironic will run. The checks, with what 
   bmc-login      it accepts the credentials
   bmc-clock      its clock is right
   bmc-role       the account may change the machine
-  bmc-firmware   it states its model and firmware
+  bmc-firmware   it states its firmware; that of an iDRAC is new enough for virtual media
   bmc-system     the address names a machine
   bmc-scheme     the address has the scheme that the make needs
   bmc-twin       no two hosts are one machine

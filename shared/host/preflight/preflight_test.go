@@ -268,6 +268,38 @@ func TestJudge_VirtualMedia(t *testing.T) {
 	}
 }
 
+// TestJudge_Firmware holds which firmware of an iDRAC is too old for virtual media, and that no other is.
+func TestJudge_Firmware(t *testing.T) {
+	h := well()
+	h.vendor = "Dell Inc."
+	facts := observed(t, h)
+	for _, tt := range []struct{ scheme, firmware, want string }{
+		{"idrac-virtualmedia", "6.10.30.00", ""},
+		{"idrac-virtualmedia+https", "6.10.29.99", "update it to 6.10.30.00 (iDRAC9), or use idrac-redfish"},
+		{"idrac-virtualmedia", "3.36.36.36", "update it to 6.10.30.00 (iDRAC9)"},
+		{"idrac-virtualmedia", "7.00.00.171", ""},
+		{"idrac-virtualmedia", "2.75.100.75", ""},
+		{"idrac-virtualmedia", "2.75.75.75", ""},
+		{"idrac-virtualmedia", "2.70.70.70", `"2.70.70.70" of the BMC is too old to insert virtual media by Redfish: update it to 2.75.75.75 (iDRAC8)`},
+		{"idrac-virtualmedia", "2.7", "2.75.75.75 (iDRAC8)"},
+		{"idrac-virtualmedia", "1.20.50.50", ""}, // an iDRAC10
+		{"idrac-virtualmedia", "", "does not report the version"},
+		{"idrac-virtualmedia", "newest", ""},
+		{"idrac-redfish", "3.36.36.36", ""},
+	} {
+		facts[0].Target.Scheme, facts[0].Redfish.Manager.Firmware = tt.scheme, tt.firmware
+		found := judgeAll(t, facts)
+		if text := fmt.Sprint(found); (len(found) > 0) != (tt.want != "") || len(found) > 1 || !strings.Contains(text, tt.want) {
+			t.Errorf("%s, %q: found %v, want %q", tt.scheme, tt.firmware, found, tt.want)
+		}
+		for _, f := range found {
+			if f.Check != CheckFirmware || f.Severity == Error != (tt.firmware != "") {
+				t.Errorf("%s, %q: %+v", tt.scheme, tt.firmware, f)
+			}
+		}
+	}
+}
+
 // TestJudge_Machine has what a BMC reports of its machine, as facts.
 func TestJudge_Machine(t *testing.T) {
 	facts := observed(t, well())

@@ -138,11 +138,18 @@ func (j *judge) judgeAccount() {
 	}
 }
 
-// judgeFirmware checks only that a version is reported: makers know which versions are broken.
+// judgeFirmware checks that a version is reported, and that of an iDRAC which is to insert media:
+// of others, makers know which versions are broken.
 func (j *judge) judgeFirmware() {
-	if m := j.Redfish.Manager; m.Path != "" && m.Firmware == "" {
+	m := j.Redfish.Manager
+	switch least := m.Outdated(); {
+	case m.Path == "":
+	case m.Firmware == "":
 		j.add(CheckFirmware, Unseen, "compare its version with the maker's notes at the BMC",
 			"the BMC does not report the version of its firmware")
+	case least != "" && j.Target.scheme() == "idrac-virtualmedia":
+		j.add(CheckFirmware, Error, "update it to "+least+", or use idrac-redfish",
+			"the firmware %q of the BMC is too old to insert virtual media by Redfish", m.Firmware)
 	}
 }
 
