@@ -170,7 +170,7 @@ func TestJudge(t *testing.T) {
 		}), []string{"bmc-reach unseen fields of their own"}},
 		"no route": {target(func(t *Target, _ fakebmc.Running) { t.Service.URL = "https://[fe80::1%25nosuchlink]" }),
 			[]string{"bmc-reach unseen run the checks on a host that reaches"}},
-		"unknown CA":  {verify(wire.Verify{}), []string{"bmc-tls error add it or its CA to bmcCA", "bmc-login unseen not sent"}},
+		"unknown CA":  {verify(wire.Verify{}), []string{"bmc-tls error add it or its CA to bmcCA (bmcVerifyCA of an install-config): 'openssl s_client -showcerts -connect 127.0.0.1:", "bmc-login unseen not sent"}},
 		"another pin": {verify(wire.Verify{Mode: wire.ByPin, Pin: "00"}), []string{"bmc-tls error another certificate", "bmc-login unseen"}},
 		"the pin":     {verify(wire.Verify{Mode: wire.ByPin}), nil},
 		"off":         {verify(wire.Verify{Mode: wire.Off}), []string{"bmc-tls warning not verified"}},
@@ -223,7 +223,9 @@ func TestJudge(t *testing.T) {
 			change: func(t *Target, _ fakebmc.Running) { t.Service.Verify.Mode = wire.Off }},
 			[]string{"bmc-tls warning not verified", "bmc-tls warning expired on"}},
 		"another name": {host{machine: fakebmc.Sample(1), certificate: fakebmc.Certificate{Name: "bmc"}},
-			[]string{"bmc-tls error any IP SANs", "bmc-login unseen"}},
+			[]string{"bmc-tls error any IP SANs), and the BMC got no password: have the BMC's certificate name 127.0.0.1:", "bmc-login unseen"}},
+		"expired, by its CA": {host{machine: fakebmc.Sample(1), certificate: fakebmc.Certificate{Expired: time.Hour}},
+			[]string{"bmc-tls error and the BMC got no password: renew the BMC's certificate (from", "bmc-login unseen"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

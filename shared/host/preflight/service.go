@@ -1,7 +1,9 @@
 package preflight
 
 import (
+	"cmp"
 	"fmt"
+	"net/url"
 	"strings"
 	"time"
 
@@ -40,9 +42,7 @@ func (j *judge) judgeTLS() {
 			"the password crosses the network unencrypted")
 		return
 	}
-	// Not a pin: Ironic verifies by authorities, of which a certificate that signs itself is one.
-	trust := fmt.Sprintf("compare its SHA-256 %s at the BMC, and add it or its CA to bmcCA "+
-		"(bmcVerifyCA of an install-config)", chain.Pin)
+	trust := j.trust(chain)
 	switch {
 	case !chain.Trusted && mode == wire.ByPin:
 		j.add(CheckTLS, Error,
@@ -63,6 +63,28 @@ func (j *judge) judgeTLS() {
 		j.add(CheckTLS, Warning, "renew the BMC's certificate",
 			"the certificate expires on %s", chain.Until.Format(time.DateOnly))
 	}
+}
+
+// trust is how a certificate becomes a trusted one, by why it is not. An authority makes none valid
+// that has expired, or has another name.
+func (j *judge) trust(chain *wire.Chain) string {
+	at := strings.TrimPrefix(j.Target.Address(), "https://")
+	switch {
+	case j.now.Before(chain.From):
+		return "set the clocks of the BMC and of this host right, or renew the BMC's certificate"
+	case j.now.After(chain.Until):
+		return "renew the BMC's certificate"
+	case chain.Misnamed:
+		return fmt.Sprintf("have the BMC's certificate name %s, or write a name that it has in "+
+			"bmc.address: %s", at, cmp.Or(strings.Join(chain.Names, ", "), "it has none"))
+	}
+	if u, err := url.Parse(j.Target.Service.URL); err == nil && u.Port() == "" {
+		at += ":443"
+	}
+	// Not a pin: Ironic verifies by authorities, of which a certificate that signs itself is one.
+	return fmt.Sprintf("compare its SHA-256 %s at the BMC, and add it or its CA to bmcCA "+
+		"(bmcVerifyCA of an install-config): 'openssl s_client -showcerts -connect %s </dev/null' "+
+		"prints it", chain.Pin, at)
 }
 
 func (j *judge) judgeScheme() {

@@ -28,6 +28,7 @@ type Chain struct {
 	Pin      string // SHA-256 of the certificate, as hexadecimal digits
 	Verified bool   // by the CA pool, for the address that was asked
 	Problem  string // why not
+	Misnamed bool   // Problem is that it has other names than the address that was asked
 	Trusted  bool   // by the verification that was asked for
 }
 
@@ -119,6 +120,8 @@ func (t *trust) describe(certificates []*x509.Certificate) Chain {
 	})
 	chain.Verified = err == nil
 	if err != nil {
+		var other x509.HostnameError
+		chain.Misnamed = errors.As(err, &other)
 		chain.Problem = Printable(strings.TrimPrefix(err.Error(), "x509: "))
 	}
 	switch t.verify.Mode {
