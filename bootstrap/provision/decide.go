@@ -296,7 +296,7 @@ func (d *decision) checked() (evidence, wait string) {
 
 // accept records which of the checks that block a person accepts.
 func (d *decision) accept() {
-	for _, a := range d.Snapshot.Accepted {
+	for _, a := range d.Result.Accepted {
 		i := slices.IndexFunc(d.Result.Blocking,
 			func(b string) bool { return progress.Check(b) == a.Check })
 		if i >= 0 && a.Of.Equal(d.memory.Since) && !slices.Contains(d.memory.Accepted, a.Check) {

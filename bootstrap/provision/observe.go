@@ -27,8 +27,7 @@ type Snapshot struct {
 	Accounts hostfile.File
 	Revision string // of Accounts
 	Image    node.Image
-	Result   Result // of the preflight
-	Accepted []orders.Acceptance
+	Result   Result           // of the preflight
 	Foreign  []foreign.Server // while DHCP may be on
 	Joined   []addr.Candidate
 	Listed   bool                      // Joined is what the API has listed
@@ -88,7 +87,7 @@ func (r *Room) observe(ctx context.Context, s *Snapshot) (err error) {
 	case progress.Services:
 		s.Ironic.Drivers, s.Ironic.Err = r.Ironic.Drivers(ctx)
 	case progress.Preflight:
-		if s.Accepted, err = r.Host.Acceptances(); err != nil {
+		if s.Result.Accepted, err = r.Host.Acceptances(); err != nil {
 			return err
 		}
 	case progress.Deploy, progress.Settle:

@@ -194,6 +194,7 @@ type Result struct {
 	Of                 time.Time
 	At                 time.Time // of its end; zero while there is none
 	Blocking, Warnings []string
+	Accepted           []orders.Acceptance // of it, by a person
 }
 
 // examine has a preflight run for the present phase.

@@ -79,8 +79,8 @@ func (s *Seen) count(e bootlog.Event) {
 	}
 }
 
-// Expected are the servers of the link that the description names, and those that are the cluster's:
-// the other phase may have one. This machine's own packets are not received.
+// Expected are the servers of the link that the description names, and those that are the
+// cluster's: the other phase may have one. This machine's own packets are not received.
 func (s *Seen) Expected() offer.Expected { return s.expected }
 
 // Foreign takes in a server that is none of the cluster's. It returns the list that is kept, and

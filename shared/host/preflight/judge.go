@@ -17,7 +17,7 @@ const (
 	CheckLogin        Check = "bmc-login"     // it accepts the credentials
 	CheckClock        Check = "bmc-clock"     // its clock is right
 	CheckRole         Check = "bmc-role"      // the account may change the machine
-	CheckFirmware     Check = "bmc-firmware"  // the BMC states its firmware, new enough for its scheme
+	CheckFirmware     Check = "bmc-firmware"  // its firmware is stated, and not too old
 	CheckSystem       Check = "bmc-system"    // the address names a machine
 	CheckScheme       Check = "bmc-scheme"    // the address has the scheme that the make needs
 	CheckTwin         Check = "bmc-twin"      // no two hosts are one machine

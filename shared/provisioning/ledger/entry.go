@@ -53,7 +53,8 @@ const (
 
 func kinds() []Kind {
 	return []Kind{Whole, Started, Phase, Orders, Secrets, Warned, Accepted, Foreign, Asked, Done,
-		Failed, Disk, Begun, Fetched, Written, Doubt, Joined, Allowed, Blocked, Released, Back, Again}
+		Failed, Disk, Begun, Fetched, Written, Doubt, Joined, Allowed, Blocked, Released, Back,
+		Again}
 }
 
 // Entry is one line.

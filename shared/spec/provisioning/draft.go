@@ -26,7 +26,8 @@ type Draft struct {
 	two                    bool // the bootstrap machine has an address of its own; after Check
 }
 
-// extra has what only one kind of document has: claim and servers a cluster.yaml, else an install-config.
+// extra has what only one kind of document has: claim and servers a cluster.yaml, all else an
+// install-config.
 type extra struct {
 	claim    document.Scalar[string]
 	servers  []document.Scalar[string]
