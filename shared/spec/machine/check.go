@@ -45,7 +45,7 @@ func (h *Hosts) Check(r *document.Report, around Around) {
 			m.required(r, h.InstallConfig)
 			m.checkBMC(r, seen.systems, h.InstallConfig)
 			m.checkBoot(r, around)
-			m.disk.check(r)
+			m.disk.Check(r)
 			m.network.check(r, m.mac, around.Interface)
 		}
 	}

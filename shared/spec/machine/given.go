@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
+	"github.com/onprem-infra/onprem-infra/shared/spec/machine/disk"
 )
 
 // GivenHosts are hosts that were not read from a file.
@@ -19,7 +20,7 @@ func GivenHosts(hosts []Host) Hosts {
 			role: text("role", v.Role), card: text("bootMAC", v.BootMACAddress),
 			bootMode: text("bootMode", v.BootMode),
 			profile:  text("hardwareProfile", v.HardwareProfile),
-			disk:     givenDisk(v.RootDisk, path+".rootDisk"),
+			disk:     disk.Given(v.RootDisk, path+".rootDisk"),
 			bmc: controller{at: document.Field(path + ".bmc"), given: true,
 				credentials: text("bmc.credentials.file", v.BMC.Credentials),
 				verify:      text("bmc.verify", v.BMC.Verify)},

@@ -9,6 +9,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/secret"
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
+	"github.com/onprem-infra/onprem-infra/shared/spec/machine/disk"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/grammar"
 )
 
@@ -27,7 +28,7 @@ type host struct {
 	at                                  document.Place
 	name, role, card, bootMode, profile document.Scalar[string]
 	bmc                                 controller
-	disk                                disk
+	disk                                disk.Hints
 	network                             state
 	mac                                 mac.MAC // zero until it was checked
 }
@@ -73,7 +74,7 @@ func Read(r *document.Reader, v document.Value, installConfig bool) Hosts {
 		if hosts.Provisioned {
 			h.bootMode, h.profile = r.Text(f.get("bootMode")), r.Text(f.get("hardwareProfile"))
 			h.bmc = f.controller(f.get("bmc"))
-			h.disk = f.disk(f.get("rootDeviceHints"))
+			h.disk = disk.Read(r, f.get("rootDeviceHints"), installConfig)
 			h.network = f.state(f.get("networkConfig"), states)
 		}
 		hosts.all = append(hosts.all, h)
@@ -146,7 +147,7 @@ func (h Hosts) Values() (hosts []Host) {
 		hosts = append(hosts, Host{
 			Name: m.name.Value, Role: m.role.Value, BootMACAddress: m.card.Value,
 			BootMode: m.bootMode.Value, HardwareProfile: m.profile.Value,
-			RootDisk: m.disk.value(),
+			RootDisk: m.disk.Values(),
 			BMC: BMC{Address: m.bmc.address, Username: m.bmc.username.Value,
 				Password: m.bmc.password.Value, Credentials: m.bmc.credentials.Value,
 				Verify: m.bmc.verify.Value},

@@ -1,56 +1,63 @@
-package machine
+// Package disk reads the hints for the disk that a host is installed on, and holds them to what
+// Ironic compares.
+package disk
 
 import (
 	"regexp"
 
+	"github.com/onprem-infra/onprem-infra/shared/rootdisk"
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/grammar"
 )
 
-// disk is the root disk hints of a host, with their places.
-type disk struct {
+// Hints are the root disk hints of a host, with their places.
+type Hints struct {
 	texts      map[string]document.Scalar[string] // by the hint's name
 	size       document.Scalar[int]
 	rotational document.Scalar[bool]
 }
 
-// hints are the names of the hints that are texts.
-func hints() []string {
+// texts are the names of the hints that are texts.
+func texts() []string {
 	return []string{"deviceName", "hctl", "model", "vendor", "serialNumber", "wwn",
 		"wwnWithExtension", "wwnVendorExtension"}
 }
 
-func (f fields) disk(v document.Value) disk {
-	d := disk{texts: map[string]document.Scalar[string]{}}
-	f.o = f.Map(v)
-	if !f.installConfig {
-		f.Known(f.o, append(hints(), "minSizeGigabytes", "rotational")...)
+// Read reads the hints of an install-config, or of our own cluster.yaml, which is strict.
+func Read(r *document.Reader, v document.Value, installConfig bool) Hints {
+	d, o := Hints{texts: map[string]document.Scalar[string]{}}, r.Map(v)
+	get := o.Get
+	if installConfig {
+		get = func(name string) document.Value { return r.Field(o, name) }
+	} else {
+		r.Known(o, append(texts(), "minSizeGigabytes", "rotational")...)
 	}
-	for _, name := range hints() {
-		if s := f.Text(f.get(name)); s.Given {
+	for _, name := range texts() {
+		if s := r.Text(get(name)); s.Given {
 			d.texts[name] = s
 		}
 	}
-	d.size = f.Number(f.get("minSizeGigabytes"))
-	d.rotational = grammar.Bool(f.Reader, f.get("rotational"))
+	d.size = r.Number(get("minSizeGigabytes"))
+	d.rotational = grammar.Bool(r, get("rotational"))
 	return d
 }
 
-func (d disk) value() RootDisk {
+// Values are the hints without their places.
+func (d Hints) Values() rootdisk.Hints {
 	t := func(name string) string { return d.texts[name].Value }
-	disk := RootDisk{DeviceName: t("deviceName"), HCTL: t("hctl"), Model: t("model"),
+	hints := rootdisk.Hints{DeviceName: t("deviceName"), HCTL: t("hctl"), Model: t("model"),
 		Vendor: t("vendor"), SerialNumber: t("serialNumber"), WWN: t("wwn"),
 		WWNWithExtension: t("wwnWithExtension"), WWNVendorExtension: t("wwnVendorExtension"),
 		MinSizeGigabytes: d.size.Value}
 	if d.rotational.OK {
-		disk.Rotational = &d.rotational.Value
+		hints.Rotational = &d.rotational.Value
 	}
-	return disk
+	return hints
 }
 
-// givenDisk is a disk that was not read from a file.
-func givenDisk(v RootDisk, path string) disk {
-	d := disk{texts: map[string]document.Scalar[string]{}}
+// Given are hints that were not read from a file.
+func Given(v rootdisk.Hints, path string) Hints {
+	d := Hints{texts: map[string]document.Scalar[string]{}}
 	for name, text := range map[string]string{"deviceName": v.DeviceName, "hctl": v.HCTL,
 		"model": v.Model, "vendor": v.Vendor, "serialNumber": v.SerialNumber, "wwn": v.WWN,
 		"wwnWithExtension":   v.WWNWithExtension,
@@ -71,10 +78,10 @@ var (
 	hctl   = regexp.MustCompile(`^[0-9]+:[0-9]+:[0-9]+:[0-9]+$`)
 )
 
-// check holds hints to what Ironic compares. The kernel numbers disks in the order in which it
+// Check holds hints to what Ironic compares. The kernel numbers disks in the order in which it
 // finds them, so that the name of a device may be another disk's after a boot.
-func (d disk) check(r *document.Report) {
-	for _, name := range hints() {
+func (d Hints) Check(r *document.Report) {
+	for _, name := range texts() {
 		s := d.texts[name]
 		switch {
 		case !s.OK:
