@@ -37,7 +37,7 @@ c:20:30: error: platform.baremetal.provisioningNetworkCIDR: does not exist with 
 c:19:48: error: platform.baremetal.hosts[0].rootDeviceHints.hctl: "0:0" is no SCSI address: write four numbers, such as 0:0:0:0
 c:19:62: error: platform.baremetal.hosts[0].rootDeviceHints.model: is empty, and no disk has that: write a value, or remove the hint
 c:19:84: error: platform.baremetal.hosts[0].rootDeviceHints.minSizeGigabytes: 0 is no size of a disk: write 1 or more
-c:24:37: warning: platform.baremetal.hosts[1].rootDeviceHints.deviceName: "/dev/sda" may be another disk after the next boot: write /dev/disk/by-path/NAME, or another hint, such as serialNumber or wwn`},
+c:24:37: warning: platform.baremetal.hosts[1].rootDeviceHints.deviceName: "/dev/sda" may be another disk after the next boot: write /dev/disk/by-path/NAME, or another hint, such as serialNumber or wwn: onprem-infra hosts disks lists the disks`},
 		{"hints of the wrong kind", edit{"    - name: m0\n", "    - name: m0\n      rootDeviceHints: {minSizeGigabytes: '100', rotational: 'true', wwn: 5}\n"}, `c:19:43: error: platform.baremetal.hosts[0].rootDeviceHints.minSizeGigabytes: want a whole number, got a string: write a whole number here
 c:19:62: error: platform.baremetal.hosts[0].rootDeviceHints.rotational: want true or false, got another value: write one of them without quotes
 c:19:75: error: platform.baremetal.hosts[0].rootDeviceHints.wwn: want a string, got a number: put it in quotes`},
@@ -160,7 +160,7 @@ c:15:33: error: spec.provisioning.macs[1]: "x" is no MAC address: write six byte
 		{"BMC's certificates", edit{"    ip: 172.22.0.3", "    ip: 172.22.0.3\n    bmcCA: ''"}, `c:15:12: error: spec.provisioning.bmcCA: is no path of a file: write the path of a file of certificates in PEM`},
 		{"name of a volume", edit{"    ip: 172.22.0.3", "    ip: 172.22.0.3\n    volumeClaim: Iron_ic"}, `c:15:18: error: spec.provisioning.volumeClaim: "Iron_ic" is not an object's name: write that of a PersistentVolumeClaim`},
 		{"a server by its name", edit{"    ip: 172.22.0.3", "    ip: 172.22.0.3\n    expectedServers: [192.0.2.1, dhcp.example.com]"}, `c:15:34: error: spec.provisioning.expectedServers[1]: "dhcp.example.com" is neither an address nor a MAC: write one such as 172.22.0.2 or 52:54:00:00:00:02`},
-		{"root disk", edit{"  - name: m0\n", "  - name: m0\n    rootDisk: {deviceName: /dev/nvme0n1, size: 10}\n"}, `c:18:28: warning: spec.hosts[0].rootDisk.deviceName: "/dev/nvme0n1" may be another disk after the next boot: write /dev/disk/by-path/NAME, or another hint, such as serialNumber or wwn
+		{"root disk", edit{"  - name: m0\n", "  - name: m0\n    rootDisk: {deviceName: /dev/nvme0n1, size: 10}\n"}, `c:18:28: warning: spec.hosts[0].rootDisk.deviceName: "/dev/nvme0n1" may be another disk after the next boot: write /dev/disk/by-path/NAME, or another hint, such as serialNumber or wwn: onprem-infra hosts disks lists the disks
 c:18:42: error: spec.hosts[0].rootDisk.size: there is no such field: remove it, or use one of deviceName, hctl, model, vendor, serialNumber, wwn, wwnWithExtension, wwnVendorExtension, minSizeGigabytes, rotational`},
 	})
 }

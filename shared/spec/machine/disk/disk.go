@@ -92,7 +92,8 @@ func (d Hints) Check(r *document.Report) {
 				"/dev/disk/by-path/NAME")
 		case name == "deviceName" && !byPath.MatchString(s.Value):
 			r.Warnf(s.At, "%s may be another disk after the next boot: write /dev/disk/by-path/"+
-				"NAME, or another hint, such as serialNumber or wwn", document.Quote(s.Value))
+				"NAME, or another hint, such as serialNumber or wwn: onprem-infra hosts disks "+
+				"lists the disks", document.Quote(s.Value))
 		case name == "hctl" && !hctl.MatchString(s.Value):
 			r.Refuse(s, "is no SCSI address: write four numbers, such as 0:0:0:0")
 		}
