@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/onprem-infra/onprem-infra/shared/bmc"
@@ -42,6 +43,7 @@ func (h *Hosts) Check(r *document.Report, around Around) {
 			}
 		}
 		if h.Provisioned {
+			m.checkName(r)
 			m.required(r, h.InstallConfig)
 			m.checkBMC(r, seen.systems, h.InstallConfig)
 			m.checkBoot(r, around)
@@ -70,6 +72,16 @@ func once[K comparable](r *document.Report, seen map[K]document.Place, key K,
 		return
 	}
 	seen[key] = s.At
+}
+
+var uuid = regexp.MustCompile(`^([0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})$`)
+
+// checkName reports a name that metal3's webhook refuses: Ironic finds nodes by UUID or by name.
+func (m host) checkName(r *document.Report) {
+	if uuid.MatchString(m.name.Value) {
+		r.Refuse(m.name, "is a UUID, which metal3 takes for no host's name: choose another name, "+
+			"such as master-0")
+	}
 }
 
 // required reports what a host cannot be provisioned without.
