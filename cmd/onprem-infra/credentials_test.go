@@ -9,6 +9,36 @@ import (
 	"testing"
 )
 
+// TestCredentials_CA holds what validate and ignition report of the certificates that a cluster.yaml
+// names.
+func TestCredentials_CA(t *testing.T) {
+	for name, tt := range map[string]struct{ text, want string }{
+		"missing":    {"", "there is no file DIR/ca.pem: write certificates in PEM into it"},
+		"none":       {"Pl4ntedS3cret\n", "DIR/ca.pem is no certificate in PEM: write one that begins with -----BEGIN CERTIFICATE-----"},
+		"unreadable": {"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", "DIR/ca.pem has a certificate that cannot be read: write it again, from -----BEGIN CERTIFICATE----- to -----END CERTIFICATE-----"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, configs, flags := provisionedInputs(t)
+			files := map[string]string{"cluster.yaml": strings.Replace(plantedCluster, "{network: managed}", "{network: managed, bmcCA: ca.pem}", 1)}
+			if tt.text != "" {
+				files["ca.pem"] = tt.text
+			}
+			for file, text := range files {
+				if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want := "DIR/cluster.yaml:11:43: error: spec.provisioning.bmcCA: " + tt.want + "\n"
+			for _, args := range [][]string{{"validate", "-c", configs[1]}, {"hosts", "-c", configs[1]}, append([]string{"ignition", "-c", configs[1]}, flags...)} {
+				o := invoke(t, "", args...)
+				if got := strings.ReplaceAll(o.out+o.err, dir, "DIR"); !strings.Contains(got, want) || o.code != 1 || strings.Contains(got, planted) {
+					t.Errorf("%s: exit %d:\n%swant 1:\n%s", args[0], o.code, got, want)
+				}
+			}
+		})
+	}
+}
+
 // TestCredentials holds what validate reports of the files that a cluster.yaml names, and that it
 // repeats nothing of them.
 func TestCredentials(t *testing.T) {

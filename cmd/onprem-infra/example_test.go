@@ -1,9 +1,11 @@
 package main
 
 import (
+	"encoding/pem"
 	"errors"
 	"flag"
 	"fmt"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -91,6 +93,18 @@ func TestExampleInstallConfig(t *testing.T) {
 }
 
 func TestExampleCluster(t *testing.T) {
+	server := httptest.NewTLSServer(nil)
+	defer server.Close()
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	write("bmc-0.yaml", "username: a\npassword: b\n")
+	write("bmc-ca.pem", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})))
 	for _, platform := range []string{"baremetal", "none", "nutanix", "openstack", "ovirt", "vsphere"} {
 		for _, families := range example.Families() {
 			for _, management := range example.Managements() {
@@ -100,7 +114,7 @@ func TestExampleCluster(t *testing.T) {
 				}
 				// What stands behind a # is a field that works.
 				full := strings.NewReplacer("\n  # ", "\n  ", "\n    # ", "\n    ").Replace(text)
-				if out := must(t, full, "validate", "--strict", "-c", "-"); out != "" {
+				if out := must(t, "", "validate", "--strict", "-c", write("cluster.yaml", full)); out != "" {
 					t.Errorf("%s %s %s with every field: %s", platform, families, management, out)
 				}
 			}

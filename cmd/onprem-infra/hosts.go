@@ -236,15 +236,13 @@ func (f files) targets(p *provision.Plan, known ledger.Memory) ([]preflight.Targ
 func describedTargets(std streams, described spec.Cluster, file string) (
 	[]preflight.Target, error) {
 	all, findings := accounts.Of(file, described.Hosts)
+	ca, _, wrong := accounts.CA(file, described.Provisioning)
+	findings = append(findings, wrong...)
 	for _, f := range findings {
 		_ = printMessage(std.err, "%v\n", f)
 	}
 	if findings.HasErrors() {
 		return nil, negative(nil)
-	}
-	ca, err := accounts.CA(file, described.Provisioning)
-	if err != nil {
-		return nil, negative(err)
 	}
 	ask := targets.Of(described.Hosts, all, ca)
 	if len(ask) == 0 {

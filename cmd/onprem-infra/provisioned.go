@@ -124,7 +124,8 @@ func secretsOf(std streams, in *input, described spec.Cluster, findings ...spec.
 	hosts []spec.Host, ca string, err error) {
 	hosts = append(hosts, described.Hosts...)
 	logins, wrong := accounts.Of(in.file, hosts)
-	wrong = append(wrong, findings...)
+	_, ca, caWrong := accounts.CA(in.file, described.Provisioning)
+	wrong = slices.Concat(wrong, caWrong, findings)
 	for _, f := range wrong {
 		_ = printMessage(std.err, "%v\n", f)
 	}
@@ -134,10 +135,7 @@ func secretsOf(std streams, in *input, described spec.Cluster, findings ...spec.
 	for i, login := range logins {
 		hosts[i].BMC.Username, hosts[i].BMC.Password = login.Username, login.Password
 	}
-	if ca, err = accounts.PEM(in.file, described.Provisioning); err != nil {
-		err = negative(err)
-	}
-	return hosts, ca, err
+	return hosts, ca, nil
 }
 
 // clusterGoods are the objects of the cluster, with those of the hosts that its operators know.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +17,8 @@ func validateCommand(std streams) *cobra.Command {
 		Long: `validate reads an install-config.yaml or a cluster.yaml and prints every finding, one
 line each; a terminal gets long ones in several: FILE:LINE:COL: error|warning: PATH: what is wrong,
 and what to do. After a thousand, one more line counts the rest. A clean file prints nothing. Files
-that a cluster.yaml names for the accounts of BMCs are read, and nothing of them is printed.`,
+that a cluster.yaml names for the accounts and the certificates of BMCs are read, and nothing of
+them is printed.`,
 		Example: `  onprem-infra validate -c install-config.yaml
   onprem-infra example cluster | onprem-infra validate --strict -o json -c -`,
 		Args: cobra.NoArgs,
@@ -29,8 +31,9 @@ that a cluster.yaml names for the accounts of BMCs are read, and nothing of them
 			return err
 		}
 		cluster, findings := spec.Parse(name, text, in.knobs)
-		_, wrong := accounts.Of(name, cluster.Hosts)
-		findings = append(append(findings, wrong...), openPasswords(name, cluster)...)
+		_, accountsWrong := accounts.Of(name, cluster.Hosts)
+		_, _, caWrong := accounts.CA(name, cluster.Provisioning)
+		findings = slices.Concat(findings, accountsWrong, caWrong, openPasswords(name, cluster))
 		if in.strict {
 			findings = findings.Strict()
 		}

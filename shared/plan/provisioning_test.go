@@ -109,7 +109,7 @@ platform:
     apiVIPs: [192.0.2.5]
     ingressVIPs: [192.0.2.6]
     provisioningMACAddress: 52:54:00:0a:00:01
-    bmcVerifyCA: "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n"
+    bmcVerifyCA: "-----BEGIN CERTIFICATE-----\nMIHUMIGHAhQYrcFDpn9kqcoElaSn3cSlgQulkjAFBgMrZXAwDDEKMAgGA1UEAwwBYjAgFw0yNjExMjgxNzQ2NDZaGA8yMTI2MTEwNDE3NDY0NlowDDEKMAgGA1UEAwwBYjAqMAUGAytlcAMhAMulrJ2eclWPzBnIVRWamYV69QZXBQQxvAzPhUUOd7oVMAUGAytlcANBAPAvYfR2xhgEcEFvyUe/ad992CMCxpeyOtdEZfG3/RGUk+EUn3HHWhlLPloSdZMO/QP9bow6TQ5/j0D41rUewAM=\n-----END CERTIFICATE-----\n"
     hosts:
     - {name: m0, bootMACAddress: '52:54:00:00:00:01', bmc: {address: 'redfish://a/b', username: s3cret, password: s3cret, disableCertificateVerification: true}}
     - {name: m1, bootMACAddress: '52:54:00:00:00:02', bmc: {address: 'ipmi://b', username: s3cret, password: s3cret}}

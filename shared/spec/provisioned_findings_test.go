@@ -1,6 +1,17 @@
 package spec
 
-import "testing"
+import (
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// goodDER is a certificate, in base64.
+const goodDER = "MIHUMIGHAhQYrcFDpn9kqcoElaSn3cSlgQulkjAFBgMrZXAwDDEKMAgGA1UEAwwBYjAgFw0yNjExMjgxNzQ2NDZaGA8yMTI2MTEwNDE3NDY0NlowDDEKMAgGA1UEAwwBYjAqMAUGAytlcAMhAMulrJ2eclWPzBnIVRWamYV69QZXBQQxvAzPhUUOd7oVMAUGAytlcANBAPAvYfR2xhgEcEFvyUe/ad992CMCxpeyOtdEZfG3/RGUk+EUn3HHWhlLPloSdZMO/QP9bow6TQ5/j0D41rUewAM="
+
+func pemOf(der string) string {
+	return "-----BEGIN CERTIFICATE-----\n" + der + "\n-----END CERTIFICATE-----\n"
+}
 
 func TestProvisionedInstallConfigFindings(t *testing.T) {
 	check(t, goodProvisioned, []findingCase{
@@ -104,6 +115,10 @@ c:18:21: warning: platform.baremetal.clusterOSImage: is deprecated and has no ef
 		{"time servers", edit{"    hosts:", "    additionalNTPServers: [192.0.2.300, 'a b', time.example.com]\n    hosts:"}, `c:17:28: error: platform.baremetal.additionalNTPServers[0]: "192.0.2.300" is no time server: write an IP address or a DNS name
 c:17:41: error: platform.baremetal.additionalNTPServers[1]: "a b" is no time server: write an IP address or a DNS name`},
 		{"certificates of BMCs", edit{"    hosts:", "    bmcVerifyCA: s3cret\n    hosts:"}, `c:17:18: error: platform.baremetal.bmcVerifyCA: is no certificate in PEM: write one that begins with -----BEGIN CERTIFICATE-----`},
+		{"certificates of BMCs that are right", edit{"    hosts:", "    bmcVerifyCA: " + strconv.Quote("# the CA\n"+pemOf(goodDER)+pemOf(goodDER)) + "\n    hosts:"}, ``},
+		{"a certificate that is none", edit{"    hosts:", "    bmcVerifyCA: " + strconv.Quote(pemOf("AAAA")) + "\n    hosts:"}, `c:17:18: error: platform.baremetal.bmcVerifyCA: has a certificate that cannot be read: write it again, from -----BEGIN CERTIFICATE----- to -----END CERTIFICATE-----`},
+		{"a right certificate and one that is cut off", edit{"    hosts:", "    bmcVerifyCA: " + strconv.Quote(pemOf(goodDER)+"-----BEGIN CERTIFICATE-----\n"+goodDER) + "\n    hosts:"}, `c:17:18: error: platform.baremetal.bmcVerifyCA: has a certificate that cannot be read: write it again, from -----BEGIN CERTIFICATE----- to -----END CERTIFICATE-----`},
+		{"a right certificate and a key", edit{"    hosts:", "    bmcVerifyCA: " + strconv.Quote(pemOf(goodDER)+strings.ReplaceAll(pemOf(goodDER), "CERTIFICATE", "PRIVATE KEY")) + "\n    hosts:"}, `c:17:18: error: platform.baremetal.bmcVerifyCA: is no certificate in PEM: write one that begins with -----BEGIN CERTIFICATE-----`},
 		{"interface", edit{"    hosts:", "    provisioningNetworkInterface: enp0s31f6.12345678\n    hosts:"}, `c:17:35: error: platform.baremetal.provisioningNetworkInterface: "enp0s31f6.12345678" is no name of a network interface: write one of at most 15 characters, such as enp1s0`},
 		{"mode unknown", edit{"provisioningNetwork: Managed", "provisioningNetwork: Automatic"}, `c:15:26: error: platform.baremetal.provisioningNetwork: "Automatic" is not known: write one of Managed, Unmanaged, Disabled`},
 		{"empty texts", edit{"    hosts:", "    clusterProvisioningIP: ''\n    provisioningDHCPRange: ''\n    bootstrapOSImage: ''\n    hosts:"}, ``},

@@ -153,7 +153,8 @@ func TestProvisionedOwn(t *testing.T) {
 	a := netip.MustParseAddr
 	want := Provisioning{
 		Network: provisioning.Managed, CIDR: netip.MustParsePrefix("172.22.0.0/24"), Interface: "eno2", MACs: []mac.MAC{{0x52, 0x54, 0, 10, 0, 1}},
-		Address: provisioning.One, IP: a("172.22.0.3"), BMCCAFile: "/etc/bmc.pem", ExpectedServers: []string{"fe80::1", "52-54-00-00-00-99"},
+		Address: provisioning.One, IP: a("172.22.0.3"), BMCCAFile: "/etc/bmc.pem", BMCCAAt: document.Place{File: "c", Line: 17, Column: 12, Path: "spec.provisioning.bmcCA"},
+		ExpectedServers: []string{"fe80::1", "52-54-00-00-00-99"},
 		DHCP: provisioning.DHCP{Unknown: provisioning.Refuse, First: a("172.22.0.10"), Last: a("172.22.0.20"), Lease: time.Hour,
 			Gateway: a("172.22.0.1"), DNS: []netip.Addr{a("172.22.0.1")}, NTP: []string{"time.example.com"}},
 	}

@@ -6,13 +6,13 @@ import (
 	"cmp"
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/grammar"
 )
@@ -26,9 +26,9 @@ const limit = 1 << 20
 func Of(description string, hosts []spec.Host) ([]grammar.Account, spec.Findings) {
 	all := make([]grammar.Account, len(hosts))
 	read := map[string]grammar.Account{}
-	var findings spec.Findings
+	r := &document.Report{}
 	for i, h := range hosts {
-		path := h.BMC.Credentials
+		path, at := h.BMC.Credentials, h.BMC.CredentialsAt
 		if path == "" {
 			all[i] = grammar.Account{Username: h.BMC.Username, Password: h.BMC.Password}
 			continue
@@ -36,68 +36,63 @@ func Of(description string, hosts []spec.Host) ([]grammar.Account, spec.Findings
 		path = beside(description, path)
 		account, known := read[path]
 		if !known {
-			var wrong spec.Findings
-			at := h.BMC.CredentialsAt
-			account, wrong = one(path, spec.Finding{File: description, Line: at.Line,
-				Column: at.Column, Severity: spec.Error,
-				Path: fmt.Sprintf("spec.hosts[%d].bmc.credentials.file", i)})
-			read[path], findings = account, append(findings, wrong...)
+			account = one(r, path, at)
+			read[path] = account
 		}
 		all[i] = account
 	}
-	return all, findings
+	return all, r.Findings
 }
 
-// one reads the file at a path. at is a finding with the place where the description names it.
-func one(path string, at spec.Finding) (grammar.Account, spec.Findings) {
+// one reads the file at a path, which the description names at a place.
+func one(r *document.Report, path string, at document.Place) grammar.Account {
+	text, ok := readNamed(r, path, at, "username: and password:")
+	if !ok {
+		return grammar.Account{}
+	}
+	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
+		r.Warnf(at, "others can read %s: run chmod 600 %[1]s", path)
+	}
+	account, wrong := grammar.ParseAccount(path, text)
+	r.Findings = append(r.Findings, wrong...)
+	return account
+}
+
+// readNamed reads a file that a description names; what says what belongs into it.
+func readNamed(r *document.Report, path string, at document.Place, what string) ([]byte, bool) {
 	text, err := file.ReadGiven(path, limit)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		at.Text = fmt.Sprintf("there is no file %s: write username: and password: into it", path)
-		return grammar.Account{}, spec.Findings{at}
+		r.Errorf(at, "there is no file %s: write %s into it", path, what)
 	case err != nil:
-		at.Text = err.Error()
-		return grammar.Account{}, spec.Findings{at}
+		r.Errorf(at, "%v", err)
 	}
-	var findings spec.Findings
-	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
-		at.Severity = spec.Warning
-		at.Text = fmt.Sprintf("others can read %s: run chmod 600 %[1]s", path)
-		findings = append(findings, at)
+	return text, err == nil
+}
+
+// CA are the certificates by which BMCs are verified, and their text, with what is wrong with the
+// file that has them. Nil and an empty text stand for those of the host that verifies BMCs. Those
+// of an install-config stand in it, and are known to be right.
+func CA(description string, s provisioning.Settings) (*x509.CertPool, string, spec.Findings) {
+	text := s.BMCCA
+	if s.BMCCAFile != "" {
+		path, r := beside(description, s.BMCCAFile), &document.Report{}
+		read, ok := readNamed(r, path, s.BMCCAAt, "certificates in PEM")
+		if text = string(read); ok {
+			if why := grammar.NoCertificate(text); why != "" {
+				r.Errorf(s.BMCCAAt, "%s %s", path, why)
+			}
+		}
+		if len(r.Findings) > 0 {
+			return nil, "", r.Findings
+		}
 	}
-	account, wrong := grammar.ParseAccount(path, text)
-	return account, append(findings, wrong...)
-}
-
-// CA are the certificates by which BMCs are verified; nil stands for those of this host.
-func CA(description string, s provisioning.Settings) (*x509.CertPool, error) {
-	pool, _, err := certificates(description, s)
-	return pool, err
-}
-
-// PEM is the text of these certificates; empty stands for those of the host that verifies BMCs.
-func PEM(description string, s provisioning.Settings) (string, error) {
-	_, text, err := certificates(description, s)
-	return text, err
-}
-
-func certificates(description string, s provisioning.Settings) (*x509.CertPool, string, error) {
-	name, text := "bmcVerifyCA of "+description, []byte(s.BMCCA)
-	if s.BMCCA == "" {
-		if s.BMCCAFile == "" {
-			return nil, "", nil
-		}
-		name = beside(description, s.BMCCAFile)
-		var err error
-		if text, err = file.ReadGiven(name, limit); err != nil {
-			return nil, "", fmt.Errorf("the certificates that verify BMCs: %w", err)
-		}
+	if text == "" {
+		return nil, "", nil
 	}
 	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(text) {
-		return nil, "", fmt.Errorf("%s has no certificate: write one or more in PEM", name)
-	}
-	return pool, string(text), nil
+	pool.AppendCertsFromPEM([]byte(text))
+	return pool, text, nil
 }
 
 // beside is a path that the description names: a relative one begins at its directory.

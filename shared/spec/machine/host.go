@@ -31,7 +31,8 @@ type BMC struct {
 	Username, Password secret.Text
 	Credentials        string // the file that has them, of a cluster.yaml
 	Verify             string // ca, off, or pin: and the SHA-256 of its certificate
-	// AddressAt, CredentialsAt and VerifyAt are the places of what is written.
+	// AddressAt, CredentialsAt and VerifyAt are the places of what is written. A cluster.yaml
+	// without credentials has the place where they are missing.
 	AddressAt, CredentialsAt, VerifyAt document.Place
 }
 

@@ -150,14 +150,11 @@ func (h Hosts) Values() (hosts []Host) {
 			RootDisk: m.disk.Values(),
 			BMC: BMC{Address: m.bmc.address, Username: m.bmc.username.Value,
 				Password: m.bmc.password.Value, Credentials: m.bmc.credentials.Value,
-				Verify: m.bmc.verify.Value},
+				CredentialsAt: m.bmc.credentials.At, Verify: m.bmc.verify.Value},
 		})
 		last := &hosts[len(hosts)-1]
 		if m.bmc.text.Value != "" {
 			last.BMC.AddressAt = m.bmc.text.At
-		}
-		if m.bmc.credentials.Value != "" {
-			last.BMC.CredentialsAt = m.bmc.credentials.At
 		}
 		if m.bmc.verify.Value != "" {
 			last.BMC.VerifyAt = m.bmc.verify.At

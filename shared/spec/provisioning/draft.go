@@ -82,8 +82,8 @@ func (d Draft) Values() Settings {
 	}
 	if d.InstallConfig {
 		s.BMCCA = d.ca.Value
-	} else {
-		s.BMCCAFile = d.ca.Value
+	} else if d.ca.Value != "" {
+		s.BMCCAFile, s.BMCCAAt = d.ca.Value, d.ca.At
 	}
 	for _, m := range d.macs {
 		s.MACs = append(s.MACs, m.Value)

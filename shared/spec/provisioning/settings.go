@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/mac"
+	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 )
 
 // Mode is which network hosts boot from. Each mode has fields that the others do not have.
@@ -40,6 +41,7 @@ type Settings struct {
 	DHCP        DHCP
 	BMCCA       string // certificates in PEM that BMCs are verified by, of an install-config
 	BMCCAFile   string // a file of them, of a cluster.yaml
+	BMCCAAt     document.Place
 	// ExpectedServers are servers of the user's that may configure hosts there, each by its address
 	// or its MAC.
 	ExpectedServers []string

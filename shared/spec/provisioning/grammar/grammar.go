@@ -3,6 +3,7 @@
 package grammar
 
 import (
+	"crypto/x509"
 	"encoding/pem"
 	"net/netip"
 	"strings"
@@ -145,11 +146,31 @@ func Range(text string) (first, last netip.Addr, why string) {
 	return first, last, ""
 }
 
-// NoCertificate is why a text is no certificate in PEM, empty if it is one. The text is not
-// repeated: it may be the key.
+// NoCertificate is why a text is not one or more certificates in PEM, empty if it is. The text is
+// not repeated: it may be the key.
 func NoCertificate(text string) string {
-	if block, _ := pem.Decode([]byte(text)); block == nil || block.Type != "CERTIFICATE" {
-		return "is no certificate in PEM: write one that begins with -----BEGIN CERTIFICATE-----"
+	const (
+		none = "is no certificate in PEM: write one that begins with " +
+			"-----BEGIN CERTIFICATE-----"
+		broken = "has a certificate that cannot be read: write it again, from " +
+			"-----BEGIN CERTIFICATE----- to -----END CERTIFICATE-----"
+	)
+	// A block that is cut off is no block to pem: it is skipped.
+	missing := strings.Count(text, "-----BEGIN ")
+	if missing == 0 {
+		return none
+	}
+	for block, rest := pem.Decode([]byte(text)); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type != "CERTIFICATE" {
+			return none
+		}
+		if _, err := x509.ParseCertificate(block.Bytes); err != nil {
+			return broken
+		}
+		missing--
+	}
+	if missing > 0 {
+		return broken
 	}
 	return ""
 }
