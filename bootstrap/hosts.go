@@ -59,7 +59,7 @@ func (o Options) checkPasswords(p plan.Plan) error {
 // provisions. Each list may be empty, but not all of them.
 type WrongHosts struct {
 	Absent     []string // hosts of the plan that Options.Hosts does not have
-	NoAccount  []string // hosts whose account is in a file that the caller has not read
+	NoAccount  []string // hosts without an account of their BMC, or with one that is in a file
 	NoDocument []string // hosts without an Ignition document, each as NAME (ROLE)
 	Unknown    []string // keys of Options.Ignition that are no host's name and no role of theirs
 	Pinned     []string // hosts whose BMC is known by a digest, which Ironic cannot verify
@@ -142,8 +142,8 @@ func (w WrongHosts) Error() string {
 		{w.Legacy, "a medium that legacy firmware boots is not made for ", fixLegacy},
 		{w.HTTP, "UEFI HTTP needs a provisioning network whose DHCP server names the boot " +
 			"program, for ", fixHTTP},
-		{w.NoAccount, "the account of the BMC is missing for ", "read the file that the " +
-			"description names"},
+		{w.NoAccount, "the account of the BMC is missing for ", "have the description name a " +
+			"file of it, and read that file"},
 	} {
 		if len(fault.names) > 0 {
 			all = append(all, fault.before+strings.Join(fault.names, ", ")+": "+fault.fix)
@@ -169,7 +169,7 @@ func (o Options) file(p plan.Plan) ([]byte, error) {
 		if !ok {
 			wrong.Absent = append(wrong.Absent, h.Name)
 		}
-		if d.BMC.Credentials != "" && d.BMC.Password.Empty() {
+		if ok && d.BMC.Password.Empty() {
 			wrong.NoAccount = append(wrong.NoAccount, h.Name)
 		}
 		if pinned(h) {

@@ -154,11 +154,15 @@ func TestAssetsWith_Refuses(t *testing.T) {
 		}, nil, nil, ""},
 		{"the document of one host alone", nil, func(o *Options) { delete(o.Ignition, "master") }, []string{"no Ignition document is given for m0 (master): give"}, "m1 "},
 		{"a document of a worker", nil, func(o *Options) { o.Ignition["w0"] = []byte("x") }, []string{"an Ignition document is given for w0: name a host"}, ""},
+		{"no account", nil, func(o *Options) {
+			o.Hosts = slices.Clone(o.Hosts)
+			o.Hosts[0].BMC = spec.Host{}.BMC
+		}, []string{"the account of the BMC is missing for m0: have"}, "m1"},
 		{"an account that was not read", nil, func(o *Options) {
 			o.Hosts = slices.Clone(o.Hosts)
 			o.Hosts[1].BMC = spec.Host{}.BMC
 			o.Hosts[1].BMC.Credentials = "bmc.yaml"
-		}, []string{"the account of the BMC is missing for m1: read"}, "m0"},
+		}, []string{"the account of the BMC is missing for m1: have"}, "m0"},
 		{"a BMC known by a digest", nil, nil, []string{"(pin:) for m1: Ironic verifies by authorities"}, "m0"},
 		{"a medium for legacy firmware", nil, nil, []string{"is not made for m0: choose the boot mode UEFI"}, "m1"},
 		{"HTTP without a DHCP server", nil, nil, []string{"names the boot program, for m0: write a provisioning network"}, "m1"},

@@ -155,7 +155,7 @@ var laws = []law{
 		why: "joins what a description has of a host and what preflight asks; neither knows the other"},
 	{room: "shared/host/readiness", own: slices.Concat([]string{"shared/host/inspect", "shared/host/inspect/provisioning", "shared/host/preflight", "shared/host/preflight/report", "shared/operator/doctor/provisioning", "shared/operator/facts", "shared/operator/layout", "shared/plan/provision", "shared/provisioning/artifact"}, leaves),
 		why: "joins what the link shows and what the BMCs report, for a person and for the phase machine alike"},
-	{room: "shared/host/accounts", own: []string{"shared/host/file", "shared/spec", "shared/spec/document", "shared/spec/provisioning", "shared/spec/provisioning/grammar"}, why: "the files that a description names beside itself"},
+	{room: "shared/host/accounts", own: []string{"shared/bmc", "shared/host/file", "shared/spec", "shared/spec/document", "shared/spec/provisioning", "shared/spec/provisioning/grammar"}, why: "the files that a description names beside itself"},
 	{room: "shared/checksum", why: "leaf"},
 	{room: "shared/clients", own: []string{"shared/checksum"}, why: "leaf; bytes of reports and segments, and what a node knows by them"},
 	{room: "shared/comment", why: "leaf; every format has comments"},

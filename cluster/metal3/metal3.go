@@ -72,8 +72,8 @@ func (w WrongHosts) Error() string {
 	}{
 		{w.Absent, "the description of these hosts is missing: ", "give the hosts that " +
 			"spec.Parse has returned"},
-		{w.NoAccount, "the account of the BMC is missing for ", "read the file that the " +
-			"description names"},
+		{w.NoAccount, "the account of the BMC is missing for ", "have the description name a " +
+			"file of it, and read that file"},
 		{w.Pinned, "the BMC is known by the digest of its certificate (pin:) for ", "Ironic " +
 			"verifies by authorities alone: put the certificate or its CA into bmcCA, and leave " +
 			"verify out"},
@@ -120,7 +120,7 @@ func Objects(p plan.Plan, g Given) ([]object.Object, error) {
 			continue
 		}
 		described := g.Hosts[i]
-		if described.BMC.Credentials != "" && described.BMC.Password.Empty() {
+		if described.BMC.Password.Empty() {
 			wrong.NoAccount = append(wrong.NoAccount, planned.Name)
 		}
 		if strings.HasPrefix(planned.Verify, machine.VerifyPin) {

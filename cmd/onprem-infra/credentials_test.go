@@ -9,6 +9,27 @@ import (
 	"testing"
 )
 
+// TestCredentials_None holds that a host without an account of its BMC is an error before anything is
+// made of it.
+func TestCredentials_None(t *testing.T) {
+	dir, configs, flags := provisionedInputs(t)
+	text := strings.Replace(plantedCluster, ", credentials: {file: bmc.yaml}", "", 1)
+	if err := os.WriteFile(filepath.Join(dir, "cluster.yaml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want := configs[1] + ":16:10: error: spec.hosts[0].bmc.credentials.file: is missing: write the path of a file with username and password\n"
+	for _, args := range [][]string{{"validate", "-c", configs[1]}, {"hosts", "-c", configs[1]}, append([]string{"ignition", "-c", configs[1]}, flags...)} {
+		if o := invoke(t, "", args...); !strings.Contains(o.out+o.err, want) || o.code != 1 {
+			t.Errorf("%s: exit %d:\n%swant 1:\n%s", args[0], o.code, o.out+o.err, want)
+		}
+	}
+	for _, args := range [][]string{{"plan", "-c", configs[1]}, {"ignition", "--role=worker", flags[1], flags[2], "-c", configs[1]}} {
+		if o := invoke(t, "", args...); o.code != 0 {
+			t.Errorf("%s needs no account: exit %d:\n%s", args[0], o.code, o.err)
+		}
+	}
+}
+
 // TestCredentials_CA holds what validate and ignition report of the certificates that a cluster.yaml
 // names.
 func TestCredentials_CA(t *testing.T) {

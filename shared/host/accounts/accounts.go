@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/onprem-infra/onprem-infra/shared/bmc"
 	"github.com/onprem-infra/onprem-infra/shared/host/file"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
@@ -31,6 +32,9 @@ func Of(description string, hosts []spec.Host) ([]grammar.Account, spec.Findings
 		path, at := h.BMC.Credentials, h.BMC.CredentialsAt
 		if path == "" {
 			all[i] = grammar.Account{Username: h.BMC.Username, Password: h.BMC.Password}
+			if h.BMC.Address != (bmc.Address{}) && h.BMC.Password.Empty() {
+				r.Errorf(at, "is missing: write the path of a file with username and password")
+			}
 			continue
 		}
 		path = beside(description, path)
