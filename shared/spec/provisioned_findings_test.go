@@ -113,7 +113,9 @@ c:17:32: error: platform.baremetal.bootstrapExternalStaticIP: 192.0.2.5 is a vir
 c:17:23: warning: platform.baremetal.bootstrapOSImage: is deprecated and has no effect since OpenShift 4.10: remove it
 c:18:21: warning: platform.baremetal.clusterOSImage: is deprecated and has no effect since OpenShift 4.10: remove it`},
 		{"time servers", edit{"    hosts:", "    additionalNTPServers: [192.0.2.300, 'a b', time.example.com]\n    hosts:"}, `c:17:28: error: platform.baremetal.additionalNTPServers[0]: "192.0.2.300" is no time server: write an IP address or a DNS name
-c:17:41: error: platform.baremetal.additionalNTPServers[1]: "a b" is no time server: write an IP address or a DNS name`},
+c:17:41: error: platform.baremetal.additionalNTPServers[1]: "a b" is no time server: write an IP address or a DNS name
+c:17:48: warning: platform.baremetal.additionalNTPServers[2]: "time.example.com" is a name, and our DHCP server gives hosts no time server by name: write its address`},
+		{"time servers without a DHCP server of ours", edit{"provisioningNetwork: Managed", "provisioningNetwork: Unmanaged", "    hosts:", "    additionalNTPServers: [192.0.2.9, time.example.com]\n    hosts:"}, ``},
 		{"certificates of BMCs", edit{"    hosts:", "    bmcVerifyCA: s3cret\n    hosts:"}, `c:17:18: error: platform.baremetal.bmcVerifyCA: is no certificate in PEM: write one that begins with -----BEGIN CERTIFICATE-----`},
 		{"certificates of BMCs that are right", edit{"    hosts:", "    bmcVerifyCA: " + strconv.Quote("# the CA\n"+pemOf(goodDER)+pemOf(goodDER)) + "\n    hosts:"}, ``},
 		{"a certificate that is none", edit{"    hosts:", "    bmcVerifyCA: " + strconv.Quote(pemOf("AAAA")) + "\n    hosts:"}, `c:17:18: error: platform.baremetal.bmcVerifyCA: has a certificate that cannot be read: write it again, from -----BEGIN CERTIFICATE----- to -----END CERTIFICATE-----`},
@@ -175,6 +177,7 @@ c:24:20: error: spec.hosts[1].bmc.address: the driver ipmi boots by PXE, and the
 		{"cards of the bootstrap machine", edit{"    ip: 172.22.0.3", "    ip: 172.22.0.3\n    macs: ['52-54-00-00-00-01', x]"}, `c:15:12: error: spec.provisioning.macs[0]: 52:54:00:00:00:01 is another card's too, at line 21: give each card its own
 c:15:33: error: spec.provisioning.macs[1]: "x" is no MAC address: write six bytes, such as 52:54:00:00:00:01`},
 		{"BMC's certificates", edit{"    ip: 172.22.0.3", "    ip: 172.22.0.3\n    bmcCA: ''"}, `c:15:12: error: spec.provisioning.bmcCA: is no path of a file: write the path of a file of certificates in PEM`},
+		{"a time server by name", edit{"gateway: 172.22.0.1", "gateway: 172.22.0.1, ntp: [192.0.2.9, time.example.com]"}, `c:15:112: warning: spec.provisioning.dhcp.ntp[1]: "time.example.com" is a name, and our DHCP server gives hosts no time server by name: write its address`},
 		{"name of a volume", edit{"    ip: 172.22.0.3", "    ip: 172.22.0.3\n    volumeClaim: Iron_ic"}, `c:15:18: error: spec.provisioning.volumeClaim: "Iron_ic" is not an object's name: write that of a PersistentVolumeClaim`},
 		{"a server by its name", edit{"    ip: 172.22.0.3", "    ip: 172.22.0.3\n    expectedServers: [192.0.2.1, dhcp.example.com]"}, `c:15:34: error: spec.provisioning.expectedServers[1]: "dhcp.example.com" is neither an address nor a MAC: write one such as 172.22.0.2 or 52:54:00:00:00:02`},
 		{"a name that is a UUID", edit{"- name: m0\n", "- name: 123e4567-e89b-12d3-a456-426614174000\n"}, `c:17:11: error: spec.hosts[0].name: "123e4567-e89b-12d3-a456-426614174000" is a UUID, which metal3 takes for no host's name: choose another name, such as master-0`},

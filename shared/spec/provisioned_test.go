@@ -88,7 +88,7 @@ func TestProvisionedInstallConfig(t *testing.T) {
     clusterProvisioningIP: 172.22.0.7
     bootstrapProvisioningIP: 172.22.0.8
     provisioningDHCPRange: 172.22.0.50,172.22.0.99
-    additionalNTPServers: [192.0.2.9, time.example.com]
+    additionalNTPServers: [192.0.2.9, 192.0.2.10]
 `, "    - name: w0\n", `    - name: w0
       bootMode: legacy
       rootDeviceHints: {deviceName: /dev/disk/by-path/pci-0, minSizeGigabytes: 100, rotational: false}
@@ -104,7 +104,7 @@ func TestProvisionedInstallConfig(t *testing.T) {
 		MACs:    []mac.MAC{{0x52, 0x54, 0, 10, 0, 1}}, // that of the other network is no card of this one
 		Address: provisioning.Two, IP: netip.MustParseAddr("172.22.0.7"), BootstrapIP: netip.MustParseAddr("172.22.0.8"),
 		DHCP: provisioning.DHCP{First: netip.MustParseAddr("172.22.0.50"), Last: netip.MustParseAddr("172.22.0.99"),
-			NTP: []string{"192.0.2.9", "time.example.com"}},
+			NTP: []string{"192.0.2.9", "192.0.2.10"}},
 	}
 	if !reflect.DeepEqual(cluster.Provisioning, want) {
 		t.Errorf("got  %+v\nwant %+v", cluster.Provisioning, want)
@@ -145,7 +145,7 @@ func TestProvisionedInstallConfig_Cards(t *testing.T) {
 
 func TestProvisionedOwn(t *testing.T) {
 	text := edit{"    cidr: 172.22.0.0/24\n", "    cidr: 172.22.0.0/24\n    interface: eno2\n    macs: ['52:54:00:0a:00:01']\n    address: one\n    bmcCA: /etc/bmc.pem\n    expectedServers: ['fe80::1', '52-54-00-00-00-99']\n",
-		"gateway: 172.22.0.1", "gateway: 172.22.0.1, dns: [172.22.0.1], ntp: [time.example.com]"}.of(t, goodOwn)
+		"gateway: 172.22.0.1", "gateway: 172.22.0.1, dns: [172.22.0.1], ntp: [192.0.2.10]"}.of(t, goodOwn)
 	cluster, findings := Parse("c", []byte(text), Knobs{})
 	if len(findings) > 0 {
 		t.Fatal(lines(findings))
@@ -156,7 +156,7 @@ func TestProvisionedOwn(t *testing.T) {
 		Address: provisioning.One, IP: a("172.22.0.3"), BMCCAFile: "/etc/bmc.pem", BMCCAAt: document.Place{File: "c", Line: 17, Column: 12, Path: "spec.provisioning.bmcCA"},
 		ExpectedServers: []string{"fe80::1", "52-54-00-00-00-99"},
 		DHCP: provisioning.DHCP{Unknown: provisioning.Refuse, First: a("172.22.0.10"), Last: a("172.22.0.20"), Lease: time.Hour,
-			Gateway: a("172.22.0.1"), DNS: []netip.Addr{a("172.22.0.1")}, NTP: []string{"time.example.com"}},
+			Gateway: a("172.22.0.1"), DNS: []netip.Addr{a("172.22.0.1")}, NTP: []string{"192.0.2.10"}},
 	}
 	if !reflect.DeepEqual(cluster.Provisioning, want) {
 		t.Errorf("got  %+v\nwant %+v", cluster.Provisioning, want)

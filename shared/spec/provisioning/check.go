@@ -55,11 +55,7 @@ func (d *Draft) Check(r *document.Report, around Around) {
 	}
 	d.checkCards(r, around.Hosts.Cards())
 	d.extra.static.check(r, around.Addresses)
-	for _, s := range d.dhcp.NTP {
-		if _, err := netip.ParseAddr(s.Value); err != nil && !name.IsHost(s.Value) {
-			r.Refuse(s, "is no time server: write an IP address or a DNS name")
-		}
-	}
+	d.checkNTP(r)
 	d.checkCA(r)
 }
 
@@ -205,6 +201,22 @@ func (d Draft) checkCards(r *document.Report, hosts []machine.Card) {
 		}
 		if m.OK {
 			seen[m.Value] = m.At
+		}
+	}
+}
+
+// checkNTP checks the time servers. DHCP has no names of them, and no name is resolved here: it may
+// have another address when hosts boot. OpenShift's operator takes names too.
+func (d Draft) checkNTP(r *document.Report) {
+	for _, s := range d.dhcp.NTP {
+		_, err := netip.ParseAddr(s.Value)
+		switch {
+		case !s.OK || err == nil:
+		case !name.IsHost(s.Value):
+			r.Refuse(s, "is no time server: write an IP address or a DNS name")
+		case d.Mode() == Managed:
+			r.Warnf(s.At, "%s is a name, and our DHCP server gives hosts no time server by name: "+
+				"write its address", document.Quote(s.Value))
 		}
 	}
 }
