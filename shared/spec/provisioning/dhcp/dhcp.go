@@ -54,13 +54,10 @@ func (s *Server) Check(r *document.Report, a Around) {
 	}
 	at := s.Range.At
 	first, last, why := grammar.Range(s.Range.Value)
-	fits := ": write a larger network"
-	if from, to := s.free(a); from.IsValid() {
-		fits = fmt.Sprintf(": write %s,%s", from, to)
-	}
+	fits := s.fits(a)
 	switch {
 	case why != "":
-		r.Refuse(s.Range, why)
+		r.Refuse(s.Range, why+fits)
 		return
 	case !a.CIDR.IsValid():
 		return
@@ -68,7 +65,7 @@ func (s *Server) Check(r *document.Report, a Around) {
 		r.Errorf(at, "%s to %s is not within the provisioning network %s%s", first, last, a.CIDR,
 			fits)
 	case last.Less(first):
-		r.Errorf(at, "begins behind its end: write %s,%s", last, first)
+		r.Errorf(at, "begins behind its end%s", fits)
 	case first == a.CIDR.Addr() || last == subnet.Last(a.CIDR) && last.Is4():
 		r.Errorf(at, "contains an address that no host may have%s", fits)
 	default:
@@ -107,6 +104,18 @@ func (s *Server) free(a Around) (first, last netip.Addr) {
 	return subnet.Free(a.CIDR, without)
 }
 
+// fits is the remedy of a range: one that has room for all hosts, if the network has one.
+func (s *Server) fits(a Around) string {
+	first, last := s.free(a)
+	switch {
+	case !a.CIDR.IsValid():
+		return ": write the first and the last one, such as 172.22.0.10,172.22.0.100"
+	case subnet.PlacesOf(first, last).Count < a.Hosts*a.Factor:
+		return ": write a larger network"
+	}
+	return fmt.Sprintf(": write %s,%s", first, last)
+}
+
 // checkRoom holds that a range has a place for each host, and more where others get addresses.
 func (s *Server) checkRoom(r *document.Report, a Around) {
 	first, last, at := s.First, s.Last, s.Range.At
@@ -127,8 +136,7 @@ func (s *Server) checkRoom(r *document.Report, a Around) {
 		what = fmt.Sprintf("blocks of /%d", subnet.BlockBits)
 	}
 	if size := subnet.PlacesOf(first, last).Count; size < want {
-		r.Errorf(at, "has %d %s for hosts, and %d are needed: write a larger range or network",
-			size, what, want)
+		r.Errorf(at, "has %d %s for hosts, and %d are needed%s", size, what, want, s.fits(a))
 	}
 }
 

@@ -130,18 +130,17 @@ func NoLink(text string) string {
 	return ""
 }
 
-// Range reads two addresses with a comma between them.
+// Range reads two addresses with a comma between them. Which ones fit is another's matter.
 func Range(text string) (first, last netip.Addr, why string) {
-	const write = ": write the first and the last one, such as 172.22.0.10,172.22.0.100"
 	a, b, ok := strings.Cut(text, ",")
 	first, errFirst := netip.ParseAddr(strings.TrimSpace(a))
 	last, errLast := netip.ParseAddr(strings.TrimSpace(b))
 	switch {
 	case !ok || errFirst != nil || errLast != nil || first.Zone()+last.Zone() != "" ||
 		first.Is4In6() || last.Is4In6():
-		return first, last, "is no pair of addresses with a comma between them" + write
+		return first, last, "is no pair of addresses with a comma between them"
 	case first.Is4() != last.Is4():
-		return first, last, "has addresses of two families" + write
+		return first, last, "has addresses of two families"
 	}
 	return first, last, ""
 }
