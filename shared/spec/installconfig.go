@@ -59,9 +59,7 @@ func (d *draft) readSection(r *document.Reader, section document.Map) {
 	if d.Platform == BareMetal {
 		d.hosts = machine.Read(r, r.Field(section, "hosts"), true)
 		d.routing = routing.ReadInstallConfig(r, section, d.Addresses)
-	}
-	if d.hosts.Provisioned {
-		d.provisioning = provisioning.ReadInstallConfig(r, section)
+		d.provisioning = provisioning.ReadInstallConfig(r, section, d.hosts.Provisioned)
 	}
 	vips := network.Addrs(slices.Concat(d.API.All, d.Ingress.All))
 	installer.CheckPlatform(r, d.Platform, section, vips)

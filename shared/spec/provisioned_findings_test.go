@@ -9,6 +9,17 @@ import (
 // goodDER is a certificate, in base64.
 const goodDER = "MIHUMIGHAhQYrcFDpn9kqcoElaSn3cSlgQulkjAFBgMrZXAwDDEKMAgGA1UEAwwBYjAgFw0yNjExMjgxNzQ2NDZaGA8yMTI2MTEwNDE3NDY0NlowDDEKMAgGA1UEAwwBYjAqMAUGAytlcAMhAMulrJ2eclWPzBnIVRWamYV69QZXBQQxvAzPhUUOd7oVMAUGAytlcANBAPAvYfR2xhgEcEFvyUe/ad992CMCxpeyOtdEZfG3/RGUk+EUn3HHWhlLPloSdZMO/QP9bow6TQ5/j0D41rUewAM="
 
+// bare has the hosts of goodProvisioned without their BMCs, and more fields.
+func bare(fields string) edit {
+	all := edit{"    hosts:\n", fields + "    hosts:\n"}
+	for line := range strings.Lines(goodProvisioned) {
+		if strings.HasPrefix(line, "      bmc:") {
+			all = append(all, line, "")
+		}
+	}
+	return all
+}
+
 func pemOf(der string) string {
 	return "-----BEGIN CERTIFICATE-----\n" + der + "\n-----END CERTIFICATE-----\n"
 }
@@ -46,6 +57,8 @@ c:20:30: error: platform.baremetal.provisioningNetworkCIDR: does not exist with 
 		{"legacy firmware and PXE over IPv6", edit{"172.22.0.0/24", "fd00:22::/64", "    - name: m2\n", "    - name: m2\n      bootMode: legacy\n"}, `c:27:17: error: platform.baremetal.hosts[2].bootMode: legacy firmware has no PXE over IPv6, of which the provisioning network is: write UEFI, or use a driver of virtual media`},
 		{"names that are UUIDs", edit{"- name: m0\n", "- name: 123e4567-e89b-12d3-a456-426614174000\n", "- name: m1\n", "- name: 123e4567e89b12d3a456426614174000\n", "- name: m2\n", "- name: 123e4567-e89b-12d3-a456-42661417400g\n"}, `c:18:13: error: platform.baremetal.hosts[0].name: "123e4567-e89b-12d3-a456-426614174000" is a UUID, which metal3 takes for no host's name: choose another name, such as master-0
 c:22:13: error: platform.baremetal.hosts[1].name: "123e4567e89b12d3a456426614174000" is a UUID, which metal3 takes for no host's name: choose another name, such as master-0`},
+		{"provisioning of hosts without BMCs", bare("    provisioningDHCPRange: 172.22.0.99,172.22.0.10\n    provisioningMACAddress: zz\n"), `c:16:30: warning: platform.baremetal.provisioningNetworkCIDR: is not checked, nor is any other field of provisioning, as no host has a bmc: give the hosts theirs, or remove these fields`},
+		{"hosts without BMCs", append(bare(""), "    provisioningNetworkCIDR: 172.22.0.0/24\n", ""), ``},
 		{"hints", edit{"    - name: m0\n", "    - name: m0\n      rootDeviceHints: {deviceName: sda, hctl: '0:0', model: '', minSizeGigabytes: 0}\n", "    - name: m1\n", "    - name: m1\n      rootDeviceHints: {deviceName: /dev/sda}\n"}, `c:19:37: error: platform.baremetal.hosts[0].rootDeviceHints.deviceName: "sda" is no name that metal3 takes: write /dev/NAME or /dev/disk/by-path/NAME
 c:19:48: error: platform.baremetal.hosts[0].rootDeviceHints.hctl: "0:0" is no SCSI address: write four numbers, such as 0:0:0:0
 c:19:62: error: platform.baremetal.hosts[0].rootDeviceHints.model: is empty, and no disk has that: write a value, or remove the hint
@@ -181,6 +194,8 @@ c:24:20: error: spec.hosts[1].bmc.address: the driver ipmi boots by PXE, and the
 		{"cards of the bootstrap machine", edit{"    ip: 172.22.0.3", "    ip: 172.22.0.3\n    macs: ['52-54-00-00-00-01', x]"}, `c:15:12: error: spec.provisioning.macs[0]: 52:54:00:00:00:01 is another card's too, at line 21: give each card its own
 c:15:33: error: spec.provisioning.macs[1]: "x" is no MAC address: write six bytes, such as 52:54:00:00:00:01`},
 		{"BMC's certificates", edit{"    ip: 172.22.0.3", "    ip: 172.22.0.3\n    bmcCA: ''"}, `c:15:12: error: spec.provisioning.bmcCA: is no path of a file: write the path of a file of certificates in PEM`},
+		{"fewer hosts than control plane nodes", edit{"  platform: none\n", "  platform: none\n  controlPlaneReplicas: 5\n"}, `c:18:3: warning: spec.hosts: there are fewer hosts of the role master than controlPlaneReplicas, 2 and 5: list the others, or write the right number`},
+		{"workers alone", edit{"  platform: none\n", "  platform: none\n  controlPlaneReplicas: 3\n", "    role: master\n    bmc: {address: 'redfish", "    role: worker\n    bmc: {address: 'redfish", "    role: master\n    bmc: {address: 'ipmi", "    role: worker\n    bmc: {address: 'ipmi"}, ``},
 		{"a time server by name", edit{"gateway: 172.22.0.1", "gateway: 172.22.0.1, ntp: [192.0.2.9, time.example.com]"}, `c:15:112: warning: spec.provisioning.dhcp.ntp[1]: "time.example.com" is a name, and our DHCP server gives hosts no time server by name: write its address`},
 		{"name of a volume", edit{"    ip: 172.22.0.3", "    ip: 172.22.0.3\n    volumeClaim: Iron_ic"}, `c:15:18: error: spec.provisioning.volumeClaim: "Iron_ic" is not an object's name: write that of a PersistentVolumeClaim`},
 		{"a server by its name", edit{"    ip: 172.22.0.3", "    ip: 172.22.0.3\n    expectedServers: [192.0.2.1, dhcp.example.com]"}, `c:15:34: error: spec.provisioning.expectedServers[1]: "dhcp.example.com" is neither an address nor a MAC: write one such as 172.22.0.2 or 52:54:00:00:00:02`},

@@ -112,6 +112,11 @@ func (h Hosts) checkRoles(r *document.Report, around Around) {
 		}
 	}
 	if !h.InstallConfig {
+		// A cluster.yaml may list workers alone: the others were installed in another way.
+		if n := have[Master]; around.Sized && n > 0 && n < counts.Masters {
+			r.Warnf(h.At, "there are fewer hosts of the role master than controlPlaneReplicas, "+
+				"%d and %d: list the others, or write the right number", n, counts.Masters)
+		}
 		return
 	}
 	for _, c := range []struct {

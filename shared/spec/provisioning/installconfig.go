@@ -9,9 +9,14 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/grammar"
 )
 
-// ReadInstallConfig reads the baremetal section of an install-config whose hosts are provisioned.
-func ReadInstallConfig(r *document.Reader, o document.Map) Draft {
+// ReadInstallConfig reads the baremetal section of an install-config. If its hosts have no BMC,
+// they are not provisioned, and nothing of it is held to the rules.
+func ReadInstallConfig(r *document.Reader, o document.Map, provisioned bool) Draft {
 	s := section{r, o}
+	if !provisioned {
+		s.unread()
+		return Draft{}
+	}
 	d := Draft{At: o.At, Given: true, InstallConfig: true,
 		network: s.mode(),
 		// OpenShift's operator sets an address of the cluster's own.
@@ -39,6 +44,21 @@ func ReadInstallConfig(r *document.Reader, o document.Map) Draft {
 		address("bootstrapExternalStaticGateway"), address("bootstrapExternalStaticDNS")}
 	s.images()
 	return d
+}
+
+// unread warns of the first field that counts only where hosts have a BMC. The mode is no such
+// field: an install-config for the agent-based installer often has it.
+func (s section) unread() {
+	for _, name := range []string{"provisioningNetworkCIDR", "provisioningNetworkInterface",
+		"provisioningDHCPRange", "provisioningDHCPExternal", "clusterProvisioningIP",
+		"provisioningHostIP", "bootstrapProvisioningIP", "provisioningMACAddress",
+		"provisioningBridge"} {
+		if v := s.value(name); v.Node != nil {
+			s.Warnf(v.At, "is not checked, nor is any other field of provisioning, as no host "+
+				"has a bmc: give the hosts theirs, or remove these fields")
+			return
+		}
+	}
 }
 
 // section is the baremetal section of an install-config.
