@@ -133,6 +133,8 @@ c:18:21: warning: platform.baremetal.clusterOSImage: is deprecated and has no ef
 c:17:41: error: platform.baremetal.additionalNTPServers[1]: "a b" is no time server: write an IP address or a DNS name
 c:17:48: warning: platform.baremetal.additionalNTPServers[2]: "time.example.com" is a name, and our DHCP server gives hosts no time server by name: write its address`},
 		{"time servers without a DHCP server of ours", edit{"provisioningNetwork: Managed", "provisioningNetwork: Unmanaged", "    hosts:", "    additionalNTPServers: [192.0.2.9, time.example.com]\n    hosts:"}, ``},
+		{"libvirt's URI", edit{"    hosts:", "    libvirtURI: 'qemu:///%zz'\n    hosts:"}, `c:17:17: warning: platform.baremetal.libvirtURI: is no URI, and the installer refuses it: write one such as qemu:///system`},
+		{"libvirt's URI that is right", edit{"    hosts:", "    libvirtURI: qemu+ssh://root@198.51.100.9/system\n    hosts:"}, ``},
 		{"certificates of BMCs", edit{"    hosts:", "    bmcVerifyCA: s3cret\n    hosts:"}, `c:17:18: error: platform.baremetal.bmcVerifyCA: is no certificate in PEM: write one that begins with -----BEGIN CERTIFICATE-----`},
 		{"certificates of BMCs that are right", edit{"    hosts:", "    bmcVerifyCA: " + strconv.Quote("# the CA\n"+pemOf(goodDER)+pemOf(goodDER)) + "\n    hosts:"}, ``},
 		{"a certificate that is none", edit{"    hosts:", "    bmcVerifyCA: " + strconv.Quote(pemOf("AAAA")) + "\n    hosts:"}, `c:17:18: error: platform.baremetal.bmcVerifyCA: has a certificate that cannot be read: write it again, from -----BEGIN CERTIFICATE----- to -----END CERTIFICATE-----`},

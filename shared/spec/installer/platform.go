@@ -2,6 +2,7 @@ package installer
 
 import (
 	"net/netip"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -52,12 +53,21 @@ func CheckPlatform(reader *document.Reader, p platform.Platform, section documen
 		if network := r.Text(r.Field(section, "provisioningNetwork")); network.Value != "" {
 			r.OneOf(network, "Managed", "Unmanaged", "Disabled")
 		}
+		r.libvirt(r.Text(r.Field(section, "libvirtURI")))
 	case platform.OpenStack:
 		r.externalDNS(r.Field(section, "externalDNS"), vips)
 	case platform.VSphere:
 		r.failureDomains(r.Field(section, "failureDomains"), r.Field(section, "vcenters"))
 	case platform.Nutanix:
 		r.subnets(r.Field(section, "subnetUUIDs"))
+	}
+}
+
+// libvirt checks where the installer makes its bootstrap machine. The text is not repeated: a URI
+// may hold a password.
+func (r checker) libvirt(s document.Scalar[string]) {
+	if _, err := url.Parse(s.Value); s.OK && err != nil {
+		r.Warnf(s.At, "is no URI, and the installer refuses it: write one such as qemu:///system")
 	}
 }
 
