@@ -280,7 +280,7 @@ var laws = []law{
 	{room: "shared/spec/name", own: []string{"shared/record", "shared/spec/document"}, why: "a grammar knows no cluster"},
 	{room: "shared/spec/network", own: []string{"shared/spec/document", "shared/spec/name", "shared/spec/platform"}, why: "rules that compare addresses need nothing else of a description"},
 	{room: "shared/spec/platform", why: "leaf"},
-	{room: "shared/spec/setting", own: []string{"shared/clash", "shared/near", "shared/port", "shared/spec/document", "shared/spec/machine", "shared/spec/name", "shared/timingproof", "shared/vrrp"}, why: "settings are judged without the cluster's own data, but for hosts of which some need a proof"},
+	{room: "shared/spec/setting", own: []string{"shared/clash", "shared/near", "shared/port", "shared/spec/document", "shared/spec/machine", "shared/spec/name", "shared/timingproof", "shared/vrrp"}, foreign: []string{"go.yaml.in/yaml/v3"}, why: "settings are judged without the cluster's own data, but for hosts of which some need a proof"},
 	{room: "shared/distribution", own: []string{"shared/endpoint", "shared/object", "shared/port", "shared/spec", "shared/vrrp"}, why: "facts about two kinds of cluster, for those that plan one"},
 	{room: "shared/plan", own: append([]string{"shared/distribution", "shared/plan/bound", "shared/plan/pace", "shared/plan/ports", "shared/plan/provision", "shared/plan/routed", "shared/plan/sharing", "shared/plan/size", "shared/plan/way", "shared/spec"}, leaves...), why: "compiling is pure"},
 	{room: "shared/plan/speaks", own: []string{"shared/plan"}, why: "a question about plans that both the command line and the rooms of a node ask"},

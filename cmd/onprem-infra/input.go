@@ -48,6 +48,9 @@ func knobFlags(cmd *cobra.Command, in *input) {
 	flags.StringVar(&in.knobs.MDNS, "mdns", "",
 		"whether nodes announce themselves by multicast DNS: enabled or disabled "+
 			"(default: the cluster's own, or disabled)")
+	flags.StringArrayVar(&in.knobs.DNSClients, "dns-clients", nil,
+		"network whose hosts may ask the cluster's name servers besides its own (default: the "+
+			"cluster's own, or all clients); may be given more than once")
 	flags.StringVar(&in.knobs.Metrics, "metrics", "",
 		"where a Prometheus finds a host's metrics: localhost, or node, at the node's addresses "+
 			"too (default: the cluster's own, or localhost)")

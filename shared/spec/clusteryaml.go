@@ -61,7 +61,6 @@ func clusterYAML(r *document.Reader, root document.Map) draft {
 	d.provisioning = provisioning.ReadOwn(r, spec.Get("provisioning"))
 	d.hosts = machine.Read(r, spec.Get("hosts"), false)
 	d.routing = routing.Read(r, spec)
-	d.CheckClients(&r.Report)
 	if d.loadBalancer.Value == OwnManaged {
 		d.loadBalancer.Value = string(Managed)
 	}

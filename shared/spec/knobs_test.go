@@ -2,6 +2,8 @@ package spec
 
 import (
 	"maps"
+	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,6 +35,7 @@ func TestKnobFindings(t *testing.T) {
 		{"vrrp unknown", Knobs{VRRP: "x"}, `--vrrp: error: vrrp: "x" is not known: write one of unicast, multicast`},
 		{"metrics unknown", Knobs{Metrics: "vip"}, `--metrics: error: metrics: "vip" is not known: write one of localhost, node`},
 		{"mdns unknown", Knobs{MDNS: "x"}, `--mdns: error: mdns: "x" is not known: write one of enabled, disabled`},
+		{"clients that are no network", Knobs{DNSClients: []string{"10.0.0.0/8", "10.0.0.1"}}, `--dns-clients: error: dnsClients[1]: "10.0.0.1" has no prefix length: write the network, such as 192.0.2.0/24`},
 		{"clash unknown", Knobs{Clash: "x"}, `--on-clash: error: onClash: "x" is not known: write one of report, refuse`},
 		{"vrid without a name", Knobs{VRIDs: []string{"9"}}, `--vrid: error: vrids: "9" is not NAME=N: write a name, an equals sign and a whole number`},
 		{"vrid without a number", Knobs{VRIDs: []string{"api="}}, `--vrid: error: vrids: "api=" is not NAME=N: write a name, an equals sign and a whole number`},
@@ -94,6 +97,19 @@ func TestProofFindings(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestKnobs_DNSClients holds that an install-config, which has no such field, can restrict who asks the
+// name servers, and that the flag stands over the field of a cluster.yaml.
+func TestKnobs_DNSClients(t *testing.T) {
+	want := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("198.51.100.0/24")}
+	own := edit{"  platform: none", "  platform: none\n  dnsClients: [203.0.113.0/24]"}.of(t, goodCluster)
+	for name, text := range map[string]string{"install-config": goodProvisioned, "cluster.yaml": own} {
+		cluster, findings := Parse("c", []byte(text), Knobs{DNSClients: []string{"10.0.0.0/8", "198.51.100.0/24"}})
+		if len(findings) > 0 || !slices.Equal(cluster.DNSClients, want) {
+			t.Errorf("%s: %v\n%s", name, cluster.DNSClients, lines(findings))
+		}
 	}
 }
 

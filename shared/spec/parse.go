@@ -19,6 +19,10 @@ func Parse(name string, text []byte, knobs Knobs) (Cluster, Findings) {
 	d.settings.Check(&r.Report, d.name.Value, &setting.Proven{Hosts: d.hosts, Counts: d.counts()},
 		d.DNS.Given, d.provisioning.Given)
 	if ok {
+		if len(knobs.DNSClients) > 0 {
+			d.Clients = network.ReadNetworks(r, knobs.Clients())
+		}
+		d.CheckClients(&r.Report)
 		d.validate(&r.Report)
 	}
 	findings := r.Findings.First()

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 )
 
@@ -19,13 +21,15 @@ type Knobs struct {
 	VRIDs   []string // "api=9", "ingress=10"
 	Ports   []string // "NAME=N"
 	Proven  []string // "HOST=N", microseconds
+	// DNSClients are networks.
+	DNSClients []string
 }
 
 // Each returns the settings one by one: what is wrong with one of them alone is wrong for every
 // cluster.
 func (k Knobs) Each() []Knobs {
 	all := []Knobs{{Timing: k.Timing, Proven: k.Proven}, {VRRP: k.VRRP}, {MDNS: k.MDNS},
-		{Metrics: k.Metrics}, {Clash: k.Clash}}
+		{Metrics: k.Metrics}, {Clash: k.Clash}, {DNSClients: k.DNSClients}}
 	for _, id := range k.VRIDs {
 		all = append(all, Knobs{VRIDs: []string{id}})
 	}
@@ -33,6 +37,17 @@ func (k Knobs) Each() []Knobs {
 		all = append(all, Knobs{Ports: []string{port}})
 	}
 	return all
+}
+
+// Clients are DNSClients as a list of a document, which is read as that of a cluster.yaml.
+func (k Knobs) Clients() document.Value {
+	list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
+	for _, text := range k.DNSClients {
+		list.Content = append(list.Content,
+			&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text})
+	}
+	return document.Value{Node: list,
+		At: document.Place{File: "--dns-clients", Path: "dnsClients"}}
 }
 
 // Replace replaces settings of the file by those of the command line.
