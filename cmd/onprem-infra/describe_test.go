@@ -107,3 +107,60 @@ func TestDescribe(t *testing.T) {
 		t.Errorf("a description that cannot be written: %+v", got)
 	}
 }
+
+// TestDescribe_KeepsOthersFiles holds that neither the operator's file nor one of another program is lost, by
+// whatever name, and that nothing is written beside it.
+func TestDescribe_KeepsOthersFiles(t *testing.T) {
+	const notes = "call the customer back\n"
+	open := strings.Replace(operatorText, `\"password\":\"s3cret\",`, "", 1)
+	for name, tt := range map[string]struct {
+		text, to, passwords string
+		more                []string
+		code                int
+		err                 string
+	}{
+		"the input by another path":            {operatorText, "./operator.json", "passwords", nil, exitUsage, "two of them are the same"},
+		"the input through a link":             {operatorText, "link", "passwords", []string{"--force"}, exitUsage, "two of them are the same"},
+		"the input for passwords":              {operatorText, "cluster.json", "link", nil, exitUsage, "two of them are the same"},
+		"one file for both":                    {operatorText, "both", "./both", nil, exitUsage, "two of them are the same"},
+		"a foreign file for a description":     {operatorText, "notes", "passwords", nil, exitFindings, "write notes: there is a file that onprem-infra has not written"},
+		"a foreign file for passwords":         {operatorText, "cluster.json", "notes", nil, exitFindings, "write notes: there is a file"},
+		"a foreign file that would be removed": {open, "cluster.json", "notes", nil, exitFindings, "write notes: there is a file"},
+		"by force":                             {operatorText, "notes", "passwords", []string{"--force"}, 0, ""},
+		"a removal by force":                   {open, "cluster.json", "notes", []string{"--force"}, 0, ""},
+		"empty files":                          {operatorText, "empty", "empty2", nil, 0, ""},
+		"a device":                             {open, "cluster.json", "/dev/null", nil, 0, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			t.Chdir(dir)
+			for file, text := range map[string]string{"operator.json": tt.text, "notes": notes, "empty": "", "empty2": ""} {
+				if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.Symlink("operator.json", "link"); err != nil {
+				t.Fatal(err)
+			}
+			got := invoke(t, "", append([]string{"describe", "--from", "operator.json", "--to", tt.to, "--passwords", tt.passwords}, tt.more...)...)
+			if got.code != tt.code || !strings.Contains(got.err, tt.err) {
+				t.Errorf("%+v", got)
+			}
+			if text, err := os.ReadFile("operator.json"); err != nil || string(text) != tt.text {
+				t.Errorf("the operator's file is lost: %v\n%s", err, text)
+			}
+			if info, err := os.Lstat("/dev/null"); err != nil || info.Mode().IsRegular() {
+				t.Fatalf("/dev/null: %v, %v", info, err)
+			}
+			if tt.code == 0 {
+				return
+			}
+			if text, err := os.ReadFile("notes"); err != nil || string(text) != notes {
+				t.Errorf("the other program's file is lost: %v\n%s", err, text)
+			}
+			if entries, err := os.ReadDir("."); err != nil || len(entries) != 5 {
+				t.Errorf("files were written: %v, %v", entries, err)
+			}
+		})
+	}
+}
