@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/netip"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -161,10 +162,14 @@ func nodeIPFlagsOf(cmd *cobra.Command) *nodeIPFlags {
 	flags.StringVarP(&f.platform, "platform", "p", "", "where the cluster runs")
 	flags.BoolVar(&f.explain, "explain", false,
 		"print what became of each address, and by which rule")
-	completes(cmd, "platform",
-		[]spec.Platform{spec.BareMetal, spec.OpenStack, spec.OVirt, spec.VSphere, spec.Nutanix,
-			spec.None})
+	completes(cmd, "platform", nodeIPPlatforms())
 	return f
+}
+
+// nodeIPPlatforms are the values of --platform, in whatever case.
+func nodeIPPlatforms() []spec.Platform {
+	return []spec.Platform{spec.BareMetal, spec.OpenStack, spec.OVirt, spec.VSphere, spec.Nutanix,
+		spec.None}
 }
 
 // ovnKubernetes is the network plugin that adds its own address on each node.
@@ -192,6 +197,12 @@ func (f *nodeIPFlags) node(cmd *cobra.Command, std streams, vips []string) (node
 	}
 	given := cmd.Flags().Changed
 	if given("platform") {
+		if !slices.ContainsFunc(nodeIPPlatforms(), func(p spec.Platform) bool {
+			return strings.EqualFold(string(p), f.platform)
+		}) {
+			return node, usage("--platform %q is not one of: %s", f.platform,
+				words(nodeIPPlatforms()))
+		}
 		node.Platform = f.platform
 	}
 	if given("user-managed-lb") {

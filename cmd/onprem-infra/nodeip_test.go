@@ -132,6 +132,7 @@ route add default via 192.0.2.1 dev ens3`)
 			"\ndropped      ens3       192.0.2.5/32  ", "it is a VIP, which moves between nodes\n", "\npassed over  bond0.354  198.51.100.10/24 ", "no VIP is in its network\n"}, ""},
 		{"show 192.0.2", 2, nil, `VIP "192.0.2" is no address`},
 		{"show --hint x", 2, nil, `--hint "x" is no address`},
+		{"show --platform foo", 2, nil, `--platform "foo" is not one of: baremetal, openstack, ovirt, vsphere, nutanix, none`},
 		{"show --prefer highest", 2, nil, `--prefer "highest" is not known: write primary or lowest`},
 		{"show fe80::1%ens3", 2, nil, "is no address"},
 		{"show -c /nonexistent", 2, nil, "there is no file /nonexistent"},
