@@ -200,7 +200,7 @@ var laws = []law{
 	{room: "shared/operator/scale", own: []string{"shared/object"}, why: "which step is next, by what was read: who reads and does it is another's matter"},
 	{room: "shared/operator/simulate/agenda", why: "leaf; events of any simulation"},
 	{room: "shared/operator/simulate/script", why: "leaf; lines of any schedule"},
-	{room: "shared/operator/simulate/table", why: "leaf; the table of any simulation"},
+	{room: "shared/operator/simulate/table", own: []string{"shared/operator/layout"}, why: "the table of any simulation"},
 	{room: "shared/operator/simulate/seeds", why: "leaf; runs of any simulation"},
 	{room: "shared/operator/simulate/schedule", own: append([]string{"shared/operator/simulate/script"}, leaves...), why: "what is simulated is described before anything runs"},
 	{room: "shared/operator/simulate/trace", own: append([]string{"shared/operator/simulate/schedule", "shared/operator/timeline"}, leaves...), why: "what came of a run is read without what ran it"},

@@ -143,7 +143,7 @@ type simulator struct {
 	measure func(name string)
 	random  func(seed uint64, schedules int, report func(begun int))
 	// printed is everything that has been measured; page is nil if nothing can be drawn.
-	printed func() printed
+	printed func(columns int) printed
 	page    func() timeline.Page
 	replay  func(std streams, s simulation) (text string, broken int, err error)
 }
@@ -301,7 +301,7 @@ func (s simulation) run(std streams, of string, with simulator, args []string) e
 		})
 	}
 	line.Done()
-	p := with.printed()
+	p := with.printed(rowColumns(std.out))
 	if len(args) > 0 && len(p.rows) == 0 {
 		return usage("this cluster does not have what the scenario %s is about: name another one, "+
 			"or none, to run all that it can have", args[0])

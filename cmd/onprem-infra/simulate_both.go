@@ -35,8 +35,8 @@ func (s simulation) both(p plan.Plan, nodes int) (with simulator, err error) {
 		random: func(seed uint64, schedules int, report func(int)) {
 			rows.Routers = append(rows.Routers, both.Random(c, seed, schedules, report))
 		},
-		printed: func() printed {
-			return printed{rows.All(), rows.Table(), both.Legend(), rows.Failures(c)}
+		printed: func(columns int) printed {
+			return printed{rows.All(), rows.Table(columns), both.Legend(), rows.Failures(c)}
 		},
 		page: func() timeline.Page {
 			var lines []table.Line

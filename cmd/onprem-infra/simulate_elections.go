@@ -31,8 +31,8 @@ func (s simulation) elections(p plan.Plan, nodes int) (with simulator, err error
 		random: func(seed uint64, schedules int, report func(int)) {
 			rows = append(rows, simulate.Random(c, seed, schedules, report))
 		},
-		printed: func() printed {
-			return printed{rowsOf(rows), simulate.Table(rows), []string{simulate.Legend()},
+		printed: func(columns int) printed {
+			return printed{rowsOf(rows), simulate.Table(columns, rows), []string{simulate.Legend()},
 				simulate.Failures(rows)}
 		},
 		page: func() timeline.Page {

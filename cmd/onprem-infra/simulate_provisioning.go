@@ -25,9 +25,9 @@ func (s simulation) installations(p plan.Plan, _ int) (with simulator, err error
 		random: func(seed uint64, schedules int, report func(int)) {
 			rows = append(rows, provisioning.Random(c, seed, schedules, report))
 		},
-		printed: func() printed {
-			return printed{rowsOf(rows), provisioning.Table(rows), []string{provisioning.Legend()},
-				provisioning.Failures(c, rows)}
+		printed: func(columns int) printed {
+			return printed{rowsOf(rows), provisioning.Table(columns, rows),
+				[]string{provisioning.Legend()}, provisioning.Failures(c, rows)}
 		},
 		replay: func(std streams, s simulation) (string, int, error) {
 			faults, err := parsed(std, s.schedule, schedule.Parse, c.Check)

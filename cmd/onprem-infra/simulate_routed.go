@@ -25,8 +25,8 @@ func (s simulation) routed(p plan.Plan, nodes int) (with simulator, err error) {
 		random: func(seed uint64, schedules int, report func(int)) {
 			rows = append(rows, routed.Trials(c, seed, schedules, report))
 		},
-		printed: func() printed {
-			return printed{rowsOf(rows), routed.Table(rows), []string{routed.Legend()},
+		printed: func(columns int) printed {
+			return printed{rowsOf(rows), routed.Table(columns, rows), []string{routed.Legend()},
 				routed.Failures(c, rows)}
 		},
 		replay: func(std streams, s simulation) (string, int, error) {

@@ -222,7 +222,7 @@ func TestSimulateFails(t *testing.T) {
 	for _, row := range []simulate.Row{{Scenario: "reboot", OK: true}, {Scenario: "reboot", Broken: []string{"a rule"}}} {
 		var out, errs strings.Builder
 		rows := []simulate.Row{row}
-		err := printRows(streams{out: &out, err: &errs}, "text", rowsOf(rows), simulate.Table(rows), simulate.Failures(rows))
+		err := printRows(streams{out: &out, err: &errs}, "text", rowsOf(rows), simulate.Table(100, rows), simulate.Failures(rows))
 		if (err == nil) != row.OK || strings.Contains(errs.String(), "reboot: a rule") == row.OK {
 			t.Errorf("%+v: %v, %s%s", row, err, out.String(), errs.String())
 		}

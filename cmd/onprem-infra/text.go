@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"sync"
 
@@ -29,6 +30,15 @@ func printMessage(w io.Writer, format string, args ...any) error {
 	}
 	_, err := io.WriteString(w, text)
 	return err
+}
+
+// rowColumns is how many columns a row may have: elsewhere than on a terminal it stays a line, as a
+// message does.
+func rowColumns(w io.Writer) int {
+	if terminal.Is(w) {
+		return columns()
+	}
+	return math.MaxInt
 }
 
 // coloured highlights the verdicts of a text on a terminal that has colours.

@@ -25,7 +25,7 @@ func (h Host) Text(width layout.Width) string {
 		if c.Note != "" {
 			title += " (" + c.Note + ")"
 		}
-		text.WriteString(width.Fold(c.Path+": ", title))
+		text.WriteString(width.Wrap(c.Path + ": " + title))
 		for _, e := range c.Effects {
 			text.WriteString(width.Fold("  "+string(e.Level)+": ", e.Text))
 		}

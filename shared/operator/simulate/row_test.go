@@ -29,8 +29,8 @@ func TestNewRow(t *testing.T) {
 			failures := strings.Join(Failures(rows), "\n")
 			line := map[bool]string{true: "\nok: 1 of 1", false: "\nFAIL: 1 of 1: " + tt.o.Scenario}[tt.want == ""]
 			if rows[0].OK != (tt.want == "") || !strings.Contains(failures, tt.want) ||
-				!strings.Contains(Table(rows), line) {
-				t.Errorf("%s\n%s", Table(rows), failures)
+				!strings.Contains(Table(100, rows), line) {
+				t.Errorf("%s\n%s", Table(100, rows), failures)
 			}
 		})
 	}

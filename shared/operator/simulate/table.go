@@ -58,10 +58,10 @@ func short(ms float64) string {
 	return fmt.Sprint(ms)
 }
 
-// Table is the rows as text, with their verdict below.
-func Table(rows []Row) string {
+// Table is the rows as text in so many columns, with their verdict below.
+func Table(columns int, rows []Row) string {
 	lines := Lines(rows)
-	return table.Text(Head(), lines, table.Verdict(lines, table.Within(lines)))
+	return table.Text(columns, Head(), lines, table.Verdict(lines, table.Within(lines)))
 }
 
 // Failures are the first broken rules of each scenario. Their clusters are of many sizes.

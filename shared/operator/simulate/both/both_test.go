@@ -60,13 +60,13 @@ func TestTable(t *testing.T) {
 		rows.Link, rows.Routers = append(rows.Link, o.Link), append(rows.Routers, o.Routers)
 	}
 	rows.Routers = append(rows.Routers, Random(c, 1, 3, func(int) {}))
-	if text := rows.Table(); strings.Count(text, "\nok: ") != 2 || len(rows.Failures(c)) > 0 || len(rows.All()) != 5 || !strings.Contains(text, "3 random schedules, 0 rules broken") {
+	if text := rows.Table(120); strings.Count(text, "\nok: ") != 2 || len(rows.Failures(c)) > 0 || len(rows.All()) != 5 || !strings.Contains(text, "3 random schedules, 0 rules broken") {
 		t.Errorf("%s\n%v", text, rows.Failures(c))
 	}
 	rows.Link[0].OK, rows.Link[0].Broken = false, []string{"a rule (power-loss, seed 4)"}
 	s, _ := Find("power-loss")
 	_, again, _ := s.Set(c, 4)
-	if text := rows.Table() + strings.Join(rows.Failures(c), "\n"); !strings.Contains(text, "\nFAIL: 1 of 2: power-loss\n") || !strings.Contains(text, "power-loss: a rule (power-loss, seed 4)\n") || !strings.Contains(text, "FILE:\n"+again.String()) {
+	if text := rows.Table(120) + strings.Join(rows.Failures(c), "\n"); !strings.Contains(text, "\nFAIL: 1 of 2: power-loss\n") || !strings.Contains(text, "power-loss: a rule (power-loss, seed 4)\n") || !strings.Contains(text, "FILE:\n"+again.String()) {
 		t.Error(text)
 	}
 }

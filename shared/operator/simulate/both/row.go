@@ -132,16 +132,19 @@ func (r Rows) lines() (link, routers []table.Line) {
 	return link, routers
 }
 
-// Table is the rows as text: those of clients on the link, then those of clients behind routers.
-func (r Rows) Table() string {
+// Table is the rows as text in so many columns: those of clients on the link, then those of clients
+// behind routers.
+func (r Rows) Table(columns int) string {
 	link, routers := r.lines()
 	text := ""
 	if len(link) > 0 {
 		text = "Clients on the link of the hosts:\n\n" +
-			table.Text(simulate.Head(), link, table.Verdict(link, table.Within(link))) + "\n"
+			table.Text(columns, simulate.Head(), link, table.Verdict(link, table.Within(link))) +
+			"\n"
 	}
 	return text + "Clients behind routers:\n\n" +
-		table.Text(routed.Head(), routers, table.Verdict(routers, table.Within(routers)))
+		table.Text(columns, routed.Head(), routers,
+			table.Verdict(routers, table.Within(routers)))
 }
 
 // Legend explains the columns of both tables, in paragraphs.

@@ -76,14 +76,14 @@ func TestTable(t *testing.T) {
 	tally.add(world.Result{Joined: -1, Nodes: -1, Blocked: []string{"m0: a reason"}})
 	rows := []Row{tally.done()}
 	for text, want := range map[string]string{
-		Table(rows): "FAIL: 1 of 1: install", strings.Join(Failures(c, rows), "\n"): "install: 1s I9 a rule: a reason (seed 4)\nsimulate --provisioning --schedule FILE runs it again, with this in FILE:\nseed 4\n",
+		Table(100, rows): "FAIL: 1 of 1: install", strings.Join(Failures(c, rows), "\n"): "install: 1s I9 a rule: a reason (seed 4)\nsimulate --provisioning --schedule FILE runs it again, with this in FILE:\nseed 4\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%s\nwant %q", text, want)
 		}
 	}
 	random := Random(c, 3, 50, func(int) {})
-	if !random.OK || random.Runs != 50 || strings.Contains(Table([]Row{random}), "FAIL") || len(Failures(c, []Row{random})) > 0 {
+	if !random.OK || random.Runs != 50 || strings.Contains(Table(100, []Row{random}), "FAIL") || len(Failures(c, []Row{random})) > 0 {
 		t.Errorf("%+v", random)
 	}
 	broken := Failures(c, []Row{{Scenario: "random", Broken: []string{"a rule (seed 7)"}}})

@@ -36,14 +36,14 @@ func Lines(rows []Row) (all []table.Line) {
 	return all
 }
 
-// Table is the rows as text, with their verdict below.
-func Table(rows []Row) string {
+// Table is the rows as text in so many columns, with their verdict below.
+func Table(columns int, rows []Row) string {
 	runs := 0
 	for _, r := range rows {
 		runs += r.Runs
 	}
 	lines := Lines(rows)
-	return table.Text(Head(), lines,
+	return table.Text(columns, Head(), lines,
 		table.Verdict(lines, fmt.Sprintf("%d runs, no rule broken", runs)))
 }
 

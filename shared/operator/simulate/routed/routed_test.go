@@ -129,12 +129,12 @@ func TestTable(t *testing.T) {
 		"bgp-power-loss: 1s R9 a rule: a reason (seed 4)\nsimulate --schedule FILE runs it again, with this in FILE:\nseed 4\nlength ",
 		"a client fails for 1000 ms, but the plan's bound is 480 ms (grain 20 ms)", "FILE:\n" + seven.String(),
 	} {
-		if text := Table(rows) + strings.Join(Failures(c, rows), "\n"); !strings.Contains(text, want) {
+		if text := Table(100, rows) + strings.Join(Failures(c, rows), "\n"); !strings.Contains(text, want) {
 			t.Errorf("%s\nwant %q", text, want)
 		}
 	}
 	good := Trials(c, 3, 50, func(int) {})
-	if !good.OK || good.Runs != 50 || strings.Contains(Table([]Row{good}), "FAIL") || len(Failures(c, []Row{good})) > 0 {
+	if !good.OK || good.Runs != 50 || strings.Contains(Table(100, []Row{good}), "FAIL") || len(Failures(c, []Row{good})) > 0 {
 		t.Errorf("%+v", good)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/onprem-infra/onprem-infra/shared/operator/layout"
 )
 
 // Line is the row of a scenario, or of all random schedules.
@@ -65,16 +67,44 @@ func Within(lines []Line) string {
 	return fmt.Sprintf("%d of %d within their bounds, no rule broken", len(lines), len(lines))
 }
 
-// Text is the lines below their head, and what follows them.
-func Text(head []string, lines []Line, verdict string) string {
+// Text is the lines below their head, and the verdict, in so many columns. If one of the lines is
+// wider, the names of scenarios stand above their lines.
+func Text(columns int, head []string, lines []Line, verdict string) string {
+	rows := [][]string{head}
+	for _, l := range lines {
+		rows = append(rows, l.cells())
+	}
+	width := layout.Width(columns)
+	text := aligned(rows)
+	if width.Narrow(text) != text {
+		text = width.Narrow(named(rows))
+	}
+	return text + width.Narrow("\n"+verdict+"\n")
+}
+
+// aligned are rows in columns.
+func aligned(rows [][]string) string {
 	var text strings.Builder
 	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, strings.Join(head, "\t"))
-	for _, l := range lines {
-		fmt.Fprintln(table, strings.Join(l.cells(), "\t"))
+	for _, row := range rows {
+		fmt.Fprintln(table, strings.Join(row, "\t"))
 	}
-	fmt.Fprint(table, "\n"+verdict+"\n")
 	_ = table.Flush() // a strings.Builder takes all
+	return text.String()
+}
+
+// named are rows in columns without their first cells, which are above them.
+func named(rows [][]string) string {
+	var rest [][]string
+	for _, row := range rows {
+		rest = append(rest, row[1:])
+	}
+	var text strings.Builder
+	i := 0
+	for line := range strings.Lines(aligned(rest)) {
+		text.WriteString(rows[i][0] + "\n  " + line)
+		i++
+	}
 	return text.String()
 }
 

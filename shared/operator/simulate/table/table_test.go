@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 type text string
@@ -14,7 +15,7 @@ func (t text) String() string { return string(t) }
 // TestText holds that prose widens no column, and that the verdict names what has failed.
 func TestText(t *testing.T) {
 	lines := []Line{{Scenario: "a", OK: true, Cells: []string{"1", "2"}}, Random(Line{Scenario: "random", Runs: 7, Broken: []string{"b", "c"}})}
-	got := Text([]string{"scenario", "ok?", "x", "y"}, lines, Verdict(lines, Within(lines)))
+	got := Text(80, []string{"scenario", "ok?", "x", "y"}, lines, Verdict(lines, Within(lines)))
 	want := "scenario  ok?   x  y\na         ok    1  2\nrandom    FAIL  7 random schedules, 2 rules broken\n\nFAIL: 1 of 2: random\n"
 	if got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
@@ -27,6 +28,32 @@ func TestText(t *testing.T) {
 	}
 	if got := PageCells([]string{"", "", "", ""}, lines[0]); !slices.Equal(got, []string{"a", "ok", "1", "2"}) {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestText_Narrow holds that each line fits a terminal: the names of scenarios stand above their rows if those do
+// not fit, and where that is not enough the rows are folded.
+func TestText_Narrow(t *testing.T) {
+	head := []string{"scenario", "ok?", "min", "mid", "max", "bound", "last", "none", "two", "failed", "VIP"}
+	lines := []Line{
+		{Scenario: "bgp-path-length-ignored", OK: true, Cells: []string{"4520", "4520", "4520", "5103", "10735", "75.7", "330", "451", "bootstrap → master-0"}},
+		Random(Line{Scenario: "random", Runs: 20, Broken: []string{strings.Repeat("x", 90)}}),
+	}
+	verdict := Verdict([]Line{{Scenario: strings.Repeat("a", 40)}, {Scenario: strings.Repeat("b", 40)}}, "")
+	for columns, want := range map[int]string{
+		120: "scenario                 ok?   min   mid   max   bound  last   none  two  failed  VIP\nbgp-path-length-ignored  ok    4520  ",
+		80:  "scenario\n  ok?   min   mid   max   bound  last   none  two  failed  VIP\nbgp-path-length-ignored\n  ok    4520  ",
+		60:  "scenario\n  ok? min mid max bound last none two failed VIP\nbgp-path-length-ignored\n  ok 4520 ",
+	} {
+		got := Text(columns, head, lines, verdict)
+		if !strings.HasPrefix(got, want) || !strings.Contains(got, "20 random schedules, 1 rules broken\n") || strings.Count(got, "FAIL: ") != 1 {
+			t.Errorf("%d columns:\n%s\nwant\n%s", columns, got, want)
+		}
+		for line := range strings.Lines(got) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > columns {
+				t.Errorf("%d columns where there are %d: %s", n, columns, line)
+			}
+		}
 	}
 }
 
