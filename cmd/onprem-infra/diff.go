@@ -163,6 +163,6 @@ func printDiff(std streams, r overview.Host, format string) error {
 		enc.SetEscapeHTML(false)
 		return enc.Encode(r)
 	}
-	_, err := fmt.Fprint(std.out, r.Text(width()))
+	_, err := fmt.Fprint(std.out, coloured(std.out, r.Text(width())))
 	return err
 }

@@ -110,7 +110,7 @@ func printReport(std streams, how printing, report interface {
 	Text(layout.Width) string
 	Faulty(strict bool) bool
 }) error {
-	text := report.Text(width())
+	text := coloured(std.out, report.Text(width()))
 	if how.format == "json" {
 		all, err := json.MarshalIndent(report, "", "  ")
 		if err != nil {

@@ -26,7 +26,7 @@ func tabled(head []string, rows [][]string) string { return width().Table(head, 
 func printMessage(w io.Writer, format string, args ...any) error {
 	text := fmt.Sprintf(format, args...)
 	if terminal.Is(w) {
-		text = width().Narrow(text)
+		text = coloured(w, width().Narrow(text))
 	}
 	_, err := io.WriteString(w, text)
 	return err
@@ -41,7 +41,7 @@ func rowColumns(w io.Writer) int {
 	return math.MaxInt
 }
 
-// coloured highlights the verdicts of a text on a terminal that has colours.
+// coloured highlights the words of a text that judge on a terminal that has colours.
 func coloured(w io.Writer, text string) string {
 	if !terminal.Colours(w) {
 		return text
