@@ -1,15 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/bgp"
 	"github.com/onprem-infra/onprem-infra/shared/operator/simulate"
@@ -165,6 +168,51 @@ func TestSimulateText(t *testing.T) {
 	for _, want := range []string{"<svg", "master-2", "client", "graceful", "end-keepalived"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the picture has no %s", want)
+		}
+	}
+}
+
+// pictured matches the name of a host's lane in a picture, and the begin of a time in which it holds the VIP.
+var pictured = regexp.MustCompile(`<text x="0\.0" [^>]*font-weight="600">([^<]+)</text>|<title>holds the VIP holds the VIP: (\S+) to `)
+
+// TestSimulateText_Path holds that the picture of a scenario shows the run of the table's row: the same holders of
+// the VIP, one after the other.
+func TestSimulateText_Path(t *testing.T) {
+	for _, scenario := range []string{"power-loss", "lb-crash", "handover"} {
+		picture := filepath.Join(t.TempDir(), "one.html")
+		var row struct{ Path string }
+		if err := json.Unmarshal([]byte(simulated(t, scenario, "-o", "json", "--html", picture).out), &row); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(picture)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Each lane of the picture begins with its host's name, and holdings have their begin in their title.
+		type holding struct {
+			since time.Duration
+			host  string
+		}
+		var held []holding
+		host := ""
+		for _, found := range pictured.FindAllStringSubmatch(string(text), -1) {
+			if found[1] != "" {
+				host = found[1]
+				continue
+			}
+			since, err := time.ParseDuration(found[2])
+			if err != nil {
+				t.Fatal(err)
+			}
+			held = append(held, holding{since, host})
+		}
+		slices.SortFunc(held, func(a, b holding) int { return cmp.Compare(a.since, b.since) })
+		var hosts []string
+		for _, h := range held {
+			hosts = append(hosts, h.host)
+		}
+		if got := strings.Join(slices.Compact(hosts), " → "); got != row.Path || got == "" {
+			t.Errorf("%s: the picture has %q, and the table %q", scenario, got, row.Path)
 		}
 	}
 }
