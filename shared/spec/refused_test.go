@@ -37,6 +37,17 @@ func on(section string, more ...string) edit {
 	return append(edit{"  baremetal:\n" + old, "  " + section + "\n"}, more...)
 }
 
+// oneCertificate signs itself.
+const oneCertificate = `-----BEGIN CERTIFICATE-----
+MIIBMDCB46ADAgECAhRMYM1LClVMv+/2rMt2Qd0TqDNkUDAFBgMrZXAwDTELMAkG
+A1UEAwwCY2EwIBcNMjYxMTI4MTgwODEzWhgPMjEyNjExMDQxODA4MTNaMA0xCzAJ
+BgNVBAMMAmNhMCowBQYDK2VwAyEAICzOPdwxlDKQRDDQ/z385qnC7k6hIJ+w7VMA
+7DlvBfSjUzBRMB0GA1UdDgQWBBTgcmowIpvfAM51ZvZi/5W6xy/F4TAfBgNVHSME
+GDAWgBTgcmowIpvfAM51ZvZi/5W6xy/F4TAPBgNVHRMBAf8EBTADAQH/MAUGAytl
+cANBADZoB5sHvxXRwmJUX62BRReWXviCFq/pJDYOOJKVe0xMg28qHXte4c2adz+J
+7v5AVTSMjK7bMxexGF/zgij8hAY=
+-----END CERTIFICATE-----`
+
 const vipsOfBoth = "apiVIPs: [192.0.2.5], ingressVIPs: [192.0.2.6]"
 
 // dualServices are services of both families.
@@ -167,6 +178,22 @@ func remarksOfTheInstaller() []refusal {
 			"c:18:15: warning: featureGates: the installer refuses it without featureSet CustomNoUpgrade: remove it, or write the feature set"},
 		{"a proxy without an address", below("proxy: {noProxy: .example.com}"), below("proxy: {httpProxy: 'http://s3cret'}"),
 			"c:18:8: warning: proxy: the installer refuses a proxy without httpProxy and httpsProxy: write one of them, or remove the proxy"},
+		{"a proxy that is no URL", below("proxy: {httpProxy: '://s3cret'}"), below("proxy: {httpsProxy: 'https://s3cret@proxy.example.com'}"),
+			"c:18:20: warning: proxy.httpProxy: the installer refuses what is no URL with the scheme http: write one such as http://proxy.example.com:3128"},
+		{"a proxy by another scheme", below("proxy: {httpsProxy: 'socks5://s3cret'}"), below("proxy: {httpsProxy: 'http://s3cret'}"),
+			"c:18:21: warning: proxy.httpsProxy: the installer refuses what is no URL with the scheme http or https: write one such as http://proxy.example.com:3128"},
+		{"a private key of SSH", below("sshKey: s3cret"), below("sshKey: |\n  # of the lab\n  ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f core@example.com"),
+			"c:18:9: warning: sshKey: the installer refuses what is no public key of SSH: write a line as in ~/.ssh/id_ed25519.pub"},
+		{"a key of SSH of another kind", below("sshKey: ssh-rsa AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f"), nil,
+			"c:18:9: warning: sshKey: the installer refuses what is no public key of SSH: write a line as in ~/.ssh/id_ed25519.pub"},
+		{"a bundle without certificates", below("additionalTrustBundle: /etc/pki/ca.pem"), below("additionalTrustBundle: |\n  # our own\n  " + strings.ReplaceAll(oneCertificate, "\n", "\n  ")),
+			"c:18:24: warning: additionalTrustBundle: the installer refuses what is no list of certificates in PEM: write each with its lines BEGIN CERTIFICATE and END CERTIFICATE"},
+		{"a set of capabilities", below("capabilities: {baselineCapabilitySet: v4}"), below("capabilities: {baselineCapabilitySet: v4.18}"),
+			`c:18:39: warning: capabilities.baselineCapabilitySet: the installer refuses "v4" here: write None, vCurrent or a release such as v4.18`},
+		{"an architecture", edit{"  replicas: 3", "  replicas: 3\n  architecture: x86_64"}, edit{"  replicas: 3", "  replicas: 3\n  architecture: arm64"},
+			`c:7:17: warning: controlPlane.architecture: the installer refuses "x86_64" here: write one of amd64, arm64, ppc64le, s390x`},
+		{"threads of workers", below("compute: [{name: worker, hyperthreading: Off}]"), below("compute: [{name: worker, hyperthreading: Enabled}]"),
+			`c:18:42: warning: compute[0].hyperthreading: the installer refuses "Off" here: write one of Enabled, Disabled`},
 		{"workers of another name", below("compute: [{name: workers}]"), below("compute: [{name: worker}]"),
 			`c:18:18: warning: compute[0].name: the installer refuses a group of workers of the name "workers": write worker`},
 		{"workers twice", below("compute: [{name: worker}, {name: worker}]"), nil,

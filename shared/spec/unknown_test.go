@@ -43,7 +43,7 @@ c:17:29: warning: platform.baremetal.hosts[0].bmc: the installer does not know a
 		{"that is no name", edit{"pullSecret:", "'s3cret {': a\npullSecret:"},
 			"c:18:1: warning: document: the installer does not know a field that stands here and refuses it: remove it"},
 		{"in another case", edit{"    hosts:", "    ClusterOSimage: x\n    hosts:"}, ""},
-		{"known ones that are not read", edit{"pullSecret:", "fips: true\nadditionalTrustBundle: x\npullSecret:"}, ""},
+		{"known ones that are not read", edit{"pullSecret:", "fips: true\nosImageStream: x\npullSecret:"}, ""},
 	})
 }
 

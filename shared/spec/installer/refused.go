@@ -17,12 +17,13 @@ import (
 type checker struct{ *document.Reader }
 
 // Check reports what the installer refuses in fields that are not rendered here, so that the user
-// learns of it before the installation. It makes the checks that the installer makes without a
-// query. Values that may hold a password are not repeated. Call it after all other fields are
-// read.
+// learns of it before the installation. It makes checks for which the installer needs no query;
+// README of shared/spec lists those that are left to it. Values that may hold a password are not
+// repeated. Call it after all other fields are read.
 func Check(reader *document.Reader, root document.Map, p platform.Platform) {
 	r := checker{reader}
 	r.closedWords(root, p)
+	r.texts(root)
 	networking := r.Map(r.Field(root, "networking"))
 	plugin := r.Field(networking, "networkType")
 	switch name, _ := plugin.Word(); strings.ToLower(name) {
@@ -48,11 +49,7 @@ func Check(reader *document.Reader, root document.Map, p platform.Platform) {
 				"it without featureSet CustomNoUpgrade: remove it, or write the feature set")
 		}
 	}
-	proxy := r.Map(r.Field(root, "proxy"))
-	if proxy.Given && !proxy.Lost && !proxy.Has("httpProxy") && !proxy.Has("httpsProxy") {
-		r.refused(r.Field(root, "proxy"),
-			"a proxy without httpProxy and httpsProxy: write one of them, or remove the proxy")
-	}
+	r.proxy(root)
 	r.computeNames(root)
 	r.unknownFields(root)
 }
@@ -80,17 +77,21 @@ func (r checker) refused(v document.Value, format string, args ...any) {
 func (r checker) closedWords(root document.Map, p platform.Platform) {
 	modes := map[platform.Platform][]string{platform.Nutanix: {"Manual"},
 		platform.OpenStack: {"Passthrough"}}
-	control := r.Map(r.Field(root, "controlPlane"))
-	for _, f := range []struct {
+	type field struct {
 		v     document.Value
 		words []string
-	}{
+	}
+	all := []field{
 		{r.Field(root, "publish"), []string{"External"}},
 		{r.Field(root, "additionalTrustBundlePolicy"), []string{"Proxyonly", "Always"}},
 		{r.Field(root, "cpuPartitioningMode"), []string{"None", "AllNodes"}},
 		{r.Field(root, "credentialsMode"), modes[p]},
-		{r.Field(control, "hyperthreading"), []string{"Enabled", "Disabled"}},
-	} {
+	}
+	for _, pool := range r.pools(root) {
+		all = append(all, field{r.Field(pool, "hyperthreading"), []string{"Enabled", "Disabled"}},
+			field{r.Field(pool, "architecture"), []string{"amd64", "arm64", "ppc64le", "s390x"}})
+	}
+	for _, f := range all {
 		switch word, ok := f.v.Word(); {
 		case !ok || word == "" || slices.Contains(f.words, word):
 		case len(f.words) == 0:
@@ -100,6 +101,16 @@ func (r checker) closedWords(root document.Map, p platform.Platform) {
 				strings.Join(f.words, ", "))
 		}
 	}
+}
+
+// pools are all groups of machines.
+func (r checker) pools(root document.Map) []document.Map {
+	all := []document.Map{r.Map(r.Field(root, "controlPlane")), r.Map(r.Field(root, "arbiter"))}
+	compute, _ := r.List(r.Field(root, "compute"))
+	for _, e := range compute {
+		all = append(all, r.Map(e))
+	}
+	return all
 }
 
 // computeNames checks the names of the groups of workers: there is only one.
