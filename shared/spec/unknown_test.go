@@ -29,6 +29,19 @@ c:13:19: warning: platform.baremetal.ingressVIPs[0]: 192.0.2.6 is outside 10.0.0
 			"c:14:5: warning: platform.baremetal.dnsRecordType: " + meant("dnsRecordsType")},
 		{"of a host", edit{"    - name: m0", "    - name: m0\n      hardwareprofil: x"},
 			"c:16:7: warning: platform.baremetal.hosts[0].hardwareprofil: " + meant("hardwareProfile")},
+		{"of a group's machines", edit{"  replicas: 3", "  replicas: 3\n  platform: {baremetal: {cpus: 4}, openstack: {rootVolume: {sise: 9}}}"},
+			"c:7:26: warning: controlPlane.platform.baremetal.cpus: " + noSuchField + `remove it
+c:7:61: warning: controlPlane.platform.openstack.rootVolume.sise: ` + meant("size")},
+		{"of a group's machines on vSphere, beside which a password may be", edit{"pullSecret:", "compute: [{name: worker, platform: {vsphere: {cpu: 4, osDisk: {diskSizeGiB: 9}}}}]\npullSecret:"},
+			`c:18:47: warning: compute[0].platform.vsphere: the installer does not know a field that stands here and refuses it: spell it cpus where that is meant, or remove it
+c:18:64: warning: compute[0].platform.vsphere.osDisk: the installer does not know a field that stands here and refuses it: spell it diskSizeGB where that is meant, or remove it`},
+		{"of all machines on Nutanix", on("nutanix: {" + vipsOfBoth + ", defaultMachinePlatform: {memoryMB: 4, dataDisks: [{storageConfig: {storageContainer: {uid: x}}}]}}"),
+			"c:11:86: warning: platform.nutanix.defaultMachinePlatform.memoryMB: " + meant("memoryMiB") + `
+c:11:147: warning: platform.nutanix.defaultMachinePlatform.dataDisks[0].storageConfig.storageContainer.uid: ` + meant("uuid")},
+		{"of a port on OpenStack", on("openstack: {" + vipsOfBoth + ", controlPlanePort: {networks: {}, fixedIPs: [{subnets: {}}]}}"),
+			"c:11:82: warning: platform.openstack.controlPlanePort.networks: " + meant("network") + `
+c:11:108: warning: platform.openstack.controlPlanePort.fixedIPs[0].subnets: ` + meant("subnet")},
+		{"known ones of machines", edit{"pullSecret:", "compute: [{name: worker, platform: {vsphere: {cpus: 4, osDisk: {diskSizeGB: 9}, dataDisks: [{name: a, sizeGiB: 1}]}}}]\npullSecret:"}, ""},
 		{"of a group of machines", edit{"  replicas: 3", "  replicas: 3\n  plattform: {}"},
 			"c:7:3: warning: controlPlane.plattform: " + meant("platform")},
 		{"like none", edit{"pullSecret:", "zzz: {a: b}\npullSecret:"},

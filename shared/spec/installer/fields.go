@@ -75,23 +75,53 @@ func networkingFields() fields {
 // poolFields are those of a group of machines. Their platform's own fields have no effect here.
 func poolFields() fields {
 	return anything("name", "replicas", "hyperthreading", "architecture").and(fields{
-		"platform": anything("alibabacloud", "aws", "azure", "baremetal", "gcp", "ibmcloud",
-			"libvirt", "nutanix", "openstack", "ovirt", "powervc", "powervs", "vsphere"),
+		"platform": anything("alibabacloud", "aws", "azure", "gcp", "ibmcloud", "libvirt",
+			"ovirt", "powervc", "powervs").and(machineFields()),
 		"fencing": {"credentials": anything("hostName", "username", "password", "address",
 			"certificateVerification")},
 		"diskSetup": anything("type", "etcd", "swap", "userDefined"),
 	})
 }
 
+// machineFields are those of a platform's machines, of one group or of all.
+func machineFields() fields {
+	resource := anything("referenceName", "uuid", "name")
+	return fields{
+		"baremetal": {},
+		"nutanix": anything("cpus", "coresPerSocket", "memoryMiB", "bootType",
+			"failureDomains").and(fields{
+			"osDisk":     anything("diskSizeGiB"),
+			"project":    anything("type", "uuid", "name"),
+			"categories": anything("key", "value"),
+			"gpus":       anything("type", "deviceID", "name"),
+			"dataDisks": anything("diskSize").and(fields{
+				"deviceProperties": anything("deviceType", "adapterType", "deviceIndex"),
+				"storageConfig":    anything("diskMode").and(fields{"storageContainer": resource}),
+				"dataSourceImage":  resource,
+			}),
+		}),
+		"openstack": anything("type", "additionalNetworkIDs", "additionalSecurityGroupIDs",
+			"serverGroupPolicy", "zones", "failureDomains").and(fields{
+			"rootVolume": anything("size", "type", "types", "zones"),
+		}),
+		"vsphere": anything("cpus", "coresPerSocket", "memoryMB", "zones").and(fields{
+			"osDisk":    anything("diskSizeGB"),
+			"dataDisks": anything("name", "sizeGiB", "provisioningMode"),
+		}),
+	}
+}
+
 // platformFields are those of the platforms that are read; another platform is an error of its own.
 func platformFields() fields {
-	return fields{
+	all := fields{
 		"baremetal": baremetalFields(),
 		"nutanix":   nutanixFields(),
 		"openstack": served("cloud", "region", "externalNetwork", "computeFlavor",
 			"lbFloatingIP", "apiFloatingIP", "ingressFloatingIP", "externalDNS", "trunkSupport",
-			"octaviaSupport", "clusterOSImage", "clusterOSImageProperties", "machinesSubnet",
-			"controlPlanePort"),
+			"octaviaSupport", "clusterOSImage", "clusterOSImageProperties",
+			"machinesSubnet").and(fields{
+			"controlPlanePort": {"network": anything("name", "id"), "fixedIPs": anything("subnet")},
+		}),
 		// dnsRecordsType is none of them; its reader reports that.
 		"ovirt": anything("ovirt_cluster_id", "ovirt_storage_domain_id",
 			"ovirt_network_name", "vnicProfileID", "api_vip", "api_vips", "ingress_vip",
@@ -99,6 +129,10 @@ func platformFields() fields {
 			"dnsRecordsType").and(fields{"loadBalancer": anything("type")}),
 		"vsphere": vsphereFields(),
 	}
+	for name, machines := range machineFields() {
+		all[name]["defaultMachinePlatform"] = machines
+	}
+	return all
 }
 
 // served are the fields of a platform with virtual IPs, beside its own.
