@@ -42,6 +42,8 @@ const report = {
   ragged: Object.values(columns).filter(edges => Math.max(...edges) - Math.min(...edges) > 1).length,
   ground: light(ground),
   covered: all('svg text[font-size="13"]').filter(e => { const a = e.getBoundingClientRect(); return [...e.parentNode.querySelectorAll('rect')].some(r => { const b = r.getBoundingClientRect(); return a.right > b.left && b.right > a.left && a.bottom > b.top && b.bottom > a.top }) }).length,
+  cut: all('.wide').filter(e => style(e).overflowX !== 'visible' && e.scrollWidth > e.clientWidth).length,
+  back: all('.back').filter(e => e.getClientRects().length).length,
   small: all('svg text').filter(e => e.textContent && e.getBoundingClientRect().height < 9).length,
 };
 const out = document.createElement('pre');
@@ -63,6 +65,8 @@ type report struct {
 	Ragged    int     // those of them that are not aligned
 	Ground    float64 // luminance of the page, 0 to 1
 	Covered   int     // names of lanes that a shape touches
+	Cut       int     // boxes that show a part of what is in them, to be scrolled
+	Back      int     // links back that are shown
 	Small     int     // texts of pictures that are less than 9 pixels high
 }
 
@@ -99,6 +103,35 @@ func TestLongPages(t *testing.T) {
 		}
 	}
 }
+
+// TestLongPages_Print has Chromium show pages as a printer with a sheet of A4 gets them, also where screens are
+// dark: bright, as wide as the sheet, with all of each picture, and without links back to the top of a screen.
+func TestLongPages_Print(t *testing.T) {
+	if os.Getenv(long) != "1" {
+		t.Skipf("needs a browser: make e2e, or %s=1, asks for it", long)
+	}
+	browser := need.Command(t, "chromium")
+	for _, page := range write(t) {
+		text, err := os.ReadFile(page.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		onPaper := strings.NewReplacer("@media print{", "@media all{", "@media screen", "@media not all").Replace(string(text))
+		if err := os.WriteFile(page.file, []byte(onPaper), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		r := window{browser: browser, width: sheet, dark: true}.measure(t, page.file)
+		if r.Ground < 0.9 || r.Text < 4.5 || r.Inside < 4.5 || r.Shapes < 3 {
+			t.Errorf("%s is not bright, or pale: %+v", page.name, r)
+		}
+		if r.Overflow > 0 || r.Cut > 0 || r.Back > 0 {
+			t.Errorf("%s does not fit a sheet: %+v", page.name, r)
+		}
+	}
+}
+
+// sheet is the width of A4 within margins of 10 mm, in pixels of which an inch has 96.
+const sheet = 718
 
 // page is a file, and how many columns of numbers it has at least.
 type page struct {

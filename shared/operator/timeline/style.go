@@ -33,7 +33,8 @@ text{fill:var(--ink)}.dim{fill:var(--dim)}.inside{fill:var(--inside)}
 @media(max-width:600px){body{margin:12px auto;padding:0 10px}h1{font-size:19px}
 td:first-child{white-space:normal;min-width:6.5em}}
 @media print{body{max-width:none;margin:0}.back{display:none}.wide{overflow:visible}
-svg{min-width:0}a{color:inherit;text-decoration:none}
+svg{min-width:0}table{font-size:11px}th,td{padding-right:8px}
+a{color:inherit;text-decoration:none}
 *{print-color-adjust:exact;-webkit-print-color-adjust:exact}}`
 
 // style is the page's style sheet. A dark screen gets dark colours, paper never does.
