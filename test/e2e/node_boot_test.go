@@ -12,16 +12,19 @@ import (
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster"
+	"github.com/onprem-infra/onprem-infra/cluster/mco/described"
 	"github.com/onprem-infra/onprem-infra/ignition"
 	"github.com/onprem-infra/onprem-infra/shared/asset"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
+	"github.com/onprem-infra/onprem-infra/shared/spec/routing"
 	"github.com/onprem-infra/onprem-infra/test/beside"
 	"github.com/onprem-infra/onprem-infra/test/lab"
 	"github.com/onprem-infra/onprem-infra/test/need"
 	"github.com/onprem-infra/onprem-infra/test/openshift"
 	"github.com/onprem-infra/onprem-infra/test/vm"
+	"github.com/onprem-infra/onprem-infra/units"
 )
 
 // The stand-ins for our programs: what is looked at here is when systemd starts them. The image
@@ -40,12 +43,17 @@ type bootTree struct {
 	platform spec.Platform
 	role     role.Role
 	noVIPs   bool
+	by       routing.Management // without one, by elections
 	form     beside.Form
 	way      int // of those in which the operator's units come
 }
 
 func (b bootTree) String() string {
-	return fmt.Sprintf("%s %s by %s, way %d, without VIPs: %v", b.platform, b.role, b.form, b.way, b.noVIPs)
+	text := fmt.Sprintf("%s %s by %s, way %d, without VIPs: %v", b.platform, b.role, b.form, b.way, b.noVIPs)
+	if b.by != "" {
+		text += ", VIPs by " + string(b.by)
+	}
+	return text
 }
 
 // ours are the node's files and units.
@@ -62,12 +70,28 @@ func (b bootTree) ours(t *testing.T) asset.Set {
 		c.APIVIPs = []netip.Addr{netip.MustParseAddr("192.0.2.5")}
 		c.IngressVIPs = []netip.Addr{netip.MustParseAddr("192.0.2.6")}
 	}
+	if b.by != "" {
+		c.Images[spec.FRRImage] = "f"
+		c.Routing = spec.Routing{Management: b.by, BGP: routing.BGPSettings{ASN: 64512, Racks: []routing.Rack{{Network: c.MachineNetworks[0]}}}}
+	}
+	if b.by == spec.ByBGP {
+		c.APIVIPs = []netip.Addr{netip.MustParseAddr("198.51.100.5")}
+		c.IngressVIPs = []netip.Addr{netip.MustParseAddr("198.51.100.6")}
+	}
 	p, err := plan.Compile(c)
 	must(t, err)
 	set, err := cluster.Assets(p, b.role)
 	must(t, err)
+	if b.describes() {
+		for _, u := range (units.Host{OpenShift: true}).Describe() {
+			must(t, set.AddUnit(u))
+		}
+	}
 	return set
 }
+
+// describes reports whether the node makes its description out of the operator's.
+func (b bootTree) describes() bool { return b.by == spec.ByBGP && b.form == beside.Templates }
 
 // theirs are the stand-ins beside ours. Extensions are left to the order in test/matrix.
 func (b bootTree) theirs(t *testing.T, ours []asset.Unit) []openshift.Unit {
@@ -110,6 +134,9 @@ func (b bootTree) machine(t *testing.T) (*vm.Machine, *lab.Host) {
 		m.Ignite(t.Context(), document),
 		m.Write("/usr/local/bin/onprem-install", []byte(fakeInstall), 0o755),
 		m.Write("/opt/onprem-infra", []byte(fakeProgram), 0o755))
+	if b.describes() {
+		must(t, m.Write(described.Path, []byte("{}"), 0o600))
+	}
 	return m, host
 }
 
@@ -146,11 +173,16 @@ func (b bootTree) boot(t *testing.T, m *vm.Machine, host *lab.Host) {
 			t.Errorf("%s: %s was never started", b, u.Name)
 		}
 	}
-	for _, want := range [][2]string{
+	order := [][2]string{
 		{"onprem-install.service", "nodeip-configuration.service"},
 		{"nodeip-configuration.service", "nmstate-configuration.service"},
 		{"nmstate-configuration.service", "crio.service"}, {"crio.service", "kubelet.service"},
-	} {
+	}
+	if b.describes() {
+		order = append(order, [2]string{"onprem-install.service", "onprem-describe.service"},
+			[2]string{"onprem-describe.service", "nodeip-configuration.service"})
+	}
+	for _, want := range order {
 		if slices.Index(ran, want[0]) > slices.Index(ran, want[1]) {
 			t.Errorf("%s: %s had not ended before %s: %v", b, want[0], want[1], ran)
 		}
@@ -200,6 +232,12 @@ func TestLongNodeBoots(t *testing.T) {
 	for i, form := range beside.Forms() {
 		trees = append(trees, bootTree{platform: spec.VSphere, role: role.Worker, noVIPs: true, form: form, way: i})
 	}
+	for _, form := range beside.Forms() {
+		for i, r := range []role.Role{role.Master, role.Worker} {
+			trees = append(trees, bootTree{platform: spec.BareMetal, role: r, by: spec.ByBGP, form: form, way: i})
+		}
+	}
+	trees = append(trees, bootTree{platform: spec.BareMetal, role: role.Master, by: spec.ByBoth, form: beside.MachineConfig})
 	for _, b := range trees {
 		t.Run(b.String(), func(t *testing.T) {
 			start := time.Now()
