@@ -51,8 +51,14 @@ func provisioning(whole plan.Plan, width layout.Width) string {
 	names, texts := []string{"provisioning", "Ironic"}, []string{network, servers}
 	if d := p.DHCP; d != nil {
 		names = append(names, "DHCP")
-		texts = append(texts, fmt.Sprintf("%s to %s, lease %d s, other hosts: %s", d.First, d.Last,
-			d.LeaseSeconds, others(d)))
+		text := fmt.Sprintf("%s to %s, lease %d s, other hosts: ", d.First, d.Last, d.LeaseSeconds)
+		if p.ServesCluster() {
+			text += others(d)
+		} else {
+			text += "refuse, by the bootstrap machine. The cluster's server is not ours, and may " +
+				"answer any host"
+		}
+		texts = append(texts, text)
 	}
 	var times []string
 	for _, d := range p.Deadlines {

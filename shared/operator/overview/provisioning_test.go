@@ -47,6 +47,20 @@ func TestOthers(t *testing.T) {
 	}
 }
 
+// TestProvisioning_Two holds that a plan promises nothing of a cluster's DHCP server that is not ours.
+func TestProvisioning_Two(t *testing.T) {
+	p := &provision.Plan{Network: "managed", Address: "two", DHCP: &provision.DHCP{Unknown: "pool"}, Hosts: []provision.Host{{Name: "w0"}}}
+	text := strings.Join(strings.Fields(provisioning(plan.Plan{Provisioning: p}, layout.Width(100))), " ")
+	if !strings.Contains(text, "other hosts: refuse, by the bootstrap machine. The cluster's server is not ours, and may answer any host") ||
+		!strings.Contains(text, "w0 none of ours") {
+		t.Error(text)
+	}
+	p.Address = "one"
+	if text := provisioning(plan.Plan{Provisioning: p}, layout.Width(100)); !strings.Contains(text, "other hosts: pool") {
+		t.Error(text)
+	}
+}
+
 // TestProvisioning_Balanced holds that a plan states by which ports the cluster's Ironic is reached.
 func TestProvisioning_Balanced(t *testing.T) {
 	const want = "the API VIP's holder; the cluster's by HAProxy's ports 9448 and 9449\n"

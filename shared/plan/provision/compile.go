@@ -134,7 +134,7 @@ func (p *Plan) host(in Input, h machine.Host, spare bool) (Host, error) {
 	return planned, nil
 }
 
-// dhcp plans what the server answers: to each host its own address, in the phase that it belongs
+// dhcp plans what our servers answer: to each host its own address, in the phase that it belongs
 // to.
 func (p *Plan) dhcp(in Input) {
 	s := in.Settings.DHCP
@@ -151,14 +151,17 @@ func (p *Plan) dhcp(in Input) {
 	}
 	table := assign(d.First, d.Last, p.taken(), p.Hosts)
 	for i, h := range p.Hosts {
-		p.Hosts[i].Address = table[h.MAC].Addr()
-		if h.Phase == Bootstrap {
+		switch {
+		case h.Phase == Bootstrap:
 			d.Bootstrap = append(d.Bootstrap, h.MAC)
-		} else {
+		case p.ServesCluster():
 			d.Cluster = append(d.Cluster, h.MAC)
+		default:
+			continue
 		}
+		p.Hosts[i].Address = table[h.MAC].Addr()
 	}
-	if d.Unknown == provisioning.Pool {
+	if d.Unknown == provisioning.Pool && p.ServesCluster() {
 		whole := subnet.Span{First: d.First, Last: d.Last}
 		d.Pool = whole.Gaps(append(subnet.Spans(p.taken()), p.reserved()...))
 	}

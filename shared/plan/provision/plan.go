@@ -51,6 +51,11 @@ func (p *Plan) Deployed() []Host {
 	return slices.DeleteFunc(p.OfPhase(Bootstrap), func(h Host) bool { return h.BMC == "" })
 }
 
+// ServesCluster reports whether the DHCP server of the cluster's phase is ours: if both phases have
+// one address. Else OpenShift's operator or a program of the user answers there, with addresses
+// that the plan does not know.
+func (p *Plan) ServesCluster() bool { return p.DHCP != nil && p.Address == provisioning.One }
+
 // DHCP is what the server of the provisioning network answers.
 type DHCP struct {
 	Unknown string     `json:"unknown"`
@@ -67,7 +72,8 @@ type DHCP struct {
 	DNS          []netip.Addr `json:"dns,omitempty"`
 	// Bootstrap are the cards that the bootstrap machine's server answers, and Cluster those that
 	// the cluster's does at once. Where both have one address, the cluster's answers the former too
-	// when it has that address.
+	// when it has that address. Cluster is empty where that server is not ours: it may answer any
+	// card.
 	Bootstrap []mac.MAC `json:"bootstrap"`
 	Cluster   []mac.MAC `json:"cluster"`
 }
@@ -99,7 +105,8 @@ type Host struct {
 	Spare bool    `json:"spare,omitempty"` // a control plane host beyond the replicas
 	Phase Phase   `json:"phase"`
 	MAC   mac.MAC `json:"mac"`
-	// Address is reserved by its MAC; none without our DHCP. Over IPv6 it is the first of a block.
+	// Address is reserved by its MAC; none if no DHCP server of ours answers the host. Over IPv6 it
+	// is the first of a block.
 	Address  netip.Addr `json:"address,omitzero"`
 	BMC      string     `json:"bmc"`
 	Driver   string     `json:"driver"`

@@ -7,12 +7,12 @@ import (
 	"slices"
 
 	"github.com/onprem-infra/onprem-infra/shared/mac"
-	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
 	"github.com/onprem-infra/onprem-infra/shared/subnet"
 )
 
-// prove holds the plan to what makes two DHCP servers harmless: each host belongs to one phase, and
-// both would give it the same address. It trusts none of the steps that made the plan.
+// prove holds the plan to what makes two DHCP servers of ours harmless: each host belongs to one
+// phase, and both would give it the same address. A cluster's server that is not ours is held to
+// nothing. It trusts none of the steps that made the plan.
 func (p *Plan) prove() ([]string, error) {
 	var errs []error
 	cards := map[mac.MAC]string{}
@@ -39,25 +39,27 @@ func (p *Plan) prove() ([]string, error) {
 			errs = append(errs, fmt.Errorf("%s is answered and is no host's", m))
 		}
 	}
-	statement, err := p.proveTable(answered)
-	return append(statements,
-		fmt.Sprintf("the bootstrap machine answers %d of them, the cluster %s, none by neither",
-			len(p.DHCP.Bootstrap), p.byCluster()),
-		statement), errors.Join(append(errs, err)...)
-}
-
-// byCluster describes which hosts the cluster answers. If it takes over the bootstrap machine's
-// address, it also extends the leases of that machine's hosts.
-func (p *Plan) byCluster() string {
-	if p.Address == provisioning.One {
-		return fmt.Sprintf("%d, and all once it has the address: no host is answered by both at "+
-			"a time", len(p.DHCP.Cluster))
+	table, err := p.proveTable(answered)
+	errs = append(errs, err)
+	if !p.ServesCluster() {
+		return append(statements, fmt.Sprintf("the bootstrap machine answers %d of them, and no "+
+			"other host", len(p.DHCP.Bootstrap)), table, otherServer), errors.Join(errs...)
 	}
-	return fmt.Sprintf("%d: no host is answered by both", len(p.DHCP.Cluster))
+	return append(statements, fmt.Sprintf("the bootstrap machine answers %d of them, the cluster "+
+		"%d, and all once it has the address: no host is answered by both at a time, none by "+
+		"neither", len(p.DHCP.Bootstrap), len(p.DHCP.Cluster)),
+		table+", and both phases reserve the same"), errors.Join(errs...)
 }
 
-// proveTable holds that each host has addresses of its own, all of them in the range. It compares
-// their first and last ones with those of every other host and server.
+// otherServer is what is known of a cluster's DHCP server that is not ours.
+const otherServer = "the cluster's DHCP server is not ours: that of OpenShift's operator answers " +
+	"any host, with an address of that range, reserved or not. Time alone keeps the two servers " +
+	"apart: the operator is paused until the bootstrap machine's server has ended; any other " +
+	"program must not answer before"
+
+// proveTable holds that each host that a server of ours answers has addresses of its own, all of
+// them in the range. It compares their first and last ones with those of every other host and
+// server.
 func (p *Plan) proveTable(answered map[mac.MAC]bool) (statement string, err error) {
 	var errs []error
 	type owner struct {
@@ -71,6 +73,9 @@ func (p *Plan) proveTable(answered map[mac.MAC]bool) (statement string, err erro
 	servers := len(owners)
 	for _, h := range p.Hosts {
 		if !answered[h.MAC] {
+			if h.Phase == Cluster && !p.ServesCluster() {
+				continue
+			}
 			errs = append(errs, fmt.Errorf("host %q: no server answers %s", h.Name, h.MAC))
 			continue
 		}
@@ -100,6 +105,6 @@ func (p *Plan) proveTable(answered map[mac.MAC]bool) (statement string, err erro
 		what = fmt.Sprintf("blocks of /%d", p.DHCP.Block)
 	}
 	return fmt.Sprintf("%d %s of %s to %s are reserved by MAC, none of them a server's or the "+
-		"gateway's, and both phases reserve the same", len(owners)-servers, what, p.DHCP.First,
+		"gateway's", len(owners)-servers, what, p.DHCP.First,
 		p.DHCP.Last), errors.Join(errs...)
 }

@@ -9,7 +9,10 @@ import (
 	"testing/quick"
 	"time"
 
+	"github.com/onprem-infra/onprem-infra/shared/bmc"
 	"github.com/onprem-infra/onprem-infra/shared/mac"
+	"github.com/onprem-infra/onprem-infra/shared/spec/machine"
+	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning"
 	"github.com/onprem-infra/onprem-infra/shared/subnet"
 )
 
@@ -95,7 +98,7 @@ func TestAssign_Stable(t *testing.T) {
 
 // blocks is a plan over IPv6 with two hosts.
 func blocks() *Plan {
-	p := &Plan{IP: netip.MustParseAddr("fd00:22::3"), DHCP: &DHCP{First: netip.MustParseAddr("fd00:22::"), Last: netip.MustParseAddr("fd00:22::8e"), Block: 124}}
+	p := &Plan{Address: provisioning.One, IP: netip.MustParseAddr("fd00:22::3"), DHCP: &DHCP{First: netip.MustParseAddr("fd00:22::"), Last: netip.MustParseAddr("fd00:22::8e"), Block: 124}}
 	for i, name := range []string{"a", "b"} {
 		m := mac.MAC{2, byte(i)}
 		p.Hosts = append(p.Hosts, Host{Name: name, Phase: Bootstrap, MAC: m, Address: netip.MustParseAddr([]string{"fd00:22::10", "fd00:22::20"}[i])})
@@ -109,7 +112,7 @@ func TestProve_Refuses(t *testing.T) {
 	good := func() *Plan {
 		hosts := hostsOf(1, 6)
 		first, last := netip.MustParseAddr("172.22.0.10"), netip.MustParseAddr("172.22.0.20")
-		p := &Plan{IP: netip.MustParseAddr("172.22.0.3"), Hosts: hosts, DHCP: &DHCP{First: first, Last: last, Gateway: netip.MustParseAddr("172.22.0.1")}}
+		p := &Plan{Address: provisioning.One, IP: netip.MustParseAddr("172.22.0.3"), Hosts: hosts, DHCP: &DHCP{First: first, Last: last, Gateway: netip.MustParseAddr("172.22.0.1")}}
 		for i, a := range assign(first, last, nil, hosts) {
 			for j := range hosts {
 				if hosts[j].MAC == i {
@@ -158,6 +161,32 @@ func TestProve_Refuses(t *testing.T) {
 		if _, err := p.prove(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
+	}
+}
+
+// TestProve_Two holds that nothing is stated of the cluster's hosts where its DHCP server is not ours,
+// not even where hosts that are not listed are to get an address.
+func TestProve_Two(t *testing.T) {
+	in := Input{Settings: provisioning.Settings{Network: provisioning.Managed, DHCP: provisioning.DHCP{Unknown: provisioning.Pool}}, OpenShift: true, Zone: "c.example.com"}
+	for i, role := range []string{machine.Master, machine.Worker} {
+		at, _ := bmc.Parse("ipmi://198.51.100.1")
+		in.Hosts = append(in.Hosts, machine.Host{Name: role, Role: role, BootMACAddress: mac.MAC{2, 0, 0, 0, 0, byte(i)}.String(), BMC: machine.BMC{Address: at}})
+	}
+	p, err := Compile(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := p.DHCP; len(d.Bootstrap) != 1 || len(d.Cluster) != 0 || d.Pool != nil || !p.Hosts[0].Address.IsValid() || p.Hosts[1].Address.IsValid() {
+		t.Errorf("%+v of %+v", d, p.Hosts)
+	}
+	text := strings.Join(p.Proof, "\n")
+	for _, want := range []string{"answers 1 of them, and no other host", "1 addresses of", "the cluster's DHCP server is not ours"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "both") {
+		t.Error(text)
 	}
 }
 
