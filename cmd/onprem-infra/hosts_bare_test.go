@@ -94,10 +94,11 @@ func TestHostsBare_Refused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	noIronic := filepath.Join(filepath.Dir(config), "no-ironic.yaml")
+	noIronic, two := filepath.Join(filepath.Dir(config), "no-ironic.yaml"), filepath.Join(filepath.Dir(config), "two.yaml")
 	for path, text := range map[string]string{
 		openShift: strings.Replace(plantedConfig, "name: w0", "name: w1", 1), command: "kubeadm join --token " + planted,
 		noIronic: strings.Replace(string(text), "ironicImage: 'r/ironic:1', ", "", 1),
+		two:      strings.Replace(string(text), "network: managed", "network: managed, address: two", 1),
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -112,6 +113,7 @@ func TestHostsBare_Refused(t *testing.T) {
 		"no such document":         {[]string{"add", "w1", "-c", config, "--user-data", "/nowhere"}, 2, "--user-data: open /nowhere"},
 		"a command alone":          {[]string{"add", "w1", "-c", config, "--user-data", command}, 1, "--user-data: " + command + ": it is neither an Ignition document nor user data of cloud-init"},
 		"no Ironic":                {[]string{"add", "w1", "-c", noIronic, "--user-data", document}, 1, "have no ironicImage"},
+		"no address of the nodes":  {[]string{"add", "w1", "-c", two, "--user-data", document}, 1, "provisions hosts only with a provisioning network, address: one and"},
 		"of the control plane":     {[]string{"add", "m0", "-c", config, "--user-data", document}, 1, `no worker "m0"`},
 		"a MachineSet":             {[]string{"add", "w1", "-c", config, "--user-data", document, "--machineset", "x"}, 2, "leave --machineset out: the cluster has no MachineSets"},
 		"a document for OpenShift": {[]string{"add", "w1", "-c", openShift, "--user-data", document}, 2, "leave --user-data out: the cluster has Machines of OpenShift"},

@@ -122,7 +122,12 @@ func hostObjects(std streams, in *input, name string) (p plan.Plan, all []object
 	if p, err = compile(described); err != nil {
 		return p, nil, err
 	}
-	if !p.Flavour().Machines && p.Provisioning != nil && !metal3.Runs(p) {
+	if p.Provisioning != nil && !p.ProvisionsHosts() {
+		return p, nil, negativef("%s: the cluster itself provisions hosts only with a provisioning "+
+			"network, address: one and a load balancer of ours: change provisioning there, or "+
+			"add the host by the program that provisions your workers", in.file)
+	}
+	if p.Provisioning != nil && !metal3.Knows(p) {
 		return p, nil, negativef("%s and the images have no %s, by which the cluster itself would "+
 			"provision hosts: add it there", in.file, spec.IronicImage)
 	}

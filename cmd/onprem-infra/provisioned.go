@@ -146,6 +146,9 @@ func clusterGoods(std streams, in *input, p plan.Plan, described spec.Cluster, i
 			return asset.Set{}, usage("--infra-id is for a cluster that provisions hosts: this " +
 				"one has no host with a BMC, or no operators for it")
 		}
+		if err := noteWorkers(std, p); err != nil {
+			return asset.Set{}, err
+		}
 		return cluster.Manifests(p)
 	}
 	openShift := p.Flavour().Machines
@@ -180,6 +183,20 @@ func clusterGoods(std streams, in *input, p plan.Plan, described spec.Cluster, i
 		err = negative(err)
 	}
 	return set, err
+}
+
+// noteWorkers names what a cluster lacks that does not provision its own hosts.
+func noteWorkers(std streams, p plan.Plan) error {
+	if p.Provisioning == nil || len(p.Provisioning.OfPhase(provision.Cluster)) == 0 {
+		return nil
+	}
+	lacks := "images." + spec.IronicImage
+	if !p.ProvisionsHosts() {
+		lacks = "a provisioning network with address: one and a load balancer of ours"
+	}
+	return printMessage(std.err, "onprem-infra: note: the cluster itself provisions none of its %d "+
+		"workers, and these objects have no Ironic: it lacks %s\n",
+		len(p.Provisioning.OfPhase(provision.Cluster)), lacks)
 }
 
 // noteWorkload names what has to be there before the objects of a cluster in which Ironic runs.

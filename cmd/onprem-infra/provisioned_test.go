@@ -303,3 +303,29 @@ func TestRender_WithoutProvisioning(t *testing.T) {
 		t.Error("the file of hosts is still there")
 	}
 }
+
+// TestRender_WorkersOfNobody holds that it is printed when a cluster's objects provision no workers, and
+// what is missing for it.
+func TestRender_WorkersOfNobody(t *testing.T) {
+	config, _ := bareCluster(t)
+	text, err := os.ReadFile(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for change, want := range map[[2]string]string{
+		{"network: managed", "network: managed, address: two"}: "it lacks a provisioning network with address: one and a load balancer of ours",
+		{"ironicImage: 'r/ironic:1', ", ""}:                    "it lacks images.ironicImage",
+		{}:                                                     "",
+	} {
+		path := filepath.Join(filepath.Dir(config), "changed.yaml")
+		if err := os.WriteFile(path, []byte(strings.Replace(string(text), change[0], change[1], 1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		o := invoke(t, "", "render", "--role=cluster", "-c", path, "--out", t.TempDir())
+		said := strings.Join(strings.Fields(o.err), " ")
+		if o.code != 0 || want != "" && !strings.Contains(said, "provisions none of its 2 workers, and these objects have no Ironic: "+want) ||
+			want == "" && strings.Contains(said, "none of its") {
+			t.Errorf("%q: exit %d: %s", change, o.code, o.err)
+		}
+	}
+}

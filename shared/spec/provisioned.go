@@ -25,7 +25,8 @@ func (d *draft) checkProvisioning(r *document.Report) {
 	p.Check(r, provisioning.Around{Hosts: d.hosts, Addresses: d.Addresses,
 		OpenShift: d.InstallConfig || d.distribution.Value == string(OpenShift) ||
 			d.distribution.Value == "" && d.Platform != None,
-		Physical: d.Platform == BareMetal || d.Platform == None})
+		Physical: d.Platform == BareMetal || d.Platform == None,
+		Operator: d.images[BaremetalOperatorImage] != ""})
 }
 
 // counts are how many hosts of each role there are, as far as that is written or follows.

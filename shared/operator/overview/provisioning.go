@@ -80,8 +80,13 @@ func provisioning(whole plan.Plan, width layout.Width) string {
 				address += fmt.Sprintf("/%d", p.DHCP.Block)
 			}
 		}
-		rows = append(rows, []string{name, string(h.Phase), address, driver, string(h.Boot),
-			strings.TrimPrefix(h.Ironic, "https://")})
+		by, reports := string(h.Phase), strings.TrimPrefix(h.Ironic, "https://")
+		if h.Phase == provision.Cluster && !whole.ProvisionsHosts() {
+			if by = "none of ours"; !p.IP.IsValid() {
+				reports = by
+			}
+		}
+		rows = append(rows, []string{name, by, address, driver, string(h.Boot), reports})
 	}
 	return width.Facts(names, texts) + "\n" + width.Table([]string{"HOST", "PROVISIONED BY",
 		"ADDRESS", "DRIVER", "BOOT", "REPORTS TO"}, rows)

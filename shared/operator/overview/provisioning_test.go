@@ -61,6 +61,23 @@ func TestProvisioning_Two(t *testing.T) {
 	}
 }
 
+// TestProvisioning_NotByCluster holds that a plan does not state that a cluster provisions workers which
+// has no Ironic that hosts reach, nor that they report to the API VIP.
+func TestProvisioning_NotByCluster(t *testing.T) {
+	p := plan.Plan{Shape: plan.Shape{Distribution: "kubernetes"}, Provisioning: &provision.Plan{Network: "disabled",
+		Hosts: []provision.Host{{Name: "w0", Phase: provision.Cluster, Driver: "ipmi", Boot: provision.VirtualMedia, Ironic: "https://192.0.2.5:6385"}}}}
+	shown := func() string {
+		return strings.Join(strings.Fields(provisioning(p, layout.Width(100))), " ")
+	}
+	if text := shown(); !strings.HasSuffix(text, "w0 none of ours none of ours ipmi virtual media none of ours") {
+		t.Error(text)
+	}
+	p.Distribution, p.Platform = "openshift", "baremetal"
+	if text := shown(); !strings.HasSuffix(text, "w0 cluster none of ours ipmi virtual media 192.0.2.5:6385") {
+		t.Error(text)
+	}
+}
+
 // TestProvisioning_Balanced holds that a plan states by which ports the cluster's Ironic is reached.
 func TestProvisioning_Balanced(t *testing.T) {
 	const want = "the API VIP's holder; the cluster's by HAProxy's ports 9448 and 9449\n"

@@ -20,6 +20,7 @@ type Around struct {
 	Addresses network.Addresses
 	OpenShift bool
 	Physical  bool // the platform is one of machines that have BMCs
+	Operator  bool // there is an image of metal3's operator
 }
 
 // Check holds the settings to the rules. It also parses what Values returns of the range.
@@ -122,6 +123,7 @@ func (d Draft) checkAddresses(r *document.Report, around Around) {
 	one := d.sharing.Value == string(One)
 	if !around.OpenShift {
 		d.checkHolder(r, around.Addresses)
+		d.checkWorkers(r, around)
 	}
 	if one && around.OpenShift {
 		r.Errorf(d.sharing.At, "OpenShift's operator sets the provisioning address by itself, "+

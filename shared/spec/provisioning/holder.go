@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
+	"github.com/onprem-infra/onprem-infra/shared/spec/machine"
 	"github.com/onprem-infra/onprem-infra/shared/spec/network"
 )
 
@@ -36,4 +37,30 @@ func (d Draft) checkHolder(r *document.Report, around network.Addresses) {
 			"is none: add one, choose a provisioning network of %s, or "+other, address, family,
 			another)
 	}
+}
+
+// checkWorkers warns if a cluster of any Kubernetes does not provision its workers, and the document
+// reads as if it did: there is an image for that, or no address where another program's Ironic
+// could be.
+func (d Draft) checkWorkers(r *document.Report, around Around) {
+	workers := slices.DeleteFunc(around.Hosts.Values(), func(h machine.Host) bool {
+		return h.Role != machine.Worker || h.BMC.Address.String() == ""
+	})
+	disabled := d.Mode() == Disabled
+	if len(workers) == 0 || !disabled && !d.two {
+		return
+	}
+	at, fix := d.network.At, "write the address of the program that provisions them into ip"
+	switch {
+	case around.Operator:
+		fix = "remove images.baremetalOperatorImage if another program provisions them"
+	case !disabled || d.ip.Given:
+		return
+	}
+	if d.two {
+		at = d.sharing.At
+	}
+	r.Warnf(at, "the cluster provisions none of its %d workers, such as %s: its Ironic needs a "+
+		"provisioning network and address: one: write these, or %s", len(workers),
+		document.Quote(workers[0].Name), fix)
 }
