@@ -52,6 +52,7 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 		d.advance()
 	}
 	d.order()
+	d.silence = d.silent()
 	d.report()
 	d.publish()
 	why := loop.Reasons{fmt.Sprintf("phase %s: %s", d.memory.Phase, d.Progress.Waits)}
@@ -59,6 +60,9 @@ func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 		if e.Kind == ledger.Blocked {
 			why = append(why, e.Host+" is blocked: "+e.Cause)
 		}
+	}
+	if d.silence != "" {
+		why = append(why, d.silence)
 	}
 	r.counted.set(d.memory)
 	return d.Desired, why
@@ -73,6 +77,7 @@ type decision struct {
 	wait   string        // why the phase does not end
 
 	refused []string // why a person's request about the handover is not followed
+	silence string   // a warning that hosts have had no DHCP server for too long; empty for none
 }
 
 func (d *decision) record(e ledger.Entry) {

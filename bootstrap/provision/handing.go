@@ -230,3 +230,19 @@ func (r *Room) handOver(ctx context.Context, h Handing) (err error) {
 	r.handing.failed = err
 	return err
 }
+
+// silent is a warning that hosts have had no DHCP server for longer than the plan allows; empty if
+// they have. Where the cluster's server is another program's, it starts with the cluster's Ironic.
+func (d *decision) silent() string {
+	m, limit := d.memory, d.limit("handover")
+	if limit == 0 || !m.Phase.Past(progress.DHCPOff) || m.Phase.Past(progress.Release) {
+		return ""
+	}
+	since := m.HandoverSince.Add(m.Took[progress.Announce])
+	if d.Now.Sub(since) < limit {
+		return ""
+	}
+	return fmt.Sprintf("no DHCP server has answered since %s, and the plan allows %s: hosts lose "+
+		"their addresses a lease of %s after they last renewed: help the phase %q to end",
+		since.UTC().Format(time.TimeOnly), limit, d.limit("lease"), m.Phase)
+}

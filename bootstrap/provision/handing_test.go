@@ -119,6 +119,39 @@ func TestHandover_Away(t *testing.T) {
 	r.sound(t)
 }
 
+// TestHandover_Silent holds that a person is told when hosts have had no DHCP server for longer than the
+// plan allows, once, and no more when the cluster has one.
+func TestHandover_Silent(t *testing.T) {
+	r := newRig(1)
+	r.at(t, progress.Announce)
+	r.cluster.away = true
+	r.still(t, 15*time.Minute) // DHCP is on
+	r.cluster.away = false
+	r.at(t, progress.DHCPOff)
+	since := r.world.Now
+	r.at(t, progress.AddrOff)
+	r.cluster.refuses = true
+	r.at(t, progress.Unpause)
+	r.still(t, 9*time.Minute-r.world.Now.Sub(since))
+	if len(r.shown.Warnings) > 0 {
+		t.Errorf("too early: %q", r.shown.Warnings)
+	}
+	r.still(t, 2*time.Minute)
+	first := slices.Clone(r.shown.Warnings)
+	want := "no DHCP server has answered since " + since.Format("15:04")
+	if len(first) != 1 || !strings.HasPrefix(first[0], want) || !strings.HasSuffix(first[0], `and the plan allows 10m0s: hosts lose their addresses a lease of 1h0m0s after they last renewed: help the phase "unpause" to end`) {
+		t.Errorf("%q, want %s", first, want)
+	}
+	if r.still(t, 5*time.Minute); !slices.Equal(r.shown.Warnings, first) {
+		t.Errorf("%q, then %q", first, r.shown.Warnings)
+	}
+	r.cluster.refuses = false
+	r.at(t, progress.Release)
+	if r.until(t.Context(), 3*time.Second, func() bool { return false }); len(r.shown.Warnings) > 0 {
+		t.Errorf("at the end: %q", r.shown.Warnings)
+	}
+}
+
 // TestHandover_Lied holds that a lie in the object moves nothing: it is written over.
 func TestHandover_Lied(t *testing.T) {
 	r := newRig(1)

@@ -80,6 +80,9 @@ func (d *decision) report() {
 		p.Warnings = d.memory.Warnings // such as a BMC that is not verified: hosts depend on it yet
 	}
 	p.Warnings = append(slices.Clone(p.Warnings), d.refused...)
+	if d.silence != "" {
+		p.Warnings = append(p.Warnings, d.silence)
+	}
 	p.Phase, p.Since, p.At, p.Waits = d.memory.Phase, d.memory.Since, d.Now, d.wait
 	if d.memory.Phase == progress.Ended {
 		p.Waits = "nothing: all hosts have joined, and all parts are off"

@@ -35,7 +35,7 @@ func testPlan() *provision.Plan {
 	p := &provision.Plan{CIDR: netip.MustParsePrefix("172.22.0.0/24"), BootstrapIP: netip.MustParseAddr("172.22.0.2"),
 		DHCP: &provision.DHCP{},
 		Deadlines: []provision.Deadline{{Step: "boot-retry", Seconds: 600}, {Step: "call-back", Seconds: 1800},
-			{Step: "install", Seconds: 3600}}}
+			{Step: "install", Seconds: 3600}, {Step: "handover", Seconds: 600}, {Step: "lease", Seconds: 3600}}}
 	for i := range 3 {
 		m := mac.MAC{2, 0, 0, 0, 0, byte(i)}
 		p.Hosts = append(p.Hosts, provision.Host{Name: fmt.Sprintf("master-%d", i), Role: "master", Phase: provision.Bootstrap, MAC: m,
