@@ -150,7 +150,8 @@ spec:
 	out := filepath.Join(dir, "out")
 	args := []string{"render", "--role=cluster", "-c", config, "--out", out}
 	if o := invoke(t, "", args...); o.code != 0 || strings.Contains(o.out+o.err, planted) || strings.Contains(o.err, "infra-id") ||
-		!strings.Contains(o.err, "apply the CRDs of metal3 first") || !strings.Contains(o.err, "without images.baremetalOperatorImage") {
+		!strings.Contains(o.err, "apply the CRDs of metal3 first") || !strings.Contains(o.err, "without images.baremetalOperatorImage") ||
+		!strings.Contains(strings.Join(strings.Fields(o.err), " "), "DHCP is not among these objects: it is a static pod of render --role=master, with images.ironicImage there too") {
 		t.Fatalf("exit %d: %s%s", o.code, o.out, o.err)
 	}
 	for _, name := range []string{"12-namespace-onprem-infra-metal3", "20-secret-w0-bmc-secret", "20-secret-metal3-ironic", "30-baremetalhost-m0", "30-baremetalhost-w0", "40-deployment-metal3-ironic"} {

@@ -210,6 +210,10 @@ func noteWorkload(std streams, p plan.Plan) error {
 		text += fmt.Sprintf("; the operator itself is not among these objects without images.%s",
 			spec.BaremetalOperatorImage)
 	}
+	if p.Provisioning.ServesCluster() {
+		text += fmt.Sprintf("; DHCP is not among these objects: it is a static pod of render "+
+			"--role=master, with images.%s there too", spec.IronicImage)
+	}
 	return printMessage(std.err, "%s\n", text)
 }
 
