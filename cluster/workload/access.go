@@ -2,8 +2,10 @@ package workload
 
 import (
 	"github.com/onprem-infra/onprem-infra/cluster/metal3"
+	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/object"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provisions"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 )
 
@@ -17,17 +19,38 @@ func identity(p plan.Plan) []object.Object {
 		Verbs: []string{"get", "update"}})...)
 }
 
+// watch lets Ironic's account read what the bootstrap machine publishes: its pod waits until that
+// machine has given the provisioning address up.
+func watch(p plan.Plan) []object.Object {
+	if !provisions.Runs(p) {
+		return nil
+	}
+	role, binding := rights(p, Ironic, object.Rule{APIGroups: []string{object.CoreGroup},
+		Resources: []string{"configmaps"}, Verbs: []string{"get"},
+		ResourceNames: []string{notice.Bootstrap, notice.Handover}})
+	role.Metadata.Name = Ironic + "-handover"
+	binding.Metadata.Name, binding.RoleRef.Name = role.Metadata.Name, role.Metadata.Name
+	role.Metadata.Namespace = p.Flavour().Namespace
+	binding.Metadata.Namespace = role.Metadata.Namespace
+	return []object.Object{role, binding}
+}
+
 // granted is an account, and what it may do in the namespace.
 func granted(p plan.Plan, name string, rules ...object.Rule) []object.Object {
+	role, binding := rights(p, name, rules...)
 	return []object.Object{
 		object.ServiceAccount{Head: about(p, object.Core, "ServiceAccount", name),
-			AutomountToken: new(false)},
-		object.Role{Head: about(p, object.RBAC, "Role", name), Rules: rules},
-		object.Binding{Head: about(p, object.RBAC, "RoleBinding", name),
-			RoleRef: object.RoleRef{APIGroup: object.RBACGroup, Kind: "Role", Name: name},
-			Subjects: []object.Subject{{Kind: "ServiceAccount", Name: name,
-				Namespace: metal3.Namespace(p)}}},
+			AutomountToken: new(false)}, role, binding,
 	}
+}
+
+// rights are those of an account.
+func rights(p plan.Plan, account string, rules ...object.Rule) (object.Role, object.Binding) {
+	return object.Role{Head: about(p, object.RBAC, "Role", account), Rules: rules},
+		object.Binding{Head: about(p, object.RBAC, "RoleBinding", account),
+			RoleRef: object.RoleRef{APIGroup: object.RBACGroup, Kind: "Role", Name: account},
+			Subjects: []object.Subject{{Kind: "ServiceAccount", Name: account,
+				Namespace: metal3.Namespace(p)}}}
 }
 
 // service is where metal3's operator reaches Ironic, on whichever node that runs.

@@ -53,8 +53,8 @@ func Objects(p plan.Plan, ca string) []object.Object {
 	if !Runs(p) {
 		return nil
 	}
-	all := append(identity(p), configuration(p, ca), service(p), silence(p))
-	all = append(all, ironic(p, ca))
+	all := append(identity(p), watch(p)...)
+	all = append(all, configuration(p, ca), service(p), silence(p), ironic(p, ca))
 	if p.Images[spec.BaremetalOperatorImage] != "" {
 		all = append(all, operator(p, ca)...)
 	}

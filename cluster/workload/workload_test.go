@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"fmt"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -89,6 +90,36 @@ func TestConfinement(t *testing.T) {
 				t.Errorf("%s/%s has a token: %v", name, c.Name, token)
 			}
 		}
+	}
+}
+
+// TestWatch holds that Ironic's account may read what the bootstrap machine publishes, and no more, in a
+// cluster whose control plane that machine installs.
+func TestWatch(t *testing.T) {
+	roles := func(p plan.Plan) (all []string) {
+		for _, o := range Objects(p, "") {
+			read, err := manifest.Object(object.Encode(o))
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch r := read.(type) {
+			case *rbacv1.Role:
+				for _, rule := range r.Rules {
+					if r.Namespace == "ours" {
+						all = append(all, fmt.Sprint(r.Name, rule.Resources, rule.ResourceNames, rule.Verbs))
+					}
+				}
+			case *rbacv1.RoleBinding:
+				if r.Namespace == "ours" {
+					all = append(all, fmt.Sprint(r.RoleRef.Name, " for ", r.Subjects[0].Namespace, "/", r.Subjects[0].Name))
+				}
+			}
+		}
+		return all
+	}
+	want := []string{"metal3-ironic-handover[configmaps] [onprem-infra-bootstrap onprem-infra-provisioning-handover] [get]", "metal3-ironic-handover for onprem-infra-metal3/metal3-ironic"}
+	if got := roles(compiled(t, "baseDomain:", "namespace: ours, baseDomain:")); !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
 	}
 }
 
@@ -198,12 +229,13 @@ func TestObjects_Configuration(t *testing.T) {
 }
 
 // TestObjects_Operator holds that the operator's part is there with its image only, that it may reach
-// names, the API and Ironic, and that no right is for other namespaces or for everything.
+// names, the API and Ironic, and that no right is for other namespaces, but for what the bootstrap machine
+// publishes, or for everything.
 func TestObjects_Operator(t *testing.T) {
 	p := compiled(t)
 	for _, o := range Objects(p, "") {
 		head := o.About()
-		if strings.HasPrefix(head.Kind, "Cluster") || head.Metadata.Namespace != object.HostNamespace {
+		if strings.HasPrefix(head.Kind, "Cluster") || head.Metadata.Namespace != object.HostNamespace && head.Metadata.Name != Ironic+"-handover" {
 			t.Errorf("%s %s is in %q", head.Kind, head.Metadata.Name, head.Metadata.Namespace)
 		}
 		read, err := manifest.Object(object.Encode(o))

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,7 +25,10 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/host/kube"
 	"github.com/onprem-infra/onprem-infra/shared/host/kube/kubeconfig"
 	"github.com/onprem-infra/onprem-infra/shared/host/link"
+	"github.com/onprem-infra/onprem-infra/shared/host/machines"
+	"github.com/onprem-infra/onprem-infra/shared/loop"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provisions"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/layout"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/programs"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -40,7 +44,9 @@ the account if the Secret metal3-ironic does not have them yet, or if the certif
 year or lacks a name; otherwise they stay, on whichever node the pod runs. It prints neither. If a
 worker boots virtual media, it chooses the node's address from which BMCs fetch them. It runs
 before Ironic in the pod of the Deployment metal3-ironic, with an account that may change that one
-Secret and nothing else.`,
+Secret, and read what the bootstrap machine publishes. While that machine installs the control
+plane, up to its phase unpause, ironic waits; one that publishes nothing for two minutes counts as
+gone.`,
 		Example: `  onprem-infra monitor ironic`,
 		Args:    cobra.NoArgs,
 	}
@@ -54,6 +60,9 @@ Secret and nothing else.`,
 		}
 		api, err := m.podAPI()
 		if err != nil {
+			return err
+		}
+		if err := untilHandedOver(ctx, api, p, m.log); err != nil {
 			return err
 		}
 		links, err := link.Snapshot()
@@ -77,6 +86,34 @@ Secret and nothing else.`,
 var errNoWorkload = errors.New("this cluster runs no Ironic of its own: write spec.provisioning " +
 	"with address: one, and images.ironicImage, in the cluster description, or do not run this " +
 	"program")
+
+// asks is the time between two looks at what the bootstrap machine publishes.
+const asks = 5 * time.Second
+
+// untilHandedOver waits until the bootstrap machine has given the provisioning address up: a node on
+// which Ironic answers is a candidate for it, and would take it from a machine that is off for a
+// minute and still has hosts to install.
+func untilHandedOver(ctx context.Context, api machines.API, p plan.Plan, log *slog.Logger) error {
+	if !provisions.Runs(p) {
+		return nil
+	}
+	c := &machines.Client{API: api, Place: metal3.Place(p), Namespace: p.Flavour().Namespace}
+	var logged loop.News
+	for range loop.Every(ctx, asks) {
+		why, err := c.Installs(ctx, time.Now())
+		switch {
+		case errors.As(err, new(kube.Refused)):
+			return fmt.Errorf("read how far the bootstrap machine is in %s: %w: apply the objects "+
+				"of render --role=cluster", c.Namespace, err)
+		case err == nil && why == "":
+			return nil
+		}
+		if logged.Is(fmt.Sprint(why, err)) {
+			log.Info("wait for the bootstrap machine", "why", why, "error", err)
+		}
+	}
+	return ctx.Err()
+}
 
 // podAPI is the API for the account of the pod, or for that of the flag.
 func (m *monitor) podAPI() (*kube.API, error) {

@@ -3,15 +3,23 @@
 package main
 
 import (
+	"context"
 	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"log/slog"
 	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/onprem-infra/onprem-infra/cluster/workload/reads"
 	"github.com/onprem-infra/onprem-infra/shared/addr"
+	"github.com/onprem-infra/onprem-infra/shared/host/kube"
+	"github.com/onprem-infra/onprem-infra/shared/notice"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
@@ -95,5 +103,54 @@ func TestIronicNode(t *testing.T) {
 		if wants != got.Media.IsValid() || strings.Contains(conf, "external_http_url") != got.Media.IsValid() {
 			t.Errorf("%s:\n%s", name, conf)
 		}
+	}
+}
+
+// publishing is a FAKE API with one ConfigMap of the bootstrap machine, which counts how often it is read.
+type publishing struct {
+	phases []string
+	err    error
+	reads  int
+}
+
+func (p *publishing) JSON(_ context.Context, _, path string, _, out any) (bool, error) {
+	if !strings.HasSuffix(path, "/configmaps/"+notice.Handover) || p.err != nil {
+		return false, p.err
+	}
+	phase := p.phases[min(p.reads, len(p.phases)-1)]
+	p.reads++
+	text, err := json.Marshal(map[string]any{"data": notice.EncodeHandover(notice.Progress{Phase: phase, Machine: "boot", Since: time.Now(), At: time.Now()})})
+	return true, errors.Join(err, json.Unmarshal(text, out))
+}
+
+// TestUntilHandedOver holds that Ironic does not start beside a bootstrap machine that installs, whatever a
+// person has applied, and that a right that is missing is named.
+func TestUntilHandedOver(t *testing.T) {
+	config, _ := bareCluster(t)
+	text, err := os.ReadFile(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, _ := spec.Parse("cluster.yaml", text, spec.Knobs{})
+	p, err := plan.Compile(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		api, log, begin := &publishing{phases: []string{"deploy", "announce", "address off", "unpause"}}, &strings.Builder{}, time.Now()
+		if err := untilHandedOver(t.Context(), api, p, slog.New(slog.NewTextHandler(log, nil))); err != nil || api.reads != 4 || time.Since(begin) != 3*asks {
+			t.Errorf("%v after %d reads and %v", err, api.reads, time.Since(begin))
+		}
+		if !strings.Contains(log.String(), `the bootstrap machine boot is in the phase \"announce\"`) {
+			t.Error(log)
+		}
+		api.err = kube.Refused{}
+		if err := untilHandedOver(t.Context(), api, p, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "apply the objects of render --role=cluster") {
+			t.Error(err)
+		}
+	})
+	p.Provisioning.Hosts = p.Provisioning.OfPhase("cluster")
+	if err := untilHandedOver(t.Context(), &publishing{err: errors.New("asked")}, p, nil); err != nil {
+		t.Errorf("it installs no host: %v", err)
 	}
 }

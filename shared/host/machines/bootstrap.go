@@ -138,6 +138,25 @@ func (c *Client) Bootstrap(ctx context.Context) (bool, error) {
 	return len(m.holdsVIP)+len(m.provisions) > 0, err
 }
 
+// Installs is why the bootstrap machine still needs the provisioning address, by the clock of this
+// machine; empty if it has given it up, is gone, or is none. It needs no other right than to get the
+// two objects of that machine in the client's Namespace.
+func (c *Client) Installs(ctx context.Context, now time.Time) (why string, err error) {
+	m, err := c.machine(ctx)
+	if err != nil {
+		return "", err
+	}
+	there := func(p published) bool { return p.recent(now) }
+	switch {
+	case slices.ContainsFunc(m.provisions, there):
+		return fmt.Sprintf("the bootstrap machine %s is in the phase %q", m.at.Machine,
+			m.at.Phase), nil
+	case m.at.Phase == "" && slices.ContainsFunc(m.holdsVIP, there):
+		return "the bootstrap machine has not begun to hand provisioning over", nil
+	}
+	return "", nil
+}
+
 // handover reads how far the bootstrap machine has handed over, and whether it still provisions.
 // Release knows a silent one by its heartbeat; a caller that reads once, by its last change.
 func (c *Client) handover(ctx context.Context, w *workers.World, now time.Time) error {

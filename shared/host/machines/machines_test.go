@@ -232,6 +232,59 @@ func TestFleet_TakenBack(t *testing.T) {
 	})
 }
 
+// TestInstalls holds until when the cluster's Ironic must not start: from the first sign of the bootstrap
+// machine to its phase unpause, unless it is gone. Later it may still hold the API VIP.
+func TestInstalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const itself, path = "/api/v1/namespaces/ours/configmaps/" + notice.Bootstrap, "/api/v1/namespaces/ours/configmaps/" + notice.Handover
+		c, f := client(map[string]string{})
+		c.Namespace = "ours"
+		publish := func(phase string) {
+			text, _ := json.Marshal(map[string]any{"data": notice.EncodeHandover(notice.Progress{Phase: phase, Machine: "boot", Since: time.Now(), At: time.Now()})})
+			f.answers[path] = string(text)
+		}
+		is := func(want, when string) {
+			t.Helper()
+			if got, err := c.Installs(t.Context(), time.Now()); err != nil || got != want {
+				t.Errorf("%s: %q, %v", when, got, err)
+			}
+		}
+		is("", "no bootstrap machine")
+		f.answers[itself] = `{"data":{"addresses":"[\"192.0.2.9\"]","beat":"4"}}`
+		is("the bootstrap machine has not begun to hand provisioning over", "it installs")
+		for _, phase := range []string{"announce", "dhcp off", "address off"} {
+			time.Sleep(time.Second)
+			publish(phase)
+			is(`the bootstrap machine boot is in the phase "`+phase+`"`, phase)
+		}
+		for _, phase := range []string{"unpause", "takeover", "release", "ended"} {
+			time.Sleep(time.Second)
+			publish(phase)
+			is("", phase)
+		}
+		publish("deploy") // a person has taken it back
+		is(`the bootstrap machine boot is in the phase "deploy"`, "taken back")
+		for range 5 {
+			time.Sleep(25 * time.Second)
+			is(map[bool]string{true: "", false: `the bootstrap machine boot is in the phase "deploy"`}[time.Since(notice.ReadHandover(dataOf(t, f.answers[path])).At) >= stale], "silent")
+		}
+		f.fails = map[string]error{path: errors.New("timeout")}
+		if _, err := c.Installs(t.Context(), time.Now()); err == nil {
+			t.Error("it is not known, and passes for the end")
+		}
+	})
+}
+
+// dataOf is the data of an object.
+func dataOf(t *testing.T, text string) map[string]string {
+	t.Helper()
+	var p published
+	if err := json.Unmarshal([]byte(text), &p); err != nil {
+		t.Fatal(err)
+	}
+	return p.Data
+}
+
 // TestFleet_Operator holds what is read of the operator and of Ironic's Deployment.
 func TestFleet_Operator(t *testing.T) {
 	for name, tt := range map[string]struct {
