@@ -20,6 +20,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/scale/bare"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provisions"
 	"github.com/onprem-infra/onprem-infra/shared/role"
 	"github.com/onprem-infra/onprem-infra/shared/secret"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
@@ -122,10 +123,10 @@ func hostObjects(std streams, in *input, name string) (p plan.Plan, all []object
 	if p, err = compile(described); err != nil {
 		return p, nil, err
 	}
-	if p.Provisioning != nil && !p.ProvisionsHosts() {
-		return p, nil, negativef("%s: the cluster itself provisions hosts only with a provisioning "+
-			"network, address: one and a load balancer of ours: change provisioning there, or "+
-			"add the host by the program that provisions your workers", in.file)
+	if p.Provisioning != nil && !provisions.InCluster(p) {
+		return p, nil, negativef("%s: the cluster itself provisions hosts only with a "+
+			"provisioning network, address: one and a load balancer of ours: change provisioning "+
+			"there, or add the host by the program that provisions your workers", in.file)
 	}
 	if p.Provisioning != nil && !metal3.Knows(p) {
 		return p, nil, negativef("%s and the images have no %s, by which the cluster itself would "+

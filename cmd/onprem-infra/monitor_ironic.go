@@ -90,8 +90,8 @@ var errNoWorkload = errors.New("this cluster runs no Ironic of its own: write sp
 // asks is the time between two looks at what the bootstrap machine publishes.
 const asks = 5 * time.Second
 
-// untilHandedOver waits until the bootstrap machine has given the provisioning address up: a node on
-// which Ironic answers is a candidate for it, and would take it from a machine that is off for a
+// untilHandedOver waits until the bootstrap machine has given the provisioning address up: a node
+// on which Ironic answers is a candidate for it, and would take it from a machine that is off for a
 // minute and still has hosts to install.
 func untilHandedOver(ctx context.Context, api machines.API, p plan.Plan, log *slog.Logger) error {
 	if !provisions.Runs(p) {

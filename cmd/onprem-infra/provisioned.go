@@ -191,11 +191,11 @@ func noteWorkers(std streams, p plan.Plan) error {
 		return nil
 	}
 	lacks := "images." + spec.IronicImage
-	if !p.ProvisionsHosts() {
+	if !provisions.InCluster(p) {
 		lacks = "a provisioning network with address: one and a load balancer of ours"
 	}
-	return printMessage(std.err, "onprem-infra: note: the cluster itself provisions none of its %d "+
-		"workers, and these objects have no Ironic: it lacks %s\n",
+	return printMessage(std.err, "onprem-infra: note: the cluster itself provisions none of its "+
+		"%d workers, and these objects have no Ironic: it lacks %s\n",
 		len(p.Provisioning.OfPhase(provision.Cluster)), lacks)
 }
 

@@ -304,9 +304,9 @@ func TestRender_WithoutProvisioning(t *testing.T) {
 	}
 }
 
-// TestRender_WorkersOfNobody holds that it is printed when a cluster's objects provision no workers, and
+// TestRender_WorkersNotProvisioned holds that it is printed when a cluster's objects provision no workers, and
 // what is missing for it.
-func TestRender_WorkersOfNobody(t *testing.T) {
+func TestRender_WorkersNotProvisioned(t *testing.T) {
 	config, _ := bareCluster(t)
 	text, err := os.ReadFile(config)
 	if err != nil {

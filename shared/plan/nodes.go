@@ -53,12 +53,6 @@ func (p Plan) NodeRuns(r role.Role) Rooms {
 	}
 }
 
-// ProvisionsHosts reports whether the cluster itself can provision hosts: OpenShift's operators do,
-// and in a cluster of any Kubernetes the Ironic of our objects, where nodes share its address.
-func (p Plan) ProvisionsHosts() bool {
-	return p.Provisioning != nil && (p.Flavour().Machines || len(p.VIPs.Provisioning) > 0)
-}
-
 // Elects reports whether control plane nodes, of which so many are known, elect a holder of the API
 // VIP among themselves. A control plane without a bootstrap machine has one node until the second
 // one joins. The nodes and the bootstrap machine, which hands the VIP over, must agree in this:

@@ -139,8 +139,8 @@ func (c *Client) Bootstrap(ctx context.Context) (bool, error) {
 }
 
 // Installs is why the bootstrap machine still needs the provisioning address, by the clock of this
-// machine; empty if it has given it up, is gone, or is none. It needs no other right than to get the
-// two objects of that machine in the client's Namespace.
+// machine; empty if it has given it up, is gone, or is none. It needs no other right than to get
+// the two objects of that machine in the client's Namespace.
 func (c *Client) Installs(ctx context.Context, now time.Time) (why string, err error) {
 	m, err := c.machine(ctx)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/operator/layout"
 	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provision"
+	"github.com/onprem-infra/onprem-infra/shared/plan/provisions"
 	"github.com/onprem-infra/onprem-infra/shared/port"
 	"github.com/onprem-infra/onprem-infra/shared/spec/machine"
 )
@@ -81,7 +82,7 @@ func provisioning(whole plan.Plan, width layout.Width) string {
 			}
 		}
 		by, reports := string(h.Phase), strings.TrimPrefix(h.Ironic, "https://")
-		if h.Phase == provision.Cluster && !whole.ProvisionsHosts() {
+		if h.Phase == provision.Cluster && !provisions.InCluster(whole) {
 			if by = "none of ours"; !p.IP.IsValid() {
 				reports = by
 			}

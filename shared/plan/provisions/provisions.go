@@ -1,5 +1,5 @@
 // Package provisions decides which hosts the bootstrap machine provisions by a plan, if any, and
-// with which images.
+// with which images, and whether the cluster provisions others.
 package provisions
 
 import (
@@ -19,6 +19,12 @@ func Hosts(p plan.Plan) []provision.Host {
 // Runs reports whether the bootstrap machine provisions these hosts. Without an image that has
 // Ironic another program does, as OpenShift's installer.
 func Runs(p plan.Plan) bool { return p.Images[spec.IronicImage] != "" && len(Hosts(p)) > 0 }
+
+// InCluster reports whether the cluster itself can provision hosts: OpenShift's operators do, and
+// in a cluster of any Kubernetes the Ironic of our objects, where nodes share its address.
+func InCluster(p plan.Plan) bool {
+	return p.Provisioning != nil && (p.Flavour().Machines || len(p.VIPs.Provisioning) > 0)
+}
 
 // Needs are the images by which the bootstrap machine provisions hosts, if it is to and there
 // are any. A plan that names one file of the ramdisk needs both, and no image with them.

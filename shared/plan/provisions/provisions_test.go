@@ -1,6 +1,7 @@
 package provisions
 
 import (
+	"net/netip"
 	"slices"
 	"testing"
 
@@ -78,6 +79,24 @@ func TestNeeds(t *testing.T) {
 		slices.Sort(known)
 		if !slices.Equal(needed, tt.want) || !slices.Equal(known, slices.Sorted(slices.Values(all))) {
 			t.Errorf("%s: needs %q of %q, want %q", name, needed, known, tt.want)
+		}
+	}
+}
+
+// TestInCluster holds which clusters provision hosts themselves: OpenShift, and where nodes share an
+// address; none without hosts to provision.
+func TestInCluster(t *testing.T) {
+	openShift, shared, apart, without := withHosts(), withHosts(), withHosts(), withHosts()
+	shared.Distribution, apart.Distribution = spec.Kubernetes, spec.Kubernetes
+	openShift.Distribution, openShift.Platform = spec.OpenShift, spec.BareMetal
+	shared.VIPs.Provisioning = []netip.Addr{netip.MustParseAddr("172.22.0.3")}
+	without.Provisioning = nil
+	for _, tt := range []struct {
+		plan plan.Plan
+		want bool
+	}{{openShift, true}, {shared, true}, {apart, false}, {without, false}} {
+		if got := InCluster(tt.plan); got != tt.want {
+			t.Errorf("%+v: %t", tt.plan.VIPs, got)
 		}
 	}
 }

@@ -39,9 +39,9 @@ func (d Draft) checkHolder(r *document.Report, around network.Addresses) {
 	}
 }
 
-// checkWorkers warns if a cluster of any Kubernetes does not provision its workers, and the document
-// reads as if it did: there is an image for that, or no address where another program's Ironic
-// could be.
+// checkWorkers warns if a cluster of any Kubernetes does not provision its workers, and the
+// document reads as if it did: there is an image for that, or no address where another program's
+// Ironic could be.
 func (d Draft) checkWorkers(r *document.Report, around Around) {
 	workers := slices.DeleteFunc(around.Hosts.Values(), func(h machine.Host) bool {
 		return h.Role != machine.Worker || h.BMC.Address.String() == ""
