@@ -28,6 +28,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/object"
 	"github.com/onprem-infra/onprem-infra/shared/operator/scale"
 	kept "github.com/onprem-infra/onprem-infra/shared/provisioning/events"
+	"github.com/onprem-infra/onprem-infra/shared/provisioning/foreign"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/hostfile"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/ledger"
 	"github.com/onprem-infra/onprem-infra/shared/provisioning/node"
@@ -49,6 +50,8 @@ type bootMachine struct {
 func (b *bootMachine) Orders() (orders.Orders, error)                              { return b.orders, nil }
 func (b *bootMachine) WriteOrders(o orders.Orders) error                           { b.orders = o; return nil }
 func (b *bootMachine) Reversal() (orders.Reversal, error)                          { return b.reversal, nil }
+func (b *bootMachine) Acceptances() ([]orders.Acceptance, error)                   { return nil, nil }
+func (b *bootMachine) Foreign() (foreign.List, error)                              { return foreign.List{}, nil }
 func (b *bootMachine) Show(p progress.Progress) error                              { b.shown = p; return nil }
 func (b *bootMachine) Note(...kept.Event) error                                    { return nil }
 func (b *bootMachine) Image() (node.Image, error)                                  { return node.Image{}, nil }
