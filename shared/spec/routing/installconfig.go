@@ -73,7 +73,7 @@ func readInstallHosts(r *document.Reader, v document.Value) (named []rack) {
 	hosts, _ := r.List(v)
 	for _, e := range hosts {
 		host := r.Map(e)
-		if own := r.Field(host, "bgpPeers"); own.Given() {
+		if own := r.Field(host, "bgpPeers"); own.Node != nil {
 			peers, times := readInstallPeers(r, own)
 			named = append(named, rack{at: own.At, name: r.Text(r.Field(host, "name")),
 				peers: peers, timers: times})
