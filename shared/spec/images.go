@@ -1,9 +1,6 @@
 package spec
 
-import (
-	"github.com/onprem-infra/onprem-infra/shared/spec/document"
-	"github.com/onprem-infra/onprem-infra/shared/spec/image"
-)
+import "github.com/onprem-infra/onprem-infra/shared/spec/image"
 
 // The keys of the images that hosts run.
 const (
@@ -32,13 +29,5 @@ const (
 // than hosts run here: those are left alone. Name is what findings call the file; the map is nil
 // when one of them is an error.
 func ParseImages(name string, text []byte) (map[string]string, Findings) {
-	r := document.NewReader(name, "a JSON object of image references")
-	var images map[string]string
-	if root, ok := r.Read(text); ok {
-		images = image.Read(r, r.Map(root))
-	}
-	if findings := r.Findings.First(); findings.HasErrors() {
-		return nil, findings
-	}
-	return images, r.Findings.First()
+	return image.Parse(name, text)
 }

@@ -39,6 +39,19 @@ func IsFile(key string) bool {
 	return slices.Contains([]string{IronicAgentInitramfs, IronicAgentKernel, OS}, key)
 }
 
+// Parse reads a JSON file of image references by key; see spec.ParseImages.
+func Parse(name string, text []byte) (map[string]string, document.Findings) {
+	r := document.NewReader(name, "a JSON object of image references")
+	var images map[string]string
+	if root, ok := r.Read(text); ok {
+		images = Read(r, r.Map(root))
+	}
+	if findings := r.Findings.First(); findings.HasErrors() {
+		return nil, findings
+	}
+	return images, r.Findings.First()
+}
+
 // Read reads the references of a map by their keys. Those that no host can use are reported and
 // left out.
 func Read(r *document.Reader, o document.Map) map[string]string {

@@ -55,7 +55,7 @@ func (d *Draft) Check(r *document.Report, around Around) {
 		d.checkDHCP(r, len(around.Hosts.Cards()))
 	}
 	d.checkCards(r, around.Hosts.Cards())
-	d.extra.static.check(r, around.Addresses)
+	d.extra.static.Check(r, around.Addresses)
 	d.checkNTP(r)
 	d.checkCA(r)
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/mac"
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/dhcp"
+	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/static"
 	"github.com/onprem-infra/onprem-infra/shared/subnet"
 )
 
@@ -32,7 +33,7 @@ type extra struct {
 	claim    document.Scalar[string]
 	servers  []document.Scalar[string]
 	only     []only
-	static   static
+	static   static.Draft
 	external document.Scalar[mac.MAC] // of the card on the machine network
 }
 

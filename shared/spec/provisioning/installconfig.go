@@ -7,6 +7,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/spec/document"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/dhcp"
 	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/grammar"
+	"github.com/onprem-infra/onprem-infra/shared/spec/provisioning/static"
 )
 
 // ReadInstallConfig reads the baremetal section of an install-config. If its hosts have no BMC,
@@ -40,8 +41,9 @@ func ReadInstallConfig(r *document.Reader, o document.Map, provisioned bool) Dra
 	address := func(name string) document.Scalar[netip.Addr] {
 		return grammar.As(&r.Report, s.text(name), grammar.Addr)
 	}
-	d.extra.static = static{address("bootstrapExternalStaticIP"),
-		address("bootstrapExternalStaticGateway"), address("bootstrapExternalStaticDNS")}
+	d.extra.static = static.Draft{IP: address("bootstrapExternalStaticIP"),
+		Gateway: address("bootstrapExternalStaticGateway"),
+		DNS:     address("bootstrapExternalStaticDNS")}
 	s.images()
 	return d
 }
