@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/onprem-infra/onprem-infra/shared/plan"
 )
 
 // TestRenderCluster holds that the cluster's own objects need no images, and are no host's: no
@@ -137,7 +139,7 @@ spec:
   apiVIPs: [192.0.2.5]
   ingressVIPs: [192.0.2.6]
   provisioning: {network: managed}
-  images: {ironicImage: 'r/ironic:1', baremetalRuntimeCfgImage: 'r/o:1', ironicAgentImage: 'r/agent:1',
+  images: {ironicImage: 'r/ironic:1', baremetalRuntimeCfgImage: 'r/o:1', ironicAgentImage: 'r/agent:1', keepalivedImage: 'r/k:1', haproxyImage: 'r/h:1', corednsImage: 'r/c:1',
     osImage: 'http://192.0.2.9/os.raw@sha256:` + strings.Repeat("0", 64) + `'}
   hosts:
   - {name: m0, role: master, bootMAC: '52:54:00:00:00:01', bmc: {address: 'ipmi://198.51.100.1', credentials: {file: account.yaml}}}
@@ -146,6 +148,14 @@ spec:
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
+	}
+	written := filepath.Join(dir, "host")
+	if o := invoke(t, "", "render", "--role=master", "-c", config, "--out", written); o.code != 0 {
+		t.Fatalf("exit %d: %s", o.code, o.err)
+	}
+	// It names no accounts, which hosts do not have.
+	if o := invoke(t, "", "validate", "-c", filepath.Join(written, plan.Path)); o.code != 0 || o.out != "" {
+		t.Errorf("the description that a host has: exit %d: %s", o.code, o.out)
 	}
 	out := filepath.Join(dir, "out")
 	args := []string{"render", "--role=cluster", "-c", config, "--out", out}

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/onprem-infra/onprem-infra/shared/host/accounts"
+	"github.com/onprem-infra/onprem-infra/shared/plan"
 	"github.com/onprem-infra/onprem-infra/shared/spec"
 )
 
@@ -18,7 +20,7 @@ func validateCommand(std streams) *cobra.Command {
 line each; a terminal gets long ones in several: FILE:LINE:COL: error|warning: PATH: what is wrong,
 and what to do. After a thousand, one more line counts the rest. A clean file prints nothing. Files
 that a cluster.yaml names for the accounts and the certificates of BMCs are read, and nothing of
-them is printed.`,
+them is printed. A cluster.json as hosts have it names none of these files.`,
 		Example: `  onprem-infra validate -c install-config.yaml
   onprem-infra example cluster | onprem-infra validate --strict -o json -c -`,
 		Args: cobra.NoArgs,
@@ -31,9 +33,12 @@ them is printed.`,
 			return err
 		}
 		cluster, findings := spec.Parse(name, text, in.knobs)
-		_, accountsWrong := accounts.Of(name, cluster.Hosts)
-		_, _, caWrong := accounts.CA(name, cluster.Provisioning)
-		findings = slices.Concat(findings, accountsWrong, caWrong, openPasswords(name, cluster))
+		if !ofAHost(name, text) {
+			_, accountsWrong := accounts.Of(name, cluster.Hosts)
+			_, _, caWrong := accounts.CA(name, cluster.Provisioning)
+			findings = slices.Concat(findings, accountsWrong, caWrong)
+		}
+		findings = append(findings, openPasswords(name, cluster)...)
 		if in.strict {
 			findings = findings.Strict()
 		}
@@ -46,6 +51,13 @@ them is printed.`,
 		return nil
 	}
 	return cmd
+}
+
+// ofAHost reports whether a text is a description as this program writes it for hosts, which keep
+// accounts and certificates of BMCs in other files, if at all.
+func ofAHost(name string, text []byte) bool {
+	p, err := plan.Parse(name, text)
+	return err == nil && bytes.Equal(plan.Encode(p), text)
 }
 
 // printFindings writes the findings as the result of a verb: an array in JSON, empty when there is
