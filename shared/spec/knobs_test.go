@@ -66,8 +66,9 @@ func TestKnobFindings(t *testing.T) {
 	}
 }
 
-// TestProofFindings holds that a description which lists the control plane demands a proof of each
-// host there, by whichever form of its name, and that one which lists a part of it counts alone.
+// TestProofFindings holds that a description which lists the control plane warns of each host without a
+// proof, by whichever form of its name, that one which lists a part of it counts alone, and that spare
+// hosts, which nobody can measure yet, need none.
 func TestProofFindings(t *testing.T) {
 	const measure = ": run onprem-infra doctor --timing-proof 1m on each of them, and write what each prints under timingProof, or as --proven\n"
 	for _, tt := range []struct {
@@ -76,19 +77,25 @@ func TestProofFindings(t *testing.T) {
 		want       string
 	}{
 		{"each host", goodProvisioned, []string{"m0=900", "m1=900", "m2.prod.example.com=900", "w0=900"}, ""},
-		{"other hosts", goodProvisioned, []string{"foo=1", "bar=2", "mm2=3"}, `--timing: error: timing: timing fast needs a proof of each control plane node, and has none of m0, m1, m2` + measure +
+		{"other hosts", goodProvisioned, []string{"foo=1", "bar=2", "mm2=3"}, `--timing: warning: timing: timing fast needs a proof of each control plane node, and has none of m0, m1, m2` + measure +
 			`--timing: warning: timing: timing fast has no proof of w0, which may hold the ingress VIP` + measure +
-			`--proven: warning: timingProof.bar: no host that may hold a VIP is listed by that name: remove it, unless the host is to join later
---proven: warning: timingProof.foo: no host that may hold a VIP is listed by that name: remove it, unless the host is to join later
---proven: warning: timingProof.mm2: no host that may hold a VIP is listed by that name: spell it m2 where that is meant, or remove it
+			`--proven: warning: timingProof.bar: no host that may hold a VIP is listed by that name: keep it if a host calls itself so, or is to join later
+--proven: warning: timingProof.foo: no host that may hold a VIP is listed by that name: keep it if a host calls itself so, or is to join later
+--proven: warning: timingProof.mm2: no host that may hold a VIP is listed by that name: spell it m2 where that is meant
 `},
-		{"one of none", goodProvisioned, []string{"m0=900", "m1=900", "w0=900", "w1=900"}, `--timing: error: timing: timing fast needs a proof of each control plane node, and has none of m2` + measure +
-			`--proven: warning: timingProof.w1: no host that may hold a VIP is listed by that name: remove it, unless the host is to join later
+		{"one of none", goodProvisioned, []string{"m0=900", "m1=900", "w0=900", "w1=900"}, `--timing: warning: timing: timing fast needs a proof of each control plane node, and has none of m2` + measure +
+			`--proven: warning: timingProof.w1: no host that may hold a VIP is listed by that name: keep it if a host calls itself so, or is to join later
 `},
 		{"a worker of none", goodProvisioned, []string{"m0=900", "m1=900", "m2=900"}, `--timing: warning: timing: timing fast has no proof of w0, which may hold the ingress VIP` + measure},
 		{"roles that are filled in", edit{"- name: m2\n      role: master", "- name: m2"}.of(t, goodProvisioned), []string{"m0=900", "m1=900", "w0=900"},
 			`c:26:7: warning: platform.baremetal.hosts[2].role: is missing: the host "m2" is taken as a master, as by the installer: write role: master
-` + `--timing: error: timing: timing fast needs a proof of each control plane node, and has none of m2` + measure},
+` + `--timing: warning: timing: timing fast needs a proof of each control plane node, and has none of m2` + measure},
+		{"a spare one of none", edit{"- name: w0\n      role: worker", "- name: w0\n      role: master"}.of(t, goodProvisioned), []string{"m0=900", "m1=900", "m2=900"}, `c:18:5: warning: platform.baremetal.hosts: there are fewer hosts of the role worker than replicas, 0 and 1, and only the agent-based installer takes that: list the others
+` +
+			`c:30:7: warning: platform.baremetal.hosts[3]: the control plane has 3 nodes before it in the list, and no more replicas: "w0" is spare; write more replicas, or remove the host
+`},
+		{"too few", goodProvisioned, []string{"m0=900"}, `--timing: error: timing: timing fast needs a proof of 3 hosts at least, and has one of 1` + strings.Replace(measure, "each of them", "every host that may hold a VIP", 1) +
+			`--timing: warning: timing: timing fast has no proof of w0, which may hold the ingress VIP` + measure},
 		{"hosts that are not all listed", goodInstallConfig, []string{"a=900", "b=900", "c=900"}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -48,8 +48,8 @@ func (p Proven) candidates() (masters, workers []string) {
 // longest is the largest lateness of a proof, in microseconds: no holder of VIPs is that late.
 const longest = 10_000_000
 
-// checkProof checks that a timing which needs a proof has one of each control plane node, and that
-// each host was early enough. Where a description lists no hosts, the number of proofs decides.
+// checkProof checks that a timing which needs a proof has as many as there are control plane nodes,
+// and that each host was early enough.
 func (s Settings) checkProof(r *document.Report, hosts *Proven) {
 	timing, ok := vrrp.TimingOf(s.Timing.Value)
 	needed, most := ok && timingproof.Needed(timing), timingproof.Allowed(timing)
@@ -75,20 +75,20 @@ func (s Settings) checkProof(r *document.Report, hosts *Proven) {
 	}
 }
 
-// checkProven checks whose proofs there are. A worker without one is no error, and neither is a
-// host that the description does not list: workers may join later.
+// checkProven checks whose proofs there are. Too few are an error. Whose they are is none: hosts
+// read their own description by this too, may have other names than in it, and may join later.
 func (s Settings) checkProven(r *document.Report, timing string, hosts *Proven) {
 	const measure = "run onprem-infra doctor --timing-proof 1m on %s, and write what each prints " +
 		"under timingProof, or as --proven"
 	masters, workers := hosts.candidates()
 	lacking := timingproof.Lacking(s.Proof, masters)
 	switch {
-	case len(lacking) > 0:
-		r.Errorf(s.Timing.At, "timing %s needs a proof of each control plane node, and has none "+
-			"of %s: "+measure, timing, some(lacking), "each of them")
 	case len(s.Proof) < hosts.Masters:
 		r.Errorf(s.Timing.At, "timing %s needs a proof of %d hosts at least, and has one of %d: "+
 			measure, timing, hosts.Masters, len(s.Proof), "every host that may hold a VIP")
+	case len(masters)-len(lacking) < min(len(masters), hosts.Masters):
+		r.Warnf(s.Timing.At, "timing %s needs a proof of each control plane node, and has none "+
+			"of %s: "+measure, timing, some(lacking), "each of them")
 	}
 	if lacking := timingproof.Lacking(s.Proof, workers); len(lacking) > 0 {
 		r.Warnf(s.Timing.At, "timing %s has no proof of %s, which may hold the ingress VIP: "+
@@ -103,9 +103,9 @@ func (s Settings) checkProven(r *document.Report, timing string, hosts *Proven) 
 		if slices.ContainsFunc(known, func(k string) bool { return timingproof.Same(k, host) }) {
 			continue
 		}
-		do := "remove it, unless the host is to join later"
+		do := "keep it if a host calls itself so, or is to join later"
 		if meant := near.Word(host, without); meant != "" {
-			do = "spell it " + meant + " where that is meant, or remove it"
+			do = "spell it " + meant + " where that is meant"
 		}
 		r.Warnf(s.Proof[host].At, "no host that may hold a VIP is listed by that name: %s", do)
 	}
