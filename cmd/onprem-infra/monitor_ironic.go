@@ -62,9 +62,6 @@ gone.`,
 		if err != nil {
 			return err
 		}
-		if err := untilHandedOver(ctx, api, p, m.log); err != nil {
-			return err
-		}
 		links, err := link.Snapshot()
 		if err != nil {
 			return err
@@ -73,8 +70,11 @@ gone.`,
 		if err != nil {
 			return err
 		}
-		own, err := identityOf(ctx, api, p)
+		own, first, err := identityOf(ctx, api, p)
 		if err != nil {
+			return err
+		}
+		if err := untilHandedOver(ctx, api, p, first, m.log); err != nil {
 			return err
 		}
 		return writeWorkload(p, own, on, filepath.Dir(m.cluster))
@@ -87,26 +87,39 @@ var errNoWorkload = errors.New("this cluster runs no Ironic of its own: write sp
 	"with address: one, and images.ironicImage, in the cluster description, or do not run this " +
 	"program")
 
-// asks is the time between two looks at what the bootstrap machine publishes.
-const asks = 5 * time.Second
+// asks is the time between two looks at what the bootstrap machine publishes, and appears within
+// what it publishes first, once its namespace is there.
+const (
+	asks    = 5 * time.Second
+	appears = 6 * asks
+)
 
 // untilHandedOver waits until the bootstrap machine has given the provisioning address up: a node
 // on which Ironic answers is a candidate for it, and would take it from a machine that is off for a
-// minute and still has hosts to install.
-func untilHandedOver(ctx context.Context, api machines.API, p plan.Plan, log *slog.Logger) error {
+// minute and still has hosts to install. One that has published nothing yet may be about to, where
+// the first Ironic of the cluster starts: its namespace is as new.
+func untilHandedOver(
+	ctx context.Context, api machines.API, p plan.Plan, first bool, log *slog.Logger,
+) error {
 	if !provisions.Runs(p) {
 		return nil
 	}
+	begin := time.Now()
 	c := &machines.Client{API: api, Place: metal3.Place(p), Namespace: p.Flavour().Namespace}
 	var logged loop.News
 	for range loop.Every(ctx, asks) {
-		why, err := c.Installs(ctx, time.Now())
+		why, known, err := c.Installs(ctx, time.Now())
 		switch {
 		case errors.As(err, new(kube.Refused)):
-			return fmt.Errorf("read how far the bootstrap machine is in %s: %w: apply the objects "+
-				"of render --role=cluster", c.Namespace, err)
-		case err == nil && why == "":
+			// The right came with a later release than the account. It is in a file that stands
+			// before the pod's, so what is applied for a new cluster has both.
+			log.Warn("do not wait for a bootstrap machine: apply the objects of render "+
+				"--role=cluster", "namespace", c.Namespace, "error", err)
 			return nil
+		case err == nil && why == "" && (known || !first || time.Since(begin) >= appears):
+			return nil
+		case err == nil && why == "":
+			why = "no bootstrap machine has published anything yet"
 		}
 		if logged.Is(fmt.Sprint(why, err)) {
 			log.Info("wait for the bootstrap machine", "why", why, "error", err)
@@ -127,15 +140,19 @@ func (m *monitor) podAPI() (*kube.API, error) {
 	return kube.NewAPI(path, m.log), nil
 }
 
-// identityOf is Ironic's identity, which the Secret has afterwards.
-func identityOf(ctx context.Context, api *kube.API, p plan.Plan) (own identity.Bundle, err error) {
+// identityOf is Ironic's identity, which the Secret has afterwards; first reports whether no Ironic
+// of the cluster had one before.
+func identityOf(
+	ctx context.Context, api *kube.API, p plan.Plan,
+) (own identity.Bundle, first bool, err error) {
 	err = api.Change(ctx, metal3.Namespace(p), workload.Identity,
 		func(now map[string][]byte) (map[string][]byte, error) {
 			var err error
+			first = len(now) == 0
 			own, _, err = identity.Bundle(now).Complete(reads.TLSNames(p), time.Now())
 			return own, err
 		})
-	return own, err
+	return own, first, err
 }
 
 // ironicNode is what Ironic's files have of this node: where BMCs fetch virtual media, if a host

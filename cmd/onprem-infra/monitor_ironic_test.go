@@ -114,7 +114,7 @@ type publishing struct {
 }
 
 func (p *publishing) JSON(_ context.Context, _, path string, _, out any) (bool, error) {
-	if !strings.HasSuffix(path, "/configmaps/"+notice.Handover) || p.err != nil {
+	if !strings.HasSuffix(path, "/configmaps/"+notice.Handover) || p.err != nil || len(p.phases) == 0 {
 		return false, p.err
 	}
 	phase := p.phases[min(p.reads, len(p.phases)-1)]
@@ -124,7 +124,8 @@ func (p *publishing) JSON(_ context.Context, _, path string, _, out any) (bool, 
 }
 
 // TestUntilHandedOver holds that Ironic does not start beside a bootstrap machine that installs, whatever a
-// person has applied, and that a right that is missing is named.
+// person has applied, that a right that is missing is named and keeps nothing from starting, and that the first
+// Ironic of a cluster gives such a machine time to appear.
 func TestUntilHandedOver(t *testing.T) {
 	config, _ := bareCluster(t)
 	text, err := os.ReadFile(config)
@@ -138,19 +139,26 @@ func TestUntilHandedOver(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		api, log, begin := &publishing{phases: []string{"deploy", "announce", "address off", "unpause"}}, &strings.Builder{}, time.Now()
-		if err := untilHandedOver(t.Context(), api, p, slog.New(slog.NewTextHandler(log, nil))); err != nil || api.reads != 4 || time.Since(begin) != 3*asks {
+		if err := untilHandedOver(t.Context(), api, p, true, slog.New(slog.NewTextHandler(log, nil))); err != nil || api.reads != 4 || time.Since(begin) != 3*asks {
 			t.Errorf("%v after %d reads and %v", err, api.reads, time.Since(begin))
 		}
 		if !strings.Contains(log.String(), `the bootstrap machine boot is in the phase \"announce\"`) {
 			t.Error(log)
 		}
+		log.Reset()
 		api.err = kube.Refused{}
-		if err := untilHandedOver(t.Context(), api, p, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "apply the objects of render --role=cluster") {
-			t.Error(err)
+		if err := untilHandedOver(t.Context(), api, p, true, slog.New(slog.NewTextHandler(log, nil))); err != nil || !strings.Contains(log.String(), "apply the objects of render --role=cluster") {
+			t.Error(err, log)
+		}
+		for first, want := range map[bool]time.Duration{true: appears, false: 0} {
+			begin := time.Now()
+			if err := untilHandedOver(t.Context(), &publishing{}, p, first, slog.New(slog.DiscardHandler)); err != nil || time.Since(begin) != want {
+				t.Errorf("no machine published anything, first %v: %v after %v, want %v", first, err, time.Since(begin), want)
+			}
 		}
 	})
 	p.Provisioning.Hosts = p.Provisioning.OfPhase("cluster")
-	if err := untilHandedOver(t.Context(), &publishing{err: errors.New("asked")}, p, nil); err != nil {
+	if err := untilHandedOver(t.Context(), &publishing{err: errors.New("asked")}, p, true, nil); err != nil {
 		t.Errorf("it installs no host: %v", err)
 	}
 }

@@ -99,6 +99,7 @@ type machine struct {
 	// The objects in which it has not left, or still provisions, and whose heartbeat changes. Of
 	// several namespaces one live object is enough, whatever the others have.
 	holdsVIP, provisions []published
+	known                bool // there is an object of it, of whatever age
 }
 
 // machine reads it.
@@ -111,6 +112,7 @@ func (c *Client) machine(ctx context.Context) (m machine, err error) {
 	if err != nil {
 		return machine{}, err
 	}
+	m.known = len(itself)+len(handover) > 0
 	for _, p := range itself {
 		if !notice.BootstrapLeft(p.Data) &&
 			c.beating(notice.Bootstrap+" "+p.Metadata.Namespace, p.Data[notice.Beat]) {
@@ -139,22 +141,25 @@ func (c *Client) Bootstrap(ctx context.Context) (bool, error) {
 }
 
 // Installs is why the bootstrap machine still needs the provisioning address, by the clock of this
-// machine; empty if it has given it up, is gone, or is none. It needs no other right than to get
-// the two objects of that machine in the client's Namespace.
-func (c *Client) Installs(ctx context.Context, now time.Time) (why string, err error) {
+// machine; empty if it has given it up, is gone, or is none. known reports whether one has ever
+// published anything. It needs no other right than to get the two objects of that machine in the
+// client's Namespace.
+func (c *Client) Installs(
+	ctx context.Context, now time.Time,
+) (why string, known bool, err error) {
 	m, err := c.machine(ctx)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	there := func(p published) bool { return p.recent(now) }
 	switch {
 	case slices.ContainsFunc(m.provisions, there):
 		return fmt.Sprintf("the bootstrap machine %s is in the phase %q", m.at.Machine,
-			m.at.Phase), nil
+			m.at.Phase), true, nil
 	case m.at.Phase == "" && slices.ContainsFunc(m.holdsVIP, there):
-		return "the bootstrap machine has not begun to hand provisioning over", nil
+		return "the bootstrap machine has not begun to hand provisioning over", true, nil
 	}
-	return "", nil
+	return "", m.known, nil
 }
 
 // handover reads how far the bootstrap machine has handed over, and whether it still provisions.

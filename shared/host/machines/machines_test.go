@@ -245,8 +245,8 @@ func TestInstalls(t *testing.T) {
 		}
 		is := func(want, when string) {
 			t.Helper()
-			if got, err := c.Installs(t.Context(), time.Now()); err != nil || got != want {
-				t.Errorf("%s: %q, %v", when, got, err)
+			if got, known, err := c.Installs(t.Context(), time.Now()); err != nil || got != want || known == (when == "no bootstrap machine") {
+				t.Errorf("%s: %q, known %v, %v", when, got, known, err)
 			}
 		}
 		is("", "no bootstrap machine")
@@ -269,7 +269,7 @@ func TestInstalls(t *testing.T) {
 			is(map[bool]string{true: "", false: `the bootstrap machine boot is in the phase "deploy"`}[time.Since(notice.ReadHandover(dataOf(t, f.answers[path])).At) >= stale], "silent")
 		}
 		f.fails = map[string]error{path: errors.New("timeout")}
-		if _, err := c.Installs(t.Context(), time.Now()); err == nil {
+		if _, _, err := c.Installs(t.Context(), time.Now()); err == nil {
 			t.Error("it is not known, and passes for the end")
 		}
 	})

@@ -20,6 +20,7 @@ type Input struct {
 	Hosts     []machine.Host // each has a role
 	Masters   int            // replicas of the control plane; 0 if there are as many as hosts
 	OpenShift bool
+	Elects    bool         // VRRP elects the holders of VIPs
 	VIPs      []netip.Addr // all of them
 	APIVIPs   []netip.Addr // the primary family first
 	Machines  []netip.Prefix
@@ -62,7 +63,9 @@ func Compile(in Input) (*Plan, error) {
 	p.Deadlines = timers.deadlines()
 	p.NoProxy, p.TLSNames = p.noProxy(in), p.tlsNames()
 	proof, err := p.prove()
-	p.Proof = proof
+	if p.Proof = proof; in.Elects && p.DHCP != nil && p.ServesCluster() {
+		p.Proof = append(p.Proof, oneHolder)
+	}
 	if err := errors.Join(append(errs, timers.Fit(), err)...); err != nil {
 		return nil, err
 	}

@@ -48,10 +48,12 @@ func (p *Plan) prove() ([]string, error) {
 	return append(statements, fmt.Sprintf("the bootstrap machine answers %d of them, the cluster "+
 		"%d, and all once it has the address: no host is answered by both at a time, none by "+
 		"neither", len(p.DHCP.Bootstrap), len(p.DHCP.Cluster)),
-		table+", and both phases reserve the same", oneHolder), errors.Join(errs...)
+		table+", and both phases reserve the same"), errors.Join(errs...)
 }
 
-// oneHolder is what keeps the nodes from the address that the bootstrap machine has.
+// oneHolder is what keeps the nodes from the address that the bootstrap machine has, where that
+// publishes from its start that it holds the VIPs: by BGP alone it publishes nothing before phase
+// announce.
 const oneHolder = "a node is a candidate for the address only while Ironic answers on it, and " +
 	"the pod of Ironic waits until the bootstrap machine has given the address up, or has " +
 	"published nothing for two minutes"
