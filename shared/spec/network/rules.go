@@ -1,6 +1,7 @@
 package network
 
 import (
+	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -230,7 +231,9 @@ func (a Addresses) checkMembership(r *document.Report) {
 			func(n Network) bool { return n.Prefix.Contains(v.Addr) })
 		switch {
 		case i >= 0:
-			CheckUsable(r, v.At, v.Addr, a.Machines.All[i].Prefix)
+			if what := Unusable(v.Addr, a.Machines.All[i].Prefix); what != "" {
+				r.Errorf(v.At, "%s is %s: choose another address in it", v.Addr, what)
+			}
 		case a.anywhere() || !a.Machines.Whole:
 		case len(prefixes) > 0:
 			r.Errorf(v.At, "%s is outside the machine network %s: choose an address in it", v.Addr,
@@ -242,17 +245,16 @@ func (a Addresses) checkMembership(r *document.Report) {
 	}
 }
 
-// CheckUsable reports the addresses of a network that no host may have: all host bits clear (IPv6:
+// Unusable is what an address is of a network, if no host may have it: all host bits clear (IPv6:
 // the routers' anycast address, RFC 4291 2.6.1) or, in IPv4, all set. Networks of one or two
-// addresses have none (RFC 3021, RFC 6164).
-func CheckUsable(r *document.Report, at document.Place, a netip.Addr, n netip.Prefix) {
-	if n.Addr().BitLen()-n.Bits() < 2 || !n.Contains(a) {
-		return
+// addresses have none (RFC 3021, RFC 6164). It is empty for any other.
+func Unusable(a netip.Addr, n netip.Prefix) string {
+	switch {
+	case n.Addr().BitLen()-n.Bits() < 2 || !n.Contains(a):
+	case a == n.Addr():
+		return fmt.Sprintf("the network %s itself", n)
+	case a.Is4() && !n.Contains(a.Next()): // the last address of the network
+		return fmt.Sprintf("the broadcast address of %s", n)
 	}
-	if a == n.Addr() {
-		r.Errorf(at, "%s is the network %s itself: choose another address in it", a, n)
-	}
-	if a.Is4() && !n.Contains(a.Next()) { // the last address of the network
-		r.Errorf(at, "%s is the broadcast address of %s: choose another address in it", a, n)
-	}
+	return ""
 }

@@ -194,8 +194,8 @@ func (d Draft) checkRack(r *document.Report, one rack, before []rack, around Aro
 	}
 }
 
-// checkNumber holds that a router of several racks has one number. A link-local address is another
-// router's on each link.
+// checkNumber warns of an address of several racks that has two numbers. Routers that share one, as
+// gateways do, may have each their own. A link-local address is another router's on each link.
 func checkNumber(r *document.Report, p router.Draft, before []rack) {
 	for _, other := range before {
 		i := slices.IndexFunc(other.peers, func(o router.Draft) bool {
@@ -203,9 +203,9 @@ func checkNumber(r *document.Report, p router.Draft, before []rack) {
 				o.Number != 0 && p.Number != o.Number && !p.Address.Value.IsLinkLocalUnicast()
 		})
 		if i >= 0 {
-			r.Errorf(p.ASN.At, "%d is another number than %d, which the same router has %s: "+
-				"correct one of the two", p.Number, other.peers[i].Number,
-				other.peers[i].ASN.At.Where())
+			r.Warnf(p.ASN.At, "%d is another number than %d, which the same address has %s: correct "+
+				"one of the two, or write asn: external in both where these are different routers",
+				p.Number, other.peers[i].Number, other.peers[i].ASN.At.Where())
 			return
 		}
 	}

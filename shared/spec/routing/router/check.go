@@ -66,8 +66,11 @@ func (d Draft) Check(r *document.Report, of Rack) {
 	if a := d.Address; a.OK && slices.Contains(of.VIPs, a.Value) {
 		r.Errorf(a.At, vip, a.Value, "a router's address")
 	}
-	if d.Address.OK && of.Network.OK {
-		network.CheckUsable(r, d.Address.At, d.Address.Value, of.Network.Value)
+	if a := d.Address; a.OK && of.Network.OK {
+		if what := network.Unusable(a.Value, of.Network.Value); what != "" {
+			r.Warnf(a.At, "%s is %s, which no router of one link has: choose another address, "+
+				"unless that is the network of several links", a.Value, what)
+		}
 	}
 	if d.Link.Given && d.TTL.Value {
 		r.Errorf(d.TTL.At, "has no effect with an interface, as no router passes packets with "+
@@ -90,7 +93,8 @@ func (d Draft) checkSource(r *document.Report, of Rack) {
 		r.Errorf(s.At, vip, s.Value, "one of the host's own addresses")
 	case s.Value.Addr() == d.Address.Value:
 		r.Errorf(s.At, "is the router's own address: write one that the host has")
-	case of.Network.OK && !of.Network.Value.IsSingleIP():
+	case of.Network.OK && of.Network.Value.Addr().BitLen()-of.Network.Value.Bits() > 2:
+		// A smaller one is the network of one host and its router.
 		r.Warnf(s.At, "%s is the address of one host, and the others of the rack get no session: "+
 			"write a network in which each has one for it, such as 10.9.0.0/24", s.Value)
 	}
