@@ -3,6 +3,7 @@ package dns
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"net/netip"
 	"slices"
@@ -337,6 +338,18 @@ func TestNodesWithoutAPI(t *testing.T) {
 	w.synced = false
 	again()
 	step("a restart while it is away", "3 nodes named by memory", "192.0.2.77 master-2 master-2.ostest.example.com")
+	var former []map[string]any
+	if err := json.Unmarshal(w.files[MemoryPath], &former); err != nil || len(former) != 3 {
+		t.Fatal(err, former)
+	}
+	for _, n := range former {
+		delete(n, "controlPlane")
+	}
+	w.files[MemoryPath], _ = json.Marshal(former)
+	again()
+	if s, err := r.Observe(t.Context()); err != nil || !s.isSelf(r.Plan, netip.MustParseAddr("192.0.2.77")) {
+		t.Errorf("the memory of a former release: %v, %v", s.Nodes, err)
+	}
 	w.files[MemoryPath] = []byte("[{")
 	again()
 	step("and the memory is spoilt", "no node is named yet", "192.0.2.77 master-2 master-2.ostest.example.com") // the former file stays

@@ -10,16 +10,17 @@ import (
 
 // remembered is a node as MemoryPath keeps it.
 type remembered struct {
-	Name         string       `json:"name"`
-	Addresses    []netip.Addr `json:"addresses"`
-	ControlPlane bool         `json:"controlPlane,omitempty"` // the former release has none
+	Name      string       `json:"name"`
+	Addresses []netip.Addr `json:"addresses"`
+	// ControlPlane is nil in a file of a former release, where each node counts as one, as it did.
+	ControlPlane *bool `json:"controlPlane"`
 }
 
 // encode writes nodes for MemoryPath. Equal nodes give equal bytes.
 func encode(nodes []Node) []byte {
 	all := make([]remembered, 0, len(nodes))
 	for _, n := range nodes {
-		all = append(all, remembered{n.Name, n.InternalIPs, n.ControlPlane})
+		all = append(all, remembered{n.Name, n.InternalIPs, &n.ControlPlane})
 	}
 	text, _ := json.Marshal(all) // strings and addresses always encode
 	return append(text, '\n')
@@ -38,7 +39,7 @@ func decode(text []byte) []Node {
 		addresses := slices.DeleteFunc(r.Addresses, invalid)
 		nodes = append(nodes, Node{
 			Candidate:    addr.Candidate{Name: r.Name, InternalIPs: addresses},
-			ControlPlane: r.ControlPlane,
+			ControlPlane: r.ControlPlane == nil || *r.ControlPlane,
 		})
 	}
 	return nodes
