@@ -123,7 +123,12 @@ func (w *Watch) awaitLate(
 	for {
 		found, wait := w.state.JudgeLate(time.Since(begin), ready, serves)
 		if wait == 0 {
-			return found
+			select { // this machine may have been kept from reading an answer that is there
+			case answer := <-api:
+				return release.Observation{API: answer}
+			default:
+				return found
+			}
 		}
 		select {
 		case found := <-api:

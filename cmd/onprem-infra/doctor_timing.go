@@ -34,7 +34,7 @@ func (p *timingProof) register(cmd *cobra.Command) {
 	cmd.Flags().Lookup(timingProofFlag).NoOptDefVal = timingproof.Least.String()
 	// A flag that may stand alone takes no value after a space: pflag has that for an argument.
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
-		if cmd.Flags().Changed(timingProofFlag) && len(args) == 1 {
+		if cmd.Flags().Changed(timingProofFlag) && p.during == timingproof.Least && len(args) == 1 {
 			return cmd.Flags().Set(timingProofFlag, args[0])
 		}
 		return cobra.NoArgs(cmd, args)
