@@ -85,8 +85,12 @@ func (d describing) describe(text []byte) error {
 	to := output.Place{Path: d.to, Force: d.force || d.to == plan.Path}
 	passwords := output.Place{Path: d.passwords,
 		Force: d.force || d.passwords == spoken.PasswordsFile}
-	if err := cmp.Or(passwords.Check(arePasswords), to.Check(isDescription)); err != nil {
-		return refused(err)
+	wrong := to.Check(isDescription)
+	if _, err := os.Stat(d.passwords); files.Passwords != nil || err == nil {
+		wrong = cmp.Or(passwords.Check(arePasswords), wrong)
+	}
+	if wrong != nil {
+		return refused(wrong)
 	}
 	// Passwords come first: a host with the description alone would be refused by its routers.
 	if err := d.writeOrRemove(passwords, files.Passwords, 0o600); err != nil {

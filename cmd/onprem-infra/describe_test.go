@@ -129,6 +129,7 @@ func TestDescribe_KeepsOthersFiles(t *testing.T) {
 		"by force":                             {operatorText, "notes", "passwords", []string{"--force"}, 0, ""},
 		"a removal by force":                   {open, "cluster.json", "notes", []string{"--force"}, 0, ""},
 		"empty files":                          {operatorText, "empty", "empty2", nil, 0, ""},
+		"no directory, and no passwords":       {open, "cluster.json", "absent/passwords", nil, 0, ""},
 		"a device":                             {open, "cluster.json", "/dev/null", nil, 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -110,7 +110,7 @@ func (s *Server) fits(a Around) string {
 	switch {
 	case !a.CIDR.IsValid():
 		return ": write the first and the last one, such as 172.22.0.10,172.22.0.100"
-	case subnet.PlacesOf(first, last).Count < a.Hosts*a.Factor:
+	case !first.IsValid() || subnet.PlacesOf(first, last).Count < a.Hosts*a.Factor:
 		return ": write a larger network"
 	}
 	return fmt.Sprintf(": write %s,%s", first, last)
