@@ -1,6 +1,7 @@
 package netboot
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"net"
@@ -42,13 +43,15 @@ func addClient6(t *testing.T, l *lab.Lab, name string, mac mac.MAC) *client6 {
 	return c
 }
 
-// dress gives a host's link the address of a card.
+// dress gives a host's link the address of a card. IPv6 is off meanwhile, and derives its own address anew: a
+// link that goes down for it may lose that a second later, as the kernel tells of links late.
 func dress(t *testing.T, h *lab.Host, mac mac.MAC) {
 	t.Helper()
-	for _, args := range []string{"down", "address " + mac.String(), "up"} {
-		if err := h.Link(args); err != nil {
-			t.Fatal(err)
-		}
+	disable := func(is string) error {
+		return h.Do(func() error { return os.WriteFile("/proc/sys/net/ipv6/conf/eth0/disable_ipv6", []byte(is), 0) })
+	}
+	if err := cmp.Or(disable("1"), h.Link("address "+mac.String()), disable("0")); err != nil {
+		t.Fatal(err)
 	}
 }
 
