@@ -145,7 +145,7 @@ var elsewhere = map[string]string{
 
 // recipes are the commands, by how they begin, that take a mirror of another Debian: only their
 // syntax is checked.
-var recipes = []string{"debootstrap ", "lib=", "for daemon in ", "install -D ", "tar -C root "}
+var recipes = []string{"debootstrap ", "lib=", "for daemon in ", "install -D ", "patchelf ", "tar -C root "}
 
 // readmeNeeds is what a command finds in the directory where its reader is, beside what the commands
 // before it have left.

@@ -69,6 +69,7 @@ func documents(t *testing.T) map[string]string {
 		}
 		all[name] = strings.ReplaceAll(string(text), "\n  # ", "\n  ") // what stands behind a # is a field
 	}
+	all["cluster-of-servers"] = strings.Replace(all["cluster-none-dual"], "    bmcCA: bmc-ca.pem\n", "    expectedServers: [192.0.2.1]\n", 1)
 	all["cluster-migrating"] = all["cluster-none-dual"] + "  migrateFrom: {timing: compat, vrrp: multicast}\n"
 	all["cluster-of-a-template"] = regexp.MustCompile(`(?m)^metadata:\n.*\n|^  baseDomain: `).ReplaceAllString(all["cluster-none-dual"], "") + "  families: DualStack\n"
 	all["cluster-of-a-template"] = regexp.MustCompile(`(?m)^example.com .*$`).ReplaceAllString(all["cluster-of-a-template"], "  clusterDomain: prod.example.com")
@@ -79,14 +80,17 @@ func documents(t *testing.T) map[string]string {
 const old = `apiVersion: v1
 baseDomain: example.com
 metadata: {name: prod}
-controlPlane: {replicas: 2}
+controlPlane: {replicas: 2, architecture: amd64}
 arbiter: {replicas: 1}
+capabilities: {baselineCapabilitySet: None}
+additionalTrustBundle: none
 networking: {machineCIDR: 192.0.2.0/24}
 platform:
   baremetal:
     apiVIP: 192.0.2.5
     ingressVIP: 192.0.2.6
     dnsRecordsType: Internal
+    libvirtURI: qemu:///system
     loadBalancer: {type: UserManaged}
     hosts: [{name: m0, role: master, bootMACAddress: '52:54:00:00:00:01'}]
 `
