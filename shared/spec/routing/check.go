@@ -203,9 +203,9 @@ func checkNumber(r *document.Report, p router.Draft, before []rack) {
 				o.Number != 0 && p.Number != o.Number && !p.Address.Value.IsLinkLocalUnicast()
 		})
 		if i >= 0 {
-			r.Warnf(p.ASN.At, "%d is another number than %d, which the same address has %s: correct "+
-				"one of the two, or write asn: external in both where these are different routers",
-				p.Number, other.peers[i].Number, other.peers[i].ASN.At.Where())
+			r.Warnf(p.ASN.At, "%d is another number than %d, which the same address has %s: "+
+				"correct one of the two, or write asn: external in both if they are different "+
+				"routers", p.Number, other.peers[i].Number, other.peers[i].ASN.At.Where())
 			return
 		}
 	}
