@@ -17,8 +17,8 @@ func Of(c spec.Cluster) (*Plan, error) {
 	}
 	return Compile(Input{Settings: c.Provisioning, Hosts: c.Hosts,
 		Masters: c.ControlPlaneReplicas, OpenShift: c.Distribution == spec.OpenShift,
-		Elects: c.Routing.Management != spec.ByBGP,
-		VIPs:   vips, APIVIPs: append([]netip.Addr{}, c.APIVIPs...), Machines: c.MachineNetworks,
+		Elects: c.Routing.Management != spec.ByBGP, VIPs: vips,
+		APIVIPs: append([]netip.Addr{}, c.APIVIPs...), Machines: c.MachineNetworks,
 		Zone: c.Name + "." + c.BaseDomain})
 }
 

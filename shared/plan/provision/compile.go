@@ -63,7 +63,7 @@ func Compile(in Input) (*Plan, error) {
 	p.Deadlines = timers.deadlines()
 	p.NoProxy, p.TLSNames = p.noProxy(in), p.tlsNames()
 	proof, err := p.prove()
-	if p.Proof = proof; in.Elects && p.DHCP != nil && p.ServesCluster() {
+	if p.Proof = proof; in.Elects && p.ServesCluster() {
 		p.Proof = append(p.Proof, oneHolder)
 	}
 	if err := errors.Join(append(errs, timers.Fit(), err)...); err != nil {
