@@ -64,6 +64,7 @@ func (r *Room) Observe(context.Context) (Snapshot, error) {
 func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	self := func(a netip.Addr) bool { return s.isSelf(r.Plan, a) }
 	upstreams, why := nameserver.Upstreams(s.Resolvers, self)
+	slices.SortStableFunc(upstreams, func(a, b netip.Addr) int { return s.claims(a) - s.claims(b) })
 	hosts, unnamed := r.hosts(s.Nodes)
 	reasons := loop.Reasons{why, named(len(hosts), s.Source)}
 	if unnamed != "" {

@@ -114,8 +114,22 @@ type Desired struct {
 func (s Snapshot) isSelf(p plan.Plan, a netip.Addr) bool {
 	return s.Links.LinkOf(a) != "" || slices.Contains(p.VIPs.All(), a) ||
 		slices.ContainsFunc(s.Nodes, func(n Node) bool {
-			return n.ControlPlane && slices.ContainsFunc(n.InternalIPs, func(ip netip.Addr) bool {
-				return ip.Unmap().WithZone("") == a
-			})
+			return n.ControlPlane && n.has(a)
 		})
+}
+
+// claims is 1 for an address that stands on a Node, and 0 for any other. Those are asked last: a
+// worker that is asked for the name of a node asks back.
+func (s Snapshot) claims(a netip.Addr) int {
+	if slices.ContainsFunc(s.Nodes, func(n Node) bool { return n.has(a) }) {
+		return 1
+	}
+	return 0
+}
+
+// has reports whether an address stands on the Node.
+func (n Node) has(a netip.Addr) bool {
+	return slices.ContainsFunc(n.InternalIPs, func(ip netip.Addr) bool {
+		return ip.Unmap().WithZone("") == a
+	})
 }

@@ -176,16 +176,16 @@ func TestDecideUpstreams(t *testing.T) {
 	}
 }
 
-// TestDecideUpstreams_Claimed has a worker's kubelet put the site's name servers among the addresses
-// of its own Node: they are asked on, also by what was remembered, and another control plane node is
-// not.
+// TestDecideUpstreams_Claimed has a worker's kubelet put two of the site's name servers among the
+// addresses of its own Node: they are asked on, after the one that no Node has, also by what was
+// remembered, and another control plane node is not.
 func TestDecideUpstreams_Claimed(t *testing.T) {
 	r, w := room(t, role.Master, nil)
-	w.resolver = "nameserver 192.0.2.11\nnameserver 198.51.100.1\nnameserver 2001:db8:1::1\n"
+	w.resolver = "nameserver 192.0.2.11\nnameserver 198.51.100.1\nnameserver 2001:db8:1::1\nnameserver 198.51.100.2\n"
 	w.nodes, w.synced = append(masters(), node("worker-0", "192.0.2.20", "198.51.100.1", "2001:db8:1::1")), true
 	for _, when := range []string{"the API answers", "a restart while it is away"} {
 		d, why, err := reconcile(t, r)
-		if got := words(d.Corefile.Upstreams); err != nil || got != "198.51.100.1 2001:db8:1::1" {
+		if got := words(d.Corefile.Upstreams); err != nil || got != "198.51.100.2 198.51.100.1 2001:db8:1::1" {
 			t.Errorf("%s: upstreams %q, reasons %q (%v)", when, got, why, err)
 		}
 		r, w.nodes, w.synced = New(r.Options), nil, false

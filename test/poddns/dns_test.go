@@ -295,3 +295,51 @@ func TestWorkerAsksMasters(t *testing.T) {
 		t.Errorf("master-0 is %s", got)
 	}
 }
+
+// TestQueriesGoRound has a control plane node and a worker ask each other while the name server of
+// both is away: a query that goes round ends, as does the load by it.
+func TestQueriesGoRound(t *testing.T) {
+	c := open(t)
+	c.api.Register("master-0", control, "192.0.2.10")
+	c.api.Register("worker-0", nil, "192.0.2.20")
+	m := c.node("master-0", role.Master, "192.0.2.10", "nameserver 192.0.2.20\nnameserver 192.0.2.99\n")
+	w := c.node("worker-0", role.Worker, "192.0.2.20", "nameserver 192.0.2.99\n")
+	for _, n := range []*node{m, w} {
+		c.until("master-0 in the hosts of "+n.Host.Name, eventually, func() bool { return strings.Contains(n.file("etc/coredns/hosts"), "master-0") })
+		_, file := corefile.Digest([]byte(n.file("etc/coredns/Corefile")))
+		n.soon(string(corefile.Running)+".", dns.TypeTXT, file, eventually)
+	}
+	// CoreDNS tries the name server first until its health check finds that it does not answer.
+	const around = 1000
+	begun := m.received()
+	c.until("a query that goes round", eventually, func() bool {
+		m.ask("nobody."+zone, dns.TypeA)
+		return m.received() > begun+around
+	})
+	t.Logf("the last query was on its way for %v", c.until("its end", eventually, func() bool {
+		before := m.received()
+		time.Sleep(time.Second) // a query that goes round is received some thousand times meanwhile
+		return m.received() < before+around/10
+	}))
+}
+
+// received is how many packets the node's interfaces have received.
+func (n *node) received() (packets int) {
+	n.c.t.Helper()
+	var text []byte
+	err := n.Host.Do(func() (err error) {
+		text, err = os.ReadFile("/proc/thread-self/net/dev")
+		return err
+	})
+	for line := range strings.Lines(string(text)) {
+		if name, counters, ok := strings.Cut(line, ":"); ok && err == nil && strings.TrimSpace(name) != "lo" {
+			var bytes, some int
+			_, err = fmt.Sscan(counters, &bytes, &some)
+			packets += some
+		}
+	}
+	if err != nil {
+		n.c.t.Fatal(err)
+	}
+	return packets
+}
