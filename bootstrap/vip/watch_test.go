@@ -114,6 +114,21 @@ func TestWatchBlackHole(t *testing.T) {
 	})
 }
 
+// TestWatch_KeptFromReading has an answer arrive in time, and this machine read it long after the
+// timeout: the API counts as ready.
+func TestWatch_KeptFromReading(t *testing.T) {
+	w := NewWatch(release.State{}, nil, nil, nil)
+	api, ironic, heir := make(chan health.API, 1), make(chan bool, 1), make(chan release.Heir, 1)
+	begin := time.Now().Add(-time.Minute)
+	if o := w.awaitLate(begin, api, ironic, heir); o.API != health.Gone {
+		t.Errorf("without an answer: %+v", o)
+	}
+	api <- health.Ready
+	if o := w.awaitLate(begin, api, ironic, heir); o.API != health.Ready {
+		t.Errorf("with one: %+v", o)
+	}
+}
+
 // TestWatchFirstVerdict holds that nobody is told anything before the first probe has ended.
 func TestWatchFirstVerdict(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

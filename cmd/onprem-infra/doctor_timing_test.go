@@ -56,6 +56,7 @@ func TestTimingProof_Flag(t *testing.T) {
 		{[]string{"--timing-proof=0"}, exitUsage, "--timing-proof 0s is no time to measure in"},
 		{[]string{"--timing-proof", "soon"}, exitUsage, `"soon"`},
 		{[]string{"--timing-proof", "1m", "2m"}, exitUsage, `"1m"`},
+		{[]string{"--timing-proof=2m", "3m"}, exitUsage, `"3m"`},
 		{[]string{"1m"}, exitUsage, `"1m"`},
 		{[]string{"--timing-proof", "--peer", "192.0.2.22"}, exitUsage, "--timing-proof only measures how late things are: leave --peer out"},
 		{[]string{"--timing-proof", "--provisioning"}, exitUsage, "leave --provisioning out"},
