@@ -16,11 +16,11 @@ import (
 )
 
 // TestEnds has HAProxy of one of three nodes crash, and then end together with the node's API server:
-// clients wait no longer than the plan has computed.
+// clients wait no longer than the plan has computed, loosely beside other tests. TestLongFigures measures it.
 func TestEnds(t *testing.T) {
 	w := open(t)
-	w.measure(figures.LBCrash, 1)
-	w.measure(figures.NodeDown, 1)
+	w.measure(figures.LBCrash, 1, busy)
+	w.measure(figures.NodeDown, 1, busy)
 }
 
 // TestLongFigures measures both several times, and what the node's monitor costs while nothing happens. With
@@ -36,14 +36,18 @@ func TestLongFigures(t *testing.T) {
 	w.rest()
 	for _, scenario := range []string{figures.LBCrash, figures.NodeDown} {
 		if figures.Wanted(t, scenario) {
-			w.measure(scenario, figures.Repetitions(t))
+			w.measure(scenario, figures.Repetitions(t), noise)
 		}
 	}
 	w.loaded()
 }
 
-// noise is what a busy machine adds.
-const noise = 300 * time.Millisecond
+// What a machine adds: noise to what it measures alone, and busy beside other tests, where a packet that is lost,
+// or a server that HAProxy tries in vain, is tried again a second later.
+const (
+	noise = 300 * time.Millisecond
+	busy  = 900 * time.Millisecond
+)
 
 // bound is how long clients are not served at most, by the plan.
 func (w *world) bound(scenario string) time.Duration {
@@ -58,8 +62,8 @@ func (w *world) bound(scenario string) time.Duration {
 }
 
 // measure has something happen to a node, in the first rack and in the other by turns, and holds what clients
-// lose to what is computed.
-func (w *world) measure(scenario string, times int) {
+// lose to what is computed and added.
+func (w *world) measure(scenario string, times int, added time.Duration) {
 	w.t.Helper()
 	var sum figures.Sum
 	for i := range times {
@@ -75,7 +79,7 @@ func (w *world) measure(scenario string, times int) {
 	}
 	line, bound := sum.Line("bgp/"+bgp.ProfileLan, scenario, w.bound(scenario)), w.bound(scenario)
 	figures.Write(w.t, line)
-	if most := time.Duration(line.MaxMs * float64(time.Millisecond)); most > bound+noise {
+	if most := time.Duration(line.MaxMs * float64(time.Millisecond)); most > bound+added {
 		w.t.Errorf("%s costs %v, computed %v", scenario, most, bound)
 	}
 	if scenario == figures.NodeDown && line.Failed == 0 {
