@@ -64,9 +64,12 @@ func (r *Room) Observe(context.Context) (Snapshot, error) {
 func (r *Room) Decide(s Snapshot) (Desired, loop.Reasons) {
 	self := func(a netip.Addr) bool { return s.isSelf(r.Plan, a) }
 	upstreams, why := nameserver.Upstreams(s.Resolvers, self)
-	slices.SortStableFunc(upstreams, func(a, b netip.Addr) int { return s.claims(a) - s.claims(b) })
+	upstreams, last := s.claimedLast(upstreams)
 	hosts, unnamed := r.hosts(s.Nodes)
 	reasons := loop.Reasons{why, named(len(hosts), s.Source)}
+	if len(last) > 0 {
+		reasons = append(reasons, loop.List(last)+" last, as a Node has the address")
+	}
 	if unnamed != "" {
 		reasons = append(reasons, unnamed)
 	}

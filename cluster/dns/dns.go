@@ -118,13 +118,17 @@ func (s Snapshot) isSelf(p plan.Plan, a netip.Addr) bool {
 		})
 }
 
-// claims is 1 for an address that stands on a Node, and 0 for any other. Those are asked last: a
+// claimedLast puts the addresses that stand on a Node, which it returns too, behind the others: a
 // worker that is asked for the name of a node asks back.
-func (s Snapshot) claims(a netip.Addr) int {
-	if slices.ContainsFunc(s.Nodes, func(n Node) bool { return n.has(a) }) {
-		return 1
+func (s Snapshot) claimedLast(upstreams []netip.Addr) (all, last []netip.Addr) {
+	for _, a := range upstreams {
+		if slices.ContainsFunc(s.Nodes, func(n Node) bool { return n.has(a) }) {
+			last = append(last, a)
+		} else {
+			all = append(all, a)
+		}
 	}
-	return 0
+	return append(all, last...), last
 }
 
 // has reports whether an address stands on the Node.

@@ -185,7 +185,7 @@ func TestDecideUpstreams_Claimed(t *testing.T) {
 	w.nodes, w.synced = append(masters(), node("worker-0", "192.0.2.20", "198.51.100.1", "2001:db8:1::1")), true
 	for _, when := range []string{"the API answers", "a restart while it is away"} {
 		d, why, err := reconcile(t, r)
-		if got := words(d.Corefile.Upstreams); err != nil || got != "198.51.100.2 198.51.100.1 2001:db8:1::1" {
+		if got := words(d.Corefile.Upstreams); err != nil || got != "198.51.100.2 198.51.100.1 2001:db8:1::1" || !slices.Contains(why, "198.51.100.1, 2001:db8:1::1 last, as a Node has the address") {
 			t.Errorf("%s: upstreams %q, reasons %q (%v)", when, got, why, err)
 		}
 		r, w.nodes, w.synced = New(r.Options), nil, false

@@ -81,7 +81,7 @@ type answer struct{ Type, Pattern, RR string }
 //   - Upstreams are queried in order: the first one gets all queries while it is healthy. Of more
 //     than 1000 queries on their way to them the last are refused, which ends those that go round
 //     between hosts: without it one such query is forwarded for ever, in two hosts that name each
-//     other, by a whole processor and 450 MB each.
+//     other, by most of a processor and 450 MB each.
 //   - With Hosts the zone has a server block of its own, without a cache: a cache would keep the
 //     answer that a node does not exist. CoreDNS takes the block with the longest matching zone.
 //     The hosts plugin checks its file every 500 ms, by time and size, so another set of nodes is

@@ -311,10 +311,10 @@ func TestQueriesGoRound(t *testing.T) {
 	}
 	// CoreDNS tries the name server first until its health check finds that it does not answer.
 	const around = 1000
-	begun := m.received()
+	idle := m.received()
 	c.until("a query that goes round", eventually, func() bool {
 		m.ask("nobody."+zone, dns.TypeA)
-		return m.received() > begun+around
+		return m.received() > idle+around
 	})
 	t.Logf("the last query was on its way for %v", c.until("its end", eventually, func() bool {
 		before := m.received()

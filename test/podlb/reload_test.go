@@ -72,7 +72,7 @@ func TestReload(t *testing.T) {
 	l.stop()
 	// HAProxy ends a worker after mworker-max-reloads, and cuts the connections that it still has.
 	none(t, "50 reloads", at, slices.DeleteFunc(l.since(at), func(r request) bool {
-		outside := func(at time.Time) bool { return at.Before(r.start) || at.After(r.start.Add(r.took)) }
+		outside := func(reload time.Time) bool { return reload.Before(r.start) || reload.After(r.start.Add(r.took)) }
 		return r.err != nil && !os.IsTimeout(r.err) && len(slices.DeleteFunc(slices.Clone(reloads), outside)) >= 3
 	}))
 }
