@@ -347,7 +347,7 @@ func TestLongBlockers(t *testing.T) {
 	wrong, changed := s.members[0], s.members[1]
 	s.await(patience(), func() error {
 		p, err := s.progress()
-		if text := strings.Join(p.Blockers, "; "); err == nil && !strings.Contains(text, "host master-0: no disk meets serialNumber: no-such-disk") {
+		if text := strings.Join(p.Blockers, "; "); err == nil && !strings.Contains(text, "root-disk:master-0: no disk meets serialNumber: no-such-disk") {
 			err = fmt.Errorf("phase %s, blocked by %q", p.Phase, text)
 		}
 		return err
