@@ -114,13 +114,17 @@ func (v *VIP) addRouters(s clash.State, names map[netip.Addr]string) {
 	}
 }
 
-// holders asks the network for the holder of each VIP, of all at once.
-func (i inspector) holders(ctx context.Context, vips []VIP, unseen *inspect.Unseen) {
-	failed := make([]error, len(vips))
+// holders asks the network for the holder of each VIP, of all at once. It returns them in the order
+// of the VIPs, which it leaves as they are: the adverts' listener reads them meanwhile.
+func (i inspector) holders(
+	ctx context.Context, vips []VIP, unseen *inspect.Unseen,
+) []holder.Holder {
+	found, failed := make([]holder.Holder, len(vips)), make([]error, len(vips))
 	inspect.Each(vips, func(n int, v VIP) {
-		vips[n].Holder, failed[n] = holder.Ask(ctx, i.Inspector, v.VIP)
+		found[n], failed[n] = holder.Ask(ctx, i.Inspector, v.VIP)
 	})
 	for n, err := range failed {
 		unseen.Add("the answer for "+vips[n].Address.String(), err)
 	}
+	return found
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/onprem-infra/onprem-infra/shared/election"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/announced"
+	"github.com/onprem-infra/onprem-infra/shared/host/inspect/holder"
 	"github.com/onprem-infra/onprem-infra/shared/host/inspect/installation"
 	"github.com/onprem-infra/onprem-infra/shared/operator/workers"
 	"github.com/onprem-infra/onprem-infra/shared/plan/provisions"
@@ -76,12 +77,13 @@ func Inspect(ctx context.Context, host *inspect.Inspector) Report {
 // for, or is not known.
 func (i inspector) ask(ctx context.Context, r *Report, unseen *inspect.Unseen) *workers.World {
 	var state clash.State
+	var holders []holder.Holder
 	var fromRouters, fromHolders, fromAPI inspect.Unseen
 	var known *workers.World
 	var errBalancer, errNames error
 	var all sync.WaitGroup
 	all.Go(func() { state = i.routers(ctx, r.VIPs, &fromRouters) })
-	all.Go(func() { i.holders(ctx, r.VIPs, &fromHolders) })
+	all.Go(func() { holders = i.holders(ctx, r.VIPs, &fromHolders) })
 	all.Go(func() { r.Balanced, errBalancer = i.balancer(ctx) })
 	all.Go(func() { r.Names, errNames = i.names(ctx) })
 	all.Go(func() { known = i.workers(ctx, &fromAPI) })
@@ -97,6 +99,7 @@ func (i inspector) ask(ctx context.Context, r *Report, unseen *inspect.Unseen) *
 	r.Clashes = append(r.Clashes, state.Findings...)
 	nodes := i.nodeNames()
 	for n := range r.VIPs {
+		r.VIPs[n].Holder = holders[n]
 		r.VIPs[n].addRouters(state, nodes)
 	}
 	return known
