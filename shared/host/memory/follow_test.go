@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,9 +17,11 @@ func TestKeepReports(t *testing.T) {
 	one, two := filepath.Join(dir, "sub", "one"), filepath.Join(dir, "two")
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		value, done := []int{1}, make(chan error)
+		done := make(chan error)
+		var value atomic.Value // another goroutine reads it
+		value.Store([]int{1})
 		go func() {
-			done <- KeepReports(ctx, Report{one, "one", func() any { return value }},
+			done <- KeepReports(ctx, Report{one, "one", value.Load},
 				Report{two, "two", func() any { return []string{} }})
 		}()
 		for _, want := range []string{"[1]\n", "[1,2]\n"} {
@@ -26,7 +29,7 @@ func TestKeepReports(t *testing.T) {
 			if got, err := os.ReadFile(one); string(got) != want {
 				t.Errorf("one is %q, %v; want %q", got, err, want)
 			}
-			value = []int{1, 2}
+			value.Store([]int{1, 2})
 			time.Sleep(writeInterval)
 		}
 		if got, err := os.ReadFile(two); string(got) != "[]\n" {
