@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,6 +22,7 @@ import (
 
 // fake is a FAKE API: answers by path, and what was asked to change. test/kubeapi has a real one.
 type fake struct {
+	mu      sync.Mutex // for a test that changes it during a run
 	answers map[string]string
 	fails   map[string]error // by path, "" for every one
 	changed []string
@@ -30,6 +32,8 @@ type fake struct {
 }
 
 func (f *fake) JSON(_ context.Context, method, path string, body, out any) (bool, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.asked = append(f.asked, path)
 	path, _, _ = strings.Cut(path, "?")
 	if err := cmp.Or(f.fails[""], f.fails[path]); err != nil {
@@ -45,6 +49,12 @@ func (f *fake) JSON(_ context.Context, method, path string, body, out any) (bool
 		return ok, nil
 	}
 	return true, json.Unmarshal([]byte(text), out)
+}
+
+func (f *fake) set(change func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change()
 }
 
 // The paths of OpenShift's hosts.
@@ -135,7 +145,7 @@ func TestRelease_NotSeen(t *testing.T) {
 		go func() { done <- c.Release(ctx, func(scale.Round, error) {}) }()
 		time.Sleep(3 * every)
 		synctest.Wait()
-		f.fails = map[string]error{bootstrapPath: errors.New("timeout")}
+		f.set(func() { f.fails = map[string]error{bootstrapPath: errors.New("timeout")} })
 		if err := <-done; !errors.Is(err, context.DeadlineExceeded) || len(f.changed) > 0 {
 			t.Errorf("%v, %q", err, f.changed)
 		}
@@ -452,10 +462,10 @@ func TestRun_TriedAgain(t *testing.T) {
 		done := run(scale.Remove)
 		time.Sleep(3 * every)
 		synctest.Wait()
-		f.fails = away
+		f.set(func() { f.fails = away })
 		time.Sleep(10 * every)
 		synctest.Wait()
-		f.fails, f.answers[hostsPath] = nil, `{"items":[]}`
+		f.set(func() { f.fails, f.answers[hostsPath] = nil, `{"items":[]}` })
 		want := []string{"wait for metal3 to wipe the host's disk; it is deprovisioning, <nil>", "wait for , the API is away", "done, <nil>"}
 		if err := <-done; err != nil || !slices.Equal(reported, want) {
 			t.Errorf("%q, %v", reported, err)
@@ -468,7 +478,7 @@ func TestRun_TriedAgain(t *testing.T) {
 		done = run(scale.Remove)
 		time.Sleep(3 * every)
 		synctest.Wait()
-		f.fails = map[string]error{hostsPath: refused{errors.New("forbidden")}}
+		f.set(func() { f.fails = map[string]error{hostsPath: refused{errors.New("forbidden")}} })
 		if err := <-done; err == nil || err.Error() != "forbidden" {
 			t.Errorf("a final answer: %v", err)
 		}
