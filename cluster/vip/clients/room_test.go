@@ -57,8 +57,11 @@ func (m *machine) List(vip netip.Addr) ([]clients.Client, error) {
 }
 
 func (m *machine) Send(_ netip.Addr, report []byte) {
-	if m.peer != nil {
-		m.peer.Receive(report, []netip.Addr{vip})
+	m.mu.Lock()
+	peer := m.peer
+	m.mu.Unlock()
+	if peer != nil {
+		peer.Receive(report, []netip.Addr{vip})
 	}
 }
 
@@ -106,6 +109,7 @@ func TestRun(t *testing.T) {
 		successor.set(func() { successor.holds, successor.lists[vip] = []netip.Addr{vip, other}, []clients.Client{client(2)} })
 		changed <- struct{}{}
 		time.Sleep(10 * time.Second)
+		synctest.Wait() // until both have done the rounds of this moment
 		list := successor.ended[vip]
 		slices.SortFunc(list, func(a, b clients.Client) int { return a.Remote.Compare(b.Remote) })
 		if want := []clients.Client{client(1), client(3)}; !slices.Equal(list, want) || successor.at != begin {
@@ -132,12 +136,14 @@ func TestRun_Cost(t *testing.T) {
 			m.costs = tt.costs
 			_, changed := run(t, m)
 			time.Sleep(10 * time.Second)
+			synctest.Wait()
 			if m.listed != 0 {
 				t.Errorf("%d lists without a VIP", m.listed)
 			}
 			m.set(func() { m.holds = []netip.Addr{vip} })
 			changed <- struct{}{}
 			time.Sleep(10 * time.Second)
+			synctest.Wait()
 			if m.listed < tt.want-1 || m.listed > tt.want+1 {
 				t.Errorf("%d lists of %v each in 10 s, want %d", m.listed, tt.costs, tt.want)
 			}
@@ -158,6 +164,7 @@ func TestRun_Errors(t *testing.T) {
 		time.Sleep(time.Second)
 		m.set(func() { m.err = nil })
 		time.Sleep(time.Second)
+		synctest.Wait()
 		if len(m.ended) != 0 {
 			t.Errorf("%v ended", m.ended)
 		}
