@@ -1,6 +1,7 @@
 package probes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -45,13 +46,11 @@ func (l node) services(t *testing.T) Options {
 		}
 		return s.URL
 	}
-	closeGone := func() {
+	defer func() { // once the others have their ports
 		for _, s := range gone {
 			s.Close()
 		}
-		gone = nil
-	}
-	defer closeGone() // once the others have their ports
+	}()
 	plain := func(code int, body string) *probe.HTTP {
 		return probe.NewHTTP(serve(code, body, httptest.NewServer), localhost.Dial)
 	}
@@ -66,6 +65,12 @@ func (l node) services(t *testing.T) Options {
 		trusted = s.Client()
 		s.Close()
 	}
+	// Servers that refuse anonymous requests are probed all at once: they start here, so that APIAt
+	// only reads.
+	nobody, reserved := serve(0, "", httptest.NewTLSServer), map[string]string{}
+	for server, code := range l.reserved {
+		reserved[server] = serve(code, "", httptest.NewTLSServer)
+	}
 	return Options{
 		Redirected: func() (bool, error) { return l.present, l.noPresent },
 		Pods:       func(context.Context) ([]Pod, error) { return l.pods, l.noPods },
@@ -75,8 +80,7 @@ func (l node) services(t *testing.T) Options {
 		MachineConfig: probe.NewUntrusted(serve(l.mcs, "", httptest.NewTLSServer), localhost.Dial),
 		API:           probe.NewAPI(strings.TrimPrefix(api, "https://"), func() (*http.Client, error) { return trusted, nil }),
 		APIAt: func(server string) API {
-			real := serve(l.reserved[server], "", httptest.NewTLSServer)
-			closeGone()
+			real := cmp.Or(reserved[server], nobody)
 			return probe.NewAPI(strings.TrimPrefix(real, "https://"), func() (*http.Client, error) { return trusted, nil })
 		},
 	}
