@@ -38,8 +38,9 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// server is dnsmasq as a TFTP server in a namespace, which starts after a while.
-func server(t *testing.T, ns netns.Namespace, after time.Duration) *exec.Cmd {
+// server is dnsmasq as a TFTP server in a namespace, which starts after a while. Its process may be
+// used once started is closed.
+func server(t *testing.T, ns netns.Namespace, after time.Duration) (cmd *exec.Cmd, started chan struct{}) {
 	t.Helper()
 	dnsmasq, root := need.Command(t, "dnsmasq"), t.TempDir()
 	if err := os.WriteFile(filepath.Join(root, bootserver.Asked), []byte("#!ipxe\n"), 0o644); err != nil {
@@ -48,21 +49,23 @@ func server(t *testing.T, ns netns.Namespace, after time.Duration) *exec.Cmd {
 	if err := os.Chmod(root, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(dnsmasq, "--no-daemon", "--conf-file=/dev/null", "--port=0", "--enable-tftp", "--tftp-root="+root, "--user=root")
-	started := make(chan error, 1)
+	cmd = exec.Command(dnsmasq, "--no-daemon", "--conf-file=/dev/null", "--port=0", "--enable-tftp", "--tftp-root="+root, "--user=root")
+	started = make(chan struct{})
+	var failed error
 	go func() {
+		defer close(started)
 		time.Sleep(after)
-		started <- ns.In(cmd.Start)
+		failed = ns.In(cmd.Start)
 	}()
 	t.Cleanup(func() {
-		if err := <-started; err != nil {
-			t.Error(err)
+		if <-started; failed != nil {
+			t.Error(failed)
 			return
 		}
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	return cmd
+	return cmd, started
 }
 
 // TestAnswers holds that a dnsmasq which starts is waited for, that one which does not come is an
@@ -82,7 +85,7 @@ func TestAnswers(t *testing.T) {
 	if err := probe(); err == nil {
 		t.Error("it is alive without a server")
 	}
-	cmd := server(t, ns, time.Second/2)
+	cmd, started := server(t, ns, time.Second/2)
 	if err := answers(bootserver.Asked); err != nil {
 		t.Errorf("it starts: %v", err)
 	}
@@ -92,6 +95,7 @@ func TestAnswers(t *testing.T) {
 	if err := probe(); err != nil {
 		t.Errorf("it runs: %v", err)
 	}
+	<-started
 	if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
