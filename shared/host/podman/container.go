@@ -3,6 +3,7 @@
 package podman
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -54,8 +55,8 @@ func (e *Engine) Inspect(
 	}, found, nil
 }
 
-// Start creates a container and starts it. Its image must be present and its name free. If it
-// cannot be started it is removed again, unless ctx has ended.
+// Start creates a container and starts it. Its image must be present and its name free of any that
+// podman knows. If it cannot be started it is removed again, unless ctx has ended.
 func (e *Engine) Start(ctx context.Context, spec container.Spec) error {
 	ctx, cancel, err := e.call(ctx, startWithin)
 	if err != nil {
@@ -63,6 +64,12 @@ func (e *Engine) Start(ctx context.Context, spec container.Spec) error {
 	}
 	defer cancel()
 	created, err := containers.CreateWithSpec(ctx, generate(spec), nil)
+	if nameInUse(err) {
+		if err := removeRemains(ctx, spec.Name); err != nil {
+			return err
+		}
+		created, err = containers.CreateWithSpec(ctx, generate(spec), nil)
+	}
 	if err != nil {
 		return fmt.Errorf("create container %s from image %s: %w", spec.Name, spec.Image,
 			why(ctx, err))
@@ -73,6 +80,29 @@ func (e *Engine) Start(ctx context.Context, spec container.Spec) error {
 				new(containers.RemoveOptions).WithForce(true).WithIgnore(true))
 		}
 		return err
+	}
+	return nil
+}
+
+// nameInUse reports whether podman created no container because its name is taken.
+func nameInUse(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "name is already in use")
+}
+
+// removeRemains removes what is left of a container that podman does not know. podman creates and
+// removes a container in its storage and in its database one after the other: after a power cut
+// between the two the storage still has the name, and podman refuses it for good. A container that
+// podman knows stays, and so does one that another program, such as buildah, has mounted: without
+// force podman refuses to remove that one.
+func removeRemains(ctx context.Context, name string) error {
+	if _, found, err := inspect(ctx, name); err != nil || found {
+		return cmp.Or(err, fmt.Errorf("create container %s: another program has made one of that "+
+			"name: remove it or rename it", name))
+	}
+	_, err := containers.Remove(ctx, name, new(containers.RemoveOptions).WithIgnore(true))
+	if err := why(ctx, err); err != nil {
+		return fmt.Errorf("remove what storage has of container %[1]s, which podman does not "+
+			"know: %[2]w: try podman rm --force %[1]s", name, err)
 	}
 	return nil
 }
