@@ -5,6 +5,7 @@ package probe
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -75,9 +76,10 @@ func failing(body []byte, check string) bool {
 }
 
 // get sends one request, follows no redirect, and reads the whole answer, so that its connection
-// can be used again. HTTP/1.1 closes a connection on which a request has failed, so the next
-// request uses a new one; HTTP/2 does not, see kubeconfig.NewAccess. The client's connections to
-// other servers stay.
+// can be used again. An answer that comes when the time is over is none: a server may send it
+// because the connection to it is closed. HTTP/1.1 closes a connection on which a request has
+// failed, so the next request uses a new one; HTTP/2 does not, see kubeconfig.NewAccess. The
+// client's connections to other servers stay.
 func get(ctx context.Context, client *http.Client, url string) (code int, body []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
@@ -91,7 +93,7 @@ func get(ctx context.Context, client *http.Client, url string) (code int, body [
 		defer answer.Body.Close()
 		body, err = io.ReadAll(io.LimitReader(answer.Body, most))
 	}
-	if err != nil {
+	if err := cmp.Or(err, ctx.Err()); err != nil {
 		return 0, nil, plain(err)
 	}
 	return answer.StatusCode, body, nil

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/onprem-infra/onprem-infra/shared/health"
@@ -52,6 +54,27 @@ func TestAPIHangs(t *testing.T) {
 			t.Errorf("Probe() = %v after %v, want gone after %v", state, took, budget)
 		}
 	})
+}
+
+// TestAPI_AnswersPastItsBudget has a FAKE transport: a real server answers in the instant in which
+// the time is over too seldom for a test.
+func TestAPI_AnswersPastItsBudget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		api := NewAPI("localhost:6443", func() (*http.Client, error) {
+			return &http.Client{Transport: late{}}, nil
+		})
+		if state, why := api.Probe(t.Context()); state != health.Gone || why != fmt.Sprintf("no answer within %v", budget) {
+			t.Errorf("Probe() = %v, %q, want that no answer has come in time", state, why)
+		}
+	})
+}
+
+// late answers each request when its time is over.
+type late struct{}
+
+func (late) RoundTrip(r *http.Request) (*http.Response, error) {
+	<-r.Context().Done()
+	return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
 }
 
 func timed(ctx context.Context, api *API) (health.API, time.Duration) {
