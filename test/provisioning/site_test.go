@@ -108,11 +108,11 @@ func (s *site) close() {
 	if s.t.Failed() && s.VM != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 		defer cancel()
-		const state = `systemctl --no-pager --failed; podman ps --all; ip -br addr; df -h /var
+		const state = `systemctl --no-pager --failed; podman ps --all --external; ip -br addr; df -h /var
 			tail -n 40 /run/onprem-infra/provisioning/*.json; cat /var/lib/onprem-infra/provisioning/journal.jsonl`
 		out, err := s.VM.Run(ctx, "sh", "-c", state)
 		s.t.Logf("console:\n%s\nmachine:\n%s%v\njournal:\n%s", s.VM.Console(), out, err,
-			s.Journal(ctx, units...))
+			s.Journal(ctx, append([]string{"onprem-keepalived.service", "onprem-coredns.service"}, units...)...))
 	}
 	if err := s.Close(context.Background()); err != nil {
 		s.t.Error(err)
