@@ -349,7 +349,7 @@ func TestAddress_LabAnnounced(t *testing.T) {
 		l.order(orders.Address)
 		l.start()
 		l.until("on", ready)
-		time.Sleep(time.Second)
+		time.Sleep(time.Second) // what would take the address back does so within it
 		if err := l.other.In(func() error {
 			table, err := exec.Command(need.Command(l.T, "ip"), "neighbour", "show", own).CombinedOutput()
 			if !strings.Contains(string(table), ownCard) {

@@ -191,7 +191,7 @@ func TestMigration(t *testing.T) {
 	g.await("all say what they know", nodes[:1], func(n *migrant) bool {
 		return n.announced("m0") == knows && n.announced("m1") == knows && n.announced("w0") == knows
 	})
-	time.Sleep(g.clock.Every + g.clock.Lead)
+	time.Sleep(g.clock.Every + g.clock.Lead) // a migration would begin within it
 	g.await("one does not know yet", nodes, former)
 
 	nodes = append(nodes, g.begin(role.Master, "m2", "192.0.2.22"))

@@ -452,7 +452,7 @@ func TestFault_Idle(t *testing.T) {
 	s.start(netns.New(t))
 	s.propose("echo 'INSTANCE \"a\" FAULT 70' >\"$FIFO\"\nsleep 60\n")
 	s.untilState("a", supervised.Fault, 10*time.Second)
-	time.Sleep(10 * time.Second)
+	time.Sleep(10 * time.Second) // a hang would be found within it
 	if st := s.status(); st.Restarts != 0 || st.Instances["a"].State != supervised.Fault {
 		t.Errorf("got %+v", st)
 	}

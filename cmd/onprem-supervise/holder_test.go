@@ -366,7 +366,7 @@ func TestUnserved_Alone(t *testing.T) {
 	held.until(t, "without the VIPs", 5*time.Second, 0)
 	t.Logf("both VIPs again after %s", held.until(t, "with both VIPs again", 10*time.Second, 2))
 	s.untilAt(supervised.Master, better+bonus, 10*time.Second)
-	time.Sleep(time.Second)
+	time.Sleep(time.Second) // a second release would come within it
 	if n := s.log.count("release the VIP"); n != 2 || held.low() != 2 {
 		t.Errorf("it gave up %d times, want once for each VIP, and holds %d at the least", n,
 			held.low())

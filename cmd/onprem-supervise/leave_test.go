@@ -214,7 +214,7 @@ func TestSilentMonitor(t *testing.T) {
 	put(t, s.path(supervised.FaultDir, "ingress"), "1\n")
 	put(t, s.path(supervised.HeartbeatFile), "7\n")
 	begin := time.Now()
-	time.Sleep(8 * time.Second)
+	time.Sleep(8 * time.Second) // less than the allowance of the monitor
 	if s.read(supervised.TrackDir, "lb") != "1\n" || s.status().MonitorStale {
 		t.Fatal("it gave the monitor less than 8 s")
 	}

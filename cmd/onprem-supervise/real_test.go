@@ -184,7 +184,7 @@ func TestReload_MulticastToUnicast(t *testing.T) {
 	want := s.propose(config(s.dir, "0.1", "192.0.2.11", "2001:db8::11"))
 	s.until("reloaded", 10*time.Second,
 		func(st supervised.Status) bool { return st.Applied == want })
-	time.Sleep(time.Second)
+	time.Sleep(time.Second) // a reload that moves the VIP does so within it
 	if held.low() == 2 {
 		t.Error("this keepalived keeps the VIP: the group need not be a peer any more")
 	}

@@ -47,7 +47,7 @@ func TestTroubles_Clean(t *testing.T) {
 			tt.kill(s)
 			s.untilLogged(tt.logged, 10*time.Second)
 			s.untilLogged(`task="write the status"`, 10*time.Second)
-			time.Sleep(time.Second)
+			time.Sleep(time.Second) // the fault lasts for several rounds
 			if err := unix.Prlimit(pid, unix.RLIMIT_NOFILE, &normal, nil); err != nil {
 				t.Fatal(err)
 			}

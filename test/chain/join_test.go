@@ -87,7 +87,7 @@ func TestJoin(t *testing.T) {
 				}
 				defer m.Stop(context.WithoutCancel(ctx))
 			}
-			time.Sleep(10 * time.Second)
+			time.Sleep(10 * time.Second) // every move that the masters bring about is over
 			r := observer.Stop()
 			for _, s := range r.Spans {
 				t.Logf("%7.3f s held by %v", s.Length().Seconds(), s.Holders)

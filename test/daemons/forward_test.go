@@ -98,7 +98,7 @@ func TestForwardChange(t *testing.T) {
 		t.Fatalf("%s answers", got)
 	}
 	server.write([]byte(".:53 {\n    forward .\n}\n"))
-	time.Sleep(4 * time.Second)
+	time.Sleep(4 * time.Second) // longer than it takes to read a change
 	if got := server.tag("bad"); got != "first" {
 		t.Fatalf("after a bad file %s answers", got)
 	}

@@ -50,7 +50,7 @@ wait
 		t.Fatalf("a check that hangs costs nothing: %v", err)
 	}
 	t.Logf("the VIP left %s after it was taken", time.Since(held).Round(100*time.Millisecond))
-	time.Sleep(2 * time.Second)
+	time.Sleep(2 * time.Second) // checks that nobody ends would pile up
 	probes, err := os.ReadFile(filepath.Join(dir, "looks"))
 	if err != nil {
 		t.Fatal(err)

@@ -152,7 +152,7 @@ func stays(t *testing.T, observer *lab.Observer, host string) bool {
 		if err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Second)
+		time.Sleep(time.Second) // several adverts: a holder that keeps the VIP for so long keeps it
 		if still, err := observer.Wait(t.Context(), host); err == nil && still.Equal(began) {
 			return true
 		}

@@ -152,7 +152,7 @@ func TestRouters(t *testing.T) {
 	wait("another default router, which drains", "a")
 	set("a", draining)
 	set("c", vrrp.Signals{})
-	time.Sleep(time.Second)
+	time.Sleep(time.Second) // a second holder would be there within it
 	if now := observer.Holders(); len(now) != 1 {
 		t.Fatalf("all routers drain: held by %v", now)
 	}

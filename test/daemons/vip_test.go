@@ -117,10 +117,10 @@ func TestReload(t *testing.T) {
 			bootstrap.write(fast(tt.vip, tt.bootstrap, 70, keepalived.Group(vip), netip.MustParseAddr(tt.node)))
 			bootstrap.hup()
 			node.hup()
-			time.Sleep(time.Second)
+			time.Sleep(time.Second) // nothing tells that a reload is over: adverts go out in the new mode
 			bootstrap.write(fast(tt.vip, tt.bootstrap, 70, netip.MustParseAddr(tt.node)))
 			bootstrap.hup()
-			time.Sleep(time.Second)
+			time.Sleep(time.Second) // as above
 			report := observer.Stop()
 			if report.Err != nil {
 				t.Fatal(report.Err)

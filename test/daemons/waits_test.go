@@ -84,7 +84,7 @@ func TestWaits(t *testing.T) {
 		// The other counts from the last advert that it discarded before its own priority changed.
 		{"it sinks, and the other later", func(_ *testing.T, _ *lab.Host, track func(string, string), _ func()) {
 			track("a", "0")
-			time.Sleep(2 * advert)
+			time.Sleep(2 * advert) // the other discards two adverts of it
 			track("b", "0")
 		}, low, down(less)},
 	} {

@@ -33,7 +33,7 @@ func TestLongNodesComeAndGo(t *testing.T) {
 		start := time.Now()
 		eventually(t, 10*time.Second, func() error { return peers(t, c, step.peers...) })
 		t.Logf("%v in force after %s", step.peers, time.Since(start).Round(10*time.Millisecond))
-		time.Sleep(2 * time.Second)
+		time.Sleep(2 * time.Second) // a VIP that leaves by the change does so within it
 	}
 	unbroken(t, o)
 }
@@ -155,7 +155,7 @@ func (d stopDrills) stays(fault string, long time.Duration, inject, well func())
 func (d stopDrills) back(begin time.Time) {
 	d.Helper()
 	wait(d.T, d.Observer, 20*time.Second, "bootstrap")
-	time.Sleep(oneAdvert)
+	time.Sleep(oneAdvert) // for how long today's holder may not know of the next one
 	if err := d.Report().Err; err != nil {
 		d.Error(err)
 	}

@@ -150,7 +150,7 @@ func (s *supplied) awayAtFirstBoot() {
 	var back time.Time
 	drill{fault: "registry down for a minute at the first boot", within: 2*time.Minute + 30*time.Second, inject: func() {
 		s.must(s.Boot(s.t.Context()))
-		time.Sleep(away)
+		time.Sleep(away) // the fault lasts
 		if h := s.observer.Holders(); len(h) > 0 {
 			s.t.Errorf("held by %v without an image", h)
 		}
@@ -224,7 +224,7 @@ func (s *supplied) badLine() {
 		s.must(s.registry.Down())
 		s.forget()
 		s.start()
-		time.Sleep(10 * time.Second)
+		time.Sleep(10 * time.Second) // the fault lasts
 		s.must(s.registry.Up(s.t.Context()))
 	}, right: func() (string, error) { return s.vipAfter(1) }}.run(s.t)
 }

@@ -95,7 +95,7 @@ func (f *Fabric) bounded(what string, measure func() figures.Sum) {
 func (f *Fabric) ends(of func(i int) *Node) {
 	f.t.Helper()
 	back := func(int) { f.spread(VIP4, 2, 2) }
-	wait := func() { time.Sleep(4 * time.Second) }
+	wait := func() { time.Sleep(4 * time.Second) } // routers end the sessions of what is killed within it
 	left := func(i int) {
 		of(i).Leave()
 		until(f.t, "it has left", 10*time.Second, func() bool { return of(i).Status().Left })
@@ -194,7 +194,7 @@ func (f *Fabric) loaded(n [3]*Node) {
 	clients := f.clients(VIP4, patient)
 	stop, err := n[0].Hog(f.t.Context(), lab.Hog{Loops: 3 * runtime.NumCPU(), For: lasts + time.Minute})
 	f.must(err)
-	time.Sleep(lasts)
+	time.Sleep(lasts) // the load lasts
 	f.must(stop())
 	all := clients.Stop()
 	line := figures.Line{Profile: f.named(), Scenario: figures.UnderLoad, Figure: "sessions lost", Runs: 1, Seconds: time.Since(begun).Seconds(),
@@ -225,7 +225,7 @@ func (f *Fabric) cost(patience time.Duration, event func()) (last time.Duration,
 	time.Sleep(500 * time.Millisecond)
 	begun := time.Now()
 	event()
-	time.Sleep(f.timing.PowerLoss(1) + time.Second)
+	time.Sleep(f.timing.PowerLoss(1) + time.Second) // later requests count as unserved
 	all := clients.Stop().Since(begun)
 	var others traffic.Requests
 	if control != nil {

@@ -51,7 +51,7 @@ func TestHelper(t *testing.T) {
 	})
 	f.reached(leaf, VIP4, 1, 30*time.Second)
 	f.must(asks.Off())
-	time.Sleep(timing.PowerLoss(1) + 2*time.Second)
+	time.Sleep(timing.PowerLoss(1) + 2*time.Second) // the leaf would have forgotten the routes
 	if got := f.Nexthops(leaf, VIP4); len(got) != 1 {
 		t.Errorf("the leaf keeps the routes of no host: %v", got)
 	}

@@ -140,7 +140,7 @@ func TestHandOver(t *testing.T) {
 	i := install(t, [3]int{2, 2, 2})
 	i.unharmed("nodes join, and the bootstrap machine hands over", func() {
 		i.join()
-		time.Sleep(time.Second)
+		time.Sleep(time.Second) // clients ask for a second before anything happens
 		i.led(true)
 		i.handOver()
 	})
@@ -174,7 +174,7 @@ func TestForeign(t *testing.T) {
 		text := i.boot.line.String()
 		return strings.Contains(text, fabric.VIP4.String()+" is announced by another host: router ") && strings.Contains(text, four.Addr().String()) && strings.Contains(text, "--assume-free")
 	})
-	time.Sleep(2 * time.Second)
+	time.Sleep(2 * time.Second) // a machine that does not wait announces within it
 	if got := f.Nexthops(f.Leaves[0], fabric.VIP4); len(got) != 1 || strings.HasPrefix(got[0], "10.1.1.") {
 		t.Errorf("the first leaf has the ways %v", got)
 	}

@@ -25,7 +25,7 @@ func TestOnePath(t *testing.T) {
 		}
 		f.unharmed(VIP4, "the power loss of an idle node", func() {
 			idle.Cut()
-			time.Sleep(f.timing.PowerLoss(1))
+			time.Sleep(f.timing.PowerLoss(1)) // requests that it costs would fail within it
 		})
 		f.must(idle.Power())
 		break
@@ -90,7 +90,7 @@ func TestPathIgnored(t *testing.T) {
 	until(t, "a leaf has the spine and its own nodes", 20*time.Second, func() bool {
 		return len(f.Nexthops(f.Leaves[0], VIP4))+len(f.Nexthops(f.Leaves[1], VIP4)) == 4
 	})
-	all, failed := f.failing(func() { time.Sleep(2 * time.Second) })
+	all, failed := f.failing(func() { time.Sleep(2 * time.Second) }) // clients ask for as long
 	t.Logf("in a circle: %d of %d fail", len(failed), len(all))
 	// Without a secret of their own two routers choose alike, and it may be that none chooses the circle.
 	_, err := os.Stat("/proc/sys/net/ipv4/fib_multipath_hash_seed")

@@ -224,7 +224,7 @@ func TestSeen(t *testing.T) {
 	f.must(n.Take(netip.PrefixFrom(VIP4, 32)))
 	t.Log("the speaker hangs")
 	f.must(syscall.Kill(n.speaker.Process.Pid, syscall.SIGSTOP))
-	time.Sleep(announcing.Stale)
+	time.Sleep(announcing.Stale) // a report is stale after it
 	expect("silence", doctor.CheckSpeaker)
 	f.must(syscall.Kill(n.speaker.Process.Pid, syscall.SIGCONT))
 	until(t, "reports again", 30*time.Second, func() bool { return time.Since(n.Status().At) < time.Second && up() })

@@ -157,7 +157,7 @@ func (i *install) once(n int, url string, held *traffic.Watches) {
 		}
 	}
 	probe := traffic.Probe(i.clients.Dial, url+"/readyz?exclude=shutdown", i.tls, every, patience)
-	time.Sleep(2 * time.Second)
+	time.Sleep(2 * time.Second) // probes before the event, to compare with
 	held.Forget()
 	server := i.servers["bootstrap"]
 	begin := time.Now()
@@ -168,7 +168,7 @@ func (i *install) once(n int, url string, held *traffic.Watches) {
 	serving := server.PID() != 0 && m.took < drain
 	i.judge(fmt.Sprintf("run %d", n), m, noise, briefly)
 	i.router.until("gone", func(st supervised.Status) bool { return st.Leaving == supervised.Left })
-	time.Sleep(2 * time.Second)
+	time.Sleep(2 * time.Second) // requests that the move cost are answered or lost by now
 	requests := probe.Stop()
 	breaks, silentFor := held.Report()
 	i.orderly(n, begin, m, requests, breaks, silentFor)

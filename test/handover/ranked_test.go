@@ -28,14 +28,14 @@ func TestRanked(t *testing.T) {
 	s.held("bootstrap")
 	s.startMasters(true)
 	s.ready()
-	time.Sleep(2 * down)
+	time.Sleep(2 * down) // another move would come within it
 	s.held("bootstrap")
 
 	s.handOver("bootstrap to the best rank", s.bootstrap, ranked[0])
 	s.handOver("the best rank reboots", ranked[0], ranked[1])
 	ranked[0].stay()
 	ranked[0].untilBackup()
-	time.Sleep(2 * down)
+	time.Sleep(2 * down) // another move would come within it
 	s.held(ranked[1].Name)
 
 	begin := time.Now()

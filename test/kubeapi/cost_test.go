@@ -269,7 +269,7 @@ func minute(t *testing.T, c *Cluster, s *Server, many crowd, n int) []cost {
 	for _, f := range followers {
 		starts = append(starts, start{len(requests(t, s, f.user)), f.meter.sent.Load(), f.meter.read.Load()})
 	}
-	time.Sleep(time.Minute)
+	time.Sleep(time.Minute) // the time that is measured
 	var lines []cost
 	for i, f := range followers {
 		line := cost{Role: f.role, Nodes: n, Requests: map[string]int{}, First: starts[i].read}

@@ -97,9 +97,9 @@ func stampede(t *testing.T, pace string) herd {
 	out := herd{Pace: pace, Nodes: followers}
 	watches, lists := count("watch"), count("list")
 	line.lead("")
-	time.Sleep(30 * time.Second)
+	time.Sleep(30 * time.Second) // the followers reach their pace for a long outage
 	tried := line.accepted.Load()
-	time.Sleep(30 * time.Second)
+	time.Sleep(30 * time.Second) // the time that is measured
 	out.OutageRate = float64(line.accepted.Load()-tried) / 30
 	line.lead(s.Address.String())
 	began, last, opened := time.Now(), watches+lists, line.accepted.Load()

@@ -165,9 +165,9 @@ func TestLongServerLost(t *testing.T) {
 				}
 				s.must(fault.do(n))
 				at := time.Now()
-				time.Sleep(time.Second)
+				time.Sleep(time.Second) // the bound then allows for how late this machine ran in it
 				grace := within()
-				time.Sleep(5 * time.Second)
+				time.Sleep(5 * time.Second) // requests after the bound, each of which must be served
 				now := time.Now()
 				breaks, silent := c.Watches.Report()
 				all := c.Probes.So().Since(at).Until(now.Add(-Patience))
@@ -230,7 +230,7 @@ func TestLongNodes(t *testing.T) {
 	at := time.Now()
 	moved, to, err := Left(t.Context(), s.Observer, holder.Name)
 	s.must(err)
-	time.Sleep(2 * time.Second)
+	time.Sleep(2 * time.Second) // requests after the move, each of which must be served
 	t.Logf("power cut on %s: %s holds the VIP after %v", holder.Name, to, moved.Sub(at))
 	if after := c.Probes.So().Since(moved.Add(time.Second)).Unserved(); len(after) > 0 {
 		t.Errorf("a second after the VIP had a new holder: %v", after)

@@ -82,7 +82,7 @@ func TestLongLogs(t *testing.T) {
 	for _, n := range s.Nodes {
 		s.must(n.API.Kill())
 	}
-	time.Sleep(15 * time.Second)
+	time.Sleep(15 * time.Second) // the outage lasts
 	for _, n := range s.Nodes {
 		s.must(n.API.Start(t.Context()))
 	}
@@ -92,8 +92,8 @@ func TestLongLogs(t *testing.T) {
 	dead := s.holder()
 	s.must(dead.CutPower())
 	s.must(Until(t.Context(), time.Minute, func() error { return s.another(dead.Name) }))
-	time.Sleep(5 * time.Second)
+	time.Sleep(5 * time.Second) // the logs of a rest without the node
 	s.must(dead.Boot(t.Context()))
 	s.must(Until(t.Context(), time.Minute, dead.Candidate))
-	time.Sleep(5 * time.Second)
+	time.Sleep(5 * time.Second) // the logs of a rest with it
 }

@@ -185,7 +185,7 @@ var scenes = []scene{
 		if err != nil {
 			return undo, err
 		}
-		time.Sleep(4 * time.Second)
+		time.Sleep(4 * time.Second) // the gap lasts
 		return nil, errors.Join(undo(), c.held(c.Context()))
 	}, shows: []string{`(holder|other|third)/vip onprem_vip_gap_seconds_total{.*kind="api"} [1-9]`}},
 	{tape: "moves", about: "the VIP moves all the time", do: func(c *clinic) (func() error, error) {
@@ -479,7 +479,8 @@ func (r *recorder) settle(t *testing.T) (cast map[string]asked) {
 			if found := remembered.Find(page); found != nil {
 				err := fmt.Errorf("%s says %s", target, found)
 				t.Logf("%v: it begins anew", err)
-				_ = cast[target].on.SignalAll(KeepalivedMonitor, syscall.SIGTERM) // or it does already
+				// It ends by the signal within the time, or does already.
+				_ = cast[target].on.SignalAll(KeepalivedMonitor, syscall.SIGTERM)
 				time.Sleep(2 * time.Second)
 				return err
 			}

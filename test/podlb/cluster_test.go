@@ -35,7 +35,7 @@ func TestClusterChanges(t *testing.T) {
 		}
 	}
 	write([]byte("{"))
-	time.Sleep(time.Second)
+	time.Sleep(time.Second) // it reads the file within it
 	if pid("haproxy/haproxy-monitor") != monitor {
 		t.Error("what is no decision ended the monitor")
 	}

@@ -49,7 +49,7 @@ func TestFaults(t *testing.T) {
 	watches := w.watches(50, "https://"+vip+":6443/watch")
 	time.Sleep(300 * time.Millisecond)
 	l := w.load(w.client, "https://"+vip+":6443/who", 5*time.Second)
-	time.Sleep(time.Second)
+	time.Sleep(time.Second) // requests before the faults, to compare with
 	if n := by(l.since(time.Time{})); n["m1"] == 0 || n["m2"] == 0 || n["m3"] == 0 {
 		t.Fatalf("not everybody is asked: %v", n)
 	}
@@ -59,7 +59,7 @@ func TestFaults(t *testing.T) {
 		_ = w.servers["m3"].Wait() // it was killed
 		at := time.Now()
 		out := w.until("m3", false)
-		time.Sleep(2 * time.Second)
+		time.Sleep(2 * time.Second) // requests that the kill costs fail within it
 		none(t, "after the kill", at, l.since(at))
 		alive, ended, silent := on(watches, "m3")
 		t.Logf("out after %v; its watches: %d alive, %d ended, %d silent", out.Round(time.Millisecond), alive, ended, silent)
@@ -72,7 +72,7 @@ func TestFaults(t *testing.T) {
 		w.serve("m3")
 		w.until("m3", true)
 		back := time.Now()
-		time.Sleep(4 * time.Second)
+		time.Sleep(4 * time.Second) // the time whose share is measured
 		some := l.since(back)
 		n := by(some)
 		t.Logf("up %v after its start; of its first 4 s it has %d of %d requests", back.Sub(at).Round(time.Millisecond), n["m3"], len(some))
@@ -105,7 +105,7 @@ func TestFaults(t *testing.T) {
 		defer w.signal("m1", syscall.SIGCONT)
 		out := w.until("m1", false)
 		most := within()
-		time.Sleep(6 * time.Second)
+		time.Sleep(6 * time.Second) // longer than a request may wait: late ones are in
 		none(t, fmt.Sprintf("later than %v after the stop", most), at, l.since(at.Add(most)))
 		t.Logf("since the stop: %v", by(l.since(at)))
 		alive, ended, silent := on(watches, "m1")
@@ -150,7 +150,7 @@ func TestFailOpen(t *testing.T) {
 	w.up(0)
 	w.within("the VIP goes to its own server", 3*time.Second, func() bool { return !w.balanced() })
 	all := time.Now()
-	time.Sleep(time.Second)
+	time.Sleep(time.Second) // requests enough that each server has some
 	if n := by(balanced.since(all)); n["m1"] == 0 || n["m2"] == 0 || n["m3"] == 0 {
 		t.Errorf("not open to all: %v", n)
 	}

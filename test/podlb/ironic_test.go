@@ -322,7 +322,7 @@ func (w *world) blip(address string) {
 	w.listed(6388, endpoint(address, false, false))
 	w.ironicAt()
 	w.refused("the pod is not ready")
-	time.Sleep(2 * time.Second)
+	time.Sleep(2 * time.Second) // a transfer that is cut is cut within it
 	if n := over(); n > 0 {
 		w.t.Errorf("%d of 3 transfers ended as the pod was not ready", n)
 	}
@@ -345,7 +345,7 @@ func (w *world) moves(old *pod, from, to string) {
 	w.refused("no pod is ready")
 	next := w.pod("m3", "m3", 6388, 6183)
 	w.listed(6388, endpoint(from, false, true), endpoint(to, false, false))
-	time.Sleep(time.Second)
+	time.Sleep(time.Second) // a connection to the wrong pod would come within it
 	if n := next.since(told); n > 0 {
 		t.Errorf("%d connections reached a pod that is not ready", n)
 	}

@@ -157,7 +157,7 @@ func TestDegraded(t *testing.T) {
 		w.haproxySignal(syscall.SIGSTOP)
 		off := w.within("the redirect is off", 10*time.Second, func() bool { return w.hosts["m1"].Do(func() error { return presence(rules.Off(), true) }) == nil })
 		late, most := time.Now(), within()
-		time.Sleep(time.Second)
+		time.Sleep(time.Second) // requests that must all be served
 		none(t, "the node's own server answers", late, l.since(late))
 		w.haproxySignal(syscall.SIGCONT)
 		w.within("the redirect is on", 10*time.Second, func() bool { return w.hosts["m1"].Do(func() error { return presence(rules, true) }) == nil })

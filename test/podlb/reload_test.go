@@ -29,7 +29,7 @@ func TestReload(t *testing.T) {
 		now := w.workers()
 		return len(now) > 0 && now[0] != before[0] && !slices.Equal(now, before)
 	})
-	time.Sleep(time.Second)
+	time.Sleep(time.Second) // a watch that the reload ends does so within it
 	w.up(3)
 	alive, ended, silent := on(watches, "")
 	t.Logf("reloaded %v after the last member; watches: %d alive, %d ended, %d silent", took.Round(time.Millisecond), alive, ended, silent)

@@ -63,7 +63,7 @@ func TestUpgrade_FormerNames(t *testing.T) {
 	w.monitor(syscall.SIGCONT)
 	took := w.within("HAProxy runs as today", 20*time.Second, func() bool { return w.structure() != "former" })
 	w.up(3)
-	time.Sleep(time.Second)
+	time.Sleep(time.Second) // requests that the reload costs fail within it
 	api.stop()
 	machines.stop()
 	t.Logf("the monitor reloaded HAProxy %v after it could", took.Round(time.Millisecond))

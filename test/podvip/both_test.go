@@ -460,7 +460,7 @@ func (o *both) fault(scenario string, happens func(i int)) costs {
 	i, _ := o.master()
 	crowd, begun := o.crowd(200*time.Millisecond, (i+1)%3), time.Now()
 	happens(i)
-	time.Sleep(max(o.bound(scenario, beside), o.bound(scenario, behind)) + time.Second)
+	time.Sleep(max(o.bound(scenario, beside), o.bound(scenario, behind)) + time.Second) // later requests count as unserved
 	found := costs{}
 	for kind, all := range crowd.end(begun) {
 		late, bound := all.Unserved(), o.bound(scenario, kind)

@@ -120,7 +120,7 @@ func (l *lan) losesHolder(observer *lab.Observer, nodes []*node, w *watchers, be
 	for _, n := range others {
 		before(n)
 	}
-	time.Sleep(5 * time.Second)
+	time.Sleep(5 * time.Second) // a connection that is cut wrongly is cut within it
 	if ended := w.ends(); len(ended) > 0 {
 		w.t.Fatalf("%d connections have ended while %s lives", len(ended), holder.Host.Name)
 	}

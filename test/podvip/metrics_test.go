@@ -211,7 +211,7 @@ func (l *lan) costs(i int) {
 	const rest = 15 * time.Second
 	resident := n.resident("keepalived-monitor")
 	before, begun := used(), time.Now()
-	time.Sleep(rest)
+	time.Sleep(rest) // the time that is measured
 	idle := (used() - before) / time.Since(begun).Seconds()
 	before, begun = used(), time.Now()
 	for range scrapes {

@@ -264,7 +264,7 @@ func TestProvisioning(t *testing.T) {
 	s.ironic[first.Name]()
 	s.until("nobody has the address", time.Minute, func() bool { return len(observer.Holders()) == 0 })
 	gone := time.Now()
-	time.Sleep(time.Second)
+	time.Sleep(time.Second) // the worker asks several times
 	if s.worker.answeredAfter(gone.Add(200 * time.Millisecond)) {
 		t.Error("the worker is answered, and no node has the address")
 	}
@@ -349,12 +349,12 @@ func TestLongDHCPSilence(t *testing.T) {
 	s.until("the worker is answered", time.Minute, settled)
 	var silent []time.Duration
 	for range times {
-		time.Sleep(2 * time.Second)
+		time.Sleep(2 * time.Second) // the worker is answered for a while before the fault
 		lost, other := holder()
 		begun := time.Now()
 		s.cables(lost, "down")
 		s.until(other.Name+" answers", time.Minute, func() bool { h, _ := holder(); return h == other && s.worker.answeredAfter(begun.Add(2*every)) })
-		time.Sleep(time.Second)
+		time.Sleep(time.Second) // the end of the silence is in the capture
 		silent = append(silent, s.worker.silence(begun))
 		s.cables(lost, "up")
 		s.until("the node that was lost stands by", time.Minute, func() bool {

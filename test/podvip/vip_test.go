@@ -119,7 +119,7 @@ func monitorsEnd(t *testing.T, l *lan, observer *lab.Observer, holder *node) {
 	t.Helper()
 	before := len(observer.Report().Spans)
 	holder.restart("keepalived-monitor")
-	time.Sleep(5 * time.Second)
+	time.Sleep(5 * time.Second) // a move would come within it
 	for _, n := range l.nodes {
 		n.signal("keepalived-monitor", syscall.SIGSTOP)
 	}
@@ -150,7 +150,7 @@ func apiAway(t *testing.T, l *lan, observer *lab.Observer, holder *node) {
 		proposals[n] = n.proposed()
 	}
 	l.api.Down()
-	time.Sleep(2 * time.Second)
+	time.Sleep(2 * time.Second) // the outage is older than a look at the API
 	holder.balancer.Store(&balancer{check: "L4CON"})
 	took := l.until("the priority falls", 10*time.Second, func() bool { return holder.priority() == 40 })
 	l.until("another node holds the VIP", 10*time.Second, func() bool {

@@ -101,7 +101,7 @@ func TestLongPowerCut(t *testing.T) {
 	s.at(m.name, patience(), progress.Deploying)
 	s.onDisk(m, 32<<20)
 	s.cutPower()
-	time.Sleep(5 * time.Second)
+	time.Sleep(5 * time.Second) // the machine is off for so long
 	s.restorePower()
 	s.at(m.name, patience(), progress.Joining)
 	s.reports(m)
@@ -124,7 +124,7 @@ func TestLongPowerCuts(t *testing.T) {
 	s.must(s.Boot(t.Context()))
 	s.laps.lap("systemd runs")
 	s.phase(progress.Services, time.Minute)
-	time.Sleep(3 * time.Second)
+	time.Sleep(3 * time.Second) // in the midst of the pull
 	s.cutPower()
 	s.restorePower()
 	s.at("master-0", 4*time.Minute, progress.Inspect)
@@ -212,7 +212,7 @@ func TestLongFaults(t *testing.T) {
 	s.onDisk(m, 32<<20)
 	s.plug("down")
 	s.laps.lap("the cable is pulled")
-	time.Sleep(time.Minute)
+	time.Sleep(time.Minute) // the fault lasts
 	s.plug("up")
 	s.laps.lap("the cable is back")
 	s.at(m.name, patience(), progress.Joining)
