@@ -61,7 +61,8 @@ func (s *service) forget() {
 	s.t.Helper()
 	s.stop()
 	var gone int
-	for _, database := range []string{"libpod/bolt_state.db", "db.sql"} { // of podman 4, of podman 5
+	// Of podman 4, and of podman 5, by how its directories are set.
+	for _, database := range []string{"libpod/bolt_state.db", "db.sql", "libpod/db.sql"} {
 		err := os.Remove(s.dir + "/root/" + database)
 		if err == nil {
 			gone++
@@ -70,7 +71,7 @@ func (s *service) forget() {
 		}
 	}
 	if gone == 0 {
-		s.t.Fatal("podman's database is at neither of its places")
+		s.t.Fatal("podman's database is at none of its places")
 	}
 	s.start()
 	eventually(s.t, "reach the service", func() error {
