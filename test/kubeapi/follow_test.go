@@ -55,6 +55,11 @@ func TestResumes(t *testing.T) {
 		}
 	}
 	eventually(t, "one master is known", master, knows(1))
+	watched := func() bool {
+		asked := requests(t, first, "system:node:old-name")
+		return len(slices.DeleteFunc(asked, func(r string) bool { return !strings.HasPrefix(r, "watch ") })) >= 5
+	}
+	eventually(t, "all that is listed first is watched", master, watched)
 	before := requests(t, first, "system:node:old-name")
 
 	line.lead(first.Address.String())
