@@ -261,7 +261,7 @@ func (s *site) kea() *exec.Cmd {
 	file := dir + "/kea.conf"
 	s.must(os.WriteFile(file, []byte(`{"Dhcp4": {"interfaces-config": {"interfaces": ["foreign0"]},
 		"lease-database": {"type": "memfile", "persist": false},
-		"subnet4": [{"subnet": "172.22.0.0/24", "pools": [{"pool": "172.22.0.200-172.22.0.240"}]}]}}`), 0o644))
+		"subnet4": [{"id": 1, "subnet": "172.22.0.0/24", "pools": [{"pool": "172.22.0.200-172.22.0.240"}]}]}}`), 0o644))
 	cmd := exec.Command("unshare", "--mount", "sh", "-c", script, need.Command(s.t, "kea-dhcp4"), "-c", file)
 	cmd.Env = append(os.Environ(), "KEA_PIDFILE_DIR="+dir, "KEA_LOCKFILE_DIR="+dir, "KEA_DHCP_DATA_DIR="+dir)
 	return cmd

@@ -136,7 +136,7 @@ func kea(t *testing.T, on *lab.Host) (leases string) {
 		"interfaces-config": map[string]any{"interfaces": []string{"eth0"}},
 		"lease-database":    map[string]any{"type": "memfile", "persist": true, "name": leases},
 		"next-server":       "172.22.0.77", "boot-file-name": "kea.efi",
-		"subnet4": []any{map[string]any{"subnet": "172.22.0.0/24",
+		"subnet4": []any{map[string]any{"id": 1, "subnet": "172.22.0.0/24",
 			"pools": []any{map[string]any{"pool": "172.22.0.100-172.22.0.150"}}}},
 		"loggers": []any{map[string]any{"name": "kea-dhcp4", "severity": "INFO",
 			"output_options": []any{map[string]any{"output": "stdout"}}}},
