@@ -26,7 +26,7 @@ const ownInPath = "origin"
 
 // Sections is the configuration of one daemon. A section that others name comes before them.
 //
-// The text relies on these facts about FRR 8.4 and later:
+// The text relies on these facts about FRR 8.4:
 //   - zebra would put routes to VIPs that other hosts announce into the kernel: the map of its
 //     protocol refuses all. bgpd's own maps cannot do that without losing what is learned by them.
 //   - Without "no bgp network import-check" a VIP is announced while the kernel has its address:

@@ -34,7 +34,7 @@ func (l leaf) lists(out *lines, indent string) {
 	}
 }
 
-// frr is the configuration of FRR 8.4 or later, as vtysh takes it.
+// frr is the configuration of FRR 8.4, as vtysh takes it.
 func frr(l leaf) string {
 	var out lines
 	if t := l.Timing; t.BFDIntervalMs > 0 {
